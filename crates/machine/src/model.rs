@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The resolved machine: what a simulation reads. Every index is dense, every
+//! quantity an integer with its unit in its name. The TOML form (`toml.rs`) is
+//! what people write; this is what it comes to after all defaults are applied.
+
+use crate::cpuset::CpuSet;
+
+/// A machine, complete and checked.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Machine {
+    /// Name as typed after `-m`.
+    pub name: String,
+    /// One line for lists.
+    pub description: String,
+    /// Timer tick frequency (`CONFIG_HZ`), in Hz.
+    pub hz: u32,
+    /// cpufreq governor used unless a run asks for another.
+    pub governor: Governor,
+    /// Logical CPUs, index = CPU number.
+    pub cpus: Vec<Cpu>,
+    /// Core types, referred to by [`Cpu::core_type`].
+    pub core_types: Vec<CoreType>,
+    /// CPUs that share one clock (cpufreq policies), referred to by [`Cpu::freq_domain`].
+    pub freq_domains: Vec<FreqDomain>,
+    /// CPUs that share a cluster power domain, referred to by [`Cpu::cluster`].
+    pub clusters: Vec<Cluster>,
+    /// Scheduling levels from the smallest to the largest; levels that would
+    /// equal their child are already removed, per CPU, by the consumer.
+    pub levels: Vec<Level>,
+    /// NUMA distance matrix (`node_distance`), row-major `nodes * nodes`; `[10]` for one node.
+    pub numa_distance: Vec<u32>,
+    /// Number of LLCs per node tolerated as imbalance (`imb_numa_nr`), 0 if unused.
+    pub imb_numa_nr: u32,
+    /// Working set and memory costs common to the machine.
+    pub memory: MemoryCosts,
+}
+
+/// One logical CPU.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Cpu {
+    /// Index into [`Machine::core_types`].
+    pub core_type: usize,
+    /// Index into [`Machine::freq_domains`].
+    pub freq_domain: usize,
+    /// Index into [`Machine::clusters`].
+    pub cluster: usize,
+    /// Physical core: CPUs with the same number are SMT siblings.
+    pub core: usize,
+    /// Last-level cache: CPUs with the same number share it.
+    pub llc: usize,
+    /// NUMA node.
+    pub node: usize,
+    /// Capacity at the top frequency, the biggest CPU of the machine is 1024 (`cpu_capacity`).
+    pub capacity_orig: u32,
+}
+
+/// A kind of core: its idle states and what kernel paths cost on it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CoreType {
+    /// For instance `Cortex-A53`.
+    pub name: String,
+    /// Idle states from the shallowest (WFI or POLL) to the deepest.
+    pub idle_states: Vec<IdleState>,
+    /// Kernel path costs at the top frequency of this core.
+    pub costs: Costs,
+    /// L2 (private or per-core share) in bytes: bounds a cache refill.
+    pub l2_bytes: u64,
+}
+
+/// One idle state of a core type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct IdleState {
+    /// For instance `WFI`, `cpu-sleep`, `cluster-sleep`.
+    pub name: String,
+    /// Entry latency, ns.
+    pub entry_ns: u64,
+    /// Exit latency as cpuidle sees it (`exit_latency`), ns.
+    pub exit_ns: u64,
+    /// Target residency, ns.
+    pub residency_ns: u64,
+    /// Power of the core in this state, uW.
+    pub power_uw: u64,
+    /// Who must agree before the state is real.
+    pub scope: IdleScope,
+    /// The CPU polls `need_resched` in this state: waking it needs no IPI.
+    pub polling: bool,
+    /// The local timer stops in this state.
+    pub timer_stops: bool,
+}
+
+/// Scope of an idle state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IdleScope {
+    /// Takes effect for the core alone.
+    Core,
+    /// Takes effect when all CPUs of the cluster are in it; until then it
+    /// counts as the deepest core-scope state.
+    Cluster,
+}
+
+/// CPUs sharing one clock.
+#[derive(Debug, Clone, PartialEq)]
+pub struct FreqDomain {
+    /// Member CPUs.
+    pub cpus: CpuSet,
+    /// Operating points in rising frequency order; at least one.
+    pub opps: Vec<Opp>,
+    /// Time a frequency change takes, ns.
+    pub switch_ns: u64,
+    /// The change can be made from the scheduler's context (fast switch).
+    pub fast_switch: bool,
+    /// cpufreq `transition_delay_us`-based rate limit, ns; `None`: derived by the governor from `switch_ns`.
+    pub rate_limit_ns: Option<u64>,
+}
+
+/// One operating performance point.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Opp {
+    /// Frequency, kHz.
+    pub khz: u32,
+    /// Capacity of a CPU at this point, 1024 = biggest CPU of the machine at its top.
+    pub capacity: u32,
+    /// Power of one busy core, uW.
+    pub core_power_uw: u64,
+    /// Power of the cluster's shared part while any core is busy, uW.
+    pub cluster_power_uw: u64,
+}
+
+/// A cluster power domain.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cluster {
+    /// For instance `big`; also the name of the power supply in energy reports.
+    pub name: String,
+    /// Member CPUs.
+    pub cpus: CpuSet,
+    /// Shared part's power with all cores idle but the cluster not off, uW.
+    pub idle_power_uw: u64,
+    /// Shared part's power in the cluster-scope idle state, uW.
+    pub off_power_uw: u64,
+}
+
+/// One scheduling level (`sched_domain_topology_level`).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Level {
+    /// `SMT`, `CLS`, `MC`, `PKG` or `NUMA`.
+    pub name: String,
+    /// Partition of the CPUs at this level.
+    pub spans: Vec<CpuSet>,
+}
+
+/// Kernel path costs of a core type at its top frequency, ns. Scaled by the
+/// current frequency when charged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Costs {
+    /// Context switch with pick, without cache effects.
+    pub switch_ns: u32,
+    /// `sched_yield` that returns to the same task.
+    pub yield_ns: u32,
+    /// Futex syscall that does not block.
+    pub futex_ns: u32,
+    /// Uncontended user-space mutex lock or unlock.
+    pub mutex_ns: u32,
+    /// One pipe read or write of a small message that does not block.
+    pub pipe_ns: u32,
+    /// One AF_UNIX socket send or receive of a small message that does not block.
+    pub socket_ns: u32,
+    /// Fixed part of a wakeup: locks, state, enqueue, preemption check.
+    pub wakeup_ns: u32,
+    /// Fast path of CPU selection without any scan.
+    pub select_ns: u32,
+    /// Each CPU tested in a scan, same LLC.
+    pub scan_local_ns: u32,
+    /// Each CPU tested in a scan, other LLC.
+    pub scan_remote_ns: u32,
+    /// Each CPU of the domains searched on the slow path.
+    pub slow_scan_ns: u32,
+    /// Sending an IPI.
+    pub ipi_send_ns: u32,
+    /// From IPI sent to its handler running, awake target.
+    pub ipi_receive_ns: u32,
+    /// Appending to a remote wake list (TTWU_QUEUE).
+    pub wakelist_ns: u32,
+    /// Taking a free runqueue lock.
+    pub lock_ns: u32,
+    /// Holding it for one enqueue or dequeue.
+    pub lock_hold_ns: u32,
+    /// Newidle balance attempt, fixed part.
+    pub newidle_ns: u32,
+    /// Newidle balance, each CPU looked at.
+    pub newidle_cpu_ns: u32,
+    /// Timer tick handler.
+    pub tick_ns: u32,
+    /// hrtimer interrupt with its handler.
+    pub timer_ns: u32,
+    /// Leaving the idle loop: `schedule_idle` up to the switch.
+    pub idle_exit_ns: u32,
+    /// `fork`/`clone` of a thread, in the parent.
+    pub fork_ns: u32,
+}
+
+/// Costs of moving data, ns per 64-byte line; constant in time (not scaled by frequency).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct MemoryCosts {
+    /// Line found in the shared last-level cache.
+    pub llc_line_ns: u32,
+    /// Line in another LLC of the same node.
+    pub cross_llc_line_ns: u32,
+    /// Line on another node.
+    pub cross_node_line_ns: u32,
+    /// Line from DRAM.
+    pub dram_line_ns: u32,
+    /// Memory-level parallelism of a refill: lines in flight.
+    pub refill_mlp: u32,
+    /// Lines of a pipe or socket and its wait queue that move between writer and reader per message.
+    pub channel_lines: u32,
+    /// Working set assumed for a task that states none, bytes.
+    pub working_set_bytes: u64,
+}
+
+/// cpufreq governor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Governor {
+    /// Top OPP always.
+    Performance,
+    /// Lowest OPP always.
+    Powersave,
+    /// Utilization driven.
+    Schedutil,
+}

@@ -1,1 +1,4 @@
-//! alight-trace
+//! What happened: the event schema of a run and its writers.
+// SPDX-License-Identifier: GPL-2.0-only
+mod event;
+pub use event::*;

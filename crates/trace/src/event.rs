@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The event schema: what happens in a run, under the names that ftrace uses.
+
+/// A task in an event.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TaskRef {
+    /// Thread id; 0 is the idle task of the event's CPU.
+    pub pid: u32,
+    /// Kernel priority: 120 + nice for the fair class, 99 - rt priority, 120 for idle.
+    pub prio: i32,
+}
+
+/// State in which a task leaves the CPU (`prev_state`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PrevState {
+    /// `R`: still runnable (yield or end of slice).
+    Running,
+    /// `R+`: preempted.
+    Preempted,
+    /// `S`: interruptible sleep.
+    Sleeping,
+    /// `D`: uninterruptible sleep.
+    Uninterruptible,
+    /// `X`: exited.
+    Dead,
+}
+
+/// One event. Fields carry the kernel's names and units.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Event<'a> {
+    /// `sched_switch`.
+    Switch { prev: TaskRef, prev_state: PrevState, next: TaskRef },
+    /// `sched_waking`: start of a wakeup, on the waker's CPU; `target_cpu` is the previous CPU.
+    Waking { task: TaskRef, target_cpu: u32 },
+    /// `sched_wakeup`: after the enqueue; `target_cpu` is the chosen CPU.
+    Wakeup { task: TaskRef, target_cpu: u32 },
+    /// `sched_wakeup_new`: first enqueue of a forked task.
+    WakeupNew { task: TaskRef, target_cpu: u32 },
+    /// `sched_migrate_task`.
+    Migrate { task: TaskRef, orig_cpu: u32, dest_cpu: u32 },
+    /// `cpu_idle`: entry into a state.
+    IdleEnter { state: u32 },
+    /// `cpu_idle` with state 4294967295: leaving idle.
+    IdleExit,
+    /// `cpu_frequency` of the event's CPU.
+    Frequency { khz: u32 },
+    /// `sched_process_fork`.
+    Fork { parent: TaskRef, child: TaskRef },
+    /// `sched_process_exit`.
+    Exit { task: TaskRef },
+    /// `print` from user space (rt-app markers).
+    Print { task: TaskRef, text: &'a str },
+    /// A placement decision: which rule of the policy answered (`why this CPU`).
+    Decision { task: TaskRef, prev_cpu: u32, cpu: u32, step: &'a str, scanned: u32 },
+    /// Counter of the event's CPU: `util_avg`, `nr_running`, `capacity`.
+    CpuCounter { counter: CpuCounter, value: u64 },
+}
+
+/// A per-CPU counter track.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum CpuCounter {
+    /// `cfs_rq` `util_avg`.
+    UtilAvg,
+    /// Runnable tasks.
+    NrRunning,
+    /// Capacity left for the fair class.
+    Capacity,
+}
+
+/// Receives a run's events in time order.
+pub trait Sink {
+    /// Takes one event of `cpu` at `time_ns`.
+    ///
+    /// # Errors
+    /// What the output said (disk full, closed pipe); the run stops.
+    fn event(&mut self, time_ns: u64, cpu: u32, event: Event<'_>) -> std::io::Result<()>;
+}

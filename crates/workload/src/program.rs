@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What tasks do: the small instruction set that every workload is compiled to.
+//! The simulator interprets it; nothing here knows how long an instruction takes.
+//!
+//! Identifiers ([`ChannelId`] …) are indices into the tables of one [`Workload`];
+//! when several workloads run at once the simulator shifts them.
+
+/// Index into [`Workload::channels`].
+pub type ChannelId = u32;
+/// Index of a mutex, `0..Workload::mutexes`.
+pub type MutexId = u32;
+/// Index of a condition variable, `0..Workload::conditions`.
+pub type ConditionId = u32;
+/// Index of a counting semaphore, `0..Workload::semaphores`.
+pub type SemaphoreId = u32;
+/// Index into [`Workload::barriers`].
+pub type BarrierId = u32;
+/// Index of a shared counter, `0..Workload::counters`.
+pub type CounterId = u32;
+/// Index into [`Workload::histograms`].
+pub type HistogramId = u32;
+/// Index of a time mark, `0..Workload::marks`.
+pub type MarkId = u32;
+/// Index into [`Workload::programs`].
+pub type ProgramId = u32;
+/// Index into [`Workload::tasks`].
+pub type TaskId = u32;
+/// Index into [`Workload::attributes`].
+pub type AttributesId = u32;
+/// Position in [`Program::ops`].
+pub type Label = u32;
+
+/// Nested loops a program may have at a time.
+pub const LOOP_SLOTS: usize = 4;
+/// Timers a task may have.
+pub const TIMER_SLOTS: usize = 4;
+
+/// A workload ready to be simulated.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Workload {
+    /// The command line or file as typed.
+    pub name: String,
+    /// All tasks; those not started by a [`Op::Fork`] start at their [`TaskSpec::start_ns`].
+    pub tasks: Vec<TaskSpec>,
+    /// Programs, shared by tasks that do the same.
+    pub programs: Vec<Program>,
+    /// Scheduling attributes that phases switch to.
+    pub attributes: Vec<Attributes>,
+    /// Pipes and sockets.
+    pub channels: Vec<ChannelKind>,
+    /// Barriers: how many tasks must arrive.
+    pub barriers: Vec<u32>,
+    /// Number of mutexes.
+    pub mutexes: u32,
+    /// Number of condition variables.
+    pub conditions: u32,
+    /// Number of semaphores, all starting at 0.
+    pub semaphores: u32,
+    /// Number of shared counters, all starting at 0.
+    pub counters: u32,
+    /// Number of time marks.
+    pub marks: u32,
+    /// Histograms by name (what they hold is ns).
+    pub histograms: Vec<String>,
+    /// What is reported.
+    pub measures: Vec<Measure>,
+    /// The run ends at this time even if tasks remain, ns.
+    pub duration_ns: Option<u64>,
+    /// Which CPU the work in [`Op::Run`] was measured on.
+    pub calibration: Calibration,
+}
+
+/// Which CPU, at its top frequency, defines a nanosecond of [`Op::Run`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Calibration {
+    /// A CPU of the biggest capacity.
+    Biggest,
+    /// This CPU (rt-app `"calibration": "CPU3"`).
+    Cpu(u32),
+}
+
+/// One task.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TaskSpec {
+    /// `comm`, at most 15 bytes.
+    pub comm: String,
+    /// What it runs.
+    pub program: ProgramId,
+    /// How it is scheduled at its start.
+    pub attributes: Attributes,
+    /// When it is created, ns after the start; `None`: created by a [`Op::Fork`].
+    pub start_ns: Option<u64>,
+    /// Tasks with the same number share an address space.
+    pub process: u32,
+    /// Working set for cache refills, bytes; `None`: the machine's default.
+    pub working_set_bytes: Option<u64>,
+}
+
+/// Scheduling attributes. `None` in a phase's attributes keeps what the task has.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Attributes {
+    /// Scheduling policy.
+    pub policy: Option<Policy>,
+    /// Nice value, -20 to 19.
+    pub nice: Option<i32>,
+    /// RT priority 1..99 for [`Policy::Fifo`] and [`Policy::RoundRobin`].
+    pub rt_priority: Option<u32>,
+    /// CPUs the task may use, in rising order; never empty.
+    pub affinity: Option<Vec<u32>>,
+    /// `uclamp_min`, 0..=1024.
+    pub uclamp_min: Option<u32>,
+    /// `uclamp_max`, 0..=1024.
+    pub uclamp_max: Option<u32>,
+    /// Custom slice for the fair class, ns (Linux 6.12+); or the deadline runtime.
+    pub slice_ns: Option<u64>,
+    /// Deadline parameters for [`Policy::Deadline`], ns: (period, deadline).
+    pub dl_period_deadline_ns: Option<(u64, u64)>,
+}
+
+/// Scheduling policy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Policy {
+    /// `SCHED_OTHER` / `SCHED_NORMAL`.
+    Normal,
+    /// `SCHED_BATCH`.
+    Batch,
+    /// `SCHED_IDLE`.
+    Idle,
+    /// `SCHED_FIFO`.
+    Fifo,
+    /// `SCHED_RR`.
+    RoundRobin,
+    /// `SCHED_DEADLINE`.
+    Deadline,
+}
+
+/// A byte channel between tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ChannelKind {
+    /// `pipe(2)`: 16 slots of a page, small writes share the last page.
+    Pipe,
+    /// One direction of an `AF_UNIX` stream socket pair.
+    Socket,
+}
+
+/// A program. Execution starts at op 0; running off the end is [`Op::Exit`].
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Program {
+    /// The instructions.
+    pub ops: Vec<Op>,
+}
+
+/// One instruction.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    /// Compute: a fixed amount of work, in ns on the [`Calibration`] CPU at its top frequency.
+    Run { ns: u64 },
+    /// rt-app `runtime`: compute until this much wall time has passed since the op began,
+    /// looking at the clock each 32 us of wall time on the CPU.
+    RunWall { ns: u64 },
+    /// Touch `bytes` of memory, streaming (rt-app `mem`, `memrun` read/write).
+    Memory { bytes: u64 },
+    /// Follow a chain of dependent loads over `bytes` (rt-app `memrun` chase).
+    Chase { bytes: u64 },
+    /// Write `bytes` to a device that takes them at once (rt-app `iorun` on /dev/null).
+    Io { bytes: u64 },
+
+    /// Relative sleep (`nanosleep`).
+    Sleep { ns: u64 },
+    /// Periodic timer: sleep until the timer's next point. The first use of a slot sets
+    /// its origin to `origin`. Latency (run time minus timer point) goes to `histogram`.
+    Timer {
+        /// Timer slot of this task, below [`TIMER_SLOTS`].
+        slot: u8,
+        /// Period, ns.
+        period_ns: u64,
+        /// What a missed point does.
+        mode: TimerMode,
+        /// Where the first period starts.
+        origin: TimerOrigin,
+        /// Wakeup latency is recorded here.
+        histogram: Option<HistogramId>,
+    },
+
+    /// Lock a mutex (futex based, no handoff).
+    Lock { mutex: MutexId },
+    /// Unlock it; wakes one waiter if there is any.
+    Unlock { mutex: MutexId },
+    /// Lock mutex `base + register`.
+    LockIndexed { base: MutexId },
+    /// Unlock mutex `base + register`.
+    UnlockIndexed { base: MutexId },
+    /// `pthread_cond_wait`: release `mutex` if given, wait, take it again.
+    Wait { condition: ConditionId, mutex: Option<MutexId> },
+    /// Wake one waiter; nothing is remembered if there is none.
+    Signal { condition: ConditionId },
+    /// Wake all waiters.
+    Broadcast { condition: ConditionId },
+    /// Increment a semaphore, wake one waiter.
+    SemPost { semaphore: SemaphoreId },
+    /// Decrement, or wait until possible.
+    SemWait { semaphore: SemaphoreId },
+    /// Wait until all parties have arrived; the last wakes the others.
+    Barrier { barrier: BarrierId },
+
+    /// Write to a channel; blocks while it is full.
+    Write { channel: ChannelId, bytes: u32 },
+    /// Read exactly `bytes`; blocks while there is too little.
+    Read { channel: ChannelId, bytes: u32 },
+    /// Wait until the channel is readable, consuming nothing (`poll`).
+    Poll { channel: ChannelId },
+
+    /// `sched_yield`.
+    Yield,
+    /// Switch to other scheduling attributes.
+    SetAttributes { attributes: AttributesId },
+    /// Create the task (its [`TaskSpec::start_ns`] is `None`), which must not run yet.
+    Fork { task: TaskId },
+    /// Wait until all tasks forked by this one have exited.
+    WaitChildren,
+    /// End of the task.
+    Exit,
+
+    /// Begin of a loop: run the ops up to the matching [`Op::LoopEnd`] `count` times;
+    /// 0 skips them, `u64::MAX` repeats for ever. `end` is the label just behind the LoopEnd.
+    LoopBegin { slot: u8, count: u64, end: Label },
+    /// End of a loop: `begin` is the label just behind the LoopBegin.
+    LoopEnd { slot: u8, begin: Label },
+    /// Take the next number of a shared counter into the task's register, reduced
+    /// modulo `modulo` when it is not 0; go to `done` instead once `limit` numbers
+    /// were dealt or simulated time has reached `until_ns` since the workload's start.
+    Take {
+        /// The counter.
+        counter: CounterId,
+        /// Reduce the register modulo this (0: do not).
+        modulo: u32,
+        /// Numbers dealt in all (`u64::MAX`: no limit).
+        limit: u64,
+        /// Stop time, ns (`u64::MAX`: none).
+        until_ns: u64,
+        /// Where to go when there are no more.
+        done: Label,
+    },
+    /// Add 1 to a counter.
+    Count { counter: CounterId },
+    /// Remember the time of the first and the last passage.
+    Mark { mark: MarkId },
+}
+
+/// What a periodic timer does about a missed point (rt-app `timer` `mode`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimerMode {
+    /// Missed: start again from now.
+    Relative,
+    /// Missed: keep the cadence, the next points are in the past until caught up.
+    Absolute,
+}
+
+/// Origin of a periodic timer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TimerOrigin {
+    /// The first use of the slot.
+    FirstUse,
+    /// The start of the task (rt-app: t_zero + delay).
+    TaskStart,
+}
+
+/// A reported quantity.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measure {
+    /// Stable name, lower_snake, unit last: `elapsed_s`, `events`, `wakeup_latency_us`.
+    pub name: String,
+    /// Unit, empty for counts.
+    pub unit: &'static str,
+    /// Which direction is better.
+    pub better: Better,
+    /// Where it comes from.
+    pub source: MeasureSource,
+}
+
+/// Direction of improvement.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Better {
+    /// Lower values are better.
+    Lower,
+    /// Higher values are better.
+    Higher,
+}
+
+/// How a measure is computed at the end of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MeasureSource {
+    /// Seconds from the first passage of `from` to the last passage of `to`.
+    Elapsed { from: MarkId, to: MarkId },
+    /// Final value of a counter.
+    Counter { counter: CounterId },
+    /// Mean of a histogram, in us.
+    HistogramMean { histogram: HistogramId },
+    /// Maximum of a histogram, in us.
+    HistogramMax { histogram: HistogramId },
+    /// Quantile of a histogram in thousandths (500 = median), in us.
+    HistogramQuantile { histogram: HistogramId, per_mille: u32 },
+}

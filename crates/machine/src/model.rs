@@ -3,10 +3,12 @@
 //! quantity an integer with its unit in its name. The TOML form (`toml.rs`) is
 //! what people write; this is what it comes to after all defaults are applied.
 
+use serde::Serialize;
+
 use crate::cpuset::CpuSet;
 
 /// A machine, complete and checked.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Machine {
     /// Name as typed after `-m`.
     pub name: String,
@@ -36,7 +38,7 @@ pub struct Machine {
 }
 
 /// One logical CPU.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Cpu {
     /// Index into [`Machine::core_types`].
     pub core_type: usize,
@@ -46,7 +48,9 @@ pub struct Cpu {
     pub cluster: usize,
     /// Physical core: CPUs with the same number are SMT siblings.
     pub core: usize,
-    /// Last-level cache: CPUs with the same number share it.
+    /// Last-level cache of the hardware: CPUs with the same number share it.
+    /// What the scheduler takes for one (`sd_llc`) is the `MC` level, which a
+    /// machine file may state to differ.
     pub llc: usize,
     /// NUMA node.
     pub node: usize,
@@ -55,7 +59,7 @@ pub struct Cpu {
 }
 
 /// A kind of core: its idle states and what kernel paths cost on it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct CoreType {
     /// For instance `Cortex-A53`.
     pub name: String,
@@ -68,14 +72,17 @@ pub struct CoreType {
 }
 
 /// One idle state of a core type.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct IdleState {
     /// For instance `WFI`, `cpu-sleep`, `cluster-sleep`.
     pub name: String,
     /// Entry latency, ns.
     pub entry_ns: u64,
-    /// Exit latency as cpuidle sees it (`exit_latency`), ns.
+    /// Time from the wake event to the first instruction once entry is complete, ns.
     pub exit_ns: u64,
+    /// Latency that cpuidle plans with (`exit_latency`), ns: the device tree's
+    /// `wakeup-latency-us`, without one entry plus exit.
+    pub wakeup_ns: u64,
     /// Target residency, ns.
     pub residency_ns: u64,
     /// Power of the core in this state, uW.
@@ -89,7 +96,8 @@ pub struct IdleState {
 }
 
 /// Scope of an idle state.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum IdleScope {
     /// Takes effect for the core alone.
     Core,
@@ -99,7 +107,7 @@ pub enum IdleScope {
 }
 
 /// CPUs sharing one clock.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FreqDomain {
     /// Member CPUs.
     pub cpus: CpuSet,
@@ -114,7 +122,7 @@ pub struct FreqDomain {
 }
 
 /// One operating performance point.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Opp {
     /// Frequency, kHz.
     pub khz: u32,
@@ -127,7 +135,7 @@ pub struct Opp {
 }
 
 /// A cluster power domain.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Cluster {
     /// For instance `big`; also the name of the power supply in energy reports.
     pub name: String,
@@ -140,7 +148,7 @@ pub struct Cluster {
 }
 
 /// One scheduling level (`sched_domain_topology_level`).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Level {
     /// `SMT`, `CLS`, `MC`, `PKG` or `NUMA`.
     pub name: String,
@@ -150,7 +158,7 @@ pub struct Level {
 
 /// Kernel path costs of a core type at its top frequency, ns. Scaled by the
 /// current frequency when charged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct Costs {
     /// Context switch with pick, without cache effects.
     pub switch_ns: u32,
@@ -199,7 +207,7 @@ pub struct Costs {
 }
 
 /// Costs of moving data, ns per 64-byte line; constant in time (not scaled by frequency).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 pub struct MemoryCosts {
     /// Line found in the shared last-level cache.
     pub llc_line_ns: u32,
@@ -218,7 +226,8 @@ pub struct MemoryCosts {
 }
 
 /// cpufreq governor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Governor {
     /// Top OPP always.
     Performance,

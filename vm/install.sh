@@ -1,0 +1,90 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Installs from Debian what this project needs; harmless to repeat.
+#
+#   vm/install.sh --build   what the build of `alight` needs: a C compiler, make
+#   vm/install.sh --test    (default) and what the guests and the live scheduler need
+#
+# Only packages are installed. The machine's sources are not edited: QEMU comes
+# from bookworm-backports through a private apt state if that can be reached,
+# else from the machine's own suites.
+
+set -euo pipefail
+. "$(dirname "$0")/env.sh"
+. "$VM_DIR/apt.sh"
+
+BUILD=(gcc make)
+QEMU_PACKAGES=(qemu-system-x86 qemu-system-arm)
+TEST=(
+	clang-19 libelf-dev zlib1g-dev pkg-config         # the BPF scheduler and its loader
+	gcc-aarch64-linux-gnu libc6-dev-arm64-cross       # the same for arm64
+	busybox-static cpio xz-utils binutils python3     # the guests' root file system
+	rt-tests util-linux                               # programs that run in it
+	device-tree-compiler                              # checks dtb.py
+)
+
+missing() {
+	local package
+	for package in "$@"; do
+		# shellcheck disable=SC2016 # the format is dpkg-query's, not the shell's
+		[ "$(dpkg-query -W -f '${db:Status-Abbrev}' "$package" 2>/dev/null)" = 'ii ' ] ||
+			printf '%s\n' "$package"
+	done
+}
+
+install_options=(-y -q --no-install-recommends -o DPkg::Lock::Timeout=600)
+
+install_packages() {
+	local wanted
+	mapfile -t wanted < <(missing "$@")
+	[ ${#wanted[@]} -gt 0 ] || return 0
+	say "installing ${wanted[*]}"
+	# A list that cannot be refreshed matters only if the package is then not found.
+	apt-get update -q || say 'apt-get update failed; trying with the lists there are'
+	apt-get install "${install_options[@]}" "${wanted[@]}"
+}
+
+# QEMU 7.2 of bookworm serves too; backports' 10.x emulates faster.
+install_qemu() {
+	local wanted
+	mapfile -t wanted < <(missing "${QEMU_PACKAGES[@]}")
+	[ ${#wanted[@]} -gt 0 ] || return 0
+	if [ "$(. /etc/os-release && echo "${VERSION_CODENAME:-}")" = bookworm ]; then
+		local state=install
+		export APT_ARCH
+		APT_ARCH=$(dpkg --print-architecture)
+		apt_prepare $state bookworm bookworm-updates bookworm-backports
+		apt_update $state
+		if apt_private $state apt-get install "${install_options[@]}" \
+			-t bookworm-backports "${wanted[@]}"; then
+			return
+		fi
+		say 'bookworm-backports has no QEMU for this machine now; taking that of bookworm'
+	fi
+	install_packages "${QEMU_PACKAGES[@]}"
+}
+
+add_rust_target() {
+	command -v rustup >/dev/null || return 0
+	rustup target list --installed | grep -qx aarch64-unknown-linux-gnu ||
+		rustup target add aarch64-unknown-linux-gnu
+}
+
+what=${1:---test}
+case $what in
+--build | --test) ;;
+*) die "usage: vm/install.sh [--build|--test], not '$what'" 2 ;;
+esac
+if [ "$what" = --build ]; then packages=("${BUILD[@]}"); else packages=("${BUILD[@]}" "${QEMU_PACKAGES[@]}" "${TEST[@]}"); fi
+if [ -n "$(missing "${packages[@]}")" ]; then
+	[ "$(id -u)" = 0 ] || die "run this as root; missing: $(missing "${packages[@]}" | paste -sd' ')"
+	export DEBIAN_FRONTEND=noninteractive
+	if [ "$what" = --build ]; then
+		install_packages "${BUILD[@]}"
+	else
+		install_packages "${BUILD[@]}" "${TEST[@]}"
+		install_qemu
+	fi
+fi
+[ "$what" = --build ] || add_rust_target

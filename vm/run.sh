@@ -1,0 +1,177 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Boots a stock kernel in QEMU, runs a shell script in it and prints what the
+# script prints, as it prints it.
+#
+#   vm/run.sh --kernel NAME [OPTION...] SCRIPT [ARG...]
+#
+#   --kernel NAME    a row of kernels.txt; downloaded if it is not there
+#   --smp N          CPUs (the device tree's with --dtb, else 4)
+#   --mem MIB        memory (2048)
+#   --add DIR        lay DIR's content over the guest's root; programs in it get
+#                    their libraries; may be repeated
+#   --module NAME    load this module of the kernel before the script; may be repeated
+#   --dtb FILE       device tree instead of QEMU's own (arm64; see dtb.py)
+#   --timeout S      seconds that the whole run may take (300)
+#   --accel ACCEL    QEMU's accelerator (amd64: tcg,thread=multi;
+#                    arm64: tcg,thread=single, because hackbench can hang under
+#                    multi-threaded emulation there)
+#   --append TEXT    more kernel command line
+#   --console FILE   keep all that the guest's console showed
+#
+# Exit status: that of the script; 124 if the time was up; 125 if the guest ended
+# without a result, for instance by a panic; 2 for a wrong command line. In the
+# cases 124 and 125 the console's last lines go to standard error.
+# Runs do not share anything that they write, so any number may run at once.
+
+set -euo pipefail
+. "$(dirname "$0")/env.sh"
+. "$VM_DIR/elf.sh"
+
+usage() { die "$1; see the head of $VM_DIR/run.sh" 2; }
+
+kernel='' smp='' mem=2048 dtb='' seconds=300 accel='' append='' keep=''
+overlays=() modules=()
+while [ $# -gt 0 ]; do
+	case $1 in
+	--kernel | --smp | --mem | --add | --module | --dtb | --timeout | --accel | --append | --console)
+		[ $# -gt 1 ] || usage "$1 needs a value"
+		;;
+	esac
+	case $1 in
+	--kernel) kernel=$2 ;;
+	--smp) smp=$2 ;;
+	--mem) mem=$2 ;;
+	--add) overlays+=("$2") ;;
+	--module) modules+=("$2") ;;
+	--dtb) dtb=$2 ;;
+	--timeout) seconds=$2 ;;
+	--accel) accel=$2 ;;
+	--append) append=$2 ;;
+	--console) keep=$2 ;;
+	-*) usage "unknown option $1" ;;
+	*) break ;;
+	esac
+	shift 2
+done
+[ -n "$kernel" ] || usage '--kernel NAME is missing'
+[ $# -ge 1 ] || usage 'the script to run is missing'
+script=$1
+shift
+[ -f "$script" ] || usage "$script: no such script"
+for directory in ${overlays[@]+"${overlays[@]}"}; do
+	[ -d "$directory" ] || usage "--add $directory: no such directory"
+done
+[ -z "$dtb" ] || [ -f "$dtb" ] || usage "--dtb $dtb: no such file"
+known_kernel "$kernel"
+arch=$(kernel_field "$kernel" 2)
+set_arch "$arch"
+need "$QEMU" cpio readelf xz timeout
+
+"$VM_DIR/fetch.sh" "$kernel"
+image=$CACHE/kernels/$kernel
+base=$CACHE/initramfs/$arch.cpio
+# Rebuilt when what it is made by changes; never written in place.
+for source in initramfs.sh init elf.sh env.sh; do
+	if [ ! "$base" -nt "$VM_DIR/$source" ]; then
+		"$VM_DIR/initramfs.sh" "$arch" "$base"
+		break
+	fi
+done
+
+work=$(mktemp -d)
+qemu=
+# shellcheck disable=SC2317,SC2329 # called by the trap
+clean() {
+	[ -z "$qemu" ] || kill "$qemu" 2>/dev/null || true
+	rm -rf "$work"
+}
+trap clean EXIT
+trap 'exit 143' TERM
+trap 'exit 130' INT
+
+# What this kernel and this run add to the base.
+make_overlay() {
+	local tree=$1 directory file module path
+	shift
+	install -d "$tree" "$tree/boot" "$tree/lib/modules"
+	cp "$image/config" "$tree/boot/config-$(cat "$image/release")"
+	for module in ${modules[@]+"${modules[@]}"}; do
+		path=$(find "$image/modules/kernel" -name "$module.ko" -o -name "$module.ko.xz" | head -n 1)
+		case $path in
+		*.xz) xz -dc "$path" >"$tree/lib/modules/$module.ko" ;;
+		*.ko) cp "$path" "$tree/lib/modules/" ;;
+		*) usage "--module $module: $kernel has no such module" ;;
+		esac
+		printf '%s\n' "$module" >>"$tree/modules.load"
+	done
+	for directory in ${overlays[@]+"${overlays[@]}"}; do
+		cp -rL "$directory/." "$tree/"
+	done
+	while IFS= read -r file; do
+		add_libraries "$tree" "$file"
+	done < <(find "$tree" -type f -perm -u+x -not -path "$tree/lib/*")
+	cp "$script" "$tree/test.sh"
+	: >"$tree/test.args"
+	[ $# -eq 0 ] || printf '%s\n' "$@" >"$tree/test.args"
+}
+
+make_overlay "$work/tree" "$@"
+pack "$work/tree" "$work/overlay.cpio"
+cat "$base" "$work/overlay.cpio" >"$work/initrd"
+
+case $arch in
+amd64)
+	machine=(-machine q35 -cpu max)
+	accel=${accel:-tcg,thread=multi}
+	append="mitigations=off $append"
+	;;
+arm64)
+	machine=(-machine 'virt,gic-version=3' -cpu cortex-a57)
+	accel=${accel:-tcg,thread=single}
+	;;
+esac
+case $accel in kvm*) machine+=(-cpu host) ;; esac
+if [ -n "$dtb" ]; then
+	machine+=(-dtb "$dtb")
+	[ -n "$smp" ] || { need fdtget && smp=$(fdtget -l "$dtb" /cpus | grep -c '^cpu@'); }
+fi
+
+# Between the markers; the end marker may follow an unfinished line.
+show() {
+	sed -un 's/\r//g
+		/ALIGHT-VM-BEGIN$/,/ALIGHT-VM-END status=/ {
+			/ALIGHT-VM-BEGIN$/d
+			/ALIGHT-VM-END status=/ { s/ALIGHT-VM-END.*//; /./p; d }
+			p
+		}'
+}
+
+mkfifo "$work/serial"
+tee "$work/console" <"$work/serial" | show &
+reader=$!
+timeout --foreground -k 5 "$seconds" "$QEMU" -nodefaults -display none -no-reboot -net none \
+	-serial stdio -monitor none "${machine[@]}" -accel "$accel" -smp "${smp:-4}" -m "$mem" \
+	-kernel "$image/vmlinuz" -initrd "$work/initrd" \
+	-append "console=$CONSOLE panic=-1 quiet $append" \
+	</dev/null >"$work/serial" 2>"$work/errors" &
+qemu=$!
+ended=0
+wait $qemu || ended=$?
+qemu=
+wait $reader
+[ -z "$keep" ] || tr -d '\r' <"$work/console" >"$keep"
+
+status=$(tr -d '\r' <"$work/console" | sed -n 's/.*ALIGHT-VM-END status=\([0-9]*\) .*/\1/p' | tail -n 1)
+[ -z "$status" ] || exit "$status"
+cat "$work/errors" >&2
+if [ $ended = 124 ] || [ $ended = 137 ]; then
+	say "$kernel: no result within $seconds s; the console's last lines:"
+	status=124
+else
+	say "$kernel: the guest ended without a result (QEMU's exit status $ended); the console's last lines:"
+	status=125
+fi
+tr -d '\r' <"$work/console" | tail -n 25 >&2
+exit $status

@@ -131,6 +131,10 @@ fetch_sysroot() {
 			die "$package (arm64) cannot be downloaded from $ALIGHT_DEBIAN_MIRROR"
 		fi
 	done
+	# libz.so and its like point into /; the linker must find the sysroot's own.
+	find "$work" -lname '/*' -printf '%p %l\n' | while read -r link place; do
+		ln -sfrn "$work$place" "$link"
+	done
 	rm -rf "${work:?}/usr/share" "${target:?}"
 	touch "$work/.complete"
 	mv -T "$work" "$target"

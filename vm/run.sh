@@ -173,5 +173,5 @@ else
 	say "$kernel: the guest ended without a result (QEMU's exit status $ended); the console's last lines:"
 	status=125
 fi
-tr -d '\r' <"$work/console" | tail -n 25 >&2
+tr -d '\r' <"$work/console" | tail -n 60 >&2
 exit $status

@@ -1,1 +1,99 @@
-//! alight-policy
+// SPDX-License-Identifier: GPL-2.0-only
+//! The placement core of `policy/`, compiled for the host: the structures it
+//! reads ([`abi`]), the names of what it answers, the schedulers a user can
+//! name ([`scheduler`]), and the calls ([`Core`], [`rq`], [`pelt`]).
+//!
+//! This is the only crate that speaks to C. A [`Core`] owns the views of one
+//! machine; nothing is global, so any number of them can live in a process.
+
+pub mod abi;
+mod core;
+mod mask;
+pub mod pelt;
+pub mod rq;
+pub mod scheduler;
+
+pub use abi::{
+    Answer, Cpu, Domain, Group, Llc, MAX_CPUS, MAX_LEVELS, Mask, NONE, Note, Params, Pelt, Pelt13,
+    Place, Task, Topology,
+};
+pub use core::{Core, Kind, Waker, Wakeup};
+pub use scheduler::Scheduler;
+
+/// Names of [`Answer::step`], in the order of `enum policy_step`, with what each means.
+pub const STEPS: [(&str, &str); 19] = [
+    ("none", "no decision"),
+    ("pinned", "affinity leaves one CPU"),
+    ("target_idle", "the target is idle"),
+    ("prev_idle", "the previous CPU is idle and shares the cache"),
+    (
+        "recent_idle",
+        "the recently used CPU is idle and shares the cache",
+    ),
+    (
+        "idle_core",
+        "a core of the cache is idle with all its threads",
+    ),
+    ("llc_scan", "the scan of the cache met an idle CPU"),
+    ("smt_scan", "a thread of the target's core is idle"),
+    ("target_busy", "nothing idle found: the target"),
+    ("asym_fits", "an idle CPU that is big enough"),
+    (
+        "asym_biggest",
+        "fits no idle CPU: the one of the largest capacity",
+    ),
+    ("asym_target", "no CPU of the machine is idle: the target"),
+    (
+        "slow_idle",
+        "slow path: the idle CPU that wakes soonest in the idlest group",
+    ),
+    (
+        "slow_sched_idle",
+        "slow path: a CPU that runs SCHED_IDLE only",
+    ),
+    (
+        "slow_least_loaded",
+        "slow path: the least loaded CPU of the idlest group",
+    ),
+    ("slow_local", "slow path: no better group, the waking CPU"),
+    (
+        "slow_prev",
+        "slow path: no allowed CPU in the domain, the previous CPU",
+    ),
+    ("no_search", "no domain balances at fork: the previous CPU"),
+    (
+        "fallback",
+        "the search ended outside the affinity: an allowed CPU",
+    ),
+];
+
+/// Names of [`Answer::affine`], in the order of `enum policy_affine`.
+pub const AFFINE: [(&str, &str); 10] = [
+    ("none", "not asked"),
+    ("wide", "not pulled: the waker wakes too many tasks"),
+    ("wake_cap", "not pulled: a CPU is too small for the task"),
+    ("not_allowed", "not pulled: the waking CPU is not allowed"),
+    ("same", "waking CPU and previous CPU are the same"),
+    ("this_idle", "the waking CPU is idle and shares the cache"),
+    (
+        "prev_idle",
+        "both CPUs are idle and share the cache: the previous one",
+    ),
+    (
+        "sync",
+        "the waker is alone and about to sleep: the waking CPU",
+    ),
+    ("weight_this", "the waking CPU would be less loaded"),
+    ("weight_prev", "the previous CPU is less loaded"),
+];
+
+/// Names of the counts in [`Answer::verdicts`], in the order of `enum policy_verdict`.
+pub const VERDICTS: [&str; 7] = [
+    "taken",
+    "not allowed",
+    "busy",
+    "other cache",
+    "too small",
+    "core busy",
+    "kept in reserve",
+];

@@ -1,1 +1,4 @@
-//! alight-sim
+// SPDX-License-Identifier: GPL-2.0-only
+//! Time: the event loop and the model of Linux around the placement core.
+mod api;
+pub use api::*;

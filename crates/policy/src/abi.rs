@@ -1,0 +1,524 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The structures of `policy/model.h`, field by field, and the table of entry
+//! points. [`table`] refuses a build whose layouts differ.
+
+use std::ffi::c_int;
+use std::sync::OnceLock;
+
+/// "No CPU, domain, group or task".
+pub const NONE: u32 = u32::MAX;
+/// Most CPUs a mask holds.
+pub const MAX_CPUS: usize = 1024;
+/// Most domain levels above one CPU.
+pub const MAX_LEVELS: usize = 8;
+
+/// A CPU mask, CPU 0 in bit 0 of word 0.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Mask {
+    /// 64 CPUs a word.
+    pub w: [u64; MAX_CPUS / 64],
+}
+
+/// One set of PELT signals (`struct sched_avg`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pelt {
+    /// PELT time of the last update, ns.
+    pub last: u64,
+    /// Geometric sum of load.
+    pub load_sum: u64,
+    /// Geometric sum of runnable time.
+    pub run_sum: u64,
+    /// Geometric sum of running time.
+    pub util_sum: u32,
+    /// Units of 1024 ns elapsed in the open period.
+    pub part: u32,
+    /// Load, 1024 = an always-runnable nice-0 task.
+    pub load_avg: u32,
+    /// Runnable tasks times 1024.
+    pub run_avg: u32,
+    /// Utilization, 0..=1024.
+    pub util_avg: u32,
+    unused: u32,
+}
+
+/// Load tracking of Linux 3.8 to 3.11.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Pelt13 {
+    /// Time of the last update, ns.
+    pub last: u64,
+    /// `runnable_avg_sum`.
+    pub sum: u32,
+    /// `runnable_avg_period`.
+    pub period: u32,
+}
+
+/// Class of a fair task, [`Task::class`].
+pub mod class {
+    /// `SCHED_NORMAL`.
+    pub const NORMAL: u32 = 0;
+    /// `SCHED_BATCH`.
+    pub const BATCH: u32 = 1;
+    /// `SCHED_IDLE`.
+    pub const IDLE: u32 = 2;
+}
+
+/// Bits of [`Task::flags`].
+pub mod task_flag {
+    /// `PF_EXITING`.
+    pub const EXITING: u32 = 1 << 0;
+    /// Not averaged since `util_est` was stored.
+    pub const EST_UNCHANGED: u32 = 1 << 1;
+    /// On a runqueue.
+    pub const ON_RQ: u32 = 1 << 2;
+}
+
+/// What a policy may know of a task.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Task {
+    /// Its signals.
+    pub pelt: Pelt,
+    /// Its signals in the form of 2013.
+    pub pelt13: Pelt13,
+    /// When `flips` last decayed, ns.
+    pub flip_stamp: u64,
+    /// How often it woke another task than before.
+    pub flips: u32,
+    /// The task it woke last.
+    pub last_wakee: u32,
+    /// Its number.
+    pub id: u32,
+    /// Load weight, 1024 at nice 0.
+    pub weight: u32,
+    /// `util_est.enqueued`.
+    pub est_enqueued: u32,
+    /// `util_est.ewma`.
+    pub est_ewma: u32,
+    /// Effective lower clamp.
+    pub uclamp_min: u32,
+    /// Effective upper clamp.
+    pub uclamp_max: u32,
+    /// CPU it ran on last.
+    pub prev_cpu: u32,
+    /// `recent_used_cpu`.
+    pub recent_cpu: u32,
+    /// Number of allowed CPUs.
+    pub nr_allowed: u32,
+    /// See [`class`].
+    pub class: u32,
+    /// See [`task_flag`].
+    pub flags: u32,
+    unused: u32,
+}
+
+impl Default for Task {
+    /// A nice-0 task without history or clamps.
+    fn default() -> Self {
+        Task {
+            pelt: Pelt::default(),
+            pelt13: Pelt13::default(),
+            flip_stamp: 0,
+            flips: 0,
+            last_wakee: NONE,
+            id: 0,
+            weight: 1024,
+            est_enqueued: 0,
+            est_ewma: 0,
+            uclamp_min: 0,
+            uclamp_max: 1024,
+            prev_cpu: 0,
+            recent_cpu: NONE,
+            nr_allowed: MAX_CPUS as u32,
+            class: class::NORMAL,
+            flags: 0,
+            unused: 0,
+        }
+    }
+}
+
+/// What a policy may know of a CPU's runqueue.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Cpu {
+    /// Signals of the root fair queue.
+    pub cfs: Pelt,
+    /// Signals of the queue in the form of 2013.
+    pub pelt13: Pelt13,
+    /// Runqueue clock, ns.
+    pub clock: u64,
+    /// Clock scaled by capacity and frequency, ns.
+    pub clock_pelt: u64,
+    /// Idle time that never was, ns.
+    pub lost_idle: u64,
+    /// When it went idle, 0 while busy, ns.
+    pub idle_stamp: u64,
+    /// Mean idle length, ns.
+    pub avg_idle: u64,
+    /// `avg_scan_cost`, ns.
+    pub scan_cost: u64,
+    /// Sum of the weights queued, current included.
+    pub weight: u32,
+    /// Runnable tasks of all classes.
+    pub nr_running: u32,
+    /// Runnable fair tasks.
+    pub h_nr_running: u32,
+    /// `SCHED_IDLE` ones among them.
+    pub h_nr_idle: u32,
+    /// Sum of `util_est` of the runnable tasks.
+    pub est_enqueued: u32,
+    /// Capacity at the top frequency.
+    pub capacity_orig: u32,
+    /// Capacity left for the fair class.
+    pub capacity: u32,
+    /// Current over top frequency, 1024 = top.
+    pub freq_scale: u32,
+    /// Exit latency of the idle state it is in, ns; [`NONE`] if unknown.
+    pub exit_latency: u32,
+    /// Utilization that left by wake migration.
+    pub removed_util: u32,
+    /// Load that left.
+    pub removed_load: u32,
+    /// Runnable that left.
+    pub removed_run: u32,
+    /// The idle task is current (0 or 1).
+    pub curr_is_idle: u8,
+    /// A remote wakeup is on its way (0 or 1).
+    pub wakeup_pending: u8,
+    /// Not usable (0 or 1).
+    pub offline: u8,
+    unused: [u8; 5],
+}
+
+impl Default for Cpu {
+    /// An idle CPU of full capacity.
+    fn default() -> Self {
+        Cpu {
+            cfs: Pelt::default(),
+            pelt13: Pelt13::default(),
+            clock: 0,
+            clock_pelt: 0,
+            lost_idle: 0,
+            idle_stamp: 0,
+            avg_idle: 0,
+            scan_cost: 0,
+            weight: 0,
+            nr_running: 0,
+            h_nr_running: 0,
+            h_nr_idle: 0,
+            est_enqueued: 0,
+            capacity_orig: 1024,
+            capacity: 1024,
+            freq_scale: 1024,
+            exit_latency: NONE,
+            removed_util: 0,
+            removed_load: 0,
+            removed_run: 0,
+            curr_is_idle: 1,
+            wakeup_pending: 0,
+            offline: 0,
+            unused: [0; 5],
+        }
+    }
+}
+
+/// Bits of [`Domain::flags`].
+pub mod domain_flag {
+    /// `SD_WAKE_AFFINE`.
+    pub const WAKE_AFFINE: u32 = 1 << 0;
+    /// `SD_BALANCE_WAKE`.
+    pub const BALANCE_WAKE: u32 = 1 << 1;
+    /// `SD_BALANCE_FORK`.
+    pub const BALANCE_FORK: u32 = 1 << 2;
+    /// `SD_BALANCE_EXEC`.
+    pub const BALANCE_EXEC: u32 = 1 << 3;
+    /// `SD_BALANCE_NEWIDLE`.
+    pub const NEWIDLE: u32 = 1 << 4;
+    /// `SD_SHARE_PKG_RESOURCES`.
+    pub const SHARE_LLC: u32 = 1 << 5;
+    /// `SD_SHARE_CPUCAPACITY`.
+    pub const SMT: u32 = 1 << 6;
+    /// `SD_ASYM_CPUCAPACITY`.
+    pub const ASYM: u32 = 1 << 7;
+    /// `SD_PREFER_SIBLING`.
+    pub const PREFER_SIBLING: u32 = 1 << 8;
+    /// `SD_NUMA`.
+    pub const NUMA: u32 = 1 << 9;
+}
+
+/// A scheduling domain.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Domain {
+    /// CPUs.
+    pub span: Mask,
+    /// See [`domain_flag`].
+    pub flags: u32,
+    /// Number of CPUs.
+    pub weight: u32,
+    /// Percentage above which two loads differ.
+    pub imbalance_pct: u32,
+    /// First of its groups.
+    pub first_group: u32,
+    /// Number of its groups.
+    pub nr_groups: u32,
+    /// Last-level cache, or [`NONE`].
+    pub llc: u32,
+    unused: [u32; 2],
+}
+
+impl Domain {
+    /// A domain without groups.
+    pub fn new(span: Mask, weight: u32, flags: u32, imbalance_pct: u32) -> Self {
+        Domain {
+            span,
+            flags,
+            weight,
+            imbalance_pct,
+            first_group: 0,
+            nr_groups: 0,
+            llc: NONE,
+            unused: [0; 2],
+        }
+    }
+}
+
+/// A group of a domain.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Group {
+    /// Child domain, or [`NONE`] for a single CPU.
+    pub child: u32,
+    /// First CPU.
+    pub cpu: u32,
+    /// Number of CPUs.
+    pub weight: u32,
+    /// Sum of capacities.
+    pub capacity: u32,
+    /// Smallest capacity.
+    pub min_capacity: u32,
+    /// Biggest capacity.
+    pub max_capacity: u32,
+    /// A lower level failed because of affinity (0 or 1).
+    pub imbalance: u32,
+    unused: u32,
+}
+
+impl Group {
+    /// A group whose capacity is still to be summed.
+    pub fn new(child: u32, cpu: u32, weight: u32) -> Self {
+        Group {
+            child,
+            cpu,
+            weight,
+            capacity: 0,
+            min_capacity: 0,
+            max_capacity: 0,
+            imbalance: 0,
+            unused: 0,
+        }
+    }
+}
+
+/// Where a CPU sits.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place {
+    /// Its domains, small to large.
+    pub domain: [u32; MAX_LEVELS],
+    /// Its own group in each.
+    pub group: [u32; MAX_LEVELS],
+    /// Number of domains.
+    pub nr_domains: u32,
+    /// Last-level cache number.
+    pub llc: u32,
+    /// Domain of the LLC, or [`NONE`].
+    pub llc_domain: u32,
+    /// Lowest domain that shows all capacities, or [`NONE`].
+    pub asym_domain: u32,
+    /// Domain of its core, or [`NONE`] without SMT.
+    pub smt_domain: u32,
+    /// NUMA node.
+    pub node: u32,
+}
+
+/// State shared by an LLC.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Llc {
+    /// Some core may be idle (0 or 1).
+    pub has_idle_cores: u32,
+    /// CPUs whose tick runs.
+    pub nr_busy: u32,
+}
+
+/// Facts of the root domain.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Topology {
+    /// Number of CPUs.
+    pub nr_cpus: u32,
+    /// Number of domains.
+    pub nr_domains: u32,
+    /// Number of groups.
+    pub nr_groups: u32,
+    /// Biggest capacity.
+    pub max_capacity: u32,
+    /// CPUs differ in capacity (0 or 1).
+    pub asym: u32,
+    /// Cores have several threads (0 or 1).
+    pub smt: u32,
+}
+
+/// Rules of a base kernel, features and tunables.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Params {
+    /// Feature bits.
+    pub features: u64,
+    /// 4.7 - 5.6: small CPUs refuse big tasks, `BALANCE_WAKE` below asymmetry.
+    pub wake_cap: u32,
+    /// 4.13 - 6.6: scan budget by idle time.
+    pub sis_prop: u32,
+    /// 5.4 - 5.5: `SCHED_IDLE` CPUs only if nothing is idle.
+    pub sched_idle_last: u32,
+    /// 5.5 - 5.6: `avg_load` is left 0 for busy groups.
+    pub idlest_load_inverted: u32,
+    /// 4.17 - 5.12: a utilization estimate always has bit 0 set.
+    pub est_lsb: u32,
+    /// Time that one scanned CPU takes, ns.
+    pub scan_cpu_ns: u32,
+    unused: u32,
+}
+
+/// Answer and reason of one selection.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Answer {
+    /// The CPU.
+    pub cpu: u32,
+    /// Where the search began.
+    pub target: u32,
+    /// Which step answered, see [`crate::STEPS`].
+    pub step: u32,
+    /// How the target was chosen, see [`crate::AFFINE`].
+    pub affine: u32,
+    /// The slow path was taken (0 or 1).
+    pub slow: u32,
+    /// The CPU is idle or runs `SCHED_IDLE` only (0 or 1).
+    pub found_idle: u32,
+    /// CPUs tested in the waking CPU's LLC.
+    pub looked_near: u32,
+    /// CPUs tested elsewhere.
+    pub looked_far: u32,
+    /// CPUs summed for group statistics.
+    pub summed: u32,
+    /// A budget ended a scan (0 or 1).
+    pub cut: u32,
+    /// Candidates by verdict, see [`crate::VERDICTS`].
+    pub verdicts: [u32; 7],
+    unused: u32,
+}
+
+/// One line of an explanation.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Note {
+    /// The candidate.
+    pub cpu: u32,
+    /// Step that looked at it.
+    pub step: u32,
+    /// What was found.
+    pub verdict: u32,
+    /// What was compared.
+    pub value: u32,
+}
+
+#[repr(C)]
+pub(crate) struct Notes {
+    pub note: *mut Note,
+    pub nr: u32,
+    pub max: u32,
+}
+
+#[repr(C)]
+pub(crate) struct Ctx {
+    pub k: *const Params,
+    pub topo: *const Topology,
+    pub domain: *const Domain,
+    pub place: *const Place,
+    pub group: *mut Group,
+    pub llc: *mut Llc,
+    pub cpu: *mut Cpu,
+    pub p: *mut Task,
+    pub cur: *mut Task,
+    pub allowed: *const Mask,
+    pub scratch: *mut Mask,
+    pub answer: *mut Answer,
+    pub notes: *mut Notes,
+    pub now: u64,
+    pub this_cpu: u32,
+    pub prev_cpu: u32,
+    pub kind: u32,
+    pub sync: u32,
+}
+
+#[repr(C)]
+pub(crate) struct Table {
+    version: u32,
+    sizes: [u32; 10],
+    pub select: unsafe extern "C" fn(*const Ctx) -> u32,
+    pub rq_clock: unsafe extern "C" fn(*mut Cpu, u64),
+    pub rq_clock_idle: unsafe extern "C" fn(*mut Cpu),
+    pub rq_enqueue: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int) -> c_int,
+    pub rq_dequeue:
+        unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int, c_int, c_int) -> c_int,
+    pub rq_set_next: unsafe extern "C" fn(*mut Cpu, *mut Task) -> c_int,
+    pub rq_update_curr: unsafe extern "C" fn(*mut Cpu, *mut Task) -> c_int,
+    pub rq_detach: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int),
+    pub rq_idle_end: unsafe extern "C" fn(*mut Cpu, u64, u64),
+    pub queue_refresh: unsafe extern "C" fn(*mut Cpu, c_int) -> c_int,
+    pub task_remove: unsafe extern "C" fn(*mut Cpu, *mut Task),
+    pub task_init_util: unsafe extern "C" fn(*const Cpu, *mut Task),
+    pub task_util_est: unsafe extern "C" fn(*const Params, *const Task) -> u32,
+    pub pelt_decay: unsafe extern "C" fn(u64, u64) -> u64,
+    pub pelt_accumulate: unsafe extern "C" fn(*mut Pelt, u64, u64, u64, u64) -> c_int,
+    pub pelt_average: unsafe extern "C" fn(*mut Pelt, u64),
+    pub pelt13_full: unsafe extern "C" fn(u64) -> u32,
+    pub pelt13_update: unsafe extern "C" fn(*mut Pelt13, u64, c_int),
+}
+
+unsafe extern "C" {
+    safe fn alight_policy_table() -> &'static Table;
+}
+
+const VERSION: u32 = 1;
+
+/// The core's entry points.
+///
+/// # Panics
+/// If the C core was built with other layouts than this file describes.
+pub(crate) fn table() -> &'static Table {
+    static TABLE: OnceLock<&'static Table> = OnceLock::new();
+    TABLE.get_or_init(|| {
+        let table = alight_policy_table();
+        assert_eq!(table.version, VERSION, "policy core: version");
+        let sizes = [
+            size_of::<Params>(),
+            size_of::<Topology>(),
+            size_of::<Domain>(),
+            size_of::<Place>(),
+            size_of::<Group>(),
+            size_of::<Llc>(),
+            size_of::<Cpu>(),
+            size_of::<Task>(),
+            size_of::<Answer>(),
+            size_of::<Ctx>(),
+        ]
+        .map(|size| size as u32);
+        assert_eq!(table.sizes, sizes, "policy core: structure sizes");
+        table
+    })
+}

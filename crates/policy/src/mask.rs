@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! CPU masks on the Rust side.
+
+use crate::abi::{MAX_CPUS, Mask};
+
+impl Mask {
+    /// No CPU.
+    pub const EMPTY: Mask = Mask {
+        w: [0; MAX_CPUS / 64],
+    };
+
+    /// Is `cpu` a member?
+    #[inline]
+    pub fn contains(&self, cpu: u32) -> bool {
+        self.w[cpu as usize / 64] >> (cpu % 64) & 1 != 0
+    }
+
+    /// Adds `cpu`.
+    #[inline]
+    pub fn insert(&mut self, cpu: u32) {
+        self.w[cpu as usize / 64] |= 1 << (cpu % 64);
+    }
+
+    /// Removes `cpu`.
+    #[inline]
+    pub fn remove(&mut self, cpu: u32) {
+        self.w[cpu as usize / 64] &= !(1 << (cpu % 64));
+    }
+
+    /// Number of members.
+    pub fn len(&self) -> u32 {
+        self.w.iter().map(|w| w.count_ones()).sum()
+    }
+
+    /// Has no member.
+    pub fn is_empty(&self) -> bool {
+        self.w.iter().all(|&w| w == 0)
+    }
+
+    /// Smallest member >= `from` that is in `other` too, looking at `words` words.
+    #[inline]
+    pub fn next_and(&self, other: &Mask, from: u32, words: usize) -> Option<u32> {
+        let first = from as usize / 64;
+        for i in first..words {
+            let mut bits = self.w[i] & other.w[i];
+            if i == first {
+                bits &= !0 << (from % 64);
+            }
+            if bits != 0 {
+                return Some(i as u32 * 64 + bits.trailing_zeros());
+            }
+        }
+        None
+    }
+
+    /// Do the two share a member among the first `words` words?
+    #[inline]
+    pub fn intersects(&self, other: &Mask, words: usize) -> bool {
+        (0..words).any(|i| self.w[i] & other.w[i] != 0)
+    }
+
+    /// Members in rising order.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        let mut from = 0;
+        std::iter::from_fn(move || {
+            let cpu = (from < MAX_CPUS as u32)
+                .then(|| self.next_and(self, from, MAX_CPUS / 64))
+                .flatten()?;
+            from = cpu + 1;
+            Some(cpu)
+        })
+    }
+}
+
+impl FromIterator<u32> for Mask {
+    fn from_iter<I: IntoIterator<Item = u32>>(cpus: I) -> Self {
+        let mut mask = Mask::EMPTY;
+        for cpu in cpus {
+            mask.insert(cpu);
+        }
+        mask
+    }
+}

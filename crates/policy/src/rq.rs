@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What tasks that come, run and go do to a CPU's view (`policy/runqueue.h`).
+//! Where a function returns a bool, it says that the queue's utilization may
+//! have changed, which is when the kernel calls the frequency governor.
+
+use crate::abi::{Cpu, Params, Task, table};
+
+/// Brings the CPU's clocks to `now` ns.
+#[inline]
+pub fn clock(cpu: &mut Cpu, now: u64) {
+    // SAFETY: exclusively borrowed; so in the functions below.
+    unsafe { (table().rq_clock)(cpu, now) }
+}
+
+/// The CPU is about to run its idle task.
+#[inline]
+pub fn clock_idle(cpu: &mut Cpu) {
+    // SAFETY: as above.
+    unsafe { (table().rq_clock_idle)(cpu) }
+}
+
+/// A task joins the queue; `curr_fair`: a fair task is current.
+#[inline]
+pub fn enqueue(k: &Params, cpu: &mut Cpu, task: &mut Task, curr_fair: bool) -> bool {
+    // SAFETY: as above; `cpu` and `task` are distinct.
+    unsafe { (table().rq_enqueue)(k, cpu, task, curr_fair.into()) != 0 }
+}
+
+/// A task leaves the queue; `running`: it is current; `sleeps`: it goes to sleep.
+#[inline]
+pub fn dequeue(
+    k: &Params,
+    cpu: &mut Cpu,
+    task: &mut Task,
+    running: bool,
+    curr_fair: bool,
+    sleeps: bool,
+) -> bool {
+    // SAFETY: as above.
+    unsafe {
+        (table().rq_dequeue)(
+            k,
+            cpu,
+            task,
+            running.into(),
+            curr_fair.into(),
+            sleeps.into(),
+        ) != 0
+    }
+}
+
+/// A queued task is about to run.
+#[inline]
+pub fn set_next(cpu: &mut Cpu, task: &mut Task) -> bool {
+    // SAFETY: as above.
+    unsafe { (table().rq_set_next)(cpu, task) != 0 }
+}
+
+/// The current task runs on, or stops running and stays queued.
+#[inline]
+pub fn update_curr(cpu: &mut Cpu, task: &mut Task) -> bool {
+    // SAFETY: as above.
+    unsafe { (table().rq_update_curr)(cpu, task) != 0 }
+}
+
+/// A queued task leaves for another CPU and takes its signals along.
+#[inline]
+pub fn detach(k: &Params, cpu: &mut Cpu, task: &mut Task, curr_fair: bool) {
+    // SAFETY: as above.
+    unsafe { (table().rq_detach)(k, cpu, task, curr_fair.into()) }
+}
+
+/// End of an idle phase of `idle_ns`; its average is capped at `max` ns.
+#[inline]
+pub fn idle_end(cpu: &mut Cpu, idle_ns: u64, max: u64) {
+    // SAFETY: as above.
+    unsafe { (table().rq_idle_end)(cpu, idle_ns, max) }
+}
+
+/// Updates a queue's own signals (blocked load).
+#[inline]
+pub fn refresh(cpu: &mut Cpu, curr_fair: bool) -> bool {
+    // SAFETY: as above.
+    unsafe { (table().queue_refresh)(cpu, curr_fair.into()) != 0 }
+}
+
+/// A sleeper leaves its old queue `cpu`, to be attached where it wakes.
+#[inline]
+pub fn remove(cpu: &mut Cpu, task: &mut Task) {
+    // SAFETY: as above.
+    unsafe { (table().task_remove)(cpu, task) }
+}
+
+/// Initial utilization of a new task on `cpu`.
+#[inline]
+pub fn init_util(cpu: &Cpu, task: &mut Task) {
+    // SAFETY: as above.
+    unsafe { (table().task_init_util)(cpu, task) }
+}
+
+/// Estimated utilization of a task.
+#[inline]
+pub fn util_est(k: &Params, task: &Task) -> u32 {
+    // SAFETY: as above.
+    unsafe { (table().task_util_est)(k, task) }
+}

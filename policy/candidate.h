@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * candidate.h - what every search asks of a CPU, and how it is written down
+ */
+#ifndef ALIGHT_CANDIDATE_H
+#define ALIGHT_CANDIDATE_H
+
+#include "pelt.h"
+
+/* Current task is the idle task, nothing queued, no remote wakeup under way (available_idle_cpu). */
+static __always_inline int cpu_idle(const struct policy_ctx *c, u32 cpu)
+{
+	const struct policy_cpu *rq = cpu_at(c, cpu);
+
+	return rq->curr_is_idle && !rq->nr_running && !rq->wakeup_pending;
+}
+
+/* Runs SCHED_IDLE tasks only (sched_idle_cpu). */
+static __always_inline int cpu_sched_idle(const struct policy_ctx *c, u32 cpu)
+{
+	const struct policy_cpu *rq = cpu_at(c, cpu);
+
+	return rq->nr_running && rq->nr_running == rq->h_nr_idle;
+}
+
+static __always_inline int cpu_avail(const struct policy_ctx *c, u32 cpu)
+{
+	return cpu_idle(c, cpu) || cpu_sched_idle(c, cpu);
+}
+
+/* Utilization fits a capacity with 20 % to spare (fits_capacity). */
+static __always_inline int fits(u32 util, u32 capacity)
+{
+	return (u64)util * 1280 < (u64)capacity * 1024;
+}
+
+/* Estimated utilization within the task's clamps (uclamp_task_util). */
+static __always_inline u32 task_need(const struct policy_ctx *c)
+{
+	u32 util = task_util_est(c->k, c->p);
+
+	if (util < c->p->uclamp_min)
+		util = c->p->uclamp_min;
+	return util > c->p->uclamp_max ? c->p->uclamp_max : util;
+}
+
+/* Bring the sleeping wakee's signals up to its old queue's last update (sync_entity_load_avg). */
+static __always_inline void wakee_sync(const struct policy_ctx *c)
+{
+	task_sync(cpu_at(c, c->prev_cpu), c->p);
+}
+
+/* Write down what was found of @cpu. */
+static __always_inline void note(const struct policy_ctx *c, u32 step, u32 cpu, u32 verdict,
+				 u32 value)
+{
+	c->answer->verdicts[verdict]++;
+#ifndef __bpf__
+	if (c->notes && c->notes->nr < c->notes->max) {
+		struct policy_note *n = &c->notes->note[c->notes->nr++];
+
+		n->cpu = cpu;
+		n->step = step;
+		n->verdict = verdict;
+		n->value = value;
+	}
+#endif
+}
+
+/* Count a CPU whose runqueue was read: the cost depends on how far it is. */
+static __always_inline void looked_at(const struct policy_ctx *c, u32 cpu)
+{
+	if (same_llc(c, cpu, c->this_cpu))
+		c->answer->looked_near++;
+	else
+		c->answer->looked_far++;
+}
+
+/* End of a search: @cpu, because of @step. */
+static __always_inline u32 take(const struct policy_ctx *c, u32 step, u32 cpu)
+{
+	c->answer->step = step;
+	c->answer->found_idle = cpu_avail(c, cpu);
+	note(c, step, cpu, VERDICT_TAKEN, cpu_at(c, cpu)->capacity);
+	return cpu;
+}
+
+#endif

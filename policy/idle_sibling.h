@@ -1,0 +1,203 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * idle_sibling.h - an idle CPU near the target (kernel 5.5: select_idle_sibling())
+ *
+ *	1. the target, 2. the previous CPU if it shares the target's LLC,
+ *	3. the recently used CPU likewise: first that is idle or runs SCHED_IDLE only;
+ *	4. a whole idle core of the LLC, 5. an idle CPU of the LLC within a budget,
+ *	6. an idle sibling of the target;
+ *	7. the target.
+ */
+#ifndef ALIGHT_IDLE_SIBLING_H
+#define ALIGHT_IDLE_SIBLING_H
+
+#include "candidate.h"
+
+/* Is this single candidate idle? It is looked at and noted either way. */
+static inline int try_idle(const struct policy_ctx *c, u32 step, u32 cpu)
+{
+	looked_at(c, cpu);
+	if (cpu_avail(c, cpu))
+		return 1;
+	note(c, step, cpu, VERDICT_BUSY, cpu_at(c, cpu)->nr_running);
+	return 0;
+}
+
+/* A core all of whose threads are idle (select_idle_core). */
+static inline u32 idle_core_scan(const struct policy_ctx *c, const struct policy_domain *llc,
+				 u32 target)
+{
+	u32 nr = c->topo->nr_cpus, n, i;
+	struct ring r = ring_from(target);
+	struct policy_llc *shared = llc_at(c, llc->llc);
+
+	if (!shared->has_idle_cores)
+		return POLICY_NONE;
+	policy_for(i, 0, POLICY_MASK_WORDS)
+		c->scratch->w[policy_bound(i, POLICY_MASK_WORDS)] = ~0ull;
+
+	policy_for(n, 0, POLICY_MAX_CPUS) {
+		const struct policy_domain *core;
+		u32 first, sibling, idle = 1, s;
+
+		first = ring_next(&r, &llc->span, c->allowed, nr);
+		if (first >= nr)
+			break;
+		if (!mask_test(c->scratch, first))	/* its core was looked at */
+			continue;
+		if (place_at(c, first)->smt_domain == POLICY_NONE) {
+			looked_at(c, first);
+			if (cpu_idle(c, first))
+				return first;
+			note(c, STEP_IDLE_CORE, first, VERDICT_CORE_BUSY, 0);
+			continue;
+		}
+		core = domain_at(c, place_at(c, first)->smt_domain);
+		sibling = 0;
+		policy_for(s, 0, 8) {			/* SMT8 at most */
+			sibling = mask_next_and(&core->span, &core->span, sibling, nr);
+			if (sibling >= nr)
+				break;
+			mask_clear(c->scratch, sibling);
+			looked_at(c, sibling);
+			if (!cpu_idle(c, sibling))
+				idle = 0;
+			sibling++;
+		}
+		if (idle)
+			return first;
+		note(c, STEP_IDLE_CORE, first, VERDICT_CORE_BUSY, 0);
+	}
+	shared->has_idle_cores = 0;
+	return POLICY_NONE;
+}
+
+/* How many CPUs a scan may cost, by how long this CPU is idle as a rule (SIS_PROP). */
+static inline u32 scan_budget(const struct policy_ctx *c, u32 llc_weight)
+{
+	const struct policy_cpu *here = cpu_at(c, c->this_cpu);
+	u64 cost = here->scan_cost + 1;
+	u64 span_idle = (u64)llc_weight * (here->avg_idle / 512);
+
+	if (!c->k->sis_prop)
+		return POLICY_NONE;
+	if (span_idle <= 4 * cost)
+		return 4;
+	span_idle /= cost;
+	return span_idle < POLICY_NONE ? (u32)span_idle : POLICY_NONE;
+}
+
+/*
+ * An idle CPU of the LLC (select_idle_cpu). Where SCHED_IDLE CPUs come last,
+ * the first one met answers only when the budget ends the scan: a scan that
+ * saw every CPU forgets it, as 5.4 and 5.5 do.
+ */
+static inline u32 llc_scan(const struct policy_ctx *c, const struct policy_domain *llc, u32 target)
+{
+	struct policy_cpu *here = cpu_at(c, c->this_cpu);
+	u32 nr = c->topo->nr_cpus, found = POLICY_NONE, kept = POLICY_NONE, looked = 0, n;
+	u32 budget = scan_budget(c, llc->weight);
+	struct ring r = ring_from(target);
+
+	if (place_at(c, c->this_cpu)->llc_domain == POLICY_NONE)
+		return POLICY_NONE;
+	policy_for(n, 0, POLICY_MAX_CPUS) {
+		u32 cpu = ring_next(&r, &llc->span, &llc->span, nr);
+
+		if (cpu >= nr)
+			break;
+		if (--budget == 0) {
+			c->answer->cut = 1;
+			return kept;
+		}
+		looked++;
+		if (!mask_test(c->allowed, cpu)) {
+			note(c, STEP_LLC_SCAN, cpu, VERDICT_NOT_ALLOWED, 0);
+			continue;
+		}
+		looked_at(c, cpu);
+		if (cpu_idle(c, cpu) || (!c->k->sched_idle_last && cpu_sched_idle(c, cpu))) {
+			found = cpu;
+			break;
+		}
+		if (kept == POLICY_NONE && cpu_sched_idle(c, cpu)) {
+			kept = cpu;
+			note(c, STEP_LLC_SCAN, cpu, VERDICT_LATER, 0);
+		} else {
+			note(c, STEP_LLC_SCAN, cpu, VERDICT_BUSY, cpu_at(c, cpu)->nr_running);
+		}
+	}
+	/* avg += (sample - avg) / 8, rounded to 0 as the kernel's signed division does */
+	{
+		u64 sample = (u64)looked * c->k->scan_cpu_ns;
+
+		if (sample >= here->scan_cost)
+			here->scan_cost += (sample - here->scan_cost) / 8;
+		else
+			here->scan_cost -= (here->scan_cost - sample) / 8;
+	}
+	return found;
+}
+
+/* An idle thread of the target's core (select_idle_smt). */
+static inline u32 smt_scan(const struct policy_ctx *c, u32 target)
+{
+	u32 nr = c->topo->nr_cpus, kept = POLICY_NONE, cpu = 0, n;
+	const struct policy_domain *core;
+
+	if (place_at(c, target)->smt_domain == POLICY_NONE)
+		return POLICY_NONE;
+	core = domain_at(c, place_at(c, target)->smt_domain);
+	policy_for(n, 0, 8) {
+		cpu = mask_next_and(&core->span, c->allowed, cpu, nr);
+		if (cpu >= nr)
+			break;
+		looked_at(c, cpu);
+		if (cpu_idle(c, cpu) || (!c->k->sched_idle_last && cpu_sched_idle(c, cpu)))
+			return cpu;
+		if (kept == POLICY_NONE && cpu_sched_idle(c, cpu))
+			kept = cpu;
+		note(c, STEP_SMT_SCAN, cpu, VERDICT_BUSY, cpu_at(c, cpu)->nr_running);
+		cpu++;
+	}
+	return kept;
+}
+
+static inline u32 idle_sibling(const struct policy_ctx *c, u32 target)
+{
+	u32 prev = c->prev_cpu, recent = c->p->recent_cpu, cpu;
+	const struct policy_domain *llc;
+
+	if (try_idle(c, STEP_TARGET_IDLE, target))
+		return take(c, STEP_TARGET_IDLE, target);
+
+	if (prev != target && same_llc(c, prev, target) && try_idle(c, STEP_PREV_IDLE, prev))
+		return take(c, STEP_PREV_IDLE, prev);
+
+	if (recent != prev && recent != target && recent < c->topo->nr_cpus &&
+	    same_llc(c, recent, target) && mask_test(c->allowed, recent) &&
+	    try_idle(c, STEP_RECENT_IDLE, recent)) {
+		c->p->recent_cpu = prev;
+		return take(c, STEP_RECENT_IDLE, recent);
+	}
+
+	if (place_at(c, target)->llc_domain == POLICY_NONE)
+		return take(c, STEP_TARGET_BUSY, target);
+	llc = domain_at(c, place_at(c, target)->llc_domain);
+	if (c->topo->smt) {
+		cpu = idle_core_scan(c, llc, target);
+		if (cpu != POLICY_NONE)
+			return take(c, STEP_IDLE_CORE, cpu);
+	}
+	cpu = llc_scan(c, llc, target);
+	if (cpu != POLICY_NONE)
+		return take(c, STEP_LLC_SCAN, cpu);
+	if (c->topo->smt) {
+		cpu = smt_scan(c, target);
+		if (cpu != POLICY_NONE)
+			return take(c, STEP_SMT_SCAN, cpu);
+	}
+	return take(c, STEP_TARGET_BUSY, target);
+}
+
+#endif

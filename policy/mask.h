@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * mask.h - CPU masks and loops that both compilers accept
+ *
+ * policy_for() is a plain loop on the host and an open-coded iterator in BPF,
+ * where the verifier follows one pass instead of unrolling a thousand.
+ */
+#ifndef ALIGHT_MASK_H
+#define ALIGHT_MASK_H
+
+#include "model.h"
+
+#ifdef __bpf__
+#define policy_for(i, from, to) bpf_for(i, from, to)
+#else
+#define policy_for(i, from, to) for ((i) = (from); (i) < (to); (i)++)
+#endif
+
+static __always_inline int mask_test(const struct policy_mask *m, u32 cpu)
+{
+	cpu = policy_bound(cpu, POLICY_MAX_CPUS);
+	return m->w[cpu / 64] >> (cpu % 64) & 1;
+}
+
+static __always_inline void mask_clear(struct policy_mask *m, u32 cpu)
+{
+	cpu = policy_bound(cpu, POLICY_MAX_CPUS);
+	m->w[cpu / 64] &= ~(1ull << (cpu % 64));
+}
+
+/* Number of the lowest set bit; bits must not be 0. */
+static __always_inline u32 lowest_bit(u64 bits)
+{
+#ifdef __bpf__
+	u32 n = 0;
+
+	if (!(bits & 0xffffffff)) { n += 32; bits >>= 32; }
+	if (!(bits & 0xffff)) { n += 16; bits >>= 16; }
+	if (!(bits & 0xff)) { n += 8; bits >>= 8; }
+	if (!(bits & 0xf)) { n += 4; bits >>= 4; }
+	if (!(bits & 0x3)) { n += 2; bits >>= 2; }
+	return n + !(bits & 1);
+#else
+	return (u32)__builtin_ctzll(bits);
+#endif
+}
+
+/* First CPU >= from that is in a and in b and below nr, else nr. */
+static inline u32 mask_next_and(const struct policy_mask *a, const struct policy_mask *b,
+				u32 from, u32 nr)
+{
+	u32 word, i;
+
+	if (from >= nr)
+		return nr;
+	word = from / 64;
+	policy_for(i, word, POLICY_MASK_WORDS) {
+		u32 w = policy_bound(i, POLICY_MASK_WORDS);
+		u64 bits = a->w[w] & b->w[w];
+
+		if (i * 64 >= nr)
+			break;
+		if (i == word)
+			bits &= ~0ull << (from % 64);
+		if (bits) {
+			u32 cpu = i * 64 + lowest_bit(bits);
+
+			return cpu < nr ? cpu : nr;
+		}
+	}
+	return nr;
+}
+
+static inline int mask_intersects(const struct policy_mask *a, const struct policy_mask *b, u32 nr)
+{
+	return mask_next_and(a, b, 0, nr) < nr;
+}
+
+/* A walk over the CPUs in both masks, in ring order from a first CPU. */
+struct ring {
+	u32 next;
+	u32 first;
+	u32 wrapped;
+};
+
+static __always_inline struct ring ring_from(u32 first)
+{
+	struct ring r = { first, first, 0 };
+
+	return r;
+}
+
+/* Next CPU of the walk, or nr when it is over. */
+static __always_inline u32 ring_next(struct ring *r, const struct policy_mask *a,
+				     const struct policy_mask *b, u32 nr)
+{
+	u32 cpu;
+
+	if (!r->wrapped) {
+		cpu = mask_next_and(a, b, r->next, nr);
+		if (cpu < nr) {
+			r->next = cpu + 1;
+			return cpu;
+		}
+		r->wrapped = 1;
+		r->next = 0;
+	}
+	cpu = mask_next_and(a, b, r->next, nr);
+	if (cpu >= r->first)
+		return nr;
+	r->next = cpu + 1;
+	return cpu;
+}
+
+#endif

@@ -1,0 +1,359 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * model.h - what a placement policy may know
+ *
+ * A world (the simulator, a live scheduler) keeps these structures up to date
+ * in place; the policy reads them, and writes only what the kernel's own
+ * wakeup path writes: the wakee's signals, the waker's flips, recent CPUs, the
+ * idle-core flag and the scan cost.
+ *
+ * The files of this directory build for the host and for BPF: no libc, no
+ * allocation, no recursion, no floating point, no unbounded loop, no division
+ * by a value that can be 0, no shift by the operand's width or more.
+ *
+ * Units: time in ns; utilization and capacity in 1/1024 of the biggest CPU at
+ * its top frequency; load in units of nice-0 weight 1024.
+ */
+#ifndef ALIGHT_MODEL_H
+#define ALIGHT_MODEL_H
+
+#ifndef __VMLINUX_H__
+typedef __UINT8_TYPE__ u8;
+typedef __UINT16_TYPE__ u16;
+typedef __UINT32_TYPE__ u32;
+typedef unsigned long long u64;
+typedef __INT32_TYPE__ s32;
+typedef long long s64;
+#endif
+
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
+
+/* Limits. Powers of two: an index is bounded by a mask where the verifier asks. */
+#define POLICY_MAX_CPUS		1024
+#define POLICY_MASK_WORDS	(POLICY_MAX_CPUS / 64)
+#define POLICY_MAX_LEVELS	8	/* domains above one CPU */
+#define POLICY_MAX_DOMAINS	2048	/* a tree over 1024 CPUs */
+#define POLICY_MAX_GROUPS	4096	/* children of all domains */
+
+#define POLICY_NONE		0xffffffffu	/* no CPU, domain, group, task */
+#define CAPACITY_SCALE		1024u
+
+struct policy_mask {
+	u64 w[POLICY_MASK_WORDS];
+};
+
+/* One set of PELT signals (struct sched_avg). */
+struct policy_pelt {
+	u64 last;		/* PELT time of the last update */
+	u64 load_sum;
+	u64 run_sum;
+	u32 util_sum;
+	u32 part;		/* units elapsed in the open period, 0..1023 */
+	u32 load_avg;
+	u32 run_avg;
+	u32 util_avg;
+	u32 unused;
+};
+
+/* Load tracking of Linux 3.8 to 3.11 (runnable_avg_sum, runnable_avg_period). */
+struct policy_pelt13 {
+	u64 last;
+	u32 sum;
+	u32 period;
+};
+
+enum policy_class {
+	POLICY_NORMAL,
+	POLICY_BATCH,
+	POLICY_IDLE,		/* SCHED_IDLE */
+};
+
+#define TASK_EXITING		(1u << 0)	/* PF_EXITING */
+#define TASK_EST_UNCHANGED	(1u << 1)	/* UTIL_AVG_UNCHANGED: not averaged since est was stored */
+#define TASK_ON_RQ		(1u << 2)
+
+/* What a policy may know of a task. */
+struct policy_task {
+	struct policy_pelt pelt;
+	struct policy_pelt13 pelt13;
+	u64 flip_stamp;		/* wakee_flip_decay_ts */
+	u32 flips;		/* wakee_flips */
+	u32 last_wakee;		/* id of the task woken last */
+	u32 id;
+	u32 weight;		/* 1024 at nice 0 */
+	u32 est_enqueued;	/* util_est: utilization at the last sleep */
+	u32 est_ewma;		/* util_est: its moving average */
+	u32 uclamp_min;		/* effective clamps, 0..1024 */
+	u32 uclamp_max;
+	u32 prev_cpu;		/* CPU it ran on last (task_cpu) */
+	u32 recent_cpu;		/* recent_used_cpu */
+	u32 nr_allowed;		/* nr_cpus_allowed */
+	u32 class;		/* enum policy_class */
+	u32 flags;		/* TASK_* */
+	u32 unused;
+};
+
+/* What a policy may know of a CPU's runqueue. */
+struct policy_cpu {
+	struct policy_pelt cfs;		/* root cfs_rq */
+	struct policy_pelt13 pelt13;
+	u64 clock;			/* rq clock */
+	u64 clock_pelt;			/* scaled by capacity and frequency */
+	u64 lost_idle;			/* lost_idle_time */
+	u64 idle_stamp;			/* when it went idle, 0 while busy */
+	u64 avg_idle;			/* mean idle length, the newidle and scan budget */
+	u64 scan_cost;			/* avg_scan_cost of its LLC domain */
+	u32 weight;			/* sum of weights queued, current included */
+	u32 nr_running;			/* all classes, current included */
+	u32 h_nr_running;		/* fair tasks, current included */
+	u32 h_nr_idle;			/* SCHED_IDLE ones among them */
+	u32 est_enqueued;		/* sum of util_est of runnable tasks */
+	u32 capacity_orig;
+	u32 capacity;			/* left for the fair class, >= 1 */
+	u32 freq_scale;			/* current / top frequency, 1024 = top */
+	u32 exit_latency;		/* of the idle state it is in, ns; POLICY_NONE if unknown */
+	u32 removed_util;		/* left by wake migration, applied at the next update */
+	u32 removed_load;
+	u32 removed_run;
+	u8 curr_is_idle;		/* the idle task is current */
+	u8 wakeup_pending;		/* a remote wakeup is on its way (ttwu_pending, wake list) */
+	u8 offline;
+	u8 unused[5];
+};
+
+/* Flags of a domain (SD_*). */
+#define DOMAIN_WAKE_AFFINE	(1u << 0)
+#define DOMAIN_BALANCE_WAKE	(1u << 1)
+#define DOMAIN_BALANCE_FORK	(1u << 2)
+#define DOMAIN_BALANCE_EXEC	(1u << 3)
+#define DOMAIN_NEWIDLE		(1u << 4)
+#define DOMAIN_SHARE_LLC	(1u << 5)	/* SD_SHARE_PKG_RESOURCES */
+#define DOMAIN_SMT		(1u << 6)	/* SD_SHARE_CPUCAPACITY */
+#define DOMAIN_ASYM		(1u << 7)	/* SD_ASYM_CPUCAPACITY: lowest that shows all capacities */
+#define DOMAIN_PREFER_SIBLING	(1u << 8)
+#define DOMAIN_NUMA		(1u << 9)
+
+/* A scheduling domain; CPUs of one span share one. */
+struct policy_domain {
+	struct policy_mask span;
+	u32 flags;			/* DOMAIN_* */
+	u32 weight;			/* CPUs in the span */
+	u32 imbalance_pct;
+	u32 first_group;		/* its groups: a contiguous run, in CPU order */
+	u32 nr_groups;
+	u32 llc;			/* its last-level cache if it has one, else POLICY_NONE */
+	u32 unused[2];
+};
+
+/* A group of a domain: a child domain or a single CPU. */
+struct policy_group {
+	u32 child;			/* domain, or POLICY_NONE: the single CPU */
+	u32 cpu;			/* its first CPU */
+	u32 weight;			/* CPUs */
+	u32 capacity;			/* sum of the CPUs' capacity (sgc) */
+	u32 min_capacity;
+	u32 max_capacity;
+	u32 imbalance;			/* a lower level failed because of affinity */
+	u32 unused;
+};
+
+/* Where a CPU sits. */
+struct policy_place {
+	u32 domain[POLICY_MAX_LEVELS];	/* small to large */
+	u32 group[POLICY_MAX_LEVELS];	/* its own group in each */
+	u32 nr_domains;
+	u32 llc;			/* cpus_share_cache: same number */
+	u32 llc_domain;			/* sd_llc, POLICY_NONE if it has none */
+	u32 asym_domain;		/* sd_asym_cpucapacity, or POLICY_NONE */
+	u32 smt_domain;			/* its core if it has SMT siblings, else POLICY_NONE */
+	u32 node;
+};
+
+/* State shared by the CPUs of one LLC (sched_domain_shared). */
+struct policy_llc {
+	u32 has_idle_cores;
+	u32 nr_busy;
+};
+
+/* Facts of the root domain. */
+struct policy_topology {
+	u32 nr_cpus;			/* 1..POLICY_MAX_CPUS */
+	u32 nr_domains;
+	u32 nr_groups;
+	u32 max_capacity;		/* biggest capacity_orig */
+	u32 asym;			/* CPUs differ in capacity (sched_asym_cpucapacity) */
+	u32 smt;			/* some core has more than one thread */
+};
+
+/* Features of a scheduler: policies that can be added to a base. */
+#define FEATURE_ASYM_CAPACITY	(1ull << 0)
+
+/*
+ * What a scheduler is: the rules of its base kernel, its features, their
+ * tunables. Read-only while it runs: BPF places it in .rodata, so that the
+ * verifier removes the branches that a scheduler does not have.
+ */
+struct policy_params {
+	u64 features;			/* FEATURE_* */
+	u32 wake_cap;			/* 4.7 - 5.6: small CPUs refuse big tasks, BALANCE_WAKE below asymmetry */
+	u32 sis_prop;			/* scan budget by idle time, 4.13 - 6.6 */
+	u32 sched_idle_last;		/* 5.4 - 5.5: sched_idle CPUs only if nothing idle */
+	u32 idlest_load_inverted;	/* 5.5 - 5.6: avg_load left 0 for busy groups */
+	u32 est_lsb;			/* 4.17 - 5.12: an estimate always has bit 0 set */
+	u32 scan_cpu_ns;		/* time one scanned CPU takes, feeds scan_cost */
+	u32 unused;
+};
+
+/* Why a decision came about: which step of the search answered. */
+enum policy_step {
+	STEP_NONE,
+	STEP_PINNED,			/* affinity leaves one CPU */
+	STEP_TARGET_IDLE,		/* idle_sibling 1: target idle */
+	STEP_PREV_IDLE,			/* idle_sibling 2: previous CPU idle, same LLC */
+	STEP_RECENT_IDLE,		/* idle_sibling 4: recently used CPU idle */
+	STEP_IDLE_CORE,			/* a whole core idle */
+	STEP_LLC_SCAN,			/* an idle CPU of the LLC */
+	STEP_SMT_SCAN,			/* an idle sibling of the target */
+	STEP_TARGET_BUSY,		/* nothing idle found: the target */
+	STEP_ASYM_FITS,			/* asym scan: idle and the task fits */
+	STEP_ASYM_BIGGEST,		/* asym scan: idle, fits nowhere, biggest capacity */
+	STEP_ASYM_TARGET,		/* asym scan: nothing idle, the target */
+	STEP_SLOW_IDLE,			/* slow path: shallowest idle CPU of the idlest group */
+	STEP_SLOW_SCHED_IDLE,		/* slow path: a sched_idle CPU */
+	STEP_SLOW_LEAST_LOADED,		/* slow path: least loaded CPU */
+	STEP_SLOW_LOCAL,		/* slow path: no better group, stay with this CPU */
+	STEP_SLOW_PREV,			/* slow path: the domain holds no allowed CPU */
+	STEP_NO_SEARCH,			/* fork or exec without a balancing domain: previous CPU */
+	STEP_FALLBACK,			/* the search ended outside the affinity: an allowed CPU */
+	POLICY_NR_STEPS,
+};
+
+/* How the target of the search was chosen. */
+enum policy_affine {
+	AFFINE_NONE,			/* not asked, or no domain spans both CPUs */
+	AFFINE_WIDE,			/* refused: the waker wakes too many (wake_wide) */
+	AFFINE_CAP,			/* refused: too small a CPU for the task (wake_cap) */
+	AFFINE_NOT_ALLOWED,		/* refused: the waking CPU is not allowed */
+	AFFINE_SAME,			/* waking CPU and previous CPU are the same */
+	AFFINE_THIS_IDLE,		/* waking CPU idle and cache shared */
+	AFFINE_PREV_IDLE,		/* as above, but the previous CPU is idle too */
+	AFFINE_SYNC,			/* the waker is about to sleep */
+	AFFINE_WEIGHT_THIS,		/* less load on the waking CPU */
+	AFFINE_WEIGHT_PREV,		/* less load on the previous CPU */
+	POLICY_NR_AFFINE,
+};
+
+/* What was found of one candidate. */
+enum policy_verdict {
+	VERDICT_TAKEN,
+	VERDICT_NOT_ALLOWED,
+	VERDICT_BUSY,
+	VERDICT_NOT_SHARED,		/* other LLC than the target */
+	VERDICT_TOO_SMALL,		/* idle, but the task does not fit */
+	VERDICT_CORE_BUSY,		/* a sibling is busy */
+	VERDICT_LATER,			/* acceptable, kept in case nothing better comes */
+	POLICY_NR_VERDICTS,
+};
+
+/* Answer and reason of one selection. */
+struct policy_answer {
+	u32 cpu;
+	u32 target;			/* where the search began */
+	u32 step;			/* enum policy_step */
+	u32 affine;			/* enum policy_affine */
+	u32 slow;			/* the slow path was taken */
+	u32 found_idle;			/* the answer is an idle or sched_idle CPU */
+	u32 looked_near;		/* CPUs tested that share the target's LLC */
+	u32 looked_far;			/* CPUs tested elsewhere */
+	u32 summed;			/* CPUs summed for group statistics */
+	u32 cut;			/* a scan ended because its budget did */
+	u32 verdicts[POLICY_NR_VERDICTS];
+	u32 unused;
+};
+
+/* One line of an explanation. */
+struct policy_note {
+	u32 cpu;
+	u32 step;
+	u32 verdict;
+	u32 value;			/* what was compared: capacity, load or latency */
+};
+
+/* A list of notes that explain a decision; used by the host only. */
+struct policy_notes {
+	struct policy_note *note;
+	u32 nr;
+	u32 max;
+};
+
+enum policy_kind {
+	KIND_WAKE = DOMAIN_BALANCE_WAKE,
+	KIND_FORK = DOMAIN_BALANCE_FORK,
+	KIND_EXEC = DOMAIN_BALANCE_EXEC,
+};
+
+/* One question: which CPU for this task, and all that may be looked at. */
+struct policy_ctx {
+	const struct policy_params *k;
+	const struct policy_topology *topo;
+	const struct policy_domain *domain;
+	const struct policy_place *place;
+	struct policy_group *group;
+	struct policy_llc *llc;
+	struct policy_cpu *cpu;
+	struct policy_task *p;		/* wakee */
+	struct policy_task *cur;	/* waker: current task of this_cpu */
+	const struct policy_mask *allowed;
+	struct policy_mask *scratch;	/* one mask of working memory */
+	struct policy_answer *answer;
+	struct policy_notes *notes;	/* NULL: no explanation wanted */
+	u64 now;
+	u32 this_cpu;
+	u32 prev_cpu;
+	u32 kind;			/* enum policy_kind */
+	u32 sync;			/* WF_SYNC: the waker says that it will sleep */
+};
+
+/*
+ * Index with a bound that the verifier can see. On the host the caller's
+ * invariant (the index came from the topology) is enough.
+ */
+#ifdef __bpf__
+#define policy_bound(i, max) ({ u32 __i = (i); asm volatile("" : "+r"(__i)); __i & ((max) - 1); })
+#else
+#define policy_bound(i, max) (i)
+#endif
+
+static __always_inline struct policy_cpu *cpu_at(const struct policy_ctx *c, u32 cpu)
+{
+	return &c->cpu[policy_bound(cpu, POLICY_MAX_CPUS)];
+}
+
+static __always_inline const struct policy_place *place_at(const struct policy_ctx *c, u32 cpu)
+{
+	return &c->place[policy_bound(cpu, POLICY_MAX_CPUS)];
+}
+
+static __always_inline const struct policy_domain *domain_at(const struct policy_ctx *c, u32 d)
+{
+	return &c->domain[policy_bound(d, POLICY_MAX_DOMAINS)];
+}
+
+static __always_inline struct policy_group *group_at(const struct policy_ctx *c, u32 g)
+{
+	return &c->group[policy_bound(g, POLICY_MAX_GROUPS)];
+}
+
+static __always_inline struct policy_llc *llc_at(const struct policy_ctx *c, u32 llc)
+{
+	return &c->llc[policy_bound(llc, POLICY_MAX_CPUS)];
+}
+
+static __always_inline int same_llc(const struct policy_ctx *c, u32 a, u32 b)
+{
+	return place_at(c, a)->llc == place_at(c, b)->llc;
+}
+
+#endif

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * native.c - the core as the host links it: one versioned table of entry points
+ *
+ * The table carries the sizes of the structures, so that a caller whose idea
+ * of them differs is refused when it starts instead of misread later.
+ */
+#include "select.h"
+#include "runqueue.h"
+
+struct policy_table {
+	u32 version;
+	u32 sizes[10];
+	u32 (*select)(const struct policy_ctx *c);
+	void (*rq_clock)(struct policy_cpu *rq, u64 now);
+	void (*rq_clock_idle)(struct policy_cpu *rq);
+	int (*rq_enqueue)(const struct policy_params *k, struct policy_cpu *rq,
+			  struct policy_task *t, int curr_fair);
+	int (*rq_dequeue)(const struct policy_params *k, struct policy_cpu *rq,
+			  struct policy_task *t, int running, int curr_fair, int sleeps);
+	int (*rq_set_next)(struct policy_cpu *rq, struct policy_task *t);
+	int (*rq_update_curr)(struct policy_cpu *rq, struct policy_task *t);
+	void (*rq_detach)(const struct policy_params *k, struct policy_cpu *rq,
+			  struct policy_task *t, int curr_fair);
+	void (*rq_idle_end)(struct policy_cpu *rq, u64 idle_ns, u64 max);
+	int (*queue_refresh)(struct policy_cpu *rq, int running);
+	void (*task_remove)(struct policy_cpu *rq, struct policy_task *t);
+	void (*task_init_util)(const struct policy_cpu *rq, struct policy_task *t);
+	u32 (*task_util_est)(const struct policy_params *k, const struct policy_task *t);
+	u64 (*pelt_decay)(u64 v, u64 n);
+	int (*pelt_accumulate)(struct policy_pelt *a, u64 now, u64 load, u64 runnable, u64 running);
+	void (*pelt_average)(struct policy_pelt *a, u64 weight);
+	u32 (*pelt13_full)(u64 n);
+	void (*pelt13_update)(struct policy_pelt13 *a, u64 now, int runnable);
+};
+
+static u32 native_task_util_est(const struct policy_params *k, const struct policy_task *t)
+{
+	return task_util_est(k, t);
+}
+
+const struct policy_table *alight_policy_table(void);
+
+const struct policy_table *alight_policy_table(void)
+{
+	static const struct policy_table table = {
+		.version = 1,
+		.sizes = {
+			sizeof(struct policy_params), sizeof(struct policy_topology),
+			sizeof(struct policy_domain), sizeof(struct policy_place),
+			sizeof(struct policy_group), sizeof(struct policy_llc),
+			sizeof(struct policy_cpu), sizeof(struct policy_task),
+			sizeof(struct policy_answer), sizeof(struct policy_ctx),
+		},
+		.select = policy_select,
+		.rq_clock = rq_clock,
+		.rq_clock_idle = rq_clock_idle,
+		.rq_enqueue = rq_enqueue,
+		.rq_dequeue = rq_dequeue,
+		.rq_set_next = rq_set_next,
+		.rq_update_curr = rq_update_curr,
+		.rq_detach = rq_detach,
+		.rq_idle_end = rq_idle_end,
+		.queue_refresh = queue_refresh,
+		.task_remove = task_remove,
+		.task_init_util = task_init_util,
+		.task_util_est = native_task_util_est,
+		.pelt_decay = pelt_decay,
+		.pelt_accumulate = pelt_accumulate,
+		.pelt_average = pelt_average,
+		.pelt13_full = pelt13_full,
+		.pelt13_update = pelt13_update,
+	};
+
+	return &table;
+}

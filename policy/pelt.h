@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * pelt.h - per-entity load tracking, the kernel's integers
+ *
+ * A signal is a geometric sum over periods of 1024 units (a unit is 1024 ns),
+ * halved every 32 periods. First the arithmetic of one signal set, then what
+ * a runqueue does with its own set and its tasks' (kernel/sched/pelt.c and the
+ * load-tracking part of fair.c, Linux 5.1 and later), then util_est, then the
+ * form of Linux 3.8 to 3.11.
+ */
+#ifndef ALIGHT_PELT_H
+#define ALIGHT_PELT_H
+
+#include "mask.h"
+
+#define PELT_PERIOD	1024u
+#define PELT_MAX	47742u			/* limit of the sum with period weight 1024 */
+#define PELT_MIN_DIV	(PELT_MAX - PELT_PERIOD)	/* what closed periods contribute at most */
+
+/* v * y^n, y^32 = 1/2; 0 once nothing is left. */
+static inline u64 pelt_decay(u64 v, u64 n)
+{
+	/* 2^32 * y^i */
+	static const u32 inv[32] = {
+		0xffffffff, 0xfa83b2da, 0xf5257d14, 0xefe4b99a, 0xeac0c6e6, 0xe5b906e6,
+		0xe0ccdeeb, 0xdbfbb796, 0xd744fcc9, 0xd2a81d91, 0xce248c14, 0xc9b9bd85,
+		0xc5672a10, 0xc12c4cc9, 0xbd08a39e, 0xb8fbaf46, 0xb504f333, 0xb123f581,
+		0xad583ee9, 0xa9a15ab4, 0xa5fed6a9, 0xa2704302, 0x9ef5325f, 0x9b8d39b9,
+		0x9837f050, 0x94f4efa8, 0x91c3d373, 0x8ea4398a, 0x8b95c1e3, 0x88980e80,
+		0x85aac367, 0x82cd8698,
+	};
+	u64 f;
+
+	if (n > 2016)
+		return 0;
+	v >>= n / 32;
+	f = inv[n % 32];
+	/* (v * f) >> 32 in 96 bits: v is split so that neither product overflows. */
+	return (v >> 32) * f + (((v & 0xffffffff) * f) >> 32);
+}
+
+/*
+ * Add the time since the last update, held at load weight @load, @runnable
+ * tasks and @running 0 or 1. True if a period ended: then averages are due.
+ * kernel: ___update_load_sum()
+ */
+static inline int pelt_accumulate(struct policy_pelt *a, u64 now, u64 load, u64 runnable,
+				  u64 running)
+{
+	u64 d = now - a->last, units, n;
+
+	if ((s64)d < 0) {
+		a->last = now;
+		return 0;
+	}
+	units = d >> 10;
+	if (!units)
+		return 0;
+	a->last += units << 10;		/* the rest of a unit counts next time */
+	if (!load)
+		runnable = running = 0;
+
+	d = units + a->part;
+	n = d / PELT_PERIOD;
+	if (n) {
+		a->load_sum = pelt_decay(a->load_sum, n);
+		a->run_sum = pelt_decay(a->run_sum, n);
+		a->util_sum = (u32)pelt_decay(a->util_sum, n);
+		d %= PELT_PERIOD;
+		if (load)	/* rest of the old period, full ones, the open one */
+			units = pelt_decay(PELT_PERIOD - a->part, n) +
+				(PELT_MAX - pelt_decay(PELT_MAX, n) - PELT_PERIOD) + d;
+	}
+	a->part = (u32)d;
+	a->load_sum += load * units;
+	a->run_sum += (runnable * units) << 10;
+	a->util_sum += (u32)((running * units) << 10);
+	return n != 0;
+}
+
+/* kernel: ___update_load_avg(); the divider is never below PELT_MIN_DIV. */
+static inline void pelt_average(struct policy_pelt *a, u64 weight)
+{
+	u32 div = PELT_MIN_DIV + (a->part & (PELT_PERIOD - 1));
+
+	a->load_avg = (u32)(weight * a->load_sum / div);
+	a->run_avg = (u32)(a->run_sum / div);
+	a->util_avg = a->util_sum / div;
+}
+
+static __always_inline u32 sub_floor0(u32 a, u32 b)
+{
+	return a > b ? a - b : 0;
+}
+
+static __always_inline u64 sub_floor0_64(u64 a, u64 b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* A set's sums may not fall below what its averages stand for. */
+static __always_inline void pelt_subtract(struct policy_pelt *q, u32 load, u32 run, u32 util,
+					  u32 div)
+{
+	q->load_avg = sub_floor0(q->load_avg, load);
+	q->load_sum = sub_floor0_64(q->load_sum, (u64)load * div);
+	if (q->load_sum < (u64)q->load_avg * PELT_MIN_DIV)
+		q->load_sum = (u64)q->load_avg * PELT_MIN_DIV;
+	q->run_avg = sub_floor0(q->run_avg, run);
+	q->run_sum = sub_floor0_64(q->run_sum, (u64)run * div);
+	if (q->run_sum < (u64)q->run_avg * PELT_MIN_DIV)
+		q->run_sum = (u64)q->run_avg * PELT_MIN_DIV;
+	q->util_avg = sub_floor0(q->util_avg, util);
+	q->util_sum = sub_floor0(q->util_sum, util * div);
+	if (q->util_sum < q->util_avg * PELT_MIN_DIV)
+		q->util_sum = q->util_avg * PELT_MIN_DIV;
+}
+
+/* ---- clocks of a runqueue (update_rq_clock_pelt, _update_idle_rq_clock_pelt) ---- */
+
+static __always_inline u64 pelt_now(const struct policy_cpu *rq)
+{
+	return rq->clock_pelt - rq->lost_idle;
+}
+
+/* Bring the clocks to @now. PELT time runs slower on a small or slowed CPU. */
+static inline void rq_clock(struct policy_cpu *rq, u64 now)
+{
+	u64 d = now - rq->clock;
+
+	if ((s64)d <= 0)
+		return;
+	rq->clock = now;
+	if (rq->curr_is_idle) {
+		rq->clock_pelt = now;
+		return;
+	}
+	d = (d * rq->capacity_orig) >> 10;
+	rq->clock_pelt += (d * rq->freq_scale) >> 10;
+}
+
+/*
+ * The CPU is about to run its idle task: PELT time catches up with real time.
+ * If the CPU looked fully busy the gap was not idle time and is lost instead.
+ */
+static inline void rq_clock_idle(struct policy_cpu *rq)
+{
+	const u32 full = ((PELT_MAX - PELT_PERIOD) << 10) - PELT_MAX;
+
+	if (rq->cfs.util_sum >= full)
+		rq->lost_idle += rq->clock - rq->clock_pelt;
+	rq->clock_pelt = rq->clock;
+}
+
+/* ---- the root queue and its tasks ---- */
+
+/* kernel: update_cfs_rq_load_avg(). True if its utilization may have changed. */
+static inline int queue_refresh(struct policy_cpu *rq, int running)
+{
+	u64 now = pelt_now(rq);
+	int changed = 0;
+
+	if (rq->removed_util | rq->removed_load | rq->removed_run) {
+		pelt_subtract(&rq->cfs, rq->removed_load, rq->removed_run, rq->removed_util,
+			      PELT_MIN_DIV + rq->cfs.part);
+		rq->removed_util = rq->removed_load = rq->removed_run = 0;
+		changed = 1;
+	}
+	if (pelt_accumulate(&rq->cfs, now, rq->weight, rq->h_nr_running, running)) {
+		pelt_average(&rq->cfs, 1);
+		changed = 1;
+	}
+	return changed;
+}
+
+static inline void task_accumulate(struct policy_task *t, u64 now, u64 queued, u64 running)
+{
+	if (pelt_accumulate(&t->pelt, now, queued, queued, running)) {
+		pelt_average(&t->pelt, t->weight);
+		t->flags &= ~TASK_EST_UNCHANGED;
+	}
+}
+
+/* kernel: attach_entity_load_avg() */
+static inline void task_attach(struct policy_cpu *rq, struct policy_task *t)
+{
+	u32 div = PELT_MIN_DIV + rq->cfs.part;
+	struct policy_pelt *a = &t->pelt;
+
+	a->last = rq->cfs.last;
+	a->part = rq->cfs.part;
+	a->util_sum = a->util_avg * div;
+	a->run_sum = (u64)a->run_avg * div;
+	a->load_sum = t->weight ? (u64)a->load_avg * div / t->weight : 0;
+	if (!a->load_sum)
+		a->load_sum = 1;
+	rq->cfs.load_avg += a->load_avg;
+	rq->cfs.load_sum += t->weight * a->load_sum;
+	rq->cfs.run_avg += a->run_avg;
+	rq->cfs.run_sum += a->run_sum;
+	rq->cfs.util_avg += a->util_avg;
+	rq->cfs.util_sum += a->util_sum;
+}
+
+/* kernel: detach_entity_load_avg() */
+static inline void task_detach(struct policy_cpu *rq, struct policy_task *t)
+{
+	pelt_subtract(&rq->cfs, t->pelt.load_avg, t->pelt.run_avg, t->pelt.util_avg,
+		      PELT_MIN_DIV + rq->cfs.part);
+}
+
+/* Decay a sleeping task up to the last update of the queue it still belongs to. */
+static inline void task_sync(const struct policy_cpu *rq, struct policy_task *t)
+{
+	if (t->pelt.last)
+		task_accumulate(t, rq->cfs.last, 0, 0);
+}
+
+/* A sleeper leaves its queue from afar (remove_entity_load_avg). */
+static inline void task_remove(struct policy_cpu *rq, struct policy_task *t)
+{
+	if (!t->pelt.last)
+		return;
+	task_sync(rq, t);
+	rq->removed_util += t->pelt.util_avg;
+	rq->removed_load += t->pelt.load_avg;
+	rq->removed_run += t->pelt.run_avg;
+	t->pelt.last = 0;
+}
+
+/*
+ * Update a task and its queue (update_load_avg). @queued: it is on the queue;
+ * @running: it is current; @curr_fair: a fair task is current.
+ */
+static inline int task_refresh(struct policy_cpu *rq, struct policy_task *t, u64 queued,
+			       u64 running, int curr_fair)
+{
+	int changed;
+
+	if (t->pelt.last)
+		task_accumulate(t, pelt_now(rq), queued, running);
+	changed = queue_refresh(rq, curr_fair);
+	if (!t->pelt.last) {
+		task_attach(rq, t);
+		changed = 1;
+	}
+	return changed;
+}
+
+/* Utilization of a task at its first enqueue (post_init_entity_util_avg). */
+static inline void task_init_util(const struct policy_cpu *rq, struct policy_task *t)
+{
+	s64 room = ((s64)rq->capacity_orig - (s64)rq->cfs.util_avg) / 2;
+	u64 u;
+
+	t->pelt.load_avg = t->weight;
+	if (room > 0) {
+		u = (u64)room;
+		if (rq->cfs.util_avg) {
+			u64 share = (u64)rq->cfs.util_avg * t->weight /
+				    ((u64)rq->cfs.load_avg + 1);
+
+			if (share < u)
+				u = share;
+		}
+		t->pelt.util_avg = (u32)u;
+	}
+	t->pelt.run_avg = t->pelt.util_avg;
+}
+
+/* ---- util_est: what a task needed when it ran last (4.17 - 6.7: a pair) ---- */
+
+static __always_inline u32 task_est(const struct policy_params *k, const struct policy_task *t)
+{
+	u32 est = t->est_ewma > t->est_enqueued ? t->est_ewma : t->est_enqueued;
+
+	/* The flag UTIL_AVG_UNCHANGED was bit 0 of the value and came along. */
+	return k->est_lsb ? est | 1 : est;
+}
+
+static __always_inline u32 task_util_est(const struct policy_params *k,
+					 const struct policy_task *t)
+{
+	u32 est = task_est(k, t);
+
+	return t->pelt.util_avg > est ? t->pelt.util_avg : est;
+}
+
+static __always_inline void est_enqueue(const struct policy_params *k, struct policy_cpu *rq,
+					const struct policy_task *t)
+{
+	rq->est_enqueued += task_est(k, t);
+}
+
+/* @t went to sleep if @sleeps; its averages are up to date (util_est_dequeue, util_est_update). */
+static inline void est_dequeue(const struct policy_params *k, struct policy_cpu *rq,
+			       struct policy_task *t, int sleeps)
+{
+	const u32 margin = CAPACITY_SCALE / 100;
+	u32 util = k->est_lsb ? t->pelt.util_avg | 1 : t->pelt.util_avg;
+	s64 gap = (s64)util - (s64)t->est_ewma;
+
+	rq->est_enqueued = sub_floor0(rq->est_enqueued, task_est(k, t));
+	if (!sleeps || t->flags & TASK_EST_UNCHANGED)
+		return;
+	if (gap > 0) {			/* fast up, since 5.5 */
+		t->est_ewma = util;
+	} else {
+		if (gap > -(s64)margin || t->pelt.util_avg > rq->capacity_orig)
+			return;
+		t->est_ewma = (u32)((4 * (s64)t->est_ewma + gap) >> 2);
+	}
+	t->est_enqueued = util;
+	t->flags |= TASK_EST_UNCHANGED;
+}
+
+/* ---- Linux 3.8 to 3.11: sums of runnable time and of all time ---- */
+
+/* Contribution of n full periods, 1024 * (y + y^2 + ... + y^n) rounded each step. */
+static inline u32 pelt13_full(u64 n)
+{
+	static const u32 sum[33] = {
+		0, 1002, 1982, 2941, 3880, 4798, 5697, 6576, 7437, 8279, 9103, 9909, 10698,
+		11470, 12226, 12966, 13690, 14398, 15091, 15769, 16433, 17082, 17718, 18340,
+		18949, 19545, 20128, 20698, 21256, 21802, 22336, 22859, 23371,
+	};
+	u32 c = 0, i;
+
+	if (n <= 32)
+		return sum[n];
+	if (n > 345)
+		return PELT_MAX;
+	policy_for(i, 0, 11) {		/* 345 / 32 halvings at most */
+		if (n <= 32)
+			break;
+		c = c / 2 + sum[32];
+		n -= 32;
+	}
+	return (u32)pelt_decay(c, n) + sum[n > 32 ? 32 : n];
+}
+
+/* kernel 3.9: __update_entity_runnable_avg(); a rest below one unit is dropped. */
+static inline void pelt13_update(struct policy_pelt13 *a, u64 now, int runnable)
+{
+	u64 d = now - a->last, n;
+	u32 w;
+
+	if ((s64)d < 0) {
+		a->last = now;
+		return;
+	}
+	d >>= 10;
+	if (!d)
+		return;
+	a->last = now;
+
+	w = a->period % PELT_PERIOD;
+	if (d + w >= PELT_PERIOD) {
+		w = PELT_PERIOD - w;
+		a->period += w;
+		if (runnable)
+			a->sum += w;
+		d -= w;
+		n = d / PELT_PERIOD;
+		d %= PELT_PERIOD;
+		a->sum = (u32)pelt_decay(a->sum, n + 1);
+		a->period = (u32)pelt_decay(a->period, n + 1);
+		w = pelt13_full(n);
+		a->period += w;
+		if (runnable)
+			a->sum += w;
+	}
+	a->period += (u32)d;
+	if (runnable)
+		a->sum += (u32)d;
+}
+
+#endif

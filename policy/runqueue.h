@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * runqueue.h - what tasks that come, run and go do to a CPU's view
+ *
+ * Each function is one event of a fair task's life. The caller has brought the
+ * clock up to date (rq_clock); curr_fair says whether a fair task is current.
+ * Each returns true if the queue's utilization may have changed, which is when
+ * the kernel calls the frequency governor. kernel 5.5: enqueue_entity(),
+ * dequeue_entity(), set_next_entity(), put_prev_entity(), entity_tick().
+ */
+#ifndef ALIGHT_RUNQUEUE_H
+#define ALIGHT_RUNQUEUE_H
+
+#include "pelt.h"
+
+static inline int rq_enqueue(const struct policy_params *k, struct policy_cpu *rq,
+			     struct policy_task *t, int curr_fair)
+{
+	int changed = task_refresh(rq, t, 0, 0, curr_fair);
+
+	rq->weight += t->weight;
+	rq->nr_running++;
+	rq->h_nr_running++;
+	rq->h_nr_idle += t->class == POLICY_IDLE;
+	t->flags |= TASK_ON_RQ;
+	est_enqueue(k, rq, t);
+	return changed;
+}
+
+/* @running: it is the current task; @sleeps: it goes to sleep, not elsewhere. */
+static inline int rq_dequeue(const struct policy_params *k, struct policy_cpu *rq,
+			     struct policy_task *t, int running, int curr_fair, int sleeps)
+{
+	int changed = task_refresh(rq, t, 1, (u64)running, curr_fair);
+
+	rq->weight -= t->weight;
+	rq->nr_running--;
+	rq->h_nr_running--;
+	rq->h_nr_idle -= t->class == POLICY_IDLE;
+	t->flags &= ~TASK_ON_RQ;
+	est_dequeue(k, rq, t, sleeps);
+	return changed;
+}
+
+/* A queued task is about to run. */
+static inline int rq_set_next(struct policy_cpu *rq, struct policy_task *t)
+{
+	return task_refresh(rq, t, 1, 0, 0);
+}
+
+/* The current task runs on, or stops running and stays queued. */
+static inline int rq_update_curr(struct policy_cpu *rq, struct policy_task *t)
+{
+	return task_refresh(rq, t, 1, 1, 1);
+}
+
+/* A queued task leaves for another CPU (load balance): its signals go along. */
+static inline void rq_detach(const struct policy_params *k, struct policy_cpu *rq,
+			     struct policy_task *t, int curr_fair)
+{
+	rq_dequeue(k, rq, t, 0, curr_fair, 0);
+	task_detach(rq, t);
+	t->pelt.last = 0;
+}
+
+/* End of an idle phase of length @idle_ns: its moving average, at most @max (update_avg in ttwu). */
+static inline void rq_idle_end(struct policy_cpu *rq, u64 idle_ns, u64 max)
+{
+	s64 diff = (s64)idle_ns - (s64)rq->avg_idle;
+
+	rq->avg_idle += (u64)(diff >> 3);
+	if (rq->avg_idle > max)
+		rq->avg_idle = max;
+}
+
+#endif

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * select.h - which CPU for a waking task (kernel 5.5: select_task_rq_fair())
+ *
+ *	pinned task				-> its CPU
+ *	walk the waking CPU's domains upwards	-> a target (affine), or a domain
+ *	    a domain				-> slow_path.h
+ *	    a target				-> asym_capacity.h where it acts
+ *						   idle_sibling.h otherwise
+ *
+ * A new policy is one header, one line in search(), one FEATURE_* bit.
+ */
+#ifndef ALIGHT_SELECT_H
+#define ALIGHT_SELECT_H
+
+#include "wake_affine.h"
+#include "idle_sibling.h"
+#include "slow_path.h"
+#include "asym_capacity.h"
+
+/* The fast path: an idle CPU near the target. */
+static inline u32 search(const struct policy_ctx *c, u32 target)
+{
+	if (asym_capacity_acts(c, target))
+		return asym_scan(c, target);
+	return idle_sibling(c, target);
+}
+
+/*
+ * Where to start: a target for the fast path, or a domain level for the slow
+ * one (returned + 1; 0 means fast).
+ */
+static inline u32 walk_domains(const struct policy_ctx *c, int want, u32 *target)
+{
+	const struct policy_place *here = place_at(c, c->this_cpu);
+	u32 slow = 0, l;
+
+	policy_for(l, 0, POLICY_MAX_LEVELS) {
+		const struct policy_domain *d;
+
+		if (l >= here->nr_domains)
+			break;
+		d = domain_at(c, here->domain[policy_bound(l, POLICY_MAX_LEVELS)]);
+		if (want && (d->flags & DOMAIN_WAKE_AFFINE) && mask_test(&d->span, c->prev_cpu)) {
+			if (c->this_cpu != c->prev_cpu)
+				*target = affine(c, d);
+			else
+				c->answer->affine = AFFINE_SAME;
+			return 0;
+		}
+		if (d->flags & c->kind)
+			slow = l + 1;
+		else if (!want)
+			break;
+	}
+	return slow;
+}
+
+/* The search may end on a CPU that the task must not use (select_fallback_rq). */
+static inline u32 fallback(const struct policy_ctx *c)
+{
+	u32 nr = c->topo->nr_cpus, node = place_at(c, c->prev_cpu)->node, cpu = 0, first, n;
+
+	first = mask_next_and(c->allowed, c->allowed, 0, nr);
+	policy_for(n, 0, POLICY_MAX_CPUS) {
+		cpu = mask_next_and(c->allowed, c->allowed, cpu, nr);
+		if (cpu >= nr)
+			break;
+		if (place_at(c, cpu)->node == node)
+			return take(c, STEP_FALLBACK, cpu);
+		cpu++;
+	}
+	return take(c, STEP_FALLBACK, first < nr ? first : c->prev_cpu);
+}
+
+/* The decision for a task that has a choice. */
+static inline u32 choose(const struct policy_ctx *c)
+{
+	u32 target = c->prev_cpu, slow, cpu;
+	int want = 0;
+
+	if (c->kind == KIND_WAKE) {
+		record_wakee(c);
+		want = affine_wanted(c);
+	}
+	slow = walk_domains(c, want, &target);
+	c->answer->target = target;
+	if (slow) {
+		c->answer->slow = 1;
+		return slow_path(c, slow - 1);
+	}
+	if (c->kind != KIND_WAKE)
+		return take(c, STEP_NO_SEARCH, target);
+	cpu = search(c, target);
+	if (want)
+		c->cur->recent_cpu = c->this_cpu;
+	return cpu;
+}
+
+/* Answer in c->answer, all fields; the return value is the CPU. */
+static inline u32 policy_select(const struct policy_ctx *c)
+{
+	const struct policy_answer blank = { .target = c->prev_cpu };
+	u32 cpu;
+
+	*c->answer = blank;
+	if (c->p->nr_allowed == 1) {
+		cpu = mask_next_and(c->allowed, c->allowed, 0, c->topo->nr_cpus);
+		cpu = take(c, STEP_PINNED, cpu);
+	} else {
+		cpu = choose(c);
+		if (!mask_test(c->allowed, cpu))
+			cpu = fallback(c);
+	}
+	c->answer->cpu = cpu;
+	return cpu;
+}
+
+#endif

@@ -25,11 +25,45 @@ pub enum PrevState {
     Dead,
 }
 
+impl PrevState {
+    /// The number in the tracepoint's field since Linux 4.14 (`__trace_sched_switch_state()`).
+    #[must_use]
+    pub fn raw(self) -> u32 {
+        match self {
+            PrevState::Running => 0,
+            PrevState::Sleeping => 0x1,
+            PrevState::Uninterruptible => 0x2,
+            PrevState::Dead => 0x10,
+            PrevState::Preempted => 0x100,
+        }
+    }
+
+    /// The letters that the tracepoint's format string shows.
+    #[must_use]
+    pub fn letters(self) -> &'static str {
+        match self {
+            PrevState::Running => "R",
+            PrevState::Preempted => "R+",
+            PrevState::Sleeping => "S",
+            PrevState::Uninterruptible => "D",
+            PrevState::Dead => "X",
+        }
+    }
+}
+
 /// One event. Fields carry the kernel's names and units.
 #[derive(Debug, Clone, Copy, PartialEq)]
+#[allow(
+    missing_docs,
+    reason = "the fields are the tracepoints' own; what is special of them stands at the variant"
+)]
 pub enum Event<'a> {
     /// `sched_switch`.
-    Switch { prev: TaskRef, prev_state: PrevState, next: TaskRef },
+    Switch {
+        prev: TaskRef,
+        prev_state: PrevState,
+        next: TaskRef,
+    },
     /// `sched_waking`: start of a wakeup, on the waker's CPU; `target_cpu` is the previous CPU.
     Waking { task: TaskRef, target_cpu: u32 },
     /// `sched_wakeup`: after the enqueue; `target_cpu` is the chosen CPU.
@@ -37,7 +71,11 @@ pub enum Event<'a> {
     /// `sched_wakeup_new`: first enqueue of a forked task.
     WakeupNew { task: TaskRef, target_cpu: u32 },
     /// `sched_migrate_task`.
-    Migrate { task: TaskRef, orig_cpu: u32, dest_cpu: u32 },
+    Migrate {
+        task: TaskRef,
+        orig_cpu: u32,
+        dest_cpu: u32,
+    },
     /// `cpu_idle`: entry into a state.
     IdleEnter { state: u32 },
     /// `cpu_idle` with state 4294967295: leaving idle.
@@ -51,7 +89,13 @@ pub enum Event<'a> {
     /// `print` from user space (rt-app markers).
     Print { task: TaskRef, text: &'a str },
     /// A placement decision: which rule of the policy answered (`why this CPU`).
-    Decision { task: TaskRef, prev_cpu: u32, cpu: u32, step: &'a str, scanned: u32 },
+    Decision {
+        task: TaskRef,
+        prev_cpu: u32,
+        cpu: u32,
+        step: &'a str,
+        scanned: u32,
+    },
     /// Counter of the event's CPU: `util_avg`, `nr_running`, `capacity`.
     CpuCounter { counter: CpuCounter, value: u64 },
 }
@@ -65,6 +109,25 @@ pub enum CpuCounter {
     NrRunning,
     /// Capacity left for the fair class.
     Capacity,
+}
+
+impl CpuCounter {
+    /// Every counter, in the order of its tracks.
+    pub const ALL: [CpuCounter; 3] = [
+        CpuCounter::UtilAvg,
+        CpuCounter::NrRunning,
+        CpuCounter::Capacity,
+    ];
+
+    /// The name in traces.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            CpuCounter::UtilAvg => "util_avg",
+            CpuCounter::NrRunning => "nr_running",
+            CpuCounter::Capacity => "capacity",
+        }
+    }
 }
 
 /// Receives a run's events in time order.

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What a trace says before its first event: the machine, the tasks and where the run came from.
+
+use std::collections::BTreeMap;
+
+/// Largest number of pids of a 64-bit kernel (`PID_MAX_LIMIT`, include/linux/threads.h); pids are below it.
+pub const PID_MAX_LIMIT: u32 = 4 * 1024 * 1024;
+
+/// Longest comm in bytes: `TASK_COMM_LEN` without its terminator.
+pub(crate) const COMM_MAX: usize = 15;
+
+/// A CPU, its number being its place in [`Header::cpus`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct CpuInfo {
+    /// Core model as the device tree names it, e.g. `arm,cortex-a53`; empty if unknown.
+    pub model: String,
+    /// `capacity_orig`: 1 to 1024, 1024 being the machine's largest.
+    pub capacity: u32,
+    /// Operating frequencies in kHz, rising; the last one is the maximum. Empty if unknown.
+    pub frequencies_khz: Vec<u32>,
+}
+
+/// A task that lives at any time of the run. Idle tasks (pid 0) are not listed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TaskInfo {
+    /// Thread id: 1 to [`PID_MAX_LIMIT`] - 1, each once.
+    pub pid: u32,
+    /// Thread group (process) id; the leader's pid. The leader itself need not be among the tasks.
+    pub tgid: u32,
+    /// Thread name; cut to the kernel's 15 bytes in the trace.
+    pub comm: String,
+    /// Name of the process; that of the group's first task in the list counts.
+    pub process: String,
+}
+
+/// What a trace says before its first event.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Header {
+    /// Name of the machine, e.g. `juno-r0`.
+    pub machine: String,
+    /// The scheduler as the user typed it, e.g. `linux-5.5+asym-capacity`.
+    pub scheduler: String,
+    /// Seed of the run.
+    pub seed: u64,
+    /// The command line that makes this run again.
+    pub command: String,
+    /// Time of the start in ns; no event is earlier.
+    pub start_ns: u64,
+    /// The CPUs in the order of their numbers.
+    pub cpus: Vec<CpuInfo>,
+    /// Every task of the run, forked ones included.
+    pub tasks: Vec<TaskInfo>,
+}
+
+/// What makes a header impossible.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum HeaderError {
+    /// No CPU is listed.
+    #[error("the machine has no CPU: list at least one")]
+    NoCpu,
+    /// A pid or tgid no kernel would give.
+    #[error("task '{comm}': {what} {id} is not between 1 and {}", PID_MAX_LIMIT - 1)]
+    IdOutOfRange {
+        /// The task's name.
+        comm: String,
+        /// `pid` or `tgid`.
+        what: &'static str,
+        /// The number found.
+        id: u32,
+    },
+    /// Two tasks with one pid.
+    #[error("tasks '{first}' and '{second}' both have pid {pid}: pids are unique in a trace")]
+    PidTwice {
+        /// The pid.
+        pid: u32,
+        /// The task that had it first.
+        first: String,
+        /// The task that has it again.
+        second: String,
+    },
+}
+
+impl Header {
+    /// Refuses what no trace can hold.
+    ///
+    /// # Errors
+    /// No CPU, a pid or tgid out of range, a pid given twice.
+    pub fn check(&self) -> Result<(), HeaderError> {
+        if self.cpus.is_empty() {
+            return Err(HeaderError::NoCpu);
+        }
+        let mut comm_of = BTreeMap::new();
+        for task in &self.tasks {
+            for (what, id) in [("pid", task.pid), ("tgid", task.tgid)] {
+                if !(1..PID_MAX_LIMIT).contains(&id) {
+                    return Err(HeaderError::IdOutOfRange {
+                        comm: task.comm.clone(),
+                        what,
+                        id,
+                    });
+                }
+            }
+            if let Some(first) = comm_of.insert(task.pid, &task.comm) {
+                let (first, second) = (first.clone(), task.comm.clone());
+                return Err(HeaderError::PidTwice {
+                    pid: task.pid,
+                    first,
+                    second,
+                });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The name as the kernel keeps it: at most 15 bytes, cut between characters.
+pub(crate) fn kernel_comm(name: &str) -> &str {
+    let mut end = name.len().min(COMM_MAX);
+    while !name.is_char_boundary(end) {
+        end -= 1;
+    }
+    &name[..end]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn task(pid: u32, tgid: u32, comm: &str) -> TaskInfo {
+        TaskInfo {
+            pid,
+            tgid,
+            comm: comm.into(),
+            process: comm.into(),
+        }
+    }
+
+    #[test]
+    fn impossible_headers_are_refused_with_the_reason() {
+        let cases = [
+            (
+                vec![task(0, 1, "a")],
+                "task 'a': pid 0 is not between 1 and 4194303",
+            ),
+            (
+                vec![task(5, 0, "a")],
+                "task 'a': tgid 0 is not between 1 and 4194303",
+            ),
+            (
+                vec![task(4_194_304, 1, "b")],
+                "task 'b': pid 4194304 is not between 1 and 4194303",
+            ),
+            (
+                vec![task(7, 7, "a"), task(7, 7, "b")],
+                "tasks 'a' and 'b' both have pid 7: pids are unique in a trace",
+            ),
+        ];
+        for (tasks, message) in cases {
+            let header = Header {
+                cpus: vec![CpuInfo::default()],
+                tasks,
+                ..Header::default()
+            };
+            assert_eq!(header.check().unwrap_err().to_string(), message);
+        }
+        assert_eq!(Header::default().check(), Err(HeaderError::NoCpu));
+    }
+
+    #[test]
+    fn comm_is_cut_to_15_bytes_between_characters() {
+        for (name, comm) in [
+            ("short", "short"),
+            ("exactly15bytes!", "exactly15bytes!"),
+            ("sixteen bytes ok", "sixteen bytes o"),
+            ("fourteen bytesé", "fourteen bytes"),
+        ] {
+            assert_eq!(kernel_comm(name), comm);
+        }
+    }
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The protobuf wire format, as far as a trace needs it.
+
+const WIRE_VARINT: u32 = 0;
+const WIRE_LEN: u32 = 2;
+
+/// Appends a number in groups of seven bits, lowest first.
+#[inline]
+pub(super) fn varint(out: &mut Vec<u8>, mut value: u64) {
+    while value >= 0x80 {
+        out.push(value as u8 | 0x80);
+        value >>= 7;
+    }
+    out.push(value as u8);
+}
+
+/// Bytes that [`varint`] appends.
+pub(super) fn varint_len(value: u64) -> usize {
+    // Seven bits a byte, and one byte for zero.
+    (64 - (value | 1).leading_zeros() as usize).div_ceil(7)
+}
+
+/// `uint32`, `uint64`, enums, and `int32`/`int64` that are not negative.
+#[inline]
+pub(super) fn uint_field(out: &mut Vec<u8>, field: u32, value: u64) {
+    varint(out, u64::from(field << 3 | WIRE_VARINT));
+    varint(out, value);
+}
+
+/// `int32` and `int64`: the two's complement of 64 bits.
+#[inline]
+pub(super) fn signed_field(out: &mut Vec<u8>, field: u32, value: i64) {
+    uint_field(out, field, value as u64);
+}
+
+/// `string`, `bytes`, and messages encoded already.
+pub(super) fn bytes_field(out: &mut Vec<u8>, field: u32, bytes: &[u8]) {
+    length_delimited(out, field, bytes.len());
+    out.extend_from_slice(bytes);
+}
+
+/// The start of a string or message of `len` bytes.
+pub(super) fn length_delimited(out: &mut Vec<u8>, field: u32, len: usize) {
+    varint(out, u64::from(field << 3 | WIRE_LEN));
+    varint(out, len as u64);
+}
+
+/// A message of at most 127 bytes: its length takes one byte, filled in afterwards.
+///
+/// # Panics
+/// If the body is longer.
+#[inline]
+pub(super) fn short_message(out: &mut Vec<u8>, field: u32, body: impl FnOnce(&mut Vec<u8>)) {
+    varint(out, u64::from(field << 3 | WIRE_LEN));
+    let length_at = out.len();
+    out.push(0);
+    body(out);
+    let len = out.len() - length_at - 1;
+    assert!(len < 0x80, "a short message of {len} bytes");
+    out[length_at] = len as u8;
+}
+
+/// A message of any length: the length takes four bytes, the first three saying that more follows.
+///
+/// # Panics
+/// If the body is longer than 2^28 - 1 bytes.
+pub(super) fn message(out: &mut Vec<u8>, field: u32, body: impl FnOnce(&mut Vec<u8>)) {
+    varint(out, u64::from(field << 3 | WIRE_LEN));
+    let length_at = out.len();
+    out.extend_from_slice(&[0; 4]);
+    body(out);
+    let len = out.len() - length_at - 4;
+    assert!(len < 1 << 28, "a message of {len} bytes");
+    for (group, byte) in out[length_at..length_at + 4].iter_mut().enumerate() {
+        let more = if group < 3 { 0x80 } else { 0 };
+        *byte = (len >> (7 * group)) as u8 & 0x7f | more;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_encoded_as_protobuf_prescribes() {
+        for (value, bytes) in [
+            (0, &[0x00][..]),
+            (1, &[0x01]),
+            (127, &[0x7f]),
+            (128, &[0x80, 0x01]),
+            (150, &[0x96, 0x01]),
+            (16_384, &[0x80, 0x80, 0x01]),
+            (
+                u64::MAX,
+                &[0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x01],
+            ),
+        ] {
+            let mut out = Vec::new();
+            varint(&mut out, value);
+            assert_eq!(out, bytes, "{value}");
+            assert_eq!(varint_len(value), bytes.len(), "{value}");
+        }
+    }
+
+    #[test]
+    fn a_message_has_its_length_in_one_or_four_bytes() {
+        let mut short = Vec::new();
+        short_message(&mut short, 1, |out| out.extend_from_slice(b"abc"));
+        assert_eq!(short, b"\x0a\x03abc");
+        let mut long = Vec::new();
+        message(&mut long, 1, |out| out.extend_from_slice(&[b'x'; 300]));
+        assert_eq!(
+            long[..5],
+            [
+                0x0a,
+                300u16.to_le_bytes()[0] & 0x7f | 0x80,
+                0x82,
+                0x80,
+                0x00
+            ]
+        );
+        assert_eq!(long.len(), 5 + 300);
+    }
+}

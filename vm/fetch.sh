@@ -4,7 +4,7 @@
 # Downloads stock Debian kernels and the arm64 programs and libraries of the
 # guests into vm/cache. What is there already is not looked up again.
 #
-#   vm/fetch.sh NAME...       kernels.txt's NAME -> cache/kernels/NAME/{vmlinuz,config,release,modules/}
+#   vm/fetch.sh NAME...       kernels.txt's NAME -> cache/kernels/NAME/{vmlinuz,config,release,modules/kernel/}
 #   vm/fetch.sh sysroot       arm64 user space   -> cache/sysroot/arm64/
 #   vm/fetch.sh --list        the names, and what of them is there
 #
@@ -62,33 +62,39 @@ only_file() {
 	printf '%s\n' "${found[0]}"
 }
 
-# arrange TREE VERSION TARGET: from the packages' layout (boot/ or usr/lib/modules/) to ours.
+# arrange TREE VERSION TARGET: from the packages' layout (boot/ or usr/lib/modules/)
+# to ours. A kernel boots without config and modules, which Debian drops first.
 arrange() {
 	local tree=$1 version=$2 target=$3 image config modules
-	image=$(only_file "$tree" -type f \( -name "vmlinuz-$version" -o -name vmlinuz \)) &&
-		config=$(only_file "$tree" -type f \( -name "config-$version" -o -path "*/modules/$version/config" \)) &&
-		modules=$(only_file "$tree" -type d -path "*/modules/$version") || return
-	mkdir -p "$target"
+	image=$(only_file "$tree" -type f \( -name "vmlinuz-$version" -o -name vmlinuz \)) || return
+	mkdir -p "$target/modules/kernel"
 	mv "$image" "$target/vmlinuz"
-	mv "$config" "$target/config"
-	mv "$modules" "$target/modules"
+	if config=$(only_file "$tree" -type f \( -name "config-$version" -o -path "*/modules/$version/config" \)); then
+		mv "$config" "$target/config"
+	else
+		say "no package with the config of $version is offered any more"
+	fi
+	if modules=$(only_file "$tree" -type d -path "*/modules/$version/kernel"); then
+		mv -T "$modules" "$target/modules/kernel"
+	else
+		say "no package with the modules of $version is offered any more"
+	fi
 	printf '%s\n' "$version" >"$target/release"
 }
 
 fetch_kernel() {
-	local name=$1 arch pattern image work
+	local name=$1 arch pattern image
 	known_kernel "$name"
 	[ ! -e "$CACHE/kernels/$name/release" ] || return 0
 	arch=$(kernel_field "$name" 2)
 	pattern=$(kernel_field "$name" 3)
-	[ -e "$CACHE/apt/$arch/sources.list" ] || apt_prepare "$arch" "${APT_SUITES[@]}"
+	apt_prepare "$arch" "${APT_SUITES[@]}"
 	work=$(mktemp -d "$CACHE/kernels/.$name.XXXXXX")
 	# The lists at hand may be too old: the second try is with new ones.
 	for attempt in 1 2; do
 		image=$(newest_image "$arch" "$pattern")
 		if [ -n "$image" ] && unpack_kernel "$arch" "$image" "$work/tree"; then break; fi
 		if [ $attempt = 2 ]; then
-			rm -rf "$work"
 			no_such_image "$name" "$arch" "$pattern" "$image"
 		fi
 		rm -rf "$work/tree"
@@ -97,7 +103,6 @@ fetch_kernel() {
 	if ! arrange "$work/tree" "${image#linux-image-}" "$work/kernel"; then
 		say "$image is not laid out as known; it holds:"
 		(cd "$work/tree" && find . -name 'vmlinuz*' -o -name 'config*' -o -path '*/modules/*' -prune) >&2
-		rm -rf "$work"
 		exit 1
 	fi
 	mv -T "$work/kernel" "$CACHE/kernels/$name"
@@ -105,17 +110,20 @@ fetch_kernel() {
 	say "$name is Linux $(cat "$CACHE/kernels/$name/release")"
 }
 
-# no_such_image NAME ARCH PATTERN IMAGE: says which of the two failures it was, and what there is instead.
+# no_such_image NAME ARCH PATTERN IMAGE: says which failure it was, and what there is instead.
 no_such_image() {
+	local offered
 	[ -z "$4" ] || die "$4, the newest package for $1, cannot be downloaded from $ALIGHT_DEBIAN_MIRROR"
+	offered=$(package_names "$2" linux-image- | grep -E '^linux-image-[0-9]' |
+		grep -vE -- '-(dbg|unsigned|rt|16k)' | sort -V | sed 's/^/  /' || true)
+	[ -n "$offered" ] || die "$ALIGHT_DEBIAN_MIRROR cannot be read, so $1 cannot be downloaded; see $CACHE/apt/$2/update.log"
 	say "$ALIGHT_DEBIAN_MIRROR offers no package like $3 for $1; of this architecture it offers:"
-	package_names "$2" linux-image- | grep -E '^linux-image-[0-9]' |
-		grep -vE -- '-(dbg|unsigned|rt|16k)' | sort -V | sed 's/^/  /' >&2
+	printf '%s\n' "$offered" >&2
 	die "choose one and put its pattern into $VM_DIR/kernels.txt"
 }
 
 fetch_sysroot() {
-	local target=$CACHE/sysroot/arm64 work package
+	local target=$CACHE/sysroot/arm64 package
 	[ ! -e "$target/.complete" ] || return 0
 	# Its own state: the newest libelf of all suites would not suit bookworm's libc.
 	local state=sysroot-arm64
@@ -126,10 +134,8 @@ fetch_sysroot() {
 	work=$(mktemp -d "$CACHE/sysroot/.arm64.XXXXXX")
 	chmod 755 "$work"
 	for package in "${SYSROOT_PACKAGES[@]}"; do
-		if ! unpack $state "$package" "$work"; then
-			rm -rf "$work"
+		unpack $state "$package" "$work" ||
 			die "$package (arm64) cannot be downloaded from $ALIGHT_DEBIAN_MIRROR"
-		fi
 	done
 	# libz.so and its like point into /; the linker must find the sysroot's own.
 	find "$work" -lname '/*' -printf '%p %l\n' | while read -r link place; do
@@ -155,6 +161,9 @@ mkdir -p "$CACHE/kernels" "$CACHE/apt"
 # One download at a time: a second caller waits and then finds what it wants.
 exec 9>"$CACHE/fetch.lock"
 flock 9
+# What is under way, next to where it will be; gone whatever happens.
+work=
+trap 'rm -rf "$work"' EXIT
 for name in "$@"; do
 	case $name in
 	--list) list ;;

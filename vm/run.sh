@@ -69,8 +69,9 @@ arch=$(kernel_field "$kernel" 2)
 set_arch "$arch"
 need "$QEMU" cpio readelf xz timeout
 
-"$VM_DIR/fetch.sh" "$kernel"
 image=$CACHE/kernels/$kernel
+# Not even asked when it is there: fetch.sh waits for downloads of others.
+[ -e "$image/release" ] || "$VM_DIR/fetch.sh" "$kernel"
 base=$CACHE/initramfs/$arch.cpio
 # Rebuilt when what it is made by changes; never written in place.
 for source in initramfs.sh init elf.sh env.sh; do
@@ -96,7 +97,7 @@ make_overlay() {
 	local tree=$1 directory file module path
 	shift
 	install -d "$tree" "$tree/boot" "$tree/lib/modules"
-	cp "$image/config" "$tree/boot/config-$(cat "$image/release")"
+	[ ! -e "$image/config" ] || cp "$image/config" "$tree/boot/config-$(cat "$image/release")"
 	for module in ${modules[@]+"${modules[@]}"}; do
 		path=$(find "$image/modules/kernel" -name "$module.ko" -o -name "$module.ko.xz" | head -n 1)
 		case $path in

@@ -11,6 +11,10 @@ pub const NONE: u32 = u32::MAX;
 pub const MAX_CPUS: usize = 1024;
 /// Most domain levels above one CPU.
 pub const MAX_LEVELS: usize = 8;
+/// Most domains of a machine.
+pub const MAX_DOMAINS: usize = 2048;
+/// Most groups of a machine.
+pub const MAX_GROUPS: usize = 4096;
 
 /// A CPU mask, CPU 0 in bit 0 of word 0.
 #[repr(C)]

@@ -12,6 +12,7 @@ mod mask;
 pub mod pelt;
 pub mod rq;
 pub mod scheduler;
+pub mod topology;
 
 pub use abi::{
     Answer, Cpu, Domain, Group, Llc, MAX_CPUS, MAX_LEVELS, Mask, NONE, Note, Params, Pelt, Pelt13,

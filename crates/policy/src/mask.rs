@@ -59,6 +59,11 @@ impl Mask {
         (0..words).any(|i| self.w[i] & other.w[i] != 0)
     }
 
+    /// Is every member one of `other`?
+    pub fn is_subset_of(&self, other: &Mask) -> bool {
+        self.w.iter().zip(&other.w).all(|(a, b)| a & !b == 0)
+    }
+
     /// Members in rising order.
     pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         let mut from = 0;

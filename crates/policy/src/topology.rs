@@ -1,0 +1,466 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Builds the views of a machine from a plain description: the scheduling
+//! domains, groups and caches that Linux would build of it.
+//!
+//! The rules are those of kernel 5.5, kernel/sched/topology.c: `sd_init()` for
+//! flags and `imbalance_pct`, `asym_cpu_capacity_level()`, `cpu_attach_domain()`
+//! for levels that add nothing, `update_top_cache_domain()`. Two differences:
+//! groups stand in CPU order for every CPU, where the kernel's ring starts at
+//! the CPU's own group; and a NUMA level that spans no more than its child goes,
+//! which Linux does since 5.10.
+
+use crate::abi::{
+    Cpu, Domain, Group, Llc, MAX_CPUS, MAX_DOMAINS, MAX_GROUPS, MAX_LEVELS, Mask, NONE, Params,
+    Place, Topology, domain_flag as flag,
+};
+use crate::core::Core;
+use std::collections::BTreeMap;
+
+/// Above this NUMA distance tasks are neither pulled nor spread (`RECLAIM_DISTANCE`).
+pub const RECLAIM_DISTANCE: u32 = 30;
+
+/// A machine as the scheduler sees it.
+#[derive(Debug, Clone, Default)]
+pub struct Description {
+    /// CPU 0, 1, ….
+    pub cpus: Vec<CpuDescription>,
+    /// From small spans to large ones.
+    pub levels: Vec<Level>,
+}
+
+/// One CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CpuDescription {
+    /// Capacity at the top frequency, 1..=1024; the biggest CPU has 1024.
+    pub capacity: u32,
+    /// NUMA node.
+    pub node: u32,
+}
+
+/// What CPUs of one span of a level share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LevelKind {
+    /// A core (`SMT`).
+    Smt,
+    /// A cache (`CLS`, `MC`); the highest such level is the last-level cache.
+    Cache,
+    /// A package or node (`DIE`, later `PKG`).
+    Package,
+    /// Nodes up to this distance (`NUMA`).
+    Numa {
+        /// As in the SLIT, 10 = local.
+        distance: u32,
+    },
+}
+
+/// One topology level (`struct sched_domain_topology_level`).
+#[derive(Debug, Clone)]
+pub struct Level {
+    /// What is shared.
+    pub kind: LevelKind,
+    /// The span of each CPU; spans of NUMA levels may overlap.
+    pub spans: Vec<Mask>,
+}
+
+/// Why no views can be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// More than a mask holds, or none.
+    #[error("{0} CPUs; from 1 to {MAX_CPUS} are possible")]
+    Cpus(usize),
+    /// A CPU without capacity, or with more than the biggest can have.
+    #[error("CPU {cpu} has capacity {capacity}; from 1 to 1024 are possible")]
+    Capacity {
+        /// The CPU.
+        cpu: u32,
+        /// What was given.
+        capacity: u32,
+    },
+    /// A level does not say a span for each CPU.
+    #[error("level {level} ({kind:?}) has {found} spans; {expected} CPUs need one each")]
+    Spans {
+        /// Index of the level.
+        level: usize,
+        /// Its kind.
+        kind: LevelKind,
+        /// Spans given.
+        found: usize,
+        /// Number of CPUs.
+        expected: usize,
+    },
+    /// A span without its own CPU or the CPUs of the level below, or with CPUs that do not exist.
+    #[error(
+        "level {level} ({kind:?}): the span of CPU {cpu} must hold that CPU, its span of the level below, \
+         and only CPUs that exist"
+    )]
+    Nesting {
+        /// Index of the level.
+        level: usize,
+        /// Its kind.
+        kind: LevelKind,
+        /// The CPU.
+        cpu: u32,
+    },
+    /// More levels, domains or groups than the core holds.
+    #[error("{what}: {found}; at most {most} are possible")]
+    TooMany {
+        /// What there is too much of.
+        what: &'static str,
+        /// How many.
+        found: usize,
+        /// The limit.
+        most: usize,
+    },
+}
+
+impl Level {
+    /// A level where CPUs with the same key share a span; `keys[cpu]`.
+    pub fn by_key(kind: LevelKind, keys: &[u32]) -> Self {
+        let mut members: BTreeMap<u32, Mask> = BTreeMap::new();
+        for (cpu, key) in keys.iter().enumerate().take(MAX_CPUS) {
+            members
+                .entry(*key)
+                .or_insert(Mask::EMPTY)
+                .insert(cpu as u32);
+        }
+        Level {
+            kind,
+            spans: keys
+                .iter()
+                .filter_map(|key| members.get(key))
+                .copied()
+                .collect(),
+        }
+    }
+
+    fn flags(&self) -> u32 {
+        let all = flag::WAKE_AFFINE
+            | flag::BALANCE_FORK
+            | flag::BALANCE_EXEC
+            | flag::NEWIDLE
+            | flag::PREFER_SIBLING;
+        match self.kind {
+            LevelKind::Smt => all | flag::SMT | flag::SHARE_LLC,
+            LevelKind::Cache => all | flag::SHARE_LLC,
+            LevelKind::Package => all,
+            LevelKind::Numa { distance } => {
+                let far = distance > RECLAIM_DISTANCE;
+                let spread = flag::WAKE_AFFINE | flag::BALANCE_FORK | flag::BALANCE_EXEC;
+                flag::NUMA | flag::NEWIDLE | if far { 0 } else { spread }
+            }
+        }
+    }
+
+    fn imbalance_pct(&self) -> u32 {
+        match self.kind {
+            LevelKind::Smt => 110,
+            LevelKind::Cache => 117,
+            LevelKind::Package | LevelKind::Numa { .. } => 125,
+        }
+    }
+}
+
+/// Builds the views of an idle machine.
+///
+/// # Errors
+/// If the description contradicts itself or exceeds the core's limits.
+pub fn build(machine: &Description, params: &Params) -> Result<Core, Error> {
+    check(machine)?;
+    let mut builder = Builder::new(machine, params);
+    builder.add_domains();
+    builder.drop_degenerate();
+    builder.renumber();
+    builder.add_groups();
+    builder.finish()
+}
+
+fn check(machine: &Description) -> Result<(), Error> {
+    let nr = machine.cpus.len();
+    if !(1..=MAX_CPUS).contains(&nr) {
+        return Err(Error::Cpus(nr));
+    }
+    for (cpu, found) in machine.cpus.iter().enumerate() {
+        if !(1..=1024).contains(&found.capacity) {
+            return Err(Error::Capacity {
+                cpu: cpu as u32,
+                capacity: found.capacity,
+            });
+        }
+    }
+    let existing: Mask = (0..nr as u32).collect();
+    for (index, level) in machine.levels.iter().enumerate() {
+        if level.spans.len() != nr {
+            return Err(Error::Spans {
+                level: index,
+                kind: level.kind,
+                found: level.spans.len(),
+                expected: nr,
+            });
+        }
+        for (cpu, span) in level.spans.iter().enumerate() {
+            let below = index.checked_sub(1).map(|i| &machine.levels[i].spans[cpu]);
+            let nested = span.contains(cpu as u32)
+                && span.is_subset_of(&existing)
+                && below.is_none_or(|below| below.is_subset_of(span));
+            if !nested {
+                return Err(Error::Nesting {
+                    level: index,
+                    kind: level.kind,
+                    cpu: cpu as u32,
+                });
+            }
+        }
+    }
+    Ok(())
+}
+
+struct Builder<'a> {
+    machine: &'a Description,
+    params: &'a Params,
+    domains: Vec<Domain>,
+    /// Domains of each CPU, small to large.
+    of_cpu: Vec<Vec<usize>>,
+    groups: Vec<Group>,
+}
+
+impl<'a> Builder<'a> {
+    fn new(machine: &'a Description, params: &'a Params) -> Self {
+        Builder {
+            machine,
+            params,
+            domains: Vec::new(),
+            of_cpu: vec![Vec::new(); machine.cpus.len()],
+            groups: Vec::new(),
+        }
+    }
+
+    /// Lowest level from which everyone sees a CPU of the highest capacity, if capacities differ.
+    fn asym_level(&self) -> Option<usize> {
+        let cpus = &self.machine.cpus;
+        let biggest = cpus.iter().map(|c| c.capacity).max()?;
+        if cpus.iter().all(|c| c.capacity == biggest) {
+            return None;
+        }
+        let big: Mask = (0..cpus.len() as u32)
+            .filter(|&c| cpus[c as usize].capacity == biggest)
+            .collect();
+        let mut asym = None;
+        for (cpu, own) in cpus.iter().enumerate() {
+            if own.capacity == biggest {
+                continue;
+            }
+            let seen = (self.machine.levels.iter())
+                .position(|l| l.spans[cpu].intersects(&big, MAX_CPUS / 64));
+            asym = asym.max(seen);
+        }
+        asym
+    }
+
+    /// All domains, with those that will turn out to add nothing.
+    fn add_domains(&mut self) {
+        let asym = self.asym_level();
+        for (index, level) in self.machine.levels.iter().enumerate() {
+            let mut flags = level.flags();
+            if let Some(asym) = asym {
+                if index == asym {
+                    flags |= flag::ASYM;
+                }
+                if index + 1 == asym {
+                    flags &= !flag::PREFER_SIBLING;
+                }
+                if index <= asym && self.params.wake_cap != 0 {
+                    flags |= flag::BALANCE_WAKE;
+                }
+            }
+            let mut known: BTreeMap<Mask, usize> = BTreeMap::new();
+            for (cpu, span) in level.spans.iter().enumerate() {
+                let domain = *known.entry(*span).or_insert_with(|| {
+                    let domain = Domain::new(*span, span.len(), flags, level.imbalance_pct());
+                    self.domains.push(domain);
+                    self.domains.len() - 1
+                });
+                self.of_cpu[cpu].push(domain);
+            }
+        }
+    }
+
+    /// A domain of one CPU goes, and one that spans no more than its child.
+    fn drop_degenerate(&mut self) {
+        for chain in &mut self.of_cpu {
+            let mut kept: Vec<usize> = Vec::with_capacity(chain.len());
+            for &domain in chain.iter() {
+                let Domain { weight, flags, .. } = self.domains[domain];
+                match kept.last() {
+                    _ if weight == 1 => {}
+                    Some(&child) if self.domains[child].weight == weight => {
+                        self.domains[child].flags |= flags & flag::PREFER_SIBLING;
+                    }
+                    _ => kept.push(domain),
+                }
+            }
+            *chain = kept;
+        }
+    }
+
+    /// Keeps the domains that are still someone's, in order of level and first CPU.
+    fn renumber(&mut self) {
+        let mut used = vec![false; self.domains.len()];
+        self.of_cpu.iter().flatten().for_each(|&d| used[d] = true);
+        let mut number = vec![usize::MAX; self.domains.len()];
+        let mut kept = Vec::new();
+        for (old, domain) in self.domains.iter().enumerate().filter(|(d, _)| used[*d]) {
+            number[old] = kept.len();
+            kept.push(*domain);
+        }
+        self.domains = kept;
+        self.of_cpu
+            .iter_mut()
+            .flatten()
+            .for_each(|d| *d = number[*d]);
+    }
+
+    /// The domain of `cpu` that is a group of `parent`: its highest smaller one inside.
+    fn child_within(&self, cpu: u32, parent: usize) -> Option<usize> {
+        let Domain { span, weight, .. } = self.domains[parent];
+        (self.of_cpu[cpu as usize].iter().rev().copied())
+            .find(|&d| self.domains[d].weight < weight && self.domains[d].span.is_subset_of(&span))
+    }
+
+    fn add_groups(&mut self) {
+        for parent in 0..self.domains.len() {
+            let span = self.domains[parent].span;
+            let first = self.groups.len();
+            let mut covered = Mask::EMPTY;
+            for cpu in span.iter() {
+                if covered.contains(cpu) {
+                    continue;
+                }
+                let child = self.child_within(cpu, parent);
+                let members = match child {
+                    Some(child) => self.domains[child].span,
+                    None => Mask::from_iter([cpu]),
+                };
+                members.iter().for_each(|c| covered.insert(c));
+                self.groups.push(self.group(child, &members));
+            }
+            self.domains[parent].first_group = first as u32;
+            self.domains[parent].nr_groups = (self.groups.len() - first) as u32;
+        }
+    }
+
+    fn group(&self, child: Option<usize>, members: &Mask) -> Group {
+        let capacity = |cpu: u32| self.machine.cpus[cpu as usize].capacity;
+        let first = members.iter().next().unwrap_or(0);
+        let mut group = Group::new(child.map_or(NONE, |c| c as u32), first, members.len());
+        group.capacity = members.iter().map(capacity).sum();
+        group.min_capacity = members.iter().map(capacity).min().unwrap_or(0);
+        group.max_capacity = members.iter().map(capacity).max().unwrap_or(0);
+        group
+    }
+
+    /// Index of the group of `domain` that holds `cpu`; of overlapping ones the first.
+    fn group_of(&self, domain: usize, cpu: u32) -> u32 {
+        let d = &self.domains[domain];
+        (d.first_group..d.first_group + d.nr_groups)
+            .find(|&g| {
+                let group = &self.groups[g as usize];
+                match group.child {
+                    NONE => group.cpu == cpu,
+                    child => self.domains[child as usize].span.contains(cpu),
+                }
+            })
+            .unwrap_or(NONE)
+    }
+
+    fn place(&self, cpu: u32, llc: u32) -> Place {
+        let chain = &self.of_cpu[cpu as usize];
+        let with = |bit: u32| move |d: &&usize| self.domains[**d].flags & bit != 0;
+        let mut place = Place {
+            domain: [NONE; MAX_LEVELS],
+            group: [NONE; MAX_LEVELS],
+            nr_domains: chain.len() as u32,
+            llc,
+            llc_domain: number(chain.iter().rfind(with(flag::SHARE_LLC))),
+            asym_domain: number(chain.iter().find(with(flag::ASYM))),
+            smt_domain: number(chain.iter().rfind(with(flag::SMT))),
+            node: self.machine.cpus[cpu as usize].node,
+        };
+        for (level, &domain) in chain.iter().enumerate() {
+            place.domain[level] = domain as u32;
+            place.group[level] = self.group_of(domain, cpu);
+        }
+        place
+    }
+
+    /// Numbers the last-level caches in CPU order; a CPU without a cache domain is its own.
+    fn llcs(&mut self) -> (Vec<u32>, Vec<Llc>) {
+        let mut of_cpu = Vec::with_capacity(self.of_cpu.len());
+        let mut llcs: Vec<Llc> = Vec::new();
+        for chain in &self.of_cpu {
+            let top =
+                (chain.iter().copied()).rfind(|&d| self.domains[d].flags & flag::SHARE_LLC != 0);
+            let known = top.map_or(NONE, |d| self.domains[d].llc);
+            if known != NONE {
+                of_cpu.push(known);
+                continue;
+            }
+            let llc = llcs.len() as u32;
+            llcs.push(Llc {
+                has_idle_cores: 1,
+                nr_busy: top.map_or(1, |d| self.domains[d].weight),
+            });
+            if let Some(top) = top {
+                self.domains[top].llc = llc;
+            }
+            of_cpu.push(llc);
+        }
+        (of_cpu, llcs)
+    }
+
+    fn finish(mut self) -> Result<Core, Error> {
+        let levels = self.of_cpu.iter().map(Vec::len).max().unwrap_or(0);
+        within("domain levels", levels, MAX_LEVELS)?;
+        within("domains", self.domains.len(), MAX_DOMAINS)?;
+        within("groups", self.groups.len(), MAX_GROUPS)?;
+        let (llc_of_cpu, llcs) = self.llcs();
+        let cpus = &self.machine.cpus;
+        let capacities = || cpus.iter().map(|c| c.capacity);
+        let biggest = capacities().max().unwrap_or(0);
+        Ok(Core {
+            params: *self.params,
+            topology: Topology {
+                nr_cpus: cpus.len() as u32,
+                nr_domains: self.domains.len() as u32,
+                nr_groups: self.groups.len() as u32,
+                max_capacity: biggest,
+                asym: capacities().any(|c| c != biggest).into(),
+                smt: self.domains.iter().any(|d| d.flags & flag::SMT != 0).into(),
+            },
+            places: (0..cpus.len())
+                .map(|cpu| self.place(cpu as u32, llc_of_cpu[cpu]))
+                .collect(),
+            cpus: capacities().map(idle_cpu).collect(),
+            domains: self.domains,
+            groups: self.groups,
+            llcs,
+        })
+    }
+}
+
+fn number(domain: Option<&usize>) -> u32 {
+    domain.map_or(NONE, |&d| d as u32)
+}
+
+fn within(what: &'static str, found: usize, most: usize) -> Result<(), Error> {
+    if found > most {
+        return Err(Error::TooMany { what, found, most });
+    }
+    Ok(())
+}
+
+fn idle_cpu(capacity: u32) -> Cpu {
+    let mut cpu = Cpu::default();
+    cpu.capacity_orig = capacity;
+    cpu.capacity = capacity;
+    cpu
+}

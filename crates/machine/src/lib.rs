@@ -1,9 +1,34 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! alight-machine: where things run. Topology, capacities, operating points,
-//! idle states, power and kernel path costs of a machine.
+//! idle states, power and kernel path costs of a machine, each figure with its
+//! source.
+//!
+//! A machine file ([`SCHEMA`]) is parsed to a tree with places and provenance
+//! (`document`), laid over what it inherits (`library`), read by type
+//! (`reader`, `schema`) to a [`Draft`], checked ([`check()`]) and resolved
+//! (`resolve`) to a [`Machine`] within a [`DataSheet`].
 
+mod capacity;
+mod check;
+mod costs;
 mod cpuset;
+mod document;
+mod draft;
+mod error;
+mod figure;
+mod levels;
+mod library;
 mod model;
+mod reader;
+mod resolve;
+mod schema;
 
+pub use check::{Finding, Severity, check};
 pub use cpuset::{CpuListError, CpuSet, Iter as CpuIter};
+pub use draft::Draft;
+pub use error::{Error, Place};
+pub use figure::{Confidence, Figure, Provenance};
+pub use library::{HOST, load, names, open, parse};
 pub use model::*;
+pub use resolve::DataSheet;
+pub use schema::SCHEMA;

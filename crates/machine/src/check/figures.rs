@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Numbers that contradict each other or physics: operating points, idle
+//! states, capacities, costs.
+
+use super::Findings;
+use crate::capacity::{self, CAPACITY_SCALE};
+use crate::costs::COST_FIELDS;
+use crate::draft::{CoreTypeDraft, Draft, FreqDomainDraft, IdleDraft};
+use crate::model::IdleScope;
+use crate::reader::At;
+
+/// Stated capacities may differ so much from derived ones: kernels before 6.8
+/// truncate frequencies at other places.
+const CAPACITY_TOLERANCE: u64 = 1;
+
+/// Tick frequencies that a kernel can be configured for (`CONFIG_HZ`).
+const TICK_RATES: [u64; 8] = [24, 48, 100, 128, 200, 250, 300, 1000];
+
+pub(super) fn check(draft: &Draft, findings: &mut Findings) {
+    tick_rate(draft, findings);
+    for domain in &draft.freq_domains {
+        opps_rise(domain, findings);
+        power_is_known(domain, findings);
+    }
+    for core in &draft.core_types {
+        idle_states(core, findings);
+        first_state_stands_alone(core, findings);
+        idle_saves_power(draft, core, findings);
+        costs(core, findings);
+    }
+    clusters(draft, findings);
+    capacities(draft, findings);
+    memory(draft, findings);
+}
+
+fn tick_rate(draft: &Draft, findings: &mut Findings) {
+    if !TICK_RATES.contains(&draft.hz.value) {
+        findings.warning(
+            "tick-rate",
+            &draft.hz.place,
+            "hz",
+            draft.hz.value.to_string(),
+            format!("one of {TICK_RATES:?}"),
+        );
+    }
+}
+
+fn opps_rise(domain: &FreqDomainDraft, findings: &mut Findings) {
+    let path = |column: &str| format!("freq_domain.{}.{column}", domain.name);
+    let after = |value: u64, khz: u64| format!("{value} at {khz} kHz");
+    for pair in domain.opps.windows(2) {
+        let [low, high] = pair else { continue };
+        if high.khz.value <= low.khz.value {
+            findings.error(
+                "opp-order",
+                &high.khz.place,
+                path("khz"),
+                format!("{} after {}", high.khz.value, low.khz.value),
+                "rising frequencies",
+            );
+        }
+        if let (Some(a), Some(b)) = (&low.capacity, &high.capacity)
+            && b.value <= a.value
+        {
+            findings.error(
+                "falling-capacity",
+                &b.place,
+                path("capacity"),
+                format!("{} after {}", after(b.value, high.khz.value), a.value),
+                "a capacity that rises with the frequency",
+            );
+        }
+        if high.core_power_uw.value < low.core_power_uw.value {
+            findings.error(
+                "falling-power",
+                &high.core_power_uw.place,
+                path("core_power"),
+                format!(
+                    "{} uW after {} uW",
+                    after(high.core_power_uw.value, high.khz.value),
+                    low.core_power_uw.value
+                ),
+                "power that does not fall when the frequency rises",
+            );
+        }
+        // Published tables of shared power do fall a little at the low end,
+        // so this is no proof of a mistake.
+        if high.cluster_power_uw.value < low.cluster_power_uw.value {
+            findings.warning(
+                "falling-cluster-power",
+                &high.cluster_power_uw.place,
+                path("cluster_power"),
+                format!(
+                    "{} uW after {} uW",
+                    after(high.cluster_power_uw.value, high.khz.value),
+                    low.cluster_power_uw.value
+                ),
+                "power that does not fall when the frequency rises",
+            );
+        }
+    }
+}
+
+fn power_is_known(domain: &FreqDomainDraft, findings: &mut Findings) {
+    let path = |column: &str| format!("freq_domain.{}.{column}", domain.name);
+    if let Some(opp) = domain.opps.iter().find(|opp| opp.core_power_uw.value == 0) {
+        findings.warning(
+            "core-power-missing",
+            &opp.core_power_uw.place,
+            path("core_power"),
+            format!("0 at {} kHz", opp.khz.value),
+            "the power of a busy core",
+        );
+    }
+    if domain
+        .opps
+        .iter()
+        .all(|opp| opp.cluster_power_uw.value == 0)
+    {
+        findings.warning(
+            "cluster-power-missing",
+            &domain.place,
+            path("cluster_power"),
+            "0 at every frequency",
+            "the power of the shared part: without it, keeping a cluster awake costs nothing",
+        );
+    }
+}
+
+fn idle_states(core: &CoreTypeDraft, findings: &mut Findings) {
+    let path = |state: &IdleDraft, key: &str| {
+        format!(
+            "core_type.{}.idle_state.{}.{key}",
+            core.name, state.name.value
+        )
+    };
+    for state in &core.idle_states {
+        let latency = state.latency_us().max(state.entry_us + state.exit_us.value);
+        if latency > state.residency_us.value {
+            findings.error(
+                "latency-above-residency",
+                &state.residency_us.place,
+                path(state, "residency_us"),
+                format!("a residency of {} us", state.residency_us.value),
+                format!("no less than entry and exit, {latency} us"),
+            );
+        }
+        if state
+            .wakeup_us
+            .as_ref()
+            .is_some_and(|w| w.value < state.exit_us.value)
+        {
+            findings.error(
+                "wakeup-below-exit",
+                &state.exit_us.place,
+                path(state, "wakeup_us"),
+                format!("{} us", state.latency_us()),
+                format!("no less than the exit, {} us", state.exit_us.value),
+            );
+        }
+    }
+    for pair in core.idle_states.windows(2) {
+        let [shallow, deep] = pair else { continue };
+        deeper_is_slower(core, shallow, deep, findings);
+    }
+}
+
+fn deeper_is_slower(
+    core: &CoreTypeDraft,
+    shallow: &IdleDraft,
+    deep: &IdleDraft,
+    findings: &mut Findings,
+) {
+    let mut compare = |key: &str, at: &At<u64>, ordered: bool, found: String, expected: &str| {
+        if !ordered {
+            findings.error(
+                "idle-order",
+                &at.place,
+                format!(
+                    "core_type.{}.idle_state.{}.{key}",
+                    core.name, deep.name.value
+                ),
+                format!("{found} of `{}` before it", shallow.name.value),
+                expected,
+            );
+        }
+    };
+    let (below, above) = (shallow.latency_us(), deep.latency_us());
+    compare(
+        "exit_us",
+        &deep.exit_us,
+        above >= below,
+        format!("a latency of {above} us, less than the {below} us"),
+        "deeper states to take longer",
+    );
+    let (below, above) = (shallow.residency_us.value, deep.residency_us.value);
+    compare(
+        "residency_us",
+        &deep.residency_us,
+        above >= below,
+        format!("a residency of {above} us, less than the {below} us"),
+        "deeper states to need longer stays",
+    );
+    let (below, above) = (shallow.power_uw.value, deep.power_uw.value);
+    compare(
+        "power_mw",
+        &deep.power_uw,
+        above <= below,
+        format!("{above} uW, more than the {below} uW"),
+        "deeper states to take less power",
+    );
+}
+
+/// A CPU must always have a state that it can enter alone and leave by its own
+/// timer.
+fn first_state_stands_alone(core: &CoreTypeDraft, findings: &mut Findings) {
+    let Some(first) = core.idle_states.first() else {
+        return;
+    };
+    if first.scope != IdleScope::Core || first.timer_stops {
+        findings.error(
+            "first-idle-state",
+            &first.name.place,
+            format!("core_type.{}.idle_state.{}", core.name, first.name.value),
+            "a first state that stops the timer or needs the cluster",
+            "WFI, POLL or the like",
+        );
+    }
+}
+
+fn idle_saves_power(draft: &Draft, core: &CoreTypeDraft, findings: &mut Findings) {
+    let domain = core
+        .cpus
+        .iter()
+        .filter_map(|span| span.value.first())
+        .find_map(|cpu| capacity::domain_of(draft, cpu));
+    let Some(busy) = domain.and_then(|domain| domain.opps.first()) else {
+        return;
+    };
+    for state in core.idle_states.iter().filter(|state| !state.polling) {
+        if state.power_uw.value > busy.core_power_uw.value {
+            findings.error(
+                "idle-power-above-busy",
+                &state.power_uw.place,
+                format!(
+                    "core_type.{}.idle_state.{}.power_mw",
+                    core.name, state.name.value
+                ),
+                format!("{} uW", state.power_uw.value),
+                format!(
+                    "no more than a busy core takes at its lowest frequency, {} uW",
+                    busy.core_power_uw.value
+                ),
+            );
+        }
+    }
+}
+
+fn costs(core: &CoreTypeDraft, findings: &mut Findings) {
+    for (field, (value, _)) in COST_FIELDS.iter().zip(&core.costs.values) {
+        if value.value == 0 {
+            findings.error(
+                "zero-cost",
+                &value.place,
+                format!("costs.{}.{}", core.costs.name, field.key),
+                "0",
+                "a cost: no kernel path is free",
+            );
+        }
+    }
+}
+
+fn clusters(draft: &Draft, findings: &mut Findings) {
+    for cluster in &draft.clusters {
+        if cluster.off_power_uw.value > cluster.idle_power_uw.value {
+            findings.error(
+                "cluster-off-power",
+                &cluster.off_power_uw.place,
+                format!("cluster.{}.off_power_mw", cluster.name),
+                format!("{} uW", cluster.off_power_uw.value),
+                format!(
+                    "no more than its idle power, {} uW",
+                    cluster.idle_power_uw.value
+                ),
+            );
+        }
+    }
+}
+
+fn capacities(draft: &Draft, findings: &mut Findings) {
+    let mut biggest = 0;
+    for core in &draft.core_types {
+        let top_khz = capacity::top_khz(draft, core);
+        let derived = capacity::derived(draft, core, top_khz);
+        if let (Some(stated), Some(derived)) = (&core.capacity, derived)
+            && stated.value.abs_diff(derived) > CAPACITY_TOLERANCE
+        {
+            findings.error(
+                "capacity-mismatch",
+                &stated.place,
+                format!("core_type.{}.capacity", core.name),
+                stated.value.to_string(),
+                format!("{derived}, which follows from `capacity_dmips_mhz` and the top frequency"),
+            );
+        }
+        biggest = biggest.max(capacity::at_top(draft, core, top_khz));
+    }
+    if biggest != CAPACITY_SCALE {
+        let place = &draft.core_types[0].place;
+        findings.error(
+            "biggest-capacity",
+            place,
+            "core_type",
+            format!("{biggest} as the biggest capacity"),
+            CAPACITY_SCALE.to_string(),
+        );
+    }
+    for domain in &draft.freq_domains {
+        top_opp_capacity(draft, domain, findings);
+    }
+}
+
+/// The last operating point's capacity is that of the CPUs.
+fn top_opp_capacity(draft: &Draft, domain: &FreqDomainDraft, findings: &mut Findings) {
+    let cpus = domain.cpus.iter().flat_map(|span| span.value.iter());
+    let mut capacities: Vec<u64> = cpus
+        .filter_map(|cpu| capacity::core_type_of(draft, cpu))
+        .map(|core| capacity::at_top(draft, core, domain.top_khz()))
+        .collect();
+    capacities.sort_unstable();
+    capacities.dedup();
+    let path = format!("freq_domain.{}", domain.name);
+    let [capacity] = capacities[..] else {
+        if capacities.len() > 1 {
+            findings.error(
+                "mixed-freq-domain",
+                &domain.place,
+                path,
+                format!("CPUs of the capacities {capacities:?} on one clock"),
+                "CPUs of one capacity: its table has one capacity for each frequency",
+            );
+        }
+        return;
+    };
+    let stated = domain.opps.last().and_then(|opp| opp.capacity.as_ref());
+    if let Some(stated) = stated
+        && stated.value != capacity
+    {
+        findings.error(
+            "capacity-mismatch",
+            &stated.place,
+            format!("{path}.capacity"),
+            format!("{} at the top frequency", stated.value),
+            format!("{capacity}, the capacity of its CPUs"),
+        );
+    }
+}
+
+fn memory(draft: &Draft, findings: &mut Findings) {
+    let memory = &draft.memory;
+    let lines = [
+        ("llc_line_ns", memory.llc_line_ns),
+        ("cross_llc_line_ns", memory.cross_llc_line_ns),
+        ("cross_node_line_ns", memory.cross_node_line_ns),
+        ("dram_line_ns", memory.dram_line_ns),
+        ("refill_mlp", memory.refill_mlp),
+        ("channel_lines", memory.channel_lines),
+    ];
+    for (key, value) in lines {
+        if value == 0 {
+            findings.error(
+                "zero-cost",
+                &draft.memory_place,
+                format!("memory.{key}"),
+                "0",
+                "1 or more",
+            );
+        }
+    }
+    if memory.cross_llc_line_ns < memory.llc_line_ns
+        || memory.cross_node_line_ns < memory.cross_llc_line_ns
+    {
+        findings.error(
+            "memory-order",
+            &draft.memory_place,
+            "memory",
+            format!(
+                "lines in {} ns from the LLC, {} ns from another, {} ns from another node",
+                memory.llc_line_ns, memory.cross_llc_line_ns, memory.cross_node_line_ns
+            ),
+            "times that rise with the distance",
+        );
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What kernel paths cost. Cost classes are written once for a class of cores
+//! at a reference clock and hold for every machine with such cores: work that
+//! the core does takes the same cycles at any clock, fetching a cache line
+//! takes the same time.
+
+use crate::figure::Provenance;
+use crate::model::Costs;
+use crate::reader::At;
+
+/// How a cost follows the clock of the core.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clock {
+    /// The same cycles at any clock.
+    Cycles,
+    /// The same time at any clock: it waits for memory or another core.
+    Time,
+}
+
+/// One member of [`Costs`].
+pub(crate) struct CostField {
+    /// Its key in files.
+    pub key: &'static str,
+    /// What it is, for people.
+    pub meaning: &'static str,
+    pub clock: Clock,
+    pub of: fn(&mut Costs) -> &mut u32,
+}
+
+macro_rules! field {
+    ($name:ident, $clock:ident, $meaning:literal) => {
+        CostField {
+            key: stringify!($name),
+            meaning: $meaning,
+            clock: Clock::$clock,
+            of: |costs| &mut costs.$name,
+        }
+    };
+}
+
+/// All costs, in the order of [`Costs`].
+pub(crate) const COST_FIELDS: [CostField; 22] = [
+    field!(switch_ns, Cycles, "context switch with pick"),
+    field!(yield_ns, Cycles, "sched_yield back to the same task"),
+    field!(futex_ns, Cycles, "futex call that does not block"),
+    field!(mutex_ns, Cycles, "uncontended mutex, lock or unlock"),
+    field!(pipe_ns, Cycles, "pipe read or write"),
+    field!(socket_ns, Cycles, "socket send or receive"),
+    field!(wakeup_ns, Cycles, "wakeup, fixed part"),
+    field!(select_ns, Cycles, "CPU selection without a scan"),
+    field!(scan_local_ns, Time, "scan, each CPU of the same LLC"),
+    field!(scan_remote_ns, Time, "scan, each CPU of another LLC"),
+    field!(slow_scan_ns, Time, "slow path, each CPU"),
+    field!(ipi_send_ns, Cycles, "sending an IPI"),
+    field!(ipi_receive_ns, Cycles, "IPI sent to handler running"),
+    field!(wakelist_ns, Cycles, "appending to a wake list"),
+    field!(lock_ns, Cycles, "taking a free runqueue lock"),
+    field!(lock_hold_ns, Cycles, "holding it for one enqueue"),
+    field!(newidle_ns, Cycles, "newidle balance, fixed part"),
+    field!(newidle_cpu_ns, Time, "newidle balance, each CPU"),
+    field!(tick_ns, Cycles, "timer tick"),
+    field!(timer_ns, Cycles, "hrtimer interrupt"),
+    field!(idle_exit_ns, Cycles, "leaving the idle loop"),
+    field!(fork_ns, Cycles, "fork or clone, in the parent"),
+];
+
+/// Costs of a class as a file states them.
+#[derive(Debug, Clone)]
+pub(crate) struct CostClass {
+    pub name: String,
+    /// Clock at which the costs hold.
+    pub reference_khz: At<u64>,
+    /// In the order of [`COST_FIELDS`].
+    pub values: Vec<(At<u64>, Provenance)>,
+}
+
+impl CostClass {
+    /// Value of the field number `index` at the clock `top_khz`, rounded to the
+    /// nearest ns and not below 1 unless it is stated as 0.
+    pub fn at(&self, index: usize, top_khz: u64) -> u32 {
+        let stated = self.values[index].0.value;
+        let scaled = match COST_FIELDS[index].clock {
+            Clock::Time => stated,
+            Clock::Cycles => {
+                let top = top_khz.max(1);
+                let scaled = (stated * self.reference_khz.value + top / 2) / top;
+                scaled.max(stated.min(1))
+            }
+        };
+        u32::try_from(scaled).unwrap_or(u32::MAX)
+    }
+
+    /// All costs at the clock `top_khz`.
+    pub fn costs(&self, top_khz: u64) -> Costs {
+        let mut costs = Costs::default();
+        for (index, field) in COST_FIELDS.iter().enumerate() {
+            *(field.of)(&mut costs) = self.at(index, top_khz);
+        }
+        costs
+    }
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! A machine as its file states it, well formed but perhaps impossible: the
+//! checks look at this, and only what they pass is resolved to a
+//! [`Machine`](crate::Machine).
+
+use crate::costs::CostClass;
+use crate::cpuset::CpuSet;
+use crate::error::Place;
+use crate::model::{Governor, IdleScope, MemoryCosts};
+use crate::reader::{At, Ledger};
+
+/// CPU sets that should be disjoint and cover the machine.
+pub(crate) type Partition = Vec<At<CpuSet>>;
+
+/// A machine as stated.
+#[derive(Debug)]
+pub struct Draft {
+    pub(crate) name: String,
+    pub(crate) description: String,
+    pub(crate) hz: At<u64>,
+    pub(crate) governor: Governor,
+    pub(crate) topology: Topology,
+    pub(crate) core_types: Vec<CoreTypeDraft>,
+    pub(crate) freq_domains: Vec<FreqDomainDraft>,
+    pub(crate) clusters: Vec<ClusterDraft>,
+    pub(crate) memory: MemoryCosts,
+    pub(crate) memory_place: Place,
+    pub(crate) ledger: Ledger,
+    /// What was not known and had to be assumed, for people.
+    pub(crate) notes: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(crate) struct Topology {
+    /// The CPUs there are.
+    pub cpus: At<CpuSet>,
+    /// SMT siblings.
+    pub core: Partition,
+    /// Last-level caches of the hardware.
+    pub llc: Partition,
+    /// Level `CLS`, if the kernel builds it.
+    pub cls: Option<Partition>,
+    /// Level `MC` where the kernel takes it from elsewhere than the LLC.
+    pub mc: Option<Partition>,
+    pub node: Partition,
+    pub numa_distance: At<Vec<Vec<u64>>>,
+    pub imb_numa_nr: Option<u64>,
+}
+
+#[derive(Debug)]
+pub(crate) struct CoreTypeDraft {
+    pub name: String,
+    pub place: Place,
+    pub cpus: Partition,
+    /// Relative speed per MHz (`capacity-dmips-mhz`).
+    pub dmips_per_mhz: Option<At<u64>>,
+    /// Capacity at the top frequency where it is stated.
+    pub capacity: Option<At<u64>>,
+    pub l2_bytes: u64,
+    pub idle_states: Vec<IdleDraft>,
+    pub costs: CostClass,
+}
+
+#[derive(Debug)]
+pub(crate) struct IdleDraft {
+    pub name: At<String>,
+    pub entry_us: u64,
+    pub exit_us: At<u64>,
+    /// `wakeup-latency-us` where it is stated.
+    pub wakeup_us: Option<At<u64>>,
+    pub residency_us: At<u64>,
+    pub power_uw: At<u64>,
+    pub scope: IdleScope,
+    pub polling: bool,
+    pub timer_stops: bool,
+}
+
+impl IdleDraft {
+    /// Latency that cpuidle plans with, us.
+    pub fn latency_us(&self) -> u64 {
+        self.wakeup_us
+            .as_ref()
+            .map_or(self.entry_us + self.exit_us.value, |stated| stated.value)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct FreqDomainDraft {
+    pub name: String,
+    pub place: Place,
+    /// Several: so many domains of this kind.
+    pub cpus: Partition,
+    pub opps: Vec<OppDraft>,
+    pub switch_us: u64,
+    pub fast_switch: bool,
+    pub rate_limit_us: Option<u64>,
+}
+
+impl FreqDomainDraft {
+    /// Frequency of the last operating point, kHz.
+    pub fn top_khz(&self) -> u64 {
+        self.opps.last().map_or(0, |opp| opp.khz.value)
+    }
+}
+
+#[derive(Debug)]
+pub(crate) struct OppDraft {
+    pub khz: At<u64>,
+    /// Where it is stated; else it follows the frequency.
+    pub capacity: Option<At<u64>>,
+    pub core_power_uw: At<u64>,
+    pub cluster_power_uw: At<u64>,
+}
+
+#[derive(Debug)]
+pub(crate) struct ClusterDraft {
+    pub name: String,
+    /// Several: so many clusters of this kind.
+    pub cpus: Partition,
+    pub idle_power_uw: At<u64>,
+    pub off_power_uw: At<u64>,
+}

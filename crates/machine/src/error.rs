@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What can be wrong with a machine, and how it is said: the place, what was
+//! found, what was expected, what to do.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::check::Finding;
+
+/// A place in a machine file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Place {
+    /// File as the user named it, `machines/NAME.toml` for built-in ones.
+    pub file: Arc<str>,
+    /// Line, from 1.
+    pub line: usize,
+    /// Column in characters, from 1.
+    pub column: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}:{}", self.file, self.line, self.column)
+    }
+}
+
+/// Why there is no machine to work with.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file that cannot be read.
+    #[error("{}: cannot be read: {source}", path.display())]
+    Read {
+        /// The file.
+        path: PathBuf,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// A name that is no built-in machine.
+    #[error(
+        "unknown machine `{name}`, {hint}; a file's name ends in `.toml`, `host` is this machine"
+    )]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The nearest valid names.
+        hint: String,
+    },
+    /// A machine file that does not say what a machine file must say.
+    #[error("{place}: {message}")]
+    Written {
+        /// Where.
+        place: Place,
+        /// What was found and what was expected.
+        message: String,
+    },
+    /// A machine that cannot be.
+    #[error("{}", list(findings))]
+    Impossible {
+        /// All findings, those that are only warnings too.
+        findings: Vec<Finding>,
+    },
+    /// A file of this host's description that says something unusable.
+    #[error("{}: found `{found}`, expected {expected}", path.display())]
+    Captured {
+        /// The sysfs or procfs file.
+        path: PathBuf,
+        /// Its text, shortened.
+        found: String,
+        /// What such a file holds.
+        expected: String,
+    },
+}
+
+impl Error {
+    pub(crate) fn written(place: &Place, message: impl Into<String>) -> Self {
+        Self::Written {
+            place: place.clone(),
+            message: message.into(),
+        }
+    }
+}
+
+fn list(findings: &[Finding]) -> String {
+    let lines: Vec<String> = findings.iter().map(Finding::to_string).collect();
+    lines.join("\n")
+}
+
+/// Similarity (Jaro-Winkler) from which a name is worth proposing.
+const SIMILAR: f64 = 0.7;
+
+/// A phrase that names the valid names nearest to `found`, or all of them if
+/// none is near.
+pub(crate) fn nearest<'a>(found: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
+    let valid: Vec<&str> = valid.into_iter().collect();
+    let mut ranked: Vec<(f64, &str)> = valid
+        .iter()
+        .map(|name| (strsim::jaro_winkler(found, name), *name))
+        .filter(|&(similarity, _)| similarity >= SIMILAR)
+        .collect();
+    ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
+    let quoted = |names: &[&str]| {
+        let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+        names.join(", ")
+    };
+    if valid.is_empty() {
+        "there is none to name".to_owned()
+    } else if ranked.is_empty() {
+        format!("expected one of {}", quoted(&valid))
+    } else {
+        let near: Vec<&str> = ranked.into_iter().take(3).map(|(_, name)| name).collect();
+        format!("the nearest valid: {}", quoted(&near))
+    }
+}

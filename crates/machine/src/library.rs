@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Where machines come from: the built-in ones, files, this host. The built-in
+//! files are part of the program, so that it works anywhere.
+
+use std::path::{Path, PathBuf};
+
+use crate::document::{Document, Parsed, Sources, overlay};
+use crate::draft::Draft;
+use crate::error::{Error, Place, nearest};
+use crate::model::Machine;
+use crate::reader::{Ledger, Reader};
+use crate::resolve::DataSheet;
+use crate::schema;
+
+/// Name that stands for the machine the program runs on.
+pub const HOST: &str = "host";
+
+macro_rules! built_in {
+    ($($name:literal),+ $(,)?) => {
+        &[$(($name, include_str!(concat!("../../../machines/", $name, ".toml")))),+]
+    };
+}
+
+/// Built-in machines with their files, in the order they are listed.
+const MACHINES: &[(&str, &str)] = built_in!["juno-r0", "epyc-9654-2s",];
+
+/// Cost classes that every machine file may refer to.
+const COSTS_FILE: &str = "machines/costs.toml";
+const COSTS: &str = include_str!("../../../machines/costs.toml");
+
+/// Longest chain of files that inherit from each other.
+const LONGEST_CHAIN: usize = 8;
+
+/// Names of the built-in machines, in the order they are listed.
+pub fn names() -> Vec<&'static str> {
+    MACHINES.iter().map(|(name, _)| *name).collect()
+}
+
+/// The machine called `name_or_path` with the provenance of its figures: a
+/// built-in name, a file whose name ends in `.toml`, or `host`.
+///
+/// # Errors
+/// Unknown names, files that cannot be read, files that are not well formed,
+/// machines that cannot be.
+pub fn load(name_or_path: &str) -> Result<DataSheet, Error> {
+    open(name_or_path)?.resolve()
+}
+
+/// As [`load`], not checked and not resolved: what [`check`](crate::check())
+/// looks at.
+///
+/// # Errors
+/// As [`load`], without impossible machines.
+pub fn open(name_or_path: &str) -> Result<Draft, Error> {
+    let origin = Origin::named(name_or_path, None)?;
+    let text = origin.text()?;
+    schema::read(&assemble(&origin, &text, LONGEST_CHAIN)?)
+}
+
+/// Reads the text of a machine file called `file` in messages. It may inherit
+/// from built-in machines and from files named by a path.
+///
+/// # Errors
+/// As [`open`].
+pub fn parse(file: &str, text: &str) -> Result<Draft, Error> {
+    let origin = Origin::Text(file.to_owned());
+    schema::read(&assemble(&origin, text, LONGEST_CHAIN)?)
+}
+
+impl Machine {
+    /// The machine called `name_or_path`: a built-in name, a file whose name
+    /// ends in `.toml`, or `host`.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn load(name_or_path: &str) -> Result<Self, Error> {
+        load(name_or_path).map(|sheet| sheet.machine)
+    }
+}
+
+/// Where a text comes from.
+enum Origin {
+    BuiltIn(&'static str, &'static str),
+    File(PathBuf),
+    Text(String),
+}
+
+impl Origin {
+    /// The origin of a name or path; paths are relative to the folder of the
+    /// file that names them.
+    fn named(name: &str, inheritor: Option<&Self>) -> Result<Self, Error> {
+        if let Some(&(name, text)) = MACHINES.iter().find(|(known, _)| *known == name) {
+            return Ok(Self::BuiltIn(name, text));
+        }
+        if name.ends_with(".toml") {
+            let folder = match inheritor {
+                Some(Self::File(path)) => path.parent(),
+                _ => None,
+            };
+            return Ok(Self::File(folder.unwrap_or(Path::new("")).join(name)));
+        }
+        let valid = names().into_iter().chain([HOST]);
+        Err(Error::Unknown {
+            name: name.to_owned(),
+            hint: nearest(name, valid),
+        })
+    }
+
+    /// The file's name in messages.
+    fn file(&self) -> String {
+        match self {
+            Self::BuiltIn(name, _) => format!("machines/{name}.toml"),
+            Self::File(path) => path.display().to_string(),
+            Self::Text(file) => file.clone(),
+        }
+    }
+
+    fn text(&self) -> Result<String, Error> {
+        match self {
+            Self::BuiltIn(_, text) => Ok((*text).to_owned()),
+            Self::File(path) => std::fs::read_to_string(path).map_err(|source| Error::Read {
+                path: path.clone(),
+                source,
+            }),
+            Self::Text(_) => Ok(String::new()),
+        }
+    }
+}
+
+/// A file laid over what it inherits; every chain ends at the cost classes.
+fn assemble(origin: &Origin, text: &str, depth: usize) -> Result<Document, Error> {
+    let parsed = Parsed::new(&origin.file(), text)?;
+    let base = match parsed.inherits()? {
+        None => Parsed::new(COSTS_FILE, COSTS)?.settle(&Sources::new())?,
+        Some((name, place)) => inherited(&name, &place, origin, depth)?,
+    };
+    let own = parsed.settle(&base.sources)?;
+    check_own_schema(&own)?;
+    Ok(Document {
+        root: overlay(base.root, own.root),
+        sources: own.sources,
+    })
+}
+
+fn inherited(name: &str, place: &Place, origin: &Origin, depth: usize) -> Result<Document, Error> {
+    if depth == 0 {
+        let message = format!(
+            "inherits `{name}` at the end of a chain of more than {LONGEST_CHAIN} files, or in a \
+             circle"
+        );
+        return Err(Error::written(place, message));
+    }
+    let base = Origin::named(name, Some(origin))
+        .map_err(|error| Error::written(place, error.to_string()))?;
+    assemble(&base, &base.text()?, depth - 1)
+}
+
+/// Every file of a chain states the schema that it is written in.
+fn check_own_schema(document: &Document) -> Result<(), Error> {
+    let unrecorded = Ledger::default();
+    schema::check_schema(&mut Reader::new(&document.root, "", &unrecorded)?)
+}

@@ -148,19 +148,13 @@ impl FtraceEncoder {
                 self.task(cpu, task, out)?;
             }
             Event::Print { text: marker, .. } => {
-                text(
-                    out,
-                    if self.style == Style::Raw {
-                        b"print: tracing_mark_write: "
-                    } else {
-                        b"tracing_mark_write: "
-                    },
-                );
-                out.extend(
-                    marker
-                        .bytes()
-                        .map(|byte| if byte.is_ascii_control() { b' ' } else { byte }),
-                );
+                let name: &[u8] = match self.style {
+                    Style::Formatted => b"tracing_mark_write: ",
+                    Style::Raw => b"print: tracing_mark_write: ",
+                };
+                text(out, name);
+                let line = marker.trim_end_matches('\n').bytes();
+                out.extend(line.map(|byte| if byte.is_ascii_control() { b' ' } else { byte }));
             }
             Event::Decision {
                 task,
@@ -243,17 +237,15 @@ impl FtraceEncoder {
     ) -> io::Result<()> {
         text(out, name);
         self.task(cpu, task, out)?;
-        text(out, b" target_cpu=");
-        // `%03d` in the format string.
-        if self.style == Style::Formatted {
-            let zeros: &[u8] = match target_cpu {
-                0..=9 => b"00",
-                10..=99 => b"0",
-                _ => b"",
-            };
-            text(out, zeros);
-        }
-        number(out, b"", target_cpu);
+        let before: &[u8] = match (self.style, target_cpu) {
+            // A field until Linux 5.14, always 1; LISA takes a record without it for a failed wakeup.
+            (Style::Raw, _) => b" success=1 target_cpu=",
+            // `%03d` in the format string.
+            (Style::Formatted, 0..=9) => b" target_cpu=00",
+            (Style::Formatted, 10..=99) => b" target_cpu=0",
+            (Style::Formatted, _) => b" target_cpu=",
+        };
+        number(out, before, target_cpu);
         Ok(())
     }
 }

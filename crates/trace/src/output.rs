@@ -122,25 +122,12 @@ fn temporary(path: &Path) -> io::Result<Destination> {
     let file = tempfile::Builder::new()
         .prefix(&prefix)
         .suffix(".unfinished")
-        .permissions(default_permissions())
-        .tempfile_in(directory)
-        // Its own message would name the temporary file, of which the user knows nothing.
-        .map_err(|error| plain(&error))?;
+        // Opened here and not by the crate: permissions are then those of any new file, and errors do not name the
+        // temporary file, of which the user knows nothing.
+        .make_in(directory, |path| {
+            OpenOptions::new().write(true).create_new(true).open(path)
+        })?;
     Ok(Destination::Temporary { file, place })
-}
-
-/// What `open(2)` gives a new file: everyone's reading and writing, less the umask.
-fn default_permissions() -> fs::Permissions {
-    std::os::unix::fs::PermissionsExt::from_mode(0o666)
-}
-
-/// The innermost cause of an error.
-fn plain(error: &io::Error) -> io::Error {
-    let mut cause: &dyn std::error::Error = error;
-    while let Some(inner) = cause.source() {
-        cause = inner;
-    }
-    io::Error::new(error.kind(), cause.to_string())
 }
 
 fn named(path: &Path, failed: &str, error: &io::Error) -> io::Error {

@@ -68,6 +68,9 @@ pub struct Workload {
     pub duration_ns: Option<u64>,
     /// Which CPU the work in [`Op::Run`] was measured on.
     pub calibration: Calibration,
+    /// While the workload runs, idle states with a longer exit latency are not used
+    /// (`/dev/cpu_dma_latency`), us; `None`: no limit.
+    pub dma_latency_us: Option<u64>,
 }
 
 /// Which CPU, at its top frequency, defines a nanosecond of [`Op::Run`].
@@ -191,7 +194,10 @@ pub enum Op {
     /// Unlock mutex `base + register`.
     UnlockIndexed { base: MutexId },
     /// `pthread_cond_wait`: release `mutex` if given, wait, take it again.
-    Wait { condition: ConditionId, mutex: Option<MutexId> },
+    Wait {
+        condition: ConditionId,
+        mutex: Option<MutexId>,
+    },
     /// Wake one waiter; nothing is remembered if there is none.
     Signal { condition: ConditionId },
     /// Wake all waiters.
@@ -254,6 +260,8 @@ pub enum TimerMode {
     Relative,
     /// Missed: keep the cadence, the next points are in the past until caught up.
     Absolute,
+    /// Missed: keep the cadence, go on to the next point that is not past (`cyclictest`).
+    SkipMissed,
 }
 
 /// Origin of a periodic timer.
@@ -299,5 +307,8 @@ pub enum MeasureSource {
     /// Maximum of a histogram, in us.
     HistogramMax { histogram: HistogramId },
     /// Quantile of a histogram in thousandths (500 = median), in us.
-    HistogramQuantile { histogram: HistogramId, per_mille: u32 },
+    HistogramQuantile {
+        histogram: HistogramId,
+        per_mille: u32,
+    },
 }

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Puts programs together: keeps track of loop slots and fills in labels.
+
+use crate::program::{Calibration, LOOP_SLOTS, Label, Op, Program, Workload};
+
+/// A program under construction.
+#[derive(Debug, Default)]
+pub(crate) struct Assembler {
+    ops: Vec<Op>,
+    open_loops: Vec<usize>,
+}
+
+impl Assembler {
+    pub fn op(&mut self, op: Op) {
+        self.ops.push(op);
+    }
+
+    /// Runs what `body` emits `count` times (`u64::MAX`: for ever).
+    pub fn repeat(&mut self, count: u64, body: impl FnOnce(&mut Self)) {
+        debug_assert!(self.open_loops.len() < LOOP_SLOTS, "loops nest too deeply");
+        let slot = self.open_loops.len() as u8;
+        let begin = self.ops.len();
+        self.ops.push(Op::LoopBegin {
+            slot,
+            count,
+            end: 0,
+        });
+        self.open_loops.push(begin);
+        body(self);
+        self.open_loops.pop();
+        self.ops.push(Op::LoopEnd {
+            slot,
+            begin: begin as Label + 1,
+        });
+        let behind = self.here();
+        self.ops[begin] = Op::LoopBegin {
+            slot,
+            count,
+            end: behind,
+        };
+    }
+
+    /// Runs what `body` emits for each number that a counter deals. `take` builds the
+    /// [`Op::Take`] from the label to go to when there are no more.
+    pub fn for_each_dealt(&mut self, take: impl Fn(Label) -> Op, body: impl FnOnce(&mut Self)) {
+        let mut take_at = 0;
+        self.repeat(u64::MAX, |inner| {
+            take_at = inner.ops.len();
+            inner.ops.push(take(0));
+            body(inner);
+        });
+        self.ops[take_at] = take(self.here());
+    }
+
+    pub fn finish(mut self) -> Program {
+        self.ops.push(Op::Exit);
+        Program { ops: self.ops }
+    }
+
+    fn here(&self) -> Label {
+        self.ops.len() as Label
+    }
+}
+
+impl Workload {
+    /// A workload without tasks.
+    pub(crate) fn empty(name: &str) -> Self {
+        Workload {
+            name: name.to_owned(),
+            tasks: Vec::new(),
+            programs: Vec::new(),
+            attributes: Vec::new(),
+            channels: Vec::new(),
+            barriers: Vec::new(),
+            mutexes: 0,
+            conditions: 0,
+            semaphores: 0,
+            counters: 0,
+            marks: 0,
+            histograms: Vec::new(),
+            measures: Vec::new(),
+            duration_ns: None,
+            calibration: Calibration::Biggest,
+            dma_latency_us: None,
+        }
+    }
+
+    /// Adds a program, answers its number.
+    pub(crate) fn add_program(&mut self, program: Program) -> u32 {
+        self.programs.push(program);
+        (self.programs.len() - 1) as u32
+    }
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What every compiled workload must satisfy; the simulator relies on it without looking again.
+
+use crate::program::{
+    Attributes, LOOP_SLOTS, MeasureSource, Op, Policy, Program, TIMER_SLOTS, TaskSpec, Workload,
+};
+
+/// Longest `comm`, bytes (`TASK_COMM_LEN` of Linux less the final NUL).
+pub(crate) const MAX_COMM: usize = 15;
+
+impl Workload {
+    /// Checks that all identifiers and labels are in range, loops nest, attributes are possible, and
+    /// every task can start.
+    ///
+    /// # Errors
+    /// Says where the first fault is. A fault is a bug of the compiler that made the workload.
+    pub fn check(&self) -> Result<(), String> {
+        for (at, program) in self.programs.iter().enumerate() {
+            self.check_program(program)
+                .map_err(|fault| format!("program {at}, {fault}"))?;
+        }
+        for (at, task) in self.tasks.iter().enumerate() {
+            self.check_task(task)
+                .map_err(|fault| format!("task {at} ({}): {fault}", task.comm))?;
+        }
+        for (at, attributes) in self.attributes.iter().enumerate() {
+            check_attributes(attributes).map_err(|fault| format!("attributes {at}: {fault}"))?;
+        }
+        for measure in &self.measures {
+            self.check_measure(&measure.source)
+                .map_err(|fault| format!("measure {}: {fault}", measure.name))?;
+        }
+        if let Some(at) = self.barriers.iter().position(|parties| *parties == 0) {
+            return Err(format!("barrier {at} has no parties"));
+        }
+        Ok(())
+    }
+
+    fn check_task(&self, task: &TaskSpec) -> Result<(), String> {
+        if task.comm.is_empty() || task.comm.len() > MAX_COMM {
+            return Err(format!("comm has {} bytes", task.comm.len()));
+        }
+        in_range("program", task.program, self.programs.len())?;
+        check_attributes(&task.attributes)
+    }
+
+    fn check_program(&self, program: &Program) -> Result<(), String> {
+        for (at, op) in program.ops.iter().enumerate() {
+            let fault = |fault| format!("op {at} ({op:?}): {fault}");
+            self.check_op(op, program).map_err(fault)?;
+        }
+        check_loops(program)
+    }
+
+    fn check_op(&self, op: &Op, program: &Program) -> Result<(), String> {
+        match *op {
+            Op::Timer {
+                slot,
+                period_ns,
+                histogram,
+                ..
+            } => {
+                in_range("timer slot", u32::from(slot), TIMER_SLOTS)?;
+                if period_ns == 0 {
+                    return Err("period is 0".to_owned());
+                }
+                match histogram {
+                    Some(id) => in_range("histogram", id, self.histograms.len()),
+                    None => Ok(()),
+                }
+            }
+            Op::Lock { mutex } | Op::Unlock { mutex } => {
+                in_range("mutex", mutex, self.mutexes as usize)
+            }
+            Op::LockIndexed { base } | Op::UnlockIndexed { base } => {
+                in_range("mutex", base, self.mutexes as usize)
+            }
+            Op::Wait { condition, mutex } => {
+                in_range("condition", condition, self.conditions as usize)?;
+                match mutex {
+                    Some(id) => in_range("mutex", id, self.mutexes as usize),
+                    None => Ok(()),
+                }
+            }
+            Op::Signal { condition } | Op::Broadcast { condition } => {
+                in_range("condition", condition, self.conditions as usize)
+            }
+            Op::SemPost { semaphore } | Op::SemWait { semaphore } => {
+                in_range("semaphore", semaphore, self.semaphores as usize)
+            }
+            Op::Barrier { barrier } => in_range("barrier", barrier, self.barriers.len()),
+            Op::Write { channel, bytes } | Op::Read { channel, bytes } => {
+                if bytes == 0 {
+                    return Err("transfers no bytes".to_owned());
+                }
+                in_range("channel", channel, self.channels.len())
+            }
+            Op::Poll { channel } => in_range("channel", channel, self.channels.len()),
+            Op::SetAttributes { attributes } => {
+                in_range("attributes", attributes, self.attributes.len())
+            }
+            Op::Fork { task } => self.check_fork(task),
+            Op::Take { counter, done, .. } => {
+                in_range("counter", counter, self.counters as usize)?;
+                in_range("label", done, program.ops.len() + 1)
+            }
+            Op::Count { counter } => in_range("counter", counter, self.counters as usize),
+            Op::Mark { mark } => in_range("mark", mark, self.marks as usize),
+            Op::LoopBegin { slot, .. } | Op::LoopEnd { slot, .. } => {
+                in_range("loop slot", u32::from(slot), LOOP_SLOTS)
+            }
+            Op::Run { .. }
+            | Op::RunWall { .. }
+            | Op::Memory { .. }
+            | Op::Chase { .. }
+            | Op::Io { .. }
+            | Op::Sleep { .. }
+            | Op::Yield
+            | Op::WaitChildren
+            | Op::Exit => Ok(()),
+        }
+    }
+
+    fn check_fork(&self, task: u32) -> Result<(), String> {
+        in_range("task", task, self.tasks.len())?;
+        match self.tasks[task as usize].start_ns {
+            None => Ok(()),
+            Some(_) => Err("forks a task that starts by itself".to_owned()),
+        }
+    }
+
+    fn check_measure(&self, source: &MeasureSource) -> Result<(), String> {
+        match *source {
+            MeasureSource::Elapsed { from, to } => {
+                in_range("mark", from, self.marks as usize)?;
+                in_range("mark", to, self.marks as usize)
+            }
+            MeasureSource::Counter { counter } => {
+                in_range("counter", counter, self.counters as usize)
+            }
+            MeasureSource::HistogramMean { histogram }
+            | MeasureSource::HistogramMax { histogram } => {
+                in_range("histogram", histogram, self.histograms.len())
+            }
+            MeasureSource::HistogramQuantile {
+                histogram,
+                per_mille,
+            } => {
+                in_range("quantile", per_mille, 1001)?;
+                in_range("histogram", histogram, self.histograms.len())
+            }
+        }
+    }
+}
+
+fn in_range(what: &str, id: u32, count: usize) -> Result<(), String> {
+    if (id as usize) < count {
+        Ok(())
+    } else {
+        Err(format!("{what} {id} of {count}"))
+    }
+}
+
+/// Loops nest, each in a slot that no loop around it uses, and their labels point at each other.
+fn check_loops(program: &Program) -> Result<(), String> {
+    let mut open: Vec<(u8, usize)> = Vec::new();
+    for (at, op) in program.ops.iter().enumerate() {
+        match *op {
+            Op::LoopBegin { slot, .. } => {
+                if open.iter().any(|(used, _)| *used == slot) {
+                    return Err(format!("op {at}: loop slot {slot} is in use"));
+                }
+                open.push((slot, at));
+            }
+            Op::LoopEnd { slot, begin } => {
+                let Some((open_slot, open_at)) = open.pop() else {
+                    return Err(format!("op {at}: no loop is open"));
+                };
+                let Op::LoopBegin { end, .. } = program.ops[open_at] else {
+                    return Err(format!("op {open_at}: no loop begins here"));
+                };
+                if slot != open_slot || begin as usize != open_at + 1 || end as usize != at + 1 {
+                    return Err(format!(
+                        "ops {open_at} and {at}: the loop's ends do not match"
+                    ));
+                }
+            }
+            _ => {}
+        }
+    }
+    match open.last() {
+        None => Ok(()),
+        Some((_, at)) => Err(format!("op {at}: the loop has no end")),
+    }
+}
+
+fn check_attributes(attributes: &Attributes) -> Result<(), String> {
+    if let Some(nice) = attributes.nice
+        && !(-20..=19).contains(&nice)
+    {
+        return Err(format!("nice {nice}"));
+    }
+    if let Some(priority) = attributes.rt_priority
+        && !(1..=99).contains(&priority)
+    {
+        return Err(format!("real-time priority {priority}"));
+    }
+    if let Some(cpus) = &attributes.affinity
+        && (cpus.is_empty() || !cpus.is_sorted_by(|a, b| a < b))
+    {
+        return Err(format!("affinity {cpus:?}"));
+    }
+    for clamp in [attributes.uclamp_min, attributes.uclamp_max] {
+        if clamp.is_some_and(|clamp| clamp > 1024) {
+            return Err(format!("utilization clamp {clamp:?}"));
+        }
+    }
+    check_deadline(attributes)
+}
+
+/// `sched_setattr(2)`: runtime <= deadline <= period, and the runtime is not 0.
+fn check_deadline(attributes: &Attributes) -> Result<(), String> {
+    if attributes.policy != Some(Policy::Deadline) {
+        return Ok(());
+    }
+    match (attributes.slice_ns, attributes.dl_period_deadline_ns) {
+        (Some(runtime), Some((period, deadline)))
+            if 0 < runtime && runtime <= deadline && deadline <= period =>
+        {
+            Ok(())
+        }
+        (runtime, period_deadline) => Err(format!(
+            "deadline runtime {runtime:?}, period and deadline {period_deadline:?}"
+        )),
+    }
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Option parsing as `getopt_long(3)` of the GNU C library does it: clusters of short options,
+//! attached and detached values, unambiguous abbreviations of long options.
+
+use crate::diagnostic::{Place, Refusal, nearest};
+
+/// Whether an option takes a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Value {
+    /// None.
+    No,
+    /// Always: attached, or the next word.
+    Required,
+    /// Only if attached (`-e5`, `--event=5`).
+    Optional,
+}
+
+/// One option of a tool. Either spelling may be absent.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Spec<T> {
+    pub short: Option<char>,
+    pub long: Option<&'static str>,
+    pub value: Value,
+    pub id: T,
+}
+
+/// A word of the command line and where it stands.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Word {
+    pub text: String,
+    pub place: Place,
+}
+
+/// An option as found.
+#[derive(Debug, Clone)]
+pub(super) struct Found<T> {
+    pub id: T,
+    /// As typed, with its dashes: for messages.
+    pub spelling: String,
+    pub value: Option<String>,
+    pub place: Place,
+    /// The word after the option, if that is not an option: some tools look at it by themselves.
+    pub following: Option<Word>,
+}
+
+/// The options in order, and the words that are none.
+#[derive(Debug)]
+pub(super) struct Parsed<T> {
+    pub options: Vec<Found<T>>,
+    pub operands: Vec<Word>,
+}
+
+/// Parses the words behind the command's name.
+pub(super) fn parse<T: Copy>(
+    tool: &str,
+    specs: &[Spec<T>],
+    words: &[Word],
+) -> Result<Parsed<T>, Refusal> {
+    let mut reader = Reader {
+        tool,
+        specs,
+        words,
+        next: 0,
+        parsed: Parsed {
+            options: Vec::new(),
+            operands: Vec::new(),
+        },
+    };
+    reader.read_all()?;
+    Ok(reader.parsed)
+}
+
+struct Reader<'a, T> {
+    tool: &'a str,
+    specs: &'a [Spec<T>],
+    words: &'a [Word],
+    next: usize,
+    parsed: Parsed<T>,
+}
+
+impl<T: Copy> Reader<'_, T> {
+    fn read_all(&mut self) -> Result<(), Refusal> {
+        while let Some(word) = self.words.get(self.next) {
+            self.next += 1;
+            if word.text == "--" {
+                self.parsed
+                    .operands
+                    .extend_from_slice(&self.words[self.next..]);
+                return Ok(());
+            }
+            if let Some(long) = word.text.strip_prefix("--") {
+                self.read_long(word, long)?;
+            } else if word.text.len() > 1 && word.text.starts_with('-') {
+                self.read_cluster(word, &word.text[1..])?;
+            } else {
+                self.parsed.operands.push(word.clone());
+            }
+        }
+        Ok(())
+    }
+
+    fn read_long(&mut self, word: &Word, text: &str) -> Result<(), Refusal> {
+        let (name, attached) = match text.split_once('=') {
+            Some((name, value)) => (name, Some(value.to_owned())),
+            None => (text, None),
+        };
+        let spec = self.find_long(word, name)?;
+        let spelling = format!("--{}", spec.long.unwrap_or(name));
+        let value = match (spec.value, attached) {
+            (Value::No, Some(value)) => {
+                return Err(Refusal::new(
+                    word.place,
+                    format!("{spelling} takes no value, found `{value}`; leave `={value}` out"),
+                ));
+            }
+            (Value::Required, None) => Some(self.take_next_word(word, &spelling)?),
+            (_, attached) => attached,
+        };
+        self.push(spec.id, spelling, value, word.place);
+        Ok(())
+    }
+
+    fn find_long(&self, word: &Word, name: &str) -> Result<Spec<T>, Refusal> {
+        let of_long = |wanted: &dyn Fn(&str) -> bool| -> Vec<Spec<T>> {
+            let matching = self.specs.iter().filter(|s| s.long.is_some_and(wanted));
+            matching.copied().collect()
+        };
+        if let [exact, ..] = of_long(&|long| long == name)[..] {
+            return Ok(exact);
+        }
+        match &of_long(&|long| !name.is_empty() && long.starts_with(name))[..] {
+            [only] => Ok(*only),
+            [] => Err(self.unknown(word.place, &format!("--{name}"))),
+            several => {
+                let longs = several.iter().filter_map(|s| s.long);
+                let meant: Vec<String> = longs.map(|l| format!("`--{l}`")).collect();
+                Err(Refusal::new(
+                    word.place,
+                    format!(
+                        "`--{name}` is short for more than one option; write one of {}",
+                        meant.join(", ")
+                    ),
+                ))
+            }
+        }
+    }
+
+    fn read_cluster(&mut self, word: &Word, letters: &str) -> Result<(), Refusal> {
+        for (at, letter) in letters.char_indices() {
+            let spelling = format!("-{letter}");
+            let Some(spec) = self.specs.iter().find(|s| s.short == Some(letter)).copied() else {
+                return Err(self.unknown(word.place, &spelling));
+            };
+            let rest = &letters[at + letter.len_utf8()..];
+            let value = match spec.value {
+                Value::No => None,
+                Value::Required if rest.is_empty() => Some(self.take_next_word(word, &spelling)?),
+                Value::Optional if rest.is_empty() => None,
+                Value::Required | Value::Optional => Some(rest.to_owned()),
+            };
+            self.push(spec.id, spelling, value, word.place);
+            if spec.value != Value::No {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn take_next_word(&mut self, word: &Word, spelling: &str) -> Result<String, Refusal> {
+        let Some(value) = self.words.get(self.next) else {
+            return Err(Refusal::new(
+                word.place,
+                format!("{spelling} needs a value and the line ends here; add it"),
+            ));
+        };
+        self.next += 1;
+        Ok(value.text.clone())
+    }
+
+    fn push(&mut self, id: T, spelling: String, value: Option<String>, place: Place) {
+        let following = self.words.get(self.next);
+        self.parsed.options.push(Found {
+            id,
+            spelling,
+            value,
+            place,
+            following: following.filter(|w| !w.text.starts_with('-')).cloned(),
+        });
+    }
+
+    fn unknown(&self, place: Place, found: &str) -> Refusal {
+        let spellings: Vec<String> = self
+            .specs
+            .iter()
+            .flat_map(|s| {
+                let short = s.short.map(|c| format!("-{c}"));
+                short.into_iter().chain(s.long.map(|l| format!("--{l}")))
+            })
+            .collect();
+        let valid = spellings.iter().map(String::as_str);
+        Refusal::new(
+            place,
+            format!(
+                "{} has no option `{found}`; the nearest it has: {}",
+                self.tool,
+                nearest(found, valid)
+            ),
+        )
+    }
+}
+
+/// Reads a whole decimal number between `least` and `most`.
+pub(super) fn number(
+    place: Place,
+    spelling: &str,
+    text: &str,
+    least: i64,
+    most: i64,
+) -> Result<i64, Refusal> {
+    let refuse = |what: &str| {
+        Refusal::new(
+            place,
+            format!(
+                "{spelling} is `{text}`, {what}; expected a whole number from {least} to {most}"
+            ),
+        )
+    };
+    let digits = text.strip_prefix(['-', '+']).unwrap_or(text);
+    if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+        return Err(refuse("which is not a whole number"));
+    }
+    match text.parse::<i64>() {
+        Ok(n) if n < least => Err(refuse("which is too small")),
+        Ok(n) if n <= most => Ok(n),
+        _ => Err(refuse("which is too large")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPECS: &[Spec<char>] = &[
+        Spec {
+            short: Some('l'),
+            long: Some("loops"),
+            value: Value::Required,
+            id: 'l',
+        },
+        Spec {
+            short: Some('p'),
+            long: Some("pipe"),
+            value: Value::No,
+            id: 'p',
+        },
+        Spec {
+            short: Some('T'),
+            long: Some("threads"),
+            value: Value::No,
+            id: 'T',
+        },
+        Spec {
+            short: Some('t'),
+            long: Some("throttle"),
+            value: Value::Optional,
+            id: 't',
+        },
+    ];
+
+    fn words(line: &str) -> Vec<Word> {
+        let word = |(i, text): (usize, &str)| Word {
+            text: text.to_owned(),
+            place: Place {
+                line: 1,
+                column: i as u32 + 1,
+            },
+        };
+        line.split_whitespace().enumerate().map(word).collect()
+    }
+
+    fn outcome(line: &str) -> String {
+        match parse("tool", SPECS, &words(line)) {
+            Err(refusal) => format!("refused: {}", refusal.message),
+            Ok(parsed) => {
+                let option =
+                    |f: &Found<char>| format!("{}={}", f.id, f.value.as_deref().unwrap_or("."));
+                let mut out: Vec<String> = parsed.options.iter().map(option).collect();
+                out.extend(parsed.operands.iter().map(|w| format!("[{}]", w.text)));
+                out.join(" ")
+            }
+        }
+    }
+
+    #[test]
+    fn spellings_of_getopt_long() {
+        let table = [
+            ("-l5", "l=5"),
+            ("-l 5", "l=5"),
+            ("--loops=5", "l=5"),
+            ("--loops 5", "l=5"),
+            ("--loo 5", "l=5"),
+            ("-pTl5", "p=. T=. l=5"),
+            ("-t 3", "t=. [3]"),
+            ("-t3", "t=3"),
+            ("--throttle=3 -p", "t=3 p=."),
+            ("a -p b", "p=. [a] [b]"),
+            ("-p -- -l", "p=. [-l]"),
+            ("-l -p", "l=-p"),
+            ("--loops=", "l="),
+        ];
+        for (line, expected) in table {
+            assert_eq!(outcome(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_refused_and_how() {
+        let table = [
+            ("-l", "-l needs a value"),
+            ("--pipe=3", "--pipe takes no value"),
+            (
+                "--thr",
+                "more than one option; write one of `--threads`, `--throttle`",
+            ),
+            (
+                "--pipes",
+                "tool has no option `--pipes`; the nearest it has: `--pipe`",
+            ),
+            ("-px", "tool has no option `-x`"),
+        ];
+        for (line, expected) in table {
+            let found = outcome(line);
+            assert!(found.contains(expected), "{line}: {found}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_whole_and_in_range() {
+        let read = |text| number(Place::default(), "-l", text, 1, 9).map_err(|r| r.message);
+        assert_eq!(read("9"), Ok(9));
+        assert_eq!(read("+4"), Ok(4));
+        for (text, expected) in [
+            ("0", "too small"),
+            ("-3", "too small"),
+            ("10", "too large"),
+            ("99999999999999999999", "too large"),
+            ("4x", "not a whole number"),
+            ("", "not a whole number"),
+            ("-", "not a whole number"),
+        ] {
+            let message = read(text).expect_err(text);
+            assert!(message.contains(expected), "{text}: {message}");
+            assert!(message.contains("from 1 to 9"), "{text}: {message}");
+        }
+    }
+}

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Command lines of the real tools, read as those tools read them.
+
+mod getopt;
+mod hackbench;
+mod sysbench;
+
+use crate::diagnostic::{Place, Refusal, Remarks, nearest};
+use crate::program::Workload;
+use getopt::Word;
+
+const TOOLS: &[(&str, Compile)] = &[
+    ("hackbench", hackbench::compile),
+    ("sysbench", sysbench::compile),
+];
+
+/// Tasks that one command line may ask for. Far above what the tools can start on a stock
+/// kernel; a mistyped number is refused instead of filling the memory.
+const MAX_TASKS: u64 = 100_000;
+
+type Compile = fn(&str, &[Word], &mut Remarks) -> Result<Workload, Refusal>;
+
+/// Compiles a command line. Its first word is the tool's name, with or without a path.
+pub(crate) fn compile(line: &str, remarks: &mut Remarks) -> Result<Workload, Refusal> {
+    let words = split(line)?;
+    let Some((command, arguments)) = words.split_first() else {
+        return Err(Refusal::new(
+            Place { line: 1, column: 1 },
+            format!(
+                "the workload is empty; give a command line of {} or a file ending in .json",
+                tool_names()
+            ),
+        ));
+    };
+    let tool = command.text.rsplit('/').next().unwrap_or_default();
+    match TOOLS.iter().find(|(name, _)| *name == tool) {
+        Some((_, compile)) => compile(line, arguments, remarks),
+        None => Err(Refusal::new(
+            command.place,
+            format!(
+                "`{}` is no workload; the nearest: {}; or give an rt-app file ending in .json",
+                command.text,
+                nearest(tool, TOOLS.iter().map(|(name, _)| *name))
+            ),
+        )),
+    }
+}
+
+fn tool_names() -> String {
+    let names: Vec<String> = TOOLS.iter().map(|(name, _)| format!("`{name}`")).collect();
+    names.join(", ")
+}
+
+/// Splits a line into words as a shell does, and finds where each stands.
+fn split(line: &str) -> Result<Vec<Word>, Refusal> {
+    let texts = shell_words::split(line).map_err(|_| {
+        let quote = line.find(['"', '\'']).unwrap_or(0);
+        Refusal::new(
+            place_of(line, quote),
+            "a quote is opened and not closed; add the closing quote",
+        )
+    })?;
+    let mut from = 0;
+    let mut words = Vec::with_capacity(texts.len());
+    for text in texts {
+        // A quoted word may not occur literally; then the place is where it can begin at the earliest.
+        let start = line[from..].find(&text).map_or(from, |at| from + at);
+        let end = start + text.len();
+        from = if line.is_char_boundary(end) {
+            end
+        } else {
+            from
+        };
+        words.push(Word {
+            text,
+            place: place_of(line, start),
+        });
+    }
+    Ok(words)
+}
+
+fn place_of(line: &str, byte: usize) -> Place {
+    Place {
+        line: 1,
+        column: line[..byte].chars().count() as u32 + 1,
+    }
+}
+
+/// Refuses words that are no options, for tools that take none.
+fn refuse_operands(tool: &str, operands: &[Word]) -> Result<(), Refusal> {
+    match operands.first() {
+        None => Ok(()),
+        Some(word) => Err(Refusal::new(
+            word.place,
+            format!(
+                "{tool} takes options only and would not look at `{}`; remove it or put the option before it",
+                word.text
+            ),
+        )),
+    }
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `sysbench`, tests `threads` and `cpu`, in the spelling of 0.4 (`--test=threads --num-threads=6
+//! --max-time=5 --max-requests=-1 run`) and of 1.0 (`threads --threads=6 --time=5 run`).
+//! Each spelling brings its version's defaults.
+//!
+//! The main thread starts the workers, all meet at a barrier, and each worker takes events from a
+//! shared counter until the time is over or the events are used up. Time is counted from the start
+//! of the workload, before the workers are created (the tool counts from the barrier).
+
+mod options;
+
+use super::getopt::Word;
+use crate::assembler::Assembler;
+use crate::diagnostic::{Refusal, Remarks};
+use crate::program::{
+    Attributes, Better, CounterId, Measure, MeasureSource, Op, Program, TaskSpec, Workload,
+};
+use options::{Settings, Test};
+
+/// Numbers dealt to workers.
+const DEALT: CounterId = 0;
+/// Events completed.
+const EVENTS: CounterId = 1;
+const START: u32 = 0;
+const STOP: u32 = 1;
+const START_BARRIER: u32 = 0;
+
+/// Work of one `cpu` event with `--cpu-max-prime=10000`, ns on the calibration CPU.
+///
+/// Assumption: 20 ms, about what a Cortex-A9 class core at 1.2 GHz needs; so the time of an event is
+/// the same on the biggest CPU of every machine, and times of different machines do not compare.
+/// Other limits are scaled by the number of divisions (see [`divisions`]).
+const CPU_EVENT_NS: u64 = 20_000_000;
+const CPU_EVENT_PRIME: u32 = 10_000;
+
+pub(super) fn compile(
+    line: &str,
+    words: &[Word],
+    remarks: &mut Remarks,
+) -> Result<Workload, Refusal> {
+    let settings = options::read(words, remarks)?;
+    Ok(build(line, &settings))
+}
+
+fn build(line: &str, settings: &Settings) -> Workload {
+    let mut workload = Workload::empty(line);
+    workload.counters = 2;
+    workload.marks = 2;
+    workload.barriers = vec![settings.threads + 1];
+    if let Test::Threads { locks, .. } = settings.test {
+        workload.mutexes = locks;
+    }
+    workload.measures = measures(settings);
+
+    let main = workload.add_program(main_program(settings.threads));
+    push_task(&mut workload, main, Some(0));
+    let worker = workload.add_program(worker_program(settings));
+    for _ in 0..settings.threads {
+        push_task(&mut workload, worker, None);
+    }
+    workload
+}
+
+fn measures(settings: &Settings) -> Vec<Measure> {
+    let mut measures = vec![Measure {
+        name: "events".to_owned(),
+        unit: "",
+        better: Better::Higher,
+        source: MeasureSource::Counter { counter: EVENTS },
+    }];
+    if settings.events.is_some() {
+        measures.push(Measure {
+            name: "elapsed_s".to_owned(),
+            unit: "s",
+            better: Better::Lower,
+            source: MeasureSource::Elapsed {
+                from: START,
+                to: STOP,
+            },
+        });
+    }
+    measures
+}
+
+fn main_program(threads: u32) -> Program {
+    let mut asm = Assembler::default();
+    for task in 1..=threads {
+        asm.op(Op::Fork { task });
+    }
+    asm.op(Op::Barrier {
+        barrier: START_BARRIER,
+    });
+    asm.op(Op::Mark { mark: START });
+    asm.op(Op::WaitChildren);
+    asm.op(Op::Mark { mark: STOP });
+    asm.finish()
+}
+
+fn worker_program(settings: &Settings) -> Program {
+    let modulo = match settings.test {
+        Test::Threads { locks, .. } => locks,
+        Test::Cpu { .. } => 0,
+    };
+    let take = |done| Op::Take {
+        counter: DEALT,
+        modulo,
+        limit: settings.events.unwrap_or(u64::MAX),
+        until_ns: settings.time_ns.unwrap_or(u64::MAX),
+        done,
+    };
+    let mut asm = Assembler::default();
+    asm.op(Op::Barrier {
+        barrier: START_BARRIER,
+    });
+    asm.for_each_dealt(take, |body| {
+        event(body, settings.test);
+        body.op(Op::Count { counter: EVENTS });
+    });
+    asm.finish()
+}
+
+fn event(asm: &mut Assembler, test: Test) {
+    match test {
+        Test::Threads { yields, .. } => asm.repeat(u64::from(yields), |body| {
+            body.op(Op::LockIndexed { base: 0 });
+            body.op(Op::Yield);
+            body.op(Op::UnlockIndexed { base: 0 });
+        }),
+        Test::Cpu { max_prime } => asm.op(Op::Run {
+            ns: cpu_event_ns(max_prime),
+        }),
+    }
+}
+
+/// Work of one `cpu` event, ns on the calibration CPU.
+fn cpu_event_ns(max_prime: u32) -> u64 {
+    let scaled = u128::from(CPU_EVENT_NS) * u128::from(divisions(max_prime))
+        / u128::from(divisions(CPU_EVENT_PRIME));
+    // The tool also calls and counts where there is nothing to divide.
+    scaled.max(1) as u64
+}
+
+/// Divisions that one `cpu` event makes: each number from 3 up to below `max_prime` is divided by
+/// 2, 3, 4… up to its smallest divisor, or up to its square root if it is prime.
+fn divisions(max_prime: u32) -> u64 {
+    let smallest = smallest_divisors(max_prime);
+    let of_number = |(number, divisor): (usize, u16)| match divisor {
+        0 => (number as u64).isqrt().saturating_sub(1),
+        divisor => u64::from(divisor) - 1,
+    };
+    smallest
+        .into_iter()
+        .enumerate()
+        .skip(3)
+        .map(of_number)
+        .sum()
+}
+
+/// The smallest divisor above 1 of each number below `limit`, 0 for primes.
+/// It is at most the square root of the number, so 16 bits do.
+fn smallest_divisors(limit: u32) -> Vec<u16> {
+    let mut smallest = vec![0u16; limit as usize];
+    for divisor in 2..=(limit as usize).isqrt() {
+        if smallest[divisor] != 0 {
+            continue;
+        }
+        for multiple in (divisor * divisor..limit as usize).step_by(divisor) {
+            if smallest[multiple] == 0 {
+                smallest[multiple] = divisor as u16;
+            }
+        }
+    }
+    smallest
+}
+
+fn push_task(workload: &mut Workload, program: u32, start_ns: Option<u64>) {
+    workload.tasks.push(TaskSpec {
+        comm: "sysbench".to_owned(),
+        program,
+        attributes: Attributes::default(),
+        start_ns,
+        process: 0,
+        working_set_bytes: None,
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the tool's loop does, literally.
+    fn divisions_counted(max_prime: u64) -> u64 {
+        let mut divisions = 0;
+        for c in 3..max_prime {
+            let mut l = 2;
+            while l * l <= c {
+                divisions += 1;
+                if c % l == 0 {
+                    break;
+                }
+                l += 1;
+            }
+        }
+        divisions
+    }
+
+    #[test]
+    fn divisions_are_those_of_the_loop() {
+        for max_prime in [1, 2, 3, 4, 5, 9, 10, 26, 100, 1000, 10_000] {
+            assert_eq!(
+                divisions(max_prime),
+                divisions_counted(u64::from(max_prime)),
+                "up to {max_prime}"
+            );
+        }
+    }
+
+    #[test]
+    fn work_of_an_event_follows_the_divisions() {
+        assert_eq!(cpu_event_ns(10_000), CPU_EVENT_NS);
+        assert_eq!(cpu_event_ns(1), 1);
+        let doubled = cpu_event_ns(20_000) as f64 / CPU_EVENT_NS as f64;
+        assert!(
+            (2.5..2.7).contains(&doubled),
+            "grows with about the power 1.4: {doubled}"
+        );
+    }
+}

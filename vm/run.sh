@@ -17,6 +17,9 @@
 #   --accel ACCEL    QEMU's accelerator (amd64: tcg,thread=multi;
 #                    arm64: tcg,thread=single, because hackbench can hang under
 #                    multi-threaded emulation there)
+#   --seed N         repeatable: the guest's time is its count of instructions and
+#                    N the only source of variation; needs root. The CPUs take
+#                    turns, so times measure work done, not parallel speed.
 #   --append TEXT    more kernel command line
 #   --console FILE   keep all that the guest's console showed
 #
@@ -31,11 +34,11 @@ set -euo pipefail
 
 usage() { die "$1; see the head of $VM_DIR/run.sh" 2; }
 
-kernel='' smp='' mem=2048 dtb='' seconds=300 accel='' append='' keep=''
+kernel='' smp='' mem=2048 dtb='' seconds=300 accel='' seed='' append='' keep=''
 overlays=() modules=()
 while [ $# -gt 0 ]; do
 	case $1 in
-	--kernel | --smp | --mem | --add | --module | --dtb | --timeout | --accel | --append | --console)
+	--kernel | --smp | --mem | --add | --module | --dtb | --timeout | --accel | --seed | --append | --console)
 		[ $# -gt 1 ] || usage "$1 needs a value"
 		;;
 	esac
@@ -48,6 +51,7 @@ while [ $# -gt 0 ]; do
 	--dtb) dtb=$2 ;;
 	--timeout) seconds=$2 ;;
 	--accel) accel=$2 ;;
+	--seed) seed=$2 ;;
 	--append) append=$2 ;;
 	--console) keep=$2 ;;
 	-*) usage "unknown option $1" ;;
@@ -134,6 +138,15 @@ arm64)
 	;;
 esac
 case $accel in kvm*) machine+=(-cpu host) ;; esac
+prefix=()
+if [ -n "$seed" ]; then
+	accel=tcg,thread=single
+	append="nokaslr $append"
+	machine+=(-icount 'shift=0,sleep=off' -rtc 'base=2026-01-01,clock=vm' -seed "$seed"
+		-S -qmp "unix:$work/qmp,server=on,wait=off")
+	# One of the CPUs that this process may use: taskset chooses among them.
+	prefix=(taskset -c "$(taskset -pc $$ | sed 's/.*[ ,-]//')")
+fi
 if [ -n "$dtb" ]; then
 	machine+=(-dtb "$dtb")
 	[ -n "$smp" ] || { need fdtget && smp=$(fdtget -l "$dtb" /cpus | grep -c '^cpu@'); }
@@ -152,12 +165,13 @@ show() {
 mkfifo "$work/serial"
 tee "$work/console" <"$work/serial" | show &
 reader=$!
-timeout --foreground -k 5 "$seconds" "$QEMU" -nodefaults -display none -no-reboot -net none \
+timeout --foreground -k 5 "$seconds" ${prefix[@]+"${prefix[@]}"} "$QEMU" -nodefaults -display none -no-reboot -net none \
 	-serial stdio -monitor none "${machine[@]}" -accel "$accel" -smp "${smp:-4}" -m "$mem" \
 	-kernel "$image/vmlinuz" -initrd "$work/initrd" \
 	-append "console=$CONSOLE panic=-1 quiet $append" \
 	</dev/null >"$work/serial" 2>"$work/errors" &
 qemu=$!
+[ -z "$seed" ] || "$VM_DIR/steady.py" "$work/qmp" || exit 1
 ended=0
 wait $qemu || ended=$?
 qemu=

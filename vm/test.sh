@@ -142,6 +142,19 @@ judge_frequencies() {
 	matches 'arm64 with frequencies: EAS started' '[1-9][0-9]*' "$(fact opps energy-aware)"
 }
 
+test_repetition() {
+	local guest
+	for guest in first again; do
+		boot $guest --kernel $ARM64 --smp 4 --seed 1 <<-'G'
+			hackbench -g 2 -l 50 -p -T
+			cat /proc/uptime /proc/stat
+		G
+	done
+	check 'one seed, two runs: exit status' 0 "$(cat "$work/again.status")"
+	check 'one seed, two runs: equal to the last digit' \
+		"$(md5sum <"$work/first.out")" "$(md5sum <"$work/again.out")"
+}
+
 test_failures() {
 	boot panic --kernel $AMD64 --smp 1 <<<'echo before; echo c >/proc/sysrq-trigger'
 	boot slow --kernel $AMD64 --smp 1 --timeout 15 <<<'echo before; printf unfinished; sleep 1000'
@@ -164,9 +177,11 @@ judge_amd64
 judge_arm64
 test_frequencies
 judge_frequencies
+# SCHED_FIFO, which repetition needs, is root's.
+[ "$(id -u)" != 0 ] || test_repetition
 test_failures
 if [ $failed -gt 0 ]; then
-	for guest in amd64 arm64 opps; do
+	for guest in amd64 arm64 opps first again; do
 		[ -s "$work/$guest.err" ] || continue
 		say "what run.sh said about the guest '$guest':"
 		sed 's/^/  /' "$work/$guest.err" >&2

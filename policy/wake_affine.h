@@ -66,6 +66,12 @@ static inline int affine_wanted(const struct policy_ctx *c)
 	return 0;
 }
 
+/* The waker says that it will sleep, and will not exit instead. */
+static __always_inline int waker_sleeps(const struct policy_ctx *c)
+{
+	return c->sync && !(c->cur->flags & TASK_EXITING);
+}
+
 /* Would this CPU, with the wakee, be less loaded than the previous one was? */
 static inline int affine_weight(const struct policy_ctx *c, const struct policy_domain *d)
 {
@@ -74,7 +80,7 @@ static inline int affine_weight(const struct policy_ctx *c, const struct policy_
 	s64 here_load = here->cfs.load_avg, there_load = there->cfs.load_avg;
 	s64 load = c->p->pelt.load_avg;
 
-	if (c->sync) {
+	if (waker_sleeps(c)) {
 		s64 waker = c->cur->pelt.load_avg;
 
 		if (waker > here_load)
@@ -84,7 +90,7 @@ static inline int affine_weight(const struct policy_ctx *c, const struct policy_
 	here_load = (here_load + load) * 100 * (s64)there->capacity;
 	there_load = (there_load - load) * (s64)(100 + (d->imbalance_pct - 100) / 2) *
 		     (s64)here->capacity;
-	return here_load < there_load + (c->sync ? 1 : 0);
+	return here_load < there_load + (waker_sleeps(c) ? 1 : 0);
 }
 
 /* The CPU at which the search starts: this one or the previous one. */
@@ -100,7 +106,7 @@ static inline u32 affine(const struct policy_ctx *c, const struct policy_domain 
 		a->affine = AFFINE_THIS_IDLE;
 		return c->this_cpu;
 	}
-	if (c->sync && cpu_at(c, c->this_cpu)->nr_running == 1) {
+	if (waker_sleeps(c) && cpu_at(c, c->this_cpu)->nr_running == 1) {
 		a->affine = AFFINE_SYNC;
 		return c->this_cpu;
 	}

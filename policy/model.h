@@ -203,7 +203,8 @@ struct policy_params {
 	u32 idlest_load_inverted;	/* 5.5 - 5.6: avg_load left 0 for busy groups */
 	u32 est_lsb;			/* 4.17 - 5.12: an estimate always has bit 0 set */
 	u32 scan_cpu_ns;		/* time one scanned CPU takes, feeds scan_cost */
-	u32 unused;
+	u32 idlest_weight_unset;	/* 5.5: groups compared at fork, exec, slow wakeup weigh 0 CPUs */
+	u32 fork_util_inflated;		/* 4.7 - 6.9: the share of a new task counts 1024 times */
 };
 
 /* Why a decision came about: which step of the search answered. */
@@ -265,7 +266,7 @@ struct policy_answer {
 	u32 affine;			/* enum policy_affine */
 	u32 slow;			/* the slow path was taken */
 	u32 found_idle;			/* the answer is an idle or sched_idle CPU */
-	u32 looked_near;		/* CPUs tested that share the target's LLC */
+	u32 looked_near;		/* CPUs tested that share the waking CPU's LLC */
 	u32 looked_far;			/* CPUs tested elsewhere */
 	u32 summed;			/* CPUs summed for group statistics */
 	u32 cut;			/* a scan ended because its budget did */

@@ -25,7 +25,8 @@ struct policy_table {
 	void (*rq_idle_end)(struct policy_cpu *rq, u64 idle_ns, u64 max);
 	int (*queue_refresh)(struct policy_cpu *rq, int running);
 	void (*task_remove)(struct policy_cpu *rq, struct policy_task *t);
-	void (*task_init_util)(const struct policy_cpu *rq, struct policy_task *t);
+	void (*task_init_util)(const struct policy_params *k, const struct policy_cpu *rq,
+			       struct policy_task *t);
 	u32 (*task_util_est)(const struct policy_params *k, const struct policy_task *t);
 	u64 (*pelt_decay)(u64 v, u64 n);
 	int (*pelt_accumulate)(struct policy_pelt *a, u64 now, u64 load, u64 runnable, u64 running);

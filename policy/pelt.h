@@ -98,20 +98,19 @@ static __always_inline u64 sub_floor0_64(u64 a, u64 b)
 	return a > b ? a - b : 0;
 }
 
-/* A set's sums may not fall below what its averages stand for. */
-static __always_inline void pelt_subtract(struct policy_pelt *q, u32 load, u32 run, u32 util,
-					  u32 div)
+/* Take averages and sums of @gone from @q, whose sums may not fall below what its averages stand for. */
+static __always_inline void pelt_subtract(struct policy_pelt *q, const struct policy_pelt *gone)
 {
-	q->load_avg = sub_floor0(q->load_avg, load);
-	q->load_sum = sub_floor0_64(q->load_sum, (u64)load * div);
+	q->load_avg = sub_floor0(q->load_avg, gone->load_avg);
+	q->load_sum = sub_floor0_64(q->load_sum, gone->load_sum);
 	if (q->load_sum < (u64)q->load_avg * PELT_MIN_DIV)
 		q->load_sum = (u64)q->load_avg * PELT_MIN_DIV;
-	q->run_avg = sub_floor0(q->run_avg, run);
-	q->run_sum = sub_floor0_64(q->run_sum, (u64)run * div);
+	q->run_avg = sub_floor0(q->run_avg, gone->run_avg);
+	q->run_sum = sub_floor0_64(q->run_sum, gone->run_sum);
 	if (q->run_sum < (u64)q->run_avg * PELT_MIN_DIV)
 		q->run_sum = (u64)q->run_avg * PELT_MIN_DIV;
-	q->util_avg = sub_floor0(q->util_avg, util);
-	q->util_sum = sub_floor0(q->util_sum, util * div);
+	q->util_avg = sub_floor0(q->util_avg, gone->util_avg);
+	q->util_sum = sub_floor0(q->util_sum, gone->util_sum);
 	if (q->util_sum < q->util_avg * PELT_MIN_DIV)
 		q->util_sum = q->util_avg * PELT_MIN_DIV;
 }
@@ -161,8 +160,18 @@ static inline int queue_refresh(struct policy_cpu *rq, int running)
 	int changed = 0;
 
 	if (rq->removed_util | rq->removed_load | rq->removed_run) {
-		pelt_subtract(&rq->cfs, rq->removed_load, rq->removed_run, rq->removed_util,
-			      PELT_MIN_DIV + rq->cfs.part);
+		/* Of those that left only the averages are known. */
+		u32 div = PELT_MIN_DIV + rq->cfs.part;
+		const struct policy_pelt gone = {
+			.load_sum = (u64)rq->removed_load * div,
+			.run_sum = (u64)rq->removed_run * div,
+			.util_sum = rq->removed_util * div,
+			.load_avg = rq->removed_load,
+			.run_avg = rq->removed_run,
+			.util_avg = rq->removed_util,
+		};
+
+		pelt_subtract(&rq->cfs, &gone);
 		rq->removed_util = rq->removed_load = rq->removed_run = 0;
 		changed = 1;
 	}
@@ -205,15 +214,20 @@ static inline void task_attach(struct policy_cpu *rq, struct policy_task *t)
 /* kernel: detach_entity_load_avg() */
 static inline void task_detach(struct policy_cpu *rq, struct policy_task *t)
 {
-	pelt_subtract(&rq->cfs, t->pelt.load_avg, t->pelt.run_avg, t->pelt.util_avg,
-		      PELT_MIN_DIV + rq->cfs.part);
+	struct policy_pelt gone = t->pelt;
+
+	gone.load_sum *= t->weight;	/* a queue's load_sum is weighted, a task's is not */
+	pelt_subtract(&rq->cfs, &gone);
 }
 
-/* Decay a sleeping task up to the last update of the queue it still belongs to. */
+/*
+ * Decay a sleeping task up to the last update of the queue it still belongs
+ * to. That does not make its util_est stale (__update_load_avg_blocked_se).
+ */
 static inline void task_sync(const struct policy_cpu *rq, struct policy_task *t)
 {
-	if (t->pelt.last)
-		task_accumulate(t, rq->cfs.last, 0, 0);
+	if (t->pelt.last && pelt_accumulate(&t->pelt, rq->cfs.last, 0, 0, 0))
+		pelt_average(&t->pelt, t->weight);
 }
 
 /* A sleeper leaves its queue from afar (remove_entity_load_avg). */
@@ -248,8 +262,11 @@ static inline int task_refresh(struct policy_cpu *rq, struct policy_task *t, u64
 }
 
 /* Utilization of a task at its first enqueue (post_init_entity_util_avg). */
-static inline void task_init_util(const struct policy_cpu *rq, struct policy_task *t)
+static inline void task_init_util(const struct policy_params *k, const struct policy_cpu *rq,
+				  struct policy_task *t)
 {
+	/* The share took the weight in the finer unit of 64-bit kernels, its divisor did not. */
+	u64 weight = k->fork_util_inflated ? (u64)t->weight << 10 : t->weight;
 	s64 room = ((s64)rq->capacity_orig - (s64)rq->cfs.util_avg) / 2;
 	u64 u;
 
@@ -257,7 +274,7 @@ static inline void task_init_util(const struct policy_cpu *rq, struct policy_tas
 	if (room > 0) {
 		u = (u64)room;
 		if (rq->cfs.util_avg) {
-			u64 share = (u64)rq->cfs.util_avg * t->weight /
+			u64 share = (u64)rq->cfs.util_avg * weight /
 				    ((u64)rq->cfs.load_avg + 1);
 
 			if (share < u)
@@ -328,9 +345,9 @@ static inline u32 pelt13_full(u64 n)
 
 	if (n <= 32)
 		return sum[n];
-	if (n > 345)
+	if (n >= 345)
 		return PELT_MAX;
-	policy_for(i, 0, 11) {		/* 345 / 32 halvings at most */
+	policy_for(i, 0, 11) {		/* 344 / 32 halvings at most */
 		if (n <= 32)
 			break;
 		c = c / 2 + sum[32];

@@ -25,8 +25,9 @@ struct group_stats {
 	u64 load;		/* sums over the CPUs, without the wakee */
 	u64 util;
 	u64 avg_load;		/* load per capacity, 1024 = one nice-0 task on a big CPU */
-	u32 nr_running;
+	u32 nr_running;		/* of all classes */
 	u32 idle_cpus;
+	u32 weight;		/* CPUs, as far as the kernel knows them */
 	u32 type;
 	u32 max_capacity;
 };
@@ -44,17 +45,38 @@ static inline u32 load_without(const struct policy_ctx *c, u32 cpu)
 	return wakee_counts(c, cpu) ? sub_floor0(load, c->p->pelt.load_avg) : load;
 }
 
-/* The wakee sleeps or is new: util_est counts only runnable tasks, so not it. */
+/* Is the wakee queued here? At exec it runs here; at fork and wakeup it does not. */
+static __always_inline u32 wakee_queued(const struct policy_ctx *c, u32 cpu)
+{
+	return wakee_counts(c, cpu) && c->p->flags & TASK_ON_RQ;
+}
+
 static inline u32 util_without(const struct policy_ctx *c, u32 cpu)
 {
 	const struct policy_cpu *rq = cpu_at(c, cpu);
-	u32 util = rq->cfs.util_avg;
+	u32 util = rq->cfs.util_avg, est = rq->est_enqueued;
 
 	if (wakee_counts(c, cpu))
 		util = sub_floor0(util, c->p->pelt.util_avg);
-	if (util < rq->est_enqueued)
-		util = rq->est_enqueued;
+	if (wakee_queued(c, cpu))
+		est = sub_floor0(est, task_est(c->k, c->p));
+	if (util < est)
+		util = est;
 	return util < rq->capacity_orig ? util : rq->capacity_orig;
+}
+
+/* Tasks of all classes but the wakee. */
+static __always_inline u32 running_without(const struct policy_ctx *c, u32 cpu)
+{
+	return sub_floor0(cpu_at(c, cpu)->nr_running, wakee_queued(c, cpu));
+}
+
+static __always_inline int idle_without(const struct policy_ctx *c, u32 cpu)
+{
+	const struct policy_cpu *rq = cpu_at(c, cpu);
+
+	return !running_without(c, cpu) && !rq->wakeup_pending &&
+	       (rq->curr_is_idle || wakee_queued(c, cpu));
 }
 
 static inline u32 group_classify(const struct group_stats *s, const struct policy_group *g,
@@ -62,13 +84,13 @@ static inline u32 group_classify(const struct group_stats *s, const struct polic
 {
 	u64 room = (u64)g->capacity * 100, need = s->util * pct;
 
-	if (s->nr_running > g->weight && room < need)
+	if (s->nr_running > s->weight && room < need)
 		return GROUP_OVERLOADED;
 	if (g->imbalance)
 		return GROUP_IMBALANCED;
 	if (misfit)
 		return GROUP_MISFIT;
-	if (s->nr_running >= g->weight && room <= need)
+	if (s->nr_running >= s->weight && room <= need)
 		return GROUP_FULLY_BUSY;
 	return GROUP_HAS_SPARE;
 }
@@ -107,6 +129,7 @@ static inline void group_sum(const struct policy_ctx *c, const struct policy_dom
 
 	s->load = s->util = s->avg_load = 0;
 	s->nr_running = s->idle_cpus = 0;
+	s->weight = c->k->idlest_weight_unset ? 0 : g->weight;
 	s->max_capacity = g->max_capacity;
 	policy_for(n, 0, POLICY_MAX_CPUS) {
 		cpu = group_next_cpu(c, g, cpu);
@@ -114,8 +137,8 @@ static inline void group_sum(const struct policy_ctx *c, const struct policy_dom
 			break;
 		s->load += load_without(c, cpu);
 		s->util += util_without(c, cpu);
-		s->nr_running += cpu_at(c, cpu)->h_nr_running;
-		if (cpu_idle(c, cpu))
+		s->nr_running += running_without(c, cpu);
+		if (idle_without(c, cpu))
 			s->idle_cpus++;
 		c->answer->summed++;
 		cpu++;
@@ -123,7 +146,7 @@ static inline void group_sum(const struct policy_ctx *c, const struct policy_dom
 	s->type = group_classify(s, g, d->imbalance_pct,
 				 (d->flags & DOMAIN_ASYM) && !fits(task_need(c), g->max_capacity));
 	busy = s->type == GROUP_FULLY_BUSY || s->type == GROUP_OVERLOADED;
-	if (c->k->idlest_load_inverted)		/* 5.5, 5.6: the test was the wrong way round */
+	if (c->k->idlest_load_inverted)		/* 5.5, 5.6 had the test the wrong way round */
 		busy = s->type < GROUP_FULLY_BUSY;
 	if (busy && g->capacity)
 		s->avg_load = s->load * CAPACITY_SCALE / g->capacity;
@@ -174,16 +197,24 @@ static inline int group_worth(const struct policy_domain *d, const struct group_
 	}
 }
 
-/* The group to go to, or POLICY_NONE to stay in the one that holds @cpu. */
-static inline u32 idlest_group(const struct policy_ctx *c, const struct policy_domain *d, u32 cpu)
+/*
+ * The group to go to, or POLICY_NONE to stay in @own, the one that holds @cpu.
+ * The kernel's ring of groups starts there, so of equals the next one wins.
+ */
+static inline u32 idlest_group(const struct policy_ctx *c, const struct policy_domain *d, u32 own,
+			       u32 cpu)
 {
 	struct group_stats local = {}, s = {};
 	struct group_stats idlest = { .avg_load = ~0u, .type = GROUP_OVERLOADED };
-	u32 best = POLICY_NONE, n;
+	u32 best = POLICY_NONE, start = own - d->first_group, n;
 	int has_local = 0;
 
+	if (start >= d->nr_groups)
+		start = 0;
+
 	policy_for(n, 0, d->nr_groups) {
-		u32 g = d->first_group + n;
+		u32 at = start + n < d->nr_groups ? start + n : start + n - d->nr_groups;
+		u32 g = d->first_group + at;
 		const struct policy_group *group = group_at(c, g);
 
 		if (!group_allowed(c, group))
@@ -301,11 +332,12 @@ static inline u32 slow_path(const struct policy_ctx *c, u32 level)
 
 		if (l < 0)
 			break;
-		d = domain_at(c, place_at(c, cpu)->domain[policy_bound((u32)l, POLICY_MAX_LEVELS)]);
+		g = policy_bound((u32)l, POLICY_MAX_LEVELS);
+		d = domain_at(c, place_at(c, cpu)->domain[g]);
 		l--;
 		if (!(d->flags & c->kind))
 			continue;
-		g = idlest_group(c, d, cpu);
+		g = idlest_group(c, d, place_at(c, cpu)->group[g], cpu);
 		if (g == POLICY_NONE)
 			continue;
 		idlest = idlest_in_group(c, group_at(c, g), cpu);

@@ -394,7 +394,10 @@ pub struct Params {
     pub est_lsb: u32,
     /// Time that one scanned CPU takes, ns.
     pub scan_cpu_ns: u32,
-    unused: u32,
+    /// 5.5: groups compared in the slow path weigh 0 CPUs.
+    pub idlest_weight_unset: u32,
+    /// 4.7 - 6.9: the utilization share of a new task counts 1024 times.
+    pub fork_util_inflated: u32,
 }
 
 /// Answer and reason of one selection.
@@ -485,7 +488,7 @@ pub(crate) struct Table {
     pub rq_idle_end: unsafe extern "C" fn(*mut Cpu, u64, u64),
     pub queue_refresh: unsafe extern "C" fn(*mut Cpu, c_int) -> c_int,
     pub task_remove: unsafe extern "C" fn(*mut Cpu, *mut Task),
-    pub task_init_util: unsafe extern "C" fn(*const Cpu, *mut Task),
+    pub task_init_util: unsafe extern "C" fn(*const Params, *const Cpu, *mut Task),
     pub task_util_est: unsafe extern "C" fn(*const Params, *const Task) -> u32,
     pub pelt_decay: unsafe extern "C" fn(u64, u64) -> u64,
     pub pelt_accumulate: unsafe extern "C" fn(*mut Pelt, u64, u64, u64, u64) -> c_int,

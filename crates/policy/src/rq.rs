@@ -93,9 +93,9 @@ pub fn remove(cpu: &mut Cpu, task: &mut Task) {
 
 /// Initial utilization of a new task on `cpu`.
 #[inline]
-pub fn init_util(cpu: &Cpu, task: &mut Task) {
+pub fn init_util(k: &Params, cpu: &Cpu, task: &mut Task) {
     // SAFETY: as above.
-    unsafe { (table().task_init_util)(cpu, task) }
+    unsafe { (table().task_init_util)(k, cpu, task) }
 }
 
 /// Estimated utilization of a task.

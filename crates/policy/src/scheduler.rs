@@ -40,6 +40,8 @@ pub const BASES: &[Base] = &[Base {
         k.sched_idle_last = 1;
         k.idlest_load_inverted = 1;
         k.est_lsb = 1;
+        k.idlest_weight_unset = 1;
+        k.fork_util_inflated = 1;
     },
 }];
 

@@ -4,9 +4,9 @@
 //!
 //! The rules are those of kernel 5.5, kernel/sched/topology.c: `sd_init()` for
 //! flags and `imbalance_pct`, `asym_cpu_capacity_level()`, `cpu_attach_domain()`
-//! for levels that add nothing, `update_top_cache_domain()`. Two differences:
-//! groups stand in CPU order for every CPU, where the kernel's ring starts at
-//! the CPU's own group; and a NUMA level that spans no more than its child goes,
+//! for levels that add nothing, `update_top_cache_domain()`. Groups stand in CPU
+//! order; the kernel's ring starts at the CPU's own group, so whoever walks them
+//! starts at [`Place::group`] and wraps. One difference: a NUMA level that spans no more than its child goes,
 //! which Linux does since 5.10.
 
 use crate::abi::{

@@ -108,21 +108,27 @@ impl Sink for TraceFile {
     /// Takes one event; times never go back and begin at [`Header::start_ns`].
     ///
     /// # Errors
-    /// What the file said, with its name; `InvalidInput` for a CPU or pid that the header does not list.
+    /// What the file said, with its name; `InvalidInput` for a CPU or pid that the header does not list. The unfinished
+    /// file is gone then and every further call fails.
     ///
     /// # Panics
     /// In debug builds, if the event cannot follow what came before.
     #[inline]
     fn event(&mut self, time_ns: u64, cpu: u32, event: Event<'_>) -> io::Result<()> {
         if cpu as usize >= self.cpus {
+            self.output.abandon();
             return Err(unknown_cpu(cpu, self.cpus));
         }
         if cfg!(debug_assertions) {
             self.order.assert_follows(time_ns, cpu, &event);
         }
-        match &mut self.encoder {
-            Encoder::Perfetto(encoder) => encoder.event(time_ns, cpu, event, &mut self.buffer)?,
-            Encoder::Ftrace(encoder) => encoder.event(time_ns, cpu, event, &mut self.buffer)?,
+        let encoded = match &mut self.encoder {
+            Encoder::Perfetto(encoder) => encoder.event(time_ns, cpu, event, &mut self.buffer),
+            Encoder::Ftrace(encoder) => encoder.event(time_ns, cpu, event, &mut self.buffer),
+        };
+        if encoded.is_err() {
+            self.output.abandon();
+            return encoded;
         }
         if self.buffer.len() >= WRITE_BYTES {
             self.output.write(&self.buffer)?;

@@ -292,8 +292,15 @@ fn word_byte(byte: u8) -> u8 {
     }
 }
 
+/// The seconds at the kernel's five digits or more, and the point.
 fn second_text(second: u64) -> InlineBytes<32> {
-    InlineBytes::new(format!("{second:5}.").as_bytes())
+    let mut digits = itoa::Buffer::new();
+    let digits = digits.format(second).as_bytes();
+    let width = digits.len().max(5);
+    let mut text = [b' '; 32];
+    text[width - digits.len()..width].copy_from_slice(digits);
+    text[width] = b'.';
+    InlineBytes::new(&text[..=width])
 }
 
 fn text(out: &mut Vec<u8>, bytes: &[u8]) {

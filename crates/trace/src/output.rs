@@ -20,8 +20,8 @@ enum Destination {
     Temporary { file: NamedTempFile, place: PathBuf },
     /// Standard output, a pipe or a device: what is written has left.
     Direct(File),
-    /// A write failed; a temporary file has been removed.
-    Failed,
+    /// Given up; a temporary file has been removed.
+    Abandoned,
 }
 
 /// Whether `path` names something that is written in place: `-`, standard output, a pipe, a device.
@@ -64,12 +64,17 @@ impl Output {
         let written = match &mut self.destination {
             Destination::Temporary { file, .. } => file.as_file_mut().write_all(bytes),
             Destination::Direct(file) => file.write_all(bytes),
-            Destination::Failed => Err(io::Error::other("an earlier write failed")),
+            Destination::Abandoned => Err(io::Error::other("an earlier event failed")),
         };
         written.map_err(|error| {
-            self.destination = Destination::Failed;
+            self.abandon();
             named(&self.path, "cannot write", &error)
         })
+    }
+
+    /// Gives up: removes an unfinished file; every further call fails.
+    pub(crate) fn abandon(&mut self) {
+        self.destination = Destination::Abandoned;
     }
 
     /// Gives a complete file its name.
@@ -83,10 +88,10 @@ impl Output {
                 Err(failed) => Err(named(&self.path, "cannot finish", &failed.error)),
             },
             Destination::Direct(_) => Ok(()),
-            Destination::Failed => Err(named(
+            Destination::Abandoned => Err(named(
                 &self.path,
                 "cannot finish",
-                &io::Error::other("an earlier write failed"),
+                &io::Error::other("an earlier event failed"),
             )),
         }
     }

@@ -2,11 +2,11 @@
 //! Every format, byte for byte. After a change that is meant, `ALIGHT_BLESS=1 cargo test -p alight-trace` writes the
 //! files anew; read the difference, and run tests/check_pftrace.py on the protobuf one.
 
-mod common;
-
 use std::path::PathBuf;
 
 use alight_trace::Format;
+
+use crate::run;
 
 #[test]
 fn each_format_is_byte_for_byte_as_it_was() {
@@ -18,7 +18,7 @@ fn each_format_is_byte_for_byte_as_it_was() {
         ("pair.raw.txt", Format::FtraceRaw),
     ] {
         let path = written.path().join(name);
-        common::write(&path, format);
+        run::write(&path, format);
         if std::env::var_os("ALIGHT_BLESS").is_some() {
             std::fs::copy(&path, golden.join(name)).unwrap();
         }

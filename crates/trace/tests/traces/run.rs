@@ -53,7 +53,7 @@ pub fn header() -> Header {
     }
 }
 
-/// Time, CPU, event: each kind of event at least once, several at one instant on different CPUs.
+/// Time, CPU, event, from idle CPUs to idle CPUs: each kind of event at least once, several at one instant on different CPUs.
 pub fn events() -> Vec<(u64, u32, Event<'static>)> {
     use Event::*;
     vec![
@@ -197,6 +197,15 @@ pub fn events() -> Vec<(u64, u32, Event<'static>)> {
                 prev: CHILD,
                 prev_state: PrevState::Dead,
                 next: MAIN,
+            },
+        ),
+        (
+            3_000_000_004,
+            0,
+            Switch {
+                prev: MAIN,
+                prev_state: PrevState::Sleeping,
+                next: IDLE,
             },
         ),
     ]

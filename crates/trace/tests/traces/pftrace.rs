@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A .pftrace read back by another protobuf library: nothing is lost, and Perfetto's sorting gives the run's order.
 
-mod common;
-
 use std::path::Path;
 
 use alight_trace::{CpuInfo, Event, Format, Header, PrevState, Sink, TaskInfo, TaskRef, TraceFile};
 use prost::Message;
+
+use crate::run;
 
 /// The part of perfetto_trace.proto that is compared, written from it and not from the encoder.
 mod schema {
@@ -245,7 +245,7 @@ fn sorting_by_time_and_cpu_gives_every_event_back_in_order() {
 fn every_track_event_is_on_a_track_described_before_it() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("pair.pftrace");
-    common::write(&path, Format::Perfetto);
+    run::write(&path, Format::Perfetto);
     let mut names = std::collections::BTreeMap::new();
     let mut shown = Vec::new();
     for packet in read(&path) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Where a trace goes and what is left when writing fails: a whole file or none.
 
-mod common;
-
 use std::fs;
 use std::io::{ErrorKind, Read};
 use std::os::unix::fs::{PermissionsExt, symlink};
@@ -10,6 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use alight_trace::{CreateError, Event, Format, Header, Sink, TaskRef, TraceFile};
+
+use crate::run;
 
 const FORMATS: [Format; 3] = [Format::Perfetto, Format::Ftrace, Format::FtraceRaw];
 
@@ -36,7 +36,7 @@ fn the_file_has_its_name_when_finished_and_not_before() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("run");
         fs::write(&path, "the trace of yesterday").unwrap();
-        let mut trace = TraceFile::create_as(&path, format, &common::header()).unwrap();
+        let mut trace = TraceFile::create_as(&path, format, &run::header()).unwrap();
         write_events(&mut trace, MANY).unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"the trace of yesterday");
         trace.finish().unwrap();
@@ -49,7 +49,7 @@ fn the_file_has_its_name_when_finished_and_not_before() {
 fn dropped_unfinished_it_leaves_nothing() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run.pftrace");
-    let mut trace = TraceFile::create(&path, &common::header()).unwrap();
+    let mut trace = TraceFile::create(&path, &run::header()).unwrap();
     write_events(&mut trace, MANY).unwrap();
     assert_eq!(
         names(directory.path()).len(),
@@ -69,7 +69,7 @@ fn a_symbolic_link_stays_and_its_target_is_replaced() {
     );
     fs::write(&target, "old").unwrap();
     symlink(&target, &link).unwrap();
-    common::write(&link, Format::Ftrace);
+    run::write(&link, Format::Ftrace);
     assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
     assert!(
         fs::read_to_string(&target)
@@ -85,7 +85,7 @@ fn permissions_are_those_of_any_new_file() {
         directory.path().join("run.txt"),
         directory.path().join("plain"),
     );
-    common::write(&trace, Format::Ftrace);
+    run::write(&trace, Format::Ftrace);
     fs::write(&plain, "").unwrap();
     let mode = |path: &PathBuf| fs::metadata(path).unwrap().permissions().mode();
     assert_eq!(mode(&trace), mode(&plain));
@@ -93,7 +93,7 @@ fn permissions_are_those_of_any_new_file() {
 
 #[test]
 fn a_full_device_is_an_error_that_names_it() {
-    let mut trace = TraceFile::create(Path::new("/dev/full"), &common::header()).unwrap();
+    let mut trace = TraceFile::create(Path::new("/dev/full"), &run::header()).unwrap();
     let error = write_events(&mut trace, MANY).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::StorageFull);
     assert_eq!(
@@ -108,7 +108,7 @@ fn a_full_device_is_an_error_that_names_it() {
 
 #[test]
 fn a_full_device_is_noticed_at_the_end_of_a_short_trace() {
-    let trace = TraceFile::create(Path::new("/dev/full"), &common::header()).unwrap();
+    let trace = TraceFile::create(Path::new("/dev/full"), &run::header()).unwrap();
     assert_eq!(trace.finish().unwrap_err().kind(), ErrorKind::StorageFull);
 }
 
@@ -120,7 +120,7 @@ fn a_file_that_cannot_grow_is_removed() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run.txt");
     // This test again, in a child whose files the shell limits to 64 blocks: as good as a full disk.
-    let script = "trap '' XFSZ; ulimit -f 64; exec \"$0\" --exact --nocapture a_file_that_cannot_grow_is_removed";
+    let script = "trap '' XFSZ; ulimit -f 64; exec \"$0\" --exact --nocapture destinations::a_file_that_cannot_grow_is_removed";
     let program = std::env::current_exe().unwrap();
     let output = Command::new("sh")
         .args(["-c", script])
@@ -141,7 +141,7 @@ fn a_file_that_cannot_grow_is_removed() {
 }
 
 fn write_until_it_fails(path: &Path) {
-    let mut trace = TraceFile::create(path, &common::header()).unwrap();
+    let mut trace = TraceFile::create(path, &run::header()).unwrap();
     println!("{}", write_events(&mut trace, MANY).unwrap_err());
     assert_eq!(
         names(path.parent().unwrap()),
@@ -165,7 +165,7 @@ fn a_closed_pipe_is_an_error() {
         let pipe = pipe.clone();
         std::thread::spawn(move || drop(fs::File::open(pipe).unwrap()))
     };
-    let mut trace = TraceFile::create(&pipe, &common::header()).unwrap();
+    let mut trace = TraceFile::create(&pipe, &run::header()).unwrap();
     reader.join().unwrap();
     let error = write_events(&mut trace, MANY).unwrap_err();
     assert_eq!(error.kind(), ErrorKind::BrokenPipe);
@@ -200,8 +200,8 @@ fn a_pipe_gets_the_whole_trace() {
             bytes
         })
     };
-    common::write(&pipe, Format::Ftrace);
-    common::write(&file, Format::Ftrace);
+    run::write(&pipe, Format::Ftrace);
+    run::write(&file, Format::Ftrace);
     assert!(reader.join().unwrap() == fs::read(&file).unwrap());
 }
 
@@ -222,7 +222,7 @@ fn what_cannot_be_created_is_named() {
         ),
         (in_directory("dir.txt"), "it is a directory"),
     ] {
-        let error = TraceFile::create(&path, &common::header())
+        let error = TraceFile::create(&path, &run::header())
             .err()
             .expect("an error");
         assert!(matches!(error, CreateError::Io(_)));
@@ -233,7 +233,7 @@ fn what_cannot_be_created_is_named() {
 
 #[test]
 fn bad_input_is_told_apart_from_a_failing_machine() {
-    let bad_ending = TraceFile::create(Path::new("run.json"), &common::header());
+    let bad_ending = TraceFile::create(Path::new("run.json"), &run::header());
     assert!(matches!(bad_ending.err(), Some(CreateError::Format(_))));
     let bad_header = TraceFile::create(Path::new("run.txt"), &Header::default());
     assert!(matches!(bad_header.err(), Some(CreateError::Header(_))));
@@ -241,11 +241,9 @@ fn bad_input_is_told_apart_from_a_failing_machine() {
 
 #[test]
 fn events_of_what_the_header_does_not_list_are_refused() {
+    let stranger = TaskRef { pid: 77, prio: 120 };
     let directory = tempfile::tempdir().unwrap();
     for format in FORMATS {
-        let path = directory.path().join("run");
-        let mut trace = TraceFile::create_as(&path, format, &common::header()).unwrap();
-        let stranger = TaskRef { pid: 77, prio: 120 };
         for (cpu, event, message) in [
             (
                 2,
@@ -261,11 +259,44 @@ fn events_of_what_the_header_does_not_list_are_refused() {
                 "an event names pid 77, which is not among the header's tasks",
             ),
         ] {
+            let path = directory.path().join("run");
+            let mut trace = TraceFile::create_as(&path, format, &run::header()).unwrap();
             let error = trace.event(1_000, cpu, event).unwrap_err();
             assert_eq!(
                 (error.kind(), error.to_string().as_str()),
                 (ErrorKind::InvalidInput, message)
             );
+            assert!(
+                trace.finish().is_err(),
+                "a trace that misses an event is not finished"
+            );
+            assert_eq!(names(directory.path()), [""; 0]);
         }
     }
+}
+
+#[test]
+fn a_dash_is_standard_output() {
+    if std::env::var_os(CHILD_PATH).is_some() {
+        let mut trace = TraceFile::create(Path::new("-"), &run::header()).unwrap();
+        run::events()
+            .into_iter()
+            .try_for_each(|(time_ns, cpu, event)| trace.event(time_ns, cpu, event))
+            .unwrap();
+        return trace.finish().unwrap();
+    }
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args([
+            "--exact",
+            "--nocapture",
+            "destinations::a_dash_is_standard_output",
+        ])
+        .env(CHILD_PATH, "-")
+        .output()
+        .unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("run.txt");
+    run::write(&file, Format::Ftrace);
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(said.contains(&fs::read_to_string(&file).unwrap()), "{said}");
 }

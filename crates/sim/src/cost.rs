@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What kernel paths and data movement cost.
+//!
+//! Work is counted in units: a ns at capacity 1. A cost given in ns at the top
+//! frequency of a core is `ns * capacity_orig` units, so that a slower clock
+//! stretches it. Memory latencies are plain time (stall).
+
+use crate::state::Sim;
+use crate::timeline::NONE;
+use alight_machine::{Costs, Machine};
+use alight_policy::Answer;
+
+/// Kernel path costs of one CPU, in units.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CpuCosts {
+    pub switch: u64,
+    pub yield_: u64,
+    pub futex: u64,
+    pub mutex: u64,
+    pub pipe: u64,
+    pub socket: u64,
+    pub wakeup: u64,
+    pub select: u64,
+    pub scan_local: u64,
+    pub scan_remote: u64,
+    pub slow_scan: u64,
+    pub ipi_send: u64,
+    pub ipi_receive: u64,
+    pub wakelist: u64,
+    pub lock: u64,
+    pub lock_hold: u64,
+    pub newidle: u64,
+    pub newidle_cpu: u64,
+    pub tick: u64,
+    pub timer: u64,
+    pub idle_exit: u64,
+    pub fork: u64,
+}
+
+impl CpuCosts {
+    pub fn new(costs: &Costs, capacity_orig: u32) -> Self {
+        let units = |ns: u32| u64::from(ns) * u64::from(capacity_orig);
+        CpuCosts {
+            switch: units(costs.switch_ns),
+            yield_: units(costs.yield_ns),
+            futex: units(costs.futex_ns),
+            mutex: units(costs.mutex_ns),
+            pipe: units(costs.pipe_ns),
+            socket: units(costs.socket_ns),
+            wakeup: units(costs.wakeup_ns),
+            select: units(costs.select_ns),
+            scan_local: units(costs.scan_local_ns),
+            scan_remote: units(costs.scan_remote_ns),
+            slow_scan: units(costs.slow_scan_ns),
+            ipi_send: units(costs.ipi_send_ns),
+            ipi_receive: units(costs.ipi_receive_ns),
+            wakelist: units(costs.wakelist_ns),
+            lock: units(costs.lock_ns),
+            lock_hold: units(costs.lock_hold_ns),
+            newidle: units(costs.newidle_ns),
+            newidle_cpu: units(costs.newidle_cpu_ns),
+            tick: units(costs.tick_ns),
+            timer: units(costs.timer_ns),
+            idle_exit: units(costs.idle_exit_ns),
+            fork: units(costs.fork_ns),
+        }
+    }
+
+    /// Units of a CPU selection by what it looked at.
+    #[inline]
+    pub fn selection(&self, answer: &Answer) -> u64 {
+        self.select
+            + u64::from(answer.looked_near) * self.scan_local
+            + u64::from(answer.looked_far) * self.scan_remote
+            + u64::from(answer.summed) * self.slow_scan
+    }
+}
+
+/// How far two CPUs are apart, for data.
+#[inline]
+fn line_ns(machine: &Machine, from: usize, to: usize) -> u64 {
+    let (a, b) = (&machine.cpus[from], &machine.cpus[to]);
+    u64::from(if a.llc == b.llc {
+        machine.memory.llc_line_ns
+    } else if a.node == b.node {
+        machine.memory.cross_llc_line_ns
+    } else {
+        machine.memory.cross_node_line_ns
+    })
+}
+
+impl Sim<'_> {
+    /// Time that `units` take on `cpu` now, ns.
+    #[inline]
+    pub fn ns(&self, cpu: usize, units: u64) -> u64 {
+        units.div_ceil(self.cpus[cpu].rate)
+    }
+
+    /// Takes time on `cpu` for kernel work done there now.
+    #[inline]
+    pub fn charge(&mut self, cpu: usize, units: u64) {
+        self.cpus[cpu].steal += self.ns(cpu, units);
+    }
+
+    /// When `cpu` gets to the kernel work that is being charged to it.
+    #[inline]
+    pub fn reached(&self, cpu: usize) -> u64 {
+        self.now + self.cpus[cpu].steal
+    }
+
+    /// Waits for and holds the runqueue lock of `target` from `cpu`.
+    #[inline]
+    pub fn take_rq_lock(&mut self, cpu: usize, target: usize) {
+        let at = self.reached(cpu);
+        let costs = &self.cpus[cpu].costs;
+        let hold = self.ns(cpu, costs.lock + costs.lock_hold);
+        let free_at = self.cpus[target].lock_free_at;
+        let wait = free_at.saturating_sub(at);
+        if wait != 0 {
+            self.stats.lock_wait_ns += wait;
+            self.stats.lock_contended += 1;
+        }
+        self.cpus[cpu].steal += wait + hold;
+        self.cpus[target].lock_free_at = at + wait + hold;
+    }
+
+    /// Brings a task's working set to `cpu`: nothing where it is still warm,
+    /// else the lines that were evicted or lie elsewhere, by distance.
+    pub fn refill(&mut self, cpu: usize, task: u32) {
+        let memory = &self.machine.memory;
+        let core = &self.machine.core_types[self.cpus[cpu].core_type as usize];
+        let t = &mut self.tasks[task as usize];
+        let set = t.working_set.min(core.l2_bytes);
+        let (bytes, line) = match t.cache_cpu {
+            NONE => (set, u64::from(memory.dram_line_ns)),
+            same if same as usize == cpu => {
+                let others = self.cpus[cpu].cache_fill - t.cache_mark;
+                let room = core.l2_bytes - set;
+                (others.saturating_sub(room).min(set), u64::from(memory.llc_line_ns))
+            }
+            other => (set, line_ns(self.machine, other as usize, cpu)),
+        };
+        if bytes != 0 {
+            let stall = bytes / 64 * line / u64::from(memory.refill_mlp.max(1));
+            t.stall += stall;
+            self.stats.refill_ns += stall;
+            self.cpus[cpu].cache_fill += bytes;
+        }
+        t.cache_cpu = cpu as u32;
+    }
+
+    /// The task leaves `cpu`: what is brought in from now on may evict its lines.
+    #[inline]
+    pub fn cache_leave(&mut self, cpu: usize, task: u32) {
+        self.tasks[task as usize].cache_mark = self.cpus[cpu].cache_fill;
+    }
+
+    /// Lines of a channel move from the CPU that touched it last.
+    #[inline]
+    pub fn channel_lines(&mut self, cpu: usize, last_cpu: u32) {
+        if last_cpu != NONE && last_cpu as usize != cpu {
+            let line = line_ns(self.machine, last_cpu as usize, cpu);
+            let stall = u64::from(self.machine.memory.channel_lines) * line;
+            self.cpus[cpu].steal += stall;
+        }
+    }
+
+}

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Which CPU acts next: a tournament tree with one slot per CPU.
+//!
+//! A slot holds the time of that CPU's next event, or never. Changing a slot
+//! replays its path to the root, without branches that depend on the data;
+//! nothing is allocated and nothing is left behind when an event is moved.
+//! Times are packed with the slot number, so that equal times are ordered by
+//! slot: the order of events is a property of the key.
+
+/// Bits of a key that hold the slot.
+const SLOT_BITS: u32 = 12;
+/// Slots a queue may have.
+pub const MAX_SLOTS: usize = 1 << SLOT_BITS;
+/// A time that never comes.
+pub const NEVER: u64 = u64::MAX >> SLOT_BITS;
+
+/// The pending event of each slot.
+#[derive(Debug, Clone)]
+pub struct Queue {
+    /// `tree[1]` is the winner, `tree[leaves + slot]` the slot's own key.
+    tree: Vec<u64>,
+    leaves: usize,
+}
+
+impl Queue {
+    /// A queue of `slots` slots, none of which has an event.
+    ///
+    /// # Panics
+    /// If there are no slots or more than [`MAX_SLOTS`].
+    pub fn new(slots: usize) -> Self {
+        assert!((1..=MAX_SLOTS).contains(&slots));
+        let leaves = slots.next_power_of_two();
+        Queue { tree: vec![u64::MAX; 2 * leaves], leaves }
+    }
+
+    /// Sets the time of a slot's event; [`NEVER`] removes it.
+    #[inline]
+    pub fn set(&mut self, slot: usize, time: u64) {
+        let key = time.min(NEVER) << SLOT_BITS | slot as u64;
+        let mut i = self.leaves + slot;
+        if self.tree[i] == key {
+            return;
+        }
+        self.tree[i] = key;
+        let mut winner = key;
+        while i > 1 {
+            winner = winner.min(self.tree[i ^ 1]);
+            i /= 2;
+            if self.tree[i] == winner {
+                return;
+            }
+            self.tree[i] = winner;
+        }
+    }
+
+    /// Time and slot of the earliest event; the time is [`NEVER`] if there is none.
+    #[inline]
+    pub fn first(&self) -> (u64, usize) {
+        let key = self.tree[1];
+        (key >> SLOT_BITS, (key & (MAX_SLOTS as u64 - 1)) as usize)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn equal_times_come_in_slot_order() {
+        let mut q = Queue::new(5);
+        for slot in [3, 1, 4] {
+            q.set(slot, 70);
+        }
+        let mut order = vec![];
+        while q.first().0 != NEVER {
+            let (_, slot) = q.first();
+            order.push(slot);
+            q.set(slot, NEVER);
+        }
+        assert_eq!(order, [1, 3, 4]);
+    }
+
+    proptest! {
+        #[test]
+        fn first_is_the_minimum_of_all_slots(
+            slots in 1usize..70,
+            sets in prop::collection::vec((any::<prop::sample::Index>(), 0u64..100), 1..300),
+        ) {
+            let mut q = Queue::new(slots);
+            let mut model = vec![NEVER; slots];
+            for (slot, time) in sets {
+                let slot = slot.index(slots);
+                let time = if time < 20 { NEVER } else { time };
+                q.set(slot, time);
+                model[slot] = time;
+                let (time, slot) =
+                    model.iter().copied().zip(0..).min().expect("slots is not 0");
+                prop_assert_eq!(q.first().0, time);
+                if time != NEVER {
+                    prop_assert_eq!(q.first().1, slot);
+                }
+            }
+        }
+    }
+}

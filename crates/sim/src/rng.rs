@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Randomness by name: each number is a function of (seed, who, purpose), so
+//! that a draw added in one place moves no other, and two schedulers compared
+//! at one seed meet the same conditions.
+
+/// What a number is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Purpose {
+    /// Phase of the timer tick.
+    TickPhase = 1,
+    /// CPU on which a workload's first task is created.
+    FirstCpu = 2,
+    /// Delay of a workload's start.
+    StartDelay = 3,
+}
+
+/// A number below `bound` (which is not 0).
+pub(crate) fn below(seed: u64, who: u64, purpose: Purpose, bound: u64) -> u64 {
+    let mut x = seed
+        .wrapping_mul(0x9e37_79b9_7f4a_7c15)
+        .wrapping_add(who.wrapping_mul(0xd1b5_4a32_d192_ed03))
+        .wrapping_add((purpose as u64).wrapping_mul(0x8cb9_2ba7_2f3d_8dd7));
+    x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    x ^= x >> 31;
+    ((u128::from(x) * u128::from(bound)) >> 64) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_spread_and_named() {
+        let counts = (0..4000).fold([0u32; 4], |mut counts, seed| {
+            counts[below(seed, 0, Purpose::FirstCpu, 4) as usize] += 1;
+            counts
+        });
+        assert!(counts.iter().all(|&n| (900..1100).contains(&n)), "{counts:?}");
+        let a: Vec<_> = (0..9).map(|who| below(1, who, Purpose::FirstCpu, 1 << 40)).collect();
+        let b: Vec<_> = (0..9).map(|who| below(1, who, Purpose::StartDelay, 1 << 40)).collect();
+        assert!(a.iter().zip(&b).all(|(a, b)| a != b));
+    }
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The state of a run: one structure for a CPU, one for a task, one for all.
+//!
+//! What a placement policy may know lives in [`alight_policy::Core`] and in
+//! [`Sim::views`], and nowhere else; here is what only time needs.
+
+use crate::api::{Decision, Watch};
+use crate::balance::CpuBalance;
+use crate::channel::Channel;
+use crate::cost::CpuCosts;
+use crate::cpufreq::FreqState;
+use crate::cpuidle::CpuIdle;
+use crate::energy::ClusterMeter;
+use crate::queue::{NEVER, Queue};
+use crate::stats::{CpuStats, Histogram, Stats};
+use crate::sync::{BarrierState, Mutex, WaitQueue};
+use crate::timeline::{NONE, Nodes, Timeline};
+use alight_machine::Machine;
+use alight_policy::{Core, Mask};
+use alight_trace::Sink;
+use alight_workload::program::{LOOP_SLOTS, Op, TIMER_SLOTS};
+
+/// What a CPU is doing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Phase {
+    /// In the idle loop.
+    Idle,
+    /// Leaving idle; interrupts wait until it is out.
+    Exiting,
+    /// Executing its current task.
+    Running,
+}
+
+/// A CPU.
+#[derive(Debug, Clone)]
+pub(crate) struct Cpu {
+    pub phase: Phase,
+    /// Current task, [`NONE`] while idle.
+    pub curr: u32,
+    /// The current task should give way.
+    pub need_resched: bool,
+    /// Queued tasks by vruntime; the current one is not among them.
+    pub fair: Timeline,
+    /// Timers of tasks that sleep here.
+    pub timers: Timeline,
+    /// End of the current segment of execution, or of the idle exit.
+    pub end: u64,
+    /// Next tick, [`NEVER`] while it is stopped.
+    pub tick_at: u64,
+    /// Earliest interrupt on its way.
+    pub ipi_at: u64,
+    /// Start of what has not been accounted to the current task yet.
+    pub segment_start: u64,
+    /// Units of work done in a ns: capacity at the current frequency.
+    pub rate: u64,
+    /// Time that interrupts and wakeups took from the current task, ns.
+    pub steal: u64,
+    /// Tasks sent by a wake list, first and last.
+    pub wake_list: List,
+    /// Runqueue lock: free from this time on.
+    pub lock_free_at: u64,
+    pub min_vruntime: u64,
+    /// vruntime of the current task counts from here.
+    pub exec_start: u64,
+    /// CFS buddies.
+    pub skip: u32,
+    pub next: u32,
+    pub last: u32,
+    /// Fair tasks in balancing order: the head ran or came last.
+    pub lru: List,
+    pub costs: CpuCosts,
+    pub idle: CpuIdle,
+    pub balance: CpuBalance,
+    pub stats: CpuStats,
+    /// Bytes brought into its private cache so far.
+    pub cache_fill: u64,
+    pub freq_domain: u32,
+    pub cluster: u32,
+    pub core_type: u32,
+}
+
+/// Head and tail of an intrusive list of tasks ([`Task::list_prev`], [`Task::list_next`]).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct List {
+    pub head: u32,
+    pub tail: u32,
+}
+
+impl Default for List {
+    fn default() -> Self {
+        List { head: NONE, tail: NONE }
+    }
+}
+
+/// Where a task is in its life.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Life {
+    /// Not created yet.
+    New,
+    /// On a runqueue or running.
+    Runnable,
+    /// Asleep, with a reason that the waker clears.
+    Asleep,
+    /// On its way to a runqueue by a wake list.
+    Waking,
+    /// Exited.
+    Dead,
+}
+
+/// A task.
+#[derive(Debug, Clone)]
+pub(crate) struct Task {
+    pub life: Life,
+    /// The operation at `pc` has not begun.
+    pub fresh: bool,
+    /// The operation at `pc` waits or waited; what that means is the operation's.
+    pub waited: bool,
+    /// Voluntary switch: it yielded.
+    pub yielded: bool,
+    pub timers_set: u8,
+    pub nice: i8,
+    /// Workload it belongs to.
+    pub workload: u32,
+    /// Position in [`Sim::ops`].
+    pub pc: u32,
+    /// Register written by [`Op::Take`].
+    pub register: u32,
+    pub parent: u32,
+    pub children: u32,
+    pub process: u32,
+    /// Index into [`Sim::masks`].
+    pub affinity: u32,
+    /// 2^32 / weight.
+    pub inv_weight: u32,
+    /// CPU whose runqueue or timers hold it.
+    pub cpu: u32,
+    /// Work until the operation at `pc` takes effect: time first, then units.
+    pub stall: u64,
+    pub units: u64,
+    /// End of a wall-clock run, 0 if none.
+    pub wall_until: u64,
+    /// Bytes of the operation at `pc` already moved.
+    pub moved: u32,
+    pub vruntime: u64,
+    /// Time run in all, and at the start of the current slice, ns.
+    pub sum_exec: u64,
+    pub slice_start: u64,
+    /// When it was last put on a CPU (cache-hot test).
+    pub last_run: u64,
+    /// When its wakeup began; wakeup latency counts from here.
+    pub wake_time: u64,
+    /// CPU and fill mark of the cache that holds its working set.
+    pub cache_cpu: u32,
+    pub cache_mark: u64,
+    pub working_set: u64,
+    pub loops: [u64; LOOP_SLOTS],
+    pub timers: [u64; TIMER_SLOTS],
+    /// Expected expiry that the timer operation at `pc` waits for.
+    pub timer_point: u64,
+    /// When it started, ns.
+    pub started: u64,
+    pub list_prev: u32,
+    pub list_next: u32,
+    /// Next in a wait queue.
+    pub wait_next: u32,
+}
+
+/// What one of the workloads shares.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WorkloadState {
+    /// Tasks not dead yet.
+    pub alive: u32,
+    /// When it was started.
+    pub start: u64,
+}
+
+/// A time mark.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct MarkState {
+    pub first: Option<u64>,
+    pub last: Option<u64>,
+}
+
+/// Kernel-wide constants of the base and the machine, ns.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tunables {
+    pub tick: u64,
+    /// `sysctl_sched_latency` and friends, already scaled by the CPU count.
+    pub latency: u64,
+    pub min_granularity: u64,
+    pub wakeup_granularity: u64,
+    pub nr_latency: u32,
+    /// Phase of the tick.
+    pub tick_phase: u64,
+}
+
+/// Output of the run besides its numbers.
+pub(crate) struct Output<'a> {
+    pub sink: Option<&'a mut dyn Sink>,
+    /// First error of the sink.
+    pub error: Option<std::io::Error>,
+    pub watch: Option<Watch>,
+    pub decisions: Vec<Decision>,
+    pub notes: Vec<alight_policy::Note>,
+}
+
+/// A run.
+pub(crate) struct Sim<'a> {
+    pub machine: &'a Machine,
+    pub now: u64,
+    pub end_at: u64,
+    pub events: u64,
+    pub hash: u64,
+    pub check: bool,
+    pub tunables: Tunables,
+    pub core: Core,
+    /// Views of the tasks, then of each CPU's idle task.
+    pub views: Vec<alight_policy::Task>,
+    pub cpus: Vec<Cpu>,
+    pub tasks: Vec<Task>,
+    pub nodes: Nodes,
+    pub queue: Queue,
+    pub ops: Vec<Op>,
+    pub comms: Vec<String>,
+    pub masks: Vec<Mask>,
+    pub attributes: Vec<crate::build::Attributes>,
+    pub workloads: Vec<WorkloadState>,
+    pub mutexes: Vec<Mutex>,
+    pub conditions: Vec<WaitQueue>,
+    pub semaphores: Vec<(u32, WaitQueue)>,
+    pub barriers: Vec<BarrierState>,
+    pub channels: Vec<Channel>,
+    pub counters: Vec<u64>,
+    pub marks: Vec<MarkState>,
+    pub histograms: Vec<Histogram>,
+    pub freq: Vec<FreqState>,
+    pub meters: Vec<ClusterMeter>,
+    pub nohz: crate::balance::Nohz,
+    /// CPUs with two or more runnable tasks.
+    pub overloaded: Mask,
+    /// CPUs in the idle loop with their tick stopped.
+    pub tickless: Mask,
+    pub stats: Stats,
+    pub out: Output<'a>,
+    pub tracing: bool,
+}
+
+impl Sim<'_> {
+    /// View index of the task that executes on `cpu`, its idle task included.
+    #[inline]
+    pub fn current_view(&self, cpu: usize) -> usize {
+        match self.cpus[cpu].curr {
+            NONE => self.tasks.len() + cpu,
+            task => task as usize,
+        }
+    }
+
+    /// Adds `task` at the head of a list of [`Task::list_next`] links.
+    #[inline]
+    pub fn list_push_front(tasks: &mut [Task], list: &mut List, task: u32) {
+        tasks[task as usize].list_prev = NONE;
+        tasks[task as usize].list_next = list.head;
+        if list.head == NONE {
+            list.tail = task;
+        } else {
+            tasks[list.head as usize].list_prev = task;
+        }
+        list.head = task;
+    }
+
+    /// Adds `task` at the tail.
+    #[inline]
+    pub fn list_push_back(tasks: &mut [Task], list: &mut List, task: u32) {
+        tasks[task as usize].list_next = NONE;
+        tasks[task as usize].list_prev = list.tail;
+        if list.tail == NONE {
+            list.head = task;
+        } else {
+            tasks[list.tail as usize].list_next = task;
+        }
+        list.tail = task;
+    }
+
+    /// Takes `task` out.
+    #[inline]
+    pub fn list_remove(tasks: &mut [Task], list: &mut List, task: u32) {
+        let Task { list_prev, list_next, .. } = tasks[task as usize];
+        if list_prev == NONE {
+            list.head = list_next;
+        } else {
+            tasks[list_prev as usize].list_next = list_next;
+        }
+        if list_next == NONE {
+            list.tail = list_prev;
+        } else {
+            tasks[list_next as usize].list_prev = list_prev;
+        }
+    }
+
+    /// Brings the pending event of `cpu` into the queue.
+    #[inline]
+    pub fn arm(&mut self, cpu: usize) {
+        let c = &mut self.cpus[cpu];
+        let time = match c.phase {
+            Phase::Exiting => c.end,
+            Phase::Idle => c.ipi_at.min(c.tick_at).min(c.timers.first_key().unwrap_or(NEVER)),
+            Phase::Running => {
+                let t = &self.tasks[c.curr as usize];
+                let mut rest = t.stall;
+                if t.units != 0 {
+                    rest += t.units.div_ceil(c.rate);
+                }
+                if t.wall_until != 0 {
+                    rest = rest.max(t.wall_until.saturating_sub(c.segment_start + c.steal));
+                }
+                c.end = c.segment_start + c.steal + rest;
+                let interrupt = c.ipi_at.min(c.tick_at);
+                c.end.min(interrupt).min(c.timers.first_key().unwrap_or(NEVER))
+            }
+        };
+        self.queue.set(cpu, time);
+    }
+
+    /// Accounts the time since the segment began to the current task.
+    #[inline]
+    pub fn progress(&mut self, cpu: usize) {
+        let c = &mut self.cpus[cpu];
+        let mut elapsed = self.now - c.segment_start;
+        c.segment_start = self.now;
+        if c.phase != Phase::Running || elapsed == 0 {
+            return;
+        }
+        let stolen = c.steal.min(elapsed);
+        c.steal -= stolen;
+        elapsed -= stolen;
+        let t = &mut self.tasks[c.curr as usize];
+        let stalled = t.stall.min(elapsed);
+        t.stall -= stalled;
+        elapsed -= stalled;
+        t.units = t.units.saturating_sub(elapsed * c.rate);
+    }
+}

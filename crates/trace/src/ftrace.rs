@@ -238,7 +238,7 @@ impl FtraceEncoder {
         text(out, name);
         self.task(cpu, task, out)?;
         let before: &[u8] = match (self.style, target_cpu) {
-            // A field until Linux 5.14, always 1; LISA takes a record without it for a failed wakeup.
+            // A field of older kernels, always 1; LISA takes a record without it for a failed wakeup.
             (Style::Raw, _) => b" success=1 target_cpu=",
             // `%03d` in the format string.
             (Style::Formatted, 0..=9) => b" target_cpu=00",

@@ -9,6 +9,7 @@
 //! (`resolve`) to a [`Machine`] within a [`DataSheet`].
 
 mod capacity;
+mod capture;
 mod check;
 mod costs;
 mod cpuset;
@@ -23,6 +24,7 @@ mod reader;
 mod resolve;
 mod schema;
 
+pub use capture::{Captured, ROOT_PREFIX, capture, host};
 pub use check::{Finding, Severity, check};
 pub use cpuset::{CpuListError, CpuSet, Iter as CpuIter};
 pub use draft::Draft;

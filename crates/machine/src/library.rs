@@ -10,7 +10,7 @@ use crate::error::{Error, Place, nearest};
 use crate::model::Machine;
 use crate::reader::{Ledger, Reader};
 use crate::resolve::DataSheet;
-use crate::schema;
+use crate::{capture, schema};
 
 /// Name that stands for the machine the program runs on.
 pub const HOST: &str = "host";
@@ -22,7 +22,18 @@ macro_rules! built_in {
 }
 
 /// Built-in machines with their files, in the order they are listed.
-const MACHINES: &[(&str, &str)] = built_in!["juno-r0", "epyc-9654-2s",];
+const MACHINES: &[(&str, &str)] = built_in![
+    "juno-r0",
+    "juno-r2",
+    "tc2",
+    "ca9x4",
+    "hikey620",
+    "sdm845",
+    "sdm845-phantom",
+    "rk3588",
+    "gs101",
+    "epyc-9654-2s",
+];
 
 /// Cost classes that every machine file may refer to.
 const COSTS_FILE: &str = "machines/costs.toml";
@@ -52,6 +63,9 @@ pub fn load(name_or_path: &str) -> Result<DataSheet, Error> {
 /// # Errors
 /// As [`load`], without impossible machines.
 pub fn open(name_or_path: &str) -> Result<Draft, Error> {
+    if name_or_path == HOST {
+        return capture::host()?.draft();
+    }
     let origin = Origin::named(name_or_path, None)?;
     let text = origin.text()?;
     schema::read(&assemble(&origin, &text, LONGEST_CHAIN)?)

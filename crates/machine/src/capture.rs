@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The machine the program runs on, from sysfs, procfs and, where readable,
+//! debugfs, as a machine file. The environment variable `ROOT_PREFIX` names a
+//! folder to look in instead of `/`: a tree copied from another machine.
+//!
+//! What is missing is assumed, marked so in the file, and said in a note. What
+//! is there but makes no sense is an error.
+
+mod facts;
+mod text;
+mod tree;
+
+use std::path::{Path, PathBuf};
+
+use crate::draft::Draft;
+use crate::error::Error;
+use crate::library;
+
+/// Environment variable with the folder that stands for `/`.
+pub const ROOT_PREFIX: &str = "ROOT_PREFIX";
+
+/// A captured machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Captured {
+    /// The machine file.
+    pub toml: String,
+    /// What was not known and had to be assumed, one sentence each.
+    pub notes: Vec<String>,
+}
+
+impl Captured {
+    /// The machine file as read.
+    ///
+    /// # Errors
+    /// When this host is described in a way that no machine file can express,
+    /// for instance with more CPUs than [`CpuSet::MAX`](crate::CpuSet::MAX).
+    pub fn draft(self) -> Result<Draft, Error> {
+        let mut draft = library::parse("host", &self.toml)?;
+        draft.notes = self.notes;
+        Ok(draft)
+    }
+}
+
+/// Captures this host, or the copied tree that [`ROOT_PREFIX`] names.
+///
+/// # Errors
+/// As [`capture`].
+pub fn host() -> Result<Captured, Error> {
+    let root = std::env::var_os(ROOT_PREFIX).map_or_else(|| PathBuf::from("/"), PathBuf::from);
+    capture(&root)
+}
+
+/// Captures the machine whose `sys` and `proc` are in the folder `root`.
+///
+/// # Errors
+/// [`Error::Read`] when there is no list of CPUs, [`Error::Captured`] when a
+/// file says something unusable.
+pub fn capture(root: &Path) -> Result<Captured, Error> {
+    let facts = facts::gather(&tree::Tree::new(root))?;
+    let toml = text::machine_file(&facts);
+    Ok(Captured {
+        toml,
+        notes: facts.notes,
+    })
+}

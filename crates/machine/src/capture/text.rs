@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Captured facts as a machine file.
+
+use std::fmt::Write;
+
+use super::facts::{CoreFacts, CostKind, Facts, FreqFacts, IdleFacts};
+use crate::cpuset::CpuSet;
+use crate::schema::SCHEMA;
+
+/// L2 of a core that does not say, KiB.
+const L2_KIB: u64 = 512;
+/// Time of a clock change that nobody states, us.
+const SWITCH_US: u64 = 50;
+
+impl CostKind {
+    fn class(self) -> &'static str {
+        match self {
+            Self::X86 => "x86",
+            Self::Little => "little",
+            Self::Big => "big",
+        }
+    }
+
+    /// Power of a busy core at its top frequency where none is known, uW.
+    fn top_power_uw(self) -> u64 {
+        match self {
+            Self::X86 => 3_000_000,
+            Self::Little => 200_000,
+            Self::Big => 1_000_000,
+        }
+    }
+}
+
+/// The machine file of `facts`.
+pub(super) fn machine_file(facts: &Facts) -> String {
+    let mut text = String::new();
+    head(&mut text, facts);
+    topology(&mut text, facts);
+    let names = distinct_names(facts);
+    for ((core, cpus), name) in facts.core_types.iter().zip(&names) {
+        core_type(&mut text, name, core, cpus, lowest_power(facts, cpus));
+    }
+    for (number, (freq, spans)) in facts.freq_domains.iter().enumerate() {
+        freq_domain(&mut text, number, freq, spans, kind_of(facts, &spans[0]));
+    }
+    cluster(&mut text, facts);
+    memory(&mut text, facts);
+    text
+}
+
+/// Writing to a `String` cannot fail.
+macro_rules! line {
+    ($text:expr, $($argument:tt)*) => {
+        let _ = writeln!($text, $($argument)*);
+    };
+}
+
+fn head(text: &mut String, facts: &Facts) {
+    let description = format!("{}, {} CPUs, captured", facts.model, facts.cpus.len());
+    line!(text, "schema = {}", quoted(SCHEMA));
+    line!(text, "name = \"host\"");
+    line!(text, "description = {}", quoted(&description));
+    line!(text, "hz = {{ value = 250, source = \"assumed\" }}");
+    let source = if facts.governor_known {
+        "sysfs"
+    } else {
+        "assumed"
+    };
+    line!(
+        text,
+        "governor = {{ value = \"{}\", source = \"{source}\" }}",
+        facts.governor
+    );
+    line!(text, "\n[sources]");
+    line!(
+        text,
+        "sysfs = {{ text = \"sysfs of the captured machine\", confidence = \"measured\" }}"
+    );
+    line!(
+        text,
+        "em = {{ text = \"energy model in debugfs of the captured machine\", confidence = \"measured\" }}"
+    );
+    line!(
+        text,
+        "assumed = {{ text = \"not in sysfs; an order of magnitude for this kind of core\", confidence = \"assumed\" }}"
+    );
+}
+
+fn topology(text: &mut String, facts: &Facts) {
+    line!(text, "\n[topology]\nsource = \"sysfs\"");
+    line!(text, "cpus = \"{}\"", facts.cpus);
+    line!(text, "core = {}", spans(&facts.core));
+    line!(text, "llc = {}", spans(&facts.llc));
+    line!(text, "node = {}", spans(&facts.nodes));
+    line!(text, "numa_distance = {:?}", facts.distances);
+}
+
+fn core_type(text: &mut String, name: &str, core: &CoreFacts, cpus: &CpuSet, lowest_uw: u64) {
+    let key = quoted(name);
+    line!(text, "\n[core_type.{key}]\nsource = \"sysfs\"");
+    line!(text, "cpus = \"{cpus}\"");
+    line!(text, "capacity = {}", core.capacity);
+    line!(text, "l2_kib = {}", known_or(core.l2_kib, L2_KIB));
+    line!(text, "costs = \"{}\"", core.kind.class());
+    let states = if core.idle_states.is_empty() {
+        vec![lone_state(core.kind)]
+    } else {
+        core.idle_states.clone()
+    };
+    let source = if core.idle_states.is_empty() {
+        "assumed"
+    } else {
+        "sysfs"
+    };
+    for (depth, state) in states.iter().enumerate() {
+        // Nobody states idle powers: the busy power divided into equal steps.
+        let steps = states.len() as u64 + 1;
+        let power_uw = lowest_uw * (steps - 1 - depth as u64) / steps;
+        line!(text, "\n[[core_type.{key}.idle_state]]");
+        line!(
+            text,
+            "name = {}\nsource = \"{source}\"",
+            quoted(&state.name)
+        );
+        line!(text, "exit_us = {}", state.latency_us);
+        line!(text, "residency_us = {}", state.residency_us);
+        line!(
+            text,
+            "power_uw = {{ value = {power_uw}, source = \"assumed\" }}"
+        );
+        idle_flags(text, core.kind, depth, state);
+    }
+}
+
+/// What sysfs does not say of an idle state: POLL polls, on arm all but the
+/// first stop the local timer, a cluster's state has it in its name.
+fn idle_flags(text: &mut String, kind: CostKind, depth: usize, state: &IdleFacts) {
+    let assumed = |value: &str| format!("{{ value = {value}, source = \"assumed\" }}");
+    if state.name == "POLL" {
+        line!(text, "polling = {}", assumed("true"));
+    }
+    if kind != CostKind::X86 && depth > 0 {
+        line!(text, "timer_stops = {}", assumed("true"));
+    }
+    if state.whole_cluster && depth > 0 {
+        line!(text, "scope = {}", assumed("\"cluster\""));
+    }
+}
+
+fn lone_state(kind: CostKind) -> IdleFacts {
+    let name = if kind == CostKind::X86 { "C1" } else { "WFI" };
+    IdleFacts {
+        name: name.to_owned(),
+        latency_us: 1,
+        residency_us: 1,
+        whole_cluster: false,
+    }
+}
+
+fn freq_domain(
+    text: &mut String,
+    number: usize,
+    freq: &FreqFacts,
+    domains: &[CpuSet],
+    kind: CostKind,
+) {
+    let source = if freq.known { "sysfs" } else { "assumed" };
+    line!(
+        text,
+        "\n[freq_domain.policy{number}]\nsource = \"{source}\""
+    );
+    line!(text, "cpus = {}", spans(domains));
+    line!(text, "khz = {:?}", freq.khz);
+    match &freq.power_uw {
+        Some(power) => {
+            line!(
+                text,
+                "core_power_uw = {{ value = {power:?}, source = \"em\" }}"
+            );
+        }
+        None => {
+            let power = assumed_powers(freq, kind);
+            line!(
+                text,
+                "core_power_uw = {{ value = {power:?}, source = \"assumed\" }}"
+            );
+        }
+    }
+    line!(
+        text,
+        "cluster_power_percent = {{ value = 20, source = \"assumed\" }}"
+    );
+    line!(text, "switch_us = {}", known_or(freq.switch_us, SWITCH_US));
+    line!(
+        text,
+        "fast_switch = {{ value = {}, source = \"assumed\" }}",
+        freq.fast_switch
+    );
+    if let Some(limit) = freq.rate_limit_us {
+        line!(text, "rate_limit_us = {limit}");
+    }
+}
+
+/// Power that grows with the square of the frequency: voltage grows with it
+/// over a part of the range.
+fn assumed_powers(freq: &FreqFacts, kind: CostKind) -> Vec<u64> {
+    // Nothing clocks above 4 THz: what does is refused when the file is read.
+    let bounded = |khz: u64| u128::from(khz.clamp(1, u64::from(u32::MAX)));
+    let top = bounded(freq.khz.last().copied().unwrap_or(1));
+    freq.khz
+        .iter()
+        .map(|&khz| {
+            let khz = bounded(khz);
+            let power = u128::from(kind.top_power_uw()) * khz * khz / (top * top);
+            u64::try_from(power).unwrap_or(u64::MAX).max(1)
+        })
+        .collect()
+}
+
+fn cluster(text: &mut String, facts: &Facts) {
+    line!(
+        text,
+        "\n# The CPUs under one last-level cache are taken for one power domain."
+    );
+    line!(text, "[cluster.llc]\nsource = \"assumed\"");
+    line!(text, "cpus = {}", spans(&facts.llc));
+    line!(text, "idle_power_mw = 20\noff_power_mw = 0");
+}
+
+fn memory(text: &mut String, facts: &Facts) {
+    let x86 = facts
+        .core_types
+        .keys()
+        .any(|core| core.kind == CostKind::X86);
+    let (llc, cross_llc, cross_node, dram, mlp) = if x86 {
+        (14, 100, 200, 110, 4)
+    } else {
+        (20, 120, 200, 150, 3)
+    };
+    line!(text, "\n[memory]\nsource = \"assumed\"");
+    line!(text, "llc_line_ns = {llc}");
+    line!(text, "cross_llc_line_ns = {cross_llc}");
+    line!(text, "cross_node_line_ns = {cross_node}");
+    line!(text, "dram_line_ns = {dram}");
+    line!(text, "refill_mlp = {mlp}");
+    line!(text, "channel_lines = 4");
+    line!(text, "working_set_kib = 32");
+}
+
+/// A name for each core type; types with the same name are numbered.
+fn distinct_names(facts: &Facts) -> Vec<String> {
+    let names: Vec<&String> = facts.core_types.keys().map(|core| &core.name).collect();
+    let numbered = |(index, name): (usize, &&String)| {
+        let same = names.iter().filter(|other| *other == name).count();
+        let before = names[..index].iter().filter(|other| *other == name).count();
+        if same > 1 {
+            format!("{name} #{before}")
+        } else {
+            (*name).clone()
+        }
+    };
+    names.iter().enumerate().map(numbered).collect()
+}
+
+/// Power of a busy core of these CPUs at its lowest frequency, uW.
+fn lowest_power(facts: &Facts, cpus: &CpuSet) -> u64 {
+    facts
+        .freq_domains
+        .iter()
+        .filter(|(_, spans)| spans.iter().any(|span| span.intersects(cpus)))
+        .filter_map(|(freq, spans)| match &freq.power_uw {
+            Some(power) => power.first().copied(),
+            None => assumed_powers(freq, kind_of(facts, &spans[0]))
+                .first()
+                .copied(),
+        })
+        .min()
+        .unwrap_or(0)
+        .min(u64::from(u32::MAX))
+}
+
+fn kind_of(facts: &Facts, span: &CpuSet) -> CostKind {
+    facts
+        .core_types
+        .iter()
+        .find(|(_, cpus)| cpus.intersects(span))
+        .map_or(CostKind::X86, |(core, _)| core.kind)
+}
+
+fn spans(spans: &[CpuSet]) -> String {
+    let lists: Vec<String> = spans.iter().map(|span| format!("\"{span}\"")).collect();
+    format!("[{}]", lists.join(", "))
+}
+
+/// A figure that sysfs states or that is assumed.
+fn known_or(value: Option<u64>, assumed: u64) -> String {
+    match value {
+        Some(value) => value.to_string(),
+        None => format!("{{ value = {assumed}, source = \"assumed\" }}"),
+    }
+}
+
+/// Text as TOML, whatever is in it.
+fn quoted(text: &str) -> String {
+    toml::Value::String(text.to_owned()).to_string()
+}

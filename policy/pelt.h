@@ -117,9 +117,12 @@ static __always_inline void pelt_subtract(struct policy_pelt *q, const struct po
 
 /* ---- clocks of a runqueue (update_rq_clock_pelt, _update_idle_rq_clock_pelt) ---- */
 
+/* Never 0: a task of which the last update was at 0 is not attached to a queue. */
 static __always_inline u64 pelt_now(const struct policy_cpu *rq)
 {
-	return rq->clock_pelt - rq->lost_idle;
+	u64 now = rq->clock_pelt - rq->lost_idle;
+
+	return now ? now : 1;
 }
 
 /* Bring the clocks to @now. PELT time runs slower on a small or slowed CPU. */
@@ -196,7 +199,7 @@ static inline void task_attach(struct policy_cpu *rq, struct policy_task *t)
 	u32 div = PELT_MIN_DIV + rq->cfs.part;
 	struct policy_pelt *a = &t->pelt;
 
-	a->last = rq->cfs.last;
+	a->last = rq->cfs.last ? rq->cfs.last : 1;	/* see pelt_now() */
 	a->part = rq->cfs.part;
 	a->util_sum = a->util_avg * div;
 	a->run_sum = (u64)a->run_avg * div;

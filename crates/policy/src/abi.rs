@@ -44,7 +44,8 @@ pub struct Pelt {
     pub run_avg: u32,
     /// Utilization, 0..=1024.
     pub util_avg: u32,
-    unused: u32,
+    #[doc(hidden)]
+    pub unused: u32,
 }
 
 /// Load tracking of Linux 3.8 to 3.11.
@@ -115,7 +116,8 @@ pub struct Task {
     pub class: u32,
     /// See [`task_flag`].
     pub flags: u32,
-    unused: u32,
+    #[doc(hidden)]
+    pub unused: u32,
 }
 
 impl Default for Task {
@@ -193,7 +195,8 @@ pub struct Cpu {
     pub wakeup_pending: u8,
     /// Not usable (0 or 1).
     pub offline: u8,
-    unused: [u8; 5],
+    #[doc(hidden)]
+    pub unused: [u8; 5],
 }
 
 impl Default for Cpu {
@@ -270,7 +273,8 @@ pub struct Domain {
     pub nr_groups: u32,
     /// Last-level cache, or [`NONE`].
     pub llc: u32,
-    unused: [u32; 2],
+    #[doc(hidden)]
+    pub unused: [u32; 2],
 }
 
 impl Domain {
@@ -307,7 +311,8 @@ pub struct Group {
     pub max_capacity: u32,
     /// A lower level failed because of affinity (0 or 1).
     pub imbalance: u32,
-    unused: u32,
+    #[doc(hidden)]
+    pub unused: u32,
 }
 
 impl Group {
@@ -426,7 +431,8 @@ pub struct Answer {
     pub cut: u32,
     /// Candidates by verdict, see [`crate::VERDICTS`].
     pub verdicts: [u32; 7],
-    unused: u32,
+    #[doc(hidden)]
+    pub unused: u32,
 }
 
 /// One line of an explanation.

@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The question "by how much": schedulers on one machine under one load, each
+//! run once a seed, the seeds shared, so that the difference of a pair holds
+//! the scheduler and not the noise.
+
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use alight_machine::{Governor, Machine};
+use alight_policy::{STEPS, Scheduler};
+use alight_sim::{Outcome, Scenario};
+use alight_workload::program::Workload;
+
+use crate::header::Header;
+use crate::metrics::{Key, named};
+use crate::spread::{self, Spread, spread};
+use crate::stats::{Delta, Summary, mean};
+
+/// What is compared.
+#[derive(Debug, Clone)]
+pub struct Question<'a> {
+    /// Where.
+    pub machine: &'a Machine,
+    /// What runs, all at once.
+    pub workloads: &'a [Workload],
+    /// Who decides; the first is the base of all deltas.
+    pub schedulers: &'a [Scheduler],
+    /// Runs of each scheduler.
+    pub runs: NonZeroU32,
+    /// Seed of the first run; run `i` has `seed + i`.
+    pub seed: u64,
+    /// cpufreq governor; `None`: the machine's.
+    pub governor: Option<Governor>,
+    /// End of each run, ns; `None`: when the workloads end.
+    pub duration_ns: Option<u64>,
+    /// Prove the invariants after every event (slow).
+    pub check: bool,
+    /// The command that asks this again.
+    pub command: String,
+}
+
+/// Simulates one scenario. [`alight_sim::run`] without a trace, or what a test puts in its place.
+pub type Runner<'a> =
+    dyn Fn(&Scenario<'_>, &AtomicBool) -> Result<Outcome, alight_sim::Error> + Sync + 'a;
+
+/// Why there is no comparison.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Fewer than two schedulers.
+    #[error("a comparison needs two schedulers or more, found {0}")]
+    TooFew(usize),
+    /// The last seed would not be a 64-bit number.
+    #[error(
+        "seed {seed} with {runs} runs: the last seed exceeds {}; use a smaller seed",
+        u64::MAX
+    )]
+    Seeds {
+        /// Seed of the first run.
+        seed: u64,
+        /// Runs.
+        runs: u32,
+    },
+    /// Interrupted too early.
+    #[error("interrupted before every scheduler had finished a run: nothing to compare")]
+    Interrupted,
+    /// A run failed, or its thread did not start.
+    #[error(transparent)]
+    Run(#[from] spread::Error<alight_sim::Error>),
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// Under which conditions.
+    pub header: Header,
+    /// Seeds whose runs are complete for every scheduler, rising.
+    pub seeds: Vec<u64>,
+    /// The first is the base.
+    pub variants: Vec<Variant>,
+}
+
+/// One scheduler's runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variant {
+    /// Its name.
+    pub scheduler: String,
+    /// Hash over the identities of its runs, in the order of seeds.
+    pub hash: u64,
+    /// Its numbers: results, energy, mechanism.
+    pub series: Vec<Series>,
+    /// Decisions per run by step, in the order of [`STEPS`], means.
+    pub steps: [f64; STEPS.len()],
+}
+
+/// One number over the runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// Which.
+    pub key: Key,
+    /// Its value in each run, in the order of seeds; `None` where a run has none.
+    pub samples: Vec<Option<f64>>,
+    /// Described.
+    pub summary: Summary,
+    /// Against the base; `None` for the base itself and where no run of both has it.
+    pub delta: Option<Delta>,
+}
+
+impl Comparison {
+    /// What all deltas refer to.
+    pub fn base(&self) -> &Variant {
+        &self.variants[0]
+    }
+
+    /// The schedulers that were compared with the base.
+    pub fn others(&self) -> &[Variant] {
+        &self.variants[1..]
+    }
+
+    /// Fewer runs are complete than were asked for.
+    pub fn interrupted(&self) -> bool {
+        self.seeds.len() < self.header.runs as usize
+    }
+}
+
+impl Variant {
+    /// The number of this name.
+    pub fn series(&self, name: &str) -> Option<&Series> {
+        self.series.iter().find(|series| series.key.name == name)
+    }
+}
+
+/// Runs every scheduler at every seed and compares.
+///
+/// When `cancel` becomes true no run is begun any more and the seeds that are
+/// complete for every scheduler are compared.
+///
+/// # Errors
+/// A question without sense, a run that fails, an interruption before the first seed was complete.
+pub fn compare(
+    question: &Question<'_>,
+    run: &Runner<'_>,
+    how: Spread<'_>,
+    cancel: &AtomicBool,
+) -> Result<Comparison, Error> {
+    let schedulers = question.schedulers;
+    if schedulers.len() < 2 {
+        return Err(Error::TooFew(schedulers.len()));
+    }
+    let runs = question.runs.get();
+    if question.seed.checked_add(u64::from(runs) - 1).is_none() {
+        let seed = question.seed;
+        return Err(Error::Seeds { seed, runs });
+    }
+    // Seed by seed, so that an interruption leaves whole pairs.
+    let outcomes = spread(runs as usize * schedulers.len(), how, |job| {
+        if cancel.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let scenario = Scenario {
+            machine: question.machine,
+            workloads: question.workloads,
+            scheduler: &schedulers[job % schedulers.len()],
+            governor: question.governor,
+            seed: question.seed + (job / schedulers.len()) as u64,
+            duration_ns: question.duration_ns,
+            check: question.check,
+        };
+        let outcome = run(&scenario, cancel)?;
+        Ok((!outcome.interrupted).then_some(outcome))
+    })?;
+    assemble(question, outcomes)
+}
+
+/// From the outcomes, seed by seed, to the comparison of those seeds that all schedulers finished.
+fn assemble(question: &Question<'_>, outcomes: Vec<Option<Outcome>>) -> Result<Comparison, Error> {
+    let schedulers = question.schedulers;
+    let mut seeds = Vec::new();
+    let mut by_scheduler: Vec<Vec<&Outcome>> = vec![Vec::new(); schedulers.len()];
+    for (run, outcomes) in outcomes.chunks(schedulers.len()).enumerate() {
+        let complete: Option<Vec<&Outcome>> = outcomes.iter().map(Option::as_ref).collect();
+        if let Some(complete) = complete {
+            seeds.push(question.seed + run as u64);
+            for (list, outcome) in by_scheduler.iter_mut().zip(complete) {
+                list.push(outcome);
+            }
+        }
+    }
+    if seeds.is_empty() {
+        return Err(Error::Interrupted);
+    }
+    let mut variants: Vec<Variant> = schedulers
+        .iter()
+        .zip(&by_scheduler)
+        .map(|(scheduler, outcomes)| describe(scheduler, outcomes))
+        .collect();
+    let (base, others) = variants.split_at_mut(1);
+    for series in others.iter_mut().flat_map(|other| &mut other.series) {
+        series.delta = base[0]
+            .series(&series.key.name)
+            .and_then(|base| delta(base, series));
+    }
+    Ok(Comparison {
+        header: Header::of(question),
+        seeds,
+        variants,
+    })
+}
+
+fn describe(scheduler: &Scheduler, outcomes: &[&Outcome]) -> Variant {
+    let runs: Vec<Vec<(Key, f64)>> = outcomes.iter().map(|outcome| named(outcome)).collect();
+    let mut keys: Vec<&Key> = Vec::new();
+    for (key, _) in runs.iter().flatten() {
+        if !keys.iter().any(|known| known.name == key.name) {
+            keys.push(key);
+        }
+    }
+    keys.sort_by_key(|key| key.kind);
+    let series = keys.iter().filter_map(|key| {
+        let samples: Vec<Option<f64>> = runs.iter().map(|run| value(run, &key.name)).collect();
+        let present: Vec<f64> = samples.iter().flatten().copied().collect();
+        Some(Series {
+            key: (*key).clone(),
+            summary: Summary::of(&present)?,
+            samples,
+            delta: None,
+        })
+    });
+    let per_run = |step: usize| -> Vec<f64> {
+        let counts = outcomes.iter().map(|outcome| outcome.steps[step] as f64);
+        counts.collect()
+    };
+    Variant {
+        scheduler: scheduler.name.clone(),
+        hash: combine(outcomes.iter().map(|outcome| outcome.hash)),
+        series: series.collect(),
+        steps: std::array::from_fn(|step| mean(&per_run(step)).unwrap_or(0.0)),
+    }
+}
+
+fn value(run: &[(Key, f64)], name: &str) -> Option<f64> {
+    run.iter()
+        .find(|(key, _)| key.name == name)
+        .map(|(_, value)| *value)
+}
+
+fn delta(base: &Series, other: &Series) -> Option<Delta> {
+    let pairs: Vec<(f64, f64)> = base
+        .samples
+        .iter()
+        .zip(&other.samples)
+        .filter_map(|(base, other)| base.zip(*other))
+        .collect();
+    Delta::of(&pairs)
+}
+
+/// FNV-1a over the bytes of the hashes, lowest first.
+fn combine(hashes: impl Iterator<Item = u64>) -> u64 {
+    const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0100_0000_01b3;
+    hashes.flat_map(u64::to_le_bytes).fold(BASIS, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake;
+    use std::num::NonZeroUsize;
+    use std::sync::Mutex;
+
+    type Answer = Result<Outcome, alight_sim::Error>;
+
+    fn ask(
+        runs: u32,
+        run: impl Fn(&Scenario<'_>, &AtomicBool) -> Answer + Sync,
+        cancel: &AtomicBool,
+    ) -> Result<Comparison, Error> {
+        let (machine, schedulers) = (fake::machine(), fake::schedulers());
+        let question = fake::question(&machine, &schedulers, runs);
+        compare(&question, &run, fake::QUIET, cancel)
+    }
+
+    #[test]
+    fn every_scheduler_runs_every_seed_once() {
+        let asked = Mutex::new(Vec::new());
+        let run = |scenario: &Scenario<'_>, _: &AtomicBool| {
+            let name = scenario.scheduler.name.clone();
+            asked.lock().unwrap().push((scenario.seed, name));
+            Ok(fake::outcome(scenario.seed))
+        };
+        let comparison = ask(3, run, &AtomicBool::new(false)).unwrap();
+        let mut asked = asked.into_inner().unwrap();
+        asked.sort();
+        let expected: Vec<(u64, String)> = [1, 2, 3]
+            .iter()
+            .flat_map(|seed| fake::schedulers().into_iter().map(|s| (*seed, s.name)))
+            .collect();
+        assert_eq!(asked, expected);
+        assert_eq!(comparison.seeds, [1, 2, 3]);
+        assert!(!comparison.interrupted());
+    }
+
+    #[test]
+    fn the_answer_does_not_depend_on_threads() {
+        let (machine, schedulers) = (fake::machine(), fake::schedulers());
+        let question = fake::question(&machine, &schedulers, 9);
+        let run = |scenario: &Scenario<'_>, _: &AtomicBool| -> Answer {
+            std::thread::sleep(std::time::Duration::from_micros(100 * (9 - scenario.seed)));
+            Ok(fake::better_outcome(scenario.seed))
+        };
+        let with = |threads| {
+            let how = Spread {
+                threads: NonZeroUsize::new(threads),
+                ..fake::QUIET
+            };
+            compare(&question, &run, how, &AtomicBool::new(false)).unwrap()
+        };
+        assert_eq!(with(1), with(5));
+    }
+
+    #[test]
+    fn samples_and_deltas_are_those_of_the_seeds() {
+        let comparison = fake::comparison(fake::better_outcome);
+        let base = comparison.base().series("events").unwrap();
+        let other = comparison.others()[0].series("events").unwrap();
+        assert_eq!(base.samples, [1010.0, 1020.0, 1030.0, 1040.0].map(Some));
+        assert_eq!(other.samples, [1516.0, 1532.0, 1545.0, 1561.0].map(Some));
+        assert_eq!(base.delta, None);
+        let delta = other.delta.unwrap();
+        // Differences 506, 512, 515, 521 against a mean of 1025.
+        assert_eq!(delta.delta_percent, Some(100.0 * 513.5 / 1025.0));
+        assert!(delta.significant);
+        let same = comparison.others()[0].series("idle_found_percent").unwrap();
+        assert_eq!(same.delta.unwrap().delta_percent, Some(0.0));
+        assert!(!same.delta.unwrap().significant);
+    }
+
+    #[test]
+    fn a_number_that_some_runs_lack_is_compared_over_the_others() {
+        let comparison = fake::comparison(|seed| {
+            let mut outcome = fake::outcome(seed);
+            if seed == 2 {
+                outcome.results[0].value = f64::NAN;
+            }
+            outcome
+        });
+        let events = comparison.others()[0].series("events").unwrap();
+        assert_eq!(
+            events.samples,
+            [Some(1010.0), None, Some(1030.0), Some(1040.0)]
+        );
+        assert_eq!(events.delta.unwrap().delta_percent, Some(0.0));
+    }
+
+    #[test]
+    fn an_interruption_keeps_the_seeds_that_all_schedulers_finished() {
+        let cancel = AtomicBool::new(false);
+        let run = |scenario: &Scenario<'_>, cancel: &AtomicBool| {
+            let last = scenario.seed == 3 && scenario.scheduler.params.features != 0;
+            cancel.fetch_or(last, Ordering::Relaxed);
+            Ok(Outcome {
+                interrupted: last,
+                ..fake::outcome(scenario.seed)
+            })
+        };
+        let (machine, schedulers) = (fake::machine(), fake::schedulers());
+        let question = fake::question(&machine, &schedulers, 10);
+        let how = Spread {
+            threads: NonZeroUsize::new(1),
+            ..fake::QUIET
+        };
+        let comparison = compare(&question, &run, how, &cancel).unwrap();
+        assert_eq!(comparison.seeds, [1, 2]);
+        assert!(comparison.interrupted());
+    }
+
+    #[test]
+    fn an_interruption_before_the_first_pair_leaves_nothing_to_compare() {
+        let never = |_: &Scenario<'_>, _: &AtomicBool| -> Answer { panic!("must not run") };
+        let error = ask(5, never, &AtomicBool::new(true)).unwrap_err();
+        assert!(matches!(error, Error::Interrupted), "{error}");
+    }
+
+    #[test]
+    fn questions_without_sense_are_refused_before_anything_runs() {
+        let never = |_: &Scenario<'_>, _: &AtomicBool| -> Answer { panic!("must not run") };
+        let (machine, schedulers) = (fake::machine(), fake::schedulers());
+        let cancel = AtomicBool::new(false);
+        let alone = fake::question(&machine, &schedulers[..1], 1);
+        let late = Question {
+            seed: u64::MAX,
+            ..fake::question(&machine, &schedulers, 2)
+        };
+        for (question, message) in [
+            (alone, "a comparison needs two schedulers or more, found 1"),
+            (
+                late,
+                "seed 18446744073709551615 with 2 runs: the last seed exceeds 18446744073709551615; use a smaller seed",
+            ),
+        ] {
+            let error = compare(&question, &never, fake::QUIET, &cancel).unwrap_err();
+            assert_eq!(error.to_string(), message);
+        }
+    }
+
+    #[test]
+    fn a_run_that_fails_is_told() {
+        let run = |_: &Scenario<'_>, _: &AtomicBool| {
+            Err(alight_sim::Error::Refused("CPU 9 is not there".to_owned()))
+        };
+        let error = ask(3, run, &AtomicBool::new(false)).unwrap_err();
+        assert_eq!(error.to_string(), "CPU 9 is not there");
+    }
+
+    #[test]
+    fn the_hash_tells_runs_and_their_order_apart() {
+        let hash = |list: &[u64]| combine(list.iter().copied());
+        assert_ne!(hash(&[1, 2]), hash(&[2, 1]));
+        assert_ne!(hash(&[1]), hash(&[1, 1]));
+        assert_eq!(hash(&[]), 0xcbf2_9ce4_8422_2325);
+    }
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The report as the kernel test robot mails it: `value ± deviation  change  value ± deviation  name`,
+//! a block for each scheduler against the base.
+
+use crate::compare::{Comparison, Series, Variant};
+use crate::report::layout::Columns;
+use crate::report::{number, words};
+
+const RULE: &str =
+    "=========================================================================================";
+
+pub(super) fn render(comparison: &Comparison) -> String {
+    let header = &comparison.header;
+    let mut text = format!(
+        "{RULE}\nmachine/governor/workload:\n  {}/{}/{}\n\nprogram: {}\nruns: {}\nreproduce: {}\n",
+        header.machine,
+        header.governor,
+        header.workloads.join(" & "),
+        words::program(),
+        words::runs(comparison),
+        header.command,
+    );
+    for other in comparison.others() {
+        text.push('\n');
+        text.push_str(&block(comparison.base(), other));
+    }
+    text
+}
+
+fn block(base: &Variant, other: &Variant) -> String {
+    let mut columns = Columns::new(0, 0).with_remark();
+    columns.row([&base.scheduler, "", &other.scheduler, ""]);
+    columns.row(["%stddev", "%change", "%stddev", ""]);
+    for reference in &base.series {
+        let Some(series) = other.series(&reference.key.name) else {
+            continue;
+        };
+        let Some(delta) = &series.delta else {
+            continue;
+        };
+        columns.row([
+            value(reference),
+            number::percent(delta.delta_percent),
+            value(series),
+            reference.key.name.clone(),
+        ]);
+    }
+    columns.render()
+}
+
+/// `161714 ± 2%`; the robot leaves a deviation below 2 % out, so nothing stands for it.
+fn value(series: &Series) -> String {
+    const SHOWN_FROM_PERCENT: f64 = 2.0;
+    let mean = number::plain(series.summary.mean);
+    match series.summary.cv_percent() {
+        Some(cv) if cv >= SHOWN_FROM_PERCENT => format!("{mean} \u{b1}{cv:3.0}%"),
+        _ => format!("{mean}      "),
+    }
+}

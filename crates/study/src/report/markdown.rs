@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The report as a page: GitHub's tables.
+
+use crate::compare::Comparison;
+use crate::report::table::{STATISTICS, cells};
+use crate::report::{number, words};
+
+pub(super) fn render(comparison: &Comparison) -> String {
+    let mut text = String::new();
+    for (label, value) in words::head(comparison) {
+        text.push_str(&format!("- {label}: {}\n", escape(&value)));
+    }
+    text.push_str(&format!("- program: {}\n\n", words::program()));
+    text.push_str(&table(comparison));
+    text.push_str(&format!("\n{}\n", escape(words::STAR)));
+    text
+}
+
+fn table(comparison: &Comparison) -> String {
+    let base = comparison.base();
+    let mut text = line(
+        ["metric", "scheduler"]
+            .iter()
+            .chain(&STATISTICS)
+            .chain(&["delta", "95% interval"])
+            .map(|cell| (*cell).to_owned()),
+    );
+    text.push_str("|---|---|");
+    text.push_str(&"--:|".repeat(STATISTICS.len() + 2));
+    text.push('\n');
+    for reference in &base.series {
+        let decimals = number::decimals(reference.summary.mean);
+        for variant in &comparison.variants {
+            let Some(series) = variant.series(&reference.key.name) else {
+                continue;
+            };
+            let mut row = vec![words::title(&series.key), variant.scheduler.clone()];
+            row.extend(cells(&series.summary, decimals));
+            row.extend(match &series.delta {
+                None => [String::new(), String::new()],
+                Some(delta) => {
+                    let star = if delta.significant { " *" } else { "" };
+                    [
+                        number::percent(delta.delta_percent) + star,
+                        number::interval(delta.ci_low.zip(delta.ci_high)),
+                    ]
+                }
+            });
+            text.push_str(&line(row));
+        }
+    }
+    text
+}
+
+fn line(cells: impl IntoIterator<Item = String>) -> String {
+    let mut text = "|".to_owned();
+    for cell in cells {
+        text.push_str(&format!(" {} |", escape(&cell)));
+    }
+    text + "\n"
+}
+
+/// Underscores within words are safe in GitHub's dialect; bars and stars are not.
+fn escape(text: &str) -> String {
+    text.replace('|', "\\|").replace('*', "\\*")
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Numbers as text, the same on every machine.
+
+/// Digits that a printed number shows, those before the point included.
+const SIGNIFICANT: i32 = 6;
+
+/// Decimals that show `value` with 6 significant digits, 0 to 9.
+pub fn decimals(value: f64) -> usize {
+    if value == 0.0 || !value.is_finite() {
+        return 0;
+    }
+    // The formatter's exponent is exact where a logarithm is rounded.
+    let exponent: i32 = format!("{value:e}")
+        .rsplit_once('e')
+        .and_then(|(_, exponent)| exponent.parse().ok())
+        .unwrap_or(0);
+    (SIGNIFICANT - 1 - exponent).clamp(0, 9) as usize
+}
+
+/// `value` with `decimals` decimals.
+pub fn fixed(value: f64, decimals: usize) -> String {
+    positive_zero(format!("{value:.decimals$}"))
+}
+
+/// `value` with 6 significant digits, a whole one without decimals.
+pub fn plain(value: f64) -> String {
+    let decimals = if value.fract() == 0.0 {
+        0
+    } else {
+        decimals(value)
+    };
+    fixed(value, decimals)
+}
+
+/// A missing number.
+pub const NONE: &str = "-";
+
+/// `+41.2%`, or [`NONE`].
+pub fn percent(value: Option<f64>) -> String {
+    value.map_or(NONE.to_owned(), |value| format!("{}%", signed(value)))
+}
+
+/// `+41.2`, one decimal.
+pub fn signed(value: f64) -> String {
+    let text = fixed(value, 1);
+    if text.starts_with('-') {
+        text
+    } else {
+        format!("+{text}")
+    }
+}
+
+/// `[+38.1, +44.3]`, or nothing for a missing interval.
+pub fn interval(ends: Option<(f64, f64)>) -> String {
+    ends.map_or(String::new(), |(low, high)| {
+        format!("[{}, {}]", signed(low), signed(high))
+    })
+}
+
+/// The run's identity as it is printed.
+pub fn hash(hash: u64) -> String {
+    format!("{hash:016x}")
+}
+
+/// A time with the unit that suits it: `5 s`, `32 ms`, `17 us`, `250 ns`; exact.
+pub fn time(ns: u64) -> String {
+    for (unit, size) in [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)] {
+        if ns >= size && ns.is_multiple_of(size) {
+            return format!("{} {unit}", ns / size);
+        }
+    }
+    format!("{ns} ns")
+}
+
+fn positive_zero(text: String) -> String {
+    let is_zero = text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
+    match text.strip_prefix('-') {
+        Some(rest) if is_zero => rest.to_owned(),
+        _ => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_show_six_digits() {
+        for (value, text) in [
+            (0.631_04, "0.631040"),
+            (10_267.76, "10267.8"),
+            (118_000_000.25, "118000000"),
+            (12.0, "12"),
+            (0.0, "0"),
+            (-0.0, "0"),
+            (99.999_999_9, "100.0000"),
+            (1e-12, "0.000000000"),
+        ] {
+            assert_eq!(plain(value), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn percentages_carry_a_sign_and_no_negative_zero() {
+        assert_eq!(percent(Some(41.23)), "+41.2%");
+        assert_eq!(percent(Some(-0.04)), "+0.0%");
+        assert_eq!(percent(Some(-3.0)), "-3.0%");
+        assert_eq!(percent(None), "-");
+        assert_eq!(interval(Some((-1.0, 2.0))), "[-1.0, +2.0]");
+    }
+
+    #[test]
+    fn times_are_exact() {
+        for (ns, text) in [
+            (5_000_000_000, "5 s"),
+            (1_500_000_000, "1500 ms"),
+            (17_000, "17 us"),
+            (17_001, "17001 ns"),
+            (0, "0 ns"),
+        ] {
+            assert_eq!(time(ns), text);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The report for the terminal: the answer first, then why.
+
+use alight_policy::STEPS;
+
+use crate::compare::{Comparison, Series, Variant};
+use crate::metrics::Kind;
+use crate::report::layout::Columns;
+use crate::report::{number, words};
+use crate::stats::Summary;
+
+/// Heads of the columns of [`cells`].
+pub(super) const STATISTICS: [&str; 7] = ["mean", "std", "min", "50%", "75%", "99%", "max"];
+
+pub(super) fn render(comparison: &Comparison) -> String {
+    let mut text = head(comparison);
+    for series in &comparison.base().series {
+        if series.key.kind == Kind::Result {
+            text.push('\n');
+            text.push_str(&answer(comparison, &series.key.name));
+        }
+    }
+    for other in comparison.others() {
+        text.push_str(&reasons(comparison, other));
+    }
+    text.push('\n');
+    text.push_str(words::STAR);
+    text.push('\n');
+    text
+}
+
+fn head(comparison: &Comparison) -> String {
+    let mut columns = Columns::new(0, 2);
+    for (label, value) in words::head(comparison) {
+        columns.row([label.to_owned(), value]);
+    }
+    format!("{}: compare\n{}", words::program(), columns.render())
+}
+
+/// The statistics of one series; all with the decimals that its base's mean needs.
+pub(super) fn cells(summary: &Summary, decimals: usize) -> [String; 7] {
+    let fixed = |value| number::fixed(value, decimals);
+    [
+        fixed(summary.mean),
+        summary.std.map_or(number::NONE.to_owned(), fixed),
+        fixed(summary.min),
+        fixed(summary.p50),
+        fixed(summary.p75),
+        fixed(summary.p99),
+        fixed(summary.max),
+    ]
+}
+
+/// One number with all its statistics: a block of rows, a scheduler each.
+fn answer(comparison: &Comparison, name: &str) -> String {
+    let base = comparison.base();
+    let Some(reference) = base.series(name) else {
+        return String::new();
+    };
+    let decimals = number::decimals(reference.summary.mean);
+    let mut columns = Columns::new(2, 1).narrow();
+    columns.row(
+        [""].iter()
+            .chain(&STATISTICS)
+            .copied()
+            .chain(["delta", "95% interval"]),
+    );
+    let mut verdicts = Columns::new(2, 1);
+    for variant in &comparison.variants {
+        let Some(series) = variant.series(name) else {
+            continue;
+        };
+        let label = words::short_name(&variant.scheduler, &base.scheduler);
+        let mut row = vec![label.to_owned()];
+        row.extend(cells(&series.summary, decimals));
+        if let Some(delta) = &series.delta {
+            row.push(number::percent(delta.delta_percent));
+            row.push(number::interval(delta.ci_low.zip(delta.ci_high)));
+            verdicts.row([format!("{label}: {}", words::verdict(series))]);
+        }
+        columns.row(row);
+    }
+    let title = words::title(&reference.key);
+    format!("{title}\n{}{}", columns.render(), verdicts.render())
+}
+
+/// Why one scheduler differs from the base.
+fn reasons(comparison: &Comparison, other: &Variant) -> String {
+    let base = comparison.base();
+    let label = words::short_name(&other.scheduler, &base.scheduler);
+    let heads = ["", &base.scheduler, label, "delta", ""];
+    let mut text = String::new();
+    for (kind, title) in [
+        (Kind::Energy, "energy, means of the runs, lower is better"),
+        (Kind::Mechanism, "the mechanism, means of the runs"),
+    ] {
+        let mut columns = Columns::new(2, 1).with_remark();
+        columns.row(heads);
+        let of_kind = base.series.iter().filter(|series| series.key.kind == kind);
+        let rows: Vec<_> = of_kind
+            .filter_map(|series| mean_row(series, other))
+            .collect();
+        if !rows.is_empty() {
+            rows.into_iter().for_each(|row| columns.row(row));
+            text.push_str(&format!("\n{title}\n{}", columns.render()));
+        }
+    }
+    text + &steps(base, other, heads)
+}
+
+fn mean_row(base: &Series, other: &Variant) -> Option<[String; 5]> {
+    let series = other.series(&base.key.name)?;
+    let delta = series.delta?;
+    Some([
+        base.key.name.clone(),
+        number::plain(base.summary.mean),
+        number::plain(series.summary.mean),
+        number::percent(delta.delta_percent),
+        if delta.significant { "*" } else { "" }.to_owned(),
+    ])
+}
+
+/// Steps whose share of all decisions differs by as little as the table shows.
+fn steps(base: &Variant, other: &Variant, heads: [&str; 5]) -> String {
+    let mut columns = Columns::new(2, 1);
+    columns.row(heads[..3].iter().copied());
+    let mut meanings = Columns::new(2, 2);
+    for (step, (name, meaning)) in STEPS.iter().enumerate() {
+        let [was, is] = [base, other].map(|variant| share(variant, step));
+        if was != is {
+            columns.row([*name, was.as_str(), is.as_str()]);
+            meanings.row([*name, *meaning]);
+        }
+    }
+    if meanings.is_empty() {
+        return "\nthe same selection steps answer, in the same shares\n".to_owned();
+    }
+    let (columns, meanings) = (columns.render(), meanings.render());
+    format!(
+        "\nthe selection steps that differ, % of all decisions\n{columns}which mean\n{meanings}"
+    )
+}
+
+fn share(variant: &Variant, step: usize) -> String {
+    let all: f64 = variant.steps.iter().sum();
+    let share = if all > 0.0 {
+        100.0 * variant.steps[step] / all
+    } else {
+        0.0
+    };
+    number::fixed(share, 1)
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Each report of one comparison against the text that it must be, in `golden/`.
+
+use super::*;
+use crate::fake;
+use crate::header::VERSION;
+
+fn check(name: &str, style: Style, expected: &str) {
+    let comparison = fake::comparison(fake::better_outcome);
+    let found = render(&comparison, style).replace(VERSION, "VERSION");
+    assert!(found == expected, "golden/{name} differs from\n{found}");
+}
+
+#[test]
+fn table() {
+    check("table.txt", Style::Table, include_str!("golden/table.txt"));
+}
+
+#[test]
+fn markdown() {
+    check("page.md", Style::Markdown, include_str!("golden/page.md"));
+}
+
+#[test]
+fn csv() {
+    check("rows.csv", Style::Csv, include_str!("golden/rows.csv"));
+}
+
+#[test]
+fn json() {
+    check(
+        "compare.json",
+        Style::Json,
+        include_str!("golden/compare.json"),
+    );
+}
+
+#[test]
+fn mmtests() {
+    check(
+        "mmtests.txt",
+        Style::Mmtests,
+        include_str!("golden/mmtests.txt"),
+    );
+}
+
+#[test]
+fn lkp() {
+    check("lkp.txt", Style::Lkp, include_str!("golden/lkp.txt"));
+}
+
+#[test]
+fn the_table_fits_a_terminal() {
+    let table = render(&fake::comparison(fake::better_outcome), Style::Table);
+    for line in table.lines() {
+        assert!(line.chars().count() <= 100, "too long: {line}");
+    }
+}
+
+#[test]
+fn equal_schedulers_differ_in_nothing() {
+    let table = render(&fake::comparison(fake::outcome), Style::Table);
+    assert!(table.contains("within noise"), "{table}");
+    assert!(table.contains("the same selection steps answer"), "{table}");
+}
+
+#[test]
+fn an_interruption_is_said_in_every_head() {
+    let mut comparison = fake::comparison(fake::outcome);
+    comparison.header.runs = 20;
+    for style in [Style::Table, Style::Markdown, Style::Mmtests, Style::Lkp] {
+        let text = render(&comparison, style);
+        assert!(text.contains("INTERRUPTED, 20 were asked for"), "{text}");
+    }
+    assert!(render(&comparison, Style::Json).contains("\"interrupted\": true"));
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The words that several reports share.
+
+use crate::compare::{Comparison, Series};
+use crate::header::VERSION;
+use crate::metrics::Key;
+use crate::report::number;
+use alight_workload::program::Better;
+
+/// `alight 0.1.0`.
+pub fn program() -> String {
+    format!("alight {VERSION}")
+}
+
+/// The name of a scheduler beside the base: the base's own features are left out of it.
+pub fn short_name<'a>(scheduler: &'a str, base: &str) -> &'a str {
+    match scheduler.strip_prefix(base) {
+        Some(rest) if rest.starts_with('+') => rest,
+        _ => scheduler,
+    }
+}
+
+/// `events, higher is better`.
+pub fn title(key: &Key) -> String {
+    match key.better_word() {
+        Some(better) => format!("{}, {better} is better", key.name),
+        None => key.name.clone(),
+    }
+}
+
+/// What a series says against the base, in a word.
+pub fn verdict(series: &Series) -> &'static str {
+    let Some(delta) = &series.delta else {
+        return "no run of both to compare";
+    };
+    if series.summary.std.is_none() {
+        return "one run shows no difference from noise";
+    }
+    if !delta.significant {
+        return "within noise: the interval contains 0";
+    }
+    let rising = delta.ci_low.is_some_and(|low| low > 0.0);
+    match (series.key.better, rising) {
+        (None, _) => "different",
+        (Some(Better::Higher), true) | (Some(Better::Lower), false) => "better",
+        (Some(Better::Higher), false) | (Some(Better::Lower), true) => "worse",
+    }
+}
+
+/// `20, seeds 1 to 20, shared by the schedulers`, and what an interruption left out.
+pub fn runs(comparison: &Comparison) -> String {
+    let seeds = &comparison.seeds;
+    let done = match (seeds.as_slice(), contiguous(seeds)) {
+        ([seed], _) => format!("1, seed {seed}"),
+        ([first, .., last], true) => format!("{}, seeds {first} to {last}", seeds.len()),
+        _ => {
+            let list: Vec<String> = seeds.iter().map(u64::to_string).collect();
+            format!("{}, seeds {}", seeds.len(), list.join(" "))
+        }
+    };
+    let asked = comparison.header.runs;
+    if comparison.interrupted() {
+        format!("{done}; INTERRUPTED, {asked} were asked for")
+    } else {
+        format!("{done}, each shared by all schedulers")
+    }
+}
+
+fn contiguous(seeds: &[u64]) -> bool {
+    seeds.windows(2).all(|pair| pair[0] + 1 == pair[1])
+}
+
+/// The machine with its size and governor.
+pub fn machine(comparison: &Comparison) -> String {
+    let header = &comparison.header;
+    format!(
+        "{}: {}, {} CPUs, {}",
+        header.machine, header.description, header.cpus, header.governor
+    )
+}
+
+/// The conditions as pairs of a label and a text, for reports with a head.
+pub fn head(comparison: &Comparison) -> Vec<(&'static str, String)> {
+    let header = &comparison.header;
+    let mut head = vec![("machine", machine(comparison))];
+    head.extend(header.workloads.iter().map(|w| ("workload", w.clone())));
+    if let Some(ns) = header.duration_ns {
+        head.push(("cut at", number::time(ns)));
+    }
+    for (index, variant) in comparison.variants.iter().enumerate() {
+        let role = if index == 0 { "base" } else { "against it" };
+        let hash = number::hash(variant.hash);
+        head.push((role, format!("{} (hash {hash})", variant.scheduler)));
+    }
+    head.push(("runs", runs(comparison)));
+    head.push(("again", header.command.clone()));
+    head
+}
+
+/// What `*` means wherever it stands.
+pub const STAR: &str =
+    "* significant: the 95 % confidence interval of the paired difference does not contain 0";

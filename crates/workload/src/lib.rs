@@ -10,6 +10,7 @@ mod check;
 mod command;
 pub mod diagnostic;
 mod load;
+mod measures;
 pub mod program;
 
 pub use diagnostic::{Diagnostic, Error, Severity};

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Command lines of the real tools, read as those tools read them.
 
+mod cyclictest;
 mod getopt;
 mod hackbench;
 mod sysbench;
@@ -10,6 +11,7 @@ use crate::program::Workload;
 use getopt::Word;
 
 const TOOLS: &[(&str, Compile)] = &[
+    ("cyclictest", cyclictest::compile),
     ("hackbench", hackbench::compile),
     ("sysbench", sysbench::compile),
 ];

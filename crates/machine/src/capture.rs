@@ -6,6 +6,7 @@
 //! What is missing is assumed, marked so in the file, and said in a note. What
 //! is there but makes no sense is an error.
 
+mod clocks;
 mod facts;
 mod text;
 mod tree;

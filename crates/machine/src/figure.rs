@@ -59,7 +59,19 @@ pub struct Figure {
     pub path: String,
     /// Its value, a list's items separated by blanks.
     pub value: String,
+    /// How it follows from a figure stated elsewhere, for instance `4000 at 1200 MHz`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub basis: Option<String>,
     /// Where it comes from.
     #[serde(flatten)]
     pub provenance: Provenance,
+}
+
+impl Figure {
+    /// The section it stands in and its key there.
+    pub fn section_and_key(&self) -> (&str, &str) {
+        self.path
+            .rsplit_once('.')
+            .unwrap_or(("machine", &self.path))
+    }
 }

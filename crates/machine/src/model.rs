@@ -236,3 +236,17 @@ pub enum Governor {
     /// Utilization driven.
     Schedutil,
 }
+
+impl Governor {
+    /// Every governor.
+    pub(crate) const ALL: [Self; 3] = [Self::Performance, Self::Powersave, Self::Schedutil];
+
+    /// Name as in sysfs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Performance => "performance",
+            Self::Powersave => "powersave",
+            Self::Schedutil => "schedutil",
+        }
+    }
+}

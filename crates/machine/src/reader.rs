@@ -25,11 +25,16 @@ pub(crate) struct Ledger(RefCell<Vec<Figure>>);
 
 impl Ledger {
     pub fn record(&self, path: String, value: String, provenance: Provenance) {
-        self.0.borrow_mut().push(Figure {
+        self.push(Figure {
             path,
             value,
+            basis: None,
             provenance,
         });
+    }
+
+    pub fn push(&self, figure: Figure) {
+        self.0.borrow_mut().push(figure);
     }
 
     pub fn into_figures(self) -> Vec<Figure> {

@@ -19,7 +19,7 @@ use crate::reader::Ledger;
 pub struct DataSheet {
     /// The machine.
     pub machine: Machine,
-    /// Every figure of its file, and those derived from them, by path.
+    /// Every figure of its file, and those derived from them, by section and key.
     pub figures: Vec<Figure>,
     /// Warnings of the checks.
     pub warnings: Vec<Finding>,
@@ -42,7 +42,7 @@ impl Draft {
         resolver.record_derived_figures();
         let Self { ledger, notes, .. } = self;
         let mut figures = ledger.into_figures();
-        figures.sort_by(|a, b| a.path.cmp(&b.path));
+        figures.sort_by(|a, b| a.section_and_key().cmp(&b.section_and_key()));
         Ok(DataSheet {
             machine,
             figures,
@@ -272,21 +272,15 @@ impl<'a> Resolver<'a> {
         let top_khz = capacity::top_khz(self.draft, core);
         for (index, field) in COST_FIELDS.iter().enumerate() {
             let (stated, provenance) = &core.costs.values[index];
-            let mut provenance = provenance.clone();
             let value = core.costs.at(index, top_khz);
-            if u64::from(value) != stated.value {
-                provenance.source = format!(
-                    "{}; {} ns at {} MHz, scaled to {} MHz",
-                    provenance.source,
-                    stated.value,
-                    core.costs.reference_khz.value / 1000,
-                    top_khz / 1000
-                );
-            }
-            let path = format!("core_type.{}.costs.{}", core.name, field.key);
-            self.draft
-                .ledger
-                .record(path, value.to_string(), provenance);
+            let reference_mhz = core.costs.reference_khz.value / 1000;
+            let scaled = u64::from(value) != stated.value;
+            self.draft.ledger.push(Figure {
+                path: format!("core_type.{}.costs.{}", core.name, field.key),
+                value: value.to_string(),
+                basis: scaled.then(|| format!("{} at {reference_mhz} MHz", stated.value)),
+                provenance: provenance.clone(),
+            });
         }
     }
 }

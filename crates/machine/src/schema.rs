@@ -28,11 +28,6 @@ const TIME_US: RangeInclusive<u64> = 0..=10_000_000;
 const COST_NS: RangeInclusive<u64> = 0..=1_000_000_000;
 const LINES: RangeInclusive<u64> = 0..=1_000_000;
 
-const GOVERNORS: [(&str, Governor); 3] = [
-    ("performance", Governor::Performance),
-    ("powersave", Governor::Powersave),
-    ("schedutil", Governor::Schedutil),
-];
 const SCOPES: [(&str, IdleScope); 2] = [("core", IdleScope::Core), ("cluster", IdleScope::Cluster)];
 
 /// Reads a document in which everything inherited is already in place.
@@ -47,7 +42,10 @@ pub(crate) fn read(document: &Document) -> Result<Draft, Error> {
     let description = root.required("description", description)?.value;
     let hz = root.whole("hz", 1..=10_000)?;
     let hz = root.required("hz", hz)?;
-    let governor = root.choice("governor", &GOVERNORS)?;
+    let governor = root.choice(
+        "governor",
+        &Governor::ALL.map(|governor| (governor.name(), governor)),
+    )?;
     let governor = root.required("governor", governor)?;
     let topology = root.section("topology")?;
     let topology = read_topology(root.required("topology", topology)?)?;

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::clocks::FreqFacts;
 use super::tree::Tree;
 use crate::capacity::CAPACITY_SCALE;
 use crate::cpuset::CpuSet;
@@ -10,21 +11,6 @@ use crate::error::Error;
 
 const CPU: &str = "sys/devices/system/cpu";
 const NODE: &str = "sys/devices/system/node";
-const ENERGY_MODEL: &str = "sys/kernel/debug/energy_model";
-
-/// cpufreq drivers that can change the clock from the scheduler's context.
-const FAST_SWITCH_DRIVERS: [&str; 6] = [
-    "acpi-cpufreq",
-    "amd-pstate",
-    "cppc_cpufreq",
-    "intel_cpufreq",
-    "qcom-cpufreq-hw",
-    "scmi",
-];
-
-/// Drivers whose governor `powersave` follows the load.
-const SELF_GOVERNED_DRIVERS: [&str; 2] = ["intel_pstate", "amd-pstate-epp"];
-
 /// Arm cores that run in order, by part number of implementer 0x41 (Linux
 /// `arch/arm64/include/asm/cputype.h`), and others often met.
 const ARM_PARTS: [(u64, &str, CostKind); 17] = [
@@ -94,19 +80,6 @@ pub(super) struct IdleFacts {
     pub whole_cluster: bool,
 }
 
-/// What clocks of one kind have in common.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct FreqFacts {
-    pub khz: Vec<u64>,
-    /// From the energy model, uW.
-    pub power_uw: Option<Vec<u64>>,
-    pub switch_us: Option<u64>,
-    pub fast_switch: bool,
-    pub rate_limit_us: Option<u64>,
-    /// Frequencies were read, not assumed.
-    pub known: bool,
-}
-
 pub(super) fn gather(tree: &Tree) -> Result<Facts, Error> {
     let mut gatherer = Gatherer::new(tree)?;
     let cpus = CpuSet::first_n(gatherer.online.len());
@@ -135,10 +108,11 @@ pub(super) fn gather(tree: &Tree) -> Result<Facts, Error> {
     })
 }
 
-struct Gatherer<'a> {
-    tree: &'a Tree,
+/// Reads a tree, and keeps the notes on what it lacks.
+pub(super) struct Gatherer<'a> {
+    pub(super) tree: &'a Tree,
     /// Kernel's numbers of the CPUs, in order: ours are the positions.
-    online: Vec<usize>,
+    pub(super) online: Vec<usize>,
     notes: Vec<String>,
 }
 
@@ -167,14 +141,14 @@ impl<'a> Gatherer<'a> {
         Ok(gatherer)
     }
 
-    fn note(&mut self, text: &str) {
+    pub(super) fn note(&mut self, text: &str) {
         if !self.notes.iter().any(|note| note == text) {
             self.notes.push(text.to_owned());
         }
     }
 
     /// Kernel numbers to ours; CPUs that are not online fall out.
-    fn ours(&self, kernel: &CpuSet) -> CpuSet {
+    pub(super) fn ours(&self, kernel: &CpuSet) -> CpuSet {
         let positions = self.online.iter().enumerate();
         positions
             .filter(|(_, number)| kernel.contains(**number))
@@ -182,12 +156,12 @@ impl<'a> Gatherer<'a> {
             .collect()
     }
 
-    fn cpu_file(&self, cpu: usize, file: &str) -> String {
+    pub(super) fn cpu_file(&self, cpu: usize, file: &str) -> String {
         format!("{CPU}/cpu{}/{file}", self.online[cpu])
     }
 
     /// Disjoint sets, from what each CPU says of its own.
-    fn partition(
+    pub(super) fn partition(
         &self,
         set_of: impl Fn(usize) -> Result<CpuSet, Error>,
     ) -> Result<Vec<CpuSet>, Error> {
@@ -327,12 +301,11 @@ impl<'a> Gatherer<'a> {
         let capacities = self.capacities()?;
         let model = self.model()?;
         let mut types: BTreeMap<CoreFacts, CpuSet> = BTreeMap::new();
-        for cpu in 0..self.online.len() {
+        for (cpu, &capacity) in capacities.iter().enumerate() {
             let threads = core
                 .iter()
                 .find(|set| set.contains(cpu))
                 .map_or(1, CpuSet::len);
-            let capacity = capacities[cpu];
             let (name, kind) = self.make(cpu, capacity, &model)?;
             let facts = CoreFacts {
                 capacity,
@@ -450,172 +423,4 @@ impl<'a> Gatherer<'a> {
         }
         Ok(states)
     }
-
-    fn freq_domains(&mut self, core: &[CpuSet]) -> Result<BTreeMap<FreqFacts, Vec<CpuSet>>, Error> {
-        let spans = self.partition(|cpu| {
-            for file in ["cpufreq/related_cpus", "cpufreq/affected_cpus"] {
-                if let Some(set) = self.tree.cpus(&self.cpu_file(cpu, file))? {
-                    return Ok(self.ours(&set));
-                }
-            }
-            Ok(CpuSet::single(cpu))
-        })?;
-        let spans = merge_siblings(spans, core);
-        let mut domains: BTreeMap<FreqFacts, Vec<CpuSet>> = BTreeMap::new();
-        for span in spans {
-            let Some(cpu) = span.first() else { continue };
-            let facts = self.freq(cpu)?;
-            domains.entry(facts).or_default().push(span);
-        }
-        if domains.keys().any(|facts| !facts.known) {
-            self.note("frequencies are not known: one frequency is used");
-        }
-        if domains.keys().any(|facts| facts.power_uw.is_none()) {
-            self.note("there is no readable energy model: powers are assumed");
-        }
-        Ok(domains)
-    }
-
-    fn freq(&mut self, cpu: usize) -> Result<FreqFacts, Error> {
-        let file = |name: &str| format!("cpufreq/{name}");
-        let number = |name: &str| self.tree.number(&self.cpu_file(cpu, &file(name)));
-        // The kernel says "unknown" with the largest number of 32 bits.
-        let known = |latency: &u64| *latency < u64::from(u32::MAX);
-        let switch_us = number("cpuinfo_transition_latency")?
-            .filter(known)
-            .map(|ns| ns / 1000);
-        let rate_limit_us = number("schedutil/rate_limit_us")?;
-        let driver = self
-            .tree
-            .text(&self.cpu_file(cpu, &file("scaling_driver")))?;
-        let fast_switch = driver.is_some_and(|d| FAST_SWITCH_DRIVERS.contains(&d.as_str()));
-        let (khz, power_uw) = match self.energy_model(cpu)? {
-            Some((khz, power)) => (khz, Some(power)),
-            None => (self.frequencies(cpu)?, None),
-        };
-        let known = !khz.is_empty();
-        Ok(FreqFacts {
-            khz: if known {
-                khz
-            } else {
-                vec![self.nominal_khz(cpu)?]
-            },
-            power_uw,
-            switch_us,
-            fast_switch,
-            rate_limit_us,
-            known,
-        })
-    }
-
-    /// The frequency table, or what is known of it: lowest, base and highest.
-    fn frequencies(&mut self, cpu: usize) -> Result<Vec<u64>, Error> {
-        let mut khz = Vec::new();
-        for name in ["scaling_available_frequencies", "scaling_boost_frequencies"] {
-            let path = self.cpu_file(cpu, &format!("cpufreq/{name}"));
-            khz.extend(self.tree.numbers(&path)?.unwrap_or_default());
-        }
-        if khz.is_empty() {
-            for name in ["cpuinfo_min_freq", "base_frequency", "cpuinfo_max_freq"] {
-                let path = self.cpu_file(cpu, &format!("cpufreq/{name}"));
-                khz.extend(self.tree.number(&path)?);
-            }
-            if !khz.is_empty() {
-                self.note("there is no frequency table: lowest, base and highest are used");
-            }
-        }
-        khz.retain(|&khz| khz > 0);
-        khz.sort_unstable();
-        khz.dedup();
-        Ok(khz)
-    }
-
-    /// The one frequency of a machine without cpufreq.
-    fn nominal_khz(&mut self, cpu: usize) -> Result<u64, Error> {
-        let nominal = self
-            .tree
-            .number(&self.cpu_file(cpu, "acpi_cppc/nominal_freq"))?;
-        if let Some(mhz) = nominal.filter(|&mhz| mhz > 0) {
-            return Ok(mhz.saturating_mul(1000));
-        }
-        let cpuinfo = self.tree.text("proc/cpuinfo")?.unwrap_or_default();
-        let mhz = cpuinfo
-            .lines()
-            .find_map(|line| line.strip_prefix("cpu MHz")?.split_once(':'))
-            .and_then(|(_, mhz)| mhz.trim().split('.').next()?.parse::<u64>().ok());
-        match mhz.filter(|&mhz| mhz > 0) {
-            Some(mhz) => Ok(mhz.saturating_mul(1000)),
-            None => {
-                self.note("the clock is not known: 1 GHz assumed");
-                Ok(1_000_000)
-            }
-        }
-    }
-
-    /// Frequencies (kHz) and powers (uW) of the kernel's energy model.
-    fn energy_model(&mut self, cpu: usize) -> Result<Option<(Vec<u64>, Vec<u64>)>, Error> {
-        /// `EM_PERF_DOMAIN_MICROWATTS` and `EM_PERF_DOMAIN_ARTIFICIAL` of
-        /// Linux 6.5 `include/linux/energy_model.h`.
-        const MICROWATTS: u64 = 1;
-        const ARTIFICIAL: u64 = 4;
-        let domain = format!("{ENERGY_MODEL}/cpu{}", self.online[cpu]);
-        let flags = self.tree.register(&format!("{domain}/flags"))?.unwrap_or(0);
-        let factor = if flags & MICROWATTS != 0 { 1 } else { 1000 };
-        let (mut khz, mut power) = (Vec::new(), Vec::new());
-        for step in self.tree.numbered(&domain, "ps:")? {
-            if let Some(value) = self.tree.number(&format!("{domain}/ps:{step}/power"))? {
-                khz.push(step);
-                power.push(value.saturating_mul(factor));
-            }
-        }
-        if khz.is_empty() {
-            return Ok(None);
-        }
-        if flags & ARTIFICIAL != 0 {
-            self.note(
-                "the energy model has powers in a unit of its own: only ratios mean anything",
-            );
-        }
-        Ok(Some((khz, power)))
-    }
-
-    /// The governor in use, as far as it is modelled; `None` without cpufreq.
-    fn governor(&mut self) -> Result<Option<&'static str>, Error> {
-        let governor = self
-            .tree
-            .text(&self.cpu_file(0, "cpufreq/scaling_governor"))?;
-        let driver = self
-            .tree
-            .text(&self.cpu_file(0, "cpufreq/scaling_driver"))?;
-        let self_governed = driver.is_some_and(|d| SELF_GOVERNED_DRIVERS.contains(&d.as_str()));
-        Ok(match governor.as_deref() {
-            Some("performance") => Some("performance"),
-            Some("powersave") if !self_governed => Some("powersave"),
-            Some("schedutil") => Some("schedutil"),
-            Some(other) => {
-                self.note(&format!(
-                    "the governor `{other}` is modelled as `schedutil`"
-                ));
-                Some("schedutil")
-            }
-            None => {
-                self.note("there is no cpufreq: `performance` assumed");
-                None
-            }
-        })
-    }
-}
-
-/// SMT siblings have one clock, whatever their policies are.
-fn merge_siblings(spans: Vec<CpuSet>, core: &[CpuSet]) -> Vec<CpuSet> {
-    let mut merged: Vec<CpuSet> = Vec::new();
-    for span in spans {
-        let siblings = core.iter().filter(|set| set.intersects(&span));
-        let whole = siblings.fold(span, |whole, set| whole.union(set));
-        match merged.iter_mut().find(|known| known.intersects(&whole)) {
-            Some(known) => *known = known.union(&whole),
-            None => merged.push(whole),
-        }
-    }
-    merged
 }

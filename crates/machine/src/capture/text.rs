@@ -3,7 +3,8 @@
 
 use std::fmt::Write;
 
-use super::facts::{CoreFacts, CostKind, Facts, FreqFacts, IdleFacts};
+use super::clocks::FreqFacts;
+use super::facts::{CoreFacts, CostKind, Facts, IdleFacts};
 use crate::cpuset::CpuSet;
 use crate::schema::SCHEMA;
 

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! A machine for people: topology tree, operating points, idle states, and
+//! every figure with its confidence and source.
+
+mod figures;
+mod tables;
+mod tree;
+
+use std::fmt::Write;
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use crate::error::Error;
+use crate::library::{load, names};
+use crate::model::Machine;
+use crate::resolve::DataSheet;
+use crate::schema::SCHEMA;
+
+/// One line of the list of machines.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// Name as typed after `-m`.
+    pub name: String,
+    /// Number of logical CPUs.
+    pub cpus: usize,
+    /// CPUs of each core type with their capacity.
+    pub classes: String,
+    /// What the machine is.
+    pub description: String,
+}
+
+/// The built-in machines, one row each.
+///
+/// # Errors
+/// As [`load`]; the built-in machines are tested to load.
+pub fn rows() -> Result<Vec<Row>, Error> {
+    names()
+        .into_iter()
+        .map(|name| load(name).map(|sheet| row(&sheet.machine)))
+        .collect()
+}
+
+fn row(machine: &Machine) -> Row {
+    Row {
+        name: machine.name.clone(),
+        cpus: machine.cpus.len(),
+        classes: classes(machine),
+        description: machine.description.clone(),
+    }
+}
+
+/// For instance `4 Cortex-A53 (446), 2 Cortex-A57 (1024)`.
+fn classes(machine: &Machine) -> String {
+    let class = |(index, core_type): (usize, &crate::model::CoreType)| {
+        let cpus = machine.cpus.iter().filter(|cpu| cpu.core_type == index);
+        let mut capacities: Vec<u32> = cpus.clone().map(|cpu| cpu.capacity_orig).collect();
+        capacities.sort_unstable();
+        capacities.dedup();
+        let capacities: Vec<String> = capacities.iter().map(u32::to_string).collect();
+        format!(
+            "{} {} ({})",
+            cpus.count(),
+            core_type.name,
+            capacities.join(", ")
+        )
+    };
+    let classes: Vec<String> = machine.core_types.iter().enumerate().map(class).collect();
+    classes.join(", ")
+}
+
+/// The list of built-in machines as a table.
+///
+/// # Errors
+/// As [`rows`].
+pub fn list() -> Result<String, Error> {
+    let rows = rows()?;
+    let mut table = tables::Table::new(&["name", "cpus", "classes", "description"]);
+    for row in rows {
+        table.row(vec![
+            row.name,
+            row.cpus.to_string(),
+            row.classes,
+            row.description,
+        ]);
+    }
+    Ok(table.left_aligned(&[0, 2, 3]))
+}
+
+/// A machine with all its figures, as text.
+pub fn show(sheet: &DataSheet) -> String {
+    let machine = &sheet.machine;
+    let mut text = String::new();
+    let mut section = |title: &str, body: String| {
+        if !body.is_empty() {
+            let _ = write!(text, "\n{title}\n{body}");
+        }
+    };
+    section("Topology", tree::tree(machine));
+    section("Operating points", tables::operating_points(machine));
+    section("Idle states", tables::idle_states(machine));
+    section("Clusters", tables::clusters(machine));
+    section(
+        "Figures, their confidence and the number of their source",
+        figures::figures(sheet),
+    );
+    section("Sources", figures::sources(sheet));
+    section(
+        "Warnings",
+        lines(sheet.warnings.iter().map(ToString::to_string)),
+    );
+    section("Notes", lines(sheet.notes.iter().cloned()));
+    format!(
+        "{}: {}\n{} CPUs: {}\nhash {:016x}, tick {} Hz, governor {}\n{text}",
+        machine.name,
+        machine.description,
+        machine.cpus.len(),
+        classes(machine),
+        machine.hash(),
+        machine.hz,
+        machine.governor.name(),
+    )
+}
+
+fn lines(lines: impl Iterator<Item = String>) -> String {
+    lines.map(|line| format!("  {line}\n")).collect()
+}
+
+/// A machine with all its figures: `schema`, `hash` (hexadecimal), `machine`
+/// (the resolved form), `figures`, `warnings`, `notes`.
+pub fn to_json(sheet: &DataSheet) -> Value {
+    json!({
+        "schema": SCHEMA,
+        "hash": format!("{:016x}", sheet.machine.hash()),
+        "machine": sheet.machine,
+        "figures": sheet.figures,
+        "warnings": sheet.warnings,
+        "notes": sheet.notes,
+    })
+}

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Tables of a machine in aligned columns.
+
+use std::fmt::Write;
+
+use crate::model::{CoreType, FreqDomain, IdleScope, IdleState, Machine};
+
+/// Cells that are printed in columns as wide as their widest cell.
+pub(super) struct Table {
+    rows: Vec<Vec<String>>,
+}
+
+impl Table {
+    /// A table under `head`; nothing at all without titles.
+    pub fn new(head: &[&str]) -> Self {
+        let head: Vec<String> = head.iter().map(|title| (*title).to_owned()).collect();
+        let rows = if head.is_empty() {
+            Vec::new()
+        } else {
+            vec![head]
+        };
+        Self { rows }
+    }
+
+    pub fn row(&mut self, cells: Vec<String>) {
+        self.rows.push(cells);
+    }
+
+    /// The table with numbers at the right, the columns in `left` at the left.
+    pub fn left_aligned(&self, left: &[usize]) -> String {
+        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
+        let width = |column: usize| {
+            let cells = self.rows.iter().filter_map(|row| row.get(column));
+            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        };
+        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let mut text = String::new();
+        for row in &self.rows {
+            let mut line = String::from(" ");
+            for (column, cell) in row.iter().enumerate() {
+                let width = widths[column];
+                let _ = if left.contains(&column) {
+                    write!(line, " {cell:<width$} ")
+                } else {
+                    write!(line, " {cell:>width$} ")
+                };
+            }
+            text.push_str(line.trim_end());
+            text.push('\n');
+        }
+        text
+    }
+}
+
+/// Thousandths as a decimal number without trailing zeros: uW as mW, ns as us,
+/// kHz as MHz.
+pub(super) fn thousandths(value: u64) -> String {
+    let (whole, rest) = (value / 1000, value % 1000);
+    if rest == 0 {
+        return whole.to_string();
+    }
+    let rest = format!("{rest:03}");
+    format!("{whole}.{}", rest.trim_end_matches('0'))
+}
+
+/// One table for each kind of clock.
+pub(super) fn operating_points(machine: &Machine) -> String {
+    let mut text = String::new();
+    let mut seen: Vec<&FreqDomain> = Vec::new();
+    for domain in &machine.freq_domains {
+        let alike = |other: &FreqDomain| {
+            FreqDomain {
+                cpus: domain.cpus,
+                ..other.clone()
+            } == *domain
+        };
+        if seen.iter().any(|known| alike(known)) {
+            continue;
+        }
+        seen.push(domain);
+        let same: Vec<&FreqDomain> = machine.freq_domains.iter().filter(|d| alike(d)).collect();
+        let others = match same.len() - 1 {
+            0 => String::new(),
+            others => format!(" and {others} alike"),
+        };
+        let fast = if domain.fast_switch {
+            ", fast switch"
+        } else {
+            ""
+        };
+        let _ = writeln!(
+            text,
+            "  CPUs {}{others}, a change takes {} us{fast}",
+            domain.cpus,
+            thousandths(domain.switch_ns)
+        );
+        let mut table = Table::new(&["MHz", "capacity", "core mW", "cluster mW"]);
+        for opp in &domain.opps {
+            table.row(vec![
+                thousandths(u64::from(opp.khz)),
+                opp.capacity.to_string(),
+                thousandths(opp.core_power_uw),
+                thousandths(opp.cluster_power_uw),
+            ]);
+        }
+        text.push_str(&table.left_aligned(&[]));
+    }
+    text
+}
+
+/// One table for each core type.
+pub(super) fn idle_states(machine: &Machine) -> String {
+    let mut text = String::new();
+    for core_type in &machine.core_types {
+        let _ = writeln!(text, "  {}", core_type.name);
+        text.push_str(&idle_table(core_type));
+    }
+    text
+}
+
+fn idle_table(core_type: &CoreType) -> String {
+    let mut table = Table::new(&[
+        "state",
+        "entry us",
+        "exit us",
+        "cpuidle us",
+        "residency us",
+        "mW",
+        "",
+    ]);
+    for state in &core_type.idle_states {
+        table.row(vec![
+            state.name.clone(),
+            thousandths(state.entry_ns),
+            thousandths(state.exit_ns),
+            thousandths(state.wakeup_ns),
+            thousandths(state.residency_ns),
+            thousandths(state.power_uw),
+            idle_properties(state),
+        ]);
+    }
+    table.left_aligned(&[0, 6])
+}
+
+fn idle_properties(state: &IdleState) -> String {
+    let properties = [
+        (state.scope == IdleScope::Cluster, "whole cluster"),
+        (state.polling, "polls"),
+        (state.timer_stops, "timer stops"),
+    ];
+    let set = properties.iter().filter(|(set, _)| *set);
+    let names: Vec<&str> = set.map(|(_, name)| *name).collect();
+    names.join(", ")
+}
+
+/// The cluster power domains.
+pub(super) fn clusters(machine: &Machine) -> String {
+    let mut table = Table::new(&["cluster", "CPUs", "idle mW", "off mW"]);
+    for cluster in &machine.clusters {
+        table.row(vec![
+            cluster.name.clone(),
+            cluster.cpus.to_string(),
+            thousandths(cluster.idle_power_uw),
+            thousandths(cluster.off_power_uw),
+        ]);
+    }
+    table.left_aligned(&[0, 1])
+}

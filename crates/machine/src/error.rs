@@ -86,8 +86,13 @@ fn list(findings: &[Finding]) -> String {
     lines.join("\n")
 }
 
-/// Similarity (Jaro-Winkler) from which a name is worth proposing.
-const SIMILAR: f64 = 0.7;
+/// Similarity from which a name is worth proposing.
+pub(crate) const SIMILAR: f64 = 0.7;
+
+/// How much two names resemble each other, from 0 to 1 (Jaro-Winkler).
+pub(crate) fn similarity(one: &str, other: &str) -> f64 {
+    strsim::jaro_winkler(one, other)
+}
 
 /// A phrase that names the valid names nearest to `found`, or all of them if
 /// none is near.
@@ -95,7 +100,7 @@ pub(crate) fn nearest<'a>(found: &str, valid: impl IntoIterator<Item = &'a str>)
     let valid: Vec<&str> = valid.into_iter().collect();
     let mut ranked: Vec<(f64, &str)> = valid
         .iter()
-        .map(|name| (strsim::jaro_winkler(found, name), *name))
+        .map(|name| (similarity(found, name), *name))
         .filter(|&(similarity, _)| similarity >= SIMILAR)
         .collect();
     ranked.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));

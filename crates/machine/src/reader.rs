@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use crate::cpuset::CpuSet;
 use crate::document::{Entry, Kind, Node, Table, VALUE};
-use crate::error::{Error, Place, nearest};
+use crate::error::{Error, Place, SIMILAR, nearest, similarity};
 use crate::figure::{Figure, Provenance};
 
 /// A value and where it stands.
@@ -112,8 +112,25 @@ impl<'a> Reader<'a> {
                 "" => "the file".to_owned(),
                 path => format!("[{path}]"),
             };
-            Error::written(&self.place, format!("{section} lacks the key `{key}`"))
+            let message = format!("{section} lacks the key `{key}`");
+            match self.misspelling(key) {
+                Some((found, place)) => {
+                    Error::written(place, format!("{message}; `{found}` is close to it"))
+                }
+                None => Error::written(&self.place, message),
+            }
         })
+    }
+
+    /// The key, not asked for so far, that most resembles the missing `key`.
+    fn misspelling(&self, key: &str) -> Option<(&str, &Place)> {
+        self.table
+            .iter()
+            .filter(|(other, _)| !self.asked.contains(&other.as_str()))
+            .map(|(other, entry)| (similarity(key, other), other.as_str(), &entry.place))
+            .filter(|(similarity, ..)| *similarity >= SIMILAR)
+            .max_by(|a, b| a.0.total_cmp(&b.0))
+            .map(|(_, other, place)| (other, place))
     }
 
     /// Plain text without provenance: names, descriptions.

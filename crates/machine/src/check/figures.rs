@@ -47,15 +47,15 @@ fn tick_rate(draft: &Draft, findings: &mut Findings) {
 
 fn opps_rise(domain: &FreqDomainDraft, findings: &mut Findings) {
     let path = |column: &str| format!("freq_domain.{}.{column}", domain.name);
-    let after = |value: u64, khz: u64| format!("{value} at {khz} kHz");
     for pair in domain.opps.windows(2) {
         let [low, high] = pair else { continue };
-        if high.khz.value <= low.khz.value {
+        let khz = high.khz.value;
+        if khz <= low.khz.value {
             findings.error(
                 "opp-order",
                 &high.khz.place,
                 path("khz"),
-                format!("{} after {}", high.khz.value, low.khz.value),
+                format!("{khz} after {}", low.khz.value),
                 "rising frequencies",
             );
         }
@@ -66,35 +66,29 @@ fn opps_rise(domain: &FreqDomainDraft, findings: &mut Findings) {
                 "falling-capacity",
                 &b.place,
                 path("capacity"),
-                format!("{} after {}", after(b.value, high.khz.value), a.value),
+                format!("{} at {khz} kHz after {}", b.value, a.value),
                 "a capacity that rises with the frequency",
             );
         }
-        if high.core_power_uw.value < low.core_power_uw.value {
+        let (a, b) = (&low.core_power_uw, &high.core_power_uw);
+        if b.value < a.value {
             findings.error(
                 "falling-power",
-                &high.core_power_uw.place,
+                &b.place,
                 path("core_power"),
-                format!(
-                    "{} uW after {} uW",
-                    after(high.core_power_uw.value, high.khz.value),
-                    low.core_power_uw.value
-                ),
+                format!("{} uW at {khz} kHz after {} uW", b.value, a.value),
                 "power that does not fall when the frequency rises",
             );
         }
         // Published tables of shared power do fall a little at the low end,
         // so this is no proof of a mistake.
-        if high.cluster_power_uw.value < low.cluster_power_uw.value {
+        let (a, b) = (&low.cluster_power_uw, &high.cluster_power_uw);
+        if b.value < a.value {
             findings.warning(
                 "falling-cluster-power",
-                &high.cluster_power_uw.place,
+                &b.place,
                 path("cluster_power"),
-                format!(
-                    "{} uW after {} uW",
-                    after(high.cluster_power_uw.value, high.khz.value),
-                    low.cluster_power_uw.value
-                ),
+                format!("{} uW at {khz} kHz after {} uW", b.value, a.value),
                 "power that does not fall when the frequency rises",
             );
         }
@@ -234,7 +228,9 @@ fn idle_saves_power(draft: &Draft, core: &CoreTypeDraft, findings: &mut Findings
         .iter()
         .filter_map(|span| span.value.first())
         .find_map(|cpu| capacity::domain_of(draft, cpu));
-    let Some(busy) = domain.and_then(|domain| domain.opps.first()) else {
+    let busy = domain.and_then(|domain| domain.opps.first());
+    // A power of 0 is an unknown one, which another rule tells.
+    let Some(busy) = busy.filter(|opp| opp.core_power_uw.value > 0) else {
         return;
     };
     for state in core.idle_states.iter().filter(|state| !state.polling) {

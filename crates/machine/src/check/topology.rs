@@ -156,8 +156,11 @@ fn spans_nest(draft: &Draft, findings: &mut Findings) {
     either_contains_the_other(&domains, &clusters, findings);
 }
 
+/// The spans in the order of their first CPUs.
 fn spans<'a>(spans: impl Iterator<Item = &'a At<CpuSet>>) -> Partition {
-    spans.cloned().collect()
+    let mut spans: Partition = spans.cloned().collect();
+    spans.sort_by_key(|span| span.value.first());
+    spans
 }
 
 fn nest(

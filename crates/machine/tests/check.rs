@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! One machine that cannot be for each rule of the checks: the rule that finds
+//! it, how bad it is, and what it says.
+
+mod common;
+
+use alight_machine::{Error, Severity, check, parse};
+use common::{GOOD, spoiled};
+
+struct Case {
+    /// What is spoiled.
+    old: &'static str,
+    new: &'static str,
+    /// What must be found.
+    rule: &'static str,
+    severity: Severity,
+    /// Part of the message.
+    says: &'static str,
+}
+
+const fn error(
+    rule: &'static str,
+    old: &'static str,
+    new: &'static str,
+    says: &'static str,
+) -> Case {
+    let severity = Severity::Error;
+    Case {
+        old,
+        new,
+        rule,
+        severity,
+        says,
+    }
+}
+
+const fn warning(
+    rule: &'static str,
+    old: &'static str,
+    new: &'static str,
+    says: &'static str,
+) -> Case {
+    let severity = Severity::Warning;
+    Case {
+        old,
+        new,
+        rule,
+        severity,
+        says,
+    }
+}
+
+const CASES: &[Case] = &[
+    error(
+        "cpu-gap",
+        "cpus = \"0-3\"\ncore",
+        "cpus = \"0-2,4\"\ncore",
+        "found the CPUs 0-2,4, expected numbers without gaps, 0-3",
+    ),
+    error(
+        "unknown-cpu",
+        "llc = [\"0-1\", \"2-3\"]",
+        "llc = [\"0-1\", \"2-4\"]",
+        "`topology.llc`: found CPU 4, expected only CPUs of `topology.cpus`, 0-3",
+    ),
+    error(
+        "cpu-in-two",
+        "llc = [\"0-1\", \"2-3\"]",
+        "llc = [\"0-2\", \"2-3\"]",
+        "`topology.llc`: found CPU 2 in two of them",
+    ),
+    error(
+        "cpu-in-two",
+        "[cluster.small]\ncpus = \"0-1\"",
+        "[cluster.small]\ncpus = \"0-2\"",
+        "`cluster`: found CPU 2 in two of them",
+    ),
+    error(
+        "cpu-in-two",
+        "[freq_domain.large]\ncpus = \"2-3\"",
+        "[freq_domain.large]\ncpus = \"1-3\"",
+        "`freq_domain`: found CPU 1 in two of them",
+    ),
+    error(
+        "cpu-in-two",
+        "[core_type.large]\ncpus = \"2-3\"",
+        "[core_type.large]\ncpus = \"1-3\"",
+        "`core_type`: found CPU 1 in two of them",
+    ),
+    error(
+        "cpu-in-none",
+        "[cluster.small]\ncpus = \"0-1\"",
+        "[cluster.small]\ncpus = \"0\"",
+        "`cluster`: found CPU 1 in none of them",
+    ),
+    error(
+        "empty-span",
+        "llc = [\"0-1\", \"2-3\"]",
+        "llc = [\"0-1\", \"\", \"2-3\"]",
+        "`topology.llc`: found no CPU",
+    ),
+    error(
+        "smt-siblings-differ",
+        "core = [\"0\", \"1\", \"2\", \"3\"]",
+        "core = [\"0\", \"1-2\", \"3\"]",
+        "`topology.core`: found the span 1-2 across 0-1 and 2-3, expected it within one `core_type`",
+    ),
+    error(
+        "spans-do-not-nest",
+        "core = [\"0\", \"1\", \"2\", \"3\"]",
+        "core = [\"0\", \"1-2\", \"3\"]",
+        "expected it within one `topology.llc`",
+    ),
+    error(
+        "spans-do-not-nest",
+        "core = [\"0\", \"1\", \"2\", \"3\"]",
+        "cls = [\"0\", \"1-3\"]",
+        "`topology.cls`: found the span 1-3 across 0-1 and 2-3, expected it within one `topology.mc`",
+    ),
+    error(
+        "spans-do-not-nest",
+        "[cluster.small]\ncpus = \"0-1\"",
+        "[cluster.small]\ncpus = [\"0\", \"1-2\"]",
+        "`freq_domain`: found the span 0-1 partly in the cluster 1-2, expected the one within",
+    ),
+    error(
+        "llc-straddles-nodes",
+        "llc = [\"0-1\", \"2-3\"]",
+        "llc = \"0-3\"",
+        "`topology.llc`: found the span 0-3 across 0-1 and 2-3, expected it within one `topology.node`",
+    ),
+    error(
+        "numa-local",
+        "[[10, 20], [20, 10]]",
+        "[[10, 20], [20, 11]]",
+        "found 11 from node 1 to itself, expected 10",
+    ),
+    error(
+        "numa-asymmetric",
+        "[[10, 20], [20, 10]]",
+        "[[10, 20], [30, 10]]",
+        "found 20 from node 0 to 1 but 30 back, expected the same both ways",
+    ),
+    error(
+        "numa-remote",
+        "[[10, 20], [20, 10]]",
+        "[[10, 10], [10, 10]]",
+        "found 10 from node 0 to 1, expected more than the local 10",
+    ),
+    warning(
+        "tick-rate",
+        "hz = 250",
+        "hz = 251",
+        "`hz`: found 251, expected one of",
+    ),
+    error(
+        "opp-order",
+        "khz = [500_000, 1_000_000]",
+        "khz = [1_000_000, 1_000_000]",
+        "`freq_domain.small.khz`: found 1000000 after 1000000, expected rising frequencies",
+    ),
+    error(
+        "falling-capacity",
+        "capacity = [128, 256]",
+        "capacity = [257, 256]",
+        "`freq_domain.small.capacity`: found 256 at 1000000 kHz after 257",
+    ),
+    error(
+        "falling-power",
+        "core_power_mw = [50, 120]",
+        "core_power_mw = [50, 49]",
+        "`freq_domain.small.core_power`: found 49000 uW at 1000000 kHz after 50000 uW",
+    ),
+    warning(
+        "falling-cluster-power",
+        "cluster_power_mw = [10, 20]",
+        "cluster_power_mw = [10, 9]",
+        "`freq_domain.small.cluster_power`: found 9000 uW at 1000000 kHz after 10000 uW",
+    ),
+    warning(
+        "core-power-missing",
+        "core_power_mw = [50, 120]",
+        "core_power_mw = [0, 120]",
+        "`freq_domain.small.core_power`: found 0 at 500000 kHz",
+    ),
+    warning(
+        "cluster-power-missing",
+        "cluster_power_mw = [10, 20]",
+        "cluster_power_mw = [0, 0]",
+        "`freq_domain.small.cluster_power`: found 0 at every frequency",
+    ),
+    error(
+        "latency-above-residency",
+        "residency_us = 500",
+        "residency_us = 299",
+        "found a residency of 299 us, expected no less than entry and exit, 300 us",
+    ),
+    error(
+        "wakeup-below-exit",
+        "wakeup_us = 250",
+        "wakeup_us = 199",
+        "found 199 us, expected no less than the exit, 200 us",
+    ),
+    error(
+        "idle-order",
+        "exit_us = 1\nresidency_us = 1",
+        "exit_us = 251\nresidency_us = 251",
+        "found a latency of 250 us, less than the 251 us of `WFI` before it",
+    ),
+    error(
+        "idle-order",
+        "residency_us = 1\n",
+        "residency_us = 501\n",
+        "found a residency of 500 us, less than the 501 us of `WFI` before it",
+    ),
+    error(
+        "idle-order",
+        "power_mw = 5\n",
+        "power_uw = 999\n",
+        "found 1000 uW, more than the 999 uW of `WFI` before it",
+    ),
+    error(
+        "first-idle-state",
+        "name = \"WFI\"\nexit_us = 2",
+        "name = \"retention\"\ntimer_stops = true\nexit_us = 2",
+        "`core_type.large.idle_state.retention`: found a first state that stops the timer",
+    ),
+    error(
+        "idle-power-above-busy",
+        "power_mw = 20",
+        "power_mw = 197",
+        "found 197000 uW, expected no more than a busy core takes at its lowest frequency, 196000 uW",
+    ),
+    error(
+        "cluster-off-power",
+        "off_power_mw = 1",
+        "off_power_mw = 9",
+        "`cluster.small.off_power_mw`: found 9000 uW, expected no more than its idle power, 8000 uW",
+    ),
+    error(
+        "capacity-mismatch",
+        "capacity = 256",
+        "capacity = 258",
+        "`core_type.small.capacity`: found 258, expected 256, which follows from",
+    ),
+    error(
+        "capacity-mismatch",
+        "capacity = [128, 256]",
+        "capacity = [128, 255]",
+        "`freq_domain.small.capacity`: found 255 at the top frequency, expected 256",
+    ),
+    error(
+        "biggest-capacity",
+        "[core_type.large]",
+        "[core_type.large]\ncapacity = 1023",
+        "found 1023 as the biggest capacity, expected 1024",
+    ),
+    error(
+        "mixed-freq-domain",
+        "[freq_domain.large]\ncpus = \"2-3\"",
+        "[freq_domain.large]\ncpus = \"1-3\"",
+        "`freq_domain.large`: found CPUs of the capacities",
+    ),
+    error(
+        "zero-cost",
+        "[memory]",
+        "[costs.little]\nwakeup_ns = 0\n\n[memory]",
+        "`costs.little.wakeup_ns`: found 0, expected a cost",
+    ),
+    error(
+        "zero-cost",
+        "refill_mlp = 3",
+        "refill_mlp = 0",
+        "`memory.refill_mlp`: found 0, expected 1 or more",
+    ),
+    error(
+        "memory-order",
+        "cross_llc_line_ns = 100",
+        "cross_llc_line_ns = 19",
+        "found lines in 20 ns from the LLC, 19 ns from another",
+    ),
+];
+
+#[test]
+fn the_good_machine_has_no_finding() {
+    let draft = parse("good.toml", GOOD).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(check(&draft), []);
+    let sheet = draft.resolve().unwrap();
+    assert_eq!(sheet.machine.cpus[0].capacity_orig, 256);
+    assert_eq!(sheet.machine.freq_domains[1].opps[0].core_power_uw, 196_000);
+}
+
+#[test]
+fn every_rule_finds_its_case() {
+    for case in CASES {
+        let text = spoiled(case.old, case.new);
+        let draft = parse("bad.toml", &text).unwrap_or_else(|e| panic!("{}: {e}", case.rule));
+        let findings = check(&draft);
+        let found = findings
+            .iter()
+            .find(|finding| finding.rule == case.rule && finding.to_string().contains(case.says));
+        let Some(found) = found else {
+            panic!("{} `{}` not among {findings:#?}", case.rule, case.says);
+        };
+        assert_eq!(found.severity, case.severity, "{}", case.rule);
+        assert!(found.to_string().starts_with("bad.toml:"), "{found}");
+        let resolved = draft.resolve();
+        match case.severity {
+            Severity::Error => {
+                let Err(Error::Impossible { findings }) = resolved else {
+                    panic!("{}: resolved", case.rule);
+                };
+                assert!(findings.iter().any(|finding| finding.rule == case.rule));
+            }
+            Severity::Warning => {
+                let warnings = resolved.unwrap().warnings;
+                assert!(warnings.iter().any(|finding| finding.rule == case.rule));
+            }
+        }
+    }
+}

@@ -1,1 +1,48 @@
-fn main() {}
+// SPDX-License-Identifier: GPL-2.0-only
+//! `alight`: one binary, one subcommand a verb. Parses, calls, prints.
+
+mod again;
+mod args;
+mod commands;
+mod duration;
+mod failure;
+mod input;
+mod interrupt;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use args::{Cli, Verb};
+use failure::Failure;
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Where help cannot be printed there is nobody to tell.
+            let _ = error.print();
+            return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(failure::BAD_INPUT));
+        }
+    };
+    match run(cli.verb) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            output::remark(&failure.message());
+            ExitCode::from(failure.code())
+        }
+    }
+}
+
+fn run(verb: Verb) -> Result<(), Failure> {
+    match verb {
+        Verb::Simulate(args) => commands::simulate::run(&args),
+        Verb::Compare(args) => commands::compare::run(&args),
+        Verb::Explain(args) => commands::explain::run(&args),
+        Verb::Policy(args) => commands::policy::run(&args),
+        Verb::Machine(args) => commands::machine::run(&args),
+        Verb::Lint(args) => commands::lint::run(&args),
+    }
+}

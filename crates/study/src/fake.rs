@@ -10,6 +10,7 @@ use alight_sim::{Metric, Outcome, Scenario};
 use alight_workload::program::Better;
 
 use crate::compare::{Comparison, Question, compare};
+use crate::header::Conditions;
 use crate::spread::Spread;
 
 /// A metric.
@@ -108,5 +109,18 @@ pub fn question<'a>(machine: &'a Machine, schedulers: &'a [Scheduler], runs: u32
         duration_ns: None,
         check: false,
         command: "alight compare -m board ...".to_owned(),
+    }
+}
+
+/// A run of the base.
+pub fn conditions() -> Conditions {
+    Conditions {
+        command: "alight simulate -m board ...".to_owned(),
+        machine: "board".to_owned(),
+        governor: "schedutil",
+        workloads: vec!["sysbench --test=threads run".to_owned()],
+        scheduler: "linux-5.5".to_owned(),
+        seed: 1,
+        duration_ns: None,
     }
 }

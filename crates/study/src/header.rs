@@ -2,9 +2,12 @@
 //! Under which conditions a number was got: what must stand above every report.
 
 use alight_machine::{Governor, Machine};
+use alight_sim::Scenario;
 use alight_workload::program::Workload;
+use serde::Serialize;
 
 use crate::compare::Question;
+use crate::report::number;
 
 /// Version of the program, as every report states it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -47,6 +50,54 @@ impl Header {
             duration_ns: question.duration_ns,
             command: question.command.clone(),
         }
+    }
+}
+
+/// The conditions of one run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Conditions {
+    /// The command that makes this run again.
+    pub command: String,
+    /// Name of the machine.
+    pub machine: String,
+    /// cpufreq governor.
+    pub governor: &'static str,
+    /// As typed.
+    pub workloads: Vec<String>,
+    /// Who decides.
+    pub scheduler: String,
+    /// Seed.
+    pub seed: u64,
+    /// End of the run, ns, if it was cut.
+    pub duration_ns: Option<u64>,
+}
+
+impl Conditions {
+    /// The conditions of a scenario; `command` makes it again.
+    pub fn of(scenario: &Scenario<'_>, command: String) -> Self {
+        Conditions {
+            command,
+            machine: scenario.machine.name.clone(),
+            governor: governor_in_force(scenario.machine, scenario.governor),
+            workloads: names(scenario.workloads),
+            scheduler: scenario.scheduler.name.clone(),
+            seed: scenario.seed,
+            duration_ns: scenario.duration_ns,
+        }
+    }
+
+    /// Pairs of a label and a text, for the head of a report.
+    pub fn rows(&self) -> Vec<(&'static str, String)> {
+        let machine = format!("{}, {}", self.machine, self.governor);
+        let mut rows = vec![("machine", machine)];
+        rows.extend(self.workloads.iter().map(|w| ("workload", w.clone())));
+        rows.push(("scheduler", self.scheduler.clone()));
+        rows.push(("seed", self.seed.to_string()));
+        if let Some(ns) = self.duration_ns {
+            rows.push(("cut at", number::time(ns)));
+        }
+        rows.push(("again", self.command.clone()));
+        rows
     }
 }
 

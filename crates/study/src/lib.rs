@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The question: schedulers compared on a machine under a load. Runs spread
 //! over the cores ([`mod@spread`]), statistics ([`stats`]), and the reports that
-//! people and scripts read ([`report`]).
+//! people and scripts read ([`report`]); and of single runs ([`single`]), of
+//! decisions ([`decisions`]) and of the policies there are ([`policies`]).
 
 pub mod compare;
+pub mod decisions;
 pub mod header;
 pub mod metrics;
+pub mod policies;
 pub mod report;
+pub mod single;
 pub mod spread;
 pub mod stats;
+pub mod trace;
 
 #[cfg(test)]
 mod fake;

@@ -30,8 +30,11 @@ pub(super) fn render(comparison: &Comparison) -> String {
     text + &operations(comparison)
 }
 
-/// A row of mmtests: its name and how it comes from the values, best first.
-type Statistic = (String, fn(&[f64]) -> Option<f64>, Gain);
+/// A number from values that are sorted best first.
+type Of = fn(&[f64]) -> Option<f64>;
+
+/// A row of mmtests.
+type Statistic = (String, Of, Gain);
 
 /// Whether a row has a percentage, and of what kind.
 #[derive(Clone, Copy, PartialEq)]
@@ -48,11 +51,11 @@ fn rows(better: Better) -> Vec<Statistic> {
         Better::Lower => "Amean",
         Better::Higher => "Hmean",
     };
-    let tested: fn(&[f64]) -> Option<f64> = match better {
+    let tested: Of = match better {
         Better::Lower => mean,
         Better::Higher => harmonic,
     };
-    let best: [(u32, fn(&[f64]) -> Option<f64>); 3] = match better {
+    let best: [(u32, Of); 3] = match better {
         Better::Lower => [
             (50, |v| mean(best_of(v, 50))),
             (95, |v| mean(best_of(v, 95))),

@@ -65,11 +65,16 @@ pub fn hash(hash: u64) -> String {
 /// A time with the unit that suits it: `5 s`, `32 ms`, `17 us`, `250 ns`; exact.
 pub fn time(ns: u64) -> String {
     for (unit, size) in [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)] {
-        if ns >= size && ns.is_multiple_of(size) {
+        if ns >= size && ns % size == 0 {
             return format!("{} {unit}", ns / size);
         }
     }
     format!("{ns} ns")
+}
+
+/// A point in time: seconds with all nine decimals.
+pub fn seconds(ns: u64) -> String {
+    format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }
 
 fn positive_zero(text: String) -> String {

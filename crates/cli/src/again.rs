@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The command that gives the same result again: all that decides it, nothing else.
+
+use alight_study::header::governor_name;
+
+use crate::args::RunArgs;
+
+/// The command line of `verb` over `schedulers`; `options` are those of the verb alone.
+pub fn command(verb: &str, run: &RunArgs, schedulers: &[String], options: &[String]) -> String {
+    let mut words = vec!["alight".to_owned(), verb.to_owned()];
+    let mut option = |name: &str, value: &str| {
+        words.extend([name.to_owned(), value.to_owned()]);
+    };
+    option("-m", &run.machine);
+    for workload in &run.workloads {
+        option("-w", workload);
+    }
+    option("--seed", &run.seed.to_string());
+    if let Some(ns) = run.duration {
+        option("--duration", &format!("{ns}ns"));
+    }
+    if let Some(governor) = run.governor {
+        option("--governor", governor_name(governor));
+    }
+    words.extend_from_slice(options);
+    words.extend_from_slice(schedulers);
+    shell_words::join(words)
+}

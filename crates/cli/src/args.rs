@@ -1,0 +1,312 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The command line.
+
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::path::PathBuf;
+
+use alight_machine::Governor;
+use alight_policy::scheduler::BASES;
+use alight_study::Style;
+use alight_study::header::{GOVERNORS, governor_name};
+use alight_workload::Mode;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand};
+
+use crate::duration;
+
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    done
+  1    the machine that this runs on failed: a full disk, a closed pipe
+  2    bad input: the message says where, what was found and what was expected
+  130  interrupted; what was complete is printed";
+
+/// Finds out what a placement policy would do to a machine and a workload.
+#[derive(Parser)]
+#[command(name = "alight", version, max_term_width = 100, after_help = EXIT_CODES,
+    after_long_help = format!("{EXIT_CODES}\n\n{EXAMPLES}"))]
+pub struct Cli {
+    #[command(subcommand)]
+    pub verb: Verb,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  alight machine list
+  alight policy list
+  alight simulate -m juno-r0 -w 'hackbench -g 2 -l 100'
+  alight compare -m juno-r0 -w 'sysbench threads --threads=6 --time=1 run' \\
+                 linux-5.5 linux-5.5+asym-capacity
+  alight explain -m juno-r0 -w 'hackbench -g 1 -l 10' --task hackbench --at 1ms";
+
+#[derive(Subcommand)]
+pub enum Verb {
+    /// Runs a workload on a machine under a scheduler
+    #[command(after_help = SIMULATE_EXAMPLES)]
+    Simulate(SimulateArgs),
+    /// Compares schedulers: by how much, with which certainty, and why
+    #[command(after_help = COMPARE_EXAMPLES)]
+    Compare(CompareArgs),
+    /// Says why a task was placed where it was: every candidate, every test, the answer
+    #[command(after_help = EXPLAIN_EXAMPLES)]
+    Explain(ExplainArgs),
+    /// Lists and shows schedulers: base kernels and features
+    Policy(PolicyArgs),
+    /// Lists, shows, checks and captures machines
+    Machine(MachineArgs),
+    /// Says what is wrong or odd in an rt-app file
+    Lint(LintArgs),
+}
+
+const SIMULATE_EXAMPLES: &str = "\
+Examples:
+  alight simulate -m juno-r0 -w 'hackbench -g 2 -l 100' linux-5.5+asym-capacity
+  alight simulate -m juno-r0 -w 'cyclictest -t 4 -q -D 2' --trace out.pftrace
+  alight simulate -m host -w mp3.json --duration 5s --json";
+
+const COMPARE_EXAMPLES: &str = "\
+The first scheduler is the base. Each runs once a seed (--seed, --seed + 1, ...), and
+the seeds are shared: the interval is that of the paired differences.
+
+Examples:
+  alight compare -m juno-r0 -w 'hackbench -g 2 -l 100' linux-5.5 linux-5.5+asym-capacity
+  alight compare -m my-board.toml -w mp3.json -w 'cyclictest -t 4 -q -D 5' --runs 20 \\
+                 --style markdown linux-5.5 linux-5.5+asym-capacity";
+
+const EXPLAIN_EXAMPLES: &str = "\
+Examples:
+  alight explain -m juno-r0 -w 'hackbench -g 1 -l 10' --task hackbench --limit 3
+  alight explain -m juno-r0 -w mp3.json --task AudioTick-0 --at 1.5s linux-5.5+asym-capacity";
+
+/// What every simulation needs.
+#[derive(Args)]
+pub struct RunArgs {
+    /// Machine: a name of `alight machine list`, a file ending in .toml, or `host`
+    #[arg(short, long, value_name = "MACHINE")]
+    pub machine: String,
+
+    /// Workload: the command line of hackbench, sysbench or cyclictest, or an rt-app file
+    /// ending in .json; several run at once
+    #[arg(
+        short,
+        long = "workload",
+        value_name = "WORKLOAD",
+        required = true,
+        num_args = 1
+    )]
+    pub workloads: Vec<String>,
+
+    /// Names the random streams: phases of ticks and timers, start order
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        allow_negative_numbers = true
+    )]
+    pub seed: u64,
+
+    /// End of a run, like 5s or 200ms [default: when the workloads end]
+    #[arg(long, value_name = "T", value_parser = duration::parse_length,
+        allow_hyphen_values = true)]
+    pub duration: Option<u64>,
+
+    /// cpufreq governor [default: the machine's]
+    #[arg(long, value_name = "GOVERNOR", value_parser = governor())]
+    pub governor: Option<Governor>,
+
+    /// Prove the simulator's invariants after every event (slow)
+    #[arg(long)]
+    pub check: bool,
+}
+
+/// One scheduler.
+#[derive(Args)]
+pub struct SchedulerArg {
+    /// Scheduler: a base kernel with features, like linux-5.5+asym-capacity
+    #[arg(value_name = "SCHEDULER", default_value = newest_base())]
+    pub name: String,
+}
+
+#[derive(Args)]
+pub struct SimulateArgs {
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub scheduler: SchedulerArg,
+    /// Write the run's events to FILE: .pftrace (Perfetto), .txt or .ftrace (text); `-` is
+    /// standard output
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+    /// Print JSON (alight.simulate/1)
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct CompareArgs {
+    #[command(flatten)]
+    pub run: RunArgs,
+    /// Schedulers: two or more; the first is the base
+    #[arg(value_name = "SCHEDULER", required = true, num_args = 2..)]
+    pub schedulers: Vec<String>,
+    /// Runs of each scheduler
+    #[arg(long, value_name = "N", default_value = "10", value_parser = count::<NonZeroU32>,
+        allow_negative_numbers = true)]
+    pub runs: NonZeroU32,
+    /// Form of the report
+    #[arg(long, value_name = "STYLE", default_value = "table", value_parser = style())]
+    pub style: Style,
+    /// Print JSON (alight.compare/1); the same as --style json
+    #[arg(long, conflicts_with = "style")]
+    pub json: bool,
+    /// Threads to spread the runs over [default: one a core]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>,
+        allow_negative_numbers = true)]
+    pub jobs: Option<NonZeroUsize>,
+}
+
+#[derive(Args)]
+pub struct ExplainArgs {
+    #[command(flatten)]
+    pub run: RunArgs,
+    #[command(flatten)]
+    pub scheduler: SchedulerArg,
+    /// Task to watch, by its comm
+    #[arg(long, value_name = "NAME")]
+    pub task: String,
+    /// Begin at this time of the run, like 1.5s; shows one decision unless --limit says more
+    #[arg(long, value_name = "T", value_parser = duration::parse, allow_hyphen_values = true)]
+    pub at: Option<u64>,
+    /// Decisions to show at most [default: 10, with --at 1]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>,
+        allow_negative_numbers = true)]
+    pub limit: Option<NonZeroUsize>,
+    /// Print JSON (alight.explain/1)
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(Args)]
+pub struct PolicyArgs {
+    #[command(subcommand)]
+    pub verb: PolicyVerb,
+}
+
+#[derive(Subcommand)]
+pub enum PolicyVerb {
+    /// Lists the base kernels and the features
+    List {
+        /// Print JSON (alight.policies/1)
+        #[arg(long)]
+        json: bool,
+    },
+    /// Shows a base, a feature or a scheduler
+    Show {
+        /// For instance linux-5.5, asym-capacity or linux-5.5+asym-capacity
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Print JSON (alight.policy/1)
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Args)]
+pub struct MachineArgs {
+    #[command(subcommand)]
+    pub verb: MachineVerb,
+}
+
+#[derive(Subcommand)]
+pub enum MachineVerb {
+    /// Lists the built-in machines
+    List {
+        /// Print JSON (alight.machines/1)
+        #[arg(long)]
+        json: bool,
+    },
+    /// Shows a machine: topology, frequencies, idle states, every figure with its source
+    Show {
+        /// A name of `alight machine list`, a file ending in .toml, or `host`
+        #[arg(value_name = "MACHINE")]
+        machine: String,
+        /// Print JSON (alight.machine/1)
+        #[arg(long)]
+        json: bool,
+    },
+    /// Finds what cannot be in a machine: exit code 2 if there is such a thing
+    Check {
+        /// A name of `alight machine list`, a file ending in .toml, or `host`
+        #[arg(value_name = "MACHINE")]
+        machine: String,
+        /// Print JSON (alight.machine-check/1)
+        #[arg(long)]
+        json: bool,
+    },
+    /// Prints this host as a machine file; ROOT_PREFIX names a copied tree to read instead of /
+    Capture {
+        /// Print JSON (alight.machine-capture/1)
+        #[arg(long)]
+        json: bool,
+    },
+}
+
+#[derive(Args)]
+pub struct LintArgs {
+    /// rt-app file
+    #[arg(value_name = "WORKLOAD.json")]
+    pub file: PathBuf,
+    /// How to read it: as its author meant it (workgen) or as the rt-app binary does (rtapp)
+    #[arg(long, value_name = "MODE", default_value = "workgen", value_parser = mode())]
+    pub mode: Mode,
+    /// Print JSON (alight.lint/1)
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn newest_base() -> &'static str {
+    BASES[BASES.len() - 1].name
+}
+
+/// A parser of one of a few words.
+fn one_of<T: Clone + Send + Sync + 'static>(
+    choices: impl IntoIterator<Item = (&'static str, T)>,
+) -> impl TypedValueParser<Value = T> {
+    let choices: Vec<(&'static str, T)> = choices.into_iter().collect();
+    let names: Vec<&'static str> = choices.iter().map(|(name, _)| *name).collect();
+    PossibleValuesParser::new(names).try_map(move |given| {
+        let choice = choices.iter().find(|(name, _)| *name == given);
+        choice
+            .map(|(_, value)| value.clone())
+            .ok_or("no such choice")
+    })
+}
+
+fn governor() -> impl TypedValueParser<Value = Governor> {
+    one_of(GOVERNORS.map(|governor| (governor_name(governor), governor)))
+}
+
+fn style() -> impl TypedValueParser<Value = Style> {
+    one_of(Style::ALL)
+}
+
+fn mode() -> impl TypedValueParser<Value = Mode> {
+    one_of([("workgen", Mode::Workgen), ("rtapp", Mode::Rtapp)])
+}
+
+/// A whole number from 1.
+fn count<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    text.parse()
+        .map_err(|_| "expected a whole number, 1 or more".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Cli::command().debug_assert();
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `alight compare`
+
+use alight_policy::Scheduler;
+use alight_sim::Scenario;
+use alight_study::{Question, Spread, Style, compare, report};
+use std::sync::atomic::AtomicBool;
+
+use crate::args::CompareArgs;
+use crate::failure::Failure;
+use crate::input::{Input, scheduler};
+use crate::{again, interrupt, output, progress};
+
+pub fn run(args: &CompareArgs) -> Result<(), Failure> {
+    let names = args.schedulers.iter();
+    let schedulers: Vec<Scheduler> = names
+        .map(|name| scheduler(name))
+        .collect::<Result<_, _>>()?;
+    let input = Input::load(&args.run)?;
+    let question = Question {
+        machine: &input.machine,
+        workloads: &input.workloads,
+        schedulers: &schedulers,
+        runs: args.runs,
+        seed: args.run.seed,
+        governor: args.run.governor,
+        duration_ns: args.run.duration,
+        check: args.run.check,
+        command: command(args, &schedulers),
+    };
+    let cancel = interrupt::flag()?;
+    let bar = progress::bar(u64::from(args.runs.get()) * schedulers.len() as u64);
+    let how = Spread {
+        threads: args.jobs,
+        progress: &|done| bar.set_position(done as u64),
+    };
+    let simulate =
+        |scenario: &Scenario<'_>, cancel: &AtomicBool| alight_sim::run(scenario, None, cancel);
+    let comparison = compare(&question, &simulate, how, cancel);
+    bar.finish_and_clear();
+    let comparison = comparison?;
+    let style = if args.json { Style::Json } else { args.style };
+    output::print(&report::render(&comparison, style))?;
+    if comparison.interrupted() {
+        let (done, asked) = (comparison.seeds.len(), args.runs);
+        return Err(Failure::Interrupted(format!(
+            "interrupted: {done} of {asked} runs are complete and in the report"
+        )));
+    }
+    Ok(())
+}
+
+fn command(args: &CompareArgs, schedulers: &[Scheduler]) -> String {
+    let names: Vec<String> = schedulers.iter().map(|s| s.name.clone()).collect();
+    let runs = ["--runs".to_owned(), args.runs.to_string()];
+    again::command("compare", &args.run, &names, &runs)
+}

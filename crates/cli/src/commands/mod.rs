@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! One file a verb.
+
+pub mod compare;
+pub mod explain;
+pub mod lint;
+pub mod machine;
+pub mod policy;
+pub mod simulate;

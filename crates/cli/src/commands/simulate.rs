@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `alight simulate`
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use alight_sim::{Outcome, Scenario};
+use alight_study::header::Conditions;
+use alight_study::{single, trace};
+use alight_trace::TraceFile;
+
+use crate::args::SimulateArgs;
+use crate::failure::Failure;
+use crate::input::{Input, scheduler};
+use crate::{again, interrupt, output};
+
+pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
+    let scheduler = scheduler(&args.scheduler.name)?;
+    let input = Input::load(&args.run)?;
+    let scenario = input.scenario(&args.run, &scheduler);
+    let command = again::command(
+        "simulate",
+        &args.run,
+        std::slice::from_ref(&scheduler.name),
+        &[],
+    );
+    let cancel = interrupt::flag()?;
+    let outcome = match &args.trace {
+        None => alight_sim::run(&scenario, None, cancel)?,
+        Some(path) => traced(&scenario, path, &command, cancel)?,
+    };
+    let conditions = Conditions::of(&scenario, command);
+    output::print(&if args.json {
+        single::json(&conditions, &outcome)
+    } else {
+        single::table(&conditions, &outcome)
+    })?;
+    if outcome.interrupted {
+        let end = "interrupted: the numbers are those of the part that ran";
+        return Err(Failure::Interrupted(end.to_owned()));
+    }
+    Ok(())
+}
+
+/// Runs with a trace. A run that fails leaves no file; one that was interrupted leaves what it did.
+fn traced(
+    scenario: &Scenario<'_>,
+    path: &Path,
+    command: &str,
+    cancel: &AtomicBool,
+) -> Result<Outcome, Failure> {
+    let tasks = alight_sim::task_table(scenario)?;
+    let mut file = TraceFile::create(path, &trace::header(scenario, command, &tasks))?;
+    let outcome = alight_sim::run(scenario, Some(&mut file), cancel)?;
+    file.finish()
+        .map_err(|error| Failure::Host(format!("writing the trace: {error}")))?;
+    Ok(outcome)
+}

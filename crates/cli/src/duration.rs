@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Times as users type them: `5s`, `200ms`, `1.5s`, `2min`.
+
+/// Units with their size in ns, in the order in which messages list them.
+const UNITS: [(&str, u64); 5] = [
+    ("ns", 1),
+    ("us", 1_000),
+    ("ms", 1_000_000),
+    ("s", 1_000_000_000),
+    ("min", 60_000_000_000),
+];
+
+/// A point in time or a length, ns: a decimal number and its unit, exact to the ns.
+///
+/// # Errors
+/// Anything else, with what was expected.
+pub fn parse(text: &str) -> Result<u64, String> {
+    let number_end = text
+        .find(|c: char| !c.is_ascii_digit() && c != '.')
+        .unwrap_or(text.len());
+    let (number, unit) = text.split_at(number_end);
+    if number.is_empty() {
+        return Err(expected(if text.starts_with('-') {
+            "a time is not negative"
+        } else {
+            "no number"
+        }));
+    }
+    let unit = unit.trim();
+    let size = UNITS.iter().find(|(name, _)| *name == unit);
+    let Some((_, size)) = size else {
+        return Err(expected(&if unit.is_empty() {
+            format!("'{number}' has no unit")
+        } else {
+            format!("'{unit}' is no unit")
+        }));
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let whole = if whole.is_empty() { "0" } else { whole };
+    let ns = whole.parse::<u64>().ok().and_then(|n| n.checked_mul(*size));
+    let fraction = fraction_ns(fraction, *size)?;
+    ns.and_then(|ns| ns.checked_add(fraction))
+        .ok_or_else(|| expected("more than 584 years"))
+}
+
+/// A length of time: as [`parse`], but 0 is refused.
+///
+/// # Errors
+/// As [`parse`], and 0.
+pub fn parse_length(text: &str) -> Result<u64, String> {
+    match parse(text)? {
+        0 => Err(expected("a run of no length")),
+        ns => Ok(ns),
+    }
+}
+
+/// `digits` behind the point of a number of units of `size` ns.
+fn fraction_ns(digits: &str, size: u64) -> Result<u64, String> {
+    let mut ns = 0;
+    let mut place = size;
+    for digit in digits.chars() {
+        let digit = digit.to_digit(10).ok_or_else(|| expected("two points"))?;
+        if digit != 0 && place % 10 != 0 {
+            return Err(expected("finer than 1 ns"));
+        }
+        place /= 10;
+        ns += place * u64::from(digit);
+    }
+    Ok(ns)
+}
+
+fn expected(found: &str) -> String {
+    let units: Vec<&str> = UNITS.iter().map(|(name, _)| *name).collect();
+    format!(
+        "{found}; expected a number and a unit ({}), like 5s or 200ms",
+        units.join(", ")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_exact() {
+        for (text, ns) in [
+            ("5s", 5_000_000_000),
+            ("200ms", 200_000_000),
+            ("17 us", 17_000),
+            ("0s", 0),
+            ("1.5s", 1_500_000_000),
+            (".25ms", 250_000),
+            ("0.1min", 6_000_000_000),
+            ("2.000000001s", 2_000_000_001),
+            ("250ns", 250),
+        ] {
+            assert_eq!(parse(text), Ok(ns), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_time_is_refused_with_the_reason() {
+        for (text, reason) in [
+            ("5", "'5' has no unit"),
+            ("-5s", "a time is not negative"),
+            ("s", "no number"),
+            ("", "no number"),
+            ("5h", "'h' is no unit"),
+            ("1.2.3s", "two points"),
+            ("0.5ns", "finer than 1 ns"),
+            ("99999999999999s", "more than 584 years"),
+            ("99999999999999999999999s", "more than 584 years"),
+        ] {
+            let message = parse(text).unwrap_err();
+            assert!(message.starts_with(reason), "{text}: {message}");
+            assert!(message.contains("like 5s or 200ms"), "{message}");
+        }
+        assert!(parse_length("0ms").unwrap_err().contains("no length"));
+        assert_eq!(parse_length("1ms"), Ok(1_000_000));
+    }
+}

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! How the program ends when it cannot do what was asked.
+
+use alight_sim::Error as SimError;
+use alight_study::{compare, spread};
+use alight_trace::CreateError;
+
+/// Exit code of a failure of the machine that the program runs on.
+pub const HOST: u8 = 1;
+/// Exit code of bad input.
+pub const BAD_INPUT: u8 = 2;
+/// Exit code after ctrl-C, as shells have it: 128 + SIGINT.
+pub const INTERRUPTED: u8 = 130;
+
+/// Why the program ends early.
+#[derive(Debug)]
+pub enum Failure {
+    /// The user asked for what cannot be.
+    BadInput(String),
+    /// The machine that the program runs on failed: a full disk, a closed pipe.
+    Host(String),
+    /// Ctrl-C. What was done is printed already.
+    Interrupted(String),
+}
+
+impl Failure {
+    /// Bad input, from any error that says so.
+    pub fn bad_input(error: impl ToString) -> Self {
+        Failure::BadInput(error.to_string())
+    }
+
+    /// A failure of the host, from any error that says so.
+    pub fn host(error: impl ToString) -> Self {
+        Failure::Host(error.to_string())
+    }
+
+    /// The process's exit code.
+    pub fn code(&self) -> u8 {
+        match self {
+            Failure::BadInput(_) => BAD_INPUT,
+            Failure::Host(_) => HOST,
+            Failure::Interrupted(_) => INTERRUPTED,
+        }
+    }
+
+    /// What to tell the user.
+    pub fn message(&self) -> String {
+        match self {
+            Failure::BadInput(text) | Failure::Host(text) => format!("error: {text}"),
+            Failure::Interrupted(text) => text.clone(),
+        }
+    }
+}
+
+impl From<SimError> for Failure {
+    fn from(error: SimError) -> Self {
+        match error {
+            SimError::Refused(_) => Failure::bad_input(error),
+            // A broken invariant is a fault of this program, not of its input.
+            SimError::Trace(_) | SimError::Invariant { .. } => Failure::host(error),
+        }
+    }
+}
+
+impl From<CreateError> for Failure {
+    fn from(error: CreateError) -> Self {
+        match error {
+            CreateError::Format(_) | CreateError::Header(_) => Failure::bad_input(error),
+            CreateError::Io(_) => Failure::host(error),
+        }
+    }
+}
+
+impl From<compare::Error> for Failure {
+    fn from(error: compare::Error) -> Self {
+        match error {
+            compare::Error::TooFew(_) | compare::Error::Seeds { .. } => Failure::bad_input(error),
+            compare::Error::Interrupted => Failure::Interrupted(error.to_string()),
+            compare::Error::Run(spread::Error::Threads(error)) => Failure::host(error),
+            compare::Error::Run(spread::Error::Job(error)) => error.into(),
+        }
+    }
+}
+
+impl From<alight_machine::Error> for Failure {
+    fn from(error: alight_machine::Error) -> Self {
+        // A file that is not there is the user's; one that cannot be read for another reason is too:
+        // nothing ran yet and another name helps.
+        Failure::bad_input(error)
+    }
+}

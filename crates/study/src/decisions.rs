@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The report of decisions: for each wakeup where the search began, what was
+//! found of every candidate, the answer and why; for many, which steps answered.
+
+use alight_policy::{AFFINE, NONE, Note, STEPS, VERDICTS};
+use alight_sim::Decision;
+use serde::Serialize;
+
+use crate::header::{Conditions, VERSION};
+use crate::report::{Columns, map, number, pretty};
+
+const SCHEMA: &str = "alight.explain/1";
+
+/// Widest bar of the histogram, in characters.
+const BAR: u64 = 40;
+
+/// Name and meaning of a step.
+fn step(index: u32) -> (&'static str, &'static str) {
+    STEPS
+        .get(index as usize)
+        .copied()
+        .unwrap_or(("unknown", ""))
+}
+
+fn affine(index: u32) -> (&'static str, &'static str) {
+    AFFINE
+        .get(index as usize)
+        .copied()
+        .unwrap_or(("unknown", ""))
+}
+
+fn verdict(index: u32) -> &'static str {
+    VERDICTS.get(index as usize).copied().unwrap_or("unknown")
+}
+
+/// What a candidate was judged by, with its name; `None` where nothing was compared.
+fn compared(note: &Note) -> Option<(&'static str, u32)> {
+    let quantity = match (step(note.step).0, verdict(note.verdict)) {
+        (_, "taken" | "too small") => "capacity",
+        ("asym_fits", "busy") => "capacity",
+        ("slow_least_loaded", "busy") => "load_avg",
+        (_, "busy") => "nr_running",
+        ("slow_idle", "kept in reserve") if note.value != NONE => "exit_latency_ns",
+        _ => return None,
+    };
+    Some((quantity, note.value))
+}
+
+/// The report for the terminal.
+pub fn table(conditions: &Conditions, task: &str, decisions: &[Decision]) -> String {
+    let mut head = Columns::new(0, 2);
+    for (label, value) in conditions.rows() {
+        head.row([label.to_owned(), value]);
+    }
+    let count = match decisions.len() {
+        1 => "1 decision".to_owned(),
+        n => format!("{n} decisions"),
+    };
+    head.row(["task".to_owned(), format!("{task}, {count}")]);
+    let mut text = format!("alight {VERSION}: explain\n{}", head.render());
+    for decision in decisions {
+        text.push('\n');
+        text.push_str(&one(decision));
+    }
+    if decisions.len() > 1 {
+        text.push('\n');
+        text.push_str(&histogram(decisions));
+    }
+    text
+}
+
+fn one(decision: &Decision) -> String {
+    let answer = &decision.answer;
+    let (how, why_target) = affine(answer.affine);
+    let (name, meaning) = step(answer.step);
+    let mut rows = Columns::new(2, 2);
+    rows.row([
+        "task".to_owned(),
+        format!(
+            "util_est {}, uclamp {} to {}, ran last on CPU {}",
+            decision.task_util_est, decision.uclamp.0, decision.uclamp.1, decision.prev_cpu
+        ),
+    ]);
+    rows.row([
+        "search".to_owned(),
+        match answer.slow {
+            0 => format!("begins at CPU {}: {how}, {why_target}", answer.target),
+            _ => format!(
+                "slow path from CPU {}: {how}, {why_target}",
+                decision.this_cpu
+            ),
+        },
+    ]);
+    let mut candidates = Columns::new(2, 3).with_remark();
+    if !decision.notes.is_empty() {
+        candidates.row(["candidate", "looked at by", "found", "compared"]);
+    }
+    for note in &decision.notes {
+        let value = compared(note).map_or(String::new(), |(what, value)| format!("{what} {value}"));
+        candidates.row([
+            format!("CPU {}", note.cpu),
+            step(note.step).0.to_owned(),
+            verdict(note.verdict).to_owned(),
+            value,
+        ]);
+    }
+    let mut result = Columns::new(2, 2);
+    result.row([
+        "answer".to_owned(),
+        format!(
+            "CPU {}, {}: {name}, {meaning}",
+            answer.cpu,
+            if answer.found_idle == 0 {
+                "busy"
+            } else {
+                "idle"
+            },
+        ),
+    ]);
+    result.row(["cost".to_owned(), cost(decision)]);
+    format!(
+        "{} s: {} is woken on CPU {}\n{}{}{}",
+        number::seconds(decision.time_ns),
+        decision.comm,
+        decision.this_cpu,
+        rows.render(),
+        candidates.render(),
+        result.render()
+    )
+}
+
+fn cost(decision: &Decision) -> String {
+    let answer = &decision.answer;
+    let mut text = format!(
+        "{} CPUs looked at in the waking CPU's cache, {} elsewhere",
+        answer.looked_near, answer.looked_far
+    );
+    if answer.summed > 0 {
+        text.push_str(&format!(", {} summed up in groups", answer.summed));
+    }
+    if answer.cut != 0 {
+        text.push_str("; the scan ended because its budget did");
+    }
+    text
+}
+
+/// Decisions by step, most frequent first.
+fn histogram(decisions: &[Decision]) -> String {
+    let mut counts = counts(decisions);
+    counts.retain(|(_, count)| *count > 0);
+    counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
+    let most = counts.first().map_or(1, |(_, count)| *count);
+    let mut columns = Columns::new(2, 1).with_remark();
+    for (name, count) in counts {
+        let share = number::fixed(100.0 * count as f64 / decisions.len() as f64, 1);
+        let bar = "#".repeat((count * BAR).div_ceil(most) as usize);
+        columns.row([name.to_owned(), count.to_string(), format!("{share}%"), bar]);
+    }
+    format!("the steps that answered\n{}", columns.render())
+}
+
+fn counts(decisions: &[Decision]) -> Vec<(&'static str, u64)> {
+    let mut counts = STEPS.map(|(name, _)| (name, 0));
+    for decision in decisions {
+        if let Some((_, count)) = counts.get_mut(decision.answer.step as usize) {
+            *count += 1;
+        }
+    }
+    counts.to_vec()
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    version: &'static str,
+    #[serde(flatten)]
+    conditions: &'a Conditions,
+    task: &'a str,
+    decisions: Vec<DecisionOut<'a>>,
+    #[serde(serialize_with = "map")]
+    steps: Vec<(&'static str, u64)>,
+}
+
+#[derive(Serialize)]
+struct DecisionOut<'a> {
+    time_ns: u64,
+    comm: &'a str,
+    this_cpu: u32,
+    prev_cpu: u32,
+    task_util_est: u32,
+    uclamp_min: u32,
+    uclamp_max: u32,
+    target: u32,
+    affine: &'static str,
+    slow: bool,
+    candidates: Vec<Candidate>,
+    cpu: u32,
+    step: &'static str,
+    found_idle: bool,
+    looked_near: u32,
+    looked_far: u32,
+    summed: u32,
+    cut: bool,
+}
+
+#[derive(Serialize)]
+struct Candidate {
+    cpu: u32,
+    step: &'static str,
+    verdict: &'static str,
+    compared: Option<&'static str>,
+    value: Option<u32>,
+}
+
+/// The report for programs: `alight.explain/1`.
+pub fn json(conditions: &Conditions, task: &str, decisions: &[Decision]) -> String {
+    pretty(&Document {
+        schema: SCHEMA,
+        version: VERSION,
+        conditions,
+        task,
+        decisions: decisions.iter().map(decision_out).collect(),
+        steps: counts(decisions),
+    })
+}
+
+fn decision_out(decision: &Decision) -> DecisionOut<'_> {
+    let answer = &decision.answer;
+    let candidate = |note: &Note| Candidate {
+        cpu: note.cpu,
+        step: step(note.step).0,
+        verdict: verdict(note.verdict),
+        compared: compared(note).map(|(what, _)| what),
+        value: compared(note).map(|(_, value)| value),
+    };
+    DecisionOut {
+        time_ns: decision.time_ns,
+        comm: &decision.comm,
+        this_cpu: decision.this_cpu,
+        prev_cpu: decision.prev_cpu,
+        task_util_est: decision.task_util_est,
+        uclamp_min: decision.uclamp.0,
+        uclamp_max: decision.uclamp.1,
+        target: answer.target,
+        affine: affine(answer.affine).0,
+        slow: answer.slow != 0,
+        candidates: decision.notes.iter().map(candidate).collect(),
+        cpu: answer.cpu,
+        step: step(answer.step).0,
+        found_idle: answer.found_idle != 0,
+        looked_near: answer.looked_near,
+        looked_far: answer.looked_far,
+        summed: answer.summed,
+        cut: answer.cut != 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake;
+    use alight_policy::Answer;
+
+    fn index(names: &[&str], name: &str) -> u32 {
+        names.iter().position(|n| *n == name).expect("a known name") as u32
+    }
+
+    fn step_index(name: &str) -> u32 {
+        index(&STEPS.map(|(name, _)| name), name)
+    }
+
+    fn note(cpu: u32, step: &str, verdict: &str, value: u32) -> Note {
+        Note {
+            cpu,
+            step: step_index(step),
+            verdict: index(&VERDICTS, verdict),
+            value,
+        }
+    }
+
+    fn decision(cpu: u32, step: &str) -> Decision {
+        Decision {
+            time_ns: 1_250_000_001,
+            comm: "sysbench".to_owned(),
+            this_cpu: 0,
+            prev_cpu: 3,
+            task_util_est: 600,
+            uclamp: (0, 1024),
+            answer: Answer {
+                cpu,
+                target: 3,
+                step: step_index(step),
+                affine: index(&AFFINE.map(|(name, _)| name), "weight_prev"),
+                found_idle: 1,
+                looked_near: 1,
+                looked_far: 2,
+                ..Answer::default()
+            },
+            notes: vec![
+                note(3, "asym_fits", "too small", 446),
+                note(4, "asym_fits", "busy", 1024),
+                note(1, "asym_fits", "taken", 1024),
+            ],
+        }
+    }
+
+    #[test]
+    fn a_decision_reads_from_the_question_to_the_answer() {
+        let table = table(&fake::conditions(), "sysbench", &[decision(1, "asym_fits")]);
+        let expected = "\
+1.250000001 s: sysbench is woken on CPU 0
+  task    util_est 600, uclamp 0 to 1024, ran last on CPU 3
+  search  begins at CPU 3: weight_prev, the previous CPU is less loaded
+  candidate  looked at by  found      compared
+  CPU 3      asym_fits     too small  capacity 446
+  CPU 4      asym_fits     busy       capacity 1024
+  CPU 1      asym_fits     taken      capacity 1024
+  answer  CPU 1, idle: asym_fits, an idle CPU that is big enough
+  cost    1 CPUs looked at in the waking CPU's cache, 2 elsewhere
+";
+        assert!(table.ends_with(expected), "{table}");
+    }
+
+    #[test]
+    fn many_decisions_end_in_a_histogram_of_steps() {
+        let decisions = [
+            decision(1, "asym_fits"),
+            decision(2, "asym_biggest"),
+            decision(1, "asym_fits"),
+        ];
+        let table = table(&fake::conditions(), "sysbench", &decisions);
+        let expected = format!(
+            "the steps that answered\n  asym_fits     2  66.7%  {}\n  asym_biggest  1  33.3%  {}\n",
+            "#".repeat(40),
+            "#".repeat(20)
+        );
+        assert!(table.ends_with(&expected), "{table}");
+    }
+
+    #[test]
+    fn what_was_compared_is_named() {
+        for (note, expected) in [
+            (note(0, "target_idle", "busy", 2), Some(("nr_running", 2))),
+            (
+                note(0, "slow_least_loaded", "busy", 9),
+                Some(("load_avg", 9)),
+            ),
+            (
+                note(0, "slow_idle", "kept in reserve", 40_000),
+                Some(("exit_latency_ns", 40_000)),
+            ),
+            (note(0, "slow_idle", "kept in reserve", NONE), None),
+            (note(0, "llc_scan", "not allowed", 0), None),
+        ] {
+            assert_eq!(compared(&note), expected);
+        }
+    }
+
+    #[test]
+    fn the_json_holds_every_candidate() {
+        let json = json(&fake::conditions(), "sysbench", &[decision(1, "asym_fits")]);
+        let value: serde_json::Value = serde_json::from_str(&json).unwrap();
+        assert_eq!(value["schema"], "alight.explain/1");
+        let decision = &value["decisions"][0];
+        assert_eq!(decision["cpu"], 1);
+        assert_eq!(decision["affine"], "weight_prev");
+        assert_eq!(decision["candidates"][0]["verdict"], "too small");
+        assert_eq!(decision["candidates"][0]["compared"], "capacity");
+        assert_eq!(value["steps"]["asym_fits"], 1);
+    }
+}

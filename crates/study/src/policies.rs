@@ -1,0 +1,283 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The schedulers there are, and what one of them is made of.
+
+use alight_policy::scheduler::{BASES, Base, Error, FEATURES, Feature};
+use alight_policy::{Params, Scheduler};
+use serde::Serialize;
+
+use crate::report::{Columns, map, pretty};
+
+const LIST_SCHEMA: &str = "alight.policies/1";
+const SHOW_SCHEMA: &str = "alight.policy/1";
+
+/// What a name names.
+#[derive(Debug)]
+pub enum Named {
+    /// A base kernel, alone.
+    Base(&'static Base, Scheduler),
+    /// A feature, alone.
+    Feature(&'static Feature),
+    /// A base with features.
+    Scheduler(Scheduler),
+}
+
+impl Named {
+    /// Finds a base, a feature (`asym-capacity` or `+asym-capacity`) or a scheduler.
+    ///
+    /// # Errors
+    /// A name that is none of them, with the nearest valid ones.
+    pub fn find(name: &str) -> Result<Self, String> {
+        let feature = FEATURES
+            .iter()
+            .find(|feature| feature.name == name.strip_prefix('+').unwrap_or(name));
+        if let Some(feature) = feature {
+            return Ok(Named::Feature(feature));
+        }
+        let scheduler = Scheduler::parse(name).map_err(|error| unknown(name, error))?;
+        let base = BASES.iter().find(|base| base.name == scheduler.name);
+        Ok(match base {
+            Some(base) => Named::Base(base, scheduler),
+            None => Named::Scheduler(scheduler),
+        })
+    }
+}
+
+/// A bare word may have been meant as either kind: name the nearest of both.
+fn unknown(name: &str, error: Error) -> String {
+    let as_feature = Scheduler::parse(&format!("{}+{name}", BASES[0].name));
+    match (&error, as_feature) {
+        (Error::UnknownBase { hint: bases, .. }, Err(Error::UnknownFeature { hint, .. }))
+            if !name.contains('+') =>
+        {
+            format!(
+                "'{name}' is neither a scheduler nor a feature; features: {hint}; bases: {bases}"
+            )
+        }
+        _ => error.to_string(),
+    }
+}
+
+#[derive(Serialize)]
+struct List {
+    schema: &'static str,
+    bases: Vec<BaseOut>,
+    features: Vec<FeatureOut>,
+}
+
+#[derive(Serialize)]
+struct BaseOut {
+    name: &'static str,
+    summary: &'static str,
+}
+
+#[derive(Serialize)]
+struct FeatureOut {
+    name: &'static str,
+    summary: &'static str,
+    source: &'static str,
+    bases: &'static [&'static str],
+}
+
+fn base_out(base: &Base) -> BaseOut {
+    BaseOut {
+        name: base.name,
+        summary: base.summary,
+    }
+}
+
+fn feature_out(feature: &Feature) -> FeatureOut {
+    FeatureOut {
+        name: feature.name,
+        summary: feature.summary,
+        source: feature.source,
+        bases: feature.bases,
+    }
+}
+
+/// All bases and features for the terminal.
+pub fn list() -> String {
+    let mut bases = Columns::new(2, 2);
+    for base in BASES {
+        bases.row([base.name, base.summary]);
+    }
+    let mut features = Columns::new(2, 2);
+    for feature in FEATURES {
+        features.row([format!("+{}", feature.name), feature.summary.to_owned()]);
+        features.row([String::new(), format!("on {}", feature.bases.join(", "))]);
+    }
+    format!(
+        "base kernels\n{}\nfeatures\n{}\nA scheduler is a base with features: {}\n",
+        bases.render(),
+        features.render(),
+        example()
+    )
+}
+
+/// A scheduler with a feature, as users type it.
+pub fn example() -> String {
+    let with_base =
+        |feature: &Feature| Some(format!("{}+{}", feature.bases.first()?, feature.name));
+    let example = FEATURES.iter().find_map(with_base);
+    example.unwrap_or_else(|| BASES[0].name.to_owned())
+}
+
+/// All bases and features for programs: `alight.policies/1`.
+pub fn list_json() -> String {
+    pretty(&List {
+        schema: LIST_SCHEMA,
+        bases: BASES.iter().map(base_out).collect(),
+        features: FEATURES.iter().map(feature_out).collect(),
+    })
+}
+
+/// What the core reads, by the names of `struct policy_params`.
+fn params(params: &Params) -> Vec<(&'static str, u64)> {
+    vec![
+        ("features", params.features),
+        ("wake_cap", params.wake_cap.into()),
+        ("sis_prop", params.sis_prop.into()),
+        ("sched_idle_last", params.sched_idle_last.into()),
+        ("idlest_load_inverted", params.idlest_load_inverted.into()),
+        ("est_lsb", params.est_lsb.into()),
+        ("scan_cpu_ns", params.scan_cpu_ns.into()),
+    ]
+}
+
+/// A base, a feature or a scheduler for the terminal.
+pub fn show(named: &Named) -> String {
+    let mut rows = Columns::new(0, 2);
+    match named {
+        Named::Base(base, scheduler) => {
+            rows.row(["base", base.name]);
+            rows.row(["", base.summary]);
+            params_rows(&mut rows, scheduler);
+        }
+        Named::Feature(feature) => feature_rows(&mut rows, feature),
+        Named::Scheduler(scheduler) => {
+            rows.row(["scheduler", &scheduler.name]);
+            let (base, _) = parts(scheduler);
+            rows.row(["base", &format!("{}: {}", base.name, base.summary)]);
+            for feature in parts(scheduler).1 {
+                feature_rows(&mut rows, feature);
+            }
+            params_rows(&mut rows, scheduler);
+        }
+    }
+    rows.render()
+}
+
+fn feature_rows(rows: &mut Columns, feature: &Feature) {
+    rows.row(["feature", &format!("+{}", feature.name)]);
+    rows.row(["", feature.summary]);
+    rows.row(["source", feature.source]);
+    rows.row(["applies to", &feature.bases.join(", ")]);
+    rows.row([
+        "described in",
+        &format!("docs/policies/{}.md", feature.name),
+    ]);
+}
+
+fn params_rows(rows: &mut Columns, scheduler: &Scheduler) {
+    for (index, (name, value)) in params(&scheduler.params).iter().enumerate() {
+        let label = if index == 0 { "parameters" } else { "" };
+        rows.row([label, &format!("{name} = {value}")]);
+    }
+}
+
+/// The base and the features that a scheduler's name is made of.
+fn parts(scheduler: &Scheduler) -> (&'static Base, Vec<&'static Feature>) {
+    let mut names = scheduler.name.split('+');
+    let base = names.next().unwrap_or_default();
+    let base = BASES.iter().find(|known| known.name == base);
+    let feature = |name: &str| {
+        let name = name.split(':').next().unwrap_or(name);
+        FEATURES.iter().find(|known| known.name == name)
+    };
+    (
+        base.expect("a parsed scheduler has a known base"),
+        names.filter_map(feature).collect(),
+    )
+}
+
+#[derive(Serialize)]
+struct Show {
+    schema: &'static str,
+    name: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    base: Option<BaseOut>,
+    features: Vec<FeatureOut>,
+    #[serde(serialize_with = "map", skip_serializing_if = "Vec::is_empty")]
+    parameters: Vec<(&'static str, u64)>,
+}
+
+/// A base, a feature or a scheduler for programs: `alight.policy/1`.
+pub fn show_json(named: &Named) -> String {
+    pretty(&match named {
+        Named::Feature(feature) => Show {
+            schema: SHOW_SCHEMA,
+            name: feature.name.to_owned(),
+            base: None,
+            features: vec![feature_out(feature)],
+            parameters: Vec::new(),
+        },
+        Named::Base(_, scheduler) | Named::Scheduler(scheduler) => {
+            let (base, features) = parts(scheduler);
+            Show {
+                schema: SHOW_SCHEMA,
+                name: scheduler.name.clone(),
+                base: Some(base_out(base)),
+                features: features.into_iter().map(feature_out).collect(),
+                parameters: params(&scheduler.params),
+            }
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_a_base_a_feature_or_both() {
+        assert!(matches!(Named::find("linux-5.5"), Ok(Named::Base(..))));
+        assert!(matches!(
+            Named::find("asym-capacity"),
+            Ok(Named::Feature(_))
+        ));
+        assert!(matches!(
+            Named::find("+asym-capacity"),
+            Ok(Named::Feature(_))
+        ));
+        assert!(matches!(
+            Named::find("linux-5.5+asym-capacity"),
+            Ok(Named::Scheduler(_))
+        ));
+        let error = Named::find("asym-capacty").unwrap_err();
+        assert!(error.contains("did you mean 'asym-capacity'"), "{error}");
+        let error = Named::find("linux-5.5+asym").unwrap_err();
+        assert!(error.contains("unknown feature 'asym'"), "{error}");
+    }
+
+    #[test]
+    fn every_base_and_feature_is_listed_and_shown() {
+        let list = list();
+        for name in BASES
+            .iter()
+            .map(|b| b.name)
+            .chain(FEATURES.iter().map(|f| f.name))
+        {
+            assert!(list.contains(name), "{name} is not in\n{list}");
+            assert!(show(&Named::find(name).unwrap()).contains(name));
+        }
+        assert!(Scheduler::parse(&example()).is_ok());
+    }
+
+    #[test]
+    fn a_scheduler_shows_the_parameters_that_its_features_change() {
+        let base = show(&Named::find("linux-5.5").unwrap());
+        assert!(base.contains("wake_cap = 1"), "{base}");
+        let both = show(&Named::find("linux-5.5+asym-capacity").unwrap());
+        assert!(both.contains("wake_cap = 0"), "{both}");
+        assert!(both.contains("base"), "{both}");
+    }
+}

@@ -3,3 +3,5 @@
 #![allow(dead_code)]
 
 pub mod duo;
+pub mod machines;
+pub mod world;

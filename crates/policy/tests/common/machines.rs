@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Small machines to ask questions about.
+
+use alight_policy::topology::{CpuDescription, Description, Level, LevelKind};
+
+/// Capacity of a little CPU: a task of up to 356 fits it.
+pub const LITTLE: u32 = 446;
+/// Capacity of a big CPU: a task of up to 819 fits it.
+pub const BIG: u32 = 1024;
+
+fn machine(capacities: &[u32], levels: Vec<Level>) -> Description {
+    Description {
+        cpus: (capacities.iter())
+            .map(|&capacity| CpuDescription { capacity, node: 0 })
+            .collect(),
+        levels,
+    }
+}
+
+fn level(kind: LevelKind, nr: u32, key: impl Fn(u32) -> u32) -> Level {
+    Level::by_key(kind, &(0..nr).map(key).collect::<Vec<_>>())
+}
+
+/// `nr` equal CPUs behind one cache.
+pub fn flat(nr: u32) -> Description {
+    caches(nr, nr)
+}
+
+/// `nr` equal CPUs in one package, `each` behind a cache.
+pub fn caches(nr: u32, each: u32) -> Description {
+    let levels = vec![
+        level(LevelKind::Cache, nr, |cpu| cpu / each),
+        level(LevelKind::Package, nr, |_| 0),
+    ];
+    machine(&vec![BIG; nr as usize], levels)
+}
+
+/// `cores` cores of `threads` threads behind one cache; thread t of core c is CPU c + t * cores.
+pub fn smt(cores: u32, threads: u32) -> Description {
+    let nr = cores * threads;
+    let levels = vec![
+        level(LevelKind::Smt, nr, |cpu| cpu % cores),
+        level(LevelKind::Cache, nr, |_| 0),
+    ];
+    machine(&vec![BIG; nr as usize], levels)
+}
+
+/// Two nodes of `each` CPUs, each one package and one cache.
+pub fn nodes(each: u32, distance: u32) -> Description {
+    let nr = 2 * each;
+    let levels = vec![
+        level(LevelKind::Cache, nr, |cpu| cpu / each),
+        level(LevelKind::Package, nr, |cpu| cpu / each),
+        level(LevelKind::Numa { distance }, nr, |_| 0),
+    ];
+    let mut machine = machine(&vec![BIG; nr as usize], levels);
+    for (cpu, of) in machine.cpus.iter_mut().enumerate() {
+        of.node = cpu as u32 / each;
+    }
+    machine
+}
+
+const BIG_LITTLE: [u32; 8] = [LITTLE, LITTLE, LITTLE, LITTLE, BIG, BIG, BIG, BIG];
+
+/// CPUs 0-3 little, 4-7 big, a cache for each four.
+pub fn clusters() -> Description {
+    Description {
+        levels: caches(8, 4).levels,
+        ..machine(&BIG_LITTLE, Vec::new())
+    }
+}
+
+/// CPUs 0-3 little, 4-7 big, one cache for all.
+pub fn dynamiq() -> Description {
+    Description {
+        levels: flat(8).levels,
+        ..machine(&BIG_LITTLE, Vec::new())
+    }
+}
+
+/// One cache for all, of these capacities.
+pub fn of_capacities(capacities: &[u32]) -> Description {
+    Description {
+        levels: flat(capacities.len() as u32).levels,
+        ..machine(capacities, Vec::new())
+    }
+}
+
+/// Equal CPUs that share nothing but the package.
+pub fn no_cache(nr: u32) -> Description {
+    machine(
+        &vec![BIG; nr as usize],
+        vec![level(LevelKind::Package, nr, |_| 0)],
+    )
+}

@@ -459,8 +459,9 @@ fn within(what: &'static str, found: usize, most: usize) -> Result<(), Error> {
 }
 
 fn idle_cpu(capacity: u32) -> Cpu {
-    let mut cpu = Cpu::default();
-    cpu.capacity_orig = capacity;
-    cpu.capacity = capacity;
-    cpu
+    Cpu {
+        capacity_orig: capacity,
+        capacity,
+        ..Cpu::default()
+    }
 }

@@ -1,6 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Time: the event loop and the model of Linux around the placement core.
+//!
+//! A wakeup, as it passes through the files: a task's program says so
+//! (`exec`, `sync`, `channel`), `wakeup` asks [`alight_policy::Core`] and
+//! charges the answer's cost (`cost`), the target's queue takes the task
+//! (`cfs`), its CPU leaves idle (`cpuidle`) and switches to it (`dispatch`);
+//! the tick balances (`balance`), utilization drives the clock (`cpufreq`), and
+//! all of it is metered (`energy`), counted (`stats`) and written down (`emit`).
+
 mod api;
+mod attributes;
+mod balance;
+mod build;
+mod cfs;
+mod channel;
+mod cost;
+mod cpufreq;
+mod cpuidle;
+mod dispatch;
+mod emit;
+mod energy;
+mod exec;
+mod invariants;
 mod queue;
+mod rng;
+mod run;
+mod state;
+mod stats;
+mod sync;
 mod timeline;
+mod wakeup;
+
 pub use api::*;
+pub use run::{explain, run, task_table};

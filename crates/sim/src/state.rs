@@ -25,8 +25,9 @@ use alight_workload::program::{LOOP_SLOTS, Op, TIMER_SLOTS};
 pub(crate) enum Phase {
     /// In the idle loop.
     Idle,
-    /// Leaving idle; interrupts wait until it is out.
-    Exiting,
+    /// The idle task executes: on its way out of an idle state or into one.
+    /// Interrupts wait until it is there.
+    IdleLoop,
     /// Executing its current task.
     Running,
 }
@@ -43,8 +44,12 @@ pub(crate) struct Cpu {
     pub fair: Timeline,
     /// Timers of tasks that sleep here.
     pub timers: Timeline,
-    /// End of the current segment of execution, or of the idle exit.
+    /// End of the current segment of execution, or of the idle task's work.
     pub end: u64,
+    /// It is in a state that [`Sim::idle_enter`] chose.
+    pub in_idle_state: bool,
+    /// An IPI asks it to balance for all idle CPUs.
+    pub balance_kicked: bool,
     /// Next tick, [`NEVER`] while it is stopped.
     pub tick_at: u64,
     /// Earliest interrupt on its way.
@@ -115,6 +120,8 @@ pub(crate) struct Task {
     pub fresh: bool,
     /// The operation at `pc` waits or waited; what that means is the operation's.
     pub waited: bool,
+    /// On a wake list: it comes from another CPU.
+    pub wake_migrated: bool,
     /// Voluntary switch: it yielded.
     pub yielded: bool,
     pub timers_set: u8,
@@ -196,7 +203,7 @@ pub(crate) struct Tunables {
 
 /// Output of the run besides its numbers.
 pub(crate) struct Output<'a> {
-    pub sink: Option<&'a mut dyn Sink>,
+    pub sink: Option<&'a mut (dyn Sink + 'a)>,
     /// First error of the sink.
     pub error: Option<std::io::Error>,
     pub watch: Option<Watch>,
@@ -243,6 +250,8 @@ pub(crate) struct Sim<'a> {
     pub stats: Stats,
     pub out: Output<'a>,
     pub tracing: bool,
+    /// PM QoS: no idle state with a longer wakeup latency, ns.
+    pub latency_limit_ns: u64,
 }
 
 impl Sim<'_> {
@@ -302,7 +311,7 @@ impl Sim<'_> {
     pub fn arm(&mut self, cpu: usize) {
         let c = &mut self.cpus[cpu];
         let time = match c.phase {
-            Phase::Exiting => c.end,
+            Phase::IdleLoop => c.end,
             Phase::Idle => c.ipi_at.min(c.tick_at).min(c.timers.first_key().unwrap_or(NEVER)),
             Phase::Running => {
                 let t = &self.tasks[c.curr as usize];

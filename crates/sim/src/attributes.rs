@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! A task changes how it is scheduled (`sched_setattr`, `sched_setaffinity`).
+
+use crate::cfs;
+use crate::exec::Effect;
+use crate::state::Sim;
+use alight_policy::rq;
+
+impl Sim<'_> {
+    /// The current task of `cpu` takes on other attributes.
+    pub fn set_attributes(&mut self, cpu: usize, task: usize, attributes: u32) -> Effect {
+        let new = self.attributes[attributes as usize].clone();
+        if new.class.is_some() || new.nice.is_some() {
+            self.reweight(cpu, task, new.class, new.nice);
+        }
+        let view = &mut self.views[task];
+        view.uclamp_min = new.uclamp_min.unwrap_or(view.uclamp_min);
+        view.uclamp_max = new.uclamp_max.unwrap_or(view.uclamp_max);
+        if let Some(affinity) = new.affinity {
+            view.nr_allowed = self.masks[affinity as usize].len();
+            self.tasks[task].affinity = affinity;
+            if !self.allowed(task as u32, cpu) {
+                let first = self.masks[affinity as usize].iter().next();
+                self.push_running(cpu, first.expect("affinity is not empty") as usize);
+                return Effect::Moved;
+            }
+        }
+        Effect::Done
+    }
+
+    /// The weight of a running task changes: its load leaves the queue with the
+    /// old one and joins with the new one (`reweight_entity`).
+    fn reweight(&mut self, cpu: usize, task: usize, class: Option<u32>, nice: Option<i8>) {
+        self.clock(cpu);
+        self.update_curr(cpu);
+        let k = &self.core.params;
+        let (rq, view) = (&mut self.core.cpus[cpu], &mut self.views[task]);
+        rq::update_curr(rq, view);
+        rq::detach(k, rq, view, true);
+        let t = &mut self.tasks[task];
+        t.nice = nice.unwrap_or(t.nice);
+        view.class = class.unwrap_or(view.class);
+        let old = u64::from(view.weight);
+        view.weight = cfs::weight(view.class, t.nice);
+        t.inv_weight = cfs::inverse(view.weight);
+        view.pelt.load_avg = (u64::from(view.pelt.load_avg) * u64::from(view.weight) / old) as u32;
+        rq::enqueue(k, rq, view, true);
+    }
+}

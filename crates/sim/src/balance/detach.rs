@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The queue to take tasks from, and the tasks that may go.
+
+use super::groups::{Scope, cpu_util};
+use super::imbalance::{Imbalance, Migrate};
+use super::{Idle, MIGRATION_COST, NR_MIGRATE, cache_nice_tries, fits};
+use crate::state::Sim;
+use crate::timeline::NONE;
+use alight_policy::abi::{class, domain_flag};
+use alight_policy::rq;
+
+/// On a preemptible kernel (`CONFIG_PREEMPTION`, as in the arm64 defconfig) a
+/// newly idle CPU takes one task and goes on.
+const PREEMPTIBLE: bool = true;
+
+/// One attempt to take tasks from a queue (the changing part of `struct lb_env`).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Take {
+    pub src: usize,
+    /// Where tasks go: first the CPU balanced for, then one of its group that a pinned task may use.
+    pub dst: usize,
+    pub what: Migrate,
+    /// What is left to move.
+    pub amount: i64,
+    /// Tasks looked at, and the limit.
+    pub looked: u32,
+    pub limit: u32,
+    /// No task seen may run on `dst`.
+    pub all_pinned: bool,
+    /// Some task seen may not.
+    pub some_pinned: bool,
+    /// Another CPU of the local group that a pinned task may use.
+    pub other_dst: Option<usize>,
+}
+
+impl Take {
+    pub fn new(src: usize, dst: usize, imbalance: Imbalance, nr_running: u32) -> Self {
+        Take {
+            src,
+            dst,
+            what: imbalance.what,
+            amount: imbalance.amount,
+            looked: 0,
+            limit: nr_running.min(NR_MIGRATE),
+            all_pinned: true,
+            some_pinned: false,
+            other_dst: None,
+        }
+    }
+}
+
+/// Detached tasks on their way.
+struct Batch {
+    tasks: [u32; NR_MIGRATE as usize],
+    len: usize,
+}
+
+impl Sim<'_> {
+    /// The CPU of the group that most of the imbalance lies on (`find_busiest_queue`).
+    pub(super) fn busiest_queue(
+        &self,
+        scope: &Scope,
+        group: usize,
+        imbalance: Imbalance,
+    ) -> Option<usize> {
+        let domain = self.domain(scope.dst, scope.level);
+        let asym = domain.flags & domain_flag::ASYM != 0;
+        let pct = domain.imbalance_pct;
+        let dst_capacity = self.core.cpus[scope.dst].capacity;
+        let mut busiest = None;
+        // Largest key so far, and the capacity it is to be seen against.
+        let (mut most, mut most_capacity) = (0u64, 1u64);
+        for cpu in self.members(group, scope.excluded.as_ref()) {
+            let view = &self.core.cpus[cpu];
+            let nr = view.h_nr_running;
+            // Its only task would have to be pushed off a bigger CPU.
+            if asym && dst_capacity < view.capacity && nr == 1 {
+                continue;
+            }
+            let (key, capacity) = match imbalance.what {
+                Migrate::Load => {
+                    let load = u64::from(view.cfs.load_avg);
+                    if nr == 1
+                        && load > imbalance.amount as u64
+                        && !self.capacity_reduced(cpu, pct)
+                    {
+                        continue;
+                    }
+                    (load, u64::from(view.capacity))
+                }
+                Migrate::Util => (u64::from(cpu_util(view)), 1),
+                Migrate::Task => (u64::from(nr), 1),
+                Migrate::Misfit => (u64::from(self.cpus[cpu].balance.misfit_load), 1),
+            };
+            if key * most_capacity > most * capacity {
+                (most, most_capacity) = (key, capacity);
+                busiest = Some(cpu);
+            }
+        }
+        busiest
+    }
+
+    /// Takes tasks off the source's queue, coldest first, and puts them on the
+    /// destination's (`detach_tasks`, `attach_tasks`). The source's lock is held by `by`.
+    pub(super) fn move_tasks(&mut self, by: usize, scope: &Scope, take: &mut Take) -> u32 {
+        if take.amount <= 0 {
+            return 0;
+        }
+        self.take_rq_lock(by, take.src);
+        self.clock(take.src);
+        let mut batch = Batch { tasks: [NONE; NR_MIGRATE as usize], len: 0 };
+        self.detach_batch(scope, take, &mut batch);
+        if batch.len == 0 {
+            return 0;
+        }
+        self.take_rq_lock(by, take.dst);
+        // The kernel's list of detached tasks is a stack.
+        for &task in batch.tasks[..batch.len].iter().rev() {
+            self.attach_task(take.dst, task);
+        }
+        if by != take.dst && self.cpus[take.dst].need_resched {
+            self.kick(by, take.dst);
+        }
+        for cpu in [take.src, take.dst] {
+            if cpu != by {
+                self.arm(cpu);
+            }
+        }
+        batch.len as u32
+    }
+
+    fn detach_batch(&mut self, scope: &Scope, take: &mut Take, batch: &mut Batch) {
+        loop {
+            let task = self.cpus[take.src].lru.tail;
+            // An idle CPU leaves the source its last task.
+            let last = scope.idle != Idle::Not && self.core.cpus[take.src].nr_running <= 1;
+            if task == NONE || last || take.looked == take.limit {
+                return;
+            }
+            take.looked += 1;
+            if !self.may_migrate(scope, take, task) || !self.small_enough(scope, take, task) {
+                let lru = &mut self.cpus[take.src].lru;
+                Self::list_remove(&mut self.tasks, lru, task);
+                Self::list_push_front(&mut self.tasks, lru, task);
+                continue;
+            }
+            self.detach_task(take.src, task);
+            batch.tasks[batch.len] = task;
+            batch.len += 1;
+            if PREEMPTIBLE && scope.idle == Idle::NewlyIdle || take.amount <= 0 {
+                return;
+            }
+        }
+    }
+
+    /// `can_migrate_task`.
+    fn may_migrate(&self, scope: &Scope, take: &mut Take, task: u32) -> bool {
+        if !self.allowed(task, take.dst) {
+            take.some_pinned = true;
+            if scope.idle != Idle::NewlyIdle && take.other_dst.is_none() {
+                let own = self.core.places[scope.dst].group[scope.level] as usize;
+                take.other_dst = self
+                    .members(own, scope.excluded.as_ref())
+                    .find(|&cpu| cpu != scope.dst && self.allowed(task, cpu));
+            }
+            return false;
+        }
+        take.all_pinned = false;
+        if self.cpus[take.src].curr == task {
+            return false;
+        }
+        let failed = self.cpus[scope.dst].balance.levels[scope.level].nr_balance_failed;
+        failed > cache_nice_tries(self.domain(scope.dst, scope.level)) || !self.task_hot(take, task)
+    }
+
+    /// Does its data likely lie in the source's cache still (`task_hot`)?
+    fn task_hot(&self, take: &Take, task: u32) -> bool {
+        if self.views[task as usize].class == class::IDLE {
+            return false;
+        }
+        let src = &self.cpus[take.src];
+        if self.core.cpus[take.dst].nr_running != 0 && (src.next == task || src.last == task) {
+            return true;
+        }
+        let since = self.core.cpus[take.src].clock.wrapping_sub(self.tasks[task as usize].last_run);
+        (since as i64) < MIGRATION_COST as i64
+    }
+
+    /// Would moving the task not overshoot? If so, books it (`detach_tasks`).
+    fn small_enough(&self, scope: &Scope, take: &mut Take, task: u32) -> bool {
+        let view = &self.views[task as usize];
+        match take.what {
+            Migrate::Load => {
+                let load = i64::from(view.pelt.load_avg);
+                let failed = self.cpus[scope.dst].balance.levels[scope.level].nr_balance_failed;
+                let tries = cache_nice_tries(self.domain(scope.dst, scope.level));
+                if load / 2 > take.amount && failed <= tries {
+                    return false;
+                }
+                take.amount -= load;
+            }
+            Migrate::Util => {
+                let util = i64::from(rq::util_est(&self.core.params, view));
+                if util > take.amount {
+                    return false;
+                }
+                take.amount -= util;
+            }
+            Migrate::Task => take.amount -= 1,
+            Migrate::Misfit => {
+                let need = rq::util_est(&self.core.params, view);
+                if fits(need, self.core.cpus[take.src].capacity) {
+                    return false;
+                }
+                take.amount = 0;
+            }
+        }
+        true
+    }
+}

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! How busy the groups of a domain are, and which of them is the busiest.
+//!
+//! The kernel sums load, utilization, tasks and idle CPUs of every CPU of the
+//! domain at every attempt. Here tasks and idle CPUs of each group are counted
+//! as they change, and load and utilization are summed only where the kernel
+//! goes on to read the sum:
+//!
+//! - utilization enters `group_is_overloaded` and `group_has_capacity` only
+//!   where a group has at least as many tasks as CPUs; with fewer it has spare
+//!   capacity whatever the utilization. It is read once more for a local group
+//!   with spare capacity next to an overloaded one.
+//! - load is read of overloaded groups, and of all groups (the domain's
+//!   average) if the local group is at least fully busy.
+//!
+//! So every attempt has the kernel's outcome and none costs host time for CPUs
+//! that cannot change it. What the attempt costs in the simulation is charged by
+//! the CPUs of the domain all the same.
+
+use super::{Count, Idle, fits};
+use crate::state::Sim;
+use alight_policy::abi::{Cpu, NONE, domain_flag};
+use alight_policy::{Group, Mask};
+
+/// How much relief a group needs, rising (`enum group_type` without asymmetric
+/// packing; the wakeup path's classification is the same).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Kind {
+    HasSpare,
+    FullyBusy,
+    Misfit,
+    Imbalanced,
+    Overloaded,
+}
+
+/// A group's statistics (`struct sg_lb_stats`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct GroupStats {
+    pub load: u64,
+    pub util: u64,
+    /// Load per capacity; of overloaded groups only.
+    pub avg_load: u64,
+    pub capacity: u64,
+    pub min_capacity: u32,
+    pub max_capacity: u32,
+    pub nr_running: u32,
+    pub idle_cpus: u32,
+    pub weight: u32,
+    /// Biggest load of a misfit task; not of the local group.
+    pub misfit_load: u32,
+    pub kind: Kind,
+}
+
+impl GroupStats {
+    /// What any candidate beats (`init_sd_lb_stats`).
+    pub const LEAST: GroupStats = GroupStats {
+        load: 0,
+        util: 0,
+        avg_load: 0,
+        capacity: 1,
+        min_capacity: 0,
+        max_capacity: 0,
+        nr_running: 0,
+        idle_cpus: u32::MAX,
+        weight: 1,
+        misfit_load: 0,
+        kind: Kind::HasSpare,
+    };
+
+    /// `group_classify`. `imbalance`: a level below failed because of affinity.
+    pub fn classify(&self, pct: u32, imbalance: bool) -> Kind {
+        let (room, need) = (self.capacity * 100, self.util * u64::from(pct));
+        if self.nr_running > self.weight && room < need {
+            Kind::Overloaded
+        } else if imbalance {
+            Kind::Imbalanced
+        } else if self.misfit_load != 0 {
+            Kind::Misfit
+        } else if self.nr_running >= self.weight && room <= need {
+            Kind::FullyBusy
+        } else {
+            Kind::HasSpare
+        }
+    }
+
+    /// Is this group, a neighbour of `local`, busier than `busiest`
+    /// (`update_sd_pick_busiest`)? `asym`: CPUs of the domain differ in capacity.
+    pub fn busier_than(&self, busiest: &GroupStats, local: &GroupStats, asym: bool) -> bool {
+        if self.nr_running == 0 {
+            return false;
+        }
+        // Misfit tasks that this CPU's group cannot help.
+        if self.kind == Kind::Misfit
+            && (!fits(self.max_capacity, local.max_capacity) || local.kind != Kind::HasSpare)
+        {
+            return false;
+        }
+        if self.kind != busiest.kind {
+            return self.kind > busiest.kind;
+        }
+        let busier = match self.kind {
+            Kind::Overloaded | Kind::FullyBusy => self.avg_load > busiest.avg_load,
+            Kind::Imbalanced => false,
+            Kind::Misfit => self.misfit_load >= busiest.misfit_load,
+            Kind::HasSpare => self.idle_cpus < busiest.idle_cpus,
+        };
+        // Nobody waits there, and its CPUs are bigger: tasks are better off there.
+        let better_off = asym
+            && self.kind <= Kind::FullyBusy
+            && fits(local.min_capacity, self.min_capacity);
+        busier && !better_off
+    }
+}
+
+/// Load and capacity of a domain.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Totals {
+    pub load: u64,
+    pub capacity: u64,
+}
+
+/// Utilization of a CPU, that of tasks that wait included (`cpu_util`).
+#[inline]
+pub(super) fn cpu_util(view: &Cpu) -> u32 {
+    view.cfs.util_avg.max(view.est_enqueued).min(view.capacity_orig)
+}
+
+/// The two groups that an attempt weighs against each other.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Rivals {
+    pub local: GroupStats,
+    pub busiest: GroupStats,
+    /// Index of the busiest group.
+    pub group: usize,
+    /// Of the domain, summed if the local group is at least fully busy.
+    pub totals: Totals,
+}
+
+/// Which CPUs one attempt looks at, and for whom.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scope {
+    /// CPU to bring work to.
+    pub dst: usize,
+    pub level: usize,
+    pub idle: Idle,
+    /// CPUs found to hold pinned tasks only; out of the question.
+    pub excluded: Option<Mask>,
+}
+
+impl Sim<'_> {
+    /// Statistics of the local group and of the busiest other one
+    /// (`update_sd_lb_stats`); `None` if no other has a task to give.
+    pub(super) fn rivals(&mut self, scope: &Scope) -> Option<Rivals> {
+        if scope.idle == Idle::NewlyIdle && self.nohz.has_blocked {
+            self.refresh_span(scope);
+        }
+        let own = self.core.places[scope.dst].group[scope.level] as usize;
+        let domain = self.domain(scope.dst, scope.level);
+        let (first, nr) = (domain.first_group as usize, domain.nr_groups as usize);
+        let asym = domain.flags & domain_flag::ASYM != 0;
+        self.update_local_capacity(scope, own);
+
+        let local = self.group_stats(scope, own, true);
+        let mut busiest = GroupStats::LEAST;
+        let mut group = None;
+        let mut misfit = false;
+        // The kernel's ring of groups starts at the local one.
+        for other in (own + 1..first + nr).chain(first..own) {
+            let stats = self.group_stats(scope, other, false);
+            misfit |= stats.misfit_load != 0;
+            if stats.busier_than(&busiest, &local, asym) {
+                busiest = stats;
+                group = Some(other);
+            }
+        }
+        self.update_overload(scope, misfit);
+        let mut found = Rivals { local, busiest, group: group?, totals: Totals::default() };
+        if local.kind != Kind::HasSpare {
+            found.totals = self.totals(scope);
+            found.local.load = self.sum(own, scope, |view| view.cfs.load_avg);
+        } else if busiest.kind == Kind::Overloaded {
+            found.local.util = self.sum(own, scope, cpu_util);
+        }
+        Some(found)
+    }
+
+    /// The top domain was looked at: does any CPU hold work for others (`rd->overload`)?
+    fn update_overload(&mut self, scope: &Scope, misfit: bool) {
+        let place = &self.core.places[scope.dst];
+        if scope.level + 1 == place.nr_domains as usize {
+            let span = &self.core.domains[place.domain[scope.level] as usize].span;
+            self.nohz.overload = misfit || self.overloaded.intersects(span, self.nohz.words);
+        }
+    }
+
+    /// `update_sg_lb_stats`, sums as far as they are read.
+    fn group_stats(&self, scope: &Scope, group: usize, local: bool) -> GroupStats {
+        let g = &self.core.groups[group];
+        let count = match &scope.excluded {
+            None => self.nohz.counts[group],
+            Some(excluded) => self.count(group, excluded),
+        };
+        let domain = self.domain(scope.dst, scope.level);
+        let mut stats = GroupStats {
+            capacity: u64::from(g.capacity.max(1)),
+            min_capacity: g.min_capacity,
+            max_capacity: g.max_capacity,
+            nr_running: count.nr_running,
+            idle_cpus: count.idle_cpus,
+            weight: g.weight,
+            ..GroupStats::LEAST
+        };
+        if stats.nr_running >= stats.weight {
+            stats.util = self.sum(group, scope, cpu_util);
+        }
+        if !local && self.nohz.nr_misfit != 0 && domain.flags & domain_flag::ASYM != 0 {
+            stats.misfit_load = self.biggest_misfit(group, scope);
+        }
+        stats.kind = stats.classify(domain.imbalance_pct, g.imbalance != 0);
+        if stats.kind == Kind::Overloaded {
+            stats.load = self.sum(group, scope, |view| view.cfs.load_avg);
+            stats.avg_load = stats.load * 1024 / stats.capacity;
+        }
+        stats
+    }
+
+    fn totals(&self, scope: &Scope) -> Totals {
+        let domain = self.domain(scope.dst, scope.level);
+        let groups = domain.first_group as usize..(domain.first_group + domain.nr_groups) as usize;
+        groups.fold(Totals::default(), |t, group| Totals {
+            load: t.load + self.sum(group, scope, |view| view.cfs.load_avg),
+            capacity: t.capacity + u64::from(self.core.groups[group].capacity.max(1)),
+        })
+    }
+
+    fn biggest_misfit(&self, group: usize, scope: &Scope) -> u32 {
+        self.members(group, scope.excluded.as_ref())
+            .map(|cpu| self.cpus[cpu].balance.misfit_load)
+            .max()
+            .unwrap_or(0)
+    }
+
+    fn sum(&self, group: usize, scope: &Scope, of: impl Fn(&Cpu) -> u32) -> u64 {
+        self.members(group, scope.excluded.as_ref())
+            .map(|cpu| u64::from(of(&self.core.cpus[cpu])))
+            .sum()
+    }
+
+    /// Counts a group from the views, without `excluded`.
+    pub(super) fn count(&self, group: usize, excluded: &Mask) -> Count {
+        self.members(group, Some(excluded)).fold(Count::default(), |count, cpu| {
+            let view = &self.core.cpus[cpu];
+            let busy = view.nr_running != 0 || view.curr_is_idle == 0 || view.wakeup_pending != 0;
+            Count {
+                nr_running: count.nr_running + view.nr_running,
+                idle_cpus: count.idle_cpus + u32::from(!busy),
+            }
+        })
+    }
+
+    /// CPUs of a group in rising order, without `excluded`.
+    pub(super) fn members<'a>(
+        &'a self,
+        group: usize,
+        excluded: Option<&'a Mask>,
+    ) -> impl Iterator<Item = usize> + 'a {
+        let Group { child, cpu, .. } = self.core.groups[group];
+        let span = (child != NONE).then(|| &self.core.domains[child as usize].span);
+        let words = self.nohz.words;
+        let mut from = cpu;
+        std::iter::from_fn(move || {
+            let at = match span {
+                Some(span) => span.next_and(span, from, words)?,
+                None if from == cpu => cpu,
+                None => return None,
+            };
+            from = at + 1;
+            Some(at as usize)
+        })
+        .filter(move |&cpu| excluded.is_none_or(|mask| !mask.contains(cpu as u32)))
+    }
+
+    /// Sums the capacity of the local group again when that is due (`update_group_capacity`).
+    fn update_local_capacity(&mut self, scope: &Scope, own: usize) {
+        let now = self.jiffies();
+        if scope.idle == Idle::NewlyIdle && now < self.nohz.next_update[own] {
+            return;
+        }
+        let interval = self.cpus[scope.dst].balance.levels[scope.level].balance_interval;
+        let jiffies = self.nohz.jiffies_of_ms(u64::from(interval));
+        let most = self.nohz.max_interval(self.core.topology.nr_cpus);
+        self.nohz.next_update[own] = now + jiffies.clamp(1, most);
+
+        let child = self.core.groups[own].child;
+        let (capacity, least, most) = if child == NONE {
+            let capacity = self.core.cpus[scope.dst].capacity.max(1);
+            (capacity, capacity, capacity)
+        } else {
+            let child = &self.core.domains[child as usize];
+            let first = child.first_group as usize;
+            let groups = &self.core.groups[first..first + child.nr_groups as usize];
+            groups.iter().fold((0, u32::MAX, 0), |(sum, least, most), g| {
+                (sum + g.capacity, least.min(g.min_capacity), most.max(g.max_capacity))
+            })
+        };
+        let group = &mut self.core.groups[own];
+        group.capacity = capacity;
+        group.min_capacity = least;
+        group.max_capacity = most;
+    }
+}

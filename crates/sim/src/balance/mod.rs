@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Load balancing: which CPU looks for work, when, where, and what it takes.
+//!
+//! Rules of Linux 5.5, kernel/sched/fair.c; the function behind each rule is
+//! named at it. A file a mechanism:
+//!
+//! - `groups`: how busy the groups of a domain are (`update_sg_lb_stats`,
+//!   `group_classify`, `update_sd_pick_busiest`);
+//! - `imbalance`: is there an imbalance, and what would end it
+//!   (`find_busiest_group`, `calculate_imbalance`);
+//! - `detach`: the queue to take from and the tasks that may go
+//!   (`find_busiest_queue`, `can_migrate_task`, `detach_tasks`);
+//! - `pull`: one attempt in one domain (`load_balance`), active balance;
+//! - `rebalance`: when: at ticks (`rebalance_domains`), on the way to idle
+//!   (`newidle_balance`);
+//! - `nohz`: one idle CPU for all whose tick is stopped (`nohz_idle_balance`).
+//!
+//! Left out, for no machine or workload here has them: asymmetric packing,
+//! NUMA placement (preferred nodes), core scheduling, bandwidth groups, energy-aware
+//! scheduling's veto (no 5.5 machine file carries an energy model into the core),
+//! and SD_SERIALIZE, whose lock two balancers never want at the same instant.
+
+mod detach;
+mod groups;
+mod imbalance;
+mod nohz;
+mod pull;
+mod rebalance;
+#[cfg(test)]
+mod tests;
+
+use crate::state::Sim;
+use crate::timeline::NONE;
+use alight_policy::abi::domain_flag;
+use alight_policy::{Domain, MAX_LEVELS, Mask, rq};
+
+/// `sysctl_sched_migration_cost`: a task that ran less than this ago is cache
+/// hot, and an idle phase shorter than this is not worth looking for work, ns.
+pub(crate) const MIGRATION_COST: u64 = 500_000;
+/// `sysctl_sched_nr_migrate`: tasks looked at under one hold of a queue's lock.
+const NR_MIGRATE: u32 = 32;
+/// `MAX_PINNED_INTERVAL`: limit of the interval where only affinity stands in the way, ms.
+const MAX_PINNED_INTERVAL: u32 = 512;
+/// `sd_init`: a busy CPU balances this many times less often.
+const BUSY_FACTOR: u64 = 32;
+/// `LOAD_AVG_PERIOD`: blocked load of idle CPUs is refreshed this often, ms.
+const LOAD_AVG_PERIOD: u64 = 32;
+/// `fits_capacity`: what is used must be below 1024/1280 of what is there.
+const FITS: (u64, u64) = (1280, 1024);
+
+/// `fits_capacity(need, capacity)`.
+#[inline]
+fn fits(need: u32, capacity: u32) -> bool {
+    u64::from(need) * FITS.0 < u64::from(capacity) * FITS.1
+}
+
+/// What the balancing CPU is doing (`enum cpu_idle_type`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Idle {
+    /// A task is current.
+    Not,
+    /// In the idle loop.
+    Idle,
+    /// About to enter it.
+    NewlyIdle,
+}
+
+/// What a CPU keeps of one of its domains (the changing part of `struct sched_domain`).
+#[derive(Debug, Clone, Copy, Default)]
+struct Level {
+    /// Jiffies.
+    last_balance: u64,
+    /// Jiffies.
+    next_decay_max_lb_cost: u64,
+    /// Longest newidle attempt, ns.
+    max_newidle_lb_cost: u64,
+    /// ms.
+    balance_interval: u32,
+    nr_balance_failed: u32,
+}
+
+/// What a CPU keeps for balancing.
+#[derive(Debug, Clone)]
+pub(crate) struct CpuBalance {
+    levels: [Level; MAX_LEVELS],
+    /// Jiffies.
+    next_balance: u64,
+    /// `rq->max_idle_balance_cost`, ns.
+    pub max_idle_balance_cost: u64,
+    /// Load of a current task that is too big for the CPU, else 0.
+    misfit_load: u32,
+    /// What [`Sim::rq_changed`] last saw.
+    nr_running: u32,
+    idle: u32,
+    /// A kick is on its way ([`nohz::STATS`], [`nohz::BALANCE`]).
+    nohz_flags: u8,
+    /// In the set of tickless CPUs since its tick stopped, up to its next busy tick.
+    nohz_tick_stopped: bool,
+}
+
+impl Default for CpuBalance {
+    fn default() -> Self {
+        CpuBalance {
+            levels: [Level::default(); MAX_LEVELS],
+            next_balance: 0,
+            max_idle_balance_cost: MIGRATION_COST,
+            misfit_load: 0,
+            nr_running: 0,
+            idle: 0,
+            nohz_flags: 0,
+            nohz_tick_stopped: false,
+        }
+    }
+}
+
+/// Running tasks and idle CPUs of a group, kept as they change: what most
+/// attempts are decided by.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Count {
+    nr_running: u32,
+    idle_cpus: u32,
+}
+
+/// What all CPUs share for balancing (`nohz`, and the balancing part of `struct root_domain`).
+#[derive(Debug, Clone)]
+pub(crate) struct Nohz {
+    /// Tickless CPUs (`idle_cpus_mask`); some may have got work since.
+    idle: Mask,
+    nr_cpus: u32,
+    has_blocked: bool,
+    /// Jiffies.
+    next_balance: u64,
+    /// Jiffies.
+    next_blocked: u64,
+    /// Some CPU had two tasks since the top domain was last looked at (`rd->overload`).
+    overload: bool,
+    /// CPUs for which `idle_cpu()` holds.
+    idle_cpus: Mask,
+    /// Of each group of [`alight_policy::Core::groups`].
+    counts: Vec<Count>,
+    /// When each group's capacity is due to be summed again, jiffies (`sgc->next_update`).
+    next_update: Vec<u64>,
+    /// CPUs that left blocked load behind when they went idle (`rq->has_blocked_load`).
+    blocked: Mask,
+    /// CPUs whose blocked load was brought up to date in jiffy `refreshed_at`.
+    refreshed: Mask,
+    refreshed_at: u64,
+    /// CPUs with a misfit task.
+    nr_misfit: u32,
+    /// Words of a mask in use.
+    words: usize,
+    /// Ticks per second.
+    hz: u64,
+}
+
+impl Default for Nohz {
+    fn default() -> Self {
+        Nohz {
+            idle: Mask::EMPTY,
+            nr_cpus: 0,
+            has_blocked: false,
+            next_balance: 0,
+            next_blocked: 0,
+            overload: false,
+            idle_cpus: Mask::EMPTY,
+            counts: Vec::new(),
+            next_update: Vec::new(),
+            blocked: Mask::EMPTY,
+            refreshed: Mask::EMPTY,
+            refreshed_at: 0,
+            nr_misfit: 0,
+            words: 1,
+            hz: 1,
+        }
+    }
+}
+
+impl Nohz {
+    /// `msecs_to_jiffies`: rounded up.
+    #[inline]
+    fn jiffies_of_ms(&self, ms: u64) -> u64 {
+        (ms * self.hz).div_ceil(1000)
+    }
+
+    /// `max_load_balance_interval`: 0.1 s a CPU, in jiffies.
+    #[inline]
+    fn max_interval(&self, nr_cpus: u32) -> u64 {
+        (self.hz * u64::from(nr_cpus) / 10).max(1)
+    }
+}
+
+/// `sd->cache_nice_tries` by kind of domain (`sd_init`): failed attempts before
+/// a cache-hot task may go.
+#[inline]
+fn cache_nice_tries(domain: &Domain) -> u32 {
+    if domain.flags & domain_flag::SMT != 0 {
+        0
+    } else if domain.flags & domain_flag::SHARE_LLC == 0 && domain.flags & domain_flag::NUMA != 0 {
+        2
+    } else {
+        1
+    }
+}
+
+impl Sim<'_> {
+    /// Sets the balancing state of an idle machine; the views and the topology
+    /// are complete (`sd_init`, `sched_init`).
+    pub fn balance_init(&mut self) {
+        let now = self.jiffies();
+        let nr = self.cpus.len();
+        self.nohz = Nohz {
+            next_balance: now,
+            next_blocked: now,
+            counts: vec![Count::default(); self.core.groups.len()],
+            next_update: vec![now; self.core.groups.len()],
+            words: nr.div_ceil(64),
+            hz: 1_000_000_000 / self.tunables.tick,
+            ..Nohz::default()
+        };
+        for cpu in 0..nr {
+            let mut balance = CpuBalance { next_balance: now, ..CpuBalance::default() };
+            let place = &self.core.places[cpu];
+            for level in 0..place.nr_domains as usize {
+                let weight = self.core.domains[place.domain[level] as usize].weight;
+                balance.levels[level] = Level {
+                    last_balance: now,
+                    next_decay_max_lb_cost: now,
+                    max_newidle_lb_cost: 0,
+                    balance_interval: weight,
+                    nr_balance_failed: 0,
+                };
+            }
+            self.cpus[cpu].balance = balance;
+            self.core.cpus[cpu].avg_idle = 2 * MIGRATION_COST;
+            self.rq_changed(cpu);
+        }
+    }
+
+    /// Books a change of a CPU's `nr_running`, `curr_is_idle` or
+    /// `wakeup_pending`, which has just been made in its view
+    /// (`add_nr_running`, `sub_nr_running`, and what `idle_cpu` reads).
+    #[inline]
+    pub fn rq_changed(&mut self, cpu: usize) {
+        let view = &self.core.cpus[cpu];
+        let nr_running = view.nr_running;
+        let idle =
+            u32::from(nr_running == 0 && view.curr_is_idle != 0 && view.wakeup_pending == 0);
+        let balance = &mut self.cpus[cpu].balance;
+        if balance.nr_running == nr_running && balance.idle == idle {
+            return;
+        }
+        if nr_running >= 2 && balance.nr_running < 2 {
+            self.nohz.overload = true;
+        }
+        let more_running = nr_running.wrapping_sub(balance.nr_running);
+        let more_idle = idle.wrapping_sub(balance.idle);
+        balance.nr_running = nr_running;
+        balance.idle = idle;
+        if idle != 0 {
+            self.nohz.idle_cpus.insert(cpu as u32);
+        } else {
+            self.nohz.idle_cpus.remove(cpu as u32);
+        }
+        let place = &self.core.places[cpu];
+        for &group in &place.group[..place.nr_domains as usize] {
+            let count = &mut self.nohz.counts[group as usize];
+            count.nr_running = count.nr_running.wrapping_add(more_running);
+            count.idle_cpus = count.idle_cpus.wrapping_add(more_idle);
+        }
+    }
+
+    /// Do the counts kept by [`Sim::rq_changed`] agree with the views?
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn balance_check(&self) -> Result<(), String> {
+        for (index, &kept) in self.nohz.counts.iter().enumerate() {
+            let found = self.count(index, &Mask::EMPTY);
+            if kept != found {
+                return Err(format!("group {index} holds {found:?}, counted {kept:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// `idle_cpu()`: idles, and nothing is on its way to it.
+    #[inline]
+    fn is_idle(&self, cpu: usize) -> bool {
+        self.cpus[cpu].balance.idle != 0
+    }
+
+    /// Is the current task too big for the CPU? At each pick and tick (`update_misfit_status`).
+    pub fn misfit_update(&mut self, cpu: usize) {
+        if self.core.topology.asym == 0 {
+            return;
+        }
+        let curr = self.cpus[cpu].curr;
+        let load = match self.views.get(curr as usize) {
+            Some(task) if curr != NONE => {
+                let need = rq::util_est(&self.core.params, task);
+                if fits(need, self.core.cpus[cpu].capacity) { 0 } else { task.pelt.load_avg }
+            }
+            _ => 0,
+        };
+        self.set_misfit(cpu, load);
+    }
+
+    fn set_misfit(&mut self, cpu: usize, load: u32) {
+        let misfit = &mut self.cpus[cpu].balance.misfit_load;
+        self.nohz.nr_misfit += u32::from(load != 0);
+        self.nohz.nr_misfit -= u32::from(*misfit != 0);
+        *misfit = load;
+    }
+
+    /// Has time for fair tasks on `cpu` shrunk below what `pct` tolerates (`check_cpu_capacity`)?
+    #[inline]
+    fn capacity_reduced(&self, cpu: usize, pct: u32) -> bool {
+        let view = &self.core.cpus[cpu];
+        u64::from(view.capacity) * u64::from(pct) < u64::from(view.capacity_orig) * 100
+    }
+
+    /// Domain of `cpu` at `level`.
+    #[inline]
+    fn domain(&self, cpu: usize, level: usize) -> &Domain {
+        &self.core.domains[self.core.places[cpu].domain[level] as usize]
+    }
+}

@@ -1,0 +1,557 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Builds a run: the machine's views, the workloads' programs in one address
+//! space, all memory that the loop will need.
+
+use crate::api::{Error, Scenario};
+use crate::balance::Nohz;
+use crate::cfs;
+use crate::channel::Channel;
+use crate::cost::CpuCosts;
+use crate::queue::{NEVER, Queue};
+use crate::rng::{Purpose, below};
+use crate::state::{Cpu, Life, List, MarkState, Output, Phase, Sim, Task, Tunables, WorkloadState};
+use crate::stats::{Histogram, Stats};
+use crate::sync::{BarrierState, Mutex, WaitQueue};
+use crate::timeline::{NONE, Nodes, Timeline};
+use alight_machine::Machine;
+use alight_policy::abi::class;
+use alight_policy::topology::{self, CpuDescription, Description, Level, LevelKind};
+use alight_policy::{Core, Mask, Params};
+use alight_workload::program::{
+    Better, Calibration, LOOP_SLOTS, MeasureSource, Op, Policy, TIMER_SLOTS, Workload,
+};
+
+/// Longest delay of a workload's start, ns: a few ticks, so that runs differ in
+/// how they meet the tick and the balancer.
+const START_SPREAD_NS: u64 = 10_000_000;
+
+/// Scheduling attributes with everything resolved.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Attributes {
+    pub class: Option<u32>,
+    pub nice: Option<i8>,
+    /// Index into [`Sim::masks`].
+    pub affinity: Option<u32>,
+    pub uclamp_min: Option<u32>,
+    pub uclamp_max: Option<u32>,
+}
+
+/// What to report, with ids of the whole run.
+#[derive(Debug, Clone)]
+pub(crate) struct MeasureSpec {
+    pub name: String,
+    pub unit: &'static str,
+    pub better: Better,
+    pub source: MeasureSource,
+}
+
+/// Offsets of one workload's ids in the run's tables.
+#[derive(Debug, Clone, Copy, Default)]
+struct Base {
+    task: u32,
+    attributes: u32,
+    channel: u32,
+    barrier: u32,
+    mutex: u32,
+    condition: u32,
+    semaphore: u32,
+    counter: u32,
+    mark: u32,
+    histogram: u32,
+}
+
+fn refuse<T>(what: impl Into<String>) -> Result<T, Error> {
+    Err(Error::Refused(what.into()))
+}
+
+/// The scheduler's view of the machine.
+pub(crate) fn views(machine: &Machine, params: &Params) -> Result<Core, Error> {
+    let farthest = machine.numa_distance.iter().copied().max().unwrap_or(10);
+    let level = |level: &alight_machine::Level| {
+        let mut spans = vec![Mask::EMPTY; machine.cpus.len()];
+        for span in &level.spans {
+            let mask: Mask = span.iter().map(|cpu| cpu as u32).collect();
+            for cpu in span.iter() {
+                spans[cpu] = mask;
+            }
+        }
+        let kind = match level.name.as_str() {
+            "SMT" => LevelKind::Smt,
+            "CLS" | "MC" => LevelKind::Cache,
+            "NUMA" => LevelKind::Numa { distance: farthest },
+            _ => LevelKind::Package,
+        };
+        Level { kind, spans }
+    };
+    let description = Description {
+        cpus: machine
+            .cpus
+            .iter()
+            .map(|cpu| CpuDescription { capacity: cpu.capacity_orig, node: cpu.node as u32 })
+            .collect(),
+        levels: machine.levels.iter().map(level).collect(),
+    };
+    topology::build(&description, params)
+        .map_err(|error| Error::Refused(format!("machine '{}': {error}", machine.name)))
+}
+
+/// What the parts of a run are gathered in.
+#[derive(Default)]
+struct Parts {
+    ops: Vec<Op>,
+    tasks: Vec<Task>,
+    views: Vec<alight_policy::Task>,
+    comms: Vec<String>,
+    masks: Vec<Mask>,
+    attributes: Vec<Attributes>,
+    workloads: Vec<WorkloadState>,
+    mutexes: Vec<Mutex>,
+    conditions: Vec<WaitQueue>,
+    semaphores: Vec<(u32, WaitQueue)>,
+    barriers: Vec<BarrierState>,
+    channels: Vec<Channel>,
+    counters: Vec<u64>,
+    marks: Vec<MarkState>,
+    histograms: Vec<Histogram>,
+    measures: Vec<MeasureSpec>,
+    /// (CPU, time, task) of tasks that start by themselves.
+    starts: Vec<(usize, u64, u32)>,
+}
+
+struct Builder<'a> {
+    scenario: &'a Scenario<'a>,
+    parts: Parts,
+}
+
+/// A run ready to start, and what to report of it.
+pub(crate) fn build<'a>(
+    scenario: &'a Scenario<'a>,
+    out: Output<'a>,
+) -> Result<(Sim<'a>, Vec<MeasureSpec>), Error> {
+    let machine = scenario.machine;
+    let mut builder = Builder { scenario, parts: Parts::default() };
+    if scenario.workloads.is_empty() {
+        return refuse("no workload given");
+    }
+    builder.parts.masks.push((0..machine.cpus.len() as u32).collect());
+    for (i, workload) in scenario.workloads.iter().enumerate() {
+        builder.add(i, workload)?;
+    }
+    let end_at = builder.end()?;
+    builder.finish(end_at, out)
+}
+
+impl<'a> Builder<'a> {
+    /// When the run ends at the latest.
+    fn end(&self) -> Result<u64, Error> {
+        if let Some(duration) = self.scenario.duration_ns {
+            return if duration == 0 { refuse("a duration of 0 simulates nothing") } else { Ok(duration) };
+        }
+        let mut end = 0;
+        for workload in self.scenario.workloads {
+            match workload.duration_ns {
+                Some(duration) => end = end.max(duration.saturating_add(START_SPREAD_NS)),
+                None if runs_for_ever(workload) => {
+                    return refuse(format!(
+                        "workload '{}' never ends; give the run a --duration",
+                        workload.name
+                    ));
+                }
+                None => return Ok(NEVER - 1),
+            }
+        }
+        Ok(end)
+    }
+
+    fn add(&mut self, index: usize, workload: &Workload) -> Result<(), Error> {
+        let p = &mut self.parts;
+        let base = Base {
+            task: p.tasks.len() as u32,
+            attributes: p.attributes.len() as u32,
+            channel: p.channels.len() as u32,
+            barrier: p.barriers.len() as u32,
+            mutex: p.mutexes.len() as u32,
+            condition: p.conditions.len() as u32,
+            semaphore: p.semaphores.len() as u32,
+            counter: p.counters.len() as u32,
+            mark: p.marks.len() as u32,
+            histogram: p.histograms.len() as u32,
+        };
+        p.mutexes.resize(p.mutexes.len() + workload.mutexes as usize, Mutex::default());
+        p.conditions.resize(p.conditions.len() + workload.conditions as usize, WaitQueue::default());
+        p.semaphores
+            .resize(p.semaphores.len() + workload.semaphores as usize, (0, WaitQueue::default()));
+        p.barriers.extend(
+            workload.barriers.iter().map(|&parties| BarrierState { parties, ..Default::default() }),
+        );
+        p.channels.extend(workload.channels.iter().map(|&kind| Channel::new(kind)));
+        p.counters.resize(p.counters.len() + workload.counters as usize, 0);
+        p.marks.resize(p.marks.len() + workload.marks as usize, MarkState::default());
+        p.histograms.extend(workload.histograms.iter().map(|_| Histogram::default()));
+        p.workloads.push(WorkloadState { alive: workload.tasks.len() as u32, start: NEVER });
+        self.add_measures(workload, base);
+        for attributes in &workload.attributes {
+            let resolved = self.attributes(workload, attributes)?;
+            self.parts.attributes.push(resolved);
+        }
+        let entries = self.add_programs(workload, base)?;
+        self.add_tasks(index, workload, base, &entries)
+    }
+
+    fn add_measures(&mut self, workload: &Workload, base: Base) {
+        let source = |source| match source {
+            MeasureSource::Elapsed { from, to } => {
+                MeasureSource::Elapsed { from: from + base.mark, to: to + base.mark }
+            }
+            MeasureSource::Counter { counter } => {
+                MeasureSource::Counter { counter: counter + base.counter }
+            }
+            MeasureSource::HistogramMean { histogram } => {
+                MeasureSource::HistogramMean { histogram: histogram + base.histogram }
+            }
+            MeasureSource::HistogramMax { histogram } => {
+                MeasureSource::HistogramMax { histogram: histogram + base.histogram }
+            }
+            MeasureSource::HistogramQuantile { histogram, per_mille } => {
+                MeasureSource::HistogramQuantile { histogram: histogram + base.histogram, per_mille }
+            }
+        };
+        self.parts.measures.extend(workload.measures.iter().map(|m| MeasureSpec {
+            name: m.name.clone(),
+            unit: m.unit,
+            better: m.better,
+            source: source(m.source),
+        }));
+    }
+
+    /// Copies the programs behind each other; returns where each begins.
+    fn add_programs(&mut self, workload: &Workload, base: Base) -> Result<Vec<u32>, Error> {
+        let reference = self.calibration(workload)?;
+        let mut entries = vec![];
+        for program in &workload.programs {
+            let entry = self.parts.ops.len() as u32;
+            entries.push(entry);
+            for &op in &program.ops {
+                self.parts.ops.push(relocate(op, base, entry, reference));
+            }
+            self.parts.ops.push(Op::Exit);
+        }
+        Ok(entries)
+    }
+
+    /// Capacity that defines a ns of work.
+    fn calibration(&self, workload: &Workload) -> Result<u64, Error> {
+        let cpus = &self.scenario.machine.cpus;
+        let capacity = match workload.calibration {
+            Calibration::Biggest => cpus.iter().map(|c| c.capacity_orig).max(),
+            Calibration::Cpu(cpu) => cpus.get(cpu as usize).map(|c| c.capacity_orig),
+        };
+        match (capacity, workload.calibration) {
+            (Some(capacity), _) => Ok(capacity.into()),
+            (None, Calibration::Cpu(cpu)) => refuse(format!(
+                "workload '{}' is calibrated on CPU {cpu}; machine '{}' has CPUs 0 to {}",
+                workload.name,
+                self.scenario.machine.name,
+                cpus.len() - 1
+            )),
+            (None, Calibration::Biggest) => refuse("the machine has no CPU"),
+        }
+    }
+
+    fn attributes(
+        &mut self,
+        workload: &Workload,
+        given: &alight_workload::program::Attributes,
+    ) -> Result<Attributes, Error> {
+        let class = match given.policy {
+            None => None,
+            Some(Policy::Normal) => Some(class::NORMAL),
+            Some(Policy::Batch) => Some(class::BATCH),
+            Some(Policy::Idle) => Some(class::IDLE),
+            Some(other) => {
+                return refuse(format!(
+                    "workload '{}' has a task of policy {other:?}; only the fair class is \
+                     simulated (SCHED_OTHER, SCHED_BATCH, SCHED_IDLE)",
+                    workload.name
+                ));
+            }
+        };
+        let affinity = match &given.affinity {
+            None => None,
+            Some(cpus) => Some(self.affinity(workload, cpus)?),
+        };
+        Ok(Attributes {
+            class,
+            nice: given.nice.map(|nice| nice.clamp(-20, 19) as i8),
+            affinity,
+            uclamp_min: given.uclamp_min,
+            uclamp_max: given.uclamp_max,
+        })
+    }
+
+    fn affinity(&mut self, workload: &Workload, cpus: &[u32]) -> Result<u32, Error> {
+        let nr = self.scenario.machine.cpus.len() as u32;
+        if let Some(cpu) = cpus.iter().find(|&&cpu| cpu >= nr) {
+            return refuse(format!(
+                "workload '{}' binds a task to CPU {cpu}; machine '{}' has CPUs 0 to {}",
+                workload.name,
+                self.scenario.machine.name,
+                nr - 1
+            ));
+        }
+        if cpus.is_empty() {
+            return refuse(format!("workload '{}' binds a task to no CPU", workload.name));
+        }
+        let mask: Mask = cpus.iter().copied().collect();
+        let masks = &mut self.parts.masks;
+        let known = masks.iter().position(|m| *m == mask);
+        Ok(known.unwrap_or_else(|| {
+            masks.push(mask);
+            masks.len() - 1
+        }) as u32)
+    }
+
+    fn add_tasks(
+        &mut self,
+        index: usize,
+        workload: &Workload,
+        base: Base,
+        entries: &[u32],
+    ) -> Result<(), Error> {
+        let seed = self.scenario.seed;
+        let nr_cpus = self.scenario.machine.cpus.len() as u64;
+        let first_cpu = below(seed, index as u64, Purpose::FirstCpu, nr_cpus) as u32;
+        let delay = below(seed, index as u64, Purpose::StartDelay, START_SPREAD_NS);
+        for spec in &workload.tasks {
+            let attributes = self.attributes(workload, &spec.attributes)?;
+            let id = self.parts.tasks.len() as u32;
+            let class = attributes.class.unwrap_or(class::NORMAL);
+            let nice = attributes.nice.unwrap_or(0);
+            let weight = cfs::weight(class, nice);
+            let affinity = attributes.affinity.unwrap_or(0);
+            let mask = &self.parts.masks[affinity as usize];
+            let cpu = match mask.contains(first_cpu) {
+                true => first_cpu,
+                false => mask.iter().next().unwrap_or(0),
+            };
+            self.parts.views.push(alight_policy::Task {
+                id,
+                weight,
+                class,
+                prev_cpu: cpu,
+                nr_allowed: mask.len(),
+                uclamp_min: attributes.uclamp_min.unwrap_or(0),
+                uclamp_max: attributes.uclamp_max.unwrap_or(1024),
+                ..Default::default()
+            });
+            if let Some(start) = spec.start_ns {
+                self.parts.starts.push((cpu as usize, delay + start, id));
+            }
+            let process = base.task + spec.process;
+            self.parts.comms.push(spec.comm.clone());
+            let working_set = spec
+                .working_set_bytes
+                .unwrap_or(self.scenario.machine.memory.working_set_bytes);
+            self.parts.tasks.push(Task {
+                life: Life::New,
+                fresh: true,
+                waited: false,
+                wake_migrated: false,
+                yielded: false,
+                timers_set: 0,
+                nice,
+                workload: index as u32,
+                pc: entries[spec.program as usize],
+                register: 0,
+                parent: NONE,
+                children: 0,
+                process,
+                affinity,
+                inv_weight: cfs::inverse(weight),
+                cpu,
+                stall: 0,
+                units: 0,
+                wall_until: 0,
+                moved: 0,
+                vruntime: 0,
+                sum_exec: 0,
+                slice_start: 0,
+                last_run: 0,
+                wake_time: NEVER,
+                cache_cpu: NONE,
+                cache_mark: 0,
+                working_set,
+                loops: [0; LOOP_SLOTS],
+                timers: [0; TIMER_SLOTS],
+                timer_point: 0,
+                started: 0,
+                list_prev: NONE,
+                list_next: NONE,
+                wait_next: NONE,
+            });
+        }
+        Ok(())
+    }
+
+    fn finish(
+        self,
+        end_at: u64,
+        out: Output<'a>,
+    ) -> Result<(Sim<'a>, Vec<MeasureSpec>), Error> {
+        let Builder { scenario, parts } = self;
+        let machine = scenario.machine;
+        let nr_cpus = machine.cpus.len();
+        let mut params = scenario.scheduler.params;
+        params.scan_cpu_ns = machine.core_types[machine.cpus[0].core_type].costs.scan_local_ns;
+        let core = views(machine, &params)?;
+        let tick = 1_000_000_000 / u64::from(machine.hz);
+        let phase = below(scenario.seed, 0, Purpose::TickPhase, tick);
+        let mut views = parts.views;
+        let idle_view = |cpu: u32| alight_policy::Task { id: NONE, prev_cpu: cpu, ..Default::default() };
+        views.extend((0..nr_cpus as u32).map(idle_view));
+        let cpus = (0..nr_cpus).map(|cpu| new_cpu(machine, cpu)).collect();
+        let latency_limit_us = scenario.workloads.iter().filter_map(|w| w.dma_latency_us).min();
+        let mut sim = Sim {
+            machine,
+            now: 0,
+            end_at,
+            events: 0,
+            hash: scenario.seed,
+            check: scenario.check,
+            tunables: Tunables::cfs(nr_cpus, tick, phase),
+            core,
+            views,
+            cpus,
+            nodes: Nodes::new(parts.tasks.len()),
+            tasks: parts.tasks,
+            queue: Queue::new(nr_cpus + machine.freq_domains.len()),
+            ops: parts.ops,
+            comms: parts.comms,
+            masks: parts.masks,
+            attributes: parts.attributes,
+            workloads: parts.workloads,
+            mutexes: parts.mutexes,
+            conditions: parts.conditions,
+            semaphores: parts.semaphores,
+            barriers: parts.barriers,
+            channels: parts.channels,
+            counters: parts.counters,
+            marks: parts.marks,
+            histograms: parts.histograms,
+            freq: vec![],
+            meters: vec![],
+            nohz: Nohz::default(),
+            overloaded: Mask::EMPTY,
+            tickless: Mask::EMPTY,
+            stats: Stats::default(),
+            tracing: out.sink.is_some(),
+            out,
+            latency_limit_ns: latency_limit_us.map_or(u64::MAX, |us| us * 1000),
+        };
+        sim.cpufreq_init(scenario.governor.unwrap_or(machine.governor));
+        sim.meters_init();
+        sim.balance_init();
+        for (cpu, at, task) in parts.starts {
+            sim.cpus[cpu].timers.insert(&mut sim.nodes, task, at);
+        }
+        sim.boot();
+        Ok((sim, parts.measures))
+    }
+}
+
+/// A CPU before it idles for the first time.
+fn new_cpu(machine: &Machine, cpu: usize) -> Cpu {
+    let place = &machine.cpus[cpu];
+    let costs = &machine.core_types[place.core_type].costs;
+    Cpu {
+        phase: Phase::Idle,
+        curr: NONE,
+        need_resched: false,
+        fair: Timeline::default(),
+        timers: Timeline::default(),
+        end: NEVER,
+        in_idle_state: false,
+        balance_kicked: false,
+        tick_at: NEVER,
+        ipi_at: NEVER,
+        segment_start: 0,
+        rate: u64::from(place.capacity_orig),
+        steal: 0,
+        wake_list: List::default(),
+        lock_free_at: 0,
+        min_vruntime: 0,
+        exec_start: 0,
+        skip: NONE,
+        next: NONE,
+        last: NONE,
+        lru: List::default(),
+        costs: CpuCosts::new(costs, place.capacity_orig),
+        idle: Default::default(),
+        balance: Default::default(),
+        stats: Default::default(),
+        cache_fill: 0,
+        freq_domain: place.freq_domain as u32,
+        cluster: place.cluster as u32,
+        core_type: place.core_type as u32,
+    }
+}
+
+/// A loop without end that nothing leaves.
+fn runs_for_ever(workload: &Workload) -> bool {
+    let ops = || workload.programs.iter().flat_map(|p| &p.ops);
+    ops().any(|op| matches!(op, Op::LoopBegin { count: u64::MAX, .. }))
+        && !ops().any(|op| matches!(op, Op::Take { .. }))
+}
+
+/// Shifts an operation's ids and labels to the run's tables; work becomes units.
+fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
+    match op {
+        Op::Run { ns } => Op::Run { ns: ns.saturating_mul(capacity) },
+        Op::Timer { slot, period_ns, mode, origin, histogram } => Op::Timer {
+            slot,
+            period_ns,
+            mode,
+            origin,
+            histogram: histogram.map(|h| h + base.histogram),
+        },
+        Op::Lock { mutex } => Op::Lock { mutex: mutex + base.mutex },
+        Op::Unlock { mutex } => Op::Unlock { mutex: mutex + base.mutex },
+        Op::LockIndexed { base: first } => Op::LockIndexed { base: first + base.mutex },
+        Op::UnlockIndexed { base: first } => Op::UnlockIndexed { base: first + base.mutex },
+        Op::Wait { condition, mutex } => Op::Wait {
+            condition: condition + base.condition,
+            mutex: mutex.map(|m| m + base.mutex),
+        },
+        Op::Signal { condition } => Op::Signal { condition: condition + base.condition },
+        Op::Broadcast { condition } => Op::Broadcast { condition: condition + base.condition },
+        Op::SemPost { semaphore } => Op::SemPost { semaphore: semaphore + base.semaphore },
+        Op::SemWait { semaphore } => Op::SemWait { semaphore: semaphore + base.semaphore },
+        Op::Barrier { barrier } => Op::Barrier { barrier: barrier + base.barrier },
+        Op::Write { channel, bytes } => Op::Write { channel: channel + base.channel, bytes },
+        Op::Read { channel, bytes } => Op::Read { channel: channel + base.channel, bytes },
+        Op::Poll { channel } => Op::Poll { channel: channel + base.channel },
+        Op::SetAttributes { attributes } => {
+            Op::SetAttributes { attributes: attributes + base.attributes }
+        }
+        Op::Fork { task } => Op::Fork { task: task + base.task },
+        Op::LoopBegin { slot, count, end } => Op::LoopBegin { slot, count, end: entry + end },
+        Op::LoopEnd { slot, begin } => Op::LoopEnd { slot, begin: entry + begin },
+        Op::Take { counter, modulo, limit, until_ns, done } => Op::Take {
+            counter: counter + base.counter,
+            modulo,
+            limit,
+            until_ns,
+            done: entry + done,
+        },
+        Op::Count { counter } => Op::Count { counter: counter + base.counter },
+        Op::Mark { mark } => Op::Mark { mark: mark + base.mark },
+        Op::RunWall { .. }
+        | Op::Memory { .. }
+        | Op::Chase { .. }
+        | Op::Io { .. }
+        | Op::Sleep { .. }
+        | Op::Yield
+        | Op::WaitChildren
+        | Op::Exit => op,
+    }
+}

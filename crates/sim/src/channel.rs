@@ -1,0 +1,259 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Pipes and sockets: bytes on their way, who waits, who is woken when.
+
+use crate::exec::Effect;
+use crate::state::Sim;
+use crate::sync::{WaitQueue, Waiting};
+use crate::timeline::NONE;
+use alight_workload::program::ChannelKind;
+
+/// Pages of a pipe (`PIPE_DEF_BUFFERS`).
+const PIPE_SLOTS: usize = 16;
+/// Bytes of a page.
+const PAGE: u32 = 4096;
+/// Send buffer of a socket (`net.core.wmem_default`), bytes of kernel memory.
+const SEND_BUFFER: u32 = 212_992;
+
+/// A pipe, or one direction of a socket pair.
+#[derive(Debug, Clone)]
+pub(crate) struct Channel {
+    kind: ChannelKind,
+    /// Bytes that can be read.
+    bytes: u64,
+    /// Pipe: bytes left in each page, a ring.
+    pages: [u16; PIPE_SLOTS],
+    first_page: u8,
+    nr_pages: u8,
+    /// Socket: kernel memory charged to the sender.
+    charged: u64,
+    /// Size and charge of the messages on their way (all of one size per socket).
+    message: u32,
+    pub readers: WaitQueue,
+    pub writers: WaitQueue,
+    /// The pipe's mutex or the receive queue's lock: free from this time on.
+    free_at: u64,
+    /// CPU that touched the lines last.
+    last_cpu: u32,
+}
+
+/// Kernel memory of one message on a stream socket (`SKB_TRUESIZE`): data with
+/// its shared info in a power-of-two allocation, plus the `sk_buff`.
+fn truesize(bytes: u32) -> u32 {
+    const SHARED_INFO: u32 = 320;
+    const SK_BUFF: u32 = 256;
+    (bytes.next_multiple_of(64) + SHARED_INFO).next_power_of_two() + SK_BUFF
+}
+
+impl Channel {
+    pub fn new(kind: ChannelKind) -> Self {
+        Channel {
+            kind,
+            bytes: 0,
+            pages: [0; PIPE_SLOTS],
+            first_page: 0,
+            nr_pages: 0,
+            charged: 0,
+            message: 0,
+            readers: WaitQueue::default(),
+            writers: WaitQueue::default(),
+            free_at: 0,
+            last_cpu: NONE,
+        }
+    }
+
+    /// Takes up to `bytes`; returns how many fitted.
+    fn put(&mut self, bytes: u32) -> u32 {
+        let taken = match self.kind {
+            ChannelKind::Pipe => self.put_pages(bytes),
+            ChannelKind::Socket if self.charged >= u64::from(SEND_BUFFER) => 0,
+            ChannelKind::Socket => {
+                self.message = bytes;
+                self.charged += u64::from(truesize(bytes));
+                bytes
+            }
+        };
+        self.bytes += u64::from(taken);
+        taken
+    }
+
+    /// A small write goes behind the last page's bytes if it fits whole.
+    fn put_pages(&mut self, bytes: u32) -> u32 {
+        let mut left = bytes;
+        while left > 0 {
+            let chunk = left.min(PAGE) as u16;
+            let last = (self.first_page as usize + self.nr_pages as usize + PIPE_SLOTS - 1)
+                % PIPE_SLOTS;
+            if self.nr_pages > 0 && u32::from(self.pages[last]) + u32::from(chunk) <= PAGE {
+                self.pages[last] += chunk;
+            } else if (self.nr_pages as usize) < PIPE_SLOTS {
+                self.pages[(last + 1) % PIPE_SLOTS] = chunk;
+                self.nr_pages += 1;
+            } else {
+                break;
+            }
+            left -= u32::from(chunk);
+        }
+        bytes - left
+    }
+
+    /// Gives up to `bytes`; returns how many there were.
+    fn get(&mut self, bytes: u32) -> u32 {
+        let given = u64::from(bytes).min(self.bytes) as u32;
+        self.bytes -= u64::from(given);
+        match self.kind {
+            ChannelKind::Pipe => {
+                let mut left = given;
+                while left > 0 {
+                    let page = &mut self.pages[self.first_page as usize];
+                    let part = left.min(u32::from(*page));
+                    *page -= part as u16;
+                    left -= part;
+                    if *page == 0 {
+                        self.first_page = (self.first_page + 1) % PIPE_SLOTS as u8;
+                        self.nr_pages -= 1;
+                    }
+                }
+            }
+            ChannelKind::Socket => {
+                let messages = u64::from(given / self.message.max(1));
+                self.charged = self
+                    .charged
+                    .saturating_sub(messages * u64::from(truesize(self.message)));
+                if self.bytes == 0 {
+                    self.charged = 0;
+                }
+            }
+        }
+        given
+    }
+
+    pub fn is_pipe(&self) -> bool {
+        self.kind == ChannelKind::Pipe
+    }
+
+    fn is_full(&self) -> bool {
+        match self.kind {
+            ChannelKind::Pipe => self.nr_pages as usize == PIPE_SLOTS,
+            ChannelKind::Socket => self.charged >= u64::from(SEND_BUFFER),
+        }
+    }
+}
+
+impl Sim<'_> {
+    /// Waits for the channel's lock, first come first served, and for its lines.
+    fn enter_channel(&mut self, cpu: usize, id: u32) {
+        let hold = self.ns(cpu, self.cpus[cpu].costs.lock_hold);
+        let at = self.reached(cpu);
+        let channel = &mut self.channels[id as usize];
+        let wait = channel.free_at.saturating_sub(at);
+        channel.free_at = at + wait + hold;
+        let last = std::mem::replace(&mut channel.last_cpu, cpu as u32);
+        if wait != 0 {
+            self.stats.lock_wait_ns += wait;
+            self.stats.lock_contended += 1;
+            self.cpus[cpu].steal += wait;
+        }
+        self.channel_lines(cpu, last);
+    }
+
+    pub fn write(&mut self, cpu: usize, id: u32, bytes: u32) -> Effect {
+        self.enter_channel(cpu, id);
+        let task = self.cpus[cpu].curr as usize;
+        let left = bytes - self.tasks[task].moved;
+        let channel = &mut self.channels[id as usize];
+        let was_empty = channel.bytes == 0;
+        let taken = channel.put(left);
+        let reader_needs_it = taken > 0 && (was_empty || channel.kind == ChannelKind::Socket);
+        if reader_needs_it {
+            self.wake_one(cpu, Waiting::Readers(id), true);
+        }
+        if taken == left {
+            self.tasks[task].moved = 0;
+            self.stats.messages += 1;
+            return Effect::Done;
+        }
+        self.tasks[task].moved += taken;
+        self.wait_on(cpu, Waiting::Writers(id));
+        Effect::RetryAfterSleep
+    }
+
+    pub fn read(&mut self, cpu: usize, id: u32, bytes: u32) -> Effect {
+        self.enter_channel(cpu, id);
+        let task = self.cpus[cpu].curr as usize;
+        let left = bytes - self.tasks[task].moved;
+        let channel = &mut self.channels[id as usize];
+        let was_full = channel.is_full();
+        let given = channel.get(left);
+        match channel.kind {
+            // One writer, when the pipe stops being full.
+            ChannelKind::Pipe if was_full && !channel.is_full() => {
+                self.wake_one(cpu, Waiting::Writers(id), true);
+            }
+            // All writers, once three quarters are free (unix_writable).
+            ChannelKind::Socket if given > 0 && channel.charged * 4 <= u64::from(SEND_BUFFER) => {
+                self.wake_all(cpu, Waiting::Writers(id), true);
+            }
+            _ => {}
+        }
+        if given == left {
+            self.tasks[task].moved = 0;
+            return Effect::Done;
+        }
+        self.tasks[task].moved += given;
+        self.wait_on(cpu, Waiting::Readers(id));
+        Effect::RetryAfterSleep
+    }
+
+    /// Waits until the channel is readable; a reader woken in vain wakes the next.
+    pub fn poll(&mut self, cpu: usize, id: u32) -> Effect {
+        if self.channels[id as usize].bytes > 0 {
+            // What is not consumed makes the other pollers ready as well.
+            self.wake_all(cpu, Waiting::Readers(id), false);
+            return Effect::Done;
+        }
+        self.wait_on(cpu, Waiting::Readers(id));
+        Effect::RetryAfterSleep
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 40 messages of 100 bytes to a page, 640 to a pipe.
+    #[test]
+    fn a_pipe_holds_640_messages_of_100_bytes() {
+        let mut pipe = Channel::new(ChannelKind::Pipe);
+        let mut n = 0;
+        while pipe.put(100) == 100 {
+            n += 1;
+        }
+        assert_eq!(n, 640);
+        for _ in 0..39 {
+            assert_eq!(pipe.get(100), 100);
+            assert!(pipe.is_full(), "a page is free only when it is empty");
+        }
+        pipe.get(100);
+        assert!(!pipe.is_full());
+    }
+
+    /// 768 bytes of memory for 100 bytes of message: 278 until the buffer is full.
+    #[test]
+    fn a_socket_holds_as_many_messages_as_its_send_buffer_pays_for() {
+        assert_eq!(truesize(100), 768);
+        let mut socket = Channel::new(ChannelKind::Socket);
+        let mut n = 0;
+        while socket.put(100) == 100 {
+            n += 1;
+        }
+        assert_eq!(n, 278);
+    }
+
+    #[test]
+    fn a_large_write_spreads_over_pages() {
+        let mut pipe = Channel::new(ChannelKind::Pipe);
+        assert_eq!(pipe.put(100_000), 65_536);
+        assert_eq!(pipe.get(100_000), 65_536);
+        assert_eq!(pipe.get(1), 0);
+    }
+}

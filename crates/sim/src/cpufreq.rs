@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Which clock a frequency domain runs at: the governors performance, powersave
+//! and schedutil (`kernel/sched/cpufreq_schedutil.c`, Linux 5.5).
+//!
+//! schedutil is asked at every change of a queue's utilization. It wants the
+//! lowest operating point with a quarter more capacity than is used. Where the
+//! driver can switch at once, the change takes effect after the hardware's
+//! time; else a kernel thread, which runs on a CPU of the domain and takes two
+//! context switches there, calls the driver, which sleeps meanwhile.
+//!
+//! Not modelled, since nothing modelled causes it: the boost after waiting for
+//! I/O, other classes than the fair one, interrupt time, limits that change.
+//! Utilization clamps of queues are not applied.
+
+use crate::queue::NEVER;
+use crate::state::{Phase, Sim};
+use alight_machine::{FreqDomain, Governor, Machine, Opp};
+
+/// Rate limit in multiples of the transition latency (`LATENCY_MULTIPLIER`);
+/// in us where the latency is unknown.
+const LATENCY_MULTIPLIER: u64 = 1000;
+/// Longest rate limit so derived, us (`cpufreq_policy_transition_delay_us`).
+const MAX_TRANSITION_DELAY_US: u64 = 10_000;
+
+/// A frequency domain (`struct cpufreq_policy` and `struct sugov_policy`).
+#[derive(Debug, Clone)]
+pub(crate) struct FreqState {
+    /// schedutil decides; else the operating point stays.
+    dynamic: bool,
+    /// Current operating point, index into the domain's.
+    current: u32,
+    cpus: Box<[u32]>,
+    change: Change,
+    sugov: Sugov,
+}
+
+/// A change of frequency on its way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Change {
+    None,
+    /// The governor's thread is woken, on account of this CPU.
+    Woken { cpu: u32 },
+    /// The hardware switches to this operating point; `again`: the governor
+    /// has changed its mind meanwhile, on account of this CPU.
+    Switching { opp: u32, again: Option<u32> },
+}
+
+impl FreqState {
+    fn new(domain: &FreqDomain, governor: Governor) -> Self {
+        let top = domain.opps.len() as u32 - 1;
+        FreqState {
+            dynamic: governor == Governor::Schedutil && top != 0,
+            current: if governor == Governor::Performance { top } else { 0 },
+            cpus: domain.cpus.iter().map(|cpu| cpu as u32).collect(),
+            change: Change::None,
+            sugov: Sugov::new(rate_limit_ns(domain)),
+        }
+    }
+
+    /// The current operating point of the domain, which is number `domain` of `machine`.
+    #[inline]
+    pub fn opp<'a>(&self, machine: &'a Machine, domain: usize) -> &'a Opp {
+        &machine.freq_domains[domain].opps[self.current as usize]
+    }
+}
+
+/// Shortest time between two changes, ns (`cpufreq_policy_transition_delay_us`).
+fn rate_limit_ns(domain: &FreqDomain) -> u64 {
+    domain.rate_limit_ns.unwrap_or_else(|| match domain.switch_ns / 1000 {
+        0 => LATENCY_MULTIPLIER * 1000,
+        latency_us => (latency_us * LATENCY_MULTIPLIER).min(MAX_TRANSITION_DELAY_US) * 1000,
+    })
+}
+
+/// schedutil's memory (`struct sugov_policy`).
+#[derive(Debug, Clone)]
+struct Sugov {
+    /// No change before this time: `last_freq_update_time` and the delay.
+    next_update_at: u64,
+    freq_update_delay_ns: u64,
+    /// Wanted frequency, kHz; 0 before the first update.
+    next_freq: u32,
+    /// The same before it was rounded to an operating point.
+    cached_raw_freq: u32,
+    /// `idle_calls` of the domain's only CPU at the last update.
+    saved_idle_calls: u32,
+}
+
+/// Demand on a domain: utilization of the CPU that needs the highest clock, of
+/// its capacity.
+#[derive(Debug, Clone, Copy)]
+struct Demand {
+    util: u32,
+    max: u32,
+}
+
+impl Sugov {
+    fn new(freq_update_delay_ns: u64) -> Self {
+        Sugov {
+            next_update_at: 0,
+            freq_update_delay_ns,
+            next_freq: 0,
+            cached_raw_freq: 0,
+            saved_idle_calls: 0,
+        }
+    }
+
+    /// May the frequency change at `now`? (`sugov_should_update_freq`)
+    #[inline]
+    fn due(&self, now: u64) -> bool {
+        now >= self.next_update_at
+    }
+
+    /// The only CPU of the domain was busy ever since the last update
+    /// (`sugov_cpu_is_busy`): its idle calls are still the same.
+    fn still_busy(&mut self, idle_calls: u32) -> bool {
+        let same = idle_calls == self.saved_idle_calls;
+        self.saved_idle_calls = idle_calls;
+        same
+    }
+
+    /// Lowest frequency of `opps` that serves `demand`, kHz (`get_next_freq`,
+    /// `cpufreq_driver_resolve_freq`).
+    fn resolve(&mut self, demand: Demand, opps: &[Opp]) -> u32 {
+        let top = u64::from(opps[opps.len() - 1].khz);
+        // `map_util_freq`
+        let raw = ((top + (top >> 2)) * u64::from(demand.util) / u64::from(demand.max)) as u32;
+        if raw == self.cached_raw_freq {
+            return self.next_freq;
+        }
+        self.cached_raw_freq = raw;
+        opps[lowest_at_least(opps, raw)].khz
+    }
+
+    /// Frequency for `demand` at an update, kHz. `hold`: do not go down
+    /// (`sugov_update_single`).
+    fn next(&mut self, demand: Demand, opps: &[Opp], hold: bool) -> u32 {
+        let khz = self.resolve(demand, opps);
+        if hold && khz < self.next_freq {
+            self.cached_raw_freq = 0;
+            return self.next_freq;
+        }
+        khz
+    }
+
+    /// Takes note of a frequency; true if it is a new one (`sugov_update_next_freq`).
+    fn commit(&mut self, now: u64, khz: u32) -> bool {
+        if khz == self.next_freq {
+            return false;
+        }
+        self.next_freq = khz;
+        self.next_update_at = now + self.freq_update_delay_ns;
+        true
+    }
+}
+
+/// The lowest operating point with at least `khz`, else the top one
+/// (`CPUFREQ_RELATION_L`).
+fn lowest_at_least(opps: &[Opp], khz: u32) -> usize {
+    opps.partition_point(|opp| opp.khz < khz).min(opps.len() - 1)
+}
+
+impl Demand {
+    /// The CPU with the largest share of its capacity in use; equal shares: the first.
+    fn highest(all: impl Iterator<Item = Demand>) -> Demand {
+        all.fold(Demand { util: 0, max: 1 }, |a, b| {
+            let b_needs_more = u64::from(b.util) * u64::from(a.max)
+                > u64::from(b.max) * u64::from(a.util);
+            if b_needs_more { b } else { a }
+        })
+    }
+}
+
+impl Sim<'_> {
+    /// Sets every domain to where `governor` starts: schedutil at the lowest
+    /// operating point.
+    pub fn cpufreq_init(&mut self, governor: Governor) {
+        let machine = self.machine;
+        self.freq =
+            machine.freq_domains.iter().map(|domain| FreqState::new(domain, governor)).collect();
+        for domain in 0..self.freq.len() {
+            self.set_rates(domain);
+        }
+    }
+
+    /// The utilization of the queue of `cpu` may have changed
+    /// (`cpufreq_update_util`).
+    #[inline]
+    pub fn cpufreq_update(&mut self, cpu: usize) {
+        let domain = self.cpus[cpu].freq_domain as usize;
+        let freq = &self.freq[domain];
+        if freq.dynamic && freq.sugov.due(self.now) {
+            self.sugov_update(cpu, domain);
+        }
+    }
+
+    fn sugov_update(&mut self, cpu: usize, domain: usize) {
+        let opps = &self.machine.freq_domains[domain].opps;
+        let alone = self.freq[domain].cpus.len() == 1;
+        let hold = alone && {
+            let idle_calls = self.cpus[cpu].idle.idle_calls;
+            self.freq[domain].sugov.still_busy(idle_calls)
+        };
+        let demand =
+            Demand::highest(self.freq[domain].cpus.iter().map(|&cpu| self.demand(cpu as usize)));
+        let sugov = &mut self.freq[domain].sugov;
+        let khz = sugov.next(demand, opps, hold);
+        if sugov.commit(self.now, khz) {
+            self.request(cpu, domain);
+        }
+    }
+
+    /// Utilization of one CPU as the governor sees it (`schedutil_cpu_util`).
+    fn demand(&self, cpu: usize) -> Demand {
+        let view = &self.core.cpus[cpu];
+        let max = view.capacity_orig;
+        Demand { util: view.cfs.util_avg.max(view.est_enqueued).min(max), max }
+    }
+
+    /// The governor wants another frequency on account of `cpu`. What follows
+    /// happens in an event of the domain's own: here, CPUs are in the middle of
+    /// something.
+    fn request(&mut self, cpu: usize, domain: usize) {
+        let machine = self.machine;
+        let limits = &machine.freq_domains[domain];
+        let freq = &mut self.freq[domain];
+        let woken = Change::Woken { cpu: cpu as u32 };
+        let (change, due) = match (limits.fast_switch, freq.change) {
+            (true, Change::None) => {
+                (Change::Switching { opp: freq.wanted(limits), again: None }, limits.switch_ns)
+            }
+            // The register is written again before the clock has settled.
+            (true, _) => {
+                freq.change = Change::Switching { opp: freq.wanted(limits), again: None };
+                return;
+            }
+            (false, Change::None) => (woken, 0),
+            // It reads what is wanted when it runs.
+            (false, Change::Woken { .. }) => return,
+            (false, Change::Switching { opp, .. }) => {
+                freq.change = Change::Switching { opp, again: Some(cpu as u32) };
+                return;
+            }
+        };
+        freq.change = change;
+        self.queue.set(self.cpus.len() + domain, self.now + due);
+    }
+
+    /// The pending change of `domain` is due.
+    pub fn cpufreq_event(&mut self, domain: usize) {
+        let slot = self.cpus.len() + domain;
+        self.queue.set(slot, NEVER);
+        match self.freq[domain].change {
+            Change::None => {}
+            Change::Woken { cpu } => self.sugov_work(domain, cpu as usize),
+            Change::Switching { opp, again } => {
+                self.freq[domain].change = Change::None;
+                self.set_opp(domain, opp);
+                if let Some(cpu) = again {
+                    self.request(cpu as usize, domain);
+                }
+            }
+        }
+    }
+
+    /// The governor's thread runs and calls the driver (`sugov_work`).
+    fn sugov_work(&mut self, domain: usize, cpu: usize) {
+        let machine = self.machine;
+        let limits = &machine.freq_domains[domain];
+        let opp = self.freq[domain].wanted(limits);
+        if opp == self.freq[domain].current {
+            self.freq[domain].change = Change::None;
+            return;
+        }
+        self.freq[domain].change = Change::Switching { opp, again: None };
+        let switch = self.cpus[cpu].costs.switch;
+        if let Some(host) = self.sugov_host(domain, cpu) {
+            self.charge(host, 2 * self.cpus[host].costs.switch);
+            self.arm(host);
+        }
+        let due = self.now + self.ns(cpu, switch) + limits.switch_ns;
+        self.queue.set(self.cpus.len() + domain, due);
+    }
+
+    /// A CPU of `domain` whose task makes way for the governor's thread: `cpu`
+    /// if it runs one, else the first that does. On an idle CPU it delays nobody.
+    fn sugov_host(&self, domain: usize, cpu: usize) -> Option<usize> {
+        let runs = |&cpu: &usize| self.cpus[cpu].phase == Phase::Running;
+        let members = self.freq[domain].cpus.iter().map(|&cpu| cpu as usize);
+        std::iter::once(cpu).chain(members).find(runs)
+    }
+
+    /// The clock of `domain` changes now.
+    fn set_opp(&mut self, domain: usize, opp: u32) {
+        if opp == self.freq[domain].current {
+            return;
+        }
+        let machine = self.machine;
+        let members = &machine.freq_domains[domain].cpus;
+        for cpu in members.iter() {
+            self.clock(cpu);
+        }
+        self.freq[domain].current = opp;
+        self.set_rates(domain);
+        self.meters_opp(domain);
+        self.stats.freq_changes += 1;
+        let khz = self.freq[domain].opp(machine, domain).khz;
+        for cpu in members.iter() {
+            self.trace_frequency(cpu, khz);
+            self.arm(cpu);
+        }
+    }
+
+    /// Speed and `freq_scale` (`arch_set_freq_scale`) of the CPUs of `domain`.
+    fn set_rates(&mut self, domain: usize) {
+        let machine = self.machine;
+        let opps = &machine.freq_domains[domain].opps;
+        let opp = self.freq[domain].opp(machine, domain);
+        let scale = u64::from(opp.khz) * 1024 / u64::from(opps[opps.len() - 1].khz);
+        for cpu in machine.freq_domains[domain].cpus.iter() {
+            self.cpus[cpu].rate = u64::from(opp.capacity.max(1));
+            self.core.cpus[cpu].freq_scale = scale as u32;
+        }
+    }
+}
+
+impl FreqState {
+    /// Operating point that the governor wants.
+    fn wanted(&self, limits: &FreqDomain) -> u32 {
+        lowest_at_least(&limits.opps, self.sugov.next_freq) as u32
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What one CPU does at its events: interrupts, ticks, context switches, and
+//! the way into and out of idle.
+
+use crate::queue::NEVER;
+use crate::state::{Life, Phase, Sim};
+use crate::timeline::NONE;
+use alight_trace::PrevState;
+
+impl Sim<'_> {
+    /// Ticks since the start of the run.
+    pub fn jiffies(&self) -> u64 {
+        (self.now + self.tunables.tick - self.tunables.tick_phase) / self.tunables.tick
+    }
+
+    /// The next tick strictly after now. All CPUs tick together, as without `skew_tick`.
+    pub fn next_tick(&self) -> u64 {
+        let Tick { period, phase } = self.tick();
+        match self.now.checked_sub(phase) {
+            Some(since) => phase + (since / period + 1) * period,
+            None => phase,
+        }
+    }
+
+    fn tick(&self) -> Tick {
+        Tick { period: self.tunables.tick, phase: self.tunables.tick_phase }
+    }
+
+    /// All CPUs enter idle for the first time.
+    pub fn boot(&mut self) {
+        for cpu in 0..self.cpus.len() {
+            self.settle(cpu);
+            self.arm(cpu);
+        }
+    }
+
+    /// Does what is due on `cpu` now.
+    pub fn cpu_event(&mut self, cpu: usize) {
+        match self.cpus[cpu].phase {
+            Phase::Running => self.running_event(cpu),
+            Phase::Idle => self.idle_interrupted(cpu),
+            Phase::IdleLoop => self.idle_loop_event(cpu),
+        }
+        self.arm(cpu);
+    }
+
+    fn running_event(&mut self, cpu: usize) {
+        let due = self.cpus[cpu].end <= self.now;
+        self.progress(cpu);
+        self.interrupts(cpu);
+        if self.cpus[cpu].need_resched {
+            self.schedule(cpu);
+        } else if due && self.segment_done(cpu) {
+            self.execute(cpu);
+        }
+    }
+
+    /// Nothing is left to do before the operation takes effect.
+    fn segment_done(&self, cpu: usize) -> bool {
+        let c = &self.cpus[cpu];
+        let t = &self.tasks[c.curr as usize];
+        c.steal == 0 && t.stall == 0 && t.units == 0 && t.wall_until <= self.now
+    }
+
+    /// IPIs, timers and the tick that are due on a CPU that executes.
+    fn interrupts(&mut self, cpu: usize) {
+        if self.cpus[cpu].ipi_at <= self.now {
+            self.cpus[cpu].ipi_at = NEVER;
+            self.run_wake_list(cpu);
+            if std::mem::take(&mut self.cpus[cpu].balance_kicked) {
+                self.balance_nohz(cpu);
+            }
+        }
+        while self.cpus[cpu].timers.first_key().is_some_and(|at| at <= self.now) {
+            let task = self.cpus[cpu].timers.first();
+            self.cpus[cpu].timers.remove(&mut self.nodes, task);
+            self.charge(cpu, self.cpus[cpu].costs.timer);
+            self.timer_expired(cpu, task);
+        }
+        if self.cpus[cpu].tick_at <= self.now {
+            self.tick_handler(cpu);
+        }
+    }
+
+    fn tick_handler(&mut self, cpu: usize) {
+        self.cpus[cpu].tick_at = self.next_tick();
+        self.charge(cpu, self.cpus[cpu].costs.tick);
+        self.stats.ticks += 1;
+        self.clock(cpu);
+        if self.cpus[cpu].curr != NONE {
+            self.tick_fair(cpu);
+        }
+        self.balance_tick(cpu);
+    }
+
+    /// An interrupt reaches an idle CPU: it leaves its idle state.
+    fn idle_interrupted(&mut self, cpu: usize) {
+        let out = self.idle_leave(cpu, self.now);
+        self.cpus[cpu].phase = Phase::IdleLoop;
+        self.cpus[cpu].end = out + self.ns(cpu, self.cpus[cpu].costs.idle_exit);
+    }
+
+    /// The idle task executes: handle what came, then run a task or idle on.
+    fn idle_loop_event(&mut self, cpu: usize) {
+        if std::mem::take(&mut self.cpus[cpu].in_idle_state) {
+            let by_tick = self.cpus[cpu].tick_at <= self.now && self.cpus[cpu].ipi_at > self.now;
+            self.idle_left(cpu, by_tick);
+        }
+        self.interrupts(cpu);
+        if self.core.cpus[cpu].nr_running != 0 {
+            self.schedule(cpu);
+        } else {
+            self.cpus[cpu].need_resched = false;
+            self.settle(cpu);
+        }
+    }
+
+    /// Enters an idle state, once the kernel work that is still charged is done.
+    fn settle(&mut self, cpu: usize) {
+        let work = std::mem::take(&mut self.cpus[cpu].steal);
+        if work != 0 {
+            self.cpus[cpu].phase = Phase::IdleLoop;
+            self.cpus[cpu].end = self.now + work;
+        } else {
+            self.cpus[cpu].phase = Phase::Idle;
+            self.cpus[cpu].in_idle_state = true;
+            self.idle_enter(cpu);
+        }
+    }
+
+    /// Picks the next task and switches to it (`__schedule`).
+    pub fn schedule(&mut self, cpu: usize) {
+        self.clock(cpu);
+        self.cpus[cpu].need_resched = false;
+        let prev = self.cpus[cpu].curr;
+        let stays = prev != NONE && self.tasks[prev as usize].life == Life::Runnable;
+        if stays {
+            self.update_curr(cpu);
+        }
+        let mut next = self.pick_fair(cpu, stays);
+        if next == prev && prev != NONE {
+            self.tasks[prev as usize].yielded = false;
+            return;
+        }
+        if next == NONE && prev != NONE {
+            // The sleeper is off the queue: the CPU looks idle to the balancer.
+            if self.balance_newidle(cpu) {
+                next = self.pick_fair(cpu, false);
+            }
+        }
+        self.cpus[cpu].need_resched = false;
+        let state = self.leave_current(cpu, prev, stays);
+        if next != NONE {
+            self.set_next(cpu, next);
+            self.run(cpu, next);
+        }
+        self.trace_switch(cpu, prev, state, next);
+        if next == NONE {
+            self.go_idle(cpu);
+        }
+    }
+
+    /// Books the end of `prev` on the CPU; says how it left.
+    fn leave_current(&mut self, cpu: usize, prev: u32, stays: bool) -> PrevState {
+        if prev == NONE {
+            return PrevState::Running;
+        }
+        self.cache_leave(cpu, prev);
+        let yielded = std::mem::take(&mut self.tasks[prev as usize].yielded);
+        let life = self.tasks[prev as usize].life;
+        if stays {
+            self.put_prev(cpu);
+            if !yielded {
+                self.stats.preemptions += 1;
+            }
+        }
+        self.cpus[cpu].curr = NONE;
+        match life {
+            Life::Runnable if yielded => PrevState::Running,
+            Life::Runnable => PrevState::Preempted,
+            Life::Dead => PrevState::Dead,
+            _ => PrevState::Sleeping,
+        }
+    }
+
+    /// Starts executing `task`, which has just become current.
+    fn run(&mut self, cpu: usize, task: u32) {
+        self.core.cpus[cpu].curr_is_idle = 0;
+        self.core.cpus[cpu].idle_stamp = 0;
+        let c = &mut self.cpus[cpu];
+        c.phase = Phase::Running;
+        c.segment_start = self.now;
+        let t = &mut self.tasks[task as usize];
+        t.units += c.costs.switch;
+        if t.wake_time != NEVER {
+            self.stats.wake_latency.record(self.now.saturating_sub(t.wake_time));
+            t.wake_time = NEVER;
+        }
+        self.refill(cpu, task);
+        self.misfit_update(cpu);
+        if self.cpus[cpu].tick_at == NEVER {
+            self.cpus[cpu].tick_at = self.next_tick();
+        }
+    }
+
+    fn go_idle(&mut self, cpu: usize) {
+        alight_policy::rq::clock_idle(&mut self.core.cpus[cpu]);
+        self.core.cpus[cpu].curr_is_idle = 1;
+        self.core_went_idle(cpu);
+        self.settle(cpu);
+    }
+
+    /// A core whose threads are all idle is worth a search again (`update_idle_core`).
+    fn core_went_idle(&mut self, cpu: usize) {
+        let place = &self.core.places[cpu];
+        if place.smt_domain == NONE {
+            return;
+        }
+        let (llc, core) = (place.llc as usize, place.smt_domain as usize);
+        if self.core.llcs[llc].has_idle_cores != 0 {
+            return;
+        }
+        let all_idle = self.core.domains[core]
+            .span
+            .iter()
+            .all(|sibling| self.core.cpus[sibling as usize].curr_is_idle != 0);
+        if all_idle {
+            self.core.llcs[llc].has_idle_cores = 1;
+        }
+    }
+
+    /// Tells `cpu`, by IPI from `from`, that it should reschedule.
+    pub fn kick(&mut self, from: usize, cpu: usize) {
+        if cpu == from {
+            return;
+        }
+        let at = if self.cpus[cpu].phase == Phase::Idle && self.idle_polling(cpu) {
+            self.reached(from)
+        } else {
+            self.charge(from, self.cpus[from].costs.ipi_send);
+            self.stats.ipis += 1;
+            self.reached(from) + self.ns(cpu, self.cpus[cpu].costs.ipi_receive)
+        };
+        let c = &mut self.cpus[cpu];
+        c.ipi_at = c.ipi_at.min(at.max(self.now));
+        self.arm(cpu);
+    }
+
+    /// Tells an idle CPU to balance for all idle CPUs.
+    pub fn kick_nohz(&mut self, from: usize, cpu: usize) {
+        self.cpus[cpu].balance_kicked = true;
+        self.kick(from, cpu);
+    }
+
+    /// Active balance: the stopper of `src` preempts its current task and moves
+    /// it to `dst` (`active_load_balance_cpu_stop`).
+    pub fn push_running(&mut self, src: usize, dst: usize) {
+        let task = self.cpus[src].curr;
+        if task == NONE || !self.allowed(task, dst) {
+            return;
+        }
+        self.clock(src);
+        self.update_curr(src);
+        let state = self.leave_current(src, task, true);
+        self.charge(src, 2 * self.cpus[src].costs.switch);
+        self.detach_task(src, task);
+        let next = self.pick_fair(src, false);
+        if next != NONE {
+            self.set_next(src, next);
+            self.run(src, next);
+        }
+        self.trace_switch(src, task, state, next);
+        if next == NONE {
+            self.go_idle(src);
+        }
+        self.attach_task(dst, task);
+        self.arm(src);
+        if self.cpus[dst].need_resched {
+            self.kick(src, dst);
+        }
+    }
+
+    /// May `task` run on `cpu`?
+    pub fn allowed(&self, task: u32, cpu: usize) -> bool {
+        self.masks[self.tasks[task as usize].affinity as usize].contains(cpu as u32)
+    }
+}
+
+struct Tick {
+    period: u64,
+    phase: u64,
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The event stream: each event enters the run's hash, and a trace if one is
+//! wanted.
+
+use crate::state::Sim;
+use crate::timeline::NONE;
+use alight_policy::{Answer, STEPS, abi::class};
+use alight_trace::{CpuCounter, Event, PrevState, TaskRef};
+
+/// Thread id of the first task; below it are the kernel's own.
+pub(crate) const FIRST_PID: u32 = 1000;
+
+/// Events as the hash knows them.
+enum Tag {
+    Switch = 1,
+    Waking,
+    Wakeup,
+    WakeupNew,
+    Migrate,
+    Idle,
+    Frequency,
+    Exit,
+}
+
+impl Sim<'_> {
+    #[inline]
+    fn mix(&mut self, tag: Tag, cpu: usize, a: u32, b: u32) {
+        const K: u64 = 0x9e37_79b9_7f4a_7c15;
+        let words = [
+            self.now << 4 | tag as u64,
+            (cpu as u64) << 52 ^ u64::from(a) << 26 ^ u64::from(b),
+        ];
+        for word in words {
+            self.hash = (self.hash.rotate_left(23) ^ word).wrapping_mul(K);
+        }
+    }
+
+    #[inline]
+    fn emit(&mut self, cpu: usize, event: Event<'_>) {
+        if let Some(sink) = self.out.sink.as_deref_mut()
+            && self.out.error.is_none()
+            && let Err(error) = sink.event(self.now, cpu as u32, event)
+        {
+            self.out.error = Some(error);
+            self.end_at = self.now;
+        }
+    }
+
+    /// A task as traces name it; [`NONE`] is the idle task.
+    fn task_ref(&self, task: u32) -> TaskRef {
+        match self.tasks.get(task as usize) {
+            None => TaskRef { pid: 0, prio: 120 },
+            Some(t) => TaskRef {
+                pid: FIRST_PID + task,
+                prio: match self.views[task as usize].class {
+                    class::IDLE => 120,
+                    _ => 120 + i32::from(t.nice),
+                },
+            },
+        }
+    }
+
+    #[inline]
+    pub fn trace_switch(&mut self, cpu: usize, prev: u32, prev_state: PrevState, next: u32) {
+        self.stats.switches += 1;
+        self.cpus[cpu].stats.switches += 1;
+        self.mix(Tag::Switch, cpu, prev, next);
+        if self.tracing {
+            let (prev, next) = (self.task_ref(prev), self.task_ref(next));
+            self.emit(cpu, Event::Switch { prev, prev_state, next });
+            self.trace_counters(cpu);
+        }
+    }
+
+    fn trace_counters(&mut self, cpu: usize) {
+        let view = &self.core.cpus[cpu];
+        let values = [
+            (CpuCounter::UtilAvg, u64::from(view.cfs.util_avg)),
+            (CpuCounter::NrRunning, u64::from(view.nr_running)),
+        ];
+        for (counter, value) in values {
+            self.emit(cpu, Event::CpuCounter { counter, value });
+        }
+    }
+
+    #[inline]
+    pub fn trace_waking(&mut self, cpu: usize, task: u32, target: usize) {
+        self.mix(Tag::Waking, cpu, task, target as u32);
+        if self.tracing {
+            let task = self.task_ref(task);
+            self.emit(cpu, Event::Waking { task, target_cpu: target as u32 });
+        }
+    }
+
+    #[inline]
+    pub fn trace_wakeup(&mut self, target: usize, task: u32) {
+        self.mix(Tag::Wakeup, target, task, 0);
+        if self.tracing {
+            let task = self.task_ref(task);
+            self.emit(target, Event::Wakeup { task, target_cpu: target as u32 });
+        }
+    }
+
+    pub fn trace_wakeup_new(&mut self, cpu: usize, task: u32, target: usize) {
+        self.mix(Tag::WakeupNew, cpu, task, target as u32);
+        if self.tracing {
+            let task = self.task_ref(task);
+            self.emit(cpu, Event::WakeupNew { task, target_cpu: target as u32 });
+        }
+    }
+
+    /// The task's CPU changes (`set_task_cpu`).
+    #[inline]
+    pub fn trace_migrate(&mut self, task: u32, dest: usize) {
+        let orig = self.views[task as usize].prev_cpu;
+        if orig as usize == dest {
+            return;
+        }
+        self.views[task as usize].prev_cpu = dest as u32;
+        self.stats.migrations += 1;
+        self.mix(Tag::Migrate, dest, task, orig);
+        if self.tracing {
+            let task = self.task_ref(task);
+            let event = Event::Migrate { task, orig_cpu: orig, dest_cpu: dest as u32 };
+            self.emit(dest, event);
+        }
+    }
+
+    #[inline]
+    pub fn trace_decision(&mut self, cpu: usize, task: u32, answer: &Answer) {
+        if self.tracing {
+            let event = Event::Decision {
+                task: self.task_ref(task),
+                prev_cpu: self.views[task as usize].prev_cpu,
+                cpu: answer.cpu,
+                step: STEPS[answer.step as usize].0,
+                scanned: answer.looked_near + answer.looked_far + answer.summed,
+            };
+            self.emit(cpu, event);
+        }
+    }
+
+    /// Entry into idle state `state`, or `None`: leaving it.
+    #[inline]
+    pub fn trace_idle(&mut self, cpu: usize, state: Option<u32>) {
+        self.mix(Tag::Idle, cpu, state.unwrap_or(NONE), 0);
+        if self.tracing {
+            let event = state.map_or(Event::IdleExit, |state| Event::IdleEnter { state });
+            self.emit(cpu, event);
+        }
+    }
+
+    pub fn trace_frequency(&mut self, cpu: usize, khz: u32) {
+        self.mix(Tag::Frequency, cpu, khz, 0);
+        if self.tracing {
+            self.emit(cpu, Event::Frequency { khz });
+        }
+    }
+
+    pub fn trace_fork(&mut self, cpu: usize, parent: usize, child: u32) {
+        if self.tracing {
+            let parent = if parent < self.tasks.len() { parent as u32 } else { NONE };
+            let (parent, child) = (self.task_ref(parent), self.task_ref(child));
+            self.emit(cpu, Event::Fork { parent, child });
+        }
+    }
+
+    pub fn trace_exit(&mut self, cpu: usize, task: u32) {
+        self.mix(Tag::Exit, cpu, task, 0);
+        if self.tracing {
+            let task = self.task_ref(task);
+            self.emit(cpu, Event::Exit { task });
+        }
+    }
+}

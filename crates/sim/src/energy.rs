@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Energy: what each core and the shared part of each cluster take, integrated
+//! exactly.
+//!
+//! A core takes the power of its operating point while it executes and on its
+//! way into and out of an idle state, and the state's power in it. The shared
+//! part of a cluster takes its busy power while any of its cores is active, its
+//! off power while a cluster state is real, else its idle power. SMT siblings
+//! are one core: it is busy while either is, and the shallower of their states
+//! counts.
+//!
+//! Energy is counted in uW * ns = 1e-15 J, in 128 bits.
+
+use crate::api::Metric;
+use crate::cpuidle::{CpuIdle, snake};
+use crate::queue::NEVER;
+use crate::state::Sim;
+use alight_workload::program::Better;
+
+/// Joules in a uW * ns.
+const JOULES: f64 = 1e-15;
+
+/// Something that draws power: busy while any of its users is active, quiet
+/// from some time after the last has stopped.
+#[derive(Debug, Clone, Default)]
+struct Supply {
+    /// uW * ns up to `since`.
+    energy: u128,
+    since: u64,
+    /// When the last entry into an idle state is complete.
+    quiet_from: u64,
+    /// Users that execute, or enter or leave an idle state.
+    active: u32,
+    busy_uw: u64,
+    quiet_uw: u64,
+    /// Power while the cluster state is real.
+    deep_uw: u64,
+}
+
+impl Supply {
+    /// Integrates up to `to`; the cluster state is real from `deep_from` on.
+    #[inline]
+    fn advance(&mut self, to: u64, deep_from: u64) {
+        if to <= self.since {
+            return;
+        }
+        let product = |power_uw: u64, ns: u64| u128::from(power_uw) * u128::from(ns);
+        if self.active != 0 {
+            self.energy += product(self.busy_uw, to - self.since);
+        } else {
+            let quiet = self.quiet_from.clamp(self.since, to);
+            let deep = deep_from.clamp(quiet, to);
+            self.energy += product(self.busy_uw, quiet - self.since)
+                + product(self.quiet_uw, deep - quiet)
+                + product(self.deep_uw, to - deep);
+        }
+        self.since = to;
+    }
+
+    /// One more user is active from `at` on.
+    #[inline]
+    fn start(&mut self, at: u64) {
+        if self.active == 0 {
+            self.advance(at, NEVER);
+        }
+        self.active += 1;
+    }
+
+    /// One user stops at `at` and is quiet from `quiet_from` on; true for the last.
+    #[inline]
+    fn stop(&mut self, at: u64, quiet_from: u64) -> bool {
+        debug_assert!(self.active != 0);
+        self.quiet_from = self.quiet_from.max(quiet_from);
+        if self.active == 1 {
+            self.advance(at, NEVER);
+        }
+        self.active -= 1;
+        self.active == 0
+    }
+}
+
+/// A physical core.
+#[derive(Debug, Clone, Default)]
+struct CoreMeter {
+    supply: Supply,
+    /// Its CPUs.
+    threads: Box<[u32]>,
+}
+
+/// A cluster: its shared part, its cores, and the votes on its state.
+#[derive(Debug, Clone)]
+pub(crate) struct ClusterMeter {
+    supply: Supply,
+    cores: Box<[CoreMeter]>,
+    cpus: Box<[u32]>,
+    /// Frequency domains of its CPUs.
+    domains: Box<[u32]>,
+    /// CPUs that asked for the cluster state.
+    votes: u32,
+    /// The cluster state is real from this time on, [`NEVER`] if it is not.
+    deep_from: u64,
+    /// The cluster is up again at this time after it was left.
+    pub up_at: u64,
+}
+
+impl ClusterMeter {
+    /// A CPU asks for the cluster state; true if it is the last of the cluster.
+    #[inline]
+    pub fn vote(&mut self) -> bool {
+        self.votes += 1;
+        self.votes as usize == self.cpus.len()
+    }
+
+    /// All CPUs agree and have stopped: the state is real when the last is in it.
+    #[inline]
+    pub fn deepen(&mut self) {
+        debug_assert!(self.supply.active == 0);
+        self.deep_from = self.supply.quiet_from;
+    }
+
+    /// Integrates cores and shared part up to `to`.
+    fn advance(&mut self, to: u64) {
+        self.supply.advance(to, self.deep_from);
+        for core in &mut self.cores {
+            core.supply.advance(to, self.deep_from);
+        }
+    }
+
+    fn energy(&self) -> u128 {
+        self.supply.energy + self.cores.iter().map(|core| core.supply.energy).sum::<u128>()
+    }
+}
+
+impl Sim<'_> {
+    /// Sets up meters and residency counters. Every CPU counts as executing
+    /// until its first [`Sim::idle_enter`]. Frequencies must be set before.
+    pub fn meters_init(&mut self) {
+        let machine = self.machine;
+        self.meters = machine
+            .clusters
+            .iter()
+            .map(|cluster| {
+                let cpus: Box<[u32]> = cluster.cpus.iter().map(|cpu| cpu as u32).collect();
+                let mut domains: Vec<u32> =
+                    cpus.iter().map(|&cpu| self.cpus[cpu as usize].freq_domain).collect();
+                domains.sort_unstable();
+                domains.dedup();
+                let supply = Supply {
+                    active: cpus.len() as u32,
+                    quiet_uw: cluster.idle_power_uw,
+                    deep_uw: cluster.off_power_uw,
+                    ..Supply::default()
+                };
+                ClusterMeter {
+                    supply,
+                    cores: cores(machine, &cpus),
+                    cpus,
+                    domains: domains.into(),
+                    votes: 0,
+                    deep_from: NEVER,
+                    up_at: 0,
+                }
+            })
+            .collect();
+        for cluster in 0..self.meters.len() {
+            for slot in 0..self.meters[cluster].cores.len() {
+                for i in 0..self.meters[cluster].cores[slot].threads.len() {
+                    let cpu = self.meters[cluster].cores[slot].threads[i] as usize;
+                    let states = self.idle_states(cpu).len();
+                    self.cpus[cpu].idle = CpuIdle::new(states, slot as u32);
+                }
+            }
+        }
+        for domain in 0..self.freq.len() {
+            self.meters_opp(domain);
+        }
+    }
+
+    /// `cpu` stops executing now and is in its idle state from `quiet_from` on.
+    /// Its powers there are `core_uw`, and `deep_uw` while the cluster state is
+    /// real. A CPU that `spins` keeps the cluster busy.
+    #[inline]
+    pub(crate) fn rest(
+        &mut self,
+        cpu: usize,
+        core_uw: u64,
+        deep_uw: u64,
+        quiet_from: u64,
+        spins: bool,
+    ) {
+        let cluster = &mut self.meters[self.cpus[cpu].cluster as usize];
+        if !spins {
+            cluster.supply.stop(self.now, quiet_from);
+        }
+        let core = &mut cluster.cores[self.cpus[cpu].idle.core_slot as usize];
+        if core.supply.stop(self.now, quiet_from) {
+            (core.supply.quiet_uw, core.supply.deep_uw) = (core_uw, deep_uw);
+            if core.threads.len() > 1 {
+                self.shallower_sibling(cpu);
+            }
+        }
+    }
+
+    /// All threads of the core of `cpu` rest: the shallowest state sets its power.
+    fn shallower_sibling(&mut self, cpu: usize) {
+        let machine = self.machine;
+        let states = &machine.core_types[self.cpus[cpu].core_type as usize].idle_states[..];
+        let cluster = &mut self.meters[self.cpus[cpu].cluster as usize];
+        let core = &mut cluster.cores[self.cpus[cpu].idle.core_slot as usize];
+        if states.is_empty() {
+            return;
+        }
+        for &thread in &core.threads {
+            let (core_uw, deep_uw) = self.cpus[thread as usize].idle.powers(states);
+            core.supply.quiet_uw = core.supply.quiet_uw.max(core_uw);
+            core.supply.deep_uw = core.supply.deep_uw.max(deep_uw);
+        }
+    }
+
+    /// `cpu` leaves its idle state at `at`, which a cluster state no longer covers.
+    #[inline]
+    pub(crate) fn unrest(&mut self, cpu: usize, at: u64, spins: bool) {
+        let cluster = &mut self.meters[self.cpus[cpu].cluster as usize];
+        if !spins {
+            cluster.supply.start(at);
+        }
+        cluster.cores[self.cpus[cpu].idle.core_slot as usize].supply.start(at);
+    }
+
+    /// `cpu` takes back its vote at `at`. If that ends a cluster state: when
+    /// that state was reached, or will be.
+    pub(crate) fn cluster_up(&mut self, cpu: usize, at: u64) -> Option<u64> {
+        let cluster = &mut self.meters[self.cpus[cpu].cluster as usize];
+        cluster.votes -= 1;
+        if cluster.deep_from == NEVER {
+            return None;
+        }
+        cluster.advance(at);
+        let deep_from = std::mem::replace(&mut cluster.deep_from, NEVER);
+        for &member in &cluster.cpus {
+            self.cpus[member as usize].idle.book(at, deep_from);
+        }
+        Some(deep_from)
+    }
+
+    /// The operating point of `domain` has changed now: powers follow.
+    pub(crate) fn meters_opp(&mut self, domain: usize) {
+        let machine = self.machine;
+        let now = self.now;
+        for cpu in machine.freq_domains[domain].cpus.iter() {
+            let cluster = &mut self.meters[self.cpus[cpu].cluster as usize];
+            let core = &mut cluster.cores[self.cpus[cpu].idle.core_slot as usize];
+            core.supply.advance(now, cluster.deep_from);
+            core.supply.busy_uw = self.freq[domain].opp(machine, domain).core_power_uw;
+            cluster.supply.advance(now, cluster.deep_from);
+            // Clocks that share a cluster: the fastest sets what it takes.
+            cluster.supply.busy_uw = cluster
+                .domains
+                .iter()
+                .map(|&d| self.freq[d as usize].opp(machine, d as usize).cluster_power_uw)
+                .max()
+                .unwrap_or(0);
+        }
+    }
+
+    /// Brings meters and residencies to now.
+    pub(crate) fn meters_flush(&mut self) {
+        for cluster in &mut self.meters {
+            cluster.advance(self.now);
+            for &cpu in &cluster.cpus {
+                let idle = &mut self.cpus[cpu as usize].idle;
+                if idle.resting() {
+                    idle.book(self.now, cluster.deep_from);
+                }
+            }
+        }
+    }
+
+    /// Energy of the run: in all, mean power, and per cluster. Nothing where the
+    /// machine states no powers.
+    pub fn energy_results(&mut self) -> Vec<Metric> {
+        let powered = self.machine.freq_domains.iter().flat_map(|domain| &domain.opps);
+        if powered.into_iter().all(|opp| opp.core_power_uw == 0) {
+            return vec![];
+        }
+        self.meters_flush();
+        let metric = |name: String, unit, value| Metric {
+            name,
+            unit,
+            better: Some(Better::Lower),
+            value,
+        };
+        let joules = |energy: u128| energy as f64 * JOULES;
+        let total = joules(self.meters.iter().map(ClusterMeter::energy).sum());
+        let seconds = self.now as f64 / 1e9;
+        let power = if self.now == 0 { 0.0 } else { total / seconds };
+        let mut results = vec![
+            metric("energy_j".into(), "j", total),
+            metric("power_w".into(), "w", power),
+        ];
+        for (cluster, meter) in self.machine.clusters.iter().zip(&self.meters) {
+            let name = format!("energy_{}_j", snake(&cluster.name));
+            results.push(metric(name, "j", joules(meter.energy())));
+        }
+        results
+    }
+}
+
+/// The physical cores among `cpus`, in the order of their first CPUs.
+fn cores(machine: &alight_machine::Machine, cpus: &[u32]) -> Box<[CoreMeter]> {
+    let mut cores: Vec<(usize, Vec<u32>)> = vec![];
+    for &cpu in cpus {
+        let core = machine.cpus[cpu as usize].core;
+        match cores.iter_mut().find(|(number, _)| *number == core) {
+            Some((_, threads)) => threads.push(cpu),
+            None => cores.push((core, vec![cpu])),
+        }
+    }
+    cores
+        .into_iter()
+        .map(|(_, threads)| CoreMeter {
+            supply: Supply { active: threads.len() as u32, ..Supply::default() },
+            threads: threads.into(),
+        })
+        .collect()
+}

@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Runs the tasks' programs: each operation first costs time on its CPU, then
+//! takes effect; what it wakes or waits for may change who runs.
+
+use crate::queue::NEVER;
+use crate::state::{Life, Sim};
+use crate::sync::Waiting;
+use crate::timeline::NONE;
+use alight_workload::program::{Op, TimerMode, TimerOrigin};
+
+/// What an operation's effect leaves to do.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Effect {
+    /// Go on with the next operation.
+    Done,
+    /// Go on elsewhere.
+    Jump(u32),
+    /// The task sleeps; woken, it goes on with the next operation.
+    DoneAfterSleep,
+    /// The task sleeps; woken, this operation takes effect again.
+    RetryAfterSleep,
+    /// The task gives the CPU up but stays runnable.
+    Yield,
+    /// The task was moved to another CPU.
+    Moved,
+    /// The task ends.
+    Exit,
+}
+
+/// What an operation costs before it takes effect.
+#[derive(Debug, Clone, Copy, Default)]
+struct Cost {
+    units: u64,
+    stall: u64,
+    wall_until: u64,
+}
+
+impl Sim<'_> {
+    /// The current task of `cpu` has done what its operation costs: let it take
+    /// effect, and go on until something takes time.
+    pub fn execute(&mut self, cpu: usize) {
+        loop {
+            let task = self.cpus[cpu].curr as usize;
+            let op = self.ops[self.tasks[task].pc as usize];
+            if std::mem::take(&mut self.tasks[task].fresh) && self.begin(cpu, task, op) {
+                return;
+            }
+            self.tasks[task].wall_until = 0;
+            match self.take_effect(cpu, task, op) {
+                Effect::Done => self.step(task),
+                Effect::Jump(to) => {
+                    self.tasks[task].pc = to;
+                    self.tasks[task].fresh = true;
+                }
+                Effect::DoneAfterSleep => {
+                    self.step(task);
+                    return self.schedule(cpu);
+                }
+                Effect::RetryAfterSleep => return self.schedule(cpu),
+                Effect::Yield => {
+                    self.step(task);
+                    self.stats.yields += 1;
+                    if self.core.cpus[cpu].nr_running > 1 {
+                        self.tasks[task].yielded = true;
+                        self.schedule(cpu);
+                        if self.cpus[cpu].curr as usize != task {
+                            return;
+                        }
+                    }
+                }
+                Effect::Moved => return self.step(task),
+                Effect::Exit => {
+                    self.exit(cpu, task);
+                    return self.schedule(cpu);
+                }
+            }
+            if self.cpus[cpu].need_resched {
+                return self.schedule(cpu);
+            }
+        }
+    }
+
+    fn step(&mut self, task: usize) {
+        self.tasks[task].pc += 1;
+        self.tasks[task].fresh = true;
+    }
+
+    /// Sets what the operation costs; true if that takes time.
+    #[inline]
+    fn begin(&mut self, cpu: usize, task: usize, op: Op) -> bool {
+        let cost = self.cost(cpu, task, op);
+        let t = &mut self.tasks[task];
+        t.units = cost.units;
+        t.stall = cost.stall;
+        t.wall_until = cost.wall_until;
+        cost.units != 0 || cost.stall != 0 || cost.wall_until > self.now || self.cpus[cpu].steal != 0
+    }
+
+    #[inline]
+    fn cost(&self, cpu: usize, task: usize, op: Op) -> Cost {
+        let c = &self.cpus[cpu].costs;
+        let units = |units| Cost { units, ..Cost::default() };
+        match op {
+            // Scaled to units of work when the program was loaded.
+            Op::Run { ns } => units(ns),
+            Op::RunWall { ns } => Cost { wall_until: self.now + ns, ..Cost::default() },
+            Op::Memory { bytes } => Cost { stall: self.stream_ns(bytes), ..Cost::default() },
+            Op::Chase { bytes } => Cost { stall: self.chase_ns(bytes), ..Cost::default() },
+            Op::Io { .. } | Op::Poll { .. } => units(c.pipe),
+            Op::Write { channel, .. } | Op::Read { channel, .. } => {
+                units(if self.channels[channel as usize].is_pipe() { c.pipe } else { c.socket })
+            }
+            Op::Lock { .. } | Op::Unlock { .. } | Op::LockIndexed { .. }
+            | Op::UnlockIndexed { .. } | Op::SemPost { .. } | Op::SemWait { .. } => units(c.mutex),
+            Op::Signal { .. } | Op::Broadcast { .. } | Op::Wait { .. } | Op::Barrier { .. } => {
+                units(c.mutex)
+            }
+            Op::Sleep { .. } | Op::Timer { .. } | Op::SetAttributes { .. } => units(c.futex),
+            Op::Yield => units(c.yield_),
+            Op::Fork { .. } => units(c.fork),
+            Op::WaitChildren if self.tasks[task].children != 0 => units(c.futex),
+            Op::WaitChildren | Op::Exit | Op::LoopBegin { .. } | Op::LoopEnd { .. }
+            | Op::Take { .. } | Op::Count { .. } | Op::Mark { .. } => Cost::default(),
+        }
+    }
+
+    fn stream_ns(&self, bytes: u64) -> u64 {
+        let memory = &self.machine.memory;
+        bytes / 64 * u64::from(memory.dram_line_ns) / u64::from(memory.refill_mlp.max(1))
+    }
+
+    fn chase_ns(&self, bytes: u64) -> u64 {
+        bytes / 64 * u64::from(self.machine.memory.dram_line_ns)
+    }
+
+    #[inline]
+    fn take_effect(&mut self, cpu: usize, task: usize, op: Op) -> Effect {
+        match op {
+            Op::Run { .. } | Op::RunWall { .. } | Op::Memory { .. } | Op::Chase { .. }
+            | Op::Io { .. } => Effect::Done,
+            Op::Sleep { ns } => self.sleep(cpu, task, ns),
+            Op::Timer { .. } => self.timer(cpu, task, op),
+            Op::Lock { mutex } => self.lock(cpu, mutex),
+            Op::Unlock { mutex } => self.unlock(cpu, mutex),
+            Op::LockIndexed { base } => self.lock(cpu, base + self.tasks[task].register),
+            Op::UnlockIndexed { base } => self.unlock(cpu, base + self.tasks[task].register),
+            Op::Wait { condition, mutex } => self.wait_condition(cpu, condition, mutex),
+            Op::Signal { condition } => self.signal(cpu, condition, false),
+            Op::Broadcast { condition } => self.signal(cpu, condition, true),
+            Op::SemPost { semaphore } => self.sem_post(cpu, semaphore),
+            Op::SemWait { semaphore } => self.sem_wait(cpu, semaphore),
+            Op::Barrier { barrier } => self.barrier(cpu, barrier),
+            Op::Write { channel, bytes } => self.write(cpu, channel, bytes),
+            Op::Read { channel, bytes } => self.read(cpu, channel, bytes),
+            Op::Poll { channel } => self.poll(cpu, channel),
+            Op::Yield => {
+                if self.core.cpus[cpu].nr_running > 1 {
+                    self.yield_fair(cpu);
+                }
+                Effect::Yield
+            }
+            Op::SetAttributes { attributes } => self.set_attributes(cpu, task, attributes),
+            Op::Fork { task: child } => {
+                self.tasks[child as usize].parent = task as u32;
+                self.tasks[task].children += 1;
+                self.start(cpu, child);
+                Effect::Done
+            }
+            Op::WaitChildren => self.wait_children(cpu, task),
+            Op::Exit => Effect::Exit,
+            Op::LoopBegin { slot, count, end } => {
+                if count == 0 {
+                    return Effect::Jump(end);
+                }
+                self.tasks[task].loops[slot as usize] = count;
+                Effect::Done
+            }
+            Op::LoopEnd { slot, begin } => {
+                let left = &mut self.tasks[task].loops[slot as usize];
+                if *left != u64::MAX {
+                    *left -= 1;
+                }
+                if *left == 0 { Effect::Done } else { Effect::Jump(begin) }
+            }
+            Op::Take { counter, modulo, limit, until_ns, done } => {
+                let start = self.workloads[self.tasks[task].workload as usize].start;
+                let count = &mut self.counters[counter as usize];
+                if *count >= limit || self.now - start >= until_ns {
+                    return Effect::Jump(done);
+                }
+                self.tasks[task].register =
+                    if modulo == 0 { *count as u32 } else { (*count % u64::from(modulo)) as u32 };
+                *count += 1;
+                Effect::Done
+            }
+            Op::Count { counter } => {
+                self.counters[counter as usize] += 1;
+                Effect::Done
+            }
+            Op::Mark { mark } => {
+                let mark = &mut self.marks[mark as usize];
+                mark.first.get_or_insert(self.now);
+                mark.last = Some(self.now);
+                Effect::Done
+            }
+        }
+    }
+
+    fn sleep(&mut self, cpu: usize, task: usize, ns: u64) -> Effect {
+        if ns == 0 {
+            return Effect::Done;
+        }
+        self.sleep_until(cpu, task, self.now + ns);
+        Effect::DoneAfterSleep
+    }
+
+    /// The timer of a sleeping task stays on the CPU it slept on.
+    fn sleep_until(&mut self, cpu: usize, task: usize, at: u64) {
+        self.tasks[task].timer_point = at;
+        self.sleep_current(cpu);
+        self.cpus[cpu].timers.insert(&mut self.nodes, task as u32, at);
+    }
+
+    fn timer(&mut self, cpu: usize, task: usize, op: Op) -> Effect {
+        let Op::Timer { slot, period_ns, mode, origin, histogram } = op else { unreachable!() };
+        let now = self.now;
+        let t = &mut self.tasks[task];
+        if !std::mem::take(&mut t.waited) {
+            if t.timers_set >> slot & 1 == 0 {
+                t.timers_set |= 1 << slot;
+                t.timers[slot as usize] = match origin {
+                    TimerOrigin::FirstUse => now,
+                    TimerOrigin::TaskStart => t.started,
+                };
+            }
+            let point = t.timers[slot as usize] + period_ns;
+            t.timers[slot as usize] = point;
+            if point > now {
+                t.waited = true;
+                self.sleep_until(cpu, task, point);
+                return Effect::RetryAfterSleep;
+            }
+            if mode == TimerMode::Relative {
+                t.timers[slot as usize] = now;
+                return Effect::Done;
+            }
+            t.timer_point = point;
+        }
+        let late = now - t.timer_point;
+        if let Some(histogram) = histogram {
+            self.histograms[histogram as usize].record(late);
+        }
+        Effect::Done
+    }
+
+    /// A timer that is due on `cpu`: a sleep that ends, or a task that starts.
+    pub fn timer_expired(&mut self, cpu: usize, task: u32) {
+        if self.tasks[task as usize].life == Life::New {
+            self.start(cpu, task);
+        } else {
+            self.wake(cpu, task, false);
+        }
+    }
+
+    /// Creates the task on `cpu`.
+    fn start(&mut self, cpu: usize, task: u32) {
+        let parent = self.current_view(cpu);
+        self.trace_fork(cpu, parent, task);
+        self.tasks[task as usize].started = self.now;
+        let w = self.tasks[task as usize].workload as usize;
+        if self.workloads[w].start == NEVER {
+            self.workloads[w].start = self.now;
+        }
+        self.wake_new(cpu, task);
+    }
+
+    fn wait_children(&mut self, cpu: usize, task: usize) -> Effect {
+        if self.tasks[task].children == 0 {
+            self.tasks[task].waited = false;
+            return Effect::Done;
+        }
+        self.tasks[task].waited = true;
+        self.sleep_current(cpu);
+        Effect::RetryAfterSleep
+    }
+
+    /// The task ends; its parent may have waited for that.
+    fn exit(&mut self, cpu: usize, task: usize) {
+        self.exit_current(cpu);
+        let Sim { tasks, workloads, .. } = self;
+        workloads[tasks[task].workload as usize].alive -= 1;
+        let parent = tasks[task].parent;
+        if parent == NONE {
+            return;
+        }
+        let p = &mut tasks[parent as usize];
+        p.children -= 1;
+        if p.children == 0 && p.waited && p.life == Life::Asleep {
+            self.wake(cpu, parent, false);
+        }
+    }
+
+    /// Names the queue that a sleeping task waits in, for the invariants.
+    pub fn waits_on(&self, task: usize) -> Option<Waiting> {
+        let t = &self.tasks[task];
+        match self.ops[t.pc as usize] {
+            _ if t.life != Life::Asleep => None,
+            Op::Lock { mutex } => Some(Waiting::Mutex(mutex)),
+            Op::LockIndexed { base } => Some(Waiting::Mutex(base + t.register)),
+            Op::SemWait { semaphore } => Some(Waiting::Semaphore(semaphore)),
+            Op::Read { channel, .. } | Op::Poll { channel } => Some(Waiting::Readers(channel)),
+            Op::Write { channel, .. } => Some(Waiting::Writers(channel)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What must hold after every event. Cheap checks in debug builds and with
+//! `--check`; they read everything and change nothing.
+
+use crate::api::Error;
+use crate::state::{Life, Phase, Sim};
+use crate::timeline::NONE;
+use alight_policy::abi::task_flag;
+
+impl Sim<'_> {
+    /// # Errors
+    /// The first invariant that does not hold.
+    pub fn check_invariants(&self) -> Result<(), Error> {
+        self.find_broken().map_or(Ok(()), |what| {
+            Err(Error::Invariant { time_ns: self.now, event: self.events, what })
+        })
+    }
+
+    fn find_broken(&self) -> Option<String> {
+        let mut queued = vec![0u32; self.cpus.len()];
+        let mut weight = vec![0u32; self.cpus.len()];
+        let mut alive = vec![0u32; self.workloads.len()];
+        for (id, task) in self.tasks.iter().enumerate() {
+            let view = &self.views[id];
+            let on_rq = view.flags & task_flag::ON_RQ != 0;
+            if on_rq != (task.life == Life::Runnable) {
+                return Some(format!("task {id} is {:?} but on_rq is {on_rq}", task.life));
+            }
+            if task.life != Life::Dead {
+                alive[task.workload as usize] += 1;
+            }
+            if on_rq {
+                queued[task.cpu as usize] += 1;
+                weight[task.cpu as usize] += view.weight;
+                if !self.allowed(id as u32, task.cpu as usize) {
+                    return Some(format!("task {id} is on CPU {} outside its affinity", task.cpu));
+                }
+                if view.prev_cpu != task.cpu {
+                    return Some(format!("task {id} is on CPU {} but its view says {}", task.cpu, view.prev_cpu));
+                }
+            }
+            if view.pelt.util_avg > 1024 || view.pelt.run_avg > 1024 {
+                return Some(format!("task {id} has util_avg {} run_avg {}", view.pelt.util_avg, view.pelt.run_avg));
+            }
+        }
+        for (workload, (state, count)) in self.workloads.iter().zip(&alive).enumerate() {
+            if state.alive != *count {
+                return Some(format!("workload {workload} lost a task: {count} of {}", state.alive));
+            }
+        }
+        (0..self.cpus.len()).find_map(|cpu| self.broken_cpu(cpu, queued[cpu], weight[cpu]))
+    }
+
+    fn broken_cpu(&self, cpu: usize, queued: u32, weight: u32) -> Option<String> {
+        let (c, view) = (&self.cpus[cpu], &self.core.cpus[cpu]);
+        let running = u32::from(c.curr != NONE);
+        if (view.nr_running, view.h_nr_running, view.weight) != (queued, queued, weight) {
+            return Some(format!(
+                "CPU {cpu} counts {} tasks of weight {}, there are {queued} of {weight}",
+                view.nr_running, view.weight
+            ));
+        }
+        if c.fair.len() + running != queued {
+            return Some(format!("CPU {cpu} queues {} and runs {running} of {queued}", c.fair.len()));
+        }
+        if self.overloaded.contains(cpu as u32) != (queued >= 2) {
+            return Some(format!("CPU {cpu} has {queued} tasks but its overload bit is wrong"));
+        }
+        if (c.phase == Phase::Running) != (c.curr != NONE) || (view.curr_is_idle == 0) != (c.curr != NONE) {
+            return Some(format!("CPU {cpu} is {:?} with task {}", c.phase, c.curr as i32));
+        }
+        if c.curr != NONE && self.tasks[c.curr as usize].cpu as usize != cpu {
+            return Some(format!("CPU {cpu} runs task {} of CPU {}", c.curr, self.tasks[c.curr as usize].cpu));
+        }
+        if c.stats.busy_ns > self.now {
+            return Some(format!("CPU {cpu} was busy for {} of {} ns", c.stats.busy_ns, self.now));
+        }
+        if c.phase == Phase::Idle && view.nr_running != 0 && c.ipi_at == crate::queue::NEVER {
+            return Some(format!("CPU {cpu} idles on {} tasks and nobody told it", view.nr_running));
+        }
+        None
+    }
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Counters of a run, and what is reported of them.
+
+use crate::api::Metric;
+use crate::build::MeasureSpec;
+use crate::state::Sim;
+use alight_policy::{AFFINE, STEPS};
+use alight_workload::program::{Better, MeasureSource};
+use std::collections::BTreeMap;
+
+/// What one CPU counts.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct CpuStats {
+    /// Time that tasks ran, ns.
+    pub busy_ns: u64,
+    pub switches: u64,
+}
+
+/// What the whole run counts.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Stats {
+    pub wakeups: u64,
+    pub forks: u64,
+    pub yields: u64,
+    pub preemptions: u64,
+    pub switches: u64,
+    pub migrations: u64,
+    pub migrations_wake: u64,
+    pub ticks: u64,
+    pub ipis: u64,
+    pub messages: u64,
+    pub mutex_waits: u64,
+    pub fast_path: u64,
+    pub slow_path: u64,
+    pub found_idle: u64,
+    pub to_prev: u64,
+    pub to_this: u64,
+    pub to_other: u64,
+    pub to_idle_state: u64,
+    pub looked_at: u64,
+    pub lock_wait_ns: u64,
+    pub lock_contended: u64,
+    pub refill_ns: u64,
+    pub lb_attempts: u64,
+    pub lb_pulled: u64,
+    pub lb_newidle_pulled: u64,
+    pub lb_active: u64,
+    pub freq_changes: u64,
+    pub selections: [u64; STEPS.len()],
+    pub affine: [u64; AFFINE.len()],
+    pub wake_latency: Histogram,
+}
+
+/// Buckets per power of two.
+const SUB: u64 = 16;
+/// Buckets in all: up to 2^40 ns.
+const BUCKETS: usize = 37 * SUB as usize;
+
+/// Durations in ns: exact count, sum and extremes, quantiles to 1/16.
+#[derive(Debug, Clone)]
+pub(crate) struct Histogram {
+    count: u64,
+    sum: u64,
+    max: u64,
+    buckets: Box<[u32]>,
+}
+
+impl Default for Histogram {
+    fn default() -> Self {
+        Histogram { count: 0, sum: 0, max: 0, buckets: vec![0; BUCKETS].into() }
+    }
+}
+
+impl Histogram {
+    /// Adds one duration.
+    pub fn record(&mut self, ns: u64) {
+        self.count += 1;
+        self.sum += ns;
+        self.max = self.max.max(ns);
+        self.buckets[bucket(ns)] += 1;
+    }
+
+    fn mean_us(&self) -> f64 {
+        if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 / 1e3 }
+    }
+
+    fn quantile_us(&self, per_mille: u32) -> f64 {
+        let rank = (self.count * u64::from(per_mille)).div_ceil(1000).max(1);
+        let mut seen = 0;
+        for (i, &n) in self.buckets.iter().enumerate() {
+            seen += u64::from(n);
+            if seen >= rank {
+                return (middle(i).min(self.max)) as f64 / 1e3;
+            }
+        }
+        0.0
+    }
+}
+
+/// Below [`SUB`] a bucket a value, above [`SUB`] buckets a power of two.
+fn bucket(ns: u64) -> usize {
+    if ns < SUB {
+        return ns as usize;
+    }
+    let exponent = u64::from(ns.ilog2());
+    let within = (ns >> (exponent - 4)) & (SUB - 1);
+    (((exponent - 3) * SUB + within) as usize).min(BUCKETS - 1)
+}
+
+fn middle(bucket: usize) -> u64 {
+    let (power, within) = (bucket as u64 / SUB, bucket as u64 % SUB);
+    if power == 0 {
+        return within;
+    }
+    let step = 1 << (power - 1);
+    (SUB + within) * step + step / 2
+}
+
+fn metric(name: impl Into<String>, unit: &'static str, value: f64) -> Metric {
+    Metric { name: name.into(), unit, better: None, value }
+}
+
+impl Sim<'_> {
+    /// What the workloads report.
+    pub fn results(&self, measures: &[MeasureSpec]) -> Vec<Metric> {
+        measures
+            .iter()
+            .map(|m| Metric {
+                name: m.name.clone(),
+                unit: m.unit,
+                better: Some(m.better),
+                value: self.measure(m.source),
+            })
+            .collect()
+    }
+
+    fn measure(&self, source: MeasureSource) -> f64 {
+        let histogram = |id: u32| &self.histograms[id as usize];
+        match source {
+            MeasureSource::Elapsed { from, to } => {
+                let (from, to) = (self.marks[from as usize], self.marks[to as usize]);
+                match (from.first, to.last) {
+                    (Some(from), Some(to)) => to.saturating_sub(from) as f64 / 1e9,
+                    (Some(from), None) => (self.now - from) as f64 / 1e9,
+                    _ => 0.0,
+                }
+            }
+            MeasureSource::Counter { counter } => self.counters[counter as usize] as f64,
+            MeasureSource::HistogramMean { histogram: id } => histogram(id).mean_us(),
+            MeasureSource::HistogramMax { histogram: id } => histogram(id).max as f64 / 1e3,
+            MeasureSource::HistogramQuantile { histogram: id, per_mille } => {
+                histogram(id).quantile_us(per_mille)
+            }
+        }
+    }
+
+    /// Why the results are what they are.
+    pub fn mechanism(&self) -> Vec<Metric> {
+        let s = &self.stats;
+        let share = |n: u64, of: u64| if of == 0 { 0.0 } else { 100.0 * n as f64 / of as f64 };
+        let count = |name, n: u64| metric(name, "", n as f64);
+        let percent = |name, n, of| metric(name, "percent", share(n, of));
+        let mut all = vec![
+            count("cpu_migrations", s.migrations),
+            count("wake_migrations", s.migrations_wake),
+            count("context_switches", s.switches),
+            count("preemptions", s.preemptions),
+            count("wakeups", s.wakeups),
+            count("fast_path_selections", s.fast_path),
+            count("slow_path_selections", s.slow_path),
+            percent("found_idle_percent", s.found_idle, s.wakeups),
+            percent("to_prev_percent", s.to_prev, s.wakeups),
+            percent("to_this_percent", s.to_this, s.wakeups),
+            percent("to_other_percent", s.to_other, s.wakeups),
+            metric(
+                "looked_at_per_wakeup",
+                "",
+                if s.wakeups == 0 { 0.0 } else { s.looked_at as f64 / s.wakeups as f64 },
+            ),
+            Metric {
+                better: Some(Better::Lower),
+                ..metric("run_delay_mean_us", "us", s.wake_latency.mean_us())
+            },
+            Metric {
+                better: Some(Better::Lower),
+                ..metric("run_delay_p99_us", "us", s.wake_latency.quantile_us(990))
+            },
+            count("mutex_waits", s.mutex_waits),
+            count("balance_pulls", s.lb_pulled),
+            count("newidle_pulls", s.lb_newidle_pulled),
+            count("active_balances", s.lb_active),
+            count("ipis", s.ipis),
+            count("frequency_changes", s.freq_changes),
+            metric("lock_wait_s", "s", s.lock_wait_ns as f64 / 1e9),
+            metric("cache_refill_s", "s", s.refill_ns as f64 / 1e9),
+        ];
+        all.extend(self.time_by_capacity());
+        all
+    }
+
+    /// Busy time of each capacity class, in percent of what its CPUs had.
+    fn time_by_capacity(&self) -> Vec<Metric> {
+        let mut classes: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
+        for (cpu, view) in self.cpus.iter().zip(&self.core.cpus) {
+            let class = classes.entry(view.capacity_orig).or_default();
+            class.0 += cpu.stats.busy_ns;
+            class.1 += self.now;
+        }
+        classes
+            .into_iter()
+            .map(|(capacity, (busy, all))| {
+                let name = format!("busy_capacity_{capacity}_percent");
+                metric(name, "percent", if all == 0 { 0.0 } else { 100.0 * busy as f64 / all as f64 })
+            })
+            .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_are_within_a_sixteenth() {
+        for ns in [0, 1, 15, 16, 17, 31, 33, 1000, 123_456, 9_876_543_210] {
+            let back = middle(bucket(ns));
+            assert!(back.abs_diff(ns) <= ns / 16, "{ns} -> {back}");
+        }
+    }
+
+    #[test]
+    fn quantiles_of_a_ramp() {
+        let mut h = Histogram::default();
+        for us in 1..=1000 {
+            h.record(us * 1000);
+        }
+        assert!((h.mean_us() - 500.5).abs() < 1e-9);
+        assert!((h.quantile_us(500) - 500.0).abs() < 32.0);
+        assert!((h.quantile_us(990) - 990.0).abs() < 64.0);
+        assert_eq!(h.max, 1_000_000);
+    }
+}

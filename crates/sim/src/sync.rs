@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What tasks wait for each other with: mutexes, conditions, semaphores,
+//! barriers. All are futex based: an uncontended operation stays in user
+//! space, a waiter sleeps, a waker wakes without the sync hint, and a woken
+//! task competes again (no handoff).
+
+use crate::exec::Effect;
+use crate::state::Sim;
+use crate::timeline::NONE;
+
+/// Tasks waiting, first come first served ([`crate::state::Task::wait_next`]).
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct WaitQueue {
+    head: u32,
+    tail: u32,
+}
+
+impl Default for WaitQueue {
+    fn default() -> Self {
+        WaitQueue { head: NONE, tail: NONE }
+    }
+}
+
+impl WaitQueue {
+    pub fn is_empty(&self) -> bool {
+        self.head == NONE
+    }
+}
+
+/// A mutex.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Mutex {
+    pub owner: u32,
+    pub waiters: WaitQueue,
+    /// The futex bucket's lock: free from this time on.
+    pub bucket_free_at: u64,
+}
+
+impl Default for Mutex {
+    fn default() -> Self {
+        Mutex { owner: NONE, waiters: WaitQueue::default(), bucket_free_at: 0 }
+    }
+}
+
+/// A barrier.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct BarrierState {
+    pub parties: u32,
+    pub arrived: u32,
+    pub waiters: WaitQueue,
+}
+
+/// Names one of the wait queues.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Waiting {
+    Mutex(u32),
+    Condition(u32),
+    Semaphore(u32),
+    Barrier(u32),
+    Readers(u32),
+    Writers(u32),
+}
+
+impl Sim<'_> {
+    fn wait_queue(&mut self, on: Waiting) -> &mut WaitQueue {
+        match on {
+            Waiting::Mutex(id) => &mut self.mutexes[id as usize].waiters,
+            Waiting::Condition(id) => &mut self.conditions[id as usize],
+            Waiting::Semaphore(id) => &mut self.semaphores[id as usize].1,
+            Waiting::Barrier(id) => &mut self.barriers[id as usize].waiters,
+            Waiting::Readers(id) => &mut self.channels[id as usize].readers,
+            Waiting::Writers(id) => &mut self.channels[id as usize].writers,
+        }
+    }
+
+    /// The current task of `cpu` starts to wait.
+    pub fn wait_on(&mut self, cpu: usize, on: Waiting) {
+        let task = self.cpus[cpu].curr;
+        self.tasks[task as usize].wait_next = NONE;
+        let queue = self.wait_queue(on);
+        let tail = std::mem::replace(&mut queue.tail, task);
+        if tail == NONE {
+            queue.head = task;
+        } else {
+            self.tasks[tail as usize].wait_next = task;
+        }
+        self.sleep_current(cpu);
+    }
+
+    /// Wakes the first waiter; false if there is none.
+    pub fn wake_one(&mut self, cpu: usize, on: Waiting, sync: bool) -> bool {
+        let task = self.wait_queue(on).head;
+        if task == NONE {
+            return false;
+        }
+        let next = self.tasks[task as usize].wait_next;
+        let queue = self.wait_queue(on);
+        queue.head = next;
+        if next == NONE {
+            queue.tail = NONE;
+        }
+        self.wake(cpu, task, sync);
+        true
+    }
+
+    /// Wakes all waiters in their order.
+    pub fn wake_all(&mut self, cpu: usize, on: Waiting, sync: bool) {
+        while self.wake_one(cpu, on, sync) {}
+    }
+
+    /// Enters the kernel for a futex call: a FIFO queue at the bucket's lock.
+    fn futex(&mut self, cpu: usize, mutex: u32) {
+        let at = self.reached(cpu);
+        let hold = self.ns(cpu, self.cpus[cpu].costs.lock_hold);
+        let m = &mut self.mutexes[mutex as usize];
+        let wait = m.bucket_free_at.saturating_sub(at);
+        m.bucket_free_at = at + wait + hold;
+        self.cpus[cpu].steal += wait;
+        self.charge(cpu, self.cpus[cpu].costs.futex);
+    }
+
+    pub fn lock(&mut self, cpu: usize, mutex: u32) -> Effect {
+        let task = self.cpus[cpu].curr;
+        let m = &mut self.mutexes[mutex as usize];
+        if m.owner == NONE {
+            m.owner = task;
+            return Effect::Done;
+        }
+        self.stats.mutex_waits += 1;
+        self.futex(cpu, mutex);
+        self.wait_on(cpu, Waiting::Mutex(mutex));
+        Effect::RetryAfterSleep
+    }
+
+    pub fn unlock(&mut self, cpu: usize, mutex: u32) -> Effect {
+        let m = &mut self.mutexes[mutex as usize];
+        m.owner = NONE;
+        if !m.waiters.is_empty() {
+            self.futex(cpu, mutex);
+            self.wake_one(cpu, Waiting::Mutex(mutex), false);
+        }
+        Effect::Done
+    }
+
+    /// Gives the mutex up and waits; woken, the operation goes on as a lock.
+    pub fn wait_condition(&mut self, cpu: usize, condition: u32, mutex: Option<u32>) -> Effect {
+        let task = self.cpus[cpu].curr as usize;
+        if std::mem::take(&mut self.tasks[task].waited) {
+            return match mutex {
+                Some(mutex) => {
+                    let effect = self.lock(cpu, mutex);
+                    // Still on its way out of the wait if the lock was taken.
+                    self.tasks[task].waited = effect != Effect::Done;
+                    effect
+                }
+                None => Effect::Done,
+            };
+        }
+        if let Some(mutex) = mutex {
+            self.unlock(cpu, mutex);
+        }
+        self.charge(cpu, self.cpus[cpu].costs.futex);
+        self.wait_on(cpu, Waiting::Condition(condition));
+        self.tasks[task].waited = true;
+        Effect::RetryAfterSleep
+    }
+
+    pub fn signal(&mut self, cpu: usize, condition: u32, all: bool) -> Effect {
+        if !self.conditions[condition as usize].is_empty() {
+            self.charge(cpu, self.cpus[cpu].costs.futex);
+            if all {
+                self.wake_all(cpu, Waiting::Condition(condition), false);
+            } else {
+                self.wake_one(cpu, Waiting::Condition(condition), false);
+            }
+        }
+        Effect::Done
+    }
+
+    pub fn sem_post(&mut self, cpu: usize, semaphore: u32) -> Effect {
+        self.semaphores[semaphore as usize].0 += 1;
+        if !self.semaphores[semaphore as usize].1.is_empty() {
+            self.charge(cpu, self.cpus[cpu].costs.futex);
+            self.wake_one(cpu, Waiting::Semaphore(semaphore), false);
+        }
+        Effect::Done
+    }
+
+    pub fn sem_wait(&mut self, cpu: usize, semaphore: u32) -> Effect {
+        let count = &mut self.semaphores[semaphore as usize].0;
+        if *count > 0 {
+            *count -= 1;
+            return Effect::Done;
+        }
+        self.charge(cpu, self.cpus[cpu].costs.futex);
+        self.wait_on(cpu, Waiting::Semaphore(semaphore));
+        Effect::RetryAfterSleep
+    }
+
+    pub fn barrier(&mut self, cpu: usize, barrier: u32) -> Effect {
+        let b = &mut self.barriers[barrier as usize];
+        b.arrived += 1;
+        if b.arrived == b.parties {
+            b.arrived = 0;
+            self.charge(cpu, self.cpus[cpu].costs.futex);
+            self.wake_all(cpu, Waiting::Barrier(barrier), false);
+            return Effect::Done;
+        }
+        self.charge(cpu, self.cpus[cpu].costs.futex);
+        self.wait_on(cpu, Waiting::Barrier(barrier));
+        Effect::DoneAfterSleep
+    }
+}

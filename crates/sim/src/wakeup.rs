@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! From "wake X" to X on a runqueue (`try_to_wake_up`, `wake_up_new_task`):
+//! ask the policy, charge the search, move the task, queue it here or by the
+//! target's wake list, have the target reschedule.
+
+use crate::api::Decision;
+use crate::queue::NEVER;
+use crate::state::{Life, Phase, Sim};
+use crate::timeline::NONE;
+use alight_policy::abi::task_flag;
+use alight_policy::{Answer, Kind, Waker, Wakeup, rq};
+
+impl Sim<'_> {
+    /// Wakes `task` from `cpu`. `sync`: the waker says that it is about to sleep.
+    pub fn wake(&mut self, cpu: usize, task: u32, sync: bool) {
+        let prev = self.views[task as usize].prev_cpu as usize;
+        debug_assert_eq!(self.tasks[task as usize].life, Life::Asleep);
+        self.tasks[task as usize].wake_time = self.reached(cpu);
+        self.trace_waking(cpu, task, prev);
+        self.stats.wakeups += 1;
+
+        let answer = self.select(cpu, task, sync, Kind::Wake);
+        self.charge(cpu, self.cpus[cpu].costs.selection(&answer));
+        self.count_wakeup(cpu, prev, &answer);
+        let target = answer.cpu as usize;
+        let migrated = target != prev;
+        if migrated {
+            // The old queue's clock, not ours: nobody takes its lock for this.
+            let t = &mut self.tasks[task as usize];
+            t.vruntime = t.vruntime.wrapping_sub(self.cpus[prev].min_vruntime);
+            rq::remove(&mut self.core.cpus[prev], &mut self.views[task as usize]);
+            self.trace_migrate(task, target);
+            self.stats.migrations_wake += 1;
+        }
+        if self.core.places[cpu].llc == self.core.places[target].llc {
+            self.charge(cpu, self.cpus[cpu].costs.wakeup);
+            self.take_rq_lock(cpu, target);
+            self.activate(target, task, migrated);
+            if self.cpus[target].need_resched {
+                self.kick(cpu, target);
+            }
+            self.arm(target);
+        } else {
+            self.send_by_wake_list(cpu, target, task, migrated);
+        }
+    }
+
+    /// A new task starts (`wake_up_new_task`); its parent runs on `cpu`, or none does.
+    pub fn wake_new(&mut self, cpu: usize, task: u32) {
+        let parent = self.cpus[cpu].curr;
+        self.views[task as usize].prev_cpu = cpu as u32;
+        let answer = self.select(cpu, task, false, Kind::Fork);
+        self.charge(cpu, self.cpus[cpu].costs.selection(&answer));
+        self.stats.selections[answer.step as usize] += 1;
+        self.stats.forks += 1;
+        let target = answer.cpu as usize;
+        let parent_vruntime = (parent != NONE).then(|| {
+            self.clock(cpu);
+            self.update_curr(cpu);
+            let ahead = self.tasks[parent as usize]
+                .vruntime
+                .wrapping_sub(self.cpus[cpu].min_vruntime);
+            ahead.wrapping_add(self.cpus[target].min_vruntime)
+        });
+        self.tasks[task as usize].wake_time = self.reached(cpu);
+        self.take_rq_lock(cpu, target);
+        self.views[task as usize].prev_cpu = target as u32;
+        self.tasks[task as usize].life = Life::Runnable;
+        self.enqueue_new(target, task, parent_vruntime);
+        self.trace_wakeup_new(cpu, task, target);
+        self.check_preempt(target, task);
+        if self.cpus[target].need_resched {
+            self.kick(cpu, target);
+        }
+        self.arm(target);
+    }
+
+    /// Asks the policy.
+    fn select(&mut self, cpu: usize, task: u32, sync: bool, kind: Kind) -> Answer {
+        rq::clock(&mut self.core.cpus[cpu], self.now);
+        let current = self.current_view(cpu);
+        let Ok([view, waker]) = self.views.get_disjoint_mut([task as usize, current]) else {
+            unreachable!("a task does not wake itself")
+        };
+        let wakeup = Wakeup {
+            allowed: &self.masks[self.tasks[task as usize].affinity as usize],
+            task: view,
+            waker: Waker { cpu: cpu as u32, task: waker, sync },
+            kind,
+            now: self.now,
+        };
+        let watched = self.out.watch.as_ref().is_some_and(|watch| {
+            kind == Kind::Wake
+                && self.out.decisions.len() < watch.limit
+                && watch.at_ns.is_none_or(|at| self.now >= at)
+                && watch.comm == self.comms[task as usize]
+        });
+        if !watched {
+            let answer = self.core.select(wakeup);
+            self.trace_decision(cpu, task, &answer);
+            return answer;
+        }
+        let prev_cpu = wakeup.task.prev_cpu;
+        let uclamp = (wakeup.task.uclamp_min, wakeup.task.uclamp_max);
+        let answer = self.core.explain(wakeup, &mut self.out.notes);
+        self.out.decisions.push(Decision {
+            time_ns: self.now,
+            comm: self.comms[task as usize].clone(),
+            this_cpu: cpu as u32,
+            prev_cpu,
+            task_util_est: rq::util_est(&self.core.params, &self.views[task as usize]),
+            uclamp,
+            answer,
+            notes: self.out.notes.clone(),
+        });
+        self.trace_decision(cpu, task, &answer);
+        answer
+    }
+
+    /// Puts a woken task on the queue of `target` and looks whether it preempts.
+    fn activate(&mut self, target: usize, task: u32, migrated: bool) {
+        self.idle_phase_over(target);
+        self.tasks[task as usize].life = Life::Runnable;
+        self.enqueue_woken(target, task, migrated);
+        self.trace_wakeup(target, task);
+        self.check_preempt(target, task);
+    }
+
+    /// A wakeup ends an idle phase: it enters the mean (`ttwu_do_wakeup`).
+    fn idle_phase_over(&mut self, cpu: usize) {
+        let view = &mut self.core.cpus[cpu];
+        if view.idle_stamp != 0 {
+            let max = 2 * self.cpus[cpu].balance.max_idle_balance_cost;
+            rq::idle_end(view, self.now - view.idle_stamp, max);
+            view.idle_stamp = 0;
+        }
+    }
+
+    /// Appends the task to the target's wake list and interrupts it (`ttwu_queue_remote`).
+    fn send_by_wake_list(&mut self, cpu: usize, target: usize, task: u32, migrated: bool) {
+        self.charge(cpu, self.cpus[cpu].costs.wakelist);
+        let t = &mut self.tasks[task as usize];
+        t.life = Life::Waking;
+        t.wake_migrated = migrated;
+        t.cpu = target as u32;
+        let first = self.cpus[target].wake_list.head == NONE;
+        Self::list_push_back(&mut self.tasks, &mut self.cpus[target].wake_list, task);
+        self.core.cpus[target].wakeup_pending = 1;
+        if first {
+            self.kick(cpu, target);
+        }
+    }
+
+    /// The target takes what its wake list holds (`sched_ttwu_pending`).
+    pub fn run_wake_list(&mut self, cpu: usize) {
+        self.core.cpus[cpu].wakeup_pending = 0;
+        while self.cpus[cpu].wake_list.head != NONE {
+            let task = self.cpus[cpu].wake_list.head;
+            Self::list_remove(&mut self.tasks, &mut self.cpus[cpu].wake_list, task);
+            self.charge(cpu, self.cpus[cpu].costs.wakeup);
+            let migrated = self.tasks[task as usize].wake_migrated;
+            self.activate(cpu, task, migrated);
+        }
+    }
+
+    /// The current task of `cpu` goes to sleep; the caller reschedules.
+    pub fn sleep_current(&mut self, cpu: usize) {
+        let task = self.cpus[cpu].curr;
+        self.dequeue_current(cpu);
+        self.tasks[task as usize].life = Life::Asleep;
+    }
+
+    /// The current task of `cpu` ends; the caller reschedules.
+    pub fn exit_current(&mut self, cpu: usize) {
+        let task = self.cpus[cpu].curr;
+        self.views[task as usize].flags |= task_flag::EXITING;
+        self.dequeue_current(cpu);
+        self.trace_exit(cpu, task);
+        self.tasks[task as usize].life = Life::Dead;
+        self.tasks[task as usize].wake_time = NEVER;
+        rq::remove(&mut self.core.cpus[cpu], &mut self.views[task as usize]);
+    }
+
+    fn count_wakeup(&mut self, cpu: usize, prev: usize, answer: &Answer) {
+        let s = &mut self.stats;
+        s.selections[answer.step as usize] += 1;
+        s.affine[answer.affine as usize] += 1;
+        s.looked_at += u64::from(answer.looked_near + answer.looked_far + answer.summed);
+        if answer.slow != 0 {
+            s.slow_path += 1;
+        } else {
+            s.fast_path += 1;
+        }
+        s.found_idle += u64::from(answer.found_idle);
+        let target = answer.cpu as usize;
+        if target == prev {
+            s.to_prev += 1;
+        } else if target == cpu {
+            s.to_this += 1;
+        } else {
+            s.to_other += 1;
+        }
+        if self.cpus[target].phase == Phase::Idle {
+            s.to_idle_state += 1;
+        }
+    }
+}

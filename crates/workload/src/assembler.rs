@@ -15,6 +15,11 @@ impl Assembler {
         self.ops.push(op);
     }
 
+    /// Instructions so far.
+    pub fn len(&self) -> usize {
+        self.ops.len()
+    }
+
     /// Runs what `body` emits `count` times (`u64::MAX`: for ever).
     pub fn repeat(&mut self, count: u64, body: impl FnOnce(&mut Self)) {
         debug_assert!(self.open_loops.len() < LOOP_SLOTS, "loops nest too deeply");

@@ -210,6 +210,9 @@ fn check_attributes(attributes: &Attributes) -> Result<(), String> {
     {
         return Err(format!("affinity {cpus:?}"));
     }
+    if attributes.lift_affinity && attributes.affinity.is_some() {
+        return Err("affinity is both set and lifted".to_owned());
+    }
     for clamp in [attributes.uclamp_min, attributes.uclamp_max] {
         if clamp.is_some_and(|clamp| clamp > 1024) {
             return Err(format!("utilization clamp {clamp:?}"));

@@ -9,9 +9,11 @@ mod assembler;
 mod check;
 mod command;
 pub mod diagnostic;
+pub mod lint;
 mod load;
 mod measures;
 pub mod program;
+mod rtapp;
 
 pub use diagnostic::{Diagnostic, Error, Severity};
 pub use load::{Loaded, Mode};

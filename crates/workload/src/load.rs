@@ -4,6 +4,7 @@
 use crate::command;
 use crate::diagnostic::{Diagnostic, Error, Remarks};
 use crate::program::Workload;
+use crate::rtapp;
 
 /// How an rt-app file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -15,6 +16,16 @@ pub enum Mode {
     /// As the rt-app binary with json-c reads it: of duplicate keys the last value counts, at the
     /// place of the first.
     Rtapp,
+}
+
+impl Mode {
+    /// The name that users type.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Mode::Workgen => "workgen",
+            Mode::Rtapp => "rtapp",
+        }
+    }
 }
 
 /// A workload and what is to be said about it.
@@ -32,8 +43,28 @@ impl Workload {
     /// # Errors
     /// [`Error::Unreadable`] if the file cannot be read, [`Error::Refused`] if it, or the command
     /// line, is not a workload that can be run.
-    pub fn load(text: &str, _mode: Mode) -> Result<Loaded, Error> {
-        Workload::from_command_line(text)
+    pub fn load(text: &str, mode: Mode) -> Result<Loaded, Error> {
+        let path = text.trim();
+        if !path.ends_with(".json") || names_a_tool(path) {
+            return Workload::from_command_line(text);
+        }
+        let bytes = std::fs::read(path).map_err(|error| Error::Unreadable {
+            path: path.to_owned(),
+            reason: error.to_string(),
+        })?;
+        // Bytes that are no UTF-8 can stand in names only, which they then change.
+        Workload::from_rtapp(path, &String::from_utf8_lossy(&bytes), mode)
+    }
+
+    /// Compiles the text of an rt-app file. `name` stands in errors and is the workload's name.
+    ///
+    /// # Errors
+    /// [`Error::Refused`] with line and column.
+    pub fn from_rtapp(name: &str, text: &str, mode: Mode) -> Result<Loaded, Error> {
+        let mut remarks = Remarks::default();
+        let workload = rtapp::compile(name, text, mode, &mut remarks)
+            .map_err(|refusal| refusal.named(name))?;
+        Ok(loaded(workload, remarks))
     }
 
     /// Compiles the command line of a tool.
@@ -48,10 +79,18 @@ impl Workload {
     }
 }
 
+/// Whether the line is a command with a file as its last word (`cyclictest … --json=out.json`).
+fn names_a_tool(line: &str) -> bool {
+    line.split_once(char::is_whitespace)
+        .is_some_and(|(first, _)| command::is_tool(first))
+}
+
 fn loaded(workload: Workload, remarks: Remarks) -> Loaded {
     debug_assert_eq!(workload.check(), Ok(()));
+    let mut diagnostics = remarks.list;
+    diagnostics.sort_by_key(|d| (d.line, d.column));
     Loaded {
         workload,
-        diagnostics: remarks.list,
+        diagnostics,
     }
 }

@@ -110,6 +110,8 @@ pub struct Attributes {
     pub rt_priority: Option<u32>,
     /// CPUs the task may use, in rising order; never empty.
     pub affinity: Option<Vec<u32>>,
+    /// Allow all CPUs again; only where `affinity` is `None`.
+    pub lift_affinity: bool,
     /// `uclamp_min`, 0..=1024.
     pub uclamp_min: Option<u32>,
     /// `uclamp_max`, 0..=1024.
@@ -154,6 +156,10 @@ pub struct Program {
 }
 
 /// One instruction.
+#[allow(
+    missing_docs,
+    reason = "the text of each instruction explains its fields"
+)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Op {
     /// Compute: a fixed amount of work, in ns on the [`Calibration`] CPU at its top frequency.
@@ -296,6 +302,7 @@ pub enum Better {
 }
 
 /// How a measure is computed at the end of the run.
+#[allow(missing_docs, reason = "the text of each source explains its fields")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MeasureSource {
     /// Seconds from the first passage of `from` to the last passage of `to`.

@@ -48,6 +48,12 @@ pub(crate) fn compile(line: &str, remarks: &mut Remarks) -> Result<Workload, Ref
     }
 }
 
+/// Whether a word, with or without a path, is the name of a tool.
+pub(crate) fn is_tool(word: &str) -> bool {
+    let name = word.rsplit('/').next().unwrap_or_default();
+    TOOLS.iter().any(|(tool, _)| *tool == name)
+}
+
 fn tool_names() -> String {
     let names: Vec<String> = TOOLS.iter().map(|(name, _)| format!("`{name}`")).collect();
     names.join(", ")

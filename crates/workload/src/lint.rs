@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Everything there is to say about an rt-app file, and how it is written down.
+
+use crate::diagnostic::{Diagnostic, Remarks, Severity};
+use crate::load::Mode;
+use crate::rtapp;
+use serde::Serialize;
+
+/// Looks through the text of an rt-app file. Sorted by place; an error is the last thing found.
+pub fn lint(text: &str, mode: Mode) -> Vec<Diagnostic> {
+    let mut remarks = Remarks::default();
+    let refusal = rtapp::compile("lint", text, mode, &mut remarks).err();
+    let mut found = remarks.list;
+    found.extend(refusal.map(|refusal| Diagnostic {
+        severity: Severity::Error,
+        line: refusal.place.line,
+        column: refusal.place.column,
+        message: refusal.message,
+    }));
+    found.sort_by_key(|d| (d.line, d.column));
+    found
+}
+
+/// One line each, `FILE:LINE:COLUMN: severity: message`, and a line that counts them.
+pub fn render_text(file: &str, found: &[Diagnostic]) -> String {
+    let mut text = String::new();
+    for d in found {
+        let severity = d.severity.as_str();
+        text += &format!(
+            "{file}:{}:{}: {severity}: {}\n",
+            d.line, d.column, d.message
+        );
+    }
+    let count = |severity| found.iter().filter(|d| d.severity == severity).count();
+    text += &format!(
+        "{file}: {} errors, {} warnings, {} notes\n",
+        count(Severity::Error),
+        count(Severity::Warning),
+        count(Severity::Note)
+    );
+    text
+}
+
+/// As JSON with the schema `alight.lint/1`: file, mode, whether it can be run, diagnostics.
+pub fn render_json(file: &str, mode: Mode, found: &[Diagnostic]) -> String {
+    #[derive(Serialize)]
+    struct Report<'a> {
+        schema: &'static str,
+        file: &'a str,
+        mode: &'static str,
+        runs: bool,
+        diagnostics: &'a [Diagnostic],
+    }
+    let report = Report {
+        schema: "alight.lint/1",
+        file,
+        mode: mode.as_str(),
+        runs: found.iter().all(|d| d.severity < Severity::Error),
+        diagnostics: found,
+    };
+    // Strings and numbers only: this cannot fail.
+    serde_json::to_string_pretty(&report).unwrap_or_default()
+}

@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The program of one thread.
+
+use super::super::model::{Action, Config, Event, Phase, Task};
+use super::super::read::check_sched;
+use super::attributes::{effective_cpus, of_sched, with_cpus};
+use super::resources::START_BARRIER;
+use super::{Compiler, MAX_FORKS, MAX_OPS};
+use crate::assembler::Assembler;
+use crate::diagnostic::{Refusal, Remarks};
+use crate::program::{
+    Attributes, CounterId, HistogramId, Op, Policy, Program, TIMER_SLOTS, TimerMode, TimerOrigin,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Work that is put into a loop in which nothing takes time, ns: about what rt-app's own reading of
+/// the clock takes (assumed). Time would stand still otherwise.
+const LOOP_NS: u64 = 1000;
+/// Bytes that one dependent load moves: a cache line.
+const LINE_BYTES: u64 = 64;
+
+/// What all threads of a task have in common.
+pub(super) struct Definition {
+    /// Timers by name; the index is the slot.
+    timers: Vec<(String, TimerMode)>,
+    pub forks: bool,
+    pub histogram: Option<HistogramId>,
+    pub counter: CounterId,
+    pub working_set_bytes: Option<u64>,
+}
+
+/// What a thread has from the one that created it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub(super) struct Inherited {
+    pub forked: bool,
+    pub affinity: Option<Vec<u32>>,
+}
+
+/// Looks through all tasks.
+pub(super) fn definitions(
+    config: &Config,
+    remarks: &mut Remarks,
+) -> Result<Vec<Definition>, Refusal> {
+    let absolute = absolute_shared_timers(config);
+    warn_of_shared_timers(config, remarks);
+    let mut histograms = 0;
+    let mut definitions = Vec::with_capacity(config.tasks.len());
+    for (at, task) in config.tasks.iter().enumerate() {
+        let timers = timers(task, &absolute)?;
+        let waits_on_timers = events(task)
+            .any(|e| matches!(e.action, Action::Timer { period_ns, .. } if period_ns > 0));
+        definitions.push(Definition {
+            timers,
+            forks: events(task).any(|e| matches!(e.action, Action::Fork { .. })),
+            histogram: waits_on_timers.then_some(histograms),
+            counter: at as CounterId,
+            working_set_bytes: events(task).filter_map(working_set).max(),
+        });
+        histograms += u32::from(waits_on_timers);
+    }
+    Ok(definitions)
+}
+
+fn events(task: &Task) -> impl Iterator<Item = &Event> {
+    task.phases.iter().flat_map(|phase| &phase.events)
+}
+
+/// Whether each thread has a timer of its own under this name.
+fn is_unique(timer: &str) -> bool {
+    timer.starts_with("unique")
+}
+
+/// The mode belongs to the timer: one event that says `absolute` makes it so for all.
+fn absolute_shared_timers(config: &Config) -> BTreeSet<String> {
+    let tasks = config.tasks.iter().flat_map(events);
+    let absolute = tasks.filter_map(|event| match &event.action {
+        Action::Timer { name, mode, .. } if *mode == TimerMode::Absolute => Some(name.clone()),
+        _ => None,
+    });
+    absolute.filter(|name| !is_unique(name)).collect()
+}
+
+fn warn_of_shared_timers(config: &Config, remarks: &mut Remarks) {
+    let mut users: BTreeMap<&str, u32> = BTreeMap::new();
+    for task in &config.tasks {
+        let mut counted = BTreeSet::new();
+        for event in events(task) {
+            let Action::Timer { name, .. } = &event.action else {
+                continue;
+            };
+            if is_unique(name) || !counted.insert(name.as_str()) {
+                continue;
+            }
+            let threads = users.entry(name).or_insert(0);
+            let had = *threads;
+            *threads = had.saturating_add(task.instances);
+            if *threads > 1 && (had <= 1) {
+                remarks.warn(
+                    event.place,
+                    format!(
+                        "the timer `{name}` is used by more than one thread, which push one common point forward in rt-app; here each has its own, as if it were called `unique{name}`"
+                    ),
+                );
+            }
+        }
+    }
+}
+
+fn timers(task: &Task, absolute: &BTreeSet<String>) -> Result<Vec<(String, TimerMode)>, Refusal> {
+    let mut timers: Vec<(String, TimerMode)> = Vec::new();
+    for event in events(task) {
+        let Action::Timer { name, mode, .. } = &event.action else {
+            continue;
+        };
+        let mode = match absolute.contains(name) {
+            true => TimerMode::Absolute,
+            false => *mode,
+        };
+        match timers.iter().position(|(known, _)| known == name) {
+            Some(at) if mode == TimerMode::Absolute => timers[at].1 = mode,
+            Some(_) => {}
+            None if timers.len() == TIMER_SLOTS => {
+                return Err(Refusal::new(
+                    event.place,
+                    format!(
+                        "the task `{}` has more than {TIMER_SLOTS} timers; use one `ref` for those with the same period",
+                        task.name
+                    ),
+                ));
+            }
+            None => timers.push((name.clone(), mode)),
+        }
+    }
+    Ok(timers)
+}
+
+/// Memory that an event goes through, bytes.
+fn working_set(event: &Event) -> Option<u64> {
+    match event.action {
+        Action::Memory { bytes, buffer } => Some(bytes.min(buffer)),
+        Action::Chase { loads, buffer } => Some(buffer.min(loads.saturating_mul(LINE_BYTES))),
+        _ => None,
+    }
+}
+
+impl Compiler<'_> {
+    pub(super) fn thread_program(
+        &mut self,
+        definition: usize,
+        inherited: &Inherited,
+    ) -> Result<Program, Refusal> {
+        let config = self.config;
+        let task = &config.tasks[definition];
+        let mut asm = Assembler::default();
+        if !inherited.forked {
+            asm.op(Op::Barrier {
+                barrier: START_BARRIER,
+            });
+        }
+        self.delay(&mut asm, task, definition);
+        let plan = self.plan(task, inherited)?;
+        self.set_attributes(&mut asm, plan.at_start.clone());
+        let unrolled = self.definitions[definition].forks;
+        let thread = Thread {
+            task,
+            definition,
+            plan,
+        };
+        if unrolled {
+            self.unrolled(&mut asm, &thread)?;
+        } else {
+            asm.repeat(task.loops, |body| {
+                for at in 0..task.phases.len() {
+                    self.phase_in_loop(body, &thread, at);
+                }
+            });
+        }
+        let program = asm.finish();
+        self.ops += program.ops.len();
+        self.refuse_too_large(task, 0)?;
+        Ok(program)
+    }
+
+    fn refuse_too_large(&self, task: &Task, more: usize) -> Result<(), Refusal> {
+        if self.ops + more <= MAX_OPS {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            task.place,
+            format!(
+                "the file makes more than {MAX_OPS} instructions, because loops that fork are unrolled; fork less"
+            ),
+        ))
+    }
+
+    /// Sleeps until the delay is over. Timers begin there too, so each passes its first point.
+    fn delay(&mut self, asm: &mut Assembler, task: &Task, definition: usize) {
+        if task.delay_ns == 0 {
+            return;
+        }
+        let slots = self.definitions[definition].timers.len().max(1);
+        for slot in 0..slots as u8 {
+            asm.op(Op::Timer {
+                slot,
+                period_ns: task.delay_ns,
+                mode: TimerMode::Absolute,
+                origin: TimerOrigin::TaskStart,
+                histogram: None,
+            });
+        }
+    }
+
+    /// Decides which attributes are set where.
+    fn plan(&self, task: &Task, inherited: &Inherited) -> Result<Plan, Refusal> {
+        let mut policy = task.sched.policy.unwrap_or(Policy::Normal);
+        let cpus: Vec<Option<Vec<u32>>> = task
+            .phases
+            .iter()
+            .map(|phase| effective_cpus(task, phase, inherited))
+            .collect();
+        let moves = cpus.windows(2).any(|pair| pair[0] != pair[1]);
+        let mut at_start = of_sched(&task.sched, policy);
+        if !moves {
+            at_start.affinity = cpus.first().cloned().flatten();
+        }
+        let mut at_phases = Vec::with_capacity(task.phases.len());
+        for (phase, cpus) in task.phases.iter().zip(&cpus) {
+            let mut attributes = Attributes::default();
+            if let Some(sched) = &phase.sched {
+                policy = sched.policy.unwrap_or(policy);
+                check_sched(sched, Some(policy))?;
+                attributes = of_sched(sched, policy);
+            }
+            if moves {
+                attributes = with_cpus(attributes, cpus.clone());
+            }
+            at_phases.push(attributes);
+        }
+        Ok(Plan {
+            at_start,
+            at_phases,
+            cpus,
+        })
+    }
+
+    fn set_attributes(&mut self, asm: &mut Assembler, attributes: Attributes) {
+        if attributes == Attributes::default() {
+            return;
+        }
+        let known = self.workload.attributes.iter();
+        let id = known.clone().position(|a| *a == attributes);
+        let id = id.unwrap_or_else(|| {
+            self.workload.attributes.push(attributes);
+            self.workload.attributes.len() - 1
+        });
+        asm.op(Op::SetAttributes {
+            attributes: id as u32,
+        });
+    }
+
+    fn phase_in_loop(&mut self, asm: &mut Assembler, thread: &Thread, at: usize) {
+        self.set_attributes(asm, thread.plan.at_phases[at].clone());
+        let phase = &thread.task.phases[at];
+        asm.repeat(phase.loops, |body| {
+            for event in &phase.events {
+                self.event(body, thread, event);
+            }
+            self.end_of_loop(body, thread, phase);
+        });
+    }
+
+    /// rt-app counts and logs each pass through a phase.
+    fn end_of_loop(&mut self, asm: &mut Assembler, thread: &Thread, phase: &Phase) {
+        if !phase.events.iter().any(takes_time) {
+            asm.op(Op::Run { ns: LOOP_NS });
+        }
+        asm.op(Op::Count {
+            counter: self.definitions[thread.definition].counter,
+        });
+    }
+
+    /// Writes the loops out as far as they fork, because each fork creates another thread.
+    fn unrolled(&mut self, asm: &mut Assembler, thread: &Thread) -> Result<(), Refusal> {
+        let mut pass = 0;
+        while pass < thread.task.loops {
+            for at in 0..thread.task.phases.len() {
+                if !self.unrolled_phase(asm, thread, at)? {
+                    return Ok(());
+                }
+            }
+            pass += 1;
+        }
+        Ok(())
+    }
+
+    /// Answers whether anything follows.
+    fn unrolled_phase(
+        &mut self,
+        asm: &mut Assembler,
+        thread: &Thread,
+        at: usize,
+    ) -> Result<bool, Refusal> {
+        let phase = &thread.task.phases[at];
+        let is_fork = |event: &Event| matches!(event.action, Action::Fork { .. });
+        if !phase.events.iter().any(is_fork) {
+            self.phase_in_loop(asm, thread, at);
+            self.refuse_too_large(thread.task, asm.len())?;
+            return Ok(phase.loops != u64::MAX);
+        }
+        self.set_attributes(asm, thread.plan.at_phases[at].clone());
+        let mut pass = 0;
+        while pass < phase.loops {
+            for event in &phase.events {
+                match &event.action {
+                    Action::Fork { task } => {
+                        if !self.fork_event(asm, thread, at, event, task) {
+                            return Ok(false);
+                        }
+                    }
+                    _ => self.event(asm, thread, event),
+                }
+            }
+            self.end_of_loop(asm, thread, phase);
+            self.refuse_too_large(thread.task, asm.len())?;
+            pass += 1;
+        }
+        Ok(true)
+    }
+
+    /// Answers `false` where rt-app gives up.
+    fn fork_event(
+        &mut self,
+        asm: &mut Assembler,
+        thread: &Thread,
+        phase: usize,
+        event: &Event,
+        name: &str,
+    ) -> bool {
+        let inherited = Inherited {
+            forked: true,
+            affinity: thread.plan.cpus[phase].clone(),
+        };
+        match self.fork(name, inherited) {
+            Some(task) => {
+                asm.op(Op::Fork { task });
+                true
+            }
+            None => {
+                self.remarks.warn(
+                    event.place,
+                    format!(
+                        "`{name}` is forked more than {MAX_FORKS} times; rt-app ends there, and so does the forking thread here"
+                    ),
+                );
+                asm.op(Op::Exit);
+                false
+            }
+        }
+    }
+
+    fn event(&mut self, asm: &mut Assembler, thread: &Thread, event: &Event) {
+        let resources = &mut self.resources;
+        match &event.action {
+            Action::Run { ns } => asm.op(Op::Run { ns: *ns }),
+            Action::RunWall { ns } => asm.op(Op::RunWall { ns: *ns }),
+            Action::Sleep { ns } => {
+                if let Some(ns) = *ns {
+                    asm.op(Op::Sleep { ns });
+                }
+            }
+            Action::Timer {
+                name, period_ns, ..
+            } => self.timer(asm, thread, name, *period_ns),
+            Action::Lock { mutex } => asm.op(Op::Lock {
+                mutex: resources.mutex(mutex),
+            }),
+            Action::Unlock { mutex } => asm.op(Op::Unlock {
+                mutex: resources.mutex(mutex),
+            }),
+            Action::Wait { condition, mutex } => asm.op(Op::Wait {
+                condition: resources.condition(condition),
+                mutex: Some(resources.mutex(mutex)),
+            }),
+            Action::Sync { condition, mutex } => {
+                let condition = resources.condition(condition);
+                asm.op(Op::Signal { condition });
+                asm.op(Op::Wait {
+                    condition,
+                    mutex: Some(resources.mutex(mutex)),
+                });
+            }
+            Action::Signal { condition } => asm.op(Op::Signal {
+                condition: resources.condition(condition),
+            }),
+            Action::Broadcast { condition } => asm.op(Op::Broadcast {
+                condition: resources.condition(condition),
+            }),
+            Action::SemPost { semaphore } => asm.op(Op::SemPost {
+                semaphore: resources.semaphore(semaphore),
+            }),
+            Action::SemWait { semaphore } => asm.op(Op::SemWait {
+                semaphore: resources.semaphore(semaphore),
+            }),
+            Action::Suspend => {
+                let mutex = resources.mutex(&thread.task.name);
+                let condition = resources.condition(&thread.task.name);
+                asm.op(Op::Lock { mutex });
+                asm.op(Op::Wait {
+                    condition,
+                    mutex: Some(mutex),
+                });
+                asm.op(Op::Unlock { mutex });
+            }
+            Action::Resume { task } => {
+                let mutex = resources.mutex(task);
+                let condition = resources.condition(task);
+                asm.op(Op::Lock { mutex });
+                asm.op(Op::Broadcast { condition });
+                asm.op(Op::Unlock { mutex });
+            }
+            Action::Barrier { name } => asm.op(Op::Barrier {
+                barrier: resources.barrier(name),
+            }),
+            Action::Memory { bytes, .. } => asm.op(Op::Memory { bytes: *bytes }),
+            Action::Chase { loads, .. } => asm.op(Op::Chase {
+                bytes: loads.saturating_mul(LINE_BYTES),
+            }),
+            Action::Io { bytes } => asm.op(Op::Io { bytes: *bytes }),
+            Action::Yield => asm.op(Op::Yield),
+            // Loops that fork are unrolled, and fork_event() sees to them.
+            Action::Fork { .. } => {}
+        }
+    }
+
+    fn timer(&mut self, asm: &mut Assembler, thread: &Thread, name: &str, period_ns: u64) {
+        let definition = &self.definitions[thread.definition];
+        let slot = definition
+            .timers
+            .iter()
+            .position(|(known, _)| known == name);
+        let (Some(slot), true) = (slot, period_ns > 0) else {
+            return;
+        };
+        asm.op(Op::Timer {
+            slot: slot as u8,
+            period_ns,
+            mode: definition.timers[slot].1,
+            origin: TimerOrigin::TaskStart,
+            histogram: definition.histogram,
+        });
+    }
+}
+
+/// A thread being compiled.
+struct Thread<'a> {
+    task: &'a Task,
+    definition: usize,
+    plan: Plan,
+}
+
+/// Attributes at the start and at each phase, and the CPUs of each phase.
+struct Plan {
+    at_start: Attributes,
+    at_phases: Vec<Attributes>,
+    cpus: Vec<Option<Vec<u32>>>,
+}
+
+/// Whether an event takes time by itself or waits.
+fn takes_time(event: &Event) -> bool {
+    match &event.action {
+        Action::Run { ns } => *ns > 0,
+        Action::RunWall { .. } => true,
+        Action::Sleep { ns } => ns.is_some_and(|ns| ns > 0),
+        Action::Memory { bytes, .. } | Action::Io { bytes } => *bytes > 0,
+        Action::Chase { loads, .. } => *loads > 0,
+        Action::Timer { period_ns, .. } => *period_ns > 0,
+        Action::Wait { .. } | Action::Sync { .. } | Action::Suspend | Action::SemWait { .. } => {
+            true
+        }
+        // A barrier for one does not wait.
+        Action::Barrier { .. }
+        | Action::Lock { .. }
+        | Action::Unlock { .. }
+        | Action::Signal { .. }
+        | Action::Broadcast { .. }
+        | Action::SemPost { .. }
+        | Action::Resume { .. }
+        | Action::Yield
+        | Action::Fork { .. } => false,
+    }
+}

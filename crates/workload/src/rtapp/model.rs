@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! An rt-app file as read: defaults filled in, values in range, names not yet resolved.
+
+use crate::diagnostic::Place;
+use crate::program::{Calibration, Policy, TimerMode};
+
+/// A whole file.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Config {
+    pub global: Global,
+    pub tasks: Vec<Task>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Global {
+    /// ns; `None`: until all tasks have ended.
+    pub duration_ns: Option<u64>,
+    pub default_policy: Policy,
+    pub calibration: Calibration,
+    /// Buffer of `mem` and `iorun` events, bytes.
+    pub mem_buffer_size: u64,
+}
+
+/// A definition; `instances` threads of it start by themselves.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Task {
+    pub name: String,
+    pub place: Place,
+    pub instances: u32,
+    pub delay_ns: u64,
+    /// `u64::MAX`: for ever.
+    pub loops: u64,
+    pub cpus: Option<Vec<u32>>,
+    pub sched: Sched,
+    pub phases: Vec<Phase>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Phase {
+    pub place: Place,
+    /// `u64::MAX`: for ever.
+    pub loops: u64,
+    pub cpus: Option<Vec<u32>>,
+    /// `None`: nothing changes.
+    pub sched: Option<Sched>,
+    pub events: Vec<Event>,
+}
+
+/// Scheduling parameters of a task or a phase.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Sched {
+    pub place: Place,
+    /// `None`: as before.
+    pub policy: Option<Policy>,
+    /// Nice value or real-time priority; `None`: neither it nor the policy changes.
+    pub priority: Option<i32>,
+    /// Custom slice or deadline runtime; 0: none.
+    pub runtime_ns: u64,
+    pub period_ns: u64,
+    pub deadline_ns: u64,
+    pub util_min: Option<u32>,
+    pub util_max: Option<u32>,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Event {
+    pub place: Place,
+    pub action: Action,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Action {
+    Run {
+        ns: u64,
+    },
+    RunWall {
+        ns: u64,
+    },
+    /// `None`: returns at once (a negative time).
+    Sleep {
+        ns: Option<u64>,
+    },
+    /// `period_ns` 0: never waits.
+    Timer {
+        name: String,
+        period_ns: u64,
+        mode: TimerMode,
+    },
+    Lock {
+        mutex: String,
+    },
+    Unlock {
+        mutex: String,
+    },
+    Wait {
+        condition: String,
+        mutex: String,
+    },
+    Sync {
+        condition: String,
+        mutex: String,
+    },
+    Signal {
+        condition: String,
+    },
+    Broadcast {
+        condition: String,
+    },
+    SemPost {
+        semaphore: String,
+    },
+    SemWait {
+        semaphore: String,
+    },
+    /// On the task's own name.
+    Suspend,
+    Resume {
+        task: String,
+    },
+    Barrier {
+        name: String,
+    },
+    /// Streams over `buffer` bytes until `bytes` are touched.
+    Memory {
+        bytes: u64,
+        buffer: u64,
+    },
+    /// Follows `loads` dependent loads in a buffer.
+    Chase {
+        loads: u64,
+        buffer: u64,
+    },
+    Io {
+        bytes: u64,
+    },
+    Yield,
+    Fork {
+        task: String,
+    },
+}

@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Scheduling attributes of tasks and phases, as `parse_sched_data()` and the functions that apply
+//! them in rt-app.c take them.
+
+use super::super::model::Sched;
+use super::fields::Fields;
+use super::{NS_PER_US, Reader};
+use crate::diagnostic::{Place, Refusal, nearest};
+use crate::program::Policy;
+
+const POLICIES: &[(&str, Policy)] = &[
+    ("SCHED_OTHER", Policy::Normal),
+    ("SCHED_BATCH", Policy::Batch),
+    ("SCHED_IDLE", Policy::Idle),
+    ("SCHED_RR", Policy::RoundRobin),
+    ("SCHED_FIFO", Policy::Fifo),
+    ("SCHED_DEADLINE", Policy::Deadline),
+];
+const DEFAULT_RT_PRIORITY: i32 = 10;
+const DEFAULT_NICE: i32 = 0;
+const MAX_CLAMP: i32 = 1024;
+/// Highest CPU number of any kernel configuration.
+const MAX_CPU: i32 = 8191;
+
+/// The policy of that name.
+pub(super) fn policy(name: &str, place: Place) -> Result<Policy, Refusal> {
+    match POLICIES.iter().find(|(known, _)| *known == name) {
+        Some((_, policy)) => Ok(*policy),
+        None => Err(Refusal::new(
+            place,
+            format!(
+                "`{name}` is no scheduling policy; the nearest: {}",
+                nearest(name, POLICIES.iter().map(|(known, _)| *known))
+            ),
+        )),
+    }
+}
+
+/// Groups exist for the fair class only.
+pub(super) fn check_taskgroup(
+    has_group: bool,
+    policy: Option<Policy>,
+    place: Place,
+) -> Result<(), Refusal> {
+    let realtime = matches!(
+        policy,
+        Some(Policy::Fifo | Policy::RoundRobin | Policy::Deadline)
+    );
+    if !has_group || !realtime {
+        return Ok(());
+    }
+    Err(Refusal::new(
+        place,
+        "a task in a `taskgroup` needs the policy SCHED_OTHER, SCHED_BATCH or SCHED_IDLE",
+    ))
+}
+
+impl Reader<'_> {
+    /// Attributes of a task: what is not given has a default.
+    pub(super) fn task_sched(&mut self, fields: &Fields, place: Place) -> Result<Sched, Refusal> {
+        let mut sched = self.sched(fields, place, Some(self.default_policy))?;
+        self.legacy_deadline(fields, &mut sched)?;
+        check(&sched, sched.policy)?;
+        Ok(sched)
+    }
+
+    /// Attributes of a phase: `None` if it gives none.
+    pub(super) fn phase_sched(
+        &mut self,
+        fields: &Fields,
+        place: Place,
+    ) -> Result<Option<Sched>, Refusal> {
+        let sched = self.sched(fields, place, None)?;
+        let gives_any = sched.priority.is_some()
+            || sched.runtime_ns != 0
+            || sched.period_ns != 0
+            || sched.deadline_ns != 0
+            || sched.util_min.is_some()
+            || sched.util_max.is_some();
+        Ok(gives_any.then_some(sched))
+    }
+
+    fn sched(
+        &mut self,
+        fields: &Fields,
+        place: Place,
+        default: Option<Policy>,
+    ) -> Result<Sched, Refusal> {
+        let policy = match fields.string("policy")? {
+            Some(name) => Some(policy(name.text, name.place)?),
+            None => default,
+        };
+        let priority = match policy {
+            None => fields.get("priority").map(|_| DEFAULT_NICE),
+            Some(Policy::Fifo | Policy::RoundRobin) => Some(DEFAULT_RT_PRIORITY),
+            Some(_) => Some(DEFAULT_NICE),
+        };
+        let priority = match priority {
+            None => None,
+            Some(default) => Some(fields.int("priority", default, self.remarks)?),
+        };
+        let runtime_ns = self.time(fields, "dl-runtime", 0)?;
+        let period_ns = self.time(fields, "dl-period", runtime_ns)?;
+        let deadline_ns = self.time(fields, "dl-deadline", period_ns)?;
+        Ok(Sched {
+            place,
+            policy,
+            priority,
+            runtime_ns,
+            period_ns,
+            deadline_ns,
+            util_min: self.clamp(fields, "util_min")?,
+            util_max: self.clamp(fields, "util_max")?,
+        })
+    }
+
+    /// The names that the `dl-` keys had once.
+    fn legacy_deadline(&mut self, fields: &Fields, sched: &mut Sched) -> Result<(), Refusal> {
+        if sched.runtime_ns == 0 {
+            sched.runtime_ns = self.time(fields, "runtime", 0)?;
+            let is_fair = matches!(sched.policy, Some(Policy::Normal | Policy::Batch));
+            if let Some(value) = fields.get("runtime").filter(|_| is_fair) {
+                self.remarks.warn(
+                    value.place,
+                    "rt-app also takes `runtime` for the task's custom slice; name the event `runtime1` to avoid that",
+                );
+            }
+        }
+        if sched.period_ns == 0 {
+            sched.period_ns = self.time(fields, "period", sched.runtime_ns)?;
+        }
+        if sched.deadline_ns == 0 {
+            sched.deadline_ns = self.time(fields, "deadline", sched.period_ns)?;
+        }
+        Ok(())
+    }
+
+    fn time(&mut self, fields: &Fields, key: &str, default_ns: u64) -> Result<u64, Refusal> {
+        let Some(value) = fields.get(key) else {
+            return Ok(default_ns);
+        };
+        let us = fields.int(key, 0, self.remarks)?;
+        match u64::try_from(us) {
+            Ok(us) => Ok(us * NS_PER_US),
+            Err(_) => Err(Refusal::new(
+                value.place,
+                format!("`{key}` is {us} us, expected 0 or more"),
+            )),
+        }
+    }
+
+    fn clamp(&mut self, fields: &Fields, key: &str) -> Result<Option<u32>, Refusal> {
+        let Some(value) = fields.get(key) else {
+            return Ok(None);
+        };
+        match fields.int(key, -1, self.remarks)? {
+            -1 => Ok(None),
+            clamp @ 0..=MAX_CLAMP => Ok(Some(clamp as u32)),
+            clamp => Err(Refusal::new(
+                value.place,
+                format!("`{key}` is {clamp}, expected 0 to {MAX_CLAMP}, or -1 for none"),
+            )),
+        }
+    }
+
+    /// `cpus`, in rising order.
+    pub(super) fn cpus(&mut self, fields: &Fields) -> Result<Option<Vec<u32>>, Refusal> {
+        if let Some(value) = fields.get("nodes_membind") {
+            self.remarks.note(
+                value.place,
+                "`nodes_membind` is ignored: the node of memory is not modelled",
+            );
+        }
+        let Some(list) = fields.numbers("cpus", self.remarks)? else {
+            return Ok(None);
+        };
+        if list.numbers.is_empty() {
+            return Err(Refusal::new(
+                list.place,
+                "`cpus` is empty and the task could run nowhere; name a CPU or leave `cpus` out",
+            ));
+        }
+        let mut cpus = Vec::with_capacity(list.numbers.len());
+        for (cpu, place) in list.numbers {
+            if !(0..=MAX_CPU).contains(&cpu) {
+                return Err(Refusal::new(
+                    place,
+                    format!("`cpus` names CPU {cpu}, expected 0 to {MAX_CPU}"),
+                ));
+            }
+            cpus.push(cpu as u32);
+        }
+        cpus.sort_unstable();
+        cpus.dedup();
+        Ok(Some(cpus))
+    }
+
+    /// Whether a `taskgroup` is given.
+    pub(super) fn taskgroup(&mut self, fields: &Fields) -> Result<bool, Refusal> {
+        let Some(group) = fields.string("taskgroup")?.filter(|g| !g.text.is_empty()) else {
+            return Ok(false);
+        };
+        if !group.text.starts_with('/') {
+            return Err(Refusal::new(
+                group.place,
+                format!("the taskgroup `{0}` is no path; write `/{0}`", group.text),
+            ));
+        }
+        self.remarks.note(
+            group.place,
+            "`taskgroup` is ignored: groups are not modelled, the task is in the root group",
+        );
+        Ok(true)
+    }
+}
+
+/// Refuses what the kernel refuses, which ends rt-app. `policy` is the one in effect.
+pub(in crate::rtapp) fn check(sched: &Sched, policy: Option<Policy>) -> Result<(), Refusal> {
+    let refuse = |message: String| Err(Refusal::new(sched.place, message));
+    let priority = sched.priority.unwrap_or_default();
+    match policy {
+        Some(Policy::Normal | Policy::Batch)
+            if sched.priority.is_some() && !(-20..=19).contains(&priority) =>
+        {
+            return refuse(format!(
+                "`priority` is {priority}, expected a nice value from -20 to 19"
+            ));
+        }
+        Some(Policy::Fifo | Policy::RoundRobin)
+            if sched.priority.is_some() && !(1..=99).contains(&priority) =>
+        {
+            return refuse(format!(
+                "`priority` is {priority}, expected a real-time priority from 1 to 99"
+            ));
+        }
+        Some(Policy::Deadline) => {
+            let (runtime, deadline) = (sched.runtime_ns, sched.deadline_ns);
+            if runtime == 0 || runtime > deadline || deadline > sched.period_ns {
+                return refuse(format!(
+                    "SCHED_DEADLINE has runtime {} us, deadline {} us, period {} us; expected 0 < dl-runtime <= dl-deadline <= dl-period",
+                    runtime / NS_PER_US,
+                    deadline / NS_PER_US,
+                    sched.period_ns / NS_PER_US
+                ));
+            }
+        }
+        _ => {}
+    }
+    match (sched.util_min, sched.util_max) {
+        (Some(min), Some(max)) if min > max => refuse(format!(
+            "`util_min` {min} is above `util_max` {max}; the kernel refuses that"
+        )),
+        _ => Ok(()),
+    }
+}

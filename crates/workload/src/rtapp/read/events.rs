@@ -1,0 +1,400 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Events: keys that begin with the name of one, in the order of the file
+//! (`parse_task_event_data()`).
+
+use super::super::json::{Kind, Member, Value};
+use super::super::model::{Action, Event};
+use super::fields::{self, Fields};
+use super::{NS_PER_US, Reader};
+use crate::diagnostic::{Place, Refusal};
+use crate::load::Mode;
+use crate::program::TimerMode;
+use std::collections::BTreeMap;
+
+/// The first that a key begins with says what it is: longer names stand before their beginnings.
+const EVENTS: &[&str] = &[
+    "runtime", "run", "sleep", "memrun", "mem", "iorun", "lock", "unlock", "signal", "broad",
+    "wait", "sync", "barrier", "timer", "resume", "suspend", "yield", "fork", "sem_post",
+    "sem_wait",
+];
+/// Name that rt-app gives to what has none.
+const UNNAMED: &str = "unknown";
+const DEFAULT_STRIDE: i32 = 64;
+
+/// Whether rt-app takes a key for an event.
+pub(super) fn is_event(key: &str) -> bool {
+    event_name(key).is_some()
+}
+
+fn event_name(key: &str) -> Option<&'static str> {
+    EVENTS.iter().copied().find(|name| key.starts_with(name))
+}
+
+/// Buffers that `memrun` events share by `ref`: all users must want the same.
+#[derive(Default)]
+pub(super) struct MemoryBuffers {
+    shared: BTreeMap<(String, String), (MemoryShape, Place)>,
+}
+
+/// Size, stride, and whether the order is random.
+type MemoryShape = (i32, i32, bool);
+
+impl Reader<'_> {
+    /// The events among `members`. `place` is that of the phase.
+    pub(super) fn events(
+        &mut self,
+        members: &[Member],
+        place: Place,
+        task: &str,
+    ) -> Result<Vec<Event>, Refusal> {
+        let mut events = Vec::new();
+        for member in members {
+            if let Some(name) = event_name(&member.key) {
+                let action = self.action(name, member, task)?;
+                events.extend(action.map(|action| Event {
+                    place: member.place,
+                    action,
+                }));
+            }
+        }
+        let has_events = members.iter().any(|m| is_event(&m.key));
+        if !has_events {
+            return Err(Refusal::new(
+                place,
+                "there is no event here, and rt-app wants at least one; add one such as \"run\": 1000",
+            ));
+        }
+        Ok(events)
+    }
+
+    /// `None` if the event does nothing.
+    fn action(
+        &mut self,
+        name: &str,
+        member: &Member,
+        task: &str,
+    ) -> Result<Option<Action>, Refusal> {
+        let text = || string(member);
+        Ok(Some(match name {
+            "run" => Action::Run {
+                ns: self.amount(member, "us")? * NS_PER_US,
+            },
+            "runtime" => Action::RunWall {
+                ns: self.time_us(member, "runs for 32 us")?.unwrap_or(0) * NS_PER_US,
+            },
+            "sleep" => Action::Sleep {
+                ns: self
+                    .time_us(member, "returns at once")?
+                    .map(|us| us * NS_PER_US),
+            },
+            "mem" => Action::Memory {
+                bytes: self.amount(member, "bytes")?,
+                buffer: self.mem_buffer_size,
+            },
+            "iorun" => Action::Io {
+                bytes: self.amount(member, "bytes")?,
+            },
+            "memrun" => return self.memrun(member),
+            "timer" => self.timer(member)?,
+            "lock" => Action::Lock { mutex: text()? },
+            "unlock" => Action::Unlock { mutex: text()? },
+            "signal" => Action::Signal { condition: text()? },
+            "broad" => Action::Broadcast { condition: text()? },
+            "wait" => {
+                let (condition, mutex) = self.condition(member)?;
+                Action::Wait { condition, mutex }
+            }
+            "sync" => {
+                let (condition, mutex) = self.condition(member)?;
+                Action::Sync { condition, mutex }
+            }
+            "barrier" => Action::Barrier { name: text()? },
+            "resume" => Action::Resume { task: text()? },
+            "suspend" => self.suspend(member, task),
+            "yield" => Action::Yield,
+            "fork" => Action::Fork { task: text()? },
+            "sem_post" => Action::SemPost { semaphore: text()? },
+            _ => Action::SemWait { semaphore: text()? },
+        }))
+    }
+
+    /// A number that must not be negative: rt-app would take it for an enormous one.
+    fn amount(&mut self, member: &Member, unit: &str) -> Result<u64, Refusal> {
+        let number = self.int(member, unit)?;
+        u64::try_from(number).map_err(|_| {
+            Refusal::new(
+                member.value.place,
+                format!(
+                    "`{}` is {number} {unit}, expected 0 or more; rt-app would never come to an end",
+                    member.key
+                ),
+            )
+        })
+    }
+
+    /// A time; `None` if it is negative, which only [`Mode::Rtapp`] takes.
+    fn time_us(&mut self, member: &Member, then: &str) -> Result<Option<u64>, Refusal> {
+        let us = self.int(member, "us")?;
+        match (u64::try_from(us), self.mode) {
+            (Ok(us), _) => Ok(Some(us)),
+            (Err(_), Mode::Rtapp) => {
+                self.remarks.warn(
+                    member.value.place,
+                    format!("`{}` is {us} us; rt-app {then}", member.key),
+                );
+                Ok(None)
+            }
+            (Err(_), Mode::Workgen) => Err(Refusal::new(
+                member.value.place,
+                format!("`{}` is {us} us, expected 0 or more", member.key),
+            )),
+        }
+    }
+
+    fn int(&mut self, member: &Member, unit: &str) -> Result<i32, Refusal> {
+        match member.value.kind {
+            Kind::Int(_) => Ok(fields::clamped(&member.key, &member.value, self.remarks)),
+            _ => Err(fields::mismatch(
+                &member.key,
+                &member.value,
+                &format!("a whole number of {unit}"),
+            )),
+        }
+    }
+
+    /// Fields of an event's object. Anything else has none, and rt-app then takes the defaults.
+    fn event_fields<'v>(&mut self, member: &'v Member, known: &[&str]) -> Fields<'v> {
+        match &member.value.kind {
+            Kind::Object(members) => {
+                let of = format!("`{}`", member.key);
+                self.note_ignored(members, &[known], &of);
+                Fields::new(members, self.mode)
+            }
+            other => {
+                self.remarks.warn(
+                    member.value.place,
+                    format!(
+                        "`{}` is {}, and rt-app takes nothing from it; write an object with `{}`",
+                        member.key,
+                        other.describe(),
+                        known.join("`, `")
+                    ),
+                );
+                Fields::new(&[], self.mode)
+            }
+        }
+    }
+
+    fn name_field(
+        &mut self,
+        fields: &Fields,
+        key: &str,
+        member: &Member,
+    ) -> Result<String, Refusal> {
+        match fields.string(key)? {
+            Some(name) => Ok(name.text.to_owned()),
+            None => {
+                self.remarks.warn(
+                    member.place,
+                    format!(
+                        "`{}` has no `{key}`; rt-app takes `{UNNAMED}`, the same for all that have none",
+                        member.key
+                    ),
+                );
+                Ok(UNNAMED.to_owned())
+            }
+        }
+    }
+
+    fn condition(&mut self, member: &Member) -> Result<(String, String), Refusal> {
+        let fields = self.event_fields(member, &["ref", "mutex"]);
+        let condition = self.name_field(&fields, "ref", member)?;
+        let mutex = self.name_field(&fields, "mutex", member)?;
+        Ok((condition, mutex))
+    }
+
+    fn timer(&mut self, member: &Member) -> Result<Action, Refusal> {
+        let fields = self.event_fields(member, &["ref", "period", "mode"]);
+        let name = self.name_field(&fields, "ref", member)?;
+        let period = fields.int("period", 0, self.remarks)?;
+        if period < 0 && self.mode == Mode::Workgen {
+            let place = fields.get("period").map_or(member.place, |v| v.place);
+            return Err(Refusal::new(
+                place,
+                format!("`period` is {period} us, expected 0 or more"),
+            ));
+        }
+        if period <= 0 {
+            self.remarks.note(
+                member.place,
+                "a timer without a positive `period` never waits",
+            );
+        }
+        let is_absolute = fields
+            .string("mode")?
+            .is_some_and(|mode| mode.text.starts_with("absolute"));
+        Ok(Action::Timer {
+            name,
+            period_ns: u64::try_from(period).unwrap_or(0) * NS_PER_US,
+            mode: if is_absolute {
+                TimerMode::Absolute
+            } else {
+                TimerMode::Relative
+            },
+        })
+    }
+
+    fn suspend(&mut self, member: &Member, task: &str) -> Action {
+        match &member.value.kind {
+            Kind::Missing => self.remarks.note(
+                member.place,
+                format!("`suspend` stands alone; it means \"suspend\": \"{task}\" (rt-app itself refuses it)"),
+            ),
+            Kind::String(name) if name == task || name.is_empty() => {}
+            Kind::String(name) => self.remarks.warn(
+                member.value.place,
+                format!(
+                    "`suspend` waits for a resume of its own task `{task}`; rt-app ignores the value `{name}` (releases before June 2025 waited on it)"
+                ),
+            ),
+            _ => self.remarks.note(
+                member.value.place,
+                format!("rt-app ignores the value of `suspend`; it waits for a resume of `{task}`"),
+            ),
+        }
+        Action::Suspend
+    }
+
+    fn memrun(&mut self, member: &Member) -> Result<Option<Action>, Refusal> {
+        let Kind::Object(_) = &member.value.kind else {
+            return Err(fields::mismatch(&member.key, &member.value, "an object"));
+        };
+        let known = ["type", "size", "count", "stride", "pattern", "ref"];
+        let fields = self.event_fields(member, &known);
+        let Some(kind) = fields.string("type")? else {
+            return Err(fields::missing("type", member.place));
+        };
+        let size = fields.required_int("size", member.place, self.remarks)?;
+        let count = fields.required_int("count", member.place, self.remarks)?;
+        let Ok(count) = u64::try_from(count) else {
+            return Err(Refusal::new(
+                member.place,
+                format!("`count` is {count}, expected 0 or more"),
+            ));
+        };
+        if size < 1 {
+            return Err(Refusal::new(
+                member.place,
+                format!("`size` is {size} bytes, expected 1 or more"),
+            ));
+        }
+        let buffer = size as u64;
+        match kind.text {
+            "read" | "write" => {
+                self.share(&fields, kind.text, (size, 0, false), member.place)?;
+                Ok(Some(Action::Memory {
+                    bytes: count,
+                    buffer,
+                }))
+            }
+            "chase" => {
+                let stride = self.chase_stride(&fields, size, member.place)?;
+                Ok(stride.map(|_| Action::Chase {
+                    loads: count,
+                    buffer,
+                }))
+            }
+            other => Err(Refusal::new(
+                kind.place,
+                format!("`{other}` is no type of memrun; expected `read`, `write` or `chase`"),
+            )),
+        }
+    }
+
+    /// `None` if the buffer is too small for a chain, in which case rt-app does nothing.
+    fn chase_stride(
+        &mut self,
+        fields: &Fields,
+        size: i32,
+        place: Place,
+    ) -> Result<Option<i32>, Refusal> {
+        let pattern = fields.string("pattern")?;
+        let is_random = pattern.is_none_or(|p| p.text != "sequential");
+        let stride = fields.int("stride", DEFAULT_STRIDE, self.remarks)?;
+        if stride < 1 {
+            return Err(Refusal::new(
+                place,
+                format!("`stride` is {stride} bytes, expected 1 or more"),
+            ));
+        }
+        self.share(fields, "chase", (size, stride, is_random), place)?;
+        if size / stride < 2 {
+            self.remarks.warn(
+                place,
+                "the buffer has no room for two steps, and rt-app then does nothing; raise `size`",
+            );
+            return Ok(None);
+        }
+        Ok(Some(stride))
+    }
+
+    /// Checks that all `memrun` events of one `ref` and type want the same buffer.
+    fn share(
+        &mut self,
+        fields: &Fields,
+        kind: &str,
+        shape: MemoryShape,
+        place: Place,
+    ) -> Result<(), Refusal> {
+        let Some(name) = fields.string("ref")? else {
+            return Ok(());
+        };
+        let key = (name.text.to_owned(), kind.to_owned());
+        let (first, at) = *self.buffers.shared.entry(key).or_insert((shape, place));
+        if first == shape {
+            return Ok(());
+        }
+        Err(Refusal::new(
+            place,
+            format!(
+                "the buffer `{}` differs in size, stride or pattern from its use in line {}; make them equal or use another `ref`",
+                name.text, at.line
+            ),
+        ))
+    }
+}
+
+fn string(member: &Member) -> Result<String, Refusal> {
+    let Value { kind, .. } = &member.value;
+    match kind {
+        Kind::String(text) => Ok(text.clone()),
+        _ => Err(fields::mismatch(&member.key, &member.value, "a string")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_are_events_by_their_beginning() {
+        let table = [
+            ("run", Some("run")),
+            ("run0", Some("run")),
+            ("runtime1", Some("runtime")),
+            ("memory", Some("mem")),
+            ("memrun_a", Some("memrun")),
+            ("lock_a", Some("lock")),
+            ("unlock", Some("unlock")),
+            ("broadcast", Some("broad")),
+            ("sem_wait2", Some("sem_wait")),
+            ("loop", None),
+            ("priority", None),
+            ("brun", None),
+            ("", None),
+        ];
+        for (key, expected) in table {
+            assert_eq!(event_name(key), expected, "{key}");
+        }
+    }
+}

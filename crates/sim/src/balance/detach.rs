@@ -113,6 +113,7 @@ impl Sim<'_> {
         if batch.len == 0 {
             return 0;
         }
+        self.stats.lb_pulled += batch.len as u64;
         self.take_rq_lock(by, take.dst);
         // The kernel's list of detached tasks is a stack.
         for &task in batch.tasks[..batch.len].iter().rev() {
@@ -161,7 +162,7 @@ impl Sim<'_> {
                 let own = self.core.places[scope.dst].group[scope.level] as usize;
                 take.other_dst = self
                     .members(own, scope.excluded.as_ref())
-                    .find(|&cpu| cpu != scope.dst && self.allowed(task, cpu));
+                    .find(|&cpu| self.allowed(task, cpu));
             }
             return false;
         }

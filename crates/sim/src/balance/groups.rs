@@ -143,6 +143,8 @@ pub(super) struct Scope {
     pub dst: usize,
     pub level: usize,
     pub idle: Idle,
+    /// Jiffies.
+    pub now: u64,
     /// CPUs found to hold pinned tasks only; out of the question.
     pub excluded: Option<Mask>,
 }
@@ -282,7 +284,7 @@ impl Sim<'_> {
 
     /// Sums the capacity of the local group again when that is due (`update_group_capacity`).
     fn update_local_capacity(&mut self, scope: &Scope, own: usize) {
-        let now = self.jiffies();
+        let now = scope.now;
         if scope.idle == Idle::NewlyIdle && now < self.nohz.next_update[own] {
             return;
         }

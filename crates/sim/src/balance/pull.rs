@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! One attempt to balance one domain for one CPU (`load_balance`).
+
+use super::detach::Take;
+use super::groups::Scope;
+use super::imbalance::{self, Imbalance, Migrate, Rules};
+use super::{Idle, MAX_PINNED_INTERVAL, cache_nice_tries};
+use crate::state::Sim;
+use crate::timeline::NONE;
+use alight_policy::Mask;
+use alight_policy::abi::domain_flag;
+
+/// What became of an attempt.
+enum Outcome {
+    /// Nothing to do, or not this CPU's task.
+    Balanced,
+    /// Every task that could help is bound to other CPUs.
+    AllPinned,
+    /// So is the running task, which was to be pushed.
+    OnePinned,
+    /// Tasks were moved, or will be.
+    Unbalanced { moved: u32, backs_off: bool },
+}
+
+impl Sim<'_> {
+    /// Balances the domain of `dst` at `level`; `by` executes the attempt and
+    /// pays for it. Returns the number of tasks pulled; `go_on` becomes false if
+    /// another CPU of the group does this at this level and above.
+    pub(super) fn load_balance(
+        &mut self,
+        by: usize,
+        dst: usize,
+        level: usize,
+        idle: Idle,
+        go_on: &mut bool,
+    ) -> u32 {
+        self.stats.lb_attempts += 1;
+        let mut scope = Scope { dst, level, idle, now: self.jiffies(), excluded: None };
+        match self.attempt(by, &mut scope, go_on) {
+            Outcome::Unbalanced { moved, backs_off } => {
+                self.unbalanced(dst, level, backs_off);
+                moved
+            }
+            Outcome::Balanced => {
+                self.set_parent_imbalance(dst, level, 0);
+                self.levels(dst, level).nr_balance_failed = 0;
+                self.back_off(&scope, false);
+                0
+            }
+            Outcome::AllPinned => {
+                self.levels(dst, level).nr_balance_failed = 0;
+                self.back_off(&scope, true);
+                0
+            }
+            Outcome::OnePinned => {
+                self.back_off(&scope, true);
+                0
+            }
+        }
+    }
+
+    fn attempt(&mut self, by: usize, scope: &mut Scope, go_on: &mut bool) -> Outcome {
+        let mut balanced = Outcome::Balanced;
+        // A queue of pinned tasks is put aside and the search begun again.
+        loop {
+            if !self.should_we_balance(scope) {
+                *go_on = false;
+                return balanced;
+            }
+            let weight = self.domain(scope.dst, scope.level).weight;
+            self.charge(by, u64::from(weight) * self.cpus[by].costs.newidle_cpu);
+            let Some((src, imbalance)) = self.find_source(scope) else {
+                return balanced;
+            };
+            let nr_running = self.core.cpus[src].nr_running;
+            let mut moved = 0;
+            if nr_running > 1 {
+                let mut take = Take::new(src, scope.dst, imbalance, nr_running);
+                moved = self.pull(by, scope, &mut take);
+                if take.some_pinned && take.amount > 0 {
+                    self.set_parent_imbalance(scope.dst, scope.level, 1);
+                }
+                if take.all_pinned {
+                    scope.excluded.get_or_insert(Mask::EMPTY).insert(src as u32);
+                    if self.others_left(scope) {
+                        balanced = Outcome::AllPinned;
+                        continue;
+                    }
+                    return Outcome::AllPinned;
+                }
+            }
+            if moved != 0 {
+                self.levels(scope.dst, scope.level).nr_balance_failed = 0;
+                return Outcome::Unbalanced { moved, backs_off: false };
+            }
+            return self.failed(scope, src, imbalance.what);
+        }
+    }
+
+    fn find_source(&mut self, scope: &Scope) -> Option<(usize, Imbalance)> {
+        let rivals = self.rivals(scope)?;
+        let rules = Rules {
+            pct: self.domain(scope.dst, scope.level).imbalance_pct,
+            prefer_sibling: scope.level > 0
+                && self.domain(scope.dst, scope.level - 1).flags & domain_flag::PREFER_SIBLING != 0,
+            idle: scope.idle,
+        };
+        let imbalance = imbalance::find(&rivals, rules)?;
+        Some((self.busiest_queue(scope, rivals.group, imbalance)?, imbalance))
+    }
+
+    /// Moves tasks to the CPU balanced for, then, if pinned ones are in the way,
+    /// to another CPU of its group that they may use.
+    fn pull(&mut self, by: usize, scope: &mut Scope, take: &mut Take) -> u32 {
+        let mut moved = self.move_tasks(by, scope, take);
+        while let Some(other) = take.other_dst.take()
+            && take.amount > 0
+        {
+            scope.excluded.get_or_insert(Mask::EMPTY).insert(take.dst as u32);
+            take.dst = other;
+            take.looked = 0;
+            moved += self.move_tasks(by, scope, take);
+        }
+        moved
+    }
+
+    /// Is a CPU outside the local group left to take from?
+    fn others_left(&self, scope: &Scope) -> bool {
+        let domain = self.domain(scope.dst, scope.level);
+        let own = self.core.places[scope.dst].group[scope.level] as usize;
+        let groups = domain.first_group as usize..(domain.first_group + domain.nr_groups) as usize;
+        groups
+            .filter(|&group| group != own)
+            .any(|group| self.members(group, scope.excluded.as_ref()).next().is_some())
+    }
+
+    /// One CPU of a group balances for it: its first idle one, else its first (`should_we_balance`).
+    fn should_we_balance(&self, scope: &Scope) -> bool {
+        if let Some(excluded) = &scope.excluded
+            && excluded.contains(scope.dst as u32)
+        {
+            return false;
+        }
+        if scope.idle == Idle::NewlyIdle {
+            return true;
+        }
+        let own = self.core.places[scope.dst].group[scope.level] as usize;
+        let group = &self.core.groups[own];
+        if group.weight == 1 {
+            return true;
+        }
+        let first_idle = match group.child {
+            NONE => None,
+            child => {
+                let span = &self.core.domains[child as usize].span;
+                span.next_and(&self.nohz.idle_cpus, group.cpu, self.nohz.words)
+            }
+        };
+        first_idle.unwrap_or(group.cpu) as usize == scope.dst
+    }
+
+    /// No task could be taken off `src`: push its running one if that is called for.
+    fn failed(&mut self, scope: &Scope, src: usize, what: Migrate) -> Outcome {
+        let Scope { dst, level, idle, .. } = *scope;
+        if idle != Idle::NewlyIdle {
+            self.levels(dst, level).nr_balance_failed += 1;
+        }
+        let tries = cache_nice_tries(self.domain(dst, level));
+        let voluntary = self.voluntary_active_balance(scope, src, what);
+        if !voluntary && self.levels(dst, level).nr_balance_failed <= tries + 2 {
+            return Outcome::Unbalanced { moved: 0, backs_off: false };
+        }
+        let task = self.cpus[src].curr;
+        if task == NONE || !self.allowed(task, dst) {
+            return Outcome::OnePinned;
+        }
+        self.levels(dst, level).nr_balance_failed = tries + 1;
+        self.push(src, dst, task);
+        Outcome::Unbalanced { moved: 0, backs_off: !voluntary }
+    }
+
+    /// `voluntary_active_balance` without asymmetric packing.
+    fn voluntary_active_balance(&self, scope: &Scope, src: usize, what: Migrate) -> bool {
+        let pct = self.domain(scope.dst, scope.level).imbalance_pct;
+        let capacity = |cpu: usize| u64::from(self.core.cpus[cpu].capacity);
+        let roomier = scope.idle != Idle::Not
+            && self.core.cpus[src].h_nr_running == 1
+            && self.capacity_reduced(src, pct)
+            && capacity(src) * u64::from(pct) < capacity(scope.dst) * 100;
+        roomier || what == Migrate::Misfit
+    }
+
+    /// Has the stopper of `src` push `task`, which is current there. Once it has,
+    /// the lowest domain of `dst` that holds both starts counting failures anew
+    /// (`active_load_balance_cpu_stop`).
+    fn push(&mut self, src: usize, dst: usize, task: u32) {
+        self.push_running(src, dst);
+        if self.views[task as usize].prev_cpu as usize != dst {
+            return;
+        }
+        self.stats.lb_active += 1;
+        let common = (0..self.core.places[dst].nr_domains as usize)
+            .find(|&level| self.domain(dst, level).span.contains(src as u32));
+        if let Some(level) = common {
+            self.levels(dst, level).nr_balance_failed = 0;
+        }
+    }
+
+    /// An imbalance was met: look again soon, unless the running task had to be disturbed.
+    fn unbalanced(&mut self, dst: usize, level: usize, backs_off: bool) {
+        let weight = self.domain(dst, level).weight;
+        let own = self.levels(dst, level);
+        if !backs_off {
+            own.balance_interval = weight;
+        } else if own.balance_interval < 2 * weight {
+            own.balance_interval *= 2;
+        }
+    }
+
+    /// No imbalance, or none that can be ended: look again later. Newidle
+    /// attempts disregard the interval and leave it alone.
+    fn back_off(&mut self, scope: &Scope, pinned: bool) {
+        if scope.idle == Idle::NewlyIdle {
+            return;
+        }
+        let weight = self.domain(scope.dst, scope.level).weight;
+        let own = self.levels(scope.dst, scope.level);
+        let most = if pinned { MAX_PINNED_INTERVAL.max(2 * weight) } else { 2 * weight };
+        if own.balance_interval < most {
+            own.balance_interval *= 2;
+        }
+    }
+
+    /// Tells the level above whether affinity keeps this one unbalanced (`sgc->imbalance`).
+    fn set_parent_imbalance(&mut self, dst: usize, level: usize, imbalance: u32) {
+        let place = &self.core.places[dst];
+        if level + 1 < place.nr_domains as usize {
+            self.core.groups[place.group[level + 1] as usize].imbalance = imbalance;
+        }
+    }
+
+    pub(super) fn levels(&mut self, cpu: usize, level: usize) -> &mut super::Level {
+        &mut self.cpus[cpu].balance.levels[level]
+    }
+}

@@ -174,8 +174,8 @@ const CASES: &[Case] = &[
     warning(
         "falling-cluster-power",
         "cluster_power_mw = [10, 20]",
-        "cluster_power_mw = [10, 9]",
-        "`freq_domain.small.cluster_power`: found 9000 uW at 1000000 kHz after 10000 uW",
+        "cluster_power_mw = [10, 8]",
+        "`freq_domain.small.cluster_power`: found 8000 uW at 1000000 kHz after 10000 uW",
     ),
     warning(
         "core-power-missing",

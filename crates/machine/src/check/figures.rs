@@ -13,6 +13,10 @@ use crate::reader::At;
 /// truncate frequencies at other places.
 const CAPACITY_TOLERANCE: u64 = 1;
 
+/// Measured tables of shared power fall by so much from point to point (6 % in
+/// the one of TC2): no proof of a mistake.
+const CLUSTER_POWER_WOBBLE_PERCENT: u64 = 10;
+
 /// Tick frequencies that a kernel can be configured for (`CONFIG_HZ`).
 const TICK_RATES: [u64; 8] = [24, 48, 100, 128, 200, 250, 300, 1000];
 
@@ -80,10 +84,9 @@ fn opps_rise(domain: &FreqDomainDraft, findings: &mut Findings) {
                 "power that does not fall when the frequency rises",
             );
         }
-        // Published tables of shared power do fall a little at the low end,
-        // so this is no proof of a mistake.
         let (a, b) = (&low.cluster_power_uw, &high.cluster_power_uw);
-        if b.value < a.value {
+        let wobble = u128::from(a.value) * u128::from(CLUSTER_POWER_WOBBLE_PERCENT) / 100;
+        if u128::from(b.value) + wobble < u128::from(a.value) {
             findings.warning(
                 "falling-cluster-power",
                 &b.place,

@@ -140,21 +140,21 @@ fn main() {
     } else {
         1
     };
-    let machines: [(&str, fn() -> Description); 3] = [
-        ("8 big.LITTLE", sdm845),
-        ("16 SMT, one cache", desktop),
-        ("384, two sockets", epyc),
+    let machines = [
+        ("8 big.LITTLE", sdm845()),
+        ("16 SMT, one cache", desktop()),
+        ("384, two sockets", epyc()),
     ];
     println!("ns a decision (CPUs looked at), median of {rounds} rounds of {PAIRS} wakeups");
     println!(
         "{:<18} {:<5} {:<24} {:>13} {:>13} {:>13}",
         "machine", "state", "scheduler", "util 100", "util 600", "fork"
     );
-    for (name, describe) in machines {
+    for (name, machine) in machines {
         for (state, busy) in [("idle", 0), ("half", 1), ("full", 2)] {
             for scheduler in ["linux-5.5", "linux-5.5+asym-capacity"] {
                 let params = Scheduler::parse(scheduler).unwrap().params;
-                let mut core = build(&describe(), &params).unwrap();
+                let mut core = build(&machine, &params).unwrap();
                 let mut sequence = Sequence(0x9e37_79b9_7f4a_7c15);
                 occupy(&mut core, busy, &mut sequence);
                 let nr = core.topology.nr_cpus;

@@ -67,14 +67,14 @@ fn a_recently_used_cpu_must_be_another_allowed_idle_cpu_of_the_cache() {
         ("the target", 0),
         ("the previous CPU", 1),
         ("busy", 2),
-        ("in another cache", 5),
+        ("in another cache", 9),
         ("not allowed", 6),
     ] {
-        let mut w = World::new(&caches(8, 4), BASE);
+        let mut w = World::new(&caches(16, 8), BASE);
         w.busy([0, 1, 2])
             .sync()
             .wakes(0, 1)
-            .allow([0, 1, 2, 3, 5, 7]);
+            .allow([0, 1, 2, 3, 5, 7, 9]);
         w.wakee.recent_cpu = recent;
         w.expect(3, "llc_scan");
         assert_eq!(w.wakee.recent_cpu, recent, "{name}: kept");

@@ -21,7 +21,7 @@ pub struct World {
 }
 
 impl World {
-    /// All CPUs idle for ever, so that searches have no small budget; CPU 0 wakes a task of CPU 0.
+    /// All CPUs idle and used to it, so that no scan is cut; CPU 0 wakes a task of CPU 0.
     pub fn new(machine: &Description, scheduler: &str) -> Self {
         let params = Scheduler::parse(scheduler).unwrap().params;
         let mut core = build(machine, &params).unwrap();
@@ -144,7 +144,7 @@ impl World {
         self
     }
 
-    /// CPUs that a scan of the LLC may look at, by the idle average of the waking CPU.
+    /// Is a core of each cache believed to be idle?
     pub fn idle_cores(&mut self, known: bool) -> &mut Self {
         self.core
             .llcs

@@ -112,10 +112,11 @@ pub(super) enum Action {
     SemWait {
         semaphore: String,
     },
-    /// On the task's own name.
-    Suspend,
+    Suspend {
+        name: String,
+    },
     Resume {
-        task: String,
+        name: String,
     },
     Barrier {
         name: String,

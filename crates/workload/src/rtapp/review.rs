@@ -31,19 +31,19 @@ impl<'a> Uses<'a> {
         let mut uses = Uses::default();
         for task in &config.tasks {
             for event in task.phases.iter().flat_map(|phase| &phase.events) {
-                uses.add(task, event);
+                uses.add(event);
             }
         }
         uses
     }
 
-    fn add(&mut self, task: &'a Task, event: &'a Event) {
+    fn add(&mut self, event: &'a Event) {
         let place = event.place;
         let mut wait = |name| {
             self.waits.entry(name).or_insert(place);
         };
         match &event.action {
-            Action::Suspend => wait(task.name.as_str()),
+            Action::Suspend { name } => wait(name.as_str()),
             Action::Wait { condition, .. } => wait(condition.as_str()),
             Action::Sync { condition, .. } => {
                 wait(condition.as_str());
@@ -52,8 +52,8 @@ impl<'a> Uses<'a> {
             Action::Signal { condition } | Action::Broadcast { condition } => {
                 self.wakes.entry(condition).or_insert(place);
             }
-            Action::Resume { task } => {
-                self.wakes.entry(task).or_insert(place);
+            Action::Resume { name } => {
+                self.wakes.entry(name).or_insert(place);
             }
             Action::SemWait { semaphore } => {
                 self.sem_waits.entry(semaphore).or_insert(place);

@@ -401,9 +401,9 @@ impl Compiler<'_> {
             Action::SemWait { semaphore } => asm.op(Op::SemWait {
                 semaphore: resources.semaphore(semaphore),
             }),
-            Action::Suspend => {
-                let mutex = resources.mutex(&thread.task.name);
-                let condition = resources.condition(&thread.task.name);
+            Action::Suspend { name } => {
+                let mutex = resources.mutex(name);
+                let condition = resources.condition(name);
                 asm.op(Op::Lock { mutex });
                 asm.op(Op::Wait {
                     condition,
@@ -411,9 +411,9 @@ impl Compiler<'_> {
                 });
                 asm.op(Op::Unlock { mutex });
             }
-            Action::Resume { task } => {
-                let mutex = resources.mutex(task);
-                let condition = resources.condition(task);
+            Action::Resume { name } => {
+                let mutex = resources.mutex(name);
+                let condition = resources.condition(name);
                 asm.op(Op::Lock { mutex });
                 asm.op(Op::Broadcast { condition });
                 asm.op(Op::Unlock { mutex });
@@ -474,9 +474,10 @@ fn takes_time(event: &Event) -> bool {
         Action::Memory { bytes, .. } | Action::Io { bytes } => *bytes > 0,
         Action::Chase { loads, .. } => *loads > 0,
         Action::Timer { period_ns, .. } => *period_ns > 0,
-        Action::Wait { .. } | Action::Sync { .. } | Action::Suspend | Action::SemWait { .. } => {
-            true
-        }
+        Action::Wait { .. }
+        | Action::Sync { .. }
+        | Action::Suspend { .. }
+        | Action::SemWait { .. } => true,
         // A barrier for one does not wait.
         Action::Barrier { .. }
         | Action::Lock { .. }

@@ -109,7 +109,7 @@ impl Reader<'_> {
                 Action::Sync { condition, mutex }
             }
             "barrier" => Action::Barrier { name: text()? },
-            "resume" => Action::Resume { task: text()? },
+            "resume" => Action::Resume { name: text()? },
             "suspend" => self.suspend(member, task),
             "yield" => Action::Yield,
             "fork" => Action::Fork { task: text()? },
@@ -154,11 +154,7 @@ impl Reader<'_> {
     fn int(&mut self, member: &Member, unit: &str) -> Result<i32, Refusal> {
         match member.value.kind {
             Kind::Int(_) => Ok(fields::clamped(&member.key, &member.value, self.remarks)),
-            _ => Err(fields::mismatch(
-                &member.key,
-                &member.value,
-                &format!("a whole number of {unit}"),
-            )),
+            _ => Err(mismatch(member, &format!("a whole number of {unit}"))),
         }
     }
 
@@ -244,30 +240,41 @@ impl Reader<'_> {
         })
     }
 
+    /// rt-app waits on the task's own name whatever the value is; releases before June 2025 waited on
+    /// the value, and files were written for that.
     fn suspend(&mut self, member: &Member, task: &str) -> Action {
-        match &member.value.kind {
-            Kind::Missing => self.remarks.note(
-                member.place,
-                format!("`suspend` stands alone; it means \"suspend\": \"{task}\" (rt-app itself refuses it)"),
+        let place = member.value.place;
+        let mut name = task;
+        match (&member.value.kind, self.mode) {
+            (Kind::Missing, _) => self.remarks.note(
+                place,
+                format!("`suspend` stands alone; it means \"suspend\": \"{task}\" (rt-app by itself refuses it)"),
             ),
-            Kind::String(name) if name == task || name.is_empty() => {}
-            Kind::String(name) => self.remarks.warn(
-                member.value.place,
-                format!(
-                    "`suspend` waits for a resume of its own task `{task}`; rt-app ignores the value `{name}` (releases before June 2025 waited on it)"
-                ),
+            (Kind::String(value), _) if value == task || value.is_empty() => {}
+            (Kind::String(value), Mode::Workgen) => {
+                name = value;
+                self.remarks.warn(
+                    place,
+                    format!("`{task}` waits for a resume of `{value}`, as rt-app did before June 2025; since then it waits for one of `{task}`"),
+                );
+            }
+            (_, Mode::Rtapp) => self.remarks.warn(
+                place,
+                format!("rt-app ignores the value of `suspend`: `{task}` waits for a resume of `{task}`"),
             ),
-            _ => self.remarks.note(
-                member.value.place,
-                format!("rt-app ignores the value of `suspend`; it waits for a resume of `{task}`"),
+            (_, Mode::Workgen) => self.remarks.note(
+                place,
+                format!("the value of `suspend` is no string; `{task}` waits for a resume of `{task}`"),
             ),
         }
-        Action::Suspend
+        Action::Suspend {
+            name: name.to_owned(),
+        }
     }
 
     fn memrun(&mut self, member: &Member) -> Result<Option<Action>, Refusal> {
         let Kind::Object(_) = &member.value.kind else {
-            return Err(fields::mismatch(&member.key, &member.value, "an object"));
+            return Err(mismatch(member, "an object"));
         };
         let known = ["type", "size", "count", "stride", "pattern", "ref"];
         let fields = self.event_fields(member, &known);
@@ -368,8 +375,16 @@ fn string(member: &Member) -> Result<String, Refusal> {
     let Value { kind, .. } = &member.value;
     match kind {
         Kind::String(text) => Ok(text.clone()),
-        _ => Err(fields::mismatch(&member.key, &member.value, "a string")),
+        _ => Err(mismatch(member, "a string")),
     }
+}
+
+fn mismatch(member: &Member, expected: &str) -> Refusal {
+    let mut refusal = fields::mismatch(&member.key, &member.value, expected);
+    if let Some(event) = event_name(&member.key).filter(|event| *event != member.key) {
+        refusal.message += &format!("; keys that begin with `{event}` are events for rt-app");
+    }
+    refusal
 }
 
 #[cfg(test)]

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: GPL-2.0-only
+#
+#	make demo	install what is missing, build, compare two placement policies
+#	make test	every test, those in virtual machines included
+#	make bench	the speed figures
+
+DEMO_MACHINE   = juno-r0
+DEMO_WORKLOAD  = sysbench --max-time=5 --max-requests=-1 --test=threads --num-threads=6 run
+DEMO_SCHEDULER = linux-5.5 linux-5.5+asym-capacity
+DEMO_RUNS      = 20
+
+.PHONY: demo test bench
+
+# Where cargo builds, if not in the tree.
+TARGET = $(or $(CARGO_TARGET_DIR),target)
+
+demo:
+	vm/install.sh --build
+	cargo build --release
+	$(TARGET)/release/alight compare -m $(DEMO_MACHINE) -w '$(DEMO_WORKLOAD)' \
+		$(DEMO_SCHEDULER) --runs $(DEMO_RUNS)
+
+test:
+	tests/all.sh
+
+bench:
+	cargo run --release -p alight-sim --example bench
+	cargo run --release -p alight-trace --example trace_speed

@@ -1,0 +1,138 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Every test of the project; what `make test` and continuous integration call.
+#
+# Installs what is missing. Ends with what was skipped and why, and the line
+# `N passed, N failed, N skipped`. Exit status 0 only if nothing failed.
+#
+#	tests/all.sh		everything
+#	tests/all.sh STEP...	only these steps: format lint cargo fuzz vm live
+
+set -u
+cd "$(dirname "$0")/.." || exit 1
+FUZZ_SECONDS=${FUZZ_SECONDS:-15}
+
+passed=0 failed=0 skipped=0
+skips=()
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+
+pass() { passed=$((passed + $1)); }
+fail() { failed=$((failed + $1)); }
+
+skip() { # REASON
+	skipped=$((skipped + 1))
+	skips+=("$1")
+	echo "skipped: $1"
+}
+
+# logged NAME COMMAND...: runs it; its output is kept, and shown while it runs.
+logged() {
+	echo
+	echo "== $1"
+	shift
+	"$@" 2>&1 | tee "$log"
+	return "${PIPESTATUS[0]}"
+}
+
+# one NAME COMMAND...: a command that is one test.
+one() {
+	if logged "$@"; then pass 1; else fail 1; fi
+}
+
+# counted NAME COMMAND...: a command that ends in a line `...: N passed, N failed`.
+counted() {
+	local status=0 last good bad
+	logged "$@" || status=$?
+	last=$(tail -n 1 "$log")
+	good=$(sed -n 's/.*[^0-9]\([0-9][0-9]*\) passed.*/\1/p' <<<" $last")
+	bad=$(sed -n 's/.*[^0-9]\([0-9][0-9]*\) failed.*/\1/p' <<<" $last")
+	pass "${good:-0}"
+	fail "${bad:-0}"
+	# A failure that it could not count.
+	if [ $status != 0 ] && [ "${bad:-0}" = 0 ]; then fail 1; fi
+	skips_of_log
+}
+
+# Tests say `SKIPPED: reason` where they cannot judge.
+skips_of_log() {
+	local line
+	while read -r line; do
+		skip "$line"
+	done < <(sed -n 's/^SKIPPED: //p' "$log")
+}
+
+# summed WORD: the total before WORD in the result lines of all test binaries.
+summed() {
+	sed -n "s/^test result: .* \([0-9]*\) $1.*/\1/p" "$log" | awk '{ n += $1 } END { print n + 0 }'
+}
+
+cargo_tests() {
+	local status=0 before=$skipped
+	logged "cargo test" cargo test --workspace --no-fail-fast -- --show-output || status=$?
+	local good bad ignored
+	good=$(summed passed)
+	bad=$(summed failed)
+	ignored=$(sed -n 's/^test \(.*\) \.\.\. ignored/\1/p' "$log")
+	skips_of_log
+	# The harness counts a test that skipped itself as passed.
+	pass $((good - (skipped - before)))
+	fail "$bad"
+	if [ $status != 0 ] && [ "$bad" = 0 ]; then fail 1; fi
+	while read -r line; do
+		[ -z "$line" ] || skip "ignored by its author: $line"
+	done <<<"$ignored"
+}
+
+# What runs in virtual machines needs packages; only root can add missing ones.
+installed=
+install() {
+	[ -z "$installed" ] || return "$installed"
+	installed=0
+	logged "packages" vm/install.sh --test || installed=1
+	return $installed
+}
+
+step() {
+	case $1 in
+	format) one "format" cargo fmt --all --check ;;
+	lint) one "lint" cargo clippy --workspace --all-targets -- -D warnings ;;
+	cargo) cargo_tests ;;
+	fuzz) counted "fuzz" tests/fuzz.sh "$FUZZ_SECONDS" ;;
+	vm)
+		if install; then
+			counted "virtual machines" vm/test.sh
+		else
+			skip "vm/test.sh: vm/install.sh --test failed, see above"
+		fi
+		;;
+	live)
+		if [ ! -x crates/live/test.sh ]; then
+			skip "live scheduler: there is no crates/live/test.sh"
+		elif ! install; then
+			skip "crates/live/test.sh: vm/install.sh --test failed, see above"
+		else
+			counted "live scheduler" crates/live/test.sh
+		fi
+		;;
+	*)
+		echo "tests/all.sh: unknown step '$1'; the steps are $STEPS" >&2
+		exit 2
+		;;
+	esac
+}
+
+STEPS="format lint cargo fuzz vm live"
+[ $# -gt 0 ] || {
+	# The live scheduler is part of the workspace: its build needs the packages first.
+	install || echo "some packages could not be installed; what needs them is skipped or fails"
+	# shellcheck disable=SC2086 # words
+	set -- $STEPS
+}
+for name; do step "$name"; done
+
+echo
+for reason in "${skips[@]}"; do echo "skipped: $reason"; done
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" = 0 ]

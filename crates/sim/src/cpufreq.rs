@@ -39,10 +39,15 @@ pub(crate) struct FreqState {
 enum Change {
     None,
     /// The governor's thread is woken, on account of this CPU.
-    Woken { cpu: u32 },
+    Woken {
+        cpu: u32,
+    },
     /// The hardware switches to this operating point; `again`: the governor
     /// has changed its mind meanwhile, on account of this CPU.
-    Switching { opp: u32, again: Option<u32> },
+    Switching {
+        opp: u32,
+        again: Option<u32>,
+    },
 }
 
 impl FreqState {
@@ -50,7 +55,11 @@ impl FreqState {
         let top = domain.opps.len() as u32 - 1;
         FreqState {
             dynamic: governor == Governor::Schedutil && top != 0,
-            current: if governor == Governor::Performance { top } else { 0 },
+            current: if governor == Governor::Performance {
+                top
+            } else {
+                0
+            },
             cpus: domain.cpus.iter().map(|cpu| cpu as u32).collect(),
             change: Change::None,
             sugov: Sugov::new(rate_limit_ns(domain)),
@@ -66,10 +75,12 @@ impl FreqState {
 
 /// Shortest time between two changes, ns (`cpufreq_policy_transition_delay_us`).
 fn rate_limit_ns(domain: &FreqDomain) -> u64 {
-    domain.rate_limit_ns.unwrap_or_else(|| match domain.switch_ns / 1000 {
-        0 => LATENCY_MULTIPLIER * 1000,
-        latency_us => (latency_us * LATENCY_MULTIPLIER).min(MAX_TRANSITION_DELAY_US) * 1000,
-    })
+    domain
+        .rate_limit_ns
+        .unwrap_or_else(|| match domain.switch_ns / 1000 {
+            0 => LATENCY_MULTIPLIER * 1000,
+            latency_us => (latency_us * LATENCY_MULTIPLIER).min(MAX_TRANSITION_DELAY_US) * 1000,
+        })
 }
 
 /// schedutil's memory (`struct sugov_policy`).
@@ -157,15 +168,16 @@ impl Sugov {
 /// The lowest operating point with at least `khz`, else the top one
 /// (`CPUFREQ_RELATION_L`).
 fn lowest_at_least(opps: &[Opp], khz: u32) -> usize {
-    opps.partition_point(|opp| opp.khz < khz).min(opps.len() - 1)
+    opps.partition_point(|opp| opp.khz < khz)
+        .min(opps.len() - 1)
 }
 
 impl Demand {
     /// The CPU with the largest share of its capacity in use; equal shares: the first.
     fn highest(all: impl Iterator<Item = Demand>) -> Demand {
         all.fold(Demand { util: 0, max: 1 }, |a, b| {
-            let b_needs_more = u64::from(b.util) * u64::from(a.max)
-                > u64::from(b.max) * u64::from(a.util);
+            let b_needs_more =
+                u64::from(b.util) * u64::from(a.max) > u64::from(b.max) * u64::from(a.util);
             if b_needs_more { b } else { a }
         })
     }
@@ -176,8 +188,11 @@ impl Sim<'_> {
     /// operating point.
     pub fn cpufreq_init(&mut self, governor: Governor) {
         let machine = self.machine;
-        self.freq =
-            machine.freq_domains.iter().map(|domain| FreqState::new(domain, governor)).collect();
+        self.freq = machine
+            .freq_domains
+            .iter()
+            .map(|domain| FreqState::new(domain, governor))
+            .collect();
         for domain in 0..self.freq.len() {
             self.set_rates(domain);
         }
@@ -201,8 +216,12 @@ impl Sim<'_> {
             let idle_calls = self.cpus[cpu].idle.idle_calls;
             self.freq[domain].sugov.still_busy(idle_calls)
         };
-        let demand =
-            Demand::highest(self.freq[domain].cpus.iter().map(|&cpu| self.demand(cpu as usize)));
+        let demand = Demand::highest(
+            self.freq[domain]
+                .cpus
+                .iter()
+                .map(|&cpu| self.demand(cpu as usize)),
+        );
         let sugov = &mut self.freq[domain].sugov;
         let khz = sugov.next(demand, opps, hold);
         if sugov.commit(self.now, khz) {
@@ -214,7 +233,10 @@ impl Sim<'_> {
     fn demand(&self, cpu: usize) -> Demand {
         let view = &self.core.cpus[cpu];
         let max = view.capacity_orig;
-        Demand { util: view.cfs.util_avg.max(view.est_enqueued).min(max), max }
+        Demand {
+            util: view.cfs.util_avg.max(view.est_enqueued).min(max),
+            max,
+        }
     }
 
     /// The governor wants another frequency on account of `cpu`. What follows
@@ -226,19 +248,29 @@ impl Sim<'_> {
         let freq = &mut self.freq[domain];
         let woken = Change::Woken { cpu: cpu as u32 };
         let (change, due) = match (limits.fast_switch, freq.change) {
-            (true, Change::None) => {
-                (Change::Switching { opp: freq.wanted(limits), again: None }, limits.switch_ns)
-            }
+            (true, Change::None) => (
+                Change::Switching {
+                    opp: freq.wanted(limits),
+                    again: None,
+                },
+                limits.switch_ns,
+            ),
             // The register is written again before the clock has settled.
             (true, _) => {
-                freq.change = Change::Switching { opp: freq.wanted(limits), again: None };
+                freq.change = Change::Switching {
+                    opp: freq.wanted(limits),
+                    again: None,
+                };
                 return;
             }
             (false, Change::None) => (woken, 0),
             // It reads what is wanted when it runs.
             (false, Change::Woken { .. }) => return,
             (false, Change::Switching { opp, .. }) => {
-                freq.change = Change::Switching { opp, again: Some(cpu as u32) };
+                freq.change = Change::Switching {
+                    opp,
+                    again: Some(cpu as u32),
+                };
                 return;
             }
         };

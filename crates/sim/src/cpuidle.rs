@@ -11,9 +11,10 @@
 
 mod menu;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::api::Metric;
+use crate::energy::Rest;
 use crate::queue::NEVER;
 use crate::state::Sim;
 use crate::timeline::NONE;
@@ -87,7 +88,11 @@ impl CpuIdle {
     /// For a CPU with `states` idle states, on the physical core `core_slot` of its cluster.
     pub fn new(states: usize, core_slot: u32) -> Self {
         let residency = vec![Residency::default(); states].into();
-        CpuIdle { residency, core_slot, ..CpuIdle::default() }
+        CpuIdle {
+            residency,
+            core_slot,
+            ..CpuIdle::default()
+        }
     }
 
     /// In an idle state that no interrupt has ended.
@@ -97,7 +102,10 @@ impl CpuIdle {
 
     /// Powers of the core in this idle period, uW: with and without the cluster.
     pub fn powers(&self, states: &[IdleState]) -> (u64, u64) {
-        (states[self.core_state as usize].power_uw, states[self.state as usize].power_uw)
+        (
+            states[self.core_state as usize].power_uw,
+            states[self.state as usize].power_uw,
+        )
     }
 
     /// Books residency up to `to`; the cluster state is real from `deep_from` on.
@@ -147,21 +155,40 @@ impl Sim<'_> {
         }
         let choice = self.idle_select(cpu, states, tick_stopped);
         self.stop_tick(cpu, choice.stop_tick || tick_stopped);
-        self.trace_idle(cpu, Some(choice.state as u32));
+        self.enter(cpu, choice);
+    }
 
+    /// Enters the chosen state (`cpuidle_enter_state`).
+    fn enter(&mut self, cpu: usize, choice: Choice) {
+        let machine = self.machine;
+        let states = &machine.core_types[self.cpus[cpu].core_type as usize].idle_states[..];
         let now = self.now;
+        self.trace_idle(cpu, Some(choice.state as u32));
         let Some(state) = states.get(choice.state) else {
             // No state is known (`default_idle_call`): no latency, and no power.
             self.core.cpus[cpu].exit_latency = 0;
             self.cpus[cpu].idle.entered_at = now;
             self.cpus[cpu].idle.resumes_at = NEVER;
-            self.rest(cpu, 0, 0, now, false);
+            self.rest(
+                cpu,
+                Rest {
+                    core_uw: 0,
+                    deep_uw: 0,
+                    quiet_from: now,
+                    spins: false,
+                },
+            );
             return;
         };
         let cluster = &mut self.meters[self.cpus[cpu].cluster as usize];
         let last_vote = state.scope == IdleScope::Cluster && cluster.vote();
         let core_state = core_state(states, choice.state);
-        let entry_ns = if last_vote { state.entry_ns } else { states[core_state].entry_ns };
+        let entry_ns = if last_vote {
+            state.entry_ns
+        } else {
+            states[core_state].entry_ns
+        };
+        let spins = spins(state);
 
         self.core.cpus[cpu].exit_latency = state.wakeup_ns.min(u64::from(NONE - 1)) as u32;
         let idle = &mut self.cpus[cpu].idle;
@@ -172,12 +199,18 @@ impl Sim<'_> {
         idle.booked_to = idle.entry_end;
         idle.resumes_at = NEVER;
         idle.residency[choice.state].entries += 1;
-        idle.poll_until = match spins(state) && !choice.forced {
-            true => now + poll_limit(states, self.tunables.tick),
-            false => NEVER,
-        };
-        let spins = spins(state);
-        self.rest(cpu, states[core_state].power_uw, state.power_uw, now + entry_ns, spins);
+        if spins && !choice.forced {
+            idle.poll_until = now + poll_limit(states, self.tunables.tick);
+        }
+        self.rest(
+            cpu,
+            Rest {
+                core_uw: states[core_state].power_uw,
+                deep_uw: state.power_uw,
+                quiet_from: now + entry_ns,
+                spins,
+            },
+        );
         if last_vote {
             self.meters[self.cpus[cpu].cluster as usize].deepen();
         }
@@ -186,7 +219,11 @@ impl Sim<'_> {
     fn idle_select(&mut self, cpu: usize, states: &[IdleState], tick_stopped: bool) -> Choice {
         if states.is_empty() {
             // `default_idle_call`: the tick stops first.
-            return Choice { state: 0, stop_tick: true, forced: true };
+            return Choice {
+                state: 0,
+                stop_tick: true,
+                forced: true,
+            };
         }
         let c = &mut self.cpus[cpu];
         let next_timer_ns = match c.timers.first_key() {
@@ -212,10 +249,14 @@ impl Sim<'_> {
     fn stop_tick(&mut self, cpu: usize, stop: bool) {
         let c = &mut self.cpus[cpu];
         c.idle.tick_stopped = stop;
-        if stop {
-            c.idle.idle_calls = c.idle.idle_calls.wrapping_add(1);
+        if !stop {
+            return;
+        }
+        c.idle.idle_calls = c.idle.idle_calls.wrapping_add(1);
+        self.tickless.insert(cpu as u32);
+        if c.tick_at != NEVER {
             c.tick_at = NEVER;
-            self.tickless.insert(cpu as u32);
+            self.nohz_enter_idle(cpu);
         }
     }
 
@@ -235,7 +276,11 @@ impl Sim<'_> {
         let core_exit_ns = states[idle.core_state as usize].exit_ns;
         let entry_end = idle.entry_end;
         let votes = state.scope == IdleScope::Cluster;
-        let cluster_down = if votes { self.cluster_up(cpu, at) } else { None };
+        let cluster_down = if votes {
+            self.cluster_up(cpu, at)
+        } else {
+            None
+        };
         let cluster = &mut self.meters[self.cpus[cpu].cluster as usize];
         let resumes_at = match cluster_down {
             Some(down_at) => {
@@ -307,7 +352,11 @@ impl Sim<'_> {
                 name: format!("idle_residency_{name}_percent"),
                 unit: "percent",
                 better: None,
-                value: if self.now == 0 { 0.0 } else { 100.0 * sum.ns as f64 / all_ns },
+                value: if self.now == 0 {
+                    0.0
+                } else {
+                    100.0 * sum.ns as f64 / all_ns
+                },
             });
         }
         results
@@ -317,6 +366,12 @@ impl Sim<'_> {
 /// A name as part of a metric's: `cluster-sleep` is `cluster_sleep`.
 pub(crate) fn snake(name: &str) -> String {
     name.chars()
-        .map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' })
+        .map(|c| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '_'
+            }
+        })
         .collect()
 }

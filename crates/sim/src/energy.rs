@@ -79,6 +79,19 @@ impl Supply {
     }
 }
 
+/// How a CPU rests.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Rest {
+    /// Power of its core, uW.
+    pub core_uw: u64,
+    /// The same while the cluster state is real, uW.
+    pub deep_uw: u64,
+    /// It is in its state from this time on.
+    pub quiet_from: u64,
+    /// It polls, which keeps the cluster busy.
+    pub spins: bool,
+}
+
 /// A physical core.
 #[derive(Debug, Clone, Default)]
 struct CoreMeter {
@@ -127,7 +140,12 @@ impl ClusterMeter {
     }
 
     fn energy(&self) -> u128 {
-        self.supply.energy + self.cores.iter().map(|core| core.supply.energy).sum::<u128>()
+        self.supply.energy
+            + self
+                .cores
+                .iter()
+                .map(|core| core.supply.energy)
+                .sum::<u128>()
     }
 }
 
@@ -141,8 +159,10 @@ impl Sim<'_> {
             .iter()
             .map(|cluster| {
                 let cpus: Box<[u32]> = cluster.cpus.iter().map(|cpu| cpu as u32).collect();
-                let mut domains: Vec<u32> =
-                    cpus.iter().map(|&cpu| self.cpus[cpu as usize].freq_domain).collect();
+                let mut domains: Vec<u32> = cpus
+                    .iter()
+                    .map(|&cpu| self.cpus[cpu as usize].freq_domain)
+                    .collect();
                 domains.sort_unstable();
                 domains.dedup();
                 let supply = Supply {
@@ -176,25 +196,16 @@ impl Sim<'_> {
         }
     }
 
-    /// `cpu` stops executing now and is in its idle state from `quiet_from` on.
-    /// Its powers there are `core_uw`, and `deep_uw` while the cluster state is
-    /// real. A CPU that `spins` keeps the cluster busy.
+    /// `cpu` stops executing now.
     #[inline]
-    pub(crate) fn rest(
-        &mut self,
-        cpu: usize,
-        core_uw: u64,
-        deep_uw: u64,
-        quiet_from: u64,
-        spins: bool,
-    ) {
+    pub(crate) fn rest(&mut self, cpu: usize, rest: Rest) {
         let cluster = &mut self.meters[self.cpus[cpu].cluster as usize];
-        if !spins {
-            cluster.supply.stop(self.now, quiet_from);
+        if !rest.spins {
+            cluster.supply.stop(self.now, rest.quiet_from);
         }
         let core = &mut cluster.cores[self.cpus[cpu].idle.core_slot as usize];
-        if core.supply.stop(self.now, quiet_from) {
-            (core.supply.quiet_uw, core.supply.deep_uw) = (core_uw, deep_uw);
+        if core.supply.stop(self.now, rest.quiet_from) {
+            (core.supply.quiet_uw, core.supply.deep_uw) = (rest.core_uw, rest.deep_uw);
             if core.threads.len() > 1 {
                 self.shallower_sibling(cpu);
             }
@@ -224,7 +235,9 @@ impl Sim<'_> {
         if !spins {
             cluster.supply.start(at);
         }
-        cluster.cores[self.cpus[cpu].idle.core_slot as usize].supply.start(at);
+        cluster.cores[self.cpus[cpu].idle.core_slot as usize]
+            .supply
+            .start(at);
     }
 
     /// `cpu` takes back its vote at `at`. If that ends a cluster state: when
@@ -257,7 +270,11 @@ impl Sim<'_> {
             cluster.supply.busy_uw = cluster
                 .domains
                 .iter()
-                .map(|&d| self.freq[d as usize].opp(machine, d as usize).cluster_power_uw)
+                .map(|&d| {
+                    self.freq[d as usize]
+                        .opp(machine, d as usize)
+                        .cluster_power_uw
+                })
                 .max()
                 .unwrap_or(0);
         }
@@ -279,7 +296,11 @@ impl Sim<'_> {
     /// Energy of the run: in all, mean power, and per cluster. Nothing where the
     /// machine states no powers.
     pub fn energy_results(&mut self) -> Vec<Metric> {
-        let powered = self.machine.freq_domains.iter().flat_map(|domain| &domain.opps);
+        let powered = self
+            .machine
+            .freq_domains
+            .iter()
+            .flat_map(|domain| &domain.opps);
         if powered.into_iter().all(|opp| opp.core_power_uw == 0) {
             return vec![];
         }
@@ -319,8 +340,14 @@ fn cores(machine: &alight_machine::Machine, cpus: &[u32]) -> Box<[CoreMeter]> {
     cores
         .into_iter()
         .map(|(_, threads)| CoreMeter {
-            supply: Supply { active: threads.len() as u32, ..Supply::default() },
+            supply: Supply {
+                active: threads.len() as u32,
+                ..Supply::default()
+            },
             threads: threads.into(),
         })
         .collect()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,1 +1,214 @@
 // SPDX-License-Identifier: GPL-2.0-only
+
+use super::*;
+use crate::cpuidle::tests::at_boot;
+
+const MS: u64 = 1_000_000;
+
+/// Clocks of Juno's Cortex-A53.
+fn opps() -> Vec<Opp> {
+    [450, 575, 700, 775, 850]
+        .map(|mhz| Opp {
+            khz: mhz * 1000,
+            capacity: 0,
+            core_power_uw: 0,
+            cluster_power_uw: 0,
+        })
+        .into()
+}
+
+fn demand(util: u32) -> Demand {
+    Demand { util, max: 446 }
+}
+
+#[test]
+fn a_quarter_more_than_is_used_rounded_up_to_a_clock() {
+    for (util, mhz) in [
+        (1, 450),
+        (188, 450), // 447.9 MHz
+        (189, 575), // 450.2 MHz
+        (280, 700),
+        (356, 850), // 80 % of the capacity: 848.1 MHz
+        (357, 850), // 850.5 MHz: the top is the limit
+        (446, 850),
+    ] {
+        let mut sugov = Sugov::new(0);
+        assert_eq!(
+            sugov.next(demand(util), &opps(), false),
+            mhz * 1000,
+            "utilization {util}"
+        );
+    }
+}
+
+#[test]
+fn a_busy_cpu_alone_on_its_clock_is_not_slowed_down() {
+    let opps = opps();
+    let mut sugov = Sugov::new(0);
+    let khz = sugov.next(demand(300), &opps, false);
+    assert!(sugov.commit(0, khz));
+    assert_eq!(sugov.next(demand(100), &opps, true), khz, "held");
+    assert_eq!(sugov.next(demand(400), &opps, true), 850_000, "up is free");
+    assert_eq!(
+        sugov.next(demand(100), &opps, false),
+        450_000,
+        "not remembered as decided"
+    );
+}
+
+#[test]
+fn busy_means_no_idle_call_since_the_last_update() {
+    let mut sugov = Sugov::new(0);
+    let answers: Vec<bool> = [1, 1, 2, 2, 2, 5]
+        .map(|calls| sugov.still_busy(calls))
+        .into();
+    assert_eq!(answers, [false, true, false, true, true, false]);
+}
+
+#[test]
+fn changes_keep_their_distance() {
+    let mut sugov = Sugov::new(10 * MS);
+    assert!(sugov.due(0), "the first is free");
+    assert!(sugov.commit(0, 700_000));
+    assert!(!sugov.due(10 * MS - 1));
+    assert!(sugov.due(10 * MS));
+    assert!(!sugov.commit(10 * MS, 700_000), "no change");
+    assert!(sugov.due(10 * MS), "no change counts for nothing");
+}
+
+#[test]
+fn the_rate_limit_comes_from_the_driver() {
+    let domain = |rate_limit_ns, switch_ns| FreqDomain {
+        cpus: [0].into_iter().collect(),
+        opps: opps(),
+        switch_ns,
+        fast_switch: false,
+        rate_limit_ns,
+    };
+    for (stated, switch_ns, expected, what) in [
+        (Some(500_000), 5000, 500_000, "as stated"),
+        (None, 0, MS, "unknown latency"),
+        (None, 5000, 5 * MS, "a thousand times 5 us"),
+        (None, 1_200_000, 10 * MS, "but not above 10 ms"),
+    ] {
+        assert_eq!(
+            rate_limit_ns(&domain(stated, switch_ns)),
+            expected,
+            "{what}"
+        );
+    }
+}
+
+#[test]
+fn the_cpu_that_needs_the_highest_clock_decides() {
+    let all = [(100, 446), (300, 1024), (220, 446), (0, 446)];
+    let all = all.map(|(util, max)| Demand { util, max });
+    let highest = Demand::highest(all.into_iter());
+    assert_eq!((highest.util, highest.max), (220, 446));
+}
+
+#[test]
+fn governors_start_where_they_should() {
+    for (governor, khz, rate, scale) in [
+        (Governor::Performance, 850_000, 446, 1024),
+        (Governor::Powersave, 450_000, 236, 542),
+        (Governor::Schedutil, 450_000, 236, 542),
+    ] {
+        at_boot("juno-r0", governor, |sim| {
+            assert_eq!(sim.freq[0].opp(sim.machine, 0).khz, khz, "{governor:?}");
+            assert_eq!(sim.cpus[0].rate, rate, "{governor:?}");
+            assert_eq!(sim.core.cpus[0].freq_scale, scale, "{governor:?}");
+        });
+    }
+}
+
+/// Lets the pending change of `domain` happen, and gives its time.
+fn next_event(sim: &mut Sim, domain: usize) -> u64 {
+    let slot = sim.cpus.len() + domain;
+    for cpu in 0..sim.cpus.len() {
+        sim.queue.set(cpu, NEVER);
+    }
+    let (time, first) = sim.queue.first();
+    assert_eq!(first, slot, "a change is pending");
+    sim.now = time;
+    sim.cpufreq_event(domain);
+    time
+}
+
+#[test]
+fn a_thread_changes_the_clock_where_the_driver_sleeps() {
+    at_boot("juno-r0", Governor::Schedutil, |sim| {
+        let machine = sim.machine;
+        let domain = machine.cpus[3].freq_domain;
+        sim.now = 20 * MS;
+        sim.core.cpus[3].cfs.util_avg = 440;
+        sim.cpufreq_update(3);
+        assert_eq!(
+            sim.freq[domain].opp(machine, domain).khz,
+            450_000,
+            "not in the hook"
+        );
+        assert_eq!(next_event(sim, domain), 20 * MS, "the thread runs at once");
+        assert_eq!(
+            sim.freq[domain].opp(machine, domain).khz,
+            450_000,
+            "the driver sleeps"
+        );
+
+        let switch = sim.ns(3, sim.cpus[3].costs.switch);
+        let done = 20 * MS + switch + machine.freq_domains[domain].switch_ns;
+        assert_eq!(next_event(sim, domain), done);
+        assert_eq!(sim.freq[domain].opp(machine, domain).khz, 850_000);
+        for cpu in machine.freq_domains[domain].cpus.iter() {
+            assert_eq!(
+                (sim.cpus[cpu].rate, sim.core.cpus[cpu].freq_scale),
+                (446, 1024)
+            );
+        }
+        assert_eq!(
+            sim.freq[domain].change,
+            Change::None,
+            "nothing else is pending"
+        );
+    });
+}
+
+#[test]
+fn a_change_of_mind_while_the_driver_sleeps_comes_after() {
+    at_boot("juno-r0", Governor::Schedutil, |sim| {
+        let machine = sim.machine;
+        let domain = machine.cpus[3].freq_domain;
+        sim.freq[domain].sugov.freq_update_delay_ns = 0;
+        sim.now = 20 * MS;
+        for (util, wanted) in [(440, 850_000), (10, 450_000)] {
+            sim.core.cpus[3].cfs.util_avg = util;
+            sim.cpufreq_update(3);
+            assert_eq!(sim.freq[domain].sugov.next_freq, wanted);
+            if wanted == 850_000 {
+                next_event(sim, domain);
+            }
+        }
+        let khz = |sim: &Sim| sim.freq[domain].opp(sim.machine, domain).khz;
+        next_event(sim, domain);
+        assert_eq!(khz(sim), 850_000, "the first change is on its way");
+        next_event(sim, domain);
+        next_event(sim, domain);
+        assert_eq!(khz(sim), 450_000);
+        assert_eq!(sim.stats.freq_changes, 2);
+    });
+}
+
+#[test]
+fn a_fast_switch_needs_no_thread() {
+    at_boot("sdm845", Governor::Schedutil, |sim| {
+        let machine = sim.machine;
+        let domain = machine.cpus[0].freq_domain;
+        sim.now = 20 * MS;
+        sim.core.cpus[0].cfs.util_avg = machine.cpus[0].capacity_orig;
+        sim.cpufreq_update(0);
+        let done = next_event(sim, domain);
+        assert_eq!(done, 20 * MS + machine.freq_domains[domain].switch_ns);
+        assert_eq!(sim.core.cpus[0].freq_scale, 1024);
+        assert_eq!(sim.freq[domain].change, Change::None);
+    });
+}

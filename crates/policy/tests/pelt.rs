@@ -504,6 +504,18 @@ fn a_queue_is_the_sum_of_its_tasks() {
 }
 
 #[test]
+fn time_in_the_queue_is_runnable_but_not_running() {
+    let k = linux_5_5();
+    let (mut cpu, mut task) = (Cpu::default(), Task::default());
+    rq::clock(&mut cpu, PERIOD);
+    rq::enqueue(&k, &mut cpu, &mut task, false);
+    rq::clock(&mut cpu, 33 * PERIOD);
+    rq::set_next(&mut cpu, &mut task);
+    assert_eq!((task.pelt.util_avg, cpu.cfs.util_avg), (0, 0));
+    assert_eq!((task.pelt.run_avg, cpu.cfs.run_avg), (512, 512));
+}
+
+#[test]
 fn a_running_task_reports_a_change_only_at_period_ends() {
     let mut duo = Duo::new(Cpu::default());
     duo.wait(PERIOD);

@@ -283,6 +283,14 @@ fn otherwise_the_less_loaded_cpu_wins() {
             true,
         ),
         (
+            "a waker that is all of its CPU's load",
+            Weights {
+                sync_waker: Some(500),
+                ..across((500, 0), 100)
+            },
+            false,
+        ),
+        (
             "with sync a tie pulls",
             Weights {
                 sync_waker: Some(0),

@@ -4,7 +4,7 @@
 
 use crate::common::machines::{caches, clusters, flat, no_cache, nodes, of_capacities};
 use crate::common::world::World;
-use alight_policy::abi::task_flag;
+use alight_policy::abi::{domain_flag, task_flag};
 use alight_policy::{Kind, NONE};
 
 const BASE: &str = "linux-5.5";
@@ -115,7 +115,7 @@ fn a_node_with_an_idle_cpu_keeps_its_tasks() {
 #[test]
 fn an_overloaded_node_is_left_only_for_one_that_is_lighter_by_the_margin() {
     // Level NUMA: imbalance_pct 125, so the margin is 256, on the load per capacity.
-    for (here, there, leaves) in [(2000, 1743, false), (2000, 1744, false), (2000, 1500, true)] {
+    for (here, there, leaves) in [(600, 400, false), (600, 344, false), (600, 343, true)] {
         let mut w = World::new(&nodes(4, 20), BASE);
         repaired(&mut w).used(0..8, 1024).forks(0);
         for cpu in 0..8 {
@@ -160,9 +160,37 @@ fn a_fuller_type_of_group_loses() {
     for (name, here, there, leaves) in table {
         let mut w = two_groups(here.0, there.0);
         repaired(&mut w).used(0..2, here.1).used(2..4, there.1);
+        // Of equal load: only the type can decide.
+        (0..4).for_each(|cpu| _ = w.load(cpu, 1000));
         let answer = w.ask();
         assert_eq!(answer.cpu >= 2, leaves, "{name}: {}", w.explain());
     }
+}
+
+#[test]
+fn a_group_used_to_its_limit_is_full_but_not_overloaded() {
+    // 2000 * 100 against 2 * 800 * 125: neither room nor too much.
+    let leaves = |here: u32, there: (u32, u32)| {
+        let mut w = two_groups(here, there.0);
+        w.core.groups.iter_mut().for_each(|g| g.capacity = 2000);
+        repaired(&mut w).used(0..2, 800).used(2..4, there.1);
+        (0..4).for_each(|cpu| _ = w.load(cpu, 1000));
+        w.ask().cpu >= 2
+    };
+    assert!(leaves(1, (1, 799)), "there is room there");
+    assert!(!leaves(2, (1, 800)), "more tasks alone do not overload it");
+    assert!(!leaves(1, (2, 801)), "an overloaded one is no better");
+}
+
+#[test]
+fn of_equally_loaded_groups_the_next_in_the_ring_wins() {
+    let mut w = World::new(&caches(8, 2), BASE);
+    repaired(&mut w).used(0..8, 1024).forks(2);
+    for cpu in 0..8 {
+        let load = if cpu / 2 == 1 { 9000 } else { 2000 };
+        w.runs(cpu, 2).load(cpu, load);
+    }
+    w.expect(4, "slow_least_loaded");
 }
 
 #[test]
@@ -257,6 +285,43 @@ fn a_task_that_fits_nowhere_goes_to_the_biggest() {
     w.util(900).wakes(0, 1).expect(4, "slow_idle");
     w.wakes(4, 1).expect(4, "slow_local");
     w.busy([4]).expect(5, "slow_idle");
+}
+
+#[test]
+fn of_cpus_too_small_the_biggest_wins_but_only_over_a_smaller_one() {
+    for (capacities, biggest) in [([446, 897, 1024], 2), ([446, 1024, 897], 1)] {
+        let mut w = World::new(&of_capacities(&capacities), BASE);
+        w.util(900).wakes(0, 0).expect(biggest, "slow_idle");
+    }
+    let mut w = World::new(&of_capacities(&[1024, 1024, 446]), BASE);
+    w.util(900).busy([0]).wakes(0, 2).expect(0, "slow_local");
+}
+
+#[test]
+fn a_sleeper_is_decayed_before_it_is_compared() {
+    let mut w = World::new(&clusters(), BASE);
+    w.util(600).flips(1000, 8).wakes(0, 1);
+    w.wakee.pelt.last = 1 << 20;
+    w.wakee.pelt.util_sum = 600 * 46718;
+    w.core.cpus[1].cfs.last = 1 << 20;
+    w.expect(4, "slow_idle");
+    w.core.cpus[1].cfs.last = 33 << 20;
+    w.expect(0, "slow_local");
+}
+
+#[test]
+fn a_domain_that_does_not_balance_is_passed_over_on_the_way_down() {
+    for (balances, expected) in [(true, 6), (false, 5)] {
+        let mut w = World::new(&clusters(), BASE);
+        w.core.params.sched_idle_last = 0;
+        let cache = w.core.places[5].domain[0] as usize;
+        if !balances {
+            w.core.domains[cache].flags &= !domain_flag::BALANCE_WAKE;
+        }
+        w.busy([4]).sched_idle([5]).util(500).wakes(0, 1);
+        let answer = w.ask();
+        assert_eq!(answer.cpu, expected, "{}", w.explain());
+    }
 }
 
 #[test]

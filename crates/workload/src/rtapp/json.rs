@@ -143,13 +143,13 @@ impl Parser<'_> {
                 Ok(())
             }
             Some('*') => {
-                let Some(length) = self.rest.find("*/") else {
+                let Some(length) = self.comment_length() else {
                     return Err(Refusal::new(
                         start,
-                        "the comment is not closed; close it with `*/`",
+                        "the comment is not closed; close it with `*/`, and for json-c with an even number of `*` before that, or none",
                     ));
                 };
-                let end = self.rest.len() - length - 2;
+                let end = self.rest.len() - length;
                 while self.rest.len() > end {
                     self.advance();
                 }
@@ -159,6 +159,23 @@ impl Parser<'_> {
                 start,
                 "found `/`, expected a comment; write `// …` or `/* … */`",
             )),
+        }
+    }
+
+    /// Length of the rest of a block comment, its end included. json-c does not look at the character
+    /// behind a `*` a second time, and so overlooks the end of `/* **/`.
+    fn comment_length(&self) -> Option<usize> {
+        if self.mode == Mode::Workgen {
+            return self.rest.find("*/").map(|at| at + 2);
+        }
+        let mut from = 0;
+        loop {
+            let behind_star = from + self.rest[from..].find('*')? + 1;
+            let next = self.rest[behind_star..].chars().next()?;
+            from = behind_star + next.len_utf8();
+            if next == '/' {
+                return Some(from);
+            }
         }
     }
 
@@ -381,44 +398,48 @@ impl Parser<'_> {
                     ));
                 }
                 Some(c) if c == quote => return Ok(text),
-                Some('\\') => text.push(self.escape(escape_at)?),
+                Some('\\') => self.escape(escape_at, &mut text)?,
                 Some(c) => text.push(c),
             }
         }
     }
 
-    /// The character of an escape sequence whose backslash is behind.
-    fn escape(&mut self, at: Place) -> Result<char, Refusal> {
-        match self.advance() {
-            Some(c @ ('"' | '\\' | '/')) => Ok(c),
-            Some('b') => Ok('\u{8}'),
-            Some('f') => Ok('\u{c}'),
-            Some('n') => Ok('\n'),
-            Some('r') => Ok('\r'),
-            Some('t') => Ok('\t'),
-            Some('u') => self.unicode_escape(at),
-            _ => Err(Refusal::new(
-                at,
-                "the escape sequence is unknown; the valid ones: \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX",
-            )),
-        }
+    /// Appends the character of an escape sequence whose backslash is behind.
+    fn escape(&mut self, at: Place, text: &mut String) -> Result<(), Refusal> {
+        text.push(match self.advance() {
+            Some(c @ ('"' | '\\' | '/')) => c,
+            Some('b') => '\u{8}',
+            Some('f') => '\u{c}',
+            Some('n') => '\n',
+            Some('r') => '\r',
+            Some('t') => '\t',
+            Some('u') => return self.unicode_escape(at, text),
+            _ => {
+                return Err(Refusal::new(
+                    at,
+                    "the escape sequence is unknown; the valid ones: \\\" \\\\ \\/ \\b \\f \\n \\r \\t \\uXXXX",
+                ));
+            }
+        });
+        Ok(())
     }
 
-    fn unicode_escape(&mut self, at: Place) -> Result<char, Refusal> {
-        let first = self.four_hex_digits(at)?;
-        let is_high_surrogate = (0xd800..0xdc00).contains(&first);
-        if !is_high_surrogate || !self.rest.starts_with("\\u") {
-            return Ok(char::from_u32(first).unwrap_or(char::REPLACEMENT_CHARACTER));
+    /// Half of a surrogate pair alone becomes the replacement character.
+    fn unicode_escape(&mut self, at: Place, text: &mut String) -> Result<(), Refusal> {
+        let mut code = self.four_hex_digits(at)?;
+        while (0xd800..0xdc00).contains(&code) && self.rest.starts_with("\\u") {
+            self.advance();
+            self.advance();
+            let second = self.four_hex_digits(at)?;
+            if (0xdc00..0xe000).contains(&second) {
+                code = 0x10000 + ((code & 0x3ff) << 10) + (second & 0x3ff);
+            } else {
+                text.push(char::REPLACEMENT_CHARACTER);
+                code = second;
+            }
         }
-        self.advance();
-        self.advance();
-        let second = self.four_hex_digits(at)?;
-        let pair = 0x10000 + ((first & 0x3ff) << 10) + (second & 0x3ff);
-        Ok(match second {
-            0xdc00..0xe000 => char::from_u32(pair),
-            _ => char::from_u32(second),
-        }
-        .unwrap_or(char::REPLACEMENT_CHARACTER))
+        text.push(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+        Ok(())
     }
 
     fn four_hex_digits(&mut self, at: Place) -> Result<u32, Refusal> {

@@ -73,6 +73,16 @@ fn the_local_group_must_have_fewer_idle_cpus_to_be_left() {
 }
 
 #[test]
+fn a_cpu_with_a_remote_wakeup_under_way_is_not_idle() {
+    let mut w = World::new(&caches(8, 4), BASE);
+    w.busy([0, 1, 2, 4, 5]).forks(0);
+    w.core.cpus[6].wakeup_pending = 1;
+    w.expect(3, "slow_idle");
+    w.core.cpus[6].wakeup_pending = 0;
+    w.expect(6, "slow_idle");
+}
+
+#[test]
 fn of_equal_groups_the_next_in_the_ring_wins() {
     // The kernel's list of groups starts at the CPU's own.
     for (this, group) in [(0, 1), (5, 2), (9, 3), (14, 0)] {

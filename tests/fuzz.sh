@@ -15,11 +15,15 @@ seconds=${1:-15}
 triple=$(rustc -vV | sed -n 's/^host: //p')
 
 # Coverage that libFuzzer reads.
-flags='--cfg fuzzing -Cpasses=sancov-module
+flags=(
+	--cfg fuzzing
+	-Cpasses=sancov-module
 	-Cllvm-args=-sanitizer-coverage-level=4
 	-Cllvm-args=-sanitizer-coverage-inline-8bit-counters
 	-Cllvm-args=-sanitizer-coverage-pc-table
-	-Ccodegen-units=1 -Cdebug-assertions'
+	-Ccodegen-units=1
+	-Cdebug-assertions
+)
 
 passed=0 failed=0
 for manifest in crates/*/fuzz/Cargo.toml; do
@@ -27,7 +31,7 @@ for manifest in crates/*/fuzz/Cargo.toml; do
 	folder=$(dirname "$manifest")
 	build=${CARGO_TARGET_DIR:-$PWD/target}/fuzz
 	# The triple keeps the flags away from build scripts.
-	if ! RUSTFLAGS=$(echo $flags) CARGO_TARGET_DIR=$build \
+	if ! RUSTFLAGS="${flags[*]}" CARGO_TARGET_DIR=$build \
 		cargo build --quiet --release --target "$triple" --manifest-path "$manifest"; then
 		echo "FAIL  $folder: does not build"
 		failed=$((failed + 1))

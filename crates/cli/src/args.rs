@@ -291,7 +291,7 @@ fn style() -> impl TypedValueParser<Value = Style> {
 }
 
 fn mode() -> impl TypedValueParser<Value = Mode> {
-    one_of([("workgen", Mode::Workgen), ("rtapp", Mode::Rtapp)])
+    one_of([Mode::Workgen, Mode::Rtapp].map(|mode| (mode.as_str(), mode)))
 }
 
 /// A whole number from 1.

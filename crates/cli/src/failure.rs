@@ -56,8 +56,9 @@ impl From<SimError> for Failure {
     fn from(error: SimError) -> Self {
         match error {
             SimError::Refused(_) => Failure::bad_input(error),
-            // A broken invariant is a fault of this program, not of its input.
-            SimError::Trace(_) | SimError::Invariant { .. } => Failure::host(error),
+            SimError::Trace(error) => Failure::host(error),
+            // A fault of this program, not of its input.
+            SimError::Invariant { .. } => Failure::host(error),
         }
     }
 }
@@ -84,8 +85,7 @@ impl From<compare::Error> for Failure {
 
 impl From<alight_machine::Error> for Failure {
     fn from(error: alight_machine::Error) -> Self {
-        // A file that is not there is the user's; one that cannot be read for another reason is too:
-        // nothing ran yet and another name helps.
+        // One that cannot be read too: another name helps.
         Failure::bad_input(error)
     }
 }

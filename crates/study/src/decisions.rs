@@ -7,7 +7,7 @@ use alight_sim::Decision;
 use serde::Serialize;
 
 use crate::header::{Conditions, VERSION};
-use crate::report::{Columns, map, number, pretty};
+use crate::report::{Columns, head_of, map, number, pretty};
 
 const SCHEMA: &str = "alight.explain/1";
 
@@ -48,16 +48,14 @@ fn compared(note: &Note) -> Option<(&'static str, u32)> {
 
 /// The report for the terminal.
 pub fn table(conditions: &Conditions, task: &str, decisions: &[Decision]) -> String {
-    let mut head = Columns::new(0, 2);
-    for (label, value) in conditions.rows() {
-        head.row([label.to_owned(), value]);
-    }
+    let mut rows = conditions.rows();
     let count = match decisions.len() {
         1 => "1 decision".to_owned(),
         n => format!("{n} decisions"),
     };
-    head.row(["task".to_owned(), format!("{task}, {count}")]);
-    let mut text = format!("alight {VERSION}: explain\n{}", head.render());
+    rows.push(("task", format!("{task}, {count}")));
+    let head = head_of(rows, &conditions.command);
+    let mut text = format!("alight {VERSION}: explain\n{head}");
     for decision in decisions {
         text.push('\n');
         text.push_str(&one(decision));

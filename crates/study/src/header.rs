@@ -96,7 +96,6 @@ impl Conditions {
         if let Some(ns) = self.duration_ns {
             rows.push(("cut at", number::time(ns)));
         }
-        rows.push(("again", self.command.clone()));
         rows
     }
 }

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use crate::header::{Conditions, VERSION};
 use crate::metrics::{Key, Kind, named};
-use crate::report::{Columns, map, number, pretty};
+use crate::report::{Columns, head_of, map, number, pretty};
 
 const SCHEMA: &str = "alight.simulate/1";
 
@@ -62,12 +62,10 @@ pub fn json(conditions: &Conditions, outcome: &Outcome) -> String {
 
 /// The report for the terminal.
 pub fn table(conditions: &Conditions, outcome: &Outcome) -> String {
-    let mut head = Columns::new(0, 2);
-    for (label, value) in conditions.rows() {
-        head.row([label.to_owned(), value]);
-    }
-    head.row(["end".to_owned(), end(outcome)]);
-    let mut text = format!("alight {VERSION}: simulate\n{}", head.render());
+    let mut rows = conditions.rows();
+    rows.push(("end", end(outcome)));
+    let head = head_of(rows, &conditions.command);
+    let mut text = format!("alight {VERSION}: simulate\n{head}");
     let metrics = named(outcome);
     for (kind, title) in [
         (Kind::Result, "results"),

@@ -52,7 +52,6 @@ fn traced(
     let tasks = alight_sim::task_table(scenario)?;
     let mut file = TraceFile::create(path, &trace::header(scenario, command, &tasks))?;
     let outcome = alight_sim::run(scenario, Some(&mut file), cancel)?;
-    file.finish()
-        .map_err(|error| Failure::Host(format!("writing the trace: {error}")))?;
+    file.finish().map_err(Failure::host)?;
     Ok(outcome)
 }

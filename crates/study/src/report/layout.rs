@@ -73,9 +73,75 @@ impl Columns {
     }
 }
 
+/// The head of a report: labels, values, and the command that asks again in
+/// lines that a terminal shows and a shell takes.
+pub fn head_of(rows: impl IntoIterator<Item = (&'static str, String)>, command: &str) -> String {
+    let mut columns = Columns::new(0, 2);
+    for (label, value) in rows {
+        columns.row([label.to_owned(), value]);
+    }
+    for (index, line) in continued(command).into_iter().enumerate() {
+        let label = if index == 0 { "again" } else { "" };
+        columns.row([label.to_owned(), line]);
+    }
+    columns.render()
+}
+
+/// A command in lines that end in `\`, but for the last.
+fn continued(command: &str) -> Vec<String> {
+    const WIDTH: usize = 84;
+    let mut lines: Vec<String> = Vec::new();
+    for part in parts(command) {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + 1 + part.chars().count() <= WIDTH => {
+                line.push(' ');
+                line.push_str(&part);
+            }
+            _ => lines.push(part),
+        }
+    }
+    let last = lines.len().saturating_sub(1);
+    for line in &mut lines[..last] {
+        line.push_str(" \\");
+    }
+    lines
+}
+
+/// The quoted words of a command, each option with its value.
+fn parts(command: &str) -> Vec<String> {
+    let words = shell_words::split(command).unwrap_or_else(|_| vec![command.to_owned()]);
+    let mut parts: Vec<String> = Vec::new();
+    let mut value_follows = false;
+    for word in &words {
+        let quoted = shell_words::quote(word);
+        match parts.last_mut() {
+            Some(option) if value_follows => *option += &format!(" {quoted}"),
+            _ => parts.push(quoted.into_owned()),
+        }
+        value_follows = word.starts_with('-') && !value_follows;
+    }
+    parts
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_long_command_is_continued_where_a_shell_goes_on() {
+        let long =
+            "-w 'sysbench --max-time=5 --max-requests=-1 --test=threads --num-threads=6 run'";
+        let command = format!("alight compare -m juno-r0 {long} linux-5.5 --runs 20");
+        let lines = continued(&command);
+        assert_eq!(lines[0], "alight compare -m juno-r0 \\");
+        assert!(lines[1].starts_with("-w 'sysbench"), "{lines:?}");
+        assert!(
+            lines.iter().all(|line| line.chars().count() <= 86),
+            "{lines:?}"
+        );
+        let joined = lines.join("\n").replace("\\\n", "");
+        assert_eq!(shell_words::split(&joined), shell_words::split(&command));
+    }
 
     #[test]
     fn columns_are_as_wide_as_their_widest_cell() {

@@ -8,9 +8,14 @@ use crate::report::{number, words};
 pub(super) fn render(comparison: &Comparison) -> String {
     let mut text = String::new();
     for (label, value) in words::head(comparison) {
+        let label = if label.is_empty() { "which is" } else { label };
         text.push_str(&format!("- {label}: {}\n", escape(&value)));
     }
-    text.push_str(&format!("- program: {}\n\n", words::program()));
+    let again = escape(&comparison.header.command);
+    text.push_str(&format!(
+        "- again: {again}\n- program: {}\n\n",
+        words::program()
+    ));
     text.push_str(&table(comparison));
     text.push_str(&format!("\n{}\n", escape(words::STAR)));
     text

@@ -14,9 +14,14 @@ use crate::stats::{mean, std};
 pub(super) fn render(comparison: &Comparison) -> String {
     let mut text = String::new();
     for (label, value) in words::head(comparison) {
+        let label = if label.is_empty() { "which is" } else { label };
         text.push_str(&format!("# {label}: {value}\n"));
     }
-    text.push_str(&format!("# program: {}\n", words::program()));
+    let again = &comparison.header.command;
+    text.push_str(&format!(
+        "# again: {again}\n# program: {}\n",
+        words::program()
+    ));
     text.push_str(
         "# percent: positive is better; between stars the difference of the means is significant\n",
     );

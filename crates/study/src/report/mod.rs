@@ -15,7 +15,7 @@ mod words;
 mod tests;
 
 pub use json::{map, pretty};
-pub use layout::Columns;
+pub use layout::{Columns, head_of};
 
 use crate::compare::Comparison;
 

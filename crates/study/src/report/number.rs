@@ -1,11 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Numbers as text, the same on every machine.
 
-/// Digits that a printed number shows, those before the point included.
+/// Digits that a number shows at least, those before the point included.
 const SIGNIFICANT: i32 = 6;
+
+/// The same where the order of magnitude is what matters.
+const SIGNIFICANT_SHORT: i32 = 4;
 
 /// Decimals that show `value` with 6 significant digits, 0 to 9.
 pub fn decimals(value: f64) -> usize {
+    decimals_for(value, SIGNIFICANT)
+}
+
+fn decimals_for(value: f64, significant: i32) -> usize {
     if value == 0.0 || !value.is_finite() {
         return 0;
     }
@@ -14,7 +21,7 @@ pub fn decimals(value: f64) -> usize {
         .rsplit_once('e')
         .and_then(|(_, exponent)| exponent.parse().ok())
         .unwrap_or(0);
-    (SIGNIFICANT - 1 - exponent).clamp(0, 9) as usize
+    (significant - 1 - exponent).clamp(0, 9) as usize
 }
 
 /// `value` with `decimals` decimals.
@@ -28,6 +35,16 @@ pub fn plain(value: f64) -> String {
         0
     } else {
         decimals(value)
+    };
+    fixed(value, decimals)
+}
+
+/// `value` with 4 significant digits, a whole one without decimals.
+pub fn short(value: f64) -> String {
+    let decimals = if value.fract() == 0.0 {
+        0
+    } else {
+        decimals_for(value, SIGNIFICANT_SHORT)
     };
     fixed(value, decimals)
 }
@@ -102,6 +119,19 @@ mod tests {
             (1e-12, "0.000000000"),
         ] {
             assert_eq!(plain(value), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn short_numbers_show_four_digits_and_whole_ones_all() {
+        for (value, text) in [
+            (19.25, "19.25"),
+            (1850.75, "1851"),
+            (123_456.7, "123457"),
+            (7663.0, "7663"),
+            (0.000_296_954, "0.0002970"),
+        ] {
+            assert_eq!(short(value), text, "{value}");
         }
     }
 

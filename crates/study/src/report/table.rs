@@ -5,7 +5,7 @@ use alight_policy::STEPS;
 
 use crate::compare::{Comparison, Series, Variant};
 use crate::metrics::Kind;
-use crate::report::layout::Columns;
+use crate::report::layout::{Columns, head_of};
 use crate::report::{number, words};
 use crate::stats::Summary;
 
@@ -30,11 +30,9 @@ pub(super) fn render(comparison: &Comparison) -> String {
 }
 
 fn head(comparison: &Comparison) -> String {
-    let mut columns = Columns::new(0, 2);
-    for (label, value) in words::head(comparison) {
-        columns.row([label.to_owned(), value]);
-    }
-    format!("{}: compare\n{}", words::program(), columns.render())
+    let rows = words::head(comparison);
+    let head = head_of(rows, &comparison.header.command);
+    format!("{}: compare\n{head}", words::program())
 }
 
 /// The statistics of one series; all with the decimals that its base's mean needs.
@@ -113,8 +111,8 @@ fn mean_row(base: &Series, other: &Variant) -> Option<[String; 5]> {
     let delta = series.delta?;
     Some([
         base.key.name.clone(),
-        number::plain(base.summary.mean),
-        number::plain(series.summary.mean),
+        number::short(base.summary.mean),
+        number::short(series.summary.mean),
         number::percent(delta.delta_percent),
         if delta.significant { "*" } else { "" }.to_owned(),
     ])

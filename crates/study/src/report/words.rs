@@ -70,19 +70,14 @@ fn contiguous(seeds: &[u64]) -> bool {
     seeds.windows(2).all(|pair| pair[0] + 1 == pair[1])
 }
 
-/// The machine with its size and governor.
-pub fn machine(comparison: &Comparison) -> String {
-    let header = &comparison.header;
-    format!(
-        "{}: {}, {} CPUs, {}",
-        header.machine, header.description, header.cpus, header.governor
-    )
-}
-
 /// The conditions as pairs of a label and a text, for reports with a head.
 pub fn head(comparison: &Comparison) -> Vec<(&'static str, String)> {
     let header = &comparison.header;
-    let mut head = vec![("machine", machine(comparison))];
+    let machine = format!(
+        "{}, {} CPUs, {}",
+        header.machine, header.cpus, header.governor
+    );
+    let mut head = vec![("machine", machine), ("", header.description.clone())];
     head.extend(header.workloads.iter().map(|w| ("workload", w.clone())));
     if let Some(ns) = header.duration_ns {
         head.push(("cut at", number::time(ns)));
@@ -93,7 +88,6 @@ pub fn head(comparison: &Comparison) -> Vec<(&'static str, String)> {
         head.push((role, format!("{} (hash {hash})", variant.scheduler)));
     }
     head.push(("runs", runs(comparison)));
-    head.push(("again", header.command.clone()));
     head
 }
 

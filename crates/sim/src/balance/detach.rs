@@ -101,12 +101,18 @@ impl Sim<'_> {
     }
 
     /// Takes tasks off the source's queue, coldest first, and puts them on the
-    /// destination's (`detach_tasks`, `attach_tasks`). The source's lock is held by `by`.
+    /// destination's (`detach_tasks`, `attach_tasks`).
+    ///
+    /// `by` pays for both locks, but does not queue for them: its attempt is
+    /// charged ahead of the clock, and whoever wants the lock before the attempt
+    /// has really got there must not wait behind it.
     pub(super) fn move_tasks(&mut self, by: usize, scope: &Scope, take: &mut Take) -> u32 {
         if take.amount <= 0 {
             return 0;
         }
-        self.take_rq_lock(by, take.src);
+        let costs = &self.cpus[by].costs;
+        let lock = costs.lock + costs.lock_hold;
+        self.charge(by, lock);
         self.clock(take.src);
         let mut batch = Batch { tasks: [NONE; NR_MIGRATE as usize], len: 0 };
         self.detach_batch(scope, take, &mut batch);
@@ -114,7 +120,7 @@ impl Sim<'_> {
             return 0;
         }
         self.stats.lb_pulled += batch.len as u64;
-        self.take_rq_lock(by, take.dst);
+        self.charge(by, lock);
         // The kernel's list of detached tasks is a stack.
         for &task in batch.tasks[..batch.len].iter().rev() {
             self.attach_task(take.dst, task);

@@ -94,6 +94,8 @@ pub(crate) struct CpuBalance {
     idle: u32,
     /// A kick is on its way ([`nohz::STATS`], [`nohz::BALANCE`]).
     nohz_flags: u8,
+    /// What it does for all idle CPUs.
+    round: Option<nohz::Round>,
     /// In the set of tickless CPUs since its tick stopped, up to its next busy tick.
     nohz_tick_stopped: bool,
 }
@@ -108,6 +110,7 @@ impl Default for CpuBalance {
             nr_running: 0,
             idle: 0,
             nohz_flags: 0,
+            round: None,
             nohz_tick_stopped: false,
         }
     }

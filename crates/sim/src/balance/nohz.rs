@@ -13,6 +13,32 @@ use alight_policy::rq;
 pub(super) const STATS: u8 = 1 << 0;
 /// Balance (`NOHZ_BALANCE_KICK`).
 pub(super) const BALANCE: u8 = 1 << 1;
+/// Longest part of a round that nothing interrupts, ns. The kernel looks at
+/// `need_resched` after each CPU, which takes some microseconds; a finer slice
+/// costs events and changes no wakeup by more than this.
+const SLICE: u64 = 10_000;
+
+/// A round over the idle CPUs under way (`_nohz_idle_balance`).
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Round {
+    flags: u8,
+    /// CPUs below had their turn.
+    from: u32,
+    /// Earliest next balance of a CPU seen, jiffies; set if `due_known`.
+    next_balance: u64,
+    due_known: bool,
+    /// Blocked load is left on a CPU seen.
+    has_blocked: bool,
+}
+
+impl Round {
+    fn note_due(&mut self, next_balance: u64) {
+        if next_balance < self.next_balance {
+            self.next_balance = next_balance;
+            self.due_known = true;
+        }
+    }
+}
 
 impl Sim<'_> {
     /// The tick of `cpu`, which idles, stops (`nohz_balance_enter_idle`).
@@ -85,13 +111,41 @@ impl Sim<'_> {
     }
 
     /// The kicked CPU balances for all idle CPUs (`scheduler_ipi`,
-    /// `nohz_idle_balance`), unless it has got work in the meantime.
+    /// `nohz_idle_balance`), unless it has got work in the meantime. The round
+    /// takes [`SLICE`] at a time, so that work which comes ends it as `need_resched`
+    /// does in the kernel.
     pub fn balance_nohz(&mut self, cpu: usize) {
-        let flags = std::mem::take(&mut self.cpus[cpu].balance.nohz_flags);
-        if flags != 0 && self.is_idle(cpu) && !self.cpus[cpu].need_resched {
-            let now = self.jiffies();
-            self.nohz_idle_balance(cpu, flags, Idle::Idle, now);
+        let free = self.is_idle(cpu) && !self.cpus[cpu].need_resched;
+        let balance = &mut self.cpus[cpu].balance;
+        let mut round = match balance.round.take() {
+            Some(round) => round,
+            None => {
+                let flags = std::mem::take(&mut balance.nohz_flags);
+                if flags == 0 || !free {
+                    return;
+                }
+                self.nohz_round_begin(flags)
+            }
+        };
+        if !free {
+            self.cpus[cpu].balance.nohz_flags = 0;
+            round.has_blocked = true;
+            return self.nohz_round_end(&round);
         }
+        let until = self.reached(cpu) + SLICE;
+        if self.nohz_round_go_on(cpu, &mut round, until) {
+            self.nohz_round_own(cpu, &mut round);
+            self.nohz_round_end(&round);
+            if self.cpus[cpu].balance.nohz_flags == 0 {
+                return;
+            }
+        } else {
+            self.cpus[cpu].balance.round = Some(round);
+        }
+        let at = self.reached(cpu);
+        let c = &mut self.cpus[cpu];
+        c.balance_kicked = true;
+        c.ipi_at = c.ipi_at.min(at);
     }
 
     /// A CPU that goes idle for a while refreshes the others' blocked load while
@@ -99,58 +153,60 @@ impl Sim<'_> {
     pub(super) fn nohz_newidle_balance(&mut self, cpu: usize, now: u64) {
         let due = self.nohz.has_blocked && now >= self.nohz.next_blocked;
         if due && self.core.cpus[cpu].avg_idle >= MIGRATION_COST {
-            self.nohz_idle_balance(cpu, STATS, Idle::NewlyIdle, now);
+            let mut round = self.nohz_round_begin(STATS);
+            self.nohz_round_go_on(cpu, &mut round, u64::MAX);
+            self.nohz.next_blocked = now + self.nohz.jiffies_of_ms(LOAD_AVG_PERIOD);
+            self.nohz_round_end(&round);
         }
     }
 
-    /// `_nohz_idle_balance`. The CPU's time is charged as a whole: work that
-    /// reaches it meanwhile waits for the end instead of cutting the round short.
-    fn nohz_idle_balance(&mut self, this: usize, flags: u8, idle: Idle, now: u64) {
-        let words = self.nohz.words;
-        let mut next_balance = now + 60 * self.nohz.hz;
-        let mut update_next_balance = false;
-        let mut has_blocked = false;
-        let mut done = true;
+    fn nohz_round_begin(&mut self, flags: u8) -> Round {
         self.nohz.has_blocked = false;
+        let far = self.jiffies() + 60 * self.nohz.hz;
+        Round { flags, from: 0, next_balance: far, due_known: false, has_blocked: false }
+    }
 
-        let mut from = 0;
-        while let Some(at) = self.nohz.idle.next_and(&self.nohz.idle_cpus, from, words) {
-            from = at + 1;
+    /// The loop of `_nohz_idle_balance` up to `until`; true if it got to its end.
+    fn nohz_round_go_on(&mut self, this: usize, round: &mut Round, until: u64) -> bool {
+        let now = self.jiffies();
+        let words = self.nohz.words;
+        while let Some(at) = self.nohz.idle.next_and(&self.nohz.idle_cpus, round.from, words) {
+            if self.reached(this) >= until {
+                return false;
+            }
+            round.from = at + 1;
             let cpu = at as usize;
             if cpu == this {
                 continue;
             }
-            if self.cpus[this].need_resched {
-                has_blocked = true;
-                done = false;
-                break;
-            }
             if self.nohz.blocked.contains(at) {
                 self.charge(this, self.cpus[this].costs.newidle_cpu);
                 self.refresh_blocked(cpu, now);
-                has_blocked |= self.nohz.blocked.contains(at);
+                round.has_blocked |= self.nohz.blocked.contains(at);
             }
-            if flags & BALANCE != 0 && now >= self.cpus[cpu].balance.next_balance {
+            if round.flags & BALANCE != 0 && now >= self.cpus[cpu].balance.next_balance {
                 self.rebalance_domains(this, cpu, Idle::Idle, now);
             }
-            if self.cpus[cpu].balance.next_balance < next_balance {
-                next_balance = self.cpus[cpu].balance.next_balance;
-                update_next_balance = true;
-            }
+            round.note_due(self.cpus[cpu].balance.next_balance);
         }
-        if done {
-            if idle != Idle::NewlyIdle {
-                self.refresh_blocked(this, now);
-                has_blocked |= self.nohz.blocked.contains(this as u32);
-            }
-            if flags & BALANCE != 0 {
-                self.rebalance_domains(this, this, Idle::Idle, now);
-            }
-            self.nohz.next_blocked = now + self.nohz.jiffies_of_ms(LOAD_AVG_PERIOD);
+        true
+    }
+
+    /// The balancing CPU's own turn comes last.
+    fn nohz_round_own(&mut self, this: usize, round: &mut Round) {
+        let now = self.jiffies();
+        self.refresh_blocked(this, now);
+        round.has_blocked |= self.nohz.blocked.contains(this as u32);
+        if round.flags & BALANCE != 0 {
+            self.rebalance_domains(this, this, Idle::Idle, now);
         }
-        self.nohz.has_blocked |= has_blocked;
-        if update_next_balance {
-            self.nohz.next_balance = next_balance;
+        self.nohz.next_blocked = now + self.nohz.jiffies_of_ms(LOAD_AVG_PERIOD);
+    }
+
+    fn nohz_round_end(&mut self, round: &Round) {
+        self.nohz.has_blocked |= round.has_blocked;
+        if round.due_known {
+            self.nohz.next_balance = round.next_balance;
         }
     }
 

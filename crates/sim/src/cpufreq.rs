@@ -275,13 +275,12 @@ impl Sim<'_> {
             }
         };
         freq.change = change;
-        self.queue.set(self.cpus.len() + domain, self.now + due);
+        self.freq_queue.set(domain, self.now + due);
     }
 
     /// The pending change of `domain` is due.
     pub fn cpufreq_event(&mut self, domain: usize) {
-        let slot = self.cpus.len() + domain;
-        self.queue.set(slot, NEVER);
+        self.freq_queue.set(domain, NEVER);
         match self.freq[domain].change {
             Change::None => {}
             Change::Woken { cpu } => self.sugov_work(domain, cpu as usize),
@@ -311,7 +310,7 @@ impl Sim<'_> {
             self.arm(host);
         }
         let due = self.now + self.ns(cpu, switch) + limits.switch_ns;
-        self.queue.set(self.cpus.len() + domain, due);
+        self.freq_queue.set(domain, due);
     }
 
     /// A CPU of `domain` whose task makes way for the governor's thread: `cpu`

@@ -323,6 +323,20 @@ impl Sim<'_> {
         self.idle_states(cpu).get(state).is_some_and(|s| s.polling)
     }
 
+    /// `cpu` polls in software.
+    pub(crate) fn idle_spins(&self, cpu: usize) -> bool {
+        let state = self.cpus[cpu].idle.state as usize;
+        self.idle_states(cpu).get(state).is_some_and(spins)
+    }
+
+    /// `cpu` asks, or asked last, for a state of its cluster.
+    pub(crate) fn idle_votes(&self, cpu: usize) -> bool {
+        let state = self.cpus[cpu].idle.state as usize;
+        self.idle_states(cpu)
+            .get(state)
+            .is_some_and(|s| s.scope == IdleScope::Cluster)
+    }
+
     /// Idle states over all CPUs: how often each was asked for, and the share of
     /// the run that the hardware was in it.
     pub fn idle_results(&mut self) -> Vec<Metric> {

@@ -282,6 +282,7 @@ impl Sim<'_> {
 
     /// Brings meters and residencies to now.
     pub(crate) fn meters_flush(&mut self) {
+        debug_assert_eq!(self.power_check(), Ok(()));
         for cluster in &mut self.meters {
             cluster.advance(self.now);
             for &cpu in &cluster.cpus {
@@ -291,6 +292,55 @@ impl Sim<'_> {
                 }
             }
         }
+    }
+
+    /// Do meters and votes agree with what the CPUs do?
+    ///
+    /// # Errors
+    /// What does not hold.
+    pub(crate) fn power_check(&self) -> Result<(), String> {
+        let ensure = |holds, what: String| if holds { Ok(()) } else { Err(what) };
+        for (meter, cluster) in self.meters.iter().zip(&self.machine.clusters) {
+            let count = |cpus: &[u32], wanted: &dyn Fn(usize) -> bool| {
+                cpus.iter().filter(|&&cpu| wanted(cpu as usize)).count() as u32
+            };
+            let executing = |cpu: usize| !self.cpus[cpu].idle.resting();
+            let active = count(&meter.cpus, &|cpu| executing(cpu) || self.idle_spins(cpu));
+            let votes = count(&meter.cpus, &|cpu| !executing(cpu) && self.idle_votes(cpu));
+            let name = &cluster.name;
+            ensure(
+                meter.supply.active == active,
+                format!(
+                    "cluster {name} is metered with {} active CPUs, not {active}",
+                    meter.supply.active
+                ),
+            )?;
+            ensure(
+                meter.votes == votes,
+                format!(
+                    "cluster {name} has {} votes to sleep, not {votes}",
+                    meter.votes
+                ),
+            )?;
+            ensure(
+                (meter.deep_from != NEVER) == (votes as usize == meter.cpus.len()),
+                format!(
+                    "cluster {name}: {votes} votes, asleep from {}",
+                    meter.deep_from
+                ),
+            )?;
+            for core in &meter.cores {
+                let active = count(&core.threads, &executing);
+                ensure(
+                    core.supply.active == active,
+                    format!(
+                        "the core of CPU {} is metered with {} active threads, not {active}",
+                        core.threads[0], core.supply.active
+                    ),
+                )?;
+            }
+        }
+        Ok(())
     }
 
     /// Energy of the run: in all, mean power, and per cluster. Nothing where the

@@ -124,12 +124,8 @@ fn governors_start_where_they_should() {
 
 /// Lets the pending change of `domain` happen, and gives its time.
 fn next_event(sim: &mut Sim, domain: usize) -> u64 {
-    let slot = sim.cpus.len() + domain;
-    for cpu in 0..sim.cpus.len() {
-        sim.queue.set(cpu, NEVER);
-    }
-    let (time, first) = sim.queue.first();
-    assert_eq!(first, slot, "a change is pending");
+    let (time, first) = sim.freq_queue.first();
+    assert_eq!(first, domain, "a change is pending");
     sim.now = time;
     sim.cpufreq_event(domain);
     time
@@ -211,4 +207,37 @@ fn a_fast_switch_needs_no_thread() {
         assert_eq!(sim.core.cpus[0].freq_scale, 1024);
         assert_eq!(sim.freq[domain].change, Change::None);
     });
+}
+
+#[test]
+fn the_thread_takes_two_switches_from_a_running_task() {
+    at_boot("juno-r0", Governor::Schedutil, |sim| {
+        let domain = sim.machine.cpus[3].freq_domain;
+        // CPU 4 runs a task; the queue of CPU 3, which idles, wants more.
+        (sim.cpus[4].phase, sim.cpus[4].curr) = (Phase::Running, 0);
+        sim.now = 20 * MS;
+        sim.cpus[4].segment_start = sim.now;
+        sim.core.cpus[3].cfs.util_avg = 440;
+        sim.cpufreq_update(3);
+        next_event(sim, domain);
+        assert_eq!(sim.cpus[4].steal, sim.ns(4, 2 * sim.cpus[4].costs.switch));
+        assert_eq!(sim.cpus[3].steal, 0);
+    });
+}
+
+#[test]
+fn fixed_governors_never_ask_for_a_change() {
+    for governor in [Governor::Performance, Governor::Powersave] {
+        at_boot("juno-r0", governor, |sim| {
+            sim.now = 20 * MS;
+            for util in [0, 446] {
+                sim.core.cpus[3].cfs.util_avg = util;
+                sim.cpufreq_update(3);
+            }
+            assert!(
+                sim.freq.iter().all(|f| f.change == Change::None),
+                "{governor:?}"
+            );
+        });
+    }
 }

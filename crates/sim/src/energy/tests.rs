@@ -212,3 +212,15 @@ fn siblings_are_one_core() {
         );
     });
 }
+
+#[test]
+fn the_check_finds_a_vote_too_many() {
+    at_boot("juno-r0", Governor::Performance, |sim| {
+        assert_eq!(sim.power_check(), Ok(()));
+        let cluster = sim.machine.cpus[1].cluster;
+        sim.meters[cluster].vote();
+        let name = big_name(sim);
+        let expected = format!("cluster {name} has 1 votes to sleep, not 0");
+        assert_eq!(sim.power_check(), Err(expected));
+    });
+}

@@ -40,38 +40,33 @@ static u32 native_task_util_est(const struct policy_params *k, const struct poli
 	return task_util_est(k, t);
 }
 
-const struct policy_table *alight_policy_table(void);
+extern const struct policy_table alight_policy_table;
 
-const struct policy_table *alight_policy_table(void)
-{
-	static const struct policy_table table = {
-		.version = 1,
-		.sizes = {
-			sizeof(struct policy_params), sizeof(struct policy_topology),
-			sizeof(struct policy_domain), sizeof(struct policy_place),
-			sizeof(struct policy_group), sizeof(struct policy_llc),
-			sizeof(struct policy_cpu), sizeof(struct policy_task),
-			sizeof(struct policy_answer), sizeof(struct policy_ctx),
-		},
-		.select = policy_select,
-		.rq_clock = rq_clock,
-		.rq_clock_idle = rq_clock_idle,
-		.rq_enqueue = rq_enqueue,
-		.rq_dequeue = rq_dequeue,
-		.rq_set_next = rq_set_next,
-		.rq_update_curr = rq_update_curr,
-		.rq_detach = rq_detach,
-		.rq_idle_end = rq_idle_end,
-		.queue_refresh = queue_refresh,
-		.task_remove = task_remove,
-		.task_init_util = task_init_util,
-		.task_util_est = native_task_util_est,
-		.pelt_decay = pelt_decay,
-		.pelt_accumulate = pelt_accumulate,
-		.pelt_average = pelt_average,
-		.pelt13_full = pelt13_full,
-		.pelt13_update = pelt13_update,
-	};
-
-	return &table;
-}
+const struct policy_table alight_policy_table = {
+	.version = 1,
+	.sizes = {
+		sizeof(struct policy_params), sizeof(struct policy_topology),
+		sizeof(struct policy_domain), sizeof(struct policy_place),
+		sizeof(struct policy_group), sizeof(struct policy_llc),
+		sizeof(struct policy_cpu), sizeof(struct policy_task),
+		sizeof(struct policy_answer), sizeof(struct policy_ctx),
+	},
+	.select = policy_select,
+	.rq_clock = rq_clock,
+	.rq_clock_idle = rq_clock_idle,
+	.rq_enqueue = rq_enqueue,
+	.rq_dequeue = rq_dequeue,
+	.rq_set_next = rq_set_next,
+	.rq_update_curr = rq_update_curr,
+	.rq_detach = rq_detach,
+	.rq_idle_end = rq_idle_end,
+	.queue_refresh = queue_refresh,
+	.task_remove = task_remove,
+	.task_init_util = task_init_util,
+	.task_util_est = native_task_util_est,
+	.pelt_decay = pelt_decay,
+	.pelt_accumulate = pelt_accumulate,
+	.pelt_average = pelt_average,
+	.pelt13_full = pelt13_full,
+	.pelt13_update = pelt13_update,
+};

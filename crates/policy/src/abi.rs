@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The structures of `policy/model.h`, field by field, and the table of entry
-//! points. [`table`] refuses a build whose layouts differ.
+//! points. [`check`] refuses a build whose layouts differ.
 
 use std::ffi::c_int;
-use std::sync::OnceLock;
 
 /// "No CPU, domain, group or task".
 pub const NONE: u32 = u32::MAX;
@@ -504,34 +503,38 @@ pub(crate) struct Table {
 }
 
 unsafe extern "C" {
-    safe fn alight_policy_table() -> &'static Table;
+    static alight_policy_table: Table;
 }
 
 const VERSION: u32 = 1;
 
 /// The core's entry points.
+#[inline]
+pub(crate) fn table() -> &'static Table {
+    // SAFETY: a constant of the C core, linked statically; [`check`] holds its
+    // layout against ours before the first machine is built.
+    unsafe { &alight_policy_table }
+}
+
+/// Holds the C core's layouts against this file's.
 ///
 /// # Panics
-/// If the C core was built with other layouts than this file describes.
-pub(crate) fn table() -> &'static Table {
-    static TABLE: OnceLock<&'static Table> = OnceLock::new();
-    TABLE.get_or_init(|| {
-        let table = alight_policy_table();
-        assert_eq!(table.version, VERSION, "policy core: version");
-        let sizes = [
-            size_of::<Params>(),
-            size_of::<Topology>(),
-            size_of::<Domain>(),
-            size_of::<Place>(),
-            size_of::<Group>(),
-            size_of::<Llc>(),
-            size_of::<Cpu>(),
-            size_of::<Task>(),
-            size_of::<Answer>(),
-            size_of::<Ctx>(),
-        ]
-        .map(|size| size as u32);
-        assert_eq!(table.sizes, sizes, "policy core: structure sizes");
-        table
-    })
+/// If the core was built from other headers.
+pub(crate) fn check() {
+    let table = table();
+    assert_eq!(table.version, VERSION, "policy core: version");
+    let sizes = [
+        size_of::<Params>(),
+        size_of::<Topology>(),
+        size_of::<Domain>(),
+        size_of::<Place>(),
+        size_of::<Group>(),
+        size_of::<Llc>(),
+        size_of::<Cpu>(),
+        size_of::<Task>(),
+        size_of::<Answer>(),
+        size_of::<Ctx>(),
+    ]
+    .map(|size| size as u32);
+    assert_eq!(table.sizes, sizes, "policy core: structure sizes");
 }

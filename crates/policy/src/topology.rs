@@ -165,6 +165,7 @@ impl Level {
 /// # Errors
 /// If the description contradicts itself or exceeds the core's limits.
 pub fn build(machine: &Description, params: &Params) -> Result<Core, Error> {
+    crate::abi::check();
     check(machine)?;
     let mut builder = Builder::new(machine, params);
     builder.add_domains();

@@ -277,7 +277,8 @@ impl<'a> Builder<'a> {
             }
         };
         let affinity = match &given.affinity {
-            None => None,
+            // All CPUs are the first mask.
+            None => given.lift_affinity.then_some(0),
             Some(cpus) => Some(self.affinity(workload, cpus)?),
         };
         Ok(Attributes {
@@ -424,7 +425,8 @@ impl<'a> Builder<'a> {
             cpus,
             nodes: Nodes::new(parts.tasks.len()),
             tasks: parts.tasks,
-            queue: Queue::new(nr_cpus + machine.freq_domains.len()),
+            queue: Queue::new(nr_cpus),
+            freq_queue: Queue::new(machine.freq_domains.len()),
             ops: parts.ops,
             comms: parts.comms,
             masks: parts.masks,
@@ -442,7 +444,6 @@ impl<'a> Builder<'a> {
             meters: vec![],
             nohz: Nohz::default(),
             overloaded: Mask::EMPTY,
-            tickless: Mask::EMPTY,
             stats: Stats::default(),
             tracing: out.sink.is_some(),
             out,
@@ -470,7 +471,6 @@ fn new_cpu(machine: &Machine, cpu: usize) -> Cpu {
         fair: Timeline::default(),
         timers: Timeline::default(),
         end: NEVER,
-        in_idle_state: false,
         balance_kicked: false,
         tick_at: NEVER,
         ipi_at: NEVER,

@@ -88,8 +88,17 @@ impl Sim<'_> {
     /// Brings the clocks of `cpu` and the progress of its task to now.
     #[inline]
     pub fn clock(&mut self, cpu: usize) {
-        rq::clock(&mut self.core.cpus[cpu], self.now);
+        self.rq_clock(cpu);
         self.progress(cpu);
+    }
+
+    /// Brings the clocks of the queue of `cpu` to now.
+    #[inline]
+    pub fn rq_clock(&mut self, cpu: usize) {
+        let view = &mut self.core.cpus[cpu];
+        if view.clock != self.now {
+            rq::clock(view, self.now);
+        }
     }
 
     #[inline]
@@ -145,6 +154,7 @@ impl Sim<'_> {
         let t = &mut self.tasks[task as usize];
         t.cpu = cpu as u32;
         let key = t.vruntime;
+        self.rq_changed(cpu);
         let c = &mut self.cpus[cpu];
         Self::list_push_front(&mut self.tasks, &mut c.lru, task);
         c.fair.insert(&mut self.nodes, task, key);
@@ -161,6 +171,7 @@ impl Sim<'_> {
         if self.core.cpus[cpu].nr_running == 1 {
             self.overloaded.remove(cpu as u32);
         }
+        self.rq_changed(cpu);
     }
 
     /// A woken task joins: not further back than half a latency period from the

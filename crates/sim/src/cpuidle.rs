@@ -37,7 +37,9 @@ pub(crate) struct CpuIdle {
     core_state: u32,
     /// When the state was asked for.
     entered_at: u64,
-    /// When the core is in it; until then nothing stops the entry.
+    /// Until then the idle task has other work; an interrupt finds it there.
+    entry_begin: u64,
+    /// When the core is in it; from the begin to then nothing stops the entry.
     entry_end: u64,
     /// When it executes again, set once an interrupt has come.
     resumes_at: u64,
@@ -72,6 +74,7 @@ impl Default for CpuIdle {
             state: 0,
             core_state: 0,
             entered_at: 0,
+            entry_begin: 0,
             entry_end: 0,
             resumes_at: 0,
             booked_to: 0,
@@ -144,9 +147,10 @@ impl Sim<'_> {
         &self.machine.core_types[self.cpus[cpu].core_type as usize].idle_states
     }
 
-    /// The idle task executes on `cpu` and nothing is to be done: enters an idle
-    /// state and stops the tick if it pays (`cpuidle_idle_call`).
-    pub fn idle_enter(&mut self, cpu: usize) {
+    /// The idle task executes on `cpu` and nothing is to be done but `work` ns of
+    /// what is under way: enters an idle state behind it and stops the tick if it
+    /// pays (`cpuidle_idle_call`).
+    pub fn idle_enter(&mut self, cpu: usize, work: u64) {
         let machine = self.machine;
         let states = &machine.core_types[self.cpus[cpu].core_type as usize].idle_states[..];
         let tick_stopped = self.cpus[cpu].idle.tick_stopped && self.cpus[cpu].tick_at == NEVER;
@@ -155,26 +159,30 @@ impl Sim<'_> {
         }
         let choice = self.idle_select(cpu, states, tick_stopped);
         self.stop_tick(cpu, choice.stop_tick || tick_stopped);
-        self.enter(cpu, choice);
+        self.enter(cpu, choice, work);
     }
 
     /// Enters the chosen state (`cpuidle_enter_state`).
-    fn enter(&mut self, cpu: usize, choice: Choice) {
+    fn enter(&mut self, cpu: usize, choice: Choice, work: u64) {
         let machine = self.machine;
         let states = &machine.core_types[self.cpus[cpu].core_type as usize].idle_states[..];
         let now = self.now;
+        let begin = now + work;
         self.trace_idle(cpu, Some(choice.state as u32));
         let Some(state) = states.get(choice.state) else {
             // No state is known (`default_idle_call`): no latency, and no power.
             self.core.cpus[cpu].exit_latency = 0;
-            self.cpus[cpu].idle.entered_at = now;
-            self.cpus[cpu].idle.resumes_at = NEVER;
+            let idle = &mut self.cpus[cpu].idle;
+            idle.entered_at = now;
+            idle.entry_begin = begin;
+            idle.entry_end = begin;
+            idle.resumes_at = NEVER;
             self.rest(
                 cpu,
                 Rest {
                     core_uw: 0,
                     deep_uw: 0,
-                    quiet_from: now,
+                    quiet_from: begin,
                     spins: false,
                 },
             );
@@ -195,19 +203,20 @@ impl Sim<'_> {
         idle.state = choice.state as u32;
         idle.core_state = core_state as u32;
         idle.entered_at = now;
-        idle.entry_end = now + entry_ns;
+        idle.entry_begin = begin;
+        idle.entry_end = begin + entry_ns;
         idle.booked_to = idle.entry_end;
         idle.resumes_at = NEVER;
         idle.residency[choice.state].entries += 1;
         if spins && !choice.forced {
-            idle.poll_until = now + poll_limit(states, self.tunables.tick);
+            idle.poll_until = begin + poll_limit(states, self.tunables.tick);
         }
         self.rest(
             cpu,
             Rest {
                 core_uw: states[core_state].power_uw,
                 deep_uw: state.power_uw,
-                quiet_from: now + entry_ns,
+                quiet_from: begin + entry_ns,
                 spins,
             },
         );
@@ -253,7 +262,6 @@ impl Sim<'_> {
             return;
         }
         c.idle.idle_calls = c.idle.idle_calls.wrapping_add(1);
-        self.tickless.insert(cpu as u32);
         if c.tick_at != NEVER {
             c.tick_at = NEVER;
             self.nohz_enter_idle(cpu);
@@ -269,10 +277,12 @@ impl Sim<'_> {
         let idle = &self.cpus[cpu].idle;
         debug_assert!(at >= idle.entered_at && idle.resumes_at == NEVER);
         let Some(state) = states.get(idle.state as usize) else {
+            let resumes_at = at.max(idle.entry_end);
             self.unrest(cpu, at, false);
-            self.cpus[cpu].idle.resumes_at = at;
-            return at;
+            self.cpus[cpu].idle.resumes_at = resumes_at;
+            return resumes_at;
         };
+        let (entry_begin, not_begun) = (idle.entry_begin, at < idle.entry_begin);
         let core_exit_ns = states[idle.core_state as usize].exit_ns;
         let entry_end = idle.entry_end;
         let votes = state.scope == IdleScope::Cluster;
@@ -283,6 +293,7 @@ impl Sim<'_> {
         };
         let cluster = &mut self.meters[self.cpus[cpu].cluster as usize];
         let resumes_at = match cluster_down {
+            _ if not_begun => entry_begin,
             Some(down_at) => {
                 cluster.up_at = at.max(down_at) + state.exit_ns;
                 cluster.up_at
@@ -310,9 +321,6 @@ impl Sim<'_> {
         });
         idle.poll_until = NEVER;
         self.core.cpus[cpu].exit_latency = NONE;
-        if idle.tick_stopped {
-            self.tickless.remove(cpu as u32);
-        }
         self.trace_idle(cpu, None);
     }
 

@@ -39,7 +39,7 @@ impl Sim<'_> {
         match self.cpus[cpu].phase {
             Phase::Running => self.running_event(cpu),
             Phase::Idle => self.idle_interrupted(cpu),
-            Phase::IdleLoop => self.idle_loop_event(cpu),
+            Phase::Waking => self.idle_loop_event(cpu),
         }
         self.arm(cpu);
     }
@@ -96,16 +96,14 @@ impl Sim<'_> {
     /// An interrupt reaches an idle CPU: it leaves its idle state.
     fn idle_interrupted(&mut self, cpu: usize) {
         let out = self.idle_leave(cpu, self.now);
-        self.cpus[cpu].phase = Phase::IdleLoop;
+        self.cpus[cpu].phase = Phase::Waking;
         self.cpus[cpu].end = out + self.ns(cpu, self.cpus[cpu].costs.idle_exit);
     }
 
-    /// The idle task executes: handle what came, then run a task or idle on.
+    /// The CPU is out of its idle state: handle what came, then run a task or idle on.
     fn idle_loop_event(&mut self, cpu: usize) {
-        if std::mem::take(&mut self.cpus[cpu].in_idle_state) {
-            let by_tick = self.cpus[cpu].tick_at <= self.now && self.cpus[cpu].ipi_at > self.now;
-            self.idle_left(cpu, by_tick);
-        }
+        let by_tick = self.cpus[cpu].tick_at <= self.now && self.cpus[cpu].ipi_at > self.now;
+        self.idle_left(cpu, by_tick);
         self.interrupts(cpu);
         if self.core.cpus[cpu].nr_running != 0 {
             self.schedule(cpu);
@@ -115,17 +113,11 @@ impl Sim<'_> {
         }
     }
 
-    /// Enters an idle state, once the kernel work that is still charged is done.
+    /// Enters an idle state, behind the kernel work that is still charged.
     fn settle(&mut self, cpu: usize) {
         let work = std::mem::take(&mut self.cpus[cpu].steal);
-        if work != 0 {
-            self.cpus[cpu].phase = Phase::IdleLoop;
-            self.cpus[cpu].end = self.now + work;
-        } else {
-            self.cpus[cpu].phase = Phase::Idle;
-            self.cpus[cpu].in_idle_state = true;
-            self.idle_enter(cpu);
-        }
+        self.cpus[cpu].phase = Phase::Idle;
+        self.idle_enter(cpu, work);
     }
 
     /// Picks the next task and switches to it (`__schedule`).
@@ -190,8 +182,12 @@ impl Sim<'_> {
         let c = &mut self.cpus[cpu];
         c.phase = Phase::Running;
         c.segment_start = self.now;
+        let switch = c.costs.switch;
+        if self.tasks[task as usize].fresh {
+            self.begin(cpu, task as usize);
+        }
         let t = &mut self.tasks[task as usize];
-        t.units += c.costs.switch;
+        t.units += switch;
         if t.wake_time != NEVER {
             self.stats.wake_latency.record(self.now.saturating_sub(t.wake_time));
             t.wake_time = NEVER;
@@ -206,6 +202,7 @@ impl Sim<'_> {
     fn go_idle(&mut self, cpu: usize) {
         alight_policy::rq::clock_idle(&mut self.core.cpus[cpu]);
         self.core.cpus[cpu].curr_is_idle = 1;
+        self.rq_changed(cpu);
         self.core_went_idle(cpu);
         self.settle(cpu);
     }
@@ -242,8 +239,12 @@ impl Sim<'_> {
             self.reached(from) + self.ns(cpu, self.cpus[cpu].costs.ipi_receive)
         };
         let c = &mut self.cpus[cpu];
-        c.ipi_at = c.ipi_at.min(at.max(self.now));
-        self.arm(cpu);
+        if at < c.ipi_at {
+            c.ipi_at = at;
+            if c.phase != Phase::Waking {
+                self.queue.advance(cpu, at);
+            }
+        }
     }
 
     /// Tells an idle CPU to balance for all idle CPUs.

@@ -6,7 +6,7 @@ use crate::queue::NEVER;
 use crate::state::{Life, Sim};
 use crate::sync::Waiting;
 use crate::timeline::NONE;
-use alight_workload::program::{Op, TimerMode, TimerOrigin};
+use alight_workload::program::{LOOP_SLOTS, Op, TimerMode, TimerOrigin};
 
 /// What an operation's effect leaves to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,10 +41,10 @@ impl Sim<'_> {
     pub fn execute(&mut self, cpu: usize) {
         loop {
             let task = self.cpus[cpu].curr as usize;
-            let op = self.ops[self.tasks[task].pc as usize];
-            if std::mem::take(&mut self.tasks[task].fresh) && self.begin(cpu, task, op) {
+            if self.tasks[task].fresh && self.begin(cpu, task) {
                 return;
             }
+            let op = self.ops[self.tasks[task].pc as usize];
             self.tasks[task].wall_until = 0;
             match self.take_effect(cpu, task, op) {
                 Effect::Done => self.step(task),
@@ -85,15 +85,57 @@ impl Sim<'_> {
         self.tasks[task].fresh = true;
     }
 
-    /// Sets what the operation costs; true if that takes time.
+    /// Sets what the operation at `pc` costs; true if that takes time.
+    ///
+    /// Work has no effect of its own: it is one segment with the operation
+    /// behind it, which then stands at `pc`.
     #[inline]
-    fn begin(&mut self, cpu: usize, task: usize, op: Op) -> bool {
-        let cost = self.cost(cpu, task, op);
+    pub fn begin(&mut self, cpu: usize, task: usize) -> bool {
+        let op = self.ops[self.tasks[task].pc as usize];
+        let mut cost = self.cost(cpu, task, op);
+        let mut fresh = false;
+        if matches!(op, Op::Run { .. }) {
+            match self.skip_loops(task) {
+                Op::Run { .. } | Op::RunWall { .. } => fresh = true,
+                next => {
+                    let more = self.cost(cpu, task, next);
+                    cost.units = cost.units.saturating_add(more.units);
+                    cost.stall += more.stall;
+                }
+            }
+        }
         let t = &mut self.tasks[task];
+        t.fresh = fresh;
         t.units = cost.units;
         t.stall = cost.stall;
         t.wall_until = cost.wall_until;
         cost.units != 0 || cost.stall != 0 || cost.wall_until > self.now || self.cpus[cpu].steal != 0
+    }
+
+    /// Goes on behind the operation at `pc`, through ends of loops, which
+    /// concern nobody else; returns the operation found.
+    #[inline]
+    fn skip_loops(&mut self, task: usize) -> Op {
+        self.tasks[task].pc += 1;
+        let mut op = self.ops[self.tasks[task].pc as usize];
+        // A loop of loop ends would not end: its bound is the nesting.
+        for _ in 0..LOOP_SLOTS {
+            let Op::LoopEnd { slot, begin } = op else { break };
+            let next = self.loop_end(task, slot, begin);
+            self.tasks[task].pc = next.unwrap_or(self.tasks[task].pc + 1);
+            op = self.ops[self.tasks[task].pc as usize];
+        }
+        op
+    }
+
+    /// Where a loop goes on, if it does.
+    #[inline]
+    fn loop_end(&mut self, task: usize, slot: u8, begin: u32) -> Option<u32> {
+        let left = &mut self.tasks[task].loops[slot as usize];
+        if *left != u64::MAX {
+            *left -= 1;
+        }
+        (*left != 0).then_some(begin)
     }
 
     #[inline]
@@ -176,11 +218,7 @@ impl Sim<'_> {
                 Effect::Done
             }
             Op::LoopEnd { slot, begin } => {
-                let left = &mut self.tasks[task].loops[slot as usize];
-                if *left != u64::MAX {
-                    *left -= 1;
-                }
-                if *left == 0 { Effect::Done } else { Effect::Jump(begin) }
+                self.loop_end(task, slot, begin).map_or(Effect::Done, Effect::Jump)
             }
             Op::Take { counter, modulo, limit, until_ns, done } => {
                 let start = self.workloads[self.tasks[task].workload as usize].start;
@@ -236,15 +274,25 @@ impl Sim<'_> {
             let point = t.timers[slot as usize] + period_ns;
             t.timers[slot as usize] = point;
             if point > now {
-                t.waited = true;
+                t.waited = histogram.is_some();
                 self.sleep_until(cpu, task, point);
-                return Effect::RetryAfterSleep;
+                return match histogram {
+                    Some(_) => Effect::RetryAfterSleep,
+                    None => Effect::DoneAfterSleep,
+                };
             }
-            if mode == TimerMode::Relative {
-                t.timers[slot as usize] = now;
-                return Effect::Done;
+            match mode {
+                TimerMode::Relative => {
+                    t.timers[slot as usize] = now;
+                    return Effect::Done;
+                }
+                TimerMode::Absolute => t.timer_point = point,
+                TimerMode::SkipMissed => {
+                    let behind = (now - point) / period_ns.max(1) * period_ns;
+                    t.timers[slot as usize] = point + behind;
+                    return self.timer(cpu, task, op);
+                }
             }
-            t.timer_point = point;
         }
         let late = now - t.timer_point;
         if let Some(histogram) = histogram {

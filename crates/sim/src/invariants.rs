@@ -48,6 +48,9 @@ impl Sim<'_> {
                 return Some(format!("workload {workload} lost a task: {count} of {}", state.alive));
             }
         }
+        if let Err(what) = self.power_check().and_then(|()| self.balance_check()) {
+            return Some(what);
+        }
         (0..self.cpus.len()).find_map(|cpu| self.broken_cpu(cpu, queued[cpu], weight[cpu]))
     }
 

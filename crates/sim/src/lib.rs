@@ -22,7 +22,7 @@ mod emit;
 mod energy;
 mod exec;
 mod invariants;
-mod queue;
+pub mod queue;
 mod rng;
 mod run;
 mod state;

@@ -53,6 +53,14 @@ impl Queue {
         }
     }
 
+    /// Brings a slot's event forward to `time`, if it is later.
+    #[inline]
+    pub fn advance(&mut self, slot: usize, time: u64) {
+        if time < self.tree[self.leaves + slot] >> SLOT_BITS {
+            self.set(slot, time);
+        }
+    }
+
     /// Time and slot of the earliest event; the time is [`NEVER`] if there is none.
     #[inline]
     pub fn first(&self) -> (u64, usize) {

@@ -102,9 +102,10 @@ fn simulate<'a>(
 impl Sim<'_> {
     /// Runs until the end; true if it was cancelled before.
     fn run_loop(&mut self, cancel: &AtomicBool) -> Result<bool, Error> {
-        let nr_cpus = self.cpus.len();
         loop {
-            let (time, slot) = self.queue.first();
+            let (cpu_time, cpu) = self.queue.first();
+            let (freq_time, domain) = self.freq_queue.first();
+            let time = cpu_time.min(freq_time);
             if time >= self.end_at {
                 self.now = self.end_at.min(time);
                 if self.end_at == crate::queue::NEVER - 1 {
@@ -115,10 +116,11 @@ impl Sim<'_> {
             debug_assert!(time >= self.now, "time goes back");
             self.now = time;
             self.events += 1;
-            if slot < nr_cpus {
-                self.cpu_event(slot);
+            // Of one instant, the CPUs come first.
+            if cpu_time == time {
+                self.cpu_event(cpu);
             } else {
-                self.cpufreq_event(slot - nr_cpus);
+                self.cpufreq_event(domain);
             }
             if self.check || cfg!(debug_assertions) {
                 self.check_invariants()?;

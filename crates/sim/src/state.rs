@@ -25,9 +25,8 @@ use alight_workload::program::{LOOP_SLOTS, Op, TIMER_SLOTS};
 pub(crate) enum Phase {
     /// In the idle loop.
     Idle,
-    /// The idle task executes: on its way out of an idle state or into one.
-    /// Interrupts wait until it is there.
-    IdleLoop,
+    /// On its way out of an idle state; interrupts wait until it is out.
+    Waking,
     /// Executing its current task.
     Running,
 }
@@ -44,10 +43,8 @@ pub(crate) struct Cpu {
     pub fair: Timeline,
     /// Timers of tasks that sleep here.
     pub timers: Timeline,
-    /// End of the current segment of execution, or of the idle task's work.
+    /// End of the current segment of execution, or of the way out of idle.
     pub end: u64,
-    /// It is in a state that [`Sim::idle_enter`] chose.
-    pub in_idle_state: bool,
     /// An IPI asks it to balance for all idle CPUs.
     pub balance_kicked: bool,
     /// Next tick, [`NEVER`] while it is stopped.
@@ -226,7 +223,10 @@ pub(crate) struct Sim<'a> {
     pub cpus: Vec<Cpu>,
     pub tasks: Vec<Task>,
     pub nodes: Nodes,
+    /// Next event of each CPU.
     pub queue: Queue,
+    /// Pending change of each frequency domain.
+    pub freq_queue: Queue,
     pub ops: Vec<Op>,
     pub comms: Vec<String>,
     pub masks: Vec<Mask>,
@@ -245,8 +245,6 @@ pub(crate) struct Sim<'a> {
     pub nohz: crate::balance::Nohz,
     /// CPUs with two or more runnable tasks.
     pub overloaded: Mask,
-    /// CPUs in the idle loop with their tick stopped.
-    pub tickless: Mask,
     pub stats: Stats,
     pub out: Output<'a>,
     pub tracing: bool,
@@ -311,8 +309,11 @@ impl Sim<'_> {
     pub fn arm(&mut self, cpu: usize) {
         let c = &mut self.cpus[cpu];
         let time = match c.phase {
-            Phase::IdleLoop => c.end,
-            Phase::Idle => c.ipi_at.min(c.tick_at).min(c.timers.first_key().unwrap_or(NEVER)),
+            Phase::Waking => c.end,
+            Phase::Idle => {
+                let interrupt = c.ipi_at.min(c.tick_at).min(c.idle.poll_until);
+                interrupt.min(c.timers.first_key().unwrap_or(NEVER))
+            }
             Phase::Running => {
                 let t = &self.tasks[c.curr as usize];
                 let mut rest = t.stall;

@@ -39,7 +39,6 @@ impl Sim<'_> {
             if self.cpus[target].need_resched {
                 self.kick(cpu, target);
             }
-            self.arm(target);
         } else {
             self.send_by_wake_list(cpu, target, task, migrated);
         }
@@ -72,12 +71,11 @@ impl Sim<'_> {
         if self.cpus[target].need_resched {
             self.kick(cpu, target);
         }
-        self.arm(target);
     }
 
     /// Asks the policy.
     fn select(&mut self, cpu: usize, task: u32, sync: bool, kind: Kind) -> Answer {
-        rq::clock(&mut self.core.cpus[cpu], self.now);
+        self.rq_clock(cpu);
         let current = self.current_view(cpu);
         let Ok([view, waker]) = self.views.get_disjoint_mut([task as usize, current]) else {
             unreachable!("a task does not wake itself")
@@ -146,6 +144,7 @@ impl Sim<'_> {
         let first = self.cpus[target].wake_list.head == NONE;
         Self::list_push_back(&mut self.tasks, &mut self.cpus[target].wake_list, task);
         self.core.cpus[target].wakeup_pending = 1;
+        self.rq_changed(target);
         if first {
             self.kick(cpu, target);
         }
@@ -154,6 +153,7 @@ impl Sim<'_> {
     /// The target takes what its wake list holds (`sched_ttwu_pending`).
     pub fn run_wake_list(&mut self, cpu: usize) {
         self.core.cpus[cpu].wakeup_pending = 0;
+        self.rq_changed(cpu);
         while self.cpus[cpu].wake_list.head != NONE {
             let task = self.cpus[cpu].wake_list.head;
             Self::list_remove(&mut self.tasks, &mut self.cpus[cpu].wake_list, task);

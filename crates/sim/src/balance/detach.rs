@@ -7,7 +7,7 @@ use super::{Idle, MIGRATION_COST, NR_MIGRATE, cache_nice_tries, fits};
 use crate::state::Sim;
 use crate::timeline::NONE;
 use alight_policy::abi::{class, domain_flag};
-use alight_policy::rq;
+use alight_policy::{Group, rq};
 
 /// On a preemptible kernel (`CONFIG_PREEMPTION`, as in the arm64 defconfig) a
 /// newly idle CPU takes one task and goes on.
@@ -66,6 +66,9 @@ impl Sim<'_> {
         let domain = self.domain(scope.dst, scope.level);
         let asym = domain.flags & domain_flag::ASYM != 0;
         let pct = domain.imbalance_pct;
+        if imbalance.what == Migrate::Task && !asym && scope.excluded.is_none() {
+            return self.longest_queue(group);
+        }
         let dst_capacity = self.core.cpus[scope.dst].capacity;
         let mut busiest = None;
         // Largest key so far, and the capacity it is to be seen against.
@@ -98,6 +101,28 @@ impl Sim<'_> {
             }
         }
         busiest
+    }
+
+    /// The first CPU of the group with the most tasks: only where some CPU has two
+    /// or more do their numbers have to be compared.
+    fn longest_queue(&self, group: usize) -> Option<usize> {
+        let Group { child, cpu, .. } = self.core.groups[group];
+        if child == NONE {
+            return (self.core.cpus[cpu as usize].nr_running != 0).then_some(cpu as usize);
+        }
+        let span = &self.core.domains[child as usize].span;
+        let words = self.nohz.words;
+        let mut longest = None;
+        let (mut from, mut most) = (cpu, 1);
+        while let Some(at) = span.next_and(&self.overloaded, from, words) {
+            from = at + 1;
+            let nr = self.core.cpus[at as usize].nr_running;
+            if nr > most {
+                (longest, most) = (Some(at as usize), nr);
+            }
+        }
+        let first = || span.next_and(&self.nohz.runnable, cpu, words).map(|at| at as usize);
+        longest.or_else(first)
     }
 
     /// Takes tasks off the source's queue, coldest first, and puts them on the

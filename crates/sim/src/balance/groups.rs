@@ -149,6 +149,12 @@ pub(super) struct Scope {
     pub excluded: Option<Mask>,
 }
 
+impl Scope {
+    pub fn new(dst: usize, level: usize, idle: Idle, now: u64) -> Self {
+        Scope { dst, level, idle, now, excluded: None }
+    }
+}
+
 impl Sim<'_> {
     /// Statistics of the local group and of the busiest other one
     /// (`update_sd_lb_stats`); `None` if no other has a task to give.
@@ -161,13 +167,21 @@ impl Sim<'_> {
         let (first, nr) = (domain.first_group as usize, domain.nr_groups as usize);
         let asym = domain.flags & domain_flag::ASYM != 0;
         self.update_local_capacity(scope, own);
+        // The kernel's ring of groups starts at the local one.
+        let others = (own + 1..first + nr).chain(first..own);
+        if !asym && scope.excluded.is_none() && !self.may_differ(scope, own, others.clone()) {
+            self.update_overload(scope, false);
+            return None;
+        }
 
         let local = self.group_stats(scope, own, true);
         let mut busiest = GroupStats::LEAST;
         let mut group = None;
         let mut misfit = false;
-        // The kernel's ring of groups starts at the local one.
-        for other in (own + 1..first + nr).chain(first..own) {
+        for other in others {
+            if !asym && self.is_idler(scope, other, &busiest) {
+                continue;
+            }
             let stats = self.group_stats(scope, other, false);
             misfit |= stats.misfit_load != 0;
             if stats.busier_than(&busiest, &local, asym) {
@@ -184,6 +198,48 @@ impl Sim<'_> {
             found.local.util = self.sum(own, scope, cpu_util);
         }
         Some(found)
+    }
+
+    /// Could any other group, taken for the busiest, be found out of balance with
+    /// the local one? Told by tasks and idle CPUs alone: each condition is one
+    /// that [`super::imbalance::find`] needs to get past, whatever the
+    /// utilization and load; if none is met, neither is an imbalance.
+    fn may_differ(
+        &self,
+        scope: &Scope,
+        own: usize,
+        mut others: impl Iterator<Item = usize>,
+    ) -> bool {
+        let local = self.nohz.counts[own];
+        let spread = self.prefers_sibling(scope);
+        others.any(|other| {
+            let group = &self.core.groups[other];
+            let count = self.nohz.counts[other];
+            let overloaded = count.nr_running > group.weight;
+            let crowded = spread && count.nr_running > local.nr_running + 1;
+            let uneven = count.nr_running > 1
+                && scope.idle != Idle::Not
+                && (group.weight == 1 || local.idle_cpus > count.idle_cpus + 1);
+            group.imbalance != 0 || overloaded || crowded || uneven
+        })
+    }
+
+    /// Is the group no busier than the busiest so far, as tasks and idle CPUs
+    /// alone tell? With no task too many it is fully busy at most, and behind
+    /// another such group (neither has an `avg_load`); with a CPU to spare it is
+    /// behind a group with fewer idle CPUs as well.
+    fn is_idler(&self, scope: &Scope, group: usize, busiest: &GroupStats) -> bool {
+        let (g, count) = (&self.core.groups[group], self.nohz.counts[group]);
+        let behind = count.nr_running == 0
+            || busiest.kind != Kind::HasSpare
+            || (count.nr_running < g.weight && count.idle_cpus >= busiest.idle_cpus);
+        scope.excluded.is_none() && g.imbalance == 0 && count.nr_running <= g.weight && behind
+    }
+
+    /// Are tasks to be spread over the groups (`sds->prefer_sibling`)?
+    pub(super) fn prefers_sibling(&self, scope: &Scope) -> bool {
+        scope.level > 0
+            && self.domain(scope.dst, scope.level - 1).flags & domain_flag::PREFER_SIBLING != 0
     }
 
     /// The top domain was looked at: does any CPU hold work for others (`rd->overload`)?
@@ -289,9 +345,7 @@ impl Sim<'_> {
             return;
         }
         let interval = self.cpus[scope.dst].balance.levels[scope.level].balance_interval;
-        let jiffies = self.nohz.jiffies_of_ms(u64::from(interval));
-        let most = self.nohz.max_interval(self.core.topology.nr_cpus);
-        self.nohz.next_update[own] = now + jiffies.clamp(1, most);
+        self.nohz.next_update[own] = now + self.nohz.interval(u64::from(interval));
 
         let child = self.core.groups[own].child;
         let (capacity, least, most) = if child == NONE {

@@ -139,6 +139,8 @@ pub(crate) struct Nohz {
     overload: bool,
     /// CPUs for which `idle_cpu()` holds.
     idle_cpus: Mask,
+    /// CPUs with a task, running or waiting.
+    runnable: Mask,
     /// Of each group of [`alight_policy::Core::groups`].
     counts: Vec<Count>,
     /// When each group's capacity is due to be summed again, jiffies (`sgc->next_update`).
@@ -154,6 +156,8 @@ pub(crate) struct Nohz {
     words: usize,
     /// Ticks per second.
     hz: u64,
+    /// `max_load_balance_interval`: 0.1 s a CPU, in jiffies.
+    max_interval: u64,
 }
 
 impl Default for Nohz {
@@ -166,6 +170,7 @@ impl Default for Nohz {
             next_blocked: 0,
             overload: false,
             idle_cpus: Mask::EMPTY,
+            runnable: Mask::EMPTY,
             counts: Vec::new(),
             next_update: Vec::new(),
             blocked: Mask::EMPTY,
@@ -174,6 +179,7 @@ impl Default for Nohz {
             nr_misfit: 0,
             words: 1,
             hz: 1,
+            max_interval: 1,
         }
     }
 }
@@ -185,10 +191,10 @@ impl Nohz {
         (ms * self.hz).div_ceil(1000)
     }
 
-    /// `max_load_balance_interval`: 0.1 s a CPU, in jiffies.
+    /// An interval of `ms` in jiffies, within the limits of all intervals.
     #[inline]
-    fn max_interval(&self, nr_cpus: u32) -> u64 {
-        (self.hz * u64::from(nr_cpus) / 10).max(1)
+    fn interval(&self, ms: u64) -> u64 {
+        self.jiffies_of_ms(ms).clamp(1, self.max_interval)
     }
 }
 
@@ -211,13 +217,15 @@ impl Sim<'_> {
     pub fn balance_init(&mut self) {
         let now = self.jiffies();
         let nr = self.cpus.len();
+        let hz = 1_000_000_000 / self.tunables.tick;
         self.nohz = Nohz {
             next_balance: now,
             next_blocked: now,
             counts: vec![Count::default(); self.core.groups.len()],
             next_update: vec![now; self.core.groups.len()],
             words: nr.div_ceil(64),
-            hz: 1_000_000_000 / self.tunables.tick,
+            hz,
+            max_interval: (hz * nr as u64 / 10).max(1),
             ..Nohz::default()
         };
         for cpu in 0..nr {
@@ -259,14 +267,16 @@ impl Sim<'_> {
         let more_idle = idle.wrapping_sub(balance.idle);
         balance.nr_running = nr_running;
         balance.idle = idle;
-        if idle != 0 {
-            self.nohz.idle_cpus.insert(cpu as u32);
-        } else {
-            self.nohz.idle_cpus.remove(cpu as u32);
-        }
+        let (word, bit) = (cpu / 64, cpu % 64);
+        let nohz = &mut self.nohz;
+        let set = |mask: &mut Mask, is: bool| {
+            mask.w[word] = mask.w[word] & !(1 << bit) | u64::from(is) << bit;
+        };
+        set(&mut nohz.idle_cpus, idle != 0);
+        set(&mut nohz.runnable, nr_running != 0);
         let place = &self.core.places[cpu];
         for &group in &place.group[..place.nr_domains as usize] {
-            let count = &mut self.nohz.counts[group as usize];
+            let count = &mut nohz.counts[group as usize];
             count.nr_running = count.nr_running.wrapping_add(more_running);
             count.idle_cpus = count.idle_cpus.wrapping_add(more_idle);
         }

@@ -8,7 +8,6 @@ use super::{Idle, MAX_PINNED_INTERVAL, cache_nice_tries};
 use crate::state::Sim;
 use crate::timeline::NONE;
 use alight_policy::Mask;
-use alight_policy::abi::domain_flag;
 
 /// What became of an attempt.
 enum Outcome {
@@ -23,19 +22,12 @@ enum Outcome {
 }
 
 impl Sim<'_> {
-    /// Balances the domain of `dst` at `level`; `by` executes the attempt and
-    /// pays for it. Returns the number of tasks pulled; `go_on` becomes false if
-    /// another CPU of the group does this at this level and above.
-    pub(super) fn load_balance(
-        &mut self,
-        by: usize,
-        dst: usize,
-        level: usize,
-        idle: Idle,
-        go_on: &mut bool,
-    ) -> u32 {
+    /// One attempt; `by` executes it and pays for it. Returns the number of tasks
+    /// pulled; `go_on` becomes false if another CPU of the group does this at
+    /// this level and above.
+    pub(super) fn load_balance(&mut self, by: usize, mut scope: Scope, go_on: &mut bool) -> u32 {
         self.stats.lb_attempts += 1;
-        let mut scope = Scope { dst, level, idle, now: self.jiffies(), excluded: None };
+        let Scope { dst, level, .. } = scope;
         match self.attempt(by, &mut scope, go_on) {
             Outcome::Unbalanced { moved, backs_off } => {
                 self.unbalanced(dst, level, backs_off);
@@ -97,12 +89,11 @@ impl Sim<'_> {
         }
     }
 
-    fn find_source(&mut self, scope: &Scope) -> Option<(usize, Imbalance)> {
+    pub(super) fn find_source(&mut self, scope: &Scope) -> Option<(usize, Imbalance)> {
         let rivals = self.rivals(scope)?;
         let rules = Rules {
             pct: self.domain(scope.dst, scope.level).imbalance_pct,
-            prefer_sibling: scope.level > 0
-                && self.domain(scope.dst, scope.level - 1).flags & domain_flag::PREFER_SIBLING != 0,
+            prefer_sibling: self.prefers_sibling(scope),
             idle: scope.idle,
         };
         let imbalance = imbalance::find(&rivals, rules)?;

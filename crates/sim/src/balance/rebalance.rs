@@ -2,6 +2,7 @@
 //! When a CPU looks for work: at its ticks, level by level at each level's
 //! interval, and on its way to idle.
 
+use super::groups::Scope;
 use super::{BUSY_FACTOR, Idle, MIGRATION_COST};
 use crate::state::Sim;
 use alight_policy::abi::domain_flag;
@@ -46,7 +47,7 @@ impl Sim<'_> {
             }
             let mut due = own.last_balance + self.balance_interval(cpu, level, idle);
             if now >= due {
-                if self.load_balance(by, cpu, level, idle, &mut go_on) != 0 {
+                if self.load_balance(by, Scope::new(cpu, level, idle, now), &mut go_on) != 0 {
                     idle = if self.is_idle(cpu) { Idle::Idle } else { Idle::Not };
                 }
                 self.levels(cpu, level).last_balance = now;
@@ -65,11 +66,9 @@ impl Sim<'_> {
     }
 
     /// Jiffies between two attempts at a level (`get_sd_balance_interval`).
-    fn balance_interval(&self, cpu: usize, level: usize, idle: Idle) -> u64 {
+    pub(super) fn balance_interval(&self, cpu: usize, level: usize, idle: Idle) -> u64 {
         let ms = u64::from(self.cpus[cpu].balance.levels[level].balance_interval);
-        let ms = if idle == Idle::Not { ms * BUSY_FACTOR } else { ms };
-        let most = self.nohz.max_interval(self.core.topology.nr_cpus);
-        self.nohz.jiffies_of_ms(ms).clamp(1, most)
+        self.nohz.interval(if idle == Idle::Not { ms * BUSY_FACTOR } else { ms })
     }
 
     /// `cpu` has nothing to run: pull something, if there may be something and
@@ -109,7 +108,7 @@ impl Sim<'_> {
             let mut pulled = 0;
             if affordable && self.domain(cpu, level).flags & domain_flag::NEWIDLE != 0 {
                 let start = self.reached(cpu);
-                pulled = self.load_balance(cpu, cpu, level, Idle::NewlyIdle, &mut true);
+                pulled = self.load_balance(cpu, Scope::new(cpu, level, Idle::NewlyIdle, now), &mut true);
                 let took = self.reached(cpu) - start;
                 let own = self.levels(cpu, level);
                 own.max_newidle_lb_cost = own.max_newidle_lb_cost.max(took);

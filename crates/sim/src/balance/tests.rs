@@ -1,0 +1,448 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Balancing on small machines: with these queues, these tasks move, because.
+
+use super::groups::{GroupStats, Kind, Rivals, Scope, Totals, cpu_util};
+use super::imbalance::{self, Imbalance, Migrate, Rules};
+use super::*;
+use crate::api::Scenario;
+use crate::state::{Life, Output};
+use alight_machine::Machine;
+use alight_workload::program::{Attributes, Calibration, Op, Program, TaskSpec, Workload};
+use proptest::prelude::*;
+
+const MS: u64 = 1_000_000;
+/// Tasks of a test, all of which want to run for ever; none has started.
+const TASKS: usize = 40;
+
+fn hogs() -> Workload {
+    let task = |i: usize| TaskSpec {
+        comm: format!("hog{i}"),
+        program: 0,
+        attributes: Attributes::default(),
+        start_ns: Some(1000 * MS),
+        process: 0,
+        working_set_bytes: Some(0),
+    };
+    Workload {
+        name: "hogs".into(),
+        tasks: (0..TASKS).map(task).collect(),
+        programs: vec![Program { ops: vec![Op::Run { ns: 10_000 * MS }] }],
+        attributes: vec![],
+        channels: vec![],
+        barriers: vec![],
+        mutexes: 0,
+        conditions: 0,
+        semaphores: 0,
+        counters: 0,
+        marks: 0,
+        histograms: vec![],
+        measures: vec![],
+        duration_ns: None,
+        calibration: Calibration::Biggest,
+        dma_latency_us: None,
+    }
+}
+
+/// Runs `test` on a machine whose CPUs are all idle.
+fn on(machine: &str, test: impl FnOnce(&mut Sim)) {
+    let machine = Machine::load(machine).unwrap_or_else(|error| panic!("{error}"));
+    let scheduler = alight_policy::Scheduler::parse("linux-5.5").expect("a base");
+    let scenario = Scenario {
+        machine: &machine,
+        workloads: &[hogs()],
+        scheduler: &scheduler,
+        governor: Some(alight_machine::Governor::Performance),
+        seed: 1,
+        duration_ns: Some(900 * MS),
+        check: true,
+    };
+    let out = Output { sink: None, error: None, watch: None, decisions: vec![], notes: vec![] };
+    match crate::build::build(&scenario, out) {
+        Ok((mut sim, _)) => {
+            // Past the first tick's events, so that no task counts as hot.
+            advance(&mut sim, 5 * MS);
+            test(&mut sim);
+        }
+        Err(error) => panic!("{error}"),
+    }
+}
+
+/// Lets time pass.
+fn advance(sim: &mut Sim, ns: u64) {
+    let until = sim.now + ns;
+    loop {
+        let (time, slot) = sim.queue.first();
+        if time > until {
+            break;
+        }
+        sim.now = time;
+        match slot.checked_sub(sim.cpus.len()) {
+            None => sim.cpu_event(slot),
+            Some(domain) => sim.cpufreq_event(domain),
+        }
+        sim.check_invariants().unwrap_or_else(|error| panic!("{error}"));
+    }
+    sim.now = until;
+}
+
+/// Puts tasks on the queue of `cpu` and sends word; it has not begun to run them.
+fn put(sim: &mut Sim, cpu: usize, tasks: std::ops::Range<u32>) {
+    let from = (cpu + 1) % sim.cpus.len();
+    for task in tasks {
+        let home = sim.tasks[task as usize].cpu as usize;
+        sim.cpus[home].timers.remove(&mut sim.nodes, task);
+        sim.views[task as usize].prev_cpu = cpu as u32;
+        sim.tasks[task as usize].life = Life::Runnable;
+        sim.enqueue_new(cpu, task, None);
+    }
+    sim.kick(from, cpu);
+}
+
+fn running(sim: &Sim) -> Vec<u32> {
+    sim.core.cpus.iter().map(|view| view.nr_running).collect()
+}
+
+/// Domain levels of `cpu` one by one: tasks pulled at each.
+fn attempt(sim: &mut Sim, cpu: usize, level: usize, idle: Idle) -> u32 {
+    let scope = Scope::new(cpu, level, idle, sim.jiffies());
+    sim.load_balance(cpu, scope, &mut true)
+}
+
+fn bind(sim: &mut Sim, tasks: std::ops::Range<u32>, cpus: &[u32]) {
+    sim.masks.push(cpus.iter().copied().collect());
+    for task in tasks {
+        sim.tasks[task as usize].affinity = sim.masks.len() as u32 - 1;
+    }
+}
+
+#[test]
+fn groups_are_classified_by_tasks_then_room() {
+    let group = |nr_running, util, misfit_load| GroupStats {
+        capacity: 4096,
+        weight: 4,
+        nr_running,
+        util,
+        misfit_load,
+        ..GroupStats::LEAST
+    };
+    for (stats, imbalance, kind, because) in [
+        (group(3, 4096, 0), false, Kind::HasSpare, "a CPU has no task"),
+        (group(4, 3000, 0), false, Kind::HasSpare, "each has one, and time left"),
+        (group(4, 3501, 0), false, Kind::FullyBusy, "117 % of the use does not fit"),
+        (group(5, 3000, 0), false, Kind::HasSpare, "more tasks, but light ones"),
+        (group(5, 3501, 0), false, Kind::Overloaded, "more tasks than there is time for"),
+        (group(5, 3501, 9), true, Kind::Overloaded, "before all else"),
+        (group(4, 3501, 9), true, Kind::Imbalanced, "affinity kept a level below uneven"),
+        (group(1, 900, 9), false, Kind::Misfit, "a task too big for its CPU"),
+    ] {
+        assert_eq!(stats.classify(117, imbalance), kind, "{because}");
+    }
+}
+
+#[test]
+fn a_newly_idle_cpu_takes_one_waiting_task_of_its_cache() {
+    on("hikey620", |sim| {
+        put(sim, 0, 0..4);
+        let coldest = sim.cpus[0].lru.tail;
+        assert!(sim.balance_newidle(2));
+        assert_eq!(running(sim), [3, 0, 1, 0, 0, 0, 0, 0]);
+        assert_eq!(sim.tasks[coldest as usize].cpu, 2, "the one that waits longest");
+        assert_eq!(sim.core.cpus[2].idle_stamp, 0, "it does not go idle");
+        assert!(sim.cpus[2].steal > 0, "the search took time");
+        assert!(sim.cpus[2].balance.levels[0].max_newidle_lb_cost > 0);
+    });
+}
+
+#[test]
+fn newidle_is_not_worth_it() {
+    // Idle phases are short.
+    on("hikey620", |sim| {
+        put(sim, 0, 0..4);
+        sim.core.cpus[2].avg_idle = MIGRATION_COST - 1;
+        assert!(!sim.balance_newidle(2));
+        assert_eq!(sim.core.cpus[2].idle_stamp, sim.core.cpus[2].clock);
+    });
+    // Nobody ever had two tasks.
+    on("hikey620", |sim| {
+        put(sim, 0, 0..1);
+        let before = sim.stats.lb_attempts;
+        assert!(!sim.balance_newidle(2));
+        assert_eq!(sim.stats.lb_attempts, before);
+    });
+    // The search took longer than this CPU idles.
+    on("hikey620", |sim| {
+        put(sim, 0, 0..4);
+        sim.cpus[2].balance.levels[0].max_newidle_lb_cost = sim.core.cpus[2].avg_idle + 1;
+        let before = sim.stats.lb_attempts;
+        assert!(!sim.balance_newidle(2));
+        assert_eq!(sim.stats.lb_attempts, before);
+    });
+}
+
+#[test]
+fn a_hot_task_stays_until_two_attempts_failed() {
+    on("hikey620", |sim| {
+        put(sim, 0, 0..2);
+        for task in &mut sim.tasks[..2] {
+            task.last_run = sim.now - MIGRATION_COST + 1;
+        }
+        for failed in 1..=2 {
+            assert_eq!(attempt(sim, 1, 0, Idle::Idle), 0);
+            assert_eq!(sim.cpus[1].balance.levels[0].nr_balance_failed, failed);
+        }
+        assert_eq!(attempt(sim, 1, 0, Idle::Idle), 1, "cache_nice_tries of a cache domain is 1");
+        assert_eq!(sim.cpus[1].balance.levels[0].nr_balance_failed, 0);
+    });
+}
+
+#[test]
+fn pinned_tasks_make_the_level_above_uneven() {
+    on("hikey620", |sim| {
+        bind(sim, 0..3, &[0]);
+        put(sim, 0, 0..3);
+        let parent = sim.core.places[1].group[1] as usize;
+        assert_eq!(attempt(sim, 1, 0, Idle::Idle), 0);
+        assert_eq!(sim.core.groups[parent].imbalance, 1);
+        assert_eq!(running(sim)[0], 3);
+
+        // Balanced after all, the mark goes.
+        assert_eq!(attempt(sim, 3, 0, Idle::Idle), 0);
+        assert_eq!(sim.core.groups[parent].imbalance, 1, "all pinned says nothing new");
+    });
+}
+
+#[test]
+fn a_pinned_task_goes_to_another_cpu_of_the_group() {
+    on("hikey620", |sim| {
+        bind(sim, 0..1, &[0]);
+        bind(sim, 1..6, &[0, 6]);
+        put(sim, 0, 0..6);
+        sim.core.cpus[0].cfs.util_avg = 1024;
+        sim.core.cpus[0].est_enqueued = 1024;
+        assert!(attempt(sim, 4, 1, Idle::Idle) > 0);
+        let now = running(sim);
+        assert_eq!((now[4], now[0] + now[6]), (0, 6), "{now:?}");
+        assert!(now[6] > 0, "{now:?}");
+    });
+}
+
+#[test]
+fn intervals_grow_while_balanced_and_shrink_when_not() {
+    on("hikey620", |sim| {
+        let interval = |sim: &Sim| sim.cpus[1].balance.levels[0].balance_interval;
+        sim.levels(1, 0).balance_interval = 4; // ms: the weight of the domain
+        attempt(sim, 1, 0, Idle::Idle);
+        assert_eq!(interval(sim), 8);
+        attempt(sim, 1, 0, Idle::Idle);
+        assert_eq!(interval(sim), 8, "at most twice the weight");
+        attempt(sim, 1, 0, Idle::NewlyIdle);
+        assert_eq!(interval(sim), 8, "newidle leaves it alone");
+        put(sim, 0, 0..4);
+        attempt(sim, 1, 0, Idle::Idle);
+        assert_eq!(interval(sim), 4);
+        let jiffies = |idle| sim.balance_interval(1, 0, idle);
+        let tick_ms = sim.tunables.tick / MS;
+        assert_eq!(jiffies(Idle::Idle), 4u64.div_ceil(tick_ms));
+        assert_eq!(jiffies(Idle::Not), 128u64.div_ceil(tick_ms), "busy: 32 times");
+    });
+}
+
+#[test]
+fn only_the_first_idle_cpu_of_a_group_balances_for_it() {
+    on("hikey620", |sim| {
+        put(sim, 4, 0..1);
+        for (cpu, balances) in [(0, true), (1, false), (4, false), (5, true), (6, false)] {
+            let mut go_on = true;
+            let idle = if cpu == 4 { Idle::Not } else { Idle::Idle };
+            let scope = Scope::new(cpu, 1, idle, sim.jiffies());
+            sim.load_balance(cpu, scope, &mut go_on);
+            assert_eq!(go_on, balances, "CPU {cpu}");
+        }
+    });
+}
+
+#[test]
+fn idle_cpus_without_tick_are_served() {
+    on("hikey620", |sim| {
+        put(sim, 0, 0..8);
+        let kicked = sim.stats.ipis;
+        advance(sim, 100 * MS);
+        assert!(sim.stats.ipis > kicked, "CPU 0 called for help");
+        let idle = running(sim).iter().filter(|&&nr| nr == 0).count();
+        assert!(idle <= 1, "{:?}", running(sim));
+    });
+}
+
+#[test]
+fn utilization_leads_past_the_queue_that_is_too_long() {
+    // Since 5.10 tasks are counted inside a cache, not utilization.
+    on("hikey620", |sim| {
+        for (cpu, nr, util) in [(0, 1, 1024), (1, 2, 1000)] {
+            pretend(sim, cpu, (nr, util, 1024, false));
+        }
+        assert_eq!(attempt(sim, 3, 0, Idle::Idle), 0);
+        assert_eq!(sim.cpus[3].balance.levels[0].nr_balance_failed, 1);
+    });
+}
+
+#[test]
+fn a_misfit_is_pushed_to_a_big_cpu() {
+    on("juno-r0", |sim| {
+        let (little, big) = (3, 1);
+        put(sim, little, 0..1);
+        assert!(sim.core.cpus[little].capacity < sim.core.cpus[big].capacity);
+        advance(sim, 200 * MS);
+        let cpu = sim.tasks[0].cpu as usize;
+        assert_eq!(sim.core.cpus[cpu].capacity_orig, 1024, "runs on CPU {cpu}");
+        assert_eq!(sim.stats.lb_active, 1);
+    });
+}
+
+#[test]
+fn a_small_task_stays_on_a_small_cpu() {
+    on("juno-r0", |sim| {
+        put(sim, 3, 0..1);
+        advance(sim, 3 * MS);
+        assert_eq!(sim.cpus[3].curr, 0);
+        sim.views[0].pelt.util_avg = 100;
+        sim.views[0].est_enqueued = 100;
+        sim.misfit_update(3);
+        assert_eq!(sim.nohz.nr_misfit, 0, "100 * 1280 < 446 * 1024");
+        sim.views[0].est_enqueued = 357;
+        sim.misfit_update(3);
+        assert_eq!((sim.nohz.nr_misfit, sim.cpus[3].balance.misfit_load > 0), (1, true));
+    });
+}
+
+/// What the kernel does at each attempt: sum up everything, then judge.
+mod plainly {
+    use super::*;
+
+    fn stats(sim: &Sim, scope: &Scope, group: usize, local: bool) -> GroupStats {
+        let domain = sim.domain(scope.dst, scope.level);
+        let g = &sim.core.groups[group];
+        let mut s = GroupStats {
+            capacity: u64::from(g.capacity),
+            min_capacity: g.min_capacity,
+            max_capacity: g.max_capacity,
+            weight: g.weight,
+            idle_cpus: 0,
+            ..GroupStats::LEAST
+        };
+        for cpu in sim.members(group, None) {
+            let view = &sim.core.cpus[cpu];
+            s.load += u64::from(view.cfs.load_avg);
+            s.util += u64::from(cpu_util(view));
+            s.nr_running += view.nr_running;
+            if view.nr_running == 0 && view.curr_is_idle != 0 && view.wakeup_pending == 0 {
+                s.idle_cpus += 1;
+            } else if !local && domain.flags & domain_flag::ASYM != 0 {
+                s.misfit_load = s.misfit_load.max(sim.cpus[cpu].balance.misfit_load);
+            }
+        }
+        s.kind = s.classify(domain.imbalance_pct, g.imbalance != 0);
+        if s.kind == Kind::Overloaded {
+            s.avg_load = s.load * 1024 / s.capacity;
+        }
+        s
+    }
+
+    fn busiest_queue(sim: &Sim, scope: &Scope, group: usize, i: Imbalance) -> Option<usize> {
+        if i.what != Migrate::Task {
+            return sim.busiest_queue(scope, group, i);
+        }
+        let asym = sim.domain(scope.dst, scope.level).flags & domain_flag::ASYM != 0;
+        let capacity = |cpu: usize| sim.core.cpus[cpu].capacity;
+        let mut longest = (0, None);
+        for cpu in sim.members(group, None) {
+            let nr = sim.core.cpus[cpu].h_nr_running;
+            if asym && capacity(scope.dst) < capacity(cpu) && nr == 1 {
+                continue;
+            }
+            if nr > longest.0 {
+                longest = (nr, Some(cpu));
+            }
+        }
+        longest.1
+    }
+
+    pub fn find_source(sim: &Sim, scope: &Scope) -> Option<(usize, Imbalance)> {
+        let domain = sim.domain(scope.dst, scope.level);
+        let groups = domain.first_group as usize..(domain.first_group + domain.nr_groups) as usize;
+        let own = sim.core.places[scope.dst].group[scope.level] as usize;
+        let asym = domain.flags & domain_flag::ASYM != 0;
+        let local = stats(sim, scope, own, true);
+        let mut totals = Totals { load: local.load, capacity: local.capacity };
+        let (mut busiest, mut group) = (GroupStats::LEAST, None);
+        for other in (own + 1..groups.end).chain(groups.start..own) {
+            let s = stats(sim, scope, other, false);
+            totals.load += s.load;
+            totals.capacity += s.capacity;
+            if s.busier_than(&busiest, &local, asym) {
+                (busiest, group) = (s, Some(other));
+            }
+        }
+        let group = group?;
+        let rules = Rules {
+            pct: domain.imbalance_pct,
+            prefer_sibling: scope.level > 0
+                && sim.domain(scope.dst, scope.level - 1).flags & domain_flag::PREFER_SIBLING != 0,
+            idle: scope.idle,
+        };
+        let imbalance = imbalance::find(&Rivals { local, busiest, group, totals }, rules)?;
+        Some((busiest_queue(sim, scope, group, imbalance)?, imbalance))
+    }
+}
+
+/// Tasks, utilization and load of a CPU, made up.
+fn pretend(sim: &mut Sim, cpu: usize, (nr, util, load, misfit): (u32, u32, u32, bool)) {
+    let view = &mut sim.core.cpus[cpu];
+    view.nr_running = nr;
+    view.h_nr_running = nr;
+    view.curr_is_idle = u8::from(nr == 0);
+    view.cfs.util_avg = util.min(view.capacity_orig);
+    view.cfs.load_avg = load;
+    if nr >= 2 {
+        sim.overloaded.insert(cpu as u32);
+    }
+    if misfit && nr != 0 {
+        sim.set_misfit(cpu, load);
+    }
+    sim.rq_changed(cpu);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// Leaving sums out changes no outcome.
+    #[test]
+    fn counting_finds_what_summing_finds(
+        machine in prop::sample::select(vec!["juno-r0", "hikey620", "gs101", "epyc-9654-2s"]),
+        most in 1u32..5,
+        queues in prop::collection::vec((0u32..5, 0u32..1100, 0u32..4000, any::<bool>()), 384),
+        imbalanced in prop::collection::vec(any::<prop::sample::Index>(), 0..2),
+        dst in any::<prop::sample::Index>(),
+    ) {
+        on(machine, |sim| {
+            let nr = sim.cpus.len();
+            for (cpu, &(tasks, util, load, misfit)) in queues.iter().enumerate().take(nr) {
+                pretend(sim, cpu, (tasks.min(most), util, load, misfit && tasks == 1));
+            }
+            for group in imbalanced {
+                let group = group.index(sim.core.groups.len());
+                sim.core.groups[group].imbalance = 1;
+            }
+            let dst = dst.index(nr);
+            for level in 0..sim.core.places[dst].nr_domains as usize {
+                for idle in [Idle::Not, Idle::Idle, Idle::NewlyIdle] {
+                    let scope = Scope::new(dst, level, idle, sim.jiffies());
+                    // Leaves out the refresh of blocked load, which would change the sums.
+                    sim.nohz.has_blocked = false;
+                    let expected = plainly::find_source(sim, &scope);
+                    let found = sim.find_source(&scope);
+                    assert_eq!(found, expected, "{machine} CPU {dst} level {level} {idle:?}");
+                }
+            }
+        });
+    }
+}

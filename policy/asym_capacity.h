@@ -29,7 +29,8 @@ static __always_inline int asym_capacity_acts(const struct policy_ctx *c, u32 ta
 static inline u32 asym_scan(const struct policy_ctx *c, u32 target)
 {
 	const struct policy_domain *d = domain_at(c, place_at(c, target)->asym_domain);
-	u32 nr = c->topo->nr_cpus, best = POLICY_NONE, best_capacity = 0, need, n;
+	u32 nr = c->topo->nr_cpus, best = policy_forget(POLICY_NONE), n;
+	u32 best_capacity = policy_forget(0), need;
 	struct ring r = ring_from(target);
 
 	wakee_sync(c);

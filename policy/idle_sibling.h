@@ -38,7 +38,7 @@ static inline u32 idle_core_scan(const struct policy_ctx *c, const struct policy
 
 	policy_for(n, 0, POLICY_MAX_CPUS) {
 		const struct policy_domain *core;
-		u32 first, sibling, idle = 1, s;
+		u32 first, sibling, idle = policy_forget(1), s;
 
 		first = ring_next(&r, &llc->span, c->allowed, nr);
 		if (first >= nr)
@@ -95,8 +95,9 @@ static inline u32 scan_budget(const struct policy_ctx *c, u32 llc_weight)
 static inline u32 llc_scan(const struct policy_ctx *c, const struct policy_domain *llc, u32 target)
 {
 	struct policy_cpu *here = cpu_at(c, c->this_cpu);
-	u32 nr = c->topo->nr_cpus, found = POLICY_NONE, kept = POLICY_NONE, looked = 0, n;
-	u32 budget = scan_budget(c, llc->weight);
+	u32 nr = c->topo->nr_cpus, found = policy_forget(POLICY_NONE), n;
+	u32 kept = policy_forget(POLICY_NONE), looked = 0;
+	u32 budget = policy_forget(scan_budget(c, llc->weight));
 	struct ring r = ring_from(target);
 
 	if (place_at(c, c->this_cpu)->llc_domain == POLICY_NONE)
@@ -142,7 +143,7 @@ static inline u32 llc_scan(const struct policy_ctx *c, const struct policy_domai
 /* An idle thread of the target's core (select_idle_smt). */
 static inline u32 smt_scan(const struct policy_ctx *c, u32 target)
 {
-	u32 nr = c->topo->nr_cpus, kept = POLICY_NONE, cpu = 0, n;
+	u32 nr = c->topo->nr_cpus, kept = policy_forget(POLICY_NONE), cpu = 0, n;
 	const struct policy_domain *core;
 
 	if (place_at(c, target)->smt_domain == POLICY_NONE)

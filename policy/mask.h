@@ -16,6 +16,34 @@
 #define policy_for(i, from, to) for ((i) = (from); (i) < (to); (i)++)
 #endif
 
+/*
+ * A function that loops and knows its arguments only. In BPF it is global: the
+ * verifier follows it once instead of at every call, and forgets how the result
+ * came about, which lets the callers' loops converge. Its pointers must be to
+ * memory that may be written.
+ */
+#ifdef __bpf__
+#define policy_leaf __attribute__((noinline))
+#define policy_nonnull __attribute__((btf_decl_tag("arg:nonnull")))
+#else
+#define policy_leaf static inline
+#define policy_nonnull
+#endif
+
+/*
+ * The same value, of which the verifier knows nothing more: paths that differ
+ * in it only are then followed once. For what a loop carries from pass to pass.
+ */
+#ifdef __bpf__
+__attribute__((noinline)) u32 policy_forget(u32 value)
+{
+	asm volatile("" : "+r"(value));
+	return value;
+}
+#else
+#define policy_forget(value) (value)
+#endif
+
 static __always_inline int mask_test(const struct policy_mask *m, u32 cpu)
 {
 	cpu = policy_bound(cpu, POLICY_MAX_CPUS);
@@ -46,8 +74,8 @@ static __always_inline u32 lowest_bit(u64 bits)
 }
 
 /* First CPU >= from that is in a and in b and below nr, else nr. */
-static inline u32 mask_next_and(const struct policy_mask *a, const struct policy_mask *b,
-				u32 from, u32 nr)
+policy_leaf u32 mask_next_and(const struct policy_mask *a policy_nonnull,
+			      const struct policy_mask *b policy_nonnull, u32 from, u32 nr)
 {
 	u32 word, i;
 

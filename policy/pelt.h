@@ -270,7 +270,7 @@ static inline void task_init_util(const struct policy_params *k, const struct po
 {
 	/* The share took the weight in the finer unit of 64-bit kernels, its divisor did not. */
 	u64 weight = k->fork_util_inflated ? (u64)t->weight << 10 : t->weight;
-	s64 room = ((s64)rq->capacity_orig - (s64)rq->cfs.util_avg) / 2;
+	s64 room = ((s64)rq->capacity_orig - (s64)rq->cfs.util_avg) >> 1;
 	u64 u;
 
 	t->pelt.load_avg = t->weight;

@@ -33,7 +33,7 @@ static inline u32 search(const struct policy_ctx *c, u32 target)
 static inline u32 walk_domains(const struct policy_ctx *c, int want, u32 *target)
 {
 	const struct policy_place *here = place_at(c, c->this_cpu);
-	u32 slow = 0, l;
+	u32 slow = policy_forget(0), l;
 
 	policy_for(l, 0, POLICY_MAX_LEVELS) {
 		const struct policy_domain *d;
@@ -81,9 +81,10 @@ static inline u32 choose(const struct policy_ctx *c)
 
 	if (c->kind == KIND_WAKE) {
 		record_wakee(c);
-		want = affine_wanted(c);
+		want = (int)policy_forget((u32)affine_wanted(c));
 	}
-	slow = walk_domains(c, want, &target);
+	slow = policy_forget(walk_domains(c, want, &target));
+	target = policy_forget(target);
 	c->answer->target = target;
 	if (slow) {
 		c->answer->slow = 1;

@@ -21,15 +21,15 @@ enum group_type {
 	GROUP_OVERLOADED,
 };
 
+/* Small: three of them share BPF's stack of 512 bytes with the rest of the path. */
 struct group_stats {
-	u64 load;		/* sums over the CPUs, without the wakee */
-	u64 util;
+	u64 util;		/* sum over the CPUs, without the wakee */
 	u64 avg_load;		/* load per capacity, 1024 = one nice-0 task on a big CPU */
 	u32 nr_running;		/* of all classes */
-	u32 idle_cpus;
-	u32 weight;		/* CPUs, as far as the kernel knows them */
-	u32 type;
-	u32 max_capacity;
+	u16 idle_cpus;
+	u16 weight;		/* CPUs, as far as the kernel knows them */
+	u16 type;
+	u16 max_capacity;
 };
 
 /* Does the wakee still count in this CPU's signals? */
@@ -79,8 +79,8 @@ static __always_inline int idle_without(const struct policy_ctx *c, u32 cpu)
 	       (rq->curr_is_idle || wakee_queued(c, cpu));
 }
 
-static inline u32 group_classify(const struct group_stats *s, const struct policy_group *g,
-				 u32 pct, int misfit)
+policy_leaf u32 group_classify(const struct group_stats *s policy_nonnull,
+			       const struct policy_group *g policy_nonnull, u32 pct, int misfit)
 {
 	u64 room = (u64)g->capacity * 100, need = s->util * pct;
 
@@ -124,36 +124,39 @@ static inline int group_contains(const struct policy_ctx *c, const struct policy
 static inline void group_sum(const struct policy_ctx *c, const struct policy_domain *d,
 			     const struct policy_group *g, struct group_stats *s)
 {
-	u32 nr = c->topo->nr_cpus, cpu = 0, n;
+	u32 nr = c->topo->nr_cpus, idle_cpus = policy_forget(0), cpu = 0, n;
+	u64 load = 0;
 	int busy;
 
-	s->load = s->util = s->avg_load = 0;
-	s->nr_running = s->idle_cpus = 0;
-	s->weight = c->k->idlest_weight_unset ? 0 : g->weight;
-	s->max_capacity = g->max_capacity;
+	s->util = s->avg_load = 0;
+	s->nr_running = 0;
+	s->weight = c->k->idlest_weight_unset ? 0 : (u16)g->weight;
+	s->max_capacity = (u16)g->max_capacity;
 	policy_for(n, 0, POLICY_MAX_CPUS) {
 		cpu = group_next_cpu(c, g, cpu);
 		if (cpu >= nr)
 			break;
-		s->load += load_without(c, cpu);
+		load += load_without(c, cpu);
 		s->util += util_without(c, cpu);
 		s->nr_running += running_without(c, cpu);
 		if (idle_without(c, cpu))
-			s->idle_cpus++;
+			idle_cpus++;
 		c->answer->summed++;
 		cpu++;
 	}
-	s->type = group_classify(s, g, d->imbalance_pct,
-				 (d->flags & DOMAIN_ASYM) && !fits(task_need(c), g->max_capacity));
+	s->idle_cpus = (u16)idle_cpus;
+	s->type = (u16)group_classify(s, g, d->imbalance_pct, (d->flags & DOMAIN_ASYM) &&
+				      !fits(task_need(c), g->max_capacity));
 	busy = s->type == GROUP_FULLY_BUSY || s->type == GROUP_OVERLOADED;
 	if (c->k->idlest_load_inverted)		/* 5.5, 5.6 had the test the wrong way round */
 		busy = s->type < GROUP_FULLY_BUSY;
 	if (busy && g->capacity)
-		s->avg_load = s->load * CAPACITY_SCALE / g->capacity;
+		s->avg_load = load * CAPACITY_SCALE / g->capacity;
 }
 
 /* Is the group idler than the idlest one so far? */
-static inline int group_idler(const struct group_stats *s, const struct group_stats *idlest)
+policy_leaf int group_idler(const struct group_stats *s policy_nonnull,
+			    const struct group_stats *idlest policy_nonnull)
 {
 	if (s->type != idlest->type)
 		return s->type < idlest->type;
@@ -171,8 +174,9 @@ static inline int group_idler(const struct group_stats *s, const struct group_st
 }
 
 /* Is the idlest other group worth leaving the local one for? */
-static inline int group_worth(const struct policy_domain *d, const struct group_stats *local,
-			      const struct group_stats *idlest)
+policy_leaf int group_worth(const struct policy_domain *d policy_nonnull,
+			    const struct group_stats *local policy_nonnull,
+			    const struct group_stats *idlest policy_nonnull)
 {
 	u64 slack = CAPACITY_SCALE * (u64)(d->imbalance_pct - 100) / 100;
 
@@ -206,8 +210,8 @@ static inline u32 idlest_group(const struct policy_ctx *c, const struct policy_d
 {
 	struct group_stats local = {}, s = {};
 	struct group_stats idlest = { .avg_load = ~0u, .type = GROUP_OVERLOADED };
-	u32 best = POLICY_NONE, start = own - d->first_group, n;
-	int has_local = 0;
+	u32 best = policy_forget(POLICY_NONE), start = own - d->first_group, n;
+	u32 has_local = policy_forget(0);
 
 	if (start >= d->nr_groups)
 		start = 0;
@@ -219,12 +223,12 @@ static inline u32 idlest_group(const struct policy_ctx *c, const struct policy_d
 
 		if (!group_allowed(c, group))
 			continue;
+		group_sum(c, d, group, &s);
 		if (group_contains(c, group, cpu)) {
-			group_sum(c, d, group, &local);
+			local = s;
 			has_local = 1;
 			continue;
 		}
-		group_sum(c, d, group, &s);
 		if (group_idler(&s, &idlest)) {
 			idlest = s;
 			best = g;
@@ -239,8 +243,9 @@ static inline u32 idlest_group(const struct policy_ctx *c, const struct policy_d
 static inline u32 idlest_in_group(const struct policy_ctx *c, const struct policy_group *g, u32 cpu)
 {
 	u32 nr = c->topo->nr_cpus, i = 0, n;
-	u32 shallowest = POLICY_NONE, sched_idle = POLICY_NONE, least = cpu;
-	u32 min_latency = POLICY_NONE, min_load = POLICY_NONE;
+	u32 shallowest = policy_forget(POLICY_NONE), sched_idle = policy_forget(POLICY_NONE);
+	u32 min_latency = policy_forget(POLICY_NONE), min_load = policy_forget(POLICY_NONE);
+	u32 least = cpu;
 	u64 latest = 0;
 
 	if (g->weight == 1)
@@ -300,7 +305,7 @@ static inline u32 slow_step(const struct policy_ctx *c, u32 cpu)
 static inline s32 level_below(const struct policy_ctx *c, u32 cpu, u32 weight)
 {
 	const struct policy_place *place = place_at(c, cpu);
-	s32 below = -1;
+	s32 below = (s32)policy_forget((u32)-1);
 	u32 l;
 
 	policy_for(l, 0, POLICY_MAX_LEVELS) {
@@ -316,7 +321,7 @@ static inline s32 level_below(const struct policy_ctx *c, u32 cpu, u32 weight)
 /* Search downwards from domain level @level of this CPU, @top. */
 static inline u32 slow_path(const struct policy_ctx *c, u32 level)
 {
-	u32 cpu = c->this_cpu, moved = 0, n;
+	u32 cpu = c->this_cpu, moved = policy_forget(0), n;
 	const struct policy_domain *d;
 	s32 l = (s32)level;
 

@@ -101,6 +101,7 @@ pub struct RunArgs {
         long,
         value_name = "N",
         default_value_t = 1,
+        value_parser = seed,
         allow_negative_numbers = true
     )]
     pub seed: u64,
@@ -292,6 +293,11 @@ fn style() -> impl TypedValueParser<Value = Style> {
 
 fn mode() -> impl TypedValueParser<Value = Mode> {
     one_of([Mode::Workgen, Mode::Rtapp].map(|mode| (mode.as_str(), mode)))
+}
+
+fn seed(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| format!("expected a whole number, 0 to {}", u64::MAX))
 }
 
 /// A whole number from 1.

@@ -117,7 +117,7 @@ fn one(decision: &Decision) -> String {
     ]);
     result.row(["cost".to_owned(), cost(decision)]);
     format!(
-        "{} s: {} is woken on CPU {}\n{}{}{}",
+        "{} s: {} is woken by CPU {}\n{}{}{}",
         number::seconds(decision.time_ns),
         decision.comm,
         decision.this_cpu,
@@ -306,7 +306,7 @@ mod tests {
     fn a_decision_reads_from_the_question_to_the_answer() {
         let table = table(&fake::conditions(), "sysbench", &[decision(1, "asym_fits")]);
         let expected = "\
-1.250000001 s: sysbench is woken on CPU 0
+1.250000001 s: sysbench is woken by CPU 0
   task    util_est 600, uclamp 0 to 1024, ran last on CPU 3
   search  begins at CPU 3: weight_prev, the previous CPU is less loaded
   candidate  looked at by  found      compared

@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Bad input is refused before anything runs: exit code 2, nothing on standard
+//! output, and a message that says where, what was found and what to write instead.
+
+mod common;
+
+use std::fs;
+
+use common::alight;
+use predicates::prelude::*;
+use tempfile::tempdir;
+
+struct Case {
+    args: &'static [&'static str],
+    says: &'static [&'static str],
+}
+
+/// Refused, saying all of this.
+fn refused(args: &[&str], says: &[&str]) {
+    let mut assert = alight(args).assert().code(2).stdout("");
+    for text in says {
+        assert = assert.stderr(predicate::str::contains(*text));
+    }
+}
+
+#[test]
+fn unknown_names_are_answered_with_the_nearest_valid_ones() {
+    let cases = [
+        Case {
+            args: &["simulate", "-m", "juno-r1", "-w", "hackbench"],
+            says: &["juno-r1", "juno-r0", "juno-r2"],
+        },
+        Case {
+            args: &["machine", "show", "jun0"],
+            says: &["jun0", "juno-r0"],
+        },
+        Case {
+            args: &["simulate", "-m", "juno-r0", "-w", "hackbench", "linux-5.6"],
+            says: &["unknown base 'linux-5.6'", "did you mean 'linux-5.5'"],
+        },
+        Case {
+            args: &[
+                "compare",
+                "-m",
+                "juno-r0",
+                "-w",
+                "hackbench",
+                "linux-5.5",
+                "linux-5.5+asym",
+            ],
+            says: &["unknown feature 'asym'", "did you mean 'asym-capacity'"],
+        },
+        Case {
+            args: &[
+                "simulate",
+                "-m",
+                "juno-r0",
+                "-w",
+                "hackbench",
+                "linux-5.5+asym-capacity:depth=3",
+            ],
+            says: &["no tunable 'depth=3'"],
+        },
+        Case {
+            args: &["policy", "show", "asym-capacty"],
+            says: &["did you mean 'asym-capacity'", "linux-5.5"],
+        },
+        Case {
+            args: &["simulate", "-m", "juno-r0", "-w", "hackbnch -g 3"],
+            says: &["hackbnch", "`hackbench`"],
+        },
+        Case {
+            args: &["simulate", "-m", "juno-r0", "-w", "hackbench --loups 3"],
+            says: &["command line:1:11", "--loups", "`--loops`"],
+        },
+        Case {
+            args: &[
+                "simulate",
+                "-m",
+                "juno-r0",
+                "-w",
+                "sysbench thread --threads=4 run",
+            ],
+            says: &["threads"],
+        },
+        Case {
+            args: &[
+                "simulate",
+                "-m",
+                "juno-r0",
+                "-w",
+                "hackbench",
+                "--governor",
+                "schedutl",
+            ],
+            says: &["a similar value exists: 'schedutil'"],
+        },
+        Case {
+            args: &[
+                "compare",
+                "-m",
+                "juno-r0",
+                "-w",
+                "hackbench",
+                "linux-5.5",
+                "linux-5.5",
+                "--style",
+                "tabel",
+            ],
+            says: &["a similar value exists: 'table'"],
+        },
+        Case {
+            args: &[
+                "explain",
+                "-m",
+                "juno-r0",
+                "-w",
+                "hackbench -g 1",
+                "--task",
+                "hackbnch",
+            ],
+            says: &["no task is named 'hackbnch'", "hackbench"],
+        },
+        Case {
+            args: &[
+                "simulate",
+                "-m",
+                "juno-r0",
+                "-w",
+                "hackbench",
+                "--trace",
+                "out.pftace",
+            ],
+            says: &["out.pftace", ".pftrace"],
+        },
+        Case {
+            args: &["smulate"],
+            says: &["a similar subcommand exists: 'simulate'"],
+        },
+    ];
+    for case in cases {
+        refused(case.args, case.says);
+    }
+}
+
+#[test]
+fn impossible_values_are_refused() {
+    const RUN: [&str; 5] = ["compare", "-m", "juno-r0", "-w", "hackbench"];
+    const BOTH: [&str; 2] = ["linux-5.5", "linux-5.5+asym-capacity"];
+    let one_or_more = "expected a whole number, 1 or more";
+    let cases: [(&[&str], &str); 11] = [
+        (&["--runs", "0"], one_or_more),
+        (&["--runs", "-3"], one_or_more),
+        (&["--runs", "many"], one_or_more),
+        (&["--jobs", "0"], one_or_more),
+        (&["--duration", "-5s"], "a time is not negative"),
+        (&["--duration", "0s"], "a run of no length"),
+        (&["--duration", "5"], "'5' has no unit"),
+        (&["--duration", "5h"], "'h' is no unit"),
+        (&["--seed", "-1"], "expected a whole number"),
+        (
+            &["--seed", "18446744073709551615", "--runs", "2"],
+            "use a smaller seed",
+        ),
+        (&["--json", "--style", "csv"], "cannot be used with"),
+    ];
+    for (options, says) in cases {
+        refused(&[&RUN[..], &BOTH, options].concat(), &[says]);
+    }
+    refused(&[&RUN[..], &BOTH[..1]].concat(), &["2 values required"]);
+}
+
+#[test]
+fn impossible_workloads_are_refused() {
+    for (workload, says) in [
+        ("hackbench -g 0", "-g"),
+        ("hackbench -l -1", "-l"),
+        ("sysbench threads --threads=0 run", "threads"),
+        ("cyclictest -t 0", "-t"),
+        ("hackbench -g 'x", "command line:1:14: a quote is opened"),
+    ] {
+        refused(&["simulate", "-m", "juno-r0", "-w", workload], &[says]);
+    }
+}
+
+#[test]
+fn broken_rt_app_files_are_refused_with_their_place() {
+    let dir = tempdir().unwrap();
+    let cases = [
+        (
+            "comma.json",
+            "{\"tasks\": {\n  \"t\": {\"run\": 1000,\n",
+            &["comma.json:3:1", "expected"][..],
+        ),
+        (
+            "negative.json",
+            "{\"tasks\": {\"t\": {\"run\": -5, \"loop\": 1}}}",
+            &["negative.json:1:", "-5", "expected 0 or more"],
+        ),
+        (
+            "nowhere.json",
+            "{\"tasks\": {\"t\": {\"cpus\": [], \"run\": 1000, \"loop\": 1}}}",
+            &["nowhere.json:1:", "run nowhere"],
+        ),
+        (
+            "far.json",
+            "{\"tasks\": {\"t\": {\"cpus\": [99], \"run\": 1000, \"loop\": 1}}}",
+            &["CPU 99", "CPUs 0 to 5"],
+        ),
+    ];
+    for (name, text, says) in cases {
+        let path = dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        refused(
+            &["simulate", "-m", "juno-r0", "-w", path.to_str().unwrap()],
+            says,
+        );
+    }
+    refused(
+        &["simulate", "-m", "juno-r0", "-w", "absent.json"],
+        &["absent.json", "cannot be read"],
+    );
+    refused(&["lint", "absent.json"], &["absent.json", "cannot be read"]);
+}
+
+#[test]
+fn broken_machine_files_are_refused_with_their_place() {
+    let dir = tempdir().unwrap();
+    let cases = [
+        (
+            "quote.toml",
+            "schema = \"alight.machine/1\"\nname = x\"\n",
+            &["quote.toml:2:8", "expected"][..],
+        ),
+        (
+            "schema.toml",
+            "schema = \"alight.machine/9\"\n",
+            &["schema.toml:1:", "alight.machine/1"],
+        ),
+        ("empty.toml", "", &["empty.toml:1:1", "schema"]),
+    ];
+    for (name, text, says) in cases {
+        let path = dir.path().join(name);
+        fs::write(&path, text).unwrap();
+        let path = path.to_str().unwrap();
+        refused(&["simulate", "-m", path, "-w", "hackbench"], says);
+        refused(&["machine", "check", path], says);
+    }
+    refused(
+        &["machine", "show", "absent.toml"],
+        &["absent.toml", "cannot be read"],
+    );
+}
+
+#[test]
+fn a_machine_that_cannot_be_fails_its_check() {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("board.toml");
+    // A little cluster whose second operating point is slower than its first.
+    let juno = include_str!("../../../machines/juno-r0.toml");
+    let broken = juno.replace("khz = [450_000, 575_000", "khz = [650_000, 575_000");
+    assert_ne!(broken, juno, "the edit must bite");
+    fs::write(&path, broken).unwrap();
+    alight(&["machine", "check", path.to_str().unwrap()])
+        .assert()
+        .code(2)
+        .stderr(predicate::str::contains("error"));
+}
+
+#[test]
+fn lint_tells_what_is_wrong_and_fails() {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("broken.json");
+    fs::write(&path, "{\"tasks\": {\"t\": {\"run\": -5}}}").unwrap();
+    let path = path.to_str().unwrap();
+    alight(&["lint", path]).assert().code(2).stdout(
+        predicate::str::contains("broken.json:1:").and(predicate::str::contains("1 errors")),
+    );
+    alight(&["lint", path, "--json"])
+        .assert()
+        .code(2)
+        .stdout(predicate::str::contains("\"schema\": \"alight.lint/1\""));
+}
+
+#[test]
+fn help_names_the_exit_codes() {
+    alight(&["--help"])
+        .assert()
+        .success()
+        .stdout(predicate::str::contains("Exit codes:").and(predicate::str::contains("130")));
+    alight(&[]).assert().code(2);
+}

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Whole runs of the program: what it prints, and how it ends when the machine that it runs on fails.
+
+mod common;
+
+use std::fs;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
+use std::process::{Command, Stdio};
+
+use assert_cmd::cargo::CommandCargoExt;
+use common::alight;
+use predicates::prelude::*;
+use serde_json::Value;
+use tempfile::tempdir;
+
+/// A workload that is over in a moment.
+const QUICK: &str = "hackbench -g 1 -l 5";
+
+const COMPARE: [&str; 8] = [
+    "compare",
+    "-m",
+    "juno-r0",
+    "-w",
+    QUICK,
+    "linux-5.5",
+    "linux-5.5+asym-capacity",
+    "--runs=3",
+];
+
+fn stdout(args: &[&str]) -> String {
+    let output = alight(args).assert().success().get_output().stdout.clone();
+    String::from_utf8(output).unwrap()
+}
+
+fn json(args: &[&str]) -> Value {
+    serde_json::from_str(&stdout(args)).unwrap()
+}
+
+#[test]
+fn compare_answers_in_every_style() {
+    for (style, says) in [
+        ("table", "95% interval"),
+        ("markdown", "| metric | scheduler |"),
+        ("csv", "delta_percent"),
+        ("json", "\"schema\": \"alight.compare/1\""),
+        ("mmtests", "Amean"),
+        ("lkp", "%stddev"),
+    ] {
+        let text = stdout(&[&COMPARE[..], &["--style", style]].concat());
+        assert!(text.contains(says), "{style}: no '{says}' in\n{text}");
+        assert!(text.contains("elapsed_s"), "{style}: no result in\n{text}");
+    }
+}
+
+#[test]
+fn the_table_says_why() {
+    let text = stdout(&COMPARE);
+    for mechanism in [
+        "cpu_migrations",
+        "context_switches",
+        "slow_path_selections",
+        "fast_path_selections",
+        "found_idle_percent",
+        "busy_capacity_446_percent",
+        "busy_capacity_1024_percent",
+    ] {
+        assert!(text.contains(mechanism), "no '{mechanism}' in\n{text}");
+    }
+}
+
+#[test]
+fn the_same_comparison_gives_the_same_bytes_whatever_the_threads() {
+    let with = |jobs| stdout(&[&COMPARE[..], &["--json", "--jobs", jobs]].concat());
+    let first = with("1");
+    assert_eq!(first, with("1"));
+    assert_eq!(first, with("3"));
+}
+
+#[test]
+fn the_comparison_states_its_conditions_and_holds_its_samples() {
+    let document = json(&[&COMPARE[..], &["--json", "--seed", "7"]].concat());
+    assert_eq!(document["machine"], "juno-r0");
+    assert_eq!(document["workloads"][0], QUICK);
+    assert_eq!(document["seeds"], serde_json::json!([7, 8, 9]));
+    assert_eq!(
+        document["variants"][1]["scheduler"],
+        "linux-5.5+asym-capacity"
+    );
+    let elapsed = &document["variants"][0]["metrics"]["elapsed_s"];
+    assert_eq!(elapsed["better"], "lower");
+    assert_eq!(elapsed["samples"].as_array().unwrap().len(), 3);
+    let delta = &document["deltas"][0];
+    assert_eq!(delta["base"], "linux-5.5");
+    assert!(delta["metrics"]["elapsed_s"]["significant"].is_boolean());
+}
+
+#[test]
+fn the_command_that_a_report_names_gives_the_report_again() {
+    let first = json(&[&COMPARE[..], &["--json", "--duration", "20ms"]].concat());
+    let words = shell_words::split(first["command"].as_str().unwrap()).unwrap();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    assert_eq!(words[0], "alight");
+    assert_eq!(first, json(&[&words[1..], &["--json"]].concat()));
+}
+
+#[test]
+fn a_run_of_a_comparison_is_the_run_that_simulate_makes() {
+    let compared = json(&[&COMPARE[..], &["--json", "--seed", "5"]].concat());
+    let single = json(&[
+        "simulate", "-m", "juno-r0", "-w", QUICK, "--seed", "6", "--json",
+    ]);
+    assert_eq!(
+        compared["variants"][0]["metrics"]["elapsed_s"]["samples"][1],
+        single["metrics"]["elapsed_s"]["value"]
+    );
+}
+
+#[test]
+fn several_workloads_run_at_once_until_the_duration() {
+    let document = json(&[
+        "simulate",
+        "-m",
+        "juno-r0",
+        "-w",
+        QUICK,
+        "-w",
+        "cyclictest -t 2 -q -D 5",
+        "--duration",
+        "100ms",
+        "--governor",
+        "performance",
+        "--check",
+        "--json",
+    ]);
+    assert_eq!(document["workloads"].as_array().unwrap().len(), 2);
+    assert_eq!(document["governor"], "performance");
+    assert_eq!(document["end_ns"], 100_000_000);
+}
+
+#[test]
+fn explain_names_candidates_and_the_step_that_answered() {
+    let args = [
+        "explain",
+        "-m",
+        "juno-r0",
+        "-w",
+        QUICK,
+        "--task",
+        "hackbench",
+        "--limit",
+        "5",
+    ];
+    let text = stdout(&args);
+    assert!(text.contains("answer  CPU "), "{text}");
+    assert!(text.contains("the steps that answered"), "{text}");
+    let document = json(&[&args[..], &["--json"]].concat());
+    assert_eq!(document["schema"], "alight.explain/1");
+    assert_eq!(document["decisions"].as_array().unwrap().len(), 5);
+    let late = json(&[&args[..7], &["--at", "11ms", "--json"]].concat());
+    let decisions = late["decisions"].as_array().unwrap();
+    assert_eq!(decisions.len(), 1);
+    assert!(decisions[0]["time_ns"].as_u64().unwrap() >= 11_000_000);
+}
+
+#[test]
+fn machines_and_policies_are_listed_shown_and_checked() {
+    for (args, says) in [
+        (&["machine", "list"][..], "juno-r0"),
+        (
+            &["machine", "list", "--json"],
+            "\"schema\": \"alight.machines/1\"",
+        ),
+        (&["machine", "show", "juno-r0"], "Cortex-A57"),
+        (
+            &["machine", "show", "juno-r0", "--json"],
+            "\"schema\": \"alight.machine/1\"",
+        ),
+        (
+            &["machine", "check", "juno-r0", "--json"],
+            "\"schema\": \"alight.machine-check/1\"",
+        ),
+        (&["policy", "list"], "+asym-capacity"),
+        (
+            &["policy", "list", "--json"],
+            "\"schema\": \"alight.policies/1\"",
+        ),
+        (&["policy", "show", "asym-capacity"], "applies to"),
+        (
+            &["policy", "show", "linux-5.5+asym-capacity", "--json"],
+            "\"wake_cap\": 0",
+        ),
+    ] {
+        let text = stdout(args);
+        assert!(text.contains(says), "{args:?}: no '{says}' in\n{text}");
+    }
+}
+
+#[test]
+fn a_captured_machine_can_be_simulated() {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("this.toml");
+    fs::write(&path, stdout(&["machine", "capture"])).unwrap();
+    let path = path.to_str().unwrap();
+    alight(&["machine", "check", path]).assert().success();
+    alight(&["simulate", "-m", path, "-w", "hackbench -g 1 -l 1"])
+        .assert()
+        .success();
+}
+
+#[test]
+fn a_trace_is_written_by_its_ending() {
+    let dir = tempdir().unwrap();
+    for (name, says) in [("run.pftrace", None), ("run.txt", Some("sched_switch"))] {
+        let path = dir.path().join(name);
+        alight(&[
+            "simulate",
+            "-m",
+            "juno-r0",
+            "-w",
+            QUICK,
+            "--trace",
+            path.to_str().unwrap(),
+        ])
+        .assert()
+        .success();
+        let bytes = fs::read(&path).unwrap();
+        assert!(bytes.len() > 1000, "{name} has {} bytes", bytes.len());
+        if let Some(says) = says {
+            assert!(String::from_utf8(bytes).unwrap().contains(says));
+        }
+    }
+}
+
+#[test]
+fn a_trace_does_not_change_the_run() {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("run.pftrace");
+    let args = ["simulate", "-m", "juno-r0", "-w", QUICK, "--json"];
+    let plain = json(&args);
+    let traced = json(&[&args[..], &["--trace", path.to_str().unwrap()]].concat());
+    assert_eq!(plain["hash"], traced["hash"]);
+}
+
+#[test]
+fn a_full_disk_ends_the_trace_with_a_message_and_code_1() {
+    alight(&[
+        "simulate",
+        "-m",
+        "juno-r0",
+        "-w",
+        QUICK,
+        "--trace",
+        "/dev/full",
+    ])
+    .assert()
+    .code(1)
+    .stdout("")
+    .stderr(predicate::str::contains("/dev/full").and(predicate::str::contains("No space left")));
+}
+
+#[test]
+fn a_trace_that_cannot_be_completed_leaves_no_file() {
+    let dir = tempdir().unwrap();
+    let path = dir.path().join("run.pftrace");
+    let program = Command::cargo_bin("alight")
+        .unwrap()
+        .get_program()
+        .to_owned();
+    // The shell limits the size of files and keeps the signal that would kill the program.
+    let script = "trap '' XFSZ; ulimit -f 8; exec \"$0\" \"$@\"";
+    let output = Command::new("sh")
+        .args(["-c", script])
+        .arg(program)
+        .args(["simulate", "-m", "juno-r0", "-w", QUICK, "--trace"])
+        .arg(&path)
+        .output()
+        .unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("run.pftrace"), "{message}");
+    assert_eq!(
+        fs::read_dir(dir.path()).unwrap().count(),
+        0,
+        "something was left"
+    );
+}
+
+#[test]
+fn a_folder_that_does_not_exist_is_told() {
+    alight(&[
+        "simulate",
+        "-m",
+        "juno-r0",
+        "-w",
+        QUICK,
+        "--trace",
+        "/nonexistent/run.pftrace",
+    ])
+    .assert()
+    .code(1)
+    .stderr(predicate::str::contains("/nonexistent/"));
+}
+
+#[test]
+fn a_closed_pipe_is_no_panic() {
+    let (reader, writer) = UnixStream::pair().unwrap();
+    drop(reader);
+    let output = Command::cargo_bin("alight")
+        .unwrap()
+        .args(["machine", "show", "juno-r0"])
+        .stdout(Stdio::from(OwnedFd::from(writer)))
+        .output()
+        .unwrap();
+    let message = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{message}");
+    assert!(message.contains("standard output"), "{message}");
+    assert!(!message.contains("panicked"), "{message}");
+}
+
+#[test]
+fn a_full_standard_output_is_told() {
+    let full = fs::OpenOptions::new()
+        .write(true)
+        .open("/dev/full")
+        .unwrap();
+    let output = Command::cargo_bin("alight")
+        .unwrap()
+        .args(["policy", "list"])
+        .stdout(full)
+        .output()
+        .unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("No space left"));
+}
+
+#[test]
+fn ctrl_c_prints_the_runs_that_are_complete() {
+    let child = Command::cargo_bin("alight")
+        .unwrap()
+        .args(&COMPARE[..7])
+        .args(["--runs", "100000", "--json", "--jobs", "1"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(700));
+    let pid = child.id().to_string();
+    assert!(
+        Command::new("kill")
+            .args(["-INT", &pid])
+            .status()
+            .unwrap()
+            .success()
+    );
+    let output = child.wait_with_output().unwrap();
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{messages}");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["interrupted"], true);
+    let runs = document["runs"].as_u64().unwrap();
+    assert!((1..100_000).contains(&runs), "{runs} runs");
+    let end = format!("{runs} of 100000 runs are complete");
+    assert!(messages.contains(&end), "{messages}");
+}

@@ -18,10 +18,17 @@ use std::sync::atomic::AtomicBool;
 const RUNS: u64 = 3;
 
 fn main() {
-    let epyc = alight_machine::load("epyc-9654-2s").expect("built in").machine;
+    let epyc = alight_machine::load("epyc-9654-2s")
+        .expect("built in")
+        .machine;
     let mut missed = 0;
-    println!("{:<34} {:>12} {:>10} {:>9}", "what", "per second", "of bare", "promised");
-    for (cpus, promised, simulated_ms) in [(8, 4.0e6, 20_000), (64, 3.0e6, 3_000), (384, 2.0e6, 500)] {
+    println!(
+        "{:<34} {:>12} {:>10} {:>9}",
+        "what", "per second", "of bare", "promised"
+    );
+    for (cpus, promised, simulated_ms) in
+        [(8, 4.0e6, 20_000), (64, 3.0e6, 3_000), (384, 2.0e6, 500)]
+    {
         let machine = cut(&epyc, cpus);
         let workload = periodic(cpus, 8);
         let bare = bare_queue(cpus);
@@ -50,7 +57,10 @@ fn main() {
 fn report(what: &str, rate: f64, bare: f64, promised: f64) -> i32 {
     let missed = rate < promised;
     let mark = if missed { "  MISSED" } else { "" };
-    println!("{what:<34} {rate:>12.0} {:>10.4} {promised:>9.0}{mark}", rate / bare);
+    println!(
+        "{what:<34} {rate:>12.0} {:>10.4} {promised:>9.0}{mark}",
+        rate / bare
+    );
     missed.into()
 }
 
@@ -134,7 +144,11 @@ fn periodic(cpus: usize, tasks_per_cpu: usize) -> Workload {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
         let period_ns = 4_000_000 + (seed >> 33) % 28_000_000;
         let ops = vec![
-            Op::LoopBegin { slot: 0, count: u64::MAX, end: 5 },
+            Op::LoopBegin {
+                slot: 0,
+                count: u64::MAX,
+                end: 5,
+            },
             Op::Timer {
                 slot: 0,
                 period_ns,
@@ -142,7 +156,9 @@ fn periodic(cpus: usize, tasks_per_cpu: usize) -> Workload {
                 origin: TimerOrigin::FirstUse,
                 histogram: None,
             },
-            Op::Run { ns: period_ns / (2 * tasks_per_cpu as u64) },
+            Op::Run {
+                ns: period_ns / (2 * tasks_per_cpu as u64),
+            },
             Op::Count { counter: 0 },
             Op::LoopEnd { slot: 0, begin: 1 },
         ];
@@ -169,13 +185,20 @@ fn cut(machine: &Machine, n: usize) -> Machine {
     }
     chosen.truncate(n);
     chosen.sort_unstable();
-    let renumber = |set: &CpuSet| -> CpuSet {
-        (0..n).filter(|&cpu| set.contains(chosen[cpu])).collect()
-    };
+    let renumber =
+        |set: &CpuSet| -> CpuSet { (0..n).filter(|&cpu| set.contains(chosen[cpu])).collect() };
     let mut small = machine.clone();
-    small.cpus = chosen.iter().map(|&cpu| machine.cpus[cpu].clone()).collect();
+    small.cpus = chosen
+        .iter()
+        .map(|&cpu| machine.cpus[cpu].clone())
+        .collect();
     for level in &mut small.levels {
-        level.spans = level.spans.iter().map(renumber).filter(|s| !s.is_empty()).collect();
+        level.spans = level
+            .spans
+            .iter()
+            .map(renumber)
+            .filter(|s| !s.is_empty())
+            .collect();
     }
     for domain in &mut small.freq_domains {
         domain.cpus = renumber(&domain.cpus);

@@ -87,7 +87,10 @@ pub(crate) fn views(machine: &Machine, params: &Params) -> Result<Core, Error> {
         cpus: machine
             .cpus
             .iter()
-            .map(|cpu| CpuDescription { capacity: cpu.capacity_orig, node: cpu.node as u32 })
+            .map(|cpu| CpuDescription {
+                capacity: cpu.capacity_orig,
+                node: cpu.node as u32,
+            })
             .collect(),
         levels: machine.levels.iter().map(level).collect(),
     };
@@ -129,11 +132,17 @@ pub(crate) fn build<'a>(
     out: Output<'a>,
 ) -> Result<(Sim<'a>, Vec<MeasureSpec>), Error> {
     let machine = scenario.machine;
-    let mut builder = Builder { scenario, parts: Parts::default() };
+    let mut builder = Builder {
+        scenario,
+        parts: Parts::default(),
+    };
     if scenario.workloads.is_empty() {
         return refuse("no workload given");
     }
-    builder.parts.masks.push((0..machine.cpus.len() as u32).collect());
+    builder
+        .parts
+        .masks
+        .push((0..machine.cpus.len() as u32).collect());
     for (i, workload) in scenario.workloads.iter().enumerate() {
         builder.add(i, workload)?;
     }
@@ -145,7 +154,11 @@ impl<'a> Builder<'a> {
     /// When the run ends at the latest.
     fn end(&self) -> Result<u64, Error> {
         if let Some(duration) = self.scenario.duration_ns {
-            return if duration == 0 { refuse("a duration of 0 simulates nothing") } else { Ok(duration) };
+            return if duration == 0 {
+                refuse("a duration of 0 simulates nothing")
+            } else {
+                Ok(duration)
+            };
         }
         let mut end = 0;
         for workload in self.scenario.workloads {
@@ -177,18 +190,37 @@ impl<'a> Builder<'a> {
             mark: p.marks.len() as u32,
             histogram: p.histograms.len() as u32,
         };
-        p.mutexes.resize(p.mutexes.len() + workload.mutexes as usize, Mutex::default());
-        p.conditions.resize(p.conditions.len() + workload.conditions as usize, WaitQueue::default());
-        p.semaphores
-            .resize(p.semaphores.len() + workload.semaphores as usize, (0, WaitQueue::default()));
-        p.barriers.extend(
-            workload.barriers.iter().map(|&parties| BarrierState { parties, ..Default::default() }),
+        p.mutexes.resize(
+            p.mutexes.len() + workload.mutexes as usize,
+            Mutex::default(),
         );
-        p.channels.extend(workload.channels.iter().map(|&kind| Channel::new(kind)));
-        p.counters.resize(p.counters.len() + workload.counters as usize, 0);
-        p.marks.resize(p.marks.len() + workload.marks as usize, MarkState::default());
-        p.histograms.extend(workload.histograms.iter().map(|_| Histogram::default()));
-        p.workloads.push(WorkloadState { alive: workload.tasks.len() as u32, start: NEVER });
+        p.conditions.resize(
+            p.conditions.len() + workload.conditions as usize,
+            WaitQueue::default(),
+        );
+        p.semaphores.resize(
+            p.semaphores.len() + workload.semaphores as usize,
+            (0, WaitQueue::default()),
+        );
+        p.barriers
+            .extend(workload.barriers.iter().map(|&parties| BarrierState {
+                parties,
+                ..Default::default()
+            }));
+        p.channels
+            .extend(workload.channels.iter().map(|&kind| Channel::new(kind)));
+        p.counters
+            .resize(p.counters.len() + workload.counters as usize, 0);
+        p.marks.resize(
+            p.marks.len() + workload.marks as usize,
+            MarkState::default(),
+        );
+        p.histograms
+            .extend(workload.histograms.iter().map(|_| Histogram::default()));
+        p.workloads.push(WorkloadState {
+            alive: workload.tasks.len() as u32,
+            start: NEVER,
+        });
         self.add_measures(workload, base);
         for attributes in &workload.attributes {
             let resolved = self.attributes(workload, attributes)?;
@@ -200,28 +232,35 @@ impl<'a> Builder<'a> {
 
     fn add_measures(&mut self, workload: &Workload, base: Base) {
         let source = |source| match source {
-            MeasureSource::Elapsed { from, to } => {
-                MeasureSource::Elapsed { from: from + base.mark, to: to + base.mark }
-            }
-            MeasureSource::Counter { counter } => {
-                MeasureSource::Counter { counter: counter + base.counter }
-            }
-            MeasureSource::HistogramMean { histogram } => {
-                MeasureSource::HistogramMean { histogram: histogram + base.histogram }
-            }
-            MeasureSource::HistogramMax { histogram } => {
-                MeasureSource::HistogramMax { histogram: histogram + base.histogram }
-            }
-            MeasureSource::HistogramQuantile { histogram, per_mille } => {
-                MeasureSource::HistogramQuantile { histogram: histogram + base.histogram, per_mille }
-            }
+            MeasureSource::Elapsed { from, to } => MeasureSource::Elapsed {
+                from: from + base.mark,
+                to: to + base.mark,
+            },
+            MeasureSource::Counter { counter } => MeasureSource::Counter {
+                counter: counter + base.counter,
+            },
+            MeasureSource::HistogramMean { histogram } => MeasureSource::HistogramMean {
+                histogram: histogram + base.histogram,
+            },
+            MeasureSource::HistogramMax { histogram } => MeasureSource::HistogramMax {
+                histogram: histogram + base.histogram,
+            },
+            MeasureSource::HistogramQuantile {
+                histogram,
+                per_mille,
+            } => MeasureSource::HistogramQuantile {
+                histogram: histogram + base.histogram,
+                per_mille,
+            },
         };
-        self.parts.measures.extend(workload.measures.iter().map(|m| MeasureSpec {
-            name: m.name.clone(),
-            unit: m.unit,
-            better: m.better,
-            source: source(m.source),
-        }));
+        self.parts
+            .measures
+            .extend(workload.measures.iter().map(|m| MeasureSpec {
+                name: m.name.clone(),
+                unit: m.unit,
+                better: m.better,
+                source: source(m.source),
+            }));
     }
 
     /// Copies the programs behind each other; returns where each begins.
@@ -301,7 +340,10 @@ impl<'a> Builder<'a> {
             ));
         }
         if cpus.is_empty() {
-            return refuse(format!("workload '{}' binds a task to no CPU", workload.name));
+            return refuse(format!(
+                "workload '{}' binds a task to no CPU",
+                workload.name
+            ));
         }
         let mask: Mask = cpus.iter().copied().collect();
         let masks = &mut self.parts.masks;
@@ -394,24 +436,30 @@ impl<'a> Builder<'a> {
         Ok(())
     }
 
-    fn finish(
-        self,
-        end_at: u64,
-        out: Output<'a>,
-    ) -> Result<(Sim<'a>, Vec<MeasureSpec>), Error> {
+    fn finish(self, end_at: u64, out: Output<'a>) -> Result<(Sim<'a>, Vec<MeasureSpec>), Error> {
         let Builder { scenario, parts } = self;
         let machine = scenario.machine;
         let nr_cpus = machine.cpus.len();
         let mut params = scenario.scheduler.params;
-        params.scan_cpu_ns = machine.core_types[machine.cpus[0].core_type].costs.scan_local_ns;
+        params.scan_cpu_ns = machine.core_types[machine.cpus[0].core_type]
+            .costs
+            .scan_local_ns;
         let core = views(machine, &params)?;
         let tick = 1_000_000_000 / u64::from(machine.hz);
         let phase = below(scenario.seed, 0, Purpose::TickPhase, tick);
         let mut views = parts.views;
-        let idle_view = |cpu: u32| alight_policy::Task { id: NONE, prev_cpu: cpu, ..Default::default() };
+        let idle_view = |cpu: u32| alight_policy::Task {
+            id: NONE,
+            prev_cpu: cpu,
+            ..Default::default()
+        };
         views.extend((0..nr_cpus as u32).map(idle_view));
         let cpus = (0..nr_cpus).map(|cpu| new_cpu(machine, cpu)).collect();
-        let latency_limit_us = scenario.workloads.iter().filter_map(|w| w.dma_latency_us).min();
+        let latency_limit_us = scenario
+            .workloads
+            .iter()
+            .filter_map(|w| w.dma_latency_us)
+            .min();
         let mut sim = Sim {
             machine,
             now: 0,
@@ -419,29 +467,31 @@ impl<'a> Builder<'a> {
             events: 0,
             hash: scenario.seed,
             check: scenario.check,
-            tunables: Tunables::cfs(nr_cpus, tick, phase),
+            tunables: Tunables::cfs(nr_cpus, tick),
+            jiffy: 0,
+            jiffy_end: phase,
             core,
-            views,
+            views: views.into(),
             cpus,
             nodes: Nodes::new(parts.tasks.len()),
-            tasks: parts.tasks,
+            tasks: parts.tasks.into(),
             queue: Queue::new(nr_cpus),
             freq_queue: Queue::new(machine.freq_domains.len()),
-            ops: parts.ops,
+            ops: parts.ops.into(),
             comms: parts.comms,
-            masks: parts.masks,
+            masks: parts.masks.into(),
             attributes: parts.attributes,
-            workloads: parts.workloads,
-            mutexes: parts.mutexes,
+            workloads: parts.workloads.into(),
+            mutexes: parts.mutexes.into(),
             conditions: parts.conditions,
             semaphores: parts.semaphores,
             barriers: parts.barriers,
-            channels: parts.channels,
-            counters: parts.counters,
+            channels: parts.channels.into(),
+            counters: parts.counters.into(),
             marks: parts.marks,
             histograms: parts.histograms,
-            freq: vec![],
-            meters: vec![],
+            freq: vec![].into(),
+            meters: vec![].into(),
             nohz: Nohz::default(),
             overloaded: Mask::EMPTY,
             stats: Stats::default(),
@@ -475,7 +525,8 @@ fn new_cpu(machine: &Machine, cpu: usize) -> Cpu {
         tick_at: NEVER,
         ipi_at: NEVER,
         segment_start: 0,
-        rate: u64::from(place.capacity_orig),
+        rate: 1,
+        ns_per_unit: 1 << 32,
         steal: 0,
         wake_list: List::default(),
         lock_free_at: 0,
@@ -499,52 +550,112 @@ fn new_cpu(machine: &Machine, cpu: usize) -> Cpu {
 /// A loop without end that nothing leaves.
 fn runs_for_ever(workload: &Workload) -> bool {
     let ops = || workload.programs.iter().flat_map(|p| &p.ops);
-    ops().any(|op| matches!(op, Op::LoopBegin { count: u64::MAX, .. }))
-        && !ops().any(|op| matches!(op, Op::Take { .. }))
+    ops().any(|op| {
+        matches!(
+            op,
+            Op::LoopBegin {
+                count: u64::MAX,
+                ..
+            }
+        )
+    }) && !ops().any(|op| matches!(op, Op::Take { .. }))
 }
 
 /// Shifts an operation's ids and labels to the run's tables; work becomes units.
 fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
     match op {
-        Op::Run { ns } => Op::Run { ns: ns.saturating_mul(capacity) },
-        Op::Timer { slot, period_ns, mode, origin, histogram } => Op::Timer {
+        Op::Run { ns } => Op::Run {
+            ns: ns.saturating_mul(capacity),
+        },
+        Op::Timer {
+            slot,
+            period_ns,
+            mode,
+            origin,
+            histogram,
+        } => Op::Timer {
             slot,
             period_ns,
             mode,
             origin,
             histogram: histogram.map(|h| h + base.histogram),
         },
-        Op::Lock { mutex } => Op::Lock { mutex: mutex + base.mutex },
-        Op::Unlock { mutex } => Op::Unlock { mutex: mutex + base.mutex },
-        Op::LockIndexed { base: first } => Op::LockIndexed { base: first + base.mutex },
-        Op::UnlockIndexed { base: first } => Op::UnlockIndexed { base: first + base.mutex },
+        Op::Lock { mutex } => Op::Lock {
+            mutex: mutex + base.mutex,
+        },
+        Op::Unlock { mutex } => Op::Unlock {
+            mutex: mutex + base.mutex,
+        },
+        Op::LockIndexed { base: first } => Op::LockIndexed {
+            base: first + base.mutex,
+        },
+        Op::UnlockIndexed { base: first } => Op::UnlockIndexed {
+            base: first + base.mutex,
+        },
         Op::Wait { condition, mutex } => Op::Wait {
             condition: condition + base.condition,
             mutex: mutex.map(|m| m + base.mutex),
         },
-        Op::Signal { condition } => Op::Signal { condition: condition + base.condition },
-        Op::Broadcast { condition } => Op::Broadcast { condition: condition + base.condition },
-        Op::SemPost { semaphore } => Op::SemPost { semaphore: semaphore + base.semaphore },
-        Op::SemWait { semaphore } => Op::SemWait { semaphore: semaphore + base.semaphore },
-        Op::Barrier { barrier } => Op::Barrier { barrier: barrier + base.barrier },
-        Op::Write { channel, bytes } => Op::Write { channel: channel + base.channel, bytes },
-        Op::Read { channel, bytes } => Op::Read { channel: channel + base.channel, bytes },
-        Op::Poll { channel } => Op::Poll { channel: channel + base.channel },
-        Op::SetAttributes { attributes } => {
-            Op::SetAttributes { attributes: attributes + base.attributes }
-        }
-        Op::Fork { task } => Op::Fork { task: task + base.task },
-        Op::LoopBegin { slot, count, end } => Op::LoopBegin { slot, count, end: entry + end },
-        Op::LoopEnd { slot, begin } => Op::LoopEnd { slot, begin: entry + begin },
-        Op::Take { counter, modulo, limit, until_ns, done } => Op::Take {
+        Op::Signal { condition } => Op::Signal {
+            condition: condition + base.condition,
+        },
+        Op::Broadcast { condition } => Op::Broadcast {
+            condition: condition + base.condition,
+        },
+        Op::SemPost { semaphore } => Op::SemPost {
+            semaphore: semaphore + base.semaphore,
+        },
+        Op::SemWait { semaphore } => Op::SemWait {
+            semaphore: semaphore + base.semaphore,
+        },
+        Op::Barrier { barrier } => Op::Barrier {
+            barrier: barrier + base.barrier,
+        },
+        Op::Write { channel, bytes } => Op::Write {
+            channel: channel + base.channel,
+            bytes,
+        },
+        Op::Read { channel, bytes } => Op::Read {
+            channel: channel + base.channel,
+            bytes,
+        },
+        Op::Poll { channel } => Op::Poll {
+            channel: channel + base.channel,
+        },
+        Op::SetAttributes { attributes } => Op::SetAttributes {
+            attributes: attributes + base.attributes,
+        },
+        Op::Fork { task } => Op::Fork {
+            task: task + base.task,
+        },
+        Op::LoopBegin { slot, count, end } => Op::LoopBegin {
+            slot,
+            count,
+            end: entry + end,
+        },
+        Op::LoopEnd { slot, begin } => Op::LoopEnd {
+            slot,
+            begin: entry + begin,
+        },
+        Op::Take {
+            counter,
+            modulo,
+            limit,
+            until_ns,
+            done,
+        } => Op::Take {
             counter: counter + base.counter,
             modulo,
             limit,
             until_ns,
             done: entry + done,
         },
-        Op::Count { counter } => Op::Count { counter: counter + base.counter },
-        Op::Mark { mark } => Op::Mark { mark: mark + base.mark },
+        Op::Count { counter } => Op::Count {
+            counter: counter + base.counter,
+        },
+        Op::Mark { mark } => Op::Mark {
+            mark: mark + base.mark,
+        },
         Op::RunWall { .. }
         | Op::Memory { .. }
         | Op::Chase { .. }

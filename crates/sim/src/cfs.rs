@@ -50,7 +50,11 @@ fn scale(delta: u64, weight: u32, inv_of: u32) -> u64 {
 /// Virtual time of `delta` for a task (`calc_delta_fair`).
 #[inline]
 fn virtual_time(delta: u64, weight: u32, inv_weight: u32) -> u64 {
-    if weight == NICE_0 { delta } else { scale(delta, NICE_0, inv_weight) }
+    if weight == NICE_0 {
+        delta
+    } else {
+        scale(delta, NICE_0, inv_weight)
+    }
 }
 
 #[inline]
@@ -61,11 +65,10 @@ fn before(a: u64, b: u64) -> bool {
 impl Tunables {
     /// Constants of CFS, scaled by the number of CPUs (`get_update_sysctl_factor`,
     /// SCHED_TUNABLESCALING_LOG: 1 + log2 of at most 8 CPUs).
-    pub fn cfs(nr_cpus: usize, tick: u64, tick_phase: u64) -> Self {
+    pub fn cfs(nr_cpus: usize, tick: u64) -> Self {
         let factor = 1 + u64::from(nr_cpus.clamp(1, 8).ilog2());
         Tunables {
             tick,
-            tick_phase,
             latency: 6_000_000 * factor,
             min_granularity: 750_000 * factor,
             wakeup_granularity: 1_000_000 * factor,
@@ -109,7 +112,9 @@ impl Sim<'_> {
     /// Charges the current task's virtual runtime (`update_curr`).
     pub fn update_curr(&mut self, cpu: usize) {
         let c = &mut self.cpus[cpu];
-        let Some(t) = self.tasks.get_mut(c.curr as usize) else { return };
+        let Some(t) = self.tasks.get_mut(c.curr as usize) else {
+            return;
+        };
         let delta = self.now - c.exec_start;
         if delta == 0 {
             return;
@@ -117,9 +122,11 @@ impl Sim<'_> {
         c.exec_start = self.now;
         c.stats.busy_ns += delta;
         t.sum_exec += delta;
-        t.vruntime = t
-            .vruntime
-            .wrapping_add(virtual_time(delta, self.views[c.curr as usize].weight, t.inv_weight));
+        t.vruntime = t.vruntime.wrapping_add(virtual_time(
+            delta,
+            self.views[c.curr as usize].weight,
+            t.inv_weight,
+        ));
         self.update_min_vruntime(cpu);
     }
 
@@ -128,7 +135,9 @@ impl Sim<'_> {
         let running = self
             .tasks
             .get(c.curr as usize)
-            .filter(|_| self.views[c.curr as usize].flags & alight_policy::abi::task_flag::ON_RQ != 0)
+            .filter(|_| {
+                self.views[c.curr as usize].flags & alight_policy::abi::task_flag::ON_RQ != 0
+            })
             .map(|t| t.vruntime);
         let least = match (running, c.fair.first_key()) {
             (Some(a), Some(b)) => Some(if before(a, b) { a } else { b }),
@@ -289,7 +298,10 @@ impl Sim<'_> {
         if self.cpus[cpu].need_resched {
             return;
         }
-        let (wakee, running) = (self.views[task as usize].class, self.views[curr as usize].class);
+        let (wakee, running) = (
+            self.views[task as usize].class,
+            self.views[curr as usize].class,
+        );
         let idle_gives_way = running == class::IDLE && wakee != class::IDLE;
         if !idle_gives_way {
             if wakee != class::NORMAL || !self.too_far_ahead(curr, task) {
@@ -355,12 +367,23 @@ impl Sim<'_> {
             return if curr_stays { c.curr } else { NONE };
         }
         let earlier = |a: u32, b: u32| {
-            before(self.tasks[a as usize].vruntime, self.tasks[b as usize].vruntime)
+            before(
+                self.tasks[a as usize].vruntime,
+                self.tasks[b as usize].vruntime,
+            )
         };
-        let left = if curr_stays && earlier(c.curr, first) { c.curr } else { first };
+        let left = if curr_stays && earlier(c.curr, first) {
+            c.curr
+        } else {
+            first
+        };
         let mut pick = left;
         if c.skip == left {
-            let mut second = if left == c.curr { first } else { c.fair.next(&self.nodes, left) };
+            let mut second = if left == c.curr {
+                first
+            } else {
+                c.fair.next(&self.nodes, left)
+            };
             if left != c.curr && curr_stays && (second == NONE || earlier(c.curr, second)) {
                 second = c.curr;
             }
@@ -437,7 +460,11 @@ mod tests {
     #[test]
     fn tunables_scale_by_the_logarithm_of_the_cpus() {
         for (cpus, factor) in [(1, 1), (2, 2), (4, 3), (6, 3), (8, 4), (384, 4)] {
-            assert_eq!(Tunables::cfs(cpus, 1, 0).latency, 6_000_000 * factor, "{cpus} CPUs");
+            assert_eq!(
+                Tunables::cfs(cpus, 1).latency,
+                6_000_000 * factor,
+                "{cpus} CPUs"
+            );
         }
     }
 }

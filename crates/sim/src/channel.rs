@@ -81,8 +81,8 @@ impl Channel {
         let mut left = bytes;
         while left > 0 {
             let chunk = left.min(PAGE) as u16;
-            let last = (self.first_page as usize + self.nr_pages as usize + PIPE_SLOTS - 1)
-                % PIPE_SLOTS;
+            let last =
+                (self.first_page as usize + self.nr_pages as usize + PIPE_SLOTS - 1) % PIPE_SLOTS;
             if self.nr_pages > 0 && u32::from(self.pages[last]) + u32::from(chunk) <= PAGE {
                 self.pages[last] += chunk;
             } else if (self.nr_pages as usize) < PIPE_SLOTS {

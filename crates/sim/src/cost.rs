@@ -90,10 +90,16 @@ fn line_ns(machine: &Machine, from: usize, to: usize) -> u64 {
 }
 
 impl Sim<'_> {
+    /// The clock of `cpu` changes to `rate` units a ns.
+    pub fn set_rate(&mut self, cpu: usize, rate: u64) {
+        self.cpus[cpu].rate = rate;
+        self.cpus[cpu].ns_per_unit = (1u64 << 32).div_ceil(rate);
+    }
+
     /// Time that `units` take on `cpu` now, ns.
     #[inline]
     pub fn ns(&self, cpu: usize, units: u64) -> u64 {
-        units.div_ceil(self.cpus[cpu].rate)
+        ((u128::from(units) * u128::from(self.cpus[cpu].ns_per_unit)) >> 32) as u64
     }
 
     /// Takes time on `cpu` for kernel work done there now.
@@ -136,7 +142,10 @@ impl Sim<'_> {
             same if same as usize == cpu => {
                 let others = self.cpus[cpu].cache_fill - t.cache_mark;
                 let room = core.l2_bytes - set;
-                (others.saturating_sub(room).min(set), u64::from(memory.llc_line_ns))
+                (
+                    others.saturating_sub(room).min(set),
+                    u64::from(memory.llc_line_ns),
+                )
             }
             other => (set, line_ns(self.machine, other as usize, cpu)),
         };
@@ -164,5 +173,4 @@ impl Sim<'_> {
             self.cpus[cpu].steal += stall;
         }
     }
-
 }

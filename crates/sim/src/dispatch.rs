@@ -9,21 +9,27 @@ use alight_trace::PrevState;
 
 impl Sim<'_> {
     /// Ticks since the start of the run.
-    pub fn jiffies(&self) -> u64 {
-        (self.now + self.tunables.tick - self.tunables.tick_phase) / self.tunables.tick
+    #[inline]
+    pub fn jiffies(&mut self) -> u64 {
+        self.catch_up_ticks();
+        self.jiffy
     }
 
     /// The next tick strictly after now. All CPUs tick together, as without `skew_tick`.
-    pub fn next_tick(&self) -> u64 {
-        let Tick { period, phase } = self.tick();
-        match self.now.checked_sub(phase) {
-            Some(since) => phase + (since / period + 1) * period,
-            None => phase,
-        }
+    #[inline]
+    pub fn next_tick(&mut self) -> u64 {
+        self.catch_up_ticks();
+        self.jiffy_end
     }
 
-    fn tick(&self) -> Tick {
-        Tick { period: self.tunables.tick, phase: self.tunables.tick_phase }
+    /// Brings the count of ticks to now.
+    #[inline]
+    fn catch_up_ticks(&mut self) {
+        if self.now >= self.jiffy_end {
+            let passed = (self.now - self.jiffy_end) / self.tunables.tick + 1;
+            self.jiffy += passed;
+            self.jiffy_end += passed * self.tunables.tick;
+        }
     }
 
     /// All CPUs enter idle for the first time.
@@ -71,7 +77,11 @@ impl Sim<'_> {
                 self.balance_nohz(cpu);
             }
         }
-        while self.cpus[cpu].timers.first_key().is_some_and(|at| at <= self.now) {
+        while self.cpus[cpu]
+            .timers
+            .first_key()
+            .is_some_and(|at| at <= self.now)
+        {
             let task = self.cpus[cpu].timers.first();
             self.cpus[cpu].timers.remove(&mut self.nodes, task);
             self.charge(cpu, self.cpus[cpu].costs.timer);
@@ -189,7 +199,9 @@ impl Sim<'_> {
         let t = &mut self.tasks[task as usize];
         t.units += switch;
         if t.wake_time != NEVER {
-            self.stats.wake_latency.record(self.now.saturating_sub(t.wake_time));
+            self.stats
+                .wake_latency
+                .record(self.now.saturating_sub(t.wake_time));
             t.wake_time = NEVER;
         }
         self.refill(cpu, task);
@@ -285,9 +297,4 @@ impl Sim<'_> {
     pub fn allowed(&self, task: u32, cpu: usize) -> bool {
         self.masks[self.tasks[task as usize].affinity as usize].contains(cpu as u32)
     }
-}
-
-struct Tick {
-    period: u64,
-    phase: u64,
 }

@@ -67,7 +67,14 @@ impl Sim<'_> {
         self.mix(Tag::Switch, cpu, prev, next);
         if self.tracing {
             let (prev, next) = (self.task_ref(prev), self.task_ref(next));
-            self.emit(cpu, Event::Switch { prev, prev_state, next });
+            self.emit(
+                cpu,
+                Event::Switch {
+                    prev,
+                    prev_state,
+                    next,
+                },
+            );
             self.trace_counters(cpu);
         }
     }
@@ -88,7 +95,13 @@ impl Sim<'_> {
         self.mix(Tag::Waking, cpu, task, target as u32);
         if self.tracing {
             let task = self.task_ref(task);
-            self.emit(cpu, Event::Waking { task, target_cpu: target as u32 });
+            self.emit(
+                cpu,
+                Event::Waking {
+                    task,
+                    target_cpu: target as u32,
+                },
+            );
         }
     }
 
@@ -97,7 +110,13 @@ impl Sim<'_> {
         self.mix(Tag::Wakeup, target, task, 0);
         if self.tracing {
             let task = self.task_ref(task);
-            self.emit(target, Event::Wakeup { task, target_cpu: target as u32 });
+            self.emit(
+                target,
+                Event::Wakeup {
+                    task,
+                    target_cpu: target as u32,
+                },
+            );
         }
     }
 
@@ -105,7 +124,13 @@ impl Sim<'_> {
         self.mix(Tag::WakeupNew, cpu, task, target as u32);
         if self.tracing {
             let task = self.task_ref(task);
-            self.emit(cpu, Event::WakeupNew { task, target_cpu: target as u32 });
+            self.emit(
+                cpu,
+                Event::WakeupNew {
+                    task,
+                    target_cpu: target as u32,
+                },
+            );
         }
     }
 
@@ -121,7 +146,11 @@ impl Sim<'_> {
         self.mix(Tag::Migrate, dest, task, orig);
         if self.tracing {
             let task = self.task_ref(task);
-            let event = Event::Migrate { task, orig_cpu: orig, dest_cpu: dest as u32 };
+            let event = Event::Migrate {
+                task,
+                orig_cpu: orig,
+                dest_cpu: dest as u32,
+            };
             self.emit(dest, event);
         }
     }
@@ -159,7 +188,11 @@ impl Sim<'_> {
 
     pub fn trace_fork(&mut self, cpu: usize, parent: usize, child: u32) {
         if self.tracing {
-            let parent = if parent < self.tasks.len() { parent as u32 } else { NONE };
+            let parent = if parent < self.tasks.len() {
+                parent as u32
+            } else {
+                NONE
+            };
             let (parent, child) = (self.task_ref(parent), self.task_ref(child));
             self.emit(cpu, Event::Fork { parent, child });
         }

@@ -109,7 +109,10 @@ impl Sim<'_> {
         t.units = cost.units;
         t.stall = cost.stall;
         t.wall_until = cost.wall_until;
-        cost.units != 0 || cost.stall != 0 || cost.wall_until > self.now || self.cpus[cpu].steal != 0
+        cost.units != 0
+            || cost.stall != 0
+            || cost.wall_until > self.now
+            || self.cpus[cpu].steal != 0
     }
 
     /// Goes on behind the operation at `pc`, through ends of loops, which
@@ -120,7 +123,9 @@ impl Sim<'_> {
         let mut op = self.ops[self.tasks[task].pc as usize];
         // A loop of loop ends would not end: its bound is the nesting.
         for _ in 0..LOOP_SLOTS {
-            let Op::LoopEnd { slot, begin } = op else { break };
+            let Op::LoopEnd { slot, begin } = op else {
+                break;
+            };
             let next = self.loop_end(task, slot, begin);
             self.tasks[task].pc = next.unwrap_or(self.tasks[task].pc + 1);
             op = self.ops[self.tasks[task].pc as usize];
@@ -141,19 +146,39 @@ impl Sim<'_> {
     #[inline]
     fn cost(&self, cpu: usize, task: usize, op: Op) -> Cost {
         let c = &self.cpus[cpu].costs;
-        let units = |units| Cost { units, ..Cost::default() };
+        let units = |units| Cost {
+            units,
+            ..Cost::default()
+        };
         match op {
             // Scaled to units of work when the program was loaded.
             Op::Run { ns } => units(ns),
-            Op::RunWall { ns } => Cost { wall_until: self.now + ns, ..Cost::default() },
-            Op::Memory { bytes } => Cost { stall: self.stream_ns(bytes), ..Cost::default() },
-            Op::Chase { bytes } => Cost { stall: self.chase_ns(bytes), ..Cost::default() },
+            Op::RunWall { ns } => Cost {
+                wall_until: self.now + ns,
+                ..Cost::default()
+            },
+            Op::Memory { bytes } => Cost {
+                stall: self.stream_ns(bytes),
+                ..Cost::default()
+            },
+            Op::Chase { bytes } => Cost {
+                stall: self.chase_ns(bytes),
+                ..Cost::default()
+            },
             Op::Io { .. } | Op::Poll { .. } => units(c.pipe),
             Op::Write { channel, .. } | Op::Read { channel, .. } => {
-                units(if self.channels[channel as usize].is_pipe() { c.pipe } else { c.socket })
+                units(if self.channels[channel as usize].is_pipe() {
+                    c.pipe
+                } else {
+                    c.socket
+                })
             }
-            Op::Lock { .. } | Op::Unlock { .. } | Op::LockIndexed { .. }
-            | Op::UnlockIndexed { .. } | Op::SemPost { .. } | Op::SemWait { .. } => units(c.mutex),
+            Op::Lock { .. }
+            | Op::Unlock { .. }
+            | Op::LockIndexed { .. }
+            | Op::UnlockIndexed { .. }
+            | Op::SemPost { .. }
+            | Op::SemWait { .. } => units(c.mutex),
             Op::Signal { .. } | Op::Broadcast { .. } | Op::Wait { .. } | Op::Barrier { .. } => {
                 units(c.mutex)
             }
@@ -161,8 +186,13 @@ impl Sim<'_> {
             Op::Yield => units(c.yield_),
             Op::Fork { .. } => units(c.fork),
             Op::WaitChildren if self.tasks[task].children != 0 => units(c.futex),
-            Op::WaitChildren | Op::Exit | Op::LoopBegin { .. } | Op::LoopEnd { .. }
-            | Op::Take { .. } | Op::Count { .. } | Op::Mark { .. } => Cost::default(),
+            Op::WaitChildren
+            | Op::Exit
+            | Op::LoopBegin { .. }
+            | Op::LoopEnd { .. }
+            | Op::Take { .. }
+            | Op::Count { .. }
+            | Op::Mark { .. } => Cost::default(),
         }
     }
 
@@ -178,7 +208,10 @@ impl Sim<'_> {
     #[inline]
     fn take_effect(&mut self, cpu: usize, task: usize, op: Op) -> Effect {
         match op {
-            Op::Run { .. } | Op::RunWall { .. } | Op::Memory { .. } | Op::Chase { .. }
+            Op::Run { .. }
+            | Op::RunWall { .. }
+            | Op::Memory { .. }
+            | Op::Chase { .. }
             | Op::Io { .. } => Effect::Done,
             Op::Sleep { ns } => self.sleep(cpu, task, ns),
             Op::Timer { .. } => self.timer(cpu, task, op),
@@ -217,17 +250,26 @@ impl Sim<'_> {
                 self.tasks[task].loops[slot as usize] = count;
                 Effect::Done
             }
-            Op::LoopEnd { slot, begin } => {
-                self.loop_end(task, slot, begin).map_or(Effect::Done, Effect::Jump)
-            }
-            Op::Take { counter, modulo, limit, until_ns, done } => {
+            Op::LoopEnd { slot, begin } => self
+                .loop_end(task, slot, begin)
+                .map_or(Effect::Done, Effect::Jump),
+            Op::Take {
+                counter,
+                modulo,
+                limit,
+                until_ns,
+                done,
+            } => {
                 let start = self.workloads[self.tasks[task].workload as usize].start;
                 let count = &mut self.counters[counter as usize];
                 if *count >= limit || self.now - start >= until_ns {
                     return Effect::Jump(done);
                 }
-                self.tasks[task].register =
-                    if modulo == 0 { *count as u32 } else { (*count % u64::from(modulo)) as u32 };
+                self.tasks[task].register = if modulo == 0 {
+                    *count as u32
+                } else {
+                    (*count % u64::from(modulo)) as u32
+                };
                 *count += 1;
                 Effect::Done
             }
@@ -256,11 +298,22 @@ impl Sim<'_> {
     fn sleep_until(&mut self, cpu: usize, task: usize, at: u64) {
         self.tasks[task].timer_point = at;
         self.sleep_current(cpu);
-        self.cpus[cpu].timers.insert(&mut self.nodes, task as u32, at);
+        self.cpus[cpu]
+            .timers
+            .insert(&mut self.nodes, task as u32, at);
     }
 
     fn timer(&mut self, cpu: usize, task: usize, op: Op) -> Effect {
-        let Op::Timer { slot, period_ns, mode, origin, histogram } = op else { unreachable!() };
+        let Op::Timer {
+            slot,
+            period_ns,
+            mode,
+            origin,
+            histogram,
+        } = op
+        else {
+            unreachable!()
+        };
         let now = self.now;
         let t = &mut self.tasks[task];
         if !std::mem::take(&mut t.waited) {
@@ -335,7 +388,9 @@ impl Sim<'_> {
     /// The task ends; its parent may have waited for that.
     fn exit(&mut self, cpu: usize, task: usize) {
         self.exit_current(cpu);
-        let Sim { tasks, workloads, .. } = self;
+        let Sim {
+            tasks, workloads, ..
+        } = self;
         workloads[tasks[task].workload as usize].alive -= 1;
         let parent = tasks[task].parent;
         if parent == NONE {

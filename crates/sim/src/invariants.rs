@@ -12,7 +12,11 @@ impl Sim<'_> {
     /// The first invariant that does not hold.
     pub fn check_invariants(&self) -> Result<(), Error> {
         self.find_broken().map_or(Ok(()), |what| {
-            Err(Error::Invariant { time_ns: self.now, event: self.events, what })
+            Err(Error::Invariant {
+                time_ns: self.now,
+                event: self.events,
+                what,
+            })
         })
     }
 
@@ -33,19 +37,31 @@ impl Sim<'_> {
                 queued[task.cpu as usize] += 1;
                 weight[task.cpu as usize] += view.weight;
                 if !self.allowed(id as u32, task.cpu as usize) {
-                    return Some(format!("task {id} is on CPU {} outside its affinity", task.cpu));
+                    return Some(format!(
+                        "task {id} is on CPU {} outside its affinity",
+                        task.cpu
+                    ));
                 }
                 if view.prev_cpu != task.cpu {
-                    return Some(format!("task {id} is on CPU {} but its view says {}", task.cpu, view.prev_cpu));
+                    return Some(format!(
+                        "task {id} is on CPU {} but its view says {}",
+                        task.cpu, view.prev_cpu
+                    ));
                 }
             }
             if view.pelt.util_avg > 1024 || view.pelt.run_avg > 1024 {
-                return Some(format!("task {id} has util_avg {} run_avg {}", view.pelt.util_avg, view.pelt.run_avg));
+                return Some(format!(
+                    "task {id} has util_avg {} run_avg {}",
+                    view.pelt.util_avg, view.pelt.run_avg
+                ));
             }
         }
         for (workload, (state, count)) in self.workloads.iter().zip(&alive).enumerate() {
             if state.alive != *count {
-                return Some(format!("workload {workload} lost a task: {count} of {}", state.alive));
+                return Some(format!(
+                    "workload {workload} lost a task: {count} of {}",
+                    state.alive
+                ));
             }
         }
         if let Err(what) = self.power_check().and_then(|()| self.balance_check()) {
@@ -64,22 +80,41 @@ impl Sim<'_> {
             ));
         }
         if c.fair.len() + running != queued {
-            return Some(format!("CPU {cpu} queues {} and runs {running} of {queued}", c.fair.len()));
+            return Some(format!(
+                "CPU {cpu} queues {} and runs {running} of {queued}",
+                c.fair.len()
+            ));
         }
         if self.overloaded.contains(cpu as u32) != (queued >= 2) {
-            return Some(format!("CPU {cpu} has {queued} tasks but its overload bit is wrong"));
+            return Some(format!(
+                "CPU {cpu} has {queued} tasks but its overload bit is wrong"
+            ));
         }
-        if (c.phase == Phase::Running) != (c.curr != NONE) || (view.curr_is_idle == 0) != (c.curr != NONE) {
-            return Some(format!("CPU {cpu} is {:?} with task {}", c.phase, c.curr as i32));
+        if (c.phase == Phase::Running) != (c.curr != NONE)
+            || (view.curr_is_idle == 0) != (c.curr != NONE)
+        {
+            return Some(format!(
+                "CPU {cpu} is {:?} with task {}",
+                c.phase, c.curr as i32
+            ));
         }
         if c.curr != NONE && self.tasks[c.curr as usize].cpu as usize != cpu {
-            return Some(format!("CPU {cpu} runs task {} of CPU {}", c.curr, self.tasks[c.curr as usize].cpu));
+            return Some(format!(
+                "CPU {cpu} runs task {} of CPU {}",
+                c.curr, self.tasks[c.curr as usize].cpu
+            ));
         }
         if c.stats.busy_ns > self.now {
-            return Some(format!("CPU {cpu} was busy for {} of {} ns", c.stats.busy_ns, self.now));
+            return Some(format!(
+                "CPU {cpu} was busy for {} of {} ns",
+                c.stats.busy_ns, self.now
+            ));
         }
         if c.phase == Phase::Idle && view.nr_running != 0 && c.ipi_at == crate::queue::NEVER {
-            return Some(format!("CPU {cpu} idles on {} tasks and nobody told it", view.nr_running));
+            return Some(format!(
+                "CPU {cpu} idles on {} tasks and nobody told it",
+                view.nr_running
+            ));
         }
         None
     }

@@ -28,6 +28,7 @@ mod run;
 mod state;
 mod stats;
 mod sync;
+mod table;
 mod timeline;
 mod wakeup;
 

@@ -7,6 +7,8 @@
 //! Times are packed with the slot number, so that equal times are ordered by
 //! slot: the order of events is a property of the key.
 
+use crate::table::Table;
+
 /// Bits of a key that hold the slot.
 const SLOT_BITS: u32 = 12;
 /// Slots a queue may have.
@@ -18,7 +20,7 @@ pub const NEVER: u64 = u64::MAX >> SLOT_BITS;
 #[derive(Debug, Clone)]
 pub struct Queue {
     /// `tree[1]` is the winner, `tree[leaves + slot]` the slot's own key.
-    tree: Vec<u64>,
+    tree: Table<u64>,
     leaves: usize,
 }
 
@@ -30,7 +32,10 @@ impl Queue {
     pub fn new(slots: usize) -> Self {
         assert!((1..=MAX_SLOTS).contains(&slots));
         let leaves = slots.next_power_of_two();
-        Queue { tree: vec![u64::MAX; 2 * leaves], leaves }
+        Queue {
+            tree: vec![u64::MAX; 2 * leaves].into(),
+            leaves,
+        }
     }
 
     /// Sets the time of a slot's event; [`NEVER`] removes it.

@@ -36,9 +36,16 @@ mod tests {
             counts[below(seed, 0, Purpose::FirstCpu, 4) as usize] += 1;
             counts
         });
-        assert!(counts.iter().all(|&n| (900..1100).contains(&n)), "{counts:?}");
-        let a: Vec<_> = (0..9).map(|who| below(1, who, Purpose::FirstCpu, 1 << 40)).collect();
-        let b: Vec<_> = (0..9).map(|who| below(1, who, Purpose::StartDelay, 1 << 40)).collect();
+        assert!(
+            counts.iter().all(|&n| (900..1100).contains(&n)),
+            "{counts:?}"
+        );
+        let a: Vec<_> = (0..9)
+            .map(|who| below(1, who, Purpose::FirstCpu, 1 << 40))
+            .collect();
+        let b: Vec<_> = (0..9)
+            .map(|who| below(1, who, Purpose::StartDelay, 1 << 40))
+            .collect();
         assert!(a.iter().zip(&b).all(|(a, b)| a != b));
     }
 }

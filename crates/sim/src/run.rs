@@ -67,7 +67,9 @@ pub fn task_table(scenario: &Scenario<'_>) -> Result<Vec<(u32, String, u32)>, Er
         .zip(&sim.comms)
         .zip(0..)
         .map(|((task, comm), id)| {
-            let leader = *leaders.entry((task.workload, task.process)).or_insert(pid(id));
+            let leader = *leaders
+                .entry((task.workload, task.process))
+                .or_insert(pid(id));
             (pid(id), comm.clone(), leader)
         })
         .collect())
@@ -136,12 +138,17 @@ impl Sim<'_> {
 
     /// Nothing will ever happen again, yet tasks wait.
     fn stuck(&self) -> Error {
-        let waiting = self.comms.iter().zip(&self.tasks).enumerate().find_map(|(i, (comm, t))| {
-            (t.life == crate::state::Life::Asleep).then(|| match self.waits_on(i) {
-                Some(on) => format!("'{comm}' waits on {on:?}"),
-                None => format!("'{comm}' sleeps"),
-            })
-        });
+        let waiting = self
+            .comms
+            .iter()
+            .zip(&self.tasks)
+            .enumerate()
+            .find_map(|(i, (comm, t))| {
+                (t.life == crate::state::Life::Asleep).then(|| match self.waits_on(i) {
+                    Some(on) => format!("'{comm}' waits on {on:?}"),
+                    None => format!("'{comm}' sleeps"),
+                })
+            });
         Error::Refused(format!(
             "the workload is stuck at {} ns: every task waits for another ({}); \
              check its locks and signals, or give the run a --duration",

@@ -14,6 +14,7 @@ use crate::energy::ClusterMeter;
 use crate::queue::{NEVER, Queue};
 use crate::stats::{CpuStats, Histogram, Stats};
 use crate::sync::{BarrierState, Mutex, WaitQueue};
+use crate::table::Table;
 use crate::timeline::{NONE, Nodes, Timeline};
 use alight_machine::Machine;
 use alight_policy::{Core, Mask};
@@ -55,6 +56,8 @@ pub(crate) struct Cpu {
     pub segment_start: u64,
     /// Units of work done in a ns: capacity at the current frequency.
     pub rate: u64,
+    /// 2^32 / rate.
+    pub ns_per_unit: u64,
     /// Time that interrupts and wakeups took from the current task, ns.
     pub steal: u64,
     /// Tasks sent by a wake list, first and last.
@@ -90,7 +93,10 @@ pub(crate) struct List {
 
 impl Default for List {
     fn default() -> Self {
-        List { head: NONE, tail: NONE }
+        List {
+            head: NONE,
+            tail: NONE,
+        }
     }
 }
 
@@ -194,8 +200,6 @@ pub(crate) struct Tunables {
     pub min_granularity: u64,
     pub wakeup_granularity: u64,
     pub nr_latency: u32,
-    /// Phase of the tick.
-    pub tick_phase: u64,
 }
 
 /// Output of the run besides its numbers.
@@ -217,31 +221,34 @@ pub(crate) struct Sim<'a> {
     pub hash: u64,
     pub check: bool,
     pub tunables: Tunables,
+    /// Ticks so far, and when the next one comes.
+    pub jiffy: u64,
+    pub jiffy_end: u64,
     pub core: Core,
     /// Views of the tasks, then of each CPU's idle task.
-    pub views: Vec<alight_policy::Task>,
-    pub cpus: Vec<Cpu>,
-    pub tasks: Vec<Task>,
+    pub views: Table<alight_policy::Task>,
+    pub cpus: Table<Cpu>,
+    pub tasks: Table<Task>,
     pub nodes: Nodes,
     /// Next event of each CPU.
     pub queue: Queue,
     /// Pending change of each frequency domain.
     pub freq_queue: Queue,
-    pub ops: Vec<Op>,
+    pub ops: Table<Op>,
     pub comms: Vec<String>,
-    pub masks: Vec<Mask>,
+    pub masks: Table<Mask>,
     pub attributes: Vec<crate::build::Attributes>,
-    pub workloads: Vec<WorkloadState>,
-    pub mutexes: Vec<Mutex>,
+    pub workloads: Table<WorkloadState>,
+    pub mutexes: Table<Mutex>,
     pub conditions: Vec<WaitQueue>,
     pub semaphores: Vec<(u32, WaitQueue)>,
     pub barriers: Vec<BarrierState>,
-    pub channels: Vec<Channel>,
-    pub counters: Vec<u64>,
+    pub channels: Table<Channel>,
+    pub counters: Table<u64>,
     pub marks: Vec<MarkState>,
     pub histograms: Vec<Histogram>,
-    pub freq: Vec<FreqState>,
-    pub meters: Vec<ClusterMeter>,
+    pub freq: Table<FreqState>,
+    pub meters: Table<ClusterMeter>,
     pub nohz: crate::balance::Nohz,
     /// CPUs with two or more runnable tasks.
     pub overloaded: Mask,
@@ -291,7 +298,11 @@ impl Sim<'_> {
     /// Takes `task` out.
     #[inline]
     pub fn list_remove(tasks: &mut [Task], list: &mut List, task: u32) {
-        let Task { list_prev, list_next, .. } = tasks[task as usize];
+        let Task {
+            list_prev,
+            list_next,
+            ..
+        } = tasks[task as usize];
         if list_prev == NONE {
             list.head = list_next;
         } else {
@@ -325,7 +336,9 @@ impl Sim<'_> {
                 }
                 c.end = c.segment_start + c.steal + rest;
                 let interrupt = c.ipi_at.min(c.tick_at);
-                c.end.min(interrupt).min(c.timers.first_key().unwrap_or(NEVER))
+                c.end
+                    .min(interrupt)
+                    .min(c.timers.first_key().unwrap_or(NEVER))
             }
         };
         self.queue.set(cpu, time);

@@ -67,7 +67,12 @@ pub(crate) struct Histogram {
 
 impl Default for Histogram {
     fn default() -> Self {
-        Histogram { count: 0, sum: 0, max: 0, buckets: vec![0; BUCKETS].into() }
+        Histogram {
+            count: 0,
+            sum: 0,
+            max: 0,
+            buckets: vec![0; BUCKETS].into(),
+        }
     }
 }
 
@@ -81,7 +86,11 @@ impl Histogram {
     }
 
     fn mean_us(&self) -> f64 {
-        if self.count == 0 { 0.0 } else { self.sum as f64 / self.count as f64 / 1e3 }
+        if self.count == 0 {
+            0.0
+        } else {
+            self.sum as f64 / self.count as f64 / 1e3
+        }
     }
 
     fn quantile_us(&self, per_mille: u32) -> f64 {
@@ -117,7 +126,12 @@ fn middle(bucket: usize) -> u64 {
 }
 
 fn metric(name: impl Into<String>, unit: &'static str, value: f64) -> Metric {
-    Metric { name: name.into(), unit, better: None, value }
+    Metric {
+        name: name.into(),
+        unit,
+        better: None,
+        value,
+    }
 }
 
 impl Sim<'_> {
@@ -148,16 +162,23 @@ impl Sim<'_> {
             MeasureSource::Counter { counter } => self.counters[counter as usize] as f64,
             MeasureSource::HistogramMean { histogram: id } => histogram(id).mean_us(),
             MeasureSource::HistogramMax { histogram: id } => histogram(id).max as f64 / 1e3,
-            MeasureSource::HistogramQuantile { histogram: id, per_mille } => {
-                histogram(id).quantile_us(per_mille)
-            }
+            MeasureSource::HistogramQuantile {
+                histogram: id,
+                per_mille,
+            } => histogram(id).quantile_us(per_mille),
         }
     }
 
     /// Why the results are what they are.
     pub fn mechanism(&self) -> Vec<Metric> {
         let s = &self.stats;
-        let share = |n: u64, of: u64| if of == 0 { 0.0 } else { 100.0 * n as f64 / of as f64 };
+        let share = |n: u64, of: u64| {
+            if of == 0 {
+                0.0
+            } else {
+                100.0 * n as f64 / of as f64
+            }
+        };
         let count = |name, n: u64| metric(name, "", n as f64);
         let percent = |name, n, of| metric(name, "percent", share(n, of));
         let mut all = vec![
@@ -175,7 +196,11 @@ impl Sim<'_> {
             metric(
                 "looked_at_per_wakeup",
                 "",
-                if s.wakeups == 0 { 0.0 } else { s.looked_at as f64 / s.wakeups as f64 },
+                if s.wakeups == 0 {
+                    0.0
+                } else {
+                    s.looked_at as f64 / s.wakeups as f64
+                },
             ),
             Metric {
                 better: Some(Better::Lower),
@@ -210,7 +235,15 @@ impl Sim<'_> {
             .into_iter()
             .map(|(capacity, (busy, all))| {
                 let name = format!("busy_capacity_{capacity}_percent");
-                metric(name, "percent", if all == 0 { 0.0 } else { 100.0 * busy as f64 / all as f64 })
+                metric(
+                    name,
+                    "percent",
+                    if all == 0 {
+                        0.0
+                    } else {
+                        100.0 * busy as f64 / all as f64
+                    },
+                )
             })
             .collect()
     }

@@ -17,7 +17,10 @@ pub(crate) struct WaitQueue {
 
 impl Default for WaitQueue {
     fn default() -> Self {
-        WaitQueue { head: NONE, tail: NONE }
+        WaitQueue {
+            head: NONE,
+            tail: NONE,
+        }
     }
 }
 
@@ -38,7 +41,11 @@ pub(crate) struct Mutex {
 
 impl Default for Mutex {
     fn default() -> Self {
-        Mutex { owner: NONE, waiters: WaitQueue::default(), bucket_free_at: 0 }
+        Mutex {
+            owner: NONE,
+            waiters: WaitQueue::default(),
+            bucket_free_at: 0,
+        }
     }
 }
 

@@ -7,6 +7,8 @@
 //! insertion gets a number that breaks the tie. Keys are compared by signed
 //! difference, so that virtual time may wrap.
 
+use crate::table::Table;
+
 /// No task.
 pub const NONE: u32 = u32::MAX;
 
@@ -33,7 +35,7 @@ impl Node {
 
 /// The nodes of all tasks, indexed by task number.
 #[derive(Debug, Clone)]
-pub struct Nodes(Vec<Node>);
+pub struct Nodes(Table<Node>);
 
 impl Nodes {
     /// Nodes for `n` tasks. Priorities are a fixed function of the number.
@@ -42,7 +44,13 @@ impl Nodes {
             let mut x = (task as u64).wrapping_add(0x9e37_79b9_7f4a_7c15);
             x = (x ^ x >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             x = (x ^ x >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-            Node { key: 0, turn: 0, left: NONE, right: NONE, priority: (x >> 32) as u32 }
+            Node {
+                key: 0,
+                turn: 0,
+                left: NONE,
+                right: NONE,
+                priority: (x >> 32) as u32,
+            }
         };
         Nodes((0..n).map(node).collect())
     }
@@ -60,7 +68,13 @@ pub struct Timeline {
 
 impl Default for Timeline {
     fn default() -> Self {
-        Timeline { root: NONE, first: NONE, first_key: 0, len: 0, turns: 0 }
+        Timeline {
+            root: NONE,
+            first: NONE,
+            first_key: 0,
+            len: 0,
+            turns: 0,
+        }
     }
 }
 
@@ -95,7 +109,11 @@ impl Timeline {
         while at != NONE && n[at as usize].priority >= priority {
             parent = at;
             went_left = !n[at as usize].before(key, turn);
-            at = if went_left { n[at as usize].left } else { n[at as usize].right };
+            at = if went_left {
+                n[at as usize].left
+            } else {
+                n[at as usize].right
+            };
         }
         // Split what hangs there into smaller-or-equal and larger.
         let (mut left, mut right) = (NONE, NONE);
@@ -125,7 +143,13 @@ impl Timeline {
         if right_tail != NONE {
             n[right_tail as usize].left = NONE;
         }
-        n[task as usize] = Node { key, turn, left, right, priority };
+        n[task as usize] = Node {
+            key,
+            turn,
+            left,
+            right,
+            priority,
+        };
         if parent == NONE {
             self.root = task;
         } else if went_left {
@@ -167,7 +191,11 @@ impl Timeline {
         self.len -= 1;
         if self.first == task {
             self.first = self.leftmost(n, self.root);
-            self.first_key = if self.first == NONE { 0 } else { n[self.first as usize].key };
+            self.first_key = if self.first == NONE {
+                0
+            } else {
+                n[self.first as usize].key
+            };
         }
     }
 
@@ -191,14 +219,14 @@ impl Timeline {
         candidate
     }
 
-    fn leftmost(&self, n: &[Node], mut at: u32) -> u32 {
+    fn leftmost(&self, n: &Table<Node>, mut at: u32) -> u32 {
         while at != NONE && n[at as usize].left != NONE {
             at = n[at as usize].left;
         }
         at
     }
 
-    fn hang(&mut self, n: &mut [Node], parent: u32, left: bool, child: u32) {
+    fn hang(&mut self, n: &mut Table<Node>, parent: u32, left: bool, child: u32) {
         if parent == NONE {
             self.root = child;
         } else if left {
@@ -208,14 +236,18 @@ impl Timeline {
         }
     }
 
-    fn find(&self, n: &[Node], task: u32) -> (u32, bool) {
+    fn find(&self, n: &Table<Node>, task: u32) -> (u32, bool) {
         let Node { key, turn, .. } = n[task as usize];
         let (mut parent, mut left) = (NONE, false);
         let mut at = self.root;
         while at != task {
             parent = at;
             left = !n[at as usize].before(key, turn);
-            at = if left { n[at as usize].left } else { n[at as usize].right };
+            at = if left {
+                n[at as usize].left
+            } else {
+                n[at as usize].right
+            };
         }
         (parent, left)
     }

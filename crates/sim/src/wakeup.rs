@@ -83,7 +83,11 @@ impl Sim<'_> {
         let wakeup = Wakeup {
             allowed: &self.masks[self.tasks[task as usize].affinity as usize],
             task: view,
-            waker: Waker { cpu: cpu as u32, task: waker, sync },
+            waker: Waker {
+                cpu: cpu as u32,
+                task: waker,
+                sync,
+            },
             kind,
             now: self.now,
         };

@@ -83,9 +83,7 @@ impl Sim<'_> {
             let (key, capacity) = match imbalance.what {
                 Migrate::Load => {
                     let load = u64::from(view.cfs.load_avg);
-                    if nr == 1
-                        && load > imbalance.amount as u64
-                        && !self.capacity_reduced(cpu, pct)
+                    if nr == 1 && load > imbalance.amount as u64 && !self.capacity_reduced(cpu, pct)
                     {
                         continue;
                     }
@@ -121,7 +119,10 @@ impl Sim<'_> {
                 (longest, most) = (Some(at as usize), nr);
             }
         }
-        let first = || span.next_and(&self.nohz.runnable, cpu, words).map(|at| at as usize);
+        let first = || {
+            span.next_and(&self.nohz.runnable, cpu, words)
+                .map(|at| at as usize)
+        };
         longest.or_else(first)
     }
 
@@ -139,7 +140,10 @@ impl Sim<'_> {
         let lock = costs.lock + costs.lock_hold;
         self.charge(by, lock);
         self.clock(take.src);
-        let mut batch = Batch { tasks: [NONE; NR_MIGRATE as usize], len: 0 };
+        let mut batch = Batch {
+            tasks: [NONE; NR_MIGRATE as usize],
+            len: 0,
+        };
         self.detach_batch(scope, take, &mut batch);
         if batch.len == 0 {
             return 0;
@@ -214,7 +218,9 @@ impl Sim<'_> {
         if self.core.cpus[take.dst].nr_running != 0 && (src.next == task || src.last == task) {
             return true;
         }
-        let since = self.core.cpus[take.src].clock.wrapping_sub(self.tasks[task as usize].last_run);
+        let since = self.core.cpus[take.src]
+            .clock
+            .wrapping_sub(self.tasks[task as usize].last_run);
         (since as i64) < MIGRATION_COST as i64
     }
 

@@ -105,9 +105,8 @@ impl GroupStats {
             Kind::HasSpare => self.idle_cpus < busiest.idle_cpus,
         };
         // Nobody waits there, and its CPUs are bigger: tasks are better off there.
-        let better_off = asym
-            && self.kind <= Kind::FullyBusy
-            && fits(local.min_capacity, self.min_capacity);
+        let better_off =
+            asym && self.kind <= Kind::FullyBusy && fits(local.min_capacity, self.min_capacity);
         busier && !better_off
     }
 }
@@ -122,7 +121,10 @@ pub(super) struct Totals {
 /// Utilization of a CPU, that of tasks that wait included (`cpu_util`).
 #[inline]
 pub(super) fn cpu_util(view: &Cpu) -> u32 {
-    view.cfs.util_avg.max(view.est_enqueued).min(view.capacity_orig)
+    view.cfs
+        .util_avg
+        .max(view.est_enqueued)
+        .min(view.capacity_orig)
 }
 
 /// The two groups that an attempt weighs against each other.
@@ -151,7 +153,13 @@ pub(super) struct Scope {
 
 impl Scope {
     pub fn new(dst: usize, level: usize, idle: Idle, now: u64) -> Self {
-        Scope { dst, level, idle, now, excluded: None }
+        Scope {
+            dst,
+            level,
+            idle,
+            now,
+            excluded: None,
+        }
     }
 }
 
@@ -190,7 +198,12 @@ impl Sim<'_> {
             }
         }
         self.update_overload(scope, misfit);
-        let mut found = Rivals { local, busiest, group: group?, totals: Totals::default() };
+        let mut found = Rivals {
+            local,
+            busiest,
+            group: group?,
+            totals: Totals::default(),
+        };
         if local.kind != Kind::HasSpare {
             found.totals = self.totals(scope);
             found.local.load = self.sum(own, scope, |view| view.cfs.load_avg);
@@ -306,14 +319,16 @@ impl Sim<'_> {
 
     /// Counts a group from the views, without `excluded`.
     pub(super) fn count(&self, group: usize, excluded: &Mask) -> Count {
-        self.members(group, Some(excluded)).fold(Count::default(), |count, cpu| {
-            let view = &self.core.cpus[cpu];
-            let busy = view.nr_running != 0 || view.curr_is_idle == 0 || view.wakeup_pending != 0;
-            Count {
-                nr_running: count.nr_running + view.nr_running,
-                idle_cpus: count.idle_cpus + u32::from(!busy),
-            }
-        })
+        self.members(group, Some(excluded))
+            .fold(Count::default(), |count, cpu| {
+                let view = &self.core.cpus[cpu];
+                let busy =
+                    view.nr_running != 0 || view.curr_is_idle == 0 || view.wakeup_pending != 0;
+                Count {
+                    nr_running: count.nr_running + view.nr_running,
+                    idle_cpus: count.idle_cpus + u32::from(!busy),
+                }
+            })
     }
 
     /// CPUs of a group in rising order, without `excluded`.
@@ -355,9 +370,15 @@ impl Sim<'_> {
             let child = &self.core.domains[child as usize];
             let first = child.first_group as usize;
             let groups = &self.core.groups[first..first + child.nr_groups as usize];
-            groups.iter().fold((0, u32::MAX, 0), |(sum, least, most), g| {
-                (sum + g.capacity, least.min(g.min_capacity), most.max(g.max_capacity))
-            })
+            groups
+                .iter()
+                .fold((0, u32::MAX, 0), |(sum, least, most), g| {
+                    (
+                        sum + g.capacity,
+                        least.min(g.min_capacity),
+                        most.max(g.max_capacity),
+                    )
+                })
         };
         let group = &mut self.core.groups[own];
         group.capacity = capacity;

@@ -36,11 +36,22 @@ pub(super) struct Rules {
 pub(super) fn find(rivals: &Rivals, rules: Rules) -> Option<Imbalance> {
     let (local, busiest) = (&rivals.local, &rivals.busiest);
     match busiest.kind {
-        Kind::Misfit => return Some(Imbalance { what: Migrate::Misfit, amount: 1 }),
-        Kind::Imbalanced => return Some(Imbalance { what: Migrate::Task, amount: 1 }),
+        Kind::Misfit => {
+            return Some(Imbalance {
+                what: Migrate::Misfit,
+                amount: 1,
+            });
+        }
+        Kind::Imbalanced => {
+            return Some(Imbalance {
+                what: Migrate::Task,
+                amount: 1,
+            });
+        }
         _ => {}
     }
-    if local.kind > busiest.kind || (local.kind == Kind::Overloaded && load_is_fair(rivals, rules)) {
+    if local.kind > busiest.kind || (local.kind == Kind::Overloaded && load_is_fair(rivals, rules))
+    {
         return None;
     }
     let crowded = rules.prefer_sibling
@@ -83,21 +94,35 @@ fn amount(rivals: &Rivals, rules: Rules) -> Imbalance {
         Kind::Overloaded => local.avg_load,
         _ => local.load * 1024 / local.capacity,
     };
-    let surplus = busiest.avg_load.wrapping_sub(average).wrapping_mul(busiest.capacity);
-    let deficit = average.wrapping_sub(local_load).wrapping_mul(local.capacity);
-    Imbalance { what: Migrate::Load, amount: (surplus.min(deficit) / 1024) as i64 }
+    let surplus = busiest
+        .avg_load
+        .wrapping_sub(average)
+        .wrapping_mul(busiest.capacity);
+    let deficit = average
+        .wrapping_sub(local_load)
+        .wrapping_mul(local.capacity);
+    Imbalance {
+        what: Migrate::Load,
+        amount: (surplus.min(deficit) / 1024) as i64,
+    }
 }
 
 /// The local group has room: fill it, or even out tasks or idle CPUs.
 fn amount_into_spare(rivals: &Rivals, rules: Rules) -> Imbalance {
     let (local, busiest) = (&rivals.local, &rivals.busiest);
-    let tasks = |amount| Imbalance { what: Migrate::Task, amount: i64::from(amount) };
+    let tasks = |amount| Imbalance {
+        what: Migrate::Task,
+        amount: i64::from(amount),
+    };
     if busiest.kind == Kind::Overloaded {
         let room = local.capacity.saturating_sub(local.util);
         if room == 0 && rules.idle != Idle::Not {
             return tasks(1);
         }
-        return Imbalance { what: Migrate::Util, amount: room as i64 };
+        return Imbalance {
+            what: Migrate::Util,
+            amount: room as i64,
+        };
     }
     if busiest.weight == 1 || rules.prefer_sibling {
         return tasks(busiest.nr_running.saturating_sub(local.nr_running) >> 1);
@@ -110,8 +135,16 @@ mod tests {
     use super::super::groups::{GroupStats, Totals};
     use super::*;
 
-    const MC: Rules = Rules { pct: 117, prefer_sibling: false, idle: Idle::Idle };
-    const PKG: Rules = Rules { pct: 125, prefer_sibling: true, idle: Idle::Idle };
+    const MC: Rules = Rules {
+        pct: 117,
+        prefer_sibling: false,
+        idle: Idle::Idle,
+    };
+    const PKG: Rules = Rules {
+        pct: 125,
+        prefer_sibling: true,
+        idle: Idle::Idle,
+    };
 
     /// A group of `weight` CPUs, each with capacity 1024 and one task unless idle.
     fn group(kind: Kind, weight: u32, nr_running: u32, idle_cpus: u32) -> GroupStats {
@@ -126,16 +159,29 @@ mod tests {
     }
 
     fn spare(weight: u32, nr_running: u32) -> GroupStats {
-        group(Kind::HasSpare, weight, nr_running, weight.saturating_sub(nr_running))
+        group(
+            Kind::HasSpare,
+            weight,
+            nr_running,
+            weight.saturating_sub(nr_running),
+        )
     }
 
     fn loaded(kind: Kind, load: u64) -> GroupStats {
         let capacity = 4096;
-        GroupStats { load, avg_load: load * 1024 / capacity, capacity, ..group(kind, 4, 8, 0) }
+        GroupStats {
+            load,
+            avg_load: load * 1024 / capacity,
+            capacity,
+            ..group(kind, 4, 8, 0)
+        }
     }
 
     fn used(util: u64) -> GroupStats {
-        GroupStats { util, ..spare(4, 2) }
+        GroupStats {
+            util,
+            ..spare(4, 2)
+        }
     }
 
     fn judge(local: GroupStats, busiest: GroupStats, rules: Rules) -> Option<(Migrate, i64)> {
@@ -143,24 +189,99 @@ mod tests {
             load: local.load + busiest.load,
             capacity: local.capacity + busiest.capacity,
         };
-        find(&Rivals { local, busiest, group: 1, totals }, rules).map(|i| (i.what, i.amount))
+        find(
+            &Rivals {
+                local,
+                busiest,
+                group: 1,
+                totals,
+            },
+            rules,
+        )
+        .map(|i| (i.what, i.amount))
     }
 
     #[test]
     fn no_group_is_overloaded() {
-        let busy = Rules { idle: Idle::Not, ..MC };
+        let busy = Rules {
+            idle: Idle::Not,
+            ..MC
+        };
         for (local, busiest, rules, expected, because) in [
-            (spare(1, 0), spare(1, 2), MC, Some(1), "half of two waiting tasks"),
-            (spare(1, 0), spare(1, 1), MC, None, "its task has the CPU it needs"),
-            (spare(1, 0), spare(1, 3), MC, Some(1), "half of three, rounded down"),
-            (spare(1, 0), spare(1, 2), busy, None, "an idle CPU may come for it"),
-            (spare(4, 1), spare(4, 3), MC, Some(1), "half of two idle CPUs more"),
-            (spare(4, 2), spare(4, 3), MC, None, "one more would move the imbalance"),
-            (spare(4, 0), spare(4, 1), MC, None, "one task cannot be spread"),
+            (
+                spare(1, 0),
+                spare(1, 2),
+                MC,
+                Some(1),
+                "half of two waiting tasks",
+            ),
+            (
+                spare(1, 0),
+                spare(1, 1),
+                MC,
+                None,
+                "its task has the CPU it needs",
+            ),
+            (
+                spare(1, 0),
+                spare(1, 3),
+                MC,
+                Some(1),
+                "half of three, rounded down",
+            ),
+            (
+                spare(1, 0),
+                spare(1, 2),
+                busy,
+                None,
+                "an idle CPU may come for it",
+            ),
+            (
+                spare(4, 1),
+                spare(4, 3),
+                MC,
+                Some(1),
+                "half of two idle CPUs more",
+            ),
+            (
+                spare(4, 2),
+                spare(4, 3),
+                MC,
+                None,
+                "one more would move the imbalance",
+            ),
+            (
+                spare(4, 0),
+                spare(4, 1),
+                MC,
+                None,
+                "one task cannot be spread",
+            ),
             (spare(4, 0), spare(4, 2), PKG, Some(1), "siblings share"),
-            (spare(4, 1), spare(4, 2), PKG, None, "sharing would not get more even"),
-            (spare(4, 1), spare(4, 4), Rules { idle: Idle::Not, ..PKG }, Some(1), "so do busy ones"),
-            (group(Kind::FullyBusy, 4, 4, 0), spare(4, 3), MC, None, "worse off itself"),
+            (
+                spare(4, 1),
+                spare(4, 2),
+                PKG,
+                None,
+                "sharing would not get more even",
+            ),
+            (
+                spare(4, 1),
+                spare(4, 4),
+                Rules {
+                    idle: Idle::Not,
+                    ..PKG
+                },
+                Some(1),
+                "so do busy ones",
+            ),
+            (
+                group(Kind::FullyBusy, 4, 4, 0),
+                spare(4, 3),
+                MC,
+                None,
+                "worse off itself",
+            ),
         ] {
             let expected = expected.map(|tasks| (Migrate::Task, tasks));
             assert_eq!(judge(local, busiest, rules), expected, "{because}");
@@ -171,20 +292,42 @@ mod tests {
     fn spare_capacity_is_filled_from_an_overloaded_group() {
         let overloaded = loaded(Kind::Overloaded, 9000);
         for (local, idle, expected, because) in [
-            (used(1000), Idle::Idle, Some((Migrate::Util, 3096)), "what is left of the capacity"),
-            (used(5000), Idle::NewlyIdle, Some((Migrate::Task, 1)), "none left, but a CPU idles"),
+            (
+                used(1000),
+                Idle::Idle,
+                Some((Migrate::Util, 3096)),
+                "what is left of the capacity",
+            ),
+            (
+                used(5000),
+                Idle::NewlyIdle,
+                Some((Migrate::Task, 1)),
+                "none left, but a CPU idles",
+            ),
             (used(5000), Idle::Not, None, "none left"),
         ] {
-            assert_eq!(judge(local, overloaded, Rules { idle, ..MC }), expected, "{because}");
+            assert_eq!(
+                judge(local, overloaded, Rules { idle, ..MC }),
+                expected,
+                "{because}"
+            );
         }
     }
 
     #[test]
     fn overloaded_groups_share_load() {
         let over = |load| loaded(Kind::Overloaded, load);
-        let full = GroupStats { avg_load: 0, ..loaded(Kind::FullyBusy, 4096) };
+        let full = GroupStats {
+            avg_load: 0,
+            ..loaded(Kind::FullyBusy, 4096)
+        };
         for (local, busiest, expected, because) in [
-            (over(4096), over(8192), Some(2048), "to the average from both sides"),
+            (
+                over(4096),
+                over(8192),
+                Some(2048),
+                "to the average from both sides",
+            ),
             (over(8192), over(4096), None, "has more"),
             (over(7200), over(8192), None, "differs by less than 17 %"),
             (full, over(8192), Some(2048), "will be overloaded"),
@@ -197,7 +340,10 @@ mod tests {
     #[test]
     fn a_fully_busy_group_above_the_average_takes_everything() {
         // Unsigned, both differences wrap; Linux 5.8 put an end to that.
-        let full = GroupStats { avg_load: 0, ..loaded(Kind::FullyBusy, 8192) };
+        let full = GroupStats {
+            avg_load: 0,
+            ..loaded(Kind::FullyBusy, 8192)
+        };
         let amount = judge(full, loaded(Kind::Overloaded, 4096), MC).map(|(_, amount)| amount);
         assert!(amount.is_some_and(|amount| amount > 1 << 50), "{amount:?}");
     }

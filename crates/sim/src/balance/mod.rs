@@ -229,7 +229,10 @@ impl Sim<'_> {
             ..Nohz::default()
         };
         for cpu in 0..nr {
-            let mut balance = CpuBalance { next_balance: now, ..CpuBalance::default() };
+            let mut balance = CpuBalance {
+                next_balance: now,
+                ..CpuBalance::default()
+            };
             let place = &self.core.places[cpu];
             for level in 0..place.nr_domains as usize {
                 let weight = self.core.domains[place.domain[level] as usize].weight;
@@ -254,8 +257,7 @@ impl Sim<'_> {
     pub fn rq_changed(&mut self, cpu: usize) {
         let view = &self.core.cpus[cpu];
         let nr_running = view.nr_running;
-        let idle =
-            u32::from(nr_running == 0 && view.curr_is_idle != 0 && view.wakeup_pending == 0);
+        let idle = u32::from(nr_running == 0 && view.curr_is_idle != 0 && view.wakeup_pending == 0);
         let balance = &mut self.cpus[cpu].balance;
         if balance.nr_running == nr_running && balance.idle == idle {
             return;
@@ -311,7 +313,11 @@ impl Sim<'_> {
         let load = match self.views.get(curr as usize) {
             Some(task) if curr != NONE => {
                 let need = rq::util_est(&self.core.params, task);
-                if fits(need, self.core.cpus[cpu].capacity) { 0 } else { task.pelt.load_avg }
+                if fits(need, self.core.cpus[cpu].capacity) {
+                    0
+                } else {
+                    task.pelt.load_avg
+                }
             }
             _ => 0,
         };

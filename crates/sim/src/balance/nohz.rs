@@ -86,7 +86,11 @@ impl Sim<'_> {
         if view.nr_running >= 2 {
             return true;
         }
-        let pct = if place.nr_domains == 0 { 100 } else { self.domain(cpu, 0).imbalance_pct };
+        let pct = if place.nr_domains == 0 {
+            100
+        } else {
+            self.domain(cpu, 0).imbalance_pct
+        };
         let reduced = self.capacity_reduced(cpu, pct);
         if view.h_nr_running >= 1 && reduced {
             return true;
@@ -103,7 +107,9 @@ impl Sim<'_> {
     fn kick_ilb(&mut self, from: usize, flags: u8) {
         self.nohz.next_balance += 1;
         let nohz = &self.nohz;
-        let Some(ilb) = nohz.idle.next_and(&nohz.idle_cpus, 0, nohz.words) else { return };
+        let Some(ilb) = nohz.idle.next_and(&nohz.idle_cpus, 0, nohz.words) else {
+            return;
+        };
         let pending = &mut self.cpus[ilb as usize].balance.nohz_flags;
         if std::mem::replace(pending, *pending | flags) == 0 {
             self.kick_nohz(from, ilb as usize);
@@ -163,14 +169,24 @@ impl Sim<'_> {
     fn nohz_round_begin(&mut self, flags: u8) -> Round {
         self.nohz.has_blocked = false;
         let far = self.jiffies() + 60 * self.nohz.hz;
-        Round { flags, from: 0, next_balance: far, due_known: false, has_blocked: false }
+        Round {
+            flags,
+            from: 0,
+            next_balance: far,
+            due_known: false,
+            has_blocked: false,
+        }
     }
 
     /// The loop of `_nohz_idle_balance` up to `until`; true if it got to its end.
     fn nohz_round_go_on(&mut self, this: usize, round: &mut Round, until: u64) -> bool {
         let now = self.jiffies();
         let words = self.nohz.words;
-        while let Some(at) = self.nohz.idle.next_and(&self.nohz.idle_cpus, round.from, words) {
+        while let Some(at) = self
+            .nohz
+            .idle
+            .next_and(&self.nohz.idle_cpus, round.from, words)
+        {
             if self.reached(this) >= until {
                 return false;
             }

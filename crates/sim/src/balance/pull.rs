@@ -83,7 +83,10 @@ impl Sim<'_> {
             }
             if moved != 0 {
                 self.levels(scope.dst, scope.level).nr_balance_failed = 0;
-                return Outcome::Unbalanced { moved, backs_off: false };
+                return Outcome::Unbalanced {
+                    moved,
+                    backs_off: false,
+                };
             }
             return self.failed(scope, src, imbalance.what);
         }
@@ -97,7 +100,10 @@ impl Sim<'_> {
             idle: scope.idle,
         };
         let imbalance = imbalance::find(&rivals, rules)?;
-        Some((self.busiest_queue(scope, rivals.group, imbalance)?, imbalance))
+        Some((
+            self.busiest_queue(scope, rivals.group, imbalance)?,
+            imbalance,
+        ))
     }
 
     /// Moves tasks to the CPU balanced for, then, if pinned ones are in the way,
@@ -107,7 +113,10 @@ impl Sim<'_> {
         while let Some(other) = take.other_dst.take()
             && take.amount > 0
         {
-            scope.excluded.get_or_insert(Mask::EMPTY).insert(take.dst as u32);
+            scope
+                .excluded
+                .get_or_insert(Mask::EMPTY)
+                .insert(take.dst as u32);
             take.dst = other;
             take.looked = 0;
             moved += self.move_tasks(by, scope, take);
@@ -120,9 +129,11 @@ impl Sim<'_> {
         let domain = self.domain(scope.dst, scope.level);
         let own = self.core.places[scope.dst].group[scope.level] as usize;
         let groups = domain.first_group as usize..(domain.first_group + domain.nr_groups) as usize;
-        groups
-            .filter(|&group| group != own)
-            .any(|group| self.members(group, scope.excluded.as_ref()).next().is_some())
+        groups.filter(|&group| group != own).any(|group| {
+            self.members(group, scope.excluded.as_ref())
+                .next()
+                .is_some()
+        })
     }
 
     /// One CPU of a group balances for it: its first idle one, else its first (`should_we_balance`).
@@ -152,14 +163,19 @@ impl Sim<'_> {
 
     /// No task could be taken off `src`: push its running one if that is called for.
     fn failed(&mut self, scope: &Scope, src: usize, what: Migrate) -> Outcome {
-        let Scope { dst, level, idle, .. } = *scope;
+        let Scope {
+            dst, level, idle, ..
+        } = *scope;
         if idle != Idle::NewlyIdle {
             self.levels(dst, level).nr_balance_failed += 1;
         }
         let tries = cache_nice_tries(self.domain(dst, level));
         let voluntary = self.voluntary_active_balance(scope, src, what);
         if !voluntary && self.levels(dst, level).nr_balance_failed <= tries + 2 {
-            return Outcome::Unbalanced { moved: 0, backs_off: false };
+            return Outcome::Unbalanced {
+                moved: 0,
+                backs_off: false,
+            };
         }
         let task = self.cpus[src].curr;
         if task == NONE || !self.allowed(task, dst) {
@@ -167,7 +183,10 @@ impl Sim<'_> {
         }
         self.levels(dst, level).nr_balance_failed = tries + 1;
         self.push(src, dst, task);
-        Outcome::Unbalanced { moved: 0, backs_off: !voluntary }
+        Outcome::Unbalanced {
+            moved: 0,
+            backs_off: !voluntary,
+        }
     }
 
     /// `voluntary_active_balance` without asymmetric packing.
@@ -216,7 +235,11 @@ impl Sim<'_> {
         }
         let weight = self.domain(scope.dst, scope.level).weight;
         let own = self.levels(scope.dst, scope.level);
-        let most = if pinned { MAX_PINNED_INTERVAL.max(2 * weight) } else { 2 * weight };
+        let most = if pinned {
+            MAX_PINNED_INTERVAL.max(2 * weight)
+        } else {
+            2 * weight
+        };
         if own.balance_interval < most {
             own.balance_interval *= 2;
         }

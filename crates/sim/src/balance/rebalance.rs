@@ -14,7 +14,11 @@ impl Sim<'_> {
     pub fn balance_tick(&mut self, cpu: usize) {
         let now = self.jiffies();
         self.misfit_update(cpu);
-        let idle = if self.is_idle(cpu) { Idle::Idle } else { Idle::Not };
+        let idle = if self.is_idle(cpu) {
+            Idle::Idle
+        } else {
+            Idle::Not
+        };
         if idle == Idle::Not {
             self.nohz_balancer_kick(cpu, now);
         }
@@ -48,7 +52,11 @@ impl Sim<'_> {
             let mut due = own.last_balance + self.balance_interval(cpu, level, idle);
             if now >= due {
                 if self.load_balance(by, Scope::new(cpu, level, idle, now), &mut go_on) != 0 {
-                    idle = if self.is_idle(cpu) { Idle::Idle } else { Idle::Not };
+                    idle = if self.is_idle(cpu) {
+                        Idle::Idle
+                    } else {
+                        Idle::Not
+                    };
                 }
                 self.levels(cpu, level).last_balance = now;
                 due = now + self.balance_interval(cpu, level, idle);
@@ -68,7 +76,11 @@ impl Sim<'_> {
     /// Jiffies between two attempts at a level (`get_sd_balance_interval`).
     pub(super) fn balance_interval(&self, cpu: usize, level: usize, idle: Idle) -> u64 {
         let ms = u64::from(self.cpus[cpu].balance.levels[level].balance_interval);
-        self.nohz.interval(if idle == Idle::Not { ms * BUSY_FACTOR } else { ms })
+        self.nohz.interval(if idle == Idle::Not {
+            ms * BUSY_FACTOR
+        } else {
+            ms
+        })
     }
 
     /// `cpu` has nothing to run: pull something, if there may be something and
@@ -79,14 +91,13 @@ impl Sim<'_> {
         self.set_misfit(cpu, 0);
         // Set before the search: that counts as idle time.
         self.core.cpus[cpu].idle_stamp = self.core.cpus[cpu].clock;
-        let next_balance =
-            if self.core.cpus[cpu].avg_idle < MIGRATION_COST || !self.nohz.overload {
-                let next = self.next_idle_balance(cpu, 0, now + self.nohz.hz);
-                self.nohz_newidle_balance(cpu, now);
-                next
-            } else {
-                self.search_newidle(cpu, now)
-            };
+        let next_balance = if self.core.cpus[cpu].avg_idle < MIGRATION_COST || !self.nohz.overload {
+            let next = self.next_idle_balance(cpu, 0, now + self.nohz.hz);
+            self.nohz_newidle_balance(cpu, now);
+            next
+        } else {
+            self.search_newidle(cpu, now)
+        };
         let balance = &mut self.cpus[cpu].balance;
         balance.next_balance = balance.next_balance.min(next_balance);
         let pulled = self.core.cpus[cpu].nr_running != 0;
@@ -108,7 +119,8 @@ impl Sim<'_> {
             let mut pulled = 0;
             if affordable && self.domain(cpu, level).flags & domain_flag::NEWIDLE != 0 {
                 let start = self.reached(cpu);
-                pulled = self.load_balance(cpu, Scope::new(cpu, level, Idle::NewlyIdle, now), &mut true);
+                pulled =
+                    self.load_balance(cpu, Scope::new(cpu, level, Idle::NewlyIdle, now), &mut true);
                 let took = self.reached(cpu) - start;
                 let own = self.levels(cpu, level);
                 own.max_newidle_lb_cost = own.max_newidle_lb_cost.max(took);

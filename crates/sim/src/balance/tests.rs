@@ -26,7 +26,9 @@ fn hogs() -> Workload {
     Workload {
         name: "hogs".into(),
         tasks: (0..TASKS).map(task).collect(),
-        programs: vec![Program { ops: vec![Op::Run { ns: 10_000 * MS }] }],
+        programs: vec![Program {
+            ops: vec![Op::Run { ns: 10_000 * MS }],
+        }],
         attributes: vec![],
         channels: vec![],
         barriers: vec![],
@@ -56,7 +58,13 @@ fn on(machine: &str, test: impl FnOnce(&mut Sim)) {
         duration_ns: Some(900 * MS),
         check: true,
     };
-    let out = Output { sink: None, error: None, watch: None, decisions: vec![], notes: vec![] };
+    let out = Output {
+        sink: None,
+        error: None,
+        watch: None,
+        decisions: vec![],
+        notes: vec![],
+    };
     match crate::build::build(&scenario, out) {
         Ok((mut sim, _)) => {
             // Past the first tick's events, so that no task counts as hot.
@@ -80,7 +88,8 @@ fn advance(sim: &mut Sim, ns: u64) {
             None => sim.cpu_event(slot),
             Some(domain) => sim.cpufreq_event(domain),
         }
-        sim.check_invariants().unwrap_or_else(|error| panic!("{error}"));
+        sim.check_invariants()
+            .unwrap_or_else(|error| panic!("{error}"));
     }
     sim.now = until;
 }
@@ -126,14 +135,49 @@ fn groups_are_classified_by_tasks_then_room() {
         ..GroupStats::LEAST
     };
     for (stats, imbalance, kind, because) in [
-        (group(3, 4096, 0), false, Kind::HasSpare, "a CPU has no task"),
-        (group(4, 3000, 0), false, Kind::HasSpare, "each has one, and time left"),
-        (group(4, 3501, 0), false, Kind::FullyBusy, "117 % of the use does not fit"),
-        (group(5, 3000, 0), false, Kind::HasSpare, "more tasks, but light ones"),
-        (group(5, 3501, 0), false, Kind::Overloaded, "more tasks than there is time for"),
+        (
+            group(3, 4096, 0),
+            false,
+            Kind::HasSpare,
+            "a CPU has no task",
+        ),
+        (
+            group(4, 3000, 0),
+            false,
+            Kind::HasSpare,
+            "each has one, and time left",
+        ),
+        (
+            group(4, 3501, 0),
+            false,
+            Kind::FullyBusy,
+            "117 % of the use does not fit",
+        ),
+        (
+            group(5, 3000, 0),
+            false,
+            Kind::HasSpare,
+            "more tasks, but light ones",
+        ),
+        (
+            group(5, 3501, 0),
+            false,
+            Kind::Overloaded,
+            "more tasks than there is time for",
+        ),
         (group(5, 3501, 9), true, Kind::Overloaded, "before all else"),
-        (group(4, 3501, 9), true, Kind::Imbalanced, "affinity kept a level below uneven"),
-        (group(1, 900, 9), false, Kind::Misfit, "a task too big for its CPU"),
+        (
+            group(4, 3501, 9),
+            true,
+            Kind::Imbalanced,
+            "affinity kept a level below uneven",
+        ),
+        (
+            group(1, 900, 9),
+            false,
+            Kind::Misfit,
+            "a task too big for its CPU",
+        ),
     ] {
         assert_eq!(stats.classify(117, imbalance), kind, "{because}");
     }
@@ -146,7 +190,10 @@ fn a_newly_idle_cpu_takes_one_waiting_task_of_its_cache() {
         let coldest = sim.cpus[0].lru.tail;
         assert!(sim.balance_newidle(2));
         assert_eq!(running(sim), [3, 0, 1, 0, 0, 0, 0, 0]);
-        assert_eq!(sim.tasks[coldest as usize].cpu, 2, "the one that waits longest");
+        assert_eq!(
+            sim.tasks[coldest as usize].cpu, 2,
+            "the one that waits longest"
+        );
         assert_eq!(sim.core.cpus[2].idle_stamp, 0, "it does not go idle");
         assert!(sim.cpus[2].steal > 0, "the search took time");
         assert!(sim.cpus[2].balance.levels[0].max_newidle_lb_cost > 0);
@@ -190,7 +237,11 @@ fn a_hot_task_stays_until_two_attempts_failed() {
             assert_eq!(attempt(sim, 1, 0, Idle::Idle), 0);
             assert_eq!(sim.cpus[1].balance.levels[0].nr_balance_failed, failed);
         }
-        assert_eq!(attempt(sim, 1, 0, Idle::Idle), 1, "cache_nice_tries of a cache domain is 1");
+        assert_eq!(
+            attempt(sim, 1, 0, Idle::Idle),
+            1,
+            "cache_nice_tries of a cache domain is 1"
+        );
         assert_eq!(sim.cpus[1].balance.levels[0].nr_balance_failed, 0);
     });
 }
@@ -207,7 +258,10 @@ fn pinned_tasks_make_the_level_above_uneven() {
 
         // Balanced after all, the mark goes.
         assert_eq!(attempt(sim, 3, 0, Idle::Idle), 0);
-        assert_eq!(sim.core.groups[parent].imbalance, 1, "all pinned says nothing new");
+        assert_eq!(
+            sim.core.groups[parent].imbalance, 1,
+            "all pinned says nothing new"
+        );
     });
 }
 
@@ -243,7 +297,11 @@ fn intervals_grow_while_balanced_and_shrink_when_not() {
         let jiffies = |idle| sim.balance_interval(1, 0, idle);
         let tick_ms = sim.tunables.tick / MS;
         assert_eq!(jiffies(Idle::Idle), 4u64.div_ceil(tick_ms));
-        assert_eq!(jiffies(Idle::Not), 128u64.div_ceil(tick_ms), "busy: 32 times");
+        assert_eq!(
+            jiffies(Idle::Not),
+            128u64.div_ceil(tick_ms),
+            "busy: 32 times"
+        );
     });
 }
 
@@ -265,23 +323,27 @@ fn only_the_first_idle_cpu_of_a_group_balances_for_it() {
 fn idle_cpus_without_tick_are_served() {
     on("hikey620", |sim| {
         put(sim, 0, 0..8);
-        let kicked = sim.stats.ipis;
-        advance(sim, 100 * MS);
-        assert!(sim.stats.ipis > kicked, "CPU 0 called for help");
-        let idle = running(sim).iter().filter(|&&nr| nr == 0).count();
-        assert!(idle <= 1, "{:?}", running(sim));
+        // Up to a busy CPU's interval: a CPU that got work in a round makes the
+        // next one late (until 5.8).
+        advance(sim, 300 * MS);
+        assert_eq!(running(sim), [1; 8], "one CPU each");
     });
 }
 
 #[test]
 fn utilization_leads_past_the_queue_that_is_too_long() {
-    // Since 5.10 tasks are counted inside a cache, not utilization.
+    // Since 5.11 a queue of one task is passed over.
     on("hikey620", |sim| {
-        for (cpu, nr, util) in [(0, 1, 1024), (1, 2, 1000)] {
+        for (cpu, nr, util) in [(0, 1, 1024), (1, 2, 1000), (2, 1, 1000), (3, 1, 1000)] {
             pretend(sim, cpu, (nr, util, 1024, false));
         }
-        assert_eq!(attempt(sim, 3, 0, Idle::Idle), 0);
-        assert_eq!(sim.cpus[3].balance.levels[0].nr_balance_failed, 1);
+        let scope = Scope::new(4, 1, Idle::Idle, sim.jiffies());
+        let source = sim
+            .find_source(&scope)
+            .map(|(cpu, imbalance)| (cpu, imbalance.what));
+        assert_eq!(source, Some((0, Migrate::Util)));
+        assert_eq!(attempt(sim, 4, 1, Idle::Idle), 0);
+        assert_eq!(sim.cpus[4].balance.levels[1].nr_balance_failed, 1);
     });
 }
 
@@ -310,7 +372,10 @@ fn a_small_task_stays_on_a_small_cpu() {
         assert_eq!(sim.nohz.nr_misfit, 0, "100 * 1280 < 446 * 1024");
         sim.views[0].est_enqueued = 357;
         sim.misfit_update(3);
-        assert_eq!((sim.nohz.nr_misfit, sim.cpus[3].balance.misfit_load > 0), (1, true));
+        assert_eq!(
+            (sim.nohz.nr_misfit, sim.cpus[3].balance.misfit_load > 0),
+            (1, true)
+        );
     });
 }
 
@@ -372,7 +437,10 @@ mod plainly {
         let own = sim.core.places[scope.dst].group[scope.level] as usize;
         let asym = domain.flags & domain_flag::ASYM != 0;
         let local = stats(sim, scope, own, true);
-        let mut totals = Totals { load: local.load, capacity: local.capacity };
+        let mut totals = Totals {
+            load: local.load,
+            capacity: local.capacity,
+        };
         let (mut busiest, mut group) = (GroupStats::LEAST, None);
         for other in (own + 1..groups.end).chain(groups.start..own) {
             let s = stats(sim, scope, other, false);
@@ -389,7 +457,15 @@ mod plainly {
                 && sim.domain(scope.dst, scope.level - 1).flags & domain_flag::PREFER_SIBLING != 0,
             idle: scope.idle,
         };
-        let imbalance = imbalance::find(&Rivals { local, busiest, group, totals }, rules)?;
+        let imbalance = imbalance::find(
+            &Rivals {
+                local,
+                busiest,
+                group,
+                totals,
+            },
+            rules,
+        )?;
         Some((busiest_queue(sim, scope, group, imbalance)?, imbalance))
     }
 }

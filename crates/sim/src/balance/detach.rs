@@ -169,7 +169,7 @@ impl Sim<'_> {
         loop {
             let task = self.cpus[take.src].lru.tail;
             // An idle CPU leaves the source its last task.
-            let last = scope.idle != Idle::Not && self.core.cpus[take.src].nr_running <= 1;
+            let last = scope.idle != Idle::No && self.core.cpus[take.src].nr_running <= 1;
             if task == NONE || last || take.looked == take.limit {
                 return;
             }
@@ -183,7 +183,7 @@ impl Sim<'_> {
             self.detach_task(take.src, task);
             batch.tasks[batch.len] = task;
             batch.len += 1;
-            if PREEMPTIBLE && scope.idle == Idle::NewlyIdle || take.amount <= 0 {
+            if PREEMPTIBLE && scope.idle == Idle::Newly || take.amount <= 0 {
                 return;
             }
         }
@@ -193,7 +193,7 @@ impl Sim<'_> {
     fn may_migrate(&self, scope: &Scope, take: &mut Take, task: u32) -> bool {
         if !self.allowed(task, take.dst) {
             take.some_pinned = true;
-            if scope.idle != Idle::NewlyIdle && take.other_dst.is_none() {
+            if scope.idle != Idle::Newly && take.other_dst.is_none() {
                 let own = self.core.places[scope.dst].group[scope.level] as usize;
                 take.other_dst = self
                     .members(own, scope.excluded.as_ref())

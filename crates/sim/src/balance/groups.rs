@@ -167,7 +167,7 @@ impl Sim<'_> {
     /// Statistics of the local group and of the busiest other one
     /// (`update_sd_lb_stats`); `None` if no other has a task to give.
     pub(super) fn rivals(&mut self, scope: &Scope) -> Option<Rivals> {
-        if scope.idle == Idle::NewlyIdle && self.nohz.has_blocked {
+        if scope.idle == Idle::Newly && self.nohz.has_blocked {
             self.refresh_span(scope);
         }
         let own = self.core.places[scope.dst].group[scope.level] as usize;
@@ -231,7 +231,7 @@ impl Sim<'_> {
             let overloaded = count.nr_running > group.weight;
             let crowded = spread && count.nr_running > local.nr_running + 1;
             let uneven = count.nr_running > 1
-                && scope.idle != Idle::Not
+                && scope.idle != Idle::No
                 && (group.weight == 1 || local.idle_cpus > count.idle_cpus + 1);
             group.imbalance != 0 || overloaded || crowded || uneven
         })
@@ -356,7 +356,7 @@ impl Sim<'_> {
     /// Sums the capacity of the local group again when that is due (`update_group_capacity`).
     fn update_local_capacity(&mut self, scope: &Scope, own: usize) {
         let now = scope.now;
-        if scope.idle == Idle::NewlyIdle && now < self.nohz.next_update[own] {
+        if scope.idle == Idle::Newly && now < self.nohz.next_update[own] {
             return;
         }
         let interval = self.cpus[scope.dst].balance.levels[scope.level].balance_interval;

@@ -73,7 +73,7 @@ fn load_is_fair(rivals: &Rivals, rules: Rules) -> bool {
 /// Nobody is overloaded: has the busiest group a task that an idle CPU here would gain from?
 fn worth_evening(rivals: &Rivals, rules: Rules) -> bool {
     let (local, busiest) = (&rivals.local, &rivals.busiest);
-    rules.idle != Idle::Not
+    rules.idle != Idle::No
         && (busiest.weight == 1 || local.idle_cpus > busiest.idle_cpus.saturating_add(1))
         && busiest.nr_running != 1
 }
@@ -116,7 +116,7 @@ fn amount_into_spare(rivals: &Rivals, rules: Rules) -> Imbalance {
     };
     if busiest.kind == Kind::Overloaded {
         let room = local.capacity.saturating_sub(local.util);
-        if room == 0 && rules.idle != Idle::Not {
+        if room == 0 && rules.idle != Idle::No {
             return tasks(1);
         }
         return Imbalance {
@@ -138,12 +138,12 @@ mod tests {
     const MC: Rules = Rules {
         pct: 117,
         prefer_sibling: false,
-        idle: Idle::Idle,
+        idle: Idle::Yes,
     };
     const PKG: Rules = Rules {
         pct: 125,
         prefer_sibling: true,
-        idle: Idle::Idle,
+        idle: Idle::Yes,
     };
 
     /// A group of `weight` CPUs, each with capacity 1024 and one task unless idle.
@@ -204,7 +204,7 @@ mod tests {
     #[test]
     fn no_group_is_overloaded() {
         let busy = Rules {
-            idle: Idle::Not,
+            idle: Idle::No,
             ..MC
         };
         for (local, busiest, rules, expected, because) in [
@@ -269,7 +269,7 @@ mod tests {
                 spare(4, 1),
                 spare(4, 4),
                 Rules {
-                    idle: Idle::Not,
+                    idle: Idle::No,
                     ..PKG
                 },
                 Some(1),
@@ -294,17 +294,17 @@ mod tests {
         for (local, idle, expected, because) in [
             (
                 used(1000),
-                Idle::Idle,
+                Idle::Yes,
                 Some((Migrate::Util, 3096)),
                 "what is left of the capacity",
             ),
             (
                 used(5000),
-                Idle::NewlyIdle,
+                Idle::Newly,
                 Some((Migrate::Task, 1)),
                 "none left, but a CPU idles",
             ),
-            (used(5000), Idle::Not, None, "none left"),
+            (used(5000), Idle::No, None, "none left"),
         ] {
             assert_eq!(
                 judge(local, overloaded, Rules { idle, ..MC }),

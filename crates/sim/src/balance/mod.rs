@@ -57,12 +57,12 @@ fn fits(need: u32, capacity: u32) -> bool {
 /// What the balancing CPU is doing (`enum cpu_idle_type`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Idle {
-    /// A task is current.
-    Not,
-    /// In the idle loop.
-    Idle,
-    /// About to enter it.
-    NewlyIdle,
+    /// A task is current (`CPU_NOT_IDLE`).
+    No,
+    /// In the idle loop (`CPU_IDLE`).
+    Yes,
+    /// About to enter it (`CPU_NEWLY_IDLE`).
+    Newly,
 }
 
 /// What a CPU keeps of one of its domains (the changing part of `struct sched_domain`).

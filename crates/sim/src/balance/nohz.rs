@@ -201,7 +201,7 @@ impl Sim<'_> {
                 round.has_blocked |= self.nohz.blocked.contains(at);
             }
             if round.flags & BALANCE != 0 && now >= self.cpus[cpu].balance.next_balance {
-                self.rebalance_domains(this, cpu, Idle::Idle, now);
+                self.rebalance_domains(this, cpu, Idle::Yes, now);
             }
             round.note_due(self.cpus[cpu].balance.next_balance);
         }
@@ -214,7 +214,7 @@ impl Sim<'_> {
         self.refresh_blocked(this, now);
         round.has_blocked |= self.nohz.blocked.contains(this as u32);
         if round.flags & BALANCE != 0 {
-            self.rebalance_domains(this, this, Idle::Idle, now);
+            self.rebalance_domains(this, this, Idle::Yes, now);
         }
         self.nohz.next_blocked = now + self.nohz.jiffies_of_ms(LOAD_AVG_PERIOD);
     }

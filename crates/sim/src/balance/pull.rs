@@ -143,7 +143,7 @@ impl Sim<'_> {
         {
             return false;
         }
-        if scope.idle == Idle::NewlyIdle {
+        if scope.idle == Idle::Newly {
             return true;
         }
         let own = self.core.places[scope.dst].group[scope.level] as usize;
@@ -166,7 +166,7 @@ impl Sim<'_> {
         let Scope {
             dst, level, idle, ..
         } = *scope;
-        if idle != Idle::NewlyIdle {
+        if idle != Idle::Newly {
             self.levels(dst, level).nr_balance_failed += 1;
         }
         let tries = cache_nice_tries(self.domain(dst, level));
@@ -193,7 +193,7 @@ impl Sim<'_> {
     fn voluntary_active_balance(&self, scope: &Scope, src: usize, what: Migrate) -> bool {
         let pct = self.domain(scope.dst, scope.level).imbalance_pct;
         let capacity = |cpu: usize| u64::from(self.core.cpus[cpu].capacity);
-        let roomier = scope.idle != Idle::Not
+        let roomier = scope.idle != Idle::No
             && self.core.cpus[src].h_nr_running == 1
             && self.capacity_reduced(src, pct)
             && capacity(src) * u64::from(pct) < capacity(scope.dst) * 100;
@@ -230,7 +230,7 @@ impl Sim<'_> {
     /// No imbalance, or none that can be ended: look again later. Newidle
     /// attempts disregard the interval and leave it alone.
     fn back_off(&mut self, scope: &Scope, pinned: bool) {
-        if scope.idle == Idle::NewlyIdle {
+        if scope.idle == Idle::Newly {
             return;
         }
         let weight = self.domain(scope.dst, scope.level).weight;

@@ -15,11 +15,11 @@ impl Sim<'_> {
         let now = self.jiffies();
         self.misfit_update(cpu);
         let idle = if self.is_idle(cpu) {
-            Idle::Idle
+            Idle::Yes
         } else {
-            Idle::Not
+            Idle::No
         };
-        if idle == Idle::Not {
+        if idle == Idle::No {
             self.nohz_balancer_kick(cpu, now);
         }
         if now >= self.cpus[cpu].balance.next_balance {
@@ -53,9 +53,9 @@ impl Sim<'_> {
             if now >= due {
                 if self.load_balance(by, Scope::new(cpu, level, idle, now), &mut go_on) != 0 {
                     idle = if self.is_idle(cpu) {
-                        Idle::Idle
+                        Idle::Yes
                     } else {
-                        Idle::Not
+                        Idle::No
                     };
                 }
                 self.levels(cpu, level).last_balance = now;
@@ -68,7 +68,7 @@ impl Sim<'_> {
             balance.max_idle_balance_cost = cost.max(MIGRATION_COST);
         }
         balance.next_balance = next_balance;
-        if idle == Idle::Idle {
+        if idle == Idle::Yes {
             self.nohz.next_balance = self.nohz.next_balance.min(next_balance);
         }
     }
@@ -76,7 +76,7 @@ impl Sim<'_> {
     /// Jiffies between two attempts at a level (`get_sd_balance_interval`).
     pub(super) fn balance_interval(&self, cpu: usize, level: usize, idle: Idle) -> u64 {
         let ms = u64::from(self.cpus[cpu].balance.levels[level].balance_interval);
-        self.nohz.interval(if idle == Idle::Not {
+        self.nohz.interval(if idle == Idle::No {
             ms * BUSY_FACTOR
         } else {
             ms
@@ -120,7 +120,7 @@ impl Sim<'_> {
             if affordable && self.domain(cpu, level).flags & domain_flag::NEWIDLE != 0 {
                 let start = self.reached(cpu);
                 pulled =
-                    self.load_balance(cpu, Scope::new(cpu, level, Idle::NewlyIdle, now), &mut true);
+                    self.load_balance(cpu, Scope::new(cpu, level, Idle::Newly, now), &mut true);
                 let took = self.reached(cpu) - start;
                 let own = self.levels(cpu, level);
                 own.max_newidle_lb_cost = own.max_newidle_lb_cost.max(took);
@@ -145,6 +145,6 @@ impl Sim<'_> {
             return next_balance;
         }
         let last = self.cpus[cpu].balance.levels[level].last_balance;
-        next_balance.min(last + self.balance_interval(cpu, level, Idle::Idle))
+        next_balance.min(last + self.balance_interval(cpu, level, Idle::Yes))
     }
 }

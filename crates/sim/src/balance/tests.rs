@@ -234,11 +234,11 @@ fn a_hot_task_stays_until_two_attempts_failed() {
             task.last_run = sim.now - MIGRATION_COST + 1;
         }
         for failed in 1..=2 {
-            assert_eq!(attempt(sim, 1, 0, Idle::Idle), 0);
+            assert_eq!(attempt(sim, 1, 0, Idle::Yes), 0);
             assert_eq!(sim.cpus[1].balance.levels[0].nr_balance_failed, failed);
         }
         assert_eq!(
-            attempt(sim, 1, 0, Idle::Idle),
+            attempt(sim, 1, 0, Idle::Yes),
             1,
             "cache_nice_tries of a cache domain is 1"
         );
@@ -252,16 +252,22 @@ fn pinned_tasks_make_the_level_above_uneven() {
         bind(sim, 0..3, &[0]);
         put(sim, 0, 0..3);
         let parent = sim.core.places[1].group[1] as usize;
-        assert_eq!(attempt(sim, 1, 0, Idle::Idle), 0);
+        assert_eq!(attempt(sim, 1, 0, Idle::Yes), 0);
         assert_eq!(sim.core.groups[parent].imbalance, 1);
         assert_eq!(running(sim)[0], 3);
 
-        // Balanced after all, the mark goes.
-        assert_eq!(attempt(sim, 3, 0, Idle::Idle), 0);
+        // Free again, they spread, and the first attempt that finds nothing to do lifts the mark.
+        let all: Vec<u32> = (0..8).collect();
+        bind(sim, 0..3, &all);
         assert_eq!(
-            sim.core.groups[parent].imbalance, 1,
-            "all pinned says nothing new"
+            attempt(sim, 1, 0, Idle::Yes),
+            2,
+            "new tasks, half a CPU each"
         );
+        assert_eq!(attempt(sim, 2, 0, Idle::Yes), 1);
+        assert_eq!(sim.core.groups[parent].imbalance, 1);
+        assert_eq!(attempt(sim, 3, 0, Idle::Yes), 0);
+        assert_eq!(sim.core.groups[parent].imbalance, 0);
     });
 }
 
@@ -273,7 +279,7 @@ fn a_pinned_task_goes_to_another_cpu_of_the_group() {
         put(sim, 0, 0..6);
         sim.core.cpus[0].cfs.util_avg = 1024;
         sim.core.cpus[0].est_enqueued = 1024;
-        assert!(attempt(sim, 4, 1, Idle::Idle) > 0);
+        assert!(attempt(sim, 4, 1, Idle::Yes) > 0);
         let now = running(sim);
         assert_eq!((now[4], now[0] + now[6]), (0, 6), "{now:?}");
         assert!(now[6] > 0, "{now:?}");
@@ -285,20 +291,20 @@ fn intervals_grow_while_balanced_and_shrink_when_not() {
     on("hikey620", |sim| {
         let interval = |sim: &Sim| sim.cpus[1].balance.levels[0].balance_interval;
         sim.levels(1, 0).balance_interval = 4; // ms: the weight of the domain
-        attempt(sim, 1, 0, Idle::Idle);
+        attempt(sim, 1, 0, Idle::Yes);
         assert_eq!(interval(sim), 8);
-        attempt(sim, 1, 0, Idle::Idle);
+        attempt(sim, 1, 0, Idle::Yes);
         assert_eq!(interval(sim), 8, "at most twice the weight");
-        attempt(sim, 1, 0, Idle::NewlyIdle);
+        attempt(sim, 1, 0, Idle::Newly);
         assert_eq!(interval(sim), 8, "newidle leaves it alone");
         put(sim, 0, 0..4);
-        attempt(sim, 1, 0, Idle::Idle);
+        attempt(sim, 1, 0, Idle::Yes);
         assert_eq!(interval(sim), 4);
         let jiffies = |idle| sim.balance_interval(1, 0, idle);
         let tick_ms = sim.tunables.tick / MS;
-        assert_eq!(jiffies(Idle::Idle), 4u64.div_ceil(tick_ms));
+        assert_eq!(jiffies(Idle::Yes), 4u64.div_ceil(tick_ms));
         assert_eq!(
-            jiffies(Idle::Not),
+            jiffies(Idle::No),
             128u64.div_ceil(tick_ms),
             "busy: 32 times"
         );
@@ -311,7 +317,7 @@ fn only_the_first_idle_cpu_of_a_group_balances_for_it() {
         put(sim, 4, 0..1);
         for (cpu, balances) in [(0, true), (1, false), (4, false), (5, true), (6, false)] {
             let mut go_on = true;
-            let idle = if cpu == 4 { Idle::Not } else { Idle::Idle };
+            let idle = if cpu == 4 { Idle::No } else { Idle::Yes };
             let scope = Scope::new(cpu, 1, idle, sim.jiffies());
             sim.load_balance(cpu, scope, &mut go_on);
             assert_eq!(go_on, balances, "CPU {cpu}");
@@ -337,12 +343,12 @@ fn utilization_leads_past_the_queue_that_is_too_long() {
         for (cpu, nr, util) in [(0, 1, 1024), (1, 2, 1000), (2, 1, 1000), (3, 1, 1000)] {
             pretend(sim, cpu, (nr, util, 1024, false));
         }
-        let scope = Scope::new(4, 1, Idle::Idle, sim.jiffies());
+        let scope = Scope::new(4, 1, Idle::Yes, sim.jiffies());
         let source = sim
             .find_source(&scope)
             .map(|(cpu, imbalance)| (cpu, imbalance.what));
         assert_eq!(source, Some((0, Migrate::Util)));
-        assert_eq!(attempt(sim, 4, 1, Idle::Idle), 0);
+        assert_eq!(attempt(sim, 4, 1, Idle::Yes), 0);
         assert_eq!(sim.cpus[4].balance.levels[1].nr_balance_failed, 1);
     });
 }
@@ -510,7 +516,7 @@ proptest! {
             }
             let dst = dst.index(nr);
             for level in 0..sim.core.places[dst].nr_domains as usize {
-                for idle in [Idle::Not, Idle::Idle, Idle::NewlyIdle] {
+                for idle in [Idle::No, Idle::Yes, Idle::Newly] {
                     let scope = Scope::new(dst, level, idle, sim.jiffies());
                     // Leaves out the refresh of blocked load, which would change the sums.
                     sim.nohz.has_blocked = false;

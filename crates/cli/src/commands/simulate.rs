@@ -42,7 +42,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Runs with a trace. A run that fails leaves no file; one that was interrupted leaves what it did.
+/// Runs with a trace. Only a run that came to its end leaves a file.
 fn traced(
     scenario: &Scenario<'_>,
     path: &Path,
@@ -52,6 +52,10 @@ fn traced(
     let tasks = alight_sim::task_table(scenario)?;
     let mut file = TraceFile::create(path, &trace::header(scenario, command, &tasks))?;
     let outcome = alight_sim::run(scenario, Some(&mut file), cancel)?;
-    file.finish().map_err(Failure::host)?;
+    if outcome.interrupted {
+        output::remark("the trace is not complete and not kept");
+    } else {
+        file.finish().map_err(Failure::host)?;
+    }
     Ok(outcome)
 }

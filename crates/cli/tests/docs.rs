@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Every command in the `console` blocks of README.md and docs/ does what the page says.
+//!
+//! A line `$ COMMAND` is run by the shell in a folder that holds the tree's
+//! `workloads/` and `machines/`, one page a folder, in the order of the page. It must succeed, or end with N
+//! where the line `[exit code N]` follows. Other lines are what it prints, shortened.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use assert_cmd::cargo::CommandCargoExt;
+use serde_json::Value;
+use tempfile::tempdir;
+
+/// A command of a page and how it must end.
+#[derive(Debug, PartialEq)]
+struct Step {
+    line: usize,
+    command: String,
+    code: i32,
+}
+
+fn tree() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn pages() -> Vec<PathBuf> {
+    let mut pages = vec![tree().join("README.md")];
+    let mut folders = vec![tree().join("docs")];
+    while let Some(folder) = folders.pop() {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "md") {
+                pages.push(path);
+            }
+        }
+    }
+    pages.sort();
+    pages
+}
+
+fn steps(page: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let (mut inside, mut continued) = (false, false);
+    for (index, line) in page.lines().enumerate() {
+        if line.starts_with("```") {
+            inside = line == "```console";
+            continue;
+        }
+        let command = line.strip_prefix("$ ").or(continued.then_some(line));
+        match (inside, command, steps.last_mut()) {
+            (false, ..) => {}
+            (true, Some(more), Some(step)) if continued => {
+                step.command.push('\n');
+                step.command.push_str(more);
+            }
+            (true, Some(command), _) => steps.push(Step {
+                line: index + 1,
+                command: command.to_owned(),
+                code: 0,
+            }),
+            (true, None, last) => {
+                let code = line
+                    .strip_prefix("[exit code ")
+                    .and_then(|rest| rest.strip_suffix(']'));
+                if let (Some(code), Some(step)) = (code, last) {
+                    step.code = code.parse().expect("a number");
+                }
+            }
+        }
+        continued = inside && command.is_some_and(|command| command.ends_with('\\'));
+    }
+    steps
+}
+
+#[test]
+fn console_blocks_are_read_as_commands_with_their_ends() {
+    let page = "$ not me\n```console\n$ one \\\n  two\noutput\n$ three\n[exit code 2]\n```\n$ nor me\n```sh\n$ nor me\n```\n";
+    let step = |line, command: &str, code| Step {
+        line,
+        command: command.to_owned(),
+        code,
+    };
+    assert_eq!(
+        steps(page),
+        [step(3, "one \\\n  two", 0), step(6, "three", 2)]
+    );
+}
+
+#[test]
+fn every_command_of_the_docs_ends_as_the_page_says() {
+    let program = Command::cargo_bin("alight")
+        .unwrap()
+        .get_program()
+        .to_owned();
+    let folder = Path::new(&program).parent().unwrap().to_owned();
+    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    let mut commands = 0;
+    for page in pages() {
+        let dir = tempdir().unwrap();
+        for name in ["workloads", "machines"] {
+            symlink(
+                fs::canonicalize(tree().join(name)).unwrap(),
+                dir.path().join(name),
+            )
+            .unwrap();
+        }
+        for step in steps(&fs::read_to_string(&page).unwrap()) {
+            let output = Command::new("bash")
+                .args(["-c", &step.command])
+                .current_dir(dir.path())
+                .env("PATH", &path)
+                .output()
+                .unwrap();
+            assert_eq!(
+                output.status.code(),
+                Some(step.code),
+                "{}:{}: {}\n{}",
+                page.display(),
+                step.line,
+                step.command,
+                String::from_utf8_lossy(&output.stderr)
+            );
+            commands += 1;
+        }
+    }
+    assert!(commands >= 20, "only {commands} commands were found");
+}
+
+/// Names of all members of a document, but not those of members that are maps from data.
+fn members(value: &Value, into: &mut BTreeSet<String>) {
+    const MAPS: [&str; 3] = ["steps", "parameters", "machine"];
+    match value {
+        Value::Array(items) => items.iter().for_each(|item| members(item, into)),
+        Value::Object(map) => {
+            for (name, value) in map {
+                into.insert(name.clone());
+                match value.as_object() {
+                    Some(metrics) if name == "metrics" => {
+                        metrics.values().for_each(|metric| members(metric, into));
+                    }
+                    _ if MAPS.contains(&name.as_str()) => {}
+                    _ => members(value, into),
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn every_member_of_every_document_is_described() {
+    let page = fs::read_to_string(tree().join("docs/schemas.md")).unwrap();
+    let dir = tempdir().unwrap();
+    let broken = dir.path().join("broken.json");
+    fs::write(&broken, "{\"tasks\": {\"t\": {\"run\": -5}}}").unwrap();
+    let quick = ["-m", "juno-r0", "-w", "hackbench -g 1 -l 2"];
+    let cases: [Vec<&str>; 11] = [
+        [
+            &["compare"],
+            &quick[..],
+            &["linux-5.5", "linux-5.5+asym-capacity", "--runs", "2"],
+        ]
+        .concat(),
+        [&["simulate"], &quick[..]].concat(),
+        [&["explain"], &quick[..], &["--task", "hackbench"]].concat(),
+        vec!["policy", "list"],
+        vec!["policy", "show", "asym-capacity"],
+        vec!["policy", "show", "linux-5.5+asym-capacity"],
+        vec!["machine", "list"],
+        vec!["machine", "show", "juno-r0"],
+        vec!["machine", "check", "juno-r0"],
+        vec!["machine", "capture"],
+        vec!["lint", broken.to_str().unwrap()],
+    ];
+    for args in cases {
+        let output = Command::cargo_bin("alight")
+            .unwrap()
+            .args(&args)
+            .arg("--json")
+            .output()
+            .unwrap();
+        let document: Value = serde_json::from_slice(&output.stdout)
+            .unwrap_or_else(|error| panic!("{args:?}: {error}"));
+        let schema = document["schema"].as_str().expect("a schema is named");
+        let heading = format!("## {schema}\n");
+        let start = page
+            .find(&heading)
+            .unwrap_or_else(|| panic!("no section '{heading}'"));
+        let section = page[start + heading.len()..].split("\n## ").next().unwrap();
+        let mut names = BTreeSet::new();
+        members(&document, &mut names);
+        for name in names {
+            assert!(
+                section.contains(&format!("`{name}`")) || section.contains(&format!("[].{name}`")),
+                "{schema}: member `{name}` is not described"
+            );
+        }
+    }
+}

@@ -12,6 +12,7 @@ mod api;
 mod attributes;
 mod balance;
 mod build;
+mod caveats;
 mod cfs;
 mod channel;
 mod cost;
@@ -33,4 +34,5 @@ mod timeline;
 mod wakeup;
 
 pub use api::*;
+pub use caveats::caveats;
 pub use run::{explain, run, task_table};

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What the model leaves out that could matter for a given run. A report that
+//! does not say so would be wrong in silence.
+
+use alight_machine::{Governor, Machine};
+use alight_workload::program::{Attributes, Op, Workload};
+
+/// Sentences to print with the results of such runs; empty if nothing is known
+/// to be missing.
+pub fn caveats(machine: &Machine, workloads: &[Workload], governor: Governor) -> Vec<&'static str> {
+    let asymmetric = machine
+        .cpus
+        .iter()
+        .any(|cpu| cpu.capacity_orig != machine.cpus[0].capacity_orig);
+    let powered = machine
+        .freq_domains
+        .iter()
+        .any(|d| d.opps.iter().any(|opp| opp.core_power_uw != 0));
+    let ops = || {
+        workloads
+            .iter()
+            .flat_map(|w| w.programs.iter().flat_map(|p| &p.ops))
+    };
+    let attributes = || {
+        workloads.iter().flat_map(|w| {
+            w.attributes
+                .iter()
+                .chain(w.tasks.iter().map(|t| &t.attributes))
+        })
+    };
+    let clamped = |a: &Attributes| a.uclamp_min.is_some() || a.uclamp_max.is_some();
+    [
+        (
+            governor == Governor::Schedutil && asymmetric && powered,
+            "energy-aware placement, which schedutil turns on here while no CPU is overutilized, \
+             is not modelled: wakeups of light loads are placed without it",
+        ),
+        (
+            ops().any(|op| matches!(op, Op::Sleep { .. } | Op::Timer { .. })),
+            "timer slack (50 us for the fair class) is not modelled: timers expire at their time",
+        ),
+        (
+            governor == Governor::Schedutil && attributes().any(clamped),
+            "utilization clamps reach placement, not the choice of the frequency",
+        ),
+        (
+            attributes().any(|a| a.slice_ns.is_some()),
+            "custom slices (Linux 6.12) are ignored, as the base kernel ignores them",
+        ),
+    ]
+    .into_iter()
+    .filter_map(|(applies, sentence)| applies.then_some(sentence))
+    .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alight_workload::Mode;
+
+    #[test]
+    fn what_is_missing_is_said_where_it_matters() {
+        let caveats_of = |machine: &str, workload: &str, governor| {
+            let machine = alight_machine::load(machine).expect("built in").machine;
+            let workload = Workload::load(workload, Mode::Workgen)
+                .expect("valid")
+                .workload;
+            caveats(&machine, &[workload], governor).join("\n")
+        };
+        for (machine, workload, governor, word) in [
+            ("juno-r0", "hackbench", Governor::Schedutil, "energy-aware"),
+            ("juno-r0", "cyclictest -D 1", Governor::Performance, "slack"),
+        ] {
+            let said = caveats_of(machine, workload, governor);
+            assert!(said.contains(word), "{machine} {workload}: {said}");
+        }
+        for machine in ["juno-r0", "epyc-9654-2s"] {
+            let said = caveats_of(machine, "hackbench", Governor::Performance);
+            assert_eq!(said, "", "{machine}");
+        }
+    }
+}

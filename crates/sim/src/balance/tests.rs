@@ -118,7 +118,8 @@ fn attempt(sim: &mut Sim, cpu: usize, level: usize, idle: Idle) -> u32 {
 }
 
 fn bind(sim: &mut Sim, tasks: std::ops::Range<u32>, cpus: &[u32]) {
-    sim.masks.push(cpus.iter().copied().collect());
+    let mask = cpus.iter().copied().collect();
+    sim.masks = sim.masks.iter().copied().chain([mask]).collect();
     for task in tasks {
         sim.tasks[task as usize].affinity = sim.masks.len() as u32 - 1;
     }
@@ -230,7 +231,7 @@ fn newidle_is_not_worth_it() {
 fn a_hot_task_stays_until_two_attempts_failed() {
     on("hikey620", |sim| {
         put(sim, 0, 0..2);
-        for task in &mut sim.tasks[..2] {
+        for task in sim.tasks.iter_mut().take(2) {
             task.last_run = sim.now - MIGRATION_COST + 1;
         }
         for failed in 1..=2 {

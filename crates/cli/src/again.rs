@@ -2,6 +2,7 @@
 //! The command that gives the same result again: all that decides it, nothing else.
 
 use alight_study::header::governor_name;
+use alight_study::report::number::time;
 
 use crate::args::RunArgs;
 
@@ -17,7 +18,7 @@ pub fn command(verb: &str, run: &RunArgs, schedulers: &[String], options: &[Stri
     }
     option("--seed", &run.seed.to_string());
     if let Some(ns) = run.duration {
-        option("--duration", &format!("{ns}ns"));
+        option("--duration", &typed(ns));
     }
     if let Some(governor) = run.governor {
         option("--governor", governor_name(governor));
@@ -25,4 +26,29 @@ pub fn command(verb: &str, run: &RunArgs, schedulers: &[String], options: &[Stri
     words.extend_from_slice(options);
     words.extend_from_slice(schedulers);
     shell_words::join(words)
+}
+
+/// A time as users type it, exact.
+pub fn typed(ns: u64) -> String {
+    time(ns).replace(' ', "")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::duration;
+
+    #[test]
+    fn a_typed_time_is_read_as_the_same() {
+        for ns in [
+            1,
+            17_001,
+            20_000_000,
+            1_500_000_000,
+            60_000_000_000,
+            u64::MAX,
+        ] {
+            assert_eq!(duration::parse(&typed(ns)), Ok(ns));
+        }
+    }
 }

@@ -45,7 +45,7 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
 fn command(args: &ExplainArgs, watch: &Watch, scheduler: &str) -> String {
     let mut options = vec!["--task".to_owned(), args.task.clone()];
     if let Some(ns) = args.at {
-        options.extend(["--at".to_owned(), format!("{ns}ns")]);
+        options.extend(["--at".to_owned(), again::typed(ns)]);
     }
     options.extend(["--limit".to_owned(), watch.limit.to_string()]);
     again::command("explain", &args.run, &[scheduler.to_owned()], &options)

@@ -2,7 +2,7 @@
 //! Numbers as text, the same on every machine.
 
 /// Digits that a number shows at least, those before the point included.
-const SIGNIFICANT: i32 = 6;
+pub const SIGNIFICANT: i32 = 6;
 
 /// The same where the order of magnitude is what matters.
 const SIGNIFICANT_SHORT: i32 = 4;
@@ -12,7 +12,8 @@ pub fn decimals(value: f64) -> usize {
     decimals_for(value, SIGNIFICANT)
 }
 
-fn decimals_for(value: f64, significant: i32) -> usize {
+/// Decimals that show `value` with so many significant digits, 0 to 9.
+pub fn decimals_for(value: f64, significant: i32) -> usize {
     if value == 0.0 || !value.is_finite() {
         return 0;
     }

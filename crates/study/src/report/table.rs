@@ -12,6 +12,9 @@ use crate::stats::Summary;
 /// Heads of the columns of [`cells`].
 pub(super) const STATISTICS: [&str; 7] = ["mean", "std", "min", "50%", "75%", "99%", "max"];
 
+/// Characters in a line that a terminal is trusted with.
+const WIDTH: usize = 100;
+
 pub(super) fn render(comparison: &Comparison) -> String {
     let mut text = head(comparison);
     for series in &comparison.base().series {
@@ -49,20 +52,28 @@ pub(super) fn cells(summary: &Summary, decimals: usize) -> [String; 7] {
     ]
 }
 
-/// One number with all its statistics: a block of rows, a scheduler each.
+/// One number with all its statistics, with as many digits as a terminal's line holds.
 fn answer(comparison: &Comparison, name: &str) -> String {
+    /// Fewer digits would hide what differs.
+    const FEWEST: i32 = 4;
+    let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
+    (FEWEST + 1..=number::SIGNIFICANT)
+        .rev()
+        .map(|digits| block(comparison, name, digits))
+        .find(fits)
+        .unwrap_or_else(|| block(comparison, name, FEWEST))
+}
+
+/// A row for each scheduler, and what their differences mean.
+fn block(comparison: &Comparison, name: &str, digits: i32) -> String {
     let base = comparison.base();
     let Some(reference) = base.series(name) else {
         return String::new();
     };
-    let decimals = number::decimals(reference.summary.mean);
+    let decimals = number::decimals_for(reference.summary.mean, digits);
     let mut columns = Columns::new(2, 1).narrow();
-    columns.row(
-        [""].iter()
-            .chain(&STATISTICS)
-            .copied()
-            .chain(["delta", "95% interval"]),
-    );
+    let heads = [""].into_iter().chain(STATISTICS);
+    columns.row(heads.chain(["delta", "95% interval"]));
     let mut verdicts = Columns::new(2, 1);
     for variant in &comparison.variants {
         let Some(series) = variant.series(name) else {

@@ -4,6 +4,7 @@
 use super::*;
 use crate::fake;
 use crate::header::VERSION;
+use crate::stats::Summary;
 
 fn check(name: &str, style: Style, expected: &str) {
     let comparison = fake::comparison(fake::better_outcome);
@@ -50,10 +51,16 @@ fn lkp() {
 }
 
 #[test]
-fn the_table_fits_a_terminal() {
-    let table = render(&fake::comparison(fake::better_outcome), Style::Table);
-    for line in table.lines() {
-        assert!(line.chars().count() <= 100, "too long: {line}");
+fn the_table_fits_a_terminal_up_to_numbers_of_eight_digits() {
+    for scale in [1e-6, 1e-3, 1.0, 1e3, 1e4] {
+        let mut comparison = fake::comparison(fake::better_outcome);
+        for series in comparison.variants.iter_mut().flat_map(|v| &mut v.series) {
+            let samples: Vec<f64> = series.samples.iter().flatten().map(|x| x * scale).collect();
+            series.summary = Summary::of(&samples).unwrap();
+        }
+        for line in render(&comparison, Style::Table).lines() {
+            assert!(line.chars().count() <= 100, "too long: {line}");
+        }
     }
 }
 

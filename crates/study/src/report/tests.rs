@@ -51,8 +51,8 @@ fn lkp() {
 }
 
 #[test]
-fn the_table_fits_a_terminal_up_to_numbers_of_eight_digits() {
-    for scale in [1e-6, 1e-3, 1.0, 1e3, 1e4] {
+fn the_table_fits_a_terminal_up_to_numbers_of_seven_digits() {
+    for scale in [1e-6, 1e-3, 1.0, 1e3] {
         let mut comparison = fake::comparison(fake::better_outcome);
         for series in comparison.variants.iter_mut().flat_map(|v| &mut v.series) {
             let samples: Vec<f64> = series.samples.iter().flatten().map(|x| x * scale).collect();

@@ -34,7 +34,7 @@ static inline u32 idle_core_scan(const struct policy_ctx *c, const struct policy
 	if (!shared->has_idle_cores)
 		return POLICY_NONE;
 	policy_for(i, 0, POLICY_MASK_WORDS)
-		c->scratch->w[policy_bound(i, POLICY_MASK_WORDS)] = ~0ull;
+		c->scratch->cores.w[policy_bound(i, POLICY_MASK_WORDS)] = ~0ull;
 
 	policy_for(n, 0, POLICY_MAX_CPUS) {
 		const struct policy_domain *core;
@@ -43,7 +43,7 @@ static inline u32 idle_core_scan(const struct policy_ctx *c, const struct policy
 		first = ring_next(&r, &llc->span, c->allowed, nr);
 		if (first >= nr)
 			break;
-		if (!mask_test(c->scratch, first))	/* its core was looked at */
+		if (!mask_test(&c->scratch->cores, first))	/* its core was looked at */
 			continue;
 		if (place_at(c, first)->smt_domain == POLICY_NONE) {
 			looked_at(c, first);
@@ -58,7 +58,7 @@ static inline u32 idle_core_scan(const struct policy_ctx *c, const struct policy
 			sibling = mask_next_and(&core->span, &core->span, sibling, nr);
 			if (sibling >= nr)
 				break;
-			mask_clear(c->scratch, sibling);
+			mask_clear(&c->scratch->cores, sibling);
 			looked_at(c, sibling);
 			if (!cpu_idle(c, sibling))
 				idle = 0;

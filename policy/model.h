@@ -295,6 +295,25 @@ enum policy_kind {
 	KIND_EXEC = DOMAIN_BALANCE_EXEC,
 };
 
+/* What the slow path sums up of a group. */
+struct group_stats {
+	u64 util;		/* sum over the CPUs, without the wakee */
+	u64 avg_load;		/* load per capacity, 1024 = one nice-0 task on a big CPU */
+	u32 nr_running;		/* of all classes */
+	u16 idle_cpus;
+	u16 weight;		/* CPUs, as far as the kernel knows them */
+	u16 type;
+	u16 max_capacity;
+};
+
+/* Working memory, as large as a mask: BPF has 512 bytes of stack. */
+union policy_scratch {
+	struct policy_mask cores;	/* cores not looked at yet */
+	struct {
+		struct group_stats local, other, idlest;
+	} groups;
+};
+
 /* One question: which CPU for this task, and all that may be looked at. */
 struct policy_ctx {
 	const struct policy_params *k;
@@ -307,7 +326,7 @@ struct policy_ctx {
 	struct policy_task *p;		/* wakee */
 	struct policy_task *cur;	/* waker: current task of this_cpu */
 	const struct policy_mask *allowed;
-	struct policy_mask *scratch;	/* one mask of working memory */
+	union policy_scratch *scratch;
 	struct policy_answer *answer;
 	struct policy_notes *notes;	/* NULL: no explanation wanted */
 	u64 now;

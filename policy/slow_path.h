@@ -21,17 +21,6 @@ enum group_type {
 	GROUP_OVERLOADED,
 };
 
-/* Small: three of them share BPF's stack of 512 bytes with the rest of the path. */
-struct group_stats {
-	u64 util;		/* sum over the CPUs, without the wakee */
-	u64 avg_load;		/* load per capacity, 1024 = one nice-0 task on a big CPU */
-	u32 nr_running;		/* of all classes */
-	u16 idle_cpus;
-	u16 weight;		/* CPUs, as far as the kernel knows them */
-	u16 type;
-	u16 max_capacity;
-};
-
 /* Does the wakee still count in this CPU's signals? */
 static __always_inline int wakee_counts(const struct policy_ctx *c, u32 cpu)
 {
@@ -133,7 +122,7 @@ static inline void group_sum(const struct policy_ctx *c, const struct policy_dom
 	s->weight = c->k->idlest_weight_unset ? 0 : (u16)g->weight;
 	s->max_capacity = (u16)g->max_capacity;
 	policy_for(n, 0, POLICY_MAX_CPUS) {
-		cpu = group_next_cpu(c, g, cpu);
+		cpu = policy_forget(group_next_cpu(c, g, cpu));
 		if (cpu >= nr)
 			break;
 		load += load_without(c, cpu);
@@ -208,35 +197,39 @@ policy_leaf int group_worth(const struct policy_domain *d policy_nonnull,
 static inline u32 idlest_group(const struct policy_ctx *c, const struct policy_domain *d, u32 own,
 			       u32 cpu)
 {
-	struct group_stats local = {}, s = {};
-	struct group_stats idlest = { .avg_load = ~0u, .type = GROUP_OVERLOADED };
+	const struct group_stats blank = {}, busiest = { .avg_load = ~0u, .type = GROUP_OVERLOADED };
+	struct group_stats *local = &c->scratch->groups.local, *s = &c->scratch->groups.other;
+	struct group_stats *idlest = &c->scratch->groups.idlest;
 	u32 best = policy_forget(POLICY_NONE), start = own - d->first_group, n;
 	u32 has_local = policy_forget(0);
 
 	if (start >= d->nr_groups)
 		start = 0;
-
+	*local = *s = blank;
+	*idlest = busiest;
 	policy_for(n, 0, d->nr_groups) {
 		u32 at = start + n < d->nr_groups ? start + n : start + n - d->nr_groups;
 		u32 g = d->first_group + at;
 		const struct policy_group *group = group_at(c, g);
 
+		best = policy_forget(best);
+		has_local = policy_forget(has_local);
 		if (!group_allowed(c, group))
 			continue;
-		group_sum(c, d, group, &s);
+		group_sum(c, d, group, s);
 		if (group_contains(c, group, cpu)) {
-			local = s;
+			*local = *s;
 			has_local = 1;
 			continue;
 		}
-		if (group_idler(&s, &idlest)) {
-			idlest = s;
+		if (group_idler(s, idlest)) {
+			*idlest = *s;
 			best = g;
 		}
 	}
 	if (best == POLICY_NONE || !has_local)
 		return best;
-	return group_worth(d, &local, &idlest) ? best : POLICY_NONE;
+	return group_worth(d, local, idlest) ? best : POLICY_NONE;
 }
 
 /* The CPU of the group that wakes soonest or is least loaded. */
@@ -253,7 +246,10 @@ static inline u32 idlest_in_group(const struct policy_ctx *c, const struct polic
 	policy_for(n, 0, POLICY_MAX_CPUS) {
 		const struct policy_cpu *rq;
 
-		i = group_next_cpu(c, g, i);
+		shallowest = policy_forget(shallowest);
+		sched_idle = policy_forget(sched_idle);
+		least = policy_forget(least);
+		i = policy_forget(group_next_cpu(c, g, i));
 		if (i >= nr)
 			break;
 		if (!mask_test(c->allowed, i)) {
@@ -321,7 +317,7 @@ static inline s32 level_below(const struct policy_ctx *c, u32 cpu, u32 weight)
 /* Search downwards from domain level @level of this CPU, @top. */
 static inline u32 slow_path(const struct policy_ctx *c, u32 level)
 {
-	u32 cpu = c->this_cpu, moved = policy_forget(0), n;
+	u32 cpu = c->this_cpu, moved = 0, n;
 	const struct policy_domain *d;
 	s32 l = (s32)level;
 
@@ -335,6 +331,9 @@ static inline u32 slow_path(const struct policy_ctx *c, u32 level)
 	policy_for(n, 0, POLICY_MAX_LEVELS) {
 		u32 g, idlest;
 
+		cpu = policy_forget(cpu);
+		moved = policy_forget(moved);
+		l = (s32)policy_forget((u32)l);
 		if (l < 0)
 			break;
 		g = policy_bound((u32)l, POLICY_MAX_LEVELS);
@@ -342,10 +341,10 @@ static inline u32 slow_path(const struct policy_ctx *c, u32 level)
 		l--;
 		if (!(d->flags & c->kind))
 			continue;
-		g = idlest_group(c, d, place_at(c, cpu)->group[g], cpu);
+		g = policy_forget(idlest_group(c, d, place_at(c, cpu)->group[g], cpu));
 		if (g == POLICY_NONE)
 			continue;
-		idlest = idlest_in_group(c, group_at(c, g), cpu);
+		idlest = policy_forget(idlest_in_group(c, group_at(c, g), cpu));
 		if (idlest == cpu)
 			continue;
 		cpu = idlest;

@@ -55,7 +55,7 @@ pub(super) fn cells(summary: &Summary, decimals: usize) -> [String; 7] {
 /// One number with all its statistics, with as many digits as a terminal's line holds.
 fn answer(comparison: &Comparison, name: &str) -> String {
     /// Fewer digits would hide what differs.
-    const FEWEST: i32 = 4;
+    const FEWEST: i32 = 3;
     let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
     (FEWEST + 1..=number::SIGNIFICANT)
         .rev()

@@ -45,6 +45,7 @@ pub(crate) struct Topology {
     pub node: Partition,
     pub numa_distance: At<Vec<Vec<u64>>>,
     pub imb_numa_nr: Option<u64>,
+    pub reclaim_distance: Option<u64>,
 }
 
 #[derive(Debug)]

@@ -33,6 +33,8 @@ pub struct Machine {
     pub numa_distance: Vec<u32>,
     /// Number of LLCs per node tolerated as imbalance (`imb_numa_nr`), 0 if unused.
     pub imb_numa_nr: u32,
+    /// Tasks are not spread to nodes farther than this (`node_reclaim_distance`).
+    pub reclaim_distance: u32,
     /// Working set and memory costs common to the machine.
     pub memory: MemoryCosts,
 }

@@ -147,6 +147,8 @@ impl<'a> Resolver<'a> {
             imb_numa_nr: topology
                 .imb_numa_nr
                 .map_or_else(|| levels::imb_numa_nr(topology) as u32, narrow),
+            // kernel/sched/topology.c: RECLAIM_DISTANCE unless the platform sets another.
+            reclaim_distance: topology.reclaim_distance.map_or(30, narrow),
             memory: draft.memory,
         }
     }

@@ -149,6 +149,7 @@ fn read_topology(mut section: Reader) -> Result<Topology, Error> {
         return Err(Error::written(&numa_distance.place, message));
     }
     let imb_numa_nr = section.whole("imb_numa_nr", 1..=CpuSet::MAX as u64)?;
+    let reclaim_distance = section.whole("reclaim_distance", 10..=255)?;
     section.finish()?;
     Ok(Topology {
         cpus,
@@ -159,6 +160,7 @@ fn read_topology(mut section: Reader) -> Result<Topology, Error> {
         node,
         numa_distance,
         imb_numa_nr: imb_numa_nr.map(|number| number.value),
+        reclaim_distance: reclaim_distance.map(|number| number.value),
     })
 }
 

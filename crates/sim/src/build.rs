@@ -9,7 +9,9 @@ use crate::channel::Channel;
 use crate::cost::CpuCosts;
 use crate::queue::{NEVER, Queue};
 use crate::rng::{Purpose, below};
-use crate::state::{Cpu, Life, List, MarkState, Output, Phase, Sim, Task, Tunables, WorkloadState};
+use crate::state::{
+    Cpu, Interval, Life, List, MarkState, Output, Phase, Sim, Task, Tunables, WorkloadState,
+};
 use crate::stats::{Histogram, Stats};
 use crate::sync::{BarrierState, Mutex, WaitQueue};
 use crate::timeline::{NONE, Nodes, Timeline};
@@ -67,6 +69,11 @@ fn refuse<T>(what: impl Into<String>) -> Result<T, Error> {
 /// The scheduler's view of the machine.
 pub(crate) fn views(machine: &Machine, params: &Params) -> Result<Core, Error> {
     let farthest = machine.numa_distance.iter().copied().max().unwrap_or(10);
+    // What is far is the platform's to say; the builder knows the kernel's default.
+    let distance = match farthest > machine.reclaim_distance {
+        true => farthest.max(topology::RECLAIM_DISTANCE + 1),
+        false => farthest.min(topology::RECLAIM_DISTANCE),
+    };
     let level = |level: &alight_machine::Level| {
         let mut spans = vec![Mask::EMPTY; machine.cpus.len()];
         for span in &level.spans {
@@ -78,7 +85,7 @@ pub(crate) fn views(machine: &Machine, params: &Params) -> Result<Core, Error> {
         let kind = match level.name.as_str() {
             "SMT" => LevelKind::Smt,
             "CLS" | "MC" => LevelKind::Cache,
-            "NUMA" => LevelKind::Numa { distance: farthest },
+            "NUMA" => LevelKind::Numa { distance },
             _ => LevelKind::Package,
         };
         Level { kind, spans }
@@ -529,7 +536,7 @@ fn new_cpu(machine: &Machine, cpu: usize) -> Cpu {
         ns_per_unit: 1 << 32,
         steal: 0,
         wake_list: List::default(),
-        lock_free_at: 0,
+        lock: Interval::default(),
         min_vruntime: 0,
         exec_start: 0,
         skip: NONE,

@@ -121,6 +121,7 @@ impl Sim<'_> {
         }
         c.exec_start = self.now;
         c.stats.busy_ns += delta;
+        t.last_run = self.now;
         t.sum_exec += delta;
         t.vruntime = t.vruntime.wrapping_add(virtual_time(
             delta,

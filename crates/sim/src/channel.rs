@@ -2,7 +2,7 @@
 //! Pipes and sockets: bytes on their way, who waits, who is woken when.
 
 use crate::exec::Effect;
-use crate::state::Sim;
+use crate::state::{Interval, Sim};
 use crate::sync::{WaitQueue, Waiting};
 use crate::timeline::NONE;
 use alight_workload::program::ChannelKind;
@@ -30,8 +30,8 @@ pub(crate) struct Channel {
     message: u32,
     pub readers: WaitQueue,
     pub writers: WaitQueue,
-    /// The pipe's mutex or the receive queue's lock: free from this time on.
-    free_at: u64,
+    /// The pipe's mutex or the receive queue's lock.
+    lock: Interval,
     /// CPU that touched the lines last.
     last_cpu: u32,
 }
@@ -56,7 +56,7 @@ impl Channel {
             message: 0,
             readers: WaitQueue::default(),
             writers: WaitQueue::default(),
-            free_at: 0,
+            lock: Interval::default(),
             last_cpu: NONE,
         }
     }
@@ -145,14 +145,10 @@ impl Sim<'_> {
         let hold = self.ns(cpu, self.cpus[cpu].costs.lock_hold);
         let at = self.reached(cpu);
         let channel = &mut self.channels[id as usize];
-        let wait = channel.free_at.saturating_sub(at);
-        channel.free_at = at + wait + hold;
+        let wait = channel.lock.take(at, hold);
         let last = std::mem::replace(&mut channel.last_cpu, cpu as u32);
-        if wait != 0 {
-            self.stats.lock_wait_ns += wait;
-            self.stats.lock_contended += 1;
-            self.cpus[cpu].steal += wait;
-        }
+        self.count_lock_wait(wait);
+        self.cpus[cpu].steal += wait;
         self.channel_lines(cpu, last);
     }
 
@@ -170,11 +166,22 @@ impl Sim<'_> {
         if taken == left {
             self.tasks[task].moved = 0;
             self.stats.messages += 1;
+            let room = !self.channels[id as usize].is_full();
+            self.pass_on(cpu, task, Waiting::Writers(id), room);
             return Effect::Done;
         }
         self.tasks[task].moved += taken;
+        self.tasks[task].waited = true;
         self.wait_on(cpu, Waiting::Writers(id));
         Effect::RetryAfterSleep
+    }
+
+    /// One waiter at a time is woken: it wakes the next if there is something
+    /// left for that one (`wake_next_writer`, `wake_next_reader` in fs/pipe.c).
+    fn pass_on(&mut self, cpu: usize, task: usize, on: Waiting, left: bool) {
+        if std::mem::take(&mut self.tasks[task].waited) && left {
+            self.wake_one(cpu, on, true);
+        }
     }
 
     pub fn read(&mut self, cpu: usize, id: u32, bytes: u32) -> Effect {
@@ -197,9 +204,12 @@ impl Sim<'_> {
         }
         if given == left {
             self.tasks[task].moved = 0;
+            let more = self.channels[id as usize].bytes > 0;
+            self.pass_on(cpu, task, Waiting::Readers(id), more);
             return Effect::Done;
         }
         self.tasks[task].moved += given;
+        self.tasks[task].waited = true;
         self.wait_on(cpu, Waiting::Readers(id));
         Effect::RetryAfterSleep
     }

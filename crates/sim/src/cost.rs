@@ -120,14 +120,16 @@ impl Sim<'_> {
         let at = self.reached(cpu);
         let costs = &self.cpus[cpu].costs;
         let hold = self.ns(cpu, costs.lock + costs.lock_hold);
-        let free_at = self.cpus[target].lock_free_at;
-        let wait = free_at.saturating_sub(at);
-        if wait != 0 {
-            self.stats.lock_wait_ns += wait;
-            self.stats.lock_contended += 1;
-        }
+        let wait = self.cpus[target].lock.take(at, hold);
+        self.count_lock_wait(wait);
         self.cpus[cpu].steal += wait + hold;
-        self.cpus[target].lock_free_at = at + wait + hold;
+    }
+
+    /// A lock was not free for `wait` ns.
+    #[inline]
+    pub fn count_lock_wait(&mut self, wait: u64) {
+        self.stats.lock_wait_ns += wait;
+        self.stats.lock_contended += u64::from(wait != 0);
     }
 
     /// Brings a task's working set to `cpu`: nothing where it is still warm,

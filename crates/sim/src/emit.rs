@@ -142,6 +142,7 @@ impl Sim<'_> {
             return;
         }
         self.views[task as usize].prev_cpu = dest as u32;
+        self.tasks[task as usize].last_run = 0;
         self.stats.migrations += 1;
         self.mix(Tag::Migrate, dest, task, orig);
         if self.tracing {

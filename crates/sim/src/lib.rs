@@ -30,6 +30,8 @@ mod state;
 mod stats;
 mod sync;
 mod table;
+#[cfg(test)]
+mod testbed;
 mod timeline;
 mod wakeup;
 

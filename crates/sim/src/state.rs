@@ -62,8 +62,8 @@ pub(crate) struct Cpu {
     pub steal: u64,
     /// Tasks sent by a wake list, first and last.
     pub wake_list: List,
-    /// Runqueue lock: free from this time on.
-    pub lock_free_at: u64,
+    /// Runqueue lock.
+    pub lock: Interval,
     pub min_vruntime: u64,
     /// vruntime of the current task counts from here.
     pub exec_start: u64,
@@ -82,6 +82,31 @@ pub(crate) struct Cpu {
     pub freq_domain: u32,
     pub cluster: u32,
     pub core_type: u32,
+}
+
+/// When something is held.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Interval {
+    pub from: u64,
+    pub to: u64,
+}
+
+impl Interval {
+    /// Holds it for `hold` from `at` on, or from when it is free; returns the
+    /// wait. Work is charged ahead of the clock, so that a holder may come to
+    /// it later than somebody who asks after it: that one does not wait.
+    #[inline]
+    pub fn take(&mut self, at: u64, hold: u64) -> u64 {
+        if at < self.from {
+            return 0;
+        }
+        let wait = self.to.saturating_sub(at);
+        *self = Interval {
+            from: at + wait,
+            to: at + wait + hold,
+        };
+        wait
+    }
 }
 
 /// Head and tail of an intrusive list of tasks ([`Task::list_prev`], [`Task::list_next`]).
@@ -155,7 +180,7 @@ pub(crate) struct Task {
     /// Time run in all, and at the start of the current slice, ns.
     pub sum_exec: u64,
     pub slice_start: u64,
-    /// When it was last put on a CPU (cache-hot test).
+    /// When its run was last accounted, 0 since it changed its CPU (`exec_start`, the cache-hot test).
     pub last_run: u64,
     /// When its wakeup began; wakeup latency counts from here.
     pub wake_time: u64,

@@ -5,7 +5,7 @@
 //! task competes again (no handoff).
 
 use crate::exec::Effect;
-use crate::state::Sim;
+use crate::state::{Interval, Sim};
 use crate::timeline::NONE;
 
 /// Tasks waiting, first come first served ([`crate::state::Task::wait_next`]).
@@ -35,8 +35,8 @@ impl WaitQueue {
 pub(crate) struct Mutex {
     pub owner: u32,
     pub waiters: WaitQueue,
-    /// The futex bucket's lock: free from this time on.
-    pub bucket_free_at: u64,
+    /// The futex bucket's lock.
+    pub bucket: Interval,
 }
 
 impl Default for Mutex {
@@ -44,7 +44,7 @@ impl Default for Mutex {
         Mutex {
             owner: NONE,
             waiters: WaitQueue::default(),
-            bucket_free_at: 0,
+            bucket: Interval::default(),
         }
     }
 }
@@ -119,9 +119,8 @@ impl Sim<'_> {
     fn futex(&mut self, cpu: usize, mutex: u32) {
         let at = self.reached(cpu);
         let hold = self.ns(cpu, self.cpus[cpu].costs.lock_hold);
-        let m = &mut self.mutexes[mutex as usize];
-        let wait = m.bucket_free_at.saturating_sub(at);
-        m.bucket_free_at = at + wait + hold;
+        let wait = self.mutexes[mutex as usize].bucket.take(at, hold);
+        self.count_lock_wait(wait);
         self.cpus[cpu].steal += wait;
         self.charge(cpu, self.cpus[cpu].costs.futex);
     }

@@ -1,1 +1,26 @@
-//! alight-live
+// SPDX-License-Identifier: GPL-2.0-only
+//! Alight in a running kernel: the policy core as a sched_ext scheduler.
+//!
+//! `src/bpf/` is the kernel side: it keeps the views of CPUs and tasks, asks
+//! `policy/select.h` at every wakeup, and writes each decision down when asked
+//! to. Here is the loader: what the kernel must offer ([`kernel`]), what the
+//! machine looks like ([`sysfs`]), how the scheduler is loaded and run
+//! ([`live`]), and how written decisions are read ([`record`]) and made again by
+//! the host's build of the same code ([`replay`]).
+
+pub mod kernel;
+pub mod live;
+pub mod record;
+pub mod replay;
+pub mod sysfs;
+
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    unused,
+    non_camel_case_types
+)]
+mod skeleton {
+    include!(concat!(env!("OUT_DIR"), "/alight.skel.rs"));
+}

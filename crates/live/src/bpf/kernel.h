@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kernel.h - the part of the kernel's types that this scheduler touches
+ *
+ * Field offsets are relocated when the program is loaded (CO-RE), so one build
+ * serves all kernels from 6.18 on. Every kernel function is weak: the loader
+ * says which one is missing. Only functions whose BTF is intact in all Debian
+ * kernels are required; the others are tested for with bpf_ksym_exists().
+ */
+#ifndef ALIGHT_LIVE_KERNEL_H
+#define ALIGHT_LIVE_KERNEL_H
+
+typedef unsigned char __u8;
+typedef unsigned short __u16;
+typedef unsigned int __u32;
+typedef unsigned long long __u64;
+typedef short __s16;
+typedef int __s32;
+typedef long long __s64;
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u16 __sum16;
+typedef __u32 __wsum;
+typedef _Bool bool;
+
+#define NULL ((void *)0)
+#define EPERM	1
+#define ENOMEM	12
+
+enum {
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+
+enum {
+	BPF_F_NO_PREALLOC = 1,
+	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
+};
+
+struct bpf_spin_lock {
+	__u32 val;
+};
+
+struct bpf_dynptr {
+	__u64 __opaque[2];
+} __attribute__((aligned(8)));
+
+struct bpf_iter_num {
+	__u64 __opaque[1];
+} __attribute__((aligned(8)));
+
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_tracing.h>
+
+#define KERNEL_TYPE __attribute__((preserve_access_index))
+
+struct cpumask {
+	unsigned long bits[1];
+} KERNEL_TYPE;
+
+struct uclamp_se {
+	unsigned int value:11;
+	unsigned int bucket_id:3;
+	unsigned int active:1;
+	unsigned int user_defined:1;
+} KERNEL_TYPE;
+
+struct sched_ext_entity {
+	__u32 flags;
+	__u32 weight;
+	__u64 slice;
+} KERNEL_TYPE;
+
+struct task_struct {
+	unsigned int flags;
+	unsigned int policy;
+	unsigned short migration_disabled;
+	int nr_cpus_allowed;
+	const struct cpumask *cpus_ptr;
+	struct sched_ext_entity scx;
+	struct uclamp_se uclamp[2];
+	int pid;
+} KERNEL_TYPE;
+
+struct rq {
+	struct task_struct *curr;
+	struct task_struct *idle;
+} KERNEL_TYPE;
+
+/* Values of include/uapi/linux/sched.h and include/linux/sched.h; part of the ABI or as stable. */
+#define SCHED_BATCH	3
+#define SCHED_IDLE	5
+#define PF_EXITING	0x00000004
+#define PF_KTHREAD	0x00200000
+#define DEQUEUE_SLEEP	0x01	/* SCX_DEQ_SLEEP */
+
+/* Numbers differ between kernels: always by SCX(). */
+enum scx_wake_flags {
+	SCX_WAKE_FORK = 0x04,
+	SCX_WAKE_SYNC = 0x10,
+};
+
+enum scx_enq_flags {
+	SCX_ENQ_WAKEUP = 0x1,
+	SCX_ENQ_LAST = 0x20000000000ull,
+	SCX_ENQ_PREEMPT = 0x100000000ull,
+};
+
+enum scx_dsq_id_flags {
+	SCX_DSQ_GLOBAL = 0x8000000000000001ull,
+	SCX_DSQ_LOCAL = 0x8000000000000002ull,
+	SCX_DSQ_LOCAL_ON = 0xc000000000000000ull,
+};
+
+enum scx_ent_flags {
+	SCX_TASK_QUEUED = 0x1,
+};
+
+enum scx_ops_flags {
+	SCX_OPS_ENQ_LAST = 0x2,
+};
+
+#define SCX(type, name) bpf_core_enum_value(enum type, name)
+
+enum scx_exit_kind {
+	SCX_EXIT_NONE,
+};
+
+struct scx_exit_info {
+	enum scx_exit_kind kind;
+	s64 exit_code;
+	const char *reason;
+	char *msg;
+} KERNEL_TYPE;
+
+struct scx_init_task_args;
+
+/* The operations used here; libbpf matches members by name. */
+struct sched_ext_ops {
+	s32 (*select_cpu)(struct task_struct *p, s32 prev_cpu, u64 wake_flags);
+	void (*enqueue)(struct task_struct *p, u64 enq_flags);
+	void (*dispatch)(s32 cpu, struct task_struct *prev);
+	void (*tick)(struct task_struct *p);
+	void (*runnable)(struct task_struct *p, u64 enq_flags);
+	void (*running)(struct task_struct *p);
+	void (*stopping)(struct task_struct *p, bool runnable);
+	void (*quiescent)(struct task_struct *p, u64 deq_flags);
+	void (*update_idle)(s32 cpu, bool idle);
+	s32 (*init_task)(struct task_struct *p, struct scx_init_task_args *args);
+	void (*disable)(struct task_struct *p);
+	s32 (*init)(void);
+	void (*exit)(struct scx_exit_info *info);
+	u64 flags;
+	u32 timeout_ms;
+	u64 hotplug_seq;
+	char name[128];
+};
+
+extern const struct rq runqueues __ksym __weak;
+/* Current over top frequency; arm64 and x86 keep it. */
+extern const unsigned long arch_freq_scale __ksym __weak;
+
+s32 scx_bpf_task_cpu(const struct task_struct *p) __ksym __weak;
+u64 scx_bpf_now(void) __ksym __weak;
+s32 scx_bpf_dsq_nr_queued(u64 dsq) __ksym __weak;
+bool scx_bpf_dsq_move_to_local(u64 dsq) __ksym __weak;
+void scx_bpf_dsq_insert(struct task_struct *p, u64 dsq, u64 slice, u64 enq_flags) __ksym __weak;
+void scx_bpf_dsq_insert_vtime(struct task_struct *p, u64 dsq, u64 slice, u64 vtime,
+			      u64 enq_flags) __ksym __weak;
+/* Not in every Debian kernel: */
+s32 scx_bpf_create_dsq(u64 dsq, s32 node) __ksym __weak;
+bool scx_bpf_task_set_slice(struct task_struct *p, u64 slice) __ksym __weak;
+
+#endif

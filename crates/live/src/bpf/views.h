@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * views.h - what the policy knows of this machine, kept up to date
+ *
+ * The CPU views and the task views are those of policy/model.h, and
+ * policy/runqueue.h says what each event does to them.
+ *
+ * Who may write what, and what can be seen half done:
+ *  - A CPU view is written under its spin lock. The kernel calls most
+ *    operations with the runqueue locked, but a task that the kernel moves
+ *    between queues (dispatch, affinity) leaves its old CPU's view from the new
+ *    CPU, without the old runqueue's lock. Hence a lock of our own.
+ *  - A task view is written by operations on its task, which the kernel calls
+ *    with the task's runqueue locked, or, while it sleeps, with its pi_lock
+ *    held (select_cpu). No two run at once.
+ *  - The waker's fields (flips, recent_cpu) and this CPU's scan_cost are written
+ *    by select_cpu only, on the CPU where they belong, with interrupts off.
+ *  - wakeup_pending and has_idle_cores are single stores without a lock, as in
+ *    the kernel: a late reader sees the old value, and two wakers may take one
+ *    idle CPU, as theirs do.
+ *  - select_cpu reads other CPUs' views without their locks unless it takes a
+ *    snapshot, so fields of one view may be a moment apart.
+ *  - Between the kernel's move of a queued task and its start on the new CPU,
+ *    the old CPU's view still counts it.
+ */
+#ifndef ALIGHT_LIVE_VIEWS_H
+#define ALIGHT_LIVE_VIEWS_H
+
+/* Set by the loader before the program is loaded. The verifier knows the constants. */
+const volatile struct policy_params params;
+const volatile struct policy_topology topology;
+/* Never written here, but global functions take pointers to writable memory only. */
+struct policy_domain domains[POLICY_MAX_DOMAINS];
+struct policy_group groups[POLICY_MAX_GROUPS];
+struct policy_place places[POLICY_MAX_CPUS];
+
+struct policy_cpu cpus[POLICY_MAX_CPUS];
+struct policy_llc llcs[POLICY_MAX_CPUS];
+/* The idle tasks wake others too, and have no task storage. */
+struct policy_task idle_tasks[POLICY_MAX_CPUS];
+/* A task of this scheduler is current. */
+u8 curr_fair[POLICY_MAX_CPUS];
+/* Next CPU whose blocked load a tick decays. */
+u32 decay_next;
+
+struct view_lock {
+	struct bpf_spin_lock lock;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, POLICY_MAX_CPUS);
+	__type(key, u32);
+	__type(value, struct view_lock);
+} locks SEC(".maps");
+
+/* What is kept of a task. */
+struct live_task {
+	struct policy_task view;
+	u64 vtime;		/* run time, weighted; orders the queues */
+	u64 ran_from;		/* start of the run that vtime does not hold yet */
+	u32 cpu;		/* the CPU view that counts it */
+	u32 pending_cpu;	/* its wakeup_pending is for this task; POLICY_NONE: none */
+	u32 fresh;		/* never enqueued */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct live_task);
+} tasks SEC(".maps");
+
+/* max_idle_balance_cost at its start, twice: the longest idle phase that avg_idle heeds. */
+#define AVG_IDLE_MAX_NS	1000000ull
+
+/* The loader's constants, without the qualifier that keeps the compiler from folding them. */
+#define CONSTANT(type, object) ({				\
+	const type *__p = (const type *)&(object);		\
+	asm volatile("" : "+r"(__p));				\
+	__p;							\
+})
+
+static __always_inline const struct policy_params *the_params(void)
+{
+	return CONSTANT(struct policy_params, params);
+}
+
+static __always_inline struct policy_cpu *view_of(u32 cpu)
+{
+	return &cpus[policy_bound(cpu, POLICY_MAX_CPUS)];
+}
+
+static __always_inline u8 *curr_fair_of(u32 cpu)
+{
+	return &curr_fair[policy_bound(cpu, POLICY_MAX_CPUS)];
+}
+
+static __always_inline struct live_task *task_of(struct task_struct *p)
+{
+	return bpf_task_storage_get(&tasks, p, NULL, 0);
+}
+
+static __always_inline struct view_lock *lock_of(u32 cpu)
+{
+	return bpf_map_lookup_elem(&locks, &cpu);
+}
+
+/* Current frequency of @cpu, 1024 = top. */
+static __always_inline u32 freq_scale_of(u32 cpu)
+{
+	const unsigned long *scale;
+
+	if (!&arch_freq_scale)
+		return CAPACITY_SCALE;
+	scale = bpf_per_cpu_ptr(&arch_freq_scale, cpu);
+	return scale ? (u32)*scale : CAPACITY_SCALE;
+}
+
+/* What the kernel says of a task now; only while it is not queued. */
+static __always_inline void task_read(struct live_task *t, struct task_struct *task)
+{
+	struct policy_task *v = &t->view;
+
+	v->weight = task->scx.weight * 1024 / 100;
+	v->class = POLICY_NORMAL;
+	if (task->policy == SCHED_BATCH)
+		v->class = POLICY_BATCH;
+	if (task->policy == SCHED_IDLE) {
+		v->class = POLICY_IDLE;
+		v->weight = 3;		/* WEIGHT_IDLEPRIO */
+	}
+	if (task->flags & PF_EXITING)
+		v->flags |= TASK_EXITING;
+	v->nr_allowed = (u32)task->nr_cpus_allowed;
+	if (bpf_core_field_exists(task->uclamp)) {
+		v->uclamp_min = (u32)BPF_CORE_READ_BITFIELD(task, uclamp[0].value);
+		v->uclamp_max = (u32)BPF_CORE_READ_BITFIELD(task, uclamp[1].value);
+	}
+}
+
+/* The wakeup that was on its way has arrived, or never will. */
+static __always_inline void pending_end(struct live_task *t)
+{
+	if (t->pending_cpu == POLICY_NONE)
+		return;
+	view_of(t->pending_cpu)->wakeup_pending = 0;
+	t->pending_cpu = POLICY_NONE;
+}
+
+static __always_inline void pending_begin(struct live_task *t, u32 cpu)
+{
+	view_of(cpu)->wakeup_pending = 1;
+	t->pending_cpu = cpu;
+}
+
+/* A sleeping task leaves the CPU that its signals belong to. */
+static __noinline int view_remove(struct live_task *t)
+{
+	struct view_lock *l = lock_of(t->cpu);
+	struct policy_cpu *rq = view_of(t->cpu);
+
+	if (!l)
+		return 0;
+	bpf_spin_lock(&l->lock);
+	task_remove(rq, &t->view);
+	bpf_spin_unlock(&l->lock);
+	return 0;
+}
+
+/* A task joins the queue of @cpu. */
+static __noinline int view_enqueue(struct live_task *t, u32 cpu, u64 now)
+{
+	const struct policy_params *k = the_params();
+	struct view_lock *l = lock_of(cpu);
+	struct policy_cpu *rq = view_of(cpu);
+	u32 freq = freq_scale_of(cpu);
+	int fair = *curr_fair_of(cpu);
+
+	if (!l)
+		return 0;
+	bpf_spin_lock(&l->lock);
+	rq->freq_scale = freq;
+	rq_clock(rq, now);
+	if (t->fresh)
+		task_init_util(k, rq, &t->view);
+	rq_enqueue(k, rq, &t->view, fair);
+	bpf_spin_unlock(&l->lock);
+	t->fresh = 0;
+	t->cpu = cpu;
+	return 0;
+}
+
+/* A task leaves its queue: it sleeps, or something about it changes, or (@moved) it goes elsewhere. */
+static __noinline int view_dequeue(struct live_task *t, u64 now, int sleeps, int moved)
+{
+	const struct policy_params *k = the_params();
+	u32 cpu = t->cpu, freq = freq_scale_of(cpu);
+	struct view_lock *l = lock_of(cpu);
+	struct policy_cpu *rq = view_of(cpu);
+	int fair = *curr_fair_of(cpu);
+
+	if (!l)
+		return 0;
+	bpf_spin_lock(&l->lock);
+	rq->freq_scale = freq;
+	rq_clock(rq, now);
+	if (moved)
+		rq_detach(k, rq, &t->view, fair);
+	else	/* stopping() came before if it ran, so it is not current any more */
+		rq_dequeue(k, rq, &t->view, 0, fair, sleeps);
+	bpf_spin_unlock(&l->lock);
+	return 0;
+}
+
+enum run_event {
+	RUN_START,
+	RUN_ON,
+	RUN_STOP,
+};
+
+/* A task starts, goes on or stops running on the CPU that counts it. */
+static __noinline int view_run(struct live_task *t, u64 now, int event)
+{
+	u32 cpu = t->cpu, freq = freq_scale_of(cpu);
+	struct view_lock *l = lock_of(cpu);
+	struct policy_cpu *rq = view_of(cpu);
+
+	if (!l)
+		return 0;
+	bpf_spin_lock(&l->lock);
+	rq->freq_scale = freq;
+	rq_clock(rq, now);
+	if (event == RUN_START) {
+		rq->curr_is_idle = 0;
+		rq_set_next(rq, &t->view);
+	} else {
+		rq_update_curr(rq, &t->view);
+	}
+	bpf_spin_unlock(&l->lock);
+	*curr_fair_of(cpu) = event != RUN_STOP;
+	return 0;
+}
+
+/* @cpu begins or ends to run its idle task. */
+static __noinline int view_idle(u32 cpu, u64 now, int idle)
+{
+	u32 freq = freq_scale_of(cpu);
+	struct view_lock *l = lock_of(cpu);
+	struct policy_cpu *rq = view_of(cpu);
+
+	if (!l)
+		return 0;
+	bpf_spin_lock(&l->lock);
+	rq->freq_scale = freq;
+	rq_clock(rq, now);
+	if (idle) {
+		rq_clock_idle(rq);
+		rq->idle_stamp = now;
+	} else if (rq->idle_stamp) {
+		rq_idle_end(rq, now - rq->idle_stamp, AVG_IDLE_MAX_NS);
+		rq->idle_stamp = 0;
+	}
+	rq->curr_is_idle = (u8)idle;
+	bpf_spin_unlock(&l->lock);
+	return 0;
+}
+
+/*
+ * The load that sleepers left on an idle CPU decays, though nothing happens
+ * there (update_blocked_averages() in nohz balancing). One CPU a call.
+ */
+static __noinline int view_decay_one(u64 now)
+{
+	u32 cpu = decay_next + 1 < topology.nr_cpus ? decay_next + 1 : 0;
+	struct policy_cpu *rq = view_of(cpu);
+	struct view_lock *l = lock_of(cpu);
+
+	decay_next = cpu;
+	if (!l || !rq->curr_is_idle)
+		return 0;
+	bpf_spin_lock(&l->lock);
+	if (rq->curr_is_idle) {
+		rq_clock(rq, now);
+		queue_refresh(rq, 0);
+	}
+	bpf_spin_unlock(&l->lock);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! One decision as the kernel side writes it down (`src/bpf/record.h`).
+
+use alight_policy::{Answer, Cpu, Llc, MAX_CPUS, Mask, Task};
+
+/// The fixed part of a record.
+#[repr(C)]
+#[derive(Debug, Clone, Copy)]
+pub struct Decision {
+    /// Time, ns.
+    pub now: u64,
+    /// CPU on which the wakeup happened.
+    pub this_cpu: u32,
+    /// `enum policy_kind`.
+    pub kind: u32,
+    /// The waker says that it will sleep (0 or 1).
+    pub sync: u32,
+    /// Caches in the record, before and after each.
+    pub nr_llcs: u32,
+    /// CPU views in the record.
+    pub nr_cpus: u32,
+    unused: u32,
+    /// CPUs that the wakee may use.
+    pub allowed: Mask,
+    /// The wakee before.
+    pub wakee: Task,
+    /// The waker before.
+    pub waker: Task,
+    /// What was decided, and why.
+    pub answer: Answer,
+    /// The wakee after.
+    pub wakee_after: Task,
+    /// The waker after.
+    pub waker_after: Task,
+    /// View of `this_cpu` after.
+    pub here_after: Cpu,
+}
+
+/// A whole record.
+#[derive(Debug, Clone)]
+pub struct Record {
+    /// The fixed part.
+    pub decision: Decision,
+    /// Caches before.
+    pub llcs: Vec<Llc>,
+    /// Caches after.
+    pub llcs_after: Vec<Llc>,
+    /// CPU views before.
+    pub cpus: Vec<Cpu>,
+}
+
+/// Why bytes are not a record.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Malformed {
+    /// Length.
+    #[error("a record of {found} bytes; {expected} were expected")]
+    Length {
+        /// Bytes there.
+        found: usize,
+        /// Bytes needed.
+        expected: usize,
+    },
+    /// A number that indexes what is not there.
+    #[error("a record with {what} {found}, which must be below {limit}")]
+    Range {
+        /// Which.
+        what: &'static str,
+        /// Value.
+        found: u32,
+        /// Limit.
+        limit: u32,
+    },
+}
+
+/// Structures of integers only, without padding: any bytes are a value.
+///
+/// # Safety
+/// The implementor is `repr(C)`, has no padding and no invalid bit patterns.
+unsafe trait Plain: Copy {}
+// SAFETY: integers and arrays of them, laid out as in policy/model.h.
+unsafe impl Plain for Decision {}
+// SAFETY: as above.
+unsafe impl Plain for Llc {}
+// SAFETY: as above.
+unsafe impl Plain for Cpu {}
+
+fn read<T: Plain>(bytes: &[u8]) -> T {
+    assert!(bytes.len() >= size_of::<T>());
+    // SAFETY: enough bytes are there, and any bytes are a `T`.
+    unsafe { bytes.as_ptr().cast::<T>().read_unaligned() }
+}
+
+fn read_many<T: Plain>(bytes: &[u8], nr: usize) -> (Vec<T>, &[u8]) {
+    let (these, rest) = bytes.split_at(nr * size_of::<T>());
+    (these.chunks_exact(size_of::<T>()).map(read).collect(), rest)
+}
+
+impl Record {
+    /// Reads a record.
+    ///
+    /// # Errors
+    /// If the length is not what the counts say, or a number is out of range.
+    pub fn parse(bytes: &[u8]) -> Result<Self, Malformed> {
+        let fixed = size_of::<Decision>();
+        if bytes.len() < fixed {
+            expect_length(bytes.len(), fixed)?;
+        }
+        let decision: Decision = read(bytes);
+        in_range("nr_cpus", decision.nr_cpus, MAX_CPUS as u32 + 1)?;
+        in_range("nr_llcs", decision.nr_llcs, MAX_CPUS as u32 + 1)?;
+        in_range("this_cpu", decision.this_cpu, decision.nr_cpus)?;
+        in_range("prev_cpu", decision.wakee.prev_cpu, decision.nr_cpus)?;
+        let (nr_llcs, nr_cpus) = (decision.nr_llcs as usize, decision.nr_cpus as usize);
+        let whole = fixed + 2 * nr_llcs * size_of::<Llc>() + nr_cpus * size_of::<Cpu>();
+        expect_length(bytes.len(), whole)?;
+        let (llcs, rest) = read_many(&bytes[fixed..], nr_llcs);
+        let (llcs_after, rest) = read_many(rest, nr_llcs);
+        let (cpus, _) = read_many(rest, nr_cpus);
+        Ok(Record {
+            decision,
+            llcs,
+            llcs_after,
+            cpus,
+        })
+    }
+}
+
+fn expect_length(found: usize, expected: usize) -> Result<(), Malformed> {
+    if found != expected {
+        return Err(Malformed::Length { found, expected });
+    }
+    Ok(())
+}
+
+fn in_range(what: &'static str, found: u32, limit: u32) -> Result<(), Malformed> {
+    if found >= limit {
+        return Err(Malformed::Range { what, found, limit });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+
+    fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
+        // SAFETY: a slice of integers without padding, read as bytes.
+        unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
+    }
+
+    /// The bytes that the kernel side would write.
+    pub(crate) fn written(record: &Record) -> Vec<u8> {
+        [
+            bytes_of(&[record.decision]),
+            bytes_of(&record.llcs),
+            bytes_of(&record.llcs_after),
+            bytes_of(&record.cpus),
+        ]
+        .concat()
+    }
+
+    /// A wakeup on CPU 0 of a machine of `nr_cpus` idle CPUs, not yet decided.
+    pub(crate) fn idle_machine(nr_cpus: u32, nr_llcs: u32) -> Record {
+        let task = Task::default();
+        let llcs = vec![Llc::default(); nr_llcs as usize];
+        Record {
+            decision: Decision {
+                now: 1_000_000,
+                this_cpu: 0,
+                kind: alight_policy::abi::domain_flag::BALANCE_WAKE,
+                sync: 0,
+                nr_llcs,
+                nr_cpus,
+                unused: 0,
+                allowed: (0..nr_cpus).collect(),
+                wakee: task,
+                waker: task,
+                answer: Answer::default(),
+                wakee_after: task,
+                waker_after: task,
+                here_after: Cpu::default(),
+            },
+            llcs_after: llcs.clone(),
+            llcs,
+            cpus: vec![Cpu::default(); nr_cpus as usize],
+        }
+    }
+
+    #[test]
+    fn a_record_has_no_padding() {
+        let fields = 8 + 4 * 6 + size_of::<Mask>() + 4 * size_of::<Task>();
+        let whole = fields + size_of::<Answer>() + size_of::<Cpu>();
+        assert_eq!(size_of::<Decision>(), whole);
+    }
+
+    #[test]
+    fn what_was_written_is_read() {
+        let mut record = idle_machine(3, 2);
+        record.cpus[2].nr_running = 7;
+        record.llcs_after[1].has_idle_cores = 5;
+        let read = Record::parse(&written(&record)).unwrap();
+        assert_eq!(read.cpus, record.cpus);
+        assert_eq!(read.llcs_after, record.llcs_after);
+        assert_eq!(read.decision.now, 1_000_000);
+    }
+
+    #[test]
+    fn broken_records_are_refused() {
+        let record = idle_machine(3, 2);
+        let bytes = written(&record);
+        for length in [0, 10, size_of::<Decision>(), bytes.len() - 1] {
+            let error = Record::parse(&bytes[..length]).unwrap_err();
+            assert!(matches!(error, Malformed::Length { found, .. } if found == length));
+        }
+        let broken = |change: fn(&mut Decision)| {
+            let mut record = record.clone();
+            change(&mut record.decision);
+            Record::parse(&written(&record)).unwrap_err().to_string()
+        };
+        assert_eq!(
+            broken(|d| d.this_cpu = 3),
+            "a record with this_cpu 3, which must be below 3"
+        );
+        assert_eq!(
+            broken(|d| d.wakee.prev_cpu = 9),
+            "a record with prev_cpu 9, which must be below 3"
+        );
+        assert_eq!(
+            broken(|d| d.nr_cpus = 5000),
+            "a record with nr_cpus 5000, which must be below 1025"
+        );
+    }
+}

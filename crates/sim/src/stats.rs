@@ -139,25 +139,24 @@ impl Sim<'_> {
     pub fn results(&self, measures: &[MeasureSpec]) -> Vec<Metric> {
         measures
             .iter()
-            .map(|m| Metric {
-                name: m.name.clone(),
-                unit: m.unit,
-                better: Some(m.better),
-                value: self.measure(m.source),
+            .filter_map(|m| {
+                Some(Metric {
+                    name: m.name.clone(),
+                    unit: m.unit,
+                    better: Some(m.better),
+                    value: self.measure(m.source)?,
+                })
             })
             .collect()
     }
 
-    fn measure(&self, source: MeasureSource) -> f64 {
+    /// `None`: a run that was cut has no such value.
+    fn measure(&self, source: MeasureSource) -> Option<f64> {
         let histogram = |id: u32| &self.histograms[id as usize];
-        match source {
+        Some(match source {
             MeasureSource::Elapsed { from, to } => {
                 let (from, to) = (self.marks[from as usize], self.marks[to as usize]);
-                match (from.first, to.last) {
-                    (Some(from), Some(to)) => to.saturating_sub(from) as f64 / 1e9,
-                    (Some(from), None) => (self.now - from) as f64 / 1e9,
-                    _ => 0.0,
-                }
+                to.last?.saturating_sub(from.first?) as f64 / 1e9
             }
             MeasureSource::Counter { counter } => self.counters[counter as usize] as f64,
             MeasureSource::HistogramMean { histogram: id } => histogram(id).mean_us(),
@@ -166,7 +165,7 @@ impl Sim<'_> {
                 histogram: id,
                 per_mille,
             } => histogram(id).quantile_us(per_mille),
-        }
+        })
     }
 
     /// Why the results are what they are.

@@ -122,5 +122,6 @@ pub fn conditions() -> Conditions {
         scheduler: "linux-5.5".to_owned(),
         seed: 1,
         duration_ns: None,
+        left_out: vec![],
     }
 }

@@ -31,6 +31,8 @@ pub struct Header {
     pub seed: u64,
     /// End of each run, ns, if it was cut.
     pub duration_ns: Option<u64>,
+    /// What the model leaves out that could matter here.
+    pub left_out: Vec<&'static str>,
     /// The command that asks this again.
     pub command: String,
 }
@@ -48,6 +50,7 @@ impl Header {
             runs: question.runs.get(),
             seed: question.seed,
             duration_ns: question.duration_ns,
+            left_out: left_out(machine, question.workloads, question.governor),
             command: question.command.clone(),
         }
     }
@@ -70,6 +73,8 @@ pub struct Conditions {
     pub seed: u64,
     /// End of the run, ns, if it was cut.
     pub duration_ns: Option<u64>,
+    /// What the model leaves out that could matter here.
+    pub left_out: Vec<&'static str>,
 }
 
 impl Conditions {
@@ -83,6 +88,7 @@ impl Conditions {
             scheduler: scenario.scheduler.name.clone(),
             seed: scenario.seed,
             duration_ns: scenario.duration_ns,
+            left_out: left_out(scenario.machine, scenario.workloads, scenario.governor),
         }
     }
 
@@ -96,8 +102,40 @@ impl Conditions {
         if let Some(ns) = self.duration_ns {
             rows.push(("cut at", number::time(ns)));
         }
+        rows.extend(left_out_rows(&self.left_out));
         rows
     }
+}
+
+/// What the model leaves out that could matter under these conditions.
+fn left_out(
+    machine: &Machine,
+    workloads: &[Workload],
+    asked: Option<Governor>,
+) -> Vec<&'static str> {
+    alight_sim::caveats(machine, workloads, asked.unwrap_or(machine.governor))
+}
+
+/// The same for the head of a report, in lines that a terminal holds.
+pub fn left_out_rows(left_out: &[&str]) -> Vec<(&'static str, String)> {
+    const WIDTH: usize = 84;
+    let mut rows: Vec<(&str, String)> = Vec::new();
+    for sentence in left_out {
+        let mut label = "left out";
+        let mut line = String::new();
+        for word in sentence.split_whitespace() {
+            if !line.is_empty() && line.len() + 1 + word.len() > WIDTH {
+                rows.push((label, std::mem::take(&mut line)));
+                label = "";
+            }
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            line.push_str(word);
+        }
+        rows.push((label, line));
+    }
+    rows
 }
 
 /// All governors.

@@ -27,6 +27,7 @@ struct Document<'a> {
     seed: u64,
     seeds: &'a [u64],
     duration_ns: Option<u64>,
+    left_out: &'a [&'static str],
     variants: Vec<VariantOut<'a>>,
     deltas: Vec<DeltaOut<'a>>,
 }
@@ -79,6 +80,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
         seed: header.seed,
         seeds: &comparison.seeds,
         duration_ns: header.duration_ns,
+        left_out: &header.left_out,
         variants: comparison.variants.iter().map(variant).collect(),
         deltas: comparison
             .others()

@@ -3,6 +3,7 @@
 
 use crate::compare::{Comparison, Series};
 use crate::header::VERSION;
+use crate::header::left_out_rows;
 use crate::metrics::Key;
 use crate::report::number;
 use alight_workload::program::Better;
@@ -88,6 +89,7 @@ pub fn head(comparison: &Comparison) -> Vec<(&'static str, String)> {
         head.push((role, format!("{} (hash {hash})", variant.scheduler)));
     }
     head.push(("runs", runs(comparison)));
+    head.extend(left_out_rows(&header.left_out));
     head
 }
 

@@ -78,7 +78,10 @@ impl Columns {
 pub fn head_of(rows: impl IntoIterator<Item = (&'static str, String)>, command: &str) -> String {
     let mut columns = Columns::new(0, 2);
     for (label, value) in rows {
-        columns.row([label.to_owned(), value]);
+        for (index, line) in wrapped(&value).into_iter().enumerate() {
+            let label = if index == 0 { label } else { "" };
+            columns.row([label.to_owned(), line]);
+        }
     }
     for (index, line) in continued(command).into_iter().enumerate() {
         let label = if index == 0 { "again" } else { "" };
@@ -87,9 +90,28 @@ pub fn head_of(rows: impl IntoIterator<Item = (&'static str, String)>, command: 
     columns.render()
 }
 
+/// Characters that a line of the head has beside its label.
+const WIDTH: usize = 84;
+
+/// A text in lines, broken at spaces.
+fn wrapped(text: &str) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("starts with one");
+        if line.is_empty() {
+            line.push_str(word);
+        } else if line.chars().count() + 1 + word.chars().count() <= WIDTH {
+            line.push(' ');
+            line.push_str(word);
+        } else {
+            lines.push(word.to_owned());
+        }
+    }
+    lines
+}
+
 /// A command in lines that end in `\`, but for the last.
 fn continued(command: &str) -> Vec<String> {
-    const WIDTH: usize = 84;
     let mut lines: Vec<String> = Vec::new();
     for part in parts(command) {
         match lines.last_mut() {

@@ -130,7 +130,7 @@ impl Sim<'_> {
             if self.workloads.iter().all(|w| w.alive == 0) {
                 return Ok(false);
             }
-            if self.events % CANCEL_INTERVAL == 0 && cancel.load(Ordering::Relaxed) {
+            if self.events.is_multiple_of(CANCEL_INTERVAL) && cancel.load(Ordering::Relaxed) {
                 return Ok(true);
             }
         }

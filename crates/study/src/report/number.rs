@@ -83,7 +83,7 @@ pub fn hash(hash: u64) -> String {
 /// A time with the unit that suits it: `5 s`, `32 ms`, `17 us`, `250 ns`; exact.
 pub fn time(ns: u64) -> String {
     for (unit, size) in [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)] {
-        if ns >= size && ns % size == 0 {
+        if ns >= size && ns.is_multiple_of(size) {
             return format!("{} {unit}", ns / size);
         }
     }

@@ -34,6 +34,11 @@ pub(crate) fn inverse(weight: u32) -> u32 {
     ((1u64 << 32) / u64::from(weight.max(2))) as u32
 }
 
+/// (2^32 - 1) / weight, as queues have it (`__update_inv_weight`).
+fn inverse_of_sum(weight: u32) -> u32 {
+    u32::MAX / weight.max(1)
+}
+
 /// `delta * weight / of`, with `inv_of` = 2^32 / of (`__calc_delta`): the factor
 /// is cut to 32 bits, which is where the kernel loses its low digits too.
 #[inline]
@@ -201,23 +206,32 @@ impl Sim<'_> {
         self.join(cpu, task);
     }
 
-    /// A new task joins one slice behind the queue's time (`task_fork_fair`,
-    /// START_DEBIT); it starts no earlier than its parent stands.
-    pub fn enqueue_new(&mut self, cpu: usize, task: u32, parent_vruntime: Option<u64>) {
+    /// A new task joins. It stands as far behind the queue's time as it would on
+    /// the CPU that it was forked on; `None`: nobody forked it.
+    pub fn enqueue_new(&mut self, cpu: usize, task: u32, forked_on: Option<usize>) {
+        let debit = self.fork_debit(forked_on.unwrap_or(cpu), task);
+        self.clock(cpu);
+        self.update_curr(cpu);
+        let view = &mut self.views[task as usize];
+        rq::init_util(&self.core.params, &self.core.cpus[cpu], view);
+        self.tasks[task as usize].vruntime = self.cpus[cpu].min_vruntime.wrapping_add(debit);
+        self.join(cpu, task);
+    }
+
+    /// One slice (`place_entity`, START_DEBIT), and no less than the current task,
+    /// which forks, stands behind the time of `cpu`'s queue (`task_fork_fair`).
+    fn fork_debit(&mut self, cpu: usize, task: u32) -> u64 {
         self.clock(cpu);
         self.update_curr(cpu);
         let slice = self.slice_of(cpu, task, true);
-        let view = &mut self.views[task as usize];
-        rq::init_util(&self.core.params, &self.core.cpus[cpu], view);
-        let weight = view.weight;
-        let t = &mut self.tasks[task as usize];
-        let debit = virtual_time(slice, weight, t.inv_weight);
-        let start = self.cpus[cpu].min_vruntime.wrapping_add(debit);
-        t.vruntime = match parent_vruntime {
-            Some(v) if before(start, v) => v,
-            _ => start,
+        let weight = self.views[task as usize].weight;
+        let debit = virtual_time(slice, weight, self.tasks[task as usize].inv_weight);
+        let c = &self.cpus[cpu];
+        let Some(parent) = self.tasks.get(c.curr as usize) else {
+            return debit;
         };
-        self.join(cpu, task);
+        let behind = parent.vruntime.wrapping_sub(c.min_vruntime);
+        if before(debit, behind) { behind } else { debit }
     }
 
     /// The current task of `cpu` goes to sleep or dies (`dequeue_task_fair`).
@@ -273,7 +287,7 @@ impl Sim<'_> {
         } else {
             self.tunables.latency
         };
-        scale(period, weight, inverse(total))
+        scale(period, weight, inverse_of_sum(total))
     }
 
     /// Would `b` be kept waiting too long if `a` ran (`wakeup_preempt_entity`)?
@@ -313,7 +327,7 @@ impl Sim<'_> {
         let many = self.core.cpus[cpu].h_nr_running >= self.tunables.nr_latency;
         let c = &mut self.cpus[cpu];
         c.need_resched = true;
-        if many {
+        if many && running != class::IDLE {
             c.last = curr;
         }
     }
@@ -365,7 +379,9 @@ impl Sim<'_> {
         let c = &self.cpus[cpu];
         let first = c.fair.first();
         if first == NONE {
-            return if curr_stays { c.curr } else { NONE };
+            let pick = if curr_stays { c.curr } else { NONE };
+            self.cpus[cpu].forget_buddy(pick);
+            return pick;
         }
         let earlier = |a: u32, b: u32| {
             before(
@@ -432,40 +448,4 @@ impl Sim<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// kernel/sched/core.c: `sched_prio_to_wmult` at nice -20, -19, 0, 19 and for SCHED_IDLE.
-    #[test]
-    fn inverse_weights_are_the_kernels() {
-        for (class, nice, wmult) in [
-            (class::NORMAL, -20, 48388),
-            (class::NORMAL, -19, 59856),
-            (class::NORMAL, 0, 4194304),
-            (class::NORMAL, 19, 286331153),
-            (class::IDLE, 0, 1431655765),
-        ] {
-            assert_eq!(inverse(weight(class, nice)), wmult, "nice {nice}");
-        }
-    }
-
-    #[test]
-    fn virtual_time_runs_by_weight() {
-        for (nice, expected) in [(0, 1_000_000), (-5, 328_000), (5, 3_056_000)] {
-            let w = weight(class::NORMAL, nice);
-            let v = virtual_time(1_000_000, w, inverse(w));
-            assert!(v.abs_diff(expected) < 1000, "nice {nice}: {v}");
-        }
-    }
-
-    #[test]
-    fn tunables_scale_by_the_logarithm_of_the_cpus() {
-        for (cpus, factor) in [(1, 1), (2, 2), (4, 3), (6, 3), (8, 4), (384, 4)] {
-            assert_eq!(
-                Tunables::cfs(cpus, 1).latency,
-                6_000_000 * factor,
-                "{cpus} CPUs"
-            );
-        }
-    }
-}
+mod tests;

@@ -298,3 +298,6 @@ impl Sim<'_> {
         self.masks[self.tasks[task as usize].affinity as usize].contains(cpu as u32)
     }
 }
+
+#[cfg(test)]
+mod tests;

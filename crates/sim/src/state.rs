@@ -84,7 +84,7 @@ pub(crate) struct Cpu {
     pub core_type: u32,
 }
 
-/// When something is held.
+/// When something is held: the latest time that it was without a break.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Interval {
     pub from: u64,
@@ -101,10 +101,10 @@ impl Interval {
             return 0;
         }
         let wait = self.to.saturating_sub(at);
-        *self = Interval {
-            from: at + wait,
-            to: at + wait + hold,
-        };
+        if wait == 0 {
+            self.from = at;
+        }
+        self.to = at + wait + hold;
         wait
     }
 }
@@ -388,3 +388,6 @@ impl Sim<'_> {
         t.units = t.units.saturating_sub(elapsed * c.rate);
     }
 }
+
+#[cfg(test)]
+mod tests;

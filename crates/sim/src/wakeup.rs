@@ -46,26 +46,18 @@ impl Sim<'_> {
 
     /// A new task starts (`wake_up_new_task`); its parent runs on `cpu`, or none does.
     pub fn wake_new(&mut self, cpu: usize, task: u32) {
-        let parent = self.cpus[cpu].curr;
+        let forked_on = (self.cpus[cpu].curr != NONE).then_some(cpu);
         self.views[task as usize].prev_cpu = cpu as u32;
         let answer = self.select(cpu, task, false, Kind::Fork);
         self.charge(cpu, self.cpus[cpu].costs.selection(&answer));
         self.stats.selections[answer.step as usize] += 1;
         self.stats.forks += 1;
         let target = answer.cpu as usize;
-        let parent_vruntime = (parent != NONE).then(|| {
-            self.clock(cpu);
-            self.update_curr(cpu);
-            let ahead = self.tasks[parent as usize]
-                .vruntime
-                .wrapping_sub(self.cpus[cpu].min_vruntime);
-            ahead.wrapping_add(self.cpus[target].min_vruntime)
-        });
         self.tasks[task as usize].wake_time = self.reached(cpu);
         self.take_rq_lock(cpu, target);
         self.views[task as usize].prev_cpu = target as u32;
         self.tasks[task as usize].life = Life::Runnable;
-        self.enqueue_new(target, task, parent_vruntime);
+        self.enqueue_new(target, task, forked_on);
         self.trace_wakeup_new(cpu, task, target);
         self.check_preempt(target, task);
         if self.cpus[target].need_resched {
@@ -209,3 +201,6 @@ impl Sim<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

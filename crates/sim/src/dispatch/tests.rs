@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What a CPU does at its events: timers, ticks, switches, idle.
+
+use crate::queue::NEVER;
+use crate::testbed::{Given, MS, Record, US, begin, begin_recorded, machine, task, workload};
+use alight_workload::program::Op;
+
+fn hog() -> Given {
+    task(0, &[Op::Run { ns: u64::MAX }])
+}
+
+/// A timer stays on the CPU that its task slept on, and that CPU handles it,
+/// whoever may run the task then (no timer migration).
+#[test]
+fn a_timer_fires_on_the_cpu_slept_on() {
+    let mut record = Record::default();
+    let sleeper = task(
+        0,
+        &[
+            Op::Run { ns: MS },
+            Op::Sleep { ns: 50 * MS },
+            Op::Run { ns: MS },
+        ],
+    );
+    // A hog on CPU 0 from 20 ms on: the sleeper will rather run elsewhere.
+    let late_hog = Given {
+        start_ns: Some(20 * MS),
+        ..hog()
+    }
+    .on(&[0]);
+    let tasks = [sleeper.on(&[0, 1]), late_hog];
+    begin_recorded(&machine(2, 2), &workload(&tasks), &mut record, |sim| {
+        sim.until(100 * MS)
+    });
+    let runs = record.runs_of(0);
+    assert_eq!(runs[0].1, 0, "it begins on CPU 0");
+    let waking = record.wakings.last().expect("its timer");
+    assert_eq!(*waking, (51 * MS, 0, 0), "woken on CPU 0");
+    assert_eq!(
+        *runs.last().expect("it ran"),
+        (51 * MS, 1),
+        "and runs on the idle CPU 1"
+    );
+}
+
+/// The interrupt of a timer costs its time on the CPU, in front of the wakeup.
+#[test]
+fn a_timer_interrupt_takes_its_time() {
+    let mut plain = machine(1, 1);
+    plain.core_types[0].costs.timer_ns = 30_000;
+    let sleeper = task(0, &[Op::Sleep { ns: 50 * MS }, Op::Mark { mark: 0 }]);
+    begin(&plain, &workload(&[sleeper]), |sim| {
+        sim.until(100 * MS);
+        // Its start was a timer's work, too.
+        assert_eq!(sim.passed(0).0, 50 * MS + 2 * 30 * US);
+    });
+}
+
+/// CONFIG_NO_HZ_IDLE: all CPUs tick together; who idles for long does not, who
+/// runs a task does, alone or not.
+#[test]
+fn ticks_come_while_a_task_runs() {
+    begin(&machine(2, 2), &workload(&[hog().on(&[0])]), |sim| {
+        sim.until(1000 * MS);
+        assert_eq!(sim.cpus[1].tick_at, NEVER, "idle");
+        let next = sim.next_tick();
+        assert_eq!(sim.cpus[0].tick_at, next, "busy");
+        let before = sim.stats.ticks;
+        sim.until(2000 * MS);
+        assert_eq!(sim.stats.ticks - before, 250, "one CPU, 4 ms each");
+    });
+}
+
+/// A tick takes time from the task that runs.
+#[test]
+fn ticks_cost_time() {
+    let mut plain = machine(1, 1);
+    plain.core_types[0].costs.tick_ns = 40_000;
+    let worker = task(0, &[Op::Run { ns: 990 * MS }, Op::Mark { mark: 0 }]);
+    begin(&plain, &workload(&[worker]), |sim| {
+        sim.until(2000 * MS);
+        // 1 % of the time: 250 ticks a second, 40 us each.
+        let took = sim.passed(0).0;
+        assert!(took.abs_diff(1000 * MS) <= 80 * US, "{took}");
+    });
+}
+
+/// A switch costs its time at the start of the next task's turn.
+#[test]
+fn switches_cost_the_next_task() {
+    let mut plain = machine(1, 1);
+    plain.core_types[0].costs.switch_ns = 100_000;
+    let worker = |mark| task(0, &[Op::Run { ns: MS }, Op::Mark { mark }]);
+    begin(&plain, &workload(&[worker(0), worker(1)]), |sim| {
+        sim.until(100 * MS);
+        let mut done = [sim.passed(0).0, sim.passed(1).0];
+        done.sort_unstable();
+        assert_eq!(done, [MS + 100 * US, 2 * (MS + 100 * US)]);
+    });
+}
+
+/// Who runs has run for as long as the CPUs were busy: no time is lost or made.
+#[test]
+fn busy_time_is_what_tasks_ran() {
+    let tasks: Vec<Given> = (0..5)
+        .map(|i| {
+            task(
+                i * MS,
+                &[
+                    Op::Run { ns: (7 + i) * MS },
+                    Op::Sleep { ns: 3 * MS },
+                    Op::Run { ns: 5 * MS },
+                ],
+            )
+        })
+        .collect();
+    begin(&machine(2, 2), &workload(&tasks), |sim| {
+        sim.until(500 * MS);
+        let ran: u64 = (0..5).map(|t| sim.ran(t)).sum();
+        let busy: u64 = sim.cpus.iter().map(|c| c.stats.busy_ns).sum();
+        assert_eq!(ran, (7 + 8 + 9 + 10 + 11 + 5 * 5) * MS);
+        assert_eq!(ran, busy);
+    });
+}
+
+/// An interrupt that finds a CPU on its way out of idle waits until it is out,
+/// and the task that it brings runs then.
+#[test]
+fn interrupts_wait_for_the_way_out_of_idle() {
+    let mut plain = machine(2, 2);
+    plain.core_types[0].idle_states[0].exit_ns = 500 * US;
+    let mut record = Record::default();
+    let wait = |semaphore| task(0, &[Op::SemWait { semaphore }, Op::Run { ns: MS }]).on(&[1]);
+    let waker = task(
+        500 * MS,
+        &[
+            Op::SemPost { semaphore: 0 },
+            Op::Run { ns: 100 * US },
+            Op::SemPost { semaphore: 1 },
+            Op::Run { ns: MS },
+        ],
+    );
+    let tasks = [waker.on(&[0]), wait(0), wait(1)];
+    begin_recorded(&plain, &workload(&tasks), &mut record, |sim| {
+        sim.until(600 * MS)
+    });
+    let out = record.wakings_of(1)[0] + 500 * US;
+    assert_eq!(
+        record.wakings_of(2)[0],
+        out - 400 * US,
+        "while it comes out"
+    );
+    let mut runs = [1, 2].map(|task| record.runs_of(task).last().copied());
+    runs.sort_unstable();
+    assert_eq!(
+        runs,
+        [Some((out, 1)), Some((out + MS, 1))],
+        "one after the other"
+    );
+}

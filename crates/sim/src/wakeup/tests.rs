@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! From a wakeup to the wakee's first work: what each step costs, in order.
+
+use crate::queue::NEVER;
+use crate::testbed::{Given, MS, Record, US, begin, begin_recorded, machine, task, workload};
+use alight_machine::{Costs, Machine};
+use alight_workload::program::Op;
+
+/// Every cost on the way, told apart by its digits, ns.
+const COSTS: Costs = Costs {
+    switch_ns: 1_000_000,
+    wakeup_ns: 200_000,
+    select_ns: 30_000,
+    wakelist_ns: 4_000,
+    lock_ns: 500,
+    lock_hold_ns: 60,
+    ipi_send_ns: 7,
+    ipi_receive_ns: 20_000_000,
+    idle_exit_ns: 300_000_000,
+    yield_ns: 0,
+    futex_ns: 0,
+    mutex_ns: 0,
+    pipe_ns: 0,
+    socket_ns: 0,
+    scan_local_ns: 0,
+    scan_remote_ns: 0,
+    slow_scan_ns: 0,
+    newidle_ns: 0,
+    newidle_cpu_ns: 0,
+    tick_ns: 0,
+    timer_ns: 0,
+    fork_ns: 0,
+};
+/// Exit latency of the idle state, ns.
+const EXIT_NS: u64 = 40_000_000_000;
+/// When the wakee is woken: long after both CPUs have stopped their ticks.
+const WOKEN_AT: u64 = 1000 * 1000 * MS;
+
+fn costly(mut machine: Machine) -> Machine {
+    machine.core_types[0].costs = COSTS;
+    machine.core_types[0].idle_states[0].exit_ns = EXIT_NS;
+    machine
+}
+
+/// Task 0 on CPU 0 wakes task 1, which sleeps on CPU 1.
+fn waker_and_wakee() -> [Given; 2] {
+    let wakee = [
+        Op::SemWait { semaphore: 0 },
+        Op::Mark { mark: 1 },
+        Op::Run { ns: MS },
+    ];
+    let waker = [
+        Op::Mark { mark: 0 },
+        Op::SemPost { semaphore: 0 },
+        Op::Run { ns: 500_000 * MS },
+    ];
+    [task(WOKEN_AT, &waker).on(&[0]), task(0, &wakee).on(&[1])]
+}
+
+/// ns from the waker's call to the switch to the wakee, and from there to its
+/// first work.
+fn latency(machine: &Machine) -> (u64, u64) {
+    let mut record = Record::default();
+    let (called, works) =
+        begin_recorded(machine, &workload(&waker_and_wakee()), &mut record, |sim| {
+            sim.until(WOKEN_AT + 200_000 * MS);
+            (sim.passed(0).0, sim.passed(1).0)
+        });
+    let switched = record.runs_of(1).last().expect("it ran").0;
+    (switched - called, works - switched)
+}
+
+/// Every step of the way, in the order in which it comes; the wakee then pays
+/// for the switch.
+#[test]
+fn waking_an_idle_cpu_of_the_same_cache() {
+    let c = &COSTS;
+    let here = c.select_ns + c.wakeup_ns + c.lock_ns + c.lock_hold_ns + c.ipi_send_ns;
+    let there = c.ipi_receive_ns + c.idle_exit_ns;
+    let expected = u64::from(here) + u64::from(there) + EXIT_NS;
+    assert_eq!(
+        latency(&costly(machine(2, 2))),
+        (expected, u64::from(c.switch_ns))
+    );
+}
+
+/// ttwu_queue_remote(): to another cache the task goes by the wake list; the lock
+/// and the enqueue are the target's, behind its interrupt.
+#[test]
+fn waking_an_idle_cpu_of_another_cache() {
+    let c = &COSTS;
+    let here = c.select_ns + c.wakelist_ns + c.ipi_send_ns;
+    let there = c.ipi_receive_ns + c.idle_exit_ns;
+    let (switched, works) = latency(&costly(machine(2, 1)));
+    assert_eq!(switched, u64::from(here) + u64::from(there) + EXIT_NS);
+    assert_eq!(
+        works,
+        u64::from(c.wakeup_ns + c.switch_ns),
+        "it pays for its enqueue there"
+    );
+}
+
+/// set_nr_if_polling(): a CPU that watches need_resched needs no interrupt.
+#[test]
+fn waking_a_polling_cpu_needs_no_ipi() {
+    let c = &COSTS;
+    let mut machine = costly(machine(2, 2));
+    // A state of the hardware, entered by mwait, not a loop of the kernel's.
+    machine.core_types[0].idle_states[0].residency_ns = 1;
+    let with_ipi = latency(&machine).0;
+    machine.core_types[0].idle_states[0].polling = true;
+    let saved = with_ipi - latency(&machine).0;
+    assert_eq!(saved, u64::from(c.ipi_send_ns + c.ipi_receive_ns));
+
+    begin(&machine, &workload(&waker_and_wakee()), |sim| {
+        sim.until(WOKEN_AT - 1);
+        let before = sim.stats.ipis;
+        sim.until(WOKEN_AT + 200_000 * MS);
+        assert_eq!(sim.stats.ipis, before);
+    });
+}
+
+/// At half the clock work takes twice as long; the exit from an idle state and
+/// memory do not.
+#[test]
+fn costs_stretch_with_the_clock() {
+    let fast = costly(machine(2, 2));
+    let mut slow = fast.clone();
+    slow.freq_domains[0].opps[0].capacity = 512;
+    let (switched, works) = latency(&fast);
+    let (switched_slow, works_slow) = latency(&slow);
+    assert_eq!(switched_slow - EXIT_NS, 2 * (switched - EXIT_NS));
+    assert_eq!(works_slow, 2 * works);
+}
+
+/// A task that wakes on the waker's own CPU is queued behind it; nobody is interrupted.
+#[test]
+fn waking_on_this_cpu_needs_no_ipi() {
+    let tasks = waker_and_wakee().map(|task| task.on(&[0]));
+    begin(&costly(machine(1, 1)), &workload(&tasks), |sim| {
+        sim.until(WOKEN_AT + 400_000 * MS);
+        assert_eq!(sim.stats.ipis, 0);
+        assert!(sim.passed(1).0 > sim.passed(0).0);
+    });
+}
+
+/// The list is the target's; from the first entry on, selections see a CPU that
+/// is not idle any more (`ttwu_pending`), and one interrupt brings all.
+#[test]
+fn a_wake_list_is_seen_at_once_and_interrupts_once() {
+    let sleeper = task(0, &[Op::SemWait { semaphore: 0 }, Op::Run { ns: MS }]).on(&[1]);
+    let post = Op::SemPost { semaphore: 0 };
+    let waker = task(100 * MS, &[post, post, Op::Run { ns: 9 * MS }]).on(&[0]);
+    let mut plain = machine(2, 1);
+    plain.core_types[0].costs.ipi_receive_ns = 10_000;
+    begin(
+        &plain,
+        &workload(&[waker, sleeper.clone(), sleeper]),
+        |sim| {
+            sim.until(100 * MS - 1);
+            let before = sim.stats.ipis;
+            sim.until(100 * MS + 5 * US);
+            assert_eq!(sim.core.cpus[1].wakeup_pending, 1);
+            assert_eq!(sim.core.cpus[1].nr_running, 0, "nothing is enqueued yet");
+            assert_eq!(sim.stats.ipis, before + 1);
+            sim.until(100 * MS + 10 * US);
+            assert_eq!(sim.core.cpus[1].wakeup_pending, 0);
+            assert_eq!(sim.core.cpus[1].nr_running, 2, "the interrupt enqueues all");
+        },
+    );
+}
+
+/// The lock of a runqueue is first come first served.
+#[test]
+fn wakers_queue_for_the_targets_lock() {
+    let mut plain = machine(4, 4);
+    plain.core_types[0].costs.lock_hold_ns = 10_000;
+    let post = |cpu: u32| {
+        task(
+            100 * MS,
+            &[Op::SemPost { semaphore: cpu }, Op::Mark { mark: cpu }],
+        )
+        .on(&[cpu])
+    };
+    let wait = |semaphore| task(0, &[Op::SemWait { semaphore }, Op::Run { ns: MS }]).on(&[3]);
+    let tasks = [post(0), post(1), post(2), wait(0), wait(1), wait(2)];
+    begin(&plain, &workload(&tasks), |sim| {
+        sim.until(200 * MS);
+        // Each starts 10 us late: its own fork took a lock as well.
+        let start = 100 * MS + 10 * US;
+        let done: Vec<u64> = (0..3).map(|cpu| sim.passed(cpu).0 - start).collect();
+        assert_eq!(done, [10 * US, 20 * US, 30 * US]);
+        assert_eq!(sim.stats.lock_wait_ns, (10 + 20) * US);
+        assert_eq!(sim.stats.lock_contended, 2);
+    });
+}
+
+/// The delay that is reported runs from the start of the wakeup to the switch.
+#[test]
+fn run_delay_is_from_the_wakeup_to_the_switch() {
+    begin(
+        &costly(machine(2, 2)),
+        &workload(&waker_and_wakee()),
+        |sim| {
+            sim.until(WOKEN_AT - 1);
+            sim.stats.wake_latency = Default::default();
+            sim.until(WOKEN_AT + 200_000 * MS);
+            let delays: Vec<_> = sim
+                .mechanism()
+                .into_iter()
+                .filter(|m| m.name == "run_delay_mean_us")
+                .collect();
+            let expected = latency(&costly(machine(2, 2))).0 as f64 / 1e3;
+            // The waker's own start, on an idle CPU that runs it once it is out, is the other.
+            let own = delays[0].value * 2.0 - expected;
+            assert!(own >= 0.0 && own < expected, "{own} us");
+        },
+    );
+}
+
+/// A task that sleeps belongs to no wake list and waits for no interrupt.
+#[test]
+fn nothing_is_left_behind() {
+    begin(
+        &costly(machine(2, 1)),
+        &workload(&waker_and_wakee()),
+        |sim| {
+            sim.until(2 * WOKEN_AT);
+            for cpu in &sim.cpus {
+                assert_eq!(
+                    (cpu.ipi_at, cpu.wake_list.head),
+                    (NEVER, crate::timeline::NONE)
+                );
+            }
+            assert!(sim.workloads.iter().all(|w| w.alive == 0));
+        },
+    );
+}

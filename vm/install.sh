@@ -22,6 +22,7 @@ TEST=(
 	busybox-static cpio xz-utils binutils python3     # the guests' root file system
 	rt-tests util-linux                               # programs that run in it
 	device-tree-compiler                              # checks dtb.py
+	g++                                               # the fuzz targets' runtime
 )
 
 missing() {

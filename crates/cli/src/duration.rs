@@ -60,7 +60,7 @@ fn fraction_ns(digits: &str, size: u64) -> Result<u64, String> {
     let mut place = size;
     for digit in digits.chars() {
         let digit = digit.to_digit(10).ok_or_else(|| expected("two points"))?;
-        if digit != 0 && place % 10 != 0 {
+        if digit != 0 && !place.is_multiple_of(10) {
             return Err(expected("finer than 1 ns"));
         }
         place /= 10;

@@ -59,6 +59,7 @@ pub(crate) fn sleep(sim: &mut Sim, cpu: usize, state: usize, at: u64) {
             stop_tick: true,
             forced: false,
         },
+        0,
     );
 }
 

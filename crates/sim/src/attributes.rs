@@ -47,3 +47,6 @@ impl Sim<'_> {
         rq::enqueue(k, rq, view, true);
     }
 }
+
+#[cfg(test)]
+mod tests;

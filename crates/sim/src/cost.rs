@@ -176,3 +176,6 @@ impl Sim<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -377,10 +377,8 @@ impl Sim<'_> {
 
     fn wait_children(&mut self, cpu: usize, task: usize) -> Effect {
         if self.tasks[task].children == 0 {
-            self.tasks[task].waited = false;
             return Effect::Done;
         }
-        self.tasks[task].waited = true;
         self.sleep_current(cpu);
         Effect::RetryAfterSleep
     }
@@ -389,7 +387,10 @@ impl Sim<'_> {
     fn exit(&mut self, cpu: usize, task: usize) {
         self.exit_current(cpu);
         let Sim {
-            tasks, workloads, ..
+            tasks,
+            workloads,
+            ops,
+            ..
         } = self;
         workloads[tasks[task].workload as usize].alive -= 1;
         let parent = tasks[task].parent;
@@ -398,7 +399,8 @@ impl Sim<'_> {
         }
         let p = &mut tasks[parent as usize];
         p.children -= 1;
-        if p.children == 0 && p.waited && p.life == Life::Asleep {
+        let waits = p.life == Life::Asleep && matches!(ops[p.pc as usize], Op::WaitChildren);
+        if p.children == 0 && waits {
             self.wake(cpu, parent, false);
         }
     }
@@ -417,3 +419,6 @@ impl Sim<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

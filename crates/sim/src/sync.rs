@@ -217,3 +217,6 @@ impl Sim<'_> {
         Effect::DoneAfterSleep
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Programs: what each operation does, and when the next one begins.
+
+use crate::build::MeasureSpec;
+use crate::state::{Life, Sim};
+use crate::testbed::{
+    Given, MS, Record, US, begin, begin_recorded, child, machine, task, workload,
+};
+use alight_workload::program::{Better, MeasureSource, Op, TimerMode, TimerOrigin};
+
+const END: u64 = 10_000 * MS;
+
+fn run(ms: u64) -> Op {
+    Op::Run { ns: ms * MS }
+}
+
+fn mark(mark: u32) -> Op {
+    Op::Mark { mark }
+}
+
+fn timer(mode: TimerMode, origin: TimerOrigin) -> Op {
+    Op::Timer {
+        slot: 0,
+        period_ns: 10 * MS,
+        mode,
+        origin,
+        histogram: Some(0),
+    }
+}
+
+/// Runs `tasks` to their end on one CPU where nothing costs anything.
+fn on_one_cpu(tasks: &[Given], test: impl FnOnce(&mut Sim)) {
+    begin(&machine(1, 1), &workload(tasks), |sim| {
+        sim.until(END);
+        test(sim);
+    });
+}
+
+fn histogram_us(sim: &Sim, source: MeasureSource) -> f64 {
+    let measure = MeasureSpec {
+        name: "late_us".into(),
+        unit: "us",
+        better: Better::Lower,
+        source,
+    };
+    sim.results(&[measure])[0].value
+}
+
+#[test]
+fn operations_follow_each_other() {
+    let ops = [
+        run(1),
+        run(2),
+        mark(0),
+        Op::Sleep { ns: 4 * MS },
+        mark(1),
+        run(8),
+        mark(2),
+    ];
+    on_one_cpu(&[task(0, &ops)], |sim| {
+        assert_eq!(
+            [0, 1, 2].map(|id| sim.passed(id).0),
+            [3 * MS, 7 * MS, 15 * MS]
+        );
+        assert_eq!(sim.tasks[0].life, Life::Dead);
+        assert_eq!(sim.workloads[0].alive, 0);
+    });
+}
+
+/// Work is calibrated on the biggest CPU at its top clock: half of the capacity
+/// takes twice as long.
+#[test]
+fn work_takes_as_long_as_the_clock_lets_it() {
+    let mut slow = machine(1, 1);
+    slow.freq_domains[0].opps[0].capacity = 512;
+    begin(&slow, &workload(&[task(0, &[run(3), mark(0)])]), |sim| {
+        sim.until(END);
+        assert_eq!(sim.passed(0).0, 6 * MS);
+    });
+}
+
+#[test]
+fn loops_count_and_nest() {
+    let ops = [
+        Op::LoopBegin {
+            slot: 0,
+            count: 3,
+            end: 7,
+        },
+        Op::Count { counter: 0 },
+        Op::LoopBegin {
+            slot: 1,
+            count: 4,
+            end: 6,
+        },
+        run(1),
+        Op::Count { counter: 1 },
+        Op::LoopEnd { slot: 1, begin: 3 },
+        Op::LoopEnd { slot: 0, begin: 1 },
+        Op::LoopBegin {
+            slot: 2,
+            count: 0,
+            end: 10,
+        },
+        Op::Count { counter: 2 },
+        Op::LoopEnd { slot: 2, begin: 8 },
+        mark(0),
+    ];
+    on_one_cpu(&[task(0, &ops)], |sim| {
+        assert_eq!([0, 1, 2].map(|id: usize| sim.counters[id]), [3, 12, 0]);
+        assert_eq!(sim.passed(0).0, 12 * MS);
+    });
+}
+
+/// Work that ends a loop's round is one segment with what follows; the rounds
+/// are as many all the same.
+#[test]
+fn work_at_the_end_of_a_loop_counts() {
+    let ops = [
+        Op::LoopBegin {
+            slot: 0,
+            count: 3,
+            end: 5,
+        },
+        Op::LoopBegin {
+            slot: 1,
+            count: 2,
+            end: 4,
+        },
+        run(1),
+        Op::LoopEnd { slot: 1, begin: 2 },
+        Op::LoopEnd { slot: 0, begin: 1 },
+        mark(0),
+    ];
+    on_one_cpu(&[task(0, &ops)], |sim| assert_eq!(sim.passed(0).0, 6 * MS));
+}
+
+/// Numbers are dealt to whoever comes, up to the limit, or until the time since
+/// the workload's start is over.
+#[test]
+fn a_shared_counter_deals_numbers() {
+    let worker = |limit, until_ns| {
+        let take = Op::Take {
+            counter: 0,
+            modulo: 3,
+            limit,
+            until_ns,
+            done: 6,
+        };
+        let endless = Op::LoopBegin {
+            slot: 0,
+            count: u64::MAX,
+            end: 6,
+        };
+        let ops = [
+            endless,
+            take,
+            run(2),
+            Op::Count { counter: 1 },
+            Op::LoopEnd { slot: 0, begin: 1 },
+            run(0),
+            mark(0),
+        ];
+        task(0, &ops)
+    };
+    for (limit, until_ns, dealt, because) in [
+        (10, u64::MAX, 10, "ten in all, not each"),
+        (
+            u64::MAX,
+            15 * MS,
+            15,
+            "two CPUs, 2 ms each, begun before 15 ms",
+        ),
+        (4, 15 * MS, 4, "whichever comes first"),
+    ] {
+        let tasks = [
+            worker(limit, until_ns).on(&[0]),
+            worker(limit, until_ns).on(&[1]),
+        ];
+        begin(&machine(2, 2), &workload(&tasks), |sim| {
+            sim.until(END);
+            let (taken, done) = (sim.counters[0], sim.counters[1]);
+            assert_eq!(taken, done);
+            assert!(taken.abs_diff(dealt) <= 1, "{because}: {taken}");
+            let registers = [sim.tasks[0].register, sim.tasks[1].register];
+            let last = ((taken - 1) % 3) as u32;
+            assert!(registers.contains(&last), "the last number modulo 3");
+        });
+    }
+}
+
+/// rt-app's `timer` modes, and cyclictest's: after a turn of 25 ms the points at
+/// 20 and 30 ms are missed.
+#[test]
+fn missed_timer_points() {
+    let passes = |mode| {
+        let t = timer(mode, TimerOrigin::FirstUse);
+        let ops = [t, mark(0), run(25), t, mark(1), t, mark(2), t, mark(3)];
+        let mut passed = [0; 4];
+        on_one_cpu(&[task(0, &ops)], |sim| {
+            passed = [0, 1, 2, 3].map(|id| sim.passed(id).0 / MS)
+        });
+        passed
+    };
+    assert_eq!(
+        passes(TimerMode::Relative),
+        [10, 35, 45, 55],
+        "again from now"
+    );
+    assert_eq!(passes(TimerMode::Absolute), [10, 35, 35, 40], "catches up");
+    assert_eq!(
+        passes(TimerMode::SkipMissed),
+        [10, 40, 50, 60],
+        "keeps the beat"
+    );
+}
+
+#[test]
+fn a_timer_counts_from_its_origin() {
+    for (origin, expected) in [(TimerOrigin::FirstUse, 14), (TimerOrigin::TaskStart, 10)] {
+        let ops = [run(4), timer(TimerMode::Absolute, origin), mark(0)];
+        on_one_cpu(&[task(0, &ops)], |sim| {
+            assert_eq!(sim.passed(0).0, expected * MS)
+        });
+    }
+}
+
+/// Latency is from the timer's point to where the task goes on.
+#[test]
+fn latency_is_from_the_point_to_the_task() {
+    let t = timer(TimerMode::Absolute, TimerOrigin::FirstUse);
+    let ops = [t, run(25), t, t, t];
+    on_one_cpu(&[task(0, &ops)], |sim| {
+        // 0, 15, 5 and 0 ms late.
+        let mean = histogram_us(sim, MeasureSource::HistogramMean { histogram: 0 });
+        let max = histogram_us(sim, MeasureSource::HistogramMax { histogram: 0 });
+        assert_eq!((mean, max), (5000.0, 15_000.0));
+    });
+    let mut slow = machine(1, 1);
+    slow.core_types[0].costs.timer_ns = 30_000;
+    slow.core_types[0].costs.switch_ns = 7_000;
+    slow.core_types[0].idle_states[0].exit_ns = 200_000;
+    begin(&slow, &workload(&[task(0, &[t, run(1)])]), |sim| {
+        sim.until(END);
+        let max = histogram_us(sim, MeasureSource::HistogramMax { histogram: 0 });
+        assert_eq!(max, 237.0, "the way out of idle, the interrupt, the switch");
+    });
+}
+
+/// `runtime` looks at the clock: what others take of the CPU counts. `run` is work.
+#[test]
+fn wall_time_passes_for_all() {
+    let hog = task(0, &[run(200)]);
+    let wall = task(0, &[Op::RunWall { ns: 20 * MS }, mark(0)]);
+    on_one_cpu(&[wall.clone()], |sim| assert_eq!(sim.passed(0).0, 20 * MS));
+    let mut record = Record::default();
+    let (ended, ran) = begin_recorded(
+        &machine(1, 1),
+        &workload(&[wall, hog.clone()]),
+        &mut record,
+        |sim| {
+            sim.until(END);
+            (sim.passed(0).0, sim.ran(0))
+        },
+    );
+    let began = record.runs_of(0)[0].0;
+    let late = ended - (began + 20 * MS);
+    assert!(
+        late <= 8 * MS,
+        "at once, or at its next turn: {late} ns late"
+    );
+    assert!(ran < 16 * MS, "it had half of the CPU");
+    on_one_cpu(&[task(0, &[run(20), mark(0)]), hog], |sim| {
+        let ended = sim.passed(0).0;
+        assert!((36 * MS..48 * MS).contains(&ended), "{ended}");
+    });
+}
+
+#[test]
+fn a_parent_waits_for_its_children() {
+    let ops = [
+        Op::Fork { task: 1 },
+        Op::Fork { task: 2 },
+        Op::WaitChildren,
+        mark(0),
+        Op::WaitChildren,
+        mark(1),
+    ];
+    on_one_cpu(
+        &[task(0, &ops), child(&[run(5)]), child(&[run(7)])],
+        |sim| {
+            assert_eq!(sim.passed(0).0, 12 * MS);
+            assert_eq!(sim.passed(1).0, 12 * MS, "none is left");
+            assert_eq!(sim.stats.forks, 3);
+        },
+    );
+}
+
+/// A child that ends wakes a parent that waits for that, and no other.
+#[test]
+fn a_child_does_not_end_its_parents_other_waits() {
+    let t = timer(TimerMode::Absolute, TimerOrigin::FirstUse);
+    let waits = [
+        (t, 10 * MS),
+        (Op::Sleep { ns: 9 * MS }, 9 * MS),
+        (
+            Op::Wait {
+                condition: 0,
+                mutex: None,
+            },
+            8 * MS,
+        ),
+    ];
+    for (wait, until) in waits {
+        let parent = task(
+            0,
+            &[
+                Op::Fork { task: 1 },
+                wait,
+                mark(0),
+                Op::WaitChildren,
+                mark(1),
+            ],
+        );
+        let signal = task(8 * MS, &[Op::Signal { condition: 0 }]);
+        on_one_cpu(&[parent, child(&[run(5)]), signal], |sim| {
+            assert_eq!(sim.passed(0).0, until, "{wait:?}");
+            assert_eq!(sim.passed(1).0, until, "the child ended long ago");
+        });
+    }
+}
+
+/// Memory is read at the speed of memory, whatever the clock: a stream with
+/// several lines on their way, a chain line by line.
+#[test]
+fn memory_takes_its_own_time() {
+    for capacity in [1024, 256] {
+        let mut slow = machine(1, 1);
+        slow.freq_domains[0].opps[0].capacity = capacity;
+        slow.memory.dram_line_ns = 100;
+        slow.memory.refill_mlp = 4;
+        slow.memory.working_set_bytes = 0;
+        let bytes = 64 * 1000;
+        let ops = [Op::Memory { bytes }, mark(0), Op::Chase { bytes }, mark(1)];
+        begin(&slow, &workload(&[task(0, &ops)]), |sim| {
+            sim.until(END);
+            assert_eq!(sim.passed(0).0, 25 * US);
+            assert_eq!(sim.passed(1).0, 125 * US);
+        });
+    }
+}

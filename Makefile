@@ -25,4 +25,5 @@ test:
 
 bench:
 	cargo run --release -p alight-sim --example bench
+	cargo bench -p alight-policy --bench select
 	cargo run --release -p alight-trace --example trace_speed

@@ -27,6 +27,9 @@ use alight_workload::program::{
 /// how they meet the tick and the balancer.
 const START_SPREAD_NS: u64 = 10_000_000;
 
+/// Longest run, ns: 52 days. The time behind it means that nothing happens.
+const LONGEST_NS: u64 = NEVER - 2;
+
 /// Scheduling attributes with everything resolved.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Attributes {
@@ -160,30 +163,32 @@ pub(crate) fn build<'a>(
 impl<'a> Builder<'a> {
     /// When the run ends at the latest.
     fn end(&self) -> Result<u64, Error> {
-        if let Some(duration) = self.scenario.duration_ns {
-            return if duration == 0 {
-                refuse("a duration of 0 simulates nothing")
-            } else {
-                Ok(duration)
-            };
+        match self.scenario.duration_ns {
+            Some(0) => return refuse("a duration of 0 simulates nothing"),
+            Some(duration) if duration > LONGEST_NS => {
+                return refuse(format!(
+                    "a duration of {duration} ns is more than can be simulated; \
+                     the longest is {LONGEST_NS} ns"
+                ));
+            }
+            Some(duration) => return Ok(duration),
+            None => {}
         }
         let mut end = 0;
         for workload in self.scenario.workloads {
-            match workload.duration_ns {
-                Some(duration) => end = end.max(duration.saturating_add(START_SPREAD_NS)),
-                None if runs_for_ever(workload) => {
-                    return refuse(format!(
-                        "workload '{}' never ends; give the run a --duration",
-                        workload.name
-                    ));
-                }
-                None => return Ok(NEVER - 1),
+            if workload.duration_ns.is_none() && runs_for_ever(workload) {
+                return refuse(format!(
+                    "workload '{}' never ends; give the run a --duration",
+                    workload.name
+                ));
             }
+            end = end.max(over_at(workload));
         }
         Ok(end)
     }
 
     fn add(&mut self, index: usize, workload: &Workload) -> Result<(), Error> {
+        check(workload)?;
         let p = &mut self.parts;
         let base = Base {
             task: p.tasks.len() as u32,
@@ -227,6 +232,7 @@ impl<'a> Builder<'a> {
         p.workloads.push(WorkloadState {
             alive: workload.tasks.len() as u32,
             start: NEVER,
+            over_at: over_at(workload),
         });
         self.add_measures(workload, base);
         for attributes in &workload.attributes {
@@ -346,12 +352,6 @@ impl<'a> Builder<'a> {
                 nr - 1
             ));
         }
-        if cpus.is_empty() {
-            return refuse(format!(
-                "workload '{}' binds a task to no CPU",
-                workload.name
-            ));
-        }
         let mask: Mask = cpus.iter().copied().collect();
         let masks = &mut self.parts.masks;
         let known = masks.iter().position(|m| *m == mask);
@@ -395,7 +395,9 @@ impl<'a> Builder<'a> {
                 ..Default::default()
             });
             if let Some(start) = spec.start_ns {
-                self.parts.starts.push((cpu as usize, delay + start, id));
+                self.parts
+                    .starts
+                    .push((cpu as usize, delay + start.min(NEVER), id));
             }
             let process = base.task + spec.process;
             self.parts.comms.push(spec.comm.clone());
@@ -554,6 +556,37 @@ fn new_cpu(machine: &Machine, cpu: usize) -> Cpu {
     }
 }
 
+/// The run's arrays are indexed by what stands in the programs: nothing may
+/// point beside them, whoever made the workload.
+fn check(workload: &Workload) -> Result<(), Error> {
+    let faulty = |fault: String| Error::Refused(format!("workload '{}': {fault}", workload.name));
+    workload.check().map_err(faulty)?;
+    for (at, program) in workload.programs.iter().enumerate() {
+        let picks = program.ops.iter().filter_map(|op| match *op {
+            Op::LockIndexed { base } | Op::UnlockIndexed { base } => Some(base),
+            _ => None,
+        });
+        let Some(base) = picks.max() else { continue };
+        let room = workload.mutexes - base;
+        let beside =
+            |op: &&Op| matches!(**op, Op::Take { modulo, .. } if modulo == 0 || modulo > room);
+        if let Some(op) = program.ops.iter().find(beside) {
+            return Err(faulty(format!(
+                "program {at}: {op:?} picks among more than the {room} mutexes from {base} on"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// When `workload` counts as over though tasks of it remain; as good as never
+/// if it has no duration.
+fn over_at(workload: &Workload) -> u64 {
+    workload.duration_ns.map_or(NEVER - 1, |duration| {
+        duration.saturating_add(START_SPREAD_NS).min(LONGEST_NS)
+    })
+}
+
 /// A loop without end that nothing leaves.
 fn runs_for_ever(workload: &Workload) -> bool {
     let ops = || workload.programs.iter().flat_map(|p| &p.ops);
@@ -568,11 +601,12 @@ fn runs_for_ever(workload: &Workload) -> bool {
     }) && !ops().any(|op| matches!(op, Op::Take { .. }))
 }
 
-/// Shifts an operation's ids and labels to the run's tables; work becomes units.
+/// Shifts an operation's ids and labels to the run's tables; work becomes units,
+/// and no time is longer than for ever.
 fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
     match op {
         Op::Run { ns } => Op::Run {
-            ns: ns.saturating_mul(capacity),
+            ns: ns.min(NEVER).saturating_mul(capacity),
         },
         Op::Timer {
             slot,
@@ -582,7 +616,7 @@ fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
             histogram,
         } => Op::Timer {
             slot,
-            period_ns,
+            period_ns: period_ns.min(NEVER),
             mode,
             origin,
             histogram: histogram.map(|h| h + base.histogram),
@@ -663,11 +697,11 @@ fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
         Op::Mark { mark } => Op::Mark {
             mark: mark + base.mark,
         },
-        Op::RunWall { .. }
-        | Op::Memory { .. }
+        Op::RunWall { ns } => Op::RunWall { ns: ns.min(NEVER) },
+        Op::Sleep { ns } => Op::Sleep { ns: ns.min(NEVER) },
+        Op::Memory { .. }
         | Op::Chase { .. }
         | Op::Io { .. }
-        | Op::Sleep { .. }
         | Op::Yield
         | Op::WaitChildren
         | Op::Exit => op,

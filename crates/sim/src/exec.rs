@@ -196,13 +196,15 @@ impl Sim<'_> {
         }
     }
 
+    /// Lines of `bytes` come several at a time.
     fn stream_ns(&self, bytes: u64) -> u64 {
-        let memory = &self.machine.memory;
-        bytes / 64 * u64::from(memory.dram_line_ns) / u64::from(memory.refill_mlp.max(1))
+        self.chase_ns(bytes) / u64::from(self.machine.memory.refill_mlp.max(1))
     }
 
+    /// Lines of `bytes` come one after the other.
     fn chase_ns(&self, bytes: u64) -> u64 {
-        bytes / 64 * u64::from(self.machine.memory.dram_line_ns)
+        let line = u64::from(self.machine.memory.dram_line_ns);
+        (bytes / 64).saturating_mul(line).min(NEVER)
     }
 
     #[inline]

@@ -127,7 +127,7 @@ impl Sim<'_> {
             if self.check || cfg!(debug_assertions) {
                 self.check_invariants()?;
             }
-            if self.workloads.iter().all(|w| w.alive == 0) {
+            if (self.workloads.iter()).all(|w| w.alive == 0 || w.over_at <= time) {
                 return Ok(false);
             }
             if self.events.is_multiple_of(CANCEL_INTERVAL) && cancel.load(Ordering::Relaxed) {

@@ -207,6 +207,8 @@ pub(crate) struct WorkloadState {
     pub alive: u32,
     /// When it was started.
     pub start: u64,
+    /// From then on it counts as over, whatever tasks remain.
+    pub over_at: u64,
 }
 
 /// A time mark.

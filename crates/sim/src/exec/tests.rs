@@ -145,12 +145,12 @@ fn a_shared_counter_deals_numbers() {
             modulo: 3,
             limit,
             until_ns,
-            done: 6,
+            done: 5,
         };
         let endless = Op::LoopBegin {
             slot: 0,
             count: u64::MAX,
-            end: 6,
+            end: 5,
         };
         let ops = [
             endless,
@@ -346,6 +346,38 @@ fn memory_takes_its_own_time() {
             sim.until(END);
             assert_eq!(sim.passed(0).0, 25 * US);
             assert_eq!(sim.passed(1).0, 125 * US);
+        });
+    }
+}
+
+/// No number is too large: what takes longer than there is time takes for ever.
+#[test]
+fn huge_times_are_for_ever() {
+    let ns = u64::MAX;
+    let bytes = u64::MAX;
+    let timer = Op::Timer {
+        slot: 0,
+        period_ns: u64::MAX,
+        mode: TimerMode::Absolute,
+        origin: TimerOrigin::TaskStart,
+        histogram: None,
+    };
+    let mut costly = machine(1, 1);
+    costly.core_types[0].costs.switch_ns = 1000;
+    costly.memory.dram_line_ns = 100;
+    for op in [
+        Op::Run { ns },
+        Op::RunWall { ns },
+        Op::Memory { bytes },
+        Op::Chase { bytes },
+        Op::Sleep { ns },
+        timer,
+    ] {
+        let tasks = [task(0, &[run(1), op, mark(0)]), task(0, &[run(1)])];
+        begin(&costly, &workload(&tasks), |sim| {
+            sim.until(1000 * END);
+            assert_eq!(sim.marks[0].last, None, "{op:?}");
+            assert_eq!(sim.workloads[0].alive, 1, "the other task ends");
         });
     }
 }

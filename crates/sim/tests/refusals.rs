@@ -1,0 +1,300 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What cannot be simulated is refused before anything runs, with what was found
+//! and what could be done; what comes to a stop says who waits for what.
+
+mod common;
+
+use alight_sim::Error;
+use alight_workload::program::{Attributes, Calibration, Op, Policy, Workload};
+use common::{MS, Run, given, load, machine};
+
+const RUN: Op = Op::Run { ns: MS };
+
+/// Runs on Juno, which has CPUs 0 to 5; the message of the refusal.
+fn refusal(workloads: &[Workload], duration_ns: Option<u64>) -> String {
+    let juno = machine("juno-r0");
+    let run = Run {
+        duration_ns,
+        ..Run::new(&juno, workloads)
+    };
+    match run.go() {
+        Err(Error::Refused(what)) => what,
+        other => panic!("not refused: {other:?}"),
+    }
+}
+
+fn with_attributes(attributes: Attributes) -> Workload {
+    let mut workload = given(vec![vec![RUN]]);
+    workload.tasks[0].attributes = attributes;
+    workload
+}
+
+#[test]
+fn other_classes_than_the_fair_one() {
+    for policy in [Policy::Fifo, Policy::RoundRobin, Policy::Deadline] {
+        let deadline = policy == Policy::Deadline;
+        let attributes = Attributes {
+            policy: Some(policy),
+            rt_priority: (!deadline).then_some(10),
+            slice_ns: deadline.then_some(MS),
+            dl_period_deadline_ns: deadline.then_some((10 * MS, 10 * MS)),
+            ..Attributes::default()
+        };
+        let what = refusal(&[with_attributes(attributes.clone())], None);
+        assert_eq!(
+            what,
+            format!(
+                "workload 'given' has a task of policy {policy:?}; only the fair class is \
+                 simulated (SCHED_OTHER, SCHED_BATCH, SCHED_IDLE)"
+            )
+        );
+        let mut switches = given(vec![vec![RUN, Op::SetAttributes { attributes: 0 }]]);
+        switches.attributes = vec![attributes];
+        assert_eq!(refusal(&[switches], None), what, "in a later phase");
+    }
+}
+
+#[test]
+fn cpus_that_the_machine_does_not_have() {
+    let attributes = |cpus: &[u32]| Attributes {
+        affinity: Some(cpus.to_vec()),
+        ..Attributes::default()
+    };
+    assert_eq!(
+        refusal(&[with_attributes(attributes(&[1, 6]))], None),
+        "workload 'given' binds a task to CPU 6; machine 'juno-r0' has CPUs 0 to 5"
+    );
+    assert_eq!(
+        refusal(&[with_attributes(attributes(&[]))], None),
+        "workload 'given': task 0 (t0): affinity []"
+    );
+    let mut calibrated = given(vec![vec![RUN]]);
+    calibrated.calibration = Calibration::Cpu(6);
+    assert_eq!(
+        refusal(&[calibrated], None),
+        "workload 'given' is calibrated on CPU 6; machine 'juno-r0' has CPUs 0 to 5"
+    );
+}
+
+#[test]
+fn runs_without_content_or_without_end() {
+    assert_eq!(refusal(&[], None), "no workload given");
+    assert_eq!(
+        refusal(&[given(vec![vec![RUN]])], Some(0)),
+        "a duration of 0 simulates nothing"
+    );
+    let what = refusal(&[given(vec![vec![RUN]])], Some(u64::MAX));
+    assert!(
+        what.starts_with("a duration of 18446744073709551615 ns is more than"),
+        "{what}"
+    );
+    let endless = given(vec![vec![
+        Op::LoopBegin {
+            slot: 0,
+            count: u64::MAX,
+            end: 3,
+        },
+        RUN,
+        Op::LoopEnd { slot: 0, begin: 1 },
+    ]]);
+    let never_ends = "workload 'given' never ends; give the run a --duration";
+    assert_eq!(refusal(std::slice::from_ref(&endless), None), never_ends);
+    let ends = || load("hackbench -g 1 -f 2 -l 2");
+    assert_eq!(
+        refusal(&[ends(), endless.clone()], None),
+        never_ends,
+        "beside one that ends"
+    );
+    assert_eq!(
+        refusal(&[endless.clone(), ends()], None),
+        never_ends,
+        "in any order"
+    );
+    let juno = machine("juno-r0");
+    let outcome = Run::new(&juno, &[endless])
+        .for_ms(50)
+        .go()
+        .expect("a duration ends it");
+    assert_eq!(outcome.end_ns, 50 * MS);
+}
+
+/// A workload with a duration counts as over when that has passed; the run goes
+/// on for those without one, and no longer.
+#[test]
+fn workloads_with_and_without_a_duration() {
+    let juno = machine("juno-r0");
+    let mut endless = load("idle-hogs.json");
+    endless.duration_ns = Some(60 * MS);
+    for (work_ms, expected) in [(1, 70..72), (200, 200..1000)] {
+        let ends = given(vec![vec![Op::Run { ns: work_ms * MS }]]);
+        for workloads in [[endless.clone(), ends.clone()], [ends, endless.clone()]] {
+            let outcome = Run {
+                check: false,
+                ..Run::new(&juno, &workloads)
+            }
+            .go()
+            .expect("it ends");
+            let end = outcome.end_ns / MS;
+            assert!(expected.contains(&end), "{work_ms} ms of work: {end} ms");
+        }
+    }
+}
+
+/// Programs come from compilers that check them; what is made by hand is checked, too.
+#[test]
+fn programs_that_point_nowhere() {
+    for (op, word) in [
+        (Op::Lock { mutex: 4 }, "mutex"),
+        (Op::LockIndexed { base: 9 }, "mutex"),
+        (
+            Op::Read {
+                channel: 4,
+                bytes: 1,
+            },
+            "channel",
+        ),
+        (Op::Fork { task: 7 }, "task"),
+        (Op::Mark { mark: 4 }, "mark"),
+        (
+            Op::Timer {
+                slot: 9,
+                period_ns: 1,
+                mode: alight_workload::program::TimerMode::Relative,
+                origin: alight_workload::program::TimerOrigin::FirstUse,
+                histogram: None,
+            },
+            "slot",
+        ),
+    ] {
+        let what = refusal(&[given(vec![vec![op]])], None);
+        assert!(
+            what.contains("given") && what.contains(word),
+            "{op:?}: {what}"
+        );
+    }
+    // A number drawn at random picks among four mutexes.
+    let take = |modulo| Op::Take {
+        counter: 0,
+        modulo,
+        limit: 9,
+        until_ns: u64::MAX,
+        done: 2,
+    };
+    for modulo in [0, 5] {
+        let what = refusal(
+            &[given(vec![vec![take(modulo), Op::LockIndexed { base: 0 }]])],
+            None,
+        );
+        assert!(what.contains("mutex"), "modulo {modulo}: {what}");
+    }
+}
+
+#[test]
+fn tasks_that_wait_for_each_other_for_ever() {
+    let lock = |mutex| Op::Lock { mutex };
+    let deadlock = given(vec![
+        vec![lock(0), Op::Sleep { ns: MS }, lock(1)],
+        vec![lock(1), Op::Sleep { ns: MS }, lock(0)],
+    ]);
+    for (workload, who) in [
+        (deadlock, "'t0' waits on Mutex(1)"),
+        (
+            given(vec![vec![RUN, Op::SemWait { semaphore: 2 }]]),
+            "'t0' waits on Semaphore(2)",
+        ),
+        (
+            given(vec![vec![Op::Read {
+                channel: 3,
+                bytes: 1,
+            }]]),
+            "'t0' waits on Readers(3)",
+        ),
+        (
+            given(vec![vec![Op::Wait {
+                condition: 1,
+                mutex: None,
+            }]]),
+            "'t0' sleeps",
+        ),
+    ] {
+        for name in alight_machine::names() {
+            let machine = machine(name);
+            let workloads = [workload.clone()];
+            let outcome = Run {
+                check: false,
+                ..Run::new(&machine, &workloads)
+            }
+            .go();
+            let Err(Error::Refused(what)) = outcome else {
+                panic!("{name}: not stuck: {outcome:?}");
+            };
+            assert!(
+                what.starts_with("the workload is stuck at "),
+                "{name}: {what}"
+            );
+            assert!(what.contains(who), "{name}: {what}");
+            assert!(what.contains("--duration"), "{name}: {what}");
+        }
+    }
+}
+
+/// With a duration it is an idle machine.
+#[test]
+fn a_stuck_workload_may_last() {
+    let stuck = [given(vec![vec![Op::SemWait { semaphore: 0 }]])];
+    let outcome = Run::new(&machine("juno-r0"), &stuck)
+        .for_ms(100)
+        .go()
+        .expect("it lasts");
+    assert_eq!(outcome.end_ns, 100 * MS);
+}
+
+#[test]
+fn an_explanation_of_nobody() {
+    let juno = machine("juno-r0");
+    let workloads = [given(vec![vec![RUN], vec![RUN]])];
+    let scheduler = alight_policy::Scheduler::parse("linux-5.5").expect("a base");
+    let scenario = alight_sim::Scenario {
+        machine: &juno,
+        workloads: &workloads,
+        scheduler: &scheduler,
+        governor: None,
+        seed: 1,
+        duration_ns: None,
+        check: false,
+    };
+    let watch = alight_sim::Watch {
+        comm: "T0".into(),
+        at_ns: None,
+        limit: 1,
+    };
+    let error = alight_sim::explain(&scenario, &watch, &false.into()).expect_err("no such task");
+    assert_eq!(
+        error.to_string(),
+        "no task is named 'T0'; the workload has: t0, t1"
+    );
+}
+
+/// A trace that cannot be written ends the run with what the output said.
+#[test]
+fn a_full_disk() {
+    struct Full(u32);
+    impl alight_trace::Sink for Full {
+        fn event(&mut self, _: u64, _: u32, _: alight_trace::Event<'_>) -> std::io::Result<()> {
+            self.0 += 1;
+            match self.0 {
+                0..100 => Ok(()),
+                100 => Err(std::io::ErrorKind::StorageFull.into()),
+                _ => panic!("asked again after it failed"),
+            }
+        }
+    }
+    let workloads = [load("hackbench -g 1 -f 4 -l 100")];
+    let error = Run::new(&machine("juno-r0"), &workloads).traced(Some(&mut Full(0)));
+    let error = error.expect_err("the disk is full");
+    assert!(matches!(&error, Error::Trace(e) if e.kind() == std::io::ErrorKind::StorageFull));
+    assert!(
+        error.to_string().starts_with("writing the trace: "),
+        "{error}"
+    );
+}

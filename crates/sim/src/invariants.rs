@@ -119,3 +119,6 @@ impl Sim<'_> {
         None
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -297,6 +297,8 @@ impl Sim<'_> {
 /// What the tracepoints said.
 #[derive(Debug, Default)]
 pub(crate) struct Record {
+    /// All of them: (time, CPU, which).
+    pub all: Vec<(u64, usize, &'static str)>,
     /// (time, CPU, task); `None` is the idle task.
     pub switches: Vec<(u64, usize, Option<usize>)>,
     /// (time, CPU of the waker, task).
@@ -325,6 +327,7 @@ impl Sink for Record {
     fn event(&mut self, time_ns: u64, cpu: u32, event: Event<'_>) -> std::io::Result<()> {
         let number = |pid: u32| pid.checked_sub(crate::emit::FIRST_PID).map(|n| n as usize);
         let cpu = cpu as usize;
+        self.all.push((time_ns, cpu, name(&event)));
         match event {
             Event::Switch { next, .. } => self.switches.push((time_ns, cpu, number(next.pid))),
             Event::Waking { task, .. } => {
@@ -338,5 +341,24 @@ impl Sink for Record {
             _ => {}
         }
         Ok(())
+    }
+}
+
+/// The tracepoint that tells of `event`.
+fn name(event: &Event<'_>) -> &'static str {
+    match event {
+        Event::Switch { .. } => "sched_switch",
+        Event::Waking { .. } => "sched_waking",
+        Event::Wakeup { .. } => "sched_wakeup",
+        Event::WakeupNew { .. } => "sched_wakeup_new",
+        Event::Migrate { .. } => "sched_migrate_task",
+        Event::IdleEnter { .. } => "cpu_idle enter",
+        Event::IdleExit => "cpu_idle exit",
+        Event::Frequency { .. } => "cpu_frequency",
+        Event::Fork { .. } => "sched_process_fork",
+        Event::Exit { .. } => "sched_process_exit",
+        Event::Print { .. } => "print",
+        Event::Decision { .. } => "decision",
+        Event::CpuCounter { .. } => "counter",
     }
 }

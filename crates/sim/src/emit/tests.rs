@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The stream of events: which tracepoints a wakeup passes, in their order.
+
+use crate::testbed::{MS, Record, begin, begin_recorded, machine, task, workload};
+use alight_workload::program::Op;
+
+const RUN: Op = Op::Run { ns: MS };
+
+/// Names of the tracepoints at and after `from`, counters left out.
+fn passed(record: &Record, from: u64) -> Vec<(usize, &'static str)> {
+    let all = record.all.iter().filter(|event| event.0 >= from);
+    all.map(|&(_, cpu, name)| (cpu, name))
+        .filter(|event| event.1 != "counter")
+        .collect()
+}
+
+/// Task 0, on CPU 0, wakes task 1, which slept on CPU 1 and finds it taken.
+#[test]
+fn a_wakeup_on_another_cpu() {
+    let mut record = Record::default();
+    let waker = task(0, &[RUN, RUN, RUN, Op::SemPost { semaphore: 0 }, RUN]).on(&[0]);
+    let wakee = task(0, &[Op::SemWait { semaphore: 0 }, RUN]);
+    let hog = task(MS, &[Op::Run { ns: 90 * MS }]).on(&[1]);
+    let tasks = [waker, wakee.on(&[1, 2]), hog];
+    begin_recorded(&machine(3, 3), &workload(&tasks), &mut record, |sim| {
+        sim.until(9 * MS)
+    });
+    assert_eq!(record.runs_of(1)[0].1, 1);
+    let woken = record.wakings_of(1)[0];
+    let expected = [
+        (0, "sched_waking"),
+        (0, "decision"),
+        (2, "sched_migrate_task"),
+        (2, "sched_wakeup"),
+        (2, "cpu_idle exit"),
+        (2, "sched_switch"),
+    ];
+    assert_eq!(passed(&record, woken)[..6], expected);
+}
+
+/// From fork to exit, and from idle to idle.
+#[test]
+fn the_life_of_a_task() {
+    let mut record = Record::default();
+    let tasks = [task(0, &[RUN, Op::Sleep { ns: 50 * MS }, RUN])];
+    begin_recorded(&machine(1, 1), &workload(&tasks), &mut record, |sim| {
+        sim.until(100 * MS)
+    });
+    let names: Vec<&str> = passed(&record, 0).iter().map(|event| event.1).collect();
+    let idle = ["cpu_idle enter", "cpu_idle exit"];
+    let told: Vec<&str> = names
+        .into_iter()
+        .filter(|name| !idle.contains(name))
+        .collect();
+    assert_eq!(
+        told,
+        [
+            "sched_process_fork",
+            "decision",
+            "sched_wakeup_new",
+            "sched_switch",
+            "sched_switch",
+            "sched_waking",
+            "decision",
+            "sched_wakeup",
+            "sched_switch",
+            "sched_process_exit",
+            "sched_switch",
+        ]
+    );
+    for pair in record.all.windows(2) {
+        assert!(pair[0].0 <= pair[1].0, "time goes back: {pair:?}");
+    }
+}
+
+/// A nanosecond, a CPU, a task: each makes another hash.
+#[test]
+fn the_hash_is_of_all_that_happens() {
+    let hash = |ns, cpu, first| {
+        let sleeper = task(0, &[Op::Sleep { ns }, RUN]).on(&[cpu]);
+        let other = task(0, &[Op::Sleep { ns: 3 * MS }, RUN]).on(&[cpu]);
+        let tasks = if first {
+            [sleeper, other]
+        } else {
+            [other, sleeper]
+        };
+        begin(&machine(2, 2), &workload(&tasks), |sim| {
+            sim.until(50 * MS);
+            sim.hash
+        })
+    };
+    let mut hashes = vec![
+        hash(MS, 0, true),
+        hash(MS + 1, 0, true),
+        hash(MS, 1, true),
+        hash(MS, 0, false),
+    ];
+    assert_eq!(hashes[0], hash(MS, 0, true));
+    hashes.sort_unstable();
+    hashes.dedup();
+    assert_eq!(hashes.len(), 4);
+}

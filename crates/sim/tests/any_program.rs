@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Programs drawn at random, on machines drawn at random, with the invariants
+//! proved after every event: nothing panics, nothing is lost, everything ends.
+//!
+//! The programs cannot wait for each other in a circle: locks are taken one at a
+//! time and given back, and who waits for something that another task gives
+//! waits for a task of a lower number, in the order in which it gives.
+
+mod common;
+
+use alight_workload::program::{
+    Attributes, ChannelKind, Op, Policy, TimerMode, TimerOrigin, Workload,
+};
+use common::{Run, SCHEDULERS, given, machine};
+use proptest::prelude::*;
+
+/// Machines small enough that their checks take no time.
+const MACHINES: [&str; 7] = [
+    "ca9x4",
+    "gs101",
+    "hikey620",
+    "juno-r0",
+    "rk3588",
+    "sdm845-phantom",
+    "tc2",
+];
+const US: u64 = 1000;
+
+/// What a task does by itself.
+#[derive(Debug, Clone)]
+enum Step {
+    Plain(Vec<Op>),
+    /// Some of it under a lock.
+    Locked(u32, Vec<Op>),
+    /// Again and again.
+    Repeated(u64, Vec<Op>),
+    /// Gives to a task of a higher number, which takes: (which, how, how much).
+    Handed(prop::sample::Index, Handover, u32),
+}
+
+/// How something is handed over.
+#[derive(Debug, Clone, Copy)]
+enum Handover {
+    Semaphore,
+    Pipe,
+    Socket,
+}
+
+fn plain() -> impl Strategy<Value = Op> {
+    let mode = prop::sample::select(vec![
+        TimerMode::Relative,
+        TimerMode::Absolute,
+        TimerMode::SkipMissed,
+    ]);
+    prop_oneof![
+        4 => (0..3000u64).prop_map(|us| Op::Run { ns: us * US }),
+        2 => (0..8000u64).prop_map(|us| Op::Sleep { ns: us * US }),
+        2 => Just(Op::Yield),
+        1 => (0..2000u64).prop_map(|us| Op::RunWall { ns: us * US }),
+        1 => (0..100_000u64).prop_map(|bytes| Op::Memory { bytes }),
+        1 => (1..5000u64, mode).prop_map(|(us, mode)| Op::Timer {
+            slot: 0,
+            period_ns: us * US,
+            mode,
+            origin: TimerOrigin::FirstUse,
+            histogram: Some(0),
+        }),
+        1 => (0..4u32).prop_map(|attributes| Op::SetAttributes { attributes }),
+        1 => Just(Op::Unlock { mutex: 3 }),
+        1 => Just(Op::Signal { condition: 0 }),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let some = || prop::collection::vec(plain(), 1..5);
+    let how = prop::sample::select(vec![Handover::Semaphore, Handover::Pipe, Handover::Socket]);
+    prop_oneof![
+        3 => some().prop_map(Step::Plain),
+        2 => (0..3u32, some()).prop_map(|(mutex, ops)| Step::Locked(mutex, ops)),
+        1 => (0..6u64, some()).prop_map(|(count, ops)| Step::Repeated(count, ops)),
+        3 => (any::<prop::sample::Index>(), how, 1..200_000u32)
+            .prop_map(|(to, how, bytes)| Step::Handed(to, how, bytes)),
+    ]
+}
+
+/// The tasks' programs in one workload; each handover has a resource of its own.
+fn compile(tasks: &[Vec<Step>], niceness: &[i32]) -> Workload {
+    let mut programs: Vec<Vec<Op>> = vec![vec![]; tasks.len()];
+    let mut takes: Vec<Vec<Op>> = vec![vec![]; tasks.len()];
+    let mut channels = vec![];
+    let mut semaphores = 0;
+    for (at, steps) in tasks.iter().enumerate() {
+        // First what lower tasks hand over: whatever those wait for comes from lower ones still.
+        programs[at].append(&mut takes[at]);
+        for step in steps {
+            match step {
+                Step::Plain(ops) => programs[at].extend(ops),
+                Step::Locked(mutex, ops) => {
+                    programs[at].push(Op::Lock { mutex: *mutex });
+                    programs[at].extend(ops);
+                    programs[at].push(Op::Unlock { mutex: *mutex });
+                }
+                Step::Repeated(count, ops) => {
+                    let begin = programs[at].len() as u32 + 1;
+                    let end = begin + ops.len() as u32 + 1;
+                    programs[at].push(Op::LoopBegin {
+                        slot: 0,
+                        count: *count,
+                        end,
+                    });
+                    programs[at].extend(ops);
+                    programs[at].push(Op::LoopEnd { slot: 0, begin });
+                }
+                Step::Handed(to, how, bytes) => {
+                    let higher = tasks.len() - at - 1;
+                    if higher == 0 {
+                        continue;
+                    }
+                    let to = at + 1 + to.index(higher);
+                    let channel = channels.len() as u32;
+                    let (give, take) = match how {
+                        Handover::Semaphore => {
+                            semaphores += 1;
+                            let semaphore = semaphores - 1;
+                            (Op::SemPost { semaphore }, Op::SemWait { semaphore })
+                        }
+                        Handover::Pipe | Handover::Socket => {
+                            channels.push(match how {
+                                Handover::Pipe => ChannelKind::Pipe,
+                                _ => ChannelKind::Socket,
+                            });
+                            let bytes = *bytes;
+                            (Op::Write { channel, bytes }, Op::Read { channel, bytes })
+                        }
+                    };
+                    programs[at].push(give);
+                    takes[to].push(take);
+                }
+            }
+        }
+    }
+    let mut workload = given(programs);
+    workload.channels = channels;
+    workload.semaphores = semaphores;
+    workload.histograms = vec!["late".into()];
+    let some = Attributes::default;
+    workload.attributes = vec![
+        Attributes {
+            nice: Some(10),
+            ..some()
+        },
+        Attributes {
+            policy: Some(Policy::Idle),
+            nice: Some(0),
+            ..some()
+        },
+        Attributes {
+            policy: Some(Policy::Normal),
+            affinity: Some(vec![0, 3]),
+            ..some()
+        },
+        Attributes {
+            policy: Some(Policy::Batch),
+            lift_affinity: true,
+            uclamp_min: Some(200),
+            ..some()
+        },
+    ];
+    for (task, nice) in workload.tasks.iter_mut().zip(niceness) {
+        task.attributes.nice = Some(*nice);
+    }
+    workload
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn everything_ends(
+        tasks in prop::collection::vec(prop::collection::vec(step(), 0..6), 1..24),
+        niceness in prop::collection::vec(-20..20i32, 24),
+        on in prop::sample::select(&MACHINES[..]),
+        scheduler in prop::sample::select(&SCHEDULERS[..]),
+        seed in any::<u64>(),
+    ) {
+        let machine = machine(on);
+        let workloads = [compile(&tasks, &niceness)];
+        let run = Run { scheduler, seed, ..Run::new(&machine, &workloads) };
+        let outcome = run.go();
+        prop_assert!(outcome.is_ok(), "{on}, {scheduler}: {}", outcome.unwrap_err());
+    }
+}

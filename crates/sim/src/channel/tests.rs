@@ -109,6 +109,19 @@ fn a_reader_is_woken_by_what_it_waits_for() {
     }
 }
 
+/// What comes while the pipe is not empty wakes nobody: the reader on its way
+/// passes it on. On a socket each message wakes a reader.
+#[test]
+fn the_second_message_wakes_no_second_reader_of_a_pipe() {
+    for (kind, woken_from) in [(ChannelKind::Pipe, 0), (ChannelKind::Socket, 2)] {
+        let reader = task(0, &[READ]);
+        let writer = task(MS, &[WRITE, WRITE]);
+        let record = apart(kind, &[reader.clone(), reader, writer], |_| {});
+        let from = record.wakings.iter().find(|waking| waking.2 == 1);
+        assert_eq!(from, Some(&(MS, woken_from, 1)), "{kind:?}");
+    }
+}
+
 /// pipe_read(): a writer is woken once a page is free, forty messages later.
 #[test]
 fn a_writer_is_woken_when_the_pipe_stops_being_full() {

@@ -26,7 +26,7 @@ static __always_inline int asym_capacity_acts(const struct policy_ctx *c, u32 ta
 	       place_at(c, target)->asym_domain != POLICY_NONE;
 }
 
-static inline u32 asym_scan(const struct policy_ctx *c, u32 target)
+policy_apart u32 asym_scan(const struct policy_ctx *c, u32 target)
 {
 	const struct policy_domain *d = domain_at(c, place_at(c, target)->asym_domain);
 	u32 nr = c->topo->nr_cpus, best = policy_forget(POLICY_NONE), n;

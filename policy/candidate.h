@@ -68,12 +68,17 @@ static __always_inline void note(const struct policy_ctx *c, u32 step, u32 cpu, 
 }
 
 /* Count a CPU whose runqueue was read: the cost depends on how far it is. */
-static __always_inline void looked_at(const struct policy_ctx *c, u32 cpu)
+static __always_inline void count_look(const struct policy_ctx *c, int near)
 {
-	if (same_llc(c, cpu, c->this_cpu))
+	if (near)
 		c->answer->looked_near++;
 	else
 		c->answer->looked_far++;
+}
+
+static __always_inline void looked_at(const struct policy_ctx *c, u32 cpu)
+{
+	count_look(c, same_llc(c, cpu, c->this_cpu));
 }
 
 /* End of a search: @cpu, because of @step. */

@@ -30,6 +30,7 @@ static inline u32 idle_core_scan(const struct policy_ctx *c, const struct policy
 	u32 nr = c->topo->nr_cpus, n, i;
 	struct ring r = ring_from(target);
 	struct policy_llc *shared = llc_at(c, llc->llc);
+	int near = (int)policy_forget((u32)same_llc(c, target, c->this_cpu));
 
 	if (!shared->has_idle_cores)
 		return POLICY_NONE;
@@ -46,7 +47,7 @@ static inline u32 idle_core_scan(const struct policy_ctx *c, const struct policy
 		if (!mask_test(&c->scratch->cores, first))	/* its core was looked at */
 			continue;
 		if (place_at(c, first)->smt_domain == POLICY_NONE) {
-			looked_at(c, first);
+			count_look(c, near);
 			if (cpu_idle(c, first))
 				return first;
 			note(c, STEP_IDLE_CORE, first, VERDICT_CORE_BUSY, 0);
@@ -59,7 +60,7 @@ static inline u32 idle_core_scan(const struct policy_ctx *c, const struct policy
 			if (sibling >= nr)
 				break;
 			mask_clear(&c->scratch->cores, sibling);
-			looked_at(c, sibling);
+			count_look(c, near);
 			if (!cpu_idle(c, sibling))
 				idle = 0;
 			sibling++;
@@ -98,6 +99,7 @@ static inline u32 llc_scan(const struct policy_ctx *c, const struct policy_domai
 	u32 nr = c->topo->nr_cpus, found = policy_forget(POLICY_NONE), n;
 	u32 kept = policy_forget(POLICY_NONE), looked = 0;
 	u32 budget = policy_forget(scan_budget(c, llc->weight));
+	int near = (int)policy_forget((u32)same_llc(c, target, c->this_cpu));
 	struct ring r = ring_from(target);
 
 	if (place_at(c, c->this_cpu)->llc_domain == POLICY_NONE)
@@ -116,7 +118,7 @@ static inline u32 llc_scan(const struct policy_ctx *c, const struct policy_domai
 			note(c, STEP_LLC_SCAN, cpu, VERDICT_NOT_ALLOWED, 0);
 			continue;
 		}
-		looked_at(c, cpu);
+		count_look(c, near);
 		if (cpu_idle(c, cpu) || (!c->k->sched_idle_last && cpu_sched_idle(c, cpu))) {
 			found = cpu;
 			break;
@@ -144,6 +146,7 @@ static inline u32 llc_scan(const struct policy_ctx *c, const struct policy_domai
 static inline u32 smt_scan(const struct policy_ctx *c, u32 target)
 {
 	u32 nr = c->topo->nr_cpus, kept = policy_forget(POLICY_NONE), cpu = 0, n;
+	int near = (int)policy_forget((u32)same_llc(c, target, c->this_cpu));
 	const struct policy_domain *core;
 
 	if (place_at(c, target)->smt_domain == POLICY_NONE)
@@ -153,7 +156,7 @@ static inline u32 smt_scan(const struct policy_ctx *c, u32 target)
 		cpu = mask_next_and(&core->span, c->allowed, cpu, nr);
 		if (cpu >= nr)
 			break;
-		looked_at(c, cpu);
+		count_look(c, near);
 		if (cpu_idle(c, cpu) || (!c->k->sched_idle_last && cpu_sched_idle(c, cpu)))
 			return cpu;
 		if (kept == POLICY_NONE && cpu_sched_idle(c, cpu))

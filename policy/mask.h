@@ -25,9 +25,12 @@
 #ifdef __bpf__
 #define policy_leaf __attribute__((noinline))
 #define policy_nonnull __attribute__((btf_decl_tag("arg:nonnull")))
+#define policy_apart static inline
 #else
 #define policy_leaf static inline
 #define policy_nonnull
+/* A search of its own: its variables are kept out of the way of the common one. */
+#define policy_apart static __attribute__((noinline))
 #endif
 
 /*
@@ -82,14 +85,28 @@ policy_leaf u32 mask_next_and(const struct policy_mask *a policy_nonnull,
 	if (from >= nr)
 		return nr;
 	word = from / 64;
+#ifndef __bpf__
+	{	/* As a rule the answer is in the first word. */
+		u64 bits = a->w[word] & b->w[word] & ~0ull << (from % 64);
+
+		if (bits) {
+			u32 cpu = word * 64 + lowest_bit(bits);
+
+			return cpu < nr ? cpu : nr;
+		}
+		word++;
+	}
+#endif
 	policy_for(i, word, POLICY_MASK_WORDS) {
 		u32 w = policy_bound(i, POLICY_MASK_WORDS);
 		u64 bits = a->w[w] & b->w[w];
 
 		if (i * 64 >= nr)
 			break;
+#ifdef __bpf__
 		if (i == word)
 			bits &= ~0ull << (from % 64);
+#endif
 		if (bits) {
 			u32 cpu = i * 64 + lowest_bit(bits);
 

@@ -95,32 +95,34 @@ struct policy_task {
 	u32 unused;
 };
 
-/* What a policy may know of a CPU's runqueue. */
+/* What a policy may know of a CPU's runqueue. What every search reads comes first. */
 struct policy_cpu {
-	struct policy_pelt cfs;		/* root cfs_rq */
-	struct policy_pelt13 pelt13;
-	u64 clock;			/* rq clock */
-	u64 clock_pelt;			/* scaled by capacity and frequency */
-	u64 lost_idle;			/* lost_idle_time */
-	u64 idle_stamp;			/* when it went idle, 0 while busy */
-	u64 avg_idle;			/* mean idle length, the newidle and scan budget */
-	u64 scan_cost;			/* avg_scan_cost of its LLC domain */
-	u32 weight;			/* sum of weights queued, current included */
+	u8 curr_is_idle;		/* the idle task is current */
+	u8 wakeup_pending;		/* a remote wakeup is on its way (ttwu_pending, wake list) */
+	u8 offline;
+	u8 unused8;
 	u32 nr_running;			/* all classes, current included */
 	u32 h_nr_running;		/* fair tasks, current included */
 	u32 h_nr_idle;			/* SCHED_IDLE ones among them */
+	u32 weight;			/* sum of weights queued, current included */
 	u32 est_enqueued;		/* sum of util_est of runnable tasks */
 	u32 capacity_orig;
 	u32 capacity;			/* left for the fair class, >= 1 */
 	u32 freq_scale;			/* current / top frequency, 1024 = top */
 	u32 exit_latency;		/* of the idle state it is in, ns; POLICY_NONE if unknown */
+	u64 clock;			/* rq clock */
+	u64 clock_pelt;			/* scaled by capacity and frequency */
+	u64 lost_idle;			/* lost_idle_time */
+	struct policy_pelt cfs;		/* root cfs_rq */
+	u64 idle_stamp;			/* when it went idle, 0 while busy */
+	u64 avg_idle;			/* mean idle length, the newidle and scan budget */
+	u64 scan_cost;			/* avg_scan_cost of its LLC domain */
 	u32 removed_util;		/* left by wake migration, applied at the next update */
 	u32 removed_load;
 	u32 removed_run;
-	u8 curr_is_idle;		/* the idle task is current */
-	u8 wakeup_pending;		/* a remote wakeup is on its way (ttwu_pending, wake list) */
-	u8 offline;
-	u8 unused[5];
+	u32 unused32;
+	struct policy_pelt13 pelt13;
+	u64 unused[2];			/* up to a whole number of cache lines */
 };
 
 /* Flags of a domain (SD_*). */
@@ -161,14 +163,14 @@ struct policy_group {
 
 /* Where a CPU sits. */
 struct policy_place {
-	u32 domain[POLICY_MAX_LEVELS];	/* small to large */
-	u32 group[POLICY_MAX_LEVELS];	/* its own group in each */
-	u32 nr_domains;
 	u32 llc;			/* cpus_share_cache: same number */
 	u32 llc_domain;			/* sd_llc, POLICY_NONE if it has none */
 	u32 asym_domain;		/* sd_asym_cpucapacity, or POLICY_NONE */
 	u32 smt_domain;			/* its core if it has SMT siblings, else POLICY_NONE */
 	u32 node;
+	u32 nr_domains;
+	u32 domain[POLICY_MAX_LEVELS];	/* small to large */
+	u32 group[POLICY_MAX_LEVELS];	/* its own group in each */
 };
 
 /* State shared by the CPUs of one LLC (sched_domain_shared). */

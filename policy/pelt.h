@@ -35,8 +35,13 @@ static inline u64 pelt_decay(u64 v, u64 n)
 		return 0;
 	v >>= n / 32;
 	f = inv[n % 32];
-	/* (v * f) >> 32 in 96 bits: v is split so that neither product overflows. */
+	/* (v * f) >> 32 in 96 bits */
+#if defined(__SIZEOF_INT128__) && !defined(__bpf__)
+	return (u64)(((unsigned __int128)v * f) >> 32);
+#else
+	/* v is split so that neither product overflows */
 	return (v >> 32) * f + (((v & 0xffffffff) * f) >> 32);
+#endif
 }
 
 /*

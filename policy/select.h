@@ -57,7 +57,7 @@ static inline u32 walk_domains(const struct policy_ctx *c, int want, u32 *target
 }
 
 /* The search may end on a CPU that the task must not use (select_fallback_rq). */
-static inline u32 fallback(const struct policy_ctx *c)
+policy_apart u32 fallback(const struct policy_ctx *c)
 {
 	u32 nr = c->topo->nr_cpus, node = place_at(c, c->prev_cpu)->node, cpu = 0, first, n;
 

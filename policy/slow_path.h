@@ -315,7 +315,7 @@ static inline s32 level_below(const struct policy_ctx *c, u32 cpu, u32 weight)
 }
 
 /* Search downwards from domain level @level of this CPU, @top. */
-static inline u32 slow_path(const struct policy_ctx *c, u32 level)
+policy_apart u32 slow_path(const struct policy_ctx *c, u32 level)
 {
 	u32 cpu = c->this_cpu, moved = 0, n;
 	const struct policy_domain *d;

@@ -144,34 +144,26 @@ impl Default for Task {
     }
 }
 
-/// What a policy may know of a CPU's runqueue.
+/// What a policy may know of a CPU's runqueue. What every search reads comes first.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cpu {
-    /// Signals of the root fair queue.
-    pub cfs: Pelt,
-    /// Signals of the queue in the form of 2013.
-    pub pelt13: Pelt13,
-    /// Runqueue clock, ns.
-    pub clock: u64,
-    /// Clock scaled by capacity and frequency, ns.
-    pub clock_pelt: u64,
-    /// Idle time that never was, ns.
-    pub lost_idle: u64,
-    /// When it went idle, 0 while busy, ns.
-    pub idle_stamp: u64,
-    /// Mean idle length, ns.
-    pub avg_idle: u64,
-    /// `avg_scan_cost`, ns.
-    pub scan_cost: u64,
-    /// Sum of the weights queued, current included.
-    pub weight: u32,
+    /// The idle task is current (0 or 1).
+    pub curr_is_idle: u8,
+    /// A remote wakeup is on its way (0 or 1).
+    pub wakeup_pending: u8,
+    /// Not usable (0 or 1).
+    pub offline: u8,
+    #[doc(hidden)]
+    pub unused8: u8,
     /// Runnable tasks of all classes.
     pub nr_running: u32,
     /// Runnable fair tasks.
     pub h_nr_running: u32,
     /// `SCHED_IDLE` ones among them.
     pub h_nr_idle: u32,
+    /// Sum of the weights queued, current included.
+    pub weight: u32,
     /// Sum of `util_est` of the runnable tasks.
     pub est_enqueued: u32,
     /// Capacity at the top frequency.
@@ -182,50 +174,64 @@ pub struct Cpu {
     pub freq_scale: u32,
     /// Exit latency of the idle state it is in, ns; [`NONE`] if unknown.
     pub exit_latency: u32,
+    /// Runqueue clock, ns.
+    pub clock: u64,
+    /// Clock scaled by capacity and frequency, ns.
+    pub clock_pelt: u64,
+    /// Idle time that never was, ns.
+    pub lost_idle: u64,
+    /// Signals of the root fair queue.
+    pub cfs: Pelt,
+    /// When it went idle, 0 while busy, ns.
+    pub idle_stamp: u64,
+    /// Mean idle length, ns.
+    pub avg_idle: u64,
+    /// `avg_scan_cost`, ns.
+    pub scan_cost: u64,
     /// Utilization that left by wake migration.
     pub removed_util: u32,
     /// Load that left.
     pub removed_load: u32,
     /// Runnable that left.
     pub removed_run: u32,
-    /// The idle task is current (0 or 1).
-    pub curr_is_idle: u8,
-    /// A remote wakeup is on its way (0 or 1).
-    pub wakeup_pending: u8,
-    /// Not usable (0 or 1).
-    pub offline: u8,
     #[doc(hidden)]
-    pub unused: [u8; 5],
+    pub unused32: u32,
+    /// Signals of the queue in the form of 2013.
+    pub pelt13: Pelt13,
+    #[doc(hidden)]
+    pub unused: [u64; 2],
 }
 
 impl Default for Cpu {
     /// An idle CPU of full capacity.
     fn default() -> Self {
         Cpu {
-            cfs: Pelt::default(),
-            pelt13: Pelt13::default(),
-            clock: 0,
-            clock_pelt: 0,
-            lost_idle: 0,
-            idle_stamp: 0,
-            avg_idle: 0,
-            scan_cost: 0,
-            weight: 0,
+            curr_is_idle: 1,
+            wakeup_pending: 0,
+            offline: 0,
+            unused8: 0,
             nr_running: 0,
             h_nr_running: 0,
             h_nr_idle: 0,
+            weight: 0,
             est_enqueued: 0,
             capacity_orig: 1024,
             capacity: 1024,
             freq_scale: 1024,
             exit_latency: NONE,
+            clock: 0,
+            clock_pelt: 0,
+            lost_idle: 0,
+            cfs: Pelt::default(),
+            idle_stamp: 0,
+            avg_idle: 0,
+            scan_cost: 0,
             removed_util: 0,
             removed_load: 0,
             removed_run: 0,
-            curr_is_idle: 1,
-            wakeup_pending: 0,
-            offline: 0,
-            unused: [0; 5],
+            unused32: 0,
+            pelt13: Pelt13::default(),
+            unused: [0; 2],
         }
     }
 }
@@ -334,12 +340,6 @@ impl Group {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// Its domains, small to large.
-    pub domain: [u32; MAX_LEVELS],
-    /// Its own group in each.
-    pub group: [u32; MAX_LEVELS],
-    /// Number of domains.
-    pub nr_domains: u32,
     /// Last-level cache number.
     pub llc: u32,
     /// Domain of the LLC, or [`NONE`].
@@ -350,6 +350,12 @@ pub struct Place {
     pub smt_domain: u32,
     /// NUMA node.
     pub node: u32,
+    /// Number of domains.
+    pub nr_domains: u32,
+    /// Its domains, small to large.
+    pub domain: [u32; MAX_LEVELS],
+    /// Its own group in each.
+    pub group: [u32; MAX_LEVELS],
 }
 
 /// State shared by an LLC.

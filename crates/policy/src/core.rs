@@ -5,24 +5,26 @@ use crate::abi::{
     Answer, Cpu, Ctx, Domain, Group, Llc, Mask, Note, Notes, Params, Place, Task, Topology,
     domain_flag, table,
 };
+use std::mem::MaybeUninit;
 
 /// The views of one machine. A world keeps them up to date in place.
 #[derive(Debug, Clone)]
+#[repr(C)]
 pub struct Core {
-    /// The scheduler's rules, features and tunables.
-    pub params: Params,
-    /// Facts of the whole machine.
-    pub topology: Topology,
+    /// View of each CPU.
+    pub cpus: Vec<Cpu>,
+    /// Where each CPU sits.
+    pub places: Vec<Place>,
     /// All domains.
     pub domains: Vec<Domain>,
     /// All groups.
     pub groups: Vec<Group>,
-    /// Where each CPU sits.
-    pub places: Vec<Place>,
     /// State of each LLC.
     pub llcs: Vec<Llc>,
-    /// View of each CPU.
-    pub cpus: Vec<Cpu>,
+    /// Facts of the whole machine.
+    pub topology: Topology,
+    /// The scheduler's rules, features and tunables.
+    pub params: Params,
 }
 
 /// Why a CPU is wanted.
@@ -89,8 +91,8 @@ impl Core {
         let nr = self.topology.nr_cpus;
         debug_assert!(wakeup.waker.cpu < nr && wakeup.task.prev_cpu < nr);
         debug_assert!(self.cpus.len() == nr as usize && self.places.len() == nr as usize);
-        let mut answer = Answer::default();
-        let mut scratch = Mask::EMPTY;
+        let mut answer = MaybeUninit::<Answer>::uninit();
+        let mut scratch = MaybeUninit::<Mask>::uninit();
         let ctx = Ctx {
             k: &self.params,
             topo: &self.topology,
@@ -103,8 +105,8 @@ impl Core {
             p: wakeup.task,
             cur: wakeup.waker.task,
             allowed: wakeup.allowed,
-            scratch: &mut scratch,
-            answer: &mut answer,
+            scratch: scratch.as_mut_ptr(),
+            answer: answer.as_mut_ptr(),
             notes,
             now: wakeup.now,
             this_cpu: wakeup.waker.cpu,
@@ -118,7 +120,10 @@ impl Core {
         // SAFETY: every pointer is valid and, where written through, exclusively
         // borrowed for the call; indices come from the topology, which the
         // builder of `Core` keeps within the vectors.
-        unsafe { (table().select)(&ctx) };
-        answer
+        // The core sets its working memory before it reads it, and all of the answer.
+        unsafe {
+            (table().select)(&ctx);
+            answer.assume_init()
+        }
     }
 }

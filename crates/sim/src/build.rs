@@ -6,7 +6,7 @@ use crate::api::{Error, Scenario};
 use crate::balance::Nohz;
 use crate::cfs;
 use crate::channel::Channel;
-use crate::cost::CpuCosts;
+use crate::cost::{CpuCosts, OpCost};
 use crate::queue::{NEVER, Queue};
 use crate::rng::{Purpose, below};
 use crate::state::{
@@ -463,7 +463,10 @@ impl<'a> Builder<'a> {
             ..Default::default()
         };
         views.extend((0..nr_cpus as u32).map(idle_view));
-        let cpus = (0..nr_cpus).map(|cpu| new_cpu(machine, cpu)).collect();
+        let mut costs = vec![];
+        let cpus = (0..nr_cpus)
+            .map(|cpu| new_cpu(machine, cpu, kind_of_cpu(machine, cpu, &mut costs)))
+            .collect();
         let latency_limit_us = scenario
             .workloads
             .iter()
@@ -482,10 +485,16 @@ impl<'a> Builder<'a> {
             core,
             views: views.into(),
             cpus,
+            costs: costs.into(),
             nodes: Nodes::new(parts.tasks.len()),
             tasks: parts.tasks.into(),
             queue: Queue::new(nr_cpus),
             freq_queue: Queue::new(machine.freq_domains.len()),
+            op_costs: parts
+                .ops
+                .iter()
+                .map(|op| OpCost::of(op, &parts.channels))
+                .collect(),
             ops: parts.ops.into(),
             comms: parts.comms,
             masks: parts.masks.into(),
@@ -519,10 +528,23 @@ impl<'a> Builder<'a> {
     }
 }
 
-/// A CPU before it idles for the first time.
-fn new_cpu(machine: &Machine, cpu: usize) -> Cpu {
+/// Index of the costs of `cpu` in `kinds`, added if they are the first such.
+fn kind_of_cpu(machine: &Machine, cpu: usize, kinds: &mut Vec<CpuCosts>) -> u32 {
     let place = &machine.cpus[cpu];
-    let costs = &machine.core_types[place.core_type].costs;
+    let costs = CpuCosts::new(
+        &machine.core_types[place.core_type].costs,
+        place.capacity_orig,
+    );
+    let known = kinds.iter().position(|kind| *kind == costs);
+    known.unwrap_or_else(|| {
+        kinds.push(costs);
+        kinds.len() - 1
+    }) as u32
+}
+
+/// A CPU before it idles for the first time.
+fn new_cpu(machine: &Machine, cpu: usize, costs: u32) -> Cpu {
+    let place = &machine.cpus[cpu];
     Cpu {
         phase: Phase::Idle,
         curr: NONE,
@@ -545,7 +567,7 @@ fn new_cpu(machine: &Machine, cpu: usize) -> Cpu {
         next: NONE,
         last: NONE,
         lru: List::default(),
-        costs: CpuCosts::new(costs, place.capacity_orig),
+        costs,
         idle: Default::default(),
         balance: Default::default(),
         stats: Default::default(),

@@ -138,7 +138,7 @@ impl Channel {
 impl Sim<'_> {
     /// Waits for the channel's lock, first come first served, and for its lines.
     fn enter_channel(&mut self, cpu: usize, id: u32) {
-        let hold = self.ns(cpu, self.cpus[cpu].costs.lock_hold);
+        let hold = self.ns(cpu, self.costs(cpu).lock_hold);
         let at = self.reached(cpu);
         let channel = &mut self.channels[id as usize];
         let wait = channel.lock.take(at, hold);

@@ -5,20 +5,18 @@
 //! frequency of a core is `ns * capacity_orig` units, so that a slower clock
 //! stretches it. Memory latencies are plain time (stall).
 
+use crate::channel::Channel;
 use crate::state::Sim;
 use crate::timeline::NONE;
 use alight_machine::{Costs, Machine};
 use alight_policy::Answer;
+use alight_workload::program::Op;
 
-/// Kernel path costs of one CPU, in units.
-#[derive(Debug, Clone, Copy, Default)]
+/// Kernel path costs of one kind of CPU, in units.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct CpuCosts {
     pub switch: u64,
-    pub yield_: u64,
     pub futex: u64,
-    pub mutex: u64,
-    pub pipe: u64,
-    pub socket: u64,
     pub wakeup: u64,
     pub select: u64,
     pub scan_local: u64,
@@ -34,7 +32,8 @@ pub(crate) struct CpuCosts {
     pub tick: u64,
     pub timer: u64,
     pub idle_exit: u64,
-    pub fork: u64,
+    /// Of an operation, by [`OpCost`].
+    pub ops: [u64; OpCost::Own as usize],
 }
 
 impl CpuCosts {
@@ -42,11 +41,7 @@ impl CpuCosts {
         let units = |ns: u32| u64::from(ns) * u64::from(capacity_orig);
         CpuCosts {
             switch: units(costs.switch_ns),
-            yield_: units(costs.yield_ns),
             futex: units(costs.futex_ns),
-            mutex: units(costs.mutex_ns),
-            pipe: units(costs.pipe_ns),
-            socket: units(costs.socket_ns),
             wakeup: units(costs.wakeup_ns),
             select: units(costs.select_ns),
             scan_local: units(costs.scan_local_ns),
@@ -62,7 +57,17 @@ impl CpuCosts {
             tick: units(costs.tick_ns),
             timer: units(costs.timer_ns),
             idle_exit: units(costs.idle_exit_ns),
-            fork: units(costs.fork_ns),
+            // In the order of `OpCost`.
+            ops: [
+                0,
+                costs.pipe_ns,
+                costs.socket_ns,
+                costs.mutex_ns,
+                costs.futex_ns,
+                costs.yield_ns,
+                costs.fork_ns,
+            ]
+            .map(units),
         }
     }
 
@@ -73,6 +78,61 @@ impl CpuCosts {
             + u64::from(answer.looked_near) * self.scan_local
             + u64::from(answer.looked_far) * self.scan_remote
             + u64::from(answer.summed) * self.slow_scan
+    }
+}
+
+/// What an operation costs, decided when it is loaded: the event loop need not
+/// look at its kind again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum OpCost {
+    Free,
+    Pipe,
+    Socket,
+    Mutex,
+    Futex,
+    Yield,
+    Fork,
+    /// Depends on the operation's operands or on the task.
+    Own,
+}
+
+impl OpCost {
+    pub fn of(op: &Op, channels: &[Channel]) -> Self {
+        match op {
+            Op::Io { .. } | Op::Poll { .. } => OpCost::Pipe,
+            Op::Write { channel, .. } | Op::Read { channel, .. } => {
+                if channels[*channel as usize].is_pipe() {
+                    OpCost::Pipe
+                } else {
+                    OpCost::Socket
+                }
+            }
+            Op::Lock { .. }
+            | Op::Unlock { .. }
+            | Op::LockIndexed { .. }
+            | Op::UnlockIndexed { .. }
+            | Op::SemPost { .. }
+            | Op::SemWait { .. }
+            | Op::Signal { .. }
+            | Op::Broadcast { .. }
+            | Op::Wait { .. }
+            | Op::Barrier { .. } => OpCost::Mutex,
+            Op::Sleep { .. } | Op::Timer { .. } | Op::SetAttributes { .. } => OpCost::Futex,
+            Op::Yield => OpCost::Yield,
+            Op::Fork { .. } => OpCost::Fork,
+            Op::Exit
+            | Op::LoopBegin { .. }
+            | Op::LoopEnd { .. }
+            | Op::Take { .. }
+            | Op::Count { .. }
+            | Op::Mark { .. } => OpCost::Free,
+            Op::Run { .. }
+            | Op::RunWall { .. }
+            | Op::Memory { .. }
+            | Op::Chase { .. }
+            | Op::WaitChildren => OpCost::Own,
+        }
     }
 }
 
@@ -90,6 +150,12 @@ fn line_ns(machine: &Machine, from: usize, to: usize) -> u64 {
 }
 
 impl Sim<'_> {
+    /// What kernel paths cost on `cpu`.
+    #[inline]
+    pub fn costs(&self, cpu: usize) -> &CpuCosts {
+        &self.costs[self.cpus[cpu].costs as usize]
+    }
+
     /// The clock of `cpu` changes to `rate` units a ns.
     pub fn set_rate(&mut self, cpu: usize, rate: u64) {
         self.cpus[cpu].rate = rate;
@@ -118,7 +184,7 @@ impl Sim<'_> {
     #[inline]
     pub fn take_rq_lock(&mut self, cpu: usize, target: usize) {
         let at = self.reached(cpu);
-        let costs = &self.cpus[cpu].costs;
+        let costs = self.costs(cpu);
         let hold = self.ns(cpu, costs.lock + costs.lock_hold);
         let wait = self.cpus[target].lock.take(at, hold);
         self.count_lock_wait(wait);

@@ -304,9 +304,9 @@ impl Sim<'_> {
             return;
         }
         self.freq[domain].change = Change::Switching { opp, again: None };
-        let switch = self.cpus[cpu].costs.switch;
+        let switch = self.costs(cpu).switch;
         if let Some(host) = self.sugov_host(domain, cpu) {
-            self.charge(host, 2 * self.cpus[host].costs.switch);
+            self.charge(host, 2 * self.costs(host).switch);
             self.arm(host);
         }
         let due = self.now + self.ns(cpu, switch) + limits.switch_ns;

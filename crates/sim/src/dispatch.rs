@@ -77,14 +77,10 @@ impl Sim<'_> {
                 self.balance_nohz(cpu);
             }
         }
-        while self.cpus[cpu]
-            .timers
-            .first_key()
-            .is_some_and(|at| at <= self.now)
-        {
+        while self.cpus[cpu].timers.first_at() <= self.now {
             let task = self.cpus[cpu].timers.first();
             self.cpus[cpu].timers.remove(&mut self.nodes, task);
-            self.charge(cpu, self.cpus[cpu].costs.timer);
+            self.charge(cpu, self.costs(cpu).timer);
             self.timer_expired(cpu, task);
         }
         if self.cpus[cpu].tick_at <= self.now {
@@ -94,7 +90,7 @@ impl Sim<'_> {
 
     fn tick_handler(&mut self, cpu: usize) {
         self.cpus[cpu].tick_at = self.next_tick();
-        self.charge(cpu, self.cpus[cpu].costs.tick);
+        self.charge(cpu, self.costs(cpu).tick);
         self.stats.ticks += 1;
         self.clock(cpu);
         if self.cpus[cpu].curr != NONE {
@@ -107,7 +103,7 @@ impl Sim<'_> {
     fn idle_interrupted(&mut self, cpu: usize) {
         let out = self.idle_leave(cpu, self.now);
         self.cpus[cpu].phase = Phase::Waking;
-        self.cpus[cpu].end = out + self.ns(cpu, self.cpus[cpu].costs.idle_exit);
+        self.cpus[cpu].end = out + self.ns(cpu, self.costs(cpu).idle_exit);
     }
 
     /// The CPU is out of its idle state: handle what came, then run a task or idle on.
@@ -192,7 +188,7 @@ impl Sim<'_> {
         let c = &mut self.cpus[cpu];
         c.phase = Phase::Running;
         c.segment_start = self.now;
-        let switch = c.costs.switch;
+        let switch = self.costs(cpu).switch;
         if self.tasks[task as usize].fresh {
             self.begin(cpu, task as usize);
         }
@@ -246,9 +242,9 @@ impl Sim<'_> {
         let at = if self.cpus[cpu].phase == Phase::Idle && self.idle_polling(cpu) {
             self.reached(from)
         } else {
-            self.charge(from, self.cpus[from].costs.ipi_send);
+            self.charge(from, self.costs(from).ipi_send);
             self.stats.ipis += 1;
-            self.reached(from) + self.ns(cpu, self.cpus[cpu].costs.ipi_receive)
+            self.reached(from) + self.ns(cpu, self.costs(cpu).ipi_receive)
         };
         let c = &mut self.cpus[cpu];
         if at < c.ipi_at {
@@ -275,7 +271,7 @@ impl Sim<'_> {
         self.clock(src);
         self.update_curr(src);
         let state = self.leave_current(src, task, true);
-        self.charge(src, 2 * self.cpus[src].costs.switch);
+        self.charge(src, 2 * self.costs(src).switch);
         self.detach_task(src, task);
         let next = self.pick_fair(src, false);
         if next != NONE {

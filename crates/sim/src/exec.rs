@@ -2,6 +2,7 @@
 //! Runs the tasks' programs: each operation first costs time on its CPU, then
 //! takes effect; what it wakes or waits for may change who runs.
 
+use crate::cost::OpCost;
 use crate::queue::NEVER;
 use crate::state::{Life, Sim};
 use crate::sync::Waiting;
@@ -91,14 +92,13 @@ impl Sim<'_> {
     /// behind it, which then stands at `pc`.
     #[inline]
     pub fn begin(&mut self, cpu: usize, task: usize) -> bool {
-        let op = self.ops[self.tasks[task].pc as usize];
-        let mut cost = self.cost(cpu, task, op);
+        let mut cost = self.cost(cpu, task);
         let mut fresh = false;
-        if matches!(op, Op::Run { .. }) {
+        if matches!(self.ops[self.tasks[task].pc as usize], Op::Run { .. }) {
             match self.skip_loops(task) {
                 Op::Run { .. } | Op::RunWall { .. } => fresh = true,
-                next => {
-                    let more = self.cost(cpu, task, next);
+                _ => {
+                    let more = self.cost(cpu, task);
                     cost.units = cost.units.saturating_add(more.units);
                     cost.stall += more.stall;
                 }
@@ -143,16 +143,27 @@ impl Sim<'_> {
         (*left != 0).then_some(begin)
     }
 
+    /// What the operation at `pc` costs.
     #[inline]
-    fn cost(&self, cpu: usize, task: usize, op: Op) -> Cost {
-        let c = &self.cpus[cpu].costs;
-        let units = |units| Cost {
-            units,
-            ..Cost::default()
-        };
+    fn cost(&self, cpu: usize, task: usize) -> Cost {
+        let pc = self.tasks[task].pc as usize;
+        match self.op_costs[pc] {
+            OpCost::Own => self.own_cost(cpu, task, self.ops[pc]),
+            fixed => Cost {
+                units: self.costs(cpu).ops[fixed as usize],
+                ..Cost::default()
+            },
+        }
+    }
+
+    #[inline]
+    fn own_cost(&self, cpu: usize, task: usize, op: Op) -> Cost {
         match op {
             // Scaled to units of work when the program was loaded.
-            Op::Run { ns } => units(ns),
+            Op::Run { ns } => Cost {
+                units: ns,
+                ..Cost::default()
+            },
             Op::RunWall { ns } => Cost {
                 wall_until: self.now + ns,
                 ..Cost::default()
@@ -165,34 +176,11 @@ impl Sim<'_> {
                 stall: self.chase_ns(bytes),
                 ..Cost::default()
             },
-            Op::Io { .. } | Op::Poll { .. } => units(c.pipe),
-            Op::Write { channel, .. } | Op::Read { channel, .. } => {
-                units(if self.channels[channel as usize].is_pipe() {
-                    c.pipe
-                } else {
-                    c.socket
-                })
-            }
-            Op::Lock { .. }
-            | Op::Unlock { .. }
-            | Op::LockIndexed { .. }
-            | Op::UnlockIndexed { .. }
-            | Op::SemPost { .. }
-            | Op::SemWait { .. } => units(c.mutex),
-            Op::Signal { .. } | Op::Broadcast { .. } | Op::Wait { .. } | Op::Barrier { .. } => {
-                units(c.mutex)
-            }
-            Op::Sleep { .. } | Op::Timer { .. } | Op::SetAttributes { .. } => units(c.futex),
-            Op::Yield => units(c.yield_),
-            Op::Fork { .. } => units(c.fork),
-            Op::WaitChildren if self.tasks[task].children != 0 => units(c.futex),
-            Op::WaitChildren
-            | Op::Exit
-            | Op::LoopBegin { .. }
-            | Op::LoopEnd { .. }
-            | Op::Take { .. }
-            | Op::Count { .. }
-            | Op::Mark { .. } => Cost::default(),
+            Op::WaitChildren if self.tasks[task].children != 0 => Cost {
+                units: self.costs(cpu).futex,
+                ..Cost::default()
+            },
+            _ => Cost::default(),
         }
     }
 
@@ -388,20 +376,15 @@ impl Sim<'_> {
     /// The task ends; its parent may have waited for that.
     fn exit(&mut self, cpu: usize, task: usize) {
         self.exit_current(cpu);
-        let Sim {
-            tasks,
-            workloads,
-            ops,
-            ..
-        } = self;
-        workloads[tasks[task].workload as usize].alive -= 1;
-        let parent = tasks[task].parent;
+        let workload = self.tasks[task].workload as usize;
+        self.workloads[workload].alive -= 1;
+        let parent = self.tasks[task].parent;
         if parent == NONE {
             return;
         }
-        let p = &mut tasks[parent as usize];
+        let p = &mut self.tasks[parent as usize];
         p.children -= 1;
-        let waits = p.life == Life::Asleep && matches!(ops[p.pc as usize], Op::WaitChildren);
+        let waits = p.life == Life::Asleep && matches!(self.ops[p.pc as usize], Op::WaitChildren);
         if p.children == 0 && waits {
             self.wake(cpu, parent, false);
         }

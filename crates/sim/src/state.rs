@@ -7,11 +7,11 @@
 use crate::api::{Decision, Watch};
 use crate::balance::CpuBalance;
 use crate::channel::Channel;
-use crate::cost::CpuCosts;
+use crate::cost::{CpuCosts, OpCost};
 use crate::cpufreq::FreqState;
 use crate::cpuidle::CpuIdle;
 use crate::energy::ClusterMeter;
-use crate::queue::{NEVER, Queue};
+use crate::queue::Queue;
 use crate::stats::{CpuStats, Histogram, Stats};
 use crate::sync::{BarrierState, Mutex, WaitQueue};
 use crate::table::Table;
@@ -32,56 +32,59 @@ pub(crate) enum Phase {
     Running,
 }
 
-/// A CPU.
+/// A CPU. What each of its events touches comes first: with hundreds of CPUs the
+/// cache misses are what an event costs.
+#[repr(C, align(64))]
 #[derive(Debug, Clone)]
 pub(crate) struct Cpu {
     pub phase: Phase,
-    /// Current task, [`NONE`] while idle.
-    pub curr: u32,
     /// The current task should give way.
     pub need_resched: bool,
-    /// Queued tasks by vruntime; the current one is not among them.
-    pub fair: Timeline,
-    /// Timers of tasks that sleep here.
-    pub timers: Timeline,
-    /// End of the current segment of execution, or of the way out of idle.
-    pub end: u64,
     /// An IPI asks it to balance for all idle CPUs.
     pub balance_kicked: bool,
+    /// Current task, [`NONE`] while idle.
+    pub curr: u32,
+    /// End of the current segment of execution, or of the way out of idle.
+    pub end: u64,
     /// Next tick, [`NEVER`] while it is stopped.
     pub tick_at: u64,
     /// Earliest interrupt on its way.
     pub ipi_at: u64,
     /// Start of what has not been accounted to the current task yet.
     pub segment_start: u64,
-    /// Units of work done in a ns: capacity at the current frequency.
-    pub rate: u64,
-    /// 2^32 / rate.
-    pub ns_per_unit: u64,
     /// Time that interrupts and wakeups took from the current task, ns.
     pub steal: u64,
-    /// Tasks sent by a wake list, first and last.
-    pub wake_list: List,
-    /// Runqueue lock.
-    pub lock: Interval,
+    /// 2^32 / rate.
+    pub ns_per_unit: u64,
+    /// Units of work done in a ns: capacity at the current frequency.
+    pub rate: u64,
+    /// Timers of tasks that sleep here.
+    pub timers: Timeline,
+    /// Queued tasks by vruntime; the current one is not among them.
+    pub fair: Timeline,
     pub min_vruntime: u64,
     /// vruntime of the current task counts from here.
     pub exec_start: u64,
+    /// Runqueue lock.
+    pub lock: Interval,
     /// CFS buddies.
     pub skip: u32,
     pub next: u32,
     pub last: u32,
     /// Fair tasks in balancing order: the head ran or came last.
     pub lru: List,
-    pub costs: CpuCosts,
-    pub idle: CpuIdle,
-    pub balance: CpuBalance,
-    pub stats: CpuStats,
-    /// Bytes brought into its private cache so far.
-    pub cache_fill: u64,
+    /// Tasks sent by a wake list, first and last.
+    pub wake_list: List,
+    /// Index into [`Sim::costs`].
+    pub costs: u32,
     pub freq_domain: u32,
     pub cluster: u32,
     pub core_type: u32,
+    /// Bytes brought into its private cache so far.
+    pub cache_fill: u64,
+    pub stats: CpuStats,
+    pub idle: CpuIdle,
+    pub balance: CpuBalance,
 }
 
 /// When something is held: the latest time that it was without a break.
@@ -140,7 +143,8 @@ pub(crate) enum Life {
     Dead,
 }
 
-/// A task.
+/// A task. What each sleep, wakeup and switch touches comes first.
+#[repr(C)]
 #[derive(Debug, Clone)]
 pub(crate) struct Task {
     pub life: Life,
@@ -154,19 +158,8 @@ pub(crate) struct Task {
     pub yielded: bool,
     pub timers_set: u8,
     pub nice: i8,
-    /// Workload it belongs to.
-    pub workload: u32,
     /// Position in [`Sim::ops`].
     pub pc: u32,
-    /// Register written by [`Op::Take`].
-    pub register: u32,
-    pub parent: u32,
-    pub children: u32,
-    pub process: u32,
-    /// Index into [`Sim::masks`].
-    pub affinity: u32,
-    /// 2^32 / weight.
-    pub inv_weight: u32,
     /// CPU whose runqueue or timers hold it.
     pub cpu: u32,
     /// Work until the operation at `pc` takes effect: time first, then units.
@@ -174,8 +167,6 @@ pub(crate) struct Task {
     pub units: u64,
     /// End of a wall-clock run, 0 if none.
     pub wall_until: u64,
-    /// Bytes of the operation at `pc` already moved.
-    pub moved: u32,
     pub vruntime: u64,
     /// Time run in all, and at the start of the current slice, ns.
     pub sum_exec: u64,
@@ -184,6 +175,14 @@ pub(crate) struct Task {
     pub last_run: u64,
     /// When its wakeup began; wakeup latency counts from here.
     pub wake_time: u64,
+    pub list_prev: u32,
+    pub list_next: u32,
+    /// Next in a wait queue.
+    pub wait_next: u32,
+    /// 2^32 / weight.
+    pub inv_weight: u32,
+    /// Index into [`Sim::masks`].
+    pub affinity: u32,
     /// CPU and fill mark of the cache that holds its working set.
     pub cache_cpu: u32,
     pub cache_mark: u64,
@@ -192,12 +191,17 @@ pub(crate) struct Task {
     pub timers: [u64; TIMER_SLOTS],
     /// Expected expiry that the timer operation at `pc` waits for.
     pub timer_point: u64,
+    /// Workload it belongs to.
+    pub workload: u32,
+    /// Bytes of the operation at `pc` already moved.
+    pub moved: u32,
+    /// Register written by [`Op::Take`].
+    pub register: u32,
+    pub parent: u32,
+    pub children: u32,
+    pub process: u32,
     /// When it started, ns.
     pub started: u64,
-    pub list_prev: u32,
-    pub list_next: u32,
-    /// Next in a wait queue.
-    pub wait_next: u32,
 }
 
 /// What one of the workloads shares.
@@ -239,51 +243,55 @@ pub(crate) struct Output<'a> {
     pub notes: Vec<alight_policy::Note>,
 }
 
-/// A run.
+/// A run. What every event touches comes first.
+#[repr(C)]
 pub(crate) struct Sim<'a> {
-    pub machine: &'a Machine,
     pub now: u64,
-    pub end_at: u64,
-    pub events: u64,
+    pub cpus: Table<Cpu>,
+    pub tasks: Table<Task>,
+    /// Views of the tasks, then of each CPU's idle task.
+    pub views: Table<alight_policy::Task>,
+    pub nodes: Nodes,
+    pub ops: Table<Op>,
+    pub op_costs: Table<OpCost>,
     pub hash: u64,
+    /// Next event of each CPU.
+    pub queue: Queue,
+    pub machine: &'a Machine,
+    pub events: u64,
+    pub end_at: u64,
     pub check: bool,
-    pub tunables: Tunables,
+    pub tracing: bool,
+    /// Kernel path costs by kind of CPU.
+    pub costs: Table<CpuCosts>,
     /// Ticks so far, and when the next one comes.
     pub jiffy: u64,
     pub jiffy_end: u64,
+    pub tunables: Tunables,
+    /// PM QoS: no idle state with a longer wakeup latency, ns.
+    pub latency_limit_ns: u64,
     pub core: Core,
-    /// Views of the tasks, then of each CPU's idle task.
-    pub views: Table<alight_policy::Task>,
-    pub cpus: Table<Cpu>,
-    pub tasks: Table<Task>,
-    pub nodes: Nodes,
-    /// Next event of each CPU.
-    pub queue: Queue,
     /// Pending change of each frequency domain.
     pub freq_queue: Queue,
-    pub ops: Table<Op>,
-    pub comms: Vec<String>,
+    pub freq: Table<FreqState>,
+    pub meters: Table<ClusterMeter>,
     pub masks: Table<Mask>,
-    pub attributes: Vec<crate::build::Attributes>,
-    pub workloads: Table<WorkloadState>,
     pub mutexes: Table<Mutex>,
+    pub channels: Table<Channel>,
+    pub counters: Table<u64>,
+    pub workloads: Table<WorkloadState>,
+    pub comms: Vec<String>,
+    pub attributes: Vec<crate::build::Attributes>,
     pub conditions: Vec<WaitQueue>,
     pub semaphores: Vec<(u32, WaitQueue)>,
     pub barriers: Vec<BarrierState>,
-    pub channels: Table<Channel>,
-    pub counters: Table<u64>,
     pub marks: Vec<MarkState>,
     pub histograms: Vec<Histogram>,
-    pub freq: Table<FreqState>,
-    pub meters: Table<ClusterMeter>,
+    pub stats: Stats,
     pub nohz: crate::balance::Nohz,
     /// CPUs with two or more runnable tasks.
     pub overloaded: Mask,
-    pub stats: Stats,
     pub out: Output<'a>,
-    pub tracing: bool,
-    /// PM QoS: no idle state with a longer wakeup latency, ns.
-    pub latency_limit_ns: u64,
 }
 
 impl Sim<'_> {
@@ -350,7 +358,7 @@ impl Sim<'_> {
             Phase::Waking => c.end,
             Phase::Idle => {
                 let interrupt = c.ipi_at.min(c.tick_at).min(c.idle.poll_until);
-                interrupt.min(c.timers.first_key().unwrap_or(NEVER))
+                interrupt.min(c.timers.first_at())
             }
             Phase::Running => {
                 let t = &self.tasks[c.curr as usize];
@@ -363,9 +371,7 @@ impl Sim<'_> {
                 }
                 c.end = c.segment_start + c.steal + rest;
                 let interrupt = c.ipi_at.min(c.tick_at);
-                c.end
-                    .min(interrupt)
-                    .min(c.timers.first_key().unwrap_or(NEVER))
+                c.end.min(interrupt).min(c.timers.first_at())
             }
         };
         self.queue.set(cpu, time);

@@ -118,11 +118,11 @@ impl Sim<'_> {
     /// Enters the kernel for a futex call: a FIFO queue at the bucket's lock.
     fn futex(&mut self, cpu: usize, mutex: u32) {
         let at = self.reached(cpu);
-        let hold = self.ns(cpu, self.cpus[cpu].costs.lock_hold);
+        let hold = self.ns(cpu, self.costs(cpu).lock_hold);
         let wait = self.mutexes[mutex as usize].bucket.take(at, hold);
         self.count_lock_wait(wait);
         self.cpus[cpu].steal += wait;
-        self.charge(cpu, self.cpus[cpu].costs.futex);
+        self.charge(cpu, self.costs(cpu).futex);
     }
 
     pub fn lock(&mut self, cpu: usize, mutex: u32) -> Effect {
@@ -165,7 +165,7 @@ impl Sim<'_> {
         if let Some(mutex) = mutex {
             self.unlock(cpu, mutex);
         }
-        self.charge(cpu, self.cpus[cpu].costs.futex);
+        self.charge(cpu, self.costs(cpu).futex);
         self.wait_on(cpu, Waiting::Condition(condition));
         self.tasks[task].waited = true;
         Effect::RetryAfterSleep
@@ -173,7 +173,7 @@ impl Sim<'_> {
 
     pub fn signal(&mut self, cpu: usize, condition: u32, all: bool) -> Effect {
         if !self.conditions[condition as usize].is_empty() {
-            self.charge(cpu, self.cpus[cpu].costs.futex);
+            self.charge(cpu, self.costs(cpu).futex);
             if all {
                 self.wake_all(cpu, Waiting::Condition(condition), false);
             } else {
@@ -186,7 +186,7 @@ impl Sim<'_> {
     pub fn sem_post(&mut self, cpu: usize, semaphore: u32) -> Effect {
         self.semaphores[semaphore as usize].0 += 1;
         if !self.semaphores[semaphore as usize].1.is_empty() {
-            self.charge(cpu, self.cpus[cpu].costs.futex);
+            self.charge(cpu, self.costs(cpu).futex);
             self.wake_one(cpu, Waiting::Semaphore(semaphore), false);
         }
         Effect::Done
@@ -198,7 +198,7 @@ impl Sim<'_> {
             *count -= 1;
             return Effect::Done;
         }
-        self.charge(cpu, self.cpus[cpu].costs.futex);
+        self.charge(cpu, self.costs(cpu).futex);
         self.wait_on(cpu, Waiting::Semaphore(semaphore));
         Effect::RetryAfterSleep
     }
@@ -208,11 +208,11 @@ impl Sim<'_> {
         b.arrived += 1;
         if b.arrived == b.parties {
             b.arrived = 0;
-            self.charge(cpu, self.cpus[cpu].costs.futex);
+            self.charge(cpu, self.costs(cpu).futex);
             self.wake_all(cpu, Waiting::Barrier(barrier), false);
             return Effect::Done;
         }
-        self.charge(cpu, self.cpus[cpu].costs.futex);
+        self.charge(cpu, self.costs(cpu).futex);
         self.wait_on(cpu, Waiting::Barrier(barrier));
         Effect::DoneAfterSleep
     }

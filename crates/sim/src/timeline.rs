@@ -7,10 +7,15 @@
 //! insertion gets a number that breaks the tie. Keys are compared by signed
 //! difference, so that virtual time may wrap.
 
+use crate::queue::NEVER;
 use crate::table::Table;
 
 /// No task.
 pub const NONE: u32 = u32::MAX;
+
+/// A child of a node: those before it hang on the left.
+const LEFT: usize = 0;
+const RIGHT: usize = 1;
 
 /// A task's node.
 #[derive(Debug, Clone, Copy)]
@@ -18,18 +23,18 @@ pub struct Node {
     key: u64,
     /// Number of the insertion.
     turn: u32,
-    left: u32,
-    right: u32,
     priority: u32,
+    child: [u32; 2],
+    parent: u32,
 }
 
 impl Node {
+    /// Without a branch: which way a search goes cannot be foretold.
     #[inline]
     fn before(&self, key: u64, turn: u32) -> bool {
-        match self.key.wrapping_sub(key) as i64 {
-            0 => (self.turn.wrapping_sub(turn) as i32) < 0,
-            difference => difference < 0,
-        }
+        let difference = self.key.wrapping_sub(key) as i64;
+        let earlier = (self.turn.wrapping_sub(turn) as i32) < 0;
+        (difference < 0) | ((difference == 0) & earlier)
     }
 }
 
@@ -47,9 +52,9 @@ impl Nodes {
             Node {
                 key: 0,
                 turn: 0,
-                left: NONE,
-                right: NONE,
                 priority: (x >> 32) as u32,
+                child: [NONE; 2],
+                parent: NONE,
             }
         };
         Nodes((0..n).map(node).collect())
@@ -61,6 +66,7 @@ impl Nodes {
 pub struct Timeline {
     root: u32,
     first: u32,
+    /// [`NEVER`] if there is no member.
     first_key: u64,
     len: u32,
     turns: u32,
@@ -71,7 +77,7 @@ impl Default for Timeline {
         Timeline {
             root: NONE,
             first: NONE,
-            first_key: 0,
+            first_key: NEVER,
             len: 0,
             turns: 0,
         }
@@ -91,6 +97,12 @@ impl Timeline {
         (self.first != NONE).then_some(self.first_key)
     }
 
+    /// Time of the first timer, [`NEVER`] if there is none.
+    #[inline]
+    pub fn first_at(&self) -> u64 {
+        self.first_key
+    }
+
     /// Number of members.
     pub fn len(&self) -> u32 {
         self.len
@@ -101,155 +113,125 @@ impl Timeline {
         let n = &mut nodes.0;
         let turn = self.turns;
         self.turns = turn.wrapping_add(1);
-        let priority = n[task as usize].priority;
+        self.len += 1;
+        let node = &mut n[task as usize];
+        node.key = key;
+        node.turn = turn;
+        node.child = [NONE; 2];
+        node.parent = NONE;
+        if self.root == NONE {
+            self.root = task;
+            self.first = task;
+            self.first_key = key;
+            return;
+        }
+        let priority = node.priority;
         // Down to where the new node's priority belongs.
         let mut parent = NONE;
-        let mut went_left = false;
+        let mut side = LEFT;
         let mut at = self.root;
         while at != NONE && n[at as usize].priority >= priority {
             parent = at;
-            went_left = !n[at as usize].before(key, turn);
-            at = if went_left {
-                n[at as usize].left
-            } else {
-                n[at as usize].right
-            };
+            side = usize::from(n[at as usize].before(key, turn));
+            at = n[at as usize].child[side];
         }
-        // Split what hangs there into smaller-or-equal and larger.
-        let (mut left, mut right) = (NONE, NONE);
-        let (mut left_tail, mut right_tail) = (NONE, NONE);
-        while at != NONE {
-            if !n[at as usize].before(key, turn) {
-                if right_tail == NONE {
-                    right = at;
-                } else {
-                    n[right_tail as usize].left = at;
-                }
-                right_tail = at;
-                at = n[at as usize].left;
-            } else {
-                if left_tail == NONE {
-                    left = at;
-                } else {
-                    n[left_tail as usize].right = at;
-                }
-                left_tail = at;
-                at = n[at as usize].right;
-            }
+        self.hang(n, parent, side, task);
+        if at != NONE {
+            split(n, at, task);
         }
-        if left_tail != NONE {
-            n[left_tail as usize].right = NONE;
-        }
-        if right_tail != NONE {
-            n[right_tail as usize].left = NONE;
-        }
-        n[task as usize] = Node {
-            key,
-            turn,
-            left,
-            right,
-            priority,
-        };
-        if parent == NONE {
-            self.root = task;
-        } else if went_left {
-            n[parent as usize].left = task;
-        } else {
-            n[parent as usize].right = task;
-        }
-        if self.first == NONE || (key.wrapping_sub(self.first_key) as i64) < 0 {
+        if (key.wrapping_sub(self.first_key) as i64) < 0 {
             self.first = task;
             self.first_key = key;
         }
-        self.len += 1;
     }
 
     /// Removes `task`, which must be a member.
     pub fn remove(&mut self, nodes: &mut Nodes, task: u32) {
+        self.len -= 1;
+        if self.len == 0 {
+            self.root = NONE;
+            self.first = NONE;
+            self.first_key = NEVER;
+            return;
+        }
+        if self.first == task {
+            self.first = self.next(nodes, task);
+            self.first_key = nodes.0[self.first as usize].key;
+        }
         let n = &mut nodes.0;
-        let (parent, went_left) = self.find(n, task);
-        let (mut a, mut b) = (n[task as usize].left, n[task as usize].right);
+        let Node {
+            child: [mut a, mut b],
+            parent,
+            ..
+        } = n[task as usize];
         // Merge its two subtrees into its place.
         let mut hook = parent;
-        let mut hook_left = went_left;
-        loop {
-            let take_a = match (a, b) {
-                (NONE, _) | (_, NONE) => break,
-                (a, b) => n[a as usize].priority >= n[b as usize].priority,
-            };
-            let taken = if take_a { a } else { b };
-            self.hang(n, hook, hook_left, taken);
-            hook = taken;
-            hook_left = !take_a;
-            if take_a {
-                a = n[a as usize].right;
+        let mut side = match parent {
+            NONE => LEFT,
+            parent => usize::from(n[parent as usize].child[RIGHT] == task),
+        };
+        while a != NONE && b != NONE {
+            if n[a as usize].priority >= n[b as usize].priority {
+                self.hang(n, hook, side, a);
+                (hook, side) = (a, RIGHT);
+                a = n[a as usize].child[RIGHT];
             } else {
-                b = n[b as usize].left;
+                self.hang(n, hook, side, b);
+                (hook, side) = (b, LEFT);
+                b = n[b as usize].child[LEFT];
             }
         }
-        self.hang(n, hook, hook_left, if a == NONE { b } else { a });
-        self.len -= 1;
-        if self.first == task {
-            self.first = self.leftmost(n, self.root);
-            self.first_key = if self.first == NONE {
-                0
-            } else {
-                n[self.first as usize].key
-            };
-        }
+        self.hang(n, hook, side, if a == NONE { b } else { a });
     }
 
     /// The member behind `task` (a member), or [`NONE`].
     pub fn next(&self, nodes: &Nodes, task: u32) -> u32 {
         let n = &nodes.0;
-        if n[task as usize].right != NONE {
-            return self.leftmost(n, n[task as usize].right);
-        }
-        let Node { key, turn, .. } = n[task as usize];
-        let mut at = self.root;
-        let mut candidate = NONE;
-        while at != task {
-            if !n[at as usize].before(key, turn) {
-                candidate = at;
-                at = n[at as usize].left;
-            } else {
-                at = n[at as usize].right;
+        let mut at = n[task as usize].child[RIGHT];
+        if at != NONE {
+            while n[at as usize].child[LEFT] != NONE {
+                at = n[at as usize].child[LEFT];
             }
+            return at;
         }
-        candidate
-    }
-
-    fn leftmost(&self, n: &Table<Node>, mut at: u32) -> u32 {
-        while at != NONE && n[at as usize].left != NONE {
-            at = n[at as usize].left;
+        let mut from = task;
+        at = n[task as usize].parent;
+        while at != NONE && n[at as usize].child[RIGHT] == from {
+            from = at;
+            at = n[at as usize].parent;
         }
         at
     }
 
-    fn hang(&mut self, n: &mut Table<Node>, parent: u32, left: bool, child: u32) {
-        if parent == NONE {
-            self.root = child;
-        } else if left {
-            n[parent as usize].left = child;
-        } else {
-            n[parent as usize].right = child;
+    /// Makes `child`, which may be none, a child of `parent`, or the root if that is none.
+    #[inline]
+    fn hang(&mut self, n: &mut Table<Node>, parent: u32, side: usize, child: u32) {
+        match parent {
+            NONE => self.root = child,
+            parent => n[parent as usize].child[side] = child,
+        }
+        if child != NONE {
+            n[child as usize].parent = parent;
         }
     }
+}
 
-    fn find(&self, n: &Table<Node>, task: u32) -> (u32, bool) {
-        let Node { key, turn, .. } = n[task as usize];
-        let (mut parent, mut left) = (NONE, false);
-        let mut at = self.root;
-        while at != task {
-            parent = at;
-            left = !n[at as usize].before(key, turn);
-            at = if left {
-                n[at as usize].left
-            } else {
-                n[at as usize].right
-            };
-        }
-        (parent, left)
+/// Parts the subtree at `at` into the members before and behind `task`, which
+/// become its children.
+fn split(n: &mut Table<Node>, mut at: u32, task: u32) {
+    let Node { key, turn, .. } = n[task as usize];
+    // Where the next member of either part goes: on the inner side of the last one.
+    let mut hooks = [(task, LEFT), (task, RIGHT)];
+    while at != NONE {
+        let part = usize::from(!n[at as usize].before(key, turn));
+        let (hook, side) = hooks[part];
+        n[hook as usize].child[side] = at;
+        n[at as usize].parent = hook;
+        hooks[part] = (at, 1 - part);
+        at = n[at as usize].child[1 - part];
+    }
+    for (hook, side) in hooks {
+        n[hook as usize].child[side] = NONE;
     }
 }
 

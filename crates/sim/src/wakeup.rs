@@ -20,7 +20,7 @@ impl Sim<'_> {
         self.stats.wakeups += 1;
 
         let answer = self.select(cpu, task, sync, Kind::Wake);
-        self.charge(cpu, self.cpus[cpu].costs.selection(&answer));
+        self.charge(cpu, self.costs(cpu).selection(&answer));
         self.count_wakeup(cpu, prev, &answer);
         let target = answer.cpu as usize;
         let migrated = target != prev;
@@ -33,7 +33,7 @@ impl Sim<'_> {
             self.stats.migrations_wake += 1;
         }
         if self.core.places[cpu].llc == self.core.places[target].llc {
-            self.charge(cpu, self.cpus[cpu].costs.wakeup);
+            self.charge(cpu, self.costs(cpu).wakeup);
             self.take_rq_lock(cpu, target);
             self.activate(target, task, migrated);
             if self.cpus[target].need_resched {
@@ -49,7 +49,7 @@ impl Sim<'_> {
         let forked_on = (self.cpus[cpu].curr != NONE).then_some(cpu);
         self.views[task as usize].prev_cpu = cpu as u32;
         let answer = self.select(cpu, task, false, Kind::Fork);
-        self.charge(cpu, self.cpus[cpu].costs.selection(&answer));
+        self.charge(cpu, self.costs(cpu).selection(&answer));
         self.stats.selections[answer.step as usize] += 1;
         self.stats.forks += 1;
         let target = answer.cpu as usize;
@@ -132,7 +132,7 @@ impl Sim<'_> {
 
     /// Appends the task to the target's wake list and interrupts it (`ttwu_queue_remote`).
     fn send_by_wake_list(&mut self, cpu: usize, target: usize, task: u32, migrated: bool) {
-        self.charge(cpu, self.cpus[cpu].costs.wakelist);
+        self.charge(cpu, self.costs(cpu).wakelist);
         let t = &mut self.tasks[task as usize];
         t.life = Life::Waking;
         t.wake_migrated = migrated;
@@ -153,7 +153,7 @@ impl Sim<'_> {
         while self.cpus[cpu].wake_list.head != NONE {
             let task = self.cpus[cpu].wake_list.head;
             Self::list_remove(&mut self.tasks, &mut self.cpus[cpu].wake_list, task);
-            self.charge(cpu, self.cpus[cpu].costs.wakeup);
+            self.charge(cpu, self.costs(cpu).wakeup);
             let migrated = self.tasks[task as usize].wake_migrated;
             self.activate(cpu, task, migrated);
         }

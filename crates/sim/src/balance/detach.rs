@@ -136,7 +136,7 @@ impl Sim<'_> {
         if take.amount <= 0 {
             return 0;
         }
-        let costs = &self.cpus[by].costs;
+        let costs = self.costs(by);
         let lock = costs.lock + costs.lock_hold;
         self.charge(by, lock);
         self.clock(take.src);

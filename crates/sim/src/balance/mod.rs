@@ -80,24 +80,25 @@ struct Level {
 }
 
 /// What a CPU keeps for balancing.
+#[repr(C)]
 #[derive(Debug, Clone)]
 pub(crate) struct CpuBalance {
-    levels: [Level; MAX_LEVELS],
+    /// What [`Sim::rq_changed`] last saw.
+    nr_running: u32,
+    idle: u32,
+    /// Load of a current task that is too big for the CPU, else 0.
+    misfit_load: u32,
+    /// A kick is on its way ([`nohz::STATS`], [`nohz::BALANCE`]).
+    nohz_flags: u8,
+    /// In the set of tickless CPUs since its tick stopped, up to its next busy tick.
+    nohz_tick_stopped: bool,
     /// Jiffies.
     next_balance: u64,
     /// `rq->max_idle_balance_cost`, ns.
     pub max_idle_balance_cost: u64,
-    /// Load of a current task that is too big for the CPU, else 0.
-    misfit_load: u32,
-    /// What [`Sim::rq_changed`] last saw.
-    nr_running: u32,
-    idle: u32,
-    /// A kick is on its way ([`nohz::STATS`], [`nohz::BALANCE`]).
-    nohz_flags: u8,
+    levels: [Level; MAX_LEVELS],
     /// What it does for all idle CPUs.
     round: Option<nohz::Round>,
-    /// In the set of tickless CPUs since its tick stopped, up to its next busy tick.
-    nohz_tick_stopped: bool,
 }
 
 impl Default for CpuBalance {

@@ -196,7 +196,7 @@ impl Sim<'_> {
                 continue;
             }
             if self.nohz.blocked.contains(at) {
-                self.charge(this, self.cpus[this].costs.newidle_cpu);
+                self.charge(this, self.costs(this).newidle_cpu);
                 self.refresh_blocked(cpu, now);
                 round.has_blocked |= self.nohz.blocked.contains(at);
             }

@@ -60,7 +60,7 @@ impl Sim<'_> {
                 return balanced;
             }
             let weight = self.domain(scope.dst, scope.level).weight;
-            self.charge(by, u64::from(weight) * self.cpus[by].costs.newidle_cpu);
+            self.charge(by, u64::from(weight) * self.costs(by).newidle_cpu);
             let Some((src, imbalance)) = self.find_source(scope) else {
                 return balanced;
             };

@@ -109,7 +109,7 @@ impl Sim<'_> {
 
     /// Tries the domains upward; returns when the next balance is due.
     fn search_newidle(&mut self, cpu: usize, now: u64) -> u64 {
-        self.charge(cpu, self.cpus[cpu].costs.newidle);
+        self.charge(cpu, self.costs(cpu).newidle);
         self.refresh_blocked(cpu, now);
         let mut next_balance = now + self.nohz.hz;
         let mut cost = 0;

@@ -151,7 +151,7 @@ fn a_thread_changes_the_clock_where_the_driver_sleeps() {
             "the driver sleeps"
         );
 
-        let switch = sim.ns(3, sim.cpus[3].costs.switch);
+        let switch = sim.ns(3, sim.costs(3).switch);
         let done = 20 * MS + switch + machine.freq_domains[domain].switch_ns;
         assert_eq!(next_event(sim, domain), done);
         assert_eq!(sim.freq[domain].opp(machine, domain).khz, 850_000);
@@ -220,7 +220,7 @@ fn the_thread_takes_two_switches_from_a_running_task() {
         sim.core.cpus[3].cfs.util_avg = 440;
         sim.cpufreq_update(3);
         next_event(sim, domain);
-        assert_eq!(sim.cpus[4].steal, sim.ns(4, 2 * sim.cpus[4].costs.switch));
+        assert_eq!(sim.cpus[4].steal, sim.ns(4, 2 * sim.costs(4).switch));
         assert_eq!(sim.cpus[3].steal, 0);
     });
 }

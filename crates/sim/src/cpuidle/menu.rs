@@ -30,10 +30,9 @@ const NO_PATTERN: u32 = u32::MAX;
 pub(crate) struct Menu {
     next_timer_ns: u64,
     last_residency_ns: u64,
-    intervals_us: [u32; INTERVALS],
+    intervals: Intervals,
     correction_factor: [u32; BUCKETS],
     bucket: u8,
-    interval_ptr: u8,
     last_state: u8,
     needs_update: bool,
     tick_wakeup: bool,
@@ -46,10 +45,9 @@ impl Default for Menu {
         Menu {
             next_timer_ns: 0,
             last_residency_ns: 0,
-            intervals_us: [0; INTERVALS],
+            intervals: Intervals::default(),
             correction_factor: [(RESOLUTION * DECAY) as u32; BUCKETS],
             bucket: 0,
-            interval_ptr: 0,
             last_state: 0,
             needs_update: false,
             tick_wakeup: false,
@@ -140,7 +138,7 @@ impl Menu {
         const UNIT: u64 = RESOLUTION * DECAY * NSEC_PER_USEC;
         let factor = u64::from(self.correction_factor[usize::from(self.bucket)]);
         let by_timer_us = ((look.next_timer_ns * factor + UNIT / 2) / UNIT) as u32;
-        let us = by_timer_us.min(typical_interval(&self.intervals_us, by_timer_us));
+        let us = by_timer_us.min(self.intervals.typical(by_timer_us));
         let predicted_ns = u64::from(us) * NSEC_PER_USEC;
         // Without a tick, nobody would correct a wrong choice of a shallow state.
         if look.tick_stopped && predicted_ns < look.tick_ns {
@@ -173,8 +171,7 @@ impl Menu {
             part => (RESOLUTION * part / self.next_timer_ns) as u32,
         };
 
-        self.intervals_us[usize::from(self.interval_ptr)] = (measured / NSEC_PER_USEC) as u32;
-        self.interval_ptr = (self.interval_ptr + 1) % INTERVALS as u8;
+        self.intervals.push((measured / NSEC_PER_USEC) as u32);
     }
 }
 
@@ -200,52 +197,85 @@ fn bucket(ns: u64) -> usize {
         .sum()
 }
 
-/// Mean of the last intervals if they lie close together, once up to two of the
-/// longest are left out; [`NO_PATTERN`] if they do not, or if all are at least
-/// `predicted_us` long (`get_typical_interval`).
-fn typical_interval(intervals_us: &[u32; INTERVALS], predicted_us: u32) -> u32 {
-    let mut threshold = i32::MAX as u32;
-    loop {
-        let (mut sum, mut squares, mut n, mut max, mut min) = (0u64, 0u64, 0u32, 0, u32::MAX);
-        for &value in intervals_us {
-            let kept = value <= threshold;
-            let counted = if kept { value } else { 0 };
-            sum += u64::from(counted);
-            squares += u64::from(counted) * u64::from(counted);
-            n += u32::from(kept);
-            max = max.max(counted);
-            min = min.min(if kept { value } else { u32::MAX });
+/// The last idle periods, us: in the order they came, in the order of their
+/// length, and summed, so that looking for a pattern goes through none of them.
+#[derive(Debug, Clone, Default)]
+struct Intervals {
+    last: [u32; INTERVALS],
+    sorted: [u32; INTERVALS],
+    sum: u64,
+    squares: u64,
+    /// The oldest of `last`.
+    oldest: u8,
+}
+
+impl Intervals {
+    /// Takes in a period in place of the oldest.
+    fn push(&mut self, us: u32) {
+        let old = std::mem::replace(&mut self.last[usize::from(self.oldest)], us);
+        self.oldest = (self.oldest + 1) % INTERVALS as u8;
+        let square = |us: u32| u64::from(us) * u64::from(us);
+        self.sum = self.sum + u64::from(us) - u64::from(old);
+        self.squares = self.squares + square(us) - square(old);
+
+        // Without the old one, then with the new one; where they stand cannot be
+        // foretold, so there is no branch on it.
+        let s = &self.sorted;
+        let mut rest = [0; INTERVALS - 1];
+        for i in 0..INTERVALS - 1 {
+            rest[i] = if s[i] < old { s[i] } else { s[i + 1] };
         }
-        if min >= predicted_us {
+        let mut next = [us; INTERVALS];
+        next[0] = us.min(rest[0]);
+        for i in 1..INTERVALS - 1 {
+            next[i] = us.min(rest[i]).max(rest[i - 1]);
+        }
+        next[INTERVALS - 1] = us.max(rest[INTERVALS - 2]);
+        self.sorted = next;
+    }
+
+    /// Their mean if they lie close together, once up to two of the longest are
+    /// left out; [`NO_PATTERN`] if they do not, or if all are at least
+    /// `predicted_us` long (`get_typical_interval`).
+    fn typical(&self, predicted_us: u32) -> u32 {
+        if self.sorted[0] >= predicted_us {
             return NO_PATTERN;
         }
-        let mean = divide(sum, n);
-        // The sum of (value - mean)^2 over those kept, in one pass: exact, since
-        // the result fits even where a term does not.
-        let deviation = squares
-            .wrapping_add(u64::from(n).wrapping_mul(mean * mean))
-            .wrapping_sub((2 * mean).wrapping_mul(sum));
-        let variance = divide(deviation, n);
-        let mostly_alike = variance <= u64::MAX / 36
-            && mean * mean > variance * 36
-            && n as usize * 4 >= INTERVALS * 3;
-        if mostly_alike || variance <= 400 {
-            return mean as u32;
+        let (mut sum, mut squares, mut n) = (self.sum, self.squares, INTERVALS);
+        loop {
+            let mean = divide(sum, n);
+            // The sum of (value - mean)^2 over those kept, in one pass: exact, since
+            // the result fits even where a term does not.
+            let deviation = squares
+                .wrapping_add((n as u64).wrapping_mul(mean * mean))
+                .wrapping_sub((2 * mean).wrapping_mul(sum));
+            let variance = divide(deviation, n);
+            let mostly_alike =
+                variance <= u64::MAX / 36 && mean * mean > variance * 36 && n * 4 >= INTERVALS * 3;
+            if mostly_alike || variance <= 400 {
+                return mean as u32;
+            }
+            if n * 4 <= INTERVALS * 3 {
+                return NO_PATTERN;
+            }
+            // The longest, all that are equally long.
+            let longest = u64::from(self.sorted[n - 1]);
+            while n != 0 && u64::from(self.sorted[n - 1]) == longest {
+                n -= 1;
+                sum -= longest;
+                squares -= longest * longest;
+            }
         }
-        if n as usize * 4 <= INTERVALS * 3 {
-            return NO_PATTERN;
-        }
-        threshold = max - 1;
     }
 }
 
 /// `sum / n`; the counts that occur are divided by without a division.
-fn divide(sum: u64, n: u32) -> u64 {
+fn divide(sum: u64, n: usize) -> u64 {
     match n {
         8 => sum / 8,
         7 => sum / 7,
         6 => sum / 6,
-        n => sum / u64::from(n),
+        n => sum / n as u64,
     }
 }
 

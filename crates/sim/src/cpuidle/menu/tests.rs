@@ -72,6 +72,15 @@ fn seasoned(states: &[IdleState], next_timer_ns: u64, residency_ns: u64) -> Menu
     menu
 }
 
+/// The typical one of `intervals`, once `earlier` ones are forgotten.
+fn typical_interval(earlier: &[u32], intervals: &[u32; 8], predicted_us: u32) -> u32 {
+    let mut all = Intervals::default();
+    for &us in earlier.iter().chain(intervals) {
+        all.push(us);
+    }
+    all.typical(predicted_us)
+}
+
 #[test]
 fn a_typical_interval_is_one_that_most_periods_had() {
     const NONE: u32 = NO_PATTERN;
@@ -117,7 +126,7 @@ fn a_typical_interval_is_one_that_most_periods_had() {
     ];
     for (what, intervals, predicted_us, expected) in cases {
         assert_eq!(
-            typical_interval(&intervals, predicted_us),
+            typical_interval(&[], &intervals, predicted_us),
             expected,
             "{what}"
         );
@@ -131,13 +140,15 @@ proptest! {
         intervals in prop::array::uniform8(prop_oneof![
             0u32..100, 900u32..1100, 0u32..(1 << 30)
         ]),
+        earlier in prop::collection::vec(prop_oneof![0u32..4, 0u32..(1 << 30)], 0..20),
         predicted_us in 1u32..(1 << 30),
     ) {
-        prop_assert_eq!(typical_interval(&intervals, predicted_us), textbook(&intervals, predicted_us));
+        let found = typical_interval(&earlier, &intervals, predicted_us);
+        prop_assert_eq!(found, textbook(&intervals, predicted_us));
     }
 }
 
-/// [`typical_interval`] as its description has it, step by step.
+/// [`Intervals::typical`] as its description has it, step by step.
 fn textbook(intervals: &[u32; 8], predicted_us: u32) -> u32 {
     let mut kept: Vec<u128> = intervals.iter().map(|&us| u128::from(us)).collect();
     loop {
@@ -423,7 +434,7 @@ fn a_period_is_learnt_without_its_exit_and_up_to_the_timer() {
         menu.select(&look(&states, next_timer, TICK));
         menu.reflect(period);
         menu.update(&look(&states, next_timer, TICK));
-        assert_eq!(menu.intervals_us[0], expected_us, "{what}");
+        assert_eq!(menu.intervals.last[0], expected_us, "{what}");
     }
 }
 
@@ -438,7 +449,7 @@ fn polling_to_its_limit_counts_as_idle_until_the_timer() {
         ..period(0)
     });
     menu.update(&look(&states, 300 * US, TICK));
-    assert_eq!(menu.intervals_us[0], 300);
+    assert_eq!(menu.intervals.last[0], 300);
 }
 
 #[test]

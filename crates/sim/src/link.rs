@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Puts the programs of several workloads into one address space: what each
+//! calls its own mutex 0 or counter 3 gets a number in the run's tables.
+
+use crate::api::Error;
+use crate::queue::NEVER;
+use alight_workload::program::{MeasureSource, Op, Workload};
+
+/// Offsets of one workload's ids in the run's tables.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Base {
+    pub task: u32,
+    pub attributes: u32,
+    pub channel: u32,
+    pub barrier: u32,
+    pub mutex: u32,
+    pub condition: u32,
+    pub semaphore: u32,
+    pub counter: u32,
+    pub mark: u32,
+    pub histogram: u32,
+}
+
+/// The run's arrays are indexed by what stands in the programs: nothing may
+/// point beside them, whoever made the workload.
+pub(crate) fn check(workload: &Workload) -> Result<(), Error> {
+    let faulty = |fault: String| Error::Refused(format!("workload '{}': {fault}", workload.name));
+    workload.check().map_err(faulty)?;
+    for (at, program) in workload.programs.iter().enumerate() {
+        let picks = program.ops.iter().filter_map(|op| match *op {
+            Op::LockIndexed { base } | Op::UnlockIndexed { base } => Some(base),
+            _ => None,
+        });
+        let Some(base) = picks.max() else { continue };
+        let room = workload.mutexes - base;
+        let beside =
+            |op: &&Op| matches!(**op, Op::Take { modulo, .. } if modulo == 0 || modulo > room);
+        if let Some(op) = program.ops.iter().find(beside) {
+            return Err(faulty(format!(
+                "program {at}: {op:?} picks among more than the {room} mutexes from {base} on"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Shifts the ids of a measure to the run's tables.
+pub(crate) fn relocate_source(source: MeasureSource, base: Base) -> MeasureSource {
+    match source {
+        MeasureSource::Elapsed { from, to } => MeasureSource::Elapsed {
+            from: from + base.mark,
+            to: to + base.mark,
+        },
+        MeasureSource::Counter { counter } => MeasureSource::Counter {
+            counter: counter + base.counter,
+        },
+        MeasureSource::HistogramMean { histogram } => MeasureSource::HistogramMean {
+            histogram: histogram + base.histogram,
+        },
+        MeasureSource::HistogramMax { histogram } => MeasureSource::HistogramMax {
+            histogram: histogram + base.histogram,
+        },
+        MeasureSource::HistogramQuantile {
+            histogram,
+            per_mille,
+        } => MeasureSource::HistogramQuantile {
+            histogram: histogram + base.histogram,
+            per_mille,
+        },
+    }
+}
+
+/// Shifts an operation's ids and labels to the run's tables; work becomes units,
+/// and no time is longer than for ever.
+pub(crate) fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
+    match op {
+        Op::Run { ns } => Op::Run {
+            ns: ns.min(NEVER).saturating_mul(capacity),
+        },
+        Op::Timer {
+            slot,
+            period_ns,
+            mode,
+            origin,
+            histogram,
+        } => Op::Timer {
+            slot,
+            period_ns: period_ns.min(NEVER),
+            mode,
+            origin,
+            histogram: histogram.map(|h| h + base.histogram),
+        },
+        Op::Lock { mutex } => Op::Lock {
+            mutex: mutex + base.mutex,
+        },
+        Op::Unlock { mutex } => Op::Unlock {
+            mutex: mutex + base.mutex,
+        },
+        Op::LockIndexed { base: first } => Op::LockIndexed {
+            base: first + base.mutex,
+        },
+        Op::UnlockIndexed { base: first } => Op::UnlockIndexed {
+            base: first + base.mutex,
+        },
+        Op::Wait { condition, mutex } => Op::Wait {
+            condition: condition + base.condition,
+            mutex: mutex.map(|m| m + base.mutex),
+        },
+        Op::Signal { condition } => Op::Signal {
+            condition: condition + base.condition,
+        },
+        Op::Broadcast { condition } => Op::Broadcast {
+            condition: condition + base.condition,
+        },
+        Op::SemPost { semaphore } => Op::SemPost {
+            semaphore: semaphore + base.semaphore,
+        },
+        Op::SemWait { semaphore } => Op::SemWait {
+            semaphore: semaphore + base.semaphore,
+        },
+        Op::Barrier { barrier } => Op::Barrier {
+            barrier: barrier + base.barrier,
+        },
+        Op::Write { channel, bytes } => Op::Write {
+            channel: channel + base.channel,
+            bytes,
+        },
+        Op::Read { channel, bytes } => Op::Read {
+            channel: channel + base.channel,
+            bytes,
+        },
+        Op::Poll { channel } => Op::Poll {
+            channel: channel + base.channel,
+        },
+        Op::SetAttributes { attributes } => Op::SetAttributes {
+            attributes: attributes + base.attributes,
+        },
+        Op::Fork { task } => Op::Fork {
+            task: task + base.task,
+        },
+        Op::LoopBegin { slot, count, end } => Op::LoopBegin {
+            slot,
+            count,
+            end: entry + end,
+        },
+        Op::LoopEnd { slot, begin } => Op::LoopEnd {
+            slot,
+            begin: entry + begin,
+        },
+        Op::Take {
+            counter,
+            modulo,
+            limit,
+            until_ns,
+            done,
+        } => Op::Take {
+            counter: counter + base.counter,
+            modulo,
+            limit,
+            until_ns,
+            done: entry + done,
+        },
+        Op::Count { counter } => Op::Count {
+            counter: counter + base.counter,
+        },
+        Op::Mark { mark } => Op::Mark {
+            mark: mark + base.mark,
+        },
+        Op::RunWall { ns } => Op::RunWall { ns: ns.min(NEVER) },
+        Op::Sleep { ns } => Op::Sleep { ns: ns.min(NEVER) },
+        Op::Memory { .. }
+        | Op::Chase { .. }
+        | Op::Io { .. }
+        | Op::Yield
+        | Op::WaitChildren
+        | Op::Exit => op,
+    }
+}

@@ -63,7 +63,6 @@ impl Sim<'_> {
     #[inline]
     pub fn trace_switch(&mut self, cpu: usize, prev: u32, prev_state: PrevState, next: u32) {
         self.stats.switches += 1;
-        self.cpus[cpu].stats.switches += 1;
         self.mix(Tag::Switch, cpu, prev, next);
         if self.tracing {
             let (prev, next) = (self.task_ref(prev), self.task_ref(next));

@@ -4,7 +4,7 @@
 use crate::api::Metric;
 use crate::build::MeasureSpec;
 use crate::state::Sim;
-use alight_policy::{AFFINE, STEPS};
+use alight_policy::STEPS;
 use alight_workload::program::{Better, MeasureSource};
 use std::collections::BTreeMap;
 
@@ -13,7 +13,6 @@ use std::collections::BTreeMap;
 pub(crate) struct CpuStats {
     /// Time that tasks ran, ns.
     pub busy_ns: u64,
-    pub switches: u64,
 }
 
 /// What the whole run counts.
@@ -36,7 +35,6 @@ pub(crate) struct Stats {
     pub to_prev: u64,
     pub to_this: u64,
     pub to_other: u64,
-    pub to_idle_state: u64,
     pub looked_at: u64,
     pub lock_wait_ns: u64,
     pub lock_contended: u64,
@@ -47,7 +45,6 @@ pub(crate) struct Stats {
     pub lb_active: u64,
     pub freq_changes: u64,
     pub selections: [u64; STEPS.len()],
-    pub affine: [u64; AFFINE.len()],
     pub wake_latency: Histogram,
 }
 

@@ -5,7 +5,7 @@
 
 use crate::api::Decision;
 use crate::queue::NEVER;
-use crate::state::{Life, Phase, Sim};
+use crate::state::{Life, Sim};
 use crate::timeline::NONE;
 use alight_policy::abi::task_flag;
 use alight_policy::{Answer, Kind, Waker, Wakeup, rq};
@@ -180,7 +180,6 @@ impl Sim<'_> {
     fn count_wakeup(&mut self, cpu: usize, prev: usize, answer: &Answer) {
         let s = &mut self.stats;
         s.selections[answer.step as usize] += 1;
-        s.affine[answer.affine as usize] += 1;
         s.looked_at += u64::from(answer.looked_near + answer.looked_far + answer.summed);
         if answer.slow != 0 {
             s.slow_path += 1;
@@ -195,9 +194,6 @@ impl Sim<'_> {
             s.to_this += 1;
         } else {
             s.to_other += 1;
-        }
-        if self.cpus[target].phase == Phase::Idle {
-            s.to_idle_state += 1;
         }
     }
 }

@@ -165,7 +165,7 @@ pub enum Op {
     /// Compute: a fixed amount of work, in ns on the [`Calibration`] CPU at its top frequency.
     Run { ns: u64 },
     /// rt-app `runtime`: compute until this much wall time has passed since the op began,
-    /// looking at the clock each 32 us of wall time on the CPU.
+    /// preempted or not. The tool looks at the clock each 32 us; that is not modelled.
     RunWall { ns: u64 },
     /// Touch `bytes` of memory, streaming (rt-app `mem`, `memrun` read/write).
     Memory { bytes: u64 },

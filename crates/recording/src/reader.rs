@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Reads a recording, and says what is wrong with one that is not whole.
+
+use crate::{End, Header, MAX_BLOCK, RECORD_HEAD, SCHEMA, TAG_END, TAG_RECORDS};
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+/// No line of the head is longer, in bytes.
+const MAX_LINE: u64 = 1 << 20;
+
+/// Why a recording cannot be read, or not to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file system says no.
+    #[error("cannot be read: {0}")]
+    Io(#[from] io::Error),
+    /// Some other file.
+    #[error("is not a recording: its first line is not '{SCHEMA}' but '{0}'")]
+    NotARecording(String),
+    /// A recording of a later version of this program.
+    #[error("is a recording of another version: found '{0}', this program reads '{SCHEMA}'")]
+    Version(String),
+    /// The second line is not the header.
+    #[error("line 2 is not the header of a recording: {0}")]
+    Header(String),
+    /// Recorded where numbers may be laid out otherwise.
+    #[error("was recorded on '{0}'; recordings of x86_64 and aarch64 can be read")]
+    Arch(String),
+    /// The file stops before the end of the recording.
+    #[error(
+        "is cut short after {records} records, {bytes} bytes: the recording was not ended, or the \
+         file was not copied whole"
+    )]
+    CutShort {
+        /// Records that were read.
+        records: u64,
+        /// Length of the file.
+        bytes: u64,
+    },
+    /// The bytes are not those that were written.
+    #[error("is damaged at byte {at}, after {records} records: {what}")]
+    Damaged {
+        /// Where.
+        at: u64,
+        /// Records that were read.
+        records: u64,
+        /// What was found there.
+        what: String,
+    },
+}
+
+/// One record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Record<'a> {
+    /// Index of its kind in [`Header::kinds`].
+    pub kind: u32,
+    /// Its content.
+    pub bytes: &'a [u8],
+}
+
+/// Reads a recording record by record.
+pub struct Reader<R> {
+    input: R,
+    header: Header,
+    end: Option<End>,
+    /// The block being read, and where in it the next record is.
+    block: Vec<u8>,
+    next: usize,
+    records: u64,
+    /// Bytes of the file read so far.
+    at: u64,
+}
+
+impl Reader<BufReader<File>> {
+    /// Opens a recording.
+    ///
+    /// # Errors
+    /// All but [`Error::CutShort`] and [`Error::Damaged`] show here already.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        Reader::new(BufReader::new(File::open(path)?))
+    }
+}
+
+impl<R: BufRead> Reader<R> {
+    /// Reads the head of a recording.
+    ///
+    /// # Errors
+    /// As for [`Reader::open`].
+    pub fn new(mut input: R) -> Result<Self, Error> {
+        let mut at = 0;
+        let first = line(&mut input, &mut at)?;
+        if first != SCHEMA {
+            let start: String = first.chars().take(40).collect();
+            return Err(match first.strip_prefix("alight.recording/") {
+                Some(_) => Error::Version(start),
+                None => Error::NotARecording(start.escape_default().to_string()),
+            });
+        }
+        let second = line(&mut input, &mut at)?;
+        if second.is_empty() {
+            return Err(Error::CutShort {
+                records: 0,
+                bytes: at,
+            });
+        }
+        let header: Header =
+            serde_json::from_str(&second).map_err(|error| Error::Header(error.to_string()))?;
+        if header.arch().is_none() {
+            return Err(Error::Arch(header.arch));
+        }
+        Ok(Reader {
+            input,
+            header,
+            end: None,
+            block: Vec::new(),
+            next: 0,
+            records: 0,
+            at,
+        })
+    }
+
+    /// Where the recording comes from.
+    pub fn header(&self) -> &Header {
+        &self.header
+    }
+
+    /// How it ended; known once [`Reader::next_record`] has returned `None`.
+    pub fn end(&self) -> Option<&End> {
+        self.end.as_ref()
+    }
+
+    /// Records read so far.
+    pub fn records(&self) -> u64 {
+        self.records
+    }
+
+    /// The next record, `None` after the last.
+    ///
+    /// # Errors
+    /// The recording is cut short or damaged here; what was read before is as it was written.
+    pub fn next_record(&mut self) -> Result<Option<Record<'_>>, Error> {
+        while self.next == self.block.len() {
+            if self.end.is_some() {
+                return Ok(None);
+            }
+            self.next_block()?;
+        }
+        let head = self.block.get(self.next..self.next + RECORD_HEAD);
+        let record = head.and_then(|head| {
+            let (kind, length) = (number(&head[..4]), number(&head[4..]));
+            let start = self.next + RECORD_HEAD;
+            let end = start.checked_add(length as usize)?;
+            (end <= self.block.len()).then_some((kind, start, end))
+        });
+        let Some((kind, start, end)) = record else {
+            return Err(self.damaged("a record reaches beyond its block".into()));
+        };
+        if kind as usize >= self.header.kinds.len() {
+            return Err(self.damaged(format!("a record of the kind {kind}, which has no name")));
+        }
+        self.next = end;
+        self.records += 1;
+        Ok(Some(Record {
+            kind,
+            bytes: &self.block[start..end],
+        }))
+    }
+
+    fn next_block(&mut self) -> Result<(), Error> {
+        let mut head = [0; 5];
+        self.fill(&mut head)?;
+        let (tag, length) = (head[0], number(&head[1..]) as usize);
+        if !matches!(tag, TAG_RECORDS | TAG_END) || length > MAX_BLOCK {
+            return Err(self.damaged("no block begins here".into()));
+        }
+        let mut packed = vec![0; length];
+        self.fill(&mut packed)?;
+        if tag == TAG_RECORDS {
+            self.block = zstd::bulk::decompress(&packed, MAX_BLOCK)
+                .map_err(|error| self.damaged(error.to_string()))?;
+            self.next = 0;
+            return Ok(());
+        }
+        let end = serde_json::from_slice(&packed).map_err(|error| {
+            self.damaged(format!("this is not the end of a recording: {error}"))
+        })?;
+        self.end = Some(end);
+        if !self.input.fill_buf()?.is_empty() {
+            return Err(self.damaged("there is more after the end".into()));
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self, bytes: &mut [u8]) -> Result<(), Error> {
+        let mut done = 0;
+        while done < bytes.len() {
+            match self.input.read(&mut bytes[done..]) {
+                Ok(0) => {
+                    let bytes = self.at + done as u64;
+                    return Err(Error::CutShort {
+                        records: self.records,
+                        bytes,
+                    });
+                }
+                Ok(read) => done += read,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        self.at += done as u64;
+        Ok(())
+    }
+
+    fn damaged(&self, what: String) -> Error {
+        Error::Damaged {
+            at: self.at,
+            records: self.records,
+            what,
+        }
+    }
+}
+
+fn line(input: &mut impl BufRead, at: &mut u64) -> Result<String, Error> {
+    let mut bytes = Vec::new();
+    input.take(MAX_LINE).read_until(b'\n', &mut bytes)?;
+    *at += bytes.len() as u64;
+    Ok(String::from_utf8_lossy(&bytes)
+        .trim_end_matches('\n')
+        .to_owned())
+}
+
+fn number(bytes: &[u8]) -> u32 {
+    u32::from_le_bytes(bytes.try_into().expect("four bytes"))
+}

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Writes a recording as it happens.
+
+use crate::{BLOCK, End, Header, MAX_RECORD, SCHEMA, TAG_END, TAG_RECORDS};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
+
+/// Writes a recording. Nothing is under the file's name before [`Writer::finish`].
+pub struct Writer {
+    file: NamedTempFile,
+    path: PathBuf,
+    compressor: zstd::bulk::Compressor<'static>,
+    block: Vec<u8>,
+    kinds: Vec<String>,
+    counts: Vec<u64>,
+}
+
+impl Writer {
+    /// Begins a recording that will be `path`. `level`: of zstd, 1 (fast) to 19 (small).
+    ///
+    /// # Errors
+    /// The directory cannot be written to.
+    pub fn create(path: &Path, header: &Header, level: i32) -> io::Result<Self> {
+        let directory = match path.parent() {
+            Some(parent) if !parent.as_os_str().is_empty() => parent,
+            _ => Path::new("."),
+        };
+        let mut file = NamedTempFile::with_prefix_in(".alight-recording-", directory)?;
+        writeln!(file, "{SCHEMA}\n{}", serde_json::to_string(header)?)?;
+        let mut compressor = zstd::bulk::Compressor::new(level)?;
+        compressor.include_checksum(true)?;
+        Ok(Writer {
+            file,
+            path: path.to_owned(),
+            compressor,
+            block: Vec::with_capacity(BLOCK),
+            kinds: header.kinds.clone(),
+            counts: vec![0; header.kinds.len()],
+        })
+    }
+
+    /// Appends a record of the kind with this index in the header's list.
+    ///
+    /// # Errors
+    /// The disk is full; the kind is not in the list; the record is longer than [`MAX_RECORD`].
+    pub fn write(&mut self, kind: u32, record: &[u8]) -> io::Result<()> {
+        let refuse = |text| Err(io::Error::new(io::ErrorKind::InvalidInput, text));
+        let Some(count) = self.counts.get_mut(kind as usize) else {
+            return refuse(format!("no kind of record has the index {kind}"));
+        };
+        if record.len() > MAX_RECORD {
+            return refuse(format!(
+                "a record of {} bytes: at most {MAX_RECORD}",
+                record.len()
+            ));
+        }
+        *count += 1;
+        self.block.extend_from_slice(&kind.to_le_bytes());
+        self.block
+            .extend_from_slice(&(record.len() as u32).to_le_bytes());
+        self.block.extend_from_slice(record);
+        if self.block.len() >= BLOCK {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    /// Records of this kind so far.
+    pub fn count(&self, kind: u32) -> u64 {
+        self.counts.get(kind as usize).copied().unwrap_or(0)
+    }
+
+    /// Ends the recording and gives the file its name. The counts of records in `end` are filled in.
+    ///
+    /// # Errors
+    /// The disk is full; then nothing is left behind.
+    pub fn finish(mut self, mut end: End) -> io::Result<()> {
+        self.flush()?;
+        end.records = self.kinds.drain(..).zip(self.counts.drain(..)).collect();
+        let end = serde_json::to_vec(&end)?;
+        self.put(TAG_END, &end)?;
+        self.file.flush()?;
+        self.file.persist(&self.path).map_err(|error| error.error)?;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.block.is_empty() {
+            return Ok(());
+        }
+        let packed = self.compressor.compress(&self.block)?;
+        self.block.clear();
+        self.put(TAG_RECORDS, &packed)
+    }
+
+    fn put(&mut self, tag: u8, bytes: &[u8]) -> io::Result<()> {
+        let length = u32::try_from(bytes.len()).expect("a block is a few MiB");
+        self.file.write_all(&[tag])?;
+        self.file.write_all(&length.to_le_bytes())?;
+        self.file.write_all(bytes)
+    }
+}

@@ -22,6 +22,8 @@
 #                    turns, so times measure work done, not parallel speed.
 #   --append TEXT    more kernel command line
 #   --console FILE   keep all that the guest's console showed
+#   --out FILE       what the script writes to /dev/out, which is a pipe: writers
+#                    close it once; FILE appears when the run has ended
 #
 # Exit status: that of the script; 124 if the time was up; 125 if the guest ended
 # without a result, for instance by a panic; 2 for a wrong command line. In the
@@ -34,11 +36,11 @@ set -euo pipefail
 
 usage() { die "$1; see the head of $VM_DIR/run.sh" 2; }
 
-kernel='' smp='' mem=2048 dtb='' seconds=300 accel='' seed='' append='' keep=''
+kernel='' smp='' mem=2048 dtb='' seconds=300 accel='' seed='' append='' keep='' out=''
 overlays=() modules=()
 while [ $# -gt 0 ]; do
 	case $1 in
-	--kernel | --smp | --mem | --add | --module | --dtb | --timeout | --accel | --seed | --append | --console)
+	--kernel | --smp | --mem | --add | --module | --dtb | --timeout | --accel | --seed | --append | --console | --out)
 		[ $# -gt 1 ] || usage "$1 needs a value"
 		;;
 	esac
@@ -54,6 +56,7 @@ while [ $# -gt 0 ]; do
 	--seed) seed=$2 ;;
 	--append) append=$2 ;;
 	--console) keep=$2 ;;
+	--out) out=$2 ;;
 	-*) usage "unknown option $1" ;;
 	*) break ;;
 	esac
@@ -85,31 +88,46 @@ for source in initramfs.sh init elf.sh env.sh; do
 	fi
 done
 
+# The drivers of /dev/out, in the order in which they need each other.
+OUT_MODULES=(virtio virtio_ring virtio_pci_legacy_dev virtio_pci_modern_dev virtio_pci virtio_console)
+
 work=$(mktemp -d)
+unfinished=${out:+$out.$$}
 qemu=
 # shellcheck disable=SC2317,SC2329 # called by the trap
 clean() {
 	[ -z "$qemu" ] || kill "$qemu" 2>/dev/null || true
-	rm -rf "$work"
+	rm -rf "$work" ${unfinished:+"$unfinished"}
 }
 trap clean EXIT
 trap 'exit 143' TERM
 trap 'exit 130' INT
 
+# add_module TREE NAME: to be loaded before the script; fails if the kernel has no such module.
+add_module() {
+	local path
+	path=$(find "$image/modules/kernel" -name "$2.ko" -o -name "$2.ko.xz" | head -n 1)
+	case $path in
+	*.xz) xz -dc "$path" >"$1/lib/modules/$2.ko" ;;
+	*.ko) cp "$path" "$1/lib/modules/" ;;
+	*) return 1 ;;
+	esac
+	printf '%s\n' "$2" >>"$1/modules.load"
+}
+
 # What this kernel and this run add to the base.
 make_overlay() {
-	local tree=$1 directory file module path
+	local tree=$1 directory file module
 	shift
 	install -d "$tree" "$tree/boot" "$tree/lib/modules"
 	[ ! -e "$image/config" ] || cp "$image/config" "$tree/boot/config-$(cat "$image/release")"
+	if [ -n "$out" ]; then
+		for module in "${OUT_MODULES[@]}"; do
+			add_module "$tree" "$module" || true # built in
+		done
+	fi
 	for module in ${modules[@]+"${modules[@]}"}; do
-		path=$(find "$image/modules/kernel" -name "$module.ko" -o -name "$module.ko.xz" | head -n 1)
-		case $path in
-		*.xz) xz -dc "$path" >"$tree/lib/modules/$module.ko" ;;
-		*.ko) cp "$path" "$tree/lib/modules/" ;;
-		*) usage "--module $module: $kernel has no such module" ;;
-		esac
-		printf '%s\n' "$module" >>"$tree/modules.load"
+		add_module "$tree" "$module" || usage "--module $module: $kernel has no such module"
 	done
 	for directory in ${overlays[@]+"${overlays[@]}"}; do
 		cp -rL "$directory/." "$tree/"
@@ -152,6 +170,11 @@ if [ -n "$dtb" ]; then
 	[ -n "$smp" ] || { need fdtget && smp=$(fdtget -l "$dtb" /cpus | grep -c '^cpu@'); }
 fi
 
+if [ -n "$out" ]; then
+	machine+=(-device virtio-serial-pci -chardev "file,id=out,path=$unfinished"
+		-device 'virtserialport,chardev=out,name=alight.out')
+fi
+
 # Between the markers; the end marker may follow an unfinished line.
 show() {
 	sed -un 's/\r//g
@@ -178,6 +201,7 @@ qemu=
 wait $reader
 [ -z "$keep" ] || tr -d '\r' <"$work/console" >"$keep"
 
+[ -z "$out" ] || mv "$unfinished" "$out"
 status=$(tr -d '\r' <"$work/console" | sed -n 's/.*ALIGHT-VM-END status=\([0-9]*\) .*/\1/p' | tail -n 1)
 [ -z "$status" ] || exit "$status"
 cat "$work/errors" >&2

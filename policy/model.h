@@ -36,6 +36,8 @@ typedef long long s64;
 #define POLICY_MAX_LEVELS	8	/* domains above one CPU */
 #define POLICY_MAX_DOMAINS	2048	/* a tree over 1024 CPUs */
 #define POLICY_MAX_GROUPS	4096	/* children of all domains */
+#define POLICY_MAX_PERF_DOMAINS	16	/* sets of CPUs that share a frequency, for EAS */
+#define POLICY_MAX_PERF_STATES	64	/* operating points of one */
 
 #define POLICY_NONE		0xffffffffu	/* no CPU, domain, group, task */
 #define CAPACITY_SCALE		1024u
@@ -73,6 +75,7 @@ enum policy_class {
 #define TASK_EXITING		(1u << 0)	/* PF_EXITING */
 #define TASK_EST_UNCHANGED	(1u << 1)	/* UTIL_AVG_UNCHANGED: not averaged since est was stored */
 #define TASK_ON_RQ		(1u << 2)
+#define TASK_KTHREAD		(1u << 3)	/* PF_KTHREAD */
 
 /* What a policy may know of a task. */
 struct policy_task {
@@ -83,9 +86,9 @@ struct policy_task {
 	u32 last_wakee;		/* id of the task woken last */
 	u32 id;
 	u32 weight;		/* 1024 at nice 0 */
-	u32 est_enqueued;	/* util_est: utilization at the last sleep */
-	u32 est_ewma;		/* util_est: its moving average */
-	u32 uclamp_min;		/* effective clamps, 0..1024 */
+	u32 est_enqueued;	/* util_est: utilization at the last sleep; 6.8 and later: 0 */
+	u32 est_ewma;		/* util_est: its moving average; 6.8 and later: all of it */
+	u32 uclamp_min;		/* effective clamps, 0..1024: request, group and system limits */
 	u32 uclamp_max;
 	u32 prev_cpu;		/* CPU it ran on last (task_cpu) */
 	u32 recent_cpu;		/* recent_used_cpu */
@@ -100,7 +103,7 @@ struct policy_cpu {
 	u8 curr_is_idle;		/* the idle task is current */
 	u8 wakeup_pending;		/* a remote wakeup is on its way (ttwu_pending, wake list) */
 	u8 offline;
-	u8 unused8;
+	u8 uclamp_idle;			/* UCLAMP_FLAG_IDLE: no clamped task queued, clamps are stale */
 	u32 nr_running;			/* all classes, current included */
 	u32 h_nr_running;		/* fair tasks, current included */
 	u32 h_nr_idle;			/* SCHED_IDLE ones among them */
@@ -120,9 +123,21 @@ struct policy_cpu {
 	u32 removed_util;		/* left by wake migration, applied at the next update */
 	u32 removed_load;
 	u32 removed_run;
-	u32 unused32;
+	u32 runnable_load;		/* runnable_load_avg of the queued tasks, up to 5.6 */
 	struct policy_pelt13 pelt13;
-	u64 unused[2];			/* up to a whole number of cache lines */
+	/* Other classes, limits and clamps: capacity fits and EAS. 1/1024 as capacity_orig. */
+	u16 rt_nr_running;
+	u16 h_nr_delayed;		/* asleep, but still queued (delayed dequeue, 6.12) */
+	u16 rt_util;			/* avg_rt.util_avg */
+	u16 dl_util;			/* avg_dl.util_avg */
+	u16 irq_util;			/* avg_irq.util_avg */
+	u16 dl_bandwidth;		/* cpu_bw_dl() */
+	u16 hw_pressure;		/* capacity taken now: arch_scale_{thermal,hw}_pressure() */
+	u16 hw_load_avg;		/* its average: {thermal,hw}_load_avg() */
+	u16 cpufreq_pressure;		/* capacity above the policy's top frequency, 6.10 */
+	u16 uclamp_min;			/* clamps of the queue: the largest of its tasks' */
+	u16 uclamp_max;
+	u16 unused[1];			/* up to a whole number of cache lines */
 };
 
 /* Flags of a domain (SD_*). */
@@ -136,6 +151,7 @@ struct policy_cpu {
 #define DOMAIN_ASYM		(1u << 7)	/* SD_ASYM_CPUCAPACITY: lowest that shows all capacities */
 #define DOMAIN_PREFER_SIBLING	(1u << 8)
 #define DOMAIN_NUMA		(1u << 9)
+#define DOMAIN_CLUSTER		(1u << 10)	/* SD_CLUSTER: CPUs that share an L2 or an L3 tag */
 
 /* A scheduling domain; CPUs of one span share one. */
 struct policy_domain {
@@ -146,7 +162,8 @@ struct policy_domain {
 	u32 first_group;		/* its groups: a contiguous run, in CPU order */
 	u32 nr_groups;
 	u32 llc;			/* its last-level cache if it has one, else POLICY_NONE */
-	u32 unused[2];
+	u32 imb_numa_nr;		/* tasks a node may run before they spread, 5.18 */
+	u32 unused;
 };
 
 /* A group of a domain: a child domain or a single CPU. */
@@ -167,16 +184,21 @@ struct policy_place {
 	u32 llc_domain;			/* sd_llc, POLICY_NONE if it has none */
 	u32 asym_domain;		/* sd_asym_cpucapacity, or POLICY_NONE */
 	u32 smt_domain;			/* its core if it has SMT siblings, else POLICY_NONE */
+	u32 shared;			/* state of the searches (sd_balance_shared): an index of policy_llc */
+	u32 share;			/* cpus_share_resources: same number; of a cluster, else of the LLC */
+	u32 cluster_domain;		/* its cluster inside the LLC, or POLICY_NONE */
 	u32 node;
 	u32 nr_domains;
 	u32 domain[POLICY_MAX_LEVELS];	/* small to large */
 	u32 group[POLICY_MAX_LEVELS];	/* its own group in each */
 };
 
-/* State shared by the CPUs of one LLC (sched_domain_shared). */
+/* State shared by the CPUs of one LLC, or from 7.1 of one asymmetric domain (sched_domain_shared). */
 struct policy_llc {
 	u32 has_idle_cores;
 	u32 nr_busy;
+	u32 nr_idle_scan;		/* CPUs worth a look, by utilization (SIS_UTIL) */
+	u32 unused;
 };
 
 /* Facts of the root domain. */
@@ -187,6 +209,39 @@ struct policy_topology {
 	u32 max_capacity;		/* biggest capacity_orig */
 	u32 asym;			/* CPUs differ in capacity (sched_asym_cpucapacity) */
 	u32 smt;			/* some core has more than one thread */
+	u32 cluster;			/* some LLC consists of clusters (sched_cluster_active) */
+	u32 unused;
+};
+
+#define STATE_INEFFICIENT	(1u << 0)	/* EM_PERF_STATE_INEFFICIENT: a faster one costs no more */
+
+/* One operating point of a performance domain (em_perf_state). */
+struct policy_perf_state {
+	u64 cost;			/* energy per unit of utilization; its unit is the base's */
+	u32 performance;		/* capacity at this point, 1..1024 */
+	u32 frequency;			/* kHz */
+	u32 flags;			/* STATE_* */
+	u32 unused;
+};
+
+/*
+ * CPUs that share a frequency, and what their operating points cost. The
+ * order of the domains is that of the kernel's list, which begins with the one
+ * found last (build_perf_domains): of equals the first in it wins.
+ */
+struct policy_perf_domain {
+	struct policy_mask span;
+	u32 nr_states;			/* 1..POLICY_MAX_PERF_STATES, rising in performance */
+	u32 first_state;		/* lowest and highest that the frequency limits allow */
+	u32 last_state;
+	u32 unused;
+	struct policy_perf_state state[POLICY_MAX_PERF_STATES];
+};
+
+/* What changes of the root domain while it runs. */
+struct policy_root {
+	u32 overutilized;		/* some CPU is: EAS stands back */
+	u32 uclamp_used;		/* somebody has asked for a clamp (sched_uclamp_used) */
 };
 
 /* Features of a scheduler: policies that can be added to a base. */
@@ -230,6 +285,17 @@ enum policy_step {
 	STEP_SLOW_PREV,			/* slow path: the domain holds no allowed CPU */
 	STEP_NO_SEARCH,			/* fork or exec without a balancing domain: previous CPU */
 	STEP_FALLBACK,			/* the search ended outside the affinity: an allowed CPU */
+	STEP_CURRENT_CPU,		/* the waker asked for its own CPU (WF_CURRENT_CPU) */
+	STEP_KTHREAD_PREV,		/* idle_sibling 3: woken by a kthread of the previous CPU */
+	STEP_PREV_SMT,			/* an idle sibling of the previous CPU */
+	STEP_CLUSTER_SCAN,		/* an idle CPU of the target's cluster */
+	STEP_PREV_FAR,			/* nothing else idle: previous CPU, idle in another cluster */
+	STEP_RECENT_FAR,		/* nothing else idle: recent CPU, idle in another cluster */
+	STEP_IDLE_GROUP,		/* up to 4.2: a group of the LLC whose CPUs are all idle */
+	STEP_ASYM_MIN_CLAMP,		/* asym scan: fits but for its lower clamp */
+	STEP_EAS_PREV,			/* EAS: nothing saves energy, the previous CPU */
+	STEP_EAS_SAVES,			/* EAS: least energy */
+	STEP_EAS_FITS,			/* EAS: meets more of the task's need than the previous CPU */
 	POLICY_NR_STEPS,
 };
 
@@ -257,6 +323,8 @@ enum policy_verdict {
 	VERDICT_TOO_SMALL,		/* idle, but the task does not fit */
 	VERDICT_CORE_BUSY,		/* a sibling is busy */
 	VERDICT_LATER,			/* acceptable, kept in case nothing better comes */
+	VERDICT_LESS_SPARE,		/* EAS: another CPU of its frequency domain has more room */
+	VERDICT_MORE_ENERGY,		/* EAS: costs more energy */
 	POLICY_NR_VERDICTS,
 };
 
@@ -316,6 +384,9 @@ union policy_scratch {
 	} groups;
 };
 
+#define WAKE_INTERRUPT		(1u << 0)	/* not by the waker itself: !in_task() */
+#define WAKE_CURRENT_CPU	(1u << 1)	/* WF_CURRENT_CPU, 6.6 */
+
 /* One question: which CPU for this task, and all that may be looked at. */
 struct policy_ctx {
 	const struct policy_params *k;
@@ -328,6 +399,7 @@ struct policy_ctx {
 	struct policy_task *p;		/* wakee */
 	struct policy_task *cur;	/* waker: current task of this_cpu */
 	const struct policy_mask *allowed;
+	const struct policy_perf_domain *perf;	/* nr_perf of them */
 	union policy_scratch *scratch;
 	struct policy_answer *answer;
 	struct policy_notes *notes;	/* NULL: no explanation wanted */
@@ -336,6 +408,9 @@ struct policy_ctx {
 	u32 prev_cpu;
 	u32 kind;			/* enum policy_kind */
 	u32 sync;			/* WF_SYNC: the waker says that it will sleep */
+	u32 flags;			/* WAKE_* */
+	u32 nr_perf;			/* 0: no energy model, or EAS is off */
+	struct policy_root root;
 };
 
 /*
@@ -371,6 +446,11 @@ static __always_inline struct policy_group *group_at(const struct policy_ctx *c,
 static __always_inline struct policy_llc *llc_at(const struct policy_ctx *c, u32 llc)
 {
 	return &c->llc[policy_bound(llc, POLICY_MAX_CPUS)];
+}
+
+static __always_inline const struct policy_perf_domain *perf_at(const struct policy_ctx *c, u32 d)
+{
+	return &c->perf[policy_bound(d, POLICY_MAX_PERF_DOMAINS)];
 }
 
 static __always_inline int same_llc(const struct policy_ctx *c, u32 a, u32 b)

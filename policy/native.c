@@ -10,7 +10,7 @@
 
 struct policy_table {
 	u32 version;
-	u32 sizes[10];
+	u32 sizes[12];
 	u32 (*select)(const struct policy_ctx *c);
 	void (*rq_clock)(struct policy_cpu *rq, u64 now);
 	void (*rq_clock_idle)(struct policy_cpu *rq);
@@ -43,13 +43,14 @@ static u32 native_task_util_est(const struct policy_params *k, const struct poli
 extern const struct policy_table alight_policy_table;
 
 const struct policy_table alight_policy_table = {
-	.version = 1,
+	.version = 2,
 	.sizes = {
 		sizeof(struct policy_params), sizeof(struct policy_topology),
 		sizeof(struct policy_domain), sizeof(struct policy_place),
 		sizeof(struct policy_group), sizeof(struct policy_llc),
 		sizeof(struct policy_cpu), sizeof(struct policy_task),
 		sizeof(struct policy_answer), sizeof(struct policy_ctx),
+		sizeof(struct policy_perf_domain), sizeof(struct policy_root),
 	},
 	.select = policy_select,
 	.rq_clock = rq_clock,

@@ -136,6 +136,7 @@ impl Replay {
                 domain_flag::BALANCE_EXEC => Kind::Exec,
                 _ => Kind::Wake,
             },
+            flags: 0,
             now: d.now,
         });
         let mut expected = record.cpus;
@@ -198,6 +199,7 @@ mod tests {
                 sync: false,
             },
             kind: Kind::Wake,
+            flags: 0,
             now: d.now,
         });
         d.here_after = core.cpus[0];

@@ -121,6 +121,7 @@ fn measure(
                         sync: false,
                     },
                     kind,
+                    flags: 0,
                     now: 1_000_000,
                 });
                 looked += answer.looked_near + answer.looked_far + answer.summed;

@@ -14,6 +14,10 @@ pub const MAX_LEVELS: usize = 8;
 pub const MAX_DOMAINS: usize = 2048;
 /// Most groups of a machine.
 pub const MAX_GROUPS: usize = 4096;
+/// Most performance domains of a machine.
+pub const MAX_PERF_DOMAINS: usize = 16;
+/// Most operating points of a performance domain.
+pub const MAX_PERF_STATES: usize = 64;
 
 /// A CPU mask, CPU 0 in bit 0 of word 0.
 #[repr(C)]
@@ -77,6 +81,8 @@ pub mod task_flag {
     pub const EST_UNCHANGED: u32 = 1 << 1;
     /// On a runqueue.
     pub const ON_RQ: u32 = 1 << 2;
+    /// A kernel thread (`PF_KTHREAD`).
+    pub const KTHREAD: u32 = 1 << 3;
 }
 
 /// What a policy may know of a task.
@@ -97,11 +103,11 @@ pub struct Task {
     pub id: u32,
     /// Load weight, 1024 at nice 0.
     pub weight: u32,
-    /// `util_est.enqueued`.
+    /// `util_est.enqueued`; 0 where the estimate is a single value (6.8 and later).
     pub est_enqueued: u32,
-    /// `util_est.ewma`.
+    /// `util_est.ewma`; 6.8 and later: `util_est`.
     pub est_ewma: u32,
-    /// Effective lower clamp.
+    /// Effective lower clamp: request, group and system limits.
     pub uclamp_min: u32,
     /// Effective upper clamp.
     pub uclamp_max: u32,
@@ -154,8 +160,8 @@ pub struct Cpu {
     pub wakeup_pending: u8,
     /// Not usable (0 or 1).
     pub offline: u8,
-    #[doc(hidden)]
-    pub unused8: u8,
+    /// No clamped task is queued, so the queue's clamps are stale (`UCLAMP_FLAG_IDLE`; 0 or 1).
+    pub uclamp_idle: u8,
     /// Runnable tasks of all classes.
     pub nr_running: u32,
     /// Runnable fair tasks.
@@ -194,12 +200,34 @@ pub struct Cpu {
     pub removed_load: u32,
     /// Runnable that left.
     pub removed_run: u32,
-    #[doc(hidden)]
-    pub unused32: u32,
+    /// `runnable_load_avg` of the queued tasks, up to 5.6.
+    pub runnable_load: u32,
     /// Signals of the queue in the form of 2013.
     pub pelt13: Pelt13,
+    /// Runnable real-time tasks.
+    pub rt_nr_running: u16,
+    /// Fair tasks that sleep but are still queued (delayed dequeue, 6.12 and later).
+    pub h_nr_delayed: u16,
+    /// `avg_rt.util_avg`.
+    pub rt_util: u16,
+    /// `avg_dl.util_avg`.
+    pub dl_util: u16,
+    /// `avg_irq.util_avg`.
+    pub irq_util: u16,
+    /// Bandwidth of the deadline tasks (`cpu_bw_dl()`).
+    pub dl_bandwidth: u16,
+    /// Capacity taken now (`arch_scale_thermal_pressure()`, later `arch_scale_hw_pressure()`).
+    pub hw_pressure: u16,
+    /// Average of [`Cpu::hw_pressure`] (`thermal_load_avg()`, later `hw_load_avg()`).
+    pub hw_load_avg: u16,
+    /// Capacity above the cpufreq policy's top frequency (`cpufreq_get_pressure()`, 6.10 and later).
+    pub cpufreq_pressure: u16,
+    /// Lower clamp of the queue: the largest of its tasks'.
+    pub uclamp_min: u16,
+    /// Upper clamp of the queue: the largest of its tasks'.
+    pub uclamp_max: u16,
     #[doc(hidden)]
-    pub unused: [u64; 2],
+    pub unused: [u16; 1],
 }
 
 impl Default for Cpu {
@@ -209,7 +237,7 @@ impl Default for Cpu {
             curr_is_idle: 1,
             wakeup_pending: 0,
             offline: 0,
-            unused8: 0,
+            uclamp_idle: 1,
             nr_running: 0,
             h_nr_running: 0,
             h_nr_idle: 0,
@@ -229,9 +257,20 @@ impl Default for Cpu {
             removed_util: 0,
             removed_load: 0,
             removed_run: 0,
-            unused32: 0,
+            runnable_load: 0,
             pelt13: Pelt13::default(),
-            unused: [0; 2],
+            rt_nr_running: 0,
+            h_nr_delayed: 0,
+            rt_util: 0,
+            dl_util: 0,
+            irq_util: 0,
+            dl_bandwidth: 0,
+            hw_pressure: 0,
+            hw_load_avg: 0,
+            cpufreq_pressure: 0,
+            uclamp_min: 0,
+            uclamp_max: 1024,
+            unused: [0; 1],
         }
     }
 }
@@ -258,6 +297,8 @@ pub mod domain_flag {
     pub const PREFER_SIBLING: u32 = 1 << 8;
     /// `SD_NUMA`.
     pub const NUMA: u32 = 1 << 9;
+    /// `SD_CLUSTER`.
+    pub const CLUSTER: u32 = 1 << 10;
 }
 
 /// A scheduling domain.
@@ -278,8 +319,10 @@ pub struct Domain {
     pub nr_groups: u32,
     /// Last-level cache, or [`NONE`].
     pub llc: u32,
+    /// Tasks that a node may run before they spread (5.18 and later).
+    pub imb_numa_nr: u32,
     #[doc(hidden)]
-    pub unused: [u32; 2],
+    pub unused: u32,
 }
 
 impl Domain {
@@ -293,7 +336,8 @@ impl Domain {
             first_group: 0,
             nr_groups: 0,
             llc: NONE,
-            unused: [0; 2],
+            imb_numa_nr: 0,
+            unused: 0,
         }
     }
 }
@@ -348,6 +392,12 @@ pub struct Place {
     pub asym_domain: u32,
     /// Domain of its core, or [`NONE`] without SMT.
     pub smt_domain: u32,
+    /// State of its searches (`sd_balance_shared`): an index of the LLCs.
+    pub shared: u32,
+    /// Number of its cluster where the LLC has clusters, else of the LLC (`sd_share_id`).
+    pub share: u32,
+    /// Domain of its cluster inside the LLC, or [`NONE`].
+    pub cluster_domain: u32,
     /// NUMA node.
     pub node: u32,
     /// Number of domains.
@@ -358,7 +408,7 @@ pub struct Place {
     pub group: [u32; MAX_LEVELS],
 }
 
-/// State shared by an LLC.
+/// State shared by an LLC, or from 7.1 by an asymmetric domain.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Llc {
@@ -366,6 +416,10 @@ pub struct Llc {
     pub has_idle_cores: u32,
     /// CPUs whose tick runs.
     pub nr_busy: u32,
+    /// CPUs that a search may look at, by utilization (`SIS_UTIL`).
+    pub nr_idle_scan: u32,
+    #[doc(hidden)]
+    pub unused: u32,
 }
 
 /// Facts of the root domain.
@@ -384,6 +438,68 @@ pub struct Topology {
     pub asym: u32,
     /// Cores have several threads (0 or 1).
     pub smt: u32,
+    /// Some LLC consists of clusters (0 or 1).
+    pub cluster: u32,
+    #[doc(hidden)]
+    pub unused: u32,
+}
+
+/// One operating point of a performance domain (`struct em_perf_state`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct PerfState {
+    /// Energy per unit of utilization, in the unit of the base kernel.
+    pub cost: u64,
+    /// Capacity at this point, 1..=1024.
+    pub performance: u32,
+    /// Frequency, kHz.
+    pub frequency: u32,
+    /// See [`state_flag`].
+    pub flags: u32,
+    #[doc(hidden)]
+    pub unused: u32,
+}
+
+/// Bits of [`PerfState::flags`].
+pub mod state_flag {
+    /// A faster point costs no more (`EM_PERF_STATE_INEFFICIENT`).
+    pub const INEFFICIENT: u32 = 1 << 0;
+}
+
+/// CPUs that share a frequency (`struct perf_domain`).
+#[repr(C)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct PerfDomain {
+    /// Its CPUs.
+    pub span: Mask,
+    /// Number of operating points, 1..=[`MAX_PERF_STATES`].
+    pub nr_states: u32,
+    /// Lowest point that the frequency limits allow.
+    pub first_state: u32,
+    /// Highest point that the frequency limits allow.
+    pub last_state: u32,
+    #[doc(hidden)]
+    pub unused: u32,
+    /// Its operating points, rising in performance.
+    pub state: [PerfState; MAX_PERF_STATES],
+}
+
+/// What changes of the root domain while it runs.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Root {
+    /// Some CPU is overutilized: EAS stands back (0 or 1).
+    pub overutilized: u32,
+    /// Somebody has asked for a clamp (`sched_uclamp_used`; 0 or 1).
+    pub uclamp_used: u32,
+}
+
+/// Bits of [`crate::Wakeup::flags`].
+pub mod wake_flag {
+    /// Not by the waker itself: an interrupt or a timer (`!in_task()`).
+    pub const INTERRUPT: u32 = 1 << 0;
+    /// The waker asks for its own CPU (`WF_CURRENT_CPU`, 6.6 and later).
+    pub const CURRENT_CPU: u32 = 1 << 1;
 }
 
 /// Rules of a base kernel, features and tunables.
@@ -435,7 +551,7 @@ pub struct Answer {
     /// A budget ended a scan (0 or 1).
     pub cut: u32,
     /// Candidates by verdict, see [`crate::VERDICTS`].
-    pub verdicts: [u32; 7],
+    pub verdicts: [u32; 9],
     #[doc(hidden)]
     pub unused: u32,
 }
@@ -473,6 +589,7 @@ pub(crate) struct Ctx {
     pub p: *mut Task,
     pub cur: *mut Task,
     pub allowed: *const Mask,
+    pub perf: *const PerfDomain,
     pub scratch: *mut Mask,
     pub answer: *mut Answer,
     pub notes: *mut Notes,
@@ -481,12 +598,15 @@ pub(crate) struct Ctx {
     pub prev_cpu: u32,
     pub kind: u32,
     pub sync: u32,
+    pub flags: u32,
+    pub nr_perf: u32,
+    pub root: Root,
 }
 
 #[repr(C)]
 pub(crate) struct Table {
     version: u32,
-    sizes: [u32; 10],
+    sizes: [u32; 12],
     pub select: unsafe extern "C" fn(*const Ctx) -> u32,
     pub rq_clock: unsafe extern "C" fn(*mut Cpu, u64),
     pub rq_clock_idle: unsafe extern "C" fn(*mut Cpu),
@@ -512,7 +632,7 @@ unsafe extern "C" {
     static alight_policy_table: Table;
 }
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// The core's entry points.
 #[inline]
@@ -540,6 +660,8 @@ pub(crate) fn check() {
         size_of::<Task>(),
         size_of::<Answer>(),
         size_of::<Ctx>(),
+        size_of::<PerfDomain>(),
+        size_of::<Root>(),
     ]
     .map(|size| size as u32);
     assert_eq!(table.sizes, sizes, "policy core: structure sizes");

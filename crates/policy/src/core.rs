@@ -2,8 +2,8 @@
 //! One machine as the policy sees it, and the question which CPU.
 
 use crate::abi::{
-    Answer, Cpu, Ctx, Domain, Group, Llc, Mask, Note, Notes, Params, Place, Task, Topology,
-    domain_flag, table,
+    Answer, Cpu, Ctx, Domain, Group, Llc, MAX_PERF_DOMAINS, Mask, Note, Notes, Params, PerfDomain,
+    Place, Root, Task, Topology, domain_flag, table,
 };
 use std::mem::MaybeUninit;
 
@@ -25,6 +25,11 @@ pub struct Core {
     pub topology: Topology,
     /// The scheduler's rules, features and tunables.
     pub params: Params,
+    /// What changes of the root domain.
+    pub root: Root,
+    /// Energy model: sets of CPUs that share a frequency, at most [`MAX_PERF_DOMAINS`], in the
+    /// order of the kernel's list. Empty where EAS is off.
+    pub perf: Vec<PerfDomain>,
 }
 
 /// Why a CPU is wanted.
@@ -60,6 +65,8 @@ pub struct Wakeup<'a> {
     pub waker: Waker<'a>,
     /// Why.
     pub kind: Kind,
+    /// See [`crate::abi::wake_flag`].
+    pub flags: u32,
     /// Time, ns.
     pub now: u64,
 }
@@ -91,6 +98,7 @@ impl Core {
         let nr = self.topology.nr_cpus;
         debug_assert!(wakeup.waker.cpu < nr && wakeup.task.prev_cpu < nr);
         debug_assert!(self.cpus.len() == nr as usize && self.places.len() == nr as usize);
+        assert!(self.perf.len() <= MAX_PERF_DOMAINS, "performance domains");
         let mut answer = MaybeUninit::<Answer>::uninit();
         let mut scratch = MaybeUninit::<Mask>::uninit();
         let ctx = Ctx {
@@ -116,6 +124,10 @@ impl Core {
                 Kind::Exec => domain_flag::BALANCE_EXEC,
             },
             sync: wakeup.waker.sync.into(),
+            perf: self.perf.as_ptr(),
+            flags: wakeup.flags,
+            nr_perf: self.perf.len() as u32,
+            root: self.root,
         };
         // SAFETY: every pointer is valid and, where written through, exclusively
         // borrowed for the call; indices come from the topology, which the

@@ -16,13 +16,13 @@ pub mod topology;
 
 pub use abi::{
     Answer, Cpu, Domain, Group, Llc, MAX_CPUS, MAX_LEVELS, Mask, NONE, Note, Params, Pelt, Pelt13,
-    Place, Task, Topology,
+    PerfDomain, PerfState, Place, Root, Task, Topology,
 };
 pub use core::{Core, Kind, Waker, Wakeup};
 pub use scheduler::Scheduler;
 
 /// Names of [`Answer::step`], in the order of `enum policy_step`, with what each means.
-pub const STEPS: [(&str, &str); 19] = [
+pub const STEPS: [(&str, &str); 30] = [
     ("none", "no decision"),
     ("pinned", "affinity leaves one CPU"),
     ("target_idle", "the target is idle"),
@@ -66,6 +66,38 @@ pub const STEPS: [(&str, &str); 19] = [
         "fallback",
         "the search ended outside the affinity: an allowed CPU",
     ),
+    ("current_cpu", "the waker asked for its own CPU"),
+    (
+        "kthread_prev",
+        "woken by a kernel thread of the previous CPU that has nothing else to run",
+    ),
+    ("prev_smt", "a thread of the previous CPU's core is idle"),
+    (
+        "cluster_scan",
+        "the scan of the target's cluster met an idle CPU",
+    ),
+    (
+        "prev_far",
+        "nothing nearer is idle: the previous CPU, idle in another cluster",
+    ),
+    (
+        "recent_far",
+        "nothing nearer is idle: the recently used CPU, idle in another cluster",
+    ),
+    (
+        "idle_group",
+        "all CPUs of a group below the cache are idle: its first",
+    ),
+    (
+        "asym_min_clamp",
+        "an idle CPU that is big enough but for the task's lower clamp",
+    ),
+    ("eas_prev", "EAS: no CPU saves energy over the previous one"),
+    ("eas_saves", "EAS: the least energy"),
+    (
+        "eas_fits",
+        "EAS: meets the task's need, which the previous CPU does not",
+    ),
 ];
 
 /// Names of [`Answer::affine`], in the order of `enum policy_affine`.
@@ -89,7 +121,7 @@ pub const AFFINE: [(&str, &str); 10] = [
 ];
 
 /// Names of the counts in [`Answer::verdicts`], in the order of `enum policy_verdict`.
-pub const VERDICTS: [&str; 7] = [
+pub const VERDICTS: [&str; 9] = [
     "taken",
     "not allowed",
     "busy",
@@ -97,4 +129,6 @@ pub const VERDICTS: [&str; 7] = [
     "too small",
     "core busy",
     "kept in reserve",
+    "less room than another",
+    "more energy",
 ];

@@ -11,7 +11,7 @@
 
 use crate::abi::{
     Cpu, Domain, Group, Llc, MAX_CPUS, MAX_DOMAINS, MAX_GROUPS, MAX_LEVELS, Mask, NONE, Params,
-    Place, Topology, domain_flag as flag,
+    Place, Root, Topology, domain_flag as flag,
 };
 use crate::core::Core;
 use std::collections::BTreeMap;
@@ -42,7 +42,9 @@ pub struct CpuDescription {
 pub enum LevelKind {
     /// A core (`SMT`).
     Smt,
-    /// A cache (`CLS`, `MC`); the highest such level is the last-level cache.
+    /// CPUs that share an L2 or the tags of an L3 (`CLS`).
+    Cluster,
+    /// A cache (`MC`); the highest level that shares one is the last-level cache.
     Cache,
     /// A package or node (`DIE`, later `PKG`).
     Package,
@@ -141,6 +143,7 @@ impl Level {
             | flag::PREFER_SIBLING;
         match self.kind {
             LevelKind::Smt => all | flag::SMT | flag::SHARE_LLC,
+            LevelKind::Cluster => all | flag::CLUSTER | flag::SHARE_LLC,
             LevelKind::Cache => all | flag::SHARE_LLC,
             LevelKind::Package => all,
             LevelKind::Numa { distance } => {
@@ -154,7 +157,7 @@ impl Level {
     fn imbalance_pct(&self) -> u32 {
         match self.kind {
             LevelKind::Smt => 110,
-            LevelKind::Cache => 117,
+            LevelKind::Cluster | LevelKind::Cache => 117,
             LevelKind::Package | LevelKind::Numa { .. } => 125,
         }
     }
@@ -384,6 +387,9 @@ impl<'a> Builder<'a> {
             llc_domain: number(chain.iter().rfind(with(flag::SHARE_LLC))),
             asym_domain: number(chain.iter().find(with(flag::ASYM))),
             smt_domain: number(chain.iter().rfind(with(flag::SMT))),
+            shared: llc,
+            share: self.share(chain, cpu),
+            cluster_domain: number(self.cluster_below_llc(chain)),
             node: self.machine.cpus[cpu as usize].node,
         };
         for (level, &domain) in chain.iter().enumerate() {
@@ -391,6 +397,25 @@ impl<'a> Builder<'a> {
             place.group[level] = self.group_of(domain, cpu);
         }
         place
+    }
+
+    /// The cluster that is a group of the LLC, if the LLC consists of clusters.
+    fn cluster_below_llc<'c>(&self, chain: &'c [usize]) -> Option<&'c usize> {
+        let llc = chain
+            .iter()
+            .rposition(|&d| self.domains[d].flags & flag::SHARE_LLC != 0)?;
+        let below = chain.get(llc.checked_sub(1)?)?;
+        (self.domains[*below].flags & flag::CLUSTER != 0).then_some(below)
+    }
+
+    /// First CPU of the lowest cluster, else of the LLC (`sd_share_id`).
+    fn share(&self, chain: &[usize], cpu: u32) -> u32 {
+        let with = |bit: u32| move |d: &&usize| self.domains[**d].flags & bit != 0;
+        let domain = (chain.iter().find(with(flag::CLUSTER)))
+            .or_else(|| chain.iter().rfind(with(flag::SHARE_LLC)));
+        domain
+            .and_then(|&d| self.domains[d].span.iter().next())
+            .unwrap_or(cpu)
     }
 
     /// Numbers the last-level caches in CPU order; a CPU without a cache domain is its own.
@@ -409,6 +434,8 @@ impl<'a> Builder<'a> {
             llcs.push(Llc {
                 has_idle_cores: 1,
                 nr_busy: top.map_or(1, |d| self.domains[d].weight),
+                nr_idle_scan: top.map_or(1, |d| self.domains[d].weight),
+                unused: 0,
             });
             if let Some(top) = top {
                 self.domains[top].llc = llc;
@@ -416,6 +443,10 @@ impl<'a> Builder<'a> {
             of_cpu.push(llc);
         }
         (of_cpu, llcs)
+    }
+
+    fn any(&self, bit: u32) -> u32 {
+        self.domains.iter().any(|d| d.flags & bit != 0).into()
     }
 
     fn finish(mut self) -> Result<Core, Error> {
@@ -435,8 +466,12 @@ impl<'a> Builder<'a> {
                 nr_groups: self.groups.len() as u32,
                 max_capacity: biggest,
                 asym: capacities().any(|c| c != biggest).into(),
-                smt: self.domains.iter().any(|d| d.flags & flag::SMT != 0).into(),
+                smt: self.any(flag::SMT),
+                cluster: self.any(flag::CLUSTER),
+                unused: 0,
             },
+            perf: Vec::new(),
+            root: Root::default(),
             places: (0..cpus.len())
                 .map(|cpu| self.place(cpu as u32, llc_of_cpu[cpu]))
                 .collect(),

@@ -81,6 +81,7 @@ impl Sim<'_> {
                 sync,
             },
             kind,
+            flags: 0,
             now: self.now,
         };
         let watched = self.out.watch.as_ref().is_some_and(|watch| {

@@ -17,6 +17,7 @@ pub struct World {
     pub this: u32,
     pub sync: bool,
     pub kind: Kind,
+    pub flags: u32,
     pub now: u64,
 }
 
@@ -45,6 +46,7 @@ impl World {
             this: 0,
             sync: false,
             kind: Kind::Wake,
+            flags: 0,
             now: MS,
         }
     }
@@ -164,6 +166,7 @@ impl World {
                 sync: self.sync,
             },
             kind: self.kind,
+            flags: self.flags,
             now: self.now,
         })
     }
@@ -202,6 +205,7 @@ impl World {
                     sync: self.sync,
                 },
                 kind: self.kind,
+                flags: self.flags,
                 now: self.now,
             },
             &mut notes,

@@ -474,6 +474,7 @@ impl<'a> Builder<'a> {
             histograms: parts.histograms,
             freq: vec![].into(),
             meters: vec![].into(),
+            idle_states: vec![].into(),
             nohz: Nohz::default(),
             overloaded: Mask::EMPTY,
             stats: Stats::default(),

@@ -10,6 +10,7 @@
 //! that leaves ends it for all.
 
 mod menu;
+mod states;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -17,9 +18,10 @@ use crate::api::Metric;
 use crate::energy::Rest;
 use crate::queue::NEVER;
 use crate::state::Sim;
+use crate::table::Table;
 use crate::timeline::NONE;
-use alight_machine::{IdleScope, IdleState};
-use menu::{Choice, Menu, Outlook, Period, spins};
+use menu::{Choice, Menu, Outlook, Period};
+pub(crate) use states::{State, states};
 use std::collections::BTreeMap;
 
 /// Time to the next timer of a CPU that has none, ns: 18 minutes. Systems always
@@ -52,8 +54,8 @@ pub(crate) struct CpuIdle {
     tick_stopped: bool,
     /// Times that the tick was stopped, or stayed so (`ts->idle_calls`).
     pub idle_calls: u32,
-    /// Per state; as many as its core type has.
-    residency: Box<[Residency]>,
+    /// Per state of its core type.
+    residency: Table<Residency>,
     /// Its physical core among those of its cluster.
     pub core_slot: u32,
 }
@@ -81,7 +83,7 @@ impl Default for CpuIdle {
             poll_until: NEVER,
             tick_stopped: false,
             idle_calls: 0,
-            residency: Box::default(),
+            residency: vec![].into(),
             core_slot: 0,
         }
     }
@@ -104,16 +106,14 @@ impl CpuIdle {
     }
 
     /// Powers of the core in this idle period, uW: with and without the cluster.
-    pub fn powers(&self, states: &[IdleState]) -> (u64, u64) {
-        (
-            states[self.core_state as usize].power_uw,
-            states[self.state as usize].power_uw,
-        )
+    pub fn powers(&self, states: &[State]) -> (u64, u64) {
+        let state = &states[self.state as usize];
+        (state.core_power_uw, state.power_uw)
     }
 
     /// Books residency up to `to`; the cluster state is real from `deep_from` on.
     pub fn book(&mut self, to: u64, deep_from: u64) {
-        if to <= self.booked_to || self.residency.is_empty() {
+        if to <= self.booked_to {
             return;
         }
         let deep = deep_from.clamp(self.booked_to, to);
@@ -123,128 +123,91 @@ impl CpuIdle {
     }
 }
 
-/// How deep the core goes when it asks for `state` and the cluster does not follow.
-fn core_state(states: &[IdleState], state: usize) -> usize {
-    match states[state].scope {
-        IdleScope::Core => state,
-        IdleScope::Cluster => states[..state]
-            .iter()
-            .rposition(|s| s.scope == IdleScope::Core)
-            .unwrap_or(state),
-    }
-}
-
 /// How long a CPU may poll before the governor is asked again
 /// (`cpuidle_poll_time`): until the first real state would have paid off.
-fn poll_limit(states: &[IdleState], tick_ns: u64) -> u64 {
+fn poll_limit(states: &[State], tick_ns: u64) -> u64 {
     states.get(1).map_or(tick_ns, |s| s.residency_ns)
 }
 
 impl Sim<'_> {
     /// The idle states of `cpu`.
     #[inline]
-    pub(crate) fn idle_states(&self, cpu: usize) -> &[IdleState] {
-        &self.machine.core_types[self.cpus[cpu].core_type as usize].idle_states
+    pub(crate) fn idle_states(&self, cpu: usize) -> &Table<State> {
+        &self.idle_states[self.cpus[cpu].core_type as usize]
+    }
+
+    /// The state that `cpu` asks, or asked last, for.
+    #[inline]
+    fn idle_state(&self, cpu: usize) -> &State {
+        &self.idle_states(cpu)[self.cpus[cpu].idle.state as usize]
     }
 
     /// The idle task executes on `cpu` and nothing is to be done but `work` ns of
     /// what is under way: enters an idle state behind it and stops the tick if it
     /// pays (`cpuidle_idle_call`).
     pub fn idle_enter(&mut self, cpu: usize, work: u64) {
-        let machine = self.machine;
-        let states = &machine.core_types[self.cpus[cpu].core_type as usize].idle_states[..];
         let tick_stopped = self.cpus[cpu].idle.tick_stopped && self.cpus[cpu].tick_at == NEVER;
         if !tick_stopped && self.cpus[cpu].tick_at == NEVER {
             self.cpus[cpu].tick_at = self.next_tick();
         }
-        let choice = self.idle_select(cpu, states, tick_stopped);
+        let choice = self.idle_select(cpu, tick_stopped);
         self.stop_tick(cpu, choice.stop_tick || tick_stopped);
         self.enter(cpu, choice, work);
     }
 
     /// Enters the chosen state (`cpuidle_enter_state`).
+    #[inline]
     fn enter(&mut self, cpu: usize, choice: Choice, work: u64) {
-        let machine = self.machine;
-        let states = &machine.core_types[self.cpus[cpu].core_type as usize].idle_states[..];
-        let now = self.now;
-        let begin = now + work;
+        let begin = self.now + work;
         self.trace_idle(cpu, Some(choice.state as u32));
-        let Some(state) = states.get(choice.state) else {
-            // No state is known (`default_idle_call`): no latency, and no power.
-            self.core.cpus[cpu].exit_latency = 0;
-            let idle = &mut self.cpus[cpu].idle;
-            idle.entered_at = now;
-            idle.entry_begin = begin;
-            idle.entry_end = begin;
-            idle.resumes_at = NEVER;
-            self.rest(
-                cpu,
-                Rest {
-                    core_uw: 0,
-                    deep_uw: 0,
-                    quiet_from: begin,
-                    spins: false,
-                },
-            );
-            return;
-        };
-        let cluster = &mut self.meters[self.cpus[cpu].cluster as usize];
-        let last_vote = state.scope == IdleScope::Cluster && cluster.vote();
-        let core_state = core_state(states, choice.state);
-        let entry_ns = if last_vote {
-            state.entry_ns
-        } else {
-            states[core_state].entry_ns
-        };
-        let spins = spins(state);
+        let c = &mut self.cpus[cpu];
+        let states = &self.idle_states[c.core_type as usize];
+        let state = &states[choice.state];
+        let cluster = c.cluster as usize;
+        let last_vote = state.votes && self.meters[cluster].vote();
+        let entry_end = begin
+            + if last_vote {
+                state.entry_ns
+            } else {
+                state.core_entry_ns
+            };
 
         self.core.cpus[cpu].exit_latency = state.wakeup_ns.min(u64::from(NONE - 1)) as u32;
-        let idle = &mut self.cpus[cpu].idle;
+        let idle = &mut c.idle;
         idle.state = choice.state as u32;
-        idle.core_state = core_state as u32;
-        idle.entered_at = now;
+        idle.core_state = state.core_state;
+        idle.entered_at = self.now;
         idle.entry_begin = begin;
-        idle.entry_end = begin + entry_ns;
-        idle.booked_to = idle.entry_end;
+        idle.entry_end = entry_end;
+        idle.booked_to = entry_end;
         idle.resumes_at = NEVER;
         idle.residency[choice.state].entries += 1;
-        if spins && !choice.forced {
+        if state.spins && !choice.forced {
             idle.poll_until = begin + poll_limit(states, self.tunables.tick);
         }
-        self.rest(
-            cpu,
-            Rest {
-                core_uw: states[core_state].power_uw,
-                deep_uw: state.power_uw,
-                quiet_from: begin + entry_ns,
-                spins,
-            },
-        );
+        let rest = Rest {
+            core_uw: state.core_power_uw,
+            deep_uw: state.power_uw,
+            quiet_from: entry_end,
+            spins: state.spins,
+        };
+        self.rest(cpu, rest);
         if last_vote {
-            self.meters[self.cpus[cpu].cluster as usize].deepen();
+            self.meters[cluster].deepen();
         }
     }
 
-    fn idle_select(&mut self, cpu: usize, states: &[IdleState], tick_stopped: bool) -> Choice {
-        if states.is_empty() {
-            // `default_idle_call`: the tick stops first.
-            return Choice {
-                state: 0,
-                stop_tick: true,
-                forced: true,
-            };
-        }
+    #[inline]
+    fn idle_select(&mut self, cpu: usize, tick_stopped: bool) -> Choice {
         let c = &mut self.cpus[cpu];
-        let next_timer_ns = match c.timers.first_key() {
-            Some(at) => at.saturating_sub(self.now).min(NO_TIMER_NS),
-            None => NO_TIMER_NS,
-        };
+        let until = |at: u64| at.saturating_sub(self.now);
+        let next_timer_ns = until(c.timers.first_at()).min(NO_TIMER_NS);
         let delta_next_ns = match tick_stopped {
             true => next_timer_ns,
-            false => next_timer_ns.min(c.tick_at.saturating_sub(self.now)),
+            false => next_timer_ns.min(until(c.tick_at)),
         };
         c.idle.menu.select(&Outlook {
-            states,
+            states: &self.idle_states[c.core_type as usize],
             next_timer_ns,
             delta_next_ns,
             latency_limit_ns: self.latency_limit_ns,
@@ -271,40 +234,38 @@ impl Sim<'_> {
     /// An interrupt arrives at the idle `cpu` at `at` (now or later): when does
     /// the CPU execute again? An entry that has begun goes on to its end; then
     /// comes the exit of the state that the hardware was in.
+    #[inline]
     pub fn idle_leave(&mut self, cpu: usize, at: u64) -> u64 {
-        let machine = self.machine;
-        let states = &machine.core_types[self.cpus[cpu].core_type as usize].idle_states[..];
+        let State {
+            votes,
+            spins,
+            exit_ns,
+            core_exit_ns,
+            ..
+        } = *self.idle_state(cpu);
         let idle = &self.cpus[cpu].idle;
         debug_assert!(at >= idle.entered_at && idle.resumes_at == NEVER);
-        let Some(state) = states.get(idle.state as usize) else {
-            let resumes_at = at.max(idle.entry_end);
-            self.unrest(cpu, at, false);
-            self.cpus[cpu].idle.resumes_at = resumes_at;
-            return resumes_at;
-        };
-        let (entry_begin, not_begun) = (idle.entry_begin, at < idle.entry_begin);
-        let core_exit_ns = states[idle.core_state as usize].exit_ns;
-        let entry_end = idle.entry_end;
-        let votes = state.scope == IdleScope::Cluster;
-        let cluster_down = if votes {
-            self.cluster_up(cpu, at)
-        } else {
-            None
-        };
-        let cluster = &mut self.meters[self.cpus[cpu].cluster as usize];
-        let resumes_at = match cluster_down {
-            _ if not_begun => entry_begin,
-            Some(down_at) => {
-                cluster.up_at = at.max(down_at) + state.exit_ns;
-                cluster.up_at
+        let (entry_begin, entry_end) = (idle.entry_begin, idle.entry_end);
+        let core_out = at.max(entry_end) + core_exit_ns;
+        let out = if votes {
+            let down_at = self.cluster_up(cpu, at);
+            let cluster = &mut self.meters[self.cpus[cpu].cluster as usize];
+            match down_at {
+                Some(down_at) if at >= entry_begin => {
+                    cluster.up_at = at.max(down_at) + exit_ns;
+                    cluster.up_at
+                }
+                // The cluster may be on its way up for another of its CPUs.
+                _ => core_out.max(cluster.up_at),
             }
-            // The cluster may be on its way up for another of its CPUs.
-            None if votes => (at.max(entry_end) + core_exit_ns).max(cluster.up_at),
-            None => at.max(entry_end) + core_exit_ns,
+        } else {
+            core_out
         };
-        self.cpus[cpu].idle.book(at, NEVER);
-        self.unrest(cpu, at, spins(state));
-        self.cpus[cpu].idle.resumes_at = resumes_at;
+        let resumes_at = if at < entry_begin { entry_begin } else { out };
+        let idle = &mut self.cpus[cpu].idle;
+        idle.book(at, NEVER);
+        idle.resumes_at = resumes_at;
+        self.unrest(cpu, at, spins);
         resumes_at
     }
 
@@ -327,22 +288,17 @@ impl Sim<'_> {
     /// `cpu`, which is idle, watches `need_resched`: waking it needs no IPI.
     #[inline]
     pub fn idle_polling(&self, cpu: usize) -> bool {
-        let state = self.cpus[cpu].idle.state as usize;
-        self.idle_states(cpu).get(state).is_some_and(|s| s.polling)
+        self.idle_state(cpu).polling
     }
 
     /// `cpu` polls in software.
     pub(crate) fn idle_spins(&self, cpu: usize) -> bool {
-        let state = self.cpus[cpu].idle.state as usize;
-        self.idle_states(cpu).get(state).is_some_and(spins)
+        self.idle_state(cpu).spins
     }
 
     /// `cpu` asks, or asked last, for a state of its cluster.
     pub(crate) fn idle_votes(&self, cpu: usize) -> bool {
-        let state = self.cpus[cpu].idle.state as usize;
-        self.idle_states(cpu)
-            .get(state)
-            .is_some_and(|s| s.scope == IdleScope::Cluster)
+        self.idle_state(cpu).votes
     }
 
     /// Idle states over all CPUs: how often each was asked for, and the share of

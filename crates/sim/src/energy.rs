@@ -12,9 +12,10 @@
 //! Energy is counted in uW * ns = 1e-15 J, in 128 bits.
 
 use crate::api::Metric;
-use crate::cpuidle::{CpuIdle, snake};
+use crate::cpuidle::{self, CpuIdle, snake};
 use crate::queue::NEVER;
 use crate::state::Sim;
+use crate::table::Table;
 use alight_workload::program::Better;
 
 /// Joules in a uW * ns.
@@ -104,7 +105,7 @@ struct CoreMeter {
 #[derive(Debug, Clone)]
 pub(crate) struct ClusterMeter {
     supply: Supply,
-    cores: Box<[CoreMeter]>,
+    cores: Table<CoreMeter>,
     cpus: Box<[u32]>,
     /// Frequency domains of its CPUs.
     domains: Box<[u32]>,
@@ -154,6 +155,11 @@ impl Sim<'_> {
     /// until its first [`Sim::idle_enter`]. Frequencies must be set before.
     pub fn meters_init(&mut self) {
         let machine = self.machine;
+        self.idle_states = machine
+            .core_types
+            .iter()
+            .map(|core_type| cpuidle::states(&core_type.idle_states))
+            .collect();
         self.meters = machine
             .clusters
             .iter()
@@ -214,13 +220,9 @@ impl Sim<'_> {
 
     /// All threads of the core of `cpu` rest: the shallowest state sets its power.
     fn shallower_sibling(&mut self, cpu: usize) {
-        let machine = self.machine;
-        let states = &machine.core_types[self.cpus[cpu].core_type as usize].idle_states[..];
+        let states = &self.idle_states[self.cpus[cpu].core_type as usize];
         let cluster = &mut self.meters[self.cpus[cpu].cluster as usize];
         let core = &mut cluster.cores[self.cpus[cpu].idle.core_slot as usize];
-        if states.is_empty() {
-            return;
-        }
         for &thread in &core.threads {
             let (core_uw, deep_uw) = self.cpus[thread as usize].idle.powers(states);
             core.supply.quiet_uw = core.supply.quiet_uw.max(core_uw);
@@ -378,7 +380,7 @@ impl Sim<'_> {
 }
 
 /// The physical cores among `cpus`, in the order of their first CPUs.
-fn cores(machine: &alight_machine::Machine, cpus: &[u32]) -> Box<[CoreMeter]> {
+fn cores(machine: &alight_machine::Machine, cpus: &[u32]) -> Table<CoreMeter> {
     let mut cores: Vec<(usize, Vec<u32>)> = vec![];
     for &cpu in cpus {
         let core = machine.cpus[cpu as usize].core;

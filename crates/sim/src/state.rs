@@ -275,6 +275,8 @@ pub(crate) struct Sim<'a> {
     pub freq_queue: Queue,
     pub freq: Table<FreqState>,
     pub meters: Table<ClusterMeter>,
+    /// Of each core type.
+    pub idle_states: Table<Table<crate::cpuidle::State>>,
     pub masks: Table<Mask>,
     pub mutexes: Table<Mutex>,
     pub channels: Table<Channel>,

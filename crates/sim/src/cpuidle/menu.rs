@@ -8,7 +8,8 @@
 //! workloads modelled, so the kernel's second half of the correction factors
 //! (`nr_iowaiters`) and its performance multiplier have no part.
 
-use alight_machine::IdleState;
+use super::states::State;
+use crate::table::Table;
 
 const NSEC_PER_USEC: u64 = 1000;
 /// Idle periods remembered (`INTERVALS`).
@@ -60,7 +61,7 @@ impl Default for Menu {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Outlook<'a> {
     /// The CPU's states, at least one.
-    pub states: &'a [IdleState],
+    pub states: &'a Table<State>,
     /// Time to its next timer, the tick left out (`tick_nohz_get_sleep_length`).
     /// Below 2^40, so that products with a correction factor fit.
     pub next_timer_ns: u64,
@@ -85,19 +86,14 @@ pub(crate) struct Choice {
     pub forced: bool,
 }
 
-/// The CPU spins in this state (`CPUIDLE_FLAG_POLLING`). A state entered by
-/// mwait also watches `need_resched`, but it is a state of the hardware.
-pub(crate) fn spins(state: &IdleState) -> bool {
-    state.polling && state.residency_ns == 0
-}
-
 impl Menu {
     /// Chooses a state (`menu_select`).
+    #[inline]
     pub fn select(&mut self, look: &Outlook) -> Choice {
         let states = look.states;
         let forced = Choice {
             state: 0,
-            stop_tick: !spins(&states[0]),
+            stop_tick: !states[0].spins,
             forced: true,
         };
         if states.len() == 1 {
@@ -151,24 +147,27 @@ impl Menu {
     fn update(&mut self, look: &Outlook) {
         self.needs_update = false;
         let state = &look.states[usize::from(self.last_state)];
-        let measured = if self.tick_wakeup && self.next_timer_ns > look.tick_ns {
-            // The tick was kept for nothing: it could have been idle for long.
-            9 * MAX_INTERESTING_NS / 10
-        } else if spins(state) && self.poll_time_limit {
-            self.next_timer_ns
-        } else if self.last_residency_ns > 2 * state.wakeup_ns {
+        let asleep = if self.last_residency_ns > 2 * state.wakeup_ns {
             self.last_residency_ns - state.wakeup_ns
         } else {
             self.last_residency_ns / 2
+        };
+        let measured = if self.tick_wakeup && self.next_timer_ns > look.tick_ns {
+            // The tick was kept for nothing: it could have been idle for long.
+            9 * MAX_INTERESTING_NS / 10
+        } else if state.spins && self.poll_time_limit {
+            self.next_timer_ns
+        } else {
+            asleep
         };
         let measured = measured.min(self.next_timer_ns);
 
         let factor = &mut self.correction_factor[usize::from(self.bucket)];
         *factor -= *factor / DECAY as u32;
-        *factor += match measured {
-            0 if self.next_timer_ns != 0 => 0,
-            all if all == self.next_timer_ns || all >= MAX_INTERESTING_NS => RESOLUTION as u32,
-            part => (RESOLUTION * part / self.next_timer_ns) as u32,
+        *factor += if measured == self.next_timer_ns || measured >= MAX_INTERESTING_NS {
+            RESOLUTION as u32
+        } else {
+            (RESOLUTION * measured / self.next_timer_ns) as u32
         };
 
         self.intervals.push((measured / NSEC_PER_USEC) as u32);
@@ -199,84 +198,114 @@ fn bucket(ns: u64) -> usize {
 
 /// The last idle periods, us: in the order they came, in the order of their
 /// length, and summed, so that looking for a pattern goes through none of them.
-#[derive(Debug, Clone, Default)]
+///
+/// A period is below 2^31 us. It is kept as a signed number, since that is what
+/// the vector instructions of every x86-64 can compare.
+#[derive(Debug, Clone)]
 struct Intervals {
-    last: [u32; INTERVALS],
-    sorted: [u32; INTERVALS],
+    last: [i32; INTERVALS],
+    /// The shortest first; after them one that is longer than any.
+    sorted: [i32; INTERVALS + 1],
     sum: u64,
     squares: u64,
     /// The oldest of `last`.
     oldest: u8,
 }
 
+impl Default for Intervals {
+    fn default() -> Self {
+        let mut sorted = [0; INTERVALS + 1];
+        sorted[INTERVALS] = i32::MAX;
+        Intervals {
+            last: [0; INTERVALS],
+            sorted,
+            sum: 0,
+            squares: 0,
+            oldest: 0,
+        }
+    }
+}
+
 impl Intervals {
     /// Takes in a period in place of the oldest.
+    #[inline]
     fn push(&mut self, us: u32) {
-        let old = std::mem::replace(&mut self.last[usize::from(self.oldest)], us);
-        self.oldest = (self.oldest + 1) % INTERVALS as u8;
-        let square = |us: u32| u64::from(us) * u64::from(us);
-        self.sum = self.sum + u64::from(us) - u64::from(old);
-        self.squares = self.squares + square(us) - square(old);
+        let us = us as i32;
+        let oldest = usize::from(self.oldest) % INTERVALS;
+        let old = std::mem::replace(&mut self.last[oldest], us);
+        self.oldest = oldest as u8 + 1;
+        let (more, less) = (us as u64, old as u64);
+        self.sum = self.sum + more - less;
+        self.squares = self.squares + more * more - less * less;
 
         // Without the old one, then with the new one; where they stand cannot be
         // foretold, so there is no branch on it.
-        let s = &self.sorted;
-        let mut rest = [0; INTERVALS - 1];
-        for i in 0..INTERVALS - 1 {
-            rest[i] = if s[i] < old { s[i] } else { s[i + 1] };
+        let s = self.sorted;
+        let mut rest = [0; INTERVALS + 1];
+        for i in 0..INTERVALS {
+            rest[i + 1] = if s[i] < old { s[i] } else { s[i + 1] };
         }
-        let mut next = [us; INTERVALS];
-        next[0] = us.min(rest[0]);
-        for i in 1..INTERVALS - 1 {
-            next[i] = us.min(rest[i]).max(rest[i - 1]);
+        for i in 0..INTERVALS {
+            self.sorted[i] = us.min(rest[i + 1]).max(rest[i]);
         }
-        next[INTERVALS - 1] = us.max(rest[INTERVALS - 2]);
-        self.sorted = next;
     }
 
     /// Their mean if they lie close together, once up to two of the longest are
     /// left out; [`NO_PATTERN`] if they do not, or if all are at least
     /// `predicted_us` long (`get_typical_interval`).
+    #[inline]
     fn typical(&self, predicted_us: u32) -> u32 {
-        if self.sorted[0] >= predicted_us {
+        if self.sorted[0] as u32 >= predicted_us {
             return NO_PATTERN;
         }
+        if let Some(mean) = mean_if_alike(self.sum, self.squares, 8) {
+            return mean;
+        }
+        let [_, _, _, _, _, third, second, first, _] = self.sorted;
+        if first == second || second == third {
+            return self.typical_with_ties();
+        }
+        // Each count has code of its own, so that dividing by it is no division.
+        let (first, second) = (first as u64, second as u64);
+        let (sum, squares) = (self.sum - first, self.squares - first * first);
+        if let Some(mean) = mean_if_alike(sum, squares, 7) {
+            return mean;
+        }
+        let (sum, squares) = (sum - second, squares - second * second);
+        mean_if_alike(sum, squares, 6).unwrap_or(NO_PATTERN)
+    }
+
+    /// [`Intervals::typical`] where the longest are equally long: they go together.
+    #[inline(never)]
+    fn typical_with_ties(&self) -> u32 {
         let (mut sum, mut squares, mut n) = (self.sum, self.squares, INTERVALS);
-        loop {
-            let mean = divide(sum, n);
-            // The sum of (value - mean)^2 over those kept, in one pass: exact, since
-            // the result fits even where a term does not.
-            let deviation = squares
-                .wrapping_add((n as u64).wrapping_mul(mean * mean))
-                .wrapping_sub((2 * mean).wrapping_mul(sum));
-            let variance = divide(deviation, n);
-            let mostly_alike =
-                variance <= u64::MAX / 36 && mean * mean > variance * 36 && n * 4 >= INTERVALS * 3;
-            if mostly_alike || variance <= 400 {
-                return mean as u32;
-            }
-            if n * 4 <= INTERVALS * 3 {
-                return NO_PATTERN;
-            }
-            // The longest, all that are equally long.
-            let longest = u64::from(self.sorted[n - 1]);
-            while n != 0 && u64::from(self.sorted[n - 1]) == longest {
+        while n * 4 > INTERVALS * 3 {
+            let longest = self.sorted[n - 1];
+            while n != 0 && self.sorted[n - 1] == longest {
                 n -= 1;
-                sum -= longest;
-                squares -= longest * longest;
+                sum -= longest as u64;
+                squares -= longest as u64 * longest as u64;
+            }
+            if let Some(mean) = mean_if_alike(sum, squares, n as u64) {
+                return mean;
             }
         }
+        NO_PATTERN
     }
 }
 
-/// `sum / n`; the counts that occur are divided by without a division.
-fn divide(sum: u64, n: usize) -> u64 {
-    match n {
-        8 => sum / 8,
-        7 => sum / 7,
-        6 => sum / 6,
-        n => sum / n as u64,
-    }
+/// Mean of `n` periods with this sum and this sum of squares, if they lie close
+/// together: within 20 us, or, for three quarters of those remembered, a sixth of it.
+#[inline(always)]
+fn mean_if_alike(sum: u64, squares: u64, n: u64) -> Option<u32> {
+    let mean = sum / n;
+    // The sum of (value - mean)^2 in one pass: exact, since the result fits even
+    // where a term does not. Periods are below 2^40 ns, hence 36 times their
+    // variance fits too.
+    let deviation = squares.wrapping_add(mean.wrapping_mul((n * mean).wrapping_sub(2 * sum)));
+    let variance = deviation / n;
+    let most = n * 4 >= INTERVALS as u64 * 3;
+    (variance <= 400 || (most && mean * mean > variance * 36)).then_some(mean as u32)
 }
 
 /// The deepest state that pays off within `predicted_ns` and wakes up within
@@ -292,7 +321,7 @@ fn deepest(look: &Outlook, mut predicted_ns: u64, latency_limit_ns: u64) -> Choi
     for (i, state) in states.iter().enumerate() {
         if state.residency_ns > predicted_ns {
             // Rather a real state than busy polling, unless a timer comes very soon.
-            if spins(&states[chosen])
+            if states[chosen].spins
                 && state.wakeup_ns <= latency_limit_ns
                 && state.residency_ns <= look.next_timer_ns
             {
@@ -322,7 +351,7 @@ fn deepest(look: &Outlook, mut predicted_ns: u64, latency_limit_ns: u64) -> Choi
         }
         chosen = i;
     }
-    let stop_tick = tick_stopped || !(spins(&states[chosen]) || predicted_ns < tick_ns);
+    let stop_tick = tick_stopped || !(states[chosen].spins || predicted_ns < tick_ns);
     if !stop_tick {
         // The tick will come: no deeper than pays off until then.
         while chosen > 0 && states[chosen].residency_ns > look.delta_next_ns {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 use super::*;
-use alight_machine::IdleScope;
+use crate::cpuidle::states;
+use alight_machine::{IdleScope, IdleState};
 use proptest::prelude::*;
 
 const US: u64 = 1000;
@@ -23,25 +24,25 @@ fn state(wakeup_us: u64, residency_us: u64) -> IdleState {
 }
 
 /// WFI, core sleep, cluster sleep of Juno.
-fn arm() -> Vec<IdleState> {
-    vec![state(1, 1), state(1500, 2000), state(1600, 2500)]
+fn arm() -> Table<State> {
+    states(&[state(1, 1), state(1500, 2000), state(1600, 2500)])
 }
 
 /// WFI and a state that pays off only after more than two ticks.
-fn arm_deep() -> Vec<IdleState> {
-    vec![state(1, 1), state(811, 1890), state(9825, 9987)]
+fn arm_deep() -> Table<State> {
+    states(&[state(1, 1), state(811, 1890), state(9825, 9987)])
 }
 
 /// POLL, C1 by mwait, C2.
-fn x86() -> Vec<IdleState> {
+fn x86() -> Table<State> {
     let watched = |state| IdleState {
         polling: true,
         ..state
     };
-    vec![watched(state(0, 0)), watched(state(1, 2)), state(100, 200)]
+    states(&[watched(state(0, 0)), watched(state(1, 2)), state(100, 200)])
 }
 
-fn look(states: &[IdleState], next_timer_ns: u64, to_tick_ns: u64) -> Outlook<'_> {
+fn look(states: &Table<State>, next_timer_ns: u64, to_tick_ns: u64) -> Outlook<'_> {
     Outlook {
         states,
         next_timer_ns,
@@ -63,7 +64,7 @@ fn period(residency_ns: u64) -> Period {
 
 /// A governor that has seen idle periods of `residency_ns` with a timer at
 /// `next_timer_ns` until it knew nothing else.
-fn seasoned(states: &[IdleState], next_timer_ns: u64, residency_ns: u64) -> Menu {
+fn seasoned(states: &Table<State>, next_timer_ns: u64, residency_ns: u64) -> Menu {
     let mut menu = Menu::default();
     for _ in 0..50 {
         menu.select(&look(states, next_timer_ns, TICK));
@@ -318,14 +319,14 @@ fn no_choice_without_time_latency_or_a_second_state() {
         stop_tick,
         forced: true,
     };
-    let (arm, x86) = (arm(), x86());
+    let (arm, x86, single) = (arm(), x86(), states(&[state(1, 1)]));
     let limited = |states, limit_ns| Outlook {
         latency_limit_ns: limit_ns,
         ..look(states, 10 * MS, TICK)
     };
     let cases = [
         (
-            look(&arm[..1], 10 * MS, TICK),
+            look(&single, 10 * MS, TICK),
             forced(true),
             "one state: tickless",
         ),

@@ -7,10 +7,15 @@
 //! machine looks like ([`sysfs`]), how the scheduler is loaded and run
 //! ([`live`]), and how written decisions are read ([`record`]) and made again by
 //! the host's build of the same code ([`replay`]).
+//!
+//! The other half writes down what the kernel's own scheduler does
+//! ([`record_session`], [`record_pelt`]), for `alight verify`.
 
 pub mod kernel;
 pub mod live;
 pub mod record;
+pub mod record_pelt;
+pub mod record_session;
 pub mod replay;
 pub mod sysfs;
 
@@ -23,4 +28,15 @@ pub mod sysfs;
 )]
 mod skeleton {
     include!(concat!(env!("OUT_DIR"), "/alight.skel.rs"));
+}
+
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    unused,
+    non_camel_case_types
+)]
+mod pelt_skeleton {
+    include!(concat!(env!("OUT_DIR"), "/record_pelt.skel.rs"));
 }

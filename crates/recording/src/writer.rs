@@ -2,7 +2,9 @@
 //! Writes a recording as it happens.
 
 use crate::{BLOCK, End, Header, MAX_RECORD, SCHEMA, TAG_END, TAG_RECORDS};
+use std::fs::Permissions;
 use std::io::{self, Write};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
@@ -26,7 +28,11 @@ impl Writer {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
-        let mut file = NamedTempFile::with_prefix_in(".alight-recording-", directory)?;
+        // Whoever records is root; whoever verifies need not be.
+        let mut file = tempfile::Builder::new()
+            .prefix(".alight-recording-")
+            .permissions(Permissions::from_mode(0o644))
+            .tempfile_in(directory)?;
         writeln!(file, "{SCHEMA}\n{}", serde_json::to_string(header)?)?;
         let mut compressor = zstd::bulk::Compressor::new(level)?;
         compressor.include_checksum(true)?;

@@ -1,0 +1,937 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * record_pelt.bpf.c - writes down every change of a load-tracking signal
+ *
+ * Each kernel function that changes signals is hooked at its entry and its
+ * exit: an event holds what it was given, the state it found and the state it
+ * left, so that each event can be made again by itself, and the state that one
+ * event leaves must be the state that the next of the same entity finds. The
+ * tracepoints tell whether anything happened elsewhere: one that fires while
+ * no hooked function runs is written down as an event of its own. A function
+ * that the compiler inlined in some place thus shows instead of going missing.
+ *
+ * The load-tracking functions are called across files (pelt.c from fair.c), so
+ * none of them can be inlined; of those of fair.c the loader hooks what the
+ * kernel's type information has.
+ *
+ * All run with a runqueue's or a task's lock held and interrupts off, but for
+ * the last steps of a dying task (remove_entity_load_avg): what an interrupt
+ * hides there is marked PELT_NO_BEFORE.
+ */
+#include "policy/model.h"
+#include "kernel.h"
+#include "record_pelt.h"
+
+char _license[] SEC("license") = "GPL";
+
+/* Of bpf_ringbuf_output(): the loader looks by itself. Waking it would add to what is recorded. */
+#define BPF_RB_NO_WAKEUP	1
+
+/* Set by the loader once all is attached. */
+volatile bool recording;
+
+struct load_weight {
+	unsigned long weight;
+} KERNEL_TYPE;
+
+struct util_est {
+	unsigned int enqueued;
+	unsigned int ewma;
+} KERNEL_TYPE;
+
+/* Up to 6.7 util_est is a pair. */
+struct sched_avg___pair {
+	struct util_est util_est;
+} KERNEL_TYPE;
+
+struct sched_avg {
+	u64 last_update_time;
+	u64 load_sum;
+	u64 runnable_sum;
+	u32 util_sum;
+	u32 period_contrib;
+	unsigned long load_avg;
+	unsigned long runnable_avg;
+	unsigned long util_avg;
+	unsigned int util_est;
+} KERNEL_TYPE;
+
+/* Up to 6.10 on_rq is an int. */
+struct sched_entity___wide {
+	unsigned int on_rq;
+} KERNEL_TYPE;
+
+struct sched_entity {
+	struct load_weight load;
+	unsigned char on_rq;
+	unsigned char sched_delayed;
+	struct cfs_rq *cfs_rq;
+	struct cfs_rq *my_q;
+	unsigned long runnable_weight;
+	struct sched_avg avg;
+} KERNEL_TYPE;
+
+struct cfs_rq {
+	struct load_weight load;
+	unsigned int h_nr_runnable;
+	struct sched_entity *curr;
+	struct sched_avg avg;
+	struct {
+		int nr;
+		unsigned long load_avg;
+		unsigned long util_avg;
+		unsigned long runnable_avg;
+	} removed;
+	struct rq___pelt *rq;
+} KERNEL_TYPE;
+
+/* Up to 6.13. */
+struct cfs_rq___all {
+	unsigned int h_nr_running;
+} KERNEL_TYPE;
+
+struct rq___pelt {
+	u64 clock;
+	u64 clock_task;
+	u64 clock_pelt;
+	unsigned long lost_idle_time;
+	struct cfs_rq cfs;
+	struct sched_avg avg_rt;
+	struct sched_avg avg_dl;
+	struct task_struct *curr;
+	struct task_struct *idle;
+	int cpu;
+} KERNEL_TYPE;
+
+struct rq___hw {
+	struct sched_avg avg_hw;
+} KERNEL_TYPE;
+
+struct task_struct___pelt {
+	struct sched_entity se;
+	int pid;
+} KERNEL_TYPE;
+
+/* arm64; on x86 all CPUs of a guest have 1024. */
+extern const unsigned long cpu_scale __ksym __weak;
+
+/* Calls that are under way on a CPU, one of each kind. */
+struct calls {
+	struct pelt_one update;		/* the __update_load_avg_* do not nest */
+	struct pelt_one remove;
+	struct pelt_two move;		/* attach, detach, reweight, first */
+	struct pelt_tick tick;
+	/* dequeue_task_fair, enqueue_task_fair */
+	u64 task;
+	u32 task_op;
+	u32 task_flags;
+	u32 task_traced;
+	struct pelt_avg task_before;
+	struct pelt_avg task_traced_at;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct calls);
+} under_way SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 12);	/* the loader sets it */
+} events SEC(".maps");
+
+/* Events that found the ring full, and calls of pelt_irq_tp, which no Debian kernel has. */
+u64 ring_full;
+u64 irq_traced;
+
+static __always_inline struct calls *calls(void)
+{
+	u32 zero = 0;
+
+	return recording ? bpf_map_lookup_elem(&under_way, &zero) : NULL;
+}
+
+static __always_inline void write_down(const void *event, u32 bytes)
+{
+	if (bpf_ringbuf_output(&events, (void *)event, bytes, BPF_RB_NO_WAKEUP))
+		__sync_fetch_and_add(&ring_full, 1);
+}
+
+/* ---- reading the kernel ---- */
+
+static __always_inline void read_avg(struct pelt_avg *to, const struct sched_avg *a)
+{
+	to->last = a->last_update_time;
+	to->load_sum = a->load_sum;
+	to->runnable_sum = a->runnable_sum;
+	to->util_sum = a->util_sum;
+	to->part = a->period_contrib;
+	to->load_avg = a->load_avg;
+	to->runnable_avg = a->runnable_avg;
+	to->util_avg = (u32)a->util_avg;
+	to->unused = 0;
+	if (bpf_core_field_exists(((struct sched_avg___pair *)0)->util_est.ewma)) {
+		const struct sched_avg___pair *pair = (const void *)a;
+
+		to->est = pair->util_est.enqueued;
+		to->ewma = pair->util_est.ewma;
+	} else {
+		to->est = a->util_est;
+		to->ewma = 0;
+	}
+}
+
+/* scale_load_down() of 64-bit kernels. */
+static __always_inline u64 weight_of(const struct load_weight *w)
+{
+	u64 weight = w->weight;
+
+	if (!weight)
+		return 0;
+	weight >>= 10;
+	return weight < 2 ? 2 : weight;
+}
+
+static __always_inline u32 on_rq(const struct sched_entity *se)
+{
+	if (bpf_core_field_size(((struct sched_entity *)0)->on_rq) == 4)
+		return !!((const struct sched_entity___wide *)se)->on_rq;
+	return !!se->on_rq;
+}
+
+static __always_inline bool delayed(const struct sched_entity *se)
+{
+	return bpf_core_field_exists(((struct sched_entity *)0)->sched_delayed) &&
+	       se->sched_delayed;
+}
+
+/* se_runnable() */
+static __always_inline u64 runnable_of(const struct sched_entity *se)
+{
+	if (delayed(se))
+		return 0;
+	return se->my_q ? se->runnable_weight : on_rq(se);
+}
+
+static __always_inline u32 pid_of(const struct sched_entity *se)
+{
+	u64 task = (u64)se - bpf_core_field_offset(struct task_struct___pelt, se);
+	s32 pid = 0;
+
+	bpf_probe_read_kernel(&pid, sizeof(pid),
+			      (void *)(task + bpf_core_field_offset(struct task_struct___pelt, pid)));
+	return (u32)pid;
+}
+
+static __always_inline bool is_root(const struct cfs_rq *q)
+{
+	return (u64)q->rq + bpf_core_field_offset(struct rq___pelt, cfs) == (u64)q;
+}
+
+static __always_inline u32 capacity_of(u32 cpu)
+{
+	if (bpf_ksym_exists(&cpu_scale)) {
+		const unsigned long *scale = bpf_per_cpu_ptr(&cpu_scale, cpu);
+
+		if (scale)
+			return (u32)*scale;
+	}
+	return CAPACITY_SCALE;
+}
+
+static __always_inline u32 freq_of(u32 cpu)
+{
+	if (bpf_ksym_exists(&arch_freq_scale)) {
+		const unsigned long *scale = bpf_per_cpu_ptr(&arch_freq_scale, cpu);
+
+		if (scale)
+			return (u32)*scale;
+	}
+	return CAPACITY_SCALE;
+}
+
+static __always_inline void describe_queue(struct pelt_event *e, const struct cfs_rq *q)
+{
+	e->queue = (u64)q;
+	e->cpu = (u32)q->rq->cpu;
+	if (is_root(q))
+		e->flags |= PELT_ROOT;
+}
+
+static __always_inline void describe_entity(struct pelt_event *e, const struct sched_entity *se)
+{
+	e->first = (u64)se;
+	if (se->my_q)
+		e->flags |= PELT_GROUP;
+	else
+		e->pid = pid_of(se);
+}
+
+/* ---- updates of one signal set ---- */
+
+static __always_inline struct pelt_one *begin(struct calls *c, u32 op)
+{
+	struct pelt_one *u = &c->update;
+
+	__builtin_memset(u, 0, sizeof(*u));
+	u->e.op = op;
+	return u;
+}
+
+static __always_inline void end(struct calls *c, u64 first, const struct sched_avg *avg, int result)
+{
+	struct pelt_one *u = &c->update;
+
+	if (u->e.first != first)	/* recording began within the call */
+		return;
+	u->e.result = result;
+	read_avg(&u->after, avg);
+	write_down(u, sizeof(*u));
+	u->e.first = 0;
+}
+
+SEC("fentry/__update_load_avg_se")
+int BPF_PROG(se_begin, u64 now, struct cfs_rq *q, struct sched_entity *se)
+{
+	struct calls *c = calls();
+	struct pelt_one *u;
+
+	if (!c)
+		return 0;
+	u = begin(c, PELT_SE);
+	describe_entity(&u->e, se);
+	describe_queue(&u->e, q);
+	u->e.now = now;
+	u->e.load = weight_of(&se->load);
+	u->e.runnable = runnable_of(se);
+	u->e.running = (u32)(q->curr == se) | on_rq(se) << 1;
+	read_avg(&u->before, &se->avg);
+	return 0;
+}
+
+SEC("fexit/__update_load_avg_se")
+int BPF_PROG(se_end, u64 now, struct cfs_rq *q, struct sched_entity *se, int result)
+{
+	struct calls *c = calls();
+
+	if (c)
+		end(c, (u64)se, &se->avg, result);
+	return 0;
+}
+
+SEC("fentry/__update_load_avg_blocked_se")
+int BPF_PROG(blocked_begin, u64 now, struct sched_entity *se)
+{
+	struct calls *c = calls();
+	struct pelt_one *u;
+
+	if (!c)
+		return 0;
+	u = begin(c, PELT_BLOCKED);
+	describe_entity(&u->e, se);
+	describe_queue(&u->e, se->cfs_rq);
+	u->e.now = now;
+	u->e.load = weight_of(&se->load);
+	read_avg(&u->before, &se->avg);
+	return 0;
+}
+
+SEC("fexit/__update_load_avg_blocked_se")
+int BPF_PROG(blocked_end, u64 now, struct sched_entity *se, int result)
+{
+	struct calls *c = calls();
+
+	if (c)
+		end(c, (u64)se, &se->avg, result);
+	return 0;
+}
+
+SEC("fentry/__update_load_avg_cfs_rq")
+int BPF_PROG(cfs_begin, u64 now, struct cfs_rq *q)
+{
+	struct calls *c = calls();
+	struct pelt_one *u;
+
+	if (!c)
+		return 0;
+	u = begin(c, PELT_CFS);
+	describe_queue(&u->e, q);
+	u->e.first = (u64)q;
+	u->e.now = now;
+	u->e.load = weight_of(&q->load);
+	if (bpf_core_field_exists(q->h_nr_runnable))
+		u->e.runnable = q->h_nr_runnable;
+	else
+		u->e.runnable = ((struct cfs_rq___all *)q)->h_nr_running;
+	u->e.running = q->curr != NULL;
+	u->removed_nr = (u32)q->removed.nr;
+	u->removed_load = q->removed.load_avg;
+	u->removed_util = q->removed.util_avg;
+	u->removed_runnable = q->removed.runnable_avg;
+	read_avg(&u->before, &q->avg);
+	return 0;
+}
+
+SEC("fexit/__update_load_avg_cfs_rq")
+int BPF_PROG(cfs_end, u64 now, struct cfs_rq *q, int result)
+{
+	struct calls *c = calls();
+
+	if (c)
+		end(c, (u64)q, &q->avg, result);
+	return 0;
+}
+
+static __always_inline void begin_class(struct calls *c, u32 op, u64 now, const struct rq___pelt *rq,
+					u64 load, const struct sched_avg *avg)
+{
+	struct pelt_one *u = begin(c, op);
+
+	u->e.first = (u64)avg;
+	u->e.cpu = (u32)rq->cpu;
+	u->e.now = now;
+	u->e.load = load;
+	u->e.runnable = load;
+	u->e.running = (u32)load;
+	read_avg(&u->before, avg);
+}
+
+SEC("fentry/update_rt_rq_load_avg")
+int BPF_PROG(rt_begin, u64 now, struct rq___pelt *rq, int running)
+{
+	struct calls *c = calls();
+
+	if (c)
+		begin_class(c, PELT_RT, now, rq, (u64)running, &rq->avg_rt);
+	return 0;
+}
+
+SEC("fexit/update_rt_rq_load_avg")
+int BPF_PROG(rt_end, u64 now, struct rq___pelt *rq, int running, int result)
+{
+	struct calls *c = calls();
+
+	if (c)
+		end(c, (u64)&rq->avg_rt, &rq->avg_rt, result);
+	return 0;
+}
+
+SEC("fentry/update_dl_rq_load_avg")
+int BPF_PROG(dl_begin, u64 now, struct rq___pelt *rq, int running)
+{
+	struct calls *c = calls();
+
+	if (c)
+		begin_class(c, PELT_DL, now, rq, (u64)running, &rq->avg_dl);
+	return 0;
+}
+
+SEC("fexit/update_dl_rq_load_avg")
+int BPF_PROG(dl_end, u64 now, struct rq___pelt *rq, int running, int result)
+{
+	struct calls *c = calls();
+
+	if (c)
+		end(c, (u64)&rq->avg_dl, &rq->avg_dl, result);
+	return 0;
+}
+
+SEC("?fentry/update_hw_load_avg")
+int BPF_PROG(hw_begin, u64 now, struct rq___pelt *rq, u64 capacity)
+{
+	struct rq___hw *hw = (void *)rq;
+	struct calls *c = calls();
+
+	if (c)
+		begin_class(c, PELT_HW, now, rq, capacity, &hw->avg_hw);
+	return 0;
+}
+
+SEC("?fexit/update_hw_load_avg")
+int BPF_PROG(hw_end, u64 now, struct rq___pelt *rq, u64 capacity, int result)
+{
+	struct rq___hw *hw = (void *)rq;
+	struct calls *c = calls();
+
+	if (c)
+		end(c, (u64)&hw->avg_hw, &hw->avg_hw, result);
+	return 0;
+}
+
+/* ---- changes of an entity and its queue together ---- */
+
+static __always_inline void begin_move(struct calls *c, u32 op, struct cfs_rq *q,
+				       struct sched_entity *se)
+{
+	struct pelt_two *m = &c->move;
+
+	__builtin_memset(m, 0, sizeof(*m));
+	m->e.op = op;
+	describe_entity(&m->e, se);
+	describe_queue(&m->e, q);
+	m->e.load = weight_of(&se->load);
+	read_avg(&m->before, &se->avg);
+	read_avg(&m->queue_before, &q->avg);
+}
+
+static __always_inline void end_move(struct calls *c, struct cfs_rq *q, struct sched_entity *se)
+{
+	struct pelt_two *m = &c->move;
+
+	if (m->e.first != (u64)se)
+		return;
+	m->e.runnable = weight_of(&se->load);
+	read_avg(&m->after, &se->avg);
+	read_avg(&m->queue_after, &q->avg);
+	write_down(m, sizeof(*m));
+	m->e.first = 0;
+}
+
+SEC("?fentry/attach_entity_load_avg")
+int BPF_PROG(attach_begin, struct cfs_rq *q, struct sched_entity *se)
+{
+	struct calls *c = calls();
+
+	if (c)
+		begin_move(c, PELT_ATTACH, q, se);
+	return 0;
+}
+
+SEC("?fexit/attach_entity_load_avg")
+int BPF_PROG(attach_end, struct cfs_rq *q, struct sched_entity *se)
+{
+	struct calls *c = calls();
+
+	if (c)
+		end_move(c, q, se);
+	return 0;
+}
+
+SEC("?fentry/detach_entity_load_avg")
+int BPF_PROG(detach_begin, struct cfs_rq *q, struct sched_entity *se)
+{
+	struct calls *c = calls();
+
+	if (c)
+		begin_move(c, PELT_DETACH, q, se);
+	return 0;
+}
+
+SEC("?fexit/detach_entity_load_avg")
+int BPF_PROG(detach_end, struct cfs_rq *q, struct sched_entity *se)
+{
+	struct calls *c = calls();
+
+	if (c)
+		end_move(c, q, se);
+	return 0;
+}
+
+SEC("?fentry/reweight_entity")
+int BPF_PROG(reweight_begin, struct cfs_rq *q, struct sched_entity *se, unsigned long weight)
+{
+	struct calls *c = calls();
+
+	if (c)
+		begin_move(c, PELT_REWEIGHT, q, se);
+	return 0;
+}
+
+SEC("?fexit/reweight_entity")
+int BPF_PROG(reweight_end, struct cfs_rq *q, struct sched_entity *se, unsigned long weight)
+{
+	struct calls *c = calls();
+
+	if (c)
+		end_move(c, q, se);
+	return 0;
+}
+
+SEC("fentry/post_init_entity_util_avg")
+int BPF_PROG(first_begin, struct task_struct___pelt *p)
+{
+	struct calls *c = calls();
+
+	if (!c)
+		return 0;
+	begin_move(c, PELT_FIRST, p->se.cfs_rq, &p->se);
+	c->move.e.capacity = capacity_of(c->move.e.cpu);
+	return 0;
+}
+
+SEC("fexit/post_init_entity_util_avg")
+int BPF_PROG(first_end, struct task_struct___pelt *p)
+{
+	struct calls *c = calls();
+
+	if (c)
+		end_move(c, p->se.cfs_rq, &p->se);
+	return 0;
+}
+
+/* ---- leaving a queue from afar ---- */
+
+SEC("?fentry/remove_entity_load_avg")
+int BPF_PROG(remove_begin, struct sched_entity *se)
+{
+	struct calls *c = calls();
+
+	if (!c)
+		return 0;
+	__builtin_memset(&c->remove, 0, sizeof(c->remove));
+	c->remove.e.op = PELT_REMOVE;
+	describe_entity(&c->remove.e, se);
+	read_avg(&c->remove.before, &se->avg);
+	return 0;
+}
+
+SEC("?fexit/remove_entity_load_avg")
+int BPF_PROG(remove_end, struct sched_entity *se)
+{
+	struct calls *c = calls();
+	struct pelt_one *r;
+	struct cfs_rq *q;
+
+	if (!c)
+		return 0;
+	r = &c->remove;
+	if (r->e.first != (u64)se) {
+		__builtin_memset(r, 0, sizeof(*r));
+		r->e.op = PELT_REMOVE;
+		r->e.flags = PELT_NO_BEFORE;
+		describe_entity(&r->e, se);
+	}
+	q = se->cfs_rq;
+	describe_queue(&r->e, q);
+	r->e.load = weight_of(&se->load);
+	read_avg(&r->after, &se->avg);
+	r->removed_nr = (u32)q->removed.nr;
+	r->removed_load = q->removed.load_avg;
+	r->removed_util = q->removed.util_avg;
+	r->removed_runnable = q->removed.runnable_avg;
+	write_down(r, sizeof(*r));
+	r->e.first = 0;
+	return 0;
+}
+
+/* ---- states that are set: what they are now ---- */
+
+static __always_inline void state_of_entity(struct calls *c, u32 op, const struct sched_entity *se)
+{
+	struct pelt_one *u = begin(c, op);
+
+	describe_entity(&u->e, se);
+	u->e.queue = (u64)se->cfs_rq;
+	u->e.load = weight_of(&se->load);
+	read_avg(&u->after, &se->avg);
+	write_down(u, sizeof(*u));
+	u->e.first = 0;
+}
+
+SEC("fexit/init_entity_runnable_average")
+int BPF_PROG(entity_is_new, struct sched_entity *se)
+{
+	struct calls *c = calls();
+
+	if (c)
+		state_of_entity(c, PELT_INIT, se);
+	return 0;
+}
+
+SEC("?fexit/migrate_task_rq_fair")
+int BPF_PROG(task_migrated, struct task_struct___pelt *p, int new_cpu)
+{
+	struct calls *c = calls();
+
+	if (c)
+		state_of_entity(c, PELT_MIGRATE, &p->se);
+	return 0;
+}
+
+SEC("?fexit/set_task_rq_fair")
+int BPF_PROG(entity_retimed, struct sched_entity *se, struct cfs_rq *prev, struct cfs_rq *next)
+{
+	struct calls *c = calls();
+
+	if (c)
+		state_of_entity(c, PELT_RETIME, se);
+	return 0;
+}
+
+/* ---- tracepoints: within a hooked function they confirm, elsewhere they tell ---- */
+
+static __always_inline bool confirms(struct calls *c, u64 first)
+{
+	if (c->update.e.first != first)
+		return 0;
+	c->update.e.flags |= PELT_TRACED;
+	return 1;
+}
+
+SEC("tp_btf/pelt_se_tp")
+int BPF_PROG(se_traced, struct sched_entity *se)
+{
+	struct calls *c = calls();
+
+	if (c && !confirms(c, (u64)se))
+		state_of_entity(c, PELT_UNHOOKED_SE, se);
+	return 0;
+}
+
+SEC("tp_btf/pelt_cfs_tp")
+int BPF_PROG(cfs_traced, struct cfs_rq *q)
+{
+	struct calls *c = calls();
+	struct pelt_one *u;
+
+	if (!c || confirms(c, (u64)q))
+		return 0;
+	if (c->move.e.first && c->move.e.queue == (u64)q) {
+		c->move.e.flags |= PELT_TRACED;
+		return 0;
+	}
+	u = begin(c, PELT_UNHOOKED_CFS);
+	describe_queue(&u->e, q);
+	u->e.first = (u64)q;
+	read_avg(&u->after, &q->avg);
+	write_down(u, sizeof(*u));
+	u->e.first = 0;
+	return 0;
+}
+
+static __always_inline void class_traced(u32 op, const struct rq___pelt *rq, const struct sched_avg *avg)
+{
+	struct calls *c = calls();
+	struct pelt_one *u;
+
+	if (!c || confirms(c, (u64)avg))
+		return;
+	u = begin(c, op);
+	u->e.cpu = (u32)rq->cpu;
+	u->e.first = (u64)avg;
+	u->e.now = rq->clock_pelt - rq->lost_idle_time;
+	read_avg(&u->after, avg);
+	write_down(u, sizeof(*u));
+	u->e.first = 0;
+}
+
+SEC("tp_btf/pelt_rt_tp")
+int BPF_PROG(rt_traced, struct rq___pelt *rq)
+{
+	class_traced(PELT_UNHOOKED_RT, rq, &rq->avg_rt);
+	return 0;
+}
+
+SEC("tp_btf/pelt_dl_tp")
+int BPF_PROG(dl_traced, struct rq___pelt *rq)
+{
+	class_traced(PELT_UNHOOKED_DL, rq, &rq->avg_dl);
+	return 0;
+}
+
+SEC("?tp_btf/pelt_hw_tp")
+int BPF_PROG(hw_traced, struct rq___pelt *rq)
+{
+	struct rq___hw *hw = (void *)rq;
+
+	if (bpf_core_field_exists(hw->avg_hw))
+		class_traced(PELT_UNHOOKED_HW, rq, &hw->avg_hw);
+	return 0;
+}
+
+SEC("tp_btf/pelt_irq_tp")
+int BPF_PROG(irq_is_traced, struct rq___pelt *rq)
+{
+	if (recording)
+		__sync_fetch_and_add(&irq_traced, 1);
+	return 0;
+}
+
+/* ---- util_est ---- */
+
+/* DEQUEUE_SLEEP and DEQUEUE_DELAYED (6.12 and later) of kernel/sched/sched.h */
+#define DEQUEUE_SLEEP_FLAG	0x01
+#define DEQUEUE_DELAYED_FLAG	0x200
+
+static __always_inline void begin_task(struct calls *c, u32 op, struct task_struct___pelt *p, int flags)
+{
+	c->task = (u64)&p->se;
+	c->task_op = op;
+	c->task_flags = (u32)flags;
+	c->task_traced = 0;
+	read_avg(&c->task_before, &p->se.avg);
+}
+
+SEC("fentry/enqueue_task_fair")
+int BPF_PROG(enqueue_begin, struct rq___pelt *rq, struct task_struct___pelt *p, int flags)
+{
+	struct calls *c = calls();
+
+	if (c)
+		begin_task(c, PELT_EST_ENQUEUE, p, flags);
+	return 0;
+}
+
+SEC("fexit/enqueue_task_fair")
+int BPF_PROG(enqueue_end, struct rq___pelt *rq, struct task_struct___pelt *p, int flags)
+{
+	struct calls *c = calls();
+
+	if (c)
+		c->task = 0;
+	return 0;
+}
+
+SEC("fentry/dequeue_task_fair")
+int BPF_PROG(dequeue_begin, struct rq___pelt *rq, struct task_struct___pelt *p, int flags)
+{
+	struct calls *c = calls();
+
+	if (c)
+		begin_task(c, PELT_EST_DEQUEUE, p, flags);
+	return 0;
+}
+
+/* A task that was dequeued late (DEQUEUE_DELAYED) may be gone by now; it updated nothing. */
+SEC("fexit/dequeue_task_fair")
+int BPF_PROG(dequeue_end, struct rq___pelt *rq, struct task_struct___pelt *p, int flags)
+{
+	struct calls *c = calls();
+	struct pelt_two *m;
+
+	if (!c || c->task != (u64)&p->se)
+		return 0;
+	c->task = 0;
+	if (flags & DEQUEUE_DELAYED_FLAG)
+		return 0;
+	m = &c->move;
+	__builtin_memset(m, 0, sizeof(*m));
+	m->e.op = PELT_EST_SE;
+	describe_entity(&m->e, &p->se);
+	m->e.queue = (u64)&rq->cfs;
+	m->e.cpu = (u32)rq->cpu;
+	m->e.capacity = capacity_of(m->e.cpu);
+	if (flags & DEQUEUE_SLEEP_FLAG)
+		m->e.flags |= PELT_SLEEP;
+	if (c->task_traced)
+		m->e.flags |= PELT_TRACED;
+	m->before = c->task_before;
+	read_avg(&m->after, &p->se.avg);
+	m->queue_after = c->task_traced_at;
+	write_down(m, sizeof(*m));
+	m->e.first = 0;
+	return 0;
+}
+
+SEC("tp_btf/sched_util_est_se_tp")
+int BPF_PROG(est_se_traced, struct sched_entity *se)
+{
+	struct calls *c = calls();
+
+	if (!c || c->task != (u64)se)
+		return 0;
+	c->task_traced = 1;
+	read_avg(&c->task_traced_at, &se->avg);
+	return 0;
+}
+
+SEC("tp_btf/sched_util_est_cfs_tp")
+int BPF_PROG(est_cfs_traced, struct cfs_rq *q)
+{
+	struct calls *c = calls();
+	struct pelt_one *u;
+
+	if (!c || !c->task)
+		return 0;
+	u = begin(c, c->task_op);
+	describe_queue(&u->e, q);
+	u->e.first = c->task;
+	u->before = c->task_before;
+	read_avg(&u->after, &q->avg);
+	write_down(u, sizeof(*u));
+	u->e.first = 0;
+	return 0;
+}
+
+/* ---- clocks ---- */
+
+static __always_inline void read_clocks(struct pelt_clocks *to, const struct rq___pelt *rq)
+{
+	to->clock = rq->clock;
+	to->clock_task = rq->clock_task;
+	to->clock_pelt = rq->clock_pelt;
+	to->lost_idle = rq->lost_idle_time;
+}
+
+static __always_inline void begin_tick(struct calls *c, u32 op, struct rq___pelt *rq)
+{
+	struct pelt_tick *t = &c->tick;
+
+	__builtin_memset(t, 0, sizeof(*t));
+	t->e.op = op;
+	t->e.first = (u64)rq;
+	t->e.cpu = (u32)rq->cpu;
+	if (rq->curr == rq->idle)
+		t->e.flags |= PELT_CURR_IDLE;
+	t->e.capacity = capacity_of(t->e.cpu);
+	t->e.freq = freq_of(t->e.cpu);
+	t->cfs_util_sum = rq->cfs.avg.util_sum;
+	t->rt_util_sum = rq->avg_rt.util_sum;
+	t->dl_util_sum = rq->avg_dl.util_sum;
+	read_clocks(&t->before, rq);
+}
+
+static __always_inline void end_tick(struct calls *c, struct rq___pelt *rq)
+{
+	struct pelt_tick *t = &c->tick;
+
+	if (t->e.first != (u64)rq)
+		return;
+	read_clocks(&t->after, rq);
+	if (t->after.clock_pelt != t->before.clock_pelt || t->after.clock != t->before.clock ||
+	    t->after.lost_idle != t->before.lost_idle)
+		write_down(t, sizeof(*t));
+	t->e.first = 0;
+}
+
+SEC("fentry/update_rq_clock")
+int BPF_PROG(clock_begin, struct rq___pelt *rq)
+{
+	struct calls *c = calls();
+
+	if (c)
+		begin_tick(c, PELT_CLOCK, rq);
+	return 0;
+}
+
+SEC("fexit/update_rq_clock")
+int BPF_PROG(clock_end, struct rq___pelt *rq)
+{
+	struct calls *c = calls();
+
+	if (c)
+		end_tick(c, rq);
+	return 0;
+}
+
+SEC("fentry/set_next_task_idle")
+int BPF_PROG(idle_begin, struct rq___pelt *rq)
+{
+	struct calls *c = calls();
+
+	if (c)
+		begin_tick(c, PELT_IDLE, rq);
+	return 0;
+}
+
+SEC("fexit/set_next_task_idle")
+int BPF_PROG(idle_end, struct rq___pelt *rq)
+{
+	struct calls *c = calls();
+
+	if (c)
+		end_tick(c, rq);
+	return 0;
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Records every change of the kernel's load-tracking signals (`src/bpf/record_pelt.bpf.c`).
+
+use crate::pelt_skeleton::{OpenRecordPeltSkel, RecordPeltSkel, RecordPeltSkelBuilder};
+use crate::record_session::{During, Error, Recorded, Session};
+use alight_recording::End;
+use libbpf_rs::btf::Btf;
+use libbpf_rs::btf::types::{Func, Typedef};
+use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
+use std::mem::MaybeUninit;
+use std::sync::atomic::AtomicBool;
+
+/// The kind of record that is written; its layout is `struct pelt_event` of
+/// `src/bpf/record_pelt.h` with the body that belongs to its operation.
+pub const KIND: &str = "pelt.event/1";
+
+/// Records as `session` says.
+///
+/// # Errors
+/// The kernel lacks what is hooked, refuses the recorder, or the file cannot be written.
+pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, Error> {
+    let mut object = MaybeUninit::uninit();
+    let mut builder = RecordPeltSkelBuilder::default();
+    builder.object_builder_mut().debug(session.verbose);
+    let mut open = builder.open(&mut object).during("opening the recorder")?;
+    let hooks = choose_hooks(&mut open)?;
+    (open.maps.events.set_max_entries(session.ring_bytes)).during("sizing the ring buffer")?;
+    let mut skel = open.load().during("loading the recorder into the kernel")?;
+    skel.attach().during("hooking the kernel's functions")?;
+
+    let mut header = session.header(&[KIND], "PELT time and rq clocks, ns")?;
+    header
+        .facts
+        .insert("hooked".into(), hooks.present.join(" "));
+    header
+        .facts
+        .insert("not_in_btf".into(), hooks.absent.join(" "));
+    let mut writer = session.writer(&header)?;
+    set_recording(&mut skel, true);
+    let RecordPeltSkel { maps, .. } = &mut skel;
+    let status = session.pump(
+        &maps.events,
+        &mut writer,
+        |writer, event| writer.write(0, event),
+        || {
+            if let Some(variables) = &mut maps.bss_data {
+                variables.recording = false;
+            }
+        },
+        stop,
+    )?;
+    let variables = maps
+        .bss_data
+        .as_deref()
+        .expect("the recorder has variables");
+    let recorded = Recorded {
+        records: writer.count(0),
+        lost: variables.ring_full,
+    };
+    let end = End {
+        lost: [("ring_full".to_owned(), variables.ring_full)].into(),
+        status,
+        facts: [("pelt_irq_tp".to_owned(), variables.irq_traced.to_string())].into(),
+        ..End::default()
+    };
+    session.finish(writer, end)?;
+    Ok(recorded)
+}
+
+fn set_recording(skel: &mut RecordPeltSkel<'_>, on: bool) {
+    if let Some(variables) = &mut skel.maps.bss_data {
+        variables.recording = on;
+    }
+}
+
+/// Functions and tracepoints, by whether this kernel's type information has them.
+struct Hooks {
+    present: Vec<String>,
+    absent: Vec<String>,
+}
+
+/// Loads what can be hooked here. Programs whose section begins with `?` are
+/// optional: where their function was inlined everywhere, tracepoints and the
+/// continuity of states tell what it did.
+fn choose_hooks(open: &mut OpenRecordPeltSkel<'_>) -> Result<Hooks, Error> {
+    let btf = Btf::from_vmlinux().map_err(|error| {
+        Error::Kernel(format!(
+            "it has no type information (CONFIG_DEBUG_INFO_BTF): {error}"
+        ))
+    })?;
+    let (mut present, mut absent, mut missing) = (Vec::new(), Vec::new(), Vec::new());
+    for mut program in open.open_object_mut().progs_mut() {
+        let section = program.section().to_string_lossy().into_owned();
+        let optional = !program.autoload();
+        let (kind, name) = section.split_once('/').unwrap_or_default();
+        let there = match kind {
+            "tp_btf" => btf
+                .type_by_name::<Typedef<'_>>(&format!("btf_trace_{name}"))
+                .is_some(),
+            _ => btf.type_by_name::<Func<'_>>(name).is_some(),
+        };
+        program.set_autoload(there);
+        let list = match (there, optional) {
+            (true, _) => &mut present,
+            (false, true) => &mut absent,
+            (false, false) => &mut missing,
+        };
+        if !list.iter().any(|known| known == name) {
+            list.push(name.to_owned());
+        }
+    }
+    if missing.is_empty() {
+        Ok(Hooks { present, absent })
+    } else {
+        Err(Error::Kernel(format!(
+            "its type information lacks {}",
+            missing.join(", ")
+        )))
+    }
+}

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What all recorders share: how long to record, and the way from the kernel's
+//! ring buffer to the file.
+
+use alight_recording::{End, Header, Writer};
+use libbpf_rs::{MapCore, RingBufferBuilder};
+use std::cell::RefCell;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// How often the ring buffer is looked at. The kernel side does not wake the
+/// reader, which would add wakeups to what is recorded.
+const POLL: Duration = Duration::from_millis(4);
+
+/// What to record, and where to.
+#[derive(Debug, Clone)]
+pub struct Session {
+    /// The recording.
+    pub file: PathBuf,
+    /// When to end, if the command has not ended before.
+    pub duration: Option<Duration>,
+    /// What to run meanwhile; empty: nothing.
+    pub command: Vec<String>,
+    /// Bytes of the ring buffer; a power of two.
+    pub ring_bytes: u32,
+    /// zstd's level, 1 to 19.
+    pub level: i32,
+    /// Print what libbpf and the verifier say.
+    pub verbose: bool,
+}
+
+/// What a recording holds.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Recorded {
+    /// Records written.
+    pub records: u64,
+    /// Events that were not.
+    pub lost: u64,
+}
+
+/// Why nothing was recorded.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Functions that the recorder hooks are not in the kernel's type information.
+    #[error("this kernel cannot be recorded: {0}")]
+    Kernel(String),
+    /// libbpf or the kernel refused.
+    #[error("{what}: {error}")]
+    Bpf {
+        /// What was tried.
+        what: String,
+        /// What libbpf says.
+        error: libbpf_rs::Error,
+    },
+    /// The recording cannot be written.
+    #[error("{}: {error}", path.display())]
+    File {
+        /// The recording.
+        path: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+    /// The command cannot be run.
+    #[error("cannot run '{command}': {error}")]
+    Command {
+        /// The command.
+        command: String,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+/// Adds to libbpf's errors what was tried.
+pub trait During<T> {
+    /// `what`: as in "loading the recorder".
+    ///
+    /// # Errors
+    /// That of `self`.
+    fn during(self, what: &str) -> Result<T, Error>;
+}
+
+impl<T> During<T> for libbpf_rs::Result<T> {
+    fn during(self, what: &str) -> Result<T, Error> {
+        let what = what.to_owned();
+        self.map_err(|error| Error::Bpf { what, error })
+    }
+}
+
+impl Session {
+    /// The header of the recording; its command is the session's.
+    ///
+    /// # Errors
+    /// A file that every kernel has cannot be read.
+    pub fn header(&self, kinds: &[&str], clock: &str) -> Result<Header, Error> {
+        let command = self.command.join(" ");
+        Header::capture(Path::new("/"), kinds, clock, &command).map_err(|error| self.failed(error))
+    }
+
+    /// Opens the recording.
+    ///
+    /// # Errors
+    /// Its directory cannot be written to.
+    pub fn writer(&self, header: &Header) -> Result<Writer, Error> {
+        Writer::create(&self.file, header, self.level).map_err(|error| self.failed(error))
+    }
+
+    /// Writes what comes out of `ring` until the command ends, the time is up or
+    /// `stop` is set; then calls `pause`, which ends the events, and writes the
+    /// rest. `put` writes one event. Returns the exit status of the command.
+    ///
+    /// # Errors
+    /// The command cannot be started, the disk is full, libbpf fails.
+    pub fn pump(
+        &self,
+        ring: &dyn MapCore,
+        writer: &mut Writer,
+        put: impl Fn(&mut Writer, &[u8]) -> io::Result<()>,
+        pause: impl FnOnce(),
+        stop: &AtomicBool,
+    ) -> Result<Option<i32>, Error> {
+        let failure = RefCell::new(None);
+        let writer = RefCell::new(writer);
+        let mut builder = RingBufferBuilder::new();
+        let reading = "reading the ring buffer";
+        builder
+            .add(ring, |event| {
+                let mut failure = failure.borrow_mut();
+                if failure.is_none() {
+                    *failure = put(&mut writer.borrow_mut(), event).err();
+                }
+                0
+            })
+            .during(reading)?;
+        let ring = builder.build().during(reading)?;
+        let mut child = Running(self.start()?);
+        let deadline = self.duration.map(|duration| Instant::now() + duration);
+        let mut status = None;
+        loop {
+            ring.consume().during(reading)?;
+            let over = deadline.is_some_and(|deadline| Instant::now() >= deadline)
+                || stop.load(Ordering::Relaxed)
+                || failure.borrow().is_some();
+            if let Some(child) = &mut child.0 {
+                match child
+                    .try_wait()
+                    .map_err(|error| self.command_failed(error))?
+                {
+                    // What a signal ended has no exit status; shells say 128 and more.
+                    Some(ended) => status = Some(ended.code().unwrap_or(128)),
+                    None if over => {}
+                    None => {
+                        std::thread::sleep(POLL);
+                        continue;
+                    }
+                }
+                break;
+            }
+            if over {
+                break;
+            }
+            std::thread::sleep(POLL);
+        }
+        pause();
+        ring.consume().during(reading)?;
+        drop(ring);
+        match failure.into_inner() {
+            Some(error) => Err(self.failed(error)),
+            None => Ok(status),
+        }
+    }
+
+    /// Ends the recording.
+    ///
+    /// # Errors
+    /// The disk is full.
+    pub fn finish(&self, writer: Writer, end: End) -> Result<(), Error> {
+        writer.finish(end).map_err(|error| self.failed(error))
+    }
+
+    fn start(&self) -> Result<Option<Child>, Error> {
+        let Some((program, arguments)) = self.command.split_first() else {
+            return Ok(None);
+        };
+        let child = Command::new(program).args(arguments).spawn();
+        child.map(Some).map_err(|error| self.command_failed(error))
+    }
+
+    fn command_failed(&self, error: io::Error) -> Error {
+        let command = self.command.join(" ");
+        Error::Command { command, error }
+    }
+
+    fn failed(&self, error: io::Error) -> Error {
+        Error::File {
+            path: self.file.clone(),
+            error,
+        }
+    }
+}
+
+/// A command that does not outlive the recording.
+struct Running(Option<Child>);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            // It may have ended by itself.
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}

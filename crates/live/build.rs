@@ -7,7 +7,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// What runs in the kernel, `src/bpf/NAME.bpf.c`.
-const PROGRAMS: [&str; 2] = ["alight", "record_pelt"];
+const PROGRAMS: [&str; 3] = ["alight", "record_pelt", "record_decisions"];
 
 fn main() {
     let root =

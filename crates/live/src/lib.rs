@@ -9,11 +9,13 @@
 //! the host's build of the same code ([`replay`]).
 //!
 //! The other half writes down what the kernel's own scheduler does
-//! ([`record_session`], [`record_pelt`]), for `alight verify`.
+//! ([`record_session`], [`record_pelt`], [`record_decisions`]), for `alight verify`.
 
+mod energy_model;
 pub mod kernel;
 pub mod live;
 pub mod record;
+pub mod record_decisions;
 pub mod record_pelt;
 pub mod record_session;
 pub mod replay;
@@ -39,4 +41,15 @@ mod skeleton {
 )]
 mod pelt_skeleton {
     include!(concat!(env!("OUT_DIR"), "/record_pelt.skel.rs"));
+}
+
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    unused,
+    non_camel_case_types
+)]
+mod decisions_skeleton {
+    include!(concat!(env!("OUT_DIR"), "/record_decisions.skel.rs"));
 }

@@ -2,8 +2,8 @@
 //! `alight-record`: writes down what this kernel's scheduler does, to be held
 //! against the policy core by `alight verify`.
 
-use alight_live::record_pelt;
 use alight_live::record_session::{Error, Recorded, Session};
+use alight_live::{record_decisions, record_pelt};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -25,6 +25,8 @@ struct Arguments {
 enum What {
     /// Every change of a load-tracking signal
     Pelt(Recording),
+    /// Every choice of a CPU by the fair class, with what it could see
+    Decisions(Recording),
 }
 
 #[derive(Debug, Args)]
@@ -87,6 +89,7 @@ fn main() -> ExitCode {
 
 fn record(what: What, stop: &AtomicBool) -> Result<Recorded, Error> {
     match what {
+        What::Decisions(recording) => record_decisions::run(&recording.session(), stop),
         What::Pelt(recording) => record_pelt::run(&recording.session(), stop),
     }
 }

@@ -17,6 +17,7 @@
 //! a u32 with the index of its kind, a u32 length and the bytes, all
 //! little-endian. Tag `E`, once and last: the end, as JSON.
 
+pub mod delta;
 mod header;
 mod reader;
 mod writer;

@@ -1,0 +1,421 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * record_decisions.bpf.c - what select_task_rq_fair() saw, and what it answered
+ *
+ * At its entry the state of the wakee, the waker and every CPU is copied into a
+ * buffer of the waking CPU; at its exit the answer is added and the buffer goes
+ * to the ring buffer. Interrupts are off between the two, so a CPU has one
+ * wakeup under way at most. Other CPUs run on while the copy is made and while
+ * the function searches: on a machine whose CPUs really run in parallel the
+ * kernel may have seen something else than is written here.
+ *
+ * The function is called for tasks that may use more than one CPU only.
+ */
+#include "kernel_fair.h"
+#include "record_decisions.h"
+
+char _license[] SEC("license") = "GPL";
+
+/* Set by the loader before the program is loaded. */
+const volatile u32 nr_cpus;
+
+/* A wakeup with the domains of all CPUs has been written. */
+u32 domains_written;
+
+struct record {
+	struct wakeup wakeup;
+	struct wakeup_cpu cpu[RECORD_CPUS];
+	struct wakeup_domain domain[RECORD_CPUS][RECORD_LEVELS];
+};
+
+/* What a CPU's buffer holds: the record, and one CPU at the exit. */
+struct buffer {
+	struct record record;
+	struct wakeup_cpu after;
+};
+
+/* One a CPU; the loader sets the number. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct buffer);
+} buffers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);	/* set by the loader */
+} wakeups SEC(".maps");
+
+struct counts {
+	u64 entered;
+	u64 written;
+	u64 ring_full;
+	u64 exit_without_entry;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct counts);
+} counts SEC(".maps");
+
+/* ---- reading what only some kernels have ---- */
+
+static __always_inline u32 key_enabled(const void *key)
+{
+	u32 count = 0;
+
+	if (key)
+		bpf_probe_read_kernel(&count, sizeof(count), key);
+	return count;
+}
+
+/* A per-CPU variable of @cpu, or @otherwise where the kernel does not have it. */
+#define PER_CPU(type, variable, cpu, otherwise) ({			\
+	type __value = (otherwise);					\
+	if (&(variable)) {						\
+		type const *__at = bpf_per_cpu_ptr(&(variable), cpu);	\
+		if (__at)						\
+			__value = *__at;				\
+	}								\
+	__value;							\
+})
+
+static __always_inline u32 preempt_count_now(struct task_struct *current)
+{
+	struct thread_info___arm64 *info = (void *)&current->thread_info;
+
+	if (bpf_core_field_exists(info->preempt_count))
+		return (u32)BPF_CORE_READ(info, preempt_count);
+	if (&__preempt_count) {
+		const int *count = bpf_this_cpu_ptr(&__preempt_count);
+
+		return (u32)*count;
+	}
+	return 0;
+}
+
+static __always_inline bool overutilized(const struct root_domain *rd)
+{
+	const struct root_domain___int *old = (const void *)rd;
+	u32 value = 0;
+
+	if (bpf_core_field_size(rd->overutilized) == sizeof(bool))
+		return BPF_CORE_READ(rd, overutilized);
+	bpf_core_read(&value, sizeof(value), &old->overutilized);
+	return value;
+}
+
+/* ---- the copy ---- */
+
+static __always_inline void copy_task(struct wakeup_task *t, struct task_struct *task)
+{
+	struct sched_avg___pair *pair = (void *)&task->se.avg;
+	struct cfs_rq *queue = task->se.cfs_rq;
+
+	t->last_update_time = task->se.avg.last_update_time;
+	t->load_sum = task->se.avg.load_sum;
+	t->runnable_sum = task->se.avg.runnable_sum;
+	t->util_sum = task->se.avg.util_sum;
+	t->period_contrib = task->se.avg.period_contrib;
+	t->load_avg = task->se.avg.load_avg;
+	t->runnable_avg = task->se.avg.runnable_avg;
+	t->util_avg = task->se.avg.util_avg;
+	if (bpf_core_field_exists(pair->util_est.enqueued)) {
+		t->util_est = BPF_CORE_READ(pair, util_est.enqueued);
+		t->util_est_ewma = BPF_CORE_READ(pair, util_est.ewma);
+	} else {
+		t->util_est = task->se.avg.util_est;
+		t->util_est_ewma = 0;
+	}
+	t->weight = task->se.load.weight >> 10;
+	t->flip_decay = task->wakee_flip_decay_ts;
+	t->flips = task->wakee_flips;
+	t->pid = task->pid;
+	t->recent_used_cpu = task->recent_used_cpu;
+	t->nr_cpus_allowed = task->nr_cpus_allowed;
+	t->policy = task->policy;
+	t->flags = task->flags;
+	t->on_rq = task->on_rq;
+	t->depth = task->se.depth;
+	t->uclamp_min = 0;
+	t->uclamp_max = 1024;
+	t->uclamp_active = 0;
+	t->unused = 0;
+	if (bpf_core_field_exists(task->uclamp)) {
+		t->uclamp_active = BPF_CORE_READ_BITFIELD(task, uclamp[0].active);
+		if (t->uclamp_active)
+			t->uclamp_min = BPF_CORE_READ_BITFIELD(task, uclamp[0].value);
+		else
+			t->uclamp_min = BPF_CORE_READ_BITFIELD(task, uclamp_req[0].value);
+		if (BPF_CORE_READ_BITFIELD(task, uclamp[1].active))
+			t->uclamp_max = BPF_CORE_READ_BITFIELD(task, uclamp[1].value);
+		else
+			t->uclamp_max = BPF_CORE_READ_BITFIELD(task, uclamp_req[1].value);
+	}
+	t->queue_last_update = BPF_CORE_READ(queue, avg.last_update_time);
+	t->queue_load_avg = BPF_CORE_READ(queue, avg.load_avg);
+	t->h_load = BPF_CORE_READ(queue, h_load);
+	t->h_load_stamp = BPF_CORE_READ(queue, last_h_load_update);
+}
+
+static __always_inline u16 idle_scan_of(struct sched_domain *sd)
+{
+	struct sched_domain_shared *shared = sd ? BPF_CORE_READ(sd, shared) : NULL;
+
+	return shared ? BPF_CORE_READ(shared, nr_idle_scan) : 0xffff;
+}
+
+/* Loads: where the kernel keeps these, it reads them as they stand. */
+static __always_inline void copy_load(struct wakeup_cpu *c, const struct rq *rq)
+{
+	const struct sched_avg___pair *pair = (const void *)&rq->cfs.avg;
+
+	c->load_avg = rq->cfs.avg.load_avg;
+	c->runnable_avg = rq->cfs.avg.runnable_avg;
+	c->util_avg = rq->cfs.avg.util_avg;
+	if (bpf_core_field_exists(pair->util_est.enqueued))
+		c->util_est = BPF_CORE_READ(pair, util_est.enqueued);
+	else
+		c->util_est = rq->cfs.avg.util_est;
+	c->last_update_time = rq->cfs.avg.last_update_time;
+	c->rt_util = rq->avg_rt.util_avg;
+	c->dl_util = rq->avg_dl.util_avg;
+	c->dl_bandwidth = rq->dl.running_bw * 1024 >> DL_BW_SHIFT;
+	if (bpf_core_field_exists(rq->avg_hw))
+		c->hw_load_avg = rq->avg_hw.load_avg;
+	else if (bpf_core_field_exists(rq->avg_thermal))
+		c->hw_load_avg = rq->avg_thermal.load_avg;
+	else
+		c->hw_load_avg = 0;
+}
+
+static __always_inline void copy_counts(struct wakeup_cpu *c, const struct rq *rq)
+{
+	const struct cpuidle_state *idle = rq->idle_state;
+
+	c->curr_is_idle = rq->curr == rq->idle;
+	c->ttwu_pending = !!rq->ttwu_pending;
+	c->online = !!rq->online;
+	c->nr_running = rq->nr_running;
+	if (bpf_core_field_exists(rq->cfs.h_nr_queued)) {
+		c->h_nr_queued = rq->cfs.h_nr_queued;
+		c->h_nr_runnable = rq->cfs.h_nr_runnable;
+		c->h_nr_idle = rq->cfs.h_nr_idle;
+	} else {
+		c->h_nr_queued = c->h_nr_runnable = rq->cfs.h_nr_running;
+		c->h_nr_idle = rq->cfs.idle_h_nr_running;
+	}
+	c->rt_nr_running = rq->rt.rt_nr_running;
+	c->exit_latency = idle ? BPF_CORE_READ(idle, exit_latency) : ~0u;
+	c->idle_stamp = rq->idle_stamp;
+}
+
+static __always_inline void copy_limits(struct wakeup_cpu *c, const struct rq *rq, u32 cpu)
+{
+	c->capacity = rq->cpu_capacity;
+	if (bpf_core_field_exists(rq->cpu_capacity_orig))
+		c->capacity_orig = rq->cpu_capacity_orig;
+	else
+		c->capacity_orig = PER_CPU(unsigned long, cpu_scale, cpu, 1024);
+	c->hw_pressure = &hw_pressure ? PER_CPU(unsigned long, hw_pressure, cpu, 0)
+				      : PER_CPU(unsigned long, thermal_pressure, cpu, 0);
+	c->cpufreq_pressure = PER_CPU(unsigned long, cpufreq_pressure, cpu, 0);
+	c->uclamp_min = 0;
+	c->uclamp_max = 1024;
+	c->uclamp_idle = 0;
+	if (bpf_core_field_exists(rq->uclamp)) {
+		c->uclamp_min = rq->uclamp[0].value;
+		c->uclamp_max = rq->uclamp[1].value;
+		c->uclamp_idle = !!(rq->uclamp_flags & UCLAMP_FLAG_IDLE);
+	}
+}
+
+static __noinline int copy_cpu(struct wakeup_cpu *c, u32 cpu)
+{
+	const struct rq *rq = bpf_per_cpu_ptr(&runqueues, cpu);
+	struct sched_domain_shared *shared;
+
+	if (!c || !rq)
+		return 0;
+	copy_counts(c, rq);
+	copy_load(c, rq);
+	copy_limits(c, rq, cpu);
+	c->nr_idle_scan = idle_scan_of(PER_CPU(struct sched_domain *, sd_llc, cpu, NULL));
+	c->asym_idle_scan = idle_scan_of(PER_CPU(struct sched_domain *, sd_asym_cpucapacity, cpu,
+						 NULL));
+	shared = &sd_balance_shared
+		? PER_CPU(struct sched_domain_shared *, sd_balance_shared, cpu, NULL)
+		: PER_CPU(struct sched_domain_shared *, sd_llc_shared, cpu, NULL);
+	c->has_idle_cores = shared ? !!BPF_CORE_READ(shared, has_idle_cores) : 0;
+	c->unused = 0;
+	return 0;
+}
+
+static __noinline int copy_domains(struct wakeup_domain *d, u32 cpu)
+{
+	const struct rq *rq = bpf_per_cpu_ptr(&runqueues, cpu);
+	struct sched_domain *sd;
+	u32 level;
+
+	if (!d || !rq)
+		return 0;
+	sd = rq->sd;
+	for (level = 0; level < RECORD_LEVELS; level++, d++) {
+		struct sched_group_capacity *sgc;
+		struct sched_group *group;
+
+		d->span = 0;
+		if (!sd)
+			continue;
+		group = BPF_CORE_READ(sd, groups);
+		sgc = BPF_CORE_READ(group, sgc);
+		/* sched_domain_span(): the mask lies behind the structure. */
+		bpf_probe_read_kernel(&d->span, sizeof(d->span),
+				      (void *)sd + bpf_core_type_size(struct sched_domain));
+		bpf_core_read(&d->group_span, sizeof(d->group_span), &group->cpumask);
+		d->flags = BPF_CORE_READ(sd, flags);
+		d->weight = BPF_CORE_READ(sd, span_weight);
+		d->imbalance_pct = BPF_CORE_READ(sd, imbalance_pct);
+		d->imb_numa_nr = BPF_CORE_READ(sd, imb_numa_nr);
+		d->group_weight = BPF_CORE_READ(group, group_weight);
+		d->group_flags = BPF_CORE_READ(group, flags);
+		d->capacity = BPF_CORE_READ(sgc, capacity);
+		d->min_capacity = BPF_CORE_READ(sgc, min_capacity);
+		d->max_capacity = BPF_CORE_READ(sgc, max_capacity);
+		d->imbalance = BPF_CORE_READ(sgc, imbalance);
+		sd = BPF_CORE_READ(sd, parent);
+	}
+	return 0;
+}
+
+#define WATCHED_WORDS	(sizeof(struct wakeup_cpu) / sizeof(u64) - 1)
+
+/* The CPUs of which anything has changed since the entry. */
+static __noinline u64 changed_cpus(struct buffer *b)
+{
+	u64 changed = 0;
+	u32 cpu, i;
+
+	if (!b)
+		return 0;
+	for (cpu = 0; cpu < RECORD_CPUS && cpu < nr_cpus; cpu++) {
+		const u64 *before = (const u64 *)&b->record.cpu[cpu];
+		const u64 *after = (const u64 *)&b->after;
+
+		copy_cpu(&b->after, cpu);
+		for (i = 0; i < WATCHED_WORDS; i++)
+			if (before[i] != after[i])
+				changed |= 1ull << cpu;
+	}
+	return changed;
+}
+
+static __always_inline u32 flags_of(struct task_struct *wakee, struct task_struct *current,
+				    const struct rq *here)
+{
+	u32 flags = 0;
+
+	if (current->last_wakee == wakee)
+		flags |= WAKEUP_SAME_WAKEE;
+	if (here) {
+		const struct root_domain *rd = here->rd;
+
+		if (overutilized(rd))
+			flags |= WAKEUP_OVERUTILIZED;
+		if (BPF_CORE_READ(rd, pd))
+			flags |= WAKEUP_ENERGY;
+	}
+	if (key_enabled(&sched_uclamp_used))
+		flags |= WAKEUP_UCLAMP_USED;
+	if (key_enabled(&sched_smt_present))
+		flags |= WAKEUP_SMT;
+	if (key_enabled(&sched_asym_cpucapacity))
+		flags |= WAKEUP_ASYM;
+	if (key_enabled(&sched_cluster_active))
+		flags |= WAKEUP_CLUSTER;
+	return flags;
+}
+
+/* ---- the two ends of the function ---- */
+
+static __always_inline struct counts *counts_here(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&counts, &zero);
+}
+
+SEC("fentry/select_task_rq_fair")
+int BPF_PROG(select_entered, struct task_struct *wakee, int prev_cpu, int wake_flags)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	u32 this_cpu = bpf_get_smp_processor_id(), i;
+	struct buffer *b = bpf_map_lookup_elem(&buffers, &this_cpu);
+	struct counts *count = counts_here();
+	struct wakeup *w;
+	struct record *r;
+
+	if (!b || !count)
+		return 0;
+	count->entered++;
+	r = &b->record;
+	w = &r->wakeup;
+	w->clock = bpf_ktime_get_ns();
+	w->jiffies = bpf_jiffies64();
+	w->this_cpu = this_cpu;
+	w->prev_cpu = prev_cpu;
+	w->task_cpu = wakee->thread_info.cpu;
+	w->wake_flags = wake_flags;
+	w->allowed = wakee->cpus_ptr->bits[0];
+	w->nr_cpus = nr_cpus;
+	w->llc_size = PER_CPU(int, sd_llc_size, this_cpu, 0);
+	w->preempt_count = preempt_count_now(current);
+	w->unused = 0;
+	w->answer = -1;
+	copy_task(&w->wakee, wakee);
+	copy_task(&w->waker, current);
+	w->flags = flags_of(wakee, current, bpf_per_cpu_ptr(&runqueues, this_cpu));
+	for (i = 0; i < RECORD_CPUS && i < nr_cpus; i++)
+		copy_cpu(&r->cpu[i], i);
+	if (!domains_written || wake_flags & (WF_EXEC | WF_FORK)) {
+		domains_written = 1;
+		w->flags |= WAKEUP_DOMAINS;
+		for (i = 0; i < RECORD_CPUS && i < nr_cpus; i++)
+			copy_domains(r->domain[i], i);
+	}
+	return 0;
+}
+
+SEC("fexit/select_task_rq_fair")
+int BPF_PROG(select_left, struct task_struct *wakee, int prev_cpu, int wake_flags, int answer)
+{
+	u32 this_cpu = bpf_get_smp_processor_id();
+	struct buffer *b = bpf_map_lookup_elem(&buffers, &this_cpu);
+	struct counts *count = counts_here();
+	u32 cpus = nr_cpus, size;
+	struct record *r;
+
+	if (!b || !count)
+		return 0;
+	r = &b->record;
+	if (!r->wakeup.clock || r->wakeup.wakee.pid != wakee->pid) {
+		count->exit_without_entry++;
+		return 0;
+	}
+	if (cpus > RECORD_CPUS)
+		return 0;
+	r->wakeup.answer = answer;
+	r->wakeup.changed = changed_cpus(b);
+	size = sizeof(struct wakeup) + cpus * sizeof(struct wakeup_cpu);
+	if (r->wakeup.flags & WAKEUP_DOMAINS)
+		size = sizeof(struct record);
+	if (bpf_ringbuf_output(&wakeups, r, size, BPF_RB_NO_WAKEUP))
+		count->ring_full++;
+	else
+		count->written++;
+	r->wakeup.clock = 0;
+	return 0;
+}

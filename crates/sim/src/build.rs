@@ -16,6 +16,7 @@ use crate::state::{
 use crate::stats::{Histogram, Stats};
 use crate::sync::{BarrierState, Mutex, WaitQueue};
 use crate::timeline::{NONE, Nodes, Timeline};
+use crate::timers::Timers;
 use alight_machine::Machine;
 use alight_policy::abi::class;
 use alight_policy::topology::{self, CpuDescription, Description, Level, LevelKind};
@@ -515,7 +516,7 @@ fn new_cpu(machine: &Machine, cpu: usize, costs: u32) -> Cpu {
         curr: NONE,
         need_resched: false,
         fair: Timeline::default(),
-        timers: Timeline::default(),
+        timers: Timers::default(),
         end: NEVER,
         balance_kicked: false,
         tick_at: NEVER,

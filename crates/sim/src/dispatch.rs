@@ -78,8 +78,7 @@ impl Sim<'_> {
             }
         }
         while self.cpus[cpu].timers.first_at() <= self.now {
-            let task = self.cpus[cpu].timers.first();
-            self.cpus[cpu].timers.remove(&mut self.nodes, task);
+            let task = self.cpus[cpu].timers.pop(&mut self.nodes);
             self.charge(cpu, self.costs(cpu).timer);
             self.timer_expired(cpu, task);
         }

@@ -34,6 +34,7 @@ mod table;
 #[cfg(test)]
 mod testbed;
 mod timeline;
+mod timers;
 mod wakeup;
 
 pub use api::*;

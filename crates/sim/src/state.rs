@@ -16,6 +16,7 @@ use crate::stats::{CpuStats, Histogram, Stats};
 use crate::sync::{BarrierState, Mutex, WaitQueue};
 use crate::table::Table;
 use crate::timeline::{NONE, Nodes, Timeline};
+use crate::timers::Timers;
 use alight_machine::Machine;
 use alight_policy::{Core, Mask};
 use alight_trace::Sink;
@@ -59,7 +60,7 @@ pub(crate) struct Cpu {
     /// Units of work done in a ns: capacity at the current frequency.
     pub rate: u64,
     /// Timers of tasks that sleep here.
-    pub timers: Timeline,
+    pub timers: Timers,
     /// Queued tasks by vruntime; the current one is not among them.
     pub fair: Timeline,
     pub min_vruntime: u64,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Tasks in the order of a key: a runqueue by virtual runtime, a CPU's timers
-//! by expiry. A treap whose nodes live in the tasks, since a task is in at most
-//! one of them at a time: no allocation, O(log n), any member can leave.
+//! Tasks in the order of a key: a runqueue by virtual runtime. A treap whose
+//! nodes live in the tasks, since a task is in at most one queue at a time: no
+//! allocation, O(log n), any member can leave.
 //!
 //! Equal keys keep the order of insertion, as in the kernel's trees: each
 //! insertion gets a number that breaks the tie. Keys are compared by signed
@@ -20,18 +20,18 @@ const RIGHT: usize = 1;
 /// A task's node.
 #[derive(Debug, Clone, Copy)]
 pub struct Node {
-    key: u64,
+    pub(crate) key: u64,
     /// Number of the insertion.
-    turn: u32,
+    pub(crate) turn: u32,
     priority: u32,
-    child: [u32; 2],
+    pub(crate) child: [u32; 2],
     parent: u32,
 }
 
 impl Node {
     /// Without a branch: which way a search goes cannot be foretold.
     #[inline]
-    fn before(&self, key: u64, turn: u32) -> bool {
+    pub(crate) fn before(&self, key: u64, turn: u32) -> bool {
         let difference = self.key.wrapping_sub(key) as i64;
         let earlier = (self.turn.wrapping_sub(turn) as i32) < 0;
         (difference < 0) | ((difference == 0) & earlier)
@@ -40,7 +40,7 @@ impl Node {
 
 /// The nodes of all tasks, indexed by task number.
 #[derive(Debug, Clone)]
-pub struct Nodes(Table<Node>);
+pub struct Nodes(pub(crate) Table<Node>);
 
 impl Nodes {
     /// Nodes for `n` tasks. Priorities are a fixed function of the number.
@@ -95,12 +95,6 @@ impl Timeline {
     #[inline]
     pub fn first_key(&self) -> Option<u64> {
         (self.first != NONE).then_some(self.first_key)
-    }
-
-    /// Time of the first timer, [`NEVER`] if there is none.
-    #[inline]
-    pub fn first_at(&self) -> u64 {
-        self.first_key
     }
 
     /// Number of members.

@@ -3,7 +3,7 @@
 use super::*;
 use crate::api::Scenario;
 use crate::state::Output;
-use crate::timeline::Timeline;
+use crate::timers::Timers;
 use alight_machine::{Governor, Machine};
 use alight_workload::Workload;
 
@@ -35,7 +35,7 @@ pub(crate) fn at_boot(name: &str, governor: Governor, test: impl FnOnce(&mut Sim
     match crate::build::build(&scenario, out) {
         Ok((mut sim, _)) => {
             for cpu in &mut sim.cpus {
-                cpu.timers = Timeline::default();
+                cpu.timers = Timers::default();
             }
             test(&mut sim);
         }

@@ -25,6 +25,13 @@ struct policy_table {
 	void (*rq_idle_end)(struct policy_cpu *rq, u64 idle_ns, u64 max);
 	int (*queue_refresh)(struct policy_cpu *rq, int running);
 	void (*task_remove)(struct policy_cpu *rq, struct policy_task *t);
+	void (*task_attach)(struct policy_cpu *rq, struct policy_task *t);
+	void (*task_detach)(struct policy_cpu *rq, struct policy_task *t);
+	void (*task_reweight)(struct policy_cpu *rq, struct policy_task *t, u32 weight);
+	void (*est_enqueue)(const struct policy_params *k, struct policy_cpu *rq,
+			    const struct policy_task *t);
+	void (*est_dequeue)(const struct policy_params *k, struct policy_cpu *rq,
+			    struct policy_task *t, int sleeps);
 	void (*task_init_util)(const struct policy_params *k, const struct policy_cpu *rq,
 			       struct policy_task *t);
 	u32 (*task_util_est)(const struct policy_params *k, const struct policy_task *t);
@@ -43,7 +50,7 @@ static u32 native_task_util_est(const struct policy_params *k, const struct poli
 extern const struct policy_table alight_policy_table;
 
 const struct policy_table alight_policy_table = {
-	.version = 2,
+	.version = 3,
 	.sizes = {
 		sizeof(struct policy_params), sizeof(struct policy_topology),
 		sizeof(struct policy_domain), sizeof(struct policy_place),
@@ -63,6 +70,11 @@ const struct policy_table alight_policy_table = {
 	.rq_idle_end = rq_idle_end,
 	.queue_refresh = queue_refresh,
 	.task_remove = task_remove,
+	.task_attach = task_attach,
+	.task_detach = task_detach,
+	.task_reweight = task_reweight,
+	.est_enqueue = est_enqueue,
+	.est_dequeue = est_dequeue,
 	.task_init_util = task_init_util,
 	.task_util_est = native_task_util_est,
 	.pelt_decay = pelt_decay,

@@ -229,6 +229,25 @@ static inline void task_detach(struct policy_cpu *rq, struct policy_task *t)
 }
 
 /*
+ * Give a task of this queue another weight (reweight_entity). Its own load
+ * follows from its sum; the caller keeps rq->weight if it is queued.
+ */
+static inline void task_reweight(struct policy_cpu *rq, struct policy_task *t, u32 weight)
+{
+	u64 sum = t->weight * t->pelt.load_sum;
+	u32 div = PELT_MIN_DIV + (t->pelt.part & (PELT_PERIOD - 1));
+
+	rq->cfs.load_avg = sub_floor0(rq->cfs.load_avg, t->pelt.load_avg);
+	rq->cfs.load_sum = sub_floor0_64(rq->cfs.load_sum, sum);
+	if (rq->cfs.load_sum < (u64)rq->cfs.load_avg * PELT_MIN_DIV)
+		rq->cfs.load_sum = (u64)rq->cfs.load_avg * PELT_MIN_DIV;
+	t->weight = weight;
+	t->pelt.load_avg = (u32)(weight * t->pelt.load_sum / div);
+	rq->cfs.load_avg += t->pelt.load_avg;
+	rq->cfs.load_sum += weight * t->pelt.load_sum;
+}
+
+/*
  * Decay a sleeping task up to the last update of the queue it still belongs
  * to. That does not make its util_est stale (__update_load_avg_blocked_se).
  */

@@ -56,7 +56,29 @@ pub enum Verb {
     Machine(MachineArgs),
     /// Says what is wrong or odd in an rt-app file
     Lint(LintArgs),
+    /// Writes down what this kernel's scheduler does, for `alight verify` (root)
+    #[command(after_help = RECORD_EXAMPLES)]
+    Record(RecordArgs),
+    /// Holds the model against recordings of kernels
+    #[command(after_help = VERIFY_EXAMPLES)]
+    Verify(VerifyArgs),
 }
+
+const RECORD_EXAMPLES: &str = "\
+The recorder is a program of its own, alight-record, which must lie beside alight or in PATH:
+it alone needs libelf and clang to be built (cargo build --release -p alight-live), and it
+can be copied to a machine that has nothing else.
+
+Examples:
+  alight record pelt -o run.alight --duration 10
+  alight record pelt -o run.alight -- hackbench -g 4";
+
+const VERIFY_EXAMPLES: &str = "\
+Exit code 0 if all is equal, 1 if not, 2 if the recording is not usable as a whole.
+
+Examples:
+  alight verify pelt run.alight
+  alight verify pelt run.alight --json";
 
 const SIMULATE_EXAMPLES: &str = "\
 Examples:
@@ -263,6 +285,36 @@ pub struct LintArgs {
     /// Print JSON (alight.lint/1)
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args)]
+pub struct RecordArgs {
+    /// What and how: the command line of alight-record; `alight record --help` lists it
+    #[arg(
+        value_name = "ARGUMENT",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub arguments: Vec<std::ffi::OsString>,
+}
+
+#[derive(Args)]
+pub struct VerifyArgs {
+    #[command(subcommand)]
+    pub verb: VerifyVerb,
+}
+
+#[derive(Subcommand)]
+pub enum VerifyVerb {
+    /// Load tracking: every change of a signal, made again by the core
+    Pelt {
+        /// Recording of `alight record pelt`
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Print JSON (alight.verify-pelt/1)
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 fn newest_base() -> &'static str {

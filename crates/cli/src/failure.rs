@@ -5,7 +5,8 @@ use alight_sim::Error as SimError;
 use alight_study::{compare, spread};
 use alight_trace::CreateError;
 
-/// Exit code of a failure of the machine that the program runs on.
+/// Exit code of a failure of the machine that the program runs on, and of a difference
+/// that `alight verify` found.
 pub const HOST: u8 = 1;
 /// Exit code of bad input.
 pub const BAD_INPUT: u8 = 2;
@@ -19,6 +20,8 @@ pub enum Failure {
     BadInput(String),
     /// The machine that the program runs on failed: a full disk, a closed pipe.
     Host(String),
+    /// The model is not what was recorded. The report is printed already.
+    Different(String),
     /// Ctrl-C. What was done is printed already.
     Interrupted(String),
 }
@@ -38,7 +41,7 @@ impl Failure {
     pub fn code(&self) -> u8 {
         match self {
             Failure::BadInput(_) => BAD_INPUT,
-            Failure::Host(_) => HOST,
+            Failure::Host(_) | Failure::Different(_) => HOST,
             Failure::Interrupted(_) => INTERRUPTED,
         }
     }
@@ -47,7 +50,7 @@ impl Failure {
     pub fn message(&self) -> String {
         match self {
             Failure::BadInput(text) | Failure::Host(text) => format!("error: {text}"),
-            Failure::Interrupted(text) => text.clone(),
+            Failure::Different(text) | Failure::Interrupted(text) => text.clone(),
         }
     }
 }

@@ -44,5 +44,7 @@ fn run(verb: Verb) -> Result<(), Failure> {
         Verb::Policy(args) => commands::policy::run(&args),
         Verb::Machine(args) => commands::machine::run(&args),
         Verb::Lint(args) => commands::lint::run(&args),
+        Verb::Record(args) => commands::record::run(&args),
+        Verb::Verify(args) => commands::verify::run(&args),
     }
 }

@@ -6,7 +6,10 @@ use crate::record_session::{During, Error, Recorded, Session};
 use alight_recording::End;
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{Func, Typedef};
+use libbpf_rs::query::{ProgInfoIter, ProgramInfo};
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
+use std::collections::BTreeSet;
+use std::ffi::{OsStr, OsString};
 use std::mem::MaybeUninit;
 use std::sync::atomic::AtomicBool;
 
@@ -28,6 +31,7 @@ pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, Error> {
     let mut skel = open.load().during("loading the recorder into the kernel")?;
     skel.attach().during("hooking the kernel's functions")?;
 
+    let programs: BTreeSet<_> = skel.object().progs().map(|p| p.name().to_owned()).collect();
     let mut header = session.header(&[KIND], "PELT time and rq clocks, ns")?;
     header
         .facts
@@ -53,18 +57,38 @@ pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, Error> {
         .bss_data
         .as_deref()
         .expect("the recorder has variables");
+    let missed = missed_calls(&programs);
     let recorded = Recorded {
         records: writer.count(0),
-        lost: variables.ring_full,
+        lost: variables.ring_full + missed,
     };
     let end = End {
-        lost: [("ring_full".to_owned(), variables.ring_full)].into(),
+        lost: [
+            ("ring_full".to_owned(), variables.ring_full),
+            ("program_interrupted".to_owned(), missed),
+        ]
+        .into(),
         status,
         facts: [("pelt_irq_tp".to_owned(), variables.irq_traced.to_string())].into(),
         ..End::default()
     };
     session.finish(writer, end)?;
     Ok(recorded)
+}
+
+/// Calls that were passed over because the same program was at work on the same
+/// CPU and had been interrupted there.
+fn missed_calls(programs: &BTreeSet<OsString>) -> u64 {
+    (ProgInfoIter::default())
+        .filter(|program| programs.iter().any(|ours| is_named(program, ours)))
+        .map(|program| program.recursion_misses)
+        .sum()
+}
+
+/// The kernel keeps the first 15 bytes of a program's name.
+fn is_named(program: &ProgramInfo, name: &OsStr) -> bool {
+    let known = program.name.as_encoded_bytes();
+    !known.is_empty() && name.as_encoded_bytes().starts_with(known)
 }
 
 fn set_recording(skel: &mut RecordPeltSkel<'_>, on: bool) {

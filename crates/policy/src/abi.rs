@@ -619,6 +619,11 @@ pub(crate) struct Table {
     pub rq_idle_end: unsafe extern "C" fn(*mut Cpu, u64, u64),
     pub queue_refresh: unsafe extern "C" fn(*mut Cpu, c_int) -> c_int,
     pub task_remove: unsafe extern "C" fn(*mut Cpu, *mut Task),
+    pub task_attach: unsafe extern "C" fn(*mut Cpu, *mut Task),
+    pub task_detach: unsafe extern "C" fn(*mut Cpu, *mut Task),
+    pub task_reweight: unsafe extern "C" fn(*mut Cpu, *mut Task, u32),
+    pub est_enqueue: unsafe extern "C" fn(*const Params, *mut Cpu, *const Task),
+    pub est_dequeue: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int),
     pub task_init_util: unsafe extern "C" fn(*const Params, *const Cpu, *mut Task),
     pub task_util_est: unsafe extern "C" fn(*const Params, *const Task) -> u32,
     pub pelt_decay: unsafe extern "C" fn(u64, u64) -> u64,
@@ -632,7 +637,7 @@ unsafe extern "C" {
     static alight_policy_table: Table;
 }
 
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// The core's entry points.
 #[inline]

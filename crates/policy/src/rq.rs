@@ -104,3 +104,40 @@ pub fn util_est(k: &Params, task: &Task) -> u32 {
     // SAFETY: as above.
     unsafe { (table().task_util_est)(k, task) }
 }
+
+/// Adds a task's signals to a queue, in whose time they go on (`attach_entity_load_avg`).
+#[inline]
+pub fn attach_signals(cpu: &mut Cpu, task: &mut Task) {
+    // SAFETY: as above.
+    unsafe { (table().task_attach)(cpu, task) }
+}
+
+/// Takes a task's signals from its queue (`detach_entity_load_avg`).
+#[inline]
+pub fn detach_signals(cpu: &mut Cpu, task: &mut Task) {
+    // SAFETY: as above.
+    unsafe { (table().task_detach)(cpu, task) }
+}
+
+/// Gives a task of this queue another weight (`reweight_entity`); the caller
+/// keeps [`Cpu::weight`] if the task is queued.
+#[inline]
+pub fn reweight(cpu: &mut Cpu, task: &mut Task, weight: u32) {
+    // SAFETY: as above.
+    unsafe { (table().task_reweight)(cpu, task, weight) }
+}
+
+/// A task's estimate counts on its queue from now on (`util_est_enqueue`).
+#[inline]
+pub fn est_enqueue(k: &Params, cpu: &mut Cpu, task: &Task) {
+    // SAFETY: as above.
+    unsafe { (table().est_enqueue)(k, cpu, task) }
+}
+
+/// A task's estimate no longer counts; if it sleeps it is made anew from its
+/// averages (`util_est_dequeue`, `util_est_update`).
+#[inline]
+pub fn est_dequeue(k: &Params, cpu: &mut Cpu, task: &mut Task, sleeps: bool) {
+    // SAFETY: as above.
+    unsafe { (table().est_dequeue)(k, cpu, task, sleeps.into()) }
+}

@@ -6,4 +6,6 @@ pub mod explain;
 pub mod lint;
 pub mod machine;
 pub mod policy;
+pub mod record;
 pub mod simulate;
+pub mod verify;

@@ -15,8 +15,9 @@
  * kernel's type information has.
  *
  * All run with a runqueue's or a task's lock held and interrupts off, but for
- * the last steps of a dying task (remove_entity_load_avg): what an interrupt
- * hides there is marked PELT_NO_BEFORE.
+ * the first and last steps of a task's life (init_entity_runnable_average,
+ * remove_entity_load_avg): what an interrupt hides there is marked
+ * PELT_NO_BEFORE, and a program that it kept from running is counted.
  */
 #include "policy/model.h"
 #include "kernel.h"
@@ -119,6 +120,7 @@ extern const unsigned long cpu_scale __ksym __weak;
 struct calls {
 	struct pelt_one update;		/* the __update_load_avg_* do not nest */
 	struct pelt_one remove;
+	struct pelt_one init;
 	struct pelt_two move;		/* attach, detach, reweight, first */
 	struct pelt_tick tick;
 	/* dequeue_task_fair, enqueue_task_fair */
@@ -127,7 +129,7 @@ struct calls {
 	u32 task_flags;
 	u32 task_traced;
 	struct pelt_avg task_before;
-	struct pelt_avg task_traced_at;
+	struct pelt_two estimate;
 };
 
 struct {
@@ -618,10 +620,10 @@ int BPF_PROG(remove_end, struct sched_entity *se)
 
 /* ---- states that are set: what they are now ---- */
 
-static __always_inline void state_of_entity(struct calls *c, u32 op, const struct sched_entity *se)
+static __always_inline void state_of_entity(struct pelt_one *u, u32 op, const struct sched_entity *se)
 {
-	struct pelt_one *u = begin(c, op);
-
+	__builtin_memset(u, 0, sizeof(*u));
+	u->e.op = op;
 	describe_entity(&u->e, se);
 	u->e.queue = (u64)se->cfs_rq;
 	u->e.load = weight_of(&se->load);
@@ -630,13 +632,14 @@ static __always_inline void state_of_entity(struct calls *c, u32 op, const struc
 	u->e.first = 0;
 }
 
+/* At fork interrupts are on, and what they do must find the other slots as they are. */
 SEC("fexit/init_entity_runnable_average")
 int BPF_PROG(entity_is_new, struct sched_entity *se)
 {
 	struct calls *c = calls();
 
 	if (c)
-		state_of_entity(c, PELT_INIT, se);
+		state_of_entity(&c->init, PELT_INIT, se);
 	return 0;
 }
 
@@ -646,7 +649,7 @@ int BPF_PROG(task_migrated, struct task_struct___pelt *p, int new_cpu)
 	struct calls *c = calls();
 
 	if (c)
-		state_of_entity(c, PELT_MIGRATE, &p->se);
+		state_of_entity(&c->update, PELT_MIGRATE, &p->se);
 	return 0;
 }
 
@@ -656,7 +659,7 @@ int BPF_PROG(entity_retimed, struct sched_entity *se, struct cfs_rq *prev, struc
 	struct calls *c = calls();
 
 	if (c)
-		state_of_entity(c, PELT_RETIME, se);
+		state_of_entity(&c->update, PELT_RETIME, se);
 	return 0;
 }
 
@@ -676,7 +679,7 @@ int BPF_PROG(se_traced, struct sched_entity *se)
 	struct calls *c = calls();
 
 	if (c && !confirms(c, (u64)se))
-		state_of_entity(c, PELT_UNHOOKED_SE, se);
+		state_of_entity(&c->update, PELT_UNHOOKED_SE, se);
 	return 0;
 }
 
@@ -794,34 +797,41 @@ int BPF_PROG(dequeue_begin, struct rq___pelt *rq, struct task_struct___pelt *p, 
 	return 0;
 }
 
-/* A task that was dequeued late (DEQUEUE_DELAYED) may be gone by now; it updated nothing. */
+static __always_inline void task_estimate(struct calls *c, struct rq___pelt *rq,
+					  const struct sched_entity *se, u32 flags)
+{
+	struct pelt_two *m = &c->estimate;
+
+	__builtin_memset(m, 0, sizeof(*m));
+	m->e.op = PELT_EST_SE;
+	m->e.flags = flags;
+	if (c->task_flags & DEQUEUE_SLEEP_FLAG)
+		m->e.flags |= PELT_SLEEP;
+	describe_entity(&m->e, se);
+	m->e.queue = (u64)&rq->cfs;
+	m->e.cpu = (u32)rq->cpu;
+	m->e.capacity = capacity_of(m->e.cpu);
+	m->before = c->task_before;
+	read_avg(&m->after, &se->avg);
+	write_down(m, sizeof(*m));
+	m->e.first = 0;
+}
+
+/*
+ * An estimate that is stored is written down at once, by the tracepoint; one
+ * that is not, here. A task that was dequeued late (DEQUEUE_DELAYED) may be
+ * gone by now; it updated nothing.
+ */
 SEC("fexit/dequeue_task_fair")
 int BPF_PROG(dequeue_end, struct rq___pelt *rq, struct task_struct___pelt *p, int flags)
 {
 	struct calls *c = calls();
-	struct pelt_two *m;
 
 	if (!c || c->task != (u64)&p->se)
 		return 0;
 	c->task = 0;
-	if (flags & DEQUEUE_DELAYED_FLAG)
-		return 0;
-	m = &c->move;
-	__builtin_memset(m, 0, sizeof(*m));
-	m->e.op = PELT_EST_SE;
-	describe_entity(&m->e, &p->se);
-	m->e.queue = (u64)&rq->cfs;
-	m->e.cpu = (u32)rq->cpu;
-	m->e.capacity = capacity_of(m->e.cpu);
-	if (flags & DEQUEUE_SLEEP_FLAG)
-		m->e.flags |= PELT_SLEEP;
-	if (c->task_traced)
-		m->e.flags |= PELT_TRACED;
-	m->before = c->task_before;
-	read_avg(&m->after, &p->se.avg);
-	m->queue_after = c->task_traced_at;
-	write_down(m, sizeof(*m));
-	m->e.first = 0;
+	if (!c->task_traced && !(flags & DEQUEUE_DELAYED_FLAG))
+		task_estimate(c, rq, &p->se, 0);
 	return 0;
 }
 
@@ -833,7 +843,7 @@ int BPF_PROG(est_se_traced, struct sched_entity *se)
 	if (!c || c->task != (u64)se)
 		return 0;
 	c->task_traced = 1;
-	read_avg(&c->task_traced_at, &se->avg);
+	task_estimate(c, se->cfs_rq->rq, se, PELT_TRACED);
 	return 0;
 }
 

@@ -31,7 +31,8 @@ enum pelt_op {
 	PELT_UNHOOKED_RT,	/* pelt_rt_tp outside of update_rt_rq_load_avg, which was inlined */
 	PELT_UNHOOKED_DL,
 	PELT_UNHOOKED_HW,
-	PELT_EST_SE,		/* dequeue_task_fair: util_est of the task before and after */
+	PELT_EST_SE,		/* dequeue_task_fair: before as it begins, after as the estimate is
+				 * stored (PELT_TRACED) or as it ends without that */
 	PELT_EST_ENQUEUE,	/* sched_util_est_cfs_tp in enqueue_task_fair: second = queue */
 	PELT_EST_DEQUEUE,	/* the same in dequeue_task_fair */
 	PELT_CLOCK,		/* update_rq_clock */

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Holds the policy core against what kernels did.
+//!
+//! A recording (`alight-recording`) says what a kernel had and what it made of
+//! it. Here the same is given to the core of `policy/`, and the results are
+//! compared: load tracking ([`pelt`]).
+
+pub mod pelt;

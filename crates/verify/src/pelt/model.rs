@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The core, asked what it makes of one event: from the state that a function
+//! found and what it was given to the state that it leaves.
+
+use super::event::{Avg, Clocks, EST_UNCHANGED, Event, Removed, flag};
+use super::rules::Rules;
+use alight_policy::abi::task_flag;
+use alight_policy::{Cpu, Task, pelt, rq};
+
+/// One signal set brought up to date (`__update_load_avg_se`, `..._blocked_se`,
+/// `update_rt_rq_load_avg`, ...), and whether a period ended.
+pub fn update(found: &Avg, now: u64, held: [u64; 3], weight: u64) -> (Avg, bool) {
+    let mut signals = found.pelt();
+    let [load, runnable, running] = held;
+    let averaged = pelt::accumulate(&mut signals, now, load, runnable, running);
+    if averaged {
+        pelt::average(&mut signals, weight);
+    }
+    (found.with(&signals), averaged)
+}
+
+/// A task's estimate is due again once its averages changed (`cfs_se_util_change`).
+pub fn estimate_due(mut avg: Avg) -> Avg {
+    avg.est &= !EST_UNCHANGED;
+    avg
+}
+
+/// A queue brought up to date, after what was removed from it.
+pub fn refresh(found: &Avg, event: &Event, removed: &Removed) -> Avg {
+    let mut cpu = Cpu {
+        weight: event.load as u32,
+        h_nr_running: event.runnable as u32,
+        clock_pelt: event.now,
+        cfs: found.pelt(),
+        removed_load: removed.load as u32,
+        removed_util: removed.util as u32,
+        removed_run: removed.runnable as u32,
+        ..Cpu::default()
+    };
+    rq::refresh(&mut cpu, event.running != 0);
+    found.with(&cpu.cfs)
+}
+
+/// An event of an entity and its queue: what `change` makes of both.
+fn both(
+    entity: &Avg,
+    queue: &Avg,
+    event: &Event,
+    change: impl FnOnce(&mut Cpu, &mut Task),
+) -> (Avg, Avg) {
+    let mut cpu = Cpu {
+        cfs: queue.pelt(),
+        capacity_orig: event.capacity,
+        ..Cpu::default()
+    };
+    let mut task = Task {
+        pelt: entity.pelt(),
+        weight: event.load as u32,
+        ..Task::default()
+    };
+    change(&mut cpu, &mut task);
+    (entity.with(&task.pelt), queue.with(&cpu.cfs))
+}
+
+pub fn attach(entity: &Avg, queue: &Avg, event: &Event) -> (Avg, Avg) {
+    both(entity, queue, event, rq::attach_signals)
+}
+
+pub fn detach(entity: &Avg, queue: &Avg, event: &Event) -> (Avg, Avg) {
+    both(entity, queue, event, rq::detach_signals)
+}
+
+/// The event's `runnable` is the new weight.
+pub fn reweight(entity: &Avg, queue: &Avg, event: &Event) -> (Avg, Avg) {
+    both(entity, queue, event, |cpu, task| {
+        rq::reweight(cpu, task, event.runnable as u32)
+    })
+}
+
+/// The first utilization of a task.
+pub fn first(rules: &Rules, entity: &Avg, queue: &Avg, event: &Event) -> (Avg, Avg) {
+    both(entity, queue, event, |cpu, task| {
+        rq::init_util(&rules.params, cpu, task)
+    })
+}
+
+/// What a task that leaves from afar adds to what is to be subtracted.
+pub fn remove(entity: &Avg, event: &Event) -> Removed {
+    let mut gone = Removed::default();
+    both(entity, entity, event, |cpu, task| {
+        rq::remove(cpu, task);
+        gone = Removed {
+            load: cpu.removed_load.into(),
+            util: cpu.removed_util.into(),
+            runnable: cpu.removed_run.into(),
+        };
+    });
+    gone
+}
+
+/// A task as far as its estimate goes. Before 6.8 that is a pair.
+fn estimator(rules: &Rules, avg: &Avg) -> Task {
+    let value = avg.est & !EST_UNCHANGED;
+    let unchanged = if avg.est & EST_UNCHANGED == 0 {
+        0
+    } else {
+        task_flag::EST_UNCHANGED
+    };
+    Task {
+        pelt: avg.pelt(),
+        est_enqueued: if rules.est_pair { value } else { 0 },
+        est_ewma: if rules.est_pair { avg.ewma } else { value },
+        flags: unchanged,
+        ..Task::default()
+    }
+}
+
+/// The queue's sum of estimates after `task` joined.
+pub fn est_enqueue(rules: &Rules, sum: u32, task: &Avg) -> u32 {
+    let mut cpu = Cpu {
+        est_enqueued: sum,
+        ..Cpu::default()
+    };
+    rq::est_enqueue(&rules.params, &mut cpu, &estimator(rules, task));
+    cpu.est_enqueued
+}
+
+/// The queue's sum of estimates after `task` left.
+pub fn est_dequeue(rules: &Rules, sum: u32, task: &Avg) -> u32 {
+    let mut cpu = Cpu {
+        est_enqueued: sum,
+        ..Cpu::default()
+    };
+    rq::est_dequeue(&rules.params, &mut cpu, &mut estimator(rules, task), false);
+    cpu.est_enqueued
+}
+
+/// The estimate of a task that was dequeued. `avg`: its averages when the
+/// estimate was made; `found`: with the estimate that it had.
+pub fn estimate(rules: &Rules, found: &Avg, avg: &Avg, event: &Event) -> (u32, u32) {
+    let mut cpu = Cpu {
+        capacity_orig: event.capacity,
+        ..Cpu::default()
+    };
+    let mut task = estimator(rules, found);
+    task.pelt = avg.pelt();
+    rq::est_dequeue(
+        &rules.params,
+        &mut cpu,
+        &mut task,
+        event.flags & flag::SLEEP != 0,
+    );
+    let unchanged = if task.flags & task_flag::EST_UNCHANGED == 0 {
+        0
+    } else {
+        EST_UNCHANGED
+    };
+    if rules.est_pair {
+        (task.est_enqueued | unchanged, task.est_ewma)
+    } else {
+        (task.est_ewma | unchanged, 0)
+    }
+}
+
+/// A runqueue's clocks at a new time, or (`idle`) when the idle task takes over.
+pub fn clocks(found: &Clocks, event: &Event, clock_task: u64, util_sum: u32, idle: bool) -> Clocks {
+    let mut cpu = Cpu {
+        curr_is_idle: u8::from(event.flags & flag::CURR_IDLE != 0),
+        capacity_orig: event.capacity,
+        freq_scale: event.freq,
+        clock: found.clock_task,
+        clock_pelt: found.clock_pelt,
+        lost_idle: found.lost_idle,
+        ..Cpu::default()
+    };
+    cpu.cfs.util_sum = util_sum;
+    if idle {
+        rq::clock_idle(&mut cpu);
+    } else {
+        rq::clock(&mut cpu, clock_task);
+    }
+    Clocks {
+        clock: found.clock + (cpu.clock - found.clock_task),
+        clock_task: cpu.clock,
+        clock_pelt: cpu.clock_pelt,
+        lost_idle: cpu.lost_idle,
+    }
+}

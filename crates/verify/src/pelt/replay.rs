@@ -1,0 +1,430 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Follows every signal set from event to event.
+
+use super::event::{Avg, Body, Clocks, Event, Op, Removed, flag};
+use super::model;
+use super::report::{Difference, Report};
+use super::rules::Rules;
+use std::collections::{HashMap, VecDeque};
+
+/// Events of one entity that a difference shows.
+const HISTORY: usize = 6;
+
+/// What is known of an entity's or a queue's signals.
+#[derive(Debug, Default)]
+struct Signals {
+    avg: Avg,
+    /// Removed from afar and still to be subtracted (queues only); negative where
+    /// a subtraction was written down before its removal.
+    removed: Removed,
+    /// Why the next event may find another state.
+    touched: Option<&'static str>,
+    history: VecDeque<(u64, Event)>,
+}
+
+/// Follows a recording; signal sets and clocks are told apart by their addresses.
+pub struct Replay {
+    rules: Rules,
+    signals: HashMap<u64, Signals>,
+    clocks: HashMap<u64, Clocks>,
+    /// Number of the event, from 1.
+    record: u64,
+}
+
+/// Fields that differ: name, the kernel's, the core's.
+type Fields = Vec<(String, u64, u64)>;
+
+fn compare<const N: usize>(
+    kernel: [(&'static str, u64); N],
+    core: [(&'static str, u64); N],
+    prefix: &str,
+) -> Fields {
+    (kernel.iter().zip(core))
+        .filter(|(kernel, core)| kernel.1 != core.1)
+        .map(|(kernel, core)| (format!("{prefix}{}", kernel.0), kernel.1, core.1))
+        .collect()
+}
+
+impl Replay {
+    pub fn new(rules: Rules) -> Self {
+        Replay {
+            rules,
+            signals: HashMap::new(),
+            clocks: HashMap::new(),
+            record: 0,
+        }
+    }
+
+    /// What was subtracted from queues although no event says who removed it.
+    pub fn unpaid(&self) -> u64 {
+        self.signals
+            .values()
+            .filter(|known| known.removed.is_negative())
+            .count() as u64
+    }
+
+    /// Makes one event again.
+    pub fn step(&mut self, event: &Event, report: &mut Report) {
+        self.record += 1;
+        match event.body {
+            Body::One {
+                before,
+                after,
+                removed,
+            } => match event.op {
+                Op::Se | Op::Blocked | Op::Rt | Op::Dl | Op::Hw => {
+                    self.update(event, before, after, report);
+                }
+                Op::Cfs => self.queue_update(event, before, after, removed, report),
+                Op::Remove => self.remove(event, before, after, report),
+                Op::EstEnqueue | Op::EstDequeue => {
+                    self.queue_estimate(event, before, after, report)
+                }
+                Op::Migrate | Op::Retime => self.retime(event, after, report),
+                Op::Init => self.adopt(event, event.first, after, None),
+                _ => self.told(event, after, report),
+            },
+            Body::Two {
+                before,
+                after,
+                queue_before,
+                queue_after,
+            } => match event.op {
+                Op::EstTask => self.task_estimate(event, before, after, report),
+                _ => self.move_of(event, [before, queue_before], [after, queue_after], report),
+            },
+            Body::Tick {
+                before,
+                after,
+                util_sums,
+            } => self.tick(event, before, after, util_sums, report),
+        }
+    }
+
+    /// `__update_load_avg_se` and those like it.
+    fn update(&mut self, event: &Event, before: Avg, after: Avg, report: &mut Report) {
+        self.found(event, event.first, before, report);
+        let running = u64::from(event.running & 1);
+        let (mut expected, averaged) = match event.op {
+            // The bit above tells whether the entity is on the queue.
+            Op::Se => {
+                let on_rq = u64::from(event.running >> 1);
+                model::update(
+                    &before,
+                    event.now,
+                    [on_rq, event.runnable, running],
+                    event.load,
+                )
+            }
+            Op::Blocked => model::update(&before, event.now, [0; 3], event.load),
+            _ => model::update(&before, event.now, [event.load; 3], 1),
+        };
+        if event.op == Op::Se && averaged {
+            expected = model::estimate_due(expected);
+        }
+        self.updated(event, report);
+        let fields = compare(after.fields(), expected.fields(), "");
+        self.result(event, event.first, fields, report);
+        self.adopt(event, event.first, after, None);
+    }
+
+    /// `__update_load_avg_cfs_rq`, and what `update_cfs_rq_load_avg` subtracted
+    /// before it: what tasks that left from afar had removed.
+    fn queue_update(
+        &mut self,
+        event: &Event,
+        before: Avg,
+        after: Avg,
+        left: Removed,
+        report: &mut Report,
+    ) {
+        let known = self.signals.entry(event.first).or_default();
+        let subtracted =
+            !known.history.is_empty() && known.touched.is_none() && known.avg != before;
+        let mut removed = Removed::default();
+        let mut from = before;
+        if subtracted {
+            from = known.avg;
+            // What is still there was removed by another CPU since the subtraction.
+            removed = known.removed.without(&left);
+            if model::refresh(&from, event, &removed) != after {
+                // Another CPU had removed it, but not written that down yet.
+                removed = Removed::between(&from, &before);
+                report.gaps.early += 1;
+            }
+            known.removed = known.removed.without(&removed);
+        }
+        let expected = model::refresh(&from, event, &removed);
+        if !subtracted {
+            self.found(event, event.first, before, report);
+        }
+        self.updated(event, report);
+        let fields = compare(after.fields(), expected.fields(), "");
+        self.result(event, event.first, fields, report);
+        self.adopt(event, event.first, after, None);
+    }
+
+    /// Counts an update and holds the function's result against the tracepoint.
+    fn updated(&mut self, event: &Event, report: &mut Report) {
+        report.updates += 1;
+        let averaged = event.result != 0;
+        report.averages += u64::from(averaged);
+        report.tracepoint_disagrees += u64::from(averaged != (event.flags & flag::TRACED != 0));
+    }
+
+    /// Attach, detach, reweight, first utilization.
+    fn move_of(&mut self, event: &Event, before: [Avg; 2], after: [Avg; 2], report: &mut Report) {
+        let [entity, queue] = before;
+        // An entity of which the last update is 0 was told that it moved.
+        let told_to_move = event.op == Op::Attach && entity.last == 0;
+        if told_to_move {
+            let known = self.signals.entry(event.first).or_default();
+            known.avg.last = 0;
+        }
+        self.found(event, event.first, entity, report);
+        self.found(event, event.queue, queue, report);
+        let expected = match event.op {
+            Op::Attach => model::attach(&entity, &queue, event),
+            Op::Detach => model::detach(&entity, &queue, event),
+            Op::Reweight => model::reweight(&entity, &queue, event),
+            _ => model::first(&self.rules, &entity, &queue, event),
+        };
+        if event.op == Op::First && after[0].last != entity.last {
+            *report
+                .not_compared
+                .entry("first utilization of a task of another class")
+                .or_default() += 1;
+        } else {
+            let mut fields = compare(after[0].fields(), expected.0.fields(), "");
+            fields.extend(compare(after[1].fields(), expected.1.fields(), "queue's "));
+            self.result(event, event.first, fields, report);
+        }
+        self.adopt(event, event.first, after[0], None);
+        self.adopt(event, event.queue, after[1], None);
+    }
+
+    /// `remove_entity_load_avg`; bringing the entity up to date was an event of its own.
+    fn remove(&mut self, event: &Event, before: Avg, after: Avg, report: &mut Report) {
+        if event.flags & flag::NO_BEFORE != 0 {
+            *report
+                .not_compared
+                .entry("removal that an interrupt hid")
+                .or_default() += 1;
+        } else {
+            let fields = compare(after.fields(), self.state(event.first, before).fields(), "");
+            self.result(event, event.first, fields, report);
+        }
+        let gone = model::remove(&after, event);
+        let queue = self.signals.entry(event.queue).or_default();
+        queue.removed = queue.removed.with(&gone);
+        self.adopt(event, event.first, after, None);
+    }
+
+    /// Only the time of the last update may have changed.
+    fn retime(&mut self, event: &Event, after: Avg, report: &mut Report) {
+        let expected = Avg {
+            last: after.last,
+            ..self.state(event.first, after)
+        };
+        let mut fields = compare(after.fields(), expected.fields(), "");
+        if event.op == Op::Migrate && after.last != 0 {
+            fields.push(("last_update_time".into(), after.last, 0));
+        }
+        self.result(event, event.first, fields, report);
+        self.adopt(event, event.first, after, None);
+    }
+
+    /// A state of which only a tracepoint tells.
+    fn told(&mut self, event: &Event, after: Avg, report: &mut Report) {
+        *report
+            .told_by_tracepoint
+            .entry(event.op.name())
+            .or_default() += 1;
+        let known = self.signals.contains_key(&event.first);
+        if known && matches!(event.op, Op::UnhookedRt | Op::UnhookedDl) {
+            // An inlined update: the class either ran or did not.
+            let found = self.state(event.first, after);
+            let ran = model::update(&found, event.now, [1; 3], 1).0;
+            let idle = model::update(&found, event.now, [0; 3], 1).0;
+            let expected = if ran == after { ran } else { idle };
+            let fields = compare(after.fields(), expected.fields(), "");
+            self.result(event, event.first, fields, report);
+        }
+        let touched = matches!(event.op, Op::UnhookedSe | Op::UnhookedCfs).then_some("group");
+        self.adopt(event, event.first, after, touched);
+    }
+
+    /// The queue's sum of estimates.
+    fn queue_estimate(&mut self, event: &Event, task: Avg, after: Avg, report: &mut Report) {
+        let known = self
+            .signals
+            .get(&event.queue)
+            .filter(|known| !known.history.is_empty());
+        if let Some(known) = known {
+            let found = known.avg.est;
+            let expected = Avg {
+                est: match event.op {
+                    Op::EstEnqueue => model::est_enqueue(&self.rules, found, &task),
+                    _ => model::est_dequeue(&self.rules, found, &task),
+                },
+                ..after
+            };
+            let fields = compare(after.fields(), expected.fields(), "queue's ");
+            self.result(event, event.queue, fields, report);
+        } else {
+            *report
+                .not_compared
+                .entry("sum of estimates, first seen")
+                .or_default() += 1;
+        }
+        let known = self.signals.entry(event.queue).or_default();
+        known.avg.est = after.est;
+    }
+
+    /// The task's estimate.
+    fn task_estimate(&mut self, event: &Event, before: Avg, after: Avg, report: &mut Report) {
+        let stored = event.flags & flag::TRACED != 0;
+        // Storing an estimate leaves the averages as they are.
+        let averages = if self.rules.est_early && !stored {
+            before
+        } else {
+            after
+        };
+        let found = self.state(event.first, before);
+        let (est, ewma) = model::estimate(&self.rules, &found, &averages, event);
+        let expected = Avg { est, ewma, ..after };
+        let fields = compare(after.fields(), expected.fields(), "");
+        self.result(event, event.first, fields, report);
+        self.adopt(event, event.first, after, None);
+    }
+
+    fn tick(
+        &mut self,
+        event: &Event,
+        before: Clocks,
+        after: Clocks,
+        util_sums: [u32; 3],
+        report: &mut Report,
+    ) {
+        match self.clocks.insert(event.first, after) {
+            None => report.gaps.first_seen += 1,
+            Some(left) if left == before => report.gaps.followed += 1,
+            Some(left) => {
+                let fields = compare(before.fields(), left.fields(), "");
+                self.unseen(event, event.first, "clocks", fields, report);
+            }
+        }
+        let idle = event.op == Op::Idle;
+        let expected = model::clocks(&before, event, after.clock_task, util_sums[0], idle);
+        let fields = compare(after.fields(), expected.fields(), "");
+        self.result(event, event.first, fields, report);
+        self.remember(event, event.first);
+    }
+
+    /// The state that events so far left, or `otherwise` if there were none.
+    fn state(&self, address: u64, otherwise: Avg) -> Avg {
+        let known = self
+            .signals
+            .get(&address)
+            .filter(|known| !known.history.is_empty());
+        known.map_or(otherwise, |known| known.avg)
+    }
+
+    /// Holds the state that an event found against the one that is known.
+    fn found(&mut self, event: &Event, address: u64, found: Avg, report: &mut Report) {
+        let known = self.signals.entry(address).or_default();
+        if known.history.is_empty() {
+            report.gaps.first_seen += 1;
+        } else if known.avg == found {
+            report.gaps.followed += 1;
+        } else {
+            let cause = match known.touched {
+                Some(cause) => cause,
+                None if event.flags & flag::GROUP != 0 => "group",
+                None => "not known",
+            };
+            let fields = compare(found.fields(), known.avg.fields(), "");
+            self.unseen(event, address, cause, fields, report);
+        }
+        self.signals.entry(address).or_default().avg = found;
+    }
+
+    fn unseen(
+        &mut self,
+        event: &Event,
+        address: u64,
+        cause: &str,
+        fields: Fields,
+        report: &mut Report,
+    ) {
+        let names: Vec<_> = fields.iter().map(|(name, ..)| name.as_str()).collect();
+        let cause = format!(
+            "{cause}, found by {} ({})",
+            event.op.name(),
+            names.join(" ")
+        );
+        if report
+            .gaps
+            .unseen
+            .get(&cause)
+            .is_none_or(|count| *count < 2)
+        {
+            let function = format!("before {}", event.op.name());
+            report
+                .differences
+                .push(self.difference(event, address, function, fields));
+        }
+        *report.gaps.unseen.entry(cause).or_default() += 1;
+    }
+
+    fn result(&mut self, event: &Event, address: u64, fields: Fields, report: &mut Report) {
+        let function = event.op.name();
+        report.count(function, fields.is_empty());
+        if !fields.is_empty() && report.wants(function) {
+            let difference = self.difference(event, address, function.into(), fields);
+            report.differences.push(difference);
+        }
+    }
+
+    fn difference(
+        &self,
+        event: &Event,
+        address: u64,
+        function: String,
+        fields: Fields,
+    ) -> Difference {
+        let history = self.signals.get(&address).map(|known| {
+            known
+                .history
+                .iter()
+                .map(|(record, event)| format!("record {record}: {event:?}"))
+                .collect()
+        });
+        Difference {
+            record: self.record,
+            function,
+            cpu: event.cpu,
+            pid: event.pid,
+            fields,
+            given: format!("{event:?}"),
+            history: history.unwrap_or_default(),
+        }
+    }
+
+    /// From here on the kernel's state is the known one.
+    fn adopt(&mut self, event: &Event, address: u64, after: Avg, touched: Option<&'static str>) {
+        let known = self.signals.entry(address).or_default();
+        known.avg = after;
+        known.touched = touched;
+        self.remember(event, address);
+    }
+
+    fn remember(&mut self, event: &Event, address: u64) {
+        let record = self.record;
+        let history = &mut self.signals.entry(address).or_default().history;
+        if history.len() == HISTORY {
+            history.pop_front();
+        }
+        history.push_back((record, *event));
+    }
+}

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What a replay found, as text and as JSON.
+
+use alight_recording::Header;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::{self, Display, Write};
+
+/// Schema of the JSON form.
+const SCHEMA: &str = "alight.verify-pelt/1";
+
+/// Differences that are kept in full; all are counted.
+const KEPT: usize = 8;
+
+/// How often the core came to the kernel's integers.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Count {
+    /// As often as this.
+    pub equal: u64,
+    /// And not.
+    pub different: u64,
+}
+
+/// Whether each event found the state that the events before had left.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Gaps {
+    /// It did.
+    pub followed: u64,
+    /// The first event of its entity, queue or clock.
+    pub first_seen: u64,
+    /// Subtractions that were written down before the removal that they follow:
+    /// the two CPUs did both at the same time.
+    pub early: u64,
+    /// Queues from which more was subtracted than anybody removed.
+    pub unpaid: u64,
+    /// It did not: another function changed the state, by cause.
+    pub unseen: BTreeMap<String, u64>,
+}
+
+/// One event whose result the core did not come to, or whose beginning it cannot explain.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Difference {
+    /// Number of the record, from 1.
+    pub record: u64,
+    /// The kernel function.
+    pub function: String,
+    /// CPU.
+    pub cpu: u32,
+    /// Task, 0 for groups and queues.
+    pub pid: u32,
+    /// Fields that differ: name, the kernel's, the core's.
+    pub fields: Vec<(String, u64, u64)>,
+    /// What the function was given.
+    pub given: String,
+    /// The last events of this entity or queue, oldest first.
+    pub history: Vec<String>,
+}
+
+/// Result of a replay.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Report {
+    schema: &'static str,
+    /// `uname -r` of the kernel.
+    pub kernel: String,
+    /// Its architecture.
+    pub arch: String,
+    /// The base of the core that was held against it.
+    pub base: String,
+    /// What was run.
+    pub command: String,
+    /// Functions that could not be hooked because they are not in the kernel's type information.
+    pub not_in_btf: String,
+    /// Events.
+    pub records: u64,
+    /// Events that the recorder lost.
+    pub lost: u64,
+    /// Updates of a signal set.
+    pub updates: u64,
+    /// Of them, those that made new averages, which the tracepoints tell.
+    pub averages: u64,
+    /// Averages without their tracepoint, or the reverse.
+    pub tracepoint_disagrees: u64,
+    /// Results by kernel function.
+    pub checks: BTreeMap<&'static str, Count>,
+    /// Continuity of states.
+    pub gaps: Gaps,
+    /// Events that only a tracepoint told, because the function was inlined or belongs to groups.
+    pub told_by_tracepoint: BTreeMap<&'static str, u64>,
+    /// Things that are not compared, by reason.
+    pub not_compared: BTreeMap<&'static str, u64>,
+    /// The first differences of each function in full.
+    pub differences: Vec<Difference>,
+}
+
+impl Report {
+    /// An empty report on a recording.
+    pub fn new(header: &Header) -> Self {
+        Report {
+            schema: SCHEMA,
+            kernel: header.kernel.clone(),
+            arch: header.arch.clone(),
+            base: String::new(),
+            command: header.command.clone(),
+            not_in_btf: header.facts.get("not_in_btf").cloned().unwrap_or_default(),
+            records: 0,
+            lost: 0,
+            updates: 0,
+            averages: 0,
+            tracepoint_disagrees: 0,
+            checks: BTreeMap::new(),
+            gaps: Gaps::default(),
+            told_by_tracepoint: BTreeMap::new(),
+            not_compared: BTreeMap::new(),
+            differences: Vec::new(),
+        }
+    }
+
+    /// All results together.
+    pub fn total(&self) -> Count {
+        let mut total = Count::default();
+        for count in self.checks.values() {
+            total.equal += count.equal;
+            total.different += count.different;
+        }
+        total
+    }
+
+    /// Every result is equal, and every state is explained.
+    pub fn is_equal(&self) -> bool {
+        self.total().different == 0
+            && self.gaps.unseen.is_empty()
+            && self.gaps.unpaid == 0
+            && self.tracepoint_disagrees == 0
+    }
+
+    /// Counts a result.
+    pub(super) fn count(&mut self, function: &'static str, equal: bool) {
+        let count = self.checks.entry(function).or_default();
+        if equal {
+            count.equal += 1;
+        } else {
+            count.different += 1;
+        }
+    }
+
+    /// Is there room for another difference of this function?
+    pub(super) fn wants(&self, function: &str) -> bool {
+        self.differences
+            .iter()
+            .filter(|d| d.function == function)
+            .count()
+            < KEPT
+    }
+
+    /// The report as JSON, schema `alight.verify-pelt/1`.
+    ///
+    /// # Panics
+    /// Never: all keys are text.
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("all keys are text")
+    }
+
+    /// The report as text.
+    pub fn text(&self) -> String {
+        let mut out = String::new();
+        // Writing to a string does not fail.
+        let _ = self.write(&mut out);
+        out
+    }
+
+    fn write(&self, out: &mut String) -> fmt::Result {
+        writeln!(
+            out,
+            "kernel {} ({}) against {}",
+            self.kernel, self.arch, self.base
+        )?;
+        writeln!(out, "recorded during: {}", self.command)?;
+        if !self.not_in_btf.is_empty() {
+            writeln!(
+                out,
+                "not hooked, for the kernel's type information lacks them: {}",
+                self.not_in_btf
+            )?;
+        }
+        writeln!(out)?;
+        row(out, "function", "equal", "different")?;
+        for (function, count) in &self.checks {
+            row(out, function, count.equal, count.different)?;
+        }
+        let total = self.total();
+        row(out, "all", total.equal, total.different)?;
+        writeln!(out)?;
+        line(out, "events", self.records)?;
+        line(out, "events lost by the recorder", self.lost)?;
+        line(out, "updates of a signal set", self.updates)?;
+        line(out, "  with new averages", self.averages)?;
+        line(
+            out,
+            "  where the tracepoint disagrees",
+            self.tracepoint_disagrees,
+        )?;
+        line(out, "states found as they were left", self.gaps.followed)?;
+        line(out, "states seen for the first time", self.gaps.first_seen)?;
+        line(
+            out,
+            "subtractions written down before their removal",
+            self.gaps.early,
+        )?;
+        line(
+            out,
+            "queues with subtractions that nobody removed",
+            self.gaps.unpaid,
+        )?;
+        for (cause, count) in &self.gaps.unseen {
+            line(out, &format!("states changed unseen: {cause}"), *count)?;
+        }
+        for (function, count) in &self.told_by_tracepoint {
+            line(
+                out,
+                &format!("told by a tracepoint only: {function}"),
+                *count,
+            )?;
+        }
+        for (reason, count) in &self.not_compared {
+            line(out, &format!("not compared: {reason}"), *count)?;
+        }
+        for difference in &self.differences {
+            write!(out, "\n{difference}")?;
+        }
+        Ok(())
+    }
+}
+
+fn row(out: &mut String, name: &str, equal: impl Display, different: impl Display) -> fmt::Result {
+    writeln!(out, "{name:<32} {equal:>12} {different:>12}")
+}
+
+fn line(out: &mut String, name: &str, count: u64) -> fmt::Result {
+    writeln!(out, "{count:>12}  {name}")
+}
+
+impl Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(
+            f,
+            "record {}: {} on CPU {}, task {}",
+            self.record, self.function, self.cpu, self.pid
+        )?;
+        writeln!(f, "  given: {}", self.given)?;
+        for (field, kernel, core) in &self.fields {
+            writeln!(f, "  {field}: the kernel has {kernel}, the core {core}")?;
+        }
+        for event in &self.history {
+            writeln!(f, "  before: {event}")?;
+        }
+        Ok(())
+    }
+}

@@ -17,25 +17,18 @@
 #define PELT_MAX	47742u			/* limit of the sum with period weight 1024 */
 #define PELT_MIN_DIV	(PELT_MAX - PELT_PERIOD)	/* what closed periods contribute at most */
 
-/* v * y^n, y^32 = 1/2; 0 once nothing is left. */
-static inline u64 pelt_decay(u64 v, u64 n)
-{
-	/* 2^32 * y^i */
-	static const u32 inv[32] = {
-		0xffffffff, 0xfa83b2da, 0xf5257d14, 0xefe4b99a, 0xeac0c6e6, 0xe5b906e6,
-		0xe0ccdeeb, 0xdbfbb796, 0xd744fcc9, 0xd2a81d91, 0xce248c14, 0xc9b9bd85,
-		0xc5672a10, 0xc12c4cc9, 0xbd08a39e, 0xb8fbaf46, 0xb504f333, 0xb123f581,
-		0xad583ee9, 0xa9a15ab4, 0xa5fed6a9, 0xa2704302, 0x9ef5325f, 0x9b8d39b9,
-		0x9837f050, 0x94f4efa8, 0x91c3d373, 0x8ea4398a, 0x8b95c1e3, 0x88980e80,
-		0x85aac367, 0x82cd8698,
-	};
-	u64 f;
+/* 2^32 * y^i, y^32 = 1/2 */
+static const u32 pelt_inv[32] = {
+	0xffffffff, 0xfa83b2da, 0xf5257d14, 0xefe4b99a, 0xeac0c6e6, 0xe5b906e6, 0xe0ccdeeb,
+	0xdbfbb796, 0xd744fcc9, 0xd2a81d91, 0xce248c14, 0xc9b9bd85, 0xc5672a10, 0xc12c4cc9,
+	0xbd08a39e, 0xb8fbaf46, 0xb504f333, 0xb123f581, 0xad583ee9, 0xa9a15ab4, 0xa5fed6a9,
+	0xa2704302, 0x9ef5325f, 0x9b8d39b9, 0x9837f050, 0x94f4efa8, 0x91c3d373, 0x8ea4398a,
+	0x8b95c1e3, 0x88980e80, 0x85aac367, 0x82cd8698,
+};
 
-	if (n > 2016)
-		return 0;
-	v >>= n / 32;
-	f = inv[n % 32];
-	/* (v * f) >> 32 in 96 bits */
+/* (v * f) >> 32 in 96 bits */
+static __always_inline u64 pelt_scale(u64 v, u64 f)
+{
 #if defined(__SIZEOF_INT128__) && !defined(__bpf__)
 	return (u64)(((unsigned __int128)v * f) >> 32);
 #else
@@ -44,23 +37,32 @@ static inline u64 pelt_decay(u64 v, u64 n)
 #endif
 }
 
+/* v * y^n; 0 once nothing is left. */
+static inline u64 pelt_decay(u64 v, u64 n)
+{
+	if (n > 2016)
+		return 0;
+	return pelt_scale(v >> n / 32, pelt_inv[n % 32]);
+}
+
 /*
  * Add the time since the last update, held at load weight @load, @runnable
  * tasks and @running 0 or 1. True if a period ended: then averages are due.
+ * Expanded where it is called: most callers know what they add.
  * kernel: ___update_load_sum()
  */
-static inline int pelt_accumulate(struct policy_pelt *a, u64 now, u64 load, u64 runnable,
-				  u64 running)
+static __always_inline int pelt_accumulate(struct policy_pelt *a, u64 now, u64 load, u64 runnable,
+					   u64 running)
 {
-	u64 d = now - a->last, units, n;
+	s64 passed = (s64)(now - a->last);
+	u64 units, d, n;
 
-	if ((s64)d < 0) {
-		a->last = now;
+	if (passed < 1024) {		/* less than a unit */
+		if (passed < 0)
+			a->last = now;
 		return 0;
 	}
-	units = d >> 10;
-	if (!units)
-		return 0;
+	units = (u64)passed >> 10;
 	a->last += units << 10;		/* the rest of a unit counts next time */
 	if (!load)
 		runnable = running = 0;
@@ -68,13 +70,17 @@ static inline int pelt_accumulate(struct policy_pelt *a, u64 now, u64 load, u64 
 	d = units + a->part;
 	n = d / PELT_PERIOD;
 	if (n) {
-		a->load_sum = pelt_decay(a->load_sum, n);
-		a->run_sum = pelt_decay(a->run_sum, n);
-		a->util_sum = (u32)pelt_decay(a->util_sum, n);
+		/* pelt_decay() of five values by the same n */
+		const u32 left = n <= 2016, shift = left ? n / 32 : 0;
+		const u64 f = left ? pelt_inv[n % 32] : 0;
+
+		a->load_sum = pelt_scale(a->load_sum >> shift, f);
+		a->run_sum = pelt_scale(a->run_sum >> shift, f);
+		a->util_sum = (u32)((a->util_sum >> shift) * f >> 32);
 		d %= PELT_PERIOD;
-		if (load)	/* rest of the old period, full ones, the open one */
-			units = pelt_decay(PELT_PERIOD - a->part, n) +
-				(PELT_MAX - pelt_decay(PELT_MAX, n) - PELT_PERIOD) + d;
+		/* the rest of the old period, full ones, the open one */
+		units = (((u64)(PELT_PERIOD - a->part) >> shift) * f >> 32) +
+			(PELT_MAX - (((u64)PELT_MAX >> shift) * f >> 32) - PELT_PERIOD) + d;
 	}
 	a->part = (u32)d;
 	a->load_sum += load * units;
@@ -84,7 +90,7 @@ static inline int pelt_accumulate(struct policy_pelt *a, u64 now, u64 load, u64 
 }
 
 /* kernel: ___update_load_avg(); the divider is never below PELT_MIN_DIV. */
-static inline void pelt_average(struct policy_pelt *a, u64 weight)
+static __always_inline void pelt_average(struct policy_pelt *a, u64 weight)
 {
 	u32 div = PELT_MIN_DIV + (a->part & (PELT_PERIOD - 1));
 
@@ -161,36 +167,41 @@ static inline void rq_clock_idle(struct policy_cpu *rq)
 
 /* ---- the root queue and its tasks ---- */
 
-/* kernel: update_cfs_rq_load_avg(). True if its utilization may have changed. */
-static inline int queue_refresh(struct policy_cpu *rq, int running)
+/* Take what left by wake migration; only its averages are known. */
+policy_apart void queue_take_removed(struct policy_cpu *rq)
 {
-	u64 now = pelt_now(rq);
+	u32 div = PELT_MIN_DIV + rq->cfs.part;
+	const struct policy_pelt gone = {
+		.load_sum = (u64)rq->removed_load * div,
+		.run_sum = (u64)rq->removed_run * div,
+		.util_sum = rq->removed_util * div,
+		.load_avg = rq->removed_load,
+		.run_avg = rq->removed_run,
+		.util_avg = rq->removed_util,
+	};
+
+	pelt_subtract(&rq->cfs, &gone);
+	rq->removed_util = rq->removed_load = rq->removed_run = 0;
+}
+
+/* kernel: update_cfs_rq_load_avg(). True if its utilization may have changed. */
+static __always_inline int queue_refresh(struct policy_cpu *rq, int running)
+{
 	int changed = 0;
 
 	if (rq->removed_util | rq->removed_load | rq->removed_run) {
-		/* Of those that left only the averages are known. */
-		u32 div = PELT_MIN_DIV + rq->cfs.part;
-		const struct policy_pelt gone = {
-			.load_sum = (u64)rq->removed_load * div,
-			.run_sum = (u64)rq->removed_run * div,
-			.util_sum = rq->removed_util * div,
-			.load_avg = rq->removed_load,
-			.run_avg = rq->removed_run,
-			.util_avg = rq->removed_util,
-		};
-
-		pelt_subtract(&rq->cfs, &gone);
-		rq->removed_util = rq->removed_load = rq->removed_run = 0;
+		queue_take_removed(rq);
 		changed = 1;
 	}
-	if (pelt_accumulate(&rq->cfs, now, rq->weight, rq->h_nr_running, running)) {
+	if (pelt_accumulate(&rq->cfs, pelt_now(rq), rq->weight, rq->h_nr_running, running)) {
 		pelt_average(&rq->cfs, 1);
 		changed = 1;
 	}
 	return changed;
 }
 
-static inline void task_accumulate(struct policy_task *t, u64 now, u64 queued, u64 running)
+static __always_inline void task_accumulate(struct policy_task *t, u64 now, u64 queued,
+					    u64 running)
 {
 	if (pelt_accumulate(&t->pelt, now, queued, queued, running)) {
 		pelt_average(&t->pelt, t->weight);
@@ -199,7 +210,7 @@ static inline void task_accumulate(struct policy_task *t, u64 now, u64 queued, u
 }
 
 /* kernel: attach_entity_load_avg() */
-static inline void task_attach(struct policy_cpu *rq, struct policy_task *t)
+policy_apart void task_attach(struct policy_cpu *rq, struct policy_task *t)
 {
 	u32 div = PELT_MIN_DIV + rq->cfs.part;
 	struct policy_pelt *a = &t->pelt;
@@ -273,8 +284,8 @@ static inline void task_remove(struct policy_cpu *rq, struct policy_task *t)
  * Update a task and its queue (update_load_avg). @queued: it is on the queue;
  * @running: it is current; @curr_fair: a fair task is current.
  */
-static inline int task_refresh(struct policy_cpu *rq, struct policy_task *t, u64 queued,
-			       u64 running, int curr_fair)
+static __always_inline int task_refresh(struct policy_cpu *rq, struct policy_task *t, u64 queued,
+					u64 running, int curr_fair)
 {
 	int changed;
 

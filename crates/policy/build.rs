@@ -10,6 +10,8 @@ fn main() {
         .opt_level(2)
         // Line tables alone do not need it, and the search needs the register.
         .force_frame_pointer(false)
+        // Gathering four counters into a vector to step them costs more than it saves.
+        .flag_if_supported("-fno-tree-slp-vectorize")
         .warnings(true)
         .extra_warnings(true)
         .compile("alight_policy");

@@ -27,6 +27,13 @@ impl Mask {
         self.w[cpu as usize / 64] &= !(1 << (cpu % 64));
     }
 
+    /// Makes `cpu` a member or none.
+    #[inline]
+    pub fn assign(&mut self, cpu: u32, member: bool) {
+        let word = &mut self.w[cpu as usize / 64];
+        *word = *word & !(1 << (cpu % 64)) | u64::from(member) << (cpu % 64);
+    }
+
     /// Number of members.
     pub fn len(&self) -> u32 {
         self.w.iter().map(|w| w.count_ones()).sum()
@@ -51,6 +58,22 @@ impl Mask {
             }
         }
         None
+    }
+
+    /// Members of both among the first `words` words, in rising order.
+    #[inline]
+    pub fn and<'a>(&'a self, other: &'a Mask, words: usize) -> impl Iterator<Item = u32> + 'a {
+        (0..)
+            .zip(&self.w[..words])
+            .zip(&other.w)
+            .flat_map(|((i, a), b)| {
+                let mut left = a & b;
+                std::iter::from_fn(move || {
+                    let at = (left != 0).then(|| i * 64 + left.trailing_zeros())?;
+                    left &= left - 1;
+                    Some(at)
+                })
+            })
     }
 
     /// Do the two share a member among the first `words` words?

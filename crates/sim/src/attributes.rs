@@ -45,6 +45,7 @@ impl Sim<'_> {
         t.inv_weight = cfs::inverse(view.weight);
         view.pelt.load_avg = (u64::from(view.pelt.load_avg) * u64::from(view.weight) / old) as u32;
         rq::enqueue(k, rq, view, true);
+        self.signals_changed(cpu);
     }
 }
 

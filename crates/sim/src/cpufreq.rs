@@ -202,6 +202,7 @@ impl Sim<'_> {
     /// (`cpufreq_update_util`).
     #[inline]
     pub fn cpufreq_update(&mut self, cpu: usize) {
+        self.signals_changed(cpu);
         let domain = self.cpus[cpu].freq_domain as usize;
         let freq = &self.freq[domain];
         if freq.dynamic && freq.sugov.due(self.now) {

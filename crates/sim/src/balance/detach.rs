@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The queue to take tasks from, and the tasks that may go.
 
-use super::groups::{Scope, cpu_util};
+use super::groups::Scope;
 use super::imbalance::{Imbalance, Migrate};
 use super::{Idle, MIGRATION_COST, NR_MIGRATE, cache_nice_tries, fits};
 use crate::state::Sim;
@@ -49,6 +49,26 @@ impl Take {
     }
 }
 
+/// The first of the CPUs that may be taken whose key is greatest against its
+/// capacity; none if all keys are 0.
+#[inline]
+fn greatest(
+    cpus: impl Iterator<Item = usize>,
+    key: impl Fn(usize) -> (u64, u64),
+    may_be: impl Fn(usize, u64) -> bool,
+) -> Option<usize> {
+    let (mut most, mut most_capacity) = (0, 1);
+    let mut found = None;
+    for cpu in cpus {
+        let (key, capacity) = key(cpu);
+        if key * most_capacity > most * capacity && may_be(cpu, key) {
+            (most, most_capacity) = (key, capacity);
+            found = Some(cpu);
+        }
+    }
+    found
+}
+
 /// Detached tasks on their way.
 struct Batch {
     tasks: [u32; NR_MIGRATE as usize],
@@ -70,35 +90,45 @@ impl Sim<'_> {
             return self.longest_queue(group);
         }
         let dst_capacity = self.core.cpus[scope.dst].capacity;
-        let mut busiest = None;
-        // Largest key so far, and the capacity it is to be seen against.
-        let (mut most, mut most_capacity) = (0u64, 1u64);
-        for cpu in self.members(group, scope.excluded.as_ref()) {
+        // Its only task would have to be pushed off a bigger CPU.
+        let eligible = |cpu: usize| {
             let view = &self.core.cpus[cpu];
-            let nr = view.h_nr_running;
-            // Its only task would have to be pushed off a bigger CPU.
-            if asym && dst_capacity < view.capacity && nr == 1 {
-                continue;
+            !(asym && view.h_nr_running == 1 && dst_capacity < view.capacity)
+        };
+        let cpus = self.members(group, scope.excluded.as_ref());
+        let signals = &self.nohz.sums.cpus;
+        match imbalance.what {
+            Migrate::Load => {
+                let movable = |cpu: usize, load: u64| {
+                    self.core.cpus[cpu].h_nr_running != 1
+                        || load <= imbalance.amount as u64
+                        || self.capacity_reduced(cpu, pct)
+                };
+                greatest(
+                    cpus,
+                    |cpu| {
+                        let capacity = u64::from(self.core.cpus[cpu].capacity);
+                        (u64::from(signals[cpu].load), capacity)
+                    },
+                    |cpu, load| eligible(cpu) && movable(cpu, load),
+                )
             }
-            let (key, capacity) = match imbalance.what {
-                Migrate::Load => {
-                    let load = u64::from(view.cfs.load_avg);
-                    if nr == 1 && load > imbalance.amount as u64 && !self.capacity_reduced(cpu, pct)
-                    {
-                        continue;
-                    }
-                    (load, u64::from(view.capacity))
-                }
-                Migrate::Util => (u64::from(cpu_util(view)), 1),
-                Migrate::Task => (u64::from(nr), 1),
-                Migrate::Misfit => (u64::from(self.cpus[cpu].balance.misfit_load), 1),
-            };
-            if key * most_capacity > most * capacity {
-                (most, most_capacity) = (key, capacity);
-                busiest = Some(cpu);
-            }
+            Migrate::Util => greatest(
+                cpus,
+                |cpu| (u64::from(signals[cpu].util), 1),
+                |cpu, _| eligible(cpu),
+            ),
+            Migrate::Task => greatest(
+                cpus,
+                |cpu| (u64::from(self.core.cpus[cpu].h_nr_running), 1),
+                |cpu, _| eligible(cpu),
+            ),
+            Migrate::Misfit => greatest(
+                cpus,
+                |cpu| (u64::from(self.cpus[cpu].balance.misfit_load), 1),
+                |cpu, _| eligible(cpu),
+            ),
         }
-        busiest
     }
 
     /// The first CPU of the group with the most tasks: only where some CPU has two
@@ -110,10 +140,8 @@ impl Sim<'_> {
         }
         let span = &self.core.domains[child as usize].span;
         let words = self.nohz.words;
-        let mut longest = None;
-        let (mut from, mut most) = (cpu, 1);
-        while let Some(at) = span.next_and(&self.overloaded, from, words) {
-            from = at + 1;
+        let (mut longest, mut most) = (None, 1);
+        for at in span.and(&self.overloaded, words) {
             let nr = self.core.cpus[at as usize].nr_running;
             if nr > most {
                 (longest, most) = (Some(at as usize), nr);

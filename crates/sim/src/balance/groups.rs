@@ -3,20 +3,14 @@
 //!
 //! The kernel sums load, utilization, tasks and idle CPUs of every CPU of the
 //! domain at every attempt. Here tasks and idle CPUs of each group are counted
-//! as they change, and load and utilization are summed only where the kernel
-//! goes on to read the sum:
-//!
-//! - utilization enters `group_is_overloaded` and `group_has_capacity` only
-//!   where a group has at least as many tasks as CPUs; with fewer it has spare
-//!   capacity whatever the utilization. It is read once more for a local group
-//!   with spare capacity next to an overloaded one.
-//! - load is read of overloaded groups, and of all groups (the domain's
-//!   average) if the local group is at least fully busy.
+//! as they change and most attempts end at them; load and utilization are
+//! brought up to date when they are read ([`super::sums`]).
 //!
 //! So every attempt has the kernel's outcome and none costs host time for CPUs
 //! that cannot change it. What the attempt costs in the simulation is charged by
 //! the CPUs of the domain all the same.
 
+use super::sums::Sum;
 use super::{Count, Idle, fits};
 use crate::state::Sim;
 use alight_policy::abi::{Cpu, NONE, domain_flag};
@@ -182,6 +176,7 @@ impl Sim<'_> {
             return None;
         }
 
+        self.sums_refresh();
         let local = self.group_stats(scope, own, true);
         let mut busiest = GroupStats::LEAST;
         let mut group = None;
@@ -198,19 +193,16 @@ impl Sim<'_> {
             }
         }
         self.update_overload(scope, misfit);
-        let mut found = Rivals {
+        let totals = match local.kind {
+            Kind::HasSpare => Totals::default(),
+            _ => self.totals(scope),
+        };
+        Some(Rivals {
             local,
             busiest,
             group: group?,
-            totals: Totals::default(),
-        };
-        if local.kind != Kind::HasSpare {
-            found.totals = self.totals(scope);
-            found.local.load = self.sum(own, scope, |view| view.cfs.load_avg);
-        } else if busiest.kind == Kind::Overloaded {
-            found.local.util = self.sum(own, scope, cpu_util);
-        }
-        Some(found)
+            totals,
+        })
     }
 
     /// Could any other group, taken for the busiest, be found out of balance with
@@ -264,15 +256,17 @@ impl Sim<'_> {
         }
     }
 
-    /// `update_sg_lb_stats`, sums as far as they are read.
+    /// `update_sg_lb_stats`.
     fn group_stats(&self, scope: &Scope, group: usize, local: bool) -> GroupStats {
         let g = &self.core.groups[group];
-        let count = match &scope.excluded {
-            None => self.nohz.counts[group],
-            Some(excluded) => self.count(group, excluded),
+        let (count, sum) = match &scope.excluded {
+            None => (self.nohz.counts[group], self.nohz.sums.groups[group]),
+            Some(excluded) => (self.count(group, excluded), self.sum(group, excluded)),
         };
         let domain = self.domain(scope.dst, scope.level);
         let mut stats = GroupStats {
+            load: sum.load,
+            util: sum.util,
             capacity: u64::from(g.capacity.max(1)),
             min_capacity: g.min_capacity,
             max_capacity: g.max_capacity,
@@ -281,15 +275,11 @@ impl Sim<'_> {
             weight: g.weight,
             ..GroupStats::LEAST
         };
-        if stats.nr_running >= stats.weight {
-            stats.util = self.sum(group, scope, cpu_util);
-        }
         if !local && self.nohz.nr_misfit != 0 && domain.flags & domain_flag::ASYM != 0 {
             stats.misfit_load = self.biggest_misfit(group, scope);
         }
         stats.kind = stats.classify(domain.imbalance_pct, g.imbalance != 0);
         if stats.kind == Kind::Overloaded {
-            stats.load = self.sum(group, scope, |view| view.cfs.load_avg);
             stats.avg_load = stats.load * 1024 / stats.capacity;
         }
         stats
@@ -298,8 +288,12 @@ impl Sim<'_> {
     fn totals(&self, scope: &Scope) -> Totals {
         let domain = self.domain(scope.dst, scope.level);
         let groups = domain.first_group as usize..(domain.first_group + domain.nr_groups) as usize;
+        let load = |group| match &scope.excluded {
+            None => self.nohz.sums.groups[group].load,
+            Some(excluded) => self.sum(group, excluded).load,
+        };
         groups.fold(Totals::default(), |t, group| Totals {
-            load: t.load + self.sum(group, scope, |view| view.cfs.load_avg),
+            load: t.load + load(group),
             capacity: t.capacity + u64::from(self.core.groups[group].capacity.max(1)),
         })
     }
@@ -311,10 +305,12 @@ impl Sim<'_> {
             .unwrap_or(0)
     }
 
-    fn sum(&self, group: usize, scope: &Scope, of: impl Fn(&Cpu) -> u32) -> u64 {
-        self.members(group, scope.excluded.as_ref())
-            .map(|cpu| u64::from(of(&self.core.cpus[cpu])))
-            .sum()
+    /// Sums up a group from its CPUs' signals, without `excluded`.
+    pub(super) fn sum(&self, group: usize, excluded: &Mask) -> Sum {
+        self.members(group, Some(excluded))
+            .fold(Sum::default(), |sum, cpu| {
+                sum.plus(self.nohz.sums.cpus[cpu])
+            })
     }
 
     /// Counts a group from the views, without `excluded`.
@@ -338,19 +334,31 @@ impl Sim<'_> {
         excluded: Option<&'a Mask>,
     ) -> impl Iterator<Item = usize> + 'a {
         let Group { child, cpu, .. } = self.core.groups[group];
-        let span = (child != NONE).then(|| &self.core.domains[child as usize].span);
-        let words = self.nohz.words;
-        let mut from = cpu;
+        let mut word = cpu as usize / 64;
+        let (span, end) = match child {
+            NONE => (None, word + 1),
+            child => (
+                Some(&self.core.domains[child as usize].span),
+                self.nohz.words,
+            ),
+        };
+        let bits = move |word: usize| {
+            let all = span.map_or(1 << (cpu % 64), |span| span.w[word]);
+            all & !excluded.map_or(0, |mask| mask.w[word])
+        };
+        let mut left = bits(word);
         std::iter::from_fn(move || {
-            let at = match span {
-                Some(span) => span.next_and(span, from, words)?,
-                None if from == cpu => cpu,
-                None => return None,
-            };
-            from = at + 1;
-            Some(at as usize)
+            while left == 0 {
+                word += 1;
+                if word >= end {
+                    return None;
+                }
+                left = bits(word);
+            }
+            let at = word * 64 + left.trailing_zeros() as usize;
+            left &= left - 1;
+            Some(at)
         })
-        .filter(move |&cpu| excluded.is_none_or(|mask| !mask.contains(cpu as u32)))
     }
 
     /// Sums the capacity of the local group again when that is due (`update_group_capacity`).
@@ -369,9 +377,8 @@ impl Sim<'_> {
         } else {
             let child = &self.core.domains[child as usize];
             let first = child.first_group as usize;
-            let groups = &self.core.groups[first..first + child.nr_groups as usize];
-            groups
-                .iter()
+            (first..first + child.nr_groups as usize)
+                .map(|group| &self.core.groups[group])
                 .fold((0, u32::MAX, 0), |(sum, least, most), g| {
                     (
                         sum + g.capacity,

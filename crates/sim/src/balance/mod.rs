@@ -6,6 +6,7 @@
 //!
 //! - `groups`: how busy the groups of a domain are (`update_sg_lb_stats`,
 //!   `group_classify`, `update_sd_pick_busiest`);
+//! - `sums`: load and utilization of the groups;
 //! - `imbalance`: is there an imbalance, and what would end it
 //!   (`find_busiest_group`, `calculate_imbalance`);
 //! - `detach`: the queue to take from and the tasks that may go
@@ -26,10 +27,12 @@ mod imbalance;
 mod nohz;
 mod pull;
 mod rebalance;
+mod sums;
 #[cfg(test)]
 mod tests;
 
 use crate::state::Sim;
+use crate::table::Table;
 use crate::timeline::NONE;
 use alight_policy::abi::domain_flag;
 use alight_policy::{Domain, MAX_LEVELS, Mask, rq};
@@ -84,8 +87,7 @@ struct Level {
 #[derive(Debug, Clone)]
 pub(crate) struct CpuBalance {
     /// What [`Sim::rq_changed`] last saw.
-    nr_running: u32,
-    idle: u32,
+    count: Count,
     /// Load of a current task that is too big for the CPU, else 0.
     misfit_load: u32,
     /// A kick is on its way ([`nohz::STATS`], [`nohz::BALANCE`]).
@@ -108,8 +110,7 @@ impl Default for CpuBalance {
             next_balance: 0,
             max_idle_balance_cost: MIGRATION_COST,
             misfit_load: 0,
-            nr_running: 0,
-            idle: 0,
+            count: Count::default(),
             nohz_flags: 0,
             round: None,
             nohz_tick_stopped: false,
@@ -117,12 +118,36 @@ impl Default for CpuBalance {
     }
 }
 
-/// Running tasks and idle CPUs of a group, kept as they change: what most
-/// attempts are decided by.
+/// Running tasks and idle CPUs of a CPU or a group, kept as they change: what
+/// most attempts are decided by.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Count {
     nr_running: u32,
     idle_cpus: u32,
+}
+
+impl Count {
+    /// Both in one word, which a change of both is added to at once. No count
+    /// falls below 0, so what a negative change carries out of the lower half
+    /// meets what it carries into the upper.
+    #[inline]
+    fn packed(self) -> u64 {
+        u64::from(self.idle_cpus) << 32 | u64::from(self.nr_running)
+    }
+
+    #[inline]
+    fn unpacked(both: u64) -> Self {
+        Count {
+            nr_running: both as u32,
+            idle_cpus: (both >> 32) as u32,
+        }
+    }
+
+    /// Adds the difference of two packed counts.
+    #[inline]
+    fn step(&mut self, change: u64) {
+        *self = Count::unpacked(self.packed().wrapping_add(change));
+    }
 }
 
 /// What all CPUs share for balancing (`nohz`, and the balancing part of `struct root_domain`).
@@ -143,9 +168,10 @@ pub(crate) struct Nohz {
     /// CPUs with a task, running or waiting.
     runnable: Mask,
     /// Of each group of [`alight_policy::Core::groups`].
-    counts: Vec<Count>,
+    counts: Table<Count>,
+    sums: sums::Sums,
     /// When each group's capacity is due to be summed again, jiffies (`sgc->next_update`).
-    next_update: Vec<u64>,
+    next_update: Table<u64>,
     /// CPUs that left blocked load behind when they went idle (`rq->has_blocked_load`).
     blocked: Mask,
     /// CPUs whose blocked load was brought up to date in jiffy `refreshed_at`.
@@ -172,8 +198,9 @@ impl Default for Nohz {
             overload: false,
             idle_cpus: Mask::EMPTY,
             runnable: Mask::EMPTY,
-            counts: Vec::new(),
-            next_update: Vec::new(),
+            counts: Vec::new().into(),
+            sums: sums::Sums::new(0, 0),
+            next_update: Vec::new().into(),
             blocked: Mask::EMPTY,
             refreshed: Mask::EMPTY,
             refreshed_at: 0,
@@ -222,8 +249,9 @@ impl Sim<'_> {
         self.nohz = Nohz {
             next_balance: now,
             next_blocked: now,
-            counts: vec![Count::default(); self.core.groups.len()],
-            next_update: vec![now; self.core.groups.len()],
+            counts: vec![Count::default(); self.core.groups.len()].into(),
+            sums: sums::Sums::new(nr, self.core.groups.len()),
+            next_update: vec![now; self.core.groups.len()].into(),
             words: nr.div_ceil(64),
             hz,
             max_interval: (hz * nr as u64 / 10).max(1),
@@ -257,35 +285,30 @@ impl Sim<'_> {
     #[inline]
     pub fn rq_changed(&mut self, cpu: usize) {
         let view = &self.core.cpus[cpu];
-        let nr_running = view.nr_running;
-        let idle = u32::from(nr_running == 0 && view.curr_is_idle != 0 && view.wakeup_pending == 0);
+        let busy = view.curr_is_idle == 0 || view.wakeup_pending != 0;
+        let count = Count {
+            nr_running: view.nr_running,
+            idle_cpus: u32::from(view.nr_running == 0 && !busy),
+        };
         let balance = &mut self.cpus[cpu].balance;
-        if balance.nr_running == nr_running && balance.idle == idle {
+        let was = std::mem::replace(&mut balance.count, count);
+        let change = count.packed().wrapping_sub(was.packed());
+        if change == 0 {
             return;
         }
-        if nr_running >= 2 && balance.nr_running < 2 {
-            self.nohz.overload = true;
-        }
-        let more_running = nr_running.wrapping_sub(balance.nr_running);
-        let more_idle = idle.wrapping_sub(balance.idle);
-        balance.nr_running = nr_running;
-        balance.idle = idle;
-        let (word, bit) = (cpu / 64, cpu % 64);
         let nohz = &mut self.nohz;
-        let set = |mask: &mut Mask, is: bool| {
-            mask.w[word] = mask.w[word] & !(1 << bit) | u64::from(is) << bit;
-        };
-        set(&mut nohz.idle_cpus, idle != 0);
-        set(&mut nohz.runnable, nr_running != 0);
+        nohz.overload |= count.nr_running >= 2 && was.nr_running < 2;
+        nohz.idle_cpus.assign(cpu as u32, count.idle_cpus != 0);
+        nohz.runnable.assign(cpu as u32, count.nr_running != 0);
+        // What it expects of its tasks has changed with them.
+        nohz.sums.mark(cpu);
         let place = &self.core.places[cpu];
         for &group in &place.group[..place.nr_domains as usize] {
-            let count = &mut nohz.counts[group as usize];
-            count.nr_running = count.nr_running.wrapping_add(more_running);
-            count.idle_cpus = count.idle_cpus.wrapping_add(more_idle);
+            nohz.counts[group as usize].step(change);
         }
     }
 
-    /// Do the counts kept by [`Sim::rq_changed`] agree with the views?
+    /// Do the counts kept by [`Sim::rq_changed`] and the sums agree with the views?
     ///
     /// # Errors
     /// What differs.
@@ -296,13 +319,13 @@ impl Sim<'_> {
                 return Err(format!("group {index} holds {found:?}, counted {kept:?}"));
             }
         }
-        Ok(())
+        self.sums_check()
     }
 
     /// `idle_cpu()`: idles, and nothing is on its way to it.
     #[inline]
     fn is_idle(&self, cpu: usize) -> bool {
-        self.cpus[cpu].balance.idle != 0
+        self.cpus[cpu].balance.count.idle_cpus != 0
     }
 
     /// Is the current task too big for the CPU? At each pick and tick (`update_misfit_status`).

@@ -251,12 +251,13 @@ impl Sim<'_> {
         let now = scope.now;
         let domain = self.core.places[scope.dst].domain[scope.level] as usize;
         let mut again = false;
-        let mut covers_all = true;
         for word in 0..self.nohz.words {
-            let span = self.core.domains[domain].span.w[word];
             let nohz = &self.nohz;
-            covers_all &= nohz.idle.w[word] & !span == 0;
-            let stale = span & nohz.idle.w[word] & nohz.blocked.w[word];
+            let stale =
+                nohz.blocked.w[word] & nohz.idle.w[word] & self.core.domains[domain].span.w[word];
+            if stale == 0 {
+                continue;
+            }
             let mut left = match nohz.refreshed_at == now {
                 true => stale & !nohz.refreshed.w[word],
                 false => stale,
@@ -269,7 +270,11 @@ impl Sim<'_> {
                 again |= self.nohz.blocked.contains(cpu as u32);
             }
         }
-        if again && covers_all {
+        let covers_all = || {
+            let span = &self.core.domains[domain].span;
+            (0..self.nohz.words).all(|word| self.nohz.idle.w[word] & !span.w[word] == 0)
+        };
+        if again && covers_all() {
             self.nohz.next_blocked = now + self.nohz.jiffies_of_ms(LOAD_AVG_PERIOD);
         }
     }

@@ -278,6 +278,7 @@ fn a_pinned_task_goes_to_another_cpu_of_the_group() {
         put(sim, 0, 0..6);
         sim.core.cpus[0].cfs.util_avg = 1024;
         sim.core.cpus[0].est_enqueued = 1024;
+        sim.signals_changed(0);
         assert!(attempt(sim, 4, 1, Idle::Yes) > 0);
         let now = running(sim);
         assert_eq!((now[4], now[0] + now[6]), (0, 6), "{now:?}");
@@ -418,22 +419,30 @@ mod plainly {
     }
 
     fn busiest_queue(sim: &Sim, scope: &Scope, group: usize, i: Imbalance) -> Option<usize> {
-        if i.what != Migrate::Task {
-            return sim.busiest_queue(scope, group, i);
-        }
-        let asym = sim.domain(scope.dst, scope.level).flags & domain_flag::ASYM != 0;
-        let capacity = |cpu: usize| sim.core.cpus[cpu].capacity;
-        let mut longest = (0, None);
+        let domain = sim.domain(scope.dst, scope.level);
+        let asym = domain.flags & domain_flag::ASYM != 0;
+        let capacity = |cpu: usize| u64::from(sim.core.cpus[cpu].capacity);
+        let (mut most, mut of, mut busiest) = (0, 1, None);
         for cpu in sim.members(group, None) {
-            let nr = sim.core.cpus[cpu].h_nr_running;
-            if asym && capacity(scope.dst) < capacity(cpu) && nr == 1 {
+            let view = &sim.core.cpus[cpu];
+            let nr = view.h_nr_running;
+            let load = u64::from(view.cfs.load_avg);
+            let reduced = sim.capacity_reduced(cpu, domain.imbalance_pct);
+            let too_much = i.what == Migrate::Load && load > i.amount as u64 && !reduced;
+            if nr == 1 && (asym && capacity(scope.dst) < capacity(cpu) || too_much) {
                 continue;
             }
-            if nr > longest.0 {
-                longest = (nr, Some(cpu));
+            let (key, per) = match i.what {
+                Migrate::Load => (load, capacity(cpu)),
+                Migrate::Util => (u64::from(cpu_util(view)), 1),
+                Migrate::Task => (u64::from(nr), 1),
+                Migrate::Misfit => (u64::from(sim.cpus[cpu].balance.misfit_load), 1),
+            };
+            if key * of > most * per {
+                (most, of, busiest) = (key, per, Some(cpu));
             }
         }
-        longest.1
+        busiest
     }
 
     pub fn find_source(sim: &Sim, scope: &Scope) -> Option<(usize, Imbalance)> {
@@ -490,6 +499,7 @@ fn pretend(sim: &mut Sim, cpu: usize, (nr, util, load, misfit): (u32, u32, u32, 
         sim.set_misfit(cpu, load);
     }
     sim.rq_changed(cpu);
+    sim.signals_changed(cpu);
 }
 
 proptest! {

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Load and utilization of each CPU and each group, as an attempt to balance
+//! reads them.
+//!
+//! The kernel sums them up anew at each attempt. Here a queue whose signals
+//! change is marked, and an attempt that gets as far as reading sums first books
+//! the differences of the marked queues: a machine of hundreds of CPUs changes
+//! in few places between two attempts.
+
+use super::groups::cpu_util;
+use crate::state::Sim;
+use crate::table::Table;
+use alight_policy::Mask;
+use alight_policy::abi::Cpu;
+
+/// What one CPU adds to the sums of its groups.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Signals {
+    /// See [`cpu_util`].
+    pub util: u32,
+    pub load: u32,
+}
+
+impl Signals {
+    fn of(view: &Cpu) -> Self {
+        Signals {
+            util: cpu_util(view),
+            load: view.cfs.load_avg,
+        }
+    }
+}
+
+/// Signals of several CPUs.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Sum {
+    pub util: u64,
+    pub load: u64,
+}
+
+impl Sum {
+    pub fn plus(self, of: Signals) -> Sum {
+        Sum {
+            util: self.util + u64::from(of.util),
+            load: self.load + u64::from(of.load),
+        }
+    }
+}
+
+/// What is kept; all of it holds for CPUs that are not marked.
+#[derive(Debug, Clone)]
+pub(super) struct Sums {
+    /// CPUs whose signals changed since.
+    marked: Mask,
+    pub cpus: Table<Signals>,
+    /// Of each group of [`alight_policy::Core::groups`].
+    pub groups: Table<Sum>,
+}
+
+impl Sums {
+    /// Of a machine whose queues are all without load.
+    pub fn new(cpus: usize, groups: usize) -> Self {
+        Sums {
+            marked: Mask::EMPTY,
+            cpus: vec![Signals::default(); cpus].into(),
+            groups: vec![Sum::default(); groups].into(),
+        }
+    }
+
+    /// Marks a CPU.
+    #[inline]
+    pub fn mark(&mut self, cpu: usize) {
+        self.marked.insert(cpu as u32);
+    }
+}
+
+impl Sim<'_> {
+    /// Utilization or load of the queue of `cpu` may have changed.
+    #[inline]
+    pub fn signals_changed(&mut self, cpu: usize) {
+        self.nohz.sums.mark(cpu);
+    }
+
+    /// Books what has changed.
+    pub(super) fn sums_refresh(&mut self) {
+        let sums = &mut self.nohz.sums;
+        for word in 0..self.nohz.words {
+            let mut left = std::mem::take(&mut sums.marked.w[word]);
+            while left != 0 {
+                let cpu = word * 64 + left.trailing_zeros() as usize;
+                left &= left - 1;
+                let now = Signals::of(&self.core.cpus[cpu]);
+                let was = std::mem::replace(&mut sums.cpus[cpu], now);
+                if now == was {
+                    continue;
+                }
+                let place = &self.core.places[cpu];
+                for &group in &place.group[..place.nr_domains as usize] {
+                    let sum = &mut sums.groups[group as usize];
+                    sum.util = sum.util + u64::from(now.util) - u64::from(was.util);
+                    sum.load = sum.load + u64::from(now.load) - u64::from(was.load);
+                }
+            }
+        }
+    }
+
+    /// Do the sums agree with the views?
+    ///
+    /// # Errors
+    /// What differs.
+    pub(super) fn sums_check(&self) -> Result<(), String> {
+        let sums = &self.nohz.sums;
+        for (cpu, view) in self.core.cpus.iter().enumerate() {
+            let (kept, found) = (sums.cpus[cpu], Signals::of(view));
+            if kept != found && !sums.marked.contains(cpu as u32) {
+                return Err(format!("CPU {cpu} has {found:?}, kept {kept:?}"));
+            }
+        }
+        for (group, &kept) in sums.groups.iter().enumerate() {
+            let found = self.sum(group, &Mask::EMPTY);
+            if kept != found {
+                return Err(format!("group {group} has {found:?}, kept {kept:?}"));
+            }
+        }
+        Ok(())
+    }
+}

@@ -50,7 +50,7 @@ impl fmt::Display for Sides {
 }
 
 impl Sides {
-    fn add<T: Debug + PartialEq>(&mut self, what: &str, kernel: &T, host: &T) {
+    fn add<T: Debug + PartialEq + ?Sized>(&mut self, what: &str, kernel: &T, host: &T) {
         if kernel == host {
             return;
         }
@@ -120,8 +120,8 @@ impl Replay {
     fn compare(&mut self, record: Record) -> Sides {
         let d = record.decision;
         let core = &mut self.core;
-        core.cpus.clone_from(&record.cpus);
-        core.llcs.clone_from(&record.llcs);
+        core.cpus.copy_from_slice(&record.cpus);
+        core.llcs.copy_from_slice(&record.llcs);
         let (mut wakee, mut waker) = (d.wakee, d.waker);
         let answer = core.select(Wakeup {
             task: &mut wakee,
@@ -146,8 +146,8 @@ impl Replay {
         sides.add("answer", &d.answer, &answer);
         sides.add("wakee after", &d.wakee_after, &wakee);
         sides.add("waker after", &d.waker_after, &waker);
-        sides.add("CPUs after", &expected, &core.cpus);
-        sides.add("caches after", &record.llcs_after, &core.llcs);
+        sides.add("CPUs after", &expected[..], &*core.cpus);
+        sides.add("caches after", &record.llcs_after[..], &*core.llcs);
         if sides != Sides::default() {
             sides.add_reasons(&d.answer, &answer);
         }
@@ -185,8 +185,8 @@ mod tests {
     fn decided() -> Record {
         let mut core = machine();
         let mut record = idle_machine(4, 2);
-        record.cpus.clone_from(&core.cpus);
-        record.llcs.clone_from(&core.llcs);
+        record.cpus = core.cpus.to_vec();
+        record.llcs = core.llcs.to_vec();
         let d = &mut record.decision;
         d.wakee.pelt.util_avg = 600;
         (d.wakee_after, d.waker_after) = (d.wakee, d.waker);
@@ -203,7 +203,7 @@ mod tests {
             now: d.now,
         });
         d.here_after = core.cpus[0];
-        record.llcs_after.clone_from(&core.llcs);
+        record.llcs_after = core.llcs.to_vec();
         record
     }
 

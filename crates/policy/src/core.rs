@@ -5,6 +5,7 @@ use crate::abi::{
     Answer, Cpu, Ctx, Domain, Group, Llc, MAX_PERF_DOMAINS, Mask, Note, Notes, Params, PerfDomain,
     Place, Root, Task, Topology, domain_flag, table,
 };
+use crate::table::Table;
 use std::mem::MaybeUninit;
 
 /// The views of one machine. A world keeps them up to date in place.
@@ -12,15 +13,15 @@ use std::mem::MaybeUninit;
 #[repr(C)]
 pub struct Core {
     /// View of each CPU.
-    pub cpus: Vec<Cpu>,
+    pub cpus: Table<Cpu>,
     /// Where each CPU sits.
-    pub places: Vec<Place>,
+    pub places: Table<Place>,
     /// All domains.
-    pub domains: Vec<Domain>,
+    pub domains: Table<Domain>,
     /// All groups.
-    pub groups: Vec<Group>,
+    pub groups: Table<Group>,
     /// State of each LLC.
-    pub llcs: Vec<Llc>,
+    pub llcs: Table<Llc>,
     /// Facts of the whole machine.
     pub topology: Topology,
     /// The scheduler's rules, features and tunables.

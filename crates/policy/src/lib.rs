@@ -12,6 +12,7 @@ mod mask;
 pub mod pelt;
 pub mod rq;
 pub mod scheduler;
+pub mod table;
 pub mod topology;
 
 pub use abi::{

@@ -476,9 +476,9 @@ impl<'a> Builder<'a> {
                 .map(|cpu| self.place(cpu as u32, llc_of_cpu[cpu]))
                 .collect(),
             cpus: capacities().map(idle_cpu).collect(),
-            domains: self.domains,
-            groups: self.groups,
-            llcs,
+            domains: self.domains.into(),
+            groups: self.groups.into(),
+            llcs: llcs.into(),
         })
     }
 }

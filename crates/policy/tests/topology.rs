@@ -34,7 +34,7 @@ fn domains_of(core: &Core, cpu: usize) -> Vec<&Domain> {
 }
 
 fn groups_of<'a>(core: &'a Core, domain: &Domain) -> &'a [Group] {
-    &core.groups[domain.first_group as usize..][..domain.nr_groups as usize]
+    &(*core.groups)[domain.first_group as usize..][..domain.nr_groups as usize]
 }
 
 /// Four little CPUs, then two big ones, each cluster with its L2.

@@ -30,12 +30,13 @@ mod run;
 mod state;
 mod stats;
 mod sync;
-mod table;
 #[cfg(test)]
 mod testbed;
 mod timeline;
 mod timers;
 mod wakeup;
+
+use alight_policy::table;
 
 pub use api::*;
 pub use caveats::caveats;

@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The fixed arrays of a run, indexed without a bounds check in release builds.
+//! The arrays of a [`crate::Core`], indexed without a bounds check in release builds.
 //!
-//! Every index into them comes from the builder (a CPU number, a task number, a
-//! resource of a relocated program) and the arrays never change their length:
-//! that is what makes this sound. Debug builds, which the tests are, check each
-//! access. It saves about a seventh of the event loop's instructions.
+//! Every index into them comes from who built them (a CPU number, a task number,
+//! a group of a domain) and they never change their length: that is what makes
+//! this sound, and what whoever holds one has to keep to. Debug builds, which
+//! the tests are, check each access. It saves about a seventh of the
+//! instructions of the simulator's event loop.
 
 use std::ops::{Deref, DerefMut, Index, IndexMut};
 
-/// An array of fixed length.
-#[derive(Debug, Clone)]
-pub(crate) struct Table<T>(Box<[T]>);
+/// An array of fixed length; an index out of its range is a bug that only debug
+/// builds catch.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Table<T>(Box<[T]>);
 
 impl<T> From<Vec<T>> for Table<T> {
     fn from(items: Vec<T>) -> Self {

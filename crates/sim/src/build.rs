@@ -7,6 +7,7 @@ use crate::balance::Nohz;
 use crate::cfs;
 use crate::channel::Channel;
 use crate::cost::{CpuCosts, OpCost};
+use crate::kernel::{Fair, KERNELS, Kernel};
 use crate::link::{Base, check, relocate, relocate_source};
 use crate::queue::{NEVER, Queue};
 use crate::rng::{Purpose, below};
@@ -414,6 +415,13 @@ impl<'a> Builder<'a> {
         let Builder { scenario, parts } = self;
         let machine = scenario.machine;
         let nr_cpus = machine.cpus.len();
+        let kernel = kernel(scenario)?;
+        let Fair::Cfs(rules) = &kernel.fair else {
+            return refuse(format!(
+                "the fair class of '{}' is not simulated",
+                kernel.name
+            ));
+        };
         let mut params = scenario.scheduler.params;
         params.scan_cpu_ns = machine.core_types[machine.cpus[0].core_type]
             .costs
@@ -444,7 +452,8 @@ impl<'a> Builder<'a> {
             events: 0,
             hash: scenario.seed,
             check: scenario.check,
-            tunables: Tunables::cfs(nr_cpus, tick),
+            kernel,
+            tunables: Tunables::cfs(rules, nr_cpus, tick),
             jiffy: 0,
             jiffy_end: phase,
             core,
@@ -492,6 +501,17 @@ impl<'a> Builder<'a> {
         sim.boot();
         Ok((sim, parts.measures))
     }
+}
+
+/// The rules of the base that is asked for.
+fn kernel(scenario: &Scenario<'_>) -> Result<&'static Kernel, Error> {
+    Kernel::of(scenario.scheduler).ok_or_else(|| {
+        Error::Refused(format!(
+            "no rules are known for the base of '{}'; there are rules for {}",
+            scenario.scheduler,
+            KERNELS.each_ref().map(|kernel| kernel.name).join(", ")
+        ))
+    })
 }
 
 /// Index of the costs of `cpu` in `kinds`, added if they are the first such.

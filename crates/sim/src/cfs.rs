@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The fair class: order by virtual runtime, slices, wakeup preemption, yield.
 //!
-//! Rules of CFS as in Linux 5.5, kernel/sched/fair.c; the function behind each
-//! rule is named at it. There are no group entities: every task hangs off the
+//! Rules of CFS, kernel/sched/fair.c; the function behind each rule is named at
+//! it. What differs between versions is in `kernel`. There are no group entities: every task hangs off the
 //! root queue.
 
+use crate::kernel::{BuddiesCleared, Cfs, Division, IdleSleeper, PickedAgain, SliceFloor};
 use crate::state::{Cpu, Sim, Task, Tunables};
 use crate::timeline::NONE;
 use alight_policy::abi::class;
@@ -39,10 +40,30 @@ fn inverse_of_sum(weight: u32) -> u32 {
     u32::MAX / weight.max(1)
 }
 
-/// `delta * weight / of`, with `inv_of` = 2^32 / of (`__calc_delta`): the factor
-/// is cut to 32 bits, which is where the kernel loses its low digits too.
+/// `delta * weight / of`, with `inv_of` = 2^32 / of.
 #[inline]
-fn scale(delta: u64, weight: u32, inv_of: u32) -> u64 {
+fn scale(by: Division, delta: u64, weight: u32, inv_of: u32) -> u64 {
+    match by {
+        Division::Inverse => scale_down(delta, weight, inv_of),
+        Division::RoundedInverse => scale_rounded(delta, weight, inv_of),
+    }
+}
+
+/// `calc_delta_mine`: in two steps of 16 bits if one of 32 would overflow.
+fn scale_rounded(delta: u64, weight: u32, inv_of: u32) -> u64 {
+    let rounded = |x: u128, bits: u32| (x + (1 << (bits - 1))) >> bits;
+    let (product, inv_of) = (u128::from(delta) * u128::from(weight), u128::from(inv_of));
+    if product > 1 << 32 {
+        rounded(rounded(product, 16) * inv_of, 16) as u64
+    } else {
+        rounded(product * inv_of, 32) as u64
+    }
+}
+
+/// `__calc_delta`: the factor is cut to 32 bits, which is where the kernel loses
+/// its low digits too.
+#[inline]
+fn scale_down(delta: u64, weight: u32, inv_of: u32) -> u64 {
     let mut factor = u64::from(weight) * u64::from(inv_of);
     let mut shift = 32;
     while factor >> 32 != 0 {
@@ -54,11 +75,11 @@ fn scale(delta: u64, weight: u32, inv_of: u32) -> u64 {
 
 /// Virtual time of `delta` for a task (`calc_delta_fair`).
 #[inline]
-fn virtual_time(delta: u64, weight: u32, inv_weight: u32) -> u64 {
+fn virtual_time(by: Division, delta: u64, weight: u32, inv_weight: u32) -> u64 {
     if weight == NICE_0 {
         delta
     } else {
-        scale(delta, NICE_0, inv_weight)
+        scale(by, delta, NICE_0, inv_weight)
     }
 }
 
@@ -70,14 +91,35 @@ fn before(a: u64, b: u64) -> bool {
 impl Tunables {
     /// Constants of CFS, scaled by the number of CPUs (`get_update_sysctl_factor`,
     /// SCHED_TUNABLESCALING_LOG: 1 + log2 of at most 8 CPUs).
-    pub fn cfs(nr_cpus: usize, tick: u64) -> Self {
+    pub fn cfs(rules: &Cfs, nr_cpus: usize, tick: u64) -> Self {
         let factor = 1 + u64::from(nr_cpus.clamp(1, 8).ilog2());
+        let latency = rules.latency_ns * factor;
+        let min_granularity = rules.min_granularity_ns * factor;
+        let (slice_floor, idle_slice_floor) = match rules.slice_floor {
+            SliceFloor::None => (0, 0),
+            SliceFloor::Granularity { idle_ns } => (min_granularity, idle_ns),
+        };
         Tunables {
             tick,
-            latency: 6_000_000 * factor,
-            min_granularity: 750_000 * factor,
-            wakeup_granularity: 1_000_000 * factor,
-            nr_latency: 8,
+            latency,
+            min_granularity,
+            wakeup_granularity: rules.wakeup_granularity_ns * factor,
+            nr_latency: rules.nr_latency,
+            slice_floor,
+            idle_slice_floor,
+            slice_limit: if rules.tick_limit_is_latency {
+                latency
+            } else {
+                u64::MAX
+            },
+            sleeper_credit: latency / 2,
+            idle_sleeper_credit: match rules.idle_sleeper {
+                IdleSleeper::HalfLatency => latency / 2,
+                IdleSleeper::HalfGranularity => min_granularity / 2,
+            },
+            division: rules.division,
+            picked_again: rules.picked_again,
+            buddies_cleared: rules.buddies_cleared,
         }
     }
 }
@@ -129,6 +171,7 @@ impl Sim<'_> {
         t.last_run = self.now;
         t.sum_exec += delta;
         t.vruntime = t.vruntime.wrapping_add(virtual_time(
+            self.tunables.division,
             delta,
             self.views[c.curr as usize].weight,
             t.inv_weight,
@@ -190,7 +233,7 @@ impl Sim<'_> {
     }
 
     /// A woken task joins: not further back than half a latency period from the
-    /// queue's time (`place_entity`, GENTLE_FAIR_SLEEPERS).
+    /// queue's time, or what a SCHED_IDLE task gets (`place_entity`, GENTLE_FAIR_SLEEPERS).
     pub fn enqueue_woken(&mut self, cpu: usize, task: u32, migrated: bool) {
         self.clock(cpu);
         self.update_curr(cpu);
@@ -199,7 +242,11 @@ impl Sim<'_> {
         if migrated {
             t.vruntime = t.vruntime.wrapping_add(c.min_vruntime);
         }
-        let floor = c.min_vruntime.wrapping_sub(self.tunables.latency / 2);
+        let credit = match self.views[task as usize].class {
+            class::IDLE => self.tunables.idle_sleeper_credit,
+            _ => self.tunables.sleeper_credit,
+        };
+        let floor = c.min_vruntime.wrapping_sub(credit);
         if before(t.vruntime, floor) {
             t.vruntime = floor;
         }
@@ -225,7 +272,12 @@ impl Sim<'_> {
         self.update_curr(cpu);
         let slice = self.slice_of(cpu, task, true);
         let weight = self.views[task as usize].weight;
-        let debit = virtual_time(slice, weight, self.tasks[task as usize].inv_weight);
+        let debit = virtual_time(
+            self.tunables.division,
+            slice,
+            weight,
+            self.tasks[task as usize].inv_weight,
+        );
         let c = &self.cpus[cpu];
         let Some(parent) = self.tasks.get(c.curr as usize) else {
             return debit;
@@ -287,7 +339,25 @@ impl Sim<'_> {
         } else {
             self.tunables.latency
         };
-        scale(period, weight, inverse_of_sum(total))
+        let share = scale(
+            self.tunables.division,
+            period,
+            weight,
+            inverse_of_sum(total),
+        );
+        share.max(self.slice_floor(cpu, task))
+    }
+
+    /// The shortest slice of `task` (`sched_slice`, BASE_SLICE).
+    fn slice_floor(&self, cpu: usize, task: u32) -> u64 {
+        let rq = &self.core.cpus[cpu];
+        let idle_among_others = self.views[task as usize].class == class::IDLE
+            && (rq.h_nr_running == 0 || rq.h_nr_idle != rq.h_nr_running);
+        if idle_among_others {
+            self.tunables.idle_slice_floor
+        } else {
+            self.tunables.slice_floor
+        }
     }
 
     /// Would `b` be kept waiting too long if `a` ran (`wakeup_preempt_entity`)?
@@ -297,6 +367,7 @@ impl Sim<'_> {
         ahead > 0
             && ahead as u64
                 > virtual_time(
+                    self.tunables.division,
                     self.tunables.wakeup_granularity,
                     self.views[b as usize].weight,
                     tb.inv_weight,
@@ -343,7 +414,9 @@ impl Sim<'_> {
         if self.core.cpus[cpu].h_nr_running < 2 {
             return;
         }
-        let slice = self.slice_of(cpu, curr, false);
+        let slice = self
+            .slice_of(cpu, curr, false)
+            .min(self.tunables.slice_limit);
         let t: &Task = &self.tasks[curr as usize];
         let ran = t.sum_exec - t.slice_start;
         let c = &mut self.cpus[cpu];
@@ -380,7 +453,7 @@ impl Sim<'_> {
         let first = c.fair.first();
         if first == NONE {
             let pick = if curr_stays { c.curr } else { NONE };
-            self.cpus[cpu].forget_buddy(pick);
+            self.picked(cpu, pick);
             return pick;
         }
         let earlier = |a: u32, b: u32| {
@@ -413,8 +486,24 @@ impl Sim<'_> {
                 pick = buddy;
             }
         }
-        self.cpus[cpu].forget_buddy(pick);
+        self.picked(cpu, pick);
         pick
+    }
+
+    #[inline]
+    fn picked(&mut self, cpu: usize, task: u32) {
+        if self.tunables.buddies_cleared == BuddiesCleared::Picked {
+            self.cpus[cpu].forget_buddy(task);
+        }
+    }
+
+    /// The current task was picked to run on.
+    #[inline]
+    pub fn picked_again(&mut self, cpu: usize) {
+        if self.tunables.picked_again == PickedAgain::BeginsSlice {
+            let t = &mut self.tasks[self.cpus[cpu].curr as usize];
+            t.slice_start = t.sum_exec;
+        }
     }
 
     /// The current task stays runnable but stops running (`put_prev_entity`).
@@ -434,6 +523,9 @@ impl Sim<'_> {
         c.fair.remove(&mut self.nodes, task);
         let rq = &mut self.core.cpus[cpu];
         let changed = rq::set_next(rq, &mut self.views[task as usize]);
+        if self.tunables.buddies_cleared == BuddiesCleared::SwitchedTo {
+            c.forget_buddy(task);
+        }
         c.curr = task;
         c.exec_start = self.now;
         let t = &mut self.tasks[task as usize];

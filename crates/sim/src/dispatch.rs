@@ -137,6 +137,7 @@ impl Sim<'_> {
         let mut next = self.pick_fair(cpu, stays);
         if next == prev && prev != NONE {
             self.tasks[prev as usize].yielded = false;
+            self.picked_again(cpu);
             return;
         }
         if next == NONE && prev != NONE {

@@ -23,6 +23,7 @@ mod emit;
 mod energy;
 mod exec;
 mod invariants;
+mod kernel;
 mod link;
 pub mod queue;
 mod rng;

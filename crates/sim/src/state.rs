@@ -11,6 +11,7 @@ use crate::cost::{CpuCosts, OpCost};
 use crate::cpufreq::FreqState;
 use crate::cpuidle::CpuIdle;
 use crate::energy::ClusterMeter;
+use crate::kernel::{BuddiesCleared, Division, Kernel, PickedAgain};
 use crate::queue::Queue;
 use crate::stats::{CpuStats, Histogram, Stats};
 use crate::sync::{BarrierState, Mutex, WaitQueue};
@@ -232,6 +233,17 @@ pub(crate) struct Tunables {
     pub min_granularity: u64,
     pub wakeup_granularity: u64,
     pub nr_latency: u32,
+    /// Shortest slice, and that of a SCHED_IDLE task among others; 0 if there is none.
+    pub slice_floor: u64,
+    pub idle_slice_floor: u64,
+    /// Longest slice that a tick lets pass.
+    pub slice_limit: u64,
+    /// How far behind the queue's time a task may wake, and a SCHED_IDLE one.
+    pub sleeper_credit: u64,
+    pub idle_sleeper_credit: u64,
+    pub division: Division,
+    pub picked_again: PickedAgain,
+    pub buddies_cleared: BuddiesCleared,
 }
 
 /// Output of the run besides its numbers.
@@ -259,6 +271,8 @@ pub(crate) struct Sim<'a> {
     /// Next event of each CPU.
     pub queue: Queue,
     pub machine: &'a Machine,
+    /// The rules of the base kernel.
+    pub kernel: &'static Kernel,
     pub events: u64,
     pub end_at: u64,
     pub check: bool,

@@ -5,6 +5,7 @@
 //! least 0.75 ms a slice, 1 ms of wakeup granularity, and "many" is 8 tasks.
 
 use super::*;
+use crate::kernel::CFS;
 use crate::state::Life;
 use crate::testbed::{Given, MS, US, begin, child, machine, task, workload};
 use alight_workload::program::{Op, Policy};
@@ -554,7 +555,7 @@ fn inverse_weights_are_the_kernels() {
 fn virtual_time_runs_by_weight() {
     for (nice, expected) in [(0, 1_000_000), (-5, 328_000), (5, 3_056_000)] {
         let w = weight(class::NORMAL, nice);
-        let v = virtual_time(1_000_000, w, inverse(w));
+        let v = virtual_time(Division::Inverse, 1_000_000, w, inverse(w));
         assert!(v.abs_diff(expected) < 1000, "nice {nice}: {v}");
     }
 }
@@ -563,7 +564,7 @@ fn virtual_time_runs_by_weight() {
 fn tunables_scale_by_the_logarithm_of_the_cpus() {
     for (cpus, factor) in [(1, 1), (2, 2), (4, 3), (6, 3), (8, 4), (384, 4)] {
         assert_eq!(
-            Tunables::cfs(cpus, 1).latency,
+            Tunables::cfs(&CFS, cpus, 1).latency,
             6_000_000 * factor,
             "{cpus} CPUs"
         );

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What differs between the kernels that are simulated: one row a base kernel,
+//! one named rule a column. The simulation asks the row, never the name.
+//!
+//! A column is a number with its unit or one of a few rules; what a rule means
+//! and where it comes from stands at its type. What all bases share is in the
+//! files of the mechanisms.
+
+use alight_policy::Scheduler;
+
+/// A base kernel.
+#[derive(Debug)]
+pub(crate) struct Kernel {
+    /// As in [`alight_policy::scheduler::BASES`].
+    pub name: &'static str,
+    pub fair: Fair,
+}
+
+/// How the fair class orders its tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Fair {
+    /// By virtual runtime; up to 6.5.
+    Cfs(Cfs),
+    /// By virtual deadline among those that got less than their share; from 6.6 on.
+    Eevdf(Eevdf),
+}
+
+/// The rules of CFS. Times that scale grow by 1 + log2 of the CPUs, of 8 at most
+/// (`get_update_sysctl_factor`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Cfs {
+    /// `sysctl_sched_latency`, ns; scales.
+    pub latency_ns: u64,
+    /// `sysctl_sched_min_granularity`, ns; scales.
+    pub min_granularity_ns: u64,
+    /// `sysctl_sched_wakeup_granularity`, ns; scales.
+    pub wakeup_granularity_ns: u64,
+    /// `sched_nr_latency`: with more tasks than that the period grows.
+    pub nr_latency: u32,
+    /// `__calc_delta`.
+    pub division: Division,
+    /// `pick_next_task_fair`.
+    pub picked_again: PickedAgain,
+    /// `sched_slice`.
+    pub slice_floor: SliceFloor,
+    /// `check_preempt_tick`: a slice longer than `sched_latency` ends there.
+    pub tick_limit_is_latency: bool,
+    /// `place_entity`: what a SCHED_IDLE task that slept may lie behind the queue's time.
+    pub idle_sleeper: IdleSleeper,
+    /// `clear_buddies`.
+    pub buddies_cleared: BuddiesCleared,
+}
+
+/// How products with a weight are divided by another weight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Division {
+    /// Times 2^32 / weight, rounded to nearest (`calc_delta_mine`, up to 3.12).
+    RoundedInverse,
+    /// Times 2^32 / weight, rounded down (`__calc_delta`, from 3.13 on).
+    Inverse,
+}
+
+/// The current task is picked again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PickedAgain {
+    /// It was put back before, so that it begins another slice (up to 3.14).
+    BeginsSlice,
+    /// It goes on (from 3.15 on, with FAIR_GROUP_SCHED).
+    GoesOn,
+}
+
+/// The shortest slice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SliceFloor {
+    /// None but the tick.
+    None,
+    /// `min_granularity`; `idle_ns` for a SCHED_IDLE task among others
+    /// (BASE_SLICE, from 5.13 on; `sysctl_sched_idle_min_granularity`, 5.15, does not scale).
+    Granularity { idle_ns: u64 },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IdleSleeper {
+    /// As any other: half of `latency`.
+    HalfLatency,
+    /// Half of `min_granularity` (from 5.15 on).
+    HalfGranularity,
+}
+
+/// When a picked task stops being a buddy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BuddiesCleared {
+    /// At each pick.
+    Picked,
+    /// When it is switched to: a task that is picked again stays its own buddy.
+    SwitchedTo,
+}
+
+/// The rules of EEVDF.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Eevdf {
+    /// `sysctl_sched_base_slice`, ns; scales.
+    pub base_slice_ns: u64,
+    /// Shortest and longest slice that a task may ask for by sched_setattr(), ns.
+    pub custom_slice_ns: (u64, u64),
+}
+
+/// CFS of 5.4 and 5.5.
+pub(crate) const CFS: Cfs = Cfs {
+    latency_ns: 6_000_000,
+    min_granularity_ns: 750_000,
+    wakeup_granularity_ns: 1_000_000,
+    nr_latency: 8,
+    division: Division::Inverse,
+    picked_again: PickedAgain::GoesOn,
+    slice_floor: SliceFloor::None,
+    tick_limit_is_latency: false,
+    idle_sleeper: IdleSleeper::HalfLatency,
+    buddies_cleared: BuddiesCleared::Picked,
+};
+
+/// CFS of 6.1.
+const CFS_6_1: Cfs = Cfs {
+    slice_floor: SliceFloor::Granularity { idle_ns: 750_000 },
+    idle_sleeper: IdleSleeper::HalfGranularity,
+    buddies_cleared: BuddiesCleared::SwitchedTo,
+    ..CFS
+};
+
+/// The bases, oldest first.
+pub(crate) static KERNELS: [Kernel; 6] = [
+    Kernel {
+        name: "linux-3.9",
+        fair: Fair::Cfs(Cfs {
+            division: Division::RoundedInverse,
+            picked_again: PickedAgain::BeginsSlice,
+            ..CFS
+        }),
+    },
+    Kernel {
+        name: "linux-5.4",
+        fair: Fair::Cfs(CFS),
+    },
+    Kernel {
+        name: "linux-5.5",
+        fair: Fair::Cfs(CFS),
+    },
+    Kernel {
+        name: "linux-6.1",
+        fair: Fair::Cfs(CFS_6_1),
+    },
+    Kernel {
+        name: "linux-6.5",
+        fair: Fair::Cfs(Cfs {
+            tick_limit_is_latency: true,
+            ..CFS_6_1
+        }),
+    },
+    Kernel {
+        name: "linux-7.2",
+        fair: Fair::Eevdf(Eevdf {
+            base_slice_ns: 700_000,
+            custom_slice_ns: (100_000, 100_000_000),
+        }),
+    },
+];
+
+impl Kernel {
+    /// The row of a scheduler's base: its name up to the first `+`.
+    pub fn of(scheduler: &Scheduler) -> Option<&'static Kernel> {
+        let base = scheduler.name.split('+').next()?;
+        KERNELS.iter().find(|kernel| kernel.name == base)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_base_that_can_be_named_has_a_row() {
+        for base in alight_policy::scheduler::BASES {
+            let scheduler = Scheduler::parse(base.name).expect("a base");
+            let row = Kernel::of(&scheduler).map(|kernel| kernel.name);
+            assert_eq!(row, Some(base.name));
+        }
+    }
+
+    #[test]
+    fn features_do_not_change_the_row() {
+        let scheduler = Scheduler::parse("linux-5.5+asym-capacity").expect("valid");
+        let row = Kernel::of(&scheduler).map(|kernel| kernel.name);
+        assert_eq!(row, Some("linux-5.5"));
+    }
+}

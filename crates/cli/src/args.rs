@@ -6,8 +6,8 @@ use std::path::PathBuf;
 
 use alight_machine::Governor;
 use alight_policy::scheduler::BASES;
-use alight_study::Style;
 use alight_study::header::{GOVERNORS, governor_name};
+use alight_study::{Style, single};
 use alight_workload::Mode;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
@@ -84,7 +84,8 @@ const SIMULATE_EXAMPLES: &str = "\
 Examples:
   alight simulate -m juno-r0 -w 'hackbench -g 2 -l 100' linux-5.5+asym-capacity
   alight simulate -m juno-r0 -w 'cyclictest -t 4 -q -D 2' --trace out.pftrace
-  alight simulate -m host -w mp3.json --duration 5s --json";
+  alight simulate -m host -w mp3.json --duration 5s --json
+  alight simulate -m gs101 -w 'schbench -t 8 -r 5' --style tool";
 
 const COMPARE_EXAMPLES: &str = "\
 The first scheduler is the base. Each runs once a seed (--seed, --seed + 1, ...), and
@@ -107,8 +108,8 @@ pub struct RunArgs {
     #[arg(short, long, value_name = "MACHINE")]
     pub machine: String,
 
-    /// Workload: the command line of hackbench, sysbench or cyclictest, or an rt-app file
-    /// ending in .json; several run at once
+    /// Workload: the command line of hackbench, sysbench, cyclictest, schbench, perf bench sched,
+    /// adrestia or frames, or an rt-app file ending in .json; several run at once
     #[arg(
         short,
         long = "workload",
@@ -160,8 +161,12 @@ pub struct SimulateArgs {
     /// standard output
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Print JSON (alight.simulate/1)
-    #[arg(long)]
+    /// Form of the report; `tool` prints what the simulated tools themselves print
+    #[arg(long, value_name = "STYLE", default_value = "table",
+        value_parser = one_of(single::Style::ALL))]
+    pub style: single::Style,
+    /// Print JSON (alight.simulate/1); the same as --style json
+    #[arg(long, conflicts_with = "style")]
     pub json: bool,
 }
 

@@ -2,7 +2,7 @@
 //! How the program ends when it cannot do what was asked.
 
 use alight_sim::Error as SimError;
-use alight_study::{compare, spread};
+use alight_study::{compare, spread, tool};
 use alight_trace::CreateError;
 
 /// Exit code of a failure of the machine that the program runs on, and of a difference
@@ -83,6 +83,12 @@ impl From<compare::Error> for Failure {
             compare::Error::Run(spread::Error::Threads(error)) => Failure::host(error),
             compare::Error::Run(spread::Error::Job(error)) => error.into(),
         }
+    }
+}
+
+impl From<tool::Error> for Failure {
+    fn from(error: tool::Error) -> Self {
+        Failure::bad_input(error)
     }
 }
 

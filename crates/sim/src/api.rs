@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What goes into a simulation and what comes out of it.
 
+use crate::tally::Tally;
 use alight_machine::{Governor, Machine};
 use alight_policy::{Answer, Note, Scheduler};
 use alight_workload::program::{Better, Workload};
@@ -57,6 +58,23 @@ pub struct Outcome {
     pub events: u64,
     /// The run was stopped before its end (ctrl-C).
     pub interrupted: bool,
+    /// What each workload noted, in their order.
+    pub figures: Vec<Figures>,
+}
+
+/// What a workload noted by itself; indices are those of the workload's own tables.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Figures {
+    /// The workload came to its end.
+    pub over: bool,
+    /// Thread id of its first task, as traces have it.
+    pub first_pid: u32,
+    /// Time marks: first and last passage, ns.
+    pub marks: Vec<Option<(u64, u64)>>,
+    /// Counters.
+    pub counters: Vec<u64>,
+    /// Tallies.
+    pub tallies: Vec<Tally>,
 }
 
 /// Which decisions to write down.

@@ -7,6 +7,7 @@ use crate::balance::Nohz;
 use crate::cfs;
 use crate::channel::Channel;
 use crate::cost::{CpuCosts, OpCost};
+use crate::instruments::Instruments;
 use crate::kernel::{Fair, KERNELS, Kernel};
 use crate::link::{Base, check, relocate, relocate_source};
 use crate::queue::{NEVER, Queue};
@@ -115,6 +116,7 @@ struct Parts {
     marks: Vec<MarkState>,
     histograms: Vec<Histogram>,
     measures: Vec<MeasureSpec>,
+    instruments: Instruments,
     /// (CPU, time, task) of tasks that start by themselves.
     starts: Vec<(usize, u64, u32)>,
 }
@@ -189,7 +191,12 @@ impl<'a> Builder<'a> {
             counter: p.counters.len() as u32,
             mark: p.marks.len() as u32,
             histogram: p.histograms.len() as u32,
+            stamp: p.instruments.stamps.len() as u32,
+            tally: p.instruments.tallies.len() as u32,
+            desk: p.instruments.desks.len() as u32,
         };
+        p.instruments
+            .add(&workload.instruments, self.scenario.machine.cpus.len());
         p.mutexes.resize(
             p.mutexes.len() + workload.mutexes as usize,
             Mutex::default(),
@@ -412,7 +419,11 @@ impl<'a> Builder<'a> {
     }
 
     fn finish(self, end_at: u64, out: Output<'a>) -> Result<(Sim<'a>, Vec<MeasureSpec>), Error> {
-        let Builder { scenario, parts } = self;
+        let Builder {
+            scenario,
+            mut parts,
+        } = self;
+        parts.instruments.reserve(parts.tasks.len());
         let machine = scenario.machine;
         let nr_cpus = machine.cpus.len();
         let kernel = kernel(scenario)?;
@@ -482,6 +493,7 @@ impl<'a> Builder<'a> {
             counters: parts.counters.into(),
             marks: parts.marks,
             histograms: parts.histograms,
+            instruments: parts.instruments,
             freq: vec![].into(),
             meters: vec![].into(),
             idle_states: vec![].into(),

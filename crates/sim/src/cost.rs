@@ -116,6 +116,10 @@ impl OpCost {
             | Op::SemWait { .. }
             | Op::Signal { .. }
             | Op::Broadcast { .. }
+            | Op::Call { .. }
+            | Op::Serve { .. }
+            | Op::Close { .. }
+            | Op::UnlockCpu
             | Op::Wait { .. }
             | Op::Barrier { .. } => OpCost::Mutex,
             Op::Sleep { .. } | Op::Timer { .. } | Op::SetAttributes { .. } => OpCost::Futex,
@@ -126,11 +130,13 @@ impl OpCost {
             | Op::LoopEnd { .. }
             | Op::Take { .. }
             | Op::Count { .. }
-            | Op::Mark { .. } => OpCost::Free,
+            | Op::Mark { .. }
+            | Op::Observe(_) => OpCost::Free,
             Op::Run { .. }
             | Op::RunWall { .. }
             | Op::Memory { .. }
             | Op::Chase { .. }
+            | Op::LockCpu
             | Op::WaitChildren => OpCost::Own,
         }
     }

@@ -180,6 +180,13 @@ impl Sim<'_> {
                 units: self.costs(cpu).futex,
                 ..Cost::default()
             },
+            Op::LockCpu => Cost {
+                wall_until: match self.spin_ns(cpu, task) {
+                    0 => 0,
+                    spin => self.now + spin,
+                },
+                ..Cost::default()
+            },
             _ => Cost::default(),
         }
     }
@@ -273,6 +280,15 @@ impl Sim<'_> {
                 mark.last = Some(self.now);
                 Effect::Done
             }
+            Op::Observe(observation) => {
+                self.observe(task, observation);
+                Effect::Done
+            }
+            Op::Call { desk, stamp } => self.call(cpu, desk, stamp),
+            Op::Serve { desk, done } => self.serve(cpu, desk, done),
+            Op::Close { desk } => self.close(cpu, desk),
+            Op::LockCpu => self.lock_cpu(cpu, task),
+            Op::UnlockCpu => self.unlock_cpu(task),
         }
     }
 

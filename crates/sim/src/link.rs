@@ -4,7 +4,7 @@
 
 use crate::api::Error;
 use crate::queue::NEVER;
-use alight_workload::program::{MeasureSource, Op, Workload};
+use alight_workload::program::{MeasureSource, Observation, Op, Workload};
 
 /// Offsets of one workload's ids in the run's tables.
 #[derive(Debug, Clone, Copy, Default)]
@@ -19,6 +19,9 @@ pub(crate) struct Base {
     pub counter: u32,
     pub mark: u32,
     pub histogram: u32,
+    pub stamp: u32,
+    pub tally: u32,
+    pub desk: u32,
 }
 
 /// The run's arrays are indexed by what stands in the programs: nothing may
@@ -66,6 +69,72 @@ pub(crate) fn relocate_source(source: MeasureSource, base: Base) -> MeasureSourc
         } => MeasureSource::HistogramQuantile {
             histogram: histogram + base.histogram,
             per_mille,
+        },
+        MeasureSource::TallyPercentile { tally, per_mille } => MeasureSource::TallyPercentile {
+            tally: tally + base.tally,
+            per_mille,
+        },
+        MeasureSource::TallySorted { tally, per_mille } => MeasureSource::TallySorted {
+            tally: tally + base.tally,
+            per_mille,
+        },
+        MeasureSource::CounterPerSecond { counter, seconds } => MeasureSource::CounterPerSecond {
+            counter: counter + base.counter,
+            seconds,
+        },
+        MeasureSource::CounterPercent { counter, of } => MeasureSource::CounterPercent {
+            counter: counter + base.counter,
+            of: of + base.counter,
+        },
+    }
+}
+
+/// Shifts the ids of an observation to the run's tables.
+fn relocate_observation(observation: Observation, base: Base) -> Observation {
+    match observation {
+        Observation::Stamp { stamp } => Observation::Stamp {
+            stamp: stamp + base.stamp,
+        },
+        Observation::StampTimer { stamp, slot } => Observation::StampTimer {
+            stamp: stamp + base.stamp,
+            slot,
+        },
+        Observation::Lapse { stamp, tally } => Observation::Lapse {
+            stamp: stamp + base.stamp,
+            tally: tally + base.tally,
+        },
+        Observation::LapseAboveZero { stamp, tally } => Observation::LapseAboveZero {
+            stamp: stamp + base.stamp,
+            tally: tally + base.tally,
+        },
+        Observation::AddLapse { stamp, counter } => Observation::AddLapse {
+            stamp: stamp + base.stamp,
+            counter: counter + base.counter,
+        },
+        Observation::TakeShare {
+            counter,
+            parts,
+            tally,
+        } => Observation::TakeShare {
+            counter: counter + base.counter,
+            parts,
+            tally: tally + base.tally,
+        },
+        Observation::Rate { counter, tally } => Observation::Rate {
+            counter: counter + base.counter,
+            tally: tally + base.tally,
+        },
+        Observation::CountLate {
+            stamp,
+            limit_ns,
+            counter,
+        } => Observation::CountLate {
+            stamp: stamp + base.stamp,
+            limit_ns,
+            counter: counter + base.counter,
+        },
+        Observation::Clear { tally } => Observation::Clear {
+            tally: tally + base.tally,
         },
     }
 }
@@ -166,11 +235,25 @@ pub(crate) fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
         Op::Mark { mark } => Op::Mark {
             mark: mark + base.mark,
         },
+        Op::Observe(observation) => Op::Observe(relocate_observation(observation, base)),
+        Op::Call { desk, stamp } => Op::Call {
+            desk: desk + base.desk,
+            stamp: stamp + base.stamp,
+        },
+        Op::Serve { desk, done } => Op::Serve {
+            desk: desk + base.desk,
+            done: entry + done,
+        },
+        Op::Close { desk } => Op::Close {
+            desk: desk + base.desk,
+        },
         Op::RunWall { ns } => Op::RunWall { ns: ns.min(NEVER) },
         Op::Sleep { ns } => Op::Sleep { ns: ns.min(NEVER) },
         Op::Memory { .. }
         | Op::Chase { .. }
         | Op::Io { .. }
+        | Op::LockCpu
+        | Op::UnlockCpu
         | Op::Yield
         | Op::WaitChildren
         | Op::Exit => op,

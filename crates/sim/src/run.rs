@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The event loop, and the calls that start it.
 
-use crate::api::{Decision, Error, Outcome, Scenario, Watch};
+use crate::api::{Decision, Error, Figures, Outcome, Scenario, Watch};
 use crate::build::{self, MeasureSpec};
 use crate::emit::FIRST_PID;
 use crate::state::{Output, Sim};
 use alight_policy::Note;
 use alight_trace::Sink;
+use alight_workload::Workload;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Events between two looks at the cancel flag.
@@ -97,7 +98,7 @@ fn simulate<'a>(
     if let Some(error) = sim.out.error.take() {
         return Err(error.into());
     }
-    let outcome = sim.outcome(&measures, interrupted);
+    let outcome = sim.outcome(scenario, &measures, interrupted);
     Ok((outcome, std::mem::take(&mut sim.out.decisions)))
 }
 
@@ -157,7 +158,12 @@ impl Sim<'_> {
         ))
     }
 
-    fn outcome(&mut self, measures: &[MeasureSpec], interrupted: bool) -> Outcome {
+    fn outcome(
+        &mut self,
+        scenario: &Scenario<'_>,
+        measures: &[MeasureSpec],
+        interrupted: bool,
+    ) -> Outcome {
         for cpu in 0..self.cpus.len() {
             self.clock(cpu);
             self.update_curr(cpu);
@@ -173,6 +179,29 @@ impl Sim<'_> {
             steps: self.stats.selections,
             events: self.events,
             interrupted,
+            figures: self.figures(scenario.workloads),
         }
+    }
+
+    /// What each workload noted. Those that ended early forgot nothing.
+    fn figures(&mut self, workloads: &[Workload]) -> Vec<Figures> {
+        let mut first_task = 0;
+        let mut counters = self.counters.iter().copied();
+        let mut marks = self.marks.iter().map(|mark| mark.first.zip(mark.last));
+        let mut tallies = self.instruments.tallies.drain(..);
+        let mut figures = vec![];
+        for (workload, state) in workloads.iter().zip(self.workloads.iter()) {
+            figures.push(Figures {
+                over: state.alive == 0 || state.over_at <= self.now,
+                first_pid: FIRST_PID + first_task,
+                marks: marks.by_ref().take(workload.marks as usize).collect(),
+                counters: counters.by_ref().take(workload.counters as usize).collect(),
+                tallies: (tallies.by_ref())
+                    .take(workload.instruments.tallies as usize)
+                    .collect(),
+            });
+            first_task += workload.tasks.len() as u32;
+        }
+        figures
     }
 }

@@ -11,6 +11,7 @@ use crate::cost::{CpuCosts, OpCost};
 use crate::cpufreq::FreqState;
 use crate::cpuidle::CpuIdle;
 use crate::energy::ClusterMeter;
+use crate::instruments::Instruments;
 use crate::kernel::{BuddiesCleared, Division, Kernel, PickedAgain};
 use crate::queue::Queue;
 use crate::stats::{CpuStats, Histogram, Stats};
@@ -304,6 +305,7 @@ pub(crate) struct Sim<'a> {
     pub barriers: Vec<BarrierState>,
     pub marks: Vec<MarkState>,
     pub histograms: Vec<Histogram>,
+    pub instruments: Instruments,
     pub stats: Stats,
     pub nohz: crate::balance::Nohz,
     /// CPUs with two or more runnable tasks.

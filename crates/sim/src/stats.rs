@@ -162,6 +162,24 @@ impl Sim<'_> {
                 histogram: id,
                 per_mille,
             } => histogram(id).quantile_us(per_mille),
+            MeasureSource::TallyPercentile { tally, per_mille } => {
+                let tally = &self.instruments.tallies[tally as usize];
+                tally.percentile(per_mille)?.0 as f64
+            }
+            MeasureSource::TallySorted { tally, per_mille } => {
+                let tally = &self.instruments.tallies[tally as usize];
+                tally.sorted(per_mille)? as f64
+            }
+            MeasureSource::CounterPerSecond { counter, seconds } => {
+                self.counters[counter as usize] as f64 / f64::from(seconds)
+            }
+            MeasureSource::CounterPercent { counter, of } => {
+                let of = self.counters[of as usize];
+                if of == 0 {
+                    return None;
+                }
+                100.0 * self.counters[counter as usize] as f64 / of as f64
+            }
         })
     }
 

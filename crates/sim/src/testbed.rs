@@ -14,7 +14,7 @@ use alight_machine::{
 use alight_policy::Scheduler;
 use alight_trace::{Event, Sink};
 use alight_workload::program::{
-    Attributes, Calibration, ChannelKind, Op, Program, TaskSpec, Workload,
+    Attributes, Calibration, ChannelKind, Instruments, Op, Program, TaskSpec, Workload,
 };
 
 pub(crate) const US: u64 = 1000;
@@ -169,7 +169,9 @@ pub(crate) fn workload(tasks: &[Given]) -> Workload {
         counters: 4,
         marks: 4,
         histograms: vec!["a".into(), "b".into()],
+        instruments: Instruments::default(),
         measures: vec![],
+        report: None,
         duration_ns: None,
         calibration: Calibration::Biggest,
         dma_latency_us: None,

@@ -43,6 +43,7 @@ pub fn outcome(seed: u64) -> Outcome {
         steps: [3; STEPS.len()],
         events: 100,
         interrupted: false,
+        figures: vec![],
     }
 }
 

@@ -3,13 +3,52 @@
 
 use alight_policy::STEPS;
 use alight_sim::Outcome;
+use alight_workload::Workload;
 use serde::Serialize;
 
 use crate::header::{Conditions, VERSION};
 use crate::metrics::{Key, Kind, named};
 use crate::report::{Columns, head_of, map, number, pretty};
+use crate::tool;
 
 const SCHEMA: &str = "alight.simulate/1";
+
+/// The form of the report of a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// For the terminal.
+    Table,
+    /// `alight.simulate/1`.
+    Json,
+    /// What the simulated tools themselves print.
+    Tool,
+}
+
+impl Style {
+    /// All styles by the name that users type.
+    pub const ALL: [(&'static str, Style); 3] = [
+        ("table", Style::Table),
+        ("json", Style::Json),
+        ("tool", Style::Tool),
+    ];
+}
+
+/// The report of a run, ending in a newline.
+///
+/// # Errors
+/// In the tools' own words there may be nothing to say ([`tool::Error`]).
+pub fn render(
+    conditions: &Conditions,
+    workloads: &[Workload],
+    outcome: &Outcome,
+    style: Style,
+) -> Result<String, tool::Error> {
+    match style {
+        Style::Table => Ok(table(conditions, outcome)),
+        Style::Json => Ok(json(conditions, outcome)),
+        Style::Tool => tool::render(workloads, outcome),
+    }
+}
 
 #[derive(Serialize)]
 struct Document<'a> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Puts programs together: keeps track of loop slots and fills in labels.
 
-use crate::program::{Calibration, LOOP_SLOTS, Label, Op, Program, Workload};
+use crate::program::{Calibration, Instruments, LOOP_SLOTS, Label, Op, Program, Workload};
 
 /// A program under construction.
 #[derive(Debug, Default)]
@@ -45,9 +45,9 @@ impl Assembler {
         };
     }
 
-    /// Runs what `body` emits for each number that a counter deals. `take` builds the
-    /// [`Op::Take`] from the label to go to when there are no more.
-    pub fn for_each_dealt(&mut self, take: impl Fn(Label) -> Op, body: impl FnOnce(&mut Self)) {
+    /// Runs what `body` emits again and again, until the operation before it goes elsewhere: `take`
+    /// builds that operation, [`Op::Take`] or [`Op::Serve`], from the label behind the loop.
+    pub fn while_given(&mut self, take: impl Fn(Label) -> Op, body: impl FnOnce(&mut Self)) {
         let mut take_at = 0;
         self.repeat(u64::MAX, |inner| {
             take_at = inner.ops.len();
@@ -83,7 +83,9 @@ impl Workload {
             counters: 0,
             marks: 0,
             histograms: Vec::new(),
+            instruments: Instruments::default(),
             measures: Vec::new(),
+            report: None,
             duration_ns: None,
             calibration: Calibration::Biggest,
             dma_latency_us: None,

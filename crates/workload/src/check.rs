@@ -2,7 +2,8 @@
 //! What every compiled workload must satisfy; the simulator relies on it without looking again.
 
 use crate::program::{
-    Attributes, LOOP_SLOTS, MeasureSource, Op, Policy, Program, TIMER_SLOTS, TaskSpec, Workload,
+    Attributes, LOOP_SLOTS, MeasureSource, Observation, Op, Policy, Program, TIMER_SLOTS, TaskSpec,
+    Workload,
 };
 
 /// Longest `comm`, bytes (`TASK_COMM_LEN` of Linux less the final NUL).
@@ -106,6 +107,16 @@ impl Workload {
             }
             Op::Count { counter } => in_range("counter", counter, self.counters as usize),
             Op::Mark { mark } => in_range("mark", mark, self.marks as usize),
+            Op::Observe(observation) => self.check_observation(observation),
+            Op::Call { desk, stamp } => {
+                in_range("desk", desk, self.instruments.desks as usize)?;
+                in_range("stamp", stamp, self.instruments.stamps as usize)
+            }
+            Op::Serve { desk, done } => {
+                in_range("desk", desk, self.instruments.desks as usize)?;
+                in_range("label", done, program.ops.len() + 1)
+            }
+            Op::Close { desk } => in_range("desk", desk, self.instruments.desks as usize),
             Op::LoopBegin { slot, .. } | Op::LoopEnd { slot, .. } => {
                 in_range("loop slot", u32::from(slot), LOOP_SLOTS)
             }
@@ -114,10 +125,53 @@ impl Workload {
             | Op::Memory { .. }
             | Op::Chase { .. }
             | Op::Io { .. }
+            | Op::LockCpu
+            | Op::UnlockCpu
             | Op::Sleep { .. }
             | Op::Yield
             | Op::WaitChildren
             | Op::Exit => Ok(()),
+        }
+    }
+
+    fn check_observation(&self, observation: Observation) -> Result<(), String> {
+        let stamp = |id| in_range("stamp", id, self.instruments.stamps as usize);
+        let tally = |id| in_range("tally", id, self.instruments.tallies as usize);
+        let counter = |id| in_range("counter", id, self.counters as usize);
+        match observation {
+            Observation::Stamp { stamp: id } => stamp(id),
+            Observation::StampTimer { stamp: id, slot } => {
+                in_range("timer slot", u32::from(slot), TIMER_SLOTS)?;
+                stamp(id)
+            }
+            Observation::Lapse {
+                stamp: id,
+                tally: to,
+            }
+            | Observation::LapseAboveZero {
+                stamp: id,
+                tally: to,
+            } => stamp(id).and(tally(to)),
+            Observation::AddLapse {
+                stamp: id,
+                counter: to,
+            }
+            | Observation::CountLate {
+                stamp: id,
+                counter: to,
+                ..
+            } => stamp(id).and(counter(to)),
+            Observation::TakeShare { parts: 0, .. } => Err("shares among nobody".to_owned()),
+            Observation::TakeShare {
+                counter: id,
+                tally: to,
+                ..
+            }
+            | Observation::Rate {
+                counter: id,
+                tally: to,
+            } => counter(id).and(tally(to)),
+            Observation::Clear { tally: id } => tally(id),
         }
     }
 
@@ -148,6 +202,24 @@ impl Workload {
             } => {
                 in_range("quantile", per_mille, 1001)?;
                 in_range("histogram", histogram, self.histograms.len())
+            }
+            MeasureSource::TallyPercentile { tally, per_mille } => {
+                in_range("quantile", per_mille, 1001)?;
+                in_range("tally", tally, self.instruments.tallies as usize)
+            }
+            MeasureSource::TallySorted { tally, per_mille } => {
+                in_range("quantile", per_mille, 1000)?;
+                in_range("tally", tally, self.instruments.tallies as usize)
+            }
+            MeasureSource::CounterPerSecond { seconds: 0, .. } => {
+                Err("a rate over no time".to_owned())
+            }
+            MeasureSource::CounterPerSecond { counter, .. } => {
+                in_range("counter", counter, self.counters as usize)
+            }
+            MeasureSource::CounterPercent { counter, of } => {
+                in_range("counter", counter, self.counters as usize)?;
+                in_range("counter", of, self.counters as usize)
             }
         }
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What runs on a machine: workloads, compiled to the small programs of [`program`].
 //!
-//! A workload is the command line of a real tool (`hackbench`, `sysbench`, `cyclictest`) or an rt-app
-//! file. [`Workload::load`](program::Workload::load) reads either; what it has to say about the text
+//! A workload is the command line of a real tool (`hackbench`, `sysbench`, `cyclictest`, `schbench`,
+//! `perf bench sched`, `adrestia`, `frames`) or an rt-app file. [`Workload::load`](program::Workload::load) reads either; what it has to say about the text
 //! comes as [`diagnostic::Diagnostic`]s.
 
 mod assembler;
@@ -13,6 +13,7 @@ pub mod lint;
 mod load;
 mod measures;
 pub mod program;
+pub mod report;
 mod rtapp;
 
 pub use diagnostic::{Diagnostic, Error, Severity};

@@ -5,6 +5,8 @@
 //! Identifiers ([`ChannelId`] …) are indices into the tables of one [`Workload`];
 //! when several workloads run at once the simulator shifts them.
 
+pub use crate::report::Report;
+
 /// Index into [`Workload::channels`].
 pub type ChannelId = u32;
 /// Index of a mutex, `0..Workload::mutexes`.
@@ -27,6 +29,12 @@ pub type ProgramId = u32;
 pub type TaskId = u32;
 /// Index into [`Workload::attributes`].
 pub type AttributesId = u32;
+/// Index of a stopwatch's start, `0..Instruments::stamps`.
+pub type StampId = u32;
+/// Index of a tally, `0..Instruments::tallies`.
+pub type TallyId = u32;
+/// Index of a desk, `0..Instruments::desks`.
+pub type DeskId = u32;
 /// Position in [`Program::ops`].
 pub type Label = u32;
 
@@ -62,8 +70,12 @@ pub struct Workload {
     pub marks: u32,
     /// Histograms by name (what they hold is ns).
     pub histograms: Vec<String>,
+    /// What the tools measure with.
+    pub instruments: Instruments,
     /// What is reported.
     pub measures: Vec<Measure>,
+    /// Which tool this is, for a report in its own words; `None`: it has none (rt-app).
+    pub report: Option<Report>,
     /// The run ends at this time even if tasks remain, ns.
     pub duration_ns: Option<u64>,
     /// Which CPU the work in [`Op::Run`] was measured on.
@@ -71,6 +83,17 @@ pub struct Workload {
     /// While the workload runs, idle states with a longer exit latency are not used
     /// (`/dev/cpu_dma_latency`), us; `None`: no limit.
     pub dma_latency_us: Option<u64>,
+}
+
+/// How many there are of what [`Observation`]s and [`Op::Call`] use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Instruments {
+    /// Times remembered, all starting at 0.
+    pub stamps: u32,
+    /// Histograms of whole microseconds (or whatever is counted), as finely as tools have them.
+    pub tallies: u32,
+    /// Places where tasks wait to be answered, all empty at the start.
+    pub desks: u32,
 }
 
 /// Which CPU, at its top frequency, defines a nanosecond of [`Op::Run`].
@@ -222,6 +245,21 @@ pub enum Op {
     /// Wait until the channel is readable, consuming nothing (`poll`).
     Poll { channel: ChannelId },
 
+    /// Queue at a desk, wake whoever serves it, and wait for the answer (the worker of schbench:
+    /// two futexes and a list without a lock). The answer's time goes to `stamp`. Nobody waits at
+    /// a closed desk.
+    Call { desk: DeskId, stamp: StampId },
+    /// Answer all who wait at a desk, last come first served, as of now; if there is nobody, wait
+    /// until there is, or go to `done` once the desk is closed. One task serves a desk.
+    Serve { desk: DeskId, done: Label },
+    /// Close a desk: its server answers who is there, and no more.
+    Close { desk: DeskId },
+    /// Spin until the lock of the CPU that the task is on is free, and take it. Each workload has
+    /// one such lock for each CPU; a task holds one at most.
+    LockCpu,
+    /// Release it.
+    UnlockCpu,
+
     /// `sched_yield`.
     Yield,
     /// Switch to other scheduling attributes.
@@ -257,6 +295,44 @@ pub enum Op {
     Count { counter: CounterId },
     /// Remember the time of the first and the last passage.
     Mark { mark: MarkId },
+    /// Read the clock, or write down what was read. Takes no time.
+    Observe(Observation),
+}
+
+/// What a tool notes. Durations are those of `gettimeofday(2)`: the difference of two times that
+/// were both cut to whole microseconds.
+#[allow(
+    missing_docs,
+    reason = "the text of each observation explains its fields"
+)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Observation {
+    /// Set a stamp to now.
+    Stamp { stamp: StampId },
+    /// Set a stamp to the point that this timer of the task waited for last.
+    StampTimer { stamp: StampId, slot: u8 },
+    /// The us since a stamp, to a tally.
+    Lapse { stamp: StampId, tally: TallyId },
+    /// The same, unless it is 0.
+    LapseAboveZero { stamp: StampId, tally: TallyId },
+    /// The us since a stamp, added to a counter.
+    AddLapse { stamp: StampId, counter: CounterId },
+    /// A counter divided by `parts`, to a tally; the counter becomes 0.
+    TakeShare {
+        counter: CounterId,
+        parts: u32,
+        tally: TallyId,
+    },
+    /// How much a counter grew a second since it was last observed for this tally; 0 the first time.
+    Rate { counter: CounterId, tally: TallyId },
+    /// Count it if the time since a stamp is more than `limit_ns`.
+    CountLate {
+        stamp: StampId,
+        limit_ns: u64,
+        counter: CounterId,
+    },
+    /// Forget what a tally holds.
+    Clear { tally: TallyId },
 }
 
 /// What a periodic timer does about a missed point (rt-app `timer` `mode`).
@@ -318,4 +394,12 @@ pub enum MeasureSource {
         histogram: HistogramId,
         per_mille: u32,
     },
+    /// The value that `per_mille` of a tally's are not above, as fio and schbench find it.
+    TallyPercentile { tally: TallyId, per_mille: u32 },
+    /// Of a tally's n values in rising order the one at position n * `per_mille` / 1000, from 0.
+    TallySorted { tally: TallyId, per_mille: u32 },
+    /// A counter by a number of seconds.
+    CounterPerSecond { counter: CounterId, seconds: u32 },
+    /// Percent that a counter is of another; none of nothing.
+    CounterPercent { counter: CounterId, of: CounterId },
 }

@@ -6,7 +6,8 @@ use std::sync::atomic::AtomicBool;
 
 use alight_sim::{Outcome, Scenario};
 use alight_study::header::Conditions;
-use alight_study::{single, trace};
+use alight_study::single::{self, Style};
+use alight_study::{tool, trace};
 use alight_trace::TraceFile;
 
 use crate::args::SimulateArgs;
@@ -17,6 +18,10 @@ use crate::{again, interrupt, output};
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let scheduler = scheduler(&args.scheduler.name)?;
     let input = Input::load(&args.run)?;
+    let style = if args.json { Style::Json } else { args.style };
+    if style == Style::Tool {
+        tool::check(&input.workloads)?;
+    }
     let scenario = input.scenario(&args.run, &scheduler);
     let command = again::command(
         "simulate",
@@ -30,11 +35,11 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
         Some(path) => traced(&scenario, path, &command, cancel)?,
     };
     let conditions = Conditions::of(&scenario, command);
-    output::print(&if args.json {
-        single::json(&conditions, &outcome)
-    } else {
-        single::table(&conditions, &outcome)
-    })?;
+    let report = single::render(&conditions, &input.workloads, &outcome, style);
+    // Of a run that was cut by hand that is the reason, whatever else is missing.
+    if !outcome.interrupted || report.is_ok() {
+        output::print(&report?)?;
+    }
     if outcome.interrupted {
         let end = "interrupted: the numbers are those of the part that ran";
         return Err(Failure::Interrupted(end.to_owned()));

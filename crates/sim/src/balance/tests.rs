@@ -7,7 +7,9 @@ use super::*;
 use crate::api::Scenario;
 use crate::state::{Life, Output};
 use alight_machine::Machine;
-use alight_workload::program::{Attributes, Calibration, Op, Program, TaskSpec, Workload};
+use alight_workload::program::{
+    Attributes, Calibration, Instruments, Op, Program, TaskSpec, Workload,
+};
 use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
@@ -38,7 +40,9 @@ fn hogs() -> Workload {
         counters: 0,
         marks: 0,
         histograms: vec![],
+        instruments: Instruments::default(),
         measures: vec![],
+        report: None,
         duration_ns: None,
         calibration: Calibration::Biggest,
         dma_latency_us: None,

@@ -7,7 +7,7 @@ use alight_policy::Scheduler;
 use alight_sim::{Error, Outcome, Scenario};
 use alight_workload::Mode;
 use alight_workload::program::{
-    Attributes, Calibration, ChannelKind, Op, Program, TaskSpec, Workload,
+    Attributes, Calibration, ChannelKind, Instruments, Op, Program, TaskSpec, Workload,
 };
 use std::sync::atomic::AtomicBool;
 
@@ -123,7 +123,9 @@ pub fn given(programs: Vec<Vec<Op>>) -> Workload {
         counters: 4,
         marks: 4,
         histograms: vec![],
+        instruments: Instruments::default(),
         measures: vec![],
+        report: None,
         duration_ns: None,
         calibration: Calibration::Biggest,
         dma_latency_us: None,

@@ -12,8 +12,10 @@ use crate::assembler::Assembler;
 use crate::diagnostic::{Refusal, Remarks};
 use crate::measures::latency_measures;
 use crate::program::{
-    Attributes, HistogramId, Op, Program, TaskSpec, TimerMode, TimerOrigin, Workload,
+    Attributes, HistogramId, Instruments, Observation, Op, Program, TaskSpec, TimerMode,
+    TimerOrigin, Workload,
 };
+use crate::report::{CyclicThread, Cyclictest, Report};
 use options::Settings;
 
 /// All threads record into one histogram.
@@ -43,16 +45,29 @@ fn build(line: &str, settings: &Settings) -> Workload {
 
     let main = workload.add_program(main_program(settings.threads));
     push_task(&mut workload, main, Attributes::default(), Some(0));
-    let mut previous = None;
+    workload.instruments = Instruments {
+        stamps: settings.threads,
+        tallies: settings.threads,
+        desks: 0,
+    };
+    let mut threads = vec![];
     for thread in 0..settings.threads {
-        let period_ns = settings.period_us(thread) * NS_PER_US;
-        let program = match previous {
-            Some((period, program)) if period == period_ns => program,
-            _ => workload.add_program(thread_program(period_ns, settings.loops)),
-        };
-        previous = Some((period_ns, program));
-        push_task(&mut workload, program, settings.attributes(thread), None);
+        let interval_us = settings.period_us(thread);
+        let program = thread_program(thread, interval_us * NS_PER_US, settings.loops);
+        let program = workload.add_program(program);
+        let attributes = settings.attributes(thread);
+        threads.push(CyclicThread {
+            task: workload.tasks.len() as u32,
+            priority: attributes.rt_priority.unwrap_or(0),
+            interval_us,
+            latency: thread,
+        });
+        push_task(&mut workload, program, attributes, None);
     }
+    workload.report = Some(Report::Cyclictest(Cyclictest {
+        dma_latency_us: settings.dma_latency_us,
+        threads,
+    }));
     workload
 }
 
@@ -65,7 +80,7 @@ fn main_program(threads: u32) -> Program {
     asm.finish()
 }
 
-fn thread_program(period_ns: u64, loops: Option<u64>) -> Program {
+fn thread_program(thread: u32, period_ns: u64, loops: Option<u64>) -> Program {
     let mut asm = Assembler::default();
     asm.repeat(loops.unwrap_or(u64::MAX), |body| {
         body.op(Op::Timer {
@@ -75,6 +90,14 @@ fn thread_program(period_ns: u64, loops: Option<u64>) -> Program {
             origin: TimerOrigin::FirstUse,
             histogram: Some(LATENCY),
         });
+        body.op(Op::Observe(Observation::StampTimer {
+            stamp: thread,
+            slot: 0,
+        }));
+        body.op(Op::Observe(Observation::Lapse {
+            stamp: thread,
+            tally: thread,
+        }));
         body.op(Op::Run { ns: LOOP_NS });
     });
     asm.finish()

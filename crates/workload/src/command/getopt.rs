@@ -4,6 +4,9 @@
 
 use crate::diagnostic::{Place, Refusal, nearest};
 
+/// Highest CPU number that an affinity may name.
+const MAX_CPU: i64 = 8191;
+
 /// Whether an option takes a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Value {
@@ -234,6 +237,31 @@ pub(super) fn number(
         Ok(n) if n <= most => Ok(n),
         _ => Err(refuse("which is too large")),
     }
+}
+
+/// A list such as `0-3,8`, in rising order.
+pub(super) fn cpu_list<T>(found: &Found<T>, list: &str) -> Result<Vec<u32>, Refusal> {
+    let cpu = |text: &str| number(found.place, &found.spelling, text, 0, MAX_CPU);
+    let mut cpus = Vec::new();
+    for part in list.split(',') {
+        let (first, last) = match part.split_once('-') {
+            Some((first, last)) => (cpu(first)?, cpu(last)?),
+            None => (cpu(part)?, cpu(part)?),
+        };
+        if first > last {
+            return Err(Refusal::new(
+                found.place,
+                format!(
+                    "{} has the range `{part}`, which runs backwards; write {last}-{first}",
+                    found.spelling
+                ),
+            ));
+        }
+        cpus.extend((first..=last).map(|cpu| cpu as u32));
+    }
+    cpus.sort_unstable();
+    cpus.dedup();
+    Ok(cpus)
 }
 
 #[cfg(test)]

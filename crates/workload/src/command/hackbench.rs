@@ -1,29 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `hackbench` of rt-tests 2.x: groups of senders that spray messages at all receivers of their group.
-//!
-//! A parent forks all workers; each says that it is ready on one channel and polls another; the
-//! parent collects all of them, takes the time, and lets all go with one byte that nobody consumes.
-//! The measured time ends when the parent has reaped the last worker.
+//! `hackbench` of rt-tests 2.x: its options. What it does is in [`super::messaging`].
 
 use super::getopt::{self, Found, Spec, Value, Word, number};
-use super::{MAX_TASKS, refuse_operands};
-use crate::assembler::Assembler;
-use crate::diagnostic::{Place, Refusal, Remarks};
-use crate::program::{
-    Attributes, Better, ChannelKind, Measure, MeasureSource, Op, Policy, ProgramId, TaskSpec,
-    Workload,
-};
+use super::messaging::{self, Settings};
+use super::refuse_operands;
+use crate::diagnostic::{Refusal, Remarks};
+use crate::program::{ChannelKind, Workload};
+use crate::report::Report;
 
 /// Bytes that a message may have: workers build it on their stack, which is 8 MiB by default.
 const MAX_DATASIZE: i64 = 8 << 20;
-/// Channel on which workers say that they are ready.
-const READY: u32 = 0;
-/// Channel that becomes readable when all may go.
-const WAKE: u32 = 1;
-/// First data channel.
-const FIRST_DATA: u32 = 2;
-const START: u32 = 0;
-const STOP: u32 = 1;
 
 #[derive(Debug, Clone, Copy)]
 enum Opt {
@@ -61,26 +47,18 @@ const SPECS: &[Spec<Opt>] = &[
     spec('P', "processes", Value::No, Opt::Processes),
 ];
 
-/// The options, with rt-tests' defaults.
-struct Settings {
-    groups: u32,
-    fds: u32,
-    loops: u32,
-    datasize: u32,
-    channel: ChannelKind,
-    threads: bool,
-    fifo: bool,
-}
-
 pub(super) fn compile(
     line: &str,
     words: &[Word],
     _remarks: &mut Remarks,
 ) -> Result<Workload, Refusal> {
     let settings = read_settings(words)?;
-    Ok(build(line, &settings))
+    let mut workload = messaging::build(line, &settings);
+    workload.report = Some(Report::Hackbench(settings.report()));
+    Ok(workload)
 }
 
+/// Reads the options over rt-tests' defaults.
 fn read_settings(words: &[Word]) -> Result<Settings, Refusal> {
     let parsed = getopt::parse("hackbench", SPECS, words)?;
     let mut settings = Settings {
@@ -91,6 +69,7 @@ fn read_settings(words: &[Word]) -> Result<Settings, Refusal> {
         channel: ChannelKind::Socket,
         threads: false,
         fifo: false,
+        comm: "hackbench",
     };
     for found in &parsed.options {
         let positive = |most: i64| positive_number(found, most);
@@ -124,147 +103,11 @@ fn read_settings(words: &[Word]) -> Result<Settings, Refusal> {
         }
     }
     refuse_operands("hackbench", &parsed.operands)?;
-    refuse_too_many(words, &settings)?;
+    settings.refuse_too_many(words, "-g or -f")?;
     Ok(settings)
 }
 
 fn positive_number(found: &Found<Opt>, most: i64) -> Result<u32, Refusal> {
     let text = found.value.as_deref().unwrap_or_default();
     number(found.place, &found.spelling, text, 1, most).map(|n| n as u32)
-}
-
-fn refuse_too_many(words: &[Word], settings: &Settings) -> Result<(), Refusal> {
-    let tasks = u64::from(settings.groups) * u64::from(settings.fds) * 2;
-    if tasks <= MAX_TASKS {
-        return Ok(());
-    }
-    Err(Refusal::new(
-        words
-            .first()
-            .map_or(Place { line: 1, column: 1 }, |w| w.place),
-        format!(
-            "{} groups of 2 * {} tasks are {tasks} tasks, expected at most {MAX_TASKS}; lower -g or -f",
-            settings.groups, settings.fds
-        ),
-    ))
-}
-
-fn build(line: &str, settings: &Settings) -> Workload {
-    let mut workload = Workload::empty(line);
-    let data_channels = settings.groups * settings.fds;
-    workload.channels = vec![settings.channel; (FIRST_DATA + data_channels) as usize];
-    workload.marks = 2;
-    workload.measures = vec![Measure {
-        name: "elapsed_s".to_owned(),
-        unit: "s",
-        better: Better::Lower,
-        source: MeasureSource::Elapsed {
-            from: START,
-            to: STOP,
-        },
-    }];
-
-    let workers = data_channels * 2;
-    let parent = parent_program(&mut workload, settings, workers);
-    push_task(&mut workload, parent, Some(0), 0);
-    for group in 0..settings.groups {
-        add_group(&mut workload, settings, FIRST_DATA + group * settings.fds);
-    }
-    workload
-}
-
-/// Adds one group: its receivers, then its senders, in the order in which they are forked.
-fn add_group(workload: &mut Workload, settings: &Settings, first_channel: u32) {
-    for channel in first_channel..first_channel + settings.fds {
-        let program = receiver_program(workload, settings, channel);
-        push_worker(workload, settings, program);
-    }
-    let program = sender_program(workload, settings, first_channel);
-    for _ in 0..settings.fds {
-        push_worker(workload, settings, program);
-    }
-}
-
-fn parent_program(workload: &mut Workload, settings: &Settings, workers: u32) -> ProgramId {
-    let mut asm = Assembler::default();
-    for task in 1..=workers {
-        asm.op(Op::Fork { task });
-    }
-    if settings.fifo {
-        workload.attributes.push(Attributes {
-            policy: Some(Policy::Fifo),
-            rt_priority: Some(1),
-            ..Attributes::default()
-        });
-        asm.op(Op::SetAttributes { attributes: 0 });
-    }
-    asm.repeat(u64::from(workers), |body| {
-        body.op(Op::Read {
-            channel: READY,
-            bytes: 1,
-        });
-    });
-    asm.op(Op::Mark { mark: START });
-    asm.op(Op::Write {
-        channel: WAKE,
-        bytes: 1,
-    });
-    asm.op(Op::WaitChildren);
-    asm.op(Op::Mark { mark: STOP });
-    workload.add_program(asm.finish())
-}
-
-fn get_ready(asm: &mut Assembler) {
-    asm.op(Op::Write {
-        channel: READY,
-        bytes: 1,
-    });
-    asm.op(Op::Poll { channel: WAKE });
-}
-
-fn sender_program(workload: &mut Workload, settings: &Settings, first_channel: u32) -> ProgramId {
-    let mut asm = Assembler::default();
-    get_ready(&mut asm);
-    asm.repeat(u64::from(settings.loops), |body| {
-        for channel in first_channel..first_channel + settings.fds {
-            body.op(Op::Write {
-                channel,
-                bytes: settings.datasize,
-            });
-        }
-    });
-    workload.add_program(asm.finish())
-}
-
-fn receiver_program(workload: &mut Workload, settings: &Settings, channel: u32) -> ProgramId {
-    let mut asm = Assembler::default();
-    get_ready(&mut asm);
-    let messages = u64::from(settings.loops) * u64::from(settings.fds);
-    asm.repeat(messages, |body| {
-        body.op(Op::Read {
-            channel,
-            bytes: settings.datasize,
-        });
-    });
-    workload.add_program(asm.finish())
-}
-
-fn push_worker(workload: &mut Workload, settings: &Settings, program: ProgramId) {
-    let process = if settings.threads {
-        0
-    } else {
-        workload.tasks.len() as u32
-    };
-    push_task(workload, program, None, process);
-}
-
-fn push_task(workload: &mut Workload, program: ProgramId, start_ns: Option<u64>, process: u32) {
-    workload.tasks.push(TaskSpec {
-        comm: "hackbench".to_owned(),
-        program,
-        attributes: Attributes::default(),
-        start_ns,
-        process,
-        working_set_bytes: None,
-    });
 }

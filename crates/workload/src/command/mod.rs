@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Command lines of the real tools, read as those tools read them.
 
+mod adrestia;
 mod cyclictest;
+mod frames;
 mod getopt;
 mod hackbench;
+mod messaging;
+mod perf_bench;
+mod schbench;
 mod sysbench;
 
 use crate::diagnostic::{Place, Refusal, Remarks, nearest};
@@ -11,8 +16,12 @@ use crate::program::Workload;
 use getopt::Word;
 
 const TOOLS: &[(&str, Compile)] = &[
+    ("adrestia", adrestia::compile),
     ("cyclictest", cyclictest::compile),
+    ("frames", frames::compile),
     ("hackbench", hackbench::compile),
+    ("perf", perf_bench::compile),
+    ("schbench", schbench::compile),
     ("sysbench", sysbench::compile),
 ];
 

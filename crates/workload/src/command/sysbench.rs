@@ -12,15 +12,22 @@ mod options;
 use super::getopt::Word;
 use crate::assembler::Assembler;
 use crate::diagnostic::{Refusal, Remarks};
+use crate::measures::elapsed_s;
 use crate::program::{
-    Attributes, Better, CounterId, Measure, MeasureSource, Op, Program, TaskSpec, Workload,
+    Attributes, Better, CounterId, Instruments, Measure, MeasureSource, Observation, Op, Program,
+    TallyId, TaskSpec, Workload,
 };
-use options::{Settings, Test};
+use crate::report::{self, Report, Span, SysbenchTest as Test};
+use options::Settings;
 
 /// Numbers dealt to workers.
 const DEALT: CounterId = 0;
 /// Events completed.
 const EVENTS: CounterId = 1;
+/// Of worker k: events completed, and us in them.
+const FIRST_OF_WORKERS: CounterId = 2;
+/// Times of events, all workers.
+const LATENCY: TallyId = 0;
 const START: u32 = 0;
 const STOP: u32 = 1;
 const START_BARRIER: u32 = 0;
@@ -39,12 +46,19 @@ pub(super) fn compile(
     remarks: &mut Remarks,
 ) -> Result<Workload, Refusal> {
     let settings = options::read(words, remarks)?;
-    Ok(build(line, &settings))
+    let mut workload = build(line, &settings);
+    workload.report = Some(Report::Sysbench(report(&settings)));
+    Ok(workload)
 }
 
 fn build(line: &str, settings: &Settings) -> Workload {
     let mut workload = Workload::empty(line);
-    workload.counters = 2;
+    workload.counters = FIRST_OF_WORKERS + 2 * settings.threads;
+    workload.instruments = Instruments {
+        stamps: settings.threads,
+        tallies: 1,
+        desks: 0,
+    };
     workload.marks = 2;
     workload.barriers = vec![settings.threads + 1];
     if let Test::Threads { locks, .. } = settings.test {
@@ -54,11 +68,27 @@ fn build(line: &str, settings: &Settings) -> Workload {
 
     let main = workload.add_program(main_program(settings.threads));
     push_task(&mut workload, main, Some(0));
-    let worker = workload.add_program(worker_program(settings));
-    for _ in 0..settings.threads {
-        push_task(&mut workload, worker, None);
+    for worker in 0..settings.threads {
+        let program = workload.add_program(worker_program(settings, worker));
+        push_task(&mut workload, program, None);
     }
     workload
+}
+
+fn report(settings: &Settings) -> report::Sysbench {
+    report::Sysbench {
+        version: settings.version,
+        test: settings.test,
+        threads: settings.threads,
+        elapsed: Span {
+            from: START,
+            to: STOP,
+        },
+        events: EVENTS,
+        latency: LATENCY,
+        events_of_first: FIRST_OF_WORKERS,
+        busy_of_first: FIRST_OF_WORKERS + settings.threads,
+    }
 }
 
 fn measures(settings: &Settings) -> Vec<Measure> {
@@ -69,15 +99,7 @@ fn measures(settings: &Settings) -> Vec<Measure> {
         source: MeasureSource::Counter { counter: EVENTS },
     }];
     if settings.events.is_some() {
-        measures.push(Measure {
-            name: "elapsed_s".to_owned(),
-            unit: "s",
-            better: Better::Lower,
-            source: MeasureSource::Elapsed {
-                from: START,
-                to: STOP,
-            },
-        });
+        measures.push(elapsed_s(START, STOP));
     }
     measures
 }
@@ -96,7 +118,7 @@ fn main_program(threads: u32) -> Program {
     asm.finish()
 }
 
-fn worker_program(settings: &Settings) -> Program {
+fn worker_program(settings: &Settings, worker: u32) -> Program {
     let modulo = match settings.test {
         Test::Threads { locks, .. } => locks,
         Test::Cpu { .. } => 0,
@@ -112,8 +134,22 @@ fn worker_program(settings: &Settings) -> Program {
     asm.op(Op::Barrier {
         barrier: START_BARRIER,
     });
-    asm.for_each_dealt(take, |body| {
+    let stamp = worker;
+    let own_events = FIRST_OF_WORKERS + worker;
+    asm.while_given(take, |body| {
+        body.op(Op::Observe(Observation::Stamp { stamp }));
         event(body, settings.test);
+        body.op(Op::Observe(Observation::Lapse {
+            stamp,
+            tally: LATENCY,
+        }));
+        body.op(Op::Observe(Observation::AddLapse {
+            stamp,
+            counter: own_events + settings.threads,
+        }));
+        body.op(Op::Count {
+            counter: own_events,
+        });
         body.op(Op::Count { counter: EVENTS });
     });
     asm.finish()

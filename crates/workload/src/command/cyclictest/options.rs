@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Options of `cyclictest`: rt-tests 2.4, and older spellings that published command lines use.
 
-use super::super::getopt::{self, Found, Spec, Value, Word, number};
+use super::super::getopt::{self, Found, Spec, Value, Word, cpu_list, number};
 use super::super::{MAX_TASKS, refuse_operands};
 use crate::diagnostic::{Place, Refusal, Remarks, nearest};
 use crate::program::{Attributes, Policy};
@@ -150,8 +150,6 @@ const POLICIES: &[(&str, Policy)] = &[
 ];
 
 const MAX_INT: i64 = i32::MAX as i64;
-/// Highest CPU number that an affinity may name.
-const MAX_CPU: i64 = 8191;
 /// Longest run, s: 100 days.
 const MAX_DURATION_S: i64 = 8_640_000;
 const NS_PER_S: u64 = 1_000_000_000;
@@ -347,31 +345,6 @@ fn duration_ns(found: &Found<Opt>, value: &str) -> Result<Option<u64>, Refusal> 
     let count = number(found.place, &found.spelling, digits, 0, most)?;
     let seconds = (count * unit_s) as u64;
     Ok((seconds > 0).then_some(seconds * NS_PER_S))
-}
-
-/// A list such as `0-3,8`, in rising order.
-fn cpu_list(found: &Found<Opt>, list: &str) -> Result<Vec<u32>, Refusal> {
-    let cpu = |text: &str| number(found.place, &found.spelling, text, 0, MAX_CPU);
-    let mut cpus = Vec::new();
-    for part in list.split(',') {
-        let (first, last) = match part.split_once('-') {
-            Some((first, last)) => (cpu(first)?, cpu(last)?),
-            None => (cpu(part)?, cpu(part)?),
-        };
-        if first > last {
-            return Err(Refusal::new(
-                found.place,
-                format!(
-                    "{} has the range `{part}`, which runs backwards; write {last}-{first}",
-                    found.spelling
-                ),
-            ));
-        }
-        cpus.extend((first..=last).map(|cpu| cpu as u32));
-    }
-    cpus.sort_unstable();
-    cpus.dedup();
-    Ok(cpus)
 }
 
 #[cfg(test)]

@@ -4,19 +4,12 @@
 use super::super::MAX_TASKS;
 use super::super::getopt::{Word, number};
 use crate::diagnostic::{Place, Refusal, Remarks, nearest};
-
-/// What is run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Test {
-    /// Contended mutexes and yields.
-    Threads { yields: u32, locks: u32 },
-    /// Computing primes.
-    Cpu { max_prime: u32 },
-}
+use crate::report::{SysbenchTest as Test, SysbenchVersion as Version};
 
 /// A command line, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Settings {
+    pub version: Version,
     pub test: Test,
     pub threads: u32,
     /// Events in all; `None`: no limit.
@@ -221,6 +214,11 @@ impl Draft {
         let events = self.events.unwrap_or(default_events);
         let time_s = self.time_s.unwrap_or(default_time_s);
         let settings = Settings {
+            version: if self.version_0_4 {
+                Version::V0_4
+            } else {
+                Version::V1_0
+            },
             test,
             threads: self.threads.unwrap_or(1),
             events: u64::try_from(events).ok().filter(|n| *n > 0),
@@ -383,7 +381,12 @@ mod tests {
             ("run threads --time=0", threads, 1, None, None),
         ];
         for (line, test, threads, events, time_ns) in table {
+            let version = match line.contains("--test=") {
+                true => Version::V0_4,
+                false => Version::V1_0,
+            };
             let expected = Settings {
+                version,
                 test,
                 threads,
                 events,

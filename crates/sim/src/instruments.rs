@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What tools measure with, and the two ways of waiting that only schbench has: desks where tasks
+//! queue for an answer, and a spinlock for each CPU.
+//!
+//! Measuring takes no time and is no event: a run is the same with and without it.
+
+use crate::exec::Effect;
+use crate::state::Sim;
+use crate::tally::Tally;
+use crate::timeline::NONE;
+use alight_workload::program::Observation;
+
+/// How often a spinning task looks at the lock, ns. The tool looks all the time; a lock that comes
+/// free is noticed late by half of this on average.
+const SPIN_NS: u64 = 2_000;
+
+/// Tasks that wait for an answer, and who gives it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Desk {
+    /// Task, and the stamp that it wants the answer's time in; the latest comes last.
+    callers: Vec<(u32, u32)>,
+    /// Who serves, if it sleeps.
+    server: Option<u32>,
+    closed: bool,
+}
+
+/// All of the run's instruments.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Instruments {
+    pub stamps: Vec<u64>,
+    pub tallies: Vec<Tally>,
+    pub desks: Vec<Desk>,
+    /// What a rate was last taken of, by its tally: the counter, and when, ns.
+    rates: Vec<Option<(u64, u64)>>,
+    /// Of each workload the locks of all CPUs; [`NONE`]: free.
+    cpu_locks: Vec<u32>,
+    nr_cpus: usize,
+}
+
+impl Instruments {
+    /// Adds what a workload has.
+    pub fn add(&mut self, given: &alight_workload::program::Instruments, nr_cpus: usize) {
+        let grown = |now: usize, by: u32| now + by as usize;
+        let (stamps, tallies) = (&mut self.stamps, &mut self.tallies);
+        stamps.resize(grown(stamps.len(), given.stamps), 0);
+        tallies.resize(grown(tallies.len(), given.tallies), Tally::default());
+        self.rates.resize(tallies.len(), None);
+        self.desks
+            .resize(grown(self.desks.len(), given.desks), Desk::default());
+        self.nr_cpus = nr_cpus;
+        self.cpu_locks.resize(self.cpu_locks.len() + nr_cpus, NONE);
+    }
+
+    /// Makes room for as many callers as there are tasks: the loop does not allocate.
+    pub fn reserve(&mut self, tasks: usize) {
+        for desk in &mut self.desks {
+            desk.callers.reserve_exact(tasks);
+        }
+    }
+}
+
+/// Microseconds of `gettimeofday` between two times, ns.
+fn lapse_us(from: u64, to: u64) -> u64 {
+    (to / 1000).saturating_sub(from / 1000)
+}
+
+impl Sim<'_> {
+    pub fn observe(&mut self, task: usize, observation: Observation) {
+        let now = self.now;
+        let tools = &mut self.instruments;
+        let since = |tools: &Instruments, stamp: u32| lapse_us(tools.stamps[stamp as usize], now);
+        match observation {
+            Observation::Stamp { stamp } => tools.stamps[stamp as usize] = now,
+            Observation::StampTimer { stamp, slot } => {
+                tools.stamps[stamp as usize] = self.tasks[task].timers[slot as usize];
+            }
+            Observation::Lapse { stamp, tally } => {
+                let lapse = since(tools, stamp);
+                tools.tallies[tally as usize].record(lapse);
+            }
+            Observation::LapseAboveZero { stamp, tally } => {
+                let lapse = since(tools, stamp);
+                if lapse != 0 {
+                    tools.tallies[tally as usize].record(lapse);
+                }
+            }
+            Observation::AddLapse { stamp, counter } => {
+                self.counters[counter as usize] += since(tools, stamp);
+            }
+            Observation::TakeShare {
+                counter,
+                parts,
+                tally,
+            } => {
+                let sum = std::mem::take(&mut self.counters[counter as usize]);
+                tools.tallies[tally as usize].record(sum / u64::from(parts));
+            }
+            Observation::Rate { counter, tally } => {
+                let count = self.counters[counter as usize];
+                let last = tools.rates[tally as usize].replace((count, now));
+                let rate = last.map_or(0, |(before, at)| {
+                    count.saturating_sub(before) * 1_000_000 / lapse_us(at, now).max(1)
+                });
+                tools.tallies[tally as usize].record(rate);
+            }
+            Observation::CountLate {
+                stamp,
+                limit_ns,
+                counter,
+            } => {
+                let late = now.saturating_sub(tools.stamps[stamp as usize]) > limit_ns;
+                self.counters[counter as usize] += u64::from(late);
+            }
+            Observation::Clear { tally } => tools.tallies[tally as usize].clear(),
+        }
+    }
+
+    /// The current task of `cpu` queues, wakes the server if that sleeps, and waits.
+    pub fn call(&mut self, cpu: usize, desk: u32, stamp: u32) -> Effect {
+        let caller = self.cpus[cpu].curr;
+        let state = &mut self.instruments.desks[desk as usize];
+        if state.closed {
+            return Effect::Done;
+        }
+        state.callers.push((caller, stamp));
+        self.wake_server(cpu, desk);
+        self.charge(cpu, self.costs(cpu).futex);
+        self.sleep_current(cpu);
+        Effect::DoneAfterSleep
+    }
+
+    pub fn close(&mut self, cpu: usize, desk: u32) -> Effect {
+        self.instruments.desks[desk as usize].closed = true;
+        self.wake_server(cpu, desk);
+        Effect::Done
+    }
+
+    fn wake_server(&mut self, cpu: usize, desk: u32) {
+        if let Some(server) = self.instruments.desks[desk as usize].server.take() {
+            self.charge(cpu, self.costs(cpu).futex);
+            self.wake(cpu, server, false);
+        }
+    }
+
+    /// Wakes all callers; the answer's time is that at which the list was taken.
+    pub fn serve(&mut self, cpu: usize, id: u32, done: u32) -> Effect {
+        let server = self.cpus[cpu].curr;
+        let desk = &mut self.instruments.desks[id as usize];
+        if desk.callers.is_empty() && desk.closed {
+            return Effect::Jump(done);
+        }
+        if desk.callers.is_empty() {
+            desk.server = Some(server);
+            self.charge(cpu, self.costs(cpu).futex);
+            self.sleep_current(cpu);
+            return Effect::RetryAfterSleep;
+        }
+        while let Some((caller, stamp)) = self.instruments.desks[id as usize].callers.pop() {
+            self.instruments.stamps[stamp as usize] = self.now;
+            self.charge(cpu, self.costs(cpu).futex);
+            self.wake(cpu, caller, false);
+        }
+        Effect::Done
+    }
+
+    /// How long the current task of `cpu` spins before it looks at the CPU's lock again.
+    pub fn spin_ns(&self, cpu: usize, task: usize) -> u64 {
+        match self.instruments.cpu_locks[self.cpu_lock(task, cpu)] {
+            NONE => 0,
+            _ => SPIN_NS,
+        }
+    }
+
+    pub fn lock_cpu(&mut self, cpu: usize, task: usize) -> Effect {
+        let lock = self.cpu_lock(task, cpu);
+        let holder = &mut self.instruments.cpu_locks[lock];
+        if *holder != NONE {
+            return Effect::Jump(self.tasks[task].pc);
+        }
+        *holder = task as u32;
+        self.tasks[task].register = cpu as u32;
+        Effect::Done
+    }
+
+    /// The task may have moved since it took the lock; a lock that it does not hold stays.
+    pub fn unlock_cpu(&mut self, task: usize) -> Effect {
+        let lock = self.cpu_lock(task, self.tasks[task].register as usize);
+        let holder = &mut self.instruments.cpu_locks[lock];
+        if *holder == task as u32 {
+            *holder = NONE;
+        }
+        Effect::Done
+    }
+
+    fn cpu_lock(&self, task: usize, cpu: usize) -> usize {
+        self.tasks[task].workload as usize * self.instruments.nr_cpus + cpu
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Stopwatches, counters of late frames, rates; desks and the locks of CPUs.
+
+use crate::state::Sim;
+use crate::tally::Tally;
+use crate::testbed::{Given, MS, begin, machine, task, workload};
+use alight_workload::program::{Instruments, Observation, Op, TimerMode, TimerOrigin};
+
+const END: u64 = 10_000 * MS;
+
+fn run(ms: u64) -> Op {
+    Op::Run { ns: ms * MS }
+}
+
+fn sleep(ms: u64) -> Op {
+    Op::Sleep { ns: ms * MS }
+}
+
+fn observe(observation: Observation) -> Op {
+    Op::Observe(observation)
+}
+
+/// Runs the tasks, each on the CPU given with it, where nothing costs anything.
+fn on(tasks: &[(u32, Given)], test: impl FnOnce(&mut Sim)) {
+    let tasks: Vec<Given> = tasks
+        .iter()
+        .map(|(cpu, task)| task.clone().on(&[*cpu]))
+        .collect();
+    let mut workload = workload(&tasks);
+    workload.instruments = Instruments {
+        stamps: 2,
+        tallies: 2,
+        desks: 1,
+    };
+    begin(&machine(4, 4), &workload, |sim| {
+        sim.until(END);
+        test(sim);
+    });
+}
+
+fn samples(tally: &Tally) -> Vec<(u64, u64)> {
+    tally.buckets().collect()
+}
+
+#[test]
+fn a_lapse_is_the_difference_of_two_times_cut_to_microseconds() {
+    // Starts at 1.0009 us: from 1 us to 2 us is 1, though hardly any time passes.
+    let ops = [
+        observe(Observation::Stamp { stamp: 0 }),
+        Op::Run { ns: 200 },
+        observe(Observation::Lapse { stamp: 0, tally: 0 }),
+        observe(Observation::Stamp { stamp: 0 }),
+        Op::Run { ns: 300 },
+        observe(Observation::Lapse { stamp: 0, tally: 0 }),
+        observe(Observation::LapseAboveZero { stamp: 0, tally: 1 }),
+        observe(Observation::AddLapse {
+            stamp: 1,
+            counter: 0,
+        }),
+    ];
+    on(&[(0, task(1_900, &ops))], |sim| {
+        assert_eq!(samples(&sim.instruments.tallies[0]), [(0, 1), (1, 1)]);
+        assert_eq!(sim.instruments.tallies[1].count(), 0);
+        assert_eq!(sim.counters[0], 2, "since 0");
+    });
+}
+
+#[test]
+fn a_timers_point_is_what_it_waited_for() {
+    let timer = Op::Timer {
+        slot: 0,
+        period_ns: 10 * MS,
+        mode: TimerMode::SkipMissed,
+        origin: TimerOrigin::FirstUse,
+        histogram: None,
+    };
+    let ops = [
+        timer,
+        run(4),
+        observe(Observation::StampTimer { stamp: 0, slot: 0 }),
+        observe(Observation::Lapse { stamp: 0, tally: 0 }),
+    ];
+    on(&[(0, task(0, &ops))], |sim| {
+        assert_eq!(samples(&sim.instruments.tallies[0])[0].1, 1);
+        assert_eq!(sim.instruments.tallies[0].last(), 4000);
+    });
+}
+
+#[test]
+fn late_is_more_than_the_limit() {
+    let late = |ms: u64| {
+        observe(Observation::CountLate {
+            stamp: 0,
+            limit_ns: ms * MS,
+            counter: 0,
+        })
+    };
+    let ops = [
+        observe(Observation::Stamp { stamp: 0 }),
+        run(5),
+        late(4),
+        late(5),
+        late(6),
+    ];
+    on(&[(0, task(0, &ops))], |sim| {
+        assert_eq!(sim.counters[0], 1);
+    });
+}
+
+#[test]
+fn shares_rates_and_forgetting() {
+    let count = Op::Count { counter: 0 };
+    let rate = observe(Observation::Rate {
+        counter: 0,
+        tally: 0,
+    });
+    let ops = [
+        rate,
+        count,
+        count,
+        count,
+        run(500),
+        rate,
+        observe(Observation::TakeShare {
+            counter: 0,
+            parts: 2,
+            tally: 1,
+        }),
+    ];
+    on(&[(0, task(0, &ops))], |sim| {
+        assert_eq!(samples(&sim.instruments.tallies[0]), [(0, 1), (6, 1)]);
+        assert_eq!(samples(&sim.instruments.tallies[1]), [(1, 1)]);
+        assert_eq!(sim.counters[0], 0);
+    });
+    let forgets = [&ops[..], &[observe(Observation::Clear { tally: 0 })]].concat();
+    on(&[(0, task(0, &forgets))], |sim| {
+        assert_eq!(sim.instruments.tallies[0].count(), 0);
+        assert_eq!(sim.instruments.tallies[1].count(), 1);
+    });
+}
+
+/// Two workers call while the server is busy: it answers both at once, and their stamps say when.
+#[test]
+fn a_desk_answers_all_who_wait() {
+    let call = |stamp| Op::Call { desk: 0, stamp };
+    let worker = |stamp, mark| [call(stamp), run(1), Op::Mark { mark }, call(stamp)];
+    let server = [
+        run(10),
+        Op::Serve { desk: 0, done: 4 },
+        run(100),
+        Op::Serve { desk: 0, done: 4 },
+        Op::Mark { mark: 2 },
+    ];
+    let tasks = [
+        (0, task(0, &server)),
+        (1, task(MS, &worker(0, 0))),
+        (2, task(2 * MS, &worker(1, 1))),
+    ];
+    on(&tasks, |sim| {
+        let passed: Vec<u64> = (0..2).map(|mark| sim.passed(mark).0 / MS).collect();
+        assert_eq!(passed, [11, 11]);
+        assert_eq!(sim.instruments.stamps, [110 * MS, 110 * MS]);
+        assert_eq!(sim.workloads[0].alive, 0, "everybody went on");
+    });
+}
+
+#[test]
+fn a_closed_desk_keeps_nobody_waiting() {
+    let server = [Op::Serve { desk: 0, done: 1 }, Op::Mark { mark: 0 }];
+    let closer = [sleep(20), Op::Close { desk: 0 }];
+    let late = [Op::Call { desk: 0, stamp: 0 }, Op::Mark { mark: 1 }];
+    let tasks = [
+        (0, task(0, &server)),
+        (1, task(0, &closer)),
+        (2, task(30 * MS, &late)),
+    ];
+    on(&tasks, |sim| {
+        assert_eq!(sim.passed(0).0 / MS, 20);
+        assert_eq!(sim.passed(1).0 / MS, 30);
+        assert_eq!(sim.workloads[0].alive, 0);
+    });
+}
+
+/// Holding the lock of CPU 0 while asleep makes whoever wants it there spin, and nobody elsewhere.
+#[test]
+fn the_lock_of_a_cpu_is_spun_for() {
+    let work = [Op::LockCpu, run(1), Op::UnlockCpu];
+    let holder = [&[Op::LockCpu, sleep(20), Op::UnlockCpu][..], &[]].concat();
+    let wants = |mark| [&work[..], &[Op::Mark { mark }]].concat();
+    let tasks = [
+        (0, task(0, &holder)),
+        (0, task(5 * MS, &wants(0))),
+        (1, task(5 * MS, &wants(1))),
+    ];
+    on(&tasks, |sim| {
+        let here = sim.passed(0).0;
+        assert!((21 * MS..22 * MS).contains(&here), "{here}");
+        assert_eq!(sim.passed(1).0 / MS, 6);
+        let spun = sim.tasks[1].sum_exec / MS;
+        assert!((15..=16).contains(&spun), "{spun} ms of running");
+    });
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The histogram that fio has and schbench took over: exact below 512, then 256 buckets to each
+//! power of two. What tools print of their samples is read off this one.
+
+/// Bits of a value that a bucket keeps (`PLAT_BITS` of schbench 24e32b8).
+const BITS: u32 = 8;
+/// Buckets of a group.
+const PER_GROUP: u64 = 1 << BITS;
+/// Groups, one for each number of lost bits (`PLAT_GROUP_NR`).
+const GROUPS: u64 = 19;
+/// Buckets in all.
+const BUCKETS: usize = (GROUPS * PER_GROUP) as usize;
+
+/// Samples of a tool: whole microseconds, or counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tally {
+    count: u64,
+    sum: u64,
+    min: u64,
+    max: u64,
+    last: u64,
+    lowest_seen: u64,
+    buckets: Box<[u32]>,
+}
+
+impl Default for Tally {
+    fn default() -> Self {
+        Tally {
+            count: 0,
+            sum: 0,
+            min: u64::MAX,
+            max: 0,
+            last: 0,
+            lowest_seen: 0,
+            buckets: vec![0; BUCKETS].into(),
+        }
+    }
+}
+
+impl Tally {
+    /// Adds a sample.
+    pub fn record(&mut self, value: u64) {
+        self.count += 1;
+        self.sum += value;
+        self.min = self.min.min(value);
+        self.max = self.max.max(value);
+        self.last = value;
+        if self.lowest_seen == 0 || value < self.lowest_seen {
+            self.lowest_seen = value;
+        }
+        let bucket = &mut self.buckets[bucket(value)];
+        *bucket = bucket.saturating_add(1);
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.buckets.fill(0);
+        let buckets = std::mem::take(&mut self.buckets);
+        *self = Tally {
+            count: 0,
+            sum: 0,
+            min: u64::MAX,
+            max: 0,
+            last: 0,
+            lowest_seen: 0,
+            buckets,
+        };
+    }
+
+    /// Samples.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Sum of the samples.
+    pub fn sum(&self) -> u64 {
+        self.sum
+    }
+
+    /// Smallest sample; `None`: there is none.
+    pub fn min(&self) -> Option<u64> {
+        (self.count != 0).then_some(self.min)
+    }
+
+    /// The smallest sample as schbench keeps it (`add_lat`), where a minimum of 0 counts as unset.
+    pub fn lowest_seen(&self) -> u64 {
+        self.lowest_seen
+    }
+
+    /// Largest sample, 0 if there is none.
+    pub fn max(&self) -> u64 {
+        self.max
+    }
+
+    /// The latest sample, 0 if there is none.
+    pub fn last(&self) -> u64 {
+        self.last
+    }
+
+    /// What the buckets stand for and how many samples each holds, in rising order.
+    pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> {
+        let filled = |(at, &n): (usize, &u32)| (n != 0).then(|| (value(at), u64::from(n)));
+        self.buckets.iter().enumerate().filter_map(filled)
+    }
+
+    /// The value at or below which `per_mille` thousandths of the samples are, as
+    /// `calc_percentiles` of schbench finds it, and how many samples are at or below it.
+    pub fn percentile(&self, per_mille: u32) -> Option<(u64, u64)> {
+        // In floating point, and in this order, as the tool has it: a report, no decision.
+        let wanted = f64::from(per_mille) / 10.0 / 100.0 * self.count as f64;
+        let mut below = 0;
+        self.buckets().find_map(|(value, n)| {
+            below += n;
+            (below as f64 >= wanted).then_some((value, below))
+        })
+    }
+
+    /// Of the samples in rising order the one at `count * per_mille / 1000`, counted from 0; exact
+    /// below 512. `per_mille` is below 1000.
+    pub fn sorted(&self, per_mille: u32) -> Option<u64> {
+        let place = self.count * u64::from(per_mille) / 1000;
+        let mut below = 0;
+        self.buckets().find_map(|(value, n)| {
+            below += n;
+            (below > place).then_some(value)
+        })
+    }
+}
+
+/// `plat_val_to_idx`
+fn bucket(value: u64) -> usize {
+    let value = value.min(u64::from(u32::MAX));
+    let bits = value.checked_ilog2().unwrap_or(0);
+    if bits <= BITS {
+        return value as usize;
+    }
+    let lost = bits - BITS;
+    let base = u64::from(lost + 1) << BITS;
+    let within = (value >> lost) & (PER_GROUP - 1);
+    ((base + within) as usize).min(BUCKETS - 1)
+}
+
+/// `plat_idx_to_val`: the middle of the bucket.
+fn value(bucket: usize) -> u64 {
+    let bucket = bucket as u64;
+    if bucket < 2 * PER_GROUP {
+        return bucket;
+    }
+    let lost = (bucket >> BITS) - 1;
+    let base = 1u64 << (lost + u64::from(BITS));
+    base + (bucket % PER_GROUP << lost) + (1 << lost) / 2
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(samples: impl IntoIterator<Item = u64>) -> Tally {
+        let mut tally = Tally::default();
+        samples.into_iter().for_each(|sample| tally.record(sample));
+        tally
+    }
+
+    #[test]
+    fn buckets_are_those_of_schbench() {
+        // Value, bucket, what the bucket stands for: computed by schbench's own functions.
+        let table = [
+            (0, 0, 0),
+            (1, 1, 1),
+            (255, 255, 255),
+            (256, 256, 256),
+            (511, 511, 511),
+            (512, 512, 513),
+            (513, 512, 513),
+            (1000, 756, 1001),
+            (1024, 768, 1026),
+            (16_864, 1799, 16_864),
+            (30_000, 2004, 29_984),
+            (1_000_000, 3304, 1_000_448),
+            (u64::from(u32::MAX), 4863, 67_043_328),
+            (u64::MAX, 4863, 67_043_328),
+        ];
+        for (sample, at, stands_for) in table {
+            assert_eq!(bucket(sample), at, "{sample}");
+            assert_eq!(value(at), stands_for, "{sample}");
+        }
+    }
+
+    #[test]
+    fn percentiles_of_schbench_and_positions_of_adrestia() {
+        let ramp = of(1..=100);
+        // Per mille, percentile, samples up to it, sorted.
+        let table = [
+            (0, 1, 1, 1),
+            (200, 20, 20, 21),
+            (500, 50, 50, 51),
+            (900, 90, 90, 91),
+            (999, 100, 100, 100),
+        ];
+        for (per_mille, value, below, sorted) in table {
+            assert_eq!(ramp.percentile(per_mille), Some((value, below)));
+            assert_eq!(ramp.sorted(per_mille), Some(sorted));
+        }
+        assert_eq!(of([]).percentile(500), None);
+        assert_eq!(of([]).sorted(500), None);
+    }
+
+    #[test]
+    fn extremes_sum_and_latest() {
+        let mut tally = of([7, 0, 3, 12, 5]);
+        let all = |t: &Tally| (t.count(), t.sum(), t.min(), t.max(), t.last());
+        assert_eq!(all(&tally), (5, 27, Some(0), 12, 5));
+        assert_eq!(tally.lowest_seen(), 3, "a minimum of 0 is replaced");
+        tally.clear();
+        assert_eq!(tally, Tally::default());
+        assert_eq!(all(&tally), (0, 0, None, 0, 0));
+    }
+}

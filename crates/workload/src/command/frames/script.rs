@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What a session of scrolling asks for: how many frames, and how much work each is. Drawn from the
+//! seed in integers, so that it is the same everywhere.
+
+use super::options::Settings;
+
+/// Between two phases of scrolling, ns.
+pub(super) const PAUSE_NS: u64 = 500_000_000;
+/// Shortest and longest phase, ns.
+const PHASE_NS: (u64, u64) = (1_000_000_000, 3_000_000_000);
+/// Least and most work of a background task at a time, ns.
+const BACKGROUND_NS: (u64, u64) = (200_000, 2_000_000);
+/// Shortest and longest sleep of a background task, ns: those of housekeeping on a phone.
+const BACKGROUND_PAUSE_NS: (u64, u64) = (20_000_000, 500_000_000);
+
+/// Work of a frame in thousandths of the mean: the middles of 32 equally likely parts of a
+/// log-normal distribution with sigma 0.3 (**assumed**), scaled to the mean 1000.
+const SPREAD: [u64; 32] = [
+    502, 579, 626, 662, 693, 721, 747, 771, 794, 816, 838, 860, 881, 903, 925, 947, 967, 992, 1016,
+    1041, 1067, 1095, 1124, 1156, 1190, 1229, 1272, 1323, 1385, 1466, 1584, 1828,
+];
+
+/// What a random number is for.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Stream {
+    Phases,
+    Ui,
+    Render,
+    Compositor,
+    Background,
+}
+
+/// A session.
+#[derive(Debug, Clone)]
+pub(super) struct Script {
+    seed: u64,
+    /// Frames of each phase of scrolling.
+    pub phases: Vec<u64>,
+}
+
+impl Script {
+    /// Phases and pauses until the duration is over.
+    pub fn of(settings: &Settings) -> Self {
+        let mut script = Script {
+            seed: settings.seed,
+            phases: vec![],
+        };
+        let mut left = settings.duration_ns;
+        while left >= settings.period_ns {
+            let drawn = script.between(Stream::Phases, script.phases.len(), PHASE_NS);
+            let phase = drawn.min(left);
+            script
+                .phases
+                .push(phase.div_euclid(settings.period_ns).max(1));
+            left = left.saturating_sub(phase + PAUSE_NS);
+        }
+        script
+    }
+
+    /// Frames in all.
+    pub fn frames(&self) -> usize {
+        self.phases.iter().sum::<u64>() as usize
+    }
+
+    /// Work of a frame whose like take `mean_ns`.
+    pub fn work_ns(&self, stream: Stream, frame: usize, mean_ns: u64) -> u64 {
+        let part = self.draw(stream, frame) % SPREAD.len() as u64;
+        (mean_ns * SPREAD[part as usize] / 1000).max(1)
+    }
+
+    /// Work of a background task at a time, and its sleep between.
+    pub fn background_ns(&self, task: u32) -> (u64, u64) {
+        let at = 2 * task as usize;
+        (
+            self.between(Stream::Background, at, BACKGROUND_NS),
+            self.between(Stream::Background, at + 1, BACKGROUND_PAUSE_NS),
+        )
+    }
+
+    fn between(&self, stream: Stream, index: usize, (least, most): (u64, u64)) -> u64 {
+        least + self.draw(stream, index) % (most - least + 1)
+    }
+
+    /// A number for each seed, stream and index (the finalizer of splitmix64).
+    fn draw(&self, stream: Stream, index: usize) -> u64 {
+        let name = (stream as u64) << 48 | index as u64;
+        let mut z = (self.seed ^ name.wrapping_mul(0x9e37_79b9_7f4a_7c15))
+            .wrapping_add(0x9e37_79b9_7f4a_7c15);
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_spread_keeps_the_mean_and_leans_to_the_right() {
+        assert_eq!(SPREAD.iter().sum::<u64>(), 1000 * SPREAD.len() as u64);
+        assert!(SPREAD.is_sorted());
+        assert!(SPREAD[31] - 1000 > 1000 - SPREAD[0]);
+    }
+
+    #[test]
+    fn phases_and_pauses_fill_the_duration() {
+        for seconds in [1, 5, 20, 60] {
+            let settings = Settings {
+                duration_ns: seconds * 1_000_000_000,
+                ..Settings::default()
+            };
+            let script = Script::of(&settings);
+            let scrolled = script.frames() as u64 * settings.period_ns;
+            let paused = (script.phases.len() as u64 - 1) * PAUSE_NS;
+            let all = scrolled + paused;
+            assert!(all <= settings.duration_ns, "{seconds} s: {all}");
+            let lost = script.phases.len() as u64 * settings.period_ns + PAUSE_NS;
+            assert!(all + lost >= settings.duration_ns, "{seconds} s: {all}");
+        }
+    }
+
+    #[test]
+    fn seeds_and_streams_differ_and_the_mean_is_kept() {
+        let script = |seed| Script {
+            seed,
+            phases: vec![],
+        };
+        let works = |seed, stream| -> Vec<u64> {
+            (0..4096)
+                .map(|frame| script(seed).work_ns(stream, frame, 1_000_000))
+                .collect()
+        };
+        let ui = works(1, Stream::Ui);
+        assert_eq!(ui, works(1, Stream::Ui));
+        assert_ne!(ui, works(2, Stream::Ui));
+        assert_ne!(ui, works(1, Stream::Render));
+        let mean = ui.iter().sum::<u64>() / ui.len() as u64;
+        assert!(mean.abs_diff(1_000_000) < 20_000, "{mean}");
+    }
+}

@@ -117,6 +117,43 @@ fn a_run_of_a_comparison_is_the_run_that_simulate_makes() {
 }
 
 #[test]
+fn tools_print_in_their_own_words_one_after_the_other() {
+    let cyclictest = "cyclictest -t 1 -D 1";
+    let args = ["simulate", "-m", "juno-r0", "-w", QUICK, "-w", cyclictest];
+    let text = stdout(&[&args[..], &["--style", "tool"]].concat());
+    let beginnings = [
+        "Running in ",
+        "Each sender ",
+        "Time: 0.",
+        "# /dev/cpu_",
+        "T: 0 (",
+    ];
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), beginnings.len(), "{text}");
+    for (line, beginning) in lines.iter().zip(beginnings) {
+        assert!(line.starts_with(beginning), "{text}");
+    }
+}
+
+#[test]
+fn a_tool_that_is_cut_short_has_nothing_to_print() {
+    let args = [
+        "simulate",
+        "-m",
+        "juno-r0",
+        "-w",
+        QUICK,
+        "--duration",
+        "11ms",
+    ];
+    alight(&[&args[..], &["--style", "tool"]].concat())
+        .assert()
+        .code(2)
+        .stdout("")
+        .stderr(predicate::str::contains("give the run a longer --duration"));
+}
+
+#[test]
 fn several_workloads_run_at_once_until_the_duration() {
     let document = json(&[
         "simulate",

@@ -8,7 +8,10 @@ use crate::exec::Effect;
 use crate::state::Sim;
 use crate::tally::Tally;
 use crate::timeline::NONE;
-use alight_workload::program::Observation;
+use alight_workload::program::{Observation, Op};
+
+/// The loop reads an operation at each step: what tools note must not make them longer.
+const _: () = assert!(size_of::<Op>() <= 32);
 
 /// How often a spinning task looks at the lock, ns. The tool looks all the time; a lock that comes
 /// free is noticed late by half of this on average.

@@ -148,7 +148,7 @@ fn value(bucket: usize) -> u64 {
     }
     let lost = (bucket >> BITS) - 1;
     let base = 1u64 << (lost + u64::from(BITS));
-    base + (bucket % PER_GROUP << lost) + (1 << lost) / 2
+    base + ((bucket % PER_GROUP) << lost) + (1 << lost) / 2
 }
 
 #[cfg(test)]

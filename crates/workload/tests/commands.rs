@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What the command lines of the tools become: tasks, what they share, the loops, the measures.
 
-use alight_workload::program::{ChannelKind, MeasureSource, Op, TimerMode, TimerOrigin};
+use alight_workload::program::{
+    ChannelKind, MeasureSource, Observation, Op, TimerMode, TimerOrigin,
+};
 use alight_workload::{Mode, Severity, Workload};
 
 fn load(line: &str) -> Workload {
@@ -162,35 +164,44 @@ fn sysbench_threads_take_lock_yield_unlock_count() {
     assert_eq!(workload.tasks.len(), 7);
     assert_eq!(workload.barriers, [7]);
     assert_eq!(workload.mutexes, 8);
-    let worker = [
-        Op::Barrier { barrier: 0 },
-        Op::LoopBegin {
-            slot: 0,
-            count: u64::MAX,
-            end: 10,
-        },
-        Op::Take {
-            counter: 0,
-            modulo: 8,
-            limit: u64::MAX,
-            until_ns: 5_000_000_000,
-            done: 10,
-        },
-        Op::LoopBegin {
-            slot: 1,
-            count: 1000,
-            end: 8,
-        },
-        Op::LockIndexed { base: 0 },
-        Op::Yield,
-        Op::UnlockIndexed { base: 0 },
-        Op::LoopEnd { slot: 1, begin: 4 },
-        Op::Count { counter: 1 },
-        Op::LoopEnd { slot: 0, begin: 2 },
-        Op::Exit,
-    ];
+    let worker = |stamp: u32| {
+        [
+            Op::Barrier { barrier: 0 },
+            Op::LoopBegin {
+                slot: 0,
+                count: u64::MAX,
+                end: 14,
+            },
+            Op::Take {
+                counter: 0,
+                modulo: 8,
+                limit: u64::MAX,
+                until_ns: 5_000_000_000,
+                done: 14,
+            },
+            Op::Observe(Observation::Stamp { stamp }),
+            Op::LoopBegin {
+                slot: 1,
+                count: 1000,
+                end: 9,
+            },
+            Op::LockIndexed { base: 0 },
+            Op::Yield,
+            Op::UnlockIndexed { base: 0 },
+            Op::LoopEnd { slot: 1, begin: 5 },
+            Op::Observe(Observation::Lapse { stamp, tally: 0 }),
+            Op::Observe(Observation::AddLapse {
+                stamp,
+                counter: 8 + stamp,
+            }),
+            Op::Count { counter: 2 + stamp },
+            Op::Count { counter: 1 },
+            Op::LoopEnd { slot: 0, begin: 2 },
+            Op::Exit,
+        ]
+    };
     for task in 1..7 {
-        assert_eq!(ops(&workload, task), worker);
+        assert_eq!(ops(&workload, task), worker(task as u32 - 1));
     }
     let names: Vec<&str> = workload.measures.iter().map(|m| m.name.as_str()).collect();
     assert_eq!(names, ["events"]);
@@ -209,10 +220,10 @@ fn sysbench_cpu_computes_a_limited_number_of_events() {
         modulo: 0,
         limit: 100,
         until_ns: u64::MAX,
-        done: 6,
+        done: 10,
     };
     assert_eq!(worker[2], take);
-    assert_eq!(worker[3], Op::Run { ns: 20_000_000 });
+    assert_eq!(worker[4], Op::Run { ns: 20_000_000 });
     let names: Vec<&str> = workload.measures.iter().map(|m| m.name.as_str()).collect();
     assert_eq!(names, ["events", "elapsed_s"]);
 }
@@ -231,6 +242,18 @@ fn cyclictest_threads_wait_run_and_record_into_one_histogram() {
             histogram: Some(0),
         };
         assert_eq!(ops(&workload, task)[1], timer);
+        let thread = task as u32 - 1;
+        let noted = [
+            Op::Observe(Observation::StampTimer {
+                stamp: thread,
+                slot: 0,
+            }),
+            Op::Observe(Observation::Lapse {
+                stamp: thread,
+                tally: thread,
+            }),
+        ];
+        assert_eq!(ops(&workload, task)[2..4], noted);
     }
     let names: Vec<&str> = workload.measures.iter().map(|m| m.name.as_str()).collect();
     let expected = [

@@ -50,8 +50,8 @@ const MAX_TIME_S: i64 = 8_640_000;
 const MAX_COUNTED_S: u32 = 86_400;
 /// Largest `-F`, KB: 64 GB.
 const MAX_FOOTPRINT_KB: i64 = 1 << 26;
-/// Longest request, ps: what the arithmetic holds is far beyond.
-const MAX_STEPS: u64 = 1 << 50;
+/// Steps of the longest request: about a day of work.
+const MAX_STEPS: u64 = 28_000_000_000_000;
 
 impl Settings {
     /// Rows of matrices that take up `kb` together.
@@ -277,7 +277,7 @@ impl Settings {
         if self.steps() > MAX_STEPS {
             return Err(Refusal::new(
                 place,
-                "a request would take days; lower -F or -n",
+                "a request would take more than a day; lower -F or -n",
             ));
         }
         if self.message_cpus == Some(Cpus::Auto) || self.worker_cpus == Some(Cpus::Auto) {

@@ -34,6 +34,26 @@ fn everywhere(workload: &str, ms: Option<u64>, ms_when_large: u64) {
 }
 
 #[test]
+fn schbench_locks_and_preempts() {
+    everywhere("schbench -m 2 -t 6 -r 1 -n 1", None, 60);
+}
+
+#[test]
+fn perf_bench_pipe() {
+    everywhere("perf bench sched pipe -l 200", None, 30);
+}
+
+#[test]
+fn adrestia() {
+    everywhere("adrestia -l 20 -t 4", None, 20);
+}
+
+#[test]
+fn frames() {
+    everywhere("frames --duration 1", Some(300), 40);
+}
+
+#[test]
 fn hackbench_over_pipes() {
     everywhere("hackbench -g 2 -f 3 -l 40 --pipe --threads", None, 30);
 }

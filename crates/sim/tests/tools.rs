@@ -50,7 +50,7 @@ fn requests_of_schbench_take_at_least_their_work() {
 #[test]
 fn locking_costs_an_overloaded_machine_requests() {
     let done = |options: &str| {
-        let line = format!("schbench -m 2 -t 9 -r 2 {options}");
+        let line = format!("schbench -m 2 -t 9 -r 1 {options}");
         figures("juno-r0", &line).counters[0]
     };
     let (locked, free) = (done(""), done("-L"));

@@ -76,7 +76,7 @@ static __always_inline int pelt_accumulate(struct policy_pelt *a, u64 now, u64 l
 
 		a->load_sum = pelt_scale(a->load_sum >> shift, f);
 		a->run_sum = pelt_scale(a->run_sum >> shift, f);
-		a->util_sum = (u32)((a->util_sum >> shift) * f >> 32);
+		a->util_sum = (u32)(((u64)a->util_sum >> shift) * f >> 32);	/* the shift may be 63 */
 		d %= PELT_PERIOD;
 		/* the rest of the old period, full ones, the open one */
 		units = (((u64)(PELT_PERIOD - a->part) >> shift) * f >> 32) +

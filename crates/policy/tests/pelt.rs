@@ -22,6 +22,25 @@ const MAX: u64 = 47742;
 // ---- arithmetic ----
 
 #[test]
+fn every_sum_decays_alike_over_any_idle_time() {
+    let full = Pelt {
+        load_sum: 47_742,
+        run_sum: 47_742 << 10,
+        util_sum: 47_742 << 10,
+        ..Pelt::default()
+    };
+    // From 1024 periods on a sum is shifted by 32 bits and more.
+    for n in [1, 31, 32, 33, 1023, 1024, 1100, 1500, 2016, 2017, 5000] {
+        let mut a = full;
+        assert!(pelt::accumulate(&mut a, n * PERIOD, 0, 0, 0));
+        assert_eq!(a.load_sum, pelt::decay(full.load_sum, n), "{n} periods");
+        assert_eq!(a.run_sum, pelt::decay(full.run_sum, n), "{n} periods");
+        let util_sum = pelt::decay(full.util_sum.into(), n);
+        assert_eq!(u64::from(a.util_sum), util_sum, "{n} periods");
+    }
+}
+
+#[test]
 fn decay_constants_are_powers_of_y() {
     for n in 0..32 {
         let exact = f64::from(u32::MAX) * 0.5f64.powf(n as f64 / 32.0);

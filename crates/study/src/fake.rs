@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::atomic::AtomicBool;
 
 use alight_machine::Machine;
-use alight_policy::{STEPS, Scheduler};
+use alight_policy::Scheduler;
 use alight_sim::{Metric, Outcome, Scenario};
 use alight_workload::program::Better;
 
@@ -40,7 +40,8 @@ pub fn outcome(seed: u64) -> Outcome {
             metric("cpu_migrations", "", None, 40.0 + x),
             metric("idle_found_percent", "percent", Some(Better::Higher), 50.0),
         ],
-        steps: [3; STEPS.len()],
+        // Those of the oldest search only: a step that is added later changes no golden.
+        steps: std::array::from_fn(|step| if step < 19 { 3 } else { 0 }),
         events: 100,
         interrupted: false,
         figures: vec![],

@@ -118,7 +118,8 @@ extern const unsigned long cpu_scale __ksym __weak;
 
 /* Calls that are under way on a CPU, one of each kind. */
 struct calls {
-	struct pelt_one update;		/* the __update_load_avg_* do not nest */
+	struct pelt_one update;		/* of those with interrupts off: they do not nest */
+	struct pelt_one blocked;
 	struct pelt_one remove;
 	struct pelt_one init;
 	struct pelt_two move;		/* attach, detach, reweight, first */
@@ -273,19 +274,15 @@ static __always_inline void describe_entity(struct pelt_event *e, const struct s
 
 /* ---- updates of one signal set ---- */
 
-static __always_inline struct pelt_one *begin(struct calls *c, u32 op)
+static __always_inline struct pelt_one *begin(struct pelt_one *u, u32 op)
 {
-	struct pelt_one *u = &c->update;
-
 	__builtin_memset(u, 0, sizeof(*u));
 	u->e.op = op;
 	return u;
 }
 
-static __always_inline void end(struct calls *c, u64 first, const struct sched_avg *avg, int result)
+static __always_inline void end(struct pelt_one *u, u64 first, const struct sched_avg *avg, int result)
 {
-	struct pelt_one *u = &c->update;
-
 	if (u->e.first != first)	/* recording began within the call */
 		return;
 	u->e.result = result;
@@ -302,7 +299,7 @@ int BPF_PROG(se_begin, u64 now, struct cfs_rq *q, struct sched_entity *se)
 
 	if (!c)
 		return 0;
-	u = begin(c, PELT_SE);
+	u = begin(&c->update, PELT_SE);
 	describe_entity(&u->e, se);
 	describe_queue(&u->e, q);
 	u->e.now = now;
@@ -319,7 +316,7 @@ int BPF_PROG(se_end, u64 now, struct cfs_rq *q, struct sched_entity *se, int res
 	struct calls *c = calls();
 
 	if (c)
-		end(c, (u64)se, &se->avg, result);
+		end(&c->update, (u64)se, &se->avg, result);
 	return 0;
 }
 
@@ -331,7 +328,7 @@ int BPF_PROG(blocked_begin, u64 now, struct sched_entity *se)
 
 	if (!c)
 		return 0;
-	u = begin(c, PELT_BLOCKED);
+	u = begin(&c->blocked, PELT_BLOCKED);
 	describe_entity(&u->e, se);
 	describe_queue(&u->e, se->cfs_rq);
 	u->e.now = now;
@@ -340,13 +337,23 @@ int BPF_PROG(blocked_begin, u64 now, struct sched_entity *se)
 	return 0;
 }
 
+/* Within remove_entity_load_avg of a dying task interrupts are on, and may do the same. */
 SEC("fexit/__update_load_avg_blocked_se")
 int BPF_PROG(blocked_end, u64 now, struct sched_entity *se, int result)
 {
 	struct calls *c = calls();
+	struct pelt_one *u;
 
-	if (c)
-		end(c, (u64)se, &se->avg, result);
+	if (!c)
+		return 0;
+	u = &c->blocked;
+	if (u->e.first != (u64)se) {
+		begin(u, PELT_BLOCKED);
+		u->e.flags = PELT_NO_BEFORE;
+		describe_entity(&u->e, se);
+		describe_queue(&u->e, se->cfs_rq);
+	}
+	end(u, (u64)se, &se->avg, result);
 	return 0;
 }
 
@@ -358,7 +365,7 @@ int BPF_PROG(cfs_begin, u64 now, struct cfs_rq *q)
 
 	if (!c)
 		return 0;
-	u = begin(c, PELT_CFS);
+	u = begin(&c->update, PELT_CFS);
 	describe_queue(&u->e, q);
 	u->e.first = (u64)q;
 	u->e.now = now;
@@ -382,14 +389,14 @@ int BPF_PROG(cfs_end, u64 now, struct cfs_rq *q, int result)
 	struct calls *c = calls();
 
 	if (c)
-		end(c, (u64)q, &q->avg, result);
+		end(&c->update, (u64)q, &q->avg, result);
 	return 0;
 }
 
 static __always_inline void begin_class(struct calls *c, u32 op, u64 now, const struct rq___pelt *rq,
 					u64 load, const struct sched_avg *avg)
 {
-	struct pelt_one *u = begin(c, op);
+	struct pelt_one *u = begin(&c->update, op);
 
 	u->e.first = (u64)avg;
 	u->e.cpu = (u32)rq->cpu;
@@ -416,7 +423,7 @@ int BPF_PROG(rt_end, u64 now, struct rq___pelt *rq, int running, int result)
 	struct calls *c = calls();
 
 	if (c)
-		end(c, (u64)&rq->avg_rt, &rq->avg_rt, result);
+		end(&c->update, (u64)&rq->avg_rt, &rq->avg_rt, result);
 	return 0;
 }
 
@@ -436,7 +443,7 @@ int BPF_PROG(dl_end, u64 now, struct rq___pelt *rq, int running, int result)
 	struct calls *c = calls();
 
 	if (c)
-		end(c, (u64)&rq->avg_dl, &rq->avg_dl, result);
+		end(&c->update, (u64)&rq->avg_dl, &rq->avg_dl, result);
 	return 0;
 }
 
@@ -458,7 +465,7 @@ int BPF_PROG(hw_end, u64 now, struct rq___pelt *rq, u64 capacity, int result)
 	struct calls *c = calls();
 
 	if (c)
-		end(c, (u64)&hw->avg_hw, &hw->avg_hw, result);
+		end(&c->update, (u64)&hw->avg_hw, &hw->avg_hw, result);
 	return 0;
 }
 
@@ -667,9 +674,11 @@ int BPF_PROG(entity_retimed, struct sched_entity *se, struct cfs_rq *prev, struc
 
 static __always_inline bool confirms(struct calls *c, u64 first)
 {
-	if (c->update.e.first != first)
+	struct pelt_one *u = c->blocked.e.first == first ? &c->blocked : &c->update;
+
+	if (u->e.first != first)
 		return 0;
-	c->update.e.flags |= PELT_TRACED;
+	u->e.flags |= PELT_TRACED;
 	return 1;
 }
 
@@ -695,7 +704,7 @@ int BPF_PROG(cfs_traced, struct cfs_rq *q)
 		c->move.e.flags |= PELT_TRACED;
 		return 0;
 	}
-	u = begin(c, PELT_UNHOOKED_CFS);
+	u = begin(&c->update, PELT_UNHOOKED_CFS);
 	describe_queue(&u->e, q);
 	u->e.first = (u64)q;
 	read_avg(&u->after, &q->avg);
@@ -711,7 +720,7 @@ static __always_inline void class_traced(u32 op, const struct rq___pelt *rq, con
 
 	if (!c || confirms(c, (u64)avg))
 		return;
-	u = begin(c, op);
+	u = begin(&c->update, op);
 	u->e.cpu = (u32)rq->cpu;
 	u->e.first = (u64)avg;
 	u->e.now = rq->clock_pelt - rq->lost_idle_time;
@@ -855,7 +864,7 @@ int BPF_PROG(est_cfs_traced, struct cfs_rq *q)
 
 	if (!c || !c->task)
 		return 0;
-	u = begin(c, c->task_op);
+	u = begin(&c->update, c->task_op);
 	describe_queue(&u->e, q);
 	u->e.first = c->task;
 	u->before = c->task_before;

@@ -45,7 +45,6 @@ enum pelt_op {
 #define PELT_NO_BEFORE	(1u << 3)	/* an interrupt hid the state before the call */
 #define PELT_SLEEP	(1u << 4)	/* PELT_EST_SE: the task goes to sleep */
 #define PELT_CURR_IDLE	(1u << 5)	/* PELT_CLOCK: the idle task was current */
-#define PELT_PARENT	(1u << 6)	/* groups have entities in this queue */
 
 /* struct sched_avg, wide enough for all kernels. */
 struct pelt_avg {

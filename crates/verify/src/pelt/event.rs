@@ -97,6 +97,8 @@ pub mod flag {
     pub const TRACED: u32 = 1 << 0;
     /// The entity stands for a group.
     pub const GROUP: u32 = 1 << 1;
+    /// The queue is its CPU's root queue.
+    pub const ROOT: u32 = 1 << 2;
     /// An interrupt hid the state before the call.
     pub const NO_BEFORE: u32 = 1 << 3;
     /// The task goes to sleep.

@@ -7,6 +7,9 @@ use super::rules::Rules;
 use alight_policy::abi::task_flag;
 use alight_policy::{Cpu, Task, pelt, rq};
 
+/// `PELT_MIN_DIVIDER`
+const MIN_DIVIDER: u64 = 47742 - 1024;
+
 /// One signal set brought up to date (`__update_load_avg_se`, `..._blocked_se`,
 /// `update_rt_rq_load_avg`, ...), and whether a period ended.
 pub fn update(found: &Avg, now: u64, held: [u64; 3], weight: u64) -> (Avg, bool) {
@@ -39,6 +42,47 @@ pub fn refresh(found: &Avg, event: &Event, removed: &Removed) -> Avg {
     };
     rq::refresh(&mut cpu, event.running != 0);
     found.with(&cpu.cfs)
+}
+
+/// The same in two steps, with the queue's sums cut to 32 bits in between as
+/// kernels do ([`Rules::cuts_sums`]) and the core does not.
+pub fn refresh_cut(found: &Avg, event: &Event, removed: &Removed) -> Avg {
+    let at_once = Event {
+        now: found.last,
+        ..*event
+    };
+    let divider = MIN_DIVIDER + u64::from(found.part);
+    let gone = [removed.load, removed.runnable].map(|avg| (avg as u64).wrapping_mul(divider));
+    let left = cut(found, refresh(found, &at_once, removed), gone);
+    refresh(&left, event, &Removed::default())
+}
+
+/// A queue after load and runnable sums `gone` left it, where the sums' lower
+/// bounds were enforced by `max_t(u32, sum, average * PELT_MIN_DIVIDER)`.
+pub fn cut(before: &Avg, after: Avg, gone: [u64; 2]) -> Avg {
+    let bounded = |sum: u64, gone: u64, average: u64| {
+        let low = |value: u64| value & 0xffff_ffff;
+        low(sum.saturating_sub(gone)).max(low(average.wrapping_mul(MIN_DIVIDER)))
+    };
+    Avg {
+        load_sum: bounded(before.load_sum, gone[0], after.load_avg),
+        runnable_sum: bounded(before.runnable_sum, gone[1], after.runnable_avg),
+        ..after
+    }
+}
+
+/// A queue whose load sum was cut between the leaving of an entity's old load
+/// and the joining of its new one.
+pub fn reweight_cut(before: &Avg, after: Avg, event: &Event, entity: [&Avg; 2]) -> Avg {
+    let without = Avg {
+        load_avg: after.load_avg.wrapping_sub(entity[1].load_avg),
+        ..after
+    };
+    let left = cut(before, without, [event.load * entity[0].load_sum, 0]);
+    Avg {
+        load_sum: left.load_sum + event.runnable * entity[1].load_sum,
+        ..after
+    }
 }
 
 /// An event of an entity and its queue: what `change` makes of both.

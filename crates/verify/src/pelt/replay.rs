@@ -17,8 +17,6 @@ struct Signals {
     /// Removed from afar and still to be subtracted (queues only); negative where
     /// a subtraction was written down before its removal.
     removed: Removed,
-    /// Why the next event may find another state.
-    touched: Option<&'static str>,
     history: VecDeque<(u64, Event)>,
 }
 
@@ -81,7 +79,7 @@ impl Replay {
                     self.queue_estimate(event, before, after, report)
                 }
                 Op::Migrate | Op::Retime => self.retime(event, after, report),
-                Op::Init => self.adopt(event, event.first, after, None),
+                Op::Init => self.adopt(event, event.first, after),
                 _ => self.told(event, after, report),
             },
             Body::Two {
@@ -103,6 +101,13 @@ impl Replay {
 
     /// `__update_load_avg_se` and those like it.
     fn update(&mut self, event: &Event, before: Avg, after: Avg, report: &mut Report) {
+        if event.flags & flag::NO_BEFORE != 0 {
+            *report
+                .not_compared
+                .entry("update that an interrupt hid")
+                .or_default() += 1;
+            return self.adopt(event, event.first, after);
+        }
         self.found(event, event.first, before, report);
         let running = u64::from(event.running & 1);
         let (mut expected, averaged) = match event.op {
@@ -125,7 +130,7 @@ impl Replay {
         self.updated(event, report);
         let fields = compare(after.fields(), expected.fields(), "");
         self.result(event, event.first, fields, report);
-        self.adopt(event, event.first, after, None);
+        self.adopt(event, event.first, after);
     }
 
     /// `__update_load_avg_cfs_rq`, and what `update_cfs_rq_load_avg` subtracted
@@ -139,29 +144,42 @@ impl Replay {
         report: &mut Report,
     ) {
         let known = self.signals.entry(event.first).or_default();
-        let subtracted =
-            !known.history.is_empty() && known.touched.is_none() && known.avg != before;
-        let mut removed = Removed::default();
-        let mut from = before;
-        if subtracted {
-            from = known.avg;
-            // What is still there was removed by another CPU since the subtraction.
-            removed = known.removed.without(&left);
-            if model::refresh(&from, event, &removed) != after {
-                // Another CPU had removed it, but not written that down yet.
-                removed = Removed::between(&from, &before);
-                report.gaps.early += 1;
-            }
-            known.removed = known.removed.without(&removed);
-        }
-        let expected = model::refresh(&from, event, &removed);
-        if !subtracted {
+        let plain = model::refresh(&before, event, &Removed::default());
+        // What is still there was removed by another CPU since the subtraction.
+        let written = known.removed.without(&left);
+        // Or another CPU had removed it, but not written that down yet.
+        let early = Removed::between(&known.avg, &before);
+        let expected = if known.history.is_empty() || known.avg == before {
             self.found(event, event.first, before, report);
-        }
+            plain
+        } else if model::refresh(&known.avg, event, &written) == after {
+            known.removed = left;
+            report.gaps.followed += 1;
+            after
+        } else if model::refresh(&known.avg, event, &early) == after {
+            known.removed = known.removed.without(&early);
+            report.gaps.followed += 1;
+            report.gaps.early += 1;
+            after
+        } else if self.rules.cuts_sums && model::refresh_cut(&known.avg, event, &written) == after {
+            known.removed = left;
+            report.gaps.followed += 1;
+            report.cut_sums += 1;
+            after
+        } else if self.rules.cuts_sums && model::refresh_cut(&known.avg, event, &early) == after {
+            known.removed = known.removed.without(&early);
+            report.gaps.followed += 1;
+            report.gaps.early += 1;
+            report.cut_sums += 1;
+            after
+        } else {
+            self.found(event, event.first, before, report);
+            plain
+        };
         self.updated(event, report);
         let fields = compare(after.fields(), expected.fields(), "");
         self.result(event, event.first, fields, report);
-        self.adopt(event, event.first, after, None);
+        self.adopt(event, event.first, after);
     }
 
     /// Counts an update and holds the function's result against the tracepoint.
@@ -183,12 +201,29 @@ impl Replay {
         }
         self.found(event, event.first, entity, report);
         self.found(event, event.queue, queue, report);
-        let expected = match event.op {
+        let mut expected = match event.op {
             Op::Attach => model::attach(&entity, &queue, event),
             Op::Detach => model::detach(&entity, &queue, event),
             Op::Reweight => model::reweight(&entity, &queue, event),
             _ => model::first(&self.rules, &entity, &queue, event),
         };
+        if self.rules.cuts_sums && expected.1 != after[1] {
+            let cut = match event.op {
+                Op::Detach => {
+                    let gone = [event.load * entity.load_sum, entity.runnable_sum];
+                    model::cut(&queue, expected.1, gone)
+                }
+                Op::Reweight => {
+                    let entity = [&entity, &after[0]];
+                    model::reweight_cut(&queue, expected.1, event, entity)
+                }
+                _ => expected.1,
+            };
+            if cut == after[1] {
+                report.cut_sums += 1;
+                expected.1 = cut;
+            }
+        }
         if event.op == Op::First && after[0].last != entity.last {
             *report
                 .not_compared
@@ -199,8 +234,8 @@ impl Replay {
             fields.extend(compare(after[1].fields(), expected.1.fields(), "queue's "));
             self.result(event, event.first, fields, report);
         }
-        self.adopt(event, event.first, after[0], None);
-        self.adopt(event, event.queue, after[1], None);
+        self.adopt(event, event.first, after[0]);
+        self.adopt(event, event.queue, after[1]);
     }
 
     /// `remove_entity_load_avg`; bringing the entity up to date was an event of its own.
@@ -217,21 +252,29 @@ impl Replay {
         let gone = model::remove(&after, event);
         let queue = self.signals.entry(event.queue).or_default();
         queue.removed = queue.removed.with(&gone);
-        self.adopt(event, event.first, after, None);
+        self.adopt(event, event.first, after);
     }
 
     /// Only the time of the last update may have changed.
     fn retime(&mut self, event: &Event, after: Avg, report: &mut Report) {
-        let expected = Avg {
+        let mut expected = Avg {
             last: after.last,
             ..self.state(event.first, after)
         };
+        // A task that was in no queue is new, at an address that was another's.
+        if event.queue == 0 && expected != after {
+            *report
+                .not_compared
+                .entry("task whose beginning was not seen")
+                .or_default() += 1;
+            expected = after;
+        }
         let mut fields = compare(after.fields(), expected.fields(), "");
         if event.op == Op::Migrate && after.last != 0 {
             fields.push(("last_update_time".into(), after.last, 0));
         }
         self.result(event, event.first, fields, report);
-        self.adopt(event, event.first, after, None);
+        self.adopt(event, event.first, after);
     }
 
     /// A state of which only a tracepoint tells.
@@ -250,8 +293,7 @@ impl Replay {
             let fields = compare(after.fields(), expected.fields(), "");
             self.result(event, event.first, fields, report);
         }
-        let touched = matches!(event.op, Op::UnhookedSe | Op::UnhookedCfs).then_some("group");
-        self.adopt(event, event.first, after, touched);
+        self.adopt(event, event.first, after);
     }
 
     /// The queue's sum of estimates.
@@ -295,7 +337,7 @@ impl Replay {
         let expected = Avg { est, ewma, ..after };
         let fields = compare(after.fields(), expected.fields(), "");
         self.result(event, event.first, fields, report);
-        self.adopt(event, event.first, after, None);
+        self.adopt(event, event.first, after);
     }
 
     fn tick(
@@ -338,10 +380,13 @@ impl Replay {
         } else if known.avg == found {
             report.gaps.followed += 1;
         } else {
-            let cause = match known.touched {
-                Some(cause) => cause,
-                None if event.flags & flag::GROUP != 0 => "group",
-                None => "not known",
+            let of_queue = address == event.queue;
+            let cause = if of_queue && event.flags & flag::ROOT == 0 {
+                "a group's queue"
+            } else if !of_queue && event.flags & flag::GROUP != 0 {
+                "a group's entity"
+            } else {
+                "not known"
             };
             let fields = compare(found.fields(), known.avg.fields(), "");
             self.unseen(event, address, cause, fields, report);
@@ -412,10 +457,9 @@ impl Replay {
     }
 
     /// From here on the kernel's state is the known one.
-    fn adopt(&mut self, event: &Event, address: u64, after: Avg, touched: Option<&'static str>) {
+    fn adopt(&mut self, event: &Event, address: u64, after: Avg) {
         let known = self.signals.entry(address).or_default();
         known.avg = after;
-        known.touched = touched;
         self.remember(event, address);
     }
 

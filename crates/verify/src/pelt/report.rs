@@ -80,6 +80,9 @@ pub struct Report {
     pub averages: u64,
     /// Averages without their tracepoint, or the reverse.
     pub tracepoint_disagrees: u64,
+    /// Results that are equal but for the kernel's cutting a queue's sums to 32 bits
+    /// when something leaves, which the core does not do.
+    pub cut_sums: u64,
     /// Results by kernel function.
     pub checks: BTreeMap<&'static str, Count>,
     /// Continuity of states.
@@ -107,6 +110,7 @@ impl Report {
             updates: 0,
             averages: 0,
             tracepoint_disagrees: 0,
+            cut_sums: 0,
             checks: BTreeMap::new(),
             gaps: Gaps::default(),
             told_by_tracepoint: BTreeMap::new(),
@@ -198,6 +202,11 @@ impl Report {
             out,
             "  where the tracepoint disagrees",
             self.tracepoint_disagrees,
+        )?;
+        line(
+            out,
+            "equal but for sums that the kernel cut to 32 bits",
+            self.cut_sums,
         )?;
         line(out, "states found as they were left", self.gaps.followed)?;
         line(out, "states seen for the first time", self.gaps.first_seen)?;

@@ -29,6 +29,9 @@ pub struct Rules {
     /// `util_est_update` reads the averages as they are when `dequeue_task_fair`
     /// begins (6.12 up to 6.18); else as they are after the dequeue.
     pub est_early: bool,
+    /// What leaves a queue cuts its sums to 32 bits: their lower bound is
+    /// enforced by `max_t(u32, ...)` (up to 6.18; not in 7.2).
+    pub cuts_sums: bool,
 }
 
 /// The rules of the kernel that `header` names.
@@ -56,6 +59,7 @@ pub fn rules_of(header: &Header) -> Result<Rules, Error> {
         },
         scheduler: scheduler.name,
         est_pair: at_most(6, 7),
+        cuts_sums: at_most(6, 18),
         est_early: !at_most(6, 11) && at_most(6, 18),
     })
 }

@@ -1,0 +1,96 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Holds policy/pelt.h against stock kernels: boots each, records every change of
+# its load-tracking signals while tasks of every kind run, and makes each again.
+#
+#   verify/pelt.sh [--keep DIR] [KERNEL...]
+#
+# KERNEL is a row of vm/kernels.txt; without one: a CFS kernel, the first and the
+# last with EEVDF of amd64, and arm64 with little and big CPUs that change their
+# frequency. --keep DIR leaves the recordings and reports (JSON) in DIR.
+#
+# One line a kernel; the last line is "pelt: N passed, N failed".
+
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+KERNELS=(amd64-6.1-cloud amd64-6.18-cloud amd64-7.2-cloud arm64-6.18)
+# What a recording must hold at the least to count.
+LEAST_UPDATES=1000000
+# Messages a sender of hackbench passes, by what makes enough updates.
+LOOPS_amd64=1500
+LOOPS_arm64=900
+
+keep=
+if [ "${1:-}" = --keep ]; then
+	keep=$2
+	shift 2
+fi
+[ $# -eq 0 ] || KERNELS=("$@")
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+keep=${keep:-$work}
+target=${CARGO_TARGET_DIR:-target}
+passed=0 failed=0
+
+# program ARCH: leaves alight-record in $work/ARCH.
+program() {
+	[ ! -d "$work/$1" ] || return 0
+	install -d "$work/$1"
+	case $1 in
+	amd64)
+		cargo build -q -p alight-live
+		strip -o "$work/$1/alight-record" "$target/debug/alight-record"
+		;;
+	arm64)
+		vm/cross.sh cargo build -q --target aarch64-unknown-linux-gnu -p alight-live
+		aarch64-linux-gnu-strip -o "$work/$1/alight-record" \
+			"$target/aarch64-unknown-linux-gnu/debug/alight-record"
+		;;
+	esac
+	install -m 644 verify/pelt-load.sh "$work/$1/" # no program: it has no libraries
+}
+
+# record KERNEL FILE
+record() {
+	local arch=${1%%-*} machine=(--smp 4) loops
+	loops=LOOPS_$arch
+	program "$arch"
+	if [ "$arch" = arm64 ]; then
+		vm/dtb.py "$work/asym.dtb" --little 2 --big 2 --opps
+		machine=(--dtb "$work/asym.dtb" --module cpufreq-dt)
+	fi
+	cat >"$work/run.sh" <<-'G'
+		renice -n -20 -p $$
+		/alight-record pelt -o /tmp/run.alight --ring 512 -- sh /pelt-load.sh "$@" || exit
+		cat /tmp/run.alight >/dev/out
+	G
+	vm/run.sh --kernel "$1" --mem 6144 --timeout 1800 "${machine[@]}" --add "$work/$arch" \
+		--out "$2" "$work/run.sh" "${!loops}" >"$work/console" || {
+		cat "$work/console" >&2
+		return 1
+	}
+}
+
+# verify KERNEL FILE
+verify() {
+	local status=0 updates
+	"$target/debug/alight" verify pelt --json "$2" >"$keep/$1.json" || status=$?
+	updates=$(sed -n 's/^  "updates": \([0-9]*\),/\1/p' "$keep/$1.json")
+	printf '%s: %s updates, exit status %s\n' "$1" "${updates:-no}" $status
+	[ $status = 0 ] && [ "${updates:-0}" -ge $LEAST_UPDATES ]
+}
+
+cargo build -q
+for kernel in "${KERNELS[@]}"; do
+	if record "$kernel" "$keep/$kernel.alight" && verify "$kernel" "$keep/$kernel.alight"; then
+		passed=$((passed + 1))
+	else
+		printf 'FAIL  %s\n' "$kernel"
+		failed=$((failed + 1))
+	fi
+done
+printf 'pelt: %d passed, %d failed\n' $passed $failed
+[ $failed = 0 ]

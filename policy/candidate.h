@@ -15,17 +15,34 @@ static __always_inline int cpu_idle(const struct policy_ctx *c, u32 cpu)
 	return rq->curr_is_idle && !rq->nr_running && !rq->wakeup_pending;
 }
 
+/* Does it help this wakee that a CPU runs SCHED_IDLE only? (choose_sched_idle_rq) */
+static __always_inline int sched_idle_counts(const struct policy_ctx *c)
+{
+	return c->k->sched_idle != SCHED_IDLE_BUSY &&
+	       !(c->k->sched_idle == SCHED_IDLE_NORMAL && c->p->class == POLICY_IDLE);
+}
+
 /* Runs SCHED_IDLE tasks only (sched_idle_cpu). */
 static __always_inline int cpu_sched_idle(const struct policy_ctx *c, u32 cpu)
 {
 	const struct policy_cpu *rq = cpu_at(c, cpu);
 
-	return rq->nr_running && rq->nr_running == rq->h_nr_idle;
+	return rq->nr_running && rq->nr_running == rq->h_nr_idle && sched_idle_counts(c);
 }
 
 static __always_inline int cpu_avail(const struct policy_ctx *c, u32 cpu)
 {
 	return cpu_idle(c, cpu) || cpu_sched_idle(c, cpu);
+}
+
+/* Load of a CPU as this base counts it (cpu_load, cpu_runnable_load, weighted_cpuload). */
+static __always_inline u32 cpu_load(const struct policy_ctx *c, u32 cpu)
+{
+	const struct policy_cpu *rq = cpu_at(c, cpu);
+
+	if (c->k->load == LOAD_WEIGHT)
+		return rq->weight;
+	return c->k->load == LOAD_RUNNABLE ? rq->runnable_load : rq->cfs.load_avg;
 }
 
 /* Utilization fits a capacity with 20 % to spare (fits_capacity). */
@@ -34,11 +51,13 @@ static __always_inline int fits(u32 util, u32 capacity)
 	return (u64)util * 1280 < (u64)capacity * 1024;
 }
 
-/* Estimated utilization within the task's clamps (uclamp_task_util). */
+/* Estimated utilization, from 5.6 within the task's clamps (uclamp_task_util). */
 static __always_inline u32 task_need(const struct policy_ctx *c)
 {
 	u32 util = task_util_est(c->k, c->p);
 
+	if (c->k->fit == FIT_PLAIN)
+		return util;
 	if (util < c->p->uclamp_min)
 		util = c->p->uclamp_min;
 	return util > c->p->uclamp_max ? c->p->uclamp_max : util;

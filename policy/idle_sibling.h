@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * idle_sibling.h - an idle CPU near the target (kernel 5.5: select_idle_sibling())
+ * idle_sibling.h - an idle CPU near the target, 4.8 to 5.10 (kernel 5.5: select_idle_sibling())
  *
  *	1. the target, 2. the previous CPU if it shares the target's LLC,
  *	3. the recently used CPU likewise: first that is idle or runs SCHED_IDLE only;
@@ -119,7 +119,7 @@ static inline u32 llc_scan(const struct policy_ctx *c, const struct policy_domai
 			continue;
 		}
 		count_look(c, near);
-		if (cpu_idle(c, cpu) || (!c->k->sched_idle_last && cpu_sched_idle(c, cpu))) {
+		if (cpu_idle(c, cpu) || (c->k->sched_idle != SCHED_IDLE_LAST && cpu_sched_idle(c, cpu))) {
 			found = cpu;
 			break;
 		}
@@ -157,7 +157,7 @@ static inline u32 smt_scan(const struct policy_ctx *c, u32 target)
 		if (cpu >= nr)
 			break;
 		count_look(c, near);
-		if (cpu_idle(c, cpu) || (!c->k->sched_idle_last && cpu_sched_idle(c, cpu)))
+		if (cpu_idle(c, cpu) || (c->k->sched_idle != SCHED_IDLE_LAST && cpu_sched_idle(c, cpu)))
 			return cpu;
 		if (kept == POLICY_NONE && cpu_sched_idle(c, cpu))
 			kept = cpu;

@@ -148,10 +148,11 @@ struct policy_cpu {
 #define DOMAIN_NEWIDLE		(1u << 4)
 #define DOMAIN_SHARE_LLC	(1u << 5)	/* SD_SHARE_PKG_RESOURCES */
 #define DOMAIN_SMT		(1u << 6)	/* SD_SHARE_CPUCAPACITY */
-#define DOMAIN_ASYM		(1u << 7)	/* SD_ASYM_CPUCAPACITY: lowest that shows all capacities */
+#define DOMAIN_ASYM		(1u << 7)	/* SD_ASYM_CPUCAPACITY */
 #define DOMAIN_PREFER_SIBLING	(1u << 8)
 #define DOMAIN_NUMA		(1u << 9)
 #define DOMAIN_CLUSTER		(1u << 10)	/* SD_CLUSTER: CPUs that share an L2 or an L3 tag */
+#define DOMAIN_ASYM_FULL	(1u << 11)	/* SD_ASYM_CPUCAPACITY_FULL: it shows all capacities */
 
 /* A scheduling domain; CPUs of one span share one. */
 struct policy_domain {
@@ -193,7 +194,7 @@ struct policy_place {
 	u32 group[POLICY_MAX_LEVELS];	/* its own group in each */
 };
 
-/* State shared by the CPUs of one LLC, or from 7.1 of one asymmetric domain (sched_domain_shared). */
+/* State shared by the CPUs of one LLC, or in 7.2 of one asymmetric domain (sched_domain_shared). */
 struct policy_llc {
 	u32 has_idle_cores;
 	u32 nr_busy;
@@ -247,21 +248,147 @@ struct policy_root {
 /* Features of a scheduler: policies that can be added to a base. */
 #define FEATURE_ASYM_CAPACITY	(1ull << 0)
 
+/* What the load of a CPU is (policy_params.load). */
+enum policy_load_rule {
+	LOAD_AVG,			/* 5.5: load_avg, blocked tasks included */
+	LOAD_RUNNABLE,			/* 4.x - 5.4: runnable_load_avg, queued tasks only */
+	LOAD_WEIGHT,			/* 3.x: weight of the queued tasks (load index 0) */
+};
+
+/* What a CPU that runs SCHED_IDLE only is worth (policy_params.sched_idle). */
+enum policy_sched_idle_rule {
+	SCHED_IDLE_AVAIL,		/* 5.6: as good as idle */
+	SCHED_IDLE_LAST,		/* 5.4 - 5.5: scans take it if nothing is idle */
+	SCHED_IDLE_BUSY,		/* up to 5.3: busy like any other */
+	SCHED_IDLE_NORMAL,		/* 7.2: as good as idle, but not for a SCHED_IDLE task */
+};
+
+/* How an idle CPU near the target is found (policy_params.sibling). */
+enum policy_sibling_rule {
+	SIBLING_SEPARATE,		/* 4.8 - 5.10: a core, then a CPU, then a thread of the target */
+	SIBLING_GROUPS,			/* up to 4.7: a group below the LLC, all idle */
+	SIBLING_ONE_SCAN,		/* 5.12: a thread of the previous CPU, then one scan for all */
+};
+
+/* Whether a scan heeds capacities (policy_params.asym). */
+enum policy_asym_rule {
+	ASYM_IGNORED,			/* up to 5.6, unless the feature is added */
+	ASYM_FITS,			/* 6.1: every candidate must fit, clamps included */
+	ASYM_CORES,			/* 7.2: and its core be idle, within a budget */
+};
+
+/* What it means to fit a CPU (policy_params.fit). */
+enum policy_fit_rule {
+	FIT_CLAMPED,			/* 5.6 - 6.0: the clamped estimate */
+	FIT_PLAIN,			/* up to 5.5: the estimate */
+	FIT_CLAMPS,			/* 6.1: estimate and clamps each for itself (util_fits_cpu) */
+};
+
+/* What limits leave of a CPU's capacity (policy_params.pressure). */
+enum policy_pressure_rule {
+	PRESSURE_NONE,			/* up to 5.6 */
+	PRESSURE_THERMAL,		/* 5.7 - 6.9: the present thermal pressure */
+	PRESSURE_AVERAGE,		/* 6.10: average hardware pressure, or the frequency limit */
+};
+
+/* How a wakeup saves energy (policy_params.eas). */
+enum policy_eas_rule {
+	EAS_NONE,			/* up to 4.20 */
+	EAS_SIXTEENTH,			/* 5.0 - 5.19: must save a 16th of all energy */
+	EAS_DELTA,			/* 6.0: any less than on the previous CPU */
+};
+
+/* Does the wait for a CPU count as utilization (policy_params.util_boost)? */
+enum policy_boost_rule {
+	BOOST_NONE,			/* up to 6.4 */
+	BOOST_QUEUE,			/* 6.5: the queue's runnable_avg, wakee or not */
+	BOOST_TASK,			/* 6.6: with the wakee moved */
+};
+
+/* What performance a utilization asks for (policy_params.performance). */
+enum policy_performance_rule {
+	PERFORMANCE_FREQUENCY,		/* 5.0 - 5.10: a quarter more frequency */
+	PERFORMANCE_UTIL,		/* 5.11 - 6.7: a quarter more of the clamped utilization */
+	PERFORMANCE_CLAMPED,		/* 6.8: a quarter more, clamped then */
+};
+
+/* How groups are compared at fork and exec (policy_params.idlest). */
+enum policy_idlest_rule {
+	IDLEST_CLASS,			/* 5.5: by how full they are */
+	IDLEST_SPARE,			/* 4.9 - 5.4: by spare capacity, then by load */
+	IDLEST_LOAD,			/* 3.x: by load */
+};
+
 /*
  * What a scheduler is: the rules of its base kernel, its features, their
  * tunables. Read-only while it runs: BPF places it in .rodata, so that the
- * verifier removes the branches that a scheduler does not have.
+ * verifier removes the branches that a scheduler does not have. A rule names
+ * the kernels that have it; scheduler.rs says which base has which.
  */
 struct policy_params {
 	u64 features;			/* FEATURE_* */
 	u32 wake_cap;			/* 4.7 - 5.6: small CPUs refuse big tasks, BALANCE_WAKE below asymmetry */
-	u32 sis_prop;			/* scan budget by idle time, 4.13 - 6.6 */
-	u32 sched_idle_last;		/* 5.4 - 5.5: sched_idle CPUs only if nothing idle */
+	u32 sis_prop;			/* 4.13 - 5.19: scan budget by idle time */
+	u32 sched_idle;			/* enum policy_sched_idle_rule */
 	u32 idlest_load_inverted;	/* 5.5 - 5.6: avg_load left 0 for busy groups */
 	u32 est_lsb;			/* 4.17 - 5.12: an estimate always has bit 0 set */
 	u32 scan_cpu_ns;		/* time one scanned CPU takes, feeds scan_cost */
 	u32 idlest_weight_unset;	/* 5.5: groups compared at fork, exec, slow wakeup weigh 0 CPUs */
 	u32 fork_util_inflated;		/* 4.7 - 6.9: the share of a new task counts 1024 times */
+
+	/* before the search */
+	u32 wake_wide;			/* 3.12: wakers of many do not pull */
+	u32 current_cpu;		/* 6.6: a waker may ask for its own CPU */
+	u32 eas;			/* enum policy_eas_rule */
+	u32 load;			/* enum policy_load_rule */
+	u32 affine_balanced;		/* up to 4.13: pull if that balances loads, idle or not */
+	u32 affine_prev_idle;		/* 5.11: an idle previous CPU is the target whatever the loads */
+	u32 exit_is_sync;		/* up to 4.13: an exiting waker counts as one that will sleep */
+	u32 delayed_dequeue;		/* 6.12: sleepers may stay queued, and do not count as running */
+	u32 walk_all;			/* up to 4.15: the walk over domains goes on without the flag ... */
+	u32 search_if_affine;		/* ... and only a wakeup that may pull looks for an idle CPU */
+
+	/* the search */
+	u32 sibling;			/* enum policy_sibling_rule */
+	u32 recent_none;		/* up to 4.14: no recently used CPU */
+	u32 recent_always;		/* 5.13: each search makes the previous CPU the recent one */
+	u32 kthread_stacks;		/* 5.6: what a per-CPU kthread wakes may join it */
+	u32 sis_util;			/* 5.19: scan budget by utilization */
+	u32 cluster_scan;		/* 6.7: the target's cluster before the rest of the LLC */
+	u32 empty_scan_tells_nothing;	/* 7.2: no idle core found does not mean none if none is allowed */
+	u32 smt_beyond_domain;		/* 6.5: threads of a core count outside the domain too */
+	u32 asym;			/* enum policy_asym_rule */
+	u32 asym_from_next;		/* 6.5: the scan for a CPU that fits begins after the target */
+	u32 fit;			/* enum policy_fit_rule */
+	u32 pressure;			/* enum policy_pressure_rule */
+
+	/* energy */
+	u32 util_boost;			/* enum policy_boost_rule */
+	u32 performance;		/* enum policy_performance_rule */
+	u32 state_by_performance;	/* 6.9: an operating point is chosen by performance, not frequency */
+	u32 skip_inefficient;		/* 5.16: never one that costs no less than a faster one */
+
+	/* fork and exec */
+	u32 idlest;			/* enum policy_idlest_rule */
+	u32 idlest_tie_util;		/* 5.7: of as many idle CPUs the less used group */
+	u32 idlest_runnable;		/* 5.7: waiting tasks make a group full */
+	u32 idlest_misfit_cpus;		/* 5.7: a group is a misfit if no CPU of it fits */
+	u32 idlest_numa_imbalance;	/* 5.18: a node fills up to imb_numa_nr before tasks spread */
+	u32 idlest_allowed_only;	/* 6.12: CPUs outside the affinity do not count */
+	u32 idlest_eas_spares;		/* 7.2: no group is overloaded while there is an energy model */
+
+	/* utilization estimate */
+	u32 est_none;			/* up to 4.16: none */
+	u32 est_slow_up;		/* 4.17 - 5.4: an estimate rises by quarters too */
+	u32 est_keeps_last;		/* 5.13 - 6.7: the last activation is kept when the average stays */
+	u32 est_single;			/* 6.8: an estimate is one value */
+
+	/* domains */
+	u32 cache_pct;			/* imbalance_pct of a cache ... */
+	u32 package_pct;		/* ... and of what lies above */
+	u32 asym_partial;		/* 5.14: a domain of two capacities is asymmetric, if not of all */
+	u32 cluster_level;		/* 5.16: clusters are a level */
+	u32 shared_by_asym;		/* 7.2: an asymmetric domain has the search state, not the LLC */
 };
 
 /* Why a decision came about: which step of the search answered. */
@@ -301,16 +428,19 @@ enum policy_step {
 
 /* How the target of the search was chosen. */
 enum policy_affine {
+	/* No choice between the two CPUs: */
 	AFFINE_NONE,			/* not asked, or no domain spans both CPUs */
 	AFFINE_WIDE,			/* refused: the waker wakes too many (wake_wide) */
 	AFFINE_CAP,			/* refused: too small a CPU for the task (wake_cap) */
 	AFFINE_NOT_ALLOWED,		/* refused: the waking CPU is not allowed */
+	/* A choice: */
 	AFFINE_SAME,			/* waking CPU and previous CPU are the same */
 	AFFINE_THIS_IDLE,		/* waking CPU idle and cache shared */
 	AFFINE_PREV_IDLE,		/* as above, but the previous CPU is idle too */
 	AFFINE_SYNC,			/* the waker is about to sleep */
 	AFFINE_WEIGHT_THIS,		/* less load on the waking CPU */
 	AFFINE_WEIGHT_PREV,		/* less load on the previous CPU */
+	AFFINE_PREV_ALONE,		/* the previous CPU idle, the waking one not or not near */
 	POLICY_NR_AFFINE,
 };
 
@@ -365,15 +495,18 @@ enum policy_kind {
 	KIND_EXEC = DOMAIN_BALANCE_EXEC,
 };
 
-/* What the slow path sums up of a group. */
+/* What the slow path sums up of a group, without the wakee. */
 struct group_stats {
-	u64 util;		/* sum over the CPUs, without the wakee */
 	u64 avg_load;		/* load per capacity, 1024 = one nice-0 task on a big CPU */
+	u32 util;		/* sum over the CPUs */
+	u32 runnable;		/* sum of runnable_avg */
 	u32 nr_running;		/* of all classes */
 	u16 idle_cpus;
 	u16 weight;		/* CPUs, as far as the kernel knows them */
+	u16 allowed;		/* CPUs that the wakee may use */
 	u16 type;
 	u16 max_capacity;
+	u16 misfit;		/* the wakee fits no CPU of it */
 };
 
 /* Working memory, as large as a mask: BPF has 512 bytes of stack. */

@@ -347,6 +347,19 @@ static __always_inline void est_enqueue(const struct policy_params *k, struct po
 	rq->est_enqueued += task_est(k, t);
 }
 
+/* 6.8: a single value, which a task that waited for its CPU does not lower (util_est_update). */
+static inline void est_update_single(struct policy_task *t)
+{
+	const u32 margin = CAPACITY_SCALE / 100;
+	u32 util = t->pelt.util_avg, est = t->est_ewma;
+
+	if (est <= util)
+		t->est_ewma = util;
+	else if (est - util >= margin && util + margin >= t->pelt.run_avg)
+		t->est_ewma = (4 * est - (est - util)) >> 2;
+	t->flags |= TASK_EST_UNCHANGED;
+}
+
 /* @t went to sleep if @sleeps; its averages are up to date (util_est_dequeue, util_est_update). */
 static inline void est_dequeue(const struct policy_params *k, struct policy_cpu *rq,
 			       struct policy_task *t, int sleeps)
@@ -356,13 +369,22 @@ static inline void est_dequeue(const struct policy_params *k, struct policy_cpu 
 	s64 gap = (s64)util - (s64)t->est_ewma;
 
 	rq->est_enqueued = sub_floor0(rq->est_enqueued, task_est(k, t));
-	if (!sleeps || t->flags & TASK_EST_UNCHANGED)
+	if (!sleeps || t->flags & TASK_EST_UNCHANGED || k->est_none)
 		return;
-	if (gap > 0) {			/* fast up, since 5.5 */
+	if (k->est_single) {
+		est_update_single(t);
+		return;
+	}
+	if (gap > 0 && !k->est_slow_up) {
 		t->est_ewma = util;
-	} else {
-		if (gap > -(s64)margin || t->pelt.util_avg > rq->capacity_orig)
+	} else if (gap < (s64)margin && gap > -(s64)margin) {
+		s64 moved = (s64)t->est_enqueued - (s64)util;
+
+		if (!k->est_keeps_last || (moved < (s64)margin && moved > -(s64)margin))
 			return;
+	} else if (t->pelt.util_avg > rq->capacity_orig) {
+		return;
+	} else {
 		t->est_ewma = (u32)((4 * (s64)t->est_ewma + gap) >> 2);
 	}
 	t->est_enqueued = util;

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * select.h - which CPU for a waking task (kernel 5.5: select_task_rq_fair())
+ * select.h - which CPU for a waking task (select_task_rq_fair())
  *
  *	pinned task				-> its CPU
+ *	the waker asks for its own CPU, 6.6	-> that
+ *	energy decides, 5.0			-> energy_aware.h
  *	walk the waking CPU's domains upwards	-> a target (affine), or a domain
  *	    a domain				-> slow_path.h
- *	    a target				-> asym_capacity.h where it acts
- *						   idle_sibling.h otherwise
+ *	    a target				-> asym_capacity.h where it acts, else
+ *						   idle_group.h up to 4.7,
+ *						   idle_sibling.h up to 5.10,
+ *						   idle_scan.h from 5.12
  *
  * A new policy is one header, one line in search(), one FEATURE_* bit.
  */
@@ -17,13 +21,23 @@
 #include "idle_sibling.h"
 #include "slow_path.h"
 #include "asym_capacity.h"
+#include "idle_group.h"
+#include "idle_scan.h"
+#include "energy_aware.h"
 
 /* The fast path: an idle CPU near the target. */
 static inline u32 search(const struct policy_ctx *c, u32 target)
 {
 	if (asym_capacity_acts(c, target))
 		return asym_scan(c, target);
-	return idle_sibling(c, target);
+	switch (c->k->sibling) {
+	case SIBLING_GROUPS:
+		return idle_group(c, target);
+	case SIBLING_ONE_SCAN:
+		return idle_scan(c, target);
+	default:
+		return idle_sibling(c, target);
+	}
 }
 
 /*
@@ -50,7 +64,7 @@ static inline u32 walk_domains(const struct policy_ctx *c, int want, u32 *target
 		}
 		if (d->flags & c->kind)
 			slow = l + 1;
-		else if (!want)
+		else if (!want && !c->k->walk_all)
 			break;
 	}
 	return slow;
@@ -73,6 +87,16 @@ policy_apart u32 fallback(const struct policy_ctx *c)
 	return take(c, STEP_FALLBACK, first < nr ? first : c->prev_cpu);
 }
 
+/* What a wakeup tries before any search, or POLICY_NONE. */
+static inline u32 choose_at_once(const struct policy_ctx *c)
+{
+	if (c->k->current_cpu && c->flags & WAKE_CURRENT_CPU && mask_test(c->allowed, c->this_cpu))
+		return take(c, STEP_CURRENT_CPU, c->this_cpu);
+	if (c->k->eas != EAS_NONE && c->nr_perf && !c->root.overutilized)
+		return energy_aware(c);
+	return POLICY_NONE;
+}
+
 /* The decision for a task that has a choice. */
 static inline u32 choose(const struct policy_ctx *c)
 {
@@ -80,7 +104,11 @@ static inline u32 choose(const struct policy_ctx *c)
 	int want = 0;
 
 	if (c->kind == KIND_WAKE) {
-		record_wakee(c);
+		if (c->k->wake_wide)
+			record_wakee(c);
+		cpu = policy_forget(choose_at_once(c));
+		if (cpu != POLICY_NONE)
+			return cpu;
 		want = (int)policy_forget((u32)affine_wanted(c));
 	}
 	slow = policy_forget(walk_domains(c, want, &target));
@@ -90,10 +118,11 @@ static inline u32 choose(const struct policy_ctx *c)
 		c->answer->slow = 1;
 		return slow_path(c, slow - 1);
 	}
-	if (c->kind != KIND_WAKE)
+	if (c->kind != KIND_WAKE ||
+	    (c->k->search_if_affine && c->answer->affine <= AFFINE_NOT_ALLOWED))
 		return take(c, STEP_NO_SEARCH, target);
 	cpu = search(c, target);
-	if (want)
+	if (want && !c->k->recent_always && !c->k->recent_none)
 		c->cur->recent_cpu = c->this_cpu;
 	return cpu;
 }

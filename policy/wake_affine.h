@@ -5,7 +5,8 @@
  * Three questions before the search: does this waker wake so many that pulling
  * them all would pile them up (wide), are the CPUs too small for the task
  * (wake_cap, 4.7 - 5.6), and which of the two CPUs should the search start at
- * (affine). kernel 5.5: record_wakee(), wake_wide(), wake_cap(), wake_affine().
+ * (affine). kernel 5.5: record_wakee(), wake_wide(), wake_cap(), wake_affine();
+ * what other kernels do differently is a rule of policy_params.
  */
 #ifndef ALIGHT_WAKE_AFFINE_H
 #define ALIGHT_WAKE_AFFINE_H
@@ -55,7 +56,7 @@ static inline int wake_cap(const struct policy_ctx *c)
 /* May the wakee be pulled to this CPU at all? Notes why not. */
 static inline int affine_wanted(const struct policy_ctx *c)
 {
-	if (wide(c))
+	if (c->k->wake_wide && wide(c))
 		c->answer->affine = AFFINE_WIDE;
 	else if (c->k->wake_cap && wake_cap(c))
 		c->answer->affine = AFFINE_CAP;
@@ -69,7 +70,16 @@ static inline int affine_wanted(const struct policy_ctx *c)
 /* The waker says that it will sleep, and will not exit instead. */
 static __always_inline int waker_sleeps(const struct policy_ctx *c)
 {
-	return c->sync && !(c->cur->flags & TASK_EXITING);
+	return c->sync && (c->k->exit_is_sync || !(c->cur->flags & TASK_EXITING));
+}
+
+/* The waker is all that runs on this CPU. */
+static __always_inline int waker_alone(const struct policy_ctx *c)
+{
+	const struct policy_cpu *here = cpu_at(c, c->this_cpu);
+	u32 delayed = c->k->delayed_dequeue ? here->h_nr_delayed : 0;
+
+	return here->nr_running - delayed == 1;
 }
 
 /* Would this CPU, with the wakee, be less loaded than the previous one was? */
@@ -77,7 +87,7 @@ static inline int affine_weight(const struct policy_ctx *c, const struct policy_
 {
 	const struct policy_cpu *here = cpu_at(c, c->this_cpu);
 	const struct policy_cpu *there = cpu_at(c, c->prev_cpu);
-	s64 here_load = here->cfs.load_avg, there_load = there->cfs.load_avg;
+	s64 here_load = cpu_load(c, c->this_cpu), there_load = cpu_load(c, c->prev_cpu);
 	s64 load = c->p->pelt.load_avg;
 
 	if (waker_sleeps(c)) {
@@ -93,11 +103,44 @@ static inline int affine_weight(const struct policy_ctx *c, const struct policy_
 	return here_load < there_load + (waker_sleeps(c) ? 1 : 0);
 }
 
+/*
+ * Up to 4.13 one comparison decides, idle or not: would the wakee balance the
+ * two loads, or do both together stay below the mean load of a task here?
+ */
+policy_apart u32 affine_balanced(const struct policy_ctx *c, const struct policy_domain *d)
+{
+	const struct policy_cpu *here = cpu_at(c, c->this_cpu);
+	const struct policy_cpu *there = cpu_at(c, c->prev_cpu);
+	s64 here_load = cpu_load(c, c->this_cpu), there_load = cpu_load(c, c->prev_cpu);
+	s64 load = c->p->weight;
+	s64 per_task = here->nr_running ? here->weight / here->nr_running : 0;
+	int balanced = 1;
+
+	if (waker_sleeps(c))
+		here_load -= c->cur->weight;
+	if (here_load > 0)
+		balanced = 100 * (s64)there->capacity * (here_load + load) <=
+			   (s64)(100 + (d->imbalance_pct - 100) / 2) * (s64)here->capacity *
+				   there_load;
+	if (waker_sleeps(c) && balanced) {
+		c->answer->affine = AFFINE_SYNC;
+		return c->this_cpu;
+	}
+	if (balanced || (here_load <= there_load && here_load + there_load <= per_task)) {
+		c->answer->affine = AFFINE_WEIGHT_THIS;
+		return c->this_cpu;
+	}
+	c->answer->affine = AFFINE_WEIGHT_PREV;
+	return c->prev_cpu;
+}
+
 /* The CPU at which the search starts: this one or the previous one. */
 static inline u32 affine(const struct policy_ctx *c, const struct policy_domain *d)
 {
 	struct policy_answer *a = c->answer;
 
+	if (c->k->affine_balanced)
+		return affine_balanced(c, d);
 	if (cpu_idle(c, c->this_cpu) && same_llc(c, c->this_cpu, c->prev_cpu)) {
 		if (cpu_idle(c, c->prev_cpu)) {
 			a->affine = AFFINE_PREV_IDLE;
@@ -106,9 +149,13 @@ static inline u32 affine(const struct policy_ctx *c, const struct policy_domain 
 		a->affine = AFFINE_THIS_IDLE;
 		return c->this_cpu;
 	}
-	if (waker_sleeps(c) && cpu_at(c, c->this_cpu)->nr_running == 1) {
+	if (waker_sleeps(c) && waker_alone(c)) {
 		a->affine = AFFINE_SYNC;
 		return c->this_cpu;
+	}
+	if (c->k->affine_prev_idle && cpu_idle(c, c->prev_cpu)) {
+		a->affine = AFFINE_PREV_ALONE;
+		return c->prev_cpu;
 	}
 	if (affine_weight(c, d)) {
 		a->affine = AFFINE_WEIGHT_THIS;

@@ -147,7 +147,7 @@ pub struct RunArgs {
 #[derive(Args)]
 pub struct SchedulerArg {
     /// Scheduler: a base kernel with features, like linux-5.5+asym-capacity
-    #[arg(value_name = "SCHEDULER", default_value = newest_base())]
+    #[arg(value_name = "SCHEDULER", default_value = default_base())]
     pub name: String,
 }
 
@@ -322,8 +322,10 @@ pub enum VerifyVerb {
     },
 }
 
-fn newest_base() -> &'static str {
-    BASES[BASES.len() - 1].name
+/// The newest base that the simulator models whole: of the others it has the placement alone.
+fn default_base() -> &'static str {
+    let whole = BASES.iter().find(|base| base.name == "linux-5.5");
+    whole.expect("a base of that name").name
 }
 
 /// A parser of one of a few words.

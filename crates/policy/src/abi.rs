@@ -299,6 +299,8 @@ pub mod domain_flag {
     pub const NUMA: u32 = 1 << 9;
     /// `SD_CLUSTER`.
     pub const CLUSTER: u32 = 1 << 10;
+    /// `SD_ASYM_CPUCAPACITY_FULL`.
+    pub const ASYM_FULL: u32 = 1 << 11;
 }
 
 /// A scheduling domain.
@@ -408,7 +410,7 @@ pub struct Place {
     pub group: [u32; MAX_LEVELS],
 }
 
-/// State shared by an LLC, or from 7.1 by an asymmetric domain.
+/// State shared by an LLC, or in 7.2 by an asymmetric domain.
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Llc {
@@ -502,28 +504,197 @@ pub mod wake_flag {
     pub const CURRENT_CPU: u32 = 1 << 1;
 }
 
-/// Rules of a base kernel, features and tunables.
-#[repr(C)]
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
-pub struct Params {
+/// Declares [`Params`] and the list of its fields.
+macro_rules! params {
+    ($($(#[$doc:meta])* $name:ident: $type:ty,)*) => {
+        /// Rules of a base kernel, features and tunables. Each rule says which kernels have it.
+        #[repr(C)]
+        #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+        pub struct Params {
+            $($(#[$doc])* pub $name: $type,)*
+        }
+
+        impl Params {
+            /// No rule, no feature.
+            pub const NONE: Params = Params { $($name: 0,)* };
+
+            /// Name and value of every field, in the order of `struct policy_params`.
+            pub fn fields(&self) -> Vec<(&'static str, u64)> {
+                vec![$((stringify!($name), u64::from(self.$name)),)*]
+            }
+        }
+    };
+}
+
+params! {
     /// Feature bits.
-    pub features: u64,
+    features: u64,
     /// 4.7 - 5.6: small CPUs refuse big tasks, `BALANCE_WAKE` below asymmetry.
-    pub wake_cap: u32,
-    /// 4.13 - 6.6: scan budget by idle time.
-    pub sis_prop: u32,
-    /// 5.4 - 5.5: `SCHED_IDLE` CPUs only if nothing is idle.
-    pub sched_idle_last: u32,
-    /// 5.5 - 5.6: `avg_load` is left 0 for busy groups.
-    pub idlest_load_inverted: u32,
-    /// 4.17 - 5.12: a utilization estimate always has bit 0 set.
-    pub est_lsb: u32,
+    wake_cap: u32,
+    /// 4.13 - 5.19: scan budget by idle time.
+    sis_prop: u32,
+    /// See [`rule`], `SCHED_IDLE_*`.
+    sched_idle: u32,
+    /// 5.5 - 5.6: `avg_load` left 0 for busy groups.
+    idlest_load_inverted: u32,
+    /// 4.17 - 5.12: an estimate always has bit 0 set.
+    est_lsb: u32,
     /// Time that one scanned CPU takes, ns.
-    pub scan_cpu_ns: u32,
-    /// 5.5: groups compared in the slow path weigh 0 CPUs.
-    pub idlest_weight_unset: u32,
-    /// 4.7 - 6.9: the utilization share of a new task counts 1024 times.
-    pub fork_util_inflated: u32,
+    scan_cpu_ns: u32,
+    /// 5.5: groups compared at fork, exec, slow wakeup weigh 0 CPUs.
+    idlest_weight_unset: u32,
+    /// 4.7 - 6.9: the share of a new task counts 1024 times.
+    fork_util_inflated: u32,
+    /// 3.12: wakers of many do not pull.
+    wake_wide: u32,
+    /// 6.6: a waker may ask for its own CPU.
+    current_cpu: u32,
+    /// See [`rule`], `EAS_*`.
+    eas: u32,
+    /// See [`rule`], `LOAD_*`.
+    load: u32,
+    /// Up to 4.13: pull if that balances loads, idle or not.
+    affine_balanced: u32,
+    /// 5.11: an idle previous CPU is the target whatever the loads.
+    affine_prev_idle: u32,
+    /// Up to 4.13: an exiting waker counts as one that will sleep.
+    exit_is_sync: u32,
+    /// 6.12: sleepers may stay queued, and do not count as running.
+    delayed_dequeue: u32,
+    /// Up to 4.15: the walk over domains goes on without the flag.
+    walk_all: u32,
+    /// Up to 4.15: only a wakeup that may pull looks for an idle CPU.
+    search_if_affine: u32,
+    /// See [`rule`], `SIBLING_*`.
+    sibling: u32,
+    /// Up to 4.14: no recently used CPU.
+    recent_none: u32,
+    /// 5.13: each search makes the previous CPU the recent one.
+    recent_always: u32,
+    /// 5.6: what a per-CPU kthread wakes may join it.
+    kthread_stacks: u32,
+    /// 5.19: scan budget by utilization.
+    sis_util: u32,
+    /// 6.7: the target's cluster before the rest of the LLC.
+    cluster_scan: u32,
+    /// 7.2: that no idle core was found means nothing if no CPU of the LLC is allowed.
+    empty_scan_tells_nothing: u32,
+    /// 6.5: threads of a core count outside the domain too.
+    smt_beyond_domain: u32,
+    /// See [`rule`], `ASYM_*`.
+    asym: u32,
+    /// 6.5: the scan for a CPU that fits begins after the target.
+    asym_from_next: u32,
+    /// See [`rule`], `FIT_*`.
+    fit: u32,
+    /// See [`rule`], `PRESSURE_*`.
+    pressure: u32,
+    /// See [`rule`], `BOOST_*`.
+    util_boost: u32,
+    /// See [`rule`], `PERFORMANCE_*`.
+    performance: u32,
+    /// 6.9: an operating point is chosen by performance, not frequency.
+    state_by_performance: u32,
+    /// 5.16: no operating point is chosen that costs no less than a faster one.
+    skip_inefficient: u32,
+    /// See [`rule`], `IDLEST_*`.
+    idlest: u32,
+    /// 5.7: of as many idle CPUs the less used group.
+    idlest_tie_util: u32,
+    /// 5.7: waiting tasks make a group full.
+    idlest_runnable: u32,
+    /// 5.7: a group is a misfit if no CPU of it fits.
+    idlest_misfit_cpus: u32,
+    /// 5.18: a node fills up to `imb_numa_nr` before tasks spread.
+    idlest_numa_imbalance: u32,
+    /// 6.12: CPUs outside the affinity do not count.
+    idlest_allowed_only: u32,
+    /// 7.2: no group is overloaded while there is an energy model.
+    idlest_eas_spares: u32,
+    /// Up to 4.16: no utilization estimate.
+    est_none: u32,
+    /// 4.17 - 5.4: a utilization estimate rises by quarters too.
+    est_slow_up: u32,
+    /// 5.13 - 6.7: the last activation is kept when the average of the estimate stays.
+    est_keeps_last: u32,
+    /// 6.8: a utilization estimate is one value.
+    est_single: u32,
+    /// `imbalance_pct` of a domain whose CPUs share a cache.
+    cache_pct: u32,
+    /// `imbalance_pct` of the domains above.
+    package_pct: u32,
+    /// 5.14: a domain of two capacities is asymmetric, if not of all.
+    asym_partial: u32,
+    /// 5.16: clusters are a level.
+    cluster_level: u32,
+    /// 7.2: an asymmetric domain has the search state, not the LLC.
+    shared_by_asym: u32,
+}
+
+/// Values of the rules in [`Params`] that are more than yes or no.
+pub mod rule {
+    /// 5.5: `load_avg`, blocked tasks included.
+    pub const LOAD_AVG: u32 = 0;
+    /// 4.x - 5.4: `runnable_load_avg`, queued tasks only.
+    pub const LOAD_RUNNABLE: u32 = 1;
+    /// 3.x: weight of the queued tasks (load index 0).
+    pub const LOAD_WEIGHT: u32 = 2;
+    /// 5.6: as good as idle.
+    pub const SCHED_IDLE_AVAIL: u32 = 0;
+    /// 5.4 - 5.5: scans take it if nothing is idle.
+    pub const SCHED_IDLE_LAST: u32 = 1;
+    /// Up to 5.3: busy like any other.
+    pub const SCHED_IDLE_BUSY: u32 = 2;
+    /// 7.2: as good as idle, but not for a `SCHED_IDLE` task.
+    pub const SCHED_IDLE_NORMAL: u32 = 3;
+    /// 4.8 - 5.10: a core, then a CPU, then a thread of the target.
+    pub const SIBLING_SEPARATE: u32 = 0;
+    /// Up to 4.7: a group below the LLC, all idle.
+    pub const SIBLING_GROUPS: u32 = 1;
+    /// 5.12: a thread of the previous CPU, then one scan for all.
+    pub const SIBLING_ONE_SCAN: u32 = 2;
+    /// Up to 5.6, unless the feature is added.
+    pub const ASYM_IGNORED: u32 = 0;
+    /// 6.1: every candidate must fit, clamps included.
+    pub const ASYM_FITS: u32 = 1;
+    /// 7.2: and its core be idle, within a budget.
+    pub const ASYM_CORES: u32 = 2;
+    /// 5.6 - 6.0: the clamped estimate.
+    pub const FIT_CLAMPED: u32 = 0;
+    /// Up to 5.5: the estimate.
+    pub const FIT_PLAIN: u32 = 1;
+    /// 6.1: estimate and clamps each for itself (`util_fits_cpu`).
+    pub const FIT_CLAMPS: u32 = 2;
+    /// Up to 5.6.
+    pub const PRESSURE_NONE: u32 = 0;
+    /// 5.7 - 6.9: the present thermal pressure.
+    pub const PRESSURE_THERMAL: u32 = 1;
+    /// 6.10: average hardware pressure, or the frequency limit.
+    pub const PRESSURE_AVERAGE: u32 = 2;
+    /// Up to 4.20.
+    pub const EAS_NONE: u32 = 0;
+    /// 5.0 - 5.19: must save a 16th of all energy.
+    pub const EAS_SIXTEENTH: u32 = 1;
+    /// 6.0: any less than on the previous CPU.
+    pub const EAS_DELTA: u32 = 2;
+    /// Up to 6.4.
+    pub const BOOST_NONE: u32 = 0;
+    /// 6.5: the queue's `runnable_avg`, wakee or not.
+    pub const BOOST_QUEUE: u32 = 1;
+    /// 6.6: with the wakee moved.
+    pub const BOOST_TASK: u32 = 2;
+    /// 5.0 - 5.10: a quarter more frequency.
+    pub const PERFORMANCE_FREQUENCY: u32 = 0;
+    /// 5.11 - 6.7: a quarter more of the clamped utilization.
+    pub const PERFORMANCE_UTIL: u32 = 1;
+    /// 6.8: a quarter more, clamped then.
+    pub const PERFORMANCE_CLAMPED: u32 = 2;
+    /// 5.5: by how full they are.
+    pub const IDLEST_CLASS: u32 = 0;
+    /// 4.9 - 5.4: by spare capacity, then by load.
+    pub const IDLEST_SPARE: u32 = 1;
+    /// 3.x: by load.
+    pub const IDLEST_LOAD: u32 = 2;
 }
 
 /// Answer and reason of one selection.

@@ -62,7 +62,10 @@ pub const STEPS: [(&str, &str); 30] = [
         "slow_prev",
         "slow path: no allowed CPU in the domain, the previous CPU",
     ),
-    ("no_search", "no domain balances at fork: the previous CPU"),
+    (
+        "no_search",
+        "no domain balances at fork, or (3.x) none spans both CPUs: the previous CPU",
+    ),
     (
         "fallback",
         "the search ended outside the affinity: an allowed CPU",
@@ -102,7 +105,7 @@ pub const STEPS: [(&str, &str); 30] = [
 ];
 
 /// Names of [`Answer::affine`], in the order of `enum policy_affine`.
-pub const AFFINE: [(&str, &str); 10] = [
+pub const AFFINE: [(&str, &str); 11] = [
     ("none", "not asked"),
     ("wide", "not pulled: the waker wakes too many tasks"),
     ("wake_cap", "not pulled: a CPU is too small for the task"),
@@ -119,6 +122,10 @@ pub const AFFINE: [(&str, &str); 10] = [
     ),
     ("weight_this", "the waking CPU would be less loaded"),
     ("weight_prev", "the previous CPU is less loaded"),
+    (
+        "prev_alone",
+        "the previous CPU is idle, and the waking one is not, or shares no cache with it",
+    ),
 ];
 
 /// Names of the counts in [`Answer::verdicts`], in the order of `enum policy_verdict`.

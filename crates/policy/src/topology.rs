@@ -2,9 +2,11 @@
 //! Builds the views of a machine from a plain description: the scheduling
 //! domains, groups and caches that Linux would build of it.
 //!
-//! The rules are those of kernel 5.5, kernel/sched/topology.c: `sd_init()` for
-//! flags and `imbalance_pct`, `asym_cpu_capacity_level()`, `cpu_attach_domain()`
-//! for levels that add nothing, `update_top_cache_domain()`. Groups stand in CPU
+//! The rules are those of kernel/sched/topology.c: `sd_init()` for flags and
+//! `imbalance_pct`, `asym_cpu_capacity_level()` (5.5) or
+//! `asym_cpu_capacity_classify()` (5.14), `cpu_attach_domain()` for levels that
+//! add nothing, `update_top_cache_domain()`, `adjust_numa_imbalance()` (5.18).
+//! What differs between kernels is in [`Params`]. Groups stand in CPU
 //! order; the kernel's ring starts at the CPU's own group, so whoever walks them
 //! starts at [`Place::group`] and wraps. One difference: a NUMA level that spans no more than its child goes,
 //! which Linux does since 5.10.
@@ -14,7 +16,7 @@ use crate::abi::{
     Place, Root, Topology, domain_flag as flag,
 };
 use crate::core::Core;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Above this NUMA distance tasks are neither pulled nor spread (`RECLAIM_DISTANCE`).
 pub const RECLAIM_DISTANCE: u32 = 30;
@@ -154,11 +156,11 @@ impl Level {
         }
     }
 
-    fn imbalance_pct(&self) -> u32 {
+    fn imbalance_pct(&self, params: &Params) -> u32 {
         match self.kind {
             LevelKind::Smt => 110,
-            LevelKind::Cluster | LevelKind::Cache => 117,
-            LevelKind::Package | LevelKind::Numa { .. } => 125,
+            LevelKind::Cluster | LevelKind::Cache => params.cache_pct,
+            LevelKind::Package | LevelKind::Numa { .. } => params.package_pct,
         }
     }
 }
@@ -172,6 +174,8 @@ pub fn build(machine: &Description, params: &Params) -> Result<Core, Error> {
     check(machine)?;
     let mut builder = Builder::new(machine, params);
     builder.add_domains();
+    builder.mark_asymmetry();
+    builder.set_numa_imbalance();
     builder.drop_degenerate();
     builder.renumber();
     builder.add_groups();
@@ -238,6 +242,12 @@ impl<'a> Builder<'a> {
         }
     }
 
+    /// The levels that this kernel builds.
+    fn levels(&self) -> impl Iterator<Item = &'a Level> + use<'a> {
+        let clusters = self.params.cluster_level != 0;
+        (self.machine.levels.iter()).filter(move |l| clusters || l.kind != LevelKind::Cluster)
+    }
+
     /// Lowest level from which everyone sees a CPU of the highest capacity, if capacities differ.
     fn asym_level(&self) -> Option<usize> {
         let cpus = &self.machine.cpus;
@@ -253,8 +263,7 @@ impl<'a> Builder<'a> {
             if own.capacity == biggest {
                 continue;
             }
-            let seen = (self.machine.levels.iter())
-                .position(|l| l.spans[cpu].intersects(&big, MAX_CPUS / 64));
+            let seen = (self.levels()).position(|l| l.spans[cpu].intersects(&big, MAX_CPUS / 64));
             asym = asym.max(seen);
         }
         asym
@@ -263,11 +272,11 @@ impl<'a> Builder<'a> {
     /// All domains, with those that will turn out to add nothing.
     fn add_domains(&mut self) {
         let asym = self.asym_level();
-        for (index, level) in self.machine.levels.iter().enumerate() {
+        for (index, level) in self.levels().enumerate() {
             let mut flags = level.flags();
-            if let Some(asym) = asym {
+            if let (Some(asym), 0) = (asym, self.params.asym_partial) {
                 if index == asym {
-                    flags |= flag::ASYM;
+                    flags |= flag::ASYM | flag::ASYM_FULL;
                 }
                 if index + 1 == asym {
                     flags &= !flag::PREFER_SIBLING;
@@ -279,11 +288,68 @@ impl<'a> Builder<'a> {
             let mut known: BTreeMap<Mask, usize> = BTreeMap::new();
             for (cpu, span) in level.spans.iter().enumerate() {
                 let domain = *known.entry(*span).or_insert_with(|| {
-                    let domain = Domain::new(*span, span.len(), flags, level.imbalance_pct());
+                    let pct = level.imbalance_pct(self.params);
+                    let domain = Domain::new(*span, span.len(), flags, pct);
                     self.domains.push(domain);
                     self.domains.len() - 1
                 });
                 self.of_cpu[cpu].push(domain);
+            }
+        }
+    }
+
+    /// From 5.14 a domain of two capacities is asymmetric, and fully so if it shows all of them.
+    fn mark_asymmetry(&mut self) {
+        if self.params.asym_partial == 0 {
+            return;
+        }
+        let capacities = |span: &Mask| -> BTreeSet<u32> {
+            let of = |cpu: u32| self.machine.cpus[cpu as usize].capacity;
+            span.iter().map(of).collect()
+        };
+        let all = (self.machine.cpus.iter().map(|c| c.capacity)).collect::<BTreeSet<_>>();
+        let marks: Vec<u32> = (self.domains.iter())
+            .map(|domain| match capacities(&domain.span) {
+                found if found.len() < 2 => 0,
+                found if found == all => flag::ASYM | flag::ASYM_FULL,
+                _ => flag::ASYM,
+            })
+            .collect();
+        for (domain, mark) in self.domains.iter_mut().zip(marks) {
+            domain.flags |= mark;
+        }
+        for chain in &self.of_cpu {
+            for pair in chain.windows(2) {
+                if self.domains[pair[1]].flags & flag::ASYM != 0 {
+                    self.domains[pair[0]].flags &= !flag::PREFER_SIBLING;
+                }
+            }
+        }
+    }
+
+    /// How many tasks a node may run before they spread: an eighth of a node that is one cache,
+    /// else a task a cache.
+    fn set_numa_imbalance(&mut self) {
+        for chain in &self.of_cpu {
+            let shares = |d: &usize| self.domains[*d].flags & flag::SHARE_LLC != 0;
+            let Some(llc) = chain.iter().rposition(shares) else {
+                continue;
+            };
+            let Some(&parent) = chain.get(llc + 1) else {
+                continue;
+            };
+            let weight = |d: usize| self.domains[d].weight;
+            let nr_llcs = weight(parent) / weight(chain[llc]);
+            let imbalance = match nr_llcs {
+                1 => weight(parent) / 8,
+                _ => nr_llcs,
+            };
+            let numa = (chain[llc + 1..].iter().skip(1))
+                .find(|&&d| self.domains[d].flags & flag::NUMA != 0);
+            let span = numa.map_or(weight(parent), |&d| weight(d));
+            for &domain in &chain[llc + 1..] {
+                let domain = &mut self.domains[domain];
+                domain.imb_numa_nr = imbalance.max(1) * (domain.weight / span).max(1);
             }
         }
     }
@@ -385,7 +451,7 @@ impl<'a> Builder<'a> {
             nr_domains: chain.len() as u32,
             llc,
             llc_domain: number(chain.iter().rfind(with(flag::SHARE_LLC))),
-            asym_domain: number(chain.iter().find(with(flag::ASYM))),
+            asym_domain: number(chain.iter().find(with(flag::ASYM_FULL))),
             smt_domain: number(chain.iter().rfind(with(flag::SMT))),
             shared: llc,
             share: self.share(chain, cpu),
@@ -445,6 +511,31 @@ impl<'a> Builder<'a> {
         (of_cpu, llcs)
     }
 
+    /// From 7.2 the state of the searches belongs to the asymmetric domain, unless that is built
+    /// of nodes or is the cache itself.
+    fn share_by_asym(&self, places: &mut [Place], llcs: &mut Vec<Llc>) {
+        let mut known: BTreeMap<u32, u32> = BTreeMap::new();
+        for place in places {
+            let asym = place.asym_domain;
+            if asym == NONE
+                || asym == place.llc_domain
+                || self.domains[asym as usize].flags & flag::NUMA != 0
+            {
+                continue;
+            }
+            let weight = self.domains[asym as usize].weight;
+            place.shared = *known.entry(asym).or_insert_with(|| {
+                llcs.push(Llc {
+                    has_idle_cores: 1,
+                    nr_busy: weight,
+                    nr_idle_scan: weight,
+                    unused: 0,
+                });
+                llcs.len() as u32 - 1
+            });
+        }
+    }
+
     fn any(&self, bit: u32) -> u32 {
         self.domains.iter().any(|d| d.flags & bit != 0).into()
     }
@@ -454,7 +545,14 @@ impl<'a> Builder<'a> {
         within("domain levels", levels, MAX_LEVELS)?;
         within("domains", self.domains.len(), MAX_DOMAINS)?;
         within("groups", self.groups.len(), MAX_GROUPS)?;
-        let (llc_of_cpu, llcs) = self.llcs();
+        let (llc_of_cpu, mut llcs) = self.llcs();
+        let mut places: Vec<Place> = (0..self.machine.cpus.len())
+            .map(|cpu| self.place(cpu as u32, llc_of_cpu[cpu]))
+            .collect();
+        if self.params.shared_by_asym != 0 {
+            self.share_by_asym(&mut places, &mut llcs);
+        }
+        within("caches and asymmetric domains", llcs.len(), MAX_CPUS)?;
         let cpus = &self.machine.cpus;
         let capacities = || cpus.iter().map(|c| c.capacity);
         let biggest = capacities().max().unwrap_or(0);
@@ -472,9 +570,7 @@ impl<'a> Builder<'a> {
             },
             perf: Vec::new(),
             root: Root::default(),
-            places: (0..cpus.len())
-                .map(|cpu| self.place(cpu as u32, llc_of_cpu[cpu]))
-                .collect(),
+            places,
             cpus: capacities().map(idle_cpu).collect(),
             domains: self.domains.into(),
             groups: self.groups.into(),

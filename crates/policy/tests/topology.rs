@@ -94,7 +94,7 @@ fn two_clusters_show_all_capacities_at_the_package() {
         assert_eq!(mc.flags, SPREAD | flag::SHARE_LLC | flag::BALANCE_WAKE);
         assert_eq!(mc.imbalance_pct, 117);
         assert_eq!(pkg.span, span(0..6));
-        let top = SPREAD | flag::PREFER_SIBLING | flag::ASYM | flag::BALANCE_WAKE;
+        let top = SPREAD | flag::PREFER_SIBLING | flag::ASYM | flag::ASYM_FULL | flag::BALANCE_WAKE;
         assert_eq!(pkg.flags, top);
         assert_eq!(pkg.imbalance_pct, 125);
         assert_eq!(core.places[cpu].llc_domain, core.places[cpu].domain[0]);
@@ -150,7 +150,12 @@ fn one_cache_for_all_makes_one_domain() {
     };
     assert_eq!(mc.span, span(0..8));
     assert_eq!(mc.nr_groups, 8);
-    let all = SPREAD | flag::PREFER_SIBLING | flag::SHARE_LLC | flag::ASYM | flag::BALANCE_WAKE;
+    let all = SPREAD
+        | flag::PREFER_SIBLING
+        | flag::SHARE_LLC
+        | flag::ASYM
+        | flag::ASYM_FULL
+        | flag::BALANCE_WAKE;
     assert_eq!(mc.flags, all);
     assert_eq!(core.places[7].asym_domain, core.places[7].llc_domain);
     assert_eq!(core.llcs.len(), 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The schedulers there are, and what one of them is made of.
 
+use alight_policy::Scheduler;
 use alight_policy::scheduler::{BASES, Base, Error, FEATURES, Feature};
-use alight_policy::{Params, Scheduler};
 use serde::Serialize;
 
 use crate::report::{Columns, map, pretty};
@@ -130,19 +130,6 @@ pub fn list_json() -> String {
     })
 }
 
-/// What the core reads, by the names of `struct policy_params`.
-fn params(params: &Params) -> Vec<(&'static str, u64)> {
-    vec![
-        ("features", params.features),
-        ("wake_cap", params.wake_cap.into()),
-        ("sis_prop", params.sis_prop.into()),
-        ("sched_idle_last", params.sched_idle_last.into()),
-        ("idlest_load_inverted", params.idlest_load_inverted.into()),
-        ("est_lsb", params.est_lsb.into()),
-        ("scan_cpu_ns", params.scan_cpu_ns.into()),
-    ]
-}
-
 /// A base, a feature or a scheduler for the terminal.
 pub fn show(named: &Named) -> String {
     let mut rows = Columns::new(0, 2);
@@ -178,7 +165,7 @@ fn feature_rows(rows: &mut Columns, feature: &Feature) {
 }
 
 fn params_rows(rows: &mut Columns, scheduler: &Scheduler) {
-    for (index, (name, value)) in params(&scheduler.params).iter().enumerate() {
+    for (index, (name, value)) in scheduler.params.fields().iter().enumerate() {
         let label = if index == 0 { "parameters" } else { "" };
         rows.row([label, &format!("{name} = {value}")]);
     }
@@ -227,7 +214,7 @@ pub fn show_json(named: &Named) -> String {
                 name: scheduler.name.clone(),
                 base: Some(base_out(base)),
                 features: features.into_iter().map(feature_out).collect(),
-                parameters: params(&scheduler.params),
+                parameters: scheduler.params.fields(),
             }
         }
     })

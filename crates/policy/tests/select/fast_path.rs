@@ -296,7 +296,7 @@ fn until_5_5_the_first_sched_idle_cpu_answers_only_when_the_budget_ends() {
 #[test]
 fn since_5_6_a_sched_idle_cpu_answers_on_sight() {
     let mut w = World::new(&flat(8), BASE);
-    w.core.params.sched_idle_last = 0;
+    w.core.params.sched_idle = 0;
     w.busy(0..8)
         .sched_idle([2])
         .runs(3, 0)
@@ -319,9 +319,9 @@ fn when_the_scan_is_cut_a_sibling_may_still_be_idle() {
 #[test]
 fn of_siblings_until_5_5_an_idle_one_beats_a_sched_idle_one() {
     // Threads of the target's core: CPUs 0, 8, 16, 24.
-    let ask = |sched_idle_last, idle| {
+    let ask = |sched_idle, idle| {
         let mut w = World::new(&smt(8, 4), BASE);
-        w.core.params.sched_idle_last = sched_idle_last;
+        w.core.params.sched_idle = sched_idle;
         w.busy(0..32).sched_idle([8]).wakes(0, 0);
         w.core.cpus[0].avg_idle = 0;
         if idle {

@@ -133,7 +133,7 @@ fn world(shape: &Shape, state: &State, scheduler: &str) -> World {
     let nr = shape.nr;
     let bit = |n: u8| u32::from(state.rules >> n & 1);
     w.core.params.sis_prop = bit(0);
-    w.core.params.sched_idle_last = bit(1);
+    w.core.params.sched_idle = bit(1);
     w.core.params.idlest_load_inverted = bit(2);
     w.core.params.idlest_weight_unset = bit(3);
     w.core.params.scan_cpu_ns = 100;
@@ -284,7 +284,7 @@ impl Plain<'_> {
             .budget(llc.len())
             .saturating_sub(1)
             .min(llc.len() as u64) as usize;
-        let last = self.w.core.params.sched_idle_last == 1;
+        let last = self.w.core.params.sched_idle == 1;
         let seen = || {
             llc[..looked]
                 .iter()
@@ -304,7 +304,7 @@ impl Plain<'_> {
             .collect();
         let idle = allowed.iter().copied().find(|&cpu| self.idle(cpu));
         let sched_idle = allowed.iter().copied().find(|&cpu| self.sched_idle(cpu));
-        if self.w.core.params.sched_idle_last == 1 {
+        if self.w.core.params.sched_idle == 1 {
             idle.or(sched_idle)
         } else {
             allowed.into_iter().find(|&cpu| self.good(cpu))

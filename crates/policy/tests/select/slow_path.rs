@@ -323,7 +323,7 @@ fn a_sleeper_is_decayed_before_it_is_compared() {
 fn a_domain_that_does_not_balance_is_passed_over_on_the_way_down() {
     for (balances, expected) in [(true, 6), (false, 5)] {
         let mut w = World::new(&clusters(), BASE);
-        w.core.params.sched_idle_last = 0;
+        w.core.params.sched_idle = 0;
         let cache = w.core.places[5].domain[0] as usize;
         if !balances {
             w.core.domains[cache].flags &= !domain_flag::BALANCE_WAKE;
@@ -516,7 +516,7 @@ fn since_5_6_the_first_sched_idle_cpu_hides_idle_ones() {
     // among single CPUs the next idle one has more idle CPUs than CPU 5 itself.
     for (last, expected) in [(1, 7), (0, 6)] {
         let mut w = into_group();
-        w.core.params.sched_idle_last = last;
+        w.core.params.sched_idle = last;
         w.busy([4])
             .sched_idle([5])
             .idles(6, 50_000, 9)

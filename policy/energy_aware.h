@@ -1,0 +1,526 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * energy_aware.h - the CPU on which the wakee costs least energy (EAS)
+ *
+ * kernel 5.0 and later: find_energy_efficient_cpu(). Needs an energy model,
+ * CPUs that differ in capacity, and no overutilized CPU.
+ *
+ *	1. Of each set of CPUs that share a frequency, the candidate is the CPU
+ *	   with most room that the wakee fits; the previous CPU is one too.
+ *	2. Each is priced: energy of its set with the wakee there, less without.
+ *	3. 6.0: the cheapest that is cheaper than the previous CPU, else this;
+ *	   a CPU that meets more of the wakee's clamps comes before any price.
+ *	   5.0 to 5.19: only if it saves a 16th of what all sets cost.
+ *
+ * The energy of a set: its busiest CPU asks for an operating point, that has a
+ * cost per unit of utilization, and all its CPUs' utilization pays it.
+ */
+#ifndef ALIGHT_ENERGY_AWARE_H
+#define ALIGHT_ENERGY_AWARE_H
+
+#include "uclamp.h"
+
+/* One set of CPUs and what is the same for all questions about it. */
+struct energy_set {
+	const struct policy_perf_domain *d;
+	u32 capacity;		/* of one of its CPUs under limits */
+	u32 total;		/* of all of them */
+	u32 busy;		/* their utilization without the wakee */
+	u32 wakee;		/* what the wakee adds */
+};
+
+#define NO_ENERGY	(~0ull)
+
+static __always_inline u32 max_of(u32 a, u32 b)
+{
+	return a > b ? a : b;
+}
+
+static __always_inline u32 min_of(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+/* Clamps of the wakee; none while nobody uses any. */
+static __always_inline u32 wakee_min(const struct policy_ctx *c)
+{
+	return c->root.uclamp_used ? c->p->uclamp_min : 0;
+}
+
+static __always_inline u32 wakee_max(const struct policy_ctx *c)
+{
+	return c->root.uclamp_used ? c->p->uclamp_max : CAPACITY_SCALE;
+}
+
+/*
+ * Utilization of @cpu if the wakee were on @dst, POLICY_NONE for nowhere
+ * (cpu_util(), earlier cpu_util_next()). @boost: as a frequency is chosen by.
+ */
+static inline u32 util_moved(const struct policy_ctx *c, u32 cpu, u32 dst, int boost)
+{
+	const struct policy_cpu *rq = cpu_at(c, cpu);
+	int comes = cpu == dst && cpu != c->prev_cpu, goes = cpu != dst && cpu == c->prev_cpu;
+	u32 util = rq->cfs.util_avg, runnable = rq->cfs.run_avg, est = rq->est_enqueued;
+
+	if (boost && c->k->util_boost == BOOST_QUEUE)
+		util = max_of(util, runnable);
+	if (comes) {
+		util += c->p->pelt.util_avg;
+		runnable += c->p->pelt.run_avg;
+	} else if (goes) {
+		util = sub_floor0(util, c->p->pelt.util_avg);
+		runnable = sub_floor0(runnable, c->p->pelt.run_avg);
+	}
+	if (boost && c->k->util_boost == BOOST_TASK)
+		util = max_of(util, runnable);
+	if (cpu == dst)
+		est += task_est(c->k, c->p);
+	return min_of(max_of(util, est), rq->capacity_orig);
+}
+
+/* Task time as seen beside the time that interrupts take (scale_irq_capacity). */
+static __always_inline u32 beside_irq(u32 util, u32 irq, u32 capacity)
+{
+	return (u32)((u64)util * (capacity - irq) / capacity);
+}
+
+/* Time that a CPU is busy, all classes (effective_cpu_util, as energy counts it). */
+static inline u32 busy_util(const struct policy_ctx *c, u32 cpu, u32 util)
+{
+	const struct policy_cpu *rq = cpu_at(c, cpu);
+	u32 scale = rq->capacity_orig, irq = rq->irq_util;
+
+	if (irq >= scale)
+		return scale;
+	util += (u32)rq->rt_util + rq->dl_util;
+	if (util >= scale)
+		return scale;
+	return min_of(scale, beside_irq(util, irq, scale) + irq);
+}
+
+/* Clamps of a CPU's queue, with the wakee's if it comes. */
+struct clamps {
+	u32 lo;
+	u32 hi;
+};
+
+/*
+ * A queue without clamped tasks has stale clamps, which the wakee resets; up
+ * to 5.19 they still counted.
+ */
+static inline struct clamps clamps_with(const struct policy_ctx *c, u32 cpu, int comes)
+{
+	const struct policy_cpu *rq = cpu_at(c, cpu);
+	struct clamps v = { rq->uclamp_min, rq->uclamp_max };
+
+	if (!comes)
+		return v;
+	if (rq->uclamp_idle && c->k->eas == EAS_DELTA) {
+		v.lo = c->p->uclamp_min;
+		v.hi = c->p->uclamp_max;
+		return v;
+	}
+	v.lo = max_of(v.lo, c->p->uclamp_min);
+	v.hi = max_of(v.hi, c->p->uclamp_max);
+	return v;
+}
+
+/* 5.0 to 6.7: clamped sum of fair and real-time, then what deadlines need (FREQUENCY_UTIL). */
+static inline u32 wanted_util(const struct policy_ctx *c, u32 cpu, u32 util, int comes)
+{
+	const struct policy_cpu *rq = cpu_at(c, cpu);
+	u32 scale = rq->capacity_orig, irq = rq->irq_util;
+
+	if (!c->root.uclamp_used && rq->rt_nr_running)
+		return scale;
+	if (irq >= scale)
+		return scale;
+	util += rq->rt_util;
+	if (c->root.uclamp_used) {
+		struct clamps v = clamps_with(c, cpu, comes);
+
+		util = v.lo >= v.hi ? v.lo : max_of(v.lo, min_of(util, v.hi));
+	}
+	if (util + rq->dl_util >= scale)
+		return scale;
+	return min_of(scale, beside_irq(util, irq, scale) + irq + rq->dl_bandwidth);
+}
+
+/* From 6.8: a quarter more than the busy time, within clamps (sugov_effective_cpu_perf). */
+static inline u32 wanted_performance(const struct policy_ctx *c, u32 cpu, u32 util, int comes)
+{
+	const struct policy_cpu *rq = cpu_at(c, cpu);
+	u32 scale = rq->capacity_orig, irq = rq->irq_util, lo = scale, hi = scale, busy;
+
+	busy = busy_util(c, cpu, util);
+	if (irq < scale) {
+		lo = max_of(irq + rq->dl_bandwidth, rq->uclamp_min);
+		hi = min_of(scale, rq->uclamp_max);
+		if (!c->root.uclamp_used && rq->rt_nr_running)
+			lo = max_of(lo, scale);
+	}
+	if (comes && c->root.uclamp_used) {
+		lo = max_of(lo, c->p->uclamp_min);
+		hi = rq->uclamp_idle ? c->p->uclamp_max : max_of(hi, c->p->uclamp_max);
+	}
+	busy += busy >> 2;
+	return max_of(lo, min_of(hi, busy));
+}
+
+/* What the busiest CPU of the set asks for, the wakee on @dst. */
+static inline u32 set_wants(const struct policy_ctx *c, const struct energy_set *s, u32 dst)
+{
+	u32 nr = c->topo->nr_cpus, most = policy_forget(0), cpu = 0, n;
+
+	policy_for(n, 0, POLICY_MAX_CPUS) {
+		u32 util, wants;
+
+		most = policy_forget(most);
+		cpu = mask_next_and(&s->d->span, &s->d->span, cpu, nr);
+		if (cpu >= nr)
+			break;
+		if (!cpu_at(c, cpu)->offline) {
+			util = util_moved(c, cpu, dst, 1);
+			wants = c->k->performance == PERFORMANCE_CLAMPED ?
+					wanted_performance(c, cpu, util, cpu == dst) :
+					wanted_util(c, cpu, util, cpu == dst);
+			most = max_of(most, wants);
+			c->answer->summed++;
+		}
+		cpu++;
+	}
+	return most;
+}
+
+/* Lowest operating point that gives @wants, the highest if none does (em_pd_get_efficient_state). */
+static inline const struct policy_perf_state *state_for(const struct policy_ctx *c,
+							const struct policy_perf_domain *d,
+							u64 wants)
+{
+	u32 i, last = d->last_state;
+
+	policy_for(i, d->first_state, last + 1) {
+		const struct policy_perf_state *s =
+			&d->state[policy_bound(i, POLICY_MAX_PERF_STATES)];
+
+		if ((c->k->state_by_performance ? s->performance : s->frequency) < wants)
+			continue;
+		if (c->k->skip_inefficient && s->flags & STATE_INEFFICIENT)
+			continue;
+		return s;
+	}
+	return &d->state[policy_bound(last, POLICY_MAX_PERF_STATES)];
+}
+
+/* Energy of the set with the wakee on @dst, POLICY_NONE for nowhere (compute_energy). */
+static inline u64 set_energy(const struct policy_ctx *c, const struct energy_set *s, u32 dst)
+{
+	const struct policy_perf_domain *d = s->d;
+	u32 first = mask_next_and(&d->span, &d->span, 0, c->topo->nr_cpus);
+	u64 scale = cpu_at(c, first)->capacity_orig;
+	u64 top = d->state[policy_bound(d->nr_states - 1, POLICY_MAX_PERF_STATES)].frequency;
+	u32 wants = min_of(set_wants(c, s, dst), s->capacity);
+	u32 busy = s->busy;
+
+	if (dst != POLICY_NONE)
+		busy = min_of(s->total, busy + s->wakee);
+	if (!busy)
+		return 0;
+	if (c->k->state_by_performance)
+		return state_for(c, d, wants)->cost * busy;
+	if (c->k->performance == PERFORMANCE_FREQUENCY)
+		return state_for(c, d, (top + (top >> 2)) * wants / scale)->cost * busy / scale;
+	if (c->k->performance == PERFORMANCE_UTIL)
+		wants = min_of(wants + (wants >> 2), s->capacity);
+	return state_for(c, d, top * wants / scale)->cost * busy / scale;
+}
+
+/* Busy time of the set with the wakee on @dst. */
+static inline u32 set_busy(const struct policy_ctx *c, const struct policy_perf_domain *d, u32 dst)
+{
+	u32 nr = c->topo->nr_cpus, busy = policy_forget(0), cpu = 0, n;
+
+	policy_for(n, 0, POLICY_MAX_CPUS) {
+		busy = policy_forget(busy);
+		cpu = mask_next_and(&d->span, &d->span, cpu, nr);
+		if (cpu >= nr)
+			break;
+		if (!cpu_at(c, cpu)->offline) {
+			busy += busy_util(c, cpu, util_moved(c, cpu, dst, 0));
+			c->answer->summed++;
+		}
+		cpu++;
+	}
+	return busy;
+}
+
+/* Smallest asymmetric domain of this CPU that holds the previous one, or POLICY_NONE. */
+static inline u32 energy_domain(const struct policy_ctx *c)
+{
+	const struct policy_place *here = place_at(c, c->this_cpu);
+	u32 found = policy_forget(0), l;
+
+	if (here->asym_domain == POLICY_NONE)
+		return POLICY_NONE;
+	policy_for(l, 0, POLICY_MAX_LEVELS) {
+		u32 domain = here->domain[policy_bound(l, POLICY_MAX_LEVELS)];
+
+		found = policy_forget(found);
+		if (l >= here->nr_domains)
+			break;
+		if (domain == here->asym_domain)
+			found = 1;
+		if (found && mask_test(&domain_at(c, domain)->span, c->prev_cpu))
+			return domain;
+	}
+	return POLICY_NONE;
+}
+
+/* Room for the wakee on a CPU. */
+struct energy_room {
+	s32 fit;		/* FITS* */
+	u32 spare;
+};
+
+/*
+ * @v: clamps the CPU would have. A queue whose clamps are stale leaves those of
+ * the CPU of the set that was looked at before, as the kernel's loop does.
+ */
+static inline struct energy_room room_on(const struct policy_ctx *c, u32 cpu, struct clamps *v)
+{
+	u32 util = util_moved(c, cpu, cpu, 0), capacity = cpu_at(c, cpu)->capacity;
+	struct energy_room room = { .spare = sub_floor0(capacity, util) };
+
+	looked_at(c, cpu);
+	if (c->k->fit == FIT_CLAMPS) {
+		if (c->root.uclamp_used && !cpu_at(c, cpu)->uclamp_idle)
+			*v = clamps_with(c, cpu, 1);
+		room.fit = util_fits(c, util, v->lo, v->hi, cpu);
+	} else {
+		room.fit = fits(util, capacity);
+	}
+	if (room.fit == FITS_NOT)
+		note(c, STEP_EAS_SAVES, cpu, VERDICT_TOO_SMALL, util);
+	return room;
+}
+
+/* The candidates of one set. */
+struct energy_choice {
+	u32 cpu;		/* with most room, the previous one apart; POLICY_NONE: none */
+	s32 fit;
+	s32 spare;
+	s32 prev_fit;
+	s32 prev_spare;		/* -1: the previous CPU is not of this set, or no candidate */
+};
+
+static inline void set_candidates(const struct policy_ctx *c, u32 domain,
+				  const struct policy_perf_domain *d, struct energy_choice *found)
+{
+	struct energy_choice best = { POLICY_NONE, FITS_MIN_NOT, -1, FITS_MIN_NOT, -1 };
+	struct clamps v = { wakee_min(c), wakee_max(c) };
+	const struct policy_mask *span = &domain_at(c, domain)->span;
+	u32 nr = c->topo->nr_cpus, cpu = 0, n;
+
+	policy_for(n, 0, POLICY_MAX_CPUS) {
+		struct energy_room room;
+
+		best.cpu = policy_forget(best.cpu);
+		best.fit = (s32)policy_forget((u32)best.fit);
+		best.spare = (s32)policy_forget((u32)best.spare);
+		cpu = mask_next_and(&d->span, span, cpu, nr);
+		if (cpu >= nr)
+			break;
+		if (cpu_at(c, cpu)->offline || !mask_test(c->allowed, cpu)) {
+			cpu++;
+			continue;
+		}
+		room = room_on(c, cpu, &v);
+		if (room.fit != FITS_NOT) {
+			if (cpu == c->prev_cpu) {
+				best.prev_fit = room.fit;
+				best.prev_spare = (s32)room.spare;
+			} else if (room.fit > best.fit ||
+				   (room.fit == best.fit && (s32)room.spare > best.spare)) {
+				best.cpu = cpu;
+				best.fit = room.fit;
+				best.spare = (s32)room.spare;
+			} else {
+				note(c, STEP_EAS_SAVES, cpu, VERDICT_LESS_SPARE, room.spare);
+			}
+		}
+		cpu++;
+	}
+	*found = best;
+}
+
+/* What the set is like without the wakee, and how much that would add. */
+static inline void set_without(const struct policy_ctx *c, const struct policy_perf_domain *d,
+			       struct energy_set *set)
+{
+	u32 nr = c->topo->nr_cpus, cpu = 0, n;
+	const struct policy_cpu *prev = cpu_at(c, c->prev_cpu);
+	struct energy_set s = { .d = d };
+
+	policy_for(n, 0, POLICY_MAX_CPUS) {
+		s.total = policy_forget(s.total);
+		cpu = mask_next_and(&d->span, &d->span, cpu, nr);
+		if (cpu >= nr)
+			break;
+		if (!cpu_at(c, cpu)->offline) {
+			if (!s.total)	/* the first CPU stands for all */
+				s.capacity = actual_capacity(c, cpu);
+			s.total += s.capacity;
+		}
+		cpu++;
+	}
+	s.busy = min_of(s.total, set_busy(c, d, POLICY_NONE));
+	s.wakee = prev->irq_util >= prev->capacity_orig ?
+			  prev->capacity_orig :
+			  beside_irq(task_util_est(c->k, c->p), prev->irq_util,
+				     prev->capacity_orig);
+	*set = s;
+}
+
+/* The best so far, over all sets, and the previous CPU. */
+struct energy_best {
+	u64 delta;
+	u64 prev_delta;
+	u32 cpu;
+	s32 fit;
+	s32 prev_fit;
+	u32 capacity;		/* under limits, of the best CPU's set */
+	u32 prev_capacity;
+};
+
+/* Prices the candidates of one set. False if utilization changed meanwhile: give up. */
+static inline int price_set(const struct policy_ctx *c, const struct policy_perf_domain *d,
+			    const struct energy_choice *found, struct energy_best *best)
+{
+	struct energy_set s;
+	u64 without, with;
+
+	set_without(c, d, &s);
+	without = set_energy(c, &s, POLICY_NONE);
+	if (found->prev_spare >= 0) {
+		with = set_energy(c, &s, c->prev_cpu);
+		if (with < without)
+			return 0;
+		best->prev_delta = with - without;
+		best->prev_fit = found->prev_fit;
+		best->prev_capacity = s.capacity;
+		if (best->prev_delta < best->delta)
+			best->delta = best->prev_delta;
+	}
+	if (found->cpu == POLICY_NONE || found->spare <= found->prev_spare)
+		return 1;
+	if (found->fit < best->fit ||
+	    (found->fit == FITS_MIN_NOT && s.capacity <= best->capacity))
+		return 1;
+	with = set_energy(c, &s, found->cpu);
+	if (with < without)
+		return 0;
+	with -= without;
+	if (found->fit == FITS && best->fit == FITS && with >= best->delta) {
+		note(c, STEP_EAS_SAVES, found->cpu, VERDICT_MORE_ENERGY, (u32)with);
+		return 1;
+	}
+	best->delta = with;
+	best->cpu = found->cpu;
+	best->fit = found->fit;
+	best->capacity = s.capacity;
+	return 1;
+}
+
+/* From 6.0: any energy less than on the previous CPU. */
+static inline u32 least_energy(const struct policy_ctx *c, u32 domain)
+{
+	struct energy_best best = {
+		.delta = NO_ENERGY, .prev_delta = NO_ENERGY, .cpu = POLICY_NONE,
+		.fit = FITS_MIN_NOT, .prev_fit = FITS_MIN_NOT,
+	};
+	u32 n;
+
+	policy_for(n, 0, c->nr_perf) {
+		const struct policy_perf_domain *d = perf_at(c, n);
+		struct energy_choice found;
+
+		set_candidates(c, domain, d, &found);
+		if (found.cpu == POLICY_NONE && found.prev_spare < 0)
+			continue;
+		if (!price_set(c, d, &found, &best))
+			return take(c, STEP_EAS_PREV, c->prev_cpu);
+	}
+	if (best.cpu != POLICY_NONE) {
+		if (best.fit > best.prev_fit || (best.fit == FITS_MIN_NOT &&
+						 best.capacity > best.prev_capacity))
+			return take(c, STEP_EAS_FITS, best.cpu);
+		if (best.fit == FITS && best.delta < best.prev_delta)
+			return take(c, STEP_EAS_SAVES, best.cpu);
+	}
+	return take(c, STEP_EAS_PREV, c->prev_cpu);
+}
+
+/* 5.0 to 5.19: energy of the set with the wakee on @dst, every CPU looked at anew. */
+static inline u64 whole_energy(const struct policy_ctx *c, const struct policy_perf_domain *d,
+			       u32 dst)
+{
+	struct energy_set s = { .d = d, .capacity = CAPACITY_SCALE, .total = ~0u };
+
+	s.busy = set_busy(c, d, dst);
+	return set_energy(c, &s, dst);
+}
+
+/* 5.0 to 5.19: a 16th of all energy less, or the previous CPU is no candidate. */
+static inline u32 sixteenth_less(const struct policy_ctx *c, u32 domain)
+{
+	u64 base = 0, prev_delta = NO_ENERGY, best_delta = NO_ENERGY;
+	u32 best = c->prev_cpu, n;
+
+	policy_for(n, 0, c->nr_perf) {
+		const struct policy_perf_domain *d = perf_at(c, n);
+		u64 without = whole_energy(c, d, POLICY_NONE), delta;
+		struct energy_choice found;
+
+		set_candidates(c, domain, d, &found);
+		base += without;
+		if (found.prev_spare >= 0) {
+			prev_delta = whole_energy(c, d, c->prev_cpu) - without;
+			if (prev_delta < best_delta)
+				best_delta = prev_delta;
+		}
+		/* The roomiest CPU may be the previous one, the first met of equals. */
+		if (found.cpu == POLICY_NONE || found.spare <= 0 ||
+		    found.prev_spare > found.spare ||
+		    (found.prev_spare == found.spare && c->prev_cpu < found.cpu))
+			continue;
+		delta = whole_energy(c, d, found.cpu) - without;
+		if (delta < best_delta) {
+			best_delta = delta;
+			best = found.cpu;
+		} else {
+			note(c, STEP_EAS_SAVES, found.cpu, VERDICT_MORE_ENERGY, (u32)delta);
+		}
+	}
+	if (best == c->prev_cpu)
+		return take(c, STEP_EAS_PREV, best);
+	if (prev_delta == NO_ENERGY)
+		return take(c, STEP_EAS_FITS, best);
+	if (prev_delta - best_delta > (prev_delta + base) >> 4)
+		return take(c, STEP_EAS_SAVES, best);
+	return take(c, STEP_EAS_PREV, c->prev_cpu);
+}
+
+/* The CPU, or POLICY_NONE where energy does not decide. */
+policy_apart u32 energy_aware(const struct policy_ctx *c)
+{
+	u32 domain = energy_domain(c);
+
+	if (domain == POLICY_NONE)
+		return POLICY_NONE;
+	wakee_sync(c);
+	if (!task_util_est(c->k, c->p) && !(c->k->eas == EAS_DELTA && wakee_min(c)))
+		return take(c, STEP_EAS_PREV, c->prev_cpu);
+	return c->k->eas == EAS_DELTA ? least_energy(c, domain) : sixteenth_less(c, domain);
+}
+
+#endif

@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * idle_group.h - an idle CPU near the target, up to 4.7 (kernel 3.9: select_idle_sibling())
+ *
+ *	1. the target, 2. the previous CPU if it shares the target's LLC: if idle;
+ *	3. from the LLC domain downwards, the groups of each domain in ring order
+ *	   from the target's own: the first allowed CPU of a group whose CPUs are
+ *	   all idle and which does not hold the target;
+ *	4. the target.
+ */
+#ifndef ALIGHT_IDLE_GROUP_H
+#define ALIGHT_IDLE_GROUP_H
+
+#include "slow_path.h"
+
+/* All CPUs idle, the target not among them. */
+static inline int group_idle(const struct policy_ctx *c, const struct policy_group *g, u32 target)
+{
+	u32 nr = c->topo->nr_cpus, cpu = 0, n;
+
+	if (group_contains(c, g, target))
+		return 0;
+	policy_for(n, 0, POLICY_MAX_CPUS) {
+		cpu = policy_forget(group_next_cpu(c, g, cpu));
+		if (cpu >= nr)
+			break;
+		looked_at(c, cpu);
+		if (!cpu_idle(c, cpu)) {
+			note(c, STEP_IDLE_GROUP, cpu, VERDICT_BUSY, cpu_at(c, cpu)->nr_running);
+			return 0;
+		}
+		cpu++;
+	}
+	return 1;
+}
+
+static inline u32 group_first_allowed(const struct policy_ctx *c, const struct policy_group *g)
+{
+	if (g->child == POLICY_NONE)
+		return g->cpu;
+	return mask_next_and(&domain_at(c, g->child)->span, c->allowed, 0, c->topo->nr_cpus);
+}
+
+/* First allowed CPU of an idle group of this domain, the ring begins with group @own. */
+static inline u32 idle_group_of(const struct policy_ctx *c, const struct policy_domain *d, u32 own,
+				u32 target)
+{
+	u32 start = own - d->first_group, n;
+
+	if (start >= d->nr_groups)
+		start = 0;
+	policy_for(n, 0, d->nr_groups) {
+		u32 at = start + n < d->nr_groups ? start + n : start + n - d->nr_groups;
+		const struct policy_group *g = group_at(c, d->first_group + at);
+
+		if (group_allowed(c, g) && group_idle(c, g, target))
+			return group_first_allowed(c, g);
+	}
+	return POLICY_NONE;
+}
+
+policy_apart u32 idle_group(const struct policy_ctx *c, u32 target)
+{
+	const struct policy_place *place = place_at(c, target);
+	u32 prev = c->prev_cpu, n;
+	s32 l = -1;
+
+	if (try_idle(c, STEP_TARGET_IDLE, target))
+		return take(c, STEP_TARGET_IDLE, target);
+	if (prev != target && same_llc(c, prev, target) && try_idle(c, STEP_PREV_IDLE, prev))
+		return take(c, STEP_PREV_IDLE, prev);
+
+	policy_for(n, 0, POLICY_MAX_LEVELS) {
+		if (n >= place->nr_domains)
+			break;
+		if (place->domain[policy_bound(n, POLICY_MAX_LEVELS)] == place->llc_domain)
+			l = (s32)n;
+	}
+	policy_for(n, 0, POLICY_MAX_LEVELS) {
+		u32 i, cpu;
+
+		l = (s32)policy_forget((u32)l);
+		if (l < 0)
+			break;
+		i = policy_bound((u32)l, POLICY_MAX_LEVELS);
+		cpu = idle_group_of(c, domain_at(c, place->domain[i]), place->group[i], target);
+		if (cpu != POLICY_NONE)
+			return take(c, STEP_IDLE_GROUP, cpu);
+		l--;
+	}
+	return take(c, STEP_TARGET_BUSY, target);
+}
+
+#endif

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * slow_path_load.h - the idlest group by load, up to 5.4
+ *
+ * 3.x: the group of the least load per capacity, unless the local one is about
+ * as good. 4.9 to 5.4: first the group with the CPU of the most spare
+ * capacity, unless the local one has enough (not at fork: a new task has no
+ * utilization yet); then by load of the queued tasks, and where these are
+ * close by load with the blocked ones. kernel 3.9, 5.4: find_idlest_group().
+ */
+#ifndef ALIGHT_SLOW_PATH_LOAD_H
+#define ALIGHT_SLOW_PATH_LOAD_H
+
+#include "group.h"
+
+/* Loads of one group, scaled by its capacity, and the room on its roomiest CPU. */
+struct group_load {
+	u32 queued;
+	u32 avg;
+	u32 spare;
+	u32 group;
+};
+
+static inline void group_load_sum(const struct policy_ctx *c, const struct policy_group *g,
+				  struct group_load *result)
+{
+	u32 nr = c->topo->nr_cpus, spare = policy_forget(0), cpu = 0, n;
+	struct group_load sum = { .group = POLICY_NONE };
+	u64 queued = 0, avg = 0;
+
+	policy_for(n, 0, POLICY_MAX_CPUS) {
+		const struct policy_cpu *rq;
+		u32 room;
+
+		cpu = policy_forget(group_next_cpu(c, g, cpu));
+		spare = policy_forget(spare);
+		if (cpu >= nr)
+			break;
+		rq = cpu_at(c, cpu);
+		queued += cpu_load(c, cpu);
+		avg += rq->cfs.load_avg;
+		room = sub_floor0(rq->capacity, util_without(c, cpu));
+		if (room > spare)
+			spare = room;
+		c->answer->summed++;
+		cpu++;
+	}
+	sum.spare = spare;
+	if (g->capacity) {
+		sum.queued = (u32)(queued * CAPACITY_SCALE / g->capacity);
+		sum.avg = (u32)(avg * CAPACITY_SCALE / g->capacity);
+	}
+	*result = sum;
+}
+
+/* 3.x: is the local group about as little loaded? Then stay. */
+static inline u32 least_load(const struct policy_domain *d, const struct group_load *local,
+			     const struct group_load *least)
+{
+	u64 margin = 100 + (d->imbalance_pct - 100) / 2;
+
+	if (least->group == POLICY_NONE || 100 * (u64)local->queued < margin * least->queued)
+		return POLICY_NONE;
+	return least->group;
+}
+
+/* 4.9 to 5.4: of spare capacity and load. */
+static inline u32 most_spare_or_least_load(const struct policy_ctx *c,
+					   const struct policy_domain *d,
+					   const struct group_load *local,
+					   const struct group_load *least,
+					   const struct group_load *roomiest)
+{
+	u64 margin = 100 + (d->imbalance_pct - 100) / 2;
+	u64 slack = CAPACITY_SCALE * (u64)(d->imbalance_pct - 100) / 100;
+	u32 need = c->p->pelt.util_avg / 2;
+
+	if (c->kind != KIND_FORK) {
+		if (local->spare > need && margin * local->spare > 100 * (u64)roomiest->spare)
+			return POLICY_NONE;
+		if (roomiest->spare > need)
+			return roomiest->group;
+	}
+	if (least->group == POLICY_NONE)
+		return POLICY_NONE;
+	if (d->flags & DOMAIN_NUMA && least->queued + slack >= local->queued)
+		return POLICY_NONE;
+	/* Without a local group its load is the largest long, and the sum wraps round. */
+	if (local->group == POLICY_NONE ? least->queued >= slack :
+					  least->queued > local->queued + slack)
+		return POLICY_NONE;
+	if (local->queued < least->queued + slack &&
+	    100 * (u64)local->avg < margin * least->avg)
+		return POLICY_NONE;
+	return least->group;
+}
+
+/* Is @g less loaded than the least loaded group so far? Updates that. */
+static inline void keep_least(const struct policy_ctx *c, const struct policy_domain *d,
+			      const struct group_load *g, struct group_load *least)
+{
+	u64 margin = 100 + (d->imbalance_pct - 100) / 2;
+	u64 slack = CAPACITY_SCALE * (u64)(d->imbalance_pct - 100) / 100;
+	int none = least->group == POLICY_NONE;
+
+	if (c->k->idlest == IDLEST_LOAD) {
+		if (none || g->queued < least->queued)
+			*least = *g;
+		return;
+	}
+	if (none || least->queued > g->queued + slack) {
+		*least = *g;
+	} else if (g->queued < least->queued + slack && 100 * (u64)least->avg > margin * g->avg) {
+		least->avg = g->avg;	/* but not its queued load, as in the kernel */
+		least->group = g->group;
+	}
+}
+
+/* As idlest_group(): the group to go to, or POLICY_NONE to stay in @own. */
+static inline u32 idlest_group_by_load(const struct policy_ctx *c, const struct policy_domain *d,
+				       u32 own, u32 cpu)
+{
+	struct group_load local = { ~0u, ~0u, 0, POLICY_NONE };
+	struct group_load least = local, roomiest = local;
+	u32 start = own - d->first_group, n;
+
+	if (c->k->idlest == IDLEST_LOAD)
+		local.queued = 0;
+	if (start >= d->nr_groups)
+		start = 0;
+	policy_for(n, 0, d->nr_groups) {
+		u32 at = start + n < d->nr_groups ? start + n : start + n - d->nr_groups;
+		u32 g = d->first_group + at;
+		const struct policy_group *group = group_at(c, g);
+		struct group_load sum;
+
+		if (!group_allowed(c, group))
+			continue;
+		group_load_sum(c, group, &sum);
+		sum.group = g;
+		if (group_contains(c, group, cpu)) {
+			local = sum;
+			continue;
+		}
+		keep_least(c, d, &sum, &least);
+		if (sum.spare > roomiest.spare)
+			roomiest = sum;
+	}
+	if (c->k->idlest == IDLEST_LOAD)
+		return least_load(d, &local, &least);
+	return most_spare_or_least_load(c, d, &local, &least, &roomiest);
+}
+
+/* 3.x: the allowed CPU of the least load; of equals this CPU, else the first (find_idlest_cpu). */
+static inline u32 least_loaded_in_group(const struct policy_ctx *c, const struct policy_group *g,
+					u32 this_cpu)
+{
+	u32 nr = c->topo->nr_cpus, best = policy_forget(POLICY_NONE), i = 0, n;
+	u32 min_load = policy_forget(POLICY_NONE);
+
+	policy_for(n, 0, POLICY_MAX_CPUS) {
+		u32 load;
+
+		best = policy_forget(best);
+		min_load = policy_forget(min_load);
+		i = policy_forget(group_next_cpu(c, g, i));
+		if (i >= nr)
+			break;
+		if (!mask_test(c->allowed, i)) {
+			i++;
+			continue;
+		}
+		looked_at(c, i);
+		load = cpu_load(c, i);
+		if (best == POLICY_NONE || load < min_load ||
+		    (load == min_load && i == this_cpu)) {
+			min_load = load;
+			best = i;
+		}
+		note(c, STEP_SLOW_LEAST_LOADED, i, VERDICT_LATER, load);
+		i++;
+	}
+	return best == POLICY_NONE ? this_cpu : best;
+}
+
+#endif

@@ -450,7 +450,7 @@ pub struct Topology {
 #[repr(C)]
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct PerfState {
-    /// Energy per unit of utilization, in the unit of the base kernel.
+    /// Energy per unit of utilization, in the unit of the base; see [`crate::energy`].
     pub cost: u64,
     /// Capacity at this point, 1..=1024.
     pub performance: u32,

@@ -8,6 +8,7 @@
 
 pub mod abi;
 mod core;
+pub mod energy;
 mod mask;
 pub mod pelt;
 pub mod rq;

@@ -570,7 +570,7 @@ impl<'a> Builder<'a> {
             },
             perf: Vec::new(),
             root: Root::default(),
-            places,
+            places: places.into(),
             cpus: capacities().map(idle_cpu).collect(),
             domains: self.domains.into(),
             groups: self.groups.into(),

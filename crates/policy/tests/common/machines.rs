@@ -45,6 +45,25 @@ pub fn smt(cores: u32, threads: u32) -> Description {
     machine(&vec![BIG; nr as usize], levels)
 }
 
+/// `nr` equal CPUs behind one cache that consists of clusters of `each`.
+pub fn clustered(nr: u32, each: u32) -> Description {
+    let levels = vec![
+        level(LevelKind::Cluster, nr, |cpu| cpu / each),
+        level(LevelKind::Cache, nr, |_| 0),
+    ];
+    machine(&vec![BIG; nr as usize], levels)
+}
+
+/// Four little cores and four big ones of two threads each (CPU c and c + 8), one cache for all.
+pub fn asym_smt() -> Description {
+    let levels = vec![
+        level(LevelKind::Smt, 16, |cpu| cpu % 8),
+        level(LevelKind::Cache, 16, |_| 0),
+    ];
+    let capacities: Vec<u32> = (0..16).map(|cpu| BIG_LITTLE[cpu % 8]).collect();
+    machine(&capacities, levels)
+}
+
 /// Two nodes of `each` CPUs, each one package and one cache.
 pub fn nodes(each: u32, distance: u32) -> Description {
     let nr = 2 * each;

@@ -146,6 +146,28 @@ impl World {
         self
     }
 
+    /// Clamps of the wakee; from now on somebody uses clamps.
+    pub fn clamp(&mut self, min: u32, max: u32) -> &mut Self {
+        (self.wakee.uclamp_min, self.wakee.uclamp_max) = (min, max);
+        self.core.root.uclamp_used = 1;
+        self
+    }
+
+    /// How many CPUs a scan of each cache may look at, by utilization.
+    pub fn worth(&mut self, nr_idle_scan: u32) -> &mut Self {
+        self.core
+            .llcs
+            .iter_mut()
+            .for_each(|l| l.nr_idle_scan = nr_idle_scan);
+        self
+    }
+
+    /// The wakee's recently used CPU.
+    pub fn recent(&mut self, cpu: u32) -> &mut Self {
+        self.wakee.recent_cpu = cpu;
+        self
+    }
+
     /// Is a core of each cache believed to be idle?
     pub fn idle_cores(&mut self, known: bool) -> &mut Self {
         self.core

@@ -6,6 +6,13 @@ mod common;
 
 mod affine;
 mod asym_capacity;
+mod clusters;
+mod energy;
 mod fast_path;
+mod fits;
+mod groups_by_load;
+mod groups_of_now;
+mod one_scan;
 mod properties;
 mod slow_path;
+mod version_3_9;

@@ -63,7 +63,7 @@ pub fn read(root: &Path) -> Result<Description, Error> {
                 spans: Vec::with_capacity(nr),
             },
             Level {
-                kind: LevelKind::Cache,
+                kind: LevelKind::Cluster,
                 spans: Vec::with_capacity(nr),
             },
             Level {

@@ -76,7 +76,8 @@ pub(crate) fn views(machine: &Machine, params: &Params) -> Result<Core, Error> {
         }
         let kind = match level.name.as_str() {
             "SMT" => LevelKind::Smt,
-            "CLS" | "MC" => LevelKind::Cache,
+            "CLS" => LevelKind::Cluster,
+            "MC" => LevelKind::Cache,
             "NUMA" => LevelKind::Numa { distance },
             _ => LevelKind::Package,
         };

@@ -221,8 +221,8 @@ impl Sim<'_> {
         if place.smt_domain == NONE {
             return;
         }
-        let (llc, core) = (place.llc as usize, place.smt_domain as usize);
-        if self.core.llcs[llc].has_idle_cores != 0 {
+        let (shared, core) = (place.shared as usize, place.smt_domain as usize);
+        if self.core.llcs[shared].has_idle_cores != 0 {
             return;
         }
         let all_idle = self.core.domains[core]
@@ -230,7 +230,7 @@ impl Sim<'_> {
             .iter()
             .all(|sibling| self.core.cpus[sibling as usize].curr_is_idle != 0);
         if all_idle {
-            self.core.llcs[llc].has_idle_cores = 1;
+            self.core.llcs[shared].has_idle_cores = 1;
         }
     }
 

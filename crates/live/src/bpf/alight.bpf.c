@@ -481,7 +481,7 @@ static __noinline int note_idle_core(u32 cpu)
 			return 0;
 		sibling++;
 	}
-	llcs[policy_bound(place->llc, POLICY_MAX_CPUS)].has_idle_cores = 1;
+	llcs[policy_bound(place->shared, POLICY_MAX_CPUS)].has_idle_cores = 1;
 	return 0;
 }
 

@@ -19,8 +19,8 @@ KERNELS=(amd64-6.1-cloud amd64-6.18-cloud amd64-7.2-cloud arm64-6.18)
 # What a recording must hold at the least to count.
 LEAST_UPDATES=1000000
 # Messages a sender of hackbench passes, by what makes enough updates.
-LOOPS_amd64=1500
-LOOPS_arm64=900
+LOOPS_amd64=3500
+LOOPS_arm64=1100
 
 keep=
 if [ "${1:-}" = --keep ]; then

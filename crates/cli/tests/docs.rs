@@ -160,7 +160,8 @@ fn every_member_of_every_document_is_described() {
     let broken = dir.path().join("broken.json");
     fs::write(&broken, "{\"tasks\": {\"t\": {\"run\": -5}}}").unwrap();
     let quick = ["-m", "juno-r0", "-w", "hackbench -g 1 -l 2"];
-    let cases: [Vec<&str>; 11] = [
+    let recording = tree().join("crates/verify/tests/data/pelt-amd64-6.1.alight");
+    let cases: [Vec<&str>; 12] = [
         [
             &["compare"],
             &quick[..],
@@ -177,6 +178,7 @@ fn every_member_of_every_document_is_described() {
         vec!["machine", "check", "juno-r0"],
         vec!["machine", "capture"],
         vec!["lint", broken.to_str().unwrap()],
+        vec!["verify", "pelt", recording.to_str().unwrap()],
     ];
     for args in cases {
         let output = Command::cargo_bin("alight")

@@ -35,8 +35,8 @@ struct Recording {
     #[arg(short, long, value_name = "FILE")]
     output: PathBuf,
     /// Seconds to record; without it until the command ends or an interrupt
-    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
-    duration: Option<u64>,
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    duration: Option<Duration>,
     /// Size of the buffer between kernel and file, a power of two
     #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1024))]
     ring: u32,
@@ -55,13 +55,23 @@ impl Recording {
     fn session(self) -> Session {
         Session {
             file: self.output,
-            duration: self.duration.map(Duration::from_secs),
+            duration: self.duration,
             command: self.command,
             ring_bytes: self.ring.next_power_of_two() << 20,
             level: self.level,
             verbose: self.verbose,
         }
     }
+}
+
+/// A length such as `10` or `0.5`.
+fn seconds(text: &str) -> Result<Duration, String> {
+    let length = text
+        .parse()
+        .ok()
+        .and_then(|s| Duration::try_from_secs_f64(s).ok());
+    (length.filter(|length| !length.is_zero()))
+        .ok_or_else(|| "expected seconds, such as 10 or 0.5".to_owned())
 }
 
 fn main() -> ExitCode {

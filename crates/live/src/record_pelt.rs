@@ -48,7 +48,7 @@ pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, Error> {
         |writer, event| writer.write(0, event),
         || {
             if let Some(variables) = &mut maps.bss_data {
-                variables.recording = false;
+                write_recording(&mut variables.recording, false);
             }
         },
         stop,
@@ -93,8 +93,14 @@ fn is_named(program: &ProgramInfo, name: &OsStr) -> bool {
 
 fn set_recording(skel: &mut RecordPeltSkel<'_>, on: bool) {
     if let Some(variables) = &mut skel.maps.bss_data {
-        variables.recording = on;
+        write_recording(&mut variables.recording, on);
     }
+}
+
+/// The kernel side reads the flag whenever it likes.
+fn write_recording(flag: &mut bool, on: bool) {
+    // SAFETY: a valid reference.
+    unsafe { std::ptr::write_volatile(flag, on) }
 }
 
 /// Functions and tracepoints, by whether this kernel's type information has them.

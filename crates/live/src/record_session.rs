@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 /// How often the ring buffer is looked at. The kernel side does not wake the
 /// reader, which would add wakeups to what is recorded.
 const POLL: Duration = Duration::from_millis(4);
+/// Events that are written before the end of the recording is looked for again.
+const BATCH: usize = 4096;
 
 /// What to record, and where to.
 #[derive(Debug, Clone)]
@@ -139,7 +141,16 @@ impl Session {
         let deadline = self.duration.map(|duration| Instant::now() + duration);
         let mut status = None;
         loop {
-            ring.consume().during(reading)?;
+            // No more than this at once: events may come faster than they are written.
+            let taken = ring.consume_raw_n(BATCH);
+            if taken < 0 {
+                return Err(libbpf_rs::Error::from_raw_os_error(-taken)).during(reading);
+            }
+            let wait = if taken < BATCH as i32 {
+                POLL
+            } else {
+                Duration::ZERO
+            };
             let over = deadline.is_some_and(|deadline| Instant::now() >= deadline)
                 || stop.load(Ordering::Relaxed)
                 || failure.borrow().is_some();
@@ -152,7 +163,7 @@ impl Session {
                     Some(ended) => status = Some(ended.code().unwrap_or(128)),
                     None if over => {}
                     None => {
-                        std::thread::sleep(POLL);
+                        std::thread::sleep(wait);
                         continue;
                     }
                 }
@@ -161,9 +172,10 @@ impl Session {
             if over {
                 break;
             }
-            std::thread::sleep(POLL);
+            std::thread::sleep(wait);
         }
         pause();
+        drop(child);
         ring.consume().during(reading)?;
         drop(ring);
         match failure.into_inner() {

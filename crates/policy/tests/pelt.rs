@@ -605,3 +605,30 @@ fn the_idle_average_moves_an_eighth_and_is_capped() {
         assert_eq!(cpu.avg_idle, after, "{before} after {idle}");
     }
 }
+
+/// kernel: reweight_entity(); the queue keeps what others brought.
+#[test]
+fn another_weight_changes_a_tasks_load_and_its_queues() {
+    let others = Pelt {
+        load_avg: 700,
+        load_sum: 700 * (MIN_DIV + 300),
+        part: 300,
+        ..Pelt::default()
+    };
+    let mut cpu = Cpu {
+        cfs: others,
+        ..Cpu::default()
+    };
+    let mut task = Task::default();
+    (task.pelt.load_avg, task.weight) = (512, 1024);
+    rq::attach_signals(&mut cpu, &mut task);
+    let sum = task.pelt.load_sum;
+
+    rq::reweight(&mut cpu, &mut task, 335);
+
+    assert_eq!((task.weight, task.pelt.load_sum), (335, sum));
+    let load_avg = 335 * sum / (MIN_DIV + 300);
+    assert_eq!(u64::from(task.pelt.load_avg), load_avg);
+    assert_eq!(u64::from(cpu.cfs.load_avg), 700 + load_avg);
+    assert_eq!(cpu.cfs.load_sum, others.load_sum + 335 * sum);
+}

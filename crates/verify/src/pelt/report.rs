@@ -80,9 +80,9 @@ pub struct Report {
     pub averages: u64,
     /// Averages without their tracepoint, or the reverse.
     pub tracepoint_disagrees: u64,
-    /// Results that are equal but for the kernel's cutting a queue's sums to 32 bits
-    /// when something leaves, which the core does not do.
-    pub cut_sums: u64,
+    /// Results that are equal once a rule of the kernel is added that the core does
+    /// not have, by rule. They count as equal.
+    pub equal_but_for: BTreeMap<&'static str, u64>,
     /// Results by kernel function.
     pub checks: BTreeMap<&'static str, Count>,
     /// Continuity of states.
@@ -110,7 +110,7 @@ impl Report {
             updates: 0,
             averages: 0,
             tracepoint_disagrees: 0,
-            cut_sums: 0,
+            equal_but_for: BTreeMap::new(),
             checks: BTreeMap::new(),
             gaps: Gaps::default(),
             told_by_tracepoint: BTreeMap::new(),
@@ -135,6 +135,11 @@ impl Report {
             && self.gaps.unseen.is_empty()
             && self.gaps.unpaid == 0
             && self.tracepoint_disagrees == 0
+    }
+
+    /// Counts a result that is equal but for this rule.
+    pub(super) fn but_for(&mut self, rule: &'static str) {
+        *self.equal_but_for.entry(rule).or_default() += 1;
     }
 
     /// Counts a result.
@@ -203,11 +208,9 @@ impl Report {
             "  where the tracepoint disagrees",
             self.tracepoint_disagrees,
         )?;
-        line(
-            out,
-            "equal but for sums that the kernel cut to 32 bits",
-            self.cut_sums,
-        )?;
+        for (rule, count) in &self.equal_but_for {
+            line(out, &format!("equal but for: {rule}"), *count)?;
+        }
         line(out, "states found as they were left", self.gaps.followed)?;
         line(out, "states seen for the first time", self.gaps.first_seen)?;
         line(

@@ -52,8 +52,9 @@ pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, Error> {
         progs, links, maps, ..
     } = &mut skel;
     let hooking = "hooking the kernel's functions";
-    links.select_entered = Some(progs.select_entered.attach().during(hooking)?);
+    // The exit first: without an entry it does nothing.
     links.select_left = Some(progs.select_left.attach().during(hooking)?);
+    links.select_entered = Some(progs.select_entered.attach().during(hooking)?);
 
     let packer = RefCell::new((Packer::default(), Vec::new()));
     let status = session.pump(

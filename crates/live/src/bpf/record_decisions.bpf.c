@@ -381,7 +381,6 @@ int BPF_PROG(select_entered, struct task_struct *wakee, int prev_cpu, int wake_f
 	for (i = 0; i < RECORD_CPUS && i < nr_cpus; i++)
 		copy_cpu(&r->cpu[i], i);
 	if (!domains_written || wake_flags & (WF_EXEC | WF_FORK)) {
-		domains_written = 1;
 		w->flags |= WAKEUP_DOMAINS;
 		for (i = 0; i < RECORD_CPUS && i < nr_cpus; i++)
 			copy_domains(r->domain[i], i);
@@ -412,10 +411,13 @@ int BPF_PROG(select_left, struct task_struct *wakee, int prev_cpu, int wake_flag
 	size = sizeof(struct wakeup) + cpus * sizeof(struct wakeup_cpu);
 	if (r->wakeup.flags & WAKEUP_DOMAINS)
 		size = sizeof(struct record);
-	if (bpf_ringbuf_output(&wakeups, r, size, BPF_RB_NO_WAKEUP))
+	if (bpf_ringbuf_output(&wakeups, r, size, BPF_RB_NO_WAKEUP)) {
 		count->ring_full++;
-	else
+	} else {
 		count->written++;
+		if (r->wakeup.flags & WAKEUP_DOMAINS)
+			domains_written = 1;
+	}
 	r->wakeup.clock = 0;
 	return 0;
 }

@@ -20,7 +20,8 @@ find_library() {
 # add_libraries TREE FILE: copies what FILE needs, and what that needs, and the loader.
 add_libraries() {
 	local tree=$1 file=$2 library source needed
-	needed=$(readelf -d "$file" 2>/dev/null | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
+	# Scripts may be among the programs: readelf fails on them.
+	needed=$({ readelf -d "$file" 2>/dev/null || true; } | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p')
 	[ -n "$needed" ] || return 0
 	if [ ! -e "$tree$LOADER" ]; then
 		source=$(find_library "${LOADER##*/}") || die "the loader $LOADER is not in $ROOT_OF_ARCH"

@@ -20,6 +20,8 @@
 #   --seed N         repeatable: the guest's time is its count of instructions and
 #                    N the only source of variation; needs root. The CPUs take
 #                    turns, so times measure work done, not parallel speed.
+#   --icount         the guest's time is its count of instructions, as with --seed,
+#                    and idle time passes at once; the run does not repeat
 #   --append TEXT    more kernel command line
 #   --console FILE   keep all that the guest's console showed
 #   --out FILE       what the script writes to /dev/out, which is a pipe: writers
@@ -36,10 +38,15 @@ set -euo pipefail
 
 usage() { die "$1; see the head of $VM_DIR/run.sh" 2; }
 
-kernel='' smp='' mem=2048 dtb='' seconds=300 accel='' seed='' append='' keep='' out=''
+kernel='' smp='' mem=2048 dtb='' seconds=300 accel='' seed='' icount='' append='' keep='' out=''
 overlays=() modules=()
 while [ $# -gt 0 ]; do
 	case $1 in
+	--icount)
+		icount=1
+		shift
+		continue
+		;;
 	--kernel | --smp | --mem | --add | --module | --dtb | --timeout | --accel | --seed | --append | --console | --out)
 		[ $# -gt 1 ] || usage "$1 needs a value"
 		;;
@@ -157,11 +164,13 @@ arm64)
 esac
 case $accel in kvm*) machine+=(-cpu host) ;; esac
 prefix=()
-if [ -n "$seed" ]; then
+if [ -n "$seed$icount" ]; then
 	accel=tcg,thread=single
+	machine+=(-icount 'shift=0,sleep=off' -rtc 'base=2026-01-01,clock=vm')
+fi
+if [ -n "$seed" ]; then
 	append="nokaslr $append"
-	machine+=(-icount 'shift=0,sleep=off' -rtc 'base=2026-01-01,clock=vm' -seed "$seed"
-		-S -qmp "unix:$work/qmp,server=on,wait=off")
+	machine+=(-seed "$seed" -S -qmp "unix:$work/qmp,server=on,wait=off")
 	# One of the CPUs that this process may use: taskset chooses among them.
 	prefix=(taskset -c "$(taskset -pc $$ | sed 's/.*[ ,-]//')")
 fi

@@ -71,14 +71,18 @@ can be copied to a machine that has nothing else.
 
 Examples:
   alight record pelt -o run.alight --duration 10
-  alight record pelt -o run.alight -- hackbench -g 4";
+  alight record pelt -o run.alight -- hackbench -g 4
+  alight record decisions -o run.alight -- sysbench threads run";
 
 const VERIFY_EXAMPLES: &str = "\
-Exit code 0 if all is equal, 1 if not, 2 if the recording is not usable as a whole.
+Exit code 0 if all is equal (of decisions: 99.9 %), 1 if not, 2 if the recording is not usable
+as a whole.
 
 Examples:
   alight verify pelt run.alight
-  alight verify pelt run.alight --json";
+  alight verify pelt run.alight --json
+  alight verify decisions run.alight
+  alight verify decisions run.alight --explain 1";
 
 const SIMULATE_EXAMPLES: &str = "\
 Examples:
@@ -318,6 +322,22 @@ pub enum VerifyVerb {
         file: PathBuf,
         /// Print JSON (alight.verify-pelt/1)
         #[arg(long)]
+        json: bool,
+    },
+    /// Choices of a CPU: every call of select_task_rq_fair(), decided again by the core
+    Decisions {
+        /// Recording of `alight record decisions`
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Show both sides of the N-th difference: what the kernel had and chose, and every
+        /// candidate of the core
+        #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+        explain: Option<u64>,
+        /// Rules to hold the recording against; those of the recorded kernel by default
+        #[arg(long, value_name = "SCHEDULER")]
+        scheduler: Option<String>,
+        /// Print JSON (alight.verify-decisions/1)
+        #[arg(long, conflicts_with = "explain")]
         json: bool,
     },
 }

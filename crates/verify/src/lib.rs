@@ -3,6 +3,7 @@
 //!
 //! A recording (`alight-recording`) says what a kernel had and what it made of
 //! it. Here the same is given to the core of `policy/`, and the results are
-//! compared: load tracking ([`pelt`]).
+//! compared: load tracking ([`pelt`]), decisions ([`decisions`]).
 
+pub mod decisions;
 pub mod pelt;

@@ -3,16 +3,29 @@
 
 use std::path::Path;
 
+use alight_policy::Scheduler;
 use alight_recording::Reader;
-use alight_verify::pelt;
+use alight_verify::{decisions, pelt};
 
 use crate::args::{VerifyArgs, VerifyVerb};
 use crate::failure::Failure;
-use crate::output;
+use crate::{input, output};
 
 pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     match &args.verb {
         VerifyVerb::Pelt { file, json } => run_pelt(file, *json),
+        VerifyVerb::Decisions {
+            file,
+            explain: Some(number),
+            scheduler,
+            ..
+        } => explain_decision(file, named(scheduler)?.as_ref(), *number),
+        VerifyVerb::Decisions {
+            file,
+            scheduler,
+            json,
+            ..
+        } => run_decisions(file, named(scheduler)?.as_ref(), *json),
     }
 }
 
@@ -38,4 +51,44 @@ fn run_pelt(file: &Path, json: bool) -> Result<(), Failure> {
             "{file}: the core and the kernel differ"
         )))
     }
+}
+
+fn named(scheduler: &Option<String>) -> Result<Option<Scheduler>, Failure> {
+    scheduler.as_deref().map(input::scheduler).transpose()
+}
+
+/// What could be read is reported even if the recording is not whole.
+fn run_decisions(file: &Path, scheduler: Option<&Scheduler>, json: bool) -> Result<(), Failure> {
+    let unusable =
+        |error: &dyn std::error::Error| Failure::BadInput(format!("{}: {error}", file.display()));
+    let mut reader = Reader::open(file).map_err(|error| unusable(&error))?;
+    let (report, whole) = decisions::verify(&mut reader, scheduler);
+    if whole.is_ok() || report.wakeups > 0 {
+        output::print(&if json {
+            report.json() + "\n"
+        } else {
+            report.text()
+        })?;
+    }
+    whole.map_err(|error| unusable(&error))?;
+    if report.agrees() {
+        return Ok(());
+    }
+    let (file, wanted) = (file.display(), decisions::WANTED_PER_MILLE);
+    Err(Failure::Different(format!(
+        "{file}: of 1000 decisions fewer than {wanted} are those of the core"
+    )))
+}
+
+fn explain_decision(
+    file: &Path,
+    scheduler: Option<&Scheduler>,
+    number: u64,
+) -> Result<(), Failure> {
+    let unusable =
+        |error: &dyn std::error::Error| Failure::BadInput(format!("{}: {error}", file.display()));
+    let mut reader = Reader::open(file).map_err(|error| unusable(&error))?;
+    let explanation =
+        decisions::explain(&mut reader, scheduler, number).map_err(|error| unusable(&error))?;
+    output::print(&explanation.text())
 }

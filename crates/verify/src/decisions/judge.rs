@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! One recorded wakeup, decided again.
+
+use super::layout::{DomainState, Wakeup, flag};
+use super::report::Explanation;
+use super::view::{self, Rules};
+use super::{Error, machine};
+use alight_policy::{Answer, Core, Note, Params, PerfDomain, STEPS, Scheduler, Waker};
+use alight_recording::{Header, KernelVersion};
+
+/// Candidates that an explanation lists at most.
+const NOTES: usize = 512;
+
+/// Why the core's answer differs, as far as the record tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Cause {
+    /// CPUs changed between the entry and the exit of the kernel's function: it
+    /// may have seen something else than was recorded.
+    Race,
+    /// The wakee was on its way between two CPUs (`wake_cpu` is not its CPU).
+    Moving,
+    /// A task group stands between a task and the root: its share of the load is
+    /// computed once a tick, on its way through all groups.
+    TaskGroup,
+    /// None of these: a rule that is missing or wrong.
+    Rule,
+}
+
+impl Cause {
+    /// All, in the order in which they are looked for.
+    pub const ALL: [Cause; 4] = [Cause::Race, Cause::Moving, Cause::TaskGroup, Cause::Rule];
+
+    /// A stable name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Cause::Race => "race",
+            Cause::Moving => "moving",
+            Cause::TaskGroup => "task_group",
+            Cause::Rule => "rule",
+        }
+    }
+
+    /// What it means.
+    pub fn meaning(self) -> &'static str {
+        match self {
+            Cause::Race => "CPUs changed while the kernel searched",
+            Cause::Moving => "the wakee was being moved between CPUs",
+            Cause::TaskGroup => "a task in a task group, whose share of the load is not modelled",
+            Cause::Rule => "a rule that is missing or wrong",
+        }
+    }
+
+    fn of(wakeup: &Wakeup) -> Self {
+        if wakeup.changed != 0 {
+            Cause::Race
+        } else if wakeup.task_cpu != wakeup.prev_cpu {
+            Cause::Moving
+        } else if wakeup.wakee.depth != 0 || wakeup.waker.depth != 0 {
+            Cause::TaskGroup
+        } else {
+            Cause::Rule
+        }
+    }
+}
+
+/// What became of a wakeup.
+#[derive(Debug, Clone, Copy)]
+pub struct Judgement {
+    /// The core's answer.
+    pub answer: Answer,
+    /// The CPU that the core chose, before an affinity that changed meanwhile corrects it.
+    pub cpu: u32,
+    /// Why it differs from the kernel's; `None`: it does not.
+    pub cause: Option<Cause>,
+}
+
+/// What differs between a kernel and the base that it is held against.
+pub fn between_bases(_kernel: KernelVersion, _params: &mut Params) {}
+
+/// Decides recorded wakeups again, one after the other.
+pub struct Judge {
+    rules: Rules,
+    params: Params,
+    energy_model: Option<String>,
+    perf: Vec<PerfDomain>,
+    core: Option<Core>,
+    domains: Vec<Vec<DomainState>>,
+}
+
+impl Judge {
+    /// A judge for the recording with this header.
+    ///
+    /// # Errors
+    /// If the header lacks what the translation needs.
+    pub fn new(header: &Header, scheduler: &Scheduler) -> Result<Self, Error> {
+        let kernel = header.kernel_version().ok_or_else(|| Error::Kernel {
+            found: header.kernel.clone(),
+        })?;
+        let hz = header.hz.filter(|hz| *hz > 0).ok_or(Error::Tick)?;
+        Ok(Judge {
+            rules: Rules {
+                kernel,
+                tick: 1_000_000_000 / u64::from(hz),
+            },
+            params: scheduler.params,
+            energy_model: header.facts.get("energy_model").cloned(),
+            perf: Vec::new(),
+            core: None,
+            domains: Vec::new(),
+        })
+    }
+
+    /// Takes over the domains of a wakeup that has them.
+    ///
+    /// # Errors
+    /// If they cannot be built.
+    pub fn prepare(&mut self, wakeup: &Wakeup) -> Result<(), machine::Error> {
+        if wakeup.domains.is_empty() {
+            return Ok(());
+        }
+        match &mut self.core {
+            Some(core) if same_structure(&self.domains, &wakeup.domains) => {
+                machine::update_groups(core, wakeup);
+            }
+            _ => {
+                if let Some(json) = &self.energy_model {
+                    let capacity =
+                        |cpu: usize| wakeup.cpus.get(cpu).map_or(0, |c| c.capacity_orig.into());
+                    self.perf = machine::energy_model(json, capacity)?;
+                }
+                self.core = Some(machine::build(self.rules.kernel, wakeup, &self.params)?);
+                self.domains.clone_from(&wakeup.domains);
+            }
+        }
+        Ok(())
+    }
+
+    /// The machine is known.
+    pub fn ready(&self) -> bool {
+        self.core.is_some()
+    }
+
+    /// Decides.
+    ///
+    /// # Panics
+    /// If the machine is not known yet.
+    pub fn judge(&mut self, wakeup: &Wakeup) -> Judgement {
+        let answer = self.decide(wakeup, None);
+        let mut judgement = Judgement {
+            answer,
+            cpu: answer.cpu,
+            cause: None,
+        };
+        if STEPS[answer.step as usize].0 == "fallback" {
+            // The kernel's function returns before this correction.
+            let mut notes = Vec::with_capacity(NOTES);
+            self.decide(wakeup, Some(&mut notes));
+            judgement.cpu = before_fallback(&notes).unwrap_or(answer.cpu);
+        }
+        if judgement.cpu != wakeup.answer {
+            judgement.cause = Some(Cause::of(wakeup));
+        }
+        judgement
+    }
+
+    /// Decides, and keeps what was found of each candidate.
+    ///
+    /// # Panics
+    /// If the machine is not known yet.
+    pub fn explain(&mut self, record: u64, wakeup: &Wakeup) -> Explanation {
+        let judgement = self.judge(wakeup);
+        let mut notes = Vec::with_capacity(NOTES);
+        self.decide(wakeup, Some(&mut notes));
+        Explanation {
+            record,
+            wakeup: wakeup.clone(),
+            judgement,
+            notes,
+            wakee: self.rules.wakee(wakeup),
+            waker: self.rules.waker(wakeup),
+        }
+    }
+
+    fn decide(&mut self, wakeup: &Wakeup, notes: Option<&mut Vec<Note>>) -> Answer {
+        let core = self
+            .core
+            .as_mut()
+            .expect("a wakeup with domains came before");
+        view::fill(core, wakeup);
+        let energy = wakeup.flags & flag::ENERGY != 0;
+        if energy == core.perf.is_empty() {
+            std::mem::swap(&mut core.perf, &mut self.perf);
+        }
+        let (mut wakee, mut waker) = (self.rules.wakee(wakeup), self.rules.waker(wakeup));
+        let question = alight_policy::Wakeup {
+            task: &mut wakee,
+            allowed: &machine::mask(wakeup.allowed),
+            waker: Waker {
+                cpu: wakeup.this_cpu,
+                task: &mut waker,
+                sync: view::sync(wakeup),
+            },
+            kind: view::kind(wakeup),
+            flags: view::wake_flags(wakeup),
+            now: self.rules.time(wakeup.jiffies),
+        };
+        match notes {
+            Some(notes) => core.explain(question, notes),
+            None => core.select(question),
+        }
+    }
+}
+
+/// The CPU taken before the last one.
+fn before_fallback(notes: &[Note]) -> Option<u32> {
+    let taken = |note: &&Note| note.verdict == 0;
+    notes.iter().rev().filter(taken).nth(1).map(|note| note.cpu)
+}
+
+/// Do two recordings of the domains differ in the groups' capacities only?
+fn same_structure(a: &[Vec<DomainState>], b: &[Vec<DomainState>]) -> bool {
+    let fixed = |d: &DomainState| {
+        (
+            d.span,
+            d.group_span,
+            d.flags,
+            d.imbalance_pct,
+            d.imb_numa_nr,
+        )
+    };
+    a.len() == b.len()
+        && a.iter()
+            .zip(b)
+            .all(|(a, b)| a.len() == b.len() && a.iter().zip(b).all(|(a, b)| fixed(a) == fixed(b)))
+}

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The recorded machine as the core sees it: its scheduling domains are those
+//! that the kernel had, not those that we think it should have.
+
+use super::layout::{DomainState, Wakeup};
+use alight_policy::abi::{MAX_PERF_STATES, domain_flag as flag, state_flag};
+use alight_policy::topology::{self, CpuDescription, Description, Level, LevelKind};
+use alight_policy::{Core, Mask, Params, PerfDomain, PerfState};
+use alight_recording::KernelVersion;
+use serde::Deserialize;
+
+/// Why the recorded machine cannot be built.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The domains contradict each other.
+    #[error("the recorded domains: {0}")]
+    Topology(#[from] topology::Error),
+    /// A domain that the core would build otherwise.
+    #[error(
+        "CPU {cpu} has a domain of the CPUs {found:#x} at level {level}; the core builds {built:#x}"
+    )]
+    Domain {
+        /// CPU.
+        cpu: usize,
+        /// Level, 0 is the lowest.
+        level: usize,
+        /// Recorded span.
+        found: u64,
+        /// Span that the core builds, 0: none.
+        built: u64,
+    },
+    /// The header's energy model.
+    #[error("the header's energy model: {0}")]
+    EnergyModel(String),
+}
+
+/// Where a kernel keeps which SD_* flag: their numbers moved when SD_CLUSTER came in 6.7.
+fn flags(kernel: KernelVersion, sd: u32) -> u32 {
+    const OLD: [(u32, u32); 10] = [
+        (0, flag::NEWIDLE),
+        (1, flag::BALANCE_EXEC),
+        (2, flag::BALANCE_FORK),
+        (3, flag::BALANCE_WAKE),
+        (4, flag::WAKE_AFFINE),
+        (5, flag::ASYM),
+        (6, flag::ASYM_FULL),
+        (7, flag::SMT),
+        (8, flag::SHARE_LLC),
+        (11, flag::PREFER_SIBLING),
+    ];
+    const NEW: [(u32, u32); 11] = [
+        (0, flag::NEWIDLE),
+        (1, flag::BALANCE_EXEC),
+        (2, flag::BALANCE_FORK),
+        (3, flag::BALANCE_WAKE),
+        (4, flag::WAKE_AFFINE),
+        (5, flag::ASYM),
+        (6, flag::ASYM_FULL),
+        (7, flag::SMT),
+        (8, flag::CLUSTER),
+        (9, flag::SHARE_LLC),
+        (12, flag::PREFER_SIBLING),
+    ];
+    let old = (kernel.major, kernel.minor) < (6, 7);
+    let table: &[(u32, u32)] = if old { &OLD } else { &NEW };
+    let named = (table.iter())
+        .filter(|(bit, _)| sd >> bit & 1 != 0)
+        .fold(0, |flags, (_, flag)| flags | flag);
+    // SD_NUMA, and SD_OVERLAP before it while there was one: both on NUMA domains only.
+    let numa = if old { 0b11 << 12 } else { 0b11 << 13 };
+    named | if sd & numa != 0 { flag::NUMA } else { 0 }
+}
+
+/// Builds the machine of a wakeup whose domains were recorded.
+///
+/// # Errors
+/// If its domains cannot be built, or would be others.
+pub fn build(kernel: KernelVersion, wakeup: &Wakeup, params: &Params) -> Result<Core, Error> {
+    let machine = Description {
+        cpus: (wakeup.cpus.iter())
+            .map(|cpu| CpuDescription {
+                capacity: cpu.capacity_orig.into(),
+                node: 0,
+            })
+            .collect(),
+        levels: levels(kernel, &wakeup.domains),
+    };
+    let mut core = topology::build(&machine, params)?;
+    for (cpu, recorded) in wakeup.domains.iter().enumerate() {
+        let place = core.places[cpu];
+        let built = &place.domain[..place.nr_domains as usize];
+        for level in 0..recorded.len().max(built.len()) {
+            let span =
+                |domain: Option<&u32>| domain.map_or(0, |&d| core.domains[d as usize].span.w[0]);
+            let (found, built_span) = (
+                recorded.get(level).map_or(0, |domain| domain.span),
+                span(built.get(level)),
+            );
+            if found != built_span {
+                return Err(Error::Domain {
+                    cpu,
+                    level,
+                    found,
+                    built: built_span,
+                });
+            }
+            let domain = &mut core.domains[built[level] as usize];
+            domain.flags = flags(kernel, recorded[level].flags);
+            domain.imbalance_pct = recorded[level].imbalance_pct;
+            domain.imb_numa_nr = recorded[level].imb_numa_nr;
+        }
+    }
+    update_groups(&mut core, wakeup);
+    Ok(core)
+}
+
+/// The levels of the domains; a CPU that lacks a level has its span of the one below.
+fn levels(kernel: KernelVersion, domains: &[Vec<DomainState>]) -> Vec<Level> {
+    let kind = |flags: u32| {
+        if flags & flag::SMT != 0 {
+            LevelKind::Smt
+        } else if flags & flag::CLUSTER != 0 {
+            LevelKind::Cluster
+        } else if flags & flag::SHARE_LLC != 0 {
+            LevelKind::Cache
+        } else if flags & flag::NUMA != 0 {
+            LevelKind::Numa { distance: 20 }
+        } else {
+            LevelKind::Package
+        }
+    };
+    let nr = domains.iter().map(Vec::len).max().unwrap_or(0);
+    (0..nr)
+        .filter_map(|level| {
+            let flags = domains
+                .iter()
+                .find_map(|of_cpu| of_cpu.get(level))
+                .map(|domain| flags(kernel, domain.flags))?;
+            let spans = (domains.iter().enumerate())
+                .map(|(cpu, of_cpu)| {
+                    let domain = of_cpu.get(level).or(of_cpu.last());
+                    mask(domain.map_or(1 << cpu, |domain| domain.span))
+                })
+                .collect();
+            Some(Level {
+                kind: kind(flags),
+                spans,
+            })
+        })
+        .collect()
+}
+
+/// Brings what changes of the groups (`struct sched_group_capacity`) up to date.
+pub fn update_groups(core: &mut Core, wakeup: &Wakeup) {
+    for (cpu, recorded) in wakeup.domains.iter().enumerate() {
+        let own = core.places[cpu].group;
+        for (domain, &group) in recorded.iter().zip(&own) {
+            if let Some(group) = core.groups.get_mut(group as usize) {
+                group.capacity = domain.capacity;
+                group.min_capacity = domain.min_capacity;
+                group.max_capacity = domain.max_capacity;
+                group.imbalance = domain.imbalance;
+            }
+        }
+    }
+}
+
+/// A mask of the first 64 CPUs.
+pub fn mask(bits: u64) -> Mask {
+    let mut mask = Mask::EMPTY;
+    mask.w[0] = bits;
+    mask
+}
+
+#[derive(Debug, Deserialize)]
+struct RecordedDomain {
+    cpus: String,
+    states: Vec<RecordedState>,
+}
+
+#[derive(Debug, Deserialize)]
+struct RecordedState {
+    frequency: u64,
+    cost: u64,
+    performance: Option<u64>,
+    inefficient: bool,
+}
+
+/// The energy model of the header's JSON, in the order of the kernel's list:
+/// the domain of the last CPU first. `capacity`: of each CPU.
+///
+/// # Errors
+/// If it is not what the recorder writes.
+pub fn energy_model(json: &str, capacity: impl Fn(usize) -> u32) -> Result<Vec<PerfDomain>, Error> {
+    let wrong = |what: String| Error::EnergyModel(what);
+    let recorded: Vec<RecordedDomain> =
+        serde_json::from_str(json).map_err(|error| wrong(error.to_string()))?;
+    let mut domains = Vec::new();
+    for domain in recorded.iter().rev() {
+        let span = cpu_list(&domain.cpus)
+            .filter(|span| *span != 0)
+            .ok_or_else(|| wrong(format!("'{}' is no list of CPUs below 64", domain.cpus)))?;
+        let nr = domain.states.len();
+        if !(1..=MAX_PERF_STATES).contains(&nr) {
+            return Err(wrong(format!(
+                "{nr} operating points; from 1 to {MAX_PERF_STATES} are possible"
+            )));
+        }
+        let top = domain.states[nr - 1].frequency.max(1);
+        let biggest = u64::from(capacity(span.trailing_zeros() as usize));
+        let mut built = PerfDomain {
+            span: mask(span),
+            nr_states: nr as u32,
+            first_state: 0,
+            last_state: nr as u32 - 1,
+            unused: 0,
+            state: [PerfState::default(); MAX_PERF_STATES],
+        };
+        for (state, recorded) in built.state.iter_mut().zip(&domain.states) {
+            *state = PerfState {
+                cost: recorded.cost,
+                // Before 6.9 the kernel compares frequencies: the same order.
+                performance: (recorded.performance).unwrap_or(recorded.frequency * biggest / top)
+                    as u32,
+                frequency: recorded.frequency as u32,
+                flags: if recorded.inefficient {
+                    state_flag::INEFFICIENT
+                } else {
+                    0
+                },
+                ..PerfState::default()
+            };
+        }
+        domains.push(built);
+    }
+    Ok(domains)
+}
+
+/// A list such as `0-3,6`, as bits.
+fn cpu_list(list: &str) -> Option<u64> {
+    let mut bits = 0u64;
+    for part in list.split(',') {
+        let (first, last) = part.split_once('-').unwrap_or((part, part));
+        let (first, last): (u32, u32) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
+        for cpu in first..=last {
+            bits |= 1u64.checked_shl(cpu)?;
+        }
+    }
+    Some(bits)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_of_cpus_are_bits() {
+        assert_eq!(cpu_list("0-3,6"), Some(0b100_1111));
+        assert_eq!(cpu_list("63"), Some(1 << 63));
+        for wrong in ["", "64", "a", "3-", "0-64"] {
+            assert_eq!(cpu_list(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn flags_keep_their_meaning_when_their_numbers_move() {
+        let (v61, v72) = (
+            KernelVersion { major: 6, minor: 1 },
+            KernelVersion { major: 7, minor: 2 },
+        );
+        let mc = flag::NEWIDLE
+            | flag::BALANCE_EXEC
+            | flag::BALANCE_FORK
+            | flag::WAKE_AFFINE
+            | flag::SHARE_LLC
+            | flag::PREFER_SIBLING;
+        assert_eq!(flags(v61, 0x917), mc);
+        assert_eq!(flags(v72, 0x1217), mc);
+        assert_eq!(flags(v61, 0x2000), flag::NUMA);
+    }
+}

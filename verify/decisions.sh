@@ -1,0 +1,133 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Holds policy/select.h against stock kernels: boots each, records every choice
+# of a CPU by the fair class while tasks of every kind run, and decides again.
+#
+#   verify/decisions.sh [--keep DIR] [--sample] [KERNEL...]
+#
+# KERNEL is a row of vm/kernels.txt; without one: a CFS kernel, the first and the
+# last with EEVDF of amd64, each on eight equal CPUs and on two packages of two
+# cores of two threads, and arm64 with little and big CPUs, with and without an
+# energy model. --keep DIR leaves the recordings and reports (JSON) in DIR;
+# --sample records a few thousand decisions instead of half a million.
+#
+# The guests' CPUs take turns and their time is the count of instructions
+# (--icount): a record shows nearly always what the kernel saw. Each record says
+# which CPUs changed before the decision was made.
+#
+# One line a machine; the last line is "decisions: N passed, N failed".
+
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+KERNELS=(amd64-6.1-cloud amd64-6.18-cloud amd64-7.2-cloud arm64-6.18)
+PROGRAMS=(sysbench stress-ng rt-app)
+# What the recordings of a kernel must hold together to count.
+LEAST_DECISIONS=1000000
+SECONDS_OF_LOAD=8
+level=1 # of zstd: in the guest, while it runs
+
+keep='' sample=''
+while [ $# -gt 0 ]; do
+	case $1 in
+	--keep) keep=$2 && shift 2 ;;
+	--sample) sample=1 && shift ;;
+	*) break ;;
+	esac
+done
+[ $# -eq 0 ] || KERNELS=("$@")
+[ -z "$sample" ] || LEAST_DECISIONS=1000 SECONDS_OF_LOAD=0 level=19
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+keep=${keep:-$work}
+mkdir -p "$keep"
+target=${CARGO_TARGET_DIR:-target}
+passed=0 failed=0
+
+# program ARCH: leaves what the guest runs in $work/ARCH.
+program() {
+	[ ! -d "$work/$1" ] || return 0
+	install -d "$work/$1/usr/bin"
+	case $1 in
+	amd64)
+		cargo build -q --release -p alight-live
+		strip -o "$work/$1/alight-record" "$target/release/alight-record"
+		cp "$(command -v uclampset)" "$work/$1/usr/bin"
+		;;
+	arm64)
+		vm/cross.sh cargo build -q --release --target aarch64-unknown-linux-gnu -p alight-live
+		aarch64-linux-gnu-strip -o "$work/$1/alight-record" \
+			"$target/aarch64-unknown-linux-gnu/release/alight-record"
+		cp vm/cache/sysroot/arm64/usr/bin/uclampset "$work/$1/usr/bin"
+		;;
+	esac
+	install -m 644 verify/decisions-load.sh "$work/$1/" # no program: it has no libraries
+}
+
+# machines ARCH: the names of the machines that a kernel is tried on.
+machines() {
+	case $1 in
+	amd64) echo flat threads ;;
+	arm64) echo asym energy ;;
+	esac
+}
+
+# options MACHINE: QEMU's.
+options() {
+	case $1 in
+	flat) echo --smp 8 ;;
+	threads) echo --smp 8,sockets=2,cores=2,threads=2 ;;
+	asym) vm/dtb.py "$work/asym.dtb" --little 4 --big 2 && echo --dtb "$work/asym.dtb" ;;
+	energy)
+		vm/dtb.py "$work/energy.dtb" --little 4 --big 2 --opps
+		echo --dtb "$work/energy.dtb" --module cpufreq-dt
+		;;
+	esac
+}
+
+# record KERNEL MACHINE FILE
+record() {
+	local arch=${1%%-*} machine programs
+	program "$arch"
+	programs=$(vm/programs.sh "$arch" "${PROGRAMS[@]}")
+	read -ra machine <<<"$(options "$2")"
+	cat >"$work/run.sh" <<-'G'
+		mkdir -p /tmp
+		chrt -R -f 50 /alight-record decisions -o /tmp/run.alight --ring 256 --level "$2" -- \
+			sh /decisions-load.sh "$1" || exit
+		cat /tmp/run.alight >/dev/out
+	G
+	vm/run.sh --kernel "$1" --icount --mem 4096 --timeout 3600 "${machine[@]}" --add "$work/$arch" \
+		--add "$programs" --out "$3" "$work/run.sh" $SECONDS_OF_LOAD "$level" >"$work/console" || {
+		cat "$work/console" >&2
+		return 1
+	}
+}
+
+number() { sed -n "s/^  \"$1\": \([0-9]*\),/\1/p" "$2"; }
+
+cargo build -q
+for kernel in "${KERNELS[@]}"; do
+	all=0 good=1
+	for machine in $(machines "${kernel%%-*}"); do
+		name=$kernel-$machine status=0
+		record "$kernel" "$machine" "$keep/$name.alight" || { good=0 && continue; }
+		"$target/debug/alight" verify decisions --json "$keep/$name.alight" >"$keep/$name.json" || status=$?
+		decisions=$(number decisions "$keep/$name.json")
+		equal=$(number equal "$keep/$name.json")
+		printf '%s: %s decisions, %s equal, exit status %s\n' "$name" "${decisions:-no}" "${equal:-none}" $status
+		[ $status = 0 ] || good=0
+		all=$((all + ${decisions:-0}))
+	done
+	[ $all -ge $LEAST_DECISIONS ] || good=0
+	if [ $good = 1 ]; then
+		passed=$((passed + 1))
+	else
+		printf 'FAIL  %s: %s decisions\n' "$kernel" $all
+		failed=$((failed + 1))
+	fi
+done
+printf 'decisions: %d passed, %d failed\n' $passed $failed
+[ $failed = 0 ]

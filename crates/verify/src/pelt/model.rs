@@ -71,6 +71,14 @@ pub fn cut(before: &Avg, after: Avg, gone: [u64; 2]) -> Avg {
     }
 }
 
+/// A queue of which the load sum is not below what its average stands for.
+pub fn bounded_load(queue: Avg) -> Avg {
+    Avg {
+        load_sum: queue.load_sum.max(queue.load_avg * MIN_DIVIDER),
+        ..queue
+    }
+}
+
 /// A queue whose load sum was cut between the leaving of an entity's old load
 /// and the joining of its new one.
 pub fn reweight_cut(before: &Avg, after: Avg, event: &Event, entity: [&Avg; 2]) -> Avg {

@@ -9,6 +9,7 @@ use std::collections::{HashMap, VecDeque};
 
 /// Rules of kernels that the core does not have.
 const CUT_SUMS: &str = "a queue's sums are cut to 32 bits when something leaves it (up to 6.18)";
+const BOUNDED_LOAD: &str = "a queue's load sum is bounded below when load joins it too (7.2)";
 const LOST_IDLE: &str = "real-time and deadline tasks count when idle time is lost";
 
 /// Events of one entity that a difference shows.
@@ -227,6 +228,12 @@ impl Replay {
                 report.but_for(CUT_SUMS);
                 expected.1 = cut;
             }
+        }
+        let bounded = model::bounded_load(expected.1);
+        let joins = matches!(event.op, Op::Attach | Op::Reweight);
+        if self.rules.bounds_joined_load && joins && expected.1 != after[1] && bounded == after[1] {
+            report.but_for(BOUNDED_LOAD);
+            expected.1 = bounded;
         }
         if event.op == Op::First && after[0].last != entity.last {
             *report

@@ -32,6 +32,9 @@ pub struct Rules {
     /// What leaves a queue cuts its sums to 32 bits: their lower bound is
     /// enforced by `max_t(u32, ...)` (up to 6.18; not in 7.2).
     pub cuts_sums: bool,
+    /// The lower bound of a queue's load sum is enforced when load joins too
+    /// (`__update_sa` of 7.2).
+    pub bounds_joined_load: bool,
 }
 
 /// The rules of the kernel that `header` names.
@@ -60,6 +63,7 @@ pub fn rules_of(header: &Header) -> Result<Rules, Error> {
         scheduler: scheduler.name,
         est_pair: at_most(6, 7),
         cuts_sums: at_most(6, 18),
+        bounds_joined_load: !at_most(6, 18),
         est_early: !at_most(6, 11) && at_most(6, 18),
     })
 }

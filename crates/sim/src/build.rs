@@ -505,7 +505,9 @@ impl<'a> Builder<'a> {
             out,
             latency_limit_ns: latency_limit_us.map_or(u64::MAX, |us| us * 1000),
         };
-        sim.cpufreq_init(scenario.governor.unwrap_or(machine.governor));
+        let governor = scenario.governor.unwrap_or(machine.governor);
+        sim.cpufreq_init(governor);
+        sim.energy_model_init(governor);
         sim.meters_init();
         sim.balance_init();
         for (cpu, at, task) in parts.starts {

@@ -251,6 +251,7 @@ impl Sim<'_> {
             t.vruntime = floor;
         }
         self.join(cpu, task);
+        self.overutilized_update(cpu);
     }
 
     /// A new task joins. It stands as far behind the queue's time as it would on

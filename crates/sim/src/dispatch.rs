@@ -94,6 +94,7 @@ impl Sim<'_> {
         self.clock(cpu);
         if self.cpus[cpu].curr != NONE {
             self.tick_fair(cpu);
+            self.overutilized_update(cpu);
         }
         self.balance_tick(cpu);
     }

@@ -14,6 +14,8 @@ pub(crate) struct Kernel {
     /// As in [`alight_policy::scheduler::BASES`].
     pub name: &'static str,
     pub fair: Fair,
+    /// `None`: the kernel knows no energy model.
+    pub energy_aware: Option<EnergyAware>,
 }
 
 /// How the fair class orders its tasks.
@@ -105,6 +107,43 @@ pub(crate) struct Eevdf {
     pub custom_slice_ns: (u64, u64),
 }
 
+/// What surrounds energy-aware placement, whose own rules are the policy core's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct EnergyAware {
+    /// `EM_MAX_COMPLEXITY`: performance domains, times operating points and CPUs
+    /// together, above which it stays off; without limit from 6.7 on (5b77261c5510).
+    pub max_complexity: Option<u32>,
+    /// `cpu_overutilized`.
+    pub overutilized: Overutilized,
+    /// `find_busiest_group`: a misfit task may be pulled though no CPU is overutilized.
+    pub misfit_is_exempt: bool,
+}
+
+/// When a CPU is overutilized.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Overutilized {
+    /// Its utilization does not fit it (up to 6.0).
+    Util,
+    /// Its utilization within its clamps does not fit it.
+    UtilInClamps,
+    /// The same, but a lower clamp that it cannot reach is no reason (from 6.9 on).
+    UtilUnderClamp,
+}
+
+/// EAS of 5.4 and 5.5.
+const EAS: EnergyAware = EnergyAware {
+    max_complexity: Some(2048),
+    overutilized: Overutilized::Util,
+    misfit_is_exempt: false,
+};
+
+/// EAS of 6.1 and 6.5.
+const EAS_6_1: EnergyAware = EnergyAware {
+    overutilized: Overutilized::UtilInClamps,
+    misfit_is_exempt: true,
+    ..EAS
+};
+
 /// CFS of 5.4 and 5.5.
 pub(crate) const CFS: Cfs = Cfs {
     latency_ns: 6_000_000,
@@ -131,6 +170,7 @@ const CFS_6_1: Cfs = Cfs {
 pub(crate) static KERNELS: [Kernel; 6] = [
     Kernel {
         name: "linux-3.9",
+        energy_aware: None,
         fair: Fair::Cfs(Cfs {
             division: Division::RoundedInverse,
             picked_again: PickedAgain::BeginsSlice,
@@ -139,18 +179,22 @@ pub(crate) static KERNELS: [Kernel; 6] = [
     },
     Kernel {
         name: "linux-5.4",
+        energy_aware: Some(EAS),
         fair: Fair::Cfs(CFS),
     },
     Kernel {
         name: "linux-5.5",
+        energy_aware: Some(EAS),
         fair: Fair::Cfs(CFS),
     },
     Kernel {
         name: "linux-6.1",
+        energy_aware: Some(EAS_6_1),
         fair: Fair::Cfs(CFS_6_1),
     },
     Kernel {
         name: "linux-6.5",
+        energy_aware: Some(EAS_6_1),
         fair: Fair::Cfs(Cfs {
             tick_limit_is_latency: true,
             ..CFS_6_1
@@ -158,6 +202,11 @@ pub(crate) static KERNELS: [Kernel; 6] = [
     },
     Kernel {
         name: "linux-7.2",
+        energy_aware: Some(EnergyAware {
+            max_complexity: None,
+            overutilized: Overutilized::UtilUnderClamp,
+            ..EAS_6_1
+        }),
         fair: Fair::Eevdf(Eevdf {
             base_slice_ns: 700_000,
             custom_slice_ns: (100_000, 100_000_000),
@@ -183,6 +232,16 @@ mod tests {
             let scheduler = Scheduler::parse(base.name).expect("a base");
             let row = Kernel::of(&scheduler).map(|kernel| kernel.name);
             assert_eq!(row, Some(base.name));
+        }
+    }
+
+    #[test]
+    fn a_base_has_rules_for_energy_if_its_placement_has() {
+        for base in alight_policy::scheduler::BASES {
+            let scheduler = Scheduler::parse(base.name).expect("a base");
+            let row = Kernel::of(&scheduler).expect("a row");
+            let placed = scheduler.params.eas != alight_policy::abi::rule::EAS_NONE;
+            assert_eq!(row.energy_aware.is_some(), placed, "{}", base.name);
         }
     }
 

@@ -95,6 +95,32 @@ pub(crate) fn machine(cpus: usize, per_cache: usize) -> Machine {
     }
 }
 
+/// As [`machine`], of one cache; the first half of the CPUs has half the
+/// capacity of the others and takes an eighth of the power.
+pub(crate) fn big_little(cpus: usize) -> Machine {
+    let mut machine = machine(cpus, cpus);
+    let half = cpus / 2;
+    let domain = |cpus: std::ops::Range<usize>, khz, capacity, core_power_uw| FreqDomain {
+        cpus: cpus.collect(),
+        opps: vec![Opp {
+            khz,
+            capacity,
+            core_power_uw,
+            cluster_power_uw: 0,
+        }],
+        ..machine.freq_domains[0].clone()
+    };
+    machine.freq_domains = vec![
+        domain(0..half, 1_000_000, 512, 100_000),
+        domain(half..cpus, 2_000_000, 1024, 800_000),
+    ];
+    for (index, cpu) in machine.cpus.iter_mut().enumerate() {
+        cpu.freq_domain = usize::from(index >= half);
+        cpu.capacity_orig = if index < half { 512 } else { 1024 };
+    }
+    machine
+}
+
 /// A task of the workload under test.
 #[derive(Clone)]
 pub(crate) struct Given {
@@ -203,12 +229,24 @@ pub(crate) fn begin_recorded<R>(
     record: &mut Record,
     test: impl FnOnce(&mut Sim) -> R,
 ) -> R {
-    let scheduler = Scheduler::parse("linux-5.5").expect("a base");
+    let rules = ("linux-5.5", Governor::Performance);
+    begin_under(rules, machine, workload, record, test)
+}
+
+/// As [`begin_recorded`], under another scheduler and governor.
+pub(crate) fn begin_under<R>(
+    (scheduler, governor): (&str, Governor),
+    machine: &Machine,
+    workload: &Workload,
+    record: &mut Record,
+    test: impl FnOnce(&mut Sim) -> R,
+) -> R {
+    let scheduler = Scheduler::parse(scheduler).expect("a scheduler");
     let scenario = Scenario {
         machine,
         workloads: std::slice::from_ref(workload),
         scheduler: &scheduler,
-        governor: Some(Governor::Performance),
+        governor: Some(governor),
         seed: 1,
         duration_ns: Some(3600 * 1000 * MS),
         check: true,

@@ -114,7 +114,7 @@ pub(super) struct Totals {
 
 /// Utilization of a CPU, that of tasks that wait included (`cpu_util`).
 #[inline]
-pub(super) fn cpu_util(view: &Cpu) -> u32 {
+pub(crate) fn cpu_util(view: &Cpu) -> u32 {
     view.cfs
         .util_avg
         .max(view.est_enqueued)
@@ -169,6 +169,9 @@ impl Sim<'_> {
         let (first, nr) = (domain.first_group as usize, domain.nr_groups as usize);
         let asym = domain.flags & domain_flag::ASYM != 0;
         self.update_local_capacity(scope, own);
+        if self.energy_aware() {
+            self.update_overutilized(scope);
+        }
         // The kernel's ring of groups starts at the local one.
         let others = (own + 1..first + nr).chain(first..own);
         if !asym && scope.excluded.is_none() && !self.may_differ(scope, own, others.clone()) {
@@ -296,6 +299,19 @@ impl Sim<'_> {
             load: t.load + load(group),
             capacity: t.capacity + u64::from(self.core.groups[group].capacity.max(1)),
         })
+    }
+
+    /// Books what an attempt finds of the root domain's utilization.
+    fn update_overutilized(&mut self, scope: &Scope) {
+        let place = &self.core.places[scope.dst];
+        let topmost = scope.level + 1 == place.nr_domains as usize;
+        let mut cpus = self.domain(scope.dst, scope.level).span;
+        if let Some(excluded) = &scope.excluded {
+            for (word, out) in cpus.w.iter_mut().zip(&excluded.w) {
+                *word &= !out;
+            }
+        }
+        self.overutilized_seen(&cpus, topmost);
     }
 
     fn biggest_misfit(&self, group: usize, scope: &Scope) -> u32 {

@@ -17,9 +17,8 @@
 //! - `nohz`: one idle CPU for all whose tick is stopped (`nohz_idle_balance`).
 //!
 //! Left out, for no machine or workload here has them: asymmetric packing,
-//! NUMA placement (preferred nodes), core scheduling, bandwidth groups, energy-aware
-//! scheduling's veto (no 5.5 machine file carries an energy model into the core),
-//! and SD_SERIALIZE, whose lock two balancers never want at the same instant.
+//! NUMA placement (preferred nodes), core scheduling, bandwidth groups, and
+//! SD_SERIALIZE, whose lock two balancers never want at the same instant.
 
 mod detach;
 mod groups;
@@ -30,6 +29,8 @@ mod rebalance;
 mod sums;
 #[cfg(test)]
 mod tests;
+
+pub(crate) use groups::cpu_util;
 
 use crate::state::Sim;
 use crate::table::Table;
@@ -53,7 +54,7 @@ const FITS: (u64, u64) = (1280, 1024);
 
 /// `fits_capacity(need, capacity)`.
 #[inline]
-fn fits(need: u32, capacity: u32) -> bool {
+pub(crate) fn fits(need: u32, capacity: u32) -> bool {
     u64::from(need) * FITS.0 < u64::from(capacity) * FITS.1
 }
 

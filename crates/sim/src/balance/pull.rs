@@ -2,7 +2,7 @@
 //! One attempt to balance one domain for one CPU (`load_balance`).
 
 use super::detach::Take;
-use super::groups::Scope;
+use super::groups::{Kind, Rivals, Scope};
 use super::imbalance::{self, Imbalance, Migrate, Rules};
 use super::{Idle, MAX_PINNED_INTERVAL, cache_nice_tries};
 use crate::state::Sim;
@@ -94,6 +94,9 @@ impl Sim<'_> {
 
     pub(super) fn find_source(&mut self, scope: &Scope) -> Option<(usize, Imbalance)> {
         let rivals = self.rivals(scope)?;
+        if self.energy_vetoes(&rivals) {
+            return None;
+        }
         let rules = Rules {
             pct: self.domain(scope.dst, scope.level).imbalance_pct,
             prefer_sibling: self.prefers_sibling(scope),
@@ -104,6 +107,16 @@ impl Sim<'_> {
             self.busiest_queue(scope, rivals.group, imbalance)?,
             imbalance,
         ))
+    }
+
+    /// While no CPU is overutilized, tasks are where they take least energy
+    /// (`find_busiest_group`).
+    fn energy_vetoes(&self, rivals: &Rivals) -> bool {
+        let exempt = || {
+            let rules = self.kernel.energy_aware;
+            rivals.busiest.kind == Kind::Misfit && rules.is_some_and(|r| r.misfit_is_exempt)
+        };
+        self.core.root.overutilized == 0 && !exempt()
     }
 
     /// Moves tasks to the CPU balanced for, then, if pinned ones are in the way,

@@ -3,13 +3,14 @@
 #	make demo	install what is missing, build, compare two placement policies
 #	make test	every test, those in virtual machines included
 #	make bench	the speed figures
+#	make verify	hold the model against stock kernels (hours), write docs/fidelity.md
 
 DEMO_MACHINE   = juno-r0
 DEMO_WORKLOAD  = sysbench --max-time=5 --max-requests=-1 --test=threads --num-threads=6 run
 DEMO_SCHEDULER = linux-5.5 linux-5.5+asym-capacity
 DEMO_RUNS      = 20
 
-.PHONY: demo test bench
+.PHONY: demo test bench verify
 
 # Where cargo builds, if not in the tree.
 TARGET = $(or $(CARGO_TARGET_DIR),target)
@@ -30,3 +31,6 @@ bench:
 	cargo bench -p alight-policy --bench select || status=1; \
 	cargo run --release -p alight-trace --example trace_speed || status=1; \
 	exit $$status
+
+verify:
+	verify/all.sh

@@ -340,6 +340,12 @@ pub enum VerifyVerb {
         #[arg(long, conflicts_with = "explain")]
         json: bool,
     },
+    /// The fidelity page: what the reports of a directory found, disagreements first (Markdown)
+    Report {
+        /// Directory of reports, NAME.json, that `alight verify ... --json` wrote
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
 }
 
 /// The newest base that the simulator models whole: of the others it has the placement alone.

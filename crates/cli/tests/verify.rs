@@ -52,3 +52,19 @@ fn other_files_are_refused() {
         .code(2)
         .stderr(contains("nowhere: cannot be read"));
 }
+
+#[test]
+fn reports_become_a_page() {
+    let folder = tempdir().unwrap();
+    let json = alight(&["verify", "pelt", RECORDING, "--json"]).assert();
+    fs::write(folder.path().join("a.json"), &json.get_output().stdout).unwrap();
+    alight(&["verify", "report", folder.path().to_str().unwrap()])
+        .assert()
+        .code(0)
+        .stdout(contains("| 6.1.0-"))
+        .stdout(contains("## Decisions\n\nNot run."));
+    alight(&["verify", "report", "nowhere"])
+        .assert()
+        .code(2)
+        .stderr(contains("nowhere: "));
+}

@@ -3,7 +3,9 @@
 //!
 //! A recording (`alight-recording`) says what a kernel had and what it made of
 //! it. Here the same is given to the core of `policy/`, and the results are
-//! compared: load tracking ([`pelt`]), decisions ([`decisions`]).
+//! compared: load tracking ([`pelt`]), decisions ([`decisions`]). All that was
+//! found goes into one page ([`fidelity`]).
 
 pub mod decisions;
+pub mod fidelity;
 pub mod pelt;

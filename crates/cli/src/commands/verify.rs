@@ -5,7 +5,7 @@ use std::path::Path;
 
 use alight_policy::Scheduler;
 use alight_recording::Reader;
-use alight_verify::{decisions, pelt};
+use alight_verify::{decisions, fidelity, pelt};
 
 use crate::args::{VerifyArgs, VerifyVerb};
 use crate::failure::Failure;
@@ -26,6 +26,9 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
             json,
             ..
         } => run_decisions(file, named(scheduler)?.as_ref(), *json),
+        VerifyVerb::Report { directory } => {
+            output::print(&fidelity::page(directory).map_err(Failure::bad_input)?)
+        }
     }
 }
 

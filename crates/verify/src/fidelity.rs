@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The fidelity page: what all verifications found, disagreements first.
+//!
+//! Reads the JSON reports of a directory (schemas `alight.verify-pelt/1` and
+//! `alight.verify-decisions/1`), in the order of their names, and writes
+//! Markdown. It holds no figure of its own.
+
+use serde_json::{Map, Value};
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+
+/// Why there is no page.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The directory or a file in it cannot be read.
+    #[error("{}: {source}", path.display())]
+    Read {
+        /// Which.
+        path: PathBuf,
+        /// Why.
+        source: std::io::Error,
+    },
+    /// Not JSON, or not a report.
+    #[error("{}: {why}; expected a report that `alight verify ... --json` wrote", path.display())]
+    NotAReport {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        why: String,
+    },
+    /// Nothing to write about.
+    #[error("{}: no report in it; expected files NAME.json of `alight verify ... --json`", .0.display())]
+    Empty(PathBuf),
+}
+
+/// A report, and the name of its file.
+struct Named {
+    name: String,
+    report: Value,
+}
+
+/// The page on all reports below `directory`.
+///
+/// # Errors
+/// If a file ending in `.json` cannot be read or is no report, or if there is none.
+pub fn page(directory: &Path) -> Result<String, Error> {
+    let (mut pelt, mut decisions) = (vec![], vec![]);
+    for path in reports(directory)? {
+        let report = read(&path)?;
+        let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let named = |report| Named {
+            name: name.into_owned(),
+            report,
+        };
+        match text(&report, "schema") {
+            "alight.verify-pelt/1" => pelt.push(named(report)),
+            "alight.verify-decisions/1" => decisions.push(named(report)),
+            other => {
+                let why = format!("its schema is '{other}'");
+                return Err(Error::NotAReport { path, why });
+            }
+        }
+    }
+    if pelt.is_empty() && decisions.is_empty() {
+        return Err(Error::Empty(directory.to_owned()));
+    }
+    Ok([
+        HEAD.to_owned(),
+        disagreements(&pelt, &decisions),
+        tracking(&pelt),
+        choices(&decisions),
+        TAIL.to_owned(),
+    ]
+    .concat())
+}
+
+const HEAD: &str = "\
+# Fidelity
+
+How far the model is from the kernels that it claims to be. `make verify` wrote this page: it boots
+each kernel, records what its scheduler does, gives the same to the policy core and compares.
+How that is done is in [verify.md](verify.md), which rules are whose in [sources.md](sources.md),
+what the simulator leaves out in [model.md](model.md).
+";
+
+const TAIL: &str = "
+## Behaviour
+
+Not measured yet: switches, latencies, slices and residencies of a guest against the simulator's.
+";
+
+/// The directory's files ending in `.json`, by name.
+fn reports(directory: &Path) -> Result<Vec<PathBuf>, Error> {
+    let failed = |source| Error::Read {
+        path: directory.to_owned(),
+        source,
+    };
+    let mut paths = vec![];
+    for entry in std::fs::read_dir(directory).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|e| e == "json") {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+fn read(path: &Path) -> Result<Value, Error> {
+    let json = std::fs::read_to_string(path).map_err(|source| Error::Read {
+        path: path.to_owned(),
+        source,
+    })?;
+    serde_json::from_str(&json).map_err(|error| Error::NotAReport {
+        path: path.to_owned(),
+        why: error.to_string(),
+    })
+}
+
+fn text<'a>(report: &'a Value, field: &str) -> &'a str {
+    report[field].as_str().unwrap_or_default()
+}
+
+fn number(report: &Value, field: &str) -> u64 {
+    report[field].as_u64().unwrap_or_default()
+}
+
+/// Fields of an object, in the order of their names.
+fn fields<'a>(report: &'a Value, field: &str) -> impl Iterator<Item = (&'a String, &'a Value)> {
+    report[field].as_object().into_iter().flat_map(Map::iter)
+}
+
+/// Results of a load-tracking report: equal, different.
+fn total(report: &Value) -> (u64, u64) {
+    fields(report, "checks").fold((0, 0), |(equal, different), (_, count)| {
+        (
+            equal + number(count, "equal"),
+            different + number(count, "different"),
+        )
+    })
+}
+
+/// `part` of `whole` in percent, rounded down, so that 100 means all.
+fn percent(part: u64, whole: u64) -> String {
+    let thousandths = u128::from(part) * 100_000 / u128::from(whole.max(1));
+    format!("{}.{:03} %", thousandths / 1000, thousandths % 1000)
+}
+
+/// Writing to a String cannot fail.
+macro_rules! line {
+    ($page:expr, $($argument:tt)*) => {
+        writeln!($page, $($argument)*).expect("a String takes everything")
+    };
+}
+
+fn disagreements(pelt: &[Named], decisions: &[Named]) -> String {
+    let mut page = "\n## Disagreements\n\n".to_owned();
+    let none = page.len();
+    for Named { name, report } in pelt {
+        for (function, count) in fields(report, "checks") {
+            let different = number(count, "different");
+            if different != 0 {
+                line!(
+                    page,
+                    "- {name}, load tracking: {different} results of `{function}` differ"
+                );
+            }
+        }
+        for (what, count) in report["gaps"]["unseen"].as_object().into_iter().flatten() {
+            line!(
+                page,
+                "- {name}, load tracking: {count} states were changed unseen ({what})"
+            );
+        }
+        for (rule, count) in fields(report, "equal_but_for") {
+            line!(
+                page,
+                "- {name}, load tracking: {count} results are equal but for a rule that the core does not have: {rule}"
+            );
+        }
+    }
+    for Named { name, report } in decisions {
+        for (cause, count) in fields(report, "causes") {
+            line!(page, "- {name}, decisions: {count} differ, cause: {cause}");
+        }
+        for (step, count) in fields(report, "missing_rules") {
+            line!(
+                page,
+                "- {name}, decisions: for want of a rule {count} differ where the core answered by `{step}`"
+            );
+        }
+    }
+    if page.len() == none {
+        page.push_str("None.\n");
+    }
+    page
+}
+
+fn tracking(pelt: &[Named]) -> String {
+    let mut page = "\n## Load tracking\n\n".to_owned();
+    if pelt.is_empty() {
+        page.push_str("Not run.\n");
+        return page;
+    }
+    page.push_str(
+        "Every update of a signal, made again by `policy/pelt.h` from the state that it found: all sums and averages must be the kernel's integers.\n\n\
+         | kernel | base | updates | new averages | results equal | different | events lost |\n|---|---|---:|---:|---:|---:|---:|\n",
+    );
+    for Named { report, .. } in pelt {
+        let (equal, different) = total(report);
+        line!(
+            page,
+            "| {} {} | {} | {} | {} | {equal} | {different} | {} |",
+            text(report, "kernel"),
+            text(report, "arch"),
+            text(report, "base"),
+            number(report, "updates"),
+            number(report, "averages"),
+            number(report, "lost"),
+        );
+    }
+    page
+}
+
+fn choices(decisions: &[Named]) -> String {
+    let mut page = "\n## Decisions\n\n".to_owned();
+    if decisions.is_empty() {
+        page.push_str("Not run.\n");
+        return page;
+    }
+    page.push_str(
+        "Every choice of a CPU by `select_task_rq_fair()`, decided again by `policy/select.h` from what the kernel could see.\n\n\
+         | recording | kernel | base | decisions | equal | share | CPU changed meanwhile | lost |\n|---|---|---|---:|---:|---:|---:|---:|\n",
+    );
+    for Named { name, report } in decisions {
+        let (all, equal) = (number(report, "decisions"), number(report, "equal"));
+        line!(
+            page,
+            "| {name} | {} {} | {} | {all} | {equal} | {} | {} | {} |",
+            text(report, "kernel"),
+            text(report, "arch"),
+            text(report, "scheduler"),
+            percent(equal, all),
+            number(report, "changed"),
+            number(report, "lost"),
+        );
+    }
+    page.push_str("\nBy the step of the search that answered, decisions and how many differ:\n\n");
+    page.push_str("| recording | steps |\n|---|---|\n");
+    for Named { name, report } in decisions {
+        let steps: Vec<String> = fields(report, "steps")
+            .map(|(step, count)| {
+                let all = number(count, "decisions");
+                match all - number(count, "equal") {
+                    0 => format!("{step} {all}"),
+                    different => format!("{step} {all} (**{different}**)"),
+                }
+            })
+            .collect();
+        line!(page, "| {name} | {} |", steps.join(", "));
+    }
+    page
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PELT: &str = r#"{"schema": "alight.verify-pelt/1", "kernel": "7.2.13", "arch": "x86_64",
+        "base": "linux-7.2", "updates": 12, "averages": 5, "lost": 1,
+        "checks": {"update_rq_clock": {"equal": 3, "different": 0},
+                   "attach_entity_load_avg": {"equal": 4, "different": 2}},
+        "gaps": {"unseen": {"nobody": 7}}, "equal_but_for": {"lost_idle": 6}}"#;
+    const DECISIONS: &str = r#"{"schema": "alight.verify-decisions/1", "kernel": "6.1.0",
+        "arch": "x86_64", "scheduler": "linux-6.1", "decisions": 1000, "equal": 999, "changed": 8,
+        "lost": 0, "steps": {"prev_idle": {"decisions": 1000, "equal": 999}},
+        "causes": {"race": 1}, "missing_rules": {}}"#;
+
+    /// A directory with these files in it.
+    fn directory(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let directory = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            std::fs::write(directory.path().join(name), content).unwrap();
+        }
+        directory
+    }
+
+    #[test]
+    fn disagreements_come_first_with_their_figures() {
+        let directory = directory(&[("a.json", PELT), ("b-flat.json", DECISIONS), ("c.alight", "")]);
+        let page = page(directory.path()).unwrap();
+        for line in [
+            "- a, load tracking: 2 results of `attach_entity_load_avg` differ",
+            "- a, load tracking: 7 states were changed unseen (nobody)",
+            "- a, load tracking: 6 results are equal but for a rule that the core does not have: lost_idle",
+            "- b-flat, decisions: 1 differ, cause: race",
+            "| 7.2.13 x86_64 | linux-7.2 | 12 | 5 | 7 | 2 | 1 |",
+            "| b-flat | 6.1.0 x86_64 | linux-6.1 | 1000 | 999 | 99.900 % | 8 | 0 |",
+            "| b-flat | prev_idle 1000 (**1**) |",
+        ] {
+            assert!(page.lines().any(|l| l == line), "no '{line}' in\n{page}");
+        }
+        assert!(page.find("## Disagreements") < page.find("## Load tracking"));
+    }
+
+    #[test]
+    fn what_is_no_report_is_refused_by_name() {
+        for (content, expected) in [
+            ("{", "EOF while parsing"),
+            (r#"{"schema": "alight.compare/1"}"#, "its schema is 'alight.compare/1'"),
+        ] {
+            let directory = directory(&[("x.json", content)]);
+            let error = page(directory.path()).unwrap_err().to_string();
+            assert!(error.contains("x.json") && error.contains(expected), "{error}");
+        }
+        let empty = directory(&[]);
+        assert!(matches!(page(empty.path()), Err(Error::Empty(_))));
+        assert!(matches!(page(Path::new("/nonexistent")), Err(Error::Read { .. })));
+    }
+}

@@ -23,6 +23,11 @@ struct policy_table {
 	void (*rq_detach)(const struct policy_params *k, struct policy_cpu *rq,
 			  struct policy_task *t, int curr_fair);
 	void (*rq_idle_end)(struct policy_cpu *rq, u64 idle_ns, u64 max);
+	int (*rq_delay)(const struct policy_params *k, struct policy_cpu *rq,
+			struct policy_task *t);
+	int (*rq_requeue)(const struct policy_params *k, struct policy_cpu *rq,
+			  struct policy_task *t, int curr_fair);
+	int (*rq_dequeue_delayed)(struct policy_cpu *rq, struct policy_task *t, int curr_fair);
 	int (*queue_refresh)(struct policy_cpu *rq, int running);
 	void (*task_remove)(struct policy_cpu *rq, struct policy_task *t);
 	void (*task_attach)(struct policy_cpu *rq, struct policy_task *t);
@@ -50,7 +55,7 @@ static u32 native_task_util_est(const struct policy_params *k, const struct poli
 extern const struct policy_table alight_policy_table;
 
 const struct policy_table alight_policy_table = {
-	.version = 3,
+	.version = 4,
 	.sizes = {
 		sizeof(struct policy_params), sizeof(struct policy_topology),
 		sizeof(struct policy_domain), sizeof(struct policy_place),
@@ -68,6 +73,9 @@ const struct policy_table alight_policy_table = {
 	.rq_update_curr = rq_update_curr,
 	.rq_detach = rq_detach,
 	.rq_idle_end = rq_idle_end,
+	.rq_delay = rq_delay,
+	.rq_requeue = rq_requeue,
+	.rq_dequeue_delayed = rq_dequeue_delayed,
 	.queue_refresh = queue_refresh,
 	.task_remove = task_remove,
 	.task_attach = task_attach,

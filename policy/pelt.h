@@ -193,7 +193,8 @@ static __always_inline int queue_refresh(struct policy_cpu *rq, int running)
 		queue_take_removed(rq);
 		changed = 1;
 	}
-	if (pelt_accumulate(&rq->cfs, pelt_now(rq), rq->weight, rq->h_nr_running, running)) {
+	if (pelt_accumulate(&rq->cfs, pelt_now(rq), rq->weight,
+			    (u64)rq->h_nr_running - rq->h_nr_delayed, running)) {
 		pelt_average(&rq->cfs, 1);
 		changed = 1;
 	}

@@ -63,6 +63,55 @@ static inline void rq_detach(const struct policy_params *k, struct policy_cpu *r
 	t->pelt.last = 0;
 }
 
+/*
+ * Delayed dequeue (6.12): a task that sleeps though it got more than its share
+ * stays queued, with its weight, until it is picked or woken. It is not
+ * runnable meanwhile (se_runnable), and its estimate counts no more.
+ */
+static inline int rq_delay(const struct policy_params *k, struct policy_cpu *rq,
+			   struct policy_task *t)
+{
+	int changed = task_refresh(rq, t, 1, 1, 1);
+
+	est_dequeue(k, rq, t, 1);
+	rq->h_nr_delayed++;
+	return changed;
+}
+
+static inline int delayed_refresh(struct policy_cpu *rq, struct policy_task *t, int curr_fair)
+{
+	if (pelt_accumulate(&t->pelt, pelt_now(rq), 1, 0, 0)) {
+		pelt_average(&t->pelt, t->weight);
+		t->flags &= ~TASK_EST_UNCHANGED;
+	}
+	return queue_refresh(rq, curr_fair);
+}
+
+/* It was woken before it was picked (requeue_delayed_entity). */
+static inline int rq_requeue(const struct policy_params *k, struct policy_cpu *rq,
+			     struct policy_task *t, int curr_fair)
+{
+	int changed = delayed_refresh(rq, t, curr_fair);
+
+	rq->h_nr_delayed--;
+	est_enqueue(k, rq, t);
+	return changed;
+}
+
+/* It was picked: now it leaves. */
+static inline int rq_dequeue_delayed(struct policy_cpu *rq, struct policy_task *t, int curr_fair)
+{
+	int changed = delayed_refresh(rq, t, curr_fair);
+
+	rq->weight -= t->weight;
+	rq->nr_running--;
+	rq->h_nr_running--;
+	rq->h_nr_delayed--;
+	rq->h_nr_idle -= t->class == POLICY_IDLE;
+	t->flags &= ~TASK_ON_RQ;
+	return changed;
+}
+
 /* End of an idle phase of length @idle_ns: its moving average, at most @max (update_avg in ttwu). */
 static inline void rq_idle_end(struct policy_cpu *rq, u64 idle_ns, u64 max)
 {

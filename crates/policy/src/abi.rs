@@ -788,6 +788,9 @@ pub(crate) struct Table {
     pub rq_update_curr: unsafe extern "C" fn(*mut Cpu, *mut Task) -> c_int,
     pub rq_detach: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int),
     pub rq_idle_end: unsafe extern "C" fn(*mut Cpu, u64, u64),
+    pub rq_delay: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task) -> c_int,
+    pub rq_requeue: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int) -> c_int,
+    pub rq_dequeue_delayed: unsafe extern "C" fn(*mut Cpu, *mut Task, c_int) -> c_int,
     pub queue_refresh: unsafe extern "C" fn(*mut Cpu, c_int) -> c_int,
     pub task_remove: unsafe extern "C" fn(*mut Cpu, *mut Task),
     pub task_attach: unsafe extern "C" fn(*mut Cpu, *mut Task),
@@ -808,7 +811,7 @@ unsafe extern "C" {
     static alight_policy_table: Table;
 }
 
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// The core's entry points.
 #[inline]

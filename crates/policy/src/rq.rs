@@ -70,6 +70,28 @@ pub fn detach(k: &Params, cpu: &mut Cpu, task: &mut Task, curr_fair: bool) {
     unsafe { (table().rq_detach)(k, cpu, task, curr_fair.into()) }
 }
 
+/// The current task sleeps but stays queued until it is picked or woken
+/// (delayed dequeue, 6.12 and later).
+#[inline]
+pub fn delay(k: &Params, cpu: &mut Cpu, task: &mut Task) -> bool {
+    // SAFETY: as above.
+    unsafe { (table().rq_delay)(k, cpu, task) != 0 }
+}
+
+/// A task that sleeps on the queue was woken: it goes on where it is.
+#[inline]
+pub fn requeue(k: &Params, cpu: &mut Cpu, task: &mut Task, curr_fair: bool) -> bool {
+    // SAFETY: as above.
+    unsafe { (table().rq_requeue)(k, cpu, task, curr_fair.into()) != 0 }
+}
+
+/// A task that sleeps on the queue was picked: it leaves.
+#[inline]
+pub fn dequeue_delayed(cpu: &mut Cpu, task: &mut Task, curr_fair: bool) -> bool {
+    // SAFETY: as above.
+    unsafe { (table().rq_dequeue_delayed)(cpu, task, curr_fair.into()) != 0 }
+}
+
 /// End of an idle phase of `idle_ns`; its average is capped at `max` ns.
 #[inline]
 pub fn idle_end(cpu: &mut Cpu, idle_ns: u64, max: u64) {

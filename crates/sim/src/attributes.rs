@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A task changes how it is scheduled (`sched_setattr`, `sched_setaffinity`).
 
-use crate::cfs;
 use crate::exec::Effect;
+use crate::fair::{self, Order};
 use crate::state::Sim;
 use alight_policy::rq;
 
@@ -12,6 +12,9 @@ impl Sim<'_> {
         let new = self.attributes[attributes as usize].clone();
         if new.class.is_some() || new.nice.is_some() {
             self.reweight(cpu, task, new.class, new.nice);
+        }
+        if let Some(slice) = new.slice_ns {
+            self.set_slice(task as u32, slice);
         }
         let view = &mut self.views[task];
         view.uclamp_min = new.uclamp_min.unwrap_or(view.uclamp_min);
@@ -33,18 +36,27 @@ impl Sim<'_> {
     fn reweight(&mut self, cpu: usize, task: usize, class: Option<u32>, nice: Option<i8>) {
         self.clock(cpu);
         self.update_curr(cpu);
+        let nice = nice.unwrap_or(self.tasks[task].nice);
+        let class = class.unwrap_or(self.views[task].class);
+        let weight = fair::weight(class, nice);
+        let eevdf = self.tunables.order == Order::Eevdf;
+        if eevdf {
+            self.keep_place_reweighted(cpu, task as u32, weight);
+        }
         let k = &self.core.params;
         let (rq, view) = (&mut self.core.cpus[cpu], &mut self.views[task]);
         rq::update_curr(rq, view);
         rq::detach(k, rq, view, true);
-        let t = &mut self.tasks[task];
-        t.nice = nice.unwrap_or(t.nice);
-        view.class = class.unwrap_or(view.class);
         let old = u64::from(view.weight);
-        view.weight = cfs::weight(view.class, t.nice);
-        t.inv_weight = cfs::inverse(view.weight);
-        view.pelt.load_avg = (u64::from(view.pelt.load_avg) * u64::from(view.weight) / old) as u32;
-        rq::enqueue(k, rq, view, true);
+        (view.class, view.weight) = (class, weight);
+        view.pelt.load_avg = (u64::from(view.pelt.load_avg) * u64::from(weight) / old) as u32;
+        let t = &mut self.tasks[task];
+        (t.nice, t.inv_weight) = (nice, fair::inverse(weight));
+        if eevdf {
+            self.place(cpu, task as u32, false);
+        }
+        let k = &self.core.params;
+        rq::enqueue(k, &mut self.core.cpus[cpu], &mut self.views[task], true);
         self.signals_changed(cpu);
     }
 }

@@ -4,17 +4,15 @@
 
 use crate::api::{Error, Scenario};
 use crate::balance::Nohz;
-use crate::cfs;
 use crate::channel::Channel;
 use crate::cost::{CpuCosts, OpCost};
+use crate::fair::{self, Eevdf, Order, Tunables};
 use crate::instruments::Instruments;
-use crate::kernel::{Fair, KERNELS, Kernel};
+use crate::kernel::{KERNELS, Kernel};
 use crate::link::{Base, check, relocate, relocate_source};
 use crate::queue::{NEVER, Queue};
 use crate::rng::{Purpose, below};
-use crate::state::{
-    Cpu, Interval, Life, List, MarkState, Output, Phase, Sim, Task, Tunables, WorkloadState,
-};
+use crate::state::{Cpu, Interval, Life, List, MarkState, Output, Phase, Sim, Task, WorkloadState};
 use crate::stats::{Histogram, Stats};
 use crate::sync::{BarrierState, Mutex, WaitQueue};
 use crate::timeline::{NONE, Nodes, Timeline};
@@ -43,6 +41,8 @@ pub(crate) struct Attributes {
     pub affinity: Option<u32>,
     pub uclamp_min: Option<u32>,
     pub uclamp_max: Option<u32>,
+    /// Custom slice of a fair task, ns.
+    pub slice_ns: Option<u64>,
 }
 
 /// What to report, with ids of the whole run.
@@ -120,6 +120,8 @@ struct Parts {
     instruments: Instruments,
     /// (CPU, time, task) of tasks that start by themselves.
     starts: Vec<(usize, u64, u32)>,
+    /// Tasks that ask for a slice of their own, and for which, ns.
+    slices: Vec<(u32, u64)>,
 }
 
 struct Builder<'a> {
@@ -313,6 +315,7 @@ impl<'a> Builder<'a> {
             affinity,
             uclamp_min: given.uclamp_min,
             uclamp_max: given.uclamp_max,
+            slice_ns: given.slice_ns,
         })
     }
 
@@ -351,7 +354,7 @@ impl<'a> Builder<'a> {
             let id = self.parts.tasks.len() as u32;
             let class = attributes.class.unwrap_or(class::NORMAL);
             let nice = attributes.nice.unwrap_or(0);
-            let weight = cfs::weight(class, nice);
+            let weight = fair::weight(class, nice);
             let affinity = attributes.affinity.unwrap_or(0);
             let mask = &self.parts.masks[affinity as usize];
             let cpu = match mask.contains(first_cpu) {
@@ -368,6 +371,9 @@ impl<'a> Builder<'a> {
                 uclamp_max: attributes.uclamp_max.unwrap_or(1024),
                 ..Default::default()
             });
+            if let Some(slice) = attributes.slice_ns {
+                self.parts.slices.push((id, slice));
+            }
             if let Some(start) = spec.start_ns {
                 self.parts
                     .starts
@@ -393,7 +399,7 @@ impl<'a> Builder<'a> {
                 children: 0,
                 process,
                 affinity,
-                inv_weight: cfs::inverse(weight),
+                inv_weight: fair::inverse(weight),
                 cpu,
                 stall: 0,
                 units: 0,
@@ -428,18 +434,13 @@ impl<'a> Builder<'a> {
         let machine = scenario.machine;
         let nr_cpus = machine.cpus.len();
         let kernel = kernel(scenario)?;
-        let Fair::Cfs(rules) = &kernel.fair else {
-            return refuse(format!(
-                "the fair class of '{}' is not simulated",
-                kernel.name
-            ));
-        };
         let mut params = scenario.scheduler.params;
         params.scan_cpu_ns = machine.core_types[machine.cpus[0].core_type]
             .costs
             .scan_local_ns;
         let core = views(machine, &params)?;
         let tick = 1_000_000_000 / u64::from(machine.hz);
+        let tunables = Tunables::new(kernel, nr_cpus, tick);
         let phase = below(scenario.seed, 0, Purpose::TickPhase, tick);
         let mut views = parts.views;
         let idle_view = |cpu: u32| alight_policy::Task {
@@ -465,7 +466,11 @@ impl<'a> Builder<'a> {
             hash: scenario.seed,
             check: scenario.check,
             kernel,
-            tunables: Tunables::cfs(rules, nr_cpus, tick),
+            tunables,
+            eevdf: match tunables.order {
+                Order::Cfs => Eevdf::new(0, 0),
+                Order::Eevdf => Eevdf::new(nr_cpus, parts.tasks.len()),
+            },
             jiffy: 0,
             jiffy_end: phase,
             core,
@@ -510,6 +515,9 @@ impl<'a> Builder<'a> {
         sim.energy_model_init(governor);
         sim.meters_init();
         sim.balance_init();
+        for (task, slice) in parts.slices {
+            sim.set_slice(task, slice);
+        }
         for (cpu, at, task) in parts.starts {
             sim.cpus[cpu].timers.insert(&mut sim.nodes, task, at);
         }
@@ -550,6 +558,7 @@ fn new_cpu(machine: &Machine, cpu: usize, costs: u32) -> Cpu {
         phase: Phase::Idle,
         curr: NONE,
         need_resched: false,
+        resched_lazy: false,
         fair: Timeline::default(),
         timers: Timers::default(),
         end: NEVER,

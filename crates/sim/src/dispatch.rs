@@ -54,11 +54,19 @@ impl Sim<'_> {
         let due = self.cpus[cpu].end <= self.now;
         self.progress(cpu);
         self.interrupts(cpu);
-        if self.cpus[cpu].need_resched {
+        if self.must_schedule(cpu, due) {
             self.schedule(cpu);
         } else if due && self.segment_done(cpu) {
             self.execute(cpu);
         }
+    }
+
+    /// Does the current task give way now, behind an interrupt or, `due`, where its segment ends?
+    #[inline]
+    fn must_schedule(&self, cpu: usize, due: bool) -> bool {
+        let c = &self.cpus[cpu];
+        // The end of a segment is no way into the kernel by itself.
+        c.need_resched || c.resched_lazy && !due && self.in_user_mode(cpu)
     }
 
     /// Nothing is left to do before the operation takes effect.
@@ -92,6 +100,8 @@ impl Sim<'_> {
         self.charge(cpu, self.costs(cpu).tick);
         self.stats.ticks += 1;
         self.clock(cpu);
+        // Who was told to give way has had a tick's time for it (`sched_tick`).
+        self.cpus[cpu].need_resched |= self.cpus[cpu].resched_lazy;
         if self.cpus[cpu].curr != NONE {
             self.tick_fair(cpu);
             self.overutilized_update(cpu);
@@ -129,14 +139,17 @@ impl Sim<'_> {
     /// Picks the next task and switches to it (`__schedule`).
     pub fn schedule(&mut self, cpu: usize) {
         self.clock(cpu);
-        self.cpus[cpu].need_resched = false;
-        let prev = self.cpus[cpu].curr;
+        let c = &mut self.cpus[cpu];
+        (c.need_resched, c.resched_lazy) = (false, false);
+        let prev = c.curr;
         let stays = prev != NONE && self.tasks[prev as usize].life == Life::Runnable;
         if stays {
             self.update_curr(cpu);
         }
         let mut next = self.pick_fair(cpu, stays);
         if next == prev && prev != NONE {
+            let c = &mut self.cpus[cpu];
+            (c.need_resched, c.resched_lazy) = (false, false);
             self.tasks[prev as usize].yielded = false;
             self.picked_again(cpu);
             return;
@@ -147,7 +160,8 @@ impl Sim<'_> {
                 next = self.pick_fair(cpu, false);
             }
         }
-        self.cpus[cpu].need_resched = false;
+        let c = &mut self.cpus[cpu];
+        (c.need_resched, c.resched_lazy) = (false, false);
         let state = self.leave_current(cpu, prev, stays);
         if next != NONE {
             self.set_next(cpu, next);
@@ -172,6 +186,8 @@ impl Sim<'_> {
             if !yielded {
                 self.stats.preemptions += 1;
             }
+        } else if self.is_delayed(prev) {
+            self.put_prev(cpu);
         }
         self.cpus[cpu].curr = NONE;
         match life {

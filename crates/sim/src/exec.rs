@@ -75,7 +75,7 @@ impl Sim<'_> {
                     return self.schedule(cpu);
                 }
             }
-            if self.cpus[cpu].need_resched {
+            if self.cpus[cpu].need_resched || self.cpus[cpu].resched_lazy {
                 return self.schedule(cpu);
             }
         }
@@ -153,6 +153,18 @@ impl Sim<'_> {
                 units: self.costs(cpu).ops[fixed as usize],
                 ..Cost::default()
             },
+        }
+    }
+
+    /// Does the current task of `cpu` compute, outside the kernel? A system call
+    /// lies at the end of the segment that it is one with.
+    pub fn in_user_mode(&self, cpu: usize) -> bool {
+        let task = self.cpus[cpu].curr as usize;
+        let t = &self.tasks[task];
+        match self.ops[t.pc as usize] {
+            _ if t.fresh => true,
+            Op::Run { .. } | Op::RunWall { .. } | Op::Memory { .. } | Op::Chase { .. } => true,
+            _ => t.units > self.cost(cpu, task).units,
         }
     }
 

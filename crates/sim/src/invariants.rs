@@ -27,7 +27,7 @@ impl Sim<'_> {
         for (id, task) in self.tasks.iter().enumerate() {
             let view = &self.views[id];
             let on_rq = view.flags & task_flag::ON_RQ != 0;
-            if on_rq != (task.life == Life::Runnable) {
+            if on_rq != (task.life == Life::Runnable || self.is_delayed(id as u32)) {
                 return Some(format!("task {id} is {:?} but on_rq is {on_rq}", task.life));
             }
             if task.life != Life::Dead {
@@ -79,11 +79,14 @@ impl Sim<'_> {
                 view.nr_running, view.weight
             ));
         }
-        if c.fair.len() + running != queued {
+        if self.fair_queued(cpu) + running != queued {
             return Some(format!(
                 "CPU {cpu} queues {} and runs {running} of {queued}",
-                c.fair.len()
+                self.fair_queued(cpu)
             ));
+        }
+        if let Some(what) = self.fair_check(cpu) {
+            return Some(what);
         }
         if self.overloaded.contains(cpu as u32) != (queued >= 2) {
             return Some(format!(

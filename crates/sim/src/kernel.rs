@@ -16,6 +16,7 @@ pub(crate) struct Kernel {
     pub fair: Fair,
     /// `None`: the kernel knows no energy model.
     pub energy_aware: Option<EnergyAware>,
+    pub preemption: Preemption,
 }
 
 /// How the fair class orders its tasks.
@@ -60,6 +61,8 @@ pub(crate) enum Division {
     RoundedInverse,
     /// Times 2^32 / weight, rounded down (`__calc_delta`, from 3.13 on).
     Inverse,
+    /// A division of 64 bits (`__calc_delta`, after 6.12).
+    Exact,
 }
 
 /// The current task is picked again.
@@ -105,6 +108,18 @@ pub(crate) struct Eevdf {
     pub base_slice_ns: u64,
     /// Shortest and longest slice that a task may ask for by sched_setattr(), ns.
     pub custom_slice_ns: (u64, u64),
+    /// `__calc_delta`.
+    pub division: Division,
+}
+
+/// When a fair task gives way that a wakeup or a tick told to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Preemption {
+    /// At once, in the kernel too; another CPU gets an interrupt (CONFIG_PREEMPT).
+    Full,
+    /// When it returns to user mode, at the latest at the second tick; no
+    /// interrupt is sent for it (CONFIG_PREEMPT_LAZY, 6.13; `__resched_curr`).
+    Lazy,
 }
 
 /// What surrounds energy-aware placement, whose own rules are the policy core's.
@@ -145,7 +160,7 @@ const EAS_6_1: EnergyAware = EnergyAware {
 };
 
 /// CFS of 5.4 and 5.5.
-pub(crate) const CFS: Cfs = Cfs {
+const CFS: Cfs = Cfs {
     latency_ns: 6_000_000,
     min_granularity_ns: 750_000,
     wakeup_granularity_ns: 1_000_000,
@@ -176,21 +191,25 @@ pub(crate) static KERNELS: [Kernel; 6] = [
             picked_again: PickedAgain::BeginsSlice,
             ..CFS
         }),
+        preemption: Preemption::Full,
     },
     Kernel {
         name: "linux-5.4",
         energy_aware: Some(EAS),
         fair: Fair::Cfs(CFS),
+        preemption: Preemption::Full,
     },
     Kernel {
         name: "linux-5.5",
         energy_aware: Some(EAS),
         fair: Fair::Cfs(CFS),
+        preemption: Preemption::Full,
     },
     Kernel {
         name: "linux-6.1",
         energy_aware: Some(EAS_6_1),
         fair: Fair::Cfs(CFS_6_1),
+        preemption: Preemption::Full,
     },
     Kernel {
         name: "linux-6.5",
@@ -199,6 +218,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
             tick_limit_is_latency: true,
             ..CFS_6_1
         }),
+        preemption: Preemption::Full,
     },
     Kernel {
         name: "linux-7.2",
@@ -210,7 +230,9 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         fair: Fair::Eevdf(Eevdf {
             base_slice_ns: 700_000,
             custom_slice_ns: (100_000, 100_000_000),
+            division: Division::Exact,
         }),
+        preemption: Preemption::Lazy,
     },
 ];
 

@@ -4,7 +4,7 @@
 //! A wakeup, as it passes through the files: a task's program says so
 //! (`exec`, `sync`, `channel`), `wakeup` asks [`alight_policy::Core`] and
 //! charges the answer's cost (`cost`), the target's queue takes the task
-//! (`cfs`), its CPU leaves idle (`cpuidle`) and switches to it (`dispatch`);
+//! (`fair`), its CPU leaves idle (`cpuidle`) and switches to it (`dispatch`);
 //! the tick balances (`balance`), utilization drives the clock (`cpufreq`), and
 //! all of it is metered (`energy`), counted (`stats`) and written down (`emit`).
 
@@ -13,7 +13,6 @@ mod attributes;
 mod balance;
 mod build;
 mod caveats;
-mod cfs;
 mod channel;
 mod cost;
 mod cpufreq;
@@ -23,6 +22,7 @@ mod emit;
 mod energy;
 mod energy_model;
 mod exec;
+mod fair;
 mod instruments;
 mod invariants;
 mod kernel;

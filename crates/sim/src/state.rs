@@ -11,8 +11,9 @@ use crate::cost::{CpuCosts, OpCost};
 use crate::cpufreq::FreqState;
 use crate::cpuidle::CpuIdle;
 use crate::energy::ClusterMeter;
+use crate::fair::{Eevdf, Tunables};
 use crate::instruments::Instruments;
-use crate::kernel::{BuddiesCleared, Division, Kernel, PickedAgain};
+use crate::kernel::Kernel;
 use crate::queue::Queue;
 use crate::stats::{CpuStats, Histogram, Stats};
 use crate::sync::{BarrierState, Mutex, WaitQueue};
@@ -43,6 +44,8 @@ pub(crate) struct Cpu {
     pub phase: Phase,
     /// The current task should give way.
     pub need_resched: bool,
+    /// It should when it returns to user mode (`TIF_NEED_RESCHED_LAZY`).
+    pub resched_lazy: bool,
     /// An IPI asks it to balance for all idle CPUs.
     pub balance_kicked: bool,
     /// Current task, [`NONE`] while idle.
@@ -225,28 +228,6 @@ pub(crate) struct MarkState {
     pub last: Option<u64>,
 }
 
-/// Kernel-wide constants of the base and the machine, ns.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Tunables {
-    pub tick: u64,
-    /// `sysctl_sched_latency` and friends, already scaled by the CPU count.
-    pub latency: u64,
-    pub min_granularity: u64,
-    pub wakeup_granularity: u64,
-    pub nr_latency: u32,
-    /// Shortest slice, and that of a SCHED_IDLE task among others; 0 if there is none.
-    pub slice_floor: u64,
-    pub idle_slice_floor: u64,
-    /// Longest slice that a tick lets pass.
-    pub slice_limit: u64,
-    /// How far behind the queue's time a task may wake, and a SCHED_IDLE one.
-    pub sleeper_credit: u64,
-    pub idle_sleeper_credit: u64,
-    pub division: Division,
-    pub picked_again: PickedAgain,
-    pub buddies_cleared: BuddiesCleared,
-}
-
 /// Output of the run besides its numbers.
 pub(crate) struct Output<'a> {
     pub sink: Option<&'a mut (dyn Sink + 'a)>,
@@ -284,6 +265,7 @@ pub(crate) struct Sim<'a> {
     pub jiffy: u64,
     pub jiffy_end: u64,
     pub tunables: Tunables,
+    pub eevdf: Eevdf,
     /// PM QoS: no idle state with a longer wakeup latency, ns.
     pub latency_limit_ns: u64,
     pub core: Core,

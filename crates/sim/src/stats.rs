@@ -90,7 +90,7 @@ impl Histogram {
         }
     }
 
-    fn quantile_us(&self, per_mille: u32) -> f64 {
+    pub fn quantile_us(&self, per_mille: u32) -> f64 {
         let rank = (self.count * u64::from(per_mille)).div_ceil(1000).max(1);
         let mut seen = 0;
         for (i, &n) in self.buckets.iter().enumerate() {

@@ -157,6 +157,12 @@ impl Given {
         self
     }
 
+    /// Asks for a slice of its own, ns.
+    pub fn slice(mut self, ns: u64) -> Self {
+        self.attributes.slice_ns = Some(ns);
+        self
+    }
+
     pub fn policy(mut self, policy: alight_workload::program::Policy) -> Self {
         self.attributes.policy = Some(policy);
         self
@@ -220,6 +226,17 @@ pub(crate) fn begin<R>(
     test: impl FnOnce(&mut Sim) -> R,
 ) -> R {
     begin_recorded(machine, workload, &mut Record::default(), test)
+}
+
+/// As [`begin`], under another base than Linux 5.5.
+pub(crate) fn begin_on<R>(
+    base: &str,
+    machine: &Machine,
+    workload: &Workload,
+    test: impl FnOnce(&mut Sim) -> R,
+) -> R {
+    let rules = (base, Governor::Performance);
+    begin_under(rules, machine, workload, &mut Record::default(), test)
 }
 
 /// As [`begin`]; what happens goes to `record`.

@@ -18,6 +18,9 @@ impl Sim<'_> {
         self.tasks[task as usize].wake_time = self.reached(cpu);
         self.trace_waking(cpu, task, prev);
         self.stats.wakeups += 1;
+        if self.is_delayed(task) {
+            return self.wake_delayed(cpu, prev, task);
+        }
 
         let answer = self.select(cpu, task, sync, Kind::Wake);
         self.charge(cpu, self.costs(cpu).selection(&answer));
@@ -25,9 +28,7 @@ impl Sim<'_> {
         let target = answer.cpu as usize;
         let migrated = target != prev;
         if migrated {
-            // The old queue's clock, not ours: nobody takes its lock for this.
-            let t = &mut self.tasks[task as usize];
-            t.vruntime = t.vruntime.wrapping_sub(self.cpus[prev].min_vruntime);
+            self.leave_behind(prev, task);
             rq::remove(&mut self.core.cpus[prev], &mut self.views[task as usize]);
             self.trace_migrate(task, target);
             self.stats.migrations_wake += 1;
@@ -41,6 +42,19 @@ impl Sim<'_> {
             }
         } else {
             self.send_by_wake_list(cpu, target, task, migrated);
+        }
+    }
+
+    /// Wakes a task that never left its queue on `target` (`ttwu_runnable`).
+    fn wake_delayed(&mut self, cpu: usize, target: usize, task: u32) {
+        self.charge(cpu, self.costs(cpu).wakeup);
+        self.take_rq_lock(cpu, target);
+        self.requeue_delayed(target, task);
+        self.stats.to_prev += 1;
+        self.check_preempt(target, task);
+        self.trace_wakeup(target, task);
+        if self.cpus[target].need_resched {
+            self.kick(cpu, target);
         }
     }
 
@@ -59,7 +73,7 @@ impl Sim<'_> {
         self.tasks[task as usize].life = Life::Runnable;
         self.enqueue_new(target, task, forked_on);
         self.trace_wakeup_new(cpu, task, target);
-        self.check_preempt(target, task);
+        self.check_preempt_new(target, task);
         if self.cpus[target].need_resched {
             self.kick(cpu, target);
         }

@@ -230,7 +230,7 @@ impl Sim<'_> {
             return false;
         }
         take.all_pinned = false;
-        if self.cpus[take.src].curr == task {
+        if self.cpus[take.src].curr == task || self.is_delayed(task) {
             return false;
         }
         let failed = self.cpus[scope.dst].balance.levels[scope.level].nr_balance_failed;

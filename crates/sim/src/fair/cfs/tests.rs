@@ -5,7 +5,6 @@
 //! least 0.75 ms a slice, 1 ms of wakeup granularity, and "many" is 8 tasks.
 
 use super::*;
-use crate::kernel::CFS;
 use crate::state::Life;
 use crate::testbed::{Given, MS, US, begin, child, machine, task, workload};
 use alight_workload::program::{Op, Policy};
@@ -535,38 +534,4 @@ fn sched_idle_gets_what_its_weight_is_worth() {
         let share = sim.ran(1) as f64 / (10_000.0 * MS as f64);
         assert!((0.001..0.006).contains(&share), "{share}");
     });
-}
-
-/// kernel/sched/core.c: `sched_prio_to_wmult` at nice -20, -19, 0, 19 and for SCHED_IDLE.
-#[test]
-fn inverse_weights_are_the_kernels() {
-    for (class, nice, wmult) in [
-        (class::NORMAL, -20, 48388),
-        (class::NORMAL, -19, 59856),
-        (class::NORMAL, 0, 4194304),
-        (class::NORMAL, 19, 286331153),
-        (class::IDLE, 0, 1431655765),
-    ] {
-        assert_eq!(inverse(weight(class, nice)), wmult, "nice {nice}");
-    }
-}
-
-#[test]
-fn virtual_time_runs_by_weight() {
-    for (nice, expected) in [(0, 1_000_000), (-5, 328_000), (5, 3_056_000)] {
-        let w = weight(class::NORMAL, nice);
-        let v = virtual_time(Division::Inverse, 1_000_000, w, inverse(w));
-        assert!(v.abs_diff(expected) < 1000, "nice {nice}: {v}");
-    }
-}
-
-#[test]
-fn tunables_scale_by_the_logarithm_of_the_cpus() {
-    for (cpus, factor) in [(1, 1), (2, 2), (4, 3), (6, 3), (8, 4), (384, 4)] {
-        assert_eq!(
-            Tunables::cfs(&CFS, cpus, 1).latency,
-            6_000_000 * factor,
-            "{cpus} CPUs"
-        );
-    }
 }

@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! EEVDF: of the tasks that got no more than their share, the one with the
+//! earliest virtual deadline; who runs is left alone for a while; who sleeps in
+//! debt stays queued until the debt is paid.
+//!
+//! Rules of kernel/sched/fair.c, Linux 7.2; the function behind each is named at
+//! it. There are no group entities. Nobody sets buddies: NEXT_BUDDY is off, and
+//! no workload uses yield_to().
+
+use super::Order;
+use super::tree::{Entity, Tree};
+use super::weight::{before, virtual_time};
+use crate::state::{Life, Sim};
+use crate::table::Table;
+use crate::timeline::NONE;
+use alight_policy::abi::{class, task_flag};
+use alight_policy::rq;
+
+/// The queues of all CPUs and what they know of the tasks; empty with CFS.
+#[derive(Debug)]
+pub(crate) struct Eevdf {
+    queues: Table<Tree>,
+    entities: Table<Entity>,
+}
+
+impl Eevdf {
+    pub fn new(cpus: usize, tasks: usize) -> Self {
+        Eevdf {
+            queues: vec![Tree::default(); cpus].into(),
+            entities: (0..tasks).map(Entity::new).collect(),
+        }
+    }
+
+    /// Tasks queued on `cpu` without the current one.
+    pub fn queued(&self, cpu: usize) -> u32 {
+        self.queues[cpu].len()
+    }
+
+    #[inline]
+    pub fn is_delayed(&self, task: u32) -> bool {
+        self.entities[task as usize].delayed
+    }
+
+    pub(super) fn insert(&mut self, cpu: usize, task: u32, weight: u32) {
+        self.queues[cpu].insert(&mut self.entities, task, weight);
+    }
+
+    pub(super) fn remove(&mut self, cpu: usize, task: u32) {
+        self.queues[cpu].remove(&mut self.entities, task);
+    }
+}
+
+/// The weighted mean of the virtual runtimes of a queue, its current task
+/// included: sum of weight times distance from `zero`, and of weights.
+#[derive(Clone, Copy)]
+struct Mean {
+    zero: u64,
+    sum: i64,
+    weight: i64,
+}
+
+impl Mean {
+    /// Has a task at `vruntime` got no more than its share (`vruntime_eligible`)?
+    fn eligible(&self, vruntime: u64) -> bool {
+        let ahead = i128::from(vruntime.wrapping_sub(self.zero) as i64);
+        i128::from(self.sum) >= ahead * i128::from(self.weight)
+    }
+}
+
+/// What is left of a lag when the weight of its task changes (`rescale_entity`).
+fn rescale(lag: i64, old: u32, new: u32) -> i64 {
+    (i128::from(lag) * i128::from(old) / i128::from(new)) as i64
+}
+
+impl Sim<'_> {
+    fn entity(&self, task: u32) -> &Entity {
+        &self.eevdf.entities[task as usize]
+    }
+
+    fn entity_mut(&mut self, task: u32) -> &mut Entity {
+        &mut self.eevdf.entities[task as usize]
+    }
+
+    /// `delta` ns in the virtual time of `task` (`calc_delta_fair`).
+    fn virtual_of(&self, task: u32, delta: u64) -> u64 {
+        let weight = self.views[task as usize].weight;
+        let inverse = self.tasks[task as usize].inv_weight;
+        virtual_time(self.tunables.division, delta, weight, inverse)
+    }
+
+    /// `task` asks for slices of `ns`, 0 for the usual one (`__setparam_fair`). CFS knows no such wish.
+    pub fn set_slice(&mut self, task: u32, ns: u64) {
+        if self.tunables.order == Order::Cfs {
+            return;
+        }
+        let (shortest, longest) = self.tunables.custom_slice;
+        let base = self.tunables.base_slice;
+        let e = self.entity_mut(task);
+        e.custom = ns != 0;
+        e.slice = if e.custom {
+            ns.clamp(shortest, longest)
+        } else {
+            base
+        };
+    }
+
+    fn mean(&self, cpu: usize) -> Mean {
+        let queue = &self.eevdf.queues[cpu];
+        let (zero, mut sum, mut weight) = (queue.zero, queue.sum, queue.weight);
+        let curr = self.fair_curr(cpu);
+        if curr != NONE {
+            let own = i64::from(self.views[curr as usize].weight);
+            weight += own;
+            sum += own * self.entity(curr).vruntime.wrapping_sub(zero) as i64;
+        }
+        Mean { zero, sum, weight }
+    }
+
+    /// The mean itself, rounded down (`avg_vruntime`). Distances are measured from
+    /// it from now on, which keeps them small and changes no result.
+    fn mean_vruntime(&mut self, cpu: usize) -> u64 {
+        let Mean { zero, sum, weight } = self.mean(cpu);
+        if weight == 0 {
+            return zero;
+        }
+        self.eevdf.queues[cpu].move_zero(sum.div_euclid(weight));
+        self.eevdf.queues[cpu].zero
+    }
+
+    /// Slice of `task` at its next turn (`update_deadline`).
+    fn slice(&self, task: u32) -> u64 {
+        let e = self.entity(task);
+        if e.custom {
+            e.slice
+        } else {
+            self.tunables.base_slice
+        }
+    }
+
+    /// `delta` ns of the current task in virtual time; at its deadline it wants
+    /// another slice, and behind its protection somebody else may have a turn
+    /// (`update_curr`, `update_deadline`).
+    pub(super) fn charge_eevdf(&mut self, cpu: usize, curr: u32, delta: u64) {
+        let ran = self.virtual_of(curr, delta);
+        let e = self.entity_mut(curr);
+        e.vruntime = e.vruntime.wrapping_add(ran);
+        let expired = !before(e.vruntime, e.deadline);
+        if expired {
+            let slice = self.slice(curr);
+            let wanted = self.virtual_of(curr, slice);
+            let e = self.entity_mut(curr);
+            e.slice = slice;
+            e.deadline = e.vruntime.wrapping_add(wanted);
+        }
+        if self.core.cpus[cpu].h_nr_running > 1 && (expired || !self.protected(curr)) {
+            self.resched_fair(cpu);
+        }
+    }
+
+    /// `protect_slice`.
+    fn protected(&self, curr: u32) -> bool {
+        let e = self.entity(curr);
+        before(e.vruntime, e.protected_until)
+    }
+
+    /// `cancel_protect_slice`.
+    fn cancel_protection(&mut self, curr: u32) {
+        if self.protected(curr) {
+            let e = self.entity_mut(curr);
+            e.protected_until = e.vruntime;
+        }
+    }
+
+    /// `task` is being switched to: it keeps the CPU for its slice, or for the
+    /// shortest slice that somebody waits for (`set_protect_slice`).
+    pub(super) fn protect(&mut self, cpu: usize, task: u32) {
+        let e = *self.entity(task);
+        let shortest = self.eevdf.queues[cpu].shortest_slice(&self.eevdf.entities);
+        let mut until = e.deadline;
+        if let Some(shortest) = shortest.filter(|&shortest| shortest < e.slice) {
+            let end = e.vruntime.wrapping_add(self.virtual_of(task, shortest));
+            if before(end, until) {
+                until = end;
+            }
+        }
+        self.entity_mut(task).protected_until = until;
+    }
+
+    /// A waking task did not preempt: from its slice on it may (`update_protect_slice`).
+    fn shorten_protection(&mut self, cpu: usize, curr: u32) {
+        let own = self.entity(curr).slice;
+        let queue = &self.eevdf.queues[cpu];
+        let shortest = queue
+            .shortest_slice(&self.eevdf.entities)
+            .map_or(own, |s| s.min(own));
+        let reach = self.virtual_of(curr, shortest);
+        let e = self.entity_mut(curr);
+        let end = e.vruntime.wrapping_add(reach);
+        if before(end, e.protected_until) {
+            e.protected_until = end;
+        }
+    }
+
+    /// Places `task`, which is about to join, at its lag from the mean. It will
+    /// move the mean towards itself, so that the distance is stretched by what it
+    /// weighs (`place_entity`, PLACE_LAG, PLACE_DEADLINE_INITIAL, PLACE_REL_DEADLINE).
+    pub fn place(&mut self, cpu: usize, task: u32, new: bool) {
+        let slice = self.slice(task);
+        let mean = self.mean_vruntime(cpu);
+        let weight = self.mean(cpu).weight;
+        let mut lag = 0;
+        if weight != 0 {
+            let own = i64::from(self.views[task as usize].weight);
+            let stretched = i128::from(self.entity(task).lag) * i128::from(weight + own);
+            lag = (stretched / i128::from(weight)) as i64;
+        }
+        let mut wanted = self.virtual_of(task, slice);
+        if new {
+            wanted /= 2;
+        }
+        let e = self.entity_mut(task);
+        e.slice = slice;
+        e.vruntime = mean.wrapping_sub(lag as u64);
+        if !e.relative {
+            e.deadline = wanted;
+        }
+        e.deadline = e.deadline.wrapping_add(e.vruntime);
+        e.relative = false;
+    }
+
+    /// How far the mean is ahead of the queued `task`, at most a turn and a tick
+    /// (`entity_lag`).
+    fn lag(&mut self, cpu: usize, task: u32) -> i64 {
+        let mean = self.mean_vruntime(cpu);
+        let queue = &self.eevdf.queues[cpu];
+        let mut longest = queue.longest_slice(&self.eevdf.entities).unwrap_or(0);
+        let curr = self.fair_curr(cpu);
+        if curr != NONE {
+            longest = longest.max(self.entity(curr).slice);
+        }
+        let limit = self.virtual_of(task, longest + self.tunables.tick) as i64;
+        let behind = mean.wrapping_sub(self.entity(task).vruntime) as i64;
+        behind.clamp(-limit, limit)
+    }
+
+    /// A sleeper in debt may pay it off but not run up a credit; true if this
+    /// changed its lag (`update_entity_lag`).
+    fn lag_of_delayed(&mut self, cpu: usize, task: u32) -> bool {
+        let now = self.lag(cpu, task);
+        let e = self.entity_mut(task);
+        let lag = now.max(e.lag).min(0);
+        e.lag = lag;
+        lag != now
+    }
+
+    /// The current task sleeps or dies. A sleeper in debt stays queued: true. Else
+    /// its lag is kept for when it comes back (`dequeue_entity`, DELAY_DEQUEUE).
+    pub(super) fn delay_or_keep_lag(&mut self, cpu: usize, task: u32) -> bool {
+        let lag = self.lag(cpu, task);
+        let eligible = self.mean(cpu).eligible(self.entity(task).vruntime);
+        self.entity_mut(task).lag = lag;
+        let view = &mut self.views[task as usize];
+        if eligible || view.flags & task_flag::EXITING != 0 {
+            return false;
+        }
+        if rq::delay(&self.core.params, &mut self.core.cpus[cpu], view) {
+            self.cpufreq_update(cpu);
+        }
+        self.signals_changed(cpu);
+        self.entity_mut(task).delayed = true;
+        true
+    }
+
+    /// A picked task that sleeps leaves for good.
+    fn finish_delayed(&mut self, cpu: usize, task: u32) {
+        self.lag_of_delayed(cpu, task);
+        if self.cpus[cpu].curr != task {
+            self.eevdf.remove(cpu, task);
+        }
+        self.entity_mut(task).delayed = false;
+        let curr_fair = self.curr_is_fair(cpu);
+        let view = &mut self.views[task as usize];
+        if rq::dequeue_delayed(&mut self.core.cpus[cpu], view, curr_fair) {
+            self.cpufreq_update(cpu);
+        }
+        self.leave(cpu, task);
+    }
+
+    /// `task`, which sleeps on the queue of `cpu`, was woken: it goes on from where
+    /// it stands, without what it gained meanwhile (`requeue_delayed_entity`).
+    pub fn requeue_delayed(&mut self, cpu: usize, task: u32) {
+        self.clock(cpu);
+        self.update_curr(cpu);
+        if self.lag_of_delayed(cpu, task) {
+            self.eevdf.remove(cpu, task);
+            self.place(cpu, task, false);
+            let weight = self.views[task as usize].weight;
+            self.eevdf.insert(cpu, task, weight);
+        }
+        let curr_fair = self.curr_is_fair(cpu);
+        let view = &mut self.views[task as usize];
+        if rq::requeue(&self.core.params, &mut self.core.cpus[cpu], view, curr_fair) {
+            self.cpufreq_update(cpu);
+        }
+        self.signals_changed(cpu);
+        self.entity_mut(task).delayed = false;
+        self.tasks[task as usize].life = Life::Runnable;
+    }
+
+    /// A queued task leaves otherwise than by sleeping: it takes its lag and the
+    /// rest of its turn along (`dequeue_entity`, PLACE_REL_DEADLINE).
+    pub(super) fn keep_place(&mut self, cpu: usize, task: u32) {
+        let lag = self.lag(cpu, task);
+        let e = self.entity_mut(task);
+        e.lag = lag;
+        e.deadline = e.deadline.wrapping_sub(e.vruntime);
+        e.relative = true;
+    }
+
+    /// The running task's weight, which the views still have, becomes `weight`:
+    /// it leaves and joins with its lag and the rest of its turn in the new
+    /// weight's virtual time (`reweight_entity`). To be placed afterwards.
+    pub fn keep_place_reweighted(&mut self, cpu: usize, task: u32, weight: u32) {
+        self.keep_place(cpu, task);
+        let old = self.views[task as usize].weight;
+        let e = self.entity_mut(task);
+        e.lag = rescale(e.lag, old, weight);
+        e.deadline = rescale(e.deadline as i64, old, weight) as u64;
+    }
+
+    /// The task that should run (`__pick_eevdf`); `protect`: the current one keeps
+    /// the CPU while it is protected.
+    fn pick_eevdf(&self, cpu: usize, protect: bool) -> u32 {
+        let queue = &self.eevdf.queues[cpu];
+        let curr = self.fair_curr(cpu);
+        if self.core.cpus[cpu].h_nr_running <= 1 {
+            return if curr != NONE { curr } else { queue.first() };
+        }
+        let mean = self.mean(cpu);
+        let due = curr != NONE && mean.eligible(self.entity(curr).vruntime);
+        if due && protect && self.protected(curr) {
+            return curr;
+        }
+        let best = queue.pick(&self.eevdf.entities, |vruntime| mean.eligible(vruntime));
+        let earlier = || before(self.entity(curr).deadline, self.entity(best).deadline);
+        if due && (best == NONE || earlier()) {
+            curr
+        } else {
+            best
+        }
+    }
+
+    /// The task to run next; sleepers that are picked leave (`pick_next_entity`).
+    pub(super) fn pick_runnable(&mut self, cpu: usize) -> u32 {
+        loop {
+            let pick = self.pick_eevdf(cpu, true);
+            if pick == NONE || !self.eevdf.is_delayed(pick) {
+                return pick;
+            }
+            self.finish_delayed(cpu, pick);
+        }
+    }
+
+    /// Does `task`, just enqueued on `cpu`, preempt `curr` (`wakeup_preempt_fair`)?
+    pub(super) fn check_preempt_eevdf(&mut self, cpu: usize, curr: u32, task: u32, new: bool) {
+        if curr == task {
+            return;
+        }
+        if self.fair_curr(cpu) == NONE || self.eevdf.is_delayed(curr) {
+            // It is on its way to sleep.
+            return self.resched_fair(cpu);
+        }
+        let (wakee, running) = (
+            self.views[task as usize].class,
+            self.views[curr as usize].class,
+        );
+        if running == class::IDLE && wakee != class::IDLE {
+            self.cancel_protection(curr);
+            return self.resched_fair(cpu);
+        }
+        if wakee != class::NORMAL {
+            return;
+        }
+        self.update_curr(cpu);
+        let short = self.entity(task).slice < self.entity(curr).slice;
+        if new && !short {
+            return;
+        }
+        if self.wakee_is_picked(cpu, task, !short) {
+            if short {
+                self.cancel_protection(curr);
+            }
+            self.resched_fair(cpu);
+        } else {
+            self.shorten_protection(cpu, curr);
+        }
+    }
+
+    /// Would `task` run next? Sleepers met on the way leave.
+    fn wakee_is_picked(&mut self, cpu: usize, task: u32, protect: bool) -> bool {
+        loop {
+            let pick = self.pick_eevdf(cpu, protect);
+            if pick == NONE || !self.eevdf.is_delayed(pick) {
+                return pick == task;
+            }
+            self.finish_delayed(cpu, pick);
+        }
+    }
+
+    /// The current task gives up the rest of its turn, if it still has a claim to
+    /// the CPU (`yield_task_fair`).
+    pub(super) fn yield_eevdf(&mut self, cpu: usize, curr: u32) {
+        self.clock(cpu);
+        self.update_curr(cpu);
+        if !self.mean(cpu).eligible(self.entity(curr).vruntime) {
+            return;
+        }
+        let turn = self.virtual_of(curr, self.entity(curr).slice);
+        let e = self.entity_mut(curr);
+        e.vruntime = e.deadline;
+        e.deadline = e.deadline.wrapping_add(turn);
+    }
+
+    /// The first broken rule of the queue of `cpu`, for the invariants: what is
+    /// ahead of the mean and what is behind balances, but for rounding.
+    pub(crate) fn eevdf_check(&self, cpu: usize) -> Option<String> {
+        let queue = &self.eevdf.queues[cpu];
+        let curr = self.fair_curr(cpu);
+        let queued = |&task: &u32| {
+            let view = &self.views[task as usize];
+            let here = self.tasks[task as usize].cpu as usize == cpu;
+            here && view.flags & task_flag::ON_RQ != 0 && task != curr
+        };
+        let (mut sum, mut weight) = (0i128, 0i64);
+        for task in (0..self.tasks.len() as u32).filter(queued) {
+            let own = i64::from(self.views[task as usize].weight);
+            let distance = self.entity(task).vruntime.wrapping_sub(queue.zero) as i64;
+            sum += i128::from(own) * i128::from(distance);
+            weight += own;
+        }
+        if (i128::from(queue.sum), queue.weight) != (sum, weight) {
+            return Some(format!(
+                "the queue of CPU {cpu} sums up to {} of weight {}, its tasks to {sum} of {weight}",
+                queue.sum, queue.weight
+            ));
+        }
+        if queue.len() != 0 && curr == NONE {
+            let mean = self.mean(cpu);
+            let due = queue.pick(&self.eevdf.entities, |vruntime| mean.eligible(vruntime));
+            if due == NONE {
+                return Some(format!("nobody in the queue of CPU {cpu} is eligible"));
+            }
+        }
+        None
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,361 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The fair class: what a task's life means to its queue, whichever rules order
+//! it. CFS (`cfs`) goes by virtual runtime, EEVDF (`eevdf`) by virtual deadline;
+//! the kernel's row says which.
+
+mod cfs;
+mod eevdf;
+#[cfg(test)]
+mod properties;
+mod tree;
+mod tunables;
+mod weight;
+
+pub(crate) use eevdf::Eevdf;
+pub(crate) use tunables::{Order, Tunables};
+pub(crate) use weight::{inverse, weight};
+
+use crate::kernel::{BuddiesCleared, PickedAgain, Preemption};
+use crate::state::Sim;
+use crate::timeline::NONE;
+use alight_policy::abi::task_flag;
+use alight_policy::rq;
+
+impl Sim<'_> {
+    /// Brings the clocks of `cpu` and the progress of its task to now.
+    #[inline]
+    pub fn clock(&mut self, cpu: usize) {
+        self.rq_clock(cpu);
+        self.progress(cpu);
+    }
+
+    /// Brings the clocks of the queue of `cpu` to now.
+    #[inline]
+    pub fn rq_clock(&mut self, cpu: usize) {
+        let view = &mut self.core.cpus[cpu];
+        if view.clock != self.now {
+            rq::clock(view, self.now);
+        }
+    }
+
+    #[inline]
+    fn curr_is_fair(&self, cpu: usize) -> bool {
+        self.cpus[cpu].curr != NONE
+    }
+
+    /// The current task if it is a fair one that counts on the queue, else [`NONE`].
+    #[inline]
+    fn fair_curr(&self, cpu: usize) -> u32 {
+        let curr = self.cpus[cpu].curr;
+        if self.curr_is_fair(cpu) && self.views[curr as usize].flags & task_flag::ON_RQ != 0 {
+            curr
+        } else {
+            NONE
+        }
+    }
+
+    /// Tasks in the queue of `cpu`; the current one is not among them.
+    pub fn fair_queued(&self, cpu: usize) -> u32 {
+        match self.tunables.order {
+            Order::Cfs => self.cpus[cpu].fair.len(),
+            Order::Eevdf => self.eevdf.queued(cpu),
+        }
+    }
+
+    /// What is wrong with the queue of `cpu`, for the invariants.
+    pub fn fair_check(&self, cpu: usize) -> Option<String> {
+        match self.tunables.order {
+            Order::Cfs => None,
+            Order::Eevdf => self.eevdf_check(cpu),
+        }
+    }
+
+    /// Charges the current task the time it ran (`update_curr`).
+    pub fn update_curr(&mut self, cpu: usize) {
+        let c = &mut self.cpus[cpu];
+        let curr = c.curr;
+        let Some(t) = self.tasks.get_mut(curr as usize) else {
+            return;
+        };
+        let delta = self.now - c.exec_start;
+        if delta == 0 {
+            return;
+        }
+        c.exec_start = self.now;
+        c.stats.busy_ns += delta;
+        t.last_run = self.now;
+        t.sum_exec += delta;
+        match self.tunables.order {
+            Order::Cfs => self.charge_cfs(cpu, curr, delta),
+            Order::Eevdf => self.charge_eevdf(cpu, curr, delta),
+        }
+    }
+
+    /// A placed task joins the queue of `cpu` (`enqueue_task_fair`); clocks are current.
+    fn join(&mut self, cpu: usize, task: u32) {
+        let curr_fair = self.curr_is_fair(cpu);
+        let view = &mut self.views[task as usize];
+        view.prev_cpu = cpu as u32;
+        let rq = &mut self.core.cpus[cpu];
+        let changed = rq::enqueue(&self.core.params, rq, view, curr_fair);
+        if rq.nr_running == 2 {
+            self.overloaded.insert(cpu as u32);
+        }
+        let t = &mut self.tasks[task as usize];
+        t.cpu = cpu as u32;
+        self.rq_changed(cpu);
+        let c = &mut self.cpus[cpu];
+        Self::list_push_front(&mut self.tasks, &mut c.lru, task);
+        self.queue_in(cpu, task);
+        if changed {
+            self.cpufreq_update(cpu);
+        }
+    }
+
+    /// Puts `task` into the queue, where its key belongs.
+    #[inline(always)]
+    fn queue_in(&mut self, cpu: usize, task: u32) {
+        match self.tunables.order {
+            Order::Cfs => {
+                let key = self.tasks[task as usize].vruntime;
+                self.cpus[cpu].fair.insert(&mut self.nodes, task, key);
+            }
+            Order::Eevdf => {
+                let weight = self.views[task as usize].weight;
+                self.eevdf.insert(cpu, task, weight);
+            }
+        }
+    }
+
+    /// Takes `task` out of the queue.
+    #[inline(always)]
+    fn queue_out(&mut self, cpu: usize, task: u32) {
+        match self.tunables.order {
+            Order::Cfs => self.cpus[cpu].fair.remove(&mut self.nodes, task),
+            Order::Eevdf => self.eevdf.remove(cpu, task),
+        }
+    }
+
+    /// What leaving costs the queue's books, whether it runs or is queued.
+    fn leave(&mut self, cpu: usize, task: u32) {
+        let c = &mut self.cpus[cpu];
+        Self::list_remove(&mut self.tasks, &mut c.lru, task);
+        c.forget_buddy(task);
+        if self.core.cpus[cpu].nr_running == 1 {
+            self.overloaded.remove(cpu as u32);
+        }
+        self.rq_changed(cpu);
+    }
+
+    /// A sleeping task is about to wake on another CPU than `prev` (`migrate_task_rq_fair`).
+    #[inline]
+    pub fn leave_behind(&mut self, prev: usize, task: u32) {
+        if self.tunables.order == Order::Cfs {
+            // The old queue's time as it was last: nobody takes its lock for this.
+            let t = &mut self.tasks[task as usize];
+            t.vruntime = t.vruntime.wrapping_sub(self.cpus[prev].min_vruntime);
+        }
+    }
+
+    /// A woken task joins.
+    pub fn enqueue_woken(&mut self, cpu: usize, task: u32, migrated: bool) {
+        self.clock(cpu);
+        self.update_curr(cpu);
+        match self.tunables.order {
+            Order::Cfs => self.place_woken(cpu, task, migrated),
+            Order::Eevdf => self.place(cpu, task, false),
+        }
+        self.join(cpu, task);
+        self.overutilized_update(cpu);
+    }
+
+    /// A new task joins. With CFS it stands as far behind the queue's time as it
+    /// would on the CPU that it was forked on; `None`: nobody forked it.
+    pub fn enqueue_new(&mut self, cpu: usize, task: u32, forked_on: Option<usize>) {
+        let debit = match self.tunables.order {
+            Order::Cfs => self.fork_debit(forked_on.unwrap_or(cpu), task),
+            Order::Eevdf => 0,
+        };
+        self.clock(cpu);
+        self.update_curr(cpu);
+        let view = &mut self.views[task as usize];
+        rq::init_util(&self.core.params, &self.core.cpus[cpu], view);
+        match self.tunables.order {
+            Order::Cfs => {
+                let placed = self.cpus[cpu].min_vruntime.wrapping_add(debit);
+                self.tasks[task as usize].vruntime = placed;
+            }
+            Order::Eevdf => self.place(cpu, task, true),
+        }
+        self.join(cpu, task);
+    }
+
+    /// The current task of `cpu` goes to sleep or dies (`dequeue_task_fair`); with
+    /// EEVDF a sleeper may stay queued for a while.
+    pub fn dequeue_current(&mut self, cpu: usize) {
+        self.clock(cpu);
+        self.update_curr(cpu);
+        let task = self.cpus[cpu].curr;
+        if self.tunables.order == Order::Eevdf && self.delay_or_keep_lag(cpu, task) {
+            return;
+        }
+        let view = &mut self.views[task as usize];
+        let rq = &mut self.core.cpus[cpu];
+        if rq::dequeue(&self.core.params, rq, view, true, true, true) {
+            self.cpufreq_update(cpu);
+        }
+        self.leave(cpu, task);
+        if self.tunables.order == Order::Cfs {
+            self.update_min_vruntime(cpu);
+        }
+    }
+
+    /// A queued task leaves `src` for another CPU; where it stands becomes relative.
+    pub fn detach_task(&mut self, src: usize, task: u32) {
+        self.clock(src);
+        self.update_curr(src);
+        if self.tunables.order == Order::Eevdf {
+            self.keep_place(src, task);
+        }
+        let curr_fair = self.curr_is_fair(src);
+        let view = &mut self.views[task as usize];
+        rq::detach(&self.core.params, &mut self.core.cpus[src], view, curr_fair);
+        self.queue_out(src, task);
+        self.leave(src, task);
+        if self.tunables.order == Order::Cfs {
+            let t = &mut self.tasks[task as usize];
+            t.vruntime = t.vruntime.wrapping_sub(self.cpus[src].min_vruntime);
+            self.update_min_vruntime(src);
+        }
+    }
+
+    /// A detached task joins `dst`, which may have to reschedule for it.
+    pub fn attach_task(&mut self, dst: usize, task: u32) {
+        self.clock(dst);
+        self.update_curr(dst);
+        self.trace_migrate(task, dst);
+        match self.tunables.order {
+            Order::Cfs => {
+                let t = &mut self.tasks[task as usize];
+                t.vruntime = t.vruntime.wrapping_add(self.cpus[dst].min_vruntime);
+            }
+            Order::Eevdf => self.place(dst, task, false),
+        }
+        self.join(dst, task);
+        self.check_preempt(dst, task);
+    }
+
+    /// Does `task`, just enqueued on `cpu`, preempt its current task?
+    pub fn check_preempt(&mut self, cpu: usize, task: u32) {
+        self.check_preempt_by(cpu, task, false);
+    }
+
+    /// Does the new `task`, just enqueued on `cpu`, preempt its current task?
+    pub fn check_preempt_new(&mut self, cpu: usize, task: u32) {
+        self.check_preempt_by(cpu, task, true);
+    }
+
+    fn check_preempt_by(&mut self, cpu: usize, task: u32, new: bool) {
+        let c = &mut self.cpus[cpu];
+        let curr = c.curr;
+        if curr == NONE {
+            c.need_resched = true;
+        } else if !c.need_resched {
+            match self.tunables.order {
+                Order::Cfs => self.check_preempt_cfs(cpu, curr, task),
+                Order::Eevdf => self.check_preempt_eevdf(cpu, curr, task, new),
+            }
+        }
+    }
+
+    /// The current task should give way to another fair one.
+    fn resched_fair(&mut self, cpu: usize) {
+        let c = &mut self.cpus[cpu];
+        match self.kernel.preemption {
+            Preemption::Full => c.need_resched = true,
+            Preemption::Lazy => c.resched_lazy = true,
+        }
+    }
+
+    /// The fair part of a tick (`task_tick_fair`).
+    pub fn tick_fair(&mut self, cpu: usize) {
+        self.update_curr(cpu);
+        let curr = self.cpus[cpu].curr;
+        let rq = &mut self.core.cpus[cpu];
+        if rq::update_curr(rq, &mut self.views[curr as usize]) {
+            self.cpufreq_update(cpu);
+        }
+        if self.tunables.order == Order::Cfs {
+            self.tick_cfs(cpu, curr);
+        }
+    }
+
+    /// `sched_yield` of the current task, which is not alone (`yield_task_fair`).
+    pub fn yield_fair(&mut self, cpu: usize) {
+        let curr = self.cpus[cpu].curr;
+        match self.tunables.order {
+            Order::Cfs => self.yield_cfs(cpu, curr),
+            Order::Eevdf => self.yield_eevdf(cpu, curr),
+        }
+    }
+
+    /// The task to run next, or [`NONE`]; `curr_stays`: the current one is still
+    /// runnable (`pick_next_entity`). Sleepers that were kept queued leave if they
+    /// are picked.
+    #[inline]
+    pub fn pick_fair(&mut self, cpu: usize, curr_stays: bool) -> u32 {
+        match self.tunables.order {
+            Order::Cfs => self.pick_cfs(cpu, curr_stays),
+            Order::Eevdf => self.pick_runnable(cpu),
+        }
+    }
+
+    /// The current task was picked to run on.
+    #[inline]
+    pub fn picked_again(&mut self, cpu: usize) {
+        if self.tunables.picked_again == PickedAgain::BeginsSlice {
+            let t = &mut self.tasks[self.cpus[cpu].curr as usize];
+            t.slice_start = t.sum_exec;
+        }
+    }
+
+    /// The current task stays queued but stops running (`put_prev_entity`).
+    pub fn put_prev(&mut self, cpu: usize) {
+        let task = self.cpus[cpu].curr;
+        let rq = &mut self.core.cpus[cpu];
+        if rq::update_curr(rq, &mut self.views[task as usize]) {
+            self.cpufreq_update(cpu);
+        }
+        self.queue_in(cpu, task);
+    }
+
+    /// Is `task`, which sleeps, still on the queue it slept on (`sched_delayed`)?
+    #[inline]
+    pub fn is_delayed(&self, task: u32) -> bool {
+        self.tunables.order == Order::Eevdf && self.eevdf.is_delayed(task)
+    }
+
+    /// A queued task becomes current (`set_next_entity`).
+    pub fn set_next(&mut self, cpu: usize, task: u32) {
+        self.queue_out(cpu, task);
+        if self.tunables.order == Order::Eevdf {
+            self.protect(cpu, task);
+        }
+        let c = &mut self.cpus[cpu];
+        let rq = &mut self.core.cpus[cpu];
+        let changed = rq::set_next(rq, &mut self.views[task as usize]);
+        if self.tunables.buddies_cleared == BuddiesCleared::SwitchedTo {
+            c.forget_buddy(task);
+        }
+        c.curr = task;
+        c.exec_start = self.now;
+        let t = &mut self.tasks[task as usize];
+        t.slice_start = t.sum_exec;
+        t.last_run = self.now;
+        Self::list_remove(&mut self.tasks, &mut c.lru, task);
+        Self::list_push_front(&mut self.tasks, &mut c.lru, task);
+        if changed {
+            self.cpufreq_update(cpu);
+        }
+    }
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Weights by nice value, and the divisions by them as the kernels do them.
+
+use crate::kernel::Division;
+use alight_policy::abi::class;
+
+/// Load weight by nice value, -20 first (`sched_prio_to_weight`).
+const NICE_WEIGHT: [u32; 40] = [
+    88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916, 9548, 7620, 6100, 4904,
+    3906, 3121, 2501, 1991, 1586, 1277, 1024, 820, 655, 526, 423, 335, 272, 215, 172, 137, 110, 87,
+    70, 56, 45, 36, 29, 23, 18, 15,
+];
+/// Weight of a `SCHED_IDLE` task (`WEIGHT_IDLEPRIO`).
+const IDLE_WEIGHT: u32 = 3;
+/// Weight of nice 0.
+const NICE_0: u32 = 1024;
+
+/// Load weight of a task.
+pub(crate) fn weight(task_class: u32, nice: i8) -> u32 {
+    match task_class {
+        class::IDLE => IDLE_WEIGHT,
+        _ => NICE_WEIGHT[(i32::from(nice) + 20).clamp(0, 39) as usize],
+    }
+}
+
+/// 2^32 / weight (`sched_prio_to_wmult`).
+pub(crate) fn inverse(weight: u32) -> u32 {
+    ((1u64 << 32) / u64::from(weight.max(2))) as u32
+}
+
+/// (2^32 - 1) / weight, as queues have it (`__update_inv_weight`).
+fn inverse_of_sum(weight: u32) -> u32 {
+    u32::MAX / weight.max(1)
+}
+
+/// `delta * weight / total`, for the share of a queue's weight.
+pub(super) fn share(by: Division, delta: u64, weight: u32, total: u32) -> u64 {
+    match by {
+        Division::Inverse => scale_down(delta, weight, inverse_of_sum(total)),
+        Division::RoundedInverse => scale_rounded(delta, weight, inverse_of_sum(total)),
+        Division::Exact => scale_exact(delta, weight, total),
+    }
+}
+
+/// Virtual time of `delta` for a task of this weight, whose inverse is 2^32 / weight
+/// (`calc_delta_fair`).
+#[inline]
+pub(super) fn virtual_time(by: Division, delta: u64, weight: u32, inverse: u32) -> u64 {
+    if weight == NICE_0 {
+        return delta;
+    }
+    match by {
+        Division::Inverse => scale_down(delta, NICE_0, inverse),
+        Division::RoundedInverse => scale_rounded(delta, NICE_0, inverse),
+        Division::Exact => scale_exact(delta, NICE_0, weight),
+    }
+}
+
+fn scale_exact(delta: u64, weight: u32, of: u32) -> u64 {
+    (u128::from(delta) * u128::from(weight) / u128::from(of.max(1))) as u64
+}
+
+/// `calc_delta_mine`: in two steps of 16 bits if one of 32 would overflow.
+fn scale_rounded(delta: u64, weight: u32, inv_of: u32) -> u64 {
+    let rounded = |x: u128, bits: u32| (x + (1 << (bits - 1))) >> bits;
+    let (product, inv_of) = (u128::from(delta) * u128::from(weight), u128::from(inv_of));
+    if product > 1 << 32 {
+        rounded(rounded(product, 16) * inv_of, 16) as u64
+    } else {
+        rounded(product * inv_of, 32) as u64
+    }
+}
+
+/// `__calc_delta`: the factor is cut to 32 bits, which is where the kernel loses
+/// its low digits too.
+#[inline]
+fn scale_down(delta: u64, weight: u32, inv_of: u32) -> u64 {
+    let mut factor = u64::from(weight) * u64::from(inv_of);
+    let mut shift = 32;
+    while factor >> 32 != 0 {
+        factor >>= 1;
+        shift -= 1;
+    }
+    ((u128::from(delta) * u128::from(factor)) >> shift) as u64
+}
+
+/// Is virtual time `a` before `b`? It may wrap.
+#[inline]
+pub(super) fn before(a: u64, b: u64) -> bool {
+    (a.wrapping_sub(b) as i64) < 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// kernel/sched/core.c: `sched_prio_to_wmult` at nice -20, -19, 0, 19 and for SCHED_IDLE.
+    #[test]
+    fn inverse_weights_are_the_kernels() {
+        for (class, nice, wmult) in [
+            (class::NORMAL, -20, 48388),
+            (class::NORMAL, -19, 59856),
+            (class::NORMAL, 0, 4194304),
+            (class::NORMAL, 19, 286331153),
+            (class::IDLE, 0, 1431655765),
+        ] {
+            assert_eq!(inverse(weight(class, nice)), wmult, "nice {nice}");
+        }
+    }
+
+    #[test]
+    fn virtual_time_runs_by_weight() {
+        for (nice, expected) in [(0, 1_000_000), (-5, 328_000), (5, 3_056_000)] {
+            let w = weight(class::NORMAL, nice);
+            for by in [Division::RoundedInverse, Division::Inverse, Division::Exact] {
+                let v = virtual_time(by, 1_000_000, w, inverse(w));
+                assert!(v.abs_diff(expected) < 1000, "nice {nice}, {by:?}: {v}");
+            }
+        }
+    }
+
+    /// 1 ms at nice 5 is 3056716.4 ns of virtual time.
+    #[test]
+    fn kernels_round_in_their_own_ways() {
+        let w = weight(class::NORMAL, 5);
+        for (by, delta, expected, because) in [
+            (Division::Exact, 1_000_000, 3_056_716, "3056716.4"),
+            (Division::Inverse, 1_000_000, 3_056_716, "3056716.4"),
+            (Division::RoundedInverse, 1_000_000, 3_056_716, "3056716.4"),
+            (Division::Exact, 9, 27, "27.51, rounded down"),
+            (Division::Inverse, 9, 27, "27.51, rounded down"),
+            (Division::RoundedInverse, 9, 28, "27.51, rounded"),
+        ] {
+            let v = virtual_time(by, delta, w, inverse(w));
+            assert_eq!(v, expected, "{delta} ns, {by:?}: {because}");
+        }
+    }
+}

@@ -16,10 +16,9 @@ impl Sim<'_> {
         if let Some(slice) = new.slice_ns {
             self.set_slice(task as u32, slice);
         }
-        let view = &mut self.views[task];
-        view.uclamp_min = new.uclamp_min.unwrap_or(view.uclamp_min);
-        view.uclamp_max = new.uclamp_max.unwrap_or(view.uclamp_max);
+        self.uclamp_change(cpu, task as u32, new.uclamp_min, new.uclamp_max);
         if let Some(affinity) = new.affinity {
+            let view = &mut self.views[task];
             view.nr_allowed = self.masks[affinity as usize].len();
             self.tasks[task].affinity = affinity;
             if !self.allowed(task as u32, cpu) {

@@ -390,6 +390,7 @@ impl<'a> Builder<'a> {
                 waited: false,
                 wake_migrated: false,
                 yielded: false,
+                clamps_counted: false,
                 timers_set: 0,
                 nice,
                 workload: index as u32,
@@ -501,6 +502,7 @@ impl<'a> Builder<'a> {
             histograms: parts.histograms,
             instruments: parts.instruments,
             freq: vec![].into(),
+            uclamp: vec![].into(),
             meters: vec![].into(),
             idle_states: vec![].into(),
             nohz: Nohz::default(),
@@ -513,6 +515,7 @@ impl<'a> Builder<'a> {
         let governor = scenario.governor.unwrap_or(machine.governor);
         sim.cpufreq_init(governor);
         sim.energy_model_init(governor);
+        sim.uclamp_init(scenario.workloads);
         sim.meters_init();
         sim.balance_init();
         for (task, slice) in parts.slices {

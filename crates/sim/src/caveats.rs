@@ -3,7 +3,7 @@
 //! does not say so would be wrong in silence.
 
 use alight_machine::{Governor, Machine};
-use alight_workload::program::{Attributes, Op, Workload};
+use alight_workload::program::{Op, Workload};
 
 /// Sentences to print with the results of such runs; empty if nothing is known
 /// to be missing.
@@ -28,7 +28,6 @@ pub fn caveats(machine: &Machine, workloads: &[Workload], governor: Governor) ->
                 .chain(w.tasks.iter().map(|t| &t.attributes))
         })
     };
-    let clamped = |a: &Attributes| a.uclamp_min.is_some() || a.uclamp_max.is_some();
     [
         (
             governor == Governor::Schedutil && asymmetric && !powered,
@@ -37,10 +36,6 @@ pub fn caveats(machine: &Machine, workloads: &[Workload], governor: Governor) ->
         (
             ops().any(|op| matches!(op, Op::Sleep { .. } | Op::Timer { .. })),
             "timer slack (50 us for the fair class) is not modelled: timers expire at their time",
-        ),
-        (
-            governor == Governor::Schedutil && attributes().any(clamped),
-            "utilization clamps reach placement, not the choice of the frequency",
         ),
         (
             attributes().any(|a| a.slice_ns.is_some()),

@@ -1,24 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Which clock a frequency domain runs at: the governors performance, powersave
-//! and schedutil (`kernel/sched/cpufreq_schedutil.c`, Linux 5.5).
+//! and schedutil (`kernel/sched/cpufreq_schedutil.c`).
 //!
 //! schedutil is asked at every change of a queue's utilization. It wants the
-//! lowest operating point with a quarter more capacity than is used. Where the
-//! driver can switch at once, the change takes effect after the hardware's
-//! time; else a kernel thread, which runs on a CPU of the domain and takes two
-//! context switches there, calls the driver, which sleeps meanwhile.
+//! lowest operating point with a quarter more capacity than is used
+//! (`demand`). Where the driver can switch at once, the change takes effect after
+//! the hardware's time; else a kernel thread, which runs on a CPU of the domain
+//! and takes two context switches there, calls the driver, which sleeps meanwhile.
 //!
 //! Not modelled, since nothing modelled causes it: the boost after waiting for
-//! I/O, other classes than the fair one, interrupt time, limits that change.
-//! Utilization clamps of queues are not applied.
+//! I/O, limits that change. The governor's thread is not a task: what it takes is
+//! charged to a CPU of the domain.
 
+use crate::demand::Demand;
+use crate::energy_model;
+use crate::kernel::{Hold, RateLimit};
 use crate::queue::NEVER;
 use crate::state::{Phase, Sim};
 use alight_machine::{FreqDomain, Governor, Machine, Opp};
+use alight_policy::Params;
 
-/// Rate limit in multiples of the transition latency (`LATENCY_MULTIPLIER`);
-/// in us where the latency is unknown.
+/// Rate limit in multiples of the transition latency (`LATENCY_MULTIPLIER`).
 const LATENCY_MULTIPLIER: u64 = 1000;
+/// Rate limit where the latency is unknown, us.
+const UNKNOWN_LATENCY_US: u64 = 1000;
 /// Longest rate limit so derived, us (`cpufreq_policy_transition_delay_us`).
 const MAX_TRANSITION_DELAY_US: u64 = 10_000;
 
@@ -51,7 +56,7 @@ enum Change {
 }
 
 impl FreqState {
-    fn new(domain: &FreqDomain, governor: Governor) -> Self {
+    fn new(domain: &FreqDomain, governor: Governor, sugov: Sugov) -> Self {
         let top = domain.opps.len() as u32 - 1;
         FreqState {
             dynamic: governor == Governor::Schedutil && top != 0,
@@ -62,7 +67,7 @@ impl FreqState {
             },
             cpus: domain.cpus.iter().map(|cpu| cpu as u32).collect(),
             change: Change::None,
-            sugov: Sugov::new(rate_limit_ns(domain)),
+            sugov,
         }
     }
 
@@ -74,13 +79,33 @@ impl FreqState {
 }
 
 /// Shortest time between two changes, ns (`cpufreq_policy_transition_delay_us`).
-fn rate_limit_ns(domain: &FreqDomain) -> u64 {
+fn rate_limit_ns(domain: &FreqDomain, rule: RateLimit) -> u64 {
+    let of_latency = |latency_us: u64| match rule {
+        RateLimit::Thousandfold => (latency_us * LATENCY_MULTIPLIER).min(MAX_TRANSITION_DELAY_US),
+        RateLimit::HalfAsMuchAgain => latency_us + (latency_us >> 1),
+    };
     domain
         .rate_limit_ns
         .unwrap_or_else(|| match domain.switch_ns / 1000 {
-            0 => LATENCY_MULTIPLIER * 1000,
-            latency_us => (latency_us * LATENCY_MULTIPLIER).min(MAX_TRANSITION_DELAY_US) * 1000,
+            0 => UNKNOWN_LATENCY_US * 1000,
+            latency_us => of_latency(latency_us) * 1000,
         })
+}
+
+/// Of each operating point of `domain`, the one that is taken for it: itself, or
+/// the next that is worth its power (`CPUFREQ_RELATION_E`).
+fn efficient(domain: &FreqDomain, params: &Params) -> Box<[u32]> {
+    let inefficient = match params.skip_inefficient {
+        0 => vec![],
+        _ => energy_model::inefficient(domain, params),
+    };
+    let mut taken: Vec<u32> = (0..domain.opps.len() as u32).collect();
+    for at in (0..inefficient.len()).rev() {
+        if inefficient[at] {
+            taken[at] = taken[at + 1];
+        }
+    }
+    taken.into()
 }
 
 /// schedutil's memory (`struct sugov_policy`).
@@ -95,24 +120,19 @@ struct Sugov {
     cached_raw_freq: u32,
     /// `idle_calls` of the domain's only CPU at the last update.
     saved_idle_calls: u32,
-}
-
-/// Demand on a domain: utilization of the CPU that needs the highest clock, of
-/// its capacity.
-#[derive(Debug, Clone, Copy)]
-struct Demand {
-    util: u32,
-    max: u32,
+    /// See [`efficient`].
+    efficient: Box<[u32]>,
 }
 
 impl Sugov {
-    fn new(freq_update_delay_ns: u64) -> Self {
+    fn new(freq_update_delay_ns: u64, efficient: Box<[u32]>) -> Self {
         Sugov {
             next_update_at: 0,
             freq_update_delay_ns,
             next_freq: 0,
             cached_raw_freq: 0,
             saved_idle_calls: 0,
+            efficient,
         }
     }
 
@@ -130,28 +150,30 @@ impl Sugov {
         same
     }
 
-    /// Lowest frequency of `opps` that serves `demand`, kHz (`get_next_freq`,
-    /// `cpufreq_driver_resolve_freq`).
-    fn resolve(&mut self, demand: Demand, opps: &[Opp]) -> u32 {
-        let top = u64::from(opps[opps.len() - 1].khz);
-        // `map_util_freq`
-        let raw = ((top + (top >> 2)) * u64::from(demand.util) / u64::from(demand.max)) as u32;
+    /// Frequency that serves `raw` kHz, kHz (`get_next_freq`, `cpufreq_driver_resolve_freq`).
+    fn resolve(&mut self, raw: u32, opps: &[Opp]) -> u32 {
         if raw == self.cached_raw_freq {
             return self.next_freq;
         }
         self.cached_raw_freq = raw;
-        opps[lowest_at_least(opps, raw)].khz
+        let lowest = lowest_at_least(opps, raw);
+        opps[self.efficient[lowest] as usize].khz
     }
 
-    /// Frequency for `demand` at an update, kHz. `hold`: do not go down
-    /// (`sugov_update_single`).
-    fn next(&mut self, demand: Demand, opps: &[Opp], hold: bool) -> u32 {
-        let khz = self.resolve(demand, opps);
-        if hold && khz < self.next_freq {
-            self.cached_raw_freq = 0;
-            return self.next_freq;
+    /// Frequency for `raw` kHz at an update, kHz. `hold`: do not go down
+    /// (`sugov_update_single_freq`).
+    fn next(&mut self, raw: u32, opps: &[Opp], hold: Option<Hold>) -> u32 {
+        let before = self.cached_raw_freq;
+        let khz = self.resolve(raw, opps);
+        let Some(hold) = hold else { return khz };
+        if khz >= self.next_freq {
+            return khz;
         }
-        khz
+        self.cached_raw_freq = match hold {
+            Hold::Forgets => 0,
+            Hold::Restores => before,
+        };
+        self.next_freq
     }
 
     /// Takes note of a frequency; true if it is a new one (`sugov_update_next_freq`).
@@ -172,17 +194,6 @@ fn lowest_at_least(opps: &[Opp], khz: u32) -> usize {
         .min(opps.len() - 1)
 }
 
-impl Demand {
-    /// The CPU with the largest share of its capacity in use; equal shares: the first.
-    fn highest(all: impl Iterator<Item = Demand>) -> Demand {
-        all.fold(Demand { util: 0, max: 1 }, |a, b| {
-            let b_needs_more =
-                u64::from(b.util) * u64::from(a.max) > u64::from(b.max) * u64::from(a.util);
-            if b_needs_more { b } else { a }
-        })
-    }
-}
-
 impl Sim<'_> {
     /// Sets every domain to where `governor` starts: schedutil at the lowest
     /// operating point.
@@ -191,7 +202,11 @@ impl Sim<'_> {
         self.freq = machine
             .freq_domains
             .iter()
-            .map(|domain| FreqState::new(domain, governor))
+            .map(|domain| {
+                let rate_limit = rate_limit_ns(domain, self.kernel.schedutil.rate_limit);
+                let sugov = Sugov::new(rate_limit, efficient(domain, &self.core.params));
+                FreqState::new(domain, governor, sugov)
+            })
             .collect();
         for domain in 0..self.freq.len() {
             self.set_rates(domain);
@@ -212,31 +227,22 @@ impl Sim<'_> {
 
     fn sugov_update(&mut self, cpu: usize, domain: usize) {
         let opps = &self.machine.freq_domains[domain].opps;
+        let rule = self.kernel.schedutil.hold;
         let alone = self.freq[domain].cpus.len() == 1;
-        let hold = alone && {
+        let may_hold = alone && (rule == Hold::Forgets || !self.capped(cpu));
+        let hold = may_hold && {
             let idle_calls = self.cpus[cpu].idle.idle_calls;
             self.freq[domain].sugov.still_busy(idle_calls)
         };
-        let demand = Demand::highest(
-            self.freq[domain]
-                .cpus
-                .iter()
-                .map(|&cpu| self.demand(cpu as usize)),
-        );
+        let cpus = self.freq[domain].cpus.iter();
+        let demand = cpus.fold(Demand::NONE, |highest, &cpu| {
+            highest.or_higher(self.demand(cpu as usize))
+        });
+        let raw = demand.frequency(&self.core.params, opps[opps.len() - 1].khz);
         let sugov = &mut self.freq[domain].sugov;
-        let khz = sugov.next(demand, opps, hold);
+        let khz = sugov.next(raw, opps, hold.then_some(rule));
         if sugov.commit(self.now, khz) {
             self.request(cpu, domain);
-        }
-    }
-
-    /// Utilization of one CPU as the governor sees it (`schedutil_cpu_util`).
-    fn demand(&self, cpu: usize) -> Demand {
-        let view = &self.core.cpus[cpu];
-        let max = view.capacity_orig;
-        Demand {
-            util: view.cfs.util_avg.max(view.est_enqueued).min(max),
-            max,
         }
     }
 

@@ -16,9 +16,9 @@
 use crate::kernel::EnergyAware;
 use crate::state::Sim;
 use alight_machine::{FreqDomain, Governor, Machine};
-use alight_policy::abi::{MAX_PERF_DOMAINS, Mask};
+use alight_policy::abi::{MAX_PERF_DOMAINS, Mask, PerfState, state_flag};
 use alight_policy::energy::{OperatingPoint, perf_domain};
-use alight_policy::{Core, NONE, PerfDomain};
+use alight_policy::{Core, NONE, Params, PerfDomain};
 
 impl Sim<'_> {
     /// Gives the energy model to the placement core, if the kernel would use it
@@ -60,7 +60,26 @@ fn model(machine: &Machine, core: &Core, rules: EnergyAware) -> Option<Vec<PerfD
 
 /// `None` if the machine file gives no usable power for some operating point.
 fn domain_of(machine: &Machine, core: &Core, domain: &FreqDomain) -> Option<PerfDomain> {
-    let points: Option<Vec<OperatingPoint>> = domain
+    let span: Mask = domain.cpus.iter().map(|cpu| cpu as u32).collect();
+    let capacity = machine.cpus[domain.cpus.iter().next()?].capacity_orig;
+    perf_domain(&core.params, span, capacity, &points(domain)?).ok()
+}
+
+/// Which operating points of `domain` cost no less than a faster one
+/// (EM_PERF_STATE_INEFFICIENT); empty if their power is not known.
+pub(crate) fn inefficient(domain: &FreqDomain, params: &Params) -> Vec<bool> {
+    let capacity = domain.opps.last().map_or(0, |top| top.capacity);
+    let model =
+        points(domain).and_then(|points| perf_domain(params, Mask::EMPTY, capacity, &points).ok());
+    model.map_or(vec![], |model| {
+        let states = &model.state[..model.nr_states as usize];
+        let flag = |state: &PerfState| state.flags & state_flag::INEFFICIENT != 0;
+        states.iter().map(flag).collect()
+    })
+}
+
+fn points(domain: &FreqDomain) -> Option<Vec<OperatingPoint>> {
+    domain
         .opps
         .iter()
         .map(|opp| {
@@ -69,10 +88,7 @@ fn domain_of(machine: &Machine, core: &Core, domain: &FreqDomain) -> Option<Perf
                 power_uw: u32::try_from(opp.core_power_uw).ok()?,
             })
         })
-        .collect();
-    let span: Mask = domain.cpus.iter().map(|cpu| cpu as u32).collect();
-    let capacity = machine.cpus[domain.cpus.iter().next()?].capacity_orig;
-    perf_domain(&core.params, span, capacity, &points?).ok()
+        .collect()
 }
 
 #[cfg(test)]

@@ -64,7 +64,10 @@ impl Sim<'_> {
                 ));
             }
         }
-        if let Err(what) = self.power_check().and_then(|()| self.balance_check()) {
+        if let Err(what) = (self.power_check())
+            .and_then(|()| self.balance_check())
+            .and_then(|()| self.uclamp_check())
+        {
             return Some(what);
         }
         (0..self.cpus.len()).find_map(|cpu| self.broken_cpu(cpu, queued[cpu], weight[cpu]))

@@ -17,6 +17,8 @@ pub(crate) struct Kernel {
     /// `None`: the kernel knows no energy model.
     pub energy_aware: Option<EnergyAware>,
     pub preemption: Preemption,
+    pub clamps: Clamps,
+    pub schedutil: Schedutil,
 }
 
 /// How the fair class orders its tasks.
@@ -122,6 +124,57 @@ pub(crate) enum Preemption {
     Lazy,
 }
 
+/// Whose utilization clamps are counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Clamps {
+    /// There are none (up to 5.2).
+    Unknown,
+    /// Every task's.
+    Always,
+    /// Those of tasks that join a queue after somebody has asked for a clamp
+    /// (`sched_uclamp_used`, from 5.9 on).
+    OnceUsed,
+}
+
+/// The rules of schedutil; how utilization becomes a frequency is in
+/// [`alight_policy::Params::performance`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Schedutil {
+    pub rate_limit: RateLimit,
+    pub hold: Hold,
+}
+
+/// Time between two changes if the driver does not say
+/// (`cpufreq_policy_transition_delay_us`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RateLimit {
+    /// A thousand times the latency of a change, 10 ms at most.
+    Thousandfold,
+    /// The latency and half of it (from 6.9 on).
+    HalfAsMuchAgain,
+}
+
+/// A busy CPU with a clock of its own is not slowed down (`sugov_update_single_freq`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Hold {
+    /// What was asked for is forgotten, so that it is looked at again (up to 5.10).
+    Forgets,
+    /// What was asked for before counts on; and a CPU that its upper clamp limits
+    /// is slowed down (from 5.12 on, `uclamp_rq_is_capped` from 5.18 on).
+    Restores,
+}
+
+const SCHEDUTIL: Schedutil = Schedutil {
+    rate_limit: RateLimit::Thousandfold,
+    hold: Hold::Forgets,
+};
+
+/// schedutil of 6.1 and 6.5.
+const SCHEDUTIL_6_1: Schedutil = Schedutil {
+    hold: Hold::Restores,
+    ..SCHEDUTIL
+};
+
 /// What surrounds energy-aware placement, whose own rules are the policy core's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EnergyAware {
@@ -185,6 +238,8 @@ const CFS_6_1: Cfs = Cfs {
 pub(crate) static KERNELS: [Kernel; 6] = [
     Kernel {
         name: "linux-3.9",
+        clamps: Clamps::Unknown,
+        schedutil: SCHEDUTIL,
         energy_aware: None,
         fair: Fair::Cfs(Cfs {
             division: Division::RoundedInverse,
@@ -195,24 +250,32 @@ pub(crate) static KERNELS: [Kernel; 6] = [
     },
     Kernel {
         name: "linux-5.4",
+        clamps: Clamps::Always,
+        schedutil: SCHEDUTIL,
         energy_aware: Some(EAS),
         fair: Fair::Cfs(CFS),
         preemption: Preemption::Full,
     },
     Kernel {
         name: "linux-5.5",
+        clamps: Clamps::Always,
+        schedutil: SCHEDUTIL,
         energy_aware: Some(EAS),
         fair: Fair::Cfs(CFS),
         preemption: Preemption::Full,
     },
     Kernel {
         name: "linux-6.1",
+        clamps: Clamps::OnceUsed,
+        schedutil: SCHEDUTIL_6_1,
         energy_aware: Some(EAS_6_1),
         fair: Fair::Cfs(CFS_6_1),
         preemption: Preemption::Full,
     },
     Kernel {
         name: "linux-6.5",
+        clamps: Clamps::OnceUsed,
+        schedutil: SCHEDUTIL_6_1,
         energy_aware: Some(EAS_6_1),
         fair: Fair::Cfs(Cfs {
             tick_limit_is_latency: true,
@@ -222,6 +285,11 @@ pub(crate) static KERNELS: [Kernel; 6] = [
     },
     Kernel {
         name: "linux-7.2",
+        clamps: Clamps::OnceUsed,
+        schedutil: Schedutil {
+            rate_limit: RateLimit::HalfAsMuchAgain,
+            ..SCHEDUTIL_6_1
+        },
         energy_aware: Some(EnergyAware {
             max_complexity: None,
             overutilized: Overutilized::UtilUnderClamp,

@@ -17,6 +17,7 @@ mod channel;
 mod cost;
 mod cpufreq;
 mod cpuidle;
+mod demand;
 mod dispatch;
 mod emit;
 mod energy;

@@ -162,6 +162,8 @@ pub(crate) struct Task {
     pub wake_migrated: bool,
     /// Voluntary switch: it yielded.
     pub yielded: bool,
+    /// Its clamps are among those of the queue that it is on.
+    pub clamps_counted: bool,
     pub timers_set: u8,
     pub nice: i8,
     /// Position in [`Sim::ops`].
@@ -272,6 +274,8 @@ pub(crate) struct Sim<'a> {
     /// Pending change of each frequency domain.
     pub freq_queue: Queue,
     pub freq: Table<FreqState>,
+    /// Clamps of the tasks on each CPU's queue.
+    pub uclamp: Table<crate::uclamp::QueueClamps>,
     pub meters: Table<ClusterMeter>,
     /// Of each core type.
     pub idle_states: Table<Table<crate::cpuidle::State>>,

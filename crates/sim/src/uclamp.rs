@@ -1,12 +1,85 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Utilization clamps.
+//! Utilization clamps (`kernel/sched/core.c`, CONFIG_UCLAMP_TASK): a task asks to
+//! be treated as if it used at least, or at most, so much.
+//!
+//! A queue is treated by the largest clamps of its tasks, running or waiting: one
+//! task without an upper clamp lifts that of all others. To know the largest when
+//! a task leaves, a queue counts its tasks by clamp in a few buckets; a bucket
+//! remembers the largest clamp that it saw since it was empty, so that the
+//! queue's clamp can stay up to a bucket's width too high.
+//!
+//! The last task to leave takes its lower clamp with it and leaves its upper
+//! clamp behind, so that a CPU that goes idle does not speed up; what comes next
+//! disregards it (`UCLAMP_FLAG_IDLE`).
+//!
+//! Left out: limits of groups (no groups are simulated) and of the system
+//! (`sched_util_clamp_min` and `_max` stay at 1024, which is no limit).
 
 use crate::balance::fits;
+use crate::kernel::Clamps;
 use crate::state::Sim;
+use alight_policy::Task;
 use alight_policy::abi::{Cpu, Params, rule};
+use alight_policy::rq;
+use alight_workload::program::{Attributes, Workload};
 
 /// The clamp of everybody who asked for none: no upper limit.
 const SCALE: u32 = 1024;
+/// `UCLAMP_BUCKETS`, as CONFIG_UCLAMP_BUCKETS_COUNT is if nobody changes it.
+const BUCKETS: usize = 5;
+/// `UCLAMP_BUCKET_DELTA`: 1024 / [`BUCKETS`], rounded to nearest.
+const BUCKET_WIDTH: u32 = 205;
+
+/// `uclamp_bucket_id`.
+fn bucket_of(clamp: u32) -> usize {
+    ((clamp / BUCKET_WIDTH) as usize).min(BUCKETS - 1)
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Bucket {
+    tasks: u32,
+    /// Largest clamp since the bucket was empty.
+    value: u32,
+}
+
+/// One kind of clamp of a queue's tasks (`struct uclamp_rq`).
+#[derive(Debug, Clone, Copy, Default)]
+struct Counts([Bucket; BUCKETS]);
+
+impl Counts {
+    /// A task with `clamp` joins a queue whose own clamp is `queue`; returns what
+    /// that is now (`uclamp_rq_inc_id`).
+    fn join(&mut self, queue: u32, clamp: u32) -> u32 {
+        let bucket = &mut self.0[bucket_of(clamp)];
+        bucket.tasks += 1;
+        if bucket.tasks == 1 || clamp > bucket.value {
+            bucket.value = clamp;
+        }
+        queue.max(clamp)
+    }
+
+    /// A task with `clamp` leaves; `None`: it was the last one (`uclamp_rq_dec_id`).
+    fn leave(&mut self, queue: u32, clamp: u32) -> Option<u32> {
+        let bucket = &mut self.0[bucket_of(clamp)];
+        bucket.tasks -= 1;
+        if bucket.tasks != 0 || bucket.value < queue {
+            return Some(queue);
+        }
+        let highest = self.0.iter().rev().find(|bucket| bucket.tasks != 0);
+        highest.map(|bucket| bucket.value)
+    }
+
+    fn tasks(&self) -> u32 {
+        self.0.iter().map(|bucket| bucket.tasks).sum()
+    }
+}
+
+/// Both kinds.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct QueueClamps {
+    min: Counts,
+    max: Counts,
+}
 
 /// Does utilization within clamps fit a CPU?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,7 +101,135 @@ fn actual_capacity(params: &Params, view: &Cpu) -> u32 {
     view.capacity_orig.saturating_sub(taken.into())
 }
 
+fn asks(attributes: &Attributes) -> bool {
+    attributes.uclamp_min.is_some() || attributes.uclamp_max.is_some()
+}
+
 impl Sim<'_> {
+    /// Clamps that tasks begin with count from the start; `sched_uclamp_used`
+    /// is what it will be when they begin. Up to 5.8 all tasks are counted
+    /// always, which shows only if one of `workloads` ever clamps.
+    pub fn uclamp_init(&mut self, workloads: &[Workload]) {
+        self.uclamp = vec![QueueClamps::default(); self.cpus.len()].into();
+        let begun = |w: &Workload| w.tasks.iter().any(|task| asks(&task.attributes));
+        let used = match self.kernel.clamps {
+            Clamps::Unknown => false,
+            Clamps::Always => workloads
+                .iter()
+                .any(|w| begun(w) || w.attributes.iter().any(asks)),
+            Clamps::OnceUsed => workloads.iter().any(begun),
+        };
+        self.core.root.uclamp_used = used.into();
+    }
+
+    /// Do clamps count?
+    #[inline]
+    pub fn uclamp_used(&self) -> bool {
+        self.core.root.uclamp_used != 0
+    }
+
+    /// A task is about to join the queue of `cpu` (`uclamp_rq_inc`).
+    #[inline]
+    pub fn uclamp_join(&mut self, cpu: usize, task: u32) {
+        if self.uclamp_used() {
+            self.uclamp_count(cpu, task);
+        }
+    }
+
+    /// It is about to leave (`uclamp_rq_dec`).
+    #[inline]
+    pub fn uclamp_leave(&mut self, cpu: usize, task: u32) {
+        if self.tasks[task as usize].clamps_counted {
+            self.uclamp_uncount(cpu, task);
+        }
+    }
+
+    fn uclamp_count(&mut self, cpu: usize, task: u32) {
+        self.tasks[task as usize].clamps_counted = true;
+        let (task, queue) = (&self.views[task as usize], &mut self.core.cpus[cpu]);
+        if std::mem::take(&mut queue.uclamp_idle) != 0 {
+            (queue.uclamp_min, queue.uclamp_max) = (0, 0);
+        }
+        let counts = &mut self.uclamp[cpu];
+        let min = counts.min.join(queue.uclamp_min.into(), task.uclamp_min);
+        let max = counts.max.join(queue.uclamp_max.into(), task.uclamp_max);
+        (queue.uclamp_min, queue.uclamp_max) = (min as u16, max as u16);
+    }
+
+    fn uclamp_uncount(&mut self, cpu: usize, task: u32) {
+        self.tasks[task as usize].clamps_counted = false;
+        let (task, queue) = (&self.views[task as usize], &mut self.core.cpus[cpu]);
+        let counts = &mut self.uclamp[cpu];
+        let min = counts.min.leave(queue.uclamp_min.into(), task.uclamp_min);
+        queue.uclamp_min = min.unwrap_or(0) as u16;
+        match counts.max.leave(queue.uclamp_max.into(), task.uclamp_max) {
+            Some(max) => queue.uclamp_max = max as u16,
+            None => {
+                queue.uclamp_max = task.uclamp_max as u16;
+                queue.uclamp_idle = 1;
+            }
+        }
+    }
+
+    /// The current task of `cpu` asks for other clamps (`sched_setattr`): it is
+    /// taken off the queue and put back.
+    pub fn uclamp_change(&mut self, cpu: usize, task: u32, min: Option<u32>, max: Option<u32>) {
+        if min.is_none() && max.is_none() || self.kernel.clamps == Clamps::Unknown {
+            return;
+        }
+        self.core.root.uclamp_used = 1;
+        self.uclamp_leave(cpu, task);
+        let view = &mut self.views[task as usize];
+        view.uclamp_min = min.unwrap_or(view.uclamp_min);
+        view.uclamp_max = max.unwrap_or(view.uclamp_max);
+        self.uclamp_join(cpu, task);
+    }
+
+    /// Does `task` fit `cpu`, by the rule that placement has
+    /// (`task_fits_cpu`, earlier `task_fits_capacity`)?
+    pub fn task_fits(&self, task: &Task, cpu: usize) -> bool {
+        let util = rq::util_est(&self.core.params, task);
+        let capacity = self.core.cpus[cpu].capacity;
+        match self.core.params.fit {
+            rule::FIT_PLAIN => fits(util, capacity),
+            rule::FIT_CLAMPED => fits(util.max(task.uclamp_min).min(task.uclamp_max), capacity),
+            _ => self.util_fits(cpu, util, task.uclamp_min, task.uclamp_max) == Fits::Yes,
+        }
+    }
+
+    /// Do the counts agree with the tasks on the queues?
+    ///
+    /// # Errors
+    /// What differs.
+    pub fn uclamp_check(&self) -> Result<(), String> {
+        let mut counted = vec![0u32; self.cpus.len()];
+        for (task, view) in self.tasks.iter().zip(self.views.iter()) {
+            if !task.clamps_counted {
+                continue;
+            }
+            let cpu = task.cpu as usize;
+            counted[cpu] += 1;
+            let queue = &self.core.cpus[cpu];
+            let below = u32::from(queue.uclamp_min) < view.uclamp_min
+                || u32::from(queue.uclamp_max) < view.uclamp_max;
+            if below || queue.uclamp_idle != 0 {
+                return Err(format!(
+                    "CPU {cpu} is clamped to {} to {}, a task of it to {} to {}",
+                    queue.uclamp_min, queue.uclamp_max, view.uclamp_min, view.uclamp_max
+                ));
+            }
+        }
+        for (cpu, &tasks) in counted.iter().enumerate() {
+            let found = (self.uclamp[cpu].min.tasks(), self.uclamp[cpu].max.tasks());
+            if found != (tasks, tasks) {
+                return Err(format!(
+                    "CPU {cpu} counts clamps of {found:?} tasks, has {tasks}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
     /// `util_fits_cpu`, as the placement core has it.
     pub fn util_fits(&self, cpu: usize, util: u32, min: u32, max: u32) -> Fits {
         let view = &self.core.cpus[cpu];
@@ -47,3 +248,6 @@ impl Sim<'_> {
         answer(fit)
     }
 }
+
+#[cfg(test)]
+mod tests;

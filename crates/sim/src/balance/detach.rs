@@ -3,7 +3,7 @@
 
 use super::groups::Scope;
 use super::imbalance::{Imbalance, Migrate};
-use super::{Idle, MIGRATION_COST, NR_MIGRATE, cache_nice_tries, fits};
+use super::{Idle, MIGRATION_COST, NR_MIGRATE, cache_nice_tries};
 use crate::state::Sim;
 use crate::timeline::NONE;
 use alight_policy::abi::{class, domain_flag};
@@ -274,8 +274,7 @@ impl Sim<'_> {
             }
             Migrate::Task => take.amount -= 1,
             Migrate::Misfit => {
-                let need = rq::util_est(&self.core.params, view);
-                if fits(need, self.core.cpus[take.src].capacity) {
+                if self.task_fits(view, take.src) {
                     return false;
                 }
                 take.amount = 0;

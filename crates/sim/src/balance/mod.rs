@@ -36,7 +36,7 @@ use crate::state::Sim;
 use crate::table::Table;
 use crate::timeline::NONE;
 use alight_policy::abi::domain_flag;
-use alight_policy::{Domain, MAX_LEVELS, Mask, rq};
+use alight_policy::{Domain, MAX_LEVELS, Mask};
 
 /// `sysctl_sched_migration_cost`: a task that ran less than this ago is cache
 /// hot, and an idle phase shorter than this is not worth looking for work, ns.
@@ -337,8 +337,7 @@ impl Sim<'_> {
         let curr = self.cpus[cpu].curr;
         let load = match self.views.get(curr as usize) {
             Some(task) if curr != NONE => {
-                let need = rq::util_est(&self.core.params, task);
-                if fits(need, self.core.cpus[cpu].capacity) {
+                if self.task_fits(task, cpu) {
                     0
                 } else {
                     task.pelt.load_avg

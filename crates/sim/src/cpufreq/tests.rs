@@ -17,48 +17,70 @@ fn opps() -> Vec<Opp> {
         .into()
 }
 
-fn demand(util: u32) -> Demand {
-    Demand { util, max: 446 }
+fn sugov(freq_update_delay_ns: u64) -> Sugov {
+    Sugov::new(freq_update_delay_ns, (0..5).collect())
 }
 
 #[test]
-fn a_quarter_more_than_is_used_rounded_up_to_a_clock() {
-    for (util, mhz) in [
+fn the_lowest_clock_that_is_high_enough() {
+    for (raw, mhz) in [
         (1, 450),
-        (188, 450), // 447.9 MHz
-        (189, 575), // 450.2 MHz
-        (280, 700),
-        (356, 850), // 80 % of the capacity: 848.1 MHz
-        (357, 850), // 850.5 MHz: the top is the limit
-        (446, 850),
+        (447_900, 450),
+        (450_200, 575),
+        (850_000, 850),
+        (850_500, 850), // the top is the limit
     ] {
-        let mut sugov = Sugov::new(0);
-        assert_eq!(
-            sugov.next(demand(util), &opps(), false),
-            mhz * 1000,
-            "utilization {util}"
-        );
+        assert_eq!(sugov(0).next(raw, &opps(), None), mhz * 1000, "{raw} kHz");
+    }
+}
+
+#[test]
+fn a_clock_that_saves_nothing_is_passed_over() {
+    // 700 MHz takes as much for the same work as 775 MHz.
+    let powers = [100_000, 140_000, 200_000, 221_000, 260_000];
+    let opps: Vec<Opp> = (opps().iter().zip(powers))
+        .map(|(opp, core_power_uw)| Opp {
+            capacity: 446,
+            core_power_uw,
+            ..opp.clone()
+        })
+        .collect();
+    let domain = FreqDomain {
+        cpus: [0].into_iter().collect(),
+        opps,
+        switch_ns: 0,
+        fast_switch: false,
+        rate_limit_ns: None,
+    };
+    for (base, mhz) in [("linux-5.5", 700), ("linux-6.1", 775), ("linux-7.2", 775)] {
+        let params = alight_policy::Scheduler::parse(base)
+            .expect("a base")
+            .params;
+        let mut sugov = Sugov::new(0, efficient(&domain, &params));
+        let khz = sugov.next(600_000, &domain.opps, None);
+        assert_eq!(khz, mhz * 1000, "{base}");
     }
 }
 
 #[test]
 fn a_busy_cpu_alone_on_its_clock_is_not_slowed_down() {
-    let opps = opps();
-    let mut sugov = Sugov::new(0);
-    let khz = sugov.next(demand(300), &opps, false);
-    assert!(sugov.commit(0, khz));
-    assert_eq!(sugov.next(demand(100), &opps, true), khz, "held");
-    assert_eq!(sugov.next(demand(400), &opps, true), 850_000, "up is free");
-    assert_eq!(
-        sugov.next(demand(100), &opps, false),
-        450_000,
-        "not remembered as decided"
-    );
+    for (rule, remembered) in [(Hold::Forgets, 0), (Hold::Restores, 600_000)] {
+        let opps = opps();
+        let mut sugov = sugov(0);
+        let khz = sugov.next(600_000, &opps, None);
+        assert!(sugov.commit(0, khz));
+        assert_eq!(sugov.next(200_000, &opps, Some(rule)), khz, "held");
+        assert_eq!(sugov.cached_raw_freq, remembered, "{rule:?}");
+        let up = sugov.next(800_000, &opps, Some(rule));
+        assert_eq!(up, 850_000, "up is free");
+        let down = sugov.next(200_000, &opps, None);
+        assert_eq!(down, 450_000, "not remembered as decided");
+    }
 }
 
 #[test]
 fn busy_means_no_idle_call_since_the_last_update() {
-    let mut sugov = Sugov::new(0);
+    let mut sugov = sugov(0);
     let answers: Vec<bool> = [1, 1, 2, 2, 2, 5]
         .map(|calls| sugov.still_busy(calls))
         .into();
@@ -67,7 +89,7 @@ fn busy_means_no_idle_call_since_the_last_update() {
 
 #[test]
 fn changes_keep_their_distance() {
-    let mut sugov = Sugov::new(10 * MS);
+    let mut sugov = sugov(10 * MS);
     assert!(sugov.due(0), "the first is free");
     assert!(sugov.commit(0, 700_000));
     assert!(!sugov.due(10 * MS - 1));
@@ -85,26 +107,32 @@ fn the_rate_limit_comes_from_the_driver() {
         fast_switch: false,
         rate_limit_ns,
     };
-    for (stated, switch_ns, expected, what) in [
-        (Some(500_000), 5000, 500_000, "as stated"),
-        (None, 0, MS, "unknown latency"),
-        (None, 5000, 5 * MS, "a thousand times 5 us"),
-        (None, 1_200_000, 10 * MS, "but not above 10 ms"),
+    use RateLimit::{HalfAsMuchAgain, Thousandfold};
+    for (rule, stated, switch_ns, expected, what) in [
+        (Thousandfold, Some(500_000), 5000, 500_000, "as stated"),
+        (HalfAsMuchAgain, Some(500_000), 5000, 500_000, "as stated"),
+        (Thousandfold, None, 0, MS, "unknown latency"),
+        (HalfAsMuchAgain, None, 0, MS, "unknown latency"),
+        (Thousandfold, None, 5000, 5 * MS, "a thousand times 5 us"),
+        (
+            Thousandfold,
+            None,
+            1_200_000,
+            10 * MS,
+            "but not above 10 ms",
+        ),
+        (HalfAsMuchAgain, None, 5000, 7000, "5 us and 2"),
+        (
+            HalfAsMuchAgain,
+            None,
+            500_000,
+            750_000,
+            "half as much again",
+        ),
     ] {
-        assert_eq!(
-            rate_limit_ns(&domain(stated, switch_ns)),
-            expected,
-            "{what}"
-        );
+        let found = rate_limit_ns(&domain(stated, switch_ns), rule);
+        assert_eq!(found, expected, "{rule:?}: {what}");
     }
-}
-
-#[test]
-fn the_cpu_that_needs_the_highest_clock_decides() {
-    let all = [(100, 446), (300, 1024), (220, 446), (0, 446)];
-    let all = all.map(|(util, max)| Demand { util, max });
-    let highest = Demand::highest(all.into_iter());
-    assert_eq!((highest.util, highest.max), (220, 446));
 }
 
 #[test]

@@ -114,5 +114,7 @@ fn up_to_6_6_a_model_must_not_be_too_complex() {
             let model = model((base, Governor::Schedutil), &complex(points));
             assert_eq!(model.len(), domains, "{base}, {points} points");
         }
+        let model = model(("linux-7.2", Governor::Schedutil), &complex(points));
+        assert_eq!(model.len(), 16, "linux-7.2, {points} points");
     }
 }

@@ -297,6 +297,7 @@ impl Sim<'_> {
             let weight = self.views[task as usize].weight;
             self.eevdf.insert(cpu, task, weight);
         }
+        self.uclamp_join(cpu, task);
         let curr_fair = self.curr_is_fair(cpu);
         let view = &mut self.views[task as usize];
         if rq::requeue(&self.core.params, &mut self.core.cpus[cpu], view, curr_fair) {

@@ -93,6 +93,7 @@ impl Sim<'_> {
 
     /// A placed task joins the queue of `cpu` (`enqueue_task_fair`); clocks are current.
     fn join(&mut self, cpu: usize, task: u32) {
+        self.uclamp_join(cpu, task);
         let curr_fair = self.curr_is_fair(cpu);
         let view = &mut self.views[task as usize];
         view.prev_cpu = cpu as u32;
@@ -196,6 +197,7 @@ impl Sim<'_> {
         self.clock(cpu);
         self.update_curr(cpu);
         let task = self.cpus[cpu].curr;
+        self.uclamp_leave(cpu, task);
         if self.tunables.order == Order::Eevdf && self.delay_or_keep_lag(cpu, task) {
             return;
         }
@@ -217,6 +219,7 @@ impl Sim<'_> {
         if self.tunables.order == Order::Eevdf {
             self.keep_place(src, task);
         }
+        self.uclamp_leave(src, task);
         let curr_fair = self.curr_is_fair(src);
         let view = &mut self.views[task as usize];
         rq::detach(&self.core.params, &mut self.core.cpus[src], view, curr_fair);

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+use super::*;
+use crate::testbed::{Given, MS, Record, begin_under, big_little, machine, task, workload};
+use alight_machine::Governor;
+use alight_workload::program::Op;
+
+const FIXED: (&str, Governor) = ("linux-6.5", Governor::Performance);
+
+fn hog(start_ns: u64, cpu: u32) -> Given {
+    task(start_ns, &[Op::Run { ns: 1000 * MS }]).on(&[cpu])
+}
+
+/// Runs for `ms` from `start_ns` on, within clamps.
+fn clamped(start_ns: u64, ms: u64, min: u32, max: u32) -> Given {
+    let mut given = task(start_ns, &[Op::Run { ns: ms * MS }]).on(&[0]);
+    given.attributes.uclamp_min = Some(min);
+    given.attributes.uclamp_max = Some(max);
+    given
+}
+
+#[test]
+fn the_largest_clamp_counts_until_its_bucket_is_empty() {
+    let (mut counts, mut queue) = (Counts::default(), 0);
+    for (joins, clamp, expected, because) in [
+        (true, 300, 300, "the first"),
+        (true, 250, 300, "no more than that"),
+        (false, 300, 300, "the bucket from 205 to 409 is not empty"),
+        (true, 100, 300, "another bucket"),
+        (false, 250, 100, "the bucket is empty: the next below"),
+        (true, 1024, 1024, "the last bucket is wider"),
+        (true, 820, 1024, "in the same"),
+        (false, 1024, 1024, "which keeps its largest"),
+        (false, 820, 100, "until it is empty"),
+    ] {
+        queue = match joins {
+            true => counts.join(queue, clamp),
+            false => counts.leave(queue, clamp).expect("others are left"),
+        };
+        assert_eq!(queue, expected, "{because}");
+    }
+    assert_eq!(counts.leave(queue, 100), None, "the last one");
+}
+
+#[test]
+fn a_queue_is_clamped_as_its_least_clamped_task_is() {
+    // Two tasks share CPU 0 from 10 ms on; the first is done after 10 + 20 ms.
+    let tasks = [clamped(0, 20, 100, 300), clamped(10 * MS, 20, 50, 700)];
+    let mut record = Record::default();
+    begin_under(
+        FIXED,
+        &machine(1, 1),
+        &workload(&tasks),
+        &mut record,
+        |sim| {
+            let clamps = |sim: &crate::state::Sim| {
+                let queue = &sim.core.cpus[0];
+                (queue.uclamp_min, queue.uclamp_max, queue.uclamp_idle)
+            };
+            assert_eq!(clamps(sim), (0, 1024, 1), "nobody was there yet");
+            sim.until(5 * MS);
+            assert_eq!(clamps(sim), (100, 300, 0));
+            sim.until(15 * MS);
+            assert_eq!(clamps(sim), (100, 700, 0), "the larger of each");
+            sim.until(60 * MS);
+            assert_eq!(
+                clamps(sim),
+                (0, 700, 1),
+                "the last leaves its upper clamp behind"
+            );
+        },
+    );
+}
+
+#[test]
+fn whoever_was_queued_before_the_first_clamp_is_not_counted() {
+    let asks = [
+        Op::Run { ns: 10 * MS },
+        Op::SetAttributes { attributes: 0 },
+        Op::Run { ns: 100 * MS },
+    ];
+    let workload = Workload {
+        attributes: vec![Attributes {
+            uclamp_max: Some(200),
+            ..Attributes::default()
+        }],
+        ..workload(&[task(0, &asks).on(&[0]), hog(MS, 0)])
+    };
+    for (base, before, after) in [("linux-6.5", 0, 200), ("linux-5.5", 1, 1024)] {
+        let rules = (base, Governor::Performance);
+        let mut record = Record::default();
+        begin_under(rules, &machine(1, 1), &workload, &mut record, |sim| {
+            sim.until(2 * MS);
+            assert_eq!(sim.core.root.uclamp_used, before, "{base}");
+            sim.until(60 * MS);
+            assert_eq!(sim.core.root.uclamp_used, 1, "{base}");
+            assert_eq!(sim.core.cpus[0].uclamp_max, after, "{base}");
+        });
+    }
+}
+
+#[test]
+fn a_task_fits_with_its_clamps_by_the_rule_of_the_base() {
+    // A small CPU has 512, of which 409 fit.
+    for (base, util, min, max, fits, because) in [
+        ("linux-5.4", 400, 900, 1024, true, "clamps do not count yet"),
+        ("linux-5.5", 400, 900, 1024, false, "900 in place of 400"),
+        ("linux-5.5", 900, 0, 300, true, "300 in place of 900"),
+        ("linux-6.5", 400, 0, 1024, true, "no clamps"),
+        (
+            "linux-6.5",
+            410,
+            0,
+            1024,
+            false,
+            "four fifths of 512 is 409",
+        ),
+        (
+            "linux-6.5",
+            900,
+            0,
+            512,
+            true,
+            "limited to what the CPU has",
+        ),
+        (
+            "linux-6.5",
+            400,
+            600,
+            1024,
+            false,
+            "the lower clamp is out of reach",
+        ),
+        ("linux-6.5", 400, 512, 1024, true, "this one is not"),
+    ] {
+        let rules = (base, Governor::Performance);
+        let mut record = Record::default();
+        begin_under(
+            rules,
+            &big_little(2),
+            &workload(&[hog(0, 0)]),
+            &mut record,
+            |sim| {
+                sim.core.root.uclamp_used = 1;
+                let mut task = sim.views[0];
+                task.pelt.util_avg = util;
+                (task.uclamp_min, task.uclamp_max) = (min, max);
+                assert_eq!(sim.task_fits(&task, 0), fits, "{base}: {because}");
+            },
+        );
+    }
+}
+
+#[test]
+fn all_of_the_biggest_cpu_is_no_limit() {
+    let mut record = Record::default();
+    begin_under(FIXED, &big_little(2), &workload(&[]), &mut record, |sim| {
+        sim.core.root.uclamp_used = 1;
+        assert_eq!(sim.util_fits(1, 1000, 0, 1024), Fits::No);
+        assert_eq!(sim.util_fits(1, 1000, 0, 1023), Fits::Yes);
+        assert_eq!(sim.util_fits(0, 100, 600, 1024), Fits::ButForMin);
+    });
+}

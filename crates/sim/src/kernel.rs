@@ -150,17 +150,17 @@ pub(crate) struct Schedutil {
 pub(crate) enum RateLimit {
     /// A thousand times the latency of a change, 10 ms at most.
     Thousandfold,
-    /// The latency and half of it (from 6.9 on).
+    /// The latency and half of it (read in 7.2; 6.8 has the other).
     HalfAsMuchAgain,
 }
 
 /// A busy CPU with a clock of its own is not slowed down (`sugov_update_single_freq`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Hold {
-    /// What was asked for is forgotten, so that it is looked at again (up to 5.10).
+    /// What was asked for is forgotten, so that it is looked at again (read in 5.4).
     Forgets,
     /// What was asked for before counts on; and a CPU that its upper clamp limits
-    /// is slowed down (from 5.12 on, `uclamp_rq_is_capped` from 5.18 on).
+    /// is slowed down (`uclamp_rq_is_capped`; read in 6.1 and 7.2).
     Restores,
 }
 
@@ -190,11 +190,11 @@ pub(crate) struct EnergyAware {
 /// When a CPU is overutilized.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Overutilized {
-    /// Its utilization does not fit it (up to 6.0).
+    /// Its utilization does not fit it (read in 5.4).
     Util,
-    /// Its utilization within its clamps does not fit it.
+    /// Its utilization within its clamps does not fit it (read in 6.1 and 6.5).
     UtilInClamps,
-    /// The same, but a lower clamp that it cannot reach is no reason (from 6.9 on).
+    /// The same, but a lower clamp that it cannot reach is no reason (read in 7.2).
     UtilUnderClamp,
 }
 

@@ -11,7 +11,7 @@ mod common;
 use alight_workload::program::{
     Attributes, ChannelKind, Op, Policy, TimerMode, TimerOrigin, Workload,
 };
-use common::{Run, SCHEDULERS, given, machine};
+use common::{Run, given, machine};
 use proptest::prelude::*;
 
 /// Machines small enough that their checks take no time.
@@ -23,6 +23,16 @@ const MACHINES: [&str; 7] = [
     "rk3588",
     "sdm845-phantom",
     "tc2",
+];
+/// Every base: what differs between them is in these programs' way.
+const SCHEDULERS: [&str; 7] = [
+    "linux-3.9",
+    "linux-5.4",
+    "linux-5.5",
+    "linux-5.5+asym-capacity",
+    "linux-6.1",
+    "linux-6.5",
+    "linux-7.2",
 ];
 const US: u64 = 1000;
 
@@ -83,8 +93,26 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
+/// Lower and upper clamp that a task begins with.
+type Clamps = (Option<u32>, Option<u32>);
+
+/// Of some tasks, most often of none.
+fn clamps() -> impl Strategy<Value = Vec<Clamps>> {
+    let clamp = || {
+        prop_oneof![
+            3 => Just((None, None)),
+            1 => (0..=1024u32).prop_map(|max| (None, Some(max))),
+            1 => (0..=1024u32).prop_map(|min| (Some(min), None)),
+        ]
+    };
+    prop_oneof![
+        2 => Just(vec![]),
+        1 => prop::collection::vec(clamp(), 24),
+    ]
+}
+
 /// The tasks' programs in one workload; each handover has a resource of its own.
-fn compile(tasks: &[Vec<Step>], niceness: &[i32]) -> Workload {
+fn compile(tasks: &[Vec<Step>], niceness: &[i32], clamps: &[Clamps]) -> Workload {
     let mut programs: Vec<Vec<Op>> = vec![vec![]; tasks.len()];
     let mut takes: Vec<Vec<Op>> = vec![vec![]; tasks.len()];
     let mut channels = vec![];
@@ -156,6 +184,7 @@ fn compile(tasks: &[Vec<Step>], niceness: &[i32]) -> Workload {
         },
         Attributes {
             policy: Some(Policy::Normal),
+            uclamp_max: Some(400),
             affinity: Some(vec![0, 3]),
             ..some()
         },
@@ -169,6 +198,9 @@ fn compile(tasks: &[Vec<Step>], niceness: &[i32]) -> Workload {
     for (task, nice) in workload.tasks.iter_mut().zip(niceness) {
         task.attributes.nice = Some(*nice);
     }
+    for (task, clamps) in workload.tasks.iter_mut().zip(clamps) {
+        (task.attributes.uclamp_min, task.attributes.uclamp_max) = *clamps;
+    }
     workload
 }
 
@@ -179,12 +211,13 @@ proptest! {
     fn everything_ends(
         tasks in prop::collection::vec(prop::collection::vec(step(), 0..6), 1..24),
         niceness in prop::collection::vec(-20..20i32, 24),
+        clamps in clamps(),
         on in prop::sample::select(&MACHINES[..]),
         scheduler in prop::sample::select(&SCHEDULERS[..]),
         seed in any::<u64>(),
     ) {
         let machine = machine(on);
-        let workloads = [compile(&tasks, &niceness)];
+        let workloads = [compile(&tasks, &niceness, &clamps)];
         let run = Run { scheduler, seed, ..Run::new(&machine, &workloads) };
         let outcome = run.go();
         prop_assert!(outcome.is_ok(), "{on}, {scheduler}: {}", outcome.unwrap_err());

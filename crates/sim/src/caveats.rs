@@ -39,7 +39,8 @@ pub fn caveats(machine: &Machine, workloads: &[Workload], governor: Governor) ->
         ),
         (
             attributes().any(|a| a.slice_ns.is_some()),
-            "custom slices (Linux 6.12) are ignored, as the base kernel ignores them",
+            "custom slices (Linux 6.12) count in linux-7.2 only; older bases ignore them, as their \
+             kernels do",
         ),
     ]
     .into_iter()

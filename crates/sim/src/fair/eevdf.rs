@@ -243,14 +243,15 @@ impl Sim<'_> {
         behind.clamp(-limit, limit)
     }
 
-    /// A sleeper in debt may pay it off but not run up a credit; true if this
-    /// changed its lag (`update_entity_lag`).
+    /// A sleeper in debt may pay it off but not run up a credit; true if it should
+    /// stand elsewhere for that, or for the bound of lag (`update_entity_lag`).
     fn lag_of_delayed(&mut self, cpu: usize, task: u32) -> bool {
         let now = self.lag(cpu, task);
         let e = self.entity_mut(task);
-        let lag = now.max(e.lag).min(0);
-        e.lag = lag;
-        lag != now
+        e.lag = now.max(e.lag).min(0);
+        let (lag, vruntime) = (e.lag, e.vruntime);
+        // Lag was measured from the mean, which is the queue's zero now.
+        self.eevdf.queues[cpu].zero.wrapping_sub(lag as u64) != vruntime
     }
 
     /// The current task sleeps or dies. A sleeper in debt stays queued: true. Else

@@ -535,3 +535,5 @@ fn sched_idle_gets_what_its_weight_is_worth() {
         assert!((0.001..0.006).contains(&share), "{share}");
     });
 }
+
+mod versions;

@@ -473,12 +473,19 @@ fn a_sleeper_that_is_picked_leaves() {
 /// that the others have overtaken starts again at the mean.
 #[test]
 fn a_sleeper_woken_in_debt_was_never_away() {
-    for (other_at, vruntime, moved, because) in [
-        (1020, 1100, false, "it still owes"),
-        (1300, 1300, true, "it would have 100 us of credit"),
+    for (own, other_at, vruntime, moved, because) in [
+        (1100, 1020, 1100, false, "it still owes"),
+        (1100, 1300, 1300, true, "it would have 100 us of credit"),
+        (
+            21_000,
+            1000,
+            10_400,
+            true,
+            "it owes 10 ms, more than a turn and a tick, which is stretched to 9.4 ms",
+        ),
     ] {
         on_one_cpu(&hogs(2), |sim| {
-            queue(sim, &[(1100, 1700), (1000, 1700)]);
+            queue(sim, &[(own, 1700), (1000, 1700)]);
             sim.sleep_current(0);
             sim.schedule(0);
             sim.entity_mut(1).vruntime = other_at * US;
@@ -519,6 +526,26 @@ fn a_migrating_task_goes_on_with_its_turn() {
         let e = *sim.entity(1);
         assert_eq!(e.vruntime, 77 * MS, "nobody there: at the queue's time");
         assert_eq!(e.deadline - e.vruntime, 300 * US);
+    });
+}
+
+/// reweight_entity(): a task that changes its weight owes the queue, or is owed, as
+/// much as before, so that the mean stays; so does its part of the turn.
+#[test]
+fn a_new_weight_leaves_the_mean_where_it_is() {
+    on_one_cpu(&hogs(2), |sim| {
+        queue(sim, &[(1000, 1700), (1200, 1900)]);
+        sim.attributes.push(crate::build::Attributes {
+            nice: Some(5),
+            ..Default::default()
+        });
+        sim.set_attributes(0, 0, sim.attributes.len() as u32 - 1);
+        assert_eq!(sim.views[0].weight, 335);
+        assert!(sim.mean_vruntime(0).abs_diff(1100 * US) <= 1);
+        let e = *sim.entity(0);
+        let (lag, rest) = (100 * US * 1024 / 335, 700 * US * 1024 / 335);
+        assert!((1100 * US - e.vruntime).abs_diff(lag) <= 2, "{e:?}");
+        assert_eq!(e.deadline - e.vruntime, rest, "{e:?}");
     });
 }
 

@@ -129,6 +129,7 @@ make_overlay() {
 	install -d "$tree" "$tree/boot" "$tree/lib/modules"
 	[ ! -e "$image/config" ] || cp "$image/config" "$tree/boot/config-$(cat "$image/release")"
 	if [ -n "$out" ]; then
+		: >"$tree/out.wanted"
 		for module in "${OUT_MODULES[@]}"; do
 			add_module "$tree" "$module" || true # built in
 		done

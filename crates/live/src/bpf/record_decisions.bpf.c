@@ -7,7 +7,8 @@
  * to the ring buffer. Interrupts are off between the two, so a CPU has one
  * wakeup under way at most. Other CPUs run on while the copy is made and while
  * the function searches: on a machine whose CPUs really run in parallel the
- * kernel may have seen something else than is written here.
+ * kernel may have seen something else than is written here. Hence what changes
+ * most is copied last.
  *
  * The function is called for tasks that may use more than one CPU only.
  */
@@ -88,7 +89,7 @@ static __always_inline u32 preempt_count_now(struct task_struct *current)
 	struct thread_info___arm64 *info = (void *)&current->thread_info;
 
 	if (bpf_core_field_exists(info->preempt_count))
-		return (u32)BPF_CORE_READ(info, preempt_count);
+		return (u32)info->preempt_count;
 	if (&__preempt_count) {
 		const int *count = bpf_this_cpu_ptr(&__preempt_count);
 
@@ -99,13 +100,9 @@ static __always_inline u32 preempt_count_now(struct task_struct *current)
 
 static __always_inline bool overutilized(const struct root_domain *rd)
 {
-	const struct root_domain___int *old = (const void *)rd;
-	u32 value = 0;
-
 	if (bpf_core_field_size(rd->overutilized) == sizeof(bool))
-		return BPF_CORE_READ(rd, overutilized);
-	bpf_core_read(&value, sizeof(value), &old->overutilized);
-	return value;
+		return rd->overutilized;
+	return ((const struct root_domain___int *)rd)->overutilized;
 }
 
 /* ---- the copy ---- */
@@ -124,8 +121,8 @@ static __always_inline void copy_task(struct wakeup_task *t, struct task_struct 
 	t->runnable_avg = task->se.avg.runnable_avg;
 	t->util_avg = task->se.avg.util_avg;
 	if (bpf_core_field_exists(pair->util_est.enqueued)) {
-		t->util_est = BPF_CORE_READ(pair, util_est.enqueued);
-		t->util_est_ewma = BPF_CORE_READ(pair, util_est.ewma);
+		t->util_est = pair->util_est.enqueued;
+		t->util_est_ewma = pair->util_est.ewma;
 	} else {
 		t->util_est = task->se.avg.util_est;
 		t->util_est_ewma = 0;
@@ -155,10 +152,10 @@ static __always_inline void copy_task(struct wakeup_task *t, struct task_struct 
 		else
 			t->uclamp_max = BPF_CORE_READ_BITFIELD(task, uclamp_req[1].value);
 	}
-	t->queue_last_update = BPF_CORE_READ(queue, avg.last_update_time);
-	t->queue_load_avg = BPF_CORE_READ(queue, avg.load_avg);
-	t->h_load = BPF_CORE_READ(queue, h_load);
-	t->h_load_stamp = BPF_CORE_READ(queue, last_h_load_update);
+	t->queue_last_update = queue->avg.last_update_time;
+	t->queue_load_avg = queue->avg.load_avg;
+	t->h_load = queue->h_load;
+	t->h_load_stamp = queue->last_h_load_update;
 }
 
 static __always_inline u16 idle_scan_of(struct sched_domain *sd)
@@ -168,7 +165,6 @@ static __always_inline u16 idle_scan_of(struct sched_domain *sd)
 	return shared ? BPF_CORE_READ(shared, nr_idle_scan) : 0xffff;
 }
 
-/* Loads: where the kernel keeps these, it reads them as they stand. */
 static __always_inline void copy_load(struct wakeup_cpu *c, const struct rq *rq)
 {
 	const struct sched_avg___pair *pair = (const void *)&rq->cfs.avg;
@@ -177,7 +173,7 @@ static __always_inline void copy_load(struct wakeup_cpu *c, const struct rq *rq)
 	c->runnable_avg = rq->cfs.avg.runnable_avg;
 	c->util_avg = rq->cfs.avg.util_avg;
 	if (bpf_core_field_exists(pair->util_est.enqueued))
-		c->util_est = BPF_CORE_READ(pair, util_est.enqueued);
+		c->util_est = pair->util_est.enqueued;
 	else
 		c->util_est = rq->cfs.avg.util_est;
 	c->last_update_time = rq->cfs.avg.last_update_time;
@@ -209,7 +205,7 @@ static __always_inline void copy_counts(struct wakeup_cpu *c, const struct rq *r
 		c->h_nr_idle = rq->cfs.idle_h_nr_running;
 	}
 	c->rt_nr_running = rq->rt.rt_nr_running;
-	c->exit_latency = idle ? BPF_CORE_READ(idle, exit_latency) : ~0u;
+	c->exit_latency = idle ? idle->exit_latency : ~0u;
 	c->idle_stamp = rq->idle_stamp;
 }
 
@@ -233,24 +229,35 @@ static __always_inline void copy_limits(struct wakeup_cpu *c, const struct rq *r
 	}
 }
 
-static __noinline int copy_cpu(struct wakeup_cpu *c, u32 cpu)
+/* What changes with ticks and balancing. */
+static __noinline int copy_slow(struct wakeup_cpu *c, u32 cpu)
 {
 	const struct rq *rq = bpf_per_cpu_ptr(&runqueues, cpu);
 	struct sched_domain_shared *shared;
+	struct sched_domain *asym;
 
 	if (!c || !rq)
 		return 0;
-	copy_counts(c, rq);
 	copy_load(c, rq);
 	copy_limits(c, rq, cpu);
 	c->nr_idle_scan = idle_scan_of(PER_CPU(struct sched_domain *, sd_llc, cpu, NULL));
-	c->asym_idle_scan = idle_scan_of(PER_CPU(struct sched_domain *, sd_asym_cpucapacity, cpu,
-						 NULL));
+	asym = PER_CPU(struct sched_domain *, sd_asym_cpucapacity, cpu, NULL);
+	c->asym_idle_scan = asym ? idle_scan_of(asym) : 0xffff;
 	shared = &sd_balance_shared
 		? PER_CPU(struct sched_domain_shared *, sd_balance_shared, cpu, NULL)
 		: PER_CPU(struct sched_domain_shared *, sd_llc_shared, cpu, NULL);
 	c->has_idle_cores = shared ? !!BPF_CORE_READ(shared, has_idle_cores) : 0;
 	c->unused = 0;
+	return 0;
+}
+
+/* What changes with every task that comes and goes: copied last and at once. */
+static __noinline int copy_fast(struct wakeup_cpu *c, u32 cpu)
+{
+	const struct rq *rq = bpf_per_cpu_ptr(&runqueues, cpu);
+
+	if (c && rq)
+		copy_counts(c, rq);
 	return 0;
 }
 
@@ -305,7 +312,8 @@ static __noinline u64 changed_cpus(struct buffer *b)
 		const u64 *before = (const u64 *)&b->record.cpu[cpu];
 		const u64 *after = (const u64 *)&b->after;
 
-		copy_cpu(&b->after, cpu);
+		copy_slow(&b->after, cpu);
+		copy_fast(&b->after, cpu);
 		for (i = 0; i < WATCHED_WORDS; i++)
 			if (before[i] != after[i])
 				changed |= 1ull << cpu;
@@ -325,7 +333,7 @@ static __always_inline u32 flags_of(struct task_struct *wakee, struct task_struc
 
 		if (overutilized(rd))
 			flags |= WAKEUP_OVERUTILIZED;
-		if (BPF_CORE_READ(rd, pd))
+		if (rd->pd)
 			flags |= WAKEUP_ENERGY;
 	}
 	if (key_enabled(&sched_uclamp_used))
@@ -379,12 +387,14 @@ int BPF_PROG(select_entered, struct task_struct *wakee, int prev_cpu, int wake_f
 	copy_task(&w->waker, current);
 	w->flags = flags_of(wakee, current, bpf_per_cpu_ptr(&runqueues, this_cpu));
 	for (i = 0; i < RECORD_CPUS && i < nr_cpus; i++)
-		copy_cpu(&r->cpu[i], i);
+		copy_slow(&r->cpu[i], i);
 	if (!domains_written || wake_flags & (WF_EXEC | WF_FORK)) {
 		w->flags |= WAKEUP_DOMAINS;
 		for (i = 0; i < RECORD_CPUS && i < nr_cpus; i++)
 			copy_domains(r->domain[i], i);
 	}
+	for (i = 0; i < RECORD_CPUS && i < nr_cpus; i++)
+		copy_fast(&r->cpu[i], i);
 	return 0;
 }
 

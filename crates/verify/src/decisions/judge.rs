@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! One recorded wakeup, decided again.
 
-use super::layout::{DomainState, Wakeup, flag};
+use super::layout::{DomainState, TaskState, Wakeup, flag};
 use super::report::Explanation;
 use super::view::{self, Rules};
 use super::{Error, machine};
+use alight_policy::abi::rule;
 use alight_policy::{Answer, Core, Note, Params, PerfDomain, STEPS, Scheduler, Waker};
 use alight_recording::{Header, KernelVersion};
 
@@ -14,8 +15,8 @@ const NOTES: usize = 512;
 /// Why the core's answer differs, as far as the record tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
-    /// CPUs changed between the entry and the exit of the kernel's function: it
-    /// may have seen something else than was recorded.
+    /// CPUs changed while they were copied, or before the kernel's function ended:
+    /// it may have seen something else than was recorded.
     Race,
     /// The wakee was on its way between two CPUs (`wake_cpu` is not its CPU).
     Moving,
@@ -51,7 +52,7 @@ impl Cause {
     }
 
     fn of(wakeup: &Wakeup) -> Self {
-        if wakeup.changed != 0 {
+        if disturbed(wakeup) {
             Cause::Race
         } else if wakeup.task_cpu != wakeup.prev_cpu {
             Cause::Moving
@@ -61,6 +62,21 @@ impl Cause {
             Cause::Rule
         }
     }
+}
+
+/// Did a CPU change under the recorder or the kernel's function? A task's queue
+/// is copied with the task and again with its CPU, a moment later.
+pub fn disturbed(wakeup: &Wakeup) -> bool {
+    let copied_alike = |task: &TaskState, cpu: u32| {
+        task.depth != 0
+            || (wakeup.cpus.get(cpu as usize)).is_none_or(|cpu| {
+                task.queue_load_avg == u64::from(cpu.load_avg)
+                    && task.queue_last_update == cpu.last_update_time
+            })
+    };
+    wakeup.changed != 0
+        || !copied_alike(&wakeup.wakee, wakeup.task_cpu)
+        || !copied_alike(&wakeup.waker, wakeup.this_cpu)
 }
 
 /// What became of a wakeup.
@@ -74,8 +90,24 @@ pub struct Judgement {
     pub cause: Option<Cause>,
 }
 
-/// What differs between a kernel and the base that it is held against.
-pub fn between_bases(_kernel: KernelVersion, _params: &mut Params) {}
+/// What differs between a kernel and the base that it is held against. 6.12 to
+/// 6.18 have most of what 7.2 has, but not these; of the kernels after 6.18 only
+/// 7.2 was looked at.
+pub fn between_bases(kernel: KernelVersion, params: &mut Params) {
+    if ((6, 12)..=(6, 18)).contains(&(kernel.major, kernel.minor)) {
+        // choose_idle_cpu(): a SCHED_IDLE task too takes a CPU that runs SCHED_IDLE only.
+        params.sched_idle = rule::SCHED_IDLE_AVAIL;
+        params.empty_scan_tells_nothing = 0;
+        params.asym = rule::ASYM_FITS;
+        params.idlest_eas_spares = 0;
+        params.shared_by_asym = 0;
+    }
+    if (kernel.major, kernel.minor) == (6, 18) {
+        // cpu_util(): 6.18.15 lets the wakee's share of runnable_avg where it is, as 6.5 does;
+        // 6.12.107 and 7.2 move it with the wakee.
+        params.util_boost = rule::BOOST_QUEUE;
+    }
+}
 
 /// Decides recorded wakeups again, one after the other.
 pub struct Judge {

@@ -359,3 +359,111 @@ fn in_range(what: &'static str, found: u32, limit: u32) -> Result<(), Malformed>
         Err(Malformed::Range { what, found, limit })
     }
 }
+
+#[cfg(test)]
+pub(super) mod tests {
+    use super::*;
+
+    /// The words of a wakeup of `nr` CPUs whose fields are 0, but for its head.
+    pub fn words(nr: u32, head: &[(usize, u64)]) -> Vec<u64> {
+        let mut words = vec![0; HEAD_WORDS + nr as usize * CPU_WORDS];
+        words[7] = nr.into();
+        for (at, word) in head {
+            words[*at] = *word;
+        }
+        words
+    }
+
+    fn pair(low: u32, high: u32) -> u64 {
+        u64::from(low) | u64::from(high) << 32
+    }
+
+    #[test]
+    fn fields_stand_where_the_recorder_puts_them() {
+        let mut words = words(
+            3,
+            &[
+                (0, 5_000),
+                (1, 77),
+                (2, pair(1, 2)),
+                (3, pair(2, 0x18)),
+                (4, pair(0, flag::SAME_WAKEE)),
+                (5, 0b111),
+                (6, 0b10),
+                (7, pair(3, 8)),
+                (8, pair(0x0001_0000, 0)),
+            ],
+        );
+        words[9] = 123; // the wakee's last update
+        words[9 + 8] = pair(4, 42); // its flips and number
+        words[9 + 12] = 10 | 900 << 16 | 1 << 32; // its clamps, active
+        words[9 + TASK_WORDS + 3] = pair(7, 8); // sum and part of the waker
+        let cpu = HEAD_WORDS + CPU_WORDS; // the second CPU
+        words[cpu] = 0x0001_0101 | 4 << 32 | 3 << 48;
+        words[cpu + 1] = 2 | 1 << 16 | 9 << 32 | 6 << 48;
+        words[cpu + 7] = 1024 << 16 | u64::from(u32::MAX) << 32;
+        words[cpu + 9] = 5 | 1 << 16;
+        let wakeup = Wakeup::read(&words).unwrap();
+        assert_eq!((wakeup.clock, wakeup.jiffies), (5_000, 77));
+        assert_eq!(
+            (wakeup.this_cpu, wakeup.prev_cpu, wakeup.task_cpu),
+            (1, 2, 2)
+        );
+        assert_eq!((wakeup.wake_flags, wakeup.answer), (0x18, 0));
+        assert_eq!((wakeup.allowed, wakeup.changed), (0b111, 0b10));
+        assert_eq!((wakeup.llc_size, wakeup.preempt_count), (8, 0x0001_0000));
+        assert_eq!((wakeup.wakee.last_update_time, wakeup.wakee.pid), (123, 42));
+        assert_eq!(
+            (wakeup.wakee.uclamp_min, wakeup.wakee.uclamp_max),
+            (10, 900)
+        );
+        assert_eq!((wakeup.waker.util_sum, wakeup.waker.period_contrib), (7, 8));
+        let second = wakeup.cpus[1];
+        assert!(second.curr_is_idle && second.ttwu_pending && second.online);
+        assert_eq!((second.nr_running, second.h_nr_queued), (4, 3));
+        assert_eq!((second.h_nr_runnable, second.h_nr_idle), (2, 1));
+        assert_eq!((second.rt_nr_running, second.nr_idle_scan), (9, 6));
+        assert_eq!((second.uclamp_max, second.exit_latency), (1024, u32::MAX));
+        assert_eq!((second.asym_idle_scan, second.has_idle_cores), (5, true));
+        assert!(wakeup.domains.is_empty());
+    }
+
+    #[test]
+    fn domains_end_at_the_first_without_a_span() {
+        let mut words = words(2, &[(4, pair(0, flag::DOMAINS))]);
+        words.resize(
+            HEAD_WORDS + MAX_CPUS * (CPU_WORDS + LEVELS * DOMAIN_WORDS),
+            0,
+        );
+        let second = HEAD_WORDS + MAX_CPUS * CPU_WORDS + LEVELS * DOMAIN_WORDS;
+        words[second] = 0b11;
+        words[second + 3] = pair(117, 0);
+        let wakeup = Wakeup::read(&words).unwrap();
+        let levels: Vec<_> = wakeup.domains.iter().map(Vec::len).collect();
+        assert_eq!(levels, [0, 1]);
+        assert_eq!(wakeup.domains[1][0].imbalance_pct, 117);
+    }
+
+    #[test]
+    fn what_cannot_be_a_wakeup_is_refused() {
+        let whole = words(2, &[]);
+        for length in [0, HEAD_WORDS - 1, whole.len() - 1] {
+            let error = Wakeup::read(&whole[..length]).unwrap_err();
+            assert!(matches!(error, Malformed::Length { found, .. } if found == length));
+        }
+        let refused =
+            |head: &[(usize, u64)]| Wakeup::read(&words(2, head)).unwrap_err().to_string();
+        assert_eq!(
+            refused(&[(2, pair(2, 0))]),
+            "a wakeup with a waking CPU 2, which must be below 2"
+        );
+        assert_eq!(
+            refused(&[(4, pair(u32::MAX, 0))]),
+            "a wakeup with an answer 4294967295, which must be below 2"
+        );
+        assert_eq!(
+            refused(&[(7, 65)]),
+            "a wakeup with a number of CPUs of 65, which must be below 65"
+        );
+    }
+}

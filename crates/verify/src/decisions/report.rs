@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What was found, as text and as JSON.
 
-use super::judge::{Cause, Judgement};
+use super::judge::{Cause, Judgement, disturbed};
 use super::layout::{TaskState, Wakeup};
 use alight_policy::{AFFINE, Note, STEPS, Task, VERDICTS};
 use alight_recording::Header;
@@ -39,8 +39,10 @@ pub struct Report {
     pub wakeups: u64,
     /// Of them, those that came out alike.
     pub equal: u64,
-    /// Wakeups during which a CPU changed, alike or not.
-    pub changed: u64,
+    /// Wakeups under which a CPU changed, so that the record may not be what the kernel saw.
+    pub disturbed: u64,
+    /// Of them, those that came out alike.
+    pub disturbed_equal: u64,
     /// Wakeups that the recorder could not write.
     pub lost: u64,
     /// By step, in the order of [`STEPS`].
@@ -62,7 +64,8 @@ impl Report {
             scheduler: String::new(),
             wakeups: 0,
             equal: 0,
-            changed: 0,
+            disturbed: 0,
+            disturbed_equal: 0,
             lost: 0,
             steps: vec![Steps::default(); STEPS.len()],
             causes: BTreeMap::new(),
@@ -73,7 +76,9 @@ impl Report {
     /// Counts a decision.
     pub fn add(&mut self, record: u64, wakeup: &Wakeup, judgement: &Judgement) {
         self.wakeups += 1;
-        self.changed += u64::from(wakeup.changed != 0);
+        let disturbed = disturbed(wakeup);
+        self.disturbed += u64::from(disturbed);
+        self.disturbed_equal += u64::from(disturbed && judgement.cause.is_none());
         let step = judgement.answer.step;
         let steps = &mut self.steps[step as usize];
         steps.wakeups += 1;
@@ -116,12 +121,15 @@ impl Report {
                 self.lost
             ),
         );
+        let (calm, calm_equal) = (
+            self.wakeups - self.disturbed,
+            self.equal - self.disturbed_equal,
+        );
         put(
             line,
             format_args!(
-                "changed    {} ({}) saw a CPU change while the kernel decided",
-                self.changed,
-                percent(self.changed, self.wakeups)
+                "calm       {calm}, equal {calm_equal} ({}): no CPU changed meanwhile",
+                percent(calm_equal, calm)
             ),
         );
         put(
@@ -185,7 +193,8 @@ impl Report {
             "scheduler": self.scheduler,
             "decisions": self.wakeups,
             "equal": self.equal,
-            "changed": self.changed,
+            "disturbed": self.disturbed,
+            "disturbed_equal": self.disturbed_equal,
             "lost": self.lost,
             "steps": steps,
             "causes": causes,
@@ -338,7 +347,7 @@ fn put_task(text: &mut String, name: &str, t: &TaskState, seen: &Task) {
         text,
         format_args!(
             "{name} {}: policy {}, flags {:#x}, allowed {}, flips {}, recent CPU {}, load {} (as the \
-             root sees it {}), util {}, est {:#x}/{}, clamps {}..{}, depth {}, on_rq {}",
+             root sees it {}), util {}, runnable {}, est {:#x}/{}, clamps {}..{}, depth {}, on_rq {}",
             t.pid,
             t.policy,
             t.flags,
@@ -348,6 +357,7 @@ fn put_task(text: &mut String, name: &str, t: &TaskState, seen: &Task) {
             t.load_avg,
             seen.pelt.load_avg,
             t.util_avg,
+            t.runnable_avg,
             t.util_est,
             t.util_est_ewma,
             t.uclamp_min,

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Decisions of stock kernels, decided again (`tests/data/README.md` says how
+//! they were recorded).
+
+use alight_policy::Scheduler;
+use alight_recording::Reader;
+use alight_verify::decisions::{self, Cause, Error, Report};
+use std::fs;
+use std::io::Cursor;
+use std::path::PathBuf;
+
+/// Recordings: name, base, and how many decisions each holds at the least.
+const RECORDINGS: [(&str, &str, u64); 4] = [
+    ("decisions-amd64-6.1.alight", "linux-6.1", 2000),
+    ("decisions-amd64-6.18.alight", "linux-7.2", 2000),
+    ("decisions-amd64-7.2.alight", "linux-7.2", 2000),
+    ("decisions-arm64-6.18.alight", "linux-7.2", 2000),
+];
+
+fn bytes(name: &str) -> Vec<u8> {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/data")
+        .join(name);
+    fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn reader(bytes: &[u8]) -> Reader<Cursor<&[u8]>> {
+    Reader::new(Cursor::new(bytes)).unwrap()
+}
+
+fn verify(name: &str, scheduler: Option<&str>) -> Report {
+    let scheduler = scheduler.map(|name| Scheduler::parse(name).unwrap());
+    let bytes = bytes(name);
+    let (report, result) = decisions::verify(&mut reader(&bytes), scheduler.as_ref());
+    result.unwrap();
+    report
+}
+
+#[test]
+fn the_core_decides_as_the_kernels_did() {
+    for (name, base, least) in RECORDINGS {
+        let report = verify(name, None);
+        assert_eq!(report.scheduler, base, "{name}");
+        assert!(
+            report.wakeups >= least,
+            "{name}: {} decisions",
+            report.wakeups
+        );
+        assert_eq!(report.lost, 0, "{name}");
+        let rules = report.causes.get(&Cause::Rule).copied().unwrap_or(0);
+        assert_eq!(rules, 0, "{name}:\n{}", report.text());
+        assert!(report.agrees(), "{name}:\n{}", report.text());
+    }
+}
+
+#[test]
+fn a_wrong_base_is_rejected() {
+    let wrong_bases = [
+        (
+            "decisions-amd64-6.1.alight",
+            ["linux-3.9", "linux-5.5", "linux-7.2"],
+        ),
+        (
+            "decisions-amd64-6.18.alight",
+            ["linux-3.9", "linux-5.5", "linux-7.2"],
+        ),
+        (
+            "decisions-amd64-7.2.alight",
+            ["linux-3.9", "linux-5.5", "linux-6.1"],
+        ),
+        (
+            "decisions-arm64-6.18.alight",
+            ["linux-6.1", "linux-6.5", "linux-7.2"],
+        ),
+    ];
+    for (name, wrong_bases) in wrong_bases {
+        for wrong in wrong_bases {
+            let report = verify(name, Some(wrong));
+            assert!(!report.agrees(), "{name} as {wrong}:\n{}", report.text());
+            assert_eq!(report.scheduler, wrong);
+        }
+    }
+}
+
+#[test]
+fn differences_show_both_sides() {
+    let bytes = bytes(RECORDINGS[0].0);
+    let wrong = Scheduler::parse("linux-3.9").unwrap();
+    let text = decisions::explain(&mut reader(&bytes), Some(&wrong), 1)
+        .unwrap()
+        .text();
+    for part in [
+        "the kernel chose CPU ",
+        "waking CPU ",
+        "wakee ",
+        "the core: target CPU ",
+    ] {
+        assert!(text.contains(part), "'{part}' is missing in:\n{text}");
+    }
+    let beyond = decisions::explain(&mut reader(&bytes), Some(&wrong), u64::MAX);
+    assert!(matches!(beyond, Err(Error::NoDifference { found, .. }) if found > 0));
+}
+
+#[test]
+fn what_was_read_of_a_recording_that_is_cut_short_is_reported() {
+    let bytes = bytes(RECORDINGS[0].0);
+    let end = bytes.len() - 1;
+    let (report, result) = decisions::verify(&mut reader(&bytes[..end]), None);
+    assert!(matches!(result, Err(Error::Recording(_))), "{result:?}");
+    assert!(report.wakeups > 0);
+}

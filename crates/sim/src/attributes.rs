@@ -10,7 +10,15 @@ impl Sim<'_> {
     /// The current task of `cpu` takes on other attributes.
     pub fn set_attributes(&mut self, cpu: usize, task: usize, attributes: u32) -> Effect {
         let new = self.attributes[attributes as usize].clone();
-        if new.class.is_some() || new.nice.is_some() {
+        if self.classes.used {
+            self.set_clamp(task, new.uclamp_min);
+            if new.realtime.is_some() || new.class.is_some() && self.is_rt(task as u32) {
+                self.change_class(cpu, task as u32, new.realtime);
+            }
+        }
+        if self.is_rt(task as u32) {
+            self.set_nice(task, new.nice);
+        } else if new.class.is_some() || new.nice.is_some() {
             self.reweight(cpu, task, new.class, new.nice);
         }
         if let Some(slice) = new.slice_ns {
@@ -28,6 +36,15 @@ impl Sim<'_> {
             }
         }
         Effect::Done
+    }
+
+    /// The nice value of a real-time task: it counts when that is a fair one again.
+    fn set_nice(&mut self, task: usize, nice: Option<i8>) {
+        let t = &mut self.tasks[task];
+        t.nice = nice.unwrap_or(t.nice);
+        let view = &mut self.views[task];
+        view.weight = fair::weight(view.class, t.nice);
+        t.inv_weight = fair::inverse(view.weight);
     }
 
     /// The weight of a running task changes: its load leaves the queue with the

@@ -5,6 +5,7 @@
 use crate::api::{Error, Scenario};
 use crate::balance::Nohz;
 use crate::channel::Channel;
+use crate::classes::Classes;
 use crate::cost::{CpuCosts, OpCost};
 use crate::fair::{self, Eevdf, Order, Tunables};
 use crate::instruments::Instruments;
@@ -43,6 +44,16 @@ pub(crate) struct Attributes {
     pub uclamp_max: Option<u32>,
     /// Custom slice of a fair task, ns.
     pub slice_ns: Option<u64>,
+    /// SCHED_FIFO or SCHED_RR; `class` is not set then.
+    pub realtime: Option<Realtime>,
+}
+
+/// Parameters of SCHED_FIFO and SCHED_RR.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Realtime {
+    /// The kernel's: 99 less the one that was asked for.
+    pub prio: u8,
+    pub round_robin: bool,
 }
 
 /// What to report, with ids of the whole run.
@@ -118,6 +129,8 @@ struct Parts {
     histograms: Vec<Histogram>,
     measures: Vec<MeasureSpec>,
     instruments: Instruments,
+    /// What each task starts with.
+    own: Vec<Attributes>,
     /// (CPU, time, task) of tasks that start by themselves.
     starts: Vec<(usize, u64, u32)>,
     /// Tasks that ask for a slice of their own, and for which, ns.
@@ -291,15 +304,28 @@ impl<'a> Builder<'a> {
         workload: &Workload,
         given: &alight_workload::program::Attributes,
     ) -> Result<Attributes, Error> {
+        let realtime = match (given.policy, given.rt_priority) {
+            (Some(policy @ (Policy::Fifo | Policy::RoundRobin)), priority) => Some(Realtime {
+                prio: 99 - priority.unwrap_or(1).clamp(1, 99) as u8,
+                round_robin: policy == Policy::RoundRobin,
+            }),
+            (None, Some(priority)) => {
+                return refuse(format!(
+                    "workload '{}' gives a task real-time priority {priority} without a policy",
+                    workload.name
+                ));
+            }
+            _ => None,
+        };
         let class = match given.policy {
-            None => None,
+            None | Some(Policy::Fifo | Policy::RoundRobin) => None,
             Some(Policy::Normal) => Some(class::NORMAL),
             Some(Policy::Batch) => Some(class::BATCH),
             Some(Policy::Idle) => Some(class::IDLE),
-            Some(other) => {
+            Some(Policy::Deadline) => {
                 return refuse(format!(
-                    "workload '{}' has a task of policy {other:?}; only the fair class is \
-                     simulated (SCHED_OTHER, SCHED_BATCH, SCHED_IDLE)",
+                    "workload '{}' has a task of SCHED_DEADLINE, which is not simulated \
+                     (SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO and SCHED_RR are)",
                     workload.name
                 ));
             }
@@ -316,6 +342,7 @@ impl<'a> Builder<'a> {
             uclamp_min: given.uclamp_min,
             uclamp_max: given.uclamp_max,
             slice_ns: given.slice_ns,
+            realtime,
         })
     }
 
@@ -379,6 +406,7 @@ impl<'a> Builder<'a> {
                     .starts
                     .push((cpu as usize, delay + start.min(NEVER), id));
             }
+            self.parts.own.push(attributes);
             let process = base.task + spec.process;
             self.parts.comms.push(spec.comm.clone());
             let working_set = spec
@@ -459,6 +487,8 @@ impl<'a> Builder<'a> {
             .iter()
             .filter_map(|w| w.dma_latency_us)
             .min();
+        let hz = u64::from(machine.hz);
+        let classes = Classes::new(&parts.own, &parts.attributes, nr_cpus, hz);
         let mut sim = Sim {
             machine,
             now: 0,
@@ -478,7 +508,8 @@ impl<'a> Builder<'a> {
             views: views.into(),
             cpus,
             costs: costs.into(),
-            nodes: Nodes::new(parts.tasks.len()),
+            nodes: Nodes::new(parts.tasks.len() + classes.timers()),
+            classes,
             tasks: parts.tasks.into(),
             queue: Queue::new(nr_cpus),
             freq_queue: Queue::new(machine.freq_domains.len()),

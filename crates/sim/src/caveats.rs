@@ -3,7 +3,7 @@
 //! does not say so would be wrong in silence.
 
 use alight_machine::{Governor, Machine};
-use alight_workload::program::{Op, Workload};
+use alight_workload::program::{Attributes, Op, Policy, Workload};
 
 /// Sentences to print with the results of such runs; empty if nothing is known
 /// to be missing.
@@ -28,6 +28,7 @@ pub fn caveats(machine: &Machine, workloads: &[Workload], governor: Governor) ->
                 .chain(w.tasks.iter().map(|t| &t.attributes))
         })
     };
+    let realtime = |a: &Attributes| matches!(a.policy, Some(Policy::Fifo | Policy::RoundRobin));
     [
         (
             governor == Governor::Schedutil && asymmetric && !powered,
@@ -36,6 +37,11 @@ pub fn caveats(machine: &Machine, workloads: &[Workload], governor: Governor) ->
         (
             ops().any(|op| matches!(op, Op::Sleep { .. } | Op::Timer { .. })),
             "timer slack (50 us for the fair class) is not modelled: timers expire at their time",
+        ),
+        (
+            attributes().any(realtime),
+            "the fair server of Linux 6.12 and later, which gives fair tasks 50 ms a second beside \
+             real-time ones that never sleep, is not modelled: with linux-7.2 they get nothing",
         ),
         (
             attributes().any(|a| a.slice_ns.is_some()),

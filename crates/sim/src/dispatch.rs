@@ -81,6 +81,9 @@ impl Sim<'_> {
         if self.cpus[cpu].ipi_at <= self.now {
             self.cpus[cpu].ipi_at = NEVER;
             self.run_wake_list(cpu);
+            if self.classes.used {
+                self.asked_to_push(cpu);
+            }
             if std::mem::take(&mut self.cpus[cpu].balance_kicked) {
                 self.balance_nohz(cpu);
             }
@@ -102,7 +105,9 @@ impl Sim<'_> {
         self.clock(cpu);
         // Who was told to give way has had a tick's time for it (`sched_tick`).
         self.cpus[cpu].need_resched |= self.cpus[cpu].resched_lazy;
-        if self.cpus[cpu].curr != NONE {
+        if self.curr_is_rt(cpu) {
+            self.tick_rt(cpu);
+        } else if self.cpus[cpu].curr != NONE {
             self.tick_fair(cpu);
             self.overutilized_update(cpu);
         }
@@ -146,12 +151,15 @@ impl Sim<'_> {
         if stays {
             self.update_curr(cpu);
         }
-        let mut next = self.pick_fair(cpu, stays);
+        let mut next = self.pick_next(cpu, stays);
         if next == prev && prev != NONE {
             let c = &mut self.cpus[cpu];
             (c.need_resched, c.resched_lazy) = (false, false);
             self.tasks[prev as usize].yielded = false;
             self.picked_again(cpu);
+            if self.classes.used {
+                self.switched_rt(cpu);
+            }
             return;
         }
         if next == NONE && prev != NONE {
@@ -163,13 +171,30 @@ impl Sim<'_> {
         let c = &mut self.cpus[cpu];
         (c.need_resched, c.resched_lazy) = (false, false);
         let state = self.leave_current(cpu, prev, stays);
-        if next != NONE {
+        if self.is_rt(next) {
+            self.set_next_rt(cpu, next);
+            self.run(cpu, next);
+        } else if next != NONE {
             self.set_next(cpu, next);
             self.run(cpu, next);
         }
         self.trace_switch(cpu, prev, state, next);
         if next == NONE {
             self.go_idle(cpu);
+        }
+        if self.classes.used {
+            self.switched_rt(cpu);
+        }
+    }
+
+    /// The task to run next, or [`NONE`], class by class; `stays`: the current one
+    /// is still runnable.
+    #[inline]
+    fn pick_next(&mut self, cpu: usize, stays: bool) -> u32 {
+        if self.classes.used {
+            self.pick_class(cpu, stays)
+        } else {
+            self.pick_fair(cpu, stays)
         }
     }
 
@@ -181,13 +206,15 @@ impl Sim<'_> {
         self.cache_leave(cpu, prev);
         let yielded = std::mem::take(&mut self.tasks[prev as usize].yielded);
         let life = self.tasks[prev as usize].life;
-        if stays {
+        if self.is_rt(prev) {
+            self.put_prev_rt(cpu, prev);
+        } else if stays {
             self.put_prev(cpu);
-            if !yielded {
-                self.stats.preemptions += 1;
-            }
         } else if self.is_delayed(prev) {
             self.put_prev(cpu);
+        }
+        if stays && !yielded {
+            self.stats.preemptions += 1;
         }
         self.cpus[cpu].curr = NONE;
         match life {
@@ -225,6 +252,9 @@ impl Sim<'_> {
     }
 
     fn go_idle(&mut self, cpu: usize) {
+        if self.classes.used {
+            self.rt_clock_idle(cpu);
+        }
         alight_policy::rq::clock_idle(&mut self.core.cpus[cpu]);
         self.core.cpus[cpu].curr_is_idle = 1;
         self.rq_changed(cpu);
@@ -285,13 +315,24 @@ impl Sim<'_> {
         if task == NONE || !self.allowed(task, dst) {
             return;
         }
+        let rt = self.is_rt(task);
         self.clock(src);
         self.update_curr(src);
         let state = self.leave_current(src, task, true);
         self.charge(src, 2 * self.costs(src).switch);
-        self.detach_task(src, task);
-        let next = self.pick_fair(src, false);
-        if next != NONE {
+        if rt {
+            self.dequeue_rt(src, task);
+        } else {
+            self.detach_task(src, task);
+        }
+        if self.classes.used {
+            self.pull_rt(src);
+        }
+        let next = self.pick_next(src, false);
+        if self.is_rt(next) {
+            self.set_next_rt(src, next);
+            self.run(src, next);
+        } else if next != NONE {
             self.set_next(src, next);
             self.run(src, next);
         }
@@ -299,7 +340,13 @@ impl Sim<'_> {
         if next == NONE {
             self.go_idle(src);
         }
-        self.attach_task(dst, task);
+        if rt {
+            self.trace_migrate(task, dst);
+            self.enqueue_rt(dst, task, false);
+            self.check_preempt(dst, task);
+        } else {
+            self.attach_task(dst, task);
+        }
         self.arm(src);
         if self.cpus[dst].need_resched {
             self.kick(src, dst);

@@ -52,9 +52,12 @@ impl Sim<'_> {
             None => TaskRef { pid: 0, prio: 120 },
             Some(t) => TaskRef {
                 pid: FIRST_PID + task,
-                prio: match self.views[task as usize].class {
-                    class::IDLE => 120,
-                    _ => 120 + i32::from(t.nice),
+                prio: match self.rt_prio(task) {
+                    Some(prio) => prio,
+                    None => match self.views[task as usize].class {
+                        class::IDLE => 120,
+                        _ => 120 + i32::from(t.nice),
+                    },
                 },
             },
         }

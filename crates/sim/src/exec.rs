@@ -239,7 +239,10 @@ impl Sim<'_> {
             Op::Poll { channel } => self.poll(cpu, channel),
             Op::Yield => {
                 if self.core.cpus[cpu].nr_running > 1 {
-                    self.yield_fair(cpu);
+                    match self.is_rt(task as u32) {
+                        true => self.yield_rt(cpu),
+                        false => self.yield_fair(cpu),
+                    }
                 }
                 Effect::Yield
             }
@@ -374,7 +377,9 @@ impl Sim<'_> {
 
     /// A timer that is due on `cpu`: a sleep that ends, or a task that starts.
     pub fn timer_expired(&mut self, cpu: usize, task: u32) {
-        if self.tasks[task as usize].life == Life::New {
+        if task as usize >= self.tasks.len() {
+            self.rt_period(cpu);
+        } else if self.tasks[task as usize].life == Life::New {
             self.start(cpu, task);
         } else {
             self.wake(cpu, task, false);

@@ -35,7 +35,9 @@ impl Sim<'_> {
             }
             if on_rq {
                 queued[task.cpu as usize] += 1;
-                weight[task.cpu as usize] += view.weight;
+                if !self.is_rt(id as u32) {
+                    weight[task.cpu as usize] += view.weight;
+                }
                 if !self.allowed(id as u32, task.cpu as usize) {
                     return Some(format!(
                         "task {id} is on CPU {} outside its affinity",
@@ -75,14 +77,22 @@ impl Sim<'_> {
 
     fn broken_cpu(&self, cpu: usize, queued: u32, weight: u32) -> Option<String> {
         let (c, view) = (&self.cpus[cpu], &self.core.cpus[cpu]);
-        let running = u32::from(c.curr != NONE);
-        if (view.nr_running, view.h_nr_running, view.weight) != (queued, queued, weight) {
+        let (rt, rt_counted) = self.rt_counts(cpu);
+        let running = u32::from(c.curr != NONE && !self.curr_is_rt(cpu));
+        let fair = queued - rt;
+        let counts = (view.nr_running, view.h_nr_running, view.weight);
+        if counts != (fair + rt_counted, fair, weight) {
             return Some(format!(
                 "CPU {cpu} counts {} tasks of weight {}, there are {queued} of {weight}",
                 view.nr_running, view.weight
             ));
         }
-        if self.fair_queued(cpu) + running != queued {
+        if self.classes.used
+            && let Some(what) = self.rt_check(cpu)
+        {
+            return Some(what);
+        }
+        if self.fair_queued(cpu) + running != fair {
             return Some(format!(
                 "CPU {cpu} queues {} and runs {running} of {queued}",
                 self.fair_queued(cpu)
@@ -91,7 +101,7 @@ impl Sim<'_> {
         if let Some(what) = self.fair_check(cpu) {
             return Some(what);
         }
-        if self.overloaded.contains(cpu as u32) != (queued >= 2) {
+        if self.overloaded.contains(cpu as u32) != (view.nr_running >= 2) {
             return Some(format!(
                 "CPU {cpu} has {queued} tasks but its overload bit is wrong"
             ));

@@ -19,6 +19,56 @@ pub(crate) struct Kernel {
     pub preemption: Preemption,
     pub clamps: Clamps,
     pub schedutil: Schedutil,
+    pub rt: Rt,
+}
+
+/// The rules of the real-time class.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Rt {
+    /// `sched_rt_runtime_exceeded`, `balance_runtime`.
+    pub throttle: Throttle,
+    /// `pull_rt_task`.
+    pub pull: Pull,
+    /// `find_lowest_rq`: CPUs that are as good take turns (`cpumask_any_and_distribute`,
+    /// from 5.11 on), else the first.
+    pub spreads: bool,
+    /// `rt_task_fits_capacity` (from 5.6 on).
+    pub fits_capacity: bool,
+    /// What the class takes of a CPU's capacity.
+    pub signal: RtSignal,
+    /// `switched_to_rt`: time before a running task joined the class does not
+    /// count for it (from 5.14 on).
+    pub change_settles_signal: bool,
+}
+
+/// What limits the time of real-time tasks to 950 ms a second (`sched_rt_runtime_us`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Throttle {
+    /// A CPU may use what others leave (RT_RUNTIME_SHARE, up to 5.9).
+    Shared,
+    /// Each CPU for itself.
+    PerCpu,
+    /// Nothing without RT_GROUP_SCHED (from 6.12 on).
+    None,
+}
+
+/// How a CPU gets real-time tasks that wait elsewhere.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pull {
+    /// It takes them.
+    Direct,
+    /// It has the others push them (RT_PUSH_IPI, from 4.1 on; 6.1.192, 6.8.12 and
+    /// 7.2 only do so with PREEMPT_RT).
+    Ipi,
+}
+
+/// Average of the time that the class runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RtSignal {
+    /// `rt_avg` by half seconds; utilization does not contain it (up to 4.18).
+    Window,
+    /// `avg_rt`, as other load is tracked (from 4.19 on).
+    Pelt,
 }
 
 /// How the fair class orders its tasks.
@@ -234,6 +284,25 @@ const CFS_6_1: Cfs = Cfs {
     ..CFS
 };
 
+/// The real-time class of 5.4 and 5.5.
+const RT: Rt = Rt {
+    throttle: Throttle::Shared,
+    pull: Pull::Ipi,
+    spreads: false,
+    fits_capacity: false,
+    signal: RtSignal::Pelt,
+    change_settles_signal: false,
+};
+
+/// The real-time class of 6.5.
+const RT_6_5: Rt = Rt {
+    throttle: Throttle::PerCpu,
+    spreads: true,
+    fits_capacity: true,
+    change_settles_signal: true,
+    ..RT
+};
+
 /// The bases, oldest first.
 pub(crate) static KERNELS: [Kernel; 6] = [
     Kernel {
@@ -247,6 +316,11 @@ pub(crate) static KERNELS: [Kernel; 6] = [
             ..CFS
         }),
         preemption: Preemption::Full,
+        rt: Rt {
+            pull: Pull::Direct,
+            signal: RtSignal::Window,
+            ..RT
+        },
     },
     Kernel {
         name: "linux-5.4",
@@ -255,6 +329,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         energy_aware: Some(EAS),
         fair: Fair::Cfs(CFS),
         preemption: Preemption::Full,
+        rt: RT,
     },
     Kernel {
         name: "linux-5.5",
@@ -263,6 +338,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         energy_aware: Some(EAS),
         fair: Fair::Cfs(CFS),
         preemption: Preemption::Full,
+        rt: RT,
     },
     Kernel {
         name: "linux-6.1",
@@ -271,6 +347,10 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         energy_aware: Some(EAS_6_1),
         fair: Fair::Cfs(CFS_6_1),
         preemption: Preemption::Full,
+        rt: Rt {
+            pull: Pull::Direct,
+            ..RT_6_5
+        },
     },
     Kernel {
         name: "linux-6.5",
@@ -282,6 +362,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
             ..CFS_6_1
         }),
         preemption: Preemption::Full,
+        rt: RT_6_5,
     },
     Kernel {
         name: "linux-7.2",
@@ -301,6 +382,11 @@ pub(crate) static KERNELS: [Kernel; 6] = [
             division: Division::Exact,
         }),
         preemption: Preemption::Lazy,
+        rt: Rt {
+            throttle: Throttle::None,
+            pull: Pull::Direct,
+            ..RT_6_5
+        },
     },
 ];
 

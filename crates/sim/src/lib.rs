@@ -14,6 +14,7 @@ mod balance;
 mod build;
 mod caveats;
 mod channel;
+mod classes;
 mod cost;
 mod cpufreq;
 mod cpuidle;

@@ -167,6 +167,9 @@ impl Sim<'_> {
         for cpu in 0..self.cpus.len() {
             self.clock(cpu);
             self.update_curr(cpu);
+            if self.curr_is_rt(cpu) {
+                self.update_curr_rt(cpu);
+            }
         }
         let mut mechanism = self.mechanism();
         mechanism.extend(self.idle_results());

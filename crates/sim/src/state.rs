@@ -7,6 +7,7 @@
 use crate::api::{Decision, Watch};
 use crate::balance::CpuBalance;
 use crate::channel::Channel;
+use crate::classes::Classes;
 use crate::cost::{CpuCosts, OpCost};
 use crate::cpufreq::FreqState;
 use crate::cpuidle::CpuIdle;
@@ -255,6 +256,8 @@ pub(crate) struct Sim<'a> {
     /// Next event of each CPU.
     pub queue: Queue,
     pub machine: &'a Machine,
+    /// The classes above the fair one.
+    pub classes: Classes,
     /// The rules of the base kernel.
     pub kernel: &'static Kernel,
     pub events: u64,

@@ -339,6 +339,9 @@ impl Sim<'_> {
         let cpu = self.tasks[task].cpu as usize;
         self.clock(cpu);
         self.update_curr(cpu);
+        if self.curr_is_rt(cpu) {
+            self.update_curr_rt(cpu);
+        }
         self.tasks[task].sum_exec
     }
 

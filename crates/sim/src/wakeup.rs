@@ -18,6 +18,10 @@ impl Sim<'_> {
         self.tasks[task as usize].wake_time = self.reached(cpu);
         self.trace_waking(cpu, task, prev);
         self.stats.wakeups += 1;
+        if self.is_rt(task) {
+            let target = self.place_rt(cpu, task);
+            return self.queue_woken(cpu, target, task, target != prev);
+        }
         if self.is_delayed(task) {
             return self.wake_delayed(cpu, prev, task);
         }
@@ -33,10 +37,15 @@ impl Sim<'_> {
             self.trace_migrate(task, target);
             self.stats.migrations_wake += 1;
         }
+        self.queue_woken(cpu, target, task, migrated);
+    }
+
+    /// Brings a woken task to the queue of `target` (`ttwu_queue`).
+    fn queue_woken(&mut self, cpu: usize, target: usize, task: u32, migrated: bool) {
         if self.core.places[cpu].llc == self.core.places[target].llc {
             self.charge(cpu, self.costs(cpu).wakeup);
             self.take_rq_lock(cpu, target);
-            self.activate(target, task, migrated);
+            self.activate(cpu, target, task, migrated);
             if self.cpus[target].need_resched {
                 self.kick(cpu, target);
             }
@@ -62,18 +71,30 @@ impl Sim<'_> {
     pub fn wake_new(&mut self, cpu: usize, task: u32) {
         let forked_on = (self.cpus[cpu].curr != NONE).then_some(cpu);
         self.views[task as usize].prev_cpu = cpu as u32;
-        let answer = self.select(cpu, task, false, Kind::Fork);
-        self.charge(cpu, self.costs(cpu).selection(&answer));
-        self.stats.selections[answer.step as usize] += 1;
+        let rt = self.is_rt(task);
+        let target = if rt {
+            self.select_rt(cpu, task)
+        } else {
+            let answer = self.select(cpu, task, false, Kind::Fork);
+            self.charge(cpu, self.costs(cpu).selection(&answer));
+            self.stats.selections[answer.step as usize] += 1;
+            answer.cpu as usize
+        };
         self.stats.forks += 1;
-        let target = answer.cpu as usize;
         self.tasks[task as usize].wake_time = self.reached(cpu);
         self.take_rq_lock(cpu, target);
         self.views[task as usize].prev_cpu = target as u32;
         self.tasks[task as usize].life = Life::Runnable;
-        self.enqueue_new(target, task, forked_on);
+        if rt {
+            self.enqueue_rt_new(target, task);
+        } else {
+            self.enqueue_new(target, task, forked_on);
+        }
         self.trace_wakeup_new(cpu, task, target);
         self.check_preempt_new(target, task);
+        if rt {
+            self.woken_rt(cpu, target, task);
+        }
         if self.cpus[target].need_resched {
             self.kick(cpu, target);
         }
@@ -126,13 +147,22 @@ impl Sim<'_> {
         answer
     }
 
-    /// Puts a woken task on the queue of `target` and looks whether it preempts.
-    fn activate(&mut self, target: usize, task: u32, migrated: bool) {
+    /// Puts a woken task on the queue of `target` and looks whether it preempts;
+    /// `by` executes.
+    fn activate(&mut self, by: usize, target: usize, task: u32, migrated: bool) {
         self.idle_phase_over(target);
         self.tasks[task as usize].life = Life::Runnable;
-        self.enqueue_woken(target, task, migrated);
+        let rt = self.is_rt(task);
+        if rt {
+            self.enqueue_rt(target, task, false);
+        } else {
+            self.enqueue_woken(target, task, migrated);
+        }
         self.trace_wakeup(target, task);
         self.check_preempt(target, task);
+        if rt {
+            self.woken_rt(by, target, task);
+        }
     }
 
     /// A wakeup ends an idle phase: it enters the mean (`ttwu_do_wakeup`).
@@ -170,22 +200,32 @@ impl Sim<'_> {
             Self::list_remove(&mut self.tasks, &mut self.cpus[cpu].wake_list, task);
             self.charge(cpu, self.costs(cpu).wakeup);
             let migrated = self.tasks[task as usize].wake_migrated;
-            self.activate(cpu, task, migrated);
+            self.activate(cpu, cpu, task, migrated);
         }
     }
 
     /// The current task of `cpu` goes to sleep; the caller reschedules.
     pub fn sleep_current(&mut self, cpu: usize) {
         let task = self.cpus[cpu].curr;
-        self.dequeue_current(cpu);
+        self.leave_queue(cpu, task);
         self.tasks[task as usize].life = Life::Asleep;
+    }
+
+    /// The current task leaves its queue.
+    #[inline]
+    fn leave_queue(&mut self, cpu: usize, task: u32) {
+        if self.is_rt(task) {
+            self.dequeue_current_rt(cpu);
+        } else {
+            self.dequeue_current(cpu);
+        }
     }
 
     /// The current task of `cpu` ends; the caller reschedules.
     pub fn exit_current(&mut self, cpu: usize) {
         let task = self.cpus[cpu].curr;
         self.views[task as usize].flags |= task_flag::EXITING;
-        self.dequeue_current(cpu);
+        self.leave_queue(cpu, task);
         self.trace_exit(cpu, task);
         self.tasks[task as usize].life = Life::Dead;
         self.tasks[task as usize].wake_time = NEVER;

@@ -86,7 +86,11 @@ impl Sim<'_> {
         let domain = self.domain(scope.dst, scope.level);
         let asym = domain.flags & domain_flag::ASYM != 0;
         let pct = domain.imbalance_pct;
-        if imbalance.what == Migrate::Task && !asym && scope.excluded.is_none() {
+        if imbalance.what == Migrate::Task
+            && !asym
+            && scope.excluded.is_none()
+            && !self.classes.used
+        {
             return self.longest_queue(group);
         }
         let dst_capacity = self.core.cpus[scope.dst].capacity;

@@ -38,6 +38,8 @@ pub(super) struct GroupStats {
     pub min_capacity: u32,
     pub max_capacity: u32,
     pub nr_running: u32,
+    /// Fair tasks among them (`sum_h_nr_running`).
+    pub h_nr_running: u32,
     pub idle_cpus: u32,
     pub weight: u32,
     /// Biggest load of a misfit task; not of the local group.
@@ -55,6 +57,7 @@ impl GroupStats {
         min_capacity: 0,
         max_capacity: 0,
         nr_running: 0,
+        h_nr_running: 0,
         idle_cpus: u32::MAX,
         weight: 1,
         misfit_load: 0,
@@ -80,7 +83,7 @@ impl GroupStats {
     /// Is this group, a neighbour of `local`, busier than `busiest`
     /// (`update_sd_pick_busiest`)? `asym`: CPUs of the domain differ in capacity.
     pub fn busier_than(&self, busiest: &GroupStats, local: &GroupStats, asym: bool) -> bool {
-        if self.nr_running == 0 {
+        if self.h_nr_running == 0 {
             return false;
         }
         // Misfit tasks that this CPU's group cannot help.
@@ -274,6 +277,10 @@ impl Sim<'_> {
             min_capacity: g.min_capacity,
             max_capacity: g.max_capacity,
             nr_running: count.nr_running,
+            h_nr_running: match self.classes.used {
+                true => self.fair_tasks(scope, group),
+                false => count.nr_running,
+            },
             idle_cpus: count.idle_cpus,
             weight: g.weight,
             ..GroupStats::LEAST
@@ -286,6 +293,12 @@ impl Sim<'_> {
             stats.avg_load = stats.load * 1024 / stats.capacity;
         }
         stats
+    }
+
+    fn fair_tasks(&self, scope: &Scope, group: usize) -> u32 {
+        self.members(group, scope.excluded.as_ref())
+            .map(|cpu| self.core.cpus[cpu].h_nr_running)
+            .sum()
     }
 
     fn totals(&self, scope: &Scope) -> Totals {
@@ -387,6 +400,9 @@ impl Sim<'_> {
         self.nohz.next_update[own] = now + self.nohz.interval(u64::from(interval));
 
         let child = self.core.groups[own].child;
+        if child == NONE && self.classes.used {
+            self.scale_rt_capacity(scope.dst);
+        }
         let (capacity, least, most) = if child == NONE {
             let capacity = self.core.cpus[scope.dst].capacity.max(1);
             (capacity, capacity, capacity)

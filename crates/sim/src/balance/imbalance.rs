@@ -75,7 +75,7 @@ fn worth_evening(rivals: &Rivals, rules: Rules) -> bool {
     let (local, busiest) = (&rivals.local, &rivals.busiest);
     rules.idle != Idle::No
         && (busiest.weight == 1 || local.idle_cpus > busiest.idle_cpus.saturating_add(1))
-        && busiest.nr_running != 1
+        && busiest.h_nr_running != 1
 }
 
 /// Load per capacity of the domain.
@@ -151,6 +151,7 @@ mod tests {
         GroupStats {
             capacity: u64::from(weight) * 1024,
             nr_running,
+            h_nr_running: nr_running,
             idle_cpus,
             weight,
             kind,

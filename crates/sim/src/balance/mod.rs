@@ -331,7 +331,7 @@ impl Sim<'_> {
 
     /// Is the current task too big for the CPU? At each pick and tick (`update_misfit_status`).
     pub fn misfit_update(&mut self, cpu: usize) {
-        if self.core.topology.asym == 0 {
+        if self.core.topology.asym == 0 || self.curr_is_rt(cpu) {
             return;
         }
         let curr = self.cpus[cpu].curr;

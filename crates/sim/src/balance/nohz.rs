@@ -229,10 +229,11 @@ impl Sim<'_> {
     /// Lets the blocked load of `cpu` decay to now (`update_blocked_averages`).
     pub(super) fn refresh_blocked(&mut self, cpu: usize, now: u64) {
         self.clock(cpu);
-        let fair = self.cpus[cpu].curr != NONE;
+        let fair = self.cpus[cpu].curr != NONE && !self.curr_is_rt(cpu);
+        let others = self.classes.used && self.rt_refresh(cpu);
         let view = &mut self.core.cpus[cpu];
-        let changed = rq::refresh(view, fair);
-        if view.cfs.load_avg == 0 && view.cfs.util_avg == 0 {
+        let changed = rq::refresh(view, fair) | others;
+        if view.cfs.load_avg == 0 && view.cfs.util_avg == 0 && view.rt_util == 0 {
             self.nohz.blocked.remove(cpu as u32);
         }
         if self.nohz.refreshed_at != now {

@@ -217,8 +217,14 @@ impl Sim<'_> {
     /// the lowest domain of `dst` that holds both starts counting failures anew
     /// (`active_load_balance_cpu_stop`).
     fn push(&mut self, src: usize, dst: usize, task: u32) {
-        self.push_running(src, dst);
-        if self.views[task as usize].prev_cpu as usize != dst {
+        let moved = match self.is_rt(task) {
+            true => self.push_waiting(src, dst),
+            false => {
+                self.push_running(src, dst);
+                self.views[task as usize].prev_cpu as usize == dst
+            }
+        };
+        if !moved {
             return;
         }
         self.stats.lb_active += 1;
@@ -227,6 +233,27 @@ impl Sim<'_> {
         if let Some(level) = common {
             self.levels(dst, level).nr_balance_failed = 0;
         }
+    }
+
+    /// The stopper of `src` interrupts a real-time task: a fair one that waits
+    /// behind it goes to `dst` (`detach_one_task`).
+    fn push_waiting(&mut self, src: usize, dst: usize) -> bool {
+        let mut task = self.cpus[src].lru.tail;
+        while task != NONE && !self.allowed(task, dst) {
+            task = self.tasks[task as usize].list_prev;
+        }
+        if task == NONE {
+            return false;
+        }
+        self.clock(src);
+        self.charge(src, 2 * self.costs(src).switch);
+        self.detach_task(src, task);
+        self.attach_task(dst, task);
+        self.arm(src);
+        if self.cpus[dst].need_resched {
+            self.kick(src, dst);
+        }
+        true
     }
 
     /// An imbalance was met: look again soon, unless the running task had to be disturbed.

@@ -135,6 +135,7 @@ fn groups_are_classified_by_tasks_then_room() {
         capacity: 4096,
         weight: 4,
         nr_running,
+        h_nr_running: nr_running,
         util,
         misfit_load,
         ..GroupStats::LEAST
@@ -409,6 +410,7 @@ mod plainly {
             s.load += u64::from(view.cfs.load_avg);
             s.util += u64::from(cpu_util(view));
             s.nr_running += view.nr_running;
+            s.h_nr_running += view.h_nr_running;
             if view.nr_running == 0 && view.curr_is_idle != 0 && view.wakeup_pending == 0 {
                 s.idle_cpus += 1;
             } else if !local && domain.flags & domain_flag::ASYM != 0 {

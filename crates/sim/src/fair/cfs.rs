@@ -36,14 +36,9 @@ impl Sim<'_> {
     }
 
     pub(super) fn update_min_vruntime(&mut self, cpu: usize) {
+        let curr = self.fair_curr(cpu);
         let c = &mut self.cpus[cpu];
-        let running = self
-            .tasks
-            .get(c.curr as usize)
-            .filter(|_| {
-                self.views[c.curr as usize].flags & alight_policy::abi::task_flag::ON_RQ != 0
-            })
-            .map(|t| t.vruntime);
+        let running = self.tasks.get(curr as usize).map(|t| t.vruntime);
         let least = match (running, c.fair.first_key()) {
             (Some(a), Some(b)) => Some(if before(a, b) { a } else { b }),
             (a, b) => a.or(b),
@@ -91,6 +86,9 @@ impl Sim<'_> {
         let Some(parent) = self.tasks.get(c.curr as usize) else {
             return debit;
         };
+        if self.curr_is_rt(cpu) {
+            return debit;
+        }
         let behind = parent.vruntime.wrapping_sub(c.min_vruntime);
         if before(debit, behind) { behind } else { debit }
     }

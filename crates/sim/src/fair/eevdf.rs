@@ -431,7 +431,7 @@ impl Sim<'_> {
         let queued = |&task: &u32| {
             let view = &self.views[task as usize];
             let here = self.tasks[task as usize].cpu as usize == cpu;
-            here && view.flags & task_flag::ON_RQ != 0 && task != curr
+            here && view.flags & task_flag::ON_RQ != 0 && task != curr && !self.is_rt(task)
         };
         let (mut sum, mut weight) = (0i128, 0i64);
         for task in (0..self.tasks.len() as u32).filter(queued) {

@@ -40,7 +40,7 @@ impl Sim<'_> {
 
     #[inline]
     fn curr_is_fair(&self, cpu: usize) -> bool {
-        self.cpus[cpu].curr != NONE
+        self.cpus[cpu].curr != NONE && !self.curr_is_rt(cpu)
     }
 
     /// The current task if it is a fair one that counts on the queue, else [`NONE`].
@@ -70,8 +70,11 @@ impl Sim<'_> {
         }
     }
 
-    /// Charges the current task the time it ran (`update_curr`).
+    /// Charges the current task, if it is a fair one, the time it ran (`update_curr`).
     pub fn update_curr(&mut self, cpu: usize) {
+        if self.curr_is_rt(cpu) {
+            return;
+        }
         let c = &mut self.cpus[cpu];
         let curr = c.curr;
         let Some(t) = self.tasks.get_mut(curr as usize) else {
@@ -237,15 +240,21 @@ impl Sim<'_> {
         self.clock(dst);
         self.update_curr(dst);
         self.trace_migrate(task, dst);
+        self.rejoin_fair(dst, task);
+        self.check_preempt(dst, task);
+    }
+
+    /// A task that left the fair queue of some CPU as it was joins that of `cpu`;
+    /// clocks are current.
+    pub fn rejoin_fair(&mut self, cpu: usize, task: u32) {
         match self.tunables.order {
             Order::Cfs => {
                 let t = &mut self.tasks[task as usize];
-                t.vruntime = t.vruntime.wrapping_add(self.cpus[dst].min_vruntime);
+                t.vruntime = t.vruntime.wrapping_add(self.cpus[cpu].min_vruntime);
             }
-            Order::Eevdf => self.place(dst, task, false),
+            Order::Eevdf => self.place(cpu, task, false),
         }
-        self.join(dst, task);
-        self.check_preempt(dst, task);
+        self.join(cpu, task);
     }
 
     /// Does `task`, just enqueued on `cpu`, preempt its current task?
@@ -259,6 +268,9 @@ impl Sim<'_> {
     }
 
     fn check_preempt_by(&mut self, cpu: usize, task: u32, new: bool) {
+        if self.classes.used && self.preempts_by_class(cpu, task) {
+            return;
+        }
         let c = &mut self.cpus[cpu];
         let curr = c.curr;
         if curr == NONE {

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! How long real-time tasks may run: 950 ms of each second and CPU
+//! (`sched_rt_runtime_us`, `sched_rt_period_us`). A CPU whose tasks used that up
+//! leaves them aside until the period ends.
+
+use crate::kernel::Throttle;
+use crate::state::Sim;
+
+/// `sysctl_sched_rt_period`, ns.
+const PERIOD: u64 = 1_000_000_000;
+/// `sysctl_sched_rt_runtime`, ns.
+pub(super) const RUNTIME: u64 = 950_000_000;
+
+/// The period's timer (`struct rt_bandwidth`).
+#[derive(Debug, Default)]
+pub(super) struct Bandwidth {
+    active: bool,
+    /// When it expires next.
+    at: u64,
+}
+
+impl Sim<'_> {
+    /// A task joined on `cpu`: periods go by as long as there are such
+    /// (`start_rt_bandwidth`). The timer runs on the CPU of the first one.
+    pub(super) fn start_bandwidth(&mut self, cpu: usize) {
+        if self.classes.bandwidth.active || self.kernel.rt.throttle == Throttle::None {
+            return;
+        }
+        self.classes.bandwidth.active = true;
+        self.period_in(cpu, self.now + PERIOD);
+    }
+
+    fn period_in(&mut self, cpu: usize, at: u64) {
+        self.classes.bandwidth.at = at;
+        let timer = self.tasks.len() as u32;
+        self.cpus[cpu].timers.insert(&mut self.nodes, timer, at);
+        if self.cpus[cpu].phase != crate::state::Phase::Waking {
+            self.queue.advance(cpu, at);
+        }
+    }
+
+    /// A period ends (`do_sched_rt_period_timer`): what ran in it is forgiven as
+    /// far as the limit goes, and who is below it again may run.
+    pub fn rt_period(&mut self, by: usize) {
+        let mut idle = true;
+        let periods = (self.now - self.classes.bandwidth.at) / PERIOD + 1;
+        for cpu in 0..self.cpus.len() {
+            if self.classes.cpus[cpu].throttled {
+                self.borrow_runtime(cpu);
+            }
+            let q = &mut self.classes.cpus[cpu];
+            q.time -= q.time.min(periods * q.runtime);
+            idle &= q.time == 0 && q.nr == 0;
+            if q.throttled && q.time < q.runtime {
+                q.throttled = false;
+                self.unthrottled(by, cpu);
+            }
+        }
+        if idle {
+            self.classes.bandwidth.active = false;
+        } else {
+            self.period_in(by, self.classes.bandwidth.at + periods * PERIOD);
+        }
+    }
+
+    /// `sched_rt_rq_enqueue`.
+    fn unthrottled(&mut self, by: usize, cpu: usize) {
+        self.clock(cpu);
+        self.count_rt(cpu);
+        if self.highest_prio(cpu) < self.prio(self.cpus[cpu].curr) {
+            self.cpus[cpu].need_resched = true;
+            self.kick(by, cpu);
+        }
+    }
+
+    /// Books `delta` ns; true if the class has to leave the CPU
+    /// (`sched_rt_runtime_exceeded`).
+    pub(super) fn charge_bandwidth(&mut self, cpu: usize, delta: u64) -> bool {
+        if self.kernel.rt.throttle == Throttle::None {
+            return false;
+        }
+        let q = &mut self.classes.cpus[cpu];
+        q.time += delta;
+        if q.throttled {
+            return true;
+        }
+        if q.runtime >= PERIOD || q.time <= q.runtime {
+            return false;
+        }
+        self.borrow_runtime(cpu);
+        let q = &mut self.classes.cpus[cpu];
+        if q.time <= q.runtime {
+            return false;
+        }
+        q.throttled = true;
+        self.count_rt(cpu);
+        true
+    }
+
+    /// Takes what other CPUs have left of this period, each by a share
+    /// (`do_balance_runtime`, RT_RUNTIME_SHARE). It is never given back.
+    fn borrow_runtime(&mut self, cpu: usize) {
+        let nr = self.cpus.len();
+        let q = &self.classes.cpus[cpu];
+        if self.kernel.rt.throttle != Throttle::Shared || q.time <= q.runtime {
+            return;
+        }
+        for other in (0..nr).filter(|&other| other != cpu) {
+            let room = PERIOD - self.classes.cpus[cpu].runtime;
+            let from = &mut self.classes.cpus[other];
+            let share = from.runtime.saturating_sub(from.time) / nr as u64;
+            let taken = share.min(room);
+            from.runtime -= taken;
+            self.classes.cpus[cpu].runtime += taken;
+            if taken == room {
+                break;
+            }
+        }
+    }
+}

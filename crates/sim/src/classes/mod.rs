@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The real-time class, which goes before the fair one: SCHED_FIFO and SCHED_RR.
+//!
+//! Rules of kernel/sched/rt.c and cpupri.c; the function behind each rule is
+//! named at it, what differs between kernels is in [`crate::kernel`]. A file a
+//! mechanism:
+//!
+//! - this one: who belongs to the class, and a task that changes its class;
+//! - `rt`: the queue of a CPU: order, slices, who preempts whom;
+//! - `placement`: where a task wakes, and tasks that are pushed and pulled so
+//!   that the machine runs those of the highest priorities;
+//! - `bandwidth`: how long the class may run (`sched_rt_runtime_us`);
+//! - `signals`: time that the class takes, and what it leaves to fair tasks.
+//!
+//! A run without such tasks asks [`Classes::used`] and pays for nothing else.
+
+mod bandwidth;
+mod placement;
+mod rt;
+mod signals;
+#[cfg(test)]
+mod tests;
+
+use crate::build::{Attributes, Realtime};
+use crate::state::Sim;
+use crate::table::Table;
+use crate::timeline::NONE;
+use alight_policy::{Mask, pelt};
+
+/// `MAX_RT_PRIO`: what is below is a real-time priority, 0 the highest; all fair
+/// tasks, and CPUs without real-time tasks, are here.
+pub(crate) const FAIR: u8 = 100;
+
+/// A task, as the class keeps it.
+#[derive(Debug, Clone, Copy)]
+struct RtTask {
+    /// `p->prio`: 99 less the priority that was asked for; [`FAIR`] in the fair class.
+    prio: u8,
+    /// SCHED_RR.
+    round_robin: bool,
+    /// Lower clamp of utilization: what was asked for, else the top
+    /// (`sysctl_sched_uclamp_util_min_rt_default`).
+    clamp_min: u32,
+    /// Ticks left of its slice (`rt.time_slice`).
+    slice: u32,
+    /// When it last stopped running and stayed queued, as a number that grows:
+    /// order of those of one priority that may be pushed (`pushable_tasks`).
+    turn: u64,
+    /// Time of its fair signals while it is not in that class.
+    pelt_last: u64,
+}
+
+/// The class in a run.
+#[derive(Debug)]
+pub(crate) struct Classes {
+    /// Some task may be in the class: else nothing here is looked at.
+    pub used: bool,
+    tasks: Table<RtTask>,
+    cpus: Table<rt::RtQueue>,
+    /// CPUs with a task of the class, running or queued.
+    busy: Mask,
+    turns: u64,
+    /// Words of a mask in use.
+    words: usize,
+    /// Slice of SCHED_RR, ticks.
+    slice: u32,
+    bandwidth: bandwidth::Bandwidth,
+    round: placement::Round,
+}
+
+impl Classes {
+    /// For tasks with these attributes of their own; `later`: what they may change to.
+    pub fn new(own: &[Attributes], later: &[Attributes], cpus: usize, hz: u64) -> Self {
+        let used = own.iter().chain(later).any(|a| a.realtime.is_some());
+        let slice = rt::slice_ticks(hz);
+        let task = |a: &Attributes| RtTask {
+            prio: a.realtime.map_or(FAIR, |rt| rt.prio),
+            round_robin: a.realtime.is_some_and(|rt| rt.round_robin),
+            clamp_min: a.uclamp_min.unwrap_or(1024),
+            slice,
+            turn: 0,
+            pelt_last: 0,
+        };
+        let nr = if used { cpus } else { 0 };
+        Classes {
+            used,
+            tasks: own.iter().filter(|_| used).map(task).collect(),
+            cpus: (0..nr).map(|_| rt::RtQueue::default()).collect(),
+            busy: Mask::EMPTY,
+            turns: 0,
+            words: cpus.div_ceil(64),
+            slice,
+            bandwidth: Default::default(),
+            round: Default::default(),
+        }
+    }
+
+    /// Timers of its own that the class needs.
+    pub fn timers(&self) -> usize {
+        usize::from(self.used)
+    }
+}
+
+impl Sim<'_> {
+    /// `p->prio` of a task or, for [`NONE`], of an idle one.
+    #[inline]
+    fn prio(&self, task: u32) -> u8 {
+        match self.classes.tasks.get(task as usize) {
+            Some(t) => t.prio,
+            None => FAIR,
+        }
+    }
+
+    /// Is `task` in the real-time class?
+    #[inline]
+    pub fn is_rt(&self, task: u32) -> bool {
+        self.classes.used && self.prio(task) != FAIR
+    }
+
+    /// Is the current task of `cpu` in the real-time class?
+    #[inline]
+    pub fn curr_is_rt(&self, cpu: usize) -> bool {
+        self.classes.used && self.prio(self.cpus[cpu].curr) != FAIR
+    }
+
+    /// Priority of a task in traces; `None` in the fair class.
+    pub fn rt_prio(&self, task: u32) -> Option<i32> {
+        self.is_rt(task).then(|| i32::from(self.prio(task)))
+    }
+
+    /// A task asks for a lower clamp.
+    pub fn set_clamp(&mut self, task: usize, clamp_min: Option<u32>) {
+        if self.classes.used
+            && let Some(clamp) = clamp_min
+        {
+            self.classes.tasks[task].clamp_min = clamp;
+        }
+    }
+
+    /// The current task of `cpu` goes to the fair class, to the real-time one or
+    /// to another priority there (`__sched_setscheduler`): it leaves its queue as
+    /// it is and joins as it will be, and goes on unless another goes before it.
+    pub fn change_class(&mut self, cpu: usize, task: u32, to: Option<Realtime>) {
+        let old = self.prio(task);
+        let new = to.map_or(FAIR, |rt| rt.prio);
+        self.clock(cpu);
+        match old {
+            FAIR => self.leave_fair(cpu, task),
+            _ => {
+                self.put_prev_rt(cpu, task);
+                self.dequeue_rt(cpu, task);
+            }
+        }
+        self.cpus[cpu].curr = NONE;
+        let t = &mut self.classes.tasks[task as usize];
+        t.prio = new;
+        t.round_robin = to.is_some_and(|rt| rt.round_robin);
+        if new == FAIR {
+            self.join_fair(cpu, task);
+            self.cpus[cpu].need_resched = true;
+        } else {
+            // One that steps down stays before those that wait at its new level.
+            self.enqueue_rt(cpu, task, old < new);
+            self.set_current_rt(cpu, task);
+            if old == FAIR && self.kernel.rt.change_settles_signal {
+                self.rt_signal(cpu, false);
+            }
+        }
+        if old < new {
+            self.pull_rt(cpu);
+        }
+        if self.highest_prio(cpu) < new {
+            self.cpus[cpu].need_resched = true;
+        }
+    }
+
+    fn leave_fair(&mut self, cpu: usize, task: u32) {
+        self.update_curr(cpu);
+        self.put_prev(cpu);
+        self.cpus[cpu].curr = NONE;
+        let last = self.views[task as usize].pelt.last;
+        self.detach_task(cpu, task);
+        self.classes.tasks[task as usize].pelt_last = last;
+    }
+
+    /// Its signals decayed while they were not looked at (ATTACH_AGE_LOAD).
+    fn join_fair(&mut self, cpu: usize, task: u32) {
+        let last = std::mem::take(&mut self.classes.tasks[task as usize].pelt_last);
+        let rq = &self.core.cpus[cpu];
+        let view = &mut self.views[task as usize];
+        if last != 0 {
+            view.pelt.last = last;
+            pelt::accumulate(&mut view.pelt, rq.clock_pelt - rq.lost_idle, 0, 0, 0);
+            pelt::average(&mut view.pelt, u64::from(view.weight));
+            view.pelt.last = 0;
+        }
+        self.rejoin_fair(cpu, task);
+        self.set_next(cpu, task);
+    }
+
+    /// What is wrong with the class on `cpu`, whose current task is among `queued`.
+    pub fn rt_check(&self, cpu: usize) -> Option<String> {
+        let q = &self.classes.cpus[cpu];
+        let (view, curr) = (&self.core.cpus[cpu], self.cpus[cpu].curr);
+        let mut found = 0;
+        for (prio, list) in q.lists.iter().enumerate() {
+            let mut task = list.head;
+            if (task != NONE) != (q.active >> prio & 1 != 0) {
+                return Some(format!("CPU {cpu}: the map of priority {prio} is wrong"));
+            }
+            while task != NONE {
+                let t = &self.tasks[task as usize];
+                if t.cpu as usize != cpu || usize::from(self.prio(task)) != prio {
+                    return Some(format!("CPU {cpu}: task {task} is in the wrong list"));
+                }
+                found += 1;
+                task = t.list_next;
+            }
+        }
+        let counted = if q.throttled { 0 } else { q.nr };
+        if found != q.nr || q.counted != counted || u32::from(view.rt_nr_running) != counted {
+            return Some(format!(
+                "CPU {cpu} lists {found} real-time tasks of {}, counts {} and {}",
+                q.nr, q.counted, view.rt_nr_running
+            ));
+        }
+        if self.classes.busy.contains(cpu as u32) != (q.nr != 0) {
+            return Some(format!("CPU {cpu}: the set of real-time CPUs is wrong"));
+        }
+        let waits = !q.throttled && self.highest_prio(cpu) < self.prio(curr);
+        if waits && curr != NONE && !self.cpus[cpu].need_resched {
+            return Some(format!("CPU {cpu}: task {curr} holds back a higher one"));
+        }
+        None
+    }
+
+    /// Real-time tasks of `cpu`: queued, and of them counted as running.
+    pub fn rt_counts(&self, cpu: usize) -> (u32, u32) {
+        match self.classes.used {
+            true => (self.classes.cpus[cpu].nr, self.classes.cpus[cpu].counted),
+            false => (0, 0),
+        }
+    }
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! A CPU's real-time queue: a list a priority. The current task stays at the
+//! head of its list.
+
+use super::{FAIR, RtTask};
+use crate::state::{List, Sim};
+use crate::timeline::NONE;
+use alight_policy::abi::{Pelt, task_flag};
+use alight_policy::rq;
+
+/// Levels of priority.
+const LEVELS: usize = FAIR as usize;
+
+/// Slice of SCHED_RR in ticks (`RR_TIMESLICE`: 100 ms).
+pub(super) fn slice_ticks(hz: u64) -> u32 {
+    (hz / 10).max(1) as u32
+}
+
+/// The real-time tasks of a CPU (`struct rt_rq`).
+#[derive(Debug, Clone)]
+pub(super) struct RtQueue {
+    pub lists: Box<[List; LEVELS]>,
+    /// Levels with tasks.
+    pub active: u128,
+    pub nr: u32,
+    /// How many of them `nr_running` of the CPU contains: all, none while throttled.
+    pub counted: u32,
+    pub throttled: bool,
+    /// An IPI asks it to push.
+    pub push_asked: bool,
+    /// Last CPU that a search from here came to (`distribute_cpu_mask_prev`).
+    pub spread: u32,
+    /// Time run in this period (`rt_time`), and the limit (`rt_runtime`), ns.
+    pub time: u64,
+    pub runtime: u64,
+    /// Its utilization (`rq->avg_rt`).
+    pub avg: Pelt,
+    /// The same before 4.19: time run, halved every half second, and when last (`rt_avg`, `age_stamp`).
+    pub window: u64,
+    pub window_at: u64,
+}
+
+impl Default for RtQueue {
+    fn default() -> Self {
+        RtQueue {
+            lists: Box::new([List::default(); LEVELS]),
+            active: 0,
+            nr: 0,
+            counted: 0,
+            throttled: false,
+            push_asked: false,
+            spread: 0,
+            time: 0,
+            runtime: super::bandwidth::RUNTIME,
+            avg: Pelt::default(),
+            window: 0,
+            window_at: 0,
+        }
+    }
+}
+
+impl RtQueue {
+    /// `highest_prio.curr`.
+    #[inline]
+    pub fn highest(&self) -> u8 {
+        self.active.trailing_zeros().min(u32::from(FAIR)) as u8
+    }
+}
+
+impl Sim<'_> {
+    /// Highest priority of the tasks of `cpu`, [`FAIR`] without such tasks.
+    #[inline]
+    pub(super) fn highest_prio(&self, cpu: usize) -> u8 {
+        self.classes.cpus[cpu].highest()
+    }
+
+    /// A task joins the queue of `cpu` (`enqueue_task_rt`).
+    pub fn enqueue_rt(&mut self, cpu: usize, task: u32, at_head: bool) {
+        self.clock(cpu);
+        let prio = self.prio(task);
+        let q = &mut self.classes.cpus[cpu];
+        let list = &mut q.lists[usize::from(prio)];
+        if at_head {
+            Self::list_push_front(&mut self.tasks, list, task);
+        } else {
+            Self::list_push_back(&mut self.tasks, list, task);
+        }
+        q.active |= 1 << prio;
+        q.nr += 1;
+        self.classes.busy.insert(cpu as u32);
+        self.next_turn(task);
+        self.views[task as usize].prev_cpu = cpu as u32;
+        self.views[task as usize].flags |= task_flag::ON_RQ;
+        self.tasks[task as usize].cpu = cpu as u32;
+        self.start_bandwidth(cpu);
+        self.count_rt(cpu);
+    }
+
+    /// A new task joins the queue of `cpu` (`wake_up_new_task`); its fair signals
+    /// count from now on.
+    pub fn enqueue_rt_new(&mut self, cpu: usize, task: u32) {
+        self.clock(cpu);
+        let rq = &self.core.cpus[cpu];
+        rq::init_util(&self.core.params, rq, &mut self.views[task as usize]);
+        self.classes.tasks[task as usize].pelt_last = rq.clock_pelt - rq.lost_idle;
+        self.enqueue_rt(cpu, task, false);
+    }
+
+    /// A task leaves the queue of `cpu`; its run has been charged.
+    pub fn dequeue_rt(&mut self, cpu: usize, task: u32) {
+        let prio = usize::from(self.prio(task));
+        let q = &mut self.classes.cpus[cpu];
+        Self::list_remove(&mut self.tasks, &mut q.lists[prio], task);
+        if q.lists[prio].head == NONE {
+            q.active &= !(1 << prio);
+        }
+        q.nr -= 1;
+        self.classes.busy.assign(cpu as u32, q.nr != 0);
+        self.views[task as usize].flags &= !task_flag::ON_RQ;
+        self.count_rt(cpu);
+    }
+
+    /// The current task of `cpu` goes to sleep or dies.
+    pub fn dequeue_current_rt(&mut self, cpu: usize) {
+        self.clock(cpu);
+        self.update_curr_rt(cpu);
+        self.dequeue_rt(cpu, self.cpus[cpu].curr);
+    }
+
+    /// Brings the CPU's number of tasks up to date (`enqueue_top_rt_rq`, `dequeue_top_rt_rq`).
+    pub(super) fn count_rt(&mut self, cpu: usize) {
+        let q = &mut self.classes.cpus[cpu];
+        let count = if q.throttled { 0 } else { q.nr };
+        let was = std::mem::replace(&mut q.counted, count);
+        let view = &mut self.core.cpus[cpu];
+        view.nr_running = view.nr_running - was + count;
+        view.rt_nr_running = count as u16;
+        self.overloaded.assign(cpu as u32, view.nr_running >= 2);
+        self.rq_changed(cpu);
+        if !self.classes.cpus[cpu].throttled {
+            self.cpufreq_update(cpu);
+        }
+    }
+
+    /// It waits behind those of its priority that may be pushed already.
+    fn next_turn(&mut self, task: u32) {
+        self.classes.turns += 1;
+        self.classes.tasks[task as usize].turn = self.classes.turns;
+    }
+
+    /// Charges the current task, a real-time one, the time it ran (`update_curr_rt`).
+    pub fn update_curr_rt(&mut self, cpu: usize) {
+        let c = &mut self.cpus[cpu];
+        let delta = self.now - c.exec_start;
+        if delta == 0 {
+            return;
+        }
+        c.exec_start = self.now;
+        c.stats.busy_ns += delta;
+        let t = &mut self.tasks[c.curr as usize];
+        t.last_run = self.now;
+        t.sum_exec += delta;
+        self.rt_window(cpu, delta);
+        if self.charge_bandwidth(cpu, delta) {
+            self.cpus[cpu].need_resched = true;
+        }
+    }
+
+    /// The task of this class to run next, or [`NONE`] (`pick_next_task_rt`).
+    #[inline]
+    fn pick_rt(&self, cpu: usize) -> u32 {
+        let q = &self.classes.cpus[cpu];
+        match q.counted {
+            0 => NONE,
+            _ => q.lists[usize::from(q.highest())].head,
+        }
+    }
+
+    /// The task to run next, or [`NONE`]; `stays`: the current one is still
+    /// runnable. A real-time task that leaves makes room for one from elsewhere.
+    pub fn pick_class(&mut self, cpu: usize, stays: bool) -> u32 {
+        let was_rt = self.curr_is_rt(cpu);
+        if was_rt {
+            self.update_curr_rt(cpu);
+            if !stays {
+                self.pull_rt(cpu);
+            }
+        }
+        match self.pick_rt(cpu) {
+            NONE => self.pick_fair(cpu, stays && !was_rt),
+            task => task,
+        }
+    }
+
+    /// `task` becomes current (`set_next_task_rt`).
+    pub fn set_next_rt(&mut self, cpu: usize, task: u32) {
+        self.set_current_rt(cpu, task);
+        self.rt_signal(cpu, false);
+    }
+
+    pub(super) fn set_current_rt(&mut self, cpu: usize, task: u32) {
+        let c = &mut self.cpus[cpu];
+        c.curr = task;
+        c.exec_start = self.now;
+        self.tasks[task as usize].last_run = self.now;
+    }
+
+    /// The current task stops running (`put_prev_task_rt`); if it stays it goes
+    /// on first among those of its priority.
+    pub fn put_prev_rt(&mut self, cpu: usize, task: u32) {
+        self.update_curr_rt(cpu);
+        self.rt_signal(cpu, true);
+        self.next_turn(task);
+    }
+
+    /// A tick on a real-time task (`task_tick_rt`).
+    pub fn tick_rt(&mut self, cpu: usize) {
+        self.update_curr_rt(cpu);
+        self.rt_signal(cpu, true);
+        let task = self.cpus[cpu].curr;
+        let slice = self.classes.slice;
+        let RtTask {
+            round_robin,
+            slice: left,
+            prio,
+            ..
+        } = &mut self.classes.tasks[task as usize];
+        if !*round_robin {
+            return;
+        }
+        *left -= 1;
+        if *left != 0 {
+            return;
+        }
+        *left = slice;
+        let list = &self.classes.cpus[cpu].lists[usize::from(*prio)];
+        if list.head != list.tail {
+            self.requeue_rt(cpu, task, false);
+            self.cpus[cpu].need_resched = true;
+        }
+    }
+
+    /// `requeue_task_rt`.
+    fn requeue_rt(&mut self, cpu: usize, task: u32, at_head: bool) {
+        let prio = usize::from(self.prio(task));
+        let list = &mut self.classes.cpus[cpu].lists[prio];
+        Self::list_remove(&mut self.tasks, list, task);
+        if at_head {
+            Self::list_push_front(&mut self.tasks, list, task);
+        } else {
+            Self::list_push_back(&mut self.tasks, list, task);
+        }
+    }
+
+    /// `sched_yield` of the current task (`yield_task_rt`).
+    pub fn yield_rt(&mut self, cpu: usize) {
+        self.requeue_rt(cpu, self.cpus[cpu].curr, false);
+    }
+
+    /// Does `task`, just enqueued on `cpu`, preempt its current task by class or
+    /// priority? True if that is decided, false between two fair tasks
+    /// (`check_preempt_curr`, `check_preempt_curr_rt`).
+    pub fn preempts_by_class(&mut self, cpu: usize, task: u32) -> bool {
+        let curr = self.cpus[cpu].curr;
+        let (wakee, running) = (self.prio(task), self.prio(curr));
+        if curr == NONE || wakee == FAIR && running == FAIR {
+            return false;
+        }
+        if wakee < running {
+            self.cpus[cpu].need_resched = true;
+        } else if wakee == running && !self.cpus[cpu].need_resched {
+            self.make_way(cpu, curr, task);
+        }
+        true
+    }
+
+    /// `task` has the priority of the current one: that gives way if it can run
+    /// elsewhere and `task` can not (`check_preempt_equal_prio`).
+    fn make_way(&mut self, cpu: usize, curr: u32, task: u32) {
+        let movable = |sim: &Self, task: u32| {
+            sim.views[task as usize].nr_allowed > 1 && sim.has_lower_cpu(task)
+        };
+        if movable(self, curr) && !movable(self, task) {
+            self.requeue_rt(cpu, task, true);
+            self.cpus[cpu].need_resched = true;
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Time that real-time tasks take, averaged, and the capacity that they leave
+//! to fair tasks.
+
+use crate::kernel::RtSignal;
+use crate::state::Sim;
+use alight_policy::pelt;
+
+/// Half of `sysctl_sched_time_avg`: the average of old halves this often, ns.
+const WINDOW: u64 = 500_000_000;
+/// Sum of a signal at which an idle CPU counts as having been busy all along
+/// (`update_idle_rq_clock_pelt`).
+const ALWAYS_BUSY: u64 = ((47742 - 1024) << 10) - 47742;
+
+impl Sim<'_> {
+    /// Brings `avg_rt` up to date; `running`: a real-time task was current
+    /// (`update_rt_rq_load_avg`). True if it may have changed.
+    pub(super) fn rt_signal(&mut self, cpu: usize, running: bool) -> bool {
+        if self.kernel.rt.signal != RtSignal::Pelt {
+            return false;
+        }
+        let view = &mut self.core.cpus[cpu];
+        let avg = &mut self.classes.cpus[cpu].avg;
+        let (now, r) = (view.clock_pelt - view.lost_idle, u64::from(running));
+        let changed = pelt::accumulate(avg, now, r, r, r);
+        if changed {
+            pelt::average(avg, 1);
+            view.rt_util = avg.util_avg as u16;
+        }
+        changed
+    }
+
+    /// The same with the blocked load of `cpu` (`__update_blocked_others`); true
+    /// if it changed.
+    pub fn rt_refresh(&mut self, cpu: usize) -> bool {
+        self.rt_signal(cpu, self.curr_is_rt(cpu))
+    }
+
+    /// The average of kernels before 4.19 (`sched_rt_avg_update`).
+    pub(super) fn rt_window(&mut self, cpu: usize, delta: u64) {
+        if self.kernel.rt.signal == RtSignal::Window {
+            self.age_window(cpu);
+            self.classes.cpus[cpu].window += delta;
+        }
+    }
+
+    /// `sched_avg_update`.
+    fn age_window(&mut self, cpu: usize) {
+        let now = self.core.cpus[cpu].clock;
+        let q = &mut self.classes.cpus[cpu];
+        while now - q.window_at > WINDOW {
+            q.window_at += WINDOW;
+            q.window /= 2;
+        }
+    }
+
+    /// What is left of the capacity of `cpu` for fair tasks (`scale_rt_capacity`).
+    pub fn scale_rt_capacity(&mut self, cpu: usize) {
+        let max = u64::from(self.core.cpus[cpu].capacity_orig);
+        let left = match self.kernel.rt.signal {
+            RtSignal::Pelt => {
+                let view = &self.core.cpus[cpu];
+                max.saturating_sub(u64::from(view.rt_util) + u64::from(view.dl_util))
+            }
+            // `scale_rt_power`
+            RtSignal::Window => {
+                self.age_window(cpu);
+                let q = &self.classes.cpus[cpu];
+                let total = WINDOW + self.core.cpus[cpu].clock - q.window_at;
+                max * (total.saturating_sub(q.window) / (total >> 10)) >> 10
+            }
+        };
+        self.core.cpus[cpu].capacity = left.max(1) as u32;
+    }
+
+    /// `cpu` goes idle: if both classes together kept it busy all along, the time
+    /// by which its slow clock is behind was not idle time.
+    pub fn rt_clock_idle(&mut self, cpu: usize) {
+        let view = &mut self.core.cpus[cpu];
+        let fair = u64::from(view.cfs.util_sum);
+        let all = fair + u64::from(self.classes.cpus[cpu].avg.util_sum);
+        if fair < ALWAYS_BUSY && all >= ALWAYS_BUSY {
+            view.lost_idle += view.clock - view.clock_pelt;
+        }
+    }
+}

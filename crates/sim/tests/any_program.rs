@@ -75,7 +75,7 @@ fn plain() -> impl Strategy<Value = Op> {
             origin: TimerOrigin::FirstUse,
             histogram: Some(0),
         }),
-        1 => (0..4u32).prop_map(|attributes| Op::SetAttributes { attributes }),
+        1 => (0..6u32).prop_map(|attributes| Op::SetAttributes { attributes }),
         1 => Just(Op::Unlock { mutex: 3 }),
         1 => Just(Op::Signal { condition: 0 }),
     ]
@@ -112,7 +112,13 @@ fn clamps() -> impl Strategy<Value = Vec<Clamps>> {
 }
 
 /// The tasks' programs in one workload; each handover has a resource of its own.
-fn compile(tasks: &[Vec<Step>], niceness: &[i32], clamps: &[Clamps]) -> Workload {
+/// `realtime`: priority of those that start in that class; empty: nobody ever is in it.
+fn compile(
+    tasks: &[Vec<Step>],
+    niceness: &[i32],
+    clamps: &[Clamps],
+    realtime: &[Option<u32>],
+) -> Workload {
     let mut programs: Vec<Vec<Op>> = vec![vec![]; tasks.len()];
     let mut takes: Vec<Vec<Op>> = vec![vec![]; tasks.len()];
     let mut channels = vec![];
@@ -194,7 +200,36 @@ fn compile(tasks: &[Vec<Step>], niceness: &[i32], clamps: &[Clamps]) -> Workload
             uclamp_min: Some(200),
             ..some()
         },
+        Attributes {
+            policy: Some(Policy::Normal),
+            ..some()
+        },
+        Attributes {
+            policy: Some(Policy::Normal),
+            nice: Some(-5),
+            ..some()
+        },
     ];
+    let of = |policy, priority| Attributes {
+        policy: Some(policy),
+        rt_priority: Some(priority),
+        ..some()
+    };
+    if !realtime.is_empty() {
+        workload.attributes[4] = of(Policy::Fifo, 20);
+        workload.attributes[5] = of(Policy::RoundRobin, 20);
+    }
+    for (task, priority) in workload.tasks.iter_mut().zip(realtime) {
+        if let Some(priority) = *priority {
+            let policy = match priority % 2 {
+                0 => Policy::Fifo,
+                _ => Policy::RoundRobin,
+            };
+            task.attributes.policy = Some(policy);
+            task.attributes.rt_priority = Some(priority);
+            task.attributes.nice = None;
+        }
+    }
     for (task, nice) in workload.tasks.iter_mut().zip(niceness) {
         task.attributes.nice = Some(*nice);
     }
@@ -212,12 +247,16 @@ proptest! {
         tasks in prop::collection::vec(prop::collection::vec(step(), 0..6), 1..24),
         niceness in prop::collection::vec(-20..20i32, 24),
         clamps in clamps(),
+        realtime in prop_oneof![
+            Just(vec![]),
+            prop::collection::vec(prop::option::weighted(0.4, 18..23u32), 24),
+        ],
         on in prop::sample::select(&MACHINES[..]),
         scheduler in prop::sample::select(&SCHEDULERS[..]),
         seed in any::<u64>(),
     ) {
         let machine = machine(on);
-        let workloads = [compile(&tasks, &niceness, &clamps)];
+        let workloads = [compile(&tasks, &niceness, &clamps, &realtime)];
         let run = Run { scheduler, seed, ..Run::new(&machine, &workloads) };
         let outcome = run.go();
         prop_assert!(outcome.is_ok(), "{on}, {scheduler}: {}", outcome.unwrap_err());

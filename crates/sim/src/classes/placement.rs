@@ -40,12 +40,21 @@ impl Sim<'_> {
         target
     }
 
-    /// `select_task_rq`, `select_task_rq_rt`.
+    /// `select_task_rq`.
     pub fn select_rt(&mut self, by: usize, task: u32) -> usize {
         let prev = self.views[task as usize].prev_cpu as usize;
-        if self.views[task as usize].nr_allowed == 1 || !self.allowed(task, prev) {
-            return self.some_allowed(prev, task);
+        let target = match self.views[task as usize].nr_allowed {
+            1 => prev,
+            _ => self.target_of(by, prev, task),
+        };
+        match self.allowed(task, target) {
+            true => target,
+            false => self.some_allowed(prev, task),
         }
+    }
+
+    /// `select_task_rq_rt`.
+    fn target_of(&mut self, by: usize, prev: usize, task: u32) -> usize {
         let curr = self.cpus[prev].curr;
         let blocked = self.is_rt(curr)
             && (self.views[curr as usize].nr_allowed < 2 || self.prio(curr) <= self.prio(task));

@@ -208,9 +208,7 @@ impl Sim<'_> {
         let life = self.tasks[prev as usize].life;
         if self.is_rt(prev) {
             self.put_prev_rt(cpu, prev);
-        } else if stays {
-            self.put_prev(cpu);
-        } else if self.is_delayed(prev) {
+        } else if stays || self.is_delayed(prev) {
             self.put_prev(cpu);
         }
         if stays && !yielded {

@@ -67,7 +67,7 @@ impl Sim<'_> {
                 self.age_window(cpu);
                 let q = &self.classes.cpus[cpu];
                 let total = WINDOW + self.core.cpus[cpu].clock - q.window_at;
-                max * (total.saturating_sub(q.window) / (total >> 10)) >> 10
+                (max * (total.saturating_sub(q.window) / (total >> 10))) >> 10
             }
         };
         self.core.cpus[cpu].capacity = left.max(1) as u32;

@@ -5,7 +5,7 @@
 use crate::api::{Error, Scenario};
 use crate::balance::Nohz;
 use crate::channel::Channel;
-use crate::classes::Classes;
+use crate::classes::{Classes, default_clamp};
 use crate::cost::{CpuCosts, OpCost};
 use crate::fair::{self, Eevdf, Order, Tunables};
 use crate::instruments::Instruments;
@@ -394,7 +394,9 @@ impl<'a> Builder<'a> {
                 class,
                 prev_cpu: cpu,
                 nr_allowed: mask.len(),
-                uclamp_min: attributes.uclamp_min.unwrap_or(0),
+                uclamp_min: attributes
+                    .uclamp_min
+                    .unwrap_or(default_clamp(attributes.realtime.is_some())),
                 uclamp_max: attributes.uclamp_max.unwrap_or(1024),
                 ..Default::default()
             });

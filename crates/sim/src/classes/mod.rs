@@ -38,9 +38,8 @@ struct RtTask {
     prio: u8,
     /// SCHED_RR.
     round_robin: bool,
-    /// Lower clamp of utilization: what was asked for, else the top
-    /// (`sysctl_sched_uclamp_util_min_rt_default`).
-    clamp_min: u32,
+    /// Lower clamp of utilization, if one was asked for.
+    clamp_min: Option<u32>,
     /// Ticks left of its slice (`rt.time_slice`).
     slice: u32,
     /// When it last stopped running and stayed queued, as a number that grows:
@@ -48,6 +47,11 @@ struct RtTask {
     turn: u64,
     /// Time of its fair signals while it is not in that class.
     pelt_last: u64,
+}
+
+/// Lower clamp of a task that asks for none (`sysctl_sched_uclamp_util_min_rt_default`).
+pub(crate) fn default_clamp(realtime: bool) -> u32 {
+    if realtime { 1024 } else { 0 }
 }
 
 /// The class in a run.
@@ -76,7 +80,7 @@ impl Classes {
         let task = |a: &Attributes| RtTask {
             prio: a.realtime.map_or(FAIR, |rt| rt.prio),
             round_robin: a.realtime.is_some_and(|rt| rt.round_robin),
-            clamp_min: a.uclamp_min.unwrap_or(1024),
+            clamp_min: a.uclamp_min,
             slice,
             turn: 0,
             pelt_last: 0,
@@ -130,10 +134,8 @@ impl Sim<'_> {
 
     /// A task asks for a lower clamp.
     pub fn set_clamp(&mut self, task: usize, clamp_min: Option<u32>) {
-        if self.classes.used
-            && let Some(clamp) = clamp_min
-        {
-            self.classes.tasks[task].clamp_min = clamp;
+        if self.classes.used && clamp_min.is_some() {
+            self.classes.tasks[task].clamp_min = clamp_min;
         }
     }
 
@@ -155,6 +157,8 @@ impl Sim<'_> {
         let t = &mut self.classes.tasks[task as usize];
         t.prio = new;
         t.round_robin = to.is_some_and(|rt| rt.round_robin);
+        let clamp = t.clamp_min.unwrap_or(default_clamp(to.is_some()));
+        self.views[task as usize].uclamp_min = clamp;
         if new == FAIR {
             self.join_fair(cpu, task);
             self.cpus[cpu].need_resched = true;

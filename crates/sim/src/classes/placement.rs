@@ -84,9 +84,8 @@ impl Sim<'_> {
         if !self.kernel.rt.fits_capacity || self.core.topology.asym == 0 {
             return true;
         }
-        let least = self.classes.tasks[task as usize].clamp_min;
-        let most = self.views[task as usize].uclamp_max;
-        self.core.cpus[cpu].capacity_orig >= least.min(most)
+        let task = &self.views[task as usize];
+        self.core.cpus[cpu].capacity_orig >= task.uclamp_min.min(task.uclamp_max)
     }
 
     /// Is there a CPU of lower priority than `task` (`cpupri_find`)?

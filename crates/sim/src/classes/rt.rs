@@ -77,6 +77,7 @@ impl Sim<'_> {
     /// A task joins the queue of `cpu` (`enqueue_task_rt`).
     pub fn enqueue_rt(&mut self, cpu: usize, task: u32, at_head: bool) {
         self.clock(cpu);
+        self.uclamp_join(cpu, task);
         let prio = self.prio(task);
         let q = &mut self.classes.cpus[cpu];
         let list = &mut q.lists[usize::from(prio)];
@@ -108,6 +109,7 @@ impl Sim<'_> {
 
     /// A task leaves the queue of `cpu`; its run has been charged.
     pub fn dequeue_rt(&mut self, cpu: usize, task: u32) {
+        self.uclamp_leave(cpu, task);
         let prio = usize::from(self.prio(task));
         let q = &mut self.classes.cpus[cpu];
         Self::list_remove(&mut self.tasks, &mut q.lists[prio], task);

@@ -327,3 +327,26 @@ fn a_movable_task_makes_way_for_a_pinned_equal() {
     assert_eq!(runs[0], [(0, 0), (5 * MS, 1)]);
     assert!(runs[0][1].0 - 5 * MS < 10 * US);
 }
+
+/// Without a clamp of its own a real-time task asks for the biggest CPUs, where
+/// CPUs differ and the kernel looks (from 5.6 on); with one, for what it says.
+#[test]
+fn tasks_fit_cpus() {
+    let mut machine = machine(2, 2);
+    machine.cpus[0].capacity_orig = 512;
+    for (base, clamp, expected) in [
+        ("linux-5.5", None, 0),
+        ("linux-6.1", None, 1),
+        ("linux-6.1", Some(500), 0),
+    ] {
+        let mut given = fifo(7, 0, &[run(1), sleep(9), run(1)]);
+        given.attributes.uclamp_min = clamp;
+        let mut record = Record::default();
+        let rules = (base, Governor::Performance);
+        begin_under(rules, &machine, &workload(&[given]), &mut record, |sim| {
+            sim.until(40 * MS);
+        });
+        let cpus: Vec<usize> = record.runs_of(0).iter().map(|&(_, cpu)| cpu).collect();
+        assert_eq!(cpus, [expected; 2], "{base} {clamp:?}");
+    }
+}

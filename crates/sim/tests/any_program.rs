@@ -227,7 +227,6 @@ fn compile(
             };
             task.attributes.policy = Some(policy);
             task.attributes.rt_priority = Some(priority);
-            task.attributes.nice = None;
         }
     }
     for (task, nice) in workload.tasks.iter_mut().zip(niceness) {

@@ -13,6 +13,7 @@ pub mod report;
 pub mod single;
 pub mod spread;
 pub mod stats;
+pub mod suite;
 pub mod tool;
 pub mod trace;
 

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What a placement costs by the energy model, and what the cheapest one would:
+//! LISA's `EnergyModel.estimate_from_cpu_util()` and `get_optimal_placements()`.
+//!
+//! Clocks and idle states are ideal: every clock stands at the lowest operating
+//! point that holds the busiest CPU of its domain, and what is idle takes nothing.
+
+use alight_machine::Machine;
+
+/// What of a CPU's capacity a placement may use, percent: above it the kernel
+/// calls the machine overutilized (`fits_capacity()`, 1280 / 1024).
+const USABLE_PERCENT: u32 = 80;
+
+/// CPUs of one clock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Domain {
+    /// Its CPUs.
+    pub cpus: Vec<usize>,
+    /// Capacity (0..=1024) and power of a busy CPU (uW), rising.
+    pub points: Vec<(u32, u64)>,
+}
+
+impl Domain {
+    /// Power of the domain in nW, its CPUs used so much (0..=1024 each).
+    fn power_nw(&self, utils: &[u32]) -> u64 {
+        let mine = || self.cpus.iter().map(|&cpu| utils[cpu]);
+        let busiest = mine().max().unwrap_or(0);
+        let enough = self.points.iter().find(|point| point.0 >= busiest);
+        let Some(&(capacity, uw)) = enough.or(self.points.last()) else {
+            return 0;
+        };
+        let sum: u64 = mine().map(u64::from).sum();
+        uw * 1000 * sum / u64::from(capacity.max(1))
+    }
+
+    fn usable(&self) -> u32 {
+        self.points.last().map_or(0, |top| top.0) * USABLE_PERCENT / 100
+    }
+}
+
+/// The domains of a machine, without the operating points that cost no less than
+/// a faster one: kernels skip them (EM_PERF_STATE_INEFFICIENT), and without them
+/// power never falls with use.
+pub fn domains(machine: &Machine) -> Vec<Domain> {
+    let of = |domain: &alight_machine::FreqDomain| {
+        let mut points: Vec<(u32, u64)> = Vec::new();
+        for opp in domain.opps.iter().rev() {
+            let cheaper = |&(capacity, uw): &(u32, u64)| {
+                opp.core_power_uw * u64::from(capacity) < uw * u64::from(opp.capacity)
+            };
+            if points.last().is_none_or(cheaper) {
+                points.push((opp.capacity, opp.core_power_uw));
+            }
+        }
+        points.reverse();
+        Domain {
+            cpus: domain.cpus.iter().collect(),
+            points,
+        }
+    };
+    machine.freq_domains.iter().map(of).collect()
+}
+
+/// Power in nW with the CPUs used so much.
+pub fn power_nw(domains: &[Domain], utils: &[u32]) -> u64 {
+    domains.iter().map(|domain| domain.power_nw(utils)).sum()
+}
+
+/// The least power in nW that tasks of these utilizations can have; `None` if
+/// every placement overutilizes some CPU.
+///
+/// Exact. Power never falls when a task is added, so that a branch that costs
+/// as much as the best known ends; CPUs of one clock that hold as much are the
+/// same choice, and so are tasks of one size.
+pub fn optimum_nw(domains: &[Domain], tasks: &[u32]) -> Option<u64> {
+    let cpus = domains.iter().flat_map(|domain| &domain.cpus).max()? + 1;
+    let mut sorted = tasks.to_vec();
+    sorted.sort_unstable_by(|a, b| b.cmp(a));
+    let mut search = Search {
+        domains,
+        utils: vec![0; cpus],
+        best: None,
+    };
+    search.place(&sorted);
+    search.best
+}
+
+struct Search<'a> {
+    domains: &'a [Domain],
+    utils: Vec<u32>,
+    best: Option<u64>,
+}
+
+impl Search<'_> {
+    fn place(&mut self, tasks: &[u32]) {
+        let power = power_nw(self.domains, &self.utils);
+        if self.best.is_some_and(|best| power >= best) {
+            return;
+        }
+        let Some((&task, rest)) = tasks.split_first() else {
+            self.best = Some(power);
+            return;
+        };
+        let domains = self.domains;
+        for domain in domains {
+            let mut tried = Vec::with_capacity(domain.cpus.len());
+            for &cpu in &domain.cpus {
+                let before = self.utils[cpu];
+                if tried.contains(&before) || before + task > domain.usable() {
+                    continue;
+                }
+                tried.push(before);
+                self.utils[cpu] += task;
+                self.place(rest);
+                self.utils[cpu] = before;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn big_little() -> Vec<Domain> {
+        let little = vec![(200, 50), (446, 200)];
+        let big = vec![(512, 500), (1024, 1600)];
+        vec![
+            Domain {
+                cpus: vec![0, 1, 2],
+                points: little,
+            },
+            Domain {
+                cpus: vec![3, 4],
+                points: big,
+            },
+        ]
+    }
+
+    /// Every task on every CPU.
+    fn brute_force(domains: &[Domain], tasks: &[u32]) -> Option<u64> {
+        let homes: Vec<(usize, u32)> = (domains.iter())
+            .flat_map(|domain| domain.cpus.iter().map(|&cpu| (cpu, domain.usable())))
+            .collect();
+        let placements = homes.len().pow(tasks.len() as u32);
+        let cost = |mut code: usize| {
+            let mut utils = vec![0; homes.len()];
+            for task in tasks {
+                utils[homes[code % homes.len()].0] += task;
+                code /= homes.len();
+            }
+            let fits = homes.iter().all(|&(cpu, usable)| utils[cpu] <= usable);
+            fits.then(|| power_nw(domains, &utils))
+        };
+        (0..placements).filter_map(cost).min()
+    }
+
+    #[test]
+    fn the_busiest_cpu_sets_the_clock_of_all() {
+        let domains = big_little();
+        // 100 of 200 at 50 uW.
+        assert_eq!(power_nw(&domains, &[100, 0, 0, 0, 0]), 25_000);
+        // 300 needs 446 at 200 uW, which the other CPU's 100 pays too.
+        assert_eq!(
+            power_nw(&domains, &[300, 100, 0, 0, 0]),
+            200_000 * 400 / 446
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_a_little_cpu_goes_to_a_big_one() {
+        // 357 is more than 80 % of 446, 356 is not.
+        assert_eq!(optimum_nw(&big_little(), &[357]), Some(500_000 * 357 / 512));
+        assert_eq!(optimum_nw(&big_little(), &[356]), Some(200_000 * 356 / 446));
+    }
+
+    #[test]
+    fn there_is_no_optimum_where_every_placement_is_overutilized() {
+        assert_eq!(optimum_nw(&big_little(), &[820]), None);
+        assert_eq!(optimum_nw(&big_little(), &[600, 600, 600]), None);
+    }
+
+    proptest! {
+        #[test]
+        fn nothing_is_cheaper_than_the_optimum(
+            tasks in prop::collection::vec(1u32..700, 0..5),
+            mut power in prop::collection::vec(1u64..2000, 4),
+        ) {
+            // A unit of work costs more at a faster point: domains() leaves no others.
+            power[..2].sort_unstable();
+            power[2..].sort_unstable();
+            let mut domains = big_little();
+            for (point, uw) in domains.iter_mut().flat_map(|d| &mut d.points).zip(power) {
+                point.1 = uw * u64::from(point.0);
+            }
+            prop_assert_eq!(optimum_nw(&domains, &tasks), brute_force(&domains, &tasks));
+        }
+    }
+}

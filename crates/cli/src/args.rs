@@ -75,8 +75,8 @@ Examples:
   alight record decisions -o run.alight -- sysbench threads run";
 
 const VERIFY_EXAMPLES: &str = "\
-Exit code 0 if all is equal (of decisions: 99.9 %), 1 if not, 2 if the recording is not usable
-as a whole.
+Exit code 0 if all is equal (of decisions under which no CPU changed: 99.9 %), 1 if not, 2 if
+the recording is not usable as a whole.
 
 Examples:
   alight verify pelt run.alight

@@ -287,7 +287,11 @@ mod tests {
 
     #[test]
     fn disagreements_come_first_with_their_figures() {
-        let directory = directory(&[("a.json", PELT), ("b-flat.json", DECISIONS), ("c.alight", "")]);
+        let directory = directory(&[
+            ("a.json", PELT),
+            ("b-flat.json", DECISIONS),
+            ("c.alight", ""),
+        ]);
         let page = page(directory.path()).unwrap();
         for line in [
             "- a, load tracking: 2 results of `attach_entity_load_avg` differ",
@@ -307,14 +311,23 @@ mod tests {
     fn what_is_no_report_is_refused_by_name() {
         for (content, expected) in [
             ("{", "EOF while parsing"),
-            (r#"{"schema": "alight.compare/1"}"#, "its schema is 'alight.compare/1'"),
+            (
+                r#"{"schema": "alight.compare/1"}"#,
+                "its schema is 'alight.compare/1'",
+            ),
         ] {
             let directory = directory(&[("x.json", content)]);
             let error = page(directory.path()).unwrap_err().to_string();
-            assert!(error.contains("x.json") && error.contains(expected), "{error}");
+            assert!(
+                error.contains("x.json") && error.contains(expected),
+                "{error}"
+            );
         }
         let empty = directory(&[]);
         assert!(matches!(page(empty.path()), Err(Error::Empty(_))));
-        assert!(matches!(page(Path::new("/nonexistent")), Err(Error::Read { .. })));
+        assert!(matches!(
+            page(Path::new("/nonexistent")),
+            Err(Error::Read { .. })
+        ));
     }
 }

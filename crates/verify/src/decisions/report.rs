@@ -9,7 +9,7 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Of 1000 decisions, how many must be equal.
+/// Of 1000 decisions under which no CPU changed, how many must be equal.
 pub const WANTED_PER_MILLE: u64 = 999;
 
 /// Differences whose numbers are listed.
@@ -97,9 +97,19 @@ impl Report {
         }
     }
 
-    /// As many decisions are equal as is demanded.
+    /// Decisions under which no CPU changed: what was recorded is what the kernel saw.
+    pub fn calm(&self) -> u64 {
+        self.wakeups - self.disturbed
+    }
+
+    /// Of them, those that came out alike.
+    pub fn calm_equal(&self) -> u64 {
+        self.equal - self.disturbed_equal
+    }
+
+    /// As many decisions are equal as is demanded, of those whose record shows what the kernel saw.
     pub fn agrees(&self) -> bool {
-        self.wakeups > 0 && self.equal * 1000 >= self.wakeups * WANTED_PER_MILLE
+        self.calm() > 0 && self.calm_equal() * 1000 >= self.calm() * WANTED_PER_MILLE
     }
 
     /// For people.
@@ -121,10 +131,7 @@ impl Report {
                 self.lost
             ),
         );
-        let (calm, calm_equal) = (
-            self.wakeups - self.disturbed,
-            self.equal - self.disturbed_equal,
-        );
+        let (calm, calm_equal) = (self.calm(), self.calm_equal());
         put(
             line,
             format_args!(
@@ -193,8 +200,8 @@ impl Report {
             "scheduler": self.scheduler,
             "decisions": self.wakeups,
             "equal": self.equal,
-            "disturbed": self.disturbed,
-            "disturbed_equal": self.disturbed_equal,
+            "calm": self.calm(),
+            "calm_equal": self.calm_equal(),
             "lost": self.lost,
             "steps": steps,
             "causes": causes,

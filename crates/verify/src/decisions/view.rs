@@ -128,7 +128,8 @@ fn cpu(c: &CpuState, clock: u64) -> Cpu {
         nr_running: c.nr_running.into(),
         h_nr_running: c.h_nr_runnable.into(),
         h_nr_idle: c.h_nr_idle.into(),
-        h_nr_delayed: c.h_nr_queued - c.h_nr_runnable,
+        // The two are copied one after the other.
+        h_nr_delayed: c.h_nr_queued.saturating_sub(c.h_nr_runnable),
         est_enqueued: c.util_est,
         capacity_orig: c.capacity_orig.into(),
         capacity: c.capacity.into(),

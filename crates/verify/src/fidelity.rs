@@ -229,19 +229,22 @@ fn choices(decisions: &[Named]) -> String {
         return page;
     }
     page.push_str(
-        "Every choice of a CPU by `select_task_rq_fair()`, decided again by `policy/select.h` from what the kernel could see.\n\n\
-         | recording | kernel | base | decisions | equal | share | CPU changed meanwhile | lost |\n|---|---|---|---:|---:|---:|---:|---:|\n",
+        "Every choice of a CPU by `select_task_rq_fair()`, decided again by `policy/select.h` from what the kernel could see. \
+         Calm are those under which no CPU changed, so that what was recorded is what the kernel saw.\n\n\
+         | recording | kernel | base | decisions | equal | share | calm | equal | share | lost |\n\
+         |---|---|---|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     for Named { name, report } in decisions {
         let (all, equal) = (number(report, "decisions"), number(report, "equal"));
+        let (calm, calm_equal) = (number(report, "calm"), number(report, "calm_equal"));
         line!(
             page,
-            "| {name} | {} {} | {} | {all} | {equal} | {} | {} | {} |",
+            "| {name} | {} {} | {} | {all} | {equal} | {} | {calm} | {calm_equal} | {} | {} |",
             text(report, "kernel"),
             text(report, "arch"),
             text(report, "scheduler"),
             percent(equal, all),
-            number(report, "changed"),
+            percent(calm_equal, calm),
             number(report, "lost"),
         );
     }
@@ -272,8 +275,8 @@ mod tests {
                    "attach_entity_load_avg": {"equal": 4, "different": 2}},
         "gaps": {"unseen": {"nobody": 7}}, "equal_but_for": {"lost_idle": 6}}"#;
     const DECISIONS: &str = r#"{"schema": "alight.verify-decisions/1", "kernel": "6.1.0",
-        "arch": "x86_64", "scheduler": "linux-6.1", "decisions": 1000, "equal": 999, "changed": 8,
-        "lost": 0, "steps": {"prev_idle": {"decisions": 1000, "equal": 999}},
+        "arch": "x86_64", "scheduler": "linux-6.1", "decisions": 1000, "equal": 999,
+        "calm": 992, "calm_equal": 992, "lost": 0, "steps": {"prev_idle": {"decisions": 1000, "equal": 999}},
         "causes": {"race": 1}, "missing_rules": {}}"#;
 
     /// A directory with these files in it.
@@ -299,7 +302,7 @@ mod tests {
             "- a, load tracking: 6 results are equal but for a rule that the core does not have: lost_idle",
             "- b-flat, decisions: 1 differ, cause: race",
             "| 7.2.13 x86_64 | linux-7.2 | 12 | 5 | 7 | 2 | 1 |",
-            "| b-flat | 6.1.0 x86_64 | linux-6.1 | 1000 | 999 | 99.900 % | 8 | 0 |",
+            "| b-flat | 6.1.0 x86_64 | linux-6.1 | 1000 | 999 | 99.900 % | 992 | 992 | 100.000 % | 0 |",
             "| b-flat | prev_idle 1000 (**1**) |",
         ] {
             assert!(page.lines().any(|l| l == line), "no '{line}' in\n{page}");

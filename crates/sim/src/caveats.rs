@@ -2,12 +2,19 @@
 //! What the model leaves out that could matter for a given run. A report that
 //! does not say so would be wrong in silence.
 
+use crate::kernel::Kernel;
 use alight_machine::{Governor, Machine};
+use alight_policy::Scheduler;
 use alight_workload::program::{Attributes, Op, Policy, Workload};
 
 /// Sentences to print with the results of such runs; empty if nothing is known
 /// to be missing.
-pub fn caveats(machine: &Machine, workloads: &[Workload], governor: Governor) -> Vec<&'static str> {
+pub fn caveats(
+    machine: &Machine,
+    workloads: &[Workload],
+    schedulers: &[Scheduler],
+    governor: Governor,
+) -> Vec<&'static str> {
     let asymmetric = machine
         .cpus
         .iter()
@@ -29,7 +36,7 @@ pub fn caveats(machine: &Machine, workloads: &[Workload], governor: Governor) ->
         })
     };
     let realtime = |a: &Attributes| matches!(a.policy, Some(Policy::Fifo | Policy::RoundRobin));
-    [
+    let mut said: Vec<&'static str> = [
         (
             governor == Governor::Schedutil && asymmetric && !powered,
             "energy-aware placement is off: the machine file gives some operating point no power",
@@ -51,7 +58,14 @@ pub fn caveats(machine: &Machine, workloads: &[Workload], governor: Governor) ->
     ]
     .into_iter()
     .filter_map(|(applies, sentence)| applies.then_some(sentence))
-    .collect()
+    .collect();
+    let borrowed = schedulers.iter().filter_map(Kernel::of);
+    for &sentence in borrowed.flat_map(|kernel| kernel.borrowed) {
+        if !said.contains(&sentence) {
+            said.push(sentence);
+        }
+    }
+    said
 }
 
 #[cfg(test)]
@@ -65,7 +79,7 @@ mod tests {
             let workload = Workload::load(workload, Mode::Workgen)
                 .expect("valid")
                 .workload;
-            caveats(machine, &[workload], governor).join("\n")
+            caveats(machine, &[workload], &[], governor).join("\n")
         };
         let load = |machine| alight_machine::load(machine).expect("built in").machine;
         let mut unpowered = load("juno-r0");
@@ -86,5 +100,30 @@ mod tests {
             let said = caveats_of(&load(machine), "hackbench", Governor::Performance);
             assert_eq!(said, "", "{machine}");
         }
+    }
+
+    #[test]
+    fn a_base_says_once_whose_rules_it_borrows() {
+        let machine = alight_machine::load("juno-r0").expect("built in").machine;
+        let said = |names: &[&str]| {
+            let schedulers: Vec<_> = names
+                .iter()
+                .map(|name| Scheduler::parse(name).expect("valid"))
+                .collect();
+            caveats(&machine, &[], &schedulers, Governor::Performance)
+        };
+        assert_eq!(said(&["linux-5.5", "linux-5.5+asym-capacity"]), [""; 0]);
+        for (base, word) in [
+            ("linux-3.9", "load indices"),
+            ("linux-5.4", "queued tasks"),
+            ("linux-6.1", "cost gate"),
+            ("linux-6.5", "wake lists"),
+            ("linux-7.2", "menu"),
+        ] {
+            let said = said(&[base]).join("\n");
+            assert!(said.contains(word), "{base}: {said}");
+        }
+        let newest = said(&["linux-7.2"]);
+        assert_eq!(said(&["linux-6.1", "linux-6.5", "linux-7.2"]), newest);
     }
 }

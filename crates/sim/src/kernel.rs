@@ -20,6 +20,8 @@ pub(crate) struct Kernel {
     pub clamps: Clamps,
     pub schedutil: Schedutil,
     pub rt: Rt,
+    /// Where another kernel's rules stand in for this one's: sentences for a report.
+    pub borrowed: &'static [&'static str],
 }
 
 /// The rules of the real-time class.
@@ -303,6 +305,14 @@ const RT_6_5: Rt = Rt {
     ..RT
 };
 
+/// What 6.1 and 6.5 take from 5.5.
+const BORROWED_6_1: &[&str] = &[
+    "load balancing follows Linux 5.5, not the base: longer intervals on busy CPUs, 125 % where the \
+     base has 117 %, no NUMA tolerance, newidle balancing without the base's cost gate",
+    "wakeups follow Linux 5.5's use of wake lists: an idle CPU that shares the cache is woken under \
+     its lock, where the base sends the task by the list",
+];
+
 /// The bases, oldest first.
 pub(crate) static KERNELS: [Kernel; 6] = [
     Kernel {
@@ -321,6 +331,12 @@ pub(crate) static KERNELS: [Kernel; 6] = [
             signal: RtSignal::Window,
             ..RT
         },
+        borrowed: &[
+            "load balancing and the menu governor follow Linux 5.5, not 3.9, which balanced by load \
+             indices and CPU power",
+            "pipes wake as Linux 5.6 does, one waiter when they stop being empty or full; 3.9 wakes \
+             all waiters at every write",
+        ],
     },
     Kernel {
         name: "linux-5.4",
@@ -330,6 +346,12 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         fair: Fair::Cfs(CFS),
         preemption: Preemption::Full,
         rt: RT,
+        borrowed: &[
+            "load balancing follows Linux 5.5, which classifies groups anew; 5.4 compared the load of \
+             queued tasks",
+            "pipes wake as Linux 5.6 does, one waiter when they stop being empty or full; 5.4 wakes \
+             all waiters at every write",
+        ],
     },
     Kernel {
         name: "linux-5.5",
@@ -339,6 +361,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         fair: Fair::Cfs(CFS),
         preemption: Preemption::Full,
         rt: RT,
+        borrowed: &[],
     },
     Kernel {
         name: "linux-6.1",
@@ -351,6 +374,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
             pull: Pull::Direct,
             ..RT_6_5
         },
+        borrowed: BORROWED_6_1,
     },
     Kernel {
         name: "linux-6.5",
@@ -363,6 +387,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         }),
         preemption: Preemption::Full,
         rt: RT_6_5,
+        borrowed: BORROWED_6_1,
     },
     Kernel {
         name: "linux-7.2",
@@ -387,6 +412,12 @@ pub(crate) static KERNELS: [Kernel; 6] = [
             pull: Pull::Direct,
             ..RT_6_5
         },
+        borrowed: &[
+            BORROWED_6_1[0],
+            BORROWED_6_1[1],
+            "the menu governor follows Linux 5.5; since 6.8 it asks for the next timer only after a \
+             long typical idle time",
+        ],
     },
 ];
 

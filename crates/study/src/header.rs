@@ -2,6 +2,7 @@
 //! Under which conditions a number was got: what must stand above every report.
 
 use alight_machine::{Governor, Machine};
+use alight_policy::Scheduler;
 use alight_sim::Scenario;
 use alight_workload::program::Workload;
 use serde::Serialize;
@@ -50,7 +51,12 @@ impl Header {
             runs: question.runs.get(),
             seed: question.seed,
             duration_ns: question.duration_ns,
-            left_out: left_out(machine, question.workloads, question.governor),
+            left_out: left_out(
+                machine,
+                question.workloads,
+                question.schedulers,
+                question.governor,
+            ),
             command: question.command.clone(),
         }
     }
@@ -88,7 +94,12 @@ impl Conditions {
             scheduler: scenario.scheduler.name.clone(),
             seed: scenario.seed,
             duration_ns: scenario.duration_ns,
-            left_out: left_out(scenario.machine, scenario.workloads, scenario.governor),
+            left_out: left_out(
+                scenario.machine,
+                scenario.workloads,
+                std::slice::from_ref(scenario.scheduler),
+                scenario.governor,
+            ),
         }
     }
 
@@ -111,9 +122,11 @@ impl Conditions {
 fn left_out(
     machine: &Machine,
     workloads: &[Workload],
+    schedulers: &[Scheduler],
     asked: Option<Governor>,
 ) -> Vec<&'static str> {
-    alight_sim::caveats(machine, workloads, asked.unwrap_or(machine.governor))
+    let governor = asked.unwrap_or(machine.governor);
+    alight_sim::caveats(machine, workloads, schedulers, governor)
 }
 
 /// The same for the head of a report.

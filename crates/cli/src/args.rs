@@ -59,6 +59,8 @@ pub enum Verb {
     /// Writes down what this kernel's scheduler does, for `alight verify` (root)
     #[command(after_help = RECORD_EXAMPLES)]
     Record(RecordArgs),
+    /// Asks of the model what LISA's tests ask of Linux
+    Suite(SuiteArgs),
     /// Holds the model against recordings of kernels
     #[command(after_help = VERIFY_EXAMPLES)]
     Verify(VerifyArgs),
@@ -216,6 +218,39 @@ pub struct ExplainArgs {
     /// Print JSON (alight.explain/1)
     #[arg(long)]
     pub json: bool,
+}
+
+#[derive(Args)]
+pub struct SuiteArgs {
+    #[command(subcommand)]
+    pub verb: SuiteVerb,
+}
+
+#[derive(Subcommand)]
+pub enum SuiteVerb {
+    /// Lists the scenarios
+    List,
+    /// Runs scenarios and says PASS, FAIL or UNDECIDED; exit code 1 if one fails
+    Run {
+        /// Names of `alight suite list`
+        #[arg(value_name = "NAME", required_unless_present = "all")]
+        names: Vec<String>,
+        /// All scenarios
+        #[arg(long, conflicts_with = "names")]
+        all: bool,
+        /// Scheduler
+        #[arg(long, value_name = "SCHEDULER", default_value = "linux-6.5")]
+        base: String,
+        /// Machine: a name of `alight machine list`, a file ending in .toml, or `host`
+        #[arg(short, long, value_name = "MACHINE", default_value = "juno-r0")]
+        machine: String,
+        /// Names the random streams
+        #[arg(long, value_name = "N", default_value_t = 1)]
+        seed: u64,
+        /// Print JSON (alight.suite/1)
+        #[arg(long)]
+        json: bool,
+    },
 }
 
 #[derive(Args)]

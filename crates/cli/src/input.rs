@@ -46,7 +46,11 @@ impl Input {
     }
 }
 
-fn load_machine(name: &str) -> Result<Machine, Failure> {
+/// The machine of this name.
+///
+/// # Errors
+/// Whatever is wrong with it.
+pub fn load_machine(name: &str) -> Result<Machine, Failure> {
     let sheet = alight_machine::load(name)?;
     for warning in &sheet.warnings {
         remark(&warning.to_string());

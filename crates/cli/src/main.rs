@@ -45,6 +45,7 @@ fn run(verb: Verb) -> Result<(), Failure> {
         Verb::Machine(args) => commands::machine::run(&args),
         Verb::Lint(args) => commands::lint::run(&args),
         Verb::Record(args) => commands::record::run(&args),
+        Verb::Suite(args) => commands::suite::run(&args),
         Verb::Verify(args) => commands::verify::run(&args),
     }
 }

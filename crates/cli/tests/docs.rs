@@ -134,7 +134,16 @@ fn every_command_of_the_docs_ends_as_the_page_says() {
 
 /// Names of all members of a document, but not those of members that are maps from data.
 fn members(value: &Value, into: &mut BTreeSet<String>) {
-    const MAPS: [&str; 3] = ["steps", "parameters", "machine"];
+    const MAPS: [&str; 8] = [
+        "steps",
+        "parameters",
+        "machine",
+        "checks",
+        "equal_but_for",
+        "unseen",
+        "told_by_tracepoint",
+        "not_compared",
+    ];
     match value {
         Value::Array(items) => items.iter().for_each(|item| members(item, into)),
         Value::Object(map) => {
@@ -161,7 +170,7 @@ fn every_member_of_every_document_is_described() {
     fs::write(&broken, "{\"tasks\": {\"t\": {\"run\": -5}}}").unwrap();
     let quick = ["-m", "juno-r0", "-w", "hackbench -g 1 -l 2"];
     let recording = tree().join("crates/verify/tests/data/pelt-amd64-6.1.alight");
-    let cases: [Vec<&str>; 12] = [
+    let cases: [Vec<&str>; 13] = [
         [
             &["compare"],
             &quick[..],
@@ -179,6 +188,7 @@ fn every_member_of_every_document_is_described() {
         vec!["machine", "capture"],
         vec!["lint", broken.to_str().unwrap()],
         vec!["verify", "pelt", recording.to_str().unwrap()],
+        vec!["suite", "run", "OneSmallTask"],
     ];
     for args in cases {
         let output = Command::cargo_bin("alight")
@@ -199,7 +209,7 @@ fn every_member_of_every_document_is_described() {
         members(&document, &mut names);
         for name in names {
             assert!(
-                section.contains(&format!("`{name}`")) || section.contains(&format!("[].{name}`")),
+                section.contains(&format!("`{name}`")) || section.contains(&format!(".{name}`")),
                 "{schema}: member `{name}` is not described"
             );
         }

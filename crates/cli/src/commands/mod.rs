@@ -8,4 +8,5 @@ pub mod machine;
 pub mod policy;
 pub mod record;
 pub mod simulate;
+pub mod suite;
 pub mod verify;

@@ -64,7 +64,11 @@ whole() {
 	stress 3 --switch 3 --fork 1
 	wait
 	mix 4
-	cyclictest -q --policy=other -t 12 -i 300 -D 2
+	# Little to do: energy decides only while no CPU is overutilized.
+	cyclictest -q --policy=other -t 6 -i 500 -D "$seconds" &
+	sed "s/DURATION/$seconds/; /\"large\"/d" mix.json >light.json
+	rt-app light.json
+	wait
 	hackbench -g 2 -f 1 -l 8000 -p -T
 	hackbench -g 4 -f 4 -l 300
 	hackbench -g 2 -f 2 -l 2000 -p

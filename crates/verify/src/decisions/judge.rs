@@ -103,9 +103,10 @@ pub fn between_bases(kernel: KernelVersion, params: &mut Params) {
         params.shared_by_asym = 0;
     }
     if (kernel.major, kernel.minor) == (6, 18) {
-        // cpu_util(): 6.18.15 lets the wakee's share of runnable_avg where it is, as 6.5 does;
-        // 6.12.107 and 7.2 move it with the wakee.
+        // What 6.12.107 has as fixes and 6.18.15 does not have yet: cpu_util() moves the wakee's
+        // share of runnable_avg with it, and groups are compared by the CPUs it may use.
         params.util_boost = rule::BOOST_QUEUE;
+        params.idlest_allowed_only = 0;
     }
 }
 

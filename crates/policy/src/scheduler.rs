@@ -254,13 +254,18 @@ pub enum Error {
     },
 }
 
-/// "did you mean" with the nearest names first, then all of them.
-fn hint(given: &str, names: impl Iterator<Item = &'static str>) -> String {
-    let mut names: Vec<_> = names.collect();
+/// "did you mean" with the nearest names first, then all of them. What begins alike
+/// comes first, since 5.6 is nearer to 5.5 than to 6.5; then the newest.
+fn hint(given: &str, names: impl DoubleEndedIterator<Item = &'static str>) -> String {
+    let likeness = |name: &str| {
+        let pairs = given.bytes().zip(name.bytes());
+        let begins_alike = pairs.take_while(|(a, b)| a == b).count();
+        (begins_alike, strsim::jaro_winkler(given, name))
+    };
+    let mut names: Vec<_> = names.rev().collect();
     names.sort_by(|a, b| {
-        strsim::jaro_winkler(given, b)
-            .total_cmp(&strsim::jaro_winkler(given, a))
-            .then(a.cmp(b))
+        let ((long_a, like_a), (long_b, like_b)) = (likeness(a), likeness(b));
+        long_b.cmp(&long_a).then(like_b.total_cmp(&like_a))
     });
     match names.first() {
         Some(best) if strsim::jaro_winkler(given, best) > 0.7 => {

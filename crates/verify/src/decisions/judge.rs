@@ -15,8 +15,8 @@ const NOTES: usize = 512;
 /// Why the core's answer differs, as far as the record tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
-    /// CPUs changed while they were copied, or before the kernel's function ended:
-    /// it may have seen something else than was recorded.
+    /// CPUs changed while they were copied, or before the kernel's function ended,
+    /// or a tick came: it may have seen something else than was recorded.
     Race,
     /// The wakee was on its way between two CPUs (`wake_cpu` is not its CPU).
     Moving,
@@ -191,9 +191,22 @@ impl Judge {
             judgement.cpu = before_fallback(&notes).unwrap_or(answer.cpu);
         }
         if judgement.cpu != wakeup.answer {
-            judgement.cause = Some(Cause::of(wakeup));
+            judgement.cause = Some(match Cause::of(wakeup) {
+                Cause::Rule if self.ticked(wakeup) => Cause::Race,
+                cause => cause,
+            });
         }
         judgement
+    }
+
+    /// Did a tick come between the copy and the comparison of loads? Then queues
+    /// computed their shares of the load anew, and the answer is that of a tick later.
+    fn ticked(&mut self, wakeup: &Wakeup) -> bool {
+        let later = Wakeup {
+            jiffies: wakeup.jiffies + 1,
+            ..wakeup.clone()
+        };
+        self.decide(&later, None).cpu == wakeup.answer
     }
 
     /// Decides, and keeps what was found of each candidate.

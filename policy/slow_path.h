@@ -124,11 +124,13 @@ policy_apart u32 slow_path(const struct policy_ctx *c, u32 level)
 		l--;
 		if (!(d->flags & c->kind))
 			continue;
-		if (c->k->idlest == IDLEST_CLASS)
-			g = policy_forget(idlest_group(c, d, place_at(c, cpu)->group[g], cpu));
-		else
+#ifndef __bpf__	/* see select.h */
+		if (c->k->idlest != IDLEST_CLASS)
 			g = policy_forget(idlest_group_by_load(c, d, place_at(c, cpu)->group[g],
 							       cpu));
+		else
+#endif
+			g = policy_forget(idlest_group(c, d, place_at(c, cpu)->group[g], cpu));
 		if (g == POLICY_NONE)
 			continue;
 		idlest = policy_forget(idlest_in_group(c, group_at(c, g), cpu));

@@ -27,8 +27,11 @@ static inline int rq_enqueue(const struct policy_params *k, struct policy_cpu *r
 	return changed;
 }
 
-/* @running: it is the current task; @sleeps: it goes to sleep, not elsewhere. */
-static inline int rq_dequeue(const struct policy_params *k, struct policy_cpu *rq,
+/*
+ * @running: it is the current task; @sleeps: it goes to sleep, not elsewhere.
+ * Always inline: a BPF function takes five arguments at most.
+ */
+static __always_inline int rq_dequeue(const struct policy_params *k, struct policy_cpu *rq,
 			     struct policy_task *t, int running, int curr_fair, int sleeps)
 {
 	int changed = task_refresh(rq, t, 1, (u64)running, curr_fair);

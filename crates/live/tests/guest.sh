@@ -96,9 +96,11 @@ test_amd64() {
 			mkdir -p /tmp
 			run asym-capacity --verify linux-5.5+asym-capacity
 			run plain linux-5.5
-			/scx_alight linux-5.4 >/tmp/unknown 2>&1
+			/scx_alight linux-5.6 >/tmp/unknown 2>&1
 			echo "unknown status: $?"
 			echo "unknown text: $(grep -o 'did you mean.*' /tmp/unknown | head -n 1)"
+			/scx_alight linux-6.5 >/tmp/other 2>&1
+			echo "other base status: $?"
 			echo "kernel errors: $(dmesg | grep -c -e 'BUG' -e 'WARNING' -e 'runtime error')"
 		G
 	} | boot amd64 --kernel $AMD64 --smp 4 --add "$work/add-amd64"
@@ -148,6 +150,7 @@ judge_amd64() {
 	matches 'amd64 without --verify' '[0-9]+ decisions' "$(fact amd64 'plain result')"
 	check 'amd64 unknown scheduler: status' 2 "$(fact amd64 'unknown status')"
 	matches 'amd64 unknown scheduler: text' "did you mean 'linux-5.5'.*" "$(fact amd64 'unknown text')"
+	check 'amd64 other base: status' 2 "$(fact amd64 'other base status')"
 	check 'amd64 errors in the kernel log' 0 "$(fact amd64 'kernel errors')"
 }
 

@@ -23,6 +23,9 @@ pub fn command(verb: &str, run: &RunArgs, schedulers: &[String], options: &[Stri
     if let Some(governor) = run.governor {
         option("--governor", governor_name(governor));
     }
+    if let Some(hotplug) = &run.hotplug {
+        option("--hotplug", &hotplug.text);
+    }
     words.extend_from_slice(options);
     words.extend_from_slice(schedulers);
     shell_words::join(words)

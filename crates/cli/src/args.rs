@@ -6,12 +6,14 @@ use std::path::PathBuf;
 
 use alight_machine::Governor;
 use alight_policy::scheduler::BASES;
+use alight_sim::Change;
 use alight_study::header::{GOVERNORS, governor_name};
 use alight_study::{Style, single};
 use alight_workload::Mode;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
+use crate::changes::{self, Changes};
 use crate::duration;
 
 const EXIT_CODES: &str = "\
@@ -144,9 +146,21 @@ pub struct RunArgs {
     #[arg(long, value_name = "GOVERNOR", value_parser = governor())]
     pub governor: Option<Governor>,
 
+    /// CPUs that go off and come back meanwhile, like 100ms:off:2-3,500ms:on:2
+    #[arg(long, value_name = "LIST", value_parser = changes::hotplug)]
+    pub hotplug: Option<Changes>,
+
     /// Prove the simulator's invariants after every event (slow)
     #[arg(long)]
     pub check: bool,
+}
+
+impl RunArgs {
+    /// What is done to the machine.
+    pub fn changes(&self) -> Vec<Change> {
+        let options = [&self.hotplug].into_iter().flatten();
+        options.flat_map(|option| option.changes.clone()).collect()
+    }
 }
 
 /// One scheduler.

@@ -3,7 +3,7 @@
 
 use alight_machine::Machine;
 use alight_policy::Scheduler;
-use alight_sim::Scenario;
+use alight_sim::{Change, Scenario};
 use alight_workload::{Mode, Workload};
 
 use crate::args::RunArgs;
@@ -16,6 +16,8 @@ pub struct Input {
     pub machine: Machine,
     /// What runs.
     pub workloads: Vec<Workload>,
+    /// What is done to the machine meanwhile.
+    pub changes: Vec<Change>,
 }
 
 impl Input {
@@ -29,6 +31,7 @@ impl Input {
         Ok(Input {
             workloads: workloads.collect::<Result<_, _>>()?,
             machine,
+            changes: args.changes(),
         })
     }
 
@@ -41,6 +44,7 @@ impl Input {
             governor: args.governor,
             seed: args.seed,
             duration_ns: args.duration,
+            changes: &self.changes,
             check: args.check,
         }
     }

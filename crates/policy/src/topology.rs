@@ -170,9 +170,20 @@ impl Level {
 /// # Errors
 /// If the description contradicts itself or exceeds the core's limits.
 pub fn build(machine: &Description, params: &Params) -> Result<Core, Error> {
+    let all = (0..machine.cpus.len().min(MAX_CPUS) as u32).collect();
+    build_online(machine, params, all)
+}
+
+/// Builds the views of an idle machine of which only these CPUs are online. The
+/// others are in no domain and share nothing (`partition_sched_domains()` with
+/// `cpu_active_mask`).
+///
+/// # Errors
+/// As [`build`].
+pub fn build_online(machine: &Description, params: &Params, online: Mask) -> Result<Core, Error> {
     crate::abi::check();
     check(machine)?;
-    let mut builder = Builder::new(machine, params);
+    let mut builder = Builder::new(machine, params, online);
     builder.add_domains();
     builder.mark_asymmetry();
     builder.set_numa_imbalance();
@@ -225,6 +236,8 @@ fn check(machine: &Description) -> Result<(), Error> {
 struct Builder<'a> {
     machine: &'a Description,
     params: &'a Params,
+    /// CPUs that there are domains of.
+    online: Mask,
     domains: Vec<Domain>,
     /// Domains of each CPU, small to large.
     of_cpu: Vec<Vec<usize>>,
@@ -232,14 +245,21 @@ struct Builder<'a> {
 }
 
 impl<'a> Builder<'a> {
-    fn new(machine: &'a Description, params: &'a Params) -> Self {
+    fn new(machine: &'a Description, params: &'a Params, online: Mask) -> Self {
         Builder {
             machine,
             params,
+            online,
             domains: Vec::new(),
             of_cpu: vec![Vec::new(); machine.cpus.len()],
             groups: Vec::new(),
         }
+    }
+
+    /// Capacities of the CPUs that are online.
+    fn capacities(&self) -> impl Iterator<Item = u32> + '_ {
+        let online = self.online.iter();
+        online.map(|cpu| self.machine.cpus[cpu as usize].capacity)
     }
 
     /// The levels that this kernel builds.
@@ -251,16 +271,16 @@ impl<'a> Builder<'a> {
     /// Lowest level from which everyone sees a CPU of the highest capacity, if capacities differ.
     fn asym_level(&self) -> Option<usize> {
         let cpus = &self.machine.cpus;
-        let biggest = cpus.iter().map(|c| c.capacity).max()?;
-        if cpus.iter().all(|c| c.capacity == biggest) {
+        let biggest = self.capacities().max()?;
+        if self.capacities().all(|capacity| capacity == biggest) {
             return None;
         }
-        let big: Mask = (0..cpus.len() as u32)
-            .filter(|&c| cpus[c as usize].capacity == biggest)
+        let big: Mask = (self.online.iter())
+            .filter(|&cpu| cpus[cpu as usize].capacity == biggest)
             .collect();
         let mut asym = None;
-        for (cpu, own) in cpus.iter().enumerate() {
-            if own.capacity == biggest {
+        for cpu in self.online.iter().map(|cpu| cpu as usize) {
+            if cpus[cpu].capacity == biggest {
                 continue;
             }
             let seen = (self.levels()).position(|l| l.spans[cpu].intersects(&big, MAX_CPUS / 64));
@@ -286,10 +306,11 @@ impl<'a> Builder<'a> {
                 }
             }
             let mut known: BTreeMap<Mask, usize> = BTreeMap::new();
-            for (cpu, span) in level.spans.iter().enumerate() {
-                let domain = *known.entry(*span).or_insert_with(|| {
+            for cpu in self.online.iter().map(|cpu| cpu as usize) {
+                let span: Mask = level.spans[cpu].and(&self.online, MAX_CPUS / 64).collect();
+                let domain = *known.entry(span).or_insert_with(|| {
                     let pct = level.imbalance_pct(self.params);
-                    let domain = Domain::new(*span, span.len(), flags, pct);
+                    let domain = Domain::new(span, span.len(), flags, pct);
                     self.domains.push(domain);
                     self.domains.len() - 1
                 });
@@ -307,7 +328,7 @@ impl<'a> Builder<'a> {
             let of = |cpu: u32| self.machine.cpus[cpu as usize].capacity;
             span.iter().map(of).collect()
         };
-        let all = (self.machine.cpus.iter().map(|c| c.capacity)).collect::<BTreeSet<_>>();
+        let all = self.capacities().collect::<BTreeSet<_>>();
         let marks: Vec<u32> = (self.domains.iter())
             .map(|domain| match capacities(&domain.span) {
                 found if found.len() < 2 => 0,
@@ -554,8 +575,8 @@ impl<'a> Builder<'a> {
         }
         within("caches and asymmetric domains", llcs.len(), MAX_CPUS)?;
         let cpus = &self.machine.cpus;
-        let capacities = || cpus.iter().map(|c| c.capacity);
-        let biggest = capacities().max().unwrap_or(0);
+        let biggest = self.capacities().max().unwrap_or(0);
+        let asym = self.capacities().any(|c| c != biggest);
         Ok(Core {
             params: *self.params,
             topology: Topology {
@@ -563,7 +584,7 @@ impl<'a> Builder<'a> {
                 nr_domains: self.domains.len() as u32,
                 nr_groups: self.groups.len() as u32,
                 max_capacity: biggest,
-                asym: capacities().any(|c| c != biggest).into(),
+                asym: asym.into(),
                 smt: self.any(flag::SMT),
                 cluster: self.any(flag::CLUSTER),
                 unused: 0,
@@ -571,7 +592,7 @@ impl<'a> Builder<'a> {
             perf: Vec::new(),
             root: Root::default(),
             places: places.into(),
-            cpus: capacities().map(idle_cpu).collect(),
+            cpus: cpus.iter().map(|cpu| idle_cpu(cpu.capacity)).collect(),
             domains: self.domains.into(),
             groups: self.groups.into(),
             llcs: llcs.into(),

@@ -139,6 +139,7 @@ fn simulate(
         governor: None,
         seed: 1,
         duration_ns,
+        changes: &[],
         check: false,
     };
     alight_sim::run(&scenario, None, &AtomicBool::new(false)).expect("the scenario is valid")

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What goes into a simulation and what comes out of it.
 
+use crate::changes::Change;
 use crate::tally::Tally;
 use alight_machine::{Governor, Machine};
 use alight_policy::{Answer, Note, Scheduler};
@@ -22,6 +23,8 @@ pub struct Scenario<'a> {
     pub seed: u64,
     /// End of the run, ns; `None`: when the workloads end.
     pub duration_ns: Option<u64>,
+    /// What is done to the machine meanwhile, in any order.
+    pub changes: &'a [Change],
     /// Prove the invariants after every event (slow).
     pub check: bool,
 }

@@ -26,12 +26,16 @@ impl Sim<'_> {
         }
         self.uclamp_change(cpu, task as u32, new.uclamp_min, new.uclamp_max);
         if let Some(affinity) = new.affinity {
-            let view = &mut self.views[task];
-            view.nr_allowed = self.masks[affinity as usize].len();
+            let mask = &self.masks[affinity as usize];
+            let words = self.cpus.len().div_ceil(64);
+            let Some(first) = mask.next_and(&self.hotplug.online, 0, words) else {
+                // EINVAL: none of them is there.
+                return Effect::Done;
+            };
+            self.views[task].nr_allowed = mask.len();
             self.tasks[task].affinity = affinity;
             if !self.allowed(task as u32, cpu) {
-                let first = self.masks[affinity as usize].iter().next();
-                self.push_running(cpu, first.expect("affinity is not empty") as usize);
+                self.push_running(cpu, first as usize);
                 return Effect::Moved;
             }
         }

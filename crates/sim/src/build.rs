@@ -4,10 +4,12 @@
 
 use crate::api::{Error, Scenario};
 use crate::balance::Nohz;
+use crate::changes::Agenda;
 use crate::channel::Channel;
 use crate::classes::{Classes, default_clamp};
 use crate::cost::{CpuCosts, OpCost};
 use crate::fair::{self, Eevdf, Order, Tunables};
+use crate::hotplug::Hotplug;
 use crate::instruments::Instruments;
 use crate::kernel::{KERNELS, Kernel};
 use crate::link::{Base, check, relocate, relocate_source};
@@ -69,8 +71,8 @@ fn refuse<T>(what: impl Into<String>) -> Result<T, Error> {
     Err(Error::Refused(what.into()))
 }
 
-/// The scheduler's view of the machine.
-pub(crate) fn views(machine: &Machine, params: &Params) -> Result<Core, Error> {
+/// The scheduler's view of the machine while these CPUs are online.
+pub(crate) fn views(machine: &Machine, params: &Params, online: Mask) -> Result<Core, Error> {
     let farthest = machine.numa_distance.iter().copied().max().unwrap_or(10);
     // What is far is the platform's to say; the builder knows the kernel's default.
     let distance = match farthest > machine.reclaim_distance {
@@ -105,7 +107,7 @@ pub(crate) fn views(machine: &Machine, params: &Params) -> Result<Core, Error> {
             .collect(),
         levels: machine.levels.iter().map(level).collect(),
     };
-    topology::build(&description, params)
+    topology::build_online(&description, params, online)
         .map_err(|error| Error::Refused(format!("machine '{}': {error}", machine.name)))
 }
 
@@ -469,7 +471,9 @@ impl<'a> Builder<'a> {
         params.scan_cpu_ns = machine.core_types[machine.cpus[0].core_type]
             .costs
             .scan_local_ns;
-        let core = views(machine, &params)?;
+        let agenda = Agenda::new(scenario.changes, machine)?;
+        let hotplug = Hotplug::new(scenario, agenda.has_hotplug());
+        let core = views(machine, &params, hotplug.online)?;
         let tick = 1_000_000_000 / u64::from(machine.hz);
         let tunables = Tunables::new(kernel, nr_cpus, tick);
         let phase = below(scenario.seed, 0, Purpose::TickPhase, tick);
@@ -514,7 +518,9 @@ impl<'a> Builder<'a> {
             classes,
             tasks: parts.tasks.into(),
             queue: Queue::new(nr_cpus),
-            freq_queue: Queue::new(machine.freq_domains.len()),
+            freq_queue: Queue::new(machine.freq_domains.len() + agenda.slots()),
+            agenda,
+            hotplug,
             op_costs: parts
                 .ops
                 .iter()
@@ -557,6 +563,7 @@ impl<'a> Builder<'a> {
         for (cpu, at, task) in parts.starts {
             sim.cpus[cpu].timers.insert(&mut sim.nodes, task, at);
         }
+        sim.await_change();
         sim.boot();
         Ok((sim, parts.measures))
     }

@@ -136,6 +136,13 @@ impl Sugov {
         }
     }
 
+    /// `sugov_start`.
+    fn restart(&mut self) {
+        self.next_update_at = 0;
+        self.next_freq = 0;
+        self.cached_raw_freq = 0;
+    }
+
     /// May the frequency change at `now`? (`sugov_should_update_freq`)
     #[inline]
     fn due(&self, now: u64) -> bool {
@@ -210,6 +217,28 @@ impl Sim<'_> {
             .collect();
         for domain in 0..self.freq.len() {
             self.set_rates(domain);
+        }
+    }
+
+    /// `cpu` went off or came back: the governor of its policy is stopped, and
+    /// begins anew with the CPUs that are there (`cpufreq_offline`,
+    /// `cpufreq_online`, `sugov_start`). The clock stays as it is.
+    pub fn cpufreq_cpus_changed(&mut self, cpu: usize) {
+        let domain = self.cpus[cpu].freq_domain as usize;
+        let members = self.machine.freq_domains[domain].cpus.iter();
+        let freq = &mut self.freq[domain];
+        freq.cpus = members
+            .map(|cpu| cpu as u32)
+            .filter(|&cpu| self.hotplug.online.contains(cpu))
+            .collect();
+        freq.sugov.restart();
+        match &mut freq.change {
+            Change::None => {}
+            Change::Woken { .. } => {
+                freq.change = Change::None;
+                self.freq_queue.set(domain, NEVER);
+            }
+            Change::Switching { again, .. } => *again = None,
         }
     }
 

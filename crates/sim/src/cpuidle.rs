@@ -155,6 +155,24 @@ impl Sim<'_> {
         self.enter(cpu, choice, work);
     }
 
+    /// `cpu` goes off: behind `work` ns it is in its deepest state and stays there
+    /// (`play_dead`). Its tick starts anew when it comes back.
+    pub fn idle_dead(&mut self, cpu: usize, work: u64) {
+        self.cpus[cpu].idle.tick_stopped = false;
+        let dead = Choice {
+            state: self.idle_states(cpu).len() - 1,
+            stop_tick: true,
+            forced: true,
+        };
+        self.enter(cpu, dead, work);
+    }
+
+    /// `cpu` was off; its governor begins anew (`cpuidle_enable_device`).
+    pub fn idle_forgotten(&mut self, cpu: usize) {
+        self.idle_left(cpu, false);
+        self.cpus[cpu].idle.menu = Menu::default();
+    }
+
     /// Enters the chosen state (`cpuidle_enter_state`).
     #[inline]
     fn enter(&mut self, cpu: usize, choice: Choice, work: u64) {

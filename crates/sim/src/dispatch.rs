@@ -135,7 +135,7 @@ impl Sim<'_> {
     }
 
     /// Enters an idle state, behind the kernel work that is still charged.
-    fn settle(&mut self, cpu: usize) {
+    pub fn settle(&mut self, cpu: usize) {
         let work = std::mem::take(&mut self.cpus[cpu].steal);
         self.cpus[cpu].phase = Phase::Idle;
         self.idle_enter(cpu, work);
@@ -190,7 +190,7 @@ impl Sim<'_> {
     /// The task to run next, or [`NONE`], class by class; `stays`: the current one
     /// is still runnable.
     #[inline]
-    fn pick_next(&mut self, cpu: usize, stays: bool) -> u32 {
+    pub fn pick_next(&mut self, cpu: usize, stays: bool) -> u32 {
         if self.classes.used {
             self.pick_class(cpu, stays)
         } else {
@@ -199,7 +199,7 @@ impl Sim<'_> {
     }
 
     /// Books the end of `prev` on the CPU; says how it left.
-    fn leave_current(&mut self, cpu: usize, prev: u32, stays: bool) -> PrevState {
+    pub fn leave_current(&mut self, cpu: usize, prev: u32, stays: bool) -> PrevState {
         if prev == NONE {
             return PrevState::Running;
         }
@@ -250,14 +250,19 @@ impl Sim<'_> {
     }
 
     fn go_idle(&mut self, cpu: usize) {
+        self.clock_goes_idle(cpu);
+        self.core_went_idle(cpu);
+        self.settle(cpu);
+    }
+
+    /// The idle task becomes current on `cpu`.
+    pub fn clock_goes_idle(&mut self, cpu: usize) {
         if self.classes.used {
             self.rt_clock_idle(cpu);
         }
         alight_policy::rq::clock_idle(&mut self.core.cpus[cpu]);
         self.core.cpus[cpu].curr_is_idle = 1;
         self.rq_changed(cpu);
-        self.core_went_idle(cpu);
-        self.settle(cpu);
     }
 
     /// A core whose threads are all idle is worth a search again (`update_idle_core`).

@@ -20,6 +20,7 @@ enum Tag {
     Idle,
     Frequency,
     Exit,
+    Hotplug,
 }
 
 impl Sim<'_> {
@@ -187,6 +188,11 @@ impl Sim<'_> {
         if self.tracing {
             self.emit(cpu, Event::Frequency { khz });
         }
+    }
+
+    /// A CPU went off or came back; Linux has no event of the scheduler for it.
+    pub fn trace_hotplug(&mut self, cpu: usize, online: bool) {
+        self.mix(Tag::Hotplug, cpu, online.into(), 0);
     }
 
     pub fn trace_fork(&mut self, cpu: usize, parent: usize, child: u32) {

@@ -27,7 +27,7 @@ impl Sim<'_> {
     pub fn energy_model_init(&mut self, governor: Governor) {
         let model = match self.kernel.energy_aware {
             Some(rules) if governor == Governor::Schedutil => {
-                model(self.machine, &self.core, rules)
+                model(self.machine, &self.core, &self.hotplug.online, rules)
             }
             _ => None,
         };
@@ -38,29 +38,41 @@ impl Sim<'_> {
 
 /// One performance domain a frequency domain. The list begins with the domain
 /// found last, since the kernel puts each at its head.
-fn model(machine: &Machine, core: &Core, rules: EnergyAware) -> Option<Vec<PerfDomain>> {
+fn model(
+    machine: &Machine,
+    core: &Core,
+    online: &Mask,
+    rules: EnergyAware,
+) -> Option<Vec<PerfDomain>> {
     let asymmetric = core.places.iter().any(|place| place.asym_domain != NONE);
-    let domains = &machine.freq_domains;
+    let there = |domain: &&FreqDomain| domain.cpus.iter().any(|cpu| online.contains(cpu as u32));
+    let domains: Vec<&FreqDomain> = machine.freq_domains.iter().filter(there).collect();
     if !asymmetric || core.topology.smt != 0 || domains.len() > MAX_PERF_DOMAINS {
         return None;
     }
     let points: usize = domains.iter().map(|domain| domain.opps.len()).sum();
-    let complexity = domains.len() * (machine.cpus.len() + points);
+    let complexity = domains.len() * (online.len() as usize + points);
     if rules
         .max_complexity
         .is_some_and(|max| complexity > max as usize)
     {
         return None;
     }
-    let mut in_cpu_order: Vec<&FreqDomain> = domains.iter().collect();
+    let mut in_cpu_order = domains;
     in_cpu_order.sort_by_key(|domain| domain.cpus.iter().next());
-    let of = |domain: &&FreqDomain| domain_of(machine, core, domain);
+    let of = |domain: &&FreqDomain| domain_of(machine, core, online, domain);
     in_cpu_order.iter().rev().map(of).collect()
 }
 
 /// `None` if the machine file gives no usable power for some operating point.
-fn domain_of(machine: &Machine, core: &Core, domain: &FreqDomain) -> Option<PerfDomain> {
-    let span: Mask = domain.cpus.iter().map(|cpu| cpu as u32).collect();
+fn domain_of(
+    machine: &Machine,
+    core: &Core,
+    online: &Mask,
+    domain: &FreqDomain,
+) -> Option<PerfDomain> {
+    let members = domain.cpus.iter().map(|cpu| cpu as u32);
+    let span: Mask = members.filter(|&cpu| online.contains(cpu)).collect();
     let capacity = machine.cpus[domain.cpus.iter().next()?].capacity_orig;
     perf_domain(&core.params, span, capacity, &points(domain)?).ok()
 }

@@ -98,6 +98,9 @@ impl Sim<'_> {
                 self.fair_queued(cpu)
             ));
         }
+        if let Some(what) = self.hotplug_check(cpu) {
+            return Some(what);
+        }
         if let Some(what) = self.fair_check(cpu) {
             return Some(what);
         }

@@ -12,6 +12,9 @@ pub(crate) enum Purpose {
     FirstCpu = 2,
     /// Delay of a workload's start.
     StartDelay = 3,
+    /// Pause between two operations of hotplug torture, and its CPU.
+    HotplugPause = 4,
+    HotplugCpu = 5,
 }
 
 /// A number below `bound` (which is not 0).

@@ -107,7 +107,7 @@ impl Sim<'_> {
     fn run_loop(&mut self, cancel: &AtomicBool) -> Result<bool, Error> {
         loop {
             let (cpu_time, cpu) = self.queue.first();
-            let (freq_time, domain) = self.freq_queue.first();
+            let (freq_time, slot) = self.freq_queue.first();
             let time = cpu_time.min(freq_time);
             if time >= self.end_at {
                 self.now = self.end_at.min(time);
@@ -123,7 +123,7 @@ impl Sim<'_> {
             if cpu_time == time {
                 self.cpu_event(cpu);
             } else {
-                self.cpufreq_event(domain);
+                self.machine_event(slot);
             }
             if self.check || cfg!(debug_assertions) {
                 self.check_invariants()?;

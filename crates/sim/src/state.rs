@@ -299,6 +299,9 @@ pub(crate) struct Sim<'a> {
     pub nohz: crate::balance::Nohz,
     /// CPUs with two or more runnable tasks.
     pub overloaded: Mask,
+    /// What is done to the machine, and the CPUs that there are.
+    pub agenda: crate::changes::Agenda,
+    pub hotplug: crate::hotplug::Hotplug,
     pub out: Output<'a>,
 }
 

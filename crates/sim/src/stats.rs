@@ -234,6 +234,10 @@ impl Sim<'_> {
             metric("cache_refill_s", "s", s.refill_ns as f64 / 1e9),
         ];
         all.extend(self.time_by_capacity());
+        if self.hotplug.used {
+            all.push(count("hotplug_moves", self.hotplug.moved));
+            all.push(count("broken_affinities", self.hotplug.broken));
+        }
         all
     }
 

@@ -6,6 +6,7 @@
 //! The invariants are proved after every event, and no queue's time goes back.
 
 use crate::api::Scenario;
+use crate::changes::Change;
 use crate::state::{Output, Sim};
 use alight_machine::{
     Cluster, CoreType, Costs, Cpu, CpuSet, FreqDomain, Governor, IdleScope, IdleState, Level,
@@ -258,6 +259,18 @@ pub(crate) fn begin_under<R>(
     record: &mut Record,
     test: impl FnOnce(&mut Sim) -> R,
 ) -> R {
+    begin_changed(&[], (scheduler, governor), machine, workload, record, test)
+}
+
+/// As [`begin_under`], on a machine that changes meanwhile.
+pub(crate) fn begin_changed<R>(
+    changes: &[Change],
+    (scheduler, governor): (&str, Governor),
+    machine: &Machine,
+    workload: &Workload,
+    record: &mut Record,
+    test: impl FnOnce(&mut Sim) -> R,
+) -> R {
     let scheduler = Scheduler::parse(scheduler).expect("a scheduler");
     let scenario = Scenario {
         machine,
@@ -266,6 +279,7 @@ pub(crate) fn begin_under<R>(
         governor: Some(governor),
         seed: 1,
         duration_ns: Some(3600 * 1000 * MS),
+        changes,
         check: true,
     };
     let out = Output {
@@ -309,7 +323,7 @@ impl Sim<'_> {
         let mut min_vruntime: Vec<u64> = self.cpus.iter().map(|c| c.min_vruntime).collect();
         loop {
             let (cpu_time, cpu) = self.queue.first();
-            let (freq_time, domain) = self.freq_queue.first();
+            let (freq_time, slot) = self.freq_queue.first();
             if cpu_time.min(freq_time) > time {
                 break;
             }
@@ -317,7 +331,7 @@ impl Sim<'_> {
             if cpu_time == self.now {
                 self.cpu_event(cpu);
             } else {
-                self.cpufreq_event(domain);
+                self.machine_event(slot);
             }
             self.check_invariants()
                 .unwrap_or_else(|error| panic!("{error}"));

@@ -100,8 +100,17 @@ impl Sim<'_> {
         }
     }
 
-    /// Asks the policy.
+    /// Asks for a CPU (`select_task_rq`).
     fn select(&mut self, cpu: usize, task: u32, sync: bool, kind: Kind) -> Answer {
+        let mut answer = self.ask(cpu, task, sync, kind);
+        if self.hotplug.used {
+            answer.cpu = self.allowed_cpu(answer.cpu as usize, task) as u32;
+        }
+        answer
+    }
+
+    /// Asks the policy.
+    fn ask(&mut self, cpu: usize, task: u32, sync: bool, kind: Kind) -> Answer {
         self.rq_clock(cpu);
         let current = self.current_view(cpu);
         let Ok([view, waker]) = self.views.get_disjoint_mut([task as usize, current]) else {

@@ -115,6 +115,7 @@ fn an_explanation_changes_nothing() {
         governor: None,
         seed: 1,
         duration_ns: Some(60 * common::MS),
+        changes: &[],
         check: false,
     };
     let comm = workloads[0].tasks.last().expect("tasks").comm.clone();
@@ -148,6 +149,7 @@ fn a_cancelled_run_says_so() {
         governor: None,
         seed: 1,
         duration_ns: None,
+        changes: &[],
         check: false,
     };
     let outcome = alight_sim::run(&scenario, None, &std::sync::atomic::AtomicBool::new(true));

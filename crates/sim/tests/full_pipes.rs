@@ -22,6 +22,7 @@ fn every_message_arrives() {
             governor: None,
             seed: 1,
             duration_ns: None,
+            changes: &[],
             check: false,
         };
         let outcome = alight_sim::run(&scenario, None, &AtomicBool::new(false));

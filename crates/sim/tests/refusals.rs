@@ -255,6 +255,7 @@ fn an_explanation_of_nobody() {
         governor: None,
         seed: 1,
         duration_ns: None,
+        changes: &[],
         check: false,
     };
     let watch = alight_sim::Watch {

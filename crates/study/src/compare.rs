@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use alight_machine::{Governor, Machine};
 use alight_policy::{STEPS, Scheduler};
-use alight_sim::{Outcome, Scenario};
+use alight_sim::{Change, Outcome, Scenario};
 use alight_workload::program::Workload;
 
 use crate::header::Header;
@@ -33,6 +33,8 @@ pub struct Question<'a> {
     pub governor: Option<Governor>,
     /// End of each run, ns; `None`: when the workloads end.
     pub duration_ns: Option<u64>,
+    /// What is done to the machine meanwhile.
+    pub changes: &'a [Change],
     /// Prove the invariants after every event (slow).
     pub check: bool,
     /// The command that asks this again.
@@ -163,6 +165,7 @@ pub fn compare(
             governor: question.governor,
             seed: question.seed + (job / schedulers.len()) as u64,
             duration_ns: question.duration_ns,
+            changes: question.changes,
             check: question.check,
         };
         let outcome = run(&scenario, cancel)?;

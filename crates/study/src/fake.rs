@@ -109,6 +109,7 @@ pub fn question<'a>(machine: &'a Machine, schedulers: &'a [Scheduler], runs: u32
         seed: 1,
         governor: None,
         duration_ns: None,
+        changes: &[],
         check: false,
         command: "alight compare -m board ...".to_owned(),
     }

@@ -59,6 +59,7 @@ mod tests {
             governor: None,
             seed: 9,
             duration_ns: None,
+            changes: &[],
             check: false,
         };
         let tasks = [

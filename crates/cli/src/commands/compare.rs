@@ -25,6 +25,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         seed: args.run.seed,
         governor: args.run.governor,
         duration_ns: args.run.duration,
+        changes: &input.changes,
         check: args.run.check,
         command: command(args, &schedulers),
     };

@@ -14,6 +14,7 @@
 //! - `pull`: one attempt in one domain (`load_balance`), active balance;
 //! - `rebalance`: when: at ticks (`rebalance_domains`), on the way to idle
 //!   (`newidle_balance`);
+//! - `rebuild`: domains that were built anew;
 //! - `nohz`: one idle CPU for all whose tick is stopped (`nohz_idle_balance`).
 //!
 //! Left out, for no machine or workload here has them: asymmetric packing,
@@ -26,6 +27,7 @@ mod imbalance;
 mod nohz;
 mod pull;
 mod rebalance;
+mod rebuild;
 mod sums;
 #[cfg(test)]
 mod tests;
@@ -95,6 +97,8 @@ pub(crate) struct CpuBalance {
     nohz_flags: u8,
     /// In the set of tickless CPUs since its tick stopped, up to its next busy tick.
     nohz_tick_stopped: bool,
+    /// Its domain, built meanwhile, counts it among the busy CPUs all the same.
+    counted_busy: bool,
     /// Jiffies.
     next_balance: u64,
     /// `rq->max_idle_balance_cost`, ns.
@@ -115,6 +119,7 @@ impl Default for CpuBalance {
             nohz_flags: 0,
             round: None,
             nohz_tick_stopped: false,
+            counted_busy: false,
         }
     }
 }
@@ -220,6 +225,12 @@ impl Nohz {
         (ms * self.hz).div_ceil(1000)
     }
 
+    /// The longest interval, jiffies.
+    #[cfg(test)]
+    pub fn max_interval_jiffies(&self) -> u64 {
+        self.max_interval
+    }
+
     /// An interval of `ms` in jiffies, within the limits of all intervals.
     #[inline]
     fn interval(&self, ms: u64) -> u64 {
@@ -259,22 +270,11 @@ impl Sim<'_> {
             ..Nohz::default()
         };
         for cpu in 0..nr {
-            let mut balance = CpuBalance {
+            self.cpus[cpu].balance = CpuBalance {
                 next_balance: now,
+                levels: self.new_levels(cpu, now),
                 ..CpuBalance::default()
             };
-            let place = &self.core.places[cpu];
-            for level in 0..place.nr_domains as usize {
-                let weight = self.core.domains[place.domain[level] as usize].weight;
-                balance.levels[level] = Level {
-                    last_balance: now,
-                    next_decay_max_lb_cost: now,
-                    max_newidle_lb_cost: 0,
-                    balance_interval: weight,
-                    nr_balance_failed: 0,
-                };
-            }
-            self.cpus[cpu].balance = balance;
             self.core.cpus[cpu].avg_idle = 2 * MIGRATION_COST;
             self.rq_changed(cpu);
         }

@@ -55,12 +55,14 @@ impl Sim<'_> {
     }
 
     /// First busy tick after that (`nohz_balance_exit_idle`).
-    fn nohz_exit_idle(&mut self, cpu: usize) {
-        let stopped = &mut self.cpus[cpu].balance.nohz_tick_stopped;
-        if std::mem::replace(stopped, false) {
+    pub(super) fn nohz_exit_idle(&mut self, cpu: usize) {
+        let balance = &mut self.cpus[cpu].balance;
+        if std::mem::replace(&mut balance.nohz_tick_stopped, false) {
+            let counted = std::mem::replace(&mut balance.counted_busy, false);
             self.nohz.idle.remove(cpu as u32);
             self.nohz.nr_cpus -= 1;
-            self.core.llcs[self.core.places[cpu].llc as usize].nr_busy += 1;
+            let llc = self.core.places[cpu].llc as usize;
+            self.core.llcs[llc].nr_busy += u32::from(!counted);
         }
     }
 

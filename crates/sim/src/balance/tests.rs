@@ -60,6 +60,7 @@ fn on(machine: &str, test: impl FnOnce(&mut Sim)) {
         governor: Some(alight_machine::Governor::Performance),
         seed: 1,
         duration_ns: Some(900 * MS),
+        changes: &[],
         check: true,
     };
     let out = Output {

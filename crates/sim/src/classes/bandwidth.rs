@@ -45,6 +45,9 @@ impl Sim<'_> {
         let mut idle = true;
         let periods = (self.now - self.classes.bandwidth.at) / PERIOD + 1;
         for cpu in 0..self.cpus.len() {
+            if !self.hotplug.online.contains(cpu as u32) {
+                continue;
+            }
             if self.classes.cpus[cpu].throttled {
                 self.borrow_runtime(cpu);
             }
@@ -97,18 +100,46 @@ impl Sim<'_> {
         true
     }
 
+    /// `cpu` goes off: it gives back what it borrowed, or takes back what it lent,
+    /// and nothing holds its tasks back on their way (`__disable_runtime`).
+    pub(super) fn disable_runtime(&mut self, cpu: usize) {
+        for other in self.hotplug.online.iter().map(|other| other as usize) {
+            let own = self.classes.cpus[cpu].runtime;
+            let from = &mut self.classes.cpus[other];
+            let moved = match own < RUNTIME {
+                true => from.runtime.min(RUNTIME - own),
+                false => 0,
+            };
+            from.runtime -= moved;
+            from.runtime += own.saturating_sub(RUNTIME);
+            self.classes.cpus[cpu].runtime = own.min(RUNTIME) + moved;
+        }
+        let q = &mut self.classes.cpus[cpu];
+        // RUNTIME_INF
+        (q.runtime, q.throttled) = (PERIOD, false);
+        self.count_rt(cpu);
+    }
+
+    /// `cpu` came back (`__enable_runtime`).
+    pub(super) fn enable_runtime(&mut self, cpu: usize) {
+        let q = &mut self.classes.cpus[cpu];
+        (q.runtime, q.time, q.throttled) = (RUNTIME, 0, false);
+    }
+
     /// Takes what other CPUs have left of this period, each by a share
     /// (`do_balance_runtime`, RT_RUNTIME_SHARE). It is never given back.
     fn borrow_runtime(&mut self, cpu: usize) {
-        let nr = self.cpus.len();
+        let online = self.hotplug.online;
+        let nr = u64::from(online.len());
         let q = &self.classes.cpus[cpu];
         if self.kernel.rt.throttle != Throttle::Shared || q.time <= q.runtime {
             return;
         }
-        for other in (0..nr).filter(|&other| other != cpu) {
-            let room = PERIOD - self.classes.cpus[cpu].runtime;
+        let others = online.iter().map(|other| other as usize);
+        for other in others.filter(|&other| other != cpu) {
+            let room = PERIOD.saturating_sub(self.classes.cpus[cpu].runtime);
             let from = &mut self.classes.cpus[other];
-            let share = from.runtime.saturating_sub(from.time) / nr as u64;
+            let share = from.runtime.saturating_sub(from.time) / nr;
             let taken = share.min(room);
             from.runtime -= taken;
             self.classes.cpus[cpu].runtime += taken;

@@ -178,6 +178,17 @@ impl Sim<'_> {
         }
     }
 
+    /// `cpu` goes off (`rq_offline_rt`).
+    pub fn rt_offline(&mut self, cpu: usize) {
+        self.disable_runtime(cpu);
+        self.push_round_goes_on(cpu);
+    }
+
+    /// `cpu` came back (`rq_online_rt`).
+    pub fn rt_online(&mut self, cpu: usize) {
+        self.enable_runtime(cpu);
+    }
+
     fn leave_fair(&mut self, cpu: usize, task: u32) {
         self.update_curr(cpu);
         self.put_prev(cpu);

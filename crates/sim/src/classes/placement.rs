@@ -47,10 +47,7 @@ impl Sim<'_> {
             1 => prev,
             _ => self.target_of(by, prev, task),
         };
-        match self.allowed(task, target) {
-            true => target,
-            false => self.some_allowed(prev, task),
-        }
+        self.allowed_cpu(target, task)
     }
 
     /// `select_task_rq_rt`.
@@ -66,17 +63,6 @@ impl Sim<'_> {
             Some(target) if self.prio(task) < self.highest_prio(target) => target,
             _ => prev,
         }
-    }
-
-    /// An allowed CPU, of the node of `prev` if there is one (`select_fallback_rq`).
-    fn some_allowed(&self, prev: usize, task: u32) -> usize {
-        let allowed = &self.masks[self.tasks[task as usize].affinity as usize];
-        let node = self.core.places[prev].node;
-        let near = allowed
-            .iter()
-            .find(|&cpu| self.core.places[cpu as usize].node == node);
-        let found = near.or_else(|| allowed.iter().next());
-        found.expect("affinity is not empty") as usize
     }
 
     /// Is `cpu` as big as the clamps of `task` ask (`rt_task_fits_capacity`)?
@@ -98,7 +84,9 @@ impl Sim<'_> {
     fn level_below(&self, task: u32, under: u8) -> Option<u8> {
         let allowed = &self.masks[self.tasks[task as usize].affinity as usize];
         let words = self.classes.words;
-        let free = || (0..words).any(|w| allowed.w[w] & !self.classes.busy.w[w] != 0);
+        let online = &self.hotplug.online;
+        let free = |w: usize| allowed.w[w] & online.w[w] & !self.classes.busy.w[w] != 0;
+        let free = || (0..words).any(free);
         if under > FAIR && free() {
             return Some(FAIR);
         }
@@ -112,7 +100,7 @@ impl Sim<'_> {
     fn level(&self, task: u32, level: u8, fit: bool) -> Mask {
         let allowed = &self.masks[self.tasks[task as usize].affinity as usize];
         allowed
-            .iter()
+            .and(&self.hotplug.online, self.classes.words)
             .filter(|&cpu| self.highest_prio(cpu as usize) == level)
             .filter(|&cpu| !fit || self.rt_fits(task, cpu as usize))
             .collect()
@@ -330,6 +318,14 @@ impl Sim<'_> {
                 return;
             }
             round.number = round.asked;
+        }
+    }
+
+    /// `cpu` goes off: who was to be asked behind it is asked now.
+    pub(super) fn push_round_goes_on(&mut self, cpu: usize) {
+        if std::mem::take(&mut self.classes.cpus[cpu].push_asked) {
+            let first = self.hotplug.online.iter().next();
+            self.ask_next(first.expect("one is online") as usize);
         }
     }
 

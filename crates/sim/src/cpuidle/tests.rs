@@ -23,6 +23,7 @@ pub(crate) fn at_boot(name: &str, governor: Governor, test: impl FnOnce(&mut Sim
         governor: Some(governor),
         seed: 1,
         duration_ns: None,
+        changes: &[],
         check: false,
     };
     let out = Output {

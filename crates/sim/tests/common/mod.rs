@@ -4,7 +4,7 @@
 
 use alight_machine::Machine;
 use alight_policy::Scheduler;
-use alight_sim::{Error, Outcome, Scenario};
+use alight_sim::{Change, Error, Outcome, Scenario};
 use alight_workload::Mode;
 use alight_workload::program::{
     Attributes, Calibration, ChannelKind, Instruments, Op, Program, TaskSpec, Workload,
@@ -39,6 +39,7 @@ pub struct Run<'a> {
     pub scheduler: &'a str,
     pub seed: u64,
     pub duration_ns: Option<u64>,
+    pub changes: &'a [Change],
     pub check: bool,
 }
 
@@ -51,6 +52,7 @@ impl<'a> Run<'a> {
             scheduler: "linux-5.5",
             seed: 1,
             duration_ns: None,
+            changes: &[],
             check: true,
         }
     }
@@ -75,6 +77,7 @@ impl<'a> Run<'a> {
             governor: None,
             seed: self.seed,
             duration_ns: self.duration_ns,
+            changes: self.changes,
             check: self.check,
         };
         alight_sim::run(

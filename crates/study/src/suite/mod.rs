@@ -84,6 +84,7 @@ pub fn observe(
         governor: Some(Governor::Schedutil),
         seed,
         duration_ns: Some(end),
+        changes: &[],
         check: false,
     };
     let names = alight_sim::task_table(&run)?;

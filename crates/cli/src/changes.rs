@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What is to happen to the machine, as users type it: `100ms:off:2-3,500ms:on:2`.
+
+use alight_machine::CpuSet;
+use alight_sim::{Action, Change};
+
+use crate::duration;
+
+/// One option with all that it names.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Changes {
+    /// As typed.
+    pub text: String,
+    /// In the order given.
+    pub changes: Vec<Change>,
+}
+
+/// CPUs that go off and come back: a list of `TIME:off:CPUS` and `TIME:on:CPUS`.
+///
+/// # Errors
+/// Anything else, with the item, what was found and what was expected.
+pub fn hotplug(text: &str) -> Result<Changes, String> {
+    let action = |what: &str, rest: &str| {
+        let cpus = cpus(rest)?;
+        match what {
+            "off" => Ok(Action::Offline(cpus)),
+            "on" => Ok(Action::Online(cpus)),
+            _ => Err(format!("'{what}' is neither 'off' nor 'on'")),
+        }
+    };
+    list(text, "100ms:off:2-3,500ms:on:2", |item| {
+        let (what, rest) = item.split_once(':').ok_or("no CPUs")?;
+        action(what, rest)
+    })
+}
+
+/// Items of `TIME:…`, separated by commas; one without a colon continues the CPUs of the one before.
+fn list(
+    text: &str,
+    example: &str,
+    action: impl Fn(&str) -> Result<Action, String>,
+) -> Result<Changes, String> {
+    let mut items: Vec<String> = vec![];
+    for part in text.split(',') {
+        match items.last_mut() {
+            Some(last) if !part.contains(':') => {
+                last.push(',');
+                last.push_str(part);
+            }
+            _ => items.push(part.to_owned()),
+        }
+    }
+    let change = |item: &String| {
+        let (at, rest) = item.split_once(':').ok_or("no action")?;
+        let at_ns = duration::parse(at)?;
+        let action = action(rest)?;
+        Ok(Change { at_ns, action })
+    };
+    let changes: Result<_, String> = items
+        .iter()
+        .map(|item| {
+            change(item).map_err(|why: String| format!("'{item}': {why}; expected like {example}"))
+        })
+        .collect();
+    Ok(Changes {
+        text: text.to_owned(),
+        changes: changes?,
+    })
+}
+
+fn cpus(text: &str) -> Result<CpuSet, String> {
+    let cpus: CpuSet = text.parse().map_err(|e| format!("{e}"))?;
+    match cpus.is_empty() {
+        true => Err("no CPUs".to_owned()),
+        false => Ok(cpus),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(text: &str) -> CpuSet {
+        text.parse().expect("CPUs")
+    }
+
+    #[test]
+    fn hotplug_is_a_list_of_times_and_cpus() {
+        let off = |at_ns, cpus| Change {
+            at_ns,
+            action: Action::Offline(set(cpus)),
+        };
+        let on = |at_ns, cpus| Change {
+            at_ns,
+            action: Action::Online(set(cpus)),
+        };
+        for (text, changes) in [
+            (
+                "100ms:off:2-3,500ms:on:2",
+                vec![off(100_000_000, "2-3"), on(500_000_000, "2")],
+            ),
+            (
+                "1us:off:0,2,1us:on:0",
+                vec![off(1000, "0,2"), on(1000, "0")],
+            ),
+        ] {
+            assert_eq!(hotplug(text).map(|found| found.changes), Ok(changes));
+        }
+    }
+
+    #[test]
+    fn what_is_odd_is_refused_with_the_item() {
+        for (text, words) in [
+            ("", "no action"),
+            ("100ms:off", "no CPUs"),
+            ("100ms:off:", "100ms:off:"),
+            ("100:off:1", "no unit"),
+            ("1s:gone:1", "'gone' is neither"),
+            ("1s:on:1,2s:off:x", "2s:off:x"),
+        ] {
+            let message = hotplug(text).unwrap_err();
+            assert!(message.contains(words), "{text}: {message}");
+            assert!(message.contains("like 100ms:off:2-3"), "{message}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Balancing over domains that were built anew, because a CPU went or came
+//! (`partition_sched_domains`, `build_sched_domains`): what belonged to a domain
+//! or to the root domain begins again, what belongs to a queue goes on.
+
+use super::{Count, Level, sums};
+use crate::state::Sim;
+use alight_policy::NONE;
+
+impl Sim<'_> {
+    /// The places, domains and groups of the core are new.
+    pub fn balance_rebuild(&mut self) {
+        let now = self.jiffies();
+        let groups = self.core.groups.len();
+        let online = u64::from(self.hotplug.online.len());
+        self.nohz.counts = vec![Count::default(); groups].into();
+        self.nohz.sums = sums::Sums::new(self.cpus.len(), groups);
+        self.nohz.next_update = vec![now; groups].into();
+        self.nohz.max_interval = (self.nohz.hz * online / 10).max(1);
+        for llc in &mut self.core.llcs {
+            // Nobody has looked yet.
+            llc.has_idle_cores = 0;
+        }
+        for cpu in 0..self.cpus.len() {
+            self.core.cpus[cpu].scan_cost = 0;
+            let levels = self.new_levels(cpu, now);
+            let balance = &mut self.cpus[cpu].balance;
+            balance.levels = levels;
+            balance.count = Count::default();
+            // The new domain counts it as busy until it stops its tick again.
+            balance.counted_busy = balance.nohz_tick_stopped;
+            self.nohz.sums.mark(cpu);
+            self.rq_changed(cpu);
+        }
+        self.nohz.overload = false;
+        self.sum_capacities();
+    }
+
+    /// What the domains of `cpu` begin with (`sd_init`).
+    pub(super) fn new_levels(&self, cpu: usize, now: u64) -> [Level; alight_policy::MAX_LEVELS] {
+        let place = &self.core.places[cpu];
+        std::array::from_fn(|level| match place.domain[level] {
+            NONE => Level::default(),
+            domain => Level {
+                last_balance: now,
+                next_decay_max_lb_cost: now,
+                max_newidle_lb_cost: 0,
+                balance_interval: self.core.domains[domain as usize].weight,
+                nr_balance_failed: 0,
+            },
+        })
+    }
+
+    /// Sums the capacity of each group from its CPUs (`init_sched_groups_capacity`).
+    fn sum_capacities(&mut self) {
+        for group in 0..self.core.groups.len() {
+            let of = |cpu: usize| self.core.cpus[cpu].capacity.max(1);
+            let members = || self.members(group, None);
+            let sum = members().map(of).sum();
+            let least = members().map(of).min().unwrap_or(0);
+            let most = members().map(of).max().unwrap_or(0);
+            let group = &mut self.core.groups[group];
+            (group.capacity, group.min_capacity, group.max_capacity) = (sum, least, most);
+        }
+    }
+
+    /// `cpu`, which goes off, takes no part in the balancing for idle CPUs any
+    /// more (`nohz_balance_exit_idle`); what it has begun, others begin again.
+    pub fn nohz_leave(&mut self, cpu: usize) {
+        self.nohz_exit_idle(cpu);
+        self.set_misfit(cpu, 0);
+        self.nohz.blocked.remove(cpu as u32);
+        let balance = &mut self.cpus[cpu].balance;
+        balance.nohz_flags = 0;
+        let begun = balance.round.take().is_some();
+        self.nohz.has_blocked |= begun;
+    }
+}

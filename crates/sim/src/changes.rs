@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What is done to the machine while it runs: when, and that it can be done.
+
+use crate::api::Error;
+use crate::queue::NEVER;
+use crate::rng::{Purpose, below};
+use crate::state::Sim;
+use alight_machine::{CpuSet, Machine};
+
+/// Something that an administrator or the firmware does to the machine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// When, ns from the start of the run.
+    pub at_ns: u64,
+    /// What.
+    pub action: Action,
+}
+
+/// What is done.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Action {
+    /// These CPUs go off, one after the other
+    /// (`echo 0 > /sys/devices/system/cpu/cpuN/online`).
+    Offline(CpuSet),
+    /// These CPUs come back.
+    Online(CpuSet),
+}
+
+impl Action {
+    fn cpus(&self) -> &CpuSet {
+        match self {
+            Action::Offline(cpus) | Action::Online(cpus) => cpus,
+        }
+    }
+
+    /// Does it change which CPUs there are?
+    fn is_hotplug(&self) -> bool {
+        matches!(self, Action::Offline(_) | Action::Online(_))
+    }
+}
+
+/// Shortest and longest pause between two operations of [`hotplug_torture`], ms.
+const TORTURE_PAUSE_MS: (u64, u64) = (10, 100);
+
+/// CPUs that go off and come back at random, as LISA's hotplug torture has it:
+/// `operations` times some CPU of `cpus` changes, 10 to 100 ms after the one
+/// before; never does the last one go. Then all come back.
+pub fn hotplug_torture(cpus: usize, operations: u32, seed: u64) -> Vec<Change> {
+    let mut online = vec![true; cpus];
+    let mut at_ns = 0;
+    let mut changes = vec![];
+    let (shortest, longest) = TORTURE_PAUSE_MS;
+    let pause = |step| {
+        let more = below(seed, step, Purpose::HotplugPause, longest - shortest + 1);
+        (shortest + more) * 1_000_000
+    };
+    for step in 0..u64::from(operations) {
+        at_ns += pause(step);
+        let left = online.iter().filter(|&&on| on).count();
+        let choice: Vec<usize> = (0..cpus).filter(|&cpu| left > 1 || !online[cpu]).collect();
+        if choice.is_empty() {
+            break;
+        }
+        let drawn = below(seed, step, Purpose::HotplugCpu, choice.len() as u64);
+        let cpu = choice[drawn as usize];
+        let only = CpuSet::single(cpu);
+        let action = match online[cpu] {
+            true => Action::Offline(only),
+            false => Action::Online(only),
+        };
+        online[cpu] = !online[cpu];
+        changes.push(Change { at_ns, action });
+    }
+    let gone: CpuSet = (0..cpus).filter(|&cpu| !online[cpu]).collect();
+    if !gone.is_empty() {
+        at_ns += pause(operations.into());
+        let action = Action::Online(gone);
+        changes.push(Change { at_ns, action });
+    }
+    changes
+}
+
+/// What is still to be done, earliest first.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Agenda {
+    changes: Vec<Change>,
+    next: usize,
+}
+
+impl Agenda {
+    /// In order of time; of one instant as they are given.
+    ///
+    /// # Errors
+    /// If there are no such CPUs, or none would be left.
+    pub fn new(changes: &[Change], machine: &Machine) -> Result<Self, Error> {
+        let mut changes = changes.to_vec();
+        changes.sort_by_key(|change| change.at_ns);
+        let nr = machine.cpus.len();
+        let mut online = CpuSet::first_n(nr);
+        for Change { at_ns, action } in &changes {
+            let cpus = action.cpus();
+            if let Some(cpu) = cpus.iter().find(|&cpu| cpu >= nr) {
+                return Err(Error::Refused(format!(
+                    "at {at_ns} ns CPU {cpu} is to change; machine '{}' has CPUs 0 to {}",
+                    machine.name,
+                    nr - 1
+                )));
+            }
+            online = match action {
+                Action::Offline(_) => online.difference(cpus),
+                Action::Online(_) => online.union(cpus),
+            };
+            if online.is_empty() {
+                return Err(Error::Refused(format!(
+                    "at {at_ns} ns the last CPU of machine '{}' would go offline; \
+                     one has to stay",
+                    machine.name
+                )));
+            }
+        }
+        Ok(Agenda { changes, next: 0 })
+    }
+
+    /// When something is done next, [`NEVER`] if nothing is.
+    fn due(&self) -> u64 {
+        (self.changes.get(self.next)).map_or(NEVER, |change| change.at_ns.min(NEVER))
+    }
+
+    /// Slots that it needs in the queue of events.
+    pub fn slots(&self) -> usize {
+        usize::from(!self.changes.is_empty())
+    }
+
+    /// CPUs go and come in this run.
+    pub fn has_hotplug(&self) -> bool {
+        (self.changes.iter()).any(|change| change.action.is_hotplug())
+    }
+}
+
+impl Sim<'_> {
+    /// Something is due that is not a CPU's own: a change of a frequency, or of
+    /// the machine, whose slot is the last.
+    pub fn machine_event(&mut self, slot: usize) {
+        if slot < self.freq.len() {
+            self.cpufreq_event(slot);
+        } else {
+            self.change_event();
+        }
+    }
+
+    /// Awaits the next change.
+    pub fn await_change(&mut self) {
+        if self.agenda.slots() != 0 {
+            let due = self.agenda.due();
+            self.freq_queue.set(self.freq.len(), due);
+        }
+    }
+
+    /// Does what is due now.
+    fn change_event(&mut self) {
+        while self.agenda.due() <= self.now {
+            let action = self.agenda.changes[self.agenda.next].action.clone();
+            self.agenda.next += 1;
+            match action {
+                Action::Offline(cpus) => cpus.iter().for_each(|cpu| self.cpu_down(cpu)),
+                Action::Online(cpus) => cpus.iter().for_each(|cpu| self.cpu_up(cpu)),
+            }
+        }
+        self.await_change();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn set(cpus: &str) -> CpuSet {
+        cpus.parse().expect("a list of CPUs")
+    }
+
+    fn refusal(changes: &[Change]) -> String {
+        let machine = Machine::load("ca9x4").expect("built in");
+        match Agenda::new(changes, &machine) {
+            Ok(_) => String::new(),
+            Err(error) => error.to_string(),
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_refused() {
+        let off = |at_ns, cpus| Change {
+            at_ns,
+            action: Action::Offline(set(cpus)),
+        };
+        let on = |at_ns, cpus| Change {
+            at_ns,
+            action: Action::Online(set(cpus)),
+        };
+        for (changes, why) in [
+            (vec![off(1, "0-2")], ""),
+            (vec![off(1, "4")], "CPUs 0 to 3"),
+            (vec![off(7, "0-3")], "at 7 ns the last CPU"),
+            // In the order of time, not in that of the list.
+            (vec![off(5, "1-3"), off(9, "0"), on(7, "2")], ""),
+            (vec![off(5, "1-3"), off(9, "0"), on(11, "2")], "at 9 ns"),
+        ] {
+            let found = refusal(&changes);
+            assert_eq!(found.is_empty(), why.is_empty(), "{changes:?}: {found}");
+            assert!(found.contains(why), "{changes:?}: {found}");
+        }
+    }
+
+    /// LISA's hotplug tests make 100 operations with pauses of 10 to 100 ms.
+    #[test]
+    fn torture_leaves_a_cpu_and_ends_with_all() {
+        for seed in 0..20 {
+            let changes = hotplug_torture(4, 100, seed);
+            assert_eq!(refusal(&changes), "");
+            let mut online = set("0-3");
+            let mut before = 0;
+            for change in &changes {
+                let pause = change.at_ns - before;
+                assert!((10_000_000..=100_000_000).contains(&pause), "{pause}");
+                before = change.at_ns;
+                let (old, cpus) = (online, change.action.cpus());
+                online = match change.action {
+                    Action::Offline(_) => online.difference(cpus),
+                    Action::Online(_) => online.union(cpus),
+                };
+                assert_ne!(online, old, "each operation changes something");
+            }
+            assert_eq!(online, set("0-3"));
+            assert!((100..=101).contains(&changes.len()));
+        }
+        assert_ne!(hotplug_torture(4, 9, 1), hotplug_torture(4, 9, 2));
+        assert!(hotplug_torture(1, 9, 1).is_empty(), "the last one stays");
+    }
+}

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! CPUs that go off and come back (`kernel/cpu.c`, `sched_cpu_deactivate()`,
+//! `sched_cpu_activate()` and what they call).
+//!
+//! A CPU that goes is first taken out of the scheduling domains, which are built
+//! anew over the others; then its tasks leave it, each for the CPU that
+//! `select_fallback_rq()` names; its timers go to the first CPU; it rests in its
+//! deepest idle state until it comes back. Then the domains are built with it,
+//! and it idles; nobody brings it tasks but the balancer and wakeups.
+//!
+//! The kernel takes milliseconds for either, mostly in waiting for grace periods.
+//! Here both happen at once: no task runs on a CPU that is on its way out.
+//! Tasks whose affinity holds no CPU any more may run anywhere from then on
+//! (`do_set_cpus_allowed(cpu_possible_mask)`): no base gives it back to tasks
+//! of the root cpuset.
+
+use crate::api::Scenario;
+use crate::build::views;
+use crate::fair::Tunables;
+use crate::queue::NEVER;
+use crate::state::{Life, Phase, Sim};
+use crate::timeline::NONE;
+use alight_machine::Governor;
+use alight_policy::Mask;
+
+/// The affinity of a task that may run anywhere, in [`Sim::masks`].
+const ANYWHERE: u32 = 0;
+
+/// Which CPUs there are.
+#[derive(Debug, Clone)]
+pub(crate) struct Hotplug {
+    /// CPUs go and come in this run: else all are online for ever.
+    pub used: bool,
+    /// `cpu_active_mask`, and `cpu_online_mask` too: see the head of this file.
+    pub online: Mask,
+    governor: Governor,
+    /// Tasks that left a CPU because it went, and of those that had to break
+    /// their affinity.
+    pub moved: u64,
+    pub broken: u64,
+}
+
+impl Hotplug {
+    pub fn new(scenario: &Scenario<'_>, used: bool) -> Self {
+        let machine = scenario.machine;
+        Hotplug {
+            used,
+            online: (0..machine.cpus.len() as u32).collect(),
+            governor: scenario.governor.unwrap_or(machine.governor),
+            moved: 0,
+            broken: 0,
+        }
+    }
+}
+
+impl Sim<'_> {
+    /// `cpu` goes off, if it is not off already.
+    pub fn cpu_down(&mut self, cpu: usize) {
+        if !self.hotplug.online.contains(cpu as u32) {
+            return;
+        }
+        let before = self.hotplug.online.len();
+        self.clock(cpu);
+        // What was sent here arrives, and leaves with the others (`sched_ttwu_pending`).
+        self.run_wake_list(cpu);
+        self.nohz_leave(cpu);
+        self.hotplug.online.remove(cpu as u32);
+        self.online_changed(before as usize);
+        if self.classes.used {
+            self.rt_offline(cpu);
+        }
+        self.stop_executing(cpu);
+        self.move_tasks_away(cpu);
+        self.move_timers_away(cpu);
+        self.rest_dead(cpu);
+        self.cpufreq_cpus_changed(cpu);
+        self.trace_hotplug(cpu, false);
+    }
+
+    /// `cpu` comes back, if it is not there.
+    pub fn cpu_up(&mut self, cpu: usize) {
+        if self.hotplug.online.contains(cpu as u32) {
+            return;
+        }
+        self.hotplug.online.insert(cpu as u32);
+        self.clock(cpu);
+        self.cpufreq_cpus_changed(cpu);
+        self.online_changed(self.hotplug.online.len() as usize);
+        if self.classes.used {
+            self.rt_online(cpu);
+        }
+        // The thread that brought it up has just gone to sleep.
+        self.core.cpus[cpu].idle_stamp = self.now.max(1);
+        let out = self.idle_leave(cpu, self.now);
+        self.idle_forgotten(cpu);
+        self.cpus[cpu].steal = out - self.now;
+        self.settle(cpu);
+        self.arm(cpu);
+        self.trace_hotplug(cpu, true);
+    }
+
+    /// The domains are built over the CPUs that are online, and what depends on
+    /// their number follows. `counted`: CPUs that were online when the queues last
+    /// asked for it (`rq_online_fair`, `rq_offline_fair`): one that goes still is
+    /// at that time.
+    fn online_changed(&mut self, counted: usize) {
+        let (params, online) = (self.core.params, self.hotplug.online);
+        let new = views(self.machine, &params, online);
+        let new = new.expect("a part of a machine that could be built");
+        self.core.places = new.places;
+        self.core.domains = new.domains;
+        self.core.groups = new.groups;
+        self.core.llcs = new.llcs;
+        self.core.topology = new.topology;
+        self.tunables = Tunables::new(self.kernel, counted, self.tunables.tick);
+        self.balance_rebuild();
+        self.energy_model_init(self.hotplug.governor);
+    }
+
+    /// The current task of `cpu` makes way for the stopper and waits.
+    fn stop_executing(&mut self, cpu: usize) {
+        match self.cpus[cpu].phase {
+            Phase::Running => {
+                let task = self.cpus[cpu].curr;
+                self.update_curr(cpu);
+                let state = self.leave_current(cpu, task, true);
+                self.trace_switch(cpu, task, state, NONE);
+            }
+            // It is woken to be stopped.
+            Phase::Idle => self.cpus[cpu].end = self.idle_leave(cpu, self.now),
+            Phase::Waking => {}
+        }
+    }
+
+    /// `migrate_tasks`: in the order in which they would have run.
+    fn move_tasks_away(&mut self, cpu: usize) {
+        loop {
+            let task = self.pick_next(cpu, false);
+            if task == NONE {
+                break;
+            }
+            self.hotplug.moved += 1;
+            let to = self.fallback_cpu(cpu, task);
+            if self.is_rt(task) {
+                self.dequeue_rt(cpu, task);
+                self.clock(to);
+                self.trace_migrate(task, to);
+                self.enqueue_rt(to, task, false);
+                self.check_preempt(to, task);
+            } else {
+                self.detach_task(cpu, task);
+                self.attach_task(to, task);
+            }
+            if self.cpus[to].need_resched {
+                self.kick(cpu, to);
+            }
+        }
+    }
+
+    /// Its timers expire on the first CPU that is left (`hrtimers_cpu_dying`).
+    fn move_timers_away(&mut self, cpu: usize) {
+        let first = self.hotplug.online.iter().next();
+        let to = first.expect("one is online") as usize;
+        while self.cpus[cpu].timers.first_at() != NEVER {
+            let at = self.cpus[cpu].timers.first_at().max(self.now);
+            let timer = self.cpus[cpu].timers.pop(&mut self.nodes);
+            if let Some(task) = self.tasks.get_mut(timer as usize) {
+                task.cpu = to as u32;
+            }
+            self.cpus[to].timers.insert(&mut self.nodes, timer, at);
+        }
+        self.arm(to);
+    }
+
+    /// Nothing is left to do on `cpu`: it is off from now on, or when it is out of
+    /// the idle state that it was in (`play_dead`).
+    fn rest_dead(&mut self, cpu: usize) {
+        let c = &mut self.cpus[cpu];
+        let work = match c.phase {
+            Phase::Running => 0,
+            _ => c.end.saturating_sub(self.now),
+        };
+        let was_idle = c.phase != Phase::Running;
+        c.phase = Phase::Idle;
+        (c.need_resched, c.resched_lazy, c.balance_kicked) = (false, false, false);
+        (c.steal, c.tick_at, c.ipi_at) = (0, NEVER, NEVER);
+        if was_idle {
+            self.idle_left(cpu, false);
+        } else {
+            self.clock_goes_idle(cpu);
+        }
+        self.idle_dead(cpu, work);
+        self.arm(cpu);
+    }
+
+    /// The CPU for `task`, which the policy would place on `cpu`: that one, unless
+    /// it is not there or not allowed (`select_task_rq`, `is_cpu_allowed`).
+    pub fn allowed_cpu(&mut self, cpu: usize, task: u32) -> usize {
+        match self.hotplug.online.contains(cpu as u32) && self.allowed(task, cpu) {
+            true => cpu,
+            false => {
+                let prev = self.views[task as usize].prev_cpu as usize;
+                self.fallback_cpu(prev, task)
+            }
+        }
+    }
+
+    /// The first CPU that `task` may use, in the node of `from` if there is one
+    /// there. If there is none at all, it may use all from now on
+    /// (`select_fallback_rq`).
+    pub fn fallback_cpu(&mut self, from: usize, task: u32) -> usize {
+        let node = self.core.places[from].node;
+        let near = |&cpu: &u32| self.core.places[cpu as usize].node == node;
+        let affinity = self.tasks[task as usize].affinity;
+        let words = self.cpus.len().div_ceil(64);
+        let of = |affinity: u32| self.masks[affinity as usize].and(&self.hotplug.online, words);
+        let found = of(affinity).find(near).or_else(|| of(affinity).next());
+        if let Some(cpu) = found {
+            return cpu as usize;
+        }
+        let anywhere = of(ANYWHERE).next().expect("one is online");
+        self.hotplug.broken += 1;
+        self.tasks[task as usize].affinity = ANYWHERE;
+        self.views[task as usize].nr_allowed = self.cpus.len() as u32;
+        anywhere as usize
+    }
+
+    /// What is wrong with a CPU that is off.
+    pub fn hotplug_check(&self, cpu: usize) -> Option<String> {
+        if self.hotplug.online.contains(cpu as u32) {
+            return None;
+        }
+        let (c, view) = (&self.cpus[cpu], &self.core.cpus[cpu]);
+        let quiet = c.phase == Phase::Idle
+            && c.tick_at == NEVER
+            && c.ipi_at == NEVER
+            && c.timers.first_at() == NEVER
+            && view.nr_running == 0
+            && c.wake_list.head == NONE;
+        let alone = self.core.places[cpu].nr_domains == 0;
+        let task = (self.tasks.iter()).position(|task| {
+            task.cpu as usize == cpu && matches!(task.life, Life::Runnable | Life::Waking)
+        });
+        match (quiet && alone, task) {
+            (_, Some(task)) => Some(format!("task {task} is on CPU {cpu}, which is offline")),
+            (false, None) => Some(format!("CPU {cpu} is offline but not at rest")),
+            (true, None) => None,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -72,11 +72,11 @@ policy_apart u32 asym_fits_scan(const struct policy_ctx *c, u32 target)
 {
 	const struct policy_domain *d = domain_at(c, place_at(c, target)->asym_domain);
 	struct policy_llc *shared = llc_at(c, place_at(c, target)->shared);
-	u32 nr = c->topo->nr_cpus, best = policy_forget(POLICY_NONE), n, budget = POLICY_NONE;
+	u32 nr = c->topo->nr_cpus, best = policy_forget(POLICY_NONE), n;
+	u32 best_capacity = policy_forget(0), budget = policy_forget(POLICY_NONE);
 	int by_cores = c->k->asym == ASYM_CORES;
 	int has_core = by_cores && c->topo->smt && shared->has_idle_cores;
 	s32 best_rank = 0, best_fit = FITS_NOT;
-	u32 best_capacity = policy_forget(0);
 	struct ring r = ring_from(target + (c->k->asym_from_next ? 1 : 0));
 
 	/* A domain built of nodes overlaps others and has no state of its own. */
@@ -95,6 +95,8 @@ policy_apart u32 asym_fits_scan(const struct policy_ctx *c, u32 target)
 		best = policy_forget(best);
 		best_rank = (s32)policy_forget((u32)best_rank);
 		best_fit = (s32)policy_forget((u32)best_fit);
+		best_capacity = policy_forget(best_capacity);
+		budget = policy_forget(budget);
 		if (cpu >= nr)
 			break;
 		preferred = !has_core || core_idle(c, cpu);

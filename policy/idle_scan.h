@@ -21,7 +21,7 @@
 #include "asym_scan.h"
 
 /* Idle or nearly, and it fits. */
-static inline int try_candidate(const struct policy_ctx *c, u32 step, u32 cpu)
+static __always_inline int try_candidate(const struct policy_ctx *c, u32 step, u32 cpu)
 {
 	return try_idle(c, step, cpu) && candidate_fits(c, step, cpu);
 }

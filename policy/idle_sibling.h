@@ -167,7 +167,7 @@ static inline u32 smt_scan(const struct policy_ctx *c, u32 target)
 	return kept;
 }
 
-static inline u32 idle_sibling(const struct policy_ctx *c, u32 target)
+policy_part u32 idle_sibling(const struct policy_ctx *c, u32 target)
 {
 	u32 prev = c->prev_cpu, recent = c->p->recent_cpu, cpu;
 	const struct policy_domain *llc;

@@ -25,12 +25,22 @@
 #ifdef __bpf__
 #define policy_leaf __attribute__((noinline))
 #define policy_nonnull __attribute__((btf_decl_tag("arg:nonnull")))
-#define policy_apart static inline
 #else
 #define policy_leaf static inline
 #define policy_nonnull
+#endif
+
 /* A search of its own: its variables are kept out of the way of the common one. */
 #define policy_apart static __attribute__((noinline))
+
+/*
+ * A part of the common way. In BPF it is a function: 512 bytes of stack serve
+ * all frames of a call, and what is inlined counts even when it is over.
+ */
+#ifdef __bpf__
+#define policy_part policy_apart
+#else
+#define policy_part static inline
 #endif
 
 /*

@@ -509,12 +509,23 @@ struct group_stats {
 	u16 misfit;		/* the wakee fits no CPU of it */
 };
 
+/* The same before 5.5: loads scaled by the group's capacity, and the room on its roomiest CPU. */
+struct group_load {
+	u32 queued;
+	u32 avg;
+	u32 spare;
+	u32 group;
+};
+
 /* Working memory, as large as a mask: BPF has 512 bytes of stack. */
 union policy_scratch {
 	struct policy_mask cores;	/* cores not looked at yet */
 	struct {
 		struct group_stats local, other, idlest;
 	} groups;
+	struct {
+		struct group_load local, other, least, roomiest;
+	} loads;
 };
 
 #define WAKE_INTERRUPT		(1u << 0)	/* not by the waker itself: !in_task() */

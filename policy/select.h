@@ -12,9 +12,9 @@
  *						   idle_sibling.h up to 5.10,
  *						   idle_scan.h from 5.12
  *
- * BPF has 512 bytes of stack for all frames of a call. The searches of other
- * bases than 5.5 do not fit beside each other, so that they are left out there;
- * the live scheduler refuses those bases.
+ * BPF has 512 bytes of stack and 8 frames for all functions of a call. With
+ * energy_aware.h they would be more, so that it is left out there: a scheduler
+ * in BPF has no energy model (nr_perf is 0).
  *
  * A new policy is one header, one line in search(), one FEATURE_* bit.
  */
@@ -34,12 +34,10 @@ static inline u32 search(const struct policy_ctx *c, u32 target)
 {
 	if (asym_capacity_acts(c, target))
 		return asym_scan(c, target);
-#ifndef __bpf__	/* see the head of the file */
 	if (c->k->sibling == SIBLING_GROUPS)
 		return idle_group(c, target);
 	if (c->k->sibling == SIBLING_ONE_SCAN)
 		return idle_scan(c, target);
-#endif
 	return idle_sibling(c, target);
 }
 
@@ -47,7 +45,7 @@ static inline u32 search(const struct policy_ctx *c, u32 target)
  * Where to start: a target for the fast path, or a domain level for the slow
  * one (returned + 1; 0 means fast).
  */
-static inline u32 walk_domains(const struct policy_ctx *c, int want, u32 *target)
+policy_part u32 walk_domains(const struct policy_ctx *c, int want, u32 *target)
 {
 	const struct policy_place *here = place_at(c, c->this_cpu);
 	u32 slow = policy_forget(0), l;

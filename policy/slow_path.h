@@ -14,7 +14,7 @@
 #include "slow_path_load.h"
 
 /* The CPU of the group that wakes soonest or is least loaded. */
-static inline u32 idlest_in_group(const struct policy_ctx *c, const struct policy_group *g, u32 cpu)
+policy_part u32 idlest_in_group(const struct policy_ctx *c, const struct policy_group *g, u32 cpu)
 {
 	u32 nr = c->topo->nr_cpus, i = 0, n;
 	u32 shallowest = policy_forget(POLICY_NONE), sched_idle = policy_forget(POLICY_NONE);
@@ -124,12 +124,10 @@ policy_apart u32 slow_path(const struct policy_ctx *c, u32 level)
 		l--;
 		if (!(d->flags & c->kind))
 			continue;
-#ifndef __bpf__	/* see select.h */
 		if (c->k->idlest != IDLEST_CLASS)
 			g = policy_forget(idlest_group_by_load(c, d, place_at(c, cpu)->group[g],
 							       cpu));
 		else
-#endif
 			g = policy_forget(idlest_group(c, d, place_at(c, cpu)->group[g], cpu));
 		if (g == POLICY_NONE)
 			continue;

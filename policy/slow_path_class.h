@@ -158,7 +158,7 @@ policy_leaf int group_worth(const struct policy_domain *d policy_nonnull,
  * The group to go to, or POLICY_NONE to stay in @own, the one that holds @cpu.
  * The kernel's ring of groups starts there, so of equals the next one wins.
  */
-static inline u32 idlest_group(const struct policy_ctx *c, const struct policy_domain *d, u32 own,
+policy_part u32 idlest_group(const struct policy_ctx *c, const struct policy_domain *d, u32 own,
 			       u32 cpu)
 {
 	const struct group_stats blank = {}, busiest = { .avg_load = ~0u, .type = GROUP_OVERLOADED };

@@ -13,14 +13,6 @@
 
 #include "group.h"
 
-/* Loads of one group, scaled by its capacity, and the room on its roomiest CPU. */
-struct group_load {
-	u32 queued;
-	u32 avg;
-	u32 spare;
-	u32 group;
-};
-
 static inline void group_load_sum(const struct policy_ctx *c, const struct policy_group *g,
 				  struct group_load *result)
 {
@@ -117,42 +109,43 @@ static inline void keep_least(const struct policy_ctx *c, const struct policy_do
 }
 
 /* As idlest_group(): the group to go to, or POLICY_NONE to stay in @own. */
-static inline u32 idlest_group_by_load(const struct policy_ctx *c, const struct policy_domain *d,
+policy_apart u32 idlest_group_by_load(const struct policy_ctx *c, const struct policy_domain *d,
 				       u32 own, u32 cpu)
 {
-	struct group_load local = { ~0u, ~0u, 0, POLICY_NONE };
-	struct group_load least = local, roomiest = local;
+	const struct group_load none = { ~0u, ~0u, 0, POLICY_NONE };
+	struct group_load *local = &c->scratch->loads.local, *g = &c->scratch->loads.other;
+	struct group_load *least = &c->scratch->loads.least;
+	struct group_load *roomiest = &c->scratch->loads.roomiest;
 	u32 start = own - d->first_group, n;
 
+	*local = *least = *roomiest = none;
 	if (c->k->idlest == IDLEST_LOAD)
-		local.queued = 0;
+		local->queued = 0;
 	if (start >= d->nr_groups)
 		start = 0;
 	policy_for(n, 0, d->nr_groups) {
 		u32 at = start + n < d->nr_groups ? start + n : start + n - d->nr_groups;
-		u32 g = d->first_group + at;
-		const struct policy_group *group = group_at(c, g);
-		struct group_load sum;
+		const struct policy_group *group = group_at(c, d->first_group + at);
 
 		if (!group_allowed(c, group))
 			continue;
-		group_load_sum(c, group, &sum);
-		sum.group = g;
+		group_load_sum(c, group, g);
+		g->group = d->first_group + at;
 		if (group_contains(c, group, cpu)) {
-			local = sum;
+			*local = *g;
 			continue;
 		}
-		keep_least(c, d, &sum, &least);
-		if (sum.spare > roomiest.spare)
-			roomiest = sum;
+		keep_least(c, d, g, least);
+		if (g->spare > roomiest->spare)
+			*roomiest = *g;
 	}
 	if (c->k->idlest == IDLEST_LOAD)
-		return least_load(d, &local, &least);
-	return most_spare_or_least_load(c, d, &local, &least, &roomiest);
+		return least_load(d, local, least);
+	return most_spare_or_least_load(c, d, local, least, roomiest);
 }
 
 /* 3.x: the allowed CPU of the least load; of equals this CPU, else the first (find_idlest_cpu). */
-static inline u32 least_loaded_in_group(const struct policy_ctx *c, const struct policy_group *g,
+policy_apart u32 least_loaded_in_group(const struct policy_ctx *c, const struct policy_group *g,
 					u32 this_cpu)
 {
 	u32 nr = c->topo->nr_cpus, best = policy_forget(POLICY_NONE), i = 0, n;

@@ -16,7 +16,7 @@ use std::time::Duration;
 #[command(version)]
 struct Arguments {
     /// Base kernel and features, as for `alight simulate`.
-    #[arg(default_value = "linux-5.5+asym-capacity", value_parser = live_scheduler)]
+    #[arg(default_value = "linux-5.5+asym-capacity", value_parser = Scheduler::parse)]
     scheduler: Scheduler,
 
     /// Make every decision again on the host and demand the same result.
@@ -32,18 +32,6 @@ struct Arguments {
     /// Print what libbpf and the kernel's verifier say.
     #[arg(short, long)]
     verbose: bool,
-}
-
-/// A scheduler that fits into the kernel: the core's searches of other bases than
-/// 5.5 are left out of its BPF form (`policy/select.h`).
-fn live_scheduler(name: &str) -> Result<Scheduler, String> {
-    let scheduler = Scheduler::parse(name).map_err(|error| error.to_string())?;
-    if scheduler.name.split('+').next() != Some("linux-5.5") {
-        return Err(format!(
-            "'{name}' cannot run in a kernel yet; linux-5.5 and linux-5.5+asym-capacity can"
-        ));
-    }
-    Ok(scheduler)
 }
 
 fn main() -> ExitCode {

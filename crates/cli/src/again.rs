@@ -23,8 +23,14 @@ pub fn command(verb: &str, run: &RunArgs, schedulers: &[String], options: &[Stri
     if let Some(governor) = run.governor {
         option("--governor", governor_name(governor));
     }
-    if let Some(hotplug) = &run.hotplug {
-        option("--hotplug", &hotplug.text);
+    for (name, changes) in [
+        ("--hotplug", &run.hotplug),
+        ("--cap", &run.cap),
+        ("--thermal", &run.thermal),
+    ] {
+        if let Some(changes) = changes {
+            option(name, &changes.text);
+        }
     }
     words.extend_from_slice(options);
     words.extend_from_slice(schedulers);

@@ -150,6 +150,14 @@ pub struct RunArgs {
     #[arg(long, value_name = "LIST", value_parser = changes::hotplug)]
     pub hotplug: Option<Changes>,
 
+    /// Highest frequencies (scaling_max_freq) that change meanwhile, like 1s:4-5:1200000,3s:4-5:max
+    #[arg(long, value_name = "LIST", value_parser = changes::cap)]
+    pub cap: Option<Changes>,
+
+    /// The same by a cooling device, of which schedulers know more
+    #[arg(long, value_name = "LIST", value_parser = changes::thermal)]
+    pub thermal: Option<Changes>,
+
     /// Prove the simulator's invariants after every event (slow)
     #[arg(long)]
     pub check: bool,
@@ -158,7 +166,9 @@ pub struct RunArgs {
 impl RunArgs {
     /// What is done to the machine.
     pub fn changes(&self) -> Vec<Change> {
-        let options = [&self.hotplug].into_iter().flatten();
+        let options = [&self.hotplug, &self.cap, &self.thermal]
+            .into_iter()
+            .flatten();
         options.flat_map(|option| option.changes.clone()).collect()
     }
 }

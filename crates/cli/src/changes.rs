@@ -2,7 +2,7 @@
 //! What is to happen to the machine, as users type it: `100ms:off:2-3,500ms:on:2`.
 
 use alight_machine::CpuSet;
-use alight_sim::{Action, Change};
+use alight_sim::{Action, Change, Limit};
 
 use crate::duration;
 
@@ -31,6 +31,37 @@ pub fn hotplug(text: &str) -> Result<Changes, String> {
     list(text, "100ms:off:2-3,500ms:on:2", |item| {
         let (what, rest) = item.split_once(':').ok_or("no CPUs")?;
         action(what, rest)
+    })
+}
+
+/// Limits of frequencies: a list of `TIME:CPUS:KHZ`, or `TIME:CPUS:max` for none.
+///
+/// # Errors
+/// Anything else, with the item, what was found and what was expected.
+pub fn cap(text: &str) -> Result<Changes, String> {
+    limits(text, Limit::Administrator)
+}
+
+/// The same by the thermal framework.
+///
+/// # Errors
+/// As [`cap`].
+pub fn thermal(text: &str) -> Result<Changes, String> {
+    limits(text, Limit::CoolingDevice)
+}
+
+fn limits(text: &str, by: Limit) -> Result<Changes, String> {
+    list(text, "1s:4-5:1200000,3s:4-5:max", |item| {
+        let (on, khz) = item.split_once(':').ok_or("no frequency")?;
+        let khz = match khz {
+            "max" => u32::MAX,
+            khz => match khz.parse() {
+                Ok(khz) if khz != 0 => khz,
+                _ => return Err(format!("'{khz}' is no frequency in kHz")),
+            },
+        };
+        let cpus = cpus(on)?;
+        Ok(Action::Limit { cpus, by, khz })
     })
 }
 
@@ -105,6 +136,34 @@ mod tests {
             ),
         ] {
             assert_eq!(hotplug(text).map(|found| found.changes), Ok(changes));
+        }
+    }
+
+    #[test]
+    fn a_limit_is_in_khz() {
+        let limit = |at_ns, cpus, khz| Change {
+            at_ns,
+            action: Action::Limit {
+                cpus: set(cpus),
+                by: Limit::CoolingDevice,
+                khz,
+            },
+        };
+        let changes = vec![
+            limit(1_000_000_000, "4-5", 1_200_000),
+            limit(3_000_000_000, "4", u32::MAX),
+        ];
+        let found = thermal("1s:4-5:1200000,3s:4:max");
+        assert_eq!(found.map(|found| found.changes), Ok(changes));
+        for (text, words) in [
+            ("1s:4-5", "no frequency"),
+            ("1s:4-5:0", "'0' is no frequency"),
+            ("1s:4-5:fast", "'fast' is no frequency"),
+            ("1s::1", "no CPUs"),
+            ("1s:x:1", "'1s:x:1'"),
+        ] {
+            let message = cap(text).unwrap_err();
+            assert!(message.contains(words), "{text}: {message}");
         }
     }
 

@@ -13,6 +13,7 @@ use crate::hotplug::Hotplug;
 use crate::instruments::Instruments;
 use crate::kernel::{KERNELS, Kernel};
 use crate::link::{Base, check, relocate, relocate_source};
+use crate::pressure::Pressure;
 use crate::queue::{NEVER, Queue};
 use crate::rng::{Purpose, below};
 use crate::state::{Cpu, Interval, Life, List, MarkState, Output, Phase, Sim, Task, WorkloadState};
@@ -473,6 +474,7 @@ impl<'a> Builder<'a> {
             .scan_local_ns;
         let agenda = Agenda::new(scenario.changes, machine)?;
         let hotplug = Hotplug::new(scenario, agenda.has_hotplug());
+        let limited = agenda.has_limits();
         let core = views(machine, &params, hotplug.online)?;
         let tick = 1_000_000_000 / u64::from(machine.hz);
         let tunables = Tunables::new(kernel, nr_cpus, tick);
@@ -519,6 +521,7 @@ impl<'a> Builder<'a> {
             tasks: parts.tasks.into(),
             queue: Queue::new(nr_cpus),
             freq_queue: Queue::new(machine.freq_domains.len() + agenda.slots()),
+            pressure: Pressure::new(limited, params.pressure, nr_cpus),
             agenda,
             hotplug,
             op_costs: parts

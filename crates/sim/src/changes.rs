@@ -2,6 +2,7 @@
 //! What is done to the machine while it runs: when, and that it can be done.
 
 use crate::api::Error;
+use crate::pressure::Limit;
 use crate::queue::NEVER;
 use crate::rng::{Purpose, below};
 use crate::state::Sim;
@@ -24,12 +25,22 @@ pub enum Action {
     Offline(CpuSet),
     /// These CPUs come back.
     Online(CpuSet),
+    /// The policies of these CPUs may use up to `khz` from now on;
+    /// [`u32::MAX`]: any frequency again.
+    Limit {
+        /// CPUs; others of their policies are limited with them.
+        cpus: CpuSet,
+        /// Who does it.
+        by: Limit,
+        /// Highest frequency, kHz; between two operating points the lower one counts.
+        khz: u32,
+    },
 }
 
 impl Action {
     fn cpus(&self) -> &CpuSet {
         match self {
-            Action::Offline(cpus) | Action::Online(cpus) => cpus,
+            Action::Offline(cpus) | Action::Online(cpus) | Action::Limit { cpus, .. } => cpus,
         }
     }
 
@@ -109,6 +120,7 @@ impl Agenda {
             online = match action {
                 Action::Offline(_) => online.difference(cpus),
                 Action::Online(_) => online.union(cpus),
+                Action::Limit { .. } => online,
             };
             if online.is_empty() {
                 return Err(Error::Refused(format!(
@@ -129,6 +141,12 @@ impl Agenda {
     /// Slots that it needs in the queue of events.
     pub fn slots(&self) -> usize {
         usize::from(!self.changes.is_empty())
+    }
+
+    /// Limits of frequencies change in this run.
+    pub fn has_limits(&self) -> bool {
+        let limits = |change: &Change| matches!(change.action, Action::Limit { .. });
+        self.changes.iter().any(limits)
     }
 
     /// CPUs go and come in this run.
@@ -164,6 +182,7 @@ impl Sim<'_> {
             match action {
                 Action::Offline(cpus) => cpus.iter().for_each(|cpu| self.cpu_down(cpu)),
                 Action::Online(cpus) => cpus.iter().for_each(|cpu| self.cpu_up(cpu)),
+                Action::Limit { cpus, by, khz } => self.limit_frequency(&cpus, by, khz),
             }
         }
         self.await_change();
@@ -226,6 +245,7 @@ mod tests {
                 online = match change.action {
                     Action::Offline(_) => online.difference(cpus),
                     Action::Online(_) => online.union(cpus),
+                    Action::Limit { .. } => panic!("no CPU goes or comes"),
                 };
                 assert_ne!(online, old, "each operation changes something");
             }

@@ -8,13 +8,16 @@
 //! the hardware's time; else a kernel thread, which runs on a CPU of the domain
 //! and takes two context switches there, calls the driver, which sleeps meanwhile.
 //!
+//! Limits that change are in [`crate::pressure`].
+//!
 //! Not modelled, since nothing modelled causes it: the boost after waiting for
-//! I/O, limits that change. The governor's thread is not a task: what it takes is
+//! I/O. The governor's thread is not a task: what it takes is
 //! charged to a CPU of the domain.
 
 use crate::demand::Demand;
 use crate::energy_model;
 use crate::kernel::{Hold, RateLimit};
+use crate::pressure::Limits;
 use crate::queue::NEVER;
 use crate::state::{Phase, Sim};
 use alight_machine::{FreqDomain, Governor, Machine, Opp};
@@ -27,13 +30,20 @@ const UNKNOWN_LATENCY_US: u64 = 1000;
 /// Longest rate limit so derived, us (`cpufreq_policy_transition_delay_us`).
 const MAX_TRANSITION_DELAY_US: u64 = 10_000;
 
+/// A frequency that nobody asks for.
+const NO_FREQUENCY: u32 = u32::MAX;
+
 /// A frequency domain (`struct cpufreq_policy` and `struct sugov_policy`).
 #[derive(Debug, Clone)]
 pub(crate) struct FreqState {
     /// schedutil decides; else the operating point stays.
     dynamic: bool,
+    governor: Governor,
     /// Current operating point, index into the domain's.
     current: u32,
+    /// Operating points up to this one may be used.
+    highest: u32,
+    pub limits: Limits,
     cpus: Box<[u32]>,
     change: Change,
     sugov: Sugov,
@@ -60,15 +70,20 @@ impl FreqState {
         let top = domain.opps.len() as u32 - 1;
         FreqState {
             dynamic: governor == Governor::Schedutil && top != 0,
-            current: if governor == Governor::Performance {
-                top
-            } else {
-                0
-            },
+            current: Self::fixed(governor, top).unwrap_or(0),
+            governor,
+            highest: top,
+            limits: Limits::NONE,
             cpus: domain.cpus.iter().map(|cpu| cpu as u32).collect(),
             change: Change::None,
             sugov,
         }
+    }
+
+    /// Index of the current operating point.
+    #[cfg(test)]
+    pub fn opp_index(&self) -> u32 {
+        self.current
     }
 
     /// The current operating point of the domain, which is number `domain` of `machine`.
@@ -118,6 +133,8 @@ struct Sugov {
     next_freq: u32,
     /// The same before it was rounded to an operating point.
     cached_raw_freq: u32,
+    /// Limits have changed since the last update (`need_freq_update`).
+    limits_changed: bool,
     /// `idle_calls` of the domain's only CPU at the last update.
     saved_idle_calls: u32,
     /// See [`efficient`].
@@ -131,6 +148,7 @@ impl Sugov {
             freq_update_delay_ns,
             next_freq: 0,
             cached_raw_freq: 0,
+            limits_changed: false,
             saved_idle_calls: 0,
             efficient,
         }
@@ -141,6 +159,14 @@ impl Sugov {
         self.next_update_at = 0;
         self.next_freq = 0;
         self.cached_raw_freq = 0;
+        self.limits_changed = false;
+    }
+
+    /// `sugov_limits`: the next update does not wait, and looks up the frequency again.
+    fn limit(&mut self) {
+        self.next_update_at = 0;
+        self.cached_raw_freq = NO_FREQUENCY;
+        self.limits_changed = true;
     }
 
     /// May the frequency change at `now`? (`sugov_should_update_freq`)
@@ -157,14 +183,17 @@ impl Sugov {
         same
     }
 
-    /// Frequency that serves `raw` kHz, kHz (`get_next_freq`, `cpufreq_driver_resolve_freq`).
+    /// Frequency that serves `raw` kHz, kHz (`get_next_freq`,
+    /// `cpufreq_driver_resolve_freq`); `opps` are those that may be used.
     fn resolve(&mut self, raw: u32, opps: &[Opp]) -> u32 {
         if raw == self.cached_raw_freq {
             return self.next_freq;
         }
         self.cached_raw_freq = raw;
         let lowest = lowest_at_least(opps, raw);
-        opps[self.efficient[lowest] as usize].khz
+        // What is worth its power may be out of reach (`cpufreq_is_in_limits`).
+        let efficient = opps.get(self.efficient[lowest] as usize);
+        efficient.unwrap_or(&opps[lowest]).khz
     }
 
     /// Frequency for `raw` kHz at an update, kHz. `hold`: do not go down
@@ -220,6 +249,28 @@ impl Sim<'_> {
         }
     }
 
+    /// Operating points of `domain` up to `highest` may be used from now on
+    /// (`cpufreq_set_policy`, `cpufreq_governor_limits`).
+    pub fn cpufreq_limit(&mut self, domain: usize, highest: u32) {
+        let limits = &self.machine.freq_domains[domain];
+        let freq = &mut self.freq[domain];
+        freq.highest = highest;
+        freq.sugov.limit();
+        let now = match FreqState::fixed(freq.governor, highest) {
+            Some(opp) => opp,
+            // `cpufreq_policy_apply_limits`
+            None if !limits.fast_switch => freq.current.min(highest),
+            None => return,
+        };
+        if now != freq.current || freq.change != Change::None {
+            freq.change = Change::Switching {
+                opp: now,
+                again: None,
+            };
+            self.freq_queue.set(domain, self.now + limits.switch_ns);
+        }
+    }
+
     /// `cpu` went off or came back: the governor of its policy is stopped, and
     /// begins anew with the CPUs that are there (`cpufreq_offline`,
     /// `cpufreq_online`, `sugov_start`). The clock stays as it is.
@@ -268,8 +319,10 @@ impl Sim<'_> {
             highest.or_higher(self.demand(cpu as usize))
         });
         let raw = demand.frequency(&self.core.params, opps[opps.len() - 1].khz);
+        let allowed = &opps[..=self.freq[domain].highest as usize];
         let sugov = &mut self.freq[domain].sugov;
-        let khz = sugov.next(raw, opps, hold.then_some(rule));
+        let hold = hold && !std::mem::take(&mut sugov.limits_changed);
+        let khz = sugov.next(raw, allowed, hold.then_some(rule));
         if sugov.commit(self.now, khz) {
             self.request(cpu, domain);
         }
@@ -394,7 +447,7 @@ impl Sim<'_> {
 impl FreqState {
     /// Operating point that the governor wants.
     fn wanted(&self, limits: &FreqDomain) -> u32 {
-        lowest_at_least(&limits.opps, self.sugov.next_freq) as u32
+        (lowest_at_least(&limits.opps, self.sugov.next_freq) as u32).min(self.highest)
     }
 }
 

@@ -103,6 +103,9 @@ impl Sim<'_> {
         self.charge(cpu, self.costs(cpu).tick);
         self.stats.ticks += 1;
         self.clock(cpu);
+        if self.pressure.used {
+            self.pressure_refresh(cpu);
+        }
         // Who was told to give way has had a tick's time for it (`sched_tick`).
         self.cpus[cpu].need_resched |= self.cpus[cpu].resched_lazy;
         if self.curr_is_rt(cpu) {

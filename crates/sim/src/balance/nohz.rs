@@ -232,10 +232,14 @@ impl Sim<'_> {
     pub(super) fn refresh_blocked(&mut self, cpu: usize, now: u64) {
         self.clock(cpu);
         let fair = self.cpus[cpu].curr != NONE && !self.curr_is_rt(cpu);
-        let others = self.classes.used && self.rt_refresh(cpu);
+        let mut others = self.classes.used && self.rt_refresh(cpu);
+        if self.pressure.used {
+            others |= self.pressure_refresh(cpu);
+        }
         let view = &mut self.core.cpus[cpu];
         let changed = rq::refresh(view, fair) | others;
-        if view.cfs.load_avg == 0 && view.cfs.util_avg == 0 && view.rt_util == 0 {
+        let rest = view.rt_util | view.hw_load_avg;
+        if view.cfs.load_avg == 0 && view.cfs.util_avg == 0 && rest == 0 {
             self.nohz.blocked.remove(cpu as u32);
         }
         if self.nohz.refreshed_at != now {

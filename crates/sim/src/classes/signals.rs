@@ -4,6 +4,7 @@
 
 use crate::kernel::RtSignal;
 use crate::state::Sim;
+use alight_policy::abi::rule;
 use alight_policy::pelt;
 
 /// Half of `sysctl_sched_time_avg`: the average of old halves this often, ns.
@@ -60,7 +61,13 @@ impl Sim<'_> {
         let left = match self.kernel.rt.signal {
             RtSignal::Pelt => {
                 let view = &self.core.cpus[cpu];
-                max.saturating_sub(u64::from(view.rt_util) + u64::from(view.dl_util))
+                let used = u64::from(view.rt_util) + u64::from(view.dl_util);
+                let lacking = match self.core.params.pressure {
+                    rule::PRESSURE_THERMAL => view.hw_load_avg,
+                    rule::PRESSURE_AVERAGE => view.hw_load_avg.max(view.cpufreq_pressure),
+                    _ => 0,
+                };
+                max.saturating_sub(used + u64::from(lacking))
             }
             // `scale_rt_power`
             RtSignal::Window => {

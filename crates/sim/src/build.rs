@@ -559,7 +559,7 @@ impl<'a> Builder<'a> {
         sim.energy_model_init(governor);
         sim.uclamp_init(scenario.workloads);
         sim.meters_init();
-        sim.balance_init();
+        sim.balance_init(scenario.seed);
         for (task, slice) in parts.slices {
             sim.set_slice(task, slice);
         }

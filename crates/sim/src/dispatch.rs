@@ -229,7 +229,7 @@ impl Sim<'_> {
     /// Starts executing `task`, which has just become current.
     fn run(&mut self, cpu: usize, task: u32) {
         self.core.cpus[cpu].curr_is_idle = 0;
-        self.core.cpus[cpu].idle_stamp = 0;
+        self.idle_task_left(cpu);
         let c = &mut self.cpus[cpu];
         c.phase = Phase::Running;
         c.segment_start = self.now;
@@ -255,6 +255,7 @@ impl Sim<'_> {
     fn go_idle(&mut self, cpu: usize) {
         self.clock_goes_idle(cpu);
         self.core_went_idle(cpu);
+        self.nohz_run_idle(cpu);
         self.settle(cpu);
     }
 

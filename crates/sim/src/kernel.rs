@@ -6,6 +6,10 @@
 //! and where it comes from stands at its type. What all bases share is in the
 //! files of the mechanisms.
 
+mod balance;
+
+pub(crate) use balance::*;
+
 use alight_policy::Scheduler;
 
 /// A base kernel.
@@ -20,6 +24,8 @@ pub(crate) struct Kernel {
     pub clamps: Clamps,
     pub schedutil: Schedutil,
     pub rt: Rt,
+    pub balance: Balance,
+    pub wake_list: WakeList,
     /// Where another kernel's rules stand in for this one's: sentences for a report.
     pub borrowed: &'static [&'static str],
 }
@@ -176,6 +182,16 @@ pub(crate) enum Preemption {
     Lazy,
 }
 
+/// Which woken tasks the target itself puts on its queue (`ttwu_queue`, later
+/// `ttwu_queue_cond`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum WakeList {
+    /// Those of CPUs that share no cache with it (read in 5.4).
+    OtherCache,
+    /// And those of any other CPU if it has no task (read in 6.1).
+    OtherCacheOrIdle,
+}
+
 /// Whose utilization clamps are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clamps {
@@ -305,14 +321,6 @@ const RT_6_5: Rt = Rt {
     ..RT
 };
 
-/// What 6.1 and 6.5 take from 5.5.
-const BORROWED_6_1: &[&str] = &[
-    "load balancing follows Linux 5.5, not the base: longer intervals on busy CPUs, 125 % where the \
-     base has 117 %, no NUMA tolerance, newidle balancing without the base's cost gate",
-    "wakeups follow Linux 5.5's use of wake lists: an idle CPU that shares the cache is woken under \
-     its lock, where the base sends the task by the list",
-];
-
 /// The bases, oldest first.
 pub(crate) static KERNELS: [Kernel; 6] = [
     Kernel {
@@ -331,6 +339,8 @@ pub(crate) static KERNELS: [Kernel; 6] = [
             signal: RtSignal::Window,
             ..RT
         },
+        balance: BALANCE,
+        wake_list: WakeList::OtherCache,
         borrowed: &[
             "load balancing and the menu governor follow Linux 5.5, not 3.9, which balanced by load \
              indices and CPU power",
@@ -346,6 +356,8 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         fair: Fair::Cfs(CFS),
         preemption: Preemption::Full,
         rt: RT,
+        balance: BALANCE,
+        wake_list: WakeList::OtherCache,
         borrowed: &[
             "load balancing follows Linux 5.5, which classifies groups anew; 5.4 compared the load of \
              queued tasks",
@@ -361,6 +373,8 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         fair: Fair::Cfs(CFS),
         preemption: Preemption::Full,
         rt: RT,
+        balance: BALANCE,
+        wake_list: WakeList::OtherCache,
         borrowed: &[],
     },
     Kernel {
@@ -374,7 +388,9 @@ pub(crate) static KERNELS: [Kernel; 6] = [
             pull: Pull::Direct,
             ..RT_6_5
         },
-        borrowed: BORROWED_6_1,
+        balance: BALANCE_6_1,
+        wake_list: WakeList::OtherCacheOrIdle,
+        borrowed: &[],
     },
     Kernel {
         name: "linux-6.5",
@@ -387,7 +403,9 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         }),
         preemption: Preemption::Full,
         rt: RT_6_5,
-        borrowed: BORROWED_6_1,
+        balance: BALANCE_6_5,
+        wake_list: WakeList::OtherCacheOrIdle,
+        borrowed: &[],
     },
     Kernel {
         name: "linux-7.2",
@@ -412,9 +430,9 @@ pub(crate) static KERNELS: [Kernel; 6] = [
             pull: Pull::Direct,
             ..RT_6_5
         },
+        balance: BALANCE_7_2,
+        wake_list: WakeList::OtherCacheOrIdle,
         borrowed: &[
-            BORROWED_6_1[0],
-            BORROWED_6_1[1],
             "the menu governor follows Linux 5.5; since 6.8 it asks for the next timer only after a \
              long typical idle time",
         ],

@@ -38,6 +38,11 @@ impl Sim<'_> {
         }
     }
 
+    /// Is one of `cpus` overutilized?
+    pub fn any_overutilized(&self, mut cpus: impl Iterator<Item = usize>) -> bool {
+        cpus.any(|cpu| self.overutilized(cpu))
+    }
+
     /// `cpu_overutilized`.
     fn overutilized(&self, cpu: usize) -> bool {
         let view = &self.core.cpus[cpu];

@@ -15,6 +15,8 @@ pub(crate) enum Purpose {
     /// Pause between two operations of hotplug torture, and its CPU.
     HotplugPause = 4,
     HotplugCpu = 5,
+    /// Does a newly idle CPU look at a domain?
+    Newidle = 6,
 }
 
 /// A number below `bound` (which is not 0).

@@ -4,6 +4,7 @@
 //! target's wake list, have the target reschedule.
 
 use crate::api::Decision;
+use crate::kernel::{IdleEnds, WakeList};
 use crate::queue::NEVER;
 use crate::state::{Life, Sim};
 use crate::timeline::NONE;
@@ -42,7 +43,7 @@ impl Sim<'_> {
 
     /// Brings a woken task to the queue of `target` (`ttwu_queue`).
     fn queue_woken(&mut self, cpu: usize, target: usize, task: u32, migrated: bool) {
-        if self.core.places[cpu].llc == self.core.places[target].llc {
+        if !self.by_wake_list(cpu, target) {
             self.charge(cpu, self.costs(cpu).wakeup);
             self.take_rq_lock(cpu, target);
             self.activate(cpu, target, task, migrated);
@@ -52,6 +53,15 @@ impl Sim<'_> {
         } else {
             self.send_by_wake_list(cpu, target, task, migrated);
         }
+    }
+
+    /// Does `target` itself take what `cpu` wakes on it?
+    #[inline]
+    fn by_wake_list(&self, cpu: usize, target: usize) -> bool {
+        self.core.places[cpu].llc != self.core.places[target].llc
+            || self.kernel.wake_list == WakeList::OtherCacheOrIdle
+                && cpu != target
+                && self.core.cpus[target].nr_running == 0
     }
 
     /// Wakes a task that never left its queue on `target` (`ttwu_runnable`).
@@ -174,8 +184,25 @@ impl Sim<'_> {
         }
     }
 
-    /// A wakeup ends an idle phase: it enters the mean (`ttwu_do_wakeup`).
+    /// A wakeup ends an idle phase, if that is when the kernel takes note of it
+    /// (`ttwu_do_wakeup`).
     fn idle_phase_over(&mut self, cpu: usize) {
+        if self.kernel.balance.idle_ends == IdleEnds::Wakeup {
+            self.end_idle_phase(cpu);
+        }
+    }
+
+    /// A task is switched to (`put_prev_task_idle`).
+    #[inline]
+    pub fn idle_task_left(&mut self, cpu: usize) {
+        match self.kernel.balance.idle_ends {
+            IdleEnds::Wakeup => self.core.cpus[cpu].idle_stamp = 0,
+            IdleEnds::Switch => self.end_idle_phase(cpu),
+        }
+    }
+
+    /// The length of an idle phase enters the mean (`update_rq_avg_idle`).
+    fn end_idle_phase(&mut self, cpu: usize) {
         let view = &mut self.core.cpus[cpu];
         if view.idle_stamp != 0 {
             let max = 2 * self.cpus[cpu].balance.max_idle_balance_cost;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The queue to take tasks from, and the tasks that may go.
 
+use super::contest::greater;
 use super::groups::Scope;
 use super::imbalance::{Imbalance, Migrate};
+use super::sums::Signals;
 use super::{Idle, MIGRATION_COST, NR_MIGRATE, cache_nice_tries};
+use crate::kernel::DetachLoad;
 use crate::state::Sim;
 use crate::timeline::NONE;
 use alight_policy::abi::{class, domain_flag};
@@ -25,6 +28,8 @@ pub(super) struct Take {
     /// Tasks looked at, and the limit.
     pub looked: u32,
     pub limit: u32,
+    /// The lock is let go then (`loop_break`).
+    pub pause: u32,
     /// No task seen may run on `dst`.
     pub all_pinned: bool,
     /// Some task seen may not.
@@ -42,6 +47,7 @@ impl Take {
             amount: imbalance.amount,
             looked: 0,
             limit: nr_running.min(NR_MIGRATE),
+            pause: NR_MIGRATE,
             all_pinned: true,
             some_pinned: false,
             other_dst: None,
@@ -86,6 +92,7 @@ impl Sim<'_> {
         let domain = self.domain(scope.dst, scope.level);
         let asym = domain.flags & domain_flag::ASYM != 0;
         let pct = domain.imbalance_pct;
+        let rules = &self.kernel.balance.source;
         if imbalance.what == Migrate::Task
             && !asym
             && scope.excluded.is_none()
@@ -94,17 +101,22 @@ impl Sim<'_> {
             return self.longest_queue(group);
         }
         let dst_capacity = self.core.cpus[scope.dst].capacity;
-        // Its only task would have to be pushed off a bigger CPU.
+        // Its only task would have to be pushed off a CPU that is as good.
         let eligible = |cpu: usize| {
-            let view = &self.core.cpus[cpu];
-            !(asym && view.h_nr_running == 1 && dst_capacity < view.capacity)
+            let capacity = self.core.cpus[cpu].capacity;
+            let as_good = match rules.greater_capacity {
+                true => !greater(dst_capacity, capacity),
+                false => dst_capacity < capacity,
+            };
+            let nr = self.fair_runnable(cpu);
+            !(asym && as_good && nr == 1 || nr == 0 && rules.skips_empty)
         };
         let cpus = self.members(group, scope.excluded.as_ref());
         let signals = &self.nohz.sums.cpus;
         match imbalance.what {
             Migrate::Load => {
                 let movable = |cpu: usize, load: u64| {
-                    self.core.cpus[cpu].h_nr_running != 1
+                    self.fair_runnable(cpu) != 1
                         || load <= imbalance.amount as u64
                         || self.capacity_reduced(cpu, pct)
                 };
@@ -119,12 +131,19 @@ impl Sim<'_> {
             }
             Migrate::Util => greatest(
                 cpus,
-                |cpu| (u64::from(signals[cpu].util), 1),
-                |cpu, _| eligible(cpu),
+                |cpu| {
+                    let Signals { util, runnable, .. } = signals[cpu];
+                    let most = self.core.cpus[cpu].capacity_orig;
+                    match rules.util_boosted {
+                        true => (u64::from(util.max(runnable).min(most)), 1),
+                        false => (u64::from(util), 1),
+                    }
+                },
+                |cpu, _| eligible(cpu) && (self.fair_runnable(cpu) > 1 || !rules.util_of_several),
             ),
             Migrate::Task => greatest(
                 cpus,
-                |cpu| (u64::from(self.core.cpus[cpu].h_nr_running), 1),
+                |cpu| (u64::from(self.fair_runnable(cpu)), 1),
                 |cpu, _| eligible(cpu),
             ),
             Migrate::Misfit => greatest(
@@ -140,20 +159,21 @@ impl Sim<'_> {
     fn longest_queue(&self, group: usize) -> Option<usize> {
         let Group { child, cpu, .. } = self.core.groups[group];
         if child == NONE {
-            return (self.core.cpus[cpu as usize].nr_running != 0).then_some(cpu as usize);
+            return (self.fair_runnable(cpu as usize) != 0).then_some(cpu as usize);
         }
         let span = &self.core.domains[child as usize].span;
         let words = self.nohz.words;
         let (mut longest, mut most) = (None, 1);
         for at in span.and(&self.overloaded, words) {
-            let nr = self.core.cpus[at as usize].nr_running;
+            let nr = self.fair_runnable(at as usize);
             if nr > most {
                 (longest, most) = (Some(at as usize), nr);
             }
         }
         let first = || {
-            span.next_and(&self.nohz.runnable, cpu, words)
+            span.and(&self.nohz.runnable, words)
                 .map(|at| at as usize)
+                .find(|&at| self.fair_runnable(at) != 0)
         };
         longest.or_else(first)
     }
@@ -165,6 +185,11 @@ impl Sim<'_> {
     /// charged ahead of the clock, and whoever wants the lock before the attempt
     /// has really got there must not wait behind it.
     pub(super) fn move_tasks(&mut self, by: usize, scope: &Scope, take: &mut Take) -> u32 {
+        let rules = &self.kernel.balance.detach;
+        if rules.lone_is_not_pinned && self.core.cpus[take.src].nr_running <= 1 {
+            take.all_pinned = false;
+            return 0;
+        }
         if take.amount <= 0 {
             return 0;
         }
@@ -198,14 +223,24 @@ impl Sim<'_> {
     }
 
     fn detach_batch(&mut self, scope: &Scope, take: &mut Take, batch: &mut Batch) {
+        let past_pinned = self.kernel.balance.detach.past_pinned;
         loop {
             let task = self.cpus[take.src].lru.tail;
             // An idle CPU leaves the source its last task.
             let last = scope.idle != Idle::No && self.core.cpus[take.src].nr_running <= 1;
-            if task == NONE || last || take.looked == take.limit {
+            let more = take.looked < take.limit || take.all_pinned && past_pinned;
+            if task == NONE || last || !more {
                 return;
             }
             take.looked += 1;
+            if take.looked > take.pause {
+                // The kernel lets go of the lock, and goes on where there may be more.
+                take.pause += NR_MIGRATE;
+                if take.looked >= self.core.cpus[take.src].nr_running {
+                    return;
+                }
+                continue;
+            }
             if !self.may_migrate(scope, take, task) || !self.small_enough(scope, take, task) {
                 let lru = &mut self.cpus[take.src].lru;
                 Self::list_remove(&mut self.tasks, lru, task);
@@ -223,6 +258,18 @@ impl Sim<'_> {
 
     /// `can_migrate_task`.
     fn may_migrate(&self, scope: &Scope, take: &mut Take, task: u32) -> bool {
+        let rules = &self.kernel.balance.detach;
+        let failed = self.cpus[scope.dst].balance.levels[scope.level].nr_balance_failed;
+        if self.is_delayed(task) && take.what != Migrate::Load {
+            return false;
+        }
+        if rules.ineligible_stays
+            && failed == 0
+            && self.core.cpus[take.dst].h_nr_running != 0
+            && !self.is_eligible(take.src, task)
+        {
+            return false;
+        }
         if !self.allowed(task, take.dst) {
             take.some_pinned = true;
             if scope.idle != Idle::Newly && take.other_dst.is_none() {
@@ -237,8 +284,9 @@ impl Sim<'_> {
         if self.cpus[take.src].curr == task || self.is_delayed(task) {
             return false;
         }
-        let failed = self.cpus[scope.dst].balance.levels[scope.level].nr_balance_failed;
-        failed > cache_nice_tries(self.domain(scope.dst, scope.level)) || !self.task_hot(take, task)
+        let domain = self.domain(scope.dst, scope.level);
+        let cold = rules.cold_among_siblings && domain.flags & domain_flag::SMT != 0;
+        cold || failed > cache_nice_tries(domain) || !self.task_hot(take, task)
     }
 
     /// Does its data likely lie in the source's cache still (`task_hot`)?
@@ -259,19 +307,33 @@ impl Sim<'_> {
     /// Would moving the task not overshoot? If so, books it (`detach_tasks`).
     fn small_enough(&self, scope: &Scope, take: &mut Take, task: u32) -> bool {
         let view = &self.views[task as usize];
+        let rules = &self.kernel.balance.detach;
+        // `shr_bound`
+        let failed = self.cpus[scope.dst].balance.levels[scope.level].nr_balance_failed;
+        let failed = failed.min(i64::BITS - 1);
         match take.what {
             Migrate::Load => {
                 let load = i64::from(view.pelt.load_avg);
-                let failed = self.cpus[scope.dst].balance.levels[scope.level].nr_balance_failed;
-                let tries = cache_nice_tries(self.domain(scope.dst, scope.level));
-                if load / 2 > take.amount && failed <= tries {
+                let (load, too_much) = match rules.load {
+                    DetachLoad::HalfUntilFailed => {
+                        let tries = cache_nice_tries(self.domain(scope.dst, scope.level));
+                        (load, load / 2 > take.amount && failed <= tries)
+                    }
+                    DetachLoad::Shifted => (load.max(1), load.max(1) >> failed > take.amount),
+                };
+                if too_much {
                     return false;
                 }
                 take.amount -= load;
             }
             Migrate::Util => {
                 let util = i64::from(rq::util_est(&self.core.params, view));
-                if util > take.amount {
+                let counted = if rules.util_shifts {
+                    util >> failed
+                } else {
+                    util
+                };
+                if counted > take.amount {
                     return false;
                 }
                 take.amount -= util;

@@ -10,103 +10,14 @@
 //! that cannot change it. What the attempt costs in the simulation is charged by
 //! the CPUs of the domain all the same.
 
+use super::contest::{Contest, GroupStats, Kind};
 use super::sums::Sum;
-use super::{Count, Idle, fits};
+use super::{Count, Idle};
+use crate::fair::Order;
+use crate::kernel::{NohzRound, Sibling};
 use crate::state::Sim;
 use alight_policy::abi::{Cpu, NONE, domain_flag};
 use alight_policy::{Group, Mask};
-
-/// How much relief a group needs, rising (`enum group_type` without asymmetric
-/// packing; the wakeup path's classification is the same).
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Kind {
-    HasSpare,
-    FullyBusy,
-    Misfit,
-    Imbalanced,
-    Overloaded,
-}
-
-/// A group's statistics (`struct sg_lb_stats`).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct GroupStats {
-    pub load: u64,
-    pub util: u64,
-    /// Load per capacity; of overloaded groups only.
-    pub avg_load: u64,
-    pub capacity: u64,
-    pub min_capacity: u32,
-    pub max_capacity: u32,
-    pub nr_running: u32,
-    /// Fair tasks among them (`sum_h_nr_running`).
-    pub h_nr_running: u32,
-    pub idle_cpus: u32,
-    pub weight: u32,
-    /// Biggest load of a misfit task; not of the local group.
-    pub misfit_load: u32,
-    pub kind: Kind,
-}
-
-impl GroupStats {
-    /// What any candidate beats (`init_sd_lb_stats`).
-    pub const LEAST: GroupStats = GroupStats {
-        load: 0,
-        util: 0,
-        avg_load: 0,
-        capacity: 1,
-        min_capacity: 0,
-        max_capacity: 0,
-        nr_running: 0,
-        h_nr_running: 0,
-        idle_cpus: u32::MAX,
-        weight: 1,
-        misfit_load: 0,
-        kind: Kind::HasSpare,
-    };
-
-    /// `group_classify`. `imbalance`: a level below failed because of affinity.
-    pub fn classify(&self, pct: u32, imbalance: bool) -> Kind {
-        let (room, need) = (self.capacity * 100, self.util * u64::from(pct));
-        if self.nr_running > self.weight && room < need {
-            Kind::Overloaded
-        } else if imbalance {
-            Kind::Imbalanced
-        } else if self.misfit_load != 0 {
-            Kind::Misfit
-        } else if self.nr_running >= self.weight && room <= need {
-            Kind::FullyBusy
-        } else {
-            Kind::HasSpare
-        }
-    }
-
-    /// Is this group, a neighbour of `local`, busier than `busiest`
-    /// (`update_sd_pick_busiest`)? `asym`: CPUs of the domain differ in capacity.
-    pub fn busier_than(&self, busiest: &GroupStats, local: &GroupStats, asym: bool) -> bool {
-        if self.h_nr_running == 0 {
-            return false;
-        }
-        // Misfit tasks that this CPU's group cannot help.
-        if self.kind == Kind::Misfit
-            && (!fits(self.max_capacity, local.max_capacity) || local.kind != Kind::HasSpare)
-        {
-            return false;
-        }
-        if self.kind != busiest.kind {
-            return self.kind > busiest.kind;
-        }
-        let busier = match self.kind {
-            Kind::Overloaded | Kind::FullyBusy => self.avg_load > busiest.avg_load,
-            Kind::Imbalanced => false,
-            Kind::Misfit => self.misfit_load >= busiest.misfit_load,
-            Kind::HasSpare => self.idle_cpus < busiest.idle_cpus,
-        };
-        // Nobody waits there, and its CPUs are bigger: tasks are better off there.
-        let better_off =
-            asym && self.kind <= Kind::FullyBusy && fits(local.min_capacity, self.min_capacity);
-        busier && !better_off
-    }
-}
 
 /// Load and capacity of a domain.
 #[derive(Debug, Clone, Copy, Default)]
@@ -146,6 +57,8 @@ pub(super) struct Scope {
     pub now: u64,
     /// CPUs found to hold pinned tasks only; out of the question.
     pub excluded: Option<Mask>,
+    /// The imbalance found last is a misfit task.
+    pub misfit: bool,
 }
 
 impl Scope {
@@ -156,6 +69,7 @@ impl Scope {
             idle,
             now,
             excluded: None,
+            misfit: false,
         }
     }
 }
@@ -164,7 +78,8 @@ impl Sim<'_> {
     /// Statistics of the local group and of the busiest other one
     /// (`update_sd_lb_stats`); `None` if no other has a task to give.
     pub(super) fn rivals(&mut self, scope: &Scope) -> Option<Rivals> {
-        if scope.idle == Idle::Newly && self.nohz.has_blocked {
+        let compares_fresh = self.kernel.balance.nohz.round == NohzRound::ByNumber;
+        if compares_fresh && scope.idle == Idle::Newly && self.nohz.has_blocked {
             self.refresh_span(scope);
         }
         let own = self.core.places[scope.dst].group[scope.level] as usize;
@@ -177,13 +92,20 @@ impl Sim<'_> {
         }
         // The kernel's ring of groups starts at the local one.
         let others = (own + 1..first + nr).chain(first..own);
+        self.update_idle_cpu_scan(scope);
         if !asym && scope.excluded.is_none() && !self.may_differ(scope, own, others.clone()) {
             self.update_overload(scope, false);
             return None;
         }
 
         self.sums_refresh();
-        let local = self.group_stats(scope, own, true);
+        let contest = Contest {
+            local: self.group_stats(scope, own, true),
+            asym,
+            capacity: self.core.cpus[scope.dst].capacity,
+            core_idle: asym && self.core_is_idle(scope.dst),
+            rules: &self.kernel.balance,
+        };
         let mut busiest = GroupStats::LEAST;
         let mut group = None;
         let mut misfit = false;
@@ -192,13 +114,14 @@ impl Sim<'_> {
                 continue;
             }
             let stats = self.group_stats(scope, other, false);
-            misfit |= stats.misfit_load != 0;
-            if stats.busier_than(&busiest, &local, asym) {
+            misfit |= asym && stats.misfit_load != 0;
+            if stats.busier_than(&busiest, &contest) {
                 busiest = stats;
                 group = Some(other);
             }
         }
         self.update_overload(scope, misfit);
+        let local = contest.local;
         let totals = match local.kind {
             Kind::HasSpare => Totals::default(),
             _ => self.totals(scope),
@@ -221,36 +144,134 @@ impl Sim<'_> {
         own: usize,
         mut others: impl Iterator<Item = usize>,
     ) -> bool {
+        let rules = &self.kernel.balance;
+        if rules.reduced_is_misfit && self.capacities_shrink() {
+            return true;
+        }
         let local = self.nohz.counts[own];
-        let spread = self.prefers_sibling(scope);
+        let spread = rules.sibling == Sibling::Child && self.child_spreads(scope);
         others.any(|other| {
             let group = &self.core.groups[other];
             let count = self.nohz.counts[other];
             let overloaded = count.nr_running > group.weight;
-            let crowded = spread && count.nr_running > local.nr_running + 1;
+            let spread = spread || rules.sibling != Sibling::Child && self.spreads(other);
+            let unlike = || rules.sibling == Sibling::Cores && self.cores(other) != self.cores(own);
+            let crowded = spread && (count.nr_running > local.nr_running + 1 || unlike());
             let uneven = count.nr_running > 1
                 && scope.idle != Idle::No
-                && (group.weight == 1 || local.idle_cpus > count.idle_cpus + 1);
+                && (group.weight == 1
+                    || local.idle_cpus > count.idle_cpus + 1
+                    || rules.smt_balance && self.is_core(other) != self.is_core(own));
             group.imbalance != 0 || overloaded || crowded || uneven
         })
     }
 
     /// Is the group no busier than the busiest so far, as tasks and idle CPUs
     /// alone tell? With no task too many it is fully busy at most, and behind
-    /// another such group (neither has an `avg_load`); with a CPU to spare it is
-    /// behind a group with fewer idle CPUs as well.
+    /// another such group (neither has an `avg_load`) if the first of them counts;
+    /// with a CPU to spare it is behind a group with fewer idle CPUs as well.
     fn is_idler(&self, scope: &Scope, group: usize, busiest: &GroupStats) -> bool {
         let (g, count) = (&self.core.groups[group], self.nohz.counts[group]);
-        let behind = count.nr_running == 0
-            || busiest.kind != Kind::HasSpare
-            || (count.nr_running < g.weight && count.idle_cpus >= busiest.idle_cpus);
-        scope.excluded.is_none() && g.imbalance == 0 && count.nr_running <= g.weight && behind
+        let rules = &self.kernel.balance;
+        if scope.excluded.is_some() || g.imbalance != 0 || count.nr_running > g.weight {
+            return false;
+        }
+        if count.nr_running == 0 {
+            return true;
+        }
+        let special = rules.reduced_is_misfit && self.capacities_shrink()
+            || rules.smt_balance && self.core.topology.smt != 0 && self.is_core(group);
+        let ties = &rules.ties;
+        !special
+            && match busiest.kind {
+                Kind::HasSpare => {
+                    let alike = !ties.mixed_smt || !busiest.smt;
+                    let fewer = count.idle_cpus > busiest.idle_cpus
+                        || count.idle_cpus == busiest.idle_cpus
+                            && (!ties.spare_by_tasks || count.nr_running <= busiest.nr_running);
+                    alike && count.nr_running < g.weight && fewer
+                }
+                Kind::FullyBusy => count.nr_running < g.weight || !ties.full_later || busiest.smt,
+                _ => true,
+            }
     }
 
-    /// Are tasks to be spread over the groups (`sds->prefer_sibling`)?
-    pub(super) fn prefers_sibling(&self, scope: &Scope) -> bool {
+    /// Are tasks to be spread over the groups (`sds->prefer_sibling`)? `busiest`
+    /// is the group that was chosen.
+    pub(super) fn prefers_sibling(&self, scope: &Scope, busiest: usize) -> bool {
+        match self.kernel.balance.sibling {
+            Sibling::Child => self.child_spreads(scope),
+            Sibling::Group | Sibling::Cores => self.spreads(busiest),
+        }
+    }
+
+    /// Does the child domain of the CPU that balances say so?
+    fn child_spreads(&self, scope: &Scope) -> bool {
         scope.level > 0
             && self.domain(scope.dst, scope.level - 1).flags & domain_flag::PREFER_SIBLING != 0
+    }
+
+    /// Does the domain that a group is?
+    fn spreads(&self, group: usize) -> bool {
+        self.group_flags(group) & domain_flag::PREFER_SIBLING != 0
+    }
+
+    /// Is a group one core with siblings?
+    fn is_core(&self, group: usize) -> bool {
+        self.group_flags(group) & domain_flag::SMT != 0
+    }
+
+    /// Flags of the domain that a group is (`sg->flags`).
+    fn group_flags(&self, group: usize) -> u32 {
+        match self.core.groups[group].child {
+            NONE => 0,
+            child => self.core.domains[child as usize].flags,
+        }
+    }
+
+    /// Cores of a group (`sg->cores`).
+    fn cores(&self, group: usize) -> u32 {
+        self.nohz.cores[group]
+    }
+
+    /// Are all siblings of `cpu` idle (`is_core_idle`)?
+    pub(super) fn core_is_idle(&self, cpu: usize) -> bool {
+        match self.core.places[cpu].smt_domain {
+            NONE => true,
+            core => {
+                let span = &self.core.domains[core as usize].span;
+                span.iter()
+                    .all(|sibling| sibling as usize == cpu || self.is_idle(sibling as usize))
+            }
+        }
+    }
+
+    /// Periodic balancing of a cache's domain says how many of its CPUs are worth a
+    /// look at a wakeup: fewer, the more are in use (`update_idle_cpu_scan`).
+    fn update_idle_cpu_scan(&mut self, scope: &Scope) {
+        if self.core.params.sis_util == 0 || scope.idle == Idle::Newly {
+            return;
+        }
+        let place = &self.core.places[scope.dst];
+        let domain = place.domain[scope.level];
+        let (weight, shared) = (self.core.domains[domain as usize].weight, place.shared);
+        if domain != self.nohz.shared_domain[shared as usize] {
+            return;
+        }
+        self.sums_refresh();
+        let domain = &self.core.domains[domain as usize];
+        let groups = domain.first_group as usize..(domain.first_group + domain.nr_groups) as usize;
+        let util: u64 = groups
+            .map(|group| match &scope.excluded {
+                None => self.nohz.sums.groups[group].util,
+                Some(excluded) => self.sum(group, excluded).util,
+            })
+            .sum();
+        let x = util / u64::from(weight);
+        let pct = u64::from(domain.imbalance_pct);
+        let used = (x * x * pct * pct / (10_000 * 1024)).min(1024);
+        let worth = (1024 - used) * u64::from(weight) / 1024;
+        self.core.llcs[shared as usize].nr_idle_scan = worth as u32;
     }
 
     /// The top domain was looked at: does any CPU hold work for others (`rd->overload`)?
@@ -270,35 +291,76 @@ impl Sim<'_> {
             Some(excluded) => (self.count(group, excluded), self.sum(group, excluded)),
         };
         let domain = self.domain(scope.dst, scope.level);
+        let rules = &self.kernel.balance;
         let mut stats = GroupStats {
             load: sum.load,
             util: sum.util,
+            runnable: sum.runnable,
             capacity: u64::from(g.capacity.max(1)),
             min_capacity: g.min_capacity,
             max_capacity: g.max_capacity,
             nr_running: count.nr_running,
-            h_nr_running: match self.classes.used {
+            h_nr_running: match self.classes.used || self.tunables.order == Order::Eevdf {
                 true => self.fair_tasks(scope, group),
                 false => count.nr_running,
             },
             idle_cpus: count.idle_cpus,
             weight: g.weight,
+            smt: self.is_core(group),
+            cores: self.cores(group),
             ..GroupStats::LEAST
         };
-        if !local && self.nohz.nr_misfit != 0 && domain.flags & domain_flag::ASYM != 0 {
-            stats.misfit_load = self.biggest_misfit(group, scope);
+        let asym = domain.flags & domain_flag::ASYM != 0;
+        if !local {
+            if asym && self.nohz.nr_misfit != 0 {
+                stats.misfit_load = self.biggest_misfit(group, scope);
+            } else if !asym && rules.reduced_is_misfit && self.capacities_shrink() {
+                stats.misfit_load = self.biggest_reduced(group, scope, domain.imbalance_pct);
+            }
+            stats.smt_balance =
+                rules.smt_balance && scope.idle != Idle::No && stats.smt && stats.h_nr_running > 1;
         }
-        stats.kind = stats.classify(domain.imbalance_pct, g.imbalance != 0);
+        stats.spared = rules.overloaded_if_overutilized
+            && self.energy_aware()
+            && stats.nr_running > stats.weight
+            && !self.any_overutilized(self.members(group, scope.excluded.as_ref()));
+        stats.kind = stats.classify(domain.imbalance_pct, g.imbalance != 0, rules);
         if stats.kind == Kind::Overloaded {
             stats.avg_load = stats.load * 1024 / stats.capacity;
         }
         stats
     }
 
+    /// Fair tasks of a group that want to run (`h_nr_running`, `h_nr_runnable`).
     fn fair_tasks(&self, scope: &Scope, group: usize) -> u32 {
         self.members(group, scope.excluded.as_ref())
-            .map(|cpu| self.core.cpus[cpu].h_nr_running)
+            .map(|cpu| self.fair_runnable(cpu))
             .sum()
+    }
+
+    /// Fair tasks of `cpu` that want to run; sleepers that are still queued do not.
+    #[inline]
+    pub(super) fn fair_runnable(&self, cpu: usize) -> u32 {
+        let view = &self.core.cpus[cpu];
+        view.h_nr_running - u32::from(view.h_nr_delayed)
+    }
+
+    /// May other classes, or limits of the clock, take capacity from fair tasks?
+    fn capacities_shrink(&self) -> bool {
+        self.classes.used || self.pressure.used
+    }
+
+    /// Load of lone tasks on CPUs whose time others take (`sched_reduced_capacity`):
+    /// the biggest, if the CPU that balances idles.
+    fn biggest_reduced(&self, group: usize, scope: &Scope, pct: u32) -> u32 {
+        if scope.idle == Idle::No {
+            return 0;
+        }
+        self.members(group, scope.excluded.as_ref())
+            .filter(|&cpu| self.fair_runnable(cpu) == 1 && self.capacity_reduced(cpu, pct))
+            .map(|cpu| self.nohz.sums.cpus[cpu].load)
+            .max()
+            .unwrap_or(0)
     }
 
     fn totals(&self, scope: &Scope) -> Totals {

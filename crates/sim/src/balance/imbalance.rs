@@ -3,7 +3,9 @@
 //! would end it (`find_busiest_group`, `calculate_imbalance`).
 
 use super::Idle;
-use super::groups::{Kind, Rivals};
+use super::contest::{GroupStats, Kind};
+use super::groups::Rivals;
+use crate::kernel::{Balance, Sibling};
 
 /// What to move (`enum migration_type`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -26,20 +28,38 @@ pub(super) struct Imbalance {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rules {
     pub pct: u32,
-    /// The child domain has `SD_PREFER_SIBLING`: spread tasks over the groups.
+    /// `SD_PREFER_SIBLING`: spread tasks over the groups.
     pub prefer_sibling: bool,
     /// What the balancing CPU is doing.
     pub idle: Idle,
+    /// CPUs of the domain differ in capacity.
+    pub asym: bool,
+    /// They share a cache.
+    pub shares_cache: bool,
+    /// Tasks that a node may run before they spread, if the domain spans nodes.
+    pub imb_numa_nr: Option<u32>,
+    /// What the kernel makes of it.
+    pub kernel: &'static Balance,
 }
+
+/// Below that an imbalance between nodes is tolerated (`NUMA_IMBALANCE_MIN`).
+const NUMA_IMBALANCE_MIN: i64 = 2;
 
 /// The imbalance, if it is one (`find_busiest_group`).
 pub(super) fn find(rivals: &Rivals, rules: Rules) -> Option<Imbalance> {
     let (local, busiest) = (&rivals.local, &rivals.busiest);
     match busiest.kind {
-        Kind::Misfit => {
+        Kind::Misfit if rules.asym => {
             return Some(Imbalance {
                 what: Migrate::Misfit,
                 amount: 1,
+            });
+        }
+        // A task whose CPU has little time for it.
+        Kind::Misfit => {
+            return Some(Imbalance {
+                what: Migrate::Load,
+                amount: i64::from(busiest.misfit_load),
             });
         }
         Kind::Imbalanced => {
@@ -56,7 +76,7 @@ pub(super) fn find(rivals: &Rivals, rules: Rules) -> Option<Imbalance> {
     }
     let crowded = rules.prefer_sibling
         && local.kind == Kind::HasSpare
-        && busiest.nr_running > local.nr_running + 1;
+        && sibling_imbalance(local, busiest, rules) > 1;
     if !crowded && busiest.kind != Kind::Overloaded && !worth_evening(rivals, rules) {
         return None;
     }
@@ -73,9 +93,34 @@ fn load_is_fair(rivals: &Rivals, rules: Rules) -> bool {
 /// Nobody is overloaded: has the busiest group a task that an idle CPU here would gain from?
 fn worth_evening(rivals: &Rivals, rules: Rules) -> bool {
     let (local, busiest) = (&rivals.local, &rivals.busiest);
-    rules.idle != Idle::No
-        && (busiest.weight == 1 || local.idle_cpus > busiest.idle_cpus.saturating_add(1))
-        && busiest.h_nr_running != 1
+    let shares_core = busiest.kind == Kind::SmtBalance && busiest.smt != local.smt;
+    let uneven = (busiest.weight == 1 || local.idle_cpus > busiest.idle_cpus.saturating_add(1))
+        && busiest.h_nr_running != 1;
+    rules.idle != Idle::No && (shares_core || uneven)
+}
+
+/// Tasks that the busiest group has more than the local one, where they are to be
+/// spread; each core counts alike.
+fn sibling_imbalance(local: &GroupStats, busiest: &GroupStats, rules: Rules) -> i64 {
+    let (l, b) = (i64::from(local.nr_running), i64::from(busiest.nr_running));
+    if rules.kernel.sibling != Sibling::Cores {
+        return (b - l).max(0);
+    }
+    if rules.idle == Idle::No || b == 0 {
+        return 0;
+    }
+    let (cl, cb) = (i64::from(local.cores), i64::from(busiest.cores));
+    if cl == cb {
+        return (b - l).max(0);
+    }
+    // Normalized to the mean number of cores, and rounded.
+    let more = (2 * (cl * b - cb * l).max(0) + cl + cb) / (cl + cb);
+    // Nobody runs here, so one of several may come.
+    if more <= 1 && l == 0 && b > 1 {
+        2
+    } else {
+        more
+    }
 }
 
 /// Load per capacity of the domain.
@@ -86,6 +131,12 @@ fn average(rivals: &Rivals) -> u64 {
 /// How much of what (`calculate_imbalance`). Differences wrap as the kernel's unsigned ones do.
 fn amount(rivals: &Rivals, rules: Rules) -> Imbalance {
     let (local, busiest) = (&rivals.local, &rivals.busiest);
+    if busiest.kind == Kind::SmtBalance {
+        return Imbalance {
+            what: Migrate::Task,
+            amount: 1,
+        };
+    }
     if local.kind == Kind::HasSpare {
         return amount_into_spare(rivals, rules);
     }
@@ -94,6 +145,15 @@ fn amount(rivals: &Rivals, rules: Rules) -> Imbalance {
         Kind::Overloaded => local.avg_load,
         _ => local.load * 1024 / local.capacity,
     };
+    if rules.kernel.full_takes_no_load
+        && local.kind != Kind::Overloaded
+        && (local_load >= busiest.avg_load || local_load >= average)
+    {
+        return Imbalance {
+            what: Migrate::Load,
+            amount: 0,
+        };
+    }
     let surplus = busiest
         .avg_load
         .wrapping_sub(average)
@@ -112,9 +172,10 @@ fn amount_into_spare(rivals: &Rivals, rules: Rules) -> Imbalance {
     let (local, busiest) = (&rivals.local, &rivals.busiest);
     let tasks = |amount| Imbalance {
         what: Migrate::Task,
-        amount: i64::from(amount),
+        amount,
     };
-    if busiest.kind == Kind::Overloaded {
+    let by_tasks = rules.kernel.cache_counts_tasks && rules.shares_cache;
+    if busiest.kind == Kind::Overloaded && !by_tasks {
         let room = local.capacity.saturating_sub(local.util);
         if room == 0 && rules.idle != Idle::No {
             return tasks(1);
@@ -124,26 +185,44 @@ fn amount_into_spare(rivals: &Rivals, rules: Rules) -> Imbalance {
             amount: room as i64,
         };
     }
-    if busiest.weight == 1 || rules.prefer_sibling {
-        return tasks(busiest.nr_running.saturating_sub(local.nr_running) >> 1);
+    let mut more = if busiest.weight == 1 || rules.prefer_sibling {
+        sibling_imbalance(local, busiest, rules)
+    } else {
+        // An unsigned difference, in spite of the limit to 0 around it.
+        i64::from(local.idle_cpus.wrapping_sub(busiest.idle_cpus))
+    };
+    if let Some(imb_numa_nr) = rules.imb_numa_nr
+        && rules.kernel.numa_tolerance
+    {
+        // It takes and returns an int.
+        more = i64::from(more as i32);
+        if local.nr_running < imb_numa_nr && more <= NUMA_IMBALANCE_MIN {
+            more = 0;
+        }
     }
-    tasks(local.idle_cpus.wrapping_sub(busiest.idle_cpus) >> 1)
+    tasks(more >> 1)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::groups::{GroupStats, Totals};
+    use super::super::groups::Totals;
     use super::*;
+    use crate::kernel::BALANCE;
 
     const MC: Rules = Rules {
         pct: 117,
         prefer_sibling: false,
         idle: Idle::Yes,
+        asym: true,
+        shares_cache: true,
+        imb_numa_nr: None,
+        kernel: &BALANCE,
     };
     const PKG: Rules = Rules {
         pct: 125,
         prefer_sibling: true,
-        idle: Idle::Yes,
+        shares_cache: false,
+        ..MC
     };
 
     /// A group of `weight` CPUs, each with capacity 1024 and one task unless idle.

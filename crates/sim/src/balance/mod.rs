@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Load balancing: which CPU looks for work, when, where, and what it takes.
 //!
-//! Rules of Linux 5.5, kernel/sched/fair.c; the function behind each rule is
-//! named at it. A file a mechanism:
+//! Rules of kernel/sched/fair.c; the function behind each rule is named at it.
+//! What differs between kernels is a table, [`crate::kernel::Balance`]. A file a
+//! mechanism:
 //!
-//! - `groups`: how busy the groups of a domain are (`update_sg_lb_stats`,
-//!   `group_classify`, `update_sd_pick_busiest`);
+//! - `groups`: how busy the groups of a domain are (`update_sg_lb_stats`);
+//! - `contest`: which is the busiest (`group_classify`, `update_sd_pick_busiest`);
 //! - `sums`: load and utilization of the groups;
 //! - `imbalance`: is there an imbalance, and what would end it
 //!   (`find_busiest_group`, `calculate_imbalance`);
@@ -14,16 +15,20 @@
 //! - `pull`: one attempt in one domain (`load_balance`), active balance;
 //! - `rebalance`: when: at ticks (`rebalance_domains`), on the way to idle
 //!   (`newidle_balance`);
+//! - `newidle`: what looking for work on the way to idle has cost and brought;
 //! - `rebuild`: domains that were built anew;
 //! - `nohz`: one idle CPU for all whose tick is stopped (`nohz_idle_balance`).
 //!
 //! Left out, for no machine or workload here has them: asymmetric packing,
-//! NUMA placement (preferred nodes), core scheduling, bandwidth groups, and
-//! SD_SERIALIZE, whose lock two balancers never want at the same instant.
+//! NUMA placement (preferred nodes), core scheduling, bandwidth groups,
+//! SD_SERIALIZE, whose lock two balancers never want at the same instant, and
+//! aggregation of a process's tasks in one cache (SCHED_CACHE, 7.2).
 
+mod contest;
 mod detach;
 mod groups;
 mod imbalance;
+mod newidle;
 mod nohz;
 mod pull;
 mod rebalance;
@@ -34,11 +39,12 @@ mod tests;
 
 pub(crate) use groups::cpu_util;
 
+use crate::kernel::MisfitStatus;
 use crate::state::Sim;
 use crate::table::Table;
 use crate::timeline::NONE;
-use alight_policy::abi::domain_flag;
-use alight_policy::{Domain, MAX_LEVELS, Mask};
+use alight_policy::abi::{NONE as NO_DOMAIN, domain_flag};
+use alight_policy::{Domain, Group, MAX_LEVELS, Mask};
 
 /// `sysctl_sched_migration_cost`: a task that ran less than this ago is cache
 /// hot, and an idle phase shorter than this is not worth looking for work, ns.
@@ -47,8 +53,6 @@ pub(crate) const MIGRATION_COST: u64 = 500_000;
 const NR_MIGRATE: u32 = 32;
 /// `MAX_PINNED_INTERVAL`: limit of the interval where only affinity stands in the way, ms.
 const MAX_PINNED_INTERVAL: u32 = 512;
-/// `sd_init`: a busy CPU balances this many times less often.
-const BUSY_FACTOR: u64 = 32;
 /// `LOAD_AVG_PERIOD`: blocked load of idle CPUs is refreshed this often, ms.
 const LOAD_AVG_PERIOD: u64 = 32;
 /// `fits_capacity`: what is used must be below 1024/1280 of what is there.
@@ -77,7 +81,7 @@ struct Level {
     /// Jiffies.
     last_balance: u64,
     /// Jiffies.
-    next_decay_max_lb_cost: u64,
+    next_decay: u64,
     /// Longest newidle attempt, ns.
     max_newidle_lb_cost: u64,
     /// ms.
@@ -106,6 +110,10 @@ pub(crate) struct CpuBalance {
     levels: [Level; MAX_LEVELS],
     /// What it does for all idle CPUs.
     round: Option<nohz::Round>,
+    /// Of each level, where the kernel throws dice for it.
+    newidle: [newidle::Luck; MAX_LEVELS],
+    /// Dice thrown so far.
+    dice: u64,
 }
 
 impl Default for CpuBalance {
@@ -118,6 +126,8 @@ impl Default for CpuBalance {
             count: Count::default(),
             nohz_flags: 0,
             round: None,
+            newidle: newidle::Luck::of_all(0),
+            dice: 0,
             nohz_tick_stopped: false,
             counted_busy: false,
         }
@@ -163,6 +173,8 @@ pub(crate) struct Nohz {
     idle: Mask,
     nr_cpus: u32,
     has_blocked: bool,
+    /// A CPU has stopped its tick since the next round was worked out (`needs_update`).
+    needs_update: bool,
     /// Jiffies.
     next_balance: u64,
     /// Jiffies.
@@ -191,6 +203,12 @@ pub(crate) struct Nohz {
     hz: u64,
     /// `max_load_balance_interval`: 0.1 s a CPU, in jiffies.
     max_interval: u64,
+    /// Cores of each group (`sg->cores`).
+    cores: Table<u32>,
+    /// The domain that each [`alight_policy::Core::llcs`] is the shared state of (`sd->shared`).
+    shared_domain: Table<u32>,
+    /// Of the run, for the dice.
+    seed: u64,
 }
 
 impl Default for Nohz {
@@ -199,6 +217,7 @@ impl Default for Nohz {
             idle: Mask::EMPTY,
             nr_cpus: 0,
             has_blocked: false,
+            needs_update: false,
             next_balance: 0,
             next_blocked: 0,
             overload: false,
@@ -214,6 +233,9 @@ impl Default for Nohz {
             words: 1,
             hz: 1,
             max_interval: 1,
+            cores: Vec::new().into(),
+            shared_domain: Vec::new().into(),
+            seed: 0,
         }
     }
 }
@@ -254,7 +276,7 @@ fn cache_nice_tries(domain: &Domain) -> u32 {
 impl Sim<'_> {
     /// Sets the balancing state of an idle machine; the views and the topology
     /// are complete (`sd_init`, `sched_init`).
-    pub fn balance_init(&mut self) {
+    pub fn balance_init(&mut self, seed: u64) {
         let now = self.jiffies();
         let nr = self.cpus.len();
         let hz = 1_000_000_000 / self.tunables.tick;
@@ -267,6 +289,9 @@ impl Sim<'_> {
             words: nr.div_ceil(64),
             hz,
             max_interval: (hz * nr as u64 / 10).max(1),
+            cores: self.cores_of_groups(),
+            shared_domain: self.shared_domains(),
+            seed,
             ..Nohz::default()
         };
         for cpu in 0..nr {
@@ -278,6 +303,35 @@ impl Sim<'_> {
             self.core.cpus[cpu].avg_idle = 2 * MIGRATION_COST;
             self.rq_changed(cpu);
         }
+    }
+
+    fn cores_of_groups(&self) -> Table<u32> {
+        let first_of_core = |cpu: u32| match self.core.places[cpu as usize].smt_domain {
+            NO_DOMAIN => true,
+            core => self.core.domains[core as usize].span.iter().next() == Some(cpu),
+        };
+        let cores = |group: &Group| match group.child {
+            NO_DOMAIN => 1,
+            child => {
+                let span = &self.core.domains[child as usize].span;
+                span.iter().filter(|&cpu| first_of_core(cpu)).count() as u32
+            }
+        };
+        self.core.groups.iter().map(cores).collect()
+    }
+
+    fn shared_domains(&self) -> Table<u32> {
+        let mut domains = vec![NO_DOMAIN; self.core.llcs.len()];
+        for place in self.core.places.iter() {
+            let domain = match place.shared == place.llc {
+                true => place.llc_domain,
+                false => place.asym_domain,
+            };
+            if domain != NO_DOMAIN {
+                domains[place.shared as usize] = domain;
+            }
+        }
+        domains.into()
     }
 
     /// Books a change of a CPU's `nr_running`, `curr_is_idle` or
@@ -336,16 +390,29 @@ impl Sim<'_> {
         }
         let curr = self.cpus[cpu].curr;
         let load = match self.views.get(curr as usize) {
-            Some(task) if curr != NONE => {
-                if self.task_fits(task, cpu) {
-                    0
-                } else {
-                    task.pelt.load_avg
-                }
-            }
+            Some(task) if curr != NONE && !self.task_fits(task, cpu) => self.misfit_load(cpu, curr),
             _ => 0,
         };
         self.set_misfit(cpu, load);
+    }
+
+    /// What counts of `task`, which is too big for `cpu`.
+    fn misfit_load(&self, cpu: usize, task: u32) -> u32 {
+        let load = self.views[task as usize].pelt.load_avg;
+        let movable = || self.views[task as usize].nr_allowed > 1;
+        let to_bigger = || {
+            let capacity = |cpu: usize| self.core.cpus[cpu].capacity_orig;
+            let allowed = &self.masks[self.tasks[task as usize].affinity as usize];
+            allowed
+                .iter()
+                .any(|other| capacity(other as usize) > capacity(cpu))
+        };
+        match self.kernel.balance.misfit_status {
+            MisfitStatus::Any => load,
+            MisfitStatus::Movable if movable() => load.max(1),
+            MisfitStatus::MovableToBigger if movable() && to_bigger() => load.max(1),
+            _ => 0,
+        }
     }
 
     fn set_misfit(&mut self, cpu: usize, load: u32) {

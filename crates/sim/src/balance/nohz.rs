@@ -5,6 +5,7 @@
 
 use super::groups::Scope;
 use super::{Idle, LOAD_AVG_PERIOD, MIGRATION_COST};
+use crate::kernel::NohzRound;
 use crate::state::Sim;
 use crate::timeline::NONE;
 use alight_policy::rq;
@@ -13,6 +14,12 @@ use alight_policy::rq;
 pub(super) const STATS: u8 = 1 << 0;
 /// Balance (`NOHZ_BALANCE_KICK`).
 pub(super) const BALANCE: u8 = 1 << 1;
+/// Work out when the next round is due (`NOHZ_NEXT_KICK`).
+const NEXT: u8 = 1 << 2;
+/// Refresh blocked load on the way to idle (`NOHZ_NEWILB_KICK`).
+const NEWILB: u8 = 1 << 3;
+/// Those that come with an interrupt (`NOHZ_KICK_MASK`).
+const KICK: u8 = STATS | BALANCE | NEXT;
 /// Longest part of a round that nothing interrupts, ns. The kernel looks at
 /// `need_resched` after each CPU, which takes some microseconds; a finer slice
 /// costs events and changes no wakeup by more than this.
@@ -22,7 +29,7 @@ const SLICE: u64 = 10_000;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Round {
     flags: u8,
-    /// CPUs below had their turn.
+    /// Steps done: CPUs by number, or around the ring.
     from: u32,
     /// Earliest next balance of a CPU seen, jiffies; set if `due_known`.
     next_balance: u64,
@@ -50,6 +57,7 @@ impl Sim<'_> {
         if !std::mem::replace(stopped, true) {
             self.nohz.idle.insert(cpu as u32);
             self.nohz.nr_cpus += 1;
+            self.nohz.needs_update = true;
             self.core.llcs[self.core.places[cpu].llc as usize].nr_busy -= 1;
         }
     }
@@ -72,14 +80,23 @@ impl Sim<'_> {
         if self.nohz.nr_cpus == 0 {
             return;
         }
-        let flags = if now >= self.nohz.next_balance && self.has_work_to_give(cpu) {
+        let mut flags = if now >= self.nohz.next_balance && self.has_work_to_give(cpu) {
             STATS | BALANCE
         } else if self.nohz.has_blocked && now > self.nohz.next_blocked {
             STATS
         } else {
-            return;
+            0
         };
-        self.kick_ilb(cpu, flags);
+        if self.is_ring() && self.nohz.needs_update {
+            flags |= NEXT;
+        }
+        if flags != 0 {
+            self.kick_ilb(cpu, flags, now);
+        }
+    }
+
+    fn is_ring(&self) -> bool {
+        self.kernel.balance.nohz.round == NohzRound::Ring
     }
 
     fn has_work_to_give(&self, cpu: usize) -> bool {
@@ -94,26 +111,31 @@ impl Sim<'_> {
             self.domain(cpu, 0).imbalance_pct
         };
         let reduced = self.capacity_reduced(cpu, pct);
-        if view.h_nr_running >= 1 && reduced {
+        if self.fair_runnable(cpu) >= 1 && reduced {
             return true;
         }
         if place.asym_domain != NONE {
             // Such machines are to fit tasks to CPUs, not to spread them over caches.
             let smaller = view.capacity_orig < self.core.topology.max_capacity;
-            return self.cpus[cpu].balance.misfit_load != 0 && (smaller || reduced);
+            let pushable = smaller || reduced || self.kernel.balance.nohz.any_misfit;
+            return self.cpus[cpu].balance.misfit_load != 0 && pushable;
         }
         place.llc_domain != NONE && self.core.llcs[place.llc as usize].nr_busy > 1
     }
 
     /// Wakes the first idle CPU of the set to balance for all (`kick_ilb`, `find_new_ilb`).
-    fn kick_ilb(&mut self, from: usize, flags: u8) {
-        self.nohz.next_balance += 1;
+    fn kick_ilb(&mut self, from: usize, flags: u8, now: u64) {
+        if !self.is_ring() {
+            self.nohz.next_balance += 1;
+        } else if flags & BALANCE != 0 {
+            self.nohz.next_balance = now + 1;
+        }
         let nohz = &self.nohz;
         let Some(ilb) = nohz.idle.next_and(&nohz.idle_cpus, 0, nohz.words) else {
             return;
         };
         let pending = &mut self.cpus[ilb as usize].balance.nohz_flags;
-        if std::mem::replace(pending, *pending | flags) == 0 {
+        if std::mem::replace(pending, *pending | flags) & KICK == 0 {
             self.kick_nohz(from, ilb as usize);
         }
     }
@@ -128,7 +150,8 @@ impl Sim<'_> {
         let mut round = match balance.round.take() {
             Some(round) => round,
             None => {
-                let flags = std::mem::take(&mut balance.nohz_flags);
+                let flags = balance.nohz_flags & KICK;
+                balance.nohz_flags &= !KICK;
                 if flags == 0 || !free {
                     return;
                 }
@@ -137,14 +160,13 @@ impl Sim<'_> {
         };
         if !free {
             self.cpus[cpu].balance.nohz_flags = 0;
-            round.has_blocked = true;
-            return self.nohz_round_end(&round);
+            return self.nohz_round_abort(&mut round);
         }
         let until = self.reached(cpu) + SLICE;
         if self.nohz_round_go_on(cpu, &mut round, until) {
             self.nohz_round_own(cpu, &mut round);
             self.nohz_round_end(&round);
-            if self.cpus[cpu].balance.nohz_flags == 0 {
+            if self.cpus[cpu].balance.nohz_flags & KICK == 0 {
                 return;
             }
         } else {
@@ -157,10 +179,15 @@ impl Sim<'_> {
     }
 
     /// A CPU that goes idle for a while refreshes the others' blocked load while
-    /// it is awake (`nohz_newidle_balance`).
+    /// it is awake (`nohz_newidle_balance`), in later kernels once it is idle.
     pub(super) fn nohz_newidle_balance(&mut self, cpu: usize, now: u64) {
         let due = self.nohz.has_blocked && now >= self.nohz.next_blocked;
-        if due && self.core.cpus[cpu].avg_idle >= MIGRATION_COST {
+        if !due || self.core.cpus[cpu].avg_idle < MIGRATION_COST {
+            return;
+        }
+        if self.is_ring() {
+            self.cpus[cpu].balance.nohz_flags |= NEWILB;
+        } else {
             let mut round = self.nohz_round_begin(STATS);
             self.nohz_round_go_on(cpu, &mut round, u64::MAX);
             self.nohz.next_blocked = now + self.nohz.jiffies_of_ms(LOAD_AVG_PERIOD);
@@ -168,8 +195,26 @@ impl Sim<'_> {
         }
     }
 
+    /// `cpu` is idle: does what it left to do for then (`nohz_run_idle_balance`).
+    #[inline]
+    pub fn nohz_run_idle(&mut self, cpu: usize) {
+        let flags = &mut self.cpus[cpu].balance.nohz_flags;
+        let was = std::mem::replace(flags, *flags & !NEWILB);
+        if was == NEWILB {
+            let mut round = self.nohz_round_begin(STATS);
+            self.nohz_round_go_on(cpu, &mut round, u64::MAX);
+            self.nohz_round_own(cpu, &mut round);
+            self.nohz_round_end(&round);
+        }
+    }
+
     fn nohz_round_begin(&mut self, flags: u8) -> Round {
-        self.nohz.has_blocked = false;
+        if flags & STATS != 0 {
+            self.nohz.has_blocked = false;
+        }
+        if flags & NEXT != 0 {
+            self.nohz.needs_update = false;
+        }
         let far = self.jiffies() + 60 * self.nohz.hz;
         Round {
             flags,
@@ -184,20 +229,16 @@ impl Sim<'_> {
     fn nohz_round_go_on(&mut self, this: usize, round: &mut Round, until: u64) -> bool {
         let now = self.jiffies();
         let words = self.nohz.words;
-        while let Some(at) = self
-            .nohz
-            .idle
-            .next_and(&self.nohz.idle_cpus, round.from, words)
-        {
+        while let Some((at, step)) = self.next_of_round(this, round.from, words) {
             if self.reached(this) >= until {
                 return false;
             }
-            round.from = at + 1;
+            round.from = step + 1;
             let cpu = at as usize;
-            if cpu == this {
+            if cpu == this && !self.is_ring() {
                 continue;
             }
-            if self.nohz.blocked.contains(at) {
+            if round.flags & STATS != 0 && self.nohz.blocked.contains(at) {
                 self.charge(this, self.costs(this).newidle_cpu);
                 self.refresh_blocked(cpu, now);
                 round.has_blocked |= self.nohz.blocked.contains(at);
@@ -210,15 +251,48 @@ impl Sim<'_> {
         true
     }
 
-    /// The balancing CPU's own turn comes last.
+    /// The next idle CPU of a round of `this` from step `from` on, and its step.
+    fn next_of_round(&self, this: usize, from: u32, words: usize) -> Option<(u32, u32)> {
+        let next = |from| self.nohz.idle.next_and(&self.nohz.idle_cpus, from, words);
+        if !self.is_ring() {
+            return next(from).map(|at| (at, at));
+        }
+        let nr = self.cpus.len() as u32;
+        let start = this as u32 + 1;
+        let up = (start + from < nr).then(|| next(start + from)).flatten();
+        if let Some(at) = up {
+            return Some((at, at - start));
+        }
+        let at = next((start + from).saturating_sub(nr))?;
+        (at < start).then(|| (at, nr - start + at))
+    }
+
+    /// All had their turn but the balancing CPU, whose own comes last unless it
+    /// stands in the ring with the others.
     fn nohz_round_own(&mut self, this: usize, round: &mut Round) {
         let now = self.jiffies();
+        if self.is_ring() {
+            if round.flags & STATS != 0 {
+                self.nohz.next_blocked = now + self.nohz.jiffies_of_ms(LOAD_AVG_PERIOD);
+            }
+            return;
+        }
         self.refresh_blocked(this, now);
         round.has_blocked |= self.nohz.blocked.contains(this as u32);
         if round.flags & BALANCE != 0 {
             self.rebalance_domains(this, this, Idle::Yes, now);
         }
         self.nohz.next_blocked = now + self.nohz.jiffies_of_ms(LOAD_AVG_PERIOD);
+    }
+
+    /// Work came for the balancing CPU.
+    fn nohz_round_abort(&mut self, round: &mut Round) {
+        round.has_blocked = round.flags & STATS != 0;
+        if self.is_ring() {
+            self.nohz.needs_update |= round.flags & NEXT != 0;
+            round.due_known = false;
+        }
+        self.nohz_round_end(round);
     }
 
     fn nohz_round_end(&mut self, round: &Round) {
@@ -285,4 +359,17 @@ impl Sim<'_> {
             self.nohz.next_blocked = now + self.nohz.jiffies_of_ms(LOAD_AVG_PERIOD);
         }
     }
+}
+
+/// Idle CPUs in the order in which a round of `this` serves them.
+#[cfg(test)]
+pub(super) fn order_of_round(sim: &Sim, this: usize) -> Vec<usize> {
+    let (mut order, mut from) = (vec![], 0);
+    while let Some((at, step)) = sim.next_of_round(this, from, sim.nohz.words) {
+        from = step + 1;
+        if at as usize != this || sim.is_ring() {
+            order.push(at as usize);
+        }
+    }
+    order
 }

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! One attempt to balance one domain for one CPU (`load_balance`).
 
+use super::contest::Kind;
 use super::detach::Take;
-use super::groups::{Kind, Rivals, Scope};
+use super::groups::{Rivals, Scope};
 use super::imbalance::{self, Imbalance, Migrate, Rules};
-use super::{Idle, MAX_PINNED_INTERVAL, cache_nice_tries};
+use super::{Idle, MAX_PINNED_INTERVAL, NR_MIGRATE, cache_nice_tries};
+use crate::kernel::Gate;
 use crate::state::Sim;
 use crate::timeline::NONE;
 use alight_policy::Mask;
+use alight_policy::abi::domain_flag;
 
 /// What became of an attempt.
 enum Outcome {
@@ -15,8 +18,8 @@ enum Outcome {
     Balanced,
     /// Every task that could help is bound to other CPUs.
     AllPinned,
-    /// So is the running task, which was to be pushed.
-    OnePinned,
+    /// The running task, which was to be pushed, is; `all`: and all that were looked at.
+    OnePinned { all: bool },
     /// Tasks were moved, or will be.
     Unbalanced { moved: u32, backs_off: bool },
 }
@@ -44,8 +47,8 @@ impl Sim<'_> {
                 self.back_off(&scope, true);
                 0
             }
-            Outcome::OnePinned => {
-                self.back_off(&scope, true);
+            Outcome::OnePinned { all } => {
+                self.back_off(&scope, all);
                 0
             }
         }
@@ -92,21 +95,36 @@ impl Sim<'_> {
         }
     }
 
-    pub(super) fn find_source(&mut self, scope: &Scope) -> Option<(usize, Imbalance)> {
+    /// The CPU to take from, and how much.
+    pub(super) fn find_source(&mut self, scope: &mut Scope) -> Option<(usize, Imbalance)> {
+        let (group, imbalance) = self.find_imbalance(scope)?;
+        scope.misfit = imbalance.what == Migrate::Misfit;
+        Some((self.busiest_queue(scope, group, imbalance)?, imbalance))
+    }
+
+    /// The group to take from, and how much (`find_busiest_group`).
+    fn find_imbalance(&mut self, scope: &Scope) -> Option<(usize, Imbalance)> {
         let rivals = self.rivals(scope)?;
         if self.energy_vetoes(&rivals) {
             return None;
         }
-        let rules = Rules {
-            pct: self.domain(scope.dst, scope.level).imbalance_pct,
-            prefer_sibling: self.prefers_sibling(scope),
+        let rules = self.rules(scope, rivals.group);
+        Some((rivals.group, imbalance::find(&rivals, rules)?))
+    }
+
+    /// What an imbalance with `busiest` is judged by.
+    pub(super) fn rules(&self, scope: &Scope, busiest: usize) -> Rules {
+        let domain = self.domain(scope.dst, scope.level);
+        let has = |flag: u32| domain.flags & flag != 0;
+        Rules {
+            pct: domain.imbalance_pct,
+            prefer_sibling: self.prefers_sibling(scope, busiest),
             idle: scope.idle,
-        };
-        let imbalance = imbalance::find(&rivals, rules)?;
-        Some((
-            self.busiest_queue(scope, rivals.group, imbalance)?,
-            imbalance,
-        ))
+            asym: has(domain_flag::ASYM),
+            shares_cache: has(domain_flag::SHARE_LLC),
+            imb_numa_nr: has(domain_flag::NUMA).then_some(domain.imb_numa_nr),
+            kernel: &self.kernel.balance,
+        }
     }
 
     /// While no CPU is overutilized, tasks are where they take least energy
@@ -132,6 +150,7 @@ impl Sim<'_> {
                 .insert(take.dst as u32);
             take.dst = other;
             take.looked = 0;
+            take.pause = NR_MIGRATE;
             moved += self.move_tasks(by, scope, take);
         }
         moved
@@ -149,15 +168,19 @@ impl Sim<'_> {
         })
     }
 
-    /// One CPU of a group balances for it: its first idle one, else its first (`should_we_balance`).
-    fn should_we_balance(&self, scope: &Scope) -> bool {
+    /// One CPU of a group balances for it: its first idle one, else its first (`should_we_balance`);
+    /// in later kernels the first on an idle core before all.
+    pub(super) fn should_we_balance(&self, scope: &Scope) -> bool {
         if let Some(excluded) = &scope.excluded
             && excluded.contains(scope.dst as u32)
         {
             return false;
         }
+        let rules = &self.kernel.balance;
         if scope.idle == Idle::Newly {
-            return true;
+            let view = &self.core.cpus[scope.dst];
+            return rules.newidle.gate == Gate::MigrationCost
+                || view.nr_running == 0 && view.wakeup_pending == 0;
         }
         let own = self.core.places[scope.dst].group[scope.level] as usize;
         let group = &self.core.groups[own];
@@ -168,7 +191,17 @@ impl Sim<'_> {
             NONE => None,
             child => {
                 let span = &self.core.domains[child as usize].span;
-                span.next_and(&self.nohz.idle_cpus, group.cpu, self.nohz.words)
+                let by_core = rules.idle_core_balances
+                    && self.core.topology.smt != 0
+                    && self.domain(scope.dst, scope.level).flags & domain_flag::SMT == 0;
+                let on_idle_core = || {
+                    span.and(&self.nohz.idle_cpus, self.nohz.words)
+                        .find(|&cpu| self.core_is_idle(cpu as usize))
+                };
+                by_core
+                    .then(on_idle_core)
+                    .flatten()
+                    .or_else(|| span.next_and(&self.nohz.idle_cpus, group.cpu, self.nohz.words))
             }
         };
         first_idle.unwrap_or(group.cpu) as usize == scope.dst
@@ -179,12 +212,16 @@ impl Sim<'_> {
         let Scope {
             dst, level, idle, ..
         } = *scope;
-        if idle != Idle::Newly {
+        let rules = &self.kernel.balance.active;
+        let counts = what != Migrate::Misfit || !rules.misfit_is_no_failure;
+        if idle != Idle::Newly && counts {
             self.levels(dst, level).nr_balance_failed += 1;
         }
         let tries = cache_nice_tries(self.domain(dst, level));
         let voluntary = self.voluntary_active_balance(scope, src, what);
-        if !voluntary && self.levels(dst, level).nr_balance_failed <= tries + 2 {
+        let desperate = self.levels(dst, level).nr_balance_failed > tries + 2
+            && (what == Migrate::Task || !rules.for_tasks_only);
+        if !voluntary && !desperate {
             return Outcome::Unbalanced {
                 moved: 0,
                 backs_off: false,
@@ -192,13 +229,17 @@ impl Sim<'_> {
         }
         let task = self.cpus[src].curr;
         if task == NONE || !self.allowed(task, dst) {
-            return Outcome::OnePinned;
+            // Where only tasks are pushed, who gets here has looked at all of several.
+            let all = !rules.for_tasks_only || self.core.cpus[src].nr_running <= 1;
+            return Outcome::OnePinned { all };
         }
-        self.levels(dst, level).nr_balance_failed = tries + 1;
+        if !rules.for_tasks_only {
+            self.levels(dst, level).nr_balance_failed = tries + 1;
+        }
         self.push(src, dst, task);
         Outcome::Unbalanced {
             moved: 0,
-            backs_off: !voluntary,
+            backs_off: !voluntary && !rules.for_tasks_only,
         }
     }
 
@@ -207,7 +248,7 @@ impl Sim<'_> {
         let pct = self.domain(scope.dst, scope.level).imbalance_pct;
         let capacity = |cpu: usize| u64::from(self.core.cpus[cpu].capacity);
         let roomier = scope.idle != Idle::No
-            && self.core.cpus[src].h_nr_running == 1
+            && self.fair_runnable(src) == 1
             && self.capacity_reduced(src, pct)
             && capacity(src) * u64::from(pct) < capacity(scope.dst) * 100;
         roomier || what == Migrate::Misfit
@@ -270,7 +311,8 @@ impl Sim<'_> {
     /// No imbalance, or none that can be ended: look again later. Newidle
     /// attempts disregard the interval and leave it alone.
     fn back_off(&mut self, scope: &Scope, pinned: bool) {
-        if scope.idle == Idle::Newly {
+        let spares_misfit = self.kernel.balance.active.misfit_is_no_failure && scope.misfit;
+        if scope.idle == Idle::Newly || spares_misfit {
             return;
         }
         let weight = self.domain(scope.dst, scope.level).weight;

@@ -3,19 +3,21 @@
 //! (`partition_sched_domains`, `build_sched_domains`): what belonged to a domain
 //! or to the root domain begins again, what belongs to a queue goes on.
 
-use super::{Count, Level, sums};
+use super::{Count, Level, newidle, sums};
 use crate::state::Sim;
 use alight_policy::NONE;
 
 impl Sim<'_> {
     /// The places, domains and groups of the core are new.
     pub fn balance_rebuild(&mut self) {
-        let now = self.jiffies();
+        let (now, built) = (self.jiffies(), self.now);
         let groups = self.core.groups.len();
         let online = u64::from(self.hotplug.online.len());
         self.nohz.counts = vec![Count::default(); groups].into();
         self.nohz.sums = sums::Sums::new(self.cpus.len(), groups);
         self.nohz.next_update = vec![now; groups].into();
+        self.nohz.cores = self.cores_of_groups();
+        self.nohz.shared_domain = self.shared_domains();
         self.nohz.max_interval = (self.nohz.hz * online / 10).max(1);
         for llc in &mut self.core.llcs {
             // Nobody has looked yet.
@@ -27,6 +29,7 @@ impl Sim<'_> {
             let balance = &mut self.cpus[cpu].balance;
             balance.levels = levels;
             balance.count = Count::default();
+            balance.newidle = newidle::Luck::of_all(built);
             // The new domain counts it as busy until it stops its tick again.
             balance.counted_busy = balance.nohz_tick_stopped;
             self.nohz.sums.mark(cpu);
@@ -43,7 +46,7 @@ impl Sim<'_> {
             NONE => Level::default(),
             domain => Level {
                 last_balance: now,
-                next_decay_max_lb_cost: now,
+                next_decay: now + self.decay_period(),
                 max_newidle_lb_cost: 0,
                 balance_interval: self.core.domains[domain as usize].weight,
                 nr_balance_failed: 0,

@@ -8,6 +8,7 @@
 //! in few places between two attempts.
 
 use super::groups::cpu_util;
+use crate::kernel::Balance;
 use crate::state::Sim;
 use crate::table::Table;
 use alight_policy::Mask;
@@ -19,13 +20,19 @@ pub(super) struct Signals {
     /// See [`cpu_util`].
     pub util: u32,
     pub load: u32,
+    /// `cpu_runnable`; 0 where the kernel does not look at it.
+    pub runnable: u32,
 }
 
 impl Signals {
-    fn of(view: &Cpu) -> Self {
+    fn of(view: &Cpu, rules: &Balance) -> Self {
         Signals {
             util: cpu_util(view),
             load: view.cfs.load_avg,
+            runnable: match rules.runnable {
+                true => view.cfs.run_avg,
+                false => 0,
+            },
         }
     }
 }
@@ -35,6 +42,7 @@ impl Signals {
 pub(super) struct Sum {
     pub util: u64,
     pub load: u64,
+    pub runnable: u64,
 }
 
 impl Sum {
@@ -42,6 +50,7 @@ impl Sum {
         Sum {
             util: self.util + u64::from(of.util),
             load: self.load + u64::from(of.load),
+            runnable: self.runnable + u64::from(of.runnable),
         }
     }
 }
@@ -88,7 +97,7 @@ impl Sim<'_> {
             while left != 0 {
                 let cpu = word * 64 + left.trailing_zeros() as usize;
                 left &= left - 1;
-                let now = Signals::of(&self.core.cpus[cpu]);
+                let now = Signals::of(&self.core.cpus[cpu], &self.kernel.balance);
                 let was = std::mem::replace(&mut sums.cpus[cpu], now);
                 if now == was {
                     continue;
@@ -98,6 +107,7 @@ impl Sim<'_> {
                     let sum = &mut sums.groups[group as usize];
                     sum.util = sum.util + u64::from(now.util) - u64::from(was.util);
                     sum.load = sum.load + u64::from(now.load) - u64::from(was.load);
+                    sum.runnable = sum.runnable + u64::from(now.runnable) - u64::from(was.runnable);
                 }
             }
         }
@@ -110,7 +120,7 @@ impl Sim<'_> {
     pub(super) fn sums_check(&self) -> Result<(), String> {
         let sums = &self.nohz.sums;
         for (cpu, view) in self.core.cpus.iter().enumerate() {
-            let (kept, found) = (sums.cpus[cpu], Signals::of(view));
+            let (kept, found) = (sums.cpus[cpu], Signals::of(view, &self.kernel.balance));
             if kept != found && !sums.marked.contains(cpu as u32) {
                 return Err(format!("CPU {cpu} has {found:?}, kept {kept:?}"));
             }

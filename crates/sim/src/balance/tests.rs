@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Balancing on small machines: with these queues, these tasks move, because.
 
-use super::groups::{GroupStats, Kind, Rivals, Scope, Totals, cpu_util};
-use super::imbalance::{self, Imbalance, Migrate, Rules};
+mod by_version;
+mod judged;
+mod plainly;
+
+use super::contest::{GroupStats, Kind};
+use super::groups::Scope;
+use super::imbalance::Migrate;
 use super::*;
 use crate::api::Scenario;
+use crate::kernel::BALANCE;
 use crate::state::{Life, Output};
 use alight_machine::Machine;
 use alight_workload::program::{
     Attributes, Calibration, Instruments, Op, Program, TaskSpec, Workload,
 };
-use proptest::prelude::*;
 
 const MS: u64 = 1_000_000;
 /// Tasks of a test, all of which want to run for ever; none has started.
@@ -49,10 +54,15 @@ fn hogs() -> Workload {
     }
 }
 
-/// Runs `test` on a machine whose CPUs are all idle.
+/// Runs `test` on a machine whose CPUs are all idle, under Linux 5.5.
 fn on(machine: &str, test: impl FnOnce(&mut Sim)) {
+    under("linux-5.5", machine, test);
+}
+
+/// The same under another base.
+fn under(base: &str, machine: &str, test: impl FnOnce(&mut Sim)) {
     let machine = Machine::load(machine).unwrap_or_else(|error| panic!("{error}"));
-    let scheduler = alight_policy::Scheduler::parse("linux-5.5").expect("a base");
+    let scheduler = alight_policy::Scheduler::parse(base).expect("a base");
     let scenario = Scenario {
         machine: &machine,
         workloads: &[hogs()],
@@ -186,7 +196,7 @@ fn groups_are_classified_by_tasks_then_room() {
             "a task too big for its CPU",
         ),
     ] {
-        assert_eq!(stats.classify(117, imbalance), kind, "{because}");
+        assert_eq!(stats.classify(117, imbalance, &BALANCE), kind, "{because}");
     }
 }
 
@@ -306,14 +316,10 @@ fn intervals_grow_while_balanced_and_shrink_when_not() {
         put(sim, 0, 0..4);
         attempt(sim, 1, 0, Idle::Yes);
         assert_eq!(interval(sim), 4);
-        let jiffies = |idle| sim.balance_interval(1, 0, idle);
+        let jiffies = |busy| sim.balance_interval(1, 0, busy);
         let tick_ms = sim.tunables.tick / MS;
-        assert_eq!(jiffies(Idle::Yes), 4u64.div_ceil(tick_ms));
-        assert_eq!(
-            jiffies(Idle::No),
-            128u64.div_ceil(tick_ms),
-            "busy: 32 times"
-        );
+        assert_eq!(jiffies(false), 4u64.div_ceil(tick_ms));
+        assert_eq!(jiffies(true), 128u64.div_ceil(tick_ms), "busy: 32 times");
     });
 }
 
@@ -349,9 +355,9 @@ fn utilization_leads_past_the_queue_that_is_too_long() {
         for (cpu, nr, util) in [(0, 1, 1024), (1, 2, 1000), (2, 1, 1000), (3, 1, 1000)] {
             pretend(sim, cpu, (nr, util, 1024, false));
         }
-        let scope = Scope::new(4, 1, Idle::Yes, sim.jiffies());
+        let mut scope = Scope::new(4, 1, Idle::Yes, sim.jiffies());
         let source = sim
-            .find_source(&scope)
+            .find_source(&mut scope)
             .map(|(cpu, imbalance)| (cpu, imbalance.what));
         assert_eq!(source, Some((0, Migrate::Util)));
         assert_eq!(attempt(sim, 4, 1, Idle::Yes), 0);
@@ -391,106 +397,6 @@ fn a_small_task_stays_on_a_small_cpu() {
     });
 }
 
-/// What the kernel does at each attempt: sum up everything, then judge.
-mod plainly {
-    use super::*;
-
-    fn stats(sim: &Sim, scope: &Scope, group: usize, local: bool) -> GroupStats {
-        let domain = sim.domain(scope.dst, scope.level);
-        let g = &sim.core.groups[group];
-        let mut s = GroupStats {
-            capacity: u64::from(g.capacity),
-            min_capacity: g.min_capacity,
-            max_capacity: g.max_capacity,
-            weight: g.weight,
-            idle_cpus: 0,
-            ..GroupStats::LEAST
-        };
-        for cpu in sim.members(group, None) {
-            let view = &sim.core.cpus[cpu];
-            s.load += u64::from(view.cfs.load_avg);
-            s.util += u64::from(cpu_util(view));
-            s.nr_running += view.nr_running;
-            s.h_nr_running += view.h_nr_running;
-            if view.nr_running == 0 && view.curr_is_idle != 0 && view.wakeup_pending == 0 {
-                s.idle_cpus += 1;
-            } else if !local && domain.flags & domain_flag::ASYM != 0 {
-                s.misfit_load = s.misfit_load.max(sim.cpus[cpu].balance.misfit_load);
-            }
-        }
-        s.kind = s.classify(domain.imbalance_pct, g.imbalance != 0);
-        if s.kind == Kind::Overloaded {
-            s.avg_load = s.load * 1024 / s.capacity;
-        }
-        s
-    }
-
-    fn busiest_queue(sim: &Sim, scope: &Scope, group: usize, i: Imbalance) -> Option<usize> {
-        let domain = sim.domain(scope.dst, scope.level);
-        let asym = domain.flags & domain_flag::ASYM != 0;
-        let capacity = |cpu: usize| u64::from(sim.core.cpus[cpu].capacity);
-        let (mut most, mut of, mut busiest) = (0, 1, None);
-        for cpu in sim.members(group, None) {
-            let view = &sim.core.cpus[cpu];
-            let nr = view.h_nr_running;
-            let load = u64::from(view.cfs.load_avg);
-            let reduced = sim.capacity_reduced(cpu, domain.imbalance_pct);
-            let too_much = i.what == Migrate::Load && load > i.amount as u64 && !reduced;
-            if nr == 1 && (asym && capacity(scope.dst) < capacity(cpu) || too_much) {
-                continue;
-            }
-            let (key, per) = match i.what {
-                Migrate::Load => (load, capacity(cpu)),
-                Migrate::Util => (u64::from(cpu_util(view)), 1),
-                Migrate::Task => (u64::from(nr), 1),
-                Migrate::Misfit => (u64::from(sim.cpus[cpu].balance.misfit_load), 1),
-            };
-            if key * of > most * per {
-                (most, of, busiest) = (key, per, Some(cpu));
-            }
-        }
-        busiest
-    }
-
-    pub fn find_source(sim: &Sim, scope: &Scope) -> Option<(usize, Imbalance)> {
-        let domain = sim.domain(scope.dst, scope.level);
-        let groups = domain.first_group as usize..(domain.first_group + domain.nr_groups) as usize;
-        let own = sim.core.places[scope.dst].group[scope.level] as usize;
-        let asym = domain.flags & domain_flag::ASYM != 0;
-        let local = stats(sim, scope, own, true);
-        let mut totals = Totals {
-            load: local.load,
-            capacity: local.capacity,
-        };
-        let (mut busiest, mut group) = (GroupStats::LEAST, None);
-        for other in (own + 1..groups.end).chain(groups.start..own) {
-            let s = stats(sim, scope, other, false);
-            totals.load += s.load;
-            totals.capacity += s.capacity;
-            if s.busier_than(&busiest, &local, asym) {
-                (busiest, group) = (s, Some(other));
-            }
-        }
-        let group = group?;
-        let rules = Rules {
-            pct: domain.imbalance_pct,
-            prefer_sibling: scope.level > 0
-                && sim.domain(scope.dst, scope.level - 1).flags & domain_flag::PREFER_SIBLING != 0,
-            idle: scope.idle,
-        };
-        let imbalance = imbalance::find(
-            &Rivals {
-                local,
-                busiest,
-                group,
-                totals,
-            },
-            rules,
-        )?;
-        Some((busiest_queue(sim, scope, group, imbalance)?, imbalance))
-    }
-}
-
 /// Tasks, utilization and load of a CPU, made up.
 fn pretend(sim: &mut Sim, cpu: usize, (nr, util, load, misfit): (u32, u32, u32, bool)) {
     let view = &mut sim.core.cpus[cpu];
@@ -507,40 +413,4 @@ fn pretend(sim: &mut Sim, cpu: usize, (nr, util, load, misfit): (u32, u32, u32, 
     }
     sim.rq_changed(cpu);
     sim.signals_changed(cpu);
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
-
-    /// Leaving sums out changes no outcome.
-    #[test]
-    fn counting_finds_what_summing_finds(
-        machine in prop::sample::select(vec!["juno-r0", "hikey620", "gs101", "epyc-9654-2s"]),
-        most in 1u32..5,
-        queues in prop::collection::vec((0u32..5, 0u32..1100, 0u32..4000, any::<bool>()), 384),
-        imbalanced in prop::collection::vec(any::<prop::sample::Index>(), 0..2),
-        dst in any::<prop::sample::Index>(),
-    ) {
-        on(machine, |sim| {
-            let nr = sim.cpus.len();
-            for (cpu, &(tasks, util, load, misfit)) in queues.iter().enumerate().take(nr) {
-                pretend(sim, cpu, (tasks.min(most), util, load, misfit && tasks == 1));
-            }
-            for group in imbalanced {
-                let group = group.index(sim.core.groups.len());
-                sim.core.groups[group].imbalance = 1;
-            }
-            let dst = dst.index(nr);
-            for level in 0..sim.core.places[dst].nr_domains as usize {
-                for idle in [Idle::No, Idle::Yes, Idle::Newly] {
-                    let scope = Scope::new(dst, level, idle, sim.jiffies());
-                    // Leaves out the refresh of blocked load, which would change the sums.
-                    sim.nohz.has_blocked = false;
-                    let expected = plainly::find_source(sim, &scope);
-                    let found = sim.find_source(&scope);
-                    assert_eq!(found, expected, "{machine} CPU {dst} level {level} {idle:?}");
-                }
-            }
-        });
-    }
 }

@@ -254,11 +254,17 @@ impl Sim<'_> {
         self.eevdf.queues[cpu].zero.wrapping_sub(lag as u64) != vruntime
     }
 
+    /// Has `task`, which is on the queue of `cpu`, got no more than its share
+    /// (`entity_eligible`)?
+    pub fn is_eligible(&self, cpu: usize, task: u32) -> bool {
+        self.mean(cpu).eligible(self.entity(task).vruntime)
+    }
+
     /// The current task sleeps or dies. A sleeper in debt stays queued: true. Else
     /// its lag is kept for when it comes back (`dequeue_entity`, DELAY_DEQUEUE).
     pub(super) fn delay_or_keep_lag(&mut self, cpu: usize, task: u32) -> bool {
         let lag = self.lag(cpu, task);
-        let eligible = self.mean(cpu).eligible(self.entity(task).vruntime);
+        let eligible = self.is_eligible(cpu, task);
         self.entity_mut(task).lag = lag;
         let view = &mut self.views[task as usize];
         if eligible || view.flags & task_flag::EXITING != 0 {

@@ -2,8 +2,10 @@
 //! From a wakeup to the wakee's first work: what each step costs, in order.
 
 use crate::queue::NEVER;
-use crate::testbed::{Given, MS, Record, US, begin, begin_recorded, machine, task, workload};
-use alight_machine::{Costs, Machine};
+use crate::testbed::{
+    Given, MS, Record, US, begin, begin_on, begin_recorded, begin_under, machine, task, workload,
+};
+use alight_machine::{Costs, Governor, Machine};
 use alight_workload::program::Op;
 
 /// Every cost on the way, told apart by its digits, ns.
@@ -97,6 +99,48 @@ fn waking_an_idle_cpu_of_another_cache() {
         works,
         u64::from(c.wakeup_ns + c.switch_ns),
         "it pays for its enqueue there"
+    );
+}
+
+/// ttwu_queue_cond(): in later kernels an idle CPU takes its task itself, whatever the
+/// caches; one that is busy is queued on by the waker.
+#[test]
+fn waking_an_idle_cpu_by_its_list() {
+    let c = &COSTS;
+    let machine = costly(machine(2, 2));
+    for (base, by_list) in [
+        ("linux-5.4", false),
+        ("linux-6.1", true),
+        ("linux-6.5", true),
+        ("linux-7.2", true),
+    ] {
+        let mut record = Record::default();
+        let rules = (base, Governor::Performance);
+        let tasks = workload(&waker_and_wakee());
+        let called = begin_under(rules, &machine, &tasks, &mut record, |sim| {
+            sim.until(WOKEN_AT + 200_000 * MS);
+            sim.passed(0).0
+        });
+        let here = match by_list {
+            true => c.wakelist_ns,
+            false => c.wakeup_ns + c.lock_ns + c.lock_hold_ns,
+        };
+        let way = here + c.select_ns + c.ipi_send_ns + c.ipi_receive_ns + c.idle_exit_ns;
+        let switched = record.runs_of(1).last().expect("it ran").0;
+        assert_eq!(switched - called, u64::from(way) + EXIT_NS, "{base}");
+    }
+    begin_on(
+        "linux-6.1",
+        &machine,
+        &workload(&waker_and_wakee()),
+        |sim| {
+            sim.until(WOKEN_AT - 1);
+            assert!(sim.by_wake_list(0, 1), "idle");
+            assert!(!sim.by_wake_list(1, 1), "its own");
+            sim.core.cpus[1].nr_running = 1;
+            assert!(!sim.by_wake_list(0, 1), "busy");
+            sim.core.cpus[1].nr_running = 0;
+        },
     );
 }
 

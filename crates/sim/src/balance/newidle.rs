@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Is it worth looking for work on the way to idle? What that has cost in each
+//! domain is remembered, and forgotten by time (`sd->max_newidle_lb_cost`); in
+//! later kernels also how often it helped, and where it seldom does only a throw
+//! of dice leads there (NI_RANDOM).
+
+use super::groups::Scope;
+use super::{Idle, MIGRATION_COST};
+use crate::kernel::{Dice, Gate};
+use crate::rng::{Purpose, below};
+use crate::state::Sim;
+use alight_policy::MAX_LEVELS;
+use alight_policy::abi::domain_flag;
+
+/// Attempts after which the share of successes is worked out anew.
+const CALLS: u32 = 1024;
+/// A domain with that ratio is always looked at.
+const SURE: u32 = 1024;
+/// A ratio grows by 1 for each 4 ms that the attempts took (`NI_RATE`).
+const RATE_SHIFT: u32 = 22;
+
+/// How often an attempt in a domain brought a task (`sd->newidle_call` and its neighbours).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Luck {
+    call: u32,
+    success: u32,
+    /// Of 1024.
+    ratio: u32,
+    /// When it was worked out, ns.
+    stamp: u64,
+}
+
+impl Default for Luck {
+    /// As `sd_init` leaves it: every second attempt succeeds.
+    fn default() -> Self {
+        Luck {
+            call: CALLS / 2,
+            success: CALLS / 4,
+            ratio: CALLS / 2,
+            stamp: 0,
+        }
+    }
+}
+
+impl Luck {
+    /// Of domains built at `now`.
+    pub fn of_all(now: u64) -> [Luck; MAX_LEVELS] {
+        let new = Luck {
+            stamp: now,
+            ..Luck::default()
+        };
+        [new; MAX_LEVELS]
+    }
+
+    /// Books an attempt; one that succeeds stands for those that were left out
+    /// as well (`update_newidle_stats`).
+    fn book(&mut self, success: u32, dice: Dice, now: u64) {
+        self.call += 1;
+        self.success += success;
+        if self.call < CALLS {
+            return;
+        }
+        let seldom = match dice {
+            Dice::BySuccessAndRate => (now - self.stamp) >> RATE_SHIFT,
+            Dice::None | Dice::BySuccess => 0,
+        };
+        let ratio = u64::from(self.success) + seldom;
+        self.ratio = match dice {
+            Dice::BySuccessAndRate => ratio.min(SURE.into()) as u32,
+            Dice::None | Dice::BySuccess => ratio as u32,
+        };
+        self.stamp = now;
+        self.call /= 2;
+        self.success /= 2;
+    }
+
+    /// Each throw leads to an attempt.
+    #[cfg(test)]
+    pub fn sure() -> Self {
+        Luck {
+            ratio: SURE,
+            ..Luck::default()
+        }
+    }
+
+    /// What a success counts, if `throw`, below 1024, leads to an attempt.
+    fn weight(&self, throw: u32) -> Option<u32> {
+        let weight = 1 + self.ratio;
+        (throw <= weight).then(|| (SURE + weight / 2) / weight)
+    }
+}
+
+impl Sim<'_> {
+    /// `cpu` has nothing to run: pull something, if there may be something and
+    /// the search takes less time than it will probably idle
+    /// (`newidle_balance`). True if it has something to run now.
+    pub fn balance_newidle(&mut self, cpu: usize) -> bool {
+        let now = self.jiffies();
+        let gate = self.kernel.balance.newidle.gate;
+        self.set_misfit(cpu, 0);
+        if gate == Gate::FirstDomain && self.core.cpus[cpu].wakeup_pending != 0 {
+            return false;
+        }
+        // Set before the search: that counts as idle time.
+        self.core.cpus[cpu].idle_stamp = self.core.cpus[cpu].clock;
+        let worth = self.worth_a_look(cpu);
+        let next_balance = match gate {
+            _ if !worth => self.next_idle_balance(cpu, 0, now + self.nohz.hz),
+            Gate::MigrationCost => self.search_newidle(cpu, now),
+            Gate::FirstDomain => self.search_by_cost(cpu, now),
+        };
+        let balance = &mut self.cpus[cpu].balance;
+        balance.next_balance = balance.next_balance.min(next_balance);
+        let pulled = self.core.cpus[cpu].nr_running != 0;
+        if pulled {
+            self.core.cpus[cpu].idle_stamp = 0;
+        } else if gate == Gate::FirstDomain || !worth {
+            self.nohz_newidle_balance(cpu, now);
+        }
+        pulled
+    }
+
+    /// Might there be something, soon enough?
+    fn worth_a_look(&self, cpu: usize) -> bool {
+        let takes = match self.kernel.balance.newidle.gate {
+            Gate::MigrationCost => MIGRATION_COST,
+            Gate::FirstDomain => self.cpus[cpu].balance.levels[0].max_newidle_lb_cost,
+        };
+        self.core.cpus[cpu].avg_idle >= takes && self.nohz.overload
+    }
+
+    /// Tries the domains upward; returns when the next balance is due.
+    fn search_newidle(&mut self, cpu: usize, now: u64) -> u64 {
+        self.charge(cpu, self.costs(cpu).newidle);
+        self.refresh_blocked(cpu, now);
+        let mut next_balance = now + self.nohz.hz;
+        let mut cost = 0;
+        for level in 0..self.core.places[cpu].nr_domains as usize {
+            let own = self.cpus[cpu].balance.levels[level];
+            let affordable = self.core.cpus[cpu].avg_idle >= cost + own.max_newidle_lb_cost;
+            let mut pulled = 0;
+            if affordable && self.domain(cpu, level).flags & domain_flag::NEWIDLE != 0 {
+                let start = self.reached(cpu);
+                pulled =
+                    self.load_balance(cpu, Scope::new(cpu, level, Idle::Newly, now), &mut true);
+                let took = self.reached(cpu) - start;
+                let own = self.levels(cpu, level);
+                own.max_newidle_lb_cost = own.max_newidle_lb_cost.max(took);
+                cost += took;
+            }
+            next_balance = self.next_idle_balance(cpu, level, next_balance);
+            if pulled != 0 {
+                self.stats.lb_newidle_pulled += u64::from(pulled);
+            }
+            if !affordable || self.core.cpus[cpu].nr_running != 0 {
+                break;
+            }
+        }
+        let most = &mut self.cpus[cpu].balance.max_idle_balance_cost;
+        *most = (*most).max(cost);
+        next_balance
+    }
+
+    /// The same where blocked load counts as part of the first domain, dice may
+    /// be thrown, and costs are forgotten on the way.
+    fn search_by_cost(&mut self, cpu: usize, now: u64) -> u64 {
+        let mut start = self.reached(cpu);
+        self.charge(cpu, self.costs(cpu).newidle);
+        self.refresh_blocked(cpu, now);
+        let mut next_balance = now + self.nohz.hz;
+        let mut cost = 0;
+        for level in 0..self.core.places[cpu].nr_domains as usize {
+            next_balance = self.next_idle_balance(cpu, level, next_balance);
+            let own = self.cpus[cpu].balance.levels[level];
+            if self.core.cpus[cpu].avg_idle < cost + own.max_newidle_lb_cost {
+                break;
+            }
+            if self.domain(cpu, level).flags & domain_flag::NEWIDLE != 0 {
+                let Some(weight) = self.throw_dice(cpu, level) else {
+                    continue;
+                };
+                let scope = Scope::new(cpu, level, Idle::Newly, now);
+                let pulled = self.load_balance(cpu, scope, &mut true);
+                let end = self.reached(cpu);
+                cost += end - start;
+                self.book_newidle(
+                    cpu,
+                    level,
+                    now,
+                    end - start,
+                    weight * u32::from(pulled != 0),
+                );
+                start = end;
+                self.stats.lb_newidle_pulled += u64::from(pulled);
+            }
+            if self.core.cpus[cpu].nr_running != 0 {
+                break;
+            }
+        }
+        let most = &mut self.cpus[cpu].balance.max_idle_balance_cost;
+        *most = (*most).max(cost);
+        next_balance
+    }
+
+    /// What a success counts, if the dice say that `cpu` looks at its domain.
+    fn throw_dice(&mut self, cpu: usize, level: usize) -> Option<u32> {
+        let dice = self.kernel.balance.newidle.dice;
+        let luck = &self.cpus[cpu].balance.newidle[level];
+        if dice == Dice::None || dice == Dice::BySuccessAndRate && luck.ratio >= SURE {
+            return Some(1);
+        }
+        let balance = &mut self.cpus[cpu].balance;
+        let throw = (cpu as u64) << 40 | balance.dice;
+        balance.dice += 1;
+        let throw = below(self.nohz.seed, throw, Purpose::Newidle, CALLS.into()) as u32;
+        let luck = &mut self.cpus[cpu].balance.newidle[level];
+        let weight = luck.weight(throw);
+        if weight.is_none() {
+            luck.book(0, dice, self.now);
+        }
+        weight
+    }
+
+    /// Books what an attempt took, ns (`update_newidle_cost`).
+    fn book_newidle(&mut self, cpu: usize, level: usize, now: u64, cost: u64, success: u32) {
+        let dice = self.kernel.balance.newidle.dice;
+        if cost != 0 && dice != Dice::None {
+            self.cpus[cpu].balance.newidle[level].book(success, dice, self.now);
+        }
+        let next_decay = now + self.decay_period();
+        let own = self.levels(cpu, level);
+        if cost > own.max_newidle_lb_cost {
+            own.max_newidle_lb_cost = cost;
+            own.next_decay = next_decay;
+        } else {
+            self.forget_cost(cpu, level, now);
+        }
+    }
+
+    /// A cost that was not met for a second is forgotten by a 85th; true if so.
+    pub(super) fn forget_cost(&mut self, cpu: usize, level: usize, now: u64) -> bool {
+        let second = self.nohz.hz;
+        let own = self.levels(cpu, level);
+        let due = now > own.next_decay;
+        if due {
+            own.max_newidle_lb_cost = own.max_newidle_lb_cost * 253 / 256;
+            own.next_decay = now + second;
+        }
+        due
+    }
+
+    /// When a cost that has just been met is forgotten first, jiffies from now; up
+    /// to 5.15 nobody noted when.
+    pub(super) fn decay_period(&self) -> u64 {
+        match self.kernel.balance.newidle.gate {
+            Gate::MigrationCost => 0,
+            Gate::FirstDomain => self.nohz.hz,
+        }
+    }
+
+    /// `update_next_balance`.
+    fn next_idle_balance(&self, cpu: usize, level: usize, next_balance: u64) -> u64 {
+        if level >= self.core.places[cpu].nr_domains as usize {
+            return next_balance;
+        }
+        let last = self.cpus[cpu].balance.levels[level].last_balance;
+        next_balance.min(last + self.balance_interval(cpu, level, false))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_ratio_is_the_share_of_successes() {
+        let mut luck = Luck::default();
+        let mut always = luck;
+        for _ in 0..512 {
+            luck.book(0, Dice::BySuccess, 0);
+            always.book(1, Dice::BySuccess, 0);
+        }
+        assert_eq!((luck.ratio, luck.call, luck.success), (256, 512, 128));
+        assert_eq!(always.ratio, 768, "256 of the 512 made up, 512 of 512");
+        for _ in 0..511 {
+            luck.book(0, Dice::BySuccess, 0);
+        }
+        assert_eq!(luck.ratio, 256, "worked out at each 512th");
+        luck.book(0, Dice::BySuccess, 0);
+        assert_eq!(luck.ratio, 128);
+    }
+
+    #[test]
+    fn who_seldom_looks_looks_next_time() {
+        // 512 attempts in 4.3 s: 1024 periods of 4.2 ms.
+        let mut luck = Luck::default();
+        for _ in 0..512 {
+            luck.book(0, Dice::BySuccessAndRate, 1 << 32);
+        }
+        assert_eq!(luck.ratio, SURE);
+        for _ in 0..512 {
+            luck.book(0, Dice::BySuccessAndRate, (1 << 32) + (1 << 29));
+        }
+        assert_eq!(luck.ratio, 128 + 128);
+    }
+
+    #[test]
+    fn a_success_stands_for_the_attempts_left_out() {
+        for (ratio, throw, expected, because) in [
+            (512, 513, Some(2), "every second throw leads there"),
+            (512, 514, None, "beyond one more than the ratio"),
+            (0, 1, Some(1024), "one of a thousand"),
+            (0, 2, None, "nearly never"),
+            (1023, 1023, Some(1), "nearly always"),
+        ] {
+            let luck = Luck {
+                ratio,
+                ..Luck::default()
+            };
+            assert_eq!(luck.weight(throw), expected, "{because}");
+        }
+    }
+}

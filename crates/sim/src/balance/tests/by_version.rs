@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What kernels differ in when they balance and move tasks, rule by rule.
+
+use super::super::imbalance::Imbalance;
+use super::super::nohz;
+use super::*;
+
+#[test]
+fn busy_cpus_balance_twice_as_often() {
+    for (base, busy_ms, because) in [
+        ("linux-5.5", 128, "4 ms times 32"),
+        ("linux-6.1", 64, "times 16, and a jiffy earlier"),
+        ("linux-7.2", 64, "the same"),
+    ] {
+        under(base, "hikey620", |sim| {
+            sim.levels(1, 0).balance_interval = 4;
+            let tick_ms = sim.tunables.tick / MS;
+            let less = u64::from(base != "linux-5.5");
+            let expected = busy_ms / tick_ms - less;
+            assert_eq!(sim.balance_interval(1, 0, true), expected, "{because}");
+            assert_eq!(sim.balance_interval(1, 0, false), 4u64.div_ceil(tick_ms));
+        });
+    }
+}
+
+#[test]
+fn newidle_is_gated_by_what_it_costs() {
+    // (average idle time, cost of the first domain in us, looks)
+    for (base, avg_idle, cost, looks, because) in [
+        ("linux-5.5", 400, 0, false, "less than half a millisecond"),
+        ("linux-6.1", 400, 0, true, "it costs nothing as yet"),
+        ("linux-6.5", 400, 399, true, "it costs less than that"),
+        ("linux-6.5", 400, 401, false, "it costs more"),
+        (
+            "linux-5.5",
+            501,
+            502,
+            false,
+            "past the gate, but not affordable",
+        ),
+    ] {
+        under(base, "hikey620", |sim| {
+            put(sim, 0, 0..4);
+            sim.core.cpus[2].avg_idle = avg_idle * 1000;
+            sim.cpus[2].balance.levels[0].max_newidle_lb_cost = cost * 1000;
+            // All throws lead there.
+            for luck in &mut sim.cpus[2].balance.newidle {
+                *luck = newidle::Luck::sure();
+            }
+            let before = sim.stats.lb_attempts;
+            assert_eq!(sim.balance_newidle(2), looks, "{base}: {because}");
+            assert_eq!(sim.stats.lb_attempts != before, looks, "{base}: {because}");
+        });
+    }
+    under("linux-6.5", "hikey620", |sim| {
+        put(sim, 0, 0..4);
+        sim.core.cpus[2].wakeup_pending = 1;
+        sim.rq_changed(2);
+        assert!(!sim.balance_newidle(2), "a task is on its way here");
+        assert_eq!(sim.core.cpus[2].idle_stamp, 0);
+        sim.core.cpus[2].wakeup_pending = 0;
+        sim.rq_changed(2);
+    });
+}
+
+#[test]
+fn every_second_look_is_left_out_at_first() {
+    for (base, expected) in [
+        ("linux-5.5", 200..=200),
+        ("linux-6.1", 60..=140),
+        ("linux-6.5", 200..=200),
+        ("linux-7.2", 60..=140),
+    ] {
+        under(base, "ca9x4", |sim| {
+            sim.nohz.overload = true;
+            let looks = (0..200)
+                .filter(|_| {
+                    sim.core.cpus[2].avg_idle = MS;
+                    sim.cpus[2].balance.levels[0].max_newidle_lb_cost = 0;
+                    sim.nohz.overload = true;
+                    let before = sim.stats.lb_attempts;
+                    assert!(!sim.balance_newidle(2));
+                    sim.stats.lb_attempts != before
+                })
+                .count();
+            assert!(expected.contains(&looks), "{base}: {looks}");
+        });
+    }
+}
+
+#[test]
+fn costs_are_forgotten_by_newidle_too() {
+    for (base, expected) in [("linux-5.5", 256_000_000), ("linux-6.5", 253_000_000)] {
+        under(base, "hikey620", |sim| {
+            let second = sim.nohz.hz;
+            sim.core.cpus[2].avg_idle = u64::MAX / 2;
+            sim.nohz.overload = true;
+            let own = sim.levels(2, 0);
+            own.max_newidle_lb_cost = 256_000_000;
+            own.next_decay = 0;
+            sim.jiffy += 2 * second;
+            assert!(!sim.balance_newidle(2));
+            assert_eq!(sim.levels(2, 0).max_newidle_lb_cost, expected, "{base}");
+        });
+    }
+}
+
+#[test]
+fn a_lone_task_is_pushed_to_more_capacity_only() {
+    for (base, taken) in [
+        ("linux-5.5", true),
+        ("linux-6.1", false),
+        ("linux-7.2", false),
+    ] {
+        under(base, "juno-r0", |sim| {
+            // Littles 0 and 3 to 5, bigs 1 and 2: one that is as big looks.
+            pretend(sim, 3, (1, 446, 1024, false));
+            let imbalance = Imbalance {
+                what: Migrate::Task,
+                amount: 1,
+            };
+            let top = sim.core.places[0].nr_domains as usize - 1;
+            let scope = Scope::new(0, top, Idle::Yes, sim.jiffies());
+            let own = sim.core.places[3].group[top] as usize;
+            let found = sim.busiest_queue(&scope, own, imbalance);
+            assert_eq!(found.is_some(), taken, "{base}");
+            let scope = Scope::new(1, top, Idle::Yes, sim.jiffies());
+            let found = sim.busiest_queue(&scope, own, imbalance);
+            assert_eq!(found, Some(3), "{base}: a big one comes for it");
+        });
+    }
+}
+
+#[test]
+fn what_is_too_much_halves_with_each_failure() {
+    // Failures after which a task goes of which so much counts, where so much is to be moved.
+    for (base, what, counts, amount, needed, because) in [
+        (
+            "linux-5.5",
+            Migrate::Load,
+            1024,
+            512,
+            0,
+            "half of it is not too much",
+        ),
+        (
+            "linux-5.5",
+            Migrate::Load,
+            1024,
+            511,
+            2,
+            "until hot tasks would go",
+        ),
+        ("linux-6.1", Migrate::Load, 1024, 512, 1, "a half"),
+        ("linux-6.1", Migrate::Load, 5000, 160, 5, "a 32nd"),
+        ("linux-7.2", Migrate::Load, 5000, 160, 5, "a 32nd"),
+        ("linux-6.1", Migrate::Util, 500, 250, 1, "a half"),
+        ("linux-7.2", Migrate::Util, 500, 250, 1, "a half"),
+    ] {
+        under(base, "hikey620", |sim| {
+            put(sim, 0, 0..3);
+            for view in sim.views.iter_mut().take(3) {
+                match what {
+                    Migrate::Load => view.pelt.load_avg = counts,
+                    _ => view.pelt.util_avg = counts,
+                }
+            }
+            let moved_after = (0..9).find(|&failed| {
+                sim.levels(1, 0).nr_balance_failed = failed;
+                let mut take = detach::Take::new(0, 1, Imbalance { what, amount }, 3);
+                let scope = Scope::new(1, 0, Idle::Yes, sim.jiffies());
+                sim.move_tasks(1, &scope, &mut take) != 0
+            });
+            assert_eq!(moved_after, Some(needed), "{base} {what:?}: {because}");
+        });
+    }
+    for (base, stays) in [
+        ("linux-5.5", true),
+        ("linux-6.1", false),
+        ("linux-6.5", true),
+    ] {
+        under(base, "hikey620", |sim| {
+            put(sim, 0, 0..2);
+            for view in sim.views.iter_mut().take(2) {
+                view.pelt.util_avg = 500;
+            }
+            sim.levels(1, 0).nr_balance_failed = 9;
+            let imbalance = Imbalance {
+                what: Migrate::Util,
+                amount: 250,
+            };
+            let mut take = detach::Take::new(0, 1, imbalance, 2);
+            let scope = Scope::new(1, 0, Idle::Yes, sim.jiffies());
+            let moved = sim.move_tasks(1, &scope, &mut take);
+            assert_eq!(moved == 0, stays, "{base}: utilization as it is");
+        });
+    }
+}
+
+#[test]
+fn a_misfit_that_stays_is_no_failure() {
+    for (base, failures) in [("linux-5.5", 1), ("linux-6.5", 1), ("linux-7.2", 0)] {
+        under(base, "juno-r0", |sim| {
+            bind(sim, 0..1, &[3, 4]);
+            put(sim, 3, 0..1);
+            advance(sim, 3 * MS);
+            pretend(sim, 3, (1, 446, 1024, true));
+            let top = sim.core.places[1].nr_domains as usize - 1;
+            assert_eq!(attempt(sim, 1, top, Idle::Yes), 0);
+            let failed = sim.levels(1, top).nr_balance_failed;
+            assert_eq!(failed, failures, "{base}: it may not run there");
+            // Back to what there is.
+            sim.set_misfit(3, 0);
+        });
+    }
+}
+
+#[test]
+fn which_task_is_a_misfit() {
+    for (base, cpus, expected, because) in [
+        ("linux-5.5", &[3][..], true, "any that is too big"),
+        (
+            "linux-6.1",
+            &[3],
+            false,
+            "not one that may run nowhere else",
+        ),
+        ("linux-6.1", &[3, 4], true, "but one that may"),
+        ("linux-7.2", &[3, 4], false, "only where it would gain"),
+        ("linux-7.2", &[3, 1], true, "as it would there"),
+    ] {
+        under(base, "juno-r0", |sim| {
+            bind(sim, 0..1, cpus);
+            sim.views[0].nr_allowed = cpus.len() as u32;
+            put(sim, 3, 0..1);
+            advance(sim, 3 * MS);
+            sim.views[0].pelt.util_avg = 440;
+            sim.misfit_update(3);
+            assert_eq!(sim.nohz.nr_misfit != 0, expected, "{base}: {because}");
+        });
+    }
+}
+
+#[test]
+fn an_idle_core_balances_before_an_idle_thread() {
+    for (base, balances) in [("linux-5.5", 0), ("linux-6.5", 0), ("linux-7.2", 1)] {
+        under(base, "epyc-9654-2s", |sim| {
+            // Threads of a core are n and n + 192: the first core is half busy.
+            pretend(sim, 192, (1, 1024, 1024, false));
+            let cores = |cpu: usize| sim.core.places[cpu].smt_domain;
+            assert_eq!(cores(0), cores(192));
+            let own = |cpu: usize| {
+                let level = sim.core.places[cpu].nr_domains as usize - 1;
+                Scope::new(cpu, level, Idle::Yes, 0)
+            };
+            let first = (0..384).find(|&cpu| sim.should_we_balance(&own(cpu)));
+            assert_eq!(first, Some(balances), "{base}");
+        });
+    }
+}
+
+#[test]
+fn a_cache_in_use_is_worth_fewer_looks() {
+    // y = 8 * (1 - (117 % of 512 / 1024)^2), with rounding down
+    for (util, expected) in [(0, 4), (512, 2), (820, 0), (1024, 0)] {
+        under("linux-6.1", "ca9x4", |sim| {
+            for cpu in 0..4 {
+                pretend(sim, cpu, (u32::from(util != 0), util, 0, false));
+            }
+            let level = sim.core.places[0].nr_domains as usize - 1;
+            attempt(sim, 0, level, Idle::Newly);
+            assert_eq!(sim.core.llcs[0].nr_idle_scan, 4, "newidle does not tell");
+            attempt(sim, 0, level, Idle::No);
+            assert_eq!(sim.core.llcs[0].nr_idle_scan, expected, "{util}");
+            for cpu in 0..4 {
+                pretend(sim, cpu, (0, 0, 0, false));
+            }
+        });
+    }
+}
+
+#[test]
+fn rounds_go_around_the_ring() {
+    for (base, expected) in [
+        ("linux-5.5", vec![0, 1, 2, 4, 5, 6, 7]),
+        ("linux-6.1", vec![4, 5, 6, 7, 0, 1, 2, 3]),
+    ] {
+        under(base, "hikey620", |sim| {
+            for cpu in 0..8 {
+                sim.nohz_enter_idle(cpu);
+            }
+            assert_eq!(nohz::order_of_round(sim, 3), expected, "{base}");
+        });
+    }
+}

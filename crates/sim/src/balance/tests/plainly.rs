@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What the kernel does at each attempt: sum up everything, then judge. The
+//! simulation leaves out what cannot matter; the outcome must be the same.
+
+use super::super::contest::Contest;
+use super::super::groups::{Rivals, Totals, cpu_util};
+use super::super::imbalance::{self, Imbalance};
+use super::*;
+use alight_policy::abi::NONE;
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+fn stats(sim: &Sim, scope: &Scope, group: usize, local: bool) -> GroupStats {
+    let domain = sim.domain(scope.dst, scope.level);
+    let g = &sim.core.groups[group];
+    let mut s = GroupStats {
+        capacity: u64::from(g.capacity),
+        min_capacity: g.min_capacity,
+        max_capacity: g.max_capacity,
+        weight: g.weight,
+        idle_cpus: 0,
+        ..GroupStats::LEAST
+    };
+    let mut cores = BTreeSet::new();
+    for cpu in sim.members(group, None) {
+        let view = &sim.core.cpus[cpu];
+        s.load += u64::from(view.cfs.load_avg);
+        s.util += u64::from(cpu_util(view));
+        s.nr_running += view.nr_running;
+        s.h_nr_running += view.h_nr_running - u32::from(view.h_nr_delayed);
+        s.runnable += u64::from(view.cfs.run_avg);
+        if view.nr_running == 0 && view.curr_is_idle != 0 && view.wakeup_pending == 0 {
+            s.idle_cpus += 1;
+        } else if !local && domain.flags & domain_flag::ASYM != 0 {
+            s.misfit_load = s.misfit_load.max(sim.cpus[cpu].balance.misfit_load);
+        }
+        cores.insert(first_of_core(sim, cpu));
+    }
+    s.cores = cores.len() as u32;
+    s.smt = g.child != NONE && sim.core.domains[g.child as usize].flags & domain_flag::SMT != 0;
+    s.smt_balance = !local
+        && sim.kernel.balance.smt_balance
+        && scope.idle != Idle::No
+        && s.smt
+        && s.h_nr_running > 1;
+    s.kind = s.classify(domain.imbalance_pct, g.imbalance != 0, &sim.kernel.balance);
+    if s.kind == Kind::Overloaded {
+        s.avg_load = s.load * 1024 / s.capacity;
+    }
+    s
+}
+
+fn busiest_queue(sim: &Sim, scope: &Scope, group: usize, i: Imbalance) -> Option<usize> {
+    let domain = sim.domain(scope.dst, scope.level);
+    let asym = domain.flags & domain_flag::ASYM != 0;
+    let capacity = |cpu: usize| u64::from(sim.core.cpus[cpu].capacity);
+    let (mut most, mut of, mut busiest) = (0, 1, None);
+    for cpu in sim.members(group, None) {
+        let view = &sim.core.cpus[cpu];
+        let nr = view.h_nr_running - u32::from(view.h_nr_delayed);
+        let load = u64::from(view.cfs.load_avg);
+        let reduced = sim.capacity_reduced(cpu, domain.imbalance_pct);
+        let too_much = i.what == Migrate::Load && load > i.amount as u64 && !reduced;
+        let rules = &sim.kernel.balance.source;
+        let (here, there) = (capacity(scope.dst), capacity(cpu));
+        let stays = match rules.greater_capacity {
+            true => here * 1024 <= there * 1078,
+            false => here < there,
+        };
+        if nr == 1 && (asym && stays || too_much)
+            || nr == 0 && rules.skips_empty
+            || nr <= 1 && rules.util_of_several && i.what == Migrate::Util
+        {
+            continue;
+        }
+        let util = match rules.util_boosted {
+            true => cpu_util(view).max(view.cfs.run_avg.min(view.capacity_orig)),
+            false => cpu_util(view),
+        };
+        let (key, per) = match i.what {
+            Migrate::Load => (load, capacity(cpu)),
+            Migrate::Util => (u64::from(util), 1),
+            Migrate::Task => (u64::from(nr), 1),
+            Migrate::Misfit => (u64::from(sim.cpus[cpu].balance.misfit_load), 1),
+        };
+        if key * of > most * per {
+            (most, of, busiest) = (key, per, Some(cpu));
+        }
+    }
+    busiest
+}
+
+pub fn find_source(sim: &Sim, scope: &Scope) -> Option<(usize, Imbalance)> {
+    let domain = sim.domain(scope.dst, scope.level);
+    let groups = domain.first_group as usize..(domain.first_group + domain.nr_groups) as usize;
+    let own = sim.core.places[scope.dst].group[scope.level] as usize;
+    let asym = domain.flags & domain_flag::ASYM != 0;
+    let local = stats(sim, scope, own, true);
+    let mut totals = Totals {
+        load: local.load,
+        capacity: local.capacity,
+    };
+    let (mut busiest, mut group) = (GroupStats::LEAST, None);
+    let contest = Contest {
+        local,
+        asym,
+        capacity: sim.core.cpus[scope.dst].capacity,
+        core_idle: sim.core_is_idle(scope.dst),
+        rules: &sim.kernel.balance,
+    };
+    for other in (own + 1..groups.end).chain(groups.start..own) {
+        let s = stats(sim, scope, other, false);
+        totals.load += s.load;
+        totals.capacity += s.capacity;
+        if s.busier_than(&busiest, &contest) {
+            (busiest, group) = (s, Some(other));
+        }
+    }
+    let group = group?;
+    let rivals = Rivals {
+        local,
+        busiest,
+        group,
+        totals,
+    };
+    let imbalance = imbalance::find(&rivals, sim.rules(scope, group))?;
+    Some((busiest_queue(sim, scope, group, imbalance)?, imbalance))
+}
+
+/// First CPU of the core of `cpu`.
+fn first_of_core(sim: &Sim, cpu: usize) -> usize {
+    match sim.core.places[cpu].smt_domain {
+        NONE => cpu,
+        core => {
+            let span = &sim.core.domains[core as usize].span;
+            span.iter().next().expect("not empty") as usize
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+
+    /// Leaving sums out changes no outcome.
+    #[test]
+    fn counting_finds_what_summing_finds(
+        base in prop::sample::select(vec!["linux-5.5", "linux-6.1", "linux-6.5", "linux-7.2"]),
+        machine in prop::sample::select(vec!["juno-r0", "hikey620", "gs101", "epyc-9654-2s"]),
+        most in 1u32..5,
+        queues in prop::collection::vec((0u32..5, 0u32..1100, 0u32..4000, any::<bool>()), 384),
+        waiting in prop::collection::vec((0u32..3000, 0u16..3), 384),
+        imbalanced in prop::collection::vec(any::<prop::sample::Index>(), 0..2),
+        dst in any::<prop::sample::Index>(),
+    ) {
+        under(base, machine, |sim| {
+            let nr = sim.cpus.len();
+            for (cpu, &(tasks, util, load, misfit)) in queues.iter().enumerate().take(nr) {
+                let (runnable, delayed) = waiting[cpu];
+                sim.core.cpus[cpu].cfs.run_avg = runnable;
+                if base == "linux-7.2" {
+                    sim.core.cpus[cpu].h_nr_delayed = delayed.min(tasks.min(most) as u16);
+                }
+                pretend(sim, cpu, (tasks.min(most), util, load, misfit && tasks == 1));
+            }
+            for group in imbalanced {
+                let group = group.index(sim.core.groups.len());
+                sim.core.groups[group].imbalance = 1;
+            }
+            let dst = dst.index(nr);
+            for level in 0..sim.core.places[dst].nr_domains as usize {
+                for idle in [Idle::No, Idle::Yes, Idle::Newly] {
+                    let mut scope = Scope::new(dst, level, idle, sim.jiffies());
+                    // Leaves out the refresh of blocked load, which would change the sums.
+                    sim.nohz.has_blocked = false;
+                    let expected = plainly::find_source(sim, &scope);
+                    let found = sim.find_source(&mut scope);
+                    assert_eq!(found, expected, "{base} {machine} CPU {dst} level {level} {idle:?}");
+                }
+            }
+        });
+    }
+}

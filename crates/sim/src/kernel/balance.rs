@@ -1,0 +1,392 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What differs between kernels in load balancing: when a CPU looks for work,
+//! which group counts as busiest, how much is moved, and who balances for CPUs
+//! without a tick.
+//!
+//! Read in kernel/sched/fair.c and topology.c of 5.4.30, 5.10.223, 6.1.192,
+//! 6.5.13 and 7.2.13. A kernel of a long series has fixes that later releases
+//! brought: 6.1 stands for 6.1.192, with those that 6.5.13 lacks. A release named
+//! at a rule that is not one of these is the first to have it as far as is known;
+//! its source was not at hand.
+
+/// The rules of load balancing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Balance {
+    pub interval: Interval,
+    /// Waiting tasks make a group full: `group_runnable` (from 5.7 on).
+    pub runnable: bool,
+    /// With an energy model a group is overloaded only if one of its CPUs is
+    /// overutilized (7.2, `group_is_overloaded`).
+    pub overloaded_if_overutilized: bool,
+    /// Where capacities are alike, a lone task on a CPU whose time others take is
+    /// a misfit (`sched_reduced_capacity`, from 5.19 on).
+    pub reduced_is_misfit: bool,
+    pub misfit: Misfit,
+    pub better_off: BetterOff,
+    pub ties: Ties,
+    /// A core that runs two fair tasks is a group of its own kind
+    /// (`group_smt_balance`, from 6.6 on).
+    pub smt_balance: bool,
+    pub sibling: Sibling,
+    /// A domain inside a cache evens out tasks where others fill capacity (from 5.10 on).
+    pub cache_counts_tasks: bool,
+    /// A fully busy group with no less load than the busiest one, or than the
+    /// average, takes none (from 5.8 on); before, the difference wrapped.
+    pub full_takes_no_load: bool,
+    /// `adjust_numa_imbalance` with `imb_numa_nr` (from 5.18 on).
+    pub numa_tolerance: bool,
+    pub source: Source,
+    pub detach: Detach,
+    pub active: Active,
+    pub newidle: Newidle,
+    pub nohz: NohzRules,
+    /// `should_we_balance` looks for an idle core before an idle CPU (from 6.6 on).
+    pub idle_core_balances: bool,
+    /// `update_misfit_status`.
+    pub misfit_status: MisfitStatus,
+    /// When an idle phase ends for `rq->avg_idle`.
+    pub idle_ends: IdleEnds,
+}
+
+/// Time between two attempts (`sd_init`, `get_sd_balance_interval`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Interval {
+    /// `sd->busy_factor`: a busy CPU balances this many times less often.
+    pub busy_factor: u64,
+    /// And a jiffy earlier than that, so that levels do not come due together (from 5.10 on).
+    pub less_a_jiffy: bool,
+    /// A CPU that runs SCHED_IDLE tasks only is not busy (from 5.7 on).
+    pub sched_idle_is_idle: bool,
+    /// Periodic balancing tells the round over idle CPUs when it is due (up to 5.12).
+    pub tells_nohz: bool,
+}
+
+/// Whom a misfit task can be pulled to (`update_sd_pick_busiest`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Misfit {
+    /// A group whose biggest CPU the biggest of the other fits.
+    ToBiggerGroup,
+    /// A CPU with noticeably more capacity (`capacity_greater`); `on_idle_core`:
+    /// its siblings must idle too.
+    ToBiggerCpu { on_idle_core: bool },
+}
+
+/// A group of bigger CPUs where nobody waits is left alone.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum BetterOff {
+    /// If it would have been taken for the busiest; groups are compared.
+    FitsGroup,
+    /// The same, but compared with the CPU that balances (read in 6.5).
+    BiggerThanCpu,
+    /// Before it is compared with the busiest so far (read in 6.1.192 and 7.2).
+    BiggerThanCpuFirst,
+}
+
+/// Groups of one kind are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Ties {
+    /// Of groups with as many idle CPUs the one with more tasks (from 5.6 on).
+    pub spare_by_tasks: bool,
+    /// Of fully busy groups the later one, unless the earlier is a core with siblings (from 6.5 on).
+    pub full_later: bool,
+    /// Of misfits with the same load the later one (up to 6.5).
+    pub misfit_later: bool,
+    /// A core with siblings and a CPU without are compared by whether the core
+    /// runs two tasks (from 6.6 on, `smt_vs_nonsmt_groups`).
+    pub mixed_smt: bool,
+}
+
+/// Tasks are spread over the groups of a domain whose child says so (SD_PREFER_SIBLING).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Sibling {
+    /// By the difference of tasks; the child domain says so.
+    Child,
+    /// The same; the busiest group says so (from 6.5 on).
+    Group,
+    /// By tasks per core, and only on behalf of an idle CPU (`sibling_imbalance`, from 6.6 on).
+    Cores,
+}
+
+/// The queue to take from (`find_busiest_queue`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Source {
+    /// A lone task is not pushed off a CPU of equal capacity either, `capacity_greater`
+    /// being the test (from 5.13 on).
+    pub greater_capacity: bool,
+    /// A queue without fair tasks is passed over, whatever it has left of their load (from 5.11 on).
+    pub skips_empty: bool,
+    /// Utilization leads past queues of one task (from 5.11 on).
+    pub util_of_several: bool,
+    /// And counts the wait for a CPU (`cpu_util_cfs_boost`, from 6.5 on).
+    pub util_boosted: bool,
+}
+
+/// The tasks that may go (`detach_tasks`, `can_migrate_task`, `task_hot`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Detach {
+    pub load: DetachLoad,
+    /// Utilization that is too much is halved with each failure, too.
+    pub util_shifts: bool,
+    /// A queue of one task is not pinned, whatever its affinity (from 5.10 on).
+    pub lone_is_not_pinned: bool,
+    /// The search goes on past its limit while all are pinned (read in 6.5).
+    pub past_pinned: bool,
+    /// Threads of a core share its caches: nothing is hot among them (from 5.10 on).
+    pub cold_among_siblings: bool,
+    /// A task that got more than its share is left alone at first where there are
+    /// fair tasks already (`task_is_ineligible_on_dst_cpu`, from 6.13 on).
+    pub ineligible_stays: bool,
+}
+
+/// When the load of a task is too much to move.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DetachLoad {
+    /// Half of it exceeds the imbalance, and no more attempts failed than a hot task waits for.
+    HalfUntilFailed,
+    /// It exceeds the imbalance, halved with each failed attempt (from 5.11 on).
+    Shifted,
+}
+
+/// Pushing a running task (`need_active_balance`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Active {
+    /// After too many failures only where tasks are counted, and without starting
+    /// to count failures again or waiting longer (from 5.13 on).
+    pub for_tasks_only: bool,
+    /// Misfits neither count as failures nor make intervals longer (from 6.11 on).
+    pub misfit_is_no_failure: bool,
+}
+
+/// Balancing on the way to idle (`newidle_balance`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Newidle {
+    pub gate: Gate,
+    pub dice: Dice,
+}
+
+/// Is it worth a look?
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Gate {
+    /// The CPU idles for 0.5 ms on average; costs are the balancing of each
+    /// domain, and become less by time in periodic balancing only.
+    MigrationCost,
+    /// No task is on its way here, and the CPU idles for longer than the first domain
+    /// has cost; blocked load counts as part of that, and each look makes costs
+    /// less by time too (from 5.16 on).
+    FirstDomain,
+}
+
+/// A domain where newidle balancing seldom helps is looked at now and then only.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dice {
+    /// Always looked at.
+    None,
+    /// By the share of successes among the last attempts (NI_RANDOM; 6.1.192, 6.12.107).
+    BySuccess,
+    /// And more often the less often it is tried (NI_RATE, 7.2).
+    BySuccessAndRate,
+}
+
+/// Balancing for CPUs whose tick is stopped.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct NohzRules {
+    pub round: NohzRound,
+    /// A misfit is reason enough for a kick, wherever it runs (7.2).
+    pub any_misfit: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NohzRound {
+    /// In order of CPU number, the balancing CPU last; blocked load is refreshed by
+    /// all, and by newidle balancing for the CPUs it compares (up to 5.11).
+    ByNumber,
+    /// Around the ring from the balancing CPU on; blocked load is refreshed if
+    /// asked for; when the next round is due is found out anew once a CPU has
+    /// stopped its tick (from 5.15 on).
+    Ring,
+}
+
+/// Which running task is a misfit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MisfitStatus {
+    /// One that does not fit its CPU, by its load, which may be 0.
+    Any,
+    /// And may run elsewhere; its load counts as 1 at least (from 5.10 on).
+    Movable,
+    /// And on a CPU with more capacity (`max_allowed_capacity`, from 6.10 on).
+    MovableToBigger,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum IdleEnds {
+    /// When a task wakes on the CPU (`ttwu_do_wakeup`).
+    Wakeup,
+    /// When the idle task is switched from (`put_prev_task_idle`; 7.2).
+    Switch,
+}
+
+/// 5.5.
+pub(crate) const BALANCE: Balance = Balance {
+    interval: Interval {
+        busy_factor: 32,
+        less_a_jiffy: false,
+        sched_idle_is_idle: false,
+        tells_nohz: true,
+    },
+    runnable: false,
+    overloaded_if_overutilized: false,
+    reduced_is_misfit: false,
+    misfit: Misfit::ToBiggerGroup,
+    better_off: BetterOff::FitsGroup,
+    ties: Ties {
+        spare_by_tasks: false,
+        full_later: false,
+        misfit_later: true,
+        mixed_smt: false,
+    },
+    smt_balance: false,
+    sibling: Sibling::Child,
+    cache_counts_tasks: false,
+    full_takes_no_load: false,
+    numa_tolerance: false,
+    source: Source {
+        greater_capacity: false,
+        skips_empty: false,
+        util_of_several: false,
+        util_boosted: false,
+    },
+    detach: Detach {
+        load: DetachLoad::HalfUntilFailed,
+        util_shifts: false,
+        lone_is_not_pinned: false,
+        past_pinned: false,
+        cold_among_siblings: false,
+        ineligible_stays: false,
+    },
+    active: Active {
+        for_tasks_only: false,
+        misfit_is_no_failure: false,
+    },
+    newidle: Newidle {
+        gate: Gate::MigrationCost,
+        dice: Dice::None,
+    },
+    nohz: NohzRules {
+        round: NohzRound::ByNumber,
+        any_misfit: false,
+    },
+    idle_core_balances: false,
+    misfit_status: MisfitStatus::Any,
+    idle_ends: IdleEnds::Wakeup,
+};
+
+/// 6.1.192.
+pub(crate) const BALANCE_6_1: Balance = Balance {
+    interval: Interval {
+        busy_factor: 16,
+        less_a_jiffy: true,
+        sched_idle_is_idle: true,
+        tells_nohz: false,
+    },
+    runnable: true,
+    reduced_is_misfit: true,
+    misfit: Misfit::ToBiggerCpu { on_idle_core: true },
+    better_off: BetterOff::BiggerThanCpuFirst,
+    ties: Ties {
+        spare_by_tasks: true,
+        ..BALANCE.ties
+    },
+    cache_counts_tasks: true,
+    full_takes_no_load: true,
+    numa_tolerance: true,
+    source: Source {
+        greater_capacity: true,
+        skips_empty: true,
+        util_of_several: true,
+        util_boosted: false,
+    },
+    detach: Detach {
+        load: DetachLoad::Shifted,
+        util_shifts: true,
+        lone_is_not_pinned: true,
+        cold_among_siblings: true,
+        ..BALANCE.detach
+    },
+    active: Active {
+        for_tasks_only: true,
+        misfit_is_no_failure: false,
+    },
+    newidle: Newidle {
+        gate: Gate::FirstDomain,
+        dice: Dice::BySuccess,
+    },
+    nohz: NohzRules {
+        round: NohzRound::Ring,
+        any_misfit: false,
+    },
+    misfit_status: MisfitStatus::Movable,
+    ..BALANCE
+};
+
+/// 6.5.13.
+pub(crate) const BALANCE_6_5: Balance = Balance {
+    misfit: Misfit::ToBiggerCpu {
+        on_idle_core: false,
+    },
+    better_off: BetterOff::BiggerThanCpu,
+    ties: Ties {
+        full_later: true,
+        ..BALANCE_6_1.ties
+    },
+    sibling: Sibling::Group,
+    source: Source {
+        util_boosted: true,
+        ..BALANCE_6_1.source
+    },
+    detach: Detach {
+        util_shifts: false,
+        past_pinned: true,
+        ..BALANCE_6_1.detach
+    },
+    newidle: Newidle {
+        dice: Dice::None,
+        ..BALANCE_6_1.newidle
+    },
+    ..BALANCE_6_1
+};
+
+/// 7.2.13.
+pub(crate) const BALANCE_7_2: Balance = Balance {
+    overloaded_if_overutilized: true,
+    misfit: Misfit::ToBiggerCpu { on_idle_core: true },
+    better_off: BetterOff::BiggerThanCpuFirst,
+    ties: Ties {
+        misfit_later: false,
+        mixed_smt: true,
+        ..BALANCE_6_5.ties
+    },
+    smt_balance: true,
+    sibling: Sibling::Cores,
+    detach: Detach {
+        util_shifts: true,
+        past_pinned: false,
+        ineligible_stays: true,
+        ..BALANCE_6_5.detach
+    },
+    active: Active {
+        misfit_is_no_failure: true,
+        ..BALANCE_6_5.active
+    },
+    newidle: Newidle {
+        dice: Dice::BySuccessAndRate,
+        ..BALANCE_6_5.newidle
+    },
+    nohz: NohzRules {
+        any_misfit: true,
+        ..BALANCE_6_5.nohz
+    },
+    idle_core_balances: true,
+    misfit_status: MisfitStatus::MovableToBigger,
+    idle_ends: IdleEnds::Switch,
+    ..BALANCE_6_5
+};

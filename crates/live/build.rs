@@ -7,7 +7,12 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// What runs in the kernel, `src/bpf/NAME.bpf.c`.
-const PROGRAMS: [&str; 3] = ["alight", "record_pelt", "record_decisions"];
+const PROGRAMS: [&str; 4] = [
+    "alight",
+    "record_pelt",
+    "record_decisions",
+    "record_behaviour",
+];
 
 fn main() {
     let root =

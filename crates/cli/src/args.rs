@@ -76,7 +76,8 @@ can be copied to a machine that has nothing else.
 Examples:
   alight record pelt -o run.alight --duration 10
   alight record pelt -o run.alight -- hackbench -g 4
-  alight record decisions -o run.alight -- sysbench threads run";
+  alight record decisions -o run.alight -- sysbench threads run
+  alight record behaviour -o run.alight -- hackbench -g 2 -l 500";
 
 const VERIFY_EXAMPLES: &str = "\
 Exit code 0 if all is equal (of decisions under which no CPU changed: 99.9 %), 1 if not, 2 if
@@ -86,7 +87,8 @@ Examples:
   alight verify pelt run.alight
   alight verify pelt run.alight --json
   alight verify decisions run.alight
-  alight verify decisions run.alight --explain 1";
+  alight verify decisions run.alight --explain 1
+  alight verify behaviour run.alight --scheduler linux-6.1";
 
 const SIMULATE_EXAMPLES: &str = "\
 Examples:
@@ -397,6 +399,18 @@ pub enum VerifyVerb {
         scheduler: Option<String>,
         /// Print JSON (alight.verify-decisions/1)
         #[arg(long, conflicts_with = "explain")]
+        json: bool,
+    },
+    /// Behaviour: who ran where, when and for how long, compared with the model on that machine
+    Behaviour {
+        /// Recordings of `alight record behaviour`
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+        /// Rules to simulate; those of the recorded kernel by default
+        #[arg(long, value_name = "SCHEDULER")]
+        scheduler: Option<String>,
+        /// Print JSON (alight.verify-behaviour/1)
+        #[arg(long)]
         json: bool,
     },
     /// The fidelity page: what the reports of a directory found, disagreements first (Markdown)

@@ -9,12 +9,15 @@
 //! the host's build of the same code ([`replay`]).
 //!
 //! The other half writes down what the kernel's own scheduler does
-//! ([`record_session`], [`record_pelt`], [`record_decisions`]), for `alight verify`.
+//! ([`record_session`], [`record_pelt`], [`record_decisions`], [`record_behaviour`] with
+//! [`costs`]), for `alight verify`.
 
+pub mod costs;
 mod energy_model;
 pub mod kernel;
 pub mod live;
 pub mod record;
+pub mod record_behaviour;
 pub mod record_decisions;
 pub mod record_pelt;
 pub mod record_session;
@@ -52,4 +55,15 @@ mod pelt_skeleton {
 )]
 mod decisions_skeleton {
     include!(concat!(env!("OUT_DIR"), "/record_decisions.skel.rs"));
+}
+
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    unused,
+    non_camel_case_types
+)]
+mod behaviour_skeleton {
+    include!(concat!(env!("OUT_DIR"), "/record_behaviour.skel.rs"));
 }

@@ -3,7 +3,7 @@
 //! against the policy core by `alight verify`.
 
 use alight_live::record_session::{Error, Recorded, Session};
-use alight_live::{record_decisions, record_pelt};
+use alight_live::{record_behaviour, record_decisions, record_pelt};
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -27,6 +27,8 @@ enum What {
     Pelt(Recording),
     /// Every choice of a CPU by the fair class, with what it could see
     Decisions(Recording),
+    /// Who runs where and when while a command runs, and what kernel paths cost here
+    Behaviour(Recording),
 }
 
 #[derive(Debug, Args)]
@@ -100,6 +102,7 @@ fn main() -> ExitCode {
 fn record(what: What, stop: &AtomicBool) -> Result<Recorded, Error> {
     match what {
         What::Decisions(recording) => record_decisions::run(&recording.session(), stop),
+        What::Behaviour(recording) => record_behaviour::run(&recording.session(), stop),
         What::Pelt(recording) => record_pelt::run(&recording.session(), stop),
     }
 }

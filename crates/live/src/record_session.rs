@@ -57,6 +57,9 @@ pub enum Error {
         /// What libbpf says.
         error: libbpf_rs::Error,
     },
+    /// What kernel paths cost cannot be measured.
+    #[error("measuring the costs of kernel paths: {0}")]
+    Costs(io::Error),
     /// The recording cannot be written.
     #[error("{}: {error}", path.display())]
     File {
@@ -137,7 +140,7 @@ impl Session {
             })
             .during(reading)?;
         let ring = builder.build().during(reading)?;
-        let mut child = Running(self.start()?);
+        let mut child = self.start()?;
         let deadline = self.duration.map(|duration| Instant::now() + duration);
         let mut status = None;
         loop {
@@ -154,8 +157,8 @@ impl Session {
             let over = deadline.is_some_and(|deadline| Instant::now() >= deadline)
                 || stop.load(Ordering::Relaxed)
                 || failure.borrow().is_some();
-            if let Some(child) = &mut child.0 {
-                match child
+            if let Some(child) = &mut child {
+                match (child.0)
                     .try_wait()
                     .map_err(|error| self.command_failed(error))?
                 {
@@ -192,20 +195,23 @@ impl Session {
         writer.finish(end).map_err(|error| self.failed(error))
     }
 
-    fn start(&self) -> Result<Option<Child>, Error> {
+    /// Starts the command, if there is one.
+    pub(crate) fn start(&self) -> Result<Option<Running>, Error> {
         let Some((program, arguments)) = self.command.split_first() else {
             return Ok(None);
         };
         let child = Command::new(program).args(arguments).spawn();
-        child.map(Some).map_err(|error| self.command_failed(error))
+        child
+            .map(|child| Some(Running(child)))
+            .map_err(|error| self.command_failed(error))
     }
 
-    fn command_failed(&self, error: io::Error) -> Error {
+    pub(crate) fn command_failed(&self, error: io::Error) -> Error {
         let command = self.command.join(" ");
         Error::Command { command, error }
     }
 
-    fn failed(&self, error: io::Error) -> Error {
+    pub(crate) fn failed(&self, error: io::Error) -> Error {
         Error::File {
             path: self.file.clone(),
             error,
@@ -214,14 +220,12 @@ impl Session {
 }
 
 /// A command that does not outlive the recording.
-struct Running(Option<Child>);
+pub(crate) struct Running(pub Child);
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if let Some(child) = &mut self.0 {
-            // It may have ended by itself.
-            let _ = child.kill();
-            let _ = child.wait();
-        }
+        // It may have ended by itself.
+        let _ = self.0.kill();
+        let _ = self.0.wait();
     }
 }

@@ -42,6 +42,17 @@ impl Captured {
     }
 }
 
+/// What was measured beside what the kernel says.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Measured {
+    /// Timer tick frequency, Hz; `None`: not known.
+    pub hz: Option<u32>,
+    /// Kernel path costs by their keys in machine files, ns, at the clock that the CPUs run at.
+    pub costs: Vec<(&'static str, u32)>,
+    /// Time of a cache line from memory, ns; what is nearer takes no longer.
+    pub line_ns: Option<u32>,
+}
+
 /// Captures this host, or the copied tree that [`ROOT_PREFIX`] names.
 ///
 /// # Errors
@@ -57,8 +68,16 @@ pub fn host() -> Result<Captured, Error> {
 /// [`Error::Read`] when there is no list of CPUs, [`Error::Captured`] when a
 /// file says something unusable.
 pub fn capture(root: &Path) -> Result<Captured, Error> {
-    let facts = facts::gather(&tree::Tree::new(root))?;
-    let toml = text::machine_file(&facts);
+    capture_measured(root, &Measured::default())
+}
+
+/// As [`capture`], with what was measured in the place of what would be assumed.
+///
+/// # Errors
+/// As [`capture`].
+pub fn capture_measured(root: &Path, measured: &Measured) -> Result<Captured, Error> {
+    let facts = facts::gather(&tree::Tree::new(root), measured)?;
+    let toml = text::machine_file(&facts, measured);
     Ok(Captured {
         toml,
         notes: facts.notes,

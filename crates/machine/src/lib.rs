@@ -26,7 +26,7 @@ mod resolve;
 mod schema;
 mod show;
 
-pub use capture::{Captured, ROOT_PREFIX, capture, host};
+pub use capture::{Captured, Measured, ROOT_PREFIX, capture, capture_measured, host};
 pub use check::{Finding, Severity, check};
 pub use cpuset::{CpuListError, CpuSet, Iter as CpuIter};
 pub use draft::Draft;

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The question: schedulers compared on a machine under a load. Runs spread
 //! over the cores ([`mod@spread`]), statistics ([`stats`]), and the reports that
-//! people and scripts read ([`report`]); and of single runs ([`single`]), of
+//! people and scripts read ([`report`]); what kernels did held against the model
+//! ([`behaviour`]); and of single runs ([`single`]), of
 //! decisions ([`decisions`]) and of the policies there are ([`policies`]).
 
+pub mod behaviour;
 pub mod compare;
 pub mod decisions;
 pub mod header;

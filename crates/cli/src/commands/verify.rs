@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight verify`
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use alight_policy::Scheduler;
 use alight_recording::Reader;
+use alight_study::behaviour;
 use alight_verify::{decisions, fidelity, pelt};
 
 use crate::args::{VerifyArgs, VerifyVerb};
 use crate::failure::Failure;
-use crate::{input, output};
+use crate::{input, interrupt, output};
 
 pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     match &args.verb {
@@ -26,6 +27,11 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
             json,
             ..
         } => run_decisions(file, named(scheduler)?.as_ref(), *json),
+        VerifyVerb::Behaviour {
+            files,
+            scheduler,
+            json,
+        } => run_behaviour(files, named(scheduler)?.as_ref(), *json),
         VerifyVerb::Report { directory } => {
             output::print(&fidelity::page(directory).map_err(Failure::bad_input)?)
         }
@@ -81,6 +87,40 @@ fn run_decisions(file: &Path, scheduler: Option<&Scheduler>, json: bool) -> Resu
     Err(Failure::Different(format!(
         "{file}: of 1000 decisions under which no CPU changed, fewer than {wanted} are those of the core"
     )))
+}
+
+fn run_behaviour(
+    files: &[PathBuf],
+    scheduler: Option<&Scheduler>,
+    json: bool,
+) -> Result<(), Failure> {
+    let cancel = interrupt::flag()?;
+    let mut reports = Vec::new();
+    for file in files {
+        let unusable = |error: &dyn std::error::Error| {
+            Failure::BadInput(format!("{}: {error}", file.display()))
+        };
+        let mut reader = Reader::open(file).map_err(|error| unusable(&error))?;
+        let report =
+            behaviour::verify(&mut reader, scheduler, cancel).map_err(|error| unusable(&error))?;
+        if !json {
+            output::print(&report.text())?;
+        }
+        reports.push(report);
+    }
+    if json {
+        output::print(&behaviour::report::json(&reports).map_err(Failure::bad_input)?)?;
+    }
+    let different = files
+        .iter()
+        .zip(&reports)
+        .find(|(_, report)| !report.agrees());
+    different.map_or(Ok(()), |(file, _)| {
+        Err(Failure::Different(format!(
+            "{}: the model does not behave as the kernel did",
+            file.display()
+        )))
+    })
 }
 
 fn explain_decision(

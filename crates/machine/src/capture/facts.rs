@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 
+use super::Measured;
 use super::clocks::FreqFacts;
 use super::tree::Tree;
 use crate::capacity::CAPACITY_SCALE;
@@ -80,7 +81,7 @@ pub(super) struct IdleFacts {
     pub whole_cluster: bool,
 }
 
-pub(super) fn gather(tree: &Tree) -> Result<Facts, Error> {
+pub(super) fn gather(tree: &Tree, measured: &Measured) -> Result<Facts, Error> {
     let mut gatherer = Gatherer::new(tree)?;
     let cpus = CpuSet::first_n(gatherer.online.len());
     let core = gatherer.cores()?;
@@ -91,8 +92,14 @@ pub(super) fn gather(tree: &Tree) -> Result<Facts, Error> {
     let governor = gatherer.governor()?;
     let governor_known = governor.is_some();
     let model = gatherer.model()?;
-    gatherer.note("the tick frequency is not in sysfs: 250 Hz assumed");
-    gatherer.note("kernel path costs, memory times and idle powers are assumed by kind of core");
+    if measured.hz.is_none() {
+        gatherer.note("the tick frequency is not in sysfs: 250 Hz assumed");
+    }
+    gatherer.note(if measured.costs.is_empty() {
+        "kernel path costs, memory times and idle powers are assumed by kind of core"
+    } else {
+        "kernel path costs that were not measured, and idle powers, are assumed by kind of core"
+    });
     Ok(Facts {
         model,
         cpus,

@@ -3,6 +3,7 @@
 
 use std::fmt::Write;
 
+use super::Measured;
 use super::clocks::FreqFacts;
 use super::facts::{CoreFacts, CostKind, Facts, IdleFacts};
 use crate::cpuset::CpuSet;
@@ -12,6 +13,8 @@ use crate::schema::SCHEMA;
 const L2_KIB: u64 = 512;
 /// Time of a clock change that nobody states, us.
 const SWITCH_US: u64 = 50;
+/// No kernel path is free, and no line: what was measured as less is given as this.
+const LEAST_NS: u32 = 1;
 
 impl CostKind {
     fn class(self) -> &'static str {
@@ -32,20 +35,29 @@ impl CostKind {
     }
 }
 
-/// The machine file of `facts`.
-pub(super) fn machine_file(facts: &Facts) -> String {
+/// The machine file of `facts` and of what was measured.
+pub(super) fn machine_file(facts: &Facts, measured: &Measured) -> String {
     let mut text = String::new();
-    head(&mut text, facts);
+    head(&mut text, facts, measured);
     topology(&mut text, facts);
     let names = distinct_names(facts);
     for ((core, cpus), name) in facts.core_types.iter().zip(&names) {
-        core_type(&mut text, name, core, cpus, lowest_power(facts, cpus));
+        let costs = costs(core, measured);
+        core_type(
+            &mut text,
+            name,
+            core,
+            cpus,
+            &costs,
+            lowest_power(facts, cpus),
+        );
     }
+    cost_classes(&mut text, facts, measured);
     for (number, (freq, spans)) in facts.freq_domains.iter().enumerate() {
         freq_domain(&mut text, number, freq, spans, kind_of(facts, &spans[0]));
     }
     cluster(&mut text, facts);
-    memory(&mut text, facts);
+    memory(&mut text, facts, measured);
     text
 }
 
@@ -56,12 +68,13 @@ macro_rules! line {
     };
 }
 
-fn head(text: &mut String, facts: &Facts) {
+fn head(text: &mut String, facts: &Facts, measured: &Measured) {
     let description = format!("{}, {} CPUs, captured", facts.model, facts.cpus.len());
     line!(text, "schema = {}", quoted(SCHEMA));
     line!(text, "name = \"host\"");
     line!(text, "description = {}", quoted(&description));
-    line!(text, "hz = {{ value = 250, source = \"assumed\" }}");
+    let (hz, source) = measured.hz.map_or((250, "assumed"), |hz| (hz, "config"));
+    line!(text, "hz = {{ value = {hz}, source = \"{source}\" }}");
     let source = if facts.governor_known {
         "sysfs"
     } else {
@@ -76,6 +89,14 @@ fn head(text: &mut String, facts: &Facts) {
     line!(
         text,
         "sysfs = {{ text = \"sysfs of the captured machine\", confidence = \"measured\" }}"
+    );
+    line!(
+        text,
+        "config = {{ text = \"configuration of the captured kernel\", confidence = \"measured\" }}"
+    );
+    line!(
+        text,
+        "benchmark = {{ text = \"micro-benchmarks on the captured machine\", confidence = \"measured\" }}"
     );
     line!(
         text,
@@ -96,15 +117,22 @@ fn topology(text: &mut String, facts: &Facts) {
     line!(text, "numa_distance = {:?}", facts.distances);
 }
 
-fn core_type(text: &mut String, name: &str, core: &CoreFacts, cpus: &CpuSet, lowest_uw: u64) {
+fn core_type(
+    text: &mut String,
+    name: &str,
+    core: &CoreFacts,
+    cpus: &CpuSet,
+    costs: &str,
+    lowest_uw: u64,
+) {
     let key = quoted(name);
     line!(text, "\n[core_type.{key}]\nsource = \"sysfs\"");
     line!(text, "cpus = \"{cpus}\"");
     line!(text, "capacity = {}", core.capacity);
     line!(text, "l2_kib = {}", known_or(core.l2_kib, L2_KIB));
-    line!(text, "costs = \"{}\"", core.kind.class());
+    line!(text, "costs = \"{costs}\"");
     let states = if core.idle_states.is_empty() {
-        vec![lone_state(core.kind)]
+        vec![lone_state(core.kind, costs != core.kind.class())]
     } else {
         core.idle_states.clone()
     };
@@ -133,6 +161,45 @@ fn core_type(text: &mut String, name: &str, core: &CoreFacts, cpus: &CpuSet, low
     }
 }
 
+/// The class of costs of `core`.
+fn costs(core: &CoreFacts, measured: &Measured) -> String {
+    let class = core.kind.class();
+    if measured.costs.is_empty() {
+        class.to_owned()
+    } else {
+        format!("measured-{class}")
+    }
+}
+
+/// A class for each kind of core, at the clock of its CPUs: what was measured, over what is assumed.
+fn cost_classes(text: &mut String, facts: &Facts, measured: &Measured) {
+    let mut kinds: Vec<CostKind> = facts.core_types.keys().map(|core| core.kind).collect();
+    kinds.sort_unstable();
+    kinds.dedup();
+    if measured.costs.is_empty() {
+        return;
+    }
+    for kind in kinds {
+        let class = kind.class();
+        let of_kind = |(core, cpus): (&CoreFacts, &CpuSet)| (core.kind == kind).then_some(*cpus);
+        let cpus = facts
+            .core_types
+            .iter()
+            .find_map(of_kind)
+            .unwrap_or_default();
+        let clock = |(freq, spans): (&FreqFacts, &Vec<CpuSet>)| {
+            let holds = spans.iter().any(|span| span.intersects(&cpus));
+            holds.then(|| freq.khz.last().copied()).flatten()
+        };
+        let khz = facts.freq_domains.iter().find_map(clock).unwrap_or(1);
+        line!(text, "\n[costs.measured-{class}]\nlike = \"{class}\"");
+        line!(text, "source = \"benchmark\"\nreference_khz = {khz}");
+        for (key, ns) in &measured.costs {
+            line!(text, "{key} = {}", ns.max(&LEAST_NS));
+        }
+    }
+}
+
 /// What sysfs does not say of an idle state: POLL polls, on arm all but the
 /// first stop the local timer, a cluster's state has it in its name.
 fn idle_flags(text: &mut String, kind: CostKind, depth: usize, state: &IdleFacts) {
@@ -148,12 +215,14 @@ fn idle_flags(text: &mut String, kind: CostKind, depth: usize, state: &IdleFacts
     }
 }
 
-fn lone_state(kind: CostKind) -> IdleFacts {
+/// The state of a kernel without cpuidle. What leaving it takes is in the costs if those were measured.
+fn lone_state(kind: CostKind, measured: bool) -> IdleFacts {
     let name = if kind == CostKind::X86 { "C1" } else { "WFI" };
+    let latency_us = u64::from(!measured);
     IdleFacts {
         name: name.to_owned(),
-        latency_us: 1,
-        residency_us: 1,
+        latency_us,
+        residency_us: latency_us,
         whole_cluster: false,
     }
 }
@@ -228,7 +297,7 @@ fn cluster(text: &mut String, facts: &Facts) {
     line!(text, "idle_power_mw = 20\noff_power_mw = 0");
 }
 
-fn memory(text: &mut String, facts: &Facts) {
+fn memory(text: &mut String, facts: &Facts, measured: &Measured) {
     let x86 = facts
         .core_types
         .keys()
@@ -239,10 +308,18 @@ fn memory(text: &mut String, facts: &Facts) {
         (20, 120, 200, 150, 3)
     };
     line!(text, "\n[memory]\nsource = \"assumed\"");
-    line!(text, "llc_line_ns = {llc}");
-    line!(text, "cross_llc_line_ns = {cross_llc}");
-    line!(text, "cross_node_line_ns = {cross_node}");
-    line!(text, "dram_line_ns = {dram}");
+    for (key, ns) in [
+        ("llc_line_ns", llc),
+        ("cross_llc_line_ns", cross_llc),
+        ("cross_node_line_ns", cross_node),
+        ("dram_line_ns", dram),
+    ] {
+        let nearer = |&line_ns: &u32| key == "dram_line_ns" || line_ns < ns;
+        let measured = measured.line_ns.filter(nearer);
+        let measured = measured.map(|ns| (ns.max(LEAST_NS), "benchmark"));
+        let (ns, source) = measured.unwrap_or((ns, "assumed"));
+        line!(text, "{key} = {{ value = {ns}, source = \"{source}\" }}");
+    }
     line!(text, "refill_mlp = {mlp}");
     line!(text, "channel_lines = 4");
     line!(text, "working_set_kib = 32");

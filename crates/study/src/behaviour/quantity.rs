@@ -50,7 +50,8 @@ const CHANCE: &str = "each is made by a coincidence of busy CPUs: 100 events hav
      and they come in bursts";
 const PATHS: &str = "a micro-benchmark repeats one kernel path; a workload takes other branches of it, by \
      about a quarter. 3 us: an interrupt that falls into it";
-const TAIL: &str = "made of the few events at which several things coincide; 2000 events have 20 beyond it";
+const TAIL: &str =
+    "made of the few events at which several things coincide; 2000 events have 20 beyond it";
 const SLICES: &str = "ends by the tick or by a sleep: both are the model's own rules, lengthened by kernel \
      paths. 3 us: an interrupt that falls into it";
 
@@ -61,7 +62,14 @@ pub const RULES: [Rule; 19] = [
     rule("still_runnable_percent", "percent", 0.0, 5.0, 400, SHARE),
     rule("wakeups_per_s", "", 10.0, 1.0, 100, CHAIN),
     rule("migrations_per_s", "", 25.0, 1.0, 100, CHANCE),
-    rule("wakeups_to_previous_percent", "percent", 0.0, 5.0, 400, SHARE),
+    rule(
+        "wakeups_to_previous_percent",
+        "percent",
+        0.0,
+        5.0,
+        400,
+        SHARE,
+    ),
     rule("wakeups_to_waker_percent", "percent", 0.0, 5.0, 400, SHARE),
     rule("wakeups_to_other_percent", "percent", 0.0, 5.0, 400, SHARE),
     rule("wakeups_to_idle_percent", "percent", 0.0, 5.0, 400, SHARE),

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * record_behaviour.bpf.c - writes down who runs where and when
+ *
+ * The scheduler's own tracepoints, each as one event. Nothing is looked up and
+ * nothing decided here: the costs of what is recorded are measured with this
+ * attached, and must not depend on what is recorded.
+ */
+#include "policy/model.h"
+#include "kernel.h"
+#include "record_behaviour.h"
+
+char _license[] SEC("license") = "GPL";
+
+/* Of bpf_ringbuf_output(): the loader looks when all is over. */
+#define BPF_RB_NO_WAKEUP	1
+
+/* include/linux/sched.h; part of what tracing tools rely on. */
+#define TASK_INTERRUPTIBLE	0x0001
+#define TASK_UNINTERRUPTIBLE	0x0002
+#define EXIT_DEAD		0x0010
+#define EXIT_ZOMBIE		0x0020
+#define TASK_DEAD		0x0080
+
+struct thread_info___cpu {
+	u32 cpu;
+} KERNEL_TYPE;
+
+struct task_struct___traced {
+	struct thread_info___cpu thread_info;
+	int pid;
+	int prio;
+} KERNEL_TYPE;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);	/* set by the loader */
+} events SEC(".maps");
+
+/* Events that found the ring full. */
+u64 ring_full;
+
+static __always_inline u32 pid_of(const struct task_struct *p)
+{
+	return ((const struct task_struct___traced *)p)->pid;
+}
+
+static __always_inline u16 prio_of(const struct task_struct *p)
+{
+	return (u16)((const struct task_struct___traced *)p)->prio;
+}
+
+static __always_inline u32 cpu_of(const struct task_struct *p)
+{
+	return ((const struct task_struct___traced *)p)->thread_info.cpu;
+}
+
+static __always_inline int tell(u8 kind, u8 state, const struct task_struct *p, u32 other,
+				u16 other_prio)
+{
+	struct behaviour_event *event = bpf_ringbuf_reserve(&events, sizeof(*event), 0);
+
+	if (!event) {
+		__sync_fetch_and_add(&ring_full, 1);
+		return 0;
+	}
+	event->time = bpf_ktime_get_ns();
+	event->pid = pid_of(p);
+	event->other = other;
+	event->cpu = (u16)bpf_get_smp_processor_id();
+	event->kind = kind;
+	event->state = state;
+	event->prio = prio_of(p);
+	event->other_prio = other_prio;
+	bpf_ringbuf_submit(event, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(traced_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	u8 state = preempt ? BEHAVIOUR_PREEMPTED : BEHAVIOUR_RUNNABLE;
+
+	if (!preempt) {
+		if (prev_state & (EXIT_DEAD | EXIT_ZOMBIE | TASK_DEAD))
+			state = BEHAVIOUR_DEAD;
+		else if (prev_state & TASK_UNINTERRUPTIBLE)
+			state = BEHAVIOUR_BLOCKED;
+		else if (prev_state)
+			state = BEHAVIOUR_ASLEEP;
+	}
+	return tell(BEHAVIOUR_SWITCH, state, prev, pid_of(next), prio_of(next));
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(traced_waking, struct task_struct *p)
+{
+	return tell(BEHAVIOUR_WAKING, 0, p, cpu_of(p), 0);
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(traced_wakeup, struct task_struct *p)
+{
+	return tell(BEHAVIOUR_WAKEUP, 0, p, cpu_of(p), 0);
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(traced_wakeup_new, struct task_struct *p)
+{
+	return tell(BEHAVIOUR_WAKEUP_NEW, 0, p, cpu_of(p), 0);
+}
+
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(traced_migrate, struct task_struct *p, int dest_cpu)
+{
+	return tell(BEHAVIOUR_MIGRATE, 0, p, dest_cpu, (u16)cpu_of(p));
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(traced_fork, struct task_struct *parent, struct task_struct *child)
+{
+	return tell(BEHAVIOUR_FORK, 0, parent, pid_of(child), prio_of(child));
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(traced_exit, struct task_struct *p)
+{
+	return tell(BEHAVIOUR_EXIT, 0, p, 0, 0);
+}

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What kernel paths cost on this machine, by micro-benchmarks from user space.
+//!
+//! Each cost is defined as the simulator charges it, so that what is measured
+//! together is charged once: a hop of a pipe between two tasks of one CPU is a
+//! write, a wakeup, a switch and a read, of which all but the wakeup are
+//! measured alone. Interrupts that fall into a batch are kept out by taking the
+//! median of many.
+
+use alight_machine::Measured;
+use rustix::thread::{CpuSet, futex, sched_setaffinity};
+use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
+use std::hint::black_box;
+use std::io::{self, Read, Write};
+use std::num::NonZeroU64;
+use std::os::unix::net::UnixStream;
+use std::path::Path;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Batches that a median is taken of.
+const BATCHES: usize = 21;
+/// Calls in a batch of something short.
+const CALLS: u32 = 200;
+/// What is handed through pipes and sockets, bytes: hackbench's default.
+const MESSAGE: usize = 100;
+/// Period of the timers that are looked at, long beside their handling.
+const PERIOD: Duration = Duration::from_micros(500);
+/// Timers that are looked at.
+const TIMERS: usize = 100;
+/// Ticks are looked for so long: 25 at the slowest usual rate.
+const TICKS: Duration = Duration::from_millis(250);
+/// A step of the clock is a gap if it is so many times the usual one.
+const GAP: u64 = 8;
+/// Memory that no cache holds, in links of a chain; one to a line.
+const CHAIN: usize = 1 << 20;
+/// A chain that every cache holds.
+const SHORT_CHAIN: usize = 64;
+
+/// Measures on the CPUs of this machine's first core type; takes about two seconds.
+///
+/// `root`: of the file system, for the tick rate.
+///
+/// # Errors
+/// The system refuses what a benchmark needs, such as a pipe or a thread.
+pub fn measure(root: &Path) -> io::Result<Measured> {
+    let usable = rustix::thread::sched_getaffinity(None)?;
+    let cpus: Vec<usize> = (0..CpuSet::MAX_CPU)
+        .filter(|&cpu| usable.is_set(cpu))
+        .collect();
+    // In a thread of its own: whoever asked keeps its affinity and timer slack.
+    let root = root.to_owned();
+    let measured = thread::spawn(move || on(&cpus, hz(&root))).join();
+    measured.unwrap_or_else(|_| Err(io::Error::other("a benchmark ended early")))
+}
+
+fn on(cpus: &[usize], hz: Option<u32>) -> io::Result<Measured> {
+    let here = only(&cpus[..1]);
+    sched_setaffinity(None, &here)?;
+    rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
+
+    let pipe = pipe()?;
+    let yields = each(thread::yield_now);
+    let switch = switch(yields, here)?;
+    let hop = hop(here, here)?.whole;
+    let wakeup = hop.saturating_sub(2 * pipe + switch);
+    let timer = gaps(timer_gaps()?);
+    let idle_exit = overshoot()?.saturating_sub(timer + wakeup + switch);
+    let mut costs = vec![
+        ("switch_ns", switch),
+        ("yield_ns", yields),
+        ("futex_ns", futex_call()),
+        ("mutex_ns", mutex()),
+        ("pipe_ns", pipe),
+        ("socket_ns", socket()?),
+        ("wakeup_ns", wakeup),
+        // Of an uncontended lock they are in the wakeup.
+        ("lock_ns", 0),
+        ("lock_hold_ns", 0),
+        ("tick_ns", gaps(tick_gaps())),
+        ("timer_ns", timer),
+        ("idle_exit_ns", idle_exit),
+        ("fork_ns", fork()?),
+    ];
+    if let [_, second, ..] = *cpus {
+        let remote = self::hop(here, only(&[second]))?;
+        let ipi_send = remote.write.saturating_sub(pipe + wakeup);
+        let received = remote.write + idle_exit + switch + pipe;
+        costs.push(("ipi_send_ns", ipi_send));
+        costs.push(("ipi_receive_ns", remote.whole.saturating_sub(received)));
+        costs.push(("wakelist_ns", 0)); // in ipi_send_ns
+        let select = match *cpus {
+            // To a sleeper that may use two CPUs beside this one, less one that may use one.
+            [_, second, third, ..] => {
+                let free = self::hop(here, only(&[second, third]))?;
+                free.write.saturating_sub(remote.write)
+            }
+            _ => 0,
+        };
+        costs.push(("select_ns", select));
+    }
+    let costs = costs
+        .into_iter()
+        .map(|(name, ns)| (name, u32::try_from(ns).unwrap_or(u32::MAX)));
+    Ok(Measured {
+        hz,
+        costs: costs.collect(),
+        line_ns: Some(u32::try_from(line()).unwrap_or(u32::MAX)),
+    })
+}
+
+/// Ticks a second, from the kernel's config where it can be read.
+fn hz(root: &Path) -> Option<u32> {
+    let release = std::fs::read_to_string(root.join("proc/sys/kernel/osrelease")).ok()?;
+    let config = root.join("boot").join(format!("config-{}", release.trim()));
+    let config = std::fs::read_to_string(config).ok()?;
+    let line = config
+        .lines()
+        .find_map(|line| line.strip_prefix("CONFIG_HZ="));
+    line?.parse().ok()
+}
+
+fn only(cpus: &[usize]) -> CpuSet {
+    let mut set = CpuSet::new();
+    for &cpu in cpus {
+        set.set(cpu);
+    }
+    set
+}
+
+fn median(mut values: Vec<u64>) -> u64 {
+    values.sort_unstable();
+    values.get(values.len() / 2).copied().unwrap_or(0)
+}
+
+fn ns(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// Of one call of `what`, ns.
+fn each(mut what: impl FnMut()) -> u64 {
+    let batch = |_| {
+        let start = Instant::now();
+        for _ in 0..CALLS {
+            what();
+        }
+        ns(start.elapsed()) / u64::from(CALLS)
+    };
+    median((0..BATCHES).map(batch).collect())
+}
+
+/// Of a write or a read that does not block.
+fn pipe() -> io::Result<u64> {
+    let (mut reader, mut writer) = io::pipe()?;
+    both_ways(&mut writer, &mut reader)
+}
+
+fn socket() -> io::Result<u64> {
+    let (mut reader, mut writer) = UnixStream::pair()?;
+    both_ways(&mut writer, &mut reader)
+}
+
+fn both_ways(writer: &mut impl Write, reader: &mut impl Read) -> io::Result<u64> {
+    let mut message = [0; MESSAGE];
+    let mut failed = None;
+    let pair = each(|| {
+        let moved = (writer.write_all(&message)).and_then(|()| reader.read_exact(&mut message));
+        failed = failed.take().or(moved.err());
+    });
+    failed.map_or(Ok(pair / 2), Err)
+}
+
+fn futex_call() -> u64 {
+    let word = AtomicU32::new(0);
+    each(|| {
+        // Nobody waits: 0 are woken.
+        let _ = futex::wake(&word, futex::Flags::PRIVATE, 1);
+    })
+}
+
+/// Lock or unlock, uncontended.
+fn mutex() -> u64 {
+    let mutex = Mutex::new(0u64);
+    each(|| *black_box(&mutex).lock().expect("nobody panics with it") += 1) / 2
+}
+
+/// Between two tasks that yield to each other on one CPU, beyond the call itself.
+fn switch(yields: u64, here: CpuSet) -> io::Result<u64> {
+    let (ready, stop) = (AtomicBool::new(false), AtomicBool::new(false));
+    let other = AtomicU64::new(0);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let _ = sched_setaffinity(None, &here);
+            ready.store(true, Ordering::Relaxed);
+            while !stop.load(Ordering::Relaxed) {
+                thread::yield_now();
+                other.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        while !ready.load(Ordering::Relaxed) {
+            thread::yield_now();
+        }
+        let mut batches = Vec::new();
+        let result = (|| {
+            for _ in 0..BATCHES {
+                let before = (Instant::now(), switches()?, other.load(Ordering::Relaxed));
+                for _ in 0..CALLS {
+                    thread::yield_now();
+                }
+                let whole = ns(before.0.elapsed());
+                // Each time that this one is left, it is come back to.
+                let switches = 2 * (switches()? - before.1);
+                let calls = u64::from(CALLS) + other.load(Ordering::Relaxed) - before.2;
+                if switches >= u64::from(CALLS) / 4 {
+                    batches.push(whole.saturating_sub(calls * yields) / switches);
+                }
+            }
+            Ok(())
+        })();
+        stop.store(true, Ordering::Relaxed);
+        result.and_then(|()| match batches.len() {
+            0..3 => Err(io::Error::other(
+                "two tasks that yield on one CPU do not switch: the cost of a switch cannot be measured",
+            )),
+            _ => Ok(median(batches)),
+        })
+    })
+}
+
+/// Times that this thread has left the CPU.
+fn switches() -> io::Result<u64> {
+    let status = std::fs::read_to_string("/proc/thread-self/status")?;
+    let count = |line: &str| {
+        line.split_once("ctxt_switches:")?
+            .1
+            .trim()
+            .parse::<u64>()
+            .ok()
+    };
+    Ok(status.lines().filter_map(count).sum())
+}
+
+/// A message from one task to another that waits for it.
+struct Hop {
+    /// From before the write to after the read, half a round.
+    whole: u64,
+    /// The write alone, as its writer sees it.
+    write: u64,
+}
+
+fn hop(here: CpuSet, there: CpuSet) -> io::Result<Hop> {
+    let (mut from, mut to_other) = io::pipe()?;
+    let (mut back, mut from_other) = io::pipe()?;
+    let echo = thread::spawn(move || -> io::Result<()> {
+        sched_setaffinity(None, &there)?;
+        let mut message = [0; MESSAGE];
+        while from.read_exact(&mut message).is_ok() {
+            from_other.write_all(&message)?;
+        }
+        Ok(())
+    });
+    sched_setaffinity(None, &here)?;
+    let mut message = [0; MESSAGE];
+    let (mut wholes, mut writes) = (Vec::new(), Vec::new());
+    for _ in 0..BATCHES {
+        for _ in 0..CALLS / 4 {
+            let start = Instant::now();
+            to_other.write_all(&message)?;
+            let written = start.elapsed();
+            back.read_exact(&mut message)?;
+            wholes.push(ns(start.elapsed()) / 2);
+            writes.push(ns(written));
+        }
+    }
+    drop(to_other);
+    echo.join()
+        .map_err(|_| io::Error::other("the echo ended early"))??;
+    Ok(Hop {
+        whole: median(wholes),
+        write: median(writes),
+    })
+}
+
+/// From when a sleep should end on an idle CPU to when it has.
+fn overshoot() -> io::Result<u64> {
+    let request = Timespec {
+        tv_sec: 0,
+        tv_nsec: PERIOD.as_nanos() as i64,
+    };
+    let mut late = Vec::new();
+    for _ in 0..TIMERS {
+        let start = Instant::now();
+        // Nobody sends a signal; a sleep cut short would only look less late.
+        let _ = rustix::thread::nanosleep(&request);
+        late.push(ns(start.elapsed().saturating_sub(PERIOD)));
+    }
+    Ok(median(late))
+}
+
+/// What is not the caller's time while it looks at the clock, ns each.
+fn steps(mut over: impl FnMut(&[u64]) -> bool) -> Vec<u64> {
+    let mut usual = u64::MAX;
+    let mut gaps = Vec::new();
+    let mut before = Instant::now();
+    while !over(&gaps) {
+        let now = Instant::now();
+        let step = ns(now - before);
+        before = now;
+        usual = usual.min(step.max(1));
+        if step > GAP * usual {
+            gaps.push(step - usual);
+        }
+    }
+    gaps
+}
+
+/// A timer's interrupts while this CPU computes; nobody waits for them.
+fn timer_gaps() -> io::Result<Vec<u64>> {
+    let period = Timespec {
+        tv_sec: 0,
+        tv_nsec: PERIOD.as_nanos() as i64,
+    };
+    let timer = rustix::time::timerfd_create(TimerfdClockId::Monotonic, TimerfdFlags::CLOEXEC)?;
+    let times = Itimerspec {
+        it_interval: period,
+        it_value: period,
+    };
+    rustix::time::timerfd_settime(&timer, TimerfdTimerFlags::empty(), &times)?;
+    Ok(steps(|gaps| gaps.len() >= TIMERS))
+}
+
+fn tick_gaps() -> Vec<u64> {
+    let start = Instant::now();
+    steps(|_| start.elapsed() >= TICKS)
+}
+
+fn gaps(gaps: Vec<u64>) -> u64 {
+    median(gaps)
+}
+
+/// A thread's creation, in its parent.
+fn fork() -> io::Result<u64> {
+    let mut times = Vec::new();
+    for _ in 0..BATCHES {
+        let start = Instant::now();
+        let child = thread::Builder::new().spawn(|| ())?;
+        times.push(ns(start.elapsed()));
+        let _ = child.join();
+    }
+    Ok(median(times))
+}
+
+/// A line of memory beyond what it takes from the nearest cache.
+fn line() -> u64 {
+    let far = chase(CHAIN);
+    far.saturating_sub(chase(SHORT_CHAIN))
+}
+
+/// A step along a chain of lines, ns.
+fn chase(links: usize) -> u64 {
+    #[repr(align(64))]
+    #[derive(Clone, Copy)]
+    struct Line(usize);
+
+    // A step that shares no factor with the length visits all; far enough to fool prefetchers.
+    let stride = (links * 5 / 8) | 1;
+    let chain: Vec<Line> = (0..links).map(|at| Line((at + stride) % links)).collect();
+    let steps = CHAIN / 4;
+    let mut at = 0;
+    let start = Instant::now();
+    for _ in 0..steps {
+        at = black_box(&chain)[at].0;
+    }
+    black_box(at);
+    ns(start.elapsed()) / steps as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_cost_is_measured_here_too() {
+        let measured = measure(Path::new("/")).expect("pipes and threads are to be had");
+        for (name, ns) in &measured.costs {
+            assert!(*ns < 100_000_000, "{name}: {ns} ns");
+        }
+        let cost = |name: &str| {
+            let found = measured.costs.iter().find(|(known, _)| *known == name);
+            found.expect("measured").1
+        };
+        // A system call is not free, and a switch is dearer than a lock that nobody has.
+        assert!(cost("pipe_ns") > 0 && cost("yield_ns") > 0 && cost("timer_ns") > 0);
+        assert!(cost("switch_ns") > cost("mutex_ns"));
+    }
+
+    #[test]
+    fn the_tick_rate_is_the_configs() {
+        let root = tempfile::tempdir().unwrap();
+        for directory in ["proc/sys/kernel", "boot"] {
+            std::fs::create_dir_all(root.path().join(directory)).unwrap();
+        }
+        assert_eq!(hz(root.path()), None);
+        std::fs::write(root.path().join("proc/sys/kernel/osrelease"), "7.2.1\n").unwrap();
+        let config = "CONFIG_HZ_250=y\nCONFIG_HZ=250\n";
+        std::fs::write(root.path().join("boot/config-7.2.1"), config).unwrap();
+        assert_eq!(hz(root.path()), Some(250));
+    }
+}

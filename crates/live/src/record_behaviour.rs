@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Records who runs where and when (`src/bpf/record_behaviour.bpf.c`), with the
+//! machine and its costs, so that the same can be simulated.
+
+use crate::behaviour_skeleton::RecordBehaviourSkelBuilder;
+use crate::costs;
+use crate::record_session::{During, Error, Recorded, Session};
+use alight_recording::delta::Packer;
+use alight_recording::{End, Header, Writer};
+use libbpf_rs::RingBufferBuilder;
+use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
+use std::cell::RefCell;
+use std::io;
+use std::mem::MaybeUninit;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// The kind of record that is written: a `struct behaviour_event` of
+/// `src/bpf/record_behaviour.h`, packed by [`alight_recording::delta`].
+pub const KIND: &str = "behaviour.event/1";
+
+/// The kernel's own work behind hooking, and behind what was run before, is given so long to end.
+const SETTLE: Duration = Duration::from_secs(5);
+/// How often an end by time or by interrupt is looked for: seldom, for it is a wakeup more.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Records as `session` says; it must have a command.
+///
+/// # Errors
+/// The kernel lacks what is hooked, refuses the recorder, nothing can be
+/// measured, or the file cannot be written.
+pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, Error> {
+    if session.command.is_empty() {
+        return Err(Error::Kernel(
+            "give the workload, as in `alight record behaviour -o FILE -- hackbench -g 2`: the same \
+             command line is simulated"
+                .to_owned(),
+        ));
+    }
+    let mut object = MaybeUninit::uninit();
+    let mut builder = RecordBehaviourSkelBuilder::default();
+    builder.object_builder_mut().debug(session.verbose);
+    let mut open = builder.open(&mut object).during("opening the recorder")?;
+    (open.maps.events.set_max_entries(session.ring_bytes)).during("sizing the ring buffer")?;
+    let mut skel = open.load().during("loading the recorder into the kernel")?;
+    skel.attach().during("hooking the tracepoints")?;
+
+    std::thread::sleep(SETTLE);
+    // With the recorder attached: what it takes is part of each path.
+    let machine = machine().map_err(Error::Costs)?;
+    let mut header = session.header(&[KIND], "CLOCK_MONOTONIC, ns")?;
+    header.facts.insert("machine".into(), machine);
+    add_files(&mut header, &session.command);
+    let mut writer = session.writer(&header)?;
+
+    let wanted = AtomicBool::new(false);
+    let sink = RefCell::new((&mut writer, Packer::default(), Vec::new(), None));
+    let mut ring = RingBufferBuilder::new();
+    ring.add(&skel.maps.events, |event| {
+        if wanted.load(Ordering::Relaxed) {
+            put(&mut sink.borrow_mut(), event);
+        }
+        0
+    })
+    .during("reading the ring buffer")?;
+    let ring = ring.build().during("reading the ring buffer")?;
+
+    // The benchmarks' events are nobody's business.
+    ring.consume().during("reading the ring buffer")?;
+    wanted.store(true, Ordering::Relaxed);
+    let mut child = session.start()?.expect("there is a command");
+    let pid = child.0.id();
+    let deadline = session.duration.map(|length| Instant::now() + length);
+    // Nothing is read meanwhile, and without a deadline nobody wakes up.
+    let status = match deadline {
+        None => child.0.wait().map(Some),
+        Some(deadline) => loop {
+            match child.0.try_wait() {
+                Ok(None) if Instant::now() < deadline && !stop.load(Ordering::Relaxed) => {
+                    std::thread::sleep(LOOK);
+                }
+                ended => break ended,
+            }
+        },
+    };
+    let status = status.map_err(|error| session.command_failed(error))?;
+    drop(child);
+    ring.consume().during("reading the ring buffer")?;
+    drop(ring);
+    if let (_, _, _, Some(error)) = sink.into_inner() {
+        return Err(session.failed(error));
+    }
+    let lost = (skel.maps.bss_data.as_ref()).map_or(0, |counts| counts.ring_full);
+    let recorded = Recorded {
+        records: writer.count(0),
+        lost,
+    };
+    let end = End {
+        lost: [("ring_full".to_owned(), lost)].into(),
+        status: status.map(|ended| ended.code().unwrap_or(128)),
+        facts: [("pid".to_owned(), pid.to_string())].into(),
+        ..End::default()
+    };
+    session.finish(writer, end)?;
+    Ok(recorded)
+}
+
+type Sink<'a> = (&'a mut Writer, Packer, Vec<u8>, Option<io::Error>);
+
+fn put((writer, packer, packed, failure): &mut Sink<'_>, event: &[u8]) {
+    if failure.is_none() {
+        packer.pack(event, packed);
+        *failure = writer.write(0, packed).err();
+    }
+}
+
+/// This machine, with what its kernel paths cost, as a machine file.
+fn machine() -> io::Result<String> {
+    let root = Path::new("/");
+    let measured = costs::measure(root)?;
+    let captured = alight_machine::capture_measured(root, &measured);
+    Ok(captured.map_err(io::Error::other)?.toml)
+}
+
+/// rt-app's files belong to the command line.
+fn add_files(header: &mut Header, command: &[String]) {
+    for word in command.iter().filter(|word| word.ends_with(".json")) {
+        if let Ok(text) = std::fs::read_to_string(word) {
+            header.facts.insert(format!("file {word}"), text);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What `alight record behaviour` wrote: the machine, the workload and the
+//! events of a kernel, as the rest of the house knows them.
+
+use std::io::BufRead;
+
+use alight_machine::Machine;
+use alight_recording::delta::Unpacker;
+use alight_recording::{Header, Reader};
+use alight_trace::{Event, PrevState, Sink, TaskRef};
+use alight_workload::{Mode, Workload};
+
+use super::measures::Gathered;
+
+/// The kind of record that is read.
+const KIND: &str = "behaviour.event/1";
+/// Words of an event, of 64 bits (`struct behaviour_event`).
+const WORDS: usize = 3;
+/// Priority of the idle task.
+const IDLE_PRIO: i32 = 120;
+
+/// Why a recording says nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The file is not whole.
+    #[error(transparent)]
+    Recording(#[from] alight_recording::Error),
+    /// A recording of something else.
+    #[error("holds {found}, not {KIND}: it was not made by `alight record behaviour`")]
+    Kind {
+        /// What it holds.
+        found: String,
+    },
+    /// An event that cannot be.
+    #[error("event {number}: {what}")]
+    Event {
+        /// Which, from 1.
+        number: u64,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// A fact that the recorder writes is missing.
+    #[error("does not say the {0}: it is from another recorder")]
+    Fact(&'static str),
+    /// Who ran where is known only if nothing is missing.
+    #[error("{lost} of {events} events were lost: record again with a larger --ring")]
+    Lost {
+        /// Lost events.
+        lost: u64,
+        /// Events that are there.
+        events: u64,
+    },
+    /// The workload failed.
+    #[error("the workload ended with exit status {0}: what it did is not what was asked for")]
+    Status(i32),
+    /// The recorded machine cannot be simulated.
+    #[error("the machine of the recording: {0}")]
+    Machine(#[from] alight_machine::Error),
+    /// The recorded workload cannot be simulated.
+    #[error("the workload of the recording: {0}")]
+    Workload(String),
+}
+
+/// A recording as read.
+#[derive(Debug)]
+pub struct Recorded {
+    /// Where it comes from.
+    pub header: Header,
+    /// The machine, with its costs.
+    pub machine: Machine,
+    /// What ran.
+    pub workload: Workload,
+    /// Its first task.
+    pub root: u32,
+    /// What happened.
+    pub gathered: Gathered,
+    /// Events.
+    pub events: u64,
+}
+
+/// Reads a recording to its end.
+///
+/// # Errors
+/// It is not whole, lost events, or what ran cannot be simulated.
+pub fn read<R: BufRead>(reader: &mut Reader<R>) -> Result<Recorded, Error> {
+    let header = reader.header().clone();
+    if header.kinds != [KIND] {
+        let found = header.kinds.join(", ");
+        return Err(Error::Kind { found });
+    }
+    let machine = header.facts.get("machine").ok_or(Error::Fact("machine"))?;
+    let machine = alight_machine::parse("the recording", machine)?
+        .resolve()?
+        .machine;
+    let workload = workload(&header)?;
+    let nr_cpus = machine.cpus.len() as u32;
+
+    let (mut gathered, mut unpacker) = (Gathered::default(), Unpacker::default());
+    let mut events = 0;
+    while let Some(record) = reader.next_record()? {
+        events += 1;
+        let broken = |what| Error::Event {
+            number: events,
+            what,
+        };
+        let words = unpacker
+            .unpack(record.bytes)
+            .map_err(|error| broken(error.to_string()))?;
+        let words: [u64; WORDS] =
+            (words.try_into()).map_err(|_| broken(format!("{} words", words.len())))?;
+        event(&mut gathered, nr_cpus, words).map_err(broken)?;
+    }
+    let end = reader.end().ok_or(Error::Fact("end"))?;
+    let lost = end.lost_events();
+    if lost > 0 {
+        return Err(Error::Lost { lost, events });
+    }
+    if let Some(status) = end.status.filter(|status| *status != 0) {
+        return Err(Error::Status(status));
+    }
+    let root = end.facts.get("pid").and_then(|pid| pid.parse().ok());
+    Ok(Recorded {
+        header,
+        machine,
+        workload,
+        root: root.ok_or(Error::Fact("pid of the workload"))?,
+        gathered,
+        events,
+    })
+}
+
+/// What ran: a tool's command line, or the rt-app file that it names.
+fn workload(header: &Header) -> Result<Workload, Error> {
+    let files = header
+        .facts
+        .iter()
+        .find(|(name, _)| name.starts_with("file "));
+    let loaded = match files {
+        Some((name, text)) => Workload::from_rtapp(&name[5..], text, Mode::Rtapp),
+        None => Workload::from_command_line(&header.command),
+    };
+    match loaded {
+        Ok(loaded) => Ok(loaded.workload),
+        Err(error) => Err(Error::Workload(error.to_string())),
+    }
+}
+
+/// One `struct behaviour_event`.
+fn event(to: &mut Gathered, nr_cpus: u32, words: [u64; WORDS]) -> Result<(), String> {
+    let [time, pids, rest] = words;
+    let (pid, other) = (pids as u32, (pids >> 32) as u32);
+    let (cpu, kind, state) = (rest as u16, (rest >> 16) as u8, (rest >> 24) as u8);
+    let (prio, other_prio) = ((rest >> 32) as u16, (rest >> 48) as u16);
+    let cpu = u32::from(cpu);
+    let on = |cpu: u32| match cpu < nr_cpus {
+        true => Ok(cpu),
+        false => Err(format!("CPU {cpu} of a machine with {nr_cpus}")),
+    };
+    on(cpu)?;
+    let task = task(pid, prio);
+    let event = match kind {
+        0 => Event::Switch {
+            prev: task,
+            prev_state: state_of(state)?,
+            next: self::task(other, other_prio),
+        },
+        1 => Event::Waking {
+            task,
+            target_cpu: on(other)?,
+        },
+        2 => Event::Wakeup {
+            task,
+            target_cpu: on(other)?,
+        },
+        3 => Event::WakeupNew {
+            task,
+            target_cpu: on(other)?,
+        },
+        4 => Event::Migrate {
+            task,
+            orig_cpu: on(other_prio.into())?,
+            dest_cpu: on(other)?,
+        },
+        5 => Event::Fork {
+            parent: task,
+            child: self::task(other, other_prio),
+        },
+        6 => Event::Exit { task },
+        _ => return Err(format!("the kind {kind}, which there is not")),
+    };
+    to.event(time, cpu, event)
+        .map_err(|error| error.to_string())
+}
+
+fn task(pid: u32, prio: u16) -> TaskRef {
+    let prio = if pid == 0 { IDLE_PRIO } else { prio.into() };
+    TaskRef { pid, prio }
+}
+
+fn state_of(state: u8) -> Result<PrevState, String> {
+    Ok(match state {
+        0 => PrevState::Running,
+        1 => PrevState::Preempted,
+        2 => PrevState::Sleeping,
+        3 => PrevState::Uninterruptible,
+        4 => PrevState::Dead,
+        _ => return Err(format!("the state {state}, which there is not")),
+    })
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What was found, for people and for programs.
+
+use alight_machine::Machine;
+use serde::Serialize;
+
+use super::Report;
+use super::quantity::{Figure, Quantity, Verdict};
+use crate::report::{Columns, number, pretty};
+
+const SCHEMA: &str = "alight.verify-behaviour/1";
+
+/// The costs of the first core type, by key, ns.
+pub fn costs(machine: &Machine) -> Vec<(&'static str, u32)> {
+    let Some(core) = machine.core_types.first() else {
+        return vec![];
+    };
+    let c = &core.costs;
+    vec![
+        ("switch_ns", c.switch_ns),
+        ("yield_ns", c.yield_ns),
+        ("futex_ns", c.futex_ns),
+        ("mutex_ns", c.mutex_ns),
+        ("pipe_ns", c.pipe_ns),
+        ("socket_ns", c.socket_ns),
+        ("wakeup_ns", c.wakeup_ns),
+        ("select_ns", c.select_ns),
+        ("ipi_send_ns", c.ipi_send_ns),
+        ("ipi_receive_ns", c.ipi_receive_ns),
+        ("tick_ns", c.tick_ns),
+        ("timer_ns", c.timer_ns),
+        ("idle_exit_ns", c.idle_exit_ns),
+    ]
+}
+
+impl Report {
+    /// The report for the terminal, ending in a newline.
+    pub fn text(&self) -> String {
+        let seconds = number::fixed((self.window.to - self.window.from) as f64 / 1e9, 3);
+        let costs: Vec<String> = (self.costs.iter())
+            .map(|(name, ns)| format!("{name} {ns}"))
+            .collect();
+        let head = format!(
+            "kernel     {} ({}), {} CPUs\nworkload   {}\nheld against  {}\n\
+             looked at  {seconds} s with all {} tasks there, {} events in all\n\
+             costs      {}\n\n",
+            self.kernel,
+            self.arch,
+            self.cpus,
+            self.workload,
+            self.scheduler,
+            self.window.tasks,
+            self.events,
+            costs.join(", "),
+        );
+        let mut columns = Columns::new(2, 1);
+        columns.row([
+            "quantity",
+            "kernel",
+            "model",
+            "from",
+            "to",
+            "samples",
+            "tolerance",
+            "",
+        ]);
+        for quantity in &self.quantities {
+            let value = |figure: Option<Figure>| {
+                figure.map_or("-".to_owned(), |figure| number::fixed(figure.value, 2))
+            };
+            let (low, high) = quantity.spread;
+            let of_model = |value: f64| match quantity.model {
+                Some(_) => number::fixed(value, 2),
+                None => "-".to_owned(),
+            };
+            columns.row([
+                quantity.name(),
+                value(quantity.kernel),
+                value(quantity.model),
+                of_model(low),
+                of_model(high),
+                quantity
+                    .kernel
+                    .map_or("-".to_owned(), |figure| figure.samples.to_string()),
+                tolerance(quantity),
+                quantity.verdict.as_str().to_owned(),
+            ]);
+        }
+        let verdict = if self.agrees() {
+            "the model behaves as the kernel does, as far as this was measured"
+        } else {
+            "the model and the kernel DISAGREE"
+        };
+        format!(
+            "{head}{}\n{} agree, {} disagree, {} not measured, {} too few samples: {verdict}\n",
+            columns.render(),
+            self.count(Verdict::Agree),
+            self.count(Verdict::Disagree),
+            self.count(Verdict::NotMeasured),
+            self.count(Verdict::TooFew),
+        )
+    }
+}
+
+/// Reports that do not belong together.
+#[derive(Debug, PartialEq, Eq, thiserror::Error)]
+#[error("recordings of {0} and of {1} in one report: give those of one kernel and machine")]
+pub struct Mixed(String, String);
+
+/// The report for programs, of recordings of one kernel and machine: `alight.verify-behaviour/1`.
+///
+/// # Errors
+/// They are of several.
+pub fn json(reports: &[Report]) -> Result<String, Mixed> {
+    let of = |report: &Report| {
+        let Report { kernel, cpus, .. } = report;
+        format!("{kernel} on {cpus} CPUs")
+    };
+    let Some(first) = reports.first() else {
+        return Ok(String::new());
+    };
+    if let Some(other) = reports.iter().find(|other| of(other) != of(first)) {
+        return Err(Mixed(of(first), of(other)));
+    }
+    Ok(pretty(&Document {
+        schema: SCHEMA,
+        kernel: &first.kernel,
+        arch: &first.arch,
+        base: &first.scheduler,
+        machine: format!("{} CPUs", first.cpus),
+        agrees: reports.iter().all(Report::agrees),
+        workloads: reports.iter().map(workload).collect(),
+    }))
+}
+
+fn workload(report: &Report) -> WorkloadOut<'_> {
+    WorkloadOut {
+        workload: &report.workload,
+        window_s: (report.window.to - report.window.from) as f64 / 1e9,
+        tasks: report.window.tasks,
+        events: report.events,
+        costs_ns: report.costs.iter().copied().collect(),
+        quantities: report.quantities.iter().map(out).collect(),
+    }
+}
+
+/// As people read it.
+pub fn tolerance(quantity: &Quantity) -> String {
+    let tolerance = quantity.rule.tolerance;
+    let absolute = match quantity.rule.unit {
+        "percent" => format!("{} points", tolerance.absolute),
+        unit => format!("{} {unit}", tolerance.absolute)
+            .trim_end()
+            .to_owned(),
+    };
+    match (tolerance.percent > 0.0, tolerance.absolute > 0.0) {
+        (true, true) => format!("{} % or {absolute}", tolerance.percent),
+        (true, false) => format!("{} %", tolerance.percent),
+        _ => absolute,
+    }
+}
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    kernel: &'a str,
+    arch: &'a str,
+    base: &'a str,
+    machine: String,
+    agrees: bool,
+    workloads: Vec<WorkloadOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct WorkloadOut<'a> {
+    workload: &'a str,
+    window_s: f64,
+    tasks: usize,
+    events: u64,
+    costs_ns: std::collections::BTreeMap<&'static str, u32>,
+    quantities: Vec<QuantityOut>,
+}
+
+#[derive(Serialize)]
+struct QuantityOut {
+    name: String,
+    unit: &'static str,
+    kernel: Option<f64>,
+    model: Option<f64>,
+    model_from: Option<f64>,
+    model_to: Option<f64>,
+    samples: u64,
+    tolerance: String,
+    verdict: &'static str,
+}
+
+fn out(quantity: &Quantity) -> QuantityOut {
+    let value = |figure: Option<Figure>| figure.map(|figure| figure.value);
+    let (low, high) = quantity.spread;
+    QuantityOut {
+        name: quantity.name(),
+        unit: quantity.rule.unit,
+        kernel: value(quantity.kernel),
+        model: value(quantity.model),
+        model_from: quantity.model.map(|_| low),
+        model_to: quantity.model.map(|_| high),
+        samples: quantity.kernel.map_or(0, |figure| figure.samples),
+        tolerance: tolerance(quantity),
+        verdict: quantity.verdict.as_str(),
+    }
+}

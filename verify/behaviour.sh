@@ -1,0 +1,105 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Holds the whole model against stock kernels: boots each, records workloads with
+# the costs of kernel paths, simulates the same on the same machine, compares.
+#
+#   verify/behaviour.sh [--keep DIR] [--sample] [KERNEL...]
+#
+# KERNEL is a row of vm/kernels.txt; without one: a CFS and an EEVDF kernel of
+# amd64 that are bases of the model. Each runs on one CPU, where time is exact,
+# and on four. --keep DIR leaves the recordings and reports (JSON) in DIR;
+# --sample records one CPU only.
+#
+# The guests' time is the count of instructions (--icount), so that costs do not
+# depend on what else this machine does. Several CPUs then take turns at running:
+# a busy CPU delays the others, which the model does not know. Workloads for four
+# CPUs therefore leave most of the time unused, but for one, to show it.
+#
+# One line a machine; the last line is "behaviour: N passed, N failed". A kernel
+# passes if of no workload a quantity disagrees.
+
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+KERNELS=(amd64-6.1-cloud amd64-7.2-cloud)
+PROGRAMS=(sysbench stress-ng rt-app)
+MACHINES=(one four)
+
+keep=''
+while [ $# -gt 0 ]; do
+	case $1 in
+	--keep) keep=$2 && shift 2 ;;
+	--sample) MACHINES=(one) && shift ;;
+	*) break ;;
+	esac
+done
+[ $# -eq 0 ] || KERNELS=("$@")
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+keep=${keep:-$work}
+mkdir -p "$keep"
+target=${CARGO_TARGET_DIR:-target}
+passed=0 failed=0
+
+install -d "$work/guest/behaviour"
+cargo build -q --release -p alight-live
+strip -o "$work/guest/alight-record" "$target/release/alight-record"
+install -m 644 verify/behaviour-load.sh "$work/guest/"
+cp verify/behaviour/*.json "$work/guest/behaviour/"
+cargo build -q --release -p alight
+programs=$(vm/programs.sh amd64 "${PROGRAMS[@]}")
+
+# record KERNEL MACHINE DIR: leaves a recording of each workload in DIR.
+record() {
+	local cpus=1
+	[ "$2" = one ] || cpus=4
+	cat >"$work/run.sh" <<-'G'
+		mkdir -p /tmp
+		sh /behaviour-load.sh "$1" 12 || exit
+		cat /tmp/behaviour.tar >/dev/out
+	G
+	vm/run.sh --kernel "$1" --icount --smp $cpus --timeout 3600 --add "$work/guest" --add "$programs" \
+		--out "$work/behaviour.tar" "$work/run.sh" "$2" >"$work/console" || {
+		cat "$work/console" >&2
+		return 1
+	}
+	mkdir -p "$3"
+	tar -xf "$work/behaviour.tar" -C "$3"
+}
+
+# count VERDICT REPORT
+count() { grep -c "\"verdict\": \"$1\"" "$2" || true; }
+
+for kernel in "${KERNELS[@]}"; do
+	good=1
+	case $kernel in
+	amd64-*) ;;
+	*)
+		printf 'FAIL  %s: behaviour is recorded on amd64 only\n' "$kernel"
+		failed=$((failed + 1))
+		continue
+		;;
+	esac
+	for machine in "${MACHINES[@]}"; do
+		name=$kernel-$machine status=0
+		record "$kernel" "$machine" "$keep/$name" || { good=0 && continue; }
+		"$target/release/alight" verify behaviour --json "$keep/$name"/*.alight \
+			>"$keep/$name-behaviour.json" 2>"$work/errors" || status=$?
+		[ $status -le 1 ] || cat "$work/errors" >&2
+		[ $status = 0 ] || good=0
+		printf '%s: %s agree, %s disagree, %s too few, %s not measured; exit status %s\n' "$name" \
+			"$(count agree "$keep/$name-behaviour.json")" "$(count disagree "$keep/$name-behaviour.json")" \
+			"$(count too_few "$keep/$name-behaviour.json")" \
+			"$(count not_measured "$keep/$name-behaviour.json")" $status
+	done
+	if [ $good = 1 ]; then
+		passed=$((passed + 1))
+	else
+		printf 'FAIL  %s\n' "$kernel"
+		failed=$((failed + 1))
+	fi
+done
+printf 'behaviour: %d passed, %d failed\n' $passed $failed
+[ $failed = 0 ]

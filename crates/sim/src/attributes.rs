@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A task changes how it is scheduled (`sched_setattr`, `sched_setaffinity`).
 
+use crate::classes::Class;
 use crate::exec::Effect;
 use crate::fair::{self, Order};
 use crate::state::Sim;
@@ -12,8 +13,9 @@ impl Sim<'_> {
         let new = self.attributes[attributes as usize].clone();
         if self.classes.used {
             self.set_clamp(task, new.uclamp_min);
-            if new.realtime.is_some() || new.class.is_some() && self.is_rt(task as u32) {
-                self.change_class(cpu, task as u32, new.realtime);
+            let class = Class::of(&new);
+            if class != Class::Fair || new.class.is_some() && self.is_rt(task as u32) {
+                self.change_class(cpu, task as u32, class);
             }
         }
         if self.is_rt(task as u32) {
@@ -25,7 +27,9 @@ impl Sim<'_> {
             self.set_slice(task as u32, slice);
         }
         self.uclamp_change(cpu, task as u32, new.uclamp_min, new.uclamp_max);
-        if let Some(affinity) = new.affinity {
+        if let Some(affinity) = new.affinity
+            && self.class_lets_move(task as u32)
+        {
             let mask = &self.masks[affinity as usize];
             let words = self.cpus.len().div_ceil(64);
             let Some(first) = mask.next_and(&self.hotplug.online, 0, words) else {

@@ -49,7 +49,22 @@ pub(crate) struct Attributes {
     pub slice_ns: Option<u64>,
     /// SCHED_FIFO or SCHED_RR; `class` is not set then.
     pub realtime: Option<Realtime>,
+    /// SCHED_DEADLINE; neither of both is set then.
+    pub deadline: Option<DlParams>,
 }
+
+/// Parameters of SCHED_DEADLINE, ns: `runtime` in each `period`, within `deadline` of its begin.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct DlParams {
+    pub runtime: u64,
+    pub deadline: u64,
+    pub period: u64,
+}
+
+/// Shortest and longest period of SCHED_DEADLINE, ns, and shortest runtime
+/// (`sched_dl_period_min`, `_max`, 5.5; `DL_SCALE`).
+const DL_PERIOD: (u64, u64) = (100_000, 4_194_304_000);
+const DL_RUNTIME_MIN: u64 = 1024;
 
 /// Parameters of SCHED_FIFO and SCHED_RR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -321,17 +336,14 @@ impl<'a> Builder<'a> {
             _ => None,
         };
         let class = match given.policy {
-            None | Some(Policy::Fifo | Policy::RoundRobin) => None,
+            None | Some(Policy::Fifo | Policy::RoundRobin | Policy::Deadline) => None,
             Some(Policy::Normal) => Some(class::NORMAL),
             Some(Policy::Batch) => Some(class::BATCH),
             Some(Policy::Idle) => Some(class::IDLE),
-            Some(Policy::Deadline) => {
-                return refuse(format!(
-                    "workload '{}' has a task of SCHED_DEADLINE, which is not simulated \
-                     (SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO and SCHED_RR are)",
-                    workload.name
-                ));
-            }
+        };
+        let deadline = match given.policy {
+            Some(Policy::Deadline) => Some(self.deadline(workload, given)?),
+            _ => None,
         };
         let affinity = match &given.affinity {
             // All CPUs are the first mask.
@@ -344,9 +356,41 @@ impl<'a> Builder<'a> {
             affinity,
             uclamp_min: given.uclamp_min,
             uclamp_max: given.uclamp_max,
-            slice_ns: given.slice_ns,
+            slice_ns: given.slice_ns.filter(|_| deadline.is_none()),
             realtime,
+            deadline,
         })
+    }
+
+    /// `__checkparam_dl`.
+    fn deadline(
+        &self,
+        workload: &Workload,
+        given: &alight_workload::program::Attributes,
+    ) -> Result<DlParams, Error> {
+        let kernel = kernel(self.scenario)?;
+        if kernel.deadline.is_none() {
+            return refuse(format!(
+                "workload '{}' has a task of SCHED_DEADLINE, which {} does not know (Linux 3.14)",
+                workload.name, kernel.name
+            ));
+        }
+        let (period, deadline) = given.dl_period_deadline_ns.unwrap_or_default();
+        let params = DlParams {
+            runtime: given.slice_ns.unwrap_or(0),
+            deadline,
+            period,
+        };
+        let (shortest, longest) = DL_PERIOD;
+        if params.runtime < DL_RUNTIME_MIN || !(shortest..=longest).contains(&period) {
+            return refuse(format!(
+                "workload '{}' has a task of SCHED_DEADLINE with runtime {} ns and period {period} \
+                 ns; Linux takes runtimes from {DL_RUNTIME_MIN} ns on and periods from {shortest} \
+                 to {longest} ns",
+                workload.name, params.runtime
+            ));
+        }
+        Ok(params)
     }
 
     fn affinity(&mut self, workload: &Workload, cpus: &[u32]) -> Result<u32, Error> {

@@ -35,7 +35,10 @@ pub fn caveats(
                 .chain(w.tasks.iter().map(|t| &t.attributes))
         })
     };
-    let realtime = |a: &Attributes| matches!(a.policy, Some(Policy::Fifo | Policy::RoundRobin));
+    let realtime = |a: &Attributes| {
+        let above = [Policy::Fifo, Policy::RoundRobin, Policy::Deadline];
+        a.policy.is_some_and(|policy| above.contains(&policy))
+    };
     let mut said: Vec<&'static str> = [
         (
             governor == Governor::Schedutil && asymmetric && !powered,
@@ -51,7 +54,7 @@ pub fn caveats(
              real-time ones that never sleep, is not modelled: with linux-7.2 they get nothing",
         ),
         (
-            attributes().any(|a| a.slice_ns.is_some()),
+            attributes().any(|a| a.slice_ns.is_some() && a.policy != Some(Policy::Deadline)),
             "custom slices (Linux 6.12) count in linux-7.2 only; older bases ignore them, as their \
              kernels do",
         ),

@@ -271,6 +271,16 @@ impl Sim<'_> {
         }
     }
 
+    /// A deadline task begins to need bandwidth on `cpu`: the frequency does not wait
+    /// for the rate limit (`ignore_dl_rate_limit`).
+    pub fn cpufreq_hurries(&mut self, cpu: usize) {
+        let domain = self.cpus[cpu].freq_domain as usize;
+        let sugov = &mut self.freq[domain].sugov;
+        sugov.next_update_at = 0;
+        sugov.limits_changed = true;
+        self.cpufreq_update(cpu);
+    }
+
     /// `cpu` went off or came back: the governor of its policy is stopped, and
     /// begins anew with the CPUs that are there (`cpufreq_offline`,
     /// `cpufreq_online`, `sugov_start`). The clock stays as it is.

@@ -238,7 +238,7 @@ impl Sim<'_> {
             Op::Read { channel, bytes } => self.read(cpu, channel, bytes),
             Op::Poll { channel } => self.poll(cpu, channel),
             Op::Yield => {
-                if self.core.cpus[cpu].nr_running > 1 {
+                if self.core.cpus[cpu].nr_running > 1 || self.yields_alone(task as u32) {
                     match self.is_rt(task as u32) {
                         true => self.yield_rt(cpu),
                         false => self.yield_fair(cpu),
@@ -377,8 +377,8 @@ impl Sim<'_> {
 
     /// A timer that is due on `cpu`: a sleep that ends, or a task that starts.
     pub fn timer_expired(&mut self, cpu: usize, task: u32) {
-        if task as usize >= self.tasks.len() {
-            self.rt_period(cpu);
+        if let Some(timer) = (task as usize).checked_sub(self.tasks.len()) {
+            self.class_timer(cpu, timer as u32);
         } else if self.tasks[task as usize].life == Life::New {
             self.start(cpu, task);
         } else {

@@ -56,7 +56,8 @@ impl Hotplug {
 impl Sim<'_> {
     /// `cpu` goes off, if it is not off already.
     pub fn cpu_down(&mut self, cpu: usize) {
-        if !self.hotplug.online.contains(cpu as u32) {
+        // EBUSY: the deadline tasks that were admitted need it.
+        if !self.hotplug.online.contains(cpu as u32) || self.dl_needs(cpu) {
             return;
         }
         let before = self.hotplug.online.len();
@@ -71,6 +72,9 @@ impl Sim<'_> {
         }
         self.stop_executing(cpu);
         self.move_tasks_away(cpu);
+        if self.classes.used {
+            self.move_throttled_away(cpu);
+        }
         self.move_timers_away(cpu);
         self.rest_dead(cpu);
         self.cpufreq_cpus_changed(cpu);

@@ -26,6 +26,8 @@ pub(crate) struct Kernel {
     pub rt: Rt,
     pub balance: Balance,
     pub wake_list: WakeList,
+    /// `None`: the kernel has no SCHED_DEADLINE (up to 3.13).
+    pub deadline: Option<Deadline>,
     /// Where another kernel's rules stand in for this one's: sentences for a report.
     pub borrowed: &'static [&'static str],
 }
@@ -47,6 +49,19 @@ pub(crate) struct Rt {
     /// `switched_to_rt`: time before a running task joined the class does not
     /// count for it (from 5.14 on).
     pub change_settles_signal: bool,
+}
+
+/// The rules of SCHED_DEADLINE.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Deadline {
+    /// Tasks are placed and admitted by capacity (`dl_task_fits_capacity`,
+    /// `dl_bw_capacity`, from 5.8 on).
+    pub by_capacity: bool,
+    /// What all tasks may have of each second, us (`sysctl_sched_rt_runtime`; read in
+    /// 6.12 and 7.2).
+    pub limit_us: u64,
+    /// The fair servers' share is taken from it (from 6.12 on).
+    pub counts_servers: bool,
 }
 
 /// What limits the time of real-time tasks to 950 ms a second (`sched_rt_runtime_us`).
@@ -321,6 +336,19 @@ const RT_6_5: Rt = Rt {
     ..RT
 };
 
+/// SCHED_DEADLINE of 5.4 and 5.5.
+const DEADLINE: Deadline = Deadline {
+    by_capacity: false,
+    limit_us: 950_000,
+    counts_servers: false,
+};
+
+/// SCHED_DEADLINE of 6.1 and 6.5.
+const DEADLINE_6_1: Deadline = Deadline {
+    by_capacity: true,
+    ..DEADLINE
+};
+
 /// The bases, oldest first.
 pub(crate) static KERNELS: [Kernel; 6] = [
     Kernel {
@@ -341,6 +369,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         },
         balance: BALANCE,
         wake_list: WakeList::OtherCache,
+        deadline: None,
         borrowed: &[
             "load balancing and the menu governor follow Linux 5.5, not 3.9, which balanced by load \
              indices and CPU power",
@@ -358,6 +387,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         rt: RT,
         balance: BALANCE,
         wake_list: WakeList::OtherCache,
+        deadline: Some(DEADLINE),
         borrowed: &[
             "load balancing follows Linux 5.5, which classifies groups anew; 5.4 compared the load of \
              queued tasks",
@@ -375,6 +405,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         rt: RT,
         balance: BALANCE,
         wake_list: WakeList::OtherCache,
+        deadline: Some(DEADLINE),
         borrowed: &[],
     },
     Kernel {
@@ -390,6 +421,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         },
         balance: BALANCE_6_1,
         wake_list: WakeList::OtherCacheOrIdle,
+        deadline: Some(DEADLINE_6_1),
         borrowed: &[],
     },
     Kernel {
@@ -405,6 +437,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         rt: RT_6_5,
         balance: BALANCE_6_5,
         wake_list: WakeList::OtherCacheOrIdle,
+        deadline: Some(DEADLINE_6_1),
         borrowed: &[],
     },
     Kernel {
@@ -432,6 +465,11 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         },
         balance: BALANCE_7_2,
         wake_list: WakeList::OtherCacheOrIdle,
+        deadline: Some(Deadline {
+            limit_us: 1_000_000,
+            counts_servers: true,
+            ..DEADLINE_6_1
+        }),
         borrowed: &[
             "the menu governor follows Linux 5.5; since 6.8 it asks for the next timer only after a \
              long typical idle time",

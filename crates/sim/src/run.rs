@@ -98,6 +98,9 @@ fn simulate<'a>(
     if let Some(error) = sim.out.error.take() {
         return Err(error.into());
     }
+    if let Some(why) = sim.classes.refusal.take() {
+        return Err(Error::Refused(why));
+    }
     let outcome = sim.outcome(scenario, &measures, interrupted);
     Ok((outcome, std::mem::take(&mut sim.out.decisions)))
 }

@@ -173,7 +173,7 @@ impl Sim<'_> {
         self.tasks[task as usize].life = Life::Runnable;
         let rt = self.is_rt(task);
         if rt {
-            self.enqueue_rt(target, task, false);
+            self.enqueue_woken_rt(target, task);
         } else {
             self.enqueue_woken(target, task, migrated);
         }
@@ -262,6 +262,9 @@ impl Sim<'_> {
         let task = self.cpus[cpu].curr;
         self.views[task as usize].flags |= task_flag::EXITING;
         self.leave_queue(cpu, task);
+        if self.classes.used {
+            self.class_exits(task);
+        }
         self.trace_exit(cpu, task);
         self.tasks[task as usize].life = Life::Dead;
         self.tasks[task as usize].wake_time = NEVER;

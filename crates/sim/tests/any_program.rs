@@ -8,6 +8,7 @@
 
 mod common;
 
+use alight_sim::hotplug_torture;
 use alight_workload::program::{
     Attributes, ChannelKind, Op, Policy, TimerMode, TimerOrigin, Workload,
 };
@@ -257,6 +258,41 @@ proptest! {
         let machine = machine(on);
         let workloads = [compile(&tasks, &niceness, &clamps, &realtime)];
         let run = Run { scheduler, seed, ..Run::new(&machine, &workloads) };
+        let outcome = run.go();
+        prop_assert!(outcome.is_ok(), "{on}, {scheduler}: {}", outcome.unwrap_err());
+    }
+
+    /// The same while CPUs go and come every few hundred microseconds, with tasks of
+    /// SCHED_DEADLINE that ask for 4 % of a CPU.
+    #[test]
+    fn everything_ends_on_a_machine_that_changes(
+        tasks in prop::collection::vec(prop::collection::vec(step(), 0..6), 1..24),
+        niceness in prop::collection::vec(-20..20i32, 24),
+        clamps in clamps(),
+        realtime in prop::collection::vec(prop::option::weighted(0.4, 18..23u32), 24),
+        deadlines in prop::collection::vec(prop::bool::weighted(0.3), 24),
+        on in prop::sample::select(&MACHINES[..]),
+        scheduler in prop::sample::select(&SCHEDULERS[..]),
+        seed in any::<u64>(),
+    ) {
+        let machine = machine(on);
+        let mut workload = compile(&tasks, &niceness, &clamps, &realtime);
+        for (task, deadline) in workload.tasks.iter_mut().zip(deadlines) {
+            if deadline && !scheduler.starts_with("linux-3.9") {
+                task.attributes = Attributes {
+                    policy: Some(Policy::Deadline),
+                    slice_ns: Some(20_000),
+                    dl_period_deadline_ns: Some((500_000, 400_000)),
+                    ..Attributes::default()
+                };
+            }
+        }
+        let mut changes = hotplug_torture(machine.cpus.len(), 60, seed);
+        for change in &mut changes {
+            change.at_ns /= 200;
+        }
+        let workloads = [workload];
+        let run = Run { scheduler, seed, changes: &changes, ..Run::new(&machine, &workloads) };
         let outcome = run.go();
         prop_assert!(outcome.is_ok(), "{on}, {scheduler}: {}", outcome.unwrap_err());
     }

@@ -37,15 +37,29 @@ fn deadline_tasks() {
         dl_period_deadline_ns: Some((10 * MS, 10 * MS)),
         ..Attributes::default()
     };
-    let what = refusal(&[with_attributes(attributes.clone())], None);
+    let mut never = attributes.clone();
+    never.dl_period_deadline_ns = Some((5000 * MS, 5000 * MS));
+    let what = refusal(&[with_attributes(never.clone())], None);
     assert_eq!(
         what,
-        "workload 'given' has a task of SCHED_DEADLINE, which is not simulated \
-         (SCHED_OTHER, SCHED_BATCH, SCHED_IDLE, SCHED_FIFO and SCHED_RR are)"
+        "workload 'given' has a task of SCHED_DEADLINE with runtime 1000000 ns and period \
+         5000000000 ns; Linux takes runtimes from 1024 ns on and periods from 100000 to \
+         4194304000 ns"
     );
     let mut switches = given(vec![vec![RUN, Op::SetAttributes { attributes: 0 }]]);
-    switches.attributes = vec![attributes];
+    switches.attributes = vec![never];
     assert_eq!(refusal(&[switches], None), what, "in a later phase");
+    // More than the six CPUs have.
+    let mut many = given(vec![vec![RUN, RUN]; 7]);
+    for task in &mut many.tasks {
+        task.attributes = attributes.clone();
+        task.attributes.slice_ns = Some(9 * MS);
+    }
+    let what = refusal(&[many], None);
+    assert!(
+        what.contains("is not admitted to SCHED_DEADLINE: all such tasks would have 629 %"),
+        "{what}"
+    );
 }
 
 #[test]

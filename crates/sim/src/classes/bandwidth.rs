@@ -126,6 +126,16 @@ impl Sim<'_> {
         (q.runtime, q.time, q.throttled) = (RUNTIME, 0, false);
     }
 
+    /// Time of SCHED_DEADLINE counts too while periods go by, or up to the limit
+    /// (`sched_rt_bandwidth_account`, up to 6.8).
+    pub(super) fn charge_rt_time(&mut self, cpu: usize, delta: u64) {
+        let q = &mut self.classes.cpus[cpu];
+        let counts = self.classes.bandwidth.active || q.time < q.runtime;
+        if self.kernel.rt.throttle != Throttle::None && counts {
+            q.time += delta;
+        }
+    }
+
     /// Takes what other CPUs have left of this period, each by a share
     /// (`do_balance_runtime`, RT_RUNTIME_SHARE). It is never given back.
     fn borrow_runtime(&mut self, cpu: usize) {

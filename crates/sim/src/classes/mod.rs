@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The real-time class, which goes before the fair one: SCHED_FIFO and SCHED_RR.
+//! The classes that go before the fair one: SCHED_DEADLINE, and below it the
+//! real-time class, SCHED_FIFO and SCHED_RR.
 //!
-//! Rules of kernel/sched/rt.c and cpupri.c; the function behind each rule is
-//! named at it, what differs between kernels is in [`crate::kernel`]. A file a
-//! mechanism:
+//! Rules of kernel/sched/deadline.c, rt.c and cpupri.c; the function behind each
+//! rule is named at it, what differs between kernels is in [`crate::kernel`]. From
+//! outside both look like one: names end in `_rt`, and tasks of SCHED_DEADLINE are
+//! those of the highest priority. A file a mechanism:
 //!
-//! - this one: who belongs to the class, and a task that changes its class;
+//! - this one: who belongs to the classes, and a task that changes its class;
+//! - `dl`: SCHED_DEADLINE: deadlines, budgets, bandwidth in use;
+//! - `dl_placement`: its tasks on CPUs, and admission;
 //! - `rt`: the queue of a CPU: order, slices, who preempts whom;
 //! - `placement`: where a task wakes, and tasks that are pushed and pulled so
 //!   that the machine runs those of the highest priorities;
@@ -15,13 +19,17 @@
 //! A run without such tasks asks [`Classes::used`] and pays for nothing else.
 
 mod bandwidth;
+mod dl;
+mod dl_placement;
+#[cfg(test)]
+mod dl_tests;
 mod placement;
 mod rt;
 mod signals;
 #[cfg(test)]
 mod tests;
 
-use crate::build::{Attributes, Realtime};
+use crate::build::{Attributes, DlParams, Realtime};
 use crate::state::Sim;
 use crate::table::Table;
 use crate::timeline::NONE;
@@ -30,11 +38,44 @@ use alight_policy::{Mask, pelt};
 /// `MAX_RT_PRIO`: what is below is a real-time priority, 0 the highest; all fair
 /// tasks, and CPUs without real-time tasks, are here.
 pub(crate) const FAIR: u8 = 100;
+/// SCHED_DEADLINE, before all real-time priorities, which are 1 more than `p->prio`.
+const DEADLINE: u8 = 0;
+
+/// The class that a task goes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    Deadline(DlParams),
+    Realtime(Realtime),
+    Fair,
+}
+
+impl Class {
+    /// What a task with `attributes` belongs to.
+    pub fn of(attributes: &Attributes) -> Class {
+        match (attributes.deadline, attributes.realtime) {
+            (Some(params), _) => Class::Deadline(params),
+            (None, Some(rt)) => Class::Realtime(rt),
+            (None, None) => Class::Fair,
+        }
+    }
+
+    fn prio(self) -> u8 {
+        match self {
+            Class::Deadline(_) => DEADLINE,
+            Class::Realtime(rt) => rt.prio + 1,
+            Class::Fair => FAIR,
+        }
+    }
+
+    fn is_round_robin(self) -> bool {
+        matches!(self, Class::Realtime(rt) if rt.round_robin)
+    }
+}
 
 /// A task, as the class keeps it.
 #[derive(Debug, Clone, Copy)]
 struct RtTask {
-    /// `p->prio`: 99 less the priority that was asked for; [`FAIR`] in the fair class.
+    /// 100 less the real-time priority that was asked for, [`DEADLINE`] or [`FAIR`].
     prio: u8,
     /// SCHED_RR.
     round_robin: bool,
@@ -61,6 +102,16 @@ pub(crate) struct Classes {
     pub used: bool,
     tasks: Table<RtTask>,
     cpus: Table<rt::RtQueue>,
+    /// Some task may be of SCHED_DEADLINE: else nothing of it is looked at.
+    dl_used: bool,
+    dl_tasks: Table<dl::DlTask>,
+    dl: Table<dl::DlQueue>,
+    /// CPUs with a task of it that may run.
+    dl_busy: Mask,
+    /// Bandwidth of all its tasks.
+    total_bw: u64,
+    /// Why the run cannot go on.
+    pub refusal: Option<String>,
     /// CPUs with a task of the class, running or queued.
     busy: Mask,
     turns: u64,
@@ -75,19 +126,29 @@ pub(crate) struct Classes {
 impl Classes {
     /// For tasks with these attributes of their own; `later`: what they may change to.
     pub fn new(own: &[Attributes], later: &[Attributes], cpus: usize, hz: u64) -> Self {
-        let used = own.iter().chain(later).any(|a| a.realtime.is_some());
+        let all = || own.iter().chain(later);
+        let dl_used = all().any(|a| a.deadline.is_some());
+        let used = dl_used || all().any(|a| a.realtime.is_some());
         let slice = rt::slice_ticks(hz);
         let task = |a: &Attributes| RtTask {
-            prio: a.realtime.map_or(FAIR, |rt| rt.prio),
-            round_robin: a.realtime.is_some_and(|rt| rt.round_robin),
+            prio: Class::of(a).prio(),
+            round_robin: Class::of(a).is_round_robin(),
             clamp_min: a.uclamp_min,
             slice,
             turn: 0,
             pelt_last: 0,
         };
         let nr = if used { cpus } else { 0 };
+        let (dl_nr, dl_cpus) = if dl_used { (own.len(), cpus) } else { (0, 0) };
+        let dl_task = |a: &Attributes| dl::DlTask::new(a.deadline.unwrap_or_default());
         Classes {
             used,
+            dl_used,
+            dl_tasks: own[..dl_nr].iter().map(dl_task).collect(),
+            dl: (0..dl_cpus).map(|_| dl::DlQueue::new(dl_nr)).collect(),
+            dl_busy: Mask::EMPTY,
+            total_bw: 0,
+            refusal: None,
             tasks: own.iter().filter(|_| used).map(task).collect(),
             cpus: (0..nr).map(|_| rt::RtQueue::default()).collect(),
             busy: Mask::EMPTY,
@@ -101,7 +162,7 @@ impl Classes {
 
     /// Timers of its own that the class needs.
     pub fn timers(&self) -> usize {
-        usize::from(self.used)
+        usize::from(self.used) + 2 * self.dl_tasks.len()
     }
 }
 
@@ -129,7 +190,7 @@ impl Sim<'_> {
 
     /// Priority of a task in traces; `None` in the fair class.
     pub fn rt_prio(&self, task: u32) -> Option<i32> {
-        self.is_rt(task).then(|| i32::from(self.prio(task)))
+        self.is_rt(task).then(|| i32::from(self.prio(task)) - 1)
     }
 
     /// A task asks for a lower clamp.
@@ -139,13 +200,62 @@ impl Sim<'_> {
         }
     }
 
-    /// The current task of `cpu` goes to the fair class, to the real-time one or
-    /// to another priority there (`__sched_setscheduler`): it leaves its queue as
-    /// it is and joins as it will be, and goes on unless another goes before it.
-    pub fn change_class(&mut self, cpu: usize, task: u32, to: Option<Realtime>) {
+    /// The run cannot go on.
+    fn refuse(&mut self, why: String) {
+        self.classes.refusal.get_or_insert(why);
+        self.end_at = self.now;
+    }
+
+    /// A timer that is no task's expires on `cpu`: it is number `timer` of these.
+    pub fn class_timer(&mut self, cpu: usize, timer: u32) {
+        match timer.checked_sub(1) {
+            None => self.rt_period(cpu),
+            Some(timer) => self.dl_timer(cpu, timer),
+        }
+    }
+
+    /// Are there tasks of `prio` on `cpu`, or are there none any more?
+    fn class_present(&mut self, cpu: usize, prio: u8, some: bool) {
+        let q = &mut self.classes.cpus[cpu];
+        match some {
+            true => q.active |= 1 << prio,
+            false => q.active &= !(1 << prio),
+        }
+        self.classes.busy.assign(cpu as u32, q.active != 0);
+    }
+
+    /// `task` ends.
+    pub fn class_exits(&mut self, task: u32) {
+        if self.is_dl(task) {
+            self.give_bandwidth_back(self.classes.dl_tasks[task as usize].bandwidth());
+        }
+    }
+
+    /// A running task asks for other CPUs; true if its class lets it
+    /// (`dl_task_check_affinity`).
+    pub fn class_lets_move(&mut self, task: u32) -> bool {
+        if self.classes.dl_used && self.is_dl(task) {
+            let (at, name) = (self.now, &self.comms[task as usize]);
+            let why = format!(
+                "at {at} ns task '{name}' of SCHED_DEADLINE asks for CPUs of its own (EBUSY)"
+            );
+            self.refuse(why);
+            return false;
+        }
+        true
+    }
+
+    /// The current task of `cpu` goes to another class, or to another priority or
+    /// other parameters (`__sched_setscheduler`): it leaves its queue as it is and
+    /// joins as it will be, and goes on unless another goes before it.
+    pub fn change_class(&mut self, cpu: usize, task: u32, to: Class) {
         let old = self.prio(task);
-        let new = to.map_or(FAIR, |rt| rt.prio);
+        let new = to.prio();
         self.clock(cpu);
+        let old_bw = match old {
+            DEADLINE => self.classes.dl_tasks[task as usize].bandwidth(),
+            _ => 0,
+        };
         match old {
             FAIR => self.leave_fair(cpu, task),
             _ => {
@@ -156,12 +266,25 @@ impl Sim<'_> {
         self.cpus[cpu].curr = NONE;
         let t = &mut self.classes.tasks[task as usize];
         t.prio = new;
-        t.round_robin = to.is_some_and(|rt| rt.round_robin);
-        let clamp = t.clamp_min.unwrap_or(default_clamp(to.is_some()));
+        t.round_robin = to.is_round_robin();
+        let realtime = matches!(to, Class::Realtime(_));
+        let clamp = t.clamp_min.unwrap_or(default_clamp(realtime));
         self.views[task as usize].uclamp_min = clamp;
+        if old == DEADLINE && new != DEADLINE {
+            self.give_bandwidth_back(old_bw);
+        }
         if new == FAIR {
             self.join_fair(cpu, task);
             self.cpus[cpu].need_resched = true;
+        } else if let Class::Deadline(params) = to {
+            self.set_dl_params(task, params);
+            let bandwidth = self.classes.dl_tasks[task as usize].bandwidth();
+            self.admit(task, old_bw, bandwidth);
+            self.enqueue_dl(cpu, task, dl::Joins::New);
+            self.set_current_rt(cpu, task);
+            if old != DEADLINE && self.kernel.rt.change_settles_signal {
+                self.dl_signal(cpu, false);
+            }
         } else {
             // One that steps down stays before those that wait at its new level.
             self.enqueue_rt(cpu, task, old < new);
@@ -170,10 +293,14 @@ impl Sim<'_> {
                 self.rt_signal(cpu, false);
             }
         }
+        if old == DEADLINE && self.pick_dl(cpu) == NONE {
+            self.pull_dl(cpu);
+        }
         if old < new {
             self.pull_rt(cpu);
         }
-        if self.highest_prio(cpu) < new {
+        let behind = new == DEADLINE && self.pick_dl(cpu) != task;
+        if behind || self.highest_prio(cpu) < new {
             self.cpus[cpu].need_resched = true;
         }
     }
@@ -220,6 +347,9 @@ impl Sim<'_> {
         let mut found = 0;
         for (prio, list) in q.lists.iter().enumerate() {
             let mut task = list.head;
+            if prio == usize::from(DEADLINE) {
+                continue;
+            }
             if (task != NONE) != (q.active >> prio & 1 != 0) {
                 return Some(format!("CPU {cpu}: the map of priority {prio} is wrong"));
             }
@@ -239,7 +369,12 @@ impl Sim<'_> {
                 q.nr, q.counted, view.rt_nr_running
             ));
         }
-        if self.classes.busy.contains(cpu as u32) != (q.nr != 0) {
+        if self.classes.dl_used
+            && let Some(what) = self.dl_check(cpu)
+        {
+            return Some(what);
+        }
+        if self.classes.busy.contains(cpu as u32) != (q.active != 0) {
             return Some(format!("CPU {cpu}: the set of real-time CPUs is wrong"));
         }
         let waits = !q.throttled && self.highest_prio(cpu) < self.prio(curr);
@@ -249,11 +384,15 @@ impl Sim<'_> {
         None
     }
 
-    /// Real-time tasks of `cpu`: queued, and of them counted as running.
+    /// Tasks of both classes of `cpu`: queued, and of them counted as running.
     pub fn rt_counts(&self, cpu: usize) -> (u32, u32) {
-        match self.classes.used {
-            true => (self.classes.cpus[cpu].nr, self.classes.cpus[cpu].counted),
-            false => (0, 0),
+        if !self.classes.used {
+            return (0, 0);
+        }
+        let q = &self.classes.cpus[cpu];
+        match self.classes.dl.get(cpu) {
+            Some(dl) => (q.nr + dl.all, q.counted + dl.tasks.len() as u32),
+            None => (q.nr, q.counted),
         }
     }
 }

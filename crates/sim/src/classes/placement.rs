@@ -3,9 +3,9 @@
 //! there that it must wait for: whether CPUs are idle does not matter. A CPU on
 //! which one has to wait pushes it away, and one that steps down pulls.
 
-use super::FAIR;
+use super::{DEADLINE, FAIR};
 use crate::kernel::Pull;
-use crate::state::Sim;
+use crate::state::{Life, Sim};
 use crate::timeline::NONE;
 use alight_policy::abi::domain_flag;
 use alight_policy::{Answer, Mask};
@@ -45,6 +45,9 @@ impl Sim<'_> {
         let prev = self.views[task as usize].prev_cpu as usize;
         let target = match self.views[task as usize].nr_allowed {
             1 => prev,
+            // Only one that wakes looks around (`WF_TTWU`).
+            _ if self.is_dl(task) && self.tasks[task as usize].life == Life::New => prev,
+            _ if self.is_dl(task) => self.target_of_dl(by, prev, task),
             _ => self.target_of(by, prev, task),
         };
         self.allowed_cpu(target, task)
@@ -127,6 +130,12 @@ impl Sim<'_> {
             return None;
         }
         let lowest = self.lowest_cpus(task)?;
+        self.near_in(by, task, &lowest)
+    }
+
+    /// Of `mask` the CPU where `task` ran, else this one or any that is near it.
+    pub(super) fn near_in(&mut self, by: usize, task: u32, mask: &Mask) -> Option<usize> {
+        let lowest = *mask;
         let prev = self.views[task as usize].prev_cpu;
         if lowest.contains(prev) {
             return Some(prev as usize);
@@ -165,6 +174,9 @@ impl Sim<'_> {
     /// `task` was woken on `cpu` by `by`: if it has to wait there it is pushed on
     /// (`task_woken_rt`).
     pub fn woken_rt(&mut self, by: usize, cpu: usize, task: u32) {
+        if self.is_dl(task) {
+            return self.woken_dl(by, cpu, task);
+        }
         let curr = self.cpus[cpu].curr;
         let waits = curr != task
             && !self.cpus[cpu].need_resched
@@ -179,7 +191,10 @@ impl Sim<'_> {
     /// `cpu` has switched to a real-time task: who has to wait now may go elsewhere.
     pub fn switched_rt(&mut self, cpu: usize) {
         if self.curr_is_rt(cpu) {
-            self.push_rt(cpu, cpu);
+            match self.is_dl(self.cpus[cpu].curr) {
+                true => self.push_dl(cpu, cpu),
+                false => self.push_rt(cpu, cpu),
+            }
         }
     }
 
@@ -216,7 +231,7 @@ impl Sim<'_> {
     /// given (`pick_next_pushable_task`, `pick_highest_pushable_task`).
     fn first_pushable(&self, cpu: usize, dst: Option<usize>) -> Option<u32> {
         let q = &self.classes.cpus[cpu];
-        let mut levels = q.active;
+        let mut levels = q.active & !(1 << DEADLINE);
         while levels != 0 {
             let list = &q.lists[levels.trailing_zeros() as usize];
             levels &= levels - 1;
@@ -237,7 +252,7 @@ impl Sim<'_> {
     }
 
     /// A waiting task goes from `src` to `dst`; `by` takes both locks.
-    fn move_rt(&mut self, by: usize, src: usize, dst: usize, task: u32) {
+    pub(super) fn move_rt(&mut self, by: usize, src: usize, dst: usize, task: u32) {
         let costs = self.costs(by);
         let locks = 2 * (costs.lock + costs.lock_hold);
         self.charge(by, locks);

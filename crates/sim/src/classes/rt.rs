@@ -2,7 +2,8 @@
 //! A CPU's real-time queue: a list a priority. The current task stays at the
 //! head of its list.
 
-use super::{FAIR, RtTask};
+use super::dl::Joins;
+use super::{DEADLINE, FAIR, RtTask};
 use crate::state::{List, Sim};
 use crate::timeline::NONE;
 use alight_policy::abi::{Pelt, task_flag};
@@ -74,9 +75,21 @@ impl Sim<'_> {
         self.classes.cpus[cpu].highest()
     }
 
+    /// A woken task joins the queue of `cpu`.
+    pub fn enqueue_woken_rt(&mut self, cpu: usize, task: u32) {
+        self.clock(cpu);
+        match self.is_dl(task) {
+            true => self.enqueue_dl(cpu, task, Joins::Woken),
+            false => self.enqueue_rt(cpu, task, false),
+        }
+    }
+
     /// A task joins the queue of `cpu` (`enqueue_task_rt`).
     pub fn enqueue_rt(&mut self, cpu: usize, task: u32, at_head: bool) {
         self.clock(cpu);
+        if self.is_dl(task) {
+            return self.enqueue_dl(cpu, task, Joins::Moved);
+        }
         self.uclamp_join(cpu, task);
         let prio = self.prio(task);
         let q = &mut self.classes.cpus[cpu];
@@ -86,9 +99,8 @@ impl Sim<'_> {
         } else {
             Self::list_push_back(&mut self.tasks, list, task);
         }
-        q.active |= 1 << prio;
         q.nr += 1;
-        self.classes.busy.insert(cpu as u32);
+        self.class_present(cpu, prio, true);
         self.next_turn(task);
         self.views[task as usize].prev_cpu = cpu as u32;
         self.views[task as usize].flags |= task_flag::ON_RQ;
@@ -104,20 +116,27 @@ impl Sim<'_> {
         let rq = &self.core.cpus[cpu];
         rq::init_util(&self.core.params, rq, &mut self.views[task as usize]);
         self.classes.tasks[task as usize].pelt_last = rq.clock_pelt - rq.lost_idle;
+        if self.is_dl(task) {
+            let bandwidth = self.classes.dl_tasks[task as usize].bandwidth();
+            self.admit(task, 0, bandwidth);
+            return self.enqueue_dl(cpu, task, Joins::New);
+        }
         self.enqueue_rt(cpu, task, false);
     }
 
     /// A task leaves the queue of `cpu`; its run has been charged.
     pub fn dequeue_rt(&mut self, cpu: usize, task: u32) {
-        self.uclamp_leave(cpu, task);
-        let prio = usize::from(self.prio(task));
-        let q = &mut self.classes.cpus[cpu];
-        Self::list_remove(&mut self.tasks, &mut q.lists[prio], task);
-        if q.lists[prio].head == NONE {
-            q.active &= !(1 << prio);
+        if self.is_dl(task) {
+            return self.dequeue_dl(cpu, task);
         }
+        self.uclamp_leave(cpu, task);
+        let prio = self.prio(task);
+        let q = &mut self.classes.cpus[cpu];
+        let list = &mut q.lists[usize::from(prio)];
+        Self::list_remove(&mut self.tasks, list, task);
+        let some = list.head != NONE;
         q.nr -= 1;
-        self.classes.busy.assign(cpu as u32, q.nr != 0);
+        self.class_present(cpu, prio, some);
         self.views[task as usize].flags &= !task_flag::ON_RQ;
         self.count_rt(cpu);
     }
@@ -125,6 +144,9 @@ impl Sim<'_> {
     /// The current task of `cpu` goes to sleep or dies.
     pub fn dequeue_current_rt(&mut self, cpu: usize) {
         self.clock(cpu);
+        if self.is_dl(self.cpus[cpu].curr) {
+            return self.dequeue_current_dl(cpu);
+        }
         self.update_curr_rt(cpu);
         self.dequeue_rt(cpu, self.cpus[cpu].curr);
     }
@@ -152,6 +174,9 @@ impl Sim<'_> {
 
     /// Charges the current task, a real-time one, the time it ran (`update_curr_rt`).
     pub fn update_curr_rt(&mut self, cpu: usize) {
+        if self.is_dl(self.cpus[cpu].curr) {
+            return self.update_curr_dl(cpu);
+        }
         let c = &mut self.cpus[cpu];
         let delta = self.now - c.exec_start;
         if delta == 0 {
@@ -174,19 +199,31 @@ impl Sim<'_> {
         let q = &self.classes.cpus[cpu];
         match q.counted {
             0 => NONE,
-            _ => q.lists[usize::from(q.highest())].head,
+            _ => q.lists[(q.active & !(1 << DEADLINE)).trailing_zeros() as usize].head,
         }
     }
 
     /// The task to run next, or [`NONE`]; `stays`: the current one is still
-    /// runnable. A real-time task that leaves makes room for one from elsewhere.
+    /// runnable. A task of these classes that leaves makes room for one from
+    /// elsewhere (`put_prev_task_balance`).
     pub fn pick_class(&mut self, cpu: usize, stays: bool) -> u32 {
         let was_rt = self.curr_is_rt(cpu);
         if was_rt {
             self.update_curr_rt(cpu);
-            if !stays {
+            let curr = self.cpus[cpu].curr;
+            if self.is_dl(curr) {
+                if !stays || !self.is_queued_dl(curr) {
+                    self.pull_dl(cpu);
+                }
+                if self.pick_dl(cpu) == NONE {
+                    self.pull_rt(cpu);
+                }
+            } else if !stays {
                 self.pull_rt(cpu);
             }
+        }
+        if self.classes.dl_busy.contains(cpu as u32) {
+            return self.pick_dl(cpu);
         }
         match self.pick_rt(cpu) {
             NONE => self.pick_fair(cpu, stays && !was_rt),
@@ -197,7 +234,10 @@ impl Sim<'_> {
     /// `task` becomes current (`set_next_task_rt`).
     pub fn set_next_rt(&mut self, cpu: usize, task: u32) {
         self.set_current_rt(cpu, task);
-        self.rt_signal(cpu, false);
+        match self.is_dl(task) {
+            true => self.dl_signal(cpu, false),
+            false => self.rt_signal(cpu, false),
+        };
     }
 
     pub(super) fn set_current_rt(&mut self, cpu: usize, task: u32) {
@@ -211,6 +251,10 @@ impl Sim<'_> {
     /// on first among those of its priority.
     pub fn put_prev_rt(&mut self, cpu: usize, task: u32) {
         self.update_curr_rt(cpu);
+        if self.is_dl(task) {
+            self.dl_signal(cpu, true);
+            return;
+        }
         self.rt_signal(cpu, true);
         self.next_turn(task);
     }
@@ -218,8 +262,12 @@ impl Sim<'_> {
     /// A tick on a real-time task (`task_tick_rt`).
     pub fn tick_rt(&mut self, cpu: usize) {
         self.update_curr_rt(cpu);
-        self.rt_signal(cpu, true);
         let task = self.cpus[cpu].curr;
+        if self.is_dl(task) {
+            self.dl_signal(cpu, true);
+            return;
+        }
+        self.rt_signal(cpu, true);
         let slice = self.classes.slice;
         let RtTask {
             round_robin,
@@ -256,7 +304,11 @@ impl Sim<'_> {
 
     /// `sched_yield` of the current task (`yield_task_rt`).
     pub fn yield_rt(&mut self, cpu: usize) {
-        self.requeue_rt(cpu, self.cpus[cpu].curr, false);
+        let task = self.cpus[cpu].curr;
+        match self.is_dl(task) {
+            true => self.yield_dl(cpu),
+            false => self.requeue_rt(cpu, task, false),
+        }
     }
 
     /// Does `task`, just enqueued on `cpu`, preempt its current task by class or
@@ -268,7 +320,10 @@ impl Sim<'_> {
         if curr == NONE || wakee == FAIR && running == FAIR {
             return false;
         }
-        if wakee < running {
+        if wakee == DEADLINE {
+            let first = running != DEADLINE || self.earlier(task, curr);
+            self.cpus[cpu].need_resched |= first && self.is_queued_dl(task);
+        } else if wakee < running {
             self.cpus[cpu].need_resched = true;
         } else if wakee == running && !self.cpus[cpu].need_resched {
             self.make_way(cpu, curr, task);

@@ -31,10 +31,26 @@ impl Sim<'_> {
         changed
     }
 
-    /// The same with the blocked load of `cpu` (`__update_blocked_others`); true
-    /// if it changed.
+    /// The same of `avg_dl` (`update_dl_rq_load_avg`).
+    pub(super) fn dl_signal(&mut self, cpu: usize, running: bool) -> bool {
+        let view = &mut self.core.cpus[cpu];
+        let avg = &mut self.classes.dl[cpu].avg;
+        let (now, r) = (view.clock_pelt - view.lost_idle, u64::from(running));
+        let changed = pelt::accumulate(avg, now, r, r, r);
+        if changed {
+            pelt::average(avg, 1);
+            view.dl_util = avg.util_avg as u16;
+        }
+        changed
+    }
+
+    /// Both with the blocked load of `cpu` (`__update_blocked_others`); true if
+    /// one changed.
     pub fn rt_refresh(&mut self, cpu: usize) -> bool {
-        self.rt_signal(cpu, self.curr_is_rt(cpu))
+        let curr = self.cpus[cpu].curr;
+        let dl = self.is_dl(curr);
+        let changed = self.rt_signal(cpu, self.is_rt(curr) && !dl);
+        self.classes.dl_used && self.dl_signal(cpu, dl) | changed || changed
     }
 
     /// The average of kernels before 4.19 (`sched_rt_avg_update`).
@@ -85,7 +101,9 @@ impl Sim<'_> {
     pub fn rt_clock_idle(&mut self, cpu: usize) {
         let view = &mut self.core.cpus[cpu];
         let fair = u64::from(view.cfs.util_sum);
-        let all = fair + u64::from(self.classes.cpus[cpu].avg.util_sum);
+        let dl = self.classes.dl.get(cpu);
+        let dl = dl.map_or(0, |dl| u64::from(dl.avg.util_sum));
+        let all = fair + dl + u64::from(self.classes.cpus[cpu].avg.util_sum);
         if fair < ALWAYS_BUSY && all >= ALWAYS_BUSY {
             view.lost_idle += view.clock - view.clock_pelt;
         }

@@ -137,7 +137,7 @@ struct policy_cpu {
 	u16 cpufreq_pressure;		/* capacity above the policy's top frequency, 6.10 */
 	u16 uclamp_min;			/* clamps of the queue: the largest of its tasks' */
 	u16 uclamp_max;
-	u16 unused[1];			/* up to a whole number of cache lines */
+	u16 removed;			/* something left by wake migration, be it only zeroes (removed.nr) */
 };
 
 /* Flags of a domain (SD_*). */
@@ -312,6 +312,17 @@ enum policy_performance_rule {
 	PERFORMANCE_CLAMPED,		/* 6.8: a quarter more, clamped then */
 };
 
+/*
+ * What becomes of a queue's sums when signals leave it (policy_params.sums).
+ * They may not fall below what its averages stand for, average * PELT_MIN_DIV.
+ */
+enum policy_sums_rule {
+	SUMS_BOUNDED,			/* just that */
+	SUMS_FREE,			/* 5.4: no bound */
+	SUMS_CUT,			/* 6.1 - 6.18: taken in 32 bits, to which the sums are cut */
+	SUMS_BOUNDED_JOIN,		/* 7.2: holds for the load too when load joins */
+};
+
 /* How groups are compared at fork and exec (policy_params.idlest). */
 enum policy_idlest_rule {
 	IDLEST_CLASS,			/* 5.5: by how full they are */
@@ -382,6 +393,10 @@ struct policy_params {
 	u32 est_slow_up;		/* 4.17 - 5.4: an estimate rises by quarters too */
 	u32 est_keeps_last;		/* 5.13 - 6.7: the last activation is kept when the average stays */
 	u32 est_single;			/* 6.8: an estimate is one value */
+
+	/* load tracking */
+	u32 sums;			/* enum policy_sums_rule */
+	u32 unused;
 
 	/* domains */
 	u32 cache_pct;			/* imbalance_pct of a cache ... */

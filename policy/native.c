@@ -13,13 +13,15 @@ struct policy_table {
 	u32 sizes[12];
 	u32 (*select)(const struct policy_ctx *c);
 	void (*rq_clock)(struct policy_cpu *rq, u64 now);
-	void (*rq_clock_idle)(struct policy_cpu *rq);
+	void (*rq_clock_idle)(struct policy_cpu *rq, u32 others);
 	int (*rq_enqueue)(const struct policy_params *k, struct policy_cpu *rq,
 			  struct policy_task *t, int curr_fair);
 	int (*rq_dequeue)(const struct policy_params *k, struct policy_cpu *rq,
 			  struct policy_task *t, int running, int curr_fair, int sleeps);
-	int (*rq_set_next)(struct policy_cpu *rq, struct policy_task *t);
-	int (*rq_update_curr)(struct policy_cpu *rq, struct policy_task *t);
+	int (*rq_set_next)(const struct policy_params *k, struct policy_cpu *rq,
+			   struct policy_task *t);
+	int (*rq_update_curr)(const struct policy_params *k, struct policy_cpu *rq,
+			      struct policy_task *t);
 	void (*rq_detach)(const struct policy_params *k, struct policy_cpu *rq,
 			  struct policy_task *t, int curr_fair);
 	void (*rq_idle_end)(struct policy_cpu *rq, u64 idle_ns, u64 max);
@@ -27,12 +29,16 @@ struct policy_table {
 			struct policy_task *t);
 	int (*rq_requeue)(const struct policy_params *k, struct policy_cpu *rq,
 			  struct policy_task *t, int curr_fair);
-	int (*rq_dequeue_delayed)(struct policy_cpu *rq, struct policy_task *t, int curr_fair);
-	int (*queue_refresh)(struct policy_cpu *rq, int running);
+	int (*rq_dequeue_delayed)(const struct policy_params *k, struct policy_cpu *rq,
+				  struct policy_task *t, int curr_fair);
+	int (*queue_refresh)(const struct policy_params *k, struct policy_cpu *rq, int running);
 	void (*task_remove)(struct policy_cpu *rq, struct policy_task *t);
-	void (*task_attach)(struct policy_cpu *rq, struct policy_task *t);
-	void (*task_detach)(struct policy_cpu *rq, struct policy_task *t);
-	void (*task_reweight)(struct policy_cpu *rq, struct policy_task *t, u32 weight);
+	void (*task_attach)(const struct policy_params *k, struct policy_cpu *rq,
+			    struct policy_task *t);
+	void (*task_detach)(const struct policy_params *k, struct policy_cpu *rq,
+			    struct policy_task *t);
+	void (*task_reweight)(const struct policy_params *k, struct policy_cpu *rq,
+			      struct policy_task *t, u32 weight);
 	void (*est_enqueue)(const struct policy_params *k, struct policy_cpu *rq,
 			    const struct policy_task *t);
 	void (*est_dequeue)(const struct policy_params *k, struct policy_cpu *rq,
@@ -55,7 +61,7 @@ static u32 native_task_util_est(const struct policy_params *k, const struct poli
 extern const struct policy_table alight_policy_table;
 
 const struct policy_table alight_policy_table = {
-	.version = 4,
+	.version = 5,
 	.sizes = {
 		sizeof(struct policy_params), sizeof(struct policy_topology),
 		sizeof(struct policy_domain), sizeof(struct policy_place),

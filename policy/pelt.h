@@ -109,21 +109,51 @@ static __always_inline u64 sub_floor0_64(u64 a, u64 b)
 	return a > b ? a - b : 0;
 }
 
-/* Take averages and sums of @gone from @q, whose sums may not fall below what its averages stand for. */
-static __always_inline void pelt_subtract(struct policy_pelt *q, const struct policy_pelt *gone)
+/*
+ * The sum of a queue whose average is @avg, after something left it. "Cut" is
+ * max_t(u32, sum, avg * PELT_MIN_DIVIDER) into 64 bits: a queue of a weight
+ * from 90000 on forgets most of its load, and one of 90 tasks what is runnable.
+ */
+static __always_inline u64 pelt_bound(const struct policy_params *k, u64 sum, u32 avg)
 {
-	q->load_avg = sub_floor0(q->load_avg, gone->load_avg);
-	q->load_sum = sub_floor0_64(q->load_sum, gone->load_sum);
-	if (q->load_sum < (u64)q->load_avg * PELT_MIN_DIV)
-		q->load_sum = (u64)q->load_avg * PELT_MIN_DIV;
+	u64 least = (u64)avg * PELT_MIN_DIV;
+
+	if (k->sums == SUMS_FREE)
+		return sum;
+	if (k->sums == SUMS_CUT) {
+		sum = (u32)sum;
+		least = (u32)least;
+	}
+	return sum > least ? sum : least;
+}
+
+/* Take @avg and @sum of load from @q (dequeue_load_avg). */
+static __always_inline void pelt_load_leaves(const struct policy_params *k, struct policy_pelt *q,
+					     u32 avg, u64 sum)
+{
+	q->load_avg = sub_floor0(q->load_avg, avg);
+	q->load_sum = pelt_bound(k, sub_floor0_64(q->load_sum, sum), q->load_avg);
+}
+
+/* Add @avg and @sum of load to @q (enqueue_load_avg). */
+static __always_inline void pelt_load_joins(const struct policy_params *k, struct policy_pelt *q,
+					    u32 avg, u64 sum)
+{
+	q->load_avg += avg;
+	q->load_sum += sum;
+	if (k->sums == SUMS_BOUNDED_JOIN)
+		q->load_sum = pelt_bound(k, q->load_sum, q->load_avg);
+}
+
+/* Take averages and sums of @gone from @q. */
+static __always_inline void pelt_subtract(const struct policy_params *k, struct policy_pelt *q,
+					  const struct policy_pelt *gone)
+{
+	pelt_load_leaves(k, q, gone->load_avg, gone->load_sum);
 	q->run_avg = sub_floor0(q->run_avg, gone->run_avg);
-	q->run_sum = sub_floor0_64(q->run_sum, gone->run_sum);
-	if (q->run_sum < (u64)q->run_avg * PELT_MIN_DIV)
-		q->run_sum = (u64)q->run_avg * PELT_MIN_DIV;
+	q->run_sum = pelt_bound(k, sub_floor0_64(q->run_sum, gone->run_sum), q->run_avg);
 	q->util_avg = sub_floor0(q->util_avg, gone->util_avg);
-	q->util_sum = sub_floor0(q->util_sum, gone->util_sum);
-	if (q->util_sum < q->util_avg * PELT_MIN_DIV)
-		q->util_sum = q->util_avg * PELT_MIN_DIV;
+	q->util_sum = (u32)pelt_bound(k, sub_floor0(q->util_sum, gone->util_sum), q->util_avg);
 }
 
 /* ---- clocks of a runqueue (update_rq_clock_pelt, _update_idle_rq_clock_pelt) ---- */
@@ -155,12 +185,13 @@ static inline void rq_clock(struct policy_cpu *rq, u64 now)
 /*
  * The CPU is about to run its idle task: PELT time catches up with real time.
  * If the CPU looked fully busy the gap was not idle time and is lost instead.
+ * @others: util_sum of the real-time and the deadline class.
  */
-static inline void rq_clock_idle(struct policy_cpu *rq)
+static inline void rq_clock_idle(struct policy_cpu *rq, u32 others)
 {
 	const u32 full = ((PELT_MAX - PELT_PERIOD) << 10) - PELT_MAX;
 
-	if (rq->cfs.util_sum >= full)
+	if (rq->cfs.util_sum + others >= full)
 		rq->lost_idle += rq->clock - rq->clock_pelt;
 	rq->clock_pelt = rq->clock;
 }
@@ -168,7 +199,7 @@ static inline void rq_clock_idle(struct policy_cpu *rq)
 /* ---- the root queue and its tasks ---- */
 
 /* Take what left by wake migration; only its averages are known. */
-policy_apart void queue_take_removed(struct policy_cpu *rq)
+policy_apart void queue_take_removed(const struct policy_params *k, struct policy_cpu *rq)
 {
 	u32 div = PELT_MIN_DIV + rq->cfs.part;
 	const struct policy_pelt gone = {
@@ -180,17 +211,18 @@ policy_apart void queue_take_removed(struct policy_cpu *rq)
 		.util_avg = rq->removed_util,
 	};
 
-	pelt_subtract(&rq->cfs, &gone);
-	rq->removed_util = rq->removed_load = rq->removed_run = 0;
+	pelt_subtract(k, &rq->cfs, &gone);
+	rq->removed_util = rq->removed_load = rq->removed_run = rq->removed = 0;
 }
 
 /* kernel: update_cfs_rq_load_avg(). True if its utilization may have changed. */
-static __always_inline int queue_refresh(struct policy_cpu *rq, int running)
+static __always_inline int queue_refresh(const struct policy_params *k, struct policy_cpu *rq,
+					 int running)
 {
 	int changed = 0;
 
-	if (rq->removed_util | rq->removed_load | rq->removed_run) {
-		queue_take_removed(rq);
+	if (rq->removed_util | rq->removed_load | rq->removed_run | rq->removed) {
+		queue_take_removed(k, rq);
 		changed = 1;
 	}
 	if (pelt_accumulate(&rq->cfs, pelt_now(rq), rq->weight,
@@ -211,7 +243,8 @@ static __always_inline void task_accumulate(struct policy_task *t, u64 now, u64 
 }
 
 /* kernel: attach_entity_load_avg() */
-policy_apart void task_attach(struct policy_cpu *rq, struct policy_task *t)
+policy_apart void task_attach(const struct policy_params *k, struct policy_cpu *rq,
+			      struct policy_task *t)
 {
 	u32 div = PELT_MIN_DIV + rq->cfs.part;
 	struct policy_pelt *a = &t->pelt;
@@ -223,8 +256,7 @@ policy_apart void task_attach(struct policy_cpu *rq, struct policy_task *t)
 	a->load_sum = t->weight ? (u64)a->load_avg * div / t->weight : 0;
 	if (!a->load_sum)
 		a->load_sum = 1;
-	rq->cfs.load_avg += a->load_avg;
-	rq->cfs.load_sum += t->weight * a->load_sum;
+	pelt_load_joins(k, &rq->cfs, a->load_avg, t->weight * a->load_sum);
 	rq->cfs.run_avg += a->run_avg;
 	rq->cfs.run_sum += a->run_sum;
 	rq->cfs.util_avg += a->util_avg;
@@ -232,31 +264,29 @@ policy_apart void task_attach(struct policy_cpu *rq, struct policy_task *t)
 }
 
 /* kernel: detach_entity_load_avg() */
-static inline void task_detach(struct policy_cpu *rq, struct policy_task *t)
+static inline void task_detach(const struct policy_params *k, struct policy_cpu *rq,
+			       struct policy_task *t)
 {
 	struct policy_pelt gone = t->pelt;
 
 	gone.load_sum *= t->weight;	/* a queue's load_sum is weighted, a task's is not */
-	pelt_subtract(&rq->cfs, &gone);
+	pelt_subtract(k, &rq->cfs, &gone);
 }
 
 /*
  * Give a task of this queue another weight (reweight_entity). Its own load
  * follows from its sum; the caller keeps rq->weight if it is queued.
  */
-static inline void task_reweight(struct policy_cpu *rq, struct policy_task *t, u32 weight)
+static inline void task_reweight(const struct policy_params *k, struct policy_cpu *rq,
+				 struct policy_task *t, u32 weight)
 {
 	u64 sum = t->weight * t->pelt.load_sum;
 	u32 div = PELT_MIN_DIV + (t->pelt.part & (PELT_PERIOD - 1));
 
-	rq->cfs.load_avg = sub_floor0(rq->cfs.load_avg, t->pelt.load_avg);
-	rq->cfs.load_sum = sub_floor0_64(rq->cfs.load_sum, sum);
-	if (rq->cfs.load_sum < (u64)rq->cfs.load_avg * PELT_MIN_DIV)
-		rq->cfs.load_sum = (u64)rq->cfs.load_avg * PELT_MIN_DIV;
+	pelt_load_leaves(k, &rq->cfs, t->pelt.load_avg, sum);
 	t->weight = weight;
 	t->pelt.load_avg = (u32)(weight * t->pelt.load_sum / div);
-	rq->cfs.load_avg += t->pelt.load_avg;
-	rq->cfs.load_sum += weight * t->pelt.load_sum;
+	pelt_load_joins(k, &rq->cfs, t->pelt.load_avg, weight * t->pelt.load_sum);
 }
 
 /*
@@ -278,6 +308,7 @@ static inline void task_remove(struct policy_cpu *rq, struct policy_task *t)
 	rq->removed_util += t->pelt.util_avg;
 	rq->removed_load += t->pelt.load_avg;
 	rq->removed_run += t->pelt.run_avg;
+	rq->removed = 1;
 	t->pelt.last = 0;
 }
 
@@ -285,16 +316,17 @@ static inline void task_remove(struct policy_cpu *rq, struct policy_task *t)
  * Update a task and its queue (update_load_avg). @queued: it is on the queue;
  * @running: it is current; @curr_fair: a fair task is current.
  */
-static __always_inline int task_refresh(struct policy_cpu *rq, struct policy_task *t, u64 queued,
-					u64 running, int curr_fair)
+static __always_inline int task_refresh(const struct policy_params *k, struct policy_cpu *rq,
+					struct policy_task *t, u64 queued, u64 running,
+					int curr_fair)
 {
 	int changed;
 
 	if (t->pelt.last)
 		task_accumulate(t, pelt_now(rq), queued, running);
-	changed = queue_refresh(rq, curr_fair);
+	changed = queue_refresh(k, rq, curr_fair);
 	if (!t->pelt.last) {
-		task_attach(rq, t);
+		task_attach(k, rq, t);
 		changed = 1;
 	}
 	return changed;

@@ -16,7 +16,7 @@
 static inline int rq_enqueue(const struct policy_params *k, struct policy_cpu *rq,
 			     struct policy_task *t, int curr_fair)
 {
-	int changed = task_refresh(rq, t, 0, 0, curr_fair);
+	int changed = task_refresh(k, rq, t, 0, 0, curr_fair);
 
 	rq->weight += t->weight;
 	rq->nr_running++;
@@ -34,7 +34,7 @@ static inline int rq_enqueue(const struct policy_params *k, struct policy_cpu *r
 static __always_inline int rq_dequeue(const struct policy_params *k, struct policy_cpu *rq,
 			     struct policy_task *t, int running, int curr_fair, int sleeps)
 {
-	int changed = task_refresh(rq, t, 1, (u64)running, curr_fair);
+	int changed = task_refresh(k, rq, t, 1, (u64)running, curr_fair);
 
 	rq->weight -= t->weight;
 	rq->nr_running--;
@@ -46,15 +46,17 @@ static __always_inline int rq_dequeue(const struct policy_params *k, struct poli
 }
 
 /* A queued task is about to run. */
-static inline int rq_set_next(struct policy_cpu *rq, struct policy_task *t)
+static inline int rq_set_next(const struct policy_params *k, struct policy_cpu *rq,
+			      struct policy_task *t)
 {
-	return task_refresh(rq, t, 1, 0, 0);
+	return task_refresh(k, rq, t, 1, 0, 0);
 }
 
 /* The current task runs on, or stops running and stays queued. */
-static inline int rq_update_curr(struct policy_cpu *rq, struct policy_task *t)
+static inline int rq_update_curr(const struct policy_params *k, struct policy_cpu *rq,
+				 struct policy_task *t)
 {
-	return task_refresh(rq, t, 1, 1, 1);
+	return task_refresh(k, rq, t, 1, 1, 1);
 }
 
 /* A queued task leaves for another CPU (load balance): its signals go along. */
@@ -62,7 +64,7 @@ static inline void rq_detach(const struct policy_params *k, struct policy_cpu *r
 			     struct policy_task *t, int curr_fair)
 {
 	rq_dequeue(k, rq, t, 0, curr_fair, 0);
-	task_detach(rq, t);
+	task_detach(k, rq, t);
 	t->pelt.last = 0;
 }
 
@@ -74,27 +76,28 @@ static inline void rq_detach(const struct policy_params *k, struct policy_cpu *r
 static inline int rq_delay(const struct policy_params *k, struct policy_cpu *rq,
 			   struct policy_task *t)
 {
-	int changed = task_refresh(rq, t, 1, 1, 1);
+	int changed = task_refresh(k, rq, t, 1, 1, 1);
 
 	est_dequeue(k, rq, t, 1);
 	rq->h_nr_delayed++;
 	return changed;
 }
 
-static inline int delayed_refresh(struct policy_cpu *rq, struct policy_task *t, int curr_fair)
+static inline int delayed_refresh(const struct policy_params *k, struct policy_cpu *rq,
+				  struct policy_task *t, int curr_fair)
 {
 	if (pelt_accumulate(&t->pelt, pelt_now(rq), 1, 0, 0)) {
 		pelt_average(&t->pelt, t->weight);
 		t->flags &= ~TASK_EST_UNCHANGED;
 	}
-	return queue_refresh(rq, curr_fair);
+	return queue_refresh(k, rq, curr_fair);
 }
 
 /* It was woken before it was picked (requeue_delayed_entity). */
 static inline int rq_requeue(const struct policy_params *k, struct policy_cpu *rq,
 			     struct policy_task *t, int curr_fair)
 {
-	int changed = delayed_refresh(rq, t, curr_fair);
+	int changed = delayed_refresh(k, rq, t, curr_fair);
 
 	rq->h_nr_delayed--;
 	est_enqueue(k, rq, t);
@@ -102,9 +105,10 @@ static inline int rq_requeue(const struct policy_params *k, struct policy_cpu *r
 }
 
 /* It was picked: now it leaves. */
-static inline int rq_dequeue_delayed(struct policy_cpu *rq, struct policy_task *t, int curr_fair)
+static inline int rq_dequeue_delayed(const struct policy_params *k, struct policy_cpu *rq,
+				     struct policy_task *t, int curr_fair)
 {
-	int changed = delayed_refresh(rq, t, curr_fair);
+	int changed = delayed_refresh(k, rq, t, curr_fair);
 
 	rq->weight -= t->weight;
 	rq->nr_running--;

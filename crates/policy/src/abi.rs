@@ -226,8 +226,8 @@ pub struct Cpu {
     pub uclamp_min: u16,
     /// Upper clamp of the queue: the largest of its tasks'.
     pub uclamp_max: u16,
-    #[doc(hidden)]
-    pub unused: [u16; 1],
+    /// Something left by wake migration, be it only zeroes (`removed.nr`).
+    pub removed: u16,
 }
 
 impl Default for Cpu {
@@ -270,7 +270,7 @@ impl Default for Cpu {
             cpufreq_pressure: 0,
             uclamp_min: 0,
             uclamp_max: 1024,
-            unused: [0; 1],
+            removed: 0,
         }
     }
 }
@@ -619,6 +619,10 @@ params! {
     est_keeps_last: u32,
     /// 6.8: a utilization estimate is one value.
     est_single: u32,
+    /// See [`rule`], `SUMS_*`.
+    sums: u32,
+    /// Whole words.
+    unused: u32,
     /// `imbalance_pct` of a domain whose CPUs share a cache.
     cache_pct: u32,
     /// `imbalance_pct` of the domains above.
@@ -689,6 +693,14 @@ pub mod rule {
     pub const PERFORMANCE_UTIL: u32 = 1;
     /// 6.8: a quarter more, clamped then.
     pub const PERFORMANCE_CLAMPED: u32 = 2;
+    /// What leaves a queue leaves its sums no lower than what its averages stand for.
+    pub const SUMS_BOUNDED: u32 = 0;
+    /// 5.4: the sums have no bound.
+    pub const SUMS_FREE: u32 = 1;
+    /// 6.1 - 6.18: the bound is taken in 32 bits, to which sums of load and runnable are cut.
+    pub const SUMS_CUT: u32 = 2;
+    /// 7.2: the bound holds for the load too when load joins.
+    pub const SUMS_BOUNDED_JOIN: u32 = 3;
     /// 5.5: by how full they are.
     pub const IDLEST_CLASS: u32 = 0;
     /// 4.9 - 5.4: by spare capacity, then by load.
@@ -780,22 +792,23 @@ pub(crate) struct Table {
     sizes: [u32; 12],
     pub select: unsafe extern "C" fn(*const Ctx) -> u32,
     pub rq_clock: unsafe extern "C" fn(*mut Cpu, u64),
-    pub rq_clock_idle: unsafe extern "C" fn(*mut Cpu),
+    pub rq_clock_idle: unsafe extern "C" fn(*mut Cpu, u32),
     pub rq_enqueue: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int) -> c_int,
     pub rq_dequeue:
         unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int, c_int, c_int) -> c_int,
-    pub rq_set_next: unsafe extern "C" fn(*mut Cpu, *mut Task) -> c_int,
-    pub rq_update_curr: unsafe extern "C" fn(*mut Cpu, *mut Task) -> c_int,
+    pub rq_set_next: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task) -> c_int,
+    pub rq_update_curr: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task) -> c_int,
     pub rq_detach: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int),
     pub rq_idle_end: unsafe extern "C" fn(*mut Cpu, u64, u64),
     pub rq_delay: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task) -> c_int,
     pub rq_requeue: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int) -> c_int,
-    pub rq_dequeue_delayed: unsafe extern "C" fn(*mut Cpu, *mut Task, c_int) -> c_int,
-    pub queue_refresh: unsafe extern "C" fn(*mut Cpu, c_int) -> c_int,
+    pub rq_dequeue_delayed:
+        unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int) -> c_int,
+    pub queue_refresh: unsafe extern "C" fn(*const Params, *mut Cpu, c_int) -> c_int,
     pub task_remove: unsafe extern "C" fn(*mut Cpu, *mut Task),
-    pub task_attach: unsafe extern "C" fn(*mut Cpu, *mut Task),
-    pub task_detach: unsafe extern "C" fn(*mut Cpu, *mut Task),
-    pub task_reweight: unsafe extern "C" fn(*mut Cpu, *mut Task, u32),
+    pub task_attach: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task),
+    pub task_detach: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task),
+    pub task_reweight: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, u32),
     pub est_enqueue: unsafe extern "C" fn(*const Params, *mut Cpu, *const Task),
     pub est_dequeue: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int),
     pub task_init_util: unsafe extern "C" fn(*const Params, *const Cpu, *mut Task),
@@ -811,7 +824,7 @@ unsafe extern "C" {
     static alight_policy_table: Table;
 }
 
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// The core's entry points.
 #[inline]

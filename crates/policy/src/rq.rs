@@ -12,11 +12,12 @@ pub fn clock(cpu: &mut Cpu, now: u64) {
     unsafe { (table().rq_clock)(cpu, now) }
 }
 
-/// The CPU is about to run its idle task.
+/// The CPU is about to run its idle task; `others`: `util_sum` of the real-time and
+/// the deadline class.
 #[inline]
-pub fn clock_idle(cpu: &mut Cpu) {
+pub fn clock_idle(cpu: &mut Cpu, others: u32) {
     // SAFETY: as above.
-    unsafe { (table().rq_clock_idle)(cpu) }
+    unsafe { (table().rq_clock_idle)(cpu, others) }
 }
 
 /// A task joins the queue; `curr_fair`: a fair task is current.
@@ -51,16 +52,16 @@ pub fn dequeue(
 
 /// A queued task is about to run.
 #[inline]
-pub fn set_next(cpu: &mut Cpu, task: &mut Task) -> bool {
+pub fn set_next(k: &Params, cpu: &mut Cpu, task: &mut Task) -> bool {
     // SAFETY: as above.
-    unsafe { (table().rq_set_next)(cpu, task) != 0 }
+    unsafe { (table().rq_set_next)(k, cpu, task) != 0 }
 }
 
 /// The current task runs on, or stops running and stays queued.
 #[inline]
-pub fn update_curr(cpu: &mut Cpu, task: &mut Task) -> bool {
+pub fn update_curr(k: &Params, cpu: &mut Cpu, task: &mut Task) -> bool {
     // SAFETY: as above.
-    unsafe { (table().rq_update_curr)(cpu, task) != 0 }
+    unsafe { (table().rq_update_curr)(k, cpu, task) != 0 }
 }
 
 /// A queued task leaves for another CPU and takes its signals along.
@@ -87,9 +88,9 @@ pub fn requeue(k: &Params, cpu: &mut Cpu, task: &mut Task, curr_fair: bool) -> b
 
 /// A task that sleeps on the queue was picked: it leaves.
 #[inline]
-pub fn dequeue_delayed(cpu: &mut Cpu, task: &mut Task, curr_fair: bool) -> bool {
+pub fn dequeue_delayed(k: &Params, cpu: &mut Cpu, task: &mut Task, curr_fair: bool) -> bool {
     // SAFETY: as above.
-    unsafe { (table().rq_dequeue_delayed)(cpu, task, curr_fair.into()) != 0 }
+    unsafe { (table().rq_dequeue_delayed)(k, cpu, task, curr_fair.into()) != 0 }
 }
 
 /// End of an idle phase of `idle_ns`; its average is capped at `max` ns.
@@ -101,9 +102,9 @@ pub fn idle_end(cpu: &mut Cpu, idle_ns: u64, max: u64) {
 
 /// Updates a queue's own signals (blocked load).
 #[inline]
-pub fn refresh(cpu: &mut Cpu, curr_fair: bool) -> bool {
+pub fn refresh(k: &Params, cpu: &mut Cpu, curr_fair: bool) -> bool {
     // SAFETY: as above.
-    unsafe { (table().queue_refresh)(cpu, curr_fair.into()) != 0 }
+    unsafe { (table().queue_refresh)(k, cpu, curr_fair.into()) != 0 }
 }
 
 /// A sleeper leaves its old queue `cpu`, to be attached where it wakes.
@@ -129,24 +130,24 @@ pub fn util_est(k: &Params, task: &Task) -> u32 {
 
 /// Adds a task's signals to a queue, in whose time they go on (`attach_entity_load_avg`).
 #[inline]
-pub fn attach_signals(cpu: &mut Cpu, task: &mut Task) {
+pub fn attach_signals(k: &Params, cpu: &mut Cpu, task: &mut Task) {
     // SAFETY: as above.
-    unsafe { (table().task_attach)(cpu, task) }
+    unsafe { (table().task_attach)(k, cpu, task) }
 }
 
 /// Takes a task's signals from its queue (`detach_entity_load_avg`).
 #[inline]
-pub fn detach_signals(cpu: &mut Cpu, task: &mut Task) {
+pub fn detach_signals(k: &Params, cpu: &mut Cpu, task: &mut Task) {
     // SAFETY: as above.
-    unsafe { (table().task_detach)(cpu, task) }
+    unsafe { (table().task_detach)(k, cpu, task) }
 }
 
 /// Gives a task of this queue another weight (`reweight_entity`); the caller
 /// keeps [`Cpu::weight`] if the task is queued.
 #[inline]
-pub fn reweight(cpu: &mut Cpu, task: &mut Task, weight: u32) {
+pub fn reweight(k: &Params, cpu: &mut Cpu, task: &mut Task, weight: u32) {
     // SAFETY: as above.
-    unsafe { (table().task_reweight)(cpu, task, weight) }
+    unsafe { (table().task_reweight)(k, cpu, task, weight) }
 }
 
 /// A task's estimate counts on its queue from now on (`util_est_enqueue`).

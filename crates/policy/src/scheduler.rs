@@ -97,6 +97,7 @@ const LINUX_5_4: Params = Params {
     fork_util_inflated: 1,
     est_lsb: 1,
     est_slow_up: 1,
+    sums: rule::SUMS_FREE,
     cache_pct: 117,
     package_pct: 125,
     ..Params::NONE
@@ -111,6 +112,7 @@ const LINUX_5_5: Params = Params {
     idlest_weight_unset: 1,
     fit: rule::FIT_CLAMPED,
     est_slow_up: 0,
+    sums: rule::SUMS_BOUNDED,
     ..LINUX_5_4
 };
 
@@ -138,6 +140,7 @@ const LINUX_6_1: Params = Params {
     idlest_numa_imbalance: 1,
     est_lsb: 0,
     est_keeps_last: 1,
+    sums: rule::SUMS_CUT,
     package_pct: 117,
     asym_partial: 1,
     cluster_level: 1,
@@ -171,6 +174,7 @@ const LINUX_7_2: Params = Params {
     fork_util_inflated: 0,
     est_keeps_last: 0,
     est_single: 1,
+    sums: rule::SUMS_BOUNDED_JOIN,
     shared_by_asym: 1,
     ..LINUX_6_5
 };

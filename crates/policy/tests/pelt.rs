@@ -250,14 +250,21 @@ fn a_cpu_that_looks_fully_busy_lost_its_idle_time() {
 #[test]
 fn the_boundary_of_fully_busy_is_the_kernels() {
     let full = ((MAX - 1024) << 10) - MAX;
-    for (util_sum, lost) in [(full - 1, 0), (full, 3 * MS)] {
+    let cases = [
+        (full - 1, 0, 0),
+        (full, 0, 3 * MS),
+        // Real-time and deadline tasks keep a CPU busy too.
+        (full - 1, 1, 3 * MS),
+        (0, full, 3 * MS),
+    ];
+    for (util_sum, others, lost) in cases {
         let mut cpu = Cpu {
             clock: 10 * MS,
             clock_pelt: 7 * MS,
             ..Cpu::default()
         };
         cpu.cfs.util_sum = util_sum as u32;
-        rq::clock_idle(&mut cpu);
+        rq::clock_idle(&mut cpu, others as u32);
         assert_eq!((cpu.lost_idle, cpu.clock_pelt), (lost, 10 * MS));
     }
 }
@@ -269,7 +276,7 @@ fn a_task_attached_at_time_zero_is_attached() {
     let (mut cpu, mut task) = (Cpu::default(), migrated(0, 300, 300, 1024));
     rq::enqueue(&linux_5_5(), &mut cpu, &mut task, false);
     assert_ne!(task.pelt.last, 0);
-    rq::set_next(&mut cpu, &mut task);
+    rq::set_next(&linux_5_5(), &mut cpu, &mut task);
     assert_eq!(cpu.cfs.util_avg, 300, "not attached twice");
 }
 
@@ -411,7 +418,10 @@ fn removal_is_applied_at_the_next_update_before_time_is_added() {
     assert_eq!(task.pelt.last, 0);
 
     // No period ends: averages can only come from the subtraction.
-    assert!(rq::refresh(&mut cpu, false), "the governor must hear of it");
+    assert!(
+        rq::refresh(&linux_5_5(), &mut cpu, false),
+        "the governor must hear of it"
+    );
     assert_eq!(
         (cpu.cfs.load_avg, cpu.cfs.run_avg, cpu.cfs.util_avg),
         (600, 600, 600)
@@ -424,7 +434,7 @@ fn removal_is_applied_at_the_next_update_before_time_is_added() {
 
     // Half of what is left 32 periods later, not half of what there was.
     rq::clock(&mut cpu, 132 * PERIOD + 300 * 1024);
-    rq::refresh(&mut cpu, false);
+    rq::refresh(&linux_5_5(), &mut cpu, false);
     assert!(
         (299..=300).contains(&cpu.cfs.util_avg),
         "{}",
@@ -453,7 +463,7 @@ fn a_leaving_sleeper_decays_to_its_queues_last_update_and_no_further() {
     duo.run_for(200 * PERIOD);
     let (util, slept_at) = (duo.task.pelt.util_avg, duo.task.pelt.last);
     duo.wait(32 * PERIOD);
-    rq::refresh(&mut duo.cpu, false);
+    rq::refresh(&linux_5_5(), &mut duo.cpu, false);
     duo.wait(320 * PERIOD);
     rq::remove(&mut duo.cpu, &mut duo.task);
     let left = duo.task.pelt.util_avg;
@@ -506,11 +516,11 @@ fn a_queue_is_the_sum_of_its_tasks() {
     for task in &mut tasks {
         rq::enqueue(&k, &mut cpu, task, false);
     }
-    rq::set_next(&mut cpu, &mut tasks[0]);
+    rq::set_next(&linux_5_5(), &mut cpu, &mut tasks[0]);
     cpu.curr_is_idle = 0;
     for n in 2..200 {
         rq::clock(&mut cpu, n * PERIOD);
-        rq::update_curr(&mut cpu, &mut tasks[0]);
+        rq::update_curr(&linux_5_5(), &mut cpu, &mut tasks[0]);
     }
     let [a, b, c] = &mut tasks;
     rq::detach(&k, &mut cpu, b, true);
@@ -529,7 +539,7 @@ fn time_in_the_queue_is_runnable_but_not_running() {
     rq::clock(&mut cpu, PERIOD);
     rq::enqueue(&k, &mut cpu, &mut task, false);
     rq::clock(&mut cpu, 33 * PERIOD);
-    rq::set_next(&mut cpu, &mut task);
+    rq::set_next(&linux_5_5(), &mut cpu, &mut task);
     assert_eq!((task.pelt.util_avg, cpu.cfs.util_avg), (0, 0));
     assert_eq!((task.pelt.run_avg, cpu.cfs.run_avg), (512, 512));
 }
@@ -540,9 +550,9 @@ fn a_running_task_reports_a_change_only_at_period_ends() {
     duo.wait(PERIOD);
     duo.wake();
     duo.wait(500 * 1024);
-    assert!(!rq::update_curr(&mut duo.cpu, &mut duo.task));
+    assert!(!rq::update_curr(&linux_5_5(), &mut duo.cpu, &mut duo.task));
     duo.wait(600 * 1024);
-    assert!(rq::update_curr(&mut duo.cpu, &mut duo.task));
+    assert!(rq::update_curr(&linux_5_5(), &mut duo.cpu, &mut duo.task));
 }
 
 // ---- new tasks ----
@@ -621,10 +631,10 @@ fn another_weight_changes_a_tasks_load_and_its_queues() {
     };
     let mut task = Task::default();
     (task.pelt.load_avg, task.weight) = (512, 1024);
-    rq::attach_signals(&mut cpu, &mut task);
+    rq::attach_signals(&linux_5_5(), &mut cpu, &mut task);
     let sum = task.pelt.load_sum;
 
-    rq::reweight(&mut cpu, &mut task, 335);
+    rq::reweight(&linux_5_5(), &mut cpu, &mut task, 335);
 
     assert_eq!((task.weight, task.pelt.load_sum), (335, sum));
     let load_avg = 335 * sum / (MIN_DIV + 300);

@@ -218,7 +218,7 @@ proptest! {
             }
             let members = queued.iter().filter(|q| **q).count() as u32;
             if members == 0 {
-                rq::clock_idle(&mut cpu);
+                rq::clock_idle(&mut cpu, 0);
             }
             cpu.curr_is_idle = u8::from(members == 0);
             prop_assert_eq!((cpu.nr_running, cpu.h_nr_running, cpu.weight), (members, members, members * 1024));

@@ -163,7 +163,7 @@ fn to_look_at_a_sleeper_does_not_make_its_estimate_stale() {
     duo.wait(PERIOD);
     duo.run_for(100 * PERIOD);
     duo.wait(10 * PERIOD);
-    rq::refresh(&mut duo.cpu, false);
+    rq::refresh(&duo.k, &mut duo.cpu, false);
     let before = duo.task.pelt.util_avg;
     rq::remove(&mut duo.cpu, &mut duo.task);
     assert!(duo.task.pelt.util_avg < before, "it was decayed");

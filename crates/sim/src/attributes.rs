@@ -69,7 +69,7 @@ impl Sim<'_> {
         }
         let k = &self.core.params;
         let (rq, view) = (&mut self.core.cpus[cpu], &mut self.views[task]);
-        rq::update_curr(rq, view);
+        rq::update_curr(k, rq, view);
         rq::detach(k, rq, view, true);
         let old = u64::from(view.weight);
         (view.class, view.weight) = (class, weight);

@@ -261,10 +261,8 @@ impl Sim<'_> {
 
     /// The idle task becomes current on `cpu`.
     pub fn clock_goes_idle(&mut self, cpu: usize) {
-        if self.classes.used {
-            self.rt_clock_idle(cpu);
-        }
-        alight_policy::rq::clock_idle(&mut self.core.cpus[cpu]);
+        let others = self.rt_util_sum(cpu);
+        alight_policy::rq::clock_idle(&mut self.core.cpus[cpu], others);
         self.core.cpus[cpu].curr_is_idle = 1;
         self.rq_changed(cpu);
     }

@@ -233,9 +233,9 @@ static __noinline int view_run(struct live_task *t, u64 now, int event)
 	rq_clock(rq, now);
 	if (event == RUN_START) {
 		rq->curr_is_idle = 0;
-		rq_set_next(rq, &t->view);
+		rq_set_next(the_params(), rq, &t->view);
 	} else {
-		rq_update_curr(rq, &t->view);
+		rq_update_curr(the_params(), rq, &t->view);
 	}
 	bpf_spin_unlock(&l->lock);
 	*curr_fair_of(cpu) = event != RUN_STOP;
@@ -255,7 +255,7 @@ static __noinline int view_idle(u32 cpu, u64 now, int idle)
 	rq->freq_scale = freq;
 	rq_clock(rq, now);
 	if (idle) {
-		rq_clock_idle(rq);
+		rq_clock_idle(rq, 0);
 		rq->idle_stamp = now;
 	} else if (rq->idle_stamp) {
 		rq_idle_end(rq, now - rq->idle_stamp, AVG_IDLE_MAX_NS);
@@ -282,7 +282,7 @@ static __noinline int view_decay_one(u64 now)
 	bpf_spin_lock(&l->lock);
 	if (rq->curr_is_idle) {
 		rq_clock(rq, now);
-		queue_refresh(rq, 0);
+		queue_refresh(the_params(), rq, 0);
 	}
 	bpf_spin_unlock(&l->lock);
 	return 0;

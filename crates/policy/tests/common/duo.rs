@@ -33,14 +33,14 @@ impl Duo {
     pub fn wake(&mut self) {
         rq::clock(&mut self.cpu, self.now);
         rq::enqueue(&self.k, &mut self.cpu, &mut self.task, false);
-        rq::set_next(&mut self.cpu, &mut self.task);
+        rq::set_next(&self.k, &mut self.cpu, &mut self.task);
         self.cpu.curr_is_idle = 0;
     }
 
     pub fn sleep(&mut self) {
         rq::clock(&mut self.cpu, self.now);
         rq::dequeue(&self.k, &mut self.cpu, &mut self.task, true, true, true);
-        rq::clock_idle(&mut self.cpu);
+        rq::clock_idle(&mut self.cpu, 0);
         self.cpu.curr_is_idle = 1;
     }
 

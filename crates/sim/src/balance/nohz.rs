@@ -311,7 +311,7 @@ impl Sim<'_> {
             others |= self.pressure_refresh(cpu);
         }
         let view = &mut self.core.cpus[cpu];
-        let changed = rq::refresh(view, fair) | others;
+        let changed = rq::refresh(&self.core.params, view, fair) | others;
         let rest = view.rt_util | view.dl_util | view.hw_load_avg;
         if view.cfs.load_avg == 0 && view.cfs.util_avg == 0 && rest == 0 {
             self.nohz.blocked.remove(cpu as u32);

@@ -11,7 +11,6 @@ use alight_policy::pelt;
 const WINDOW: u64 = 500_000_000;
 /// Sum of a signal at which an idle CPU counts as having been busy all along
 /// (`update_idle_rq_clock_pelt`).
-const ALWAYS_BUSY: u64 = ((47742 - 1024) << 10) - 47742;
 
 impl Sim<'_> {
     /// Brings `avg_rt` up to date; `running`: a real-time task was current
@@ -96,16 +95,12 @@ impl Sim<'_> {
         self.core.cpus[cpu].capacity = left.max(1) as u32;
     }
 
-    /// `cpu` goes idle: if both classes together kept it busy all along, the time
-    /// by which its slow clock is behind was not idle time.
-    pub fn rt_clock_idle(&mut self, cpu: usize) {
-        let view = &mut self.core.cpus[cpu];
-        let fair = u64::from(view.cfs.util_sum);
-        let dl = self.classes.dl.get(cpu);
-        let dl = dl.map_or(0, |dl| u64::from(dl.avg.util_sum));
-        let all = fair + dl + u64::from(self.classes.cpus[cpu].avg.util_sum);
-        if fair < ALWAYS_BUSY && all >= ALWAYS_BUSY {
-            view.lost_idle += view.clock - view.clock_pelt;
+    /// What the classes above add to how busy `cpu` looks when it goes idle (`util_sum`).
+    pub fn rt_util_sum(&self, cpu: usize) -> u32 {
+        if !self.classes.used {
+            return 0;
         }
+        let dl = self.classes.dl.get(cpu).map_or(0, |dl| dl.avg.util_sum);
+        self.classes.cpus[cpu].avg.util_sum + dl
     }
 }

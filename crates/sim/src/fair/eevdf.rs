@@ -287,7 +287,7 @@ impl Sim<'_> {
         self.entity_mut(task).delayed = false;
         let curr_fair = self.curr_is_fair(cpu);
         let view = &mut self.views[task as usize];
-        if rq::dequeue_delayed(&mut self.core.cpus[cpu], view, curr_fair) {
+        if rq::dequeue_delayed(&self.core.params, &mut self.core.cpus[cpu], view, curr_fair) {
             self.cpufreq_update(cpu);
         }
         self.leave(cpu, task);

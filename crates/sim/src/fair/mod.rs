@@ -297,7 +297,7 @@ impl Sim<'_> {
         self.update_curr(cpu);
         let curr = self.cpus[cpu].curr;
         let rq = &mut self.core.cpus[cpu];
-        if rq::update_curr(rq, &mut self.views[curr as usize]) {
+        if rq::update_curr(&self.core.params, rq, &mut self.views[curr as usize]) {
             self.cpufreq_update(cpu);
         }
         if self.tunables.order == Order::Cfs {
@@ -338,7 +338,7 @@ impl Sim<'_> {
     pub fn put_prev(&mut self, cpu: usize) {
         let task = self.cpus[cpu].curr;
         let rq = &mut self.core.cpus[cpu];
-        if rq::update_curr(rq, &mut self.views[task as usize]) {
+        if rq::update_curr(&self.core.params, rq, &mut self.views[task as usize]) {
             self.cpufreq_update(cpu);
         }
         self.queue_in(cpu, task);
@@ -358,7 +358,7 @@ impl Sim<'_> {
         }
         let c = &mut self.cpus[cpu];
         let rq = &mut self.core.cpus[cpu];
-        let changed = rq::set_next(rq, &mut self.views[task as usize]);
+        let changed = rq::set_next(&self.core.params, rq, &mut self.views[task as usize]);
         if self.tunables.buddies_cleared == BuddiesCleared::SwitchedTo {
             c.forget_buddy(task);
         }

@@ -177,15 +177,18 @@ impl Avg {
 /// Averages that were removed from a queue from afar (`cfs_rq.removed`).
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Removed {
+    /// Entities.
+    pub nr: i64,
     pub load: i64,
     pub util: i64,
     pub runnable: i64,
 }
 
 impl Removed {
-    /// The averages that are in `before` and no longer in `after`.
+    /// The averages that are in `before` and no longer in `after`, which somebody took.
     pub fn between(before: &Avg, after: &Avg) -> Self {
         Removed {
+            nr: 1,
             load: before.load_avg as i64 - after.load_avg as i64,
             util: i64::from(before.util_avg) - i64::from(after.util_avg),
             runnable: before.runnable_avg as i64 - after.runnable_avg as i64,
@@ -194,6 +197,7 @@ impl Removed {
 
     pub fn with(&self, more: &Removed) -> Self {
         Removed {
+            nr: self.nr + more.nr,
             load: self.load + more.load,
             util: self.util + more.util,
             runnable: self.runnable + more.runnable,
@@ -202,6 +206,7 @@ impl Removed {
 
     pub fn without(&self, less: &Removed) -> Self {
         Removed {
+            nr: self.nr - less.nr,
             load: self.load - less.load,
             util: self.util - less.util,
             runnable: self.runnable - less.runnable,
@@ -324,8 +329,8 @@ impl Event {
             },
             _ => {
                 let (before, after) = (from.avg(), from.avg());
-                from.u64(); // how many, and padding
                 let removed = Removed {
+                    nr: from.u64() as u32 as i64, // and padding
                     load: from.u64() as i64,
                     util: from.u64() as i64,
                     runnable: from.u64() as i64,

@@ -57,6 +57,7 @@ pub enum Error {
 pub fn verify<R: BufRead>(reader: &mut Reader<R>) -> (Report, Result<(), Error>) {
     let mut report = Report::new(reader.header());
     let result = replay_all(reader, &mut report);
+    report.whole = result.is_ok();
     if let Some(end) = reader.end() {
         report.lost = end.lost_events();
     }

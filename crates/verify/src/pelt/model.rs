@@ -7,9 +7,6 @@ use super::rules::Rules;
 use alight_policy::abi::task_flag;
 use alight_policy::{Cpu, Task, pelt, rq};
 
-/// `PELT_MIN_DIVIDER`
-const MIN_DIVIDER: u64 = 47742 - 1024;
-
 /// One signal set brought up to date (`__update_load_avg_se`, `..._blocked_se`,
 /// `update_rt_rq_load_avg`, ...), and whether a period ended.
 pub fn update(found: &Avg, now: u64, held: [u64; 3], weight: u64) -> (Avg, bool) {
@@ -29,7 +26,7 @@ pub fn estimate_due(mut avg: Avg) -> Avg {
 }
 
 /// A queue brought up to date, after what was removed from it.
-pub fn refresh(found: &Avg, event: &Event, removed: &Removed) -> Avg {
+pub fn refresh(rules: &Rules, found: &Avg, event: &Event, removed: &Removed) -> Avg {
     let mut cpu = Cpu {
         weight: event.load as u32,
         h_nr_running: event.runnable as u32,
@@ -38,59 +35,11 @@ pub fn refresh(found: &Avg, event: &Event, removed: &Removed) -> Avg {
         removed_load: removed.load as u32,
         removed_util: removed.util as u32,
         removed_run: removed.runnable as u32,
+        removed: u16::from(removed.nr > 0),
         ..Cpu::default()
     };
-    rq::refresh(&mut cpu, event.running != 0);
+    rq::refresh(&rules.params, &mut cpu, event.running != 0);
     found.with(&cpu.cfs)
-}
-
-/// The same in two steps, with the queue's sums cut to 32 bits in between as
-/// kernels do ([`Rules::cuts_sums`]) and the core does not.
-pub fn refresh_cut(found: &Avg, event: &Event, removed: &Removed) -> Avg {
-    let at_once = Event {
-        now: found.last,
-        ..*event
-    };
-    let divider = MIN_DIVIDER + u64::from(found.part);
-    let gone = [removed.load, removed.runnable].map(|avg| (avg as u64).wrapping_mul(divider));
-    let left = cut(found, refresh(found, &at_once, removed), gone);
-    refresh(&left, event, &Removed::default())
-}
-
-/// A queue after load and runnable sums `gone` left it, where the sums' lower
-/// bounds were enforced by `max_t(u32, sum, average * PELT_MIN_DIVIDER)`.
-pub fn cut(before: &Avg, after: Avg, gone: [u64; 2]) -> Avg {
-    let bounded = |sum: u64, gone: u64, average: u64| {
-        let low = |value: u64| value & 0xffff_ffff;
-        low(sum.saturating_sub(gone)).max(low(average.wrapping_mul(MIN_DIVIDER)))
-    };
-    Avg {
-        load_sum: bounded(before.load_sum, gone[0], after.load_avg),
-        runnable_sum: bounded(before.runnable_sum, gone[1], after.runnable_avg),
-        ..after
-    }
-}
-
-/// A queue of which the load sum is not below what its average stands for.
-pub fn bounded_load(queue: Avg) -> Avg {
-    Avg {
-        load_sum: queue.load_sum.max(queue.load_avg * MIN_DIVIDER),
-        ..queue
-    }
-}
-
-/// A queue whose load sum was cut between the leaving of an entity's old load
-/// and the joining of its new one.
-pub fn reweight_cut(before: &Avg, after: Avg, event: &Event, entity: [&Avg; 2]) -> Avg {
-    let without = Avg {
-        load_avg: after.load_avg.wrapping_sub(entity[1].load_avg),
-        ..after
-    };
-    let left = cut(before, without, [event.load * entity[0].load_sum, 0]);
-    Avg {
-        load_sum: left.load_sum + event.runnable * entity[1].load_sum,
-        ..after
-    }
 }
 
 /// An event of an entity and its queue: what `change` makes of both.
@@ -114,18 +63,22 @@ fn both(
     (entity.with(&task.pelt), queue.with(&cpu.cfs))
 }
 
-pub fn attach(entity: &Avg, queue: &Avg, event: &Event) -> (Avg, Avg) {
-    both(entity, queue, event, rq::attach_signals)
+pub fn attach(rules: &Rules, entity: &Avg, queue: &Avg, event: &Event) -> (Avg, Avg) {
+    both(entity, queue, event, |cpu, task| {
+        rq::attach_signals(&rules.params, cpu, task)
+    })
 }
 
-pub fn detach(entity: &Avg, queue: &Avg, event: &Event) -> (Avg, Avg) {
-    both(entity, queue, event, rq::detach_signals)
+pub fn detach(rules: &Rules, entity: &Avg, queue: &Avg, event: &Event) -> (Avg, Avg) {
+    both(entity, queue, event, |cpu, task| {
+        rq::detach_signals(&rules.params, cpu, task)
+    })
 }
 
 /// The event's `runnable` is the new weight.
-pub fn reweight(entity: &Avg, queue: &Avg, event: &Event) -> (Avg, Avg) {
+pub fn reweight(rules: &Rules, entity: &Avg, queue: &Avg, event: &Event) -> (Avg, Avg) {
     both(entity, queue, event, |cpu, task| {
-        rq::reweight(cpu, task, event.runnable as u32)
+        rq::reweight(&rules.params, cpu, task, event.runnable as u32)
     })
 }
 
@@ -142,6 +95,7 @@ pub fn remove(entity: &Avg, event: &Event) -> Removed {
     both(entity, entity, event, |cpu, task| {
         rq::remove(cpu, task);
         gone = Removed {
+            nr: cpu.removed.into(),
             load: cpu.removed_load.into(),
             util: cpu.removed_util.into(),
             runnable: cpu.removed_run.into(),
@@ -215,7 +169,15 @@ pub fn estimate(rules: &Rules, found: &Avg, avg: &Avg, event: &Event) -> (u32, u
 }
 
 /// A runqueue's clocks at a new time, or (`idle`) when the idle task takes over.
-pub fn clocks(found: &Clocks, event: &Event, clock_task: u64, util_sum: u32, idle: bool) -> Clocks {
+/// `util_sums`: of the fair, the real-time and the deadline class.
+pub fn clocks(
+    found: &Clocks,
+    event: &Event,
+    clock_task: u64,
+    util_sums: [u32; 3],
+    idle: bool,
+) -> Clocks {
+    let [fair, rt, deadline] = util_sums;
     let mut cpu = Cpu {
         curr_is_idle: u8::from(event.flags & flag::CURR_IDLE != 0),
         capacity_orig: event.capacity,
@@ -225,9 +187,9 @@ pub fn clocks(found: &Clocks, event: &Event, clock_task: u64, util_sum: u32, idl
         lost_idle: found.lost_idle,
         ..Cpu::default()
     };
-    cpu.cfs.util_sum = util_sum;
+    cpu.cfs.util_sum = fair;
     if idle {
-        rq::clock_idle(&mut cpu);
+        rq::clock_idle(&mut cpu, rt.wrapping_add(deadline));
     } else {
         rq::clock(&mut cpu, clock_task);
     }

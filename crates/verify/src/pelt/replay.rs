@@ -7,11 +7,6 @@ use super::report::{Difference, Report};
 use super::rules::Rules;
 use std::collections::{HashMap, VecDeque};
 
-/// Rules of kernels that the core does not have.
-const CUT_SUMS: &str = "a queue's sums are cut to 32 bits when something leaves it (up to 6.18)";
-const BOUNDED_LOAD: &str = "a queue's load sum is bounded below when load joins it too (7.2)";
-const LOST_IDLE: &str = "real-time and deadline tasks count when idle time is lost";
-
 /// Events of one entity that a difference shows.
 const HISTORY: usize = 6;
 
@@ -149,33 +144,23 @@ impl Replay {
         report: &mut Report,
     ) {
         let known = self.signals.entry(event.first).or_default();
-        let plain = model::refresh(&before, event, &Removed::default());
+        let plain = model::refresh(&self.rules, &before, event, &Removed::default());
         // What is still there was removed by another CPU since the subtraction.
         let written = known.removed.without(&left);
         // Or another CPU had removed it, but not written that down yet.
         let early = Removed::between(&known.avg, &before);
         let expected = if known.history.is_empty() || known.avg == before {
+            known.removed.nr = left.nr;
             self.found(event, event.first, before, report);
             plain
-        } else if model::refresh(&known.avg, event, &written) == after {
+        } else if model::refresh(&self.rules, &known.avg, event, &written) == after {
             known.removed = left;
             report.gaps.followed += 1;
             after
-        } else if model::refresh(&known.avg, event, &early) == after {
+        } else if model::refresh(&self.rules, &known.avg, event, &early) == after {
             known.removed = known.removed.without(&early);
             report.gaps.followed += 1;
             report.gaps.early += 1;
-            after
-        } else if self.rules.cuts_sums && model::refresh_cut(&known.avg, event, &written) == after {
-            known.removed = left;
-            report.gaps.followed += 1;
-            report.but_for(CUT_SUMS);
-            after
-        } else if self.rules.cuts_sums && model::refresh_cut(&known.avg, event, &early) == after {
-            known.removed = known.removed.without(&early);
-            report.gaps.followed += 1;
-            report.gaps.early += 1;
-            report.but_for(CUT_SUMS);
             after
         } else {
             self.found(event, event.first, before, report);
@@ -206,35 +191,12 @@ impl Replay {
         }
         self.found(event, event.first, entity, report);
         self.found(event, event.queue, queue, report);
-        let mut expected = match event.op {
-            Op::Attach => model::attach(&entity, &queue, event),
-            Op::Detach => model::detach(&entity, &queue, event),
-            Op::Reweight => model::reweight(&entity, &queue, event),
+        let expected = match event.op {
+            Op::Attach => model::attach(&self.rules, &entity, &queue, event),
+            Op::Detach => model::detach(&self.rules, &entity, &queue, event),
+            Op::Reweight => model::reweight(&self.rules, &entity, &queue, event),
             _ => model::first(&self.rules, &entity, &queue, event),
         };
-        if self.rules.cuts_sums && expected.1 != after[1] {
-            let cut = match event.op {
-                Op::Detach => {
-                    let gone = [event.load * entity.load_sum, entity.runnable_sum];
-                    model::cut(&queue, expected.1, gone)
-                }
-                Op::Reweight => {
-                    let entity = [&entity, &after[0]];
-                    model::reweight_cut(&queue, expected.1, event, entity)
-                }
-                _ => expected.1,
-            };
-            if cut == after[1] {
-                report.but_for(CUT_SUMS);
-                expected.1 = cut;
-            }
-        }
-        let bounded = model::bounded_load(expected.1);
-        let joins = matches!(event.op, Op::Attach | Op::Reweight);
-        if self.rules.bounds_joined_load && joins && expected.1 != after[1] && bounded == after[1] {
-            report.but_for(BOUNDED_LOAD);
-            expected.1 = bounded;
-        }
         if event.op == Op::First && after[0].last != entity.last {
             *report
                 .not_compared
@@ -375,15 +337,7 @@ impl Replay {
             }
         }
         let idle = event.op == Op::Idle;
-        let clocks = |util_sum| model::clocks(&before, event, after.clock_task, util_sum, idle);
-        let mut expected = clocks(util_sums[0]);
-        let all_classes = util_sums
-            .iter()
-            .fold(0, |sum: u32, of| sum.wrapping_add(*of));
-        if expected != after && clocks(all_classes) == after {
-            report.but_for(LOST_IDLE);
-            expected = after;
-        }
+        let expected = model::clocks(&before, event, after.clock_task, util_sums, idle);
         let fields = compare(after.fields(), expected.fields(), "");
         self.result(event, event.first, fields, report);
         self.remember(event, event.first);

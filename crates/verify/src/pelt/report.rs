@@ -72,6 +72,8 @@ pub struct Report {
     pub not_in_btf: String,
     /// Events.
     pub records: u64,
+    /// The recording was read to its end.
+    pub whole: bool,
     /// Events that the recorder lost.
     pub lost: u64,
     /// Updates of a signal set.
@@ -80,9 +82,6 @@ pub struct Report {
     pub averages: u64,
     /// Averages without their tracepoint, or the reverse.
     pub tracepoint_disagrees: u64,
-    /// Results that are equal once a rule of the kernel is added that the core does
-    /// not have, by rule. They count as equal.
-    pub equal_but_for: BTreeMap<&'static str, u64>,
     /// Results by kernel function.
     pub checks: BTreeMap<&'static str, Count>,
     /// Continuity of states.
@@ -106,11 +105,11 @@ impl Report {
             command: header.command.clone(),
             not_in_btf: header.facts.get("not_in_btf").cloned().unwrap_or_default(),
             records: 0,
+            whole: false,
             lost: 0,
             updates: 0,
             averages: 0,
             tracepoint_disagrees: 0,
-            equal_but_for: BTreeMap::new(),
             checks: BTreeMap::new(),
             gaps: Gaps::default(),
             told_by_tracepoint: BTreeMap::new(),
@@ -135,11 +134,6 @@ impl Report {
             && self.gaps.unseen.is_empty()
             && self.gaps.unpaid == 0
             && self.tracepoint_disagrees == 0
-    }
-
-    /// Counts a result that is equal but for this rule.
-    pub(super) fn but_for(&mut self, rule: &'static str) {
-        *self.equal_but_for.entry(rule).or_default() += 1;
     }
 
     /// Counts a result.
@@ -208,9 +202,6 @@ impl Report {
             "  where the tracepoint disagrees",
             self.tracepoint_disagrees,
         )?;
-        for (rule, count) in &self.equal_but_for {
-            line(out, &format!("equal but for: {rule}"), *count)?;
-        }
         line(out, "states found as they were left", self.gaps.followed)?;
         line(out, "states seen for the first time", self.gaps.first_seen)?;
         line(

@@ -2,6 +2,7 @@
 //! Which rules a kernel follows.
 
 use super::Error;
+use alight_policy::abi::rule;
 use alight_policy::{Params, Scheduler};
 use alight_recording::{Header, KernelVersion};
 
@@ -29,12 +30,6 @@ pub struct Rules {
     /// `util_est_update` reads the averages as they are when `dequeue_task_fair`
     /// begins (6.12 up to 6.18); else as they are after the dequeue.
     pub est_early: bool,
-    /// What leaves a queue cuts its sums to 32 bits: their lower bound is
-    /// enforced by `max_t(u32, ...)` (up to 6.18; not in 7.2).
-    pub cuts_sums: bool,
-    /// The lower bound of a queue's load sum is enforced when load joins too
-    /// (`__update_sa` of 7.2).
-    pub bounds_joined_load: bool,
 }
 
 /// The rules of the kernel that `header` names.
@@ -58,12 +53,16 @@ pub fn rules_of(header: &Header) -> Result<Rules, Error> {
         params: Params {
             fork_util_inflated: at_most(6, 9).into(),
             est_lsb: 0,
+            // Of the kernels after 6.18 only 7.2 was looked at.
+            sums: if at_most(6, 18) {
+                rule::SUMS_CUT
+            } else {
+                scheduler.params.sums
+            },
             ..scheduler.params
         },
         scheduler: scheduler.name,
         est_pair: at_most(6, 7),
-        cuts_sums: at_most(6, 18),
-        bounds_joined_load: !at_most(6, 18),
         est_early: !at_most(6, 11) && at_most(6, 18),
     })
 }

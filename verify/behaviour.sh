@@ -84,6 +84,7 @@ for kernel in "${KERNELS[@]}"; do
 	esac
 	for machine in "${MACHINES[@]}"; do
 		name=$kernel-$machine status=0
+		: >"$keep/$name-behaviour.json" # stays empty if there is nothing to report
 		record "$kernel" "$machine" "$keep/$name" || { good=0 && continue; }
 		"$target/release/alight" verify behaviour --json "$keep/$name"/*.alight \
 			>"$keep/$name-behaviour.json" 2>"$work/errors" || status=$?

@@ -8,7 +8,9 @@
 #
 # KERNEL is a row of vm/kernels.txt; without one: a CFS kernel, the first and the
 # last with EEVDF of amd64, and arm64 with little and big CPUs that change their
-# frequency. --keep DIR leaves the recordings and reports (JSON) in DIR.
+# frequency. --keep DIR leaves the recordings and reports (JSON) in DIR; the report
+# of a kernel that could not be recorded is empty. A recording that is empty or
+# short fails, with the reason.
 #
 # One line a kernel; the last line is "pelt: N passed, N failed".
 
@@ -20,7 +22,7 @@ KERNELS=(amd64-6.1-cloud amd64-6.18-cloud amd64-7.2-cloud arm64-6.18)
 LEAST_UPDATES=1000000
 # Messages a sender of hackbench passes: as many as make enough updates; CFS
 # switches most often, and with more the recorder would not keep up.
-declare -A LOOPS=([amd64-6.1-cloud]=360 [amd64-6.18-cloud]=4300 [amd64-7.2-cloud]=3300 [arm64-6.18]=1100)
+declare -A LOOPS=([amd64-6.1-cloud]=400 [amd64-6.18-cloud]=4800 [amd64-7.2-cloud]=3300 [arm64-6.18]=1300)
 DEFAULT_LOOPS=1000
 
 keep=
@@ -54,6 +56,16 @@ program() {
 	install -m 644 verify/pelt-load.sh "$work/$1/" # no program: it has no libraries
 }
 
+# arrived FILE: all that the guest wrote is there; it said how much that is.
+arrived() {
+	local wrote
+	wrote=$(sed -n 's/^bytes written: //p' "$work/console")
+	[ "${wrote:-0}" -gt 0 ] && [ "$wrote" = "$(stat -c %s "$1")" ] && return
+	printf '%s: %s bytes arrived, the guest wrote %s; free on this disk: %s\n' "$1" \
+		"$(stat -c %s "$1")" "${wrote:-none}" "$(df -h --output=avail "$1" | tail -n 1)" >&2
+	return 1
+}
+
 # record KERNEL FILE
 record() {
 	local arch=${1%%-*} machine=(--smp 4)
@@ -65,6 +77,7 @@ record() {
 	cat >"$work/run.sh" <<-'G'
 		renice -n -20 -p $$
 		/alight-record pelt -o /tmp/run.alight --ring 1024 -- sh /pelt-load.sh "$@" || exit
+		echo "bytes written: $(wc -c </tmp/run.alight)"
 		cat /tmp/run.alight >/dev/out
 	G
 	vm/run.sh --kernel "$1" --mem 6144 --timeout 1800 "${machine[@]}" --add "$work/$arch" \
@@ -72,6 +85,7 @@ record() {
 		cat "$work/console" >&2
 		return 1
 	}
+	arrived "$2"
 }
 
 # verify KERNEL FILE
@@ -80,11 +94,16 @@ verify() {
 	"$target/debug/alight" verify pelt --json "$2" >"$keep/$1.json" || status=$?
 	updates=$(sed -n 's/^  "updates": \([0-9]*\),/\1/p' "$keep/$1.json")
 	printf '%s: %s updates, exit status %s\n' "$1" "${updates:-no}" $status
-	[ $status = 0 ] && [ "${updates:-0}" -ge $LEAST_UPDATES ]
+	[ "${updates:-0}" -ge $LEAST_UPDATES ] || {
+		printf '%s: at least %s updates are wanted\n' "$1" $LEAST_UPDATES
+		status=1
+	}
+	[ $status = 0 ]
 }
 
 cargo build -q
 for kernel in "${KERNELS[@]}"; do
+	: >"$keep/$kernel.json" # stays empty if there is nothing to report
 	if record "$kernel" "$keep/$kernel.alight" && verify "$kernel" "$keep/$kernel.alight"; then
 		passed=$((passed + 1))
 	else

@@ -80,7 +80,7 @@ Examples:
   alight record behaviour -o run.alight -- hackbench -g 2 -l 500";
 
 const VERIFY_EXAMPLES: &str = "\
-Exit code 0 if all is equal (of decisions under which no CPU changed: 99.9 %), 1 if not, 2 if
+Exit code 0 if all is equal (of decisions 99.9 %: of all, and of those under which no CPU changed), 1 if not, 2 if
 the recording is not usable as a whole.
 
 Examples:

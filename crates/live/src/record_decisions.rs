@@ -18,7 +18,7 @@ use std::sync::atomic::AtomicBool;
 /// The kind of record that is written: a `struct wakeup` of
 /// `src/bpf/record_decisions.h` with what follows it, packed by
 /// [`alight_recording::delta`].
-pub const KIND: &str = "decision.wakeup/1";
+pub const KIND: &str = "decision.wakeup/2";
 
 /// The kernel's function that decides.
 const FUNCTION: &str = "select_task_rq_fair";

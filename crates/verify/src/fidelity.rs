@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The fidelity page: what all verifications found, disagreements first.
 //!
-//! Reads the JSON reports of a directory (schemas `alight.verify-pelt/1` and
-//! `alight.verify-decisions/1`), in the order of their names, and writes
+//! Reads the JSON reports of a directory (schemas `alight.verify-pelt/1`,
+//! `alight.verify-decisions/1` and `alight.verify-behaviour/1`), in the order of their names, and writes
 //! Markdown. It holds no figure of its own.
 
+use crate::decisions::Cause;
 use serde_json::{Map, Value};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
+
+/// Writing to a String cannot fail.
+macro_rules! line {
+    ($page:expr, $($argument:tt)*) => {
+        writeln!($page, $($argument)*).expect("a String takes everything")
+    };
+}
+
+mod behaviour;
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
@@ -44,10 +54,17 @@ struct Named {
 /// # Errors
 /// If a file ending in `.json` cannot be read or is no report, or if there is none.
 pub fn page(directory: &Path) -> Result<String, Error> {
-    let (mut pelt, mut decisions) = (vec![], vec![]);
+    let (mut pelt, mut decisions, mut behaviour) = (vec![], vec![], vec![]);
+    let mut missing = String::new();
     for path in reports(directory)? {
-        let report = read(&path)?;
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
+        let Some(report) = read(&path)? else {
+            line!(
+                missing,
+                "- **{name}: no report; what failed is in the output of the run**"
+            );
+            continue;
+        };
         let named = |report| Named {
             name: name.into_owned(),
             report,
@@ -55,21 +72,23 @@ pub fn page(directory: &Path) -> Result<String, Error> {
         match text(&report, "schema") {
             "alight.verify-pelt/1" => pelt.push(named(report)),
             "alight.verify-decisions/1" => decisions.push(named(report)),
+            behaviour::SCHEMA => behaviour.push(named(report)),
             other => {
                 let why = format!("its schema is '{other}'");
                 return Err(Error::NotAReport { path, why });
             }
         }
     }
-    if pelt.is_empty() && decisions.is_empty() {
+    if pelt.is_empty() && decisions.is_empty() && behaviour.is_empty() && missing.is_empty() {
         return Err(Error::Empty(directory.to_owned()));
     }
     Ok([
         HEAD.to_owned(),
-        disagreements(&pelt, &decisions),
+        disagreements(missing, &pelt, &decisions, &behaviour),
         tracking(&pelt),
         choices(&decisions),
-        TAIL.to_owned(),
+        behaviour::section(&behaviour),
+        left_out(),
     ]
     .concat())
 }
@@ -80,14 +99,34 @@ const HEAD: &str = "\
 How far the model is from the kernels that it claims to be. `make verify` wrote this page: it boots
 each kernel, records what its scheduler does, gives the same to the policy core and compares.
 How that is done is in [verify.md](verify.md), which rules are whose in [sources.md](sources.md),
-what the simulator leaves out in [model.md](model.md).
+what the model is in [model.md](model.md).
 ";
 
-const TAIL: &str = "
-## Behaviour
+/// What the simulator leaves out, by mechanism: the last column of the table in docs/model.md.
+fn left_out() -> String {
+    let mut page = "\n## What is left out\n\nOf the model, by mechanism ([model.md](model.md) says what is modelled). \
+         The core's load tracking leaves out what a group's queue hands to its entity.\n\n\
+         | mechanism | left out |\n|---|---|\n"
+        .to_owned();
+    for (mechanism, left_out) in rows(MODEL) {
+        line!(page, "| {mechanism} | {left_out} |");
+    }
+    page
+}
 
-Not measured yet: switches, latencies, slices and residencies of a guest against the simulator's.
-";
+const MODEL: &str = include_str!("../../../docs/model.md");
+
+/// First and last cell of the rows of the first table of a page, without its head.
+fn rows(page: &str) -> impl Iterator<Item = (&str, &str)> {
+    page.lines()
+        .skip_while(|line| !line.starts_with("|---"))
+        .skip(1)
+        .take_while(|line| line.starts_with('|'))
+        .filter_map(|line| {
+            let mut cells = line.trim_matches('|').split(" | ").map(str::trim);
+            Some((cells.next()?, cells.last()?))
+        })
+}
 
 /// The directory's files ending in `.json`, by name.
 fn reports(directory: &Path) -> Result<Vec<PathBuf>, Error> {
@@ -106,15 +145,21 @@ fn reports(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(paths)
 }
 
-fn read(path: &Path) -> Result<Value, Error> {
+/// A report; `None`: the file is empty, as the scripts leave it where there is nothing to report.
+fn read(path: &Path) -> Result<Option<Value>, Error> {
     let json = std::fs::read_to_string(path).map_err(|source| Error::Read {
         path: path.to_owned(),
         source,
     })?;
-    serde_json::from_str(&json).map_err(|error| Error::NotAReport {
-        path: path.to_owned(),
-        why: error.to_string(),
-    })
+    if json.is_empty() {
+        return Ok(None);
+    }
+    serde_json::from_str(&json)
+        .map(Some)
+        .map_err(|error| Error::NotAReport {
+            path: path.to_owned(),
+            why: error.to_string(),
+        })
 }
 
 fn text<'a>(report: &'a Value, field: &str) -> &'a str {
@@ -146,16 +191,15 @@ fn percent(part: u64, whole: u64) -> String {
     format!("{}.{:03} %", thousandths / 1000, thousandths % 1000)
 }
 
-/// Writing to a String cannot fail.
-macro_rules! line {
-    ($page:expr, $($argument:tt)*) => {
-        writeln!($page, $($argument)*).expect("a String takes everything")
-    };
-}
-
-fn disagreements(pelt: &[Named], decisions: &[Named]) -> String {
+fn disagreements(
+    missing: String,
+    pelt: &[Named],
+    decisions: &[Named],
+    behaviour: &[Named],
+) -> String {
     let mut page = "\n## Disagreements\n\n".to_owned();
     let none = page.len();
+    page.push_str(&missing);
     for Named { name, report } in pelt {
         for (function, count) in fields(report, "checks") {
             let different = number(count, "different");
@@ -172,22 +216,58 @@ fn disagreements(pelt: &[Named], decisions: &[Named]) -> String {
                 "- {name}, load tracking: {count} states were changed unseen ({what})"
             );
         }
-        for (rule, count) in fields(report, "equal_but_for") {
-            line!(
-                page,
-                "- {name}, load tracking: {count} results are equal but for a rule that the core does not have: {rule}"
-            );
+        for (count, what) in [
+            (
+                number(&report["gaps"], "unpaid"),
+                "queues from which more was subtracted than removed",
+            ),
+            (
+                number(report, "tracepoint_disagrees"),
+                "updates of which the tracepoint says otherwise",
+            ),
+        ] {
+            if count != 0 {
+                line!(page, "- {name}, load tracking: {count} {what}");
+            }
         }
     }
     for Named { name, report } in decisions {
-        for (cause, count) in fields(report, "causes") {
-            line!(page, "- {name}, decisions: {count} differ, cause: {cause}");
+        if report["agrees"] != true {
+            line!(
+                page,
+                "- **{name}, decisions: fewer than 99.9 % are the kernel's**"
+            );
         }
         for (step, count) in fields(report, "missing_rules") {
             line!(
                 page,
                 "- {name}, decisions: for want of a rule {count} differ where the core answered by `{step}`"
             );
+        }
+        for (cause, count) in fields(report, "causes") {
+            let meaning = Cause::ALL
+                .iter()
+                .find(|known| known.name() == cause)
+                .map_or("", |known| known.meaning());
+            line!(
+                page,
+                "- {name}, decisions: {count} differ from the state at the entry, `{cause}`: {meaning}"
+            );
+        }
+    }
+    for named in behaviour {
+        page.push_str(&behaviour::disagreements(named));
+    }
+    for Named { name, report } in pelt.iter().chain(decisions) {
+        if report["whole"] == false {
+            line!(
+                page,
+                "- {name}: the recording is not whole; what it held up to there is reported"
+            );
+        }
+        let lost = number(report, "lost");
+        if lost != 0 {
+            line!(page, "- {name}: the recorder lost {lost} events");
         }
     }
     if page.len() == none {
@@ -230,25 +310,29 @@ fn choices(decisions: &[Named]) -> String {
     }
     page.push_str(
         "Every choice of a CPU by `select_task_rq_fair()`, decided again by `policy/select.h` from what the kernel could see. \
-         Calm are those under which no CPU changed, so that what was recorded is what the kernel saw.\n\n\
-         | recording | kernel | base | decisions | equal | share | calm | equal | share | lost |\n\
-         |---|---|---|---:|---:|---:|---:|---:|---:|---:|\n",
+         Calm are those under which no CPU changed, so that what was recorded is what the kernel saw. Where one changed, the kernel looked \
+         at some time between its function's entry and exit: equal are those equal to the state at the entry; \"or exit\" counts those too that are equal to \
+         the state at the exit. Of the calm ones, and of all with the state at either, 99.9 % must be equal.\n\n\
+         | recording | kernel | base | decisions | equal | share | or exit | share | calm | equal | share | lost |\n\
+         |---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     for Named { name, report } in decisions {
         let (all, equal) = (number(report, "decisions"), number(report, "equal"));
+        let either = number(report, "equal_at_either");
         let (calm, calm_equal) = (number(report, "calm"), number(report, "calm_equal"));
         line!(
             page,
-            "| {name} | {} {} | {} | {all} | {equal} | {} | {calm} | {calm_equal} | {} | {} |",
+            "| {name} | {} {} | {} | {all} | {equal} | {} | {either} | {} | {calm} | {calm_equal} | {} | {} |",
             text(report, "kernel"),
             text(report, "arch"),
             text(report, "scheduler"),
             percent(equal, all),
+            percent(either, all),
             percent(calm_equal, calm),
             number(report, "lost"),
         );
     }
-    page.push_str("\nBy the step of the search that answered, decisions and how many differ:\n\n");
+    page.push_str("\nBy the step of the search that answered, decisions and how many differ from the state at the entry:\n\n");
     page.push_str("| recording | steps |\n|---|---|\n");
     for Named { name, report } in decisions {
         let steps: Vec<String> = fields(report, "steps")
@@ -273,11 +357,17 @@ mod tests {
         "base": "linux-7.2", "updates": 12, "averages": 5, "lost": 1,
         "checks": {"update_rq_clock": {"equal": 3, "different": 0},
                    "attach_entity_load_avg": {"equal": 4, "different": 2}},
-        "gaps": {"unseen": {"nobody": 7}}, "equal_but_for": {"lost_idle": 6}}"#;
+        "gaps": {"unseen": {"nobody": 7}}}"#;
     const DECISIONS: &str = r#"{"schema": "alight.verify-decisions/1", "kernel": "6.1.0",
-        "arch": "x86_64", "scheduler": "linux-6.1", "decisions": 1000, "equal": 999,
+        "arch": "x86_64", "scheduler": "linux-6.1", "decisions": 1000, "equal": 999, "equal_at_either": 1000,
         "calm": 992, "calm_equal": 992, "lost": 0, "steps": {"prev_idle": {"decisions": 1000, "equal": 999}},
-        "causes": {"race": 1}, "missing_rules": {}}"#;
+        "causes": {"race_exit": 1}, "missing_rules": {}, "agrees": true}"#;
+    const SHORT: &str =
+        r#"{"schema": "alight.verify-decisions/1", "agrees": false, "whole": false}"#;
+    const BEHAVIOUR: &str = r#"{"schema": "alight.verify-behaviour/1", "kernel": "7.2.13", "arch": "x86_64", "base": "linux-7.2",
+        "workloads": [{"workload": "hackbench -g 1", "quantities": [
+            {"name": "switches", "unit": "", "kernel": 100.0, "model": 150.0, "tolerance": "10 %", "verdict": "disagree"},
+            {"name": "run_delay_p50", "unit": "us", "kernel": 3.25, "model": null, "tolerance": "20 %", "verdict": "not_measured"}]}]}"#;
 
     /// A directory with these files in it.
     fn directory(files: &[(&str, &str)]) -> tempfile::TempDir {
@@ -293,21 +383,38 @@ mod tests {
         let directory = directory(&[
             ("a.json", PELT),
             ("b-flat.json", DECISIONS),
+            ("d-behaviour.json", BEHAVIOUR),
+            ("e.json", SHORT),
+            ("f.json", ""),
             ("c.alight", ""),
         ]);
         let page = page(directory.path()).unwrap();
         for line in [
             "- a, load tracking: 2 results of `attach_entity_load_avg` differ",
             "- a, load tracking: 7 states were changed unseen (nobody)",
-            "- a, load tracking: 6 results are equal but for a rule that the core does not have: lost_idle",
-            "- b-flat, decisions: 1 differ, cause: race",
+            "- a: the recorder lost 1 events",
+            "- b-flat, decisions: 1 differ from the state at the entry, `race_exit`: CPUs changed while the kernel searched: equal to the state at its exit",
+            "- d-behaviour, hackbench -g 1: switches: the kernel 100, the model 150 (agree within 10 %)",
+            "- **f: no report; what failed is in the output of the run**",
+            "- e: the recording is not whole; what it held up to there is reported",
+            "- **e, decisions: fewer than 99.9 % are the kernel's**",
             "| 7.2.13 x86_64 | linux-7.2 | 12 | 5 | 7 | 2 | 1 |",
-            "| b-flat | 6.1.0 x86_64 | linux-6.1 | 1000 | 999 | 99.900 % | 992 | 992 | 100.000 % | 0 |",
+            "| b-flat | 6.1.0 x86_64 | linux-6.1 | 1000 | 999 | 99.900 % | 1000 | 100.000 % | 992 | 992 | 100.000 % | 0 |",
             "| b-flat | prev_idle 1000 (**1**) |",
         ] {
             assert!(page.lines().any(|l| l == line), "no '{line}' in\n{page}");
         }
         assert!(page.find("## Disagreements") < page.find("## Load tracking"));
+    }
+
+    #[test]
+    fn what_is_left_out_is_what_the_page_on_the_model_says() {
+        let table = "text\n| mechanism | modelled | left out |\n|---|---|---|\n\
+                     | idle | menu | teo |\n| energy | cores | heat |\n\n| a | b | c |";
+        let found: Vec<_> = rows(table).collect();
+        assert_eq!(found, [("idle", "teo"), ("energy", "heat")]);
+        assert!(rows(MODEL).count() > 5, "the table of docs/model.md");
+        assert!(left_out().contains("| placement | "));
     }
 
     #[test]

@@ -54,6 +54,18 @@ fn the_core_decides_as_the_kernels_did() {
 }
 
 #[test]
+fn what_changed_under_the_kernel_is_equal_to_the_state_at_the_exit() {
+    let report = verify("decisions-amd64-7.2.alight", None);
+    let causes: Vec<_> = report.causes.iter().map(|(c, n)| (*c, *n)).collect();
+    assert_eq!(causes, [(Cause::Exit, 4)], "{}", report.text());
+    assert_eq!(report.equal_at_either(), report.wakeups);
+    // A recording without the states at the exit cannot tell that.
+    let report = verify("decisions-amd64-6.1.alight", None);
+    let causes: Vec<_> = report.causes.iter().map(|(c, n)| (*c, *n)).collect();
+    assert_eq!(causes, [(Cause::Race, 1)], "{}", report.text());
+}
+
+#[test]
 fn a_wrong_base_is_rejected() {
     let wrong_bases = [
         (

@@ -85,7 +85,7 @@ fn run_decisions(file: &Path, scheduler: Option<&Scheduler>, json: bool) -> Resu
     }
     let (file, wanted) = (file.display(), decisions::WANTED_PER_MILLE);
     Err(Failure::Different(format!(
-        "{file}: of 1000 decisions under which no CPU changed, fewer than {wanted} are those of the core"
+        "{file}: of 1000 decisions fewer than {wanted} are those of the core, of all or of those under which no CPU changed"
     )))
 }
 

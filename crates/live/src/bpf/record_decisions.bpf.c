@@ -3,12 +3,12 @@
  * record_decisions.bpf.c - what select_task_rq_fair() saw, and what it answered
  *
  * At its entry the state of the wakee, the waker and every CPU is copied into a
- * buffer of the waking CPU; at its exit the answer is added and the buffer goes
- * to the ring buffer. Interrupts are off between the two, so a CPU has one
- * wakeup under way at most. Other CPUs run on while the copy is made and while
- * the function searches: on a machine whose CPUs really run in parallel the
- * kernel may have seen something else than is written here. Hence what changes
- * most is copied last.
+ * buffer of the waking CPU; at its exit the answer is added, and the CPUs that
+ * have changed as they are now, and the buffer goes to the ring buffer.
+ * Interrupts are off between the two, so a CPU has one wakeup under way at most.
+ * Other CPUs run on while the copies are made and while the function searches:
+ * it saw each CPU as it was at some time between the two copies. Hence what
+ * changes most is copied last at the entry and first at the exit.
  *
  * The function is called for tasks that may use more than one CPU only.
  */
@@ -25,14 +25,8 @@ u32 domains_written;
 
 struct record {
 	struct wakeup wakeup;
-	struct wakeup_cpu cpu[RECORD_CPUS];
+	struct wakeup_cpu cpu[2 * RECORD_CPUS];	/* at the entry, then at the exit */
 	struct wakeup_domain domain[RECORD_CPUS][RECORD_LEVELS];
-};
-
-/* What a CPU's buffer holds: the record, and one CPU at the exit. */
-struct buffer {
-	struct record record;
-	struct wakeup_cpu after;
 };
 
 /* One a CPU; the loader sets the number. */
@@ -40,7 +34,7 @@ struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct buffer);
+	__type(value, struct record);
 } buffers SEC(".maps");
 
 struct {
@@ -300,25 +294,43 @@ static __noinline int copy_domains(struct wakeup_domain *d, u32 cpu)
 
 #define WATCHED_WORDS	(sizeof(struct wakeup_cpu) / sizeof(u64) - 1)
 
-/* The CPUs of which anything has changed since the entry. */
-static __noinline u64 changed_cpus(struct buffer *b)
+#define exit_of(r, i)	(&(r)->cpu[((i) + nr_cpus) & (2 * RECORD_CPUS - 1)])
+
+/* Copies all CPUs again and keeps those of which anything has changed since the entry. */
+static __noinline u64 copy_exits(struct record *r)
 {
+	u32 cpu, word, kept = 0;
 	u64 changed = 0;
-	u32 cpu, i;
 
-	if (!b)
+	if (!r)
 		return 0;
+	for (cpu = 0; cpu < RECORD_CPUS && cpu < nr_cpus; cpu++)
+		copy_fast(exit_of(r, cpu), cpu);
+	for (cpu = 0; cpu < RECORD_CPUS && cpu < nr_cpus; cpu++)
+		copy_slow(exit_of(r, cpu), cpu);
 	for (cpu = 0; cpu < RECORD_CPUS && cpu < nr_cpus; cpu++) {
-		const u64 *before = (const u64 *)&b->record.cpu[cpu];
-		const u64 *after = (const u64 *)&b->after;
+		const u64 *before = (const u64 *)&r->cpu[cpu];
+		const u64 *after = (const u64 *)exit_of(r, cpu);
+		u64 differs = 0;
 
-		copy_slow(&b->after, cpu);
-		copy_fast(&b->after, cpu);
-		for (i = 0; i < WATCHED_WORDS; i++)
-			if (before[i] != after[i])
-				changed |= 1ull << cpu;
+		for (word = 0; word < WATCHED_WORDS; word++)
+			differs |= before[word] ^ after[word];
+		if (!differs)
+			continue;
+		changed |= 1ull << cpu;
+		*exit_of(r, kept) = *exit_of(r, cpu);
+		kept++;
 	}
 	return changed;
+}
+
+static __always_inline u32 nr_bits(u64 mask)
+{
+	u32 cpu, nr = 0;
+
+	for (cpu = 0; cpu < RECORD_CPUS; cpu++)
+		nr += mask >> cpu & 1;
+	return nr;
 }
 
 static __always_inline u32 flags_of(struct task_struct *wakee, struct task_struct *current,
@@ -361,15 +373,13 @@ int BPF_PROG(select_entered, struct task_struct *wakee, int prev_cpu, int wake_f
 {
 	struct task_struct *current = bpf_get_current_task_btf();
 	u32 this_cpu = bpf_get_smp_processor_id(), i;
-	struct buffer *b = bpf_map_lookup_elem(&buffers, &this_cpu);
+	struct record *r = bpf_map_lookup_elem(&buffers, &this_cpu);
 	struct counts *count = counts_here();
 	struct wakeup *w;
-	struct record *r;
 
-	if (!b || !count)
+	if (!r || !count)
 		return 0;
 	count->entered++;
-	r = &b->record;
 	w = &r->wakeup;
 	w->clock = bpf_ktime_get_ns();
 	w->jiffies = bpf_jiffies64();
@@ -381,7 +391,6 @@ int BPF_PROG(select_entered, struct task_struct *wakee, int prev_cpu, int wake_f
 	w->nr_cpus = nr_cpus;
 	w->llc_size = PER_CPU(int, sd_llc_size, this_cpu, 0);
 	w->preempt_count = preempt_count_now(current);
-	w->unused = 0;
 	w->answer = -1;
 	copy_task(&w->wakee, wakee);
 	copy_task(&w->waker, current);
@@ -401,33 +410,36 @@ int BPF_PROG(select_entered, struct task_struct *wakee, int prev_cpu, int wake_f
 SEC("fexit/select_task_rq_fair")
 int BPF_PROG(select_left, struct task_struct *wakee, int prev_cpu, int wake_flags, int answer)
 {
-	u32 this_cpu = bpf_get_smp_processor_id();
-	struct buffer *b = bpf_map_lookup_elem(&buffers, &this_cpu);
+	struct task_struct *current = bpf_get_current_task_btf();
+	u32 this_cpu = bpf_get_smp_processor_id(), size;
+	struct record *r = bpf_map_lookup_elem(&buffers, &this_cpu);
 	struct counts *count = counts_here();
-	u32 cpus = nr_cpus, size;
-	struct record *r;
+	struct wakeup *w;
 
-	if (!b || !count)
+	if (!r || !count)
 		return 0;
-	r = &b->record;
-	if (!r->wakeup.clock || r->wakeup.wakee.pid != wakee->pid) {
+	w = &r->wakeup;
+	if (!w->clock || w->wakee.pid != wakee->pid) {
 		count->exit_without_entry++;
 		return 0;
 	}
-	if (cpus > RECORD_CPUS)
+	w->changed = copy_exits(r);
+	w->exit_flags = (u16)flags_of(wakee, current, bpf_per_cpu_ptr(&runqueues, this_cpu));
+	w->exit_ticks = (u16)(bpf_jiffies64() - w->jiffies);
+	w->answer = answer;
+	size = nr_cpus + nr_bits(w->changed);
+	if (size > 2 * RECORD_CPUS)
 		return 0;
-	r->wakeup.answer = answer;
-	r->wakeup.changed = changed_cpus(b);
-	size = sizeof(struct wakeup) + cpus * sizeof(struct wakeup_cpu);
-	if (r->wakeup.flags & WAKEUP_DOMAINS)
-		size = sizeof(struct record);
+	size = sizeof(*w) + size * sizeof(struct wakeup_cpu);
+	if (w->flags & WAKEUP_DOMAINS)
+		size = sizeof(*r);
 	if (bpf_ringbuf_output(&wakeups, r, size, BPF_RB_NO_WAKEUP)) {
 		count->ring_full++;
 	} else {
 		count->written++;
-		if (r->wakeup.flags & WAKEUP_DOMAINS)
+		if (w->flags & WAKEUP_DOMAINS)
 			domains_written = 1;
 	}
-	r->wakeup.clock = 0;
+	w->clock = 0;
 	return 0;
 }

@@ -4,9 +4,10 @@
  *
  * The kernel's own values in the kernel's own units, as they were when the
  * function was entered, and what it returned. A record is a struct wakeup, then
- * nr_cpus CPUs; or, if WAKEUP_DOMAINS is set, RECORD_CPUS CPUs and the
- * scheduling domains of each. Little-endian, whole words of 64 bits, no padding.
- * What a kernel does not have is 0, except where said.
+ * nr_cpus CPUs as they were at the entry, then those that had changed at the
+ * exit, as they were then; if WAKEUP_DOMAINS is set, zeroes up to 2 * RECORD_CPUS
+ * CPUs and the scheduling domains of RECORD_CPUS. Little-endian, whole words of
+ * 64 bits, no padding. What a kernel does not have is 0, except where said.
  */
 #ifndef ALIGHT_LIVE_RECORD_DECISIONS_H
 #define ALIGHT_LIVE_RECORD_DECISIONS_H
@@ -115,11 +116,12 @@ struct wakeup {
 	s32 answer;
 	u32 flags;			/* WAKEUP_* */
 	u64 allowed;			/* cpus_ptr */
-	u64 changed;			/* CPUs that were not the same at the exit */
+	u64 changed;			/* CPUs that were not the same at the exit: which follow */
 	u32 nr_cpus;
 	u32 llc_size;			/* sd_llc_size of this_cpu */
 	u32 preempt_count;		/* says whether an interrupt wakes */
-	u32 unused;
+	u16 exit_flags;			/* the flags as they were at the exit */
+	u16 exit_ticks;			/* jiffies from the entry to the exit */
 	struct wakeup_task wakee;
 	struct wakeup_task waker;
 };

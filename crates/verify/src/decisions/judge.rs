@@ -4,7 +4,7 @@
 use super::layout::{DomainState, TaskState, Wakeup, flag};
 use super::report::Explanation;
 use super::view::{self, Rules};
-use super::{Error, machine};
+use super::{Error, machine, moments};
 use alight_policy::abi::rule;
 use alight_policy::{Answer, Core, Note, Params, PerfDomain, STEPS, Scheduler, Waker};
 use alight_recording::{Header, KernelVersion};
@@ -12,11 +12,17 @@ use alight_recording::{Header, KernelVersion};
 /// Candidates that an explanation lists at most.
 const NOTES: usize = 512;
 
-/// Why the core's answer differs, as far as the record tells.
+/// Why the core's answer to the state at the entry differs, as far as the record tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Cause {
-    /// CPUs changed while they were copied, or before the kernel's function ended,
-    /// or a tick came: it may have seen something else than was recorded.
+    /// Something changed while the kernel searched, and to the state at the exit
+    /// the core answers as the kernel did.
+    Exit,
+    /// Something changed, and the core answers as the kernel did if some CPUs are
+    /// taken from the entry and some from the exit.
+    Mixture,
+    /// Something changed, and no state between the two gives the kernel's answer:
+    /// a CPU changed more than once, or a rule is missing.
     Race,
     /// The wakee was on its way between two CPUs (`wake_cpu` is not its CPU).
     Moving,
@@ -29,11 +35,20 @@ pub enum Cause {
 
 impl Cause {
     /// All, in the order in which they are looked for.
-    pub const ALL: [Cause; 4] = [Cause::Race, Cause::Moving, Cause::TaskGroup, Cause::Rule];
+    pub const ALL: [Cause; 6] = [
+        Cause::Exit,
+        Cause::Mixture,
+        Cause::Race,
+        Cause::Moving,
+        Cause::TaskGroup,
+        Cause::Rule,
+    ];
 
     /// A stable name.
     pub fn name(self) -> &'static str {
         match self {
+            Cause::Exit => "race_exit",
+            Cause::Mixture => "race_mixture",
             Cause::Race => "race",
             Cause::Moving => "moving",
             Cause::TaskGroup => "task_group",
@@ -44,27 +59,19 @@ impl Cause {
     /// What it means.
     pub fn meaning(self) -> &'static str {
         match self {
-            Cause::Race => "CPUs changed while the kernel searched",
+            Cause::Exit => "CPUs changed while the kernel searched: equal to the state at its exit",
+            Cause::Mixture => {
+                "the same: equal to some CPUs as at the entry and some as at the exit"
+            }
+            Cause::Race => "the same: equal to nothing between the two",
             Cause::Moving => "the wakee was being moved between CPUs",
             Cause::TaskGroup => "a task in a task group, whose share of the load is not modelled",
             Cause::Rule => "a rule that is missing or wrong",
         }
     }
-
-    fn of(wakeup: &Wakeup) -> Self {
-        if disturbed(wakeup) {
-            Cause::Race
-        } else if wakeup.task_cpu != wakeup.prev_cpu {
-            Cause::Moving
-        } else if wakeup.wakee.depth != 0 || wakeup.waker.depth != 0 {
-            Cause::TaskGroup
-        } else {
-            Cause::Rule
-        }
-    }
 }
 
-/// Did a CPU change under the recorder or the kernel's function? A task's queue
+/// Did anything but the time change under the recorder or the kernel's function? A task's queue
 /// is copied with the task and again with its CPU, a moment later.
 pub fn disturbed(wakeup: &Wakeup) -> bool {
     let copied_alike = |task: &TaskState, cpu: u32| {
@@ -75,6 +82,7 @@ pub fn disturbed(wakeup: &Wakeup) -> bool {
             })
     };
     wakeup.changed != 0
+        || (wakeup.flags ^ wakeup.exit_flags) & flag::OVERUTILIZED != 0
         || !copied_alike(&wakeup.wakee, wakeup.task_cpu)
         || !copied_alike(&wakeup.waker, wakeup.this_cpu)
 }
@@ -178,35 +186,52 @@ impl Judge {
     /// # Panics
     /// If the machine is not known yet.
     pub fn judge(&mut self, wakeup: &Wakeup) -> Judgement {
-        let answer = self.decide(wakeup, None);
+        let (answer, cpu) = self.choice(wakeup);
         let mut judgement = Judgement {
             answer,
-            cpu: answer.cpu,
+            cpu,
             cause: None,
         };
-        if STEPS[answer.step as usize].0 == "fallback" {
-            // The kernel's function returns before this correction.
-            let mut notes = Vec::with_capacity(NOTES);
-            self.decide(wakeup, Some(&mut notes));
-            judgement.cpu = before_fallback(&notes).unwrap_or(answer.cpu);
-        }
         if judgement.cpu != wakeup.answer {
-            judgement.cause = Some(match Cause::of(wakeup) {
-                Cause::Rule if self.ticked(wakeup) => Cause::Race,
-                cause => cause,
-            });
+            judgement.cause = Some(self.cause(wakeup));
         }
         judgement
     }
 
-    /// Did a tick come between the copy and the comparison of loads? Then queues
-    /// computed their shares of the load anew, and the answer is that of a tick later.
-    fn ticked(&mut self, wakeup: &Wakeup) -> bool {
-        let later = Wakeup {
-            jiffies: wakeup.jiffies + 1,
-            ..wakeup.clone()
-        };
-        self.decide(&later, None).cpu == wakeup.answer
+    /// Why the core's answer is not the kernel's.
+    fn cause(&mut self, wakeup: &Wakeup) -> Cause {
+        let disturbed = disturbed(wakeup);
+        let later = disturbed || wakeup.exit_ticks != 0;
+        if later && self.decides(&moments::exit(wakeup)) {
+            Cause::Exit
+        } else if later && moments::between(wakeup).any(|moment| self.decides(&moment)) {
+            Cause::Mixture
+        } else if disturbed {
+            Cause::Race
+        } else if wakeup.task_cpu != wakeup.prev_cpu {
+            Cause::Moving
+        } else if wakeup.wakee.depth != 0 || wakeup.waker.depth != 0 {
+            Cause::TaskGroup
+        } else {
+            Cause::Rule
+        }
+    }
+
+    /// Does the core decide as the kernel did?
+    fn decides(&mut self, wakeup: &Wakeup) -> bool {
+        self.choice(wakeup).1 == wakeup.answer
+    }
+
+    /// The core's answer, and the CPU that it chose before an affinity that changed
+    /// meanwhile corrects it: the kernel's function returns before this correction.
+    fn choice(&mut self, wakeup: &Wakeup) -> (Answer, u32) {
+        let answer = self.decide(wakeup, None);
+        if STEPS[answer.step as usize].0 != "fallback" {
+            return (answer, answer.cpu);
+        }
+        let mut notes = Vec::with_capacity(NOTES);
+        self.decide(wakeup, Some(&mut notes));
+        (answer, before_fallback(&notes).unwrap_or(answer.cpu))
     }
 
     /// Decides, and keeps what was found of each candidate.

@@ -122,11 +122,18 @@ pub struct Wakeup {
     pub allowed: u64,
     /// CPUs that were not the same when the function ended.
     pub changed: u64,
+    /// `flags` as they were when the function ended.
+    pub exit_flags: u32,
+    /// Jiffies from its beginning to its end.
+    pub exit_ticks: u16,
     pub llc_size: u32,
     pub preempt_count: u32,
     pub wakee: TaskState,
     pub waker: TaskState,
+    /// At the entry.
     pub cpus: Vec<CpuState>,
+    /// The changed CPUs at the exit, in their order.
+    pub exits: Vec<CpuState>,
     /// Of each CPU, small to large; empty in most records.
     pub domains: Vec<Vec<DomainState>>,
 }
@@ -158,6 +165,26 @@ const TASK_WORDS: usize = 17;
 const HEAD_WORDS: usize = 9 + 2 * TASK_WORDS;
 const CPU_WORDS: usize = 10;
 const DOMAIN_WORDS: usize = 7;
+
+/// What a record holds of the CPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// `decision.wakeup/1`: as they were at the entry.
+    Entry,
+    /// `decision.wakeup/2`: those that changed as they were at the exit, too.
+    EntryAndExit,
+}
+
+impl Layout {
+    /// Where the domains are: behind room for all CPUs.
+    fn domains_at(self) -> usize {
+        let copies = match self {
+            Layout::Entry => 1,
+            Layout::EntryAndExit => 2,
+        };
+        HEAD_WORDS + copies * MAX_CPUS * CPU_WORDS
+    }
+}
 
 /// Reads fields one after the other; little-endian, as they lie in the kernel's memory.
 struct Fields<'a> {
@@ -296,7 +323,7 @@ impl Wakeup {
     ///
     /// # Errors
     /// If the length is not what the head says, or a CPU does not exist.
-    pub fn read(words: &[u64]) -> Result<Self, Malformed> {
+    pub fn read(words: &[u64], layout: Layout) -> Result<Self, Malformed> {
         expect(words.len(), HEAD_WORDS, words.len() >= HEAD_WORDS)?;
         let mut fields = Fields { words, at: 0 };
         let mut wakeup = Wakeup {
@@ -315,23 +342,35 @@ impl Wakeup {
         let nr_cpus = fields.u32();
         wakeup.llc_size = fields.u32();
         wakeup.preempt_count = fields.u32();
-        fields.skip(4);
+        wakeup.exit_flags = fields.u16().into();
+        wakeup.exit_ticks = fields.u16();
+        if layout == Layout::Entry {
+            // Not recorded: a tick may have come.
+            (wakeup.exit_flags, wakeup.exit_ticks) = (wakeup.flags, 1);
+        }
         wakeup.wakee = fields.task();
         wakeup.waker = fields.task();
         in_range("a number of CPUs of", nr_cpus, MAX_CPUS as u32 + 1)?;
         in_range("a waking CPU", wakeup.this_cpu, nr_cpus)?;
         in_range("a previous CPU", wakeup.prev_cpu, nr_cpus)?;
         in_range("an answer", wakeup.answer, nr_cpus)?;
+        let highest = u64::BITS - wakeup.changed.leading_zeros();
+        in_range("a changed CPU before", highest, nr_cpus + 1)?;
         let nr = nr_cpus as usize;
+        let nr_exits = match layout {
+            Layout::Entry => 0,
+            Layout::EntryAndExit => wakeup.changed.count_ones() as usize,
+        };
         let expected = if wakeup.flags & flag::DOMAINS == 0 {
-            HEAD_WORDS + nr * CPU_WORDS
+            HEAD_WORDS + (nr + nr_exits) * CPU_WORDS
         } else {
-            HEAD_WORDS + MAX_CPUS * (CPU_WORDS + LEVELS * DOMAIN_WORDS)
+            layout.domains_at() + MAX_CPUS * LEVELS * DOMAIN_WORDS
         };
         expect(words.len(), expected, words.len() == expected)?;
         wakeup.cpus = (0..nr).map(|_| fields.cpu()).collect();
+        wakeup.exits = (0..nr_exits).map(|_| fields.cpu()).collect();
         if wakeup.flags & flag::DOMAINS != 0 {
-            fields.at = (HEAD_WORDS + MAX_CPUS * CPU_WORDS) * 8;
+            fields.at = layout.domains_at() * 8;
             wakeup.domains = (0..nr)
                 .map(|_| {
                     let levels: Vec<_> = (0..LEVELS).map(|_| fields.domain()).collect();
@@ -391,7 +430,7 @@ pub(super) mod tests {
                 (5, 0b111),
                 (6, 0b10),
                 (7, pair(3, 8)),
-                (8, pair(0x0001_0000, 0)),
+                (8, pair(0x0001_0000, flag::OVERUTILIZED | 1 << 16)),
             ],
         );
         words[9] = 123; // the wakee's last update
@@ -403,7 +442,9 @@ pub(super) mod tests {
         words[cpu + 1] = 2 | 1 << 16 | 9 << 32 | 6 << 48;
         words[cpu + 7] = 1024 << 16 | u64::from(u32::MAX) << 32;
         words[cpu + 9] = 5 | 1 << 16;
-        let wakeup = Wakeup::read(&words).unwrap();
+        words.extend([0; CPU_WORDS]); // the second CPU at the exit
+        words[HEAD_WORDS + 3 * CPU_WORDS] = 1 << 32; // one task
+        let wakeup = Wakeup::read(&words, Layout::EntryAndExit).unwrap();
         assert_eq!((wakeup.clock, wakeup.jiffies), (5_000, 77));
         assert_eq!(
             (wakeup.this_cpu, wakeup.prev_cpu, wakeup.task_cpu),
@@ -425,34 +466,39 @@ pub(super) mod tests {
         assert_eq!((second.rt_nr_running, second.nr_idle_scan), (9, 6));
         assert_eq!((second.uclamp_max, second.exit_latency), (1024, u32::MAX));
         assert_eq!((second.asym_idle_scan, second.has_idle_cores), (5, true));
+        assert_eq!(
+            (wakeup.exit_flags, wakeup.exit_ticks),
+            (flag::OVERUTILIZED, 1)
+        );
+        let exits: Vec<_> = wakeup.exits.iter().map(|cpu| cpu.nr_running).collect();
+        assert_eq!(exits, [1]);
         assert!(wakeup.domains.is_empty());
     }
 
     #[test]
     fn domains_end_at_the_first_without_a_span() {
-        let mut words = words(2, &[(4, pair(0, flag::DOMAINS))]);
-        words.resize(
-            HEAD_WORDS + MAX_CPUS * (CPU_WORDS + LEVELS * DOMAIN_WORDS),
-            0,
-        );
-        let second = HEAD_WORDS + MAX_CPUS * CPU_WORDS + LEVELS * DOMAIN_WORDS;
-        words[second] = 0b11;
-        words[second + 3] = pair(117, 0);
-        let wakeup = Wakeup::read(&words).unwrap();
-        let levels: Vec<_> = wakeup.domains.iter().map(Vec::len).collect();
-        assert_eq!(levels, [0, 1]);
-        assert_eq!(wakeup.domains[1][0].imbalance_pct, 117);
+        for layout in [Layout::Entry, Layout::EntryAndExit] {
+            let mut words = words(2, &[(4, pair(0, flag::DOMAINS))]);
+            words.resize(layout.domains_at() + MAX_CPUS * LEVELS * DOMAIN_WORDS, 0);
+            let second = layout.domains_at() + LEVELS * DOMAIN_WORDS;
+            words[second] = 0b11;
+            words[second + 3] = pair(117, 0);
+            let wakeup = Wakeup::read(&words, layout).unwrap();
+            let levels: Vec<_> = wakeup.domains.iter().map(Vec::len).collect();
+            assert_eq!(levels, [0, 1]);
+            assert_eq!(wakeup.domains[1][0].imbalance_pct, 117);
+        }
     }
 
     #[test]
     fn what_cannot_be_a_wakeup_is_refused() {
+        let read = |words: &[u64]| Wakeup::read(words, Layout::EntryAndExit);
         let whole = words(2, &[]);
         for length in [0, HEAD_WORDS - 1, whole.len() - 1] {
-            let error = Wakeup::read(&whole[..length]).unwrap_err();
+            let error = read(&whole[..length]).unwrap_err();
             assert!(matches!(error, Malformed::Length { found, .. } if found == length));
         }
-        let refused =
-            |head: &[(usize, u64)]| Wakeup::read(&words(2, head)).unwrap_err().to_string();
+        let refused = |head: &[(usize, u64)]| read(&words(2, head)).unwrap_err().to_string();
         assert_eq!(
             refused(&[(2, pair(2, 0))]),
             "a wakeup with a waking CPU 2, which must be below 2"
@@ -460,6 +506,10 @@ pub(super) mod tests {
         assert_eq!(
             refused(&[(4, pair(u32::MAX, 0))]),
             "a wakeup with an answer 4294967295, which must be below 2"
+        );
+        assert_eq!(
+            refused(&[(6, 0b101)]),
+            "a wakeup with a changed CPU before 3, which must be below 3"
         );
         assert_eq!(
             refused(&[(7, 65)]),

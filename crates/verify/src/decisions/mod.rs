@@ -3,14 +3,16 @@
 //! by `policy/select.h` from what the kernel could see.
 //!
 //! A recording holds one record a call of `select_task_rq_fair()`: the wakee,
-//! the waker and every CPU at its entry, its answer, and which CPUs changed
-//! before its exit. The core is given the same and must give the same CPU. What
-//! differs is counted by cause ([`Cause`]), and can be shown from both sides
-//! ([`explain`]).
+//! the waker and every CPU at its entry, its answer, and the CPUs that changed
+//! up to its exit as they were then. The core is given the same and must give the
+//! same CPU. Where it does not and something changed under the kernel's function,
+//! it is asked again with what was found at the exit (`moments`). What differs is counted
+//! by cause ([`Cause`]), and can be shown from both sides ([`explain`]).
 
 mod judge;
 mod layout;
 mod machine;
+mod moments;
 mod report;
 mod view;
 
@@ -21,12 +23,15 @@ use alight_policy::Scheduler;
 use alight_recording::delta::Unpacker;
 use alight_recording::{Header, KernelVersion, Reader};
 use judge::Judge;
-use layout::Wakeup;
+use layout::{Layout, Wakeup};
 
 use std::io::BufRead;
 
 /// The kind of records that is made again; others are passed over.
-pub const KIND: &str = "decision.wakeup/1";
+pub const KIND: &str = "decision.wakeup/2";
+
+/// The same without the CPUs at the exit, as they were recorded at first.
+const KIND_WITHOUT_EXIT: &str = "decision.wakeup/1";
 
 /// Kernels whose rules are known.
 const KNOWN: &str = "6.1 to 7.2";
@@ -115,6 +120,7 @@ pub fn verify<R: BufRead>(
     if let Some(end) = reader.end() {
         report.lost = end.lost_events();
     }
+    report.whole = result.is_ok();
     match result {
         Ok(name) => {
             report.scheduler = name;
@@ -154,7 +160,13 @@ fn each<R: BufRead>(
     mut visit: impl FnMut(&mut Judge, u64, &Wakeup) -> bool,
 ) -> Result<String, Error> {
     let header = reader.header();
-    let kind = header.kind(KIND).ok_or_else(|| Error::Kind {
+    let (kind, layout) = [
+        (KIND, Layout::EntryAndExit),
+        (KIND_WITHOUT_EXIT, Layout::Entry),
+    ]
+    .into_iter()
+    .find_map(|(kind, layout)| Some((header.kind(kind)?, layout)))
+    .ok_or_else(|| Error::Kind {
         found: header.kinds.join(", "),
     })?;
     let own = scheduler_of(header);
@@ -174,7 +186,7 @@ fn each<R: BufRead>(
             what,
         };
         let words = (unpacker.unpack(record.bytes)).map_err(|error| wrong(error.to_string()))?;
-        let wakeup = Wakeup::read(words).map_err(|error| wrong(error.to_string()))?;
+        let wakeup = Wakeup::read(words, layout).map_err(|error| wrong(error.to_string()))?;
         (judge.prepare(&wakeup)).map_err(|error| wrong(error.to_string()))?;
         if !judge.ready() {
             return Err(Error::NoDomains { record: number });

@@ -9,7 +9,8 @@ use serde_json::json;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// Of 1000 decisions under which no CPU changed, how many must be equal.
+/// Of 1000 decisions, how many must be equal: of those under which nothing changed,
+/// to the state at the entry; of all, to that at the entry or at the exit.
 pub const WANTED_PER_MILLE: u64 = 999;
 
 /// Differences whose numbers are listed.
@@ -43,6 +44,8 @@ pub struct Report {
     pub disturbed: u64,
     /// Of them, those that came out alike.
     pub disturbed_equal: u64,
+    /// The recording was read to its end.
+    pub whole: bool,
     /// Wakeups that the recorder could not write.
     pub lost: u64,
     /// By step, in the order of [`STEPS`].
@@ -66,6 +69,7 @@ impl Report {
             equal: 0,
             disturbed: 0,
             disturbed_equal: 0,
+            whole: false,
             lost: 0,
             steps: vec![Steps::default(); STEPS.len()],
             causes: BTreeMap::new(),
@@ -107,9 +111,17 @@ impl Report {
         self.equal - self.disturbed_equal
     }
 
-    /// As many decisions are equal as is demanded, of those whose record shows what the kernel saw.
+    /// Decisions that came out alike from the state at the entry or, where that changed
+    /// while the kernel searched, from the one at the exit.
+    pub fn equal_at_either(&self) -> u64 {
+        self.equal + self.causes.get(&Cause::Exit).copied().unwrap_or(0)
+    }
+
+    /// As many decisions are equal as is demanded, both of all and of those whose record shows
+    /// what the kernel saw.
     pub fn agrees(&self) -> bool {
-        self.calm() > 0 && self.calm_equal() * 1000 >= self.calm() * WANTED_PER_MILLE
+        let enough = |equal: u64, all: u64| all > 0 && equal * 1000 >= all * WANTED_PER_MILLE;
+        enough(self.calm_equal(), self.calm()) && enough(self.equal_at_either(), self.wakeups)
     }
 
     /// For people.
@@ -129,6 +141,14 @@ impl Report {
                 self.equal,
                 percent(self.equal, self.wakeups),
                 self.lost
+            ),
+        );
+        let either = self.equal_at_either();
+        put(
+            line,
+            format_args!(
+                "           equal at entry or exit {either} ({})",
+                percent(either, self.wakeups)
             ),
         );
         let (calm, calm_equal) = (self.calm(), self.calm_equal());
@@ -200,8 +220,10 @@ impl Report {
             "scheduler": self.scheduler,
             "decisions": self.wakeups,
             "equal": self.equal,
+            "equal_at_either": self.equal_at_either(),
             "calm": self.calm(),
             "calm_equal": self.calm_equal(),
+            "whole": self.whole,
             "lost": self.lost,
             "steps": steps,
             "causes": causes,

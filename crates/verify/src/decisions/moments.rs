@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What the kernel may have seen of a machine that changed while it searched.
+//!
+//! A record has two copies of what changed: one from just before the kernel's
+//! function and one from just after it. The kernel looked at each CPU once or
+//! more in between. So the state at the exit is as much what it may have seen
+//! as that at the entry, and so is one CPU from here and another from there.
+
+use super::layout::{Wakeup, flag};
+
+/// Changed CPUs of which every mixture is tried; of more, only both ends.
+const MIXED: u32 = 8;
+
+/// The wakeup as it was at the exit.
+pub fn exit(wakeup: &Wakeup) -> Wakeup {
+    mixture(wakeup, wakeup.changed, true)
+}
+
+/// Every other state between the two: each set of changed CPUs taken from the
+/// exit, before and after the tick and what else has no CPU.
+pub fn between(wakeup: &Wakeup) -> impl Iterator<Item = Wakeup> {
+    let nr = wakeup.changed.count_ones();
+    let sets = if nr <= MIXED { 1u64 << nr } else { 0 };
+    (0..sets).flat_map(move |set| {
+        [false, true].map(|later| mixture(wakeup, spread(set, wakeup.changed), later))
+    })
+}
+
+/// The CPUs of `exits` as at the exit, the others as at the entry; `later`: what has no CPU too.
+fn mixture(wakeup: &Wakeup, exits: u64, later: bool) -> Wakeup {
+    let mut mixed = wakeup.clone();
+    if later {
+        mixed.jiffies += u64::from(wakeup.exit_ticks);
+        mixed.flags = wakeup.flags & !flag::OVERUTILIZED | wakeup.exit_flags & flag::OVERUTILIZED;
+    }
+    let changed = (0..u64::BITS).filter(|cpu| wakeup.changed >> cpu & 1 != 0);
+    for (cpu, state) in changed.zip(&wakeup.exits) {
+        if exits >> cpu & 1 != 0 {
+            mixed.cpus[cpu as usize] = *state;
+        }
+    }
+    // A task's queue was copied with the task, before its CPU.
+    for (task, cpu) in [
+        (&mut mixed.wakee, wakeup.task_cpu),
+        (&mut mixed.waker, wakeup.this_cpu),
+    ] {
+        if let Some(cpu) = mixed.cpus.get(cpu as usize).filter(|_| task.depth == 0) {
+            task.queue_load_avg = cpu.load_avg.into();
+            task.queue_last_update = cpu.last_update_time;
+        }
+    }
+    mixed
+}
+
+/// The low bits of `set`, one after the other, at the places of the bits of `mask`.
+fn spread(mut set: u64, mask: u64) -> u64 {
+    let mut spread = 0;
+    for at in (0..u64::BITS).filter(|at| mask >> at & 1 != 0) {
+        spread |= (set & 1) << at;
+        set >>= 1;
+    }
+    spread
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decisions::layout::CpuState;
+
+    /// CPUs 1 and 3 of four change their number of tasks from 1 to 2.
+    fn wakeup() -> Wakeup {
+        let running = |nr_running| CpuState {
+            nr_running,
+            ..CpuState::default()
+        };
+        Wakeup {
+            jiffies: 10,
+            changed: 0b1010,
+            exit_flags: flag::OVERUTILIZED | flag::SAME_WAKEE,
+            exit_ticks: 1,
+            cpus: vec![running(1); 4],
+            exits: vec![running(2); 2],
+            ..Wakeup::default()
+        }
+    }
+
+    fn running(wakeup: &Wakeup) -> Vec<u16> {
+        wakeup.cpus.iter().map(|cpu| cpu.nr_running).collect()
+    }
+
+    #[test]
+    fn at_the_exit_all_that_changed_has_changed() {
+        let exit = exit(&wakeup());
+        assert_eq!(running(&exit), [1, 2, 1, 2]);
+        // The function itself makes the wakee the waker's last.
+        assert_eq!((exit.jiffies, exit.flags), (11, flag::OVERUTILIZED));
+    }
+
+    #[test]
+    fn in_between_each_cpu_has_changed_or_not() {
+        let states: Vec<_> = between(&wakeup())
+            .map(|w| (running(&w), w.jiffies))
+            .collect();
+        let one = |third, fourth| [1, third, 1, fourth].to_vec();
+        let expected = [one(1, 1), one(2, 1), one(1, 2), one(2, 2)]
+            .into_iter()
+            .flat_map(|state| [(state.clone(), 10), (state, 11)]);
+        assert_eq!(states, expected.collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn a_queue_of_the_root_is_that_of_its_cpu() {
+        let mut wakeup = wakeup();
+        wakeup.task_cpu = 3;
+        wakeup.exits[1].load_avg = 70;
+        wakeup.waker.depth = 1;
+        wakeup.waker.queue_load_avg = 5;
+        let exit = exit(&wakeup);
+        assert_eq!(exit.wakee.queue_load_avg, 70);
+        assert_eq!(exit.waker.queue_load_avg, 5);
+    }
+}

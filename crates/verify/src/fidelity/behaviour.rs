@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The page's part on behaviour: the same workloads in a guest and in the simulator.
+
+use super::{Named, text};
+use serde_json::Value;
+use std::fmt::Write;
+
+/// Form of the reports.
+pub const SCHEMA: &str = "alight.verify-behaviour/1";
+
+/// Lines on the quantities that disagree.
+pub fn disagreements(named: &Named) -> String {
+    let mut page = String::new();
+    for (workload, quantity) in quantities(&named.report) {
+        if text(quantity, "verdict") == "disagree" {
+            line!(
+                page,
+                "- {}, {workload}: {}: the kernel {}, the model {} (agree within {})",
+                named.name,
+                text(quantity, "name"),
+                figure(quantity, "kernel"),
+                figure(quantity, "model"),
+                text(quantity, "tolerance"),
+            );
+        }
+    }
+    page
+}
+
+/// All quantities with both figures.
+pub fn section(reports: &[Named]) -> String {
+    let mut page = "\n## Behaviour\n\n".to_owned();
+    if reports.is_empty() {
+        page.push_str("Not run.\n");
+        return page;
+    }
+    page.push_str(
+        "The same workloads in a guest and in the simulator, with the machine's costs measured in the guest before. \
+         Tolerances were written down before the first comparison.\n\n\
+         | recording | kernel | base | workload | quantity | kernel's | model's | tolerance | verdict |\n\
+         |---|---|---|---|---|---:|---:|---|---|\n",
+    );
+    for Named { name, report } in reports {
+        for (workload, quantity) in quantities(report) {
+            line!(
+                page,
+                "| {name} | {} {} | {} | `{workload}` | {} | {} | {} | {} | {} |",
+                text(report, "kernel"),
+                text(report, "arch"),
+                text(report, "base"),
+                text(quantity, "name"),
+                figure(quantity, "kernel"),
+                figure(quantity, "model"),
+                text(quantity, "tolerance"),
+                text(quantity, "verdict").replace('_', " "),
+            );
+        }
+    }
+    page
+}
+
+/// Each quantity with the workload that it is of.
+fn quantities(report: &Value) -> impl Iterator<Item = (&str, &Value)> {
+    report["workloads"]
+        .as_array()
+        .into_iter()
+        .flatten()
+        .flat_map(|workload| {
+            let name = text(workload, "workload");
+            let quantities = workload["quantities"].as_array().into_iter().flatten();
+            quantities.map(move |quantity| (name, quantity))
+        })
+}
+
+/// A figure with its unit, or a dash.
+fn figure(quantity: &Value, side: &str) -> String {
+    let Some(value) = quantity[side].as_f64() else {
+        return "-".to_owned();
+    };
+    let number = (value * 1000.0).round() / 1000.0;
+    match text(quantity, "unit") {
+        "" => number.to_string(),
+        unit => format!("{number} {unit}"),
+    }
+}

@@ -44,6 +44,7 @@ mod tally;
 mod testbed;
 mod timeline;
 mod timers;
+mod treap;
 mod uclamp;
 mod wakeup;
 

@@ -8,6 +8,7 @@
 
 use crate::queue::NEVER;
 use crate::timeline::{NONE, Nodes};
+use crate::treap::Member;
 
 /// Children of a node in a heap: the first of the timers right behind it, and the
 /// next of those that are right behind the same as it.
@@ -48,14 +49,14 @@ impl Timers {
         self.turns = turn.wrapping_add(1);
         let first = self.first;
         let node = &mut nodes.0[task as usize];
-        (node.key, node.turn) = (at, turn);
+        (node.key, node.links.turn) = (at, turn);
         if first != NONE && at >= self.first_at {
-            node.child[BEHIND] = NONE;
+            node.links.child[BEHIND] = NONE;
             put_behind(nodes, first, task);
         } else {
             // Nothing is beside the first, of a whole heap too.
-            node.child[BEHIND] = first;
-            node.child[BESIDE] = NONE;
+            node.links.child[BEHIND] = first;
+            node.links.child[BESIDE] = NONE;
             self.first = task;
             self.first_at = at;
         }
@@ -64,7 +65,7 @@ impl Timers {
     /// Takes out the first timer, which there must be; returns its task.
     pub fn pop(&mut self, nodes: &mut Nodes) -> u32 {
         let task = self.first;
-        self.first = merge(nodes, nodes.0[task as usize].child[BEHIND]);
+        self.first = merge(nodes, nodes.0[task as usize].links.child[BEHIND]);
         self.first_at = match self.first {
             NONE => NEVER,
             first => nodes.0[first as usize].key,
@@ -93,15 +94,15 @@ impl Timers {
 fn merge(nodes: &mut Nodes, mut child: u32) -> u32 {
     let mut pairs = NONE;
     while child != NONE {
-        let other = nodes.0[child as usize].child[BESIDE];
+        let other = nodes.0[child as usize].links.child[BESIDE];
         let (pair, next) = match other {
             NONE => (child, NONE),
             other => {
-                let next = nodes.0[other as usize].child[BESIDE];
+                let next = nodes.0[other as usize].links.child[BESIDE];
                 (meld(nodes, child, other), next)
             }
         };
-        nodes.0[pair as usize].child[BESIDE] = pairs;
+        nodes.0[pair as usize].links.child[BESIDE] = pairs;
         pairs = pair;
         child = next;
     }
@@ -109,13 +110,13 @@ fn merge(nodes: &mut Nodes, mut child: u32) -> u32 {
         return NONE;
     }
     let mut first = pairs;
-    pairs = nodes.0[first as usize].child[BESIDE];
+    pairs = nodes.0[first as usize].links.child[BESIDE];
     while pairs != NONE {
-        let next = nodes.0[pairs as usize].child[BESIDE];
+        let next = nodes.0[pairs as usize].links.child[BESIDE];
         first = meld(nodes, first, pairs);
         pairs = next;
     }
-    nodes.0[first as usize].child[BESIDE] = NONE;
+    nodes.0[first as usize].links.child[BESIDE] = NONE;
     first
 }
 
@@ -123,8 +124,7 @@ fn merge(nodes: &mut Nodes, mut child: u32) -> u32 {
 /// so there is no branch on it: the two change places under a mask.
 #[inline]
 fn meld(nodes: &mut Nodes, a: u32, b: u32) -> u32 {
-    let other = &nodes.0[b as usize];
-    let before = nodes.0[a as usize].before(other.key, other.turn);
+    let before = nodes.0[a as usize].before(&nodes.0[b as usize]);
     let swap = (a ^ b) & u32::from(before).wrapping_neg();
     let (early, late) = (b ^ swap, a ^ swap);
     put_behind(nodes, early, late);
@@ -134,8 +134,8 @@ fn meld(nodes: &mut Nodes, a: u32, b: u32) -> u32 {
 #[inline]
 fn put_behind(nodes: &mut Nodes, early: u32, late: u32) {
     let n = &mut nodes.0;
-    n[late as usize].child[BESIDE] = n[early as usize].child[BEHIND];
-    n[early as usize].child[BEHIND] = late;
+    n[late as usize].links.child[BESIDE] = n[early as usize].links.child[BEHIND];
+    n[early as usize].links.child[BEHIND] = late;
 }
 
 #[cfg(test)]

@@ -244,14 +244,16 @@ fn disagreements(
                 "- {name}, decisions: for want of a rule {count} differ where the core answered by `{step}`"
             );
         }
-        for (cause, count) in fields(report, "causes") {
-            let meaning = Cause::ALL
-                .iter()
-                .find(|known| known.name() == cause)
-                .map_or("", |known| known.meaning());
+        let causes: Vec<_> = fields(report, "causes")
+            .map(|(cause, count)| format!("{count} `{cause}`"))
+            .collect();
+        if !causes.is_empty() {
+            let all = number(report, "decisions");
+            let different = all - number(report, "equal");
+            let causes = causes.join(", ");
             line!(
                 page,
-                "- {name}, decisions: {count} differ from the state at the entry, `{cause}`: {meaning}"
+                "- {name}, decisions: {different} of {all} differ from the state at the entry: {causes}"
             );
         }
     }
@@ -332,6 +334,16 @@ fn choices(decisions: &[Named]) -> String {
             number(report, "lost"),
         );
     }
+    page.push_str("\nWhy a decision differs from the state at the entry:\n\n");
+    for cause in Cause::ALL {
+        line!(page, "- `{}`: {}", cause.name(), cause.meaning());
+    }
+    for Named { name, .. } in decisions.iter().filter(|of| of.report["exits"] == false) {
+        line!(
+            page,
+            "- {name} was recorded without the states at the exit, so that nearly all are `race` there"
+        );
+    }
     page.push_str("\nBy the step of the search that answered, decisions and how many differ from the state at the entry:\n\n");
     page.push_str("| recording | steps |\n|---|---|\n");
     for Named { name, report } in decisions {
@@ -362,8 +374,7 @@ mod tests {
         "arch": "x86_64", "scheduler": "linux-6.1", "decisions": 1000, "equal": 999, "equal_at_either": 1000,
         "calm": 992, "calm_equal": 992, "lost": 0, "steps": {"prev_idle": {"decisions": 1000, "equal": 999}},
         "causes": {"race_exit": 1}, "missing_rules": {}, "agrees": true}"#;
-    const SHORT: &str =
-        r#"{"schema": "alight.verify-decisions/1", "agrees": false, "whole": false}"#;
+    const SHORT: &str = r#"{"schema": "alight.verify-decisions/1", "agrees": false, "whole": false, "exits": false}"#;
     const BEHAVIOUR: &str = r#"{"schema": "alight.verify-behaviour/1", "kernel": "7.2.13", "arch": "x86_64", "base": "linux-7.2",
         "workloads": [{"workload": "hackbench -g 1", "quantities": [
             {"name": "switches", "unit": "", "kernel": 100.0, "model": 150.0, "tolerance": "10 %", "verdict": "disagree"},
@@ -393,7 +404,8 @@ mod tests {
             "- a, load tracking: 2 results of `attach_entity_load_avg` differ",
             "- a, load tracking: 7 states were changed unseen (nobody)",
             "- a: the recorder lost 1 events",
-            "- b-flat, decisions: 1 differ from the state at the entry, `race_exit`: CPUs changed while the kernel searched: equal to the state at its exit",
+            "- b-flat, decisions: 1 of 1000 differ from the state at the entry: 1 `race_exit`",
+            "- e was recorded without the states at the exit, so that nearly all are `race` there",
             "- d-behaviour, hackbench -g 1: switches: the kernel 100, the model 150 (agree within 10 %)",
             "- **f: no report; what failed is in the output of the run**",
             "- e: the recording is not whole; what it held up to there is reported",

@@ -46,6 +46,8 @@ pub struct Report {
     pub disturbed_equal: u64,
     /// The recording was read to its end.
     pub whole: bool,
+    /// CPUs that changed were recorded at the exit too.
+    pub exits: bool,
     /// Wakeups that the recorder could not write.
     pub lost: u64,
     /// By step, in the order of [`STEPS`].
@@ -70,6 +72,7 @@ impl Report {
             disturbed: 0,
             disturbed_equal: 0,
             whole: false,
+            exits: header.kind(super::KIND).is_some(),
             lost: 0,
             steps: vec![Steps::default(); STEPS.len()],
             causes: BTreeMap::new(),
@@ -224,6 +227,7 @@ impl Report {
             "calm": self.calm(),
             "calm_equal": self.calm_equal(),
             "whole": self.whole,
+            "exits": self.exits,
             "lost": self.lost,
             "steps": steps,
             "causes": causes,

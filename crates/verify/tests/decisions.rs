@@ -3,7 +3,7 @@
 //! they were recorded).
 
 use alight_policy::Scheduler;
-use alight_recording::Reader;
+use alight_recording::{End, Header, Reader, Writer};
 use alight_verify::decisions::{self, Cause, Error, Report};
 use std::fs;
 use std::io::Cursor;
@@ -119,5 +119,60 @@ fn what_was_read_of_a_recording_that_is_cut_short_is_reported() {
     let end = bytes.len() - 1;
     let (report, result) = decisions::verify(&mut reader(&bytes[..end]), None);
     assert!(matches!(result, Err(Error::Recording(_))), "{result:?}");
-    assert!(report.wakeups > 0);
+    assert!(report.wakeups > 0 && !report.whole);
+}
+
+/// The recording of 7.2 with another header and end.
+fn changed(header: impl Fn(&mut Header), end: End) -> (Report, Result<(), Error>) {
+    let bytes = bytes("decisions-amd64-7.2.alight");
+    let mut from = reader(&bytes);
+    let mut head = from.header().clone();
+    header(&mut head);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("recording");
+    let mut to = Writer::create(&path, &head, 1).unwrap();
+    while let Some(record) = from.next_record().unwrap() {
+        to.write(record.kind, record.bytes).unwrap();
+    }
+    to.finish(end).unwrap();
+    let bytes = fs::read(path).unwrap();
+    decisions::verify(&mut reader(&bytes), None)
+}
+
+#[test]
+fn what_the_recorder_lost_is_counted() {
+    let end = End {
+        lost: [("ring_full".to_owned(), 7)].into(),
+        ..End::default()
+    };
+    let (report, result) = changed(|_| {}, end);
+    result.unwrap();
+    assert_eq!((report.lost, report.whole), (7, true));
+    assert!(report.text().contains(", lost 7"), "{}", report.text());
+}
+
+#[test]
+fn kernels_and_records_that_are_not_known_are_refused() {
+    let refused = |header: &dyn Fn(&mut Header)| {
+        let (report, result) = changed(header, End::default());
+        assert_eq!((report.wakeups, report.whole), (0, false));
+        result.unwrap_err().to_string()
+    };
+    for kernel in ["5.15.0-1-amd64", "7.3.1", "mainline"] {
+        assert_eq!(
+            refused(&|header| header.kernel = kernel.into()),
+            format!("was recorded on the kernel '{kernel}'; decisions of 6.1 to 7.2 are known")
+        );
+    }
+    assert_eq!(
+        refused(&|header| header.kinds = vec!["pelt.event/1".into()]),
+        "holds no decisions: its records are pelt.event/1, expected decision.wakeup/2"
+    );
+    assert_eq!(
+        refused(&|header| header.hz = None),
+        "does not say how long a tick is: the kernel's config was not readable (CONFIG_HZ)"
+    );
+    // A record of the older form is shorter where CPUs changed.
+    let older = refused(&|header| header.kinds = vec!["decision.wakeup/1".into()]);
+    assert!(older.starts_with("record 1: a wakeup of "), "{older}");
 }

@@ -540,7 +540,8 @@ impl<'a> Builder<'a> {
             .filter_map(|w| w.dma_latency_us)
             .min();
         let hz = u64::from(machine.hz);
-        let classes = Classes::new(&parts.own, &parts.attributes, nr_cpus, hz);
+        let server = kernel.rt.fair_server;
+        let classes = Classes::new(&parts.own, &parts.attributes, nr_cpus, hz, server);
         let mut sim = Sim {
             machine,
             now: 0,

@@ -5,7 +5,7 @@
 use crate::kernel::Kernel;
 use alight_machine::{Governor, Machine};
 use alight_policy::Scheduler;
-use alight_workload::program::{Attributes, Op, Policy, Workload};
+use alight_workload::program::{Op, Policy, Workload};
 
 /// Sentences to print with the results of such runs; empty if nothing is known
 /// to be missing.
@@ -35,10 +35,6 @@ pub fn caveats(
                 .chain(w.tasks.iter().map(|t| &t.attributes))
         })
     };
-    let realtime = |a: &Attributes| {
-        let above = [Policy::Fifo, Policy::RoundRobin, Policy::Deadline];
-        a.policy.is_some_and(|policy| above.contains(&policy))
-    };
     let mut said: Vec<&'static str> = [
         (
             governor == Governor::Schedutil && asymmetric && !powered,
@@ -47,11 +43,6 @@ pub fn caveats(
         (
             ops().any(|op| matches!(op, Op::Sleep { .. } | Op::Timer { .. })),
             "timer slack (50 us for the fair class) is not modelled: timers expire at their time",
-        ),
-        (
-            attributes().any(realtime),
-            "the fair server of Linux 6.12 and later, which gives fair tasks 50 ms a second beside \
-             real-time ones that never sleep, is not modelled: with linux-7.2 they get nothing",
         ),
         (
             attributes().any(|a| a.slice_ns.is_some() && a.policy != Some(Policy::Deadline)),

@@ -49,6 +49,8 @@ pub(crate) struct Rt {
     /// `switched_to_rt`: time before a running task joined the class does not
     /// count for it (from 5.14 on).
     pub change_settles_signal: bool,
+    /// Fair tasks get 50 ms a second beside real-time ones (`fair_server`, from 6.12 on).
+    pub fair_server: bool,
 }
 
 /// The rules of SCHED_DEADLINE.
@@ -325,6 +327,7 @@ const RT: Rt = Rt {
     fits_capacity: false,
     signal: RtSignal::Pelt,
     change_settles_signal: false,
+    fair_server: false,
 };
 
 /// The real-time class of 6.5.
@@ -460,6 +463,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         preemption: Preemption::Lazy,
         rt: Rt {
             throttle: Throttle::None,
+            fair_server: true,
             pull: Pull::Direct,
             ..RT_6_5
         },

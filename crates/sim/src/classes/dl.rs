@@ -35,7 +35,7 @@ pub(super) fn to_ratio(period: u64, runtime: u64) -> u64 {
 
 /// `dl_time_before`.
 #[inline]
-fn before(a: u64, b: u64) -> bool {
+pub(super) fn before(a: u64, b: u64) -> bool {
     (a.wrapping_sub(b) as i64) < 0
 }
 
@@ -94,9 +94,10 @@ impl DlTask {
 
     /// Is what is left more than the share until the deadline (`dl_entity_overflow`)?
     fn overflows(&self, now: u64) -> bool {
-        let left = (self.params.deadline >> SCALE) * ((self.runtime as u64) >> SCALE);
-        let right = (self.deadline.wrapping_sub(now) >> SCALE) * (self.params.runtime >> SCALE);
-        before(right, left)
+        let left = (self.params.deadline as i64 >> SCALE).wrapping_mul(self.runtime >> SCALE);
+        let until = self.deadline.wrapping_sub(now) >> SCALE;
+        let right = until.wrapping_mul(self.params.runtime >> SCALE);
+        before(right, left as u64)
     }
 
     /// A task wakes (`update_dl_entity`).
@@ -275,7 +276,7 @@ impl Sim<'_> {
     fn dl_counted(&mut self, cpu: usize) {
         let some = !self.classes.dl[cpu].tasks.is_empty();
         self.classes.dl_busy.assign(cpu as u32, some);
-        self.class_present(cpu, DEADLINE, some);
+        self.class_present(cpu, DEADLINE, some || self.is_served(cpu));
         let nr = self.core.cpus[cpu].nr_running;
         self.overloaded.assign(cpu as u32, nr >= 2);
         self.rq_changed(cpu);

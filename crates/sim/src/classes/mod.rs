@@ -10,6 +10,7 @@
 //! - this one: who belongs to the classes, and a task that changes its class;
 //! - `dl`: SCHED_DEADLINE: deadlines, budgets, bandwidth in use;
 //! - `dl_placement`: its tasks on CPUs, and admission;
+//! - `server`: the fair server, by which fair tasks are not forgotten;
 //! - `rt`: the queue of a CPU: order, slices, who preempts whom;
 //! - `placement`: where a task wakes, and tasks that are pushed and pulled so
 //!   that the machine runs those of the highest priorities;
@@ -25,6 +26,9 @@ mod dl_placement;
 mod dl_tests;
 mod placement;
 mod rt;
+mod server;
+#[cfg(test)]
+mod server_tests;
 mod signals;
 #[cfg(test)]
 mod tests;
@@ -110,6 +114,8 @@ pub(crate) struct Classes {
     dl_busy: Mask,
     /// Bandwidth of all its tasks.
     total_bw: u64,
+    /// Of each CPU, where the kernel has them.
+    servers: Table<server::Server>,
     /// Why the run cannot go on.
     pub refusal: Option<String>,
     /// CPUs with a task of the class, running or queued.
@@ -124,8 +130,15 @@ pub(crate) struct Classes {
 }
 
 impl Classes {
-    /// For tasks with these attributes of their own; `later`: what they may change to.
-    pub fn new(own: &[Attributes], later: &[Attributes], cpus: usize, hz: u64) -> Self {
+    /// For tasks with these attributes of their own; `later`: what they may change
+    /// to; `fair_server`: the kernel has such.
+    pub fn new(
+        own: &[Attributes],
+        later: &[Attributes],
+        cpus: usize,
+        hz: u64,
+        fair_server: bool,
+    ) -> Self {
         let all = || own.iter().chain(later);
         let dl_used = all().any(|a| a.deadline.is_some());
         let used = dl_used || all().any(|a| a.realtime.is_some());
@@ -148,6 +161,7 @@ impl Classes {
             dl: (0..dl_cpus).map(|_| dl::DlQueue::new(dl_nr)).collect(),
             dl_busy: Mask::EMPTY,
             total_bw: 0,
+            servers: vec![server::Server::default(); if fair_server { nr } else { 0 }].into(),
             refusal: None,
             tasks: own.iter().filter(|_| used).map(task).collect(),
             cpus: (0..nr).map(|_| rt::RtQueue::default()).collect(),
@@ -162,6 +176,11 @@ impl Classes {
 
     /// Timers of its own that the class needs.
     pub fn timers(&self) -> usize {
+        self.server_timers() + self.servers.len()
+    }
+
+    /// Those of them that come before the servers'.
+    fn server_timers(&self) -> usize {
         usize::from(self.used) + 2 * self.dl_tasks.len()
     }
 }
@@ -208,9 +227,11 @@ impl Sim<'_> {
 
     /// A timer that is no task's expires on `cpu`: it is number `timer` of these.
     pub fn class_timer(&mut self, cpu: usize, timer: u32) {
-        match timer.checked_sub(1) {
-            None => self.rt_period(cpu),
-            Some(timer) => self.dl_timer(cpu, timer),
+        let server = (timer as usize).checked_sub(self.classes.server_timers());
+        match (timer, server) {
+            (_, Some(server)) => self.server_timer(cpu, server),
+            (0, None) => self.rt_period(cpu),
+            (timer, None) => self.dl_timer(cpu, timer - 1),
         }
     }
 
@@ -307,6 +328,7 @@ impl Sim<'_> {
 
     /// `cpu` goes off (`rq_offline_rt`).
     pub fn rt_offline(&mut self, cpu: usize) {
+        self.server_offline(cpu);
         self.disable_runtime(cpu);
         self.push_round_goes_on(cpu);
     }
@@ -377,7 +399,8 @@ impl Sim<'_> {
         if self.classes.busy.contains(cpu as u32) != (q.active != 0) {
             return Some(format!("CPU {cpu}: the set of real-time CPUs is wrong"));
         }
-        let waits = !q.throttled && self.highest_prio(cpu) < self.prio(curr);
+        let waits =
+            !self.is_served(cpu) && !q.throttled && self.highest_prio(cpu) < self.prio(curr);
         if waits && curr != NONE && !self.cpus[cpu].need_resched {
             return Some(format!("CPU {cpu}: task {curr} holds back a higher one"));
         }

@@ -222,6 +222,10 @@ impl Sim<'_> {
                 self.pull_rt(cpu);
             }
         }
+        let served = self.pick_served(cpu, stays && !was_rt);
+        if served != NONE {
+            return served;
+        }
         if self.classes.dl_busy.contains(cpu as u32) {
             return self.pick_dl(cpu);
         }

@@ -90,7 +90,12 @@ impl Sim<'_> {
         t.sum_exec += delta;
         match self.tunables.order {
             Order::Cfs => self.charge_cfs(cpu, curr, delta),
-            Order::Eevdf => self.charge_eevdf(cpu, curr, delta),
+            Order::Eevdf => {
+                self.charge_eevdf(cpu, curr, delta);
+                if self.classes.used {
+                    self.server_update(cpu, delta, false);
+                }
+            }
         }
     }
 
@@ -105,8 +110,12 @@ impl Sim<'_> {
         if rq.nr_running == 2 {
             self.overloaded.insert(cpu as u32);
         }
+        let first = rq.h_nr_running == 1;
         let t = &mut self.tasks[task as usize];
         t.cpu = cpu as u32;
+        if first && self.classes.used {
+            self.server_start(cpu);
+        }
         self.rq_changed(cpu);
         let c = &mut self.cpus[cpu];
         Self::list_push_front(&mut self.tasks, &mut c.lru, task);

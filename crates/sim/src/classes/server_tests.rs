@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What fair tasks get beside real-time ones that never sleep. Ticks come every
+//! 4 ms, nothing costs anything.
+
+use crate::state::Sim;
+use crate::testbed::{Given, MS, Record, begin_under, machine, task, workload};
+use alight_machine::Governor;
+use alight_workload::program::{Attributes, Op, Policy};
+
+fn run(ms: u64) -> Op {
+    Op::Run { ns: ms * MS }
+}
+
+fn fifo(start_ns: u64, ops: &[Op]) -> Given {
+    let mut given = task(start_ns, ops).policy(Policy::Fifo);
+    given.attributes.rt_priority = Some(50);
+    given
+}
+
+/// One CPU under `base`.
+fn alone<R>(base: &str, tasks: &[Given], test: impl FnOnce(&mut Sim) -> R) -> (R, Record) {
+    let mut record = Record::default();
+    let rules = (base, Governor::Performance);
+    let given = workload(tasks);
+    let result = begin_under(rules, &machine(1, 1), &given, &mut record, test);
+    (result, record)
+}
+
+/// ms that fair task 1 has run at each of these times beside the hog 0.
+fn served(base: &str, times_ms: &[u64]) -> Vec<u64> {
+    let tasks = [fifo(0, &[run(9000)]), task(0, &[run(9000)])];
+    let ran = |sim: &mut Sim| {
+        let at = |&ms: &u64| {
+            sim.until(ms * MS);
+            sim.ran(1) / MS
+        };
+        times_ms.iter().map(at).collect()
+    };
+    alone(base, &tasks, ran).0
+}
+
+/// With 7.2 a fair task that real-time ones starve waits until 50 ms are left of its
+/// second, gets them, and as much a second later: the server's periods begin when it
+/// first ran (`replenish_dl_entity`: what is left exceeds its share), and it does not
+/// wait in them (`dl_defer_running`). Up to 6.8 it is throttling that leaves fair
+/// tasks as much, at the end of each second, where it lends no time.
+#[test]
+fn fifty_milliseconds_a_second() {
+    let found = served("linux-7.2", &[940, 1010, 1940, 2010, 3010]);
+    for (ran, expected) in found.iter().zip([0, 50, 50, 100, 150]) {
+        assert!(ran.abs_diff(expected) <= 8, "{found:?}");
+    }
+    let throttled = served("linux-6.5", &[940, 1040]);
+    assert!(
+        throttled[0] == 0 && throttled[1].abs_diff(50) <= 8,
+        "{throttled:?}"
+    );
+}
+
+/// It preempts the hog when its time has come and gives way when it is over.
+#[test]
+fn the_server_goes_before_real_time() {
+    let tasks = [fifo(0, &[run(9000)]), task(0, &[run(9000)])];
+    let (_, record) = alone("linux-7.2", &tasks, |sim| sim.until(1100 * MS));
+    let fair = record.runs_of(1);
+    let begin = fair.first().expect("it ran").0;
+    assert!(begin.abs_diff(950 * MS) <= 5 * MS, "{fair:?}");
+    let back = record.runs_of(0).last().expect("it ran").0;
+    assert!(back.abs_diff(begin + 50 * MS) <= 5 * MS, "{back}");
+}
+
+/// Fair tasks that ran anyhow have had their share: the server waits on
+/// (`update_curr_dl_se`: a new period begins when 50 ms were run).
+#[test]
+fn what_ran_anyhow_counts() {
+    // 60 ms of fair time, then the hog: 50 ms are served at about 50 ms.
+    let tasks = [task(0, &[run(9000)]), fifo(60 * MS, &[run(9000)])];
+    let (_, record) = alone("linux-7.2", &tasks, |sim| sim.until(1200 * MS));
+    let fair = record.runs_of(0);
+    assert_eq!(fair[0], (0, 0));
+    let again = fair.get(1).expect("it ran again").0;
+    // The period began at 52 ms, and 8 of its 50 ms were run.
+    assert!((1000 * MS..1020 * MS).contains(&again), "{fair:?}");
+}
+
+/// Idle time counts as served too, and after a period of nothing but that the
+/// server stops until a fair task comes (`dl_defer_idle`).
+#[test]
+fn idle_time_counts() {
+    let tasks = [
+        task(0, &[run(1), Op::Sleep { ns: 5000 * MS }, run(900)]),
+        fifo(5000 * MS, &[run(3000)]),
+    ];
+    let (ran, _) = alone("linux-7.2", &tasks, |sim| {
+        sim.until(5940 * MS);
+        let before = sim.ran(0);
+        sim.until(6010 * MS);
+        (before, sim.ran(0))
+    });
+    assert_eq!(ran.0, MS, "its second began when it woke");
+    assert!((ran.1 - ran.0).abs_diff(50 * MS) <= 8 * MS, "{ran:?}");
+}
+
+/// A deadline task that is admitted beside the servers keeps its deadlines.
+#[test]
+fn deadline_tasks_come_first_by_deadline() {
+    let mut dl = task(0, &[run(9000)]);
+    dl.attributes = Attributes {
+        policy: Some(Policy::Deadline),
+        slice_ns: Some(50 * MS),
+        dl_period_deadline_ns: Some((100 * MS, 100 * MS)),
+        ..Attributes::default()
+    };
+    let tasks = [dl, fifo(0, &[run(9000)]), task(0, &[run(9000)])];
+    let (ran, _) = alone("linux-7.2", &tasks, |sim| {
+        sim.until(1990 * MS);
+        [0, 1, 2].map(|task| sim.ran(task) / MS)
+    });
+    assert!(ran[0].abs_diff(1000) <= 60, "{ran:?}");
+    assert!(ran[2].abs_diff(100) <= 12, "{ran:?}");
+    assert_eq!(ran.iter().sum::<u64>().div_ceil(10), 199, "{ran:?}");
+}

@@ -9,8 +9,6 @@ use alight_policy::pelt;
 
 /// Half of `sysctl_sched_time_avg`: the average of old halves this often, ns.
 const WINDOW: u64 = 500_000_000;
-/// Sum of a signal at which an idle CPU counts as having been busy all along
-/// (`update_idle_rq_clock_pelt`).
 
 impl Sim<'_> {
     /// Brings `avg_rt` up to date; `running`: a real-time task was current

@@ -43,7 +43,7 @@ one)
 	record crowded rt-app crowded.json
 	record pipes hackbench -g 2 -f 5 -l 4000 -p
 	record sockets hackbench -g 2 -f 5 -l 1000
-	record threads sysbench threads --threads=6 --thread-yields=100 --thread-locks=2 --time=2 run
+	record threads sysbench threads --threads=6 --thread-yields=100 --thread-locks=2 --time=1 run
 	;;
 four)
 	record cyclictest cyclictest -q -t 6 -i 2000 -D 5

@@ -52,11 +52,18 @@ pub fn measure(root: &Path) -> io::Result<Measured> {
         .collect();
     // In a thread of its own: whoever asked keeps its affinity and timer slack.
     let root = root.to_owned();
-    let measured = thread::spawn(move || on(&cpus, hz(&root))).join();
-    measured.unwrap_or_else(|_| Err(io::Error::other("a benchmark ended early")))
+    let measured = thread::spawn(move || {
+        let measured = on(&cpus)?;
+        Ok(Measured {
+            hz: hz(&root),
+            hrtick: hrtick(&root),
+            ..measured
+        })
+    });
+    (measured.join()).unwrap_or_else(|_| Err(io::Error::other("a benchmark ended early")))
 }
 
-fn on(cpus: &[usize], hz: Option<u32>) -> io::Result<Measured> {
+fn on(cpus: &[usize]) -> io::Result<Measured> {
     let here = only(&cpus[..1]);
     sched_setaffinity(None, &here)?;
     rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
@@ -105,9 +112,9 @@ fn on(cpus: &[usize], hz: Option<u32>) -> io::Result<Measured> {
         .into_iter()
         .map(|(name, ns)| (name, u32::try_from(ns).unwrap_or(u32::MAX)));
     Ok(Measured {
-        hz,
         costs: costs.collect(),
         line_ns: Some(u32::try_from(line()).unwrap_or(u32::MAX)),
+        ..Measured::default()
     })
 }
 
@@ -120,6 +127,12 @@ fn hz(root: &Path) -> Option<u32> {
         .lines()
         .find_map(|line| line.strip_prefix("CONFIG_HZ="));
     line?.parse().ok()
+}
+
+/// Does the kernel end slices by timers?
+fn hrtick(root: &Path) -> bool {
+    let features = std::fs::read_to_string(root.join("sys/kernel/debug/sched/features"));
+    features.is_ok_and(|features| features.split_whitespace().any(|name| name == "HRTICK"))
 }
 
 fn only(cpus: &[usize]) -> CpuSet {
@@ -407,5 +420,20 @@ mod tests {
         let config = "CONFIG_HZ_250=y\nCONFIG_HZ=250\n";
         std::fs::write(root.path().join("boot/config-7.2.1"), config).unwrap();
         assert_eq!(hz(root.path()), Some(250));
+    }
+
+    #[test]
+    fn a_feature_that_is_off_begins_with_no() {
+        let root = tempfile::tempdir().unwrap();
+        let directory = root.path().join("sys/kernel/debug/sched");
+        assert!(!hrtick(root.path()));
+        std::fs::create_dir_all(&directory).unwrap();
+        for (features, on) in [
+            ("PLACE_LAG NO_HRTICK HRTICK_DL\n", false),
+            ("A HRTICK B\n", true),
+        ] {
+            std::fs::write(directory.join("features"), features).unwrap();
+            assert_eq!(hrtick(root.path()), on, "{features}");
+        }
     }
 }

@@ -47,6 +47,8 @@ impl Captured {
 pub struct Measured {
     /// Timer tick frequency, Hz; `None`: not known.
     pub hz: Option<u32>,
+    /// The kernel ends slices by timers (sched feature HRTICK).
+    pub hrtick: bool,
     /// Kernel path costs by their keys in machine files, ns, at the clock that the CPUs run at.
     pub costs: Vec<(&'static str, u32)>,
     /// Time of a cache line from memory, ns; what is nearer takes no longer.

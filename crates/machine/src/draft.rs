@@ -18,6 +18,7 @@ pub struct Draft {
     pub(crate) name: String,
     pub(crate) description: String,
     pub(crate) hz: At<u64>,
+    pub(crate) hrtick: bool,
     pub(crate) governor: Governor,
     pub(crate) topology: Topology,
     pub(crate) core_types: Vec<CoreTypeDraft>,

@@ -16,6 +16,10 @@ pub struct Machine {
     pub description: String,
     /// Timer tick frequency (`CONFIG_HZ`), in Hz.
     pub hz: u32,
+    /// Kernels that end slices by timers where they can do so on this machine (sched feature HRTICK, on
+    /// by default from 7.2 on with CONFIG_HRTIMER_REARM_DEFERRED, which x86 has) do so.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub hrtick: bool,
     /// cpufreq governor used unless a run asks for another.
     pub governor: Governor,
     /// Logical CPUs, index = CPU number.

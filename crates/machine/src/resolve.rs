@@ -112,6 +112,7 @@ impl<'a> Resolver<'a> {
             name: draft.name.clone(),
             description: draft.description.clone(),
             hz: narrow(draft.hz.value),
+            hrtick: draft.hrtick,
             governor: draft.governor,
             cpus: self.cpus(&nodes),
             core_types: self

@@ -47,6 +47,7 @@ pub(crate) fn read(document: &Document) -> Result<Draft, Error> {
         &Governor::ALL.map(|governor| (governor.name(), governor)),
     )?;
     let governor = root.required("governor", governor)?;
+    let hrtick = root.flag("hrtick")?.unwrap_or(false);
     let topology = root.section("topology")?;
     let topology = read_topology(root.required("topology", topology)?)?;
     let classes = CostClasses::new(&mut root, &document.root)?;
@@ -66,6 +67,7 @@ pub(crate) fn read(document: &Document) -> Result<Draft, Error> {
         description,
         hz,
         governor,
+        hrtick,
         topology,
         core_types,
         freq_domains,

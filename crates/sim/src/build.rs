@@ -521,7 +521,8 @@ impl<'a> Builder<'a> {
         let limited = agenda.has_limits();
         let core = views(machine, &params, hotplug.online)?;
         let tick = 1_000_000_000 / u64::from(machine.hz);
-        let tunables = Tunables::new(kernel, nr_cpus, tick);
+        let mut tunables = Tunables::new(kernel, nr_cpus, tick);
+        tunables.hrtick &= scenario.machine.hrtick;
         let phase = below(scenario.seed, 0, Purpose::TickPhase, tick);
         let mut views = parts.views;
         let idle_view = |cpu: u32| alight_policy::Task {
@@ -655,6 +656,7 @@ fn new_cpu(machine: &Machine, cpu: usize, costs: u32) -> Cpu {
         end: NEVER,
         balance_kicked: false,
         tick_at: NEVER,
+        hrtick_at: NEVER,
         ipi_at: NEVER,
         segment_start: 0,
         rate: 1,

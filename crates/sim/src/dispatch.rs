@@ -96,6 +96,9 @@ impl Sim<'_> {
         if self.cpus[cpu].tick_at <= self.now {
             self.tick_handler(cpu);
         }
+        if self.cpus[cpu].hrtick_at <= self.now {
+            self.hrtick(cpu);
+        }
     }
 
     fn tick_handler(&mut self, cpu: usize) {
@@ -256,6 +259,7 @@ impl Sim<'_> {
     }
 
     fn go_idle(&mut self, cpu: usize) {
+        self.cpus[cpu].hrtick_at = NEVER;
         self.clock_goes_idle(cpu);
         self.core_went_idle(cpu);
         self.nohz_run_idle(cpu);

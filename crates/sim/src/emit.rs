@@ -40,7 +40,8 @@ impl Sim<'_> {
     fn emit(&mut self, cpu: usize, event: Event<'_>) {
         if let Some(sink) = self.out.sink.as_deref_mut()
             && self.out.error.is_none()
-            && let Err(error) = sink.event(self.now, cpu as u32, event)
+            && let Err(error) =
+                sink.event_reached(self.now, self.now + self.cpus[cpu].steal, cpu as u32, event)
         {
             self.out.error = Some(error);
             self.end_at = self.now;

@@ -116,7 +116,10 @@ impl Sim<'_> {
         self.core.groups = new.groups;
         self.core.llcs = new.llcs;
         self.core.topology = new.topology;
-        self.tunables = Tunables::new(self.kernel, counted, self.tunables.tick);
+        self.tunables = Tunables {
+            hrtick: self.tunables.hrtick,
+            ..Tunables::new(self.kernel, counted, self.tunables.tick)
+        };
         self.balance_rebuild();
         self.energy_model_init(self.hotplug.governor);
     }

@@ -3,6 +3,7 @@
 //! `--check`; they read everything and change nothing.
 
 use crate::api::Error;
+use crate::queue::NEVER;
 use crate::state::{Life, Phase, Sim};
 use crate::timeline::NONE;
 use alight_policy::abi::task_flag;
@@ -65,6 +66,13 @@ impl Sim<'_> {
                     state.alive
                 ));
             }
+        }
+        let timer = |c: &crate::state::Cpu| c.hrtick_at != NEVER;
+        if let Some(cpu) = self.cpus.iter().position(|c| {
+            timer(c)
+                && (c.phase != Phase::Running || !self.tunables.hrtick || c.hrtick_at < self.now)
+        }) {
+            return Some(format!("CPU {cpu} has a timer for a turn that is over"));
         }
         if let Err(what) = (self.power_check())
             .and_then(|()| self.balance_check())

@@ -187,6 +187,8 @@ pub(crate) struct Eevdf {
     pub custom_slice_ns: (u64, u64),
     /// `__calc_delta`.
     pub division: Division,
+    /// A timer ends a turn where the machine's kernel can afford one (sched feature HRTICK).
+    pub hrtick: bool,
 }
 
 /// When a fair task gives way that a wakeup or a tick told to.
@@ -459,6 +461,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
             base_slice_ns: 700_000,
             custom_slice_ns: (100_000, 100_000_000),
             division: Division::Exact,
+            hrtick: true,
         }),
         preemption: Preemption::Lazy,
         rt: Rt {

@@ -55,6 +55,8 @@ pub(crate) struct Cpu {
     pub end: u64,
     /// Next tick, [`NEVER`] while it is stopped.
     pub tick_at: u64,
+    /// End of the current turn by the scheduler's own timer, [`NEVER`] if it is not set (`hrtick_timer`).
+    pub hrtick_at: u64,
     /// Earliest interrupt on its way.
     pub ipi_at: u64,
     /// Start of what has not been accounted to the current task yet.
@@ -382,7 +384,7 @@ impl Sim<'_> {
                     rest = rest.max(t.wall_until.saturating_sub(c.segment_start + c.steal));
                 }
                 c.end = c.segment_start + c.steal + rest;
-                let interrupt = c.ipi_at.min(c.tick_at);
+                let interrupt = c.ipi_at.min(c.tick_at).min(c.hrtick_at);
                 c.end.min(interrupt).min(c.timers.first_at())
             }
         };

@@ -137,4 +137,22 @@ pub trait Sink {
     /// # Errors
     /// What the output said (disk full, closed pipe); the run stops.
     fn event(&mut self, time_ns: u64, cpu: u32, event: Event<'_>) -> std::io::Result<()>;
+
+    /// As [`Sink::event`], of a run that charges kernel work ahead of its clock: `reached_ns` is when the
+    /// CPU gets to what happens here, not before `time_ns`. Of one CPU these times never go back; those of
+    /// several are not in order.
+    ///
+    /// # Errors
+    /// As for [`Sink::event`].
+    #[inline]
+    fn event_reached(
+        &mut self,
+        time_ns: u64,
+        reached_ns: u64,
+        cpu: u32,
+        event: Event<'_>,
+    ) -> std::io::Result<()> {
+        let _ = reached_ns;
+        self.event(time_ns, cpu, event)
+    }
 }

@@ -75,6 +75,9 @@ fn head(text: &mut String, facts: &Facts, measured: &Measured) {
     line!(text, "description = {}", quoted(&description));
     let (hz, source) = measured.hz.map_or((250, "assumed"), |hz| (hz, "config"));
     line!(text, "hz = {{ value = {hz}, source = \"{source}\" }}");
+    if measured.hrtick {
+        line!(text, "hrtick = {{ value = true, source = \"debugfs\" }}");
+    }
     let source = if facts.governor_known {
         "sysfs"
     } else {
@@ -89,6 +92,10 @@ fn head(text: &mut String, facts: &Facts, measured: &Measured) {
     line!(
         text,
         "sysfs = {{ text = \"sysfs of the captured machine\", confidence = \"measured\" }}"
+    );
+    line!(
+        text,
+        "debugfs = {{ text = \"sched/features in debugfs of the captured machine\", confidence = \"measured\" }}"
     );
     line!(
         text,

@@ -9,7 +9,7 @@
 
 use super::Order;
 use super::tree::{Entity, Tree};
-use super::weight::{before, virtual_time};
+use super::weight::{NICE_0, before, virtual_time};
 use crate::state::{Life, Sim};
 use crate::table::Table;
 use crate::timeline::NONE;
@@ -125,6 +125,21 @@ impl Sim<'_> {
         }
         self.eevdf.queues[cpu].move_zero(sum.div_euclid(weight));
         self.eevdf.queues[cpu].zero
+    }
+
+    /// Time until the deadline of `task` if it runs alone; negative behind it. Divided as
+    /// `hrtick_start_fair` does.
+    pub(super) fn until_deadline(&self, task: u32) -> i64 {
+        let e = self.entity(task);
+        let ahead = e.deadline.wrapping_sub(e.vruntime) as i64;
+        let weight = i64::from(self.views[task as usize].weight);
+        ahead.saturating_mul(weight) / i64::from(NICE_0)
+    }
+
+    #[cfg(test)]
+    pub(super) fn set_until_deadline(&mut self, task: u32, left: u64) {
+        let e = self.entity_mut(task);
+        e.deadline = e.vruntime.wrapping_add(left);
     }
 
     /// Slice of `task` at its next turn (`update_deadline`).

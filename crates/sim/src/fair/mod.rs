@@ -5,6 +5,7 @@
 
 mod cfs;
 mod eevdf;
+mod hrtick;
 #[cfg(test)]
 mod properties;
 mod tree;
@@ -16,6 +17,7 @@ pub(crate) use tunables::{Order, Tunables};
 pub(crate) use weight::{inverse, weight};
 
 use crate::kernel::{BuddiesCleared, PickedAgain, Preemption};
+use crate::queue::NEVER;
 use crate::state::Sim;
 use crate::timeline::NONE;
 use alight_policy::abi::task_flag;
@@ -122,6 +124,9 @@ impl Sim<'_> {
         self.queue_in(cpu, task);
         if changed {
             self.cpufreq_update(cpu);
+        }
+        if self.tunables.hrtick && curr_fair && self.cpus[cpu].hrtick_at == NEVER {
+            self.hrtick_start(cpu);
         }
     }
 
@@ -380,6 +385,9 @@ impl Sim<'_> {
         Self::list_push_front(&mut self.tasks, &mut c.lru, task);
         if changed {
             self.cpufreq_update(cpu);
+        }
+        if self.tunables.hrtick {
+            self.hrtick_start(cpu);
         }
     }
 }

@@ -39,6 +39,8 @@ pub(crate) struct Tunables {
     /// EEVDF: slice of a task that did not ask for another, and what may be asked for.
     pub base_slice: u64,
     pub custom_slice: (u64, u64),
+    /// EEVDF: a timer ends turns; of the base, and only where the machine says so too.
+    pub hrtick: bool,
 }
 
 impl Tunables {
@@ -83,6 +85,7 @@ impl Tunables {
             buddies_cleared: rules.buddies_cleared,
             base_slice: 0,
             custom_slice: (0, 0),
+            hrtick: false,
         }
     }
 
@@ -104,6 +107,7 @@ impl Tunables {
             buddies_cleared: BuddiesCleared::SwitchedTo,
             base_slice: rules.base_slice_ns * factor,
             custom_slice: rules.custom_slice_ns,
+            hrtick: rules.hrtick,
         }
     }
 }

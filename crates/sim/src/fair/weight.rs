@@ -13,7 +13,7 @@ const NICE_WEIGHT: [u32; 40] = [
 /// Weight of a `SCHED_IDLE` task (`WEIGHT_IDLEPRIO`).
 const IDLE_WEIGHT: u32 = 3;
 /// Weight of nice 0.
-const NICE_0: u32 = 1024;
+pub(super) const NICE_0: u32 = 1024;
 
 /// Load weight of a task.
 pub(crate) fn weight(task_class: u32, nice: i8) -> u32 {

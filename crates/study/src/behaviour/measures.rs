@@ -54,6 +54,8 @@ enum Kept {
 #[derive(Debug, Default)]
 pub struct Gathered {
     events: Vec<(u64, u32, Kept)>,
+    /// Of a simulated run, when the last event of each task took place.
+    latest: BTreeMap<u32, u64>,
 }
 
 impl Sink for Gathered {
@@ -87,6 +89,33 @@ impl Sink for Gathered {
         };
         self.events.push((time_ns, cpu, kept));
         Ok(())
+    }
+
+    /// A kernel's tracepoints tell when a CPU gets to something. Events of one task stay in their order.
+    fn event_reached(
+        &mut self,
+        _time_ns: u64,
+        reached_ns: u64,
+        cpu: u32,
+        event: Event<'_>,
+    ) -> io::Result<()> {
+        let (first, second) = match event {
+            Event::Switch { prev, next, .. } => (prev.pid, next.pid),
+            Event::Waking { task, .. }
+            | Event::Wakeup { task, .. }
+            | Event::WakeupNew { task, .. }
+            | Event::Migrate { task, .. }
+            | Event::Exit { task } => (task.pid, IDLE.pid),
+            _ => (IDLE.pid, IDLE.pid),
+        };
+        let mut at = reached_ns;
+        for pid in [first, second].into_iter().filter(|pid| *pid != IDLE.pid) {
+            at = at.max(self.latest.get(&pid).copied().unwrap_or(0));
+        }
+        for pid in [first, second].into_iter().filter(|pid| *pid != IDLE.pid) {
+            self.latest.insert(pid, at);
+        }
+        self.event(at, cpu, event)
     }
 }
 

@@ -35,10 +35,17 @@ pub fn caveats(
                 .chain(w.tasks.iter().map(|t| &t.attributes))
         })
     };
+    let mut kernels = schedulers.iter().filter_map(Kernel::of);
+    let served = kernels.any(|kernel| kernel.rt.fair_server);
     let mut said: Vec<&'static str> = [
         (
             governor == Governor::Schedutil && asymmetric && !powered,
             "energy-aware placement is off: the machine file gives some operating point no power",
+        ),
+        (
+            governor == Governor::Schedutil && served,
+            "the bandwidth of the fair server of linux-7.2 (51 of 1024 while fair tasks are queued) is \
+             not part of the demand for frequency: small CPUs may be clocked too low",
         ),
         (
             ops().any(|op| matches!(op, Op::Sleep { .. } | Op::Timer { .. })),
@@ -115,6 +122,12 @@ mod tests {
             let said = said(&[base]).join("\n");
             assert!(said.contains(word), "{base}: {said}");
         }
+        let schedutil = |name| {
+            let scheduler = Scheduler::parse(name).expect("valid");
+            caveats(&machine, &[], &[scheduler], Governor::Schedutil).join("\n")
+        };
+        assert!(schedutil("linux-7.2").contains("fair server"));
+        assert!(!schedutil("linux-6.5").contains("fair server"));
         let oldest = said(&["linux-3.9"]);
         assert_eq!(said(&["linux-3.9", "linux-3.9", "linux-6.5"]), oldest);
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! A CPU in the idle loop (`kernel/sched/idle.c`, Linux 5.5): which state it
+//! A CPU in the idle loop (`kernel/sched/idle.c`): which state it
 //! enters, whether its tick stops, when the state is real, and how long the way
 //! out of it takes.
 //!
@@ -52,6 +52,8 @@ pub(crate) struct CpuIdle {
     pub poll_until: u64,
     /// The tick was stopped in this stay in the idle loop.
     tick_stopped: bool,
+    /// Its tick has woken it from the last state of this stay.
+    got_tick: bool,
     /// Times that the tick was stopped, or stayed so (`ts->idle_calls`).
     pub idle_calls: u32,
     /// Per state of its core type.
@@ -82,6 +84,7 @@ impl Default for CpuIdle {
             booked_to: 0,
             poll_until: NEVER,
             tick_stopped: false,
+            got_tick: false,
             idle_calls: 0,
             residency: vec![].into(),
             core_slot: 0,
@@ -142,6 +145,12 @@ impl Sim<'_> {
         &self.idle_states(cpu)[self.cpus[cpu].idle.state as usize]
     }
 
+    /// A stay of `cpu` in the idle loop begins (`do_idle`).
+    #[inline]
+    pub fn idle_stay_begins(&mut self, cpu: usize) {
+        self.cpus[cpu].idle.got_tick = false;
+    }
+
     /// The idle task executes on `cpu` and nothing is to be done but `work` ns of
     /// what is under way: enters an idle state behind it and stops the tick if it
     /// pays (`cpuidle_idle_call`).
@@ -150,7 +159,10 @@ impl Sim<'_> {
         if !tick_stopped && self.cpus[cpu].tick_at == NEVER {
             self.cpus[cpu].tick_at = self.next_tick();
         }
-        let choice = self.idle_select(cpu, tick_stopped);
+        let mut choice = self.idle_select(cpu, tick_stopped);
+        if self.kernel.idle.lone_state_keeps_tick && self.idle_states(cpu).len() == 1 {
+            choice.stop_tick = self.cpus[cpu].idle.got_tick;
+        }
         self.stop_tick(cpu, choice.stop_tick || tick_stopped);
         self.enter(cpu, choice, work);
     }
@@ -231,6 +243,7 @@ impl Sim<'_> {
             latency_limit_ns: self.latency_limit_ns,
             tick_ns: self.tunables.tick,
             tick_stopped,
+            pattern_first: self.kernel.idle.pattern_first,
         })
     }
 
@@ -292,6 +305,7 @@ impl Sim<'_> {
     /// A stopped tick stays so until a task runs (`tick_nohz_idle_exit`).
     pub fn idle_left(&mut self, cpu: usize, by_tick: bool) {
         let idle = &mut self.cpus[cpu].idle;
+        idle.got_tick = by_tick;
         idle.menu.reflect(Period {
             state: idle.state as usize,
             residency_ns: idle.resumes_at - idle.entered_at,

@@ -263,6 +263,7 @@ impl Sim<'_> {
         self.clock_goes_idle(cpu);
         self.core_went_idle(cpu);
         self.nohz_run_idle(cpu);
+        self.idle_stay_begins(cpu);
         self.settle(cpu);
     }
 

@@ -28,6 +28,7 @@ pub(crate) struct Kernel {
     pub wake_list: WakeList,
     /// `None`: the kernel has no SCHED_DEADLINE (up to 3.13).
     pub deadline: Option<Deadline>,
+    pub idle: IdleRules,
     /// Where another kernel's rules stand in for this one's: sentences for a report.
     pub borrowed: &'static [&'static str],
 }
@@ -211,6 +212,23 @@ pub(crate) enum WakeList {
     OtherCacheOrIdle,
 }
 
+/// What differs in the idle loop and its governor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct IdleRules {
+    /// menu looks for a pattern in the last idle periods before it asks for the next
+    /// timer, and leaves out short periods as well as long ones (read in 7.2).
+    pub pattern_first: bool,
+    /// Where there is one state at most, the tick goes on until it has woken the
+    /// CPU once (`cpuidle_idle_call`; read in 7.2).
+    pub lone_state_keeps_tick: bool,
+}
+
+/// Up to 6.5.
+const IDLE: IdleRules = IdleRules {
+    pattern_first: false,
+    lone_state_keeps_tick: false,
+};
+
 /// Whose utilization clamps are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clamps {
@@ -375,6 +393,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         balance: BALANCE,
         wake_list: WakeList::OtherCache,
         deadline: None,
+        idle: IDLE,
         borrowed: &[
             "load balancing and the menu governor follow Linux 5.5, not 3.9, which balanced by load \
              indices and CPU power",
@@ -393,6 +412,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         balance: BALANCE,
         wake_list: WakeList::OtherCache,
         deadline: Some(DEADLINE),
+        idle: IDLE,
         borrowed: &[
             "load balancing follows Linux 5.5, which classifies groups anew; 5.4 compared the load of \
              queued tasks",
@@ -411,6 +431,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         balance: BALANCE,
         wake_list: WakeList::OtherCache,
         deadline: Some(DEADLINE),
+        idle: IDLE,
         borrowed: &[],
     },
     Kernel {
@@ -427,6 +448,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         balance: BALANCE_6_1,
         wake_list: WakeList::OtherCacheOrIdle,
         deadline: Some(DEADLINE_6_1),
+        idle: IDLE,
         borrowed: &[],
     },
     Kernel {
@@ -443,6 +465,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         balance: BALANCE_6_5,
         wake_list: WakeList::OtherCacheOrIdle,
         deadline: Some(DEADLINE_6_1),
+        idle: IDLE,
         borrowed: &[],
     },
     Kernel {
@@ -477,10 +500,11 @@ pub(crate) static KERNELS: [Kernel; 6] = [
             counts_servers: true,
             ..DEADLINE_6_1
         }),
-        borrowed: &[
-            "the menu governor follows Linux 5.5; since 6.8 it asks for the next timer only after a \
-             long typical idle time",
-        ],
+        idle: IdleRules {
+            pattern_first: true,
+            lone_state_keeps_tick: true,
+        },
+        borrowed: &[],
     },
 ];
 

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The menu governor as of Linux 5.5 (`drivers/cpuidle/governors/menu.c`): how
-//! long will this CPU be idle, and which state is worth entering for that long?
+//! The menu governor (`drivers/cpuidle/governors/menu.c`): how long will this CPU
+//! be idle, and which state is worth entering for that long?
 //!
 //! The prediction is the time to the next timer, corrected by how much of such
 //! times went by in the past, or the typical length of the last eight idle
-//! periods if they look alike and it is shorter. Nobody waits for I/O in the
+//! periods if they look alike and it is shorter. Up to 6.5 the timer is asked
+//! first; 7.2 does without if the pattern says that it will be a moment only, and
+//! leaves out short periods as well as long ones to find it. Nobody waits for I/O in the
 //! workloads modelled, so the kernel's second half of the correction factors
 //! (`nr_iowaiters`) and its performance multiplier have no part.
 
 use super::states::State;
+use crate::queue::NEVER;
 use crate::table::Table;
 
 const NSEC_PER_USEC: u64 = 1000;
@@ -22,6 +25,9 @@ const RESOLUTION: u64 = 1024;
 const DECAY: u64 = 8;
 /// Idle periods from here on count as predicted perfectly (`MAX_INTERESTING`).
 const MAX_INTERESTING_NS: u64 = 50_000 * NSEC_PER_USEC;
+/// Nothing is gained by a real state for less, rather than by polling, and no timer
+/// need be asked for (`RESIDENCY_THRESHOLD_NS`).
+const RESIDENCY_THRESHOLD_NS: u64 = 15 * NSEC_PER_USEC;
 /// No prediction by pattern (`UINT_MAX`).
 const NO_PATTERN: u32 = u32::MAX;
 
@@ -73,6 +79,8 @@ pub(crate) struct Outlook<'a> {
     pub tick_ns: u64,
     /// The tick is stopped already (`tick_nohz_tick_stopped`).
     pub tick_stopped: bool,
+    /// See [`crate::kernel::IdleRules`].
+    pub pattern_first: bool,
 }
 
 /// The governor's answer.
@@ -102,6 +110,24 @@ impl Menu {
         if self.needs_update {
             self.update(look);
         }
+        let pattern_ns = match look.pattern_first {
+            true => self
+                .intervals
+                .typical_of_both_ends()
+                .map(|us| u64::from(us) * NSEC_PER_USEC),
+            false => None,
+        };
+        let soon = pattern_ns.filter(|&ns| ns <= RESIDENCY_THRESHOLD_NS && !look.tick_stopped);
+        let look = match soon {
+            // The timer is not asked for.
+            Some(_) => Outlook {
+                next_timer_ns: NEVER,
+                delta_next_ns: look.tick_ns / 2,
+                ..*look
+            },
+            None => *look,
+        };
+        let look = &look;
         self.next_timer_ns = look.next_timer_ns;
         self.bucket = bucket(look.next_timer_ns) as u8;
         if look.latency_limit_ns == 0
@@ -109,6 +135,10 @@ impl Menu {
             || look.latency_limit_ns < states[1].wakeup_ns
         {
             return forced;
+        }
+        if look.pattern_first {
+            let predicted_ns = soon.unwrap_or_else(|| self.predict_beside(look, pattern_ns));
+            return deepest(look, predicted_ns, look.latency_limit_ns);
         }
         let predicted_ns = self.predict(look);
         let latency_limit_ns = if look.tick_stopped {
@@ -131,9 +161,7 @@ impl Menu {
 
     /// Expected length of the idle period, ns.
     fn predict(&self, look: &Outlook) -> u64 {
-        const UNIT: u64 = RESOLUTION * DECAY * NSEC_PER_USEC;
-        let factor = u64::from(self.correction_factor[usize::from(self.bucket)]);
-        let by_timer_us = ((look.next_timer_ns * factor + UNIT / 2) / UNIT) as u32;
+        let by_timer_us = self.by_timer_us(look);
         let us = by_timer_us.min(self.intervals.typical(by_timer_us));
         let predicted_ns = u64::from(us) * NSEC_PER_USEC;
         // Without a tick, nobody would correct a wrong choice of a shallow state.
@@ -141,6 +169,25 @@ impl Menu {
             return look.delta_next_ns;
         }
         predicted_ns
+    }
+
+    /// The same beside a pattern that was looked for before.
+    fn predict_beside(&self, look: &Outlook, pattern_ns: Option<u64>) -> u64 {
+        let by_timer_ns = u64::from(self.by_timer_us(look)) * NSEC_PER_USEC;
+        let predicted_ns = pattern_ns.map_or(by_timer_ns, |ns| ns.min(by_timer_ns));
+        // A timer within two ticks will correct a wrong choice soon enough.
+        let safe = look.next_timer_ns <= 2 * look.tick_ns;
+        if look.tick_stopped && predicted_ns < look.tick_ns && !safe {
+            return look.next_timer_ns;
+        }
+        predicted_ns
+    }
+
+    /// Time to the next timer, corrected, us.
+    fn by_timer_us(&self, look: &Outlook) -> u32 {
+        const UNIT: u64 = RESOLUTION * DECAY * NSEC_PER_USEC;
+        let factor = u64::from(self.correction_factor[usize::from(self.bucket)]);
+        ((look.next_timer_ns * factor + UNIT / 2) / UNIT) as u32
     }
 
     /// Learns from the last idle period (`menu_update`).
@@ -275,6 +322,38 @@ impl Intervals {
         mean_if_alike(sum, squares, 6).unwrap_or(NO_PATTERN)
     }
 
+    /// Their mean if they lie close together, once the shortest or the longest are
+    /// left out, whichever lie farther from it, two at most
+    /// (`get_typical_interval` of 7.2).
+    fn typical_of_both_ends(&self) -> Option<u32> {
+        let (mut low, mut high) = (0, INTERVALS);
+        while low < high && self.sorted[high - 1] != 0 {
+            let kept = self.sorted[low..high].iter().map(|&us| us as u64);
+            let n = (high - low) as u64;
+            let mean = kept.clone().sum::<u64>() / n;
+            let variance = kept.map(|us| us * us).sum::<u64>() / n - mean * mean;
+            let most = n * 4 >= INTERVALS as u64 * 3;
+            let close = mean * mean > variance.saturating_mul(36) && most;
+            if close || variance <= 400 {
+                return Some(mean as u32);
+            }
+            if n * 4 <= INTERVALS as u64 * 3 {
+                return None;
+            }
+            let (shortest, longest) = (self.sorted[low], self.sorted[high - 1]);
+            if mean - shortest as u64 > longest as u64 - mean {
+                while low < high && self.sorted[low] == shortest {
+                    low += 1;
+                }
+            } else {
+                while low < high && self.sorted[high - 1] == longest {
+                    high -= 1;
+                }
+            }
+        }
+        None
+    }
+
     /// [`Intervals::typical`] where the longest are equally long: they go together.
     #[inline(never)]
     fn typical_with_ties(&self) -> u32 {
@@ -319,9 +398,19 @@ fn deepest(look: &Outlook, mut predicted_ns: u64, latency_limit_ns: u64) -> Choi
     } = *look;
     let mut chosen = 0;
     for (i, state) in states.iter().enumerate() {
+        if look.pattern_first && state.wakeup_ns > latency_limit_ns {
+            break;
+        }
         if state.residency_ns > predicted_ns {
             // Rather a real state than busy polling, unless a timer comes very soon.
+            let better = match look.pattern_first {
+                true => {
+                    state.wakeup_ns <= predicted_ns && state.residency_ns < RESIDENCY_THRESHOLD_NS
+                }
+                false => true,
+            };
             if states[chosen].spins
+                && better
                 && state.wakeup_ns <= latency_limit_ns
                 && state.residency_ns <= look.next_timer_ns
             {

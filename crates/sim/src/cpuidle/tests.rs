@@ -240,3 +240,20 @@ fn polling_ends_when_the_next_state_would_have_paid_off() {
 fn a_cpu_costs_a_few_cache_lines() {
     assert!(size_of::<CpuIdle>() < 256, "{}", size_of::<CpuIdle>());
 }
+
+/// A machine that knows one state: the tick goes on in 7.2 until it has found
+/// nothing to do once.
+#[test]
+fn a_lone_state_keeps_the_tick_at_first() {
+    use crate::testbed::{begin_on, machine, task, workload};
+    use alight_workload::program::Op;
+    for (base, ticks) in [("linux-6.5", 0), ("linux-7.2", 1)] {
+        let tasks = workload(&[task(100 * MS, &[Op::Run { ns: 10 * US }]).on(&[0])]);
+        begin_on(base, &machine(1, 1), &tasks, |sim| {
+            sim.until(99 * MS);
+            let before = sim.stats.ticks;
+            sim.until(300 * MS);
+            assert_eq!(sim.stats.ticks - before, ticks, "{base}");
+        });
+    }
+}

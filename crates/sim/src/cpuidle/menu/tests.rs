@@ -50,6 +50,7 @@ fn look(states: &Table<State>, next_timer_ns: u64, to_tick_ns: u64) -> Outlook<'
         latency_limit_ns: u64::MAX,
         tick_ns: TICK,
         tick_stopped: false,
+        pattern_first: false,
     }
 }
 
@@ -492,4 +493,106 @@ fn it_learns_both_patterns_and_shares() {
     // At first it knows only periods of length 0.
     let choice = Menu::default().select(&look(&arm, 20 * MS, 3500 * US));
     assert_eq!((choice.state, choice.stop_tick), (0, false), "boot");
+}
+
+/// What 7.2 makes of periods: both ends may be left out.
+#[test]
+fn short_periods_are_left_out_too() {
+    for (what, intervals, expected) in [
+        (
+            "all alike",
+            [1000, 1010, 990, 1000, 1000, 1000, 1000, 1000],
+            Some(1000),
+        ),
+        (
+            "two short",
+            [1000, 10, 1000, 1000, 20, 1000, 1000, 1000],
+            Some(1000),
+        ),
+        (
+            "one short, one long",
+            [1000, 10, 1000, 1000, 9000, 1000, 1000, 1000],
+            Some(1000),
+        ),
+        (
+            "three short",
+            [1000, 10, 1000, 30, 20, 1000, 1000, 1000],
+            None,
+        ),
+        ("none at all", [0; 8], None),
+    ] {
+        let mut all = Intervals::default();
+        for us in intervals {
+            all.push(us);
+        }
+        assert_eq!(all.typical_of_both_ends(), expected, "{what}");
+    }
+}
+
+/// Below 15 us the timer does not matter, and what is not asked for is not learnt from.
+#[test]
+fn a_pattern_of_moments_needs_no_timer() {
+    let arm = arm();
+    let pattern = |next_timer_ns| Outlook {
+        pattern_first: true,
+        ..look(&arm, next_timer_ns, TICK)
+    };
+    let mut menu = Menu::default();
+    for _ in 0..20 {
+        menu.select(&pattern(20 * MS));
+        menu.reflect(period(10 * US));
+    }
+    let choice = menu.select(&pattern(20 * MS));
+    assert_eq!((choice.state, choice.stop_tick), (0, false));
+    assert_eq!(menu.next_timer_ns, NEVER);
+    assert_eq!(usize::from(menu.bucket), BUCKETS - 1);
+    // The tick is stopped: who wakes it next must be known.
+    let stopped = Outlook {
+        tick_stopped: true,
+        ..pattern(20 * MS)
+    };
+    assert_eq!(menu.select(&stopped).state, 2, "until the timer");
+    assert_eq!(menu.next_timer_ns, 20 * MS);
+    let near = Outlook {
+        delta_next_ns: 7 * MS,
+        next_timer_ns: 7 * MS,
+        ..stopped
+    };
+    assert_eq!(
+        menu.select(&near).state,
+        0,
+        "a timer within two ticks is near"
+    );
+}
+
+/// menu_select() of 7.2: a latency limit ends the search; polling gives way to a
+/// state that pays off within 15 us only.
+#[test]
+fn polling_gives_way_to_a_quick_state() {
+    let state = |wakeup_us, residency_us, polling| IdleState {
+        polling,
+        ..state(wakeup_us, residency_us)
+    };
+    for (quick, pattern_us, expected, because) in [
+        (state(1, 12, true), 5, 1, "it pays off soon"),
+        (
+            state(6, 12, true),
+            5,
+            0,
+            "its exit takes longer than the rest",
+        ),
+        (state(1, 16, true), 5, 0, "it pays off too late"),
+    ] {
+        let states = states(&[state(0, 0, true), quick]);
+        let look = Outlook {
+            pattern_first: true,
+            ..look(&states, 20 * MS, TICK)
+        };
+        let mut menu = Menu::default();
+        for _ in 0..20 {
+            menu.intervals.push(pattern_us);
+        }
+        let choice = menu.select(&look);
+        assert_eq!(choice.state, expected, "{because}");
+    }
 }

@@ -198,16 +198,48 @@ static inline void rq_clock_idle(struct policy_cpu *rq, u32 others)
 
 /* ---- the root queue and its tasks ---- */
 
+/*
+ * Up to 5.6 a queue tracks the load of its queued tasks (runnable_load_avg),
+ * later the number of them that want to run (runnable_avg). One sum serves
+ * both, in units of 1/1024 of load here. kernel 5.4: enqueue_runnable_load_avg(),
+ * dequeue_runnable_load_avg().
+ */
+static __always_inline int keeps_queued_load(const struct policy_params *k)
+{
+	return k->load == LOAD_RUNNABLE;
+}
+
+policy_apart void queued_load_add(struct policy_cpu *rq, const struct policy_task *t)
+{
+	rq->runnable_load += t->pelt.load_avg;
+	rq->cfs.run_sum += (t->weight * t->pelt.load_sum) << 10;
+}
+
+policy_apart void queued_load_sub(struct policy_cpu *rq, const struct policy_task *t)
+{
+	rq->runnable_load = sub_floor0(rq->runnable_load, t->pelt.load_avg);
+	rq->cfs.run_sum = sub_floor0_64(rq->cfs.run_sum, (t->weight * t->pelt.load_sum) << 10);
+}
+
+/* The queue's averages are new: that of the queued load is no runnable_avg. */
+policy_apart void queued_load_average(struct policy_cpu *rq)
+{
+	u32 div = PELT_MIN_DIV + (rq->cfs.part & (PELT_PERIOD - 1));
+
+	rq->runnable_load = (u32)((rq->cfs.run_sum >> 10) / div);
+	rq->cfs.run_avg = 0;
+}
+
 /* Take what left by wake migration; only its averages are known. */
 policy_apart void queue_take_removed(const struct policy_params *k, struct policy_cpu *rq)
 {
 	u32 div = PELT_MIN_DIV + rq->cfs.part;
 	const struct policy_pelt gone = {
 		.load_sum = (u64)rq->removed_load * div,
-		.run_sum = (u64)rq->removed_run * div,
+		.run_sum = keeps_queued_load(k) ? 0 : (u64)rq->removed_run * div,
 		.util_sum = rq->removed_util * div,
 		.load_avg = rq->removed_load,
-		.run_avg = rq->removed_run,
+		.run_avg = keeps_queued_load(k) ? 0 : rq->removed_run,
 		.util_avg = rq->removed_util,
 	};
 
@@ -226,8 +258,12 @@ static __always_inline int queue_refresh(const struct policy_params *k, struct p
 		changed = 1;
 	}
 	if (pelt_accumulate(&rq->cfs, pelt_now(rq), rq->weight,
-			    (u64)rq->h_nr_running - rq->h_nr_delayed, running)) {
+			    keeps_queued_load(k) ? rq->weight :
+						 (u64)rq->h_nr_running - rq->h_nr_delayed,
+			    running)) {
 		pelt_average(&rq->cfs, 1);
+		if (keeps_queued_load(k))
+			queued_load_average(rq);
 		changed = 1;
 	}
 	return changed;
@@ -257,8 +293,10 @@ policy_apart void task_attach(const struct policy_params *k, struct policy_cpu *
 	if (!a->load_sum)
 		a->load_sum = 1;
 	pelt_load_joins(k, &rq->cfs, a->load_avg, t->weight * a->load_sum);
-	rq->cfs.run_avg += a->run_avg;
-	rq->cfs.run_sum += a->run_sum;
+	if (!keeps_queued_load(k)) {
+		rq->cfs.run_avg += a->run_avg;
+		rq->cfs.run_sum += a->run_sum;
+	}
 	rq->cfs.util_avg += a->util_avg;
 	rq->cfs.util_sum += a->util_sum;
 }
@@ -270,6 +308,10 @@ static inline void task_detach(const struct policy_params *k, struct policy_cpu 
 	struct policy_pelt gone = t->pelt;
 
 	gone.load_sum *= t->weight;	/* a queue's load_sum is weighted, a task's is not */
+	if (keeps_queued_load(k)) {
+		gone.run_avg = 0;
+		gone.run_sum = 0;
+	}
 	pelt_subtract(k, &rq->cfs, &gone);
 }
 
@@ -280,13 +322,18 @@ static inline void task_detach(const struct policy_params *k, struct policy_cpu 
 static inline void task_reweight(const struct policy_params *k, struct policy_cpu *rq,
 				 struct policy_task *t, u32 weight)
 {
+	const int queued = keeps_queued_load(k) && t->flags & TASK_ON_RQ;
 	u64 sum = t->weight * t->pelt.load_sum;
 	u32 div = PELT_MIN_DIV + (t->pelt.part & (PELT_PERIOD - 1));
 
+	if (queued)
+		queued_load_sub(rq, t);
 	pelt_load_leaves(k, &rq->cfs, t->pelt.load_avg, sum);
 	t->weight = weight;
 	t->pelt.load_avg = (u32)(weight * t->pelt.load_sum / div);
 	pelt_load_joins(k, &rq->cfs, t->pelt.load_avg, weight * t->pelt.load_sum);
+	if (queued)
+		queued_load_add(rq, t);
 }
 
 /*

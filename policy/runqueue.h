@@ -18,6 +18,8 @@ static inline int rq_enqueue(const struct policy_params *k, struct policy_cpu *r
 {
 	int changed = task_refresh(k, rq, t, 0, 0, curr_fair);
 
+	if (keeps_queued_load(k))
+		queued_load_add(rq, t);
 	rq->weight += t->weight;
 	rq->nr_running++;
 	rq->h_nr_running++;
@@ -36,6 +38,8 @@ static __always_inline int rq_dequeue(const struct policy_params *k, struct poli
 {
 	int changed = task_refresh(k, rq, t, 1, (u64)running, curr_fair);
 
+	if (keeps_queued_load(k))
+		queued_load_sub(rq, t);
 	rq->weight -= t->weight;
 	rq->nr_running--;
 	rq->h_nr_running--;

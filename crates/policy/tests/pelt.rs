@@ -642,3 +642,81 @@ fn another_weight_changes_a_tasks_load_and_its_queues() {
     assert_eq!(u64::from(cpu.cfs.load_avg), 700 + load_avg);
     assert_eq!(cpu.cfs.load_sum, others.load_sum + 335 * sum);
 }
+
+// ---- the load of queued tasks alone (runnable_load_avg, up to 5.6) ----
+
+/// A base that goes by it, and otherwise is as 5.5.
+fn counting_queued_load() -> Duo {
+    let mut duo = Duo::new(Cpu::default());
+    duo.k.load = alight_policy::abi::rule::LOAD_RUNNABLE;
+    duo
+}
+
+#[test]
+fn a_queue_forgets_the_load_of_who_sleeps() {
+    let mut duo = counting_queued_load();
+    duo.wake();
+    for _ in 0..20 {
+        duo.wait(10 * MS);
+        rq::update_curr(&duo.k, &mut duo.cpu, &mut duo.task);
+        assert_eq!(duo.cpu.runnable_load, duo.cpu.cfs.load_avg, "nobody sleeps");
+        assert_eq!(duo.cpu.runnable_load, duo.task.pelt.load_avg);
+    }
+    assert!(duo.cpu.runnable_load > 1000);
+    duo.sleep();
+    assert_eq!(duo.cpu.runnable_load, 0);
+    assert!(duo.cpu.cfs.load_avg > 1000, "which is blocked load now");
+    duo.wait(32 * PERIOD);
+    rq::refresh(&duo.k, &mut duo.cpu, false);
+    assert_eq!(duo.cpu.runnable_load, 0);
+    let load = duo.cpu.cfs.load_avg;
+    assert!((480..=520).contains(&load), "half is left: {load}");
+    duo.wake();
+    assert_eq!(duo.cpu.runnable_load, duo.task.pelt.load_avg);
+}
+
+#[test]
+fn all_else_is_tracked_alike() {
+    let mut now = Duo::new(Cpu::default());
+    let mut then = counting_queued_load();
+    for (run, pause) in [(3, 7), (20, 1), (1, 90), (7, 7)] {
+        for duo in [&mut now, &mut then] {
+            duo.run_for(run * MS);
+            duo.wait(pause * MS);
+        }
+        let signals = |duo: &Duo| {
+            let (cfs, task) = (&duo.cpu.cfs, &duo.task.pelt);
+            (
+                cfs.load_avg,
+                cfs.load_sum,
+                cfs.util_avg,
+                cfs.util_sum,
+                *task,
+            )
+        };
+        assert_eq!(signals(&now), signals(&then));
+    }
+}
+
+#[test]
+fn queued_load_follows_moves_and_weights() {
+    let Duo { k, mut cpu, .. } = counting_queued_load();
+    let mut tasks = [Task::default(); 2];
+    for task in &mut tasks {
+        task.pelt.load_avg = 600;
+        task.weight = 1024;
+        rq::enqueue(&k, &mut cpu, task, false);
+    }
+    assert_eq!(cpu.runnable_load, 1200);
+    rq::reweight(&k, &mut cpu, &mut tasks[0], 512);
+    // The queue's own weight is the caller's.
+    cpu.weight -= 512;
+    let [half, whole] = tasks.map(|task| task.pelt.load_avg);
+    assert!((299..=300).contains(&half), "{half}");
+    assert_eq!(cpu.runnable_load, half + whole);
+    rq::detach(&k, &mut cpu, &mut tasks[1], false);
+    assert_eq!(cpu.runnable_load, half);
+    rq::dequeue(&k, &mut cpu, &mut tasks[0], false, false, true);
+    assert_eq!(cpu.runnable_load, 0);
+    assert_eq!(cpu.cfs.load_avg, half);
+}

@@ -409,13 +409,11 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         fair: Fair::Cfs(CFS),
         preemption: Preemption::Full,
         rt: RT,
-        balance: BALANCE,
+        balance: BALANCE_5_4,
         wake_list: WakeList::OtherCache,
         deadline: Some(DEADLINE),
         idle: IDLE,
         borrowed: &[
-            "load balancing follows Linux 5.5, which classifies groups anew; 5.4 compared the load of \
-             queued tasks",
             "pipes wake as Linux 5.6 does, one waiter when they stop being empty or full; 5.4 wakes \
              all waiters at every write",
         ],

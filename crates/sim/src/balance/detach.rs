@@ -312,9 +312,16 @@ impl Sim<'_> {
         let failed = self.cpus[scope.dst].balance.levels[scope.level].nr_balance_failed;
         let failed = failed.min(i64::BITS - 1);
         match take.what {
-            Migrate::Load => {
+            Migrate::Misfit if rules.load != DetachLoad::Half => {
+                if self.task_fits(view, take.src) {
+                    return false;
+                }
+                take.amount = 0;
+            }
+            Migrate::Load | Migrate::Misfit => {
                 let load = i64::from(view.pelt.load_avg);
                 let (load, too_much) = match rules.load {
+                    DetachLoad::Half => (load, load / 2 > take.amount),
                     DetachLoad::HalfUntilFailed => {
                         let tries = cache_nice_tries(self.domain(scope.dst, scope.level));
                         (load, load / 2 > take.amount && failed <= tries)
@@ -339,12 +346,6 @@ impl Sim<'_> {
                 take.amount -= util;
             }
             Migrate::Task => take.amount -= 1,
-            Migrate::Misfit => {
-                if self.task_fits(view, take.src) {
-                    return false;
-                }
-                take.amount = 0;
-            }
         }
         true
     }

@@ -18,6 +18,7 @@ use crate::kernel::{NohzRound, Sibling};
 use crate::state::Sim;
 use alight_policy::abi::{Cpu, NONE, domain_flag};
 use alight_policy::{Group, Mask};
+use std::ops::Range;
 
 /// Load and capacity of a domain.
 #[derive(Debug, Clone, Copy, Default)]
@@ -78,20 +79,10 @@ impl Sim<'_> {
     /// Statistics of the local group and of the busiest other one
     /// (`update_sd_lb_stats`); `None` if no other has a task to give.
     pub(super) fn rivals(&mut self, scope: &Scope) -> Option<Rivals> {
-        let compares_fresh = self.kernel.balance.nohz.round == NohzRound::ByNumber;
-        if compares_fresh && scope.idle == Idle::Newly && self.nohz.has_blocked {
-            self.refresh_span(scope);
-        }
-        let own = self.core.places[scope.dst].group[scope.level] as usize;
-        let domain = self.domain(scope.dst, scope.level);
-        let (first, nr) = (domain.first_group as usize, domain.nr_groups as usize);
-        let asym = domain.flags & domain_flag::ASYM != 0;
-        self.update_local_capacity(scope, own);
-        if self.energy_aware() {
-            self.update_overutilized(scope);
-        }
+        let (own, groups) = self.look_at_domain(scope);
+        let asym = self.domain(scope.dst, scope.level).flags & domain_flag::ASYM != 0;
         // The kernel's ring of groups starts at the local one.
-        let others = (own + 1..first + nr).chain(first..own);
+        let others = (own + 1..groups.end).chain(groups.start..own);
         self.update_idle_cpu_scan(scope);
         if !asym && scope.excluded.is_none() && !self.may_differ(scope, own, others.clone()) {
             self.update_overload(scope, false);
@@ -132,6 +123,23 @@ impl Sim<'_> {
             group: group?,
             totals,
         })
+    }
+
+    /// What an attempt brings up to date before it compares groups: the local one
+    /// and the range of all.
+    pub(super) fn look_at_domain(&mut self, scope: &Scope) -> (usize, Range<usize>) {
+        let compares_fresh = self.kernel.balance.nohz.round == NohzRound::ByNumber;
+        if compares_fresh && scope.idle == Idle::Newly && self.nohz.has_blocked {
+            self.refresh_span(scope);
+        }
+        let own = self.core.places[scope.dst].group[scope.level] as usize;
+        let domain = self.domain(scope.dst, scope.level);
+        let (first, nr) = (domain.first_group as usize, domain.nr_groups as usize);
+        self.update_local_capacity(scope, own);
+        if self.energy_aware() {
+            self.update_overutilized(scope);
+        }
+        (own, first..first + nr)
     }
 
     /// Could any other group, taken for the busiest, be found out of balance with
@@ -275,7 +283,7 @@ impl Sim<'_> {
     }
 
     /// The top domain was looked at: does any CPU hold work for others (`rd->overload`)?
-    fn update_overload(&mut self, scope: &Scope, misfit: bool) {
+    pub(super) fn update_overload(&mut self, scope: &Scope, misfit: bool) {
         let place = &self.core.places[scope.dst];
         if scope.level + 1 == place.nr_domains as usize {
             let span = &self.core.domains[place.domain[scope.level] as usize].span;
@@ -284,7 +292,7 @@ impl Sim<'_> {
     }
 
     /// `update_sg_lb_stats`.
-    fn group_stats(&self, scope: &Scope, group: usize, local: bool) -> GroupStats {
+    pub(super) fn group_stats(&self, scope: &Scope, group: usize, local: bool) -> GroupStats {
         let g = &self.core.groups[group];
         let (count, sum) = match &scope.excluded {
             None => (self.nohz.counts[group], self.nohz.sums.groups[group]),

@@ -10,6 +10,7 @@
 //! - `sums`: load and utilization of the groups;
 //! - `imbalance`: is there an imbalance, and what would end it
 //!   (`find_busiest_group`, `calculate_imbalance`);
+//! - `by_load`: the same up to 5.4, which compared load;
 //! - `detach`: the queue to take from and the tasks that may go
 //!   (`find_busiest_queue`, `can_migrate_task`, `detach_tasks`);
 //! - `pull`: one attempt in one domain (`load_balance`), active balance;
@@ -24,6 +25,7 @@
 //! SD_SERIALIZE, whose lock two balancers never want at the same instant, and
 //! aggregation of a process's tasks in one cache (SCHED_CACHE, 7.2).
 
+mod by_load;
 mod contest;
 mod detach;
 mod groups;

@@ -6,7 +6,7 @@ use super::detach::Take;
 use super::groups::{Rivals, Scope};
 use super::imbalance::{self, Imbalance, Migrate, Rules};
 use super::{Idle, MAX_PINNED_INTERVAL, NR_MIGRATE, cache_nice_tries};
-use crate::kernel::Gate;
+use crate::kernel::{Gate, Judged};
 use crate::state::Sim;
 use crate::timeline::NONE;
 use alight_policy::Mask;
@@ -104,6 +104,9 @@ impl Sim<'_> {
 
     /// The group to take from, and how much (`find_busiest_group`).
     fn find_imbalance(&mut self, scope: &Scope) -> Option<(usize, Imbalance)> {
+        if self.kernel.balance.judged == Judged::ByLoad {
+            return self.find_by_load(scope);
+        }
         let rivals = self.rivals(scope)?;
         if self.energy_vetoes(&rivals) {
             return None;

@@ -8,7 +8,7 @@
 //! in few places between two attempts.
 
 use super::groups::cpu_util;
-use crate::kernel::Balance;
+use crate::kernel::{Balance, Judged};
 use crate::state::Sim;
 use crate::table::Table;
 use alight_policy::Mask;
@@ -28,7 +28,10 @@ impl Signals {
     fn of(view: &Cpu, rules: &Balance) -> Self {
         Signals {
             util: cpu_util(view),
-            load: view.cfs.load_avg,
+            load: match rules.judged {
+                Judged::ByLoad => view.runnable_load,
+                Judged::ByKind => view.cfs.load_avg,
+            },
             runnable: match rules.runnable {
                 true => view.cfs.run_avg,
                 false => 0,

@@ -12,6 +12,7 @@
 /// The rules of load balancing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Balance {
+    pub judged: Judged,
     pub interval: Interval,
     /// Waiting tasks make a group full: `group_runnable` (from 5.7 on).
     pub runnable: bool,
@@ -46,6 +47,15 @@ pub(crate) struct Balance {
     pub misfit_status: MisfitStatus,
     /// When an idle phase ends for `rq->avg_idle`.
     pub idle_ends: IdleEnds,
+}
+
+/// How groups are compared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Judged {
+    /// By the load of their queued tasks, for all kinds but a few (up to 5.4).
+    ByLoad,
+    /// By how full they are first (from 5.5 on).
+    ByKind,
 }
 
 /// Time between two attempts (`sd_init`, `get_sd_balance_interval`).
@@ -141,6 +151,8 @@ pub(crate) struct Detach {
 /// When the load of a task is too much to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DetachLoad {
+    /// Half of it exceeds the imbalance, that of a misfit too (up to 5.4).
+    Half,
     /// Half of it exceeds the imbalance, and no more attempts failed than a hot task waits for.
     HalfUntilFailed,
     /// It exceeds the imbalance, halved with each failed attempt (from 5.11 on).
@@ -225,8 +237,19 @@ pub(crate) enum IdleEnds {
     Switch,
 }
 
+/// 5.4.30.
+pub(crate) const BALANCE_5_4: Balance = Balance {
+    judged: Judged::ByLoad,
+    detach: Detach {
+        load: DetachLoad::Half,
+        ..BALANCE.detach
+    },
+    ..BALANCE
+};
+
 /// 5.5.
 pub(crate) const BALANCE: Balance = Balance {
+    judged: Judged::ByKind,
     interval: Interval {
         busy_factor: 32,
         less_a_jiffy: false,

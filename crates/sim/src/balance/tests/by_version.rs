@@ -293,3 +293,23 @@ fn rounds_go_around_the_ring() {
         });
     }
 }
+
+#[test]
+fn load_evens_out_under_5_4_too() {
+    under("linux-5.4", "hikey620", |sim| {
+        put(sim, 0, 0..4);
+        assert!(sim.balance_newidle(2));
+        assert_eq!(running(sim), [3, 0, 1, 0, 0, 0, 0, 0]);
+    });
+    under("linux-5.4", "hikey620", |sim| {
+        put(sim, 0, 0..8);
+        advance(sim, 600 * MS);
+        assert_eq!(running(sim), [1; 8], "one CPU each");
+    });
+    under("linux-5.4", "juno-r0", |sim| {
+        put(sim, 3, 0..1);
+        advance(sim, 200 * MS);
+        let cpu = sim.tasks[0].cpu as usize;
+        assert_eq!(sim.core.cpus[cpu].capacity_orig, 1024, "a misfit is pushed");
+    });
+}

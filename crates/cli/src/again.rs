@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The command that gives the same result again: all that decides it, nothing else.
 
-use alight_study::header::governor_name;
 use alight_study::report::number::time;
 
 use crate::args::RunArgs;
@@ -21,7 +20,7 @@ pub fn command(verb: &str, run: &RunArgs, schedulers: &[String], options: &[Stri
         option("--duration", &typed(ns));
     }
     if let Some(governor) = run.governor {
-        option("--governor", governor_name(governor));
+        option("--governor", &governor.to_string());
     }
     for (name, changes) in [
         ("--hotplug", &run.hotplug),

@@ -93,7 +93,7 @@ fn unknown_names_are_answered_with_the_nearest_valid_ones() {
                 "--governor",
                 "schedutl",
             ],
-            says: &["a similar value exists: 'schedutil'"],
+            says: &["'schedutl'", "the nearest valid: schedutil, "],
         },
         Case {
             args: &[

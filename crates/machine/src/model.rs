@@ -3,6 +3,9 @@
 //! quantity an integer with its unit in its name. The TOML form (`toml.rs`) is
 //! what people write; this is what it comes to after all defaults are applied.
 
+use std::fmt;
+use std::str::FromStr;
+
 use serde::Serialize;
 
 use crate::cpuset::CpuSet;
@@ -241,11 +244,17 @@ pub enum Governor {
     Powersave,
     /// Utilization driven.
     Schedutil,
+    /// One speed, written to `scaling_setspeed` of every policy: each runs at its lowest
+    /// operating point that is as fast, or at its top one.
+    Userspace {
+        /// The speed, kHz.
+        khz: u32,
+    },
 }
 
 impl Governor {
-    /// Every governor.
-    pub(crate) const ALL: [Self; 3] = [Self::Performance, Self::Powersave, Self::Schedutil];
+    /// The governors that need no speed.
+    pub const ALL: [Self; 3] = [Self::Performance, Self::Powersave, Self::Schedutil];
 
     /// Name as in sysfs.
     pub fn name(self) -> &'static str {
@@ -253,6 +262,40 @@ impl Governor {
             Self::Performance => "performance",
             Self::Powersave => "powersave",
             Self::Schedutil => "schedutil",
+            Self::Userspace { .. } => "userspace",
         }
+    }
+}
+
+/// The name, and for `userspace` the speed: `userspace:850000`.
+impl fmt::Display for Governor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self {
+            Self::Userspace { khz } => write!(f, ":{khz}"),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// What [`Display`](fmt::Display) writes; the error says what was expected.
+impl FromStr for Governor {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if let Some(speed) = text.strip_prefix("userspace:") {
+            let khz = speed.parse().ok().filter(|&khz| khz != 0);
+            return khz.map(|khz| Self::Userspace { khz }).ok_or_else(|| {
+                format!("the speed `{speed}` is no number of kHz, 1 to {}", u32::MAX)
+            });
+        }
+        let named = Self::ALL.into_iter().find(|known| known.name() == text);
+        named.ok_or_else(|| {
+            let mut known = Self::ALL.map(Self::name);
+            known.sort_by(|a, b| {
+                crate::error::similarity(text, b).total_cmp(&crate::error::similarity(text, a))
+            });
+            format!("the nearest valid: {}, userspace:KHZ", known.join(", "))
+        })
     }
 }

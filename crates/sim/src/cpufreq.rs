@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Which clock a frequency domain runs at: the governors performance, powersave
-//! and schedutil (`kernel/sched/cpufreq_schedutil.c`).
+//! Which clock a frequency domain runs at: the governors performance, powersave,
+//! userspace and schedutil (`kernel/sched/cpufreq_schedutil.c`).
 //!
 //! schedutil is asked at every change of a queue's utilization. It wants the
 //! lowest operating point with a quarter more capacity than is used
@@ -70,7 +70,7 @@ impl FreqState {
         let top = domain.opps.len() as u32 - 1;
         FreqState {
             dynamic: governor == Governor::Schedutil && top != 0,
-            current: Self::fixed(governor, top).unwrap_or(0),
+            current: Self::fixed(governor, domain, top).unwrap_or(0),
             governor,
             highest: top,
             limits: Limits::NONE,
@@ -225,7 +225,7 @@ impl Sugov {
 
 /// The lowest operating point with at least `khz`, else the top one
 /// (`CPUFREQ_RELATION_L`).
-fn lowest_at_least(opps: &[Opp], khz: u32) -> usize {
+pub(crate) fn lowest_at_least(opps: &[Opp], khz: u32) -> usize {
     opps.partition_point(|opp| opp.khz < khz)
         .min(opps.len() - 1)
 }
@@ -256,7 +256,7 @@ impl Sim<'_> {
         let freq = &mut self.freq[domain];
         freq.highest = highest;
         freq.sugov.limit();
-        let now = match FreqState::fixed(freq.governor, highest) {
+        let now = match FreqState::fixed(freq.governor, limits, highest) {
             Some(opp) => opp,
             // `cpufreq_policy_apply_limits`
             None if !limits.fast_switch => freq.current.min(highest),

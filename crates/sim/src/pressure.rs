@@ -18,10 +18,10 @@
 //! Not modelled: firmware that limits behind the kernel's back and says so by an
 //! interrupt (`arch_update_hw_pressure()`).
 
-use crate::cpufreq::FreqState;
+use crate::cpufreq::{FreqState, lowest_at_least};
 use crate::state::Sim;
 use crate::table::Table;
-use alight_machine::{CpuSet, Governor, Opp};
+use alight_machine::{CpuSet, FreqDomain, Governor, Opp};
 use alight_policy::abi::{Pelt, rule};
 use alight_policy::pelt;
 
@@ -149,11 +149,15 @@ impl Sim<'_> {
 
 impl FreqState {
     /// Where `governor` keeps the clock if it does not look at utilization.
-    pub(crate) fn fixed(governor: Governor, highest: u32) -> Option<u32> {
+    pub(crate) fn fixed(governor: Governor, domain: &FreqDomain, highest: u32) -> Option<u32> {
         match governor {
             Governor::Performance => Some(highest),
             Governor::Powersave => Some(0),
             Governor::Schedutil => None,
+            // Rounded up to an operating point, within the limits (`cpufreq_userspace_policy_limits`).
+            Governor::Userspace { khz } => {
+                Some((lowest_at_least(&domain.opps, khz) as u32).min(highest))
+            }
         }
     }
 }

@@ -120,7 +120,7 @@ pub fn conditions() -> Conditions {
     Conditions {
         command: "alight simulate -m board ...".to_owned(),
         machine: "board".to_owned(),
-        governor: "schedutil",
+        governor: "schedutil".into(),
         workloads: vec!["sysbench --test=threads run".to_owned()],
         scheduler: "linux-5.5".to_owned(),
         seed: 1,

@@ -23,7 +23,7 @@ pub struct Header {
     /// Its CPUs.
     pub cpus: usize,
     /// cpufreq governor.
-    pub governor: &'static str,
+    pub governor: String,
     /// As typed.
     pub workloads: Vec<String>,
     /// Runs asked for.
@@ -70,7 +70,7 @@ pub struct Conditions {
     /// Name of the machine.
     pub machine: String,
     /// cpufreq governor.
-    pub governor: &'static str,
+    pub governor: String,
     /// As typed.
     pub workloads: Vec<String>,
     /// Who decides.
@@ -136,25 +136,9 @@ pub fn left_out_rows(left_out: &[&'static str]) -> impl Iterator<Item = (&'stati
         .map(|&sentence| ("left out", sentence.to_owned()))
 }
 
-/// All governors.
-pub const GOVERNORS: [Governor; 3] = [
-    Governor::Performance,
-    Governor::Powersave,
-    Governor::Schedutil,
-];
-
-/// The name that users type.
-pub fn governor_name(governor: Governor) -> &'static str {
-    match governor {
-        Governor::Performance => "performance",
-        Governor::Powersave => "powersave",
-        Governor::Schedutil => "schedutil",
-    }
-}
-
 /// The governor of a run: the one asked for, else the machine's.
-pub fn governor_in_force(machine: &Machine, asked: Option<Governor>) -> &'static str {
-    governor_name(asked.unwrap_or(machine.governor))
+pub fn governor_in_force(machine: &Machine, asked: Option<Governor>) -> String {
+    asked.unwrap_or(machine.governor).to_string()
 }
 
 /// The workloads as typed.

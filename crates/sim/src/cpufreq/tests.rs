@@ -141,6 +141,10 @@ fn governors_start_where_they_should() {
         (Governor::Performance, 850_000, 446, 1024),
         (Governor::Powersave, 450_000, 236, 542),
         (Governor::Schedutil, 450_000, 236, 542),
+        (Governor::Userspace { khz: 700_000 }, 700_000, 367, 843),
+        // Between two points: the faster one. Above the top: the top one.
+        (Governor::Userspace { khz: 700_001 }, 775_000, 406, 933),
+        (Governor::Userspace { khz: 2_000_000 }, 850_000, 446, 1024),
     ] {
         at_boot("juno-r0", governor, |sim| {
             assert_eq!(sim.freq[0].opp(sim.machine, 0).khz, khz, "{governor:?}");
@@ -255,7 +259,11 @@ fn the_thread_takes_two_switches_from_a_running_task() {
 
 #[test]
 fn fixed_governors_never_ask_for_a_change() {
-    for governor in [Governor::Performance, Governor::Powersave] {
+    for governor in [
+        Governor::Performance,
+        Governor::Powersave,
+        Governor::Userspace { khz: 700_000 },
+    ] {
         at_boot("juno-r0", governor, |sim| {
             sim.now = 20 * MS;
             for util in [0, 446] {

@@ -49,7 +49,7 @@ fn row(comparison: &Comparison, variant: &Variant, series: &Series) -> [String; 
     let samples = series.samples.iter().flatten().count();
     [
         header.machine.clone(),
-        header.governor.to_owned(),
+        header.governor.clone(),
         header.workloads.join(" & "),
         variant.scheduler.clone(),
         key.kind.as_str().to_owned(),

@@ -72,7 +72,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
         version: VERSION,
         command: &header.command,
         machine: &header.machine,
-        governor: header.governor,
+        governor: &header.governor,
         workloads: &header.workloads,
         runs: comparison.seeds.len(),
         runs_requested: header.runs,

@@ -355,6 +355,7 @@ impl Sim<'_> {
         self.trace_switch(src, task, state, next);
         if next == NONE {
             self.go_idle(src);
+            self.left_by_push(src);
         }
         if rt {
             self.trace_migrate(task, dst);

@@ -120,6 +120,21 @@ impl Sim<'_> {
         pulled
     }
 
+    /// The only task of `cpu` was pushed to another. As the stopper makes way, the kernel goes
+    /// through `newidle_balance()` (`balance_fair`): nothing that does not fit is left here, and
+    /// the next balance comes as early as on an idle CPU. That it may pull a task at once is left
+    /// out: it is in the middle of another CPU's attempt here.
+    pub fn left_by_push(&mut self, cpu: usize) {
+        self.set_misfit(cpu, 0);
+        let levels = match self.worth_a_look(cpu) {
+            true => self.core.places[cpu].nr_domains as usize,
+            false => 1,
+        };
+        let next = self.cpus[cpu].balance.next_balance;
+        let next = (0..levels).fold(next, |next, level| self.next_idle_balance(cpu, level, next));
+        self.cpus[cpu].balance.next_balance = next;
+    }
+
     /// Might there be something, soon enough?
     fn worth_a_look(&self, cpu: usize) -> bool {
         let takes = match self.kernel.balance.newidle.gate {

@@ -215,6 +215,30 @@ fn a_misfit_that_stays_is_no_failure() {
     }
 }
 
+/// Busy CPUs balance rarely, and what is too big for one is taken from it: one that lost its task
+/// to the stopper is idle, and knows.
+#[test]
+fn a_cpu_that_its_task_was_pushed_off_is_newly_idle() {
+    for base in ["linux-5.5", "linux-6.1", "linux-7.2"] {
+        under(base, "juno-r0", |sim| {
+            let (little, big) = (3, 1);
+            put(sim, little, 0..1);
+            advance(sim, 3 * MS);
+            let now = sim.jiffies();
+            sim.cpus[little].balance.next_balance = now + 1000;
+            sim.set_misfit(little, 1024);
+            sim.push_running(little, big);
+            let balance = &sim.cpus[little].balance;
+            assert_eq!(balance.misfit_load, 0, "{base}: nothing is left there");
+            let interval = sim.balance_interval(little, 0, false);
+            assert!(
+                balance.next_balance <= now + interval,
+                "{base}: as early as an idle CPU"
+            );
+        });
+    }
+}
+
 #[test]
 fn which_task_is_a_misfit() {
     for (base, cpus, expected, because) in [

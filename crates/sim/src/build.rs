@@ -25,6 +25,7 @@ use alight_machine::Machine;
 use alight_policy::abi::class;
 use alight_policy::topology::{self, CpuDescription, Description, Level, LevelKind};
 use alight_policy::{Core, Mask, Params};
+use alight_trace::Sink;
 use alight_workload::program::{
     Better, Calibration, LOOP_SLOTS, MeasureSource, Op, Policy, TIMER_SLOTS, Workload,
 };
@@ -597,6 +598,7 @@ impl<'a> Builder<'a> {
             overloaded: Mask::EMPTY,
             stats: Stats::default(),
             tracing: out.sink.is_some(),
+            sampling: out.sink.as_deref().is_some_and(Sink::wants_signals),
             out,
             latency_limit_ns: latency_limit_us.map_or(u64::MAX, |us| us * 1000),
         };

@@ -5,7 +5,7 @@
 use crate::state::Sim;
 use crate::timeline::NONE;
 use alight_policy::{Answer, STEPS, abi::class};
-use alight_trace::{CpuCounter, Event, PrevState, TaskRef};
+use alight_trace::{CpuCounter, Event, PrevState, Signals, TaskRef};
 
 /// Thread id of the first task; below it are the kernel's own.
 pub(crate) const FIRST_PID: u32 = 1000;
@@ -42,6 +42,37 @@ impl Sim<'_> {
             && self.out.error.is_none()
             && let Err(error) =
                 sink.event_reached(self.now, self.now + self.cpus[cpu].steal, cpu as u32, event)
+        {
+            self.out.error = Some(error);
+            self.end_at = self.now;
+        }
+    }
+
+    /// The signals of a fair task on `cpu` were updated; `sleeps`: for the last time before it does.
+    #[inline]
+    pub fn sample(&mut self, cpu: usize, task: u32, sleeps: bool) {
+        if self.sampling {
+            self.emit_signals(cpu, task, sleeps);
+        }
+    }
+
+    #[cold]
+    fn emit_signals(&mut self, cpu: usize, task: u32, sleeps: bool) {
+        let view = &self.views[task as usize];
+        let queue = &self.core.cpus[cpu].cfs;
+        let signals = Signals {
+            task: self.task_ref(task),
+            util_avg: view.pelt.util_avg,
+            load_avg: view.pelt.load_avg,
+            est_enqueued: view.est_enqueued,
+            est_ewma: view.est_ewma,
+            queue_util_avg: queue.util_avg,
+            queue_load_avg: queue.load_avg,
+            sleeps,
+        };
+        if let Some(sink) = self.out.sink.as_deref_mut()
+            && self.out.error.is_none()
+            && let Err(error) = sink.signals(self.now, cpu as u32, &signals)
         {
             self.out.error = Some(error);
             self.end_at = self.now;

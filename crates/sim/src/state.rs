@@ -266,6 +266,8 @@ pub(crate) struct Sim<'a> {
     pub end_at: u64,
     pub check: bool,
     pub tracing: bool,
+    /// The sink wants load tracking too.
+    pub sampling: bool,
     /// Kernel path costs by kind of CPU.
     pub costs: Table<CpuCosts>,
     /// Ticks so far, and when the next one comes.

@@ -130,8 +130,43 @@ impl CpuCounter {
     }
 }
 
+/// Load tracking of a fair task and of the queue that it is on, as they are behind an update
+/// (`pelt_se_tp`, `pelt_cfs_tp`, `sched_util_est_se_tp`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Signals {
+    /// Whose.
+    pub task: TaskRef,
+    /// Its `util_avg`, 0..=1024.
+    pub util_avg: u32,
+    /// Its `load_avg`, 0..=weight.
+    pub load_avg: u32,
+    /// `util_est.enqueued`; 0 where the estimate is a single value (6.8 and later).
+    pub est_enqueued: u32,
+    /// `util_est.ewma`; 6.8 and later: `util_est`.
+    pub est_ewma: u32,
+    /// The queue's `util_avg`.
+    pub queue_util_avg: u32,
+    /// The queue's `load_avg`.
+    pub queue_load_avg: u32,
+    /// The update is the last one before the task sleeps.
+    pub sleeps: bool,
+}
+
 /// Receives a run's events in time order.
 pub trait Sink {
+    /// Whether [`signals`](Self::signals) is to be called. Asked once, when the run begins.
+    fn wants_signals(&self) -> bool {
+        false
+    }
+
+    /// Takes one update of load tracking on `cpu` at `time_ns`.
+    ///
+    /// # Errors
+    /// As [`event`](Self::event).
+    fn signals(&mut self, _time_ns: u64, _cpu: u32, _signals: &Signals) -> std::io::Result<()> {
+        Ok(())
+    }
+
     /// Takes one event of `cpu` at `time_ns`.
     ///
     /// # Errors

@@ -5,22 +5,26 @@ use crate::program::{Calibration, Instruments, LOOP_SLOTS, Label, Op, Program, W
 
 /// A program under construction.
 #[derive(Debug, Default)]
-pub(crate) struct Assembler {
+pub struct Assembler {
     ops: Vec<Op>,
     open_loops: Vec<usize>,
 }
 
 impl Assembler {
+    /// Adds an instruction.
     pub fn op(&mut self, op: Op) {
         self.ops.push(op);
     }
 
     /// Instructions so far.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.ops.len()
     }
 
     /// Runs what `body` emits `count` times (`u64::MAX`: for ever).
+    ///
+    /// # Panics
+    /// In debug builds, with more than [`LOOP_SLOTS`] loops in each other.
     pub fn repeat(&mut self, count: u64, body: impl FnOnce(&mut Self)) {
         debug_assert!(self.open_loops.len() < LOOP_SLOTS, "loops nest too deeply");
         let slot = self.open_loops.len() as u8;
@@ -47,7 +51,7 @@ impl Assembler {
 
     /// Runs what `body` emits again and again, until the operation before it goes elsewhere: `take`
     /// builds that operation, [`Op::Take`] or [`Op::Serve`], from the label behind the loop.
-    pub fn while_given(&mut self, take: impl Fn(Label) -> Op, body: impl FnOnce(&mut Self)) {
+    pub(crate) fn while_given(&mut self, take: impl Fn(Label) -> Op, body: impl FnOnce(&mut Self)) {
         let mut take_at = 0;
         self.repeat(u64::MAX, |inner| {
             take_at = inner.ops.len();
@@ -57,6 +61,7 @@ impl Assembler {
         self.ops[take_at] = take(self.here());
     }
 
+    /// The program, which ends with [`Op::Exit`].
     pub fn finish(mut self) -> Program {
         self.ops.push(Op::Exit);
         Program { ops: self.ops }
@@ -69,7 +74,7 @@ impl Assembler {
 
 impl Workload {
     /// A workload without tasks.
-    pub(crate) fn empty(name: &str) -> Self {
+    pub fn empty(name: &str) -> Self {
         Workload {
             name: name.to_owned(),
             tasks: Vec::new(),

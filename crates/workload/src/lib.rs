@@ -16,6 +16,7 @@ pub mod program;
 pub mod report;
 mod rtapp;
 
+pub use assembler::Assembler;
 pub use diagnostic::{Diagnostic, Error, Severity};
 pub use load::{Loaded, Mode};
 pub use program::Workload;

@@ -122,6 +122,7 @@ impl Sim<'_> {
         let c = &mut self.cpus[cpu];
         Self::list_push_front(&mut self.tasks, &mut c.lru, task);
         self.queue_in(cpu, task);
+        self.sample(cpu, task, false);
         if changed {
             self.cpufreq_update(cpu);
         }
@@ -216,6 +217,7 @@ impl Sim<'_> {
         let task = self.cpus[cpu].curr;
         self.uclamp_leave(cpu, task);
         if self.tunables.order == Order::Eevdf && self.delay_or_keep_lag(cpu, task) {
+            self.sample(cpu, task, true);
             return;
         }
         let view = &mut self.views[task as usize];
@@ -223,6 +225,7 @@ impl Sim<'_> {
         if rq::dequeue(&self.core.params, rq, view, true, true, true) {
             self.cpufreq_update(cpu);
         }
+        self.sample(cpu, task, true);
         self.leave(cpu, task);
         if self.tunables.order == Order::Cfs {
             self.update_min_vruntime(cpu);
@@ -314,6 +317,7 @@ impl Sim<'_> {
         if rq::update_curr(&self.core.params, rq, &mut self.views[curr as usize]) {
             self.cpufreq_update(cpu);
         }
+        self.sample(cpu, curr, false);
         if self.tunables.order == Order::Cfs {
             self.tick_cfs(cpu, curr);
         }
@@ -355,6 +359,7 @@ impl Sim<'_> {
         if rq::update_curr(&self.core.params, rq, &mut self.views[task as usize]) {
             self.cpufreq_update(cpu);
         }
+        self.sample(cpu, task, false);
         self.queue_in(cpu, task);
     }
 
@@ -383,6 +388,7 @@ impl Sim<'_> {
         t.last_run = self.now;
         Self::list_remove(&mut self.tasks, &mut c.lru, task);
         Self::list_push_front(&mut self.tasks, &mut c.lru, task);
+        self.sample(cpu, task, false);
         if changed {
             self.cpufreq_update(cpu);
         }

@@ -7,7 +7,6 @@ use std::path::PathBuf;
 use alight_machine::Governor;
 use alight_policy::scheduler::BASES;
 use alight_sim::Change;
-use alight_study::header::{GOVERNORS, governor_name};
 use alight_study::{Style, single};
 use alight_workload::Mode;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -144,8 +143,8 @@ pub struct RunArgs {
         allow_hyphen_values = true)]
     pub duration: Option<u64>,
 
-    /// cpufreq governor [default: the machine's]
-    #[arg(long, value_name = "GOVERNOR", value_parser = governor())]
+    /// cpufreq governor: performance, powersave, schedutil or userspace:KHZ [default: the machine's]
+    #[arg(long, value_name = "GOVERNOR")]
     pub governor: Option<Governor>,
 
     /// CPUs that go off and come back meanwhile, like 100ms:off:2-3,500ms:on:2
@@ -256,6 +255,15 @@ pub struct SuiteArgs {
 pub enum SuiteVerb {
     /// Lists the scenarios
     List,
+    /// Shows the tasks of a scenario, its thresholds and their reasons
+    Show {
+        /// Name of `alight suite list`
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Machine: a name of `alight machine list`, a file ending in .toml, or `host`
+        #[arg(short, long, value_name = "MACHINE", default_value = "juno-r0")]
+        machine: String,
+    },
     /// Runs scenarios and says PASS, FAIL or UNDECIDED; exit code 1 if one fails
     Run {
         /// Names of `alight suite list`
@@ -264,16 +272,29 @@ pub enum SuiteVerb {
         /// All scenarios
         #[arg(long, conflicts_with = "names")]
         all: bool,
-        /// Scheduler
-        #[arg(long, value_name = "SCHEDULER", default_value = "linux-6.5")]
-        base: String,
-        /// Machine: a name of `alight machine list`, a file ending in .toml, or `host`
-        #[arg(short, long, value_name = "MACHINE", default_value = "juno-r0")]
-        machine: String,
+        /// Scheduler, may be repeated [default: linux-6.5; with --all linux-7.2 too]
+        #[arg(long = "base", value_name = "SCHEDULER")]
+        bases: Vec<String>,
+        /// Machine, may be repeated: a name of `alight machine list`, a file ending in .toml, or
+        /// `host` [default: juno-r0; with --all the five of the suite and epyc-9654-2s]
+        #[arg(short, long = "machine", value_name = "MACHINE")]
+        machines: Vec<String>,
         /// Names the random streams
         #[arg(long, value_name = "N", default_value_t = 1)]
         seed: u64,
-        /// Print JSON (alight.suite/1)
+        /// Write what was seen to a file, for `alight suite judge`
+        #[arg(short, long, value_name = "FILE")]
+        output: Option<PathBuf>,
+        /// Print JSON (alight.suite/2)
+        #[arg(long)]
+        json: bool,
+    },
+    /// Judges what `alight suite run -o` has written; exit code 1 if a scenario fails
+    Judge {
+        /// The file
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Print JSON (alight.suite/2)
         #[arg(long)]
         json: bool,
     },
@@ -439,10 +460,6 @@ fn one_of<T: Clone + Send + Sync + 'static>(
             .map(|(_, value)| value.clone())
             .ok_or("no such choice")
     })
-}
-
-fn governor() -> impl TypedValueParser<Value = Governor> {
-    one_of(GOVERNORS.map(|governor| (governor_name(governor), governor)))
 }
 
 fn style() -> impl TypedValueParser<Value = Style> {

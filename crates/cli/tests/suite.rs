@@ -11,7 +11,18 @@ fn scenarios_are_listed_with_their_thresholds() {
     let assert = alight(&["suite", "list"]).assert().code(0);
     assert
         .stdout(contains("OneSmallTask"))
-        .stdout(contains("energy within 5 %"));
+        .stdout(contains("at most 5 %"))
+        .stdout(contains("HotplugTorture"));
+}
+
+#[test]
+fn a_scenario_shows_its_tasks_on_a_machine() {
+    alight(&["suite", "show", "TwoBigTasks", "-m", "juno-r0"])
+        .assert()
+        .code(0)
+        .stdout(contains("because few CPUs hold a big task"))
+        .stdout(contains("first idle state only"))
+        .stdout(contains("62 x 6.969 ms of work each 16 ms"));
 }
 
 #[test]
@@ -19,15 +30,23 @@ fn a_verdict_has_its_figures() {
     alight(&["suite", "run", "OneSmallTask"])
         .assert()
         .code(0)
-        .stdout(contains(
-            "juno-r0, linux-6.5, seed 1\nPASS      OneSmallTask",
-        ))
-        .stdout(contains("of the optimum (allowed 1.05)"));
+        .stdout(contains("PASS      OneSmallTask"))
+        .stdout(contains("task_placement 0 %, at most 5 %"));
     alight(&["suite", "run", "OneSmallTask", "--json"])
         .assert()
         .code(0)
         .stdout(contains(r#""scheduler": "linux-6.5""#))
-        .stdout(contains(r#""verdict": "PASS""#));
+        .stdout(contains(r#""verdict": "PASS""#))
+        .stdout(contains(r#""test": "task_placement""#));
+}
+
+#[test]
+fn more_than_one_machine_or_base_makes_a_table() {
+    let bases = ["--base", "linux-6.5", "--base", "linux-7.2"];
+    alight(&[&["suite", "run", "PELTTask", "UtilConvergence"], &bases[..]].concat())
+        .assert()
+        .code(0)
+        .stdout(contains("UtilConvergence            PASS      PASS\n"));
 }
 
 #[test]
@@ -35,7 +54,38 @@ fn what_cannot_be_judged_says_why() {
     alight(&["suite", "run", "TwoBigTasks", "-m", "epyc-9654-2s"])
         .assert()
         .code(0)
-        .stdout(contains("UNDECIDED TwoBigTasks"));
+        .stdout(contains("UNDECIDED TwoBigTasks"))
+        .stdout(contains("all CPUs have one capacity"));
+}
+
+/// A placement that costs too much fails, now and when it is judged later.
+#[test]
+fn a_saved_run_is_judged_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.json");
+    let path = file.to_str().unwrap();
+    alight(&["suite", "run", "OneSmallTask", "-o", path])
+        .assert()
+        .code(0);
+    let judge = ["suite", "judge", path];
+    alight(&judge).assert().code(0).stdout(contains("PASS"));
+    let text = std::fs::read_to_string(&file).unwrap();
+    // The same run with every activation late.
+    let at = text.find("\"late\":").unwrap() + "\"late\":".len();
+    let end = at + text[at..].find([',', '}']).unwrap();
+    let late = format!("{}60{}", &text[..at], &text[end..]);
+    std::fs::write(&file, late).unwrap();
+    alight(&judge)
+        .assert()
+        .code(1)
+        .stdout(contains("FAIL      OneSmallTask"))
+        .stdout(contains("FAILS"))
+        .stderr(contains("1 scenario fails"));
+    std::fs::write(&file, &text[..text.len() / 2]).unwrap();
+    alight(&judge).assert().code(2).stderr(contains("run.json"));
+    alight(&["suite", "judge", "/nowhere.json"])
+        .assert()
+        .code(2);
 }
 
 #[test]
@@ -44,7 +94,7 @@ fn unknown_scenarios_are_refused_with_the_nearest_names() {
         .assert()
         .code(2)
         .stderr(contains(
-            "no scenario 'TwoBigTask'; the nearest first: TwoBigTasks",
+            "no scenario 'TwoBigTask'; the nearest: TwoBigTasks",
         ));
     alight(&["suite", "run"]).assert().code(2);
 }

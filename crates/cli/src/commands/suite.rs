@@ -1,129 +1,140 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight suite`
 
-use alight_study::suite::scenario::{ENTRIES, Entry};
-use alight_study::suite::{self, Figures, Verdict};
-use serde_json::json;
+use std::io::Write;
+use std::path::Path;
+
+use alight_machine::Machine;
+use alight_policy::Scheduler;
+use alight_study::suite::{self, Case, Entry, Platform, Record, Verdict, record, report};
 
 use crate::args::{SuiteArgs, SuiteVerb};
 use crate::failure::Failure;
 use crate::{input, output};
 
+/// Where `--all` asks: asymmetric machines, and one with NUMA nodes.
+const MACHINES: [&str; 6] = [
+    "juno-r0",
+    "juno-r2",
+    "sdm845",
+    "rk3588",
+    "gs101",
+    "epyc-9654-2s",
+];
+/// Of whom `--all` asks.
+const BASES: [&str; 2] = ["linux-6.5", "linux-7.2"];
+
 pub fn run(args: &SuiteArgs) -> Result<(), Failure> {
     match &args.verb {
-        SuiteVerb::List => output::print(&list()),
+        SuiteVerb::List => output::print(&report::list(&suite::entries())),
+        SuiteVerb::Show { name, machine } => {
+            let entry = find(name)?;
+            let machine = input::load_machine(machine)?;
+            let platform = Platform::of(&machine);
+            output::print(&report::show(entry, &machine.name, &platform))
+        }
         SuiteVerb::Run {
             names,
             all,
-            base,
-            machine,
+            bases,
+            machines,
             seed,
+            output,
             json,
         } => {
-            let entries: Vec<&Entry> = if *all {
-                ENTRIES.iter().collect()
-            } else {
-                names
-                    .iter()
-                    .map(|name| find(name))
-                    .collect::<Result<_, _>>()?
+            let entries: Vec<&Entry> = match all {
+                true => suite::entries(),
+                false => (names.iter().map(|name| find(name))).collect::<Result<_, _>>()?,
             };
-            let machine = input::load_machine(machine)?;
-            let scheduler = input::scheduler(base)?;
-            let mut verdicts = vec![];
-            for entry in entries {
-                let seen = suite::observe(entry, &machine, &scheduler, *seed)?;
-                verdicts.push((entry, suite::judge(entry, &machine, seen.as_ref())));
+            let machines: Vec<Machine> = named(machines, &MACHINES, *all, input::load_machine)?;
+            let bases: Vec<Scheduler> = named(bases, &BASES, *all, input::scheduler)?;
+            let mut cases = vec![];
+            for &entry in &entries {
+                for machine in &machines {
+                    let of = |scheduler| Case {
+                        entry,
+                        machine,
+                        scheduler,
+                        seed: *seed,
+                    };
+                    cases.extend(bases.iter().map(of));
+                }
             }
-            let asked = Asked {
-                machine: &machine.name,
-                scheduler: &scheduler.name,
-                seed: *seed,
-            };
-            output::print(&if *json {
-                document(&asked, &verdicts)
-            } else {
-                table(&asked, &verdicts)
-            })?;
-            let failed = verdicts.iter().filter(|v| matches!(v.1, Verdict::Fail(_)));
-            match failed.count() {
-                0 => Ok(()),
-                count => Err(Failure::Different(format!("{count} scenarios fail"))),
+            let records = suite::record_all(&cases)?;
+            if let Some(file) = output {
+                save(file, &records)?;
             }
+            judge(records, *json)
         }
+        SuiteVerb::Judge { file, json } => judge(load(file)?, *json),
     }
 }
 
-/// What was asked of.
-struct Asked<'a> {
-    machine: &'a str,
-    scheduler: &'a str,
-    seed: u64,
+/// What was named; else the defaults, of which without `all` only the first.
+fn named<T>(
+    given: &[String],
+    defaults: &[&str],
+    all: bool,
+    load: impl Fn(&str) -> Result<T, Failure>,
+) -> Result<Vec<T>, Failure> {
+    if given.is_empty() {
+        let count = if all { defaults.len() } else { 1 };
+        return defaults[..count].iter().map(|name| load(name)).collect();
+    }
+    given.iter().map(|name| load(name)).collect()
 }
 
 fn find(name: &str) -> Result<&'static Entry, Failure> {
-    let likeness = |entry: &Entry| strsim::jaro_winkler(name, entry.name);
-    (ENTRIES.iter().find(|entry| entry.name == name)).ok_or_else(|| {
-        let mut nearest = ENTRIES.each_ref();
+    suite::find(name).ok_or_else(|| {
+        let likeness = |entry: &Entry| strsim::jaro_winkler(name, entry.name);
+        let mut nearest = suite::entries();
         nearest.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)));
-        let nearest = nearest.map(|entry| entry.name).join(", ");
+        let nearest: Vec<&str> = nearest.iter().take(3).map(|entry| entry.name).collect();
         Failure::BadInput(format!(
-            "no scenario '{name}'; the nearest first: {nearest}"
+            "no scenario '{name}'; the nearest: {}; `alight suite list` shows all",
+            nearest.join(", ")
         ))
     })
 }
 
-fn list() -> String {
-    let line = |entry: &Entry| {
-        let (name, about, percent, reason) =
-            (entry.name, entry.about, entry.energy_percent, entry.reason);
-        format!(
-            "{name:<18} {about}\n{:<18} energy within {percent} %: {reason}\n",
-            ""
-        )
+fn judge(records: Vec<Record>, json: bool) -> Result<(), Failure> {
+    let judge = |record: Record| {
+        let verdict = suite::judge(&record);
+        (record, verdict)
     };
-    ENTRIES.iter().map(line).collect()
+    let judged: Vec<(Record, Verdict)> = records.into_iter().map(judge).collect();
+    output::print(&match json {
+        true => format!("{:#}\n", report::document(&judged)),
+        false => report::table(&judged),
+    })?;
+    let fails = |(_, verdict): &&(Record, Verdict)| matches!(verdict, Verdict::Fail { .. });
+    match judged.iter().filter(fails).count() {
+        0 => Ok(()),
+        1 => Err(Failure::Different("1 scenario fails".to_owned())),
+        count => Err(Failure::Different(format!("{count} scenarios fail"))),
+    }
 }
 
-fn table(asked: &Asked<'_>, verdicts: &[(&Entry, Verdict)]) -> String {
-    let Asked {
-        machine,
-        scheduler,
-        seed,
-    } = asked;
-    let head = format!("{machine}, {scheduler}, seed {seed}\n");
-    let line = |(entry, verdict): &(&Entry, Verdict)| match verdict {
-        Verdict::Pass(figures) => row("PASS", entry, &text(figures)),
-        Verdict::Fail(figures) => row("FAIL", entry, &text(figures)),
-        Verdict::Undecided { why } => row("UNDECIDED", entry, why),
+/// Writes the file whole, or not at all.
+fn save(file: &Path, records: &[Record]) -> Result<(), Failure> {
+    let failed = |error: &dyn std::error::Error| {
+        Failure::Host(format!("writing {}: {error}", file.display()))
     };
-    head + &verdicts.iter().map(line).collect::<String>()
+    let directory = match file.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    let mut temporary =
+        tempfile::NamedTempFile::new_in(directory).map_err(|error| failed(&error))?;
+    let text = record::to_json(records);
+    let written = temporary.write_all(text.as_bytes());
+    written.map_err(|error| failed(&error))?;
+    temporary.persist(file).map_err(|error| failed(&error))?;
+    Ok(())
 }
 
-fn row(word: &str, entry: &Entry, text: &str) -> String {
-    format!("{word:<9} {:<18} {text}\n", entry.name)
-}
-
-fn text(figures: &Figures) -> String {
-    let ratio = figures.observed_nj as f64 / figures.optimum_nj.max(1) as f64;
-    format!(
-        "energy {ratio:.3} of the optimum (allowed 1.{:02}), {} % late (allowed {} %)",
-        figures.energy_percent,
-        figures.late_percent,
-        suite::scenario::LATE_PERCENT
-    )
-}
-
-fn document(asked: &Asked<'_>, verdicts: &[(&Entry, Verdict)]) -> String {
-    let scenario =
-        |(entry, verdict): &(&Entry, Verdict)| json!({"name": entry.name, "result": verdict});
-    let scenarios: Vec<_> = verdicts.iter().map(scenario).collect();
-    let document = json!({
-        "schema": "alight.suite/1",
-        "machine": asked.machine,
-        "scheduler": asked.scheduler,
-        "seed": asked.seed,
-        "scenarios": scenarios,
-    });
-    format!("{document:#}\n")
+fn load(file: &Path) -> Result<Vec<Record>, Failure> {
+    let bad = |error: String| Failure::BadInput(format!("{}: {error}", file.display()));
+    let text = std::fs::read_to_string(file).map_err(|error| bad(error.to_string()))?;
+    record::from_json(&text).map_err(bad)
 }

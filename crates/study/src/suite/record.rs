@@ -1,0 +1,264 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Runs the plans of a scenario and keeps what was seen.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicBool;
+
+use alight_machine::Machine;
+use alight_policy::Scheduler;
+use alight_sim::{Action, Change, Outcome, Scenario};
+use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
+
+use super::observe::{Observer, Seen};
+use super::{Entry, Observed, Plan, Platform};
+
+/// Name and version of the form in which records are saved.
+pub const SCHEMA: &str = "alight.suite-record/1";
+
+/// A scenario that was run: enough to judge it, now or later.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Record {
+    /// Name of the scenario.
+    pub scenario: String,
+    /// Name of the machine.
+    pub machine: String,
+    /// Who decided.
+    pub scheduler: String,
+    /// Seed.
+    pub seed: u64,
+    /// What the machine is like.
+    pub platform: Platform,
+    /// Why there are no runs, if there are none.
+    pub why: Option<String>,
+    /// The runs.
+    pub runs: Vec<Observed>,
+}
+
+/// What is written to a file.
+#[derive(Deserialize)]
+struct Saved {
+    schema: String,
+    records: Vec<Record>,
+}
+
+/// The text of a file that holds `records`.
+pub fn to_json(records: &[Record]) -> String {
+    format!(
+        "{}\n",
+        serde_json::json!({"schema": SCHEMA, "records": records})
+    )
+}
+
+/// What [`to_json`] wrote.
+///
+/// # Errors
+/// What is wrong with the text.
+pub fn from_json(text: &str) -> Result<Vec<Record>, String> {
+    let saved: Saved = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    if saved.schema != SCHEMA {
+        let found = saved.schema;
+        return Err(format!(
+            "it is of the form '{found}', expected is '{SCHEMA}'"
+        ));
+    }
+    for (at, record) in saved.records.iter().enumerate() {
+        (record.check()).map_err(|what| format!("record {at} ({}): {what}", record.scenario))?;
+    }
+    Ok(saved.records)
+}
+
+impl Record {
+    /// That judging finds what it looks for.
+    fn check(&self) -> Result<(), String> {
+        let cpus = self.platform.cpus.len();
+        let clocks = self.platform.clocks.len();
+        let known = |cpu: u32| (cpu as usize) < cpus;
+        if cpus == 0 || self.platform.hz == 0 {
+            return Err("the machine has no CPU or no tick".to_owned());
+        }
+        let odd = |clock: &super::platform::Clock| {
+            clock.points.is_empty() || clock.cpus.iter().any(|&cpu| cpu >= cpus)
+        };
+        if self.platform.cpus.iter().any(|cpu| cpu.clock >= clocks)
+            || self.platform.clocks.iter().any(odd)
+        {
+            return Err("a clock has no operating point, or a CPU no clock".to_owned());
+        }
+        for run in &self.runs {
+            let (tasks, seen) = (run.plan.of_tasks(), &run.seen.tasks);
+            if tasks.len() != seen.len() {
+                return Err(format!(
+                    "{} tasks planned, {} seen",
+                    tasks.len(),
+                    seen.len()
+                ));
+            }
+            for (task, seen) in tasks.iter().zip(seen) {
+                let name = &task.name;
+                if seen.phases.len() > task.phases.len() {
+                    return Err(format!("{name} has more phases than planned"));
+                }
+                if seen
+                    .slices
+                    .iter()
+                    .any(|slice| slice.from > slice.to || !known(slice.cpu))
+                {
+                    return Err(format!("{name} ran on no CPU of the machine, or backwards"));
+                }
+            }
+            if run.seen.clocks.iter().any(|&(_, cpu, _)| !known(cpu)) {
+                return Err("a clock changed of no CPU of the machine".to_owned());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A scenario to run.
+#[derive(Debug, Clone, Copy)]
+pub struct Case<'a> {
+    /// Which.
+    pub entry: &'a Entry,
+    /// Where.
+    pub machine: &'a Machine,
+    /// Who decides.
+    pub scheduler: &'a Scheduler,
+    /// Seed.
+    pub seed: u64,
+}
+
+/// Runs scenarios, spread over the cores; the records are in the order of the cases.
+///
+/// # Errors
+/// The first that the simulation refuses, in that order.
+pub fn record_all(cases: &[Case<'_>]) -> Result<Vec<Record>, alight_sim::Error> {
+    let records: Vec<Result<Record, alight_sim::Error>> = cases.par_iter().map(record).collect();
+    records.into_iter().collect()
+}
+
+/// Runs a scenario.
+///
+/// # Errors
+/// What the simulation refuses.
+pub fn record(case: &Case<'_>) -> Result<Record, alight_sim::Error> {
+    let Case {
+        entry,
+        machine,
+        scheduler,
+        seed,
+    } = *case;
+    let platform = Platform::of(machine);
+    let (plans, why) = match (entry.plans)(&platform) {
+        Ok(plans) => (plans, None),
+        Err(why) => (vec![], Some(why)),
+    };
+    let mut runs = vec![];
+    for plan in plans {
+        let seen = run(&plan, machine, &platform, scheduler, seed)?;
+        runs.push(Observed { plan, seen });
+    }
+    Ok(Record {
+        scenario: entry.name.to_owned(),
+        machine: machine.name.clone(),
+        scheduler: scheduler.name.clone(),
+        seed,
+        platform,
+        why,
+        runs,
+    })
+}
+
+fn run(
+    plan: &Plan,
+    machine: &Machine,
+    platform: &Platform,
+    scheduler: &Scheduler,
+    seed: u64,
+) -> Result<Seen, alight_sim::Error> {
+    let workload = (plan.workload(platform)).map_err(alight_sim::Error::Refused)?;
+    let shallow;
+    let machine = match plan.shallow_idle {
+        true => {
+            shallow = without_deep_idle(machine);
+            &shallow
+        }
+        false => machine,
+    };
+    let changes = match plan.hotplug {
+        0 => vec![],
+        operations => alight_sim::hotplug_torture(machine.cpus.len(), operations, seed),
+    };
+    let scenario = Scenario {
+        machine,
+        workloads: std::slice::from_ref(&workload),
+        scheduler,
+        governor: Some(plan.governor()),
+        seed,
+        duration_ns: Some(plan.end_ns()),
+        changes: &changes,
+        check: false,
+    };
+    let pids = alight_sim::task_table(&scenario)?.into_iter();
+    let mut observer = Observer::new(pids.map(|task| task.0), plan.signals);
+    let never = AtomicBool::new(false);
+    let outcome = alight_sim::run(&scenario, Some(&mut observer), &never)?;
+    let mut seen = observer.seen;
+    seen.offline = offline(&changes, outcome.end_ns);
+    note_figures(plan, &outcome, &mut seen);
+    Ok(seen)
+}
+
+/// When each CPU was off: CPU, from, to.
+fn offline(changes: &[Change], end: u64) -> Vec<(u32, u64, u64)> {
+    let mut gone: BTreeMap<usize, u64> = BTreeMap::new();
+    let mut times = vec![];
+    for change in changes {
+        match &change.action {
+            Action::Offline(cpus) => gone.extend(cpus.iter().map(|cpu| (cpu, change.at_ns))),
+            Action::Online(cpus) => {
+                for cpu in cpus.iter() {
+                    let since = gone.remove(&cpu);
+                    times.extend(since.map(|since| (cpu as u32, since, change.at_ns)));
+                }
+            }
+            Action::Limit { .. } => {}
+        }
+    }
+    times.extend(
+        gone.into_iter()
+            .map(|(cpu, since)| (cpu as u32, since, end)),
+    );
+    times
+}
+
+/// What the workload noted by itself.
+fn note_figures(plan: &Plan, outcome: &Outcome, seen: &mut Seen) {
+    let figures = &outcome.figures[0];
+    let tasks = plan.of_tasks();
+    if tasks.is_empty() {
+        let events = outcome
+            .results
+            .iter()
+            .find(|metric| metric.name == "events");
+        seen.events = events.map_or(0, |metric| metric.value as u64);
+        seen.tasks.clear();
+        return;
+    }
+    let mut marks = figures.marks.iter();
+    let counters = figures.counters.chunks(2);
+    for ((task, of), counters) in tasks.iter().zip(&mut seen.tasks).zip(counters) {
+        let starts = marks.by_ref().take(task.phases.len());
+        of.phases = starts.filter_map(|mark| mark.map(|mark| mark.0)).collect();
+        (of.activations, of.late) = (counters[0], counters[1]);
+    }
+}
+
+/// What is left when all idle states are disabled: the kernel takes the first one.
+fn without_deep_idle(machine: &Machine) -> Machine {
+    let mut shallow = machine.clone();
+    for core_type in &mut shallow.core_types {
+        core_type.idle_states.truncate(1);
+    }
+    shallow
+}

@@ -44,8 +44,8 @@ pub fn caveats(
         ),
         (
             governor == Governor::Schedutil && served,
-            "the bandwidth of the fair server of linux-7.2 (51 of 1024 while fair tasks are queued) is \
-             not part of the demand for frequency: small CPUs may be clocked too low",
+            "the bandwidth of the fair server (Linux 6.12 and later: 51 of 1024 while fair tasks are \
+             queued) is not part of the demand for frequency: small CPUs may be clocked too low",
         ),
         (
             ops().any(|op| matches!(op, Op::Sleep { .. } | Op::Timer { .. })),

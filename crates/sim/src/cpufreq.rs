@@ -331,7 +331,9 @@ impl Sim<'_> {
         let raw = demand.frequency(&self.core.params, opps[opps.len() - 1].khz);
         let allowed = &opps[..=self.freq[domain].highest as usize];
         let sugov = &mut self.freq[domain].sugov;
-        let hold = hold && !std::mem::take(&mut sugov.limits_changed);
+        // At every update, a hold or not (`need_freq_update`).
+        let limited = std::mem::take(&mut sugov.limits_changed);
+        let hold = hold && !limited;
         let khz = sugov.next(raw, allowed, hold.then_some(rule));
         if sugov.commit(self.now, khz) {
             self.request(cpu, domain);

@@ -190,7 +190,7 @@ impl Sim<'_> {
         let was_idle = c.phase != Phase::Running;
         c.phase = Phase::Idle;
         (c.need_resched, c.resched_lazy, c.balance_kicked) = (false, false, false);
-        (c.steal, c.tick_at, c.ipi_at) = (0, NEVER, NEVER);
+        (c.steal, c.tick_at, c.ipi_at, c.hrtick_at) = (0, NEVER, NEVER, NEVER);
         if was_idle {
             self.idle_left(cpu, false);
         } else {

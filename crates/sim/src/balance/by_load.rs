@@ -5,7 +5,8 @@
 //! `fix_small_imbalance`; 5.5 began anew with the kinds of `contest`).
 //!
 //! Load is that of queued tasks. Differences are unsigned in the kernel, but
-//! each is taken behind a test that keeps it from wrapping.
+//! each is taken behind a test that keeps it from wrapping, but for a misfit
+//! below the average.
 
 use super::contest::GroupStats;
 use super::groups::Scope;

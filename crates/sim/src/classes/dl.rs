@@ -409,7 +409,13 @@ impl Sim<'_> {
 
     /// `dl_task_timer`.
     fn next_period_begins(&mut self, by: usize, task: u32) {
-        if !self.is_dl(task) || !self.dl(task).throttled {
+        if !self.is_dl(task) {
+            // It left the class throttled, and may come back (`__dl_clear_params`).
+            let dl = self.dl(task);
+            (dl.throttled, dl.yielded) = (false, false);
+            return;
+        }
+        if !self.dl(task).throttled {
             return;
         }
         if self.views[task as usize].flags & task_flag::ON_RQ == 0 {

@@ -198,11 +198,9 @@ impl Sim<'_> {
             true => cpus * to_ratio(PERIOD_US, SERVER_US),
             false => 0,
         };
-        let asym = rules.by_capacity && self.core.topology.asym != 0;
-        let all = if asym {
-            (one * capacity) >> 10
-        } else {
-            one * cpus
+        let all = match rules.by_capacity {
+            true => (one * capacity) >> 10,
+            false => one * cpus,
         };
         all.saturating_sub(servers)
     }

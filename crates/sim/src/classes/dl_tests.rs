@@ -320,6 +320,31 @@ fn tasks_change_class() {
     }
 }
 
+/// A task that leaves the class with its runtime overrun, and comes back a period
+/// later, begins anew (`__dl_clear_params`).
+#[test]
+fn who_left_throttled_comes_back() {
+    let set = |attributes| Op::SetAttributes { attributes };
+    // Ticks come every 4 ms: 20 ms are overrun at the change, not before.
+    let mut given = workload(&[task(
+        0,
+        &[set(0), run(21), set(1), run(200), set(0), run(100)],
+    )]);
+    let normal = Attributes {
+        policy: Some(Policy::Normal),
+        ..Attributes::default()
+    };
+    given.attributes = vec![dl(20, 100, 100), normal];
+    for base in BASES {
+        let rules = (base, Governor::Performance);
+        let mut record = Record::default();
+        begin_under(rules, &machine(1, 1), &given, &mut record, |sim| {
+            sim.until(800 * MS);
+            assert!(sim.ran(0) > 260 * MS, "{base}: {}", sim.ran(0));
+        });
+    }
+}
+
 /// A CPU that the admitted tasks need does not go off (EBUSY); another one may, and
 /// its tasks go on elsewhere, throttled ones in their next period.
 #[test]

@@ -271,12 +271,12 @@ impl Sim<'_> {
         }
     }
 
-    /// CPUs where a task waits, from `from` on.
+    /// CPUs where a task waits, from `from` on; none that is going off (`rq_offline_rt`).
     fn next_overloaded(&self, from: u32) -> Option<u32> {
         let busy = &self.classes.busy;
         let words = self.classes.words;
         let mut from = from;
-        while let Some(cpu) = busy.next_and(busy, from, words) {
+        while let Some(cpu) = busy.next_and(&self.hotplug.online, from, words) {
             if self.classes.cpus[cpu as usize].nr > 1
                 && self.first_pushable(cpu as usize, None).is_some()
             {

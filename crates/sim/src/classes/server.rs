@@ -77,11 +77,13 @@ impl Sim<'_> {
     /// A fair task came to `cpu`, which had none (`dl_server_start`).
     pub fn server_start(&mut self, cpu: usize) {
         let now = self.core.cpus[cpu].clock;
+        let idle_until = self.now;
         let Some(server) = self.classes.servers.get_mut(cpu) else {
             return;
         };
         match &mut server.state {
-            State::Init => {}
+            // It does not pay for what was idle before (`update_curr_idle`).
+            State::Init => server.idle_since = server.idle_since.map(|_| idle_until),
             State::Waits { idle } => return *idle = false,
             State::Runs | State::Served => return,
         }
@@ -242,7 +244,10 @@ impl Sim<'_> {
         let now = self.now;
         if let Some(since) = &mut self.classes.servers[cpu].idle_since {
             let idle = now - std::mem::replace(since, now);
-            self.server_update(cpu, idle, true);
+            // Who just came ends the idleness, though it is paid for (`idle_rq`).
+            let rq = &self.core.cpus[cpu];
+            let nobody = rq.nr_running == 0 && rq.wakeup_pending == 0;
+            self.server_update(cpu, idle, nobody);
         }
     }
 

@@ -101,6 +101,22 @@ fn idle_time_counts() {
     assert!((ran.1 - ran.0).abs_diff(50 * MS) <= 8 * MS, "{ran:?}");
 }
 
+/// A task that ends the idleness together with a hog is waited for: it is idle only
+/// where nobody is there (`idle_rq`).
+#[test]
+fn who_wakes_beside_a_hog_is_served() {
+    let tasks = [
+        task(0, &[run(1), Op::Sleep { ns: 299 * MS }, run(900)]),
+        fifo(300 * MS, &[run(9000)]),
+    ];
+    let (ran, _) = alone("linux-7.2", &tasks, |sim| {
+        sim.until(1400 * MS);
+        sim.ran(0)
+    });
+    // A period began when it woke; in its last 50 ms it runs.
+    assert!(ran.abs_diff(51 * MS) <= 8 * MS, "{ran}");
+}
+
 /// A deadline task that is admitted beside the servers keeps its deadlines.
 #[test]
 fn deadline_tasks_come_first_by_deadline() {

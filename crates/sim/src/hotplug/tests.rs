@@ -381,7 +381,9 @@ fn torture() {
         tasks.push(fifo(0, &again(&[run(1), sleep(7)])));
         let changes = hotplug_torture(4, 100, seed);
         let last = changes.last().expect("there are some").at_ns;
-        of_kernel(base, &big_little(4), &changes, &tasks, |sim| {
+        let mut machine = big_little(4);
+        machine.hrtick = true; // of which only 7.2 takes notice
+        of_kernel(base, &machine, &changes, &tasks, |sim| {
             sim.until(last);
             assert_eq!(sim.hotplug.online.len(), 4, "{base}");
             let before: Vec<u64> = (0..tasks.len()).map(|t| sim.ran(t)).collect();

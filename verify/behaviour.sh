@@ -21,6 +21,7 @@
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. verify/recorder.sh
 
 KERNELS=(amd64-6.1-cloud amd64-7.2-cloud)
 PROGRAMS=(sysbench stress-ng rt-app)
@@ -44,8 +45,7 @@ target=${CARGO_TARGET_DIR:-target}
 passed=0 failed=0
 
 install -d "$work/guest/behaviour"
-cargo build -q --release -p alight-live
-strip -o "$work/guest/alight-record" "$target/release/alight-record"
+recorder amd64 "$work/guest"
 install -m 644 verify/behaviour-load.sh "$work/guest/"
 cp verify/behaviour/*.json "$work/guest/behaviour/"
 cargo build -q --release -p alight
@@ -58,6 +58,7 @@ record() {
 	cat >"$work/run.sh" <<-'G'
 		mkdir -p /tmp
 		sh /behaviour-load.sh "$1" 12 || exit
+		echo "bytes written: $(wc -c </tmp/behaviour.tar)"
 		cat /tmp/behaviour.tar >/dev/out
 	G
 	vm/run.sh --kernel "$1" --icount --smp $cpus --timeout 3600 --add "$work/guest" --add "$programs" \
@@ -65,6 +66,7 @@ record() {
 		cat "$work/console" >&2
 		return 1
 	}
+	arrived "$work/behaviour.tar" || return
 	mkdir -p "$3"
 	tar -xf "$work/behaviour.tar" -C "$3"
 }

@@ -23,6 +23,7 @@
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. verify/recorder.sh
 
 KERNELS=(amd64-6.1-cloud amd64-6.18-cloud amd64-7.2-cloud arm64-6.18)
 PROGRAMS=(sysbench stress-ng rt-app)
@@ -54,19 +55,11 @@ passed=0 failed=0
 # program ARCH: leaves what the guest runs in $work/ARCH.
 program() {
 	[ ! -d "$work/$1" ] || return 0
+	recorder "$1" "$work/$1"
 	install -d "$work/$1/usr/bin"
 	case $1 in
-	amd64)
-		cargo build -q --release -p alight-live
-		strip -o "$work/$1/alight-record" "$target/release/alight-record"
-		cp "$(command -v uclampset)" "$work/$1/usr/bin"
-		;;
-	arm64)
-		vm/cross.sh cargo build -q --release --target aarch64-unknown-linux-gnu -p alight-live
-		aarch64-linux-gnu-strip -o "$work/$1/alight-record" \
-			"$target/aarch64-unknown-linux-gnu/release/alight-record"
-		cp vm/cache/sysroot/arm64/usr/bin/uclampset "$work/$1/usr/bin"
-		;;
+	amd64) cp "$(command -v uclampset)" "$work/$1/usr/bin" ;;
+	arm64) cp vm/cache/sysroot/arm64/usr/bin/uclampset "$work/$1/usr/bin" ;;
 	esac
 	install -m 644 verify/decisions-load.sh "$work/$1/" # no program: it has no libraries
 }
@@ -90,16 +83,6 @@ options() {
 		echo --dtb "$work/energy.dtb" --module cpufreq-dt
 		;;
 	esac
-}
-
-# arrived FILE: all that the guest wrote is there; it said how much that is.
-arrived() {
-	local wrote
-	wrote=$(sed -n 's/^bytes written: //p' "$work/console")
-	[ "${wrote:-0}" -gt 0 ] && [ "$wrote" = "$(stat -c %s "$1")" ] && return
-	printf '%s: %s bytes arrived, the guest wrote %s; free on this disk: %s\n' "$1" \
-		"$(stat -c %s "$1")" "${wrote:-none}" "$(df -h --output=avail "$1" | tail -n 1)" >&2
-	return 1
 }
 
 # record KERNEL MACHINE FILE

@@ -16,6 +16,7 @@
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
+. verify/recorder.sh
 
 KERNELS=(amd64-6.1-cloud amd64-6.18-cloud amd64-7.2-cloud arm64-6.18)
 # What a recording must hold at the least to count.
@@ -38,38 +39,11 @@ keep=${keep:-$work}
 target=${CARGO_TARGET_DIR:-target}
 passed=0 failed=0
 
-# program ARCH: leaves alight-record in $work/ARCH.
-program() {
-	[ ! -d "$work/$1" ] || return 0
-	install -d "$work/$1"
-	case $1 in
-	amd64)
-		cargo build -q -p alight-live
-		strip -o "$work/$1/alight-record" "$target/debug/alight-record"
-		;;
-	arm64)
-		vm/cross.sh cargo build -q --target aarch64-unknown-linux-gnu -p alight-live
-		aarch64-linux-gnu-strip -o "$work/$1/alight-record" \
-			"$target/aarch64-unknown-linux-gnu/debug/alight-record"
-		;;
-	esac
-	install -m 644 verify/pelt-load.sh "$work/$1/" # no program: it has no libraries
-}
-
-# arrived FILE: all that the guest wrote is there; it said how much that is.
-arrived() {
-	local wrote
-	wrote=$(sed -n 's/^bytes written: //p' "$work/console")
-	[ "${wrote:-0}" -gt 0 ] && [ "$wrote" = "$(stat -c %s "$1")" ] && return
-	printf '%s: %s bytes arrived, the guest wrote %s; free on this disk: %s\n' "$1" \
-		"$(stat -c %s "$1")" "${wrote:-none}" "$(df -h --output=avail "$1" | tail -n 1)" >&2
-	return 1
-}
-
 # record KERNEL FILE
 record() {
 	local arch=${1%%-*} machine=(--smp 4)
-	program "$arch"
+	recorder "$arch" "$work/$arch"
+	install -m 644 verify/pelt-load.sh "$work/$arch/" # no program: it has no libraries
 	if [ "$arch" = arm64 ]; then
 		vm/dtb.py "$work/asym.dtb" --little 2 --big 2 --opps
 		machine=(--dtb "$work/asym.dtb" --module cpufreq-dt)

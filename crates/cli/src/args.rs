@@ -18,7 +18,8 @@ use crate::duration;
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
-  1    the machine that this runs on failed: a full disk, a closed pipe
+  1    the machine that this runs on failed: a full disk, a closed pipe; or `suite` found
+       a failure, `verify` a difference
   2    bad input: the message says where, what was found and what was expected
   130  interrupted; what was complete is printed";
 
@@ -79,8 +80,8 @@ Examples:
   alight record behaviour -o run.alight -- hackbench -g 2 -l 500";
 
 const VERIFY_EXAMPLES: &str = "\
-Exit code 0 if all is equal (of decisions 99.9 %: of all, and of those under which no CPU changed), 1 if not, 2 if
-the recording is not usable as a whole.
+Exit code 0 if all is equal (of decisions 99.9 %: of all, and of those under which no CPU changed),
+1 if not, 2 if the recording is not usable as a whole.
 
 Examples:
   alight verify pelt run.alight
@@ -357,7 +358,7 @@ pub enum MachineVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Prints this host as a machine file; ROOT_PREFIX names a copied tree to read instead of /
+    /// Prints this host as a machine file; the variable ROOT_PREFIX names a copied tree to read
     Capture {
         /// Print JSON (alight.machine-capture/1)
         #[arg(long)]
@@ -380,7 +381,7 @@ pub struct LintArgs {
 
 #[derive(Args)]
 pub struct RecordArgs {
-    /// What and how: the command line of alight-record; `alight record --help` lists it
+    /// What and how: the command line of alight-record; `alight record -- --help` lists it
     #[arg(
         value_name = "ARGUMENT",
         trailing_var_arg = true,

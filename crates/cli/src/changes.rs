@@ -82,7 +82,7 @@ fn list(
         }
     }
     let change = |item: &String| {
-        let (at, rest) = item.split_once(':').ok_or("no action")?;
+        let (at, rest) = item.split_once(':').ok_or("nothing behind the time")?;
         let at_ns = duration::parse(at)?;
         let action = action(rest)?;
         Ok(Change { at_ns, action })
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn what_is_odd_is_refused_with_the_item() {
         for (text, words) in [
-            ("", "no action"),
+            ("", "nothing behind the time"),
             ("100ms:off", "no CPUs"),
             ("100ms:off:", "100ms:off:"),
             ("100:off:1", "no unit"),

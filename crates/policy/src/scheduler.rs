@@ -44,7 +44,7 @@ pub const BASES: &[Base] = &[
     },
     Base {
         name: "linux-5.5",
-        summary: "CFS; wake_cap and slow path for big tasks on asymmetric machines; SIS_PROP",
+        summary: "CFS; wake_cap and slow path for big tasks on asymmetric machines; SIS_PROP, EAS",
         rules: LINUX_5_5,
     },
     Base {

@@ -15,6 +15,9 @@ pub enum Error {
     /// The file system says no.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
+    /// Nothing was written, or copied.
+    #[error("is empty: the recording was not begun, or the file was not copied")]
+    Empty,
     /// Some other file.
     #[error("is not a recording: its first line is not '{SCHEMA}' but '{0}'")]
     NotARecording(String),
@@ -89,7 +92,10 @@ impl<R: BufRead> Reader<R> {
     /// As for [`Reader::open`].
     pub fn new(mut input: R) -> Result<Self, Error> {
         let mut at = 0;
-        let first = line(&mut input, &mut at)?;
+        let (first, whole) = line(&mut input, &mut at)?;
+        if first.is_empty() && !whole {
+            return Err(Error::Empty);
+        }
         if first != SCHEMA {
             let start: String = first.chars().take(40).collect();
             return Err(match first.strip_prefix("alight.recording/") {
@@ -97,8 +103,8 @@ impl<R: BufRead> Reader<R> {
                 None => Error::NotARecording(start.escape_default().to_string()),
             });
         }
-        let second = line(&mut input, &mut at)?;
-        if second.is_empty() {
+        let (second, whole) = line(&mut input, &mut at)?;
+        if !whole {
             return Err(Error::CutShort {
                 records: 0,
                 bytes: at,
@@ -221,13 +227,13 @@ impl<R: BufRead> Reader<R> {
     }
 }
 
-fn line(input: &mut impl BufRead, at: &mut u64) -> Result<String, Error> {
+/// The next line without its newline, and whether the file goes on to there.
+fn line(input: &mut impl BufRead, at: &mut u64) -> Result<(String, bool), Error> {
     let mut bytes = Vec::new();
-    input.take(MAX_LINE).read_until(b'\n', &mut bytes)?;
-    *at += bytes.len() as u64;
-    Ok(String::from_utf8_lossy(&bytes)
-        .trim_end_matches('\n')
-        .to_owned())
+    let read = input.take(MAX_LINE).read_until(b'\n', &mut bytes)? as u64;
+    *at += read;
+    let whole = bytes.pop_if(|&mut last| last == b'\n').is_some() || read == MAX_LINE;
+    Ok((String::from_utf8_lossy(&bytes).into_owned(), whole))
 }
 
 fn number(bytes: &[u8]) -> u32 {

@@ -22,8 +22,13 @@ impl Writer {
     /// Begins a recording that will be `path`. `level`: of zstd, 1 (fast) to 19 (small).
     ///
     /// # Errors
-    /// The directory cannot be written to.
+    /// The directory cannot be written to; `path` is a pipe or a device, which the finished file
+    /// would replace.
     pub fn create(path: &Path, header: &Header, level: i32) -> io::Result<Self> {
+        if path.metadata().is_ok_and(|found| !found.is_file()) {
+            let what = "exists and is no regular file: a recording needs a file of its own";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+        }
         let directory = match path.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),

@@ -170,10 +170,16 @@ fn other_files_are_named() {
          'alight.recording/1'"
     );
     assert!(refused(&format!("{SCHEMA}\n{{}}\n")).starts_with("line 2 is not the header"));
-    assert!(matches!(
-        read(format!("{SCHEMA}\n").as_bytes()).1,
-        Err(Error::CutShort { .. })
-    ));
+    for cut in [
+        format!("{SCHEMA}\n"),
+        format!("{SCHEMA}\n{{\"kernel\": \"6."),
+    ] {
+        assert!(matches!(
+            read(cut.as_bytes()).1,
+            Err(Error::CutShort { .. })
+        ));
+    }
+    assert!(matches!(read(b"").1, Err(Error::Empty)));
     let foreign = Header {
         arch: "s390x".into(),
         ..header()

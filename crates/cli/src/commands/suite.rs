@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight suite`
 
+use std::fs::{self, File};
 use std::io::Write;
 use std::path::Path;
 
@@ -115,21 +116,27 @@ fn judge(records: Vec<Record>, json: bool) -> Result<(), Failure> {
     }
 }
 
-/// Writes the file whole, or not at all.
+/// Writes the file whole, or not at all; a pipe or a device in place.
 fn save(file: &Path, records: &[Record]) -> Result<(), Failure> {
     let failed = |error: &dyn std::error::Error| {
         Failure::Host(format!("writing {}: {error}", file.display()))
     };
+    let text = record::to_json(records);
+    if file.metadata().is_ok_and(|found| !found.is_file()) {
+        return fs::write(file, text).map_err(|error| failed(&error));
+    }
     let directory = match file.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     };
-    let mut temporary =
-        tempfile::NamedTempFile::new_in(directory).map_err(|error| failed(&error))?;
-    let text = record::to_json(records);
-    let written = temporary.write_all(text.as_bytes());
+    // Opened here: with the permissions of any new file, and errors that do not name it.
+    let mut temporary = tempfile::Builder::new()
+        .make_in(directory, |path| File::create_new(path))
+        .map_err(|error| failed(&error))?;
+    let written = temporary.as_file_mut().write_all(text.as_bytes());
     written.map_err(|error| failed(&error))?;
-    temporary.persist(file).map_err(|error| failed(&error))?;
+    let named = temporary.persist(file);
+    named.map_err(|error| failed(&error.error))?;
     Ok(())
 }
 

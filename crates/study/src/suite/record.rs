@@ -55,7 +55,13 @@ pub fn to_json(records: &[Record]) -> String {
 /// # Errors
 /// What is wrong with the text.
 pub fn from_json(text: &str) -> Result<Vec<Record>, String> {
-    let saved: Saved = serde_json::from_str(text).map_err(|error| error.to_string())?;
+    let saved: Saved = serde_json::from_str(text).map_err(|error| {
+        let what = match error.is_eof() {
+            true => "is cut short",
+            false => "is not what `alight suite run -o` writes",
+        };
+        format!("{what}: {error}")
+    })?;
     if saved.schema != SCHEMA {
         let found = saved.schema;
         return Err(format!(

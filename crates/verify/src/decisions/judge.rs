@@ -61,9 +61,9 @@ impl Cause {
         match self {
             Cause::Exit => "CPUs changed while the kernel searched: equal to the state at its exit",
             Cause::Mixture => {
-                "the same: equal to some CPUs as at the entry and some as at the exit"
+                "CPUs changed meanwhile: equal to some as at the entry and some as at the exit"
             }
-            Cause::Race => "the same: equal to nothing between the two",
+            Cause::Race => "CPUs changed meanwhile: equal to nothing between entry and exit",
             Cause::Moving => "the wakee was being moved between CPUs",
             Cause::TaskGroup => "a task in a task group, whose share of the load is not modelled",
             Cause::Rule => "a rule that is missing or wrong",

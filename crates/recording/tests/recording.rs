@@ -96,6 +96,17 @@ fn no_file_bears_the_name_before_the_end() {
     assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 0);
 }
 
+/// Giving the finished file its name would replace it.
+#[test]
+fn what_is_no_regular_file_is_left_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("socket");
+    let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
+    let error = Writer::create(&path, &header(), 1).err().unwrap();
+    assert!(error.to_string().contains("no regular file"), "{error}");
+    assert!(!path.metadata().unwrap().is_file());
+}
+
 #[test]
 fn a_record_of_no_kind_is_refused() {
     let directory = tempfile::tempdir().unwrap();

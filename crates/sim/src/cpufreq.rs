@@ -256,6 +256,15 @@ impl Sim<'_> {
         let freq = &mut self.freq[domain];
         freq.highest = highest;
         freq.sugov.limit();
+        if freq.dynamic {
+            match &mut freq.change {
+                Change::None => {}
+                // It looks at the limit when it runs.
+                Change::Woken { .. } => return,
+                // The limit waits until the thread is done (`work_lock`).
+                Change::Switching { opp, .. } => return *opp = (*opp).min(highest),
+            }
+        }
         let now = match FreqState::fixed(freq.governor, limits, highest) {
             Some(opp) => opp,
             // `cpufreq_policy_apply_limits`

@@ -226,6 +226,27 @@ fn a_change_of_mind_while_the_driver_sleeps_comes_after() {
     });
 }
 
+/// A limit that comes while the driver sleeps bounds the change that is on its way,
+/// and does not undo it (`sugov_limits`, `work_lock`).
+#[test]
+fn a_limit_waits_for_the_change_on_its_way() {
+    for (highest, khz) in [(4, 850_000), (3, 775_000)] {
+        at_boot("juno-r0", Governor::Schedutil, |sim| {
+            let machine = sim.machine;
+            let domain = machine.cpus[3].freq_domain;
+            assert_eq!(machine.freq_domains[domain].opps[highest].khz, khz);
+            sim.now = 20 * MS;
+            sim.core.cpus[3].cfs.util_avg = 440;
+            sim.cpufreq_update(3);
+            next_event(sim, domain);
+            sim.cpufreq_limit(domain, highest as u32);
+            next_event(sim, domain);
+            assert_eq!(sim.freq[domain].opp(machine, domain).khz, khz);
+            assert_eq!(sim.freq[domain].change, Change::None);
+        });
+    }
+}
+
 #[test]
 fn a_fast_switch_needs_no_thread() {
     at_boot("sdm845", Governor::Schedutil, |sim| {

@@ -263,7 +263,7 @@ proptest! {
     }
 
     /// The same while CPUs go and come every few hundred microseconds, with tasks of
-    /// SCHED_DEADLINE that ask for 4 % of a CPU.
+    /// SCHED_DEADLINE; all of them together fit the smallest CPU.
     #[test]
     fn everything_ends_on_a_machine_that_changes(
         tasks in prop::collection::vec(prop::collection::vec(step(), 0..6), 1..24),
@@ -281,7 +281,7 @@ proptest! {
             if deadline && !scheduler.starts_with("linux-3.9") {
                 task.attributes = Attributes {
                     policy: Some(Policy::Deadline),
-                    slice_ns: Some(20_000),
+                    slice_ns: Some(4_000),
                     dl_period_deadline_ns: Some((500_000, 400_000)),
                     ..Attributes::default()
                 };

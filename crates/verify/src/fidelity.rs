@@ -96,8 +96,9 @@ pub fn page(directory: &Path) -> Result<String, Error> {
 const HEAD: &str = "\
 # Fidelity
 
-How far the model is from the kernels that it claims to be. `make verify` wrote this page: it boots
-each kernel, records what its scheduler does, gives the same to the policy core and compares.
+How far the model is from the kernels that it claims to be. The scripts of `verify/`, which
+`make verify` runs, boot each kernel, record what its scheduler does, give the same to the policy core
+and compare; `alight verify report` makes this page of what they found.
 How that is done is in [verify.md](verify.md), which rules are whose in [sources.md](sources.md),
 what the model is in [model.md](model.md).
 ";

@@ -114,7 +114,7 @@ mod tests {
             caveats(&machine, &[], &schedulers, Governor::Performance)
         };
         assert_eq!(said(&["linux-5.5", "linux-5.5+asym-capacity"]), [""; 0]);
-        for (base, word) in [("linux-3.9", "load indices"), ("linux-5.4", "pipes")] {
+        for (base, word) in [("linux-3.9", "menu"), ("linux-5.4", "pipes")] {
             let said = said(&[base]).join("\n");
             assert!(said.contains(word), "{base}: {said}");
         }

@@ -255,6 +255,7 @@ impl Sim<'_> {
         self.misfit_update(cpu);
         if self.cpus[cpu].tick_at == NEVER {
             self.cpus[cpu].tick_at = self.next_tick();
+            self.nohz_tick_goes_on(cpu);
         }
     }
 
@@ -262,7 +263,7 @@ impl Sim<'_> {
         self.cpus[cpu].hrtick_at = NEVER;
         self.clock_goes_idle(cpu);
         self.core_went_idle(cpu);
-        self.nohz_run_idle(cpu);
+        self.nohz_stay_begins(cpu);
         self.idle_stay_begins(cpu);
         self.settle(cpu);
     }

@@ -390,13 +390,12 @@ pub(crate) static KERNELS: [Kernel; 6] = [
             signal: RtSignal::Window,
             ..RT
         },
-        balance: BALANCE,
+        balance: BALANCE_3_9,
         wake_list: WakeList::OtherCache,
         deadline: None,
         idle: IDLE,
         borrowed: &[
-            "load balancing and the menu governor follow Linux 5.5, not 3.9, which balanced by load \
-             indices and CPU power",
+            "the menu governor follows Linux 5.5, not 3.9",
             "pipes wake as Linux 5.6 does, one waiter when they stop being empty or full; 3.9 wakes \
              all waiters at every write",
         ],

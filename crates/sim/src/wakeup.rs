@@ -187,7 +187,7 @@ impl Sim<'_> {
     /// A wakeup ends an idle phase, if that is when the kernel takes note of it
     /// (`ttwu_do_wakeup`).
     fn idle_phase_over(&mut self, cpu: usize) {
-        if self.kernel.balance.idle_ends == IdleEnds::Wakeup {
+        if self.kernel.balance.idle_ends != IdleEnds::Switch {
             self.end_idle_phase(cpu);
         }
     }
@@ -196,17 +196,22 @@ impl Sim<'_> {
     #[inline]
     pub fn idle_task_left(&mut self, cpu: usize) {
         match self.kernel.balance.idle_ends {
-            IdleEnds::Wakeup => self.core.cpus[cpu].idle_stamp = 0,
+            IdleEnds::WakeupAtMost | IdleEnds::Wakeup => self.core.cpus[cpu].idle_stamp = 0,
             IdleEnds::Switch => self.end_idle_phase(cpu),
         }
     }
 
     /// The length of an idle phase enters the mean (`update_rq_avg_idle`).
-    fn end_idle_phase(&mut self, cpu: usize) {
+    pub fn end_idle_phase(&mut self, cpu: usize) {
         let view = &mut self.core.cpus[cpu];
         if view.idle_stamp != 0 {
             let max = 2 * self.cpus[cpu].balance.max_idle_balance_cost;
-            rq::idle_end(view, self.now - view.idle_stamp, max);
+            let idle = self.now - view.idle_stamp;
+            if idle > max && self.kernel.balance.idle_ends == IdleEnds::WakeupAtMost {
+                view.avg_idle = max;
+            } else {
+                rq::idle_end(view, idle, max);
+            }
             view.idle_stamp = 0;
         }
     }

@@ -9,6 +9,7 @@
 //! below the average.
 
 use super::contest::GroupStats;
+use super::detach::greatest;
 use super::groups::Scope;
 use super::imbalance::{Imbalance, Migrate};
 use super::{Idle, fits};
@@ -195,27 +196,51 @@ fn amount(local: &Side, busiest: &Side, average: u64, terms: &Terms) -> u64 {
 /// If not, `amount` stays as it is.
 fn small(local: &Side, busiest: &Side, per_task: u64, amount: u64, terms: &Terms) -> u64 {
     let (here, there) = (local.avg_load(), busiest.avg_load());
-    let (cap_here, cap_there) = (local.stats.capacity, busiest.stats.capacity);
     let (local_per_task, steps) = match local.stats.h_nr_running {
         0 => (terms.dst.1.checked_div(terms.dst.0.into()).unwrap_or(0), 2),
         _ if per_task > local.load_per_task() => (local.load_per_task(), 1),
         _ => (local.load_per_task(), 2),
     };
-    let scaled = per_task * 1024 / cap_there;
+    let scaled = per_task * 1024 / busiest.stats.capacity;
     if there + scaled >= here + scaled * steps {
         return per_task;
     }
-    let now = cap_there * per_task.min(there) + cap_here * local_per_task.min(here);
-    let left = match there > scaled {
-        true => cap_there * per_task.min(there - scaled),
-        false => 0,
+    let weighed = |side: &Side, load, per_task| Weighed {
+        load,
+        capacity: side.stats.capacity,
+        per_task,
     };
-    let moved = (there * cap_there).min(per_task * 1024) / cap_here;
-    let then = left + cap_here * local_per_task.min(here + moved);
-    match then / 1024 > now / 1024 {
+    let (local, busiest) = (
+        weighed(local, here, local_per_task),
+        weighed(busiest, there, per_task),
+    );
+    match better_moved(local, busiest) {
         true => per_task,
         false => amount,
     }
+}
+
+/// A group's load per capacity, its capacity, and the load of a task of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Weighed {
+    pub load: u64,
+    pub capacity: u64,
+    pub per_task: u64,
+}
+
+/// Is more of both capacities in use with a task moved here
+/// (`fix_small_imbalance`, 2.6.x to 5.4)?
+pub(super) fn better_moved(here: Weighed, there: Weighed) -> bool {
+    let task = there.per_task;
+    let now = there.capacity * task.min(there.load) + here.capacity * here.per_task.min(here.load);
+    let scaled = task * 1024 / there.capacity;
+    let left = match there.load > scaled {
+        true => there.capacity * task.min(there.load - scaled),
+        false => 0,
+    };
+    let moved = (there.load * there.capacity).min(task * 1024) / here.capacity;
+    let then = left + here.capacity * here.per_task.min(here.load + moved);
+    then / 1024 > now / 1024
 }
 
 impl Sim<'_> {
@@ -257,6 +282,37 @@ impl Sim<'_> {
         }
         let imbalance = find(&local, &busiest, 1024 * load / capacity, &terms)?;
         Some((group, imbalance))
+    }
+}
+
+impl Sim<'_> {
+    /// The CPU of the group with the biggest misfit, or with the most load per
+    /// capacity; tasks of all classes count (`find_busiest_queue`).
+    pub(super) fn queue_by_load(
+        &self,
+        scope: &Scope,
+        group: usize,
+        imbalance: Imbalance,
+    ) -> Option<usize> {
+        let cpus = self.members(group, scope.excluded.as_ref());
+        if imbalance.what == Migrate::Misfit {
+            let misfit = |cpu: usize| (u64::from(self.cpus[cpu].balance.misfit_load), 1);
+            return greatest(cpus, misfit, |_, _| true);
+        }
+        let domain = self.domain(scope.dst, scope.level);
+        let capacity = |cpu: usize| self.core.cpus[cpu].capacity;
+        let asym = domain.flags & domain_flag::ASYM != 0;
+        let as_good = |cpu: usize| asym && capacity(scope.dst) < capacity(cpu);
+        let too_much = |cpu: usize, load: u64| {
+            load > imbalance.amount as u64 && !self.capacity_reduced(cpu, domain.imbalance_pct)
+        };
+        let load = |cpu: usize| {
+            let load = self.nohz.sums.cpus[cpu].load;
+            (u64::from(load), u64::from(capacity(cpu)))
+        };
+        greatest(cpus, load, |cpu, load| {
+            self.core.cpus[cpu].nr_running != 1 || !(as_good(cpu) || too_much(cpu, load))
+        })
     }
 }
 

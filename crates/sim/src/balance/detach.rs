@@ -6,7 +6,7 @@ use super::groups::Scope;
 use super::imbalance::{Imbalance, Migrate};
 use super::sums::Signals;
 use super::{Idle, MIGRATION_COST, NR_MIGRATE, cache_nice_tries};
-use crate::kernel::DetachLoad;
+use crate::kernel::{DetachLoad, Judged};
 use crate::state::Sim;
 use crate::timeline::NONE;
 use alight_policy::abi::{class, domain_flag};
@@ -58,7 +58,7 @@ impl Take {
 /// The first of the CPUs that may be taken whose key is greatest against its
 /// capacity; none if all keys are 0.
 #[inline]
-fn greatest(
+pub(super) fn greatest(
     cpus: impl Iterator<Item = usize>,
     key: impl Fn(usize) -> (u64, u64),
     may_be: impl Fn(usize, u64) -> bool,
@@ -89,6 +89,9 @@ impl Sim<'_> {
         group: usize,
         imbalance: Imbalance,
     ) -> Option<usize> {
+        if self.kernel.balance.judged == Judged::Load {
+            return self.queue_by_load(scope, group, imbalance);
+        }
         let domain = self.domain(scope.dst, scope.level);
         let asym = domain.flags & domain_flag::ASYM != 0;
         let pct = domain.imbalance_pct;
@@ -207,9 +210,13 @@ impl Sim<'_> {
         }
         self.stats.lb_pulled += batch.len as u64;
         self.charge(by, lock);
-        // The kernel's list of detached tasks is a stack.
-        for &task in batch.tasks[..batch.len].iter().rev() {
-            self.attach_task(take.dst, task);
+        for at in 0..batch.len {
+            let at = match self.kernel.balance.detach.newest_first {
+                true => at,
+                // The kernel's list of detached tasks is a stack.
+                false => batch.len - 1 - at,
+            };
+            self.attach_task(take.dst, batch.tasks[at]);
         }
         if by != take.dst && self.cpus[take.dst].need_resched {
             self.kick(by, take.dst);
@@ -223,12 +230,19 @@ impl Sim<'_> {
     }
 
     fn detach_batch(&mut self, scope: &Scope, take: &mut Take, batch: &mut Batch) {
-        let past_pinned = self.kernel.balance.detach.past_pinned;
+        let rules = &self.kernel.balance.detach;
         loop {
-            let task = self.cpus[take.src].lru.tail;
+            let lru = self.cpus[take.src].lru;
+            let task = if rules.newest_first {
+                lru.head
+            } else {
+                lru.tail
+            };
             // An idle CPU leaves the source its last task.
-            let last = scope.idle != Idle::No && self.core.cpus[take.src].nr_running <= 1;
-            let more = take.looked < take.limit || take.all_pinned && past_pinned;
+            let last = !rules.takes_last
+                && scope.idle != Idle::No
+                && self.core.cpus[take.src].nr_running <= 1;
+            let more = take.looked < take.limit || take.all_pinned && rules.past_pinned;
             if task == NONE || last || !more {
                 return;
             }
@@ -241,10 +255,13 @@ impl Sim<'_> {
                 }
                 continue;
             }
-            if !self.may_migrate(scope, take, task) || !self.small_enough(scope, take, task) {
+            if !self.may_go(scope, take, task) {
                 let lru = &mut self.cpus[take.src].lru;
                 Self::list_remove(&mut self.tasks, lru, task);
-                Self::list_push_front(&mut self.tasks, lru, task);
+                match rules.newest_first {
+                    true => Self::list_push_back(&mut self.tasks, lru, task),
+                    false => Self::list_push_front(&mut self.tasks, lru, task),
+                }
                 continue;
             }
             self.detach_task(take.src, task);
@@ -254,6 +271,15 @@ impl Sim<'_> {
                 return;
             }
         }
+    }
+
+    /// May the task go, and is it not too much? If so, books it.
+    fn may_go(&self, scope: &Scope, take: &mut Take, task: u32) -> bool {
+        let load_first = self.kernel.balance.detach.load_first;
+        if load_first && i64::from(self.views[task as usize].weight) / 2 > take.amount {
+            return false;
+        }
+        self.may_migrate(scope, take, task) && self.small_enough(scope, take, task)
     }
 
     /// `can_migrate_task`.
@@ -272,7 +298,8 @@ impl Sim<'_> {
         }
         if !self.allowed(task, take.dst) {
             take.some_pinned = true;
-            if scope.idle != Idle::Newly && take.other_dst.is_none() {
+            let others_too = scope.idle != Idle::Newly || rules.tries_all;
+            if others_too && take.other_dst.is_none() {
                 let own = self.core.places[scope.dst].group[scope.level] as usize;
                 take.other_dst = self
                     .members(own, scope.excluded.as_ref())
@@ -286,16 +313,21 @@ impl Sim<'_> {
         }
         let domain = self.domain(scope.dst, scope.level);
         let cold = rules.cold_among_siblings && domain.flags & domain_flag::SMT != 0;
-        cold || failed > cache_nice_tries(domain) || !self.task_hot(take, task)
+        cold || failed > cache_nice_tries(domain) || !self.task_hot(scope, take, task)
     }
 
     /// Does its data likely lie in the source's cache still (`task_hot`)?
-    fn task_hot(&self, take: &Take, task: u32) -> bool {
+    fn task_hot(&self, scope: &Scope, take: &Take, task: u32) -> bool {
         if self.views[task as usize].class == class::IDLE {
             return false;
         }
         let src = &self.cpus[take.src];
-        if self.core.cpus[take.dst].nr_running != 0 && (src.next == task || src.last == task) {
+        // Up to 3.x the CPU that balances, wherever tasks go.
+        let dst = match self.kernel.balance.detach.tries_all {
+            true => scope.dst,
+            false => take.dst,
+        };
+        if self.core.cpus[dst].nr_running != 0 && (src.next == task || src.last == task) {
             return true;
         }
         let since = self.core.cpus[take.src]
@@ -319,9 +351,12 @@ impl Sim<'_> {
                 take.amount = 0;
             }
             Migrate::Load | Migrate::Misfit => {
-                let load = i64::from(view.pelt.load_avg);
+                let load = match rules.load {
+                    DetachLoad::HalfWeight => i64::from(view.weight),
+                    _ => i64::from(view.pelt.load_avg),
+                };
                 let (load, too_much) = match rules.load {
-                    DetachLoad::Half => (load, load / 2 > take.amount),
+                    DetachLoad::HalfWeight | DetachLoad::Half => (load, load / 2 > take.amount),
                     DetachLoad::HalfUntilFailed => {
                         let tries = cache_nice_tries(self.domain(scope.dst, scope.level));
                         (load, load / 2 > take.amount && failed <= tries)

@@ -210,6 +210,10 @@ impl Sim<'_> {
         match self.kernel.balance.sibling {
             Sibling::Child => self.child_spreads(scope),
             Sibling::Group | Sibling::Cores => self.spreads(busiest),
+            Sibling::Nodes => {
+                let spans = |level| self.domain(scope.dst, level).flags & domain_flag::NUMA != 0;
+                spans(scope.level) && (scope.level == 0 || !spans(scope.level - 1))
+            }
         }
     }
 
@@ -493,5 +497,8 @@ impl Sim<'_> {
         group.capacity = capacity;
         group.min_capacity = least;
         group.max_capacity = most;
+        if self.by_index() {
+            self.update_cpu_power(scope.dst, own);
+        }
     }
 }

@@ -11,6 +11,7 @@
 //! - `imbalance`: is there an imbalance, and what would end it
 //!   (`find_busiest_group`, `calculate_imbalance`);
 //! - `by_load`: the same up to 5.4, which compared load;
+//! - `by_index`: the same in 3.9, which compared averages of weight, and when it did;
 //! - `detach`: the queue to take from and the tasks that may go
 //!   (`find_busiest_queue`, `can_migrate_task`, `detach_tasks`);
 //! - `pull`: one attempt in one domain (`load_balance`), active balance;
@@ -25,6 +26,7 @@
 //! SD_SERIALIZE, whose lock two balancers never want at the same instant, and
 //! aggregation of a process's tasks in one cache (SCHED_CACHE, 7.2).
 
+mod by_index;
 mod by_load;
 mod contest;
 mod detach;
@@ -41,7 +43,7 @@ mod tests;
 
 pub(crate) use groups::cpu_util;
 
-use crate::kernel::MisfitStatus;
+use crate::kernel::{Bounds, MisfitStatus};
 use crate::state::Sim;
 use crate::table::Table;
 use crate::timeline::NONE;
@@ -211,6 +213,7 @@ pub(crate) struct Nohz {
     shared_domain: Table<u32>,
     /// Of the run, for the dice.
     seed: u64,
+    early: by_index::Early,
 }
 
 impl Default for Nohz {
@@ -238,6 +241,7 @@ impl Default for Nohz {
             cores: Vec::new().into(),
             shared_domain: Vec::new().into(),
             seed: 0,
+            early: by_index::Early::default(),
         }
     }
 }
@@ -305,6 +309,7 @@ impl Sim<'_> {
             self.core.cpus[cpu].avg_idle = 2 * MIGRATION_COST;
             self.rq_changed(cpu);
         }
+        self.cpu_power_init();
     }
 
     fn cores_of_groups(&self) -> Table<u32> {
@@ -376,6 +381,7 @@ impl Sim<'_> {
                 return Err(format!("group {index} holds {found:?}, counted {kept:?}"));
             }
         }
+        self.cpu_power_check()?;
         self.sums_check()
     }
 
@@ -429,6 +435,17 @@ impl Sim<'_> {
     fn capacity_reduced(&self, cpu: usize, pct: u32) -> bool {
         let view = &self.core.cpus[cpu];
         u64::from(view.capacity) * u64::from(pct) < u64::from(view.capacity_orig) * 100
+    }
+
+    /// Bounds of the interval between two attempts at a level, ms.
+    fn bounds(&self, cpu: usize, level: usize) -> (u32, u32) {
+        let domain = self.domain(cpu, level);
+        let is = |flag: u32| domain.flags & flag != 0;
+        match self.kernel.balance.interval.bounds {
+            Bounds::ByLevel if is(domain_flag::SMT) => (1, 2),
+            Bounds::ByLevel if !is(domain_flag::NUMA) => (1, 4),
+            Bounds::ByLevel | Bounds::Weight => (domain.weight, 2 * domain.weight),
+        }
     }
 
     /// Domain of `cpu` at `level`.

@@ -98,6 +98,9 @@ impl Sim<'_> {
         let now = self.jiffies();
         let gate = self.kernel.balance.newidle.gate;
         self.set_misfit(cpu, 0);
+        if gate == Gate::IdleTime {
+            return self.newidle_by_index(cpu, now);
+        }
         if gate == Gate::FirstDomain && self.core.cpus[cpu].wakeup_pending != 0 {
             return false;
         }
@@ -106,7 +109,7 @@ impl Sim<'_> {
         let worth = self.worth_a_look(cpu);
         let next_balance = match gate {
             _ if !worth => self.next_idle_balance(cpu, 0, now + self.nohz.hz),
-            Gate::MigrationCost => self.search_newidle(cpu, now),
+            Gate::IdleTime | Gate::MigrationCost => self.search_newidle(cpu, now),
             Gate::FirstDomain => self.search_by_cost(cpu, now),
         };
         let balance = &mut self.cpus[cpu].balance;
@@ -138,7 +141,7 @@ impl Sim<'_> {
     /// Might there be something, soon enough?
     fn worth_a_look(&self, cpu: usize) -> bool {
         let takes = match self.kernel.balance.newidle.gate {
-            Gate::MigrationCost => MIGRATION_COST,
+            Gate::IdleTime | Gate::MigrationCost => MIGRATION_COST,
             Gate::FirstDomain => self.cpus[cpu].balance.levels[0].max_newidle_lb_cost,
         };
         self.core.cpus[cpu].avg_idle >= takes && self.nohz.overload
@@ -268,7 +271,7 @@ impl Sim<'_> {
     /// to 5.15 nobody noted when.
     pub(super) fn decay_period(&self) -> u64 {
         match self.kernel.balance.newidle.gate {
-            Gate::MigrationCost => 0,
+            Gate::IdleTime | Gate::MigrationCost => 0,
             Gate::FirstDomain => self.nohz.hz,
         }
     }

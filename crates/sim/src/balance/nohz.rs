@@ -77,7 +77,17 @@ impl Sim<'_> {
     /// At a busy tick: is there work that an idle CPU should come for (`nohz_balancer_kick`)?
     pub(super) fn nohz_balancer_kick(&mut self, cpu: usize, now: u64) {
         self.nohz_exit_idle(cpu);
+        if self.by_index() {
+            self.counts_as_busy(cpu);
+            self.settle_blocked(now);
+        }
         if self.nohz.nr_cpus == 0 {
+            return;
+        }
+        if self.by_index() {
+            if self.kick_needed(cpu, now) {
+                self.kick_ilb(cpu, BALANCE, now);
+            }
             return;
         }
         let mut flags = if now >= self.nohz.next_balance && self.has_work_to_give(cpu) {
@@ -97,6 +107,10 @@ impl Sim<'_> {
 
     fn is_ring(&self) -> bool {
         self.kernel.balance.nohz.round == NohzRound::Ring
+    }
+
+    fn is_own_first(&self) -> bool {
+        self.kernel.balance.nohz.round == NohzRound::OwnFirst
     }
 
     fn has_work_to_give(&self, cpu: usize) -> bool {
@@ -131,9 +145,11 @@ impl Sim<'_> {
             self.nohz.next_balance = now + 1;
         }
         let nohz = &self.nohz;
-        let Some(ilb) = nohz.idle.next_and(&nohz.idle_cpus, 0, nohz.words) else {
-            return;
+        let ilb = match self.is_own_first() {
+            true => self.first_tickless(),
+            false => nohz.idle.next_and(&nohz.idle_cpus, 0, nohz.words),
         };
+        let Some(ilb) = ilb else { return };
         let pending = &mut self.cpus[ilb as usize].balance.nohz_flags;
         if std::mem::replace(pending, *pending | flags) & KICK == 0 {
             self.kick_nohz(from, ilb as usize);
@@ -145,7 +161,7 @@ impl Sim<'_> {
     /// takes [`SLICE`] at a time, so that work which comes ends it as `need_resched`
     /// does in the kernel.
     pub fn balance_nohz(&mut self, cpu: usize) {
-        let free = self.is_idle(cpu) && !self.cpus[cpu].need_resched;
+        let mut free = self.is_idle(cpu) && !self.cpus[cpu].need_resched;
         let balance = &mut self.cpus[cpu].balance;
         let mut round = match balance.round.take() {
             Some(round) => round,
@@ -155,17 +171,22 @@ impl Sim<'_> {
                 if flags == 0 || !free {
                     return;
                 }
+                if self.is_own_first() {
+                    let now = self.jiffies();
+                    self.rebalance_domains(cpu, cpu, Idle::Yes, now);
+                    free = !self.cpus[cpu].need_resched;
+                }
                 self.nohz_round_begin(flags)
             }
         };
         if !free {
             self.cpus[cpu].balance.nohz_flags = 0;
-            return self.nohz_round_abort(&mut round);
+            return self.nohz_round_abort(cpu, &mut round);
         }
         let until = self.reached(cpu) + SLICE;
         if self.nohz_round_go_on(cpu, &mut round, until) {
             self.nohz_round_own(cpu, &mut round);
-            self.nohz_round_end(&round);
+            self.nohz_round_end(cpu, &round);
             if self.cpus[cpu].balance.nohz_flags & KICK == 0 {
                 return;
             }
@@ -191,20 +212,37 @@ impl Sim<'_> {
             let mut round = self.nohz_round_begin(STATS);
             self.nohz_round_go_on(cpu, &mut round, u64::MAX);
             self.nohz.next_blocked = now + self.nohz.jiffies_of_ms(LOAD_AVG_PERIOD);
-            self.nohz_round_end(&round);
+            self.nohz_round_end(cpu, &round);
+        }
+    }
+
+    /// A stay of `cpu` in the idle loop begins.
+    #[inline]
+    pub fn nohz_stay_begins(&mut self, cpu: usize) {
+        if self.by_index() {
+            self.counts_as_idle(cpu);
+        }
+        self.nohz_run_idle(cpu);
+    }
+
+    /// The tick of `cpu`, which was stopped, runs again.
+    #[inline]
+    pub fn nohz_tick_goes_on(&mut self, cpu: usize) {
+        if self.by_index() {
+            self.index_goes_on(cpu);
         }
     }
 
     /// `cpu` is idle: does what it left to do for then (`nohz_run_idle_balance`).
     #[inline]
-    pub fn nohz_run_idle(&mut self, cpu: usize) {
+    fn nohz_run_idle(&mut self, cpu: usize) {
         let flags = &mut self.cpus[cpu].balance.nohz_flags;
         let was = std::mem::replace(flags, *flags & !NEWILB);
         if was == NEWILB {
             let mut round = self.nohz_round_begin(STATS);
             self.nohz_round_go_on(cpu, &mut round, u64::MAX);
             self.nohz_round_own(cpu, &mut round);
-            self.nohz_round_end(&round);
+            self.nohz_round_end(cpu, &round);
         }
     }
 
@@ -236,6 +274,10 @@ impl Sim<'_> {
             round.from = step + 1;
             let cpu = at as usize;
             if cpu == this && !self.is_ring() {
+                continue;
+            }
+            if self.is_own_first() {
+                self.serve_by_index(this, cpu, now);
                 continue;
             }
             if round.flags & STATS != 0 && self.nohz.blocked.contains(at) {
@@ -271,6 +313,9 @@ impl Sim<'_> {
     /// stands in the ring with the others.
     fn nohz_round_own(&mut self, this: usize, round: &mut Round) {
         let now = self.jiffies();
+        if self.is_own_first() {
+            return;
+        }
         if self.is_ring() {
             if round.flags & STATS != 0 {
                 self.nohz.next_blocked = now + self.nohz.jiffies_of_ms(LOAD_AVG_PERIOD);
@@ -286,16 +331,19 @@ impl Sim<'_> {
     }
 
     /// Work came for the balancing CPU.
-    fn nohz_round_abort(&mut self, round: &mut Round) {
+    fn nohz_round_abort(&mut self, this: usize, round: &mut Round) {
         round.has_blocked = round.flags & STATS != 0;
         if self.is_ring() {
             self.nohz.needs_update |= round.flags & NEXT != 0;
             round.due_known = false;
         }
-        self.nohz_round_end(round);
+        self.nohz_round_end(this, round);
     }
 
-    fn nohz_round_end(&mut self, round: &Round) {
+    fn nohz_round_end(&mut self, this: usize, round: &Round) {
+        if self.is_own_first() {
+            return self.round_by_index_ends(this);
+        }
         self.nohz.has_blocked |= round.has_blocked;
         if round.due_known {
             self.nohz.next_balance = round.next_balance;

@@ -97,6 +97,9 @@ impl Sim<'_> {
 
     /// The CPU to take from, and how much.
     pub(super) fn find_source(&mut self, scope: &mut Scope) -> Option<(usize, Imbalance)> {
+        if self.by_index() {
+            return self.source_by_index(scope);
+        }
         let (group, imbalance) = self.find_imbalance(scope)?;
         scope.misfit = imbalance.what == Migrate::Misfit;
         Some((self.busiest_queue(scope, group, imbalance)?, imbalance))
@@ -104,7 +107,7 @@ impl Sim<'_> {
 
     /// The group to take from, and how much (`find_busiest_group`).
     fn find_imbalance(&mut self, scope: &Scope) -> Option<(usize, Imbalance)> {
-        if self.kernel.balance.judged == Judged::ByLoad {
+        if self.kernel.balance.judged == Judged::Load {
             return self.find_by_load(scope);
         }
         let rivals = self.rivals(scope)?;
@@ -143,14 +146,20 @@ impl Sim<'_> {
     /// Moves tasks to the CPU balanced for, then, if pinned ones are in the way,
     /// to another CPU of its group that they may use.
     fn pull(&mut self, by: usize, scope: &mut Scope, take: &mut Take) -> u32 {
+        let tries_all = self.kernel.balance.detach.tries_all;
+        let own = self.core.places[scope.dst].group[scope.level] as usize;
+        let mut tries = self.core.groups[own].weight;
         let mut moved = self.move_tasks(by, scope, take);
         while let Some(other) = take.other_dst.take()
             && take.amount > 0
         {
-            scope
-                .excluded
-                .get_or_insert(Mask::EMPTY)
-                .insert(take.dst as u32);
+            tries -= 1;
+            if !tries_all {
+                let excluded = scope.excluded.get_or_insert(Mask::EMPTY);
+                excluded.insert(take.dst as u32);
+            } else if tries == 0 {
+                break;
+            }
             take.dst = other;
             take.looked = 0;
             take.pause = NR_MIGRATE;
@@ -182,7 +191,7 @@ impl Sim<'_> {
         let rules = &self.kernel.balance;
         if scope.idle == Idle::Newly {
             let view = &self.core.cpus[scope.dst];
-            return rules.newidle.gate == Gate::MigrationCost
+            return rules.newidle.gate != Gate::FirstDomain
                 || view.nr_running == 0 && view.wakeup_pending == 0;
         }
         let own = self.core.places[scope.dst].group[scope.level] as usize;
@@ -221,7 +230,7 @@ impl Sim<'_> {
             self.levels(dst, level).nr_balance_failed += 1;
         }
         let tries = cache_nice_tries(self.domain(dst, level));
-        let voluntary = self.voluntary_active_balance(scope, src, what);
+        let voluntary = rules.voluntary && self.voluntary_active_balance(scope, src, what);
         let desperate = self.levels(dst, level).nr_balance_failed > tries + 2
             && (what == Migrate::Task || !rules.for_tasks_only);
         if !voluntary && !desperate {
@@ -247,7 +256,12 @@ impl Sim<'_> {
     }
 
     /// `voluntary_active_balance` without asymmetric packing.
-    fn voluntary_active_balance(&self, scope: &Scope, src: usize, what: Migrate) -> bool {
+    pub(super) fn voluntary_active_balance(
+        &self,
+        scope: &Scope,
+        src: usize,
+        what: Migrate,
+    ) -> bool {
         let pct = self.domain(scope.dst, scope.level).imbalance_pct;
         let capacity = |cpu: usize| u64::from(self.core.cpus[cpu].capacity);
         let roomier = scope.idle != Idle::No
@@ -272,6 +286,9 @@ impl Sim<'_> {
             return;
         }
         self.stats.lb_active += 1;
+        if !self.kernel.balance.active.push_forgets {
+            return;
+        }
         let common = (0..self.core.places[dst].nr_domains as usize)
             .find(|&level| self.domain(dst, level).span.contains(src as u32));
         if let Some(level) = common {
@@ -302,11 +319,11 @@ impl Sim<'_> {
 
     /// An imbalance was met: look again soon, unless the running task had to be disturbed.
     fn unbalanced(&mut self, dst: usize, level: usize, backs_off: bool) {
-        let weight = self.domain(dst, level).weight;
+        let (least, most) = self.bounds(dst, level);
         let own = self.levels(dst, level);
         if !backs_off {
-            own.balance_interval = weight;
-        } else if own.balance_interval < 2 * weight {
+            own.balance_interval = least;
+        } else if own.balance_interval < most {
             own.balance_interval *= 2;
         }
     }
@@ -318,12 +335,12 @@ impl Sim<'_> {
         if scope.idle == Idle::Newly || spares_misfit {
             return;
         }
-        let weight = self.domain(scope.dst, scope.level).weight;
+        let (_, most) = self.bounds(scope.dst, scope.level);
         let own = self.levels(scope.dst, scope.level);
         let most = if pinned {
-            MAX_PINNED_INTERVAL.max(2 * weight)
+            MAX_PINNED_INTERVAL.max(most)
         } else {
-            2 * weight
+            most
         };
         if own.balance_interval < most {
             own.balance_interval *= 2;

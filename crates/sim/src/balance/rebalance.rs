@@ -5,6 +5,7 @@ use super::groups::Scope;
 use super::{Idle, MIGRATION_COST};
 use crate::kernel::Gate;
 use crate::state::Sim;
+use alight_policy::abi::domain_flag;
 
 impl Sim<'_> {
     /// The balancing part of a tick on `cpu`: misfit status, a kick of an idle
@@ -12,6 +13,9 @@ impl Sim<'_> {
     /// `run_rebalance_domains`).
     pub fn balance_tick(&mut self, cpu: usize) {
         let now = self.jiffies();
+        if self.by_index() {
+            self.index_tick(cpu);
+        }
         self.misfit_update(cpu);
         let idle = if self.is_idle(cpu) {
             Idle::Yes
@@ -29,6 +33,9 @@ impl Sim<'_> {
 
     /// Balances each domain of `cpu` whose interval is over; `by` executes (`rebalance_domains`).
     pub(super) fn rebalance_domains(&mut self, by: usize, cpu: usize, mut idle: Idle, now: u64) {
+        if self.by_index() {
+            return self.rebalance_by_index(by, cpu, idle, now);
+        }
         let gate = self.kernel.balance.newidle.gate;
         let mut next_balance = now + 60 * self.nohz.hz;
         let mut go_on = true;
@@ -77,7 +84,11 @@ impl Sim<'_> {
         if !busy {
             return self.nohz.interval(ms);
         }
-        let jiffies = self.nohz.jiffies_of_ms(ms * rules.busy_factor);
+        let factor = match self.domain(cpu, level).flags & domain_flag::NUMA {
+            0 => rules.busy_factor,
+            _ => rules.busy_factor_nodes,
+        };
+        let jiffies = self.nohz.jiffies_of_ms(ms * factor);
         let jiffies = jiffies - u64::from(rules.less_a_jiffy);
         jiffies.clamp(1, self.nohz.max_interval)
     }

@@ -37,6 +37,7 @@ impl Sim<'_> {
         }
         self.nohz.overload = false;
         self.sum_capacities();
+        self.cpu_power_init();
     }
 
     /// What the domains of `cpu` begin with (`sd_init`).
@@ -44,11 +45,11 @@ impl Sim<'_> {
         let place = &self.core.places[cpu];
         std::array::from_fn(|level| match place.domain[level] {
             NONE => Level::default(),
-            domain => Level {
+            _ => Level {
                 last_balance: now,
                 next_decay: now + self.decay_period(),
                 max_newidle_lb_cost: 0,
-                balance_interval: self.core.domains[domain as usize].weight,
+                balance_interval: self.bounds(cpu, level).0,
                 nr_balance_failed: 0,
             },
         })

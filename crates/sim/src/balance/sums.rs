@@ -29,8 +29,9 @@ impl Signals {
         Signals {
             util: cpu_util(view),
             load: match rules.judged {
-                Judged::ByLoad => view.runnable_load,
-                Judged::ByKind => view.cfs.load_avg,
+                Judged::Index => view.weight,
+                Judged::Load => view.runnable_load,
+                Judged::Kind => view.cfs.load_avg,
             },
             runnable: match rules.runnable {
                 true => view.cfs.run_avg,

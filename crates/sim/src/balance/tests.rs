@@ -17,7 +17,7 @@ use alight_workload::program::{
     Attributes, Calibration, Instruments, Op, Program, TaskSpec, Workload,
 };
 
-const MS: u64 = 1_000_000;
+pub(super) const MS: u64 = 1_000_000;
 /// Tasks of a test, all of which want to run for ever; none has started.
 const TASKS: usize = 40;
 
@@ -60,7 +60,7 @@ fn on(machine: &str, test: impl FnOnce(&mut Sim)) {
 }
 
 /// The same under another base.
-fn under(base: &str, machine: &str, test: impl FnOnce(&mut Sim)) {
+pub(super) fn under(base: &str, machine: &str, test: impl FnOnce(&mut Sim)) {
     let machine = Machine::load(machine).unwrap_or_else(|error| panic!("{error}"));
     let scheduler = alight_policy::Scheduler::parse(base).expect("a base");
     let scenario = Scenario {
@@ -91,7 +91,7 @@ fn under(base: &str, machine: &str, test: impl FnOnce(&mut Sim)) {
 }
 
 /// Lets time pass.
-fn advance(sim: &mut Sim, ns: u64) {
+pub(super) fn advance(sim: &mut Sim, ns: u64) {
     let until = sim.now + ns;
     loop {
         let (time, slot) = sim.queue.first();
@@ -110,7 +110,7 @@ fn advance(sim: &mut Sim, ns: u64) {
 }
 
 /// Puts tasks on the queue of `cpu` and sends word; it has not begun to run them.
-fn put(sim: &mut Sim, cpu: usize, tasks: std::ops::Range<u32>) {
+pub(super) fn put(sim: &mut Sim, cpu: usize, tasks: std::ops::Range<u32>) {
     let from = (cpu + 1) % sim.cpus.len();
     for task in tasks {
         let home = sim.tasks[task as usize].cpu as usize;
@@ -122,17 +122,17 @@ fn put(sim: &mut Sim, cpu: usize, tasks: std::ops::Range<u32>) {
     sim.kick(from, cpu);
 }
 
-fn running(sim: &Sim) -> Vec<u32> {
+pub(super) fn running(sim: &Sim) -> Vec<u32> {
     sim.core.cpus.iter().map(|view| view.nr_running).collect()
 }
 
 /// Domain levels of `cpu` one by one: tasks pulled at each.
-fn attempt(sim: &mut Sim, cpu: usize, level: usize, idle: Idle) -> u32 {
+pub(super) fn attempt(sim: &mut Sim, cpu: usize, level: usize, idle: Idle) -> u32 {
     let scope = Scope::new(cpu, level, idle, sim.jiffies());
     sim.load_balance(cpu, scope, &mut true)
 }
 
-fn bind(sim: &mut Sim, tasks: std::ops::Range<u32>, cpus: &[u32]) {
+pub(super) fn bind(sim: &mut Sim, tasks: std::ops::Range<u32>, cpus: &[u32]) {
     let mask = cpus.iter().copied().collect();
     sim.masks = sim.masks.iter().copied().chain([mask]).collect();
     for task in tasks {
@@ -398,7 +398,7 @@ fn a_small_task_stays_on_a_small_cpu() {
 }
 
 /// Tasks, utilization and load of a CPU, made up.
-fn pretend(sim: &mut Sim, cpu: usize, (nr, util, load, misfit): (u32, u32, u32, bool)) {
+pub(super) fn pretend(sim: &mut Sim, cpu: usize, (nr, util, load, misfit): (u32, u32, u32, bool)) {
     let view = &mut sim.core.cpus[cpu];
     view.nr_running = nr;
     view.h_nr_running = nr;

@@ -82,15 +82,20 @@ impl Sim<'_> {
                 };
                 max.saturating_sub(used + u64::from(lacking))
             }
-            // `scale_rt_power`
-            RtSignal::Window => {
-                self.age_window(cpu);
-                let q = &self.classes.cpus[cpu];
-                let total = WINDOW + self.core.cpus[cpu].clock - q.window_at;
-                (max * (total.saturating_sub(q.window) / (total >> 10))) >> 10
-            }
+            RtSignal::Window => (max * self.left_by_rt(cpu)) >> 10,
         };
         self.core.cpus[cpu].capacity = left.max(1) as u32;
+    }
+
+    /// Time that real-time tasks leave on `cpu`, of 1024, before 4.19 (`scale_rt_power`).
+    pub fn left_by_rt(&mut self, cpu: usize) -> u64 {
+        if !self.classes.used {
+            return 1024;
+        }
+        self.age_window(cpu);
+        let q = &self.classes.cpus[cpu];
+        let total = WINDOW + self.core.cpus[cpu].clock - q.window_at;
+        total.saturating_sub(q.window) / (total >> 10)
     }
 
     /// What the classes above add to how busy `cpu` looks when it goes idle (`util_sum`).

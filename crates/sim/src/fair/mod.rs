@@ -386,8 +386,10 @@ impl Sim<'_> {
         let t = &mut self.tasks[task as usize];
         t.slice_start = t.sum_exec;
         t.last_run = self.now;
-        Self::list_remove(&mut self.tasks, &mut c.lru, task);
-        Self::list_push_front(&mut self.tasks, &mut c.lru, task);
+        if !self.kernel.balance.detach.newest_first {
+            Self::list_remove(&mut self.tasks, &mut c.lru, task);
+            Self::list_push_front(&mut self.tasks, &mut c.lru, task);
+        }
         self.sample(cpu, task, false);
         if changed {
             self.cpufreq_update(cpu);

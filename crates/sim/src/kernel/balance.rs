@@ -3,8 +3,8 @@
 //! which group counts as busiest, how much is moved, and who balances for CPUs
 //! without a tick.
 //!
-//! Read in kernel/sched/fair.c and topology.c of 5.4.30, 5.10.223, 6.1.192,
-//! 6.5.13 and 7.2.13. A kernel of a long series has fixes that later releases
+//! Read in kernel/sched/fair.c and topology.c of 3.9.6 (there also core.c and
+//! include/linux/topology.h), 5.4.30, 5.10.223, 6.1.192, 6.5.13 and 7.2.13. A kernel of a long series has fixes that later releases
 //! brought: 6.1 stands for 6.1.192, with those that 6.5.13 lacks. A release named
 //! at a rule that is not one of these is the first to have it as far as is known;
 //! its source was not at hand.
@@ -52,10 +52,13 @@ pub(crate) struct Balance {
 /// How groups are compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Judged {
+    /// By the weight of their queued tasks, the lower or the higher of now and of a
+    /// while ago (`cpu_load[]`), per CPU power (read in 3.9.6).
+    Index,
     /// By the load of their queued tasks, for all kinds but a few (up to 5.4).
-    ByLoad,
+    Load,
     /// By how full they are first (from 5.5 on).
-    ByKind,
+    Kind,
 }
 
 /// Time between two attempts (`sd_init`, `get_sd_balance_interval`).
@@ -63,12 +66,25 @@ pub(crate) enum Judged {
 pub(crate) struct Interval {
     /// `sd->busy_factor`: a busy CPU balances this many times less often.
     pub busy_factor: u64,
+    /// The same at levels that span nodes.
+    pub busy_factor_nodes: u64,
+    /// `sd->min_interval`, `sd->max_interval`.
+    pub bounds: Bounds,
     /// And a jiffy earlier than that, so that levels do not come due together (from 5.10 on).
     pub less_a_jiffy: bool,
     /// A CPU that runs SCHED_IDLE tasks only is not busy (from 5.7 on).
     pub sched_idle_is_idle: bool,
     /// Periodic balancing tells the round over idle CPUs when it is due (up to 5.12).
     pub tells_nohz: bool,
+}
+
+/// From where to where an interval goes, ms.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Bounds {
+    /// 1 to 4, of siblings in a core to 2; nodes as later (read in 3.9.6).
+    ByLevel,
+    /// The CPUs of the domain, to twice as many.
+    Weight,
 }
 
 /// Whom a misfit task can be pulled to (`update_sd_pick_busiest`).
@@ -109,6 +125,9 @@ pub(crate) struct Ties {
 /// Tasks are spread over the groups of a domain whose child says so (SD_PREFER_SIBLING).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sibling {
+    /// By one task a group; the nodes of the lowest level that spans some (SD_CPU_INIT
+    /// of the level below; read in 3.9.6).
+    Nodes,
     /// By the difference of tasks; the child domain says so.
     Child,
     /// The same; the busiest group says so (from 6.5 on).
@@ -135,6 +154,17 @@ pub(crate) struct Source {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Detach {
     pub load: DetachLoad,
+    /// The tasks that came last go first, and one that has run stays where it is in
+    /// the order (read in 3.9.6; later who ran longest ago goes first).
+    pub newest_first: bool,
+    /// Whether a task's load is too much is asked before whether it may go: a queue
+    /// of such tasks counts as pinned (read in 3.9.6).
+    pub load_first: bool,
+    /// An idle CPU takes the last task of a queue, too (read in 3.9.6).
+    pub takes_last: bool,
+    /// Pinned tasks may go to any CPU of the group, time and again, and on behalf of a
+    /// newly idle CPU, too (read in 3.9.6; later to each CPU once).
+    pub tries_all: bool,
     /// Utilization that is too much is halved with each failure, too.
     pub util_shifts: bool,
     /// A queue of one task is not pinned, whatever its affinity (from 5.10 on).
@@ -151,6 +181,8 @@ pub(crate) struct Detach {
 /// When the load of a task is too much to move.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DetachLoad {
+    /// Half of its weight exceeds the imbalance (read in 3.9.6).
+    HalfWeight,
     /// Half of it exceeds the imbalance, that of a misfit too (up to 5.4).
     Half,
     /// Half of it exceeds the imbalance, and no more attempts failed than a hot task waits for.
@@ -162,6 +194,11 @@ pub(crate) enum DetachLoad {
 /// Pushing a running task (`need_active_balance`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Active {
+    /// Tasks are pushed off CPUs with little time for them, and misfits off small
+    /// ones, without a failure (`voluntary_active_balance`; not in 3.9.6).
+    pub voluntary: bool,
+    /// Failures are counted anew after a push (not in 3.9.6).
+    pub push_forgets: bool,
     /// After too many failures only where tasks are counted, and without starting
     /// to count failures again or waiting longer (from 5.13 on).
     pub for_tasks_only: bool,
@@ -179,6 +216,9 @@ pub(crate) struct Newidle {
 /// Is it worth a look?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Gate {
+    /// The CPU idles for 0.5 ms on average; nothing else is asked, and no cost
+    /// remembered (read in 3.9.6).
+    IdleTime,
     /// The CPU idles for 0.5 ms on average; costs are the balancing of each
     /// domain, and become less by time in periodic balancing only.
     MigrationCost,
@@ -209,6 +249,9 @@ pub(crate) struct NohzRules {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum NohzRound {
+    /// The balancing CPU, which is the first of the set or none, then the others by
+    /// number; there is no blocked load (read in 3.9.6).
+    OwnFirst,
     /// In order of CPU number, the balancing CPU last; blocked load is refreshed by
     /// all, and by newidle balancing for the CPUs it compares (up to 5.11).
     ByNumber,
@@ -231,15 +274,52 @@ pub(crate) enum MisfitStatus {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IdleEnds {
+    /// When a task wakes on the CPU; a long phase makes the mean as long as it can be
+    /// at once (read in 3.9.6).
+    WakeupAtMost,
     /// When a task wakes on the CPU (`ttwu_do_wakeup`).
     Wakeup,
     /// When the idle task is switched from (`put_prev_task_idle`; 7.2).
     Switch,
 }
 
+/// 3.9.6.
+pub(crate) const BALANCE_3_9: Balance = Balance {
+    judged: Judged::Index,
+    interval: Interval {
+        busy_factor: 64,
+        bounds: Bounds::ByLevel,
+        ..BALANCE.interval
+    },
+    sibling: Sibling::Nodes,
+    detach: Detach {
+        load: DetachLoad::HalfWeight,
+        newest_first: true,
+        load_first: true,
+        takes_last: true,
+        tries_all: true,
+        ..BALANCE.detach
+    },
+    active: Active {
+        voluntary: false,
+        push_forgets: false,
+        ..BALANCE.active
+    },
+    newidle: Newidle {
+        gate: Gate::IdleTime,
+        ..BALANCE.newidle
+    },
+    nohz: NohzRules {
+        round: NohzRound::OwnFirst,
+        ..BALANCE.nohz
+    },
+    idle_ends: IdleEnds::WakeupAtMost,
+    ..BALANCE
+};
+
 /// 5.4.30.
 pub(crate) const BALANCE_5_4: Balance = Balance {
-    judged: Judged::ByLoad,
+    judged: Judged::Load,
     detach: Detach {
         load: DetachLoad::Half,
         ..BALANCE.detach
@@ -249,9 +329,11 @@ pub(crate) const BALANCE_5_4: Balance = Balance {
 
 /// 5.5.
 pub(crate) const BALANCE: Balance = Balance {
-    judged: Judged::ByKind,
+    judged: Judged::Kind,
     interval: Interval {
         busy_factor: 32,
+        busy_factor_nodes: 32,
+        bounds: Bounds::Weight,
         less_a_jiffy: false,
         sched_idle_is_idle: false,
         tells_nohz: true,
@@ -280,6 +362,10 @@ pub(crate) const BALANCE: Balance = Balance {
     },
     detach: Detach {
         load: DetachLoad::HalfUntilFailed,
+        newest_first: false,
+        load_first: false,
+        takes_last: false,
+        tries_all: false,
         util_shifts: false,
         lone_is_not_pinned: false,
         past_pinned: false,
@@ -287,6 +373,8 @@ pub(crate) const BALANCE: Balance = Balance {
         ineligible_stays: false,
     },
     active: Active {
+        voluntary: true,
+        push_forgets: true,
         for_tasks_only: false,
         misfit_is_no_failure: false,
     },
@@ -307,9 +395,11 @@ pub(crate) const BALANCE: Balance = Balance {
 pub(crate) const BALANCE_6_1: Balance = Balance {
     interval: Interval {
         busy_factor: 16,
+        busy_factor_nodes: 16,
         less_a_jiffy: true,
         sched_idle_is_idle: true,
         tells_nohz: false,
+        ..BALANCE.interval
     },
     runnable: true,
     reduced_is_misfit: true,
@@ -337,7 +427,7 @@ pub(crate) const BALANCE_6_1: Balance = Balance {
     },
     active: Active {
         for_tasks_only: true,
-        misfit_is_no_failure: false,
+        ..BALANCE.active
     },
     newidle: Newidle {
         gate: Gate::FirstDomain,

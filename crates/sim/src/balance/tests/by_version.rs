@@ -337,3 +337,56 @@ fn load_evens_out_under_5_4_too() {
         assert_eq!(sim.core.cpus[cpu].capacity_orig, 1024, "a misfit is pushed");
     });
 }
+
+/// What 5.4 takes from: a misfit wherever it is, and else the most load per capacity;
+/// tasks of all classes count.
+#[test]
+fn the_queue_that_5_4_takes_from() {
+    let from = |base: &str, what: Migrate, amount: i64, queues: [(usize, u32, u32, u32); 2]| {
+        let mut found = None;
+        under(base, "juno-r0", |sim| {
+            for (cpu, nr, fair, load) in queues {
+                pretend(sim, cpu, (nr, 400, load, what == Migrate::Misfit));
+                sim.core.cpus[cpu].h_nr_running = fair;
+                sim.core.cpus[cpu].runnable_load = load;
+            }
+            sim.sums_refresh();
+            let top = sim.core.places[0].nr_domains as usize - 1;
+            let scope = Scope::new(0, top, Idle::Yes, sim.jiffies());
+            // Littles 0 and 3 to 5, bigs 1 and 2.
+            let group = sim.core.places[queues[0].0].group[top] as usize;
+            found = sim.busiest_queue(&scope, group, Imbalance { what, amount });
+            for (cpu, ..) in queues {
+                pretend(sim, cpu, (0, 0, 0, false));
+            }
+        });
+        found
+    };
+    let cases = [
+        (
+            Migrate::Misfit,
+            1,
+            [(1, 1, 1, 700), (2, 1, 1, 900)],
+            [Some(2), None],
+            "a misfit is taken off a bigger CPU too",
+        ),
+        (
+            Migrate::Load,
+            500,
+            [(1, 2, 1, 900), (2, 2, 2, 800)],
+            [Some(1), Some(2)],
+            "its one fair task is too much, but a real-time task makes two",
+        ),
+        (
+            Migrate::Load,
+            2000,
+            [(1, 1, 1, 900), (2, 2, 2, 800)],
+            [Some(2), Some(2)],
+            "a lone task stays on a bigger CPU",
+        ),
+    ];
+    for (what, amount, queues, expected, because) in cases {
+        let found = ["linux-5.4", "linux-5.5"].map(|base| from(base, what, amount, queues));
+        assert_eq!(found, expected, "{because}");
+    }
+}

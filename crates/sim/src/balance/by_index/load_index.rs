@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The weight of a queue now and a while ago: averages by ticks, the longer the
+//! higher the index, so that who is busy does not move tasks for what passes
+//! (`__update_cpu_load`, `source_load`, `target_load` of 3.9.6).
+
+use crate::state::Sim;
+
+/// Averages that any level looks at (`CPU_LOAD_IDX_MAX` is 5, but no domain has an
+/// index above 3, and an index is one more than its average's).
+const AVERAGES: usize = 3;
+/// Beyond so many missed ticks nothing is left of an average (`degrade_zero_ticks`).
+const FORGOTTEN: [u64; AVERAGES] = [0, 8, 32];
+/// What 1, 2, 4, … missed ticks leave of average 2, of 128 (`degrade_factor`).
+const LEFT: [u64; 5] = [96, 72, 40, 12, 1];
+
+/// `rq->cpu_load[]`, and when that was (`last_load_update_tick`).
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct LoadIndex {
+    load: [u64; AVERAGES],
+    /// Jiffies.
+    at: u64,
+}
+
+impl LoadIndex {
+    /// The queue weighs `load` now, and weighed nothing at the ticks since the last
+    /// update but this one.
+    fn update(&mut self, load: u64, now: u64) {
+        let missed = now.saturating_sub(self.at).saturating_sub(1);
+        self.at = now;
+        self.load[0] = load;
+        for (i, average) in self.load.iter_mut().enumerate().skip(1) {
+            let old = left_of(*average, missed, i);
+            // Rounded up while it rises, so that it gets there.
+            let round = if load > old { (1 << i) - 1 } else { 0 };
+            *average = (old * ((1 << i) - 1) + load + round) >> i;
+        }
+    }
+}
+
+/// `decay_load_missed`
+fn left_of(load: u64, missed: u64, i: usize) -> u64 {
+    if missed == 0 {
+        return load;
+    }
+    if missed >= FORGOTTEN[i] {
+        return 0;
+    }
+    if i == 1 {
+        return load >> missed;
+    }
+    let bits = LEFT.iter().enumerate();
+    bits.filter(|(bit, _)| missed >> bit & 1 != 0)
+        .fold(load, |load, (_, left)| (load * left) >> 7)
+}
+
+impl Sim<'_> {
+    /// A tick of `cpu` (`update_cpu_load_active`).
+    pub(in super::super) fn index_tick(&mut self, cpu: usize) {
+        let now = self.jiffies();
+        let weight = self.core.cpus[cpu].weight.into();
+        let index = &mut self.nohz.early.cpus[cpu].index;
+        // A tick is one step, however long ago the last was.
+        index.at = now.saturating_sub(1);
+        index.update(weight, now);
+    }
+
+    /// The tick of `cpu` runs again after it was stopped (`update_cpu_load_nohz`).
+    pub(in super::super) fn index_goes_on(&mut self, cpu: usize) {
+        let now = self.jiffies();
+        let index = &mut self.nohz.early.cpus[cpu].index;
+        if now != index.at {
+            index.update(0, now);
+        }
+    }
+
+    /// Another CPU balances for the idle `cpu` (`update_idle_cpu_load`).
+    pub(super) fn index_idle(&mut self, cpu: usize) {
+        if self.core.cpus[cpu].weight == 0 {
+            self.index_goes_on(cpu);
+        }
+    }
+
+    /// Load of `cpu` by an index, 0 being now: of the local group the higher of now and
+    /// then, of others the lower (`target_load`, `source_load`; LB_BIAS).
+    pub(super) fn indexed_load(&self, cpu: usize, index: usize, local: bool) -> u64 {
+        let now = u64::from(self.core.cpus[cpu].weight);
+        let Some(i) = index.checked_sub(1) else {
+            return now;
+        };
+        let then = self.nohz.early.cpus[cpu].index.load[i];
+        match local {
+            true => now.max(then),
+            false => now.min(then),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_average_takes_twice_as_long() {
+        let mut index = LoadIndex::default();
+        let mut seen = vec![];
+        for tick in 1..=12 {
+            index.update(1024, tick);
+            seen.push(index.load);
+        }
+        assert_eq!(seen[0], [1024, 512, 256], "half, and a quarter of the way");
+        assert_eq!(seen[1], [1024, 768, 448]);
+        assert_eq!(seen[10][1], 1024, "rounded up, it gets there");
+        assert!(seen[11][2] > 990 && seen[11][2] < 1024, "{:?}", seen[11]);
+        index.update(0, 13);
+        assert_eq!(index.load[..2], [0, 512]);
+    }
+
+    #[test]
+    fn missed_ticks_are_made_up_for() {
+        for (missed, average_1, average_2, because) in [
+            (0, 1000, 1000, "none missed"),
+            (1, 500, 750, "96 of 128"),
+            (2, 250, 562, "72 of 128"),
+            (3, 125, 421, "one and two: 96, then 72 of 128"),
+            (7, 7, 131, "one, two and four"),
+            (8, 0, 93, "nothing is left of the first"),
+            (31, 0, 0, "rounded away"),
+            (32, 0, 0, "forgotten"),
+        ] {
+            let left = (left_of(1000, missed, 1), left_of(1000, missed, 2));
+            assert_eq!(left, (average_1, average_2), "{missed}: {because}");
+        }
+        let mut index = LoadIndex {
+            load: [1000; 3],
+            at: 10,
+        };
+        index.update(0, 13);
+        assert_eq!(index.load, [0, 125, 421], "two missed, and this one");
+    }
+}

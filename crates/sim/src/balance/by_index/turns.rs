@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! When a CPU looks for work, in 3.9: nobody remembers what that costs
+//! (`rebalance_domains`, `idle_balance`), and a kicked CPU balances first for
+//! itself, then for the others without a tick (`nohz_kick_needed`,
+//! `nohz_idle_balance` of 3.9.6).
+
+use crate::balance::groups::Scope;
+use crate::balance::{Idle, MIGRATION_COST};
+use crate::state::Sim;
+use alight_policy::abi::domain_flag;
+
+impl Sim<'_> {
+    /// Balances each domain of `cpu` whose interval is over; `by` executes.
+    pub(in super::super) fn rebalance_by_index(
+        &mut self,
+        by: usize,
+        cpu: usize,
+        mut idle: Idle,
+        now: u64,
+    ) {
+        let mut next_balance = now + 60 * self.nohz.hz;
+        let mut go_on = true;
+        for level in 0..self.core.places[cpu].nr_domains as usize {
+            // The next attempt is due by the interval that led to this one.
+            let interval = self.balance_interval(cpu, level, idle != Idle::Yes);
+            if now >= self.levels(cpu, level).last_balance + interval {
+                if self.load_balance(by, Scope::new(cpu, level, idle, now), &mut go_on) != 0 {
+                    idle = Idle::No;
+                }
+                self.levels(cpu, level).last_balance = now;
+            }
+            next_balance = next_balance.min(self.levels(cpu, level).last_balance + interval);
+            if !go_on {
+                break;
+            }
+        }
+        self.cpus[cpu].balance.next_balance = next_balance;
+    }
+
+    /// `cpu` has nothing to run, and idles for a while on average: tries the domains
+    /// upward. True if it has something to run now.
+    pub(in super::super) fn newidle_by_index(&mut self, cpu: usize, now: u64) -> bool {
+        self.core.cpus[cpu].idle_stamp = self.core.cpus[cpu].clock;
+        if self.core.cpus[cpu].avg_idle < MIGRATION_COST {
+            return false;
+        }
+        self.charge(cpu, self.costs(cpu).newidle);
+        self.refresh_blocked(cpu, now);
+        let mut next_balance = now + self.nohz.hz;
+        let mut pulled = 0;
+        for level in 0..self.core.places[cpu].nr_domains as usize {
+            if self.domain(cpu, level).flags & domain_flag::NEWIDLE != 0 {
+                let scope = Scope::new(cpu, level, Idle::Newly, now);
+                pulled = self.load_balance(cpu, scope, &mut true);
+                self.stats.lb_newidle_pulled += u64::from(pulled);
+            }
+            let ms = self.levels(cpu, level).balance_interval;
+            let interval = self.nohz.jiffies_of_ms(ms.into());
+            next_balance = next_balance.min(self.levels(cpu, level).last_balance + interval);
+            if pulled != 0 {
+                self.core.cpus[cpu].idle_stamp = 0;
+                break;
+            }
+        }
+        let balance = &mut self.cpus[cpu].balance;
+        if pulled != 0 || now > balance.next_balance {
+            balance.next_balance = next_balance;
+        }
+        self.core.cpus[cpu].nr_running != 0
+    }
+
+    /// A stay of `cpu` in the idle loop begins: it does not count as busy until its
+    /// next busy tick (`set_cpu_sd_state_idle`).
+    #[inline]
+    pub(in super::super) fn counts_as_idle(&mut self, cpu: usize) {
+        self.nohz.early.idled.insert(cpu as u32);
+    }
+
+    /// A busy tick of `cpu` (`set_cpu_sd_state_busy`).
+    pub(in super::super) fn counts_as_busy(&mut self, cpu: usize) {
+        self.nohz.early.idled.remove(cpu as u32);
+    }
+
+    /// At a busy tick, with CPUs without a tick about: is it time, and is there
+    /// something for one of them?
+    pub(in super::super) fn kick_needed(&self, cpu: usize, now: u64) -> bool {
+        now >= self.nohz.next_balance
+            && (self.core.cpus[cpu].nr_running >= 2 || self.shares_busy_group(cpu))
+    }
+
+    /// Are several CPUs busy in the group of `cpu` at a level that shares a cache, as
+    /// the threads of its core?
+    fn shares_busy_group(&self, cpu: usize) -> bool {
+        let place = &self.core.places[cpu];
+        (0..place.nr_domains as usize)
+            .take_while(|&level| self.domain(cpu, level).flags & domain_flag::SHARE_LLC != 0)
+            .any(|level| {
+                let group = place.group[level] as usize;
+                let busy = |&cpu: &usize| !self.nohz.early.idled.contains(cpu as u32);
+                self.members(group, None).filter(busy).nth(1).is_some()
+            })
+    }
+
+    /// The first CPU without a tick, if it idles indeed (`find_new_ilb`).
+    pub(in super::super) fn first_tickless(&self) -> Option<u32> {
+        let first = self.nohz.idle.iter().next()?;
+        self.is_idle(first as usize).then_some(first)
+    }
+
+    /// The part of a round of `by` that is for the idle `cpu`, whatever its next balance.
+    pub(in super::super) fn serve_by_index(&mut self, by: usize, cpu: usize, now: u64) {
+        self.index_idle(cpu);
+        self.rebalance_by_index(by, cpu, Idle::Yes, now);
+        let due = self.cpus[cpu].balance.next_balance;
+        let own = &mut self.cpus[by].balance.next_balance;
+        *own = due.min(*own);
+    }
+
+    /// A round of `by` is over, or broken off: the next one is due with its own next
+    /// balance, which has become that of all it served.
+    pub(in super::super) fn round_by_index_ends(&mut self, by: usize) {
+        self.nohz.next_balance = self.cpus[by].balance.next_balance;
+    }
+
+    /// 3.9 knows no blocked load: what the governor reads of idle CPUs is kept current
+    /// at no cost.
+    pub(in super::super) fn settle_blocked(&mut self, now: u64) {
+        if !self.nohz.has_blocked || now <= self.nohz.next_blocked {
+            return;
+        }
+        self.nohz.next_blocked = now + self.nohz.jiffies_of_ms(super::super::LOAD_AVG_PERIOD);
+        self.nohz.has_blocked = false;
+        for word in 0..self.nohz.words {
+            let mut left = self.nohz.blocked.w[word] & self.nohz.idle_cpus.w[word];
+            while left != 0 {
+                let cpu = word * 64 + left.trailing_zeros() as usize;
+                left &= left - 1;
+                self.refresh_blocked(cpu, now);
+                self.nohz.has_blocked |= self.nohz.blocked.contains(cpu as u32);
+            }
+        }
+    }
+}

@@ -114,10 +114,8 @@ mod tests {
             caveats(&machine, &[], &schedulers, Governor::Performance)
         };
         assert_eq!(said(&["linux-5.5", "linux-5.5+asym-capacity"]), [""; 0]);
-        for (base, word) in [("linux-3.9", "menu"), ("linux-5.4", "pipes")] {
-            let said = said(&[base]).join("\n");
-            assert!(said.contains(word), "{base}: {said}");
-        }
+        let said_of_3_9 = said(&["linux-3.9"]).join("\n");
+        assert!(said_of_3_9.contains("menu"), "{said_of_3_9}");
         let schedutil = |name| {
             let scheduler = Scheduler::parse(name).expect("valid");
             caveats(&machine, &[], &[scheduler], Governor::Schedutil).join("\n")

@@ -2,6 +2,7 @@
 //! Pipes and sockets: bytes on their way, who waits, who is woken when.
 
 use crate::exec::Effect;
+use crate::kernel::{PipeReader, PipeWaiters, PipeWriter};
 use crate::state::{Interval, Sim};
 use crate::sync::{WaitQueue, Waiting};
 use crate::timeline::NONE;
@@ -61,10 +62,11 @@ impl Channel {
         }
     }
 
-    /// Takes up to `bytes`; returns how many fitted.
-    fn put(&mut self, bytes: u32) -> u32 {
+    /// Takes up to `bytes`; returns how many fitted. `begins`: the write does, and has
+    /// not waited yet.
+    fn put(&mut self, bytes: u32, begins: bool) -> u32 {
         let taken = match self.kind {
-            ChannelKind::Pipe => self.put_pages(bytes),
+            ChannelKind::Pipe => self.put_pages(bytes, begins),
             ChannelKind::Socket if self.charged >= u64::from(SEND_BUFFER) => 0,
             ChannelKind::Socket => {
                 self.message = bytes;
@@ -76,22 +78,24 @@ impl Channel {
         taken
     }
 
-    /// A small write goes behind the last page's bytes if it fits whole.
-    fn put_pages(&mut self, bytes: u32) -> u32 {
-        let mut left = bytes;
-        while left > 0 {
-            let chunk = left.min(PAGE) as u16;
-            let last =
-                (self.first_page as usize + self.nr_pages as usize + PIPE_SLOTS - 1) % PIPE_SLOTS;
-            if self.nr_pages > 0 && u32::from(self.pages[last]) + u32::from(chunk) <= PAGE {
-                self.pages[last] += chunk;
-            } else if (self.nr_pages as usize) < PIPE_SLOTS {
-                self.pages[(last + 1) % PIPE_SLOTS] = chunk;
-                self.nr_pages += 1;
-            } else {
-                break;
+    /// What a write has beyond whole pages goes behind the last page's bytes as it
+    /// begins, if all of it fits there; the rest to pages of its own (`pipe_write`).
+    fn put_pages(&mut self, bytes: u32, begins: bool) -> u32 {
+        let (mut left, odd) = (bytes, bytes % PAGE);
+        if begins && odd != 0 && self.nr_pages > 0 {
+            let last = &mut self.pages
+                [(self.first_page as usize + self.nr_pages as usize - 1) % PIPE_SLOTS];
+            if u32::from(*last) + odd <= PAGE {
+                *last += odd as u16;
+                left -= odd;
             }
-            left -= u32::from(chunk);
+        }
+        while left > 0 && (self.nr_pages as usize) < PIPE_SLOTS {
+            let chunk = left.min(PAGE);
+            let next = (self.first_page as usize + self.nr_pages as usize) % PIPE_SLOTS;
+            self.pages[next] = chunk as u16;
+            self.nr_pages += 1;
+            left -= chunk;
         }
         bytes - left
     }
@@ -149,15 +153,21 @@ impl Sim<'_> {
     }
 
     pub fn write(&mut self, cpu: usize, id: u32, bytes: u32) -> Effect {
-        self.enter_channel(cpu, id);
         let task = self.cpus[cpu].curr as usize;
+        let waited = self.tasks[task].waited;
+        if waited && self.looks_first(id) && self.channels[id as usize].is_full() {
+            return self.wait_for_room(cpu, id);
+        }
+        self.enter_channel(cpu, id);
         let left = bytes - self.tasks[task].moved;
         let channel = &mut self.channels[id as usize];
         let was_empty = channel.bytes == 0;
-        let taken = channel.put(left);
-        let reader_needs_it = taken > 0 && (was_empty || channel.kind == ChannelKind::Socket);
-        if reader_needs_it {
-            self.wake_one(cpu, Waiting::Readers(id), true);
+        let taken = channel.put(left, !waited);
+        let news = channel.kind == ChannelKind::Socket
+            || was_empty
+            || self.kernel.pipes.reader == PipeReader::AtWrites;
+        if taken > 0 && news {
+            self.wake_channel(cpu, Waiting::Readers(id));
         }
         if taken == left {
             self.tasks[task].moved = 0;
@@ -167,36 +177,86 @@ impl Sim<'_> {
             return Effect::Done;
         }
         self.tasks[task].moved += taken;
+        self.wait_for_room(cpu, id)
+    }
+
+    fn wait_for_room(&mut self, cpu: usize, id: u32) -> Effect {
+        self.wait_for_channel(cpu, Waiting::Writers(id))
+    }
+
+    /// The current task of `cpu` waits for the channel.
+    fn wait_for_channel(&mut self, cpu: usize, on: Waiting) -> Effect {
+        let task = self.cpus[cpu].curr as usize;
         self.tasks[task].waited = true;
-        self.wait_on(cpu, Waiting::Writers(id));
+        match self.all_wait_together(on) {
+            Some(all) => self.wait_on_first(cpu, all),
+            None => self.wait_on(cpu, on),
+        }
         Effect::RetryAfterSleep
+    }
+
+    /// Wakes who waits for one end of a channel: one task, or all of a pipe.
+    fn wake_channel(&mut self, cpu: usize, on: Waiting) {
+        match self.all_wait_together(on) {
+            Some(all) => self.wake_all(cpu, all, true),
+            None => {
+                self.wake_one(cpu, on, true);
+            }
+        }
+    }
+
+    /// The queue of both ends of a pipe, if there is one for both.
+    fn all_wait_together(&self, on: Waiting) -> Option<Waiting> {
+        let (Waiting::Readers(id) | Waiting::Writers(id)) = on else {
+            return None;
+        };
+        let together = self.kernel.pipes.waiters == PipeWaiters::All;
+        (together && self.channels[id as usize].is_pipe()).then_some(Waiting::Readers(id))
+    }
+
+    /// Does a woken task look whether it can go on before it takes the pipe's mutex?
+    /// (`pipe_readable`, `pipe_writable`; not so where all are woken at each call.)
+    fn looks_first(&self, id: u32) -> bool {
+        let pipe = self.channels[id as usize].is_pipe();
+        pipe && self.kernel.pipes.reader != PipeReader::AtWrites
     }
 
     /// One waiter at a time is woken: it wakes the next if there is something
     /// left for that one (`wake_next_writer`, `wake_next_reader` in fs/pipe.c).
     fn pass_on(&mut self, cpu: usize, task: usize, on: Waiting, left: bool) {
-        if std::mem::take(&mut self.tasks[task].waited) && left {
+        let waited = std::mem::take(&mut self.tasks[task].waited);
+        if waited && left && self.all_wait_together(on).is_none() {
             self.wake_one(cpu, on, true);
         }
     }
 
     pub fn read(&mut self, cpu: usize, id: u32, bytes: u32) -> Effect {
-        self.enter_channel(cpu, id);
         let task = self.cpus[cpu].curr as usize;
+        let waited = self.tasks[task].waited;
+        if waited && self.looks_first(id) && self.channels[id as usize].bytes == 0 {
+            return self.wait_for_channel(cpu, Waiting::Readers(id));
+        }
+        self.enter_channel(cpu, id);
         let left = bytes - self.tasks[task].moved;
         let channel = &mut self.channels[id as usize];
-        let was_full = channel.is_full();
+        let (was_full, pages) = (channel.is_full(), channel.nr_pages);
         let given = channel.get(left);
         match channel.kind {
-            // One writer, when the pipe stops being full.
-            ChannelKind::Pipe if was_full && !channel.is_full() => {
-                self.wake_one(cpu, Waiting::Writers(id), true);
+            ChannelKind::Pipe => {
+                let wakes = match self.kernel.pipes.writer {
+                    PipeWriter::PageFreed => channel.nr_pages < pages,
+                    PipeWriter::WasFull => was_full,
+                    PipeWriter::PageOfFullFreed => was_full && channel.nr_pages < pages,
+                };
+                if wakes {
+                    self.wake_channel(cpu, Waiting::Writers(id));
+                }
             }
             // All writers, once three quarters are free (unix_writable).
             ChannelKind::Socket if given > 0 && channel.charged * 4 <= u64::from(SEND_BUFFER) => {
                 self.wake_all(cpu, Waiting::Writers(id), true);
             }
-            _ => {}
+            ChannelKind::Socket => {}
         }
         if given == left {
             self.tasks[task].moved = 0;
@@ -205,9 +265,7 @@ impl Sim<'_> {
             return Effect::Done;
         }
         self.tasks[task].moved += given;
-        self.tasks[task].waited = true;
-        self.wait_on(cpu, Waiting::Readers(id));
-        Effect::RetryAfterSleep
+        self.wait_for_channel(cpu, Waiting::Readers(id))
     }
 
     /// Waits until the channel is readable; a reader woken in vain wakes the next.
@@ -217,7 +275,10 @@ impl Sim<'_> {
             self.wake_all(cpu, Waiting::Readers(id), false);
             return Effect::Done;
         }
-        self.wait_on(cpu, Waiting::Readers(id));
+        match self.all_wait_together(Waiting::Readers(id)) {
+            Some(all) => self.wait_on_first(cpu, all),
+            None => self.wait_on(cpu, Waiting::Readers(id)),
+        }
         Effect::RetryAfterSleep
     }
 }

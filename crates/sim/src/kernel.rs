@@ -26,6 +26,7 @@ pub(crate) struct Kernel {
     pub rt: Rt,
     pub balance: Balance,
     pub wake_list: WakeList,
+    pub pipes: Pipes,
     /// `None`: the kernel has no SCHED_DEADLINE (up to 3.13).
     pub deadline: Option<Deadline>,
     pub idle: IdleRules,
@@ -212,6 +213,65 @@ pub(crate) enum WakeList {
     OtherCacheOrIdle,
 }
 
+/// Whom pipes wake when (fs/pipe.c).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Pipes {
+    pub waiters: PipeWaiters,
+    pub reader: PipeReader,
+    pub writer: PipeWriter,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PipeWaiters {
+    /// Both ends wait in one queue, and all are woken, who came last first (up to
+    /// 5.5; 0ddad21d3e99 of 5.6 ended that).
+    All,
+    /// A queue for each end, one woken at a time, in order; it wakes the next where
+    /// something is left (from 5.6 on).
+    One,
+}
+
+/// Which writes wake readers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PipeReader {
+    /// Each (read in 3.9.6 and 5.4.30).
+    AtWrites,
+    /// Those to an empty pipe (from 5.5 on).
+    WasEmpty,
+}
+
+/// Which reads wake writers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum PipeWriter {
+    /// Those that free a page (read in 3.9.6 and 5.4.30).
+    PageFreed,
+    /// Those of a full pipe, though it stays full until a page is free (from 5.5 on;
+    /// read in 5.10.223, 6.1.192, 6.5.13 and 6.12.107).
+    WasFull,
+    /// Those that free a page of a full pipe (from 6.14 on; read in 7.2.13).
+    PageOfFullFreed,
+}
+
+/// Pipes of 3.9 and 5.4.
+const PIPES_5_4: Pipes = Pipes {
+    waiters: PipeWaiters::All,
+    reader: PipeReader::AtWrites,
+    writer: PipeWriter::PageFreed,
+};
+
+/// Pipes of 5.5.
+const PIPES_5_5: Pipes = Pipes {
+    waiters: PipeWaiters::All,
+    reader: PipeReader::WasEmpty,
+    writer: PipeWriter::WasFull,
+};
+
+/// Pipes of 6.1 and 6.5.
+const PIPES_6_1: Pipes = Pipes {
+    waiters: PipeWaiters::One,
+    ..PIPES_5_5
+};
+
 /// What differs in the idle loop and its governor.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct IdleRules {
@@ -392,13 +452,10 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         },
         balance: BALANCE_3_9,
         wake_list: WakeList::OtherCache,
+        pipes: PIPES_5_4,
         deadline: None,
         idle: IDLE,
-        borrowed: &[
-            "the menu governor follows Linux 5.5, not 3.9",
-            "pipes wake as Linux 5.6 does, one waiter when they stop being empty or full; 3.9 wakes \
-             all waiters at every write",
-        ],
+        borrowed: &["the menu governor follows Linux 5.5, not 3.9"],
     },
     Kernel {
         name: "linux-5.4",
@@ -410,12 +467,10 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         rt: RT,
         balance: BALANCE_5_4,
         wake_list: WakeList::OtherCache,
+        pipes: PIPES_5_4,
         deadline: Some(DEADLINE),
         idle: IDLE,
-        borrowed: &[
-            "pipes wake as Linux 5.6 does, one waiter when they stop being empty or full; 5.4 wakes \
-             all waiters at every write",
-        ],
+        borrowed: &[],
     },
     Kernel {
         name: "linux-5.5",
@@ -427,6 +482,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         rt: RT,
         balance: BALANCE,
         wake_list: WakeList::OtherCache,
+        pipes: PIPES_5_5,
         deadline: Some(DEADLINE),
         idle: IDLE,
         borrowed: &[],
@@ -444,6 +500,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         },
         balance: BALANCE_6_1,
         wake_list: WakeList::OtherCacheOrIdle,
+        pipes: PIPES_6_1,
         deadline: Some(DEADLINE_6_1),
         idle: IDLE,
         borrowed: &[],
@@ -461,6 +518,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         rt: RT_6_5,
         balance: BALANCE_6_5,
         wake_list: WakeList::OtherCacheOrIdle,
+        pipes: PIPES_6_1,
         deadline: Some(DEADLINE_6_1),
         idle: IDLE,
         borrowed: &[],
@@ -492,6 +550,10 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         },
         balance: BALANCE_7_2,
         wake_list: WakeList::OtherCacheOrIdle,
+        pipes: Pipes {
+            writer: PipeWriter::PageOfFullFreed,
+            ..PIPES_6_1
+        },
         deadline: Some(Deadline {
             limit_us: 1_000_000,
             counts_servers: true,

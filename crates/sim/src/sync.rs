@@ -94,6 +94,18 @@ impl Sim<'_> {
         self.sleep_current(cpu);
     }
 
+    /// The same; it is woken before those that wait already (`__add_wait_queue`).
+    pub fn wait_on_first(&mut self, cpu: usize, on: Waiting) {
+        let task = self.cpus[cpu].curr;
+        let queue = self.wait_queue(on);
+        let next = std::mem::replace(&mut queue.head, task);
+        if next == NONE {
+            queue.tail = task;
+        }
+        self.tasks[task as usize].wait_next = next;
+        self.sleep_current(cpu);
+    }
+
     /// Wakes the first waiter; false if there is none.
     pub fn wake_one(&mut self, cpu: usize, on: Waiting, sync: bool) -> bool {
         let task = self.wait_queue(on).head;

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Pipes and sockets: what they hold, and who is woken when.
+//! Pipes and sockets: what they hold, and who is woken when; under Linux 5.5
+//! unless said otherwise.
 
 use super::*;
-use crate::testbed::{Given, MS, Record, begin_recorded, machine, task, with_channels};
+use crate::testbed::{
+    Given, MS, Record, begin_recorded, begin_under, machine, task, with_channels,
+};
+use alight_machine::Governor;
 use alight_workload::program::Op;
 
 const END: u64 = 10_000 * MS;
@@ -30,6 +34,16 @@ fn times(n: usize, op: Op) -> Vec<Op> {
 
 /// Runs each task on a CPU of its own to the end; all must end.
 fn apart(kind: ChannelKind, tasks: &[Given], test: impl FnOnce(&mut Sim)) -> Record {
+    apart_under("linux-5.5", kind, tasks, test)
+}
+
+/// The same under another base.
+fn apart_under(
+    base: &str,
+    kind: ChannelKind,
+    tasks: &[Given],
+    test: impl FnOnce(&mut Sim),
+) -> Record {
     let tasks: Vec<Given> = tasks
         .iter()
         .zip(0..)
@@ -37,7 +51,8 @@ fn apart(kind: ChannelKind, tasks: &[Given], test: impl FnOnce(&mut Sim)) -> Rec
         .collect();
     let mut record = Record::default();
     let workload = with_channels(&[kind], &tasks);
-    begin_recorded(&machine(4, 4), &workload, &mut record, |sim| {
+    let rules = (base, Governor::Performance);
+    begin_under(rules, &machine(4, 4), &workload, &mut record, |sim| {
         sim.until(END);
         assert_eq!(sim.workloads[0].alive, 0, "some task waits for ever");
         test(sim);
@@ -50,7 +65,7 @@ fn apart(kind: ChannelKind, tasks: &[Given], test: impl FnOnce(&mut Sim)) -> Rec
 fn a_pipe_holds_640_messages_of_100_bytes() {
     let mut pipe = Channel::new(ChannelKind::Pipe);
     let mut n = 0;
-    while pipe.put(100) == 100 {
+    while pipe.put(100, true) == 100 {
         n += 1;
     }
     assert_eq!(n, 640);
@@ -68,7 +83,7 @@ fn a_socket_holds_as_many_messages_as_its_send_buffer_pays_for() {
     assert_eq!(truesize(100), 768);
     let mut socket = Channel::new(ChannelKind::Socket);
     let mut n = 0;
-    while socket.put(100) == 100 {
+    while socket.put(100, true) == 100 {
         n += 1;
     }
     assert_eq!(n, 278);
@@ -79,7 +94,7 @@ fn a_socket_holds_as_many_messages_as_its_send_buffer_pays_for() {
 fn a_socket_is_charged_for_messages_not_read_to_their_end() {
     let mut socket = Channel::new(ChannelKind::Socket);
     for _ in 0..4 {
-        socket.put(100);
+        socket.put(100, true);
     }
     for (bytes, left) in [(60, 4), (40, 3), (150, 2), (49, 2), (1, 1), (100, 0)] {
         socket.get(bytes);
@@ -90,93 +105,196 @@ fn a_socket_is_charged_for_messages_not_read_to_their_end() {
 #[test]
 fn a_large_write_spreads_over_pages() {
     let mut pipe = Channel::new(ChannelKind::Pipe);
-    assert_eq!(pipe.put(100_000), 65_536);
+    assert_eq!(pipe.put(100_000, true), 65_536);
     assert_eq!(pipe.get(100_000), 65_536);
     assert_eq!(pipe.get(1), 0);
 }
 
-/// pipe_write(), 5.5: a reader is woken when the pipe was empty, and not for what
-/// comes while it is on its way; a socket's reader at each message if it waits.
+/// A write goes behind the last page's bytes as it begins only: one that had to wait
+/// takes a page of its own, and others have to wait for the next.
+#[test]
+fn a_write_that_waited_takes_a_page_of_its_own() {
+    let mut pipe = Channel::new(ChannelKind::Pipe);
+    while pipe.put(100, true) == 100 {}
+    while pipe.is_full() {
+        pipe.get(100);
+    }
+    assert_eq!(pipe.put(100, false), 100, "the page that is free");
+    assert_eq!(pipe.put(100, false), 0, "not behind that");
+    assert_eq!(
+        pipe.put(100, true),
+        100,
+        "a write that begins does go there"
+    );
+    // The part beyond whole pages comes first, and only if all of it fits.
+    let mut pipe = Channel::new(ChannelKind::Pipe);
+    pipe.put(100, true);
+    assert_eq!(pipe.put(PAGE + 200, true), PAGE + 200);
+    assert_eq!(
+        (pipe.nr_pages, pipe.pages[0], pipe.pages[1]),
+        (2, 300, 4096)
+    );
+    pipe.put(3800, true);
+    assert_eq!((pipe.nr_pages, pipe.pages[2]), (3, 3800));
+}
+
+/// pipe_write(): up to 5.4 each write wakes the readers, later one to an empty pipe.
+/// A socket's reader is woken by each message it waits for.
 #[test]
 fn a_reader_is_woken_by_what_it_waits_for() {
-    for kind in [ChannelKind::Pipe, ChannelKind::Socket] {
+    for (base, kind) in [
+        ("linux-3.9", ChannelKind::Pipe),
+        ("linux-5.5", ChannelKind::Pipe),
+        ("linux-7.2", ChannelKind::Pipe),
+        ("linux-5.5", ChannelKind::Socket),
+    ] {
         let reader = task(0, &times(3, READ));
         let writer = task(MS, &[WRITE, WRITE, run(5), WRITE]);
-        let record = apart(kind, &[reader, writer], |sim| {
+        let record = apart_under(base, kind, &[reader, writer], |sim| {
             assert_eq!(sim.stats.messages, 3)
         });
-        assert_eq!(record.wakings_of(0), [MS, 6 * MS], "{kind:?}");
+        assert_eq!(record.wakings_of(0), [MS, 6 * MS], "{base} {kind:?}");
     }
 }
 
-/// What comes while the pipe is not empty wakes nobody: the reader on its way
-/// passes it on. On a socket each message wakes a reader.
+/// Who wakes two readers that wait for two messages: a write for each reader, one write
+/// all, or one write the first, which passes on what is left. Of all, the reader that
+/// came last is woken first.
 #[test]
-fn the_second_message_wakes_no_second_reader_of_a_pipe() {
-    for (kind, woken_from) in [(ChannelKind::Pipe, 0), (ChannelKind::Socket, 2)] {
-        let reader = task(0, &[READ]);
+fn two_messages_wake_two_readers() {
+    for (base, kind, wakings, because) in [
+        (
+            "linux-5.4",
+            ChannelKind::Pipe,
+            [(2, 1), (2, 0)],
+            "the first write wakes all",
+        ),
+        ("linux-5.5", ChannelKind::Pipe, [(2, 1), (2, 0)], "likewise"),
+        (
+            "linux-6.1",
+            ChannelKind::Pipe,
+            [(2, 0), (0, 1)],
+            "the first is woken, and wakes the next",
+        ),
+        (
+            "linux-6.1",
+            ChannelKind::Socket,
+            [(2, 0), (2, 1)],
+            "each message wakes one",
+        ),
+    ] {
+        let reader = |at| task(at, &[READ]);
         let writer = task(MS, &[WRITE, WRITE]);
-        let record = apart(kind, &[reader.clone(), reader, writer], |_| {});
-        let from = record.wakings.iter().find(|waking| waking.2 == 1);
-        assert_eq!(from, Some(&(MS, woken_from, 1)), "{kind:?}");
+        let tasks = [reader(0), reader(MS / 2), writer];
+        let record = apart_under(base, kind, &tasks, |_| {});
+        let found: Vec<_> = (record.wakings.iter())
+            .map(|&(_, from, task)| (from, task))
+            .filter(|&(_, task)| task < 2)
+            .collect();
+        // Tasks are started by a waking, too.
+        assert_eq!(
+            found[found.len() - 2..],
+            wakings,
+            "{base} {kind:?}: {because}"
+        );
     }
 }
 
-/// pipe_read(): a writer is woken once a page is free, forty messages later.
+/// A page is free when its forty messages are read. Up to 5.4 that wakes writers; from
+/// 5.5 on each read of a full pipe does, in vain but for the last; 6.14 ended that.
 #[test]
-fn a_writer_is_woken_when_the_pipe_stops_being_full() {
-    let writer = task(
-        0,
-        &[&times(640, WRITE)[..], &[mark(0), WRITE, mark(1)]].concat(),
-    );
-    let reader = task(
-        10 * MS,
-        &[&times(39, READ)[..], &[run(5), READ], &times(601, READ)].concat(),
-    );
-    let record = apart(ChannelKind::Pipe, &[writer, reader], |sim| {
-        assert_eq!(sim.passed(0).0, 0, "640 fit");
-        assert_eq!(sim.passed(1).0, 15 * MS, "the next needs a page");
-    });
-    assert_eq!(record.wakings_of(0), [15 * MS]);
+fn a_writer_is_woken_for_room() {
+    for (base, in_vain) in [
+        ("linux-3.9", 0),
+        ("linux-5.4", 0),
+        ("linux-5.5", 2),
+        ("linux-6.1", 2),
+        ("linux-6.5", 2),
+        ("linux-7.2", 0),
+    ] {
+        let writer = task(
+            0,
+            &[&times(640, WRITE)[..], &[mark(0), WRITE, mark(1)]].concat(),
+        );
+        let slowly = [READ, run(1)].repeat(3);
+        let reader = task(
+            10 * MS,
+            &[
+                &times(36, READ)[..],
+                &slowly,
+                &[mark(2), READ],
+                &times(601, READ),
+            ]
+            .concat(),
+        );
+        let record = apart_under(base, ChannelKind::Pipe, &[writer, reader], |sim| {
+            assert_eq!(sim.passed(0).0, 0, "{base}: 640 fit");
+            assert_eq!(sim.passed(1).0, sim.passed(2).0, "{base}: it needs a page");
+        });
+        let page_free = 13 * MS;
+        let (last, before) = record
+            .wakings_of(0)
+            .split_last()
+            .map_or((0, 0), |(&last, before)| {
+                (last, before.iter().filter(|&&at| at > 10 * MS).count())
+            });
+        assert_eq!((last, before), (page_free, in_vain), "{base}");
+    }
 }
 
-/// One writer at a time, and it passes on what is left of the room.
+/// Room for one page wakes all writers, of which one gets it; or one, which passes on
+/// what is left.
 #[test]
 fn all_writers_of_a_pipe_get_their_turn() {
-    let filler = task(0, &times(640, WRITE));
-    let writer = |id| task(MS, &[WRITE, mark(id)]);
-    let reader = task(10 * MS, &times(642, READ));
-    let record = apart(
-        ChannelKind::Pipe,
-        &[filler, writer(0), writer(1), reader],
-        |sim| {
-            assert_eq!([sim.passed(0).0, sim.passed(1).0], [10 * MS; 2]);
-        },
-    );
-    assert_eq!(
-        (record.wakings_of(1).len(), record.wakings_of(2).len()),
-        (1, 1)
-    );
+    for (base, wakings) in [
+        // The first page, and the second for the one that had to wait on.
+        ("linux-5.4", [1, 2]),
+        ("linux-7.2", [1, 1]),
+    ] {
+        let filler = task(0, &times(640, WRITE));
+        let writer = |at, id| task(at, &[WRITE, mark(id)]);
+        let reader = task(
+            10 * MS,
+            &[&times(40, READ)[..], &[run(2)], &times(602, READ)].concat(),
+        );
+        let tasks = [filler, writer(MS, 0), writer(2 * MS, 1), reader];
+        let record = apart_under(base, ChannelKind::Pipe, &tasks, |sim| {
+            let mut passed = [sim.passed(0).0, sim.passed(1).0];
+            passed.sort();
+            assert_eq!(passed, [10 * MS, 12 * MS], "{base}: a page each");
+        });
+        let found = [1, 2].map(|task| {
+            record
+                .wakings_of(task)
+                .iter()
+                .filter(|&&at| at >= 10 * MS)
+                .count()
+        });
+        assert_eq!(found, wakings, "{base}");
+    }
 }
 
-/// One reader at a time, likewise.
+/// One reader at a time, likewise, or all at once.
 #[test]
 fn all_readers_of_a_pipe_get_their_turn() {
-    let reader = |id| task(0, &[READ, mark(id)]);
-    let writer = task(
-        MS,
-        &[Op::Write {
-            channel: 0,
-            bytes: 300,
-        }],
-    );
-    apart(
-        ChannelKind::Pipe,
-        &[reader(0), reader(1), reader(2), writer],
-        |sim| {
-            assert_eq!([0, 1, 2].map(|id| sim.passed(id).0), [MS; 3]);
-        },
-    );
+    for base in ["linux-5.4", "linux-5.5", "linux-6.1"] {
+        let reader = |id| task(0, &[READ, mark(id)]);
+        let writer = task(
+            MS,
+            &[Op::Write {
+                channel: 0,
+                bytes: 300,
+            }],
+        );
+        apart_under(
+            base,
+            ChannelKind::Pipe,
+            &[reader(0), reader(1), reader(2), writer],
+            |sim| {
+                assert_eq!([0, 1, 2].map(|id| sim.passed(id).0), [MS; 3], "{base}");
+            },
+        );
+    }
 }
 
 /// unix_write_space(): all writers, once no more than a quarter of the buffer is

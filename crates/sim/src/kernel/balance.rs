@@ -47,6 +47,9 @@ pub(crate) struct Balance {
     pub misfit_status: MisfitStatus,
     /// When an idle phase ends for `rq->avg_idle`.
     pub idle_ends: IdleEnds,
+    /// Threads of a process are drawn to one last-level cache (SCHED_CACHE; read in
+    /// 7.2.13). Not modelled: a report says so.
+    pub gathers_threads: bool,
 }
 
 /// How groups are compared.
@@ -389,6 +392,7 @@ pub(crate) const BALANCE: Balance = Balance {
     idle_core_balances: false,
     misfit_status: MisfitStatus::Any,
     idle_ends: IdleEnds::Wakeup,
+    gathers_threads: false,
 };
 
 /// 6.1.192.
@@ -501,5 +505,6 @@ pub(crate) const BALANCE_7_2: Balance = Balance {
     idle_core_balances: true,
     misfit_status: MisfitStatus::MovableToBigger,
     idle_ends: IdleEnds::Switch,
+    gathers_threads: true,
     ..BALANCE_6_5
 };

@@ -6,7 +6,7 @@ use crate::kernel::{PipeReader, PipeWaiters, PipeWriter};
 use crate::state::{Interval, Sim};
 use crate::sync::{WaitQueue, Waiting};
 use crate::timeline::NONE;
-use alight_workload::program::ChannelKind;
+use alight_workload::program::{ChannelKind, Op};
 
 /// Pages of a pipe (`PIPE_DEF_BUFFERS`).
 const PIPE_SLOTS: usize = 16;
@@ -199,8 +199,21 @@ impl Sim<'_> {
     fn wake_channel(&mut self, cpu: usize, on: Waiting) {
         match self.all_wait_together(on) {
             Some(all) => self.wake_all(cpu, all, true),
-            None => {
-                self.wake_one(cpu, on, true);
+            None => self.wake_next(cpu, on),
+        }
+    }
+
+    /// Wakes all who only poll, who wait ahead of the others, and one who does not
+    /// (`__wake_up_common`: pollers are no exclusive waiters).
+    fn wake_next(&mut self, cpu: usize, on: Waiting) {
+        while let Some(task) = self.first_waiting(on) {
+            let polls = matches!(
+                self.ops[self.tasks[task as usize].pc as usize],
+                Op::Poll { .. }
+            );
+            self.wake_one(cpu, on, true);
+            if !polls {
+                return;
             }
         }
     }
@@ -226,7 +239,7 @@ impl Sim<'_> {
     fn pass_on(&mut self, cpu: usize, task: usize, on: Waiting, left: bool) {
         let waited = std::mem::take(&mut self.tasks[task].waited);
         if waited && left && self.all_wait_together(on).is_none() {
-            self.wake_one(cpu, on, true);
+            self.wake_next(cpu, on);
         }
     }
 
@@ -268,17 +281,12 @@ impl Sim<'_> {
         self.wait_for_channel(cpu, Waiting::Readers(id))
     }
 
-    /// Waits until the channel is readable; a reader woken in vain wakes the next.
+    /// Waits until the channel is readable.
     pub fn poll(&mut self, cpu: usize, id: u32) -> Effect {
         if self.channels[id as usize].bytes > 0 {
-            // What is not consumed makes the other pollers ready as well.
-            self.wake_all(cpu, Waiting::Readers(id), false);
             return Effect::Done;
         }
-        match self.all_wait_together(Waiting::Readers(id)) {
-            Some(all) => self.wait_on_first(cpu, all),
-            None => self.wait_on(cpu, Waiting::Readers(id)),
-        }
+        self.wait_on_first(cpu, Waiting::Readers(id));
         Effect::RetryAfterSleep
     }
 }

@@ -106,6 +106,12 @@ impl Sim<'_> {
         self.sleep_current(cpu);
     }
 
+    /// Who is woken next.
+    pub fn first_waiting(&mut self, on: Waiting) -> Option<u32> {
+        let first = self.wait_queue(on).head;
+        (first != NONE).then_some(first)
+    }
+
     /// Wakes the first waiter; false if there is none.
     pub fn wake_one(&mut self, cpu: usize, on: Waiting, sync: bool) -> bool {
         let task = self.wait_queue(on).head;

@@ -331,27 +331,32 @@ fn messages_larger_than_the_pipe_go_through() {
     });
 }
 
-/// poll() takes nothing away: one byte makes all pollers go on.
+/// poll() takes nothing away: one byte makes all pollers go on, and whoever writes it
+/// wakes them all, from 5.6 on ahead of the reader that waits as well.
 #[test]
 fn polling_is_for_all() {
-    let poll = |id| task(0, &[Op::Poll { channel: 0 }, mark(id)]);
-    let writer = task(
-        MS,
-        &[
-            Op::Write {
-                channel: 0,
-                bytes: 1,
-            },
-            run(1),
-        ],
-    );
-    apart(
-        ChannelKind::Pipe,
-        &[poll(0), poll(1), poll(2), writer],
-        |sim| {
-            assert_eq!([0, 1, 2].map(|id| sim.passed(id).0), [MS; 3]);
-        },
-    );
+    for (base, kind, expected) in [
+        ("linux-5.5", ChannelKind::Pipe, [1, 2, 0]),
+        ("linux-6.1", ChannelKind::Pipe, [1, 0, 2]),
+        ("linux-6.1", ChannelKind::Socket, [1, 0, 2]),
+    ] {
+        let poll = |at, id| task(at, &[Op::Poll { channel: 0 }, mark(id)]);
+        let tasks = [
+            poll(0, 0),
+            poll(MS / 2, 1),
+            task(0, &[READ, mark(2)]),
+            task(MS, &[WRITE, run(1)]),
+        ];
+        let record = apart_under(base, kind, &tasks, |sim| {
+            let passed = [0, 1, 2].map(|id| sim.passed(id).0);
+            assert_eq!(passed, [MS; 3], "{base} {kind:?}");
+        });
+        let woken: Vec<_> = (record.wakings.iter())
+            .filter(|&&(at, from, task)| at == MS && from == 3 && task < 3)
+            .map(|&(_, _, task)| task)
+            .collect();
+        assert_eq!(woken, expected, "{base} {kind:?}");
+    }
 }
 
 /// The pipe's mutex is held one after the other, and its lines come from the

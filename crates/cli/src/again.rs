@@ -22,6 +22,9 @@ pub fn command(verb: &str, run: &RunArgs, schedulers: &[String], options: &[Stri
     if let Some(governor) = run.governor {
         option("--governor", &governor.to_string());
     }
+    if let Some(governor) = run.idle_governor {
+        option("--idle-governor", governor.name());
+    }
     for (name, changes) in [
         ("--hotplug", &run.hotplug),
         ("--cap", &run.cap),

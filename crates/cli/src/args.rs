@@ -4,7 +4,7 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
-use alight_machine::Governor;
+use alight_machine::{Governor, IdleGovernor};
 use alight_policy::scheduler::BASES;
 use alight_sim::Change;
 use alight_study::{Style, single};
@@ -147,6 +147,10 @@ pub struct RunArgs {
     /// cpufreq governor: performance, powersave, schedutil or userspace:KHZ [default: the machine's]
     #[arg(long, value_name = "GOVERNOR")]
     pub governor: Option<Governor>,
+
+    /// cpuidle governor: menu or teo [default: the machine's, else the kernel's]
+    #[arg(long, value_name = "GOVERNOR")]
+    pub idle_governor: Option<IdleGovernor>,
 
     /// CPUs that go off and come back meanwhile, like 100ms:off:2-3,500ms:on:2
     #[arg(long, value_name = "LIST", value_parser = changes::hotplug)]

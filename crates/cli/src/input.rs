@@ -42,6 +42,7 @@ impl Input {
             workloads: &self.workloads,
             scheduler,
             governor: args.governor,
+            idle_governor: args.idle_governor,
             seed: args.seed,
             duration_ns: args.duration,
             changes: &self.changes,

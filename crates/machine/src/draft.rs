@@ -6,7 +6,7 @@
 use crate::costs::CostClass;
 use crate::cpuset::CpuSet;
 use crate::error::Place;
-use crate::model::{Governor, IdleScope, MemoryCosts};
+use crate::model::{Governor, IdleGovernor, IdleScope, MemoryCosts};
 use crate::reader::{At, Ledger};
 
 /// CPU sets that should be disjoint and cover the machine.
@@ -20,6 +20,7 @@ pub struct Draft {
     pub(crate) hz: At<u64>,
     pub(crate) hrtick: bool,
     pub(crate) governor: Governor,
+    pub(crate) idle_governor: Option<IdleGovernor>,
     pub(crate) topology: Topology,
     pub(crate) core_types: Vec<CoreTypeDraft>,
     pub(crate) freq_domains: Vec<FreqDomainDraft>,

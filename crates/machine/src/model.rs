@@ -25,6 +25,10 @@ pub struct Machine {
     pub hrtick: bool,
     /// cpufreq governor used unless a run asks for another.
     pub governor: Governor,
+    /// cpuidle governor used unless a run asks for another; `None`: the one that the
+    /// kernel rates highest, menu.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_governor: Option<IdleGovernor>,
     /// Logical CPUs, index = CPU number.
     pub cpus: Vec<Cpu>,
     /// Core types, referred to by [`Cpu::core_type`].
@@ -264,6 +268,39 @@ impl Governor {
             Self::Schedutil => "schedutil",
             Self::Userspace { .. } => "userspace",
         }
+    }
+}
+
+/// cpuidle governor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IdleGovernor {
+    /// By the next timer, how much of such times went by, and patterns.
+    Menu,
+    /// By how often something else came before the next timer (from 5.1 on).
+    Teo,
+}
+
+impl IdleGovernor {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Menu, Self::Teo];
+
+    /// Name as in sysfs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Menu => "menu",
+            Self::Teo => "teo",
+        }
+    }
+}
+
+/// The name; the error says what was expected.
+impl FromStr for IdleGovernor {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let named = Self::ALL.into_iter().find(|known| known.name() == text);
+        named.ok_or_else(|| format!("valid are {}", Self::ALL.map(Self::name).join(", ")))
     }
 }
 

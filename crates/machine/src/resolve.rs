@@ -114,6 +114,7 @@ impl<'a> Resolver<'a> {
             hz: narrow(draft.hz.value),
             hrtick: draft.hrtick,
             governor: draft.governor,
+            idle_governor: draft.idle_governor,
             cpus: self.cpus(&nodes),
             core_types: self
                 .core_types

@@ -13,7 +13,7 @@ use crate::draft::{
 };
 use crate::error::{Error, nearest};
 use crate::figure::{Confidence, Provenance};
-use crate::model::{Governor, IdleScope, MemoryCosts};
+use crate::model::{Governor, IdleGovernor, IdleScope, MemoryCosts};
 use crate::reader::{At, Ledger, Reader};
 
 /// Name and version of the form, the value of the key `schema`.
@@ -47,6 +47,10 @@ pub(crate) fn read(document: &Document) -> Result<Draft, Error> {
         &Governor::ALL.map(|governor| (governor.name(), governor)),
     )?;
     let governor = root.required("governor", governor)?;
+    let idle_governor = root.choice(
+        "idle_governor",
+        &IdleGovernor::ALL.map(|governor| (governor.name(), governor)),
+    )?;
     let hrtick = root.flag("hrtick")?.unwrap_or(false);
     let topology = root.section("topology")?;
     let topology = read_topology(root.required("topology", topology)?)?;
@@ -67,6 +71,7 @@ pub(crate) fn read(document: &Document) -> Result<Draft, Error> {
         description,
         hz,
         governor,
+        idle_governor,
         hrtick,
         topology,
         core_types,

@@ -111,7 +111,7 @@ pub fn show(sheet: &DataSheet) -> String {
     );
     section("Notes", lines(sheet.notes.iter().cloned()));
     format!(
-        "{}: {}\n{} CPUs: {}\nhash {:016x}, tick {} Hz, governor {}\n{text}",
+        "{}: {}\n{} CPUs: {}\nhash {:016x}, tick {} Hz, governor {}{}\n{text}",
         machine.name,
         machine.description,
         machine.cpus.len(),
@@ -119,6 +119,12 @@ pub fn show(sheet: &DataSheet) -> String {
         machine.hash(),
         machine.hz,
         machine.governor.name(),
+        machine
+            .idle_governor
+            .map_or(String::new(), |governor| format!(
+                ", idle governor {}",
+                governor.name()
+            )),
     )
 }
 

@@ -3,7 +3,7 @@
 
 use crate::changes::Change;
 use crate::tally::Tally;
-use alight_machine::{Governor, Machine};
+use alight_machine::{Governor, IdleGovernor, Machine};
 use alight_policy::{Answer, Note, Scheduler};
 use alight_workload::program::{Better, Workload};
 
@@ -18,6 +18,8 @@ pub struct Scenario<'a> {
     pub scheduler: &'a Scheduler,
     /// cpufreq governor; `None`: the machine's.
     pub governor: Option<Governor>,
+    /// cpuidle governor; `None`: the machine's, else the kernel's.
+    pub idle_governor: Option<IdleGovernor>,
     /// Names the random streams: initial phases of ticks, where the first tasks start.
     /// Two schedulers compared at one seed share them.
     pub seed: u64,

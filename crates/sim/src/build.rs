@@ -8,6 +8,7 @@ use crate::changes::Agenda;
 use crate::channel::Channel;
 use crate::classes::{Classes, default_clamp};
 use crate::cost::{CpuCosts, OpCost};
+use crate::cpuidle::Memory;
 use crate::fair::{self, Eevdf, Order, Tunables};
 use crate::hotplug::Hotplug;
 use crate::instruments::Instruments;
@@ -21,7 +22,7 @@ use crate::stats::{Histogram, Stats};
 use crate::sync::{BarrierState, Mutex, WaitQueue};
 use crate::timeline::{NONE, Nodes, Timeline};
 use crate::timers::Timers;
-use alight_machine::Machine;
+use alight_machine::{IdleGovernor, Machine};
 use alight_policy::abi::class;
 use alight_policy::topology::{self, CpuDescription, Description, Level, LevelKind};
 use alight_policy::{Core, Mask, Params};
@@ -154,6 +155,15 @@ struct Parts {
     starts: Vec<(usize, u64, u32)>,
     /// Tasks that ask for a slice of their own, and for which, ns.
     slices: Vec<(u32, u64)>,
+}
+
+/// What the idle governor of this run remembers of each CPU: nothing yet.
+fn idle_memory(scenario: &Scenario<'_>, sim: &Sim<'_>) -> Result<Memory, Error> {
+    let asked = scenario.idle_governor.or(scenario.machine.idle_governor);
+    let governor = asked.unwrap_or(IdleGovernor::Menu);
+    let states = (0..sim.cpus.len()).map(|cpu| sim.idle_states(cpu).len());
+    Memory::new(governor, &sim.kernel.idle, states)
+        .map_err(|why| Error::Refused(format!("{} {why}", sim.kernel.name)))
 }
 
 struct Builder<'a> {
@@ -594,6 +604,9 @@ impl<'a> Builder<'a> {
             uclamp: vec![].into(),
             meters: vec![].into(),
             idle_states: vec![].into(),
+            idle_memory: Memory::Menu {
+                pattern_first: false,
+            },
             nohz: Nohz::default(),
             overloaded: Mask::EMPTY,
             stats: Stats::default(),
@@ -607,6 +620,7 @@ impl<'a> Builder<'a> {
         sim.energy_model_init(governor);
         sim.uclamp_init(scenario.workloads);
         sim.meters_init();
+        sim.idle_memory = idle_memory(scenario, &sim)?;
         sim.balance_init(scenario.seed);
         for (task, slice) in parts.slices {
             sim.set_slice(task, slice);

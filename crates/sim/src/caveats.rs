@@ -39,7 +39,7 @@ pub fn caveats(
     let kernels = || schedulers.iter().filter_map(Kernel::of);
     let served = kernels().any(|kernel| kernel.rt.fair_server);
     let gathers = kernels().any(|kernel| kernel.balance.gathers_threads);
-    let mut said: Vec<&'static str> = [
+    [
         (
             governor == Governor::Schedutil && asymmetric && !powered,
             "energy-aware placement is off: the machine file gives some operating point no power",
@@ -66,14 +66,7 @@ pub fn caveats(
     ]
     .into_iter()
     .filter_map(|(applies, sentence)| applies.then_some(sentence))
-    .collect();
-    let borrowed = schedulers.iter().filter_map(Kernel::of);
-    for &sentence in borrowed.flat_map(|kernel| kernel.borrowed) {
-        if !said.contains(&sentence) {
-            said.push(sentence);
-        }
-    }
-    said
+    .collect()
 }
 
 /// Has a NUMA node several last-level caches?
@@ -147,25 +140,22 @@ mod tests {
     }
 
     #[test]
-    fn a_base_says_once_whose_rules_it_borrows() {
+    fn a_base_has_its_own_caveats() {
         let machine = alight_machine::load("juno-r0").expect("built in").machine;
-        let said = |names: &[&str]| {
+        let said = |names: &[&str], governor| {
             let schedulers: Vec<_> = names
                 .iter()
                 .map(|name| Scheduler::parse(name).expect("valid"))
                 .collect();
-            caveats(&machine, &[], &schedulers, Governor::Performance)
+            caveats(&machine, &[], &schedulers, governor)
         };
-        assert_eq!(said(&["linux-5.5", "linux-5.5+asym-capacity"]), [""; 0]);
-        let said_of_3_9 = said(&["linux-3.9"]).join("\n");
-        assert!(said_of_3_9.contains("menu"), "{said_of_3_9}");
-        let schedutil = |name| {
-            let scheduler = Scheduler::parse(name).expect("valid");
-            caveats(&machine, &[], &[scheduler], Governor::Schedutil).join("\n")
-        };
-        assert!(schedutil("linux-7.2").contains("fair server"));
-        assert!(!schedutil("linux-6.5").contains("fair server"));
-        let oldest = said(&["linux-3.9"]);
-        assert_eq!(said(&["linux-3.9", "linux-3.9", "linux-6.5"]), oldest);
+        for base in alight_policy::scheduler::BASES {
+            assert_eq!(said(&[base.name], Governor::Performance), [""; 0]);
+            let schedutil = said(&[base.name], Governor::Schedutil).join("\n");
+            assert_eq!(schedutil.contains("fair server"), base.name == "linux-7.2");
+        }
+        let one = said(&["linux-7.2"], Governor::Schedutil);
+        let twice = ["linux-7.2", "linux-6.5", "linux-7.2"];
+        assert_eq!(said(&twice, Governor::Schedutil), one, "said once");
     }
 }

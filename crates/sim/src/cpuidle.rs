@@ -9,8 +9,11 @@
 //! platform coordinated). The last vote makes it real for all; the first CPU
 //! that leaves ends it for all.
 
+mod governor;
 mod menu;
+mod repeat;
 mod states;
+mod teo;
 #[cfg(test)]
 pub(crate) mod tests;
 
@@ -20,7 +23,9 @@ use crate::queue::NEVER;
 use crate::state::Sim;
 use crate::table::Table;
 use crate::timeline::NONE;
-use menu::{Choice, Menu, Outlook, Period};
+pub(crate) use governor::Memory;
+use governor::{Choice, Outlook, Period};
+use menu::Menu;
 pub(crate) use states::{State, states};
 use std::collections::BTreeMap;
 
@@ -47,9 +52,9 @@ pub(crate) struct CpuIdle {
     resumes_at: u64,
     /// Residency is booked up to here.
     booked_to: u64,
-    /// When polling ends without an event and the governor is asked again;
-    /// [`NEVER`] in other states.
-    pub poll_until: u64,
+    /// When the governor wants to be asked again if nothing comes before: polling
+    /// has a limit, and 3.9's menu a timer. [`NEVER`] else.
+    pub ask_again_at: u64,
     /// The tick was stopped in this stay in the idle loop.
     tick_stopped: bool,
     /// Its tick has woken it from the last state of this stay.
@@ -82,7 +87,7 @@ impl Default for CpuIdle {
             entry_end: 0,
             resumes_at: 0,
             booked_to: 0,
-            poll_until: NEVER,
+            ask_again_at: NEVER,
             tick_stopped: false,
             got_tick: false,
             idle_calls: 0,
@@ -159,12 +164,16 @@ impl Sim<'_> {
         if !tick_stopped && self.cpus[cpu].tick_at == NEVER {
             self.cpus[cpu].tick_at = self.next_tick();
         }
+        let tick_stopped = tick_stopped || self.kernel.idle.tick_stops_first;
         let mut choice = self.idle_select(cpu, tick_stopped);
         if self.kernel.idle.lone_state_keeps_tick && self.idle_states(cpu).len() == 1 {
             choice.stop_tick = self.cpus[cpu].idle.got_tick;
         }
         self.stop_tick(cpu, choice.stop_tick || tick_stopped);
         self.enter(cpu, choice, work);
+        if let Some(ns) = self.idle_memory.alarm_ns(cpu) {
+            self.cpus[cpu].idle.ask_again_at = self.now + ns;
+        }
     }
 
     /// `cpu` goes off: behind `work` ns it is in its deepest state and stays there
@@ -182,7 +191,7 @@ impl Sim<'_> {
     /// `cpu` was off; its governor begins anew (`cpuidle_enable_device`).
     pub fn idle_forgotten(&mut self, cpu: usize) {
         self.idle_left(cpu, false);
-        self.cpus[cpu].idle.menu = Menu::default();
+        self.idle_memory.forget(cpu, &mut self.cpus[cpu].idle.menu);
     }
 
     /// Enters the chosen state (`cpuidle_enter_state`).
@@ -213,7 +222,7 @@ impl Sim<'_> {
         idle.resumes_at = NEVER;
         idle.residency[choice.state].entries += 1;
         if state.spins && !choice.forced {
-            idle.poll_until = begin + poll_limit(states, self.tunables.tick);
+            idle.ask_again_at = begin + poll_limit(states, self.tunables.tick);
         }
         let rest = Rest {
             core_uw: state.core_power_uw,
@@ -229,6 +238,7 @@ impl Sim<'_> {
 
     #[inline]
     fn idle_select(&mut self, cpu: usize, tick_stopped: bool) -> Choice {
+        let utilized = self.idle_memory.util_aware() && self.idle_utilized(cpu);
         let c = &mut self.cpus[cpu];
         let until = |at: u64| at.saturating_sub(self.now);
         let next_timer_ns = until(c.timers.first_at()).min(NO_TIMER_NS);
@@ -236,15 +246,21 @@ impl Sim<'_> {
             true => next_timer_ns,
             false => next_timer_ns.min(until(c.tick_at)),
         };
-        c.idle.menu.select(&Outlook {
+        let look = Outlook {
             states: &self.idle_states[c.core_type as usize],
             next_timer_ns,
             delta_next_ns,
             latency_limit_ns: self.latency_limit_ns,
             tick_ns: self.tunables.tick,
             tick_stopped,
-            pattern_first: self.kernel.idle.pattern_first,
-        })
+        };
+        (self.idle_memory).select(cpu, &mut c.idle.menu, &look, utilized)
+    }
+
+    /// More of `cpu` is in use than teo of 6.5 takes for idle (`teo_cpu_is_utilized`,
+    /// `UTIL_THRESHOLD_SHIFT`).
+    fn idle_utilized(&self, cpu: usize) -> bool {
+        self.energy_util(cpu) > self.core.cpus[cpu].capacity_orig >> 6
     }
 
     /// Stops the tick, or keeps it (`tick_nohz_idle_stop_tick`, `tick_nohz_idle_retain_tick`).
@@ -306,13 +322,18 @@ impl Sim<'_> {
     pub fn idle_left(&mut self, cpu: usize, by_tick: bool) {
         let idle = &mut self.cpus[cpu].idle;
         idle.got_tick = by_tick;
-        idle.menu.reflect(Period {
+        let end = Period {
             state: idle.state as usize,
             residency_ns: idle.resumes_at - idle.entered_at,
+            span_ns: self.now - idle.entered_at,
             by_tick,
-            poll_time_limit: idle.poll_until <= idle.resumes_at,
-        });
-        idle.poll_until = NEVER;
+            asks_again: idle.ask_again_at <= idle.resumes_at,
+        };
+        idle.ask_again_at = NEVER;
+        self.idle_memory.reflect(cpu, &mut idle.menu, end);
+        if end.asks_again && self.idle_memory.has_timer() {
+            self.charge(cpu, self.costs(cpu).timer);
+        }
         self.core.cpus[cpu].exit_latency = NONE;
         self.trace_idle(cpu, None);
     }

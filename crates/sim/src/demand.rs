@@ -99,6 +99,14 @@ fn clamped_last(params: &Params, view: &Cpu, clamps: bool) -> u32 {
 }
 
 impl Sim<'_> {
+    /// Utilization of `cpu` by all classes (`sched_cpu_util`; read in 6.5).
+    pub fn energy_util(&self, cpu: usize) -> u32 {
+        let view = &self.core.cpus[cpu];
+        let fair = view.cfs.util_avg.max(view.est_enqueued);
+        let util = fair.min(view.capacity_orig) + u32::from(view.rt_util);
+        (util + u32::from(view.dl_util)).min(view.capacity_orig)
+    }
+
     /// What the governor wants of `cpu`.
     pub fn demand(&self, cpu: usize) -> Demand {
         let (params, view) = (&self.core.params, &self.core.cpus[cpu]);

@@ -30,8 +30,6 @@ pub(crate) struct Kernel {
     /// `None`: the kernel has no SCHED_DEADLINE (up to 3.13).
     pub deadline: Option<Deadline>,
     pub idle: IdleRules,
-    /// Where another kernel's rules stand in for this one's: sentences for a report.
-    pub borrowed: &'static [&'static str],
 }
 
 /// The rules of the real-time class.
@@ -272,20 +270,51 @@ const PIPES_6_1: Pipes = Pipes {
     ..PIPES_5_5
 };
 
-/// What differs in the idle loop and its governor.
+/// What differs in the idle loop and its governors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct IdleRules {
-    /// menu looks for a pattern in the last idle periods before it asks for the next
-    /// timer, and leaves out short periods as well as long ones (read in 7.2).
-    pub pattern_first: bool,
+    pub menu: MenuForm,
+    /// `None`: the kernel has no such governor (up to 5.0). Where it has, menu comes
+    /// first (rating 20 against 19).
+    pub teo: Option<TeoForm>,
+    /// The tick stops before the governor is asked, if no timer of the wheel is due
+    /// within it (`tick_nohz_stop_sched_tick`; up to 4.16).
+    pub tick_stops_first: bool,
     /// Where there is one state at most, the tick goes on until it has woken the
     /// CPU once (`cpuidle_idle_call`; read in 7.2).
     pub lone_state_keeps_tick: bool,
 }
 
-/// Up to 6.5.
+/// The menu governor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MenuForm {
+    /// With a mode for repeating periods and a timer of its own (3.8 to 3.10).
+    Repeat,
+    /// It asks for the next timer first (read in 5.4, 6.1 and 6.5).
+    TimerFirst,
+    /// It looks for a pattern in the last idle periods before it asks for the next
+    /// timer, and leaves out short periods as well as long ones (read in 7.2).
+    PatternFirst,
+}
+
+/// The timer events oriented governor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum TeoForm {
+    /// Hits, misses and early hits of each state (5.1 to 5.13). `whole_us`: times are
+    /// whole microseconds (up to 5.4; 5.10 counts nanoseconds).
+    EarlyHits { whole_us: bool },
+    /// Hits and intercepts of each state, and the last nine of them (read in 6.1 and
+    /// 6.5). `util_aware`: a shallower state where the CPU is in use (read in 6.5).
+    Recent { util_aware: bool },
+    /// Hits and intercepts; the timer is asked last (read in 7.2).
+    TimerLast,
+}
+
+/// 5.5.
 const IDLE: IdleRules = IdleRules {
-    pattern_first: false,
+    menu: MenuForm::TimerFirst,
+    teo: Some(TeoForm::EarlyHits { whole_us: false }),
+    tick_stops_first: false,
     lone_state_keeps_tick: false,
 };
 
@@ -454,8 +483,12 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         wake_list: WakeList::OtherCache,
         pipes: PIPES_5_4,
         deadline: None,
-        idle: IDLE,
-        borrowed: &["the menu governor follows Linux 5.5, not 3.9"],
+        idle: IdleRules {
+            menu: MenuForm::Repeat,
+            teo: None,
+            tick_stops_first: true,
+            lone_state_keeps_tick: false,
+        },
     },
     Kernel {
         name: "linux-5.4",
@@ -469,8 +502,10 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         wake_list: WakeList::OtherCache,
         pipes: PIPES_5_4,
         deadline: Some(DEADLINE),
-        idle: IDLE,
-        borrowed: &[],
+        idle: IdleRules {
+            teo: Some(TeoForm::EarlyHits { whole_us: true }),
+            ..IDLE
+        },
     },
     Kernel {
         name: "linux-5.5",
@@ -485,7 +520,6 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         pipes: PIPES_5_5,
         deadline: Some(DEADLINE),
         idle: IDLE,
-        borrowed: &[],
     },
     Kernel {
         name: "linux-6.1",
@@ -502,8 +536,10 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         wake_list: WakeList::OtherCacheOrIdle,
         pipes: PIPES_6_1,
         deadline: Some(DEADLINE_6_1),
-        idle: IDLE,
-        borrowed: &[],
+        idle: IdleRules {
+            teo: Some(TeoForm::Recent { util_aware: false }),
+            ..IDLE
+        },
     },
     Kernel {
         name: "linux-6.5",
@@ -520,8 +556,10 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         wake_list: WakeList::OtherCacheOrIdle,
         pipes: PIPES_6_1,
         deadline: Some(DEADLINE_6_1),
-        idle: IDLE,
-        borrowed: &[],
+        idle: IdleRules {
+            teo: Some(TeoForm::Recent { util_aware: true }),
+            ..IDLE
+        },
     },
     Kernel {
         name: "linux-7.2",
@@ -560,10 +598,11 @@ pub(crate) static KERNELS: [Kernel; 6] = [
             ..DEADLINE_6_1
         }),
         idle: IdleRules {
-            pattern_first: true,
+            menu: MenuForm::PatternFirst,
+            teo: Some(TeoForm::TimerLast),
             lone_state_keeps_tick: true,
+            ..IDLE
         },
-        borrowed: &[],
     },
 ];
 

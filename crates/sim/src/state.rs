@@ -286,6 +286,7 @@ pub(crate) struct Sim<'a> {
     pub meters: Table<ClusterMeter>,
     /// Of each core type.
     pub idle_states: Table<Table<crate::cpuidle::State>>,
+    pub idle_memory: crate::cpuidle::Memory,
     pub masks: Table<Mask>,
     pub mutexes: Table<Mutex>,
     pub channels: Table<Channel>,
@@ -373,7 +374,7 @@ impl Sim<'_> {
         let time = match c.phase {
             Phase::Waking => c.end,
             Phase::Idle => {
-                let interrupt = c.ipi_at.min(c.tick_at).min(c.idle.poll_until);
+                let interrupt = c.ipi_at.min(c.tick_at).min(c.idle.ask_again_at);
                 interrupt.min(c.timers.first_at())
             }
             Phase::Running => {

@@ -277,6 +277,7 @@ pub(crate) fn begin_changed<R>(
         workloads: std::slice::from_ref(workload),
         scheduler: &scheduler,
         governor: Some(governor),
+        idle_governor: None,
         seed: 1,
         duration_ns: Some(3600 * 1000 * MS),
         changes,

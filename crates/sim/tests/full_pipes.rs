@@ -20,6 +20,7 @@ fn every_message_arrives() {
             workloads: std::slice::from_ref(&workload),
             scheduler: &scheduler,
             governor: None,
+            idle_governor: None,
             seed: 1,
             duration_ns: None,
             changes: &[],

@@ -267,6 +267,7 @@ fn an_explanation_of_nobody() {
         workloads: &workloads,
         scheduler: &scheduler,
         governor: None,
+        idle_governor: None,
         seed: 1,
         duration_ns: None,
         changes: &[],

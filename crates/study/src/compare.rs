@@ -6,7 +6,7 @@
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use alight_machine::{Governor, Machine};
+use alight_machine::{Governor, IdleGovernor, Machine};
 use alight_policy::{STEPS, Scheduler};
 use alight_sim::{Change, Outcome, Scenario};
 use alight_workload::program::Workload;
@@ -31,6 +31,8 @@ pub struct Question<'a> {
     pub seed: u64,
     /// cpufreq governor; `None`: the machine's.
     pub governor: Option<Governor>,
+    /// cpuidle governor; `None`: the machine's, else the kernel's.
+    pub idle_governor: Option<IdleGovernor>,
     /// End of each run, ns; `None`: when the workloads end.
     pub duration_ns: Option<u64>,
     /// What is done to the machine meanwhile.
@@ -163,6 +165,7 @@ pub fn compare(
             workloads: question.workloads,
             scheduler: &schedulers[job % schedulers.len()],
             governor: question.governor,
+            idle_governor: question.idle_governor,
             seed: question.seed + (job / schedulers.len()) as u64,
             duration_ns: question.duration_ns,
             changes: question.changes,

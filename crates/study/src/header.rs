@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Under which conditions a number was got: what must stand above every report.
 
-use alight_machine::{Governor, Machine};
+use alight_machine::{Governor, IdleGovernor, Machine};
 use alight_policy::Scheduler;
 use alight_sim::Scenario;
 use alight_workload::program::Workload;
@@ -24,6 +24,8 @@ pub struct Header {
     pub cpus: usize,
     /// cpufreq governor.
     pub governor: String,
+    /// cpuidle governor, if it is not the kernel's own choice.
+    pub idle_governor: Option<&'static str>,
     /// As typed.
     pub workloads: Vec<String>,
     /// Runs asked for.
@@ -47,6 +49,7 @@ impl Header {
             description: machine.description.clone(),
             cpus: machine.cpus.len(),
             governor: governor_in_force(machine, question.governor),
+            idle_governor: idle_governor_chosen(machine, question.idle_governor),
             workloads: names(question.workloads),
             runs: question.runs.get(),
             seed: question.seed,
@@ -71,6 +74,9 @@ pub struct Conditions {
     pub machine: String,
     /// cpufreq governor.
     pub governor: String,
+    /// cpuidle governor, if it is not the kernel's own choice.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub idle_governor: Option<&'static str>,
     /// As typed.
     pub workloads: Vec<String>,
     /// Who decides.
@@ -90,6 +96,7 @@ impl Conditions {
             command,
             machine: scenario.machine.name.clone(),
             governor: governor_in_force(scenario.machine, scenario.governor),
+            idle_governor: idle_governor_chosen(scenario.machine, scenario.idle_governor),
             workloads: names(scenario.workloads),
             scheduler: scenario.scheduler.name.clone(),
             seed: scenario.seed,
@@ -105,7 +112,10 @@ impl Conditions {
 
     /// Pairs of a label and a text, for the head of a report.
     pub fn rows(&self) -> Vec<(&'static str, String)> {
-        let machine = format!("{}, {}", self.machine, self.governor);
+        let mut machine = format!("{}, {}", self.machine, self.governor);
+        if let Some(governor) = self.idle_governor {
+            machine += &format!(", idle governor {governor}");
+        }
         let mut rows = vec![("machine", machine)];
         rows.extend(self.workloads.iter().map(|w| ("workload", w.clone())));
         rows.push(("scheduler", self.scheduler.clone()));
@@ -139,6 +149,15 @@ pub fn left_out_rows(left_out: &[&'static str]) -> impl Iterator<Item = (&'stati
 /// The governor of a run: the one asked for, else the machine's.
 pub fn governor_in_force(machine: &Machine, asked: Option<Governor>) -> String {
     asked.unwrap_or(machine.governor).to_string()
+}
+
+/// The idle governor of a run if the run or the machine names one; else the kernel
+/// takes its own, which is menu.
+pub fn idle_governor_chosen(
+    machine: &Machine,
+    asked: Option<IdleGovernor>,
+) -> Option<&'static str> {
+    asked.or(machine.idle_governor).map(IdleGovernor::name)
 }
 
 /// The workloads as typed.

@@ -57,6 +57,7 @@ mod tests {
             workloads: &[],
             scheduler: &schedulers[0],
             governor: None,
+            idle_governor: None,
             seed: 9,
             duration_ns: None,
             changes: &[],

@@ -24,6 +24,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         runs: args.runs,
         seed: args.run.seed,
         governor: args.run.governor,
+        idle_governor: args.run.idle_governor,
         duration_ns: args.run.duration,
         changes: &input.changes,
         check: args.run.check,

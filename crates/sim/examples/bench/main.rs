@@ -173,6 +173,7 @@ fn simulate(row: &Row) -> f64 {
         workloads: std::slice::from_ref(&row.workload),
         scheduler: &scheduler,
         governor: None,
+        idle_governor: None,
         seed: 1,
         duration_ns: Some(row.simulated_ms * 1_000_000),
         changes: &[],

@@ -68,6 +68,7 @@ pub(super) fn under(base: &str, machine: &str, test: impl FnOnce(&mut Sim)) {
         workloads: &[hogs()],
         scheduler: &scheduler,
         governor: Some(alight_machine::Governor::Performance),
+        idle_governor: None,
         seed: 1,
         duration_ns: Some(900 * MS),
         changes: &[],

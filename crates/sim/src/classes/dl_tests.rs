@@ -391,6 +391,7 @@ fn linux_3_9_does_not_know_it() {
         workloads: std::slice::from_ref(&given),
         scheduler: &scheduler,
         governor: None,
+        idle_governor: None,
         seed: 1,
         duration_ns: None,
         changes: &[],

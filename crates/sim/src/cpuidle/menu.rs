@@ -10,9 +10,8 @@
 //! workloads modelled, so the kernel's second half of the correction factors
 //! (`nr_iowaiters`) and its performance multiplier have no part.
 
-use super::states::State;
+use super::governor::{Choice, Outlook, Period, RESIDENCY_THRESHOLD_NS};
 use crate::queue::NEVER;
-use crate::table::Table;
 
 const NSEC_PER_USEC: u64 = 1000;
 /// Idle periods remembered (`INTERVALS`).
@@ -25,9 +24,6 @@ const RESOLUTION: u64 = 1024;
 const DECAY: u64 = 8;
 /// Idle periods from here on count as predicted perfectly (`MAX_INTERESTING`).
 const MAX_INTERESTING_NS: u64 = 50_000 * NSEC_PER_USEC;
-/// Nothing is gained by a real state for less, rather than by polling, and no timer
-/// need be asked for (`RESIDENCY_THRESHOLD_NS`).
-const RESIDENCY_THRESHOLD_NS: u64 = 15 * NSEC_PER_USEC;
 /// No prediction by pattern (`UINT_MAX`).
 const NO_PATTERN: u32 = u32::MAX;
 
@@ -63,41 +59,10 @@ impl Default for Menu {
     }
 }
 
-/// What is known when a CPU goes idle.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Outlook<'a> {
-    /// The CPU's states, at least one.
-    pub states: &'a Table<State>,
-    /// Time to its next timer, the tick left out (`tick_nohz_get_sleep_length`).
-    /// Below 2^40, so that products with a correction factor fit.
-    pub next_timer_ns: u64,
-    /// Time to its next timer or tick (`delta_next`).
-    pub delta_next_ns: u64,
-    /// Longest wakeup latency that is allowed (PM QoS).
-    pub latency_limit_ns: u64,
-    /// `TICK_NSEC`.
-    pub tick_ns: u64,
-    /// The tick is stopped already (`tick_nohz_tick_stopped`).
-    pub tick_stopped: bool,
-    /// See [`crate::kernel::IdleRules`].
-    pub pattern_first: bool,
-}
-
-/// The governor's answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Choice {
-    /// Index of the state to enter.
-    pub state: usize,
-    /// The tick should stop.
-    pub stop_tick: bool,
-    /// Nothing that happened in the past could have changed the answer.
-    pub forced: bool,
-}
-
 impl Menu {
-    /// Chooses a state (`menu_select`).
+    /// Chooses a state (`menu_select`). `pattern_first`: see [`crate::kernel::MenuForm`].
     #[inline]
-    pub fn select(&mut self, look: &Outlook) -> Choice {
+    pub fn select(&mut self, look: &Outlook, pattern_first: bool) -> Choice {
         let states = look.states;
         let forced = Choice {
             state: 0,
@@ -110,7 +75,7 @@ impl Menu {
         if self.needs_update {
             self.update(look);
         }
-        let pattern_ns = match look.pattern_first {
+        let pattern_ns = match pattern_first {
             true => self
                 .intervals
                 .typical_of_both_ends()
@@ -130,15 +95,12 @@ impl Menu {
         let look = &look;
         self.next_timer_ns = look.next_timer_ns;
         self.bucket = bucket(look.next_timer_ns) as u8;
-        if look.latency_limit_ns == 0
-            || look.next_timer_ns < states[1].residency_ns
-            || look.latency_limit_ns < states[1].wakeup_ns
-        {
+        if look.latency_forbids_all() || look.next_timer_ns < states[1].residency_ns {
             return forced;
         }
-        if look.pattern_first {
+        if pattern_first {
             let predicted_ns = soon.unwrap_or_else(|| self.predict_beside(look, pattern_ns));
-            return deepest(look, predicted_ns, look.latency_limit_ns);
+            return deepest(look, predicted_ns, look.latency_limit_ns, true);
         }
         let predicted_ns = self.predict(look);
         let latency_limit_ns = if look.tick_stopped {
@@ -146,7 +108,7 @@ impl Menu {
         } else {
             look.latency_limit_ns.min(predicted_ns)
         };
-        deepest(look, predicted_ns, latency_limit_ns)
+        deepest(look, predicted_ns, latency_limit_ns, false)
     }
 
     /// The idle period is over: it took `residency_ns`, wakeup included
@@ -155,7 +117,7 @@ impl Menu {
         self.last_state = end.state as u8;
         self.last_residency_ns = end.residency_ns;
         self.tick_wakeup = end.by_tick;
-        self.poll_time_limit = end.poll_time_limit;
+        self.poll_time_limit = end.asks_again;
         self.needs_update = true;
     }
 
@@ -219,19 +181,6 @@ impl Menu {
 
         self.intervals.push((measured / NSEC_PER_USEC) as u32);
     }
-}
-
-/// An idle period that has ended.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Period {
-    /// State that the governor chose.
-    pub state: usize,
-    /// From its entry until the CPU executed again.
-    pub residency_ns: u64,
-    /// The tick ended it (`tick_nohz_idle_got_tick`).
-    pub by_tick: bool,
-    /// It was spent polling and lasted as long as polling may (`poll_time_limit`).
-    pub poll_time_limit: bool,
 }
 
 /// Order of magnitude of a time (`which_bucket`).
@@ -389,7 +338,12 @@ fn mean_if_alike(sum: u64, squares: u64, n: u64) -> Option<u32> {
 
 /// The deepest state that pays off within `predicted_ns` and wakes up within
 /// `latency_limit_ns`; second half of `menu_select`.
-fn deepest(look: &Outlook, mut predicted_ns: u64, latency_limit_ns: u64) -> Choice {
+fn deepest(
+    look: &Outlook,
+    mut predicted_ns: u64,
+    latency_limit_ns: u64,
+    pattern_first: bool,
+) -> Choice {
     let Outlook {
         states,
         tick_ns,
@@ -398,12 +352,12 @@ fn deepest(look: &Outlook, mut predicted_ns: u64, latency_limit_ns: u64) -> Choi
     } = *look;
     let mut chosen = 0;
     for (i, state) in states.iter().enumerate() {
-        if look.pattern_first && state.wakeup_ns > latency_limit_ns {
+        if pattern_first && state.wakeup_ns > latency_limit_ns {
             break;
         }
         if state.residency_ns > predicted_ns {
             // Rather a real state than busy polling, unless a timer comes very soon.
-            let better = match look.pattern_first {
+            let better = match pattern_first {
                 true => {
                     state.wakeup_ns <= predicted_ns && state.residency_ns < RESIDENCY_THRESHOLD_NS
                 }

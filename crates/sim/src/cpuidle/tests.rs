@@ -13,14 +13,20 @@ const MS: u64 = 1000 * US;
 /// Runs `test` on a machine of the library, all of whose CPUs are idle since
 /// time 0. No task ever comes.
 pub(crate) fn at_boot(name: &str, governor: Governor, test: impl FnOnce(&mut Sim)) {
+    at_boot_of("linux-5.5", name, governor, test);
+}
+
+/// As [`at_boot`], of another kernel.
+fn at_boot_of(base: &str, name: &str, governor: Governor, test: impl FnOnce(&mut Sim)) {
     let machine = Machine::load(name).unwrap_or_else(|error| panic!("{name}: {error}"));
-    let scheduler = alight_policy::Scheduler::parse("linux-5.5").expect("a base");
+    let scheduler = alight_policy::Scheduler::parse(base).expect("a base");
     let loaded = Workload::from_command_line("hackbench -g 1").expect("a workload");
     let scenario = Scenario {
         machine: &machine,
         workloads: &[loaded.workload],
         scheduler: &scheduler,
         governor: Some(governor),
+        idle_governor: None,
         seed: 1,
         duration_ns: None,
         changes: &[],
@@ -209,6 +215,34 @@ fn the_tick_stops_and_stays_stopped_until_a_task_runs() {
     });
 }
 
+/// 3.9 stops the tick whenever a CPU goes idle. Its menu knows only periods of 0 at
+/// first, takes the shallowest state and sets a timer for twice 60 us; each time it
+/// expires the periods look longer, until the deepest state is worth it.
+#[test]
+fn idle_cpus_of_3_9_have_no_tick_but_a_timer() {
+    at_boot_of("linux-3.9", "juno-r0", Governor::Performance, |sim| {
+        for cpu in &sim.cpus {
+            assert_eq!(cpu.tick_at, NEVER);
+            assert_eq!((cpu.idle.state, cpu.idle.ask_again_at), (0, 120 * US));
+        }
+        sim.until(100 * MS);
+        assert_eq!(sim.stats.ticks, 0);
+        for cpu in 0..sim.cpus.len() {
+            let idle = &sim.cpus[cpu].idle;
+            assert_eq!(idle.state as usize, CLUSTER_SLEEP, "CPU {cpu}");
+            assert_eq!(idle.ask_again_at, NEVER, "nothing is deeper");
+            let asked: u64 = idle.residency.iter().map(|spent| spent.entries).sum();
+            assert!((8..60).contains(&asked), "asked {asked} times");
+            // An interrupt that wakes no task: still no tick.
+            let now = sim.now;
+            execute(sim, cpu, now);
+            sim.idle_enter(cpu, 0);
+            assert_eq!(sim.cpus[cpu].tick_at, NEVER);
+            sim.now = now;
+        }
+    });
+}
+
 #[test]
 fn the_view_tells_the_latency_that_cpuidle_plans_with() {
     big_cluster_awake(|sim| {
@@ -226,13 +260,13 @@ fn polling_ends_when_the_next_state_would_have_paid_off() {
         execute(sim, 0, MS);
         let now = sim.now;
         sleep(sim, 0, 0, now);
-        assert_eq!(sim.cpus[0].idle.poll_until, now + 2 * US);
+        assert_eq!(sim.cpus[0].idle.ask_again_at, now + 2 * US);
         assert!(sim.idle_polling(0));
         assert_eq!(wake(sim, 0, now + US), now + US, "no latency");
-        assert_eq!(sim.cpus[0].idle.poll_until, NEVER);
+        assert_eq!(sim.cpus[0].idle.ask_again_at, NEVER);
         sleep(sim, 0, 1, now + 2 * US);
         assert!(sim.idle_polling(0), "mwait watches need_resched");
-        assert_eq!(sim.cpus[0].idle.poll_until, NEVER);
+        assert_eq!(sim.cpus[0].idle.ask_again_at, NEVER);
     });
 }
 

@@ -75,6 +75,7 @@ impl<'a> Run<'a> {
             workloads: self.workloads,
             scheduler: &scheduler,
             governor: None,
+            idle_governor: None,
             seed: self.seed,
             duration_ns: self.duration_ns,
             changes: self.changes,

@@ -163,6 +163,7 @@ pub fn compare(
             workloads: &workloads,
             scheduler,
             governor: None,
+            idle_governor: None,
             seed,
             duration_ns: None,
             changes: &[],

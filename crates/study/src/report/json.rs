@@ -20,6 +20,8 @@ struct Document<'a> {
     command: &'a str,
     machine: &'a str,
     governor: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    idle_governor: Option<&'static str>,
     workloads: &'a [String],
     runs: usize,
     runs_requested: u32,
@@ -73,6 +75,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
         command: &header.command,
         machine: &header.machine,
         governor: &header.governor,
+        idle_governor: header.idle_governor,
         workloads: &header.workloads,
         runs: comparison.seeds.len(),
         runs_requested: header.runs,

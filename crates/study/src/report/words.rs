@@ -74,10 +74,13 @@ fn contiguous(seeds: &[u64]) -> bool {
 /// The conditions as pairs of a label and a text, for reports with a head.
 pub fn head(comparison: &Comparison) -> Vec<(&'static str, String)> {
     let header = &comparison.header;
-    let machine = format!(
+    let mut machine = format!(
         "{}, {} CPUs, {}",
         header.machine, header.cpus, header.governor
     );
+    if let Some(governor) = header.idle_governor {
+        machine += &format!(", idle governor {governor}");
+    }
     let mut head = vec![("machine", machine), ("", header.description.clone())];
     head.extend(header.workloads.iter().map(|w| ("workload", w.clone())));
     if let Some(ns) = header.duration_ns {

@@ -200,6 +200,7 @@ fn run(
         workloads: std::slice::from_ref(&workload),
         scheduler,
         governor: Some(plan.governor()),
+        idle_governor: None,
         seed,
         duration_ns: Some(plan.end_ns()),
         changes: &changes,

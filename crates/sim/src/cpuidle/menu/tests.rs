@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 use super::*;
-use crate::cpuidle::states;
+use crate::cpuidle::{State, states};
+use crate::table::Table;
 use alight_machine::{IdleScope, IdleState};
 use proptest::prelude::*;
 
@@ -50,7 +51,6 @@ fn look(states: &Table<State>, next_timer_ns: u64, to_tick_ns: u64) -> Outlook<'
         latency_limit_ns: u64::MAX,
         tick_ns: TICK,
         tick_stopped: false,
-        pattern_first: false,
     }
 }
 
@@ -58,8 +58,9 @@ fn period(residency_ns: u64) -> Period {
     Period {
         state: 0,
         residency_ns,
+        span_ns: residency_ns,
         by_tick: false,
-        poll_time_limit: false,
+        asks_again: false,
     }
 }
 
@@ -68,7 +69,7 @@ fn period(residency_ns: u64) -> Period {
 fn seasoned(states: &Table<State>, next_timer_ns: u64, residency_ns: u64) -> Menu {
     let mut menu = Menu::default();
     for _ in 0..50 {
-        menu.select(&look(states, next_timer_ns, TICK));
+        menu.select(&look(states, next_timer_ns, TICK), false);
         menu.reflect(period(residency_ns));
     }
     menu
@@ -308,7 +309,7 @@ fn the_deepest_state_that_pays_off_in_time() {
             tick_stopped: tick.is_none(),
             ..look(&states, timer * US, tick.unwrap_or(timer) * US)
         };
-        let choice = deepest(&look, predicted * US, u64::saturating_mul(limit, US));
+        let choice = deepest(&look, predicted * US, u64::saturating_mul(limit, US), false);
         assert_eq!((choice.state, choice.stop_tick), expected, "{what}");
     }
 }
@@ -353,7 +354,7 @@ fn no_choice_without_time_latency_or_a_second_state() {
         ),
     ];
     for (look, expected, what) in cases {
-        assert_eq!(Menu::default().select(&look), expected, "{what}");
+        assert_eq!(Menu::default().select(&look, false), expected, "{what}");
     }
 }
 
@@ -433,7 +434,7 @@ fn a_period_is_learnt_without_its_exit_and_up_to_the_timer() {
     ];
     for (period, next_timer, expected_us, what) in cases {
         let mut menu = Menu::default();
-        menu.select(&look(&states, next_timer, TICK));
+        menu.select(&look(&states, next_timer, TICK), false);
         menu.reflect(period);
         menu.update(&look(&states, next_timer, TICK));
         assert_eq!(menu.intervals.last[0], expected_us, "{what}");
@@ -444,10 +445,10 @@ fn a_period_is_learnt_without_its_exit_and_up_to_the_timer() {
 fn polling_to_its_limit_counts_as_idle_until_the_timer() {
     let states = x86();
     let mut menu = Menu::default();
-    menu.select(&look(&states, 300 * US, TICK));
+    menu.select(&look(&states, 300 * US, TICK), false);
     menu.reflect(Period {
         residency_ns: 2 * US,
-        poll_time_limit: true,
+        asks_again: true,
         ..period(0)
     });
     menu.update(&look(&states, 300 * US, TICK));
@@ -463,7 +464,7 @@ fn the_correction_follows_the_share_of_the_timer() {
         (60 * MS, 900 * MS, 8192, "50 ms or more: as good as all"),
     ] {
         let mut menu = Menu::default();
-        menu.select(&look(&states, timer, TICK));
+        menu.select(&look(&states, timer, TICK), false);
         menu.reflect(period(residency));
         menu.update(&look(&states, timer, TICK));
         let factor = menu.correction_factor[bucket(timer)];
@@ -476,7 +477,7 @@ fn it_learns_both_patterns_and_shares() {
     let arm = arm();
     // Wakeups every 3 ms from elsewhere, the next own timer far away.
     let mut menu = seasoned(&arm, 900 * MS, 3 * MS);
-    let choice = menu.select(&look(&arm, 900 * MS, 3500 * US));
+    let choice = menu.select(&look(&arm, 900 * MS, 3500 * US), false);
     assert_eq!(
         (choice.state, choice.stop_tick),
         (2, false),
@@ -484,14 +485,14 @@ fn it_learns_both_patterns_and_shares() {
     );
     // The timer wakes it every 20 ms.
     let mut menu = seasoned(&arm, 20 * MS, 20 * MS);
-    let choice = menu.select(&look(&arm, 20 * MS, 3500 * US));
+    let choice = menu.select(&look(&arm, 20 * MS, 3500 * US), false);
     assert_eq!(
         (choice.state, choice.stop_tick),
         (2, true),
         "20 ms are predicted"
     );
     // At first it knows only periods of length 0.
-    let choice = Menu::default().select(&look(&arm, 20 * MS, 3500 * US));
+    let choice = Menu::default().select(&look(&arm, 20 * MS, 3500 * US), false);
     assert_eq!((choice.state, choice.stop_tick), (0, false), "boot");
 }
 
@@ -533,16 +534,13 @@ fn short_periods_are_left_out_too() {
 #[test]
 fn a_pattern_of_moments_needs_no_timer() {
     let arm = arm();
-    let pattern = |next_timer_ns| Outlook {
-        pattern_first: true,
-        ..look(&arm, next_timer_ns, TICK)
-    };
+    let pattern = |next_timer_ns| look(&arm, next_timer_ns, TICK);
     let mut menu = Menu::default();
     for _ in 0..20 {
-        menu.select(&pattern(20 * MS));
+        menu.select(&pattern(20 * MS), true);
         menu.reflect(period(10 * US));
     }
-    let choice = menu.select(&pattern(20 * MS));
+    let choice = menu.select(&pattern(20 * MS), true);
     assert_eq!((choice.state, choice.stop_tick), (0, false));
     assert_eq!(menu.next_timer_ns, NEVER);
     assert_eq!(usize::from(menu.bucket), BUCKETS - 1);
@@ -551,7 +549,7 @@ fn a_pattern_of_moments_needs_no_timer() {
         tick_stopped: true,
         ..pattern(20 * MS)
     };
-    assert_eq!(menu.select(&stopped).state, 2, "until the timer");
+    assert_eq!(menu.select(&stopped, true).state, 2, "until the timer");
     assert_eq!(menu.next_timer_ns, 20 * MS);
     let near = Outlook {
         delta_next_ns: 7 * MS,
@@ -559,7 +557,7 @@ fn a_pattern_of_moments_needs_no_timer() {
         ..stopped
     };
     assert_eq!(
-        menu.select(&near).state,
+        menu.select(&near, true).state,
         0,
         "a timer within two ticks is near"
     );
@@ -584,15 +582,12 @@ fn polling_gives_way_to_a_quick_state() {
         (state(1, 16, true), 5, 0, "it pays off too late"),
     ] {
         let states = states(&[state(0, 0, true), quick]);
-        let look = Outlook {
-            pattern_first: true,
-            ..look(&states, 20 * MS, TICK)
-        };
+        let look = look(&states, 20 * MS, TICK);
         let mut menu = Menu::default();
         for _ in 0..20 {
             menu.intervals.push(pattern_us);
         }
-        let choice = menu.select(&look);
+        let choice = menu.select(&look, true);
         assert_eq!(choice.state, expected, "{because}");
     }
 }

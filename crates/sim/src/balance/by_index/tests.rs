@@ -240,7 +240,9 @@ fn newidle_asks_for_idle_time_alone() {
             sim.nohz.overload = false;
             sim.core.cpus[2].avg_idle = avg_idle;
             sim.levels(2, 0).max_newidle_lb_cost = cost;
-            let due = sim.cpus[2].balance.next_balance;
+            // Its tick is stopped, and its balance overdue: so set one that is not.
+            let due = sim.jiffies() + 1000;
+            sim.cpus[2].balance.next_balance = due;
             assert_eq!(sim.balance_newidle(2), looks, "{because}");
             assert!(sim.cpus[2].balance.next_balance <= due);
         });

@@ -34,6 +34,12 @@ pub fn command(verb: &str, run: &RunArgs, schedulers: &[String], options: &[Stri
             option(name, &changes.text);
         }
     }
+    for group in &run.groups {
+        option("--group", &group.text);
+    }
+    for sysctl in &run.sysctls {
+        option("--sysctl", &sysctl.text);
+    }
     words.extend_from_slice(options);
     words.extend_from_slice(schedulers);
     shell_words::join(words)

@@ -12,6 +12,7 @@ use alight_workload::Mode;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
 
+use crate::cgroups::{self, GroupOption, Sysctl};
 use crate::changes::{self, Changes};
 use crate::duration;
 
@@ -163,6 +164,17 @@ pub struct RunArgs {
     /// The same by a cooling device, of which schedulers know more
     #[arg(long, value_name = "LIST", value_parser = changes::thermal)]
     pub thermal: Option<Changes>,
+
+    /// A task group (cgroup) that tasks are in by rt-app's `taskgroup` or by cgexec: its path and
+    /// what its files hold, like /background:weight=50,idle=0,uclamp.min=0,uclamp.max=40; may be
+    /// repeated [default of a group: weight 100, no clamps]
+    #[arg(long = "group", value_name = "GROUP", value_parser = cgroups::group)]
+    pub groups: Vec<GroupOption>,
+
+    /// Limits of utilization clamps: sched_util_clamp_min, sched_util_clamp_max or
+    /// sched_util_clamp_min_rt_default, like sched_util_clamp_max=512; may be repeated
+    #[arg(long = "sysctl", value_name = "NAME=VALUE", value_parser = cgroups::sysctl)]
+    pub sysctls: Vec<Sysctl>,
 
     /// Prove the simulator's invariants after every event (slow)
     #[arg(long)]

@@ -3,10 +3,11 @@
 
 use alight_machine::Machine;
 use alight_policy::Scheduler;
-use alight_sim::{Change, Scenario};
+use alight_sim::{Change, Group, Scenario, SystemClamps};
 use alight_workload::{Mode, Workload};
 
 use crate::args::RunArgs;
+use crate::cgroups::system_clamps;
 use crate::failure::Failure;
 use crate::output::remark;
 
@@ -18,6 +19,10 @@ pub struct Input {
     pub workloads: Vec<Workload>,
     /// What is done to the machine meanwhile.
     pub changes: Vec<Change>,
+    /// Task groups that were described.
+    pub groups: Vec<Group>,
+    /// Limits of clamps.
+    pub clamps: SystemClamps,
 }
 
 impl Input {
@@ -32,6 +37,12 @@ impl Input {
             workloads: workloads.collect::<Result<_, _>>()?,
             machine,
             changes: args.changes(),
+            groups: args
+                .groups
+                .iter()
+                .map(|option| option.group.clone())
+                .collect(),
+            clamps: system_clamps(&args.sysctls),
         })
     }
 
@@ -45,6 +56,8 @@ impl Input {
             idle_governor: args.idle_governor,
             seed: args.seed,
             duration_ns: args.duration,
+            groups: &self.groups,
+            clamps: self.clamps,
             changes: &self.changes,
             check: args.check,
         }

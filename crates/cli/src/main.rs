@@ -3,6 +3,7 @@
 
 mod again;
 mod args;
+mod cgroups;
 mod changes;
 mod commands;
 mod duration;

@@ -25,10 +25,83 @@ pub struct Scenario<'a> {
     pub seed: u64,
     /// End of the run, ns; `None`: when the workloads end.
     pub duration_ns: Option<u64>,
+    /// Task groups beside the root.
+    pub groups: &'a [Group],
+    /// Limits of clamps.
+    pub clamps: SystemClamps,
     /// What is done to the machine meanwhile, in any order.
     pub changes: &'a [Change],
     /// Prove the invariants after every event (slow).
     pub check: bool,
+}
+
+/// A task group: a cgroup of the cpu controller below the root.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Group {
+    /// As its tasks call it: a path, `/background`.
+    pub name: String,
+    /// `cpu.weight`, 1 to 10000; does not count if it is idle.
+    pub weight: u32,
+    /// `cpu.idle`: it is what SCHED_IDLE is among tasks (from 5.15 on).
+    pub idle: bool,
+    /// `cpu.uclamp.min` and `cpu.uclamp.max`, 0 to 1024.
+    pub uclamp_min: u32,
+    /// See `uclamp_min`.
+    pub uclamp_max: u32,
+}
+
+/// Weight of a new cgroup (`CGROUP_WEIGHT_DFL`).
+const DEFAULT_WEIGHT: u32 = 100;
+/// Least and greatest `tg->shares`, not scaled (`MIN_SHARES`, `MAX_SHARES`).
+const SHARES: (u32, u32) = (2, 1 << 18);
+
+impl Group {
+    /// A group as `mkdir` makes it.
+    pub fn new(name: &str) -> Self {
+        Group {
+            name: name.to_owned(),
+            weight: DEFAULT_WEIGHT,
+            idle: false,
+            uclamp_min: 0,
+            uclamp_max: 1024,
+        }
+    }
+
+    /// `tg->shares` in units of nice 0's 1024 (`sched_weight_from_cgroup`,
+    /// `sched_group_set_idle`).
+    pub(crate) fn shares(&self) -> u32 {
+        match self.idle {
+            true => crate::fair::IDLE_WEIGHT,
+            false => ((self.weight * 1024 + DEFAULT_WEIGHT / 2) / DEFAULT_WEIGHT)
+                .clamp(SHARES.0, SHARES.1),
+        }
+    }
+
+    /// Has it a clamp of its own?
+    pub(crate) fn clamps(&self) -> bool {
+        (self.uclamp_min, self.uclamp_max) != (0, 1024)
+    }
+}
+
+/// Limits of utilization clamps in the whole system, 0 to 1024 (`sysctl kernel.sched_util_clamp_*`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SystemClamps {
+    /// `sched_util_clamp_min`: no lower clamp is above it.
+    pub min: u32,
+    /// `sched_util_clamp_max`: no upper clamp is above it.
+    pub max: u32,
+    /// `sched_util_clamp_min_rt_default`: lower clamp of real-time tasks that ask for none.
+    pub min_rt_default: u32,
+}
+
+impl Default for SystemClamps {
+    fn default() -> Self {
+        SystemClamps {
+            min: 1024,
+            max: 1024,
+            min_rt_default: 1024,
+        }
+    }
 }
 
 /// A reported number. The list of a run is in a fixed order.

@@ -27,6 +27,9 @@ impl Sim<'_> {
             self.set_slice(task as u32, slice);
         }
         self.uclamp_change(cpu, task as u32, new.uclamp_min, new.uclamp_max);
+        if let Some(group) = new.group {
+            self.change_group(cpu, task as u32, group);
+        }
         if let Some(affinity) = new.affinity
             && self.class_lets_move(task as u32)
         {
@@ -64,23 +67,35 @@ impl Sim<'_> {
         let class = class.unwrap_or(self.views[task].class);
         let weight = fair::weight(class, nice);
         let eevdf = self.tunables.order == Order::Eevdf;
+        let q = self.queue_of(cpu, task as u32);
         if eevdf {
-            self.keep_place_reweighted(cpu, task as u32, weight);
+            self.keep_place_reweighted(q, task as u32, weight);
         }
-        let k = &self.core.params;
-        let (rq, view) = (&mut self.core.cpus[cpu], &mut self.views[task]);
-        rq::update_curr(k, rq, view);
-        rq::detach(k, rq, view, true);
+        if self.groups.used {
+            self.refresh_grouped(cpu, task as u32, false);
+            self.detach_grouped(cpu, task as u32);
+        } else {
+            let k = &self.core.params;
+            let (rq, view) = (&mut self.core.cpus[cpu], &mut self.views[task]);
+            rq::update_curr(k, rq, view);
+            rq::detach(k, rq, view, true);
+        }
+        let view = &mut self.views[task];
         let old = u64::from(view.weight);
         (view.class, view.weight) = (class, weight);
         view.pelt.load_avg = (u64::from(view.pelt.load_avg) * u64::from(weight) / old) as u32;
         let t = &mut self.tasks[task];
         (t.nice, t.inv_weight) = (nice, fair::inverse(weight));
         if eevdf {
-            self.place(cpu, task as u32, false);
+            self.place(q, task as u32, false);
         }
-        let k = &self.core.params;
-        rq::enqueue(k, &mut self.core.cpus[cpu], &mut self.views[task], true);
+        if self.groups.used {
+            self.enqueue_grouped(cpu, task as u32);
+            self.group_joined(cpu, task as u32);
+        } else {
+            let k = &self.core.params;
+            rq::enqueue(k, &mut self.core.cpus[cpu], &mut self.views[task], true);
+        }
         self.signals_changed(cpu);
     }
 }

@@ -2,14 +2,14 @@
 //! Builds a run: the machine's views, the workloads' programs in one address
 //! space, all memory that the loop will need.
 
-use crate::api::{Error, Scenario};
+use crate::api::{Error, Group, Scenario};
 use crate::balance::Nohz;
 use crate::changes::Agenda;
 use crate::channel::Channel;
 use crate::classes::{Classes, default_clamp};
 use crate::cost::{CpuCosts, OpCost};
 use crate::cpuidle::Memory;
-use crate::fair::{self, Eevdf, Order, Tunables};
+use crate::fair::{self, Eevdf, Groups, Order, Tunables};
 use crate::hotplug::Hotplug;
 use crate::instruments::Instruments;
 use crate::kernel::{KERNELS, Kernel};
@@ -17,11 +17,14 @@ use crate::link::{Base, check, relocate, relocate_source};
 use crate::pressure::Pressure;
 use crate::queue::{NEVER, Queue};
 use crate::rng::{Purpose, below};
-use crate::state::{Cpu, Interval, Life, List, MarkState, Output, Phase, Sim, Task, WorkloadState};
+use crate::state::{
+    Cpu, FairQueue, Interval, Life, List, MarkState, Output, Phase, Sim, Task, WorkloadState,
+};
 use crate::stats::{Histogram, Stats};
 use crate::sync::{BarrierState, Mutex, WaitQueue};
-use crate::timeline::{NONE, Nodes, Timeline};
+use crate::timeline::{NONE, Nodes};
 use crate::timers::Timers;
+use crate::uclamp::Limits;
 use alight_machine::{IdleGovernor, Machine};
 use alight_policy::abi::class;
 use alight_policy::topology::{self, CpuDescription, Description, Level, LevelKind};
@@ -53,6 +56,8 @@ pub(crate) struct Attributes {
     pub realtime: Option<Realtime>,
     /// SCHED_DEADLINE; neither of both is set then.
     pub deadline: Option<DlParams>,
+    /// Index of a task group, [`NONE`] for the root.
+    pub group: Option<u32>,
 }
 
 /// Parameters of SCHED_DEADLINE, ns: `runtime` in each `period`, within `deadline` of its begin.
@@ -151,6 +156,7 @@ struct Parts {
     instruments: Instruments,
     /// What each task starts with.
     own: Vec<Attributes>,
+    groups: Vec<Group>,
     /// (CPU, time, task) of tasks that start by themselves.
     starts: Vec<(usize, u64, u32)>,
     /// Tasks that ask for a slice of their own, and for which, ns.
@@ -188,6 +194,7 @@ pub(crate) fn build<'a>(
         .parts
         .masks
         .push((0..machine.cpus.len() as u32).collect());
+    builder.add_groups()?;
     for (i, workload) in scenario.workloads.iter().enumerate() {
         builder.add(i, workload)?;
     }
@@ -370,7 +377,71 @@ impl<'a> Builder<'a> {
             slice_ns: given.slice_ns.filter(|_| deadline.is_none()),
             realtime,
             deadline,
+            group: match &given.group {
+                None => None,
+                Some(name) => Some(self.group(workload, name)?),
+            },
         })
+    }
+
+    /// The groups that were described.
+    fn add_groups(&mut self) -> Result<(), Error> {
+        let (kernel, groups) = (kernel(self.scenario)?, self.scenario.groups);
+        for (nr, group) in groups.iter().enumerate() {
+            let refuse = |why: String| refuse(format!("group '{}': {why}", group.name));
+            if groups[..nr].iter().any(|other| other.name == group.name) {
+                return refuse("it is described twice".into());
+            }
+            let in_it =
+                |a: &alight_workload::program::Attributes| a.group.as_ref() == Some(&group.name);
+            let joined = |w: &Workload| {
+                w.tasks.iter().any(|task| in_it(&task.attributes)) || w.attributes.iter().any(in_it)
+            };
+            if !self.scenario.workloads.iter().any(joined) {
+                return refuse("no task is ever in it".into());
+            }
+            match kernel.task_groups {
+                Err(why) => {
+                    return refuse(format!(
+                        "groups are simulated for {}, not for {}: {why}",
+                        group_bases(),
+                        kernel.name
+                    ));
+                }
+                Ok(rules) if group.idle && !rules.idle => {
+                    return refuse(format!(
+                        "{} has no idle groups: cpu.idle came with Linux 5.15",
+                        kernel.name
+                    ));
+                }
+                Ok(_) => {}
+            }
+            self.parts.groups.push(group.clone());
+        }
+        Ok(())
+    }
+
+    /// The task group of that name, added if it was not described.
+    fn group(&mut self, workload: &Workload, name: &str) -> Result<u32, Error> {
+        if name == "/" {
+            return Ok(NONE);
+        }
+        let kernel = kernel(self.scenario)?;
+        if let Err(why) = kernel.task_groups {
+            return refuse(format!(
+                "workload '{}' has a task in group '{name}': groups are simulated for {}, not for \
+                 {}: {why}",
+                workload.name,
+                group_bases(),
+                kernel.name
+            ));
+        }
+        let groups = &mut self.parts.groups;
+        let known = groups.iter().position(|group| group.name == name);
+        Ok(known.unwrap_or_else(|| {
+            groups.push(Group::new(name));
+            groups.len() - 1
+        }) as u32)
     }
 
     /// `__checkparam_dl`.
@@ -473,42 +544,15 @@ impl<'a> Builder<'a> {
                 .working_set_bytes
                 .unwrap_or(self.scenario.machine.memory.working_set_bytes);
             self.parts.tasks.push(Task {
-                life: Life::New,
-                fresh: true,
-                waited: false,
-                wake_migrated: false,
-                yielded: false,
-                clamps_counted: false,
-                timers_set: 0,
                 nice,
                 workload: index as u32,
                 pc: entries[spec.program as usize],
-                register: 0,
-                parent: NONE,
-                children: 0,
                 process,
                 affinity,
                 inv_weight: fair::inverse(weight),
                 cpu,
-                stall: 0,
-                units: 0,
-                wall_until: 0,
-                moved: 0,
-                vruntime: 0,
-                sum_exec: 0,
-                slice_start: 0,
-                last_run: 0,
-                wake_time: NEVER,
-                cache_cpu: NONE,
-                cache_mark: 0,
                 working_set,
-                loops: [0; LOOP_SLOTS],
-                timers: [0; TIMER_SLOTS],
-                timer_point: 0,
-                started: 0,
-                list_prev: NONE,
-                list_next: NONE,
-                wait_next: NONE,
+                ..new_task()
             });
         }
         Ok(())
@@ -536,6 +580,13 @@ impl<'a> Builder<'a> {
         tunables.hrtick &= scenario.machine.hrtick;
         let phase = below(scenario.seed, 0, Purpose::TickPhase, tick);
         let mut views = parts.views;
+        for group in &parts.groups {
+            for cpu in 0..nr_cpus as u32 {
+                let (task, view) = group_entity(group, cpu);
+                parts.tasks.push(task);
+                views.push(view);
+            }
+        }
         let idle_view = |cpu: u32| alight_policy::Task {
             id: NONE,
             prev_cpu: cpu,
@@ -554,6 +605,10 @@ impl<'a> Builder<'a> {
         let hz = u64::from(machine.hz);
         let server = kernel.rt.fair_server;
         let classes = Classes::new(&parts.own, &parts.attributes, nr_cpus, hz, server);
+        let of: Vec<_> = parts.own.iter().map(|own| own.group).collect();
+        let uclamp_limits = Limits::new(scenario, kernel, &parts.groups, &parts.own)?;
+        let groups = Groups::new(&parts.groups, &of, nr_cpus);
+        let entities = parts.tasks.len();
         let mut sim = Sim {
             machine,
             now: 0,
@@ -565,15 +620,16 @@ impl<'a> Builder<'a> {
             tunables,
             eevdf: match tunables.order {
                 Order::Cfs => Eevdf::new(0, 0),
-                Order::Eevdf => Eevdf::new(nr_cpus, parts.tasks.len()),
+                Order::Eevdf => Eevdf::new(nr_cpus + groups.entities(), entities),
             },
+            groups,
             jiffy: 0,
             jiffy_end: phase,
             core,
             views: views.into(),
             cpus,
             costs: costs.into(),
-            nodes: Nodes::new(parts.tasks.len() + classes.timers()),
+            nodes: Nodes::new(entities + classes.timers()),
             classes,
             tasks: parts.tasks.into(),
             queue: Queue::new(nr_cpus),
@@ -602,6 +658,7 @@ impl<'a> Builder<'a> {
             instruments: parts.instruments,
             freq: vec![].into(),
             uclamp: vec![].into(),
+            uclamp_limits,
             meters: vec![].into(),
             idle_states: vec![].into(),
             idle_memory: Memory::Menu {
@@ -645,6 +702,15 @@ fn kernel(scenario: &Scenario<'_>) -> Result<&'static Kernel, Error> {
     })
 }
 
+/// Bases with task groups.
+fn group_bases() -> String {
+    let known = KERNELS.iter().filter(|kernel| kernel.task_groups.is_ok());
+    known
+        .map(|kernel| kernel.name)
+        .collect::<Vec<_>>()
+        .join(", ")
+}
+
 /// Index of the costs of `cpu` in `kinds`, added if they are the first such.
 fn kind_of_cpu(machine: &Machine, cpu: usize, kinds: &mut Vec<CpuCosts>) -> u32 {
     let place = &machine.cpus[cpu];
@@ -659,6 +725,71 @@ fn kind_of_cpu(machine: &Machine, cpu: usize, kinds: &mut Vec<CpuCosts>) -> u32 
     }) as u32
 }
 
+/// A task that was not created yet.
+fn new_task() -> Task {
+    Task {
+        life: Life::New,
+        fresh: true,
+        waited: false,
+        wake_migrated: false,
+        yielded: false,
+        clamps_counted: false,
+        timers_set: 0,
+        register: 0,
+        parent: NONE,
+        children: 0,
+        stall: 0,
+        units: 0,
+        wall_until: 0,
+        moved: 0,
+        vruntime: 0,
+        sum_exec: 0,
+        slice_start: 0,
+        last_run: 0,
+        wake_time: NEVER,
+        cache_cpu: NONE,
+        cache_mark: 0,
+        loops: [0; LOOP_SLOTS],
+        timers: [0; TIMER_SLOTS],
+        timer_point: 0,
+        started: 0,
+        list_prev: NONE,
+        list_next: NONE,
+        wait_next: NONE,
+        nice: 0,
+        workload: 0,
+        pc: 0,
+        process: 0,
+        affinity: 0,
+        inv_weight: 0,
+        cpu: 0,
+        working_set: 0,
+    }
+}
+
+/// What stands for `group` on `cpu` among tasks, and its signals.
+fn group_entity(group: &Group, cpu: u32) -> (Task, alight_policy::Task) {
+    let task = Task {
+        life: Life::Group,
+        cpu,
+        inv_weight: fair::inverse(1024),
+        ..new_task()
+    };
+    let mut view = alight_policy::Task {
+        id: NONE,
+        weight: 1024,
+        prev_cpu: cpu,
+        class: match group.idle {
+            true => class::IDLE,
+            false => class::NORMAL,
+        },
+        ..Default::default()
+    };
+    // It was attached when the group was made.
+    view.pelt.last = 1;
+    (task, view)
+}
+
 /// A CPU before it idles for the first time.
 fn new_cpu(machine: &Machine, cpu: usize, costs: u32) -> Cpu {
     let place = &machine.cpus[cpu];
@@ -667,7 +798,7 @@ fn new_cpu(machine: &Machine, cpu: usize, costs: u32) -> Cpu {
         curr: NONE,
         need_resched: false,
         resched_lazy: false,
-        fair: Timeline::default(),
+        fair: FairQueue::default(),
         timers: Timers::default(),
         end: NEVER,
         balance_kicked: false,
@@ -680,11 +811,7 @@ fn new_cpu(machine: &Machine, cpu: usize, costs: u32) -> Cpu {
         steal: 0,
         wake_list: List::default(),
         lock: Interval::default(),
-        min_vruntime: 0,
         exec_start: 0,
-        skip: NONE,
-        next: NONE,
-        last: NONE,
         lru: List::default(),
         costs,
         idle: Default::default(),

@@ -177,6 +177,9 @@ impl Sim<'_> {
         let c = &mut self.cpus[cpu];
         (c.need_resched, c.resched_lazy) = (false, false);
         let state = self.leave_current(cpu, prev, stays);
+        if self.groups.used {
+            self.switch_groups(cpu, next);
+        }
         if self.is_rt(next) {
             self.set_next_rt(cpu, next);
             self.run(cpu, next);
@@ -336,6 +339,7 @@ impl Sim<'_> {
         self.clock(src);
         self.update_curr(src);
         let state = self.leave_current(src, task, true);
+        self.leave_groups(src);
         self.charge(src, 2 * self.costs(src).switch);
         if rt {
             self.dequeue_rt(src, task);
@@ -346,6 +350,9 @@ impl Sim<'_> {
             self.pull_rt(src);
         }
         let next = self.pick_next(src, false);
+        if self.groups.used {
+            self.switch_groups(src, next);
+        }
         if self.is_rt(next) {
             self.set_next_rt(src, next);
             self.run(src, next);

@@ -250,6 +250,9 @@ impl Sim<'_> {
             Op::Fork { task: child } => {
                 self.tasks[child as usize].parent = task as u32;
                 self.tasks[task].children += 1;
+                if self.groups.used {
+                    self.inherit_group(task as u32, child);
+                }
                 self.start(cpu, child);
                 Effect::Done
             }

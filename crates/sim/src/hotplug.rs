@@ -75,6 +75,7 @@ impl Sim<'_> {
         if self.classes.used {
             self.move_throttled_away(cpu);
         }
+        self.groups_offline(cpu);
         self.move_timers_away(cpu);
         self.rest_dead(cpu);
         self.cpufreq_cpus_changed(cpu);
@@ -131,6 +132,7 @@ impl Sim<'_> {
                 let task = self.cpus[cpu].curr;
                 self.update_curr(cpu);
                 let state = self.leave_current(cpu, task, true);
+                self.leave_groups(cpu);
                 self.trace_switch(cpu, task, state, NONE);
             }
             // It is woken to be stopped.

@@ -27,6 +27,9 @@ impl Sim<'_> {
         let mut alive = vec![0u32; self.workloads.len()];
         for (id, task) in self.tasks.iter().enumerate() {
             let view = &self.views[id];
+            if task.life == Life::Group {
+                continue;
+            }
             let on_rq = view.flags & task_flag::ON_RQ != 0;
             if on_rq != (task.life == Life::Runnable || self.is_delayed(id as u32)) {
                 return Some(format!("task {id} is {:?} but on_rq is {on_rq}", task.life));
@@ -36,7 +39,7 @@ impl Sim<'_> {
             }
             if on_rq {
                 queued[task.cpu as usize] += 1;
-                if !self.is_rt(id as u32) {
+                if !self.is_rt(id as u32) && self.task_group(id as u32) == NONE {
                     weight[task.cpu as usize] += view.weight;
                 }
                 if !self.allowed(id as u32, task.cpu as usize) {
@@ -80,6 +83,9 @@ impl Sim<'_> {
         {
             return Some(what);
         }
+        if let Some(what) = self.groups_check() {
+            return Some(what);
+        }
         (0..self.cpus.len()).find_map(|cpu| self.broken_cpu(cpu, queued[cpu], weight[cpu]))
     }
 
@@ -88,6 +94,7 @@ impl Sim<'_> {
         let (rt, rt_counted) = self.rt_counts(cpu);
         let running = u32::from(c.curr != NONE && !self.curr_is_rt(cpu));
         let fair = queued - rt;
+        let weight = weight + self.group_weight(cpu);
         let counts = (view.nr_running, view.h_nr_running, view.weight);
         if counts != (fair + rt_counted, fair, weight) {
             return Some(format!(
@@ -100,10 +107,10 @@ impl Sim<'_> {
         {
             return Some(what);
         }
-        if self.fair_queued(cpu) + running != fair {
+        if self.queued_on(cpu) + running != fair {
             return Some(format!(
                 "CPU {cpu} queues {} and runs {running} of {queued}",
-                self.fair_queued(cpu)
+                self.queued_on(cpu)
             ));
         }
         if let Some(what) = self.hotplug_check(cpu) {

@@ -22,6 +22,8 @@ pub(crate) struct Kernel {
     pub energy_aware: Option<EnergyAware>,
     pub preemption: Preemption,
     pub clamps: Clamps,
+    /// Task groups; `Err`: why they are not simulated.
+    pub task_groups: Result<TaskGroups, &'static str>,
     pub schedutil: Schedutil,
     pub rt: Rt,
     pub balance: Balance,
@@ -330,6 +332,20 @@ pub(crate) enum Clamps {
     OnceUsed,
 }
 
+/// The rules of task groups.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct TaskGroups {
+    /// Averages are divided by all that a sum can hold, not by what its open period
+    /// lets it (`LOAD_AVG_MAX`, up to 5.7), and the load of those that left from afar is
+    /// known, not only their number (`removed.runnable_sum`, up to 5.6; both read in 5.4.30).
+    pub old_sums: bool,
+    /// `cpu.idle` (from 5.15 on).
+    pub idle: bool,
+    /// A queue tells its group of its load once a millisecond at most
+    /// (`update_tg_load_avg`; read in 6.5.13 and 7.2, not in 6.1.192).
+    pub tells_rarely: bool,
+}
+
 /// The rules of schedutil; how utilization becomes a frequency is in
 /// [`alight_policy::Params::performance`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -461,11 +477,19 @@ const DEADLINE_6_1: Deadline = Deadline {
     ..DEADLINE
 };
 
+/// Task groups of 6.5 and 7.2.
+const TASK_GROUPS: TaskGroups = TaskGroups {
+    old_sums: false,
+    idle: true,
+    tells_rarely: true,
+};
+
 /// The bases, oldest first.
 pub(crate) static KERNELS: [Kernel; 6] = [
     Kernel {
         name: "linux-3.9",
         clamps: Clamps::Unknown,
+        task_groups: Err("Linux 3.9 weighs groups by the sums of another load tracking"),
         schedutil: SCHEDUTIL,
         energy_aware: None,
         fair: Fair::Cfs(Cfs {
@@ -493,6 +517,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
     Kernel {
         name: "linux-5.4",
         clamps: Clamps::Always,
+        task_groups: Err("Linux 5.4 balances groups by the load of their runnable tasks"),
         schedutil: SCHEDUTIL,
         energy_aware: Some(EAS),
         fair: Fair::Cfs(CFS),
@@ -510,6 +535,11 @@ pub(crate) static KERNELS: [Kernel; 6] = [
     Kernel {
         name: "linux-5.5",
         clamps: Clamps::Always,
+        task_groups: Ok(TaskGroups {
+            old_sums: true,
+            idle: false,
+            tells_rarely: false,
+        }),
         schedutil: SCHEDUTIL,
         energy_aware: Some(EAS),
         fair: Fair::Cfs(CFS),
@@ -524,6 +554,10 @@ pub(crate) static KERNELS: [Kernel; 6] = [
     Kernel {
         name: "linux-6.1",
         clamps: Clamps::OnceUsed,
+        task_groups: Ok(TaskGroups {
+            tells_rarely: false,
+            ..TASK_GROUPS
+        }),
         schedutil: SCHEDUTIL_6_1,
         energy_aware: Some(EAS_6_1),
         fair: Fair::Cfs(CFS_6_1),
@@ -544,6 +578,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
     Kernel {
         name: "linux-6.5",
         clamps: Clamps::OnceUsed,
+        task_groups: Ok(TASK_GROUPS),
         schedutil: SCHEDUTIL_6_1,
         energy_aware: Some(EAS_6_1),
         fair: Fair::Cfs(Cfs {
@@ -564,6 +599,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
     Kernel {
         name: "linux-7.2",
         clamps: Clamps::OnceUsed,
+        task_groups: Ok(TASK_GROUPS),
         schedutil: Schedutil {
             rate_limit: RateLimit::HalfAsMuchAgain,
             ..SCHEDUTIL_6_1

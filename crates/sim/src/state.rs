@@ -12,7 +12,7 @@ use crate::cost::{CpuCosts, OpCost};
 use crate::cpufreq::FreqState;
 use crate::cpuidle::CpuIdle;
 use crate::energy::ClusterMeter;
-use crate::fair::{Eevdf, Tunables};
+use crate::fair::{Eevdf, Groups, Tunables};
 use crate::instruments::Instruments;
 use crate::kernel::Kernel;
 use crate::queue::Queue;
@@ -69,17 +69,11 @@ pub(crate) struct Cpu {
     pub rate: u64,
     /// Timers of tasks that sleep here.
     pub timers: Timers,
-    /// Queued tasks by vruntime; the current one is not among them.
-    pub fair: Timeline,
-    pub min_vruntime: u64,
+    pub fair: FairQueue,
     /// vruntime of the current task counts from here.
     pub exec_start: u64,
     /// Runqueue lock.
     pub lock: Interval,
-    /// CFS buddies.
-    pub skip: u32,
-    pub next: u32,
-    pub last: u32,
     /// Fair tasks in balancing order: the head ran or came last.
     pub lru: List,
     /// Tasks sent by a wake list, first and last.
@@ -94,6 +88,31 @@ pub(crate) struct Cpu {
     pub stats: CpuStats,
     pub idle: CpuIdle,
     pub balance: CpuBalance,
+}
+
+/// A queue of the fair class, but for the signals of its tasks: those of a CPU,
+/// or of a task group on a CPU.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct FairQueue {
+    /// CFS: who is queued, by vruntime; who runs is not among them.
+    pub tree: Timeline,
+    pub min_vruntime: u64,
+    /// CFS buddies; with EEVDF only a queue of groups has one, `next`.
+    pub skip: u32,
+    pub next: u32,
+    pub last: u32,
+}
+
+impl Default for FairQueue {
+    fn default() -> Self {
+        FairQueue {
+            tree: Timeline::default(),
+            min_vruntime: 0,
+            skip: NONE,
+            next: NONE,
+            last: NONE,
+        }
+    }
 }
 
 /// When something is held: the latest time that it was without a break.
@@ -150,6 +169,8 @@ pub(crate) enum Life {
     Waking,
     /// Exited.
     Dead,
+    /// No task, but a task group on a CPU.
+    Group,
 }
 
 /// A task. What each sleep, wakeup and switch touches comes first.
@@ -275,6 +296,7 @@ pub(crate) struct Sim<'a> {
     pub jiffy_end: u64,
     pub tunables: Tunables,
     pub eevdf: Eevdf,
+    pub groups: Groups,
     /// PM QoS: no idle state with a longer wakeup latency, ns.
     pub latency_limit_ns: u64,
     pub core: Core,
@@ -283,6 +305,7 @@ pub(crate) struct Sim<'a> {
     pub freq: Table<FreqState>,
     /// Clamps of the tasks on each CPU's queue.
     pub uclamp: Table<crate::uclamp::QueueClamps>,
+    pub uclamp_limits: crate::uclamp::Limits,
     pub meters: Table<ClusterMeter>,
     /// Of each core type.
     pub idle_states: Table<Table<crate::cpuidle::State>>,

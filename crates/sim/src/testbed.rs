@@ -5,7 +5,7 @@
 //!
 //! The invariants are proved after every event, and no queue's time goes back.
 
-use crate::api::Scenario;
+use crate::api::{Group, Scenario, SystemClamps};
 use crate::changes::Change;
 use crate::state::{Output, Sim};
 use alight_machine::{
@@ -273,16 +273,57 @@ pub(crate) fn begin_changed<R>(
 ) -> R {
     let scheduler = Scheduler::parse(scheduler).expect("a scheduler");
     let scenario = Scenario {
+        changes,
+        ..plain(machine, workload, &scheduler, governor)
+    };
+    begin_scenario(&scenario, workload, record, test)
+}
+
+/// As [`begin_on`] under the base `base`, with groups and limits of clamps.
+pub(crate) fn begin_grouped<R>(
+    (groups, clamps): (&[Group], SystemClamps),
+    base: &str,
+    machine: &Machine,
+    workload: &Workload,
+    test: impl FnOnce(&mut Sim) -> R,
+) -> R {
+    let scheduler = Scheduler::parse(base).expect("a scheduler");
+    let scenario = Scenario {
+        groups,
+        clamps,
+        ..plain(machine, workload, &scheduler, Governor::Performance)
+    };
+    begin_scenario(&scenario, workload, &mut Record::default(), test)
+}
+
+/// A run on a machine that nothing happens to.
+fn plain<'a>(
+    machine: &'a Machine,
+    workload: &'a Workload,
+    scheduler: &'a Scheduler,
+    governor: Governor,
+) -> Scenario<'a> {
+    Scenario {
         machine,
         workloads: std::slice::from_ref(workload),
-        scheduler: &scheduler,
+        scheduler,
         governor: Some(governor),
         idle_governor: None,
         seed: 1,
         duration_ns: Some(3600 * 1000 * MS),
-        changes,
+        groups: &[],
+        clamps: SystemClamps::default(),
+        changes: &[],
         check: true,
-    };
+    }
+}
+
+fn begin_scenario<R>(
+    scenario: &Scenario<'_>,
+    workload: &Workload,
+    record: &mut Record,
+    test: impl FnOnce(&mut Sim) -> R,
+) -> R {
     let out = Output {
         sink: Some(record),
         error: None,
@@ -290,7 +331,7 @@ pub(crate) fn begin_changed<R>(
         decisions: vec![],
         notes: vec![],
     };
-    match crate::build::build(&scenario, out) {
+    match crate::build::build(scenario, out) {
         Ok((mut sim, _)) => {
             start_at_once(&mut sim, workload);
             test(&mut sim)
@@ -321,7 +362,7 @@ fn start_at_once(sim: &mut Sim, workload: &Workload) {
 impl Sim<'_> {
     /// Lets time pass until `time`; what is due then has happened.
     pub(crate) fn until(&mut self, time: u64) {
-        let mut min_vruntime: Vec<u64> = self.cpus.iter().map(|c| c.min_vruntime).collect();
+        let mut min_vruntime: Vec<u64> = self.cpus.iter().map(|c| c.fair.min_vruntime).collect();
         loop {
             let (cpu_time, cpu) = self.queue.first();
             let (freq_time, slot) = self.freq_queue.first();
@@ -337,7 +378,7 @@ impl Sim<'_> {
             self.check_invariants()
                 .unwrap_or_else(|error| panic!("{error}"));
             for (cpu, before) in min_vruntime.iter_mut().enumerate() {
-                let now = self.cpus[cpu].min_vruntime;
+                let now = self.cpus[cpu].fair.min_vruntime;
                 assert!(
                     now.wrapping_sub(*before) as i64 >= 0,
                     "min_vruntime of CPU {cpu} went from {before} to {now} at {} ns",

@@ -209,7 +209,7 @@ fn split<M: Member>(n: &mut Table<M>, mut at: u32, task: u32) {
 
 /// Gathers anew from `at` up to the root.
 #[inline]
-fn gather_up<M: Member>(n: &mut Table<M>, at: u32) {
+pub(crate) fn gather_up<M: Member>(n: &mut Table<M>, at: u32) {
     gather_from(n, at, NONE);
 }
 

@@ -12,11 +12,12 @@
 //! clamp behind, so that a CPU that goes idle does not speed up; what comes next
 //! disregards it (`UCLAMP_FLAG_IDLE`).
 //!
-//! Left out: limits of groups (no groups are simulated) and of the system
-//! (`sched_util_clamp_min` and `_max` stay at 1024, which is no limit).
+//! What a task asks for is limited by its group, from below as from above, and
+//! then from above by the system (`uclamp_eff_get`, `uclamp_tg_restrict`).
 
+use crate::api::{Error, Group, Scenario, SystemClamps};
 use crate::balance::fits;
-use crate::kernel::Clamps;
+use crate::kernel::{Clamps, Kernel};
 use crate::state::Sim;
 use alight_policy::Task;
 use alight_policy::abi::{Cpu, Params, rule};
@@ -81,6 +82,89 @@ pub(crate) struct QueueClamps {
     max: Counts,
 }
 
+/// What limits clamps, and what tasks asked for: in a run without limits it is
+/// what they get.
+#[derive(Debug, Default)]
+pub(crate) struct Limits {
+    used: bool,
+    system: SystemClamps,
+    /// A group's clamps are no range but a ceiling each, which those get who ask for
+    /// nothing (`uclamp_tg_restrict` up to 5.7; read in 5.4.30).
+    by_ceiling: bool,
+    /// Lower and upper clamp of each group, as the system lets it have them.
+    groups: Vec<(u32, u32)>,
+    /// Clamps that each task asked for, if it did.
+    asked: Vec<(Option<u32>, Option<u32>)>,
+}
+
+impl Limits {
+    /// # Errors
+    /// If the kernel lacks what is asked for, or a value is none.
+    pub fn new(
+        scenario: &Scenario<'_>,
+        kernel: &Kernel,
+        groups: &[Group],
+        own: &[crate::build::Attributes],
+    ) -> Result<Self, Error> {
+        let system = scenario.clamps;
+        let limited = system != SystemClamps::default();
+        let used = limited || groups.iter().any(Group::clamps);
+        if !used {
+            return Ok(Limits::default());
+        }
+        let refuse = |why| Err(Error::Refused(format!("{}: {why}", kernel.name)));
+        if kernel.clamps == Clamps::Unknown {
+            return refuse("utilization clamps of the system came with Linux 5.3");
+        }
+        if kernel.clamps == Clamps::Always && system.min_rt_default != SCALE {
+            return refuse("sched_util_clamp_min_rt_default came with Linux 5.8");
+        }
+        if system.min > system.max
+            || [system.max, system.min_rt_default]
+                .iter()
+                .any(|&c| c > SCALE)
+        {
+            return refuse(
+                "clamps of the system are 0 to 1024, sched_util_clamp_min not above \
+                 sched_util_clamp_max (EINVAL)",
+            );
+        }
+        let effective = |group: &Group| {
+            let max = group.uclamp_max.min(system.max);
+            (group.uclamp_min.min(system.min).min(max), max)
+        };
+        Ok(Limits {
+            used,
+            system,
+            by_ceiling: kernel.clamps == Clamps::Always,
+            groups: groups.iter().map(effective).collect(),
+            asked: own.iter().map(|a| (a.uclamp_min, a.uclamp_max)).collect(),
+        })
+    }
+
+    /// What `task` of `group` gets that gets `default` as its lower clamp if it asks
+    /// for none (`uclamp_eff_get`).
+    fn effective(&self, task: u32, group: u32, default: u32) -> (u32, u32) {
+        let (min, max) = self.asked[task as usize];
+        let restrict = |asked: Option<u32>, default, own, (lowest, highest): (u32, u32)| match (
+            self.by_ceiling,
+            asked,
+        ) {
+            (false, asked) => asked.unwrap_or(default).clamp(lowest, highest),
+            (true, Some(asked)) => asked.min(own),
+            (true, None) => own,
+        };
+        let (min, max) = match self.groups.get(group as usize) {
+            None => (min.unwrap_or(default), max.unwrap_or(SCALE)),
+            Some(&limits) => (
+                restrict(min, default, limits.0, limits),
+                restrict(max, SCALE, limits.1, limits),
+            ),
+        };
+        (min.min(self.system.min), max.min(self.system.max))
+    }
+}
+
 /// Does utilization within clamps fit a CPU?
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fits {
@@ -111,15 +195,34 @@ impl Sim<'_> {
     /// always, which shows only if one of `workloads` ever clamps.
     pub fn uclamp_init(&mut self, workloads: &[Workload]) {
         self.uclamp = vec![QueueClamps::default(); self.cpus.len()].into();
+        for task in 0..self.uclamp_limits.asked.len() {
+            self.uclamp_limit(task as u32);
+        }
         let begun = |w: &Workload| w.tasks.iter().any(|task| asks(&task.attributes));
         let used = match self.kernel.clamps {
             Clamps::Unknown => false,
+            _ if self.uclamp_limits.used => true,
             Clamps::Always => workloads
                 .iter()
                 .any(|w| begun(w) || w.attributes.iter().any(asks)),
             Clamps::OnceUsed => workloads.iter().any(begun),
         };
         self.core.root.uclamp_used = used.into();
+    }
+
+    /// `task` has asked for other clamps, or is in another group or class.
+    pub fn uclamp_limit(&mut self, task: u32) {
+        let limits = &self.uclamp_limits;
+        if !limits.used {
+            return;
+        }
+        let default = match self.is_rt(task) {
+            true => limits.system.min_rt_default,
+            false => 0,
+        };
+        let group = self.task_group(task);
+        let view = &mut self.views[task as usize];
+        (view.uclamp_min, view.uclamp_max) = limits.effective(task, group, default);
     }
 
     /// Do clamps count?
@@ -182,6 +285,11 @@ impl Sim<'_> {
         let view = &mut self.views[task as usize];
         view.uclamp_min = min.unwrap_or(view.uclamp_min);
         view.uclamp_max = max.unwrap_or(view.uclamp_max);
+        if self.uclamp_limits.used {
+            let asked = &mut self.uclamp_limits.asked[task as usize];
+            *asked = (min.or(asked.0), max.or(asked.1));
+            self.uclamp_limit(task);
+        }
         self.uclamp_join(cpu, task);
     }
 

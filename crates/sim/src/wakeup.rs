@@ -34,7 +34,7 @@ impl Sim<'_> {
         let migrated = target != prev;
         if migrated {
             self.leave_behind(prev, task);
-            rq::remove(&mut self.core.cpus[prev], &mut self.views[task as usize]);
+            self.remove_signals(prev, task);
             self.trace_migrate(task, target);
             self.stats.migrations_wake += 1;
         }
@@ -119,8 +119,23 @@ impl Sim<'_> {
         answer
     }
 
-    /// Asks the policy.
+    /// Asks the policy, which sees loads as the CPUs' own queues do.
     fn ask(&mut self, cpu: usize, task: u32, sync: bool, kind: Kind) -> Answer {
+        if !self.groups.used {
+            return self.ask_core(cpu, task, sync, kind);
+        }
+        let tasks = [task as usize, self.current_view(cpu)];
+        let lent = tasks.map(|task| self.lend_signals(task));
+        let answer = self.ask_core(cpu, task, sync, kind);
+        for (task, lent) in tasks.into_iter().zip(lent) {
+            if let Some(own) = lent {
+                self.views[task].pelt = own;
+            }
+        }
+        answer
+    }
+
+    fn ask_core(&mut self, cpu: usize, task: u32, sync: bool, kind: Kind) -> Answer {
         self.rq_clock(cpu);
         let current = self.current_view(cpu);
         let Ok([view, waker]) = self.views.get_disjoint_mut([task as usize, current]) else {
@@ -273,7 +288,7 @@ impl Sim<'_> {
         self.trace_exit(cpu, task);
         self.tasks[task as usize].life = Life::Dead;
         self.tasks[task as usize].wake_time = NEVER;
-        rq::remove(&mut self.core.cpus[cpu], &mut self.views[task as usize]);
+        self.remove_signals(cpu, task);
     }
 
     fn count_wakeup(&mut self, cpu: usize, prev: usize, answer: &Answer) {

@@ -116,6 +116,8 @@ fn an_explanation_changes_nothing() {
         idle_governor: None,
         seed: 1,
         duration_ns: Some(60 * common::MS),
+        groups: &[],
+        clamps: Default::default(),
         changes: &[],
         check: false,
     };
@@ -151,6 +153,8 @@ fn a_cancelled_run_says_so() {
         idle_governor: None,
         seed: 1,
         duration_ns: None,
+        groups: &[],
+        clamps: Default::default(),
         changes: &[],
         check: false,
     };

@@ -23,6 +23,8 @@ fn every_message_arrives() {
             idle_governor: None,
             seed: 1,
             duration_ns: None,
+            groups: &[],
+            clamps: Default::default(),
             changes: &[],
             check: false,
         };

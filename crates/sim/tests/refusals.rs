@@ -270,6 +270,8 @@ fn an_explanation_of_nobody() {
         idle_governor: None,
         seed: 1,
         duration_ns: None,
+        groups: &[],
+        clamps: Default::default(),
         changes: &[],
         check: false,
     };

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use alight_machine::{Governor, IdleGovernor, Machine};
 use alight_policy::{STEPS, Scheduler};
-use alight_sim::{Change, Outcome, Scenario};
+use alight_sim::{Change, Group, Outcome, Scenario, SystemClamps};
 use alight_workload::program::Workload;
 
 use crate::header::Header;
@@ -37,6 +37,10 @@ pub struct Question<'a> {
     pub duration_ns: Option<u64>,
     /// What is done to the machine meanwhile.
     pub changes: &'a [Change],
+    /// Task groups that were described.
+    pub groups: &'a [Group],
+    /// Limits of clamps in the whole system.
+    pub clamps: SystemClamps,
     /// Prove the invariants after every event (slow).
     pub check: bool,
     /// The command that asks this again.
@@ -168,6 +172,8 @@ pub fn compare(
             idle_governor: question.idle_governor,
             seed: question.seed + (job / schedulers.len()) as u64,
             duration_ns: question.duration_ns,
+            groups: question.groups,
+            clamps: question.clamps,
             changes: question.changes,
             check: question.check,
         };

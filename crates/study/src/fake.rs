@@ -111,6 +111,8 @@ pub fn question<'a>(machine: &'a Machine, schedulers: &'a [Scheduler], runs: u32
         idle_governor: None,
         duration_ns: None,
         changes: &[],
+        groups: &[],
+        clamps: Default::default(),
         check: false,
         command: "alight compare -m board ...".to_owned(),
     }

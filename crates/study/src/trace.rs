@@ -60,6 +60,8 @@ mod tests {
             idle_governor: None,
             seed: 9,
             duration_ns: None,
+            groups: &[],
+            clamps: Default::default(),
             changes: &[],
             check: false,
         };

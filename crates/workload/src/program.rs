@@ -143,6 +143,8 @@ pub struct Attributes {
     pub slice_ns: Option<u64>,
     /// Deadline parameters for [`Policy::Deadline`], ns: (period, deadline).
     pub dl_period_deadline_ns: Option<(u64, u64)>,
+    /// Task group (cgroup of the cpu controller): a path that begins with `/`; the root is `/`.
+    pub group: Option<String>,
 }
 
 /// Scheduling policy.

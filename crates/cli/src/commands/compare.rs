@@ -27,6 +27,8 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         idle_governor: args.run.idle_governor,
         duration_ns: args.run.duration,
         changes: &input.changes,
+        groups: &input.groups,
+        clamps: input.clamps,
         check: args.run.check,
         command: command(args, &schedulers),
     };

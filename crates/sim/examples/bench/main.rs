@@ -176,6 +176,8 @@ fn simulate(row: &Row) -> f64 {
         idle_governor: None,
         seed: 1,
         duration_ns: Some(row.simulated_ms * 1_000_000),
+        groups: &[],
+        clamps: Default::default(),
         changes: &[],
         check: false,
     };

@@ -291,8 +291,8 @@ impl Sim<'_> {
         }
         if rules.ineligible_stays
             && failed == 0
-            && self.core.cpus[take.dst].h_nr_running != 0
-            && !self.is_eligible(take.src, task)
+            && self.nr_queued(self.queue_of(take.dst, task)) != 0
+            && !self.is_eligible(self.queue_of(take.src, task), task)
         {
             return false;
         }
@@ -321,7 +321,7 @@ impl Sim<'_> {
         if self.views[task as usize].class == class::IDLE {
             return false;
         }
-        let src = &self.cpus[take.src];
+        let src = self.fair_queue(self.queue_of(take.src, task));
         // Up to 3.x the CPU that balances, wherever tasks go.
         let dst = match self.kernel.balance.detach.tries_all {
             true => scope.dst,
@@ -353,7 +353,7 @@ impl Sim<'_> {
             Migrate::Load | Migrate::Misfit => {
                 let load = match rules.load {
                     DetachLoad::HalfWeight => i64::from(view.weight),
-                    _ => i64::from(view.pelt.load_avg),
+                    _ => i64::from(self.task_h_load(task)),
                 };
                 let (load, too_much) = match rules.load {
                     DetachLoad::HalfWeight | DetachLoad::Half => (load, load / 2 > take.amount),

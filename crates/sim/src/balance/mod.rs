@@ -406,7 +406,7 @@ impl Sim<'_> {
 
     /// What counts of `task`, which is too big for `cpu`.
     fn misfit_load(&self, cpu: usize, task: u32) -> u32 {
-        let load = self.views[task as usize].pelt.load_avg;
+        let load = self.task_h_load(task);
         let movable = || self.views[task as usize].nr_allowed > 1;
         let to_bigger = || {
             let capacity = |cpu: usize| self.core.cpus[cpu].capacity_orig;

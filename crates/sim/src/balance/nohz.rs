@@ -358,6 +358,9 @@ impl Sim<'_> {
         if self.pressure.used {
             others |= self.pressure_refresh(cpu);
         }
+        if self.groups.used {
+            self.groups_refresh_blocked(cpu);
+        }
         let view = &mut self.core.cpus[cpu];
         let changed = rq::refresh(&self.core.params, view, fair) | others;
         let rest = view.rt_util | view.dl_util | view.hw_load_avg;

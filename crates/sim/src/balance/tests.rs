@@ -71,6 +71,8 @@ pub(super) fn under(base: &str, machine: &str, test: impl FnOnce(&mut Sim)) {
         idle_governor: None,
         seed: 1,
         duration_ns: Some(900 * MS),
+        groups: &[],
+        clamps: Default::default(),
         changes: &[],
         check: true,
     };

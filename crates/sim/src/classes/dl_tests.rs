@@ -394,6 +394,8 @@ fn linux_3_9_does_not_know_it() {
         idle_governor: None,
         seed: 1,
         duration_ns: None,
+        groups: &[],
+        clamps: Default::default(),
         changes: &[],
         check: true,
     };

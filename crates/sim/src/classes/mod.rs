@@ -291,6 +291,7 @@ impl Sim<'_> {
         let realtime = matches!(to, Class::Realtime(_));
         let clamp = t.clamp_min.unwrap_or(default_clamp(realtime));
         self.views[task as usize].uclamp_min = clamp;
+        self.uclamp_limit(task);
         if old == DEADLINE && new != DEADLINE {
             self.give_bandwidth_back(old_bw);
         }
@@ -342,6 +343,7 @@ impl Sim<'_> {
         self.update_curr(cpu);
         self.put_prev(cpu);
         self.cpus[cpu].curr = NONE;
+        self.leave_groups(cpu);
         let last = self.views[task as usize].pelt.last;
         self.detach_task(cpu, task);
         self.classes.tasks[task as usize].pelt_last = last;
@@ -359,6 +361,9 @@ impl Sim<'_> {
             view.pelt.last = 0;
         }
         self.rejoin_fair(cpu, task);
+        if self.groups.used {
+            self.switch_groups(cpu, task);
+        }
         self.set_next(cpu, task);
     }
 

@@ -29,6 +29,8 @@ fn at_boot_of(base: &str, name: &str, governor: Governor, test: impl FnOnce(&mut
         idle_governor: None,
         seed: 1,
         duration_ns: None,
+        groups: &[],
+        clamps: Default::default(),
         changes: &[],
         check: false,
     };

@@ -2,29 +2,32 @@
 //! CFS: order by virtual runtime, slices, wakeup preemption, buddies, yield.
 //!
 //! Rules of kernel/sched/fair.c; the function behind each is named at it. What
-//! differs between versions is in `kernel`. There are no group entities: every
-//! task hangs off the root queue.
+//! differs between versions is in `kernel`. A queue `q` is that of a CPU or of a
+//! task group on a CPU, an entity a task or a group: see [`super::group`].
 
 use super::weight::{before, share, virtual_time};
 use crate::kernel::BuddiesCleared;
-use crate::state::{Cpu, Sim, Task};
+use crate::state::{FairQueue, Sim, Task};
 use crate::timeline::NONE;
 use alight_policy::abi::class;
 
-impl Cpu {
-    pub(super) fn forget_buddy(&mut self, task: u32) {
-        for buddy in [&mut self.skip, &mut self.next, &mut self.last] {
-            if *buddy == task {
+impl FairQueue {
+    /// `clear_buddies`; which of `skip`, `next` and `last` it was.
+    pub fn forget(&mut self, entity: u32) -> [bool; 3] {
+        [&mut self.skip, &mut self.next, &mut self.last].map(|buddy| {
+            let was = *buddy == entity;
+            if was {
                 *buddy = NONE;
             }
-        }
+            was
+        })
     }
 }
 
 impl Sim<'_> {
-    /// `delta` ns of the current task in virtual time (`update_curr`).
+    /// `delta` ns of the current entity of `q` in virtual time (`update_curr`).
     #[inline(always)]
-    pub(super) fn charge_cfs(&mut self, cpu: usize, curr: u32, delta: u64) {
+    pub(super) fn charge_cfs(&mut self, q: usize, curr: u32, delta: u64) {
         let t = &mut self.tasks[curr as usize];
         t.vruntime = t.vruntime.wrapping_add(virtual_time(
             self.tunables.division,
@@ -32,38 +35,38 @@ impl Sim<'_> {
             self.views[curr as usize].weight,
             t.inv_weight,
         ));
-        self.update_min_vruntime(cpu);
+        self.update_min_vruntime(q);
     }
 
-    pub(super) fn update_min_vruntime(&mut self, cpu: usize) {
-        let curr = self.fair_curr(cpu);
-        let c = &mut self.cpus[cpu];
+    pub fn update_min_vruntime(&mut self, q: usize) {
+        let curr = self.fair_curr(q);
         let running = self.tasks.get(curr as usize).map(|t| t.vruntime);
-        let least = match (running, c.fair.first_key()) {
+        let queue = self.fair_queue_mut(q);
+        let least = match (running, queue.tree.first_key()) {
             (Some(a), Some(b)) => Some(if before(a, b) { a } else { b }),
             (a, b) => a.or(b),
         };
         if let Some(least) = least
-            && before(c.min_vruntime, least)
+            && before(queue.min_vruntime, least)
         {
-            c.min_vruntime = least;
+            queue.min_vruntime = least;
         }
     }
 
-    /// Places a woken task: not further back than half a latency period from the
+    /// Places a woken entity: not further back than half a latency period from the
     /// queue's time, or what a SCHED_IDLE task gets (`place_entity`,
     /// GENTLE_FAIR_SLEEPERS).
-    pub(super) fn place_woken(&mut self, cpu: usize, task: u32, migrated: bool) {
-        let c = &self.cpus[cpu];
+    pub fn place_woken(&mut self, q: usize, task: u32, migrated: bool) {
+        let min_vruntime = self.fair_queue(q).min_vruntime;
         let t = &mut self.tasks[task as usize];
         if migrated {
-            t.vruntime = t.vruntime.wrapping_add(c.min_vruntime);
+            t.vruntime = t.vruntime.wrapping_add(min_vruntime);
         }
         let credit = match self.views[task as usize].class {
             class::IDLE => self.tunables.idle_sleeper_credit,
             _ => self.tunables.sleeper_credit,
         };
-        let floor = c.min_vruntime.wrapping_sub(credit);
+        let floor = min_vruntime.wrapping_sub(credit);
         if before(t.vruntime, floor) {
             t.vruntime = floor;
         }
@@ -74,7 +77,8 @@ impl Sim<'_> {
     pub(super) fn fork_debit(&mut self, cpu: usize, task: u32) -> u64 {
         self.clock(cpu);
         self.update_curr(cpu);
-        let slice = self.slice_of(cpu, task, true);
+        let q = self.queue_of(cpu, task);
+        let slice = self.slice_of(q, task, true);
         let weight = self.views[task as usize].weight;
         let debit = virtual_time(
             self.tunables.division,
@@ -82,37 +86,47 @@ impl Sim<'_> {
             weight,
             self.tasks[task as usize].inv_weight,
         );
-        let c = &self.cpus[cpu];
-        let Some(parent) = self.tasks.get(c.curr as usize) else {
+        let curr = self.cpus[cpu].curr;
+        let Some(parent) = self.tasks.get(curr as usize) else {
             return debit;
         };
-        if self.curr_is_rt(cpu) {
+        if self.curr_is_rt(cpu) || self.queue_of(cpu, curr) != q {
             return debit;
         }
-        let behind = parent.vruntime.wrapping_sub(c.min_vruntime);
+        let behind = parent
+            .vruntime
+            .wrapping_sub(self.fair_queue(q).min_vruntime);
         if before(debit, behind) { behind } else { debit }
     }
 
-    /// Length of a slice (`sched_slice`): the period shared by weight.
-    fn slice_of(&self, cpu: usize, task: u32, joining: bool) -> u64 {
-        let rq = &self.core.cpus[cpu];
-        let weight = self.views[task as usize].weight;
-        let (nr, total) = if joining {
-            (rq.h_nr_running + 1, rq.weight + weight)
-        } else {
-            (rq.h_nr_running, rq.weight)
+    /// Length of a slice (`sched_slice`): the period shared by weight, at each level.
+    /// The period is that of the queue, or of all tasks of the CPU (ALT_PERIOD,
+    /// which came with BASE_SLICE in 5.13).
+    fn slice_of(&self, q: usize, task: u32, joining: bool) -> u64 {
+        let mut nr = match self.tunables.slice_floor {
+            0 => self.nr_queued(q),
+            _ => self.core.cpus[self.cpu_of(q)].h_nr_running,
         };
+        let weight = self.views[task as usize].weight;
+        let mut total = self.queue_view(q).weight;
+        if joining {
+            (nr, total) = (nr + 1, total + weight);
+        }
         let period = if nr > self.tunables.nr_latency {
             u64::from(nr) * self.tunables.min_granularity
         } else {
             self.tunables.latency
         };
-        share(self.tunables.division, period, weight, total).max(self.slice_floor(cpu, task))
+        let mut slice = share(self.tunables.division, period, weight, total);
+        if let Some((above, own)) = self.above(q) {
+            slice = share(self.tunables.division, slice, own, above);
+        }
+        slice.max(self.slice_floor(q, task))
     }
 
     /// The shortest slice of `task` (`sched_slice`, BASE_SLICE).
-    fn slice_floor(&self, cpu: usize, task: u32) -> u64 {
-        let rq = &self.core.cpus[cpu];
+    fn slice_floor(&self, q: usize, task: u32) -> u64 {
+        let rq = self.queue_view(q);
         let idle_among_others = self.views[task as usize].class == class::IDLE
             && (rq.h_nr_running == 0 || rq.h_nr_idle != rq.h_nr_running);
         if idle_among_others {
@@ -138,70 +152,70 @@ impl Sim<'_> {
 
     /// Does `task`, just enqueued on `cpu`, preempt its current task `curr` (`check_preempt_wakeup`)?
     pub(super) fn check_preempt_cfs(&mut self, cpu: usize, curr: u32, task: u32) {
-        let (wakee, running) = (
-            self.views[task as usize].class,
-            self.views[curr as usize].class,
-        );
-        let idle_gives_way = running == class::IDLE && wakee != class::IDLE;
-        if !idle_gives_way {
-            if wakee != class::NORMAL || !self.too_far_ahead(curr, task) {
+        let is_idle = |e: u32| self.views[e as usize].class == class::IDLE;
+        let mut se = curr;
+        if !is_idle(curr) || is_idle(task) {
+            if self.views[task as usize].class != class::NORMAL {
                 return;
             }
-            self.cpus[cpu].next = task;
+            let pse;
+            (se, pse) = self.matching(cpu, curr, task);
+            if !is_idle(se) || is_idle(pse) {
+                if is_idle(se) != is_idle(pse) || !self.too_far_ahead(se, pse) {
+                    return;
+                }
+                self.set_next_buddy(cpu, pse);
+            }
         }
-        let many = self.core.cpus[cpu].h_nr_running >= self.tunables.nr_latency;
-        let c = &mut self.cpus[cpu];
-        c.need_resched = true;
-        if many && running != class::IDLE {
-            c.last = curr;
+        let many = self.nr_queued(self.queue_of(cpu, curr)) >= self.tunables.nr_latency;
+        self.cpus[cpu].need_resched = true;
+        if many && self.views[se as usize].class != class::IDLE && !self.is_group(se) {
+            self.set_last_buddy(cpu, se);
         }
     }
 
     /// Is the slice over (`entity_tick`, `check_preempt_tick`)?
-    pub(super) fn tick_cfs(&mut self, cpu: usize, curr: u32) {
-        if self.core.cpus[cpu].h_nr_running < 2 {
+    pub fn tick_cfs(&mut self, q: usize, curr: u32) {
+        if self.nr_queued(q) < 2 {
             return;
         }
-        let slice = self
-            .slice_of(cpu, curr, false)
-            .min(self.tunables.slice_limit);
+        let slice = self.slice_of(q, curr, false).min(self.tunables.slice_limit);
         let t: &Task = &self.tasks[curr as usize];
         let ran = t.sum_exec - t.slice_start;
-        let c = &mut self.cpus[cpu];
+        let cpu = self.cpu_of(q);
         if ran > slice {
-            c.need_resched = true;
-            c.forget_buddy(curr);
+            self.cpus[cpu].need_resched = true;
+            self.forget_buddy(q, curr);
             return;
         }
         if ran < self.tunables.min_granularity {
             return;
         }
-        let first = c.fair.first_key().unwrap_or(t.vruntime);
+        let first = self.fair_queue(q).tree.first_key().unwrap_or(t.vruntime);
         let ahead = t.vruntime.wrapping_sub(first) as i64;
         if ahead > 0 && ahead as u64 > slice {
-            c.need_resched = true;
+            self.cpus[cpu].need_resched = true;
         }
     }
 
     /// The current task is passed over once if somebody waits (`yield_task_fair`).
     pub(super) fn yield_cfs(&mut self, cpu: usize, curr: u32) {
-        self.cpus[cpu].forget_buddy(curr);
+        self.forget_buddy(self.queue_of(cpu, curr), curr);
         if self.views[curr as usize].class != class::BATCH {
             self.clock(cpu);
             self.update_curr(cpu);
         }
-        self.cpus[cpu].skip = curr;
+        self.set_skip_buddy(cpu, curr);
     }
 
-    /// The task to run next, or [`NONE`]; `curr_stays`: the current one is still
-    /// runnable (`pick_next_entity`).
-    pub(super) fn pick_cfs(&mut self, cpu: usize, curr_stays: bool) -> u32 {
-        let c = &self.cpus[cpu];
-        let first = c.fair.first();
+    /// The entity of `q` to run next, or [`NONE`]; `curr`: the current one if it is
+    /// still runnable (`pick_next_entity`).
+    pub fn pick_cfs(&mut self, q: usize, curr: u32) -> u32 {
+        let queue = *self.fair_queue(q);
+        let first = queue.tree.first();
         if first == NONE {
-            let pick = if curr_stays { c.curr } else { NONE };
-            self.picked(cpu, pick);
-            return pick;
+            self.picked(q, curr);
+            return curr;
         }
         let earlier = |a: u32, b: u32| {
             before(
@@ -209,38 +223,39 @@ impl Sim<'_> {
                 self.tasks[b as usize].vruntime,
             )
         };
-        let left = if curr_stays && earlier(c.curr, first) {
-            c.curr
+        let curr_stays = curr != NONE;
+        let left = if curr_stays && earlier(curr, first) {
+            curr
         } else {
             first
         };
         let mut pick = left;
-        if c.skip == left {
-            let mut second = if left == c.curr {
+        if queue.skip == left {
+            let mut second = if left == curr {
                 first
             } else {
-                c.fair.next(&self.nodes, left)
+                queue.tree.next(&self.nodes, left)
             };
-            if left != c.curr && curr_stays && (second == NONE || earlier(c.curr, second)) {
-                second = c.curr;
+            if left != curr && curr_stays && (second == NONE || earlier(curr, second)) {
+                second = curr;
             }
             if second != NONE && !self.too_far_ahead(second, left) {
                 pick = second;
             }
         }
-        for buddy in [c.last, c.next] {
+        for buddy in [queue.last, queue.next] {
             if buddy != NONE && !self.too_far_ahead(buddy, left) {
                 pick = buddy;
             }
         }
-        self.picked(cpu, pick);
+        self.picked(q, pick);
         pick
     }
 
     #[inline]
-    fn picked(&mut self, cpu: usize, task: u32) {
+    fn picked(&mut self, q: usize, task: u32) {
         if self.tunables.buddies_cleared == BuddiesCleared::Picked {
-            self.cpus[cpu].forget_buddy(task);
+            self.forget_buddy(q, task);
         }
     }
 }

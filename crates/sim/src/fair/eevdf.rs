@@ -4,8 +4,9 @@
 //! debt stays queued until the debt is paid.
 //!
 //! Rules of kernel/sched/fair.c, Linux 7.2; the function behind each is named at
-//! it. There are no group entities. Nobody sets buddies: NEXT_BUDDY is off, and
-//! no workload uses yield_to().
+//! it. A queue `q` is that of a CPU or of a task group on a CPU, an entity a task
+//! or a group: see [`super::group`]. Only task groups become buddies:
+//! NEXT_BUDDY is off, and no workload uses yield_to().
 
 use super::Order;
 use super::tree::{Entity, Tree};
@@ -24,16 +25,21 @@ pub(crate) struct Eevdf {
 }
 
 impl Eevdf {
-    pub fn new(cpus: usize, tasks: usize) -> Self {
+    pub fn new(queues: usize, entities: usize) -> Self {
         Eevdf {
-            queues: vec![Tree::default(); cpus].into(),
-            entities: (0..tasks).map(Entity::new).collect(),
+            queues: vec![Tree::default(); queues].into(),
+            entities: (0..entities).map(Entity::new).collect(),
         }
     }
 
-    /// Tasks queued on `cpu` without the current one.
-    pub fn queued(&self, cpu: usize) -> u32 {
-        self.queues[cpu].len()
+    /// Entities queued in `q` without the current one.
+    pub fn queued(&self, q: usize) -> u32 {
+        self.queues[q].len()
+    }
+
+    /// The slice of `entity`, which is in `q`, has changed (`min_vruntime_cb_propagate`).
+    pub(super) fn slice_changed(&mut self, q: usize, entity: u32) {
+        self.queues[q].slice_changed(&mut self.entities, entity);
     }
 
     #[inline]
@@ -41,12 +47,12 @@ impl Eevdf {
         self.entities[task as usize].delayed
     }
 
-    pub(super) fn insert(&mut self, cpu: usize, task: u32, weight: u32) {
-        self.queues[cpu].insert(&mut self.entities, task, weight);
+    pub(super) fn insert(&mut self, q: usize, task: u32, weight: u32) {
+        self.queues[q].insert(&mut self.entities, task, weight);
     }
 
-    pub(super) fn remove(&mut self, cpu: usize, task: u32) {
-        self.queues[cpu].remove(&mut self.entities, task);
+    pub(super) fn remove(&mut self, q: usize, task: u32) {
+        self.queues[q].remove(&mut self.entities, task);
     }
 }
 
@@ -68,21 +74,24 @@ impl Mean {
 }
 
 /// What is left of a lag when the weight of its task changes (`rescale_entity`).
-fn rescale(lag: i64, old: u32, new: u32) -> i64 {
+pub(super) fn rescale(lag: i64, old: u32, new: u32) -> i64 {
     (i128::from(lag) * i128::from(old) / i128::from(new)) as i64
 }
 
 impl Sim<'_> {
-    fn entity(&self, task: u32) -> &Entity {
+    pub(super) fn entity(&self, task: u32) -> &Entity {
         &self.eevdf.entities[task as usize]
     }
 
-    fn entity_mut(&mut self, task: u32) -> &mut Entity {
+    pub(super) fn entity_mut(&mut self, task: u32) -> &mut Entity {
         &mut self.eevdf.entities[task as usize]
     }
 
     /// `delta` ns in the virtual time of `task` (`calc_delta_fair`).
     fn virtual_of(&self, task: u32, delta: u64) -> u64 {
+        if self.is_group(task) {
+            return self.virtual_of_group(task, delta);
+        }
         let weight = self.views[task as usize].weight;
         let inverse = self.tasks[task as usize].inv_weight;
         virtual_time(self.tunables.division, delta, weight, inverse)
@@ -104,12 +113,12 @@ impl Sim<'_> {
         };
     }
 
-    fn mean(&self, cpu: usize) -> Mean {
-        let queue = &self.eevdf.queues[cpu];
+    fn mean(&self, q: usize) -> Mean {
+        let queue = &self.eevdf.queues[q];
         let (zero, mut sum, mut weight) = (queue.zero, queue.sum, queue.weight);
-        let curr = self.fair_curr(cpu);
+        let curr = self.fair_curr(q);
         if curr != NONE {
-            let own = i64::from(self.views[curr as usize].weight);
+            let own = i64::from(self.exact_weight(curr));
             weight += own;
             sum += own * self.entity(curr).vruntime.wrapping_sub(zero) as i64;
         }
@@ -118,13 +127,13 @@ impl Sim<'_> {
 
     /// The mean itself, rounded down (`avg_vruntime`). Distances are measured from
     /// it from now on, which keeps them small and changes no result.
-    fn mean_vruntime(&mut self, cpu: usize) -> u64 {
-        let Mean { zero, sum, weight } = self.mean(cpu);
+    pub(super) fn mean_vruntime(&mut self, q: usize) -> u64 {
+        let Mean { zero, sum, weight } = self.mean(q);
         if weight == 0 {
             return zero;
         }
-        self.eevdf.queues[cpu].move_zero(sum.div_euclid(weight));
-        self.eevdf.queues[cpu].zero
+        self.eevdf.queues[q].move_zero(sum.div_euclid(weight));
+        self.eevdf.queues[q].zero
     }
 
     /// Time until the deadline of `task` if it runs alone; negative behind it. Divided as
@@ -155,7 +164,7 @@ impl Sim<'_> {
     /// `delta` ns of the current task in virtual time; at its deadline it wants
     /// another slice, and behind its protection somebody else may have a turn
     /// (`update_curr`, `update_deadline`).
-    pub(super) fn charge_eevdf(&mut self, cpu: usize, curr: u32, delta: u64) {
+    pub(super) fn charge_eevdf(&mut self, q: usize, curr: u32, delta: u64) {
         let ran = self.virtual_of(curr, delta);
         let e = self.entity_mut(curr);
         e.vruntime = e.vruntime.wrapping_add(ran);
@@ -167,13 +176,16 @@ impl Sim<'_> {
             e.slice = slice;
             e.deadline = e.vruntime.wrapping_add(wanted);
         }
-        if self.core.cpus[cpu].h_nr_running > 1 && (expired || !self.protected(curr)) {
-            self.resched_fair(cpu);
+        if self.nr_queued(q) > 1 && (expired || !self.protected(curr)) {
+            if self.groups.used {
+                self.forget_buddy(q, curr);
+            }
+            self.resched_fair(self.cpu_of(q));
         }
     }
 
     /// `protect_slice`.
-    fn protected(&self, curr: u32) -> bool {
+    pub(super) fn protected(&self, curr: u32) -> bool {
         let e = self.entity(curr);
         before(e.vruntime, e.protected_until)
     }
@@ -188,9 +200,9 @@ impl Sim<'_> {
 
     /// `task` is being switched to: it keeps the CPU for its slice, or for the
     /// shortest slice that somebody waits for (`set_protect_slice`).
-    pub(super) fn protect(&mut self, cpu: usize, task: u32) {
+    pub(super) fn protect(&mut self, q: usize, task: u32) {
         let e = *self.entity(task);
-        let shortest = self.eevdf.queues[cpu].shortest_slice(&self.eevdf.entities);
+        let shortest = self.eevdf.queues[q].shortest_slice(&self.eevdf.entities);
         let mut until = e.deadline;
         if let Some(shortest) = shortest.filter(|&shortest| shortest < e.slice) {
             let end = e.vruntime.wrapping_add(self.virtual_of(task, shortest));
@@ -202,9 +214,9 @@ impl Sim<'_> {
     }
 
     /// A waking task did not preempt: from its slice on it may (`update_protect_slice`).
-    fn shorten_protection(&mut self, cpu: usize, curr: u32) {
+    fn shorten_protection(&mut self, q: usize, curr: u32) {
         let own = self.entity(curr).slice;
-        let queue = &self.eevdf.queues[cpu];
+        let queue = &self.eevdf.queues[q];
         let shortest = queue
             .shortest_slice(&self.eevdf.entities)
             .map_or(own, |s| s.min(own));
@@ -219,13 +231,13 @@ impl Sim<'_> {
     /// Places `task`, which is about to join, at its lag from the mean. It will
     /// move the mean towards itself, so that the distance is stretched by what it
     /// weighs (`place_entity`, PLACE_LAG, PLACE_DEADLINE_INITIAL, PLACE_REL_DEADLINE).
-    pub fn place(&mut self, cpu: usize, task: u32, new: bool) {
+    pub fn place(&mut self, q: usize, task: u32, new: bool) {
         let slice = self.slice(task);
-        let mean = self.mean_vruntime(cpu);
-        let weight = self.mean(cpu).weight;
+        let mean = self.mean_vruntime(q);
+        let weight = self.mean(q).weight;
         let mut lag = 0;
         if weight != 0 {
-            let own = i64::from(self.views[task as usize].weight);
+            let own = i64::from(self.exact_weight(task));
             let stretched = i128::from(self.entity(task).lag) * i128::from(weight + own);
             lag = (stretched / i128::from(weight)) as i64;
         }
@@ -243,13 +255,24 @@ impl Sim<'_> {
         e.relative = false;
     }
 
+    /// Shortest slice on the queue `q` (`cfs_rq_min_slice`).
+    pub(super) fn shortest_slice(&self, q: usize) -> u64 {
+        let queued = self.eevdf.queues[q].shortest_slice(&self.eevdf.entities);
+        let curr = self.fair_curr(q);
+        let own = match curr {
+            NONE => u64::MAX,
+            curr => self.entity(curr).slice,
+        };
+        queued.unwrap_or(u64::MAX).min(own)
+    }
+
     /// How far the mean is ahead of the queued `task`, at most a turn and a tick
     /// (`entity_lag`).
-    fn lag(&mut self, cpu: usize, task: u32) -> i64 {
-        let mean = self.mean_vruntime(cpu);
-        let queue = &self.eevdf.queues[cpu];
+    pub(super) fn lag(&mut self, q: usize, task: u32) -> i64 {
+        let mean = self.mean_vruntime(q);
+        let queue = &self.eevdf.queues[q];
         let mut longest = queue.longest_slice(&self.eevdf.entities).unwrap_or(0);
-        let curr = self.fair_curr(cpu);
+        let curr = self.fair_curr(q);
         if curr != NONE {
             longest = longest.max(self.entity(curr).slice);
         }
@@ -260,32 +283,37 @@ impl Sim<'_> {
 
     /// A sleeper in debt may pay it off but not run up a credit; true if it should
     /// stand elsewhere for that, or for the bound of lag (`update_entity_lag`).
-    fn lag_of_delayed(&mut self, cpu: usize, task: u32) -> bool {
-        let now = self.lag(cpu, task);
+    pub(super) fn lag_of_delayed(&mut self, q: usize, task: u32) -> bool {
+        let now = self.lag(q, task);
         let e = self.entity_mut(task);
         e.lag = now.max(e.lag).min(0);
         let (lag, vruntime) = (e.lag, e.vruntime);
         // Lag was measured from the mean, which is the queue's zero now.
-        self.eevdf.queues[cpu].zero.wrapping_sub(lag as u64) != vruntime
+        self.eevdf.queues[q].zero.wrapping_sub(lag as u64) != vruntime
     }
 
     /// Has `task`, which is on the queue of `cpu`, got no more than its share
     /// (`entity_eligible`)?
-    pub fn is_eligible(&self, cpu: usize, task: u32) -> bool {
-        self.mean(cpu).eligible(self.entity(task).vruntime)
+    pub fn is_eligible(&self, q: usize, task: u32) -> bool {
+        self.mean(q).eligible(self.entity(task).vruntime)
     }
 
     /// The current task sleeps or dies. A sleeper in debt stays queued: true. Else
     /// its lag is kept for when it comes back (`dequeue_entity`, DELAY_DEQUEUE).
     pub(super) fn delay_or_keep_lag(&mut self, cpu: usize, task: u32) -> bool {
-        let lag = self.lag(cpu, task);
-        let eligible = self.is_eligible(cpu, task);
+        let q = self.queue_of(cpu, task);
+        let lag = self.lag(q, task);
+        let eligible = self.is_eligible(q, task);
         self.entity_mut(task).lag = lag;
         let view = &mut self.views[task as usize];
         if eligible || view.flags & task_flag::EXITING != 0 {
             return false;
         }
-        if rq::delay(&self.core.params, &mut self.core.cpus[cpu], view) {
+        let changed = match self.groups.used {
+            false => rq::delay(&self.core.params, &mut self.core.cpus[cpu], view),
+            true => self.delay_grouped(cpu, task),
+        };
+        if changed {
             self.cpufreq_update(cpu);
         }
         self.signals_changed(cpu);
@@ -293,19 +321,31 @@ impl Sim<'_> {
         true
     }
 
-    /// A picked task that sleeps leaves for good.
-    fn finish_delayed(&mut self, cpu: usize, task: u32) {
-        self.lag_of_delayed(cpu, task);
+    /// A picked entity that sleeps leaves `q` for good.
+    pub(super) fn finish_delayed(&mut self, q: usize, task: u32) {
+        let cpu = self.cpu_of(q);
+        if self.is_group(task) {
+            return self.finish_delayed_group(cpu, task);
+        }
+        self.lag_of_delayed(q, task);
         if self.cpus[cpu].curr != task {
-            self.eevdf.remove(cpu, task);
+            self.eevdf.remove(q, task);
         }
         self.entity_mut(task).delayed = false;
         let curr_fair = self.curr_is_fair(cpu);
         let view = &mut self.views[task as usize];
-        if rq::dequeue_delayed(&self.core.params, &mut self.core.cpus[cpu], view, curr_fair) {
+        let rq = &mut self.core.cpus[cpu];
+        let changed = match self.groups.used {
+            false => rq::dequeue_delayed(&self.core.params, rq, view, curr_fair),
+            true => self.dequeue_delayed_grouped(cpu, task),
+        };
+        if changed {
             self.cpufreq_update(cpu);
         }
         self.leave(cpu, task);
+        if self.groups.used {
+            self.group_left(cpu, task, true);
+        }
     }
 
     /// `task`, which sleeps on the queue of `cpu`, was woken: it goes on from where
@@ -313,16 +353,21 @@ impl Sim<'_> {
     pub fn requeue_delayed(&mut self, cpu: usize, task: u32) {
         self.clock(cpu);
         self.update_curr(cpu);
-        if self.lag_of_delayed(cpu, task) {
-            self.eevdf.remove(cpu, task);
-            self.place(cpu, task, false);
-            let weight = self.views[task as usize].weight;
-            self.eevdf.insert(cpu, task, weight);
+        let q = self.queue_of(cpu, task);
+        if self.lag_of_delayed(q, task) {
+            self.eevdf.remove(q, task);
+            self.place(q, task, false);
+            let weight = self.exact_weight(task);
+            self.eevdf.insert(q, task, weight);
         }
         self.uclamp_join(cpu, task);
         let curr_fair = self.curr_is_fair(cpu);
         let view = &mut self.views[task as usize];
-        if rq::requeue(&self.core.params, &mut self.core.cpus[cpu], view, curr_fair) {
+        let changed = match self.groups.used {
+            false => rq::requeue(&self.core.params, &mut self.core.cpus[cpu], view, curr_fair),
+            true => self.requeue_grouped(cpu, task),
+        };
+        if changed {
             self.cpufreq_update(cpu);
         }
         self.signals_changed(cpu);
@@ -332,8 +377,8 @@ impl Sim<'_> {
 
     /// A queued task leaves otherwise than by sleeping: it takes its lag and the
     /// rest of its turn along (`dequeue_entity`, PLACE_REL_DEADLINE).
-    pub(super) fn keep_place(&mut self, cpu: usize, task: u32) {
-        let lag = self.lag(cpu, task);
+    pub(super) fn keep_place(&mut self, q: usize, task: u32) {
+        let lag = self.lag(q, task);
         let e = self.entity_mut(task);
         e.lag = lag;
         e.deadline = e.deadline.wrapping_sub(e.vruntime);
@@ -343,8 +388,8 @@ impl Sim<'_> {
     /// The running task's weight, which the views still have, becomes `weight`:
     /// it leaves and joins with its lag and the rest of its turn in the new
     /// weight's virtual time (`reweight_entity`). To be placed afterwards.
-    pub fn keep_place_reweighted(&mut self, cpu: usize, task: u32, weight: u32) {
-        self.keep_place(cpu, task);
+    pub fn keep_place_reweighted(&mut self, q: usize, task: u32, weight: u32) {
+        self.keep_place(q, task);
         let old = self.views[task as usize].weight;
         let e = self.entity_mut(task);
         e.lag = rescale(e.lag, old, weight);
@@ -353,13 +398,20 @@ impl Sim<'_> {
 
     /// The task that should run (`__pick_eevdf`); `protect`: the current one keeps
     /// the CPU while it is protected.
-    fn pick_eevdf(&self, cpu: usize, protect: bool) -> u32 {
-        let queue = &self.eevdf.queues[cpu];
-        let curr = self.fair_curr(cpu);
-        if self.core.cpus[cpu].h_nr_running <= 1 {
+    pub(super) fn pick_eevdf(&self, q: usize, protect: bool) -> u32 {
+        let queue = &self.eevdf.queues[q];
+        let curr = self.fair_curr(q);
+        if self.nr_queued(q) <= 1 {
             return if curr != NONE { curr } else { queue.first() };
         }
-        let mean = self.mean(cpu);
+        let mean = self.mean(q);
+        if protect && self.groups.used {
+            // PICK_BUDDY
+            let buddy = self.fair_queue(q).next;
+            if buddy != NONE && mean.eligible(self.entity(buddy).vruntime) {
+                return buddy;
+            }
+        }
         let due = curr != NONE && mean.eligible(self.entity(curr).vruntime);
         if due && protect && self.protected(curr) {
             return curr;
@@ -389,44 +441,48 @@ impl Sim<'_> {
         if curr == task {
             return;
         }
-        if self.fair_curr(cpu) == NONE || self.eevdf.is_delayed(curr) {
+        if self.fair_curr(self.queue_of(cpu, curr)) == NONE || self.eevdf.is_delayed(curr) {
             // It is on its way to sleep.
             return self.resched_fair(cpu);
         }
-        let (wakee, running) = (
-            self.views[task as usize].class,
-            self.views[curr as usize].class,
-        );
-        if running == class::IDLE && wakee != class::IDLE {
-            self.cancel_protection(curr);
-            return self.resched_fair(cpu);
-        }
-        if wakee != class::NORMAL {
-            return;
+        let (se, pse) = self.matching(cpu, curr, task);
+        let q = self.queue_of(cpu, se);
+        let is_idle = |e: u32| self.views[e as usize].class == class::IDLE;
+        match (is_idle(se), is_idle(pse)) {
+            (true, false) => {
+                self.cancel_protection(se);
+                return self.resched_fair(cpu);
+            }
+            (false, true) => return,
+            _ if self.views[task as usize].class != class::NORMAL => return,
+            _ => {}
         }
         self.update_curr(cpu);
-        let short = self.entity(task).slice < self.entity(curr).slice;
+        let short = self.entity(pse).slice < self.entity(se).slice;
         if new && !short {
             return;
         }
-        if self.wakee_is_picked(cpu, task, !short) {
+        if self.wakee_is_picked(q, pse, !short) {
             if short {
-                self.cancel_protection(curr);
+                self.cancel_protection(se);
+                if self.groups.used {
+                    self.forget_buddy(q, se);
+                }
             }
             self.resched_fair(cpu);
         } else {
-            self.shorten_protection(cpu, curr);
+            self.shorten_protection(q, se);
         }
     }
 
     /// Would `task` run next? Sleepers met on the way leave.
-    fn wakee_is_picked(&mut self, cpu: usize, task: u32, protect: bool) -> bool {
+    fn wakee_is_picked(&mut self, q: usize, task: u32, protect: bool) -> bool {
         loop {
-            let pick = self.pick_eevdf(cpu, protect);
+            let pick = self.pick_eevdf(q, protect);
             if pick == NONE || !self.eevdf.is_delayed(pick) {
                 return pick == task;
             }
-            self.finish_delayed(cpu, pick);
+            self.finish_delayed(q, pick);
         }
     }
 
@@ -435,7 +491,11 @@ impl Sim<'_> {
     pub(super) fn yield_eevdf(&mut self, cpu: usize, curr: u32) {
         self.clock(cpu);
         self.update_curr(cpu);
-        if !self.mean(cpu).eligible(self.entity(curr).vruntime) {
+        let q = self.queue_of(cpu, curr);
+        if self.groups.used {
+            self.forget_buddy(q, curr);
+        }
+        if !self.mean(q).eligible(self.entity(curr).vruntime) {
             return;
         }
         let turn = self.virtual_of(curr, self.entity(curr).slice);
@@ -446,32 +506,32 @@ impl Sim<'_> {
 
     /// The first broken rule of the queue of `cpu`, for the invariants: what is
     /// ahead of the mean and what is behind balances, but for rounding.
-    pub(crate) fn eevdf_check(&self, cpu: usize) -> Option<String> {
-        let queue = &self.eevdf.queues[cpu];
-        let curr = self.fair_curr(cpu);
+    pub(crate) fn eevdf_check(&self, q: usize) -> Option<String> {
+        let queue = &self.eevdf.queues[q];
+        let curr = self.fair_curr(q);
         let queued = |&task: &u32| {
             let view = &self.views[task as usize];
-            let here = self.tasks[task as usize].cpu as usize == cpu;
+            let here = self.queue_of(self.tasks[task as usize].cpu as usize, task) == q;
             here && view.flags & task_flag::ON_RQ != 0 && task != curr && !self.is_rt(task)
         };
         let (mut sum, mut weight) = (0i128, 0i64);
         for task in (0..self.tasks.len() as u32).filter(queued) {
-            let own = i64::from(self.views[task as usize].weight);
+            let own = i64::from(self.exact_weight(task));
             let distance = self.entity(task).vruntime.wrapping_sub(queue.zero) as i64;
             sum += i128::from(own) * i128::from(distance);
             weight += own;
         }
         if (i128::from(queue.sum), queue.weight) != (sum, weight) {
             return Some(format!(
-                "the queue of CPU {cpu} sums up to {} of weight {}, its tasks to {sum} of {weight}",
+                "queue {q} sums up to {} of weight {}, its tasks to {sum} of {weight}",
                 queue.sum, queue.weight
             ));
         }
         if queue.len() != 0 && curr == NONE {
-            let mean = self.mean(cpu);
+            let mean = self.mean(q);
             let due = queue.pick(&self.eevdf.entities, |vruntime| mean.eligible(vruntime));
             if due == NONE {
-                return Some(format!("nobody in the queue of CPU {cpu} is eligible"));
+                return Some(format!("nobody in queue {q} is eligible"));
             }
         }
         None

@@ -5,6 +5,7 @@
 
 mod cfs;
 mod eevdf;
+mod group;
 mod hrtick;
 #[cfg(test)]
 mod properties;
@@ -13,8 +14,10 @@ mod tunables;
 mod weight;
 
 pub(crate) use eevdf::Eevdf;
+pub(crate) use group::Groups;
 pub(crate) use tunables::{Order, Tunables};
-pub(crate) use weight::{inverse, weight};
+use weight::NICE_0_FINE;
+pub(crate) use weight::{IDLE_WEIGHT, inverse, weight};
 
 use crate::kernel::{BuddiesCleared, PickedAgain, Preemption};
 use crate::queue::NEVER;
@@ -45,9 +48,13 @@ impl Sim<'_> {
         self.cpus[cpu].curr != NONE && !self.curr_is_rt(cpu)
     }
 
-    /// The current task if it is a fair one that counts on the queue, else [`NONE`].
+    /// The current entity of queue `q` if it counts on the queue, else [`NONE`].
     #[inline]
-    fn fair_curr(&self, cpu: usize) -> u32 {
+    pub fn fair_curr(&self, q: usize) -> u32 {
+        if self.groups.used {
+            return self.group_curr(q);
+        }
+        let cpu = q;
         let curr = self.cpus[cpu].curr;
         if self.curr_is_fair(cpu) && self.views[curr as usize].flags & task_flag::ON_RQ != 0 {
             curr
@@ -56,19 +63,28 @@ impl Sim<'_> {
         }
     }
 
-    /// Tasks in the queue of `cpu`; the current one is not among them.
-    pub fn fair_queued(&self, cpu: usize) -> u32 {
+    /// Entities in the queue `q`; the current one is not among them.
+    pub fn fair_queued(&self, q: usize) -> u32 {
         match self.tunables.order {
-            Order::Cfs => self.cpus[cpu].fair.len(),
-            Order::Eevdf => self.eevdf.queued(cpu),
+            Order::Cfs => self.fair_queue(q).tree.len(),
+            Order::Eevdf => self.eevdf.queued(q),
         }
     }
 
-    /// What is wrong with the queue of `cpu`, for the invariants.
-    pub fn fair_check(&self, cpu: usize) -> Option<String> {
+    /// Entities on the queue `q`, the current one included (`nr_queued`).
+    #[inline]
+    pub fn nr_queued(&self, q: usize) -> u32 {
+        if self.groups.used {
+            return self.fair_queued(q) + u32::from(self.fair_curr(q) != NONE);
+        }
+        self.core.cpus[q].h_nr_running
+    }
+
+    /// What is wrong with the queue `q`, for the invariants.
+    pub fn fair_check(&self, q: usize) -> Option<String> {
         match self.tunables.order {
             Order::Cfs => None,
-            Order::Eevdf => self.eevdf_check(cpu),
+            Order::Eevdf => self.eevdf_check(q),
         }
     }
 
@@ -90,14 +106,18 @@ impl Sim<'_> {
         c.stats.busy_ns += delta;
         t.last_run = self.now;
         t.sum_exec += delta;
+        let q = self.queue_of(cpu, curr);
         match self.tunables.order {
-            Order::Cfs => self.charge_cfs(cpu, curr, delta),
+            Order::Cfs => self.charge_cfs(q, curr, delta),
             Order::Eevdf => {
-                self.charge_eevdf(cpu, curr, delta);
+                self.charge_eevdf(q, curr, delta);
                 if self.classes.used {
                     self.server_update(cpu, delta, false);
                 }
             }
+        }
+        if self.groups.used {
+            self.charge_group(cpu, delta);
         }
     }
 
@@ -107,8 +127,11 @@ impl Sim<'_> {
         let curr_fair = self.curr_is_fair(cpu);
         let view = &mut self.views[task as usize];
         view.prev_cpu = cpu as u32;
+        let changed = match self.groups.used {
+            false => rq::enqueue(&self.core.params, &mut self.core.cpus[cpu], view, curr_fair),
+            true => self.enqueue_grouped(cpu, task),
+        };
         let rq = &mut self.core.cpus[cpu];
-        let changed = rq::enqueue(&self.core.params, rq, view, curr_fair);
         if rq.nr_running == 2 {
             self.overloaded.insert(cpu as u32);
         }
@@ -121,7 +144,10 @@ impl Sim<'_> {
         self.rq_changed(cpu);
         let c = &mut self.cpus[cpu];
         Self::list_push_front(&mut self.tasks, &mut c.lru, task);
-        self.queue_in(cpu, task);
+        self.queue_in(self.queue_of(cpu, task), task);
+        if self.groups.used {
+            self.group_joined(cpu, task);
+        }
         self.sample(cpu, task, false);
         if changed {
             self.cpufreq_update(cpu);
@@ -131,27 +157,33 @@ impl Sim<'_> {
         }
     }
 
-    /// Puts `task` into the queue, where its key belongs.
+    /// Puts `task` into the queue `q`, where its key belongs.
     #[inline(always)]
-    fn queue_in(&mut self, cpu: usize, task: u32) {
+    pub fn queue_in(&mut self, q: usize, task: u32) {
         match self.tunables.order {
             Order::Cfs => {
                 let key = self.tasks[task as usize].vruntime;
-                self.cpus[cpu].fair.insert(&mut self.nodes, task, key);
+                match self.cpus.get_mut(q) {
+                    Some(c) => c.fair.tree.insert(&mut self.nodes, task, key),
+                    None => self.groups.queue_in(q, &mut self.nodes, task, key),
+                }
             }
             Order::Eevdf => {
-                let weight = self.views[task as usize].weight;
-                self.eevdf.insert(cpu, task, weight);
+                let weight = self.exact_weight(task);
+                self.eevdf.insert(q, task, weight);
             }
         }
     }
 
-    /// Takes `task` out of the queue.
+    /// Takes `task` out of the queue `q`.
     #[inline(always)]
-    fn queue_out(&mut self, cpu: usize, task: u32) {
+    pub fn queue_out(&mut self, q: usize, task: u32) {
         match self.tunables.order {
-            Order::Cfs => self.cpus[cpu].fair.remove(&mut self.nodes, task),
-            Order::Eevdf => self.eevdf.remove(cpu, task),
+            Order::Cfs => match self.cpus.get_mut(q) {
+                Some(c) => c.fair.tree.remove(&mut self.nodes, task),
+                None => self.groups.queue_out(q, &mut self.nodes, task),
+            },
+            Order::Eevdf => self.eevdf.remove(q, task),
         }
     }
 
@@ -159,7 +191,7 @@ impl Sim<'_> {
     fn leave(&mut self, cpu: usize, task: u32) {
         let c = &mut self.cpus[cpu];
         Self::list_remove(&mut self.tasks, &mut c.lru, task);
-        c.forget_buddy(task);
+        self.forget_buddy(self.queue_of(cpu, task), task);
         if self.core.cpus[cpu].nr_running == 1 {
             self.overloaded.remove(cpu as u32);
         }
@@ -171,8 +203,9 @@ impl Sim<'_> {
     pub fn leave_behind(&mut self, prev: usize, task: u32) {
         if self.tunables.order == Order::Cfs {
             // The old queue's time as it was last: nobody takes its lock for this.
+            let min_vruntime = self.fair_queue(self.queue_of(prev, task)).min_vruntime;
             let t = &mut self.tasks[task as usize];
-            t.vruntime = t.vruntime.wrapping_sub(self.cpus[prev].min_vruntime);
+            t.vruntime = t.vruntime.wrapping_sub(min_vruntime);
         }
     }
 
@@ -180,9 +213,10 @@ impl Sim<'_> {
     pub fn enqueue_woken(&mut self, cpu: usize, task: u32, migrated: bool) {
         self.clock(cpu);
         self.update_curr(cpu);
+        let q = self.queue_of(cpu, task);
         match self.tunables.order {
-            Order::Cfs => self.place_woken(cpu, task, migrated),
-            Order::Eevdf => self.place(cpu, task, false),
+            Order::Cfs => self.place_woken(q, task, migrated),
+            Order::Eevdf => self.place(q, task, false),
         }
         self.join(cpu, task);
         self.overutilized_update(cpu);
@@ -197,14 +231,14 @@ impl Sim<'_> {
         };
         self.clock(cpu);
         self.update_curr(cpu);
-        let view = &mut self.views[task as usize];
-        rq::init_util(&self.core.params, &self.core.cpus[cpu], view);
+        self.init_signals(cpu, task);
+        let q = self.queue_of(cpu, task);
         match self.tunables.order {
             Order::Cfs => {
-                let placed = self.cpus[cpu].min_vruntime.wrapping_add(debit);
+                let placed = self.fair_queue(q).min_vruntime.wrapping_add(debit);
                 self.tasks[task as usize].vruntime = placed;
             }
-            Order::Eevdf => self.place(cpu, task, true),
+            Order::Eevdf => self.place(q, task, true),
         }
         self.join(cpu, task);
     }
@@ -222,13 +256,20 @@ impl Sim<'_> {
         }
         let view = &mut self.views[task as usize];
         let rq = &mut self.core.cpus[cpu];
-        if rq::dequeue(&self.core.params, rq, view, true, true, true) {
+        let changed = match self.groups.used {
+            false => rq::dequeue(&self.core.params, rq, view, true, true, true),
+            true => self.dequeue_grouped(cpu, task, true),
+        };
+        if changed {
             self.cpufreq_update(cpu);
         }
         self.sample(cpu, task, true);
         self.leave(cpu, task);
         if self.tunables.order == Order::Cfs {
-            self.update_min_vruntime(cpu);
+            self.update_min_vruntime(self.queue_of(cpu, task));
+        }
+        if self.groups.used {
+            self.group_left(cpu, task, true);
         }
     }
 
@@ -236,19 +277,27 @@ impl Sim<'_> {
     pub fn detach_task(&mut self, src: usize, task: u32) {
         self.clock(src);
         self.update_curr(src);
+        let q = self.queue_of(src, task);
         if self.tunables.order == Order::Eevdf {
-            self.keep_place(src, task);
+            self.keep_place(q, task);
         }
         self.uclamp_leave(src, task);
         let curr_fair = self.curr_is_fair(src);
         let view = &mut self.views[task as usize];
-        rq::detach(&self.core.params, &mut self.core.cpus[src], view, curr_fair);
-        self.queue_out(src, task);
+        match self.groups.used {
+            false => rq::detach(&self.core.params, &mut self.core.cpus[src], view, curr_fair),
+            true => self.detach_grouped(src, task),
+        }
+        self.queue_out(q, task);
         self.leave(src, task);
         if self.tunables.order == Order::Cfs {
+            let min_vruntime = self.fair_queue(q).min_vruntime;
             let t = &mut self.tasks[task as usize];
-            t.vruntime = t.vruntime.wrapping_sub(self.cpus[src].min_vruntime);
-            self.update_min_vruntime(src);
+            t.vruntime = t.vruntime.wrapping_sub(min_vruntime);
+            self.update_min_vruntime(q);
+        }
+        if self.groups.used {
+            self.group_left(src, task, false);
         }
     }
 
@@ -264,12 +313,14 @@ impl Sim<'_> {
     /// A task that left the fair queue of some CPU as it was joins that of `cpu`;
     /// clocks are current.
     pub fn rejoin_fair(&mut self, cpu: usize, task: u32) {
+        let q = self.queue_of(cpu, task);
         match self.tunables.order {
             Order::Cfs => {
+                let min_vruntime = self.fair_queue(q).min_vruntime;
                 let t = &mut self.tasks[task as usize];
-                t.vruntime = t.vruntime.wrapping_add(self.cpus[cpu].min_vruntime);
+                t.vruntime = t.vruntime.wrapping_add(min_vruntime);
             }
-            Order::Eevdf => self.place(cpu, task, false),
+            Order::Eevdf => self.place(q, task, false),
         }
         self.join(cpu, task);
     }
@@ -313,14 +364,26 @@ impl Sim<'_> {
     pub fn tick_fair(&mut self, cpu: usize) {
         self.update_curr(cpu);
         let curr = self.cpus[cpu].curr;
-        let rq = &mut self.core.cpus[cpu];
-        if rq::update_curr(&self.core.params, rq, &mut self.views[curr as usize]) {
+        if self.refresh_curr(cpu, curr, true) {
             self.cpufreq_update(cpu);
         }
         self.sample(cpu, curr, false);
         if self.tunables.order == Order::Cfs {
-            self.tick_cfs(cpu, curr);
+            self.tick_cfs(self.queue_of(cpu, curr), curr);
         }
+        if self.groups.used {
+            self.tick_group(cpu, curr);
+        }
+    }
+
+    /// The signals of the current task and its queue come up to now, by a `tick` or not.
+    #[inline(always)]
+    fn refresh_curr(&mut self, cpu: usize, curr: u32, tick: bool) -> bool {
+        if self.groups.used {
+            return self.refresh_grouped(cpu, curr, tick);
+        }
+        let rq = &mut self.core.cpus[cpu];
+        rq::update_curr(&self.core.params, rq, &mut self.views[curr as usize])
     }
 
     /// `sched_yield` of the current task, which is not alone (`yield_task_fair`).
@@ -338,7 +401,14 @@ impl Sim<'_> {
     #[inline]
     pub fn pick_fair(&mut self, cpu: usize, curr_stays: bool) -> u32 {
         match self.tunables.order {
-            Order::Cfs => self.pick_cfs(cpu, curr_stays),
+            _ if self.groups.used => self.pick_grouped(cpu),
+            Order::Cfs => {
+                let curr = match curr_stays {
+                    true => self.cpus[cpu].curr,
+                    false => NONE,
+                };
+                self.pick_cfs(cpu, curr)
+            }
             Order::Eevdf => self.pick_runnable(cpu),
         }
     }
@@ -355,12 +425,11 @@ impl Sim<'_> {
     /// The current task stays queued but stops running (`put_prev_entity`).
     pub fn put_prev(&mut self, cpu: usize) {
         let task = self.cpus[cpu].curr;
-        let rq = &mut self.core.cpus[cpu];
-        if rq::update_curr(&self.core.params, rq, &mut self.views[task as usize]) {
+        if self.refresh_curr(cpu, task, false) {
             self.cpufreq_update(cpu);
         }
         self.sample(cpu, task, false);
-        self.queue_in(cpu, task);
+        self.queue_in(self.queue_of(cpu, task), task);
     }
 
     /// Is `task`, which sleeps, still on the queue it slept on (`sched_delayed`)?
@@ -371,16 +440,20 @@ impl Sim<'_> {
 
     /// A queued task becomes current (`set_next_entity`).
     pub fn set_next(&mut self, cpu: usize, task: u32) {
-        self.queue_out(cpu, task);
+        let q = self.queue_of(cpu, task);
+        self.queue_out(q, task);
         if self.tunables.order == Order::Eevdf {
-            self.protect(cpu, task);
+            self.protect(q, task);
+        }
+        let rq = &mut self.core.cpus[cpu];
+        let changed = match self.groups.used {
+            false => rq::set_next(&self.core.params, rq, &mut self.views[task as usize]),
+            true => self.set_next_grouped(cpu, task),
+        };
+        if self.tunables.buddies_cleared == BuddiesCleared::SwitchedTo {
+            self.forget_buddy(q, task);
         }
         let c = &mut self.cpus[cpu];
-        let rq = &mut self.core.cpus[cpu];
-        let changed = rq::set_next(&self.core.params, rq, &mut self.views[task as usize]);
-        if self.tunables.buddies_cleared == BuddiesCleared::SwitchedTo {
-            c.forget_buddy(task);
-        }
         c.curr = task;
         c.exec_start = self.now;
         let t = &mut self.tasks[task as usize];

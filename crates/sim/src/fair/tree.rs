@@ -8,7 +8,7 @@
 
 use super::weight::before;
 use crate::table::Table;
-use crate::treap::{LEFT, Links, Member, NONE, RIGHT, Treap};
+use crate::treap::{LEFT, Links, Member, NONE, RIGHT, Treap, gather_up};
 
 /// What EEVDF knows of a task, and its node (`struct sched_entity`). Virtual times, ns.
 #[derive(Debug, Clone, Copy)]
@@ -138,6 +138,11 @@ impl Tree {
     pub fn remove(&mut self, n: &mut Table<Entity>, task: u32) {
         self.count(&n[task as usize], -1);
         self.tree.remove(n, task);
+    }
+
+    /// The slice of `task`, which is a member, has changed.
+    pub fn slice_changed(&mut self, n: &mut Table<Entity>, task: u32) {
+        gather_up(n, task);
     }
 
     /// The member of the earliest deadline among those whose virtual runtime is

@@ -11,9 +11,11 @@ const NICE_WEIGHT: [u32; 40] = [
     70, 56, 45, 36, 29, 23, 18, 15,
 ];
 /// Weight of a `SCHED_IDLE` task (`WEIGHT_IDLEPRIO`).
-const IDLE_WEIGHT: u32 = 3;
+pub(crate) const IDLE_WEIGHT: u32 = 3;
 /// Weight of nice 0.
 pub(super) const NICE_0: u32 = 1024;
+/// The same in the finer unit (`NICE_0_LOAD`).
+pub(super) const NICE_0_FINE: u64 = 1024 << 10;
 
 /// Load weight of a task.
 pub(crate) fn weight(task_class: u32, nice: i8) -> u32 {
@@ -29,7 +31,7 @@ pub(crate) fn inverse(weight: u32) -> u32 {
 }
 
 /// (2^32 - 1) / weight, as queues have it (`__update_inv_weight`).
-fn inverse_of_sum(weight: u32) -> u32 {
+pub(super) fn inverse_of_sum(weight: u32) -> u32 {
     u32::MAX / weight.max(1)
 }
 

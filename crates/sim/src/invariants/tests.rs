@@ -51,8 +51,8 @@ fn each_kind_of_damage_is_found() {
         (|sim| sim.core.cpus[1].h_nr_running = 1, "there are 0 of 0"),
         (
             |sim| {
-                let queued = sim.cpus[0].fair.first();
-                sim.cpus[0].fair.remove(&mut sim.nodes, queued);
+                let queued = sim.cpus[0].fair.tree.first();
+                sim.cpus[0].fair.tree.remove(&mut sim.nodes, queued);
             },
             "queues 0 and runs 1 of 2",
         ),

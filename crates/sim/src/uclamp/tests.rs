@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 use super::*;
-use crate::testbed::{Given, MS, Record, begin_under, big_little, machine, task, workload};
+use crate::testbed::{
+    Given, MS, Record, begin_grouped, begin_under, big_little, machine, task, workload,
+};
 use alight_machine::Governor;
 use alight_workload::program::Op;
 
@@ -160,4 +162,147 @@ fn all_of_the_biggest_cpu_is_no_limit() {
         assert_eq!(sim.util_fits(1, 1000, 0, 1023), Fits::Yes);
         assert_eq!(sim.util_fits(0, 100, 600, 1024), Fits::ButForMin);
     });
+}
+
+/// Percent of 1024, as `cpu.uclamp.min` has it (`capacity_from_percent`).
+const PERCENT_20: u32 = 205;
+const PERCENT_40: u32 = 410;
+const PERCENT_50: u32 = 512;
+const PERCENT_60: u32 = 614;
+const PERCENT_80: u32 = 819;
+
+/// The example of Documentation/scheduler/sched-util-clamp.rst, "cgroup"; and the
+/// rule that it was up to Linux 5.7.
+#[test]
+fn a_group_limits_what_its_tasks_ask_for_from_both_sides() {
+    let none = SystemClamps::default();
+    let low = SystemClamps {
+        min: 300,
+        max: 500,
+        ..none
+    };
+    let cgroup0 = Some((PERCENT_20, PERCENT_60));
+    let cgroup1 = Some((PERCENT_60, PERCENT_80));
+    let p0 = (None, None);
+    let p1 = (Some(PERCENT_40), Some(PERCENT_50));
+    for (base, asked, group, system, effective, because) in [
+        (
+            "6.1",
+            p0,
+            cgroup0,
+            none,
+            (PERCENT_20, PERCENT_60),
+            "the group's",
+        ),
+        ("6.1", p1, cgroup0, none, (PERCENT_40, PERCENT_50), "intact"),
+        (
+            "6.1",
+            p1,
+            cgroup1,
+            none,
+            (PERCENT_60, PERCENT_60),
+            "lifted to the protection",
+        ),
+        (
+            "7.2",
+            p1,
+            cgroup1,
+            none,
+            (PERCENT_60, PERCENT_60),
+            "as before",
+        ),
+        (
+            "6.1",
+            p0,
+            None,
+            low,
+            (0, 500),
+            "asks for no more than it needs",
+        ),
+        (
+            "6.1",
+            p1,
+            None,
+            low,
+            (300, 500),
+            "the system's are ceilings",
+        ),
+        ("6.1", p1, cgroup1, low, (300, 500), "of groups, too"),
+        (
+            "5.5",
+            p0,
+            cgroup0,
+            none,
+            (PERCENT_20, PERCENT_60),
+            "who asks for nothing gets all",
+        ),
+        (
+            "5.5",
+            p1,
+            cgroup1,
+            none,
+            (PERCENT_40, PERCENT_50),
+            "no protection is enforced",
+        ),
+        (
+            "5.5",
+            p1,
+            cgroup0,
+            none,
+            (PERCENT_20, PERCENT_50),
+            "a ceiling, even of the lower clamp",
+        ),
+    ] {
+        let groups: Vec<Group> = (group.iter())
+            .map(|&(uclamp_min, uclamp_max)| Group {
+                uclamp_min,
+                uclamp_max,
+                ..Group::new("/g")
+            })
+            .collect();
+        let mut given = hog(0, 0);
+        (given.attributes.uclamp_min, given.attributes.uclamp_max) = asked;
+        given.attributes.group = group.map(|_| "/g".to_owned());
+        let base = format!("linux-{base}");
+        let limits = (&groups[..], system);
+        begin_grouped(limits, &base, &machine(1, 1), &workload(&[given]), |sim| {
+            sim.until(MS);
+            let view = &sim.views[0];
+            let found = (view.uclamp_min, view.uclamp_max);
+            assert_eq!(found, effective, "{base}, {asked:?}: {because}");
+            let queue = &sim.core.cpus[0];
+            let counted = (queue.uclamp_min.into(), queue.uclamp_max.into());
+            assert_eq!(counted, effective, "{base}: as counted on the queue");
+        });
+    }
+}
+
+#[test]
+fn real_time_tasks_that_ask_for_nothing_get_the_systems_default() {
+    let fifo = || hog(0, 0).policy(alight_workload::program::Policy::Fifo);
+    for (min_rt_default, asked, expected) in
+        [(1024, None, 1024), (200, None, 200), (200, Some(900), 900)]
+    {
+        let mut given = fifo();
+        given.attributes.rt_priority = Some(1);
+        given.attributes.uclamp_min = asked;
+        let system = SystemClamps {
+            min_rt_default,
+            ..SystemClamps::default()
+        };
+        let machine = machine(1, 1);
+        begin_grouped(
+            (&[], system),
+            "linux-6.5",
+            &machine,
+            &workload(&[given]),
+            |sim| {
+                sim.until(MS);
+                assert_eq!(
+                    sim.views[0].uclamp_min, expected,
+                    "{min_rt_default}, {asked:?}"
+                );
+            },
+        );
+    }
 }

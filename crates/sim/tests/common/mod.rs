@@ -78,6 +78,8 @@ impl<'a> Run<'a> {
             idle_governor: None,
             seed: self.seed,
             duration_ns: self.duration_ns,
+            groups: &[],
+            clamps: Default::default(),
             changes: self.changes,
             check: self.check,
         };

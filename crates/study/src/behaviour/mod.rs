@@ -166,6 +166,8 @@ pub fn compare(
             idle_governor: None,
             seed,
             duration_ns: None,
+            groups: &[],
+            clamps: Default::default(),
             changes: &[],
             check: false,
         };

@@ -203,6 +203,8 @@ fn run(
         idle_governor: None,
         seed,
         duration_ns: Some(plan.end_ns()),
+        groups: &[],
+        clamps: Default::default(),
         changes: &changes,
         check: false,
     };

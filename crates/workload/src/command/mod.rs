@@ -2,6 +2,7 @@
 //! Command lines of the real tools, read as those tools read them.
 
 mod adrestia;
+mod cgexec;
 mod cyclictest;
 mod frames;
 mod getopt;
@@ -34,6 +35,17 @@ type Compile = fn(&str, &[Word], &mut Remarks) -> Result<Workload, Refusal>;
 /// Compiles a command line. Its first word is the tool's name, with or without a path.
 pub(crate) fn compile(line: &str, remarks: &mut Remarks) -> Result<Workload, Refusal> {
     let words = split(line)?;
+    if let Some(group) = cgexec::group(&words)? {
+        let mut workload = compile_tool(line, &words[group.words..], remarks)?;
+        for task in &mut workload.tasks {
+            task.attributes.group.get_or_insert(group.path.clone());
+        }
+        return Ok(workload);
+    }
+    compile_tool(line, &words, remarks)
+}
+
+fn compile_tool(line: &str, words: &[Word], remarks: &mut Remarks) -> Result<Workload, Refusal> {
     let Some((command, arguments)) = words.split_first() else {
         return Err(Refusal::new(
             Place { line: 1, column: 1 },
@@ -60,7 +72,7 @@ pub(crate) fn compile(line: &str, remarks: &mut Remarks) -> Result<Workload, Ref
 /// Whether a word, with or without a path, is the name of a tool.
 pub(crate) fn is_tool(word: &str) -> bool {
     let name = word.rsplit('/').next().unwrap_or_default();
-    TOOLS.iter().any(|(tool, _)| *tool == name)
+    name == cgexec::NAME || TOOLS.iter().any(|(tool, _)| *tool == name)
 }
 
 fn tool_names() -> String {

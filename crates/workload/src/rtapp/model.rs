@@ -31,6 +31,8 @@ pub(super) struct Task {
     /// `u64::MAX`: for ever.
     pub loops: u64,
     pub cpus: Option<Vec<u32>>,
+    /// Path of its task group; `None`: the root, or whoever forks it is in.
+    pub taskgroup: Option<String>,
     pub sched: Sched,
     pub phases: Vec<Phase>,
 }
@@ -41,6 +43,8 @@ pub(super) struct Phase {
     /// `u64::MAX`: for ever.
     pub loops: u64,
     pub cpus: Option<Vec<u32>>,
+    /// `None`: as before.
+    pub taskgroup: Option<String>,
     /// `None`: nothing changes.
     pub sched: Option<Sched>,
     pub events: Vec<Event>,

@@ -313,6 +313,7 @@ impl Reader<'_> {
         let fields = Fields::new(members, self.mode);
         let sched = self.task_sched(&fields, member.place)?;
         let taskgroup = self.taskgroup(&fields)?;
+        let grouped = taskgroup.is_some();
         let instances = fields.int("instance", 1, self.remarks)?;
         let Ok(instances) = u32::try_from(instances) else {
             let place = fields.get("instance").map_or(member.place, |v| v.place);
@@ -329,12 +330,13 @@ impl Reader<'_> {
             delay_ns: u64::try_from(delay).unwrap_or(0) * NS_PER_US,
             loops: u64::MAX,
             cpus: self.cpus(&fields)?,
+            taskgroup,
             sched,
             phases: Vec::new(),
         };
         match fields.get("phases").filter(|v| v.kind != Kind::Null) {
-            Some(phases) => self.phases(&mut task, &fields, phases, taskgroup)?,
-            None => self.inline_phase(&mut task, &fields, taskgroup, member.value.place)?,
+            Some(phases) => self.phases(&mut task, &fields, phases, grouped)?,
+            None => self.inline_phase(&mut task, &fields, grouped, member.value.place)?,
         }
         Ok(task)
     }
@@ -371,7 +373,7 @@ impl Reader<'_> {
             let phase = self.phase(member, &task.name)?;
             let sched_policy = phase.sched.as_ref().and_then(|s| s.policy);
             policy = sched_policy.or(policy);
-            taskgroup |= self.taskgroup_of(member)?;
+            taskgroup |= phase.taskgroup.is_some();
             attributes::check_taskgroup(taskgroup, policy, member.place)?;
             task.phases.push(phase);
         }
@@ -403,6 +405,7 @@ impl Reader<'_> {
             place: member.place,
             loops: self.phase_loops(&fields)?,
             cpus: self.cpus(&fields)?,
+            taskgroup: self.taskgroup(&fields)?,
             sched: self.phase_sched(&fields, member.place)?,
             events: self.events(members, member.value.place, task)?,
         })
@@ -423,6 +426,7 @@ impl Reader<'_> {
             place: task.place,
             loops: self.phase_loops(fields)?,
             cpus: None,
+            taskgroup: None,
             sched: None,
             events: self.events(fields.members(), place, &task.name)?,
         };
@@ -443,13 +447,6 @@ impl Reader<'_> {
             1.. => loops as u64,
             _ => u64::MAX,
         })
-    }
-
-    fn taskgroup_of(&mut self, phase: &Member) -> Result<bool, Refusal> {
-        match &phase.value.kind {
-            Kind::Object(members) => self.taskgroup(&Fields::new(members, self.mode)),
-            _ => Ok(false),
-        }
     }
 }
 

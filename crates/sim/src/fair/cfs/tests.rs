@@ -45,7 +45,7 @@ fn queue(sim: &mut Sim, vruntimes: &[f64]) {
     go(sim);
     assert_eq!(sim.cpus[0].curr, 0);
     for task in 1..vruntimes.len() as u32 {
-        sim.cpus[0].fair.remove(&mut sim.nodes, task);
+        sim.cpus[0].fair.tree.remove(&mut sim.nodes, task);
     }
     for (task, &ms) in vruntimes.iter().enumerate() {
         let vruntime = (ms * MS as f64) as u64;
@@ -53,6 +53,7 @@ fn queue(sim: &mut Sim, vruntimes: &[f64]) {
         if task != 0 {
             sim.cpus[0]
                 .fair
+                .tree
                 .insert(&mut sim.nodes, task as u32, vruntime);
         }
     }
@@ -75,7 +76,7 @@ fn a_sleeper_is_placed_half_a_period_back_at_most() {
         ),
     ] {
         on_one_cpu(&hogs(1), |sim| {
-            sim.cpus[0].min_vruntime = min_vruntime;
+            sim.cpus[0].fair.min_vruntime = min_vruntime;
             put(sim, 0, slept_at);
             assert_eq!(sim.tasks[0].vruntime, placed, "{because}");
         });
@@ -135,7 +136,7 @@ fn the_debit_is_by_the_parents_queue() {
     let mut tasks = hogs(2);
     tasks[1] = child(&[Op::Run { ns: MS }]).on(&[1]);
     begin(&machine(2, 2), &workload(&tasks), |sim| {
-        sim.cpus[1].min_vruntime = 50 * MS;
+        sim.cpus[1].fair.min_vruntime = 50 * MS;
         queue(sim, &[0.0]);
         sim.wake_new(0, 1);
         let slice = sim.tunables.latency / 2;
@@ -150,8 +151,8 @@ fn the_debit_is_by_the_parents_queue() {
 #[test]
 fn a_migrating_task_keeps_its_distance_to_the_queue() {
     begin(&machine(2, 2), &workload(&hogs(2)), |sim| {
-        sim.cpus[0].min_vruntime = 1000 * MS;
-        sim.cpus[1].min_vruntime = 10 * MS;
+        sim.cpus[0].fair.min_vruntime = 1000 * MS;
+        sim.cpus[1].fair.min_vruntime = 10 * MS;
         put(sim, 0, 1000 * MS);
         put(sim, 1, 1002 * MS);
         sim.detach_task(0, 1);
@@ -164,8 +165,8 @@ fn a_migrating_task_keeps_its_distance_to_the_queue() {
         sim.cpus[0].timers.remove(&mut sim.nodes, 0);
         sim.tasks[0].life = Life::Asleep;
         sim.tasks[0].vruntime = 1001 * MS;
-        sim.cpus[0].min_vruntime = 1000 * MS;
-        sim.cpus[1].min_vruntime = 10 * MS;
+        sim.cpus[0].fair.min_vruntime = 1000 * MS;
+        sim.cpus[1].fair.min_vruntime = 10 * MS;
         sim.masks[0] = [1].into_iter().collect();
         sim.wake(1, 0, false);
         assert_eq!(sim.tasks[0].vruntime, 11 * MS);
@@ -275,7 +276,7 @@ fn buddies_are_who_preempts_and_who_was_preempted() {
             queue(sim, &vruntimes);
             sim.check_preempt(0, 1);
             assert!(sim.cpus[0].need_resched);
-            let buddies = (sim.cpus[0].next, sim.cpus[0].last);
+            let buddies = (sim.cpus[0].fair.next, sim.cpus[0].fair.last);
             assert_eq!(buddies, (next, last), "{because}");
         });
     }
@@ -402,11 +403,11 @@ fn picking_goes_by_virtual_time_then_by_buddies() {
     ] {
         on_one_cpu(&hogs(4), |sim| {
             queue(sim, vruntimes);
-            sim.cpus[0].skip = buddies.skip;
-            sim.cpus[0].last = buddies.last;
-            sim.cpus[0].next = buddies.next;
+            sim.cpus[0].fair.skip = buddies.skip;
+            sim.cpus[0].fair.last = buddies.last;
+            sim.cpus[0].fair.next = buddies.next;
             assert_eq!(sim.pick_fair(0, true), pick, "{because}");
-            let c = &sim.cpus[0];
+            let c = &sim.cpus[0].fair;
             assert!(
                 ![c.skip, c.last, c.next].contains(&pick),
                 "{because}: it is a buddy still"
@@ -420,9 +421,9 @@ fn picking_goes_by_virtual_time_then_by_buddies() {
 fn a_task_alone_does_not_stay_its_own_buddy() {
     on_one_cpu(&hogs(1), |sim| {
         queue(sim, &[1.0]);
-        sim.cpus[0].last = 0;
+        sim.cpus[0].fair.last = 0;
         assert_eq!(sim.pick_fair(0, true), 0);
-        assert_eq!(sim.cpus[0].last, NONE);
+        assert_eq!(sim.cpus[0].fair.last, NONE);
     });
 }
 
@@ -490,7 +491,7 @@ fn who_yields_is_passed_over_while_the_other_is_near() {
             sim.tasks[1].vruntime = 10 * MS + 1001 * US;
             sim.schedule(0);
             assert_eq!(sim.cpus[0].curr, 0, "it still stands leftmost");
-            assert_eq!(sim.cpus[0].skip, NONE);
+            assert_eq!(sim.cpus[0].fair.skip, NONE);
         });
     }
 }
@@ -502,7 +503,7 @@ fn yielding_alone_changes_nothing() {
     on_one_cpu(&[spin], |sim| {
         sim.until(MS / 2);
         assert_eq!((sim.stats.yields, sim.stats.switches), (3, 1));
-        assert_eq!(sim.cpus[0].skip, NONE);
+        assert_eq!(sim.cpus[0].fair.skip, NONE);
     });
 }
 

@@ -220,6 +220,7 @@ impl Compiler<'_> {
             .collect();
         let moves = cpus.windows(2).any(|pair| pair[0] != pair[1]);
         let mut at_start = of_sched(&task.sched, policy);
+        at_start.group = task.taskgroup.clone();
         if !moves {
             at_start.affinity = cpus.first().cloned().flatten();
         }
@@ -234,6 +235,7 @@ impl Compiler<'_> {
             if moves {
                 attributes = with_cpus(attributes, cpus.clone());
             }
+            attributes.group = phase.taskgroup.clone();
             at_phases.push(attributes);
         }
         Ok(Plan {

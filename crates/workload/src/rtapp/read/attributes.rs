@@ -195,10 +195,10 @@ impl Reader<'_> {
         Ok(Some(cpus))
     }
 
-    /// Whether a `taskgroup` is given.
-    pub(super) fn taskgroup(&mut self, fields: &Fields) -> Result<bool, Refusal> {
+    /// The task group, of one level below the root.
+    pub(super) fn taskgroup(&mut self, fields: &Fields) -> Result<Option<String>, Refusal> {
         let Some(group) = fields.string("taskgroup")?.filter(|g| !g.text.is_empty()) else {
-            return Ok(false);
+            return Ok(None);
         };
         if !group.text.starts_with('/') {
             return Err(Refusal::new(
@@ -206,11 +206,18 @@ impl Reader<'_> {
                 format!("the taskgroup `{0}` is no path; write `/{0}`", group.text),
             ));
         }
-        self.remarks.note(
-            group.place,
-            "`taskgroup` is ignored: groups are not modelled, the task is in the root group",
-        );
-        Ok(true)
+        let mut names = group.text.split('/').filter(|name| !name.is_empty());
+        let top = format!("/{}", names.next().unwrap_or_default());
+        if names.next().is_some() {
+            self.remarks.note(
+                group.place,
+                format!(
+                    "groups below groups are not modelled: a task of the taskgroup `{}` is one of `{top}`",
+                    group.text
+                ),
+            );
+        }
+        Ok(Some(top))
     }
 }
 

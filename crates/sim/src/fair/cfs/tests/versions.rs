@@ -37,7 +37,7 @@ fn sleepers_of_sched_idle_get_less_credit() {
     ] {
         let tasks = [hogs(1)[0].clone().policy(policy)];
         begin_on(base, &machine(1, 1), &workload(&tasks), |sim| {
-            sim.cpus[0].min_vruntime = 100 * MS;
+            sim.cpus[0].fair.min_vruntime = 100 * MS;
             put(sim, 0, 0);
             assert_eq!(sim.tasks[0].vruntime, placed, "{base}, {policy:?}");
         });
@@ -93,17 +93,17 @@ fn a_heavy_tasks_slice_ends_at_the_latency() {
 fn a_task_that_is_picked_again_stays_a_buddy_in_6_1() {
     on_each(1, &hogs(2), |base, sim| {
         queue(sim, &[1.0, 2.1]);
-        sim.cpus[0].skip = 0;
+        sim.cpus[0].fair.skip = 0;
         sim.schedule(0);
         assert_eq!(sim.cpus[0].curr, 0, "{base}: the other is too far ahead");
         let kept = matches!(base, "linux-6.1" | "linux-6.5");
         let skip = if kept { 0 } else { NONE };
-        assert_eq!(sim.cpus[0].skip, skip, "{base}");
+        assert_eq!(sim.cpus[0].fair.skip, skip, "{base}");
         sim.tasks[0].vruntime = 3 * MS;
-        sim.cpus[0].next = 1;
+        sim.cpus[0].fair.next = 1;
         sim.schedule(0);
         assert_eq!(sim.cpus[0].curr, 1, "{base}");
-        assert_eq!(sim.cpus[0].next, NONE, "{base}: switched to");
+        assert_eq!(sim.cpus[0].fair.next, NONE, "{base}: switched to");
     });
 }
 

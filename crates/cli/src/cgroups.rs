@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Task groups and limits of clamps, as users type them: by the names of the
+//! files of a cgroup, and of sysctls.
+
+use alight_sim::{Group, SystemClamps};
+
+/// One option with what it describes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct GroupOption {
+    /// As typed.
+    pub text: String,
+    /// The group.
+    pub group: Group,
+}
+
+const GROUP_LIKE: &str = "/background:weight=50,uclamp.max=40";
+const KEYS: &str =
+    "weight (1 to 10000), idle (0 or 1), uclamp.min and uclamp.max (percent, or max)";
+
+/// A group: its path, and behind a colon what its files `cpu.weight`, `cpu.idle`,
+/// `cpu.uclamp.min` and `cpu.uclamp.max` hold.
+///
+/// # Errors
+/// Anything else, with what was found and what was expected.
+pub fn group(text: &str) -> Result<GroupOption, String> {
+    let refuse = |why: String| Err(format!("{why}; expected like {GROUP_LIKE}"));
+    let (name, settings) = text.split_once(':').unwrap_or((text, ""));
+    if !name.starts_with('/') || name == "/" {
+        return refuse(format!("'{name}' is no path of a group below the root"));
+    }
+    if name[1..].contains('/') {
+        return refuse(format!(
+            "'{name}' is below a group, and only one level is modelled"
+        ));
+    }
+    let mut group = Group::new(name);
+    for setting in settings.split(',').filter(|setting| !setting.is_empty()) {
+        if let Err(why) = set(&mut group, setting) {
+            return refuse(format!("'{setting}': {why}"));
+        }
+    }
+    Ok(GroupOption {
+        text: text.to_owned(),
+        group,
+    })
+}
+
+fn set(group: &mut Group, setting: &str) -> Result<(), String> {
+    let (key, value) = setting.split_once('=').ok_or("no value")?;
+    match key.strip_prefix("cpu.").unwrap_or(key) {
+        "weight" => match value.parse() {
+            Ok(weight @ 1..=10_000) => group.weight = weight,
+            _ => return Err("a weight is 1 to 10000".into()),
+        },
+        "idle" => match value {
+            "0" | "1" => group.idle = value == "1",
+            _ => return Err("idle is 0 or 1".into()),
+        },
+        "uclamp.min" => group.uclamp_min = clamp(value)?,
+        "uclamp.max" => group.uclamp_max = clamp(value)?,
+        _ => return Err(format!("a group has {KEYS}")),
+    }
+    Ok(())
+}
+
+/// `capacity_from_percent`: two places behind the point count.
+fn clamp(value: &str) -> Result<u32, String> {
+    let wrong = || Err("a clamp of a group is a percentage of 0 to 100, like 37.5, or max".into());
+    if value == "max" {
+        return Ok(1024);
+    }
+    let (whole, rest) = value.split_once('.').unwrap_or((value, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || whole.len() > 3 || rest.len() > 2 || !digits(whole) || !digits(rest) {
+        return wrong();
+    }
+    let hundredths: u32 = format!("{whole}{rest:0<2}").parse().unwrap_or(u32::MAX);
+    match hundredths {
+        0..=10_000 => Ok((hundredths * 1024 + 5_000) / 10_000),
+        _ => wrong(),
+    }
+}
+
+/// One sysctl with its value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sysctl {
+    /// As typed.
+    pub text: String,
+    name: String,
+    value: u32,
+}
+
+const SYSCTLS: [&str; 3] = [
+    "sched_util_clamp_min",
+    "sched_util_clamp_max",
+    "sched_util_clamp_min_rt_default",
+];
+
+/// `NAME=VALUE`, with or without `kernel.` before it.
+///
+/// # Errors
+/// Another sysctl, or a value that it does not take.
+pub fn sysctl(text: &str) -> Result<Sysctl, String> {
+    let known = || {
+        format!(
+            "expected one of {}, like {}=512",
+            SYSCTLS.join(", "),
+            SYSCTLS[0]
+        )
+    };
+    let Some((name, value)) = text.split_once('=') else {
+        return Err(format!("no value; {}", known()));
+    };
+    let name = name.strip_prefix("kernel.").unwrap_or(name);
+    if !SYSCTLS.contains(&name) {
+        return Err(format!("'{name}' is not modelled; {}", known()));
+    }
+    match value.parse() {
+        Ok(value @ 0..=1024) => Ok(Sysctl {
+            text: text.to_owned(),
+            name: name.to_owned(),
+            value,
+        }),
+        _ => Err(format!("'{value}' is no clamp; expected 0 to 1024")),
+    }
+}
+
+/// What `sysctls` make of the system's clamps; the last of a name counts.
+pub fn system_clamps(sysctls: &[Sysctl]) -> SystemClamps {
+    let mut clamps = SystemClamps::default();
+    for sysctl in sysctls {
+        let clamp = match sysctl.name.as_str() {
+            "sched_util_clamp_min" => &mut clamps.min,
+            "sched_util_clamp_max" => &mut clamps.max,
+            _ => &mut clamps.min_rt_default,
+        };
+        *clamp = sysctl.value;
+    }
+    clamps
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_group_is_a_path_and_what_its_files_hold() {
+        let plain = Group::new("/a");
+        for (text, group) in [
+            ("/a", plain.clone()),
+            (
+                "/a:weight=200",
+                Group {
+                    weight: 200,
+                    ..plain.clone()
+                },
+            ),
+            (
+                "/a:cpu.weight=200,idle=1,uclamp.min=12.5,cpu.uclamp.max=80",
+                Group {
+                    weight: 200,
+                    idle: true,
+                    uclamp_min: 128,
+                    uclamp_max: 819,
+                    ..plain.clone()
+                },
+            ),
+            (
+                "/a:uclamp.min=0.05,uclamp.max=max",
+                Group {
+                    uclamp_min: 1,
+                    ..plain.clone()
+                },
+            ),
+        ] {
+            assert_eq!(super::group(text).map(|option| option.group), Ok(group));
+        }
+    }
+
+    #[test]
+    fn what_a_group_cannot_be_is_refused() {
+        for (text, words) in [
+            ("a:weight=1", "'a' is no path"),
+            ("/:weight=1", "'/' is no path"),
+            ("/a/b", "only one level"),
+            ("/a:weight=0", "1 to 10000"),
+            ("/a:weight", "no value"),
+            ("/a:shares=1024", "'shares=1024': a group has weight"),
+            ("/a:idle=yes", "0 or 1"),
+            ("/a:uclamp.max=101", "0 to 100"),
+            ("/a:uclamp.max=-1", "0 to 100"),
+            ("/a:uclamp.max=1.234", "0 to 100"),
+            ("/a:uclamp.max=", "0 to 100"),
+        ] {
+            let message = group(text).unwrap_err();
+            assert!(message.contains(words), "{text}: {message}");
+            assert!(message.contains("like /background"), "{message}");
+        }
+    }
+
+    #[test]
+    fn sysctls_are_those_of_clamps() {
+        let clamps = |texts: &[&str]| {
+            let sysctls: Result<Vec<_>, _> = texts.iter().map(|text| sysctl(text)).collect();
+            sysctls.map(|sysctls| system_clamps(&sysctls))
+        };
+        let limited = SystemClamps {
+            min: 100,
+            max: 900,
+            min_rt_default: 0,
+        };
+        assert_eq!(clamps(&[]), Ok(SystemClamps::default()));
+        assert_eq!(
+            clamps(&[
+                "sched_util_clamp_max=900",
+                "kernel.sched_util_clamp_min=100",
+                "sched_util_clamp_min_rt_default=0"
+            ]),
+            Ok(limited)
+        );
+        for (text, words) in [
+            ("sched_util_clamp_min", "no value"),
+            ("sched_util_clamp_min=1025", "0 to 1024"),
+            ("sched_latency_ns=1", "'sched_latency_ns' is not modelled"),
+        ] {
+            let message = clamps(&[text]).unwrap_err();
+            assert!(message.contains(words), "{text}: {message}");
+        }
+    }
+}

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+use super::*;
+use crate::api::SystemClamps;
+use crate::testbed::{Given, MS, begin_grouped, machine, task, workload};
+use alight_workload::program::Op;
+
+const BASES: [&str; 4] = ["linux-5.5", "linux-6.1", "linux-6.5", "linux-7.2"];
+
+fn group(name: &str, weight: u32) -> Group {
+    Group {
+        weight,
+        ..Group::new(name)
+    }
+}
+
+/// Never sleeps; in `group`, if that is not the root.
+fn hog(group: &str) -> Given {
+    let mut given = task(0, &[Op::Run { ns: 3_600_000 * MS }]);
+    given.attributes.group = Some(group.to_owned());
+    given
+}
+
+/// Percent of `cpus` CPUs that the tasks of each group have had of a second behind the first.
+fn shares(base: &str, cpus: usize, groups: &[Group], tasks: &[Given]) -> Vec<f64> {
+    let given = workload(tasks);
+    let limits = (groups, SystemClamps::default());
+    begin_grouped(limits, base, &machine(cpus, cpus), &given, |sim| {
+        let ran = |sim: &mut Sim| -> Vec<u64> {
+            for cpu in 0..cpus {
+                sim.clock(cpu);
+                sim.update_curr(cpu);
+            }
+            (sim.tasks.iter().take(tasks.len()))
+                .map(|t| t.sum_exec)
+                .collect()
+        };
+        sim.until(1000 * MS);
+        let before = ran(sim);
+        sim.until(3000 * MS);
+        let after = ran(sim);
+        groups
+            .iter()
+            .map(|group| {
+                let own = |at: &usize| tasks[*at].attributes.group.as_ref() == Some(&group.name);
+                let ns: u64 = (0..tasks.len())
+                    .filter(own)
+                    .map(|t| after[t] - before[t])
+                    .sum();
+                ns as f64 * 100.0 / (2000 * MS) as f64 / cpus as f64
+            })
+            .collect()
+    })
+}
+
+#[test]
+fn groups_share_a_cpu_by_their_weights_whatever_their_tasks_are() {
+    let groups = [group("/a", 100), group("/b", 300)];
+    for base in BASES {
+        for (a, b) in [(1, 1), (1, 4), (6, 1), (3, 3)] {
+            let mut tasks = vec![hog("/a").on(&[0]); a];
+            tasks.extend(vec![hog("/b").on(&[0]); b]);
+            let found = shares(base, 1, &groups, &tasks);
+            let near = (found[0] - 25.0).abs() < 1.0 && (found[1] - 75.0).abs() < 1.0;
+            assert!(near, "{base}, {a} and {b} tasks: {found:?} %");
+        }
+    }
+}
+
+fn near(found: &[f64], expected: &[f64], percent: f64) -> bool {
+    (found.iter().zip(expected)).all(|(found, expected)| (found - expected).abs() < percent)
+}
+
+/// Its nice value makes a task more among those of its group, not its group among groups.
+#[test]
+fn a_nice_value_counts_within_the_group() {
+    let groups = [group("/a", 100), group("/b", 100)];
+    for base in BASES {
+        let tasks = [
+            hog("/a").nice(-10).on(&[0]),
+            hog("/b").on(&[0]),
+            hog("/b").on(&[0]),
+        ];
+        let found = shares(base, 1, &groups, &tasks);
+        assert!(near(&found, &[50.0, 50.0], 1.0), "{base}: {found:?} %");
+    }
+}
+
+/// A task without a group has its own weight, a group of weight 100 that of a task at nice 0.
+#[test]
+fn a_group_of_weight_100_weighs_as_one_task_does() {
+    for base in BASES {
+        let tasks = [hog("/a").on(&[0]), hog("/a").on(&[0]), hog("/").on(&[0])];
+        let found = shares(base, 1, &[group("/a", 100)], &tasks);
+        assert!(near(&found, &[50.0], 1.0), "{base}: {found:?} %");
+    }
+}
+
+/// `cpu.idle`: weight 3 of 1024 + 3.
+#[test]
+fn an_idle_group_gets_what_is_left() {
+    let idle = Group {
+        idle: true,
+        ..group("/b", 10_000)
+    };
+    for base in ["linux-6.1", "linux-6.5", "linux-7.2"] {
+        let tasks = [hog("/a").on(&[0]), hog("/b").on(&[0]), hog("/b").on(&[0])];
+        let found = shares(base, 1, &[group("/a", 100), idle.clone()], &tasks);
+        assert!(near(&found, &[99.7, 0.3], 0.3), "{base}: {found:?} %");
+    }
+}
+
+/// Each CPU has tasks of both groups: each spreads its weight evenly over the CPUs.
+#[test]
+fn groups_share_many_cpus_by_their_weights() {
+    let groups = [group("/a", 100), group("/b", 300)];
+    for base in BASES {
+        let pair = |cpu| [hog("/a").on(&[cpu]), hog("/b").on(&[cpu])];
+        let tasks: Vec<Given> = (0..4).flat_map(pair).collect();
+        let found = shares(base, 4, &groups, &tasks);
+        assert!(near(&found, &[25.0, 75.0], 1.5), "{base}: {found:?} %");
+    }
+}
+
+/// `/a` has a task on each of four CPUs, `/b` all four of its on CPU 0. There `/a`
+/// weighs a quarter of its weight, as its load lies on four CPUs: 1 to 4.
+#[test]
+fn a_groups_weight_lies_where_its_load_is() {
+    let groups = [group("/a", 100), group("/b", 100)];
+    for base in BASES {
+        let mut tasks: Vec<Given> = (0..4).map(|cpu| hog("/a").on(&[cpu])).collect();
+        tasks.extend((0..4).map(|_| hog("/b").on(&[0])));
+        let found = shares(base, 4, &groups, &tasks);
+        // Of CPU 0 a fifth for /a, four fifths for /b.
+        assert!(near(&found, &[80.0, 20.0], 1.0), "{base}: {found:?} %");
+    }
+}
+
+/// The queue of a CPU is used by all its tasks, whatever group they are in.
+#[test]
+fn utilization_of_a_cpu_contains_that_of_groups() {
+    for base in BASES {
+        let tasks = [hog("/a").on(&[0]), hog("/b").on(&[0]), hog("/").on(&[1])];
+        let given = workload(&tasks);
+        let groups = [group("/a", 100), group("/b", 300)];
+        let limits = (&groups[..], SystemClamps::default());
+        begin_grouped(limits, base, &machine(2, 2), &given, |sim| {
+            sim.until(2000 * MS);
+            let [grouped, alone] = [0, 1].map(|cpu| sim.core.cpus[cpu].cfs);
+            assert!(alone.util_avg > 1000, "{base}: {alone:?}");
+            assert!(
+                grouped.util_avg.abs_diff(alone.util_avg) < 25,
+                "{base}: {grouped:?}"
+            );
+            // 1024 for the first, thrice that for the second.
+            assert!(grouped.load_avg.abs_diff(4096) < 100, "{base}: {grouped:?}");
+            // What balancing sees of a task is its group's share.
+            let [a, b] = [0, 1].map(|task| sim.task_h_load(task));
+            assert!(
+                a.abs_diff(1024) < 30 && b.abs_diff(3072) < 60,
+                "{base}: {a}, {b}"
+            );
+        });
+    }
+}
+
+/// A weight of 100 is 1024, 0.5 % more or less is rounded; what is too little or
+/// too much is what the kernel makes of it (`cpu_weight_write_u64`).
+#[test]
+fn weights_become_shares() {
+    for (weight, shares) in [
+        (1, 10),
+        (50, 512),
+        (100, 1024),
+        (151, 1546),
+        (10_000, 102_400),
+    ] {
+        assert_eq!(group("/a", weight).shares(), shares, "weight {weight}");
+    }
+}
+
+/// Runs and sleeps for times of its own for ever, under some nice value, and goes
+/// over to another group and back.
+fn worker(nr: u64, attributes: u32) -> Given {
+    let us = |ns: u64| ns * 1000;
+    let ops = [
+        Op::LoopBegin {
+            slot: 0,
+            count: u64::MAX,
+            end: 8,
+        },
+        Op::Run {
+            ns: us(100 + nr * 137 % 1900),
+        },
+        Op::Sleep {
+            ns: us(50 + nr * 311 % 2500),
+        },
+        Op::SetAttributes { attributes },
+        Op::Run {
+            ns: us(20 + nr * 71 % 700),
+        },
+        Op::Yield,
+        Op::SetAttributes {
+            attributes: (attributes + 1 + nr as u32) % 5,
+        },
+        Op::LoopEnd { slot: 0, begin: 1 },
+    ];
+    let mut given = task(nr * 300_000, &ops).nice((nr % 7) as i32 - 3);
+    given.attributes.group = ["/a", "/b", "/"]
+        .get(nr as usize % 4)
+        .map(|&g| g.to_owned());
+    given
+}
+
+/// Tasks that come, go, wake elsewhere, are balanced, change their weight and their
+/// group: the invariants are proved after each event.
+#[test]
+fn whatever_tasks_do_the_books_are_right() {
+    use alight_workload::program::{Attributes, Policy};
+    let to = |group: &str| Attributes {
+        group: Some(group.to_owned()),
+        ..Attributes::default()
+    };
+    let nice = |nice| Attributes {
+        nice: Some(nice),
+        ..Attributes::default()
+    };
+    let idle = Attributes {
+        policy: Some(Policy::Idle),
+        ..Attributes::default()
+    };
+    for base in BASES {
+        let tasks: Vec<Given> = (0..14).map(|nr| worker(nr, nr as u32 % 5)).collect();
+        let given = alight_workload::program::Workload {
+            attributes: vec![to("/a"), nice(5), to("/"), idle.clone(), to("/b")],
+            ..workload(&tasks)
+        };
+        let groups = [group("/a", 100), group("/b", 30)];
+        let limits = (&groups[..], SystemClamps::default());
+        begin_grouped(limits, base, &machine(4, 2), &given, |sim| {
+            sim.until(400 * MS);
+            assert!(
+                sim.stats.migrations_wake + sim.stats.lb_pulled > 20,
+                "{base}: all stay"
+            );
+        });
+    }
+}

@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! A group's weight: its parts on the CPUs, and what a queue and an entity make of
+//! one that changes.
+
+use super::{FINE, MIN_SHARES};
+use crate::fair::Order;
+use crate::fair::eevdf::rescale;
+use crate::fair::weight::inverse_of_sum;
+use crate::state::Sim;
+use alight_policy::rq;
+
+impl Sim<'_> {
+    /// The queue's weight follows what groups have of it (`scale_load_down` of the sum).
+    pub(super) fn count_weight(&mut self, cpu: usize) {
+        let (root, view) = (&mut self.groups.roots[cpu], &mut self.core.cpus[cpu]);
+        let tasks = view.weight - root.weight;
+        let fine = (u64::from(tasks) << FINE) + root.fine;
+        view.weight = match fine {
+            0 => 0,
+            fine => scale_down(fine),
+        };
+        root.weight = view.weight - tasks;
+    }
+
+    /// The share of the group's weight that its entity on `cpu` gets
+    /// (`calc_group_shares`, `update_cfs_group`).
+    pub(super) fn update_group(&mut self, cpu: usize, entity: u32) {
+        let (group, queue) = (self.group_of(entity), self.group_queue(entity));
+        let eevdf = self.tunables.order == Order::Eevdf;
+        if eevdf && queue.view.weight == 0 {
+            return;
+        }
+        let load = u64::from(queue.view.weight.max(queue.view.cfs.load_avg));
+        let all = group.load_avg - queue.contribution + load;
+        let share = (group.shares * load).checked_div(all);
+        let share = share.unwrap_or(0).clamp(MIN_SHARES, group.shares);
+        if !eevdf || share != queue.weight {
+            self.reweight_group(cpu, entity, share);
+        }
+    }
+
+    /// Gives a group's entity another weight, in the finer unit (`reweight_entity`).
+    fn reweight_group(&mut self, cpu: usize, entity: u32, weight: u64) {
+        let old = self.group_queue(entity).weight;
+        let queued = self.on_queue(entity);
+        let eevdf = self.tunables.order == Order::Eevdf;
+        let mut place = None;
+        if queued && eevdf {
+            place = Some(self.lift_group(cpu, entity));
+        }
+        let fine = scale_down(weight);
+        rq::reweight(
+            &self.core.params,
+            &mut self.core.cpus[cpu],
+            &mut self.views[entity as usize],
+            fine,
+        );
+        self.tasks[entity as usize].inv_weight = inverse_of_sum(fine);
+        self.group_queue_mut(entity).weight = weight;
+        if queued {
+            let root = &mut self.groups.roots[cpu];
+            root.fine = root.fine - old + weight;
+            self.count_weight(cpu);
+        }
+        if eevdf {
+            let e = self.entity_mut(entity);
+            e.lag = rescale(e.lag, old as u32, weight as u32);
+        }
+        if let Some(place) = place {
+            self.set_down_group(cpu, entity, place, (old as u32, weight as u32));
+        }
+        self.signals_changed(cpu);
+    }
+
+    /// Takes a queued group off its place: where the queue stood, what is left of
+    /// its turn and of its protection.
+    fn lift_group(&mut self, cpu: usize, entity: u32) -> (u64, u64, Option<u64>) {
+        let lag = self.lag(cpu, entity);
+        let mean = self.mean_vruntime(cpu);
+        let running = self.groups.roots[cpu].curr == entity;
+        let protected = running && self.protected(entity);
+        if !running {
+            self.queue_out(cpu, entity);
+        }
+        let e = self.entity_mut(entity);
+        e.lag = lag;
+        let left = e.deadline.wrapping_sub(mean);
+        (
+            mean,
+            left,
+            protected.then_some(e.protected_until.wrapping_sub(mean)),
+        )
+    }
+
+    /// Puts it back at the same lag, all in the virtual time of its new weight.
+    fn set_down_group(
+        &mut self,
+        cpu: usize,
+        entity: u32,
+        (mean, left, protected): (u64, u64, Option<u64>),
+        (old, new): (u32, u32),
+    ) {
+        let scaled = |time: u64| rescale(time as i64, old, new) as u64;
+        let e = self.entity_mut(entity);
+        e.deadline = mean.wrapping_add(scaled(left));
+        if let Some(protected) = protected {
+            e.protected_until = mean.wrapping_add(scaled(protected));
+        }
+        e.vruntime = mean.wrapping_sub(e.lag as u64);
+        if self.groups.roots[cpu].curr != entity {
+            self.queue_in(cpu, entity);
+        }
+    }
+}
+
+/// `scale_load_down`.
+fn scale_down(fine: u64) -> u32 {
+    ((fine >> FINE) as u32).max(2)
+}

@@ -4,7 +4,7 @@
 
 mod common;
 
-use alight_sim::Error;
+use alight_sim::{Error, Group, SystemClamps};
 use alight_workload::program::{Attributes, Calibration, Op, Policy, Workload};
 use common::{MS, Run, given, load, machine};
 
@@ -255,6 +255,91 @@ fn a_stuck_workload_may_last() {
         .go()
         .expect("it lasts");
     assert_eq!(outcome.end_ns, 100 * MS);
+}
+
+/// Of a task in `/g`, with these groups and limits described.
+fn refusal_of_groups(base: &str, groups: &[Group], clamps: SystemClamps) -> String {
+    let juno = machine("juno-r0");
+    let workloads = [with_attributes(Attributes {
+        group: Some("/g".into()),
+        ..Attributes::default()
+    })];
+    let scheduler = alight_policy::Scheduler::parse(base).expect("a base");
+    let scenario = alight_sim::Scenario {
+        machine: &juno,
+        workloads: &workloads,
+        scheduler: &scheduler,
+        governor: None,
+        idle_governor: None,
+        seed: 1,
+        duration_ns: None,
+        groups,
+        clamps,
+        changes: &[],
+        check: true,
+    };
+    match alight_sim::run(&scenario, None, &false.into()) {
+        Ok(_) => String::new(),
+        Err(Error::Refused(what)) => what,
+        Err(other) => panic!("not refused: {other}"),
+    }
+}
+
+#[test]
+fn groups_that_a_kernel_or_the_workload_does_not_have() {
+    let g = || Group::new("/g");
+    let idle = Group { idle: true, ..g() };
+    let clamped = Group {
+        uclamp_max: 300,
+        ..g()
+    };
+    let none = SystemClamps::default();
+    let limits = |min, max, min_rt_default| SystemClamps {
+        min,
+        max,
+        min_rt_default,
+    };
+    for (base, groups, clamps, words) in [
+        ("linux-5.5", vec![], none, ""),
+        ("linux-7.2", vec![clamped], limits(100, 900, 0), ""),
+        ("linux-6.1", vec![idle.clone()], none, ""),
+        (
+            "linux-5.4",
+            vec![],
+            none,
+            "groups are simulated for linux-5.5, linux-6.1, linux-6.5, linux-7.2",
+        ),
+        ("linux-3.9", vec![g()], none, "not for linux-3.9"),
+        (
+            "linux-5.5",
+            vec![idle],
+            none,
+            "cpu.idle came with Linux 5.15",
+        ),
+        ("linux-6.5", vec![g(), g()], none, "described twice"),
+        (
+            "linux-6.5",
+            vec![Group::new("/other")],
+            none,
+            "no task is ever in it",
+        ),
+        (
+            "linux-5.5",
+            vec![g()],
+            limits(1024, 1024, 5),
+            "came with Linux 5.8",
+        ),
+        (
+            "linux-6.5",
+            vec![g()],
+            limits(600, 500, 0),
+            "sched_util_clamp_min not above",
+        ),
+    ] {
+        let found = refusal_of_groups(base, &groups, clamps);
+        assert_eq!(found.is_empty(), words.is_empty(), "{base}: {found}");
+        assert!(found.contains(words), "{base}: {found}");
+    }
 }
 
 #[test]

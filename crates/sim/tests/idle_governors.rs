@@ -35,6 +35,8 @@ fn run(
         idle_governor,
         seed: 1,
         duration_ns: Some(400_000_000),
+        groups: &[],
+        clamps: Default::default(),
         changes: &[],
         check: true,
     };

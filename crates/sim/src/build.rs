@@ -6,10 +6,11 @@ use crate::api::{Error, Group, Scenario};
 use crate::balance::Nohz;
 use crate::changes::Agenda;
 use crate::channel::Channel;
-use crate::classes::{Classes, default_clamp};
+use crate::classes::{Classes, Servers, default_clamp};
 use crate::cost::{CpuCosts, OpCost};
 use crate::cpuidle::Memory;
 use crate::fair::{self, Eevdf, Groups, Order, Tunables};
+use crate::feasible::check_governor;
 use crate::hotplug::Hotplug;
 use crate::instruments::Instruments;
 use crate::kernel::{KERNELS, Kernel};
@@ -25,7 +26,7 @@ use crate::sync::{BarrierState, Mutex, WaitQueue};
 use crate::timeline::{NONE, Nodes};
 use crate::timers::Timers;
 use crate::uclamp::Limits;
-use alight_machine::{IdleGovernor, Machine};
+use alight_machine::{Governor, IdleGovernor, Machine};
 use alight_policy::abi::class;
 use alight_policy::topology::{self, CpuDescription, Description, Level, LevelKind};
 use alight_policy::{Core, Mask, Params};
@@ -571,7 +572,8 @@ impl<'a> Builder<'a> {
         params.scan_cpu_ns = machine.core_types[machine.cpus[0].core_type]
             .costs
             .scan_local_ns;
-        let agenda = Agenda::new(scenario.changes, machine)?;
+        check_governor(scenario.governor.unwrap_or(machine.governor), machine)?;
+        let agenda = Agenda::new(scenario.changes, machine, scenario.duration_ns)?;
         let hotplug = Hotplug::new(scenario, agenda.has_hotplug());
         let limited = agenda.has_limits();
         let core = views(machine, &params, hotplug.online)?;
@@ -603,8 +605,13 @@ impl<'a> Builder<'a> {
             .filter_map(|w| w.dma_latency_us)
             .min();
         let hz = u64::from(machine.hz);
-        let server = kernel.rt.fair_server;
-        let classes = Classes::new(&parts.own, &parts.attributes, nr_cpus, hz, server);
+        let governor = scenario.governor.unwrap_or(machine.governor);
+        let servers = match (kernel.rt.fair_server, governor) {
+            (false, _) => Servers::None,
+            (true, Governor::Schedutil) => Servers::Always,
+            (true, _) => Servers::BesideOthers,
+        };
+        let classes = Classes::new(&parts.own, &parts.attributes, nr_cpus, hz, servers);
         let of: Vec<_> = parts.own.iter().map(|own| own.group).collect();
         let uclamp_limits = Limits::new(scenario, kernel, &parts.groups, &parts.own)?;
         let groups = Groups::new(&parts.groups, &of, nr_cpus);
@@ -672,7 +679,6 @@ impl<'a> Builder<'a> {
             out,
             latency_limit_ns: latency_limit_us.map_or(u64::MAX, |us| us * 1000),
         };
-        let governor = scenario.governor.unwrap_or(machine.governor);
         sim.cpufreq_init(governor);
         sim.energy_model_init(governor);
         sim.uclamp_init(scenario.workloads);

@@ -2,7 +2,7 @@
 //! What the model leaves out that could matter for a given run. A report that
 //! does not say so would be wrong in silence.
 
-use crate::kernel::Kernel;
+use crate::kernel::{Clamps, Kernel};
 use alight_machine::{Governor, Machine};
 use alight_policy::Scheduler;
 use alight_workload::program::{Op, Policy, Workload};
@@ -37,17 +37,12 @@ pub fn caveats(
         })
     };
     let kernels = || schedulers.iter().filter_map(Kernel::of);
-    let served = kernels().any(|kernel| kernel.rt.fair_server);
     let gathers = kernels().any(|kernel| kernel.balance.gathers_threads);
+    let clampless = kernels().any(|kernel| kernel.clamps == Clamps::Unknown);
     [
         (
             governor == Governor::Schedutil && asymmetric && !powered,
             "energy-aware placement is off: the machine file gives some operating point no power",
-        ),
-        (
-            governor == Governor::Schedutil && served,
-            "the bandwidth of the fair server (Linux 6.12 and later: 51 of 1024 while fair tasks are \
-             queued) is not part of the demand for frequency: small CPUs may be clocked too low",
         ),
         (
             ops().any(|op| matches!(op, Op::Sleep { .. } | Op::Timer { .. })),
@@ -62,6 +57,10 @@ pub fn caveats(
             attributes().any(|a| a.slice_ns.is_some() && a.policy != Some(Policy::Deadline)),
             "custom slices (Linux 6.12) count in linux-7.2 only; older bases ignore them, as their \
              kernels do",
+        ),
+        (
+            clampless && attributes().any(|a| a.uclamp_min.is_some() || a.uclamp_max.is_some()),
+            "clamps of utilization (Linux 5.3) do not count in linux-3.9, whose kernel has none",
         ),
     ]
     .into_iter()
@@ -140,7 +139,23 @@ mod tests {
     }
 
     #[test]
-    fn a_base_has_its_own_caveats() {
+    fn clamps_that_a_base_does_not_know_are_named() {
+        let machine = alight_machine::load("juno-r0").expect("built in").machine;
+        let mut workload = Workload::load("hackbench -g 1 -l 1", Mode::Workgen)
+            .expect("valid")
+            .workload;
+        workload.tasks[0].attributes.uclamp_max = Some(100);
+        for (base, named) in [("linux-3.9", true), ("linux-5.4", false)] {
+            let schedulers = [Scheduler::parse(base).expect("valid")];
+            let workloads = std::slice::from_ref(&workload);
+            let said = caveats(&machine, workloads, &schedulers, Governor::Performance);
+            let found = said.iter().any(|sentence| sentence.contains("clamps"));
+            assert_eq!(found, named, "{base}: {said:?}");
+        }
+    }
+
+    #[test]
+    fn a_base_by_itself_has_no_caveats() {
         let machine = alight_machine::load("juno-r0").expect("built in").machine;
         let said = |names: &[&str], governor| {
             let schedulers: Vec<_> = names
@@ -150,12 +165,9 @@ mod tests {
             caveats(&machine, &[], &schedulers, governor)
         };
         for base in alight_policy::scheduler::BASES {
-            assert_eq!(said(&[base.name], Governor::Performance), [""; 0]);
-            let schedutil = said(&[base.name], Governor::Schedutil).join("\n");
-            assert_eq!(schedutil.contains("fair server"), base.name == "linux-7.2");
+            for governor in [Governor::Performance, Governor::Schedutil] {
+                assert_eq!(said(&[base.name], governor), [""; 0]);
+            }
         }
-        let one = said(&["linux-7.2"], Governor::Schedutil);
-        let twice = ["linux-7.2", "linux-6.5", "linux-7.2"];
-        assert_eq!(said(&twice, Governor::Schedutil), one, "said once");
     }
 }

@@ -2,6 +2,7 @@
 //! What is done to the machine while it runs: when, and that it can be done.
 
 use crate::api::Error;
+use crate::feasible::check_changes;
 use crate::pressure::Limit;
 use crate::queue::NEVER;
 use crate::rng::{Purpose, below};
@@ -38,7 +39,7 @@ pub enum Action {
 }
 
 impl Action {
-    fn cpus(&self) -> &CpuSet {
+    pub(crate) fn cpus(&self) -> &CpuSet {
         match self {
             Action::Offline(cpus) | Action::Online(cpus) | Action::Limit { cpus, .. } => cpus,
         }
@@ -99,37 +100,15 @@ pub(crate) struct Agenda {
 }
 
 impl Agenda {
-    /// In order of time; of one instant as they are given.
+    /// In order of time; of one instant as they are given. `end_ns`: when the run ends, if
+    /// that is known.
     ///
     /// # Errors
-    /// If there are no such CPUs, or none would be left.
-    pub fn new(changes: &[Change], machine: &Machine) -> Result<Self, Error> {
+    /// What [`check_changes`] refuses.
+    pub fn new(changes: &[Change], machine: &Machine, end_ns: Option<u64>) -> Result<Self, Error> {
+        check_changes(changes, machine, end_ns)?;
         let mut changes = changes.to_vec();
         changes.sort_by_key(|change| change.at_ns);
-        let nr = machine.cpus.len();
-        let mut online = CpuSet::first_n(nr);
-        for Change { at_ns, action } in &changes {
-            let cpus = action.cpus();
-            if let Some(cpu) = cpus.iter().find(|&cpu| cpu >= nr) {
-                return Err(Error::Refused(format!(
-                    "at {at_ns} ns CPU {cpu} is to change; machine '{}' has CPUs 0 to {}",
-                    machine.name,
-                    nr - 1
-                )));
-            }
-            online = match action {
-                Action::Offline(_) => online.difference(cpus),
-                Action::Online(_) => online.union(cpus),
-                Action::Limit { .. } => online,
-            };
-            if online.is_empty() {
-                return Err(Error::Refused(format!(
-                    "at {at_ns} ns the last CPU of machine '{}' would go offline; \
-                     one has to stay",
-                    machine.name
-                )));
-            }
-        }
         Ok(Agenda { changes, next: 0 })
     }
 
@@ -197,44 +176,13 @@ mod tests {
         cpus.parse().expect("a list of CPUs")
     }
 
-    fn refusal(changes: &[Change]) -> String {
-        let machine = Machine::load("ca9x4").expect("built in");
-        match Agenda::new(changes, &machine) {
-            Ok(_) => String::new(),
-            Err(error) => error.to_string(),
-        }
-    }
-
-    #[test]
-    fn what_cannot_be_done_is_refused() {
-        let off = |at_ns, cpus| Change {
-            at_ns,
-            action: Action::Offline(set(cpus)),
-        };
-        let on = |at_ns, cpus| Change {
-            at_ns,
-            action: Action::Online(set(cpus)),
-        };
-        for (changes, why) in [
-            (vec![off(1, "0-2")], ""),
-            (vec![off(1, "4")], "CPUs 0 to 3"),
-            (vec![off(7, "0-3")], "at 7 ns the last CPU"),
-            // In the order of time, not in that of the list.
-            (vec![off(5, "1-3"), off(9, "0"), on(7, "2")], ""),
-            (vec![off(5, "1-3"), off(9, "0"), on(11, "2")], "at 9 ns"),
-        ] {
-            let found = refusal(&changes);
-            assert_eq!(found.is_empty(), why.is_empty(), "{changes:?}: {found}");
-            assert!(found.contains(why), "{changes:?}: {found}");
-        }
-    }
-
     /// LISA's hotplug tests make 100 operations with pauses of 10 to 100 ms.
     #[test]
     fn torture_leaves_a_cpu_and_ends_with_all() {
         for seed in 0..20 {
             let changes = hotplug_torture(4, 100, seed);
-            assert_eq!(refusal(&changes), "");
+            let machine = Machine::load("ca9x4").expect("built in");
+            check_changes(&changes, &machine, None).expect("4 CPUs, one of which stays");
             let mut online = set("0-3");
             let mut before = 0;
             for change in &changes {

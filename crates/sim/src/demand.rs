@@ -76,20 +76,30 @@ fn clamped(params: &Params, view: &Cpu, clamps: bool) -> u32 {
     (with_irq(util, irq, max) + u32::from(view.dl_bandwidth)).min(max)
 }
 
+/// From 6.8 on: what other classes have been promised, or the lower clamp
+/// (`effective_cpu_util`, `min`).
+fn least(view: &Cpu, clamps: bool) -> u32 {
+    let (max, irq) = (view.capacity_orig, u32::from(view.irq_util));
+    let promised = irq + u32::from(view.dl_bandwidth);
+    match clamps {
+        _ if irq >= max => max,
+        true => promised.max(view.uclamp_min.into()),
+        false if view.rt_nr_running != 0 => promised.max(max),
+        false => promised,
+    }
+}
+
 /// From 6.8 on: clamps last (`effective_cpu_util`, `sugov_effective_cpu_perf`).
 fn clamped_last(params: &Params, view: &Cpu, clamps: bool) -> u32 {
     let (max, irq) = (view.capacity_orig, u32::from(view.irq_util));
     if irq >= max {
         return max;
     }
-    let mut least = irq + u32::from(view.dl_bandwidth);
-    let mut most = max;
-    if clamps {
-        least = least.max(view.uclamp_min.into());
-        most = most.min(view.uclamp_max.into());
-    } else if view.rt_nr_running != 0 {
-        least = least.max(max);
-    }
+    let least = least(view, clamps);
+    let most = match clamps {
+        true => max.min(view.uclamp_max.into()),
+        false => max,
+    };
     let util = fair_util(params, view) + u32::from(view.rt_util) + u32::from(view.dl_util);
     let util = match util >= max {
         true => max,
@@ -123,6 +133,11 @@ impl Sim<'_> {
             perf,
             max: view.capacity_orig,
         }
+    }
+
+    /// The least that is asked for on `cpu`, whatever its tasks use (`sg_cpu->bw_min`).
+    pub fn least_performance(&self, cpu: usize) -> u32 {
+        least(&self.core.cpus[cpu], self.uclamp_used())
     }
 
     /// Is `cpu` held down by its upper clamp (`uclamp_rq_is_capped`)?

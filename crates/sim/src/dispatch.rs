@@ -236,7 +236,7 @@ impl Sim<'_> {
     fn run(&mut self, cpu: usize, task: u32) {
         self.core.cpus[cpu].curr_is_idle = 0;
         self.idle_task_left(cpu);
-        if self.classes.used {
+        if self.classes.served {
             self.server_idles(cpu, false);
         }
         let c = &mut self.cpus[cpu];
@@ -274,7 +274,7 @@ impl Sim<'_> {
     /// The idle task becomes current on `cpu`.
     pub fn clock_goes_idle(&mut self, cpu: usize) {
         let others = self.rt_util_sum(cpu);
-        if self.classes.used {
+        if self.classes.served {
             self.server_idles(cpu, true);
         }
         alight_policy::rq::clock_idle(&mut self.core.cpus[cpu], others);

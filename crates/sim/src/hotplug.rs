@@ -67,6 +67,9 @@ impl Sim<'_> {
         self.nohz_leave(cpu);
         self.hotplug.online.remove(cpu as u32);
         self.online_changed(before as usize);
+        if self.classes.served {
+            self.server_offline(cpu);
+        }
         if self.classes.used {
             self.rt_offline(cpu);
         }

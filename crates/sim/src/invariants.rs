@@ -102,6 +102,9 @@ impl Sim<'_> {
                 view.nr_running, view.weight
             ));
         }
+        if let Some(what) = self.server_check(cpu) {
+            return Some(what);
+        }
         if self.classes.used
             && let Some(what) = self.rt_check(cpu)
         {

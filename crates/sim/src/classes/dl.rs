@@ -19,7 +19,7 @@
 
 use super::DEADLINE;
 use crate::build::DlParams;
-use crate::state::{Phase, Sim};
+use crate::state::{Life, Phase, Sim};
 use crate::timeline::NONE;
 use alight_policy::abi::{Pelt, task_flag};
 
@@ -39,6 +39,14 @@ pub(super) fn before(a: u64, b: u64) -> bool {
     (a.wrapping_sub(b) as i64) < 0
 }
 
+/// When who sleeps with `runtime` left until `deadline` has no claim any more, of `share`, a
+/// runtime each period (`task_non_contending`).
+pub(super) fn zero_lag(deadline: u64, runtime: i64, share: (u64, u64)) -> i64 {
+    let (period, each) = share;
+    let claim = i128::from(runtime) * i128::from(period) / i128::from(each.max(1));
+    deadline as i64 - claim as i64
+}
+
 /// A task's entity (`struct sched_dl_entity`).
 #[derive(Debug, Clone, Default)]
 pub(super) struct DlTask {
@@ -54,6 +62,9 @@ pub(super) struct DlTask {
     counted_on: Option<u32>,
     /// It sleeps and counts up to its 0-lag time (`dl_non_contending`).
     non_contending: bool,
+    /// What it has of the bandwidth of all tasks: also after it has left the class or ended,
+    /// up to its 0-lag time (`dl_b->total_bw`).
+    pub admitted: u64,
     /// `dl_timer` and `inactive_timer` are pending.
     pending: [bool; 2],
 }
@@ -125,11 +136,10 @@ impl DlTask {
         (self.deadline + self.params.period).wrapping_sub(self.params.deadline)
     }
 
-    /// When a sleeper has no claim any more (`task_non_contending`).
+    /// When a sleeper has no claim any more.
     fn zero_lag(&self) -> i64 {
-        let share = i128::from(self.runtime) * i128::from(self.params.period)
-            / i128::from(self.params.runtime.max(1));
-        self.deadline as i64 - share as i64
+        let share = (self.params.period, self.params.runtime);
+        zero_lag(self.deadline, self.runtime, share)
     }
 }
 
@@ -310,6 +320,24 @@ impl Sim<'_> {
         self.start_timer_of(cpu, task, INACTIVE, at as u64);
     }
 
+    /// `task` has ended: others may have its bandwidth from its 0-lag time on.
+    pub(super) fn exits_dl(&mut self, task: u32) {
+        if !self.dl(task).non_contending {
+            self.give_bandwidth_back(task);
+        }
+    }
+
+    /// The current task of `cpu` has left the class. It counts there no more, but others
+    /// may have its bandwidth only from its 0-lag time on (`switched_from_dl`).
+    pub(super) fn leaves_dl(&mut self, cpu: usize, task: u32) {
+        let at = self.dl(task).zero_lag();
+        if at < self.now as i64 {
+            self.give_bandwidth_back(task);
+        } else {
+            self.start_timer_of(cpu, task, INACTIVE, at as u64);
+        }
+    }
+
     /// What `task` may need counts on `cpu` (`task_contending`, `migrate_task_rq_dl`).
     fn contend(&mut self, cpu: usize, task: u32) {
         self.dl(task).non_contending = false;
@@ -337,6 +365,13 @@ impl Sim<'_> {
     /// `cpu_bw_dl` follows.
     fn set_running_bw(&mut self, cpu: usize, running_bw: u64) {
         self.classes.dl[cpu].running_bw = running_bw;
+        self.show_bandwidth(cpu);
+    }
+
+    /// `cpu_bw_dl`: the bandwidth in use of tasks and of the fair server.
+    pub(super) fn show_bandwidth(&mut self, cpu: usize) {
+        let tasks = self.classes.dl.get(cpu).map_or(0, |q| q.running_bw);
+        let running_bw = tasks + self.server_bandwidth(cpu);
         self.core.cpus[cpu].dl_bandwidth = ((running_bw << 10) >> BW_SHIFT) as u16;
     }
 
@@ -434,14 +469,18 @@ impl Sim<'_> {
 
     /// `inactive_task_timer`. A task that woke and slept again meanwhile has a later time.
     fn zero_lag_comes(&mut self, by: usize, task: u32) {
-        if !self.dl(task).non_contending {
+        let gone = !self.is_dl(task) || self.tasks[task as usize].life == Life::Dead;
+        let d = self.dl(task);
+        if !d.non_contending && !(gone && d.admitted != 0) {
             return;
         }
-        let at = self.dl(task).zero_lag();
+        let at = d.zero_lag();
         if at > self.now as i64 {
-            self.start_timer_of(by, task, INACTIVE, at as u64);
-        } else {
-            self.uncount_bandwidth(task);
+            return self.start_timer_of(by, task, INACTIVE, at as u64);
+        }
+        self.uncount_bandwidth(task);
+        if gone {
+            self.give_bandwidth_back(task);
         }
     }
 
@@ -497,12 +536,15 @@ impl Sim<'_> {
             .filter(|d| d.counted_on == Some(cpu as u32))
             .map(DlTask::bandwidth)
             .sum();
-        (counted != q.running_bw).then(|| {
-            format!(
+        if counted != q.running_bw {
+            return Some(format!(
                 "CPU {cpu} counts bandwidth {}, its tasks have {counted}",
                 q.running_bw
-            )
-        })
+            ));
+        }
+        let admitted: u64 = self.classes.dl_tasks.iter().map(|d| d.admitted).sum();
+        let total = self.classes.total_bw;
+        (admitted != total).then(|| format!("bandwidth {total} is admitted, of tasks {admitted}"))
     }
 }
 

@@ -205,14 +205,18 @@ impl Sim<'_> {
         all.saturating_sub(servers)
     }
 
-    /// Lets `task` join the class with bandwidth `new`, of which it has `old`
-    /// already; else the run ends, as the task's program would
-    /// (`sched_dl_overflow`, `__sched_setscheduler`).
-    pub(super) fn admit(&mut self, task: u32, old: u64, new: u64) {
+    /// Lets `task` have bandwidth `new`; else the run ends, as the task's program would
+    /// (`sched_dl_overflow`, `__sched_setscheduler`). One that `stays` in the class gives up
+    /// for it what it had; one that comes back before its 0-lag time does too, but only
+    /// after the test.
+    pub(super) fn admit(&mut self, task: u32, stays: bool, new: u64) {
         let Some(rules) = self.kernel.deadline else {
             return;
         };
-        let total = self.classes.total_bw - old + new;
+        let all = self.classes.total_bw;
+        let had = std::mem::replace(&mut self.classes.dl_tasks[task as usize].admitted, new);
+        self.classes.total_bw = all - had + new;
+        let total = all + new - if stays { had } else { 0 };
         let limit = self.bandwidth_limit(rules, None);
         let affinity = &self.masks[self.tasks[task as usize].affinity as usize];
         let percent = |bw: u64| (bw * 100) >> BW_SHIFT;
@@ -225,7 +229,6 @@ impl Sim<'_> {
                 percent(limit)
             )
         } else {
-            self.classes.total_bw = total;
             return;
         };
         let name = &self.comms[task as usize];
@@ -233,12 +236,12 @@ impl Sim<'_> {
         self.refuse(format!(
             "at {at} ns task '{name}' is not admitted to SCHED_DEADLINE: {why}"
         ));
-        self.classes.total_bw = total;
     }
 
-    /// A task leaves the class.
-    pub(super) fn give_bandwidth_back(&mut self, bandwidth: u64) {
-        self.classes.total_bw -= bandwidth;
+    /// Others may have the bandwidth of `task` (`__dl_sub`).
+    pub(super) fn give_bandwidth_back(&mut self, task: u32) {
+        let d = &mut self.classes.dl_tasks[task as usize];
+        self.classes.total_bw -= std::mem::take(&mut d.admitted);
     }
 
     /// Would too little be left for the tasks of the class without `cpu`

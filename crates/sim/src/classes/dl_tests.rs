@@ -281,6 +281,46 @@ fn admission() {
     }
 }
 
+/// Who leaves the class, ends in it or stays asleep has its bandwidth until its 0-lag time,
+/// before which it could have used it up (`task_non_contending`, `inactive_task_timer`): others
+/// are admitted only then. A task that comes back earlier is not let off what it still has
+/// (`sched_dl_overflow` tests with an old bandwidth of 0).
+#[test]
+fn bandwidth_is_given_back_at_the_zero_lag_time() {
+    let set = |attributes| Op::SetAttributes { attributes };
+    let normal = Attributes {
+        policy: Some(Policy::Normal),
+        ..Attributes::default()
+    };
+    // 10 of 60 ms are used: of 100 ms up to the deadline, the rest claims 83.
+    let (ends, leaves) = (vec![run(10)], vec![run(10), set(0), run(500)]);
+    let comes_back = |after: u64| vec![run(10), set(0), run(after), set(1), run(1)];
+    let second = |at: u64| Some(deadline((60, 100, 100), at * MS, &[run(1)]));
+    for base in BASES {
+        for (what, first, second, admitted) in [
+            ("ends", ends.clone(), second(15), false),
+            ("ends", ends.clone(), second(18), true),
+            ("leaves", leaves.clone(), second(15), false),
+            ("leaves", leaves.clone(), second(18), true),
+            ("comes back", comes_back(5), None, false),
+            ("comes back", comes_back(8), None, true),
+        ] {
+            let mut tasks = vec![deadline((60, 100, 100), 0, &first)];
+            tasks.extend(second);
+            let mut given = workload(&tasks);
+            given.attributes = vec![normal.clone(), dl(60, 100, 100)];
+            let rules = (base, Governor::Performance);
+            let mut record = Record::default();
+            let one = machine(1, 1);
+            let refusal = begin_under(rules, &one, &given, &mut record, |sim| {
+                sim.until(60 * MS);
+                sim.classes.refusal.take()
+            });
+            assert_eq!(refusal.is_none(), admitted, "{base}: {what}: {refusal:?}");
+        }
+    }
+}
+
 /// A task whose affinity leaves a CPU out is not admitted (EPERM).
 #[test]
 fn all_cpus_or_none() {

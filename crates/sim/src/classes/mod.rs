@@ -94,6 +94,18 @@ struct RtTask {
     pelt_last: u64,
 }
 
+/// When CPUs have fair servers in a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Servers {
+    /// The kernel has none.
+    None,
+    /// Where other classes take the time that fair tasks need: else nobody is served, and
+    /// nothing but schedutil looks at their bandwidth.
+    BesideOthers,
+    /// In every run: it is part of the demand for frequency.
+    Always,
+}
+
 /// Lower clamp of a task that asks for none (`sysctl_sched_uclamp_util_min_rt_default`).
 pub(crate) fn default_clamp(realtime: bool) -> u32 {
     if realtime { 1024 } else { 0 }
@@ -102,8 +114,10 @@ pub(crate) fn default_clamp(realtime: bool) -> u32 {
 /// The class in a run.
 #[derive(Debug)]
 pub(crate) struct Classes {
-    /// Some task may be in the class: else nothing here is looked at.
+    /// Some task may be in the class: else nothing here but servers is looked at.
     pub used: bool,
+    /// Fair servers count: they can serve somebody, or are part of the demand for frequency.
+    pub served: bool,
     tasks: Table<RtTask>,
     cpus: Table<rt::RtQueue>,
     /// Some task may be of SCHED_DEADLINE: else nothing of it is looked at.
@@ -130,14 +144,13 @@ pub(crate) struct Classes {
 }
 
 impl Classes {
-    /// For tasks with these attributes of their own; `later`: what they may change
-    /// to; `fair_server`: the kernel has such.
+    /// For tasks with these attributes of their own; `later`: what they may change to.
     pub fn new(
         own: &[Attributes],
         later: &[Attributes],
         cpus: usize,
         hz: u64,
-        fair_server: bool,
+        servers: Servers,
     ) -> Self {
         let all = || own.iter().chain(later);
         let dl_used = all().any(|a| a.deadline.is_some());
@@ -151,17 +164,23 @@ impl Classes {
             turn: 0,
             pelt_last: 0,
         };
-        let nr = if used { cpus } else { 0 };
+        let served = match servers {
+            Servers::None => false,
+            Servers::BesideOthers => used,
+            Servers::Always => true,
+        };
+        let nr = if used || served { cpus } else { 0 };
         let (dl_nr, dl_cpus) = if dl_used { (own.len(), cpus) } else { (0, 0) };
         let dl_task = |a: &Attributes| dl::DlTask::new(a.deadline.unwrap_or_default());
         Classes {
             used,
+            served,
             dl_used,
             dl_tasks: own[..dl_nr].iter().map(dl_task).collect(),
             dl: (0..dl_cpus).map(|_| dl::DlQueue::new(dl_nr)).collect(),
             dl_busy: Mask::EMPTY,
             total_bw: 0,
-            servers: vec![server::Server::default(); if fair_server { nr } else { 0 }].into(),
+            servers: vec![server::Server::default(); if served { nr } else { 0 }].into(),
             refusal: None,
             tasks: own.iter().filter(|_| used).map(task).collect(),
             cpus: (0..nr).map(|_| rt::RtQueue::default()).collect(),
@@ -176,7 +195,7 @@ impl Classes {
 
     /// Timers of its own that the class needs.
     pub fn timers(&self) -> usize {
-        self.server_timers() + self.servers.len()
+        self.server_timers() + 2 * self.servers.len()
     }
 
     /// Those of them that come before the servers'.
@@ -245,10 +264,10 @@ impl Sim<'_> {
         self.classes.busy.assign(cpu as u32, q.active != 0);
     }
 
-    /// `task` ends.
+    /// `task` has ended.
     pub fn class_exits(&mut self, task: u32) {
         if self.is_dl(task) {
-            self.give_bandwidth_back(self.classes.dl_tasks[task as usize].bandwidth());
+            self.exits_dl(task);
         }
     }
 
@@ -273,10 +292,6 @@ impl Sim<'_> {
         let old = self.prio(task);
         let new = to.prio();
         self.clock(cpu);
-        let old_bw = match old {
-            DEADLINE => self.classes.dl_tasks[task as usize].bandwidth(),
-            _ => 0,
-        };
         match old {
             FAIR => self.leave_fair(cpu, task),
             _ => {
@@ -293,7 +308,7 @@ impl Sim<'_> {
         self.views[task as usize].uclamp_min = clamp;
         self.uclamp_limit(task);
         if old == DEADLINE && new != DEADLINE {
-            self.give_bandwidth_back(old_bw);
+            self.leaves_dl(cpu, task);
         }
         if new == FAIR {
             self.join_fair(cpu, task);
@@ -301,7 +316,7 @@ impl Sim<'_> {
         } else if let Class::Deadline(params) = to {
             self.set_dl_params(task, params);
             let bandwidth = self.classes.dl_tasks[task as usize].bandwidth();
-            self.admit(task, old_bw, bandwidth);
+            self.admit(task, old == DEADLINE, bandwidth);
             self.enqueue_dl(cpu, task, dl::Joins::New);
             self.set_current_rt(cpu, task);
             if old != DEADLINE && self.kernel.rt.change_settles_signal {
@@ -329,7 +344,6 @@ impl Sim<'_> {
 
     /// `cpu` goes off (`rq_offline_rt`).
     pub fn rt_offline(&mut self, cpu: usize) {
-        self.server_offline(cpu);
         self.disable_runtime(cpu);
         self.push_round_goes_on(cpu);
     }

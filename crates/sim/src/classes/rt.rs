@@ -118,7 +118,7 @@ impl Sim<'_> {
         self.classes.tasks[task as usize].pelt_last = rq.clock_pelt - rq.lost_idle;
         if self.is_dl(task) {
             let bandwidth = self.classes.dl_tasks[task as usize].bandwidth();
-            self.admit(task, 0, bandwidth);
+            self.admit(task, false, bandwidth);
             return self.enqueue_dl(cpu, task, Joins::New);
         }
         self.enqueue_rt(cpu, task, false);

@@ -8,18 +8,25 @@
 //! time that fair tasks run anyhow, and idle time, counts as served meanwhile. Only
 //! if they were not served until then does it go before real-time tasks.
 //!
-//! Left out: the bandwidth of an active server in the demand for frequency
-//! (`running_bw`: 51 of 1024 while fair tasks are queued), and that tasks of
-//! SCHED_DEADLINE look for CPUs without a running server.
+//! From when a fair task comes until the server stops, and from then to its 0-lag time, its
+//! bandwidth is in use as a task's is: 51 of 1024 in the demand for frequency
+//! (`running_bw`), whatever the capacity of the CPU. A CPU that stays idle keeps that for about
+//! a second, until the server's timer finds that nobody was there.
+//!
+//! Left out: that tasks of SCHED_DEADLINE look for CPUs without a running server, and, under
+//! another governor than schedutil, the servers' timers where no class but the fair one has
+//! tasks.
 
 use super::DEADLINE;
-use super::dl::{BW_SHIFT, before, to_ratio};
+use super::dl::{BW_SHIFT, before, to_ratio, zero_lag};
 use crate::state::{Phase, Sim};
 use crate::timeline::NONE;
 
 /// `sched_init_dl_servers`, ns.
 const RUNTIME: i64 = 50_000_000;
 const PERIOD: u64 = 1_000_000_000;
+/// What it has of a CPU (`dl_bw`).
+const BANDWIDTH: u64 = ((RUNTIME as u64) << BW_SHIFT) / PERIOD;
 /// A timer is not put off for less than that (`dl_server_min_res`), ns.
 const MIN_RESOLUTION: i64 = 1_000_000;
 
@@ -49,6 +56,12 @@ pub(super) struct Server {
     timer_pending: bool,
     /// The idle task is current since then, if it is.
     idle_since: Option<u64>,
+    /// Its bandwidth is in use.
+    counted: bool,
+    /// It is stopped and counts up to its 0-lag time (`dl_non_contending`).
+    non_contending: bool,
+    /// `inactive_timer` is pending.
+    inactive_pending: bool,
 }
 
 impl Server {
@@ -61,6 +74,11 @@ impl Server {
         let left = (PERIOD as i64 >> 10).wrapping_mul(self.runtime >> 10);
         let until = self.deadline.wrapping_sub(now) >> 10;
         before(until.wrapping_mul(RUNTIME as u64 >> 10), left as u64)
+    }
+
+    /// When it has no claim any more, if it is stopped.
+    fn zero_lag(&self) -> i64 {
+        zero_lag(self.deadline, self.runtime, (PERIOD, RUNTIME as u64))
     }
 
     /// When its timer is to expire, if it waits for one.
@@ -87,6 +105,8 @@ impl Sim<'_> {
             State::Waits { idle } => return *idle = false,
             State::Runs | State::Served => return,
         }
+        self.server_contends(cpu);
+        let server = &mut self.classes.servers[cpu];
         // `update_dl_entity`
         // Kernels have run for longer than a period when a workload begins.
         let missed = server.deadline == 0 || before(server.deadline, now);
@@ -107,6 +127,86 @@ impl Sim<'_> {
         }
     }
 
+    /// The bandwidth of the server counts on `cpu` (`task_contending`). If no lower clamp asks
+    /// for as much, the frequency does not wait for the rate limit (`ignore_dl_rate_limit`).
+    fn server_contends(&mut self, cpu: usize) {
+        let server = &mut self.classes.servers[cpu];
+        server.non_contending = false;
+        if std::mem::replace(&mut server.counted, true) {
+            return;
+        }
+        let least = self.least_performance(cpu);
+        self.show_bandwidth(cpu);
+        match u32::from(self.core.cpus[cpu].dl_bandwidth) > least {
+            true => self.cpufreq_hurries(cpu),
+            false => self.cpufreq_update(cpu),
+        }
+    }
+
+    /// It does from the 0-lag time on no more (`task_non_contending`), of which a timer on `on`
+    /// tells.
+    fn server_contends_no_more(&mut self, on: usize, cpu: usize) {
+        let server = &mut self.classes.servers[cpu];
+        let at = server.zero_lag();
+        if at <= self.now as i64 {
+            return self.server_uncounted(cpu);
+        }
+        server.non_contending = true;
+        if !std::mem::replace(&mut server.inactive_pending, true) {
+            self.start_server_timer(on, cpu, INACTIVE, at as u64);
+        }
+    }
+
+    /// `sub_running_bw`
+    fn server_uncounted(&mut self, cpu: usize) {
+        let server = &mut self.classes.servers[cpu];
+        server.non_contending = false;
+        if std::mem::take(&mut server.counted) {
+            self.show_bandwidth(cpu);
+            // A CPU that is off has no governor.
+            if self.hotplug.online.contains(cpu as u32) {
+                self.cpufreq_update(cpu);
+            }
+        }
+    }
+
+    /// `inactive_task_timer`. A server that was started and stopped again meanwhile has a
+    /// later time.
+    fn server_zero_lag_comes(&mut self, by: usize, cpu: usize) {
+        self.classes.servers[cpu].inactive_pending = false;
+        if self.classes.servers[cpu].non_contending {
+            self.server_contends_no_more(by, cpu);
+        }
+    }
+
+    /// Bandwidth in use by the server of `cpu`.
+    pub(super) fn server_bandwidth(&self, cpu: usize) -> u64 {
+        match self.classes.servers.get(cpu) {
+            Some(server) if server.counted => BANDWIDTH,
+            _ => 0,
+        }
+    }
+
+    /// Timer number `timer` of the servers expires on `by`.
+    pub(super) fn server_timer(&mut self, by: usize, timer: usize) {
+        let servers = self.classes.servers.len();
+        match timer / servers {
+            REPLENISH => self.server_period(by, timer % servers),
+            _ => self.server_zero_lag_comes(by, timer % servers),
+        }
+    }
+
+    /// Starts a timer of the server of `cpu` on `on`.
+    fn start_server_timer(&mut self, on: usize, cpu: usize, which: usize, at: u64) {
+        let first = self.tasks.len() + self.classes.server_timers();
+        let timer = first + which * self.classes.servers.len() + cpu;
+        let c = &mut self.cpus[on];
+        c.timers.insert(&mut self.nodes, timer as u32, at);
+        if c.phase != Phase::Waking {
+            self.queue.advance(on, at);
+        }
+    }
+
     /// Awaits what the server of `cpu` waits for, or does not if that is past.
     fn server_waits(&mut self, cpu: usize) {
         let Some(at) = self.classes.servers[cpu].timer_at() else {
@@ -118,12 +218,7 @@ impl Sim<'_> {
         if std::mem::replace(&mut self.classes.servers[cpu].timer_pending, true) {
             return;
         }
-        let timer = self.tasks.len() + self.classes.server_timers() + cpu;
-        let c = &mut self.cpus[cpu];
-        c.timers.insert(&mut self.nodes, timer as u32, at);
-        if c.phase != Phase::Waking {
-            self.queue.advance(cpu, at);
-        }
+        self.start_server_timer(cpu, cpu, REPLENISH, at);
     }
 
     /// Fair tasks of `cpu` go before real-time ones from now on.
@@ -145,16 +240,17 @@ impl Sim<'_> {
 
     /// `dl_server_stop`
     fn server_stop(&mut self, cpu: usize) {
-        self.classes.servers[cpu].state = State::Init;
-        self.server_steps_down(cpu);
+        let server = &mut self.classes.servers[cpu];
+        if std::mem::take(&mut server.state) != State::Init {
+            self.server_steps_down(cpu);
+            self.server_contends_no_more(cpu, cpu);
+        }
     }
 
     /// `cpu` goes off.
-    pub(super) fn server_offline(&mut self, cpu: usize) {
-        if !self.classes.servers.is_empty() {
-            self.server_stop(cpu);
-            self.classes.servers[cpu].idle_since = None;
-        }
+    pub fn server_offline(&mut self, cpu: usize) {
+        self.server_stop(cpu);
+        self.classes.servers[cpu].idle_since = None;
     }
 
     /// A fair task ran for `delta` ns on `cpu`, or nothing did (`dl_server_update`,
@@ -180,10 +276,10 @@ impl Sim<'_> {
             server.state = State::Served;
             self.server_steps_down(cpu);
             self.cpus[cpu].need_resched = true;
+            // It overran its deadline, too: it waits for the next one, as it does for any
+            // (`update_curr_dl_se`: `dl_defer_running` stays, so that nothing is deferred).
             if before(self.classes.servers[cpu].deadline, now) {
-                let server = &mut self.classes.servers[cpu];
-                server.new_period(now);
-                server.state = State::Waits { idle: false };
+                self.classes.servers[cpu].new_period(now);
             }
             return self.server_waits(cpu);
         }
@@ -198,7 +294,7 @@ impl Sim<'_> {
     }
 
     /// `dl_server_timer` of `cpu`, on `by`.
-    pub(super) fn server_timer(&mut self, by: usize, cpu: usize) {
+    fn server_period(&mut self, by: usize, cpu: usize) {
         self.classes.servers[cpu].timer_pending = false;
         let Some(at) = self.classes.servers[cpu].timer_at() else {
             return;
@@ -233,6 +329,12 @@ impl Sim<'_> {
         }
         if before(server.deadline, now) {
             server.new_period(now);
+        }
+        // One that ran without having waited for its zero laxity waits for it now.
+        let zero_laxity = server.deadline.wrapping_add_signed(-server.runtime);
+        if !server.ran && before(now, zero_laxity) {
+            server.state = State::Waits { idle: false };
+            return self.server_waits(cpu);
         }
         self.server_runs(cpu);
         self.kick(by, cpu);
@@ -283,9 +385,23 @@ impl Sim<'_> {
         task
     }
 
+    /// What is wrong with the server of `cpu`.
+    pub fn server_check(&self, cpu: usize) -> Option<String> {
+        let server = self.classes.servers.get(cpu)?;
+        let counts = server.state != State::Init || server.non_contending;
+        (counts != server.counted).then(|| {
+            let (state, counted) = (server.state, server.counted);
+            format!("CPU {cpu}: the server in {state:?} counts its bandwidth: {counted}")
+        })
+    }
+
     /// Does the server of `cpu` go before its real-time tasks?
     pub(super) fn is_served(&self, cpu: usize) -> bool {
         let server = self.classes.servers.get(cpu);
         server.is_some_and(|server| server.state == State::Runs)
     }
 }
+
+/// The timers of a server.
+const REPLENISH: usize = 0;
+const INACTIVE: usize = 1;

@@ -3,8 +3,8 @@
 //! 4 ms, nothing costs anything.
 
 use crate::state::Sim;
-use crate::testbed::{Given, MS, Record, begin_under, machine, task, workload};
-use alight_machine::Governor;
+use crate::testbed::{Given, MS, Record, begin_under, big_little, machine, task, workload};
+use alight_machine::{Governor, Opp};
 use alight_workload::program::{Attributes, Op, Policy};
 
 fn run(ms: u64) -> Op {
@@ -135,4 +135,107 @@ fn deadline_tasks_come_first_by_deadline() {
     assert!(ran[0].abs_diff(1000) <= 60, "{ran:?}");
     assert!(ran[2].abs_diff(100) <= 12, "{ran:?}");
     assert_eq!(ran.iter().sum::<u64>().div_ceil(10), 199, "{ran:?}");
+}
+
+/// A server whose time is over only behind its deadline, because deadline tasks that the clock
+/// makes too slow hold it up, waits for the next deadline as after any other overrun: it is
+/// not deferred to the last 50 ms before it (`update_curr_dl_se` begins a new period;
+/// `dl_defer_running` stays, so that it does not wait for its zero laxity again).
+#[test]
+fn an_overrun_behind_the_deadline_waits_for_the_next() {
+    let half = |opp: &Opp| Opp {
+        khz: opp.khz / 2,
+        capacity: opp.capacity / 2,
+        ..opp.clone()
+    };
+    let mut slow = machine(1, 1);
+    let opps = &mut slow.freq_domains[0].opps;
+    opps.insert(0, half(&opps[0]));
+    // 45 of 100 ms at full speed are 90 at half.
+    let hog = || {
+        let mut hog = task(0, &[run(9000)]);
+        hog.attributes = Attributes {
+            policy: Some(Policy::Deadline),
+            slice_ns: Some(45 * MS),
+            dl_period_deadline_ns: Some((100 * MS, 100 * MS)),
+            ..Attributes::default()
+        };
+        hog
+    };
+    let given = workload(&[task(0, &[run(9000)]), hog(), hog()]);
+    let rules = ("linux-7.2", Governor::Powersave);
+    let mut record = Record::default();
+    begin_under(rules, &slow, &given, &mut record, |sim| {
+        sim.until(4000 * MS)
+    });
+    // Its zero laxity comes at 950 ms. Its deadline is 1950 ms then, and it is last until that
+    // is the nearest. From when it has served on its deadline is a second away; that of
+    // the others, behind as they are, up to a period nearer.
+    let served: Vec<u64> = record.runs_of(0).iter().map(|run| run.0 / MS).collect();
+    let &[first, second] = &served[..] else {
+        panic!("{served:?}");
+    };
+    assert!((1950..2050).contains(&first), "{served:?}");
+    assert!((1050..1150).contains(&(second - first)), "{served:?}");
+}
+
+/// From when a fair task comes the server's bandwidth is in use: 52428 of 1048576, 51 of
+/// 1024. It is until the server is stopped: by its timer, which finds that for the last
+/// period nobody was there.
+#[test]
+fn its_bandwidth_counts_while_it_is_active() {
+    let tasks = [task(5 * MS, &[run(1), Op::Sleep { ns: 2500 * MS }, run(1)])];
+    let mut record = Record::default();
+    let given = workload(&tasks);
+    let rules = ("linux-7.2", Governor::Schedutil);
+    begin_under(rules, &machine(1, 1), &given, &mut record, |sim| {
+        // Its period begins with the task. 49 ms before the end it has not had its time, but
+        // it had: nobody needed the CPU. It stops, its 0-lag time is now.
+        for (at, bandwidth) in [(4, 0), (6, 51), (900, 51), (954, 51), (957, 0), (2400, 0)] {
+            sim.until(at * MS);
+            let found = sim.core.cpus[0].dl_bandwidth;
+            assert_eq!(found, bandwidth, "at {at} ms");
+        }
+        sim.until(2507 * MS);
+        assert_eq!(sim.core.cpus[0].dl_bandwidth, 51, "the task is back");
+    });
+    // Where nobody asks for it, it is not kept.
+    let rules = ("linux-7.2", Governor::Performance);
+    begin_under(rules, &machine(1, 1), &given, &mut record, |sim| {
+        sim.until(100 * MS);
+        assert_eq!(sim.core.cpus[0].dl_bandwidth, 0);
+    });
+    // Nor did kernels have servers before 6.12.
+    let rules = ("linux-6.5", Governor::Schedutil);
+    begin_under(rules, &machine(1, 1), &given, &mut record, |sim| {
+        sim.until(100 * MS);
+        assert_eq!(sim.core.cpus[0].dl_bandwidth, 0);
+    });
+}
+
+/// schedutil asks for at least that (`sugov_effective_cpu_perf`: `min`), whatever the capacity
+/// of the CPU: a tenth of one with half of the biggest's, beside the tasks' own where these
+/// need more.
+#[test]
+fn schedutil_asks_for_its_bandwidth_at_least() {
+    let tasks = [task(0, &[run(1), Op::Sleep { ns: 300 * MS }, run(1)]).on(&[0])];
+    for (base, floor) in [("linux-6.5", 0), ("linux-7.2", 51)] {
+        let mut record = Record::default();
+        let given = workload(&tasks);
+        let rules = (base, Governor::Schedutil);
+        begin_under(rules, &big_little(2), &given, &mut record, |sim| {
+            sim.until(299 * MS);
+            (sim.core.cpus[0].cfs.util_avg, sim.core.cpus[0].cfs.run_avg) = (1, 1);
+            sim.core.cpus[0].est_enqueued = 0;
+            let demand = sim.demand(0);
+            assert_eq!(demand.max, 512, "{base}");
+            assert_eq!(demand.perf.max(2), floor.max(2), "{base}: {demand:?}");
+            sim.core.cpus[0].cfs.util_avg = 400;
+            assert_eq!(
+                sim.demand(0).perf,
+                500,
+                "{base}: a quarter more, nothing besides"
+            );
+        });
+    }
 }

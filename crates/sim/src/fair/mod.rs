@@ -111,7 +111,7 @@ impl Sim<'_> {
             Order::Cfs => self.charge_cfs(q, curr, delta),
             Order::Eevdf => {
                 self.charge_eevdf(q, curr, delta);
-                if self.classes.used {
+                if self.classes.served {
                     self.server_update(cpu, delta, false);
                 }
             }
@@ -138,9 +138,6 @@ impl Sim<'_> {
         let first = rq.h_nr_running == 1;
         let t = &mut self.tasks[task as usize];
         t.cpu = cpu as u32;
-        if first && self.classes.used {
-            self.server_start(cpu);
-        }
         self.rq_changed(cpu);
         let c = &mut self.cpus[cpu];
         Self::list_push_front(&mut self.tasks, &mut c.lru, task);
@@ -151,6 +148,9 @@ impl Sim<'_> {
         self.sample(cpu, task, false);
         if changed {
             self.cpufreq_update(cpu);
+        }
+        if first && self.classes.served {
+            self.server_start(cpu);
         }
         if self.tunables.hrtick && curr_fair && self.cpus[cpu].hrtick_at == NEVER {
             self.hrtick_start(cpu);

@@ -25,14 +25,8 @@ pub fn command(verb: &str, run: &RunArgs, schedulers: &[String], options: &[Stri
     if let Some(governor) = run.idle_governor {
         option("--idle-governor", governor.name());
     }
-    for (name, changes) in [
-        ("--hotplug", &run.hotplug),
-        ("--cap", &run.cap),
-        ("--thermal", &run.thermal),
-    ] {
-        if let Some(changes) = changes {
-            option(name, &changes.text);
-        }
+    for (name, changes) in run.changes() {
+        option(name, &changes.text);
     }
     for group in &run.groups {
         option("--group", &group.text);

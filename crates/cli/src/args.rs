@@ -6,7 +6,6 @@ use std::path::PathBuf;
 
 use alight_machine::{Governor, IdleGovernor};
 use alight_policy::scheduler::BASES;
-use alight_sim::Change;
 use alight_study::{Style, single};
 use alight_workload::Mode;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -182,19 +181,24 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// What is done to the machine.
-    pub fn changes(&self) -> Vec<Change> {
-        let options = [&self.hotplug, &self.cap, &self.thermal]
+    /// What is done to the machine, by option as it is typed.
+    pub fn changes(&self) -> impl Iterator<Item = (&'static str, &Changes)> {
+        let options = [
+            ("--hotplug", &self.hotplug),
+            ("--cap", &self.cap),
+            ("--thermal", &self.thermal),
+        ];
+        options
             .into_iter()
-            .flatten();
-        options.flat_map(|option| option.changes.clone()).collect()
+            .filter_map(|(name, changes)| Some((name, changes.as_ref()?)))
     }
 }
 
 /// One scheduler.
 #[derive(Args)]
 pub struct SchedulerArg {
-    /// Scheduler: a base kernel with features, like linux-5.5+asym-capacity
+    /// Scheduler: a base kernel of `alight policy list`, with features like
+    /// linux-5.5+asym-capacity; the newest base if none is named
     #[arg(value_name = "SCHEDULER", default_value = default_base())]
     pub name: String,
 }
@@ -283,8 +287,8 @@ pub enum SuiteVerb {
     },
     /// Runs scenarios and says PASS, FAIL or UNDECIDED; exit code 1 if one fails
     Run {
-        /// Names of `alight suite list`
-        #[arg(value_name = "NAME", required_unless_present = "all")]
+        /// Names of `alight suite list`, one or more
+        #[arg(value_name = "NAME")]
         names: Vec<String>,
         /// All scenarios
         #[arg(long, conflicts_with = "names")]
@@ -459,10 +463,9 @@ pub enum VerifyVerb {
     },
 }
 
-/// The newest base that the simulator models whole: of the others it has the placement alone.
+/// The newest base: whoever names none asks what Linux does today.
 fn default_base() -> &'static str {
-    let whole = BASES.iter().find(|base| base.name == "linux-5.5");
-    whole.expect("a base of that name").name
+    BASES.last().expect("there are bases").name
 }
 
 /// A parser of one of a few words.

@@ -80,8 +80,16 @@ impl From<compare::Error> for Failure {
         match error {
             compare::Error::TooFew(_) | compare::Error::Seeds { .. } => Failure::bad_input(error),
             compare::Error::Interrupted => Failure::Interrupted(error.to_string()),
-            compare::Error::Run(spread::Error::Threads(error)) => Failure::host(error),
-            compare::Error::Run(spread::Error::Job(error)) => error.into(),
+            compare::Error::Run(error) => error.into(),
+        }
+    }
+}
+
+impl From<spread::Error<SimError>> for Failure {
+    fn from(error: spread::Error<SimError>) -> Self {
+        match error {
+            spread::Error::Threads(error) => Failure::host(error),
+            spread::Error::Job(error) => error.into(),
         }
     }
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! From what the user named to what a simulation takes. What is odd about it goes to standard error.
 
-use alight_machine::Machine;
+use alight_machine::{Governor, Machine};
 use alight_policy::Scheduler;
-use alight_sim::{Change, Group, Scenario, SystemClamps};
+use alight_sim::{Change, Group, Scenario, SystemClamps, time};
 use alight_workload::{Mode, Workload};
 
 use crate::args::RunArgs;
@@ -33,10 +33,14 @@ impl Input {
     pub fn load(args: &RunArgs) -> Result<Self, Failure> {
         let machine = load_machine(&args.machine)?;
         let workloads = args.workloads.iter().map(|text| load_workload(text));
+        let workloads = workloads.collect::<Result<_, _>>()?;
+        if let Some(governor) = args.governor {
+            check_governor(governor, &machine)?;
+        }
         Ok(Input {
-            workloads: workloads.collect::<Result<_, _>>()?,
+            workloads,
+            changes: changes(args, &machine)?,
             machine,
-            changes: args.changes(),
             groups: args
                 .groups
                 .iter()
@@ -44,6 +48,18 @@ impl Input {
                 .collect(),
             clamps: system_clamps(&args.sysctls),
         })
+    }
+
+    /// Tells of changes that came too late for a run that ended at `end_ns`.
+    pub fn remark_late(&self, end_ns: u64) {
+        let late = self.changes.iter().filter(|change| change.at_ns >= end_ns);
+        for change in late {
+            let (at, end) = (time(change.at_ns), time(end_ns));
+            remark(&format!(
+                "the change at {at} was not made: the workloads ended at {end} (--duration \
+                 ends a run later or earlier)"
+            ));
+        }
     }
 
     /// One run of `scheduler`.
@@ -62,6 +78,32 @@ impl Input {
             check: args.check,
         }
     }
+}
+
+/// What is done to the machine.
+///
+/// # Errors
+/// What cannot be done, with the option that asks for it.
+fn changes(args: &RunArgs, machine: &Machine) -> Result<Vec<Change>, Failure> {
+    let mut all = vec![];
+    for (name, option) in args.changes() {
+        alight_sim::check_changes(&option.changes, machine, args.duration)
+            .map_err(|error| Failure::BadInput(format!("{name} '{}': {error}", option.text)))?;
+        all.extend_from_slice(&option.changes);
+    }
+    Ok(all)
+}
+
+/// Refuses a governor that cannot be, and tells which CPUs cannot follow it.
+fn check_governor(governor: Governor, machine: &Machine) -> Result<(), Failure> {
+    alight_sim::check_governor(governor, machine)
+        .map_err(|error| Failure::BadInput(format!("--governor '{governor}': {error}")))?;
+    for (cpus, khz) in alight_sim::clamped_by_range(governor, machine) {
+        remark(&format!(
+            "CPUs {cpus} cannot run at the speed of {governor}; they run at {khz} kHz"
+        ));
+    }
+    Ok(())
 }
 
 /// The machine of this name.

@@ -170,6 +170,97 @@ fn impossible_values_are_refused() {
     refused(&[&RUN[..], &BOTH[..1]].concat(), &["2 values required"]);
 }
 
+/// A kernel clamps some of this in silence. A user would never know.
+#[test]
+fn what_the_machine_cannot_do_is_refused_with_what_it_can() {
+    const RUN: [&str; 5] = ["simulate", "-m", "juno-r0", "-w", "hackbench -g 1 -l 10"];
+    let cases: [(&[&str], &[&str]); 11] = [
+        (
+            &["--governor", "userspace"],
+            &["userspace needs a speed in kHz", "userspace:800000"],
+        ),
+        (
+            &["--governor", "userspace:800"],
+            &["--governor 'userspace:800'", "450000 to 1100000 kHz"],
+        ),
+        (
+            &["--governor", "userspace:2000000"],
+            &["asks for 2000000 kHz", "450000 to 1100000 kHz"],
+        ),
+        (
+            &["--hotplug", "20ms:off:9"],
+            &["--hotplug '20ms:off:9'", "at 20 ms CPU 9", "CPUs 0 to 5"],
+        ),
+        (
+            &["--hotplug", "20ms:off:0-5"],
+            &["--hotplug", "at 20 ms the last CPU"],
+        ),
+        (
+            &["--hotplug", "2s:off:1", "--duration", "1s"],
+            &["--hotplug '2s:off:1'", "at 2 s", "the run ends at 1 s"],
+        ),
+        (
+            &["--cap", "1s:4-5:1200"],
+            &["--cap '1s:4-5:1200'", "1200 kHz", "450000 kHz", "in kHz"],
+        ),
+        (
+            &["--cap", "3s:4:max", "--duration", "3s"],
+            &["--cap '3s:4:max'", "the run ends at 3 s"],
+        ),
+        (&["--thermal", "1s:0:800"], &["--thermal", "450000 kHz"]),
+        (&["--thermal", "1s:7:800000"], &["--thermal", "CPUs 0 to 5"]),
+        (
+            &["--cap", "1s:0:450000,2s:0-9:max"],
+            &["--cap '1s:0:450000,2s:0-9:max'", "at 2 s CPU 6"],
+        ),
+    ];
+    for (options, says) in cases {
+        refused(&[&RUN[..], options].concat(), says);
+    }
+    const EXPLAIN: [&str; 7] = [
+        "explain",
+        "-m",
+        "juno-r0",
+        "-w",
+        "hackbench -g 1 -l 10",
+        "--task",
+        "hackbench",
+    ];
+    let late = ["--at", "2s", "--duration", "1s"];
+    let says = "--at 2 s is behind the end of the run, 1 s";
+    refused(&[&EXPLAIN[..], &late].concat(), &[says]);
+    // Where the end shows only when the run is over.
+    let says = "--at 60 s is behind the end of the run, ";
+    refused(&[&EXPLAIN[..], &["--at", "60s"]].concat(), &[says]);
+}
+
+/// What could not be followed, or not in time, is told.
+#[test]
+fn what_is_done_otherwise_than_asked_is_told() {
+    const RUN: [&str; 5] = ["simulate", "-m", "juno-r0", "-w", "hackbench -g 1 -l 10"];
+    for (options, says) in [
+        (
+            ["--governor", "userspace:1000000"],
+            "CPUs 0,3-5 cannot run at the speed of userspace:1000000; they run at 850000 kHz",
+        ),
+        (
+            ["--hotplug", "60s:off:1"],
+            "the change at 60 s was not made: the workloads ended at ",
+        ),
+    ] {
+        alight(&[&RUN[..], &options].concat())
+            .assert()
+            .success()
+            .stderr(predicate::str::contains(says));
+    }
+    let both = ["linux-5.5", "linux-7.2", "--runs", "2"];
+    let late = ["--cap", "60s:1:max"];
+    alight(&[&["compare"], &RUN[1..], &both, &late].concat())
+        .assert()
+        .success()
+        .stderr(predicate::str::contains("the change at 60 s was not made"));
+}
+
 #[test]
 fn impossible_workloads_are_refused() {
     for (workload, says) in [

@@ -108,12 +108,41 @@ fn the_command_that_a_report_names_gives_the_report_again() {
 fn a_run_of_a_comparison_is_the_run_that_simulate_makes() {
     let compared = json(&[&COMPARE[..], &["--json", "--seed", "5"]].concat());
     let single = json(&[
-        "simulate", "-m", "juno-r0", "-w", QUICK, "--seed", "6", "--json",
+        "simulate",
+        "-m",
+        "juno-r0",
+        "-w",
+        QUICK,
+        "--seed",
+        "6",
+        "--json",
+        "linux-5.5",
     ]);
     assert_eq!(
         compared["variants"][0]["metrics"]["elapsed_s"]["samples"][1],
         single["metrics"]["elapsed_s"]["value"]
     );
+}
+
+/// Whoever names no scheduler means the newest kernel, and is told so.
+#[test]
+fn without_a_scheduler_it_is_the_newest_base() {
+    let newest = alight_policy::scheduler::BASES.last().unwrap().name;
+    let document = json(&["simulate", "-m", "juno-r0", "-w", QUICK, "--json"]);
+    assert_eq!(document["scheduler"], newest);
+    for verb in ["simulate", "explain"] {
+        let help = stdout(&[verb, "--help"]);
+        assert!(help.contains(&format!("[default: {newest}]")), "{help}");
+    }
+    let age = |name: &str| -> Vec<u32> {
+        let numbers = name.trim_start_matches("linux-").split('.');
+        numbers.map(|number| number.parse().unwrap()).collect()
+    };
+    let ages: Vec<_> = alight_policy::scheduler::BASES
+        .iter()
+        .map(|base| age(base.name))
+        .collect();
+    assert!(ages.is_sorted(), "the newest is last: {ages:?}");
 }
 
 #[test]

@@ -3,8 +3,10 @@
 
 mod common;
 
+use assert_cmd::cargo::CommandCargoExt;
 use common::alight;
 use predicates::str::contains;
+use std::process::Stdio;
 
 #[test]
 fn scenarios_are_listed_with_their_thresholds() {
@@ -96,5 +98,55 @@ fn unknown_scenarios_are_refused_with_the_nearest_names() {
         .stderr(contains(
             "no scenario 'TwoBigTask'; the nearest: TwoBigTasks",
         ));
-    alight(&["suite", "run"]).assert().code(2);
+}
+
+#[test]
+fn without_a_name_the_way_to_all_is_told() {
+    alight(&["suite", "run"])
+        .assert()
+        .code(2)
+        .stderr(contains("--all"))
+        .stderr(contains("alight suite list"));
+}
+
+/// Ctrl-C ends with what is complete: its verdicts, how many of how many, and no file.
+#[test]
+fn ctrl_c_judges_what_is_complete() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("run.json");
+    let mut child = std::process::Command::cargo_bin("alight")
+        .unwrap()
+        .args(["suite", "run", "--all", "-o"])
+        .arg(&file)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_secs(3));
+    assert!(
+        child.try_wait().unwrap().is_none(),
+        "all of it takes longer"
+    );
+    let kill = ["-INT", &child.id().to_string()];
+    let mut kill = std::process::Command::new("kill")
+        .args(kill)
+        .spawn()
+        .unwrap();
+    assert!(kill.wait().unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let (table, messages) = (
+        String::from_utf8_lossy(&output.stdout),
+        String::from_utf8_lossy(&output.stderr),
+    );
+    assert_eq!(output.status.code(), Some(130), "{messages}");
+    assert!(table.contains("OneSmallTask"), "{table}");
+    let words = [
+        "interrupted: ",
+        " scenarios are complete",
+        "no file is written",
+    ];
+    for word in words {
+        assert!(messages.contains(word), "{messages}");
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
 }

@@ -326,6 +326,9 @@ impl FromStr for Governor {
                 format!("the speed `{speed}` is no number of kHz, 1 to {}", u32::MAX)
             });
         }
+        if text == "userspace" {
+            return Err("userspace needs a speed in kHz: userspace:800000 for 800 MHz".to_owned());
+        }
         let named = Self::ALL.into_iter().find(|known| known.name() == text);
         named.ok_or_else(|| {
             let mut known = Self::ALL.map(Self::name);

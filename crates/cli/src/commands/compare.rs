@@ -4,7 +4,7 @@
 use alight_policy::Scheduler;
 use alight_sim::Scenario;
 use alight_study::{Question, Spread, Style, compare, report};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::args::CompareArgs;
 use crate::failure::Failure;
@@ -38,8 +38,12 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         threads: args.jobs,
         progress: &|done| bar.set_position(done as u64),
     };
-    let simulate =
-        |scenario: &Scenario<'_>, cancel: &AtomicBool| alight_sim::run(scenario, None, cancel);
+    let earliest = AtomicU64::new(u64::MAX);
+    let simulate = |scenario: &Scenario<'_>, cancel: &AtomicBool| {
+        let outcome = alight_sim::run(scenario, None, cancel)?;
+        earliest.fetch_min(outcome.end_ns, Ordering::Relaxed);
+        Ok(outcome)
+    };
     let comparison = compare(&question, &simulate, how, cancel);
     bar.finish_and_clear();
     let comparison = comparison?;
@@ -51,6 +55,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
             "interrupted: {done} of {asked} runs are complete and in the report"
         )));
     }
+    input.remark_late(earliest.into_inner());
     Ok(())
 }
 

@@ -3,7 +3,7 @@
 
 use std::num::NonZeroUsize;
 
-use alight_sim::{Scenario, Watch};
+use alight_sim::{Scenario, Watch, time};
 use alight_study::decisions;
 use alight_study::header::Conditions;
 
@@ -20,6 +20,11 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let input = Input::load(&args.run)?;
     let scenario = input.scenario(&args.run, &scheduler);
     task_exists(&scenario, &args.task)?;
+    if let (Some(at), Some(end)) = (args.at, args.run.duration)
+        && at >= end
+    {
+        return Err(beyond(at, end));
+    }
     let limit = args.limit.map(NonZeroUsize::get);
     let watch = Watch {
         comm: args.task.clone(),
@@ -28,6 +33,12 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     };
     let cancel = interrupt::flag()?;
     let (outcome, found) = alight_sim::explain(&scenario, &watch, cancel)?;
+    if let Some(at) = args.at
+        && at >= outcome.end_ns
+        && !outcome.interrupted
+    {
+        return Err(beyond(at, outcome.end_ns));
+    }
     let command = command(args, &watch, &scheduler.name);
     let conditions = Conditions::of(&scenario, command);
     output::print(&if args.json {
@@ -39,7 +50,14 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
         let end = "interrupted: later decisions are missing";
         return Err(Failure::Interrupted(end.to_owned()));
     }
+    input.remark_late(outcome.end_ns);
     Ok(())
+}
+
+/// No decision is made at `at` or later in a run that ends at `end`.
+fn beyond(at: u64, end: u64) -> Failure {
+    let (at, end) = (time(at), time(end));
+    Failure::BadInput(format!("--at {at} is behind the end of the run, {end}"))
 }
 
 fn command(args: &ExplainArgs, watch: &Watch, scheduler: &str) -> String {

@@ -44,6 +44,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
         let end = "interrupted: the numbers are those of the part that ran";
         return Err(Failure::Interrupted(end.to_owned()));
     }
+    input.remark_late(outcome.end_ns);
     Ok(())
 }
 

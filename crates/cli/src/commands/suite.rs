@@ -7,11 +7,12 @@ use std::path::Path;
 
 use alight_machine::Machine;
 use alight_policy::Scheduler;
+use alight_study::Spread;
 use alight_study::suite::{self, Case, Entry, Platform, Record, Verdict, record, report};
 
 use crate::args::{SuiteArgs, SuiteVerb};
 use crate::failure::Failure;
-use crate::{input, output};
+use crate::{input, interrupt, output, progress};
 
 /// Where `--all` asks: asymmetric machines, and one with NUMA nodes.
 const MACHINES: [&str; 6] = [
@@ -43,6 +44,12 @@ pub fn run(args: &SuiteArgs) -> Result<(), Failure> {
             output,
             json,
         } => {
+            if names.is_empty() && !all {
+                return Err(Failure::BadInput(
+                    "which scenarios? Name some of `alight suite list`, or run them all with --all"
+                        .to_owned(),
+                ));
+            }
             let entries: Vec<&Entry> = match all {
                 true => suite::entries(),
                 false => (names.iter().map(|name| find(name))).collect::<Result<_, _>>()?,
@@ -61,7 +68,19 @@ pub fn run(args: &SuiteArgs) -> Result<(), Failure> {
                     cases.extend(bases.iter().map(of));
                 }
             }
-            let records = suite::record_all(&cases)?;
+            let cancel = interrupt::flag()?;
+            let bar = progress::bar(cases.len() as u64);
+            let how = Spread {
+                threads: None,
+                progress: &|done| bar.set_position(done as u64),
+            };
+            let records = suite::record_all(&cases, how, cancel);
+            bar.finish_and_clear();
+            let records = records?;
+            let (done, asked) = (records.len(), cases.len());
+            if done < asked {
+                return interrupted(records, asked, output.is_some(), *json);
+            }
             if let Some(file) = output {
                 save(file, &records)?;
             }
@@ -96,6 +115,21 @@ fn find(name: &str) -> Result<&'static Entry, Failure> {
             nearest.join(", ")
         ))
     })
+}
+
+/// Judges what is complete of `asked` scenarios.
+fn interrupted(records: Vec<Record>, asked: usize, save: bool, json: bool) -> Result<(), Failure> {
+    let done = records.len();
+    if done != 0 {
+        match judge(records, json) {
+            Ok(()) | Err(Failure::Different(_)) => {}
+            Err(other) => return Err(other),
+        }
+    }
+    let unsaved = if save { "; no file is written" } else { "" };
+    Err(Failure::Interrupted(format!(
+        "interrupted: {done} of {asked} scenarios are complete and judged{unsaved}"
+    )))
 }
 
 fn judge(records: Vec<Record>, json: bool) -> Result<(), Failure> {

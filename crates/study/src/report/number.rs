@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Numbers as text, the same on every machine.
 
+pub use alight_sim::time;
+
 /// Digits that a number shows at least, those before the point included.
 pub const SIGNIFICANT: i32 = 6;
 
@@ -78,16 +80,6 @@ pub fn interval(ends: Option<(f64, f64)>) -> String {
 /// The run's identity as it is printed.
 pub fn hash(hash: u64) -> String {
     format!("{hash:016x}")
-}
-
-/// A time with the unit that suits it: `5 s`, `32 ms`, `17 us`, `250 ns`; exact.
-pub fn time(ns: u64) -> String {
-    for (unit, size) in [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)] {
-        if ns >= size && ns.is_multiple_of(size) {
-            return format!("{} {unit}", ns / size);
-        }
-    }
-    format!("{ns} ns")
 }
 
 /// A point in time: seconds with all nine decimals.

@@ -2,16 +2,16 @@
 //! Runs the plans of a scenario and keeps what was seen.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use alight_machine::Machine;
 use alight_policy::Scheduler;
 use alight_sim::{Action, Change, Outcome, Scenario};
-use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
 use super::observe::{Observer, Seen};
 use super::{Entry, Observed, Plan, Platform};
+use crate::spread::{self, Spread, spread};
 
 /// Name and version of the form in which records are saved.
 pub const SCHEMA: &str = "alight.suite-record/1";
@@ -134,20 +134,29 @@ pub struct Case<'a> {
     pub seed: u64,
 }
 
-/// Runs scenarios, spread over the cores; the records are in the order of the cases.
+/// Runs scenarios, spread over the cores; the records are in the order of the cases. When
+/// `cancel` becomes true those that are complete are returned.
 ///
 /// # Errors
 /// The first that the simulation refuses, in that order.
-pub fn record_all(cases: &[Case<'_>]) -> Result<Vec<Record>, alight_sim::Error> {
-    let records: Vec<Result<Record, alight_sim::Error>> = cases.par_iter().map(record).collect();
-    records.into_iter().collect()
+pub fn record_all(
+    cases: &[Case<'_>],
+    how: Spread<'_>,
+    cancel: &AtomicBool,
+) -> Result<Vec<Record>, spread::Error<alight_sim::Error>> {
+    let one = |index: usize| match cancel.load(Ordering::Relaxed) {
+        true => Ok(None),
+        false => record(&cases[index], cancel),
+    };
+    let records = spread(cases.len(), how, one)?;
+    Ok(records.into_iter().flatten().collect())
 }
 
-/// Runs a scenario.
+/// Runs a scenario; `None` if `cancel` became true before it was complete.
 ///
 /// # Errors
 /// What the simulation refuses.
-pub fn record(case: &Case<'_>) -> Result<Record, alight_sim::Error> {
+pub fn record(case: &Case<'_>, cancel: &AtomicBool) -> Result<Option<Record>, alight_sim::Error> {
     let Case {
         entry,
         machine,
@@ -161,10 +170,12 @@ pub fn record(case: &Case<'_>) -> Result<Record, alight_sim::Error> {
     };
     let mut runs = vec![];
     for plan in plans {
-        let seen = run(&plan, machine, &platform, scheduler, seed)?;
+        let Some(seen) = run(&plan, machine, &platform, scheduler, seed, cancel)? else {
+            return Ok(None);
+        };
         runs.push(Observed { plan, seen });
     }
-    Ok(Record {
+    Ok(Some(Record {
         scenario: entry.name.to_owned(),
         machine: machine.name.clone(),
         scheduler: scheduler.name.clone(),
@@ -172,7 +183,7 @@ pub fn record(case: &Case<'_>) -> Result<Record, alight_sim::Error> {
         platform,
         why,
         runs,
-    })
+    }))
 }
 
 fn run(
@@ -181,7 +192,8 @@ fn run(
     platform: &Platform,
     scheduler: &Scheduler,
     seed: u64,
-) -> Result<Seen, alight_sim::Error> {
+    cancel: &AtomicBool,
+) -> Result<Option<Seen>, alight_sim::Error> {
     let workload = (plan.workload(platform)).map_err(alight_sim::Error::Refused)?;
     let shallow;
     let machine = match plan.shallow_idle {
@@ -210,12 +222,14 @@ fn run(
     };
     let pids = alight_sim::task_table(&scenario)?.into_iter();
     let mut observer = Observer::new(pids.map(|task| task.0), plan.signals);
-    let never = AtomicBool::new(false);
-    let outcome = alight_sim::run(&scenario, Some(&mut observer), &never)?;
+    let outcome = alight_sim::run(&scenario, Some(&mut observer), cancel)?;
+    if outcome.interrupted {
+        return Ok(None);
+    }
     let mut seen = observer.seen;
     seen.offline = offline(&changes, outcome.end_ns);
     note_figures(plan, &outcome, &mut seen);
-    Ok(seen)
+    Ok(Some(seen))
 }
 
 /// When each CPU was off: CPU, from, to.

@@ -4,19 +4,24 @@
 use super::observe::Slice;
 use super::record::record;
 use super::*;
+use crate::fake::QUIET;
+use crate::spread::Spread;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 fn platform(machine: &str) -> Platform {
     Platform::of(&alight_machine::load(machine).unwrap().machine)
 }
 
 fn recorded(scenario: &str, machine: &str, base: &str) -> Record {
-    record(&Case {
+    let case = Case {
         entry: find(scenario).unwrap(),
         machine: &alight_machine::load(machine).unwrap().machine,
         scheduler: &alight_policy::Scheduler::parse(base).unwrap(),
         seed: 1,
-    })
-    .unwrap()
+    };
+    let record = record(&case, &AtomicBool::new(false));
+    record.unwrap().expect("nobody cancels")
 }
 
 /// As [`recorded`], all of its first run seen otherwise.
@@ -171,9 +176,40 @@ fn figures_do_not_depend_on_the_number_of_threads() {
         seed: 3,
     };
     let cases = ["RampUp", "TwoBigThreeSmall", "PELTTask"].map(case);
-    let together = record_all(&cases).unwrap();
-    let alone: Vec<Record> = cases.iter().map(|case| record(case).unwrap()).collect();
-    assert_eq!(together, alone);
+    let go_on = AtomicBool::new(false);
+    let together = record_all(&cases, QUIET, &go_on).unwrap();
+    let alone = cases
+        .iter()
+        .map(|case| record(case, &go_on).unwrap().unwrap());
+    assert_eq!(together, alone.collect::<Vec<_>>());
+}
+
+/// Of what is cancelled, what was complete by then is kept, and nothing half-done.
+#[test]
+fn a_cancelled_suite_keeps_what_is_complete() {
+    let machine = alight_machine::load("juno-r0").unwrap().machine;
+    let scheduler = alight_policy::Scheduler::parse("linux-6.5").unwrap();
+    let case = Case {
+        entry: find("RampUp").unwrap(),
+        machine: &machine,
+        scheduler: &scheduler,
+        seed: 3,
+    };
+    for after in 0..3 {
+        let cancel = AtomicBool::new(after == 0);
+        let how = Spread {
+            threads: NonZeroUsize::new(1),
+            progress: &|done| cancel.store(done >= after, Ordering::Relaxed),
+        };
+        let records = record_all(&[case; 4], how, &cancel).unwrap();
+        assert_eq!(records.len(), after);
+    }
+    let cancelled = AtomicBool::new(true);
+    assert_eq!(
+        record(&case, &cancelled).unwrap(),
+        None,
+        "half a run is none"
+    );
 }
 
 #[test]

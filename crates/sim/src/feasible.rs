@@ -112,7 +112,7 @@ pub fn clamped_by_range(governor: Governor, machine: &Machine) -> Vec<(CpuSet, u
     let clamped = |domain: &FreqDomain| {
         let (lowest, highest) = range(domain);
         let nearest = khz.clamp(lowest, highest);
-        (nearest != khz).then(|| (domain.cpus.clone(), nearest))
+        (nearest != khz).then_some((domain.cpus, nearest))
     };
     machine.freq_domains.iter().filter_map(clamped).collect()
 }

@@ -32,6 +32,10 @@ pub(crate) struct Kernel {
     /// `None`: the kernel has no SCHED_DEADLINE (up to 3.13).
     pub deadline: Option<Deadline>,
     pub idle: IdleRules,
+    /// A task that wakes on another CPU decays for as long as the one that it leaves was idle
+    /// (`migrate_se_pelt_lag`; 6.1 has it, 5.10 not): else the time since that CPU last
+    /// updated its queue is lost, and the task looks bigger with each such move.
+    pub idle_lag: bool,
 }
 
 /// The rules of the real-time class.
@@ -488,6 +492,7 @@ const TASK_GROUPS: TaskGroups = TaskGroups {
 pub(crate) static KERNELS: [Kernel; 6] = [
     Kernel {
         name: "linux-3.9",
+        idle_lag: false,
         clamps: Clamps::Unknown,
         task_groups: Err("Linux 3.9 weighs groups by the sums of another load tracking"),
         schedutil: SCHEDUTIL,
@@ -516,6 +521,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
     },
     Kernel {
         name: "linux-5.4",
+        idle_lag: false,
         clamps: Clamps::Always,
         task_groups: Err("Linux 5.4 balances groups by the load of their runnable tasks"),
         schedutil: SCHEDUTIL,
@@ -534,6 +540,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
     },
     Kernel {
         name: "linux-5.5",
+        idle_lag: false,
         clamps: Clamps::Always,
         task_groups: Ok(TaskGroups {
             old_sums: true,
@@ -553,6 +560,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
     },
     Kernel {
         name: "linux-6.1",
+        idle_lag: true,
         clamps: Clamps::OnceUsed,
         task_groups: Ok(TaskGroups {
             tells_rarely: false,
@@ -577,6 +585,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
     },
     Kernel {
         name: "linux-6.5",
+        idle_lag: true,
         clamps: Clamps::OnceUsed,
         task_groups: Ok(TASK_GROUPS),
         schedutil: SCHEDUTIL_6_1,
@@ -598,6 +607,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
     },
     Kernel {
         name: "linux-7.2",
+        idle_lag: true,
         clamps: Clamps::OnceUsed,
         task_groups: Ok(TASK_GROUPS),
         schedutil: Schedutil {

@@ -9,7 +9,7 @@ use crate::queue::NEVER;
 use crate::state::{Life, Sim};
 use crate::timeline::NONE;
 use alight_policy::abi::task_flag;
-use alight_policy::{Answer, Kind, Waker, Wakeup, rq};
+use alight_policy::{Answer, Kind, Task, Waker, Wakeup, pelt, rq};
 
 impl Sim<'_> {
     /// Wakes `task` from `cpu`. `sync`: the waker says that it is about to sleep.
@@ -34,7 +34,7 @@ impl Sim<'_> {
         let migrated = target != prev;
         if migrated {
             self.leave_behind(prev, task);
-            self.remove_signals(prev, task);
+            self.remove_sleeper(prev, task);
             self.trace_migrate(task, target);
             self.stats.migrations_wake += 1;
         }
@@ -291,6 +291,29 @@ impl Sim<'_> {
         self.remove_signals(cpu, task);
     }
 
+    /// A sleeper leaves `prev` for another CPU (`migrate_task_rq_fair`): its utilization leaves
+    /// as it was when that queue was last updated, and decays on for the time since then
+    /// that `prev` was idle.
+    fn remove_sleeper(&mut self, prev: usize, task: u32) {
+        let idle = self.core.cpus[prev].curr_is_idle != 0;
+        if !self.kernel.idle_lag || !idle || self.views[task as usize].pelt.last == 0 {
+            return self.remove_signals(prev, task);
+        }
+        let updated = self.queue_last_update(prev, task);
+        decay(&mut self.views[task as usize], updated);
+        let last = self.views[task as usize].pelt.last;
+        self.remove_signals(prev, task);
+        let rq = &self.core.cpus[prev];
+        let idle_from = rq.clock_pelt - rq.lost_idle;
+        if idle_from >= updated {
+            let now = idle_from + self.now.saturating_sub(rq.clock);
+            let view = &mut self.views[task as usize];
+            view.pelt.last = last;
+            decay(view, now);
+            view.pelt.last = 0;
+        }
+    }
+
     fn count_wakeup(&mut self, cpu: usize, prev: usize, answer: &Answer) {
         let s = &mut self.stats;
         s.selections[answer.step as usize] += 1;
@@ -309,6 +332,13 @@ impl Sim<'_> {
         } else {
             s.to_other += 1;
         }
+    }
+}
+
+/// A sleeper's signals decay up to `until` (`__update_load_avg_blocked_se`).
+fn decay(view: &mut Task, until: u64) {
+    if pelt::accumulate(&mut view.pelt, until, 0, 0, 0) {
+        pelt::average(&mut view.pelt, u64::from(view.weight));
     }
 }
 

@@ -471,7 +471,8 @@ impl Sim<'_> {
     fn zero_lag_comes(&mut self, by: usize, task: u32) {
         let gone = !self.is_dl(task) || self.tasks[task as usize].life == Life::Dead;
         let d = self.dl(task);
-        if !d.non_contending && !(gone && d.admitted != 0) {
+        let held = gone && d.admitted != 0;
+        if !d.non_contending && !held {
             return;
         }
         let at = d.zero_lag();

@@ -280,3 +280,53 @@ fn nothing_is_left_behind() {
         },
     );
 }
+
+/// A task that slept on a CPU which has been idle since takes its utilization along as it was
+/// when that queue was last updated; with 6.1 and later it decays for that time
+/// (`migrate_se_pelt_lag`, which 5.10 has not). The queue is told to give up what it has of it, in both.
+#[test]
+fn the_idle_time_of_a_sleeper_is_not_lost_when_it_moves() {
+    let tasks = [task(0, &[Op::Run { ns: 30 * MS }, Op::Sleep { ns: 1000 * MS }]).on(&[0])];
+    for (base, decays) in [
+        ("linux-3.9", false),
+        ("linux-5.4", false),
+        ("linux-5.5", false),
+        ("linux-6.1", true),
+        ("linux-6.5", true),
+        ("linux-7.2", true),
+    ] {
+        let rules = (base, Governor::Performance);
+        let (given, mut record) = (workload(&tasks), Record::default());
+        begin_under(rules, &machine(2, 2), &given, &mut record, |sim| {
+            sim.until(30 * MS);
+            let before = sim.views[0].pelt.util_avg;
+            assert!(before > 100, "{base}: {before}");
+            // Two half-lives, of 32.8 ms.
+            sim.until(94 * MS);
+            assert_eq!(sim.views[0].pelt.util_avg, before, "{base}: nobody looked");
+            let rq = &sim.core.cpus[0];
+            let updated = rq.cfs.last;
+            assert!(
+                rq.curr_is_idle != 0 && updated < 60 * MS,
+                "{base}: {updated}"
+            );
+            sim.remove_sleeper(0, 0);
+            let util = sim.views[0].pelt.util_avg;
+            let expected = if decays { before * 26 / 100 } else { before };
+            assert!(
+                util.abs_diff(expected) <= 8,
+                "{base}: {before} became {util}"
+            );
+            // 7.2 looks at the queue once more after it went idle.
+            let given_up = sim.core.cpus[0].removed_util;
+            assert!(
+                given_up == before || decays && given_up > 2 * util,
+                "{base}: of {before} the queue gives up {given_up}"
+            );
+            assert_eq!(
+                sim.views[0].pelt.last, 0,
+                "{base}: to be attached elsewhere"
+            );
+        });
+    }
+}

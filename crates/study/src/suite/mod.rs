@@ -60,8 +60,6 @@ pub enum Family {
     Clocks,
     /// CPU hotplug.
     Hotplug,
-    /// What the machine must be like.
-    Preliminary,
 }
 
 impl Family {
@@ -73,7 +71,6 @@ impl Family {
             Family::Migration => "misfit, packing, migration",
             Family::Clocks => "clamps and clocks",
             Family::Hotplug => "hotplug",
-            Family::Preliminary => "preliminary",
         }
     }
 }

@@ -268,6 +268,15 @@ impl Sim<'_> {
         }
     }
 
+    /// PELT time at which the queue of `task` on `cpu` was last updated (`cfs_rq_last_update_time`).
+    pub fn queue_last_update(&self, cpu: usize, task: u32) -> u64 {
+        let q = self.queue_of(cpu, task);
+        if q == cpu {
+            return self.core.cpus[cpu].cfs.last;
+        }
+        self.groups.queues[q - self.groups.cpus].view.cfs.last
+    }
+
     fn group_rules(&self) -> TaskGroups {
         let rules = self.kernel.task_groups;
         rules.expect("a run with groups is one of a kernel with groups")

@@ -9,24 +9,37 @@
  * and the BALANCE_WAKE flag, hence the slow path at wakeup.
  *
  *	1. in ring order from the target: the first idle CPU where the task fits;
+ *	   with hog=cap-orig (v3) one of the largest original capacity as well,
+ *	   unless other classes press on it;
  *	2. else the idle CPU of the largest current capacity, the first met of equals;
  *	3. else the target, even if the task does not fit it.
  *
  * Inside a cpuset whose CPUs are all equal there is no such domain, and the
- * symmetric search of idle_sibling.h answers.
+ * symmetric search answers. What became of the scan later is in asym_scan.h.
  */
 #ifndef ALIGHT_ASYM_CAPACITY_H
 #define ALIGHT_ASYM_CAPACITY_H
 
-#include "candidate.h"
+#include "asym_scan.h"
 
-static __always_inline int asym_capacity_acts(const struct policy_ctx *c, u32 target)
+/* Does a scan for capacity answer, and nothing after it? */
+static __always_inline int asym_acts(const struct policy_ctx *c, u32 target)
 {
-	return (c->k->features & FEATURE_ASYM_CAPACITY) && c->topo->asym &&
+	return c->k->asym != ASYM_IGNORED && c->topo->asym &&
 	       place_at(c, target)->asym_domain != POLICY_NONE;
 }
 
-policy_apart u32 asym_scan(const struct policy_ctx *c, u32 target)
+/* As big as CPUs come, and most of it is left for fair tasks (!check_cpu_capacity()). */
+static __always_inline int big_and_free(const struct policy_ctx *c, const struct policy_domain *d,
+					u32 cpu)
+{
+	const struct policy_cpu *rq = cpu_at(c, cpu);
+
+	return rq->capacity_orig == c->topo->max_capacity &&
+	       (u64)rq->capacity * d->imbalance_pct >= (u64)rq->capacity_orig * 100;
+}
+
+policy_apart u32 asym_first_scan(const struct policy_ctx *c, u32 target)
 {
 	const struct policy_domain *d = domain_at(c, place_at(c, target)->asym_domain);
 	u32 nr = c->topo->nr_cpus, best = policy_forget(POLICY_NONE), n;
@@ -48,6 +61,8 @@ policy_apart u32 asym_scan(const struct policy_ctx *c, u32 target)
 		}
 		if (fits(need, capacity))
 			return take(c, STEP_ASYM_FITS, cpu);
+		if (c->k->asym_hog && big_and_free(c, d, cpu))
+			return take(c, STEP_ASYM_BIGGEST, cpu);
 		note(c, STEP_ASYM_FITS, cpu, VERDICT_TOO_SMALL, capacity);
 		if (capacity > best_capacity) {
 			best = cpu;
@@ -57,6 +72,14 @@ policy_apart u32 asym_scan(const struct policy_ctx *c, u32 target)
 	if (best != POLICY_NONE)
 		return take(c, STEP_ASYM_BIGGEST, best);
 	return take(c, STEP_ASYM_TARGET, target);
+}
+
+/* The scan that this scheduler has. */
+static inline u32 asym_search(const struct policy_ctx *c, u32 target)
+{
+	if (c->k->asym == ASYM_FIRST)
+		return asym_first_scan(c, target);
+	return asym_fits_scan(c, target);
 }
 
 #endif

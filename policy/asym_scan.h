@@ -16,7 +16,6 @@
 #ifndef ALIGHT_ASYM_SCAN_H
 #define ALIGHT_ASYM_SCAN_H
 
-#include "idle_sibling.h"
 #include "uclamp.h"
 
 /* Ranks of idle CPUs, lower is better. An idle core is worth RANK_CORE. */
@@ -46,13 +45,14 @@ static inline int core_idle(const struct policy_ctx *c, u32 cpu)
 /* May a single candidate (target, previous, recent CPU) be taken? (asym_fits_cpu) */
 static inline int candidate_fits(const struct policy_ctx *c, u32 step, u32 cpu)
 {
-	if (!c->topo->asym)
+	if (!c->topo->asym || c->k->asym == ASYM_IGNORED || c->k->asym_at_once)
 		return 1;
 	if (c->k->asym == ASYM_CORES && c->topo->smt && !core_idle(c, cpu)) {
 		note(c, step, cpu, VERDICT_CORE_BUSY, 0);
 		return 0;
 	}
-	if (wakee_fit(c, cpu) == FITS)
+	if (c->k->asym == ASYM_FIRST ? fits(task_need(c), cpu_at(c, cpu)->capacity) :
+				       wakee_fit(c, cpu) == FITS)
 		return 1;
 	note(c, step, cpu, VERDICT_TOO_SMALL, cpu_at(c, cpu)->capacity);
 	return 0;

@@ -100,6 +100,16 @@ static __always_inline void looked_at(const struct policy_ctx *c, u32 cpu)
 	count_look(c, same_llc(c, cpu, c->this_cpu));
 }
 
+/* Is this single candidate idle? It is looked at and noted either way. */
+static inline int try_idle(const struct policy_ctx *c, u32 step, u32 cpu)
+{
+	looked_at(c, cpu);
+	if (cpu_avail(c, cpu))
+		return 1;
+	note(c, step, cpu, VERDICT_BUSY, cpu_at(c, cpu)->nr_running);
+	return 0;
+}
+
 /* End of a search: @cpu, because of @step. */
 static __always_inline u32 take(const struct policy_ctx *c, u32 step, u32 cpu)
 {

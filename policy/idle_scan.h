@@ -11,6 +11,9 @@
  *	   idle CPU within a budget;
  *	8. what 2 and 4 found in another cluster; 9. the target.
  *
+ * Feature bias-prev comes before 1 and before 8, and adds to what 1, 2 and 4
+ * take (bias_prev.h).
+ *
  * 1 to 4 take idle CPUs that the wakee fits. From 6.7, where the LLC consists
  * of clusters, 2 and 4 take CPUs of the target's cluster only, and 7 looks
  * there first.
@@ -18,13 +21,7 @@
 #ifndef ALIGHT_IDLE_SCAN_H
 #define ALIGHT_IDLE_SCAN_H
 
-#include "asym_scan.h"
-
-/* Idle or nearly, and it fits. */
-static __always_inline int try_candidate(const struct policy_ctx *c, u32 step, u32 cpu)
-{
-	return try_idle(c, step, cpu) && candidate_fits(c, step, cpu);
-}
+#include "idle_sibling.h"
 
 /* CPUs are as near as the LLC allows (cpus_share_resources, where clusters matter). */
 static __always_inline int near_enough(const struct policy_ctx *c, u32 a, u32 b)
@@ -214,21 +211,27 @@ static inline u32 scan_llc(const struct policy_ctx *c, const struct policy_domai
 
 policy_apart u32 idle_scan(const struct policy_ctx *c, u32 target)
 {
-	u32 prev = c->prev_cpu, recent = c->p->recent_cpu, cpu, has_core = 0;
+	u32 prev = c->prev_cpu, recent = c->p->recent_cpu, cpu, step, has_core = 0;
 	u32 prev_far = POLICY_NONE, recent_far = POLICY_NONE;
 	const struct policy_domain *llc;
 
-	if (c->topo->asym)
+	if (c->topo->asym || c->k->room == ROOM_FITS)
 		wakee_sync(c);
+	if (bias_first(c, target))
+		return take(c, STEP_BIAS_PREV, prev);
 
-	if (try_candidate(c, STEP_TARGET_IDLE, target))
-		return take(c, STEP_TARGET_IDLE, target);
+	step = try_candidate(c, STEP_TARGET_IDLE, target);
+	if (step)
+		return take(c, step, target);
 
-	if (prev != target && same_llc(c, prev, target) && try_candidate(c, STEP_PREV_IDLE, prev)) {
-		if (near_enough(c, prev, target))
-			return take(c, STEP_PREV_IDLE, prev);
-		note(c, STEP_PREV_IDLE, prev, VERDICT_LATER, 0);
-		prev_far = prev;
+	if (!c->k->bias_prev && prev != target && same_llc(c, prev, target)) {
+		step = try_candidate(c, STEP_PREV_IDLE, prev);
+		if (step && near_enough(c, prev, target))
+			return take(c, step, prev);
+		if (step) {
+			note(c, step, prev, VERDICT_LATER, 0);
+			prev_far = prev;
+		}
 	}
 
 	if (kthread_hands_back(c))
@@ -236,19 +239,21 @@ policy_apart u32 idle_scan(const struct policy_ctx *c, u32 target)
 
 	c->p->recent_cpu = prev;
 	if (recent != prev && recent != target && recent < c->topo->nr_cpus &&
-	    same_llc(c, recent, target) && mask_test(c->allowed, recent) &&
-	    try_candidate(c, STEP_RECENT_IDLE, recent)) {
-		if (near_enough(c, recent, target))
-			return take(c, STEP_RECENT_IDLE, recent);
-		note(c, STEP_RECENT_IDLE, recent, VERDICT_LATER, 0);
-		recent_far = recent;
+	    same_llc(c, recent, target) && mask_test(c->allowed, recent)) {
+		step = try_candidate(c, STEP_RECENT_IDLE, recent);
+		if (step && near_enough(c, recent, target))
+			return take(c, step, recent);
+		if (step) {
+			note(c, step, recent, VERDICT_LATER, 0);
+			recent_far = recent;
+		}
 	}
 
-	if (c->topo->asym && place_at(c, target)->asym_domain != POLICY_NONE)
-		return asym_fits_scan(c, target);
+	if (asym_acts(c, target))
+		return asym_search(c, target);
 
 	if (place_at(c, target)->llc_domain == POLICY_NONE)
-		return take(c, STEP_TARGET_BUSY, target);
+		return nothing_idle(c, target);
 	llc = domain_at(c, place_at(c, target)->llc_domain);
 	if (c->topo->smt) {
 		has_core = llc_at(c, place_at(c, target)->shared)->has_idle_cores != 0;
@@ -261,6 +266,8 @@ policy_apart u32 idle_scan(const struct policy_ctx *c, u32 target)
 	cpu = scan_llc(c, llc, target, policy_forget(has_core));
 	if (cpu != POLICY_NONE)
 		return cpu;
+	if (bias_last(c, target))
+		return take(c, STEP_BIAS_LAST, prev);
 	if (prev_far != POLICY_NONE)
 		return take(c, STEP_PREV_FAR, prev_far);
 	if (recent_far != POLICY_NONE)

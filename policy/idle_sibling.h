@@ -7,20 +7,27 @@
  *	4. a whole idle core of the LLC, 5. an idle CPU of the LLC within a budget,
  *	6. an idle sibling of the target;
  *	7. the target.
+ *
+ * Features: bias_prev.h comes before 1 and before 7, and adds to what 1 to 3
+ * take; the scan of asym_capacity.h answers in the place of 4 to 7.
  */
 #ifndef ALIGHT_IDLE_SIBLING_H
 #define ALIGHT_IDLE_SIBLING_H
 
-#include "candidate.h"
+#include "bias_prev.h"
 
-/* Is this single candidate idle? It is looked at and noted either way. */
-static inline int try_idle(const struct policy_ctx *c, u32 step, u32 cpu)
+/*
+ * May this candidate be taken: idle, or with room by bias_prev.h, and big enough
+ * where that is asked before the scan? Says by which step.
+ */
+static inline u32 try_candidate(const struct policy_ctx *c, u32 step, u32 cpu)
 {
-	looked_at(c, cpu);
-	if (cpu_avail(c, cpu))
-		return 1;
-	note(c, step, cpu, VERDICT_BUSY, cpu_at(c, cpu)->nr_running);
-	return 0;
+	if (!try_idle(c, step, cpu)) {
+		if (!has_room(c, cpu))
+			return STEP_NONE;
+		step = STEP_BIAS_ROOM;
+	}
+	return candidate_fits(c, step, cpu) ? step : STEP_NONE;
 }
 
 /* A core all of whose threads are idle (select_idle_core). */
@@ -169,24 +176,38 @@ static inline u32 smt_scan(const struct policy_ctx *c, u32 target)
 
 policy_part u32 idle_sibling(const struct policy_ctx *c, u32 target)
 {
-	u32 prev = c->prev_cpu, recent = c->p->recent_cpu, cpu;
+	u32 prev = c->prev_cpu, recent = c->p->recent_cpu, cpu, step;
 	const struct policy_domain *llc;
 
-	if (try_idle(c, STEP_TARGET_IDLE, target))
-		return take(c, STEP_TARGET_IDLE, target);
+	if ((c->topo->asym && c->k->asym != ASYM_IGNORED) || c->k->room == ROOM_FITS)
+		wakee_sync(c);
+	if (bias_first(c, target))
+		return take(c, STEP_BIAS_PREV, prev);
 
-	if (prev != target && same_llc(c, prev, target) && try_idle(c, STEP_PREV_IDLE, prev))
-		return take(c, STEP_PREV_IDLE, prev);
+	step = try_candidate(c, STEP_TARGET_IDLE, target);
+	if (step)
+		return take(c, step, target);
 
-	if (recent != prev && recent != target && recent < c->topo->nr_cpus &&
-	    same_llc(c, recent, target) && mask_test(c->allowed, recent) &&
-	    try_idle(c, STEP_RECENT_IDLE, recent)) {
-		c->p->recent_cpu = prev;
-		return take(c, STEP_RECENT_IDLE, recent);
+	if (!c->k->bias_prev && prev != target && same_llc(c, prev, target)) {
+		step = try_candidate(c, STEP_PREV_IDLE, prev);
+		if (step)
+			return take(c, step, prev);
 	}
 
+	if (recent != prev && recent != target && recent < c->topo->nr_cpus &&
+	    same_llc(c, recent, target) && mask_test(c->allowed, recent)) {
+		step = try_candidate(c, STEP_RECENT_IDLE, recent);
+		if (step) {
+			c->p->recent_cpu = prev;
+			return take(c, step, recent);
+		}
+	}
+
+	if (asym_acts(c, target))
+		return asym_search(c, target);
+
 	if (place_at(c, target)->llc_domain == POLICY_NONE)
-		return take(c, STEP_TARGET_BUSY, target);
+		return nothing_idle(c, target);
 	llc = domain_at(c, place_at(c, target)->llc_domain);
 	if (c->topo->smt) {
 		cpu = idle_core_scan(c, llc, target);
@@ -201,7 +222,7 @@ policy_part u32 idle_sibling(const struct policy_ctx *c, u32 target)
 		if (cpu != POLICY_NONE)
 			return take(c, STEP_SMT_SCAN, cpu);
 	}
-	return take(c, STEP_TARGET_BUSY, target);
+	return nothing_idle(c, target);
 }
 
 #endif

@@ -247,6 +247,8 @@ struct policy_root {
 
 /* Features of a scheduler: policies that can be added to a base. */
 #define FEATURE_ASYM_CAPACITY	(1ull << 0)
+#define FEATURE_SCHED_IDLE	(1ull << 1)
+#define FEATURE_BIAS_PREV	(1ull << 2)
 
 /* What the load of a CPU is (policy_params.load). */
 enum policy_load_rule {
@@ -275,6 +277,15 @@ enum policy_asym_rule {
 	ASYM_IGNORED,			/* up to 5.6, unless the feature is added */
 	ASYM_FITS,			/* 6.1: every candidate must fit, clamps included */
 	ASYM_CORES,			/* 7.2: and its core be idle, within a budget */
+	ASYM_FIRST,			/* 5.7: the first that fits the clamped estimate */
+};
+
+/* What makes a busy CPU acceptable (policy_params.room). */
+enum policy_room_rule {
+	ROOM_NONE,			/* nothing */
+	ROOM_SPARE,			/* the previous CPU, if enough of its capacity is not spoken for */
+	ROOM_ALMOST_IDLE,		/* the previous CPU, if hardly loaded */
+	ROOM_FITS,			/* target, previous, recent CPU, if the wakee fits beside the others */
 };
 
 /* What it means to fit a CPU (policy_params.fit). */
@@ -370,6 +381,12 @@ struct policy_params {
 	u32 smt_beyond_domain;		/* 6.5: threads of a core count outside the domain too */
 	u32 asym;			/* enum policy_asym_rule */
 	u32 asym_from_next;		/* 6.5: the scan for a CPU that fits begins after the target */
+	u32 asym_at_once;		/* that scan answers alone, before any single candidate */
+	u32 asym_hog;			/* who fits nowhere takes the first idle CPU of the largest capacity_orig */
+	u32 bias_prev;			/* the previous CPU is tried first, and answers if nothing is idle */
+	u32 room;			/* enum policy_room_rule */
+	u32 bias_spare;			/* capacity that ROOM_SPARE wants free, of 1024 */
+	u32 sched_idle_balance;		/* 5.7: for balancing, a CPU that runs SCHED_IDLE only is idle */
 	u32 fit;			/* enum policy_fit_rule */
 	u32 pressure;			/* enum policy_pressure_rule */
 
@@ -438,6 +455,9 @@ enum policy_step {
 	STEP_EAS_PREV,			/* EAS: nothing saves energy, the previous CPU */
 	STEP_EAS_SAVES,			/* EAS: least energy */
 	STEP_EAS_FITS,			/* EAS: meets more of the task's need than the previous CPU */
+	STEP_BIAS_PREV,			/* bias-prev: the previous CPU, idle or with capacity to spare */
+	STEP_BIAS_ROOM,			/* bias-prev: busy, but nearly idle or with room for the wakee */
+	STEP_BIAS_LAST,			/* bias-prev: nothing is idle, the previous CPU */
 	POLICY_NR_STEPS,
 };
 

@@ -7,7 +7,7 @@
  *	energy decides, 5.0			-> energy_aware.h
  *	walk the waking CPU's domains upwards	-> a target (affine), or a domain
  *	    a domain				-> slow_path.h
- *	    a target				-> asym_capacity.h where it acts, else
+ *	    a target				-> asym_capacity.h where it answers at once, else
  *						   idle_group.h up to 4.7,
  *						   idle_sibling.h up to 5.10,
  *						   idle_scan.h from 5.12
@@ -32,8 +32,8 @@
 /* The fast path: an idle CPU near the target. */
 static inline u32 search(const struct policy_ctx *c, u32 target)
 {
-	if (asym_capacity_acts(c, target))
-		return asym_scan(c, target);
+	if (c->k->asym_at_once && asym_acts(c, target))
+		return asym_search(c, target);
 	if (c->k->sibling == SIBLING_GROUPS)
 		return idle_group(c, target);
 	if (c->k->sibling == SIBLING_ONE_SCAN)

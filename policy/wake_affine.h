@@ -11,7 +11,7 @@
 #ifndef ALIGHT_WAKE_AFFINE_H
 #define ALIGHT_WAKE_AFFINE_H
 
-#include "candidate.h"
+#include "bias_prev.h"
 
 #define FLIP_DECAY_NS	1000000000ull	/* flips halve after a second */
 
@@ -153,7 +153,8 @@ static inline u32 affine(const struct policy_ctx *c, const struct policy_domain 
 		a->affine = AFFINE_SYNC;
 		return c->this_cpu;
 	}
-	if (c->k->affine_prev_idle && cpu_idle(c, c->prev_cpu)) {
+	if (c->k->affine_prev_idle &&
+	    (cpu_idle(c, c->prev_cpu) || almost_idle(c, c->prev_cpu))) {
 		a->affine = AFFINE_PREV_ALONE;
 		return c->prev_cpu;
 	}

@@ -585,6 +585,18 @@ params! {
     asym: u32,
     /// 6.5: the scan for a CPU that fits begins after the target.
     asym_from_next: u32,
+    /// The scan for a CPU that fits answers alone, before any single candidate.
+    asym_at_once: u32,
+    /// Who fits nowhere takes the first idle CPU of the largest original capacity.
+    asym_hog: u32,
+    /// The previous CPU is tried before the target, and answers if nothing is idle.
+    bias_prev: u32,
+    /// What makes a busy CPU acceptable; see [`rule`], `ROOM_*`.
+    room: u32,
+    /// Capacity that `ROOM_SPARE` wants free, of 1024.
+    bias_spare: u32,
+    /// 5.7: balancing treats a CPU that runs `SCHED_IDLE` only as idle.
+    sched_idle_balance: u32,
     /// See [`rule`], `FIT_*`.
     fit: u32,
     /// See [`rule`], `PRESSURE_*`.
@@ -663,6 +675,16 @@ pub mod rule {
     pub const ASYM_FITS: u32 = 1;
     /// 7.2: and its core be idle, within a budget.
     pub const ASYM_CORES: u32 = 2;
+    /// 5.7: the first that fits the clamped estimate.
+    pub const ASYM_FIRST: u32 = 3;
+    /// Nothing: only an idle CPU is.
+    pub const ROOM_NONE: u32 = 0;
+    /// The previous CPU, if enough of its capacity is not spoken for.
+    pub const ROOM_SPARE: u32 = 1;
+    /// The previous CPU, if hardly loaded.
+    pub const ROOM_ALMOST_IDLE: u32 = 2;
+    /// Target, previous and recent CPU, if the wakee fits beside what runs there.
+    pub const ROOM_FITS: u32 = 3;
     /// 5.6 - 6.0: the clamped estimate.
     pub const FIT_CLAMPED: u32 = 0;
     /// Up to 5.5: the estimate.

@@ -7,8 +7,10 @@
 //! machine; nothing is global, so any number of them can live in a process.
 
 pub mod abi;
+mod bases;
 mod core;
 pub mod energy;
+mod features;
 mod mask;
 pub mod pelt;
 pub mod rq;
@@ -24,7 +26,7 @@ pub use core::{Core, Kind, Waker, Wakeup};
 pub use scheduler::Scheduler;
 
 /// Names of [`Answer::step`], in the order of `enum policy_step`, with what each means.
-pub const STEPS: [(&str, &str); 30] = [
+pub const STEPS: [(&str, &str); 33] = [
     ("none", "no decision"),
     ("pinned", "affinity leaves one CPU"),
     ("target_idle", "the target is idle"),
@@ -102,6 +104,18 @@ pub const STEPS: [(&str, &str); 30] = [
     (
         "eas_fits",
         "EAS: meets the task's need, which the previous CPU does not",
+    ),
+    (
+        "bias_prev",
+        "bias-prev: the previous CPU, idle or with capacity to spare",
+    ),
+    (
+        "bias_room",
+        "bias-prev: busy, but nearly idle or with room for the task",
+    ),
+    (
+        "bias_last",
+        "bias-prev: nothing is idle, the previous CPU rather than the target",
     ),
 ];
 

@@ -182,7 +182,7 @@ impl Sim<'_> {
             results: self.results(measures),
             energy: self.energy_results(),
             mechanism,
-            steps: self.stats.selections,
+            steps: self.stats.selections.0,
             events: self.events,
             interrupted,
             figures: self.figures(scenario.workloads),

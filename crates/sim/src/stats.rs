@@ -44,8 +44,18 @@ pub(crate) struct Stats {
     pub lb_newidle_pulled: u64,
     pub lb_active: u64,
     pub freq_changes: u64,
-    pub selections: [u64; STEPS.len()],
+    pub selections: Selections,
     pub wake_latency: Histogram,
+}
+
+/// Decisions by the step that answered.
+#[derive(Debug, Clone)]
+pub(crate) struct Selections(pub [u64; STEPS.len()]);
+
+impl Default for Selections {
+    fn default() -> Self {
+        Selections([0; STEPS.len()])
+    }
 }
 
 /// Buckets per power of two.

@@ -87,7 +87,7 @@ impl Sim<'_> {
         } else {
             let answer = self.select(cpu, task, false, Kind::Fork);
             self.charge(cpu, self.costs(cpu).selection(&answer));
-            self.stats.selections[answer.step as usize] += 1;
+            self.stats.selections.0[answer.step as usize] += 1;
             answer.cpu as usize
         };
         self.stats.forks += 1;
@@ -316,7 +316,7 @@ impl Sim<'_> {
 
     fn count_wakeup(&mut self, cpu: usize, prev: usize, answer: &Answer) {
         let s = &mut self.stats;
-        s.selections[answer.step as usize] += 1;
+        s.selections.0[answer.step as usize] += 1;
         s.looked_at += u64::from(answer.looked_near + answer.looked_far + answer.summed);
         if answer.slow != 0 {
             s.slow_path += 1;

@@ -2,7 +2,7 @@
 //! The schedulers there are, and what one of them is made of.
 
 use alight_policy::Scheduler;
-use alight_policy::scheduler::{BASES, Base, Error, FEATURES, Feature};
+use alight_policy::scheduler::{BASES, Base, Error, FEATURES, Feature, On, Tunable};
 use serde::Serialize;
 
 use crate::report::{Columns, map, pretty};
@@ -75,7 +75,23 @@ struct FeatureOut {
     name: &'static str,
     summary: &'static str,
     source: &'static str,
-    bases: &'static [&'static str],
+    /// Where it changes something by itself.
+    bases: Vec<&'static str>,
+    /// Where the base has it already: the release since which.
+    #[serde(serialize_with = "map")]
+    merged: Vec<(&'static str, &'static str)>,
+    /// Where it cannot be had: why.
+    #[serde(serialize_with = "map")]
+    refused: Vec<(&'static str, &'static str)>,
+    tunables: Vec<TunableOut>,
+}
+
+#[derive(Serialize)]
+struct TunableOut {
+    name: &'static str,
+    summary: &'static str,
+    values: String,
+    default: &'static str,
 }
 
 fn base_out(base: &Base) -> BaseOut {
@@ -90,8 +106,61 @@ fn feature_out(feature: &Feature) -> FeatureOut {
         name: feature.name,
         summary: feature.summary,
         source: feature.source,
-        bases: feature.bases,
+        bases: on(feature, |on| (on == On::New).then_some(()))
+            .map(|(base, ())| base)
+            .collect(),
+        merged: merged(feature).collect(),
+        refused: refused(feature).collect(),
+        tunables: feature.tunables.iter().map(tunable_out).collect(),
     }
+}
+
+fn tunable_out(tunable: &Tunable) -> TunableOut {
+    TunableOut {
+        name: tunable.name,
+        summary: tunable.summary,
+        values: tunable.values.expected(),
+        default: tunable.default,
+    }
+}
+
+/// The bases on which a feature means what `pick` picks.
+fn on<T>(feature: &Feature, pick: fn(On) -> Option<T>) -> impl Iterator<Item = (&'static str, T)> {
+    let each = BASES.iter().zip(feature.on);
+    each.filter_map(move |(base, on)| Some((base.name, pick(on)?)))
+}
+
+fn merged(feature: &Feature) -> impl Iterator<Item = (&'static str, &'static str)> {
+    on(feature, |on| match on {
+        On::Merged(since) => Some(since),
+        _ => None,
+    })
+}
+
+fn refused(feature: &Feature) -> impl Iterator<Item = (&'static str, &'static str)> {
+    on(feature, |on| match on {
+        On::Not(why) => Some(why),
+        _ => None,
+    })
+}
+
+/// What a feature means on each base, one line a meaning.
+fn meanings(feature: &Feature) -> Vec<String> {
+    let names = |bases: Vec<&str>| bases.join(", ");
+    let new = on(feature, |on| (on == On::New).then_some(()));
+    let mut lines = vec![format!(
+        "on {}",
+        names(new.map(|(base, ())| base).collect())
+    )];
+    let merged: Vec<_> = merged(feature).collect();
+    if let Some((_, since)) = merged.first() {
+        let bases = names(merged.iter().map(|(base, _)| *base).collect());
+        lines.push(format!(
+            "part of {bases} (since {since}), where only its tunables change something"
+        ));
+    }
+    lines.extend(refused(feature).map(|(base, why)| format!("not on {base}: {why}")));
+    lines
 }
 
 /// All bases and features for the terminal.
@@ -103,10 +172,18 @@ pub fn list() -> String {
     let mut features = Columns::new(2, 2);
     for feature in FEATURES {
         features.row([format!("+{}", feature.name), feature.summary.to_owned()]);
-        features.row([String::new(), format!("on {}", feature.bases.join(", "))]);
+        for line in meanings(feature) {
+            features.row([String::new(), line]);
+        }
+        let tunables: Vec<_> = feature.tunables.iter().map(|t| t.name).collect();
+        if !tunables.is_empty() {
+            features.row([String::new(), format!("tunables: {}", tunables.join(", "))]);
+        }
     }
     format!(
-        "base kernels\n{}\nfeatures\n{}\nA scheduler is a base with features: {}\n",
+        "base kernels\n{}\nfeatures\n{}\nA scheduler is a base with features: {}\n\
+         or with features that are told something: linux-6.5+bias-prev:spare=128+sched-idle\n\
+         `alight policy show FEATURE` explains its tunables.\n",
         bases.render(),
         features.render(),
         example()
@@ -115,10 +192,12 @@ pub fn list() -> String {
 
 /// A scheduler with a feature, as users type it.
 pub fn example() -> String {
-    let with_base =
-        |feature: &Feature| Some(format!("{}+{}", feature.bases.first()?, feature.name));
-    let example = FEATURES.iter().find_map(with_base);
-    example.unwrap_or_else(|| BASES[0].name.to_owned())
+    let feature = &FEATURES[0];
+    let newest = on(feature, |on| (on == On::New).then_some(())).last();
+    match newest {
+        Some((base, ())) => format!("{base}+{}", feature.name),
+        None => BASES[0].name.to_owned(),
+    }
 }
 
 /// All bases and features for programs: `alight.policies/1`.
@@ -142,9 +221,9 @@ pub fn show(named: &Named) -> String {
         Named::Feature(feature) => feature_rows(&mut rows, feature),
         Named::Scheduler(scheduler) => {
             rows.row(["scheduler", &scheduler.name]);
-            let (base, _) = parts(scheduler);
+            let (base, features) = scheduler.parts();
             rows.row(["base", &format!("{}: {}", base.name, base.summary)]);
-            for feature in parts(scheduler).1 {
+            for feature in features {
                 feature_rows(&mut rows, feature);
             }
             params_rows(&mut rows, scheduler);
@@ -157,7 +236,18 @@ fn feature_rows(rows: &mut Columns, feature: &Feature) {
     rows.row(["feature", &format!("+{}", feature.name)]);
     rows.row(["", feature.summary]);
     rows.row(["source", feature.source]);
-    rows.row(["applies to", &feature.bases.join(", ")]);
+    for (index, line) in meanings(feature).iter().enumerate() {
+        rows.row([if index == 0 { "applies" } else { "" }, line]);
+    }
+    for (index, tunable) in feature.tunables.iter().enumerate() {
+        let name = if index == 0 { "tunables" } else { "" };
+        let (values, default) = (tunable.values.expected(), tunable.default);
+        rows.row([
+            name,
+            &format!("{}: {values}; default {default}", tunable.name),
+        ]);
+        rows.row(["", &format!("    {}", tunable.summary)]);
+    }
     rows.row([
         "described in",
         &format!("docs/policies/{}.md", feature.name),
@@ -169,21 +259,6 @@ fn params_rows(rows: &mut Columns, scheduler: &Scheduler) {
         let label = if index == 0 { "parameters" } else { "" };
         rows.row([label, &format!("{name} = {value}")]);
     }
-}
-
-/// The base and the features that a scheduler's name is made of.
-fn parts(scheduler: &Scheduler) -> (&'static Base, Vec<&'static Feature>) {
-    let mut names = scheduler.name.split('+');
-    let base = names.next().unwrap_or_default();
-    let base = BASES.iter().find(|known| known.name == base);
-    let feature = |name: &str| {
-        let name = name.split(':').next().unwrap_or(name);
-        FEATURES.iter().find(|known| known.name == name)
-    };
-    (
-        base.expect("a parsed scheduler has a known base"),
-        names.filter_map(feature).collect(),
-    )
 }
 
 #[derive(Serialize)]
@@ -208,7 +283,7 @@ pub fn show_json(named: &Named) -> String {
             parameters: Vec::new(),
         },
         Named::Base(_, scheduler) | Named::Scheduler(scheduler) => {
-            let (base, features) = parts(scheduler);
+            let (base, features) = scheduler.parts();
             Show {
                 schema: SHOW_SCHEMA,
                 name: scheduler.name.clone(),

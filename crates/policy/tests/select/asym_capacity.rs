@@ -3,10 +3,12 @@
 //! Capacity aware wakeup rework" v4, 2020). A task of 357 or more does not fit
 //! a little CPU, one of 820 or more fits none.
 
-use crate::common::machines::{BIG, LITTLE, caches, clusters, dynamiq, flat, of_capacities, smt};
+use crate::common::machines::{
+    BIG, LITTLE, asym_smt, caches, clusters, dynamiq, flat, of_capacities, smt,
+};
 use crate::common::world::World;
 use alight_policy::abi::domain_flag;
-use alight_policy::{AFFINE, NONE};
+use alight_policy::{AFFINE, NONE, STEPS, Scheduler};
 
 const ASYM: &str = "linux-5.5+asym-capacity";
 
@@ -249,4 +251,99 @@ fn without_the_feature_the_same_questions_get_the_answers_of_5_5() {
     w.busy([5, 6, 7]).expect(0, "llc_scan");
     // ... and a waking little CPU means the slow path.
     w.runs(6, 0).wakes(0, 4).expect(6, "slow_idle");
+}
+
+// ---- options: its history and its successors ----
+
+#[test]
+fn prev_first_asks_target_previous_and_recent_cpu_before_the_scan() {
+    const PREV_FIRST: &str = "linux-5.5+asym-capacity:prev-first";
+    let mut w = World::new(&dynamiq(), PREV_FIRST);
+    w.util(100)
+        .busy([0])
+        .sync()
+        .wakes(0, 3)
+        .expect(3, "prev_idle");
+    w.busy([3]).recent(5).expect(5, "recent_idle");
+    // They must be big enough; the scan answers otherwise, and nothing after it.
+    let mut w = World::new(&dynamiq(), PREV_FIRST);
+    w.util(500).wakes(3, 3).expect(4, "asym_fits");
+    w.busy(0..8).expect(3, "asym_target");
+}
+
+#[test]
+fn hog_cap_orig_ends_the_scan_at_a_biggest_cpu_that_is_not_under_pressure() {
+    const HOG: &str = "linux-5.5+asym-capacity:hog=cap-orig";
+    let hog = |scheduler: &str, change: &dyn Fn(&mut World)| {
+        let mut w = World::new(&dynamiq(), scheduler);
+        w.util(1000).wakes(0, 0).capacity(4, 900);
+        change(&mut w);
+        w.ask().cpu
+    };
+    assert_eq!(hog(ASYM, &|_| {}), 5, "the largest capacity left");
+    assert_eq!(
+        hog(HOG, &|_| {}),
+        4,
+        "the first of the largest original one"
+    );
+    // imbalance_pct of the cache is 117: 875 of 1024 must be left.
+    let pressed = |left| hog(HOG, &|w| w.capacity(4, left).core.root = Default::default());
+    assert_eq!((pressed(876), pressed(875)), (4, 5));
+    let small = hog(HOG, &|w| {
+        w.util(100);
+    });
+    assert_eq!(small, 0, "a task that fits is no hog");
+}
+
+#[test]
+fn clamps_rank_idle_cpus_as_6_1_does() {
+    let decide = |scheduler: &str| {
+        let mut w = World::new(&dynamiq(), scheduler);
+        w.util(100).clamp(900, 1024).busy(4..8).wakes(0, 0).ask()
+    };
+    let of = |scheduler| STEPS[decide(scheduler).step as usize].0;
+    assert_eq!(
+        of(ASYM),
+        "asym_biggest",
+        "clamped to 900 it fits nothing idle"
+    );
+    assert_eq!(of("linux-5.5+asym-capacity:clamps"), "asym_min_clamp");
+}
+
+#[test]
+fn smt_prefers_whole_idle_cores_as_7_2_does() {
+    let decide = |scheduler: &str| {
+        let mut w = World::new(&asym_smt(), scheduler);
+        // A thread of CPU 4's core is busy; the core of CPU 5 is idle.
+        w.util(500)
+            .idle_cores(true)
+            .busy([12])
+            .wakes(0, 0)
+            .ask()
+            .cpu
+    };
+    assert_eq!(decide(ASYM), 4);
+    assert_eq!(decide("linux-5.5+asym-capacity:smt"), 5);
+}
+
+#[test]
+fn on_a_base_that_has_it_only_options_change_something() {
+    let params = |name: &str| {
+        let mut params = Scheduler::parse(name).unwrap().params;
+        params.features = 0;
+        params
+    };
+    for base in ["linux-6.1", "linux-6.5", "linux-7.2"] {
+        assert_eq!(params(base), params(&format!("{base}+asym-capacity")));
+    }
+    // The form of 2020 in place of the base's own.
+    let mut w = World::new(
+        &dynamiq(),
+        "linux-6.5+asym-capacity:prev-first=off:clamps=off",
+    );
+    w.util(100)
+        .busy([0])
+        .sync()
+        .wakes(0, 3)
+        .expect(1, "asym_fits");
 }

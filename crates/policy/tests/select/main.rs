@@ -6,6 +6,7 @@ mod common;
 
 mod affine;
 mod asym_capacity;
+mod bias_prev;
 mod clusters;
 mod energy;
 mod fast_path;
@@ -14,5 +15,6 @@ mod groups_by_load;
 mod groups_of_now;
 mod one_scan;
 mod properties;
+mod sched_idle;
 mod slow_path;
 mod version_3_9;

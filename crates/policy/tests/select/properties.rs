@@ -3,6 +3,7 @@
 //! against a second, plain implementation.
 
 use crate::common::world::World;
+use alight_policy::abi::rule;
 use alight_policy::topology::{CpuDescription, Description, Level, LevelKind};
 use alight_policy::{Answer, Kind, NONE, STEPS, Scheduler};
 use proptest::prelude::*;
@@ -400,6 +401,8 @@ fn the_base_and_the_feature_differ_in_the_named_rules_only() {
     let mut with = Scheduler::parse("linux-5.5+asym-capacity").unwrap().params;
     assert_eq!((base.features, base.wake_cap), (0, 1));
     assert_eq!((with.features, with.wake_cap), (1, 0));
+    assert_eq!((with.asym, with.asym_at_once), (rule::ASYM_FIRST, 1));
     (with.features, with.wake_cap) = (0, 1);
+    (with.asym, with.asym_at_once) = (base.asym, base.asym_at_once);
     assert_eq!(base, with);
 }

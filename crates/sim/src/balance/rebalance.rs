@@ -77,6 +77,12 @@ impl Sim<'_> {
         }
     }
 
+    /// `cpu` is left with SCHED_IDLE tasks only: its next tick looks for better ones
+    /// (`dequeue_task_fair`, 5.7).
+    pub fn balance_at_next_tick(&mut self, cpu: usize) {
+        self.cpus[cpu].balance.next_balance = self.jiffies();
+    }
+
     /// Jiffies between two attempts at a level (`get_sd_balance_interval`).
     pub(super) fn balance_interval(&self, cpu: usize, level: usize, busy: bool) -> u64 {
         let ms = u64::from(self.cpus[cpu].balance.levels[level].balance_interval);
@@ -97,6 +103,6 @@ impl Sim<'_> {
     fn is_busy(&self, cpu: usize, idle: Idle) -> bool {
         let view = &self.core.cpus[cpu];
         let sched_idle = view.nr_running != 0 && view.nr_running == view.h_nr_idle;
-        idle == Idle::No && !(sched_idle && self.kernel.balance.interval.sched_idle_is_idle)
+        idle == Idle::No && !(sched_idle && self.core.params.sched_idle_balance != 0)
     }
 }

@@ -23,7 +23,7 @@ use crate::kernel::{BuddiesCleared, PickedAgain, Preemption};
 use crate::queue::NEVER;
 use crate::state::Sim;
 use crate::timeline::NONE;
-use alight_policy::abi::task_flag;
+use alight_policy::abi::{class, task_flag};
 use alight_policy::rq;
 
 impl Sim<'_> {
@@ -195,7 +195,18 @@ impl Sim<'_> {
         if self.core.cpus[cpu].nr_running == 1 {
             self.overloaded.remove(cpu as u32);
         }
+        if self.core.params.sched_idle_balance != 0 && self.only_idle_left(cpu, task) {
+            self.balance_at_next_tick(cpu);
+        }
         self.rq_changed(cpu);
+    }
+
+    /// `task`, which left, was the last on `cpu` that is not SCHED_IDLE, but not the last.
+    fn only_idle_left(&self, cpu: usize, task: u32) -> bool {
+        let view = &self.core.cpus[cpu];
+        view.nr_running != 0
+            && view.nr_running == view.h_nr_idle
+            && self.views[task as usize].class != class::IDLE
     }
 
     /// A sleeping task is about to wake on another CPU than `prev` (`migrate_task_rq_fair`).

@@ -75,8 +75,6 @@ pub(crate) struct Interval {
     pub bounds: Bounds,
     /// And a jiffy earlier than that, so that levels do not come due together (from 5.10 on).
     pub less_a_jiffy: bool,
-    /// A CPU that runs SCHED_IDLE tasks only is not busy (from 5.7 on).
-    pub sched_idle_is_idle: bool,
     /// Periodic balancing tells the round over idle CPUs when it is due (up to 5.12).
     pub tells_nohz: bool,
 }
@@ -338,7 +336,6 @@ pub(crate) const BALANCE: Balance = Balance {
         busy_factor_nodes: 32,
         bounds: Bounds::Weight,
         less_a_jiffy: false,
-        sched_idle_is_idle: false,
         tells_nohz: true,
     },
     runnable: false,
@@ -401,7 +398,6 @@ pub(crate) const BALANCE_6_1: Balance = Balance {
         busy_factor: 16,
         busy_factor_nodes: 16,
         less_a_jiffy: true,
-        sched_idle_is_idle: true,
         tells_nohz: false,
         ..BALANCE.interval
     },

@@ -1,0 +1,311 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The features: placement policies that can be added to a base, what each can
+//! be told, what it changes in the base's rules, and on which base it means what.
+
+use crate::abi::{Params, rule};
+
+/// A placement policy that can be added to a base.
+#[derive(Debug)]
+pub struct Feature {
+    /// As typed after `+`.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// Where it was published.
+    pub source: &'static str,
+    /// What it can be told. `FEATURE=VALUE` sets the first.
+    pub tunables: &'static [Tunable],
+    /// What it means on each base, in the order of [`crate::scheduler::BASES`].
+    pub on: [On; 6],
+    pub(crate) bit: u64,
+    /// Changes the base's rules. An error says why the options do not go together, or not with
+    /// this base.
+    pub(crate) apply: fn(&mut Params, &Options) -> Result<(), &'static str>,
+}
+
+/// What a feature means on a base.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum On {
+    /// The base lacks it.
+    New,
+    /// The base has it since this release: only options change something.
+    Merged(&'static str),
+    /// It cannot be had there; why.
+    Not(&'static str),
+}
+
+/// Something a feature can be told, as `FEATURE:NAME=VALUE`.
+#[derive(Debug)]
+pub struct Tunable {
+    /// As typed.
+    pub name: &'static str,
+    /// One line.
+    pub summary: &'static str,
+    /// What it may be.
+    pub values: Values,
+    /// What it is if it is not named, in words or as typed.
+    pub default: &'static str,
+}
+
+/// Values of a tunable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Values {
+    /// `on` or `off`; the name alone means `on`.
+    Flag,
+    /// A whole number in these bounds.
+    Number(u32, u32),
+    /// One of these words; its value is its place among them.
+    Word(&'static [&'static str]),
+}
+
+impl Values {
+    /// What is expected, for messages and help.
+    pub fn expected(self) -> String {
+        match self {
+            Values::Flag => "on or off".to_owned(),
+            Values::Number(least, most) => format!("a whole number from {least} to {most}"),
+            Values::Word(words) => match words.split_last() {
+                Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+                _ => words.join(""),
+            },
+        }
+    }
+
+    /// The value that this text stands for.
+    pub(crate) fn parse(self, text: Option<&str>) -> Option<u32> {
+        match (self, text) {
+            (Values::Flag, None | Some("on")) => Some(1),
+            (Values::Flag, Some("off")) => Some(0),
+            (Values::Number(least, most), Some(text)) => {
+                text.parse().ok().filter(|n| (least..=most).contains(n))
+            }
+            (Values::Word(words), Some(text)) => {
+                let place = words.iter().position(|&word| word == text)?;
+                Some(place as u32)
+            }
+            _ => None,
+        }
+    }
+
+    /// As typed.
+    pub(crate) fn text(self, value: u32) -> String {
+        match self {
+            Values::Flag => ["off", "on"][usize::from(value != 0)].to_owned(),
+            Values::Number(..) => value.to_string(),
+            Values::Word(words) => words[value as usize].to_owned(),
+        }
+    }
+}
+
+/// The tunables that were named, by name.
+#[derive(Debug, Default)]
+pub(crate) struct Options(pub(crate) Vec<(&'static str, u32)>);
+
+impl Options {
+    fn get(&self, name: &str) -> Option<u32> {
+        let named = self.0.iter().find(|(known, _)| *known == name);
+        named.map(|&(_, value)| value)
+    }
+
+    fn is(&self, name: &str) -> bool {
+        self.get(name) == Some(1)
+    }
+}
+
+/// All features, in the order in which a scheduler's canonical name has them.
+pub const FEATURES: &[Feature] = &[ASYM_CAPACITY, SCHED_IDLE, BIAS_PREV];
+
+const ASYM_CAPACITY: Feature = Feature {
+    name: "asym-capacity",
+    summary: "an idle CPU that is big enough, instead of wake_cap and the slow path",
+    source: "\"sched/fair: Capacity aware wakeup rework\" v4, February 2020, merged in 5.7",
+    tunables: &[
+        Tunable {
+            name: "prev-first",
+            summary: "target, previous and recent CPU answer before the scan if idle and big enough \
+                      (5.10)",
+            values: Values::Flag,
+            default: "off; as the base from linux-6.1 on",
+        },
+        Tunable {
+            name: "clamps",
+            summary: "a CPU must fit utilization and clamps each for itself (6.1)",
+            values: Values::Flag,
+            default: "off; as the base from linux-6.1 on",
+        },
+        Tunable {
+            name: "smt",
+            summary: "whole idle cores before idle threads, within a budget where there is one (7.2); \
+                      with clamps",
+            values: Values::Flag,
+            default: "off; as the base from linux-7.2 on",
+        },
+        Tunable {
+            name: "hog",
+            summary: "cap-orig: a task that fits nowhere ends its scan at the first idle CPU of the \
+                      largest original capacity that is not under pressure (v3)",
+            values: Values::Word(&["scan", "cap-orig"]),
+            default: "scan",
+        },
+    ],
+    on: [
+        On::Not("Linux 3.9 knows no utilization that could fit a CPU"),
+        On::New,
+        On::New,
+        On::Merged("5.7"),
+        On::Merged("5.7"),
+        On::Merged("5.7"),
+    ],
+    bit: 1 << 0,
+    apply: |k, options| {
+        if k.asym == rule::ASYM_IGNORED {
+            k.wake_cap = 0;
+            k.fit = k.fit.max(rule::FIT_CLAMPED);
+            k.asym = rule::ASYM_FIRST;
+            k.asym_at_once = 1;
+        }
+        match options.get("clamps") {
+            Some(0) => k.asym = rule::ASYM_FIRST,
+            Some(_) if k.asym == rule::ASYM_FIRST => k.asym = rule::ASYM_FITS,
+            _ => {}
+        }
+        match options.get("smt") {
+            Some(0) if k.asym == rule::ASYM_CORES => k.asym = rule::ASYM_FITS,
+            Some(1) if options.get("clamps") == Some(0) => {
+                return Err("smt ranks CPUs by how they fit clamps: leave out clamps=off");
+            }
+            Some(1) => {
+                k.asym = rule::ASYM_CORES;
+                k.shared_by_asym = 1;
+            }
+            _ => {}
+        }
+        if let Some(first) = options.get("prev-first") {
+            k.asym_at_once = u32::from(first == 0);
+        }
+        if options.is("hog") {
+            if k.asym != rule::ASYM_FIRST {
+                return Err(
+                    "hog=cap-orig is a step of the scan without clamps: add clamps=off, leave out smt",
+                );
+            }
+            k.asym_hog = 1;
+        }
+        Ok(())
+    },
+};
+
+const SCHED_IDLE: Feature = Feature {
+    name: "sched-idle",
+    summary: "every search takes a CPU that runs SCHED_IDLE tasks only on sight",
+    source: "\"sched/fair: Make sched-idle CPU selection consistent throughout\" V2, November 2019, \
+             merged in 5.6",
+    tunables: &[
+        Tunable {
+            name: "balance",
+            summary: "balancing treats such a CPU as idle and looks for work at once when it becomes \
+                      one (5.7)",
+            values: Values::Flag,
+            default: "off; on from linux-6.1 on",
+        },
+        Tunable {
+            name: "wakee",
+            summary: "normal: such a CPU is as good as idle only for tasks that are not SCHED_IDLE \
+                      themselves (7.2)",
+            values: Values::Word(&["any", "normal"]),
+            default: "any; normal from linux-7.2 on",
+        },
+    ],
+    on: [
+        On::Not("the searches of Linux 3.9 know no CPU that runs SCHED_IDLE tasks only"),
+        On::New,
+        On::New,
+        On::Merged("5.6"),
+        On::Merged("5.6"),
+        On::Merged("5.6"),
+    ],
+    bit: 1 << 1,
+    apply: |k, options| {
+        if k.sched_idle == rule::SCHED_IDLE_LAST {
+            k.sched_idle = rule::SCHED_IDLE_AVAIL;
+        }
+        match options.get("wakee") {
+            Some(0) => k.sched_idle = rule::SCHED_IDLE_AVAIL,
+            Some(_) => k.sched_idle = rule::SCHED_IDLE_NORMAL,
+            None => {}
+        }
+        if let Some(balance) = options.get("balance") {
+            k.sched_idle_balance = balance;
+        }
+        Ok(())
+    },
+};
+
+const BIAS_PREV: Feature = Feature {
+    name: "bias-prev",
+    summary: "the previous CPU first if it is idle or has capacity to spare, and last if nothing is",
+    source: "\"sched/fair: Introduce WAKEUP_BIAS_PREV to reduce migrations\", RFC, October 2023, \
+             on 6.5.5",
+    tunables: &[
+        Tunable {
+            name: "spare",
+            summary: "capacity that must be free on a busy previous CPU, of 1024",
+            values: Values::Number(0, 1024),
+            default: "256",
+        },
+        Tunable {
+            name: "idle-only",
+            summary: "the form of September 2023: a CPU whose load is at most 47 counts as idle, \
+                      nothing else changes",
+            values: Values::Flag,
+            default: "off",
+        },
+        Tunable {
+            name: "fits",
+            summary: "UTIL_FITS_CAPACITY of the successor: a busy target, previous or recent CPU \
+                      serves if the task fits beside what runs there",
+            values: Values::Flag,
+            default: "off",
+        },
+        Tunable {
+            name: "select",
+            summary: "SELECT_BIAS_PREV of the successor: the previous CPU first and last, by the test \
+                      of fits if that is on too, else only if idle",
+            values: Values::Flag,
+            default: "off",
+        },
+    ],
+    on: [
+        On::Not("Linux 3.9 has no utilization estimate (util_est)"),
+        On::New,
+        On::New,
+        On::New,
+        On::New,
+        On::New,
+    ],
+    bit: 1 << 2,
+    apply: |k, options| {
+        let (idle_only, fits, select) = (
+            options.is("idle-only"),
+            options.is("fits"),
+            options.is("select"),
+        );
+        let forms = usize::from(idle_only)
+            + usize::from(fits || select)
+            + usize::from(options.get("spare").is_some());
+        if forms > 1 {
+            return Err(
+                "spare, idle-only and fits:select are three forms of the policy: choose one",
+            );
+        }
+        k.bias_prev = u32::from(select || !(idle_only || fits));
+        k.bias_spare = options.get("spare").unwrap_or(256);
+        k.room = match (idle_only, fits, select) {
+            (true, ..) => rule::ROOM_ALMOST_IDLE,
+            (_, true, _) => rule::ROOM_FITS,
+            (_, _, true) => rule::ROOM_NONE,
+            _ => rule::ROOM_SPARE,
+        };
+        Ok(())
+    },
+};

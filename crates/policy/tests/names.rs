@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The names of schedulers: bases, features, tunables, and what is said of names
+//! that are none.
+
+use alight_policy::Scheduler;
+use alight_policy::scheduler::{BASES, FEATURES, On};
+
+fn canonical(given: &str) -> String {
+    Scheduler::parse(given).expect(given).name
+}
+
+#[test]
+fn a_name_becomes_canonical() {
+    let table = [
+        ("linux-5.5", "linux-5.5"),
+        (" linux-5.5 + asym-capacity ", "linux-5.5+asym-capacity"),
+        (
+            "linux-6.5+bias-prev:spare=128+sched-idle",
+            "linux-6.5+sched-idle+bias-prev:spare=128",
+        ),
+        ("linux-6.5+bias-prev=128", "linux-6.5+bias-prev:spare=128"),
+        ("linux-6.5+bias-prev:spare=256", "linux-6.5+bias-prev"),
+        (
+            "linux-6.5+bias-prev:select:fits=on",
+            "linux-6.5+bias-prev:fits:select",
+        ),
+        ("linux-6.5+bias-prev:idle-only=off", "linux-6.5+bias-prev"),
+        (
+            "linux-7.2+asym-capacity:prev-first=off",
+            "linux-7.2+asym-capacity:prev-first=off",
+        ),
+    ];
+    for (given, expected) in table {
+        assert_eq!(canonical(given), expected);
+        assert_eq!(canonical(expected), expected);
+        let of = |name| Scheduler::parse(name).unwrap().params;
+        assert_eq!(of(given), of(expected), "{given}");
+    }
+}
+
+#[test]
+fn what_is_no_scheduler_is_refused_with_what_would_do() {
+    let table: &[(&str, &[&str])] = &[
+        (
+            "linux-5.6",
+            &["unknown base 'linux-5.6'", "did you mean 'linux-5.5'"],
+        ),
+        ("linux-6.5+bias", &["unknown feature 'bias'", "bias-prev"]),
+        (
+            "linux-6.5+bias-prev:spar=1",
+            &["'bias-prev' has no tunable 'spar'", "did you mean 'spare'"],
+        ),
+        (
+            "linux-6.5+bias-prev:spare=1025",
+            &["bias-prev:spare is '1025'", "a whole number from 0 to 1024"],
+        ),
+        (
+            "linux-6.5+bias-prev:spare",
+            &["is nothing", "a whole number"],
+        ),
+        ("linux-6.5+bias-prev:fits=yes", &["'yes'", "on or off"]),
+        (
+            "linux-5.5+asym-capacity:hog=no",
+            &["'no'", "scan or cap-orig"],
+        ),
+        (
+            "linux-6.5+bias-prev+bias-prev",
+            &["'bias-prev' is named twice"],
+        ),
+        (
+            "linux-6.5+bias-prev:fits:fits",
+            &["'bias-prev:fits' is named twice"],
+        ),
+        (
+            "linux-6.5+bias-prev:fits:idle-only",
+            &["three forms", "choose one"],
+        ),
+        (
+            "linux-6.5+asym-capacity:hog=cap-orig",
+            &["without clamps", "clamps=off"],
+        ),
+        (
+            "linux-5.5+asym-capacity:smt:clamps=off",
+            &["leave out clamps=off"],
+        ),
+        (
+            "linux-3.9+bias-prev",
+            &[
+                "does not go with linux-3.9",
+                "util_est",
+                "linux-5.4, linux-5.5",
+            ],
+        ),
+        ("linux-6.5+", &["unknown feature ''"]),
+        ("", &["unknown base ''"]),
+    ];
+    for (given, says) in table {
+        let error = Scheduler::parse(given).expect_err(given).to_string();
+        for words in *says {
+            assert!(error.contains(words), "{given}: {error}");
+        }
+    }
+}
+
+#[test]
+fn every_combination_of_features_runs_on_6_5_and_7_2() {
+    for base in ["linux-6.5", "linux-7.2"] {
+        for chosen in 0..1u32 << FEATURES.len() {
+            let mut name = base.to_owned();
+            for (index, feature) in FEATURES.iter().enumerate() {
+                if chosen & 1 << index != 0 {
+                    name = format!("{name}+{}", feature.name);
+                }
+            }
+            assert_eq!(canonical(&name), name);
+        }
+    }
+}
+
+#[test]
+fn the_table_says_what_each_feature_means_on_each_base() {
+    for feature in FEATURES {
+        for (base, on) in BASES.iter().zip(feature.on) {
+            let given = format!("{}+{}", base.name, feature.name);
+            let scheduler = Scheduler::parse(&given);
+            match on {
+                On::Not(why) => {
+                    let error = scheduler.expect_err(&given).to_string();
+                    assert!(error.contains(why), "{given}: {error}");
+                }
+                On::New | On::Merged(_) => {
+                    let mut params = scheduler.expect(&given).params;
+                    params.features = 0;
+                    let alone = Scheduler::parse(base.name).unwrap().params;
+                    assert_eq!(params == alone, on != On::New, "{given}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * bias_prev.h - feature bias-prev: rather the previous CPU than an idle one
+ *
+ * "sched/fair: Introduce WAKEUP_BIAS_PREV to reduce migrations", RFC, October
+ * 2023, on 6.5.5. A search near the target (idle_sibling.h, idle_scan.h)
+ *
+ *	first	takes the previous CPU if it shares the target's LLC and is idle or
+ *		has room, and does not try it again;
+ *	last	takes it, instead of the target, if nothing idle was found.
+ *
+ * Room is one of three things: a quarter of its capacity is not spoken for by
+ * the tasks that run there (the RFC); it is hardly loaded (September 2023; then
+ * it also counts where the search tries the previous CPU of itself, and where
+ * wake_affine.h chooses the target); the wakee fits beside what runs there (the
+ * successor's UTIL_FITS_CAPACITY v2; then for target and recent CPU too). In
+ * each a CPU must be big enough where CPUs differ. Asleep, the wakee does not
+ * count in the estimate of any queue.
+ */
+#ifndef ALIGHT_BIAS_PREV_H
+#define ALIGHT_BIAS_PREV_H
+
+#include "asym_capacity.h"
+#include "group.h"
+
+#define ALMOST_IDLE_LOAD	47	/* LOAD_AVG_MAX / 1000 */
+
+/* Enough of @cpu is not spoken for (spare_capacity_cpu). */
+static __always_inline int has_spare(const struct policy_ctx *c, u32 cpu)
+{
+	const struct policy_cpu *rq = cpu_at(c, cpu);
+
+	return (u64)rq->est_enqueued * 1024 <= (u64)rq->capacity_orig * (1024 - c->k->bias_spare);
+}
+
+/* @cpu is the previous one, and without the wakee there is hardly any load (almost_idle_cpu). */
+static __always_inline int almost_idle(const struct policy_ctx *c, u32 cpu)
+{
+	return c->k->room == ROOM_ALMOST_IDLE && cpu == c->prev_cpu &&
+	       load_without(c, cpu) <= ALMOST_IDLE_LOAD;
+}
+
+/* What other classes and limits leave of @cpu now (scale_rt_capacity). */
+static inline u32 capacity_now(const struct policy_ctx *c, u32 cpu)
+{
+	const struct policy_cpu *rq = cpu_at(c, cpu);
+	u32 max = c->k->pressure == PRESSURE_AVERAGE ? actual_capacity(c, cpu) : rq->capacity_orig;
+	u32 used = (u32)rq->rt_util + rq->dl_util;
+
+	if (c->k->pressure == PRESSURE_THERMAL)
+		used += rq->hw_load_avg;
+	if (rq->irq_util >= max || used >= max)
+		return 1;
+	return (u32)((u64)(max - used) * (max - rq->irq_util) / max);
+}
+
+/* The wakee fits beside what runs on @cpu (task_fits_remaining_cpu_capacity). */
+static __always_inline int fits_beside(const struct policy_ctx *c, u32 cpu)
+{
+	return fits(cpu_at(c, cpu)->est_enqueued + task_util_est(c->k, c->p), capacity_now(c, cpu));
+}
+
+/* Busy though it is, may @cpu be taken where a search tries it alone? */
+static inline int has_room(const struct policy_ctx *c, u32 cpu)
+{
+	switch (c->k->room) {
+	case ROOM_ALMOST_IDLE:
+		return almost_idle(c, cpu);
+	case ROOM_FITS:
+		return fits_beside(c, cpu);
+	default:
+		return 0;
+	}
+}
+
+/* First of all: does the previous CPU answer? It is big enough, and idle or has room. */
+static inline int bias_first(const struct policy_ctx *c, u32 target)
+{
+	u32 prev = c->prev_cpu;
+
+	if (!c->k->bias_prev || (prev != target && !same_llc(c, prev, target)))
+		return 0;
+	return (try_idle(c, STEP_BIAS_PREV, prev) ||
+		(c->k->room == ROOM_SPARE ? has_spare(c, prev) : has_room(c, prev))) &&
+	       candidate_fits(c, STEP_BIAS_PREV, prev);
+}
+
+/* Is the previous CPU, if nothing was found, rather the answer than the target? */
+static __always_inline int bias_last(const struct policy_ctx *c, u32 target)
+{
+	return c->k->bias_prev && c->prev_cpu != target && same_llc(c, c->prev_cpu, target);
+}
+
+/* End of a search that found nothing. */
+static inline u32 nothing_idle(const struct policy_ctx *c, u32 target)
+{
+	if (bias_last(c, target))
+		return take(c, STEP_BIAS_LAST, c->prev_cpu);
+	return take(c, STEP_TARGET_BUSY, target);
+}
+
+#endif

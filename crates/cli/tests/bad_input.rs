@@ -59,7 +59,7 @@ fn unknown_names_are_answered_with_the_nearest_valid_ones() {
                 "hackbench",
                 "linux-5.5+asym-capacity:depth=3",
             ],
-            says: &["no tunable 'depth=3'"],
+            says: &["has no tunable 'depth'", "prev-first"],
         },
         Case {
             args: &["policy", "show", "asym-capacty"],

@@ -251,7 +251,7 @@ fn machines_and_policies_are_listed_shown_and_checked() {
             &["policy", "list", "--json"],
             "\"schema\": \"alight.policies/1\"",
         ),
-        (&["policy", "show", "asym-capacity"], "applies to"),
+        (&["policy", "show", "asym-capacity"], "not on linux-3.9"),
         (
             &["policy", "show", "linux-5.5+asym-capacity", "--json"],
             "\"wake_cap\": 0",

@@ -6,7 +6,7 @@ use crate::replay::{Difference, Replay};
 use crate::skeleton::{AlightSkel, AlightSkelBuilder, OpenAlightSkel, types};
 use crate::sysfs;
 use alight_policy::topology::{self, build};
-use alight_policy::{Core, Scheduler};
+use alight_policy::{Core, STEPS, Scheduler};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapFlags, ProgramInput, RingBufferBuilder};
 use std::cell::RefCell;
@@ -38,7 +38,7 @@ pub struct Options {
 }
 
 /// What a run did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Summary {
     /// Decisions made.
     pub decisions: u64,
@@ -47,7 +47,7 @@ pub struct Summary {
     /// Of them, decisions that were not written down because the buffer was full.
     pub lost: u64,
     /// Equal decisions by the step that answered, in the order of [`alight_policy::STEPS`].
-    pub steps: [u64; alight_policy::STEPS.len()],
+    pub steps: [u64; STEPS.len()],
 }
 
 /// Why a run failed.
@@ -112,7 +112,12 @@ enum End {
 /// If the scheduler cannot be loaded, the kernel ends it, or a decision differs.
 pub fn run(options: &Options, stop: &AtomicBool) -> Result<Summary, Error> {
     let deadline = options.duration.map(|duration| Instant::now() + duration);
-    let mut summary = Summary::default();
+    let mut summary = Summary {
+        decisions: 0,
+        equal: 0,
+        lost: 0,
+        steps: [0; STEPS.len()],
+    };
     while let End::Restart = run_once(options, deadline, stop, &mut summary)? {
         eprintln!("scx_alight: CPUs came or went; loading again");
     }

@@ -160,7 +160,9 @@ const ASYM_CAPACITY: Feature = Feature {
     apply: |k, options| {
         if k.asym == rule::ASYM_IGNORED {
             k.wake_cap = 0;
-            k.fit = k.fit.max(rule::FIT_CLAMPED);
+            if k.fit == rule::FIT_PLAIN {
+                k.fit = rule::FIT_CLAMPED;
+            }
             k.asym = rule::ASYM_FIRST;
             k.asym_at_once = 1;
         }

@@ -79,6 +79,15 @@ fn the_task_is_its_clamped_estimate_decayed_to_its_queues_last_update() {
 }
 
 #[test]
+fn clamps_count_on_a_base_that_does_not_know_them_in_placement_too() {
+    for (scheduler, expected) in [("linux-5.4+asym-capacity", 4), ("linux-5.4", 0)] {
+        let mut w = World::new(&dynamiq(), scheduler);
+        w.util(100).clamp(600, 1024).wakes(0, 0);
+        assert_eq!(w.ask().cpu, expected, "{scheduler}");
+    }
+}
+
+#[test]
 fn what_counts_is_the_capacity_that_is_left_not_the_original_one() {
     let mut w = shared_cache();
     w.util(500)

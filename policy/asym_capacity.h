@@ -22,7 +22,10 @@
 
 #include "asym_scan.h"
 
-/* Does a scan for capacity answer, and nothing after it? */
+/*
+ * Does a scan for capacity answer, and nothing after it? Where it does so at once,
+ * later tests of it are for the BPF verifier, which would walk it a second time.
+ */
 static __always_inline int asym_acts(const struct policy_ctx *c, u32 target)
 {
 	return c->k->asym != ASYM_IGNORED && c->topo->asym &&

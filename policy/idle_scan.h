@@ -249,7 +249,7 @@ policy_apart u32 idle_scan(const struct policy_ctx *c, u32 target)
 		}
 	}
 
-	if (asym_acts(c, target))
+	if (!c->k->asym_at_once && asym_acts(c, target))
 		return asym_search(c, target);
 
 	if (place_at(c, target)->llc_domain == POLICY_NONE)

@@ -203,7 +203,7 @@ policy_part u32 idle_sibling(const struct policy_ctx *c, u32 target)
 		}
 	}
 
-	if (asym_acts(c, target))
+	if (!c->k->asym_at_once && asym_acts(c, target))
 		return asym_search(c, target);
 
 	if (place_at(c, target)->llc_domain == POLICY_NONE)

@@ -78,7 +78,7 @@ policy_apart u32 asym_first_scan(const struct policy_ctx *c, u32 target)
 }
 
 /* The scan that this scheduler has. */
-static inline u32 asym_search(const struct policy_ctx *c, u32 target)
+static __always_inline u32 asym_search(const struct policy_ctx *c, u32 target)
 {
 	if (c->k->asym == ASYM_FIRST)
 		return asym_first_scan(c, target);

@@ -43,9 +43,10 @@ static inline int core_idle(const struct policy_ctx *c, u32 cpu)
 }
 
 /* May a single candidate (target, previous, recent CPU) be taken? (asym_fits_cpu) */
-static inline int candidate_fits(const struct policy_ctx *c, u32 step, u32 cpu)
+static __always_inline int candidate_fits(const struct policy_ctx *c, u32 step, u32 cpu)
 {
-	if (!c->topo->asym || c->k->asym == ASYM_IGNORED || c->k->asym_at_once)
+	/* What the verifier knows comes first: it walks both sides of all else. */
+	if (c->k->asym == ASYM_IGNORED || c->k->asym_at_once || !c->topo->asym)
 		return 1;
 	if (c->k->asym == ASYM_CORES && c->topo->smt && !core_idle(c, cpu)) {
 		note(c, step, cpu, VERDICT_CORE_BUSY, 0);

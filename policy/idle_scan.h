@@ -215,17 +215,17 @@ policy_apart u32 idle_scan(const struct policy_ctx *c, u32 target)
 	u32 prev_far = POLICY_NONE, recent_far = POLICY_NONE;
 	const struct policy_domain *llc;
 
-	if (c->topo->asym || c->k->room == ROOM_FITS)
+	if (c->k->room == ROOM_FITS || c->topo->asym)
 		wakee_sync(c);
 	if (bias_first(c, target))
 		return take(c, STEP_BIAS_PREV, prev);
 
-	step = try_candidate(c, STEP_TARGET_IDLE, target);
+	step = policy_forget(try_candidate(c, STEP_TARGET_IDLE, target));
 	if (step)
 		return take(c, step, target);
 
 	if (!c->k->bias_prev && prev != target && same_llc(c, prev, target)) {
-		step = try_candidate(c, STEP_PREV_IDLE, prev);
+		step = policy_forget(try_candidate(c, STEP_PREV_IDLE, prev));
 		if (step && near_enough(c, prev, target))
 			return take(c, step, prev);
 		if (step) {
@@ -240,7 +240,7 @@ policy_apart u32 idle_scan(const struct policy_ctx *c, u32 target)
 	c->p->recent_cpu = prev;
 	if (recent != prev && recent != target && recent < c->topo->nr_cpus &&
 	    same_llc(c, recent, target) && mask_test(c->allowed, recent)) {
-		step = try_candidate(c, STEP_RECENT_IDLE, recent);
+		step = policy_forget(try_candidate(c, STEP_RECENT_IDLE, recent));
 		if (step && near_enough(c, recent, target))
 			return take(c, step, recent);
 		if (step) {

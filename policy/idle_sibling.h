@@ -179,24 +179,24 @@ policy_part u32 idle_sibling(const struct policy_ctx *c, u32 target)
 	u32 prev = c->prev_cpu, recent = c->p->recent_cpu, cpu, step;
 	const struct policy_domain *llc;
 
-	if ((c->topo->asym && c->k->asym != ASYM_IGNORED) || c->k->room == ROOM_FITS)
+	if (c->k->room == ROOM_FITS || (c->k->asym != ASYM_IGNORED && !c->k->asym_at_once && c->topo->asym))
 		wakee_sync(c);
 	if (bias_first(c, target))
 		return take(c, STEP_BIAS_PREV, prev);
 
-	step = try_candidate(c, STEP_TARGET_IDLE, target);
+	step = policy_forget(try_candidate(c, STEP_TARGET_IDLE, target));
 	if (step)
 		return take(c, step, target);
 
 	if (!c->k->bias_prev && prev != target && same_llc(c, prev, target)) {
-		step = try_candidate(c, STEP_PREV_IDLE, prev);
+		step = policy_forget(try_candidate(c, STEP_PREV_IDLE, prev));
 		if (step)
 			return take(c, step, prev);
 	}
 
 	if (recent != prev && recent != target && recent < c->topo->nr_cpus &&
 	    same_llc(c, recent, target) && mask_test(c->allowed, recent)) {
-		step = try_candidate(c, STEP_RECENT_IDLE, recent);
+		step = policy_forget(try_candidate(c, STEP_RECENT_IDLE, recent));
 		if (step) {
 			c->p->recent_cpu = prev;
 			return take(c, step, recent);

@@ -124,6 +124,9 @@ pub fn run(options: &Options, stop: &AtomicBool) -> Result<Summary, Error> {
     Ok(summary)
 }
 
+/// BPF_LOG_STATS: how much the verifier had to look at.
+const VERIFIER_STATISTICS: u32 = 4;
+
 fn run_once(
     options: &Options,
     deadline: Option<Instant>,
@@ -141,6 +144,11 @@ fn run_once(
         .open(&mut object)
         .during("opening the BPF program")?;
     prepare(&mut open, &core, options, hotplug_seq)?;
+    if options.verbose {
+        for mut program in open.open_object_mut().progs_mut() {
+            program.set_log_level(VERIFIER_STATISTICS);
+        }
+    }
     let mut skel = open
         .load()
         .during("loading the scheduler into the kernel")?;

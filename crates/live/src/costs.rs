@@ -69,10 +69,11 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
     rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
 
     let pipe = pipe()?;
+    let socket = socket()?;
     let yields = each(thread::yield_now);
     let switch = switch(yields, here)?;
     let hop = hop(here, here)?.whole;
-    let wakeup = hop.saturating_sub(2 * pipe + switch);
+    let wakeup = hop.saturating_sub(pipe.write + pipe.read + switch);
     let timer = gaps(timer_gaps()?);
     let idle_exit = overshoot()?.saturating_sub(timer + wakeup + switch);
     let mut costs = vec![
@@ -80,8 +81,10 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
         ("yield_ns", yields),
         ("futex_ns", futex_call()),
         ("mutex_ns", mutex()),
-        ("pipe_ns", pipe),
-        ("socket_ns", socket()?),
+        ("pipe_ns", pipe.write),
+        ("pipe_read_ns", pipe.read),
+        ("socket_ns", socket.write),
+        ("socket_read_ns", socket.read),
         ("wakeup_ns", wakeup),
         // Of an uncontended lock they are in the wakeup.
         ("lock_ns", 0),
@@ -93,8 +96,8 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
     ];
     if let [_, second, ..] = *cpus {
         let remote = self::hop(here, only(&[second]))?;
-        let ipi_send = remote.write.saturating_sub(pipe + wakeup);
-        let received = remote.write + idle_exit + switch + pipe;
+        let ipi_send = remote.write.saturating_sub(pipe.write + wakeup);
+        let received = remote.write + idle_exit + switch + pipe.read;
         costs.push(("ipi_send_ns", ipi_send));
         costs.push(("ipi_receive_ns", remote.whole.saturating_sub(received)));
         costs.push(("wakelist_ns", 0)); // in ipi_send_ns
@@ -164,25 +167,42 @@ fn each(mut what: impl FnMut()) -> u64 {
     median((0..BATCHES).map(batch).collect())
 }
 
-/// Of a write or a read that does not block.
-fn pipe() -> io::Result<u64> {
+/// A write and a read that do not block, ns.
+struct Calls {
+    write: u64,
+    read: u64,
+}
+
+fn pipe() -> io::Result<Calls> {
     let (mut reader, mut writer) = io::pipe()?;
     both_ways(&mut writer, &mut reader)
 }
 
-fn socket() -> io::Result<u64> {
+fn socket() -> io::Result<Calls> {
     let (mut reader, mut writer) = UnixStream::pair()?;
     both_ways(&mut writer, &mut reader)
 }
 
-fn both_ways(writer: &mut impl Write, reader: &mut impl Read) -> io::Result<u64> {
+/// A batch is written and then read: a pipe holds 640 such messages, a socket 278.
+fn both_ways(writer: &mut impl Write, reader: &mut impl Read) -> io::Result<Calls> {
     let mut message = [0; MESSAGE];
-    let mut failed = None;
-    let pair = each(|| {
-        let moved = (writer.write_all(&message)).and_then(|()| reader.read_exact(&mut message));
-        failed = failed.take().or(moved.err());
-    });
-    failed.map_or(Ok(pair / 2), Err)
+    let (mut writes, mut reads) = (Vec::new(), Vec::new());
+    for _ in 0..BATCHES {
+        let start = Instant::now();
+        for _ in 0..CALLS {
+            writer.write_all(&message)?;
+        }
+        let between = Instant::now();
+        for _ in 0..CALLS {
+            reader.read_exact(&mut message)?;
+        }
+        writes.push(ns(between - start) / u64::from(CALLS));
+        reads.push(ns(between.elapsed()) / u64::from(CALLS));
+    }
+    Ok(Calls {
+        write: median(writes),
+        read: median(reads),
+    })
 }
 
 fn futex_call() -> u64 {

@@ -24,28 +24,33 @@ pub(crate) struct CostField {
     /// What it is, for people.
     pub meaning: &'static str,
     pub clock: Clock,
+    /// Key of the cost that it has where a class does not say it; one that stands before it.
+    pub else_as: Option<&'static str>,
     pub of: fn(&mut Costs) -> &mut u32,
 }
 
 macro_rules! field {
-    ($name:ident, $clock:ident, $meaning:literal) => {
+    ($name:ident, $clock:ident, $meaning:literal $(, else $other:ident)?) => {
         CostField {
             key: stringify!($name),
             meaning: $meaning,
             clock: Clock::$clock,
+            else_as: [$(stringify!($other))?].first().copied(),
             of: |costs| &mut costs.$name,
         }
     };
 }
 
 /// All costs, in the order of [`Costs`].
-pub(crate) const COST_FIELDS: [CostField; 22] = [
+pub(crate) const COST_FIELDS: [CostField; 24] = [
     field!(switch_ns, Cycles, "context switch with pick"),
     field!(yield_ns, Cycles, "sched_yield back to the same task"),
     field!(futex_ns, Cycles, "futex call that does not block"),
     field!(mutex_ns, Cycles, "uncontended mutex, lock or unlock"),
-    field!(pipe_ns, Cycles, "pipe read or write"),
-    field!(socket_ns, Cycles, "socket send or receive"),
+    field!(pipe_ns, Cycles, "pipe write"),
+    field!(pipe_read_ns, Cycles, "pipe read", else pipe_ns),
+    field!(socket_ns, Cycles, "socket send"),
+    field!(socket_read_ns, Cycles, "socket receive", else socket_ns),
     field!(wakeup_ns, Cycles, "wakeup, fixed part"),
     field!(select_ns, Cycles, "CPU selection without a scan"),
     field!(scan_local_ns, Time, "scan, each CPU of the same LLC"),

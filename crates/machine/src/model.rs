@@ -181,10 +181,14 @@ pub struct Costs {
     pub futex_ns: u32,
     /// Uncontended user-space mutex lock or unlock.
     pub mutex_ns: u32,
-    /// One pipe read or write of a small message that does not block.
+    /// One pipe write of a small message that does not block.
     pub pipe_ns: u32,
-    /// One AF_UNIX socket send or receive of a small message that does not block.
+    /// One pipe read, likewise; where a file does not say it, as a write.
+    pub pipe_read_ns: u32,
+    /// One AF_UNIX socket send of a small message that does not block.
     pub socket_ns: u32,
+    /// One AF_UNIX socket receive, likewise; where a file does not say it, as a send.
+    pub socket_read_ns: u32,
     /// Fixed part of a wakeup: locks, state, enqueue, preemption check.
     pub wakeup_ns: u32,
     /// Fast path of CPU selection without any scan.

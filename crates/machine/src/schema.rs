@@ -527,9 +527,11 @@ impl<'a> CostClasses<'a> {
         section.text("like")?;
         let reference_khz = section.whole("reference_khz", KHZ)?;
         let reference_khz = section.required("reference_khz", reference_khz)?;
-        let mut values = Vec::new();
+        let mut values: Vec<(At<u64>, Provenance)> = Vec::new();
         for field in &COST_FIELDS {
             let value = section.whole_with_provenance(field.key, COST_NS)?;
+            let other = (COST_FIELDS.iter()).position(|other| Some(other.key) == field.else_as);
+            let value = value.or_else(|| values.get(other?).cloned());
             values.push(section.required(field.key, value)?);
         }
         section.finish()?;

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Pipes and sockets: bytes on their way, who waits, who is woken when.
+//!
+//! Everybody at a socket waits together with the others and is woken together with
+//! them, the last that came first (`prepare_to_wait`, `__add_wait_queue`); of a pipe the
+//! kernel's row says it.
+
+mod mutex;
 
 use crate::exec::Effect;
 use crate::kernel::{PipeReader, PipeWaiters, PipeWriter};
@@ -7,6 +13,7 @@ use crate::state::{Interval, Sim};
 use crate::sync::{WaitQueue, Waiting};
 use crate::timeline::NONE;
 use alight_workload::program::{ChannelKind, Op};
+use mutex::PipeMutex;
 
 /// Pages of a pipe (`PIPE_DEF_BUFFERS`).
 const PIPE_SLOTS: usize = 16;
@@ -31,7 +38,9 @@ pub(crate) struct Channel {
     message: u32,
     pub readers: WaitQueue,
     pub writers: WaitQueue,
-    /// The pipe's mutex or the receive queue's lock.
+    /// The pipe's mutex as others see it whose holder does not run.
+    pub mutex: PipeMutex,
+    /// The pipe's mutex while its holder runs, or the receive queue's lock.
     lock: Interval,
     /// CPU that touched the lines last.
     last_cpu: u32,
@@ -57,6 +66,7 @@ impl Channel {
             message: 0,
             readers: WaitQueue::default(),
             writers: WaitQueue::default(),
+            mutex: PipeMutex::default(),
             lock: Interval::default(),
             last_cpu: NONE,
         }
@@ -155,14 +165,19 @@ impl Sim<'_> {
     pub fn write(&mut self, cpu: usize, id: u32, bytes: u32) -> Effect {
         let task = self.cpus[cpu].curr as usize;
         let waited = self.tasks[task].waited;
-        if waited && self.looks_first(id) && self.channels[id as usize].is_full() {
+        if waited && self.looks_first(cpu, id) && self.channels[id as usize].is_full() {
             return self.wait_for_room(cpu, id);
+        }
+        if !self.pipe_lock(cpu, id) {
+            return Effect::RetryAfterSleep;
         }
         self.enter_channel(cpu, id);
         let left = bytes - self.tasks[task].moved;
         let channel = &mut self.channels[id as usize];
         let was_empty = channel.bytes == 0;
         let taken = channel.put(left, !waited);
+        self.pipe_unlock(cpu, id);
+        let channel = &self.channels[id as usize];
         let news = channel.kind == ChannelKind::Socket
             || was_empty
             || self.kernel.pipes.reader == PipeReader::AtWrites;
@@ -195,7 +210,7 @@ impl Sim<'_> {
         Effect::RetryAfterSleep
     }
 
-    /// Wakes who waits for one end of a channel: one task, or all of a pipe.
+    /// Wakes who waits for one end of a channel: one task, or all.
     fn wake_channel(&mut self, cpu: usize, on: Waiting) {
         match self.all_wait_together(on) {
             Some(all) => self.wake_all(cpu, all, true),
@@ -218,20 +233,27 @@ impl Sim<'_> {
         }
     }
 
-    /// The queue of both ends of a pipe, if there is one for both.
+    /// The queue of those who are woken together: of one end of a socket (`sock_def_readable`,
+    /// `unix_write_space`), or of both ends of a pipe, if there is one for both.
     fn all_wait_together(&self, on: Waiting) -> Option<Waiting> {
         let (Waiting::Readers(id) | Waiting::Writers(id)) = on else {
             return None;
         };
+        if !self.channels[id as usize].is_pipe() {
+            return Some(on);
+        }
         let together = self.kernel.pipes.waiters == PipeWaiters::All;
-        (together && self.channels[id as usize].is_pipe()).then_some(Waiting::Readers(id))
+        together.then_some(Waiting::Readers(id))
     }
 
-    /// Does a woken task look whether it can go on before it takes the pipe's mutex?
-    /// (`pipe_readable`, `pipe_writable`; not so where all are woken at each call.)
-    fn looks_first(&self, id: u32) -> bool {
-        let pipe = self.channels[id as usize].is_pipe();
-        pipe && self.kernel.pipes.reader != PipeReader::AtWrites
+    /// Does the current task of `cpu`, which was woken, look whether it can go on before it
+    /// takes the pipe's mutex? (`pipe_readable`, `pipe_writable`; not so where all are woken at
+    /// each call, nor if it has looked and it is the mutex that it was woken for.)
+    fn looks_first(&self, cpu: usize, id: u32) -> bool {
+        let channel = &self.channels[id as usize];
+        channel.is_pipe()
+            && self.kernel.pipes.reader != PipeReader::AtWrites
+            && !channel.mutex.is_for(self.cpus[cpu].curr)
     }
 
     /// One waiter at a time is woken: it wakes the next if there is something
@@ -246,14 +268,19 @@ impl Sim<'_> {
     pub fn read(&mut self, cpu: usize, id: u32, bytes: u32) -> Effect {
         let task = self.cpus[cpu].curr as usize;
         let waited = self.tasks[task].waited;
-        if waited && self.looks_first(id) && self.channels[id as usize].bytes == 0 {
+        if waited && self.looks_first(cpu, id) && self.channels[id as usize].bytes == 0 {
             return self.wait_for_channel(cpu, Waiting::Readers(id));
+        }
+        if !self.pipe_lock(cpu, id) {
+            return Effect::RetryAfterSleep;
         }
         self.enter_channel(cpu, id);
         let left = bytes - self.tasks[task].moved;
         let channel = &mut self.channels[id as usize];
         let (was_full, pages) = (channel.is_full(), channel.nr_pages);
         let given = channel.get(left);
+        self.pipe_unlock(cpu, id);
+        let channel = &self.channels[id as usize];
         match channel.kind {
             ChannelKind::Pipe => {
                 let wakes = match self.kernel.pipes.writer {

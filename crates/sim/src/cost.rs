@@ -61,7 +61,9 @@ impl CpuCosts {
             ops: [
                 0,
                 costs.pipe_ns,
+                costs.pipe_read_ns,
                 costs.socket_ns,
+                costs.socket_read_ns,
                 costs.mutex_ns,
                 costs.futex_ns,
                 costs.yield_ns,
@@ -88,7 +90,9 @@ impl CpuCosts {
 pub(crate) enum OpCost {
     Free,
     Pipe,
+    PipeRead,
     Socket,
+    SocketRead,
     Mutex,
     Futex,
     Yield,
@@ -101,13 +105,10 @@ impl OpCost {
     pub fn of(op: &Op, channels: &[Channel]) -> Self {
         match op {
             Op::Io { .. } | Op::Poll { .. } => OpCost::Pipe,
-            Op::Write { channel, .. } | Op::Read { channel, .. } => {
-                if channels[*channel as usize].is_pipe() {
-                    OpCost::Pipe
-                } else {
-                    OpCost::Socket
-                }
-            }
+            Op::Write { channel, .. } if channels[*channel as usize].is_pipe() => OpCost::Pipe,
+            Op::Write { .. } => OpCost::Socket,
+            Op::Read { channel, .. } if channels[*channel as usize].is_pipe() => OpCost::PipeRead,
+            Op::Read { .. } => OpCost::SocketRead,
             Op::Lock { .. }
             | Op::Unlock { .. }
             | Op::LockIndexed { .. }

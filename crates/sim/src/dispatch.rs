@@ -213,6 +213,9 @@ impl Sim<'_> {
             return PrevState::Running;
         }
         self.cache_leave(cpu, prev);
+        if stays {
+            self.preempted_in_pipe(cpu, prev);
+        }
         let yielded = std::mem::take(&mut self.tasks[prev as usize].yielded);
         let life = self.tasks[prev as usize].life;
         if self.is_rt(prev) {

@@ -8,7 +8,7 @@ use crate::exec::Effect;
 use crate::state::{Interval, Sim};
 use crate::timeline::NONE;
 
-/// Tasks waiting, first come first served ([`crate::state::Task::wait_next`]).
+/// Tasks waiting, in the order in which they are woken ([`crate::state::Task::wait_next`]).
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WaitQueue {
     head: u32,
@@ -27,6 +27,11 @@ impl Default for WaitQueue {
 impl WaitQueue {
     pub fn is_empty(&self) -> bool {
         self.head == NONE
+    }
+
+    /// Who is woken first, or [`NONE`].
+    pub fn first(&self) -> u32 {
+        self.head
     }
 }
 
@@ -64,6 +69,7 @@ pub(crate) enum Waiting {
     Condition(u32),
     Semaphore(u32),
     Barrier(u32),
+    Lockers(u32),
     Readers(u32),
     Writers(u32),
 }
@@ -75,12 +81,13 @@ impl Sim<'_> {
             Waiting::Condition(id) => &mut self.conditions[id as usize],
             Waiting::Semaphore(id) => &mut self.semaphores[id as usize].1,
             Waiting::Barrier(id) => &mut self.barriers[id as usize].waiters,
+            Waiting::Lockers(id) => &mut self.channels[id as usize].mutex.lockers,
             Waiting::Readers(id) => &mut self.channels[id as usize].readers,
             Waiting::Writers(id) => &mut self.channels[id as usize].writers,
         }
     }
 
-    /// The current task of `cpu` starts to wait.
+    /// The current task of `cpu` starts to wait, behind those who wait already.
     pub fn wait_on(&mut self, cpu: usize, on: Waiting) {
         let task = self.cpus[cpu].curr;
         self.tasks[task as usize].wait_next = NONE;

@@ -13,9 +13,10 @@ use alight_study::behaviour::recording::{self, Recorded};
 use alight_study::behaviour::{Report, base_of, compare};
 
 /// Recordings with which nothing disagrees, and the base of their kernels.
-const RECORDINGS: [(&str, &str); 3] = [
+const RECORDINGS: [(&str, &str); 4] = [
     ("crowded-7.2.alight", "linux-7.2"),
     ("nice-6.1.alight", "linux-6.1"),
+    ("nice-7.2.alight", "linux-7.2"),
     ("threads-7.2.alight", "linux-7.2"),
 ];
 
@@ -55,7 +56,9 @@ fn costs_three_times(recorded: &mut Recorded) {
             &mut c.futex_ns,
             &mut c.mutex_ns,
             &mut c.pipe_ns,
+            &mut c.pipe_read_ns,
             &mut c.socket_ns,
+            &mut c.socket_read_ns,
             &mut c.wakeup_ns,
             &mut c.select_ns,
             &mut c.tick_ns,

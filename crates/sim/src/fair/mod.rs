@@ -479,7 +479,7 @@ impl Sim<'_> {
             self.cpufreq_update(cpu);
         }
         if self.tunables.hrtick {
-            self.hrtick_start(cpu);
+            self.hrtick_switch(cpu);
         }
     }
 }

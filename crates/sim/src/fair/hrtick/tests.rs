@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The timer that ends turns, on one CPU of Linux 7.2: slices of 0.7 ms, ticks every 4 ms.
 
+use super::ENTRY;
 use crate::queue::NEVER;
 use crate::state::Sim;
 use crate::testbed::{Given, MS, Record, US, begin_under, machine, task, workload};
@@ -47,6 +48,38 @@ fn turns_end_at_their_deadlines() {
     );
 }
 
+/// hrtick_schedule_exit(): the time of a turn begins when the switch is over.
+#[test]
+fn the_switch_is_not_part_of_the_turn() {
+    let mut machine = machine(1, 1);
+    machine.hrtick = true;
+    machine.core_types[0].costs.switch_ns = 3000;
+    let mut record = Record::default();
+    let rules = ("linux-7.2", Governor::Performance);
+    let hogs = workload(&[hog(0), hog(0)]);
+    begin_under(rules, &machine, &hogs, &mut record, |sim| {
+        sim.until(20 * MS)
+    });
+    let at = switches(&record);
+    let whole = at.windows(2).filter(|pair| pair[1] - pair[0] == 703);
+    assert!(whole.count() >= 20, "{at:?}");
+}
+
+/// Three hogs of nice 0, 5 and -5 in Linux 7.2.13: whatever the weight makes of the time left,
+/// the deadline has passed when the timer comes. The lightest is not picked twice, so that all
+/// its turns end then, none at a tick.
+#[test]
+fn the_timer_does_not_come_before_the_deadline() {
+    let hogs = [hog(0), hog(0).nice(5), hog(0).nice(-5)];
+    let record = on("linux-7.2", true, &hogs, |sim| sim.until(1000 * MS));
+    let turns: Vec<u64> = (record.switches.windows(2))
+        .filter(|pair| pair[0].2 == Some(1))
+        .map(|pair| (pair[1].0 - pair[0].0) / US)
+        .collect();
+    assert!(turns.len() > 80, "{} turns", turns.len());
+    assert!(turns.iter().all(|&turn| turn <= 700), "{turns:?}");
+}
+
 /// Without the feature, and before 7.2, only ticks end turns.
 #[test]
 fn without_it_ticks_end_turns() {
@@ -72,7 +105,11 @@ fn the_timer_is_set_when_somebody_waits() {
         assert_eq!(sim.cpus[0].hrtick_at, NEVER, "alone");
         sim.until(2 * MS);
         let at = sim.cpus[0].hrtick_at;
-        assert!(at > sim.now && at <= sim.now + SLICE, "{at} at {}", sim.now);
+        assert!(
+            at > sim.now && at <= sim.now + SLICE + ENTRY,
+            "{at} at {}",
+            sim.now
+        );
     });
 }
 
@@ -105,7 +142,7 @@ fn no_turn_is_shorter_than_10_us() {
             sim.cpus[0].hrtick_at = NEVER;
             sim.hrtick_start(0);
             let at = sim.cpus[0].hrtick_at - sim.now;
-            assert_eq!(at, left.max(10 * US), "{left} ns left");
+            assert_eq!(at, left.max(10 * US) + ENTRY, "{left} ns left");
             // A move by no more than 5 us is none (hrtick_needs_rearm).
             sim.stand_before_deadline(0, left.max(10 * US) + 5 * US);
             sim.hrtick_start(0);

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Who is preempted with a pipe's mutex, and how the others get it, on one CPU where
+//! a write or a read takes 1 ms, of which 0.1 ms at both ends are not within the mutex.
+
+use super::*;
+use crate::testbed::{Given, MS, Record, US, begin_under, machine, task, with_channels};
+use alight_machine::{Governor, Machine};
+use alight_workload::program::{ChannelKind, Policy};
+
+const WRITE: Op = Op::Write {
+    channel: 0,
+    bytes: 100,
+};
+const READ: Op = Op::Read {
+    channel: 0,
+    bytes: 100,
+};
+
+fn mark(mark: u32) -> Op {
+    Op::Mark { mark }
+}
+
+fn costly() -> Machine {
+    let mut machine = machine(1, 1);
+    machine.hrtick = true;
+    let costs = &mut machine.core_types[0].costs;
+    for cost in [
+        &mut costs.pipe_ns,
+        &mut costs.pipe_read_ns,
+        &mut costs.socket_ns,
+        &mut costs.socket_read_ns,
+    ] {
+        *cost = MS as u32;
+    }
+    costs.futex_ns = 200 * US as u32;
+    machine
+}
+
+fn on<T>(base: &str, kind: ChannelKind, tasks: &[Given], test: impl FnOnce(&mut Sim) -> T) -> T {
+    let workload = with_channels(&[kind], tasks);
+    let rules = (base, Governor::Performance);
+    begin_under(rules, &costly(), &workload, &mut Record::default(), test)
+}
+
+/// A real-time task comes `at` us into the write of another one and writes to the same pipe,
+/// which takes it 1 ms: when is it through, us? The other has `1000 - at` us left.
+fn through(base: &str, kind: ChannelKind, at: u64) -> u64 {
+    let holder = task(0, &[WRITE]);
+    let comes = task(at * US, &[WRITE, mark(0)]).policy(Policy::Fifo);
+    on(base, kind, &[holder, comes], |sim| {
+        sim.until(100 * MS);
+        assert_eq!(sim.workloads[0].alive, 0, "{base}: somebody waits for ever");
+        let first = sim.tasks[0].started;
+        (sim.passed(0).0 - first) / US
+    })
+}
+
+/// mutex_lock() in pipe_write(): who comes while the mutex is held by a task that does not run sleeps
+/// until that one is through, at 2000 us.
+#[test]
+fn whoever_comes_waits_for_a_holder_that_was_preempted() {
+    use ChannelKind::{Pipe, Socket};
+    for (base, kind, at, expected) in [
+        // On the way in and on the way out nothing is held.
+        ("linux-7.2", Pipe, 50, 1050),
+        ("linux-7.2", Pipe, 100, 1100),
+        ("linux-7.2", Pipe, 101, 2000),
+        ("linux-7.2", Pipe, 500, 2000),
+        ("linux-7.2", Pipe, 899, 2000),
+        ("linux-7.2", Pipe, 901, 1901),
+        // A socket's locks are spinlocks: whoever holds one is not preempted.
+        ("linux-7.2", Socket, 500, 1500),
+        // PREEMPT_VOLUNTARY: not in the middle of the kernel.
+        ("linux-6.1", Pipe, 500, 1500),
+        ("linux-5.5", Pipe, 500, 1500),
+    ] {
+        assert_eq!(through(base, kind, at), expected, "{base}, {kind:?}, {at}");
+    }
+}
+
+/// Turns of 0.7 ms end in the middle of operations of 1 ms all the time, and a
+/// real-time task cuts some of them shorter still: whoever waits for the mutex gets
+/// it in the end, and all messages arrive.
+#[test]
+fn nobody_waits_for_ever() {
+    let writer = || task(0, &[WRITE; 60]);
+    let reader = || task(0, &[READ; 60]);
+    let pokes: Vec<Op> = (1..200u64)
+        .flat_map(|n| {
+            [
+                Op::Sleep {
+                    ns: 830 * US + n * 7 * US,
+                },
+                Op::Run { ns: 90 * US },
+            ]
+        })
+        .collect();
+    let tasks = [
+        writer(),
+        reader(),
+        writer(),
+        reader(),
+        writer(),
+        reader(),
+        task(0, &pokes).policy(Policy::Fifo),
+    ];
+    let (waited, handed) = on("linux-7.2", ChannelKind::Pipe, &tasks, |sim| {
+        let (mut waited, mut handed) = (0, 0);
+        for ms in 0..2000 {
+            sim.until(ms * MS / 2);
+            let mutex = &sim.channels[0].mutex;
+            waited += u32::from(!mutex.lockers.is_empty());
+            handed += u32::from(mutex.handoff);
+        }
+        assert_eq!(sim.workloads[0].alive, 0, "somebody waits for ever");
+        assert!(sim.channels[0].is_unlocked());
+        assert_eq!(sim.stats.messages, 180);
+        (waited, handed)
+    });
+    assert!(waited > 20 && handed > 0, "{waited}, {handed}");
+}

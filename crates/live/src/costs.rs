@@ -83,6 +83,7 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
         ("mutex_ns", mutex()),
         ("pipe_ns", pipe.write),
         ("pipe_read_ns", pipe.read),
+        ("pipe_empty_ns", pipe_empty()?),
         ("socket_ns", socket.write),
         ("socket_read_ns", socket.read),
         ("wakeup_ns", wakeup),
@@ -176,6 +177,14 @@ struct Calls {
 fn pipe() -> io::Result<Calls> {
     let (mut reader, mut writer) = io::pipe()?;
     both_ways(&mut writer, &mut reader)
+}
+
+/// Of a write of nothing, which returns before it takes the pipe's mutex.
+fn pipe_empty() -> io::Result<u64> {
+    let (_reader, writer) = io::pipe()?;
+    let mut failed = None;
+    let call = each(|| failed = failed.take().or(rustix::io::write(&writer, &[]).err()));
+    failed.map_or(Ok(call), |error| Err(error.into()))
 }
 
 fn socket() -> io::Result<Calls> {

@@ -42,13 +42,14 @@ macro_rules! field {
 }
 
 /// All costs, in the order of [`Costs`].
-pub(crate) const COST_FIELDS: [CostField; 24] = [
+pub(crate) const COST_FIELDS: [CostField; 25] = [
     field!(switch_ns, Cycles, "context switch with pick"),
     field!(yield_ns, Cycles, "sched_yield back to the same task"),
     field!(futex_ns, Cycles, "futex call that does not block"),
     field!(mutex_ns, Cycles, "uncontended mutex, lock or unlock"),
     field!(pipe_ns, Cycles, "pipe write"),
     field!(pipe_read_ns, Cycles, "pipe read", else pipe_ns),
+    field!(pipe_empty_ns, Cycles, "pipe write of nothing", else futex_ns),
     field!(socket_ns, Cycles, "socket send"),
     field!(socket_read_ns, Cycles, "socket receive", else socket_ns),
     field!(wakeup_ns, Cycles, "wakeup, fixed part"),

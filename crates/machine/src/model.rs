@@ -185,6 +185,9 @@ pub struct Costs {
     pub pipe_ns: u32,
     /// One pipe read, likewise; where a file does not say it, as a write.
     pub pipe_read_ns: u32,
+    /// One pipe write of nothing, which goes all the way but does not take the mutex; where a file
+    /// does not say it, as a futex call.
+    pub pipe_empty_ns: u32,
     /// One AF_UNIX socket send of a small message that does not block.
     pub socket_ns: u32,
     /// One AF_UNIX socket receive, likewise; where a file does not say it, as a send.

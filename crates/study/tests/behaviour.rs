@@ -57,6 +57,7 @@ fn costs_three_times(recorded: &mut Recorded) {
             &mut c.mutex_ns,
             &mut c.pipe_ns,
             &mut c.pipe_read_ns,
+            &mut c.pipe_empty_ns,
             &mut c.socket_ns,
             &mut c.socket_read_ns,
             &mut c.wakeup_ns,

@@ -59,8 +59,8 @@ impl Channel {
 
 impl Sim<'_> {
     /// `task`, current on `cpu`, is preempted: with the mutex of a pipe if it was
-    /// between lock and unlock. Of a write or a read the way into the kernel and out of it,
-    /// which a futex call with nothing to do takes too, is not.
+    /// between lock and unlock. Of a write or a read the way there and back, which one of
+    /// nothing takes too, is not (`pipe_write` returns before it locks).
     pub fn preempted_in_pipe(&mut self, cpu: usize, task: u32) {
         let t = &self.tasks[task as usize];
         let (Op::Write { channel, .. } | Op::Read { channel, .. }) = self.ops[t.pc as usize] else {
@@ -74,7 +74,7 @@ impl Sim<'_> {
         }
         let costs = self.costs(cpu);
         let whole = costs.ops[self.op_costs[t.pc as usize] as usize];
-        let way = costs.futex.min(whole) / 2;
+        let way = costs.pipe_empty.min(whole) / 2;
         if way < t.units && t.units < whole - way {
             self.channels[channel as usize].mutex.holder = task;
         }

@@ -24,6 +24,7 @@ const COSTS: Costs = Costs {
     mutex_ns: 0,
     pipe_ns: 0,
     pipe_read_ns: 0,
+    pipe_empty_ns: 0,
     socket_ns: 0,
     socket_read_ns: 0,
     scan_local_ns: 0,

@@ -23,6 +23,7 @@ pub fn costs(machine: &Machine) -> Vec<(&'static str, u32)> {
         ("mutex_ns", c.mutex_ns),
         ("pipe_ns", c.pipe_ns),
         ("pipe_read_ns", c.pipe_read_ns),
+        ("pipe_empty_ns", c.pipe_empty_ns),
         ("socket_ns", c.socket_ns),
         ("socket_read_ns", c.socket_read_ns),
         ("wakeup_ns", c.wakeup_ns),

@@ -32,7 +32,7 @@ fn costly() -> Machine {
     ] {
         *cost = MS as u32;
     }
-    costs.futex_ns = 200 * US as u32;
+    costs.pipe_empty_ns = 200 * US as u32;
     machine
 }
 

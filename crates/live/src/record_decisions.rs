@@ -71,12 +71,22 @@ pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, Error> {
         },
         stop,
     )?;
+    let counted = |offset| count(&maps.counts, offset);
+    let ring_full = counted(offset_of!(types::counts, ring_full))?;
+    let written = counted(offset_of!(types::counts, written))?;
+    let entered = counted(offset_of!(types::counts, entered))?;
+    // An exit that was passed over leaves nothing but the count.
+    let exit_unseen = entered.saturating_sub(written + ring_full);
     let recorded = Recorded {
         records: writer.count(0),
-        lost: count(&maps.counts, offset_of!(types::counts, ring_full))?,
+        lost: ring_full + exit_unseen,
     };
     let end = End {
-        lost: [("ring_full".to_owned(), recorded.lost)].into(),
+        lost: [
+            ("ring_full".to_owned(), ring_full),
+            ("exit_unseen".to_owned(), exit_unseen),
+        ]
+        .into(),
         status,
         ..End::default()
     };

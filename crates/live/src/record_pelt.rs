@@ -8,7 +8,7 @@ use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{Func, Typedef};
 use libbpf_rs::query::{ProgInfoIter, ProgramInfo};
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::mem::MaybeUninit;
 use std::sync::atomic::AtomicBool;
@@ -58,31 +58,49 @@ pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, Error> {
         .as_deref()
         .expect("the recorder has variables");
     let missed = missed_calls(&programs);
+    let missed_in_all = missed.values().sum::<u64>();
     let recorded = Recorded {
         records: writer.count(0),
-        lost: variables.ring_full + missed,
+        lost: variables.ring_full + missed_in_all,
     };
     let end = End {
         lost: [
             ("ring_full".to_owned(), variables.ring_full),
-            ("program_interrupted".to_owned(), missed),
+            ("program_interrupted".to_owned(), missed_in_all),
         ]
         .into(),
         status,
-        facts: [("pelt_irq_tp".to_owned(), variables.irq_traced.to_string())].into(),
+        facts: [
+            ("pelt_irq_tp".to_owned(), variables.irq_traced.to_string()),
+            ("programs_interrupted".to_owned(), listed(&missed)),
+        ]
+        .into(),
         ..End::default()
     };
     session.finish(writer, end)?;
     Ok(recorded)
 }
 
-/// Calls that were passed over because the same program was at work on the same
-/// CPU and had been interrupted there.
-fn missed_calls(programs: &BTreeSet<OsString>) -> u64 {
+/// Calls that each program was passed over for, because it was at work on the same
+/// CPU and had been interrupted there; only programs that were.
+fn missed_calls(programs: &BTreeSet<OsString>) -> BTreeMap<String, u64> {
     (ProgInfoIter::default())
+        .filter(|program| program.recursion_misses > 0)
         .filter(|program| programs.iter().any(|ours| is_named(program, ours)))
-        .map(|program| program.recursion_misses)
-        .sum()
+        .map(|program| {
+            let name = program.name.to_string_lossy().into_owned();
+            (name, program.recursion_misses)
+        })
+        .collect()
+}
+
+/// `blocked_end 1, se_traced 2`
+fn listed(missed: &BTreeMap<String, u64>) -> String {
+    let listed: Vec<_> = missed
+        .iter()
+        .map(|(name, times)| format!("{name} {times}"))
+        .collect();
+    listed.join(", ")
 }
 
 /// The kernel keeps the first 15 bytes of a program's name.

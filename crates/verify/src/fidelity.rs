@@ -268,7 +268,23 @@ fn disagreements(
                 "- {name}: the recording is not whole; what it held up to there is reported"
             );
         }
+        let halves: u64 = fields(report, "seen_by_half")
+            .filter_map(|(_, count)| count.as_u64())
+            .sum();
+        if halves != 0 {
+            line!(
+                page,
+                "- {name}: the recorder saw {halves} calls by half; they are not compared"
+            );
+        }
         let lost = number(report, "lost");
+        if report["allowed"].is_u64() && lost.max(halves) > number(report, "allowed") {
+            let allowed = number(report, "allowed");
+            line!(
+                page,
+                "- **{name}: the recorder missed too much: at most {allowed} are allowed**"
+            );
+        }
         if lost != 0 {
             line!(page, "- {name}: the recorder lost {lost} events");
         }
@@ -367,7 +383,8 @@ mod tests {
     use super::*;
 
     const PELT: &str = r#"{"schema": "alight.verify-pelt/1", "kernel": "7.2.13", "arch": "x86_64",
-        "base": "linux-7.2", "updates": 12, "averages": 5, "lost": 1,
+        "base": "linux-7.2", "updates": 12, "averages": 5, "lost": 1, "allowed": 1,
+        "seen_by_half": {"pelt_se_tp": 2, "remove_entity_load_avg": 1},
         "checks": {"update_rq_clock": {"equal": 3, "different": 0},
                    "attach_entity_load_avg": {"equal": 4, "different": 2}},
         "gaps": {"unseen": {"nobody": 7}}}"#;
@@ -405,6 +422,8 @@ mod tests {
             "- a, load tracking: 2 results of `attach_entity_load_avg` differ",
             "- a, load tracking: 7 states were changed unseen (nobody)",
             "- a: the recorder lost 1 events",
+            "- a: the recorder saw 3 calls by half; they are not compared",
+            "- **a: the recorder missed too much: at most 1 are allowed**",
             "- b-flat, decisions: 1 of 1000 differ from the state at the entry: 1 `race_exit`",
             "- e was recorded without the states at the exit, so that nearly all are `race` there",
             "- d-behaviour, hackbench -g 1: switches: the kernel 100, the model 150 (agree within 10 %)",

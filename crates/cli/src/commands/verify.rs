@@ -52,14 +52,22 @@ fn run_pelt(file: &Path, json: bool) -> Result<(), Failure> {
         })?;
     }
     whole.map_err(|error| unusable(&error))?;
-    if report.is_equal() {
-        Ok(())
-    } else {
-        let file = file.display();
-        Err(Failure::Different(format!(
-            "{file}: the core and the kernel differ"
-        )))
+    let name = file.display();
+    if !report.is_equal() {
+        return Err(Failure::Different(format!(
+            "{name}: the core and the kernel differ"
+        )));
     }
+    if !report.is_complete() {
+        let (lost, halves, allowed) = (report.lost, report.halves(), report.allowed);
+        return Err(Failure::BadInput(format!(
+            "{name}: the recorder lost {lost} events and saw {halves} calls by half; \
+             with {} updates at most {allowed} of each are allowed: record again, with a larger --ring \
+             or less at once",
+            report.updates
+        )));
+    }
+    Ok(())
 }
 
 fn named(scheduler: &Option<String>) -> Result<Option<Scheduler>, Failure> {

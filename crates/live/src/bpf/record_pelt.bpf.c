@@ -15,9 +15,12 @@
  * kernel's type information has.
  *
  * All run with a runqueue's or a task's lock held and interrupts off, but for
- * the first and last steps of a task's life (init_entity_runnable_average,
- * remove_entity_load_avg): what an interrupt hides there is marked
- * PELT_NO_BEFORE, and a program that it kept from running is counted.
+ * the first and last steps of an entity's life (init_entity_runnable_average,
+ * remove_entity_load_avg). An interrupt that comes while a program is at work
+ * there may call the same functions, and the kernel passes over a program that
+ * is at work already (and counts that). So the calls with interrupts on have
+ * slots of their own, no event lies in a slot while it is written down, and what
+ * was passed over is marked: PELT_NO_BEFORE, PELT_NO_AFTER, PELT_NO_TRACE.
  */
 #include "policy/model.h"
 #include "kernel.h"
@@ -109,26 +112,37 @@ struct rq___hw {
 } KERNEL_TYPE;
 
 struct task_struct___pelt {
+	unsigned int __state;
 	struct sched_entity se;
 	int pid;
 } KERNEL_TYPE;
 
+/* include/linux/sched.h; part of what tracing tools rely on. */
+#define TASK_DEAD	0x0080
+
 /* arm64; on x86 all CPUs of a guest have 1024. */
 extern const unsigned long cpu_scale __ksym __weak;
+
+/* An entity's last steps: the first may be a part of the second. */
+struct leaving {
+	struct pelt_one blocked;
+	struct pelt_one remove;
+};
 
 /* Calls that are under way on a CPU, one of each kind. */
 struct calls {
 	struct pelt_one update;		/* of those with interrupts off: they do not nest */
-	struct pelt_one blocked;
-	struct pelt_one remove;
-	struct pelt_one init;
+	struct leaving quiet;		/* likewise */
+	struct leaving open;		/* with interrupts on */
 	struct pelt_two move;		/* attach, detach, reweight, first */
 	struct pelt_tick tick;
+	u32 tracing;			/* pelt_se_tp's program is at work */
 	/* dequeue_task_fair, enqueue_task_fair */
 	u64 task;
 	u32 task_op;
 	u32 task_flags;
 	u32 task_traced;
+	u32 task_delayed;
 	struct pelt_avg task_before;
 	struct pelt_two estimate;
 };
@@ -149,17 +163,66 @@ struct {
 u64 ring_full;
 u64 irq_traced;
 
-static __always_inline struct calls *calls(void)
+static __always_inline void write_down(const void *event, u32 bytes)
+{
+	if (bpf_ringbuf_output(&events, (void *)event, bytes, BPF_RB_NO_WAKEUP))
+		__sync_fetch_and_add(&ring_full, 1);
+}
+
+/* Room for an event that no other program writes to. */
+static __always_inline struct pelt_one *reserve(void)
+{
+	struct pelt_one *u = bpf_ringbuf_reserve(&events, sizeof(*u), 0);
+
+	if (!u)
+		__sync_fetch_and_add(&ring_full, 1);
+	return u;
+}
+
+static __always_inline void submit(struct pelt_one *u)
+{
+	bpf_ringbuf_submit(u, BPF_RB_NO_WAKEUP);
+}
+
+/* The calls of this CPU, for programs that may run with interrupts on or within another call. */
+static __always_inline struct calls *calls_as_they_are(void)
 {
 	u32 zero = 0;
 
 	return recording ? bpf_map_lookup_elem(&under_way, &zero) : NULL;
 }
 
-static __always_inline void write_down(const void *event, u32 bytes)
+/* Marks a call whose exit was passed over. */
+static __noinline int seen_by_half(struct pelt_one *u)
 {
-	if (bpf_ringbuf_output(&events, (void *)event, bytes, BPF_RB_NO_WAKEUP))
-		__sync_fetch_and_add(&ring_full, 1);
+	if (!u)
+		return 0;
+	u->e.flags |= PELT_NO_AFTER;
+	write_down(u, sizeof(*u));
+	u->e.first = 0;
+	return 0;
+}
+
+/* @first: the entity of which a call may be under way there, or 0. */
+static __always_inline void no_other_than(u64 first, struct pelt_one *u)
+{
+	if (u->e.first && u->e.first != first)
+		seen_by_half(u);
+}
+
+/*
+ * For programs with interrupts off that run within no other call: of the calls
+ * with interrupts off none can be under way now.
+ */
+static __always_inline struct calls *calls(void)
+{
+	struct calls *c = calls_as_they_are();
+
+	if (c) {
+		no_other_than(0, &c->quiet.blocked);
+		no_other_than(0, &c->quiet.remove);
+	}
+	return c;
 }
 
 /* ---- reading the kernel ---- */
@@ -226,6 +289,22 @@ static __always_inline u32 pid_of(const struct sched_entity *se)
 	bpf_probe_read_kernel(&pid, sizeof(pid),
 			      (void *)(task + bpf_core_field_offset(struct task_struct___pelt, pid)));
 	return (u32)pid;
+}
+
+/*
+ * Is this called with interrupts on? So do a task that has died (task_dead_fair)
+ * and a group's entity (unregister_fair_sched_group) leave.
+ */
+static __always_inline bool is_open(const struct sched_entity *se)
+{
+	u64 task = (u64)se - bpf_core_field_offset(struct task_struct___pelt, se);
+	u32 state = 0;
+
+	if (se->my_q)
+		return 1;
+	bpf_probe_read_kernel(&state, sizeof(state),
+			      (void *)(task + bpf_core_field_offset(struct task_struct___pelt, __state)));
+	return state & TASK_DEAD;
 }
 
 static __always_inline bool is_root(const struct cfs_rq *q)
@@ -310,50 +389,106 @@ int BPF_PROG(se_begin, u64 now, struct cfs_rq *q, struct sched_entity *se)
 	return 0;
 }
 
+/* An interrupt that came while a tracepoint's program was at work hears nothing of that tracepoint. */
+static __always_inline void look_for_trace(struct pelt_one *u, const struct calls *c, int result)
+{
+	if (result && c->tracing && !(u->e.flags & PELT_TRACED))
+		u->e.flags |= PELT_NO_TRACE;
+}
+
 SEC("fexit/__update_load_avg_se")
 int BPF_PROG(se_end, u64 now, struct cfs_rq *q, struct sched_entity *se, int result)
 {
 	struct calls *c = calls();
 
-	if (c)
-		end(&c->update, (u64)se, &se->avg, result);
+	if (!c)
+		return 0;
+	look_for_trace(&c->update, c, result);
+	end(&c->update, (u64)se, &se->avg, result);
 	return 0;
+}
+
+/*
+ * The slots for a call with this entity. @blocked, @remove: of which entity a call
+ * with interrupts off may be under way in each, or NULL.
+ */
+static __always_inline struct leaving *leaving(struct calls *c, const struct sched_entity *se,
+					       const struct sched_entity *blocked,
+					       const struct sched_entity *remove)
+{
+	if (is_open(se))
+		return &c->open;
+	no_other_than((u64)blocked, &c->quiet.blocked);
+	no_other_than((u64)remove, &c->quiet.remove);
+	return &c->quiet;
+}
+
+static __always_inline void begin_leaving(struct pelt_one *u, u32 op, const struct sched_entity *se)
+{
+	begin(u, op);
+	describe_entity(&u->e, se);
+	describe_queue(&u->e, se->cfs_rq);
+	u->e.load = weight_of(&se->load);
+	read_avg(&u->before, &se->avg);
+}
+
+/*
+ * The event of a call that ends, in memory of its own. An interrupt between the
+ * two looks at the slot may have begun another call there.
+ */
+static __always_inline struct pelt_one *end_leaving(struct pelt_one *slot, u32 op,
+						    const struct sched_entity *se)
+{
+	volatile u64 *first = &slot->e.first;
+	bool own = *first == (u64)se;
+	struct pelt_one *u = reserve();
+
+	if (u && own)
+		*u = *slot;
+	barrier();
+	own = own && *first == (u64)se;
+	if (own)
+		*first = 0;
+	if (u && !own) {
+		begin(u, op);
+		u->e.flags = PELT_NO_BEFORE;
+		describe_entity(&u->e, se);
+		describe_queue(&u->e, se->cfs_rq);
+		u->e.load = weight_of(&se->load);
+	}
+	if (u)
+		read_avg(&u->after, &se->avg);
+	return u;
 }
 
 SEC("fentry/__update_load_avg_blocked_se")
 int BPF_PROG(blocked_begin, u64 now, struct sched_entity *se)
 {
-	struct calls *c = calls();
-	struct pelt_one *u;
+	struct calls *c = calls_as_they_are();
+	struct leaving *l;
 
 	if (!c)
 		return 0;
-	u = begin(&c->blocked, PELT_BLOCKED);
-	describe_entity(&u->e, se);
-	describe_queue(&u->e, se->cfs_rq);
-	u->e.now = now;
-	u->e.load = weight_of(&se->load);
-	read_avg(&u->before, &se->avg);
+	l = leaving(c, se, NULL, se);
+	begin_leaving(&l->blocked, PELT_BLOCKED, se);
+	l->blocked.e.now = now;
 	return 0;
 }
 
-/* Within remove_entity_load_avg of a dying task interrupts are on, and may do the same. */
 SEC("fexit/__update_load_avg_blocked_se")
 int BPF_PROG(blocked_end, u64 now, struct sched_entity *se, int result)
 {
-	struct calls *c = calls();
+	struct calls *c = calls_as_they_are();
 	struct pelt_one *u;
 
 	if (!c)
 		return 0;
-	u = &c->blocked;
-	if (u->e.first != (u64)se) {
-		begin(u, PELT_BLOCKED);
-		u->e.flags = PELT_NO_BEFORE;
-		describe_entity(&u->e, se);
-		describe_queue(&u->e, se->cfs_rq);
-	}
-	end(u, (u64)se, &se->avg, result);
+	u = end_leaving(&leaving(c, se, se, se)->blocked, PELT_BLOCKED, se);
+	if (!u)
+		return 0;
+	u->e.result = result;
+	look_for_trace(u, c, result);
+	submit(u);
 	return 0;
 }
 
@@ -585,110 +720,103 @@ int BPF_PROG(first_end, struct task_struct___pelt *p)
 SEC("?fentry/remove_entity_load_avg")
 int BPF_PROG(remove_begin, struct sched_entity *se)
 {
-	struct calls *c = calls();
+	struct calls *c = calls_as_they_are();
 
-	if (!c)
-		return 0;
-	__builtin_memset(&c->remove, 0, sizeof(c->remove));
-	c->remove.e.op = PELT_REMOVE;
-	describe_entity(&c->remove.e, se);
-	read_avg(&c->remove.before, &se->avg);
+	if (c)
+		begin_leaving(&leaving(c, se, NULL, NULL)->remove, PELT_REMOVE, se);
 	return 0;
 }
 
 SEC("?fexit/remove_entity_load_avg")
 int BPF_PROG(remove_end, struct sched_entity *se)
 {
-	struct calls *c = calls();
+	struct calls *c = calls_as_they_are();
+	struct leaving *l;
 	struct pelt_one *r;
 	struct cfs_rq *q;
 
 	if (!c)
 		return 0;
-	r = &c->remove;
-	if (r->e.first != (u64)se) {
-		__builtin_memset(r, 0, sizeof(*r));
-		r->e.op = PELT_REMOVE;
-		r->e.flags = PELT_NO_BEFORE;
-		describe_entity(&r->e, se);
-	}
+	l = leaving(c, se, NULL, se);
+	if (l->blocked.e.first == (u64)se)
+		seen_by_half(&l->blocked);	/* which was a part of this */
+	r = end_leaving(&l->remove, PELT_REMOVE, se);
+	if (!r)
+		return 0;
 	q = se->cfs_rq;
-	describe_queue(&r->e, q);
-	r->e.load = weight_of(&se->load);
-	read_avg(&r->after, &se->avg);
 	r->removed_nr = (u32)q->removed.nr;
 	r->removed_load = q->removed.load_avg;
 	r->removed_util = q->removed.util_avg;
 	r->removed_runnable = q->removed.runnable_avg;
-	write_down(r, sizeof(*r));
-	r->e.first = 0;
+	submit(r);
 	return 0;
 }
 
 /* ---- states that are set: what they are now ---- */
 
-static __always_inline void state_of_entity(struct pelt_one *u, u32 op, const struct sched_entity *se)
+static __always_inline void state_of_entity(u32 op, const struct sched_entity *se)
 {
-	__builtin_memset(u, 0, sizeof(*u));
-	u->e.op = op;
+	struct pelt_one *u = reserve();
+
+	if (!u)
+		return;
+	begin(u, op);
 	describe_entity(&u->e, se);
 	u->e.queue = (u64)se->cfs_rq;
 	u->e.load = weight_of(&se->load);
 	read_avg(&u->after, &se->avg);
-	write_down(u, sizeof(*u));
-	u->e.first = 0;
+	submit(u);
 }
 
-/* At fork interrupts are on, and what they do must find the other slots as they are. */
+/* At fork interrupts are on. */
 SEC("fexit/init_entity_runnable_average")
 int BPF_PROG(entity_is_new, struct sched_entity *se)
 {
-	struct calls *c = calls();
-
-	if (c)
-		state_of_entity(&c->init, PELT_INIT, se);
+	if (calls_as_they_are())
+		state_of_entity(PELT_INIT, se);
 	return 0;
 }
 
 SEC("?fexit/migrate_task_rq_fair")
 int BPF_PROG(task_migrated, struct task_struct___pelt *p, int new_cpu)
 {
-	struct calls *c = calls();
-
-	if (c)
-		state_of_entity(&c->update, PELT_MIGRATE, &p->se);
+	if (calls())
+		state_of_entity(PELT_MIGRATE, &p->se);
 	return 0;
 }
 
 SEC("?fexit/set_task_rq_fair")
 int BPF_PROG(entity_retimed, struct sched_entity *se, struct cfs_rq *prev, struct cfs_rq *next)
 {
-	struct calls *c = calls();
-
-	if (c)
-		state_of_entity(&c->update, PELT_RETIME, se);
+	if (calls())
+		state_of_entity(PELT_RETIME, se);
 	return 0;
 }
 
 /* ---- tracepoints: within a hooked function they confirm, elsewhere they tell ---- */
 
-static __always_inline bool confirms(struct calls *c, u64 first)
+static __always_inline bool confirms(struct pelt_one *u, u64 first)
 {
-	struct pelt_one *u = c->blocked.e.first == first ? &c->blocked : &c->update;
-
 	if (u->e.first != first)
 		return 0;
 	u->e.flags |= PELT_TRACED;
 	return 1;
 }
 
+/* Runs within a call, which may be one with interrupts on. */
 SEC("tp_btf/pelt_se_tp")
 int BPF_PROG(se_traced, struct sched_entity *se)
 {
-	struct calls *c = calls();
+	struct calls *c = calls_as_they_are();
 
-	if (c && !confirms(c, (u64)se))
-		state_of_entity(&c->update, PELT_UNHOOKED_SE, se);
+	if (!c)
+		return 0;
+	c->tracing = 1;
+	barrier();
+	if (!confirms(&c->update, (u64)se) && !confirms(&leaving(c, se, se, se)->blocked, (u64)se))
+		state_of_entity(PELT_UNHOOKED_SE, se);
+	barrier();
+	c->tracing = 0;
 	return 0;
 }
 
@@ -698,7 +826,7 @@ int BPF_PROG(cfs_traced, struct cfs_rq *q)
 	struct calls *c = calls();
 	struct pelt_one *u;
 
-	if (!c || confirms(c, (u64)q))
+	if (!c || confirms(&c->update, (u64)q))
 		return 0;
 	if (c->move.e.first && c->move.e.queue == (u64)q) {
 		c->move.e.flags |= PELT_TRACED;
@@ -718,7 +846,7 @@ static __always_inline void class_traced(u32 op, const struct rq___pelt *rq, con
 	struct calls *c = calls();
 	struct pelt_one *u;
 
-	if (!c || confirms(c, (u64)avg))
+	if (!c || confirms(&c->update, (u64)avg))
 		return;
 	u = begin(&c->update, op);
 	u->e.cpu = (u32)rq->cpu;
@@ -763,9 +891,8 @@ int BPF_PROG(irq_is_traced, struct rq___pelt *rq)
 
 /* ---- util_est ---- */
 
-/* DEQUEUE_SLEEP and DEQUEUE_DELAYED (6.12 and later) of kernel/sched/sched.h */
+/* DEQUEUE_SLEEP of kernel/sched/sched.h */
 #define DEQUEUE_SLEEP_FLAG	0x01
-#define DEQUEUE_DELAYED_FLAG	0x200
 
 static __always_inline void begin_task(struct calls *c, u32 op, struct task_struct___pelt *p, int flags)
 {
@@ -773,6 +900,7 @@ static __always_inline void begin_task(struct calls *c, u32 op, struct task_stru
 	c->task_op = op;
 	c->task_flags = (u32)flags;
 	c->task_traced = 0;
+	c->task_delayed = delayed(&p->se);
 	read_avg(&c->task_before, &p->se.avg);
 }
 
@@ -828,8 +956,8 @@ static __always_inline void task_estimate(struct calls *c, struct rq___pelt *rq,
 
 /*
  * An estimate that is stored is written down at once, by the tracepoint; one
- * that is not, here. A task that was dequeued late (DEQUEUE_DELAYED) may be
- * gone by now; it updated nothing.
+ * that is not, here. A task that was delayed when its dequeue began may be gone
+ * by now (DEQUEUE_DELAYED, whose value differs by kernel); it updated nothing.
  */
 SEC("fexit/dequeue_task_fair")
 int BPF_PROG(dequeue_end, struct rq___pelt *rq, struct task_struct___pelt *p, int flags)
@@ -839,7 +967,7 @@ int BPF_PROG(dequeue_end, struct rq___pelt *rq, struct task_struct___pelt *p, in
 	if (!c || c->task != (u64)&p->se)
 		return 0;
 	c->task = 0;
-	if (!c->task_traced && !(flags & DEQUEUE_DELAYED_FLAG))
+	if (!c->task_traced && !c->task_delayed)
 		task_estimate(c, rq, &p->se, 0);
 	return 0;
 }

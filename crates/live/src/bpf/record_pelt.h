@@ -42,9 +42,11 @@ enum pelt_op {
 #define PELT_TRACED	(1u << 0)	/* the tracepoint fired within the call */
 #define PELT_GROUP	(1u << 1)	/* the entity stands for a group */
 #define PELT_ROOT	(1u << 2)	/* the queue is its CPU's root queue */
-#define PELT_NO_BEFORE	(1u << 3)	/* an interrupt hid the state before the call */
+#define PELT_NO_BEFORE	(1u << 3)	/* the call's beginning was passed over */
 #define PELT_SLEEP	(1u << 4)	/* PELT_EST_SE: the task goes to sleep */
 #define PELT_CURR_IDLE	(1u << 5)	/* PELT_CLOCK: the idle task was current */
+#define PELT_NO_AFTER	(1u << 6)	/* the call's end was passed over: no state, no result */
+#define PELT_NO_TRACE	(1u << 7)	/* the tracepoint was passed over */
 
 /* struct sched_avg, wide enough for all kernels. */
 struct pelt_avg {

@@ -99,12 +99,16 @@ pub mod flag {
     pub const GROUP: u32 = 1 << 1;
     /// The queue is its CPU's root queue.
     pub const ROOT: u32 = 1 << 2;
-    /// An interrupt hid the state before the call.
+    /// The recorder did not see the call begin.
     pub const NO_BEFORE: u32 = 1 << 3;
     /// The task goes to sleep.
     pub const SLEEP: u32 = 1 << 4;
     /// The idle task was current.
     pub const CURR_IDLE: u32 = 1 << 5;
+    /// The recorder did not see the call end: there is no state after it, and no result.
+    pub const NO_AFTER: u32 = 1 << 6;
+    /// The recorder could not hear the tracepoint.
+    pub const NO_TRACE: u32 = 1 << 7;
 }
 
 /// `UTIL_AVG_UNCHANGED` since 5.13.

@@ -17,6 +17,8 @@ struct Signals {
     /// Removed from afar and still to be subtracted (queues only); negative where
     /// a subtraction was written down before its removal.
     removed: Removed,
+    /// Something changed them that was seen by half: the next event tells what they are.
+    lost: bool,
     history: VecDeque<(u64, Event)>,
 }
 
@@ -64,6 +66,9 @@ impl Replay {
     /// Makes one event again.
     pub fn step(&mut self, event: &Event, report: &mut Report) {
         self.record += 1;
+        if event.flags & flag::NO_AFTER != 0 {
+            return self.half(event, report);
+        }
         match event.body {
             Body::One {
                 before,
@@ -99,13 +104,29 @@ impl Replay {
         }
     }
 
+    /// A call of which the end was not seen.
+    fn half(&mut self, event: &Event, report: &mut Report) {
+        report.seen_by_half(event.op.name());
+        let entity = self.signals.entry(event.first).or_default();
+        let known = !entity.lost && !entity.history.is_empty();
+        if event.op == Op::Remove && known {
+            // It leaves the entity as it was, and its queue is to lose just that.
+            let gone = model::remove(&entity.avg, event);
+            let queue = self.signals.entry(event.queue).or_default();
+            queue.removed = queue.removed.with(&gone);
+        } else {
+            entity.lost = true;
+            if event.op == Op::Remove {
+                self.signals.entry(event.queue).or_default().lost = true;
+            }
+        }
+        self.remember(event, event.first);
+    }
+
     /// `__update_load_avg_se` and those like it.
     fn update(&mut self, event: &Event, before: Avg, after: Avg, report: &mut Report) {
         if event.flags & flag::NO_BEFORE != 0 {
-            *report
-                .not_compared
-                .entry("update that an interrupt hid")
-                .or_default() += 1;
+            report.seen_by_half(event.op.name());
             return self.adopt(event, event.first, after);
         }
         self.found(event, event.first, before, report);
@@ -149,7 +170,10 @@ impl Replay {
         let written = known.removed.without(&left);
         // Or another CPU had removed it, but not written that down yet.
         let early = Removed::between(&known.avg, &before);
-        let expected = if known.history.is_empty() || known.avg == before {
+        let expected = if known.lost || known.history.is_empty() || known.avg == before {
+            if known.lost {
+                known.removed = left;
+            }
             known.removed.nr = left.nr;
             self.found(event, event.first, before, report);
             plain
@@ -174,10 +198,14 @@ impl Replay {
 
     /// Counts an update and holds the function's result against the tracepoint.
     fn updated(&mut self, event: &Event, report: &mut Report) {
-        report.updates += 1;
+        report.updated();
         let averaged = event.result != 0;
         report.averages += u64::from(averaged);
-        report.tracepoint_disagrees += u64::from(averaged != (event.flags & flag::TRACED != 0));
+        if event.flags & flag::NO_TRACE != 0 {
+            report.seen_by_half("pelt_se_tp");
+        } else {
+            report.tracepoint_disagrees += u64::from(averaged != (event.flags & flag::TRACED != 0));
+        }
     }
 
     /// Attach, detach, reweight, first utilization.
@@ -214,11 +242,8 @@ impl Replay {
     /// `remove_entity_load_avg`; bringing the entity up to date was an event of its own.
     fn remove(&mut self, event: &Event, before: Avg, after: Avg, report: &mut Report) {
         if event.flags & flag::NO_BEFORE != 0 {
-            *report
-                .not_compared
-                .entry("removal that an interrupt hid")
-                .or_default() += 1;
-        } else {
+            report.seen_by_half(event.op.name());
+        } else if !self.taken_anew(event.first, after, report) {
             let fields = compare(after.fields(), self.state(event.first, before).fields(), "");
             self.result(event, event.first, fields, report);
         }
@@ -230,6 +255,9 @@ impl Replay {
 
     /// Only the time of the last update may have changed.
     fn retime(&mut self, event: &Event, after: Avg, report: &mut Report) {
+        if self.taken_anew(event.first, after, report) {
+            return self.adopt(event, event.first, after);
+        }
         let mut expected = Avg {
             last: after.last,
             ..self.state(event.first, after)
@@ -256,7 +284,8 @@ impl Replay {
             .told_by_tracepoint
             .entry(event.op.name())
             .or_default() += 1;
-        let known = self.signals.contains_key(&event.first);
+        let known =
+            self.signals.contains_key(&event.first) && !self.taken_anew(event.first, after, report);
         if known && matches!(event.op, Op::UnhookedRt | Op::UnhookedDl) {
             // An inlined update: the class either ran or did not.
             let found = self.state(event.first, after);
@@ -298,6 +327,7 @@ impl Replay {
 
     /// The task's estimate.
     fn task_estimate(&mut self, event: &Event, before: Avg, after: Avg, report: &mut Report) {
+        self.taken_anew(event.first, before, report);
         let stored = event.flags & flag::TRACED != 0;
         // Storing an estimate leaves the averages as they are. One that is not stored
         // was looked at when the dequeue began, or at its end.
@@ -352,8 +382,23 @@ impl Replay {
         known.map_or(otherwise, |known| known.avg)
     }
 
+    /// Was what is known lost? Then this is, from now on.
+    fn taken_anew(&mut self, address: u64, found: Avg, report: &mut Report) -> bool {
+        let known = self.signals.entry(address).or_default();
+        if !known.lost {
+            return false;
+        }
+        known.lost = false;
+        known.avg = found;
+        report.gaps.taken_anew += 1;
+        true
+    }
+
     /// Holds the state that an event found against the one that is known.
     fn found(&mut self, event: &Event, address: u64, found: Avg, report: &mut Report) {
+        if self.taken_anew(address, found, report) {
+            return;
+        }
         let known = self.signals.entry(address).or_default();
         if known.history.is_empty() {
             report.gaps.first_seen += 1;
@@ -435,6 +480,7 @@ impl Replay {
     fn adopt(&mut self, event: &Event, address: u64, after: Avg) {
         let known = self.signals.entry(address).or_default();
         known.avg = after;
+        known.lost = false;
         self.remember(event, address);
     }
 

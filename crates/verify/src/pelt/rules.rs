@@ -47,8 +47,7 @@ pub fn rules_of(header: &Header) -> Result<Rules, Error> {
     }
     let at_most = |major, minor| version <= KernelVersion { major, minor };
     let (_, base) = (BASES.iter().find(|(last, _)| version <= *last)).ok_or_else(unknown)?;
-    let scheduler = Scheduler::parse(base).or_else(|_| Scheduler::parse("linux-5.5"));
-    let scheduler = scheduler.map_err(|_| unknown())?;
+    let scheduler = Scheduler::parse(base).map_err(|_| unknown())?;
     Ok(Rules {
         params: Params {
             fork_util_inflated: at_most(6, 9).into(),

@@ -164,6 +164,84 @@ fn utilization_of_a_cpu_contains_that_of_groups() {
     }
 }
 
+/// A task that moves takes its signals from the CPU's own queue at once, though it
+/// hangs below its group's (`propagate_entity_load_avg`).
+#[test]
+fn what_leaves_a_groups_queue_leaves_the_cpus() {
+    use alight_workload::program::Attributes;
+    let ops = [
+        Op::Run { ns: 1000 * MS },
+        Op::SetAttributes { attributes: 0 },
+        Op::Run { ns: 1000 * MS },
+    ];
+    let mut moves = task(0, &ops).on(&[0]);
+    moves.attributes.group = Some("/a".to_owned());
+    for base in BASES {
+        let given = alight_workload::program::Workload {
+            attributes: vec![Attributes {
+                affinity: Some(vec![1]),
+                ..Attributes::default()
+            }],
+            ..workload(&[moves.clone()])
+        };
+        let limits = (&[group("/a", 100)][..], SystemClamps::default());
+        begin_grouped(limits, base, &machine(2, 2), &given, |sim| {
+            sim.until(1000 * MS);
+            let signals = |sim: &Sim, cpu: usize| {
+                let cfs = &sim.core.cpus[cpu].cfs;
+                (cfs.util_avg, cfs.run_avg, cfs.load_avg)
+            };
+            let [(util, run, load), stays] = [1, 0].map(|cpu| signals(sim, cpu));
+            assert!(
+                util.min(run) > 950 && load > 950,
+                "{base}: {util} {run} {load}"
+            );
+            let (util, run, load) = stays;
+            assert!(
+                util.max(run) < 50 && load < 50,
+                "{base}: {util} {run} {load}"
+            );
+        });
+    }
+}
+
+/// A group goes on with its turn when one task of it follows another
+/// (`put_prev_entity` and `set_next_entity` stop at the level that both share).
+#[test]
+fn a_switch_within_a_group_is_none_between_groups() {
+    for base in BASES {
+        let tasks = [hog("/a").on(&[0]), hog("/a").on(&[0]), hog("/b").on(&[0])];
+        let limits = (
+            &[group("/a", 100), group("/b", 100)][..],
+            SystemClamps::default(),
+        );
+        begin_grouped(limits, base, &machine(1, 1), &workload(&tasks), |sim| {
+            let mut at = 100 * MS;
+            while sim.cpus[0].curr > 1 {
+                at += MS / 10;
+                sim.until(at);
+            }
+            // It is charged what it has had of its turn.
+            sim.until(at + MS / 10);
+            sim.clock(0);
+            sim.update_curr(0);
+            // Entities come behind the three tasks.
+            let (curr, entity) = (sim.cpus[0].curr, 3);
+            let begun = sim.tasks[entity].slice_start;
+            assert!(sim.tasks[entity].sum_exec > begun, "{base}: it runs");
+            let waiting = sim.fair_queued(0);
+            sim.switch_groups(0, 1 - curr);
+            let now = (sim.tasks[entity].slice_start, sim.fair_queued(0));
+            assert_eq!(now, (begun, waiting), "{base}: within the group");
+            sim.switch_groups(0, 2);
+            assert_eq!(sim.fair_queued(0), 1, "{base}: it waits");
+            sim.switch_groups(0, curr);
+            let t = &sim.tasks[entity];
+            assert_eq!(t.slice_start, t.sum_exec, "{base}: another turn");
+        });
+    }
+}
+
 /// A weight of 100 is 1024, 0.5 % more or less is rounded; what is too little or
 /// too much is what the kernel makes of it (`cpu_weight_write_u64`).
 #[test]

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Features in whole runs: all combinations hold the invariants, and a feature
+//! that cannot act changes nothing.
+
+mod common;
+
+use alight_policy::scheduler::FEATURES;
+use common::{Run, load, machine};
+
+/// A name for each set of features over a base.
+fn combinations(base: &str) -> Vec<String> {
+    let chosen = |set: u32| {
+        let of_set = FEATURES
+            .iter()
+            .enumerate()
+            .filter(move |(i, _)| set & 1 << i != 0);
+        of_set.map(|(_, feature)| format!("+{}", feature.name))
+    };
+    (1..1u32 << FEATURES.len())
+        .map(|set| base.to_owned() + &chosen(set).collect::<String>())
+        .collect()
+}
+
+#[test]
+fn all_combinations_hold_the_invariants() {
+    let workloads = [
+        load("periodic-mix.json"),
+        load("frame-pipeline.json"),
+        load("hackbench -g 1 -f 2 -l 10 --pipe --threads"),
+    ];
+    for base in ["linux-6.5", "linux-7.2"] {
+        for scheduler in combinations(base) {
+            for name in ["juno-r0", "tc2"] {
+                let machine = machine(name);
+                let run = Run {
+                    scheduler: &scheduler,
+                    ..Run::new(&machine, &workloads)
+                };
+                run.for_ms(60)
+                    .go()
+                    .unwrap_or_else(|error| panic!("{name}, {scheduler}: {error}"));
+            }
+        }
+    }
+}
+
+#[test]
+fn a_feature_that_cannot_act_changes_nothing() {
+    const HACKBENCH: &str = "hackbench -g 2 -f 3 -l 20 --pipe --threads";
+    let table = [
+        (
+            "equal CPUs",
+            "linux-5.5",
+            "asym-capacity",
+            "ca9x4",
+            HACKBENCH,
+        ),
+        (
+            "equal CPUs",
+            "linux-5.4",
+            "asym-capacity:hog=cap-orig",
+            "ca9x4",
+            "periodic-mix.json",
+        ),
+        (
+            "part of the base",
+            "linux-6.5",
+            "asym-capacity",
+            "juno-r0",
+            HACKBENCH,
+        ),
+        (
+            "no SCHED_IDLE task",
+            "linux-5.4",
+            "sched-idle",
+            "juno-r0",
+            HACKBENCH,
+        ),
+        (
+            "no SCHED_IDLE task",
+            "linux-5.5",
+            "sched-idle:balance:wakee=normal",
+            "tc2",
+            HACKBENCH,
+        ),
+        (
+            "part of the base",
+            "linux-7.2",
+            "sched-idle",
+            "juno-r0",
+            "periodic-mix.json",
+        ),
+        (
+            "EAS decides, and the machine is not overutilized",
+            "linux-6.5",
+            "bias-prev",
+            "juno-r0",
+            "audio-chain.json",
+        ),
+    ];
+    for (why, base, feature, name, workload) in table {
+        let (machine, workloads) = (machine(name), [load(workload)]);
+        let of = |scheduler: &str| {
+            let run = Run {
+                scheduler,
+                ..Run::new(&machine, &workloads)
+            };
+            let outcome = run.for_ms(200).go().expect("a run");
+            (outcome.hash, outcome.results, outcome.mechanism)
+        };
+        let with = format!("{base}+{feature}");
+        assert_eq!(of(base), of(&with), "{with} on {name}: {why}");
+    }
+}
+
+#[test]
+fn a_feature_that_can_act_does() {
+    for (base, feature, name, workload) in [
+        (
+            "linux-5.5",
+            "asym-capacity",
+            "juno-r0",
+            "hackbench -g 3 -f 5 -l 40",
+        ),
+        (
+            "linux-6.5",
+            "asym-capacity:clamps=off:prev-first=off",
+            "juno-r0",
+            "hackbench -g 3 -f 5 -l 40",
+        ),
+        (
+            "linux-6.5",
+            "bias-prev",
+            "ca9x4",
+            "hackbench -g 3 -f 5 -l 40",
+        ),
+    ] {
+        let (machine, workloads) = (machine(name), [load(workload)]);
+        let of = |scheduler: &str| {
+            let run = Run {
+                scheduler,
+                ..Run::new(&machine, &workloads)
+            };
+            run.for_ms(200).go().expect("a run").hash
+        };
+        let with = format!("{base}+{feature}");
+        assert_ne!(of(base), of(&with), "{with} on {name}");
+    }
+}

@@ -22,6 +22,7 @@
 
 #include "asym_capacity.h"
 #include "group.h"
+#include "pack.h"
 
 #define ALMOST_IDLE_LOAD	47	/* LOAD_AVG_MAX / 1000 */
 
@@ -78,7 +79,8 @@ static inline int bias_first(const struct policy_ctx *c, u32 target)
 {
 	u32 prev = c->prev_cpu;
 
-	if (!c->k->bias_prev || (prev != target && !same_llc(c, prev, target)))
+	if (!c->k->bias_prev || (prev != target && !same_llc(c, prev, target)) ||
+	    !may_return(c, c->prev_cpu))
 		return 0;
 	return (try_idle(c, STEP_BIAS_PREV, prev) ||
 		(c->k->room == ROOM_SPARE ? has_spare(c, prev) : has_room(c, prev))) &&
@@ -88,7 +90,8 @@ static inline int bias_first(const struct policy_ctx *c, u32 target)
 /* Is the previous CPU, if nothing was found, rather the answer than the target? */
 static __always_inline int bias_last(const struct policy_ctx *c, u32 target)
 {
-	return c->k->bias_prev && c->prev_cpu != target && same_llc(c, c->prev_cpu, target);
+	return c->k->bias_prev && c->prev_cpu != target && same_llc(c, c->prev_cpu, target) &&
+	       may_return(c, c->prev_cpu);
 }
 
 /* End of a search that found nothing. */

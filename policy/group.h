@@ -10,6 +10,7 @@
 #ifndef ALIGHT_GROUP_H
 #define ALIGHT_GROUP_H
 
+#include "pack.h"
 #include "uclamp.h"
 
 /* The CPUs of a group: its child domain's span, or just one. */
@@ -36,6 +37,26 @@ static inline int group_contains(const struct policy_ctx *c, const struct policy
 	if (g->child == POLICY_NONE)
 		return g->cpu == cpu;
 	return mask_test(&domain_at(c, g->child)->span, cpu);
+}
+
+/*
+ * Capacity of a group. At a wakeup in full packing a CPU that takes no part has
+ * next to none, so that the slow path finds it loaded as soon as it has a task.
+ */
+static inline u32 group_capacity(const struct policy_ctx *c, const struct policy_group *g)
+{
+	u32 nr = c->topo->nr_cpus, cpu = 0, capacity = 0, n;
+
+	if (!packs_fully(c) || c->kind != KIND_WAKE)
+		return g->capacity;
+	policy_for(n, 0, POLICY_MAX_CPUS) {
+		cpu = group_next_cpu(c, g, cpu);
+		if (cpu >= nr)
+			break;
+		capacity += takes_part(cpu_at(c, cpu), cpu) ? cpu_at(c, cpu)->capacity : 1;
+		cpu++;
+	}
+	return capacity;
 }
 
 /* Does the wakee still count in this CPU's signals? */

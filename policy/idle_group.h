@@ -25,6 +25,10 @@ static inline int group_idle(const struct policy_ctx *c, const struct policy_gro
 		if (cpu >= nr)
 			break;
 		looked_at(c, cpu);
+		if (!may_return(c, cpu)) {
+			note(c, STEP_IDLE_GROUP, cpu, VERDICT_NOT_PACKING, 0);
+			return 0;
+		}
 		if (!cpu_idle(c, cpu)) {
 			note(c, STEP_IDLE_GROUP, cpu, VERDICT_BUSY, cpu_at(c, cpu)->nr_running);
 			return 0;
@@ -67,7 +71,8 @@ policy_apart u32 idle_group(const struct policy_ctx *c, u32 target)
 
 	if (try_idle(c, STEP_TARGET_IDLE, target))
 		return take(c, STEP_TARGET_IDLE, target);
-	if (prev != target && same_llc(c, prev, target) && try_idle(c, STEP_PREV_IDLE, prev))
+	if (prev != target && same_llc(c, prev, target) && may_return(c, prev) &&
+	    try_idle(c, STEP_PREV_IDLE, prev))
 		return take(c, STEP_PREV_IDLE, prev);
 
 	policy_for(n, 0, POLICY_MAX_LEVELS) {

@@ -224,7 +224,7 @@ policy_apart u32 idle_scan(const struct policy_ctx *c, u32 target)
 	if (step)
 		return take(c, step, target);
 
-	if (!c->k->bias_prev && prev != target && same_llc(c, prev, target)) {
+	if (!c->k->bias_prev && prev != target && same_llc(c, prev, target) && may_return(c, prev)) {
 		step = policy_forget(try_candidate(c, STEP_PREV_IDLE, prev));
 		if (step && near_enough(c, prev, target))
 			return take(c, step, prev);

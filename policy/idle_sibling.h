@@ -188,7 +188,7 @@ policy_part u32 idle_sibling(const struct policy_ctx *c, u32 target)
 	if (step)
 		return take(c, step, target);
 
-	if (!c->k->bias_prev && prev != target && same_llc(c, prev, target)) {
+	if (!c->k->bias_prev && prev != target && same_llc(c, prev, target) && may_return(c, prev)) {
 		step = policy_forget(try_candidate(c, STEP_PREV_IDLE, prev));
 		if (step)
 			return take(c, step, prev);

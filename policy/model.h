@@ -138,6 +138,8 @@ struct policy_cpu {
 	u16 uclamp_min;			/* clamps of the queue: the largest of its tasks' */
 	u16 uclamp_max;
 	u16 removed;			/* something left by wake migration, be it only zeroes (removed.nr) */
+	u32 buddy;			/* pack: the CPU to pack on, itself if it takes part; POLICY_NONE: none */
+	u32 unused;
 };
 
 /* Flags of a domain (SD_*). */
@@ -153,6 +155,7 @@ struct policy_cpu {
 #define DOMAIN_NUMA		(1u << 9)
 #define DOMAIN_CLUSTER		(1u << 10)	/* SD_CLUSTER: CPUs that share an L2 or an L3 tag */
 #define DOMAIN_ASYM_FULL	(1u << 11)	/* SD_ASYM_CPUCAPACITY_FULL: it shows all capacities */
+#define DOMAIN_SHARE_POWERDOMAIN (1u << 12)	/* its groups cannot be power gated independently */
 
 /* A scheduling domain; CPUs of one span share one. */
 struct policy_domain {
@@ -249,6 +252,7 @@ struct policy_root {
 #define FEATURE_ASYM_CAPACITY	(1ull << 0)
 #define FEATURE_SCHED_IDLE	(1ull << 1)
 #define FEATURE_BIAS_PREV	(1ull << 2)
+#define FEATURE_PACK		(1ull << 3)
 
 /* What the load of a CPU is (policy_params.load). */
 enum policy_load_rule {
@@ -286,6 +290,13 @@ enum policy_room_rule {
 	ROOM_SPARE,			/* the previous CPU, if enough of its capacity is not spoken for */
 	ROOM_ALMOST_IDLE,		/* the previous CPU, if hardly loaded */
 	ROOM_FITS,			/* target, previous, recent CPU, if the wakee fits beside the others */
+};
+
+/* How tasks are packed on few power domains (policy_params.pack). */
+enum policy_pack_rule {
+	PACK_NONE,			/* not at all */
+	PACK_DEFAULT,			/* light tasks, on the buddy of their CPU */
+	PACK_FULL,			/* and all others, on as few CPUs as their activity needs */
 };
 
 /* What it means to fit a CPU (policy_params.fit). */
@@ -386,6 +397,12 @@ struct policy_params {
 	u32 bias_prev;			/* the previous CPU is tried first, and answers if nothing is idle */
 	u32 room;			/* enum policy_room_rule */
 	u32 bias_spare;			/* capacity that ROOM_SPARE wants free, of 1024 */
+	u32 pack;			/* enum policy_pack_rule */
+	u32 pack_pelt;			/* by the signals of Linux 4.x and later, not those of 2013 */
+	u32 pack_at_wake;		/* a task is light by its load at the wakeup, not when it fell asleep */
+	u32 pack_light;			/* below this share of a CPU, in percent, a task is light */
+	u32 pack_level;			/* full: how full CPUs are to be, in percent; 0: all take part */
+	u32 pack_by_level;		/* full: a CPU above that asks for help, a new task needs no idle CPU (v5) */
 	u32 sched_idle_balance;		/* 5.7: for balancing, a CPU that runs SCHED_IDLE only is idle */
 	u32 fit;			/* enum policy_fit_rule */
 	u32 pressure;			/* enum policy_pressure_rule */
@@ -458,6 +475,9 @@ enum policy_step {
 	STEP_BIAS_PREV,			/* bias-prev: the previous CPU, idle or with capacity to spare */
 	STEP_BIAS_ROOM,			/* bias-prev: busy, but nearly idle or with room for the wakee */
 	STEP_BIAS_LAST,			/* bias-prev: nothing is idle, the previous CPU */
+	STEP_PACK_BUDDY,		/* pack: a light task, its CPU's buddy is not busy */
+	STEP_PACK_FULL,			/* pack: the buddy, which is not full */
+	STEP_PACK_NEAR,			/* pack: a new task, an idle CPU near the buddy */
 	POLICY_NR_STEPS,
 };
 
@@ -490,6 +510,7 @@ enum policy_verdict {
 	VERDICT_LATER,			/* acceptable, kept in case nothing better comes */
 	VERDICT_LESS_SPARE,		/* EAS: another CPU of its frequency domain has more room */
 	VERDICT_MORE_ENERGY,		/* EAS: costs more energy */
+	VERDICT_NOT_PACKING,		/* pack: takes no part, or there is no need to pack */
 	POLICY_NR_VERDICTS,
 };
 
@@ -506,7 +527,6 @@ struct policy_answer {
 	u32 summed;			/* CPUs summed for group statistics */
 	u32 cut;			/* a scan ended because its budget did */
 	u32 verdicts[POLICY_NR_VERDICTS];
-	u32 unused;
 };
 
 /* One line of an explanation. */
@@ -565,6 +585,7 @@ union policy_scratch {
 
 #define WAKE_INTERRUPT		(1u << 0)	/* not by the waker itself: !in_task() */
 #define WAKE_CURRENT_CPU	(1u << 1)	/* WF_CURRENT_CPU, 6.6 */
+#define WAKE_PACKED		(1u << 31)	/* among the CPUs that take part in packing; select.h sets it */
 
 /* One question: which CPU for this task, and all that may be looked at. */
 struct policy_ctx {

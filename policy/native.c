@@ -51,6 +51,9 @@ struct policy_table {
 	void (*pelt_average)(struct policy_pelt *a, u64 weight);
 	u32 (*pelt13_full)(u64 n);
 	void (*pelt13_update)(struct policy_pelt13 *a, u64 now, int runnable);
+	void (*rq_update13)(const struct policy_params *k, struct policy_cpu *rq);
+	void (*rq_share)(const struct policy_params *k, const struct policy_cpu *rq,
+			 struct pack_share *share);
 };
 
 static u32 native_task_util_est(const struct policy_params *k, const struct policy_task *t)
@@ -58,10 +61,16 @@ static u32 native_task_util_est(const struct policy_params *k, const struct poli
 	return task_util_est(k, t);
 }
 
+static void native_rq_share(const struct policy_params *k, const struct policy_cpu *rq,
+			    struct pack_share *share)
+{
+	*share = cpu_share(k, rq);
+}
+
 extern const struct policy_table alight_policy_table;
 
 const struct policy_table alight_policy_table = {
-	.version = 5,
+	.version = 6,
 	.sizes = {
 		sizeof(struct policy_params), sizeof(struct policy_topology),
 		sizeof(struct policy_domain), sizeof(struct policy_place),
@@ -96,4 +105,6 @@ const struct policy_table alight_policy_table = {
 	.pelt_average = pelt_average,
 	.pelt13_full = pelt13_full,
 	.pelt13_update = pelt13_update,
+	.rq_update13 = rq_update13,
+	.rq_share = native_rq_share,
 };

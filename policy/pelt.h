@@ -476,7 +476,7 @@ static inline void est_dequeue(const struct policy_params *k, struct policy_cpu 
 /* Contribution of n full periods, 1024 * (y + y^2 + ... + y^n) rounded each step. */
 static inline u32 pelt13_full(u64 n)
 {
-	static const u32 sum[33] = {
+	static const u32 sum[64] = {	/* a power of two, for the verifier; 33 of them count */
 		0, 1002, 1982, 2941, 3880, 4798, 5697, 6576, 7437, 8279, 9103, 9909, 10698,
 		11470, 12226, 12966, 13690, 14398, 15091, 15769, 16433, 17082, 17718, 18340,
 		18949, 19545, 20128, 20698, 21256, 21802, 22336, 22859, 23371,
@@ -484,7 +484,7 @@ static inline u32 pelt13_full(u64 n)
 	u32 c = 0, i;
 
 	if (n <= 32)
-		return sum[n];
+		return sum[policy_bound((u32)n, 64)];
 	if (n >= 345)
 		return PELT_MAX;
 	policy_for(i, 0, 11) {		/* 344 / 32 halvings at most */
@@ -493,11 +493,11 @@ static inline u32 pelt13_full(u64 n)
 		c = c / 2 + sum[32];
 		n -= 32;
 	}
-	return (u32)pelt_decay(c, n) + sum[n > 32 ? 32 : n];
+	return (u32)pelt_decay(c, n) + sum[policy_bound(n > 32 ? 32 : (u32)n, 64)];
 }
 
 /* kernel 3.9: __update_entity_runnable_avg(); a rest below one unit is dropped. */
-static inline void pelt13_update(struct policy_pelt13 *a, u64 now, int runnable)
+policy_apart void pelt13_update(struct policy_pelt13 *a, u64 now, int runnable)
 {
 	u64 d = now - a->last, n;
 	u32 w;
@@ -530,6 +530,30 @@ static inline void pelt13_update(struct policy_pelt13 *a, u64 now, int runnable)
 	a->period += (u32)d;
 	if (runnable)
 		a->sum += (u32)d;
+}
+
+/* Are these signals kept? For pack.h only. */
+static __always_inline int keeps_pelt13(const struct policy_params *k)
+{
+	return k->pack != PACK_NONE && !k->pack_pelt;
+}
+
+/* Bring a queue's own pair up to its clock (update_rq_runnable_avg). */
+static inline void rq_update13(const struct policy_params *k, struct policy_cpu *rq)
+{
+	if (keeps_pelt13(k))
+		pelt13_update(&rq->pelt13, rq->clock, rq->nr_running != 0);
+}
+
+/* And a task's (update_entity_load_avg). A new one begins with the present time. */
+static inline void task_update13(const struct policy_params *k, const struct policy_cpu *rq,
+				 struct policy_task *t, int runnable)
+{
+	if (!keeps_pelt13(k))
+		return;
+	if (!t->pelt13.last && !t->pelt13.period)
+		t->pelt13.last = rq->clock;
+	pelt13_update(&t->pelt13, rq->clock, runnable);
 }
 
 #endif

@@ -18,6 +18,8 @@ static inline int rq_enqueue(const struct policy_params *k, struct policy_cpu *r
 {
 	int changed = task_refresh(k, rq, t, 0, 0, curr_fair);
 
+	rq_update13(k, rq);
+	task_update13(k, rq, t, 0);
 	if (keeps_queued_load(k))
 		queued_load_add(rq, t);
 	rq->weight += t->weight;
@@ -38,6 +40,8 @@ static __always_inline int rq_dequeue(const struct policy_params *k, struct poli
 {
 	int changed = task_refresh(k, rq, t, 1, (u64)running, curr_fair);
 
+	rq_update13(k, rq);
+	task_update13(k, rq, t, 1);
 	if (keeps_queued_load(k))
 		queued_load_sub(rq, t);
 	rq->weight -= t->weight;
@@ -53,6 +57,7 @@ static __always_inline int rq_dequeue(const struct policy_params *k, struct poli
 static inline int rq_set_next(const struct policy_params *k, struct policy_cpu *rq,
 			      struct policy_task *t)
 {
+	task_update13(k, rq, t, 1);
 	return task_refresh(k, rq, t, 1, 0, 0);
 }
 
@@ -60,6 +65,8 @@ static inline int rq_set_next(const struct policy_params *k, struct policy_cpu *
 static inline int rq_update_curr(const struct policy_params *k, struct policy_cpu *rq,
 				 struct policy_task *t)
 {
+	rq_update13(k, rq);
+	task_update13(k, rq, t, 1);
 	return task_refresh(k, rq, t, 1, 1, 1);
 }
 
@@ -82,6 +89,7 @@ static inline int rq_delay(const struct policy_params *k, struct policy_cpu *rq,
 {
 	int changed = task_refresh(k, rq, t, 1, 1, 1);
 
+	task_update13(k, rq, t, 1);
 	est_dequeue(k, rq, t, 1);
 	rq->h_nr_delayed++;
 	return changed;
@@ -103,6 +111,7 @@ static inline int rq_requeue(const struct policy_params *k, struct policy_cpu *r
 {
 	int changed = delayed_refresh(k, rq, t, curr_fair);
 
+	task_update13(k, rq, t, 0);
 	rq->h_nr_delayed--;
 	est_enqueue(k, rq, t);
 	return changed;
@@ -114,6 +123,7 @@ static inline int rq_dequeue_delayed(const struct policy_params *k, struct polic
 {
 	int changed = delayed_refresh(k, rq, t, curr_fair);
 
+	rq_update13(k, rq);
 	rq->weight -= t->weight;
 	rq->nr_running--;
 	rq->h_nr_running--;

@@ -4,6 +4,7 @@
  *
  *	pinned task				-> its CPU
  *	the waker asks for its own CPU, 6.6	-> that
+ *	feature pack				-> pack.h
  *	energy decides, 5.0			-> energy_aware.h
  *	walk the waking CPU's domains upwards	-> a target (affine), or a domain
  *	    a domain				-> slow_path.h
@@ -21,6 +22,7 @@
 #ifndef ALIGHT_SELECT_H
 #define ALIGHT_SELECT_H
 
+#include "pack.h"
 #include "wake_affine.h"
 #include "idle_sibling.h"
 #include "slow_path.h"
@@ -93,12 +95,53 @@ static inline u32 choose_at_once(const struct policy_ctx *c)
 {
 	if (c->k->current_cpu && c->flags & WAKE_CURRENT_CPU && mask_test(c->allowed, c->this_cpu))
 		return take(c, STEP_CURRENT_CPU, c->this_cpu);
+	if (c->k->pack != PACK_NONE) {
+		u32 cpu = policy_forget(pack_wake(c));
+
+		if (cpu != POLICY_NONE)
+			return cpu;
+	}
 #ifndef __bpf__
 	if (c->k->eas != EAS_NONE && c->nr_perf && !c->root.overutilized)
 		return energy_aware(c);
 #endif
 	return POLICY_NONE;
 }
+
+/* Where the walk led: a domain of the slow path, or a target of the fast one. */
+static inline u32 search_from(const struct policy_ctx *c, u32 slow, u32 target)
+{
+	c->answer->target = target;
+	if (slow) {
+		c->answer->slow = 1;
+		return slow_path(c, slow - 1);
+	}
+	if (c->kind != KIND_WAKE ||
+	    (c->k->search_if_affine && c->answer->affine <= AFFINE_NOT_ALLOWED))
+		return take(c, STEP_NO_SEARCH, target);
+	return search(c, target);
+}
+
+#ifndef __bpf__
+/* The same in full packing: from a CPU that takes part, among those that do, if any is allowed. */
+policy_apart u32 search_packed(const struct policy_ctx *c, u32 slow, u32 target)
+{
+	struct policy_ctx packed = *c;
+	struct policy_mask allowed;
+	u32 cpu;
+
+	if (c->kind != KIND_WAKE) {
+		cpu = pack_near(c);
+		if (cpu != POLICY_NONE)
+			return cpu;
+	}
+	if (!pack_allowed(c, &allowed))
+		return search_from(c, slow, target);
+	packed.allowed = &allowed;
+	packed.flags |= WAKE_PACKED;
+	return search_from(&packed, slow, pack_target(c, target));
+}
+#endif
 
 /* The decision for a task that has a choice. */
 static inline u32 choose(const struct policy_ctx *c)
@@ -116,16 +159,13 @@ static inline u32 choose(const struct policy_ctx *c)
 	}
 	slow = policy_forget(walk_domains(c, want, &target));
 	target = policy_forget(target);
-	c->answer->target = target;
-	if (slow) {
-		c->answer->slow = 1;
-		return slow_path(c, slow - 1);
-	}
-	if (c->kind != KIND_WAKE ||
-	    (c->k->search_if_affine && c->answer->affine <= AFFINE_NOT_ALLOWED))
-		return take(c, STEP_NO_SEARCH, target);
-	cpu = search(c, target);
-	if (want && !c->k->recent_always && !c->k->recent_none)
+#ifndef __bpf__
+	if (packs_fully(c))
+		cpu = search_packed(c, slow, target);
+	else
+#endif
+		cpu = search_from(c, slow, target);
+	if (!c->answer->slow && want && !c->k->recent_always && !c->k->recent_none)
 		c->cur->recent_cpu = c->this_cpu;
 	return cpu;
 }

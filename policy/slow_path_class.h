@@ -84,7 +84,7 @@ static inline void group_sum(const struct policy_ctx *c, const struct policy_dom
 	if (c->k->idlest_load_inverted)		/* 5.5, 5.6 had the test the wrong way round */
 		busy = s->type < GROUP_FULLY_BUSY;
 	if (busy && g->capacity)
-		s->avg_load = load * CAPACITY_SCALE / g->capacity;
+		s->avg_load = load * CAPACITY_SCALE / group_capacity(c, g);
 }
 
 /* Is the group idler than the idlest one so far? */

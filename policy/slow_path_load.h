@@ -39,8 +39,10 @@ static inline void group_load_sum(const struct policy_ctx *c, const struct polic
 	}
 	sum.spare = spare;
 	if (g->capacity) {
-		sum.queued = (u32)(queued * CAPACITY_SCALE / g->capacity);
-		sum.avg = (u32)(avg * CAPACITY_SCALE / g->capacity);
+		u32 capacity = group_capacity(c, g);
+
+		sum.queued = (u32)(queued * CAPACITY_SCALE / capacity);
+		sum.avg = (u32)(avg * CAPACITY_SCALE / capacity);
 	}
 	*result = sum;
 }
@@ -139,6 +141,9 @@ policy_apart u32 idlest_group_by_load(const struct policy_ctx *c, const struct p
 		if (g->spare > roomiest->spare)
 			*roomiest = *g;
 	}
+	/* Full packing: a local group that takes no part is left, whatever its load. */
+	if (packs_fully(c) && c->flags & WAKE_PACKED && local->group == POLICY_NONE)
+		return least->group;
 	if (c->k->idlest == IDLEST_LOAD)
 		return least_load(d, local, least);
 	return most_spare_or_least_load(c, d, local, least, roomiest);

@@ -5,7 +5,8 @@ use crate::kernel;
 use crate::replay::{Difference, Replay};
 use crate::skeleton::{AlightSkel, AlightSkelBuilder, OpenAlightSkel, types};
 use crate::sysfs;
-use alight_policy::topology::{self, build};
+use alight_policy::abi::rule;
+use alight_policy::topology::{self, LevelKind, build};
 use alight_policy::{Core, STEPS, Scheduler};
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, MapCore, MapFlags, ProgramInput, RingBufferBuilder};
@@ -31,10 +32,37 @@ pub struct Options {
     pub scheduler: Scheduler,
     /// Write every decision down and make it again on the host.
     pub verify: bool,
+    /// Levels whose groups can be power gated each for itself, for feature pack.
+    pub power_gated: Vec<Gated>,
     /// When to end, if not by an interrupt.
     pub duration: Option<Duration>,
     /// Print libbpf's and the verifier's messages.
     pub verbose: bool,
+}
+
+/// A level of the topology, by the kernel's name of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Gated {
+    /// Threads of a core.
+    Smt,
+    /// Clusters inside a cache.
+    Cls,
+    /// CPUs that share the last-level cache.
+    Mc,
+    /// A package.
+    Pkg,
+}
+
+impl Gated {
+    fn is(self, kind: LevelKind) -> bool {
+        let named = match self {
+            Gated::Smt => LevelKind::Smt,
+            Gated::Cls => LevelKind::Cluster,
+            Gated::Mc => LevelKind::Cache,
+            Gated::Pkg => LevelKind::Package,
+        };
+        named == kind
+    }
 }
 
 /// What a run did.
@@ -56,6 +84,12 @@ pub enum Error {
     /// The kernel does not offer what is needed.
     #[error(transparent)]
     Refused(#[from] kernel::Refusal),
+    /// The scheduler needs what only the simulator has.
+    #[error(
+        "'{0}' cannot run in a kernel: full packing follows the load balancer, which is the \
+         kernel's here; use pack=default"
+    )]
+    Unfit(String),
     /// The topology cannot be read.
     #[error(transparent)]
     Sysfs(#[from] sysfs::Error),
@@ -133,9 +167,16 @@ fn run_once(
     stop: &AtomicBool,
     summary: &mut Summary,
 ) -> Result<End, Error> {
+    if options.scheduler.params.pack == rule::PACK_FULL {
+        return Err(Error::Unfit(options.scheduler.name.clone()));
+    }
     kernel::check()?;
     let hotplug_seq = kernel::hotplug_seq();
-    let core = build(&sysfs::read(Path::new("/"))?, &options.scheduler.params)?;
+    let mut machine = sysfs::read(Path::new("/"))?;
+    for level in &mut machine.levels {
+        level.gated = options.power_gated.iter().any(|gated| gated.is(level.kind));
+    }
+    let core = build(&machine, &options.scheduler.params)?;
 
     let mut object = MaybeUninit::uninit();
     let mut builder = AlightSkelBuilder::default();
@@ -329,4 +370,35 @@ fn text(chars: &[i8]) -> String {
         .take_while(|c| *c != 0)
         .collect();
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_needs_the_simulators_balancer_is_refused_before_anything_is_loaded() {
+        let options = Options {
+            scheduler: Scheduler::parse("linux-6.5+pack=full").expect("a scheduler"),
+            verify: false,
+            power_gated: vec![Gated::Mc],
+            duration: None,
+            verbose: false,
+        };
+        let error = run(&options, &AtomicBool::new(false)).expect_err("refused");
+        assert!(error.to_string().contains("use pack=default"), "{error}");
+    }
+
+    #[test]
+    fn levels_go_by_the_kernels_names() {
+        for (gated, kind) in [
+            (Gated::Smt, LevelKind::Smt),
+            (Gated::Cls, LevelKind::Cluster),
+            (Gated::Mc, LevelKind::Cache),
+            (Gated::Pkg, LevelKind::Package),
+        ] {
+            assert!(gated.is(kind));
+            assert!(!gated.is(LevelKind::Numa { distance: 20 }));
+        }
+    }
 }

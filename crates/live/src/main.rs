@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `scx_alight`: runs a placement policy in this kernel.
 
-use alight_live::live::{self, Options, Summary};
+use alight_live::live::{self, Gated, Options, Summary};
 use alight_policy::{STEPS, Scheduler};
 use clap::Parser;
 use std::process::ExitCode;
@@ -24,6 +24,10 @@ struct Arguments {
     /// Costs time and memory (350 KiB a CPU). Ends at the first difference.
     #[arg(long)]
     verify: bool,
+
+    /// Levels whose groups can be power gated each for itself; without any, `pack` never acts.
+    #[arg(long, value_name = "LEVEL", value_delimiter = ',', value_enum)]
+    power_gated: Vec<Gated>,
 
     /// Seconds to run; without it until interrupted.
     #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
@@ -48,6 +52,7 @@ fn main() -> ExitCode {
     let options = Options {
         scheduler: arguments.scheduler,
         verify: arguments.verify,
+        power_gated: arguments.power_gated,
         duration: arguments.duration.map(Duration::from_secs),
         verbose: arguments.verbose,
     };

@@ -61,18 +61,22 @@ pub fn read(root: &Path) -> Result<Description, Error> {
             Level {
                 kind: LevelKind::Smt,
                 spans: Vec::with_capacity(nr),
+                gated: false,
             },
             Level {
                 kind: LevelKind::Cluster,
                 spans: Vec::with_capacity(nr),
+                gated: false,
             },
             Level {
                 kind: LevelKind::Cache,
                 spans: Vec::with_capacity(nr),
+                gated: false,
             },
             Level {
                 kind: LevelKind::Package,
                 spans: Vec::with_capacity(nr),
+                gated: false,
             },
         ],
     };
@@ -98,6 +102,7 @@ pub fn read(root: &Path) -> Result<Description, Error> {
             spans: (0..nr)
                 .map(|cpu| mask(&nodes.reach(cpu, distance, &online)))
                 .collect(),
+            gated: false,
         });
     }
     Ok(machine)

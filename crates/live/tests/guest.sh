@@ -100,6 +100,7 @@ test_amd64() {
 			run asym-capacity --verify linux-5.5+asym-capacity
 			run plain linux-5.5
 			for base in $BASES; do run $base --verify $base; done
+			run pack --verify --power-gated mc linux-6.5+pack
 			/scx_alight linux-5.6 >/tmp/unknown 2>&1
 			echo "unknown status: $?"
 			echo "unknown text: $(grep -o 'did you mean.*' /tmp/unknown | head -n 1)"
@@ -153,9 +154,11 @@ judge_verified() { # GUEST RUN
 
 judge_amd64() {
 	local run
-	for run in asym-capacity "${BASES[@]}"; do
+	for run in asym-capacity "${BASES[@]}" pack; do
 		judge_verified amd64 "$run"
 	done
+	at_least 'amd64 pack: light tasks packed' 1 \
+		"$(sed -n 's/^pack: *\([0-9]*\) pack_buddy$/\1/p' "$work/amd64.out")"
 	check 'amd64: a second scheduler' \
 		"scx_alight: another sched_ext scheduler is loaded: 'alight' is enabled; stop it first" \
 		"$(fact amd64 'asym-capacity second')"

@@ -48,6 +48,8 @@ pub(crate) struct Topology {
     pub numa_distance: At<Vec<Vec<u64>>>,
     pub imb_numa_nr: Option<u64>,
     pub reclaim_distance: Option<u64>,
+    /// Levels whose groups can be power gated each for itself.
+    pub power_gated: Vec<At<String>>,
 }
 
 #[derive(Debug)]

@@ -16,6 +16,10 @@ pub(crate) fn build(topology: &Topology) -> Vec<Level> {
     candidates.push(level("PKG", &topology.node));
     candidates.extend(numa_levels(topology));
 
+    for candidate in &mut candidates {
+        let names = &mut topology.power_gated.iter();
+        candidate.power_gated = names.any(|name| name.value == candidate.name);
+    }
     let mut below: Vec<CpuSet> = topology.cpus.value.iter().map(CpuSet::single).collect();
     let mut levels = Vec::new();
     for candidate in candidates {
@@ -38,6 +42,7 @@ fn ordered(name: &str, mut spans: Vec<CpuSet>) -> Level {
     Level {
         name: name.to_owned(),
         spans,
+        power_gated: false,
     }
 }
 

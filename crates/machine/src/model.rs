@@ -167,6 +167,10 @@ pub struct Level {
     pub name: String,
     /// Partition of the CPUs at this level.
     pub spans: Vec<CpuSet>,
+    /// Its groups, which are the spans of the level below, can be power gated each for itself: the
+    /// kernel clears `SD_SHARE_POWERDOMAIN` here.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub power_gated: bool,
 }
 
 /// Kernel path costs of a core type at its top frequency, ns. Scaled by the

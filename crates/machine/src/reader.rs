@@ -279,6 +279,31 @@ impl<'a> Reader<'a> {
         Ok(Some(meaning))
     }
 
+    /// A list of names, each one of `valid`.
+    pub fn names(
+        &mut self,
+        key: &'static str,
+        valid: &[&str],
+    ) -> Result<Option<Vec<At<String>>>, Error> {
+        let path = self.path_of(key);
+        let Some(raw) = self.raw(key)? else {
+            return Ok(None);
+        };
+        let mut names = Vec::new();
+        for item in items_of(raw.node, &path, "a list of names")? {
+            let name = text_of(item, &path)?;
+            if !valid.contains(&name.value.as_str()) {
+                let hint = nearest(&name.value, valid.iter().copied());
+                let message = format!("`{path}` names `{}`, {hint}", name.value);
+                return Err(Error::written(&name.place, message));
+            }
+            names.push(name);
+        }
+        let words: Vec<&str> = names.iter().map(|name| name.value.as_str()).collect();
+        self.record(path, words.join(" "), &raw);
+        Ok(Some(names))
+    }
+
     /// Disjoint sets of CPUs: a CPU list, a list of them, or
     /// `{ cpus, size, sibling_offset }` for regular ones.
     pub fn partition(&mut self, key: &'static str) -> Result<Option<Vec<At<CpuSet>>>, Error> {

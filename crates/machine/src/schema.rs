@@ -157,6 +157,7 @@ fn read_topology(mut section: Reader) -> Result<Topology, Error> {
     }
     let imb_numa_nr = section.whole("imb_numa_nr", 1..=CpuSet::MAX as u64)?;
     let reclaim_distance = section.whole("reclaim_distance", 10..=255)?;
+    let power_gated = section.names("power_gated", &["SMT", "CLS", "MC", "PKG", "NUMA"])?;
     section.finish()?;
     Ok(Topology {
         cpus,
@@ -168,6 +169,7 @@ fn read_topology(mut section: Reader) -> Result<Topology, Error> {
         numa_distance,
         imb_numa_nr: imb_numa_nr.map(|number| number.value),
         reclaim_distance: reclaim_distance.map(|number| number.value),
+        power_gated: power_gated.unwrap_or_default(),
     })
 }
 

@@ -52,6 +52,12 @@ const fn warning(
 
 const CASES: &[Case] = &[
     error(
+        "power-gated",
+        "llc = [\"0-1\", \"2-3\"]",
+        "llc = [\"0-1\", \"2-3\"]\npower_gated = [\"MC\", \"PKG\"]",
+        "found the level PKG, expected a level of this machine: MC, NUMA",
+    ),
+    error(
         "cpu-gap",
         "cpus = \"0-3\"\ncore",
         "cpus = \"0-2,4\"\ncore",

@@ -58,6 +58,11 @@ const CASES: &[(&str, &str, &str)] = &[
         "6:12: `governor` is `scheduler`, the nearest valid: `schedutil`",
     ),
     (
+        "llc = [\"0-1\", \"2-3\"]",
+        "llc = [\"0-1\", \"2-3\"]\npower_gated = [\"MCs\"]",
+        "`topology.power_gated` names `MCs`, the nearest valid: `MC`",
+    ),
+    (
         "source = \"test\"",
         "source = \"tests\"",
         "`tests` is not in [sources], the nearest valid: `test`",

@@ -228,6 +228,10 @@ pub struct Cpu {
     pub uclamp_max: u16,
     /// Something left by wake migration, be it only zeroes (`removed.nr`).
     pub removed: u16,
+    /// Feature pack: the CPU to pack on, itself if it takes part in packing, or [`NONE`].
+    pub buddy: u32,
+    #[doc(hidden)]
+    pub unused: u32,
 }
 
 impl Default for Cpu {
@@ -271,6 +275,8 @@ impl Default for Cpu {
             uclamp_min: 0,
             uclamp_max: 1024,
             removed: 0,
+            buddy: NONE,
+            unused: 0,
         }
     }
 }
@@ -301,6 +307,8 @@ pub mod domain_flag {
     pub const CLUSTER: u32 = 1 << 10;
     /// `SD_ASYM_CPUCAPACITY_FULL`.
     pub const ASYM_FULL: u32 = 1 << 11;
+    /// Its groups cannot be power gated independently (`SD_SHARE_POWERDOMAIN`).
+    pub const SHARE_POWERDOMAIN: u32 = 1 << 12;
 }
 
 /// A scheduling domain.
@@ -595,6 +603,18 @@ params! {
     room: u32,
     /// Capacity that `ROOM_SPARE` wants free, of 1024.
     bias_spare: u32,
+    /// See [`rule`], `PACK_*`.
+    pack: u32,
+    /// By the signals of Linux 4.x and later, not those of 2013.
+    pack_pelt: u32,
+    /// A task is light by its load at the wakeup, not when it fell asleep.
+    pack_at_wake: u32,
+    /// Below this share of a CPU, in percent, a task is light.
+    pack_light: u32,
+    /// Full packing: how full CPUs are to be, in percent; 0: all take part.
+    pack_level: u32,
+    /// Full packing as in v5: a CPU above the level asks for help, a new task needs no idle CPU.
+    pack_by_level: u32,
     /// 5.7: balancing treats a CPU that runs `SCHED_IDLE` only as idle.
     sched_idle_balance: u32,
     /// See [`rule`], `FIT_*`.
@@ -677,6 +697,12 @@ pub mod rule {
     pub const ASYM_CORES: u32 = 2;
     /// 5.7: the first that fits the clamped estimate.
     pub const ASYM_FIRST: u32 = 3;
+    /// Tasks are not packed.
+    pub const PACK_NONE: u32 = 0;
+    /// Light tasks are packed on the buddy of their CPU.
+    pub const PACK_DEFAULT: u32 = 1;
+    /// And all others, on as few CPUs as their activity needs.
+    pub const PACK_FULL: u32 = 2;
     /// Nothing: only an idle CPU is.
     pub const ROOM_NONE: u32 = 0;
     /// The previous CPU, if enough of its capacity is not spoken for.
@@ -756,9 +782,7 @@ pub struct Answer {
     /// A budget ended a scan (0 or 1).
     pub cut: u32,
     /// Candidates by verdict, see [`crate::VERDICTS`].
-    pub verdicts: [u32; 9],
-    #[doc(hidden)]
-    pub unused: u32,
+    pub verdicts: [u32; 10],
 }
 
 /// One line of an explanation.
@@ -808,6 +832,16 @@ pub(crate) struct Ctx {
     pub root: Root,
 }
 
+/// How long a CPU had tasks, as feature pack sees it.
+#[repr(C)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Share {
+    /// In parts of [`Share::whole`], not more than that.
+    pub part: u64,
+    /// 0 if the CPU has no history.
+    pub whole: u64,
+}
+
 #[repr(C)]
 pub(crate) struct Table {
     version: u32,
@@ -840,13 +874,15 @@ pub(crate) struct Table {
     pub pelt_average: unsafe extern "C" fn(*mut Pelt, u64),
     pub pelt13_full: unsafe extern "C" fn(u64) -> u32,
     pub pelt13_update: unsafe extern "C" fn(*mut Pelt13, u64, c_int),
+    pub rq_update13: unsafe extern "C" fn(*const Params, *mut Cpu),
+    pub rq_share: unsafe extern "C" fn(*const Params, *const Cpu, *mut Share),
 }
 
 unsafe extern "C" {
     static alight_policy_table: Table;
 }
 
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// The core's entry points.
 #[inline]

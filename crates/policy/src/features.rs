@@ -113,7 +113,7 @@ impl Options {
 }
 
 /// All features, in the order in which a scheduler's canonical name has them.
-pub const FEATURES: &[Feature] = &[ASYM_CAPACITY, SCHED_IDLE, BIAS_PREV];
+pub const FEATURES: &[Feature] = &[ASYM_CAPACITY, PACK, SCHED_IDLE, BIAS_PREV];
 
 const ASYM_CAPACITY: Feature = Feature {
     name: "asym-capacity",
@@ -193,6 +193,70 @@ const ASYM_CAPACITY: Feature = Feature {
             }
             k.asym_hog = 1;
         }
+        Ok(())
+    },
+};
+
+const PACK: Feature = Feature {
+    name: "pack",
+    summary: "light tasks, or all, on as few power domains as their activity needs",
+    source: "\"sched: packing small tasks\" v4, April 2013, on 3.9; v5, October 2013; not merged",
+    tunables: &[
+        Tunable {
+            name: "mode",
+            summary: "default: light tasks to the buddy of their CPU; full: all tasks to the CPUs that \
+                      take part, and balancing keeps them there; none: nobody",
+            values: Values::Word(&["none", "default", "full"]),
+            default: "default",
+        },
+        Tunable {
+            name: "signals",
+            summary: "what light, busy and full are told by: runnable time as tracked in 2013, or the \
+                      base's own averages",
+            values: Values::Word(&["2013", "pelt"]),
+            default: "pelt; 2013 on linux-3.9",
+        },
+        Tunable {
+            name: "at",
+            summary: "when a task is judged light: by its load as it fell asleep, or decayed by its \
+                      sleep",
+            values: Values::Word(&["sleep", "wake"]),
+            default: "sleep",
+        },
+        Tunable {
+            name: "light",
+            summary: "percentage of a CPU below which a task is light",
+            values: Values::Number(0, 100),
+            default: "20",
+        },
+        Tunable {
+            name: "level",
+            summary: "with mode=full: how full the CPUs that take part are to be, in percent, 0: all \
+                      take part; named, new tasks and busy CPUs follow v5",
+            values: Values::Number(0, 100),
+            default: "80, and the rules of v4",
+        },
+    ],
+    on: [On::New; 6],
+    bit: 1 << 3,
+    apply: |k, options| {
+        let mode = options.get("mode").unwrap_or(rule::PACK_DEFAULT);
+        if options.get("level").is_some() && mode != rule::PACK_FULL {
+            return Err("level is how full CPUs are to be in mode=full: add that, or leave it out");
+        }
+        let has_pelt = k.load != rule::LOAD_WEIGHT;
+        let pelt = options.get("signals").unwrap_or(has_pelt.into());
+        if pelt != 0 && !has_pelt {
+            return Err(
+                "Linux 3.9 tracks no utilization, only sums of runnable time: use signals=2013",
+            );
+        }
+        k.pack = mode;
+        k.pack_pelt = pelt;
+        k.pack_at_wake = options.is("at").into();
+        k.pack_light = options.get("light").unwrap_or(20);
+        k.pack_level = options.get("level").unwrap_or(80);
+        k.pack_by_level = options.get("level").is_some().into();
         Ok(())
     },
 };

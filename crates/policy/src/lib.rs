@@ -12,6 +12,7 @@ mod core;
 pub mod energy;
 mod features;
 mod mask;
+pub mod pack;
 pub mod pelt;
 pub mod rq;
 pub mod scheduler;
@@ -20,13 +21,13 @@ pub mod topology;
 
 pub use abi::{
     Answer, Cpu, Domain, Group, Llc, MAX_CPUS, MAX_LEVELS, Mask, NONE, Note, Params, Pelt, Pelt13,
-    PerfDomain, PerfState, Place, Root, Task, Topology,
+    PerfDomain, PerfState, Place, Root, Share, Task, Topology,
 };
 pub use core::{Core, Kind, Waker, Wakeup};
 pub use scheduler::Scheduler;
 
 /// Names of [`Answer::step`], in the order of `enum policy_step`, with what each means.
-pub const STEPS: [(&str, &str); 33] = [
+pub const STEPS: [(&str, &str); 36] = [
     ("none", "no decision"),
     ("pinned", "affinity leaves one CPU"),
     ("target_idle", "the target is idle"),
@@ -117,6 +118,15 @@ pub const STEPS: [(&str, &str); 33] = [
         "bias_last",
         "bias-prev: nothing is idle, the previous CPU rather than the target",
     ),
+    (
+        "pack_buddy",
+        "pack: a light task, the buddy of its CPU is not busy",
+    ),
+    ("pack_full", "pack: the buddy of its CPU is not full"),
+    (
+        "pack_near",
+        "pack: a new task, an idle CPU near the buddy of this one",
+    ),
 ];
 
 /// Names of [`Answer::affine`], in the order of `enum policy_affine`.
@@ -144,7 +154,7 @@ pub const AFFINE: [(&str, &str); 11] = [
 ];
 
 /// Names of the counts in [`Answer::verdicts`], in the order of `enum policy_verdict`.
-pub const VERDICTS: [&str; 9] = [
+pub const VERDICTS: [&str; 10] = [
     "taken",
     "not allowed",
     "busy",
@@ -154,4 +164,5 @@ pub const VERDICTS: [&str; 9] = [
     "kept in reserve",
     "less room than another",
     "more energy",
+    "not for packing",
 ];

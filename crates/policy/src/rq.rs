@@ -50,6 +50,13 @@ pub fn dequeue(
     }
 }
 
+/// Brings the queue's signals of 2013, if they are kept, up to its clock.
+#[inline]
+pub fn update13(k: &Params, cpu: &mut Cpu) {
+    // SAFETY: as above.
+    unsafe { (table().rq_update13)(k, cpu) }
+}
+
 /// A queued task is about to run.
 #[inline]
 pub fn set_next(k: &Params, cpu: &mut Cpu, task: &mut Task) -> bool {

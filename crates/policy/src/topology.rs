@@ -13,9 +13,10 @@
 
 use crate::abi::{
     Cpu, Domain, Group, Llc, MAX_CPUS, MAX_DOMAINS, MAX_GROUPS, MAX_LEVELS, Mask, NONE, Params,
-    Place, Root, Topology, domain_flag as flag,
+    Place, Root, Topology, domain_flag as flag, rule,
 };
 use crate::core::Core;
+use crate::pack;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Above this NUMA distance tasks are neither pulled nor spread (`RECLAIM_DISTANCE`).
@@ -64,6 +65,8 @@ pub struct Level {
     pub kind: LevelKind,
     /// The span of each CPU; spans of NUMA levels may overlap.
     pub spans: Vec<Mask>,
+    /// Its groups can be power gated each for itself (without `SD_SHARE_POWERDOMAIN`).
+    pub gated: bool,
 }
 
 /// Why no views can be built.
@@ -134,6 +137,15 @@ impl Level {
                 .filter_map(|key| members.get(key))
                 .copied()
                 .collect(),
+            gated: false,
+        }
+    }
+
+    /// The same, of which each group can be power gated for itself.
+    pub fn gated(self) -> Self {
+        Level {
+            gated: true,
+            ..self
         }
     }
 
@@ -294,6 +306,9 @@ impl<'a> Builder<'a> {
         let asym = self.asym_level();
         for (index, level) in self.levels().enumerate() {
             let mut flags = level.flags();
+            if self.params.pack != rule::PACK_NONE && !level.gated {
+                flags |= flag::SHARE_POWERDOMAIN;
+            }
             if let (Some(asym), 0) = (asym, self.params.asym_partial) {
                 if index == asym {
                     flags |= flag::ASYM | flag::ASYM_FULL;
@@ -577,6 +592,12 @@ impl<'a> Builder<'a> {
         let cpus = &self.machine.cpus;
         let biggest = self.capacities().max().unwrap_or(0);
         let asym = self.capacities().any(|c| c != biggest);
+        let view = pack::View {
+            places: &places,
+            domains: &self.domains,
+            groups: &self.groups,
+        };
+        let buddies = view.buddies(self.params);
         Ok(Core {
             params: *self.params,
             topology: Topology {
@@ -592,7 +613,9 @@ impl<'a> Builder<'a> {
             perf: Vec::new(),
             root: Root::default(),
             places: places.into(),
-            cpus: cpus.iter().map(|cpu| idle_cpu(cpu.capacity)).collect(),
+            cpus: (cpus.iter().zip(buddies))
+                .map(|(cpu, buddy)| idle_cpu(cpu.capacity, buddy))
+                .collect(),
             domains: self.domains.into(),
             groups: self.groups.into(),
             llcs: llcs.into(),
@@ -611,8 +634,9 @@ fn within(what: &'static str, found: usize, most: usize) -> Result<(), Error> {
     Ok(())
 }
 
-fn idle_cpu(capacity: u32) -> Cpu {
+fn idle_cpu(capacity: u32, buddy: u32) -> Cpu {
     Cpu {
+        buddy,
         capacity_orig: capacity,
         capacity,
         ..Cpu::default()

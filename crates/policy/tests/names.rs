@@ -18,6 +18,12 @@ fn a_name_becomes_canonical() {
             "linux-6.5+bias-prev:spare=128+sched-idle",
             "linux-6.5+sched-idle+bias-prev:spare=128",
         ),
+        ("linux-3.9+pack=default", "linux-3.9+pack"),
+        ("linux-3.9+pack=full", "linux-3.9+pack:mode=full"),
+        (
+            "linux-6.5+pack=full:level=50:signals=2013",
+            "linux-6.5+pack:mode=full:signals=2013:level=50",
+        ),
         ("linux-6.5+bias-prev=128", "linux-6.5+bias-prev:spare=128"),
         ("linux-6.5+bias-prev:spare=256", "linux-6.5+bias-prev"),
         (
@@ -90,6 +96,22 @@ fn what_is_no_scheduler_is_refused_with_what_would_do() {
                 "util_est",
                 "linux-5.4, linux-5.5",
             ],
+        ),
+        (
+            "linux-3.9+pack:signals=pelt",
+            &["tracks no utilization", "use signals=2013"],
+        ),
+        (
+            "linux-3.9+pack:level=50",
+            &["mode=full", "add that, or leave it out"],
+        ),
+        (
+            "linux-3.9+pack=ful",
+            &["pack:mode is 'ful'", "none, default or full"],
+        ),
+        (
+            "linux-3.9+pack:light=101",
+            &["pack:light is '101'", "a whole number from 0 to 100"],
         ),
         ("linux-6.5+", &["unknown feature ''"]),
         ("", &["unknown base ''"]),

@@ -229,6 +229,7 @@ fn overlapping_nodes_have_a_span_each() {
             Level {
                 kind: LevelKind::Numa { distance: 20 },
                 spans: (0..8).map(near).collect(),
+                gated: false,
             },
             level(LevelKind::Numa { distance: 30 }, 8, |_| 0),
         ],

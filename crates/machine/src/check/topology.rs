@@ -5,6 +5,7 @@
 use super::Findings;
 use crate::cpuset::CpuSet;
 use crate::draft::{Draft, Partition};
+use crate::levels;
 use crate::reader::At;
 
 /// Distance of a node to itself (`LOCAL_DISTANCE`, Linux `include/linux/topology.h`).
@@ -17,6 +18,24 @@ pub(super) fn check(draft: &Draft, findings: &mut Findings) {
     }
     spans_nest(draft, findings);
     distances(draft, findings);
+    gated_levels_exist(draft, findings);
+}
+
+fn gated_levels_exist(draft: &Draft, findings: &mut Findings) {
+    let levels = levels::build(&draft.topology);
+    for name in &draft.topology.power_gated {
+        if levels.iter().any(|level| level.name == name.value) {
+            continue;
+        }
+        let known: Vec<&str> = levels.iter().map(|level| level.name.as_str()).collect();
+        findings.error(
+            "power-gated",
+            &name.place,
+            "topology.power_gated",
+            format!("the level {}", name.value),
+            format!("a level of this machine: {}", known.join(", ")),
+        );
+    }
 }
 
 /// Every division of the CPUs with the name of its key.

@@ -105,6 +105,28 @@ pub fn of_capacities(capacities: &[u32]) -> Description {
     }
 }
 
+/// Versatile Express TC2: CPUs 0-1 Cortex-A15, 2-4 Cortex-A7, a cache for each kind.
+pub fn tc2() -> Description {
+    let levels = vec![
+        level(LevelKind::Cache, 5, |cpu| u32::from(cpu >= 2)),
+        level(LevelKind::Package, 5, |_| 0),
+    ];
+    machine(&[BIG, BIG, 430, 430, 430], levels)
+}
+
+/// The same machine, of which the groups of levels of these kinds can be power gated each
+/// for itself.
+pub fn gated(machine: Description, kinds: &[LevelKind]) -> Description {
+    let gate = |level: Level| match kinds.contains(&level.kind) {
+        true => level.gated(),
+        false => level,
+    };
+    Description {
+        levels: machine.levels.into_iter().map(gate).collect(),
+        ..machine
+    }
+}
+
 /// Equal CPUs that share nothing but the package.
 pub fn no_cache(nr: u32) -> Description {
     machine(

@@ -14,6 +14,8 @@ mod fits;
 mod groups_by_load;
 mod groups_of_now;
 mod one_scan;
+mod pack;
+mod pack_full;
 mod properties;
 mod sched_idle;
 mod slow_path;

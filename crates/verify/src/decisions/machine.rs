@@ -145,6 +145,7 @@ fn levels(kernel: KernelVersion, domains: &[Vec<DomainState>]) -> Vec<Level> {
             Some(Level {
                 kind: kind(flags),
                 spans,
+                gated: false,
             })
         })
         .collect()

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Where feature pack packs: the buddy of each CPU, and where full mode looks for
+//! another one, from the scheduling domains and what of them can be power gated
+//! ("sched: packing small tasks" v4, April 2013; leaders: v5, October 2013).
+//!
+//! The power of a group is the capacity of its CPUs. Kernels of 2013 compared
+//! `cpu_power`, which is another scale for the same order of CPUs.
+
+use crate::abi::{Cpu, Domain, Group, NONE, Params, Place, Share, domain_flag, rule, table};
+use crate::core::Core;
+
+/// Where full packing looks for the buddy of a CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Search {
+    /// First of the CPUs that can only be gated together with this one; they follow it.
+    pub leader: u32,
+    /// Level of the domain whose activity counts; [`NONE`] if nothing can be gated.
+    pub level: u32,
+    /// The group of it that is filled first: the least power a CPU.
+    pub group: u32,
+}
+
+/// The machine as far as packing goes.
+pub(crate) struct View<'a> {
+    pub places: &'a [Place],
+    pub domains: &'a [Domain],
+    pub groups: &'a [Group],
+}
+
+/// The groups of a domain but one, in ring order from it.
+pub fn other_groups(domain: &Domain, own: u32) -> impl Iterator<Item = usize> {
+    let (first, end) = (domain.first_group, domain.first_group + domain.nr_groups);
+    (own + 1..end).chain(first..own).map(|group| group as usize)
+}
+
+impl View<'_> {
+    /// Domains of `cpu` from the bottom whose groups can only be gated together.
+    fn gated_together(&self, cpu: usize) -> usize {
+        let place = &self.places[cpu];
+        let chain = &place.domain[..place.nr_domains as usize];
+        (chain.iter())
+            .take_while(|&&d| self.domains[d as usize].flags & domain_flag::SHARE_POWERDOMAIN != 0)
+            .count()
+    }
+
+    /// The CPU to pack on, found from the lowest domain whose groups can be gated
+    /// each for itself upward: first CPU of the group of the least power a CPU, of
+    /// equals the lowest; the first that is not this one. With level and group.
+    fn buddy(&self, cpu: usize) -> Option<(u32, Search)> {
+        let place = &self.places[cpu];
+        let leader = match self.gated_together(cpu) {
+            0 => cpu as u32,
+            levels => {
+                let span = &self.domains[place.domain[levels - 1] as usize].span;
+                span.iter().next().unwrap_or(cpu as u32)
+            }
+        };
+        let mut found = None;
+        for level in self.gated_together(cpu)..place.nr_domains as usize {
+            let domain = &self.domains[place.domain[level] as usize];
+            if domain.flags & domain_flag::SHARE_POWERDOMAIN != 0 {
+                break;
+            }
+            let (group, id) = self.cheapest(domain, place.group[level], cpu as u32);
+            let search = Search {
+                leader,
+                level: level as u32,
+                group,
+            };
+            found = Some((id, search));
+            if id != cpu as u32 {
+                break;
+            }
+        }
+        found
+    }
+
+    /// The group of the least power a CPU, and the CPU that stands for it.
+    fn cheapest(&self, domain: &Domain, own: u32, cpu: u32) -> (u32, u32) {
+        let (mut best, mut id) = (own, cpu);
+        for other in other_groups(domain, own) {
+            let (g, b) = (&self.groups[other], &self.groups[best as usize]);
+            let power = u64::from(g.capacity) * u64::from(b.weight);
+            let least = u64::from(b.capacity) * u64::from(g.weight);
+            if power < least || power == least && g.cpu < id {
+                (best, id) = (other as u32, g.cpu);
+            }
+        }
+        (best, id)
+    }
+
+    /// Buddies of all CPUs; none without the feature.
+    pub fn buddies(&self, params: &Params) -> Vec<u32> {
+        let buddy = |cpu| match params.pack {
+            rule::PACK_NONE => NONE,
+            _ => self.buddy(cpu).map_or(NONE, |(id, _)| id),
+        };
+        (0..self.places.len()).map(buddy).collect()
+    }
+}
+
+/// Where each CPU's buddy is looked for in full mode.
+pub fn searches(core: &Core) -> Vec<Search> {
+    let view = View {
+        places: &core.places,
+        domains: &core.domains,
+        groups: &core.groups,
+    };
+    let nowhere = |cpu| Search {
+        leader: cpu as u32,
+        level: NONE,
+        group: NONE,
+    };
+    (0..core.places.len())
+        .map(|cpu| view.buddy(cpu).map_or(nowhere(cpu), |(_, search)| search))
+        .collect()
+}
+
+/// How long `cpu` had tasks, by the signals that the scheduler packs by.
+pub fn share(k: &Params, cpu: &Cpu) -> Share {
+    let mut share = Share::default();
+    // SAFETY: valid, and exclusively borrowed where written.
+    unsafe { (table().rq_share)(k, cpu, &mut share) };
+    share
+}
+
+/// Does this CPU take part in packing: is it its own buddy, or without one?
+pub fn takes_part(cpu: usize, view: &Cpu) -> bool {
+    view.buddy == cpu as u32 || view.buddy == NONE
+}

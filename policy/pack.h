@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * pack.h - feature pack: keep work on as few power domains as possible
+ *
+ * "sched: packing small tasks" v4, April 2013, on 3.9; v5, October 2013. Every
+ * CPU has a buddy, found when the domains are built (crates/policy/src/pack.rs)
+ * and in full mode again at load balance: itself, if it takes part in packing;
+ * another CPU; or none, where nothing can be power gated by itself.
+ *
+ *	wakeup	1. none: nothing of this;
+ *		2. full: the previous CPU's buddy, unless that is full;
+ *		3. the buddy, if the wakee is light and the buddy is not busy;
+ *		4. the ordinary way (select.h); in full mode from a CPU that takes
+ *		   part, and only to such.
+ *	fork	default: the ordinary way; full: an idle CPU near the buddy, for a
+ *	exec	new task is taken for a full load, else as 4. With a level (v5) as 4.
+ *
+ * By the signals of 2013 (pelt.h) "light" is the share of time that the task
+ * was queued, "busy" and "full" the share in which the CPU had tasks. By those
+ * of later kernels, which are scaled by capacity, it is runnable_avg and
+ * util_avg in units of the CPU's own capacity.
+ *
+ * In BPF the kernel balances, so that buddies cannot follow the activity: there
+ * is no full mode.
+ */
+#ifndef ALIGHT_PACK_H
+#define ALIGHT_PACK_H
+
+#include "candidate.h"
+
+/* Is the mode full? */
+static __always_inline int packs_fully(const struct policy_ctx *c)
+{
+#ifdef __bpf__
+	return 0;
+#else
+	return c->k->pack == PACK_FULL;
+#endif
+}
+
+/* Does @cpu take part in packing: is it its own buddy, or without one? */
+static __always_inline int takes_part(const struct policy_cpu *rq, u32 cpu)
+{
+	return rq->buddy == cpu || rq->buddy == POLICY_NONE;
+}
+
+/* May this search return @cpu? */
+static __always_inline int may_return(const struct policy_ctx *c, u32 cpu)
+{
+	return !packs_fully(c) || !(c->flags & WAKE_PACKED) || takes_part(cpu_at(c, cpu), cpu);
+}
+
+/* How long something ran, in parts of a whole. */
+struct pack_share {
+	u64 part;
+	u64 whole;
+};
+
+/*
+ * How long @rq had tasks. The kernel reads sum and period of 2013 without a lock, so that
+ * the sum may be the newer: it counts as no more than the period.
+ */
+static __always_inline struct pack_share cpu_share(const struct policy_params *k,
+						   const struct policy_cpu *rq)
+{
+	struct pack_share s = { rq->pelt13.sum, rq->pelt13.period };
+
+	if (k->pack_pelt) {
+		s.part = rq->cfs.util_avg;
+		s.whole = rq->capacity_orig;
+	}
+	if (s.part > s.whole)
+		s.part = s.whole;
+	return s;
+}
+
+/* Half of its time if it has no task now, a third with one, a quarter with two (is_buddy_busy). */
+static __always_inline int pack_busy(const struct policy_ctx *c, u32 cpu)
+{
+	const struct policy_cpu *rq = cpu_at(c, cpu);
+	struct pack_share s = cpu_share(c->k, rq);
+
+	return s.part > s.whole / ((u64)rq->nr_running + 2);
+}
+
+/* All of its time but for 2.4 %; never one that has no history. */
+static __always_inline int pack_full(const struct policy_ctx *c, u32 cpu)
+{
+	struct pack_share s = cpu_share(c->k, cpu_at(c, cpu));
+
+	return s.whole && s.part * 1024 >= s.whole * 1000;
+}
+
+/*
+ * Does the wakee take less than a small share of a CPU (is_light_task)? The
+ * kernel asks before the wakee's signals have decayed by its sleep; it may be
+ * told to let them.
+ */
+static inline int pack_light(const struct policy_ctx *c)
+{
+	struct policy_pelt13 a = c->p->pelt13;
+
+	if (c->k->pack_pelt) {
+		if (c->k->pack_at_wake)
+			wakee_sync(c);
+		return (u64)c->p->pelt.run_avg * 100 <
+		       (u64)cpu_at(c, c->prev_cpu)->capacity_orig * c->k->pack_light;
+	}
+	if (c->k->pack_at_wake)
+		pelt13_update(&a, c->now, 0);
+	return (u64)a.sum * 100 < (u64)a.period * c->k->pack_light;
+}
+
+/* 2 and 3 above, or POLICY_NONE. */
+policy_part u32 pack_wake(const struct policy_ctx *c)
+{
+	u32 buddy = cpu_at(c, c->prev_cpu)->buddy;
+
+	if (c->k->pack == PACK_NONE || buddy >= c->topo->nr_cpus)
+		return POLICY_NONE;
+	if (!mask_test(c->allowed, buddy)) {
+		note(c, STEP_PACK_BUDDY, buddy, VERDICT_NOT_ALLOWED, 0);
+		return POLICY_NONE;
+	}
+	looked_at(c, buddy);
+	if (packs_fully(c) && !pack_full(c, buddy))
+		return take(c, STEP_PACK_FULL, buddy);
+	if (!pack_light(c)) {
+		note(c, STEP_PACK_BUDDY, buddy, VERDICT_NOT_PACKING, 0);
+		return POLICY_NONE;
+	}
+	if (!pack_busy(c, buddy))
+		return take(c, STEP_PACK_BUDDY, buddy);
+	note(c, STEP_PACK_BUDDY, buddy, VERDICT_BUSY, cpu_at(c, buddy)->nr_running);
+	return POLICY_NONE;
+}
+
+#ifndef __bpf__
+/* The buddy if it idles, else the first idle CPU of its smallest domain that has one. */
+policy_apart u32 pack_near(const struct policy_ctx *c)
+{
+	u32 nr = c->topo->nr_cpus, buddy = cpu_at(c, c->this_cpu)->buddy, l, n;
+	const struct policy_place *place;
+
+	if (c->k->pack_by_level || buddy >= nr)
+		return POLICY_NONE;
+	if (mask_test(c->allowed, buddy) && try_idle(c, STEP_PACK_NEAR, buddy))
+		return take(c, STEP_PACK_NEAR, buddy);
+	place = place_at(c, buddy);
+	policy_for(l, 0, POLICY_MAX_LEVELS) {
+		const struct policy_domain *d;
+		u32 cpu = 0;
+
+		if (l >= place->nr_domains)
+			break;
+		d = domain_at(c, place->domain[l]);
+		if (d->flags & DOMAIN_SMT)
+			continue;
+		policy_for(n, 0, POLICY_MAX_CPUS) {
+			cpu = mask_next_and(&d->span, c->allowed, cpu, nr);
+			if (cpu >= nr)
+				break;
+			if (try_idle(c, STEP_PACK_NEAR, cpu))
+				return take(c, STEP_PACK_NEAR, cpu);
+			cpu++;
+		}
+	}
+	return POLICY_NONE;
+}
+
+/*
+ * Where the ordinary search begins in full mode. A wakee that may be pulled is,
+ * if that was decided or the previous CPU takes no part; and a CPU that takes
+ * none gives way to its buddy.
+ */
+static inline u32 pack_target(const struct policy_ctx *c, u32 target)
+{
+	u32 buddy;
+
+	if (c->answer->affine > AFFINE_NOT_ALLOWED &&
+	    !takes_part(cpu_at(c, c->prev_cpu), c->prev_cpu))
+		target = c->this_cpu;
+	buddy = cpu_at(c, target)->buddy;
+	if (takes_part(cpu_at(c, target), target) || !mask_test(c->allowed, buddy))
+		return target;
+	return buddy;
+}
+
+/* The CPUs that the wakee may use and that take part. Are there any? */
+static inline int pack_allowed(const struct policy_ctx *c, struct policy_mask *mask)
+{
+	u32 cpu;
+	int any = 0;
+
+	*mask = *c->allowed;
+	policy_for(cpu, 0, c->topo->nr_cpus) {
+		if (!takes_part(cpu_at(c, cpu), cpu))
+			mask_clear(mask, cpu);
+		else if (mask_test(mask, cpu))
+			any = 1;
+	}
+	return any;
+}
+#endif
+
+#endif

@@ -3,7 +3,7 @@
 //! space, all memory that the loop will need.
 
 use crate::api::{Error, Group, Scenario};
-use crate::balance::Nohz;
+use crate::balance::{Nohz, Packing};
 use crate::changes::Agenda;
 use crate::channel::Channel;
 use crate::classes::{Classes, Servers, default_clamp};
@@ -118,7 +118,11 @@ pub(crate) fn views(machine: &Machine, params: &Params, online: Mask) -> Result<
             "NUMA" => LevelKind::Numa { distance },
             _ => LevelKind::Package,
         };
-        Level { kind, spans }
+        Level {
+            kind,
+            spans,
+            gated: level.power_gated,
+        }
     };
     let description = Description {
         cpus: machine
@@ -577,6 +581,7 @@ impl<'a> Builder<'a> {
         let hotplug = Hotplug::new(scenario, agenda.has_hotplug());
         let limited = agenda.has_limits();
         let core = views(machine, &params, hotplug.online)?;
+        let packing = Packing::new(&core);
         let tick = 1_000_000_000 / u64::from(machine.hz);
         let mut tunables = Tunables::new(kernel, nr_cpus, tick);
         tunables.hrtick &= scenario.machine.hrtick;
@@ -644,6 +649,7 @@ impl<'a> Builder<'a> {
             pressure: Pressure::new(limited, params.pressure, nr_cpus),
             agenda,
             hotplug,
+            packing,
             op_costs: parts
                 .ops
                 .iter()

@@ -280,6 +280,7 @@ impl Sim<'_> {
         if self.classes.served {
             self.server_idles(cpu, true);
         }
+        self.pack_update_signals(cpu);
         alight_policy::rq::clock_idle(&mut self.core.cpus[cpu], others);
         self.core.cpus[cpu].curr_is_idle = 1;
         self.rq_changed(cpu);

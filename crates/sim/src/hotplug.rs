@@ -15,6 +15,7 @@
 //! of the root cpuset.
 
 use crate::api::Scenario;
+use crate::balance::Packing;
 use crate::build::views;
 use crate::fair::Tunables;
 use crate::queue::NEVER;
@@ -22,6 +23,7 @@ use crate::state::{Life, Phase, Sim};
 use crate::timeline::NONE;
 use alight_machine::Governor;
 use alight_policy::Mask;
+use alight_policy::abi::rule;
 
 /// The affinity of a task that may run anywhere, in [`Sim::masks`].
 const ANYWHERE: u32 = 0;
@@ -120,6 +122,12 @@ impl Sim<'_> {
         self.core.groups = new.groups;
         self.core.llcs = new.llcs;
         self.core.topology = new.topology;
+        if self.core.params.pack != rule::PACK_NONE {
+            for (kept, built) in self.core.cpus.iter_mut().zip(new.cpus.iter()) {
+                kept.buddy = built.buddy;
+            }
+            self.packing = Packing::new(&self.core);
+        }
         self.tunables = Tunables {
             hrtick: self.tunables.hrtick,
             ..Tunables::new(self.kernel, counted, self.tunables.tick)

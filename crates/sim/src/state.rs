@@ -330,6 +330,7 @@ pub(crate) struct Sim<'a> {
     /// What is done to the machine, and the CPUs that there are.
     pub agenda: crate::changes::Agenda,
     pub hotplug: crate::hotplug::Hotplug,
+    pub packing: crate::balance::Packing,
     pub pressure: crate::pressure::Pressure,
     pub out: Output<'a>,
 }

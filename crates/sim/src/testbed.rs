@@ -32,11 +32,13 @@ pub(crate) fn machine(cpus: usize, per_cache: usize) -> Machine {
     let mut levels = vec![Level {
         name: "MC".into(),
         spans: caches.map(|first| span(first, per_cache)).collect(),
+        power_gated: false,
     }];
     if per_cache < cpus {
         levels.push(Level {
             name: "PKG".into(),
             spans: vec![span(0, cpus)],
+            power_gated: false,
         });
     }
     // What does not matter here is as on some machine without NUMA.

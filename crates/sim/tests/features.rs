@@ -91,6 +91,20 @@ fn a_feature_that_cannot_act_changes_nothing() {
             "periodic-mix.json",
         ),
         (
+            "nothing can be power gated",
+            "linux-3.9",
+            "pack=full",
+            "juno-r0",
+            HACKBENCH,
+        ),
+        (
+            "nothing can be power gated",
+            "linux-7.2",
+            "pack:signals=2013",
+            "juno-r0",
+            "light-tasks.json",
+        ),
+        (
             "EAS decides, and the machine is not overutilized",
             "linux-6.5",
             "bias-prev",
@@ -116,6 +130,8 @@ fn a_feature_that_cannot_act_changes_nothing() {
 #[test]
 fn a_feature_that_can_act_does() {
     for (base, feature, name, workload) in [
+        ("linux-3.9", "pack", "tc2", "light-tasks.json"),
+        ("linux-6.5", "pack=full", "ca9x4", "light-tasks.json"),
         (
             "linux-5.5",
             "asym-capacity",

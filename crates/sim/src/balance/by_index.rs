@@ -52,6 +52,8 @@ struct EarlyCpu {
     index: LoadIndex,
     /// `rq->cpu_power`
     power: u32,
+    /// The same, whether the CPU takes part in packing or not.
+    available: u32,
     /// The same while no real-time task takes time.
     full: u32,
 }

@@ -308,7 +308,10 @@ impl Sim<'_> {
             load: sum.load,
             util: sum.util,
             runnable: sum.runnable,
-            capacity: u64::from(g.capacity.max(1)),
+            capacity: match self.packing.full {
+                true => self.packed_capacity(group).into(),
+                false => g.capacity.max(1).into(),
+            },
             min_capacity: g.min_capacity,
             max_capacity: g.max_capacity,
             nr_running: count.nr_running,
@@ -384,7 +387,11 @@ impl Sim<'_> {
         };
         groups.fold(Totals::default(), |t, group| Totals {
             load: t.load + load(group),
-            capacity: t.capacity + u64::from(self.core.groups[group].capacity.max(1)),
+            capacity: t.capacity
+                + match self.packing.full {
+                    true => u64::from(self.packed_capacity(group)),
+                    false => self.core.groups[group].capacity.max(1).into(),
+                },
         })
     }
 

@@ -19,6 +19,7 @@
 //!   (`newidle_balance`);
 //! - `newidle`: what looking for work on the way to idle has cost and brought;
 //! - `rebuild`: domains that were built anew;
+//! - `pack`: the same where tasks are packed on few power domains (feature pack);
 //! - `nohz`: one idle CPU for all whose tick is stopped (`nohz_idle_balance`).
 //!
 //! Left out, for no machine or workload here has them: asymmetric packing,
@@ -34,6 +35,7 @@ mod groups;
 mod imbalance;
 mod newidle;
 mod nohz;
+mod pack;
 mod pull;
 mod rebalance;
 mod rebuild;
@@ -42,6 +44,7 @@ mod sums;
 mod tests;
 
 pub(crate) use groups::cpu_util;
+pub(crate) use pack::Packing;
 
 use crate::kernel::{Bounds, MisfitStatus};
 use crate::state::Sim;
@@ -382,6 +385,9 @@ impl Sim<'_> {
             }
         }
         self.cpu_power_check()?;
+        if self.packing.acts {
+            self.pack_check()?;
+        }
         self.sums_check()
     }
 

@@ -116,7 +116,7 @@ impl Sim<'_> {
     fn has_work_to_give(&self, cpu: usize) -> bool {
         let view = &self.core.cpus[cpu];
         let place = &self.core.places[cpu];
-        if view.nr_running >= 2 {
+        if view.nr_running >= 2 || self.pack_kicks(cpu) {
             return true;
         }
         let pct = if place.nr_domains == 0 {
@@ -146,6 +146,7 @@ impl Sim<'_> {
         }
         let nohz = &self.nohz;
         let ilb = match self.is_own_first() {
+            _ if self.packing.acts => self.pack_ilb(from),
             true => self.first_tickless(),
             false => nohz.idle.next_and(&nohz.idle_cpus, 0, nohz.words),
         };

@@ -33,6 +33,9 @@ impl Sim<'_> {
         let Scope { dst, level, .. } = scope;
         match self.attempt(by, &mut scope, go_on) {
             Outcome::Unbalanced { moved, backs_off } => {
+                if moved != 0 {
+                    self.pack_pulled(dst);
+                }
                 self.unbalanced(dst, level, backs_off);
                 moved
             }
@@ -97,6 +100,14 @@ impl Sim<'_> {
 
     /// The CPU to take from, and how much.
     pub(super) fn find_source(&mut self, scope: &mut Scope) -> Option<(usize, Imbalance)> {
+        if self.packing.full {
+            if self.pack_refuses(scope) {
+                return None;
+            }
+            if let Some(source) = self.pack_source(scope) {
+                return Some(source);
+            }
+        }
         if self.by_index() {
             return self.source_by_index(scope);
         }
@@ -230,7 +241,8 @@ impl Sim<'_> {
             self.levels(dst, level).nr_balance_failed += 1;
         }
         let tries = cache_nice_tries(self.domain(dst, level));
-        let voluntary = rules.voluntary && self.voluntary_active_balance(scope, src, what);
+        let voluntary = self.pack_forces(src, dst)
+            || rules.voluntary && self.voluntary_active_balance(scope, src, what);
         let desperate = self.levels(dst, level).nr_balance_failed > tries + 2
             && (what == Migrate::Task || !rules.for_tasks_only);
         if !voluntary && !desperate {

@@ -36,6 +36,9 @@ impl Sim<'_> {
         if self.by_index() {
             return self.rebalance_by_index(by, cpu, idle, now);
         }
+        if self.packing.acts {
+            self.pack_rebalance(cpu, idle, now);
+        }
         let gate = self.kernel.balance.newidle.gate;
         let mut next_balance = now + 60 * self.nohz.hz;
         let mut go_on = true;

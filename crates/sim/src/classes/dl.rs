@@ -269,6 +269,7 @@ impl Sim<'_> {
         let at = tasks.partition_point(|&other| !self.earlier(task, other));
         self.classes.dl[cpu].tasks.insert(at, task);
         self.dl(task).queued = true;
+        self.pack_update_signals(cpu);
         self.core.cpus[cpu].nr_running += 1;
         self.dl_counted(cpu);
     }
@@ -277,6 +278,7 @@ impl Sim<'_> {
     fn unqueue_dl(&mut self, cpu: usize, task: u32) {
         if std::mem::take(&mut self.dl(task).queued) {
             self.classes.dl[cpu].tasks.retain(|&other| other != task);
+            self.pack_update_signals(cpu);
             self.core.cpus[cpu].nr_running -= 1;
             self.dl_counted(cpu);
         }

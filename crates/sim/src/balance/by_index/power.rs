@@ -49,7 +49,8 @@ impl Sim<'_> {
         let kept = &self.nohz.early.cpus;
         let cpus = (0..self.core.cpus.len()).map(|cpu| EarlyCpu {
             index: kept.get(cpu).map_or_else(Default::default, |c| c.index),
-            power: full(cpu),
+            power: self.packed_power(cpu, full(cpu)),
+            available: full(cpu),
             full: full(cpu),
         });
         let cpus: Vec<EarlyCpu> = cpus.collect();
@@ -77,9 +78,12 @@ impl Sim<'_> {
         let power = match child {
             NONE => {
                 let left = self.left_by_rt(cpu);
+                let of = &self.nohz.early.cpus[cpu];
+                let available = ((u64::from(of.full) * left) >> 10).max(1) as u32;
+                let power = self.packed_power(cpu, available);
                 let of = &mut self.nohz.early.cpus[cpu];
-                of.power = ((u64::from(of.full) * left) >> 10).max(1) as u32;
-                of.power
+                (of.power, of.available) = (power, available);
+                power
             }
             child => {
                 let child = &self.core.domains[child as usize];
@@ -91,6 +95,11 @@ impl Sim<'_> {
             }
         };
         self.nohz.early.groups[own] = power;
+    }
+
+    /// What real-time tasks leave of the power of `cpu`.
+    pub(in super::super) fn available_power(&self, cpu: usize) -> u32 {
+        self.nohz.early.cpus[cpu].available
     }
 
     /// Tasks that a group is worth; a thread of a core that has nearly all of its

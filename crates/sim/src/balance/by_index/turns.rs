@@ -18,6 +18,9 @@ impl Sim<'_> {
         mut idle: Idle,
         now: u64,
     ) {
+        if self.packing.acts {
+            self.pack_rebalance(cpu, idle, now);
+        }
         let mut next_balance = now + 60 * self.nohz.hz;
         let mut go_on = true;
         for level in 0..self.core.places[cpu].nr_domains as usize {
@@ -85,7 +88,9 @@ impl Sim<'_> {
     /// something for one of them?
     pub(in super::super) fn kick_needed(&self, cpu: usize, now: u64) -> bool {
         now >= self.nohz.next_balance
-            && (self.core.cpus[cpu].nr_running >= 2 || self.shares_busy_group(cpu))
+            && (self.core.cpus[cpu].nr_running >= 2
+                || self.shares_busy_group(cpu)
+                || self.pack_kicks(cpu))
     }
 
     /// Are several CPUs busy in the group of `cpu` at a level that shares a cache, as

@@ -82,6 +82,7 @@ impl Sim<'_> {
 
     /// Counts `task` in (`sign` 1) or out (-1) on the CPU's own queue, in a group or not.
     fn count_task(&mut self, cpu: usize, task: u32, sign: i32) {
+        self.pack_update_signals(cpu);
         let entity = self.root_entity(cpu, task);
         let idle = |e: u32| self.views[e as usize].class == class::IDLE;
         let idle = sign * i32::from(idle(task) || idle(entity));

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Feature pack in the balancer: which CPUs take part follows the activity, what
+//! runs elsewhere is brought to them, and idle CPUs near the buddy balance for the
+//! others ("sched: packing small tasks" v4, April 2013; what is of v5, October
+//! 2013, is said). The letters are those of docs/policies/pack.md.
+
+use super::groups::Scope;
+use super::imbalance::{Imbalance, Migrate};
+use super::{Idle, Sim};
+use crate::timeline::NONE;
+use alight_policy::abi::{Share, domain_flag, rule};
+use alight_policy::pack::{self, Search};
+use alight_policy::{Core, Mask, rq};
+
+/// What packing keeps beside the buddies.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Packing {
+    /// Some CPU has a buddy.
+    pub acts: bool,
+    /// And the mode is full.
+    pub full: bool,
+    /// And the signals of 2013 are kept.
+    pub signals_2013: bool,
+    searches: Vec<Search>,
+    /// A CPU that took no part and pulled tasks nevertheless: see the invariants.
+    pulled: Option<usize>,
+}
+
+impl Packing {
+    /// The buddies of `core` are new.
+    pub fn new(core: &Core) -> Self {
+        let k = &core.params;
+        let acts = core.cpus.iter().any(|cpu| cpu.buddy != NONE);
+        let full = acts && k.pack == rule::PACK_FULL;
+        Packing {
+            acts,
+            full,
+            signals_2013: acts && k.pack_pelt == 0,
+            searches: match full {
+                true => pack::searches(core),
+                false => Vec::new(),
+            },
+            pulled: None,
+        }
+    }
+}
+
+impl Sim<'_> {
+    /// Does `cpu` take part in packing?
+    #[inline]
+    fn takes_part(&self, cpu: usize) -> bool {
+        pack::takes_part(cpu, &self.core.cpus[cpu])
+    }
+
+    fn share(&self, cpu: usize) -> Share {
+        pack::share(&self.core.params, &self.core.cpus[cpu])
+    }
+
+    /// Capacity that real-time tasks leave, taking part or not (`power_available`).
+    fn capacity_available(&self, cpu: usize) -> u64 {
+        match self.by_index() {
+            true => self.available_power(cpu).into(),
+            false => self.core.cpus[cpu].capacity.max(1).into(),
+        }
+    }
+
+    /// (a) How much of its capacity `cpu` has used lately; all of it, and one more if
+    /// tasks wait, if it never idled.
+    fn activity(&self, cpu: usize) -> u64 {
+        let Share { part, whole } = self.share(cpu);
+        let available = self.capacity_available(cpu);
+        match whole {
+            0 => 0,
+            _ if part < whole => part * available / whole,
+            _ => available + u64::from(self.core.cpus[cpu].nr_running > 1),
+        }
+    }
+
+    /// At periodic balancing, on behalf of `cpu`: its signals are brought up to date,
+    /// and in full mode, when its domain is due, its buddy (`update_packing_buddy`).
+    pub(super) fn pack_rebalance(&mut self, cpu: usize, idle: Idle, now: u64) {
+        self.pack_update_signals(cpu);
+        if !self.packing.full {
+            return;
+        }
+        let Search { level, .. } = self.packing.searches[cpu];
+        if level == NONE {
+            return;
+        }
+        let level = level as usize;
+        let last = self.cpus[cpu].balance.levels[level].last_balance;
+        if now < last + self.balance_interval(cpu, level, idle == Idle::No) {
+            return;
+        }
+        let span = self.domain(cpu, level).span;
+        let activity = span.iter().map(|other| self.activity(other as usize)).sum();
+        self.core.cpus[cpu].buddy = self.find_buddy(cpu, activity);
+    }
+
+    /// The pair of 2013 of a queue, if it is kept, up to now, as what wants to run
+    /// is about to change (`update_rq_runnable_avg`, `idle_enter_fair`, `idle_exit_fair`).
+    #[inline]
+    pub fn pack_update_signals(&mut self, cpu: usize) {
+        if self.packing.signals_2013 {
+            self.rq_clock(cpu);
+            rq::update13(&self.core.params, &mut self.core.cpus[cpu]);
+        }
+    }
+
+    /// (b) CPUs are taken in the order of their groups, the least power a CPU first,
+    /// until their capacity covers the domain's activity: `cpu` itself if it is among
+    /// them, else the last of them.
+    fn find_buddy(&self, cpu: usize, activity: u64) -> u32 {
+        let search = self.packing.searches[cpu];
+        let leader = search.leader as usize;
+        let kept = match self.takes_part(leader) {
+            true => cpu as u32,
+            false => self.core.cpus[leader].buddy,
+        };
+        if cpu != leader {
+            return kept;
+        }
+        let domain = self.domain(cpu, search.level as usize);
+        let groups = pack::other_groups(domain, search.group);
+        let mut need = match self.core.params.pack_level {
+            0 => u64::MAX,
+            level => activity * u64::from(102_400 / level) / 1024,
+        };
+        for group in std::iter::once(search.group as usize).chain(groups) {
+            if need == 0 {
+                break;
+            }
+            let available = self
+                .members(group, None)
+                .map(|c| self.capacity_available(c));
+            let available: u64 = available.sum();
+            if available > need {
+                return self.last_needed(group, cpu, need);
+            }
+            if self.members(group, None).any(|member| member == cpu) {
+                return cpu as u32;
+            }
+            need -= available;
+        }
+        kept
+    }
+
+    /// The CPU of `group` with which `need` is covered; `cpu` if that comes first.
+    fn last_needed(&self, group: usize, cpu: usize, mut need: u64) -> u32 {
+        let mut last = cpu;
+        for member in self.members(group, None) {
+            last = member;
+            need = need.saturating_sub(self.capacity_available(member));
+            if member == cpu || need == 0 {
+                break;
+            }
+        }
+        last as u32
+    }
+
+    /// (c) What a CPU is worth to the balancer: next to nothing if it takes no part.
+    #[inline]
+    pub(super) fn packed_power(&self, cpu: usize, available: u32) -> u32 {
+        match self.packing.full && !self.takes_part(cpu) {
+            true => 1,
+            false => available,
+        }
+    }
+
+    /// The same of a group, of CPUs that keep their capacity themselves.
+    pub(super) fn packed_capacity(&self, group: usize) -> u32 {
+        let capacity = |cpu| self.packed_power(cpu, self.core.cpus[cpu].capacity.max(1));
+        self.members(group, None).map(capacity).sum()
+    }
+
+    /// (d) A CPU that takes no part finds nothing to pull.
+    #[inline]
+    pub(super) fn pack_refuses(&self, scope: &Scope) -> bool {
+        self.packing.full && !self.takes_part(scope.dst)
+    }
+
+    /// (g) What runs on a CPU that takes no part comes to one that does and is not
+    /// full: waiting tasks are pulled, a single one is pushed.
+    pub(super) fn pack_source(&self, scope: &Scope) -> Option<(usize, Imbalance)> {
+        let Share { part, whole } = self.share(scope.dst);
+        if whole != 0 && part * 1024 >= whole * 1000 {
+            return None;
+        }
+        let own = self.core.places[scope.dst].group[scope.level] as usize;
+        let domain = self.domain(scope.dst, scope.level);
+        let mut busiest: Option<usize> = None;
+        for group in pack::other_groups(domain, own as u32) {
+            for cpu in self.members(group, scope.excluded.as_ref()) {
+                let weight = |cpu: usize| self.core.cpus[cpu].weight;
+                let heavier = busiest.is_none_or(|most| weight(cpu) > weight(most));
+                if !self.takes_part(cpu) && self.fair_runnable(cpu) != 0 && heavier {
+                    busiest = Some(cpu);
+                }
+            }
+        }
+        let src = busiest?;
+        let view = &self.core.cpus[src];
+        let imbalance = match self.by_index() {
+            true => Imbalance {
+                what: Migrate::Load,
+                amount: view.weight.into(),
+            },
+            false => Imbalance {
+                what: Migrate::Task,
+                amount: view.nr_running.into(),
+            },
+        };
+        Some((src, imbalance))
+    }
+
+    /// Is a running task pushed off `src` at the first attempt?
+    pub(super) fn pack_forces(&self, src: usize, dst: usize) -> bool {
+        self.packing.full && !self.takes_part(src) && self.takes_part(dst)
+    }
+
+    /// (f) The CPU without a tick that `from` asks to balance for all: the first in
+    /// the smallest domain of its buddy, threads of a core apart, that has one.
+    pub(super) fn pack_ilb(&self, from: usize) -> Option<u32> {
+        let buddy = self.core.cpus[from].buddy;
+        let first = |span: &Mask| {
+            let idle = span.and(&self.nohz.idle, self.nohz.words);
+            idle.into_iter().find(|&cpu| self.is_idle(cpu as usize))
+        };
+        if buddy == NONE {
+            return first(&self.nohz.idle);
+        }
+        let levels = 0..self.core.places[buddy as usize].nr_domains as usize;
+        (levels.map(|level| self.domain(buddy as usize, level)))
+            .filter(|domain| domain.flags & domain_flag::SMT == 0)
+            .find_map(|domain| first(&domain.span))
+    }
+
+    /// (f) Does `cpu` ask for help in full mode beyond the base's reasons? One that
+    /// takes no part does; v4: if its buddy idles; v5: if it is used above the level.
+    pub(super) fn pack_kicks(&self, cpu: usize) -> bool {
+        if !self.packing.full || self.core.cpus[cpu].buddy == NONE {
+            return false;
+        }
+        let k = &self.core.params;
+        !self.takes_part(cpu)
+            || match k.pack_by_level {
+                0 => self.is_idle(self.core.cpus[cpu].buddy as usize),
+                _ => {
+                    let most = self.capacity_available(cpu) * u64::from(k.pack_level);
+                    self.activity(cpu) * 100 >= most
+                }
+            }
+    }
+
+    /// `dst` pulled tasks.
+    pub(super) fn pack_pulled(&mut self, dst: usize) {
+        if self.packing.full && !self.takes_part(dst) {
+            self.packing.pulled = Some(dst);
+        }
+    }
+
+    /// Are buddies CPUs that can be packed on, and pairs what they can be; did
+    /// nobody pull who takes no part?
+    ///
+    /// # Errors
+    /// What is wrong.
+    pub(super) fn pack_check(&self) -> Result<(), String> {
+        if let Some(cpu) = self.packing.pulled {
+            return Err(format!(
+                "CPU {cpu} takes no part in packing but pulled tasks"
+            ));
+        }
+        for (cpu, view) in self.core.cpus.iter().enumerate() {
+            let online = |cpu: usize| self.hotplug.online.contains(cpu as u32);
+            let buddy = view.buddy;
+            if buddy != NONE && !(online(cpu) && online(buddy as usize)) {
+                return Err(format!(
+                    "CPU {cpu} packs on {buddy}, and not both are online"
+                ));
+            }
+            let pair = view.pelt13;
+            if pair.sum > pair.period || pair.period > 48_765 {
+                return Err(format!("CPU {cpu} was runnable for {pair:?}"));
+            }
+        }
+        let torn = |task: &alight_policy::Task| task.pelt13.sum > task.pelt13.period;
+        match self.views.iter().position(torn) {
+            Some(task) => Err(format!(
+                "task {task} was runnable for longer than it is there"
+            )),
+            None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -58,7 +58,7 @@ static inline u32 capacity_now(const struct policy_ctx *c, u32 cpu)
 /* The wakee fits beside what runs on @cpu (task_fits_remaining_cpu_capacity). */
 static __always_inline int fits_beside(const struct policy_ctx *c, u32 cpu)
 {
-	return fits(cpu_at(c, cpu)->est_enqueued + task_util_est(c->k, c->p), capacity_now(c, cpu));
+	return fits(cpu_at(c, cpu)->est_enqueued + wakee_est(c), capacity_now(c, cpu));
 }
 
 /* Busy though it is, may @cpu be taken where a search tries it alone? */

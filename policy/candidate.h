@@ -51,11 +51,37 @@ static __always_inline int fits(u32 util, u32 capacity)
 	return (u64)util * 1280 < (u64)capacity * 1024;
 }
 
+/* uclamp-sum: do clamped sums stand for utilization? Not while nobody has asked for a clamp. */
+static __always_inline int sums_count(const struct policy_ctx *c)
+{
+	return clamps_are_summed(c->k) && c->root.uclamp_used;
+}
+
+/* uclamp-sum: do biases count beside utilization? */
+static __always_inline int biases_count(const struct policy_ctx *c)
+{
+	return clamps_are_biases(c->k) && c->root.uclamp_used;
+}
+
+/* uclamp-sum: estimated utilization, clamped (task_util_est, task_util_est_uclamp). */
+static __always_inline u32 wakee_clamped_est(const struct policy_ctx *c)
+{
+	return task_clamped_est(c->k, c->p);
+}
+
+/* Estimated utilization of the wakee as it adds to that of CPUs. */
+static __always_inline u32 wakee_est(const struct policy_ctx *c)
+{
+	return sums_count(c) ? wakee_clamped_est(c) : task_util_est(c->k, c->p);
+}
+
 /* Estimated utilization, from 5.6 within the task's clamps (uclamp_task_util). */
 static __always_inline u32 task_need(const struct policy_ctx *c)
 {
 	u32 util = task_util_est(c->k, c->p);
 
+	if (sums_count(c) || biases_count(c))
+		return wakee_clamped_est(c);
 	if (c->k->fit == FIT_PLAIN)
 		return util;
 	if (util < c->p->uclamp_min)
@@ -66,7 +92,7 @@ static __always_inline u32 task_need(const struct policy_ctx *c)
 /* Bring the sleeping wakee's signals up to its old queue's last update (sync_entity_load_avg). */
 static __always_inline void wakee_sync(const struct policy_ctx *c)
 {
-	task_sync(cpu_at(c, c->prev_cpu), c->p);
+	task_sync(c->k, cpu_at(c, c->prev_cpu), c->p);
 }
 
 /* Write down what was found of @cpu. */

@@ -61,20 +61,50 @@ static inline u32 util_moved(const struct policy_ctx *c, u32 cpu, u32 dst, int b
 	const struct policy_cpu *rq = cpu_at(c, cpu);
 	int comes = cpu == dst && cpu != c->prev_cpu, goes = cpu != dst && cpu == c->prev_cpu;
 	u32 util = rq->cfs.util_avg, runnable = rq->cfs.run_avg, est = rq->est_enqueued;
+	u32 mine = c->p->pelt.util_avg;
 
+	if (sums_count(c)) {
+		util = queue_clamped(c->k, rq);
+		mine = task_clamped(c->k, c->p);
+		boost = boost && !clamped_below(c->k, rq);
+	}
 	if (boost && c->k->util_boost == BOOST_QUEUE)
 		util = max_of(util, runnable);
 	if (comes) {
-		util += c->p->pelt.util_avg;
+		util += mine;
 		runnable += c->p->pelt.run_avg;
 	} else if (goes) {
-		util = sub_floor0(util, c->p->pelt.util_avg);
+		util = sub_floor0(util, mine);
 		runnable = sub_floor0(runnable, c->p->pelt.run_avg);
 	}
 	if (boost && c->k->util_boost == BOOST_TASK)
 		util = max_of(util, runnable);
 	if (cpu == dst)
 		est += task_est(c->k, c->p);
+	return min_of(max_of(util, est), rq->capacity_orig);
+}
+
+/*
+ * The same with biases (cpu_util_uclamp()). The wakee's utilization is still in
+ * its old queue's, its bias is not.
+ */
+static inline u32 biased_util_moved(const struct policy_ctx *c, u32 cpu, u32 dst, int boost)
+{
+	const struct policy_cpu *rq = cpu_at(c, cpu);
+	u32 util = queue_clamped(c->k, rq), mine = task_clamped(c->k, c->p), est = rq->est_uclamp;
+	s32 bias = c->p->pelt.uclamp;
+
+	if (boost && c->k->util_boost != BOOST_NONE)
+		util = boost_clamped(c->k, rq, util);
+	if (cpu == c->prev_cpu) {
+		util = bias < 0 ? sub_floor0(util, (u32)-bias) : util + (u32)bias;
+		if (cpu != dst)
+			util = sub_floor0(util, mine);
+	} else if (cpu == dst) {
+		util += mine;
+	}
+	if (cpu == dst)
+		est += c->p->est_uclamp;
 	return min_of(max_of(util, est), rq->capacity_orig);
 }
 
@@ -136,7 +166,7 @@ static inline u32 wanted_util(const struct policy_ctx *c, u32 cpu, u32 util, int
 	if (irq >= scale)
 		return scale;
 	util += rq->rt_util;
-	if (c->root.uclamp_used) {
+	if (c->root.uclamp_used && !clamps_add_up(c->k)) {
 		struct clamps v = clamps_with(c, cpu, comes);
 
 		util = v.lo >= v.hi ? v.lo : max_of(v.lo, min_of(util, v.hi));
@@ -154,12 +184,15 @@ static inline u32 wanted_performance(const struct policy_ctx *c, u32 cpu, u32 ut
 
 	busy = busy_util(c, cpu, util);
 	if (irq < scale) {
-		lo = max_of(irq + rq->dl_bandwidth, rq->uclamp_min);
-		hi = min_of(scale, rq->uclamp_max);
+		lo = irq + rq->dl_bandwidth;
+		if (!c->root.uclamp_used || !clamps_add_up(c->k)) {
+			lo = max_of(lo, rq->uclamp_min);
+			hi = min_of(scale, rq->uclamp_max);
+		}
 		if (!c->root.uclamp_used && rq->rt_nr_running)
 			lo = max_of(lo, scale);
 	}
-	if (comes && c->root.uclamp_used) {
+	if (comes && c->root.uclamp_used && !clamps_add_up(c->k)) {
 		lo = max_of(lo, c->p->uclamp_min);
 		hi = rq->uclamp_idle ? c->p->uclamp_max : max_of(hi, c->p->uclamp_max);
 	}
@@ -180,7 +213,8 @@ static inline u32 set_wants(const struct policy_ctx *c, const struct energy_set 
 		if (cpu >= nr)
 			break;
 		if (!cpu_at(c, cpu)->offline) {
-			util = util_moved(c, cpu, dst, 1);
+			util = biases_count(c) ? biased_util_moved(c, cpu, dst, 1) :
+						 util_moved(c, cpu, dst, 1);
 			wants = c->k->performance == PERFORMANCE_CLAMPED ?
 					wanted_performance(c, cpu, util, cpu == dst) :
 					wanted_util(c, cpu, util, cpu == dst);
@@ -292,7 +326,15 @@ static inline struct energy_room room_on(const struct policy_ctx *c, u32 cpu, st
 	struct energy_room room = { .spare = sub_floor0(capacity, util) };
 
 	looked_at(c, cpu);
-	if (c->k->fit == FIT_CLAMPS) {
+	if (sums_count(c)) {
+		room.fit = clamped_fits(c, util, util, cpu);
+	} else if (biases_count(c)) {
+		u32 clamped = biased_util_moved(c, cpu, cpu, 0);
+
+		room.fit = clamped_fits(c, util, clamped, cpu);
+		if (room.fit == FITS)
+			room.spare = sub_floor0(capacity, clamped);
+	} else if (c->k->fit == FIT_CLAMPS) {
 		if (c->root.uclamp_used && !cpu_at(c, cpu)->uclamp_idle)
 			*v = clamps_with(c, cpu, 1);
 		room.fit = util_fits(c, util, v->lo, v->hi, cpu);
@@ -376,8 +418,7 @@ static inline void set_without(const struct policy_ctx *c, const struct policy_p
 	s.busy = min_of(s.total, set_busy(c, d, POLICY_NONE));
 	s.wakee = prev->irq_util >= prev->capacity_orig ?
 			  prev->capacity_orig :
-			  beside_irq(task_util_est(c->k, c->p), prev->irq_util,
-				     prev->capacity_orig);
+			  beside_irq(wakee_est(c), prev->irq_util, prev->capacity_orig);
 	*set = s;
 }
 
@@ -518,7 +559,9 @@ policy_apart u32 energy_aware(const struct policy_ctx *c)
 	if (domain == POLICY_NONE)
 		return POLICY_NONE;
 	wakee_sync(c);
-	if (!task_util_est(c->k, c->p) && !(c->k->eas == EAS_DELTA && wakee_min(c)))
+	if (clamps_add_up(c->k) && c->root.uclamp_used ?
+		    !wakee_clamped_est(c) :
+		    !task_util_est(c->k, c->p) && !(c->k->eas == EAS_DELTA && wakee_min(c)))
 		return take(c, STEP_EAS_PREV, c->prev_cpu);
 	return c->k->eas == EAS_DELTA ? least_energy(c, domain) : sixteenth_less(c, domain);
 }

@@ -88,10 +88,14 @@ static __always_inline u32 wakee_queued(const struct policy_ctx *c, u32 cpu)
 static inline u32 util_without(const struct policy_ctx *c, u32 cpu)
 {
 	const struct policy_cpu *rq = cpu_at(c, cpu);
-	u32 util = rq->cfs.util_avg, est = rq->est_enqueued;
+	u32 util = rq->cfs.util_avg, mine = c->p->pelt.util_avg, est = rq->est_enqueued;
 
+	if (sums_count(c)) {
+		util = queue_clamped(c->k, rq);
+		mine = task_clamped(c->k, c->p);
+	}
 	if (wakee_counts(c, cpu))
-		util = sub_floor0(util, c->p->pelt.util_avg);
+		util = sub_floor0(util, mine);
 	if (wakee_queued(c, cpu))
 		est = sub_floor0(est, task_est(c->k, c->p));
 	if (util < est)

@@ -56,7 +56,7 @@ struct policy_pelt {
 	u32 load_avg;
 	u32 run_avg;
 	u32 util_avg;
-	u32 unused;
+	s32 uclamp;		/* uclamp-sum: util_avg_uclamp, or its difference to util_avg (uclamp_sum.h) */
 };
 
 /* Load tracking of Linux 3.8 to 3.11 (runnable_avg_sum, runnable_avg_period). */
@@ -76,6 +76,7 @@ enum policy_class {
 #define TASK_EST_UNCHANGED	(1u << 1)	/* UTIL_AVG_UNCHANGED: not averaged since est was stored */
 #define TASK_ON_RQ		(1u << 2)
 #define TASK_KTHREAD		(1u << 3)	/* PF_KTHREAD */
+#define TASK_JUST_ATTACHED	(1u << 4)	/* uclamp-sum: enqueued where it was not before */
 
 /* What a policy may know of a task. */
 struct policy_task {
@@ -95,7 +96,7 @@ struct policy_task {
 	u32 nr_allowed;		/* nr_cpus_allowed */
 	u32 class;		/* enum policy_class */
 	u32 flags;		/* TASK_* */
-	u32 unused;
+	u32 est_uclamp;		/* uclamp-sum: util_est within the clamps (util_est_uclamp) */
 };
 
 /* What a policy may know of a CPU's runqueue. What every search reads comes first. */
@@ -139,6 +140,12 @@ struct policy_cpu {
 	u16 uclamp_max;
 	u16 removed;			/* something left by wake migration, be it only zeroes (removed.nr) */
 	u32 buddy;			/* pack: the CPU to pack on, itself if it takes part; POLICY_NONE: none */
+	u32 factor_owner;		/* uclamp-sum: id of the task that has the factor, POLICY_NONE: none */
+	/* uclamp-sum; cfs.uclamp is the sum over the queued tasks */
+	u64 factor;			/* largest clamped utilization per weight (max_uclamp_factor) */
+	u32 uclamp_root;		/* sum that falls like PELT (root_cfs_util_uclamp) */
+	u32 uclamp_removed;		/* left by wake migration (root_cfs_util_uclamp_removed) */
+	u32 est_uclamp;			/* sum of est_uclamp of runnable tasks */
 	u32 unused;
 };
 
@@ -253,6 +260,7 @@ struct policy_root {
 #define FEATURE_SCHED_IDLE	(1ull << 1)
 #define FEATURE_BIAS_PREV	(1ull << 2)
 #define FEATURE_PACK		(1ull << 3)
+#define FEATURE_UCLAMP_SUM	(1ull << 4)
 
 /* What the load of a CPU is (policy_params.load). */
 enum policy_load_rule {
@@ -345,6 +353,14 @@ enum policy_sums_rule {
 	SUMS_BOUNDED_JOIN,		/* 7.2: holds for the load too when load joins */
 };
 
+/* How a queue is treated by the clamps of its tasks (policy_params.aggregate). */
+enum policy_aggregate_rule {
+	AGGREGATE_MAX,			/* 5.3: by the largest of them */
+	AGGREGATE_SUM,			/* uclamp-sum: clamped utilizations add up (RFC, 2023) */
+	AGGREGATE_SUM_AT_ONCE,		/* and come and go with a migrating task (RFC v2, 2024) */
+	AGGREGATE_BIAS,			/* what clamping changes adds up, util_avg stays (2024) */
+};
+
 /* How groups are compared at fork and exec (policy_params.idlest). */
 enum policy_idlest_rule {
 	IDLEST_CLASS,			/* 5.5: by how full they are */
@@ -430,7 +446,9 @@ struct policy_params {
 
 	/* load tracking */
 	u32 sums;			/* enum policy_sums_rule */
-	u32 unused;
+	u32 aggregate;			/* enum policy_aggregate_rule */
+	u32 uclamp_factor;		/* an upper clamp yields to what others of the queue get (2025) */
+	u32 cap_margin;			/* utilization beyond the clamped sum that makes a CPU capped */
 
 	/* domains */
 	u32 cache_pct;			/* imbalance_pct of a cache ... */

@@ -32,7 +32,8 @@ struct policy_table {
 	int (*rq_dequeue_delayed)(const struct policy_params *k, struct policy_cpu *rq,
 				  struct policy_task *t, int curr_fair);
 	int (*queue_refresh)(const struct policy_params *k, struct policy_cpu *rq, int running);
-	void (*task_remove)(struct policy_cpu *rq, struct policy_task *t);
+	void (*task_remove)(const struct policy_params *k, struct policy_cpu *rq,
+			    struct policy_task *t);
 	void (*task_attach)(const struct policy_params *k, struct policy_cpu *rq,
 			    struct policy_task *t);
 	void (*task_detach)(const struct policy_params *k, struct policy_cpu *rq,
@@ -46,6 +47,15 @@ struct policy_table {
 	void (*task_init_util)(const struct policy_params *k, const struct policy_cpu *rq,
 			       struct policy_task *t);
 	u32 (*task_util_est)(const struct policy_params *k, const struct policy_task *t);
+	void (*task_decay)(const struct policy_params *k, struct policy_cpu *rq,
+			   struct policy_task *t, u64 until);
+	int (*clamped_task_joined)(const struct policy_params *k, struct policy_cpu *rq,
+				   struct policy_task *t);
+	int (*clamps_changed)(const struct policy_params *k, struct policy_cpu *rq,
+			      struct policy_task *t);
+	u32 (*cpu_util_clamped)(const struct policy_params *k, const struct policy_cpu *rq,
+				int boost);
+	u32 (*task_clamped_est)(const struct policy_params *k, const struct policy_task *t);
 	u64 (*pelt_decay)(u64 v, u64 n);
 	int (*pelt_accumulate)(struct policy_pelt *a, u64 now, u64 load, u64 runnable, u64 running);
 	void (*pelt_average)(struct policy_pelt *a, u64 weight);
@@ -65,6 +75,17 @@ static void native_rq_share(const struct policy_params *k, const struct policy_c
 			    struct pack_share *share)
 {
 	*share = cpu_share(k, rq);
+}
+
+static u32 native_task_clamped_est(const struct policy_params *k, const struct policy_task *t)
+{
+	return task_clamped_est(k, t);
+}
+
+static int native_pelt_accumulate(struct policy_pelt *a, u64 now, u64 load, u64 runnable,
+				  u64 running)
+{
+	return pelt_accumulate(a, now, load, runnable, running) != 0;
 }
 
 extern const struct policy_table alight_policy_table;
@@ -100,8 +121,13 @@ const struct policy_table alight_policy_table = {
 	.est_dequeue = est_dequeue,
 	.task_init_util = task_init_util,
 	.task_util_est = native_task_util_est,
+	.task_decay = task_decay,
+	.clamped_task_joined = clamped_task_joined,
+	.clamps_changed = clamps_changed,
+	.cpu_util_clamped = cpu_util_clamped,
+	.task_clamped_est = native_task_clamped_est,
 	.pelt_decay = pelt_decay,
-	.pelt_accumulate = pelt_accumulate,
+	.pelt_accumulate = native_pelt_accumulate,
 	.pelt_average = pelt_average,
 	.pelt13_full = pelt13_full,
 	.pelt13_update = pelt13_update,

@@ -2,159 +2,14 @@
 /*
  * pelt.h - per-entity load tracking, the kernel's integers
  *
- * A signal is a geometric sum over periods of 1024 units (a unit is 1024 ns),
- * halved every 32 periods. First the arithmetic of one signal set, then what
- * a runqueue does with its own set and its tasks' (kernel/sched/pelt.c and the
- * load-tracking part of fair.c, Linux 5.1 and later), then util_est, then the
- * form of Linux 3.8 to 3.11.
+ * What a runqueue does with its own set of signals (average.h) and its tasks'
+ * (kernel/sched/pelt.c and the load-tracking part of fair.c, Linux 5.1 and
+ * later), then util_est, then the form of Linux 3.8 to 3.11.
  */
 #ifndef ALIGHT_PELT_H
 #define ALIGHT_PELT_H
 
-#include "mask.h"
-
-#define PELT_PERIOD	1024u
-#define PELT_MAX	47742u			/* limit of the sum with period weight 1024 */
-#define PELT_MIN_DIV	(PELT_MAX - PELT_PERIOD)	/* what closed periods contribute at most */
-
-/* 2^32 * y^i, y^32 = 1/2 */
-static const u32 pelt_inv[32] = {
-	0xffffffff, 0xfa83b2da, 0xf5257d14, 0xefe4b99a, 0xeac0c6e6, 0xe5b906e6, 0xe0ccdeeb,
-	0xdbfbb796, 0xd744fcc9, 0xd2a81d91, 0xce248c14, 0xc9b9bd85, 0xc5672a10, 0xc12c4cc9,
-	0xbd08a39e, 0xb8fbaf46, 0xb504f333, 0xb123f581, 0xad583ee9, 0xa9a15ab4, 0xa5fed6a9,
-	0xa2704302, 0x9ef5325f, 0x9b8d39b9, 0x9837f050, 0x94f4efa8, 0x91c3d373, 0x8ea4398a,
-	0x8b95c1e3, 0x88980e80, 0x85aac367, 0x82cd8698,
-};
-
-/* (v * f) >> 32 in 96 bits */
-static __always_inline u64 pelt_scale(u64 v, u64 f)
-{
-#if defined(__SIZEOF_INT128__) && !defined(__bpf__)
-	return (u64)(((unsigned __int128)v * f) >> 32);
-#else
-	/* v is split so that neither product overflows */
-	return (v >> 32) * f + (((v & 0xffffffff) * f) >> 32);
-#endif
-}
-
-/* v * y^n; 0 once nothing is left. */
-static inline u64 pelt_decay(u64 v, u64 n)
-{
-	if (n > 2016)
-		return 0;
-	return pelt_scale(v >> n / 32, pelt_inv[n % 32]);
-}
-
-/*
- * Add the time since the last update, held at load weight @load, @runnable
- * tasks and @running 0 or 1. True if a period ended: then averages are due.
- * Expanded where it is called: most callers know what they add.
- * kernel: ___update_load_sum()
- */
-static __always_inline int pelt_accumulate(struct policy_pelt *a, u64 now, u64 load, u64 runnable,
-					   u64 running)
-{
-	s64 passed = (s64)(now - a->last);
-	u64 units, d, n;
-
-	if (passed < 1024) {		/* less than a unit */
-		if (passed < 0)
-			a->last = now;
-		return 0;
-	}
-	units = (u64)passed >> 10;
-	a->last += units << 10;		/* the rest of a unit counts next time */
-	if (!load)
-		runnable = running = 0;
-
-	d = units + a->part;
-	n = d / PELT_PERIOD;
-	if (n) {
-		/* pelt_decay() of five values by the same n */
-		const u32 left = n <= 2016, shift = left ? n / 32 : 0;
-		const u64 f = left ? pelt_inv[n % 32] : 0;
-
-		a->load_sum = pelt_scale(a->load_sum >> shift, f);
-		a->run_sum = pelt_scale(a->run_sum >> shift, f);
-		a->util_sum = (u32)(((u64)a->util_sum >> shift) * f >> 32);	/* the shift may be 63 */
-		d %= PELT_PERIOD;
-		/* the rest of the old period, full ones, the open one */
-		units = (((u64)(PELT_PERIOD - a->part) >> shift) * f >> 32) +
-			(PELT_MAX - (((u64)PELT_MAX >> shift) * f >> 32) - PELT_PERIOD) + d;
-	}
-	a->part = (u32)d;
-	a->load_sum += load * units;
-	a->run_sum += (runnable * units) << 10;
-	a->util_sum += (u32)((running * units) << 10);
-	return n != 0;
-}
-
-/* kernel: ___update_load_avg(); the divider is never below PELT_MIN_DIV. */
-static __always_inline void pelt_average(struct policy_pelt *a, u64 weight)
-{
-	u32 div = PELT_MIN_DIV + (a->part & (PELT_PERIOD - 1));
-
-	a->load_avg = (u32)(weight * a->load_sum / div);
-	a->run_avg = (u32)(a->run_sum / div);
-	a->util_avg = a->util_sum / div;
-}
-
-static __always_inline u32 sub_floor0(u32 a, u32 b)
-{
-	return a > b ? a - b : 0;
-}
-
-static __always_inline u64 sub_floor0_64(u64 a, u64 b)
-{
-	return a > b ? a - b : 0;
-}
-
-/*
- * The sum of a queue whose average is @avg, after something left it. "Cut" is
- * max_t(u32, sum, avg * PELT_MIN_DIVIDER) into 64 bits: a queue of a weight
- * from 90000 on forgets most of its load, and one of 90 tasks what is runnable.
- */
-static __always_inline u64 pelt_bound(const struct policy_params *k, u64 sum, u32 avg)
-{
-	u64 least = (u64)avg * PELT_MIN_DIV;
-
-	if (k->sums == SUMS_FREE)
-		return sum;
-	if (k->sums == SUMS_CUT) {
-		sum = (u32)sum;
-		least = (u32)least;
-	}
-	return sum > least ? sum : least;
-}
-
-/* Take @avg and @sum of load from @q (dequeue_load_avg). */
-static __always_inline void pelt_load_leaves(const struct policy_params *k, struct policy_pelt *q,
-					     u32 avg, u64 sum)
-{
-	q->load_avg = sub_floor0(q->load_avg, avg);
-	q->load_sum = pelt_bound(k, sub_floor0_64(q->load_sum, sum), q->load_avg);
-}
-
-/* Add @avg and @sum of load to @q (enqueue_load_avg). */
-static __always_inline void pelt_load_joins(const struct policy_params *k, struct policy_pelt *q,
-					    u32 avg, u64 sum)
-{
-	q->load_avg += avg;
-	q->load_sum += sum;
-	if (k->sums == SUMS_BOUNDED_JOIN)
-		q->load_sum = pelt_bound(k, q->load_sum, q->load_avg);
-}
-
-/* Take averages and sums of @gone from @q. */
-static __always_inline void pelt_subtract(const struct policy_params *k, struct policy_pelt *q,
-					  const struct policy_pelt *gone)
-{
-	pelt_load_leaves(k, q, gone->load_avg, gone->load_sum);
-	q->run_avg = sub_floor0(q->run_avg, gone->run_avg);
-	q->run_sum = pelt_bound(k, sub_floor0_64(q->run_sum, gone->run_sum), q->run_avg);
-	q->util_avg = sub_floor0(q->util_avg, gone->util_avg);
-	q->util_sum = (u32)pelt_bound(k, sub_floor0(q->util_sum, gone->util_sum), q->util_avg);
-}
+#include "uclamp_sum.h"
 
 /* ---- clocks of a runqueue (update_rq_clock_pelt, _update_idle_rq_clock_pelt) ---- */
 
@@ -245,6 +100,8 @@ policy_apart void queue_take_removed(const struct policy_params *k, struct polic
 
 	pelt_subtract(k, &rq->cfs, &gone);
 	rq->removed_util = rq->removed_load = rq->removed_run = rq->removed = 0;
+	if (k->aggregate == AGGREGATE_SUM)
+		clamped_removed(rq);
 }
 
 /* kernel: update_cfs_rq_load_avg(). True if its utilization may have changed. */
@@ -252,29 +109,38 @@ static __always_inline int queue_refresh(const struct policy_params *k, struct p
 					 int running)
 {
 	int changed = 0;
+	u64 n;
 
 	if (rq->removed_util | rq->removed_load | rq->removed_run | rq->removed) {
 		queue_take_removed(k, rq);
 		changed = 1;
 	}
-	if (pelt_accumulate(&rq->cfs, pelt_now(rq), rq->weight,
+	n = pelt_accumulate(&rq->cfs, pelt_now(rq), rq->weight,
 			    keeps_queued_load(k) ? rq->weight :
 						 (u64)rq->h_nr_running - rq->h_nr_delayed,
-			    running)) {
+			    running);
+	if (n) {
 		pelt_average(&rq->cfs, 1);
 		if (keeps_queued_load(k))
 			queued_load_average(rq);
-		changed = 1;
 	}
-	return changed;
+	if (clamps_are_summed(k))
+		return changed | clamped_queue_follows(k, rq, n);
+	return changed | (n != 0);
 }
 
-static __always_inline void task_accumulate(struct policy_task *t, u64 now, u64 queued,
+/* @queued, @runnable, @running: each 0 or 1 (__update_load_avg_se). */
+static __always_inline void task_accumulate(const struct policy_params *k, struct policy_cpu *rq,
+					    struct policy_task *t, u64 queued, u64 runnable,
 					    u64 running)
 {
-	if (pelt_accumulate(&t->pelt, now, queued, queued, running)) {
+	u64 n = pelt_accumulate(&t->pelt, pelt_now(rq), queued, runnable, running);
+
+	if (n) {
 		pelt_average(&t->pelt, t->weight);
 		t->flags &= ~TASK_EST_UNCHANGED;
+		if (clamps_add_up(k))
+			clamped_task_follows(k, rq, t, n);
 	}
 }
 
@@ -337,21 +203,38 @@ static inline void task_reweight(const struct policy_params *k, struct policy_cp
 }
 
 /*
- * Decay a sleeping task up to the last update of the queue it still belongs
- * to. That does not make its util_est stale (__update_load_avg_blocked_se).
+ * Decay a sleeping task, which still belongs to this queue, up to @until of its
+ * time. That does not make its util_est stale (__update_load_avg_blocked_se).
  */
-static inline void task_sync(const struct policy_cpu *rq, struct policy_task *t)
+static inline void task_decay(const struct policy_params *k, struct policy_cpu *rq,
+			      struct policy_task *t, u64 until)
 {
-	if (t->pelt.last && pelt_accumulate(&t->pelt, rq->cfs.last, 0, 0, 0))
+	u64 n = pelt_accumulate(&t->pelt, until, 0, 0, 0);
+
+	if (n) {
 		pelt_average(&t->pelt, t->weight);
+		if (clamps_add_up(k))
+			clamped_task_follows(k, rq, t, n);
+	}
+}
+
+/* Up to the last update of the queue (sync_entity_load_avg). */
+static inline void task_sync(const struct policy_params *k, struct policy_cpu *rq,
+			     struct policy_task *t)
+{
+	if (t->pelt.last)
+		task_decay(k, rq, t, rq->cfs.last);
 }
 
 /* A sleeper leaves its queue from afar (remove_entity_load_avg). */
-static inline void task_remove(struct policy_cpu *rq, struct policy_task *t)
+static inline void task_remove(const struct policy_params *k, struct policy_cpu *rq,
+			       struct policy_task *t)
 {
 	if (!t->pelt.last)
 		return;
-	task_sync(rq, t);
+	task_sync(k, rq, t);
+	if (clamps_are_summed(k))
+		clamped_task_remove(k, rq, t);
 	rq->removed_util += t->pelt.util_avg;
 	rq->removed_load += t->pelt.load_avg;
 	rq->removed_run += t->pelt.run_avg;
@@ -370,7 +253,7 @@ static __always_inline int task_refresh(const struct policy_params *k, struct po
 	int changed;
 
 	if (t->pelt.last)
-		task_accumulate(t, pelt_now(rq), queued, running);
+		task_accumulate(k, rq, t, queued, queued, running);
 	changed = queue_refresh(k, rq, curr_fair);
 	if (!t->pelt.last) {
 		task_attach(k, rq, t);
@@ -401,6 +284,8 @@ static inline void task_init_util(const struct policy_params *k, const struct po
 		t->pelt.util_avg = (u32)u;
 	}
 	t->pelt.run_avg = t->pelt.util_avg;
+	if (clamps_are_summed(k))
+		t->pelt.uclamp = (s32)t->pelt.util_avg;
 }
 
 /* ---- util_est: what a task needed when it ran last (4.17 - 6.7: a pair) ---- */
@@ -421,22 +306,44 @@ static __always_inline u32 task_util_est(const struct policy_params *k,
 	return t->pelt.util_avg > est ? t->pelt.util_avg : est;
 }
 
+/* uclamp-sum: the same, clamped (task_util_est, later task_util_est_uclamp). */
+static __always_inline u32 task_clamped_est(const struct policy_params *k,
+					    const struct policy_task *t)
+{
+	return at_least(task_clamped(k, t), clamps_are_biases(k) ? t->est_uclamp : task_est(k, t));
+}
+
 static __always_inline void est_enqueue(const struct policy_params *k, struct policy_cpu *rq,
 					const struct policy_task *t)
 {
 	rq->est_enqueued += task_est(k, t);
+	if (clamps_are_biases(k))
+		rq->est_uclamp += t->est_uclamp;
 }
 
-/* 6.8: a single value, which a task that waited for its CPU does not lower (util_est_update). */
-static inline void est_update_single(struct policy_task *t)
+/* The estimate within the clamps is made anew with the estimate. */
+static __always_inline void est_clamp(const struct policy_params *k, struct policy_task *t)
+{
+	if (clamps_are_biases(k))
+		t->est_uclamp = within(task_est(k, t), t->uclamp_min, t->uclamp_max);
+}
+
+/*
+ * 6.8: a single value, which a task that waited for its CPU does not lower
+ * (util_est_update); uclamp-sum keeps it within the clamps then (RFC v2).
+ */
+static inline void est_update_single(const struct policy_params *k, struct policy_task *t)
 {
 	const u32 margin = CAPACITY_SCALE / 100;
-	u32 util = t->pelt.util_avg, est = t->est_ewma;
+	u32 util = task_util(k, t), est = t->est_ewma;
 
 	if (est <= util)
 		t->est_ewma = util;
-	else if (est - util >= margin && util + margin >= t->pelt.run_avg)
+	else if (est - util >= margin && t->pelt.util_avg + margin >= t->pelt.run_avg)
 		t->est_ewma = (4 * est - (est - util)) >> 2;
+	else if (est - util >= margin && clamps_are_summed(k))
+		t->est_ewma = within(est, t->uclamp_min, t->uclamp_max);
+	est_clamp(k, t);
 	t->flags |= TASK_EST_UNCHANGED;
 }
 
@@ -445,14 +352,16 @@ static inline void est_dequeue(const struct policy_params *k, struct policy_cpu 
 			       struct policy_task *t, int sleeps)
 {
 	const u32 margin = CAPACITY_SCALE / 100;
-	u32 util = k->est_lsb ? t->pelt.util_avg | 1 : t->pelt.util_avg;
+	u32 used = task_util(k, t), util = k->est_lsb ? used | 1 : used;
 	s64 gap = (s64)util - (s64)t->est_ewma;
 
 	rq->est_enqueued = sub_floor0(rq->est_enqueued, task_est(k, t));
+	if (clamps_are_biases(k))
+		rq->est_uclamp = sub_floor0(rq->est_uclamp, t->est_uclamp);
 	if (!sleeps || t->flags & TASK_EST_UNCHANGED || k->est_none)
 		return;
 	if (k->est_single) {
-		est_update_single(t);
+		est_update_single(k, t);
 		return;
 	}
 	if (gap > 0 && !k->est_slow_up) {
@@ -462,12 +371,13 @@ static inline void est_dequeue(const struct policy_params *k, struct policy_cpu 
 
 		if (!k->est_keeps_last || (moved < (s64)margin && moved > -(s64)margin))
 			return;
-	} else if (t->pelt.util_avg > rq->capacity_orig) {
+	} else if (used > rq->capacity_orig) {
 		return;
 	} else {
 		t->est_ewma = (u32)((4 * (s64)t->est_ewma + gap) >> 2);
 	}
 	t->est_enqueued = util;
+	est_clamp(k, t);
 	t->flags |= TASK_EST_UNCHANGED;
 }
 

@@ -16,6 +16,7 @@
 static inline int rq_enqueue(const struct policy_params *k, struct policy_cpu *rq,
 			     struct policy_task *t, int curr_fair)
 {
+	const int attached = !t->pelt.last;
 	int changed = task_refresh(k, rq, t, 0, 0, curr_fair);
 
 	rq_update13(k, rq);
@@ -28,15 +29,19 @@ static inline int rq_enqueue(const struct policy_params *k, struct policy_cpu *r
 	rq->h_nr_idle += t->class == POLICY_IDLE;
 	t->flags |= TASK_ON_RQ;
 	est_enqueue(k, rq, t);
+	if (clamps_add_up(k))
+		clamped_task_joins(k, rq, t, attached);
 	return changed;
 }
 
 /*
- * @running: it is the current task; @sleeps: it goes to sleep, not elsewhere.
+ * @running: it is the current task; @sleeps: it goes to sleep, not elsewhere;
+ * @moves: it goes to another CPU.
  * Always inline: a BPF function takes five arguments at most.
  */
-static __always_inline int rq_dequeue(const struct policy_params *k, struct policy_cpu *rq,
-			     struct policy_task *t, int running, int curr_fair, int sleeps)
+static __always_inline int rq_leave(const struct policy_params *k, struct policy_cpu *rq,
+				    struct policy_task *t, int running, int curr_fair, int sleeps,
+				    int moves)
 {
 	int changed = task_refresh(k, rq, t, 1, (u64)running, curr_fair);
 
@@ -50,7 +55,16 @@ static __always_inline int rq_dequeue(const struct policy_params *k, struct poli
 	rq->h_nr_idle -= t->class == POLICY_IDLE;
 	t->flags &= ~TASK_ON_RQ;
 	est_dequeue(k, rq, t, sleeps);
+	if (clamps_add_up(k))
+		clamped_task_leaves(k, rq, t, moves);
 	return changed;
+}
+
+/* @running: it is the current task; @sleeps: it goes to sleep. */
+static __always_inline int rq_dequeue(const struct policy_params *k, struct policy_cpu *rq,
+				      struct policy_task *t, int running, int curr_fair, int sleeps)
+{
+	return rq_leave(k, rq, t, running, curr_fair, sleeps, 0);
 }
 
 /* A queued task is about to run. */
@@ -74,7 +88,7 @@ static inline int rq_update_curr(const struct policy_params *k, struct policy_cp
 static inline void rq_detach(const struct policy_params *k, struct policy_cpu *rq,
 			     struct policy_task *t, int curr_fair)
 {
-	rq_dequeue(k, rq, t, 0, curr_fair, 0);
+	rq_leave(k, rq, t, 0, curr_fair, 0, 1);
 	task_detach(k, rq, t);
 	t->pelt.last = 0;
 }
@@ -98,10 +112,7 @@ static inline int rq_delay(const struct policy_params *k, struct policy_cpu *rq,
 static inline int delayed_refresh(const struct policy_params *k, struct policy_cpu *rq,
 				  struct policy_task *t, int curr_fair)
 {
-	if (pelt_accumulate(&t->pelt, pelt_now(rq), 1, 0, 0)) {
-		pelt_average(&t->pelt, t->weight);
-		t->flags &= ~TASK_EST_UNCHANGED;
-	}
+	task_accumulate(k, rq, t, 1, 0, 0);
 	return queue_refresh(k, rq, curr_fair);
 }
 
@@ -130,6 +141,8 @@ static inline int rq_dequeue_delayed(const struct policy_params *k, struct polic
 	rq->h_nr_delayed--;
 	rq->h_nr_idle -= t->class == POLICY_IDLE;
 	t->flags &= ~TASK_ON_RQ;
+	if (clamps_add_up(k))
+		clamped_task_leaves(k, rq, t, 0);
 	return changed;
 }
 

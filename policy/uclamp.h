@@ -6,6 +6,8 @@
  * From 6.1 utilization and clamps are questions of their own, and the answer
  * has a third value: all would be well if the CPU reached the lower clamp.
  * kernel 6.1: util_fits_cpu(), task_fits_cpu(); 6.10: get_actual_cpu_capacity().
+ * With uclamp-sum the sum of clamped utilizations fits or not; with its biases
+ * the third value, from 6.1 on, is for what fits as it is but not as clamped.
  */
 #ifndef ALIGHT_UCLAMP_H
 #define ALIGHT_UCLAMP_H
@@ -52,9 +54,23 @@ static inline s32 util_fits(const struct policy_ctx *c, u32 util, u32 lo, u32 hi
 	return fit;
 }
 
+/* Does utilization @util, @clamped with biases, fit the CPU? FITS*. */
+static __always_inline s32 clamped_fits(const struct policy_ctx *c, u32 util, u32 clamped, u32 cpu)
+{
+	u32 capacity = cpu_at(c, cpu)->capacity;
+
+	if (fits(clamped, capacity))
+		return FITS;
+	if (biases_count(c) && c->k->fit == FIT_CLAMPS && fits(util, capacity))
+		return FITS_MIN_NOT;
+	return FITS_NOT;
+}
+
 /* The wakee on @cpu, FITS*. */
 static __always_inline s32 wakee_fit(const struct policy_ctx *c, u32 cpu)
 {
+	if (sums_count(c) || biases_count(c))
+		return clamped_fits(c, task_util_est(c->k, c->p), wakee_clamped_est(c), cpu);
 	return util_fits(c, task_util_est(c->k, c->p), c->p->uclamp_min, c->p->uclamp_max, cpu);
 }
 

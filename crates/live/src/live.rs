@@ -176,7 +176,9 @@ fn run_once(
     for level in &mut machine.levels {
         level.gated = options.power_gated.iter().any(|gated| gated.is(level.kind));
     }
-    let core = build(&machine, &options.scheduler.params)?;
+    let mut core = build(&machine, &options.scheduler.params)?;
+    // As the kernel side has it.
+    core.root.uclamp_used = (options.scheduler.params.aggregate != rule::AGGREGATE_MAX).into();
 
     let mut object = MaybeUninit::uninit();
     let mut builder = AlightSkelBuilder::default();

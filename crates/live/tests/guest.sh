@@ -101,6 +101,8 @@ test_amd64() {
 			run plain linux-5.5
 			for base in $BASES; do run $base --verify $base; done
 			run pack --verify --power-gated mc linux-6.5+pack
+			run uclamp-sum --verify linux-6.5+uclamp-sum
+			run uclamp-bias --verify linux-7.2+uclamp-sum=bias:fix
 			/scx_alight linux-5.6 >/tmp/unknown 2>&1
 			echo "unknown status: $?"
 			echo "unknown text: $(grep -o 'did you mean.*' /tmp/unknown | head -n 1)"
@@ -154,7 +156,7 @@ judge_verified() { # GUEST RUN
 
 judge_amd64() {
 	local run
-	for run in asym-capacity "${BASES[@]}" pack; do
+	for run in asym-capacity "${BASES[@]}" pack uclamp-sum uclamp-bias; do
 		judge_verified amd64 "$run"
 	done
 	at_least 'amd64 pack: light tasks packed' 1 \

@@ -47,8 +47,9 @@ pub struct Pelt {
     pub run_avg: u32,
     /// Utilization, 0..=1024.
     pub util_avg: u32,
-    #[doc(hidden)]
-    pub unused: u32,
+    /// With `uclamp-sum`, `util_avg_uclamp`: utilization within the clamps (a queue: the sum over
+    /// its queued tasks); with biases `util_avg_bias`, what clamping adds.
+    pub uclamp: i32,
 }
 
 /// Load tracking of Linux 3.8 to 3.11.
@@ -83,6 +84,8 @@ pub mod task_flag {
     pub const ON_RQ: u32 = 1 << 2;
     /// A kernel thread (`PF_KTHREAD`).
     pub const KTHREAD: u32 = 1 << 3;
+    /// With `uclamp-sum`: it joins a queue to which its signals did not belong.
+    pub const JUST_ATTACHED: u32 = 1 << 4;
 }
 
 /// What a policy may know of a task.
@@ -121,8 +124,8 @@ pub struct Task {
     pub class: u32,
     /// See [`task_flag`].
     pub flags: u32,
-    #[doc(hidden)]
-    pub unused: u32,
+    /// With the biases of `uclamp-sum`: `util_est` within the clamps.
+    pub est_uclamp: u32,
 }
 
 impl Default for Task {
@@ -145,7 +148,7 @@ impl Default for Task {
             nr_allowed: MAX_CPUS as u32,
             class: class::NORMAL,
             flags: 0,
-            unused: 0,
+            est_uclamp: 0,
         }
     }
 }
@@ -230,6 +233,17 @@ pub struct Cpu {
     pub removed: u16,
     /// Feature pack: the CPU to pack on, itself if it takes part in packing, or [`NONE`].
     pub buddy: u32,
+    /// With `uclamp-sum:fix`: the task that has [`Cpu::factor`], [`NONE`]: none.
+    pub factor_owner: u32,
+    /// With `uclamp-sum:fix`: largest clamped utilization per weight among the queued tasks,
+    /// in units of 2^-32 (`max_uclamp_factor`).
+    pub factor: u64,
+    /// With `uclamp-sum`: sum of the clamped utilizations, falling like PELT (`root_cfs_util_uclamp`).
+    pub uclamp_root: u32,
+    /// What left it by wake migration (`root_cfs_util_uclamp_removed`).
+    pub uclamp_removed: u32,
+    /// Sum of [`Task::est_uclamp`] of the runnable tasks.
+    pub est_uclamp: u32,
     #[doc(hidden)]
     pub unused: u32,
 }
@@ -276,6 +290,11 @@ impl Default for Cpu {
             uclamp_max: 1024,
             removed: 0,
             buddy: NONE,
+            factor_owner: NONE,
+            factor: 0,
+            uclamp_root: 0,
+            uclamp_removed: 0,
+            est_uclamp: 0,
             unused: 0,
         }
     }
@@ -653,8 +672,12 @@ params! {
     est_single: u32,
     /// See [`rule`], `SUMS_*`.
     sums: u32,
-    /// Whole words.
-    unused: u32,
+    /// See [`rule`], `AGGREGATE_*`.
+    aggregate: u32,
+    /// With biases: an upper clamp yields to what other tasks of the queue get.
+    uclamp_factor: u32,
+    /// Utilization beyond the clamped sum that makes a CPU capped.
+    cap_margin: u32,
     /// `imbalance_pct` of a domain whose CPUs share a cache.
     cache_pct: u32,
     /// `imbalance_pct` of the domains above.
@@ -749,6 +772,14 @@ pub mod rule {
     pub const SUMS_CUT: u32 = 2;
     /// 7.2: the bound holds for the load too when load joins.
     pub const SUMS_BOUNDED_JOIN: u32 = 3;
+    /// 5.3: a queue is treated by the largest clamps of its tasks.
+    pub const AGGREGATE_MAX: u32 = 0;
+    /// `uclamp-sum`: the clamped utilizations of its tasks add up.
+    pub const AGGREGATE_SUM: u32 = 1;
+    /// `uclamp-sum`: and come and go with a migrating task.
+    pub const AGGREGATE_SUM_AT_ONCE: u32 = 2;
+    /// `uclamp-sum`: what clamping adds is summed beside utilization.
+    pub const AGGREGATE_BIAS: u32 = 3;
     /// 5.5: by how full they are.
     pub const IDLEST_CLASS: u32 = 0;
     /// 4.9 - 5.4: by spare capacity, then by load.
@@ -861,7 +892,7 @@ pub(crate) struct Table {
     pub rq_dequeue_delayed:
         unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int) -> c_int,
     pub queue_refresh: unsafe extern "C" fn(*const Params, *mut Cpu, c_int) -> c_int,
-    pub task_remove: unsafe extern "C" fn(*mut Cpu, *mut Task),
+    pub task_remove: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task),
     pub task_attach: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task),
     pub task_detach: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task),
     pub task_reweight: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, u32),
@@ -869,6 +900,11 @@ pub(crate) struct Table {
     pub est_dequeue: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int),
     pub task_init_util: unsafe extern "C" fn(*const Params, *const Cpu, *mut Task),
     pub task_util_est: unsafe extern "C" fn(*const Params, *const Task) -> u32,
+    pub task_decay: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, u64),
+    pub clamped_task_joined: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task) -> c_int,
+    pub clamps_changed: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task) -> c_int,
+    pub cpu_util_clamped: unsafe extern "C" fn(*const Params, *const Cpu, c_int) -> u32,
+    pub task_clamped_est: unsafe extern "C" fn(*const Params, *const Task) -> u32,
     pub pelt_decay: unsafe extern "C" fn(u64, u64) -> u64,
     pub pelt_accumulate: unsafe extern "C" fn(*mut Pelt, u64, u64, u64, u64) -> c_int,
     pub pelt_average: unsafe extern "C" fn(*mut Pelt, u64),

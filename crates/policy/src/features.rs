@@ -113,7 +113,7 @@ impl Options {
 }
 
 /// All features, in the order in which a scheduler's canonical name has them.
-pub const FEATURES: &[Feature] = &[ASYM_CAPACITY, PACK, SCHED_IDLE, BIAS_PREV];
+pub const FEATURES: &[Feature] = &[ASYM_CAPACITY, PACK, SCHED_IDLE, UCLAMP_SUM, BIAS_PREV];
 
 const ASYM_CAPACITY: Feature = Feature {
     name: "asym-capacity",
@@ -303,6 +303,65 @@ const SCHED_IDLE: Feature = Feature {
         if let Some(balance) = options.get("balance") {
             k.sched_idle_balance = balance;
         }
+        Ok(())
+    },
+};
+
+const UCLAMP_SUM: Feature = Feature {
+    name: "uclamp-sum",
+    summary: "clamped utilizations of a queue's tasks add up, instead of the largest clamp for all",
+    source: "\"sched: uclamp sum aggregation\", RFC, October 2023, on 6.6-rc; RFC v2, February \
+             2024; \"uclamp sum aggregation\" v2, March 2025",
+    tunables: &[
+        Tunable {
+            name: "form",
+            summary: "v1: sums that fall like PELT (2023); v2: they follow a migrating task at once \
+                      (2024); bias: what clamping changes is summed beside utilization (2024, 2025)",
+            values: Values::Word(&["v1", "v2", "bias"]),
+            default: "v1",
+        },
+        Tunable {
+            name: "margin",
+            summary: "how far utilization must exceed the clamped sum for the CPU to count as capped, \
+                      of 1024; with form=v1",
+            values: Values::Number(0, 1024),
+            default: "80",
+        },
+        Tunable {
+            name: "fix",
+            summary: "an upper clamp yields as far as another task of the queue gets more for its \
+                      weight (2025); with form=bias",
+            values: Values::Flag,
+            default: "off",
+        },
+    ],
+    on: [
+        On::Not("Linux 3.9 has neither clamps nor a frequency chosen by utilization"),
+        On::Not("clamps count in the frequency of Linux 5.4 only, not in placement"),
+        On::New,
+        On::New,
+        On::New,
+        On::New,
+    ],
+    bit: 1 << 4,
+    apply: |k, options| {
+        let form = options.get("form").unwrap_or(0);
+        if options.is("fix") && form != 2 {
+            return Err("fix belongs to the biases: add form=bias");
+        }
+        if options.get("margin").is_some() && form != 0 {
+            return Err("margin belongs to the first form: leave out form or margin");
+        }
+        k.aggregate = [
+            rule::AGGREGATE_SUM,
+            rule::AGGREGATE_SUM_AT_ONCE,
+            rule::AGGREGATE_BIAS,
+        ][form as usize];
+        k.cap_margin = match form {
+            0 => options.get("margin").unwrap_or(80),
+            _ => 0,
+        };
+        k.uclamp_factor = options.is("fix").into();
         Ok(())
     },
 };

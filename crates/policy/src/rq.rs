@@ -116,9 +116,17 @@ pub fn refresh(k: &Params, cpu: &mut Cpu, curr_fair: bool) -> bool {
 
 /// A sleeper leaves its old queue `cpu`, to be attached where it wakes.
 #[inline]
-pub fn remove(cpu: &mut Cpu, task: &mut Task) {
+pub fn remove(k: &Params, cpu: &mut Cpu, task: &mut Task) {
     // SAFETY: as above.
-    unsafe { (table().task_remove)(cpu, task) }
+    unsafe { (table().task_remove)(k, cpu, task) }
+}
+
+/// A sleeper that still belongs to `cpu` decays up to `until` of its PELT time, ns
+/// (`__update_load_avg_blocked_se`).
+#[inline]
+pub fn decay(k: &Params, cpu: &mut Cpu, task: &mut Task, until: u64) {
+    // SAFETY: as above.
+    unsafe { (table().task_decay)(k, cpu, task, until) }
 }
 
 /// Initial utilization of a new task on `cpu`.
@@ -170,4 +178,34 @@ pub fn est_enqueue(k: &Params, cpu: &mut Cpu, task: &Task) {
 pub fn est_dequeue(k: &Params, cpu: &mut Cpu, task: &mut Task, sleeps: bool) {
     // SAFETY: as above.
     unsafe { (table().est_dequeue)(k, cpu, task, sleeps.into()) }
+}
+
+/// With `uclamp-sum`, after [`enqueue`] and all else that happens when a task joins: from now
+/// on it counts as its clamps say.
+#[inline]
+pub fn clamped_joined(k: &Params, cpu: &mut Cpu, task: &mut Task) -> bool {
+    // SAFETY: as above.
+    unsafe { (table().clamped_task_joined)(k, cpu, task) != 0 }
+}
+
+/// With `uclamp-sum`: a queued task has other clamps now.
+#[inline]
+pub fn clamps_changed(k: &Params, cpu: &mut Cpu, task: &mut Task) -> bool {
+    // SAFETY: as above.
+    unsafe { (table().clamps_changed)(k, cpu, task) != 0 }
+}
+
+/// With `uclamp-sum`: clamped utilization of a CPU; `boost`: the time that tasks waited counts
+/// where a frequency is chosen so.
+#[inline]
+pub fn cpu_util_clamped(k: &Params, cpu: &Cpu, boost: bool) -> u32 {
+    // SAFETY: as above.
+    unsafe { (table().cpu_util_clamped)(k, cpu, boost.into()) }
+}
+
+/// With `uclamp-sum`: estimated utilization of a task, clamped.
+#[inline]
+pub fn clamped_est(k: &Params, task: &Task) -> u32 {
+    // SAFETY: as above.
+    unsafe { (table().task_clamped_est)(k, task) }
 }

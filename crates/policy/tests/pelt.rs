@@ -412,7 +412,7 @@ fn removal_is_applied_at_the_next_update_before_time_is_added() {
     let mut cpu = used_queue();
     let mut task = migrated(300, 200, 100, 1024);
     task.pelt.last = cpu.cfs.last;
-    rq::remove(&mut cpu, &mut task);
+    rq::remove(&linux_5_5(), &mut cpu, &mut task);
     assert_eq!((cpu.cfs.util_avg, cpu.removed_util), (700, 100), "pending");
     assert_eq!((cpu.removed_load, cpu.removed_run), (300, 200));
     assert_eq!(task.pelt.last, 0);
@@ -448,8 +448,8 @@ fn removals_add_up() {
     for _ in 0..3 {
         let mut task = migrated(10, 20, 30, 1024);
         task.pelt.last = cpu.cfs.last;
-        rq::remove(&mut cpu, &mut task);
-        rq::remove(&mut cpu, &mut task);
+        rq::remove(&linux_5_5(), &mut cpu, &mut task);
+        rq::remove(&linux_5_5(), &mut cpu, &mut task);
     }
     assert_eq!(
         (cpu.removed_load, cpu.removed_run, cpu.removed_util),
@@ -465,7 +465,7 @@ fn a_leaving_sleeper_decays_to_its_queues_last_update_and_no_further() {
     duo.wait(32 * PERIOD);
     rq::refresh(&linux_5_5(), &mut duo.cpu, false);
     duo.wait(320 * PERIOD);
-    rq::remove(&mut duo.cpu, &mut duo.task);
+    rq::remove(&duo.k, &mut duo.cpu, &mut duo.task);
     let left = duo.task.pelt.util_avg;
     assert!(
         left.abs_diff(util / 2) <= 1,
@@ -494,7 +494,7 @@ fn a_wakeup_elsewhere_attaches_without_decay() {
     let mut duo = Duo::new(Cpu::default());
     duo.run_for(345 * PERIOD);
     duo.wait(64 * PERIOD);
-    rq::remove(&mut duo.cpu, &mut duo.task);
+    rq::remove(&duo.k, &mut duo.cpu, &mut duo.task);
     let util = duo.task.pelt.util_avg;
     let mut other = Cpu::default();
     rq::clock(&mut other, duo.now);

@@ -100,7 +100,7 @@ fn a_removal_of_nothing_cuts_too() {
         let (k, mut cpu) = (base(name), queue(0, sum));
         // All of its averages have decayed.
         let mut sleeper = task(15, 0, 3);
-        rq::remove(&mut cpu, &mut sleeper);
+        rq::remove(&k, &mut cpu, &mut sleeper);
         (cpu.clock, cpu.clock_pelt) = (1 << 20, 1 << 20);
         assert!(rq::refresh(&k, &mut cpu, false), "the governor hears of it");
         assert_eq!(cpu.cfs.load_sum, left, "{name}");

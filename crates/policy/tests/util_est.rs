@@ -165,7 +165,7 @@ fn to_look_at_a_sleeper_does_not_make_its_estimate_stale() {
     duo.wait(10 * PERIOD);
     rq::refresh(&duo.k, &mut duo.cpu, false);
     let before = duo.task.pelt.util_avg;
-    rq::remove(&mut duo.cpu, &mut duo.task);
+    rq::remove(&duo.k, &mut duo.cpu, &mut duo.task);
     assert!(duo.task.pelt.util_avg < before, "it was decayed");
     assert_ne!(duo.task.flags & task_flag::EST_UNCHANGED, 0);
 }

@@ -5,6 +5,7 @@ use crate::classes::Class;
 use crate::exec::Effect;
 use crate::fair::{self, Order};
 use crate::state::Sim;
+use crate::uclamp_sum;
 use alight_policy::rq;
 
 impl Sim<'_> {
@@ -95,6 +96,9 @@ impl Sim<'_> {
         } else {
             let k = &self.core.params;
             rq::enqueue(k, &mut self.core.cpus[cpu], &mut self.views[task], true);
+        }
+        if uclamp_sum::add_up(&self.core.params) {
+            self.clamped_joined(cpu, task as u32);
         }
         self.signals_changed(cpu);
     }

@@ -26,6 +26,7 @@ use crate::sync::{BarrierState, Mutex, WaitQueue};
 use crate::timeline::{NONE, Nodes};
 use crate::timers::Timers;
 use crate::uclamp::Limits;
+use crate::uclamp_sum;
 use alight_machine::{Governor, IdleGovernor, Machine};
 use alight_policy::abi::class;
 use alight_policy::topology::{self, CpuDescription, Description, Level, LevelKind};
@@ -389,10 +390,22 @@ impl<'a> Builder<'a> {
         })
     }
 
+    /// Where clamped utilizations add up, those of a CPU's own queue do.
+    fn refuse_sums(&self, group: &str) -> Result<(), Error> {
+        match uclamp_sum::add_up(&self.scenario.scheduler.params) {
+            false => Ok(()),
+            true => refuse(format!(
+                "group '{group}': uclamp-sum is simulated without task groups: leave out the groups, \
+                 or the feature"
+            )),
+        }
+    }
+
     /// The groups that were described.
     fn add_groups(&mut self) -> Result<(), Error> {
         let (kernel, groups) = (kernel(self.scenario)?, self.scenario.groups);
         for (nr, group) in groups.iter().enumerate() {
+            self.refuse_sums(&group.name)?;
             let refuse = |why: String| refuse(format!("group '{}': {why}", group.name));
             if groups[..nr].iter().any(|other| other.name == group.name) {
                 return refuse("it is described twice".into());
@@ -431,6 +444,7 @@ impl<'a> Builder<'a> {
         if name == "/" {
             return Ok(NONE);
         }
+        self.refuse_sums(name)?;
         let kernel = kernel(self.scenario)?;
         if let Err(why) = kernel.task_groups {
             return refuse(format!(

@@ -8,10 +8,14 @@
 //! - up to 6.7 clamps hold fair and real-time tasks, deadlines add their
 //!   bandwidth, and the quarter is added to all of that, clamps included;
 //! - from 6.8 on the quarter is added first, and clamps hold what comes out.
+//!
+//! With the feature `uclamp-sum` utilization is clamped task by task, and nothing
+//! is clamped here.
 
 use crate::state::Sim;
-use alight_policy::Params;
+use crate::uclamp_sum;
 use alight_policy::abi::{Cpu, rule};
+use alight_policy::{Params, rq};
 
 /// Demand on a domain: performance that the CPU which needs the highest clock
 /// wants, of its capacity; the quarter is in it except up to 5.10, where it is
@@ -46,7 +50,10 @@ impl Demand {
 }
 
 /// Utilization of the fair class (`cpu_util_cfs`, `cpu_util_cfs_boost`).
-fn fair_util(params: &Params, view: &Cpu) -> u32 {
+fn fair_util(params: &Params, view: &Cpu, clamps: bool) -> u32 {
+    if clamps && uclamp_sum::add_up(params) {
+        return rq::cpu_util_clamped(params, view, true);
+    }
     let mut util = view.cfs.util_avg.max(view.est_enqueued);
     if params.util_boost != rule::BOOST_NONE {
         util = util.max(view.cfs.run_avg);
@@ -66,7 +73,7 @@ fn clamped(params: &Params, view: &Cpu, clamps: bool) -> u32 {
     if irq >= max || !clamps && view.rt_nr_running != 0 {
         return max;
     }
-    let mut util = fair_util(params, view) + u32::from(view.rt_util);
+    let mut util = fair_util(params, view, clamps) + u32::from(view.rt_util);
     if clamps {
         util = util.min(view.uclamp_max.into()).max(view.uclamp_min.into());
     }
@@ -100,7 +107,8 @@ fn clamped_last(params: &Params, view: &Cpu, clamps: bool) -> u32 {
         true => max.min(view.uclamp_max.into()),
         false => max,
     };
-    let util = fair_util(params, view) + u32::from(view.rt_util) + u32::from(view.dl_util);
+    let fair = fair_util(params, view, clamps);
+    let util = fair + u32::from(view.rt_util) + u32::from(view.dl_util);
     let util = match util >= max {
         true => max,
         false => with_irq(util, irq, max).min(max),
@@ -112,8 +120,7 @@ impl Sim<'_> {
     /// Utilization of `cpu` by all classes (`sched_cpu_util`; read in 6.5).
     pub fn energy_util(&self, cpu: usize) -> u32 {
         let view = &self.core.cpus[cpu];
-        let fair = view.cfs.util_avg.max(view.est_enqueued);
-        let util = fair.min(view.capacity_orig) + u32::from(view.rt_util);
+        let util = self.weighed().cpu_util(view) + u32::from(view.rt_util);
         (util + u32::from(view.dl_util)).min(view.capacity_orig)
     }
 

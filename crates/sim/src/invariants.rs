@@ -80,6 +80,7 @@ impl Sim<'_> {
         if let Err(what) = (self.power_check())
             .and_then(|()| self.balance_check())
             .and_then(|()| self.uclamp_check())
+            .and_then(|()| self.clamped_check())
         {
             return Some(what);
         }

@@ -47,6 +47,7 @@ mod timeline;
 mod timers;
 mod treap;
 mod uclamp;
+mod uclamp_sum;
 mod wakeup;
 
 use alight_policy::table;

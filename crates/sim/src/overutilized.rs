@@ -45,6 +45,9 @@ impl Sim<'_> {
 
     /// `cpu_overutilized`.
     fn overutilized(&self, cpu: usize) -> bool {
+        if self.clamps_add_up() && self.kernel.energy_aware.is_some() {
+            return self.overutilized_clamped(cpu);
+        }
         let view = &self.core.cpus[cpu];
         let util = cpu_util(view);
         match self.kernel.energy_aware.map(|rules| rules.overutilized) {

@@ -12,6 +12,8 @@
 //! clamp behind, so that a CPU that goes idle does not speed up; what comes next
 //! disregards it (`UCLAMP_FLAG_IDLE`).
 //!
+//! With the feature `uclamp-sum` none of this acts but the limits; see [`crate::uclamp_sum`].
+//!
 //! What a task asks for is limited by its group, from below as from above, and
 //! then from above by the system (`uclamp_eff_get`, `uclamp_tg_restrict`).
 
@@ -19,6 +21,7 @@ use crate::api::{Error, Group, Scenario, SystemClamps};
 use crate::balance::fits;
 use crate::kernel::{Clamps, Kernel};
 use crate::state::Sim;
+use crate::uclamp_sum;
 use alight_policy::Task;
 use alight_policy::abi::{Cpu, Params, rule};
 use alight_policy::rq;
@@ -234,7 +237,7 @@ impl Sim<'_> {
     /// A task is about to join the queue of `cpu` (`uclamp_rq_inc`).
     #[inline]
     pub fn uclamp_join(&mut self, cpu: usize, task: u32) {
-        if self.uclamp_used() {
+        if self.uclamp_used() && !uclamp_sum::add_up(&self.core.params) {
             self.uclamp_count(cpu, task);
         }
     }
@@ -291,11 +294,17 @@ impl Sim<'_> {
             self.uclamp_limit(task);
         }
         self.uclamp_join(cpu, task);
+        if self.clamps_add_up() && !self.is_rt(task) {
+            self.clamps_changed(cpu, task);
+        }
     }
 
     /// Does `task` fit `cpu`, by the rule that placement has
     /// (`task_fits_cpu`, earlier `task_fits_capacity`)?
     pub fn task_fits(&self, task: &Task, cpu: usize) -> bool {
+        if self.clamps_add_up() {
+            return self.task_fits_clamped(task, cpu);
+        }
         let util = rq::util_est(&self.core.params, task);
         let capacity = self.core.cpus[cpu].capacity;
         match self.core.params.fit {

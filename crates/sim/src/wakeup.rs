@@ -9,7 +9,7 @@ use crate::queue::NEVER;
 use crate::state::{Life, Sim};
 use crate::timeline::NONE;
 use alight_policy::abi::task_flag;
-use alight_policy::{Answer, Kind, Task, Waker, Wakeup, pelt, rq};
+use alight_policy::{Answer, Kind, Waker, Wakeup, rq};
 
 impl Sim<'_> {
     /// Wakes `task` from `cpu`. `sync`: the waker says that it is about to sleep.
@@ -172,7 +172,7 @@ impl Sim<'_> {
             comm: self.comms[task as usize].clone(),
             this_cpu: cpu as u32,
             prev_cpu,
-            task_util_est: rq::util_est(&self.core.params, &self.views[task as usize]),
+            task_util_est: self.task_util_est(&self.views[task as usize]),
             uclamp,
             answer,
             notes: self.out.notes.clone(),
@@ -300,7 +300,8 @@ impl Sim<'_> {
             return self.remove_signals(prev, task);
         }
         let updated = self.queue_last_update(prev, task);
-        decay(&mut self.views[task as usize], updated);
+        let (k, view) = (&self.core.params, &mut self.views[task as usize]);
+        rq::decay(k, &mut self.core.cpus[prev], view, updated);
         let last = self.views[task as usize].pelt.last;
         self.remove_signals(prev, task);
         let rq = &self.core.cpus[prev];
@@ -309,7 +310,7 @@ impl Sim<'_> {
             let now = idle_from + self.now.saturating_sub(rq.clock);
             let view = &mut self.views[task as usize];
             view.pelt.last = last;
-            decay(view, now);
+            rq::decay(&self.core.params, &mut self.core.cpus[prev], view, now);
             view.pelt.last = 0;
         }
     }
@@ -332,13 +333,6 @@ impl Sim<'_> {
         } else {
             s.to_other += 1;
         }
-    }
-}
-
-/// A sleeper's signals decay up to `until` (`__update_load_avg_blocked_se`).
-fn decay(view: &mut Task, until: u64) {
-    if pelt::accumulate(&mut view.pelt, until, 0, 0, 0) {
-        pelt::average(&mut view.pelt, u64::from(view.weight));
     }
 }
 

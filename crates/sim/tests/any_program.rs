@@ -25,15 +25,19 @@ const MACHINES: [&str; 7] = [
     "sdm845-phantom",
     "tc2",
 ];
-/// Every base: what differs between them is in these programs' way.
-const SCHEDULERS: [&str; 7] = [
+/// Every base, and clamps otherwise: what differs between them is in these programs' way.
+const SCHEDULERS: [&str; 11] = [
     "linux-3.9",
     "linux-5.4",
     "linux-5.5",
     "linux-5.5+asym-capacity",
+    "linux-5.5+uclamp-sum=v2",
     "linux-6.1",
     "linux-6.5",
+    "linux-6.5+uclamp-sum",
     "linux-7.2",
+    "linux-7.2+uclamp-sum",
+    "linux-7.2+uclamp-sum=bias:fix",
 ];
 const US: u64 = 1000;
 

@@ -304,6 +304,12 @@ fn groups_that_a_kernel_or_the_workload_does_not_have() {
         ("linux-7.2", vec![clamped], limits(100, 900, 0), ""),
         ("linux-6.1", vec![idle.clone()], none, ""),
         (
+            "linux-6.5+uclamp-sum",
+            vec![],
+            none,
+            "group '/g': uclamp-sum is simulated without task groups",
+        ),
+        (
             "linux-5.4",
             vec![],
             none,

@@ -15,6 +15,7 @@ fn own_files_load_alike_in_both_modes_and_need_no_remark() {
             &["ui_wakeup_latency_us", "binder_wakeup_latency_us"],
         ),
         ("idle-hogs", 8, &["worker_wakeup_latency_us"]),
+        ("light-tasks", 8, &["light0_wakeup_latency_us"]),
         ("lock-handover", 4, &["producer_wakeup_latency_us"]),
         (
             "periodic-mix",

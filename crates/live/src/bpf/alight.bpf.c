@@ -125,6 +125,8 @@ __attribute__((noinline, flatten)) u32 decide(struct policy_task *wakee __arg_no
 
 	if (!w || !s)
 		return wakee->prev_cpu;
+	/* Whether anybody uses clamps is not known here: only uclamp-sum asks for them. */
+	c.root.uclamp_used = (u32)clamps_add_up(c.k);
 	c.allowed = &w->allowed;
 	c.scratch = &w->scratch;
 	c.answer = &w->answer;

@@ -163,7 +163,7 @@ static __noinline int view_remove(struct live_task *t)
 	if (!l)
 		return 0;
 	bpf_spin_lock(&l->lock);
-	task_remove(rq, &t->view);
+	task_remove(the_params(), rq, &t->view);
 	bpf_spin_unlock(&l->lock);
 	return 0;
 }
@@ -185,6 +185,8 @@ static __noinline int view_enqueue(struct live_task *t, u32 cpu, u64 now)
 	if (t->fresh)
 		task_init_util(k, rq, &t->view);
 	rq_enqueue(k, rq, &t->view, fair);
+	if (clamps_add_up(k))
+		clamped_task_joined(k, rq, &t->view);
 	bpf_spin_unlock(&l->lock);
 	t->fresh = 0;
 	t->cpu = cpu;

@@ -24,7 +24,7 @@ pub fn little(params: &Params) -> PerfDomain {
 }
 
 /// Capacity 341, 682, 1024.
-fn big(params: &Params) -> PerfDomain {
+pub fn big(params: &Params) -> PerfDomain {
     let points = points(&[(700, 240), (1400, 700), (2100, 1800)]);
     perf_domain(params, (4..8).collect(), 1024, &points).unwrap()
 }

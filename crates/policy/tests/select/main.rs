@@ -19,4 +19,5 @@ mod pack_full;
 mod properties;
 mod sched_idle;
 mod slow_path;
+mod uclamp_sum;
 mod version_3_9;

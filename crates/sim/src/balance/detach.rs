@@ -9,8 +9,8 @@ use super::{Idle, MIGRATION_COST, NR_MIGRATE, cache_nice_tries};
 use crate::kernel::{DetachLoad, Judged};
 use crate::state::Sim;
 use crate::timeline::NONE;
+use alight_policy::Group;
 use alight_policy::abi::{class, domain_flag};
-use alight_policy::{Group, rq};
 
 /// On a preemptible kernel (`CONFIG_PREEMPTION`, as in the arm64 defconfig) a
 /// newly idle CPU takes one task and goes on.
@@ -115,7 +115,7 @@ impl Sim<'_> {
             !(asym && as_good && nr == 1 || nr == 0 && rules.skips_empty)
         };
         let cpus = self.members(group, scope.excluded.as_ref());
-        let signals = &self.nohz.sums.cpus;
+        let (signals, weighed) = (&self.nohz.sums.cpus, self.weighed());
         match imbalance.what {
             Migrate::Load => {
                 let movable = |cpu: usize, load: u64| {
@@ -136,9 +136,10 @@ impl Sim<'_> {
                 cpus,
                 |cpu| {
                     let Signals { util, runnable, .. } = signals[cpu];
-                    let most = self.core.cpus[cpu].capacity_orig;
+                    let view = &self.core.cpus[cpu];
                     match rules.util_boosted {
-                        true => (u64::from(util.max(runnable).min(most)), 1),
+                        true if weighed.summed() => (u64::from(weighed.boosted(view)), 1),
+                        true => (u64::from(util.max(runnable).min(view.capacity_orig)), 1),
                         false => (u64::from(util), 1),
                     }
                 },
@@ -369,7 +370,7 @@ impl Sim<'_> {
                 take.amount -= load;
             }
             Migrate::Util => {
-                let util = i64::from(rq::util_est(&self.core.params, view));
+                let util = i64::from(self.task_util_est(view));
                 let counted = if rules.util_shifts {
                     util >> failed
                 } else {

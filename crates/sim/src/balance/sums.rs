@@ -7,17 +7,17 @@
 //! the differences of the marked queues: a machine of hundreds of CPUs changes
 //! in few places between two attempts.
 
-use super::groups::cpu_util;
 use crate::kernel::{Balance, Judged};
 use crate::state::Sim;
 use crate::table::Table;
+use crate::uclamp_sum::Weighed;
 use alight_policy::Mask;
 use alight_policy::abi::Cpu;
 
 /// What one CPU adds to the sums of its groups.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Signals {
-    /// See [`cpu_util`].
+    /// See [`Weighed::cpu_util`].
     pub util: u32,
     pub load: u32,
     /// `cpu_runnable`; 0 where the kernel does not look at it.
@@ -25,9 +25,9 @@ pub(super) struct Signals {
 }
 
 impl Signals {
-    fn of(view: &Cpu, rules: &Balance) -> Self {
+    fn of(view: &Cpu, rules: &Balance, weighed: Weighed) -> Self {
         Signals {
-            util: cpu_util(view),
+            util: weighed.cpu_util(view),
             load: match rules.judged {
                 Judged::Index => view.weight,
                 Judged::Load => view.runnable_load,
@@ -95,13 +95,18 @@ impl Sim<'_> {
 
     /// Books what has changed.
     pub(super) fn sums_refresh(&mut self) {
+        if self.weighed().summed() {
+            // They fall with time and rise with the tasks' clamps, of which no mark tells.
+            self.nohz.sums.marked = (0..self.cpus.len() as u32).collect();
+        }
+        let weighed = Weighed::new(&self.core.params, self.core.root.uclamp_used != 0);
         let sums = &mut self.nohz.sums;
         for word in 0..self.nohz.words {
             let mut left = std::mem::take(&mut sums.marked.w[word]);
             while left != 0 {
                 let cpu = word * 64 + left.trailing_zeros() as usize;
                 left &= left - 1;
-                let now = Signals::of(&self.core.cpus[cpu], &self.kernel.balance);
+                let now = Signals::of(&self.core.cpus[cpu], &self.kernel.balance, weighed);
                 let was = std::mem::replace(&mut sums.cpus[cpu], now);
                 if now == was {
                     continue;
@@ -123,9 +128,11 @@ impl Sim<'_> {
     /// What differs.
     pub(super) fn sums_check(&self) -> Result<(), String> {
         let sums = &self.nohz.sums;
+        let (weighed, all_marked) = (self.weighed(), self.weighed().summed());
         for (cpu, view) in self.core.cpus.iter().enumerate() {
-            let (kept, found) = (sums.cpus[cpu], Signals::of(view, &self.kernel.balance));
-            if kept != found && !sums.marked.contains(cpu as u32) {
+            let found = Signals::of(view, &self.kernel.balance, weighed);
+            let kept = sums.cpus[cpu];
+            if kept != found && !all_marked && !sums.marked.contains(cpu as u32) {
                 return Err(format!("CPU {cpu} has {found:?}, kept {kept:?}"));
             }
         }

@@ -84,12 +84,20 @@ fn tasks_that_wait_count_from_6_5_on() {
         ("linux-6.5", 300),
         ("linux-7.2", 300),
     ] {
-        assert_eq!(fair_util(&params(base), &view), util, "{base}");
+        assert_eq!(fair_util(&params(base), &view, true), util, "{base}");
     }
     view.est_enqueued = 400;
-    assert_eq!(fair_util(&params("linux-6.5"), &view), 400, "the estimate");
+    assert_eq!(
+        fair_util(&params("linux-6.5"), &view, true),
+        400,
+        "the estimate"
+    );
     view.est_enqueued = 500;
-    assert_eq!(fair_util(&params("linux-6.5"), &view), 446, "the whole CPU");
+    assert_eq!(
+        fair_util(&params("linux-6.5"), &view, true),
+        446,
+        "the whole CPU"
+    );
 }
 
 #[test]

@@ -23,6 +23,7 @@ use crate::kernel::{BuddiesCleared, PickedAgain, Preemption};
 use crate::queue::NEVER;
 use crate::state::Sim;
 use crate::timeline::NONE;
+use crate::uclamp_sum;
 use alight_policy::abi::{class, task_flag};
 use alight_policy::rq;
 
@@ -148,6 +149,9 @@ impl Sim<'_> {
         self.sample(cpu, task, false);
         if changed {
             self.cpufreq_update(cpu);
+        }
+        if uclamp_sum::add_up(&self.core.params) {
+            self.clamped_joined(cpu, task);
         }
         if first && self.classes.served {
             self.server_start(cpu);

@@ -66,7 +66,7 @@ impl Rules {
                 load_avg: h_load(t, jiffies),
                 run_avg: t.runnable_avg,
                 util_avg: t.util_avg,
-                unused: 0,
+                uclamp: 0,
             },
             flip_stamp: self.time(t.flip_decay),
             flips: t.flips,

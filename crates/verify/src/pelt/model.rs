@@ -5,7 +5,7 @@
 use super::event::{Avg, Clocks, EST_UNCHANGED, Event, Removed, flag};
 use super::rules::Rules;
 use alight_policy::abi::task_flag;
-use alight_policy::{Cpu, Task, pelt, rq};
+use alight_policy::{Cpu, Params, Task, pelt, rq};
 
 /// One signal set brought up to date (`__update_load_avg_se`, `..._blocked_se`,
 /// `update_rt_rq_load_avg`, ...), and whether a period ended.
@@ -93,7 +93,7 @@ pub fn first(rules: &Rules, entity: &Avg, queue: &Avg, event: &Event) -> (Avg, A
 pub fn remove(entity: &Avg, event: &Event) -> Removed {
     let mut gone = Removed::default();
     both(entity, entity, event, |cpu, task| {
-        rq::remove(cpu, task);
+        rq::remove(&Params::NONE, cpu, task);
         gone = Removed {
             nr: cpu.removed.into(),
             load: cpu.removed_load.into(),

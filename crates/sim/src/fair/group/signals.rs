@@ -257,12 +257,15 @@ impl Sim<'_> {
     /// A sleeper leaves its old queue on `cpu` ([`rq::remove`]).
     pub fn remove_signals(&mut self, cpu: usize, task: u32) {
         let q = self.queue_of(cpu, task);
+        let k = &self.core.params;
         if q == cpu {
-            return rq::remove(&mut self.core.cpus[cpu], &mut self.views[task as usize]);
+            let queue = &mut self.core.cpus[cpu];
+            return rq::remove(k, queue, &mut self.views[task as usize]);
         }
+        let k = *k;
         let (view, queue) = self.view_and_queue(task, q);
         let attached = view.pelt.last != 0;
-        rq::remove(queue, view);
+        rq::remove(&k, queue, view);
         let sum = view.pelt.load_sum as i64;
         if attached {
             self.groups.queues[q - self.groups.cpus].removed_sum += sum;

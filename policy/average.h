@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * average.h - the arithmetic of one set of load-tracking signals (PELT)
+ *
+ * A signal is a geometric sum over periods of 1024 units (a unit is 1024 ns),
+ * halved every 32 periods. The kernel's integers: kernel/sched/pelt.c of Linux
+ * 5.1 and later.
+ */
+#ifndef ALIGHT_AVERAGE_H
+#define ALIGHT_AVERAGE_H
+
+#include "mask.h"
+
+#define PELT_PERIOD	1024u
+#define PELT_MAX	47742u			/* limit of the sum with period weight 1024 */
+#define PELT_MIN_DIV	(PELT_MAX - PELT_PERIOD)	/* what closed periods contribute at most */
+
+/* 2^32 * y^i, y^32 = 1/2 */
+static const u32 pelt_inv[32] = {
+	0xffffffff, 0xfa83b2da, 0xf5257d14, 0xefe4b99a, 0xeac0c6e6, 0xe5b906e6, 0xe0ccdeeb,
+	0xdbfbb796, 0xd744fcc9, 0xd2a81d91, 0xce248c14, 0xc9b9bd85, 0xc5672a10, 0xc12c4cc9,
+	0xbd08a39e, 0xb8fbaf46, 0xb504f333, 0xb123f581, 0xad583ee9, 0xa9a15ab4, 0xa5fed6a9,
+	0xa2704302, 0x9ef5325f, 0x9b8d39b9, 0x9837f050, 0x94f4efa8, 0x91c3d373, 0x8ea4398a,
+	0x8b95c1e3, 0x88980e80, 0x85aac367, 0x82cd8698,
+};
+
+/* (v * f) >> 32 in 96 bits */
+static __always_inline u64 pelt_scale(u64 v, u64 f)
+{
+#if defined(__SIZEOF_INT128__) && !defined(__bpf__)
+	return (u64)(((unsigned __int128)v * f) >> 32);
+#else
+	/* v is split so that neither product overflows */
+	return (v >> 32) * f + (((v & 0xffffffff) * f) >> 32);
+#endif
+}
+
+/* v * y^n; 0 once nothing is left. */
+static inline u64 pelt_decay(u64 v, u64 n)
+{
+	if (n > 2016)
+		return 0;
+	return pelt_scale(v >> n / 32, pelt_inv[n % 32]);
+}
+
+/*
+ * Add the time since the last update, held at load weight @load, @runnable
+ * tasks and @running 0 or 1. Returns how many periods ended: if any, averages are due.
+ * Expanded where it is called: most callers know what they add.
+ * kernel: ___update_load_sum()
+ */
+static __always_inline u64 pelt_accumulate(struct policy_pelt *a, u64 now, u64 load, u64 runnable,
+					   u64 running)
+{
+	s64 passed = (s64)(now - a->last);
+	u64 units, d, n;
+
+	if (passed < 1024) {		/* less than a unit */
+		if (passed < 0)
+			a->last = now;
+		return 0;
+	}
+	units = (u64)passed >> 10;
+	a->last += units << 10;		/* the rest of a unit counts next time */
+	if (!load)
+		runnable = running = 0;
+
+	d = units + a->part;
+	n = d / PELT_PERIOD;
+	if (n) {
+		/* pelt_decay() of five values by the same n */
+		const u32 left = n <= 2016, shift = left ? n / 32 : 0;
+		const u64 f = left ? pelt_inv[n % 32] : 0;
+
+		a->load_sum = pelt_scale(a->load_sum >> shift, f);
+		a->run_sum = pelt_scale(a->run_sum >> shift, f);
+		a->util_sum = (u32)(((u64)a->util_sum >> shift) * f >> 32);	/* the shift may be 63 */
+		d %= PELT_PERIOD;
+		/* the rest of the old period, full ones, the open one */
+		units = (((u64)(PELT_PERIOD - a->part) >> shift) * f >> 32) +
+			(PELT_MAX - (((u64)PELT_MAX >> shift) * f >> 32) - PELT_PERIOD) + d;
+	}
+	a->part = (u32)d;
+	a->load_sum += load * units;
+	a->run_sum += (runnable * units) << 10;
+	a->util_sum += (u32)((running * units) << 10);
+	return n;
+}
+
+/* kernel: ___update_load_avg(); the divider is never below PELT_MIN_DIV. */
+static __always_inline void pelt_average(struct policy_pelt *a, u64 weight)
+{
+	u32 div = PELT_MIN_DIV + (a->part & (PELT_PERIOD - 1));
+
+	a->load_avg = (u32)(weight * a->load_sum / div);
+	a->run_avg = (u32)(a->run_sum / div);
+	a->util_avg = a->util_sum / div;
+}
+
+static __always_inline u32 sub_floor0(u32 a, u32 b)
+{
+	return a > b ? a - b : 0;
+}
+
+static __always_inline u64 sub_floor0_64(u64 a, u64 b)
+{
+	return a > b ? a - b : 0;
+}
+
+/*
+ * The sum of a queue whose average is @avg, after something left it. "Cut" is
+ * max_t(u32, sum, avg * PELT_MIN_DIVIDER) into 64 bits: a queue of a weight
+ * from 90000 on forgets most of its load, and one of 90 tasks what is runnable.
+ */
+static __always_inline u64 pelt_bound(const struct policy_params *k, u64 sum, u32 avg)
+{
+	u64 least = (u64)avg * PELT_MIN_DIV;
+
+	if (k->sums == SUMS_FREE)
+		return sum;
+	if (k->sums == SUMS_CUT) {
+		sum = (u32)sum;
+		least = (u32)least;
+	}
+	return sum > least ? sum : least;
+}
+
+/* Take @avg and @sum of load from @q (dequeue_load_avg). */
+static __always_inline void pelt_load_leaves(const struct policy_params *k, struct policy_pelt *q,
+					     u32 avg, u64 sum)
+{
+	q->load_avg = sub_floor0(q->load_avg, avg);
+	q->load_sum = pelt_bound(k, sub_floor0_64(q->load_sum, sum), q->load_avg);
+}
+
+/* Add @avg and @sum of load to @q (enqueue_load_avg). */
+static __always_inline void pelt_load_joins(const struct policy_params *k, struct policy_pelt *q,
+					    u32 avg, u64 sum)
+{
+	q->load_avg += avg;
+	q->load_sum += sum;
+	if (k->sums == SUMS_BOUNDED_JOIN)
+		q->load_sum = pelt_bound(k, q->load_sum, q->load_avg);
+}
+
+/* Take averages and sums of @gone from @q. */
+static __always_inline void pelt_subtract(const struct policy_params *k, struct policy_pelt *q,
+					  const struct policy_pelt *gone)
+{
+	pelt_load_leaves(k, q, gone->load_avg, gone->load_sum);
+	q->run_avg = sub_floor0(q->run_avg, gone->run_avg);
+	q->run_sum = pelt_bound(k, sub_floor0_64(q->run_sum, gone->run_sum), q->run_avg);
+	q->util_avg = sub_floor0(q->util_avg, gone->util_avg);
+	q->util_sum = (u32)pelt_bound(k, sub_floor0(q->util_sum, gone->util_sum), q->util_avg);
+}
+
+#endif

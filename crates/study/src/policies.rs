@@ -78,12 +78,22 @@ struct FeatureOut {
     /// Where it changes something by itself.
     bases: Vec<&'static str>,
     /// Where the base has it already: the release since which.
-    #[serde(serialize_with = "map")]
-    merged: Vec<(&'static str, &'static str)>,
+    merged: Vec<Merged>,
     /// Where it cannot be had: why.
-    #[serde(serialize_with = "map")]
-    refused: Vec<(&'static str, &'static str)>,
+    refused: Vec<Refused>,
     tunables: Vec<TunableOut>,
+}
+
+#[derive(Serialize)]
+struct Merged {
+    base: &'static str,
+    since: &'static str,
+}
+
+#[derive(Serialize)]
+struct Refused {
+    base: &'static str,
+    why: &'static str,
 }
 
 #[derive(Serialize)]
@@ -109,8 +119,12 @@ fn feature_out(feature: &Feature) -> FeatureOut {
         bases: on(feature, |on| (on == On::New).then_some(()))
             .map(|(base, ())| base)
             .collect(),
-        merged: merged(feature).collect(),
-        refused: refused(feature).collect(),
+        merged: merged(feature)
+            .map(|(base, since)| Merged { base, since })
+            .collect(),
+        refused: refused(feature)
+            .map(|(base, why)| Refused { base, why })
+            .collect(),
         tunables: feature.tunables.iter().map(tunable_out).collect(),
     }
 }

@@ -179,9 +179,14 @@ impl Menu {
             (RESOLUTION * measured / self.next_timer_ns) as u32
         };
 
-        self.intervals.push((measured / NSEC_PER_USEC) as u32);
+        self.intervals
+            .push((measured / NSEC_PER_USEC).min(LONGEST_US) as u32);
     }
 }
+
+/// 18 minutes stand for all that is longer, a timer that never comes included: eight
+/// squares of it fit 64 bits.
+const LONGEST_US: u64 = 1 << 30;
 
 /// Order of magnitude of a time (`which_bucket`).
 fn bucket(ns: u64) -> usize {

@@ -144,11 +144,7 @@ pub fn record_all(
     how: Spread<'_>,
     cancel: &AtomicBool,
 ) -> Result<Vec<Record>, spread::Error<alight_sim::Error>> {
-    let one = |index: usize| match cancel.load(Ordering::Relaxed) {
-        true => Ok(None),
-        false => record(&cases[index], cancel),
-    };
-    let records = spread(cases.len(), how, one)?;
+    let records = spread(cases.len(), how, |index| record(&cases[index], cancel))?;
     Ok(records.into_iter().flatten().collect())
 }
 
@@ -163,6 +159,9 @@ pub fn record(case: &Case<'_>, cancel: &AtomicBool) -> Result<Option<Record>, al
         scheduler,
         seed,
     } = *case;
+    if cancel.load(Ordering::Relaxed) {
+        return Ok(None);
+    }
     let platform = Platform::of(machine);
     let (plans, why) = match (entry.plans)(&platform) {
         Ok(plans) => (plans, None),

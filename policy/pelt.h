@@ -125,7 +125,7 @@ static __always_inline int queue_refresh(const struct policy_params *k, struct p
 			queued_load_average(rq);
 	}
 	if (clamps_are_summed(k))
-		return changed | clamped_queue_follows(k, rq, n);
+		clamped_queue_follows(rq, n);
 	return changed | (n != 0);
 }
 

@@ -145,15 +145,13 @@ policy_apart void clamped_task_follows(const struct policy_params *k, struct pol
 }
 
 /*
- * @n periods have ended for the queue. True if the governor is to hear of it:
- * in the RFC if any has, in its v2 if the sum has changed.
+ * @n periods have ended for the queue. (In the RFC's v2 the governor does not
+ * hear of a period that leaves this sum as it was; here it does, as everybody
+ * else who reads the queue's signals must.)
  */
-policy_apart int clamped_queue_follows(const struct policy_params *k, struct policy_cpu *rq, u64 n)
+policy_apart void clamped_queue_follows(struct policy_cpu *rq, u64 n)
 {
-	u32 before = rq->uclamp_root;
-
-	rq->uclamp_root = decay_toward(before, (u32)rq->cfs.uclamp, n);
-	return k->aggregate == AGGREGATE_SUM ? n != 0 : rq->uclamp_root != before;
+	rq->uclamp_root = decay_toward(rq->uclamp_root, (u32)rq->cfs.uclamp, n);
 }
 
 /* What left from afar leaves the sum (update_cfs_rq_load_avg). */

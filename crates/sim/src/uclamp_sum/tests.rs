@@ -279,3 +279,38 @@ fn eight_capped_hogs_pack_on_the_little_cpus_two_each() {
         assert_eq!((sum.big(), sum.overutilized), (0, 0), "{figures}");
     }
 }
+
+// ---- off ----
+
+#[test]
+fn while_nobody_uses_a_clamp_a_run_is_the_bases() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../../workloads/");
+    let given = Workload::load(&format!("{folder}periodic-mix.json"), Mode::Workgen);
+    let workloads = [given.expect("readable").workload];
+    let juno = Machine::load("juno-r2").expect("built in");
+    let hash = |name: &str| {
+        let scheduler = alight_policy::Scheduler::parse(name).expect("a scheduler");
+        let scenario = crate::Scenario {
+            machine: &juno,
+            workloads: &workloads,
+            scheduler: &scheduler,
+            governor: None,
+            idle_governor: None,
+            seed: 1,
+            duration_ns: Some(500 * MS),
+            groups: &[],
+            clamps: crate::SystemClamps::default(),
+            changes: &[],
+            check: true,
+        };
+        let outcome = crate::run(&scenario, None, &false.into());
+        outcome.unwrap_or_else(|e| panic!("{name}: {e}")).hash
+    };
+    for base in ["linux-5.5", "linux-6.5", "linux-7.2"] {
+        let alone = hash(base);
+        for form in ["v1", "v2", "bias", "bias:fix"] {
+            let name = format!("{base}+uclamp-sum={form}");
+            assert_eq!(hash(&name), alone, "{name}");
+        }
+    }
+}

@@ -309,10 +309,11 @@ impl Sim<'_> {
     }
 
     /// The stopper of `src` interrupts a real-time task: a fair one that waits
-    /// behind it goes to `dst` (`detach_one_task`).
+    /// behind it goes to `dst` (`detach_one_task`), but none that sleeps there (delayed
+    /// dequeue).
     fn push_waiting(&mut self, src: usize, dst: usize) -> bool {
         let mut task = self.cpus[src].lru.tail;
-        while task != NONE && !self.allowed(task, dst) {
+        while task != NONE && (!self.allowed(task, dst) || self.is_delayed(task)) {
             task = self.tasks[task as usize].list_prev;
         }
         if task == NONE {

@@ -23,8 +23,8 @@
 #include "asym_scan.h"
 
 /*
- * Does a scan for capacity answer, and nothing after it? Where it does so at once,
- * later tests of it are for the BPF verifier, which would walk it a second time.
+ * Does a scan for capacity answer, and nothing after it? A search that comes after
+ * asym_at_once need not ask again, so that the BPF verifier walks one scan, not two.
  */
 static __always_inline int asym_acts(const struct policy_ctx *c, u32 target)
 {

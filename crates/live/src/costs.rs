@@ -423,21 +423,19 @@ fn chase(links: usize) -> u64 {
 mod tests {
     use super::*;
 
-    /// A system call is not free, and a switch is dearer than a lock that nobody has. On a machine
-    /// with other things to do one measurement may say otherwise, not five.
     #[test]
     fn every_cost_is_measured_here_too() {
-        let plausible = || {
-            let measured = measure(Path::new("/")).expect("pipes and threads are to be had");
-            let cost = |name: &str| {
-                let found = measured.costs.iter().find(|(known, _)| *known == name);
-                found.expect("measured").1
-            };
-            let free = ["pipe_ns", "yield_ns", "timer_ns"].map(cost).contains(&0);
-            let endless = measured.costs.iter().any(|(_, ns)| *ns >= 100_000_000);
-            !free && !endless && cost("switch_ns") > cost("mutex_ns")
+        let measured = measure(Path::new("/")).expect("pipes and threads are to be had");
+        for (name, ns) in &measured.costs {
+            assert!(*ns < 100_000_000, "{name}: {ns} ns");
+        }
+        let cost = |name: &str| {
+            let found = measured.costs.iter().find(|(known, _)| *known == name);
+            found.expect("measured").1
         };
-        assert!((0..5).any(|_| plausible()));
+        // A system call is not free, and a switch is dearer than a lock that nobody has.
+        assert!(cost("pipe_ns") > 0 && cost("yield_ns") > 0 && cost("timer_ns") > 0);
+        assert!(cost("switch_ns") > cost("mutex_ns"));
     }
 
     #[test]

@@ -163,3 +163,23 @@ fn a_feature_that_can_act_does() {
         assert_ne!(of(base), of(&with), "{with} on {name}");
     }
 }
+
+/// A CPU that is left with SCHED_IDLE tasks only looks for better ones at its next tick.
+#[test]
+fn balancing_towards_sched_idle_cpus_acts_where_there_are_any() {
+    let (machine, workloads) = (
+        machine("juno-r0"),
+        [load("idle-hogs.json"), load("hackbench -g 2 -f 3 -l 40")],
+    );
+    let of = |scheduler: &str| {
+        let run = Run {
+            scheduler,
+            ..Run::new(&machine, &workloads)
+        };
+        run.for_ms(200).go().expect("a run").hash
+    };
+    assert_ne!(
+        of("linux-5.5+sched-idle"),
+        of("linux-5.5+sched-idle:balance")
+    );
+}

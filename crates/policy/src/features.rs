@@ -3,6 +3,7 @@
 //! be told, what it changes in the base's rules, and on which base it means what.
 
 use crate::abi::{Params, rule};
+use crate::bases::{BASES, Base};
 
 /// A placement policy that can be added to a base.
 #[derive(Debug)]
@@ -13,6 +14,8 @@ pub struct Feature {
     pub summary: &'static str,
     /// Where it was published.
     pub source: &'static str,
+    /// The steps that only it has, names of [`crate::STEPS`]. Without any, it changes what the base's steps take.
+    pub steps: &'static [&'static str],
     /// What it can be told. `FEATURE=VALUE` sets the first.
     pub tunables: &'static [Tunable],
     /// What it means on each base, in the order of [`crate::scheduler::BASES`].
@@ -21,6 +24,14 @@ pub struct Feature {
     /// Changes the base's rules. An error says why the options do not go together, or not with
     /// this base.
     pub(crate) apply: fn(&mut Params, &Options) -> Result<(), &'static str>,
+}
+
+impl Feature {
+    /// What it means on `base`.
+    pub fn meaning(&self, base: &Base) -> On {
+        let place = BASES.iter().position(|known| known.name == base.name);
+        self.on[place.expect("a base of the table")]
+    }
 }
 
 /// What a feature means on a base.
@@ -119,6 +130,7 @@ const ASYM_CAPACITY: Feature = Feature {
     name: "asym-capacity",
     summary: "an idle CPU that is big enough, instead of wake_cap and the slow path",
     source: "\"sched/fair: Capacity aware wakeup rework\" v4, February 2020, merged in 5.7",
+    steps: &["asym_fits", "asym_min_clamp", "asym_biggest", "asym_target"],
     tunables: &[
         Tunable {
             name: "prev-first",
@@ -201,6 +213,7 @@ const PACK: Feature = Feature {
     name: "pack",
     summary: "light tasks, or all, on as few power domains as their activity needs",
     source: "\"sched: packing small tasks\" v4, April 2013, on 3.9; v5, October 2013; not merged",
+    steps: &["pack_buddy", "pack_full", "pack_near"],
     tunables: &[
         Tunable {
             name: "mode",
@@ -266,6 +279,7 @@ const SCHED_IDLE: Feature = Feature {
     summary: "every search takes a CPU that runs SCHED_IDLE tasks only on sight",
     source: "\"sched/fair: Make sched-idle CPU selection consistent throughout\" V2, November 2019, \
              merged in 5.6",
+    steps: &[],
     tunables: &[
         Tunable {
             name: "balance",
@@ -312,6 +326,7 @@ const UCLAMP_SUM: Feature = Feature {
     summary: "clamped utilizations of a queue's tasks add up, instead of the largest clamp for all",
     source: "\"sched: uclamp sum aggregation\", RFC, October 2023, on 6.6-rc; RFC v2, February \
              2024; \"uclamp sum aggregation\" v2, March 2025",
+    steps: &[],
     tunables: &[
         Tunable {
             name: "form",
@@ -371,6 +386,7 @@ const BIAS_PREV: Feature = Feature {
     summary: "the previous CPU first if it is idle or has capacity to spare, and last if nothing is",
     source: "\"sched/fair: Introduce WAKEUP_BIAS_PREV to reduce migrations\", RFC, October 2023, \
              on 6.5.5",
+    steps: &["bias_prev", "bias_room", "bias_last"],
     tunables: &[
         Tunable {
             name: "spare",

@@ -2,6 +2,7 @@
 //! The schedulers a user can name: a base kernel plus features and what they are
 //! told, `linux-5.5+asym-capacity`, `linux-6.5+bias-prev:spare=128+sched-idle`.
 
+use crate::STEPS;
 use crate::abi::Params;
 use crate::features::Options;
 use std::fmt;
@@ -199,10 +200,7 @@ impl<'a> Given<'a> {
     }
 
     fn apply(&self, base: &Base, params: &mut Params) -> Result<(), Error> {
-        let on = |base: &Base| {
-            let place = BASES.iter().position(|known| known.name == base.name);
-            self.feature.on[place.expect("a base of the table")]
-        };
+        let on = |base: &Base| self.feature.meaning(base);
         if let On::Not(why) = on(base) {
             let goes = BASES.iter().filter(|base| !matches!(on(base), On::Not(_)));
             return Err(Error::WrongBase {
@@ -275,6 +273,23 @@ impl Scheduler {
             name.push_str(&feature.name());
         }
         Ok(Scheduler { name, params })
+    }
+
+    /// The base without the features.
+    pub fn base_alone(&self) -> Scheduler {
+        let base = self.parts().0;
+        Scheduler {
+            name: base.name.to_owned(),
+            params: base.rules,
+        }
+    }
+
+    /// Whose step of [`crate::STEPS`] this is: of one of the features, or (`None`) of the base,
+    /// which also has the steps of what was merged before it.
+    pub fn owner(&self, step: u32) -> Option<&'static Feature> {
+        let name = STEPS.get(step as usize)?.0;
+        let (base, features) = self.parts();
+        (features.into_iter()).find(|f| f.steps.contains(&name) && f.meaning(base) == On::New)
     }
 
     /// The base it stands on, and its features in table order.

@@ -2,8 +2,8 @@
 //! The names of schedulers: bases, features, tunables, and what is said of names
 //! that are none.
 
-use alight_policy::Scheduler;
 use alight_policy::scheduler::{BASES, FEATURES, On};
+use alight_policy::{STEPS, Scheduler};
 
 fn canonical(given: &str) -> String {
     Scheduler::parse(given).expect(given).name
@@ -159,4 +159,39 @@ fn the_table_says_what_each_feature_means_on_each_base() {
             }
         }
     }
+}
+
+/// A step belongs to the feature that brought it, or to the base: that which has it already too.
+#[test]
+fn every_step_has_one_owner() {
+    let step = |name: &str| STEPS.iter().position(|(known, _)| *known == name);
+    let owned: Vec<&str> = FEATURES.iter().flat_map(|f| f.steps).copied().collect();
+    for (index, name) in owned.iter().enumerate() {
+        assert!(step(name).is_some(), "{name} is no step");
+        assert!(!owned[..index].contains(name), "{name} has two owners");
+    }
+    let table = [
+        ("linux-6.5+bias-prev", "bias_last", Some("bias-prev")),
+        ("linux-6.5+bias-prev", "prev_idle", None),
+        ("linux-3.9+pack", "pack_buddy", Some("pack")),
+        (
+            "linux-5.5+asym-capacity",
+            "asym_fits",
+            Some("asym-capacity"),
+        ),
+        ("linux-7.2+asym-capacity", "asym_fits", None),
+        ("linux-7.2", "asym_fits", None),
+    ];
+    for (scheduler, name, owner) in table {
+        let owning = Scheduler::parse(scheduler)
+            .expect(scheduler)
+            .owner(step(name).expect(name) as u32);
+        assert_eq!(owning.map(|f| f.name), owner, "{scheduler} {name}");
+    }
+}
+
+#[test]
+fn a_scheduler_can_do_without_its_features() {
+    let with = Scheduler::parse("linux-6.5+pack=full+bias-prev").unwrap();
+    assert_eq!(with.base_alone(), Scheduler::parse("linux-6.5").unwrap());
 }

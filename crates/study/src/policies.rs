@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The schedulers there are, and what one of them is made of.
 
-use alight_policy::Scheduler;
 use alight_policy::scheduler::{BASES, Base, Error, FEATURES, Feature, On, Tunable};
+use alight_policy::{STEPS, Scheduler};
 use serde::Serialize;
 
 use crate::report::{Columns, map, pretty};
@@ -81,6 +81,8 @@ struct FeatureOut {
     merged: Vec<Merged>,
     /// Where it cannot be had: why.
     refused: Vec<Refused>,
+    /// The steps that only it has.
+    steps: &'static [&'static str],
     tunables: Vec<TunableOut>,
 }
 
@@ -125,6 +127,7 @@ fn feature_out(feature: &Feature) -> FeatureOut {
         refused: refused(feature)
             .map(|(base, why)| Refused { base, why })
             .collect(),
+        steps: feature.steps,
         tunables: feature.tunables.iter().map(tunable_out).collect(),
     }
 }
@@ -156,6 +159,12 @@ fn refused(feature: &Feature) -> impl Iterator<Item = (&'static str, &'static st
         On::Not(why) => Some(why),
         _ => None,
     })
+}
+
+/// The steps that only this feature has, with what each means.
+fn steps_of(feature: &Feature) -> impl Iterator<Item = &'static (&'static str, &'static str)> {
+    let steps = feature.steps;
+    STEPS.iter().filter(move |(name, _)| steps.contains(name))
 }
 
 /// What a feature means on each base, one line a meaning.
@@ -253,6 +262,16 @@ fn feature_rows(rows: &mut Columns, feature: &Feature) {
     for (index, line) in meanings(feature).iter().enumerate() {
         rows.row([if index == 0 { "applies" } else { "" }, line]);
     }
+    for (index, (name, meaning)) in steps_of(feature).enumerate() {
+        let label = if index == 0 { "steps" } else { "" };
+        rows.row([label, &format!("{name}: {meaning}")]);
+    }
+    if feature.steps.is_empty() {
+        rows.row([
+            "steps",
+            "none of its own: it changes what those of the base take",
+        ]);
+    }
     for (index, tunable) in feature.tunables.iter().enumerate() {
         let name = if index == 0 { "tunables" } else { "" };
         let (values, default) = (tunable.values.expected(), tunable.default);
@@ -346,6 +365,17 @@ mod tests {
             assert!(show(&Named::find(name).unwrap()).contains(name));
         }
         assert!(Scheduler::parse(&example()).is_ok());
+    }
+
+    #[test]
+    fn a_feature_shows_the_steps_that_it_answers_by() {
+        let shown = |name| show(&Named::find(name).unwrap());
+        let bias = shown("bias-prev");
+        assert!(
+            bias.contains("bias_last: bias-prev: nothing is idle"),
+            "{bias}"
+        );
+        assert!(shown("sched-idle").contains("none of its own"));
     }
 
     #[test]

@@ -12,10 +12,19 @@ const KERNELS: [&str; 4] = ["amd64-6.1", "amd64-6.18", "amd64-7.2", "arm64-6.18"
 /// Offsets in a record, `crates/live/src/bpf/record_pelt.h`.
 const OP: usize = 0;
 const FIRST: usize = 16;
+const QUEUE: usize = 24;
 const HEAD: usize = 72;
 const AVG: usize = 64;
 const UTIL_AVG: usize = 48;
 const AFTER_UTIL_AVG: usize = HEAD + AVG + UTIL_AVG;
+const BEFORE_LOAD_AVG: usize = HEAD + 32;
+/// What is still to be subtracted from a queue: entities, and three averages.
+const LEFT: usize = HEAD + 2 * AVG;
+/// Operations.
+const CFS: u32 = 2;
+const REMOVE: u32 = 9;
+const MIGRATE: u32 = 12;
+const RETIME: u32 = 13;
 const RELEASE: &str = "6.18.15+deb13-cloud-amd64";
 
 fn recording(kernel: &str) -> Reader<impl std::io::BufRead> {
@@ -127,6 +136,66 @@ fn the_rules_of_another_kernel_are_rejected() {
     whole.unwrap();
     assert!(report.checks["util_est_update"].different > 100);
     assert!(!report.is_equal());
+}
+
+#[test]
+fn a_recording_may_begin_anywhere() {
+    for kernel in KERNELS {
+        let (header, records) = records(kernel);
+        for begin in (1..records.len()).step_by(records.len() / 25) {
+            let (report, whole) = replay(&header, &records[begin..]);
+            whole.unwrap();
+            assert!(
+                report.is_equal(),
+                "{kernel} from record {begin}: {}",
+                report.text()
+            );
+            // What was removed from a queue before it was first seen is not expected later.
+            assert!(report.gaps.early <= 1, "{kernel} from record {begin}");
+        }
+    }
+}
+
+/// A CPU removes a task from another's queue, and that CPU subtracts and writes it down first.
+#[test]
+fn a_removal_may_be_written_down_after_its_subtraction() {
+    let (mut late, mut early, mut emptied) = (0, 0, 0);
+    for kernel in KERNELS {
+        let (header, mut records) = records(kernel);
+        let field = |r: &[u8], at| u64::from_le_bytes(r[at..at + 8].try_into().unwrap());
+        for at in 0..records.len() {
+            let (entity, queue) = (field(&records[at], FIRST), field(&records[at], QUEUE));
+            if number(&records[at], OP) != REMOVE || number(&records[at], LEFT) != 1 {
+                continue;
+            }
+            let of_queue = |r: &Vec<u8>| field(r, QUEUE) == queue && number(r, OP) == CFS;
+            let Some(length) = records[at + 1..].iter().position(of_queue) else {
+                continue;
+            };
+            // The removal and what moves the task on are the other CPU's; without more of it
+            // in between these come to stand behind the subtraction.
+            let between = &mut records[at..=at + 1 + length];
+            let moves = |r: &Vec<u8>| field(r, FIRST) == entity;
+            let others = |r: &&Vec<u8>| {
+                let other = field(r, QUEUE) == queue && number(r, OP) == REMOVE;
+                let further = ![REMOVE, MIGRATE, RETIME].contains(&number(r, OP));
+                other && !moves(r) || moves(r) && further
+            };
+            if between.iter().any(|r| others(&r)) {
+                continue;
+            }
+            between[0][LEFT..LEFT + 32].fill(0);
+            between.sort_by_key(moves);
+            let subtraction = between.iter().rfind(|r| of_queue(r)).unwrap();
+            emptied += usize::from(field(subtraction, BEFORE_LOAD_AVG) == 0);
+            late += 1;
+        }
+        let (report, whole) = replay(&header, &records);
+        whole.unwrap();
+        assert!(report.is_equal(), "{kernel}: {}", report.text());
+        early += report.gaps.early;
+    }
+    assert!(early > 0 && emptied > 0, "{early}, {emptied} of {late}");
 }
 
 #[test]

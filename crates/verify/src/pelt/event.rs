@@ -199,6 +199,28 @@ impl Removed {
         }
     }
 
+    /// Was more taken than the averages before and `after` tell? Subtractions end at 0.
+    pub fn may_be_more(&self, after: &Avg) -> bool {
+        after.load_avg == 0 || after.util_avg == 0 || after.runnable_avg == 0
+    }
+
+    /// More than there was `before`, of what nothing is left in `after`.
+    pub fn where_empty_more(&self, before: &Avg, after: &Avg) -> Self {
+        let more = |taken, before: u64, after| {
+            if after == 0 {
+                2 * before as i64 + 1
+            } else {
+                taken
+            }
+        };
+        Removed {
+            nr: self.nr,
+            load: more(self.load, before.load_avg, after.load_avg),
+            util: more(self.util, before.util_avg.into(), after.util_avg.into()),
+            runnable: more(self.runnable, before.runnable_avg, after.runnable_avg),
+        }
+    }
+
     pub fn with(&self, more: &Removed) -> Self {
         Removed {
             nr: self.nr + more.nr,

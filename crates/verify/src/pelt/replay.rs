@@ -17,9 +17,19 @@ struct Signals {
     /// Removed from afar and still to be subtracted (queues only); negative where
     /// a subtraction was written down before its removal.
     removed: Removed,
+    /// A subtraction written down before its removal left nothing, so that it does not
+    /// tell how much was removed: that is read from the queue when the removal comes.
+    emptied: bool,
     /// Something changed them that was seen by half: the next event tells what they are.
     lost: bool,
     history: VecDeque<(u64, Event)>,
+}
+
+impl Signals {
+    /// The next event tells what they are, and what is still to be subtracted.
+    fn is_unknown(&self) -> bool {
+        self.lost || self.history.is_empty()
+    }
 }
 
 /// Follows a recording; signal sets and clocks are told apart by their addresses.
@@ -79,7 +89,7 @@ impl Replay {
                     self.update(event, before, after, report);
                 }
                 Op::Cfs => self.queue_update(event, before, after, removed, report),
-                Op::Remove => self.remove(event, before, after, report),
+                Op::Remove => self.remove(event, [before, after], removed, report),
                 Op::EstEnqueue | Op::EstDequeue => {
                     self.queue_estimate(event, before, after, report)
                 }
@@ -108,7 +118,7 @@ impl Replay {
     fn half(&mut self, event: &Event, report: &mut Report) {
         report.seen_by_half(event.op.name());
         let entity = self.signals.entry(event.first).or_default();
-        let known = !entity.lost && !entity.history.is_empty();
+        let known = !entity.is_unknown();
         if event.op == Op::Remove && known {
             // It leaves the entity as it was, and its queue is to lose just that.
             let gone = model::remove(&entity.avg, event);
@@ -170,8 +180,8 @@ impl Replay {
         let written = known.removed.without(&left);
         // Or another CPU had removed it, but not written that down yet.
         let early = Removed::between(&known.avg, &before);
-        let expected = if known.lost || known.history.is_empty() || known.avg == before {
-            if known.lost {
+        let expected = if known.is_unknown() || known.avg == before {
+            if known.is_unknown() {
                 known.removed = left;
             }
             known.removed.nr = left.nr;
@@ -181,8 +191,12 @@ impl Replay {
             known.removed = left;
             report.gaps.followed += 1;
             after
-        } else if model::refresh(&self.rules, &known.avg, event, &early) == after {
+        } else if [early, early.where_empty_more(&known.avg, &before)]
+            .iter()
+            .any(|early| model::refresh(&self.rules, &known.avg, event, early) == after)
+        {
             known.removed = known.removed.without(&early);
+            known.emptied = early.may_be_more(&before);
             report.gaps.followed += 1;
             report.gaps.early += 1;
             after
@@ -240,7 +254,13 @@ impl Replay {
     }
 
     /// `remove_entity_load_avg`; bringing the entity up to date was an event of its own.
-    fn remove(&mut self, event: &Event, before: Avg, after: Avg, report: &mut Report) {
+    fn remove(
+        &mut self,
+        event: &Event,
+        [before, after]: [Avg; 2],
+        left: Removed,
+        report: &mut Report,
+    ) {
         if event.flags & flag::NO_BEFORE != 0 {
             report.seen_by_half(event.op.name());
         } else if !self.taken_anew(event.first, after, report) {
@@ -249,7 +269,11 @@ impl Replay {
         }
         let gone = model::remove(&after, event);
         let queue = self.signals.entry(event.queue).or_default();
-        queue.removed = queue.removed.with(&gone);
+        queue.removed = if std::mem::take(&mut queue.emptied) {
+            left
+        } else {
+            queue.removed.with(&gone)
+        };
         self.adopt(event, event.first, after);
     }
 

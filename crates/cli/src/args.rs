@@ -49,7 +49,7 @@ pub enum Verb {
     /// Compares schedulers: by how much, with which certainty, and why
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArgs),
-    /// Says why a task was placed where it was: every candidate, every test, the answer
+    /// Says why a task was placed where it was, and where the base would have placed it
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
     /// Lists and shows schedulers: base kernels and features
@@ -109,7 +109,11 @@ Examples:
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
   alight explain -m juno-r0 -w 'hackbench -g 1 -l 10' --task hackbench --limit 3
-  alight explain -m juno-r0 -w mp3.json --task AudioTick-0 --at 1.5s linux-5.5+asym-capacity";
+  alight explain -m juno-r0 -w mp3.json --task AudioTick-0 --at 1.5s linux-5.5+asym-capacity
+  alight explain -m juno-r0 -w 'hackbench -g 1 -l 100' --histogram linux-5.5+asym-capacity
+
+Beside each answer of a scheduler with features stands what its base alone would have answered in
+the same state. Only `alight compare` knows what would have followed from that.";
 
 /// What every simulation needs.
 #[derive(Args)]
@@ -252,8 +256,11 @@ pub struct ExplainArgs {
     #[command(flatten)]
     pub scheduler: SchedulerArg,
     /// Task to watch, by its comm
-    #[arg(long, value_name = "NAME")]
-    pub task: String,
+    #[arg(long, value_name = "NAME", required_unless_present = "histogram")]
+    pub task: Option<String>,
+    /// Count which steps answered over the whole run, of all tasks or of --task
+    #[arg(long, conflicts_with = "limit")]
+    pub histogram: bool,
     /// Begin at this time of the run, like 1.5s; shows one decision unless --limit says more
     #[arg(long, value_name = "T", value_parser = duration::parse, allow_hyphen_values = true)]
     pub at: Option<u64>,
@@ -261,7 +268,7 @@ pub struct ExplainArgs {
     #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>,
         allow_negative_numbers = true)]
     pub limit: Option<NonZeroUsize>,
-    /// Print JSON (alight.explain/1)
+    /// Print JSON (alight.explain/1, or alight.explain-histogram/1)
     #[arg(long)]
     pub json: bool,
 }

@@ -122,6 +122,36 @@ fn unknown_names_are_answered_with_the_nearest_valid_ones() {
             says: &["no task is named 'hackbnch'", "hackbench"],
         },
         Case {
+            args: &["explain", "-m", "juno-r0", "-w", "hackbench -g 1"],
+            says: &["not provided", "--task <NAME>"],
+        },
+        Case {
+            args: &[
+                "explain",
+                "-m",
+                "juno-r0",
+                "-w",
+                "hackbench -g 1",
+                "--histogram",
+                "--limit",
+                "3",
+            ],
+            says: &["'--histogram' cannot be used with '--limit <N>'"],
+        },
+        Case {
+            args: &[
+                "explain",
+                "-m",
+                "juno-r0",
+                "-w",
+                "hackbench -g 1",
+                "--histogram",
+                "--task",
+                "hackbnch",
+            ],
+            says: &["no task is named 'hackbnch'", "hackbench"],
+        },
+        Case {
             args: &[
                 "simulate",
                 "-m",
@@ -232,6 +262,8 @@ fn what_the_machine_cannot_do_is_refused_with_what_it_can() {
     // Where the end shows only when the run is over.
     let says = "--at 60 s is behind the end of the run, ";
     refused(&[&EXPLAIN[..], &["--at", "60s"]].concat(), &[says]);
+    let counted = ["--at", "60s", "--histogram"];
+    refused(&[&EXPLAIN[..], &counted].concat(), &[says]);
 }
 
 /// What could not be followed, or not in time, is told.

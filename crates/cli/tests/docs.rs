@@ -170,7 +170,7 @@ fn every_member_of_every_document_is_described() {
     fs::write(&broken, "{\"tasks\": {\"t\": {\"run\": -5}}}").unwrap();
     let quick = ["-m", "juno-r0", "-w", "hackbench -g 1 -l 2"];
     let recording = tree().join("crates/verify/tests/data/pelt-amd64-6.1.alight");
-    let cases: [Vec<&str>; 13] = [
+    let cases: [Vec<&str>; 14] = [
         [
             &["compare"],
             &quick[..],
@@ -179,6 +179,7 @@ fn every_member_of_every_document_is_described() {
         .concat(),
         [&["simulate"], &quick[..]].concat(),
         [&["explain"], &quick[..], &["--task", "hackbench"]].concat(),
+        [&["explain"], &quick[..], &["--histogram"]].concat(),
         vec!["policy", "list"],
         vec!["policy", "show", "asym-capacity"],
         vec!["policy", "show", "linux-5.5+asym-capacity"],

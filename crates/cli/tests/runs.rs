@@ -229,6 +229,33 @@ fn explain_names_candidates_and_the_step_that_answered() {
     assert!(decisions[0]["time_ns"].as_u64().unwrap() >= 11_000_000);
 }
 
+/// All tasks, or one; the rows add up; the base beside them, and how to measure the whole.
+#[test]
+fn explain_counts_which_steps_answered() {
+    let scheduler = "linux-5.5+asym-capacity";
+    let args = ["explain", "-m", "juno-r0", "-w", QUICK, "--histogram"];
+    let text = stdout(&[&args[..], &[scheduler]].concat());
+    for says in [
+        "asym-capacity  asym_target",
+        "linux-5.5      slow_",
+        "where the base would have chosen another CPU",
+        "alight compare -m juno-r0",
+    ] {
+        assert!(text.contains(says), "no '{says}' in\n{text}");
+    }
+    let all = json(&[&args[..], &[scheduler, "--json"]].concat());
+    assert_eq!(all["schema"], "alight.explain-histogram/1");
+    let rows = all["rows"].as_array().unwrap();
+    let counts = rows.iter().map(|row| row["all"]["count"].as_u64().unwrap());
+    let total = all["total"]["all"]["count"].as_u64().unwrap();
+    assert_eq!(counts.sum::<u64>(), total);
+    let one = json(&[&args[..], &[scheduler, "--task", "hackbench", "--json"]].concat());
+    let count = one["total"]["all"]["count"].as_u64().unwrap();
+    assert!(count > 0 && count <= total);
+    let base = json(&[&args[..], &["linux-5.5", "--json"]].concat());
+    assert_eq!(base["total"]["other_cpu"]["count"], 0);
+}
+
 #[test]
 fn machines_and_policies_are_listed_shown_and_checked() {
     for (args, says) in [

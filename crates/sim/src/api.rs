@@ -4,7 +4,7 @@
 use crate::changes::Change;
 use crate::tally::Tally;
 use alight_machine::{Governor, IdleGovernor, Machine};
-use alight_policy::{Answer, Note, Scheduler};
+use alight_policy::Scheduler;
 use alight_workload::program::{Better, Workload};
 
 /// One run to simulate.
@@ -153,38 +153,6 @@ pub struct Figures {
     pub counters: Vec<u64>,
     /// Tallies.
     pub tallies: Vec<Tally>,
-}
-
-/// Which decisions to write down.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Watch {
-    /// `comm` of the wakee.
-    pub comm: String,
-    /// First decision at or after this time, ns; `None`: all.
-    pub at_ns: Option<u64>,
-    /// At most this many.
-    pub limit: usize,
-}
-
-/// A decision written down.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Decision {
-    /// When, ns.
-    pub time_ns: u64,
-    /// `comm` of the wakee.
-    pub comm: String,
-    /// Waking CPU.
-    pub this_cpu: u32,
-    /// Previous CPU.
-    pub prev_cpu: u32,
-    /// Utilization estimate of the task at that moment.
-    pub task_util_est: u32,
-    /// Clamps.
-    pub uclamp: (u32, u32),
-    /// Answer and counts.
-    pub answer: Answer,
-    /// Each candidate in the order looked at.
-    pub notes: Vec<Note>,
 }
 
 /// Why a run cannot start, or stopped.

@@ -98,6 +98,11 @@ impl Default for CpuIdle {
 }
 
 impl CpuIdle {
+    /// The state that was asked for last.
+    pub fn state(&self) -> usize {
+        self.state as usize
+    }
+
     /// For a CPU with `states` idle states, on the physical core `core_slot` of its cluster.
     pub fn new(states: usize, core_slot: u32) -> Self {
         let residency = vec![Residency::default(); states].into();

@@ -252,10 +252,10 @@ impl Sim<'_> {
         let t = &mut self.tasks[task as usize];
         t.units += switch;
         if t.wake_time != NEVER {
-            self.stats
-                .wake_latency
-                .record(self.now.saturating_sub(t.wake_time));
+            let latency = self.now.saturating_sub(t.wake_time);
             t.wake_time = NEVER;
+            self.stats.wake_latency.record(latency);
+            self.explain_ran(task, latency);
         }
         self.refill(cpu, task);
         self.misfit_update(cpu);

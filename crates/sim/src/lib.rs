@@ -8,6 +8,7 @@
 //! the tick balances (`balance`), utilization drives the clock (`cpufreq`), and
 //! all of it is metered (`energy`), counted (`stats`) and written down (`emit`).
 
+mod answers;
 mod api;
 mod attributes;
 mod balance;
@@ -25,6 +26,7 @@ mod emit;
 mod energy;
 mod energy_model;
 mod exec;
+mod explain;
 mod fair;
 mod feasible;
 mod hotplug;
@@ -52,10 +54,13 @@ mod wakeup;
 
 use alight_policy::table;
 
+pub use answers::{
+    Answers, Choice, CpuState, Decision, Distance, Latency, Row, SideSums, Sums, Watch,
+};
 pub use api::*;
 pub use caveats::caveats;
 pub use changes::{Action, Change, hotplug_torture};
 pub use feasible::{check_changes, check_governor, clamped_by_range, time};
 pub use pressure::Limit;
-pub use run::{explain, run, task_table};
+pub use run::{answers, explain, run, task_table};
 pub use tally::Tally;

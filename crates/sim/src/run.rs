@@ -1,19 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The event loop, and the calls that start it.
 
-use crate::api::{Decision, Error, Figures, Outcome, Scenario, Watch};
+use crate::answers::{Answers, Decision, Watch};
+use crate::api::{Error, Figures, Outcome, Scenario};
 use crate::build::{self, MeasureSpec};
 use crate::emit::FIRST_PID;
+use crate::explain::{Explainer, Wants};
 use crate::state::{Output, Sim};
-use alight_policy::Note;
 use alight_trace::Sink;
 use alight_workload::Workload;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Events between two looks at the cancel flag.
 const CANCEL_INTERVAL: u64 = 1 << 16;
-/// Candidates that one explanation holds.
-const MAX_NOTES: usize = 4096;
 
 /// Simulates a scenario; events go to `sink`. Setting `cancel` ends the run early.
 ///
@@ -25,33 +24,61 @@ pub fn run<'a>(
     sink: Option<&'a mut (dyn Sink + 'a)>,
     cancel: &AtomicBool,
 ) -> Result<Outcome, Error> {
-    simulate(scenario, sink, None, cancel).map(|(outcome, _)| outcome)
+    let (mut sim, measures) = build::build(scenario, output(sink))?;
+    simulate(&mut sim, scenario, &measures, cancel)
 }
 
-/// Simulates a scenario and writes down the decisions that `watch` names.
+/// Simulates a scenario and writes down the wakeups that `watch` names, the first `limit` of them.
 ///
 /// # Errors
 /// As [`run`]; and if no task has the watched name.
 pub fn explain(
     scenario: &Scenario<'_>,
     watch: &Watch,
+    limit: usize,
     cancel: &AtomicBool,
 ) -> Result<(Outcome, Vec<Decision>), Error> {
-    let mut names: Vec<&str> = scenario
-        .workloads
-        .iter()
-        .flat_map(|w| w.tasks.iter().map(|t| t.comm.as_str()))
-        .collect();
+    let (outcome, (decisions, _)) = explained(scenario, watch, Wants::Decisions(limit), cancel)?;
+    Ok((outcome, decisions))
+}
+
+/// Simulates a scenario and counts which steps placed the wakeups and new tasks that
+/// `watch` names.
+///
+/// # Errors
+/// As [`explain`].
+pub fn answers(
+    scenario: &Scenario<'_>,
+    watch: &Watch,
+    cancel: &AtomicBool,
+) -> Result<(Outcome, Answers), Error> {
+    let (outcome, (_, answers)) = explained(scenario, watch, Wants::Answers, cancel)?;
+    Ok((outcome, answers))
+}
+
+fn explained(
+    scenario: &Scenario<'_>,
+    watch: &Watch,
+    wants: Wants,
+    cancel: &AtomicBool,
+) -> Result<(Outcome, (Vec<Decision>, Answers)), Error> {
+    let tasks = || scenario.workloads.iter().flat_map(|w| &w.tasks);
+    let mut names: Vec<&str> = tasks().map(|task| task.comm.as_str()).collect();
     names.sort_unstable();
     names.dedup();
-    if !names.contains(&watch.comm.as_str()) {
+    if let Some(comm) = watch.comm.as_deref()
+        && !names.contains(&comm)
+    {
         return Err(Error::Refused(format!(
-            "no task is named '{}'; the workload has: {}",
-            watch.comm,
+            "no task is named '{comm}'; the workload has: {}",
             names.join(", ")
         )));
     }
-    simulate(scenario, None, Some(watch.clone()), cancel)
+    let (mut sim, measures) = build::build(scenario, output(None))?;
+    sim.out.explainer = Some(Explainer::new(scenario.scheduler, &sim, watch, wants)?);
+    let outcome = simulate(&mut sim, scenario, &measures, cancel)?;
+    let explainer = sim.out.explainer.take().expect("given above");
+    Ok((outcome, explainer.found()))
 }
 
 /// Thread id, name and process id of each task, as traces have them.
@@ -59,7 +86,7 @@ pub fn explain(
 /// # Errors
 /// As [`run`].
 pub fn task_table(scenario: &Scenario<'_>) -> Result<Vec<(u32, String, u32)>, Error> {
-    let (sim, _) = build::build(scenario, output(None, None))?;
+    let (sim, _) = build::build(scenario, output(None))?;
     let pid = |task: u32| FIRST_PID + task;
     let mut leaders = std::collections::BTreeMap::new();
     Ok(sim
@@ -76,24 +103,20 @@ pub fn task_table(scenario: &Scenario<'_>) -> Result<Vec<(u32, String, u32)>, Er
         .collect())
 }
 
-fn output<'a>(sink: Option<&'a mut (dyn Sink + 'a)>, watch: Option<Watch>) -> Output<'a> {
-    let notes = if watch.is_some() { MAX_NOTES } else { 0 };
+fn output<'a>(sink: Option<&'a mut (dyn Sink + 'a)>) -> Output<'a> {
     Output {
         sink,
         error: None,
-        watch,
-        decisions: vec![],
-        notes: Vec::<Note>::with_capacity(notes),
+        explainer: None,
     }
 }
 
-fn simulate<'a>(
-    scenario: &'a Scenario<'a>,
-    sink: Option<&'a mut (dyn Sink + 'a)>,
-    watch: Option<Watch>,
+fn simulate(
+    sim: &mut Sim<'_>,
+    scenario: &Scenario<'_>,
+    measures: &[MeasureSpec],
     cancel: &AtomicBool,
-) -> Result<(Outcome, Vec<Decision>), Error> {
-    let (mut sim, measures) = build::build(scenario, output(sink, watch))?;
+) -> Result<Outcome, Error> {
     let interrupted = sim.run_loop(cancel)?;
     if let Some(error) = sim.out.error.take() {
         return Err(error.into());
@@ -101,8 +124,7 @@ fn simulate<'a>(
     if let Some(why) = sim.classes.refusal.take() {
         return Err(Error::Refused(why));
     }
-    let outcome = sim.outcome(scenario, &measures, interrupted);
-    Ok((outcome, std::mem::take(&mut sim.out.decisions)))
+    Ok(sim.outcome(scenario, measures, interrupted))
 }
 
 impl Sim<'_> {

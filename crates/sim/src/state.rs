@@ -4,7 +4,6 @@
 //! What a placement policy may know lives in [`alight_policy::Core`] and in
 //! [`Sim::views`], and nowhere else; here is what only time needs.
 
-use crate::api::{Decision, Watch};
 use crate::balance::CpuBalance;
 use crate::channel::Channel;
 use crate::classes::Classes;
@@ -12,6 +11,7 @@ use crate::cost::{CpuCosts, OpCost};
 use crate::cpufreq::FreqState;
 use crate::cpuidle::CpuIdle;
 use crate::energy::ClusterMeter;
+use crate::explain::Explainer;
 use crate::fair::{Eevdf, Groups, Tunables};
 use crate::instruments::Instruments;
 use crate::kernel::Kernel;
@@ -259,9 +259,8 @@ pub(crate) struct Output<'a> {
     pub sink: Option<&'a mut (dyn Sink + 'a)>,
     /// First error of the sink.
     pub error: Option<std::io::Error>,
-    pub watch: Option<Watch>,
-    pub decisions: Vec<Decision>,
-    pub notes: Vec<alight_policy::Note>,
+    /// Decisions are explained.
+    pub explainer: Option<Box<Explainer>>,
 }
 
 /// A run. What every event touches comes first.

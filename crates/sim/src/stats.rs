@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Counters of a run, and what is reported of them.
 
+use crate::answers::Latency;
 use crate::api::Metric;
 use crate::build::MeasureSpec;
 use crate::state::Sim;
@@ -97,6 +98,15 @@ impl Histogram {
             0.0
         } else {
             self.sum as f64 / self.count as f64 / 1e3
+        }
+    }
+
+    pub fn summary(&self) -> Latency {
+        Latency {
+            samples: self.count,
+            mean_us: self.mean_us(),
+            p50_us: self.quantile_us(500),
+            p99_us: self.quantile_us(990),
         }
     }
 

@@ -329,9 +329,7 @@ fn begin_scenario<R>(
     let out = Output {
         sink: Some(record),
         error: None,
-        watch: None,
-        decisions: vec![],
-        notes: vec![],
+        explainer: None,
     };
     match crate::build::build(scenario, out) {
         Ok((mut sim, _)) => {

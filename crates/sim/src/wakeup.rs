@@ -3,7 +3,6 @@
 //! ask the policy, charge the search, move the task, queue it here or by the
 //! target's wake list, have the target reschedule.
 
-use crate::api::Decision;
 use crate::kernel::{IdleEnds, WakeList};
 use crate::queue::NEVER;
 use crate::state::{Life, Sim};
@@ -20,10 +19,12 @@ impl Sim<'_> {
         self.trace_waking(cpu, task, prev);
         self.stats.wakeups += 1;
         if self.is_rt(task) {
+            self.explain_unasked(task);
             let target = self.place_rt(cpu, task);
             return self.queue_woken(cpu, target, task, target != prev);
         }
         if self.is_delayed(task) {
+            self.explain_unasked(task);
             return self.wake_delayed(cpu, prev, task);
         }
 
@@ -83,6 +84,7 @@ impl Sim<'_> {
         self.views[task as usize].prev_cpu = cpu as u32;
         let rt = self.is_rt(task);
         let target = if rt {
+            self.explain_unasked(task);
             self.select_rt(cpu, task)
         } else {
             let answer = self.select(cpu, task, false, Kind::Fork);
@@ -137,6 +139,7 @@ impl Sim<'_> {
 
     fn ask_core(&mut self, cpu: usize, task: u32, sync: bool, kind: Kind) -> Answer {
         self.rq_clock(cpu);
+        let explained = self.explains(task, kind);
         let current = self.current_view(cpu);
         let Ok([view, waker]) = self.views.get_disjoint_mut([task as usize, current]) else {
             unreachable!("a task does not wake itself")
@@ -153,30 +156,16 @@ impl Sim<'_> {
             flags: 0,
             now: self.now,
         };
-        let watched = self.out.watch.as_ref().is_some_and(|watch| {
-            kind == Kind::Wake
-                && self.out.decisions.len() < watch.limit
-                && watch.at_ns.is_none_or(|at| self.now >= at)
-                && watch.comm == self.comms[task as usize]
-        });
-        if !watched {
-            let answer = self.core.select(wakeup);
-            self.trace_decision(cpu, task, &answer);
-            return answer;
+        let (answer, base) = match &mut self.out.explainer {
+            Some(explainer) if explained => {
+                let base = explainer.ask_base(&wakeup);
+                (explainer.ask(&mut self.core, wakeup), Some(base))
+            }
+            _ => (self.core.select(wakeup), None),
+        };
+        if let Some(base) = base {
+            self.explained(cpu, task, kind, answer, base);
         }
-        let prev_cpu = wakeup.task.prev_cpu;
-        let uclamp = (wakeup.task.uclamp_min, wakeup.task.uclamp_max);
-        let answer = self.core.explain(wakeup, &mut self.out.notes);
-        self.out.decisions.push(Decision {
-            time_ns: self.now,
-            comm: self.comms[task as usize].clone(),
-            this_cpu: cpu as u32,
-            prev_cpu,
-            task_util_est: self.task_util_est(&self.views[task as usize]),
-            uclamp,
-            answer,
-            notes: self.out.notes.clone(),
-        });
         self.trace_decision(cpu, task, &answer);
         answer
     }

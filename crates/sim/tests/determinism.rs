@@ -123,12 +123,12 @@ fn an_explanation_changes_nothing() {
     };
     let comm = workloads[0].tasks.last().expect("tasks").comm.clone();
     let watch = alight_sim::Watch {
-        comm,
+        comm: Some(comm),
         at_ns: None,
-        limit: 50,
     };
     let cancel = std::sync::atomic::AtomicBool::new(false);
-    let (explained, decisions) = alight_sim::explain(&scenario, &watch, &cancel).expect("a run");
+    let (explained, decisions) =
+        alight_sim::explain(&scenario, &watch, 50, &cancel).expect("a run");
     let plain = alight_sim::run(&scenario, None, &cancel).expect("a run");
     assert_eq!(explained, plain);
     assert!(!decisions.is_empty() && decisions.len() <= 50);

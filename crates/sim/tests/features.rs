@@ -4,7 +4,10 @@
 
 mod common;
 
+use alight_machine::CpuSet;
 use alight_policy::scheduler::FEATURES;
+use alight_policy::{STEPS, Scheduler};
+use alight_sim::{Action, Change, Scenario, Watch};
 use common::{Run, load, machine};
 
 /// A name for each set of features over a base.
@@ -182,4 +185,79 @@ fn balancing_towards_sched_idle_cpus_acts_where_there_are_any() {
         of("linux-5.5+sched-idle"),
         of("linux-5.5+sched-idle:balance")
     );
+}
+
+/// Asking the base beside every decision changes nothing, whatever acts: the run is the same to
+/// the bit, and the rows add up to its decisions and wakeups.
+#[test]
+fn counting_answers_changes_nothing_and_adds_up() {
+    const HACKBENCH: &str = "hackbench -g 1 -f 3 -l 20 --pipe --threads";
+    let table = [
+        ("linux-3.9+pack=full", "tc2", "light-tasks.json"),
+        ("linux-5.4+sched-idle", "hikey620", HACKBENCH),
+        ("linux-5.5+asym-capacity", "juno-r0", HACKBENCH),
+        (
+            "linux-6.5+uclamp-sum+bias-prev",
+            "juno-r2",
+            "juno-r2/wide-tasks.json",
+        ),
+        (
+            "linux-6.5+asym-capacity:smt+pack",
+            "juno-r0",
+            "periodic-mix.json",
+        ),
+        (
+            "linux-7.2+pack=full+uclamp-sum=bias+bias-prev",
+            "tc2",
+            HACKBENCH,
+        ),
+    ];
+    for (name, board, workload) in table {
+        let (machine, workloads) = (machine(board), [load(workload), load("idle-hogs.json")]);
+        let scheduler = Scheduler::parse(name).expect(name);
+        // The base's domains are built anew with the run's.
+        let change = |ms: u64, action: fn(CpuSet) -> Action| Change {
+            at_ns: ms * common::MS,
+            action: action(CpuSet::single(1)),
+        };
+        let changes = [change(10, Action::Offline), change(25, Action::Online)];
+        let scenario = Scenario {
+            machine: &machine,
+            workloads: &workloads,
+            scheduler: &scheduler,
+            governor: None,
+            idle_governor: None,
+            seed: 1,
+            duration_ns: Some(60 * common::MS),
+            groups: &[],
+            clamps: Default::default(),
+            changes: &changes,
+            check: false,
+        };
+        let everybody = Watch {
+            comm: None,
+            at_ns: None,
+        };
+        let cancel = false.into();
+        let plain = alight_sim::run(&scenario, None, &cancel).expect(name);
+        let (outcome, answers) = alight_sim::answers(&scenario, &everybody, &cancel).expect(name);
+        assert_eq!(outcome, plain, "{name}");
+        let mut steps = [0; STEPS.len()];
+        for row in &answers.rows {
+            steps[row.step as usize] = row.all.count;
+            let instead: u64 = row.instead_of.iter().map(|(_, count)| count).sum();
+            assert_eq!(instead, row.other.count, "{name}");
+            assert!(row.all.latency.samples <= row.all.count, "{name}");
+        }
+        assert_eq!(steps, outcome.steps, "{name}");
+        let total = &answers.total.all;
+        assert_eq!(total.count, steps.iter().sum::<u64>(), "{name}");
+        let wakeups = total.count - total.new_tasks + answers.still_queued;
+        assert_eq!(
+            wakeups as f64,
+            common::metric(&outcome, "wakeups"),
+            "{name}"
+        );
+        assert!(answers.total.other.count > 0, "{name}: it acts");
+    }
 }

@@ -367,11 +367,10 @@ fn an_explanation_of_nobody() {
         check: false,
     };
     let watch = alight_sim::Watch {
-        comm: "T0".into(),
+        comm: Some("T0".into()),
         at_ns: None,
-        limit: 1,
     };
-    let error = alight_sim::explain(&scenario, &watch, &false.into()).expect_err("no such task");
+    let error = alight_sim::explain(&scenario, &watch, 1, &false.into()).expect_err("no such task");
     assert_eq!(
         error.to_string(),
         "no task is named 'T0'; the workload has: t0, t1"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The report of decisions: for each wakeup where the search began, what was
-//! found of every candidate, the answer and why; for many, which steps answered.
+//! found of every candidate, the answer and why, and what the base alone would have
+//! answered; for many, which steps answered.
 
-use alight_policy::{AFFINE, NONE, Note, STEPS, VERDICTS};
-use alight_sim::Decision;
+use alight_policy::{AFFINE, NONE, Note, STEPS, Scheduler, VERDICTS};
+use alight_sim::{Choice, CpuState, Decision, Distance};
 use serde::Serialize;
 
 use crate::header::{Conditions, VERSION};
@@ -15,11 +16,16 @@ const SCHEMA: &str = "alight.explain/1";
 const BAR: u64 = 40;
 
 /// Name and meaning of a step.
-fn step(index: u32) -> (&'static str, &'static str) {
+pub(crate) fn step(index: u32) -> (&'static str, &'static str) {
     STEPS
         .get(index as usize)
         .copied()
         .unwrap_or(("unknown", ""))
+}
+
+/// Whose step it is: the name of a feature, or of the base.
+pub(crate) fn whose(scheduler: &Scheduler, step: u32) -> &'static str {
+    (scheduler.owner(step)).map_or(scheduler.parts().0.name, |feature| feature.name)
 }
 
 fn affine(index: u32) -> (&'static str, &'static str) {
@@ -47,7 +53,12 @@ fn compared(note: &Note) -> Option<(&'static str, u32)> {
 }
 
 /// The report for the terminal.
-pub fn table(conditions: &Conditions, task: &str, decisions: &[Decision]) -> String {
+pub fn table(
+    conditions: &Conditions,
+    scheduler: &Scheduler,
+    task: &str,
+    decisions: &[Decision],
+) -> String {
     let mut rows = conditions.rows();
     let count = match decisions.len() {
         1 => "1 decision".to_owned(),
@@ -58,7 +69,7 @@ pub fn table(conditions: &Conditions, task: &str, decisions: &[Decision]) -> Str
     let mut text = format!("alight {VERSION}: explain\n{head}");
     for decision in decisions {
         text.push('\n');
-        text.push_str(&one(decision));
+        text.push_str(&one(scheduler, decision));
     }
     if decisions.len() > 1 {
         text.push('\n');
@@ -67,10 +78,9 @@ pub fn table(conditions: &Conditions, task: &str, decisions: &[Decision]) -> Str
     text
 }
 
-fn one(decision: &Decision) -> String {
-    let answer = &decision.answer;
+fn one(scheduler: &Scheduler, decision: &Decision) -> String {
+    let answer = &decision.chosen.answer;
     let (how, why_target) = affine(answer.affine);
-    let (name, meaning) = step(answer.step);
     let mut rows = Columns::new(2, 2);
     rows.row([
         "task".to_owned(),
@@ -102,20 +112,6 @@ fn one(decision: &Decision) -> String {
             value,
         ]);
     }
-    let mut result = Columns::new(2, 2);
-    result.row([
-        "answer".to_owned(),
-        format!(
-            "CPU {}, {}: {name}, {meaning}",
-            answer.cpu,
-            if answer.found_idle == 0 {
-                "busy"
-            } else {
-                "idle"
-            },
-        ),
-    ]);
-    result.row(["cost".to_owned(), cost(decision)]);
     format!(
         "{} s: {} is woken by CPU {}\n{}{}{}",
         number::seconds(decision.time_ns),
@@ -123,15 +119,53 @@ fn one(decision: &Decision) -> String {
         decision.this_cpu,
         rows.render(),
         candidates.render(),
-        result.render()
+        result(scheduler, decision)
     )
 }
 
-fn cost(decision: &Decision) -> String {
-    let answer = &decision.answer;
+/// The answer, and that of the base where there is a feature that could make a difference.
+fn result(scheduler: &Scheduler, decision: &Decision) -> String {
+    let mut rows = Columns::new(2, 2);
+    let mut choice = |label: &str, choice: &Choice| {
+        let answer = &choice.answer;
+        let idle = if answer.found_idle == 0 {
+            "busy"
+        } else {
+            "idle"
+        };
+        let (name, meaning) = step(answer.step);
+        let words = format!("CPU {}, {idle}: {name}, {meaning}", answer.cpu);
+        rows.row([label.to_owned(), words]);
+        rows.row(["cost".to_owned(), cost(choice)]);
+    };
+    let (chosen, base) = (&decision.chosen, &decision.base);
+    choice("answer", chosen);
+    let has_features = scheduler.params.features != 0;
+    if has_features {
+        choice(scheduler.parts().0.name, base);
+    }
+    if let Some(ns) = decision.latency_ns {
+        let words = match ns {
+            0 => "at once".to_owned(),
+            ns => format!("{} after the wakeup", number::duration(ns)),
+        };
+        rows.row(["ran".to_owned(), words]);
+    }
+    if has_features && chosen.answer.cpu != base.answer.cpu {
+        for choice in [chosen, base] {
+            rows.row([format!("CPU {}", choice.answer.cpu), state(&choice.cpu)]);
+        }
+    }
+    rows.render()
+}
+
+fn cost(choice: &Choice) -> String {
+    let answer = &choice.answer;
     let mut text = format!(
-        "{} CPUs looked at in the waking CPU's cache, {} elsewhere",
-        answer.looked_near, answer.looked_far
+        "{}: {} CPUs looked at in the waking CPU's cache, {} elsewhere",
+        number::duration(choice.cost_ns),
+        answer.looked_near,
+        answer.looked_far
     );
     if answer.summed > 0 {
         text.push_str(&format!(", {} summed up in groups", answer.summed));
@@ -140,6 +174,58 @@ fn cost(decision: &Decision) -> String {
         text.push_str("; the scan ended because its budget did");
     }
     text
+}
+
+/// What a CPU was, at a glance.
+fn state(cpu: &CpuState) -> String {
+    let mut text = match (&cpu.running, &cpu.idle_state) {
+        _ if !cpu.online => "offline".to_owned(),
+        (Some(comm), _) => {
+            let others = match cpu.nr_running {
+                0 | 1 => String::new(),
+                nr => format!(" and has {} more", nr - 1),
+            };
+            let only = if cpu.sched_idle {
+                ", SCHED_IDLE only"
+            } else {
+                ""
+            };
+            format!("runs {comm}{others}{only}")
+        }
+        (None, _) if cpu.nr_running != 0 => {
+            format!("about to run {} that came before", tasks(cpu.nr_running))
+        }
+        (None, Some((name, ns))) => {
+            format!("idle in {name}, out in {}", number::duration((*ns).into()))
+        }
+        (None, None) => "idle, in no state yet".to_owned(),
+    };
+    text.push_str(&match cpu.capacity == cpu.capacity_orig {
+        true => format!("; capacity {}", cpu.capacity),
+        false => format!("; capacity {} left of {}", cpu.capacity, cpu.capacity_orig),
+    });
+    if let Some(util) = cpu.util {
+        text.push_str(&format!(", util {util}"));
+    }
+    let from = |distance, whom: &str| match distance {
+        Distance::Same => format!("the {whom} CPU itself"),
+        Distance::Core => format!("a thread of the {whom} CPU's core"),
+        Distance::Cache => format!("in the {whom} CPU's cache"),
+        Distance::Node => format!("outside of the {whom} CPU's cache"),
+        Distance::Machine => format!("on another node than the {whom} CPU"),
+    };
+    text + &format!(
+        "; {}, {}",
+        from(cpu.from_prev, "previous"),
+        from(cpu.from_waker, "waking")
+    )
+}
+
+fn tasks(number: u32) -> String {
+    match number {
+        1 => "a task".to_owned(),
+        n => format!("{n} tasks"),
+    }
 }
 
 /// Decisions by step, most frequent first.
@@ -160,7 +246,7 @@ fn histogram(decisions: &[Decision]) -> String {
 fn counts(decisions: &[Decision]) -> Vec<(&'static str, u64)> {
     let mut counts = STEPS.map(|(name, _)| (name, 0));
     for decision in decisions {
-        if let Some((_, count)) = counts.get_mut(decision.answer.step as usize) {
+        if let Some((_, count)) = counts.get_mut(decision.chosen.answer.step as usize) {
             *count += 1;
         }
     }
@@ -188,17 +274,43 @@ struct DecisionOut<'a> {
     task_util_est: u32,
     uclamp_min: u32,
     uclamp_max: u32,
+    candidates: Vec<Candidate>,
+    #[serde(flatten)]
+    chosen: ChoiceOut<'a>,
+    latency_ns: Option<u64>,
+    base: ChoiceOut<'a>,
+}
+
+#[derive(Serialize)]
+struct ChoiceOut<'a> {
     target: u32,
     affine: &'static str,
     slow: bool,
-    candidates: Vec<Candidate>,
     cpu: u32,
     step: &'static str,
+    of: &'static str,
     found_idle: bool,
     looked_near: u32,
     looked_far: u32,
     summed: u32,
     cut: bool,
+    cost_ns: u64,
+    state: StateOut<'a>,
+}
+
+#[derive(Serialize)]
+struct StateOut<'a> {
+    online: bool,
+    running: Option<&'a str>,
+    nr_running: u32,
+    sched_idle: bool,
+    idle_state: Option<&'a str>,
+    exit_latency_ns: Option<u32>,
+    capacity: u32,
+    capacity_orig: u32,
+    util: Option<u32>,
+    from_prev: &'static str,
+    from_waker: &'static str,
 }
 
 #[derive(Serialize)]
@@ -211,19 +323,24 @@ struct Candidate {
 }
 
 /// The report for programs: `alight.explain/1`.
-pub fn json(conditions: &Conditions, task: &str, decisions: &[Decision]) -> String {
+pub fn json(
+    conditions: &Conditions,
+    scheduler: &Scheduler,
+    task: &str,
+    decisions: &[Decision],
+) -> String {
+    let out = |decision| decision_out(scheduler, decision);
     pretty(&Document {
         schema: SCHEMA,
         version: VERSION,
         conditions,
         task,
-        decisions: decisions.iter().map(decision_out).collect(),
+        decisions: decisions.iter().map(out).collect(),
         steps: counts(decisions),
     })
 }
 
-fn decision_out(decision: &Decision) -> DecisionOut<'_> {
-    let answer = &decision.answer;
+fn decision_out<'a>(scheduler: &Scheduler, decision: &'a Decision) -> DecisionOut<'a> {
     let candidate = |note: &Note| Candidate {
         cpu: note.cpu,
         step: step(note.step).0,
@@ -239,17 +356,51 @@ fn decision_out(decision: &Decision) -> DecisionOut<'_> {
         task_util_est: decision.task_util_est,
         uclamp_min: decision.uclamp.0,
         uclamp_max: decision.uclamp.1,
+        candidates: decision.notes.iter().map(candidate).collect(),
+        chosen: choice_out(scheduler, &decision.chosen),
+        latency_ns: decision.latency_ns,
+        base: choice_out(&scheduler.base_alone(), &decision.base),
+    }
+}
+
+fn choice_out<'a>(scheduler: &Scheduler, choice: &'a Choice) -> ChoiceOut<'a> {
+    let (answer, cpu) = (&choice.answer, &choice.cpu);
+    ChoiceOut {
         target: answer.target,
         affine: affine(answer.affine).0,
         slow: answer.slow != 0,
-        candidates: decision.notes.iter().map(candidate).collect(),
         cpu: answer.cpu,
         step: step(answer.step).0,
+        of: whose(scheduler, answer.step),
         found_idle: answer.found_idle != 0,
         looked_near: answer.looked_near,
         looked_far: answer.looked_far,
         summed: answer.summed,
         cut: answer.cut != 0,
+        cost_ns: choice.cost_ns,
+        state: StateOut {
+            online: cpu.online,
+            running: cpu.running.as_deref(),
+            nr_running: cpu.nr_running,
+            sched_idle: cpu.sched_idle,
+            idle_state: cpu.idle_state.as_ref().map(|(name, _)| name.as_str()),
+            exit_latency_ns: cpu.idle_state.as_ref().map(|(_, ns)| *ns),
+            capacity: cpu.capacity,
+            capacity_orig: cpu.capacity_orig,
+            util: cpu.util,
+            from_prev: distance(cpu.from_prev),
+            from_waker: distance(cpu.from_waker),
+        },
+    }
+}
+
+fn distance(distance: Distance) -> &'static str {
+    match distance {
+        Distance::Same => "same",
+        Distance::Core => "core",
+        Distance::Cache => "cache",
+        Distance::Node => "node",
+        Distance::Machine => "machine",
     }
 }
 
@@ -276,6 +427,39 @@ mod tests {
         }
     }
 
+    fn choice(cpu: u32, step: &str, running: Option<&str>) -> Choice {
+        let idle = running.is_none();
+        Choice {
+            answer: Answer {
+                cpu,
+                target: 3,
+                step: step_index(step),
+                affine: index(&AFFINE.map(|(name, _)| name), "weight_prev"),
+                found_idle: idle.into(),
+                looked_near: 1,
+                looked_far: 2,
+                ..Answer::default()
+            },
+            cost_ns: 430,
+            cpu: CpuState {
+                online: true,
+                running: running.map(str::to_owned),
+                nr_running: if idle { 0 } else { 2 },
+                sched_idle: false,
+                idle_state: idle.then(|| ("cpu-sleep".to_owned(), 300_000)),
+                capacity: if idle { 1024 } else { 400 },
+                capacity_orig: if idle { 1024 } else { 446 },
+                util: Some(17),
+                from_prev: if idle { Distance::Node } else { Distance::Same },
+                from_waker: Distance::Cache,
+            },
+        }
+    }
+
+    fn scheduler() -> Scheduler {
+        Scheduler::parse("linux-5.5+asym-capacity").expect("a name")
+    }
+
     fn decision(cpu: u32, step: &str) -> Decision {
         Decision {
             time_ns: 1_250_000_001,
@@ -284,16 +468,9 @@ mod tests {
             prev_cpu: 3,
             task_util_est: 600,
             uclamp: (0, 1024),
-            answer: Answer {
-                cpu,
-                target: 3,
-                step: step_index(step),
-                affine: index(&AFFINE.map(|(name, _)| name), "weight_prev"),
-                found_idle: 1,
-                looked_near: 1,
-                looked_far: 2,
-                ..Answer::default()
-            },
+            chosen: choice(cpu, step, None),
+            base: choice(3, "target_busy", Some("hackbench")),
+            latency_ns: Some(12_500),
             notes: vec![
                 note(3, "asym_fits", "too small", 446),
                 note(4, "asym_fits", "busy", 1024),
@@ -304,7 +481,12 @@ mod tests {
 
     #[test]
     fn a_decision_reads_from_the_question_to_the_answer() {
-        let table = table(&fake::conditions(), "sysbench", &[decision(1, "asym_fits")]);
+        let table = table(
+            &fake::conditions(),
+            &scheduler(),
+            "sysbench",
+            &[decision(1, "asym_fits")],
+        );
         let expected = "\
 1.250000001 s: sysbench is woken by CPU 0
   task    util_est 600, uclamp 0 to 1024, ran last on CPU 3
@@ -313,8 +495,13 @@ mod tests {
   CPU 3      asym_fits     too small  capacity 446
   CPU 4      asym_fits     busy       capacity 1024
   CPU 1      asym_fits     taken      capacity 1024
-  answer  CPU 1, idle: asym_fits, an idle CPU that is big enough
-  cost    1 CPUs looked at in the waking CPU's cache, 2 elsewhere
+  answer     CPU 1, idle: asym_fits, an idle CPU that is big enough
+  cost       430 ns: 1 CPUs looked at in the waking CPU's cache, 2 elsewhere
+  linux-5.5  CPU 3, busy: target_busy, nothing idle found: the target
+  cost       430 ns: 1 CPUs looked at in the waking CPU's cache, 2 elsewhere
+  ran        12.50 us after the wakeup
+  CPU 1      idle in cpu-sleep, out in 300 us; capacity 1024, util 17; outside of the previous CPU's cache, in the waking CPU's cache
+  CPU 3      runs hackbench and has 1 more; capacity 400 left of 446, util 17; the previous CPU itself, in the waking CPU's cache
 ";
         assert!(table.ends_with(expected), "{table}");
     }
@@ -326,7 +513,7 @@ mod tests {
             decision(2, "asym_biggest"),
             decision(1, "asym_fits"),
         ];
-        let table = table(&fake::conditions(), "sysbench", &decisions);
+        let table = table(&fake::conditions(), &scheduler(), "sysbench", &decisions);
         let expected = format!(
             "the steps that answered\n  asym_fits     2  66.7%  {}\n  asym_biggest  1  33.3%  {}\n",
             "#".repeat(40),
@@ -356,7 +543,12 @@ mod tests {
 
     #[test]
     fn the_json_holds_every_candidate() {
-        let json = json(&fake::conditions(), "sysbench", &[decision(1, "asym_fits")]);
+        let json = json(
+            &fake::conditions(),
+            &scheduler(),
+            "sysbench",
+            &[decision(1, "asym_fits")],
+        );
         let value: serde_json::Value = serde_json::from_str(&json).unwrap();
         assert_eq!(value["schema"], "alight.explain/1");
         let decision = &value["decisions"][0];
@@ -365,5 +557,9 @@ mod tests {
         assert_eq!(decision["candidates"][0]["verdict"], "too small");
         assert_eq!(decision["candidates"][0]["compared"], "capacity");
         assert_eq!(value["steps"]["asym_fits"], 1);
+        assert_eq!(decision["of"], "asym-capacity");
+        assert_eq!(decision["base"]["of"], "linux-5.5");
+        assert_eq!(decision["state"]["exit_latency_ns"], 300_000);
+        assert_eq!(decision["base"]["state"]["running"], "hackbench");
     }
 }

@@ -3,8 +3,9 @@
 //! over the cores ([`mod@spread`]), statistics ([`stats`]), and the reports that
 //! people and scripts read ([`report`]); what kernels did held against the model
 //! ([`behaviour`]); and of single runs ([`single`]), of
-//! decisions ([`decisions`]) and of the policies there are ([`policies`]).
+//! decisions ([`decisions`], [`answers`]) and of the policies there are ([`policies`]).
 
+pub mod answers;
 pub mod behaviour;
 pub mod compare;
 pub mod decisions;

@@ -2,8 +2,11 @@
 //! `alight explain`
 
 use std::num::NonZeroUsize;
+use std::sync::atomic::AtomicBool;
 
-use alight_sim::{Scenario, Watch, time};
+use alight_policy::Scheduler;
+use alight_sim::{Outcome, Scenario, Watch, time};
+use alight_study::answers::{self, Asked};
 use alight_study::decisions;
 use alight_study::header::Conditions;
 
@@ -19,33 +22,30 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let scheduler = scheduler(&args.scheduler.name)?;
     let input = Input::load(&args.run)?;
     let scenario = input.scenario(&args.run, &scheduler);
-    task_exists(&scenario, &args.task)?;
+    if let Some(task) = &args.task {
+        task_exists(&scenario, task)?;
+    }
     if let (Some(at), Some(end)) = (args.at, args.run.duration)
         && at >= end
     {
         return Err(beyond(at, end));
     }
-    let limit = args.limit.map(NonZeroUsize::get);
     let watch = Watch {
         comm: args.task.clone(),
         at_ns: args.at,
-        limit: limit.unwrap_or(if args.at.is_some() { 1 } else { LIMIT }),
     };
     let cancel = interrupt::flag()?;
-    let (outcome, found) = alight_sim::explain(&scenario, &watch, cancel)?;
+    let (outcome, report) = match &args.task {
+        Some(task) if !args.histogram => decisions(args, &scenario, &watch, task, cancel)?,
+        _ => histogram(args, &scenario, &watch, cancel)?,
+    };
     if let Some(at) = args.at
         && at >= outcome.end_ns
         && !outcome.interrupted
     {
         return Err(beyond(at, outcome.end_ns));
     }
-    let command = command(args, &watch, &scheduler.name);
-    let conditions = Conditions::of(&scenario, command);
-    output::print(&if args.json {
-        decisions::json(&conditions, &args.task, &found)
-    } else {
-        decisions::table(&conditions, &args.task, &found)
-    })?;
+    output::print(&report)?;
     if outcome.interrupted {
         let end = "interrupted: later decisions are missing";
         return Err(Failure::Interrupted(end.to_owned()));
@@ -54,19 +54,71 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// Single decisions of `task`.
+fn decisions(
+    args: &ExplainArgs,
+    scenario: &Scenario<'_>,
+    watch: &Watch,
+    task: &str,
+    cancel: &AtomicBool,
+) -> Result<(Outcome, String), Failure> {
+    let fallback = if args.at.is_some() { 1 } else { LIMIT };
+    let limit = args.limit.map_or(fallback, NonZeroUsize::get);
+    let (outcome, found) = alight_sim::explain(scenario, watch, limit, cancel)?;
+    let scheduler = scenario.scheduler;
+    let last = ["--limit".to_owned(), limit.to_string()];
+    let conditions = Conditions::of(scenario, command(args, &last, scheduler));
+    let report = match args.json {
+        true => decisions::json(&conditions, scheduler, task, &found),
+        false => decisions::table(&conditions, scheduler, task, &found),
+    };
+    Ok((outcome, report))
+}
+
+/// Which steps answered.
+fn histogram(
+    args: &ExplainArgs,
+    scenario: &Scenario<'_>,
+    watch: &Watch,
+    cancel: &AtomicBool,
+) -> Result<(Outcome, String), Failure> {
+    let (outcome, found) = alight_sim::answers(scenario, watch, cancel)?;
+    let scheduler = scenario.scheduler;
+    let conditions = Conditions::of(
+        scenario,
+        command(args, &["--histogram".to_owned()], scheduler),
+    );
+    let both = [scheduler.base_alone().name, scheduler.name.clone()];
+    let asked = Asked {
+        conditions: &conditions,
+        scheduler,
+        task: args.task.as_deref(),
+        compare: &again::command("compare", &args.run, &both, &[]),
+    };
+    let report = match args.json {
+        true => answers::json(&asked, &found),
+        false => answers::table(&asked, &found),
+    };
+    Ok((outcome, report))
+}
+
 /// No decision is made at `at` or later in a run that ends at `end`.
 fn beyond(at: u64, end: u64) -> Failure {
     let (at, end) = (time(at), time(end));
     Failure::BadInput(format!("--at {at} is behind the end of the run, {end}"))
 }
 
-fn command(args: &ExplainArgs, watch: &Watch, scheduler: &str) -> String {
-    let mut options = vec!["--task".to_owned(), args.task.clone()];
+fn command(args: &ExplainArgs, last: &[String], scheduler: &Scheduler) -> String {
+    let mut options = vec![];
+    if let Some(task) = &args.task {
+        options.extend(["--task".to_owned(), task.clone()]);
+    }
     if let Some(ns) = args.at {
         options.extend(["--at".to_owned(), again::typed(ns)]);
     }
-    options.extend(["--limit".to_owned(), watch.limit.to_string()]);
-    again::command("explain", &args.run, &[scheduler.to_owned()], &options)
+    options.extend_from_slice(last);
+    let scheduler = scheduler.name.clone();
+    again::command("explain", &args.run, &[scheduler], &options)
 }
 
 /// Refuses a name that no task of the run has.

@@ -79,9 +79,7 @@ pub(super) fn under(base: &str, machine: &str, test: impl FnOnce(&mut Sim)) {
     let out = Output {
         sink: None,
         error: None,
-        watch: None,
-        decisions: vec![],
-        notes: vec![],
+        explainer: None,
     };
     match crate::build::build(&scenario, out) {
         Ok((mut sim, _)) => {

@@ -37,9 +37,7 @@ fn at_boot_of(base: &str, name: &str, governor: Governor, test: impl FnOnce(&mut
     let out = Output {
         sink: None,
         error: None,
-        watch: None,
-        decisions: vec![],
-        notes: vec![],
+        explainer: None,
     };
     match crate::build::build(&scenario, out) {
         Ok((mut sim, _)) => {

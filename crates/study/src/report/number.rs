@@ -87,6 +87,16 @@ pub fn seconds(ns: u64) -> String {
     format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }
 
+/// A length of time to 4 digits, in the unit that suits it: `430 ns`, `12.50 us`.
+pub fn duration(ns: u64) -> String {
+    match ns {
+        0..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => short(ns as f64 / 1e3) + " us",
+        1_000_000..1_000_000_000 => short(ns as f64 / 1e6) + " ms",
+        _ => short(ns as f64 / 1e9) + " s",
+    }
+}
+
 fn positive_zero(text: String) -> String {
     let is_zero = text.bytes().all(|byte| matches!(byte, b'-' | b'0' | b'.'));
     match text.strip_prefix('-') {
@@ -125,6 +135,20 @@ mod tests {
             (0.000_296_954, "0.0002970"),
         ] {
             assert_eq!(short(value), text, "{value}");
+        }
+    }
+
+    #[test]
+    fn durations_have_the_unit_that_suits_them() {
+        for (ns, text) in [
+            (0, "0 ns"),
+            (430, "430 ns"),
+            (12_500, "12.50 us"),
+            (300_000, "300 us"),
+            (5_330_177, "5.330 ms"),
+            (61_000_000_000, "61 s"),
+        ] {
+            assert_eq!(duration(ns), text);
         }
     }
 

@@ -75,16 +75,20 @@ static inline int has_room(const struct policy_ctx *c, u32 cpu)
 }
 
 /* First of all: does the previous CPU answer? It is big enough, and idle or has room. */
-static inline int bias_first(const struct policy_ctx *c, u32 target)
+static inline int prev_answers(const struct policy_ctx *c, u32 target)
 {
 	u32 prev = c->prev_cpu;
 
-	if (!c->k->bias_prev || (prev != target && !same_llc(c, prev, target)) ||
-	    !may_return(c, c->prev_cpu))
+	if ((prev != target && !same_llc(c, prev, target)) || !may_return(c, prev))
 		return 0;
 	return (try_idle(c, STEP_BIAS_PREV, prev) ||
 		(c->k->room == ROOM_SPARE ? has_spare(c, prev) : has_room(c, prev))) &&
 	       candidate_fits(c, STEP_BIAS_PREV, prev);
+}
+
+static __always_inline int bias_first(const struct policy_ctx *c, u32 target)
+{
+	return c->k->bias_prev && prev_answers(c, target);
 }
 
 /* Is the previous CPU, if nothing was found, rather the answer than the target? */

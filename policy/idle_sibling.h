@@ -20,7 +20,7 @@
  * May this candidate be taken: idle, or with room by bias_prev.h, and big enough
  * where that is asked before the scan? Says by which step.
  */
-static inline u32 try_candidate(const struct policy_ctx *c, u32 step, u32 cpu)
+static __always_inline u32 try_candidate(const struct policy_ctx *c, u32 step, u32 cpu)
 {
 	if (!try_idle(c, step, cpu)) {
 		if (!has_room(c, cpu))

@@ -40,7 +40,7 @@
 #ifdef __bpf__
 #define policy_part policy_apart
 #else
-#define policy_part static inline
+#define policy_part static __always_inline
 #endif
 
 /*

@@ -348,7 +348,7 @@ static inline void est_update_single(const struct policy_params *k, struct polic
 }
 
 /* @t went to sleep if @sleeps; its averages are up to date (util_est_dequeue, util_est_update). */
-static inline void est_dequeue(const struct policy_params *k, struct policy_cpu *rq,
+static __always_inline void est_dequeue(const struct policy_params *k, struct policy_cpu *rq,
 			       struct policy_task *t, int sleeps)
 {
 	const u32 margin = CAPACITY_SCALE / 100;

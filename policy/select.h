@@ -109,7 +109,7 @@ static inline u32 choose_at_once(const struct policy_ctx *c)
 }
 
 /* Where the walk led: a domain of the slow path, or a target of the fast one. */
-static inline u32 search_from(const struct policy_ctx *c, u32 slow, u32 target)
+static __always_inline u32 search_from(const struct policy_ctx *c, u32 slow, u32 target)
 {
 	c->answer->target = target;
 	if (slow) {

@@ -211,10 +211,18 @@ impl Sim<'_> {
     /// The entity of `q` to run next, or [`NONE`]; `curr`: the current one if it is
     /// still runnable (`pick_next_entity`).
     pub fn pick_cfs(&mut self, q: usize, curr: u32) -> u32 {
-        let queue = *self.fair_queue(q);
+        let pick = self.choose_cfs(q, curr);
+        if self.tunables.buddies_cleared == BuddiesCleared::Picked {
+            self.forget_buddy(q, pick);
+        }
+        pick
+    }
+
+    #[inline(always)]
+    fn choose_cfs(&self, q: usize, curr: u32) -> u32 {
+        let queue = self.fair_queue(q);
         let first = queue.tree.first();
         if first == NONE {
-            self.picked(q, curr);
             return curr;
         }
         let earlier = |a: u32, b: u32| {
@@ -248,15 +256,7 @@ impl Sim<'_> {
                 pick = buddy;
             }
         }
-        self.picked(q, pick);
         pick
-    }
-
-    #[inline]
-    fn picked(&mut self, q: usize, task: u32) {
-        if self.tunables.buddies_cleared == BuddiesCleared::Picked {
-            self.forget_buddy(q, task);
-        }
     }
 }
 

@@ -231,21 +231,27 @@ impl Sim<'_> {
 
     /// `entity` of queue `q` is no buddy any more, and then its group is none for
     /// its sake (`clear_buddies`).
-    #[inline]
+    #[inline(always)]
     pub fn forget_buddy(&mut self, q: usize, entity: u32) {
+        match self.groups.used {
+            true => self.forget_buddy_grouped(q, entity),
+            false => _ = self.cpus[q].fair.forget(entity),
+        }
+    }
+
+    fn forget_buddy_grouped(&mut self, q: usize, entity: u32) {
         let was = self.fair_queue_mut(q).forget(entity);
-        if self.groups.used
-            && entity != NONE
-            && let Some(group) = self.entity_of(q)
+        let Some(group) = self.entity_of(q).filter(|_| entity != NONE) else {
+            return;
+        };
+        let cpu = self.cpu_of(q);
+        let root = &mut self.cpus[cpu].fair;
+        for (was, buddy) in was
+            .iter()
+            .zip([&mut root.skip, &mut root.next, &mut root.last])
         {
-            let root = &mut self.cpus[q % self.groups.cpus].fair;
-            for (was, buddy) in was
-                .iter()
-                .zip([&mut root.skip, &mut root.next, &mut root.last])
-            {
-                if *was && *buddy == group {
-                    *buddy = NONE;
-                }
+            if *was && *buddy == group {
+                *buddy = NONE;
             }
         }
     }

@@ -3,7 +3,8 @@
 //!
 //! A line `$ COMMAND` is run by the shell in a folder that holds the tree's
 //! `workloads/` and `machines/`, one page a folder, in the order of the page. It must succeed, or end with N
-//! where the line `[exit code N]` follows. Other lines are what it prints, shortened.
+//! where the line `[exit code N]` follows. Other lines are what it prints, shortened; where answers are
+//! counted (`--histogram`) each of them must be printed.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -21,6 +22,8 @@ struct Step {
     line: usize,
     command: String,
     code: i32,
+    /// Other lines.
+    prints: Vec<String>,
 }
 
 fn tree() -> PathBuf {
@@ -63,13 +66,16 @@ fn steps(page: &str) -> Vec<Step> {
                 line: index + 1,
                 command: command.to_owned(),
                 code: 0,
+                prints: vec![],
             }),
-            (true, None, last) => {
+            (true, None, None) => {}
+            (true, None, Some(step)) => {
                 let code = line
                     .strip_prefix("[exit code ")
                     .and_then(|rest| rest.strip_suffix(']'));
-                if let (Some(code), Some(step)) = (code, last) {
-                    step.code = code.parse().expect("a number");
+                match code {
+                    Some(code) => step.code = code.parse().expect("a number"),
+                    None => step.prints.push(line.to_owned()),
                 }
             }
         }
@@ -81,14 +87,18 @@ fn steps(page: &str) -> Vec<Step> {
 #[test]
 fn console_blocks_are_read_as_commands_with_their_ends() {
     let page = "$ not me\n```console\n$ one \\\n  two\noutput\n$ three\n[exit code 2]\n```\n$ nor me\n```sh\n$ nor me\n```\n";
-    let step = |line, command: &str, code| Step {
+    let step = |line, command: &str, code, prints: &[&str]| Step {
         line,
         command: command.to_owned(),
         code,
+        prints: prints.iter().map(|&line| line.to_owned()).collect(),
     };
     assert_eq!(
         steps(page),
-        [step(3, "one \\\n  two", 0), step(6, "three", 2)]
+        [
+            step(3, "one \\\n  two", 0, &["output"]),
+            step(6, "three", 2, &[])
+        ]
     );
 }
 
@@ -126,6 +136,19 @@ fn every_command_of_the_docs_ends_as_the_page_says() {
                 step.command,
                 String::from_utf8_lossy(&output.stderr)
             );
+            let printed = String::from_utf8_lossy(&output.stdout);
+            for line in step
+                .prints
+                .iter()
+                .filter(|_| step.command.contains("--histogram"))
+            {
+                assert!(
+                    printed.lines().any(|known| known == line),
+                    "{}: {} prints now\n{printed}\nand not\n{line}",
+                    page.display(),
+                    step.command
+                );
+            }
             commands += 1;
         }
     }

@@ -153,7 +153,7 @@ pub struct SideSums {
     pub idle: u64,
     /// Choices that ran SCHED_IDLE tasks only.
     pub sched_idle: u64,
-    /// Exit latencies of their idle states, ns.
+    /// Exit latencies of the idle states of those that were idle, ns.
     pub exit_latency_ns: u64,
     /// Capacity left for the fair class, of 1024.
     pub capacity: u64,
@@ -179,9 +179,11 @@ impl SideSums {
         let (answer, cpu) = (&choice.answer, &choice.cpu);
         self.looked_at += u64::from(answer.looked_near + answer.looked_far + answer.summed);
         self.cost_ns += choice.cost_ns;
-        self.idle += u64::from(cpu.idle());
+        if cpu.idle() {
+            self.idle += 1;
+            self.exit_latency_ns += (cpu.idle_state.as_ref()).map_or(0, |(_, ns)| u64::from(*ns));
+        }
         self.sched_idle += u64::from(cpu.sched_idle);
-        self.exit_latency_ns += (cpu.idle_state.as_ref()).map_or(0, |(_, ns)| u64::from(*ns));
         self.capacity += u64::from(cpu.capacity);
         self.moved += u64::from(answer.cpu != prev_cpu);
     }

@@ -3,7 +3,7 @@
 //! which step, and what the two CPUs were.
 
 use super::{Explainer, Wants};
-use crate::answers::{Answers, Decision, Distance, Watch};
+use crate::answers::{Answers, Decision, Distance, Tally, Watch};
 use crate::testbed::{Given, MS, Record, begin_under, machine, task, workload};
 use alight_machine::{Governor, Machine};
 use alight_policy::{STEPS, Scheduler};
@@ -114,6 +114,26 @@ fn a_wakeup_is_counted_on_both_sides() {
     assert_eq!((sums.chosen.capacity, sums.base.capacity), (1024, 1024));
     assert_eq!(sums, &row.all);
     assert_eq!(answers.total.all, row.all);
+}
+
+/// A CPU that has not left its idle state yet, though a task is on its way there, is not idle.
+#[test]
+fn only_idle_cpus_have_an_exit_latency() {
+    let (mut decisions, _) = found(
+        "linux-6.5+bias-prev",
+        &machine(4, 4),
+        &the_previous_cpu_has_work(hog()),
+        Wants::Decisions(1),
+    );
+    let mut choice = decisions.remove(0).base;
+    choice.cpu.idle_state = Some(("cpu-sleep".to_owned(), 300));
+    for (nr_running, expected) in [(0, (1, 300)), (1, (0, 0))] {
+        choice.cpu.nr_running = nr_running;
+        let mut tally = Tally::default();
+        tally.count(&choice, &choice, 0, false);
+        let chosen = tally.answers().total.all.chosen;
+        assert_eq!((chosen.idle, chosen.exit_latency_ns), expected);
+    }
 }
 
 /// A base is its own base, and one that has merged a feature is not changed by its name.

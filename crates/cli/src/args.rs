@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use alight_machine::{Governor, IdleGovernor};
 use alight_policy::scheduler::BASES;
-use alight_study::{Style, single};
+use alight_study::{Style, card, single};
 use alight_workload::Mode;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
@@ -49,6 +49,9 @@ pub enum Verb {
     /// Compares schedulers: by how much, with which certainty, and why
     #[command(after_help = COMPARE_EXAMPLES)]
     Compare(CompareArgs),
+    /// A feature's report card: what it harms and helps, over machines and a standard set of workloads
+    #[command(after_help = CARD_EXAMPLES)]
+    Card(CardArgs),
     /// Says why a task was placed where it was, and where the base would have placed it
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
@@ -105,6 +108,17 @@ Examples:
   alight compare -m juno-r0 -w 'hackbench -g 2 -l 100' linux-5.5 linux-5.5+asym-capacity
   alight compare -m my-board.toml -w mp3.json -w 'cyclictest -t 4 -q -D 5' --runs 20 \\
                  --style markdown linux-5.5 linux-5.5+asym-capacity";
+
+const CARD_EXAMPLES: &str = "\
+Harms come first, then helps, then what changes without being either; a line is listed if it is no
+chance among all of them (false discovery rate 5 %) and 1 % or more. A harm is a result, not a
+failure: the exit code is 0.
+
+Examples:
+  alight card bias-prev
+  alight card bias-prev:spare=128 --base linux-6.5 -m juno-r0 -w hackbench -w frames
+  alight card pack=full --base linux-3.9 --style markdown
+  alight card sched-idle --quick";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
@@ -241,6 +255,46 @@ pub struct CompareArgs {
     #[arg(long, value_name = "STYLE", default_value = "table", value_parser = style())]
     pub style: Style,
     /// Print JSON (alight.compare/1); the same as --style json
+    #[arg(long, conflicts_with = "style")]
+    pub json: bool,
+    /// Threads to spread the runs over [default: one a core]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>,
+        allow_negative_numbers = true)]
+    pub jobs: Option<NonZeroUsize>,
+}
+
+#[derive(Args)]
+pub struct CardArgs {
+    /// Feature of `alight policy list`, with what it is told, like bias-prev:spare=128
+    #[arg(value_name = "FEATURE")]
+    pub feature: String,
+    /// What it is added to: a base kernel, with other features if wanted [default: the newest
+    /// base that lacks the feature]
+    #[arg(long, value_name = "SCHEDULER")]
+    pub base: Option<String>,
+    /// Machine: a name of `alight machine list`, a file ending in .toml, or `host`; may be
+    /// repeated [default: the built-in ones where the feature can act]
+    #[arg(short, long = "machine", value_name = "MACHINE", num_args = 1)]
+    pub machines: Vec<String>,
+    /// Workload of the standard set, may be repeated; a wrong name lists them [default: all]
+    #[arg(short, long = "workload", value_name = "NAME", num_args = 1)]
+    pub workloads: Vec<String>,
+    /// Runs of each scheduler on each machine with each workload [default: 10]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>,
+        allow_negative_numbers = true)]
+    pub runs: Option<NonZeroU32>,
+    /// Seed of the first run
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed,
+        allow_negative_numbers = true)]
+    pub seed: u64,
+    /// A first look: one machine and 3 runs, unless they are named
+    #[arg(long)]
+    pub quick: bool,
+    /// Form of the card
+    #[arg(long, value_name = "STYLE", default_value = "table",
+        value_parser = one_of(card::Style::ALL))]
+    pub style: card::Style,
+    /// Print JSON (alight.card/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
     /// Threads to spread the runs over [default: one a core]

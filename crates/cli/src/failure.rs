@@ -2,7 +2,7 @@
 //! How the program ends when it cannot do what was asked.
 
 use alight_sim::Error as SimError;
-use alight_study::{compare, spread, tool};
+use alight_study::{card, compare, spread, tool};
 use alight_trace::CreateError;
 
 /// Exit code of a failure of the machine that the program runs on, and of a difference
@@ -81,6 +81,16 @@ impl From<compare::Error> for Failure {
             compare::Error::TooFew(_) | compare::Error::Seeds { .. } => Failure::bad_input(error),
             compare::Error::Interrupted => Failure::Interrupted(error.to_string()),
             compare::Error::Run(error) => error.into(),
+        }
+    }
+}
+
+impl From<card::Error> for Failure {
+    fn from(error: card::Error) -> Self {
+        match error {
+            card::Error::Seeds { .. } | card::Error::CannotAct(_) => Failure::bad_input(error),
+            card::Error::Interrupted => Failure::Interrupted(error.to_string()),
+            card::Error::Run(error) => error.into(),
         }
     }
 }

@@ -42,6 +42,7 @@ fn run(verb: Verb) -> Result<(), Failure> {
     match verb {
         Verb::Simulate(args) => commands::simulate::run(&args),
         Verb::Compare(args) => commands::compare::run(&args),
+        Verb::Card(args) => commands::card::run(&args),
         Verb::Explain(args) => commands::explain::run(&args),
         Verb::Policy(args) => commands::policy::run(&args),
         Verb::Machine(args) => commands::machine::run(&args),

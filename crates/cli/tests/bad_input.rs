@@ -413,3 +413,75 @@ fn help_names_the_exit_codes() {
         .stdout(predicate::str::contains("Exit codes:").and(predicate::str::contains("130")));
     alight(&[]).assert().code(2);
 }
+
+#[test]
+fn a_card_of_what_cannot_be_is_refused_with_what_would_do() {
+    let cases = [
+        Case {
+            args: &["card", "bias-prv"],
+            says: &["unknown feature 'bias-prv'", "did you mean 'bias-prev'"],
+        },
+        Case {
+            args: &["card", "bias-prev:spair=3"],
+            says: &["no tunable 'spair'", "spare"],
+        },
+        Case {
+            args: &["card", "uclamp-sum", "--base", "linux-5.4"],
+            says: &[
+                "does not go with linux-5.4",
+                "clamps count in the frequency of Linux 5.4 only",
+                "linux-5.5, linux-6.1",
+            ],
+        },
+        Case {
+            args: &["card", "sched-idle", "--base", "linux-6.5"],
+            says: &[
+                "sched-idle is part of it since 5.6",
+                "new on linux-5.4, linux-5.5",
+            ],
+        },
+        Case {
+            args: &["card", "pack=none"],
+            says: &["is told to do what linux-7.2 does"],
+        },
+        Case {
+            args: &["card", "linux-6.5+bias-prev"],
+            says: &["`alight card bias-prev --base linux-6.5`"],
+        },
+        Case {
+            args: &["card", "bias-prev", "--base", "linux-6.6"],
+            says: &["unknown base 'linux-6.6'", "linux-6.5"],
+        },
+        Case {
+            args: &["card", "asym-capacity", "-m", "hikey620"],
+            says: &["it needs CPUs that differ in capacity", "hikey620 lacks"],
+        },
+        Case {
+            args: &["card", "bias-prev", "-m", "juno-r3"],
+            says: &["juno-r3", "juno-r0"],
+        },
+        Case {
+            args: &["card", "bias-prev", "-w", "hackbensh"],
+            says: &[
+                "no workload 'hackbensh'",
+                "did you mean 'hackbench'",
+                "frames",
+            ],
+        },
+        Case {
+            args: &["card", "bias-prev", "-m", "epyc-9654-2s", "-w", "mixed"],
+            says: &["none of these workloads is asked of machines of this size"],
+        },
+        Case {
+            args: &["card", "bias-prev", "--runs", "0"],
+            says: &["--runs", "1 or more"],
+        },
+        Case {
+            args: &["card", "bias-prev", "--seed", "18446744073709551615"],
+            says: &["the last seed exceeds"],
+        },
+    ];
+    for case in cases {
+        refused(case.args, case.says);
+    }
+}

@@ -193,13 +193,14 @@ fn every_member_of_every_document_is_described() {
     fs::write(&broken, "{\"tasks\": {\"t\": {\"run\": -5}}}").unwrap();
     let quick = ["-m", "juno-r0", "-w", "hackbench -g 1 -l 2"];
     let recording = tree().join("crates/verify/tests/data/pelt-amd64-6.1.alight");
-    let cases: [Vec<&str>; 14] = [
+    let cases: [Vec<&str>; 15] = [
         [
             &["compare"],
             &quick[..],
             &["linux-5.5", "linux-5.5+asym-capacity", "--runs", "2"],
         ]
         .concat(),
+        vec!["card", "bias-prev", "-w", "light", "--quick"],
         [&["simulate"], &quick[..]].concat(),
         [&["explain"], &quick[..], &["--task", "hackbench"]].concat(),
         [&["explain"], &quick[..], &["--histogram"]].concat(),

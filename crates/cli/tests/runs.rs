@@ -456,3 +456,115 @@ fn ctrl_c_prints_the_runs_that_are_complete() {
     let end = format!("{runs} of 100000 runs are complete");
     assert!(messages.contains(&end), "{messages}");
 }
+
+const CARD: [&str; 10] = [
+    "card",
+    "bias-prev",
+    "--base",
+    "linux-6.5",
+    "-m",
+    "ca9x4",
+    "-w",
+    "spare-time",
+    "-w",
+    "idle",
+];
+
+#[test]
+fn a_card_answers_in_every_style() {
+    for (style, says) in [
+        ("table", "harms: "),
+        ("markdown", "| machine | workload | metric |"),
+        ("csv", "delta_percent"),
+        ("json", "\"schema\": \"alight.card/1\""),
+    ] {
+        let text = stdout(&[&CARD[..], &["--runs", "2", "--style", style]].concat());
+        for says in [says, "worker_wakeup_latency_p99_us", "idle"] {
+            assert!(text.contains(says), "{style}: no '{says}' in\n{text}");
+        }
+    }
+}
+
+#[test]
+fn a_card_is_the_same_again_whatever_the_threads() {
+    let with = |jobs| json(&[&CARD[..], &["--runs", "2", "--json", "--jobs", jobs]].concat());
+    let first = with("1");
+    assert_eq!(first, with("3"));
+    let words = shell_words::split(first["command"].as_str().unwrap()).unwrap();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    assert_eq!(first, json(&[&words[1..], &["--json"]].concat()));
+}
+
+/// The command that stands beside a cell gives its numbers.
+#[test]
+fn a_line_of_a_card_is_that_of_the_comparison_it_names() {
+    let card = json(&[&CARD[..], &["--runs", "3", "--json"]].concat());
+    let (cell, idle) = (&card["cells"][0], &card["cells"][1]);
+    assert_eq!(
+        (&idle["workload"], &idle["identical"]),
+        (&"idle".into(), &true.into())
+    );
+    let words = shell_words::split(cell["command"].as_str().unwrap()).unwrap();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    // The file that the command names is that of the source tree.
+    let output = alight(&[&words[1..], &["--json"]].concat())
+        .current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../.."))
+        .assert()
+        .success()
+        .get_output()
+        .stdout
+        .clone();
+    let compared: Value = serde_json::from_slice(&output).unwrap();
+    let metrics = cell["metrics"].as_object().unwrap();
+    assert!(metrics.len() >= 4, "{metrics:?}");
+    for (name, number) in metrics {
+        let delta = &compared["deltas"][0]["metrics"][name];
+        for member in ["delta_percent", "ci_low", "ci_high"] {
+            assert_eq!(number[member], delta[member], "{name} {member}");
+        }
+        let base = &compared["variants"][0]["metrics"][name];
+        assert_eq!(number["base_mean"], base["mean"], "{name}");
+    }
+}
+
+#[test]
+fn without_a_base_a_card_takes_the_newest_that_lacks_the_feature() {
+    for (feature, base) in [("bias-prev", "linux-7.2"), ("sched-idle", "linux-5.5")] {
+        let card = json(&[
+            "card", feature, "--quick", "--runs", "1", "-w", "idle", "--json",
+        ]);
+        assert_eq!(card["base"], base);
+    }
+}
+
+#[test]
+fn ctrl_c_prints_the_cells_that_are_complete() {
+    let child = Command::cargo_bin("alight")
+        .unwrap()
+        .args([
+            "card",
+            "bias-prev",
+            "-m",
+            "juno-r0",
+            "-w",
+            "idle",
+            "-w",
+            "mutexes",
+        ])
+        .args(["--runs", "200", "--json", "--jobs", "1"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(3000));
+    let pid = child.id().to_string();
+    let kill = Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{messages}");
+    assert!(messages.contains("1 of 2 cells are complete"), "{messages}");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["interrupted"], true);
+    assert_eq!(document["cells"].as_array().unwrap().len(), 1);
+}

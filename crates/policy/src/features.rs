@@ -20,6 +20,8 @@ pub struct Feature {
     pub tunables: &'static [Tunable],
     /// What it means on each base, in the order of [`crate::scheduler::BASES`].
     pub on: [On; 6],
+    /// What machine and load must have for it to act at all.
+    pub needs: Needs,
     pub(crate) bit: u64,
     /// Changes the base's rules. An error says why the options do not go together, or not with
     /// this base.
@@ -43,6 +45,36 @@ pub enum On {
     Merged(&'static str),
     /// It cannot be had there; why.
     Not(&'static str),
+}
+
+/// What machine and load must have for a feature to act: without it a run is the base's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Needs {
+    /// Wakeups.
+    Wakeups,
+    /// CPUs that differ in capacity.
+    Asymmetry,
+    /// A level whose groups can be power gated each for itself.
+    PowerGating,
+    /// Tasks under `SCHED_IDLE`.
+    SchedIdle,
+    /// Utilization clamps.
+    Clamps,
+}
+
+impl Needs {
+    /// In words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Needs::Wakeups => "wakeups",
+            Needs::Asymmetry => "CPUs that differ in capacity",
+            Needs::PowerGating => {
+                "CPUs that can be power gated apart from others (`power_gated` of the machine's file)"
+            }
+            Needs::SchedIdle => "tasks under SCHED_IDLE",
+            Needs::Clamps => "tasks with utilization clamps",
+        }
+    }
 }
 
 /// Something a feature can be told, as `FEATURE:NAME=VALUE`.
@@ -168,6 +200,7 @@ const ASYM_CAPACITY: Feature = Feature {
         On::Merged("5.7"),
         On::Merged("5.7"),
     ],
+    needs: Needs::Asymmetry,
     bit: 1 << 0,
     apply: |k, options| {
         if k.asym == rule::ASYM_IGNORED {
@@ -251,6 +284,7 @@ const PACK: Feature = Feature {
         },
     ],
     on: [On::New; 6],
+    needs: Needs::PowerGating,
     bit: 1 << 3,
     apply: |k, options| {
         let mode = options.get("mode").unwrap_or(rule::PACK_DEFAULT);
@@ -263,6 +297,9 @@ const PACK: Feature = Feature {
             return Err(
                 "Linux 3.9 tracks no utilization, only sums of runnable time: use signals=2013",
             );
+        }
+        if mode == rule::PACK_NONE {
+            return Ok(());
         }
         k.pack = mode;
         k.pack_pelt = pelt;
@@ -304,6 +341,7 @@ const SCHED_IDLE: Feature = Feature {
         On::Merged("5.6"),
         On::Merged("5.6"),
     ],
+    needs: Needs::SchedIdle,
     bit: 1 << 1,
     apply: |k, options| {
         if k.sched_idle == rule::SCHED_IDLE_LAST {
@@ -358,6 +396,7 @@ const UCLAMP_SUM: Feature = Feature {
         On::New,
         On::New,
     ],
+    needs: Needs::Clamps,
     bit: 1 << 4,
     apply: |k, options| {
         let form = options.get("form").unwrap_or(0);
@@ -424,6 +463,7 @@ const BIAS_PREV: Feature = Feature {
         On::New,
         On::New,
     ],
+    needs: Needs::Wakeups,
     bit: 1 << 2,
     apply: |k, options| {
         let (idle_only, fits, select) = (

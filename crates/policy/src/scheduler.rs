@@ -8,7 +8,7 @@ use crate::features::Options;
 use std::fmt;
 
 pub use crate::bases::{BASES, Base};
-pub use crate::features::{FEATURES, Feature, On, Tunable, Values};
+pub use crate::features::{FEATURES, Feature, Needs, On, Tunable, Values};
 
 /// A named scheduler and its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -184,7 +184,10 @@ pub fn compare(
 }
 
 /// From the outcomes, seed by seed, to the comparison of those seeds that all schedulers finished.
-fn assemble(question: &Question<'_>, outcomes: Vec<Option<Outcome>>) -> Result<Comparison, Error> {
+pub(crate) fn assemble(
+    question: &Question<'_>,
+    outcomes: Vec<Option<Outcome>>,
+) -> Result<Comparison, Error> {
     let schedulers = question.schedulers;
     let mut seeds = Vec::new();
     let mut by_scheduler: Vec<Vec<&Outcome>> = vec![Vec::new(); schedulers.len()];
@@ -256,13 +259,15 @@ fn value(run: &[(Key, f64)], name: &str) -> Option<f64> {
 }
 
 fn delta(base: &Series, other: &Series) -> Option<Delta> {
-    let pairs: Vec<(f64, f64)> = base
-        .samples
-        .iter()
-        .zip(&other.samples)
+    Delta::of(&pairs(base, other))
+}
+
+/// The values of the runs that both have, (base, other), in the order of seeds.
+pub(crate) fn pairs(base: &Series, other: &Series) -> Vec<(f64, f64)> {
+    let samples = base.samples.iter().zip(&other.samples);
+    samples
         .filter_map(|(base, other)| base.zip(*other))
-        .collect();
-    Delta::of(&pairs)
+        .collect()
 }
 
 /// FNV-1a over the bytes of the hashes, lowest first.

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The question: schedulers compared on a machine under a load. Runs spread
 //! over the cores ([`mod@spread`]), statistics ([`stats`]), and the reports that
-//! people and scripts read ([`report`]); what kernels did held against the model
+//! people and scripts read ([`report`]); a feature's whole report card ([`mod@card`]); what kernels did held against the model
 //! ([`behaviour`]); and of single runs ([`single`]), of
 //! decisions ([`decisions`], [`answers`]) and of the policies there are ([`policies`]).
 
 pub mod answers;
 pub mod behaviour;
+pub mod card;
 pub mod compare;
 pub mod decisions;
 pub mod header;

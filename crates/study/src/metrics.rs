@@ -46,10 +46,15 @@ pub struct Key {
 impl Key {
     /// `lower`, `higher`, or nothing.
     pub fn better_word(&self) -> Option<&'static str> {
-        self.better.map(|better| match better {
-            Better::Lower => "lower",
-            Better::Higher => "higher",
-        })
+        self.better.map(better_word)
+    }
+}
+
+/// `lower` or `higher`.
+pub fn better_word(better: Better) -> &'static str {
+    match better {
+        Better::Lower => "lower",
+        Better::Higher => "higher",
     }
 }
 

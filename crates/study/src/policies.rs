@@ -81,6 +81,8 @@ struct FeatureOut {
     merged: Vec<Merged>,
     /// Where it cannot be had: why.
     refused: Vec<Refused>,
+    /// What machine and load must have for it to act.
+    needs: &'static str,
     /// The steps that only it has.
     steps: &'static [&'static str],
     tunables: Vec<TunableOut>,
@@ -127,6 +129,7 @@ fn feature_out(feature: &Feature) -> FeatureOut {
         refused: refused(feature)
             .map(|(base, why)| Refused { base, why })
             .collect(),
+        needs: feature.needs.as_str(),
         steps: feature.steps,
         tunables: feature.tunables.iter().map(tunable_out).collect(),
     }
@@ -262,6 +265,7 @@ fn feature_rows(rows: &mut Columns, feature: &Feature) {
     for (index, line) in meanings(feature).iter().enumerate() {
         rows.row([if index == 0 { "applies" } else { "" }, line]);
     }
+    rows.row(["acts on", feature.needs.as_str()]);
     for (index, (name, meaning)) in steps_of(feature).enumerate() {
         let label = if index == 0 { "steps" } else { "" };
         rows.row([label, &format!("{name}: {meaning}")]);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! One file a verb.
 
+pub mod card;
 pub mod compare;
 pub mod explain;
 pub mod lint;

@@ -76,6 +76,20 @@ impl Columns {
 /// The head of a report: labels, values, and the command that asks again in
 /// lines that a terminal shows and a shell takes.
 pub fn head_of(rows: impl IntoIterator<Item = (&'static str, String)>, command: &str) -> String {
+    let mut columns = labels(rows);
+    for (index, line) in continued(command).into_iter().enumerate() {
+        let label = if index == 0 { "again" } else { "" };
+        columns.row([label.to_owned(), line]);
+    }
+    columns.render()
+}
+
+/// Labels and values in lines that a terminal shows.
+pub fn labelled(rows: impl IntoIterator<Item = (&'static str, String)>) -> String {
+    labels(rows).render()
+}
+
+fn labels(rows: impl IntoIterator<Item = (&'static str, String)>) -> Columns {
     let mut columns = Columns::new(0, 2);
     for (label, value) in rows {
         for (index, line) in wrapped(&value).into_iter().enumerate() {
@@ -83,11 +97,7 @@ pub fn head_of(rows: impl IntoIterator<Item = (&'static str, String)>, command: 
             columns.row([label.to_owned(), line]);
         }
     }
-    for (index, line) in continued(command).into_iter().enumerate() {
-        let label = if index == 0 { "again" } else { "" };
-        columns.row([label.to_owned(), line]);
-    }
-    columns.render()
+    columns
 }
 
 /// Characters that a line of the head has beside its label.

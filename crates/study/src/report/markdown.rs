@@ -57,7 +57,8 @@ fn table(comparison: &Comparison) -> String {
     text
 }
 
-fn line(cells: impl IntoIterator<Item = String>) -> String {
+/// A row of a table.
+pub(crate) fn line(cells: impl IntoIterator<Item = String>) -> String {
     let mut text = "|".to_owned();
     for cell in cells {
         text.push_str(&format!(" {} |", escape(&cell)));

@@ -9,13 +9,14 @@ mod markdown;
 mod mmtests;
 pub mod number;
 mod table;
-mod words;
+pub(crate) mod words;
 
 #[cfg(test)]
 mod tests;
 
 pub use json::{map, pretty};
-pub use layout::{Columns, head_of};
+pub use layout::{Columns, head_of, labelled};
+pub(crate) use markdown::line as markdown_line;
 
 use crate::compare::Comparison;
 

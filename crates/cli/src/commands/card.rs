@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `alight card`
+
+use std::num::NonZeroU32;
+use std::sync::atomic::AtomicBool;
+
+use alight_policy::Scheduler;
+use alight_policy::scheduler::{BASES, On};
+use alight_sim::Scenario;
+use alight_study::Spread;
+use alight_study::card::{self, Ask, Entry, Place, Style, WORKLOADS};
+
+use crate::args::CardArgs;
+use crate::failure::Failure;
+use crate::input::{load_machine, scheduler};
+use crate::{interrupt, output, progress};
+
+/// Runs of each scheduler and cell, unless the user says how many.
+const RUNS: NonZeroU32 = NonZeroU32::new(10).expect("not zero");
+/// The same with --quick.
+const QUICK_RUNS: NonZeroU32 = NonZeroU32::new(3).expect("not zero");
+
+pub fn run(args: &CardArgs) -> Result<(), Failure> {
+    let (base, variant) = schedulers(&args.feature, args.base.as_deref())?;
+    let machines = machines(args, &base, &variant)?;
+    let workloads = workloads(&args.workloads)?;
+    let runs = match args.quick {
+        true => QUICK_RUNS,
+        false => RUNS,
+    };
+    let ask = Ask {
+        base: &base,
+        variant: &variant,
+        machines: &machines,
+        workloads: &workloads,
+        runs: args.runs.unwrap_or(runs),
+        seed: args.seed,
+        command: command(args, &base, &variant),
+    };
+    let cancel = interrupt::flag()?;
+    let bar = progress::bar(card::jobs(&ask)? as u64);
+    let how = Spread {
+        threads: args.jobs,
+        progress: &|done| bar.set_position(done as u64),
+    };
+    let simulate =
+        |scenario: &Scenario<'_>, cancel: &AtomicBool| alight_sim::run(scenario, None, cancel);
+    let found = card::card(&ask, &simulate, how, cancel);
+    bar.finish_and_clear();
+    let found = found?;
+    let style = if args.json { Style::Json } else { args.style };
+    output::print(&card::render(&found, style))?;
+    if found.interrupted() {
+        let (done, asked) = (found.cells.len(), found.asked);
+        return Err(Failure::Interrupted(format!(
+            "interrupted: {done} of {asked} cells are complete and in the report"
+        )));
+    }
+    Ok(())
+}
+
+/// The base, and the feature over it. Without a base the newest that lacks the feature.
+fn schedulers(feature: &str, base: Option<&str>) -> Result<(Scheduler, Scheduler), Failure> {
+    let typed = feature.strip_prefix('+').unwrap_or(feature);
+    if let Some((name, rest)) = typed.split_once('+')
+        && BASES.iter().any(|base| base.name == name)
+    {
+        return Err(Failure::BadInput(format!(
+            "'{feature}' names a base too: ask for `alight card {rest} --base {name}`"
+        )));
+    }
+    let over = |base: &str| scheduler(&format!("{base}+{typed}"));
+    let base = match base {
+        Some(name) => scheduler(name)?,
+        None => scheduler(newest_without(typed))?,
+    };
+    let variant = over(&base.name)?;
+    let same = alight_policy::abi::Params {
+        features: base.params.features,
+        ..variant.params
+    };
+    if same == base.params {
+        return Err(Failure::BadInput(nothing_new(&base, &variant)));
+    }
+    Ok((base, variant))
+}
+
+/// The newest base that can have these features and has none of them; else the newest.
+fn newest_without(features: &str) -> &'static str {
+    let newest = BASES.last().expect("there are bases").name;
+    let lacks = |name: &str| {
+        let parsed = Scheduler::parse(&format!("{name}+{features}")).ok()?;
+        let place = BASES.iter().position(|base| base.name == name)?;
+        let new = (parsed.parts().1.iter()).all(|feature| feature.on[place] == On::New);
+        new.then_some(())
+    };
+    let mut names = BASES.iter().rev().map(|base| base.name);
+    names.find(|name| lacks(name).is_some()).unwrap_or(newest)
+}
+
+/// Why a card of this would be empty.
+fn nothing_new(base: &Scheduler, variant: &Scheduler) -> String {
+    let (on, features) = variant.parts();
+    let place = BASES.iter().position(|known| known.name == on.name);
+    let since =
+        features.iter().find_map(
+            |feature| match feature.on[place.expect("a base of the table")] {
+                On::Merged(since) => Some((feature.name, since)),
+                _ => None,
+            },
+        );
+    match since {
+        Some((feature, since)) => {
+            let without: Vec<&str> = (BASES.iter().zip(0..))
+                .filter(|(_, place)| {
+                    features
+                        .iter()
+                        .any(|f| f.name == feature && f.on[*place] == On::New)
+                })
+                .map(|(base, _)| base.name)
+                .collect();
+            format!(
+                "{} is {}: {feature} is part of it since {since}, where only its tunables change \
+                 something; it is new on {}",
+                variant.name,
+                base.name,
+                without.join(", ")
+            )
+        }
+        None => format!("{} is told to do what {} does", variant.name, base.name),
+    }
+}
+
+/// The machines that were named; else the built-in ones, for a quick card the first where the
+/// feature can act.
+fn machines(args: &CardArgs, base: &Scheduler, variant: &Scheduler) -> Result<Vec<Place>, Failure> {
+    let place = |name: &str| {
+        Ok(Place {
+            name: name.to_owned(),
+            machine: load_machine(name)?,
+        })
+    };
+    if !args.machines.is_empty() {
+        return args.machines.iter().map(|name| place(name)).collect();
+    }
+    let all = alight_machine::names().into_iter().map(place);
+    let mut all = all.collect::<Result<Vec<Place>, Failure>>()?;
+    if args.quick {
+        let acts = |place: &Place| card::lacks(base, variant, &place.machine).is_none();
+        let first = all.iter().position(acts).unwrap_or(0);
+        all = vec![all.swap_remove(first)];
+    }
+    Ok(all)
+}
+
+/// The workloads of the set that were named; else all of them.
+fn workloads(names: &[String]) -> Result<Vec<&'static Entry>, Failure> {
+    if names.is_empty() {
+        return Ok(WORKLOADS.iter().collect());
+    }
+    let find = |name: &String| {
+        let known = WORKLOADS.iter().find(|entry| entry.name == name);
+        known.ok_or_else(|| {
+            let likeness = |entry: &Entry| strsim::jaro_winkler(name, entry.name);
+            let mut nearest: Vec<&Entry> = WORKLOADS.iter().collect();
+            nearest.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)));
+            let nearest: Vec<&str> = nearest.iter().map(|entry| entry.name).collect();
+            Failure::BadInput(format!(
+                "no workload '{name}' in the standard set; did you mean '{}'? valid: {}",
+                nearest[0],
+                nearest.join(", ")
+            ))
+        })
+    };
+    names.iter().map(find).collect()
+}
+
+/// The command that gives the same card again.
+fn command(args: &CardArgs, base: &Scheduler, variant: &Scheduler) -> String {
+    let feature = variant.name.strip_prefix(&base.name);
+    let feature = feature.and_then(|rest| rest.strip_prefix('+'));
+    let mut words = vec!["alight", "card", feature.unwrap_or(&args.feature)];
+    words.extend(["--base", &base.name]);
+    for machine in &args.machines {
+        words.extend(["-m", machine]);
+    }
+    for workload in &args.workloads {
+        words.extend(["-w", workload]);
+    }
+    let (runs, seed) = (
+        args.runs.map(|runs| runs.to_string()),
+        args.seed.to_string(),
+    );
+    if let Some(runs) = &runs {
+        words.extend(["--runs", runs]);
+    }
+    if args.seed != 1 {
+        words.extend(["--seed", &seed]);
+    }
+    if args.quick {
+        words.push("--quick");
+    }
+    shell_words::join(words)
+}

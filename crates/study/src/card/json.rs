@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! A card for programs: `alight.card/1`. Members come in a fixed order.
+
+use serde::Serialize;
+
+use super::{Card, Cell, FALSE_DISCOVERIES, Fate, LEAST_PERCENT, Line, Verdict};
+use crate::metrics::better_word;
+use crate::report::{map, pretty};
+
+const SCHEMA: &str = "alight.card/1";
+
+#[derive(Serialize)]
+struct Document<'a> {
+    schema: &'static str,
+    version: &'static str,
+    command: &'a str,
+    scheduler: &'a str,
+    base: &'a str,
+    runs: u32,
+    seed: u64,
+    interrupted: bool,
+    cells_requested: usize,
+    tests: usize,
+    correction: &'static str,
+    false_discovery_rate: f64,
+    least_percent: f64,
+    harms: usize,
+    helps: usize,
+    shifts: usize,
+    cannot_act: Vec<Absent<'a>>,
+    cells: Vec<CellOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct Absent<'a> {
+    machine: &'a str,
+    needs: &'static str,
+}
+
+#[derive(Serialize)]
+struct CellOut<'a> {
+    machine: &'a str,
+    workload: &'a str,
+    command: &'a str,
+    identical: bool,
+    refused: Option<&'a str>,
+    #[serde(serialize_with = "map")]
+    metrics: Vec<(&'a str, LineOut)>,
+}
+
+#[derive(Serialize)]
+struct LineOut {
+    better: Option<&'static str>,
+    base_mean: f64,
+    mean: f64,
+    delta_percent: Option<f64>,
+    ci_low: Option<f64>,
+    ci_high: Option<f64>,
+    p: Option<f64>,
+    p_adjusted: Option<f64>,
+    verdict: &'static str,
+}
+
+pub(super) fn render(card: &Card) -> String {
+    let absent = (card.cannot_act.iter()).map(|(machine, needs)| Absent { machine, needs });
+    pretty(&Document {
+        schema: SCHEMA,
+        version: card.version,
+        command: &card.command,
+        scheduler: &card.variant,
+        base: &card.base,
+        runs: card.runs,
+        seed: card.seed,
+        interrupted: card.interrupted(),
+        cells_requested: card.asked,
+        tests: card.tests(),
+        correction: "benjamini-hochberg",
+        false_discovery_rate: FALSE_DISCOVERIES,
+        least_percent: LEAST_PERCENT,
+        harms: card.of(Verdict::Harm).len(),
+        helps: card.of(Verdict::Help).len(),
+        shifts: card.of(Verdict::Shift).len(),
+        cannot_act: absent.collect(),
+        cells: card.cells.iter().map(cell).collect(),
+    })
+}
+
+fn cell(cell: &Cell) -> CellOut<'_> {
+    let (refused, lines) = match &cell.fate {
+        Fate::Identical => (None, &[][..]),
+        Fate::Refused(why) => (Some(why.as_str()), &[][..]),
+        Fate::Differs(lines) => (None, lines.as_slice()),
+    };
+    CellOut {
+        machine: &cell.machine,
+        workload: cell.workload,
+        command: &cell.command,
+        identical: cell.fate == Fate::Identical,
+        refused,
+        metrics: lines
+            .iter()
+            .map(|one| (one.metric.as_str(), line(one)))
+            .collect(),
+    }
+}
+
+fn line(line: &Line) -> LineOut {
+    LineOut {
+        better: line.better.map(better_word),
+        base_mean: line.base,
+        mean: line.mean,
+        delta_percent: line.delta.delta_percent,
+        ci_low: line.delta.ci_low,
+        ci_high: line.delta.ci_high,
+        p: line.p,
+        p_adjusted: line.p_adjusted,
+        verdict: line.verdict.as_str(),
+    }
+}

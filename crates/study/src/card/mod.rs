@@ -1,0 +1,547 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! A feature's report card: the feature against its base, over machines and the standard set of
+//! workloads, harms first.
+//!
+//! Each cell, a workload on a machine, is a comparison as [`crate::compare`] makes it. What its
+//! numbers mean is decided over all cells together, since of hundreds of intervals some exclude
+//! zero by chance.
+
+mod csv;
+mod json;
+mod markdown;
+mod set;
+mod table;
+mod words;
+
+#[cfg(test)]
+mod tests;
+
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use alight_machine::Machine;
+use alight_policy::Scheduler;
+use alight_policy::scheduler::Needs;
+use alight_sim::{Outcome, Scenario, SystemClamps};
+use alight_workload::Workload;
+use alight_workload::program::Better;
+
+use crate::compare::{Comparison, Question, Runner, assemble, pairs};
+use crate::header::VERSION;
+use crate::report::number;
+use crate::spread::{self, Spread, spread};
+use crate::stats::{Delta, benjamini_hochberg, p_value};
+
+pub use set::{Entry, WORKLOADS};
+
+/// Share of the harms and helps that may be chance, on average.
+pub const FALSE_DISCOVERIES: f64 = 0.05;
+/// Differences of less than this, percent of the base, are counted, not listed.
+pub const LEAST_PERCENT: f64 = 1.0;
+
+const NS_PER_MS: u64 = 1_000_000;
+
+/// What a card is asked.
+pub struct Ask<'a> {
+    /// Without the feature.
+    pub base: &'a Scheduler,
+    /// With it.
+    pub variant: &'a Scheduler,
+    /// Where.
+    pub machines: &'a [Place],
+    /// What runs.
+    pub workloads: &'a [&'static Entry],
+    /// Runs of each scheduler and cell.
+    pub runs: NonZeroU32,
+    /// Seed of the first run of each cell.
+    pub seed: u64,
+    /// The command that asks this again.
+    pub command: String,
+}
+
+/// A machine by the name that was typed.
+pub struct Place {
+    /// As typed after `-m`.
+    pub name: String,
+    /// What it is.
+    pub machine: Machine,
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Card {
+    /// Version of the program.
+    pub version: &'static str,
+    /// The command that asks this again.
+    pub command: String,
+    /// Without the feature.
+    pub base: String,
+    /// With it.
+    pub variant: String,
+    /// Runs of each scheduler and cell.
+    pub runs: u32,
+    /// Seed of the first run of each cell.
+    pub seed: u64,
+    /// Machines where it cannot act, which were not asked, and what they lack.
+    pub cannot_act: Vec<(String, &'static str)>,
+    /// Cells that were asked for.
+    pub asked: usize,
+    /// Cells that are complete, machine by machine.
+    pub cells: Vec<Cell>,
+}
+
+/// A workload on a machine.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Cell {
+    /// As typed.
+    pub machine: String,
+    /// Of the standard set.
+    pub workload: &'static str,
+    /// Gives the numbers of this cell again.
+    pub command: String,
+    /// What became of it.
+    pub fate: Fate,
+}
+
+/// What became of a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Fate {
+    /// The runs with the feature are those without it, event for event.
+    Identical,
+    /// The simulator does not run it; why.
+    Refused(String),
+    /// Its numbers.
+    Differs(Vec<Line>),
+}
+
+/// One number of a cell.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Line {
+    /// Its name, unit last.
+    pub metric: String,
+    /// Direction of improvement; `None` for what is only shown.
+    pub better: Option<Better>,
+    /// Mean of the base.
+    pub base: f64,
+    /// Mean with the feature.
+    pub mean: f64,
+    /// Their difference, with its own interval.
+    pub delta: Delta,
+    /// How likely so clear a difference is by chance; `None` for one run.
+    pub p: Option<f64>,
+    /// The same among all numbers of the card.
+    pub p_adjusted: Option<f64>,
+    /// What it means.
+    pub verdict: Verdict,
+}
+
+/// What a number says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verdict {
+    /// Worse with the feature.
+    Harm,
+    /// Better.
+    Help,
+    /// Different, which is neither by itself.
+    Shift,
+    /// Different by less than [`LEAST_PERCENT`].
+    Small,
+    /// No difference that these runs could measure.
+    None,
+}
+
+impl Verdict {
+    /// As JSON and CSV have it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Verdict::Harm => "harm",
+            Verdict::Help => "help",
+            Verdict::Shift => "shift",
+            Verdict::Small => "small",
+            Verdict::None => "none",
+        }
+    }
+}
+
+/// The form of a card.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// For the terminal.
+    Table,
+    /// For a page.
+    Markdown,
+    /// One row a number.
+    Csv,
+    /// `alight.card/1`.
+    Json,
+}
+
+impl Style {
+    /// All styles by the name that users type.
+    pub const ALL: [(&'static str, Style); 4] = [
+        ("table", Style::Table),
+        ("markdown", Style::Markdown),
+        ("csv", Style::Csv),
+        ("json", Style::Json),
+    ];
+}
+
+/// The card as text, ending in a newline.
+pub fn render(card: &Card, style: Style) -> String {
+    match style {
+        Style::Table => table::render(card),
+        Style::Markdown => markdown::render(card),
+        Style::Csv => csv::render(card),
+        Style::Json => json::render(card),
+    }
+}
+
+/// Why there is no card.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The last seed would not be a 64-bit number.
+    #[error(
+        "seed {seed} with {runs} runs: the last seed exceeds {}; use a smaller seed",
+        u64::MAX
+    )]
+    Seeds {
+        /// Seed of the first run.
+        seed: u64,
+        /// Runs.
+        runs: u32,
+    },
+    /// Nowhere to act.
+    #[error("{0}")]
+    CannotAct(String),
+    /// Interrupted too early.
+    #[error("interrupted before a cell was complete: there is nothing to report")]
+    Interrupted,
+    /// A run failed, or its thread did not start.
+    #[error(transparent)]
+    Run(#[from] spread::Error<alight_sim::Error>),
+}
+
+/// What this machine lacks for the added features to act at all; `None` if one of them can.
+pub fn lacks(ask_base: &Scheduler, variant: &Scheduler, machine: &Machine) -> Option<&'static str> {
+    let known = ask_base.parts().1;
+    let added = variant.parts().1.into_iter().filter(|feature| {
+        let same = |other: &&alight_policy::scheduler::Feature| other.name == feature.name;
+        !known.iter().any(same)
+    });
+    let needs: Vec<Needs> = added.map(|feature| feature.needs).collect();
+    let has = |needs: &Needs| match needs {
+        Needs::Asymmetry => machine.cpus.iter().any(|cpu| {
+            let first = machine.cpus[0].capacity_orig;
+            cpu.capacity_orig != first
+        }),
+        Needs::PowerGating => machine.levels.iter().any(|level| level.power_gated),
+        // Of the load: the traces tell.
+        Needs::Wakeups | Needs::SchedIdle | Needs::Clamps => true,
+    };
+    match needs.first() {
+        Some(first) if !needs.iter().any(has) => Some(first.as_str()),
+        _ => None,
+    }
+}
+
+/// A cell before it is run.
+struct Plan<'a> {
+    place: &'a Place,
+    entry: &'static Entry,
+    workloads: Vec<Workload>,
+    command: String,
+}
+
+/// Makes the card. When `cancel` becomes true no run is begun any more, and the cells that are
+/// complete are reported.
+///
+/// # Errors
+/// A question without sense, a run that fails, an interruption before the first cell was complete.
+pub fn card(
+    ask: &Ask<'_>,
+    run: &Runner<'_>,
+    how: Spread<'_>,
+    cancel: &AtomicBool,
+) -> Result<Card, Error> {
+    let runs = ask.runs.get();
+    if ask.seed.checked_add(u64::from(runs) - 1).is_none() {
+        let seed = ask.seed;
+        return Err(Error::Seeds { seed, runs });
+    }
+    let (plans, cannot_act) = plan(ask)?;
+    let schedulers = [ask.base.clone(), ask.variant.clone()];
+    // Cell by cell, so that an interruption leaves whole cells.
+    let jobs_a_cell = 2 * runs as usize;
+    let results = spread(plans.len() * jobs_a_cell, how, |job| {
+        if cancel.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let question = plans[job / jobs_a_cell].question(ask, &schedulers);
+        let scenario = Scenario {
+            machine: question.machine,
+            workloads: question.workloads,
+            scheduler: &schedulers[job % 2],
+            governor: None,
+            idle_governor: None,
+            seed: ask.seed + (job % jobs_a_cell / 2) as u64,
+            duration_ns: question.duration_ns,
+            groups: &[],
+            clamps: SystemClamps::default(),
+            changes: &[],
+            check: false,
+        };
+        match run(&scenario, cancel) {
+            Ok(outcome) => Ok((!outcome.interrupted).then_some(Ok(outcome))),
+            Err(alight_sim::Error::Refused(why)) => Ok(Some(Err(why))),
+            Err(error) => Err(error),
+        }
+    })?;
+    let mut results = results.into_iter();
+    let mut cells = Vec::new();
+    for plan in &plans {
+        let results: Vec<_> = results.by_ref().take(jobs_a_cell).collect();
+        // Not those in which a run was interrupted, or never begun.
+        if let Some(results) = results.into_iter().collect::<Option<Vec<_>>>() {
+            cells.push(plan.cell(ask, &schedulers, results));
+        }
+    }
+    if cells.is_empty() {
+        return Err(Error::Interrupted);
+    }
+    judge(&mut cells);
+    Ok(Card {
+        version: VERSION,
+        command: ask.command.clone(),
+        base: ask.base.name.clone(),
+        variant: ask.variant.name.clone(),
+        runs,
+        seed: ask.seed,
+        cannot_act,
+        asked: plans.len(),
+        cells,
+    })
+}
+
+/// Jobs of a card: simulated runs.
+///
+/// # Errors
+/// Nowhere to act.
+pub fn jobs(ask: &Ask<'_>) -> Result<usize, Error> {
+    Ok(plan(ask)?.0.len() * 2 * ask.runs.get() as usize)
+}
+
+/// A machine that was not asked, and what it lacks.
+type Absent = (String, &'static str);
+
+/// The cells, and the machines that have none.
+fn plan<'a>(ask: &Ask<'a>) -> Result<(Vec<Plan<'a>>, Vec<Absent>), Error> {
+    let (mut plans, mut absent) = (Vec::new(), Vec::new());
+    for place in ask.machines {
+        if let Some(what) = lacks(ask.base, ask.variant, &place.machine) {
+            absent.push((place.name.clone(), what));
+            continue;
+        }
+        for &entry in ask.workloads {
+            let commands = (entry.commands)(place.machine.cpus.len());
+            if !commands.is_empty() {
+                plans.push(Plan::new(ask, place, entry, &commands));
+            }
+        }
+    }
+    match absent.first() {
+        Some((_, what)) if absent.len() == ask.machines.len() => Err(Error::CannotAct(format!(
+            "{} acts nowhere here: it needs {what}, which {} lacks",
+            ask.variant.name,
+            absent
+                .iter()
+                .map(|(name, _)| name.as_str())
+                .collect::<Vec<_>>()
+                .join(", ")
+        ))),
+        _ if plans.is_empty() => Err(Error::CannotAct(
+            "none of these workloads is asked of machines of this size".to_owned(),
+        )),
+        _ => Ok((plans, absent)),
+    }
+}
+
+impl<'a> Plan<'a> {
+    fn new(
+        ask: &Ask<'_>,
+        place: &'a Place,
+        entry: &'static Entry,
+        commands: &[String],
+    ) -> Plan<'a> {
+        let mut words = vec!["alight".to_owned(), "compare".to_owned()];
+        words.extend(["-m".to_owned(), place.name.clone()]);
+        for command in commands {
+            words.extend(["-w".to_owned(), command.clone()]);
+        }
+        words.extend(["--seed".to_owned(), ask.seed.to_string()]);
+        if let Some(ms) = entry.duration_ms {
+            let typed = number::time(ms * NS_PER_MS).replace(' ', "");
+            words.extend(["--duration".to_owned(), typed]);
+        }
+        words.extend(["--runs".to_owned(), ask.runs.to_string()]);
+        words.extend([ask.base.name.clone(), ask.variant.name.clone()]);
+        let loaded = commands.iter().map(|text| set::load(text));
+        Plan {
+            place,
+            entry,
+            workloads: loaded
+                .collect::<Result<_, _>>()
+                .expect("a test loads the whole set"),
+            command: shell_words::join(words),
+        }
+    }
+
+    fn question<'q>(&'q self, ask: &Ask<'_>, schedulers: &'q [Scheduler; 2]) -> Question<'q> {
+        Question {
+            machine: &self.place.machine,
+            workloads: &self.workloads,
+            schedulers,
+            runs: ask.runs,
+            seed: ask.seed,
+            governor: None,
+            idle_governor: None,
+            duration_ns: self.entry.duration_ms.map(|ms| ms * NS_PER_MS),
+            changes: &[],
+            groups: &[],
+            clamps: SystemClamps::default(),
+            check: false,
+            command: self.command.clone(),
+        }
+    }
+
+    /// From the results of its runs.
+    fn cell(
+        &self,
+        ask: &Ask<'_>,
+        schedulers: &[Scheduler; 2],
+        results: Vec<Result<Outcome, String>>,
+    ) -> Cell {
+        let outcomes: Result<Vec<Outcome>, String> = results.into_iter().collect();
+        let fate = match outcomes {
+            Err(why) => Fate::Refused(why),
+            Ok(outcomes) => {
+                let outcomes = outcomes.into_iter().map(Some).collect();
+                let comparison = assemble(&self.question(ask, schedulers), outcomes)
+                    .expect("every run is complete");
+                self.fate(&comparison)
+            }
+        };
+        Cell {
+            machine: self.place.name.clone(),
+            workload: self.entry.name,
+            command: self.command.clone(),
+            fate,
+        }
+    }
+
+    fn fate(&self, comparison: &Comparison) -> Fate {
+        let (base, variant) = (comparison.base(), &comparison.others()[0]);
+        if base.hash == variant.hash {
+            return Fate::Identical;
+        }
+        let judged = (self.entry.judged.iter()).map(|&(name, better)| (name, Some(better)));
+        let shown = self.entry.shown.iter().map(|&name| (name, None));
+        let lines = judged.chain(shown).filter_map(|(name, better)| {
+            let (base, variant) = (base.series(name)?, variant.series(name)?);
+            Some(Line {
+                metric: name.to_owned(),
+                better,
+                base: base.summary.mean,
+                mean: variant.summary.mean,
+                delta: variant.delta?,
+                p: p_value(&pairs(base, variant)),
+                p_adjusted: None,
+                verdict: Verdict::None,
+            })
+        });
+        Fate::Differs(lines.collect())
+    }
+}
+
+/// Gives every number its verdict, all being one family of tests.
+fn judge(cells: &mut [Cell]) {
+    let mut lines: Vec<&mut Line> = cells
+        .iter_mut()
+        .filter_map(|cell| match &mut cell.fate {
+            Fate::Differs(lines) => Some(lines),
+            _ => None,
+        })
+        .flatten()
+        .filter(|line| line.p.is_some())
+        .collect();
+    let p: Vec<f64> = lines.iter().filter_map(|line| line.p).collect();
+    for (line, adjusted) in lines.iter_mut().zip(benjamini_hochberg(&p)) {
+        line.p_adjusted = Some(adjusted);
+        line.verdict = verdict(line, adjusted);
+    }
+}
+
+fn verdict(line: &Line, adjusted: f64) -> Verdict {
+    if adjusted > FALSE_DISCOVERIES {
+        return Verdict::None;
+    }
+    // From nothing to something has no percentage and is not small.
+    if (line.delta.delta_percent).is_some_and(|percent| percent.abs() < LEAST_PERCENT) {
+        return Verdict::Small;
+    }
+    match (line.better, line.mean > line.base) {
+        (None, _) => Verdict::Shift,
+        (Some(Better::Higher), true) | (Some(Better::Lower), false) => Verdict::Help,
+        (Some(Better::Higher), false) | (Some(Better::Lower), true) => Verdict::Harm,
+    }
+}
+
+impl Card {
+    /// Fewer cells are complete than were asked for.
+    pub fn interrupted(&self) -> bool {
+        self.cells.len() < self.asked
+    }
+
+    /// All numbers with their cells.
+    pub fn lines(&self) -> impl Iterator<Item = (&Cell, &Line)> {
+        self.cells.iter().flat_map(|cell| {
+            let lines = match &cell.fate {
+                Fate::Differs(lines) => lines.as_slice(),
+                _ => &[],
+            };
+            lines.iter().map(move |line| (cell, line))
+        })
+    }
+
+    /// Those of one verdict, the largest differences first.
+    pub fn of(&self, verdict: Verdict) -> Vec<(&Cell, &Line)> {
+        let mut lines: Vec<_> = self
+            .lines()
+            .filter(|(_, line)| line.verdict == verdict)
+            .collect();
+        let size = |line: &Line| {
+            line.delta
+                .delta_percent
+                .map_or(f64::INFINITY, |percent| percent.abs())
+        };
+        lines.sort_by(|(_, a), (_, b)| size(b).total_cmp(&size(a)));
+        lines
+    }
+
+    /// Numbers that were tested.
+    pub fn tests(&self) -> usize {
+        self.lines().filter(|(_, line)| line.p.is_some()).count()
+    }
+
+    /// Numbers whose own interval excludes zero, but which are not clear enough among so many.
+    pub fn dropped(&self) -> usize {
+        self.of(Verdict::None)
+            .iter()
+            .filter(|(_, line)| line.delta.significant)
+            .count()
+    }
+}
+
+/// `1.234`, with as many digits as the order of magnitude needs.
+fn value(value: f64) -> String {
+    number::short(value)
+}

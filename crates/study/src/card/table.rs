@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! A card for the terminal.
+
+use super::{Card, Fate, Verdict, words};
+use crate::report::{Columns, head_of, labelled, words as shared};
+
+pub(super) fn render(card: &Card) -> String {
+    let mut rows = vec![
+        ("card", words::question(card)),
+        ("extent", words::extent(card)),
+        ("certainty", words::certainty(card)),
+    ];
+    rows.extend(
+        words::cannot_act(card)
+            .into_iter()
+            .map(|text| ("cannot act", text)),
+    );
+    let mut text = format!(
+        "{}: card\n{}",
+        shared::program(),
+        head_of(rows, &card.command)
+    );
+    for (verdict, title) in words::SECTIONS {
+        text.push_str(&section(card, verdict, title));
+    }
+    let mut end = vec![("no difference", words::remainder(card))];
+    for (machine, workloads) in words::by_machine(card, |fate| *fate == Fate::Identical) {
+        end.push(("identical", format!("{machine}: {workloads}")));
+    }
+    for cell in &card.cells {
+        if let Fate::Refused(why) = &cell.fate {
+            end.push((
+                "not run",
+                format!("{} {}: {why}", cell.machine, cell.workload),
+            ));
+        }
+    }
+    text.push('\n');
+    text.push_str(&labelled(end));
+    let commands = words::commands(card);
+    if !commands.is_empty() {
+        text.push_str("\nany listed line again (files are those of the source tree)\n");
+        for command in commands {
+            text.push_str(&format!("  {command}\n"));
+        }
+    }
+    text
+}
+
+fn section(card: &Card, verdict: Verdict, title: &str) -> String {
+    let lines = card.of(verdict);
+    let mut text = format!("\n{title}: {}\n", lines.len());
+    let mut columns = Columns::new(2, 3);
+    if !lines.is_empty() {
+        columns.row(words::HEADS);
+    }
+    for (cell, line) in lines {
+        columns.row(words::row(cell, line));
+    }
+    text.push_str(&columns.render());
+    text
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The sentences that a card's texts share.
+
+use super::{Card, Cell, FALSE_DISCOVERIES, Fate, LEAST_PERCENT, Line, Verdict, value};
+use crate::report::number;
+
+/// The sections with a row a number, in their order: harms first.
+pub const SECTIONS: [(Verdict, &str); 3] = [
+    (Verdict::Harm, "harms"),
+    (Verdict::Help, "helps"),
+    (Verdict::Shift, "shifts, neither good nor bad by themselves"),
+];
+
+/// Heads of the cells of [`row`].
+pub const HEADS: [&str; 6] = [
+    "machine",
+    "workload",
+    "metric",
+    "base",
+    "delta",
+    "95% interval",
+];
+
+/// A number as a row. What depends on other numbers of the card is not in it.
+pub fn row(cell: &Cell, line: &Line) -> [String; 6] {
+    let delta = match line.delta.delta_percent {
+        Some(percent) => number::percent(Some(percent)),
+        None => format!("to {}", value(line.mean)),
+    };
+    [
+        cell.machine.clone(),
+        cell.workload.to_owned(),
+        line.metric.clone(),
+        value(line.base),
+        delta,
+        number::interval(line.delta.ci_low.zip(line.delta.ci_high)),
+    ]
+}
+
+/// `linux-6.5 against linux-6.5+bias-prev; 10 runs of each cell, seeds 1 to 10, shared`.
+pub fn question(card: &Card) -> String {
+    let last = card.seed + u64::from(card.runs) - 1;
+    format!(
+        "{} against {}, {} run{} of each, seed{} {}",
+        card.variant,
+        card.base,
+        card.runs,
+        if card.runs == 1 { "" } else { "s" },
+        if card.runs == 1 { "" } else { "s" },
+        if card.runs == 1 {
+            last.to_string()
+        } else {
+            format!("{} to {last}, shared", card.seed)
+        },
+    )
+}
+
+/// What was asked and how much of it is there.
+pub fn extent(card: &Card) -> String {
+    let identical = (card.cells.iter()).filter(|cell| cell.fate == Fate::Identical);
+    let done = card.cells.len();
+    let asked = if card.interrupted() {
+        format!("; INTERRUPTED, {} were asked for", card.asked)
+    } else {
+        String::new()
+    };
+    format!(
+        "{done} cells (a workload on a machine){asked}; in {} of them the runs are the base's, event for event",
+        identical.count()
+    )
+}
+
+/// How chance is kept out.
+pub fn certainty(card: &Card) -> String {
+    let tests = card.tests();
+    if tests == 0 {
+        return match card.runs {
+            1 => "one run of each shows no difference from noise: use --runs 2 or more".to_owned(),
+            _ => "nothing differs, so that nothing is tested".to_owned(),
+        };
+    }
+    format!(
+        "{tests} numbers are tested. Intervals are 95 % each for itself (Student's t, paired by seed), so that about {} of \
+         them would exclude zero by chance; listed are those that differ at a false discovery rate of {} % over all of \
+         them (Benjamini-Hochberg) and by {} % or more",
+        (tests as f64 * 0.05).round(),
+        100.0 * FALSE_DISCOVERIES,
+        LEAST_PERCENT
+    )
+}
+
+/// What is not listed, in counts.
+pub fn remainder(card: &Card) -> String {
+    let none = card.of(Verdict::None);
+    // An interval this wide says that too little was run.
+    const WIDE_PERCENT: f64 = 10.0;
+    let wide = none.iter().filter(|(_, line)| {
+        let ends = line.delta.ci_low.zip(line.delta.ci_high);
+        ends.is_none_or(|(low, high)| low < -WIDE_PERCENT || high > WIDE_PERCENT)
+    });
+    format!(
+        "{} numbers differ by less than {LEAST_PERCENT} %; for {} no difference was measurable: of these, {} have an \
+         interval of their own that excludes zero, no more clearly than chance among so many, and {} an interval that \
+         reaches beyond {WIDE_PERCENT} %, where more runs could tell",
+        card.of(Verdict::Small).len(),
+        none.len(),
+        card.dropped(),
+        wide.count(),
+    )
+}
+
+/// Machines and the workloads of theirs that have this fate, as `machine: a, b`.
+pub fn by_machine(card: &Card, has: impl Fn(&Fate) -> bool) -> Vec<(String, String)> {
+    let mut list: Vec<(String, Vec<&str>)> = Vec::new();
+    for cell in card.cells.iter().filter(|cell| has(&cell.fate)) {
+        match list.last_mut() {
+            Some((machine, workloads)) if *machine == cell.machine => workloads.push(cell.workload),
+            _ => list.push((cell.machine.clone(), vec![cell.workload])),
+        }
+    }
+    (list.into_iter())
+        .map(|(machine, workloads)| (machine, workloads.join(", ")))
+        .collect()
+}
+
+/// Commands of the cells that a section lists, each once, in the order of cells.
+pub fn commands(card: &Card) -> Vec<&str> {
+    let listed = |cell: &&Cell| match &cell.fate {
+        Fate::Differs(lines) => {
+            (lines.iter()).any(|line| SECTIONS.iter().any(|(verdict, _)| *verdict == line.verdict))
+        }
+        _ => false,
+    };
+    let cells = card.cells.iter().filter(listed);
+    cells.map(|cell| cell.command.as_str()).collect()
+}
+
+/// Sentences: machines where it cannot act.
+pub fn cannot_act(card: &Card) -> Vec<String> {
+    let mut list: Vec<(&str, Vec<&str>)> = Vec::new();
+    for (machine, what) in &card.cannot_act {
+        match list.last_mut() {
+            Some((known, machines)) if known == what => machines.push(machine),
+            _ => list.push((what, vec![machine])),
+        }
+    }
+    (list.into_iter())
+        .map(|(what, machines)| format!("{}: it needs {what}", machines.join(", ")))
+        .collect()
+}

@@ -142,7 +142,8 @@ policy_apart u32 idlest_group_by_load(const struct policy_ctx *c, const struct p
 			*roomiest = *g;
 	}
 	/* Full packing: a local group that takes no part is left, whatever its load. */
-	if (packs_fully(c) && c->flags & WAKE_PACKED && local->group == POLICY_NONE)
+	if (packs_fully(c) && c->flags & WAKE_PACKED && local->group == POLICY_NONE &&
+	    !takes_part(cpu_at(c, cpu), cpu))
 		return least->group;
 	if (c->k->idlest == IDLEST_LOAD)
 		return least_load(d, local, least);

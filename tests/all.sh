@@ -116,8 +116,10 @@ step() {
 	live)
 		if install; then
 			counted "live scheduler" crates/live/tests/guest.sh
+			counted "decisions in BPF" verify/select.sh --sample
 		else
 			skip "crates/live/tests/guest.sh: vm/install.sh --test failed, see above"
+			skip "verify/select.sh: vm/install.sh --test failed, see above"
 		fi
 		;;
 	*)

@@ -26,6 +26,8 @@ for part in pelt decisions behaviour; do
 	verify/$part.sh --keep "$keep/$part" "$@" || status=1
 	cp "$keep/$part"/*.json "$keep/reports" || status=1
 done
+# What is the project's own, and says nothing of a kernel's scheduler: not on the page.
+[ $# -gt 0 ] || verify/select.sh || status=1
 cargo run -q -- verify report "$keep/reports" >docs/fidelity.md.new
 mv docs/fidelity.md.new docs/fidelity.md
 exit $status

@@ -7,11 +7,12 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// What runs in the kernel, `src/bpf/NAME.bpf.c`.
-const PROGRAMS: [&str; 4] = [
+const PROGRAMS: [&str; 5] = [
     "alight",
     "record_pelt",
     "record_decisions",
     "record_behaviour",
+    "select_test",
 ];
 
 fn main() {

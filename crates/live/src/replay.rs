@@ -50,7 +50,8 @@ impl fmt::Display for Sides {
 }
 
 impl Sides {
-    fn add<T: Debug + PartialEq + ?Sized>(&mut self, what: &str, kernel: &T, host: &T) {
+    /// Compares a part of the outcome; writes down the lines in which the sides differ.
+    pub fn add<T: Debug + PartialEq + ?Sized>(&mut self, what: &str, kernel: &T, host: &T) {
         if kernel == host {
             return;
         }

@@ -4,4 +4,5 @@
 
 pub mod duo;
 pub mod machines;
+pub mod states;
 pub mod world;

@@ -16,6 +16,7 @@ mod groups_of_now;
 mod one_scan;
 mod pack;
 mod pack_full;
+mod plain_search;
 mod properties;
 mod sched_idle;
 mod slow_path;

@@ -1,408 +1,337 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What holds on every machine and in every state; and the two fast searches
-//! against a second, plain implementation.
+//! What holds for every base with every feature, however it is told, on every machine
+//! and in every state.
 
-use crate::common::world::World;
-use alight_policy::abi::rule;
-use alight_policy::topology::{CpuDescription, Description, Level, LevelKind};
-use alight_policy::{Answer, Kind, NONE, STEPS, Scheduler};
-use proptest::prelude::*;
+use crate::common::states::schedulers::{combinations, tuned};
+use crate::common::states::{Scene, Wanted};
+use alight_policy::abi::{class, rule};
+use alight_policy::scheduler::{BASES, FEATURES, On};
+use alight_policy::{Answer, Core, Kind, NONE, Note, STEPS, Scheduler, VERDICTS};
+use std::collections::BTreeSet;
 
-/// A machine of 1 to 80 CPUs: cores of 1, 2 or 4 threads, caches, nodes.
-#[derive(Debug, Clone)]
-struct Shape {
-    nr: u32,
-    threads: u32,
-    cores_per_cache: u32,
-    nodes: u32,
-    distance: u32,
-    capacities: Vec<u32>,
-}
+/// Most CPUs of a machine: four words of a mask.
+const MOST_CPUS: u32 = 200;
+/// Machines a scheduler, and wakeups of each.
+const MACHINES: u64 = 6;
+const WAKEUPS: usize = 24;
 
-fn shape(equal: bool) -> impl Strategy<Value = Shape> {
-    let capacity = prop_oneof![Just(200u32), Just(446), Just(897), Just(1024)];
-    let capacities = if equal {
-        prop::collection::vec(Just(1024u32), 1).boxed()
-    } else {
-        prop::collection::vec(capacity, 1..5).boxed()
-    };
-    (
-        1..=80u32,
-        prop_oneof![Just(1u32), Just(2), Just(4)],
-        1..=20u32,
-        1..=2u32,
-        prop_oneof![Just(20u32), Just(40)],
-        capacities,
-    )
-        .prop_map(
-            |(nr, threads, cores_per_cache, nodes, distance, capacities)| Shape {
-                nr,
-                threads,
-                cores_per_cache,
-                nodes,
-                distance,
-                capacities,
-            },
-        )
-}
-
-impl Shape {
-    fn describe(&self) -> Description {
-        let cores = self.nr.div_ceil(self.threads);
-        let cache = |cpu| cpu % cores / self.cores_per_cache;
-        let caches = cache(cores - 1) + 1;
-        let node = |cpu| cache(cpu) * self.nodes / caches;
-        let level = |kind, key: &dyn Fn(u32) -> u32| {
-            Level::by_key(kind, &(0..self.nr).map(key).collect::<Vec<_>>())
-        };
-        let capacity = |cpu: u32| self.capacities[cache(cpu) as usize % self.capacities.len()];
-        Description {
-            cpus: (0..self.nr)
-                .map(|cpu| CpuDescription {
-                    capacity: capacity(cpu),
-                    node: node(cpu),
-                })
-                .collect(),
-            levels: vec![
-                level(LevelKind::Smt, &|cpu| cpu % cores),
-                level(LevelKind::Cache, &cache),
-                level(LevelKind::Package, &node),
-                level(
-                    LevelKind::Numa {
-                        distance: self.distance,
-                    },
-                    &|_| 0,
-                ),
-            ],
+/// Every wakeup of every scheduler: the scene before it, and where that is, for messages.
+fn for_every_wakeup(machines: u64, mut check: impl FnMut(&mut Scene, &str)) {
+    for scheduler in combinations().iter().chain(&tuned()) {
+        for machine in 0..machines {
+            let wanted = Wanted::anything(MOST_CPUS);
+            let mut scene = Scene::new(scheduler, 1, machine, wanted);
+            for wakeup in 0..WAKEUPS {
+                scene.next();
+                let place = format!("{}, machine {machine}, wakeup {wakeup}", scheduler.name);
+                check(&mut scene, &place);
+            }
         }
     }
-}
-
-/// What one CPU is doing; reduced to the machine's size by cycling.
-type CpuState = (u8, u32, u32, u32, u64);
-/// Task and waker.
-type TaskState = (u32, u32, (u32, u32), (u32, u32), bool, u8);
-
-#[derive(Debug, Clone)]
-struct State {
-    cpus: Vec<CpuState>,
-    task: TaskState,
-    this: u32,
-    prev: u32,
-    recent: u32,
-    allowed: Vec<u8>,
-    rules: u8,
-    avg_idle: u64,
-}
-
-fn state() -> impl Strategy<Value = State> {
-    let cpu = (0..8u8, 0..3000u32, 0..1100u32, 1..=1024u32, 0..4u64);
-    let task = (
-        0..1100u32,
-        0..2000u32,
-        (0..600u32, 0..60u32),
-        (0..=1024u32, 0..=1024u32),
-        any::<bool>(),
-        0..6u8,
-    );
-    (
-        prop::collection::vec(cpu, 1..30),
-        task,
-        any::<u32>(),
-        any::<u32>(),
-        any::<u32>(),
-        prop::collection::vec(0..4u8, 1..20),
-        any::<u8>(),
-        0..1_000_000u64,
-    )
-        .prop_map(
-            |(cpus, task, this, prev, recent, allowed, rules, avg_idle)| State {
-                cpus,
-                task,
-                this,
-                prev,
-                recent,
-                allowed,
-                rules,
-                avg_idle,
-            },
-        )
-}
-
-fn world(shape: &Shape, state: &State, scheduler: &str) -> World {
-    let mut w = World::new(&shape.describe(), scheduler);
-    let nr = shape.nr;
-    let bit = |n: u8| u32::from(state.rules >> n & 1);
-    w.core.params.sis_prop = bit(0);
-    w.core.params.sched_idle = bit(1);
-    w.core.params.idlest_load_inverted = bit(2);
-    w.core.params.idlest_weight_unset = bit(3);
-    w.core.params.scan_cpu_ns = 100;
-    for cpu in 0..nr {
-        let (kind, load, util, capacity, stamp) = state.cpus[cpu as usize % state.cpus.len()];
-        match kind {
-            0..=2 => w.idles(cpu, if kind == 0 { NONE } else { u32::from(kind) }, stamp),
-            3 => w.sched_idle([cpu]),
-            4 => w.realtime([cpu]),
-            _ => w.runs(cpu, u32::from(kind) - 4),
-        };
-        w.load(cpu, load).used([cpu], util);
-        let orig = w.core.cpus[cpu as usize].capacity_orig;
-        w.capacity(cpu, (orig * capacity / 1024).max(1));
-        w.core.cpus[cpu as usize].avg_idle = state.avg_idle;
-    }
-    let (util, load, flips, clamps, sync, kind) = state.task;
-    w.util(util)
-        .flips(flips.0, flips.1)
-        .wakes(state.this % nr, state.prev % nr);
-    w.wakee.pelt.load_avg = load;
-    w.wakee.recent_cpu = state.recent % (nr + 1);
-    (w.wakee.uclamp_min, w.wakee.uclamp_max) = (clamps.0.min(clamps.1), clamps.0.max(clamps.1));
-    w.sync = sync;
-    w.kind = match kind {
-        0 => Kind::Fork,
-        1 => Kind::Exec,
-        _ => Kind::Wake,
-    };
-    let cycle = |cpu: u32| state.allowed[cpu as usize % state.allowed.len()] != 0;
-    let allowed: Vec<u32> = (0..nr).filter(|cpu| cycle(*cpu)).collect();
-    if allowed.is_empty() {
-        w.allow([state.prev % nr]);
-    } else {
-        w.allow(allowed);
-    }
-    w
 }
 
 fn step(answer: &Answer) -> &'static str {
     STEPS[answer.step as usize].0
 }
 
-// ---- a plain second implementation of the fast searches ----
+// ---- one wakeup ----
 
-/// What the searches ask of a machine, in lists of CPUs.
-struct Plain<'a> {
-    w: &'a World,
-    nr: u32,
+/// Allowed, online, and what the answer says of the CPU is so.
+fn check_cpu(before: &Scene, answer: &Answer, place: &str) {
+    let nr = before.core.topology.nr_cpus;
+    assert!(answer.cpu < nr && answer.target < nr, "{place}: {answer:?}");
+    assert!(before.allowed.contains(answer.cpu), "{place}: {answer:?}");
+    assert!(before.online.contains(answer.cpu), "{place}: {answer:?}");
+
+    let (k, rq) = (&before.core.params, &before.core.cpus[answer.cpu as usize]);
+    let idle = rq.curr_is_idle == 1 && rq.nr_running == 0 && rq.wakeup_pending == 0;
+    let counts = match k.sched_idle {
+        rule::SCHED_IDLE_BUSY => false,
+        rule::SCHED_IDLE_NORMAL => before.wakee.class != class::IDLE,
+        _ => true,
+    };
+    let good = idle || counts && rq.nr_running > 0 && rq.nr_running == rq.h_nr_idle;
+    assert_eq!(answer.found_idle == 1, good, "{place}: {answer:?}");
+    let promised = [
+        "target_idle",
+        "prev_idle",
+        "recent_idle",
+        "idle_core",
+        "llc_scan",
+        "smt_scan",
+        "idle_group",
+        "asym_fits",
+        "asym_biggest",
+        "asym_min_clamp",
+        "slow_idle",
+        "slow_sched_idle",
+        "prev_smt",
+        "cluster_scan",
+        "prev_far",
+        "recent_far",
+    ];
+    assert!(
+        good || !promised.contains(&step(answer)),
+        "{place}: {answer:?}"
+    );
 }
 
-impl Plain<'_> {
-    fn idle(&self, cpu: u32) -> bool {
-        let rq = &self.w.core.cpus[cpu as usize];
-        rq.nr_running == 0 && rq.curr_is_idle == 1 && rq.wakeup_pending == 0
-    }
-    fn sched_idle(&self, cpu: u32) -> bool {
-        let rq = &self.w.core.cpus[cpu as usize];
-        rq.nr_running > 0 && rq.nr_running == rq.h_nr_idle
-    }
-    fn good(&self, cpu: u32) -> bool {
-        self.idle(cpu) || self.sched_idle(cpu)
-    }
-    fn allowed(&self, cpu: u32) -> bool {
-        self.w.allowed.contains(cpu)
-    }
-    fn llc(&self, cpu: u32) -> u32 {
-        self.w.core.places[cpu as usize].llc
-    }
-    fn ring(&self, from: u32) -> impl Iterator<Item = u32> + '_ {
-        (0..self.nr).map(move |n| (from + n) % self.nr)
-    }
-    fn siblings(&self, cpu: u32) -> Vec<u32> {
-        match self.w.core.places[cpu as usize].smt_domain {
-            NONE => vec![cpu],
-            d => self.w.core.domains[d as usize].span.iter().collect(),
-        }
-    }
+/// A step of a feature, or of a machine, answers nowhere else.
+fn check_step(before: &Scene, answer: &Answer, place: &str) {
+    let (k, core) = (&before.core.params, &before.core);
+    let name = step(answer);
+    let possible = match name.split('_').next() {
+        Some("pack") => k.pack != rule::PACK_NONE,
+        Some("bias") => k.bias_prev != 0 || k.room != rule::ROOM_NONE,
+        Some("asym") => k.asym != rule::ASYM_IGNORED && core.topology.asym != 0,
+        Some("eas") => !core.perf.is_empty() && core.root.overutilized == 0,
+        Some("slow") => answer.slow == 1,
+        Some("cluster") => core.topology.cluster != 0,
+        _ => name != "none",
+    };
+    assert!(possible, "{place}: {answer:?}");
+    assert!(
+        answer.slow == 0 || ["slow", "fallback"].iter().any(|s| name.starts_with(s)),
+        "{place}"
+    );
+}
 
-    fn fits(&self, cpu: u32) -> bool {
-        let t = &self.w.wakee;
-        let estimate = t.pelt.util_avg.max(t.est_ewma.max(t.est_enqueued) | 1);
-        let need = u64::from(estimate.clamp(t.uclamp_min, t.uclamp_max));
-        need * 1280 < u64::from(self.w.core.cpus[cpu as usize].capacity) * 1024
-    }
+/// How many CPUs a decision may look at, and sum for groups or energy, at most.
+fn bounds(core: &Core) -> (u32, u32) {
+    let (k, nr) = (&core.params, core.topology.nr_cpus);
+    let levels = (core.places.iter().map(|p| p.nr_domains).max()).unwrap_or(0);
+    // The buddy; the previous CPU first; target, previous and recent CPU.
+    let single = 5;
+    let near = match k.sibling {
+        // From the cache downwards, the groups of each domain.
+        rule::SIBLING_GROUPS => levels * nr,
+        // Cores, then CPUs, then threads of the target's core.
+        rule::SIBLING_SEPARATE => 2 * nr + 8,
+        // Threads of the previous core; cores or CPUs.
+        _ => 8 + nr,
+    };
+    // Where a scan for capacity answers at once it is all there is; else it may come after the
+    // single ones. Full packing first looks for an idle CPU near the buddy.
+    let packs = if k.pack == rule::PACK_FULL {
+        levels * nr + 1
+    } else {
+        0
+    };
+    // The slow path: each level once, the groups summed and the CPUs of the best one looked at.
+    let slow = levels * nr;
+    let searched = near.max(slow).max(nr);
+    // EAS looks at each CPU once. It sums each for what is busy and for what the set wants:
+    // without the wakee, on the previous CPU and on the best other one.
+    let energy = if core.perf.is_empty() { 0 } else { 6 * nr };
+    (single + packs + searched, slow.max(energy))
+}
 
-    fn asym(&self, target: u32) -> Option<u32> {
-        let domain = self.w.core.places[target as usize].asym_domain;
-        let span = &self.w.core.domains.get(domain as usize)?.span;
-        let met: Vec<u32> = (self.ring(target))
-            .filter(|&cpu| span.contains(cpu) && self.allowed(cpu) && self.good(cpu))
-            .collect();
-        if let Some(&cpu) = met.iter().find(|&&cpu| self.fits(cpu)) {
-            return Some(cpu);
-        }
-        let capacity = |cpu: u32| self.w.core.cpus[cpu as usize].capacity;
-        let most = met.iter().map(|&cpu| capacity(cpu)).max();
-        Some(
-            met.iter()
-                .copied()
-                .find(|&cpu| Some(capacity(cpu)) == most)
-                .unwrap_or(target),
-        )
+/// A scan that SIS_UTIL bounds sees no more than it may (and 7.2 bounds that for capacity too).
+fn check_budget(before: &Scene, answer: &Answer, place: &str) {
+    let k = &before.core.params;
+    let looked = answer.looked_near + answer.looked_far;
+    let here = &before.core.places[answer.target as usize];
+    let core_known =
+        before.core.topology.smt != 0 && before.core.llcs[here.shared as usize].has_idle_cores != 0;
+    let scans_capacity =
+        before.core.topology.asym != 0 && k.asym != rule::ASYM_IGNORED && here.asym_domain != NONE;
+    if k.sis_util == 0
+        || answer.slow == 1
+        || core_known
+        || scans_capacity
+        || k.pack == rule::PACK_FULL
+        || step(answer).starts_with("eas")
+        || here.llc_domain == NONE
+    {
+        return;
     }
+    let llc = before.core.domains[here.llc_domain as usize].llc;
+    let worth = before.core.llcs[llc as usize].nr_idle_scan;
+    assert!(
+        looked <= 5 + 8 + worth,
+        "{place}: {looked} CPUs of {worth}: {answer:?}"
+    );
+}
 
-    fn budget(&self, weight: usize) -> u64 {
-        let here = &self.w.core.cpus[self.w.this as usize];
-        if self.w.core.params.sis_prop == 0 {
-            return u64::MAX;
-        }
-        let (idle, cost) = (weight as u64 * (here.avg_idle / 512), here.scan_cost + 1);
-        if idle > 4 * cost { idle / cost } else { 4 }
+/// Each candidate that was counted was noted, and the last one taken is the answer.
+fn check_notes(answer: &Answer, notes: &[Note], place: &str) {
+    for (verdict, count) in (0..).zip(answer.verdicts) {
+        let noted = notes.iter().filter(|note| note.verdict == verdict).count();
+        assert_eq!(
+            noted, count as usize,
+            "{place}: {}",
+            VERDICTS[verdict as usize]
+        );
     }
+    let last = notes
+        .iter()
+        .rfind(|note| note.verdict == 0)
+        .expect("a CPU was taken");
+    assert_eq!((last.cpu, last.step), (answer.cpu, answer.step), "{place}");
+}
 
-    fn idle_sibling(&self, target: u32) -> u32 {
-        let (prev, recent) = (self.w.wakee.prev_cpu, self.w.wakee.recent_cpu);
-        let shares = |cpu| self.llc(cpu) == self.llc(target);
-        if self.good(target) {
-            return target;
+/// A decision writes the wakee, the waker, this CPU's scan cost and idle-core flags, nothing else.
+fn check_writes(before: &Scene, after: &Scene, place: &str) {
+    let (old, new) = (&before.core, &after.core);
+    for (cpu, (old, new)) in old.cpus.iter().zip(&new.cpus).enumerate() {
+        let mut expected = *old;
+        if cpu == before.this as usize {
+            expected.scan_cost = new.scan_cost;
         }
-        if shares(prev) && self.good(prev) {
-            return prev;
-        }
-        if recent < self.nr && shares(recent) && self.allowed(recent) && self.good(recent) {
-            return recent;
-        }
-        if self.w.core.places[target as usize].llc_domain == NONE {
-            return target;
-        }
-        let llc: Vec<u32> = self.ring(target).filter(|&cpu| shares(cpu)).collect();
-        let smt = self.w.core.topology.smt == 1;
-        if smt && self.w.core.llcs[self.llc(target) as usize].has_idle_cores == 1 {
-            let whole = |cpu: &u32| self.siblings(*cpu).into_iter().all(|c| self.idle(c));
-            if let Some(&cpu) = llc.iter().find(|cpu| self.allowed(**cpu) && whole(cpu)) {
-                return cpu;
+        assert_eq!(expected, *new, "{place}: CPU {cpu}");
+    }
+    for (old, new) in old.llcs.iter().zip(&new.llcs) {
+        let mut expected = *old;
+        expected.has_idle_cores = old.has_idle_cores.min(new.has_idle_cores);
+        assert_eq!(expected, *new, "{place}");
+    }
+    assert!(
+        old.groups == new.groups && old.domains == new.domains,
+        "{place}"
+    );
+    assert!(old.places == new.places && old.root == new.root, "{place}");
+}
+
+#[test]
+fn an_answer_is_allowed_repeatable_explained_and_bounded() {
+    for_every_wakeup(MACHINES, |scene, place| {
+        let before = scene.clone();
+        let mut again = scene.clone();
+        let (explained, notes) = scene.explain();
+        let answer = scene.ask();
+
+        check_cpu(&before, &answer, place);
+        check_step(&before, &answer, place);
+        check_notes(&answer, &notes, place);
+        check_writes(&before, scene, place);
+        check_budget(&before, &answer, place);
+        let (looked, summed) = bounds(&before.core);
+        assert!(
+            answer.looked_near + answer.looked_far <= looked,
+            "{place}: {answer:?}"
+        );
+        assert!(answer.summed <= summed, "{place}: {answer:?}");
+
+        assert_eq!(answer, explained, "{place}");
+        assert_eq!(answer, again.ask(), "{place}");
+        assert_eq!(
+            (scene.wakee, scene.waker),
+            (again.wakee, again.waker),
+            "{place}"
+        );
+        assert!(
+            scene.core.cpus == again.core.cpus && scene.core.llcs == again.core.llcs,
+            "{place}"
+        );
+    });
+}
+
+#[test]
+fn every_step_answers_somewhere() {
+    let mut seen = BTreeSet::from([0]);
+    for_every_wakeup(16 * MACHINES, |scene, _| {
+        seen.insert(scene.ask().step);
+    });
+    let missing: Vec<&str> = (0..)
+        .zip(STEPS)
+        .filter(|(step, _)| !seen.contains(step))
+        .map(|(_, (name, _))| name)
+        .collect();
+    assert!(
+        missing.is_empty(),
+        "no state of the tests leads to {missing:?}"
+    );
+}
+
+// ---- off means off ----
+
+/// States in which a feature cannot act: what is not wanted of them, what the wakeup must not be.
+type Nowhere = (&'static str, fn(&mut Wanted), fn(&mut Scene));
+
+const NOWHERE: [Nowhere; 5] = [
+    ("asym-capacity", |wanted| wanted.equal = true, |_| {}),
+    ("pack", |wanted| wanted.gated = false, |_| {}),
+    ("sched-idle", |wanted| wanted.sched_idle = false, |_| {}),
+    ("uclamp-sum", |wanted| wanted.clamps = false, |_| {}),
+    (
+        "bias-prev",
+        |_| {},
+        |scene| {
+            if scene.kind == Kind::Wake {
+                scene.kind = Kind::Exec;
             }
-        }
-        self.scan(&llc)
-            .or_else(|| self.sibling(target))
-            .unwrap_or(target)
-    }
+        },
+    ),
+];
 
-    fn scan(&self, llc: &[u32]) -> Option<u32> {
-        if self.w.core.places[self.w.this as usize].llc_domain == NONE {
-            return None;
-        }
-        let looked = self
-            .budget(llc.len())
-            .saturating_sub(1)
-            .min(llc.len() as u64) as usize;
-        let last = self.w.core.params.sched_idle == 1;
-        let seen = || {
-            llc[..looked]
-                .iter()
-                .copied()
-                .filter(|&cpu| self.allowed(cpu))
-        };
-        let at_once = seen().find(|&cpu| self.idle(cpu) || !last && self.sched_idle(cpu));
-        let kept = || seen().find(|&cpu| self.sched_idle(cpu));
-        at_once.or_else(|| if looked < llc.len() { kept() } else { None })
-    }
-
-    fn sibling(&self, target: u32) -> Option<u32> {
-        let allowed: Vec<u32> = self
-            .siblings(target)
-            .into_iter()
-            .filter(|&cpu| self.allowed(cpu))
-            .collect();
-        let idle = allowed.iter().copied().find(|&cpu| self.idle(cpu));
-        let sched_idle = allowed.iter().copied().find(|&cpu| self.sched_idle(cpu));
-        if self.w.core.params.sched_idle == 1 {
-            idle.or(sched_idle)
-        } else {
-            allowed.into_iter().find(|&cpu| self.good(cpu))
-        }
-    }
+/// Answers and what is written but for the signals that only the feature keeps.
+fn same(base: &mut Scene, with: &mut Scene, place: &str) {
+    assert_eq!(
+        base.allowed, with.allowed,
+        "{place}: the states differ before"
+    );
+    assert_eq!(base.ask(), with.ask(), "{place}");
+    with.wakee.pelt.uclamp = base.wakee.pelt.uclamp;
+    assert_eq!(
+        (base.wakee, base.waker),
+        (with.wakee, with.waker),
+        "{place}"
+    );
+    assert!(
+        base.core.cpus == with.core.cpus && base.core.llcs == with.core.llcs,
+        "{place}"
+    );
 }
 
-// ---- properties ----
-
-fn config() -> ProptestConfig {
-    ProptestConfig {
-        cases: 1500,
-        failure_persistence: None,
-        ..ProptestConfig::default()
-    }
-}
-
-proptest! {
-    #![proptest_config(config())]
-
-    #[test]
-    fn an_answer_is_allowed_repeatable_and_bounded(
-        shape in shape(false), state in state(), feature: bool,
-    ) {
-        let scheduler = if feature { "linux-5.5+asym-capacity" } else { "linux-5.5" };
-        let mut w = world(&shape, &state, scheduler);
-        let mut again = world(&shape, &state, scheduler);
-        let explained = w.explain();
-        let answer = w.ask();
-        prop_assert!(answer.cpu < shape.nr && w.allowed.contains(answer.cpu), "{explained}");
-        prop_assert!(answer.target < shape.nr);
-
-        prop_assert_eq!(answer, again.ask());
-        prop_assert_eq!((w.wakee, w.waker), (again.wakee, again.waker));
-        prop_assert!(w.core.cpus == again.core.cpus && w.core.llcs == again.core.llcs);
-
-        let nr = shape.nr;
-        // Target, previous, recent; cores; the cache; siblings.
-        prop_assert!(answer.looked_near + answer.looked_far <= 3 + 2 * nr + 8, "{explained}");
-        prop_assert!(answer.summed <= 8 * nr, "{explained}");
-
-        let rq = &w.core.cpus[answer.cpu as usize];
-        let good = rq.nr_running == 0 && rq.curr_is_idle == 1 || rq.nr_running > 0 && rq.nr_running == rq.h_nr_idle;
-        prop_assert_eq!(answer.found_idle == 1, good);
-        let idle_step = ["target_idle", "prev_idle", "recent_idle", "idle_core", "llc_scan", "smt_scan",
-            "asym_fits", "asym_biggest", "slow_idle", "slow_sched_idle"];
-        prop_assert!(good || !idle_step.contains(&step(&answer)), "{explained}");
-        prop_assert!(answer.slow == 0 || !step(&answer).starts_with("asym"));
-    }
-
-    #[test]
-    fn an_explanation_is_the_decision(shape in shape(false), state in state()) {
-        let mut w = world(&shape, &state, "linux-5.5+asym-capacity");
-        let lines = w.explain().lines().count() - 1;
-        let answer = w.ask();
-        prop_assert_eq!(answer.verdicts.iter().sum::<u32>() as usize, lines);
-    }
-
-    #[test]
-    fn off_means_off(shape in shape(true), state in state()) {
-        let mut base = world(&shape, &state, "linux-5.5");
-        let mut with = world(&shape, &state, "linux-5.5+asym-capacity");
-        prop_assert_eq!(base.core.topology.asym, 0);
-        prop_assert_eq!(base.ask(), with.ask());
-        prop_assert_eq!((base.wakee, base.waker), (with.wakee, with.waker));
-        prop_assert!(base.core.cpus == with.core.cpus && base.core.llcs == with.core.llcs);
-    }
-
-    #[test]
-    fn the_fast_path_is_the_plain_search(shape in shape(false), state in state(), feature: bool) {
-        let scheduler = if feature { "linux-5.5+asym-capacity" } else { "linux-5.5" };
-        let mut w = world(&shape, &state, scheduler);
-        w.kind = Kind::Wake;
-        let before = world(&shape, &state, scheduler);
-        let explained = w.explain();
-        let answer = w.ask();
-        if answer.slow == 0 && step(&answer) != "pinned" {
-            let plain = Plain { w: &before, nr: shape.nr };
-            let asym = feature.then(|| plain.asym(answer.target)).flatten();
-            let expected = asym.unwrap_or_else(|| plain.idle_sibling(answer.target));
-            if plain.allowed(expected) {
-                prop_assert_eq!(answer.cpu, expected, "{}", explained);
-            } else {
-                prop_assert_eq!(step(&answer), "fallback", "{}", explained);
+/// The features of `scheduler`, in states where none of them can act, against its base.
+fn check_off(scheduler: &Scheduler) {
+    let (base, features) = scheduler.parts();
+    let alone = Scheduler::parse(base.name).unwrap();
+    let nowhere: Vec<&Nowhere> = (NOWHERE.iter())
+        .filter(|(name, ..)| features.iter().any(|feature| feature.name == *name))
+        .collect();
+    assert_eq!(
+        nowhere.len(),
+        features.len(),
+        "say above where {} cannot act",
+        scheduler.name
+    );
+    let mut wanted = Wanted::anything(MOST_CPUS);
+    nowhere
+        .iter()
+        .for_each(|(_, change, _)| change(&mut wanted));
+    for machine in 0..MACHINES {
+        let mut with = Scene::new(scheduler, 2, machine, wanted);
+        let mut base = Scene::new(&alone, 2, machine, wanted);
+        for wakeup in 0..WAKEUPS {
+            for scene in [&mut with, &mut base] {
+                scene.next();
+                nowhere.iter().for_each(|(_, _, change)| change(scene));
             }
+            let place = format!("{}, machine {machine}, wakeup {wakeup}", scheduler.name);
+            same(&mut base, &mut with, &place);
         }
     }
 }
 
 #[test]
-fn the_base_and_the_feature_differ_in_the_named_rules_only() {
-    let base = Scheduler::parse("linux-5.5").unwrap().params;
-    let mut with = Scheduler::parse("linux-5.5+asym-capacity").unwrap().params;
-    assert_eq!((base.features, base.wake_cap), (0, 1));
-    assert_eq!((with.features, with.wake_cap), (1, 0));
-    assert_eq!((with.asym, with.asym_at_once), (rule::ASYM_FIRST, 1));
-    (with.features, with.wake_cap) = (0, 1);
-    (with.asym, with.asym_at_once) = (base.asym, base.asym_at_once);
-    assert_eq!(base, with);
+fn a_feature_that_cannot_act_changes_nothing() {
+    assert_eq!(NOWHERE.len(), FEATURES.len());
+    combinations().iter().for_each(check_off);
+}
+
+#[test]
+fn nor_does_it_however_it_is_told() {
+    let part_of_the_base = |scheduler: &Scheduler| {
+        let (base, features) = scheduler.parts();
+        let place = BASES.iter().position(|known| known.name == base.name);
+        features
+            .iter()
+            .any(|feature| !matches!(feature.on[place.expect("a base")], On::New))
+    };
+    // Where the base has the feature, an option may take a part of it away.
+    tuned()
+        .iter()
+        .filter(|scheduler| !part_of_the_base(scheduler))
+        .for_each(check_off);
 }

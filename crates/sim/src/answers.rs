@@ -227,7 +227,8 @@ impl Tally {
     pub fn count(&mut self, chosen: &Choice, base: &Choice, prev_cpu: u32, new: bool) -> Counted {
         let (step, instead) = (chosen.answer.step, base.answer.step);
         let differs = chosen.answer.cpu != base.answer.cpu;
-        for gathered in self.of(step) {
+        for at in [step as usize, STEPS.len()] {
+            let gathered = &mut self.steps[at];
             for sums in &mut gathered.sums[..=usize::from(differs)] {
                 sums.count += 1;
                 sums.new_tasks += u64::from(new);
@@ -247,18 +248,11 @@ impl Tally {
 
     /// A task that was placed has run.
     pub fn ran(&mut self, counted: Counted, latency_ns: u64) {
-        for gathered in self.of(counted.step) {
-            for latency in &mut gathered.latency[..=usize::from(counted.differs)] {
+        for at in [counted.step as usize, STEPS.len()] {
+            for latency in &mut self.steps[at].latency[..=usize::from(counted.differs)] {
                 latency.record(latency_ns);
             }
         }
-    }
-
-    /// A step, and all.
-    fn of(&mut self, step: u32) -> impl Iterator<Item = &mut Gathered> {
-        let steps = self.steps.iter_mut().enumerate();
-        let wanted = move |at: usize| at == step as usize || at == STEPS.len();
-        steps.filter_map(move |(at, gathered)| wanted(at).then_some(gathered))
     }
 
     /// What was counted.

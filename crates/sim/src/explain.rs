@@ -119,24 +119,24 @@ impl Sim<'_> {
     /// Is this decision looked at? Then the base's views are what those of the run are.
     #[inline]
     pub fn explains(&mut self, task: u32, kind: Kind) -> bool {
-        match self.out.explainer.take() {
-            None => false,
-            Some(mut explainer) => {
-                let wanted = match explainer.wants {
-                    Wants::Decisions(most) => {
-                        kind == Kind::Wake && explainer.decisions.len() < most
-                    }
-                    Wants::Answers => true,
-                };
-                let looked_at = wanted && explainer.watches(&self.comms[task as usize], self.now);
-                explainer.waiting[task as usize] = Waiting::Nowhere;
-                if looked_at {
-                    self.base_follows(&mut explainer);
-                }
-                self.out.explainer = Some(explainer);
-                looked_at
-            }
+        self.out.explainer.is_some() && self.looks_at(task, kind)
+    }
+
+    fn looks_at(&mut self, task: u32, kind: Kind) -> bool {
+        let Some(mut explainer) = self.out.explainer.take() else {
+            return false;
+        };
+        let wanted = match explainer.wants {
+            Wants::Decisions(most) => kind == Kind::Wake && explainer.decisions.len() < most,
+            Wants::Answers => true,
+        };
+        let looked_at = wanted && explainer.watches(&self.comms[task as usize], self.now);
+        explainer.waiting[task as usize] = Waiting::Nowhere;
+        if looked_at {
+            self.base_follows(&mut explainer);
         }
+        self.out.explainer = Some(explainer);
+        looked_at
     }
 
     /// Gives the base's views the state of the run's.
@@ -219,11 +219,10 @@ impl Sim<'_> {
     /// `task` was woken, or is new, without a question: of another class, or still queued.
     #[inline]
     pub fn explain_unasked(&mut self, task: u32) {
-        if self.out.explainer.is_none() {
-            return;
-        }
         let other_class = self.is_rt(task);
-        let explainer = self.out.explainer.as_mut().expect("looked");
+        let Some(explainer) = &mut self.out.explainer else {
+            return;
+        };
         explainer.waiting[task as usize] = Waiting::Nowhere;
         if explainer.watches(&self.comms[task as usize], self.now) {
             match other_class {
@@ -268,7 +267,7 @@ impl Sim<'_> {
             (name.to_owned(), view.exit_latency)
         });
         CpuState {
-            online: view.offline == 0,
+            online: self.hotplug.online.contains(cpu as u32),
             running,
             nr_running: view.nr_running + u32::from(view.wakeup_pending),
             sched_idle: view.nr_running != 0 && view.nr_running == view.h_nr_idle,

@@ -4,10 +4,11 @@
 
 mod common;
 
-use alight_machine::CpuSet;
+use alight_machine::{CpuSet, Machine};
 use alight_policy::scheduler::FEATURES;
 use alight_policy::{STEPS, Scheduler};
-use alight_sim::{Action, Change, Scenario, Watch};
+use alight_sim::{Action, Change, Decision, Scenario, Watch};
+use alight_workload::Workload;
 use common::{Run, load, machine};
 
 /// A name for each set of features over a base.
@@ -187,6 +188,68 @@ fn balancing_towards_sched_idle_cpus_acts_where_there_are_any() {
     );
 }
 
+/// Up to the first decision that a feature changes, a run of the base is the same run: so what
+/// the base is said to have answered there must be what it does answer in its own, to the last
+/// count, and with the same picture of the CPU that it chooses.
+#[test]
+fn the_base_answers_in_its_own_run_what_it_is_said_to() {
+    const HACKBENCH: &str = "hackbench -g 1 -f 3 -l 20 --pipe --threads";
+    let table = [
+        ("linux-3.9+pack", "tc2", "light-tasks.json"),
+        ("linux-5.4+sched-idle", "hikey620", HACKBENCH),
+        ("linux-5.5+asym-capacity", "juno-r0", HACKBENCH),
+        ("linux-5.5+asym-capacity", "sdm845", "periodic-mix.json"),
+        ("linux-6.5+bias-prev", "epyc-9654-2s", HACKBENCH),
+        ("linux-6.5+pack", "tc2", "light-tasks.json"),
+        ("linux-7.2+bias-prev:fits:select", "juno-r0", HACKBENCH),
+    ];
+    for (name, board, workload) in table {
+        let (machine, workloads) = (machine(board), [load(workload), load("idle-hogs.json")]);
+        let decisions = |scheduler: &Scheduler| {
+            let scenario = scenario(&machine, &workloads, scheduler, &[]);
+            let found = alight_sim::explain(&scenario, &EVERYBODY, usize::MAX, &false.into());
+            found.expect(name).1
+        };
+        let scheduler = Scheduler::parse(name).expect(name);
+        let with = decisions(&scheduler);
+        let base = decisions(&scheduler.base_alone());
+        let first = with.iter().position(|d| d.chosen.answer != d.base.answer);
+        let first = first.unwrap_or_else(|| panic!("{name} changes something"));
+        for (with, base) in with[..=first].iter().zip(&base) {
+            let woken = |d: &Decision| (d.time_ns, d.comm.clone(), d.this_cpu, d.prev_cpu);
+            assert_eq!(woken(with), woken(base), "{name}");
+            assert_eq!(with.base, base.chosen, "{name} at {} ns", base.time_ns);
+        }
+    }
+}
+
+/// Nobody in particular.
+const EVERYBODY: Watch = Watch {
+    comm: None,
+    at_ns: None,
+};
+
+fn scenario<'a>(
+    machine: &'a Machine,
+    workloads: &'a [Workload],
+    scheduler: &'a Scheduler,
+    changes: &'a [Change],
+) -> Scenario<'a> {
+    Scenario {
+        machine,
+        workloads,
+        scheduler,
+        governor: None,
+        idle_governor: None,
+        seed: 1,
+        duration_ns: Some(60 * common::MS),
+        groups: &[],
+        clamps: Default::default(),
+        changes,
+        check: false,
+    }
+}
+
 /// Asking the base beside every decision changes nothing, whatever acts: the run is the same to
 /// the bit, and the rows add up to its decisions and wakeups.
 #[test]
@@ -221,26 +284,10 @@ fn counting_answers_changes_nothing_and_adds_up() {
             action: action(CpuSet::single(1)),
         };
         let changes = [change(10, Action::Offline), change(25, Action::Online)];
-        let scenario = Scenario {
-            machine: &machine,
-            workloads: &workloads,
-            scheduler: &scheduler,
-            governor: None,
-            idle_governor: None,
-            seed: 1,
-            duration_ns: Some(60 * common::MS),
-            groups: &[],
-            clamps: Default::default(),
-            changes: &changes,
-            check: false,
-        };
-        let everybody = Watch {
-            comm: None,
-            at_ns: None,
-        };
+        let scenario = scenario(&machine, &workloads, &scheduler, &changes);
         let cancel = false.into();
         let plain = alight_sim::run(&scenario, None, &cancel).expect(name);
-        let (outcome, answers) = alight_sim::answers(&scenario, &everybody, &cancel).expect(name);
+        let (outcome, answers) = alight_sim::answers(&scenario, &EVERYBODY, &cancel).expect(name);
         assert_eq!(outcome, plain, "{name}");
         let mut steps = [0; STEPS.len()];
         for row in &answers.rows {

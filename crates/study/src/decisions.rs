@@ -134,7 +134,11 @@ fn result(scheduler: &Scheduler, decision: &Decision) -> String {
             "idle"
         };
         let (name, meaning) = step(answer.step);
-        let words = format!("CPU {}, {idle}: {name}, {meaning}", answer.cpu);
+        let whose = match scheduler.owner(answer.step) {
+            Some(feature) if !meaning.starts_with(feature.name) => format!("{}: ", feature.name),
+            _ => String::new(),
+        };
+        let words = format!("CPU {}, {idle}: {name}, {whose}{meaning}", answer.cpu);
         rows.row([label.to_owned(), words]);
         rows.row(["cost".to_owned(), cost(choice)]);
     };
@@ -198,7 +202,7 @@ fn state(cpu: &CpuState) -> String {
         (None, Some((name, ns))) => {
             format!("idle in {name}, out in {}", number::duration((*ns).into()))
         }
-        (None, None) => "idle, in no state yet".to_owned(),
+        (None, None) => "idle and awake".to_owned(),
     };
     text.push_str(&match cpu.capacity == cpu.capacity_orig {
         true => format!("; capacity {}", cpu.capacity),
@@ -208,17 +212,18 @@ fn state(cpu: &CpuState) -> String {
         text.push_str(&format!(", util {util}"));
     }
     let from = |distance, whom: &str| match distance {
-        Distance::Same => format!("the {whom} CPU itself"),
+        Distance::Same => format!("the {whom} CPU"),
         Distance::Core => format!("a thread of the {whom} CPU's core"),
         Distance::Cache => format!("in the {whom} CPU's cache"),
         Distance::Node => format!("outside of the {whom} CPU's cache"),
         Distance::Machine => format!("on another node than the {whom} CPU"),
     };
-    text + &format!(
-        "; {}, {}",
-        from(cpu.from_prev, "previous"),
-        from(cpu.from_waker, "waking")
-    )
+    let (prev, waker) = (cpu.from_prev, cpu.from_waker);
+    text + "; "
+        + &match prev == waker {
+            true => from(prev, "previous and waking"),
+            false => from(prev, "previous") + ", " + &from(waker, "waking"),
+        }
 }
 
 fn tasks(number: u32) -> String {
@@ -495,15 +500,83 @@ mod tests {
   CPU 3      asym_fits     too small  capacity 446
   CPU 4      asym_fits     busy       capacity 1024
   CPU 1      asym_fits     taken      capacity 1024
-  answer     CPU 1, idle: asym_fits, an idle CPU that is big enough
+  answer     CPU 1, idle: asym_fits, asym-capacity: an idle CPU that is big enough
   cost       430 ns: 1 CPUs looked at in the waking CPU's cache, 2 elsewhere
   linux-5.5  CPU 3, busy: target_busy, nothing idle found: the target
   cost       430 ns: 1 CPUs looked at in the waking CPU's cache, 2 elsewhere
   ran        12.50 us after the wakeup
   CPU 1      idle in cpu-sleep, out in 300 us; capacity 1024, util 17; outside of the previous CPU's cache, in the waking CPU's cache
-  CPU 3      runs hackbench and has 1 more; capacity 400 left of 446, util 17; the previous CPU itself, in the waking CPU's cache
+  CPU 3      runs hackbench and has 1 more; capacity 400 left of 446, util 17; the previous CPU, in the waking CPU's cache
 ";
         assert!(table.ends_with(expected), "{table}");
+    }
+
+    #[test]
+    fn what_a_cpu_was_reads_at_a_glance() {
+        let plain = choice(3, "target_busy", Some("hog")).cpu;
+        let idle = choice(1, "llc_scan", None).cpu;
+        let table = [
+            (
+                CpuState {
+                    nr_running: 1,
+                    ..plain.clone()
+                },
+                "runs hog; ",
+            ),
+            (
+                CpuState {
+                    nr_running: 3,
+                    ..plain.clone()
+                },
+                "runs hog and has 2 more; ",
+            ),
+            (
+                CpuState {
+                    sched_idle: true,
+                    ..plain.clone()
+                },
+                "1 more, SCHED_IDLE only; ",
+            ),
+            (
+                CpuState {
+                    util: None,
+                    ..plain.clone()
+                },
+                "400 left of 446; the previous CPU",
+            ),
+            (
+                CpuState {
+                    idle_state: None,
+                    ..idle.clone()
+                },
+                "idle and awake; capacity 1024",
+            ),
+            (
+                CpuState {
+                    nr_running: 1,
+                    ..idle.clone()
+                },
+                "about to run a task that came before; ",
+            ),
+            (
+                CpuState {
+                    online: false,
+                    ..idle.clone()
+                },
+                "offline; ",
+            ),
+            (
+                CpuState {
+                    from_waker: Distance::Same,
+                    ..plain
+                },
+                "; the previous and waking CPU",
+            ),
+        ];
+        for (cpu, says) in table {
+            let text = state(&cpu);
+            assert!(text.contains(says), "no '{says}' in '{text}'");
+        }
     }
 
     #[test]

@@ -268,6 +268,8 @@ fn feature_rows(rows: &mut Columns, feature: &Feature) {
     rows.row(["acts on", feature.needs.as_str()]);
     for (index, (name, meaning)) in steps_of(feature).enumerate() {
         let label = if index == 0 { "steps" } else { "" };
+        let own = format!("{}: ", feature.name);
+        let meaning = meaning.strip_prefix(&own).unwrap_or(meaning);
         rows.row([label, &format!("{name}: {meaning}")]);
     }
     if feature.steps.is_empty() {
@@ -375,10 +377,7 @@ mod tests {
     fn a_feature_shows_the_steps_that_it_answers_by() {
         let shown = |name| show(&Named::find(name).unwrap());
         let bias = shown("bias-prev");
-        assert!(
-            bias.contains("bias_last: bias-prev: nothing is idle"),
-            "{bias}"
-        );
+        assert!(bias.contains("bias_last: nothing is idle"), "{bias}");
         assert!(shown("sched-idle").contains("none of its own"));
     }
 

@@ -153,38 +153,35 @@ fn without_a_feature_that_acts_there_is_no_difference() {
     }
 }
 
-/// With uclamp-sum, queues keep no clamps. The base asks for them: the largest of who is queued.
+/// With uclamp-sum, queues keep no clamps. The base asks for them: the largest of who is queued,
+/// which is what it has in a run of its own.
 #[test]
 fn the_base_sees_clamps_that_the_run_does_not_keep() {
     let mut hog = hog();
     hog.attributes.uclamp_min = Some(300);
     hog.attributes.uclamp_max = Some(700);
-    let tasks = the_previous_cpu_has_work(hog);
+    let (machine, tasks) = (machine(2, 2), workload(&the_previous_cpu_has_work(hog)));
+    let clamps = |cpu: &alight_policy::Cpu| (cpu.uclamp_min, cpu.uclamp_max, cpu.uclamp_idle);
+    let expected = (300, 700, 0);
+    let base = ("linux-6.5", Governor::Performance);
+    begin_under(base, &machine, &tasks, &mut Record::default(), |sim| {
+        sim.until(WOKEN_AT - MS);
+        assert_eq!(clamps(&sim.core.cpus[0]), expected);
+    });
     let name = "linux-6.5+uclamp-sum";
     let scheduler = Scheduler::parse(name).expect("a scheduler");
     let watch = Watch {
         comm: None,
         at_ns: None,
     };
-    let rules = (name, Governor::Performance);
-    let clamps = |cpu: &alight_policy::Cpu| (cpu.uclamp_min, cpu.uclamp_max, cpu.uclamp_idle);
-    begin_under(
-        rules,
-        &machine(2, 2),
-        &workload(&tasks),
-        &mut Record::default(),
-        |sim| {
-            let mut explainer =
-                Explainer::new(&scheduler, sim, &watch, Wants::Answers).expect("built");
-            sim.until(WOKEN_AT - MS);
-            sim.base_follows(&mut explainer);
-            let queues: Vec<_> = explainer.base.cpus.iter().map(clamps).collect();
-            assert_eq!(queues, [(300, 700, 0), (0, 1024, 1)]);
-            assert_eq!(
-                clamps(&sim.core.cpus[0]),
-                clamps(&sim.core.cpus[1]),
-                "the run keeps none"
-            );
-        },
-    );
+    let with = (name, Governor::Performance);
+    begin_under(with, &machine, &tasks, &mut Record::default(), |sim| {
+        let mut explainer = Explainer::new(&scheduler, sim, &watch, Wants::Answers).expect("built");
+        sim.until(WOKEN_AT - MS);
+        sim.base_follows(&mut explainer);
+        let queues: Vec<_> = explainer.base.cpus.iter().map(clamps).collect();
+        assert_eq!(queues, [expected, (0, 1024, 1)]);
+        let kept: Vec<_> = sim.core.cpus.iter().map(clamps).collect();
+        assert_eq!(kept[0], kept[1], "the run keeps none");
+    });
 }

@@ -115,8 +115,13 @@ pub enum IdleScope {
     /// Takes effect for the core alone.
     Core,
     /// Takes effect when all CPUs of the cluster are in it; until then it
-    /// counts as the deepest core-scope state.
+    /// counts as the deepest core-scope state. cpuidle chooses it like any other
+    /// (PSCI, platform coordinated).
     Cluster,
+    /// No state of a CPU: the last CPU of the cluster that enters its deepest
+    /// core-scope state chooses it if all sleep for long enough (PSCI,
+    /// OS-initiated; `domain-idle-states` of the device tree). The last of the list.
+    Domain,
 }
 
 /// CPUs sharing one clock.

@@ -28,7 +28,11 @@ const TIME_US: RangeInclusive<u64> = 0..=10_000_000;
 const COST_NS: RangeInclusive<u64> = 0..=1_000_000_000;
 const LINES: RangeInclusive<u64> = 0..=1_000_000;
 
-const SCOPES: [(&str, IdleScope); 2] = [("core", IdleScope::Core), ("cluster", IdleScope::Cluster)];
+const SCOPES: [(&str, IdleScope); 3] = [
+    ("core", IdleScope::Core),
+    ("cluster", IdleScope::Cluster),
+    ("domain", IdleScope::Domain),
+];
 
 /// Reads a document in which everything inherited is already in place.
 pub(crate) fn read(document: &Document) -> Result<Draft, Error> {

@@ -226,6 +226,14 @@ const CASES: &[Case] = &[
         "found 1000 uW, more than the 999 uW of `WFI` before it",
     ),
     error(
+        "domain-state-order",
+        "name = \"cluster-sleep\"",
+        "name = \"doze\"\nexit_us = 2\nresidency_us = 2\npower_mw = 4\nscope = \"domain\"\n\n\
+         [[core_type.small.idle_state]]\nname = \"cluster-sleep\"",
+        "`core_type.small.idle_state.cluster-sleep`: found a state behind `doze`, expected one \
+         state of scope `domain` at most, the last",
+    ),
+    error(
         "first-idle-state",
         "name = \"WFI\"\nexit_us = 2",
         "name = \"retention\"\ntimer_stops = true\nexit_us = 2",

@@ -7,7 +7,8 @@
 //! state of cluster scope is a vote: as long as some CPU of the cluster has not
 //! cast its own, the hardware is in the deepest core state below it (PSCI,
 //! platform coordinated). The last vote makes it real for all; the first CPU
-//! that leaves ends it for all.
+//! that leaves ends it for all. A state of domain scope is on no CPU's list: the last
+//! CPU to enter its deepest state chooses it (PSCI, OS-initiated).
 
 mod governor;
 mod menu;
@@ -19,6 +20,7 @@ pub(crate) mod tests;
 
 use crate::api::Metric;
 use crate::energy::Rest;
+use crate::kernel::Domains;
 use crate::queue::NEVER;
 use crate::state::Sim;
 use crate::table::Table;
@@ -26,7 +28,7 @@ use crate::timeline::NONE;
 pub(crate) use governor::Memory;
 use governor::{Choice, Outlook, Period};
 use menu::Menu;
-pub(crate) use states::{State, states};
+pub(crate) use states::{State, own_states, states};
 use std::collections::BTreeMap;
 
 /// Time to the next timer of a CPU that has none, ns: 18 minutes. Systems always
@@ -42,6 +44,8 @@ pub(crate) struct CpuIdle {
     /// State of the core while the cluster state is not real: the same, or the
     /// deepest core state below it.
     core_state: u32,
+    /// State while it is real: the same as `state`, or that of the domain.
+    deep_state: u32,
     /// When the state was asked for.
     entered_at: u64,
     /// Until then the idle task has other work; an interrupt finds it there.
@@ -82,6 +86,7 @@ impl Default for CpuIdle {
             menu: Menu::default(),
             state: 0,
             core_state: 0,
+            deep_state: 0,
             entered_at: 0,
             entry_begin: 0,
             entry_end: 0,
@@ -131,7 +136,7 @@ impl CpuIdle {
         }
         let deep = deep_from.clamp(self.booked_to, to);
         self.residency[self.core_state as usize].ns += deep - self.booked_to;
-        self.residency[self.state as usize].ns += to - deep;
+        self.residency[self.deep_state as usize].ns += to - deep;
         self.booked_to = to;
     }
 }
@@ -204,13 +209,14 @@ impl Sim<'_> {
     fn enter(&mut self, cpu: usize, choice: Choice, work: u64) {
         let begin = self.now + work;
         self.trace_idle(cpu, Some(choice.state as u32));
-        let c = &mut self.cpus[cpu];
-        let states = &self.idle_states[c.core_type as usize];
+        let states = &self.idle_states[self.cpus[cpu].core_type as usize];
         let state = &states[choice.state];
-        let cluster = c.cluster as usize;
+        let cluster = self.cpus[cpu].cluster as usize;
         let last_vote = state.votes && self.meters[cluster].vote();
+        let follows = last_vote && (!state.by_last || self.last_chooses(cluster, state, begin));
+        let c = &mut self.cpus[cpu];
         let entry_end = begin
-            + if last_vote {
+            + if follows {
                 state.entry_ns
             } else {
                 state.core_entry_ns
@@ -220,12 +226,16 @@ impl Sim<'_> {
         let idle = &mut c.idle;
         idle.state = choice.state as u32;
         idle.core_state = state.core_state;
+        idle.deep_state = state.deep_state;
         idle.entered_at = self.now;
         idle.entry_begin = begin;
         idle.entry_end = entry_end;
         idle.booked_to = entry_end;
         idle.resumes_at = NEVER;
         idle.residency[choice.state].entries += 1;
+        if follows && state.by_last {
+            idle.residency[state.deep_state as usize].entries += 1;
+        }
         if state.spins && !choice.forced {
             idle.ask_again_at = begin + poll_limit(states, self.tunables.tick);
         }
@@ -236,9 +246,25 @@ impl Sim<'_> {
             spins: state.spins,
         };
         self.rest(cpu, rest);
-        if last_vote {
+        if follows {
             self.meters[cluster].deepen();
         }
+    }
+
+    /// Does the last CPU to sleep at `now` take the domain down: do all CPUs sleep for
+    /// long enough, by their next timers and ticks (`cpu_power_down_ok`)?
+    fn last_chooses(&self, cluster: usize, state: &State, now: u64) -> bool {
+        let next_event = |&cpu: &u32| {
+            let c = &self.cpus[cpu as usize];
+            c.timers.first_at().min(c.tick_at)
+        };
+        let wakes_at = self.meters[cluster].cpus.iter().map(next_event).min();
+        let sleeps_ns = wakes_at.unwrap_or(NEVER).saturating_sub(now);
+        let in_time = match self.kernel.idle.domains {
+            Domains::LastInLatency => state.entry_ns + state.exit_ns <= self.latency_limit_ns,
+            Domains::Nobody | Domains::Last => true,
+        };
+        in_time && sleeps_ns >= state.deep_residency_ns + state.entry_ns
     }
 
     #[inline]
@@ -354,9 +380,14 @@ impl Sim<'_> {
         self.idle_state(cpu).spins
     }
 
-    /// `cpu` asks, or asked last, for a state of its cluster.
+    /// `cpu` asks, or asked last, for a state that its cluster can follow.
     pub(crate) fn idle_votes(&self, cpu: usize) -> bool {
         self.idle_state(cpu).votes
+    }
+
+    /// Whether the cluster follows is for the last CPU to choose.
+    pub(crate) fn idle_by_last(&self, cpu: usize) -> bool {
+        self.idle_state(cpu).by_last
     }
 
     /// Idle states over all CPUs: how often each was asked for, and the share of

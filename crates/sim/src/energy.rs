@@ -13,6 +13,7 @@
 
 use crate::api::Metric;
 use crate::cpuidle::{self, CpuIdle, snake};
+use crate::kernel::Domains;
 use crate::queue::NEVER;
 use crate::state::Sim;
 use crate::table::Table;
@@ -106,7 +107,7 @@ struct CoreMeter {
 pub(crate) struct ClusterMeter {
     supply: Supply,
     cores: Table<CoreMeter>,
-    cpus: Box<[u32]>,
+    pub cpus: Box<[u32]>,
     /// Frequency domains of its CPUs.
     domains: Box<[u32]>,
     /// CPUs that asked for the cluster state.
@@ -155,10 +156,14 @@ impl Sim<'_> {
     /// until its first [`Sim::idle_enter`]. Frequencies must be set before.
     pub fn meters_init(&mut self) {
         let machine = self.machine;
+        let domains = self.kernel.idle.domains != Domains::Nobody;
         self.idle_states = machine
             .core_types
             .iter()
-            .map(|core_type| cpuidle::states(&core_type.idle_states))
+            .map(|core_type| match domains {
+                true => cpuidle::states(&core_type.idle_states),
+                false => cpuidle::states(cpuidle::own_states(&core_type.idle_states)),
+            })
             .collect();
         self.meters = machine
             .clusters
@@ -192,7 +197,8 @@ impl Sim<'_> {
             for slot in 0..self.meters[cluster].cores.len() {
                 for i in 0..self.meters[cluster].cores[slot].threads.len() {
                     let cpu = self.meters[cluster].cores[slot].threads[i] as usize;
-                    let states = self.idle_states(cpu).len();
+                    let known = &machine.core_types[self.cpus[cpu].core_type as usize];
+                    let states = known.idle_states.len().max(1);
                     self.cpus[cpu].idle = CpuIdle::new(states, slot as u32);
                 }
             }
@@ -324,8 +330,14 @@ impl Sim<'_> {
                     meter.votes
                 ),
             )?;
+            let all = votes as usize == meter.cpus.len();
+            let free = all
+                && meter
+                    .cpus
+                    .iter()
+                    .any(|&cpu| self.idle_by_last(cpu as usize));
             ensure(
-                (meter.deep_from != NEVER) == (votes as usize == meter.cpus.len()),
+                free || (meter.deep_from != NEVER) == all,
                 format!(
                     "cluster {name}: {votes} votes, asleep from {}",
                     meter.deep_from

@@ -289,6 +289,18 @@ pub(crate) struct IdleRules {
     /// Where there is one state at most, the tick goes on until it has woken the
     /// CPU once (`cpuidle_idle_call`; read in 7.2).
     pub lone_state_keeps_tick: bool,
+    pub domains: Domains,
+}
+
+/// Who enters idle states of domains (PSCI, OS-initiated).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Domains {
+    /// Nobody (up to 5.5).
+    Nobody,
+    /// The last CPU, if nobody wakes up soon (`cpuidle-psci-domain.c` came with 5.6).
+    Last,
+    /// And if the latency limit allows it (6.17, and stable releases of August 2025).
+    LastInLatency,
 }
 
 /// The menu governor.
@@ -322,6 +334,7 @@ const IDLE: IdleRules = IdleRules {
     teo: Some(TeoForm::EarlyHits { whole_us: false }),
     tick_stops_first: false,
     lone_state_keeps_tick: false,
+    domains: Domains::Nobody,
 };
 
 /// Whose utilization clamps are counted.
@@ -517,6 +530,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
             teo: None,
             tick_stops_first: true,
             lone_state_keeps_tick: false,
+            domains: Domains::Nobody,
         },
     },
     Kernel {
@@ -580,6 +594,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         deadline: Some(DEADLINE_6_1),
         idle: IdleRules {
             teo: Some(TeoForm::Recent { util_aware: false }),
+            domains: Domains::LastInLatency,
             ..IDLE
         },
     },
@@ -602,6 +617,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         deadline: Some(DEADLINE_6_1),
         idle: IdleRules {
             teo: Some(TeoForm::Recent { util_aware: true }),
+            domains: Domains::Last,
             ..IDLE
         },
     },
@@ -647,6 +663,7 @@ pub(crate) static KERNELS: [Kernel; 6] = [
             menu: MenuForm::PatternFirst,
             teo: Some(TeoForm::TimerLast),
             lone_state_keeps_tick: true,
+            domains: Domains::LastInLatency,
             ..IDLE
         },
     },

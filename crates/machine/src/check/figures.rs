@@ -158,8 +158,22 @@ fn idle_states(core: &CoreTypeDraft, findings: &mut Findings) {
     }
     for pair in core.idle_states.windows(2) {
         let [shallow, deep] = pair else { continue };
+        if shallow.scope == IdleScope::Domain || domain_above_cluster(shallow, deep) {
+            findings.error(
+                "domain-state-order",
+                &deep.name.place,
+                format!("core_type.{}.idle_state.{}", core.name, deep.name.value),
+                format!("a state behind `{}`", shallow.name.value),
+                "one state of scope `domain` at most, the last, behind one of scope `core`",
+            );
+        }
         deeper_is_slower(core, shallow, deep, findings);
     }
+}
+
+/// A domain state comes on top of what a core does for itself.
+fn domain_above_cluster(shallow: &IdleDraft, deep: &IdleDraft) -> bool {
+    deep.scope == IdleScope::Domain && shallow.scope != IdleScope::Core
 }
 
 fn deeper_is_slower(

@@ -145,6 +145,10 @@ fn idle_table(core_type: &CoreType) -> String {
 fn idle_properties(state: &IdleState) -> String {
     let properties = [
         (state.scope == IdleScope::Cluster, "whole cluster"),
+        (
+            state.scope == IdleScope::Domain,
+            "whole cluster, by its last CPU",
+        ),
         (state.polling, "polls"),
         (state.timer_stops, "timer stops"),
     ];

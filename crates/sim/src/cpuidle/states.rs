@@ -18,18 +18,24 @@ pub(crate) struct State {
     pub spins: bool,
     /// The CPU watches `need_resched`: waking it needs no IPI.
     pub polling: bool,
-    /// A state of the cluster: all its CPUs must agree.
+    /// All CPUs of the cluster in such a state can let the cluster follow.
     pub votes: bool,
+    /// Whether it follows is for the last of them to choose.
+    pub by_last: bool,
     /// How deep the core goes while the cluster does not follow: itself, or the
     /// deepest state of core scope below it.
     pub core_state: u32,
-    /// Latencies of the state, ns.
+    /// What CPU and cluster are in if it does: itself, or the domain's state.
+    pub deep_state: u32,
+    /// Target residency of `deep_state`, ns.
+    pub deep_residency_ns: u64,
+    /// Latencies of `deep_state`, ns.
     pub entry_ns: u64,
     pub exit_ns: u64,
     /// The same of `core_state`.
     pub core_entry_ns: u64,
     pub core_exit_ns: u64,
-    /// Power of the core, uW, in the state and in `core_state`.
+    /// Power of the core, uW, in `deep_state` and in `core_state`.
     pub power_uw: u64,
     pub core_power_uw: u64,
 }
@@ -42,7 +48,10 @@ const NO_STATE: State = State {
     spins: false,
     polling: false,
     votes: false,
+    by_last: false,
     core_state: 0,
+    deep_state: 0,
+    deep_residency_ns: 0,
     entry_ns: 0,
     exit_ns: 0,
     core_entry_ns: 0,
@@ -51,36 +60,49 @@ const NO_STATE: State = State {
     core_power_uw: 0,
 };
 
-/// The states of a core type, at least one.
+/// The states that a CPU can ask for, without what its cluster's last one chooses.
+pub(crate) fn own_states(known: &[IdleState]) -> &[IdleState] {
+    let mut parts = known.split(|state| state.scope == IdleScope::Domain);
+    parts.next().unwrap_or(known)
+}
+
+/// The states of a core type that its CPUs can ask for, at least one.
 pub(crate) fn states(known: &[IdleState]) -> Table<State> {
-    if known.is_empty() {
-        return vec![NO_STATE].into();
-    }
+    let own = own_states(known).len();
     let state = |(i, state): (usize, &IdleState)| {
         let core_state = core_state(known, i);
         let core = &known[core_state];
+        let by_last = i + 1 == own && own < known.len();
+        let deep_state = if by_last { own } else { i };
+        let deep = &known[deep_state];
         State {
             residency_ns: state.residency_ns,
             wakeup_ns: state.wakeup_ns,
             spins: state.polling && state.residency_ns == 0,
             polling: state.polling,
-            votes: state.scope == IdleScope::Cluster,
+            votes: by_last || state.scope == IdleScope::Cluster,
+            by_last,
             core_state: core_state as u32,
-            entry_ns: state.entry_ns,
-            exit_ns: state.exit_ns,
+            deep_state: deep_state as u32,
+            deep_residency_ns: deep.residency_ns,
+            entry_ns: deep.entry_ns,
+            exit_ns: deep.exit_ns,
             core_entry_ns: core.entry_ns,
             core_exit_ns: core.exit_ns,
-            power_uw: state.power_uw,
+            power_uw: deep.power_uw,
             core_power_uw: core.power_uw,
         }
     };
-    known.iter().enumerate().map(state).collect()
+    match own {
+        0 => vec![NO_STATE].into(),
+        _ => known[..own].iter().enumerate().map(state).collect(),
+    }
 }
 
 /// How deep the core goes when it asks for `state` and the cluster does not follow.
 fn core_state(states: &[IdleState], state: usize) -> usize {
     match states[state].scope {
-        IdleScope::Core => state,
+        IdleScope::Core | IdleScope::Domain => state,
         IdleScope::Cluster => states[..state]
             .iter()
             .rposition(|s| s.scope == IdleScope::Core)
@@ -102,6 +124,28 @@ mod tests {
         assert_eq!(found[2].core_exit_ns, known[1].exit_ns);
         assert_eq!(found[2].core_power_uw, known[1].power_uw);
         assert_eq!(found[2].power_uw, known[2].power_uw);
+    }
+
+    #[test]
+    fn a_domain_state_comes_on_top_of_the_deepest_one_that_a_cpu_asks_for() {
+        let machine = alight_machine::Machine::load("sdm845").expect("built in");
+        let known = &machine.core_types[0].idle_states;
+        let found = states(known);
+        assert_eq!(found.len(), 2, "WFI and sleep");
+        assert_eq!(
+            found.iter().map(|s| s.by_last).collect::<Vec<_>>(),
+            [false, true]
+        );
+        let sleep = &found[1];
+        assert_eq!((sleep.core_state, sleep.deep_state), (1, 2));
+        assert_eq!(sleep.residency_ns, known[1].residency_ns);
+        assert_eq!(sleep.wakeup_ns, known[1].wakeup_ns);
+        assert_eq!(sleep.deep_residency_ns, known[2].residency_ns);
+        assert_eq!((sleep.entry_ns, sleep.core_entry_ns), (3_263_000, 350_000));
+
+        let without = states(own_states(known));
+        assert!(!without[1].votes && !without[1].by_last);
+        assert_eq!((without[1].deep_state, without[1].entry_ns), (1, 350_000));
     }
 
     #[test]

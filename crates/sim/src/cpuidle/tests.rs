@@ -291,3 +291,115 @@ fn a_lone_state_keeps_the_tick_at_first() {
         });
     }
 }
+
+/// The eight CPUs of an SDM845 asleep at 100 ms but the last, which follows at 200 ms;
+/// `before` may change something in between. The state of the cluster from then on.
+fn last_of_eight_sleeps(base: &str, before: impl FnOnce(&mut Sim), after: impl FnOnce(&mut Sim)) {
+    at_boot_of(base, "sdm845", Governor::Schedutil, |sim| {
+        for cpu in 0..8 {
+            sim.cpus[cpu].tick_at = NEVER;
+            execute(sim, cpu, 50 * MS);
+        }
+        for cpu in 0..7 {
+            sleep(sim, cpu, SLEEP, 100 * MS);
+        }
+        before(sim);
+        sleep(sim, 7, SLEEP, 200 * MS);
+        assert_eq!(sim.power_check(), Ok(()));
+        after(sim);
+    });
+}
+
+const SLEEP: usize = 1;
+const DOMAIN_SLEEP: usize = 2;
+
+/// Is the domain asleep: does a CPU take 6562 us to come out, not 461?
+fn domain_sleeps(sim: &mut Sim) -> bool {
+    match wake(sim, 0, 300 * MS) - 300 * MS {
+        6_562_000 => true,
+        461_000 => false,
+        other => panic!("out of no known state in {other} ns"),
+    }
+}
+
+#[test]
+fn the_last_cpu_takes_the_domain_down() {
+    last_of_eight_sleeps(
+        "linux-6.5",
+        |_| (),
+        |sim| {
+            assert!(domain_sleeps(sim));
+            let spent = |cpu: usize, state: usize| sim.cpus[cpu].idle.residency[state].ns;
+            let entered = |cpu: usize, state: usize| sim.cpus[cpu].idle.residency[state].entries;
+            // In from 3263 us after the last one on.
+            assert_eq!(spent(0, DOMAIN_SLEEP), 100 * MS - 3263 * US);
+            assert_eq!(spent(0, SLEEP), 100 * MS - 350 * US + 3263 * US);
+            assert_eq!((entered(0, SLEEP), entered(0, DOMAIN_SLEEP)), (1, 0));
+            assert_eq!((entered(7, SLEEP), entered(7, DOMAIN_SLEEP)), (1, 1));
+        },
+    );
+}
+
+/// 9987 us must pay off behind an entry of 3263 us.
+#[test]
+fn the_domain_stays_up_if_any_cpu_wakes_up_too_soon() {
+    for (due, expected) in [(13_250, true), (13_249, false)] {
+        for by_tick in [true, false] {
+            last_of_eight_sleeps(
+                "linux-6.5",
+                |sim| {
+                    let (cpu, at) = (&mut sim.cpus[3], 200 * MS + due * US);
+                    match by_tick {
+                        true => cpu.tick_at = at,
+                        false => cpu.timers.insert(&mut sim.nodes, 0, at),
+                    }
+                },
+                |sim| assert_eq!(domain_sleeps(sim), expected, "{due} us, tick: {by_tick}"),
+            );
+        }
+    }
+}
+
+#[test]
+fn the_choice_is_made_anew_when_a_cpu_sleeps_again() {
+    last_of_eight_sleeps(
+        "linux-6.5",
+        |sim| sim.cpus[3].tick_at = 201 * MS,
+        |sim| {
+            sim.cpus[3].tick_at = NEVER;
+            execute(sim, 3, 201 * MS);
+            sleep(sim, 3, SLEEP, 210 * MS);
+            assert!(domain_sleeps(sim));
+        },
+    );
+}
+
+#[test]
+fn a_latency_limit_keeps_the_domain_up_from_6_17_on() {
+    for (base, limit, expected) in [
+        ("linux-7.2", 9_825_000, true),
+        ("linux-7.2", 9_824_999, false),
+        ("linux-6.1", 9_824_999, false),
+        ("linux-6.5", 9_824_999, true),
+    ] {
+        last_of_eight_sleeps(
+            base,
+            |sim| sim.latency_limit_ns = limit,
+            |sim| assert_eq!(domain_sleeps(sim), expected, "{base}, {limit} ns"),
+        );
+    }
+}
+
+#[test]
+fn kernels_up_to_5_5_know_no_states_of_domains() {
+    for base in ["linux-3.9", "linux-5.4", "linux-5.5"] {
+        last_of_eight_sleeps(
+            base,
+            |_| (),
+            |sim| {
+                assert!(!domain_sleeps(sim), "{base}");
+                assert_eq!(sim.cpus[7].idle.residency[DOMAIN_SLEEP].ns, 0);
+            },
+        );
+    }
+}

@@ -25,6 +25,8 @@ pub struct Asked<'a> {
     pub scheduler: &'a Scheduler,
     /// The tasks that were watched; `None`: all.
     pub task: Option<&'a str>,
+    /// From when on, ns; `None`: from the start.
+    pub at_ns: Option<u64>,
     /// The command that measures the scheduler and its base in runs of their own.
     pub compare: &'a str,
 }
@@ -60,9 +62,10 @@ pub fn table(asked: &Asked<'_>, answers: &Answers) -> String {
     rows.push((
         "decisions",
         format!(
-            "{} of {}: {} wakeups, {} new tasks{}",
+            "{} of {}{}: {} wakeups, {} new tasks{}",
             total.count,
             asked.task.unwrap_or("all tasks"),
+            (asked.at_ns).map_or(String::new(), |ns| format!(" from {} on", number::time(ns))),
             total.count - total.new_tasks,
             total.new_tasks,
             not_asked(answers)
@@ -454,6 +457,7 @@ mod tests {
             conditions: &fake::conditions(),
             scheduler: &Scheduler::parse(scheduler).expect("a name"),
             task: None,
+            at_ns: Some(20_000_000),
             compare: COMPARE,
         };
         let json = serde_json::from_str(&json(&asked, answers)).expect("JSON");
@@ -477,7 +481,9 @@ where the base would have chosen another CPU: what was chosen | what linux-6.5 w
   all            2  0.0 | 100  - | 80.0  512 | 512  0.0 | 100    12.3  1234  target_idle 50.0%, llc_scan 50.0%
 ";
         assert!(text.contains(expected), "{text}");
-        assert!(text.contains("4 wakeups, 0 new tasks; 7 more were still queued"));
+        assert!(text.contains(
+            "4 of all tasks from 20 ms on: 4 wakeups, 0 new tasks; 7 more were still queued"
+        ));
         assert!(text.ends_with(&format!("\n  {COMPARE}\n")), "{text}");
         assert_eq!(json["schema"], SCHEMA);
         let row = &json["rows"][0];

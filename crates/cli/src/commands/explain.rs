@@ -93,6 +93,7 @@ fn histogram(
         conditions: &conditions,
         scheduler,
         task: args.task.as_deref(),
+        at_ns: args.at,
         compare: &again::command("compare", &args.run, &both, &[]),
     };
     let report = match args.json {

@@ -284,6 +284,13 @@ impl Scheduler {
         }
     }
 
+    /// The same without one of its features.
+    pub fn without(&self, feature: &Feature) -> Scheduler {
+        let named = |part: &&str| part.split(':').next() != Some(feature.name);
+        let kept: Vec<&str> = self.name.split('+').filter(named).collect();
+        Scheduler::parse(&kept.join("+")).expect("features do not need each other")
+    }
+
     /// Whose step of [`crate::STEPS`] this is: of one of the features, or (`None`) of the base,
     /// which also has the steps of what was merged before it.
     pub fn owner(&self, step: u32) -> Option<&'static Feature> {

@@ -134,7 +134,12 @@ fn every_combination_of_features_runs_on_6_5_and_7_2() {
                     name = format!("{name}+{}", feature.name);
                 }
             }
-            assert_eq!(canonical(&name), name);
+            let scheduler = Scheduler::parse(&name).expect(&name);
+            assert_eq!(scheduler.name, name);
+            for feature in scheduler.parts().1 {
+                let rest = scheduler.without(feature);
+                assert_eq!(rest.parts().1.len() as u32, chosen.count_ones() - 1);
+            }
         }
     }
 }
@@ -194,4 +199,7 @@ fn every_step_has_one_owner() {
 fn a_scheduler_can_do_without_its_features() {
     let with = Scheduler::parse("linux-6.5+pack=full+bias-prev").unwrap();
     assert_eq!(with.base_alone(), Scheduler::parse("linux-6.5").unwrap());
+    let (_, features) = with.parts();
+    let rest: Vec<_> = features.iter().map(|f| with.without(f).name).collect();
+    assert_eq!(rest, ["linux-6.5+bias-prev", "linux-6.5+pack:mode=full"]);
 }

@@ -37,6 +37,9 @@ pub struct Decision {
     pub chosen: Choice,
     /// What the base alone would have answered.
     pub base: Choice,
+    /// If that is another CPU: the features without each of which another CPU would have been
+    /// chosen. None, if each could have been spared.
+    pub because: Vec<&'static str>,
     /// From the wakeup until the task ran, ns; `None`: it had not by the end of the run.
     pub latency_ns: Option<u64>,
     /// Each candidate in the order looked at.
@@ -125,6 +128,8 @@ pub struct Row {
     pub other: Sums,
     /// By which steps it would have, with how many of them.
     pub instead_of: Vec<(u32, u64)>,
+    /// The features without each of which another CPU would have been chosen, with how often.
+    pub because: Vec<(&'static str, u64)>,
 }
 
 /// Sums over decisions.
@@ -203,6 +208,15 @@ struct Gathered {
     sums: [Sums; 2],
     latency: [Histogram; 2],
     instead_of: Vec<(u32, u64)>,
+    because: Vec<(&'static str, u64)>,
+}
+
+/// Counts one more of `what`; they are kept in order.
+fn count<T: Ord + Copy>(counts: &mut Vec<(T, u64)>, what: T) {
+    match counts.binary_search_by_key(&what, |(known, _)| *known) {
+        Ok(at) => counts[at].1 += 1,
+        Err(at) => counts.insert(at, (what, 1)),
+    }
 }
 
 /// Where a decision was counted, to add how long its task waited.
@@ -223,8 +237,15 @@ impl Default for Tally {
 }
 
 impl Tally {
-    /// Counts a decision.
-    pub fn count(&mut self, chosen: &Choice, base: &Choice, prev_cpu: u32, new: bool) -> Counted {
+    /// Counts a decision, of a new task or a wakeup.
+    pub fn count(
+        &mut self,
+        chosen: &Choice,
+        base: &Choice,
+        because: &[&'static str],
+        prev_cpu: u32,
+        new: bool,
+    ) -> Counted {
         let (step, instead) = (chosen.answer.step, base.answer.step);
         let differs = chosen.answer.cpu != base.answer.cpu;
         for at in [step as usize, STEPS.len()] {
@@ -236,10 +257,9 @@ impl Tally {
                 sums.base.add(base, prev_cpu);
             }
             if differs {
-                let counts = &mut gathered.instead_of;
-                match counts.binary_search_by_key(&instead, |(step, _)| *step) {
-                    Ok(at) => counts[at].1 += 1,
-                    Err(at) => counts.insert(at, (instead, 1)),
+                count(&mut gathered.instead_of, instead);
+                for feature in because {
+                    count(&mut gathered.because, *feature);
                 }
             }
         }
@@ -279,5 +299,6 @@ fn row((step, gathered): (u32, Gathered)) -> Row {
         all,
         other,
         instead_of: gathered.instead_of,
+        because: gathered.because,
     }
 }

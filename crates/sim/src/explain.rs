@@ -5,7 +5,9 @@
 //! The core writes while it decides (flips, recent CPUs, scan costs, idle-core
 //! flags), so the base is asked first, and on copies: it has views of its own,
 //! built by its own rules, that take over the state of the run's before each
-//! question. Nothing of that reaches the run.
+//! question. Nothing of that reaches the run. Of several features, the scheduler
+//! without each of them is asked likewise: if then another CPU is chosen, it was
+//! because of that feature.
 //!
 //! The state is the run's, which the features have shaped: where tasks are, what
 //! they have used, which frequencies are set, whether some CPU is overutilized. What
@@ -22,6 +24,7 @@ use crate::state::Sim;
 use crate::timeline::NONE;
 use crate::uclamp_sum;
 use alight_policy::abi::task_flag;
+use alight_policy::scheduler::Feature;
 use alight_policy::{Answer, Core, Kind, Mask, Note, Params, Scheduler, Waker, Wakeup};
 
 /// Candidates that one explanation holds.
@@ -31,9 +34,11 @@ const MAX_NOTES: usize = 4096;
 pub(crate) struct Explainer {
     watch: Watch,
     wants: Wants,
-    /// The machine by the rules of the base.
-    base: Core,
-    /// CPUs that it was built of.
+    features: Vec<&'static Feature>,
+    /// The machine by the rules of the base, and, of several features, of the scheduler without
+    /// each of them.
+    others: Vec<Core>,
+    /// CPUs that they were built of.
     online: Mask,
     notes: Vec<Note>,
     decisions: Vec<Decision>,
@@ -66,14 +71,23 @@ impl Explainer {
         watch: &Watch,
         wants: Wants,
     ) -> Result<Box<Self>, Error> {
-        let params = Params {
-            scan_cpu_ns: sim.core.params.scan_cpu_ns,
-            ..scheduler.base_alone().params
+        let (_, features) = scheduler.parts();
+        let mut schedulers = vec![scheduler.base_alone()];
+        if features.len() > 1 {
+            schedulers.extend(features.iter().map(|feature| scheduler.without(feature)));
+        }
+        let core = |other: Scheduler| {
+            let params = Params {
+                scan_cpu_ns: sim.core.params.scan_cpu_ns,
+                ..other.params
+            };
+            views(sim.machine, &params, sim.hotplug.online)
         };
         Ok(Box::new(Explainer {
             watch: watch.clone(),
             wants,
-            base: views(sim.machine, &params, sim.hotplug.online)?,
+            features,
+            others: schedulers.into_iter().map(core).collect::<Result<_, _>>()?,
             online: sim.hotplug.online,
             notes: Vec::with_capacity(MAX_NOTES),
             decisions: vec![],
@@ -93,17 +107,31 @@ impl Explainer {
             && self.watch.comm.as_ref().is_none_or(|named| named == comm)
     }
 
-    /// Asks the base, which must not leave a trace.
-    pub fn ask_base(&mut self, wakeup: &Wakeup<'_>) -> Answer {
-        let (mut task, mut waker) = (*wakeup.task, *wakeup.waker.task);
-        self.base.select(Wakeup {
-            task: &mut task,
-            waker: Waker {
-                task: &mut waker,
-                ..wakeup.waker
-            },
-            ..*wakeup
-        })
+    /// Asks the others, which must not leave a trace.
+    pub fn ask_others(&mut self, wakeup: &Wakeup<'_>) -> Vec<Answer> {
+        let ask = |core: &mut Core| {
+            let (mut task, mut waker) = (*wakeup.task, *wakeup.waker.task);
+            core.select(Wakeup {
+                task: &mut task,
+                waker: Waker {
+                    task: &mut waker,
+                    ..wakeup.waker
+                },
+                ..*wakeup
+            })
+        };
+        self.others.iter_mut().map(ask).collect()
+    }
+
+    /// The features without each of which another CPU than `cpu` would have been chosen, as the
+    /// base did.
+    fn because(&self, cpu: u32, others: &[Answer]) -> Vec<&'static str> {
+        let changed = |answer: &Answer| answer.cpu != cpu;
+        let without = &others[others.len() - self.features.len()..];
+        (self.features.iter().zip(without))
+            .filter(|(_, answer)| changed(&others[0]) && changed(answer))
+            .map(|(feature, _)| feature.name)
+            .collect()
     }
 
     /// Asks the run's own core, with each candidate written down if it will be shown.
@@ -116,7 +144,7 @@ impl Explainer {
 }
 
 impl Sim<'_> {
-    /// Is this decision looked at? Then the base's views are what those of the run are.
+    /// Is this decision looked at? Then the others' views are what those of the run are.
     #[inline]
     pub fn explains(&mut self, task: u32, kind: Kind) -> bool {
         self.out.explainer.is_some() && self.looks_at(task, kind)
@@ -133,40 +161,48 @@ impl Sim<'_> {
         let looked_at = wanted && explainer.watches(&self.comms[task as usize], self.now);
         explainer.waiting[task as usize] = Waiting::Nowhere;
         if looked_at {
-            self.base_follows(&mut explainer);
+            self.others_follow(&mut explainer);
         }
         self.out.explainer = Some(explainer);
         looked_at
     }
 
-    /// Gives the base's views the state of the run's.
-    fn base_follows(&self, explainer: &mut Explainer) {
-        let (core, base) = (&self.core, &mut explainer.base);
-        if explainer.online != self.hotplug.online {
-            explainer.online = self.hotplug.online;
-            let built = views(self.machine, &base.params, explainer.online);
-            *base = built.expect("a part of a machine that could be built");
-        }
-        base.cpus.copy_from_slice(&core.cpus);
-        base.groups.copy_from_slice(&core.groups);
-        base.root = core.root;
-        base.perf.clone_from(&core.perf);
-        for (place, own) in base.places.iter().zip(&core.places) {
-            // A CPU that is off shares nothing.
-            let own = core.llcs.get(own.shared as usize);
-            if let (Some(kept), Some(own)) = (base.llcs.get_mut(place.shared as usize), own) {
-                *kept = *own;
+    /// Gives the others' views the state of the run's.
+    fn others_follow(&self, explainer: &mut Explainer) {
+        let online = self.hotplug.online;
+        let changed = std::mem::replace(&mut explainer.online, online) != online;
+        for other in &mut explainer.others {
+            if changed {
+                let built = views(self.machine, &other.params, online);
+                *other = built.expect("a part of a machine that could be built");
             }
-        }
-        if uclamp_sum::add_up(&core.params) && self.uclamp_used() {
-            self.largest_clamps(base);
+            self.follow(other);
         }
     }
 
-    /// Clamps of the queues as those of the tasks on them, which is what a base without
+    fn follow(&self, other: &mut Core) {
+        let core = &self.core;
+        other.cpus.copy_from_slice(&core.cpus);
+        other.groups.copy_from_slice(&core.groups);
+        other.root = core.root;
+        other.perf.clone_from(&core.perf);
+        for (place, own) in other.places.iter().zip(&core.places) {
+            // A CPU that is off shares nothing.
+            let own = core.llcs.get(own.shared as usize);
+            if let (Some(kept), Some(own)) = (other.llcs.get_mut(place.shared as usize), own) {
+                *kept = *own;
+            }
+        }
+        let add_up = uclamp_sum::add_up;
+        if self.uclamp_used() && add_up(&core.params) && !add_up(&other.params) {
+            self.largest_clamps(other);
+        }
+    }
+
+    /// Clamps of the queues as those of the tasks on them, which is what a scheduler without
     /// uclamp-sum goes by.
-    fn largest_clamps(&self, base: &mut Core) {
-        for queue in &mut base.cpus {
+    fn largest_clamps(&self, other: &mut Core) {
+        for queue in &mut other.cpus {
             (queue.uclamp_min, queue.uclamp_max, queue.uclamp_idle) = (0, 1024, 1);
         }
         for (id, (task, view)) in self.tasks.iter().zip(self.views.iter()).enumerate() {
@@ -174,7 +210,7 @@ impl Sim<'_> {
             if !queued || id >= self.comms.len() {
                 continue;
             }
-            let queue = &mut base.cpus[task.cpu as usize];
+            let queue = &mut other.cpus[task.cpu as usize];
             if std::mem::take(&mut queue.uclamp_idle) != 0 {
                 queue.uclamp_max = 0;
             }
@@ -184,17 +220,26 @@ impl Sim<'_> {
     }
 
     /// A decision was made that is looked at: `cpu` wakes, or forks, `task`.
-    pub fn explained(&mut self, cpu: usize, task: u32, kind: Kind, answer: Answer, base: Answer) {
+    pub fn explained(
+        &mut self,
+        cpu: usize,
+        task: u32,
+        kind: Kind,
+        answer: Answer,
+        others: &[Answer],
+    ) {
         let Some(mut explainer) = self.out.explainer.take() else {
             return;
         };
         let prev_cpu = self.views[task as usize].prev_cpu;
         let chosen = self.choice(cpu, prev_cpu, answer);
-        let base = self.choice(cpu, prev_cpu, base);
+        let base = self.choice(cpu, prev_cpu, others[0]);
+        let because = explainer.because(answer.cpu, others);
         explainer.waiting[task as usize] = match explainer.wants {
             Wants::Answers => {
+                let tally = &mut explainer.tally;
                 let new = kind == Kind::Fork;
-                Waiting::Counted(explainer.tally.count(&chosen, &base, prev_cpu, new))
+                Waiting::Counted(tally.count(&chosen, &base, &because, prev_cpu, new))
             }
             Wants::Decisions(_) => {
                 let view = &self.views[task as usize];
@@ -207,6 +252,7 @@ impl Sim<'_> {
                     uclamp: (view.uclamp_min, view.uclamp_max),
                     chosen,
                     base,
+                    because,
                     latency_ns: None,
                     notes: explainer.notes.clone(),
                 });

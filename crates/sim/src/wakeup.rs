@@ -156,15 +156,15 @@ impl Sim<'_> {
             flags: 0,
             now: self.now,
         };
-        let (answer, base) = match &mut self.out.explainer {
+        let (answer, others) = match &mut self.out.explainer {
             Some(explainer) if explained => {
-                let base = explainer.ask_base(&wakeup);
-                (explainer.ask(&mut self.core, wakeup), Some(base))
+                let others = explainer.ask_others(&wakeup);
+                (explainer.ask(&mut self.core, wakeup), Some(others))
             }
             _ => (self.core.select(wakeup), None),
         };
-        if let Some(base) = base {
-            self.explained(cpu, task, kind, answer, base);
+        if let Some(others) = others {
+            self.explained(cpu, task, kind, answer, &others);
         }
         self.trace_decision(cpu, task, &answer);
         answer

@@ -13,7 +13,7 @@ use crate::report::{Columns, head_of, number, pretty};
 
 const SCHEMA: &str = "alight.explain-histogram/1";
 
-/// Steps of the base that a line names.
+/// Names that a cell has room for.
 const NAMED: usize = 2;
 
 /// What was asked.
@@ -188,7 +188,7 @@ fn searches(asked: &Asked<'_>, total: &Sums) -> String {
     for feature in features {
         if let On::Merged(since) = feature.meaning(base) {
             text.push_str(&format!(
-                "{} is part of {} (since {since}): what it does is the base's\n",
+                "{} is part of {} (since {since}): only its tunables change something\n",
                 feature.name, base.name
             ));
         } else if feature.steps.is_empty() {
@@ -207,20 +207,18 @@ fn differences(asked: &Asked<'_>, answers: &Answers) -> String {
     if total.other.count == 0 {
         return format!("{base} would have chosen the same CPU each time\n");
     }
+    let several = asked.scheduler.parts().1.len() > 1;
     let sched_idle = total.other.chosen.sched_idle + total.other.base.sched_idle != 0;
     let mut columns = Columns::new(2, 1).with_remark();
     let mut head = vec!["step", "count", "idle %"];
     if sched_idle {
         head.push("SCHED_IDLE %");
     }
-    head.extend([
-        "exit us",
-        "capacity",
-        "moved %",
-        "ran us",
-        "p99",
-        "the base's steps",
-    ]);
+    head.extend(["exit us", "capacity", "moved %", "ran us", "p99"]);
+    if several {
+        head.push("because of");
+    }
+    head.push("the base's steps");
     columns.row(head);
     let grouped = asked.grouped(&answers.rows).into_iter();
     let differing = grouped.filter(|(_, row)| row.other.count != 0);
@@ -250,8 +248,11 @@ fn differences(asked: &Asked<'_>, answers: &Answers) -> String {
             pair(&|side| share(side.moved)),
             mean_us,
             p99_us,
-            instead_of(row),
         ]);
+        if several {
+            cells.push(because(row));
+        }
+        cells.push(instead_of(row));
         columns.row(cells);
     }
     format!(
@@ -265,11 +266,23 @@ fn differences(asked: &Asked<'_>, answers: &Answers) -> String {
 
 /// The base's steps, the most frequent first.
 fn instead_of(row: &Row) -> String {
-    let mut counts = row.instead_of.clone();
+    let steps = row.instead_of.iter();
+    named(row, steps.map(|&(index, count)| (step(index).0, count)))
+}
+
+/// The features that made the difference.
+fn because(row: &Row) -> String {
+    match row.because.is_empty() {
+        true => "no single one".to_owned(),
+        false => named(row, row.because.iter().copied()),
+    }
+}
+
+/// The most frequent first, with their shares.
+fn named(row: &Row, counts: impl Iterator<Item = (&'static str, u64)>) -> String {
+    let mut counts: Vec<_> = counts.collect();
     counts.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let word = |(index, count): &(u32, u64)| {
-        format!("{} {}", step(*index).0, percent(*count, row.other.count))
-    };
+    let word = |(name, count): &(&str, u64)| format!("{name} {}", percent(*count, row.other.count));
     let mut words: Vec<_> = counts.iter().take(NAMED).map(word).collect();
     if counts.len() > NAMED {
         words.push("...".to_owned());
@@ -299,6 +312,13 @@ struct RowOut {
     all: SumsOut,
     other_cpu: SumsOut,
     instead_of: Vec<InsteadOut>,
+    because: Vec<BecauseOut>,
+}
+
+#[derive(Serialize)]
+struct BecauseOut {
+    feature: &'static str,
+    count: u64,
 }
 
 #[derive(Serialize)]
@@ -358,12 +378,14 @@ fn row_out(of: Option<&'static str>, row: &Row) -> RowOut {
         step: step(index).0,
         count,
     };
+    let because = |&(feature, count): &(&'static str, u64)| BecauseOut { feature, count };
     RowOut {
         of,
         step: of.map(|_| step(row.step).0),
         all: sums_out(&row.all),
         other_cpu: sums_out(&row.other),
         instead_of: row.instead_of.iter().map(instead).collect(),
+        because: row.because.iter().map(because).collect(),
     }
 }
 
@@ -437,11 +459,14 @@ mod tests {
             all: sums(all, other),
             other: sums(other, other),
             instead_of: vec![],
+            because: vec![],
         };
         let mut bias = row("bias_prev", 3, 2);
         bias.instead_of = vec![(index("target_idle"), 1), (index("llc_scan"), 1)];
+        bias.because = vec![("bias-prev", 2)];
         let total = Row {
             instead_of: bias.instead_of.clone(),
+            because: bias.because.clone(),
             ..row("none", 4, 2)
         };
         Answers {
@@ -494,6 +519,18 @@ where the base would have chosen another CPU: what was chosen | what linux-6.5 w
         assert_eq!(row["other_cpu"]["base"]["exit_latency_ns"], 80_000.0);
         assert_eq!(row["instead_of"][0]["step"], "target_idle");
         assert_eq!(json["total"]["all"]["count"], 4);
+    }
+
+    #[test]
+    fn of_several_features_those_that_made_the_difference_are_named() {
+        let (text, json) = report("linux-6.5+pack+bias-prev", &answers());
+        for says in [
+            "because of  the base's steps",
+            "bias-prev 100.0%  target_idle 50.0%",
+        ] {
+            assert!(text.contains(says), "no '{says}' in\n{text}");
+        }
+        assert_eq!(json["rows"][0]["because"][0]["feature"], "bias-prev");
     }
 
     #[test]

@@ -148,6 +148,13 @@ fn result(scheduler: &Scheduler, decision: &Decision) -> String {
     if has_features {
         choice(scheduler.parts().0.name, base);
     }
+    if scheduler.parts().1.len() > 1 && chosen.answer.cpu != base.answer.cpu {
+        let words = match decision.because.is_empty() {
+            true => "no single feature: without any one of them it is the same CPU".to_owned(),
+            false => decision.because.join(", "),
+        };
+        rows.row(["because of".to_owned(), words]);
+    }
     if let Some(ns) = decision.latency_ns {
         let words = match ns {
             0 => "at once".to_owned(),
@@ -284,6 +291,7 @@ struct DecisionOut<'a> {
     chosen: ChoiceOut<'a>,
     latency_ns: Option<u64>,
     base: ChoiceOut<'a>,
+    because: &'a [&'static str],
 }
 
 #[derive(Serialize)]
@@ -365,6 +373,7 @@ fn decision_out<'a>(scheduler: &Scheduler, decision: &'a Decision) -> DecisionOu
         chosen: choice_out(scheduler, &decision.chosen),
         latency_ns: decision.latency_ns,
         base: choice_out(&scheduler.base_alone(), &decision.base),
+        because: &decision.because,
     }
 }
 
@@ -475,6 +484,7 @@ mod tests {
             uclamp: (0, 1024),
             chosen: choice(cpu, step, None),
             base: choice(3, "target_busy", Some("hackbench")),
+            because: vec!["asym-capacity"],
             latency_ns: Some(12_500),
             notes: vec![
                 note(3, "asym_fits", "too small", 446),
@@ -577,6 +587,18 @@ mod tests {
             let text = state(&cpu);
             assert!(text.contains(says), "no '{says}' in '{text}'");
         }
+    }
+
+    #[test]
+    fn of_several_features_those_that_made_the_difference_are_named() {
+        let both = Scheduler::parse("linux-5.5+asym-capacity+bias-prev").expect("a name");
+        let mut one = decision(1, "asym_fits");
+        let text = |one: &Decision| result(&both, one);
+        assert!(text(&one).contains("  because of  asym-capacity\n"));
+        one.because.clear();
+        assert!(text(&one).contains("  because of  no single feature"));
+        one.base = one.chosen.clone();
+        assert!(!text(&one).contains("because of"));
     }
 
     #[test]

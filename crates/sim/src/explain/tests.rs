@@ -38,7 +38,8 @@ fn step(decision: &crate::answers::Choice) -> &'static str {
     STEPS[decision.answer.step as usize].0
 }
 
-/// t0 runs on CPU 0 and sleeps; then t1 comes to CPU 0 and stays, and t2 wakes t0 from CPU 1.
+/// t0 runs on CPU 0 (linux-5.4: 1) and sleeps; then t1 comes to CPU 0 and stays, and t2 wakes t0
+/// from CPU 1.
 fn the_previous_cpu_has_work(hog: Given) -> [Given; 3] {
     let wakee = [
         Op::Run { ns: MS },
@@ -88,6 +89,32 @@ fn sched_idle_takes_what_the_base_keeps_in_reserve() {
     assert_eq!(base.answer.looked_near, chosen.answer.looked_near + 1);
 }
 
+/// Of several features it was because of those without which another CPU would have been chosen.
+#[test]
+fn a_difference_is_because_of_the_features_that_make_it() {
+    let [wakee, prev, waker] = the_previous_cpu_has_work(hog());
+    let background = hog().on(&[2]).policy(Policy::Idle);
+    let tasks = [wakee, prev, waker, background];
+    let table: [(&str, Option<u32>, &[&str]); 4] = [
+        ("linux-5.4+bias-prev", None, &["bias-prev"]),
+        ("linux-5.4+sched-idle", Some(2), &["sched-idle"]),
+        // The previous CPU answers before any scan, whatever that would take.
+        ("linux-5.4+sched-idle+bias-prev", None, &["bias-prev"]),
+        // Here an idle CPU only would do, and the scan goes on.
+        (
+            "linux-5.4+sched-idle+bias-prev:select",
+            Some(2),
+            &["sched-idle"],
+        ),
+    ];
+    for (name, cpu, because) in table {
+        let found = decision(name, &machine(4, 4), &tasks);
+        let expected = cpu.unwrap_or(found.prev_cpu);
+        assert_eq!(found.chosen.answer.cpu, expected, "{name}");
+        assert_eq!(found.because, because, "{name}");
+    }
+}
+
 /// The same wakeup counted: one row, which says what was chosen, and what would have been.
 #[test]
 fn a_wakeup_is_counted_on_both_sides() {
@@ -104,6 +131,7 @@ fn a_wakeup_is_counted_on_both_sides() {
     assert_eq!(STEPS[row.step as usize].0, "bias_prev");
     let scanned = STEPS.iter().position(|(name, _)| *name == "llc_scan");
     assert_eq!(row.instead_of, [(scanned.unwrap() as u32, 1)]);
+    assert_eq!(row.because, [("bias-prev", 1)]);
     let sums = &row.other;
     assert_eq!(
         (sums.count, sums.new_tasks, sums.latency.samples),
@@ -130,7 +158,7 @@ fn only_idle_cpus_have_an_exit_latency() {
     for (nr_running, expected) in [(0, (1, 300)), (1, (0, 0))] {
         choice.cpu.nr_running = nr_running;
         let mut tally = Tally::default();
-        tally.count(&choice, &choice, 0, false);
+        tally.count(&choice, &choice, &[], 0, false);
         let chosen = tally.answers().total.all.chosen;
         assert_eq!((chosen.idle, chosen.exit_latency_ns), expected);
     }
@@ -178,8 +206,8 @@ fn the_base_sees_clamps_that_the_run_does_not_keep() {
     begin_under(with, &machine, &tasks, &mut Record::default(), |sim| {
         let mut explainer = Explainer::new(&scheduler, sim, &watch, Wants::Answers).expect("built");
         sim.until(WOKEN_AT - MS);
-        sim.base_follows(&mut explainer);
-        let queues: Vec<_> = explainer.base.cpus.iter().map(clamps).collect();
+        sim.others_follow(&mut explainer);
+        let queues: Vec<_> = explainer.others[0].cpus.iter().map(clamps).collect();
         assert_eq!(queues, [expected, (0, 1024, 1)]);
         let kept: Vec<_> = sim.core.cpus.iter().map(clamps).collect();
         assert_eq!(kept[0], kept[1], "the run keeps none");

@@ -920,9 +920,35 @@ unsafe extern "C" {
 
 const VERSION: u32 = 6;
 
+/// For the bench: a second core, in which no feature can be on.
+#[cfg(feature = "bare-core")]
+pub mod bare {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    static CHOSEN: AtomicBool = AtomicBool::new(false);
+
+    unsafe extern "C" {
+        pub(super) static alight_policy_bare: super::Table;
+    }
+
+    /// From now on the second core answers, or the first one again.
+    pub fn choose(bare: bool) {
+        CHOSEN.store(bare, Ordering::Relaxed);
+    }
+
+    pub(super) fn chosen() -> bool {
+        CHOSEN.load(Ordering::Relaxed)
+    }
+}
+
 /// The core's entry points.
 #[inline]
 pub(crate) fn table() -> &'static Table {
+    #[cfg(feature = "bare-core")]
+    if bare::chosen() {
+        // SAFETY: as below.
+        return unsafe { &bare::alight_policy_bare };
+    }
     // SAFETY: a constant of the C core, linked statically; [`check`] holds its
     // layout against ours before the first machine is built.
     unsafe { &alight_policy_table }

@@ -1,78 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What one decision costs on this host: three machines, idle to full, the base
-//! and asym-capacity; a small task and a big one wake, a new one starts.
+//! and asym-capacity; a small task and a big one wake, a new one starts. Then what
+//! features cost (`features.rs`), against what is promised.
 //!
-//! `cargo bench -p alight-policy` prints a table. Waking and previous CPUs are
+//! `cargo bench -p alight-policy --features bare-core` prints tables. Waking and previous CPUs are
 //! drawn once from a fixed sequence; a decision reads the whole state that a
 //! simulation would hold, and the views fit the caches as they would there.
 
-use alight_policy::topology::{CpuDescription, Description, Level, LevelKind, build};
+use alight_policy::topology::build;
 use alight_policy::{Core, Kind, Mask, Scheduler, Task, Waker, Wakeup};
 use std::hint::black_box;
+use std::process::ExitCode;
 use std::time::Instant;
+
+use machines::{Sequence, desktop, epyc, sdm845};
+
+mod features;
+mod machines;
 
 /// Pairs of waking and previous CPU.
 const PAIRS: usize = 4096;
 /// The median of so many rounds is printed.
 const ROUNDS: usize = 9;
-
-fn level(kind: LevelKind, nr: u32, key: impl Fn(u32) -> u32) -> Level {
-    Level::by_key(kind, &(0..nr).map(key).collect::<Vec<_>>())
-}
-
-fn cpus(nr: u32, describe: impl Fn(u32) -> (u32, u32)) -> Vec<CpuDescription> {
-    (0..nr)
-        .map(|cpu| {
-            let (capacity, node) = describe(cpu);
-            CpuDescription { capacity, node }
-        })
-        .collect()
-}
-
-/// Four little and four big CPUs behind one cache.
-fn sdm845() -> Description {
-    Description {
-        cpus: cpus(8, |cpu| (if cpu < 4 { 385 } else { 1024 }, 0)),
-        levels: vec![level(LevelKind::Cache, 8, |_| 0)],
-    }
-}
-
-/// Eight cores of two threads behind one cache.
-fn desktop() -> Description {
-    Description {
-        cpus: cpus(16, |_| (1024, 0)),
-        levels: vec![
-            level(LevelKind::Smt, 16, |cpu| cpu % 8),
-            level(LevelKind::Cache, 16, |_| 0),
-        ],
-    }
-}
-
-/// Two sockets of 12 caches of 8 cores of two threads.
-fn epyc() -> Description {
-    let core = |cpu: u32| cpu % 192;
-    Description {
-        cpus: cpus(384, |cpu| (1024, core(cpu) / 96)),
-        levels: vec![
-            level(LevelKind::Smt, 384, core),
-            level(LevelKind::Cache, 384, |cpu| core(cpu) / 8),
-            level(LevelKind::Package, 384, |cpu| core(cpu) / 96),
-            level(LevelKind::Numa { distance: 20 }, 384, |_| 0),
-        ],
-    }
-}
-
-/// A fixed sequence (xorshift64*), the same on every host.
-struct Sequence(u64);
-
-impl Sequence {
-    fn below(&mut self, n: u32) -> u32 {
-        self.0 ^= self.0 >> 12;
-        self.0 ^= self.0 << 25;
-        self.0 ^= self.0 >> 27;
-        ((self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 32) % u64::from(n)) as u32
-    }
-}
 
 /// Makes `busy` of every two CPUs run a task.
 fn occupy(core: &mut Core, busy: u32, sequence: &mut Sequence) {
@@ -134,13 +83,20 @@ fn measure(
     (times[rounds / 2], f64::from(looked) / pairs.len() as f64)
 }
 
-fn main() {
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().collect();
+    if features::counted_turn(&arguments) {
+        features::run_turn();
+        return ExitCode::SUCCESS;
+    }
+    let measured = arguments.iter().any(|a| a == "--bench");
+    decisions(measured);
+    features::report(measured)
+}
+
+fn decisions(measured: bool) {
     // `cargo test --benches` passes no --bench: one round shows that it works.
-    let rounds = if std::env::args().any(|a| a == "--bench") {
-        ROUNDS
-    } else {
-        1
-    };
+    let rounds = if measured { ROUNDS } else { 1 };
     let machines = [
         ("8 big.LITTLE", sdm845()),
         ("16 SMT, one cache", desktop()),

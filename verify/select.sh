@@ -8,9 +8,9 @@
 #   verify/select.sh [--sample] [KERNEL...]
 #
 # KERNEL is a row of vm/kernels.txt; without one: amd64-7.2-cloud and arm64-6.18.
-# A million states a kernel. On amd64 under every base with every combination of
-# features that BPF can carry, and with features that are told something, half of the
-# states by another seed. The verifier of kernels before 7 takes up to minutes for one
+# A million states a kernel. On amd64 half of them under every base with every
+# combination of features that BPF can carry, and with features that are told something;
+# half by another seed, under fewer. The verifier of kernels before 7 takes up to minutes for one
 # scheduler in an emulated guest: on arm64 the bases alone, with all features and
 # with each. --sample: 100000 states, bases alone and with all features.
 # A host that is wrong on purpose must be found out, and the state that it prints
@@ -72,7 +72,7 @@ runs() {
 		echo "--states 1000000 --schedulers $MORE"
 	else
 		echo '--states 500000 --seed 1'
-		echo '--states 500000 --seed 2'
+		echo "--states 500000 --seed 2 --schedulers $MORE"
 	fi
 }
 

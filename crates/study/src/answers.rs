@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use crate::decisions::{step, whose};
 use crate::header::{Conditions, VERSION};
-use crate::report::{Columns, head_of, number, pretty};
+use crate::report::{Columns, head_of, map, number, pretty};
 
 const SCHEMA: &str = "alight.explain-histogram/1";
 
@@ -116,6 +116,16 @@ fn percent(part: u64, of: u64) -> String {
     mean(100 * part, of).map_or(number::NONE.to_owned(), |p| number::fixed(p, 1) + "%")
 }
 
+/// What a row is of; nobody owns the sum.
+fn name(owner: &str, row: &Row) -> String {
+    let name = if owner.is_empty() {
+        "all"
+    } else {
+        step(row.step).0
+    };
+    name.to_owned()
+}
+
 /// How often each step answered, and what its searches cost.
 fn steps(asked: &Asked<'_>, answers: &Answers) -> String {
     let pairs = asked.has_features();
@@ -147,12 +157,7 @@ fn steps(asked: &Asked<'_>, answers: &Answers) -> String {
         };
         let mut cells = vec![
             if owner == last { "" } else { owner }.to_owned(),
-            if owner.is_empty() {
-                "all"
-            } else {
-                step(row.step).0
-            }
-            .to_owned(),
+            name(owner, row),
             count.to_string(),
             percent(*count, answers.total.all.count),
         ];
@@ -230,12 +235,7 @@ fn differences(asked: &Asked<'_>, answers: &Answers) -> String {
         let share = |part: u64| mean(100 * part, sums.count);
         let [mean_us, _, p99_us] = waits(&sums.latency);
         let mut cells = vec![
-            if owner.is_empty() {
-                "all"
-            } else {
-                step(row.step).0
-            }
-            .to_owned(),
+            name(owner, row),
             sums.count.to_string(),
             pair(&|side| share(side.idle)),
         ];
@@ -311,20 +311,10 @@ struct RowOut {
     step: Option<&'static str>,
     all: SumsOut,
     other_cpu: SumsOut,
-    instead_of: Vec<InsteadOut>,
-    because: Vec<BecauseOut>,
-}
-
-#[derive(Serialize)]
-struct BecauseOut {
-    feature: &'static str,
-    count: u64,
-}
-
-#[derive(Serialize)]
-struct InsteadOut {
-    step: &'static str,
-    count: u64,
+    #[serde(serialize_with = "map")]
+    instead_of: Vec<(&'static str, u64)>,
+    #[serde(serialize_with = "map")]
+    because: Vec<(&'static str, u64)>,
 }
 
 #[derive(Serialize)]
@@ -374,18 +364,14 @@ pub fn json(asked: &Asked<'_>, answers: &Answers) -> String {
 }
 
 fn row_out(of: Option<&'static str>, row: &Row) -> RowOut {
-    let instead = |&(index, count): &(u32, u64)| InsteadOut {
-        step: step(index).0,
-        count,
-    };
-    let because = |&(feature, count): &(&'static str, u64)| BecauseOut { feature, count };
+    let by_name = |&(index, count): &(u32, u64)| (step(index).0, count);
     RowOut {
         of,
         step: of.map(|_| step(row.step).0),
         all: sums_out(&row.all),
         other_cpu: sums_out(&row.other),
-        instead_of: row.instead_of.iter().map(instead).collect(),
-        because: row.because.iter().map(because).collect(),
+        instead_of: row.instead_of.iter().map(by_name).collect(),
+        because: row.because.clone(),
     }
 }
 
@@ -517,7 +503,7 @@ where the base would have chosen another CPU: what was chosen | what linux-6.5 w
             (&"bias-prev".into(), &"bias_prev".into())
         );
         assert_eq!(row["other_cpu"]["base"]["exit_latency_ns"], 80_000.0);
-        assert_eq!(row["instead_of"][0]["step"], "target_idle");
+        assert_eq!(row["instead_of"]["target_idle"], 1);
         assert_eq!(json["total"]["all"]["count"], 4);
     }
 
@@ -530,7 +516,7 @@ where the base would have chosen another CPU: what was chosen | what linux-6.5 w
         ] {
             assert!(text.contains(says), "no '{says}' in\n{text}");
         }
-        assert_eq!(json["rows"][0]["because"][0]["feature"], "bias-prev");
+        assert_eq!(json["rows"][0]["because"]["bias-prev"], 2);
     }
 
     #[test]

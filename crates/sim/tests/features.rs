@@ -255,6 +255,8 @@ fn scenario<'a>(
 #[test]
 fn counting_answers_changes_nothing_and_adds_up() {
     const HACKBENCH: &str = "hackbench -g 1 -f 3 -l 20 --pipe --threads";
+    const GROUPED: &str = "cgexec -g cpu:/bg hackbench -g 1 -f 3 -l 20 --pipe --threads";
+    let group = [alight_sim::Group::new("/bg")];
     let table = [
         ("linux-3.9+pack=full", "tc2", "light-tasks.json"),
         ("linux-5.4+sched-idle", "hikey620", HACKBENCH),
@@ -274,6 +276,7 @@ fn counting_answers_changes_nothing_and_adds_up() {
             "tc2",
             HACKBENCH,
         ),
+        ("linux-6.5+bias-prev", "juno-r0", GROUPED),
     ];
     for (name, board, workload) in table {
         let (machine, workloads) = (machine(board), [load(workload), load("idle-hogs.json")]);
@@ -284,7 +287,10 @@ fn counting_answers_changes_nothing_and_adds_up() {
             action: action(CpuSet::single(1)),
         };
         let changes = [change(10, Action::Offline), change(25, Action::Online)];
-        let scenario = scenario(&machine, &workloads, &scheduler, &changes);
+        let scenario = Scenario {
+            groups: if workload == GROUPED { &group } else { &[] },
+            ..scenario(&machine, &workloads, &scheduler, &changes)
+        };
         let cancel = false.into();
         let plain = alight_sim::run(&scenario, None, &cancel).expect(name);
         let (outcome, answers) = alight_sim::answers(&scenario, &EVERYBODY, &cancel).expect(name);

@@ -27,6 +27,8 @@ pub struct Asked<'a> {
     pub task: Option<&'a str>,
     /// From when on, ns; `None`: from the start.
     pub at_ns: Option<u64>,
+    /// The run was ended before its time.
+    pub interrupted: bool,
     /// The command that measures the scheduler and its base in runs of their own.
     pub compare: &'a str,
 }
@@ -62,10 +64,15 @@ pub fn table(asked: &Asked<'_>, answers: &Answers) -> String {
     rows.push((
         "decisions",
         format!(
-            "{} of {}{}: {} wakeups, {} new tasks{}",
+            "{} of {}{}{}: {} wakeups, {} new tasks{}",
             total.count,
             asked.task.unwrap_or("all tasks"),
             (asked.at_ns).map_or(String::new(), |ns| format!(" from {} on", number::time(ns))),
+            if asked.interrupted {
+                ", INTERRUPTED"
+            } else {
+                ""
+            },
             total.count - total.new_tasks,
             total.new_tasks,
             not_asked(answers)
@@ -299,6 +306,7 @@ struct Document<'a> {
     task: Option<&'a str>,
     base: &'static str,
     compare: Option<&'a str>,
+    interrupted: bool,
     still_queued: u64,
     other_class: u64,
     rows: Vec<RowOut>,
@@ -356,6 +364,7 @@ pub fn json(asked: &Asked<'_>, answers: &Answers) -> String {
         task: asked.task,
         base: asked.base(),
         compare: asked.has_features().then_some(asked.compare),
+        interrupted: asked.interrupted,
         still_queued: answers.still_queued,
         other_class: answers.other_class,
         rows: rows.collect(),
@@ -469,6 +478,7 @@ mod tests {
             scheduler: &Scheduler::parse(scheduler).expect("a name"),
             task: None,
             at_ns: Some(20_000_000),
+            interrupted: true,
             compare: COMPARE,
         };
         let json = serde_json::from_str(&json(&asked, answers)).expect("JSON");
@@ -492,9 +502,11 @@ where the base would have chosen another CPU: what was chosen | what linux-6.5 w
   all            2  0.0 | 100  - | 80.0  512 | 512  0.0 | 100    12.3  1234  target_idle 50.0%, llc_scan 50.0%
 ";
         assert!(text.contains(expected), "{text}");
-        assert!(text.contains(
-            "4 of all tasks from 20 ms on: 4 wakeups, 0 new tasks; 7 more were still queued"
-        ));
+        assert!(
+            text.contains(
+                "4 of all tasks from 20 ms on, INTERRUPTED: 4 wakeups, 0 new tasks; 7 more"
+            )
+        );
         assert!(text.ends_with(&format!("\n  {COMPARE}\n")), "{text}");
         assert_eq!(json["schema"], SCHEMA);
         let row = &json["rows"][0];

@@ -94,6 +94,7 @@ fn histogram(
         scheduler,
         task: args.task.as_deref(),
         at_ns: args.at,
+        interrupted: outcome.interrupted,
         compare: &again::command("compare", &args.run, &both, &[]),
     };
     let report = match args.json {

@@ -199,9 +199,8 @@ impl Sim<'_> {
     /// A task is switched to (`put_prev_task_idle`).
     #[inline]
     pub fn idle_task_left(&mut self, cpu: usize) {
-        match self.kernel.balance.idle_ends {
-            IdleEnds::WakeupAtMost | IdleEnds::Wakeup => self.core.cpus[cpu].idle_stamp = 0,
-            IdleEnds::Switch => self.end_idle_phase(cpu),
+        if self.kernel.balance.idle_ends == IdleEnds::Switch {
+            self.end_idle_phase(cpu);
         }
     }
 

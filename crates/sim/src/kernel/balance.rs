@@ -278,7 +278,8 @@ pub(crate) enum IdleEnds {
     /// When a task wakes on the CPU; a long phase makes the mean as long as it can be
     /// at once (read in 3.9.6).
     WakeupAtMost,
-    /// When a task wakes on the CPU (`ttwu_do_wakeup`).
+    /// When a task wakes on the CPU (`ttwu_do_wakeup`). A phase that a new task ends, or
+    /// one that was moved there, goes on until then, though the CPU is busy.
     Wakeup,
     /// When the idle task is switched from (`put_prev_task_idle`; 7.2).
     Switch,

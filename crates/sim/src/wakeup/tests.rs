@@ -333,3 +333,28 @@ fn the_idle_time_of_a_sleeper_is_not_lost_when_it_moves() {
         });
     }
 }
+
+/// Task 0 begins at 100 ms on the idle CPU and runs on, task 1 wakes there at 120 ms.
+#[test]
+fn a_new_task_ends_no_idle_phase_before_7_2() {
+    let newcomer = [Op::Run { ns: 50 * MS }];
+    let sleeper = [Op::Sleep { ns: 110 * MS }, Op::Run { ns: MS }];
+    for (base, counted) in [
+        ("linux-3.9", false),
+        ("linux-5.5", false),
+        ("linux-6.5", false),
+        ("linux-7.2", true),
+    ] {
+        let tasks = workload(&[task(100 * MS, &newcomer), task(10 * MS, &sleeper)]);
+        begin_on(base, &machine(1, 1), &tasks, |sim| {
+            sim.until(90 * MS);
+            let idle_since = sim.core.cpus[0].idle_stamp;
+            assert_ne!(idle_since, 0, "{base}");
+            sim.until(110 * MS);
+            let left = if counted { 0 } else { idle_since };
+            assert_eq!(sim.core.cpus[0].idle_stamp, left, "{base}");
+            sim.until(125 * MS);
+            assert_eq!(sim.core.cpus[0].idle_stamp, 0, "{base}: by the wakeup");
+        });
+    }
+}

@@ -7,7 +7,7 @@
 # `N passed, N failed, N skipped`. Exit status 0 only if nothing failed.
 #
 #	tests/all.sh		everything
-#	tests/all.sh STEP...	only these steps: format lint cargo memory fuzz vm live
+#	tests/all.sh STEP...	only these steps: format lint cargo memory fuzz vm live sixth
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -122,6 +122,14 @@ step() {
 			skip "verify/select.sh: vm/install.sh --test failed, see above"
 		fi
 		;;
+	sixth)
+		if install; then
+			counted "a sixth policy" tests/sixth.sh
+		else
+			counted "a sixth policy" tests/sixth.sh --no-guest
+			skip "tests/sixth.sh in a guest: vm/install.sh --test failed, see above"
+		fi
+		;;
 	*)
 		echo "tests/all.sh: unknown step '$1'; the steps are $STEPS" >&2
 		exit 2
@@ -129,7 +137,7 @@ step() {
 	esac
 }
 
-STEPS="format lint cargo memory fuzz vm live"
+STEPS="format lint cargo memory fuzz vm live sixth"
 crates=(--workspace)
 [ $# -gt 0 ] || {
 	# The live scheduler is part of the workspace: its build needs the packages first.

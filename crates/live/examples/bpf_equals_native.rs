@@ -53,6 +53,9 @@ struct Options {
     /// then the other combinations; then features that are told something. 0: all
     #[arg(long, value_name = "N", default_value_t = 0)]
     schedulers: usize,
+    /// Only this scheduler
+    #[arg(long, value_name = "NAME", value_parser = Scheduler::parse)]
+    scheduler: Option<Scheduler>,
     /// Another seed: other states
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -288,6 +291,9 @@ impl Plan {
             }
         });
         schedulers.extend(states::schedulers::tuned());
+        if let Some(only) = &options.scheduler {
+            schedulers = vec![only.clone()];
+        }
         schedulers.retain(in_bpf);
         Plan {
             schedulers,

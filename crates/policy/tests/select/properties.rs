@@ -248,7 +248,7 @@ fn every_step_answers_somewhere() {
 /// States in which a feature cannot act: what is not wanted of them, what the wakeup must not be.
 type Nowhere = (&'static str, fn(&mut Wanted), fn(&mut Scene));
 
-const NOWHERE: [Nowhere; 5] = [
+const NOWHERE: &[Nowhere] = &[
     ("asym-capacity", |wanted| wanted.equal = true, |_| {}),
     ("pack", |wanted| wanted.gated = false, |_| {}),
     ("sched-idle", |wanted| wanted.sched_idle = false, |_| {}),

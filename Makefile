@@ -3,6 +3,7 @@
 #	make demo	install what is missing, build, compare two placement policies
 #	make test	every test, those in virtual machines included
 #	make bench	the speed figures
+#	make cards	make the cards and figures of docs/policies again
 #	make verify	hold the model against stock kernels (hours), write docs/fidelity.md
 
 DEMO_MACHINE   = juno-r0
@@ -10,7 +11,7 @@ DEMO_WORKLOAD  = sysbench --max-time=5 --max-requests=-1 --test=threads --num-th
 DEMO_SCHEDULER = linux-5.5 linux-5.5+asym-capacity
 DEMO_RUNS      = 20
 
-.PHONY: demo test bench verify
+.PHONY: demo test bench cards verify
 
 # Where cargo builds, if not in the tree.
 TARGET = $(or $(CARGO_TARGET_DIR),target)
@@ -31,6 +32,11 @@ bench:
 	cargo bench -p alight-policy --bench select --features bare-core || status=1; \
 	cargo run --release -p alight-trace --example trace_speed || status=1; \
 	exit $$status
+
+cards:
+	cargo build --release
+	docs/cards.sh $(TARGET)/release/alight
+	cargo run --release -p alight-study --example figures -- docs/policies
 
 verify:
 	verify/all.sh

@@ -29,7 +29,7 @@ test:
 bench:
 	status=0; \
 	cargo run --release -p alight-sim --example bench || status=1; \
-	cargo bench -p alight-policy --bench select --features bare-core || status=1; \
+	cargo bench -p alight-policy --bench select || status=1; \
 	cargo run --release -p alight-trace --example trace_speed || status=1; \
 	exit $$status
 

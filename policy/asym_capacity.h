@@ -64,7 +64,7 @@ policy_apart u32 asym_first_scan(const struct policy_ctx *c, u32 target)
 		}
 		if (fits(need, capacity))
 			return take(c, STEP_ASYM_FITS, cpu);
-		if (c->k->asym_hog && big_and_free(c, d, cpu))
+		if (FEATURE_RULE(c->k, asym_hog) && big_and_free(c, d, cpu))
 			return take(c, STEP_ASYM_BIGGEST, cpu);
 		note(c, STEP_ASYM_FITS, cpu, VERDICT_TOO_SMALL, capacity);
 		if (capacity > best_capacity) {

@@ -46,7 +46,7 @@ static inline int core_idle(const struct policy_ctx *c, u32 cpu)
 static __always_inline int candidate_fits(const struct policy_ctx *c, u32 step, u32 cpu)
 {
 	/* What the verifier knows comes first: it walks both sides of all else. */
-	if (c->k->asym == ASYM_IGNORED || c->k->asym_at_once || !c->topo->asym)
+	if (c->k->asym == ASYM_IGNORED || FEATURE_RULE(c->k, asym_at_once) || !c->topo->asym)
 		return 1;
 	if (c->k->asym == ASYM_CORES && c->topo->smt && !core_idle(c, cpu)) {
 		note(c, step, cpu, VERDICT_CORE_BUSY, 0);

@@ -37,7 +37,7 @@ static __always_inline int has_spare(const struct policy_ctx *c, u32 cpu)
 /* @cpu is the previous one, and without the wakee there is hardly any load (almost_idle_cpu). */
 static __always_inline int almost_idle(const struct policy_ctx *c, u32 cpu)
 {
-	return c->k->room == ROOM_ALMOST_IDLE && cpu == c->prev_cpu &&
+	return FEATURE_RULE(c->k, room) == ROOM_ALMOST_IDLE && cpu == c->prev_cpu &&
 	       load_without(c, cpu) <= ALMOST_IDLE_LOAD;
 }
 
@@ -64,7 +64,7 @@ static __always_inline int fits_beside(const struct policy_ctx *c, u32 cpu)
 /* Busy though it is, may @cpu be taken where a search tries it alone? */
 static inline int has_room(const struct policy_ctx *c, u32 cpu)
 {
-	switch (c->k->room) {
+	switch (FEATURE_RULE(c->k, room)) {
 	case ROOM_ALMOST_IDLE:
 		return almost_idle(c, cpu);
 	case ROOM_FITS:
@@ -82,20 +82,20 @@ static inline int prev_answers(const struct policy_ctx *c, u32 target)
 	if ((prev != target && !same_llc(c, prev, target)) || !may_return(c, prev))
 		return 0;
 	return (try_idle(c, STEP_BIAS_PREV, prev) ||
-		(c->k->room == ROOM_SPARE ? has_spare(c, prev) : has_room(c, prev))) &&
+		(FEATURE_RULE(c->k, room) == ROOM_SPARE ? has_spare(c, prev) : has_room(c, prev))) &&
 	       candidate_fits(c, STEP_BIAS_PREV, prev);
 }
 
 static __always_inline int bias_first(const struct policy_ctx *c, u32 target)
 {
-	return c->k->bias_prev && prev_answers(c, target);
+	return FEATURE_RULE(c->k, bias_prev) && prev_answers(c, target);
 }
 
 /* Is the previous CPU, if nothing was found, rather the answer than the target? */
 static __always_inline int bias_last(const struct policy_ctx *c, u32 target)
 {
-	return c->k->bias_prev && c->prev_cpu != target && same_llc(c, c->prev_cpu, target) &&
-	       may_return(c, c->prev_cpu);
+	return FEATURE_RULE(c->k, bias_prev) && c->prev_cpu != target &&
+	       same_llc(c, c->prev_cpu, target) && may_return(c, c->prev_cpu);
 }
 
 /* End of a search that found nothing. */

@@ -215,7 +215,7 @@ policy_apart u32 idle_scan(const struct policy_ctx *c, u32 target)
 	u32 prev_far = POLICY_NONE, recent_far = POLICY_NONE;
 	const struct policy_domain *llc;
 
-	if (c->k->room == ROOM_FITS || c->topo->asym)
+	if (FEATURE_RULE(c->k, room) == ROOM_FITS || c->topo->asym)
 		wakee_sync(c);
 	if (bias_first(c, target))
 		return take(c, STEP_BIAS_PREV, prev);
@@ -224,7 +224,8 @@ policy_apart u32 idle_scan(const struct policy_ctx *c, u32 target)
 	if (step)
 		return take(c, step, target);
 
-	if (!c->k->bias_prev && prev != target && same_llc(c, prev, target) && may_return(c, prev)) {
+	if (!FEATURE_RULE(c->k, bias_prev) && prev != target && same_llc(c, prev, target) &&
+	    may_return(c, prev)) {
 		step = policy_forget(try_candidate(c, STEP_PREV_IDLE, prev));
 		if (step && near_enough(c, prev, target))
 			return take(c, step, prev);
@@ -249,7 +250,7 @@ policy_apart u32 idle_scan(const struct policy_ctx *c, u32 target)
 		}
 	}
 
-	if (!c->k->asym_at_once && asym_acts(c, target))
+	if (!FEATURE_RULE(c->k, asym_at_once) && asym_acts(c, target))
 		return asym_search(c, target);
 
 	if (place_at(c, target)->llc_domain == POLICY_NONE)

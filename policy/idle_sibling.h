@@ -179,7 +179,8 @@ policy_part u32 idle_sibling(const struct policy_ctx *c, u32 target)
 	u32 prev = c->prev_cpu, recent = c->p->recent_cpu, cpu, step;
 	const struct policy_domain *llc;
 
-	if (c->k->room == ROOM_FITS || (c->k->asym != ASYM_IGNORED && !c->k->asym_at_once && c->topo->asym))
+	if (FEATURE_RULE(c->k, room) == ROOM_FITS ||
+	    (c->k->asym != ASYM_IGNORED && !FEATURE_RULE(c->k, asym_at_once) && c->topo->asym))
 		wakee_sync(c);
 	if (bias_first(c, target))
 		return take(c, STEP_BIAS_PREV, prev);
@@ -188,7 +189,8 @@ policy_part u32 idle_sibling(const struct policy_ctx *c, u32 target)
 	if (step)
 		return take(c, step, target);
 
-	if (!c->k->bias_prev && prev != target && same_llc(c, prev, target) && may_return(c, prev)) {
+	if (!FEATURE_RULE(c->k, bias_prev) && prev != target && same_llc(c, prev, target) &&
+	    may_return(c, prev)) {
 		step = policy_forget(try_candidate(c, STEP_PREV_IDLE, prev));
 		if (step)
 			return take(c, step, prev);
@@ -203,7 +205,7 @@ policy_part u32 idle_sibling(const struct policy_ctx *c, u32 target)
 		}
 	}
 
-	if (!c->k->asym_at_once && asym_acts(c, target))
+	if (!FEATURE_RULE(c->k, asym_at_once) && asym_acts(c, target))
 		return asym_search(c, target);
 
 	if (place_at(c, target)->llc_domain == POLICY_NONE)

@@ -458,6 +458,17 @@ struct policy_params {
 	u32 shared_by_asym;		/* 7.2: an asymmetric domain has the search state, not the LLC */
 };
 
+/*
+ * A rule that features alone set: 0 without. The host's core is compiled a second
+ * time with POLICY_PLAIN, where none can be on and the compiler leaves out what
+ * they would do; that core serves schedulers without features.
+ */
+#ifdef POLICY_PLAIN
+#define FEATURE_RULE(k, rule)	((void)(k), 0)
+#else
+#define FEATURE_RULE(k, rule)	((k)->rule)
+#endif
+
 /* Why a decision came about: which step of the search answered. */
 enum policy_step {
 	STEP_NONE,

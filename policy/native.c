@@ -2,7 +2,8 @@
 /*
  * native.c - the core as the host links it: one versioned table of entry points
  *
- * The table carries the sizes of the structures, so that a caller whose idea
+ * Compiled twice: the second time with POLICY_PLAIN, for schedulers without
+ * features (model.h, FEATURE_RULE). The table carries the sizes of the structures, so that a caller whose idea
  * of them differs is refused when it starts instead of misread later.
  */
 #include "select.h"
@@ -88,9 +89,15 @@ static int native_pelt_accumulate(struct policy_pelt *a, u64 now, u64 load, u64 
 	return pelt_accumulate(a, now, load, runnable, running) != 0;
 }
 
-extern const struct policy_table alight_policy_table;
+#ifdef POLICY_PLAIN
+#define TABLE	alight_policy_plain
+#else
+#define TABLE	alight_policy_table
+#endif
 
-const struct policy_table alight_policy_table = {
+extern const struct policy_table TABLE;
+
+const struct policy_table TABLE = {
 	.version = 6,
 	.sizes = {
 		sizeof(struct policy_params), sizeof(struct policy_topology),

@@ -34,7 +34,7 @@ static __always_inline int packs_fully(const struct policy_ctx *c)
 #ifdef __bpf__
 	return 0;
 #else
-	return c->k->pack == PACK_FULL;
+	return FEATURE_RULE(c->k, pack) == PACK_FULL;
 #endif
 }
 
@@ -65,7 +65,7 @@ static __always_inline struct pack_share cpu_share(const struct policy_params *k
 {
 	struct pack_share s = { rq->pelt13.sum, rq->pelt13.period };
 
-	if (k->pack_pelt) {
+	if (FEATURE_RULE(k, pack_pelt)) {
 		s.part = rq->cfs.util_avg;
 		s.whole = rq->capacity_orig;
 	}
@@ -100,7 +100,7 @@ static inline int pack_light(const struct policy_ctx *c)
 {
 	struct policy_pelt13 a = c->p->pelt13;
 
-	if (c->k->pack_pelt) {
+	if (FEATURE_RULE(c->k, pack_pelt)) {
 		if (c->k->pack_at_wake)
 			wakee_sync(c);
 		return (u64)c->p->pelt.run_avg * 100 <
@@ -116,7 +116,7 @@ policy_part u32 pack_wake(const struct policy_ctx *c)
 {
 	u32 buddy = cpu_at(c, c->prev_cpu)->buddy;
 
-	if (c->k->pack == PACK_NONE || buddy >= c->topo->nr_cpus)
+	if (FEATURE_RULE(c->k, pack) == PACK_NONE || buddy >= c->topo->nr_cpus)
 		return POLICY_NONE;
 	if (!mask_test(c->allowed, buddy)) {
 		note(c, STEP_PACK_BUDDY, buddy, VERDICT_NOT_ALLOWED, 0);
@@ -142,7 +142,7 @@ policy_apart u32 pack_near(const struct policy_ctx *c)
 	u32 nr = c->topo->nr_cpus, buddy = cpu_at(c, c->this_cpu)->buddy, l, n;
 	const struct policy_place *place;
 
-	if (c->k->pack_by_level || buddy >= nr)
+	if (FEATURE_RULE(c->k, pack_by_level) || buddy >= nr)
 		return POLICY_NONE;
 	if (mask_test(c->allowed, buddy) && try_idle(c, STEP_PACK_NEAR, buddy))
 		return take(c, STEP_PACK_NEAR, buddy);

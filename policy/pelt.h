@@ -100,7 +100,7 @@ policy_apart void queue_take_removed(const struct policy_params *k, struct polic
 
 	pelt_subtract(k, &rq->cfs, &gone);
 	rq->removed_util = rq->removed_load = rq->removed_run = rq->removed = 0;
-	if (k->aggregate == AGGREGATE_SUM)
+	if (FEATURE_RULE(k, aggregate) == AGGREGATE_SUM)
 		clamped_removed(rq);
 }
 
@@ -445,7 +445,7 @@ policy_apart void pelt13_update(struct policy_pelt13 *a, u64 now, int runnable)
 /* Are these signals kept? For pack.h only. */
 static __always_inline int keeps_pelt13(const struct policy_params *k)
 {
-	return k->pack != PACK_NONE && !k->pack_pelt;
+	return FEATURE_RULE(k, pack) != PACK_NONE && !FEATURE_RULE(k, pack_pelt);
 }
 
 /* Bring a queue's own pair up to its clock (update_rq_runnable_avg). */

@@ -34,7 +34,7 @@
 /* The fast path: an idle CPU near the target. */
 static inline u32 search(const struct policy_ctx *c, u32 target)
 {
-	if (c->k->asym_at_once && asym_acts(c, target))
+	if (FEATURE_RULE(c->k, asym_at_once) && asym_acts(c, target))
 		return asym_search(c, target);
 	if (c->k->sibling == SIBLING_GROUPS)
 		return idle_group(c, target);
@@ -95,7 +95,7 @@ static inline u32 choose_at_once(const struct policy_ctx *c)
 {
 	if (c->k->current_cpu && c->flags & WAKE_CURRENT_CPU && mask_test(c->allowed, c->this_cpu))
 		return take(c, STEP_CURRENT_CPU, c->this_cpu);
-	if (c->k->pack != PACK_NONE) {
+	if (FEATURE_RULE(c->k, pack) != PACK_NONE) {
 		u32 cpu = policy_forget(pack_wake(c));
 
 		if (cpu != POLICY_NONE)

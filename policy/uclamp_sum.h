@@ -39,18 +39,19 @@
 /* Is anything of this kept? */
 static __always_inline int clamps_add_up(const struct policy_params *k)
 {
-	return k->aggregate != AGGREGATE_MAX;
+	return FEATURE_RULE(k, aggregate) != AGGREGATE_MAX;
 }
 
 /* Is it the sum, not the bias? Then it stands for util_avg wherever the kernel has task_util(). */
 static __always_inline int clamps_are_summed(const struct policy_params *k)
 {
-	return k->aggregate == AGGREGATE_SUM || k->aggregate == AGGREGATE_SUM_AT_ONCE;
+	return FEATURE_RULE(k, aggregate) == AGGREGATE_SUM ||
+	       FEATURE_RULE(k, aggregate) == AGGREGATE_SUM_AT_ONCE;
 }
 
 static __always_inline int clamps_are_biases(const struct policy_params *k)
 {
-	return k->aggregate == AGGREGATE_BIAS;
+	return FEATURE_RULE(k, aggregate) == AGGREGATE_BIAS;
 }
 
 /* Utilization as a task's estimate is made of it (task_util). */
@@ -124,7 +125,7 @@ static inline void bias_follow(const struct policy_params *k, struct policy_cpu 
 	u32 hi = t->uclamp_max == CAPACITY_SCALE ? ~0u : t->uclamp_max;
 	s32 bias;
 
-	if (k->uclamp_factor && t->flags & TASK_ON_RQ)
+	if (FEATURE_RULE(k, uclamp_factor) && t->flags & TASK_ON_RQ)
 		hi = yielding_max(rq, t, hi);
 	bias = (s32)(within(t->pelt.util_avg, t->uclamp_min, hi) - t->pelt.util_avg);
 	if (t->flags & TASK_ON_RQ)
@@ -166,9 +167,9 @@ policy_apart void clamped_removed(struct policy_cpu *rq)
 policy_apart void clamped_task_remove(const struct policy_params *k, struct policy_cpu *rq,
 				      const struct policy_task *t)
 {
-	if (k->aggregate == AGGREGATE_SUM)
+	if (FEATURE_RULE(k, aggregate) == AGGREGATE_SUM)
 		rq->uclamp_removed += (u32)t->pelt.uclamp;
-	if (k->aggregate == AGGREGATE_SUM_AT_ONCE)
+	if (FEATURE_RULE(k, aggregate) == AGGREGATE_SUM_AT_ONCE)
 		rq->uclamp_root = at_least(sub_floor0(rq->uclamp_root, (u32)t->pelt.uclamp),
 					   (u32)rq->cfs.uclamp);
 }
@@ -202,7 +203,7 @@ static inline int clamped_task_joined(const struct policy_params *k, struct poli
 		return t->pelt.uclamp > 0;
 	}
 	sum_follow(rq, t);
-	if (attached && k->aggregate == AGGREGATE_SUM_AT_ONCE)
+	if (attached && FEATURE_RULE(k, aggregate) == AGGREGATE_SUM_AT_ONCE)
 		rq->uclamp_root += (u32)t->pelt.uclamp;
 	rq->uclamp_root = at_least(rq->uclamp_root, (u32)rq->cfs.uclamp);
 	return 1;
@@ -238,7 +239,7 @@ policy_apart void clamped_task_leaves(const struct policy_params *k, struct poli
 	}
 	if (rq->cfs.uclamp < 0 || !rq->h_nr_running)
 		rq->cfs.uclamp = 0;
-	if (moves && k->aggregate == AGGREGATE_SUM_AT_ONCE)
+	if (moves && FEATURE_RULE(k, aggregate) == AGGREGATE_SUM_AT_ONCE)
 		clamped_task_remove(k, rq, t);
 }
 

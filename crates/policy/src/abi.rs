@@ -916,42 +916,27 @@ pub(crate) struct Table {
 
 unsafe extern "C" {
     static alight_policy_table: Table;
+    static alight_policy_plain: Table;
 }
 
 const VERSION: u32 = 6;
 
-/// For the bench: a second core, in which no feature can be on.
-#[cfg(feature = "bare-core")]
-pub mod bare {
-    use std::sync::atomic::{AtomicBool, Ordering};
-
-    static CHOSEN: AtomicBool = AtomicBool::new(false);
-
-    unsafe extern "C" {
-        pub(super) static alight_policy_bare: super::Table;
-    }
-
-    /// From now on the second core answers, or the first one again.
-    pub fn choose(bare: bool) {
-        CHOSEN.store(bare, Ordering::Relaxed);
-    }
-
-    pub(super) fn chosen() -> bool {
-        CHOSEN.load(Ordering::Relaxed)
-    }
-}
-
 /// The core's entry points.
 #[inline]
 pub(crate) fn table() -> &'static Table {
-    #[cfg(feature = "bare-core")]
-    if bare::chosen() {
-        // SAFETY: as below.
-        return unsafe { &bare::alight_policy_bare };
-    }
     // SAFETY: a constant of the C core, linked statically; [`check`] holds its
     // layout against ours before the first machine is built.
     unsafe { &alight_policy_table }
+}
+
+/// The same for a scheduler: if it has no feature, of the core that is compiled without them.
+#[inline]
+pub(crate) fn table_of(k: &Params) -> &'static Table {
+    match k.features {
+        // SAFETY: as above.
+        0 => unsafe { &alight_policy_plain },
+        _ => table(),
+    }
 }
 
 /// Holds the C core's layouts against this file's.
@@ -959,8 +944,11 @@ pub(crate) fn table() -> &'static Table {
 /// # Panics
 /// If the core was built from other headers.
 pub(crate) fn check() {
-    let table = table();
-    assert_eq!(table.version, VERSION, "policy core: version");
+    let tables = [table(), table_of(&Params::NONE)];
+    assert!(
+        tables.iter().all(|table| table.version == VERSION),
+        "policy core: version"
+    );
     let sizes = [
         size_of::<Params>(),
         size_of::<Topology>(),
@@ -976,5 +964,8 @@ pub(crate) fn check() {
         size_of::<Root>(),
     ]
     .map(|size| size as u32);
-    assert_eq!(table.sizes, sizes, "policy core: structure sizes");
+    assert!(
+        tables.iter().all(|table| table.sizes == sizes),
+        "policy core: structure sizes"
+    );
 }

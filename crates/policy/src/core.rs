@@ -3,7 +3,7 @@
 
 use crate::abi::{
     Answer, Cpu, Ctx, Domain, Group, Llc, MAX_PERF_DOMAINS, Mask, Note, Notes, Params, PerfDomain,
-    Place, Root, Task, Topology, domain_flag, table,
+    Place, Root, Task, Topology, domain_flag, table_of,
 };
 use crate::table::Table;
 use std::mem::MaybeUninit;
@@ -135,7 +135,7 @@ impl Core {
         // builder of `Core` keeps within the vectors.
         // The core sets its working memory before it reads it, and all of the answer.
         unsafe {
-            (table().select)(&ctx);
+            (table_of(&self.params).select)(&ctx);
             answer.assume_init()
         }
     }

@@ -6,7 +6,7 @@
 //! The power of a group is the capacity of its CPUs. Kernels of 2013 compared
 //! `cpu_power`, which is another scale for the same order of CPUs.
 
-use crate::abi::{Cpu, Domain, Group, NONE, Params, Place, Share, domain_flag, rule, table};
+use crate::abi::{Cpu, Domain, Group, NONE, Params, Place, Share, domain_flag, rule, table_of};
 use crate::core::Core;
 
 /// Where full packing looks for the buddy of a CPU.
@@ -120,7 +120,7 @@ pub fn searches(core: &Core) -> Vec<Search> {
 pub fn share(k: &Params, cpu: &Cpu) -> Share {
     let mut share = Share::default();
     // SAFETY: valid, and exclusively borrowed where written.
-    unsafe { (table().rq_share)(k, cpu, &mut share) };
+    unsafe { (table_of(k).rq_share)(k, cpu, &mut share) };
     share
 }
 

@@ -4,6 +4,7 @@
 
 use alight_policy::scheduler::{BASES, FEATURES, On};
 use alight_policy::{STEPS, Scheduler};
+use std::collections::BTreeSet;
 
 fn canonical(given: &str) -> String {
     Scheduler::parse(given).expect(given).name
@@ -202,4 +203,48 @@ fn a_scheduler_can_do_without_its_features() {
     let (_, features) = with.parts();
     let rest: Vec<_> = features.iter().map(|f| with.without(f).name).collect();
     assert_eq!(rest, ["linux-6.5+bias-prev", "linux-6.5+pack:mode=full"]);
+}
+
+/// The rules that the core reads as those of features (`FEATURE_RULE`).
+fn rules_of_features() -> BTreeSet<String> {
+    let policy = concat!(env!("CARGO_MANIFEST_DIR"), "/../../policy");
+    let mut rules = BTreeSet::new();
+    for file in std::fs::read_dir(policy).unwrap() {
+        let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
+        for read in text.split("FEATURE_RULE(").skip(1) {
+            let arguments = read.split(')').next().unwrap_or_default();
+            rules.extend(arguments.split(", ").nth(1).map(str::to_owned));
+        }
+    }
+    rules.remove("rule"); // the definition itself
+    rules
+}
+
+/// Who has no feature is decided by a core that is compiled without their rules.
+#[test]
+fn without_a_feature_no_rule_of_theirs_is_set() {
+    let rules = rules_of_features();
+    assert!(rules.len() > 5 && rules.contains("bias_prev"), "{rules:?}");
+    let mut plain = 0;
+    for base in BASES {
+        for set in 0..1 << FEATURES.len() {
+            let chosen = (FEATURES.iter().enumerate()).filter(|(i, _)| set >> i & 1 != 0);
+            let name = chosen.fold(base.name.to_owned(), |name, (_, feature)| {
+                format!("{name}+{}", feature.name)
+            });
+            let Ok(scheduler) = Scheduler::parse(&name) else {
+                continue;
+            };
+            if scheduler.params.features == 0 {
+                plain += 1;
+                for (rule, value) in scheduler.params.fields() {
+                    assert!(
+                        value == 0 || !rules.contains(rule),
+                        "{name}: {rule} is {value}"
+                    );
+                }
+            }
+        }
+    }
+    assert!(plain >= BASES.len());
 }

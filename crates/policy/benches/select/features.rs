@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What features cost: all of them on, and all of them off.
-//!
-//! **On**: linux-6.5 and linux-7.2 with every feature against the base alone, on the same
+//! What features cost: linux-6.5 and linux-7.2 with every feature against the base alone, on the same
 //! states: CPUs that can be packed on, clamps in use, SCHED_IDLE tasks. Promised is at most
 //! [`PROMISED_ON`] times what a decision of the base takes. Decisions in which the features scan
 //! more CPUs than the base does stand apart ([`SINGLE_LOOKS`]): what they cost is the scan's length.
-//!
-//! **Off**: the base alone, decided by the core as it is and by one that was built without
-//! features (`bare-core`, build.rs): promised is a ratio of [`PROMISED_OFF`], the mean of all rows.
+//! Features that are off cost nothing: a core that is compiled without them decides.
 //!
 //! Where valgrind is installed instructions are counted, which no other load disturbs, and
-//! promises are about these; else about time, of several turns the fastest. Where the
-//! linker puts the two cores moves the time of a short decision by more than features do.
+//! promises are about these; else about time, of several turns the fastest.
 
 use crate::machines::{Sequence, desktop, epyc, sdm845};
 use alight_policy::scheduler::FEATURES;
@@ -23,7 +18,6 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Instant;
 
 const PROMISED_ON: f64 = 1.5;
-const PROMISED_OFF: f64 = 1.1;
 /// What features look at by themselves: the buddy and the previous CPU. More is a longer scan.
 const SINGLE_LOOKS: u32 = 2;
 /// Pairs of waking and previous CPU.
@@ -46,8 +40,6 @@ const ASKED: [(&str, Kind, u32); 3] = [
 enum Side {
     Base,
     Features,
-    /// The base, by the core without features.
-    Bare,
 }
 
 /// One row: a machine in a state under a base, and what it is asked.
@@ -64,12 +56,11 @@ struct Row {
 /// A measurement: which decisions, by whom.
 type Part = (fn(&Row) -> Vec<(u32, u32)>, Side);
 
-const PARTS: [Part; 6] = [
+const PARTS: [Part; 5] = [
     (|row| row.like.clone(), Side::Base),
     (|row| row.like.clone(), Side::Features),
     (|row| row.apart.clone(), Side::Base),
     (|row| row.apart.clone(), Side::Features),
-    (all, Side::Bare),
     (all, Side::Base),
 ];
 
@@ -153,7 +144,6 @@ impl Row {
     /// Makes all decisions of a part. A function that valgrind can tell apart.
     #[inline(never)]
     fn run_part(&mut self, side: Side, pairs: &[(u32, u32)]) {
-        choose_core(side);
         let allowed: Mask = (0..self.base.topology.nr_cpus).collect();
         let core = match side {
             Side::Features => &mut self.features,
@@ -162,17 +152,8 @@ impl Row {
         for &pair in pairs {
             black_box(decide(core, &allowed, self.asked, pair));
         }
-        choose_core(Side::Base);
     }
 }
-
-#[cfg(feature = "bare-core")]
-fn choose_core(side: Side) {
-    alight_policy::abi::bare::choose(side == Side::Bare);
-}
-
-#[cfg(not(feature = "bare-core"))]
-fn choose_core(_: Side) {}
 
 /// A task that slept wakes, or a new one starts; each decision finds the same state.
 #[inline(always)]
@@ -317,11 +298,6 @@ fn text(ratio: Option<f64>) -> String {
     ratio.map_or("-".to_owned(), |ratio| format!("{ratio:.2}"))
 }
 
-fn mean(ratios: impl Iterator<Item = Option<f64>>) -> f64 {
-    let logs: Vec<f64> = ratios.flatten().map(f64::ln).collect();
-    (logs.iter().sum::<f64>() / logs.len() as f64).exp()
-}
-
 /// Prints the tables; fails if a promise is missed.
 pub fn report(measured: bool) -> ExitCode {
     let mut rows = rows();
@@ -335,10 +311,8 @@ pub fn report(measured: bool) -> ExitCode {
     println!(
         "all features on, times the base alone (promised: {PROMISED_ON}); in brackets instructions;"
     );
-    println!(
-        "apart: decisions whose scan is longer with them; off: the core with features, off, against one without"
-    );
-    println!("CPUs  base       state  asked   base ns       on            apart              off");
+    println!("apart: decisions whose scan is longer with them");
+    println!("CPUs  base       state  asked   base ns       on            apart");
     for (i, (row, time)) in rows.iter().zip(&times).enumerate() {
         let count = counts.as_ref().map(|counts| &counts[i]);
         let both = |of: usize| {
@@ -349,28 +323,13 @@ pub fn report(measured: bool) -> ExitCode {
         missed |= late && measured;
         let share = 100 * row.apart.len() / PAIRS;
         println!(
-            "{} {:>7.0} {:>13} {share:>3} % {:>13} {:>13}{}",
+            "{} {:>7.0} {:>13} {share:>3} % {:>13}{}",
             row.name,
-            time[5],
+            time[4],
             both(0),
             both(2),
-            both(4),
             if late { "  MISSED" } else { "" }
         );
-    }
-    if cfg!(feature = "bare-core") {
-        let judged = counts.as_ref().unwrap_or(&times);
-        let off = mean(judged.iter().map(|costs| ratio(costs, 4)));
-        let late = off > PROMISED_OFF;
-        missed |= late && measured;
-        let more = counts.map_or(String::new(), |counts| {
-            let more = counts.iter().map(|costs| costs[5] - costs[4]);
-            let most = more.clone().fold(0.0, f64::max);
-            let least = more.fold(f64::INFINITY, f64::min);
-            format!(", {least:.0} to {most:.0} instructions a decision")
-        });
-        let mark = if late { "  MISSED" } else { "" };
-        println!("features that are off: {off:.3}{more} (promised: {PROMISED_OFF}){mark}");
     }
     ExitCode::from(u8::from(missed))
 }

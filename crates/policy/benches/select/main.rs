@@ -3,7 +3,7 @@
 //! and asym-capacity; a small task and a big one wake, a new one starts. Then what
 //! features cost (`features.rs`), against what is promised.
 //!
-//! `cargo bench -p alight-policy --features bare-core` prints tables. Waking and previous CPUs are
+//! `cargo bench -p alight-policy` prints tables. Waking and previous CPUs are
 //! drawn once from a fixed sequence; a decision reads the whole state that a
 //! simulation would hold, and the views fit the caches as they would there.
 

@@ -169,8 +169,8 @@ static inline u32 scan_part(const struct policy_ctx *c, const struct policy_doma
 }
 
 /* An idle core or CPU of the LLC (select_idle_cpu), taken, or POLICY_NONE. */
-static inline u32 scan_llc(const struct policy_ctx *c, const struct policy_domain *llc, u32 target,
-			   u32 has_core)
+policy_part u32 scan_llc(const struct policy_ctx *c, const struct policy_domain *llc, u32 target,
+			 u32 has_core)
 {
 	struct llc_search s = {
 		.target = target, .has_core = has_core,

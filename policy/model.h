@@ -601,15 +601,18 @@ struct group_load {
 	u32 group;
 };
 
-/* Working memory, as large as a mask: BPF has 512 bytes of stack. */
-union policy_scratch {
-	struct policy_mask cores;	/* cores not looked at yet */
-	struct {
-		struct group_stats local, other, idlest;
-	} groups;
-	struct {
-		struct group_load local, other, least, roomiest;
-	} loads;
+/* Working memory, as large as two masks: BPF has 512 bytes of stack. */
+struct policy_scratch {
+	union {
+		struct policy_mask cores;	/* cores not looked at yet */
+		struct {
+			struct group_stats local, other, idlest;
+		} groups;
+		struct {
+			struct group_load local, other, least, roomiest;
+		} loads;
+	};
+	struct policy_mask packed;	/* allowed CPUs that take part in packing */
 };
 
 #define WAKE_INTERRUPT		(1u << 0)	/* not by the waker itself: !in_task() */
@@ -628,8 +631,9 @@ struct policy_ctx {
 	struct policy_task *p;		/* wakee */
 	struct policy_task *cur;	/* waker: current task of this_cpu */
 	const struct policy_mask *allowed;
+	const struct policy_mask *all_allowed;	/* select.h: the same, where a search keeps to fewer */
 	const struct policy_perf_domain *perf;	/* nr_perf of them */
-	union policy_scratch *scratch;
+	struct policy_scratch *scratch;
 	struct policy_answer *answer;
 	struct policy_notes *notes;	/* NULL: no explanation wanted */
 	u64 now;

@@ -12,7 +12,7 @@
 struct policy_table {
 	u32 version;
 	u32 sizes[12];
-	u32 (*select)(const struct policy_ctx *c);
+	u32 (*select)(struct policy_ctx *c);
 	void (*rq_clock)(struct policy_cpu *rq, u64 now);
 	void (*rq_clock_idle)(struct policy_cpu *rq, u32 others);
 	int (*rq_enqueue)(const struct policy_params *k, struct policy_cpu *rq,

@@ -20,8 +20,8 @@
  * of later kernels, which are scaled by capacity, it is runnable_avg and
  * util_avg in units of the CPU's own capacity.
  *
- * In BPF the kernel balances, so that buddies cannot follow the activity: there
- * is no full mode.
+ * In full mode buddies follow the activity of CPUs. Where the kernel balances
+ * (a scheduler in BPF) nobody does that yet.
  */
 #ifndef ALIGHT_PACK_H
 #define ALIGHT_PACK_H
@@ -31,11 +31,7 @@
 /* Is the mode full? */
 static __always_inline int packs_fully(const struct policy_ctx *c)
 {
-#ifdef __bpf__
-	return 0;
-#else
 	return FEATURE_RULE(c->k, pack) == PACK_FULL;
-#endif
 }
 
 /* Does @cpu take part in packing: is it its own buddy, or without one? */
@@ -135,7 +131,6 @@ policy_part u32 pack_wake(const struct policy_ctx *c)
 	return POLICY_NONE;
 }
 
-#ifndef __bpf__
 /* The buddy if it idles, else the first idle CPU of its smallest domain that has one. */
 policy_apart u32 pack_near(const struct policy_ctx *c)
 {
@@ -157,7 +152,7 @@ policy_apart u32 pack_near(const struct policy_ctx *c)
 		if (d->flags & DOMAIN_SMT)
 			continue;
 		policy_for(n, 0, POLICY_MAX_CPUS) {
-			cpu = mask_next_and(&d->span, c->allowed, cpu, nr);
+			cpu = mask_next_and(&d->span, c->allowed, policy_forget(cpu), nr);
 			if (cpu >= nr)
 				break;
 			if (try_idle(c, STEP_PACK_NEAR, cpu))
@@ -186,21 +181,34 @@ static inline u32 pack_target(const struct policy_ctx *c, u32 target)
 	return buddy;
 }
 
-/* The CPUs that the wakee may use and that take part. Are there any? */
-static inline int pack_allowed(const struct policy_ctx *c, struct policy_mask *mask)
+/*
+ * From now on the search keeps to the allowed CPUs that take part, if there are
+ * any: 1 if it does.
+ */
+static inline int pack_begin(struct policy_ctx *c)
 {
-	u32 cpu;
-	int any = 0;
+	struct policy_mask *packed = &c->scratch->packed;
+	u32 any = policy_forget(0), cpu;
 
-	*mask = *c->allowed;
+	*packed = *c->allowed;
 	policy_for(cpu, 0, c->topo->nr_cpus) {
 		if (!takes_part(cpu_at(c, cpu), cpu))
-			mask_clear(mask, cpu);
-		else if (mask_test(mask, cpu))
-			any = 1;
+			mask_clear(packed, cpu);
+		else if (mask_test(packed, cpu))
+			any = policy_forget(1);
 	}
-	return any;
+	if (!any)
+		return 0;
+	c->allowed = packed;
+	c->flags |= WAKE_PACKED;
+	return 1;
 }
-#endif
+
+/* The search is over. */
+static __always_inline void pack_end(struct policy_ctx *c)
+{
+	c->allowed = c->all_allowed;
+	c->flags &= ~WAKE_PACKED;
+}
 
 #endif

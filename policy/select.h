@@ -122,29 +122,25 @@ static __always_inline u32 search_from(const struct policy_ctx *c, u32 slow, u32
 	return search(c, target);
 }
 
-#ifndef __bpf__
-/* The same in full packing: from a CPU that takes part, among those that do, if any is allowed. */
-policy_apart u32 search_packed(const struct policy_ctx *c, u32 slow, u32 target)
+/*
+ * Full packing: a new task gets an idle CPU near the buddy, which is returned;
+ * else the search begins at a CPU that takes part, in answer->target, and keeps
+ * to such, if any is allowed.
+ */
+policy_apart u32 search_packed(struct policy_ctx *c)
 {
-	struct policy_ctx packed = *c;
-	struct policy_mask allowed;
-	u32 cpu;
+	u32 cpu = c->kind == KIND_WAKE ? POLICY_NONE : policy_forget(pack_near(c)), target;
 
-	if (c->kind != KIND_WAKE) {
-		cpu = pack_near(c);
-		if (cpu != POLICY_NONE)
-			return cpu;
-	}
-	if (!pack_allowed(c, &allowed))
-		return search_from(c, slow, target);
-	packed.allowed = &allowed;
-	packed.flags |= WAKE_PACKED;
-	return search_from(&packed, slow, pack_target(c, target));
+	if (cpu != POLICY_NONE)
+		return cpu;
+	target = policy_forget(pack_target(c, c->answer->target));
+	if (pack_begin(c))
+		c->answer->target = target;
+	return POLICY_NONE;
 }
-#endif
 
 /* The decision for a task that has a choice. */
-static inline u32 choose(const struct policy_ctx *c)
+static inline u32 choose(struct policy_ctx *c)
 {
 	u32 target = c->prev_cpu, slow, cpu;
 	int want = 0;
@@ -159,24 +155,29 @@ static inline u32 choose(const struct policy_ctx *c)
 	}
 	slow = policy_forget(walk_domains(c, want, &target));
 	target = policy_forget(target);
-#ifndef __bpf__
+	if (packs_fully(c)) {
+		c->answer->target = target;
+		cpu = policy_forget(search_packed(c));
+		if (cpu != POLICY_NONE)
+			return cpu;
+		target = policy_forget(c->answer->target);
+	}
+	cpu = search_from(c, slow, target);
 	if (packs_fully(c))
-		cpu = search_packed(c, slow, target);
-	else
-#endif
-		cpu = search_from(c, slow, target);
+		pack_end(c);
 	if (!c->answer->slow && want && !c->k->recent_always && !c->k->recent_none)
 		c->cur->recent_cpu = c->this_cpu;
 	return cpu;
 }
 
 /* Answer in c->answer, all fields; the return value is the CPU. */
-static inline u32 policy_select(const struct policy_ctx *c)
+static inline u32 policy_select(struct policy_ctx *c)
 {
 	const struct policy_answer blank = { .target = c->prev_cpu };
 	u32 cpu;
 
 	*c->answer = blank;
+	c->all_allowed = c->allowed;
 	if (c->p->nr_allowed == 1) {
 		cpu = mask_next_and(c->allowed, c->allowed, 0, c->topo->nr_cpus);
 		cpu = take(c, STEP_PINNED, cpu);

@@ -259,11 +259,6 @@ impl<'obj> Kernel<'obj> {
     }
 }
 
-/// Can a scheduler in BPF be this? Full packing follows the simulator's load balancer.
-fn in_bpf(scheduler: &Scheduler) -> bool {
-    scheduler.params.pack != rule::PACK_FULL
-}
-
 /// How many features go with this base.
 fn features_of(base: &Base) -> usize {
     let place = BASES.iter().position(|known| known.name == base.name);
@@ -294,7 +289,6 @@ impl Plan {
         if let Some(only) = &options.scheduler {
             schedulers = vec![only.clone()];
         }
-        schedulers.retain(in_bpf);
         Plan {
             schedulers,
             seed: options.seed,

@@ -101,8 +101,8 @@ impl Core {
         debug_assert!(self.cpus.len() == nr as usize && self.places.len() == nr as usize);
         assert!(self.perf.len() <= MAX_PERF_DOMAINS, "performance domains");
         let mut answer = MaybeUninit::<Answer>::uninit();
-        let mut scratch = MaybeUninit::<Mask>::uninit();
-        let ctx = Ctx {
+        let mut scratch = MaybeUninit::<[Mask; 2]>::uninit();
+        let mut ctx = Ctx {
             k: &self.params,
             topo: &self.topology,
             domain: self.domains.as_ptr(),
@@ -114,6 +114,7 @@ impl Core {
             p: wakeup.task,
             cur: wakeup.waker.task,
             allowed: wakeup.allowed,
+            all_allowed: wakeup.allowed,
             scratch: scratch.as_mut_ptr(),
             answer: answer.as_mut_ptr(),
             notes,
@@ -135,7 +136,7 @@ impl Core {
         // builder of `Core` keeps within the vectors.
         // The core sets its working memory before it reads it, and all of the answer.
         unsafe {
-            (table_of(&self.params).select)(&ctx);
+            (table_of(&self.params).select)(&mut ctx);
             answer.assume_init()
         }
     }

@@ -45,7 +45,7 @@ u64 vtime_now;
 /* Working memory of one decision, and its statistics. */
 struct work {
 	struct policy_mask allowed;
-	union policy_scratch scratch;
+	struct policy_scratch scratch;
 	struct policy_answer answer;
 	u64 decisions;
 	u64 lost;		/* decided, but not written down: the ring buffer was full */

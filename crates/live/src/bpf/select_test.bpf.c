@@ -34,7 +34,7 @@ struct question questions[MAX_QUESTIONS];
 u32 nr_questions;
 u32 nr_answered;
 
-union policy_scratch scratch;
+struct policy_scratch scratch;
 
 /* The loader's constants, without the qualifier that keeps the compiler from folding them. */
 #define CONSTANT(type, object) ({				\

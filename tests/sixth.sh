@@ -25,17 +25,7 @@ target=$(realpath -m "${CARGO_TARGET_DIR:-target}")
 copy=$target/sixth/tree
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
-passed=0 failed=0
-
-check() { # NAME EXPECTED FOUND
-	if [ "$2" = "$3" ]; then
-		passed=$((passed + 1))
-		printf 'ok    %s: %s\n' "$1" "$3"
-	else
-		failed=$((failed + 1))
-		printf 'FAIL  %s: expected %s, found %s\n' "$1" "$2" "${3:-nothing}"
-	fi
-}
+. tests/checks.sh
 
 at_least() { # NAME LEAST FOUND
 	if [ "${3:-0}" -ge "$2" ]; then check "$1 (at least $2)" "$3" "$3"; else check "$1" "$2 or more" "$3"; fi

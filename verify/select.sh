@@ -35,17 +35,7 @@ fi
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 target=${CARGO_TARGET_DIR:-target}
-passed=0 failed=0
-
-check() { # NAME EXPECTED FOUND
-	if [ "$2" = "$3" ]; then
-		passed=$((passed + 1))
-		printf 'ok    %s: %s\n' "$1" "$3"
-	else
-		failed=$((failed + 1))
-		printf 'FAIL  %s: expected %s, found %s\n' "$1" "$2" "${3:-nothing}"
-	fi
-}
+. tests/checks.sh
 
 # program ARCH DIR: leaves the program for this architecture in DIR.
 program() {

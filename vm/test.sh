@@ -11,17 +11,7 @@ set -euo pipefail
 AMD64=amd64-7.2-cloud
 ARM64=arm64-6.18
 
-passed=0 failed=0
-
-check() { # NAME EXPECTED FOUND
-	if [ "$2" = "$3" ]; then
-		passed=$((passed + 1))
-		printf 'ok    %s: %s\n' "$1" "$3"
-	else
-		failed=$((failed + 1))
-		printf 'FAIL  %s: expected %s, found %s\n' "$1" "$2" "${3:-nothing}"
-	fi
-}
+. "$(dirname "$0")/../tests/checks.sh"
 
 # matches NAME PATTERN FOUND: like check, for a value that is not known beforehand.
 matches() {

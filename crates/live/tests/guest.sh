@@ -16,17 +16,7 @@ BASES=(linux-3.9 linux-5.4 linux-6.1 linux-6.5 linux-7.2)
 # What the load below makes at the least: hackbench alone wakes its tasks this often.
 LEAST_DECISIONS=1000
 
-passed=0 failed=0
-
-check() { # NAME EXPECTED FOUND
-	if [ "$2" = "$3" ]; then
-		passed=$((passed + 1))
-		printf 'ok    %s: %s\n' "$1" "$3"
-	else
-		failed=$((failed + 1))
-		printf 'FAIL  %s: expected %s, found %s\n' "$1" "$2" "${3:-nothing}"
-	fi
-}
+. tests/checks.sh
 
 # matches NAME PATTERN FOUND: like check, for a value that is not known beforehand.
 matches() {

@@ -12,6 +12,7 @@
 //! ([`record_session`], [`record_pelt`], [`record_decisions`], [`record_behaviour`] with
 //! [`costs`]), for `alight verify`.
 
+pub mod arguments;
 pub mod costs;
 mod energy_model;
 pub mod kernel;

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The command line of `scx_alight`.
+
+use crate::live::{Gated, Options};
+use alight_policy::Scheduler;
+use clap::Parser;
+use std::time::Duration;
+
+/// Runs a placement policy in this kernel, as a sched_ext scheduler.
+///
+/// Ends on an interrupt (ctrl-C); the kernel's own scheduler then goes on.
+#[derive(Debug, Parser)]
+#[command(name = "scx_alight", version)]
+pub struct Arguments {
+    /// Base kernel and features, as for `alight simulate`.
+    #[arg(default_value = "linux-5.5+asym-capacity", value_parser = Scheduler::parse)]
+    pub scheduler: Scheduler,
+
+    /// Make every decision again on the host and demand the same result.
+    ///
+    /// Costs time and memory (350 KiB a CPU). Ends at the first difference.
+    #[arg(long)]
+    pub verify: bool,
+
+    /// Levels whose groups can be power gated each for itself; without any, `pack` never acts.
+    #[arg(long, value_name = "LEVEL", value_delimiter = ',', value_enum)]
+    pub power_gated: Vec<Gated>,
+
+    /// Seconds to run; without it until interrupted.
+    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
+    pub duration: Option<u64>,
+
+    /// Print what libbpf and the kernel's verifier say.
+    #[arg(short, long)]
+    pub verbose: bool,
+}
+
+impl Arguments {
+    /// What they ask for.
+    pub fn options(&self) -> Options {
+        Options {
+            scheduler: self.scheduler.clone(),
+            verify: self.verify,
+            power_gated: self.power_gated.clone(),
+            duration: self.duration.map(Duration::from_secs),
+            verbose: self.verbose,
+        }
+    }
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Why a run failed.
+
+use crate::kernel;
+use crate::replay::Difference;
+use crate::sysfs;
+use alight_policy::topology;
+
+/// Why a run failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The kernel does not offer what is needed.
+    #[error(transparent)]
+    Refused(#[from] kernel::Refusal),
+    /// The scheduler needs what only the simulator has.
+    #[error(
+        "'{0}' cannot run in a kernel: full packing follows the load balancer, which is the \
+         kernel's here; use pack=default"
+    )]
+    Unfit(String),
+    /// The topology cannot be read.
+    #[error(transparent)]
+    Sysfs(#[from] sysfs::Error),
+    /// No views can be built of the topology.
+    #[error("this machine's topology: {0}")]
+    Topology(#[from] topology::Error),
+    /// libbpf or the kernel refused.
+    #[error("{what}: {error}")]
+    Bpf {
+        /// What was tried.
+        what: &'static str,
+        /// What libbpf says.
+        error: libbpf_rs::Error,
+    },
+    /// The kernel ended the scheduler.
+    #[error("the kernel ended the scheduler: {reason}: {message}")]
+    Ended {
+        /// Kind of the end.
+        reason: String,
+        /// Details.
+        message: String,
+    },
+    /// Decisions are missing that were not counted as lost.
+    #[error("{missing} decisions were neither replayed nor counted as lost")]
+    Missing {
+        /// How many.
+        missing: u64,
+    },
+    /// A decision came out differently on the host.
+    #[error(transparent)]
+    Different(#[from] Difference),
+}
+
+/// Adds to libbpf's errors what was tried.
+pub(super) trait During<T> {
+    fn during(self, what: &'static str) -> Result<T, Error>;
+}
+
+impl<T> During<T> for libbpf_rs::Result<T> {
+    fn during(self, what: &'static str) -> Result<T, Error> {
+        self.map_err(|error| Error::Bpf { what, error })
+    }
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Brings the scheduler into the kernel: the machine's views, the constants, the program.
+
+use super::error::{During, Error};
+use super::options::Options;
+use crate::skeleton::{AlightSkel, AlightSkelBuilder, OpenAlightSkel};
+use crate::sysfs;
+use alight_policy::Core;
+use alight_policy::abi::rule;
+use alight_policy::topology::build;
+use libbpf_rs::skel::{OpenSkel, SkelBuilder};
+use libbpf_rs::{Link, OpenObject, ProgramInput};
+use std::mem::MaybeUninit;
+use std::path::Path;
+
+/// Bytes of the ring buffer for written decisions; a power of two.
+const RING_BYTES: u32 = 16 << 20;
+/// BPF_LOG_STATS: how much the verifier had to look at.
+const VERIFIER_STATISTICS: u32 = 4;
+
+/// The views of this machine, as the kernel side is to have them.
+pub(super) fn views(options: &Options) -> Result<Core, Error> {
+    let mut machine = sysfs::read(Path::new("/"))?;
+    for level in &mut machine.levels {
+        level.gated = options.power_gated.iter().any(|gated| gated.is(level.kind));
+    }
+    let mut core = build(&machine, &options.scheduler.params)?;
+    // As the kernel side has it.
+    core.root.uclamp_used = (options.scheduler.params.aggregate != rule::AGGREGATE_MAX).into();
+    Ok(core)
+}
+
+/// Loads the program with these views; it does not schedule yet.
+pub(super) fn load<'a>(
+    object: &'a mut MaybeUninit<OpenObject>,
+    core: &Core,
+    options: &Options,
+    hotplug_seq: u64,
+) -> Result<AlightSkel<'a>, Error> {
+    let mut builder = AlightSkelBuilder::default();
+    builder.object_builder_mut().debug(options.verbose);
+    let mut open = builder.open(object).during("opening the BPF program")?;
+    prepare(&mut open, core, options, hotplug_seq)?;
+    if options.verbose {
+        for mut program in open.open_object_mut().progs_mut() {
+            program.set_log_level(VERIFIER_STATISTICS);
+        }
+    }
+    open.load().during("loading the scheduler into the kernel")
+}
+
+/// From here on it schedules, until the link is dropped.
+pub(super) fn attach(skel: &mut AlightSkel<'_>) -> Result<Link, Error> {
+    let link = (skel.maps.alight_ops.attach_struct_ops()).during("starting the scheduler")?;
+    (skel.progs.find_idle_cpus.test_run(ProgramInput::default()))
+        .during("looking for idle CPUs")?;
+    Ok(link)
+}
+
+/// Hands the views to the kernel side.
+fn prepare(
+    open: &mut OpenAlightSkel<'_>,
+    core: &Core,
+    options: &Options,
+    hotplug_seq: u64,
+) -> Result<(), Error> {
+    let nr_cpus = core.topology.nr_cpus;
+    let rodata = open
+        .maps
+        .rodata_data
+        .as_deref_mut()
+        .expect("the program has constants");
+    rodata.verify = options.verify;
+    rodata.nr_llcs = core.llcs.len() as u32;
+    rodata.mask_bytes = nr_cpus.div_ceil(64) * 8;
+    hand_over(&[core.params], std::slice::from_mut(&mut rodata.params));
+    hand_over(&[core.topology], std::slice::from_mut(&mut rodata.topology));
+    let bss = open
+        .maps
+        .bss_data
+        .as_deref_mut()
+        .expect("the program has variables");
+    hand_over(&core.domains, &mut bss.domains);
+    hand_over(&core.groups, &mut bss.groups);
+    hand_over(&core.places, &mut bss.places);
+    hand_over(&core.cpus, &mut bss.cpus);
+    hand_over(&core.llcs, &mut bss.llcs);
+    let idle_task = alight_policy::Task::default();
+    hand_over(&vec![idle_task; nr_cpus as usize], &mut bss.idle_tasks);
+    open.struct_ops.alight_ops_mut().hotplug_seq = hotplug_seq;
+    if options.verify {
+        open.maps
+            .snapshots
+            .set_max_entries(nr_cpus)
+            .during("sizing the snapshots")?;
+        open.maps
+            .decisions
+            .set_max_entries(RING_BYTES)
+            .during("sizing the ring buffer")?;
+    }
+    Ok(())
+}
+
+/// Copies structures of `alight_policy` to the skeleton's twins of them: both
+/// are `struct` of policy/model.h.
+fn hand_over<From: Copy, To>(from: &[From], to: &mut [To]) {
+    assert_eq!(size_of::<From>(), size_of::<To>());
+    assert_eq!(align_of::<From>(), align_of::<To>());
+    assert!(from.len() <= to.len());
+    // SAFETY: same layout, integers only, and the target is long enough.
+    unsafe {
+        std::ptr::copy_nonoverlapping(from.as_ptr(), to.as_mut_ptr().cast::<From>(), from.len());
+    }
+}

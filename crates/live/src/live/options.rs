@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What to run, and how.
+
+use alight_policy::Scheduler;
+use alight_policy::topology::LevelKind;
+use std::time::Duration;
+
+/// What to run.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// Base kernel and features.
+    pub scheduler: Scheduler,
+    /// Write every decision down and make it again on the host.
+    pub verify: bool,
+    /// Levels whose groups can be power gated each for itself, for feature pack.
+    pub power_gated: Vec<Gated>,
+    /// When to end, if not by an interrupt.
+    pub duration: Option<Duration>,
+    /// Print libbpf's and the verifier's messages.
+    pub verbose: bool,
+}
+
+/// A level of the topology, by the kernel's name of it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Gated {
+    /// Threads of a core.
+    Smt,
+    /// Clusters inside a cache.
+    Cls,
+    /// CPUs that share the last-level cache.
+    Mc,
+    /// A package.
+    Pkg,
+}
+
+impl Gated {
+    pub(super) fn is(self, kind: LevelKind) -> bool {
+        let named = match self {
+            Gated::Smt => LevelKind::Smt,
+            Gated::Cls => LevelKind::Cluster,
+            Gated::Mc => LevelKind::Cache,
+            Gated::Pkg => LevelKind::Package,
+        };
+        named == kind
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_go_by_the_kernels_names() {
+        for (gated, kind) in [
+            (Gated::Smt, LevelKind::Smt),
+            (Gated::Cls, LevelKind::Cluster),
+            (Gated::Mc, LevelKind::Cache),
+            (Gated::Pkg, LevelKind::Package),
+        ] {
+            assert!(gated.is(kind));
+            assert!(!gated.is(LevelKind::Numa { distance: 20 }));
+        }
+    }
+}

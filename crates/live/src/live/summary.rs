@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What a run did, in the end.
 
-use super::error::{During, Error};
-use crate::skeleton::{AlightSkel, types};
+use crate::skeleton::AlightSkel;
 use alight_policy::STEPS;
-use libbpf_rs::{MapCore, MapFlags};
-use std::mem::offset_of;
 
 /// What a run did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,19 +18,10 @@ pub struct Summary {
 }
 
 /// Sums the CPUs' counts.
-pub(super) fn count(skel: &AlightSkel<'_>, summary: &mut Summary) -> Result<(), Error> {
-    let values = (skel.maps.works)
-        .lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY)
-        .during("reading the counts")?
-        .unwrap_or_default();
-    let number = |value: &[u8], at: usize| {
-        value
-            .get(at..at + 8)
-            .map_or(0, |b| u64::from_ne_bytes(b.try_into().unwrap_or_default()))
-    };
-    for value in &values {
-        summary.decisions += number(value, offset_of!(types::work, decisions));
-        summary.lost += number(value, offset_of!(types::work, lost));
+pub(super) fn count(skel: &AlightSkel<'_>, summary: &mut Summary) {
+    let bss = skel.maps.bss_data.as_deref();
+    for cpu in bss.iter().flat_map(|bss| &bss.stats) {
+        summary.decisions += cpu.decisions;
+        summary.lost += cpu.lost;
     }
-    Ok(())
 }

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * decide.h - the policy's decision for a wakeup, optionally on a snapshot that
+ * is written down with the answer, which the loader makes again on the host
+ */
+#ifndef ALIGHT_LIVE_DECIDE_H
+#define ALIGHT_LIVE_DECIDE_H
+
+#include "record.h"
+
+/* Set by the loader before the program is loaded. */
+const volatile bool verify;		/* decide on snapshots and write them down */
+const volatile u32 nr_llcs;
+const volatile u32 mask_bytes;		/* of a CPU mask of this machine, whole u64s */
+
+/* Working memory of one decision. */
+struct work {
+	struct policy_mask allowed;
+	struct policy_scratch scratch;
+	struct policy_answer answer;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct work);
+} works SEC(".maps");
+
+/* Snapshot of all views for one decision, and what the decision made of it. */
+struct snapshot {
+	struct decision decision;
+	struct policy_llc llcs_before[POLICY_MAX_CPUS];
+	struct policy_llc llcs[POLICY_MAX_CPUS];
+	struct policy_cpu cpus_before[POLICY_MAX_CPUS];
+	struct policy_cpu cpus[POLICY_MAX_CPUS];
+};
+
+/*
+ * One a CPU, when verifying. Not a per-CPU map, whose values are limited to
+ * 32 KiB. The loader sets the number.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct snapshot);
+} snapshots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);	/* set by the loader */
+} decisions SEC(".maps");
+
+/* Views of the waking CPU's current task. */
+static __always_inline struct policy_task *waker_view(u32 cpu)
+{
+	struct task_struct *current = bpf_get_current_task_btf();
+	struct live_task *t = current->pid ? task_of(current) : NULL;
+
+	return t ? &t->view : &idle_tasks[policy_bound(cpu, POLICY_MAX_CPUS)];
+}
+
+/*
+ * The decision: the answer is in the CPU's struct work, where the allowed CPUs
+ * are. A global function, which the verifier follows once, whatever tasks it is
+ * given; flatten, because its frame and its callees' share 512 bytes.
+ */
+__attribute__((noinline, flatten)) u32 decide(struct policy_task *wakee __arg_nonnull,
+					      struct policy_task *waker __arg_nonnull, u64 now,
+					      u32 kind, u32 sync)
+{
+	u32 zero = 0, this_cpu = bpf_get_smp_processor_id();
+	struct work *w = bpf_map_lookup_elem(&works, &zero);
+	struct snapshot *s = bpf_map_lookup_elem(&snapshots, verify ? &this_cpu : &zero);
+	struct policy_ctx c = {
+		.k = the_params(),
+		.topo = CONSTANT(struct policy_topology, topology),
+		.domain = domains,
+		.place = places,
+		.group = groups,
+		.llc = llcs,
+		.cpu = cpus,
+		.p = wakee,
+		.cur = waker,
+		.now = now,
+		.this_cpu = this_cpu,
+		.prev_cpu = wakee->prev_cpu,
+		.kind = kind,
+		.sync = sync,
+	};
+
+	if (!w || !s)
+		return wakee->prev_cpu;
+	/* Whether anybody uses clamps is not known here: only uclamp-sum asks for them. */
+	c.root.uclamp_used = (u32)clamps_add_up(c.k);
+	c.allowed = &w->allowed;
+	c.scratch = &w->scratch;
+	c.answer = &w->answer;
+	if (verify) {
+		c.llc = s->llcs;
+		c.cpu = s->cpus;
+	}
+	return policy_select(&c);
+}
+
+/* Takes the snapshot to decide on. */
+static __noinline int snapshot_begin(struct snapshot *s)
+{
+	u32 i;
+
+	bpf_for(i, 0, topology.nr_cpus) {
+		u32 cpu = policy_bound(i, POLICY_MAX_CPUS);
+		struct view_lock *l = lock_of(cpu);
+
+		if (!l)
+			break;
+		bpf_spin_lock(&l->lock);
+		s->cpus_before[cpu] = cpus[cpu];
+		bpf_spin_unlock(&l->lock);
+		s->cpus[cpu] = s->cpus_before[cpu];
+	}
+	bpf_for(i, 0, nr_llcs) {
+		u32 llc = policy_bound(i, POLICY_MAX_CPUS);
+
+		s->llcs[llc] = s->llcs_before[llc] = llcs[llc];
+	}
+	return 0;
+}
+
+/* Writes a decision down: its input, the answer and what it changed. */
+static __noinline int snapshot_write(struct snapshot *s)
+{
+	u32 llc_bytes = nr_llcs * sizeof(struct policy_llc);
+	u32 cpu_bytes = topology.nr_cpus * sizeof(struct policy_cpu);
+	u32 at = sizeof(s->decision);
+	struct bpf_dynptr record;
+
+	if (bpf_ringbuf_reserve_dynptr(&decisions, at + 2 * llc_bytes + cpu_bytes, 0, &record)) {
+		stats_of(s->decision.this_cpu)->lost++;
+	} else {
+		bpf_dynptr_write(&record, 0, &s->decision, at, 0);
+		bpf_dynptr_write(&record, at, s->llcs_before, llc_bytes, 0);
+		at += llc_bytes;
+		bpf_dynptr_write(&record, at, s->llcs, llc_bytes, 0);
+		at += llc_bytes;
+		bpf_dynptr_write(&record, at, s->cpus_before, cpu_bytes, 0);
+	}
+	bpf_ringbuf_submit_dynptr(&record, 0);
+	return 0;
+}
+
+/* What the policy wrote into the snapshot goes to the views. */
+static __noinline int snapshot_apply(const struct snapshot *s, struct policy_task *wakee,
+				     struct policy_task *waker)
+{
+	u32 here = policy_bound(s->decision.this_cpu, POLICY_MAX_CPUS), i;
+
+	wakee->pelt = s->decision.wakee_after.pelt;
+	wakee->flags = s->decision.wakee_after.flags;
+	wakee->recent_cpu = s->decision.wakee_after.recent_cpu;
+	waker->flips = s->decision.waker_after.flips;
+	waker->flip_stamp = s->decision.waker_after.flip_stamp;
+	waker->last_wakee = s->decision.waker_after.last_wakee;
+	waker->recent_cpu = s->decision.waker_after.recent_cpu;
+	cpus[here].scan_cost = s->cpus[here].scan_cost;
+	bpf_for(i, 0, nr_llcs) {
+		u32 llc = policy_bound(i, POLICY_MAX_CPUS);
+
+		if (!s->llcs[llc].has_idle_cores)
+			llcs[llc].has_idle_cores = 0;
+	}
+	return 0;
+}
+
+/* Decides on a snapshot, writes that down, then lets the decision act. */
+static __noinline u32 decide_verified(struct work *w, struct policy_task *wakee,
+				      struct policy_task *waker, u32 kind, u32 sync)
+{
+	u32 this_cpu = bpf_get_smp_processor_id(), cpu;
+	struct snapshot *s = bpf_map_lookup_elem(&snapshots, &this_cpu);
+	struct decision *d;
+
+	if (!s)
+		return wakee->prev_cpu;
+	d = &s->decision;
+	snapshot_begin(s);
+	d->now = scx_bpf_now();
+	d->this_cpu = this_cpu;
+	d->kind = kind;
+	d->sync = sync;
+	d->nr_llcs = nr_llcs;
+	d->nr_cpus = topology.nr_cpus;
+	d->allowed = w->allowed;
+	d->wakee = *wakee;
+	d->wakee_after = *wakee;
+	d->waker = *waker;
+	d->waker_after = *waker;
+	cpu = decide(&d->wakee_after, &d->waker_after, d->now, kind, sync);
+	d->answer = w->answer;
+	d->here_after = s->cpus[policy_bound(this_cpu, POLICY_MAX_CPUS)];
+	snapshot_write(s);
+	snapshot_apply(s, wakee, waker);
+	return cpu;
+}
+
+#endif

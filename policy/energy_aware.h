@@ -20,16 +20,17 @@
 
 #include "uclamp.h"
 
-/* One set of CPUs and what is the same for all questions about it. */
-struct energy_set {
-	const struct policy_perf_domain *d;
-	u32 capacity;		/* of one of its CPUs under limits */
-	u32 total;		/* of all of them */
-	u32 busy;		/* their utilization without the wakee */
-	u32 wakee;		/* what the wakee adds */
-};
-
 #define NO_ENERGY	(~0ull)
+
+/*
+ * A part that is asked often. What they find is in the working memory: the
+ * verifier does not follow values there, so that its loops converge.
+ */
+#ifdef __bpf__
+#define energy_part	policy_apart
+#else
+#define energy_part	static inline
+#endif
 
 static __always_inline u32 max_of(u32 a, u32 b)
 {
@@ -201,7 +202,7 @@ static inline u32 wanted_performance(const struct policy_ctx *c, u32 cpu, u32 ut
 }
 
 /* What the busiest CPU of the set asks for, the wakee on @dst. */
-static inline u32 set_wants(const struct policy_ctx *c, const struct energy_set *s, u32 dst)
+static inline u32 set_wants(const struct policy_ctx *c, const struct policy_perf_domain *d, u32 dst)
 {
 	u32 nr = c->topo->nr_cpus, most = policy_forget(0), cpu = 0, n;
 
@@ -209,7 +210,7 @@ static inline u32 set_wants(const struct policy_ctx *c, const struct energy_set 
 		u32 util, wants;
 
 		most = policy_forget(most);
-		cpu = mask_next_and(&s->d->span, &s->d->span, cpu, nr);
+		cpu = mask_next_and(&d->span, &d->span, cpu, nr);
 		if (cpu >= nr)
 			break;
 		if (!cpu_at(c, cpu)->offline) {
@@ -246,14 +247,14 @@ static inline const struct policy_perf_state *state_for(const struct policy_ctx 
 	return &d->state[policy_bound(last, POLICY_MAX_PERF_STATES)];
 }
 
-/* Energy of the set with the wakee on @dst, POLICY_NONE for nowhere (compute_energy). */
-static inline u64 set_energy(const struct policy_ctx *c, const struct energy_set *s, u32 dst)
+/* Energy of the set in the working memory with the wakee on @dst, POLICY_NONE for nowhere (compute_energy). */
+energy_part u64 set_energy(const struct policy_ctx *c, const struct policy_perf_domain *d, u32 dst)
 {
-	const struct policy_perf_domain *d = s->d;
+	const struct energy_set *s = &c->scratch->energy.set;
 	u32 first = mask_next_and(&d->span, &d->span, 0, c->topo->nr_cpus);
 	u64 scale = cpu_at(c, first)->capacity_orig;
 	u64 top = d->state[policy_bound(d->nr_states - 1, POLICY_MAX_PERF_STATES)].frequency;
-	u32 wants = min_of(set_wants(c, s, dst), s->capacity);
+	u32 wants = min_of(set_wants(c, d, dst), s->capacity);
 	u32 busy = s->busy;
 
 	if (dst != POLICY_NONE)
@@ -346,29 +347,20 @@ static inline struct energy_room room_on(const struct policy_ctx *c, u32 cpu, st
 	return room;
 }
 
-/* The candidates of one set. */
-struct energy_choice {
-	u32 cpu;		/* with most room, the previous one apart; POLICY_NONE: none */
-	s32 fit;
-	s32 spare;
-	s32 prev_fit;
-	s32 prev_spare;		/* -1: the previous CPU is not of this set, or no candidate */
-};
-
-static inline void set_candidates(const struct policy_ctx *c, u32 domain,
-				  const struct policy_perf_domain *d, struct energy_choice *found)
+/* The candidates of one set, to the working memory. */
+energy_part int set_candidates(const struct policy_ctx *c, u32 domain,
+			       const struct policy_perf_domain *d)
 {
-	struct energy_choice best = { POLICY_NONE, FITS_MIN_NOT, -1, FITS_MIN_NOT, -1 };
+	const struct energy_choice none = { POLICY_NONE, FITS_MIN_NOT, -1, FITS_MIN_NOT, -1 };
+	struct energy_choice *best = &c->scratch->energy.found;
 	struct clamps v = { wakee_min(c), wakee_max(c) };
 	const struct policy_mask *span = &domain_at(c, domain)->span;
 	u32 nr = c->topo->nr_cpus, cpu = 0, n;
 
+	*best = none;
 	policy_for(n, 0, POLICY_MAX_CPUS) {
 		struct energy_room room;
 
-		best.cpu = policy_forget(best.cpu);
-		best.fit = (s32)policy_forget((u32)best.fit);
-		best.spare = (s32)policy_forget((u32)best.spare);
 		cpu = mask_next_and(&d->span, span, cpu, nr);
 		if (cpu >= nr)
 			break;
@@ -379,85 +371,74 @@ static inline void set_candidates(const struct policy_ctx *c, u32 domain,
 		room = room_on(c, cpu, &v);
 		if (room.fit != FITS_NOT) {
 			if (cpu == c->prev_cpu) {
-				best.prev_fit = room.fit;
-				best.prev_spare = (s32)room.spare;
-			} else if (room.fit > best.fit ||
-				   (room.fit == best.fit && (s32)room.spare > best.spare)) {
-				best.cpu = cpu;
-				best.fit = room.fit;
-				best.spare = (s32)room.spare;
+				best->prev_fit = room.fit;
+				best->prev_spare = (s32)room.spare;
+			} else if (room.fit > best->fit ||
+				   (room.fit == best->fit && (s32)room.spare > best->spare)) {
+				best->cpu = cpu;
+				best->fit = room.fit;
+				best->spare = (s32)room.spare;
 			} else {
 				note(c, STEP_EAS_SAVES, cpu, VERDICT_LESS_SPARE, room.spare);
 			}
 		}
 		cpu++;
 	}
-	*found = best;
+	return 0;
 }
 
 /* What the set is like without the wakee, and how much that would add. */
-static inline void set_without(const struct policy_ctx *c, const struct policy_perf_domain *d,
-			       struct energy_set *set)
+energy_part int set_without(const struct policy_ctx *c, const struct policy_perf_domain *d)
 {
 	u32 nr = c->topo->nr_cpus, cpu = 0, n;
 	const struct policy_cpu *prev = cpu_at(c, c->prev_cpu);
-	struct energy_set s = { .d = d };
+	struct energy_set *s = &c->scratch->energy.set;
 
+	s->capacity = s->total = 0;
 	policy_for(n, 0, POLICY_MAX_CPUS) {
-		s.total = policy_forget(s.total);
 		cpu = mask_next_and(&d->span, &d->span, cpu, nr);
 		if (cpu >= nr)
 			break;
 		if (!cpu_at(c, cpu)->offline) {
-			if (!s.total)	/* the first CPU stands for all */
-				s.capacity = actual_capacity(c, cpu);
-			s.total += s.capacity;
+			if (!s->total)	/* the first CPU stands for all */
+				s->capacity = actual_capacity(c, cpu);
+			s->total += s->capacity;
 		}
 		cpu++;
 	}
-	s.busy = min_of(s.total, set_busy(c, d, POLICY_NONE));
-	s.wakee = prev->irq_util >= prev->capacity_orig ?
-			  prev->capacity_orig :
-			  beside_irq(wakee_est(c), prev->irq_util, prev->capacity_orig);
-	*set = s;
+	s->busy = min_of(s->total, set_busy(c, d, POLICY_NONE));
+	s->wakee = prev->irq_util >= prev->capacity_orig ?
+			   prev->capacity_orig :
+			   beside_irq(wakee_est(c), prev->irq_util, prev->capacity_orig);
+	return 0;
 }
 
-/* The best so far, over all sets, and the previous CPU. */
-struct energy_best {
-	u64 delta;
-	u64 prev_delta;
-	u32 cpu;
-	s32 fit;
-	s32 prev_fit;
-	u32 capacity;		/* under limits, of the best CPU's set */
-	u32 prev_capacity;
-};
-
 /* Prices the candidates of one set. False if utilization changed meanwhile: give up. */
-static inline int price_set(const struct policy_ctx *c, const struct policy_perf_domain *d,
-			    const struct energy_choice *found, struct energy_best *best)
+static inline int price_set(const struct policy_ctx *c, const struct policy_perf_domain *d)
 {
-	struct energy_set s;
+	const struct energy_choice *found = &c->scratch->energy.found;
+	const struct energy_set *s = &c->scratch->energy.set;
+	struct energy_best *best = &c->scratch->energy.best;
 	u64 without, with;
 
-	set_without(c, d, &s);
-	without = set_energy(c, &s, POLICY_NONE);
+	set_without(c, d);
+	without = set_energy(c, d, POLICY_NONE);
 	if (found->prev_spare >= 0) {
-		with = set_energy(c, &s, c->prev_cpu);
+		with = set_energy(c, d, c->prev_cpu);
 		if (with < without)
 			return 0;
 		best->prev_delta = with - without;
 		best->prev_fit = found->prev_fit;
-		best->prev_capacity = s.capacity;
+		best->prev_capacity = s->capacity;
 		if (best->prev_delta < best->delta)
 			best->delta = best->prev_delta;
 	}
 	if (found->cpu == POLICY_NONE || found->spare <= found->prev_spare)
 		return 1;
 	if (found->fit < best->fit ||
-	    (found->fit == FITS_MIN_NOT && s.capacity <= best->capacity))
+	    (found->fit == FITS_MIN_NOT && s->capacity <= best->capacity))
 		return 1;
-	with = set_energy(c, &s, found->cpu);
+	with = set_energy(c, d, found->cpu);
 	if (with < without)
 		return 0;
 	with -= without;
@@ -468,35 +449,32 @@ static inline int price_set(const struct policy_ctx *c, const struct policy_perf
 	best->delta = with;
 	best->cpu = found->cpu;
 	best->fit = found->fit;
-	best->capacity = s.capacity;
+	best->capacity = s->capacity;
 	return 1;
 }
 
 /* From 6.0: any energy less than on the previous CPU. */
 static inline u32 least_energy(const struct policy_ctx *c, u32 domain)
 {
-	struct energy_best best = {
-		.delta = NO_ENERGY, .prev_delta = NO_ENERGY, .cpu = POLICY_NONE,
-		.fit = FITS_MIN_NOT, .prev_fit = FITS_MIN_NOT,
-	};
+	const struct energy_choice *found = &c->scratch->energy.found;
+	struct energy_best *best = &c->scratch->energy.best;
 	u32 n;
 
 	policy_for(n, 0, c->nr_perf) {
 		const struct policy_perf_domain *d = perf_at(c, n);
-		struct energy_choice found;
 
-		set_candidates(c, domain, d, &found);
-		if (found.cpu == POLICY_NONE && found.prev_spare < 0)
+		set_candidates(c, domain, d);
+		if (found->cpu == POLICY_NONE && found->prev_spare < 0)
 			continue;
-		if (!price_set(c, d, &found, &best))
+		if (!price_set(c, d))
 			return take(c, STEP_EAS_PREV, c->prev_cpu);
 	}
-	if (best.cpu != POLICY_NONE) {
-		if (best.fit > best.prev_fit || (best.fit == FITS_MIN_NOT &&
-						 best.capacity > best.prev_capacity))
-			return take(c, STEP_EAS_FITS, best.cpu);
-		if (best.fit == FITS && best.delta < best.prev_delta)
-			return take(c, STEP_EAS_SAVES, best.cpu);
+	if (best->cpu != POLICY_NONE) {
+		if (best->fit > best->prev_fit || (best->fit == FITS_MIN_NOT &&
+						   best->capacity > best->prev_capacity))
+			return take(c, STEP_EAS_FITS, best->cpu);
+		if (best->fit == FITS && best->delta < best->prev_delta)
+			return take(c, STEP_EAS_SAVES, best->cpu);
 	}
 	return take(c, STEP_EAS_PREV, c->prev_cpu);
 }
@@ -505,59 +483,68 @@ static inline u32 least_energy(const struct policy_ctx *c, u32 domain)
 static inline u64 whole_energy(const struct policy_ctx *c, const struct policy_perf_domain *d,
 			       u32 dst)
 {
-	struct energy_set s = { .d = d, .capacity = CAPACITY_SCALE, .total = ~0u };
+	struct energy_set *s = &c->scratch->energy.set;
 
-	s.busy = set_busy(c, d, dst);
-	return set_energy(c, &s, dst);
+	s->capacity = CAPACITY_SCALE;
+	s->total = ~0u;
+	s->wakee = 0;
+	s->busy = set_busy(c, d, dst);
+	return set_energy(c, d, dst);
 }
 
 /* 5.0 to 5.19: a 16th of all energy less, or the previous CPU is no candidate. */
 static inline u32 sixteenth_less(const struct policy_ctx *c, u32 domain)
 {
-	u64 base = 0, prev_delta = NO_ENERGY, best_delta = NO_ENERGY;
-	u32 best = c->prev_cpu, n;
+	const struct energy_choice *found = &c->scratch->energy.found;
+	struct energy_best *best = &c->scratch->energy.best;
+	u32 n;
 
+	best->cpu = c->prev_cpu;
 	policy_for(n, 0, c->nr_perf) {
 		const struct policy_perf_domain *d = perf_at(c, n);
 		u64 without = whole_energy(c, d, POLICY_NONE), delta;
-		struct energy_choice found;
 
-		set_candidates(c, domain, d, &found);
-		base += without;
-		if (found.prev_spare >= 0) {
-			prev_delta = whole_energy(c, d, c->prev_cpu) - without;
-			if (prev_delta < best_delta)
-				best_delta = prev_delta;
+		set_candidates(c, domain, d);
+		best->base += without;
+		if (found->prev_spare >= 0) {
+			best->prev_delta = whole_energy(c, d, c->prev_cpu) - without;
+			if (best->prev_delta < best->delta)
+				best->delta = best->prev_delta;
 		}
 		/* The roomiest CPU may be the previous one, the first met of equals. */
-		if (found.cpu == POLICY_NONE || found.spare <= 0 ||
-		    found.prev_spare > found.spare ||
-		    (found.prev_spare == found.spare && c->prev_cpu < found.cpu))
+		if (found->cpu == POLICY_NONE || found->spare <= 0 ||
+		    found->prev_spare > found->spare ||
+		    (found->prev_spare == found->spare && c->prev_cpu < found->cpu))
 			continue;
-		delta = whole_energy(c, d, found.cpu) - without;
-		if (delta < best_delta) {
-			best_delta = delta;
-			best = found.cpu;
+		delta = whole_energy(c, d, found->cpu) - without;
+		if (delta < best->delta) {
+			best->delta = delta;
+			best->cpu = found->cpu;
 		} else {
-			note(c, STEP_EAS_SAVES, found.cpu, VERDICT_MORE_ENERGY, (u32)delta);
+			note(c, STEP_EAS_SAVES, found->cpu, VERDICT_MORE_ENERGY, (u32)delta);
 		}
 	}
-	if (best == c->prev_cpu)
-		return take(c, STEP_EAS_PREV, best);
-	if (prev_delta == NO_ENERGY)
-		return take(c, STEP_EAS_FITS, best);
-	if (prev_delta - best_delta > (prev_delta + base) >> 4)
-		return take(c, STEP_EAS_SAVES, best);
+	if (best->cpu == c->prev_cpu)
+		return take(c, STEP_EAS_PREV, best->cpu);
+	if (best->prev_delta == NO_ENERGY)
+		return take(c, STEP_EAS_FITS, best->cpu);
+	if (best->prev_delta - best->delta > (best->prev_delta + best->base) >> 4)
+		return take(c, STEP_EAS_SAVES, best->cpu);
 	return take(c, STEP_EAS_PREV, c->prev_cpu);
 }
 
 /* The CPU, or POLICY_NONE where energy does not decide. */
 policy_apart u32 energy_aware(const struct policy_ctx *c)
 {
+	const struct energy_best none = {
+		.delta = NO_ENERGY, .prev_delta = NO_ENERGY, .cpu = POLICY_NONE,
+		.fit = FITS_MIN_NOT, .prev_fit = FITS_MIN_NOT,
+	};
 	u32 domain = energy_domain(c);
 
 	if (domain == POLICY_NONE)
 		return POLICY_NONE;
+	c->scratch->energy.best = none;
 	wakee_sync(c);
 	if (clamps_add_up(c->k) && c->root.uclamp_used ?
 		    !wakee_clamped_est(c) :

@@ -601,6 +601,35 @@ struct group_load {
 	u32 group;
 };
 
+/* EAS: one set of CPUs and what is the same for all questions about it. */
+struct energy_set {
+	u32 capacity;		/* of one of its CPUs under limits */
+	u32 total;		/* of all of them */
+	u32 busy;		/* their utilization without the wakee */
+	u32 wakee;		/* what the wakee adds */
+};
+
+/* EAS: the candidates of one set. */
+struct energy_choice {
+	u32 cpu;		/* with most room, the previous one apart; POLICY_NONE: none */
+	s32 fit;
+	s32 spare;
+	s32 prev_fit;
+	s32 prev_spare;		/* -1: the previous CPU is not of this set, or no candidate */
+};
+
+/* EAS: the best so far, over all sets, and the previous CPU. */
+struct energy_best {
+	u64 base;		/* up to 5.19: energy of all sets without the wakee */
+	u64 delta;
+	u64 prev_delta;
+	u32 cpu;
+	s32 fit;
+	s32 prev_fit;
+	u32 capacity;		/* under limits, of the best CPU's set */
+	u32 prev_capacity;
+};
+
 /* Working memory, as large as two masks: BPF has 512 bytes of stack. */
 struct policy_scratch {
 	union {
@@ -611,6 +640,11 @@ struct policy_scratch {
 		struct {
 			struct group_load local, other, least, roomiest;
 		} loads;
+		struct {
+			struct energy_best best;
+			struct energy_choice found;
+			struct energy_set set;
+		} energy;
 	};
 	struct policy_mask packed;	/* allowed CPUs that take part in packing */
 };

@@ -13,9 +13,7 @@
  *						   idle_sibling.h up to 5.10,
  *						   idle_scan.h from 5.12
  *
- * BPF has 512 bytes of stack and 8 frames for all functions of a call. With
- * energy_aware.h they would be more, so that it is left out there: a scheduler
- * in BPF has no energy model (nr_perf is 0).
+ * BPF has 512 bytes of stack and 8 frames for all functions of a call.
  *
  * A new policy is one header, one line in search(), one FEATURE_* bit.
  */
@@ -101,10 +99,8 @@ static inline u32 choose_at_once(const struct policy_ctx *c)
 		if (cpu != POLICY_NONE)
 			return cpu;
 	}
-#ifndef __bpf__
 	if (c->k->eas != EAS_NONE && c->nr_perf && !c->root.overutilized)
 		return energy_aware(c);
-#endif
 	return POLICY_NONE;
 }
 

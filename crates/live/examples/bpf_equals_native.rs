@@ -219,7 +219,9 @@ impl<'obj> Kernel<'obj> {
         copy(&core.places, &mut v.places);
         copy(&core.cpus, &mut v.cpus);
         copy(&core.llcs, &mut v.llcs);
+        copy(&core.perf, &mut v.perf);
         v.nr_llcs = core.llcs.len() as u32;
+        v.nr_perf = core.perf.len() as u32;
     }
 
     /// Answers questions about it, in place.
@@ -338,7 +340,6 @@ impl Plan {
             };
         }
         let wanted = Wanted {
-            energy: false,
             shape: Some(self.shape(machine)),
             ..Wanted::anything(MOST_CPUS)
         };

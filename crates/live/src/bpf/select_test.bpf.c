@@ -28,6 +28,8 @@ struct policy_place places[POLICY_MAX_CPUS];
 struct policy_cpu cpus[POLICY_MAX_CPUS];
 struct policy_llc llcs[POLICY_MAX_CPUS];
 u32 nr_llcs;
+struct policy_perf_domain perf[POLICY_MAX_PERF_DOMAINS];
+u32 nr_perf;
 
 /* The questions. */
 struct question questions[MAX_QUESTIONS];
@@ -60,6 +62,7 @@ __attribute__((noinline, flatten)) u32 decide(struct question *q __arg_nonnull)
 		.p = &q->wakee,
 		.cur = &q->waker,
 		.allowed = &q->allowed,
+		.perf = perf,
 		.scratch = &scratch,
 		.answer = &q->answer,
 		.now = q->now,
@@ -68,6 +71,7 @@ __attribute__((noinline, flatten)) u32 decide(struct question *q __arg_nonnull)
 		.kind = q->kind,
 		.sync = q->sync,
 		.flags = q->flags,
+		.nr_perf = nr_perf,
 		.root = q->root,
 	};
 

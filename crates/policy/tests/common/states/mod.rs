@@ -91,7 +91,7 @@ pub struct Wanted {
     pub equal: bool,
     /// Groups that can be power gated each for itself.
     pub gated: bool,
-    /// With an energy model; BPF has none.
+    /// With an energy model, one machine of two.
     pub energy: bool,
     /// CPUs that run `SCHED_IDLE` tasks only.
     pub sched_idle: bool,

@@ -9,12 +9,12 @@
 mod clocks;
 mod facts;
 mod text;
-mod tree;
 
 use std::path::{Path, PathBuf};
 
 use crate::draft::Draft;
 use crate::error::Error;
+use crate::kernel::Tree;
 use crate::library;
 
 /// Environment variable with the folder that stands for `/`.
@@ -78,7 +78,7 @@ pub fn capture(root: &Path) -> Result<Captured, Error> {
 /// # Errors
 /// As [`capture`].
 pub fn capture_measured(root: &Path, measured: &Measured) -> Result<Captured, Error> {
-    let facts = facts::gather(&tree::Tree::new(root), measured)?;
+    let facts = facts::gather(&Tree::new(root), measured)?;
     let toml = text::machine_file(&facts, measured);
     Ok(Captured {
         toml,

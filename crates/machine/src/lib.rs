@@ -18,6 +18,7 @@ mod draft;
 mod error;
 mod figure;
 mod identity;
+pub mod kernel;
 mod levels;
 mod library;
 mod model;

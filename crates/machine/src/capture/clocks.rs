@@ -7,8 +7,7 @@ use std::collections::BTreeMap;
 use super::facts::Gatherer;
 use crate::cpuset::CpuSet;
 use crate::error::Error;
-
-const ENERGY_MODEL: &str = "sys/kernel/debug/energy_model";
+use crate::kernel::PerfDomain;
 
 /// cpufreq drivers that can change the clock from the scheduler's context.
 const FAST_SWITCH_DRIVERS: [&str; 6] = [
@@ -44,14 +43,10 @@ impl Gatherer<'_> {
         &mut self,
         core: &[CpuSet],
     ) -> Result<BTreeMap<FreqFacts, Vec<CpuSet>>, Error> {
-        let spans = self.partition(|cpu| {
-            for file in ["cpufreq/related_cpus", "cpufreq/affected_cpus"] {
-                if let Some(set) = self.tree.cpus(&self.cpu_file(cpu, file))? {
-                    return Ok(self.ours(&set));
-                }
-            }
-            Ok(CpuSet::single(cpu))
-        })?;
+        let policies: Vec<CpuSet> = (0..self.online.len())
+            .map(|cpu| self.policy(cpu))
+            .collect::<Result<_, _>>()?;
+        let spans = self.partition(|cpu| policies[cpu]);
         let spans = merge_siblings(spans, core);
         let mut domains: BTreeMap<FreqFacts, Vec<CpuSet>> = BTreeMap::new();
         for span in spans {
@@ -68,6 +63,16 @@ impl Gatherer<'_> {
         Ok(domains)
     }
 
+    /// CPUs that share the clock of `cpu`.
+    fn policy(&self, cpu: usize) -> Result<CpuSet, Error> {
+        for file in ["cpufreq/related_cpus", "cpufreq/affected_cpus"] {
+            if let Some(set) = self.tree.cpus(&self.cpu_file(cpu, file))? {
+                return Ok(self.ours(&set));
+            }
+        }
+        Ok(CpuSet::single(cpu))
+    }
+
     fn freq(&mut self, cpu: usize) -> Result<FreqFacts, Error> {
         let file = |name: &str| format!("cpufreq/{name}");
         let number = |name: &str| self.tree.number(&self.cpu_file(cpu, &file(name)));
@@ -81,7 +86,7 @@ impl Gatherer<'_> {
             .tree
             .text(&self.cpu_file(cpu, &file("scaling_driver")))?;
         let fast_switch = driver.is_some_and(|d| FAST_SWITCH_DRIVERS.contains(&d.as_str()));
-        let (khz, power_uw) = match self.energy_model(cpu)? {
+        let (khz, power_uw) = match self.energy_model(cpu) {
             Some((khz, power)) => (khz, Some(power)),
             None => (self.frequencies(cpu)?, None),
         };
@@ -145,30 +150,20 @@ impl Gatherer<'_> {
     }
 
     /// The energy model of the domain that begins with `cpu`.
-    fn energy_model(&mut self, cpu: usize) -> Result<Option<EnergyModel>, Error> {
-        /// `EM_PERF_DOMAIN_MICROWATTS` and `EM_PERF_DOMAIN_ARTIFICIAL` of
-        /// Linux 6.5 `include/linux/energy_model.h`.
-        const MICROWATTS: u64 = 1;
-        const ARTIFICIAL: u64 = 4;
-        let domain = format!("{ENERGY_MODEL}/cpu{}", self.online[cpu]);
-        let flags = self.tree.register(&format!("{domain}/flags"))?.unwrap_or(0);
-        let factor = if flags & MICROWATTS != 0 { 1 } else { 1000 };
-        let (mut khz, mut power) = (Vec::new(), Vec::new());
-        for step in self.tree.numbered(&domain, "ps:")? {
-            if let Some(value) = self.tree.number(&format!("{domain}/ps:{step}/power"))? {
-                khz.push(step);
-                power.push(value.saturating_mul(factor));
-            }
-        }
-        if khz.is_empty() {
-            return Ok(None);
-        }
-        if flags & ARTIFICIAL != 0 {
+    fn energy_model(&mut self, cpu: usize) -> Option<EnergyModel> {
+        let number = self.online[cpu];
+        let begins = |domain: &&PerfDomain| domain.cpus.first() == Some(number);
+        let domain = self.energy_model.iter().find(begins)?;
+        let states = domain.states.iter();
+        let model = states
+            .map(|state| (state.frequency, domain.microwatts_of(state)))
+            .unzip();
+        if domain.artificial {
             self.note(
                 "the energy model has powers in a unit of its own: only ratios mean anything",
             );
         }
-        Ok(Some((khz, power)))
+        Some(model)
     }
 
     /// The governor in use, as far as it is modelled; `None` without cpufreq.

@@ -5,13 +5,11 @@ use std::collections::BTreeMap;
 
 use super::Measured;
 use super::clocks::FreqFacts;
-use super::tree::Tree;
 use crate::capacity::CAPACITY_SCALE;
 use crate::cpuset::CpuSet;
 use crate::error::Error;
+use crate::kernel::{CPU, PerfDomain, Topology, Tree, data_caches, energy_model_of};
 
-const CPU: &str = "sys/devices/system/cpu";
-const NODE: &str = "sys/devices/system/node";
 /// Arm cores that run in order, by part number of implementer 0x41 (Linux
 /// `arch/arm64/include/asm/cputype.h`), and others often met.
 const ARM_PARTS: [(u64, &str, CostKind); 17] = [
@@ -84,9 +82,9 @@ pub(super) struct IdleFacts {
 pub(super) fn gather(tree: &Tree, measured: &Measured) -> Result<Facts, Error> {
     let mut gatherer = Gatherer::new(tree)?;
     let cpus = CpuSet::first_n(gatherer.online.len());
-    let core = gatherer.cores()?;
-    let (nodes, distances) = gatherer.nodes()?;
-    let llc = gatherer.llcs(&nodes)?;
+    let core = gatherer.cores();
+    let (nodes, distances) = gatherer.nodes();
+    let llc = gatherer.llcs(&nodes);
     let core_types = gatherer.core_types(&core)?;
     let freq_domains = gatherer.freq_domains(&core)?;
     let governor = gatherer.governor()?;
@@ -118,6 +116,8 @@ pub(super) fn gather(tree: &Tree, measured: &Measured) -> Result<Facts, Error> {
 /// Reads a tree, and keeps the notes on what it lacks.
 pub(super) struct Gatherer<'a> {
     pub(super) tree: &'a Tree,
+    pub(super) kernel: Topology,
+    pub(super) energy_model: Vec<PerfDomain>,
     /// Kernel's numbers of the CPUs, in order: ours are the positions.
     pub(super) online: Vec<usize>,
     notes: Vec<String>,
@@ -125,16 +125,12 @@ pub(super) struct Gatherer<'a> {
 
 impl<'a> Gatherer<'a> {
     fn new(tree: &'a Tree) -> Result<Self, Error> {
-        let path = format!("{CPU}/online");
-        let Some(online) = tree.cpus(&path)? else {
-            let source = std::io::Error::from(std::io::ErrorKind::NotFound);
-            return Err(Error::Read {
-                path: tree.path(&path),
-                source,
-            });
-        };
+        let kernel = Topology::of(tree)?;
+        let online = kernel.online;
         let mut gatherer = Self {
             tree,
+            kernel,
+            energy_model: energy_model_of(tree)?,
             online: online.iter().collect(),
             notes: Vec::new(),
         };
@@ -167,129 +163,71 @@ impl<'a> Gatherer<'a> {
         format!("{CPU}/cpu{}/{file}", self.online[cpu])
     }
 
+    /// What the kernel says of one of our CPUs.
+    fn facts(&self, cpu: usize) -> &crate::kernel::Cpu {
+        &self.kernel.cpus[self.online[cpu]]
+    }
+
     /// Disjoint sets, from what each CPU says of its own.
-    pub(super) fn partition(
-        &self,
-        set_of: impl Fn(usize) -> Result<CpuSet, Error>,
-    ) -> Result<Vec<CpuSet>, Error> {
+    pub(super) fn partition(&self, set_of: impl Fn(usize) -> CpuSet) -> Vec<CpuSet> {
         let mut sets = Vec::new();
         let mut placed = CpuSet::new();
         for cpu in 0..self.online.len() {
             if placed.contains(cpu) {
                 continue;
             }
-            let set = set_of(cpu)?.union(&CpuSet::single(cpu)).difference(&placed);
+            let set = set_of(cpu).union(&CpuSet::single(cpu)).difference(&placed);
             placed = placed.union(&set);
             sets.push(set);
         }
-        Ok(sets)
+        sets
     }
 
-    fn cores(&mut self) -> Result<Vec<CpuSet>, Error> {
-        self.partition(|cpu| {
-            for file in ["topology/core_cpus_list", "topology/thread_siblings_list"] {
-                if let Some(set) = self.tree.cpus(&self.cpu_file(cpu, file))? {
-                    return Ok(self.ours(&set));
-                }
-            }
-            Ok(CpuSet::single(cpu))
-        })
+    fn cores(&self) -> Vec<CpuSet> {
+        self.partition(|cpu| self.ours(&self.facts(cpu).core))
     }
 
     /// Nodes that have CPUs, and the distances between them.
-    fn nodes(&mut self) -> Result<(Vec<CpuSet>, Vec<Vec<u64>>), Error> {
-        let mut nodes = Vec::new();
-        let mut rows = Vec::new();
-        for (column, number) in self.tree.numbered(NODE, "node")?.into_iter().enumerate() {
-            let cpus = self.tree.cpus(&format!("{NODE}/node{number}/cpulist"))?;
-            let cpus = self.ours(&cpus.unwrap_or_default());
-            if cpus.is_empty() {
-                continue;
-            }
-            let row = self
-                .tree
-                .numbers(&format!("{NODE}/node{number}/distance"))?;
-            nodes.push(cpus);
-            rows.push((column, row.unwrap_or_default()));
+    fn nodes(&mut self) -> (Vec<CpuSet>, Vec<Vec<u64>>) {
+        let here: Vec<(usize, CpuSet)> = (self.kernel.nodes.iter().enumerate())
+            .map(|(place, node)| (place, self.ours(&node.cpus)))
+            .filter(|(_, cpus)| !cpus.is_empty())
+            .collect();
+        if here.len() < 2 {
+            return (vec![CpuSet::first_n(self.online.len())], vec![vec![10]]);
         }
-        if nodes.len() < 2 {
-            return Ok((vec![CpuSet::first_n(self.online.len())], vec![vec![10]]));
-        }
-        let columns: Vec<usize> = rows.iter().map(|(column, _)| *column).collect();
-        let mut assumed = false;
-        let mut distances = Vec::new();
-        for (column, row) in &rows {
-            let mut to = |other: &usize| {
-                row.get(*other).copied().unwrap_or_else(|| {
-                    assumed = true;
-                    if other == column { 10 } else { 20 }
-                })
-            };
-            distances.push(columns.iter().map(&mut to).collect());
-        }
-        if assumed {
+        let kernel = &self.kernel;
+        let to = |from: usize| {
+            here.iter()
+                .map(move |(to, _)| kernel.distance(from, *to).into())
+        };
+        let distances = here.iter().map(|(from, _)| to(*from).collect()).collect();
+        if (here.iter()).any(|(place, _)| kernel.nodes[*place].distance.is_none()) {
             self.note("distances between nodes are not known: 20 assumed");
         }
-        Ok((nodes, distances))
+        (here.into_iter().map(|(_, cpus)| cpus).collect(), distances)
     }
 
     /// Last-level caches. The scheduler never lets one reach over nodes, so
     /// they end at the borders of nodes (sub-NUMA clustering).
-    fn llcs(&mut self, nodes: &[CpuSet]) -> Result<Vec<CpuSet>, Error> {
-        if self.llc(0)?.is_none() {
+    fn llcs(&mut self, nodes: &[CpuSet]) -> Vec<CpuSet> {
+        if self.facts(0).llc.is_none() {
             self.note("caches are not known: each package is taken for one last-level cache");
         }
         self.partition(|cpu| {
-            let shared = match self.llc(cpu)? {
-                Some(shared) => shared,
-                None => self.package(cpu)?,
+            let facts = self.facts(cpu);
+            let shared = match facts.llc.or(facts.package) {
+                Some(shared) => self.ours(&shared),
+                None => CpuSet::first_n(self.online.len()),
             };
             let node = nodes.iter().find(|node| node.contains(cpu));
-            Ok(node.map_or(shared, |node| shared.intersection(node)))
+            node.map_or(shared, |node| shared.intersection(node))
         })
-    }
-
-    fn llc(&self, cpu: usize) -> Result<Option<CpuSet>, Error> {
-        let mut highest = None;
-        for (level, index) in self.caches(cpu)? {
-            if highest.is_none_or(|(known, _)| level > known) {
-                highest = Some((level, index));
-            }
-        }
-        let Some((_, index)) = highest else {
-            return Ok(None);
-        };
-        let path = self.cpu_file(cpu, &format!("cache/index{index}/shared_cpu_list"));
-        Ok(self.tree.cpus(&path)?.map(|set| self.ours(&set)))
-    }
-
-    /// Level and index of the caches that hold data.
-    fn caches(&self, cpu: usize) -> Result<Vec<(u64, u64)>, Error> {
-        let mut caches = Vec::new();
-        for index in self.tree.numbered(&self.cpu_file(cpu, "cache"), "index")? {
-            let file = |name: &str| self.cpu_file(cpu, &format!("cache/index{index}/{name}"));
-            let instructions = self.tree.text(&file("type"))?.as_deref() == Some("Instruction");
-            if let Some(level) = self.tree.number(&file("level"))?
-                && !instructions
-            {
-                caches.push((level, index));
-            }
-        }
-        Ok(caches)
-    }
-
-    fn package(&self, cpu: usize) -> Result<CpuSet, Error> {
-        for file in ["topology/package_cpus_list", "topology/core_siblings_list"] {
-            if let Some(set) = self.tree.cpus(&self.cpu_file(cpu, file))? {
-                return Ok(self.ours(&set));
-            }
-        }
-        Ok(CpuSet::first_n(self.online.len()))
     }
 
     /// L2 of a CPU in KiB, divided by the cores that share it.
     fn l2_kib(&self, cpu: usize, threads: usize) -> Result<Option<u64>, Error> {
-        for (level, index) in self.caches(cpu)? {
+        for (level, index) in data_caches(self.tree, self.online[cpu])? {
             if level != 2 {
                 continue;
             }
@@ -305,7 +243,7 @@ impl<'a> Gatherer<'a> {
     }
 
     fn core_types(&mut self, core: &[CpuSet]) -> Result<BTreeMap<CoreFacts, CpuSet>, Error> {
-        let capacities = self.capacities()?;
+        let capacities = self.capacities();
         let model = self.model()?;
         let mut types: BTreeMap<CoreFacts, CpuSet> = BTreeMap::new();
         for (cpu, &capacity) in capacities.iter().enumerate() {
@@ -334,12 +272,9 @@ impl<'a> Gatherer<'a> {
 
     /// Capacities with the biggest at 1024, as the kernel has them when all
     /// CPUs are online.
-    fn capacities(&mut self) -> Result<Vec<u64>, Error> {
-        let mut capacities = Vec::new();
-        for cpu in 0..self.online.len() {
-            let stated = self.tree.number(&self.cpu_file(cpu, "cpu_capacity"))?;
-            capacities.push(stated.unwrap_or(CAPACITY_SCALE));
-        }
+    fn capacities(&mut self) -> Vec<u64> {
+        let stated = |cpu| self.facts(cpu).capacity.unwrap_or(CAPACITY_SCALE);
+        let mut capacities: Vec<u64> = (0..self.online.len()).map(stated).collect();
         let biggest = capacities
             .iter()
             .copied()
@@ -356,7 +291,7 @@ impl<'a> Gatherer<'a> {
                 *capacity = u64::try_from(scaled).unwrap_or(CAPACITY_SCALE).max(1);
             }
         }
-        Ok(capacities)
+        capacities
     }
 
     /// Name and cost class of a core.
@@ -385,8 +320,7 @@ impl<'a> Gatherer<'a> {
         // Kernels for x86 have capacities too since 6.12; only they name a vendor.
         let cpuinfo = self.tree.text("proc/cpuinfo")?.unwrap_or_default();
         let x86 = cpuinfo.lines().any(|line| line.starts_with("vendor_id"));
-        let stated = self.tree.text(&self.cpu_file(cpu, "cpu_capacity"))?;
-        if !x86 && stated.is_some() {
+        if !x86 && self.facts(cpu).capacity.is_some() {
             return Ok((format!("capacity-{capacity}"), unknown_arm));
         }
         if !x86 {

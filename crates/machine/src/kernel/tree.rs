@@ -11,7 +11,7 @@ use crate::error::Error;
 /// Longest text quoted in an error, in characters.
 const QUOTED: usize = 40;
 
-pub(super) struct Tree {
+pub(crate) struct Tree {
     root: PathBuf,
 }
 
@@ -80,7 +80,7 @@ impl Tree {
         })
     }
 
-    fn parsed<T>(
+    pub fn parsed<T>(
         &self,
         path: &str,
         expected: &str,

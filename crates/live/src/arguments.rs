@@ -22,6 +22,13 @@ pub struct Arguments {
     #[arg(long)]
     pub verify: bool,
 
+    /// Machine file (.toml) or built-in machine to believe instead of what the kernel says.
+    ///
+    /// Capacities, energy model and power domains are the file's then. A file whose CPUs,
+    /// cores, caches or nodes are not those of this host is refused.
+    #[arg(long, value_name = "FILE|NAME")]
+    pub machine: Option<String>,
+
     /// Levels whose groups can be power gated each for itself; without any, `pack` never acts.
     #[arg(long, value_name = "LEVEL", value_delimiter = ',', value_enum)]
     pub power_gated: Vec<Gated>,
@@ -41,6 +48,7 @@ impl Arguments {
         Options {
             scheduler: self.scheduler.clone(),
             verify: self.verify,
+            machine: self.machine.clone(),
             power_gated: self.power_gated.clone(),
             duration: self.duration.map(Duration::from_secs),
             verbose: self.verbose,

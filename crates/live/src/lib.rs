@@ -4,7 +4,7 @@
 //! `src/bpf/` is the kernel side: it keeps the views of CPUs and tasks, asks
 //! `policy/select.h` at every wakeup, and writes each decision down when asked
 //! to. Here is the loader: what the kernel must offer ([`kernel`]), what the
-//! machine looks like ([`sysfs`]), how the scheduler is loaded and run
+//! machine looks like ([`machine`]), how the scheduler is loaded and run
 //! ([`live`]), and how written decisions are read ([`record`]) and made again by
 //! the host's build of the same code ([`replay`]).
 //!
@@ -14,16 +14,15 @@
 
 pub mod arguments;
 pub mod costs;
-mod energy_model;
 pub mod kernel;
 pub mod live;
+pub mod machine;
 pub mod record;
 pub mod record_behaviour;
 pub mod record_decisions;
 pub mod record_pelt;
 pub mod record_session;
 pub mod replay;
-pub mod sysfs;
 
 #[allow(
     missing_docs,

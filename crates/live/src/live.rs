@@ -138,6 +138,7 @@ mod tests {
         let options = Options {
             scheduler: Scheduler::parse("linux-6.5+pack=full").expect("a scheduler"),
             verify: false,
+            machine: None,
             power_gated: vec![Gated::Mc],
             duration: None,
             verbose: false,

@@ -9,6 +9,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+/// Exit code for what was typed wrongly, as of the command line.
+const BAD_INPUT: u8 = 2;
+
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let stop = Arc::new(AtomicBool::new(false));
@@ -25,7 +28,7 @@ fn main() -> ExitCode {
         Ok(summary) => report(&options, &summary),
         Err(error) => {
             eprintln!("scx_alight: {error}");
-            ExitCode::FAILURE
+            ExitCode::from(if error.is_input() { BAD_INPUT } else { 1 })
         }
     }
 }

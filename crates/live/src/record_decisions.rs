@@ -2,8 +2,8 @@
 //! Records what `select_task_rq_fair()` saw and answered (`src/bpf/record_decisions.bpf.c`).
 
 use crate::decisions_skeleton::{RecordDecisionsSkel, RecordDecisionsSkelBuilder, types};
-use crate::energy_model;
 use crate::record_session::{During, Error, Recorded, Session};
+use alight_machine::kernel;
 use alight_recording::delta::Packer;
 use alight_recording::{End, Writer};
 use libbpf_rs::btf::Btf;
@@ -44,7 +44,10 @@ pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, Error> {
     let mut skel = open.load().during("loading the recorder into the kernel")?;
 
     let mut header = session.header(&[KIND], "ns since boot, and jiffies")?;
-    if let Some(domains) = energy_model::read(Path::new("/")) {
+    let model = kernel::energy_model(Path::new("/")).unwrap_or_default();
+    if !model.is_empty()
+        && let Ok(domains) = serde_json::to_string(&model)
+    {
         header.facts.insert("energy_model".into(), domains);
     }
     let mut writer = session.writer(&header)?;

@@ -4,6 +4,7 @@
 //! expected.
 
 mod figures;
+mod host;
 mod topology;
 
 use std::fmt;
@@ -12,6 +13,8 @@ use serde::Serialize;
 
 use crate::draft::Draft;
 use crate::error::Place;
+
+pub use host::contradictions;
 
 /// How bad a finding is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]

@@ -28,7 +28,7 @@ mod schema;
 mod show;
 
 pub use capture::{Captured, Measured, ROOT_PREFIX, capture, capture_measured, host};
-pub use check::{Finding, Severity, check};
+pub use check::{Finding, Severity, check, contradictions};
 pub use cpuset::{CpuListError, CpuSet, Iter as CpuIter};
 pub use draft::Draft;
 pub use error::{Error, Place};

@@ -29,9 +29,10 @@ use crate::uclamp::Limits;
 use crate::uclamp_sum;
 use alight_machine::{Governor, IdleGovernor, Machine};
 use alight_policy::abi::class;
-use alight_policy::topology::{self, CpuDescription, Description, Level, LevelKind};
+use alight_policy::topology;
 use alight_policy::{Core, Mask, Params};
 use alight_trace::Sink;
+use alight_views::of_machine;
 use alight_workload::program::{
     Better, Calibration, LOOP_SLOTS, MeasureSource, Op, Policy, TIMER_SLOTS, Workload,
 };
@@ -98,45 +99,7 @@ fn refuse<T>(what: impl Into<String>) -> Result<T, Error> {
 
 /// The scheduler's view of the machine while these CPUs are online.
 pub(crate) fn views(machine: &Machine, params: &Params, online: Mask) -> Result<Core, Error> {
-    let farthest = machine.numa_distance.iter().copied().max().unwrap_or(10);
-    // What is far is the platform's to say; the builder knows the kernel's default.
-    let distance = match farthest > machine.reclaim_distance {
-        true => farthest.max(topology::RECLAIM_DISTANCE + 1),
-        false => farthest.min(topology::RECLAIM_DISTANCE),
-    };
-    let level = |level: &alight_machine::Level| {
-        let mut spans = vec![Mask::EMPTY; machine.cpus.len()];
-        for span in &level.spans {
-            let mask: Mask = span.iter().map(|cpu| cpu as u32).collect();
-            for cpu in span.iter() {
-                spans[cpu] = mask;
-            }
-        }
-        let kind = match level.name.as_str() {
-            "SMT" => LevelKind::Smt,
-            "CLS" => LevelKind::Cluster,
-            "MC" => LevelKind::Cache,
-            "NUMA" => LevelKind::Numa { distance },
-            _ => LevelKind::Package,
-        };
-        Level {
-            kind,
-            spans,
-            gated: level.power_gated,
-        }
-    };
-    let description = Description {
-        cpus: machine
-            .cpus
-            .iter()
-            .map(|cpu| CpuDescription {
-                capacity: cpu.capacity_orig,
-                node: cpu.node as u32,
-            })
-            .collect(),
-        levels: machine.levels.iter().map(level).collect(),
-    };
-    topology::build_online(&description, params, online)
+    topology::build_online(&of_machine(machine), params, online)
         .map_err(|error| Error::Refused(format!("machine '{}': {error}", machine.name)))
 }
 

@@ -405,9 +405,6 @@ const SCHEDUTIL_6_1: Schedutil = Schedutil {
 /// What surrounds energy-aware placement, whose own rules are the policy core's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct EnergyAware {
-    /// `EM_MAX_COMPLEXITY`: performance domains, times operating points and CPUs
-    /// together, above which it stays off; without limit from 6.7 on (5b77261c5510).
-    pub max_complexity: Option<u32>,
     /// `cpu_overutilized`.
     pub overutilized: Overutilized,
     /// `find_busiest_group`: a misfit task may be pulled though no CPU is overutilized.
@@ -427,7 +424,6 @@ pub(crate) enum Overutilized {
 
 /// EAS of 5.4 and 5.5.
 const EAS: EnergyAware = EnergyAware {
-    max_complexity: Some(2048),
     overutilized: Overutilized::Util,
     misfit_is_exempt: false,
 };
@@ -436,7 +432,6 @@ const EAS: EnergyAware = EnergyAware {
 const EAS_6_1: EnergyAware = EnergyAware {
     overutilized: Overutilized::UtilInClamps,
     misfit_is_exempt: true,
-    ..EAS
 };
 
 /// CFS of 5.4 and 5.5.
@@ -631,7 +626,6 @@ pub(crate) static KERNELS: [Kernel; 6] = [
             ..SCHEDUTIL_6_1
         },
         energy_aware: Some(EnergyAware {
-            max_complexity: None,
             overutilized: Overutilized::UtilUnderClamp,
             ..EAS_6_1
         }),

@@ -2,9 +2,8 @@
 //! Why a run failed.
 
 use crate::kernel;
+use crate::machine;
 use crate::replay::Difference;
-use crate::sysfs;
-use alight_policy::topology;
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -18,12 +17,9 @@ pub enum Error {
          kernel's here; use pack=default"
     )]
     Unfit(String),
-    /// The topology cannot be read.
+    /// The machine cannot be read, or is not the one that was given.
     #[error(transparent)]
-    Sysfs(#[from] sysfs::Error),
-    /// No views can be built of the topology.
-    #[error("this machine's topology: {0}")]
-    Topology(#[from] topology::Error),
+    Machine(#[from] machine::Error),
     /// libbpf or the kernel refused.
     #[error("{what}: {error}")]
     Bpf {
@@ -49,6 +45,13 @@ pub enum Error {
     /// A decision came out differently on the host.
     #[error(transparent)]
     Different(#[from] Difference),
+}
+
+impl Error {
+    /// Is it what was typed, not this machine, that is wrong?
+    pub fn is_input(&self) -> bool {
+        matches!(self, Error::Machine(error) if error.is_input())
+    }
 }
 
 /// Adds to libbpf's errors what was tried.

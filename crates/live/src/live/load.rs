@@ -3,11 +3,10 @@
 
 use super::error::{During, Error};
 use super::options::Options;
+use crate::machine::Host;
 use crate::skeleton::{AlightSkel, AlightSkelBuilder, OpenAlightSkel};
-use crate::sysfs;
 use alight_policy::Core;
 use alight_policy::abi::rule;
-use alight_policy::topology::build;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, OpenObject, ProgramInput};
 use std::mem::MaybeUninit;
@@ -20,11 +19,12 @@ const VERIFIER_STATISTICS: u32 = 4;
 
 /// The views of this machine, as the kernel side is to have them.
 pub(super) fn views(options: &Options) -> Result<Core, Error> {
-    let mut machine = sysfs::read(Path::new("/"))?;
-    for level in &mut machine.levels {
-        level.gated = options.power_gated.iter().any(|gated| gated.is(level.kind));
+    let told = options.machine.as_deref();
+    let host = Host::read(Path::new("/"), told, &options.power_gated)?;
+    let (mut core, energy) = host.core(&options.scheduler.params)?;
+    if options.scheduler.params.eas != rule::EAS_NONE {
+        eprintln!("scx_alight: {energy}");
     }
-    let mut core = build(&machine, &options.scheduler.params)?;
     // As the kernel side has it.
     core.root.uclamp_used = (options.scheduler.params.aggregate != rule::AGGREGATE_MAX).into();
     Ok(core)

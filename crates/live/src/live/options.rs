@@ -12,7 +12,10 @@ pub struct Options {
     pub scheduler: Scheduler,
     /// Write every decision down and make it again on the host.
     pub verify: bool,
-    /// Levels whose groups can be power gated each for itself, for feature pack.
+    /// Machine file, or name of a built-in machine, to believe instead of the kernel.
+    pub machine: Option<String>,
+    /// Levels whose groups can be power gated each for itself, for feature pack, beside those
+    /// that the machine file names.
     pub power_gated: Vec<Gated>,
     /// When to end, if not by an interrupt.
     pub duration: Option<Duration>,
@@ -34,7 +37,7 @@ pub enum Gated {
 }
 
 impl Gated {
-    pub(super) fn is(self, kind: LevelKind) -> bool {
+    pub(crate) fn is(self, kind: LevelKind) -> bool {
         let named = match self {
             Gated::Smt => LevelKind::Smt,
             Gated::Cls => LevelKind::Cluster,

@@ -13,6 +13,8 @@ use crate::error::Error;
 pub struct Topology {
     /// CPUs that are online.
     pub online: CpuSet,
+    /// CPUs that are plugged in.
+    pub present: CpuSet,
     /// All that may ever be there, index = number. Of one that is offline the kernel
     /// says its capacity at most.
     pub cpus: Vec<Cpu>,
@@ -77,9 +79,15 @@ impl Topology {
             source: std::io::ErrorKind::NotFound.into(),
         })?;
         let possible = tree.cpus(&format!("{CPU}/possible"))?.unwrap_or(online);
-        let count = possible.union(&online).last().map_or(0, |last| last + 1);
+        let present = tree.cpus(&format!("{CPU}/present"))?.unwrap_or(possible);
+        let count = possible
+            .union(&present)
+            .union(&online)
+            .last()
+            .map_or(0, |last| last + 1);
         Ok(Self {
             online,
+            present,
             cpus: (0..count)
                 .map(|cpu| Cpu::read(tree, cpu))
                 .collect::<Result<_, _>>()?,

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The machine that the scheduler goes by: what this kernel says of it
+//! ([`alight_machine::kernel`]), or what a machine file says, as far as the
+//! kernel does not contradict it. Simulations of a machine file and the live
+//! scheduler get their views the same way ([`alight_views`]).
+
+use crate::live::Gated;
+use alight_machine::{CpuSet, Draft, Finding, Machine, contradictions, kernel};
+use alight_policy::topology::{self, CpuDescription, Description, build_online};
+use alight_policy::{Core, MAX_CPUS, Mask, Params};
+use alight_views::energy::{self, Clock, clocks_of_kernel, clocks_of_machine};
+use alight_views::{mask, of_kernel, of_machine};
+use std::fmt;
+use std::path::Path;
+
+/// Why there is no machine to schedule.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The kernel says something unusable.
+    #[error("this machine: {0}")]
+    Kernel(alight_machine::Error),
+    /// The machine file cannot be used.
+    #[error("{0}")]
+    File(alight_machine::Error),
+    /// The machine file is not one of this host.
+    #[error(
+        "machine '{name}' is not this host; give the file of this machine, or none:\n{}",
+        lines(findings)
+    )]
+    Foreign {
+        /// As asked for.
+        name: String,
+        /// What the kernel says otherwise.
+        findings: Vec<Finding>,
+    },
+    /// More CPUs than the core holds.
+    #[error("this machine may have {0} CPUs; at most {MAX_CPUS} are supported")]
+    TooManyCpus(usize),
+    /// No views can be built.
+    #[error("this machine's topology: {0}")]
+    Topology(#[from] topology::Error),
+}
+
+impl Error {
+    /// Is it what was typed, not this machine, that is wrong?
+    pub fn is_input(&self) -> bool {
+        matches!(self, Error::File(_) | Error::Foreign { .. })
+    }
+}
+
+fn lines(findings: &[Finding]) -> String {
+    let lines: Vec<String> = findings.iter().map(Finding::to_string).collect();
+    lines.join("\n")
+}
+
+/// This machine.
+#[derive(Debug)]
+pub struct Host {
+    /// As its views are built of it, CPUs by the kernel's numbers.
+    pub description: Description,
+    /// CPUs that are online.
+    pub online: Mask,
+    /// What an energy model is made of; empty where none is known.
+    clocks: Vec<Clock>,
+    /// Capacities are the file's: what the kernel says of them later does not count.
+    pub told: bool,
+    switches: kernel::EnergySwitches,
+}
+
+/// Does energy decide?
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Energy {
+    /// It does, with so many performance domains.
+    On(usize),
+    /// Why not.
+    Off(energy::Off),
+    /// The base would, the machine could, but it is switched off.
+    Switched(String),
+}
+
+impl fmt::Display for Energy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Energy::On(nr) => write!(f, "energy-aware placement: {nr} performance domains"),
+            Energy::Off(why) => write!(f, "no energy-aware placement: {why}"),
+            Energy::Switched(why) => write!(f, "no energy-aware placement: {why}"),
+        }
+    }
+}
+
+impl Host {
+    /// The host whose `sys` and `proc` are in `root`; `told`: a machine file or the name of a
+    /// built-in machine that is to be believed.
+    ///
+    /// # Errors
+    /// If the kernel, or the file, says what cannot be used.
+    pub fn read(root: &Path, told: Option<&str>, gated: &[Gated]) -> Result<Self, Error> {
+        let topology = kernel::Topology::read(root).map_err(Error::Kernel)?;
+        let possible = topology.cpus.len();
+        if possible > MAX_CPUS {
+            return Err(Error::TooManyCpus(possible));
+        }
+        let switches = kernel::energy_switches(root, &topology.online).map_err(Error::Kernel)?;
+        let mut host = match told {
+            None => {
+                let model = kernel::energy_model(root).map_err(Error::Kernel)?;
+                Host {
+                    description: of_kernel(&topology),
+                    online: mask(&topology.online),
+                    clocks: clocks_of_kernel(&model),
+                    told: false,
+                    switches,
+                }
+            }
+            Some(name) => {
+                let machine = fitting(name, &topology)?;
+                Host {
+                    description: widened(of_machine(&machine), &topology),
+                    online: mask(&topology.online),
+                    clocks: clocks_of_machine(&machine),
+                    told: true,
+                    switches,
+                }
+            }
+        };
+        for level in &mut host.description.levels {
+            level.gated |= gated.iter().any(|gated| gated.is(level.kind));
+        }
+        Ok(host)
+    }
+
+    /// Its views under these rules, with an energy model if energy decides.
+    ///
+    /// # Errors
+    /// If no views can be built.
+    pub fn core(&self, params: &Params) -> Result<(Core, Energy), Error> {
+        let mut core = build_online(&self.description, params, self.online)?;
+        let energy = match energy::model(&core, &self.online, &self.clocks) {
+            Err(why) => Energy::Off(why),
+            Ok(model) => match self.switched_off() {
+                Some(why) => Energy::Switched(why),
+                None => {
+                    core.perf = model;
+                    Energy::On(core.perf.len())
+                }
+            },
+        };
+        Ok((core, energy))
+    }
+
+    /// What keeps a kernel from using the energy model that there is (`sched_is_eas_possible()`).
+    fn switched_off(&self) -> Option<String> {
+        if self.switches.wanted == Some(false) {
+            return Some("/proc/sys/kernel/sched_energy_aware is 0".into());
+        }
+        if let Some((cpu, governor)) = &self.switches.other_governor {
+            return Some(format!(
+                "the governor of CPU {cpu} is {governor}, not schedutil"
+            ));
+        }
+        // A board whose energy model is told may have a clock that nobody changes.
+        (self.switches.no_cpufreq && !self.told).then(|| "there is no cpufreq".into())
+    }
+}
+
+/// The machine called `name`, if it is this one.
+fn fitting(name: &str, topology: &kernel::Topology) -> Result<Machine, Error> {
+    let draft: Draft = alight_machine::open(name).map_err(Error::File)?;
+    let findings = contradictions(&draft, topology);
+    let sheet = draft.resolve().map_err(Error::File)?;
+    if !findings.is_empty() {
+        return Err(Error::Foreign {
+            name: name.to_owned(),
+            findings,
+        });
+    }
+    Ok(sheet.machine)
+}
+
+/// A machine file knows the CPUs that are present; the kernel may expect more, which
+/// stand alone, as do those that are offline.
+fn widened(mut machine: Description, topology: &kernel::Topology) -> Description {
+    let stated = machine.cpus.len();
+    for (cpu, facts) in topology.cpus.iter().enumerate().skip(stated) {
+        let capacity = facts
+            .capacity
+            .and_then(|capacity| u32::try_from(capacity).ok());
+        machine.cpus.push(CpuDescription {
+            capacity: capacity.unwrap_or(1024),
+            node: 0,
+        });
+        let alone = mask(&CpuSet::single(cpu));
+        machine
+            .levels
+            .iter_mut()
+            .for_each(|level| level.spans.push(alone));
+    }
+    machine
+}

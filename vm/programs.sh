@@ -42,7 +42,8 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/root" "$work/debs" "$work/tree/usr/bin" "$work/tree/lib/$TRIPLET"
 
 unpack_packages() {
-	(cd "$work/debs" && apt_private "$state" apt-get download "$@" >/dev/null)
+	# As if nothing were installed: else the version that this machine has is asked for.
+	(cd "$work/debs" && apt_private "$state" apt-get download -o Dir::State::status=/dev/null "$@" >/dev/null)
 	for deb in "$work/debs"/*.deb; do
 		dpkg -x "$deb" "$work/root"
 		rm "$deb"

@@ -1,0 +1,117 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Does to scx_alight, in the guests of vm/, what machines and people do to a
+# scheduler: faults/guest.sh has the faults and what must hold.
+#
+#	crates/live/tests/faults.sh			the short part, in `make test`
+#	crates/live/tests/faults.sh --soak REPORT	all, at full length, `make soak`: hours;
+#							writes REPORT
+#
+# One line a check; the last line is "faults: N passed, N failed".
+# PROFILE=dev builds without optimisation (release).
+
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+PROFILE=${PROFILE:-release}
+
+report=
+case ${1:-} in
+'') ;;
+--soak) report=${2:?usage: faults.sh [--soak REPORT]} ;;
+*)
+	echo "faults.sh: unknown option '$1'; see the head of $0" >&2
+	exit 2
+	;;
+esac
+
+work=$(mktemp -d)
+trap 'rm -rf "$work"' EXIT
+target=${CARGO_TARGET_DIR:-target}
+passed=0 failed=0
+guests=()
+
+# Quick to build; the time of the loader matters little, that of an unoptimised one does.
+export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+
+# prepare ARCH: what the guests of one architecture get.
+prepare() {
+	local tree=$work/$1 programs file compiler binary build=cargo triplet=()
+	vm/fetch.sh sysroot
+	case $1 in
+	amd64)
+		compiler=gcc
+		binary=$target
+		;;
+	arm64)
+		compiler=aarch64-linux-gnu-gcc
+		build='vm/cross.sh cargo'
+		triplet=(--target aarch64-unknown-linux-gnu)
+		binary=$target/aarch64-unknown-linux-gnu
+		;;
+	esac
+	$build build -q --profile "$PROFILE" ${triplet[@]+"${triplet[@]}"} -p alight-live
+	if [ "$PROFILE" = dev ]; then binary+=/debug; else binary+=/$PROFILE; fi
+	install -d "$tree/usr/bin"
+	programs=$(vm/programs.sh "$1" stress-ng util-linux)
+	for file in stress-ng setpriv chrt taskset; do cp "$programs/usr/bin/$file" "$tree/usr/bin/"; done
+	cp -r "$programs"/lib* "$tree/"
+	# Debug information would fill the guests' memory.
+	if [ "$1" = amd64 ]; then strip -o "$tree/scx_alight" "$binary/scx_alight"; else
+		aarch64-linux-gnu-strip -o "$tree/scx_alight" "$binary/scx_alight"
+	fi
+	$compiler -O2 -Wall -Wextra -static -pthread -o "$tree/usr/bin/strain" crates/live/tests/faults/strain.c
+}
+
+# boot NAME KERNEL OPTIONS SCALE FAULT...: runs the faults in a guest and counts; leaves NAME.out.
+boot() {
+	local name=$1 kernel=$2 options=$3 status=0
+	shift 3
+	echo "-- $name: $kernel $options"
+	# shellcheck disable=SC2086 # options are words
+	vm/run.sh --kernel "$kernel" --add "$work/${kernel%%-*}" --console "$work/$name.console" $options \
+		crates/live/tests/faults/guest.sh "$@" >"$work/$name.out" || status=$?
+	sed -En "s/^(ok|FAIL) +/\1\t$name: /p" "$work/$name.out" | expand -t 6
+	sed -n 's/^SKIPPED: /&'"$name: /p" "$work/$name.out"
+	passed=$((passed + $(grep -c '^ok ' "$work/$name.out" || true)))
+	failed=$((failed + $(grep -c '^FAIL ' "$work/$name.out" || true)))
+	# A guest that did not come to its end has failed, whatever it had printed.
+	if [ $status != 0 ]; then
+		echo "FAIL  $name: the guest ended with status $status"
+		failed=$((failed + 1))
+	fi
+	if grep -q '^FAIL ' "$work/$name.out"; then
+		printf '%s: what the guest %s printed:\n' "${0##*/}" "$name" >&2
+		sed 's/^/  /' "$work/$name.out" >&2
+	fi
+	guests+=("$name|$kernel|$options|$(sed -n 's/^figure kernel: *//p' "$work/$name.out")")
+}
+
+SHORT='second kill reload affinity hotplug cpuset fork threads rt idle memory permission conserving'
+LONG='second kill reload affinity hotplug cpuset cgroup fork threads rt deadline pinned idle memory permission conserving'
+
+if [ -z "$report" ]; then
+	prepare amd64
+	# shellcheck disable=SC2086 # faults are words
+	boot faults amd64-7.2-cloud '--smp 4 --timeout 600' 1 $SHORT
+	boot without-sched_ext amd64-6.12-cloud '--smp 2' 1 refused
+else
+	prepare amd64
+	prepare arm64
+	vm/dtb.py "$work/asym.dtb" --little 4 --big 2
+	# shellcheck disable=SC2086 # faults are words
+	{
+		boot amd64 amd64-7.2-cloud '--smp 8 --timeout 5400' 5 $LONG
+		boot reload amd64-7.2-cloud '--smp 4 --timeout 5400' 50 reload
+		boot oldest amd64-6.18-cloud '--smp 4 --timeout 5400' 3 $LONG
+		boot arm64 arm64-6.18 "--dtb $work/asym.dtb --timeout 5400" 2 $LONG
+		boot no-memory amd64-7.2-cloud '--smp 4 --mem 384 --timeout 1200' 3 nomemory
+		boot without-sched_ext amd64-6.12-cloud '--smp 2' 1 refused
+		boot mixed-8 amd64-7.2-cloud '--smp 8 --timeout 5400' 30 mixed
+		boot mixed-64 amd64-7.2-cloud '--smp 64 --mem 6144 --timeout 7200' 15 mixed
+	}
+	crates/live/tests/faults/report.sh "$work" "${guests[@]}" >"$report.$$"
+	mv "$report.$$" "$report"
+fi
+printf 'faults: %d passed, %d failed\n' $passed $failed
+[ $failed = 0 ]

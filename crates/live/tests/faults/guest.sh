@@ -1,0 +1,510 @@
+#!/bin/sh
+# shellcheck shell=dash disable=SC2086,SC2046,SC2013 # numbers and lists of numbers
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Runs in a guest: does to scx_alight what machines and people do to a
+# scheduler, and checks that it holds.
+#
+#	guest.sh SCALE FAULT...		each fault takes about SCALE x 3 seconds
+#
+# One line a check, "ok    NAME: FOUND" or "FAIL  NAME: ...", and the measured,
+# "figure NAME: NUMBER UNIT". A fault is a function fault_NAME below.
+
+scale=$1
+shift
+faults=$*
+: "${SCHEDULER:=linux-7.2}"
+cpus=$(nproc)
+last=$((cpus - 1))
+kernel=/sys/kernel/sched_ext
+cgroups=/sys/fs/cgroup
+log=/tmp/scx_alight.log
+# Busybox has poorer ones of these names, and its shell prefers them.
+chrt=/usr/bin/chrt taskset=/usr/bin/taskset setpriv=/usr/bin/setpriv
+mkdir -p /tmp
+
+# A normal task that waits longer than this, in ms, counts as starved. The
+# watchdog of the kernel waits 30 s; an emulated CPU may itself be late.
+STARVED_MS=2000
+
+# ---- checks ----
+
+check() { # NAME EXPECTED FOUND
+	if [ "$2" = "$3" ]; then echo "ok    $1: $3"; else echo "FAIL  $1: expected $2, found ${3:-nothing}"; fi
+}
+
+at_most() { # NAME LIMIT FOUND UNIT
+	echo "figure $1: ${3:-unknown} $4"
+	if [ -n "$3" ] && [ "$3" -le "$2" ]; then
+		echo "ok    $1, at most $2 $4: $3"
+	else
+		echo "FAIL  $1: expected at most $2 $4, found ${3:-nothing}"
+	fi
+}
+
+at_least() { # NAME LIMIT FOUND
+	if [ -n "$3" ] && [ "$3" -ge "$2" ]; then echo "ok    $1, at least $2: $3"; else echo "FAIL  $1: expected at least $2, found ${3:-nothing}"; fi
+}
+
+contains() { # NAME TEXT FILE
+	if grep -qF "$2" "$3"; then echo "ok    $1: $2"; else echo "FAIL  $1: expected '$2', found '$(tail -n 1 "$3")'"; fi
+}
+
+figure() { echo "figure $1: $2 $3"; }
+
+# word NAME TEXT: NUMBER of the word NAME=NUMBER.
+word() { echo "$2" | tr ' ' '\n' | sed -n "s/^$1=//p"; }
+
+now_ms() { awk '{ print int($1 * 1000) }' /proc/uptime; }
+seconds() { echo $((scale * $1)); }
+milliseconds() { echo $((scale * $1 * 1000)); }
+
+# ---- the scheduler ----
+
+state() { cat $kernel/state; }
+
+# begin: loads scx_alight unless it runs.
+begin() {
+	[ -z "$scx" ] || { [ "$(state)" = enabled ] && kill -0 "$scx" 2>/dev/null && return; }
+	[ -z "$scx" ] || { kill -KILL "$scx" 2>/dev/null; wait "$scx" 2>/dev/null; }
+	until [ "$(state)" = disabled ]; do sleep 0.1; done
+	/scx_alight "$SCHEDULER" >$log 2>&1 &
+	scx=$!
+	waits=0
+	until [ "$(state)" = enabled ]; do
+		sleep 0.1
+		waits=$((waits + 1))
+		if ! kill -0 $scx 2>/dev/null || [ $waits = 600 ]; then
+			echo "FAIL  $fault: scx_alight does not load: $(tail -n 1 $log)"
+			return 1
+		fi
+	done
+	sequence=$(cat $kernel/enable_seq)
+}
+
+# end: unloads it as a user does.
+end() {
+	[ -n "$scx" ] || return
+	kill -INT "$scx" 2>/dev/null
+	wait "$scx"
+	status=$?
+	scx=
+}
+
+# holds WHAT: it is still the same scheduler, loaded once.
+holds() {
+	check "$1: state" enabled "$(state)"
+	check "$1: not loaded anew" "$sequence" "$(cat $kernel/enable_seq)"
+	if kill -0 "$scx" 2>/dev/null; then
+		echo "ok    $1: scx_alight runs: yes"
+	else
+		echo "FAIL  $1: scx_alight has ended: $(tail -n 1 $log)"
+		sed 's/^/  log: /' $log
+	fi
+}
+
+# ---- loads ----
+
+# load_begin: hackbench again and again; each message must arrive, or it never ends.
+load_begin() {
+	rm -f /tmp/load.*
+	: >/tmp/load.done
+	: >/tmp/load.lost
+	(
+		while [ ! -e /tmp/load.stop ]; do
+			if timeout 120 hackbench -g 1 -f 10 -l 50 -p -T >/dev/null; then
+				echo >>/tmp/load.done
+			else
+				echo >>/tmp/load.lost
+			fi
+		done
+	) &
+	load=$!
+}
+
+load_end() { # WHAT
+	: >/tmp/load.stop
+	wait $load
+	at_least "$1: hackbench runs that finished" 1 "$(wc -l </tmp/load.done)"
+	check "$1: hackbench runs that did not finish" 0 "$(wc -l </tmp/load.lost)"
+}
+
+# spin COMMAND...: an endless loop under COMMAND (chrt, taskset).
+spin() {
+	"$@" sh -c 'while :; do :; done' &
+	spinning="$spinning $!"
+	sleep 0.05
+	kill -0 $! 2>/dev/null || echo "FAIL  $fault: no hog under $*"
+}
+
+spin_end() {
+	kill $spinning 2>/dev/null
+	for pid in $spinning; do wait "$pid" 2>/dev/null; done
+	spinning=
+}
+
+# latencies OPTION...: of threads that sleep 2 ms at a time; sets $average and $longest, us.
+latencies() {
+	cyclictest -q -i 2000 "$@" >/tmp/latencies
+	average=$(sed -n 's/.*Avg: *\([0-9]*\) .*/\1/p' /tmp/latencies | awk '{ s += $1 } END { print int(s / NR) }')
+	longest=$(sed -n 's/.*Max: *\([0-9]*\).*/\1/p' /tmp/latencies | sort -n | tail -n 1)
+}
+
+every_cpu() { seq 0 $last; }
+
+# starvation WHAT THREADS [CPUS]: so many spinning threads, and the longest time one of them waits.
+starvation() {
+	result=$(strain hogs "$2" "$(milliseconds 2)" $3)
+	at_most "$1: longest run delay" $STARVED_MS "$(($(word longest "$result") / 1000))" ms
+	at_least "$1: processor time of the least served, ms" 1 "$(($(word least "$result") / 1000))"
+}
+
+# ---- the loader ----
+
+fault_kill() {
+	begin || return
+	load_begin
+	sleep "$(seconds 1)"
+	check 'SIGKILL: under load, tasks are the scheduler'\''s' 1 "$(sed -n 's/^ext.enabled *: *//p' /proc/$load/sched)"
+	before=$(now_ms)
+	kill -KILL $scx
+	until [ "$(state)" = disabled ]; do :; done
+	at_most 'SIGKILL: the kernel takes over after' 2000 $(($(now_ms) - before)) ms
+	check 'SIGKILL: tasks are the kernel'\''s' 0 "$(sed -n 's/^ext.enabled *: *//p' /proc/$load/sched)"
+	sleep 1
+	load_end SIGKILL
+	wait $scx 2>/dev/null
+	scx=
+}
+
+fault_reload() {
+	end
+	load_begin
+	before=$(cat $kernel/enable_seq)
+	done=0 bad=0
+	times=$((scale * 2))
+	while [ $done -lt $times ]; do
+		begin || break
+		end
+		[ $status = 0 ] && [ "$(state)" = disabled ] || bad=$((bad + 1))
+		done=$((done + 1))
+	done
+	check "load and unload $times times: loads" $times $(($(cat $kernel/enable_seq) - before))
+	check "load and unload $times times: ends other than clean" 0 $bad
+	load_end 'load and unload'
+}
+
+fault_second() {
+	begin || return
+	/scx_alight "$SCHEDULER" >/tmp/second 2>&1
+	check 'second instance: status' 1 $?
+	contains 'second instance: text' 'another sched_ext scheduler is loaded' /tmp/second
+	holds 'second instance'
+}
+
+# ---- masks ----
+
+fault_hotplug() {
+	begin || return
+	load_begin
+	toggles=0
+	stop=$(($(now_ms) + $(milliseconds 3)))
+	while [ "$(now_ms)" -lt $stop ]; do
+		for cpu in $(seq 1 $last); do
+			echo 0 2>/dev/null >/sys/devices/system/cpu/cpu$cpu/online && toggles=$((toggles + 1))
+		done
+		for cpu in $(seq 1 $last); do
+			echo 1 2>/dev/null >/sys/devices/system/cpu/cpu$cpu/online
+		done
+	done
+	load_end hotplug
+	figure 'hotplug: CPUs taken off and brought back' $toggles times
+	at_least 'hotplug: CPUs taken off and brought back' 1 $toggles
+	check 'hotplug: CPUs online at the end' "0-$last" "$(cat /sys/devices/system/cpu/online)"
+	result=$(strain hogs "$cpus" 1000)
+	at_least 'hotplug: CPUs used afterwards, ms of the least served of as many hogs' 100 \
+		"$(($(word least "$result") / 1000))"
+	# A kernel that asks to be loaded anew for it gets that.
+	waits=0
+	until [ "$(state)" = enabled ] || [ $waits = 300 ]; do
+		sleep 0.2
+		waits=$((waits + 1))
+	done
+	check 'hotplug: state' enabled "$(state)"
+	figure 'hotplug: loaded anew' $(($(cat $kernel/enable_seq) - sequence)) times
+	sequence=$(cat $kernel/enable_seq)
+	holds hotplug
+}
+
+fault_affinity() {
+	begin || return
+	result=$(strain affinity $((cpus * 4)) "$(milliseconds 3)")
+	figure 'affinity storm: changes' "$(word changes "$result")" ''
+	at_least 'affinity storm: changes' 100 "$(word changes "$result")"
+	check 'affinity storm: threads off their mask' 0 "$(word off "$result")"
+	check 'affinity storm: threads that never ran' 0 "$(word never_ran "$result")"
+	holds 'affinity storm'
+}
+
+# A cpuset whose CPUs change, with tasks that come and go and move between it and another.
+fault_cpuset() {
+	begin || return
+	mkdir -p $cgroups/one $cgroups/two
+	if [ ! -e $cgroups/one/cpuset.cpus ]; then
+		echo "SKIPPED: cpuset churn: this kernel has no cpuset controller"
+		return
+	fi
+	for group in one two; do
+		(
+			exec sh -c "echo \$\$ >$cgroups/$group/cgroup.procs; exec stress-ng --cpu $cpus --switch 2 -q"
+		) &
+		spinning="$spinning $!"
+	done
+	strain offmask "$(milliseconds 3)" >/tmp/offmask 2>/tmp/offmask.err &
+	watcher=$!
+	changes=0
+	while kill -0 $watcher 2>/dev/null; do
+		first=$((changes % cpus))
+		echo "$first-$last" >$cgroups/one/cpuset.cpus
+		echo "0-$first" >$cgroups/two/cpuset.cpus
+		if [ $((changes % 5)) = 0 ]; then
+			set -- $(tail -n 1 $cgroups/one/cgroup.procs) $(tail -n 1 $cgroups/two/cgroup.procs)
+			[ -z "$1" ] || echo "$1" >$cgroups/two/cgroup.procs
+			[ -z "$2" ] || echo "$2" >$cgroups/one/cgroup.procs
+		fi 2>/dev/null
+		changes=$((changes + 1))
+	done
+	result=$(cat /tmp/offmask)
+	kill -KILL $(cat $cgroups/one/cgroup.procs $cgroups/two/cgroup.procs) 2>/dev/null
+	spin_end
+	for group in one two; do
+		until rmdir $cgroups/$group 2>/dev/null; do sleep 0.1; done
+	done
+	figure 'cpuset churn: changes' $changes ''
+	at_least 'cpuset churn: tasks looked at from outside' 20 "$(word checked "$result")"
+	check 'cpuset churn: tasks off their mask' 0 "$(word off "$result")"
+	sed 's/^/  /' /tmp/offmask.err
+	holds 'cpuset churn'
+}
+
+# Groups that come, get tasks and weights, and go.
+fault_cgroup() {
+	begin || return
+	load_begin
+	made=0
+	stop=$(($(now_ms) + $(milliseconds 3)))
+	while [ "$(now_ms)" -lt $stop ]; do
+		mkdir $cgroups/churn $cgroups/churn/inner
+		echo $load >$cgroups/churn/cgroup.procs
+		sh -c "echo \$\$ >$cgroups/churn/cgroup.procs; echo $((made % 100 * 100 + 1)) >$cgroups/churn/cpu.weight
+			echo $((made % 2)) >$cgroups/churn/cpu.idle; exec hackbench -g 1 -l 2 -p >/dev/null" 2>/dev/null
+		for pid in $(cat $cgroups/churn/cgroup.procs); do
+			echo "$pid" >$cgroups/cgroup.procs
+		done 2>/dev/null
+		rmdir $cgroups/churn/inner
+		until rmdir $cgroups/churn 2>/dev/null; do
+			for pid in $(cat $cgroups/churn/cgroup.procs); do echo "$pid" >$cgroups/cgroup.procs; done 2>/dev/null
+		done
+		made=$((made + 1))
+	done
+	load_end 'cgroup churn'
+	figure 'cgroup churn: groups made and removed' $made ''
+	at_least 'cgroup churn: groups made and removed' 1 $made
+	holds 'cgroup churn'
+}
+
+# ---- many ----
+
+fault_fork() {
+	begin || return
+	stress-ng -q --fork 4 --vfork 2 --clone 2 --exec 2 -t "$(seconds 3)" --metrics-brief >/tmp/fork 2>&1
+	check 'fork storm: status of stress-ng' 0 $?
+	figure 'fork storm: processes a second' "$(awk '/fork|clone|exec/ && $5 ~ /^[0-9]/ { n += $9 } END { print int(n) }' /tmp/fork)" ''
+	holds 'fork storm'
+}
+
+fault_threads() {
+	begin || return
+	number=$((scale * 2000))
+	[ $number -le 10000 ] || number=10000
+	echo 40000 >/proc/sys/kernel/threads-max
+	echo 40000 >/proc/sys/kernel/pid_max
+	result=$(strain threads $number)
+	check "$number threads: created" $number "$(word created "$result")"
+	check "$number threads: finished" $number "$(word finished "$result")"
+	holds 'many threads'
+}
+
+# ---- other classes ----
+
+# On all CPUs but one: who waits there must be taken to the one.
+fault_rt() {
+	begin || return
+	for cpu in $(seq 1 $last); do spin $taskset -c "$cpu" $chrt -f 50; done
+	starvation 'RT hogs on all CPUs but one' 4
+	spin_end
+	holds 'RT hogs on all CPUs but one'
+	# The kernel's deadline server for this class came with 7.0.
+	if [ ! -e /sys/kernel/debug/sched/ext_server ]; then
+		echo "SKIPPED: RT hogs on all CPUs: this kernel has no deadline server for sched_ext"
+		return
+	fi
+	for cpu in $(every_cpu); do spin $taskset -c "$cpu" $chrt -f 50; done
+	starvation 'RT hogs on all CPUs' 2
+	spin_end
+	holds 'RT hogs on all CPUs'
+}
+
+fault_deadline() {
+	begin || return
+	for cpu in $(seq 1 2 $last); do
+		spin $chrt -d -T 6000000 -D 10000000 -P 10000000 0
+	done
+	starvation 'deadline tasks on half of the CPUs' "$cpus"
+	spin_end
+	holds 'deadline tasks'
+}
+
+# Tasks of one CPU, as many kernel threads are: the decision has no say, the queue has.
+fault_pinned() {
+	begin || return
+	for cpu in $(every_cpu); do spin; spin $taskset -c "$cpu"; done
+	latencies -a -t "$cpus" -D "$(seconds 2)"
+	at_most 'pinned sleepers among hogs: longest latency' $STARVED_MS $((longest / 1000)) ms
+	spin_end
+	holds 'pinned sleepers'
+}
+
+# What SCHED_IDLE hogs cost others, against what they cost under the kernel's own scheduler.
+fault_idle() {
+	end
+	for cpu in $(every_cpu); do spin $chrt -i 0 $taskset -c "$cpu"; done
+	latencies -t "$cpus" -D "$(seconds 2)"
+	kernels=$average
+	figure 'SCHED_IDLE hogs on every CPU: average latency of others, kernel'\''s scheduler' "$kernels" us
+	begin || return
+	latencies -t "$cpus" -D "$(seconds 2)"
+	# Emulated CPUs are late by themselves, by more or less.
+	at_most 'SCHED_IDLE hogs on every CPU: average latency of others' $((4 * kernels + 2000)) "$average" us
+	spin_end
+	for cpu in $(every_cpu); do spin; done
+	result=$($chrt -i 0 strain hogs "$cpus" "$(milliseconds 1)")
+	at_least 'SCHED_IDLE among normal hogs: processor time of the least served, us' 1 "$(word least "$result")"
+	spin_end
+	holds 'SCHED_IDLE hogs'
+}
+
+# ---- what the machine lacks ----
+
+fault_memory() {
+	begin || return
+	mkdir $cgroups/small
+	if [ -e $cgroups/small/memory.max ]; then
+		echo 48M >$cgroups/small/memory.max
+		sh -c "echo \$\$ >$cgroups/small/cgroup.procs; exec strain threads 20000" >/tmp/memory 2>&1
+		echo "  $(cat /tmp/memory)"
+		check 'memory exhausted while threads are made: not all were made' 0 "$(grep -c 'created=20000 ' /tmp/memory)"
+		holds 'memory exhausted while threads are made'
+	else
+		echo 'SKIPPED: memory exhaustion: this kernel has no memory controller'
+	fi
+	until rmdir $cgroups/small 2>/dev/null; do sleep 0.1; done
+}
+
+# Memory of the whole machine: its tasks storage, and a load while there is none left.
+fault_nomemory() {
+	begin || return
+	stress-ng -q --vm 2 --vm-bytes 95% --vm-keep --oomable -t "$(seconds 3)" &
+	eater=$!
+	sleep 1
+	strain threads 20000 >/tmp/nomemory 2>&1
+	echo "  $(cat /tmp/nomemory)"
+	wait $eater
+	holds 'no memory left'
+	end
+	stress-ng -q --vm 2 --vm-bytes 95% --vm-keep --oomable -t "$(seconds 3)" &
+	eater=$!
+	sleep 1
+	timeout 20 /scx_alight "$SCHEDULER" --duration 1 >/tmp/nomemory.load 2>&1
+	status=$?
+	wait $eater
+	echo "  loaded without memory: status $status, $(tail -n 1 /tmp/nomemory.load)"
+	check 'loaded without memory: state afterwards' disabled "$(state)"
+	begin && holds 'loaded when there is memory again'
+}
+
+# Capabilities by their numbers: bpf 39, perfmon 38, sys_admin 21.
+fault_permission() {
+	end
+	chmod 755 /scx_alight
+	$setpriv --reuid 1000 --clear-groups --inh-caps=-all --ambient-caps=-all /scx_alight "$SCHEDULER" --duration 1 >/tmp/permission 2>&1
+	check 'no permission: status' 1 $?
+	echo "  $(tail -n 1 /tmp/permission)"
+	check 'no permission: state' disabled "$(state)"
+	$setpriv --reuid 1000 --clear-groups --inh-caps=+cap_39,+cap_38,+cap_21 --ambient-caps=+cap_39,+cap_38,+cap_21 \
+		/scx_alight "$SCHEDULER" --duration 1 >/tmp/permission 2>&1
+	check 'with three capabilities: status' 0 $?
+	sed 's/^/  /' /tmp/permission
+}
+
+fault_refused() {
+	end
+	/scx_alight "$SCHEDULER" --duration 1 >/tmp/refused 2>&1
+	check 'a kernel without sched_ext: status' 1 $?
+	contains 'a kernel without sched_ext: text' sched_ext /tmp/refused
+}
+
+# ---- work conserving ----
+
+# As many that always want to run as there are CPUs, or more: no CPU may idle.
+fault_conserving() {
+	begin || return
+	for load in "$cpus 0-$last" "$((cpus * 2)) 0-$last" "4 0-1"; do
+		number=${load% *} range=${load#* }
+		ms=$(milliseconds 1)
+		result=$(strain hogs "$number" "$ms" "$range")
+		at_most "$number hogs on CPUs $range: these CPUs' time idle" 100 \
+			$(($(word idle "$result") / (ms * (${range#*-} - ${range%-*} + 1)))) 'in a thousand'
+	done
+	# The same while others sleep and wake.
+	cyclictest -q -t $((cpus * 2)) -i 1500 -l 100000 >/dev/null &
+	sleepers=$!
+	result=$(strain hogs "$cpus" "$ms")
+	kill $sleepers
+	wait $sleepers
+	at_most "$cpus hogs among sleepers: CPUs' time idle" 100 $(($(word idle "$result") / (ms * cpus))) 'in a thousand'
+	holds 'work conserving'
+}
+
+# ---- everything at once ----
+
+fault_mixed() {
+	begin || return
+	dmesg -c >/dev/null 2>&1
+	length=$(seconds 20)
+	load_begin
+	strain offmask $((length * 1000)) >/tmp/offmask 2>&1 &
+	stress-ng -q --cpu "$cpus" --switch 4 --pipe 2 --futex 2 --fork 2 --yield 2 --affinity 2 --nanosleep 2 --poll 2 \
+		--sem 2 --timer 1 --cpu-online 1 --schedpolicy 2 -t "$length" &
+	storm=$!
+	latencies -t 4 -D "$length"
+	wait $storm
+	load_end mixed
+	at_most 'mixed: longest latency of a sleeper' $((STARVED_MS * 5)) \
+		$((longest / 1000)) ms
+	check 'mixed: tasks off their mask' 0 "$(word off "$(tail -n 1 /tmp/offmask)")"
+	holds mixed
+}
+
+scx='' spinning=''
+echo "figure kernel: $(uname -r) "
+for fault in $faults; do
+	begun=$(now_ms)
+	fault_$fault
+	echo "figure $fault took: $(($(now_ms) - begun)) ms"
+done
+end
+# The kernel's words when a scheduler ends on demand are no error.
+dmesg | grep -e 'BUG:' -e 'WARNING:' -e 'runtime error' -e 'runnable task stall' >/tmp/errors
+sed 's/^/  kernel: /' /tmp/errors
+check 'errors in the kernel log' 0 "$(wc -l </tmp/errors)"

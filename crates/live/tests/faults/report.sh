@@ -1,0 +1,68 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# The page of `make soak`, on standard output, of what the guests printed.
+#
+#	report.sh DIR GUEST|KERNEL|OPTIONS|RELEASE...	DIR/GUEST.out is what one printed
+
+set -euo pipefail
+dir=$1
+shift
+printed=("${@%%|*}")
+printed=("${printed[@]/#/$dir/}")
+printed=("${printed[@]/%/.out}")
+
+cat <<'P'
+# Faults
+
+What `scx_alight` endures. `make soak` boots stock Debian kernels in emulated machines, does to them what machines and people do
+to a scheduler, and writes this page; a short part runs in `make test`. What each fault does and what must hold stands in
+`crates/live/tests/faults/guest.sh`.
+
+Emulated CPUs share a few real ones and are late by themselves: delays here are upper bounds of what they would be on hardware, and the
+same fault under the kernel's own scheduler is the measure where a figure of it stands beside.
+
+## Guests
+
+| guest | kernel | options | checks that held | that did not |
+|---|---|---|---|---|
+P
+for guest; do
+	IFS='|' read -r name row options release <<<"$guest"
+	# shellcheck disable=SC2016 # Markdown
+	printf '| %s | %s (`%s`) | `%s` | %d | %d |\n' "$name" "$release" "$row" \
+		"$(sed -E 's/--dtb [^ ]*/--dtb: 4 little and 2 big CPUs/; s/ ?--timeout [0-9]+//' <<<"$options")" \
+		"$(grep -c '^ok ' "$dir/$name.out" || true)" "$(grep -c '^FAIL ' "$dir/$name.out" || true)"
+done
+
+echo
+echo '## What did not hold'
+echo
+if cat "${printed[@]}" | grep -q '^FAIL '; then
+	for guest; do
+		sed -n "s/^FAIL */- ${guest%%|*}: /p" "$dir/${guest%%|*}.out"
+	done
+else
+	echo 'Nothing.'
+fi
+
+echo
+echo '## What could not be judged'
+echo
+if cat "${printed[@]}" | grep -q '^SKIPPED: '; then
+	for guest; do
+		sed -n "s/^SKIPPED: /- ${guest%%|*}: /p" "$dir/${guest%%|*}.out"
+	done
+else
+	echo 'Nothing.'
+fi
+
+echo
+echo '## Measured'
+for guest; do
+	name=${guest%%|*}
+	grep -q '^figure ' "$dir/$name.out" || continue
+	printf '\n### %s\n\n| what | measured |\n|---|---|\n' "$name"
+	sed -n -e '/^figure kernel: /d' -e '/^figure [a-z]* took: /d' -e 's/^figure \(.*\): \([0-9].*\)$/| \1 | \2 |/p' "$dir/$name.out" |
+		sed 's/ *|$/ |/'
+done

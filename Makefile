@@ -4,6 +4,8 @@
 #	make test	every test, those in virtual machines included
 #	make bench	the speed figures
 #	make cards	make the cards and figures of docs/policies again
+#	make bench-live	the live scheduler against others in a guest, write docs/bench-live.md (an hour)
+#	make soak	do to the live scheduler what machines and people do (hours), write docs/soak.md
 #	make verify	hold the model against stock kernels (hours), write docs/fidelity.md
 
 DEMO_MACHINE   = juno-r0
@@ -11,7 +13,7 @@ DEMO_WORKLOAD  = sysbench --max-time=5 --max-requests=-1 --test=threads --num-th
 DEMO_SCHEDULER = linux-5.5 linux-5.5+asym-capacity
 DEMO_RUNS      = 20
 
-.PHONY: demo test bench cards verify
+.PHONY: demo test bench bench-live cards soak verify
 
 # Where cargo builds, if not in the tree.
 TARGET = $(or $(CARGO_TARGET_DIR),target)
@@ -32,6 +34,14 @@ bench:
 	cargo bench -p alight-policy --bench select || status=1; \
 	cargo run --release -p alight-trace --example trace_speed || status=1; \
 	exit $$status
+
+bench-live:
+	vm/install.sh --test
+	crates/live/bench/bench.sh docs/bench-live.md
+
+soak:
+	vm/install.sh --test
+	crates/live/tests/faults.sh --soak docs/soak.md
 
 cards:
 	cargo build --release

@@ -1,0 +1,161 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-only
+"""The page of `make bench-live`, on standard output, of what the guests printed.
+
+  report.py SCHEDULER RELEASE PEERS WORK PARALLEL
+
+PEERS has a line "NAME VERSION" for each other scheduler, WORK and PARALLEL are the
+lines of guest.sh in the two sessions. What is known of a row that falls short is
+in reasons.md beside this file.
+"""
+
+import pathlib
+import statistics
+import sys
+from collections import defaultdict
+
+# Row and metric: (what it is, unit, whether lower is better, goal).
+# Goals: "work" no more than the leanest peer; "throughput" within 5 % of the
+# kernel's own scheduler; "tail" no worse than it; None: shown only.
+METRICS = {
+    ("pipe-one-cpu", "ns"): ("wakeup and switch, one CPU", "instructions", True, "work"),
+    ("pipe", "ns"): ("wakeup, decision and switch, any CPU", "instructions", True, "work"),
+    ("hackbench-pipes", "s"): ("hackbench, pipes, threads", "s", True, "throughput"),
+    ("hackbench-sockets", "s"): ("hackbench, sockets, processes", "s", True, "throughput"),
+    ("sysbench-threads", "events"): ("sysbench threads", "events", False, "throughput"),
+    ("schbench", "rps"): ("schbench, requests a second", "1/s", False, "throughput"),
+    ("schbench", "p50.0"): ("schbench wakeup p50", "us", True, None),
+    ("schbench", "p99.0"): ("schbench wakeup p99", "us", True, "tail"),
+    ("cyclictest", "avg"): ("cyclictest average", "us", True, None),
+    ("cyclictest", "p99"): ("cyclictest p99", "us", True, "tail"),
+    ("cyclictest", "max"): ("cyclictest max", "us", True, None),
+    ("cyclictest-loaded", "avg"): ("cyclictest among hogs, average", "us", True, None),
+    ("cyclictest-loaded", "p99"): ("cyclictest among hogs, p99", "us", True, "tail"),
+    ("cyclictest-loaded", "max"): ("cyclictest among hogs, max", "us", True, None),
+    ("cyclictest-idle", "avg"): ("cyclictest among SCHED_IDLE hogs, average", "us", True, None),
+    ("cyclictest-idle", "p99"): ("cyclictest among SCHED_IDLE hogs, p99", "us", True, "tail"),
+    ("cyclictest-idle", "max"): ("cyclictest among SCHED_IDLE hogs, max", "us", True, None),
+}
+TOLERANCE = 0.05
+OURS, KERNELS = "alight", "kernel"
+
+
+def read(path):
+    """{(row, metric): {scheduler: [value of each run]}}, and the other lines."""
+    values, others = defaultdict(lambda: defaultdict(list)), []
+    for line in pathlib.Path(path).read_text().splitlines():
+        words = line.split()
+        if len(words) == 6 and words[0] == "value":
+            values[words[3], words[4]][words[2]].append(float(words[5]))
+        elif line.strip():
+            others.append(line)
+    return values, others
+
+
+def number(value):
+    return f"{value:.0f}" if value >= 100 else f"{value:.3g}"
+
+
+def shown(runs):
+    """Median and, as the spread, the least and the most."""
+    if not runs:
+        return ""
+    return f"{number(statistics.median(runs))} ({number(min(runs))}–{number(max(runs))})"
+
+
+def shortfall(goal, lower, by_scheduler):
+    """How far the median misses its goal, or None."""
+    medians = {name: statistics.median(runs) for name, runs in by_scheduler.items() if runs}
+    ours = medians.get(OURS)
+    peers = {n: m for n, m in medians.items() if n not in (OURS, KERNELS)}
+    if ours is None or goal is None:
+        return None
+    if goal == "work":
+        if not peers:
+            return None
+        best = min(peers, key=peers.get)
+        reference, allowed, name = peers[best], 0.0, best
+    else:
+        if KERNELS not in medians:
+            return None
+        reference, allowed, name = medians[KERNELS], TOLERANCE, "the kernel's scheduler"
+    if not reference:
+        return None
+    worse = (ours / reference - 1) if lower else (1 - ours / reference)
+    # A tail that is inside what the kernel's own runs showed is no worse.
+    if goal == "tail" and ours <= max(by_scheduler[KERNELS]):
+        return None
+    if worse <= allowed:
+        return None
+    return f"{worse * 100:.0f} % worse than {name}"
+
+
+def table(values, order, work):
+    print("| row | unit | " + " | ".join(order) + " |")
+    print("|---|---" + "|---" * len(order) + "|")
+    for key, (what, unit, _, _) in METRICS.items():
+        if key not in values or (key[0].startswith("pipe") and not work):
+            continue
+        cells = [shown(values[key].get(name)) for name in order]
+        print(f"| {what} | {unit} | " + " | ".join(cells) + " |")
+
+
+def reasons():
+    """{row: text} of reasons.md: paragraphs after a heading that is the row's name."""
+    texts, row = defaultdict(list), None
+    for line in pathlib.Path(__file__).with_name("reasons.md").read_text().splitlines():
+        if line.startswith("## "):
+            row = line[3:].strip()
+        elif row and line.strip():
+            texts[row].append(line.strip())
+    return {row: " ".join(lines) for row, lines in texts.items()}
+
+
+def main():
+    if len(sys.argv) != 6:
+        sys.exit("usage: report.py SCHEDULER RELEASE PEERS WORK PARALLEL")
+    scheduler, release = sys.argv[1:3]
+    peers = [line.split(None, 1) for line in pathlib.Path(sys.argv[3]).read_text().splitlines()]
+    sessions = [("work", *read(sys.argv[4])), ("parallel", *read(sys.argv[5]))]
+    order = [KERNELS, OURS] + [peer[0] for peer in peers]
+    runs = max((len(r) for v in sessions[0][1].values() for r in v.values()), default=0)
+
+    print("# What it costs in a kernel\n")
+    print(f"`make bench-live` runs these in an emulated machine of 8 CPUs with Debian's kernel {release}: the kernel's own scheduler "
+          f"(kernel), `scx_alight {scheduler}` (alight)")
+    print("and the other scx schedulers at hand: " + (", ".join(p[1].strip() if len(p) > 1 else p[0] for p in peers) or "none") + ".")
+    print(f"{runs} runs of each, interleaved, the order changing each round; in the cells the median, in brackets the least and the most.")
+    print("Emulated time is not hardware time: compare within a row of a table, and with nothing else.\n")
+
+    fallen = []
+    titles = {
+        "work": ("Work", "The guest's time is its count of instructions, and the CPUs take turns: what is measured is work, not speed side by side. "
+                 "The first two rows are instructions of everything, from one `write` of `perf bench sched pipe` to the return of "
+                 "the `read` that it wakes."),
+        "parallel": ("Side by side", "The CPUs run at once, on fewer real ones. The spread shows what such a figure is worth."),
+    }
+    for name, values, others in sessions:
+        title, text = titles[name]
+        print(f"## {title}\n\n{text}\n")
+        table(values, order, name == "work")
+        print()
+        for line in others:
+            if line.startswith(("refused", "ended")):
+                print(f"- {line}")
+        for key, (what, _, lower, goal) in METRICS.items():
+            short = shortfall(goal, lower, values[key]) if key in values else None
+            if short:
+                fallen.append((title, key, what, short))
+
+    print("\n## What falls short\n")
+    print("The goals: no more instructions a wakeup and switch than the leanest other scheduler; throughput within 5 % of the "
+          "kernel's own; p99 latency no worse.\n")
+    known = reasons()
+    for title, key, what, short in fallen:
+        print(f"- {title}, {what}: {short}. {known.get(key[0], 'Why is not known.')}")
+    if not fallen:
+        print("Nothing.")
+
+
+if __name__ == "__main__":
+    main()

@@ -549,6 +549,18 @@ macro_rules! params {
             pub fn fields(&self) -> Vec<(&'static str, u64)> {
                 vec![$((stringify!($name), u64::from(self.$name)),)*]
             }
+
+            /// Gives the field of this name a value. False: there is no such field, or it
+            /// cannot hold that.
+            #[must_use]
+            pub fn set(&mut self, field: &str, value: u64) -> bool {
+                match field {
+                    $(stringify!($name) => {
+                        value.try_into().map(|value| self.$name = value).is_ok()
+                    })*
+                    _ => false,
+                }
+            }
         }
     };
 }
@@ -938,6 +950,14 @@ pub(crate) fn table_of(k: &Params) -> &'static Table {
         0 => unsafe { &alight_policy_plain },
         _ => table(),
     }
+}
+
+/// Version of the core's entry points and the sizes of its structures, in bytes: what was
+/// written by a build with other ones cannot be read.
+pub fn layouts() -> String {
+    let table = table();
+    let sizes = table.sizes.map(|size| size.to_string());
+    format!("{}: {}", table.version, sizes.join(" "))
 }
 
 /// Holds the C core's layouts against this file's.

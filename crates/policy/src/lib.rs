@@ -16,6 +16,7 @@ pub mod pack;
 pub mod pelt;
 pub mod rq;
 pub mod scheduler;
+pub mod sound;
 pub mod table;
 pub mod topology;
 

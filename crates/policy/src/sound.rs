@@ -1,0 +1,375 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Views that come from elsewhere, such as a file: the core looks no index up
+//! twice and divides by capacities, so all that it relies on is checked here
+//! before it is asked.
+
+use crate::abi::{
+    Cpu, Domain, Group, Llc, MAX_CPUS, MAX_DOMAINS, MAX_GROUPS, MAX_LEVELS, MAX_PERF_DOMAINS,
+    MAX_PERF_STATES, Mask, NONE, Params, PerfDomain, Place, Root, Task, Topology, check,
+};
+use crate::core::Core;
+use std::ops::RangeInclusive;
+
+/// Views that the core must not be given.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what} is {found}, expected {expected}")]
+pub struct Unsound {
+    /// Which number, such as `domain 3: first_group`.
+    pub what: String,
+    /// Its value.
+    pub found: u64,
+    /// What it may be.
+    pub expected: String,
+}
+
+/// All views of one machine but those that change while it runs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Views {
+    /// Facts of the whole machine.
+    pub topology: Topology,
+    /// Number of [`Core::llcs`].
+    pub nr_llcs: u32,
+    /// All domains.
+    pub domains: Vec<Domain>,
+    /// All groups.
+    pub groups: Vec<Group>,
+    /// Where each CPU sits.
+    pub places: Vec<Place>,
+    /// Sets of CPUs that share a frequency.
+    pub perf: Vec<PerfDomain>,
+}
+
+type Checked = Result<(), Unsound>;
+
+fn within(what: impl Fn() -> String, found: u64, range: RangeInclusive<u64>) -> Checked {
+    if range.contains(&found) {
+        return Ok(());
+    }
+    Err(Unsound {
+        what: what(),
+        found,
+        expected: format!("{} to {}", range.start(), range.end()),
+    })
+}
+
+fn below(what: impl Fn() -> String, found: u32, limit: usize) -> Checked {
+    if (found as usize) < limit {
+        return Ok(());
+    }
+    Err(Unsound {
+        what: what(),
+        found: found.into(),
+        expected: format!("less than {limit}"),
+    })
+}
+
+fn none_or_below(what: impl Fn() -> String, found: u32, limit: usize) -> Checked {
+    match found {
+        NONE => Ok(()),
+        found => below(what, found, limit),
+    }
+}
+
+/// At least one CPU that exists, and none that does not.
+fn span(what: impl Fn() -> String, mask: &Mask, nr_cpus: usize) -> Checked {
+    let members = mask.len();
+    let existing = (0..nr_cpus as u32).filter(|&cpu| mask.contains(cpu));
+    if members == 0 || existing.count() as u32 != members {
+        return Err(Unsound {
+            what: what() + ": number of CPUs",
+            found: members.into(),
+            expected: format!("some of the CPUs 0 to {}", nr_cpus.saturating_sub(1)),
+        });
+    }
+    Ok(())
+}
+
+impl Views {
+    fn check(&self) -> Checked {
+        let limits = [
+            ("CPUs", self.places.len(), 1, MAX_CPUS),
+            ("caches", self.nr_llcs as usize, 1, MAX_CPUS),
+            ("domains", self.domains.len(), 0, MAX_DOMAINS),
+            ("groups", self.groups.len(), 0, MAX_GROUPS),
+            ("performance domains", self.perf.len(), 0, MAX_PERF_DOMAINS),
+        ];
+        for (what, found, least, most) in limits {
+            let range = least as u64..=most as u64;
+            within(|| format!("number of {what}"), found as u64, range)?;
+        }
+        let t = &self.topology;
+        let counts = [
+            ("CPUs", t.nr_cpus, self.places.len()),
+            ("domains", t.nr_domains, self.domains.len()),
+            ("groups", t.nr_groups, self.groups.len()),
+        ];
+        for (what, found, there) in counts {
+            let range = there as u64..=there as u64;
+            within(
+                || format!("topology: number of {what}"),
+                found.into(),
+                range,
+            )?;
+        }
+        within(
+            || "topology: max_capacity".into(),
+            t.max_capacity.into(),
+            1..=1024,
+        )?;
+        for (n, domain) in self.domains.iter().enumerate() {
+            self.check_domain(n, domain)?;
+        }
+        for (n, group) in self.groups.iter().enumerate() {
+            self.check_group(n, group)?;
+        }
+        for (cpu, place) in self.places.iter().enumerate() {
+            self.check_place(cpu, place)?;
+        }
+        (self.perf.iter().enumerate()).try_for_each(|(n, perf)| self.check_perf(n, perf))
+    }
+
+    fn check_domain(&self, n: usize, domain: &Domain) -> Checked {
+        let of = |field: &str| format!("domain {n}: {field}");
+        span(|| of("span"), &domain.span, self.places.len())?;
+        within(
+            || of("imbalance_pct"),
+            domain.imbalance_pct.into(),
+            100..=1000,
+        )?;
+        none_or_below(|| of("llc"), domain.llc, self.nr_llcs as usize)?;
+        let end = u64::from(domain.first_group) + u64::from(domain.nr_groups);
+        within(
+            || of("first_group + nr_groups"),
+            end,
+            0..=self.groups.len() as u64,
+        )
+    }
+
+    fn check_group(&self, n: usize, group: &Group) -> Checked {
+        let of = |field: &str| format!("group {n}: {field}");
+        none_or_below(|| of("child"), group.child, self.domains.len())?;
+        below(|| of("cpu"), group.cpu, self.places.len())
+    }
+
+    fn check_place(&self, cpu: usize, place: &Place) -> Checked {
+        let of = |field: &str| format!("place of CPU {cpu}: {field}");
+        let domains = [
+            ("llc_domain", place.llc_domain),
+            ("asym_domain", place.asym_domain),
+            ("smt_domain", place.smt_domain),
+            ("cluster_domain", place.cluster_domain),
+        ];
+        for (field, domain) in domains {
+            none_or_below(|| of(field), domain, self.domains.len())?;
+        }
+        if let Some(llc) = self.domains.get(place.llc_domain as usize) {
+            let nr_llcs = self.nr_llcs as usize;
+            below(|| of("llc of its llc_domain"), llc.llc, nr_llcs)?;
+        }
+        below(|| of("shared"), place.shared, self.nr_llcs as usize)?;
+        let levels = place.nr_domains;
+        within(|| of("nr_domains"), levels.into(), 0..=MAX_LEVELS as u64)?;
+        for level in 0..levels as usize {
+            let (domain, group) = (place.domain[level], place.group[level]);
+            below(|| of("domain"), domain, self.domains.len())?;
+            below(|| of("group"), group, self.groups.len())?;
+        }
+        Ok(())
+    }
+
+    fn check_perf(&self, n: usize, perf: &PerfDomain) -> Checked {
+        let of = |field: &str| format!("performance domain {n}: {field}");
+        span(|| of("span"), &perf.span, self.places.len())?;
+        let states = perf.nr_states;
+        within(
+            || of("nr_states"),
+            states.into(),
+            1..=MAX_PERF_STATES as u64,
+        )?;
+        below(|| of("last_state"), perf.last_state, states as usize)?;
+        let last = perf.last_state as usize;
+        below(|| of("first_state"), perf.first_state, last + 1)
+    }
+}
+
+impl Core {
+    /// A core of views that come from elsewhere. Its CPUs idle, its caches are blank.
+    ///
+    /// # Errors
+    /// The first number that would lead the core astray.
+    pub fn of_views(views: Views, params: Params) -> Result<Core, Unsound> {
+        check();
+        views.check()?;
+        Ok(Core {
+            cpus: vec![Cpu::default(); views.places.len()].into(),
+            llcs: vec![Llc::default(); views.nr_llcs as usize].into(),
+            places: views.places.into(),
+            domains: views.domains.into(),
+            groups: views.groups.into(),
+            topology: views.topology,
+            params,
+            root: Root::default(),
+            perf: views.perf,
+        })
+    }
+
+    /// What [`Core::of_views`] makes this core of again.
+    pub fn views(&self) -> Views {
+        Views {
+            topology: self.topology,
+            nr_llcs: self.llcs.len() as u32,
+            domains: self.domains.to_vec(),
+            groups: self.groups.to_vec(),
+            places: self.places.to_vec(),
+            perf: self.perf.clone(),
+        }
+    }
+
+    /// May this core be given these views of its CPUs?
+    ///
+    /// # Errors
+    /// The first number that would lead it astray.
+    pub fn accepts_cpus(&self, cpus: &[Cpu]) -> Result<(), Unsound> {
+        let nr_cpus = self.places.len();
+        let number = cpus.len() as u64;
+        let expected = nr_cpus as u64..=nr_cpus as u64;
+        within(|| "number of CPUs".into(), number, expected)?;
+        for (n, cpu) in cpus.iter().enumerate() {
+            let of = |field: &str| format!("CPU {n}: {field}");
+            let capacity_orig = cpu.capacity_orig.into();
+            within(|| of("capacity_orig"), capacity_orig, 1..=1024)?;
+            within(|| of("capacity"), cpu.capacity.into(), 1..=1024)?;
+            within(|| of("scan_cost"), cpu.scan_cost, 0..=u64::MAX - 1)?;
+            none_or_below(|| of("buddy"), cpu.buddy, nr_cpus)?;
+        }
+        Ok(())
+    }
+
+    /// May it be asked for this task, which may use the CPUs `allowed`?
+    ///
+    /// # Errors
+    /// The first number that would lead it astray.
+    pub fn accepts_task(&self, task: &Task, allowed: &Mask) -> Result<(), Unsound> {
+        let nr_cpus = self.places.len();
+        span(|| "allowed".into(), allowed, nr_cpus)?;
+        below(|| "prev_cpu".into(), task.prev_cpu, nr_cpus)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Scheduler;
+    use crate::topology::{CpuDescription, Description, Level, LevelKind, build};
+
+    /// Two cores of two threads, a cache each, one package.
+    fn core() -> Core {
+        let cpu = CpuDescription {
+            capacity: 1024,
+            node: 0,
+        };
+        let machine = Description {
+            cpus: vec![cpu; 4],
+            levels: vec![
+                Level::by_key(LevelKind::Smt, &[0, 0, 1, 1]),
+                Level::by_key(LevelKind::Cache, &[0, 0, 1, 1]),
+                Level::by_key(LevelKind::Package, &[0; 4]),
+            ],
+        };
+        build(&machine, &Scheduler::parse("linux-7.2").unwrap().params).unwrap()
+    }
+
+    #[test]
+    fn views_that_were_built_are_accepted_again() {
+        let core = core();
+        let again = Core::of_views(core.views(), core.params).unwrap();
+        assert_eq!(again.views(), core.views());
+        again.accepts_cpus(&core.cpus).unwrap();
+        let all = (0..4).collect();
+        again.accepts_task(&Task::default(), &all).unwrap();
+    }
+
+    #[test]
+    fn each_number_that_would_lead_astray_is_named() {
+        type Change = fn(&mut Views);
+        let changes: [(Change, &str); 14] = [
+            (|v| v.places.clear(), "number of CPUs is 0"),
+            (|v| v.nr_llcs = 5000, "number of caches is 5000"),
+            (|v| v.topology.nr_cpus = 5, "topology: number of CPUs is 5"),
+            (
+                |v| v.domains[1].first_group = 9,
+                "domain 1: first_group + nr_groups",
+            ),
+            (
+                |v| v.domains[1].span = Mask::EMPTY,
+                "domain 1: span: number of CPUs is 0",
+            ),
+            (|v| v.domains[1].span.insert(4), "some of the CPUs 0 to 3"),
+            (
+                |v| v.domains[0].imbalance_pct = 0,
+                "domain 0: imbalance_pct is 0",
+            ),
+            (|v| v.groups[2].child = 77, "group 2: child is 77"),
+            (
+                |v| v.groups[2].cpu = 4,
+                "group 2: cpu is 4, expected less than 4",
+            ),
+            (|v| v.places[3].shared = 2, "place of CPU 3: shared is 2"),
+            (
+                |v| v.places[0].nr_domains = 9,
+                "place of CPU 0: nr_domains is 9",
+            ),
+            (
+                |v| v.places[0].domain[0] = 99,
+                "place of CPU 0: domain is 99",
+            ),
+            (|v| v.places[1].group[0] = 99, "place of CPU 1: group is 99"),
+            (
+                |v| {
+                    v.perf = vec![PerfDomain {
+                        span: (0..4).collect(),
+                        nr_states: 2,
+                        first_state: 1,
+                        last_state: 2,
+                        unused: 0,
+                        state: [Default::default(); MAX_PERF_STATES],
+                    }];
+                },
+                "performance domain 0: last_state is 2",
+            ),
+        ];
+        let core = core();
+        for (change, expected) in changes {
+            let mut views = core.views();
+            change(&mut views);
+            let text = Core::of_views(views, core.params).unwrap_err().to_string();
+            assert!(text.contains(expected), "{expected:?} is not in {text:?}");
+        }
+    }
+
+    #[test]
+    fn so_is_one_of_a_question() {
+        let core = core();
+        let refused = |change: fn(&mut Cpu)| {
+            let mut cpus = core.cpus.to_vec();
+            change(&mut cpus[2]);
+            core.accepts_cpus(&cpus).unwrap_err().to_string()
+        };
+        assert_eq!(
+            refused(|cpu| cpu.capacity = 0),
+            "CPU 2: capacity is 0, expected 1 to 1024"
+        );
+        assert_eq!(
+            refused(|cpu| cpu.buddy = 4),
+            "CPU 2: buddy is 4, expected less than 4"
+        );
+        assert!(refused(|cpu| cpu.scan_cost = u64::MAX).contains("scan_cost"));
+        let away = Task {
+            prev_cpu: 4,
+            ..Task::default()
+        };
+        let all = (0..4).collect();
+        assert!(core.accepts_task(&away, &all).is_err());
+        assert!(core.accepts_task(&Task::default(), &Mask::EMPTY).is_err());
+    }
+}

@@ -7,6 +7,8 @@
 //! record so far counts as having been 0), in bytes from bit 0 up, and each of
 //! those words, XORed with what it was. All little-endian.
 
+use crate::MAX_RECORD;
+
 const WORD: usize = 8;
 
 /// Packs the records of one kind, in order.
@@ -50,10 +52,21 @@ impl Packer {
 
 /// Why bytes are not a packed record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-#[error("a packed record of {found} bytes: by its first bytes it should have {expected}")]
-pub struct Malformed {
-    found: usize,
-    expected: usize,
+pub enum Malformed {
+    /// The length does not follow from the bytes.
+    #[error("a packed record of {found} bytes: by its first bytes it should have {expected}")]
+    Length {
+        /// Bytes there.
+        found: usize,
+        /// Bytes that should be.
+        expected: usize,
+    },
+    /// Unpacked it would be longer than [`MAX_RECORD`].
+    #[error("a packed record of {words} words of 8 bytes; {} are the most", MAX_RECORD / WORD)]
+    Words {
+        /// Words of 64 bits.
+        words: usize,
+    },
 }
 
 /// Unpacks what a [`Packer`] packed, in the same order.
@@ -66,14 +79,17 @@ impl Unpacker {
     /// The words of the next record.
     ///
     /// # Errors
-    /// The length does not follow from the bytes.
+    /// The length does not follow from the bytes, or is more than a record may have.
     pub fn unpack(&mut self, packed: &[u8]) -> Result<&[u64], Malformed> {
-        let malformed = |expected| Malformed {
+        let malformed = |expected| Malformed::Length {
             found: packed.len(),
             expected,
         };
         let (head, rest) = packed.split_at_checked(4).ok_or(malformed(4))?;
         let nr = u32::from_le_bytes(head.try_into().expect("four bytes")) as usize;
+        if nr > MAX_RECORD / WORD {
+            return Err(Malformed::Words { words: nr });
+        }
         let (bits, words) =
             (rest.split_at_checked(nr.div_ceil(8))).ok_or(malformed(4 + nr.div_ceil(8)))?;
         let changed = |i: usize| bits[i / 8] >> (i % 8) & 1 != 0;
@@ -138,9 +154,18 @@ mod tests {
         Packer::default().pack(&bytes(&[1, 2, 3]), &mut packed);
         for length in 0..packed.len() {
             let error = Unpacker::default().unpack(&packed[..length]).unwrap_err();
-            assert_eq!(error.found, length);
+            assert!(matches!(error, Malformed::Length { found, .. } if found == length));
         }
         packed.push(0);
         assert!(Unpacker::default().unpack(&packed).is_err());
+    }
+
+    #[test]
+    fn a_count_beyond_any_record_is_refused_before_room_is_made_for_it() {
+        let mut unpacker = Unpacker::default();
+        let error = unpacker.unpack(&[0xff; 200]).unwrap_err();
+        let words = u32::MAX as usize;
+        assert_eq!(error, Malformed::Words { words });
+        assert_eq!(unpacker.before.capacity(), 0);
     }
 }

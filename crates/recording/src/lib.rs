@@ -23,7 +23,7 @@ mod reader;
 mod writer;
 
 pub use header::{Arch, CpuFact, End, Header, KernelVersion};
-pub use reader::{Error, Reader, Record};
+pub use reader::{Error, Place, Reader, Record};
 pub use writer::Writer;
 
 /// First line of a recording: schema and version.

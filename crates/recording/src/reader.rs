@@ -2,6 +2,7 @@
 //! Reads a recording, and says what is wrong with one that is not whole.
 
 use crate::{End, Header, MAX_BLOCK, RECORD_HEAD, SCHEMA, TAG_END, TAG_RECORDS};
+use std::fmt;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::Path;
@@ -73,6 +74,27 @@ pub struct Reader<R> {
     records: u64,
     /// Bytes of the file read so far.
     at: u64,
+    /// Where in the file the block begins, and where in the block the last record does.
+    place: Place,
+}
+
+/// Where a record is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Byte of the file at which its block begins.
+    pub block: u64,
+    /// Byte of the block, decompressed, at which it begins.
+    pub within: usize,
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "byte {} of the block at byte {}",
+            self.within, self.block
+        )
+    }
 }
 
 impl Reader<BufReader<File>> {
@@ -123,6 +145,7 @@ impl<R: BufRead> Reader<R> {
             next: 0,
             records: 0,
             at,
+            place: Place::default(),
         })
     }
 
@@ -139,6 +162,11 @@ impl<R: BufRead> Reader<R> {
     /// Records read so far.
     pub fn records(&self) -> u64 {
         self.records
+    }
+
+    /// Where the record that was read last begins.
+    pub fn place(&self) -> Place {
+        self.place
     }
 
     /// The next record, `None` after the last.
@@ -165,6 +193,7 @@ impl<R: BufRead> Reader<R> {
         if kind as usize >= self.header.kinds.len() {
             return Err(self.damaged(format!("a record of the kind {kind}, which has no name")));
         }
+        self.place.within = self.next;
         self.next = end;
         self.records += 1;
         Ok(Some(Record {
@@ -175,6 +204,7 @@ impl<R: BufRead> Reader<R> {
 
     fn next_block(&mut self) -> Result<(), Error> {
         let mut head = [0; 5];
+        self.place.block = self.at;
         self.fill(&mut head)?;
         let (tag, length) = (head[0], number(&head[1..]) as usize);
         if !matches!(tag, TAG_RECORDS | TAG_END) || length > MAX_BLOCK {

@@ -3,7 +3,7 @@
 
 use crate::{BLOCK, End, Header, MAX_RECORD, SCHEMA, TAG_END, TAG_RECORDS};
 use std::fs::Permissions;
-use std::io::{self, Write};
+use std::io::{self, Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
@@ -15,6 +15,14 @@ pub struct Writer {
     compressor: zstd::bulk::Compressor<'static>,
     block: Vec<u8>,
     kinds: Vec<String>,
+    counts: Vec<u64>,
+    whole: Whole,
+}
+
+/// Up to where the file is as it is to stay: the end of the last block that was written.
+#[derive(Clone, Default)]
+struct Whole {
+    bytes: u64,
     counts: Vec<u64>,
 }
 
@@ -41,6 +49,10 @@ impl Writer {
         writeln!(file, "{SCHEMA}\n{}", serde_json::to_string(header)?)?;
         let mut compressor = zstd::bulk::Compressor::new(level)?;
         compressor.include_checksum(true)?;
+        let whole = Whole {
+            bytes: file.stream_position()?,
+            counts: vec![0; header.kinds.len()],
+        };
         Ok(Writer {
             file,
             path: path.to_owned(),
@@ -48,6 +60,7 @@ impl Writer {
             block: Vec::with_capacity(BLOCK),
             kinds: header.kinds.clone(),
             counts: vec![0; header.kinds.len()],
+            whole,
         })
     }
 
@@ -86,23 +99,50 @@ impl Writer {
     ///
     /// # Errors
     /// The disk is full; then nothing is left behind.
-    pub fn finish(mut self, mut end: End) -> io::Result<()> {
+    pub fn finish(mut self, end: End) -> io::Result<()> {
         self.flush()?;
+        self.close(end)
+    }
+
+    /// Ends the recording early, after [`Writer::write`] failed: with what was written of it as
+    /// whole blocks, the last one being given up. `end` says why. Returns the records of each kind
+    /// that it has.
+    ///
+    /// # Errors
+    /// Not even that is possible; then nothing is left behind.
+    pub fn finish_early(mut self, end: End) -> io::Result<Vec<u64>> {
+        let Whole { bytes, counts } = std::mem::take(&mut self.whole);
+        self.file.as_file().set_len(bytes)?;
+        self.file.seek(SeekFrom::Start(bytes))?;
+        self.counts.clone_from(&counts);
+        self.close(end)?;
+        Ok(counts)
+    }
+
+    fn close(mut self, mut end: End) -> io::Result<()> {
         end.records = self.kinds.drain(..).zip(self.counts.drain(..)).collect();
         let end = serde_json::to_vec(&end)?;
         self.put(TAG_END, &end)?;
-        self.file.flush()?;
+        // Some file systems only say now that there was no room.
+        self.file.as_file().sync_all()?;
         self.file.persist(&self.path).map_err(|error| error.error)?;
         Ok(())
     }
 
-    fn flush(&mut self) -> io::Result<()> {
+    /// Writes out what was appended up to now.
+    ///
+    /// # Errors
+    /// The disk is full.
+    pub fn flush(&mut self) -> io::Result<()> {
         if self.block.is_empty() {
             return Ok(());
         }
         let packed = self.compressor.compress(&self.block)?;
         self.block.clear();
-        self.put(TAG_RECORDS, &packed)
+        self.put(TAG_RECORDS, &packed)?;
+        self.whole.bytes = self.file.stream_position()?;
+        self.whole.counts.clone_from(&self.counts);
+        Ok(())
     }
 
     fn put(&mut self, tag: u8, bytes: &[u8]) -> io::Result<()> {

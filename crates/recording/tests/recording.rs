@@ -269,3 +269,38 @@ fn the_host_is_captured_from_a_copied_tree() {
     assert_eq!(header.cpus[2].llc.as_deref(), Some("0-3"));
     assert_eq!(header.kind("first/1"), Some(0));
 }
+
+#[test]
+fn a_recording_that_ends_early_has_its_whole_blocks_and_says_why() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.alight");
+    let mut writer = Writer::create(&path, &header(), 3).unwrap();
+    for i in 0..RECORDS {
+        writer.write(i % 2, &record(i)).unwrap();
+    }
+    let end = End {
+        facts: [("stopped".to_owned(), "disk full".to_owned())].into(),
+        ..End::default()
+    };
+    let written: u64 = writer.finish_early(end).unwrap().iter().sum();
+    let (records, end) = read(&fs::read(&path).unwrap());
+    assert!(0 < written && written < u64::from(RECORDS), "{written}");
+    assert_eq!(records, written);
+    let end = end.unwrap();
+    assert_eq!(end.facts["stopped"], "disk full");
+    assert_eq!(end.records.values().sum::<u64>(), written);
+}
+
+#[test]
+fn each_record_has_a_place() {
+    let bytes = written();
+    let mut reader = Reader::new(&bytes[..]).unwrap();
+    let mut before = None;
+    while reader.next_record().unwrap().is_some() {
+        let place = reader.place();
+        let key = (place.block, place.within);
+        assert!(before < Some(key), "{before:?} {key:?}");
+        assert_eq!(bytes[place.block as usize], b'R');
+        before = Some(key);
+    }
+}

@@ -91,7 +91,8 @@ Examples:
   alight verify pelt run.alight --json
   alight verify decisions run.alight
   alight verify decisions run.alight --explain 1
-  alight verify behaviour run.alight --scheduler linux-6.1";
+  alight verify behaviour run.alight --scheduler linux-6.1
+  alight verify live decisions.alight";
 
 const SIMULATE_EXAMPLES: &str = "\
 Examples:
@@ -513,6 +514,15 @@ pub enum VerifyVerb {
         #[arg(long, value_name = "SCHEDULER")]
         scheduler: Option<String>,
         /// Print JSON (alight.verify-behaviour/1)
+        #[arg(long)]
+        json: bool,
+    },
+    /// The scheduler in a kernel: every decision of scx_alight, made again by the host's build
+    Live {
+        /// Log of `scx_alight --log-decisions`
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Print JSON (alight.verify-live/1)
         #[arg(long)]
         json: bool,
     },

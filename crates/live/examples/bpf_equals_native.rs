@@ -6,10 +6,10 @@
 //! (`src/bpf/select_test.bpf.c`) answers a run of wakeups a call.
 //! A state has a number: its machine is number / [`RUN`], its wakeup the rest.
 
-use alight_live::replay::Sides;
 use alight_policy::abi::rule;
 use alight_policy::scheduler::{BASES, Base, FEATURES, Feature, On};
 use alight_policy::{Answer, Cpu, Llc, Mask, NONE, Root, STEPS, Scheduler, Task};
+use alight_verify::live::Sides;
 use clap::Parser;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{OpenObject, ProgramInput};

@@ -4,6 +4,7 @@
 use crate::live::{Gated, Options};
 use alight_policy::Scheduler;
 use clap::Parser;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// Runs a placement policy in this kernel, as a sched_ext scheduler.
@@ -29,6 +30,13 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE|NAME")]
     pub machine: Option<String>,
 
+    /// Write every decision with its input into a file, for `alight verify live`.
+    ///
+    /// The file has its name when the scheduler ends. If the disk is full before, the log ends
+    /// with what it has and the scheduler goes on; the exit code is 1 then. Costs as --verify does.
+    #[arg(long, value_name = "FILE")]
+    pub log_decisions: Option<PathBuf>,
+
     /// Levels whose groups can be power gated each for itself; without any, `pack` never acts.
     #[arg(long, value_name = "LEVEL", value_delimiter = ',', value_enum)]
     pub power_gated: Vec<Gated>,
@@ -49,6 +57,7 @@ impl Arguments {
             scheduler: self.scheduler.clone(),
             verify: self.verify,
             machine: self.machine.clone(),
+            log_decisions: self.log_decisions.clone(),
             power_gated: self.power_gated.clone(),
             duration: self.duration.map(Duration::from_secs),
             verbose: self.verbose,

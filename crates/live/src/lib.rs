@@ -5,8 +5,8 @@
 //! `policy/select.h` at every wakeup, and writes each decision down when asked
 //! to. Here is the loader: what the kernel must offer ([`kernel`]), what the
 //! machine looks like ([`machine`]), how the scheduler is loaded and run
-//! ([`live`]), and how written decisions are read ([`record`]) and made again by
-//! the host's build of the same code ([`replay`]).
+//! ([`live`]). Written decisions are read, logged and made again by
+//! [`alight_verify::live`].
 //!
 //! The other half writes down what the kernel's own scheduler does
 //! ([`record_session`], [`record_pelt`], [`record_decisions`], [`record_behaviour`] with
@@ -17,12 +17,10 @@ pub mod costs;
 pub mod kernel;
 pub mod live;
 pub mod machine;
-pub mod record;
 pub mod record_behaviour;
 pub mod record_decisions;
 pub mod record_pelt;
 pub mod record_session;
-pub mod replay;
 
 #[allow(
     missing_docs,

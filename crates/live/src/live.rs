@@ -2,6 +2,7 @@
 //! The life of the scheduler: it is loaded, runs, and is loaded again when the kernel asks
 //! for it, until it is to end.
 
+mod decisions;
 mod ended;
 mod error;
 mod load;
@@ -13,15 +14,17 @@ pub use options::{Gated, Options};
 pub use summary::Summary;
 
 use crate::kernel;
-use crate::replay::Replay;
 use crate::skeleton::AlightSkel;
+use alight_policy::STEPS;
 use alight_policy::abi::rule;
-use alight_policy::{Core, STEPS};
+use alight_verify::live::Log;
+use decisions::{Decisions, Outcome};
 use ended::{End, end_of, exit_kind};
 use error::During;
 use libbpf_rs::{Link, RingBufferBuilder};
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use summary::count;
@@ -37,20 +40,54 @@ pub fn run(options: &Options, stop: &AtomicBool) -> Result<Summary, Error> {
     let deadline = options.duration.map(|duration| Instant::now() + duration);
     let mut summary = Summary {
         decisions: 0,
+        written: 0,
         equal: 0,
         lost: 0,
+        log: None,
         steps: [0; STEPS.len()],
     };
-    while let End::Restart = run_once(options, deadline, stop, &mut summary)? {
+    let mut log = begin_log(options)?;
+    let result = run_on(options, deadline, stop, log.as_mut(), &mut summary);
+    // A log of a run that failed is all the more wanted.
+    if let Some((path, mut log)) = options.log_decisions.as_ref().zip(log) {
+        log.lost(summary.lost);
+        let path = path.clone();
+        summary.log = Some(log.finish().map_err(|error| Error::Log { path, error })?);
+    }
+    result.map(|()| summary)
+}
+
+fn begin_log(options: &Options) -> Result<Option<Log>, Error> {
+    let Some(path) = &options.log_decisions else {
+        return Ok(None);
+    };
+    let command: Vec<String> = std::env::args().collect();
+    Log::create(path, Path::new("/"), &options.scheduler, &command.join(" "))
+        .map(Some)
+        .map_err(|error| Error::Log {
+            path: path.clone(),
+            error,
+        })
+}
+
+fn run_on(
+    options: &Options,
+    deadline: Option<Instant>,
+    stop: &AtomicBool,
+    mut log: Option<&mut Log>,
+    summary: &mut Summary,
+) -> Result<(), Error> {
+    while let End::Restart = run_once(options, deadline, stop, log.as_deref_mut(), summary)? {
         eprintln!("scx_alight: CPUs came or went; loading again");
     }
-    Ok(summary)
+    Ok(())
 }
 
 fn run_once(
     options: &Options,
     deadline: Option<Instant>,
     stop: &AtomicBool,
+    log: Option<&mut Log>,
     summary: &mut Summary,
 ) -> Result<End, Error> {
     if options.scheduler.params.pack == rule::PACK_FULL {
@@ -64,36 +101,32 @@ fn run_once(
     let mut skel = load::load(&mut object, &core, options, hotplug_seq)?;
     let link = load::attach(&mut skel)?;
 
-    let result = observe(&skel, link, core, deadline, stop, summary);
+    let decisions = Decisions::new(core, options.verify, log);
+    let outcome = observe(&skel, link, decisions, deadline, stop);
     count(&skel, summary);
-    result?;
-    let accounted = summary.equal + summary.lost;
-    if options.verify && accounted != summary.decisions {
+    summary.add(outcome?)?;
+    let accounted = summary.written + summary.lost;
+    if options.writes_decisions() && accounted != summary.decisions {
         let missing = summary.decisions.abs_diff(accounted);
         return Err(Error::Missing { missing });
     }
     end_of(&skel)
 }
 
-/// Makes decisions again as they arrive, until the run is over; then drops `link`,
+/// Takes decisions as they arrive, until the run is over; then drops `link`,
 /// which ends the scheduler, and takes what it decided last.
 fn observe(
     skel: &AlightSkel<'_>,
     link: Link,
-    core: Core,
+    decisions: Decisions<'_>,
     deadline: Option<Instant>,
     stop: &AtomicBool,
-    summary: &mut Summary,
-) -> Result<(), Error> {
-    let replay = RefCell::new(Replay::new(core));
-    let difference = RefCell::new(None);
+) -> Result<Outcome, Error> {
+    let decisions = RefCell::new(decisions);
     let mut builder = RingBufferBuilder::new();
     builder
         .add(&skel.maps.decisions, |bytes| {
-            let mut difference = difference.borrow_mut();
-            if difference.is_none() {
-                *difference = replay.borrow_mut().check(bytes).err();
-            }
+            decisions.borrow_mut().take(bytes);
             0
         })
         .during("opening the ring buffer")?;
@@ -109,7 +142,7 @@ fn observe(
         let over = deadline.is_some_and(|deadline| Instant::now() >= deadline)
             || stop.load(Ordering::Relaxed)
             || exit_kind(skel) != 0
-            || difference.borrow().is_some();
+            || decisions.borrow().differ();
         if over && !interrupted {
             break;
         }
@@ -117,15 +150,7 @@ fn observe(
     drop(link);
     ring.consume().during("reading the ring buffer")?;
     drop(ring);
-    let replay = replay.into_inner();
-    summary.equal += replay.equal;
-    for (sum, steps) in summary.steps.iter_mut().zip(replay.steps) {
-        *sum += steps;
-    }
-    match difference.into_inner() {
-        Some(difference) => Err(difference.into()),
-        None => Ok(()),
-    }
+    Ok(decisions.into_inner().outcome())
 }
 
 #[cfg(test)]
@@ -139,6 +164,7 @@ mod tests {
             scheduler: Scheduler::parse("linux-6.5+pack=full").expect("a scheduler"),
             verify: false,
             machine: None,
+            log_decisions: None,
             power_gated: vec![Gated::Mc],
             duration: None,
             verbose: false,

@@ -34,9 +34,10 @@ fn main() -> ExitCode {
 }
 
 fn report(options: &Options, summary: &Summary) -> ExitCode {
+    let end = report_log(options, summary);
     if !options.verify {
         println!("{} decisions", summary.decisions);
-        return ExitCode::SUCCESS;
+        return end;
     }
     for ((name, _), count) in STEPS
         .iter()
@@ -49,5 +50,23 @@ fn report(options: &Options, summary: &Summary) -> ExitCode {
         "{} decisions replayed, all equal ({} lost)",
         summary.equal, summary.lost
     );
-    ExitCode::SUCCESS
+    end
+}
+
+/// A log that ended before the scheduler did is a failure of this machine.
+fn report_log(options: &Options, summary: &Summary) -> ExitCode {
+    let Some((path, log)) = options.log_decisions.as_ref().zip(summary.log.as_ref()) else {
+        return ExitCode::SUCCESS;
+    };
+    let (path, lost) = (path.display(), summary.lost);
+    match &log.stopped {
+        None => {
+            println!("{path}: {} decisions logged ({lost} lost)", log.decisions);
+            ExitCode::SUCCESS
+        }
+        Some(why) => {
+            eprintln!("scx_alight: {path}: the log is not of the whole run: {why}");
+            ExitCode::FAILURE
+        }
+    }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use alight_policy::Scheduler;
 use alight_recording::Reader;
 use alight_study::behaviour;
-use alight_verify::{decisions, fidelity, pelt};
+use alight_verify::{decisions, fidelity, live, pelt};
 
 use crate::args::{VerifyArgs, VerifyVerb};
 use crate::failure::Failure;
@@ -32,6 +32,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
             scheduler,
             json,
         } => run_behaviour(files, named(scheduler)?.as_ref(), *json),
+        VerifyVerb::Live { file, json } => run_live(file, *json),
         VerifyVerb::Report { directory } => {
             output::print(&fidelity::page(directory).map_err(Failure::bad_input)?)
         }
@@ -94,6 +95,29 @@ fn run_decisions(file: &Path, scheduler: Option<&Scheduler>, json: bool) -> Resu
     let (file, wanted) = (file.display(), decisions::WANTED_PER_MILLE);
     Err(Failure::Different(format!(
         "{file}: of 1000 decisions fewer than {wanted} are those of the core, of all or of those under which no CPU changed"
+    )))
+}
+
+/// What could be read is reported even if the log is not whole.
+fn run_live(file: &Path, json: bool) -> Result<(), Failure> {
+    let unusable =
+        |error: &dyn std::error::Error| Failure::BadInput(format!("{}: {error}", file.display()));
+    let mut reader = Reader::open(file).map_err(|error| unusable(&error))?;
+    let (report, whole) = live::verify(&mut reader);
+    if whole.is_ok() || report.equal > 0 {
+        output::print(&if json {
+            report.json() + "\n"
+        } else {
+            report.text()
+        })?;
+    }
+    whole.map_err(|error| unusable(&error))?;
+    if report.is_equal() {
+        return Ok(());
+    }
+    Err(Failure::Different(format!(
+        "{}: the kernel side and the host differ",
+        file.display()
     )))
 }
 

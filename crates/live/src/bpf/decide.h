@@ -7,6 +7,7 @@
 #define ALIGHT_LIVE_DECIDE_H
 
 #include "record.h"
+#include "root.h"
 
 /* Set by the loader before the program is loaded. */
 const volatile bool verify;		/* decide on snapshots and write them down */
@@ -92,8 +93,7 @@ __attribute__((noinline, flatten)) u32 decide(struct policy_task *wakee __arg_no
 
 	if (!w || !s)
 		return wakee->prev_cpu;
-	/* Whether anybody uses clamps is not known here: only uclamp-sum asks for them. */
-	c.root.uclamp_used = (u32)clamps_add_up(c.k);
+	c.root = verify ? s->decision.root : root_now();
 	c.allowed = &w->allowed;
 	c.scratch = &w->scratch;
 	c.answer = &w->answer;
@@ -191,6 +191,7 @@ static __noinline u32 decide_verified(struct work *w, struct policy_task *wakee,
 	d->sync = sync;
 	d->nr_llcs = nr_llcs;
 	d->nr_cpus = topology.nr_cpus;
+	d->root = root_now();
 	d->allowed = w->allowed;
 	d->wakee = *wakee;
 	d->wakee_after = *wakee;

@@ -18,6 +18,7 @@ struct decision {
 	u32 nr_llcs;
 	u32 nr_cpus;
 	u32 unused;
+	struct policy_root root;
 	struct policy_mask allowed;
 	struct policy_task wakee;
 	struct policy_task waker;

@@ -3,7 +3,9 @@
 
 use crate::kernel;
 use crate::machine;
-use crate::replay::Difference;
+use alight_verify::live::Difference;
+use std::io;
+use std::path::PathBuf;
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +30,14 @@ pub enum Error {
         /// What libbpf says.
         error: libbpf_rs::Error,
     },
+    /// The log cannot be begun, or cannot have its name.
+    #[error("the log of decisions, {}: {error}", path.display())]
+    Log {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        error: io::Error,
+    },
     /// The kernel ended the scheduler.
     #[error("the kernel ended the scheduler: {reason}: {message}")]
     Ended {
@@ -37,7 +47,7 @@ pub enum Error {
         message: String,
     },
     /// Decisions are missing that were not counted as lost.
-    #[error("{missing} decisions were neither replayed nor counted as lost")]
+    #[error("{missing} decisions were neither written down nor counted as lost")]
     Missing {
         /// How many.
         missing: u64,

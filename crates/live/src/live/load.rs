@@ -21,12 +21,10 @@ const VERIFIER_STATISTICS: u32 = 4;
 pub(super) fn views(options: &Options) -> Result<Core, Error> {
     let told = options.machine.as_deref();
     let host = Host::read(Path::new("/"), told, &options.power_gated)?;
-    let (mut core, energy) = host.core(&options.scheduler.params)?;
+    let (core, energy) = host.core(&options.scheduler.params)?;
     if options.scheduler.params.eas != rule::EAS_NONE {
         eprintln!("scx_alight: {energy}");
     }
-    // As the kernel side has it.
-    core.root.uclamp_used = (options.scheduler.params.aggregate != rule::AGGREGATE_MAX).into();
     Ok(core)
 }
 
@@ -70,7 +68,7 @@ fn prepare(
         .rodata_data
         .as_deref_mut()
         .expect("the program has constants");
-    rodata.verify = options.verify;
+    rodata.verify = options.writes_decisions();
     rodata.nr_llcs = core.llcs.len() as u32;
     rodata.mask_bytes = nr_cpus.div_ceil(64) * 8;
     hand_over(&[core.params], std::slice::from_mut(&mut rodata.params));
@@ -88,7 +86,7 @@ fn prepare(
     let idle_task = alight_policy::Task::default();
     hand_over(&vec![idle_task; nr_cpus as usize], &mut bss.idle_tasks);
     open.struct_ops.alight_ops_mut().hotplug_seq = hotplug_seq;
-    if options.verify {
+    if options.writes_decisions() {
         open.maps
             .snapshots
             .set_max_entries(nr_cpus)

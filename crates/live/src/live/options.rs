@@ -3,6 +3,7 @@
 
 use alight_policy::Scheduler;
 use alight_policy::topology::LevelKind;
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// What to run.
@@ -14,6 +15,8 @@ pub struct Options {
     pub verify: bool,
     /// Machine file, or name of a built-in machine, to believe instead of the kernel.
     pub machine: Option<String>,
+    /// File to write every decision into.
+    pub log_decisions: Option<PathBuf>,
     /// Levels whose groups can be power gated each for itself, for feature pack, beside those
     /// that the machine file names.
     pub power_gated: Vec<Gated>,
@@ -21,6 +24,13 @@ pub struct Options {
     pub duration: Option<Duration>,
     /// Print libbpf's and the verifier's messages.
     pub verbose: bool,
+}
+
+impl Options {
+    /// Does the kernel side write its decisions down?
+    pub(super) fn writes_decisions(&self) -> bool {
+        self.verify || self.log_decisions.is_some()
+    }
 }
 
 /// A level of the topology, by the kernel's name of it.

@@ -2,7 +2,7 @@
 //! Makes written decisions again with the host's build of the core, and demands
 //! that CPU, reason, counts and everything written be equal.
 
-use crate::record::{Malformed, Record};
+use super::record::{Malformed, Record};
 use alight_policy::abi::domain_flag;
 use alight_policy::{Answer, Core, STEPS};
 use alight_policy::{Kind, Waker, Wakeup};
@@ -14,7 +14,7 @@ pub struct Replay {
     core: Core,
     /// Decisions that were equal.
     pub equal: u64,
-    /// How many of them each step answered, in the order of [`STEPS`].
+    /// How many each step answered, in the order of [`STEPS`].
     pub steps: [u64; STEPS.len()],
 }
 
@@ -36,6 +36,8 @@ pub enum Difference {
         number: u64,
         /// Both sides, lines that differ only.
         sides: Sides,
+        /// What both were given.
+        input: Box<Record>,
     },
 }
 
@@ -86,6 +88,11 @@ impl Replay {
         }
     }
 
+    /// The same, of another machine: the scheduler was loaded anew.
+    pub fn goes_on_with(&mut self, core: Core) {
+        self.core = core;
+    }
+
     /// Makes one decision again.
     ///
     /// # Errors
@@ -95,9 +102,13 @@ impl Replay {
         let record = Record::parse(bytes)
             .and_then(|record| self.fits(record))
             .map_err(|malformed| Difference::Malformed { number, malformed })?;
-        let sides = self.compare(record);
+        let sides = self.compare(&record);
         if sides != Sides::default() {
-            return Err(Difference::Unequal { number, sides });
+            return Err(Difference::Unequal {
+                number,
+                sides,
+                input: Box::new(record),
+            });
         }
         self.equal += 1;
         Ok(())
@@ -115,14 +126,22 @@ impl Replay {
                 return Err(Malformed::Range { what, found, limit });
             }
         }
+        self.core.accepts_cpus(&record.cpus)?;
+        self.core.accepts_task(&d.wakee, &d.allowed)?;
         Ok(record)
     }
 
-    fn compare(&mut self, record: Record) -> Sides {
-        let d = record.decision;
-        let core = &mut self.core;
-        core.cpus.copy_from_slice(&record.cpus);
-        core.llcs.copy_from_slice(&record.llcs);
+    /// The machine as the record says that it was.
+    pub(super) fn take_views(&mut self, record: &Record) -> &mut Core {
+        self.core.cpus.copy_from_slice(&record.cpus);
+        self.core.llcs.copy_from_slice(&record.llcs);
+        self.core.root = record.decision.root;
+        &mut self.core
+    }
+
+    fn compare(&mut self, record: &Record) -> Sides {
+        let d = &record.decision;
+        let core = self.take_views(record);
         let (mut wakee, mut waker) = (d.wakee, d.waker);
         let answer = core.select(Wakeup {
             task: &mut wakee,
@@ -132,15 +151,11 @@ impl Replay {
                 task: &mut waker,
                 sync: d.sync != 0,
             },
-            kind: match d.kind {
-                domain_flag::BALANCE_FORK => Kind::Fork,
-                domain_flag::BALANCE_EXEC => Kind::Exec,
-                _ => Kind::Wake,
-            },
+            kind: kind_of(d.kind),
             flags: 0,
             now: d.now,
         });
-        let mut expected = record.cpus;
+        let mut expected = record.cpus.clone();
         expected[d.this_cpu as usize] = d.here_after;
 
         let mut sides = Sides::default();
@@ -159,15 +174,24 @@ impl Replay {
     }
 }
 
+/// Why a CPU was wanted, as `enum policy_kind` has it.
+pub(super) fn kind_of(kind: u32) -> Kind {
+    match kind {
+        domain_flag::BALANCE_FORK => Kind::Fork,
+        domain_flag::BALANCE_EXEC => Kind::Exec,
+        _ => Kind::Wake,
+    }
+}
+
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use super::super::record::tests::{idle_machine, written};
     use super::*;
-    use crate::record::tests::{idle_machine, written};
     use alight_policy::Scheduler;
     use alight_policy::topology::{CpuDescription, Description, Level, LevelKind, build};
 
     /// Two little CPUs and two big ones, a cache each pair.
-    fn machine() -> Core {
+    pub(crate) fn machine() -> Core {
         let capacities = [446, 446, 1024, 1024];
         let machine = Description {
             cpus: (capacities.iter())
@@ -183,7 +207,7 @@ mod tests {
     }
 
     /// A task of utilization 600 wakes on an idle machine: CPU 2, the first that is big enough.
-    fn decided() -> Record {
+    pub(crate) fn decided() -> Record {
         let mut core = machine();
         let mut record = idle_machine(4, 2);
         record.cpus = core.cpus.to_vec();

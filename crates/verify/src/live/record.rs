@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! One decision as the kernel side writes it down (`src/bpf/record.h`).
+//! One decision as the kernel side writes it down (`crates/live/src/bpf/record.h`).
 
-use alight_policy::{Answer, Cpu, Llc, MAX_CPUS, Mask, Task};
+use super::plain::{read, read_many};
+use alight_policy::sound::Unsound;
+use alight_policy::{Answer, Cpu, Llc, MAX_CPUS, Mask, Root, Task};
 
 /// The fixed part of a record.
 #[repr(C)]
@@ -19,7 +21,10 @@ pub struct Decision {
     pub nr_llcs: u32,
     /// CPU views in the record.
     pub nr_cpus: u32,
-    unused: u32,
+    #[doc(hidden)]
+    pub unused: u32,
+    /// What changes of the root domain, as it was.
+    pub root: Root,
     /// CPUs that the wakee may use.
     pub allowed: Mask,
     /// The wakee before.
@@ -70,29 +75,9 @@ pub enum Malformed {
         /// Limit.
         limit: u32,
     },
-}
-
-/// Structures of integers only, without padding: any bytes are a value.
-///
-/// # Safety
-/// The implementor is `repr(C)`, has no padding and no invalid bit patterns.
-unsafe trait Plain: Copy {}
-// SAFETY: integers and arrays of them, laid out as in policy/model.h.
-unsafe impl Plain for Decision {}
-// SAFETY: as above.
-unsafe impl Plain for Llc {}
-// SAFETY: as above.
-unsafe impl Plain for Cpu {}
-
-fn read<T: Plain>(bytes: &[u8]) -> T {
-    assert!(bytes.len() >= size_of::<T>());
-    // SAFETY: enough bytes are there, and any bytes are a `T`.
-    unsafe { bytes.as_ptr().cast::<T>().read_unaligned() }
-}
-
-fn read_many<T: Plain>(bytes: &[u8], nr: usize) -> (Vec<T>, &[u8]) {
-    let (these, rest) = bytes.split_at(nr * size_of::<T>());
-    (these.chunks_exact(size_of::<T>()).map(read).collect(), rest)
+    /// A number that would lead the core astray.
+    #[error("a record in which {0}")]
+    Unsound(#[from] Unsound),
 }
 
 impl Record {
@@ -109,7 +94,6 @@ impl Record {
         in_range("nr_cpus", decision.nr_cpus, MAX_CPUS as u32 + 1)?;
         in_range("nr_llcs", decision.nr_llcs, MAX_CPUS as u32 + 1)?;
         in_range("this_cpu", decision.this_cpu, decision.nr_cpus)?;
-        in_range("prev_cpu", decision.wakee.prev_cpu, decision.nr_cpus)?;
         let (nr_llcs, nr_cpus) = (decision.nr_llcs as usize, decision.nr_cpus as usize);
         let whole = fixed + 2 * nr_llcs * size_of::<Llc>() + nr_cpus * size_of::<Cpu>();
         expect_length(bytes.len(), whole)?;
@@ -141,12 +125,8 @@ fn in_range(what: &'static str, found: u32, limit: u32) -> Result<(), Malformed>
 
 #[cfg(test)]
 pub(crate) mod tests {
+    use super::super::plain::bytes_of;
     use super::*;
-
-    fn bytes_of<T: Plain>(values: &[T]) -> &[u8] {
-        // SAFETY: a slice of integers without padding, read as bytes.
-        unsafe { std::slice::from_raw_parts(values.as_ptr().cast(), size_of_val(values)) }
-    }
 
     /// The bytes that the kernel side would write.
     pub(crate) fn written(record: &Record) -> Vec<u8> {
@@ -172,6 +152,7 @@ pub(crate) mod tests {
                 nr_llcs,
                 nr_cpus,
                 unused: 0,
+                root: Root::default(),
                 allowed: (0..nr_cpus).collect(),
                 wakee: task,
                 waker: task,
@@ -188,7 +169,7 @@ pub(crate) mod tests {
 
     #[test]
     fn a_record_has_no_padding() {
-        let fields = 8 + 4 * 6 + size_of::<Mask>() + 4 * size_of::<Task>();
+        let fields = 8 + 4 * 6 + size_of::<Root>() + size_of::<Mask>() + 4 * size_of::<Task>();
         let whole = fields + size_of::<Answer>() + size_of::<Cpu>();
         assert_eq!(size_of::<Decision>(), whole);
     }
@@ -220,10 +201,6 @@ pub(crate) mod tests {
         assert_eq!(
             broken(|d| d.this_cpu = 3),
             "a record with this_cpu 3, which must be below 3"
-        );
-        assert_eq!(
-            broken(|d| d.wakee.prev_cpu = 9),
-            "a record with prev_cpu 9, which must be below 3"
         );
         assert_eq!(
             broken(|d| d.nr_cpus = 5000),

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * root.h - facts of the root domain that change while the scheduler runs
+ */
+#ifndef ALIGHT_LIVE_ROOT_H
+#define ALIGHT_LIVE_ROOT_H
+
+/* As they are now, for one decision. */
+static __always_inline struct policy_root root_now(void)
+{
+	struct policy_root root = {};
+
+	/* Whether anybody uses clamps is not known here: only uclamp-sum asks for them. */
+	root.uclamp_used = (u32)clamps_add_up(the_params());
+	return root;
+}
+
+#endif

@@ -188,6 +188,8 @@ void BPF_PROG(alight_dispatch, s32 cpu, struct task_struct *prev__nullable)
 			set_slice(prev, SLICE_NS);
 		return;
 	}
+	if (energy_decides())
+		return;
 	if (!pull((u32)cpu, 1))
 		pull((u32)cpu, 0);
 }
@@ -202,6 +204,7 @@ void BPF_PROG(alight_tick, struct task_struct *p)
 		return;
 	view_run(t, now, RUN_ON);
 	view_decay_one(now);
+	energy_tick(t->cpu, now);
 	if (topology.asym && !stays(p) && misfit(t) && bigger_idle_cpu(p, t) != POLICY_NONE)
 		set_slice(p, 0);
 }
@@ -221,6 +224,7 @@ void BPF_PROG(alight_runnable, struct task_struct *p, u64 enq_flags)
 	if (t->cpu != cpu)
 		view_remove(t);
 	view_enqueue(t, cpu, scx_bpf_now());
+	energy_enqueued(cpu);
 }
 
 SEC("struct_ops/alight_running")

@@ -6,6 +6,7 @@
 #ifndef ALIGHT_LIVE_DECIDE_H
 #define ALIGHT_LIVE_DECIDE_H
 
+#include "energy.h"
 #include "record.h"
 #include "root.h"
 
@@ -82,6 +83,7 @@ __attribute__((noinline, flatten)) u32 decide(struct policy_task *wakee __arg_no
 		.group = groups,
 		.llc = llcs,
 		.cpu = cpus,
+		.perf = perf,
 		.p = wakee,
 		.cur = waker,
 		.now = now,
@@ -94,6 +96,7 @@ __attribute__((noinline, flatten)) u32 decide(struct policy_task *wakee __arg_no
 	if (!w || !s)
 		return wakee->prev_cpu;
 	c.root = verify ? s->decision.root : root_now();
+	c.nr_perf = energy_model ? nr_perf : 0;
 	c.allowed = &w->allowed;
 	c.scratch = &w->scratch;
 	c.answer = &w->answer;

@@ -5,6 +5,9 @@
 #ifndef ALIGHT_LIVE_ROOT_H
 #define ALIGHT_LIVE_ROOT_H
 
+/* Some CPU is overutilized (rd->overutilized); stored and read without a lock, as there (energy.h). */
+u32 overutilized;
+
 /* As they are now, for one decision. */
 static __always_inline struct policy_root root_now(void)
 {
@@ -12,6 +15,7 @@ static __always_inline struct policy_root root_now(void)
 
 	/* Whether anybody uses clamps is not known here: only uclamp-sum asks for them. */
 	root.uclamp_used = (u32)clamps_add_up(the_params());
+	root.overutilized = overutilized;
 	return root;
 }
 

@@ -69,6 +69,7 @@ fn prepare(
         .as_deref_mut()
         .expect("the program has constants");
     rodata.verify = options.writes_decisions();
+    rodata.energy_model = !core.perf.is_empty();
     rodata.nr_llcs = core.llcs.len() as u32;
     rodata.mask_bytes = nr_cpus.div_ceil(64) * 8;
     hand_over(&[core.params], std::slice::from_mut(&mut rodata.params));
@@ -83,6 +84,8 @@ fn prepare(
     hand_over(&core.places, &mut bss.places);
     hand_over(&core.cpus, &mut bss.cpus);
     hand_over(&core.llcs, &mut bss.llcs);
+    hand_over(&core.perf, &mut bss.perf);
+    bss.nr_perf = core.perf.len() as u32;
     let idle_task = alight_policy::Task::default();
     hand_over(&vec![idle_task; nr_cpus as usize], &mut bss.idle_tasks);
     open.struct_ops.alight_ops_mut().hotplug_seq = hotplug_seq;

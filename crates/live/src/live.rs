@@ -2,6 +2,7 @@
 //! The life of the scheduler: it is loaded, runs, and is loaded again when the kernel asks
 //! for it, until it is to end.
 
+mod changes;
 mod decisions;
 mod ended;
 mod error;
@@ -18,6 +19,7 @@ use crate::skeleton::AlightSkel;
 use alight_policy::STEPS;
 use alight_policy::abi::rule;
 use alight_verify::live::Log;
+use changes::Changes;
 use decisions::{Decisions, Outcome};
 use ended::{End, end_of, exit_kind};
 use error::During;
@@ -77,8 +79,8 @@ fn run_on(
     mut log: Option<&mut Log>,
     summary: &mut Summary,
 ) -> Result<(), Error> {
-    while let End::Restart = run_once(options, deadline, stop, log.as_deref_mut(), summary)? {
-        eprintln!("scx_alight: CPUs came or went; loading again");
+    while let End::Restart(why) = run_once(options, deadline, stop, log.as_deref_mut(), summary)? {
+        eprintln!("scx_alight: {why}; loading again");
     }
     Ok(())
 }
@@ -96,13 +98,15 @@ fn run_once(
     kernel::check()?;
     // Before the topology is read: what changes after it makes the kernel refuse.
     let hotplug_seq = kernel::hotplug_seq();
-    let core = load::views(options)?;
+    let (host, core) = load::views(options)?;
+    let mut changes = Changes::new(options, &core);
     let mut object = MaybeUninit::uninit();
     let mut skel = load::load(&mut object, &core, options, hotplug_seq)?;
     let link = load::attach(&mut skel)?;
+    load::say_frequency(&skel, &host);
 
     let decisions = Decisions::new(core, options.verify, log);
-    let outcome = observe(&skel, link, decisions, deadline, stop);
+    let outcome = observe(&skel, link, decisions, &mut changes, deadline, stop);
     count(&skel, summary);
     summary.add(outcome?)?;
     let accounted = summary.written + summary.lost;
@@ -110,7 +114,10 @@ fn run_once(
         let missing = summary.decisions.abs_diff(accounted);
         return Err(Error::Missing { missing });
     }
-    end_of(&skel)
+    match (end_of(&skel)?, changes.found()) {
+        (End::Done, Some(what)) => Ok(End::Restart(what)),
+        (end, _) => Ok(end),
+    }
 }
 
 /// Takes decisions as they arrive, until the run is over; then drops `link`,
@@ -119,6 +126,7 @@ fn observe(
     skel: &AlightSkel<'_>,
     link: Link,
     decisions: Decisions<'_>,
+    changes: &mut Changes<'_>,
     deadline: Option<Instant>,
     stop: &AtomicBool,
 ) -> Result<Outcome, Error> {
@@ -142,7 +150,8 @@ fn observe(
         let over = deadline.is_some_and(|deadline| Instant::now() >= deadline)
             || stop.load(Ordering::Relaxed)
             || exit_kind(skel) != 0
-            || decisions.borrow().differ();
+            || decisions.borrow().differ()
+            || changes.look(skel);
         if over && !interrupted {
             break;
         }

@@ -148,6 +148,11 @@ impl Host {
         Ok((core, energy))
     }
 
+    /// Do all CPUs follow the scheduler's word on frequencies?
+    pub fn schedutil(&self) -> bool {
+        self.switches.other_governor.is_none() && !self.switches.no_cpufreq
+    }
+
     /// What keeps a kernel from using the energy model that there is (`sched_is_eas_possible()`).
     fn switched_off(&self) -> Option<String> {
         if self.switches.wanted == Some(false) {

@@ -21,6 +21,8 @@
 #include "views.h"
 #include "stats.h"
 #include "decide.h"
+#include "capacity.h"
+#include "cpuperf.h"
 
 char _license[] SEC("license") = "GPL";
 
@@ -205,6 +207,8 @@ void BPF_PROG(alight_tick, struct task_struct *p)
 	view_run(t, now, RUN_ON);
 	view_decay_one(now);
 	energy_tick(t->cpu, now);
+	cpuperf_update((u32)scx_bpf_task_cpu(p), 1);
+	capacity_tick((u32)scx_bpf_task_cpu(p));
 	if (topology.asym && !stays(p) && misfit(t) && bigger_idle_cpu(p, t) != POLICY_NONE)
 		set_slice(p, 0);
 }
@@ -225,6 +229,7 @@ void BPF_PROG(alight_runnable, struct task_struct *p, u64 enq_flags)
 		view_remove(t);
 	view_enqueue(t, cpu, scx_bpf_now());
 	energy_enqueued(cpu);
+	cpuperf_update(cpu, 0);
 }
 
 SEC("struct_ops/alight_running")
@@ -296,6 +301,8 @@ SEC("struct_ops/alight_update_idle")
 void BPF_PROG(alight_update_idle, s32 cpu, bool idle)
 {
 	view_idle((u32)cpu, scx_bpf_now(), idle);
+	if (idle)
+		cpuperf_update((u32)cpu, 1);
 	if (idle && topology.smt)
 		note_idle_core((u32)cpu);
 }
@@ -339,6 +346,7 @@ s32 BPF_PROG(alight_init)
 	u32 cpu;
 	s32 err;
 
+	cpuperf_begin();
 	if (!bpf_ksym_exists(scx_bpf_create_dsq))
 		return 0;
 	bpf_for(cpu, 0, topology.nr_cpus) {

@@ -13,8 +13,8 @@ const EXIT_RESTART: i64 = 1 << 48;
 pub(super) enum End {
     /// As asked.
     Done,
-    /// CPUs came or went: load again with the new topology.
-    Restart,
+    /// The machine is another, in this way: load again.
+    Restart(&'static str),
 }
 
 /// `scx_exit_info.kind`; 0 while the scheduler is loaded.
@@ -40,7 +40,7 @@ pub(super) fn end_of(skel: &AlightSkel<'_>) -> Result<End, Error> {
         });
     }
     if ended.code & EXIT_RESTART != 0 {
-        return Ok(End::Restart);
+        return Ok(End::Restart("CPUs came or went"));
     }
     Ok(End::Done)
 }

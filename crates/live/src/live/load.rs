@@ -18,14 +18,14 @@ const RING_BYTES: u32 = 16 << 20;
 const VERIFIER_STATISTICS: u32 = 4;
 
 /// The views of this machine, as the kernel side is to have them.
-pub(super) fn views(options: &Options) -> Result<Core, Error> {
+pub(super) fn views(options: &Options) -> Result<(Host, Core), Error> {
     let told = options.machine.as_deref();
     let host = Host::read(Path::new("/"), told, &options.power_gated)?;
     let (core, energy) = host.core(&options.scheduler.params)?;
     if options.scheduler.params.eas != rule::EAS_NONE {
         eprintln!("scx_alight: {energy}");
     }
-    Ok(core)
+    Ok((host, core))
 }
 
 /// Loads the program with these views; it does not schedule yet.
@@ -55,6 +55,17 @@ pub(super) fn attach(skel: &mut AlightSkel<'_>) -> Result<Link, Error> {
     Ok(link)
 }
 
+/// Says once what becomes of frequencies where nobody can be told what CPUs want.
+pub(super) fn say_frequency(skel: &AlightSkel<'_>, host: &Host) {
+    let bss = skel.maps.bss_data.as_deref();
+    if host.schedutil() && bss.is_some_and(|bss| bss.cpuperf_offered == 0) {
+        eprintln!(
+            "scx_alight: this kernel lacks scx_bpf_cpuperf_set: schedutil cannot be told what \
+             CPUs need, and keeps them at their highest frequency"
+        );
+    }
+}
+
 /// Hands the views to the kernel side.
 fn prepare(
     open: &mut OpenAlightSkel<'_>,
@@ -69,6 +80,7 @@ fn prepare(
         .as_deref_mut()
         .expect("the program has constants");
     rodata.verify = options.writes_decisions();
+    rodata.capacities_told = options.machine.is_some();
     rodata.energy_model = !core.perf.is_empty();
     rodata.nr_llcs = core.llcs.len() as u32;
     rodata.mask_bytes = nr_cpus.div_ceil(64) * 8;

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * cpuperf.h - what frequency CPUs want
+ *
+ * schedutil takes what it is told here for the utilization of the fair class
+ * (sugov_get_util(): rq->scx.cpuperf_target in place of cpu_util_cfs_boost()), in
+ * units of capacity, and adds its quarter of headroom, other classes and the
+ * clamps that the kernel knows. Of a scheduler that never tells it anything it
+ * believes that it wants all there is.
+ *
+ * The kernel looks when a task comes or goes, at the tick, and when the CPU
+ * falls idle. So is it here, with its runqueue locked, which is all that may be
+ * set then; and only if it makes a difference: a step of STEP, or anything
+ * once a tick.
+ */
+#ifndef ALIGHT_LIVE_CPUPERF_H
+#define ALIGHT_LIVE_CPUPERF_H
+
+#include "root.h"
+
+/* Not in every Debian kernel. */
+void scx_bpf_cpuperf_set(s32 cpu, u32 perf) __ksym __weak;
+
+/* A change of utilization that is worth a look of the governor between ticks: 1/32 of the biggest CPU. */
+#define CPUPERF_STEP	32
+
+/* What schedutil was told, plus one; 0: nothing yet. */
+u32 cpuperf_told[POLICY_MAX_CPUS];
+
+/* Read by the loader: the kernel offers it. */
+u32 cpuperf_offered;
+
+static __always_inline void cpuperf_begin(void)
+{
+	cpuperf_offered = bpf_ksym_exists(scx_bpf_cpuperf_set);
+}
+
+/* The utilization that a frequency is chosen by (cpu_util_cfs_boost()). */
+static __always_inline u32 cpuperf_util(const struct policy_params *k, const struct policy_cpu *rq)
+{
+	u32 util = rq->cfs.util_avg, runnable = rq->cfs.run_avg;
+
+	if (clamps_add_up(k))
+		return cpu_util_clamped(k, rq, 1);
+	if (k->util_boost != BOOST_NONE && runnable > util)
+		util = runnable;
+	if (rq->est_enqueued > util)
+		util = rq->est_enqueued;
+	return util < rq->capacity_orig ? util : rq->capacity_orig;
+}
+
+/* The same within the clamps of the queue's tasks: before schedutil's headroom, hence four fifths. */
+static __always_inline u32 cpuperf_clamped(const struct policy_params *k,
+					   const struct policy_cpu *rq, u32 util)
+{
+	u32 lo = rq->uclamp_min, hi = rq->uclamp_max;
+
+	if (!root_now().uclamp_used || clamps_add_up(k) || rq->uclamp_idle)
+		return util;
+	if (lo >= CAPACITY_SCALE)
+		return CAPACITY_SCALE;
+	if (hi < CAPACITY_SCALE && util > hi * 4 / 5)
+		util = hi * 4 / 5;
+	return util > lo * 4 / 5 ? util : lo * 4 / 5;
+}
+
+/* The utilization of @cpu may have changed; its runqueue is locked. */
+static __noinline int cpuperf_update(u32 cpu, u32 tick)
+{
+	const struct policy_params *k = the_params();
+	const struct policy_cpu *rq = view_of(cpu);
+	u32 *told = &cpuperf_told[policy_bound(cpu, POLICY_MAX_CPUS)];
+	u32 wants, moved;
+
+	if (!bpf_ksym_exists(scx_bpf_cpuperf_set))
+		return 0;
+	wants = cpuperf_clamped(k, rq, cpuperf_util(k, rq));
+	if (wants > CAPACITY_SCALE)
+		wants = CAPACITY_SCALE;
+	moved = *told > wants ? *told - wants - 1 : wants + 1 - *told;
+	if (*told && moved < (tick ? 1 : CPUPERF_STEP))
+		return 0;
+	*told = wants + 1;
+	scx_bpf_cpuperf_set((s32)cpu, wants);
+	return 0;
+}
+
+#endif

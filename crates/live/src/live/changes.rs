@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Notices that the machine is no longer what the scheduler was told: the kernel
+//! changed capacities, or energy-aware placement would be decided upon otherwise.
+//! The scheduler is then loaded anew.
+
+use super::options::Options;
+use crate::machine::Host;
+use crate::skeleton::AlightSkel;
+use alight_policy::abi::rule;
+use alight_policy::{Core, PerfDomain};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// How often the energy model and its switches are read, on machines that may have one.
+const EVERY: Duration = Duration::from_secs(5);
+
+/// What the scheduler was told, and what became of it.
+pub(super) struct Changes<'a> {
+    options: &'a Options,
+    root: PathBuf,
+    capacities: Vec<u32>,
+    perf: Vec<PerfDomain>,
+    /// When to look again; `None`: never, since energy never decides here.
+    next: Option<Instant>,
+    /// What the kernel side noticed was looked into: it is no news a second time.
+    looked_into: bool,
+    found: Option<&'static str>,
+}
+
+impl<'a> Changes<'a> {
+    /// Since the scheduler was told `core`.
+    pub fn new(options: &'a Options, core: &Core) -> Self {
+        Self::below(Path::new("/"), options, core, Instant::now())
+    }
+
+    fn below(root: &Path, options: &'a Options, core: &Core, now: Instant) -> Self {
+        let may = core.params.eas != rule::EAS_NONE && core.topology.asym != 0;
+        Changes {
+            options,
+            root: root.to_owned(),
+            capacities: capacities(core),
+            perf: core.perf.clone(),
+            next: may.then(|| now + EVERY),
+            looked_into: false,
+            found: None,
+        }
+    }
+
+    /// What changed.
+    pub fn found(&self) -> Option<&'static str> {
+        self.found
+    }
+
+    /// Has something changed?
+    pub fn look(&mut self, skel: &AlightSkel<'_>) -> bool {
+        let bss = skel.maps.bss_data.as_deref();
+        let noticed = bss.is_some_and(|bss| bss.capacities_changed != 0);
+        self.look_at(noticed, Instant::now());
+        self.found.is_some()
+    }
+
+    /// `noticed`: the kernel side found another capacity than it was told.
+    fn look_at(&mut self, noticed: bool, now: Instant) {
+        let due = self.next.is_some_and(|next| now >= next);
+        if !due && (!noticed || self.looked_into) {
+            return;
+        }
+        self.next = self.next.map(|_| now + EVERY);
+        self.looked_into |= noticed;
+        // What cannot be read now goes on as it was.
+        if let Ok(core) = self.read() {
+            self.found = if capacities(&core) != self.capacities {
+                Some("the capacities of CPUs changed")
+            } else if core.perf != self.perf {
+                Some("the energy model, or whether it is used, changed")
+            } else {
+                None
+            };
+        }
+    }
+
+    fn read(&self) -> Result<Core, crate::machine::Error> {
+        let told = self.options.machine.as_deref();
+        let host = Host::read(&self.root, told, &self.options.power_gated)?;
+        Ok(host.core(&self.options.scheduler.params)?.0)
+    }
+}
+
+fn capacities(core: &Core) -> Vec<u32> {
+    core.cpus.iter().map(|cpu| cpu.capacity_orig).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::arguments::Arguments;
+    use clap::Parser;
+    use std::fs;
+
+    const CPU: &str = "sys/devices/system/cpu";
+
+    fn write(root: &Path, file: &str, text: &str) {
+        let path = root.join(file);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    /// Two CPUs of different capacity, each with an energy model.
+    fn machine() -> tempfile::TempDir {
+        let root = tempfile::tempdir().unwrap();
+        write(root.path(), &format!("{CPU}/online"), "0-1");
+        for (cpu, capacity) in [(0, "446"), (1, "1024")] {
+            let own = format!("{CPU}/cpu{cpu}");
+            write(root.path(), &format!("{own}/cpu_capacity"), capacity);
+            write(
+                root.path(),
+                &format!("{own}/cpufreq/scaling_governor"),
+                "schedutil",
+            );
+            let model = format!("sys/kernel/debug/energy_model/cpu{cpu}");
+            write(root.path(), &format!("{model}/cpus"), &cpu.to_string());
+            write(root.path(), &format!("{model}/ps:1000000/power"), "100");
+        }
+        root
+    }
+
+    fn options() -> Options {
+        Arguments::parse_from(["scx_alight", "linux-6.1"]).options()
+    }
+
+    fn loaded(root: &Path, options: &Options) -> Core {
+        let host = Host::read(root, None, &[]).unwrap();
+        host.core(&options.scheduler.params).unwrap().0
+    }
+
+    #[test]
+    fn what_the_kernel_side_noticed_is_looked_into_once() {
+        let (root, options, now) = (machine(), options(), Instant::now());
+        let core = loaded(root.path(), &options);
+        let mut changes = Changes::below(root.path(), &options, &core, now);
+        changes.look_at(true, now);
+        assert_eq!(changes.found(), None, "nothing changed here");
+        write(root.path(), &format!("{CPU}/cpu0/cpu_capacity"), "344");
+        changes.look_at(true, now);
+        assert_eq!(changes.found(), None, "a second time");
+
+        let mut changes = Changes::below(root.path(), &options, &core, now);
+        changes.look_at(false, now);
+        assert_eq!(changes.found(), None, "nobody noticed yet");
+        changes.look_at(true, now);
+        assert_eq!(changes.found(), Some("the capacities of CPUs changed"));
+    }
+
+    #[test]
+    fn switches_of_energy_are_read_now_and_then() {
+        let (root, options, now) = (machine(), options(), Instant::now());
+        let core = loaded(root.path(), &options);
+        assert_eq!(core.perf.len(), 2);
+        let mut changes = Changes::below(root.path(), &options, &core, now);
+        write(root.path(), "proc/sys/kernel/sched_energy_aware", "0");
+        changes.look_at(false, now);
+        assert_eq!(changes.found(), None, "not yet");
+        changes.look_at(false, now + EVERY);
+        let expected = "the energy model, or whether it is used, changed";
+        assert_eq!(changes.found(), Some(expected));
+    }
+
+    #[test]
+    fn a_machine_that_cannot_be_read_goes_on() {
+        let (root, options, now) = (machine(), options(), Instant::now());
+        let core = loaded(root.path(), &options);
+        let mut changes = Changes::below(root.path(), &options, &core, now);
+        fs::remove_dir_all(root.path().join("sys")).unwrap();
+        changes.look_at(true, now + EVERY);
+        assert_eq!(changes.found(), None);
+    }
+}

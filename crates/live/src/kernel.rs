@@ -8,10 +8,11 @@ use std::fs;
 use std::path::Path;
 
 /// Kernel functions that the scheduler cannot do without.
-const REQUIRED: [&str; 6] = [
+const REQUIRED: [&str; 7] = [
     "scx_bpf_task_cpu",
     "scx_bpf_now",
-    "scx_bpf_dsq_nr_queued",
+    "scx_bpf_get_online_cpumask",
+    "scx_bpf_put_cpumask",
     "scx_bpf_dsq_move_to_local",
     "scx_bpf_dsq_insert",
     "scx_bpf_dsq_insert_vtime",

@@ -7,6 +7,7 @@ mod decisions;
 mod ended;
 mod error;
 mod load;
+mod operations;
 mod options;
 mod summary;
 

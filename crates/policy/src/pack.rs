@@ -124,6 +124,107 @@ pub fn share(k: &Params, cpu: &Cpu) -> Share {
     share
 }
 
+/// The CPUs of a group, in their order.
+fn members(core: &Core, group: usize) -> impl Iterator<Item = usize> {
+    let Group { child, cpu, .. } = core.groups[group];
+    let (single, span) = match child {
+        NONE => (Some(cpu), None),
+        child => (None, Some(&core.domains[child as usize].span)),
+    };
+    let span = span.into_iter().flat_map(|span| span.iter());
+    single.into_iter().chain(span).map(|cpu| cpu as usize)
+}
+
+/// How full packing follows what CPUs do.
+pub struct Follow<'a, Available: Fn(usize) -> u64> {
+    /// The machine with the signals of its CPUs.
+    pub core: &'a Core,
+    /// Of each CPU, from [`searches`].
+    pub searches: &'a [Search],
+    /// Capacity of a CPU that real-time tasks leave, taking part or not (`power_available`).
+    pub available: Available,
+}
+
+impl<Available: Fn(usize) -> u64> Follow<'_, Available> {
+    /// How much of its capacity `cpu` has used lately; all of it, and one more if
+    /// tasks wait, if it never idled (docs/policies/pack.md, a).
+    pub fn activity(&self, cpu: usize) -> u64 {
+        let view = &self.core.cpus[cpu];
+        let Share { part, whole } = share(&self.core.params, view);
+        let available = (self.available)(cpu);
+        match whole {
+            0 => 0,
+            _ if part < whole => part * available / whole,
+            _ => available + u64::from(view.nr_running > 1),
+        }
+    }
+
+    /// The buddy that `cpu` is to have now (`update_packing_buddy`; docs/policies/pack.md, b):
+    /// CPUs are taken in the order of their groups, the least power a CPU first, until their
+    /// capacity covers the domain's activity; `cpu` itself if it is among them, else the last
+    /// of them.
+    pub fn buddy(&self, cpu: usize) -> u32 {
+        let level = self.searches[cpu].level;
+        let activity = match level {
+            NONE => 0,
+            level => {
+                let domain = self.core.places[cpu].domain[level as usize];
+                let span = self.core.domains[domain as usize].span;
+                span.iter().map(|other| self.activity(other as usize)).sum()
+            }
+        };
+        self.covering(cpu, activity)
+    }
+
+    /// The same for an activity of the domain, in capacity.
+    pub fn covering(&self, cpu: usize, activity: u64) -> u32 {
+        let search = self.searches[cpu];
+        let leader = search.leader as usize;
+        let kept = match takes_part(leader, &self.core.cpus[leader]) {
+            true => cpu as u32,
+            false => self.core.cpus[leader].buddy,
+        };
+        if cpu != leader || search.level == NONE {
+            return kept;
+        }
+        let level = self.core.places[cpu].domain[search.level as usize];
+        let domain = &self.core.domains[level as usize];
+        let mut need = match self.core.params.pack_level {
+            0 => u64::MAX,
+            level => activity * u64::from(102_400 / level) / 1024,
+        };
+        let groups = other_groups(domain, search.group);
+        for group in std::iter::once(search.group as usize).chain(groups) {
+            if need == 0 {
+                break;
+            }
+            let available = members(self.core, group).map(&self.available);
+            let available: u64 = available.sum();
+            if available > need {
+                return self.last_needed(group, cpu, need);
+            }
+            if members(self.core, group).any(|member| member == cpu) {
+                return cpu as u32;
+            }
+            need -= available;
+        }
+        kept
+    }
+
+    /// The CPU of `group` with which `need` is covered; `cpu` if that comes first.
+    fn last_needed(&self, group: usize, cpu: usize, mut need: u64) -> u32 {
+        let mut last = cpu;
+        for member in members(self.core, group) {
+            last = member;
+            need = need.saturating_sub((self.available)(member));
+            if member == cpu || need == 0 {
+                break;
+            }
+        }
+        last as u32
+    }
+}
+
 /// Does this CPU take part in packing: is it its own buddy, or without one?
 pub fn takes_part(cpu: usize, view: &Cpu) -> bool {
     view.buddy == cpu as u32 || view.buddy == NONE

@@ -2,16 +2,14 @@
 /*
  * alight.bpf.c - a sched_ext scheduler that places tasks by policy/select.h
  *
- * select_cpu	the policy's decision, optionally on a snapshot that is written
- *		down with the answer (the loader replays it on the host)
- * enqueue	the queue of the chosen CPU, ordered by weighted run time
- * dispatch	own queue, else the task that ran, else other CPUs' queues
- * tick		a task that its CPU is too small for moves to an idle bigger one
- * the others	keep the views of CPUs and tasks (views.h)
+ * select_cpu	the policy's decision (decide.h)
+ * enqueue	at once, or in the queue of the chosen CPU (queue.h)
+ * dispatch	who is next on a CPU, by EEVDF (fair.h), or what waits elsewhere
+ * tick		turns end; tasks go where there is room (balance.h)
+ * the others	keep the views of CPUs and tasks (views.h) and count (stats.h)
  *
- * What fair.c does and this does not: wakeup preemption, load balancing other
- * than pulling when idle, group scheduling, capacity taken by other classes,
- * capacity pressure. nr_running counts this scheduler's tasks only; a CPU that
+ * What fair.c does and this does not: capacity taken by other classes, capacity
+ * pressure. nr_running counts this scheduler's tasks only; a CPU that
  * runs a real-time task shows as not idle.
  */
 #include "policy/model.h"
@@ -23,11 +21,16 @@
 #include "decide.h"
 #include "capacity.h"
 #include "cpuperf.h"
+#include "queue.h"
+#include "balance.h"
 
 char _license[] SEC("license") = "GPL";
 
 /* How long a task runs before others of its queue do. */
 #define SLICE_NS	4000000ull
+
+/* CPUs came or went so often; the loader brings the domains up to date. */
+u32 hotplugs;
 
 /* Why the kernel ended the scheduler; read by the loader. */
 struct {
@@ -36,20 +39,6 @@ struct {
 	char reason[64];
 	char message[256];
 } ended;
-
-/* Largest vtime of a task that ran. */
-u64 vtime_now;
-
-/* The chosen CPU is idle, or runs SCHED_IDLE tasks only: no need to queue. */
-static __always_inline void place_at_once(struct task_struct *p, const struct live_task *t, u32 cpu)
-{
-	u64 local = SCX(scx_dsq_id_flags, SCX_DSQ_LOCAL);
-
-	if (view_of(cpu)->curr_is_idle)
-		scx_bpf_dsq_insert(p, local, SLICE_NS, 0);
-	else if (t->view.class != POLICY_IDLE)
-		scx_bpf_dsq_insert(p, local, SLICE_NS, SCX(scx_enq_flags, SCX_ENQ_PREEMPT));
-}
 
 SEC("struct_ops/alight_select_cpu")
 s32 BPF_PROG(alight_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
@@ -64,136 +53,72 @@ s32 BPF_PROG(alight_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_fl
 		return prev_cpu;
 	task_read(t, p);
 	t->view.prev_cpu = (u32)prev_cpu;
-	bpf_probe_read_kernel(&w->allowed, mask_bytes, p->cpus_ptr);
+	allowed_read(&w->allowed, p);
 	if (verify)
 		cpu = decide_verified(w, &t->view, waker, kind, sync);
 	else
 		cpu = decide(&t->view, waker, scx_bpf_now(), kind, sync);
 	count_decision(bpf_get_smp_processor_id(), &w->answer);
 
-	if (w->answer.found_idle)
-		place_at_once(p, t, cpu);
+	if (view_of(cpu)->curr_is_idle) {	/* no need to queue */
+		stats_of(cpu)->direct++;
+		insert_local(p, 0);
+	}
 	pending_begin(t, cpu);
 	return (s32)cpu;
-}
-
-/* ---- queues ---- */
-
-/* Is the CPU that @t is on too small for it? (task_fits_capacity) */
-static __always_inline int misfit(const struct live_task *t)
-{
-	return !fits(task_util_est(the_params(), &t->view), view_of(t->cpu)->capacity);
-}
-
-/* The biggest idle CPU that @p may use, bigger than the one it is on; POLICY_NONE if there is none. */
-static __noinline u32 bigger_idle_cpu(struct task_struct *p, struct live_task *t)
-{
-	u32 best = POLICY_NONE, most = view_of(t->cpu)->capacity, zero = 0, i;
-	struct work *w = bpf_map_lookup_elem(&works, &zero);
-
-	if (!w || bpf_probe_read_kernel(&w->allowed, mask_bytes, p->cpus_ptr))
-		return POLICY_NONE;
-	bpf_for(i, 0, topology.nr_cpus) {
-		const struct policy_cpu *rq = view_of(i);
-
-		if (!rq->curr_is_idle || rq->nr_running || rq->wakeup_pending ||
-		    rq->capacity <= most || !mask_test(&w->allowed, i))
-			continue;
-		most = rq->capacity;
-		best = i;
-	}
-	return best;
-}
-
-/* May the kernel run @p on its present CPU only? */
-static __always_inline int stays(const struct task_struct *p)
-{
-	return p->nr_cpus_allowed == 1 || p->migration_disabled;
 }
 
 SEC("struct_ops/alight_enqueue")
 void BPF_PROG(alight_enqueue, struct task_struct *p, u64 enq_flags)
 {
-	const u64 slice = SLICE_NS;
 	struct live_task *t = task_of(p);
-	u32 cpu = (u32)scx_bpf_task_cpu(p), bigger;
-	u64 least;
+	u32 cpu = (u32)scx_bpf_task_cpu(p), better;
+	u64 now = scx_bpf_now();
 
-	if (t && topology.asym && !stays(p) && !(enq_flags & SCX(scx_enq_flags, SCX_ENQ_WAKEUP)) &&
-	    misfit(t)) {
-		bigger = bigger_idle_cpu(p, t);
-		if (bigger != POLICY_NONE) {
-			pending_begin(t, bigger);
-			scx_bpf_dsq_insert(p, SCX(scx_dsq_id_flags, SCX_DSQ_LOCAL_ON) | bigger,
-					   slice, enq_flags);
-			return;
-		}
-	}
-	/* A pinned kernel thread is waited for by others; the last task has no one to wait for. */
-	if (!t || (stays(p) && p->flags & PF_KTHREAD) ||
-	    enq_flags & SCX(scx_enq_flags, SCX_ENQ_LAST)) {
-		scx_bpf_dsq_insert(p, SCX(scx_dsq_id_flags, SCX_DSQ_LOCAL), slice, enq_flags);
+	if (!t) {
+		insert_local(p, enq_flags);
 		return;
 	}
-	if (!bpf_ksym_exists(scx_bpf_create_dsq)) {
-		/* No queues of our own: all CPUs take from the kernel's. */
-		scx_bpf_dsq_insert(p, stays(p) ? SCX(scx_dsq_id_flags, SCX_DSQ_LOCAL) :
-						 SCX(scx_dsq_id_flags, SCX_DSQ_GLOBAL),
-				   slice, enq_flags);
+	if (!t->waits_from)
+		t->waits_from = now;
+	if (queue_start(p, t, cpu, now, enq_flags))
+		return;
+	better = t->woken ? POLICY_NONE : better_cpu(p, t);
+	if (better != POLICY_NONE) {
+		pending_begin(t, better);
+		scx_bpf_dsq_insert(p, SCX(scx_dsq_id_flags, SCX_DSQ_LOCAL_ON) | better, TURN_NS,
+				   enq_flags);
 		return;
 	}
-	/* A sleeper may be ahead of the others by one slice, no more. */
-	least = vtime_now - SLICE_NS;
-	if ((s64)(t->vtime - least) < 0)
-		t->vtime = least;
-	scx_bpf_dsq_insert_vtime(p, cpu, slice, t->vtime, enq_flags);
-}
-
-static __always_inline void set_slice(struct task_struct *p, u64 slice)
-{
-	if (bpf_ksym_exists(scx_bpf_task_set_slice))
-		scx_bpf_task_set_slice(p, slice);
-	else
-		p->scx.slice = slice;
-}
-
-/* A task from the queue of another CPU, of this LLC (@near) or of another. */
-static __noinline int pull(u32 cpu, int near)
-{
-	u32 llc = places[policy_bound(cpu, POLICY_MAX_CPUS)].llc, nr = topology.nr_cpus, n;
-
-	bpf_for(n, 1, nr) {
-		u32 other = cpu + n < nr ? cpu + n : cpu + n - nr;
-
-		if ((places[policy_bound(other, POLICY_MAX_CPUS)].llc == llc) == near &&
-		    scx_bpf_dsq_nr_queued(other) > 0 && scx_bpf_dsq_move_to_local(other))
-			return 1;
-	}
-	return 0;
+	queue_insert(p, t, cpu, now, enq_flags);
+	if (!queue_of(cpu)->curr_weight && !energy_decides())	/* another class has the CPU, for how long nobody knows */
+		spread(cpu);
 }
 
 SEC("struct_ops/alight_dispatch")
 void BPF_PROG(alight_dispatch, s32 cpu, struct task_struct *prev__nullable)
 {
 	struct task_struct *prev = prev__nullable;
-	struct live_task *t;
+	struct live_task *t = NULL;
+	u64 now = scx_bpf_now();
 
-	if (!bpf_ksym_exists(scx_bpf_create_dsq))
+	if (!own_queues() || balance_take((u32)cpu))
 		return;
-	if (scx_bpf_dsq_move_to_local((u64)cpu))
-		return;
-	if (prev && prev->scx.flags & SCX(scx_ent_flags, SCX_TASK_QUEUED)) {
-		/* Alone, it goes on; or, too big for this CPU, it is enqueued elsewhere. */
+	if (prev && prev->scx.flags & SCX(scx_ent_flags, SCX_TASK_QUEUED))
 		t = task_of(prev);
-		if (!t || !topology.asym || stays(prev) || !misfit(t) ||
-		    bigger_idle_cpu(prev, t) == POLICY_NONE)
-			set_slice(prev, SLICE_NS);
+	if (t)
+		view_run(t, now, 0);
+	if (queue_next((u32)cpu, now, t))
+		return;
+	if (t) {
+		/* It goes on; or, if there is a better CPU, it is enqueued there. */
+		if (!topology.asym || !misfit(t) || stays(prev) ||
+		    free_cpu(prev, (u32)cpu, view_of((u32)cpu)->capacity) == POLICY_NONE)
+			set_slice(prev, TURN_NS);
 		return;
 	}
-	if (energy_decides())
-		return;
-	if (!pull((u32)cpu, 1))
-		pull((u32)cpu, 0);
+	if (!energy_decides())
+		pull((u32)cpu);
 }
 
 SEC("struct_ops/alight_tick")
@@ -201,16 +126,45 @@ void BPF_PROG(alight_tick, struct task_struct *p)
 {
 	struct live_task *t = task_of(p);
 	u64 now = scx_bpf_now();
+	u32 cpu;
+	int over;
 
 	if (!t || !(t->view.flags & TASK_ON_RQ))
 		return;
-	view_run(t, now, RUN_ON);
+	cpu = t->cpu;
+	over = view_run(t, now, 0);
 	view_decay_one(now);
-	energy_tick(t->cpu, now);
-	cpuperf_update((u32)scx_bpf_task_cpu(p), 1);
-	capacity_tick((u32)scx_bpf_task_cpu(p));
-	if (topology.asym && !stays(p) && misfit(t) && bigger_idle_cpu(p, t) != POLICY_NONE)
+	tg_refresh_one(now);
+	energy_tick(cpu, now);
+	cpuperf_update(cpu, 1);
+	capacity_tick(cpu);
+	if (over && view_of(cpu)->nr_running > 1)
 		set_slice(p, 0);
+	if (!energy_decides()) {
+		spread(cpu);
+		if (balance_tick(cpu, now))
+			set_slice(p, 0);
+	}
+	if (topology.asym && !stays(p) && misfit(t) &&
+	    free_cpu(p, cpu, view_of(cpu)->capacity) != POLICY_NONE)
+		set_slice(p, 0);
+}
+
+SEC("struct_ops/alight_yield")
+bool BPF_PROG(alight_yield, struct task_struct *from, struct task_struct *to__nullable)
+{
+	struct live_task *t = task_of(from);
+
+	if (to__nullable)	/* sched_yield() only, as EEVDF without NEXT_BUDDY */
+		return 0;
+	if (!t || !(t->view.flags & TASK_ON_RQ))
+		return 0;
+	stats_of(t->cpu)->yields++;
+	if (view_of(t->cpu)->nr_running == 1)
+		return 0;
+	view_yield(t, scx_bpf_now());
+	set_slice(from, 0);
+	return 0;
 }
 
 /* ---- what happens to tasks and CPUs ---- */
@@ -220,14 +174,18 @@ void BPF_PROG(alight_runnable, struct task_struct *p, u64 enq_flags)
 {
 	struct live_task *t = task_of(p);
 	u32 cpu = (u32)scx_bpf_task_cpu(p);
+	u64 now;
 
 	if (!t || t->view.flags & TASK_ON_RQ)
 		return;
 	pending_end(t);
 	task_read(t, p);
+	now = scx_bpf_now();
 	if (t->cpu != cpu)
 		view_remove(t);
-	view_enqueue(t, cpu, scx_bpf_now());
+	view_enqueue(t, cpu, now);
+	t->woken = !!(enq_flags & SCX(scx_enq_flags, SCX_ENQ_WAKEUP));
+	t->waits_from = now;
 	energy_enqueued(cpu);
 	cpuperf_update(cpu, 0);
 }
@@ -242,27 +200,34 @@ void BPF_PROG(alight_running, struct task_struct *p)
 	if (!t || !(t->view.flags & TASK_ON_RQ))
 		return;
 	pending_end(t);
+	patient_ends(t);
 	if (t->cpu != cpu) {	/* moved since it was enqueued */
 		view_dequeue(t, now, 0, 1);
 		view_enqueue(t, cpu, now);
 	}
-	view_run(t, now, RUN_START);
-	t->ran_from = now;
-	if ((s64)(t->vtime - vtime_now) > 0)
-		vtime_now = t->vtime;
+	view_start(t, now);
+	count_run(cpu, t->waits_from && now > t->waits_from ? now - t->waits_from : 0);
+	if (t->ran_on != cpu && t->ran_on != POLICY_NONE)
+		count_move(cpu, t->ran_on);
+	t->ran_on = cpu;
+	t->waits_from = 0;
+	t->woken = 0;
 }
 
 SEC("struct_ops/alight_stopping")
 void BPF_PROG(alight_stopping, struct task_struct *p, bool runnable)
 {
-	struct live_task *t = task_of(p);
-	u64 now = scx_bpf_now();
+	struct live_task *t;
 
+	if (!runnable)	/* quiescent() follows */
+		return;
+	t = task_of(p);
 	if (!t || !(t->view.flags & TASK_ON_RQ))
 		return;
-	view_run(t, now, RUN_STOP);
-	if (now > t->ran_from && t->view.weight)
-		t->vtime += (now - t->ran_from) * 1024 / t->view.weight;
+	view_run(t, scx_bpf_now(), 1);
+	/* With slice left, another class takes the CPU: it waits where others find it. */
+	if (p->scx.slice && own_queues())
+		set_slice(p, 0);
 }
 
 SEC("struct_ops/alight_quiescent")
@@ -272,6 +237,7 @@ void BPF_PROG(alight_quiescent, struct task_struct *p, u64 deq_flags)
 
 	if (!t || !(t->view.flags & TASK_ON_RQ))
 		return;
+	patient_ends(t);
 	view_dequeue(t, scx_bpf_now(), !!(deq_flags & DEQUEUE_SLEEP), 0);
 }
 
@@ -307,6 +273,30 @@ void BPF_PROG(alight_update_idle, s32 cpu, bool idle)
 		note_idle_core((u32)cpu);
 }
 
+/*
+ * A CPU ends: the kernel does not ask for its next task any more, so what waits
+ * goes to it, from where the kernel moves all to other CPUs.
+ */
+SEC("struct_ops/alight_cpu_offline")
+void BPF_PROG(alight_cpu_offline, s32 cpu)
+{
+	if ((u32)cpu >= topology.nr_cpus)
+		return;
+	set_online((u32)cpu, 0);
+	hotplugs++;
+	queue_hand_over((u32)cpu, (u32)cpu);
+	queue_hand_over(patient_queue((u32)cpu), (u32)cpu);
+}
+
+SEC("struct_ops/alight_cpu_online")
+void BPF_PROG(alight_cpu_online, s32 cpu)
+{
+	if ((u32)cpu >= topology.nr_cpus)
+		return;
+	set_online((u32)cpu, 1);
+	hotplugs++;
+}
+
 /* ---- lives of tasks and of the scheduler ---- */
 
 SEC("struct_ops.s/alight_init_task")
@@ -316,13 +306,15 @@ s32 BPF_PROG(alight_init_task, struct task_struct *p, struct scx_init_task_args 
 
 	if (!t)
 		return -ENOMEM;
+	t->group = group_of(args->cgroup);
 	t->view.id = (u32)p->pid;
 	t->view.last_wakee = POLICY_NONE;
 	t->view.uclamp_max = CAPACITY_SCALE;
 	t->view.prev_cpu = t->view.recent_cpu = t->cpu = (u32)scx_bpf_task_cpu(p);
 	t->pending_cpu = POLICY_NONE;
-	t->vtime = vtime_now;
+	t->ran_on = POLICY_NONE;
 	t->fresh = 1;
+	t->fair.fresh = 1;
 	task_read(t, p);
 	return 0;
 }
@@ -336,21 +328,72 @@ void BPF_PROG(alight_disable, struct task_struct *p)
 	if (!t)
 		return;
 	pending_end(t);
+	patient_ends(t);
 	view_remove(t);
 }
 
-/* A queue a CPU; its number is the CPU's. */
+/* ---- task groups ---- */
+
+SEC("struct_ops.s/alight_cgroup_init")
+s32 BPF_PROG(alight_cgroup_init, struct cgroup *cgrp, struct scx_cgroup_init_args *args)
+{
+	const struct cgroup *parent = BPF_CORE_READ(cgrp, self.parent, cgroup);
+
+	if (parent)
+		tg_add(cgroup_id(cgrp), group_of(parent), weight_from_cgroup(args->weight));
+	return 0;
+}
+
+SEC("struct_ops.s/alight_cgroup_exit")
+void BPF_PROG(alight_cgroup_exit, struct cgroup *cgrp)
+{
+	tg_remove(cgrp);
+}
+
+SEC("struct_ops/alight_cgroup_move")
+void BPF_PROG(alight_cgroup_move, struct task_struct *p, struct cgroup *from, struct cgroup *to)
+{
+	struct live_task *t = task_of(p);
+
+	if (t)
+		t->group = group_of(to);
+}
+
+SEC("struct_ops/alight_cgroup_set_weight")
+void BPF_PROG(alight_cgroup_set_weight, struct cgroup *cgrp, u32 weight)
+{
+	tg_reweigh(group_of(cgrp), weight_from_cgroup(weight));
+}
+
+/* cpu.idle; from 6.19 on. */
+SEC("struct_ops/alight_cgroup_set_idle")
+void BPF_PROG(alight_cgroup_set_idle, struct cgroup *cgrp, bool idle)
+{
+	u32 group = group_of(cgrp);
+
+	if (group != ROOT_GROUP)
+		tg_at(group)->idle = idle;
+}
+
+/* Two queues a CPU. */
 SEC("struct_ops.s/alight_init")
 s32 BPF_PROG(alight_init)
 {
+	const struct cpumask *there = scx_bpf_get_online_cpumask();
 	u32 cpu;
 	s32 err;
 
 	cpuperf_begin();
-	if (!bpf_ksym_exists(scx_bpf_create_dsq))
+	nr_offline = topology.nr_cpus;
+	bpf_for(cpu, 0, topology.nr_cpus)
+		set_online(cpu, bpf_cpumask_test_cpu(cpu, there));
+	scx_bpf_put_cpumask(there);
+	if (!own_queues())
 		return 0;
 	bpf_for(cpu, 0, topology.nr_cpus) {
 		err = scx_bpf_create_dsq(cpu, -1);
+		if (!err)
+			err = scx_bpf_create_dsq(patient_queue(cpu), -1);
 		if (err)
 			return err;
 	}
@@ -392,11 +435,19 @@ struct sched_ext_ops alight_ops = {
 	.enqueue = (void *)alight_enqueue,
 	.dispatch = (void *)alight_dispatch,
 	.tick = (void *)alight_tick,
+	.yield = (void *)alight_yield,
 	.runnable = (void *)alight_runnable,
 	.running = (void *)alight_running,
 	.stopping = (void *)alight_stopping,
 	.quiescent = (void *)alight_quiescent,
 	.update_idle = (void *)alight_update_idle,
+	.cpu_online = (void *)alight_cpu_online,
+	.cpu_offline = (void *)alight_cpu_offline,
+	.cgroup_init = (void *)alight_cgroup_init,
+	.cgroup_exit = (void *)alight_cgroup_exit,
+	.cgroup_move = (void *)alight_cgroup_move,
+	.cgroup_set_weight = (void *)alight_cgroup_set_weight,
+	.cgroup_set_idle = (void *)alight_cgroup_set_idle,
 	.init_task = (void *)alight_init_task,
 	.disable = (void *)alight_disable,
 	.init = (void *)alight_init,

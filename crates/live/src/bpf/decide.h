@@ -54,6 +54,37 @@ struct {
 	__uint(max_entries, 4096);	/* set by the loader */
 } decisions SEC(".maps");
 
+/* The CPUs that are online, and how many are not. */
+struct policy_mask online;
+u32 nr_offline;
+
+/* @cpu comes (@is) or goes. */
+static __noinline int set_online(u32 cpu, int is)
+{
+	u64 *word = &online.w[policy_bound(cpu / 64, POLICY_MASK_WORDS)], bit = 1ull << (cpu % 64);
+
+	view_of(cpu)->offline = !is;
+	if (!!(*word & bit) == is)
+		return 0;
+	*word ^= bit;
+	nr_offline += is ? -1 : 1;
+	return 0;
+}
+
+/* Where the kernel lets @p run. Its mask may hold CPUs that are offline. */
+static __noinline int allowed_read(struct policy_mask *allowed, const struct task_struct *p)
+{
+	u32 i, words = mask_bytes / sizeof(u64);
+	int err = bpf_probe_read_kernel(allowed, mask_bytes, p->cpus_ptr);
+
+	if (!nr_offline)
+		return err;
+	bpf_for(i, 0, words)
+		allowed->w[policy_bound(i, POLICY_MASK_WORDS)] &=
+			online.w[policy_bound(i, POLICY_MASK_WORDS)];
+	return err;
+}
+
 /* Views of the waking CPU's current task. */
 static __always_inline struct policy_task *waker_view(u32 cpu)
 {

@@ -28,6 +28,7 @@ typedef _Bool bool;
 #define ENOMEM	12
 
 enum {
+	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 	BPF_MAP_TYPE_RINGBUF = 27,
@@ -35,6 +36,7 @@ enum {
 };
 
 enum {
+	BPF_ANY = 0,
 	BPF_F_NO_PREALLOC = 1,
 	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
 };
@@ -45,6 +47,10 @@ struct bpf_spin_lock {
 
 struct bpf_dynptr {
 	__u64 __opaque[2];
+} __attribute__((aligned(8)));
+
+struct bpf_iter_scx_dsq {
+	__u64 __opaque[6];
 } __attribute__((aligned(8)));
 
 struct bpf_iter_num {
@@ -72,9 +78,11 @@ struct sched_ext_entity {
 	__u32 flags;
 	__u32 weight;
 	__u64 slice;
+	__u64 dsq_vtime;
 } KERNEL_TYPE;
 
 struct task_struct {
+	int static_prio;
 	unsigned int flags;
 	unsigned int policy;
 	unsigned short migration_disabled;
@@ -83,6 +91,16 @@ struct task_struct {
 	struct sched_ext_entity scx;
 	struct uclamp_se uclamp[2];
 	int pid;
+} KERNEL_TYPE;
+
+/* The part of the fair class that a task brings along: the slice it asks for (sched_setattr). */
+struct sched_entity___slice {
+	__u64 slice;
+	unsigned char custom_slice;
+} KERNEL_TYPE;
+
+struct task_struct___slice {
+	struct sched_entity___slice se;
 } KERNEL_TYPE;
 
 struct rq {
@@ -115,6 +133,10 @@ enum scx_dsq_id_flags {
 	SCX_DSQ_LOCAL_ON = 0xc000000000000000ull,
 };
 
+enum scx_kick_flags {
+	SCX_KICK_IDLE = 0x1,
+};
+
 enum scx_ent_flags {
 	SCX_TASK_QUEUED = 0x1,
 };
@@ -136,7 +158,29 @@ struct scx_exit_info {
 	char *msg;
 } KERNEL_TYPE;
 
-struct scx_init_task_args;
+struct kernfs_node {
+	__u64 id;
+} KERNEL_TYPE;
+
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+} KERNEL_TYPE;
+
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+} KERNEL_TYPE;
+
+struct scx_init_task_args {
+	struct cgroup *cgroup;
+} KERNEL_TYPE;
+
+struct scx_cgroup_init_args {
+	__u32 weight;
+} KERNEL_TYPE;
 
 /* The operations used here; libbpf matches members by name. */
 struct sched_ext_ops {
@@ -148,7 +192,15 @@ struct sched_ext_ops {
 	void (*running)(struct task_struct *p);
 	void (*stopping)(struct task_struct *p, bool runnable);
 	void (*quiescent)(struct task_struct *p, u64 deq_flags);
+	bool (*yield)(struct task_struct *from, struct task_struct *to);
 	void (*update_idle)(s32 cpu, bool idle);
+	void (*cpu_online)(s32 cpu);
+	void (*cpu_offline)(s32 cpu);
+	s32 (*cgroup_init)(struct cgroup *cgrp, struct scx_cgroup_init_args *args);
+	void (*cgroup_exit)(struct cgroup *cgrp);
+	void (*cgroup_move)(struct task_struct *p, struct cgroup *from, struct cgroup *to);
+	void (*cgroup_set_weight)(struct cgroup *cgrp, u32 weight);
+	void (*cgroup_set_idle)(struct cgroup *cgrp, bool idle);
 	s32 (*init_task)(struct task_struct *p, struct scx_init_task_args *args);
 	void (*disable)(struct task_struct *p);
 	s32 (*init)(void);
@@ -165,7 +217,9 @@ extern const unsigned long arch_freq_scale __ksym __weak;
 
 s32 scx_bpf_task_cpu(const struct task_struct *p) __ksym __weak;
 u64 scx_bpf_now(void) __ksym __weak;
-s32 scx_bpf_dsq_nr_queued(u64 dsq) __ksym __weak;
+const struct cpumask *scx_bpf_get_online_cpumask(void) __ksym __weak;
+void scx_bpf_put_cpumask(const struct cpumask *cpumask) __ksym __weak;
+bool bpf_cpumask_test_cpu(u32 cpu, const struct cpumask *cpumask) __ksym __weak;
 bool scx_bpf_dsq_move_to_local(u64 dsq) __ksym __weak;
 void scx_bpf_dsq_insert(struct task_struct *p, u64 dsq, u64 slice, u64 enq_flags) __ksym __weak;
 void scx_bpf_dsq_insert_vtime(struct task_struct *p, u64 dsq, u64 slice, u64 vtime,
@@ -173,5 +227,12 @@ void scx_bpf_dsq_insert_vtime(struct task_struct *p, u64 dsq, u64 slice, u64 vti
 /* Not in every Debian kernel: */
 s32 scx_bpf_create_dsq(u64 dsq, s32 node) __ksym __weak;
 bool scx_bpf_task_set_slice(struct task_struct *p, u64 slice) __ksym __weak;
+void scx_bpf_kick_cpu(s32 cpu, u64 flags) __ksym __weak;
+struct task_struct *scx_bpf_dsq_peek(u64 dsq) __ksym __weak;
+int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 dsq, u64 flags) __ksym __weak;
+struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) __ksym __weak;
+void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it) __ksym __weak;
+bool scx_bpf_dsq_move(struct bpf_iter_scx_dsq *it, struct task_struct *p, u64 dsq,
+		      u64 enq_flags) __ksym __weak;
 
 #endif

@@ -3,10 +3,11 @@
  * views.h - what the policy knows of this machine, kept up to date
  *
  * The CPU views and the task views are those of policy/model.h, and
- * policy/runqueue.h says what each event does to them.
+ * policy/runqueue.h says what each event does to them; fair.h, what it does to
+ * the order of a CPU's tasks.
  *
  * Who may write what, and what can be seen half done:
- *  - A CPU view is written under its spin lock. The kernel calls most
+ *  - A CPU view and the CPU's fair queue are written under its spin lock. The kernel calls most
  *    operations with the runqueue locked, but a task that the kernel moves
  *    between queues (dispatch, affinity) leaves its old CPU's view from the new
  *    CPU, without the old runqueue's lock. Hence a lock of our own.
@@ -26,9 +27,14 @@
 #ifndef ALIGHT_LIVE_VIEWS_H
 #define ALIGHT_LIVE_VIEWS_H
 
+#include "fair.h"
+
 /* Set by the loader before the program is loaded. The verifier knows the constants. */
 const volatile struct policy_params params;
 const volatile struct policy_topology topology;
+/* Slice of a task that did not ask for another, and the kernel's tick, ns. */
+const volatile u64 base_slice;
+const volatile u64 tick_ns;
 /* Never written here, but global functions take pointers to writable memory only. */
 struct policy_domain domains[POLICY_MAX_DOMAINS];
 struct policy_group groups[POLICY_MAX_GROUPS];
@@ -38,8 +44,16 @@ struct policy_cpu cpus[POLICY_MAX_CPUS];
 struct policy_llc llcs[POLICY_MAX_CPUS];
 /* The idle tasks wake others too, and have no task storage. */
 struct policy_task idle_tasks[POLICY_MAX_CPUS];
+struct fair_queue queues[POLICY_MAX_CPUS];
+/* Runnable tasks that no other CPU may run. */
+u32 pinned[POLICY_MAX_CPUS];
 /* A task of this scheduler is current. */
 u8 curr_fair[POLICY_MAX_CPUS];
+/*
+ * Tasks wait somewhere that another CPU may run: an idle CPU that looks for them
+ * clears it if it finds none (rd->overloaded).
+ */
+u32 overloaded;
 /* Next CPU whose blocked load a tick decays. */
 u32 decay_next;
 
@@ -54,14 +68,24 @@ struct {
 	__type(value, struct view_lock);
 } locks SEC(".maps");
 
+#include "cgroup.h"
+
 /* What is kept of a task. */
 struct live_task {
 	struct policy_task view;
-	u64 vtime;		/* run time, weighted; orders the queues */
-	u64 ran_from;		/* start of the run that vtime does not hold yet */
+	struct fair_entity fair;
+	u64 waits_from;		/* when it became runnable or was queued again; 0: it runs */
 	u32 cpu;		/* the CPU view that counts it */
+	u32 ran_on;		/* CPU it ran on last */
 	u32 pending_cpu;	/* its wakeup_pending is for this task; POLICY_NONE: none */
 	u32 fresh;		/* never enqueued */
+	u8 woken;		/* it has just come to its queue, by a wakeup */
+	u8 pinned;		/* counted in pinned[] */
+	u8 running;
+	u8 unused;
+	u32 group;		/* its task group (cgroup.h) */
+	u32 counted_group;	/* the group that counts it as runnable */
+	u32 patient;		/* the CPU among whose patient tasks it waits, plus one; 0: none */
 };
 
 struct {
@@ -91,6 +115,11 @@ static __always_inline struct policy_cpu *view_of(u32 cpu)
 	return &cpus[policy_bound(cpu, POLICY_MAX_CPUS)];
 }
 
+static __always_inline struct fair_queue *queue_of(u32 cpu)
+{
+	return &queues[policy_bound(cpu, POLICY_MAX_CPUS)];
+}
+
 static __always_inline u8 *curr_fair_of(u32 cpu)
 {
 	return &curr_fair[policy_bound(cpu, POLICY_MAX_CPUS)];
@@ -117,12 +146,22 @@ static __always_inline u32 freq_scale_of(u32 cpu)
 	return scale ? (u32)*scale : CAPACITY_SCALE;
 }
 
+/* sched_prio_to_weight, from nice -20 to 19. */
+static const u32 nice_weights[40] = {
+	88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916,
+	9548, 7620, 6100, 4904, 3906, 3121, 2501, 1991, 1586, 1277,
+	1024, 820, 655, 526, 423, 335, 272, 215, 172, 137,
+	110, 87, 70, 56, 45, 36, 29, 23, 18, 15,
+};
+
 /* What the kernel says of a task now; only while it is not queued. */
 static __always_inline void task_read(struct live_task *t, struct task_struct *task)
 {
+	const struct task_struct___slice *asked = (const void *)task;
+	u32 nice = (u32)(task->static_prio - 100);
 	struct policy_task *v = &t->view;
 
-	v->weight = task->scx.weight * 1024 / 100;
+	v->weight = nice < 40 ? nice_weights[nice] : FAIR_NICE_0;
 	v->class = POLICY_NORMAL;
 	if (task->policy == SCHED_BATCH)
 		v->class = POLICY_BATCH;
@@ -130,6 +169,11 @@ static __always_inline void task_read(struct live_task *t, struct task_struct *t
 		v->class = POLICY_IDLE;
 		v->weight = 3;		/* WEIGHT_IDLEPRIO */
 	}
+	t->fair.slice = base_slice;
+	if (bpf_core_field_exists(asked->se.custom_slice) && asked->se.custom_slice)
+		t->fair.slice = asked->se.slice;
+	if (t->group != ROOT_GROUP && tg_idle(t->group))
+		v->class = POLICY_IDLE;
 	if (task->flags & PF_EXITING)
 		v->flags |= TASK_EXITING;
 	v->nr_allowed = (u32)task->nr_cpus_allowed;
@@ -174,14 +218,21 @@ static __noinline int view_enqueue(struct live_task *t, u32 cpu, u64 now)
 	const struct policy_params *k = the_params();
 	struct view_lock *l = lock_of(cpu);
 	struct policy_cpu *rq = view_of(cpu);
-	u32 freq = freq_scale_of(cpu);
+	u32 freq = freq_scale_of(cpu), weight = t->view.weight;
 	int fair = *curr_fair_of(cpu);
 
 	if (!l)
 		return 0;
+	t->pinned = t->view.nr_allowed == 1;
+	t->counted_group = t->group;
+	tg_joins(t->group, cpu, weight);
+	if (t->group != ROOT_GROUP)
+		weight = tg_weight(t->group, weight, now);
 	bpf_spin_lock(&l->lock);
 	rq->freq_scale = freq;
 	rq_clock(rq, now);
+	fair_join(queue_of(cpu), &t->fair, weight, t->cpu == cpu);
+	pinned[policy_bound(cpu, POLICY_MAX_CPUS)] += t->pinned;
 	if (t->fresh)
 		task_init_util(k, rq, &t->view);
 	rq_enqueue(k, rq, &t->view, fair);
@@ -190,6 +241,8 @@ static __noinline int view_enqueue(struct live_task *t, u32 cpu, u64 now)
 	bpf_spin_unlock(&l->lock);
 	t->fresh = 0;
 	t->cpu = cpu;
+	if (rq->nr_running > 1 && !overloaded)	/* add_nr_running */
+		overloaded = 1;
 	return 0;
 }
 
@@ -204,43 +257,101 @@ static __noinline int view_dequeue(struct live_task *t, u64 now, int sleeps, int
 
 	if (!l)
 		return 0;
+	tg_leaves(t->counted_group, cpu, t->view.weight);
 	bpf_spin_lock(&l->lock);
 	rq->freq_scale = freq;
 	rq_clock(rq, now);
+	if (t->running) {
+		fair_charge(queue_of(cpu), &t->fair, now);
+		fair_stops(queue_of(cpu));
+		*curr_fair_of(cpu) = 0;
+		fair = 1;
+	}
+	fair_leave(queue_of(cpu), &t->fair, !sleeps, tick_ns);
+	pinned[policy_bound(cpu, POLICY_MAX_CPUS)] -= t->pinned;
 	if (moved)
 		rq_detach(k, rq, &t->view, fair);
-	else	/* stopping() came before if it ran, so it is not current any more */
-		rq_dequeue(k, rq, &t->view, 0, fair, sleeps);
+	else
+		rq_dequeue(k, rq, &t->view, t->running, fair, sleeps);
 	bpf_spin_unlock(&l->lock);
+	t->running = 0;
 	return 0;
 }
 
-enum run_event {
-	RUN_START,
-	RUN_ON,
-	RUN_STOP,
-};
+/*
+ * Shorter than a period of the sums: a task that starts so soon after its CPU's
+ * view was brought up to date finds nothing to add (___update_load_sum).
+ */
+#define PELT_PERIOD_NS	1024
 
-/* A task starts, goes on or stops running on the CPU that counts it. */
-static __noinline int view_run(struct live_task *t, u64 now, int event)
+/* A task starts to run on the CPU that counts it. */
+static __noinline int view_start(struct live_task *t, u64 now)
 {
-	u32 cpu = t->cpu, freq = freq_scale_of(cpu);
+	u32 cpu = t->cpu, freq;
 	struct view_lock *l = lock_of(cpu);
 	struct policy_cpu *rq = view_of(cpu);
 
 	if (!l)
 		return 0;
+	if (now - rq->clock >= PELT_PERIOD_NS) {
+		freq = freq_scale_of(cpu);
+		bpf_spin_lock(&l->lock);
+		rq->freq_scale = freq;
+		rq_clock(rq, now);
+		rq_set_next(the_params(), rq, &t->view);
+		bpf_spin_unlock(&l->lock);
+	}
+	rq->curr_is_idle = 0;
+	fair_starts(queue_of(cpu), &t->fair, t->view.class == POLICY_IDLE, now);
+	queue_of(cpu)->curr_pinned = t->pinned;
+	*curr_fair_of(cpu) = 1;
+	t->running = 1;
+	return 0;
+}
+
+/*
+ * A task goes on or stops (but stays queued) on the CPU that counts it. Is its
+ * turn over, if others wait?
+ */
+static __noinline int view_run(struct live_task *t, u64 now, int stops)
+{
+	u32 cpu = t->cpu, freq = freq_scale_of(cpu), weight = 0;
+	struct view_lock *l = lock_of(cpu);
+	struct policy_cpu *rq = view_of(cpu);
+	struct fair_queue *q = queue_of(cpu);
+	int over = 0;
+
+	if (stops && t->group != ROOT_GROUP)
+		weight = tg_weight(t->group, t->view.weight, now);
+	if (!l)
+		return 0;
 	bpf_spin_lock(&l->lock);
 	rq->freq_scale = freq;
 	rq_clock(rq, now);
-	if (event == RUN_START) {
-		rq->curr_is_idle = 0;
-		rq_set_next(the_params(), rq, &t->view);
-	} else {
-		rq_update_curr(the_params(), rq, &t->view);
-	}
+	rq_update_curr(the_params(), rq, &t->view);
+	over = fair_charge(q, &t->fair, now);
+	if (weight)
+		fair_reweigh(q, &t->fair, weight, tick_ns);
 	bpf_spin_unlock(&l->lock);
-	*curr_fair_of(cpu) = event != RUN_STOP;
+	if (stops) {
+		fair_stops(q);
+		t->running = 0;
+		*curr_fair_of(cpu) = 0;
+	}
+	return over;
+}
+
+/* A running task yields. */
+static __noinline int view_yield(struct live_task *t, u64 now)
+{
+	struct view_lock *l = lock_of(t->cpu);
+	struct fair_queue *q = queue_of(t->cpu);
+
+	if (!l)
+		return 0;
+	bpf_spin_lock(&l->lock);
+	fair_yield(q, &t->fair, now);
+	bpf_spin_unlock(&l->lock);
 	return 0;
 }
 

@@ -2,11 +2,13 @@
 //! Brings the scheduler into the kernel: the machine's views, the constants, the program.
 
 use super::error::{During, Error};
+use super::operations;
 use super::options::Options;
 use crate::machine::Host;
 use crate::skeleton::{AlightSkel, AlightSkelBuilder, OpenAlightSkel};
 use alight_policy::Core;
 use alight_policy::abi::rule;
+use libbpf_rs::btf::Btf;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
 use libbpf_rs::{Link, OpenObject, ProgramInput};
 use std::mem::MaybeUninit;
@@ -39,6 +41,9 @@ pub(super) fn load<'a>(
     builder.object_builder_mut().debug(options.verbose);
     let mut open = builder.open(object).during("opening the BPF program")?;
     prepare(&mut open, core, options, hotplug_seq)?;
+    let btf = Btf::from_vmlinux().during("reading the kernel's type information")?;
+    // What is made again on the host is made on the views of the start.
+    operations::trim(&mut open, &btf, !options.writes_decisions());
     if options.verbose {
         for mut program in open.open_object_mut().progs_mut() {
             program.set_log_level(VERIFIER_STATISTICS);
@@ -66,6 +71,18 @@ pub(super) fn say_frequency(skel: &AlightSkel<'_>, host: &Host) {
     }
 }
 
+/// What a task runs that asks for no other slice, ns: 0.7 ms scaled as the kernel scales it
+/// (`sysctl_sched_base_slice`, kernel 6.8 and later; `get_update_sysctl_factor`).
+fn base_slice(nr_cpus: u32) -> u64 {
+    700_000 * u64::from(1 + nr_cpus.clamp(1, 8).ilog2())
+}
+
+/// The period of the kernel's tick, ns: the coarse clock goes on at each.
+fn tick() -> u64 {
+    let period = rustix::time::clock_getres(rustix::time::ClockId::MonotonicCoarse);
+    u64::try_from(period.tv_nsec).unwrap_or(0).max(1)
+}
+
 /// Hands the views to the kernel side.
 fn prepare(
     open: &mut OpenAlightSkel<'_>,
@@ -84,6 +101,8 @@ fn prepare(
     rodata.energy_model = !core.perf.is_empty();
     rodata.nr_llcs = core.llcs.len() as u32;
     rodata.mask_bytes = nr_cpus.div_ceil(64) * 8;
+    rodata.base_slice = base_slice(nr_cpus);
+    rodata.tick_ns = tick();
     hand_over(&[core.params], std::slice::from_mut(&mut rodata.params));
     hand_over(&[core.topology], std::slice::from_mut(&mut rodata.topology));
     let bss = open

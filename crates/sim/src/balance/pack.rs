@@ -9,7 +9,7 @@ use super::imbalance::{Imbalance, Migrate};
 use super::{Idle, Sim};
 use crate::timeline::NONE;
 use alight_policy::abi::{Share, domain_flag, rule};
-use alight_policy::pack::{self, Search};
+use alight_policy::pack::{self, Follow, Search};
 use alight_policy::{Core, Mask, rq};
 
 /// What packing keeps beside the buddies.
@@ -64,15 +64,12 @@ impl Sim<'_> {
         }
     }
 
-    /// (a) How much of its capacity `cpu` has used lately; all of it, and one more if
-    /// tasks wait, if it never idled.
-    fn activity(&self, cpu: usize) -> u64 {
-        let Share { part, whole } = self.share(cpu);
-        let available = self.capacity_available(cpu);
-        match whole {
-            0 => 0,
-            _ if part < whole => part * available / whole,
-            _ => available + u64::from(self.core.cpus[cpu].nr_running > 1),
+    /// How CPUs and their buddies follow what they do; (a) and (b).
+    fn pack_follow(&self) -> Follow<'_, impl Fn(usize) -> u64> {
+        Follow {
+            core: &self.core,
+            searches: &self.packing.searches,
+            available: |cpu| self.capacity_available(cpu),
         }
     }
 
@@ -92,9 +89,8 @@ impl Sim<'_> {
         if now < last + self.balance_interval(cpu, level, idle == Idle::No) {
             return;
         }
-        let span = self.domain(cpu, level).span;
-        let activity = span.iter().map(|other| self.activity(other as usize)).sum();
-        self.core.cpus[cpu].buddy = self.find_buddy(cpu, activity);
+        let buddy = self.pack_follow().buddy(cpu);
+        self.core.cpus[cpu].buddy = buddy;
     }
 
     /// The pair of 2013 of a queue, if it is kept, up to now, as what wants to run
@@ -105,57 +101,6 @@ impl Sim<'_> {
             self.rq_clock(cpu);
             rq::update13(&self.core.params, &mut self.core.cpus[cpu]);
         }
-    }
-
-    /// (b) CPUs are taken in the order of their groups, the least power a CPU first,
-    /// until their capacity covers the domain's activity: `cpu` itself if it is among
-    /// them, else the last of them.
-    fn find_buddy(&self, cpu: usize, activity: u64) -> u32 {
-        let search = self.packing.searches[cpu];
-        let leader = search.leader as usize;
-        let kept = match self.takes_part(leader) {
-            true => cpu as u32,
-            false => self.core.cpus[leader].buddy,
-        };
-        if cpu != leader {
-            return kept;
-        }
-        let domain = self.domain(cpu, search.level as usize);
-        let groups = pack::other_groups(domain, search.group);
-        let mut need = match self.core.params.pack_level {
-            0 => u64::MAX,
-            level => activity * u64::from(102_400 / level) / 1024,
-        };
-        for group in std::iter::once(search.group as usize).chain(groups) {
-            if need == 0 {
-                break;
-            }
-            let available = self
-                .members(group, None)
-                .map(|c| self.capacity_available(c));
-            let available: u64 = available.sum();
-            if available > need {
-                return self.last_needed(group, cpu, need);
-            }
-            if self.members(group, None).any(|member| member == cpu) {
-                return cpu as u32;
-            }
-            need -= available;
-        }
-        kept
-    }
-
-    /// The CPU of `group` with which `need` is covered; `cpu` if that comes first.
-    fn last_needed(&self, group: usize, cpu: usize, mut need: u64) -> u32 {
-        let mut last = cpu;
-        for member in self.members(group, None) {
-            last = member;
-            need = need.saturating_sub(self.capacity_available(member));
-            if member == cpu || need == 0 {
-                break;
-            }
-        }
-        last as u32
     }
 
     /// (c) What a CPU is worth to the balancer: next to nothing if it takes no part.
@@ -247,7 +192,7 @@ impl Sim<'_> {
                 0 => self.is_idle(self.core.cpus[cpu].buddy as usize),
                 _ => {
                     let most = self.capacity_available(cpu) * u64::from(k.pack_level);
-                    self.activity(cpu) * 100 >= most
+                    self.pack_follow().activity(cpu) * 100 >= most
                 }
             }
     }

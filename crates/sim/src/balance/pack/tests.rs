@@ -29,7 +29,8 @@ fn used(sim: &mut Sim, shares: &[u32]) {
 /// Each CPU looks for its buddy, with this activity of its domain.
 fn found(sim: &Sim, activity: u64) -> Vec<u32> {
     let cpus = 0..sim.cpus.len();
-    cpus.map(|cpu| sim.find_buddy(cpu, activity)).collect()
+    cpus.map(|cpu| sim.pack_follow().covering(cpu, activity))
+        .collect()
 }
 
 // ---- (a) activity ----
@@ -39,14 +40,14 @@ fn activity_is_the_share_of_the_capacity_that_was_used() {
     under(V5, "ca9x4", |sim| {
         put(sim, 3, 0..2);
         used(sim, &[0, 250, 1000, 1000]);
-        let found: Vec<u64> = (0..4).map(|cpu| sim.activity(cpu)).collect();
+        let found: Vec<u64> = (0..4).map(|cpu| sim.pack_follow().activity(cpu)).collect();
         assert_eq!(
             found,
             [0, 256, 1024, 1025],
             "the last has a task that waits"
         );
         sim.core.cpus[1].pelt13 = Pelt13::default();
-        assert_eq!(sim.activity(1), 0, "no history");
+        assert_eq!(sim.pack_follow().activity(1), 0, "no history");
     });
 }
 
@@ -55,7 +56,7 @@ fn by_averages_it_is_utilization() {
     under("linux-6.5+pack=full", "ca9x4", |sim| {
         sim.core.cpus[1].cfs.util_avg = 300;
         sim.core.cpus[2].cfs.util_avg = 1024;
-        let found: Vec<u64> = (0..3).map(|cpu| sim.activity(cpu)).collect();
+        let found: Vec<u64> = (0..3).map(|cpu| sim.pack_follow().activity(cpu)).collect();
         assert_eq!(found, [0, 300, 1024]);
     });
 }
@@ -99,8 +100,8 @@ fn the_least_power_a_cpu_comes_first() {
             (need(little * 3) - 10, 4, 2),
             (need(little * 3) + 10, 0, 2),
         ] {
-            assert_eq!(sim.find_buddy(0, activity), of_0, "{activity}");
-            assert_eq!(sim.find_buddy(2, activity), of_2, "{activity}");
+            assert_eq!(sim.pack_follow().covering(0, activity), of_0, "{activity}");
+            assert_eq!(sim.pack_follow().covering(2, activity), of_2, "{activity}");
         }
     });
 }
@@ -115,9 +116,9 @@ fn who_is_gated_together_takes_part_together() {
         let all = u64::from(sim.available_power(2)) * 3;
         for (activity, expected) in [(all / 2, 3), (all * 2, 0)] {
             // The first of the A15s decides; the other follows.
-            let first = sim.find_buddy(0, activity);
+            let first = sim.pack_follow().covering(0, activity);
             sim.core.cpus[0].buddy = first;
-            let other = sim.find_buddy(1, activity);
+            let other = sim.pack_follow().covering(1, activity);
             assert_eq!(first, expected);
             assert_eq!(other, if first == 0 { 1 } else { first });
         }

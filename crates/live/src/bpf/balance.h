@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * balance.h - tasks go where there is room for them
+ *
+ *	pull		a CPU that has nothing to do takes what waits elsewhere,
+ *			near CPUs first (newidle balancing)
+ *	spread		a tick on a CPU where tasks wait wakes an idle CPU, which
+ *			pulls (nohz_balancer_kick)
+ *	misfit		a task that its CPU is too small for goes to an idle
+ *			bigger one while it runs (check_misfit_status)
+ *	balance		at some ticks a busy CPU takes a task from one with more
+ *			load for its capacity (rebalance_domains)
+ *
+ * Only the first two keep CPUs busy; the last keeps turns fair across CPUs.
+ */
+#ifndef ALIGHT_LIVE_BALANCE_H
+#define ALIGHT_LIVE_BALANCE_H
+
+/* How often a busy CPU looks for a busier one in its cache, and how many such times everywhere. */
+#define BALANCE_NS	16000000ull
+#define BALANCE_FAR	4
+
+/* When @cpu looks again, how often it did, and the CPU that it is to take from, plus one. */
+struct balance {
+	u64 at;
+	u32 rounds;
+	u32 from;
+};
+
+struct balance balances[POLICY_MAX_CPUS];
+
+static __always_inline struct balance *balance_of(u32 cpu)
+{
+	return &balances[policy_bound(cpu, POLICY_MAX_CPUS)];
+}
+
+static __always_inline int near_cpus(u32 a, u32 b)
+{
+	return places[policy_bound(a, POLICY_MAX_CPUS)].llc ==
+	       places[policy_bound(b, POLICY_MAX_CPUS)].llc;
+}
+
+/* Is the CPU that @t is on too small for it? (task_fits_capacity) */
+static __always_inline int misfit(const struct live_task *t)
+{
+	return !fits(task_util_est(the_params(), &t->view), view_of(t->cpu)->capacity);
+}
+
+/* An idle CPU that nobody is on the way to. */
+static __always_inline int is_free(u32 cpu)
+{
+	const struct policy_cpu *rq = view_of(cpu);
+
+	return rq->curr_is_idle && !rq->nr_running && !rq->wakeup_pending && !rq->offline;
+}
+
+/*
+ * An idle CPU that @p may use, of more than @capacity: the biggest; of equals
+ * one at this cache. POLICY_NONE if there is none.
+ */
+static __noinline u32 free_cpu(struct task_struct *p, u32 here, u32 capacity)
+{
+	u32 best = POLICY_NONE, most = capacity, zero = 0, i;
+	struct work *w = bpf_map_lookup_elem(&works, &zero);
+
+	if (!w || bpf_probe_read_kernel(&w->allowed, mask_bytes, p->cpus_ptr))
+		return POLICY_NONE;
+	bpf_for(i, 0, topology.nr_cpus) {
+		u32 has = view_of(i)->capacity;
+
+		best = policy_forget(best);
+		most = policy_forget(most);
+		if (!is_free(i) || has < most || (has == most && best != POLICY_NONE &&
+						  !near_cpus(i, here)) ||
+		    has <= capacity || !mask_test(&w->allowed, i))
+			continue;
+		most = has;
+		best = i;
+	}
+	return best;
+}
+
+/* The nearest idle CPU to @here, whoever may use it; POLICY_NONE if there is none. */
+static __noinline u32 nearest_free(u32 here)
+{
+	u32 best = POLICY_NONE, i;
+
+	bpf_for(i, 0, topology.nr_cpus) {
+		best = policy_forget(best);
+		if (!is_free(i))
+			continue;
+		best = i;
+		if (near_cpus(i, here))
+			break;
+	}
+	return best;
+}
+
+/* The most loaded CPU for its capacity, of those where tasks wait; POLICY_NONE if there is none. */
+static __noinline u32 busiest(u32 here, int near)
+{
+	u32 best = POLICY_NONE, load = 0, capacity = 1, i;
+
+	bpf_for(i, 0, topology.nr_cpus) {
+		const struct policy_cpu *rq = view_of(i);
+
+		best = policy_forget(best);
+		load = policy_forget(load);
+		capacity = policy_forget(capacity);
+		if (i == here || !waiting_on(i) || (near && !near_cpus(i, here)) ||
+		    (u64)rq->weight * capacity <= (u64)load * rq->capacity)
+			continue;
+		load = rq->weight;
+		capacity = rq->capacity;
+		best = i;
+	}
+	return best;
+}
+
+/* A task that waits for a CPU at this cache (@near), or for any. */
+static __noinline int pull_from(u32 cpu, int near)
+{
+	u32 nr = topology.nr_cpus, most = busiest(cpu, near), n;
+
+	if (most == POLICY_NONE)
+		return 0;
+	if (queue_take(most))
+		return 1;
+	/* Its tasks may not run here; others' may. */
+	bpf_for(n, 1, nr) {
+		u32 other = cpu + n < nr ? cpu + n : cpu + n - nr;
+
+		if (other != most && waiting_on(other) && (!near || near_cpus(cpu, other)) &&
+		    queue_take(other))
+			return 1;
+	}
+	return 0;
+}
+
+/* @cpu has nothing to do: something that waits elsewhere comes to it. */
+static __noinline int pull(u32 cpu)
+{
+	if (!overloaded)
+		return 0;
+	if (pull_from(cpu, 1) || pull_from(cpu, 0)) {
+		stats_of(cpu)->pulled_idle++;
+		return 1;
+	}
+	/* Those that wait may not run here, so others look too. */
+	if (busiest(cpu, 0) == POLICY_NONE)
+		overloaded = 0;
+	return 0;
+}
+
+/* Somebody waits for @cpu: an idle CPU is woken to take it. */
+static __noinline int spread(u32 cpu)
+{
+	u32 idle;
+
+	if (!bpf_ksym_exists(scx_bpf_kick_cpu) || !waiting_on(cpu))
+		return 0;
+	if (!overloaded)
+		overloaded = 1;
+	idle = nearest_free(cpu);
+	if (idle == POLICY_NONE)
+		return 0;
+	stats_of(cpu)->spread++;
+	scx_bpf_kick_cpu((s32)idle, SCX(scx_kick_flags, SCX_KICK_IDLE));
+	return 0;
+}
+
+/* Does a task of @from, the mean one, leave both CPUs better off on @to? */
+static __always_inline int worth_moving(u32 from, u32 to)
+{
+	const struct policy_cpu *source = view_of(from), *sink = view_of(to);
+	u64 task = source->nr_running ? source->weight / source->nr_running : 0;
+
+	return source->nr_running > 1 && (source->weight - task) * sink->capacity >=
+					       (sink->weight + task) * source->capacity;
+}
+
+/* At a tick: shall @cpu take a task from a busier one when it is asked for the next? */
+static __noinline int balance_tick(u32 cpu, u64 now)
+{
+	struct balance *b = balance_of(cpu);
+	u32 from;
+
+	if ((s64)(now - b->at) < 0)
+		return 0;
+	/* Not all CPUs in the same tick. */
+	b->at = now + BALANCE_NS + (u64)(cpu % 16) * 1000000;
+	b->rounds++;
+	from = busiest(cpu, b->rounds % BALANCE_FAR != 0);
+	if (from == POLICY_NONE || !worth_moving(from, cpu))
+		return 0;
+	b->from = from + 1;
+	return 1;
+}
+
+/* What balance_tick() decided on. */
+static __always_inline int balance_take(u32 cpu)
+{
+	struct balance *b = balance_of(cpu);
+	u32 from = b->from;
+
+	b->from = 0;
+	if (!from || !waiting_on(from - 1) || !queue_take(from - 1))
+		return 0;
+	stats_of(cpu)->pulled_balance++;
+	return 1;
+}
+
+/* A running task for which a better CPU is idle goes there at the end of its turn. */
+static __noinline u32 better_cpu(struct task_struct *p, struct live_task *t)
+{
+	u32 cpu = t->cpu, to = POLICY_NONE;
+
+	if (stays(p))
+		return POLICY_NONE;
+	if (topology.asym && misfit(t)) {
+		to = free_cpu(p, cpu, view_of(cpu)->capacity);
+		if (to != POLICY_NONE)
+			stats_of(cpu)->misfit++;
+	} else if (!bpf_ksym_exists(scx_bpf_kick_cpu) && view_of(cpu)->nr_running > 1) {
+		/* Idle CPUs cannot be woken to pull. */
+		to = free_cpu(p, cpu, 0);
+		if (to != POLICY_NONE)
+			stats_of(cpu)->spread++;
+	}
+	return to;
+}
+
+#endif

@@ -1,0 +1,229 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * fair.h - whose turn it is on a CPU: EEVDF, as in kernel/sched/fair.c, Linux 7.2
+ *
+ * A task has run vruntime, which is its time on CPUs over its weight. The mean
+ * of the vruntimes of a queue, weighted, is the queue's virtual time V; a task
+ * behind it is owed CPU time (its lag is positive), one before it had too much.
+ * A task asks for a slice; by its deadline it has had it. The queue is ordered
+ * by deadlines. What each function does, and after which one of fair.c:
+ *
+ *	fair_join	place_entity	lag and deadline are kept on the way to the queue
+ *	fair_leave	update_entity_lag
+ *	fair_reweigh	reweight_entity
+ *	fair_charge	update_curr, update_deadline
+ *	fair_starts	set_next_entity, set_protect_slice
+ *	fair_preempts	wakeup_preempt_fair, pick_eevdf
+ *	fair_yield	yield_task_fair
+ *
+ * The sum that V is computed of is exact: rounding errors would add up on a CPU
+ * that never idles. No helper of the kernel is called here, so it compiles for
+ * the host too, where it is tested.
+ *
+ * What differs: a task that sleeps with negative lag stays queued there until
+ * the lag is paid (delayed dequeue); here it leaves, and what V went on
+ * meanwhile is taken off the debt when it comes back to the same CPU.
+ */
+#ifndef ALIGHT_LIVE_FAIR_H
+#define ALIGHT_LIVE_FAIR_H
+
+#define FAIR_NICE_0	1024
+
+/* A queue of tasks, the running one included. Written under the lock of the CPU's view. */
+struct fair_queue {
+	s64 sum;		/* of weight * (vruntime - zero) */
+	u64 weight;		/* sum of the weights */
+	u64 zero;		/* a virtual time near V */
+	/* The running task, as of its last charge. */
+	u64 curr_from;		/* when that was */
+	u64 curr_vruntime;
+	u64 curr_deadline;
+	u64 curr_protected;	/* it is left alone until its vruntime gets there */
+	u32 curr_weight;	/* 0: no task of this queue runs */
+	u32 curr_idle;		/* it is SCHED_IDLE */
+	u64 curr_slice;
+	u32 curr_pinned;	/* no other CPU may run it */
+	/* queue.h: tasks in its queue of the patient, and when one was last served by age. */
+	u32 patient;
+	u64 patient_served;
+};
+
+/* A task's part. */
+struct fair_entity {
+	u64 vruntime;
+	u64 deadline;
+	s64 lag;		/* while not queued: V - vruntime when it left */
+	u64 ahead;		/* while not queued: deadline - vruntime, if that is to be kept */
+	u64 left_at;		/* V when it left */
+	u64 slice;		/* ns it asks for */
+	u32 weight;		/* FAIR_NICE_0 at nice 0 */
+	u32 fresh;		/* never queued */
+};
+
+/* @time of a task of @weight in virtual time (calc_delta_fair). */
+static __always_inline u64 fair_virtual(u64 time, u32 weight)
+{
+	return weight == FAIR_NICE_0 || !weight ? time : time * FAIR_NICE_0 / weight;
+}
+
+/* floor(n / d), without the signed division that BPF lacks; 0 if @d is. */
+static __always_inline s64 fair_floor(s64 n, u64 d)
+{
+	if (!d)
+		return 0;
+	return n < 0 ? -(s64)(((u64)-n + d - 1) / d) : (s64)((u64)n / d);
+}
+
+/* V, the queue's virtual time (avg_vruntime). */
+static __always_inline u64 fair_now(const struct fair_queue *q)
+{
+	return q->zero + (u64)fair_floor(q->sum, q->weight);
+}
+
+static __always_inline s64 fair_within(s64 lag, s64 most)
+{
+	return lag > most ? most : lag < -most ? -most : lag;
+}
+
+/* Moves the origin of the sum to V, which keeps it small; V stays. */
+static __always_inline void fair_rebase(struct fair_queue *q, u64 v)
+{
+	q->sum -= (s64)(v - q->zero) * (s64)q->weight;
+	q->zero = v;
+}
+
+/* Does @e get less than its share? (entity_eligible) */
+static __always_inline int fair_eligible(const struct fair_queue *q, const struct fair_entity *e)
+{
+	return (s64)(e->vruntime - fair_now(q)) <= 0;
+}
+
+/*
+ * @e comes to @q: its lag is what it was when it left, for which its distance
+ * to V before it joins must be larger, by the weight that it brings.
+ * @weight: its weight from now on; @here: it left this queue.
+ */
+static __always_inline void fair_join(struct fair_queue *q, struct fair_entity *e, u32 weight,
+				      int here)
+{
+	u64 v = fair_now(q), share;
+	s64 lag = e->lag;
+
+	if (weight != e->weight && e->weight)	/* reweight_entity: what it is owed stays */
+		lag = fair_floor(lag * (s64)e->weight, weight);
+	if (lag < 0 && here && v - e->left_at < (u64)1 << 63) {
+		lag += (s64)(v - e->left_at);
+		lag = lag < 0 ? lag : 0;
+	}
+	lag = q->weight ? lag + fair_floor(lag * (s64)weight, q->weight) : 0;
+	e->weight = weight;
+	e->vruntime = v - (u64)lag;
+	share = fair_virtual(e->slice, weight);
+	/* A new task starts with half a slice (PLACE_DEADLINE_INITIAL). */
+	e->deadline = e->vruntime + (e->ahead ? e->ahead : e->fresh ? share / 2 : share);
+	e->ahead = 0;
+	e->fresh = 0;
+	q->sum += (s64)(e->vruntime - q->zero) * (s64)weight;
+	q->weight += weight;
+	fair_rebase(q, fair_now(q));
+}
+
+/* @e leaves @q; if it does not go to sleep (@keeps), its deadline goes along. */
+static __always_inline void fair_leave(struct fair_queue *q, struct fair_entity *e, int keeps,
+				       u64 tick)
+{
+	u64 v = fair_now(q), rest = e->deadline - e->vruntime;
+
+	e->lag = fair_within((s64)(v - e->vruntime),
+			     (s64)fair_virtual(e->slice + tick, e->weight));
+	e->left_at = v;
+	e->ahead = keeps && (s64)rest > 0 ? rest : 0;
+	q->sum -= (s64)(e->vruntime - q->zero) * (s64)e->weight;
+	q->weight -= e->weight;
+	if (q->weight)
+		fair_rebase(q, fair_now(q));
+	else {
+		/* Time goes on where it stood. */
+		q->zero = v;
+		q->sum = 0;
+	}
+}
+
+/* What its group gives to @e, which is queued, has changed (reweight_entity). */
+static __always_inline void fair_reweigh(struct fair_queue *q, struct fair_entity *e, u32 weight,
+					 u64 tick)
+{
+	if (weight == e->weight)
+		return;
+	fair_leave(q, e, 1, tick);
+	e->ahead = fair_virtual(e->ahead * e->weight / FAIR_NICE_0, weight);
+	fair_join(q, e, weight, 0);
+}
+
+static __always_inline void fair_show(struct fair_queue *q, const struct fair_entity *e, u64 now)
+{
+	q->curr_from = now;
+	q->curr_vruntime = e->vruntime;
+	q->curr_deadline = e->deadline;
+}
+
+/* @e, which is queued, begins to run: it is left alone until it has had its slice. */
+static __always_inline void fair_starts(struct fair_queue *q, const struct fair_entity *e,
+					int idle, u64 now)
+{
+	fair_show(q, e, now);
+	q->curr_protected = e->deadline;
+	q->curr_weight = e->weight;
+	q->curr_slice = e->slice;
+	q->curr_idle = (u32)idle;
+}
+
+/* The running task has run since the last charge; true if it has had its slice. */
+static __always_inline int fair_charge(struct fair_queue *q, struct fair_entity *e, u64 now)
+{
+	u64 ran = now > q->curr_from ? now - q->curr_from : 0, v;
+	int expired;
+
+	v = fair_virtual(ran, e->weight);
+	e->vruntime += v;
+	q->sum += (s64)v * (s64)e->weight;
+	expired = (s64)(e->vruntime - e->deadline) >= 0;
+	if (expired)
+		e->deadline = e->vruntime + fair_virtual(e->slice, e->weight);
+	fair_show(q, e, now);
+	return expired || (s64)(e->vruntime - q->curr_protected) >= 0;
+}
+
+static __always_inline void fair_stops(struct fair_queue *q)
+{
+	q->curr_weight = 0;
+}
+
+/*
+ * May @e, which has just been woken and joined, run before the running task?
+ * One that asks for a shorter slice need not wait for the running one's.
+ */
+static __always_inline int fair_preempts(const struct fair_queue *q, const struct fair_entity *e,
+					 u64 now)
+{
+	u64 ran = now > q->curr_from ? now - q->curr_from : 0;
+	u64 vruntime = q->curr_vruntime + fair_virtual(ran, q->curr_weight);
+
+	if (e->slice >= q->curr_slice && (s64)(vruntime - q->curr_protected) < 0)
+		return 0;
+	return fair_eligible(q, e) && (s64)(e->deadline - q->curr_deadline) < 0;
+}
+
+/* The running task gives up what is left of its slice, if it may run at all. */
+static __always_inline void fair_yield(struct fair_queue *q, struct fair_entity *e, u64 now)
+{
+	fair_charge(q, e, now);
+	if (!fair_eligible(q, e) || (s64)(e->deadline - e->vruntime) <= 0)
+		return;
+	q->sum += (s64)(e->deadline - e->vruntime) * (s64)e->weight;
+	e->vruntime = e->deadline;
+	e->deadline += fair_virtual(e->slice, e->weight);
+	fair_show(q, e, now);
+}
+
+#endif

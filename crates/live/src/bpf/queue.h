@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * queue.h - the tasks that wait for a CPU, and which of them is next
+ *
+ * Each CPU has two queues, both ordered by deadline (fair.h). The second is for
+ * the patient: tasks so light among those of the CPU that their deadline may
+ * be further away than the kernel lets a task wait (30 s, then it ends the
+ * scheduler). They compete by deadline with the others, and one of them is
+ * served by age, so that none waits much longer than PATIENCE_NS.
+ *
+ * Where the kernel does not let us have queues (scx_bpf_create_dsq is missing),
+ * all CPUs take from the kernel's one, in the order of arrival.
+ */
+#ifndef ALIGHT_LIVE_QUEUE_H
+#define ALIGHT_LIVE_QUEUE_H
+
+/* Time after which the kernel asks for the next task at the latest. Ticks end turns before. */
+#define TURN_NS		100000000ull
+
+#define PATIENCE_NS	4000000000ull
+/* Nice 15: lighter ones are always patient; a queue may get heavier after they came. */
+#define PATIENT_WEIGHT	36
+
+extern int LINUX_KERNEL_VERSION __kconfig;
+
+static __always_inline int own_queues(void)
+{
+	return bpf_ksym_exists(scx_bpf_create_dsq);
+}
+
+/* The queue of @cpu has the CPU's number, that of the patient this one. */
+static __always_inline u64 patient_queue(u32 cpu)
+{
+	return POLICY_MAX_CPUS + (u64)cpu;
+}
+
+/* Before 7.1 it may return a task that has left (kernel/sched/ext.c, first_task). */
+static __always_inline int peek_works(void)
+{
+	return LINUX_KERNEL_VERSION >= KERNEL_VERSION(7, 1, 0) && bpf_ksym_exists(scx_bpf_dsq_peek);
+}
+
+/* May the kernel run @p on its present CPU only? */
+static __always_inline int stays(const struct task_struct *p)
+{
+	return p->nr_cpus_allowed == 1 || p->migration_disabled;
+}
+
+static __always_inline void set_slice(struct task_struct *p, u64 slice)
+{
+	if (bpf_ksym_exists(scx_bpf_task_set_slice))
+		scx_bpf_task_set_slice(p, slice);
+	else
+		p->scx.slice = slice;
+}
+
+/* Tasks of this scheduler that wait for @cpu and that others may run. */
+static __always_inline u32 waiting_on(u32 cpu)
+{
+	const struct fair_queue *q = queue_of(cpu);
+	u32 stay = pinned[policy_bound(cpu, POLICY_MAX_CPUS)];
+	u32 running = q->curr_weight && !q->curr_pinned, nr = view_of(cpu)->nr_running;
+
+	return nr > stay + running ? nr - stay - running : 0;
+}
+
+static __always_inline void insert_local(struct task_struct *p, u64 enq_flags)
+{
+	scx_bpf_dsq_insert(p, SCX(scx_dsq_id_flags, SCX_DSQ_LOCAL), TURN_NS, enq_flags);
+}
+
+/* @t waits among the patient no more: it runs, or leaves. */
+static __always_inline void patient_ends(struct live_task *t)
+{
+	if (!t->patient)
+		return;
+	__sync_fetch_and_add(&queue_of(t->patient - 1)->patient, -1);
+	t->patient = 0;
+}
+
+/* Is @t too light among the tasks of @cpu to wait for its deadline? */
+static __always_inline int is_patient(const struct live_task *t, u32 cpu)
+{
+	u32 weight = t->fair.weight;
+
+	return weight < PATIENT_WEIGHT ||
+	       t->fair.slice * queue_of(cpu)->weight / weight > PATIENCE_NS;
+}
+
+/* @p waits for its turn on @cpu. */
+static __always_inline void queue_insert(struct task_struct *p, struct live_task *t, u32 cpu,
+					 u64 now, u64 enq_flags)
+{
+	struct fair_queue *q = queue_of(cpu);
+	u64 queue = cpu;
+
+	if (!own_queues()) {
+		if (stays(p))
+			insert_local(p, enq_flags);
+		else
+			scx_bpf_dsq_insert(p, SCX(scx_dsq_id_flags, SCX_DSQ_GLOBAL), tick_ns,
+					   enq_flags);
+		stats_of(cpu)->queued++;
+		return;
+	}
+	if (is_patient(t, cpu)) {
+		queue = patient_queue(cpu);
+		if (!q->patient)
+			q->patient_served = now;
+		if (!t->patient) {
+			t->patient = cpu + 1;
+			__sync_fetch_and_add(&q->patient, 1);
+		}
+		stats_of(cpu)->patient++;
+	} else {
+		stats_of(cpu)->queued++;
+	}
+	scx_bpf_dsq_insert_vtime(p, queue, TURN_NS, t->fair.deadline, enq_flags);
+}
+
+/*
+ * Need @p not wait for its turn on @cpu? It starts at once on an idle CPU, in
+ * place of a SCHED_IDLE task, and of another if fair_preempts() says so.
+ */
+static __always_inline int queue_start(struct task_struct *p, struct live_task *t, u32 cpu,
+				       u64 now, u64 enq_flags)
+{
+	const struct fair_queue *q = queue_of(cpu);
+	struct cpu_stats *s = stats_of(cpu);
+
+	if (view_of(cpu)->curr_is_idle || enq_flags & SCX(scx_enq_flags, SCX_ENQ_LAST)) {
+		s->direct++;
+		insert_local(p, enq_flags);
+		return 1;
+	}
+	if (!t->woken || !q->curr_weight || t->view.class == POLICY_IDLE)
+		return 0;
+	if (q->curr_idle)
+		s->preempted_idle++;
+	else if (t->view.class == POLICY_NORMAL && fair_preempts(q, &t->fair, now))
+		s->preempted++;
+	else
+		return 0;
+	insert_local(p, enq_flags | SCX(scx_enq_flags, SCX_ENQ_PREEMPT));
+	return 1;
+}
+
+/* The deadline of the first task of @queue; 0 if there is none. */
+static __noinline int queue_deadline(u64 queue, u64 *deadline)
+{
+	struct task_struct *first = NULL;
+	struct bpf_iter_scx_dsq it;
+
+	if (peek_works()) {
+		first = scx_bpf_dsq_peek(queue);
+		if (first)
+			*deadline = first->scx.dsq_vtime;
+		return !!first;
+	}
+	if (!bpf_ksym_exists(bpf_iter_scx_dsq_new))
+		return 0;
+	if (!bpf_iter_scx_dsq_new(&it, queue, 0))
+		first = bpf_iter_scx_dsq_next(&it);
+	if (first)
+		*deadline = first->scx.dsq_vtime;
+	bpf_iter_scx_dsq_destroy(&it);
+	return !!first;
+}
+
+/* It is time to serve a patient task by age. */
+static __always_inline int patience_ends(const struct fair_queue *q, u32 nr, u64 now)
+{
+	return nr && now - q->patient_served > PATIENCE_NS / nr;
+}
+
+/*
+ * Brings the next of @cpu's waiting tasks to it. @current: the task that runs
+ * and may go on, or NULL; it does if its deadline is earlier and it is owed time.
+ * pick_eevdf(); what waits here and is not owed time is not passed over: among
+ * tasks of the same slice the one of the earliest deadline is owed time anyway.
+ */
+static __noinline int queue_next(u32 cpu, u64 now, const struct live_task *current)
+{
+	struct fair_queue *q = queue_of(cpu);
+	u64 first = cpu, second = patient_queue(cpu), earliest = 0, patient = 0;
+	u32 nr = q->patient;
+
+	if (!nr && !current)
+		return scx_bpf_dsq_move_to_local(first);
+	if (patience_ends(q, nr, now)) {
+		q->patient_served = now;
+		if (scx_bpf_dsq_move_to_local(second))
+			return 1;
+	}
+	if (!queue_deadline(first, &earliest)) {
+		if (!nr || !queue_deadline(second, &earliest))
+			return 0;
+		first = second;
+	} else if (nr && queue_deadline(second, &patient) && (s64)(patient - earliest) < 0) {
+		earliest = patient;
+		second = first;
+		first = patient_queue(cpu);
+	}
+	if (current && fair_eligible(q, &current->fair) &&
+	    (s64)(current->fair.deadline - earliest) < 0)
+		return 0;
+	return scx_bpf_dsq_move_to_local(first) ||
+	       (nr && scx_bpf_dsq_move_to_local(second));
+}
+
+/* A task that waits for @cpu goes to the CPU that asks. */
+static __always_inline int queue_take(u32 cpu)
+{
+	return scx_bpf_dsq_move_to_local(cpu) ||
+	       (queue_of(cpu)->patient && scx_bpf_dsq_move_to_local(patient_queue(cpu)));
+}
+
+/* What waits in @queue goes to @cpu itself, from where the kernel moves it off a CPU that ends. */
+static __always_inline void queue_hand_over(u64 queue, u32 cpu)
+{
+	u64 local = SCX(scx_dsq_id_flags, SCX_DSQ_LOCAL_ON) | cpu;
+	struct bpf_iter_scx_dsq it;
+	struct task_struct *p;
+
+	if (!bpf_iter_scx_dsq_new(&it, queue, 0)) {
+		while ((p = bpf_iter_scx_dsq_next(&it)))
+			scx_bpf_dsq_move(&it, p, local, 0);
+	}
+	bpf_iter_scx_dsq_destroy(&it);
+}
+
+#endif

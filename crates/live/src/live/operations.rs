@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Leaves out the operations that this kernel does not know or that lack what they
+//! need; it refuses a scheduler that brings others.
+
+use crate::skeleton::OpenAlightSkel;
+use libbpf_rs::ReferencesType;
+use libbpf_rs::btf::Btf;
+use libbpf_rs::btf::types::{Func, FuncProto, Struct};
+use std::collections::BTreeSet;
+use std::ptr::null_mut;
+
+/// Hands what waits on a CPU that goes to the kernel; without it the kernel ends the
+/// scheduler at each CPU that comes or goes, and asks for it again.
+const MOVES_WAITING_TASKS: &str = "bpf_iter_scx_dsq_new";
+
+/// Trims the operations to those that the kernel offers. `in_place`: CPUs that come and go are
+/// to be followed without loading anew, if it can be done.
+pub(super) fn trim(open: &mut OpenAlightSkel<'_>, btf: &Btf<'_>, in_place: bool) {
+    let known = members(btf);
+    let ops = open.struct_ops.alight_ops_mut();
+    // Without CONFIG_EXT_GROUP_SCHED there are none; the last came with 6.19.
+    for (name, operation) in [
+        ("cgroup_init", &mut ops.cgroup_init),
+        ("cgroup_exit", &mut ops.cgroup_exit),
+        ("cgroup_move", &mut ops.cgroup_move),
+        ("cgroup_set_weight", &mut ops.cgroup_set_weight),
+        ("cgroup_set_idle", &mut ops.cgroup_set_idle),
+    ] {
+        if !known.contains(name) {
+            *operation = null_mut();
+        }
+    }
+    if !in_place || !callable(btf, MOVES_WAITING_TASKS) {
+        ops.cpu_online = null_mut();
+        ops.cpu_offline = null_mut();
+    }
+}
+
+/// Names of the kernel's operations.
+fn members(btf: &Btf<'_>) -> BTreeSet<String> {
+    let ops = btf.type_by_name::<Struct<'_>>("sched_ext_ops");
+    (ops.iter().flat_map(|ops| ops.iter()))
+        .filter_map(|member| Some(member.name?.to_str()?.to_string()))
+        .collect()
+}
+
+/// Linux 7.0 and later describe functions with a hidden parameter twice; where the second
+/// description is missing, nobody can call them.
+fn callable(btf: &Btf<'_>, name: &str) -> bool {
+    let Some(function) = btf.type_by_name::<Func<'_>>(name) else {
+        return false;
+    };
+    let prototype = FuncProto::try_from(function.referenced_type());
+    let hides = prototype.is_ok_and(|prototype| {
+        (prototype.iter()).any(|parameter| parameter.name.is_some_and(|name| name == "aux"))
+    });
+    let whole = format!("{name}_impl");
+    !hides || btf.type_by_name::<Func<'_>>(&whole).is_some()
+}

@@ -21,6 +21,7 @@
 #include "decide.h"
 #include "capacity.h"
 #include "cpuperf.h"
+#include "packing.h"
 #include "queue.h"
 #include "balance.h"
 
@@ -72,7 +73,7 @@ SEC("struct_ops/alight_enqueue")
 void BPF_PROG(alight_enqueue, struct task_struct *p, u64 enq_flags)
 {
 	struct live_task *t = task_of(p);
-	u32 cpu = (u32)scx_bpf_task_cpu(p), better;
+	u32 cpu = (u32)scx_bpf_task_cpu(p), better, packed;
 	u64 now = scx_bpf_now();
 
 	if (!t) {
@@ -81,13 +82,22 @@ void BPF_PROG(alight_enqueue, struct task_struct *p, u64 enq_flags)
 	}
 	if (!t->waits_from)
 		t->waits_from = now;
+	if (t->cpu != cpu && t->view.flags & TASK_ON_RQ) {	/* its affinity has changed */
+		patient_ends(t);
+		view_move(t, cpu, now);
+	}
 	if (queue_start(p, t, cpu, now, enq_flags))
 		return;
 	better = t->woken ? POLICY_NONE : better_cpu(p, t);
 	if (better != POLICY_NONE) {
 		pending_begin(t, better);
-		scx_bpf_dsq_insert(p, SCX(scx_dsq_id_flags, SCX_DSQ_LOCAL_ON) | better, TURN_NS,
-				   enq_flags);
+		queue_send(p, t, better, enq_flags);
+		return;
+	}
+	packed = packs_on(cpu);
+	if (packed != POLICY_NONE && !stays(p) && may_run(p, packed)) {
+		stats_of(cpu)->packed++;
+		queue_send(p, t, packed, enq_flags);
 		return;
 	}
 	queue_insert(p, t, cpu, now, enq_flags);
@@ -139,6 +149,8 @@ void BPF_PROG(alight_tick, struct task_struct *p)
 	cpuperf_update(cpu, 1);
 	capacity_tick(cpu);
 	if (over && view_of(cpu)->nr_running > 1)
+		set_slice(p, 0);
+	if (packs_on(cpu) != POLICY_NONE && !stays(p))
 		set_slice(p, 0);
 	if (!energy_decides()) {
 		spread(cpu);
@@ -201,10 +213,8 @@ void BPF_PROG(alight_running, struct task_struct *p)
 		return;
 	pending_end(t);
 	patient_ends(t);
-	if (t->cpu != cpu) {	/* moved since it was enqueued */
-		view_dequeue(t, now, 0, 1);
-		view_enqueue(t, cpu, now);
-	}
+	if (t->cpu != cpu)	/* moved since it was enqueued */
+		view_move(t, cpu, now);
 	view_start(t, now);
 	count_run(cpu, t->waits_from && now > t->waits_from ? now - t->waits_from : 0);
 	if (t->ran_on != cpu && t->ran_on != POLICY_NONE)

@@ -46,12 +46,13 @@ static __always_inline int misfit(const struct live_task *t)
 	return !fits(task_util_est(the_params(), &t->view), view_of(t->cpu)->capacity);
 }
 
-/* An idle CPU that nobody is on the way to. */
+/* An idle CPU that nobody is on the way to and that may be woken. */
 static __always_inline int is_free(u32 cpu)
 {
 	const struct policy_cpu *rq = view_of(cpu);
 
-	return rq->curr_is_idle && !rq->nr_running && !rq->wakeup_pending && !rq->offline;
+	return rq->curr_is_idle && !rq->nr_running && !rq->wakeup_pending && !rq->offline &&
+	       takes_tasks(cpu);
 }
 
 /*
@@ -140,7 +141,7 @@ static __noinline int pull_from(u32 cpu, int near)
 /* @cpu has nothing to do: something that waits elsewhere comes to it. */
 static __noinline int pull(u32 cpu)
 {
-	if (!overloaded)
+	if (!overloaded || !takes_tasks(cpu))
 		return 0;
 	if (pull_from(cpu, 1) || pull_from(cpu, 0)) {
 		stats_of(cpu)->pulled_idle++;
@@ -185,7 +186,7 @@ static __noinline int balance_tick(u32 cpu, u64 now)
 	struct balance *b = balance_of(cpu);
 	u32 from;
 
-	if ((s64)(now - b->at) < 0)
+	if ((s64)(now - b->at) < 0 || !takes_tasks(cpu))
 		return 0;
 	/* Not all CPUs in the same tick. */
 	b->at = now + BALANCE_NS + (u64)(cpu % 16) * 1000000;

@@ -85,6 +85,15 @@ static __noinline int allowed_read(struct policy_mask *allowed, const struct tas
 	return err;
 }
 
+/* Does the kernel let @p run on @cpu? */
+static __noinline int may_run(const struct task_struct *p, u32 cpu)
+{
+	u64 word;
+
+	return !bpf_probe_read_kernel(&word, sizeof(word), &p->cpus_ptr->bits[cpu / 64]) &&
+	       word >> (cpu % 64) & 1 && !view_of(cpu)->offline;
+}
+
 /* Views of the waking CPU's current task. */
 static __always_inline struct policy_task *waker_view(u32 cpu)
 {

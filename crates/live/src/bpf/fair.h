@@ -54,7 +54,7 @@ struct fair_entity {
 	u64 deadline;
 	s64 lag;		/* while not queued: V - vruntime when it left */
 	u64 ahead;		/* while not queued: deadline - vruntime, if that is to be kept */
-	u64 left_at;		/* V when it left */
+	u64 left_at;		/* V of those that stayed when it left */
 	u64 slice;		/* ns it asks for */
 	u32 weight;		/* FAIR_NICE_0 at nice 0 */
 	u32 fresh;		/* never queued */
@@ -111,11 +111,11 @@ static __always_inline void fair_join(struct fair_queue *q, struct fair_entity *
 
 	if (weight != e->weight && e->weight)	/* reweight_entity: what it is owed stays */
 		lag = fair_floor(lag * (s64)e->weight, weight);
-	if (lag < 0 && here && v - e->left_at < (u64)1 << 63) {
+	lag = q->weight ? lag + fair_floor(lag * (s64)weight, q->weight) : 0;
+	if (lag < 0 && here && (s64)(v - e->left_at) > 0) {
 		lag += (s64)(v - e->left_at);
 		lag = lag < 0 ? lag : 0;
 	}
-	lag = q->weight ? lag + fair_floor(lag * (s64)weight, q->weight) : 0;
 	e->weight = weight;
 	e->vruntime = v - (u64)lag;
 	share = fair_virtual(e->slice, weight);
@@ -136,7 +136,6 @@ static __always_inline void fair_leave(struct fair_queue *q, struct fair_entity 
 
 	e->lag = fair_within((s64)(v - e->vruntime),
 			     (s64)fair_virtual(e->slice + tick, e->weight));
-	e->left_at = v;
 	e->ahead = keeps && (s64)rest > 0 ? rest : 0;
 	q->sum -= (s64)(e->vruntime - q->zero) * (s64)e->weight;
 	q->weight -= e->weight;
@@ -147,6 +146,7 @@ static __always_inline void fair_leave(struct fair_queue *q, struct fair_entity 
 		q->zero = v;
 		q->sum = 0;
 	}
+	e->left_at = fair_now(q);
 }
 
 /* What its group gives to @e, which is queued, has changed (reweight_entity). */
@@ -211,7 +211,7 @@ static __always_inline int fair_preempts(const struct fair_queue *q, const struc
 
 	if (e->slice >= q->curr_slice && (s64)(vruntime - q->curr_protected) < 0)
 		return 0;
-	return fair_eligible(q, e) && (s64)(e->deadline - q->curr_deadline) < 0;
+	return fair_eligible(q, e) && (s64)(e->deadline - q->curr_deadline) <= 0;
 }
 
 /* The running task gives up what is left of its slice, if it may run at all. */

@@ -9,7 +9,8 @@
  * served by age, so that none waits much longer than PATIENCE_NS.
  *
  * Where the kernel does not let us have queues (scx_bpf_create_dsq is missing),
- * all CPUs take from the kernel's one, in the order of arrival.
+ * tasks wait in its own, one a CPU, in the order of arrival; what has had its
+ * turn goes to an idle CPU if there is one, for nobody can pull.
  */
 #ifndef ALIGHT_LIVE_QUEUE_H
 #define ALIGHT_LIVE_QUEUE_H
@@ -95,11 +96,7 @@ static __always_inline void queue_insert(struct task_struct *p, struct live_task
 	u64 queue = cpu;
 
 	if (!own_queues()) {
-		if (stays(p))
-			insert_local(p, enq_flags);
-		else
-			scx_bpf_dsq_insert(p, SCX(scx_dsq_id_flags, SCX_DSQ_GLOBAL), tick_ns,
-					   enq_flags);
+		scx_bpf_dsq_insert(p, SCX(scx_dsq_id_flags, SCX_DSQ_LOCAL), tick_ns, enq_flags);
 		stats_of(cpu)->queued++;
 		return;
 	}
@@ -116,6 +113,20 @@ static __always_inline void queue_insert(struct task_struct *p, struct live_task
 		stats_of(cpu)->queued++;
 	}
 	scx_bpf_dsq_insert_vtime(p, queue, TURN_NS, t->fair.deadline, enq_flags);
+}
+
+/* @p, which is queued here, waits for its turn on @cpu, at the place that it has here. */
+static __always_inline void queue_send(struct task_struct *p, struct live_task *t, u32 cpu,
+				       u64 enq_flags)
+{
+	u64 ahead = t->fair.deadline - fair_now(queue_of(t->cpu));
+
+	if (view_of(cpu)->curr_is_idle || !own_queues())
+		scx_bpf_dsq_insert(p, SCX(scx_dsq_id_flags, SCX_DSQ_LOCAL_ON) | cpu, TURN_NS,
+				   enq_flags);
+	else
+		scx_bpf_dsq_insert_vtime(p, cpu, TURN_NS, fair_now(queue_of(cpu)) + ahead,
+					 enq_flags);
 }
 
 /*

@@ -278,6 +278,14 @@ static __noinline int view_dequeue(struct live_task *t, u64 now, int sleeps, int
 	return 0;
 }
 
+/* A queued task has been moved to @cpu by the kernel, which tells nobody. */
+static __noinline int view_move(struct live_task *t, u32 cpu, u64 now)
+{
+	view_dequeue(t, now, 0, 1);
+	view_enqueue(t, cpu, now);
+	return 0;
+}
+
 /*
  * Shorter than a period of the sums: a task that starts so soon after its CPU's
  * view was brought up to date finds nothing to add (___update_load_sum).
@@ -379,26 +387,36 @@ static __noinline int view_idle(u32 cpu, u64 now, int idle)
 	return 0;
 }
 
+/* The signals of a CPU up to now, though nothing happens there. */
+static __noinline int view_refresh(u32 cpu, u64 now)
+{
+	struct policy_cpu *rq = view_of(cpu);
+	struct view_lock *l = lock_of(cpu);
+	int fair = *curr_fair_of(cpu);
+
+	if (!l)
+		return 0;
+	bpf_spin_lock(&l->lock);
+	if ((s64)(now - rq->clock) > 0) {
+		rq_clock(rq, now);
+		queue_refresh(the_params(), rq, fair);
+		rq_update13(the_params(), rq);
+	}
+	bpf_spin_unlock(&l->lock);
+	return 0;
+}
+
 /*
  * The load that sleepers left on an idle CPU decays, though nothing happens
  * there (update_blocked_averages() in nohz balancing). One CPU a call.
  */
-static __noinline int view_decay_one(u64 now)
+static __always_inline void view_decay_one(u64 now)
 {
 	u32 cpu = decay_next + 1 < topology.nr_cpus ? decay_next + 1 : 0;
-	struct policy_cpu *rq = view_of(cpu);
-	struct view_lock *l = lock_of(cpu);
 
 	decay_next = cpu;
-	if (!l || !rq->curr_is_idle)
-		return 0;
-	bpf_spin_lock(&l->lock);
-	if (rq->curr_is_idle) {
-		rq_clock(rq, now);
-		queue_refresh(the_params(), rq, 0);
-	}
-	bpf_spin_unlock(&l->lock);
-	return 0;
+	if (view_of(cpu)->curr_is_idle)
+		view_refresh(cpu, now);
 }
 
 #endif

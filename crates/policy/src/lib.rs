@@ -8,6 +8,7 @@
 
 pub mod abi;
 mod bases;
+mod choose;
 mod core;
 pub mod energy;
 mod features;

@@ -32,6 +32,26 @@ pub enum Error {
         /// Nearest names.
         hint: String,
     },
+    /// Neither.
+    #[error("there is no base and no feature '{name}' (in '{given}'); {hint}")]
+    Unknown {
+        /// As typed.
+        given: String,
+        /// The word.
+        name: String,
+        /// Nearest names.
+        hint: String,
+    },
+    /// More than one base.
+    #[error("'{given}' names two bases, {first} and {second}: name one")]
+    TwoBases {
+        /// As typed.
+        given: String,
+        /// One.
+        first: String,
+        /// The other.
+        second: String,
+    },
     /// No such feature.
     #[error("scheduler '{given}': unknown feature '{feature}'; {hint}")]
     UnknownFeature {
@@ -106,7 +126,7 @@ pub enum Error {
 
 /// "did you mean" with the nearest names first, then all of them. What begins alike
 /// comes first, since 5.6 is nearer to 5.5 than to 6.5; then the newest.
-fn hint(given: &str, names: impl DoubleEndedIterator<Item = &'static str>) -> String {
+pub(crate) fn hint(given: &str, names: impl DoubleEndedIterator<Item = &'static str>) -> String {
     let likeness = |name: &str| {
         let pairs = given.bytes().zip(name.bytes());
         let begins_alike = pairs.take_while(|(a, b)| a == b).count();

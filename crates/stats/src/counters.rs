@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What the kernel side counts on each CPU, and what it all adds up to.
+
+use crate::histogram;
+
+/// Steps that the kernel side has room for, more than there are.
+pub const STEP_SLOTS: usize = 64;
+/// Buckets of scan lengths.
+pub const SCAN_BUCKETS: usize = 11;
+/// Buckets of run delays, ns.
+pub const DELAY_BUCKETS: usize = 40;
+/// Where a task runs next to where it ran last, nearest first; what each means.
+pub const DISTANCES: [(&str, &str); 4] = [
+    ("core", "another thread of the same core"),
+    ("cache", "another core at the same last-level cache"),
+    ("node", "another cache of the same memory node"),
+    ("far", "another memory node"),
+];
+
+/// Declares [`Counters`]: the plain ones have name, description and order from one list.
+macro_rules! counters {
+    ($($name:ident $what:literal,)*) => {
+        /// Counts since the scheduler was loaded, of one CPU or of all: `struct cpu_stats` of the
+        /// kernel side.
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub struct Counters {
+            $(#[doc = $what] pub $name: u64,)*
+            /// Longest run delay, ns.
+            pub delay_max_ns: u64,
+            /// Decisions by the step that answered, in the order of [`alight_policy::STEPS`].
+            pub steps: [u64; STEP_SLOTS],
+            /// Decisions by log2 of the number of CPUs that they looked at.
+            pub scans: [u64; SCAN_BUCKETS],
+            /// Starts by log2 of the run delay, ns.
+            pub delays: [u64; DELAY_BUCKETS],
+            /// Starts elsewhere than last time by distance, in the order of [`DISTANCES`].
+            pub moved: [u64; DISTANCES.len()],
+        }
+
+        /// Names and descriptions of the plain counters.
+        pub const PLAIN: &[(&str, &str)] = &[$((stringify!($name), $what),)*];
+
+        impl Counters {
+            /// Nothing counted yet.
+            pub const ZERO: Counters = Counters {
+                $($name: 0,)*
+                delay_max_ns: 0,
+                steps: [0; STEP_SLOTS],
+                scans: [0; SCAN_BUCKETS],
+                delays: [0; DELAY_BUCKETS],
+                moved: [0; DISTANCES.len()],
+            };
+
+            /// The plain counters, in the order of [`PLAIN`].
+            pub fn plain(&self) -> [u64; PLAIN.len()] {
+                [$(self.$name,)*]
+            }
+
+            /// The plain counters, to be changed, in the order of [`PLAIN`].
+            pub(crate) fn plain_mut(&mut self) -> [&mut u64; PLAIN.len()] {
+                [$(&mut self.$name,)*]
+            }
+        }
+    };
+}
+
+counters! {
+    decisions "choices of a CPU for a waking or new task",
+    lost "decisions that were to be written down, but the buffer was full",
+    found_idle "decisions for a CPU that was idle, or ran SCHED_IDLE tasks only",
+    scanned "CPUs that decisions looked at",
+    runs "tasks that started to run",
+    delay_ns "time from runnable to running of all that started, ns",
+    direct "started at once, not queued: the CPU was idle",
+    queued "ordered by deadline into a CPU's queue",
+    patient "queued by age, too light to be served by deadline in time",
+    preempted_idle "SCHED_IDLE tasks thrown off for another",
+    preempted "other tasks thrown off, for an earlier deadline",
+    pulled_idle "taken from another CPU's queue by one that had nothing to run",
+    pulled_balance "taken from a busier CPU's queue at a tick",
+    misfit "sent to a bigger CPU while they ran",
+    spread "sent to an idle CPU while they ran and others waited",
+    packed "moved to a CPU that takes part in packing",
+    yields "calls of sched_yield()",
+}
+
+impl Counters {
+    /// Adds what another CPU, or another time, counted.
+    pub fn add(&mut self, other: &Counters) {
+        self.combine(other, u64::wrapping_add);
+        self.delay_max_ns = self.delay_max_ns.max(other.delay_max_ns);
+    }
+
+    /// What was counted since `before`. The longest run delay is known only if it came since
+    /// then: else it is the end of the highest bucket that grew.
+    pub fn since(&self, before: &Counters) -> Counters {
+        let mut these = self.clone();
+        these.combine(before, u64::saturating_sub);
+        if self.delay_max_ns == before.delay_max_ns {
+            let highest = these.delays.iter().rposition(|&count| count > 0);
+            let end = highest.map_or(0, |bucket| *histogram::values(bucket, DELAY_BUCKETS).end());
+            these.delay_max_ns = end.min(self.delay_max_ns);
+        }
+        these
+    }
+
+    /// The run delay below or at which `per_mille` of all starts lie, ns; 0 without any.
+    pub fn delay(&self, per_mille: u64) -> u64 {
+        histogram::quantile(&self.delays, per_mille, self.delay_max_ns).unwrap_or(0)
+    }
+
+    fn combine(&mut self, other: &Counters, with: impl Fn(u64, u64) -> u64) {
+        let each = |these: &mut [u64], others: &[u64]| {
+            for (this, other) in these.iter_mut().zip(others) {
+                *this = with(*this, *other);
+            }
+        };
+        for (this, other) in self.plain_mut().into_iter().zip(other.plain()) {
+            *this = with(*this, other);
+        }
+        each(&mut self.steps, &other.steps);
+        each(&mut self.scans, &other.scans);
+        each(&mut self.delays, &other.delays);
+        each(&mut self.moved, &other.moved);
+    }
+}
+
+impl Default for Counters {
+    fn default() -> Self {
+        Self::ZERO
+    }
+}
+
+impl<'a> std::iter::Sum<&'a Counters> for Counters {
+    fn sum<I: Iterator<Item = &'a Counters>>(cpus: I) -> Self {
+        let mut sum = Counters::ZERO;
+        cpus.for_each(|cpu| sum.add(cpu));
+        sum
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn there_is_room_for_all_steps() {
+        assert!(alight_policy::STEPS.len() <= STEP_SLOTS);
+    }
+
+    #[test]
+    fn cpus_add_up() {
+        let mut cpus = [Counters::ZERO, Counters::ZERO];
+        cpus[0].decisions = 3;
+        cpus[1].decisions = 4;
+        cpus[0].delay_max_ns = 900;
+        cpus[1].delay_max_ns = 700;
+        cpus[0].steps[2] = 3;
+        cpus[1].steps[2] = 1;
+        cpus[1].delays[31] = 5;
+        let sum: Counters = cpus.iter().sum();
+        assert_eq!(sum.decisions, 7);
+        assert_eq!(sum.delay_max_ns, 900, "the largest, not the sum");
+        assert_eq!((sum.steps[2], sum.delays[31]), (4, 5));
+    }
+
+    #[test]
+    fn an_interval_is_the_difference_of_its_ends() {
+        let mut before = Counters::ZERO;
+        before.runs = 10;
+        before.delay_max_ns = 5000;
+        before.delays[12] = 10;
+        let mut after = before.clone();
+        after.runs = 13;
+        after.delays[4] = 3;
+        let quiet = after.since(&before);
+        assert_eq!((quiet.runs, quiet.delays[4], quiet.delays[12]), (3, 3, 0));
+        assert_eq!(quiet.delay_max_ns, 31, "the end of bucket 4");
+        after.delay_max_ns = 7000;
+        after.delays[12] = 11;
+        assert_eq!(
+            after.since(&before).delay_max_ns,
+            7000,
+            "exact, because new"
+        );
+    }
+
+    #[test]
+    fn the_plain_ones_stand_in_the_order_of_their_names() {
+        let mut counters = Counters::ZERO;
+        counters.yields = 9;
+        let place = PLAIN.iter().position(|(name, _)| *name == "yields");
+        assert_eq!(counters.plain()[place.unwrap()], 9);
+    }
+}

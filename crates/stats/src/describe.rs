@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What each member of the document means: for tools that ask the socket (`stats_meta`), and for
+//! readers (`--help-stats`).
+
+use crate::counters::{DISTANCES, PLAIN};
+use alight_policy::STEPS;
+use serde_json::{Map, Value, json};
+use std::fmt::Write;
+
+/// The structure at the top.
+const TOP: &str = "Alight";
+
+/// A member and its type, in the words of scx_stats.
+struct Member {
+    name: &'static str,
+    kind: Kind,
+    what: &'static str,
+}
+
+enum Kind {
+    Number,
+    Text,
+    Numbers,
+    /// By name, structures of the kind that is named here.
+    Named(&'static str),
+}
+
+impl Kind {
+    fn to_json(&self) -> (&'static str, Value) {
+        match self {
+            Kind::Number => ("datum", json!("u64")),
+            Kind::Text => ("datum", json!("string")),
+            Kind::Numbers => ("array", json!("u64")),
+            Kind::Named(of) => (
+                "dict",
+                json!({ "key": "string", "datum": { "struct": of } }),
+            ),
+        }
+    }
+
+    fn text(&self) -> &'static str {
+        match self {
+            Kind::Number => "number",
+            Kind::Text => "text",
+            Kind::Numbers => "numbers",
+            Kind::Named(_) => "by name",
+        }
+    }
+}
+
+/// A structure; in OpenMetrics, `label` tells those of one dictionary apart.
+struct Structure {
+    name: &'static str,
+    what: &'static str,
+    prefix: &'static str,
+    label: Option<&'static str>,
+    members: Vec<Member>,
+}
+
+fn number(name: &'static str, what: &'static str) -> Member {
+    Member {
+        name,
+        kind: Kind::Number,
+        what,
+    }
+}
+
+fn plain() -> Vec<Member> {
+    let mut members: Vec<Member> = PLAIN
+        .iter()
+        .map(|&(name, what)| number(name, what))
+        .collect();
+    members.push(number(
+        "delay_max_ns",
+        "longest time from runnable to running, ns",
+    ));
+    members
+}
+
+fn structures() -> Vec<Structure> {
+    let member = |name, kind, what| Member { name, kind, what };
+    let mut top = vec![
+        member("scheduler", Kind::Text, "base and features"),
+        member("version", Kind::Text, "of scx_alight"),
+        number("uptime_ns", "since it was started, ns"),
+        number("loads", "how often it was brought into the kernel"),
+        number("nr_cpus", "CPUs that may exist"),
+    ];
+    top.extend(plain());
+    top.extend([
+        number("delay_p50_ns", "median of the run delay, ns"),
+        number("delay_p99_ns", "run delay of 99 % at the most, ns"),
+        member(
+            "scans",
+            Kind::Numbers,
+            "decisions by log2 of the CPUs they looked at; the first: none or one",
+        ),
+        member(
+            "delays",
+            Kind::Numbers,
+            "starts by log2 of the run delay in ns; the first: 0 or 1",
+        ),
+        member(
+            "steps",
+            Kind::Named("Step"),
+            "decisions by the step that answered",
+        ),
+        member(
+            "features",
+            Kind::Named("Feature"),
+            "decisions that a step of a feature answered",
+        ),
+        member(
+            "moved",
+            Kind::Named("Distance"),
+            "starts elsewhere than last time, by distance",
+        ),
+        member("cpus", Kind::Named("Cpu"), "the CPUs, each with its counts"),
+    ]);
+    vec![
+        Structure {
+            name: TOP,
+            what: "what scx_alight does; counts grow from its start on",
+            prefix: "alight_",
+            label: None,
+            members: top,
+        },
+        Structure {
+            name: "Step",
+            what: "a step of the policy",
+            prefix: "alight_step_",
+            label: Some("step"),
+            members: vec![number("decisions", "that it answered")],
+        },
+        Structure {
+            name: "Feature",
+            what: "a feature of the scheduler that has steps of its own",
+            prefix: "alight_feature_",
+            label: Some("feature"),
+            members: vec![number("decisions", "that they answered")],
+        },
+        Structure {
+            name: "Distance",
+            what: "where a task runs next to where it ran last",
+            prefix: "alight_moved_",
+            label: Some("distance"),
+            members: vec![number("runs", "that began at this distance")],
+        },
+        Structure {
+            name: "Cpu",
+            what: "a CPU",
+            prefix: "alight_cpu_",
+            label: Some("cpu"),
+            members: plain(),
+        },
+    ]
+}
+
+/// The answer to `stats_meta`: every structure by name.
+pub fn to_json() -> Value {
+    let mut all = Map::new();
+    for structure in structures() {
+        let mut fields = Map::new();
+        for member in &structure.members {
+            let (form, of) = member.kind.to_json();
+            fields.insert(
+                member.name.to_owned(),
+                json!({ form: of, "desc": member.what }),
+            );
+        }
+        let mut user = Map::new();
+        user.insert("_om_prefix".to_owned(), json!(structure.prefix));
+        if let Some(label) = structure.label {
+            user.insert("_om_label".to_owned(), json!(label));
+        }
+        let mut meta = Map::new();
+        meta.insert("name".to_owned(), json!(structure.name));
+        meta.insert("desc".to_owned(), json!(structure.what));
+        if structure.name == TOP {
+            meta.insert("top".to_owned(), json!("true"));
+        }
+        meta.insert("user".to_owned(), Value::Object(user));
+        meta.insert("fields".to_owned(), Value::Object(fields));
+        all.insert(structure.name.to_owned(), Value::Object(meta));
+    }
+    Value::Object(all)
+}
+
+/// Every statistic with its description.
+pub fn to_text() -> String {
+    let mut text = String::new();
+    for structure in structures() {
+        let _ = writeln!(text, "[{}] {}", structure.name, structure.what);
+        for member in &structure.members {
+            let kind = match member.kind {
+                Kind::Named(of) => format!("{} [{of}]", member.kind.text()),
+                _ => member.kind.text().to_owned(),
+            };
+            let _ = writeln!(text, "  {:<15} {kind:<18} {}", member.name, member.what);
+        }
+        text.push('\n');
+    }
+    for (title, table) in [("steps", &STEPS[..]), ("distances", &DISTANCES[..])] {
+        let _ = writeln!(text, "The {title}:");
+        for (name, what) in table {
+            let _ = writeln!(text, "  {name:<17} {what}");
+        }
+        text.push('\n');
+    }
+    text.truncate(text.trim_end().len());
+    text.push('\n');
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::tests::example;
+    use std::collections::BTreeMap;
+
+    #[test]
+    fn every_member_of_the_document_is_described_and_none_besides() {
+        let described = to_json();
+        let names =
+            |value: &Value| -> Vec<String> { value.as_object().unwrap().keys().cloned().collect() };
+        let document = example().to_json();
+        assert_eq!(names(&document), names(&described[TOP]["fields"]));
+        for (member, structure) in [
+            ("steps", "Step"),
+            ("features", "Feature"),
+            ("moved", "Distance"),
+            ("cpus", "Cpu"),
+        ] {
+            assert_eq!(
+                described[TOP]["fields"][member]["dict"]["datum"]["struct"],
+                structure
+            );
+            let (_, first) = document[member].as_object().unwrap().iter().next().unwrap();
+            assert_eq!(names(first), names(&described[structure]["fields"]));
+        }
+    }
+
+    #[test]
+    fn tools_understand_the_description() {
+        let meta: BTreeMap<String, scx_stats::StatsMeta> =
+            serde_json::from_value(to_json()).unwrap();
+        assert_eq!(meta[TOP].attrs.top.as_deref(), Some("true"));
+        let decisions = &meta[TOP].fields["decisions"];
+        assert_eq!(decisions.data.to_string(), "u64");
+        assert_eq!(meta[TOP].fields["steps"].data.to_string(), "{string:Step}");
+        assert_eq!(meta[TOP].fields["delays"].data.to_string(), "[u64]");
+        /* scxstats_to_openmetrics.py tells structures of a dictionary apart by these. */
+        for name in ["Step", "Feature", "Distance", "Cpu"] {
+            assert!(meta[name].attrs.user.contains_key("_om_label"), "{name}");
+        }
+    }
+
+    #[test]
+    fn the_text_names_every_member() {
+        let text = to_text();
+        for (name, what) in PLAIN {
+            assert!(
+                text.contains(&format!("{name:<15} number             {what}")),
+                "{name}"
+            );
+        }
+        assert!(text.contains("  target_idle       the target is idle\n"));
+    }
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The statistics of an interval as a few lines, for `--stats` and `--monitor`.
+
+use crate::counters::{Counters, DISTANCES};
+use crate::statistics::Statistics;
+use std::fmt::Write;
+
+/// Steps that a block shows; the others are summed up.
+const STEPS_SHOWN: usize = 8;
+
+/// A time with a unit that suits it.
+pub fn time(ns: u64) -> String {
+    let tenths = |unit: u64| format!("{}.{}", ns / unit, ns % unit * 10 / unit);
+    match ns {
+        0..1_000 => format!("{ns} ns"),
+        1_000..1_000_000 => format!("{} us", tenths(1_000)),
+        1_000_000..1_000_000_000 => format!("{} ms", tenths(1_000_000)),
+        _ => format!("{} s", tenths(1_000_000_000)),
+    }
+}
+
+/// Tenths of a percent, as text.
+pub fn percent(part: u64, of: u64) -> String {
+    let tenths = u128::from(part) * 1000 / u128::from(of.max(1));
+    format!("{}.{} %", tenths / 10, tenths % 10)
+}
+
+/// How many a second.
+pub fn rate(count: u64, ns: u64) -> u64 {
+    let rate = u128::from(count) * 1_000_000_000 / u128::from(ns.max(1));
+    u64::try_from(rate).unwrap_or(u64::MAX)
+}
+
+/// Text from another process, without what a terminal would take for a command.
+pub fn printable(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).collect()
+}
+
+/// Mean number of CPUs that a decision looked at, with a decimal.
+pub fn mean_scan(totals: &Counters) -> String {
+    let tenths = u128::from(totals.scanned) * 10 / u128::from(totals.decisions.max(1));
+    format!("{}.{}", tenths / 10, tenths % 10)
+}
+
+/// CPUs on which a task started.
+pub fn used_cpus(interval: &Statistics) -> usize {
+    interval.cpus.iter().filter(|cpu| cpu.runs > 0).count()
+}
+
+/// `interval`: what [`Statistics::since`] says; `uptime_ns`: since the start.
+pub fn block(interval: &Statistics, uptime_ns: u64) -> String {
+    let totals = &interval.totals;
+    let every = |count| format!("{}/s", rate(count, interval.uptime_ns));
+    let mut text = String::new();
+    let _ = writeln!(
+        text,
+        "{} s  {}  {} of {} CPUs used",
+        uptime_ns / 1_000_000_000,
+        printable(&interval.scheduler),
+        used_cpus(interval),
+        interval.cpus.len(),
+    );
+    let _ = writeln!(
+        text,
+        "  decisions  {}  found idle {}  looked at {} CPUs",
+        every(totals.decisions),
+        percent(totals.found_idle, totals.decisions),
+        mean_scan(totals),
+    );
+    let _ = writeln!(text, "  steps      {}", steps(interval));
+    for (feature, hits) in interval.features() {
+        let share = percent(hits, totals.decisions);
+        let _ = writeln!(text, "  feature    {feature} {share}");
+    }
+    let _ = writeln!(
+        text,
+        "  runs       {}  delay p50 {}  p99 {}  max {}",
+        every(totals.runs),
+        time(totals.delay(500)),
+        time(totals.delay(990)),
+        time(totals.delay_max_ns),
+    );
+    let distances = DISTANCES.iter().zip(totals.moved);
+    let moved: Vec<String> = distances
+        .map(|((name, _), count)| format!("{name} {}", percent(count, totals.runs)))
+        .collect();
+    let _ = writeln!(text, "  moved      {}", moved.join("  "));
+    let _ = writeln!(
+        text,
+        "  queues     direct {}  queued {}  preempted {}  SCHED_IDLE thrown off {}  yields {}",
+        every(totals.direct),
+        every(totals.queued.saturating_add(totals.patient)),
+        every(totals.preempted),
+        every(totals.preempted_idle),
+        every(totals.yields),
+    );
+    let _ = writeln!(
+        text,
+        "  balancing  pulled idle {}  at tick {}  misfit {}  spread {}  packed {}",
+        every(totals.pulled_idle),
+        every(totals.pulled_balance),
+        every(totals.misfit),
+        every(totals.spread),
+        every(totals.packed),
+    );
+    text
+}
+
+/// The steps that answered most often.
+fn steps(interval: &Statistics) -> String {
+    let mut steps: Vec<(&str, u64)> = interval.steps().collect();
+    steps.sort_by_key(|&(_, count)| std::cmp::Reverse(count));
+    let all = interval.totals.decisions;
+    let shown = steps.iter().take(STEPS_SHOWN);
+    let mut words: Vec<String> = shown
+        .map(|(name, count)| format!("{name} {}", percent(*count, all)))
+        .collect();
+    let rest =
+        (steps.iter().skip(STEPS_SHOWN)).fold(0_u64, |sum, (_, count)| sum.saturating_add(*count));
+    if rest > 0 {
+        words.push(format!("others {}", percent(rest, all)));
+    }
+    if words.is_empty() {
+        words.push("none".to_owned());
+    }
+    words.join("  ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::statistics::tests::example;
+
+    #[test]
+    fn times_have_units() {
+        for (ns, expected) in [
+            (0, "0 ns"),
+            (999, "999 ns"),
+            (1_250, "1.2 us"),
+            (340_000, "340.0 us"),
+            (2_100_000, "2.1 ms"),
+            (30_000_000_000, "30.0 s"),
+        ] {
+            assert_eq!(time(ns), expected);
+        }
+    }
+
+    #[test]
+    fn a_block_is_the_mechanism_in_a_few_lines() {
+        let mut statistics = example();
+        statistics.totals.preempted = 10;
+        let expected = "\
+77 s  linux-5.5+bias-prev  2 of 2 CPUs used
+  decisions  150/s  found idle 80.0 %  looked at 2.5 CPUs
+  steps      bias_prev 60.0 %  target_idle 40.0 %
+  feature    bias-prev 60.0 %
+  runs       750/s  delay p50 24.7 us  p99 1.5 ms  max 3.0 ms
+  moved      core 0.0 %  cache 6.0 %  node 0.0 %  far 0.0 %
+  queues     direct 0/s  queued 0/s  preempted 5/s  SCHED_IDLE thrown off 0/s  yields 1/s
+  balancing  pulled idle 0/s  at tick 0/s  misfit 0/s  spread 0/s  packed 0/s
+";
+        assert_eq!(block(&statistics, 77_000_000_000), expected);
+    }
+
+    #[test]
+    fn nothing_happened_is_no_division_by_zero() {
+        let text = block(&Statistics::default(), 0);
+        assert!(text.contains("steps      none"), "{text}");
+    }
+
+    #[test]
+    fn a_terminal_gets_no_commands() {
+        assert_eq!(printable("linux-7.2\x1b[2J\n"), "linux-7.2[2J");
+    }
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `alight top`: what a running scheduler decides and why, live in a terminal.
+
+mod draw;
+mod view;
+
+use alight_stats::Statistics;
+use alight_stats::client::{self, fetch};
+use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
+use ratatui::DefaultTerminal;
+use std::io::{self, IsTerminal, stdin, stdout};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{Receiver, sync_channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+pub use draw::draw;
+pub use view::{Key, Sort, Table, View};
+
+/// What to show.
+#[derive(Debug, Clone)]
+pub struct Options {
+    /// The scheduler's socket.
+    pub socket: PathBuf,
+    /// How often it is asked.
+    pub interval: Duration,
+}
+
+/// Why it cannot be shown.
+#[derive(Debug)]
+pub enum Error {
+    /// Standard input or output is no terminal.
+    NoTerminal,
+    /// No scheduler to watch.
+    Client(client::Error),
+    /// The terminal failed.
+    Terminal(io::Error),
+}
+
+impl std::fmt::Display for Error {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Error::NoTerminal => f.write_str(
+                "top needs a terminal, and standard input or output is none; \
+                 `alight run --monitor 1` prints the same as lines",
+            ),
+            Error::Client(error) => error.fmt(f),
+            Error::Terminal(error) => write!(f, "the terminal: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// Shows a running scheduler until the user has seen enough.
+///
+/// # Errors
+/// There is no terminal, or no scheduler at the start; one that ends later is waited for.
+pub fn run(options: &Options) -> Result<(), Error> {
+    if !stdin().is_terminal() || !stdout().is_terminal() {
+        return Err(Error::NoTerminal);
+    }
+    let first = fetch(&options.socket).map_err(Error::Client)?;
+    let mut terminal = ratatui::try_init().map_err(Error::Terminal)?;
+    let result = watch(&mut terminal, options, first);
+    let restored = ratatui::try_restore();
+    result.and(restored).map_err(Error::Terminal)
+}
+
+type News = Result<Statistics, client::Error>;
+
+/// Asks in a thread of its own: a scheduler that does not answer must not hold up the keys.
+fn ask(socket: &Path, interval: Duration) -> Receiver<News> {
+    let (news, received) = sync_channel(1);
+    let socket = socket.to_owned();
+    thread::spawn(move || {
+        loop {
+            thread::sleep(interval);
+            if news.send(fetch(&socket)).is_err() {
+                return;
+            }
+        }
+    });
+    received
+}
+
+fn watch(terminal: &mut DefaultTerminal, options: &Options, first: Statistics) -> io::Result<()> {
+    let news = ask(&options.socket, options.interval);
+    let mut view = View::new(first);
+    loop {
+        terminal.draw(|frame| draw(frame, &view))?;
+        let pause = options.interval.min(Duration::from_millis(100));
+        let end = Instant::now() + pause;
+        if event::poll(end.saturating_duration_since(Instant::now()))?
+            && let Event::Key(event) = event::read()?
+            && let Some(key) = key(event)
+            && !view.press(key)
+        {
+            return Ok(());
+        }
+        for news in news.try_iter() {
+            view.update(news);
+        }
+    }
+}
+
+fn key(event: KeyEvent) -> Option<Key> {
+    if event.kind == KeyEventKind::Release {
+        return None;
+    }
+    match event.code {
+        KeyCode::Char('c') if event.modifiers.contains(KeyModifiers::CONTROL) => Some(Key::Quit),
+        KeyCode::Char('q') | KeyCode::Esc => Some(Key::Quit),
+        KeyCode::Char('s') => Some(Key::Sort),
+        KeyCode::Char('c') | KeyCode::Tab => Some(Key::Table),
+        KeyCode::Char('t') => Some(Key::Total),
+        KeyCode::Down | KeyCode::Char('j') => Some(Key::Down),
+        KeyCode::Up | KeyCode::Char('k') => Some(Key::Up),
+        _ => None,
+    }
+}

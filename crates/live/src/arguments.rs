@@ -1,66 +1,222 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The command line of `scx_alight`.
+//! The command line of `scx_alight`, which is that of `alight run` too.
 
 use crate::live::{Gated, Options};
 use alight_policy::Scheduler;
-use clap::Parser;
+use alight_stats::{http, server};
+use clap::error::ErrorKind;
+use clap::{CommandFactory, Parser};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Runs a placement policy in this kernel, as a sched_ext scheduler.
-///
-/// Ends on an interrupt (ctrl-C); the kernel's own scheduler then goes on.
-#[derive(Debug, Parser)]
-#[command(name = "scx_alight", version)]
-pub struct Arguments {
-    /// Base kernel and features, as for `alight simulate`.
-    #[arg(default_value = "linux-5.5+asym-capacity", value_parser = Scheduler::parse)]
-    pub scheduler: Scheduler,
+/// Bytes of the kernel's dump (SCX_EXIT_DUMP_DFL_LEN).
+const DUMP_BYTES: u32 = 32768;
+/// The longest that the kernel lets a task wait (SCX_WATCHDOG_MAX_TIMEOUT), ms.
+const TIMEOUT_MAX_MS: i64 = 30_000;
 
-    /// Make every decision again on the host and demand the same result.
+const NEEDS_AND_CODES: &str = "\
+Needs:
+  Linux 6.18 or newer with sched_ext (CONFIG_SCHED_CLASS_EXT) and type information (BTF);
+  root, or the capabilities BPF, PERFMON and SYS_ADMIN;
+  no other sched_ext scheduler. What is missing is said before anything is loaded.
+
+Ends on SIGINT, SIGTERM and SIGHUP, after --duration, or when the kernel ends it. The kernel's own
+scheduler then goes on, however this program ends.
+
+Exit codes:
+  0  ended as asked
+  1  this machine cannot: no permission, no sched_ext, another scheduler, an address in use;
+     or --verify found a difference
+  2  bad input: the message says what was found and what was expected
+  3  the kernel ended the scheduler for an error; its reason and its dump are printed";
+
+const EXAMPLES: &str = "\
+Examples:
+  scx_alight                                   the newest base
+  scx_alight bias-prev sched-idle              with two features, on the newest base they go with
+  scx_alight --base linux-6.5 bias-prev:spare=128
+  scx_alight linux-6.5+bias-prev --stats 5
+  scx_alight --monitor 2                       what the one that runs does";
+
+/// Schedules this machine's tasks by a placement policy, as a sched_ext scheduler
+#[derive(Debug, Parser)]
+#[command(name = "scx_alight", version, max_term_width = 100, after_help = NEEDS_AND_CODES,
+    after_long_help = format!("{NEEDS_AND_CODES}\n\n{EXAMPLES}"))]
+pub struct Arguments {
+    /// Features of `alight policy list` with what they are told, like bias-prev:spare=128, and
+    /// at most one base kernel; several may be joined by `+`. Without a base it is the newest one
+    /// that goes with the features
+    #[arg(value_name = "FEATURE|BASE")]
+    pub words: Vec<String>,
+
+    /// The base kernel, whose rules the features are added to
+    #[arg(long, value_name = "BASE")]
+    pub base: Option<String>,
+
+    /// Make every decision again on the host and demand the same result
     ///
     /// Costs time and memory (350 KiB a CPU). Ends at the first difference.
     #[arg(long)]
     pub verify: bool,
 
-    /// Machine file (.toml) or built-in machine to believe instead of what the kernel says.
+    /// Machine file (.toml) or built-in machine to believe instead of what the kernel says
     ///
     /// Capacities, energy model and power domains are the file's then. A file whose CPUs,
     /// cores, caches or nodes are not those of this host is refused.
     #[arg(long, value_name = "FILE|NAME")]
     pub machine: Option<String>,
 
-    /// Write every decision with its input into a file, for `alight verify live`.
+    /// Write every decision with its input into a file, for `alight verify live`
     ///
     /// The file has its name when the scheduler ends. If the disk is full before, the log ends
     /// with what it has and the scheduler goes on; the exit code is 1 then. Costs as --verify does.
     #[arg(long, value_name = "FILE")]
     pub log_decisions: Option<PathBuf>,
 
-    /// Levels whose groups can be power gated each for itself; without any, `pack` never acts.
+    /// Levels whose groups can be power gated each for itself; without any, `pack` never acts
     #[arg(long, value_name = "LEVEL", value_delimiter = ',', value_enum)]
     pub power_gated: Vec<Gated>,
 
-    /// Seconds to run; without it until interrupted.
-    #[arg(long, value_name = "S", value_parser = clap::value_parser!(u64).range(1..))]
-    pub duration: Option<u64>,
+    /// End after so many seconds
+    #[arg(long, value_name = "SEC", value_parser = seconds)]
+    pub duration: Option<Duration>,
 
-    /// Print what libbpf and the kernel's verifier say.
+    /// Print statistics to standard output every SEC seconds while running
+    #[arg(long, value_name = "SEC", value_parser = seconds)]
+    pub stats: Option<Duration>,
+
+    /// Load nothing; print the statistics of the one that runs every SEC seconds
+    #[arg(long, value_name = "SEC", value_parser = seconds,
+        conflicts_with_all = ["words", "base", "verify", "machine", "log_decisions", "power_gated", "duration", "stats", "metrics"])]
+    pub monitor: Option<Duration>,
+
+    /// Load nothing; describe every statistic
+    #[arg(long)]
+    pub help_stats: bool,
+
+    /// Serve statistics as OpenMetrics at http://ADDRESS/metrics; a bare port, or nothing, is on
+    /// the loopback address [default port: 9776]
+    #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "",
+        value_parser = http::parse_address)]
+    pub metrics: Option<SocketAddr>,
+
+    /// Socket at which tools for sched_ext schedulers read the statistics
+    #[arg(long, value_name = "PATH", default_value = server::SOCKET)]
+    pub socket: PathBuf,
+
+    /// Bytes of the dump that the kernel makes when it ends the scheduler for an error
+    #[arg(long, value_name = "BYTES", default_value_t = DUMP_BYTES,
+        value_parser = clap::value_parser!(u32).range(1..=16 << 20))]
+    pub exit_dump_len: u32,
+
+    /// Longest time that a task may wait to run before the kernel ends the scheduler
+    /// [default: the kernel's, 30000]
+    #[arg(long, value_name = "MS", env = "SCX_TIMEOUT_MS",
+        value_parser = clap::value_parser!(u32).range(1..=TIMEOUT_MAX_MS))]
+    pub timeout_ms: Option<u32>,
+
+    /// Print what libbpf and the kernel's verifier say
     #[arg(short, long)]
     pub verbose: bool,
 }
 
 impl Arguments {
     /// What they ask for.
-    pub fn options(&self) -> Options {
-        Options {
-            scheduler: self.scheduler.clone(),
+    ///
+    /// # Errors
+    /// The words name no scheduler.
+    pub fn options(&self) -> Result<Options, clap::Error> {
+        let words = self.base.iter().chain(&self.words).map(String::as_str);
+        let scheduler = Scheduler::choose(words)
+            .map_err(|error| Arguments::command().error(ErrorKind::ValueValidation, error))?;
+        Ok(Options {
+            scheduler,
             verify: self.verify,
             machine: self.machine.clone(),
             log_decisions: self.log_decisions.clone(),
             power_gated: self.power_gated.clone(),
-            duration: self.duration.map(Duration::from_secs),
+            duration: self.duration,
             verbose: self.verbose,
+            stats: self.stats,
+            socket: self.socket.clone(),
+            metrics: self.metrics,
+            exit_dump_len: self.exit_dump_len,
+            timeout_ms: self.timeout_ms,
+        })
+    }
+}
+
+/// A length such as `10` or `0.5`.
+///
+/// # Errors
+/// What was expected.
+pub fn seconds(text: &str) -> Result<Duration, String> {
+    let length = text
+        .parse()
+        .ok()
+        .and_then(|s| Duration::try_from_secs_f64(s).ok());
+    (length.filter(|length| !length.is_zero()))
+        .ok_or_else(|| "expected seconds, such as 10 or 0.5".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn options(arguments: &str) -> Result<Options, clap::Error> {
+        let words = ["scx_alight"]
+            .into_iter()
+            .chain(arguments.split_whitespace());
+        Arguments::try_parse_from(words).and_then(|arguments| arguments.options())
+    }
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn a_scheduler_may_be_named_in_several_ways() {
+        for (arguments, expected) in [
+            ("", "linux-7.2"),
+            ("bias-prev sched-idle", "linux-7.2+sched-idle+bias-prev"),
+            ("--base linux-6.5 bias-prev", "linux-6.5+bias-prev"),
+            ("linux-6.5+bias-prev", "linux-6.5+bias-prev"),
+            ("bias-prev --stats 1 --metrics", "linux-7.2+bias-prev"),
+        ] {
+            assert_eq!(options(arguments).unwrap().scheduler.name, expected);
+        }
+    }
+
+    #[test]
+    fn contradictions_are_refused_with_their_reason() {
+        for (arguments, expected) in [
+            (
+                "--base linux-6.5 linux-7.2+bias-prev",
+                "names two bases, linux-6.5 and linux-7.2: name one",
+            ),
+            ("linux-5.6", "did you mean 'linux-5.5'"),
+            ("--monitor 1 bias-prev", "cannot be used with"),
+            ("--stats 0", "expected seconds, such as 10 or 0.5"),
+            ("--timeout-ms 30001", "30001 is not in 1..=30000"),
+            ("--metrics bias-prev", "expected a port or an address"),
+        ] {
+            let error = options(arguments).expect_err(arguments);
+            assert!(error.to_string().contains(expected), "{error}");
+            assert_eq!(error.exit_code(), 2);
+        }
+    }
+
+    #[test]
+    fn metrics_are_for_this_host_unless_asked_otherwise() {
+        for (arguments, expected) in [
+            ("--metrics", "127.0.0.1:9776"),
+            ("--metrics 9100 bias-prev", "127.0.0.1:9100"),
+            ("--metrics=0.0.0.0:9100", "0.0.0.0:9100"),
+        ] {
+            let metrics = options(arguments).unwrap().metrics;
+            assert_eq!(metrics.unwrap().to_string(), expected);
         }
     }
 }

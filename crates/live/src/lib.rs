@@ -14,6 +14,7 @@
 
 pub mod arguments;
 pub mod costs;
+pub mod exit;
 pub mod kernel;
 pub mod live;
 pub mod machine;
@@ -21,6 +22,7 @@ pub mod record_behaviour;
 pub mod record_decisions;
 pub mod record_pelt;
 pub mod record_session;
+pub mod say;
 
 #[allow(
     missing_docs,

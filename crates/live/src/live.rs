@@ -3,54 +3,83 @@
 //! for it, until it is to end.
 
 mod changes;
+mod counting;
 mod decisions;
+mod desk;
 mod ended;
 mod error;
+mod front;
 mod load;
 mod operations;
 mod options;
+mod state;
 mod summary;
 
+pub use ended::Report;
 pub use error::Error;
 pub use options::{Gated, Options};
 pub use summary::Summary;
 
 use crate::kernel;
+use crate::say::say;
 use crate::skeleton::AlightSkel;
 use alight_policy::STEPS;
 use alight_policy::abi::rule;
+use alight_stats::Counters;
 use alight_verify::live::Log;
 use changes::Changes;
+use counting::counters;
 use decisions::{Decisions, Outcome};
+use desk::Desk;
 use ended::{End, end_of, exit_kind};
 use error::During;
+use front::Front;
 use libbpf_rs::{Link, RingBufferBuilder};
+use state::SchedExt;
 use std::cell::RefCell;
 use std::mem::MaybeUninit;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
-use summary::count;
 
-/// How long one wait for decisions takes at most; interrupts are noticed after it.
+/// How long one look at decisions or questions takes at most; what ends the scheduler is noticed
+/// after it.
 const POLL: Duration = Duration::from_millis(100);
+/// How often the kernel is asked whether it still runs the scheduler.
+const CHECK: Duration = Duration::from_secs(1);
 
 /// Runs until the time is up, `stop` is set, or something fails.
 ///
 /// # Errors
 /// If the scheduler cannot be loaded, the kernel ends it, or a decision differs.
 pub fn run(options: &Options, stop: &AtomicBool) -> Result<Summary, Error> {
-    let deadline = options.duration.map(|duration| Instant::now() + duration);
-    let mut summary = Summary {
-        decisions: 0,
-        written: 0,
-        equal: 0,
-        lost: 0,
-        log: None,
-        steps: [0; STEPS.len()],
+    if options.scheduler.params.pack == rule::PACK_FULL {
+        return Err(Error::Unfit(options.scheduler.name.clone()));
+    }
+    kernel::check()?;
+    let mut desk = Desk::new(&options.scheduler, options.stats);
+    let _front = Front::open(options, &desk.source())?;
+    let mut life = Life {
+        options,
+        stop,
+        deadline: options.duration.map(|duration| Instant::now() + duration),
+        sched_ext: SchedExt::of(Path::new("/")),
+        desk: &mut desk,
+        log: begin_log(options)?,
+        summary: Summary {
+            decisions: 0,
+            written: 0,
+            equal: 0,
+            lost: 0,
+            log: None,
+            steps: [0; STEPS.len()],
+        },
     };
-    let mut log = begin_log(options)?;
-    let result = run_on(options, deadline, stop, log.as_mut(), &mut summary);
+    let result = life.live();
+    front::ending();
+    let Life {
+        log, mut summary, ..
+    } = life;
     // A log of a run that failed is all the more wanted.
     if let Some((path, mut log)) = options.log_decisions.as_ref().zip(log) {
         log.lost(summary.lost);
@@ -73,113 +102,160 @@ fn begin_log(options: &Options) -> Result<Option<Log>, Error> {
         })
 }
 
-fn run_on(
-    options: &Options,
+/// What stays while the scheduler is loaded, once or several times.
+struct Life<'a> {
+    options: &'a Options,
+    stop: &'a AtomicBool,
     deadline: Option<Instant>,
-    stop: &AtomicBool,
-    mut log: Option<&mut Log>,
-    summary: &mut Summary,
-) -> Result<(), Error> {
-    while let End::Restart(why) = run_once(options, deadline, stop, log.as_deref_mut(), summary)? {
-        eprintln!("scx_alight: {why}; loading again");
-    }
-    Ok(())
+    sched_ext: SchedExt,
+    desk: &'a mut Desk,
+    log: Option<Log>,
+    summary: Summary,
 }
 
-fn run_once(
-    options: &Options,
-    deadline: Option<Instant>,
-    stop: &AtomicBool,
-    log: Option<&mut Log>,
-    summary: &mut Summary,
-) -> Result<End, Error> {
-    if options.scheduler.params.pack == rule::PACK_FULL {
-        return Err(Error::Unfit(options.scheduler.name.clone()));
-    }
-    kernel::check()?;
-    // Before the topology is read: what changes after it makes the kernel refuse.
-    let hotplug_seq = kernel::hotplug_seq();
-    let (host, core) = load::views(options)?;
-    let mut changes = Changes::new(options, &core);
-    let mut object = MaybeUninit::uninit();
-    let mut skel = load::load(&mut object, &core, options, hotplug_seq)?;
-    let link = load::attach(&mut skel)?;
-    load::say_frequency(&skel, &host);
-
-    let decisions = Decisions::new(core, options.verify, log);
-    let outcome = observe(&skel, link, decisions, &mut changes, deadline, stop);
-    count(&skel, summary);
-    summary.add(outcome?)?;
-    let accounted = summary.written + summary.lost;
-    if options.writes_decisions() && accounted != summary.decisions {
-        let missing = summary.decisions.abs_diff(accounted);
-        return Err(Error::Missing { missing });
-    }
-    match (end_of(&skel)?, changes.found()) {
-        (End::Done, Some(what)) => Ok(End::Restart(what)),
-        (end, _) => Ok(end),
-    }
-}
-
-/// Takes decisions as they arrive, until the run is over; then drops `link`,
-/// which ends the scheduler, and takes what it decided last.
-fn observe(
-    skel: &AlightSkel<'_>,
-    link: Link,
-    decisions: Decisions<'_>,
-    changes: &mut Changes<'_>,
-    deadline: Option<Instant>,
-    stop: &AtomicBool,
-) -> Result<Outcome, Error> {
-    let decisions = RefCell::new(decisions);
-    let mut builder = RingBufferBuilder::new();
-    builder
-        .add(&skel.maps.decisions, |bytes| {
-            decisions.borrow_mut().take(bytes);
-            0
-        })
-        .during("opening the ring buffer")?;
-    let ring = builder.build().during("opening the ring buffer")?;
-    loop {
-        let interrupted = match ring.poll(POLL) {
-            Err(error) if error.kind() == libbpf_rs::ErrorKind::Interrupted => true,
-            result => {
-                result.during("reading the ring buffer")?;
-                false
+impl Life<'_> {
+    fn live(&mut self) -> Result<(), Error> {
+        loop {
+            match self.once()? {
+                End::Done => return Ok(()),
+                End::SysRq => {
+                    say("ended by SysRq-S");
+                    return Ok(());
+                }
+                End::Restart(reason) => {
+                    say(&format!("loading again: {reason}"))
+                }
             }
-        };
-        let over = deadline.is_some_and(|deadline| Instant::now() >= deadline)
-            || stop.load(Ordering::Relaxed)
-            || exit_kind(skel) != 0
-            || decisions.borrow().differ()
-            || changes.look(skel);
-        if over && !interrupted {
-            break;
         }
     }
-    drop(link);
-    ring.consume().during("reading the ring buffer")?;
-    drop(ring);
-    Ok(decisions.into_inner().outcome())
+
+    /// From the load of the scheduler to its end.
+    fn once(&mut self) -> Result<End, Error> {
+        // Before the topology is read: what changes after it makes the kernel refuse.
+        let hotplug_seq = kernel::hotplug_seq();
+        let (host, core) = load::views(self.options)?;
+        let mut changes = Changes::new(self.options, &core);
+        let nr_cpus = core.topology.nr_cpus as usize;
+        let mut object = MaybeUninit::uninit();
+        let mut skel = load::load(&mut object, &core, self.options, hotplug_seq)?;
+        let link = load::attach(&mut skel)?;
+        load::say_frequency(&skel, &host);
+        self.desk.loaded();
+        let running = self.announce(&skel, nr_cpus);
+        let mut log = self.log.take();
+        let decisions = Decisions::new(core, self.options.verify, log.as_mut());
+        let result = running.and_then(|()| self.observe(&skel, link, decisions, &mut changes, nr_cpus));
+        self.log = log;
+        let counted = counters(&skel, nr_cpus);
+        let sum: Counters = counted.iter().sum();
+        self.desk.unloaded(counted);
+        self.summary.decisions += sum.decisions;
+        self.summary.lost += sum.lost;
+        // What the kernel says comes first: it explains the rest.
+        let end = end_of(&skel)?;
+        match result {
+            Ok(outcome) => self.summary.add(outcome)?,
+            // It was ended while it began.
+            Err(_) if end != End::Done => return Ok(end),
+            Err(error) => return Err(error),
+        }
+        let accounted = self.summary.written + self.summary.lost;
+        if self.options.writes_decisions() && accounted != self.summary.decisions {
+            let missing = self.summary.decisions.abs_diff(accounted);
+            return Err(Error::Missing { missing });
+        }
+        match (end, changes.found()) {
+            (End::Done, Some(what)) => Ok(End::Restart(what.to_owned())),
+            (end, _) => Ok(end),
+        }
+    }
+
+    /// Says that the scheduler runs when the kernel says so.
+    fn announce(&self, skel: &AlightSkel<'_>, nr_cpus: usize) -> Result<(), Error> {
+        let ended = || exit_kind(skel) != 0;
+        let state = self.sched_ext.wait(ended);
+        state.map_err(|says| Error::NotRunning { says })?;
+        let name = &self.options.scheduler.name;
+        say(&format!("running: {name} on {nr_cpus} CPUs"));
+        front::running(name);
+        Ok(())
+    }
+
+    /// Takes decisions as they arrive and answers questions, until the run is over; then drops
+    /// `link`, which ends the scheduler, and takes what it decided last.
+    fn observe(
+        &mut self,
+        skel: &AlightSkel<'_>,
+        link: Link,
+        decisions: Decisions<'_>,
+        changes: &mut Changes<'_>,
+        nr_cpus: usize,
+    ) -> Result<Outcome, Error> {
+        let decisions = RefCell::new(decisions);
+        let mut builder = RingBufferBuilder::new();
+        builder
+            .add(&skel.maps.decisions, |bytes| {
+                decisions.borrow_mut().take(bytes);
+                0
+            })
+            .during("opening the ring buffer")?;
+        let ring = builder.build().during("opening the ring buffer")?;
+        let mut checked = Instant::now();
+        let mut state = Ok(());
+        while !self.over()
+            && exit_kind(skel) == 0
+            && !decisions.borrow().differ()
+            && !changes.look(skel)
+            && state.is_ok()
+        {
+            let mut wait = POLL;
+            if self.options.writes_decisions() {
+                match ring.poll(POLL) {
+                    Err(error) if error.kind() == libbpf_rs::ErrorKind::Interrupted => {}
+                    result => result.during("reading the ring buffer")?,
+                }
+                wait = Duration::ZERO;
+            }
+            self.desk.attend(wait, || counters(skel, nr_cpus));
+            if checked.elapsed() >= CHECK {
+                state = self.sched_ext.ours();
+                checked = Instant::now();
+            }
+        }
+        drop(link);
+        ring.consume().during("reading the ring buffer")?;
+        drop(ring);
+        // The kernel may be about to say why it ended the scheduler.
+        if let Err(says) = state
+            && exit_kind(skel) == 0
+        {
+            return Err(Error::NotRunning { says });
+        }
+        Ok(decisions.into_inner().outcome())
+    }
+
+    /// Is it to end?
+    fn over(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+            || self
+                .deadline
+                .is_some_and(|deadline| Instant::now() >= deadline)
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alight_policy::Scheduler;
+    use crate::arguments::Arguments;
+    use clap::Parser;
 
     #[test]
     fn what_needs_the_simulators_balancer_is_refused_before_anything_is_loaded() {
-        let options = Options {
-            scheduler: Scheduler::parse("linux-6.5+pack=full").expect("a scheduler"),
-            verify: false,
-            machine: None,
-            log_decisions: None,
-            power_gated: vec![Gated::Mc],
-            duration: None,
-            verbose: false,
-        };
+        let arguments = ["scx_alight", "--power-gated", "mc", "linux-6.5+pack=full"];
+        let arguments = Arguments::try_parse_from(arguments).expect("arguments");
+        let options = arguments.options().expect("options");
         let error = run(&options, &AtomicBool::new(false)).expect_err("refused");
         assert!(error.to_string().contains("use pack=default"), "{error}");
+        assert_eq!(error.exit_code(), 2);
     }
 }

@@ -1,72 +1,110 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `scx_alight`: runs a placement policy in this kernel.
+//! `scx_alight`: schedules this machine by a placement policy.
 
 use alight_live::arguments::Arguments;
+use alight_live::exit;
 use alight_live::live::{self, Options, Summary};
+use alight_live::say::say;
 use alight_policy::STEPS;
+use alight_stats::{describe, monitor};
 use clap::Parser;
-use std::process::ExitCode;
+use std::io::{self, Write, stdout};
+use std::process::{self, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Exit code for what was typed wrongly, as of the command line.
-const BAD_INPUT: u8 = 2;
-
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
-    let stop = Arc::new(AtomicBool::new(false));
-    let handler = ctrlc::set_handler({
-        let stop = stop.clone();
-        move || stop.store(true, Ordering::Relaxed)
-    });
-    if let Err(error) = handler {
-        eprintln!("scx_alight: cannot catch interrupts: {error}");
-        return ExitCode::FAILURE;
+    if arguments.help_stats {
+        return ended(print(&describe::to_text()));
     }
-    let options = arguments.options();
+    let stop = match stop_on_signals() {
+        Ok(stop) => stop,
+        Err(error) => {
+            say(&format!("cannot catch interrupts: {error}"));
+            return ExitCode::from(exit::FAILED);
+        }
+    };
+    if let Some(interval) = arguments.monitor {
+        let out = &mut stdout().lock();
+        return ended(monitor::run(&arguments.socket, interval, &stop, out, say));
+    }
+    let options = arguments.options().unwrap_or_else(|error| error.exit());
     match live::run(&options, &stop) {
         Ok(summary) => report(&options, &summary),
         Err(error) => {
-            eprintln!("scx_alight: {error}");
-            ExitCode::from(if error.is_input() { BAD_INPUT } else { 1 })
+            say(&error.to_string());
+            ExitCode::from(error.exit_code())
         }
     }
 }
 
+/// A flag that SIGINT, SIGTERM and SIGHUP raise. The second ends the program at once, and with it
+/// the scheduler.
+fn stop_on_signals() -> Result<Arc<AtomicBool>, ctrlc::Error> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let raised = stop.clone();
+    ctrlc::set_handler(move || {
+        if raised.swap(true, Ordering::Relaxed) {
+            process::exit(i32::from(exit::FAILED));
+        }
+    })?;
+    Ok(stop)
+}
+
+fn print(text: &str) -> io::Result<()> {
+    let mut out = stdout().lock();
+    out.write_all(text.as_bytes()).and_then(|()| out.flush())
+}
+
+fn ended(result: io::Result<()>) -> ExitCode {
+    match result {
+        // Whoever read it has read enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(exit::DONE),
+        Err(error) => {
+            say(&error.to_string());
+            ExitCode::from(exit::FAILED)
+        }
+        Ok(()) => ExitCode::from(exit::DONE),
+    }
+}
+
+/// What a run did, in the end.
 fn report(options: &Options, summary: &Summary) -> ExitCode {
-    let end = report_log(options, summary);
-    if !options.verify {
-        println!("{} decisions", summary.decisions);
-        return end;
+    let mut text = String::new();
+    let mut code = exit::DONE;
+    if let Some((path, log)) = options.log_decisions.as_ref().zip(summary.log.as_ref()) {
+        let (path, lost) = (path.display(), summary.lost);
+        match &log.stopped {
+            None => {
+                let decisions = log.decisions;
+                text = format!("{path}: {decisions} decisions logged ({lost} lost)\n");
+            }
+            // A log that ended before the scheduler did is a failure of this machine.
+            Some(why) => {
+                say(&format!("{path}: the log is not of the whole run: {why}"));
+                code = exit::FAILED;
+            }
+        }
     }
-    for ((name, _), count) in STEPS
-        .iter()
-        .zip(summary.steps)
-        .filter(|(_, count)| *count > 0)
-    {
-        println!("{count:>10} {name}");
+    text.push_str(&report_decisions(options, summary));
+    match ended(print(&text)) {
+        ExitCode::SUCCESS => ExitCode::from(code),
+        failed => failed,
     }
-    println!(
-        "{} decisions replayed, all equal ({} lost)",
-        summary.equal, summary.lost
-    );
-    end
 }
 
-/// A log that ended before the scheduler did is a failure of this machine.
-fn report_log(options: &Options, summary: &Summary) -> ExitCode {
-    let Some((path, log)) = options.log_decisions.as_ref().zip(summary.log.as_ref()) else {
-        return ExitCode::SUCCESS;
-    };
-    let (path, lost) = (path.display(), summary.lost);
-    match &log.stopped {
-        None => {
-            println!("{path}: {} decisions logged ({lost} lost)", log.decisions);
-            ExitCode::SUCCESS
-        }
-        Some(why) => {
-            eprintln!("scx_alight: {path}: the log is not of the whole run: {why}");
-            ExitCode::FAILURE
-        }
+fn report_decisions(options: &Options, summary: &Summary) -> String {
+    if !options.verify {
+        return format!("{} decisions\n", summary.decisions);
     }
+    let counts = STEPS.iter().zip(summary.steps);
+    let occurred = counts.filter(|(_, count)| *count > 0);
+    let steps: String = occurred
+        .map(|((name, _), count)| format!("{count:>10} {name}\n"))
+        .collect();
+    format!(
+        "{steps}{} decisions replayed, all equal ({} lost)\n",
+        summary.equal, summary.lost
+    )
 }

@@ -2,6 +2,7 @@
 //! `alight-record`: writes down what this kernel's scheduler does, to be held
 //! against the policy core by `alight verify`.
 
+use alight_live::arguments::seconds;
 use alight_live::record_session::{Error, Recorded, Session};
 use alight_live::{record_behaviour, record_decisions, record_pelt};
 use clap::{Args, Parser, Subcommand};
@@ -64,16 +65,6 @@ impl Recording {
             verbose: self.verbose,
         }
     }
-}
-
-/// A length such as `10` or `0.5`.
-fn seconds(text: &str) -> Result<Duration, String> {
-    let length = text
-        .parse()
-        .ok()
-        .and_then(|s| Duration::try_from_secs_f64(s).ok());
-    (length.filter(|length| !length.is_zero()))
-        .ok_or_else(|| "expected seconds, such as 10 or 0.5".to_owned())
 }
 
 fn main() -> ExitCode {

@@ -18,6 +18,7 @@
 #include "policy/runqueue.h"
 #include "views.h"
 #include "stats.h"
+#include "exit.h"
 #include "decide.h"
 #include "capacity.h"
 #include "cpuperf.h"
@@ -32,14 +33,6 @@ char _license[] SEC("license") = "GPL";
 
 /* CPUs came or went so often; the loader brings the domains up to date. */
 u32 hotplugs;
-
-/* Why the kernel ended the scheduler; read by the loader. */
-struct {
-	s32 kind;
-	s64 code;
-	char reason[64];
-	char message[256];
-} ended;
 
 SEC("struct_ops/alight_select_cpu")
 s32 BPF_PROG(alight_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
@@ -413,10 +406,7 @@ s32 BPF_PROG(alight_init)
 SEC("struct_ops/alight_exit")
 void BPF_PROG(alight_exit, struct scx_exit_info *info)
 {
-	ended.code = info->exit_code;
-	bpf_probe_read_kernel_str(ended.reason, sizeof(ended.reason), info->reason);
-	bpf_probe_read_kernel_str(ended.message, sizeof(ended.message), info->msg);
-	ended.kind = info->kind;
+	exit_record(info);
 }
 
 /*

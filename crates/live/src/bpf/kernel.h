@@ -156,6 +156,7 @@ struct scx_exit_info {
 	s64 exit_code;
 	const char *reason;
 	char *msg;
+	char *dump;
 } KERNEL_TYPE;
 
 struct kernfs_node {
@@ -207,6 +208,7 @@ struct sched_ext_ops {
 	void (*exit)(struct scx_exit_info *info);
 	u64 flags;
 	u32 timeout_ms;
+	u32 exit_dump_len;
 	u64 hotplug_seq;
 	char name[128];
 };

@@ -125,7 +125,9 @@ mod tests {
     }
 
     fn options() -> Options {
-        Arguments::parse_from(["scx_alight", "linux-6.1"]).options()
+        Arguments::parse_from(["scx_alight", "linux-6.1"])
+            .options()
+            .expect("a scheduler")
     }
 
     fn loaded(root: &Path, options: &Options) -> Core {

@@ -2,6 +2,7 @@
 //! Where the decisions go that the kernel side writes down: they are made again
 //! at once, go into a log, or both.
 
+use crate::say::say;
 use alight_policy::{Core, STEPS};
 use alight_verify::live::{Difference, Log, Replay};
 
@@ -29,7 +30,7 @@ impl<'a> Decisions<'a> {
     /// `core`: the views that the kernel side was given. `verify`: make them again.
     pub fn new(core: Core, verify: bool, mut log: Option<&'a mut Log>) -> Self {
         if let Some(log) = &mut log {
-            say(log.machine(&core));
+            tell(log.machine(&core));
         }
         Decisions {
             replay: verify.then(|| Replay::new(core)),
@@ -43,7 +44,7 @@ impl<'a> Decisions<'a> {
     pub fn take(&mut self, bytes: &[u8]) {
         self.taken += 1;
         if let Some(log) = &mut self.log {
-            say(log.decision(bytes));
+            tell(log.decision(bytes));
         }
         if let (Some(replay), None) = (&mut self.replay, &self.difference) {
             self.difference = replay.check(bytes).err();
@@ -68,8 +69,10 @@ impl<'a> Decisions<'a> {
 
 /// A log that cannot go on is no reason for the scheduler to end: whoever runs it needs their
 /// machine more than the log. It is said now, and by the exit code at the end.
-fn say(stopped: Option<String>) {
+fn tell(stopped: Option<String>) {
     if let Some(why) = stopped {
-        eprintln!("scx_alight: the log of decisions ends here: {why}; the scheduler goes on");
+        say(&format!(
+            "the log of decisions ends here: {why}; the scheduler goes on"
+        ));
     }
 }

@@ -3,18 +3,53 @@
 
 use super::error::Error;
 use crate::skeleton::AlightSkel;
+use libbpf_rs::{MapCore, MapFlags};
+use std::fmt;
 
-/// `scx_exit_info.kind` from which on the kernel ended the scheduler for an error.
+/// `scx_exit_info.kind` from which on the kernel ended the scheduler for an error
+/// (SCX_EXIT_ERROR); these numbers are the same in all kernels.
 const EXIT_ERROR: i32 = 1024;
-/// Bit of the exit code by which the kernel asks to be loaded anew, for instance after CPU hotplug.
+/// The loader let go of it (SCX_EXIT_UNREG).
+const EXIT_UNREG: i32 = 64;
+/// SysRq-S (SCX_EXIT_SYSRQ).
+const EXIT_SYSRQ: i32 = 67;
+/// Bit of the exit code by which the kernel asks to be loaded anew, for instance after CPU
+/// hotplug (SCX_ECODE_ACT_RESTART).
 const EXIT_RESTART: i64 = 1 << 48;
 
 /// How one load of the scheduler ended.
+#[derive(Debug, PartialEq, Eq)]
 pub(super) enum End {
     /// As asked.
     Done,
-    /// The machine is another, in this way: load again.
-    Restart(&'static str),
+    /// By SysRq-S.
+    SysRq,
+    /// The kernel asks to be loaded again, for this reason.
+    Restart(String),
+}
+
+/// What the kernel says of an end that nobody asked for.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Report {
+    /// Kind of the end, in words.
+    pub reason: String,
+    /// Details.
+    pub message: String,
+    /// State of CPUs and tasks at the end; may be empty.
+    pub dump: String,
+}
+
+impl fmt::Display for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.reason)?;
+        if !self.message.is_empty() {
+            write!(f, ": {}", self.message)?;
+        }
+        if !self.dump.is_empty() {
+            write!(f, "\n\nThe kernel's dump:\n{}\n", self.dump.trim_end())?;
+        }
+        Ok(())
+    }
 }
 
 /// `scx_exit_info.kind`; 0 while the scheduler is loaded.
@@ -22,7 +57,8 @@ pub(super) fn exit_kind(skel: &AlightSkel<'_>) -> i32 {
     skel.maps
         .bss_data
         .as_deref()
-        .map_or(0, |bss| bss.ended.kind)
+        // SAFETY: valid for reads; the kernel writes it at any time.
+        .map_or(0, |bss| unsafe { std::ptr::read_volatile(&bss.ended.kind) })
 }
 
 /// Why the scheduler is no longer there.
@@ -33,16 +69,32 @@ pub(super) fn end_of(skel: &AlightSkel<'_>) -> Result<End, Error> {
         .as_deref()
         .expect("the program has variables")
         .ended;
-    if ended.kind >= EXIT_ERROR {
-        return Err(Error::Ended {
-            reason: text(&ended.reason),
-            message: text(&ended.message),
-        });
+    let report = Report {
+        reason: text(&ended.reason),
+        message: text(&ended.message),
+        dump: dump(skel),
+    };
+    judge(exit_kind(skel), ended.code, report)
+}
+
+fn judge(kind: i32, code: i64, report: Report) -> Result<End, Error> {
+    match kind {
+        EXIT_ERROR.. => Err(Error::Ended(report)),
+        _ if code & EXIT_RESTART != 0 => Ok(End::Restart(report.to_string())),
+        0 | EXIT_UNREG => Ok(End::Done),
+        EXIT_SYSRQ => Ok(End::SysRq),
+        _ => Err(Error::Ended(report)),
     }
-    if ended.code & EXIT_RESTART != 0 {
-        return Ok(End::Restart("CPUs came or went"));
-    }
-    Ok(End::Done)
+}
+
+fn dump(skel: &AlightSkel<'_>) -> String {
+    let value = skel
+        .maps
+        .exit_dump
+        .lookup(&0_u32.to_ne_bytes(), MapFlags::ANY);
+    let bytes = value.ok().flatten().unwrap_or_default();
+    let text: Vec<u8> = bytes.into_iter().take_while(|byte| *byte != 0).collect();
+    String::from_utf8_lossy(&text).into_owned()
 }
 
 /// A C string.
@@ -53,4 +105,50 @@ fn text(chars: &[i8]) -> String {
         .take_while(|c| *c != 0)
         .collect();
     String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ends_are_told_apart() {
+        let report = |reason: &str| Report {
+            reason: reason.to_owned(),
+            ..Report::default()
+        };
+        let judged = |kind, code, reason| judge(kind, code, report(reason)).ok();
+        assert_eq!(judged(0, 0, ""), Some(End::Done));
+        assert_eq!(
+            judged(64, 0, "unregistered from user space"),
+            Some(End::Done)
+        );
+        assert_eq!(judged(67, 0, "disabled by sysrq-S"), Some(End::SysRq));
+        let hotplug = "unregistered from the main kernel";
+        assert_eq!(
+            judged(66, EXIT_RESTART | 1, hotplug),
+            Some(End::Restart(hotplug.to_owned()))
+        );
+        for kind in [65, 66, 68, 1024, 1026, 1028] {
+            assert_eq!(judged(kind, 0, "any"), None, "{kind}");
+        }
+        /* An error is none the less one. */
+        assert_eq!(judged(1026, EXIT_RESTART, "runnable task stall"), None);
+    }
+
+    #[test]
+    fn a_report_has_reason_message_and_dump() {
+        let report = Report {
+            reason: "runnable task stall".to_owned(),
+            message: "bash[7] failed to run for 30.1s".to_owned(),
+            dump: "CPU states\n----------\n".to_owned(),
+        };
+        let error = Error::Ended(report);
+        assert_eq!(
+            error.to_string(),
+            "the kernel ended the scheduler: runnable task stall: bash[7] failed to run for \
+             30.1s\n\nThe kernel's dump:\nCPU states\n----------\n"
+        );
+        assert_eq!(error.exit_code(), 3);
+    }
 }

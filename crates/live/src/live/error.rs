@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Why a run failed.
 
+use super::ended::Report;
+use crate::exit;
 use crate::kernel;
 use crate::machine;
 use alight_verify::live::Difference;
@@ -38,14 +40,23 @@ pub enum Error {
         /// Why not.
         error: io::Error,
     },
-    /// The kernel ended the scheduler.
-    #[error("the kernel ended the scheduler: {reason}: {message}")]
-    Ended {
-        /// Kind of the end.
-        reason: String,
-        /// Details.
-        message: String,
+    /// Metrics cannot be served where they were asked for.
+    #[error("metrics at {address}: {error}")]
+    Metrics {
+        /// Where.
+        address: String,
+        /// What the system says.
+        error: io::Error,
     },
+    /// The kernel took the scheduler and does not run it.
+    #[error("the scheduler was started, but /sys/kernel/sched_ext says {says}")]
+    NotRunning {
+        /// State, or the other scheduler that it names.
+        says: String,
+    },
+    /// The kernel ended the scheduler.
+    #[error("the kernel ended the scheduler: {0}")]
+    Ended(Report),
     /// Decisions are missing that were not counted as lost.
     #[error("{missing} decisions were neither written down nor counted as lost")]
     Missing {
@@ -58,9 +69,14 @@ pub enum Error {
 }
 
 impl Error {
-    /// Is it what was typed, not this machine, that is wrong?
-    pub fn is_input(&self) -> bool {
-        matches!(self, Error::Machine(error) if error.is_input())
+    /// Exit code of the program.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            Error::Unfit(_) => exit::BAD_INPUT,
+            Error::Machine(error) if error.is_input() => exit::BAD_INPUT,
+            Error::Ended(_) => exit::ENDED,
+            _ => exit::FAILED,
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use super::error::{During, Error};
 use super::operations;
 use super::options::Options;
 use crate::machine::Host;
+use crate::say::say;
 use crate::skeleton::{AlightSkel, AlightSkelBuilder, OpenAlightSkel};
 use alight_policy::Core;
 use alight_policy::abi::rule;
@@ -25,7 +26,7 @@ pub(super) fn views(options: &Options) -> Result<(Host, Core), Error> {
     let host = Host::read(Path::new("/"), told, &options.power_gated)?;
     let (core, energy) = host.core(&options.scheduler.params)?;
     if options.scheduler.params.eas != rule::EAS_NONE {
-        eprintln!("scx_alight: {energy}");
+        say(&energy.to_string());
     }
     Ok((host, core))
 }
@@ -64,10 +65,8 @@ pub(super) fn attach(skel: &mut AlightSkel<'_>) -> Result<Link, Error> {
 pub(super) fn say_frequency(skel: &AlightSkel<'_>, host: &Host) {
     let bss = skel.maps.bss_data.as_deref();
     if host.schedutil() && bss.is_some_and(|bss| bss.cpuperf_offered == 0) {
-        eprintln!(
-            "scx_alight: this kernel lacks scx_bpf_cpuperf_set: schedutil cannot be told what \
-             CPUs need, and keeps them at their highest frequency"
-        );
+        say("this kernel lacks scx_bpf_cpuperf_set: schedutil cannot be told what \
+             CPUs need, and keeps them at their highest frequency");
     }
 }
 
@@ -99,6 +98,7 @@ fn prepare(
     rodata.verify = options.writes_decisions();
     rodata.capacities_told = options.machine.is_some();
     rodata.energy_model = !core.perf.is_empty();
+    rodata.exit_dump_bytes = options.exit_dump_len;
     rodata.nr_llcs = core.llcs.len() as u32;
     rodata.mask_bytes = nr_cpus.div_ceil(64) * 8;
     rodata.base_slice = base_slice(nr_cpus);
@@ -119,7 +119,15 @@ fn prepare(
     bss.nr_perf = core.perf.len() as u32;
     let idle_task = alight_policy::Task::default();
     hand_over(&vec![idle_task; nr_cpus as usize], &mut bss.idle_tasks);
-    open.struct_ops.alight_ops_mut().hotplug_seq = hotplug_seq;
+    let dump_bytes = options.exit_dump_len;
+    let ops = open.struct_ops.alight_ops_mut();
+    ops.hotplug_seq = hotplug_seq;
+    ops.exit_dump_len = dump_bytes;
+    ops.timeout_ms = options.timeout_ms.unwrap_or(0);
+    open.maps
+        .exit_dump
+        .set_value_size(dump_bytes)
+        .during("sizing the dump")?;
     if options.writes_decisions() {
         open.maps
             .snapshots

@@ -3,6 +3,7 @@
 
 use alight_policy::Scheduler;
 use alight_policy::topology::LevelKind;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -24,6 +25,17 @@ pub struct Options {
     pub duration: Option<Duration>,
     /// Print libbpf's and the verifier's messages.
     pub verbose: bool,
+    /// Print statistics to standard output so often.
+    pub stats: Option<Duration>,
+    /// Where tools ask for statistics.
+    pub socket: PathBuf,
+    /// Where metrics are served.
+    pub metrics: Option<SocketAddr>,
+    /// Bytes of the dump that the kernel makes when it ends the scheduler for an error.
+    pub exit_dump_len: u32,
+    /// How long a task may wait to run before the kernel ends the scheduler, ms; the kernel's
+    /// own limit if `None`.
+    pub timeout_ms: Option<u32>,
 }
 
 impl Options {

@@ -3,7 +3,6 @@
 
 use super::decisions::Outcome;
 use super::error::Error;
-use crate::skeleton::AlightSkel;
 use alight_policy::STEPS;
 use alight_verify::live::Written;
 
@@ -38,14 +37,5 @@ impl Summary {
         outcome
             .difference
             .map_or(Ok(()), |difference| Err(difference.into()))
-    }
-}
-
-/// Sums the CPUs' counts.
-pub(super) fn count(skel: &AlightSkel<'_>, summary: &mut Summary) {
-    let bss = skel.maps.bss_data.as_deref();
-    for cpu in bss.iter().flat_map(|bss| &bss.stats) {
-        summary.decisions += cpu.decisions;
-        summary.lost += cpu.lost;
     }
 }

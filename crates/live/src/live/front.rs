@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What the outside gets while the scheduler runs: the socket, the metrics, and word to the
+//! service manager.
+
+use super::error::Error;
+use super::options::Options;
+use crate::say::say;
+use alight_stats::{Source, http, server};
+use sd_notify::NotifyState;
+
+/// Served until it is dropped.
+pub(super) struct Front {
+    _socket: Option<server::Server>,
+    _metrics: Option<http::Server>,
+}
+
+impl Front {
+    /// Begins to serve. Without the socket the scheduler can do; metrics were asked for.
+    pub fn open(options: &Options, source: &Source) -> Result<Self, Error> {
+        let metrics = options
+            .metrics
+            .map(|address| http::Server::start(address, source.clone()))
+            .transpose()
+            .map_err(|error| Error::Metrics {
+                address: options.metrics.map_or(String::new(), |at| at.to_string()),
+                error,
+            })?;
+        if let Some(metrics) = &metrics {
+            let open = if metrics.address.ip().is_loopback() {
+                ""
+            } else {
+                ", to everyone who reaches this address"
+            };
+            say(&format!(
+                "metrics at http://{}/metrics{open}",
+                metrics.address
+            ));
+        }
+        let socket = server::Server::start(&options.socket, source.clone());
+        if let Err(error) = &socket {
+            let path = options.socket.display();
+            say(&format!(
+                "no statistics at {path}: {error}; going on without"
+            ));
+        }
+        Ok(Front {
+            _socket: socket.ok(),
+            _metrics: metrics,
+        })
+    }
+}
+
+/// The kernel says that the scheduler runs.
+pub(super) fn running(scheduler: &str) {
+    tell(&[NotifyState::Ready, NotifyState::Status(scheduler)]);
+}
+
+/// It is about to end.
+pub(super) fn ending() {
+    tell(&[NotifyState::Stopping]);
+}
+
+fn tell(states: &[NotifyState<'_>]) {
+    if let Err(error) = sd_notify::notify(states) {
+        say(&format!("cannot tell the service manager: {error}"));
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What the kernel says of the scheduler that it runs: nothing else may be called running.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Name of the scheduler in the kernel (`alight_ops.name`).
+const NAME: &str = "alight";
+/// How long the kernel may take from the request to `enabled`; it visits every task.
+const PATIENCE: Duration = Duration::from_secs(30);
+/// Between two looks at the state while it is enabling.
+const STEP: Duration = Duration::from_millis(10);
+
+/// sched_ext's directory in sysfs.
+pub(super) struct SchedExt {
+    directory: PathBuf,
+}
+
+impl SchedExt {
+    /// Below `root`, which is `/` but for tests.
+    pub fn of(root: &Path) -> Self {
+        SchedExt {
+            directory: root.join("sys/kernel/sched_ext"),
+        }
+    }
+
+    /// Does the kernel schedule with this program's scheduler? Else what it says.
+    pub fn ours(&self) -> Result<(), String> {
+        let state = self.text("state");
+        let name = self.text("root/ops");
+        match (state.as_str(), name.as_str()) {
+            ("enabled", NAME) => Ok(()),
+            ("enabled", other) => Err(format!("enabled, with the scheduler '{other}'")),
+            ("", _) => Err("nothing: its state cannot be read".to_owned()),
+            (state, _) => Err(state.to_owned()),
+        }
+    }
+
+    /// Waits until it does. `ended`: the kernel has ended the scheduler meanwhile.
+    pub fn wait(&self, ended: impl Fn() -> bool) -> Result<(), String> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let state = self.ours();
+            if state.is_ok() || ended() || Instant::now() >= deadline {
+                return state;
+            }
+            thread::sleep(STEP);
+        }
+    }
+
+    fn text(&self, file: &str) -> String {
+        let text = fs::read_to_string(self.directory.join(file));
+        text.map_or(String::new(), |text| text.trim().to_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_an_enabled_scheduler_of_our_name_runs() {
+        let root = tempfile::tempdir().unwrap();
+        let directory = root.path().join("sys/kernel/sched_ext");
+        let sched_ext = SchedExt::of(root.path());
+        assert_eq!(
+            sched_ext.ours(),
+            Err("nothing: its state cannot be read".to_owned())
+        );
+        fs::create_dir_all(directory.join("root")).unwrap();
+        for (state, name, expected) in [
+            ("enabled", "alight", Ok(())),
+            ("enabling", "alight", Err("enabling")),
+            ("disabled", "", Err("disabled")),
+            ("enabled", "lavd", Err("enabled, with the scheduler 'lavd'")),
+        ] {
+            fs::write(directory.join("state"), format!("{state}\n")).unwrap();
+            fs::write(directory.join("root/ops"), format!("{name}\n")).unwrap();
+            assert_eq!(sched_ext.ours(), expected.map_err(str::to_owned));
+        }
+    }
+
+    #[test]
+    fn an_ended_scheduler_is_not_waited_for() {
+        let root = tempfile::tempdir().unwrap();
+        let begin = Instant::now();
+        assert!(SchedExt::of(root.path()).wait(|| true).is_err());
+        assert!(begin.elapsed() < PATIENCE);
+    }
+}

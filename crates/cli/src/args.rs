@@ -3,6 +3,7 @@
 
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
+use std::time::Duration;
 
 use alight_machine::{Governor, IdleGovernor};
 use alight_policy::scheduler::BASES;
@@ -64,6 +65,12 @@ pub enum Verb {
     /// Writes down what this kernel's scheduler does, for `alight verify` (root)
     #[command(after_help = RECORD_EXAMPLES)]
     Record(RecordArgs),
+    /// Schedules this machine by a policy, in its running kernel (root)
+    #[command(after_help = RUN_EXAMPLES, disable_help_flag = true)]
+    Run(RunLiveArgs),
+    /// Shows what the scheduler of `alight run` decides and why, live in a terminal
+    #[command(after_help = TOP_KEYS)]
+    Top(TopArgs),
     /// Asks of the model what LISA's tests ask of Linux
     Suite(SuiteArgs),
     /// Holds the model against recordings of kernels
@@ -81,6 +88,26 @@ Examples:
   alight record pelt -o run.alight -- hackbench -g 4
   alight record decisions -o run.alight -- sysbench threads run
   alight record behaviour -o run.alight -- hackbench -g 2 -l 500";
+
+const RUN_EXAMPLES: &str = "\
+The scheduler is a program of its own, scx_alight, which must lie beside alight or in PATH: it alone
+needs libelf and clang to be built (cargo build --release -p alight-live). `alight run --help` is its
+help: what it needs, its options and its exit codes.
+
+Examples:
+  alight run bias-prev sched-idle
+  alight run --base linux-6.5 bias-prev:spare=128 --stats 5
+  alight run --monitor 2";
+
+const TOP_KEYS: &str = "\
+Keys:
+  q, Esc    leave
+  s         order by count, or as the policy or the machine has it
+  c, Tab    steps, or CPUs
+  t         since the scheduler's start, or since the last look
+  up, down  scroll
+
+Exit codes: 0 left by key; 1 no scheduler, or no permission to ask it; 2 no terminal.";
 
 const VERIFY_EXAMPLES: &str = "\
 Exit code 0 if all is equal (of decisions 99.9 %: of all, and of those under which no CPU changed),
@@ -473,6 +500,27 @@ pub struct RecordArgs {
 }
 
 #[derive(Args)]
+pub struct RunLiveArgs {
+    /// The command line of scx_alight: features, a base, options
+    #[arg(
+        value_name = "ARGUMENT",
+        trailing_var_arg = true,
+        allow_hyphen_values = true
+    )]
+    pub arguments: Vec<std::ffi::OsString>,
+}
+
+#[derive(Args)]
+pub struct TopArgs {
+    /// How often the scheduler is asked, like 1s or 200ms
+    #[arg(short, long, value_name = "T", value_parser = interval, default_value = "1s")]
+    pub interval: Duration,
+    /// The scheduler's socket
+    #[arg(long, value_name = "PATH", default_value = alight_stats::server::SOCKET)]
+    pub socket: PathBuf,
+}
+
+#[derive(Args)]
 pub struct VerifyArgs {
     #[command(subcommand)]
     pub verb: VerifyVerb,
@@ -537,6 +585,10 @@ pub enum VerifyVerb {
 /// The newest base: whoever names none asks what Linux does today.
 fn default_base() -> &'static str {
     BASES.last().expect("there are bases").name
+}
+
+fn interval(text: &str) -> Result<Duration, String> {
+    duration::parse_length(text).map(Duration::from_nanos)
 }
 
 /// A parser of one of a few words.

@@ -12,6 +12,7 @@ mod input;
 mod interrupt;
 mod output;
 mod progress;
+mod sibling;
 
 use std::process::ExitCode;
 
@@ -48,6 +49,8 @@ fn run(verb: Verb) -> Result<(), Failure> {
         Verb::Machine(args) => commands::machine::run(&args),
         Verb::Lint(args) => commands::lint::run(&args),
         Verb::Record(args) => commands::record::run(&args),
+        Verb::Run(args) => commands::run::run(&args),
+        Verb::Top(args) => commands::top::run(&args),
         Verb::Suite(args) => commands::suite::run(&args),
         Verb::Verify(args) => commands::verify::run(&args),
     }

@@ -8,6 +8,8 @@ pub mod lint;
 pub mod machine;
 pub mod policy;
 pub mod record;
+pub mod run;
 pub mod simulate;
 pub mod suite;
+pub mod top;
 pub mod verify;

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Becomes a program that is built beside this one: those that have a kernel side need clang and
+//! libelf to be built, and this one does not.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::failure::Failure;
+
+/// Executes the program `name`, which lies beside this one or in PATH, with these arguments. In
+/// its help it is called `shown`. Comes back only if it cannot be executed.
+pub fn become_program(name: &str, shown: &str, arguments: &[OsString]) -> Failure {
+    let here = std::env::current_exe().ok();
+    let program = find(name, here.as_deref());
+    let error = Command::new(&program).arg0(shown).args(arguments).exec();
+    Failure::Host(explain(&program, &error))
+}
+
+/// Beside the program `here` if it is there; else PATH is to be searched.
+fn find(name: &str, here: Option<&Path>) -> PathBuf {
+    let beside = here.map(|path| path.with_file_name(name));
+    beside
+        .filter(|path| path.is_file())
+        .unwrap_or_else(|| PathBuf::from(name))
+}
+
+fn explain(program: &Path, error: &io::Error) -> String {
+    let program = program.display();
+    if error.kind() == io::ErrorKind::NotFound {
+        return format!(
+            "{program} is neither beside alight nor in PATH; it is built by: \
+             cargo build --release -p alight-live"
+        );
+    }
+    format!("{program}: {error}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+
+    #[test]
+    fn a_program_beside_this_one_comes_before_path() {
+        let folder = tempfile::tempdir().unwrap();
+        let here = folder.path().join("alight");
+        assert_eq!(find("other", Some(&here)), Path::new("other"));
+        fs::create_dir(folder.path().join("other")).unwrap();
+        assert_eq!(
+            find("other", Some(&here)),
+            Path::new("other"),
+            "a directory is none"
+        );
+        fs::write(folder.path().join("third"), "").unwrap();
+        assert_eq!(find("third", Some(&here)), folder.path().join("third"));
+        assert_eq!(find("third", None), Path::new("third"));
+    }
+
+    #[test]
+    fn a_missing_program_is_said_with_how_it_is_built() {
+        let failure = become_program("no-such-program", "x", &[]);
+        assert_eq!(failure.code(), 1);
+        let text = failure.message();
+        assert!(
+            text.contains("no-such-program is neither beside alight nor in PATH"),
+            "{text}"
+        );
+        assert!(
+            text.contains("cargo build --release -p alight-live"),
+            "{text}"
+        );
+    }
+}

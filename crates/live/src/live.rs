@@ -122,9 +122,7 @@ impl Life<'_> {
                     say("ended by SysRq-S");
                     return Ok(());
                 }
-                End::Restart(reason) => {
-                    say(&format!("loading again: {reason}"))
-                }
+                End::Restart(reason) => say(&format!("loading again: {reason}")),
             }
         }
     }
@@ -144,7 +142,8 @@ impl Life<'_> {
         let running = self.announce(&skel, nr_cpus);
         let mut log = self.log.take();
         let decisions = Decisions::new(core, self.options.verify, log.as_mut());
-        let result = running.and_then(|()| self.observe(&skel, link, decisions, &mut changes, nr_cpus));
+        let result =
+            running.and_then(|()| self.observe(&skel, link, decisions, &mut changes, nr_cpus));
         self.log = log;
         let counted = counters(&skel, nr_cpus);
         let sum: Counters = counted.iter().sum();

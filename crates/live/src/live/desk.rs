@@ -58,8 +58,14 @@ impl Desk {
         })
     }
 
-    /// The scheduler is in the kernel, anew.
+    /// The scheduler is in the kernel, anew. Time counts from the first time.
     pub fn loaded(&mut self) {
+        if self.loads == 0 {
+            self.started = Instant::now();
+            if let Some(printer) = &mut self.printer {
+                printer.next = self.started + printer.interval;
+            }
+        }
         self.loads += 1;
     }
 

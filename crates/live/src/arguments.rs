@@ -78,7 +78,7 @@ pub struct Arguments {
     #[arg(long, value_name = "LEVEL", value_delimiter = ',', value_enum)]
     pub power_gated: Vec<Gated>,
 
-    /// End after so many seconds
+    /// End after running for so many seconds
     #[arg(long, value_name = "SEC", value_parser = seconds)]
     pub duration: Option<Duration>,
 

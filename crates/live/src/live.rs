@@ -62,7 +62,7 @@ pub fn run(options: &Options, stop: &AtomicBool) -> Result<Summary, Error> {
     let mut life = Life {
         options,
         stop,
-        deadline: options.duration.map(|duration| Instant::now() + duration),
+        deadline: None,
         sched_ext: SchedExt::of(Path::new("/")),
         desk: &mut desk,
         log: begin_log(options)?,
@@ -106,6 +106,7 @@ fn begin_log(options: &Options) -> Result<Option<Log>, Error> {
 struct Life<'a> {
     options: &'a Options,
     stop: &'a AtomicBool,
+    /// Known when it first runs.
     deadline: Option<Instant>,
     sched_ext: SchedExt,
     desk: &'a mut Desk,
@@ -140,6 +141,8 @@ impl Life<'_> {
         load::say_frequency(&skel, &host);
         self.desk.loaded();
         let running = self.announce(&skel, nr_cpus);
+        let length = self.options.duration;
+        self.deadline = (self.deadline).or_else(|| length.map(|length| Instant::now() + length));
         let mut log = self.log.take();
         let decisions = Decisions::new(core, self.options.verify, log.as_mut());
         let result =

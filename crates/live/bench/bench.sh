@@ -9,6 +9,7 @@
 #	PEERS=DIR	take scx_* and schbench from DIR, not from PATH
 #	RUNS=N		of each row (5)
 #	SCHEDULER=NAME	what scx_alight runs (linux-7.2)
+#	SESSIONS=NAMES	of the two: work parallel (both)
 #
 # Two sessions: in one the guest's time is its count of instructions, so that
 # work is measured; in the other the CPUs run side by side.
@@ -18,16 +19,21 @@ cd "$(dirname "$0")/../../.."
 report=${1:?usage: bench.sh REPORT}
 RUNS=${RUNS:-5}
 SCHEDULER=${SCHEDULER:-linux-7.2}
+SESSIONS=${SESSIONS:-work parallel}
 KERNEL=amd64-7.2-cloud
 WORK_ROWS='pipe-one-cpu pipe hackbench-pipes hackbench-sockets sysbench-threads schbench cyclictest cyclictest-loaded cyclictest-idle'
 PARALLEL_ROWS='hackbench-pipes hackbench-sockets sysbench-threads schbench cyclictest cyclictest-loaded cyclictest-idle'
 target=${CARGO_TARGET_DIR:-target}
+
+# Quick to build; what is measured runs in the kernel.
+export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 tree=$work/tree
 install -d "$tree/usr/bin"
 
+commit=$(git describe --always --dirty 2>/dev/null || echo unknown)
 vm/fetch.sh $KERNEL
 cargo build -q --release -p alight-live
 programs=$(vm/programs.sh amd64 linux-perf stress-ng sysbench util-linux)
@@ -70,11 +76,17 @@ session() {
 		crates/live/bench/guest.sh "$RUNS" "$@" | tee "$work/$name"
 }
 
-# shellcheck disable=SC2086 # rows are words
-{
-	session work --icount -- $WORK_ROWS
-	session parallel -- $PARALLEL_ROWS
-}
-touch "$work/peers"
-crates/live/bench/report.py "$SCHEDULER" "$(cat "${ALIGHT_VM_CACHE:-vm/cache}/kernels/$KERNEL/release")" "$work/peers" "$work/work" "$work/parallel" >"$report.$$"
+touch "$work/peers" "$work/work" "$work/parallel"
+for which in $SESSIONS; do
+	# shellcheck disable=SC2086 # rows are words
+	case $which in
+	work) session work --icount -- $WORK_ROWS ;;
+	parallel) session parallel -- $PARALLEL_ROWS ;;
+	*)
+		echo "bench.sh: no session is called '$which'; known are: work parallel" >&2
+		exit 2
+		;;
+	esac
+done
+crates/live/bench/report.py "$SCHEDULER" "$commit" "$(cat "${ALIGHT_VM_CACHE:-vm/cache}/kernels/$KERNEL/release")" "$work/peers" "$work/work" "$work/parallel" >"$report.$$"
 mv "$report.$$" "$report"

@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The page of `make bench-live`, on standard output, of what the guests printed.
 
-  report.py SCHEDULER RELEASE PEERS WORK PARALLEL
+  report.py SCHEDULER COMMIT RELEASE PEERS WORK PARALLEL
 
-PEERS has a line "NAME VERSION" for each other scheduler, WORK and PARALLEL are the
+COMMIT is that of scx_alight. PEERS has a line "NAME VERSION" for each other scheduler, WORK and PARALLEL are the
 lines of guest.sh in the two sessions. What is known of a row that falls short is
 in reasons.md beside this file.
 """
@@ -112,17 +112,18 @@ def reasons():
 
 
 def main():
-    if len(sys.argv) != 6:
-        sys.exit("usage: report.py SCHEDULER RELEASE PEERS WORK PARALLEL")
-    scheduler, release = sys.argv[1:3]
-    peers = [line.split(None, 1) for line in pathlib.Path(sys.argv[3]).read_text().splitlines()]
-    sessions = [("work", *read(sys.argv[4])), ("parallel", *read(sys.argv[5]))]
+    if len(sys.argv) != 7:
+        sys.exit("usage: report.py SCHEDULER COMMIT RELEASE PEERS WORK PARALLEL")
+    scheduler, commit, release = sys.argv[1:4]
+    peers = [line.split(None, 1) for line in pathlib.Path(sys.argv[4]).read_text().splitlines()]
+    sessions = [("work", *read(sys.argv[5])), ("parallel", *read(sys.argv[6]))]
     order = [KERNELS, OURS] + [peer[0] for peer in peers]
-    runs = max((len(r) for v in sessions[0][1].values() for r in v.values()), default=0)
+    runs = {len(r) for _, values, _ in sessions for by_name in values.values() for r in by_name.values()}
+    runs = f"{min(runs)} to {max(runs)}" if len(runs) > 1 else f"{max(runs, default=0)}"
 
     print("# What it costs in a kernel\n")
     print(f"`make bench-live` runs these in an emulated machine of 8 CPUs with Debian's kernel {release}: the kernel's own scheduler "
-          f"(kernel), `scx_alight {scheduler}` (alight)")
+          f"(kernel), `scx_alight {scheduler}` of commit {commit} (alight)")
     print("and the other scx schedulers at hand: " + (", ".join(p[1].strip() if len(p) > 1 else p[0] for p in peers) or "none") + ".")
     print(f"{runs} runs of each, interleaved, the order changing each round; in the cells the median, in brackets the least and the most.")
     print("Emulated time is not hardware time: compare within a row of a table, and with nothing else.\n")
@@ -135,6 +136,8 @@ def main():
         "parallel": ("Side by side", "The CPUs run at once, on fewer real ones. The spread shows what such a figure is worth."),
     }
     for name, values, others in sessions:
+        if not values:
+            continue
         title, text = titles[name]
         print(f"## {title}\n\n{text}\n")
         table(values, order, name == "work")

@@ -52,7 +52,7 @@ unpack_packages() {
 
 depends_of() {
 	apt_private "$state" apt-cache depends --no-recommends --no-suggests --no-conflicts --no-breaks \
-		--no-replaces --no-enhances "$@" | sed -n 's/^ *|*Depends: \([^<]*\)$/\1/p' | sort -u
+		--no-replaces --no-enhances "$@" | sed -En 's/^ *\|*(Pre)?Depends: ([^<]*)$/\2/p' | sort -u
 }
 
 # Libraries that the programs load and that are neither in the guests' root nor unpacked.

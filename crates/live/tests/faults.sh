@@ -9,11 +9,12 @@
 #							writes REPORT
 #
 # One line a check; the last line is "faults: N passed, N failed".
-# PROFILE=dev builds without optimisation (release).
+#
+#	LENGTH=PERCENT	of the full lengths of --soak (100); the page says so
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
-PROFILE=${PROFILE:-release}
+LENGTH=${LENGTH:-100}
 
 report=
 case ${1:-} in
@@ -50,27 +51,27 @@ prepare() {
 		binary=$target/aarch64-unknown-linux-gnu
 		;;
 	esac
-	$build build -q --profile "$PROFILE" ${triplet[@]+"${triplet[@]}"} -p alight-live
-	if [ "$PROFILE" = dev ]; then binary+=/debug; else binary+=/$PROFILE; fi
+	$build build -q --release ${triplet[@]+"${triplet[@]}"} -p alight-live
 	install -d "$tree/usr/bin"
 	programs=$(vm/programs.sh "$1" stress-ng util-linux)
 	for file in stress-ng setpriv chrt taskset; do cp "$programs/usr/bin/$file" "$tree/usr/bin/"; done
 	cp -r "$programs"/lib* "$tree/"
 	# Debug information would fill the guests' memory.
-	if [ "$1" = amd64 ]; then strip -o "$tree/scx_alight" "$binary/scx_alight"; else
-		aarch64-linux-gnu-strip -o "$tree/scx_alight" "$binary/scx_alight"
+	if [ "$1" = amd64 ]; then strip -o "$tree/scx_alight" "$binary/release/scx_alight"; else
+		aarch64-linux-gnu-strip -o "$tree/scx_alight" "$binary/release/scx_alight"
 	fi
 	$compiler -O2 -Wall -Wextra -static -pthread -o "$tree/usr/bin/strain" crates/live/tests/faults/strain.c
 }
 
 # boot NAME KERNEL OPTIONS SCALE FAULT...: runs the faults in a guest and counts; leaves NAME.out.
 boot() {
-	local name=$1 kernel=$2 options=$3 status=0
-	shift 3
-	echo "-- $name: $kernel $options"
+	local name=$1 kernel=$2 options=$3 scale=$(($4 * LENGTH / 100)) status=0
+	shift 4
+	[ $scale -gt 0 ] || scale=1
+	echo "-- $name: $kernel $options, scale $scale"
 	# shellcheck disable=SC2086 # options are words
 	vm/run.sh --kernel "$kernel" --add "$work/${kernel%%-*}" --console "$work/$name.console" $options \
-		crates/live/tests/faults/guest.sh "$@" >"$work/$name.out" || status=$?
+		crates/live/tests/faults/guest.sh $scale "$@" >"$work/$name.out" || status=$?
 	sed -En "s/^(ok|FAIL) +/\1\t$name: /p" "$work/$name.out" | expand -t 6
 	sed -n 's/^SKIPPED: /&'"$name: /p" "$work/$name.out"
 	passed=$((passed + $(grep -c '^ok ' "$work/$name.out" || true)))
@@ -84,13 +85,14 @@ boot() {
 		printf '%s: what the guest %s printed:\n' "${0##*/}" "$name" >&2
 		sed 's/^/  /' "$work/$name.out" >&2
 	fi
-	guests+=("$name|$kernel|$options|$(sed -n 's/^figure kernel: *//p' "$work/$name.out")")
+	guests+=("$name|$kernel|$options|$scale|$(sed -n 's/^figure kernel: *//p' "$work/$name.out")")
 }
 
-SHORT='second kill reload affinity hotplug cpuset fork threads rt idle memory permission conserving'
-LONG='second kill reload affinity hotplug cpuset cgroup fork threads rt deadline pinned idle memory permission conserving'
+SHORT='second kill reload affinity hotplug cpuset fork threads rt pinned idle memory permission input conserving'
+LONG='second kill reload affinity hotplug cpuset cgroup fork threads rt deadline pinned idle memory permission input conserving'
 
 if [ -z "$report" ]; then
+	LENGTH=100
 	prepare amd64
 	# shellcheck disable=SC2086 # faults are words
 	boot faults amd64-7.2-cloud '--smp 4 --timeout 600' 1 $SHORT
@@ -110,7 +112,7 @@ else
 		boot mixed-8 amd64-7.2-cloud '--smp 8 --timeout 5400' 30 mixed
 		boot mixed-64 amd64-7.2-cloud '--smp 64 --mem 6144 --timeout 7200' 15 mixed
 	}
-	crates/live/tests/faults/report.sh "$work" "${guests[@]}" >"$report.$$"
+	crates/live/tests/faults/report.sh "$work" "$LENGTH" "${guests[@]}" >"$report.$$"
 	mv "$report.$$" "$report"
 fi
 printf 'faults: %d passed, %d failed\n' $passed $failed

@@ -3,11 +3,13 @@
 #
 # The page of `make soak`, on standard output, of what the guests printed.
 #
-#	report.sh DIR GUEST|KERNEL|OPTIONS|RELEASE...	DIR/GUEST.out is what one printed
+#	report.sh DIR LENGTH GUEST|KERNEL|OPTIONS|SCALE|RELEASE...
+#
+# DIR/GUEST.out is what a guest printed, LENGTH the per cent of the full lengths.
 
 set -euo pipefail
-dir=$1
-shift
+dir=$1 length=$2
+shift 2
 printed=("${@%%|*}")
 printed=("${printed[@]/#/$dir/}")
 printed=("${printed[@]/%/.out}")
@@ -22,16 +24,24 @@ to a scheduler, and writes this page; a short part runs in `make test`. What eac
 Emulated CPUs share a few real ones and are late by themselves: delays here are upper bounds of what they would be on hardware, and the
 same fault under the kernel's own scheduler is the measure where a figure of it stands beside.
 
+P
+if [ "$length" != 100 ]; then
+	# shellcheck disable=SC2016 # Markdown
+	printf 'This page was written with `LENGTH=%s`: the faults took %s %% of the time that `make soak` gives them.\n\n' "$length" "$length"
+fi
+cat <<'P'
 ## Guests
 
-| guest | kernel | options | checks that held | that did not |
-|---|---|---|---|---|
+A fault of scale 1 takes about 3 seconds of the guest, everything at once 20.
+
+| guest | kernel | options | scale | checks that held | that did not |
+|---|---|---|---|---|---|
 P
 for guest; do
-	IFS='|' read -r name row options release <<<"$guest"
+	IFS='|' read -r name row options scale release <<<"$guest"
 	# shellcheck disable=SC2016 # Markdown
-	printf '| %s | %s (`%s`) | `%s` | %d | %d |\n' "$name" "$release" "$row" \
-		"$(sed -E 's/--dtb [^ ]*/--dtb: 4 little and 2 big CPUs/; s/ ?--timeout [0-9]+//' <<<"$options")" \
+	printf '| %s | %s (`%s`) | `%s` | %d | %d | %d |\n' "$name" "$release" "$row" \
+		"$(sed -E 's/--dtb [^ ]*/--dtb: 4 little and 2 big CPUs/; s/ ?--timeout [0-9]+//' <<<"$options")" "$scale" \
 		"$(grep -c '^ok ' "$dir/$name.out" || true)" "$(grep -c '^FAIL ' "$dir/$name.out" || true)"
 done
 

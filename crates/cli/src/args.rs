@@ -90,9 +90,9 @@ Examples:
   alight record behaviour -o run.alight -- hackbench -g 2 -l 500";
 
 const RUN_EXAMPLES: &str = "\
-The scheduler is a program of its own, scx_alight, which must lie beside alight or in PATH: it alone
-needs libelf and clang to be built (cargo build --release -p alight-live). `alight run --help` is its
-help: what it needs, its options and its exit codes.
+The scheduler is a program of its own, scx_alight, which must lie beside alight or in PATH: it
+alone needs libelf and clang to be built (cargo build --release -p alight-live).
+`alight run --help` is its help: what it needs, its options and its exit codes.
 
 Examples:
   alight run bias-prev sched-idle

@@ -118,12 +118,14 @@ step() {
 			counted "live scheduler" crates/live/tests/guest.sh
 			counted "the program" crates/live/tests/program.sh
 			counted "logs of decisions" crates/live/tests/logs.sh
+			counted "rules" crates/live/tests/rules.sh
 			counted "faults" crates/live/tests/faults.sh
 			counted "decisions in BPF" verify/select.sh --sample
 		else
 			skip "crates/live/tests/guest.sh: vm/install.sh --test failed, see above"
 			skip "crates/live/tests/program.sh: vm/install.sh --test failed, see above"
 			skip "crates/live/tests/logs.sh: vm/install.sh --test failed, see above"
+			skip "crates/live/tests/rules.sh: vm/install.sh --test failed, see above"
 			skip "crates/live/tests/faults.sh: vm/install.sh --test failed, see above"
 			skip "verify/select.sh: vm/install.sh --test failed, see above"
 		fi

@@ -2,7 +2,9 @@
 //! The command line of `scx_alight`, which is that of `alight run` too.
 
 use crate::live::{Gated, Options};
+use crate::rules::{self, RuleFile};
 use alight_policy::Scheduler;
+use alight_rules::Rule;
 use alight_stats::{http, server};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser};
@@ -78,6 +80,21 @@ pub struct Arguments {
     #[arg(long, value_name = "LEVEL", value_delimiter = ',', value_enum)]
     pub power_gated: Vec<Gated>,
 
+    /// Clamps for some tasks: matches and settings, such as 'comm=render* uclamp_min=60'
+    ///
+    /// Matches: comm=GLOB, cgroup=GLOB (the path in the v2 hierarchy, such as
+    /// /system.slice/*), pid=N (a thread or process), nice=N or nice=N..M,
+    /// policy=normal|batch|idle. * is any characters, ? is one. All of a rule must hold.
+    /// Settings: uclamp_min=, uclamp_max=, in percent of the biggest CPU. They take the place of
+    /// what the task asked for. Of several rules that hold the first with a setting
+    /// decides it: --rule comes before --rules. May be repeated, 64 rules at most.
+    #[arg(long = "rule", value_name = "RULE", value_parser = Rule::parse, verbatim_doc_comment)]
+    pub rule: Vec<Rule>,
+
+    /// File of such rules, one a line; # begins a comment; may be repeated
+    #[arg(long, value_name = "FILE", value_parser = rules::file)]
+    pub rules: Vec<RuleFile>,
+
     /// End after running for so many seconds
     #[arg(long, value_name = "SEC", value_parser = seconds)]
     pub duration: Option<Duration>,
@@ -88,7 +105,7 @@ pub struct Arguments {
 
     /// Load nothing; print the statistics of the one that runs every SEC seconds
     #[arg(long, value_name = "SEC", value_parser = seconds,
-        conflicts_with_all = ["words", "base", "verify", "machine", "log_decisions", "power_gated", "duration", "stats", "metrics"])]
+        conflicts_with_all = ["words", "base", "verify", "machine", "log_decisions", "power_gated", "rule", "rules", "duration", "stats", "metrics"])]
     pub monitor: Option<Duration>,
 
     /// Load nothing; describe every statistic
@@ -125,17 +142,20 @@ impl Arguments {
     /// What they ask for.
     ///
     /// # Errors
-    /// The words name no scheduler.
+    /// The words name no scheduler, or there are too many rules.
     pub fn options(&self) -> Result<Options, clap::Error> {
         let words = self.base.iter().chain(&self.words).map(String::as_str);
-        let scheduler = Scheduler::choose(words)
-            .map_err(|error| Arguments::command().error(ErrorKind::ValueValidation, error))?;
+        let refuse = |error: String| Arguments::command().error(ErrorKind::ValueValidation, error);
+        let scheduler = Scheduler::choose(words).map_err(|error| refuse(error.to_string()))?;
+        let rules = rules::all(&self.rule, &self.rules);
+        rules::check(&rules).map_err(|error| refuse(error.to_string()))?;
         Ok(Options {
             scheduler,
             verify: self.verify,
             machine: self.machine.clone(),
             log_decisions: self.log_decisions.clone(),
             power_gated: self.power_gated.clone(),
+            rules,
             duration: self.duration,
             verbose: self.verbose,
             stats: self.stats,
@@ -197,6 +217,10 @@ mod tests {
                 "names two bases, linux-6.5 and linux-7.2: name one",
             ),
             ("linux-5.6", "did you mean 'linux-5.5'"),
+            (
+                "--rule comm=a",
+                "column 7: found the end, expected a setting",
+            ),
             ("--monitor 1 bias-prev", "cannot be used with"),
             ("--stats 0", "expected seconds, such as 10 or 0.5"),
             ("--timeout-ms 30001", "30001 is not in 1..=30000"),

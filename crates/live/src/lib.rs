@@ -22,6 +22,7 @@ pub mod record_behaviour;
 pub mod record_decisions;
 pub mod record_pelt;
 pub mod record_session;
+pub mod rules;
 pub mod say;
 
 #[allow(

@@ -21,6 +21,7 @@ pub use options::{Gated, Options};
 pub use summary::Summary;
 
 use crate::kernel;
+use crate::rules::Cgroups;
 use crate::say::say;
 use crate::skeleton::AlightSkel;
 use alight_policy::STEPS;
@@ -137,6 +138,7 @@ impl Life<'_> {
         let nr_cpus = core.topology.nr_cpus as usize;
         let mut object = MaybeUninit::uninit();
         let mut skel = load::load(&mut object, &core, self.options, hotplug_seq)?;
+        let mut cgroups = Cgroups::begin(&self.options.rules, Path::new("/"), &mut skel)?;
         let link = load::attach(&mut skel)?;
         load::say_frequency(&skel, &host);
         self.desk.loaded();
@@ -145,8 +147,15 @@ impl Life<'_> {
         self.deadline = (self.deadline).or_else(|| length.map(|length| Instant::now() + length));
         let mut log = self.log.take();
         let decisions = Decisions::new(core, self.options.verify, log.as_mut());
-        let result =
-            running.and_then(|()| self.observe(&skel, link, decisions, &mut changes, nr_cpus));
+        let result = running.and_then(|()| {
+            self.observe(
+                &mut skel,
+                link,
+                decisions,
+                (&mut changes, &mut cgroups),
+                nr_cpus,
+            )
+        });
         self.log = log;
         let counted = counters(&skel, nr_cpus);
         let sum: Counters = counted.iter().sum();
@@ -187,10 +196,10 @@ impl Life<'_> {
     /// `link`, which ends the scheduler, and takes what it decided last.
     fn observe(
         &mut self,
-        skel: &AlightSkel<'_>,
+        skel: &mut AlightSkel<'_>,
         link: Link,
         decisions: Decisions<'_>,
-        changes: &mut Changes<'_>,
+        (changes, cgroups): (&mut Changes<'_>, &mut Cgroups),
         nr_cpus: usize,
     ) -> Result<Outcome, Error> {
         let decisions = RefCell::new(decisions);
@@ -210,6 +219,7 @@ impl Life<'_> {
             && !changes.look(skel)
             && state.is_ok()
         {
+            cgroups.follow(skel)?;
             let mut wait = POLL;
             if self.options.writes_decisions() {
                 match ring.poll(POLL) {

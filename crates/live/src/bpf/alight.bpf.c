@@ -37,16 +37,22 @@ u32 hotplugs;
 SEC("struct_ops/alight_select_cpu")
 s32 BPF_PROG(alight_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
 {
-	u32 kind = wake_flags & SCX(scx_wake_flags, SCX_WAKE_FORK) ? KIND_FORK : KIND_WAKE;
-	u32 sync = !!(wake_flags & SCX(scx_wake_flags, SCX_WAKE_SYNC)), zero = 0, cpu;
-	struct policy_task *waker = waker_view(bpf_get_smp_processor_id());
-	struct work *w = bpf_map_lookup_elem(&works, &zero);
+	u32 kind, sync, zero = 0, cpu;
 	struct live_task *t = task_of(p);
+	struct policy_task *waker;
+	struct work *w;
 
-	if (!t || !w)
+	if (!t)
 		return prev_cpu;
+	/* First of all, while the frame, which is part of the deepest call, holds little. */
 	task_read(t, p);
 	t->view.prev_cpu = (u32)prev_cpu;
+	w = bpf_map_lookup_elem(&works, &zero);
+	if (!w)
+		return prev_cpu;
+	kind = wake_flags & SCX(scx_wake_flags, SCX_WAKE_FORK) ? KIND_FORK : KIND_WAKE;
+	sync = !!(wake_flags & SCX(scx_wake_flags, SCX_WAKE_SYNC));
+	waker = waker_view(bpf_get_smp_processor_id());
 	allowed_read(&w->allowed, p);
 	if (verify)
 		cpu = decide_verified(w, &t->view, waker, kind, sync);
@@ -136,6 +142,8 @@ void BPF_PROG(alight_tick, struct task_struct *p)
 		return;
 	cpu = t->cpu;
 	over = view_run(t, now, 0);
+	if (nr_rules)
+		view_clamps(t, p);
 	view_decay_one(now);
 	tg_refresh_one(now);
 	energy_tick(cpu, now);

@@ -43,7 +43,7 @@ static __always_inline int near_cpus(u32 a, u32 b)
 /* Is the CPU that @t is on too small for it? (task_fits_capacity) */
 static __always_inline int misfit(const struct live_task *t)
 {
-	return !fits(task_util_est(the_params(), &t->view), view_of(t->cpu)->capacity);
+	return !task_fits_view(the_params(), &t->view, view_of(t->cpu));
 }
 
 /* An idle CPU that nobody is on the way to and that may be woken. */

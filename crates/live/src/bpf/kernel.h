@@ -81,6 +81,8 @@ struct sched_ext_entity {
 	__u64 dsq_vtime;
 } KERNEL_TYPE;
 
+struct css_set;
+
 struct task_struct {
 	int static_prio;
 	unsigned int flags;
@@ -91,6 +93,9 @@ struct task_struct {
 	struct sched_ext_entity scx;
 	struct uclamp_se uclamp[2];
 	int pid;
+	int tgid;
+	char comm[16];
+	struct css_set *cgroups;
 } KERNEL_TYPE;
 
 /* The part of the fair class that a task brings along: the slice it asks for (sched_setattr). */
@@ -109,6 +114,8 @@ struct rq {
 } KERNEL_TYPE;
 
 /* Values of include/uapi/linux/sched.h and include/linux/sched.h; part of the ABI or as stable. */
+#define SCHED_FIFO	1
+#define SCHED_RR	2
 #define SCHED_BATCH	3
 #define SCHED_IDLE	5
 #define PF_EXITING	0x00000004
@@ -173,6 +180,10 @@ struct cgroup_subsys_state {
 struct cgroup {
 	struct cgroup_subsys_state self;
 	struct kernfs_node *kn;
+} KERNEL_TYPE;
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
 } KERNEL_TYPE;
 
 struct scx_init_task_args {

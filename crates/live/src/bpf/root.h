@@ -13,8 +13,7 @@ static __always_inline struct policy_root root_now(void)
 {
 	struct policy_root root = {};
 
-	/* Whether anybody uses clamps is not known here: only uclamp-sum asks for them. */
-	root.uclamp_used = (u32)clamps_add_up(the_params());
+	root.uclamp_used = clamps_count(the_params());
 	root.overutilized = overutilized;
 	return root;
 }

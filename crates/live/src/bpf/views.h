@@ -27,6 +27,7 @@
 #ifndef ALIGHT_LIVE_VIEWS_H
 #define ALIGHT_LIVE_VIEWS_H
 
+#include "clamps.h"
 #include "fair.h"
 
 /* Set by the loader before the program is loaded. The verifier knows the constants. */
@@ -73,6 +74,7 @@ struct {
 /* What is kept of a task. */
 struct live_task {
 	struct policy_task view;
+	struct task_clamps clamps;
 	struct fair_entity fair;
 	u64 waits_from;		/* when it became runnable or was queued again; 0: it runs */
 	u32 cpu;		/* the CPU view that counts it */
@@ -177,10 +179,7 @@ static __always_inline void task_read(struct live_task *t, struct task_struct *t
 	if (task->flags & PF_EXITING)
 		v->flags |= TASK_EXITING;
 	v->nr_allowed = (u32)task->nr_cpus_allowed;
-	if (bpf_core_field_exists(task->uclamp)) {
-		v->uclamp_min = (u32)BPF_CORE_READ_BITFIELD(task, uclamp[0].value);
-		v->uclamp_max = (u32)BPF_CORE_READ_BITFIELD(task, uclamp[1].value);
-	}
+	clamps_read(&t->clamps, v, task);
 }
 
 /* The wakeup that was on its way has arrived, or never will. */
@@ -235,6 +234,7 @@ static __noinline int view_enqueue(struct live_task *t, u32 cpu, u64 now)
 	pinned[policy_bound(cpu, POLICY_MAX_CPUS)] += t->pinned;
 	if (t->fresh)
 		task_init_util(k, rq, &t->view);
+	clamps_enqueue(k, &t->clamps, &t->view, cpu, rq);
 	rq_enqueue(k, rq, &t->view, fair);
 	if (clamps_add_up(k))
 		clamped_task_joined(k, rq, &t->view);
@@ -269,6 +269,7 @@ static __noinline int view_dequeue(struct live_task *t, u64 now, int sleeps, int
 	}
 	fair_leave(queue_of(cpu), &t->fair, !sleeps, tick_ns);
 	pinned[policy_bound(cpu, POLICY_MAX_CPUS)] -= t->pinned;
+	clamps_dequeue(k, &t->clamps, cpu, rq);
 	if (moved)
 		rq_detach(k, rq, &t->view, fair);
 	else
@@ -283,6 +284,28 @@ static __noinline int view_move(struct live_task *t, u32 cpu, u64 now)
 {
 	view_dequeue(t, now, 0, 1);
 	view_enqueue(t, cpu, now);
+	return 0;
+}
+
+/* A task that runs may meet other rules than before: it has called itself another name. */
+static __noinline int view_clamps(struct live_task *t, struct task_struct *task)
+{
+	u32 min = t->view.uclamp_min, max = t->view.uclamp_max, cpu = t->cpu;
+	const struct policy_params *k = the_params();
+	struct view_lock *l = lock_of(cpu);
+	struct policy_cpu *rq = view_of(cpu);
+
+	if (!l)
+		return 0;
+	clamps_read(&t->clamps, &t->view, task);
+	if (min == t->view.uclamp_min && max == t->view.uclamp_max)
+		return 0;
+	bpf_spin_lock(&l->lock);
+	clamps_dequeue(k, &t->clamps, cpu, rq);
+	clamps_enqueue(k, &t->clamps, &t->view, cpu, rq);
+	if (clamps_add_up(k))
+		clamps_changed(k, rq, &t->view);
+	bpf_spin_unlock(&l->lock);
 	return 0;
 }
 

@@ -5,6 +5,7 @@ use super::ended::Report;
 use crate::exit;
 use crate::kernel;
 use crate::machine;
+use crate::rules;
 use alight_verify::live::Difference;
 use std::io;
 use std::path::PathBuf;
@@ -32,6 +33,9 @@ pub enum Error {
         /// What libbpf says.
         error: libbpf_rs::Error,
     },
+    /// Rules that cannot be met here.
+    #[error(transparent)]
+    Rules(#[from] rules::Error),
     /// The log cannot be begun, or cannot have its name.
     #[error("the log of decisions, {}: {error}", path.display())]
     Log {

@@ -5,6 +5,7 @@ use super::error::{During, Error};
 use super::operations;
 use super::options::Options;
 use crate::machine::Host;
+use crate::rules;
 use crate::say::say;
 use crate::skeleton::{AlightSkel, AlightSkelBuilder, OpenAlightSkel};
 use alight_policy::Core;
@@ -105,6 +106,7 @@ fn prepare(
     rodata.mask_bytes = nr_cpus.div_ceil(64) * 8;
     rodata.base_slice = base_slice(nr_cpus);
     rodata.tick_ns = tick();
+    rules::hand_over(&options.rules, rodata);
     hand_over(&[core.params], std::slice::from_mut(&mut rodata.params));
     hand_over(&[core.topology], std::slice::from_mut(&mut rodata.topology));
     let bss = open
@@ -112,6 +114,7 @@ fn prepare(
         .bss_data
         .as_deref_mut()
         .expect("the program has variables");
+    bss.rules_generation = 1;
     hand_over(&core.domains, &mut bss.domains);
     hand_over(&core.groups, &mut bss.groups);
     hand_over(&core.places, &mut bss.places);
@@ -130,6 +133,7 @@ fn prepare(
         .exit_dump
         .set_value_size(dump_bytes)
         .during("sizing the dump")?;
+    rules::size(&options.rules, &mut open.maps.cgroup_rules).during("sizing the rules")?;
     if options.writes_decisions() {
         open.maps
             .snapshots

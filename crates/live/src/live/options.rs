@@ -3,6 +3,7 @@
 
 use alight_policy::Scheduler;
 use alight_policy::topology::LevelKind;
+use alight_rules::Rule;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -21,6 +22,8 @@ pub struct Options {
     /// Levels whose groups can be power gated each for itself, for feature pack, beside those
     /// that the machine file names.
     pub power_gated: Vec<Gated>,
+    /// Which tasks get which clamps; of several that a task meets the first counts.
+    pub rules: Vec<Rule>,
     /// When to end, if not by an interrupt.
     pub duration: Option<Duration>,
     /// Print libbpf's and the verifier's messages.

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * clamps.h - utilization clamps of tasks and queues
+ *
+ * A task has those that the kernel gives it, where it can (CONFIG_UCLAMP_TASK),
+ * and instead of either the one that a rule gives it (rules.h). A queue is
+ * treated by the largest clamps of its tasks (policy/uclamp_max.h), unless the
+ * scheduler sums them. As in the kernel nothing of it costs anything until
+ * somebody has asked for a clamp (sched_uclamp_used), and tasks that are queued
+ * at that moment are counted when they are queued next.
+ */
+#ifndef ALIGHT_LIVE_CLAMPS_H
+#define ALIGHT_LIVE_CLAMPS_H
+
+#include "policy/uclamp_max.h"
+#include "rules.h"
+
+/* Somebody has asked for a clamp. */
+u32 clamps_used;
+
+struct queue_clamps queue_clamps[POLICY_MAX_CPUS];
+
+/* Of a task. */
+struct task_clamps {
+	struct task_rules rules;
+	u16 counted;		/* it is in its queue's counts, with these: */
+	u16 counted_min;
+	u16 counted_max;
+	u16 unused;
+};
+
+/* Can there be clamps at all? The verifier knows, and removes what is for them. */
+static __always_inline int clamps_possible(void)
+{
+	const struct task_struct *task = NULL;
+
+	return nr_rules || bpf_core_field_exists(task->uclamp);
+}
+
+/* Do clamps count now? */
+static __always_inline u32 clamps_count(const struct policy_params *k)
+{
+	/* uclamp-sum keeps its sums from the start. */
+	return clamps_add_up(k) || (clamps_possible() && clamps_used);
+}
+
+/* A function of its own: the callers' frames are part of the deepest call, which has no room. */
+static __noinline int clamps_look(struct task_clamps *s, struct policy_task *v,
+				  struct task_struct *task)
+{
+	u32 min = 0, max = CAPACITY_SCALE;
+
+	if (bpf_core_field_exists(task->uclamp)) {
+		min = (u32)BPF_CORE_READ_BITFIELD(task, uclamp[0].value);
+		max = (u32)BPF_CORE_READ_BITFIELD(task, uclamp[1].value);
+	}
+	if (nr_rules) {
+		rules_read(&s->rules, task);
+		if (s->rules.uclamp_min != RULE_NO_CLAMP)
+			min = s->rules.uclamp_min;
+		if (s->rules.uclamp_max != RULE_NO_CLAMP)
+			max = s->rules.uclamp_max;
+	}
+	/* As in a group that says so (cpu_util_update_eff). */
+	v->uclamp_min = min < max ? min : max;
+	v->uclamp_max = max;
+	/* Those of real-time tasks, which have a lower clamp without asking, are not looked at. */
+	if (!clamps_used && (min || max != CAPACITY_SCALE) && task->policy != SCHED_FIFO &&
+	    task->policy != SCHED_RR)
+		clamps_used = 1;
+	return 0;
+}
+
+/* The task's clamps as they are now. */
+static __always_inline void clamps_read(struct task_clamps *s, struct policy_task *v,
+					struct task_struct *task)
+{
+	if (clamps_possible())
+		clamps_look(s, v, task);
+}
+
+/* The task is about to join the queue of @cpu, whose view is locked (uclamp_rq_inc). */
+static __always_inline void clamps_enqueue(const struct policy_params *k, struct task_clamps *s,
+					   const struct policy_task *v, u32 cpu,
+					   struct policy_cpu *rq)
+{
+	if (clamps_add_up(k) || !clamps_possible() || !clamps_used)
+		return;
+	s->counted = 1;
+	s->counted_min = (u16)v->uclamp_min;
+	s->counted_max = (u16)v->uclamp_max;
+	clamps_join(&queue_clamps[policy_bound(cpu, POLICY_MAX_CPUS)], rq, v->uclamp_min,
+		    v->uclamp_max);
+}
+
+/* It leaves (uclamp_rq_dec). */
+static __always_inline void clamps_dequeue(const struct policy_params *k, struct task_clamps *s,
+					   u32 cpu, struct policy_cpu *rq)
+{
+	if (clamps_add_up(k) || !clamps_possible() || !s->counted)
+		return;
+	s->counted = 0;
+	clamps_leave(&queue_clamps[policy_bound(cpu, POLICY_MAX_CPUS)], rq, s->counted_min,
+		     s->counted_max);
+}
+
+/* Does the task fit this CPU, by the rule of its base? (task_fits_cpu, earlier task_fits_capacity) */
+static __always_inline int task_fits_view(const struct policy_params *k,
+					  const struct policy_task *v, const struct policy_cpu *rq)
+{
+	u32 util = task_util_est(k, v), max = v->uclamp_max, min = v->uclamp_min;
+
+	if (clamps_add_up(k) || !clamps_possible() || !clamps_used || k->fit == FIT_PLAIN)
+		return fits(util, rq->capacity);
+	if (k->fit == FIT_CLAMPED)
+		return fits(within(util, min, max), rq->capacity);
+	/* util_fits_cpu(): capped below what the CPU can give it fits, but 1024 is no cap. */
+	if (!fits(util, rq->capacity) && (max > rq->capacity_orig || max == CAPACITY_SCALE))
+		return 0;
+	return util >= min || min <= rq->capacity_orig;
+}
+
+#endif

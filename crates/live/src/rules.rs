@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Rules on their way to the kernel side (`src/bpf/rules.h`): as constants, and
+//! what each cgroup meets by its path, which follows the cgroups as they come.
+
+use crate::skeleton::{AlightSkel, types};
+use alight_rules::{LONGEST_PATTERN, MOST, Policy, Rule, met_by_cgroup, parse_file};
+use libbpf_rs::{MapCore, MapFlags, OpenMapMut};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::os::unix::ffi::OsStrExt;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Cgroups that can be told apart; those of the paths that are found last meet no rule by path.
+const MOST_CGROUPS: usize = 1 << 16;
+/// The hierarchy is walked no more often, however fast cgroups come.
+const WALK_AGAIN: Duration = Duration::from_secs(1);
+
+/// The rules of a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleFile(Vec<Rule>);
+
+/// Why rules cannot be met.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// More than the kernel side has room for.
+    #[error("{0} rules; {MOST} are possible")]
+    TooMany(usize),
+    /// There are no cgroups to match.
+    #[error(
+        "a rule asks for a cgroup, and there is no v2 hierarchy: {} has no cgroup.controllers",
+        .0.display()
+    )]
+    NoCgroups(PathBuf),
+    /// The kernel side cannot be told.
+    #[error("telling the kernel side about cgroups: {0}")]
+    Map(libbpf_rs::Error),
+}
+
+/// Reads a file of rules.
+///
+/// # Errors
+/// It cannot be read, or where and why one is none.
+pub fn file(path: &str) -> Result<RuleFile, String> {
+    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    parse_file(path, &text)
+        .map(RuleFile)
+        .map_err(|error| error.to_string())
+}
+
+/// All rules in the order in which they count.
+pub fn all(rules: &[Rule], files: &[RuleFile]) -> Vec<Rule> {
+    let of_files = files.iter().flat_map(|file| &file.0);
+    rules.iter().chain(of_files).cloned().collect()
+}
+
+/// Are there no more rules than the kernel side has room for?
+///
+/// # Errors
+/// There are.
+pub fn check(rules: &[Rule]) -> Result<(), Error> {
+    match rules.len() {
+        0..=MOST => Ok(()),
+        found => Err(Error::TooMany(found)),
+    }
+}
+
+/// Hands the rules to the kernel side. There are [`MOST`] of them at most.
+pub fn hand_over(rules: &[Rule], rodata: &mut types::rodata) {
+    rodata.nr_rules = rules.len().min(MOST) as u32;
+    rodata.rules_ask_cgroups = ask_cgroups(rules);
+    rodata.rules_of_any_cgroup = of_any_cgroup(rules);
+    for (rule, to) in rules.iter().zip(&mut rodata.rules) {
+        *to = compiled(rule);
+    }
+}
+
+/// What `RULE_*` of rules.h say.
+mod asks {
+    pub const COMM: u32 = 1 << 0;
+    pub const PID: u32 = 1 << 1;
+    pub const NICE: u32 = 1 << 2;
+    pub const POLICY: u32 = 1 << 3;
+}
+
+/// `RULE_NO_CLAMP`.
+const NO_CLAMP: u16 = 0xffff;
+
+fn compiled(rule: &Rule) -> types::rule {
+    let mut to = types::rule::default();
+    let mut ask = |which, asked| {
+        if asked {
+            to.asks |= which;
+        }
+    };
+    ask(asks::COMM, rule.comm.is_some());
+    ask(asks::PID, rule.pid.is_some());
+    ask(asks::NICE, rule.nice.is_some());
+    ask(asks::POLICY, rule.policy.is_some());
+    let comm = rule.comm.as_deref().unwrap_or_default();
+    for (to, from) in to
+        .comm
+        .iter_mut()
+        .zip(&comm[..comm.len().min(LONGEST_PATTERN)])
+    {
+        *to = *from;
+    }
+    to.pid = rule.pid.unwrap_or(0);
+    let (first, last) = rule.nice.unwrap_or((0, 0));
+    (to.nice_first, to.nice_last) = (first.into(), last.into());
+    to.policy = match rule.policy {
+        Some(Policy::Batch) => alight_policy::abi::class::BATCH,
+        Some(Policy::Idle) => alight_policy::abi::class::IDLE,
+        Some(Policy::Normal) | None => alight_policy::abi::class::NORMAL,
+    };
+    to.uclamp_min = rule.uclamp_min.unwrap_or(NO_CLAMP);
+    to.uclamp_max = rule.uclamp_max.unwrap_or(NO_CLAMP);
+    to
+}
+
+fn ask_cgroups(rules: &[Rule]) -> bool {
+    rules.iter().any(|rule| rule.cgroup.is_some())
+}
+
+fn of_any_cgroup(rules: &[Rule]) -> u64 {
+    let bits = (0..).zip(rules.iter().take(MOST));
+    bits.filter(|(_, rule)| rule.cgroup.is_none())
+        .map(|(n, _)| 1u64 << n)
+        .sum()
+}
+
+/// Makes room for the cgroups, if a rule asks for them.
+///
+/// # Errors
+/// libbpf refuses.
+pub fn size(rules: &[Rule], map: &mut OpenMapMut<'_>) -> libbpf_rs::Result<()> {
+    match ask_cgroups(rules) {
+        true => map.set_max_entries(MOST_CGROUPS as u32),
+        false => Ok(()),
+    }
+}
+
+/// What the kernel side knows of cgroups.
+#[derive(Debug)]
+pub struct Cgroups {
+    rules: Vec<Rule>,
+    /// Of the v2 hierarchy; `None`: no rule asks for cgroups.
+    root: Option<PathBuf>,
+    known: BTreeMap<u64, u64>,
+    /// `unknown_cgroups` when the hierarchy was walked last.
+    asked: u64,
+    walked: Instant,
+    full: bool,
+}
+
+impl Cgroups {
+    /// Tells the kernel side about all cgroups; `root` is `/`.
+    ///
+    /// # Errors
+    /// There are no cgroups, or the kernel refuses.
+    pub fn begin(rules: &[Rule], root: &Path, skel: &mut AlightSkel<'_>) -> Result<Self, Error> {
+        let root = match ask_cgroups(rules) {
+            true => Some(hierarchy(root)?),
+            false => None,
+        };
+        let mut this = Cgroups {
+            rules: rules.to_vec(),
+            root,
+            known: BTreeMap::new(),
+            asked: 0,
+            walked: Instant::now(),
+            full: false,
+        };
+        this.tell(skel)?;
+        Ok(this)
+    }
+
+    /// Looks for new cgroups if the kernel side has met one that it does not know.
+    ///
+    /// # Errors
+    /// The kernel refuses.
+    pub fn follow(&mut self, skel: &mut AlightSkel<'_>) -> Result<(), Error> {
+        let unknown = skel.maps.bss_data.as_deref().map(|bss| bss.unknown_cgroups);
+        match unknown {
+            Some(unknown) if unknown != self.asked && self.walked.elapsed() >= WALK_AGAIN => {
+                self.asked = unknown;
+                self.tell(skel)
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn tell(&mut self, skel: &mut AlightSkel<'_>) -> Result<(), Error> {
+        let Some(root) = &self.root else {
+            return Ok(());
+        };
+        self.walked = Instant::now();
+        let (found, all) = walk(root, &self.rules);
+        if !all && !std::mem::replace(&mut self.full, true) {
+            eprintln!(
+                "scx_alight: more than {MOST_CGROUPS} cgroups: the others meet no rule by their path"
+            );
+        }
+        let map = &skel.maps.cgroup_rules;
+        for gone in self.known.keys().filter(|id| !found.contains_key(id)) {
+            map.delete(&gone.to_ne_bytes()).map_err(Error::Map)?;
+        }
+        let mut news = false;
+        for (id, met) in &found {
+            if self.known.get(id) != Some(met) {
+                news = true;
+                map.update(&id.to_ne_bytes(), &met.to_ne_bytes(), MapFlags::ANY)
+                    .map_err(Error::Map)?;
+            }
+        }
+        self.known = found;
+        if let Some(bss) = skel.maps.bss_data.as_deref_mut()
+            && news
+        {
+            bss.rules_generation = bss.rules_generation.wrapping_add(1).max(1);
+        }
+        Ok(())
+    }
+}
+
+/// Where the v2 hierarchy is mounted: alone, or beside those of v1.
+fn hierarchy(root: &Path) -> Result<PathBuf, Error> {
+    let usual = root.join("sys/fs/cgroup");
+    [usual.clone(), usual.join("unified")]
+        .into_iter()
+        .find(|path| path.join("cgroup.controllers").is_file())
+        .ok_or(Error::NoCgroups(usual))
+}
+
+/// The rules that each cgroup meets, by its number, and whether these are all cgroups. One that
+/// goes away meanwhile is passed over.
+fn walk(root: &Path, rules: &[Rule]) -> (BTreeMap<u64, u64>, bool) {
+    let mut found = BTreeMap::new();
+    let mut folders = vec![root.to_path_buf()];
+    while let Some(folder) = folders.pop() {
+        if found.len() == MOST_CGROUPS {
+            return (found, false);
+        }
+        let Ok(about) = fs::symlink_metadata(&folder) else {
+            continue;
+        };
+        let below = folder.strip_prefix(root).unwrap_or(&folder);
+        let path = [b"/", below.as_os_str().as_bytes()].concat();
+        found.insert(about.ino(), met_by_cgroup(rules, &path));
+        let entries = fs::read_dir(&folder).into_iter().flatten();
+        let inner = entries
+            .filter_map(io::Result::ok)
+            .filter(|entry| entry.file_type().is_ok_and(|kind| kind.is_dir()));
+        folders.extend(inner.map(|entry| entry.path()));
+    }
+    (found, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rules(texts: &[&str]) -> Vec<Rule> {
+        let parse = |text: &&str| Rule::parse(text).unwrap();
+        texts.iter().map(parse).collect()
+    }
+
+    #[test]
+    fn a_rule_becomes_what_the_kernel_side_reads() {
+        let rule = &rules(&["comm=render* nice=-5..0 pid=7 policy=batch uclamp_min=60"])[0];
+        let compiled = compiled(rule);
+        assert_eq!(&compiled.comm[..8], b"render*\0");
+        assert_eq!(compiled.asks, 15);
+        assert_eq!((compiled.nice_first, compiled.nice_last), (-5, 0));
+        assert_eq!((compiled.pid, compiled.policy), (7, 1));
+        assert_eq!((compiled.uclamp_min, compiled.uclamp_max), (614, NO_CLAMP));
+    }
+
+    #[test]
+    fn cgroups_are_found_with_what_they_meet() {
+        let root = tempfile::tempdir().unwrap();
+        let at = root.path();
+        fs::create_dir_all(at.join("a/b")).unwrap();
+        fs::create_dir(at.join("c\n\u{1b}[2J")).unwrap();
+        fs::write(at.join("cgroup.controllers"), "cpu\n").unwrap();
+        std::os::unix::fs::symlink("/", at.join("a/link")).unwrap();
+        let rules = rules(&[
+            "cgroup=/a/* uclamp_min=1",
+            "comm=x uclamp_min=1",
+            "cgroup=/c?* uclamp_min=1",
+        ]);
+        assert_eq!(of_any_cgroup(&rules), 0b010);
+        let (found, all) = walk(at, &rules);
+        assert!(all);
+        let met = |path: &str| found[&fs::metadata(at.join(path)).unwrap().ino()];
+        assert_eq!(found.len(), 4);
+        assert_eq!(met(""), 0b010);
+        assert_eq!(met("a"), 0b010);
+        assert_eq!(met("a/b"), 0b011);
+        assert_eq!(met("c\n\u{1b}[2J"), 0b110);
+    }
+
+    #[test]
+    fn the_hierarchy_of_v2_is_found_or_missed() {
+        let root = tempfile::tempdir().unwrap();
+        let usual = root.path().join("sys/fs/cgroup");
+        let error = hierarchy(root.path()).unwrap_err().to_string();
+        assert!(error.contains("no v2 hierarchy"), "{error}");
+        fs::create_dir_all(usual.join("unified")).unwrap();
+        fs::write(usual.join("unified/cgroup.controllers"), "").unwrap();
+        assert_eq!(hierarchy(root.path()).unwrap(), usual.join("unified"));
+        fs::write(usual.join("cgroup.controllers"), "").unwrap();
+        assert_eq!(hierarchy(root.path()).unwrap(), usual);
+    }
+
+    #[test]
+    fn the_command_line_comes_before_files() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("rules");
+        fs::write(&path, "comm=b uclamp_min=2\n").unwrap();
+        let file = file(path.to_str().unwrap()).unwrap();
+        let all = all(&rules(&["comm=a uclamp_min=1"]), &[file]);
+        assert_eq!(all, rules(&["comm=a uclamp_min=1", "comm=b uclamp_min=2"]));
+        fs::write(&path, "comm=b\n").unwrap();
+        let error = super::file(path.to_str().unwrap()).unwrap_err();
+        assert!(
+            error.ends_with(
+                "rules:1, column 7: found the end, expected a setting: uclamp_min= or uclamp_max="
+            ),
+            "{error}"
+        );
+    }
+}

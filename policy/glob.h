@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * glob.h - does a name match a pattern: * is any characters, ? is one
+ *
+ * For names that are no longer than a task's (TASK_COMM_LEN) the pattern is
+ * asked in BPF, at most as often as a name changes; for others on the host.
+ * Both end at their first 0 or at the length that is given.
+ */
+#ifndef ALIGHT_GLOB_H
+#define ALIGHT_GLOB_H
+
+#include "mask.h"
+
+/* Lengths in BPF; powers of two. */
+#define GLOB_NAME	16u
+#define GLOB_PATTERN	32u
+
+/* Where a match stands. A star is tried with ever more characters of the name. */
+struct glob_walk {
+	u32 n, p;		/* next character of name and pattern */
+	u32 star;		/* after the last star, or POLICY_NONE: there was none */
+	u32 from;		/* where the name goes on after what that star took */
+};
+
+enum glob_step {
+	GLOB_GOES_ON,
+	GLOB_MATCHES,
+	GLOB_DIFFERS,
+};
+
+/* One character: @c of the name, @g of the pattern; 0 is the end. */
+static __always_inline enum glob_step glob_step(struct glob_walk *w, u8 c, u8 g)
+{
+	if (g == '*') {
+		w->star = ++w->p;
+		w->from = w->n;
+		return GLOB_GOES_ON;
+	}
+	if (c ? g == '?' || g == c : !g) {
+		if (!c)
+			return GLOB_MATCHES;
+		w->n++;
+		w->p++;
+		return GLOB_GOES_ON;
+	}
+	if (w->star == POLICY_NONE || !c)
+		return GLOB_DIFFERS;
+	w->p = w->star;
+	w->n = ++w->from;
+	return GLOB_GOES_ON;
+}
+
+/* A name of @nlen bytes at most and a pattern of @plen: each of their characters meets at most once. */
+static inline int glob_matches(const u8 *name, u32 nlen, const u8 *pattern, u32 plen)
+{
+	struct glob_walk w = { .star = POLICY_NONE };
+	u64 left = ((u64)nlen + 1) * ((u64)plen + 2);
+
+	for (; left; left--) {
+		enum glob_step step = glob_step(&w, w.n < nlen ? name[w.n] : 0,
+						w.p < plen ? pattern[w.p] : 0);
+
+		if (step != GLOB_GOES_ON)
+			return step == GLOB_MATCHES;
+	}
+	return 0;
+}
+
+#endif

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * uclamp_max.h - a queue is treated by the largest clamps of its tasks
+ *
+ * To know the largest when a task leaves, a queue counts its tasks by clamp in
+ * a few buckets; a bucket remembers the largest clamp that it saw since it was
+ * empty, so that the queue's clamp can stay up to a bucket's width too high. The
+ * last task to leave takes its lower clamp with it and leaves its upper one
+ * behind, which what comes next disregards (UCLAMP_FLAG_IDLE).
+ *
+ * kernel 5.3: uclamp_rq_inc_id(), uclamp_rq_dec_id(). CONFIG_UCLAMP_BUCKETS_COUNT
+ * is 5 if nobody changes it.
+ */
+#ifndef ALIGHT_UCLAMP_MAX_H
+#define ALIGHT_UCLAMP_MAX_H
+
+#include "model.h"
+
+#define CLAMP_BUCKETS		5u
+#define CLAMP_BUCKET_WIDTH	205u	/* 1024 / 5, rounded to nearest */
+
+struct clamp_bucket {
+	u32 tasks;
+	u32 value;	/* largest clamp since the bucket was empty */
+};
+
+/* Of one kind of clamp; a power of two, for the verifier, of which 5 count. */
+struct clamp_counts {
+	struct clamp_bucket bucket[8];
+};
+
+struct queue_clamps {
+	struct clamp_counts min, max;
+};
+
+static __always_inline struct clamp_bucket *clamp_bucket_of(struct clamp_counts *c, u32 clamp)
+{
+	u32 n = clamp / CLAMP_BUCKET_WIDTH;
+
+	return &c->bucket[policy_bound(n < CLAMP_BUCKETS ? n : CLAMP_BUCKETS - 1, 8)];
+}
+
+/* A task with @clamp joins a queue whose own is @queue: what that is now. */
+static inline u32 clamp_joins(struct clamp_counts *c, u32 queue, u32 clamp)
+{
+	struct clamp_bucket *b = clamp_bucket_of(c, clamp);
+
+	if (!b->tasks++ || clamp > b->value)
+		b->value = clamp;
+	return queue > clamp ? queue : clamp;
+}
+
+/* A task with @clamp leaves; POLICY_NONE: it was the last one. */
+static inline u32 clamp_leaves(struct clamp_counts *c, u32 queue, u32 clamp)
+{
+	struct clamp_bucket *b = clamp_bucket_of(c, clamp);
+	u32 i;
+
+	if (b->tasks)
+		b->tasks--;
+	if (b->tasks || b->value < queue)
+		return queue;
+#pragma unroll
+	for (i = CLAMP_BUCKETS; i > 0; i--)
+		if (c->bucket[i - 1].tasks)
+			return c->bucket[i - 1].value;
+	return POLICY_NONE;
+}
+
+/* A task with these clamps is about to join the queue. */
+static inline void clamps_join(struct queue_clamps *q, struct policy_cpu *rq, u32 min, u32 max)
+{
+	if (rq->uclamp_idle) {
+		rq->uclamp_idle = 0;
+		rq->uclamp_min = rq->uclamp_max = 0;
+	}
+	rq->uclamp_min = (u16)clamp_joins(&q->min, rq->uclamp_min, min);
+	rq->uclamp_max = (u16)clamp_joins(&q->max, rq->uclamp_max, max);
+}
+
+/* One that joined with these clamps leaves. */
+static inline void clamps_leave(struct queue_clamps *q, struct policy_cpu *rq, u32 min, u32 max)
+{
+	u32 lower = clamp_leaves(&q->min, rq->uclamp_min, min);
+	u32 upper = clamp_leaves(&q->max, rq->uclamp_max, max);
+
+	rq->uclamp_min = lower == POLICY_NONE ? 0 : (u16)lower;
+	rq->uclamp_max = upper == POLICY_NONE ? (u16)max : (u16)upper;
+	if (upper == POLICY_NONE)
+		rq->uclamp_idle = 1;
+}
+
+#endif

@@ -116,6 +116,7 @@ step() {
 	live)
 		if install; then
 			counted "live scheduler" crates/live/tests/guest.sh
+			counted "live machine" crates/live/tests/machine.sh
 			counted "the program" crates/live/tests/program.sh
 			counted "logs of decisions" crates/live/tests/logs.sh
 			counted "rules" crates/live/tests/rules.sh
@@ -123,6 +124,7 @@ step() {
 			counted "decisions in BPF" verify/select.sh --sample
 		else
 			skip "crates/live/tests/guest.sh: vm/install.sh --test failed, see above"
+			skip "crates/live/tests/machine.sh: vm/install.sh --test failed, see above"
 			skip "crates/live/tests/program.sh: vm/install.sh --test failed, see above"
 			skip "crates/live/tests/logs.sh: vm/install.sh --test failed, see above"
 			skip "crates/live/tests/rules.sh: vm/install.sh --test failed, see above"

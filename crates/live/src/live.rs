@@ -134,7 +134,7 @@ impl Life<'_> {
         // Before the topology is read: what changes after it makes the kernel refuse.
         let hotplug_seq = kernel::hotplug_seq();
         let (host, core) = load::views(self.options)?;
-        let mut changes = Changes::new(self.options, &core);
+        let mut changes = Changes::new(self.options, &host, &core);
         let nr_cpus = core.topology.nr_cpus as usize;
         let mut object = MaybeUninit::uninit();
         let mut skel = load::load(&mut object, &core, self.options, hotplug_seq)?;

@@ -6,7 +6,8 @@
 # periodic tasks that ran on a big CPU go to little ones where energy decides; every
 # decision comes out the same on the host side. schedutil is told what CPUs need.
 # Capacities and an energy model that come while the scheduler runs, with the cpufreq
-# driver, are noticed. A machine file is believed, or refused.
+# driver, are noticed. A machine file is believed, or refused. The guest's time is its
+# count of instructions: how busy this host is does not count.
 # One line a check; the last line is "machine: N passed, N failed".
 
 set -euo pipefail
@@ -216,9 +217,6 @@ fdtput -t u "$work/opps.dtb" /little-clock clock-frequency 400000000
 		begin linux-7.2
 		small energy
 		finish energy
-		begin --verify linux-7.2
-		small verified
-		finish verified
 		begin --verify linux-5.5
 		hogs busy
 		finish busy
@@ -254,22 +252,20 @@ matches 'change: noticed' 'scx_alight: the capacities of CPUs changed; loading a
 at_least 'change: energy decides now' 1 "$(fact 'change energy')"
 check 'change: still loaded' enabled "$(fact 'change state')"
 check 'governors' 'schedutil schedutil' "$(fact governors)"
-for run in energy off verified busy told; do
+for run in energy off busy told; do
 	check "$run: exit status" 0 "$(fact "$run status")"
 done
-for run in verified busy told; do
+for run in busy told; do
 	matches "$run: replay" '[0-9]+ decisions replayed, all equal \([0-9]+ lost\)' \
 		"$(fact "$run result")"
 done
-for run in energy verified busy told; do
+for run in energy busy told; do
 	check "$run: energy decides" 'energy-aware placement: 2 performance domains' \
 		"$(fact "$run energy")"
 done
-for run in verified told; do
-	at_least "$run: decisions by energy" 100 "$(fact "$run eas")"
-done
+at_least 'told: decisions by energy' 100 "$(fact 'told eas')"
 check 'energy: small tasks on little CPUs while pinned to big ones' 0 "$(fact 'energy before')"
-at_most 'energy: looks of 40 that find small tasks on big CPUs' 15 "$(fact 'energy on big')"
+at_most 'energy: looks of 40 that find small tasks on big CPUs' 4 "$(fact 'energy on big')"
 at_most 'energy: percent of the time that the big CPUs are at their top frequency' 60 \
 	"$(fact 'energy policy4 at top')"
 check 'busy: hogs go to big CPUs' '4 5' "$(fact 'busy hogs')"
@@ -277,7 +273,7 @@ at_least 'busy: percent of the time that these are at their top frequency' 80 \
 	"$(fact 'busy policy4 at top')"
 check 'off: why' 'no energy-aware placement: /proc/sys/kernel/sched_energy_aware is 0' \
 	"$(fact 'off energy')"
-printf '      off: looks of 40 that find small tasks on big CPUs: %s\n' "$(fact 'off on big')"
+at_least 'off: looks of 40 that find small tasks on big CPUs' 20 "$(fact 'off on big')"
 for file in rk3588 broken none; do
 	check "$file machine file: exit status" 2 "$(fact "$file status")"
 	check "$file machine file: nothing is loaded" disabled "$(fact "$file state")"

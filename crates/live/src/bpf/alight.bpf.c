@@ -85,14 +85,15 @@ void BPF_PROG(alight_enqueue, struct task_struct *p, u64 enq_flags)
 		patient_ends(t);
 		view_move(t, cpu, now);
 	}
-	if (queue_start(p, t, cpu, now, enq_flags))
-		return;
+	/* First: it may be the last task here, which would start again at once. */
 	better = t->woken ? POLICY_NONE : better_cpu(p, t);
 	if (better != POLICY_NONE) {
 		pending_begin(t, better);
 		queue_send(p, t, better, enq_flags);
 		return;
 	}
+	if (queue_start(p, t, cpu, now, enq_flags))
+		return;
 	packed = packs_on(cpu);
 	if (packed != POLICY_NONE && !stays(p) && may_run(p, packed)) {
 		stats_of(cpu)->packed++;

@@ -7,7 +7,7 @@ use super::options::Options;
 use crate::machine::Host;
 use crate::skeleton::AlightSkel;
 use alight_policy::abi::rule;
-use alight_policy::{Core, PerfDomain};
+use alight_policy::{Core, Mask, PerfDomain};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -18,6 +18,7 @@ const EVERY: Duration = Duration::from_secs(5);
 pub(super) struct Changes<'a> {
     options: &'a Options,
     root: PathBuf,
+    online: Mask,
     capacities: Vec<u32>,
     perf: Vec<PerfDomain>,
     /// When to look again; `None`: never, since energy never decides here.
@@ -29,18 +30,19 @@ pub(super) struct Changes<'a> {
 
 impl<'a> Changes<'a> {
     /// Since the scheduler was told `core`.
-    pub fn new(options: &'a Options, core: &Core) -> Self {
-        Self::below(Path::new("/"), options, core, Instant::now())
+    pub fn new(options: &'a Options, host: &Host, core: &Core) -> Self {
+        Self::below(Path::new("/"), options, host, core)
     }
 
-    fn below(root: &Path, options: &'a Options, core: &Core, now: Instant) -> Self {
+    fn below(root: &Path, options: &'a Options, host: &Host, core: &Core) -> Self {
         let may = core.params.eas != rule::EAS_NONE && core.topology.asym != 0;
         Changes {
             options,
             root: root.to_owned(),
+            online: host.online,
             capacities: capacities(core),
             perf: core.perf.clone(),
-            next: may.then(|| now + EVERY),
+            next: may.then(|| Instant::now() + EVERY),
             looked_into: false,
             found: None,
         }
@@ -68,10 +70,14 @@ impl<'a> Changes<'a> {
         self.next = self.next.map(|_| now + EVERY);
         self.looked_into |= noticed;
         // What cannot be read now goes on as it was.
-        if let Ok(core) = self.read() {
-            self.found = if capacities(&core) != self.capacities {
+        if let Ok((host, core)) = self.read() {
+            let both = |&cpu: &u32| self.online.contains(cpu) && host.online.contains(cpu);
+            let now = capacities(&core);
+            let differs = |cpu: u32| now.get(cpu as usize) != self.capacities.get(cpu as usize);
+            self.found = if (0..core.topology.nr_cpus).filter(both).any(differs) {
                 Some("the capacities of CPUs changed")
-            } else if core.perf != self.perf {
+            } else if core.perf != self.perf && host.online == self.online {
+                // A CPU that is gone is left out without that.
                 Some("the energy model, or whether it is used, changed")
             } else {
                 None
@@ -79,10 +85,11 @@ impl<'a> Changes<'a> {
         }
     }
 
-    fn read(&self) -> Result<Core, crate::machine::Error> {
+    fn read(&self) -> Result<(Host, Core), crate::machine::Error> {
         let told = self.options.machine.as_deref();
         let host = Host::read(&self.root, told, &self.options.power_gated)?;
-        Ok(host.core(&self.options.scheduler.params)?.0)
+        let (core, _) = host.core(&self.options.scheduler.params)?;
+        Ok((host, core))
     }
 }
 
@@ -130,50 +137,63 @@ mod tests {
             .expect("a scheduler")
     }
 
-    fn loaded(root: &Path, options: &Options) -> Core {
+    /// The scheduler was just loaded on this machine.
+    fn loaded<'a>(root: &Path, options: &'a Options) -> Changes<'a> {
         let host = Host::read(root, None, &[]).unwrap();
-        host.core(&options.scheduler.params).unwrap().0
+        let (core, _) = host.core(&options.scheduler.params).unwrap();
+        Changes::below(root, options, &host, &core)
+    }
+
+    fn later() -> Instant {
+        Instant::now() + EVERY
     }
 
     #[test]
     fn what_the_kernel_side_noticed_is_looked_into_once() {
         let (root, options, now) = (machine(), options(), Instant::now());
-        let core = loaded(root.path(), &options);
-        let mut changes = Changes::below(root.path(), &options, &core, now);
+        let mut changes = loaded(root.path(), &options);
         changes.look_at(true, now);
         assert_eq!(changes.found(), None, "nothing changed here");
+        let mut other = loaded(root.path(), &options);
         write(root.path(), &format!("{CPU}/cpu0/cpu_capacity"), "344");
         changes.look_at(true, now);
         assert_eq!(changes.found(), None, "a second time");
-
-        let mut changes = Changes::below(root.path(), &options, &core, now);
-        changes.look_at(false, now);
-        assert_eq!(changes.found(), None, "nobody noticed yet");
-        changes.look_at(true, now);
-        assert_eq!(changes.found(), Some("the capacities of CPUs changed"));
+        other.look_at(false, now);
+        assert_eq!(other.found(), None, "nobody noticed yet");
+        other.look_at(true, now);
+        assert_eq!(other.found(), Some("the capacities of CPUs changed"));
     }
 
     #[test]
     fn switches_of_energy_are_read_now_and_then() {
-        let (root, options, now) = (machine(), options(), Instant::now());
-        let core = loaded(root.path(), &options);
-        assert_eq!(core.perf.len(), 2);
-        let mut changes = Changes::below(root.path(), &options, &core, now);
+        let (root, options) = (machine(), options());
+        let mut changes = loaded(root.path(), &options);
+        assert_eq!(changes.perf.len(), 2);
         write(root.path(), "proc/sys/kernel/sched_energy_aware", "0");
-        changes.look_at(false, now);
+        changes.look_at(false, Instant::now());
         assert_eq!(changes.found(), None, "not yet");
-        changes.look_at(false, now + EVERY);
+        changes.look_at(false, later());
         let expected = "the energy model, or whether it is used, changed";
         assert_eq!(changes.found(), Some(expected));
     }
 
     #[test]
+    fn a_cpu_that_goes_is_no_change_of_this_kind() {
+        let (root, options) = (machine(), options());
+        let mut changes = loaded(root.path(), &options);
+        write(root.path(), &format!("{CPU}/possible"), "0-1");
+        write(root.path(), &format!("{CPU}/online"), "1");
+        fs::remove_file(root.path().join(CPU).join("cpu0/cpu_capacity")).unwrap();
+        changes.look_at(true, later());
+        assert_eq!(changes.found(), None);
+    }
+
+    #[test]
     fn a_machine_that_cannot_be_read_goes_on() {
-        let (root, options, now) = (machine(), options(), Instant::now());
-        let core = loaded(root.path(), &options);
-        let mut changes = Changes::below(root.path(), &options, &core, now);
+        let (root, options) = (machine(), options());
+        let mut changes = loaded(root.path(), &options);
         fs::remove_dir_all(root.path().join("sys")).unwrap();
-        changes.look_at(true, now + EVERY);
+        changes.look_at(true, later());
         assert_eq!(changes.found(), None);
     }
 }

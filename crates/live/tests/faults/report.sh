@@ -3,13 +3,14 @@
 #
 # The page of `make soak`, on standard output, of what the guests printed.
 #
-#	report.sh DIR LENGTH GUEST|KERNEL|OPTIONS|SCALE|RELEASE...
+#	report.sh DIR LENGTH MISSING GUEST|KERNEL|OPTIONS|SCALE|RELEASE...
 #
-# DIR/GUEST.out is what a guest printed, LENGTH the per cent of the full lengths.
+# DIR/GUEST.out is what a guest printed, LENGTH the per cent of the full lengths,
+# MISSING the names of the guests that were left out.
 
 set -euo pipefail
-dir=$1 length=$2
-shift 2
+dir=$1 length=$2 missing=$3
+shift 3
 printed=("${@%%|*}")
 printed=("${printed[@]/#/$dir/}")
 printed=("${printed[@]/%/.out}")
@@ -28,6 +29,10 @@ P
 if [ "$length" != 100 ]; then
 	# shellcheck disable=SC2016 # Markdown
 	printf 'This page was written with `LENGTH=%s`: the faults took %s %% of the time that `make soak` gives them.\n\n' "$length" "$length"
+fi
+if [ -n "$missing" ]; then
+	# shellcheck disable=SC2016 # Markdown
+	printf 'Left out this time (`GUESTS`): %s.\n\n' "${missing// /, }"
 fi
 cat <<'P'
 ## Guests

@@ -91,7 +91,7 @@ boot() {
 		printf '%s: what the guest %s printed:\n' "${0##*/}" "$name" >&2
 		sed 's/^/  /' "$work/$name.out" >&2
 	fi
-	guests+=("$name|$kernel|$options|$scale|$(sed -n 's/^figure kernel: *//p' "$work/$name.out")")
+	guests+=("$name|$kernel|$options|$scale|$(sed -n 's/^figure kernel: *\([^ ]*\).*/\1/p' "$work/$name.out")")
 }
 
 SHORT='second kill reload affinity hotplug cpuset fork threads rt pinned idle memory permission input conserving'

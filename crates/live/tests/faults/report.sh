@@ -28,7 +28,7 @@ same fault under the kernel's own scheduler is the measure where a figure of it 
 P
 if [ "$length" != 100 ]; then
 	# shellcheck disable=SC2016 # Markdown
-	printf 'This page was written with `LENGTH=%s`: the faults took %s %% of the time that `make soak` gives them.\n\n' "$length" "$length"
+	printf 'This page was written with `LENGTH=%s`: the faults took %s %% of the time that `make soak` gives them, scale 1 at the least.\n\n' "$length" "$length"
 fi
 if [ -n "$missing" ]; then
 	# shellcheck disable=SC2016 # Markdown

@@ -4,6 +4,7 @@
 # Installs from Debian what this project needs; harmless to repeat.
 #
 #   vm/install.sh --build   what the build of `alight` needs: a C compiler, make
+#   vm/install.sh --deb     and what the Debian package with the live scheduler needs
 #   vm/install.sh --test    (default) and what the guests and the live scheduler need
 #
 # Only packages are installed. The machine's sources are not edited: QEMU comes
@@ -16,13 +17,17 @@ set -euo pipefail
 
 BUILD=(gcc make)
 QEMU_PACKAGES=(qemu-system-x86 qemu-system-arm)
-TEST=(
+DEB=(
 	clang-19 libelf-dev zlib1g-dev pkg-config         # the BPF scheduler and its loader
+	debhelper python3
+)
+TEST=(
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross       # the same for arm64
-	busybox-static cpio xz-utils binutils python3     # the guests' root file system
+	busybox-static cpio xz-utils binutils             # the guests' root file system
 	rt-tests util-linux                               # programs that run in it
 	device-tree-compiler                              # checks dtb.py
 	g++                                               # the fuzz targets' runtime
+	lintian man-db mmdebstrap systemd                 # the Debian package looked at, and installed in guests
 )
 
 missing() {
@@ -74,18 +79,21 @@ add_rust_target() {
 
 what=${1:---test}
 case $what in
---build | --test) ;;
-*) die "usage: vm/install.sh [--build|--test], not '$what'" 2 ;;
+--build) packages=("${BUILD[@]}") ;;
+--deb) packages=("${BUILD[@]}" "${DEB[@]}") ;;
+--test) packages=("${BUILD[@]}" "${DEB[@]}" "${TEST[@]}" "${QEMU_PACKAGES[@]}") ;;
+*) die "usage: vm/install.sh [--build|--deb|--test], not '$what'" 2 ;;
 esac
-if [ "$what" = --build ]; then packages=("${BUILD[@]}"); else packages=("${BUILD[@]}" "${QEMU_PACKAGES[@]}" "${TEST[@]}"); fi
 if [ -n "$(missing "${packages[@]}")" ]; then
 	[ "$(id -u)" = 0 ] || die "run this as root; missing: $(missing "${packages[@]}" | paste -sd' ')"
 	export DEBIAN_FRONTEND=noninteractive
-	if [ "$what" = --build ]; then
-		install_packages "${BUILD[@]}"
-	else
-		install_packages "${BUILD[@]}" "${TEST[@]}"
+	case $what in
+	--build) install_packages "${BUILD[@]}" ;;
+	--deb) install_packages "${BUILD[@]}" "${DEB[@]}" ;;
+	--test)
+		install_packages "${BUILD[@]}" "${DEB[@]}" "${TEST[@]}"
 		install_qemu
-	fi
+		;;
+	esac
 fi
-[ "$what" = --build ] || add_rust_target
+[ "$what" != --test ] || add_rust_target

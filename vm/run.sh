@@ -9,6 +9,8 @@
 #   --kernel NAME    a row of kernels.txt; downloaded if it is not there
 #   --smp N          CPUs (the device tree's with --dtb, else 4)
 #   --mem MIB        memory (2048)
+#   --root CPIO      this root file system, which has an /init of its own and /lib as a
+#                    link to /usr/lib, instead of the usual one; see rootfs.sh
 #   --add DIR        lay DIR's content over the guest's root; programs in it get
 #                    their libraries; may be repeated
 #   --module NAME    load this module of the kernel before the script; may be repeated
@@ -38,7 +40,7 @@ set -euo pipefail
 
 usage() { die "$1; see the head of $VM_DIR/run.sh" 2; }
 
-kernel='' smp='' mem=2048 dtb='' seconds=300 accel='' seed='' icount='' append='' keep='' out=''
+kernel='' smp='' mem=2048 dtb='' seconds=300 accel='' seed='' root='' icount='' append='' keep='' out=''
 overlays=() modules=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -47,7 +49,7 @@ while [ $# -gt 0 ]; do
 		shift
 		continue
 		;;
-	--kernel | --smp | --mem | --add | --module | --dtb | --timeout | --accel | --seed | --append | --console | --out)
+	--kernel | --smp | --mem | --root | --add | --module | --dtb | --timeout | --accel | --seed | --append | --console | --out)
 		[ $# -gt 1 ] || usage "$1 needs a value"
 		;;
 	esac
@@ -55,6 +57,7 @@ while [ $# -gt 0 ]; do
 	--kernel) kernel=$2 ;;
 	--smp) smp=$2 ;;
 	--mem) mem=$2 ;;
+	--root) root=$2 ;;
 	--add) overlays+=("$2") ;;
 	--module) modules+=("$2") ;;
 	--dtb) dtb=$2 ;;
@@ -77,6 +80,7 @@ shift
 for directory in ${overlays[@]+"${overlays[@]}"}; do
 	[ -d "$directory" ] || usage "--add $directory: no such directory"
 done
+[ -z "$root" ] || [ -f "$root" ] || usage "--root $root: no such file"
 [ -z "$dtb" ] || [ -f "$dtb" ] || usage "--dtb $dtb: no such file"
 known_kernel "$kernel"
 arch=$(kernel_field "$kernel" 2)
@@ -86,10 +90,10 @@ need "$QEMU" cpio readelf xz timeout
 image=$CACHE/kernels/$kernel
 # Not even asked when it is there: fetch.sh waits for downloads of others.
 [ -e "$image/release" ] || "$VM_DIR/fetch.sh" "$kernel"
-base=$CACHE/initramfs/$arch.cpio
+base=${root:-$CACHE/initramfs/$arch.cpio}
 # Rebuilt when what it is made by changes; never written in place.
 for source in initramfs.sh init elf.sh env.sh; do
-	if [ ! "$base" -nt "$VM_DIR/$source" ]; then
+	if [ -z "$root" ] && [ ! "$base" -nt "$VM_DIR/$source" ]; then
 		"$VM_DIR/initramfs.sh" "$arch" "$base"
 		break
 	fi
@@ -149,6 +153,11 @@ make_overlay() {
 }
 
 make_overlay "$work/tree" "$@"
+if [ -n "$root" ]; then
+	# A directory would replace the link.
+	mkdir -p "$work/tree/usr"
+	mv "$work/tree/lib" "$work/tree/usr/lib"
+fi
 pack "$work/tree" "$work/overlay.cpio"
 cat "$base" "$work/overlay.cpio" >"$work/initrd"
 
@@ -164,6 +173,8 @@ arm64)
 	;;
 esac
 case $accel in kvm*) machine+=(-cpu host) ;; esac
+# A busy host delays the emulated timer, and the kernel's test of it then panics.
+[ "$arch" != amd64 ] || append="no_timer_check $append"
 prefix=()
 if [ -n "$seed$icount" ]; then
 	accel=tcg,thread=single

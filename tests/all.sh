@@ -117,6 +117,7 @@ step() {
 		if install; then
 			counted "live scheduler" crates/live/tests/guest.sh
 			counted "live machine" crates/live/tests/machine.sh
+			counted "kernels" crates/live/tests/kernels.sh
 			counted "the program" crates/live/tests/program.sh
 			counted "logs of decisions" crates/live/tests/logs.sh
 			counted "rules" crates/live/tests/rules.sh
@@ -125,6 +126,7 @@ step() {
 		else
 			skip "crates/live/tests/guest.sh: vm/install.sh --test failed, see above"
 			skip "crates/live/tests/machine.sh: vm/install.sh --test failed, see above"
+			skip "crates/live/tests/kernels.sh: vm/install.sh --test failed, see above"
 			skip "crates/live/tests/program.sh: vm/install.sh --test failed, see above"
 			skip "crates/live/tests/logs.sh: vm/install.sh --test failed, see above"
 			skip "crates/live/tests/rules.sh: vm/install.sh --test failed, see above"

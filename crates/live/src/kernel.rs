@@ -2,21 +2,123 @@
 //! What this kernel must offer, looked at before anything is loaded: each
 //! reason against loading is one sentence instead of a verifier's log.
 
+use libbpf_rs::ReferencesType;
 use libbpf_rs::btf::Btf;
-use libbpf_rs::btf::types::Func;
+use libbpf_rs::btf::types::{Func, FuncProto};
+use std::fmt;
 use std::fs;
 use std::path::Path;
 
 /// Kernel functions that the scheduler cannot do without.
-const REQUIRED: [&str; 7] = [
+const REQUIRED: [&str; 8] = [
     "scx_bpf_task_cpu",
     "scx_bpf_now",
     "scx_bpf_get_online_cpumask",
     "scx_bpf_put_cpumask",
+    "bpf_cpumask_test_cpu",
     "scx_bpf_dsq_move_to_local",
     "scx_bpf_dsq_insert",
     "scx_bpf_dsq_insert_vtime",
 ];
+
+/// Kernel functions that the scheduler uses where they are, and what it does worse
+/// without them; nothing, if there is another way that is as good.
+const OPTIONAL: [(&str, Option<&str>); 9] = [
+    (
+        "scx_bpf_create_dsq",
+        Some(
+            "tasks that wait share one queue, first come, first served: nice values and cgroup \
+             weights order nothing, and wakeups may wait for up to a second",
+        ),
+    ),
+    (
+        "scx_bpf_kick_cpu",
+        Some("what waits for a busy CPU comes to an idle one at the end of a turn only"),
+    ),
+    // The field of the task is written instead.
+    ("scx_bpf_task_set_slice", None),
+    // Two other ways to see what is queued.
+    ("scx_bpf_dsq_peek", None),
+    ("bpf_iter_scx_dsq_new", None),
+    ("bpf_iter_scx_dsq_next", None),
+    ("bpf_iter_scx_dsq_destroy", None),
+    ("scx_bpf_dsq_move", None),
+    // The loader says what becomes of the frequency.
+    ("scx_bpf_cpuperf_set", None),
+];
+
+/// What the kernel's type information says of a function.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Described {
+    /// It can be called.
+    Whole,
+    /// Linux 7.0 and later give some functions a hidden last parameter, `aux`, and describe each
+    /// twice: without it, and with it as `NAME_impl`. Some pahole releases leave the pair out; no
+    /// program can call the function then.
+    Broken,
+    /// There is none.
+    Absent,
+}
+
+/// A function that cannot be called.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Missing {
+    /// Its name.
+    pub function: &'static str,
+    /// It is there, but the kernel's type information of it is broken.
+    pub broken: bool,
+    /// What the scheduler does worse without it.
+    pub consequence: Option<&'static str>,
+}
+
+impl fmt::Display for Missing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let why = if self.broken {
+            " (its type information is broken)"
+        } else {
+            ""
+        };
+        write!(f, "{}{why}", self.function)
+    }
+}
+
+/// What a kernel that can run the scheduler offers.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Offer {
+    /// Functions that the scheduler would use and the kernel lacks.
+    pub missing: Vec<Missing>,
+    /// All functions of sched_ext that nobody can call, because the kernel's type information of
+    /// them is broken.
+    pub broken: Vec<String>,
+}
+
+impl Offer {
+    /// What an operator should know, a line each: what is worse than on other kernels and why, in
+    /// one sentence; if `verbose`, also what is lacking without being missed.
+    pub fn remarks(&self, verbose: bool) -> Vec<String> {
+        let mut remarks = Vec::new();
+        let clauses: Vec<_> = (self.missing.iter())
+            .filter_map(|missing| Some((missing, missing.consequence?)))
+            .map(|(missing, consequence)| format!("this kernel lacks {missing}: {consequence}"))
+            .collect();
+        if !clauses.is_empty() {
+            remarks.push(clauses.join("; "));
+        }
+        if verbose {
+            for missing in &self.missing {
+                remarks.push(format!("does without {missing}"));
+            }
+            if !self.broken.is_empty() {
+                remarks.push(format!(
+                    "this kernel's type information of {} sched_ext functions is broken: {}",
+                    self.broken.len(),
+                    self.broken.join(", ")
+                ));
+            }
+        }
+        remarks
+    }
+}
 
 /// `CAP_SYS_ADMIN`, which loading a scheduler needs.
 const CAP_SYS_ADMIN: u32 = 21;
@@ -53,18 +155,58 @@ pub enum Refusal {
 ///
 /// # Errors
 /// The first reason why not.
-pub fn check() -> Result<(), Refusal> {
+pub fn check() -> Result<Offer, Refusal> {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     check_permission(&status)?;
     check_state(Path::new("/sys/kernel/sched_ext"))?;
     let btf = Btf::from_vmlinux().map_err(|error| Refusal::NoBtf(error.to_string()))?;
-    let missing: Vec<_> = (REQUIRED.iter().copied())
-        .filter(|name| btf.type_by_name::<Func<'_>>(name).is_none())
+    let missing = missing_functions(|name| described(&btf, name))?;
+    let mut broken: Vec<_> = (btf.type_by_kind::<Func<'_>>())
+        .filter_map(|function| Some(function.name()?.to_str()?.to_string()))
+        .filter(|name| name.starts_with("scx_bpf_") || name.starts_with("bpf_iter_scx_"))
+        .filter(|name| !name.ends_with("_impl") && described(&btf, name) == Described::Broken)
         .collect();
-    if !missing.is_empty() {
-        return Err(Refusal::MissingFunctions(missing.join(", ")));
+    broken.sort_unstable();
+    broken.dedup();
+    Ok(Offer { missing, broken })
+}
+
+fn described(btf: &Btf<'_>, name: &str) -> Described {
+    let Some(function) = btf.type_by_name::<Func<'_>>(name) else {
+        return Described::Absent;
+    };
+    let prototype = FuncProto::try_from(function.referenced_type());
+    let hidden = prototype.is_ok_and(|prototype| {
+        (prototype.iter()).any(|parameter| parameter.name.is_some_and(|name| name == "aux"))
+    });
+    let counterpart = format!("{name}_impl");
+    if hidden && btf.type_by_name::<Func<'_>>(&counterpart).is_none() {
+        Described::Broken
+    } else {
+        Described::Whole
     }
-    Ok(())
+}
+
+/// `described`: what the kernel's type information says of a function.
+fn missing_functions(described: impl Fn(&str) -> Described) -> Result<Vec<Missing>, Refusal> {
+    let missing = |function, consequence| match described(function) {
+        Described::Whole => None,
+        absent_or_broken => Some(Missing {
+            function,
+            broken: absent_or_broken == Described::Broken,
+            consequence,
+        }),
+    };
+    let required: Vec<_> = (REQUIRED.iter())
+        .filter_map(|function| missing(function, None))
+        .map(|missing| missing.to_string())
+        .collect();
+    if !required.is_empty() {
+        return Err(Refusal::MissingFunctions(required.join(", ")));
+    }
+    Ok((OPTIONAL.iter())
+        .filter_map(|(function, consequence)| missing(function, *consequence))
+        .collect())
 }
 
 /// `status`: text of `/proc/self/status`.
@@ -114,6 +256,81 @@ mod tests {
             check_permission("CapPrm:\t000001ffffffffff\nCapEff:\t0000000000000000\n"),
             Err(Refusal::Permission)
         );
+    }
+
+    #[test]
+    fn a_kernel_that_lacks_what_is_needed_is_refused_by_the_functions_names() {
+        let refused = missing_functions(|name| match name {
+            "scx_bpf_now" => Described::Absent,
+            "scx_bpf_dsq_insert" => Described::Broken,
+            _ => Described::Whole,
+        });
+        assert_eq!(
+            refused.unwrap_err().to_string(),
+            "this kernel lacks functions that the scheduler needs: scx_bpf_now, \
+             scx_bpf_dsq_insert (its type information is broken)"
+        );
+    }
+
+    #[test]
+    fn what_gets_worse_without_a_function_is_said_in_one_sentence() {
+        let lacking = |lacked: &'static str, how| {
+            let described = move |name: &str| {
+                if name == lacked {
+                    how
+                } else {
+                    Described::Whole
+                }
+            };
+            let missing = missing_functions(described).unwrap();
+            let broken = vec!["scx_bpf_kick_cpu".to_string()];
+            Offer { missing, broken }
+        };
+        let whole = lacking("none", Described::Absent);
+        assert_eq!(whole.missing, []);
+        assert_eq!(whole.remarks(false), [""; 0]);
+
+        let slices = lacking("scx_bpf_task_set_slice", Described::Absent);
+        assert_eq!(slices.remarks(false), [""; 0]);
+        assert_eq!(
+            slices.remarks(true),
+            [
+                "does without scx_bpf_task_set_slice",
+                "this kernel's type information of 1 sched_ext functions is broken: \
+                 scx_bpf_kick_cpu"
+            ]
+        );
+
+        let queues = lacking("scx_bpf_create_dsq", Described::Broken).remarks(false);
+        assert_eq!(queues.len(), 1);
+        assert!(
+            queues[0].starts_with(
+                "this kernel lacks scx_bpf_create_dsq (its type information is broken): tasks"
+            ),
+            "{queues:?}"
+        );
+    }
+
+    /// A function that the program calls and neither table knows would be missing in silence.
+    #[test]
+    fn every_function_that_the_program_calls_is_required_or_optional() {
+        let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/bpf");
+        let mut known: Vec<_> = (REQUIRED.into_iter())
+            .chain(OPTIONAL.map(|(name, _)| name))
+            .collect();
+        known.sort_unstable();
+        let mut called = Vec::new();
+        for file in fs::read_dir(directory).unwrap() {
+            let text = fs::read_to_string(file.unwrap().path()).unwrap();
+            for (end, _) in text.match_indices(") __ksym") {
+                let (head, _) = text[..end].rsplit_once('(').unwrap();
+                let name = head.rsplit([' ', '*']).next().unwrap();
+                called.push(name.to_string());
+            }
+        }
+        called.sort_unstable();
+        assert!(called.len() >= known.len());
+        assert_eq!(called, known);
     }
 
     #[test]

@@ -57,7 +57,9 @@ pub fn run(options: &Options, stop: &AtomicBool) -> Result<Summary, Error> {
     if options.scheduler.params.pack == rule::PACK_FULL {
         return Err(Error::Unfit(options.scheduler.name.clone()));
     }
-    kernel::check()?;
+    for remark in kernel::check()?.remarks(options.verbose) {
+        say(&remark);
+    }
     let mut desk = Desk::new(&options.scheduler, options.stats);
     let _front = Front::open(options, &desk.source())?;
     let mut life = Life {

@@ -1,0 +1,249 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Loads scx_alight on stock Debian kernels of vm/kernels.txt, those with broken
+# BTF of sched_ext included: each is booted, and runs hackbench under two
+# schedulers. A check is a line; the last line is "kernels: N passed, N failed".
+#
+#	crates/live/tests/kernels.sh			two kernels that guest.sh does not boot
+#	crates/live/tests/kernels.sh NAME...		these rows of vm/kernels.txt
+#	crates/live/tests/kernels.sh --all		(make soak) all that have sched_ext, up to CPUS_MOST CPUs;
+#							writes docs/live-kernels.md
+#
+# With KEEP=DIR what each guest printed stays in DIR.
+
+set -euo pipefail
+cd "$(dirname "$0")/../../.."
+
+# The most broken one, and the newest.
+SHORT=(amd64-7.2-bpo-cloud amd64-7.3-cloud)
+# Before 6.18 Debian does not enable sched_ext.
+WITHOUT_SCHED_EXT='^(amd64|arm64)-6[.]1?[0-2]?(-|$)'
+SCHEDULERS=(linux-7.2 linux-6.5+bias-prev+sched-idle)
+CPUS=4
+# Guests with more CPUs than a desktop has: emulated one after the other by two
+# cores, they are slow, not wide.
+MANY_KERNEL=amd64-7.2-cloud
+MANY=(64 128 255)
+PAGE=docs/live-kernels.md
+# What hackbench makes at the least.
+LEAST_DECISIONS=200
+
+. tests/checks.sh
+
+work=${KEEP:-$(mktemp -d)}
+[ -n "${KEEP:-}" ] || trap 'rm -rf "$work"' EXIT
+target=${CARGO_TARGET_DIR:-target}
+
+fact() { sed -n "s/^$2: *//p" "$work/$1.out" | head -n 1; }
+
+# The guest's script. The kernel log is read from where it was before the first scheduler.
+guest_script() {
+	echo "SCHEDULERS='${SCHEDULERS[*]}'"
+	cat <<-'G'
+		state() { cat /sys/kernel/sched_ext/state; }
+		mkdir -p /tmp
+		echo "release: $(uname -r)"
+		echo "CPUs: $(nproc)"
+		dmesg -c >/dev/null
+		/scx_alight --verbose --duration 1 linux-7.2 2>/tmp/verbose >/dev/null
+		sed -n 's/^scx_alight: //p' /tmp/verbose | sed 's/^/says: /'
+		for scheduler in $SCHEDULERS; do
+			/scx_alight $scheduler >/tmp/out 2>/tmp/errors &
+			loader=$!
+			waited=0
+			until [ "$(state)" = enabled ] || ! kill -0 $loader 2>/dev/null || [ $waited = 600 ]; do
+				sleep 0.1
+				waited=$((waited + 1))
+			done
+			echo "$scheduler state: $(state)"
+			echo "$scheduler name: $(cat /sys/kernel/sched_ext/root/ops 2>/dev/null)"
+			echo "$scheduler hackbench: $(hackbench -g 1 -l 100 -p -T | sed -n 's/^Time: //p')"
+			echo "$scheduler state under load: $(state)"
+			kill -INT $loader
+			wait $loader
+			echo "$scheduler status: $?"
+			echo "$scheduler decisions: $(sed -n 's/^\([0-9]*\) decisions.*/\1/p' /tmp/out)"
+			echo "$scheduler state after: $(state)"
+			sed "s/^/$scheduler printed: /" /tmp/out /tmp/errors
+		done
+		echo "complaints: $(dmesg |
+			grep -c -e BUG -e WARNING -e 'rcu.*stall' -e 'runtime error' -e 'Call Trace')"
+		echo "deprecated: $(dmesg | grep -c deprecated)"
+		dmesg | sed 's/^/log: /'
+	G
+}
+
+# boot RUN KERNEL CPUS: leaves RUN.out.
+boot() {
+	local arch=${2%%-*} limit=300 attempt
+	# An emulated CPU is brought up in 0.1 to 0.3 s.
+	[ "$3" -le 8 ] || limit=1200
+	for attempt in 1 2 3; do
+		vm/run.sh --kernel "$2" --smp "$3" --timeout $limit --add "$work/add-$arch" \
+			"$work/guest.sh" >"$work/$1.out" 2>"$work/$1.errors" || echo "ended: $?" >>"$work/$1.out"
+		emulator_failed "$1" || break
+		echo "$1: attempt $attempt ended in a breakpoint that the kernel had already taken away"
+	done
+}
+
+# With several threads QEMU may still execute the breakpoint by which Linux patches
+# code (text_poke) when the kernel has forgotten it.
+emulator_failed() { grep -qs 'Oops: int3' "$work/$1.out" "$work/$1.errors"; }
+
+lacks() { grep -q "^says: does without $2 " "$work/$1.out"; } # RUN FUNCTION
+
+judge() { # RUN CPUS
+	local run=$1 scheduler decisions
+	check "$run: ended in order" '' "$(fact "$run" ended)"
+	check "$run: CPUs" "$2" "$(fact "$run" CPUs)"
+	for scheduler in "${SCHEDULERS[@]}"; do
+		check "$run $scheduler: loaded" 'enabled alight' \
+			"$(fact "$run" "$scheduler state") $(fact "$run" "$scheduler name")"
+		check "$run $scheduler: after hackbench" enabled "$(fact "$run" "$scheduler state under load")"
+		check "$run $scheduler: exit status" 0 "$(fact "$run" "$scheduler status")"
+		check "$run $scheduler: unloaded" disabled "$(fact "$run" "$scheduler state after")"
+		decisions=$(fact "$run" "$scheduler decisions")
+		if [ "${decisions:-0}" -ge $LEAST_DECISIONS ]; then
+			check "$run $scheduler: decisions (at least $LEAST_DECISIONS)" "$decisions" "$decisions"
+		else
+			check "$run $scheduler: decisions" "$LEAST_DECISIONS or more" "$decisions"
+		fi
+	done
+	check "$run: complaints in the kernel log" 0 "$(fact "$run" complaints)"
+	# Slices are written directly only where the function for it is missing.
+	lacks "$run" scx_bpf_task_set_slice ||
+		check "$run: deprecated writes" 0 "$(fact "$run" deprecated)"
+}
+
+# One row of the page's table.
+row() { # RUN
+	local run=$1 loads=no without broken
+	[ "$(fact "$run" "${SCHEDULERS[0]} state")" != enabled ] || loads=yes
+	without=$(sed -n 's/^says: does without \([a-z_]*\).*/`\1`/p' "$work/$run.out" | paste -sd, | sed 's/,/, /g')
+	broken=$(sed -n 's/^says: this kernel.s type information of \([0-9]*\) .*/\1/p' "$work/$run.out")
+	printf '| %s | %s | %s | %s | %s | %s | %s |\n' "$(fact "$run" release)" "${run%%-*}" "$loads" \
+		"$(fact "$run" "${SCHEDULERS[0]} decisions")" "${broken:-0}" "${without:--}" "$(fact "$run" complaints)"
+}
+
+TABLE_HEAD='| kernel | | loads | decisions | broken | does without | complaints |
+|---|---|---|---|---|---|---|'
+
+print_table() {
+	local run
+	printf '%s\n' "$TABLE_HEAD"
+	for run; do row "$run"; done
+}
+
+many_rows() {
+	local cpus run
+	for cpus in "${MANY[@]}"; do
+		run=$MANY_KERNEL-$cpus
+		printf '| %s | %s | %s | %s | %s |\n' "$cpus" "$(fact "$run" "${SCHEDULERS[0]} state")" \
+			"$(fact "$run" "${SCHEDULERS[0]} decisions")" \
+			"$(fact "$run" "${SCHEDULERS[0]} hackbench")" "$(fact "$run" complaints)"
+	done
+}
+
+write_page() { # RUN...
+	local run
+	{
+		cat <<-'P'
+			# Kernels
+
+			<!-- Written by crates/live/tests/kernels.sh --all -->
+
+			`scx_alight` on stock Debian kernels, booted in QEMU by `crates/live/tests/kernels.sh --all`. Each runs
+			`hackbench -g 1 -l 100 -p -T` on 4 CPUs under two schedulers; decisions are those of the first, `linux-7.2`.
+
+			- **broken**: functions of sched_ext that no program can call there, because the kernel's type information
+			  (BTF) of them is incomplete. Since 7.1 most of these functions have a hidden parameter, and BTF must describe
+			  them twice; pahole 1.30, by which the kernels of trixie-backports for amd64 were built, leaves some pairs out.
+			  `scx_alight` needs none of them.
+			- **does without**: functions that it uses where they are and that this kernel lacks, broken or not there yet.
+			- **complaints**: lines of the kernel log with BUG, WARNING, a stall or a call trace, from before the scheduler is
+			  loaded to after it is gone. Where a kernel of 7.2 does without `scx_bpf_task_set_slice`, it also says that
+			  writing to `p->scx.slice` is deprecated; there is no other way then.
+
+		P
+		print_table "$@"
+		printf '\nWhat it says at its start, where that is more than nothing:\n\n'
+		for run; do
+			sed -n "s/^${SCHEDULERS[0]} printed: scx_alight: \(this kernel lacks.*\)/- $(fact "$run" release): \1/p" \
+				"$work/$run.out" | head -n 1
+		done
+		printf '\n## Many CPUs\n\n'
+		printf 'The same on %s with more CPUs, all emulated by the few of the host: hackbench shows that it runs, not how fast.\n\n' \
+			"$(fact "$MANY_KERNEL" release)"
+		printf '| CPUs | state | decisions | hackbench, s | complaints |\n|---|---|---|---|---|\n'
+		many_rows
+	} >"$PAGE.new"
+	mv "$PAGE.new" "$PAGE"
+}
+
+build() { # ARCH...
+	local arch
+	for arch; do
+		install -d "$work/add-$arch"
+		case $arch in
+		amd64)
+			cargo build -q -p alight-live
+			strip -o "$work/add-amd64/scx_alight" "$target/debug/scx_alight"
+			;;
+		arm64)
+			vm/fetch.sh sysroot
+			vm/cross.sh cargo build -q --target aarch64-unknown-linux-gnu -p alight-live
+			aarch64-linux-gnu-strip -o "$work/add-arm64/scx_alight" \
+				"$target/aarch64-unknown-linux-gnu/debug/scx_alight"
+			;;
+		esac
+	done
+}
+
+all_kernels() {
+	awk '!/^#/ && NF { print $1 }' vm/kernels.txt | grep -vE "$WITHOUT_SCHED_EXT"
+}
+
+all=
+case ${1:-} in
+--all)
+	all=1
+	mapfile -t kernels < <(all_kernels)
+	;;
+'') kernels=("${SHORT[@]}") ;;
+-*)
+	echo "usage: ${0##*/} [--all | KERNEL...], not '$1'" >&2
+	exit 2
+	;;
+*) kernels=("$@") ;;
+esac
+mapfile -t archs < <(printf '%s\n' "${kernels[@]%%-*}" | sort -u)
+
+vm/fetch.sh "${kernels[@]}"
+build "${archs[@]}"
+mkdir -p "$work"
+guest_script >"$work/guest.sh"
+# One guest of each architecture at a time.
+for arch in "${archs[@]}"; do
+	for kernel in "${kernels[@]}"; do
+		[ "${kernel%%-*}" != "$arch" ] || boot "$kernel" "$kernel" $CPUS
+	done &
+done
+wait
+for kernel in "${kernels[@]}"; do judge "$kernel" $CPUS; done
+if [ -n "$all" ]; then
+	for cpus in "${MANY[@]}"; do
+		boot "$MANY_KERNEL-$cpus" $MANY_KERNEL "$cpus"
+		judge "$MANY_KERNEL-$cpus" "$cpus"
+	done
+	write_page "${kernels[@]}"
+fi
+print_table "${kernels[@]}"
+if [ $failed -gt 0 ]; then
+	for kernel in "$work"/*.out; do
+		printf '%s: what the guest %s printed:\n' "${0##*/}" "${kernel##*/}" >&2
+		sed 's/^/  /' "$kernel" "${kernel%.out}.errors" >&2
+	done
+fi
+printf 'kernels: %d passed, %d failed\n' $passed $failed
+[ $failed = 0 ]

@@ -5,7 +5,9 @@
 #	make bench	the speed figures
 #	make cards	make the cards and figures of docs/policies again
 #	make bench-live	the live scheduler against others in a guest, write docs/bench-live.md (an hour)
-#	make soak	do to the live scheduler what machines and people do (hours), write docs/soak.md
+#	make deb	the Debian package, for Debian 12 and 13
+#	make soak	do to the live scheduler what machines and people do (hours), write docs/soak.md;
+#			load it on all kernels, write docs/live-kernels.md; install the package in guests
 #	make verify	hold the model against stock kernels (hours), write docs/fidelity.md
 
 DEMO_MACHINE   = juno-r0
@@ -13,7 +15,7 @@ DEMO_WORKLOAD  = sysbench --max-time=5 --max-requests=-1 --test=threads --num-th
 DEMO_SCHEDULER = linux-5.5 linux-5.5+asym-capacity
 DEMO_RUNS      = 20
 
-.PHONY: demo test bench bench-live cards soak verify
+.PHONY: demo test bench bench-live cards deb soak verify
 
 # Where cargo builds, if not in the tree.
 TARGET = $(or $(CARGO_TARGET_DIR),target)
@@ -39,9 +41,17 @@ bench-live:
 	vm/install.sh --test
 	crates/live/bench/bench.sh docs/bench-live.md
 
+deb:
+	vm/install.sh --deb
+	packaging/deb.sh
+
 soak:
 	vm/install.sh --test
-	crates/live/tests/faults.sh --soak docs/soak.md
+	status=0; \
+	crates/live/tests/faults.sh --soak docs/soak.md || status=1; \
+	crates/live/tests/kernels.sh --all || status=1; \
+	packaging/test.sh --guests || status=1; \
+	exit $$status
 
 cards:
 	cargo build --release

@@ -18,6 +18,7 @@ pub mod exit;
 pub mod kernel;
 pub mod live;
 pub mod machine;
+pub mod record_arguments;
 pub mod record_behaviour;
 pub mod record_decisions;
 pub mod record_pelt;

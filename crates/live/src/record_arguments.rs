@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The command line of `alight-record`.
+
+use crate::arguments::seconds;
+use crate::record_session::Session;
+use clap::{Args, Parser, Subcommand};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Writes down what this kernel's scheduler does, for `alight verify`.
+///
+/// Needs root, and a kernel with type information (BTF).
+#[derive(Debug, Parser)]
+#[command(name = "alight-record", version)]
+pub struct Arguments {
+    /// What to record.
+    #[command(subcommand)]
+    pub what: What,
+}
+
+/// What can be recorded.
+#[derive(Debug, Subcommand)]
+pub enum What {
+    /// Every change of a load-tracking signal
+    Pelt(Recording),
+    /// Every choice of a CPU by the fair class, with what it could see
+    Decisions(Recording),
+    /// Who runs where and when while a command runs, and what kernel paths cost here
+    Behaviour(Recording),
+}
+
+/// How.
+#[derive(Debug, Args)]
+pub struct Recording {
+    /// The recording
+    #[arg(short, long, value_name = "FILE")]
+    pub output: PathBuf,
+    /// Seconds to record; without it until the command ends or an interrupt
+    #[arg(long, value_name = "S", value_parser = seconds)]
+    pub duration: Option<Duration>,
+    /// Size of the buffer between kernel and file, a power of two
+    #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub ring: u32,
+    /// zstd's level: 1 is fast, 19 is small
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=19))]
+    pub level: i32,
+    /// Print what libbpf and the kernel's verifier say
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// What to run meanwhile
+    #[arg(last = true, value_name = "COMMAND")]
+    pub command: Vec<String>,
+}
+
+impl Recording {
+    /// What it asks for.
+    pub fn session(self) -> Session {
+        Session {
+            file: self.output,
+            duration: self.duration,
+            command: self.command,
+            ring_bytes: self.ring.next_power_of_two() << 20,
+            level: self.level,
+            verbose: self.verbose,
+        }
+    }
+}

@@ -1,0 +1,62 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Builds the Debian package, for the architecture of this machine, from the tree
+# as it is: TARGET/deb/alight_VERSION_ARCH.deb, whose name it prints.
+#
+#	packaging/deb.sh [--dev]
+#
+# --dev takes the developers' build of the programs, which is there sooner.
+# Built on Debian 12 the package installs on Debian 12 and 13.
+
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+profile=release folder=release
+case "${1:-}" in
+--dev) profile=dev folder=debug ;;
+'') ;;
+*)
+	echo "usage: packaging/deb.sh [--dev], not '$1'" >&2
+	exit 2
+	;;
+esac
+for tool in dh dpkg-deb cargo python3; do
+	command -v $tool >/dev/null || {
+		echo "deb.sh: $tool is missing; as root, run vm/install.sh --test" >&2
+		exit 1
+	}
+done
+
+target=${CARGO_TARGET_DIR:-target}
+version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+packaged=$(dpkg-parsechangelog -l packaging/debian/changelog -S Version)
+[ "${packaged%-*}" = "$version" ] || {
+	echo "deb.sh: packaging/debian/changelog is of $packaged, Cargo.toml of $version: add an entry" >&2
+	exit 1
+}
+
+cargo build -q --profile $profile -p alight -p alight-live
+stage=$target/deb/alight-$version
+rm -rf "$stage"
+mkdir -p "$stage/bin" "$stage/doc"
+for program in alight scx_alight alight-record; do
+	install "$target/$folder/$program" "$stage/bin/"
+done
+# alight-record(1) is both a command of alight and a program: the program's page, which says more, stays.
+cargo run -q --profile $profile -p alight --example pages -- "$stage/share"
+cargo run -q --profile $profile -p alight-live --example pages -- "$stage/share"
+packaging/crates.py "$stage/crates" alight alight-live
+cp -r packaging/debian packaging/default machines workloads README.md "$stage/"
+# systemd's name, not the package's.
+cp packaging/scx_alight.service "$stage/debian/alight.scx_alight.service"
+cp -r docs/. "$stage/doc/"
+find "$stage/doc" -name '*.sh' -delete
+
+# What dh writes besides is for the eyes of who mends it.
+(cd "$stage" && debian/rules binary) >"$stage.log" 2>&1 || {
+	tail -n 40 "$stage.log" >&2
+	exit 1
+}
+# dh puts packages beside the tree that they are made of.
+printf '%s\n' "$target/deb/alight_${packaged}_$(dpkg --print-architecture).deb"

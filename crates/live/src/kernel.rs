@@ -28,7 +28,7 @@ const OPTIONAL: [(&str, Option<&str>); 9] = [
         "scx_bpf_create_dsq",
         Some(
             "tasks that wait share one queue, first come, first served: nice values and cgroup \
-             weights order nothing, and wakeups may wait for up to a second",
+             weights order nothing",
         ),
     ),
     (

@@ -20,8 +20,7 @@
  * of later kernels, which are scaled by capacity, it is runnable_avg and
  * util_avg in units of the CPU's own capacity.
  *
- * In full mode buddies follow the activity of CPUs. Where the kernel balances
- * (a scheduler in BPF) nobody does that yet.
+ * In full mode buddies follow the activity of CPUs (pack::Follow).
  */
 #ifndef ALIGHT_PACK_H
 #define ALIGHT_PACK_H

@@ -171,6 +171,11 @@ pub fn check() -> Result<Offer, Refusal> {
     Ok(Offer { missing, broken })
 }
 
+/// Can programs call `function` of the kernel?
+pub(crate) fn can_call(btf: &Btf<'_>, function: &str) -> bool {
+    described(btf, function) == Described::Whole
+}
+
 fn described(btf: &Btf<'_>, name: &str) -> Described {
     let Some(function) = btf.type_by_name::<Func<'_>>(name) else {
         return Described::Absent;

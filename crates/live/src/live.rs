@@ -8,6 +8,7 @@ mod decisions;
 mod desk;
 mod ended;
 mod error;
+mod follow;
 mod front;
 mod load;
 mod operations;
@@ -25,15 +26,14 @@ use crate::rules::Cgroups;
 use crate::say::say;
 use crate::skeleton::AlightSkel;
 use alight_policy::STEPS;
-use alight_policy::abi::rule;
 use alight_stats::Counters;
 use alight_verify::live::Log;
-use changes::Changes;
 use counting::counters;
 use decisions::{Decisions, Outcome};
 use desk::Desk;
 use ended::{End, end_of, exit_kind};
 use error::During;
+use follow::Follow;
 use front::Front;
 use libbpf_rs::{Link, RingBufferBuilder};
 use state::SchedExt;
@@ -54,9 +54,6 @@ const CHECK: Duration = Duration::from_secs(1);
 /// # Errors
 /// If the scheduler cannot be loaded, the kernel ends it, or a decision differs.
 pub fn run(options: &Options, stop: &AtomicBool) -> Result<Summary, Error> {
-    if options.scheduler.params.pack == rule::PACK_FULL {
-        return Err(Error::Unfit(options.scheduler.name.clone()));
-    }
     for remark in kernel::check()?.remarks(options.verbose) {
         say(&remark);
     }
@@ -136,10 +133,10 @@ impl Life<'_> {
         // Before the topology is read: what changes after it makes the kernel refuse.
         let hotplug_seq = kernel::hotplug_seq();
         let (host, core) = load::views(self.options)?;
-        let mut changes = Changes::new(self.options, &host, &core);
         let nr_cpus = core.topology.nr_cpus as usize;
         let mut object = MaybeUninit::uninit();
         let mut skel = load::load(&mut object, &core, self.options, hotplug_seq)?;
+        let mut follow = Follow::new(self.options, &mut skel, (&host, &core));
         let mut cgroups = Cgroups::begin(&self.options.rules, Path::new("/"), &mut skel)?;
         let link = load::attach(&mut skel)?;
         load::say_frequency(&skel, &host);
@@ -154,7 +151,7 @@ impl Life<'_> {
                 &mut skel,
                 link,
                 decisions,
-                (&mut changes, &mut cgroups),
+                (&mut follow, &mut cgroups),
                 nr_cpus,
             )
         });
@@ -177,7 +174,7 @@ impl Life<'_> {
             let missing = self.summary.decisions.abs_diff(accounted);
             return Err(Error::Missing { missing });
         }
-        match (end, changes.found()) {
+        match (end, follow.found()) {
             (End::Done, Some(what)) => Ok(End::Restart(what.to_owned())),
             (end, _) => Ok(end),
         }
@@ -201,7 +198,7 @@ impl Life<'_> {
         skel: &mut AlightSkel<'_>,
         link: Link,
         decisions: Decisions<'_>,
-        (changes, cgroups): (&mut Changes<'_>, &mut Cgroups),
+        (follow, cgroups): (&mut Follow<'_>, &mut Cgroups),
         nr_cpus: usize,
     ) -> Result<Outcome, Error> {
         let decisions = RefCell::new(decisions);
@@ -218,13 +215,13 @@ impl Life<'_> {
         while !self.over()
             && exit_kind(skel) == 0
             && !decisions.borrow().differ()
-            && !changes.look(skel)
+            && !follow.look(skel)
             && state.is_ok()
         {
             cgroups.follow(skel)?;
-            let mut wait = POLL;
+            let mut wait = POLL.min(follow.rest());
             if self.options.writes_decisions() {
-                match ring.poll(POLL) {
+                match ring.poll(wait) {
                     Err(error) if error.kind() == libbpf_rs::ErrorKind::Interrupted => {}
                     result => result.during("reading the ring buffer")?,
                 }
@@ -254,22 +251,5 @@ impl Life<'_> {
             || self
                 .deadline
                 .is_some_and(|deadline| Instant::now() >= deadline)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::arguments::Arguments;
-    use clap::Parser;
-
-    #[test]
-    fn what_needs_the_simulators_balancer_is_refused_before_anything_is_loaded() {
-        let arguments = ["scx_alight", "--power-gated", "mc", "linux-6.5+pack=full"];
-        let arguments = Arguments::try_parse_from(arguments).expect("arguments");
-        let options = arguments.options().expect("options");
-        let error = run(&options, &AtomicBool::new(false)).expect_err("refused");
-        assert!(error.to_string().contains("use pack=default"), "{error}");
-        assert_eq!(error.exit_code(), 2);
     }
 }

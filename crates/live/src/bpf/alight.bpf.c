@@ -34,30 +34,31 @@ char _license[] SEC("license") = "GPL";
 /* CPUs came or went so often; the loader brings the domains up to date. */
 u32 hotplugs;
 
+/* In this order for the stack, which the decision needs almost all of: little is kept across it. */
 SEC("struct_ops/alight_select_cpu")
 s32 BPF_PROG(alight_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_flags)
 {
-	u32 kind, sync, zero = 0, cpu;
 	struct live_task *t = task_of(p);
 	struct policy_task *waker;
+	u32 cpu, kind;
 	struct work *w;
 
 	if (!t)
 		return prev_cpu;
-	/* First of all, while the frame, which is part of the deepest call, holds little. */
 	task_read(t, p);
 	t->view.prev_cpu = (u32)prev_cpu;
-	w = bpf_map_lookup_elem(&works, &zero);
+	w = bpf_map_lookup_elem(&works, &only);
 	if (!w)
 		return prev_cpu;
-	kind = wake_flags & SCX(scx_wake_flags, SCX_WAKE_FORK) ? KIND_FORK : KIND_WAKE;
-	sync = !!(wake_flags & SCX(scx_wake_flags, SCX_WAKE_SYNC));
-	waker = waker_view(bpf_get_smp_processor_id());
 	allowed_read(&w->allowed, p);
+	waker = waker_view(bpf_get_smp_processor_id());
+	kind = wake_flags & SCX(scx_wake_flags, SCX_WAKE_FORK) ? KIND_FORK : KIND_WAKE;
 	if (verify)
-		cpu = decide_verified(w, &t->view, waker, kind, sync);
+		cpu = decide_verified(w, &t->view, waker, kind,
+				      !!(wake_flags & SCX(scx_wake_flags, SCX_WAKE_SYNC)));
 	else
-		cpu = decide(&t->view, waker, scx_bpf_now(), kind, sync);
+		cpu = decide(&t->view, waker, scx_bpf_now(), kind,
+			     !!(wake_flags & SCX(scx_wake_flags, SCX_WAKE_SYNC)));
 	count_decision(bpf_get_smp_processor_id(), &w->answer);
 
 	if (view_of(cpu)->curr_is_idle) {	/* no need to queue */

@@ -29,6 +29,9 @@ struct {
 	__type(value, struct work);
 } works SEC(".maps");
 
+/* Their key, not on the stack. */
+static const u32 only = 0;
+
 /* Snapshot of all views for one decision, and what the decision made of it. */
 struct snapshot {
 	struct decision decision;

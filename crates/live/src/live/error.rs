@@ -16,12 +16,6 @@ pub enum Error {
     /// The kernel does not offer what is needed.
     #[error(transparent)]
     Refused(#[from] kernel::Refusal),
-    /// The scheduler needs what only the simulator has.
-    #[error(
-        "'{0}' cannot run in a kernel: full packing follows the load balancer, which is the \
-         kernel's here; use pack=default"
-    )]
-    Unfit(String),
     /// The machine cannot be read, or is not the one that was given.
     #[error(transparent)]
     Machine(#[from] machine::Error),
@@ -76,7 +70,6 @@ impl Error {
     /// Exit code of the program.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Error::Unfit(_) => exit::BAD_INPUT,
             Error::Machine(error) if error.is_input() => exit::BAD_INPUT,
             Error::Ended(_) => exit::ENDED,
             _ => exit::FAILED,

@@ -85,6 +85,11 @@ fn tick() -> u64 {
     u64::try_from(period.tv_nsec).unwrap_or(0).max(1)
 }
 
+/// Is what the verifier took for constant the same?
+pub(super) fn same_constants(a: &Core, b: &Core) -> bool {
+    a.topology == b.topology && a.llcs.len() == b.llcs.len() && a.perf == b.perf
+}
+
 /// Hands the views to the kernel side.
 fn prepare(
     open: &mut OpenAlightSkel<'_>,

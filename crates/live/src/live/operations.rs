@@ -2,10 +2,10 @@
 //! Leaves out the operations that this kernel does not know or that lack what they
 //! need; it refuses a scheduler that brings others.
 
+use crate::kernel;
 use crate::skeleton::OpenAlightSkel;
-use libbpf_rs::ReferencesType;
 use libbpf_rs::btf::Btf;
-use libbpf_rs::btf::types::{Func, FuncProto, Struct};
+use libbpf_rs::btf::types::Struct;
 use std::collections::BTreeSet;
 use std::ptr::null_mut;
 
@@ -30,7 +30,7 @@ pub(super) fn trim(open: &mut OpenAlightSkel<'_>, btf: &Btf<'_>, in_place: bool)
             *operation = null_mut();
         }
     }
-    if !in_place || !callable(btf, MOVES_WAITING_TASKS) {
+    if !in_place || !kernel::can_call(btf, MOVES_WAITING_TASKS) {
         ops.cpu_online = null_mut();
         ops.cpu_offline = null_mut();
     }
@@ -42,18 +42,4 @@ fn members(btf: &Btf<'_>) -> BTreeSet<String> {
     (ops.iter().flat_map(|ops| ops.iter()))
         .filter_map(|member| Some(member.name?.to_str()?.to_string()))
         .collect()
-}
-
-/// Linux 7.0 and later describe functions with a hidden parameter twice; where the second
-/// description is missing, nobody can call them.
-fn callable(btf: &Btf<'_>, name: &str) -> bool {
-    let Some(function) = btf.type_by_name::<Func<'_>>(name) else {
-        return false;
-    };
-    let prototype = FuncProto::try_from(function.referenced_type());
-    let hides = prototype.is_ok_and(|prototype| {
-        (prototype.iter()).any(|parameter| parameter.name.is_some_and(|name| name == "aux"))
-    });
-    let whole = format!("{name}_impl");
-    !hides || btf.type_by_name::<Func<'_>>(&whole).is_some()
 }

@@ -48,15 +48,16 @@ static struct task a_task(u32 weight, u64 slice)
 	return t;
 }
 
+/* Nobody runs when this is called. */
 static void join(struct fair_queue *q, struct task *t)
 {
-	fair_join(q, &t->e, t->weight, 1);
+	fair_join(q, &t->e, t->weight, 1, 0);
 	t->queued = 1;
 }
 
 static void leave(struct fair_queue *q, struct task *t, int keeps)
 {
-	fair_leave(q, &t->e, keeps, TICK);
+	fair_leave(q, &t->e, keeps, TICK, 0);
 	t->queued = 0;
 }
 
@@ -153,7 +154,7 @@ static void debt_is_paid_while_asleep(void)
 	leave(&q, &debtor, 0);
 	run(&q, &hog, &now, 100 * MS);
 	join(&q, &debtor);
-	CHECK(fair_now(&q) == debtor.e.vruntime, "%ld", (long)(fair_now(&q) - debtor.e.vruntime));
+	CHECK(fair_now(&q, 0) == debtor.e.vruntime, "%ld", (long)(fair_now(&q, 0) - debtor.e.vruntime));
 }
 
 /* What moves to another CPU keeps its lag and the rest of its slice. */
@@ -168,27 +169,31 @@ static void a_move_keeps_lag_and_deadline(void)
 	join(&from, &tasks[1]);
 	join(&to, &tasks[2]);
 	run(&from, &tasks[1], &now, MS);
-	lag = (s64)(fair_now(&from) - tasks[1].e.vruntime);
+	lag = (s64)(fair_now(&from, 0) - tasks[1].e.vruntime);
 	rest = tasks[1].e.deadline - tasks[1].e.vruntime;
 	leave(&from, &tasks[1], 1);
-	fair_join(&to, &tasks[1].e, 1024, 0);
-	CHECK((s64)(fair_now(&to) - tasks[1].e.vruntime) - lag <= 1 &&
-	      (s64)(fair_now(&to) - tasks[1].e.vruntime) - lag >= -1, "lag %ld", (long)lag);
+	fair_join(&to, &tasks[1].e, 1024, 0, 0);
+	CHECK((s64)(fair_now(&to, 0) - tasks[1].e.vruntime) - lag <= 1 &&
+	      (s64)(fair_now(&to, 0) - tasks[1].e.vruntime) - lag >= -1, "lag %ld", (long)lag);
 	CHECK(tasks[1].e.deadline - tasks[1].e.vruntime == rest, "rest %lu", (unsigned long)rest);
 }
 
-/* When a woken task runs before the running one. */
-static void preemption(void)
+/* When a woken task runs before the running one, whose last tick was just now or long ago. */
+static void preemption(int charged)
 {
 	static const struct {
 		const char *name;
 		u64 ran, slice;
+		s64 lag;
 		int preempts;
 	} cases[] = {
-		{ "the running task has not had its slice", MS, SLICE, 0 },
-		{ "it has", SLICE + MS, SLICE, 1 },
-		{ "the woken task asks for less", MS, MS / 10, 1 },
-		{ "for less, and the running one has not run yet", 0, SLICE - 1, 1 },
+		{ "the running task has not had its slice", MS, SLICE, 0, 0 },
+		{ "nor that, but the woken one is owed time", MS, SLICE, MS, 1 },
+		{ "the woken one had too much", MS, SLICE, -(s64)MS, 0 },
+		{ "the running task has had its slice", SLICE + MS, SLICE, 0, 1 },
+		{ "and the woken one too much", SLICE + MS, SLICE, -(s64)MS, 0 },
+		{ "the woken task asks for less", MS, MS / 10, 0, 1 },
+		{ "for less, and the running one has not run yet", 0, SLICE - 1, 0, 1 },
 	};
 
 	for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
@@ -198,12 +203,15 @@ static void preemption(void)
 
 		curr.e.fresh = 0;
 		woken.e.fresh = 0;
+		woken.e.lag = cases[c].lag;
+		woken.e.weight = 1024;
 		join(&q, &curr);
 		fair_starts(&q, &curr.e, 0, now);
 		now += cases[c].ran;
-		fair_charge(&q, &curr.e, now);
-		join(&q, &woken);
-		CHECK(fair_preempts(&q, &woken.e, now) == cases[c].preempts, "%s", cases[c].name);
+		if (charged)
+			fair_charge(&q, &curr.e, now);
+		fair_join(&q, &woken.e, woken.weight, 0, now);
+		CHECK(fair_preempts(&q, &woken.e, now) == cases[c].preempts, "%s, charged %d", cases[c].name, charged);
 	}
 }
 
@@ -220,7 +228,7 @@ static void yield_lets_others_first(void)
 	fair_yield(&q, &tasks[0].e, now);
 	fair_stops(&q);
 	CHECK(next(tasks, 2) == &tasks[1], "the one that yielded goes on");
-	CHECK(!fair_eligible(&q, &tasks[0].e), "and is owed time");
+	CHECK(!fair_eligible(&q, &tasks[0].e, 0), "and is owed time");
 }
 
 /* A task is in no hurry for what its group gives it later. */
@@ -234,9 +242,9 @@ static void a_new_weight_keeps_what_is_owed(void)
 	join(&q, &tasks[0]);
 	join(&q, &tasks[1]);
 	run(&q, &tasks[0], &now, 2 * MS);
-	before = (s64)(fair_now(&q) - tasks[0].e.vruntime) * 1024;
-	fair_reweigh(&q, &tasks[0].e, 256, TICK);
-	after = (s64)(fair_now(&q) - tasks[0].e.vruntime) * 256;
+	before = (s64)(fair_now(&q, 0) - tasks[0].e.vruntime) * 1024;
+	fair_reweigh(&q, &tasks[0].e, 256, TICK, 0);
+	after = (s64)(fair_now(&q, 0) - tasks[0].e.vruntime) * 256;
 	CHECK(llabs(before - after) <= 4096, "%ld %ld", (long)before, (long)after);
 	CHECK(q.weight == 1024 + 256, "%lu", (unsigned long)q.weight);
 }
@@ -279,17 +287,17 @@ static void virtual_time_is_exact(u64 seed)
 		tasks[i] = a_task(weights[random_below(8)], MS / 10 + random_below(100 * MS));
 	for (int step = 0; step < 4000; step++) {
 		struct task *t = &tasks[random_below(MAX_TASKS)];
-		u64 before = fair_now(&q);
+		u64 before = fair_now(&q, 0);
 
 		if (!t->queued)
 			join(&q, t);
 		else if (random_below(4) == 0)
 			leave(&q, t, (int)random_below(2));
 		else if (random_below(8) == 0)
-			fair_reweigh(&q, &t->e, weights[random_below(8)], TICK);
+			fair_reweigh(&q, &t->e, weights[random_below(8)], TICK, 0);
 		else
 			run(&q, t, &now, random_below(10 * MS));
-		CHECK(!q.weight || fair_now(&q) == mean(tasks, MAX_TASKS, before),
+		CHECK(!q.weight || fair_now(&q, 0) == mean(tasks, MAX_TASKS, before),
 		      "seed %lu step %d", (unsigned long)seed, step);
 	}
 }
@@ -300,7 +308,8 @@ int main(void)
 	sleep_is_not_saved_up();
 	debt_is_paid_while_asleep();
 	a_move_keeps_lag_and_deadline();
-	preemption();
+	preemption(0);
+	preemption(1);
 	yield_lets_others_first();
 	a_new_weight_keeps_what_is_owed();
 	for (u64 seed = 1; seed <= 50; seed++)

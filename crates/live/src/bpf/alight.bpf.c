@@ -90,7 +90,7 @@ void BPF_PROG(alight_enqueue, struct task_struct *p, u64 enq_flags)
 	better = t->woken ? POLICY_NONE : better_cpu(p, t);
 	if (better != POLICY_NONE) {
 		pending_begin(t, better);
-		queue_send(p, t, better, enq_flags);
+		queue_send(p, t, better, now, enq_flags);
 		return;
 	}
 	if (queue_start(p, t, cpu, now, enq_flags))
@@ -98,7 +98,7 @@ void BPF_PROG(alight_enqueue, struct task_struct *p, u64 enq_flags)
 	packed = packs_on(cpu);
 	if (packed != POLICY_NONE && !stays(p) && may_run(p, packed)) {
 		stats_of(cpu)->packed++;
-		queue_send(p, t, packed, enq_flags);
+		queue_send(p, t, packed, now, enq_flags);
 		return;
 	}
 	queue_insert(p, t, cpu, now, enq_flags);
@@ -168,16 +168,17 @@ void BPF_PROG(alight_tick, struct task_struct *p)
 SEC("struct_ops/alight_yield")
 bool BPF_PROG(alight_yield, struct task_struct *from, struct task_struct *to__nullable)
 {
-	struct live_task *t = task_of(from);
+	u32 cpu = bpf_get_smp_processor_id();
+	struct live_task *t;
 
 	if (to__nullable)	/* sched_yield() only, as EEVDF without NEXT_BUDDY */
 		return 0;
-	if (!t || !(t->view.flags & TASK_ON_RQ))
+	stats_of(cpu)->yields++;
+	if (view_of(cpu)->nr_running == 1)	/* there is nobody to yield to */
 		return 0;
-	stats_of(t->cpu)->yields++;
-	if (view_of(t->cpu)->nr_running == 1)
-		return 0;
-	view_yield(t, scx_bpf_now());
+	t = task_of(from);
+	if (t && t->view.flags & TASK_ON_RQ)
+		view_yield(t, scx_bpf_now());
 	set_slice(from, 0);
 	return 0;
 }

@@ -74,10 +74,20 @@ static __always_inline s64 fair_floor(s64 n, u64 d)
 	return n < 0 ? -(s64)(((u64)-n + d - 1) / d) : (s64)((u64)n / d);
 }
 
-/* V, the queue's virtual time (avg_vruntime). */
-static __always_inline u64 fair_now(const struct fair_queue *q)
+/* What the running task has run since its last charge, in its virtual time. */
+static __always_inline u64 fair_uncharged(const struct fair_queue *q, u64 now)
 {
-	return q->zero + (u64)fair_floor(q->sum, q->weight);
+	if (!q->curr_weight || now <= q->curr_from)
+		return 0;
+	return fair_virtual(now - q->curr_from, q->curr_weight);
+}
+
+/* V, the queue's virtual time at @now (avg_vruntime after update_curr). */
+static __always_inline u64 fair_now(const struct fair_queue *q, u64 now)
+{
+	s64 uncharged = (s64)(fair_uncharged(q, now) * q->curr_weight);
+
+	return q->zero + (u64)fair_floor(q->sum + uncharged, q->weight);
 }
 
 static __always_inline s64 fair_within(s64 lag, s64 most)
@@ -93,9 +103,10 @@ static __always_inline void fair_rebase(struct fair_queue *q, u64 v)
 }
 
 /* Does @e get less than its share? (entity_eligible) */
-static __always_inline int fair_eligible(const struct fair_queue *q, const struct fair_entity *e)
+static __always_inline int fair_eligible(const struct fair_queue *q, const struct fair_entity *e,
+					 u64 now)
 {
-	return (s64)(e->vruntime - fair_now(q)) <= 0;
+	return (s64)(e->vruntime - fair_now(q, now)) <= 0;
 }
 
 /*
@@ -104,9 +115,9 @@ static __always_inline int fair_eligible(const struct fair_queue *q, const struc
  * @weight: its weight from now on; @here: it left this queue.
  */
 static __always_inline void fair_join(struct fair_queue *q, struct fair_entity *e, u32 weight,
-				      int here)
+				      int here, u64 now)
 {
-	u64 v = fair_now(q), share;
+	u64 v = fair_now(q, now), share;
 	s64 lag = e->lag;
 
 	if (weight != e->weight && e->weight)	/* reweight_entity: what it is owed stays */
@@ -125,39 +136,39 @@ static __always_inline void fair_join(struct fair_queue *q, struct fair_entity *
 	e->fresh = 0;
 	q->sum += (s64)(e->vruntime - q->zero) * (s64)weight;
 	q->weight += weight;
-	fair_rebase(q, fair_now(q));
+	fair_rebase(q, fair_now(q, now));
 }
 
 /* @e leaves @q; if it does not go to sleep (@keeps), its deadline goes along. */
 static __always_inline void fair_leave(struct fair_queue *q, struct fair_entity *e, int keeps,
-				       u64 tick)
+				       u64 tick, u64 now)
 {
-	u64 v = fair_now(q), rest = e->deadline - e->vruntime;
+	u64 v = fair_now(q, now), rest = e->deadline - e->vruntime;
 
 	e->lag = fair_within((s64)(v - e->vruntime),
 			     (s64)fair_virtual(e->slice + tick, e->weight));
 	e->ahead = keeps && (s64)rest > 0 ? rest : 0;
 	q->sum -= (s64)(e->vruntime - q->zero) * (s64)e->weight;
 	q->weight -= e->weight;
-	if (q->weight)
-		fair_rebase(q, fair_now(q));
-	else {
+	if (q->weight) {
+		fair_rebase(q, fair_now(q, now));
+	} else {
 		/* Time goes on where it stood. */
 		q->zero = v;
 		q->sum = 0;
 	}
-	e->left_at = fair_now(q);
+	e->left_at = q->zero;
 }
 
 /* What its group gives to @e, which is queued, has changed (reweight_entity). */
 static __always_inline void fair_reweigh(struct fair_queue *q, struct fair_entity *e, u32 weight,
-					 u64 tick)
+					 u64 tick, u64 now)
 {
 	if (weight == e->weight)
 		return;
-	fair_leave(q, e, 1, tick);
+	fair_leave(q, e, 1, tick, now);
 	e->ahead = fair_virtual(e->ahead * e->weight / FAIR_NICE_0, weight);
-	fair_join(q, e, weight, 0);
+	fair_join(q, e, weight, 0, now);
 }
 
 static __always_inline void fair_show(struct fair_queue *q, const struct fair_entity *e, u64 now)
@@ -201,24 +212,31 @@ static __always_inline void fair_stops(struct fair_queue *q)
 
 /*
  * May @e, which has just been woken and joined, run before the running task?
- * One that asks for a shorter slice need not wait for the running one's.
+ * One that had more than its share gives way at once; another is left alone
+ * until it has had its slice, unless @e asks for a shorter one.
  */
 static __always_inline int fair_preempts(const struct fair_queue *q, const struct fair_entity *e,
 					 u64 now)
 {
-	u64 ran = now > q->curr_from ? now - q->curr_from : 0;
-	u64 vruntime = q->curr_vruntime + fair_virtual(ran, q->curr_weight);
+	u64 vruntime = q->curr_vruntime + fair_uncharged(q, now), deadline = q->curr_deadline;
+	u64 v = fair_now(q, now);
 
+	if ((s64)(e->vruntime - v) > 0)
+		return 0;
+	if ((s64)(vruntime - v) > 0)
+		return 1;
 	if (e->slice >= q->curr_slice && (s64)(vruntime - q->curr_protected) < 0)
 		return 0;
-	return fair_eligible(q, e) && (s64)(e->deadline - q->curr_deadline) <= 0;
+	if ((s64)(vruntime - deadline) >= 0)	/* as it will be when it is charged */
+		deadline = vruntime + fair_virtual(q->curr_slice, q->curr_weight);
+	return (s64)(e->deadline - deadline) <= 0;
 }
 
 /* The running task gives up what is left of its slice, if it may run at all. */
 static __always_inline void fair_yield(struct fair_queue *q, struct fair_entity *e, u64 now)
 {
 	fair_charge(q, e, now);
-	if (!fair_eligible(q, e) || (s64)(e->deadline - e->vruntime) <= 0)
+	if (!fair_eligible(q, e, now) || (s64)(e->deadline - e->vruntime) <= 0)
 		return;
 	q->sum += (s64)(e->deadline - e->vruntime) * (s64)e->weight;
 	e->vruntime = e->deadline;

@@ -117,15 +117,15 @@ static __always_inline void queue_insert(struct task_struct *p, struct live_task
 
 /* @p, which is queued here, waits for its turn on @cpu, at the place that it has here. */
 static __always_inline void queue_send(struct task_struct *p, struct live_task *t, u32 cpu,
-				       u64 enq_flags)
+				       u64 now, u64 enq_flags)
 {
-	u64 ahead = t->fair.deadline - fair_now(queue_of(t->cpu));
+	u64 ahead = t->fair.deadline - fair_now(queue_of(t->cpu), now);
 
 	if (view_of(cpu)->curr_is_idle || !own_queues())
 		scx_bpf_dsq_insert(p, SCX(scx_dsq_id_flags, SCX_DSQ_LOCAL_ON) | cpu, TURN_NS,
 				   enq_flags);
 	else
-		scx_bpf_dsq_insert_vtime(p, cpu, TURN_NS, fair_now(queue_of(cpu)) + ahead,
+		scx_bpf_dsq_insert_vtime(p, cpu, TURN_NS, fair_now(queue_of(cpu), now) + ahead,
 					 enq_flags);
 }
 
@@ -212,7 +212,7 @@ static __noinline int queue_next(u32 cpu, u64 now, const struct live_task *curre
 		second = first;
 		first = patient_queue(cpu);
 	}
-	if (current && fair_eligible(q, &current->fair) &&
+	if (current && fair_eligible(q, &current->fair, now) &&
 	    (s64)(current->fair.deadline - earliest) < 0)
 		return 0;
 	return scx_bpf_dsq_move_to_local(first) ||

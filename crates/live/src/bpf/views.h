@@ -230,7 +230,7 @@ static __noinline int view_enqueue(struct live_task *t, u32 cpu, u64 now)
 	bpf_spin_lock(&l->lock);
 	rq->freq_scale = freq;
 	rq_clock(rq, now);
-	fair_join(queue_of(cpu), &t->fair, weight, t->cpu == cpu);
+	fair_join(queue_of(cpu), &t->fair, weight, t->cpu == cpu, now);
 	pinned[policy_bound(cpu, POLICY_MAX_CPUS)] += t->pinned;
 	if (t->fresh)
 		task_init_util(k, rq, &t->view);
@@ -267,7 +267,7 @@ static __noinline int view_dequeue(struct live_task *t, u64 now, int sleeps, int
 		*curr_fair_of(cpu) = 0;
 		fair = 1;
 	}
-	fair_leave(queue_of(cpu), &t->fair, !sleeps, tick_ns);
+	fair_leave(queue_of(cpu), &t->fair, !sleeps, tick_ns, now);
 	pinned[policy_bound(cpu, POLICY_MAX_CPUS)] -= t->pinned;
 	clamps_dequeue(k, &t->clamps, cpu, rq);
 	if (moved)
@@ -362,7 +362,7 @@ static __noinline int view_run(struct live_task *t, u64 now, int stops)
 	rq_update_curr(the_params(), rq, &t->view);
 	over = fair_charge(q, &t->fair, now);
 	if (weight)
-		fair_reweigh(q, &t->fair, weight, tick_ns);
+		fair_reweigh(q, &t->fair, weight, tick_ns, now);
 	bpf_spin_unlock(&l->lock);
 	if (stops) {
 		fair_stops(q);

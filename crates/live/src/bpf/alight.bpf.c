@@ -28,9 +28,6 @@
 
 char _license[] SEC("license") = "GPL";
 
-/* How long a task runs before others of its queue do. */
-#define SLICE_NS	4000000ull
-
 /* CPUs came or went so often; the loader brings the domains up to date. */
 u32 hotplugs;
 
@@ -102,7 +99,8 @@ void BPF_PROG(alight_enqueue, struct task_struct *p, u64 enq_flags)
 		return;
 	}
 	queue_insert(p, t, cpu, now, enq_flags);
-	if (!queue_of(cpu)->curr_weight && !energy_decides())	/* another class has the CPU, for how long nobody knows */
+	/* Another class has the CPU, for how long nobody knows. */
+	if (!queue_of(cpu)->curr_weight && !energy_decides())
 		spread(cpu);
 }
 

@@ -247,7 +247,7 @@ vm/run.sh --kernel $ARM64 --dtb "$work/opps.dtb" --icount --add "$work/add" \
 check 'change: exit status' 0 "$(fact 'change status')"
 check 'change: capacity of a little CPU before the driver came' 162 "$(fact 'capacity before')"
 check 'change: capacity after' 344 "$(fact 'capacity after')"
-matches 'change: noticed' 'scx_alight: the capacities of CPUs changed; loading again' \
+matches 'change: noticed' 'scx_alight: loading again: the capacities of CPUs changed' \
 	"$(fact 'change noticed')"
 at_least 'change: energy decides now' 1 "$(fact 'change energy')"
 check 'change: still loaded' enabled "$(fact 'change state')"

@@ -53,6 +53,9 @@ static __noinline int clamps_look(struct task_clamps *s, struct policy_task *v,
 	if (bpf_core_field_exists(task->uclamp)) {
 		min = (u32)BPF_CORE_READ_BITFIELD(task, uclamp[0].value);
 		max = (u32)BPF_CORE_READ_BITFIELD(task, uclamp[1].value);
+		/* Effective values are all 0 until somebody uses clamps (sched_uclamp_used). */
+		if (!max)
+			max = (u32)BPF_CORE_READ_BITFIELD(task, uclamp_req[1].value);
 	}
 	if (nr_rules) {
 		rules_read(&s->rules, task);

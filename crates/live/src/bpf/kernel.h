@@ -91,6 +91,7 @@ struct task_struct {
 	int nr_cpus_allowed;
 	const struct cpumask *cpus_ptr;
 	struct sched_ext_entity scx;
+	struct uclamp_se uclamp_req[2];
 	struct uclamp_se uclamp[2];
 	int pid;
 	int tgid;

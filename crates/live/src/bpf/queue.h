@@ -41,10 +41,15 @@ static __always_inline int peek_works(void)
 	return LINUX_KERNEL_VERSION >= KERNEL_VERSION(7, 1, 0) && bpf_ksym_exists(scx_bpf_dsq_peek);
 }
 
-/* May the kernel run @p on its present CPU only? */
+/*
+ * May the kernel run @p on its present CPU only? A program that runs in the
+ * context of @p counts in its migration_disabled itself.
+ */
 static __always_inline int stays(const struct task_struct *p)
 {
-	return p->nr_cpus_allowed == 1 || p->migration_disabled;
+	u32 own = bpf_get_current_task_btf() == p;
+
+	return p->nr_cpus_allowed == 1 || p->migration_disabled > own;
 }
 
 static __always_inline void set_slice(struct task_struct *p, u64 slice)

@@ -15,3 +15,12 @@ check() { # NAME EXPECTED FOUND
 		printf 'FAIL  %s: expected %s, found %s\n' "$1" "$2" "${3:-nothing}"
 	fi
 }
+
+# Like check, for a value that is not known beforehand.
+matches() { # NAME PATTERN FOUND
+	if [[ $3 =~ ^$2$ ]]; then check "$1" "$3" "$3"; else check "$1" "like $2" "$3"; fi
+}
+
+at_least() { # NAME LEAST FOUND
+	if [ "${3:-0}" -ge "$2" ]; then check "$1 (at least $2)" "$3" "$3"; else check "$1" "$2 or more" "$3"; fi
+}

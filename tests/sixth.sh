@@ -27,10 +27,6 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 . tests/checks.sh
 
-at_least() { # NAME LEAST FOUND
-	if [ "${3:-0}" -ge "$2" ]; then check "$1 (at least $2)" "$3" "$3"; else check "$1" "$2 or more" "$3"; fi
-}
-
 # ran NAME COMMAND...: a check that it succeeds; its output is in $work/NAME, shown if not.
 ran() {
 	local name=$1 status=0

@@ -13,11 +13,6 @@ ARM64=arm64-6.18
 
 . "$(dirname "$0")/../tests/checks.sh"
 
-# matches NAME PATTERN FOUND: like check, for a value that is not known beforehand.
-matches() {
-	if [[ $3 =~ ^$2$ ]]; then check "$1" "$3" "$3"; else check "$1" "like $2" "$3"; fi
-}
-
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 

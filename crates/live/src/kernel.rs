@@ -27,8 +27,8 @@ const OPTIONAL: [(&str, Option<&str>); 9] = [
     (
         "scx_bpf_create_dsq",
         Some(
-            "tasks that wait share one queue, first come, first served: nice values and cgroup \
-             weights order nothing",
+            "tasks wait for a CPU in the order in which they come: nice values and cgroup weights \
+             order nothing",
         ),
     ),
     (

@@ -135,7 +135,7 @@ impl Life<'_> {
         let (host, core) = load::views(self.options)?;
         let nr_cpus = core.topology.nr_cpus as usize;
         let mut object = MaybeUninit::uninit();
-        let mut skel = load::load(&mut object, &core, self.options, hotplug_seq)?;
+        let mut skel = load::load(&mut object, (&host, &core), self.options, hotplug_seq)?;
         let mut follow = Follow::new(self.options, &mut skel, (&host, &core));
         let mut cgroups = Cgroups::begin(&self.options.rules, Path::new("/"), &mut skel)?;
         let link = load::attach(&mut skel)?;

@@ -18,15 +18,6 @@ LEAST_DECISIONS=1000
 
 . tests/checks.sh
 
-# matches NAME PATTERN FOUND: like check, for a value that is not known beforehand.
-matches() {
-	if [[ $3 =~ ^$2$ ]]; then check "$1" "$3" "$3"; else check "$1" "like $2" "$3"; fi
-}
-
-at_least() { # NAME LEAST FOUND
-	if [ "${3:-0}" -ge "$2" ]; then check "$1 (at least $2)" "$3" "$3"; else check "$1" "$2 or more" "$3"; fi
-}
-
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 target=${CARGO_TARGET_DIR:-target}

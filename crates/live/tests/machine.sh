@@ -17,14 +17,6 @@ ARM64=arm64-6.18
 
 . tests/checks.sh
 
-matches() { # NAME PATTERN FOUND
-	if [[ $3 =~ ^$2$ ]]; then check "$1" "$3" "$3"; else check "$1" "like $2" "$3"; fi
-}
-
-at_least() { # NAME LEAST FOUND
-	if [ "${3:-0}" -ge "$2" ]; then check "$1 (at least $2)" "$3" "$3"; else check "$1" "$2 or more" "$3"; fi
-}
-
 at_most() { # NAME MOST FOUND
 	if [ "${3:-99}" -le "$2" ]; then check "$1 (at most $2)" "$3" "$3"; else check "$1" "$2 or fewer" "$3"; fi
 }

@@ -11,11 +11,6 @@ cd "$(dirname "$0")/../../.."
 KERNEL=amd64-7.2-cloud
 . tests/checks.sh
 
-# matches NAME PATTERN FOUND: like check, for a value that is not known beforehand.
-matches() {
-	if [[ $3 =~ ^$2$ ]]; then check "$1" "$3" "$3"; else check "$1" "like $2" "$3"; fi
-}
-
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 target=${CARGO_TARGET_DIR:-target}

@@ -70,7 +70,7 @@ SEC("struct_ops/alight_enqueue")
 void BPF_PROG(alight_enqueue, struct task_struct *p, u64 enq_flags)
 {
 	struct live_task *t = task_of(p);
-	u32 cpu = (u32)scx_bpf_task_cpu(p), better, packed;
+	u32 cpu = (u32)scx_bpf_task_cpu(p), better;
 	u64 now = scx_bpf_now();
 
 	if (!t) {
@@ -86,18 +86,13 @@ void BPF_PROG(alight_enqueue, struct task_struct *p, u64 enq_flags)
 	/* First: it may be the last task here, which would start again at once. */
 	better = t->woken ? POLICY_NONE : better_cpu(p, t);
 	if (better != POLICY_NONE) {
+		count_sent(t, better);
 		pending_begin(t, better);
 		queue_send(p, t, better, now, enq_flags);
 		return;
 	}
 	if (queue_start(p, t, cpu, now, enq_flags))
 		return;
-	packed = packs_on(cpu);
-	if (packed != POLICY_NONE && !stays(p) && may_run(p, packed)) {
-		stats_of(cpu)->packed++;
-		queue_send(p, t, packed, now, enq_flags);
-		return;
-	}
 	queue_insert(p, t, cpu, now, enq_flags);
 	/* Another class has the CPU, for how long nobody knows. */
 	if (!queue_of(cpu)->curr_weight && !energy_decides())
@@ -121,8 +116,7 @@ void BPF_PROG(alight_dispatch, s32 cpu, struct task_struct *prev__nullable)
 		return;
 	if (t) {
 		/* It goes on; or, if there is a better CPU, it is enqueued there. */
-		if (!topology.asym || !misfit(t) || stays(prev) ||
-		    free_cpu(prev, (u32)cpu, view_of((u32)cpu)->capacity) == POLICY_NONE)
+		if (better_cpu(prev, t) == POLICY_NONE)
 			set_slice(prev, TURN_NS);
 		return;
 	}
@@ -149,17 +143,12 @@ void BPF_PROG(alight_tick, struct task_struct *p)
 	energy_tick(cpu, now);
 	cpuperf_update(cpu, 1);
 	capacity_tick(cpu);
-	if (over && view_of(cpu)->nr_running > 1)
-		set_slice(p, 0);
-	if (packs_on(cpu) != POLICY_NONE && !stays(p))
-		set_slice(p, 0);
+	over = over && view_of(cpu)->nr_running > 1;
 	if (!energy_decides()) {
 		spread(cpu);
-		if (balance_tick(cpu, now))
-			set_slice(p, 0);
+		over |= balance_tick(cpu, now);
 	}
-	if (topology.asym && !stays(p) && misfit(t) &&
-	    free_cpu(p, cpu, view_of(cpu)->capacity) != POLICY_NONE)
+	if (over || better_cpu(p, t) != POLICY_NONE)
 		set_slice(p, 0);
 }
 

@@ -8,10 +8,12 @@
  *			pulls (nohz_balancer_kick)
  *	misfit		a task that its CPU is too small for goes to an idle
  *			bigger one while it runs (check_misfit_status)
+ *	packing		what runs or waits where nobody takes part goes to the buddy
  *	balance		at some ticks a busy CPU takes a task from one with more
  *			load for its capacity (rebalance_domains)
  *
  * Only the first two keep CPUs busy; the last keeps turns fair across CPUs.
+ * Where nobody can be woken to pull, a task whose turn ends is sent instead.
  */
 #ifndef ALIGHT_LIVE_BALANCE_H
 #define ALIGHT_LIVE_BALANCE_H
@@ -61,8 +63,8 @@ static __always_inline int is_free(u32 cpu)
  */
 static __noinline u32 free_cpu(struct task_struct *p, u32 here, u32 capacity)
 {
-	u32 best = POLICY_NONE, most = capacity, zero = 0, i;
-	struct work *w = bpf_map_lookup_elem(&works, &zero);
+	u32 best = POLICY_NONE, most = capacity, i;
+	struct work *w = bpf_map_lookup_elem(&works, &only);
 
 	if (!w || bpf_probe_read_kernel(&w->allowed, mask_bytes, p->cpus_ptr))
 		return POLICY_NONE;
@@ -153,12 +155,18 @@ static __noinline int pull(u32 cpu)
 	return 0;
 }
 
+/* Can an idle CPU be woken to take what waits for another? */
+static __always_inline int idle_cpus_pull(void)
+{
+	return own_queues() && bpf_ksym_exists(scx_bpf_kick_cpu);
+}
+
 /* Somebody waits for @cpu: an idle CPU is woken to take it. */
 static __noinline int spread(u32 cpu)
 {
 	u32 idle;
 
-	if (!bpf_ksym_exists(scx_bpf_kick_cpu) || !waiting_on(cpu))
+	if (!idle_cpus_pull() || !waiting_on(cpu))
 		return 0;
 	if (!overloaded)
 		overloaded = 1;
@@ -211,24 +219,36 @@ static __always_inline int balance_take(u32 cpu)
 	return 1;
 }
 
-/* A running task for which a better CPU is idle goes there at the end of its turn. */
+/*
+ * Where @p, which runs here or waits after a turn, ought to go; POLICY_NONE: it
+ * stays. At a tick its turn then ends, and it is sent when it is queued again.
+ */
 static __noinline u32 better_cpu(struct task_struct *p, struct live_task *t)
 {
-	u32 cpu = t->cpu, to = POLICY_NONE;
+	u32 cpu = t->cpu, buddy = packs_on(cpu);
 
 	if (stays(p))
 		return POLICY_NONE;
-	if (topology.asym && misfit(t)) {
-		to = free_cpu(p, cpu, view_of(cpu)->capacity);
-		if (to != POLICY_NONE)
-			stats_of(cpu)->misfit++;
-	} else if (!bpf_ksym_exists(scx_bpf_kick_cpu) && view_of(cpu)->nr_running > 1) {
-		/* Idle CPUs cannot be woken to pull. */
-		to = free_cpu(p, cpu, 0);
-		if (to != POLICY_NONE)
-			stats_of(cpu)->spread++;
-	}
-	return to;
+	if (buddy != POLICY_NONE && may_run(p, buddy))
+		return buddy;
+	if (topology.asym && misfit(t))
+		return free_cpu(p, cpu, view_of(cpu)->capacity);
+	if (!idle_cpus_pull() && view_of(cpu)->nr_running > 1)
+		return free_cpu(p, cpu, 0);
+	return POLICY_NONE;
+}
+
+/* @t is sent to @to, by better_cpu(). */
+static __always_inline void count_sent(const struct live_task *t, u32 to)
+{
+	struct cpu_stats *s = stats_of(t->cpu);
+
+	if (packs() && view_of(t->cpu)->buddy == to)
+		s->packed++;
+	else if (topology.asym && misfit(t))
+		s->misfit++;
+	else
+		s->spread++;
 }
 
 #endif

@@ -7,10 +7,12 @@
  * the order of a CPU's tasks.
  *
  * Who may write what, and what can be seen half done:
- *  - A CPU view and the CPU's fair queue are written under its spin lock. The kernel calls most
- *    operations with the runqueue locked, but a task that the kernel moves
- *    between queues (dispatch, affinity) leaves its old CPU's view from the new
- *    CPU, without the old runqueue's lock. Hence a lock of our own.
+ *  - A CPU view and the CPU's fair queue are written under its spin lock. The
+ *    kernel calls most operations with the runqueue locked, but a task that the
+ *    kernel moves between queues (dispatch, affinity) leaves its old CPU's view
+ *    from the new CPU, without the old runqueue's lock. Hence a lock of our own.
+ *    What only the CPU's own operations write needs the runqueue's lock alone:
+ *    curr_is_idle, the running task's part of the fair queue.
  *  - A task view is written by operations on its task, which the kernel calls
  *    with the task's runqueue locked, or, while it sleeps, with its pi_lock
  *    held (select_cpu). No two run at once.
@@ -33,9 +35,10 @@
 /* Set by the loader before the program is loaded. The verifier knows the constants. */
 const volatile struct policy_params params;
 const volatile struct policy_topology topology;
-/* Slice of a task that did not ask for another, and the kernel's tick, ns. */
-const volatile u64 base_slice;
+/* The kernel's tick, ns. */
 const volatile u64 tick_ns;
+/* Slice of a task that did not ask for another, ns; the loader's, by the CPUs online. */
+u64 base_slice;
 /* Never written here, but global functions take pointers to writable memory only. */
 struct policy_domain domains[POLICY_MAX_DOMAINS];
 struct policy_group groups[POLICY_MAX_GROUPS];
@@ -193,6 +196,7 @@ static __always_inline void pending_end(struct live_task *t)
 
 static __always_inline void pending_begin(struct live_task *t, u32 cpu)
 {
+	pending_end(t);
 	view_of(cpu)->wakeup_pending = 1;
 	t->pending_cpu = cpu;
 }

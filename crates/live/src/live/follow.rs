@@ -47,17 +47,24 @@ impl Shared {
     /// The domains that CPUs belong to now.
     fn put_domains(&self, core: &Core) {
         // SAFETY: only addresses are taken.
-        let (domains, groups, places) = unsafe {
+        let (domains, groups, places, llcs) = unsafe {
             let bss = self.0;
             (
                 &raw mut (*bss).domains,
                 &raw mut (*bss).groups,
                 &raw mut (*bss).places,
+                &raw mut (*bss).llcs,
             )
         };
         Self::put(&core.domains, domains);
         Self::put(&core.groups, groups);
         Self::put(&core.places, places);
+        Self::put(&core.llcs, llcs);
+    }
+
+    fn put_base_slice(&self, slice: u64) {
+        // SAFETY: mapped as long as the program is loaded; aligned; only the loader writes it.
+        unsafe { (&raw mut (*self.0).base_slice).write_volatile(slice) };
     }
 
     /// The views of the CPUs, into `cpus`.
@@ -149,14 +156,16 @@ impl<'a> Follow<'a> {
         let told = self.options.machine.as_deref();
         let host = Host::read(Path::new("/"), told, &self.options.power_gated);
         // What cannot be read now goes on as it was: offline CPUs are not chosen anyway.
-        let Some((core, _)) = host.ok().and_then(|host| host.core(&self.core.params).ok()) else {
+        let Ok(host) = host else { return };
+        let Ok((core, _)) = host.core(&self.core.params) else {
             return;
         };
-        if !load::same_constants(&core, &self.core) {
+        if !load::still_holds(&self.core, &core) {
             self.found = Some("CPUs came or went, and the machine is of another kind");
             return;
         }
         self.shared.put_domains(&core);
+        self.shared.put_base_slice(load::base_slice(&host));
         for (cpu, view) in core.cpus.iter().enumerate() {
             self.shared.put_buddy(cpu, view.buddy);
         }

@@ -35,14 +35,14 @@ pub(super) fn views(options: &Options) -> Result<(Host, Core), Error> {
 /// Loads the program with these views; it does not schedule yet.
 pub(super) fn load<'a>(
     object: &'a mut MaybeUninit<OpenObject>,
-    core: &Core,
+    (host, core): (&Host, &Core),
     options: &Options,
     hotplug_seq: u64,
 ) -> Result<AlightSkel<'a>, Error> {
     let mut builder = AlightSkelBuilder::default();
     builder.object_builder_mut().debug(options.verbose);
     let mut open = builder.open(object).during("opening the BPF program")?;
-    prepare(&mut open, core, options, hotplug_seq)?;
+    prepare(&mut open, (host, core), options, hotplug_seq)?;
     let btf = Btf::from_vmlinux().during("reading the kernel's type information")?;
     // What is made again on the host is made on the views of the start.
     operations::trim(&mut open, &btf, !options.writes_decisions());
@@ -75,8 +75,8 @@ pub(super) fn say_frequency(skel: &AlightSkel<'_>, host: &Host) {
 
 /// What a task runs that asks for no other slice, ns: 0.7 ms scaled as the kernel scales it
 /// (`sysctl_sched_base_slice`, kernel 6.8 and later; `get_update_sysctl_factor`).
-fn base_slice(nr_cpus: u32) -> u64 {
-    700_000 * u64::from(1 + nr_cpus.clamp(1, 8).ilog2())
+pub(super) fn base_slice(host: &Host) -> u64 {
+    700_000 * u64::from(1 + host.online.len().clamp(1, 8).ilog2())
 }
 
 /// The period of the kernel's tick, ns: the coarse clock goes on at each.
@@ -85,15 +85,21 @@ fn tick() -> u64 {
     u64::try_from(period.tv_nsec).unwrap_or(0).max(1)
 }
 
-/// Is what the verifier took for constant the same?
-pub(super) fn same_constants(a: &Core, b: &Core) -> bool {
-    a.topology == b.topology && a.llcs.len() == b.llcs.len() && a.perf == b.perf
+/// May a program that was loaded with `then` go on with the domains of `now`? The verifier left
+/// out what is for threads and clusters where there were none.
+pub(super) fn still_holds(then: &Core, now: &Core) -> bool {
+    let (a, b) = (&then.topology, &now.topology);
+    a.nr_cpus == b.nr_cpus
+        && (a.max_capacity, a.asym) == (b.max_capacity, b.asym)
+        && a.smt >= b.smt
+        && a.cluster >= b.cluster
+        && then.perf == now.perf
 }
 
 /// Hands the views to the kernel side.
 fn prepare(
     open: &mut OpenAlightSkel<'_>,
-    core: &Core,
+    (host, core): (&Host, &Core),
     options: &Options,
     hotplug_seq: u64,
 ) -> Result<(), Error> {
@@ -109,7 +115,6 @@ fn prepare(
     rodata.exit_dump_bytes = options.exit_dump_len;
     rodata.nr_llcs = core.llcs.len() as u32;
     rodata.mask_bytes = nr_cpus.div_ceil(64) * 8;
-    rodata.base_slice = base_slice(nr_cpus);
     rodata.tick_ns = tick();
     rules::hand_over(&options.rules, rodata);
     hand_over(&[core.params], std::slice::from_mut(&mut rodata.params));
@@ -120,6 +125,7 @@ fn prepare(
         .as_deref_mut()
         .expect("the program has variables");
     bss.rules_generation = 1;
+    bss.base_slice = base_slice(host);
     hand_over(&core.domains, &mut bss.domains);
     hand_over(&core.groups, &mut bss.groups);
     hand_over(&core.places, &mut bss.places);

@@ -7,7 +7,7 @@
 # `N passed, N failed, N skipped`. Exit status 0 only if nothing failed.
 #
 #	tests/all.sh		everything
-#	tests/all.sh STEP...	only these steps: format lint cargo memory fuzz vm live sixth
+#	tests/all.sh STEP...	only these steps: format lint cargo memory fuzz vm live sixth package
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -142,6 +142,13 @@ step() {
 			skip "tests/sixth.sh in a guest: vm/install.sh --test failed, see above"
 		fi
 		;;
+	package)
+		if install; then
+			counted "the Debian package" packaging/test.sh
+		else
+			skip "packaging/test.sh: vm/install.sh --test failed, see above"
+		fi
+		;;
 	*)
 		echo "tests/all.sh: unknown step '$1'; the steps are $STEPS" >&2
 		exit 2
@@ -149,7 +156,7 @@ step() {
 	esac
 }
 
-STEPS="format lint cargo memory fuzz vm live sixth"
+STEPS="format lint cargo memory fuzz vm live sixth package"
 crates=(--workspace)
 [ $# -gt 0 ] || {
 	# The live scheduler is part of the workspace: its build needs the packages first.

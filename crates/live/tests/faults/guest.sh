@@ -68,7 +68,7 @@ begin() {
 	[ -z "$scx" ] || { [ "$(state)" = enabled ] && kill -0 "$scx" 2>/dev/null && return; }
 	[ -z "$scx" ] || { kill -KILL "$scx" 2>/dev/null; wait "$scx" 2>/dev/null; }
 	until [ "$(state)" = disabled ]; do sleep 0.1; done
-	/scx_alight "$SCHEDULER" >$log 2>&1 &
+	/scx_alight --metrics 9776 "$SCHEDULER" >$log 2>&1 &
 	scx=$!
 	waits=0
 	until [ "$(state)" = enabled ]; do
@@ -299,6 +299,7 @@ fault_cgroup() {
 		made=$((made + 1))
 	done
 	load_end 'cgroup churn'
+	adds_up 'cgroup churn'
 	figure 'cgroup churn: groups made and removed' $made ''
 	at_least 'cgroup churn: groups made and removed' 1 $made
 	holds 'cgroup churn'
@@ -455,6 +456,7 @@ fault_input() {
 	echo 'no machine file' >/tmp/bad.toml
 	refused 'bad machine file' /tmp/bad.toml --machine /tmp/bad.toml
 	refused 'missing machine file' /tmp/absent.toml --machine /tmp/absent.toml
+	refused 'bad rule' uclamp_mim --rule 'comm=render* uclamp_mim=60'
 }
 
 fault_refused() {
@@ -484,6 +486,32 @@ fault_conserving() {
 	wait $sleepers
 	at_most "$cpus hogs among sleepers: CPUs' time idle" 100 $(($(word idle "$result") / (ms * cpus))) 'in a thousand'
 	holds 'work conserving'
+	adds_up 'work conserving'
+}
+
+# ---- statistics ----
+
+# metric NAME [FILTER]: the sum of the metric's lines, only those with FILTER.
+metric() { grep "^alight_$1[ {]" /tmp/metrics | grep -e "${2:-}" | awk '{ n += $NF } END { printf "%d", n }'; }
+
+# adds_up WHAT: counters of different places of the scheduler that count the same things.
+adds_up() {
+	sleep 1 # nothing is on its way any more
+	wget -q -O /tmp/metrics http://127.0.0.1:9776/metrics
+	decisions=$(metric decisions_total)
+	at_least "$1: decisions" 100 "$decisions"
+	check "$1: decisions by step" "$decisions" "$(metric selections_total)"
+	check "$1: decisions by CPU" "$decisions" "$(metric cpu_decisions_total)"
+	check "$1: decisions by length of the scan" "$decisions" "$(metric scan_length_count)"
+	check "$1: starts by delay" "$(metric runs_total)" "$(metric run_delay_seconds_count)"
+	check "$1: starts by CPU" "$(metric runs_total)" "$(metric cpu_runs_total)"
+	# Who is taken off the CPU without having to queue starts again after no time.
+	waited=$(($(metric runs_total) - $(metric run_delay_seconds_bucket 'le="0.000000001"')))
+	queued=0
+	for way in direct queued patient preempted_idle preempted misfit spread packed; do
+		queued=$((queued + $(metric ${way}_total)))
+	done
+	at_most "$1: starts of those who waited" $queued $waited "that were queued"
 }
 
 # ---- everything at once ----
@@ -502,6 +530,7 @@ fault_mixed() {
 	load_end mixed
 	at_most 'mixed: longest latency of a sleeper' $((STARVED_MS * 5)) \
 		$((longest / 1000)) ms
+	adds_up mixed
 	check 'mixed: tasks off their mask' 0 "$(word off "$(tail -n 1 /tmp/offmask)")"
 	holds mixed
 }

@@ -111,7 +111,7 @@ static __always_inline int queue_refresh(const struct policy_params *k, struct p
 	int changed = 0;
 	u64 n;
 
-	if (rq->removed_util | rq->removed_load | rq->removed_run | rq->removed) {
+	if (rq->removed) {
 		queue_take_removed(k, rq);
 		changed = 1;
 	}

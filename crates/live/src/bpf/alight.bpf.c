@@ -43,6 +43,7 @@ s32 BPF_PROG(alight_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_fl
 	if (!t)
 		return prev_cpu;
 	task_read(t, p);
+	clamps_read_apart(&t->clamps, &t->view, p);
 	t->view.prev_cpu = (u32)prev_cpu;
 	w = bpf_map_lookup_elem(&works, &only);
 	if (!w)
@@ -57,13 +58,28 @@ s32 BPF_PROG(alight_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_fl
 		cpu = decide(&t->view, waker, scx_bpf_now(), kind,
 			     !!(wake_flags & SCX(scx_wake_flags, SCX_WAKE_SYNC)));
 	count_decision(bpf_get_smp_processor_id(), &w->answer);
-
-	if (view_of(cpu)->curr_is_idle) {	/* no need to queue */
-		stats_of(cpu)->direct++;
-		insert_local(p, 0);
-	}
 	pending_begin(t, cpu);
 	return (s32)cpu;
+}
+
+/* @p begins to wait for @cpu, or to run there: it slept, or something about it has changed. */
+static __always_inline void joins(struct task_struct *p, struct live_task *t, u32 cpu, u64 now)
+{
+	pending_end(t);
+	task_read(t, p);
+	clamps_read(&t->clamps, &t->view, p);
+	if (t->cpu != cpu)
+		view_remove(t);
+	view_enqueue(t, cpu, now);
+	energy_enqueued(cpu);
+	if (cpuperf_heard(cpu))
+		cpuperf_update(cpu, 0);
+}
+
+/* @p, which runs, leaves its queue: to sleep, or because somebody changes something about it? */
+static __always_inline int falls_asleep(struct task_struct *p)
+{
+	return p->__state && (struct task_struct *)bpf_get_current_task() == p;
 }
 
 SEC("struct_ops/alight_enqueue")
@@ -71,7 +87,8 @@ void BPF_PROG(alight_enqueue, struct task_struct *p, u64 enq_flags)
 {
 	struct live_task *t = task_of(p);
 	u32 cpu = (u32)scx_bpf_task_cpu(p), better;
-	u64 now = scx_bpf_now();
+	u64 now = rq_now(cpu);
+	int woken = !!(enq_flags & SCX(scx_enq_flags, SCX_ENQ_WAKEUP));
 
 	if (!t) {
 		insert_local(p, enq_flags);
@@ -79,19 +96,23 @@ void BPF_PROG(alight_enqueue, struct task_struct *p, u64 enq_flags)
 	}
 	if (!t->waits_from)
 		t->waits_from = now;
-	if (t->cpu != cpu && t->view.flags & TASK_ON_RQ) {	/* its affinity has changed */
+	/* It waited already, and something about it has changed. */
+	if (t->view.flags & TASK_ON_RQ && (!t->put || t->cpu != cpu)) {
 		patient_ends(t);
-		view_move(t, cpu, now);
+		view_dequeue(t, now, 0, t->cpu != cpu);
 	}
+	if (!(t->view.flags & TASK_ON_RQ))
+		joins(p, t, cpu, now);
+	t->put = 0;
 	/* First: it may be the last task here, which would start again at once. */
-	better = t->woken ? POLICY_NONE : better_cpu(p, t);
+	better = woken ? POLICY_NONE : better_cpu(p, t);
 	if (better != POLICY_NONE) {
 		count_sent(t, better);
 		pending_begin(t, better);
 		queue_send(p, t, better, now, enq_flags);
 		return;
 	}
-	if (queue_start(p, t, cpu, now, enq_flags))
+	if (queue_start(p, t, cpu, woken, now, enq_flags))
 		return;
 	queue_insert(p, t, cpu, now, enq_flags);
 	/* Another class has the CPU, for how long nobody knows. */
@@ -104,15 +125,17 @@ void BPF_PROG(alight_dispatch, s32 cpu, struct task_struct *prev__nullable)
 {
 	struct task_struct *prev = prev__nullable;
 	struct live_task *t = NULL;
-	u64 now = scx_bpf_now();
+	u64 now = 0;
 
 	if (!own_queues() || balance_take((u32)cpu))
 		return;
 	if (prev && prev->scx.flags & SCX(scx_ent_flags, SCX_TASK_QUEUED))
 		t = task_of(prev);
+	if (t || queue_of((u32)cpu)->patient)	/* the time is needed */
+		now = rq_now((u32)cpu);
 	if (t)
 		view_run(t, now, 0);
-	if (queue_next((u32)cpu, now, t))
+	if (queue_waits((u32)cpu, t) && queue_next((u32)cpu, now, t))
 		return;
 	if (t) {
 		/* It goes on; or, if there is a better CPU, it is enqueued there. */
@@ -128,20 +151,22 @@ SEC("struct_ops/alight_tick")
 void BPF_PROG(alight_tick, struct task_struct *p)
 {
 	struct live_task *t = task_of(p);
-	u64 now = scx_bpf_now();
 	u32 cpu;
+	u64 now;
 	int over;
 
 	if (!t || !(t->view.flags & TASK_ON_RQ))
 		return;
 	cpu = t->cpu;
+	now = rq_now(cpu);
 	over = view_run(t, now, 0);
 	if (nr_rules)
 		view_clamps(t, p);
 	view_decay_one(now);
 	tg_refresh_one(now);
 	energy_tick(cpu, now);
-	cpuperf_update(cpu, 1);
+	if (cpuperf_heard(cpu))
+		cpuperf_update(cpu, 1);
 	capacity_tick(cpu);
 	over = over && view_of(cpu)->nr_running > 1;
 	if (!energy_decides()) {
@@ -172,39 +197,20 @@ bool BPF_PROG(alight_yield, struct task_struct *from, struct task_struct *to__nu
 
 /* ---- what happens to tasks and CPUs ---- */
 
-SEC("struct_ops/alight_runnable")
-void BPF_PROG(alight_runnable, struct task_struct *p, u64 enq_flags)
-{
-	struct live_task *t = task_of(p);
-	u32 cpu = (u32)scx_bpf_task_cpu(p);
-	u64 now;
-
-	if (!t || t->view.flags & TASK_ON_RQ)
-		return;
-	pending_end(t);
-	task_read(t, p);
-	now = scx_bpf_now();
-	if (t->cpu != cpu)
-		view_remove(t);
-	view_enqueue(t, cpu, now);
-	t->woken = !!(enq_flags & SCX(scx_enq_flags, SCX_ENQ_WAKEUP));
-	t->waits_from = now;
-	energy_enqueued(cpu);
-	cpuperf_update(cpu, 0);
-}
-
 SEC("struct_ops/alight_running")
 void BPF_PROG(alight_running, struct task_struct *p)
 {
 	struct live_task *t = task_of(p);
 	u32 cpu = (u32)scx_bpf_task_cpu(p);
-	u64 now = scx_bpf_now();
+	u64 now = rq_now(cpu);
 
-	if (!t || !(t->view.flags & TASK_ON_RQ))
+	if (!t)
 		return;
 	pending_end(t);
 	patient_ends(t);
-	if (t->cpu != cpu)	/* moved since it was enqueued */
+	if (!(t->view.flags & TASK_ON_RQ))	/* the kernel did not ask where it waits */
+		joins(p, t, cpu, now);
+	else if (t->cpu != cpu)			/* moved since it was enqueued */
 		view_move(t, cpu, now);
 	view_start(t, now);
 	count_run(cpu, t->waits_from && now > t->waits_from ? now - t->waits_from : 0);
@@ -212,34 +218,26 @@ void BPF_PROG(alight_running, struct task_struct *p)
 		count_move(cpu, t->ran_on);
 	t->ran_on = cpu;
 	t->waits_from = 0;
-	t->woken = 0;
 }
 
 SEC("struct_ops/alight_stopping")
 void BPF_PROG(alight_stopping, struct task_struct *p, bool runnable)
 {
-	struct live_task *t;
+	struct live_task *t = task_of(p);
+	u64 now;
 
-	if (!runnable)	/* quiescent() follows */
-		return;
-	t = task_of(p);
 	if (!t || !(t->view.flags & TASK_ON_RQ))
 		return;
-	view_run(t, scx_bpf_now(), 1);
+	now = rq_now(t->cpu);
+	if (!runnable) {
+		view_dequeue(t, now, falls_asleep(p), 0);
+		return;
+	}
+	view_run(t, now, 1);
+	t->put = 1;
 	/* With slice left, another class takes the CPU: it waits where others find it. */
 	if (p->scx.slice && own_queues())
 		set_slice(p, 0);
-}
-
-SEC("struct_ops/alight_quiescent")
-void BPF_PROG(alight_quiescent, struct task_struct *p, u64 deq_flags)
-{
-	struct live_task *t = task_of(p);
-
-	if (!t || !(t->view.flags & TASK_ON_RQ))
-		return;
-	patient_ends(t);
-	view_dequeue(t, scx_bpf_now(), !!(deq_flags & DEQUEUE_SLEEP), 0);
 }
 
 /* Do all threads of this CPU's core idle? Then the scan for a whole core may succeed again. */
@@ -267,8 +265,8 @@ static __noinline int note_idle_core(u32 cpu)
 SEC("struct_ops/alight_update_idle")
 void BPF_PROG(alight_update_idle, s32 cpu, bool idle)
 {
-	view_idle((u32)cpu, scx_bpf_now(), idle);
-	if (idle)
+	view_idle((u32)cpu, rq_now((u32)cpu), idle);
+	if (idle && cpuperf_heard((u32)cpu))
 		cpuperf_update((u32)cpu, 1);
 	if (idle && topology.smt)
 		note_idle_core((u32)cpu);
@@ -317,6 +315,7 @@ s32 BPF_PROG(alight_init_task, struct task_struct *p, struct scx_init_task_args 
 	t->fresh = 1;
 	t->fair.fresh = 1;
 	task_read(t, p);
+	clamps_read(&t->clamps, &t->view, p);
 	return 0;
 }
 
@@ -330,6 +329,8 @@ void BPF_PROG(alight_disable, struct task_struct *p)
 		return;
 	pending_end(t);
 	patient_ends(t);
+	if (t->view.flags & TASK_ON_RQ)
+		view_dequeue(t, scx_bpf_now(), 0, 0);
 	view_remove(t);
 }
 
@@ -434,10 +435,8 @@ struct sched_ext_ops alight_ops = {
 	.dispatch = (void *)alight_dispatch,
 	.tick = (void *)alight_tick,
 	.yield = (void *)alight_yield,
-	.runnable = (void *)alight_runnable,
 	.running = (void *)alight_running,
 	.stopping = (void *)alight_stopping,
-	.quiescent = (void *)alight_quiescent,
 	.update_idle = (void *)alight_update_idle,
 	.cpu_online = (void *)alight_cpu_online,
 	.cpu_offline = (void *)alight_cpu_offline,
@@ -450,6 +449,6 @@ struct sched_ext_ops alight_ops = {
 	.disable = (void *)alight_disable,
 	.init = (void *)alight_init,
 	.exit = (void *)alight_exit,
-	.flags = SCX_OPS_ENQ_LAST,
+	.flags = SCX_OPS_ENQ_LAST | SCX_OPS_ENQ_EXITING | SCX_OPS_ENQ_MIGRATION_DISABLED,
 	.name = "alight",
 };

@@ -44,12 +44,14 @@ static __always_inline u32 clamps_count(const struct policy_params *k)
 	return clamps_add_up(k) || (clamps_possible() && clamps_used);
 }
 
-/* A function of its own: the callers' frames are part of the deepest call, which has no room. */
-static __noinline int clamps_look(struct task_clamps *s, struct policy_task *v,
-				  struct task_struct *task)
+/* The task's clamps as they are now. */
+static __always_inline void clamps_read(struct task_clamps *s, struct policy_task *v,
+					struct task_struct *task)
 {
 	u32 min = 0, max = CAPACITY_SCALE;
 
+	if (!clamps_possible())
+		return;
 	if (bpf_core_field_exists(task->uclamp)) {
 		min = (u32)BPF_CORE_READ_BITFIELD(task, uclamp[0].value);
 		max = (u32)BPF_CORE_READ_BITFIELD(task, uclamp[1].value);
@@ -71,15 +73,14 @@ static __noinline int clamps_look(struct task_clamps *s, struct policy_task *v,
 	if (!clamps_used && (min || max != CAPACITY_SCALE) && task->policy != SCHED_FIFO &&
 	    task->policy != SCHED_RR)
 		clamps_used = 1;
-	return 0;
 }
 
-/* The task's clamps as they are now. */
-static __always_inline void clamps_read(struct task_clamps *s, struct policy_task *v,
+/* For a caller whose frame is part of the deepest call, which has no room. */
+static __noinline int clamps_read_apart(struct task_clamps *s, struct policy_task *v,
 					struct task_struct *task)
 {
-	if (clamps_possible())
-		clamps_look(s, v, task);
+	clamps_read(s, v, task);
+	return 0;
 }
 
 /* The task is about to join the queue of @cpu, whose view is locked (uclamp_rq_inc). */

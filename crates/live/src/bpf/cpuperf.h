@@ -20,6 +20,11 @@
 
 /* Not in every Debian kernel. */
 void scx_bpf_cpuperf_set(s32 cpu, u32 perf) __ksym __weak;
+/* The governor of a CPU's frequency that wants to hear of utilization; NULL: none. */
+struct update_util_data {
+	void *func;
+} KERNEL_TYPE;
+extern struct update_util_data *const cpufreq_update_util_data __ksym __weak;
 
 /* A change of utilization that is worth a look of the governor between ticks: 1/32 of the biggest CPU. */
 #define CPUPERF_STEP	32
@@ -64,7 +69,20 @@ static __always_inline u32 cpuperf_clamped(const struct policy_params *k,
 	return util > lo * 4 / 5 ? util : lo * 4 / 5;
 }
 
-/* The utilization of @cpu may have changed; its runqueue is locked. */
+/* Does a governor hear what @cpu wants? */
+static __always_inline int cpuperf_heard(u32 cpu)
+{
+	struct update_util_data *const *governor;
+
+	if (!bpf_ksym_exists(scx_bpf_cpuperf_set))
+		return 0;
+	if (!&cpufreq_update_util_data)
+		return 1;
+	governor = bpf_per_cpu_ptr(&cpufreq_update_util_data, cpu);
+	return governor && *governor;
+}
+
+/* The utilization of @cpu may have changed; its runqueue is locked, and a governor hears it. */
 static __noinline int cpuperf_update(u32 cpu, u32 tick)
 {
 	const struct policy_params *k = the_params();
@@ -72,8 +90,6 @@ static __noinline int cpuperf_update(u32 cpu, u32 tick)
 	u32 *told = &cpuperf_told[policy_bound(cpu, POLICY_MAX_CPUS)];
 	u32 wants, moved;
 
-	if (!bpf_ksym_exists(scx_bpf_cpuperf_set))
-		return 0;
 	wants = cpuperf_clamped(k, rq, cpuperf_util(k, rq));
 	if (wants > CAPACITY_SCALE)
 		wants = CAPACITY_SCALE;

@@ -136,7 +136,7 @@ static __always_inline void fair_join(struct fair_queue *q, struct fair_entity *
 	e->fresh = 0;
 	q->sum += (s64)(e->vruntime - q->zero) * (s64)weight;
 	q->weight += weight;
-	fair_rebase(q, fair_now(q, now));
+	fair_rebase(q, v);
 }
 
 /* @e leaves @q; if it does not go to sleep (@keeps), its deadline goes along. */

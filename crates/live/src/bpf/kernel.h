@@ -84,6 +84,7 @@ struct sched_ext_entity {
 struct css_set;
 
 struct task_struct {
+	unsigned int __state;
 	int static_prio;
 	unsigned int flags;
 	unsigned int policy;
@@ -110,6 +111,7 @@ struct task_struct___slice {
 } KERNEL_TYPE;
 
 struct rq {
+	u64 clock;
 	struct task_struct *curr;
 	struct task_struct *idle;
 } KERNEL_TYPE;
@@ -151,6 +153,8 @@ enum scx_ent_flags {
 
 enum scx_ops_flags {
 	SCX_OPS_ENQ_LAST = 0x2,
+	SCX_OPS_ENQ_EXITING = 0x4,
+	SCX_OPS_ENQ_MIGRATION_DISABLED = 0x10,
 };
 
 #define SCX(type, name) bpf_core_enum_value(enum type, name)
@@ -201,10 +205,8 @@ struct sched_ext_ops {
 	void (*enqueue)(struct task_struct *p, u64 enq_flags);
 	void (*dispatch)(s32 cpu, struct task_struct *prev);
 	void (*tick)(struct task_struct *p);
-	void (*runnable)(struct task_struct *p, u64 enq_flags);
 	void (*running)(struct task_struct *p);
 	void (*stopping)(struct task_struct *p, bool runnable);
-	void (*quiescent)(struct task_struct *p, u64 deq_flags);
 	bool (*yield)(struct task_struct *from, struct task_struct *to);
 	void (*update_idle)(s32 cpu, bool idle);
 	void (*cpu_online)(s32 cpu);

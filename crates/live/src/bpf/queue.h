@@ -87,10 +87,10 @@ static __always_inline void patient_ends(struct live_task *t)
 /* Is @t too light among the tasks of @cpu to wait for its deadline? */
 static __always_inline int is_patient(const struct live_task *t, u32 cpu)
 {
-	u32 weight = t->fair.weight;
+	u64 weight = t->fair.weight;
 
 	return weight < PATIENT_WEIGHT ||
-	       t->fair.slice * queue_of(cpu)->weight / weight > PATIENCE_NS;
+	       t->fair.slice * queue_of(cpu)->weight > PATIENCE_NS * weight;
 }
 
 /* @p waits for its turn on @cpu. */
@@ -120,18 +120,23 @@ static __always_inline void queue_insert(struct task_struct *p, struct live_task
 	scx_bpf_dsq_insert_vtime(p, queue, TURN_NS, t->fair.deadline, enq_flags);
 }
 
-/* @p, which is queued here, waits for its turn on @cpu, at the place that it has here. */
+/* @p, which is queued here, starts or waits for its turn on @cpu instead. */
 static __always_inline void queue_send(struct task_struct *p, struct live_task *t, u32 cpu,
 				       u64 now, u64 enq_flags)
 {
-	u64 ahead = t->fair.deadline - fair_now(queue_of(t->cpu), now);
-
-	if (view_of(cpu)->curr_is_idle || !own_queues())
+	if (view_of(cpu)->curr_is_idle || !own_queues()) {
 		scx_bpf_dsq_insert(p, SCX(scx_dsq_id_flags, SCX_DSQ_LOCAL_ON) | cpu, TURN_NS,
 				   enq_flags);
-	else
-		scx_bpf_dsq_insert_vtime(p, cpu, TURN_NS, fair_now(queue_of(cpu), now) + ahead,
-					 enq_flags);
+		return;
+	}
+	view_move(t, cpu, now);		/* who waits in a queue is counted there: queue_waits() */
+	scx_bpf_dsq_insert_vtime(p, cpu, TURN_NS, t->fair.deadline, enq_flags);
+}
+
+/* Does anybody wait for @cpu, besides @current, which may go on there? */
+static __always_inline int queue_waits(u32 cpu, const struct live_task *current)
+{
+	return view_of(cpu)->nr_running > !!current;
 }
 
 /*
@@ -139,7 +144,7 @@ static __always_inline void queue_send(struct task_struct *p, struct live_task *
  * place of a SCHED_IDLE task, and of another if fair_preempts() says so.
  */
 static __always_inline int queue_start(struct task_struct *p, struct live_task *t, u32 cpu,
-				       u64 now, u64 enq_flags)
+				       int woken, u64 now, u64 enq_flags)
 {
 	const struct fair_queue *q = queue_of(cpu);
 	struct cpu_stats *s = stats_of(cpu);
@@ -149,7 +154,7 @@ static __always_inline int queue_start(struct task_struct *p, struct live_task *
 		insert_local(p, enq_flags);
 		return 1;
 	}
-	if (!t->woken || !q->curr_weight || t->view.class == POLICY_IDLE)
+	if (!woken || !q->curr_weight || t->view.class == POLICY_IDLE)
 		return 0;
 	if (q->curr_idle)
 		s->preempted_idle++;
@@ -195,14 +200,12 @@ static __always_inline int patience_ends(const struct fair_queue *q, u32 nr, u64
  * pick_eevdf(); what waits here and is not owed time is not passed over: among
  * tasks of the same slice the one of the earliest deadline is owed time anyway.
  */
-static __noinline int queue_next(u32 cpu, u64 now, const struct live_task *current)
+static __noinline int queue_pick(u32 cpu, u64 now, const struct live_task *current)
 {
 	struct fair_queue *q = queue_of(cpu);
 	u64 first = cpu, second = patient_queue(cpu), earliest = 0, patient = 0;
 	u32 nr = q->patient;
 
-	if (!nr && !current)
-		return scx_bpf_dsq_move_to_local(first);
 	if (patience_ends(q, nr, now)) {
 		q->patient_served = now;
 		if (scx_bpf_dsq_move_to_local(second))
@@ -222,6 +225,14 @@ static __noinline int queue_next(u32 cpu, u64 now, const struct live_task *curre
 		return 0;
 	return scx_bpf_dsq_move_to_local(first) ||
 	       (nr && scx_bpf_dsq_move_to_local(second));
+}
+
+/* The same; mostly the first in the queue is the one. */
+static __always_inline int queue_next(u32 cpu, u64 now, const struct live_task *current)
+{
+	if (!current && !queue_of(cpu)->patient)
+		return scx_bpf_dsq_move_to_local(cpu);
+	return queue_pick(cpu, now, current);
 }
 
 /* A task that waits for @cpu goes to the CPU that asks. */

@@ -60,18 +60,27 @@ static __always_inline struct cpu_stats *stats_of(u32 cpu)
 	return &stats[policy_bound(cpu, POLICY_MAX_CPUS)];
 }
 
+/* The highest bit of ones from there down to bit 0, by six bits of their product (de Bruijn). */
+#define LOG2_PRODUCT	0x03f6eaf2cd271461ull
+static const u8 log2_table[64] = {
+	0, 58, 1, 59, 47, 53, 2, 60, 39, 48, 27, 54, 33, 42, 3, 61,
+	51, 37, 40, 49, 18, 28, 20, 55, 30, 34, 11, 43, 14, 22, 4, 62,
+	57, 46, 52, 38, 26, 32, 41, 50, 36, 17, 19, 29, 10, 13, 21, 56,
+	45, 25, 31, 35, 16, 9, 12, 44, 24, 15, 8, 23, 7, 6, 5, 63,
+};
+
 /* The place of @value in a histogram of @buckets by powers of two. */
 static __always_inline u32 log2_bucket(u64 value, u32 buckets)
 {
-	u32 log = 0, bits;
+	u32 log;
 
-#pragma unroll
-	for (bits = 32; bits; bits >>= 1) {
-		if (value >> bits) {
-			value >>= bits;
-			log += bits;
-		}
-	}
+	value |= value >> 1;
+	value |= value >> 2;
+	value |= value >> 4;
+	value |= value >> 8;
+	value |= value >> 16;
+	value |= value >> 32;
+	log = value ? log2_table[value * LOG2_PRODUCT >> 58] : 0;
 	return log < buckets ? log : buckets - 1;
 }
 

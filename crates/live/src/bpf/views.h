@@ -84,9 +84,9 @@ struct live_task {
 	u32 ran_on;		/* CPU it ran on last */
 	u32 pending_cpu;	/* its wakeup_pending is for this task; POLICY_NONE: none */
 	u32 fresh;		/* never enqueued */
-	u8 woken;		/* it has just come to its queue, by a wakeup */
 	u8 pinned;		/* counted in pinned[] */
 	u8 running;
+	u8 put;			/* it has just stopped to run, and will be queued again */
 	u8 unused;
 	u32 group;		/* its task group (cgroup.h) */
 	u32 counted_group;	/* the group that counts it as runnable */
@@ -151,6 +151,17 @@ static __always_inline u32 freq_scale_of(u32 cpu)
 	return scale ? (u32)*scale : CAPACITY_SCALE;
 }
 
+/*
+ * The time of @cpu's runqueue, which is locked and up to date: one time for all
+ * that a switch or a wakeup does, as in the fair class (rq_clock).
+ */
+static __always_inline u64 rq_now(u32 cpu)
+{
+	const struct rq *rq = bpf_per_cpu_ptr(&runqueues, cpu);
+
+	return rq ? rq->clock : scx_bpf_now();
+}
+
 /* sched_prio_to_weight, from nice -20 to 19. */
 static const u32 nice_weights[40] = {
 	88761, 71755, 56483, 46273, 36291, 29154, 23254, 18705, 14949, 11916,
@@ -159,7 +170,7 @@ static const u32 nice_weights[40] = {
 	110, 87, 70, 56, 45, 36, 29, 23, 18, 15,
 };
 
-/* What the kernel says of a task now; only while it is not queued. */
+/* What the kernel says of a task now, but for its clamps; only while it is not queued. */
 static __always_inline void task_read(struct live_task *t, struct task_struct *task)
 {
 	const struct task_struct___slice *asked = (const void *)task;
@@ -182,7 +193,6 @@ static __always_inline void task_read(struct live_task *t, struct task_struct *t
 	if (task->flags & PF_EXITING)
 		v->flags |= TASK_EXITING;
 	v->nr_allowed = (u32)task->nr_cpus_allowed;
-	clamps_read(&t->clamps, v, task);
 }
 
 /* The wakeup that was on its way has arrived, or never will. */
@@ -319,29 +329,35 @@ static __noinline int view_clamps(struct live_task *t, struct task_struct *task)
  */
 #define PELT_PERIOD_NS	1024
 
-/* A task starts to run on the CPU that counts it. */
-static __noinline int view_start(struct live_task *t, u64 now)
+static __noinline int view_set_next(struct live_task *t, u64 now)
 {
-	u32 cpu = t->cpu, freq;
+	u32 cpu = t->cpu, freq = freq_scale_of(cpu);
 	struct view_lock *l = lock_of(cpu);
 	struct policy_cpu *rq = view_of(cpu);
 
 	if (!l)
 		return 0;
-	if (now - rq->clock >= PELT_PERIOD_NS) {
-		freq = freq_scale_of(cpu);
-		bpf_spin_lock(&l->lock);
-		rq->freq_scale = freq;
-		rq_clock(rq, now);
-		rq_set_next(the_params(), rq, &t->view);
-		bpf_spin_unlock(&l->lock);
-	}
+	bpf_spin_lock(&l->lock);
+	rq->freq_scale = freq;
+	rq_clock(rq, now);
+	rq_set_next(the_params(), rq, &t->view);
+	bpf_spin_unlock(&l->lock);
+	return 0;
+}
+
+/* A task starts to run on the CPU that counts it. */
+static __always_inline void view_start(struct live_task *t, u64 now)
+{
+	struct policy_cpu *rq = view_of(t->cpu);
+	u32 cpu = t->cpu;
+
+	if (now - rq->clock >= PELT_PERIOD_NS)
+		view_set_next(t, now);
 	rq->curr_is_idle = 0;
 	fair_starts(queue_of(cpu), &t->fair, t->view.class == POLICY_IDLE, now);
 	queue_of(cpu)->curr_pinned = t->pinned;
 	*curr_fair_of(cpu) = 1;
 	t->running = 1;
-	return 0;
 }
 
 /*

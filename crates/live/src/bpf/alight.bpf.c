@@ -86,7 +86,7 @@ SEC("struct_ops/alight_enqueue")
 void BPF_PROG(alight_enqueue, struct task_struct *p, u64 enq_flags)
 {
 	struct live_task *t = task_of(p);
-	u32 cpu = (u32)scx_bpf_task_cpu(p), better;
+	u32 cpu = (u32)scx_bpf_task_cpu(p), better = POLICY_NONE;
 	u64 now = rq_now(cpu);
 	int woken = !!(enq_flags & SCX(scx_enq_flags, SCX_ENQ_WAKEUP));
 
@@ -103,9 +103,9 @@ void BPF_PROG(alight_enqueue, struct task_struct *p, u64 enq_flags)
 	}
 	if (!(t->view.flags & TASK_ON_RQ))
 		joins(p, t, cpu, now);
+	else	/* First: it may be the last task here, which would start again at once. */
+		better = better_cpu(p, t);
 	t->put = 0;
-	/* First: it may be the last task here, which would start again at once. */
-	better = woken ? POLICY_NONE : better_cpu(p, t);
 	if (better != POLICY_NONE) {
 		count_sent(t, better);
 		pending_begin(t, better);

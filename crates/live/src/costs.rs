@@ -70,7 +70,7 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
 
     let pipe = pipe()?;
     let socket = socket()?;
-    let yields = each(thread::yield_now);
+    let yields = yield_to_nobody();
     let switch = switch(yields, here)?;
     let hop = hop(here, here)?.whole;
     let wakeup = hop.saturating_sub(pipe.write + pipe.read + switch);
@@ -156,8 +156,8 @@ fn ns(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Of one call of `what`, ns.
-fn each(mut what: impl FnMut()) -> u64 {
+/// Of one call of `what`, ns, in each batch.
+fn batches(mut what: impl FnMut()) -> Vec<u64> {
     let batch = |_| {
         let start = Instant::now();
         for _ in 0..CALLS {
@@ -165,7 +165,18 @@ fn each(mut what: impl FnMut()) -> u64 {
         }
         ns(start.elapsed()) / u64::from(CALLS)
     };
-    median((0..BATCHES).map(batch).collect())
+    (0..BATCHES).map(batch).collect()
+}
+
+/// Of one call of `what`, ns.
+fn each(what: impl FnMut()) -> u64 {
+    median(batches(what))
+}
+
+/// Of `sched_yield()` to nobody, ns: the least, since on a busy machine there is somebody in most
+/// batches, and what is taken for the call is missing in the cost of a switch.
+fn yield_to_nobody() -> u64 {
+    batches(thread::yield_now).into_iter().min().unwrap_or(0)
 }
 
 /// A write and a read that do not block, ns.

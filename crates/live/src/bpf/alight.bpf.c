@@ -76,7 +76,11 @@ static __always_inline void joins(struct task_struct *p, struct live_task *t, u3
 		cpuperf_update(cpu, 0);
 }
 
-/* @p, which runs, leaves its queue: to sleep, or because somebody changes something about it? */
+/*
+ * @p, which runs, leaves its queue: to sleep, or because somebody changes
+ * something about it? What it changes itself on its way to sleep, which
+ * migrate_disable_switch() does, is taken for sleep.
+ */
 static __always_inline int falls_asleep(struct task_struct *p)
 {
 	return p->__state && (struct task_struct *)bpf_get_current_task() == p;
@@ -97,7 +101,7 @@ void BPF_PROG(alight_enqueue, struct task_struct *p, u64 enq_flags)
 	if (!t->waits_from)
 		t->waits_from = now;
 	/* It waited already, and something about it has changed. */
-	if (t->view.flags & TASK_ON_RQ && (!t->put || t->cpu != cpu)) {
+	if (t->view.flags & TASK_ON_RQ && (enq_flags & ENQUEUE_RESTORE || t->cpu != cpu)) {
 		patient_ends(t);
 		view_dequeue(t, now, 0, t->cpu != cpu);
 	}
@@ -105,10 +109,8 @@ void BPF_PROG(alight_enqueue, struct task_struct *p, u64 enq_flags)
 		joins(p, t, cpu, now);
 	else	/* First: it may be the last task here, which would start again at once. */
 		better = better_cpu(p, t);
-	t->put = 0;
 	if (better != POLICY_NONE) {
 		count_sent(t, better);
-		pending_begin(t, better);
 		queue_send(p, t, better, now, enq_flags);
 		return;
 	}
@@ -143,8 +145,11 @@ void BPF_PROG(alight_dispatch, s32 cpu, struct task_struct *prev__nullable)
 			set_slice(prev, TURN_NS);
 		return;
 	}
-	if (!energy_decides())
-		pull((u32)cpu);
+	if (!energy_decides() && pull((u32)cpu))
+		return;
+	/* In vain, and meanwhile the runqueue was unlocked. */
+	if (queue_waits((u32)cpu, NULL))
+		queue_next((u32)cpu, rq_now((u32)cpu), NULL);
 }
 
 SEC("struct_ops/alight_tick")
@@ -213,6 +218,8 @@ void BPF_PROG(alight_running, struct task_struct *p)
 	else if (t->cpu != cpu)			/* moved since it was enqueued */
 		view_move(t, cpu, now);
 	view_start(t, now);
+	if (now <= t->waits_from)	/* the runqueue's clock stood still: see rq_now() */
+		now = scx_bpf_now();
 	count_run(cpu, t->waits_from && now > t->waits_from ? now - t->waits_from : 0);
 	if (t->ran_on != cpu && t->ran_on != POLICY_NONE)
 		count_move(cpu, t->ran_on);
@@ -234,7 +241,6 @@ void BPF_PROG(alight_stopping, struct task_struct *p, bool runnable)
 		return;
 	}
 	view_run(t, now, 1);
-	t->put = 1;
 	/* With slice left, another class takes the CPU: it waits where others find it. */
 	if (p->scx.slice && own_queues())
 		set_slice(p, 0);
@@ -332,6 +338,7 @@ void BPF_PROG(alight_disable, struct task_struct *p)
 	if (t->view.flags & TASK_ON_RQ)
 		view_dequeue(t, scx_bpf_now(), 0, 0);
 	view_remove(t);
+	t->waits_from = 0;
 }
 
 /* ---- task groups ---- */

@@ -80,7 +80,7 @@ static __noinline int tg_refresh(u32 group, u64 now)
 	struct task_group *g = tg_at(group);
 	u32 sum = g->children, i;
 
-	if (!g->used || now - g->refreshed < GROUP_NS)
+	if (!g->used || (s64)(now - g->refreshed) < (s64)GROUP_NS)
 		return 0;
 	g->refreshed = now;
 	bpf_for(i, 0, GROUP_CACHES)

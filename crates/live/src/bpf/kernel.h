@@ -123,7 +123,7 @@ struct rq {
 #define SCHED_IDLE	5
 #define PF_EXITING	0x00000004
 #define PF_KTHREAD	0x00200000
-#define DEQUEUE_SLEEP	0x01	/* SCX_DEQ_SLEEP */
+#define ENQUEUE_RESTORE	0x02	/* queued again after a change, as it was (kernel/sched/sched.h) */
 
 /* Numbers differ between kernels: always by SCX(). */
 enum scx_wake_flags {

@@ -125,12 +125,16 @@ static __always_inline void queue_send(struct task_struct *p, struct live_task *
 				       u64 now, u64 enq_flags)
 {
 	if (view_of(cpu)->curr_is_idle || !own_queues()) {
+		pending_begin(t, cpu);
 		scx_bpf_dsq_insert(p, SCX(scx_dsq_id_flags, SCX_DSQ_LOCAL_ON) | cpu, TURN_NS,
 				   enq_flags);
 		return;
 	}
 	view_move(t, cpu, now);		/* who waits in a queue is counted there: queue_waits() */
 	scx_bpf_dsq_insert_vtime(p, cpu, TURN_NS, t->fair.deadline, enq_flags);
+	/* It may have looked for the last time and be about to idle. */
+	if (bpf_ksym_exists(scx_bpf_kick_cpu))
+		scx_bpf_kick_cpu((s32)cpu, SCX(scx_kick_flags, SCX_KICK_IDLE));
 }
 
 /* Does anybody wait for @cpu, besides @current, which may go on there? */

@@ -2,9 +2,9 @@
 /*
  * stats.h - what the scheduler counts, a CPU at a time
  *
- * Written by the operations of the CPU they count for, with interrupts off,
- * without atomics; read by the loader, which maps the memory, at any time. All
- * grow from the load of the scheduler on. Names are those of the statistics
+ * Written without atomics: decisions on the CPU that decides, with interrupts
+ * off, the rest with the CPU's runqueue locked. The loader, which maps the memory,
+ * reads them at any time. All grow from the load of the scheduler on. Names are those of the statistics
  * that the loader prints.
  */
 #ifndef ALIGHT_LIVE_STATS_H

@@ -79,15 +79,14 @@ struct live_task {
 	struct policy_task view;
 	struct task_clamps clamps;
 	struct fair_entity fair;
-	u64 waits_from;		/* when it became runnable or was queued again; 0: it runs */
+	u64 waits_from;		/* when it became runnable or was queued again; 0: it does not wait */
 	u32 cpu;		/* the CPU view that counts it */
 	u32 ran_on;		/* CPU it ran on last */
 	u32 pending_cpu;	/* its wakeup_pending is for this task; POLICY_NONE: none */
 	u32 fresh;		/* never enqueued */
 	u8 pinned;		/* counted in pinned[] */
 	u8 running;
-	u8 put;			/* it has just stopped to run, and will be queued again */
-	u8 unused;
+	u8 unused[2];
 	u32 group;		/* its task group (cgroup.h) */
 	u32 counted_group;	/* the group that counts it as runnable */
 	u32 patient;		/* the CPU among whose patient tasks it waits, plus one; 0: none */
@@ -152,8 +151,9 @@ static __always_inline u32 freq_scale_of(u32 cpu)
 }
 
 /*
- * The time of @cpu's runqueue, which is locked and up to date: one time for all
- * that a switch or a wakeup does, as in the fair class (rq_clock).
+ * The time of @cpu's runqueue, which is locked: one time for all that a switch or
+ * a wakeup does, as in the fair class (rq_clock). A switch that a wakeup asked for
+ * does not bring it up to date (rq_clock_skip_update).
  */
 static __always_inline u64 rq_now(u32 cpu)
 {

@@ -143,33 +143,6 @@ static __always_inline int queue_waits(u32 cpu, const struct live_task *current)
 	return view_of(cpu)->nr_running > !!current;
 }
 
-/*
- * Need @p not wait for its turn on @cpu? It starts at once on an idle CPU, in
- * place of a SCHED_IDLE task, and of another if fair_preempts() says so.
- */
-static __always_inline int queue_start(struct task_struct *p, struct live_task *t, u32 cpu,
-				       int woken, u64 now, u64 enq_flags)
-{
-	const struct fair_queue *q = queue_of(cpu);
-	struct cpu_stats *s = stats_of(cpu);
-
-	if (view_of(cpu)->curr_is_idle || enq_flags & SCX(scx_enq_flags, SCX_ENQ_LAST)) {
-		s->direct++;
-		insert_local(p, enq_flags);
-		return 1;
-	}
-	if (!woken || !q->curr_weight || t->view.class == POLICY_IDLE)
-		return 0;
-	if (q->curr_idle)
-		s->preempted_idle++;
-	else if (t->view.class == POLICY_NORMAL && fair_preempts(q, &t->fair, now))
-		s->preempted++;
-	else
-		return 0;
-	insert_local(p, enq_flags | SCX(scx_enq_flags, SCX_ENQ_PREEMPT));
-	return 1;
-}
-
 /* The deadline of the first task of @queue; 0 if there is none. */
 static __noinline int queue_deadline(u64 queue, u64 *deadline)
 {
@@ -190,6 +163,56 @@ static __noinline int queue_deadline(u64 queue, u64 *deadline)
 		*deadline = first->scx.dsq_vtime;
 	bpf_iter_scx_dsq_destroy(&it);
 	return !!first;
+}
+
+/*
+ * Does somebody wait for @cpu who would run before @t, which has just come? Then
+ * it does not take the CPU from the running task (wakeup_preempt_fair: the
+ * pick must be the woken task).
+ */
+static __noinline int queue_prefers(u32 cpu, const struct live_task *t, u64 now)
+{
+	struct task_struct *first;
+	struct live_task *other;
+	u64 deadline = 0;
+
+	if (view_of(cpu)->nr_running <= 2)	/* the running and the woken one */
+		return 0;
+	if (!peek_works())
+		return queue_deadline(cpu, &deadline) && (s64)(deadline - t->fair.deadline) < 0;
+	first = scx_bpf_dsq_peek(cpu);
+	if (!first || (s64)(first->scx.dsq_vtime - t->fair.deadline) >= 0)
+		return 0;
+	other = task_of(first);
+	return !other || fair_eligible(queue_of(cpu), &other->fair, now);
+}
+
+/*
+ * Need @p not wait for its turn on @cpu? It starts at once on an idle CPU, in
+ * place of a SCHED_IDLE task, and of another if fair_preempts() says so.
+ */
+static __always_inline int queue_start(struct task_struct *p, struct live_task *t, u32 cpu,
+				       int woken, u64 now, u64 enq_flags)
+{
+	const struct fair_queue *q = queue_of(cpu);
+	struct cpu_stats *s = stats_of(cpu);
+
+	if (view_of(cpu)->curr_is_idle || enq_flags & SCX(scx_enq_flags, SCX_ENQ_LAST)) {
+		s->direct++;
+		insert_local(p, enq_flags);
+		return 1;
+	}
+	if (!woken || !q->curr_weight || t->view.class == POLICY_IDLE)
+		return 0;
+	if (q->curr_idle)
+		s->preempted_idle++;
+	else if (t->view.class == POLICY_NORMAL && fair_preempts(q, &t->fair, now) &&
+		 !queue_prefers(cpu, t, now))
+		s->preempted++;
+	else
+		return 0;
+	insert_local(p, enq_flags | SCX(scx_enq_flags, SCX_ENQ_PREEMPT));
+	return 1;
 }
 
 /* It is time to serve a patient task by age. */

@@ -176,7 +176,8 @@ static __noinline int queue_prefers(u32 cpu, const struct live_task *t, u64 now)
 	struct live_task *other;
 	u64 deadline = 0;
 
-	if (view_of(cpu)->nr_running <= 2)	/* the running and the woken one */
+	/* Two are the running and the woken one; where there are no queues nobody is ordered. */
+	if (!own_queues() || view_of(cpu)->nr_running <= 2)
 		return 0;
 	if (!peek_works())
 		return queue_deadline(cpu, &deadline) && (s64)(deadline - t->fair.deadline) < 0;

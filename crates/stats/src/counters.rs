@@ -79,7 +79,7 @@ counters! {
     pulled_idle "taken from another CPU's queue by one that had nothing to run",
     pulled_balance "taken from a busier CPU's queue at a tick",
     misfit "sent to a bigger CPU while they ran",
-    spread "idle CPUs given work at a tick for one where tasks waited",
+    spread "idle CPUs given work of one where tasks waited",
     packed "moved to a CPU that takes part in packing",
     yields "calls of sched_yield()",
 }

@@ -48,7 +48,7 @@ struct cpu_stats {
 	u64 pulled_idle;		/* taken from another CPU's queue, for lack of work */
 	u64 pulled_balance;		/* taken from a busier CPU's queue at a tick */
 	u64 misfit;			/* sent to a bigger CPU while it ran */
-	u64 spread;			/* idle CPUs given work at a tick for one where tasks wait */
+	u64 spread;			/* idle CPUs given work of this one, where tasks wait */
 	u64 packed;			/* moved to a CPU that takes part in packing */
 	u64 yields;
 };

@@ -329,6 +329,7 @@ static __noinline int view_clamps(struct live_task *t, struct task_struct *task)
  */
 #define PELT_PERIOD_NS	1024
 
+/* The sums of a task that starts, and of its CPU, up to now. */
 static __noinline int view_set_next(struct live_task *t, u64 now)
 {
 	u32 cpu = t->cpu, freq = freq_scale_of(cpu);
@@ -348,8 +349,8 @@ static __noinline int view_set_next(struct live_task *t, u64 now)
 /* A task starts to run on the CPU that counts it. */
 static __always_inline void view_start(struct live_task *t, u64 now)
 {
-	struct policy_cpu *rq = view_of(t->cpu);
 	u32 cpu = t->cpu;
+	struct policy_cpu *rq = view_of(cpu);
 
 	if (now - rq->clock >= PELT_PERIOD_NS)
 		view_set_next(t, now);

@@ -501,7 +501,9 @@ adds_up() {
 		sleep 1
 		wget -q -O /tmp/metrics http://127.0.0.1:9776/metrics
 		decisions=$(metric decisions_total)
-		[ "$decisions" != "$(metric selections_total)" ] || break
+		[ "$decisions $decisions $(metric runs_total)" != "$(metric selections_total) $(
+			metric scan_length_count
+		) $(metric run_delay_seconds_count)" ] || break
 	done
 	at_least "$1: decisions" 100 "$decisions"
 	check "$1: decisions by step" "$decisions" "$(metric selections_total)"

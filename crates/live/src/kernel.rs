@@ -23,7 +23,7 @@ const REQUIRED: [&str; 8] = [
 
 /// Kernel functions that the scheduler uses where they are, and what it does worse
 /// without them; nothing, if there is another way that is as good.
-const OPTIONAL: [(&str, Option<&str>); 9] = [
+const OPTIONAL: [(&str, Option<&str>); 11] = [
     (
         "scx_bpf_create_dsq",
         Some(
@@ -33,7 +33,10 @@ const OPTIONAL: [(&str, Option<&str>); 9] = [
     ),
     (
         "scx_bpf_kick_cpu",
-        Some("what waits for a busy CPU comes to an idle one at the end of a turn only"),
+        Some(
+            "what waits for a busy CPU comes to an idle one at the end of a turn only, and turns \
+             end at ticks only",
+        ),
     ),
     // The field of the task is written instead.
     ("scx_bpf_task_set_slice", None),
@@ -43,6 +46,9 @@ const OPTIONAL: [(&str, Option<&str>); 9] = [
     ("bpf_iter_scx_dsq_next", None),
     ("bpf_iter_scx_dsq_destroy", None),
     ("scx_bpf_dsq_move", None),
+    // For the kernel's dump, which says less then.
+    ("scx_bpf_dump_bstr", None),
+    ("scx_bpf_dsq_nr_queued", None),
     // The loader says what becomes of the frequency.
     ("scx_bpf_cpuperf_set", None),
 ];

@@ -215,6 +215,31 @@ static void preemption(int charged)
 	}
 }
 
+/* What is left of a turn is time on the CPU, whatever the task weighs (a virtual ns is up to 87 ns). */
+static void a_turn_lasts_a_slice(void)
+{
+	static const u32 weights[] = { 15, 1024, 88761 };
+
+	for (size_t w = 0; w < sizeof(weights) / sizeof(*weights); w++) {
+		struct fair_queue q = { 0 };
+		struct task t = a_task(weights[w], SLICE);
+		u64 now = 1, rest;
+
+		CHECK(!fair_turn_rest(&q, now), "nobody runs");
+		t.e.fresh = 0;
+		join(&q, &t);
+		fair_starts(&q, &t.e, 0, now);
+		for (u64 ran = 0; ran < SLICE; ran += SLICE / 7) {
+			rest = fair_turn_rest(&q, now + ran);
+			CHECK(rest <= SLICE - ran + 100 && rest + 100 >= SLICE - ran, "%u after %lu: %lu", weights[w], (unsigned long)ran, (unsigned long)rest);
+		}
+		CHECK(!fair_turn_rest(&q, now + SLICE), "%u: it is over", weights[w]);
+		fair_charge(&q, &t.e, now + SLICE / 2);
+		rest = fair_turn_rest(&q, now + SLICE / 2);
+		CHECK(rest <= SLICE / 2 + 100 && rest + 100 >= SLICE / 2, "%u charged: %lu", weights[w], (unsigned long)rest);
+	}
+}
+
 /* sched_yield() gives up the rest of the slice, so that the other goes first. */
 static void yield_lets_others_first(void)
 {
@@ -310,6 +335,7 @@ int main(void)
 	a_move_keeps_lag_and_deadline();
 	preemption(0);
 	preemption(1);
+	a_turn_lasts_a_slice();
 	yield_lets_others_first();
 	a_new_weight_keeps_what_is_owed();
 	for (u64 seed = 1; seed <= 50; seed++)

@@ -82,6 +82,7 @@ counters! {
     spread "idle CPUs given work of one where tasks waited",
     packed "moved to a CPU that takes part in packing",
     yields "calls of sched_yield()",
+    timed "turns that a timer ended, between ticks, because somebody waited",
 }
 
 impl Counters {

@@ -87,12 +87,13 @@ pub fn block(interval: &Statistics, uptime_ns: u64) -> String {
     let _ = writeln!(text, "  moved      {}", moved.join("  "));
     let _ = writeln!(
         text,
-        "  queues     direct {}  queued {}  preempted {}  SCHED_IDLE thrown off {}  yields {}",
+        "  queues     direct {}  queued {}  preempted {}  SCHED_IDLE thrown off {}  yields {}  timed {}",
         every(totals.direct),
         every(totals.queued.saturating_add(totals.patient)),
         every(totals.preempted),
         every(totals.preempted_idle),
         every(totals.yields),
+        every(totals.timed),
     );
     let _ = writeln!(
         text,
@@ -156,7 +157,7 @@ mod tests {
   feature    bias-prev 60.0 %
   runs       750/s  delay p50 24.7 us  p99 1.5 ms  max 3.0 ms
   moved      core 0.0 %  cache 6.0 %  node 0.0 %  far 0.0 %
-  queues     direct 0/s  queued 0/s  preempted 5/s  SCHED_IDLE thrown off 0/s  yields 1/s
+  queues     direct 0/s  queued 0/s  preempted 5/s  SCHED_IDLE thrown off 0/s  yields 1/s  timed 0/s
   balancing  pulled idle 0/s  at tick 0/s  misfit 0/s  spread 0/s  packed 0/s
 ";
         assert_eq!(block(&statistics, 77_000_000_000), expected);

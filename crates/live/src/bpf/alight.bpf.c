@@ -8,9 +8,10 @@
  * tick		turns end; tasks go where there is room (balance.h)
  * the others	keep the views of CPUs and tasks (views.h) and count (stats.h)
  *
- * What fair.c does and this does not: capacity taken by other classes, capacity
- * pressure. nr_running counts this scheduler's tasks only; a CPU that
- * runs a real-time task shows as not idle.
+ * What fair.c does and this does not: the decision knows nothing of capacity taken
+ * by other classes (balance.h does, roughly), nor of capacity pressure.
+ * nr_running counts this scheduler's tasks only; a CPU that runs a real-time
+ * task shows as not idle.
  */
 #include "policy/model.h"
 #include "kernel.h"
@@ -25,6 +26,7 @@
 #include "packing.h"
 #include "queue.h"
 #include "balance.h"
+#include "dump.h"
 
 char _license[] SEC("license") = "GPL";
 
@@ -119,7 +121,7 @@ void BPF_PROG(alight_enqueue, struct task_struct *p, u64 enq_flags)
 	queue_insert(p, t, cpu, now, enq_flags);
 	/* Another class has the CPU, for how long nobody knows. */
 	if (!queue_of(cpu)->curr_weight && !energy_decides())
-		spread(cpu);
+		spread(cpu, p);
 }
 
 SEC("struct_ops/alight_dispatch")
@@ -175,7 +177,7 @@ void BPF_PROG(alight_tick, struct task_struct *p)
 	capacity_tick(cpu);
 	over = over && view_of(cpu)->nr_running > 1;
 	if (!energy_decides()) {
-		spread(cpu);
+		spread(cpu, NULL);
 		over |= balance_tick(cpu, now);
 	}
 	if (over || better_cpu(p, t) != POLICY_NONE)
@@ -406,7 +408,14 @@ s32 BPF_PROG(alight_init)
 		if (err)
 			return err;
 	}
-	return 0;
+	return turns_begin();
+}
+
+SEC("struct_ops/alight_dump_cpu")
+void BPF_PROG(alight_dump_cpu, struct scx_dump_ctx *context, s32 cpu, bool idle)
+{
+	if ((u32)cpu < topology.nr_cpus)
+		dump_view((u32)cpu, idle);
 }
 
 SEC("struct_ops/alight_exit")
@@ -455,6 +464,7 @@ struct sched_ext_ops alight_ops = {
 	.init_task = (void *)alight_init_task,
 	.disable = (void *)alight_disable,
 	.init = (void *)alight_init,
+	.dump_cpu = (void *)alight_dump_cpu,
 	.exit = (void *)alight_exit,
 	.flags = SCX_OPS_ENQ_LAST | SCX_OPS_ENQ_EXITING | SCX_OPS_ENQ_MIGRATION_DISABLED,
 	.name = "alight",

@@ -10,7 +10,8 @@
  *			bigger one while it runs (check_misfit_status)
  *	packing		what runs or waits where nobody takes part goes to the buddy
  *	balance		at some ticks a busy CPU takes a task from one with more
- *			load for its capacity (rebalance_domains)
+ *			load for its capacity (rebalance_domains), first from one
+ *			that another class has
  *
  * Only the first two keep CPUs busy; the last keeps turns fair across CPUs.
  * Where nobody can be woken to pull, a task whose turn ends is sent instead.
@@ -22,11 +23,13 @@
 #define BALANCE_NS	16000000ull
 #define BALANCE_FAR	4
 
-/* When @cpu looks again, how often it did, and the CPU that it is to take from, plus one. */
+/* Of a CPU. CPUs here are plus one, 0 is none. */
 struct balance {
-	u64 at;
-	u32 rounds;
-	u32 from;
+	u64 at;			/* when it looks again */
+	u32 rounds;		/* how often it did */
+	u32 from;		/* the CPU that it is to take from */
+	u32 in_vain;		/* had nothing that it could take last time; others have their turn */
+	u32 unused;
 };
 
 struct balance balances[POLICY_MAX_CPUS];
@@ -99,22 +102,28 @@ static __noinline u32 nearest_free(u32 here)
 	return best;
 }
 
-/* The most loaded CPU for its capacity, of those where tasks wait; POLICY_NONE if there is none. */
-static __noinline u32 busiest(u32 here, int near)
+/*
+ * The most loaded CPU for its capacity, of those where tasks wait, but not @but;
+ * POLICY_NONE if there is none. What another class has has hardly any (scale_rt_capacity).
+ */
+static __noinline u32 busiest(u32 here, u32 but, int near, u64 now)
 {
 	u32 best = POLICY_NONE, load = 0, capacity = 1, i;
 
 	bpf_for(i, 0, topology.nr_cpus) {
 		const struct policy_cpu *rq = view_of(i);
+		u32 left;
 
 		best = policy_forget(best);
 		load = policy_forget(load);
 		capacity = policy_forget(capacity);
-		if (i == here || !waiting_on(i) || (near && !near_cpus(i, here)) ||
-		    (u64)rq->weight * capacity <= (u64)load * rq->capacity)
+		if (i == here || i == but || !waiting_on(i) || (near && !near_cpus(i, here)))
+			continue;
+		left = taken(i, now) ? 1 : rq->capacity;
+		if ((u64)rq->weight * capacity <= (u64)load * left)
 			continue;
 		load = rq->weight;
-		capacity = rq->capacity;
+		capacity = left;
 		best = i;
 	}
 	return best;
@@ -123,7 +132,7 @@ static __noinline u32 busiest(u32 here, int near)
 /* A task that waits for a CPU at this cache (@near), or for any. */
 static __noinline int pull_from(u32 cpu, int near)
 {
-	u32 nr = topology.nr_cpus, most = busiest(cpu, near), n;
+	u32 nr = topology.nr_cpus, most = busiest(cpu, POLICY_NONE, near, scx_bpf_now()), n;
 
 	if (most == POLICY_NONE)
 		return 0;
@@ -150,7 +159,7 @@ static __noinline int pull(u32 cpu)
 		return 1;
 	}
 	/* Those that wait may not run here, so others look too. */
-	if (busiest(cpu, 0) == POLICY_NONE)
+	if (busiest(cpu, POLICY_NONE, 0, scx_bpf_now()) == POLICY_NONE)
 		overloaded = 0;
 	return 0;
 }
@@ -161,8 +170,11 @@ static __always_inline int idle_cpus_pull(void)
 	return own_queues() && bpf_ksym_exists(scx_bpf_kick_cpu);
 }
 
-/* Somebody waits for @cpu: an idle CPU is woken to take it. */
-static __noinline int spread(u32 cpu)
+/*
+ * Somebody waits for @cpu: an idle CPU is woken to take it. @p: it is this task,
+ * or NULL.
+ */
+static __noinline int spread(u32 cpu, struct task_struct *p)
 {
 	u32 idle;
 
@@ -170,7 +182,7 @@ static __noinline int spread(u32 cpu)
 		return 0;
 	if (!overloaded)
 		overloaded = 1;
-	idle = nearest_free(cpu);
+	idle = p ? free_cpu(p, cpu, 0) : nearest_free(cpu);
 	if (idle == POLICY_NONE)
 		return 0;
 	stats_of(cpu)->spread++;
@@ -179,11 +191,13 @@ static __noinline int spread(u32 cpu)
 }
 
 /* Does a task of @from, the mean one, leave both CPUs better off on @to? */
-static __always_inline int worth_moving(u32 from, u32 to)
+static __always_inline int worth_moving(u32 from, u32 to, u64 now)
 {
 	const struct policy_cpu *source = view_of(from), *sink = view_of(to);
 	u64 task = source->nr_running ? source->weight / source->nr_running : 0;
 
+	if (taken(from, now))
+		return 1;
 	return source->nr_running > 1 && (source->weight - task) * sink->capacity >=
 					       (sink->weight + task) * source->capacity;
 }
@@ -199,8 +213,9 @@ static __noinline int balance_tick(u32 cpu, u64 now)
 	/* Not all CPUs in the same tick. */
 	b->at = now + BALANCE_NS + (u64)(cpu % 16) * 1000000;
 	b->rounds++;
-	from = busiest(cpu, b->rounds % BALANCE_FAR != 0);
-	if (from == POLICY_NONE || !worth_moving(from, cpu))
+	from = busiest(cpu, b->in_vain - 1, b->rounds % BALANCE_FAR != 0, now);
+	b->in_vain = 0;
+	if (from == POLICY_NONE || !worth_moving(from, cpu, now))
 		return 0;
 	b->from = from + 1;
 	return 1;
@@ -213,8 +228,12 @@ static __always_inline int balance_take(u32 cpu)
 	u32 from = b->from;
 
 	b->from = 0;
-	if (!from || !waiting_on(from - 1) || !queue_take(from - 1))
+	if (!from || !waiting_on(from - 1))
 		return 0;
+	if (!queue_take(from - 1)) {
+		b->in_vain = from;
+		return 0;
+	}
 	stats_of(cpu)->pulled_balance++;
 	return 1;
 }

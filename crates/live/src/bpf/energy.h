@@ -73,7 +73,8 @@ static __noinline int energy_tick(u32 cpu, u64 now)
 	overutilized_next = now + topology.nr_cpus * 1000000ull;
 	bpf_for(i, 0, topology.nr_cpus) {
 		found = policy_forget(found);
-		if (cpu_overutilized(i))
+		/* While energy decides nobody would take what waits behind another class. */
+		if (cpu_overutilized(i) || (view_of(i)->nr_running && taken(i, now)))
 			found = 1;
 	}
 	overutilized = found;

@@ -13,6 +13,7 @@
  *	fair_reweigh	reweight_entity
  *	fair_charge	update_curr, update_deadline
  *	fair_starts	set_next_entity, set_protect_slice
+ *	fair_turn_rest	hrtick_start_fair
  *	fair_preempts	wakeup_preempt_fair, pick_eevdf
  *	fair_yield	yield_task_fair
  *
@@ -35,7 +36,7 @@ struct fair_queue {
 	u64 weight;		/* sum of the weights */
 	u64 zero;		/* a virtual time near V */
 	/* The running task, as of its last charge. */
-	u64 curr_from;		/* when that was */
+	u64 curr_from;		/* when that was; if none runs, the last time that one did or the CPU idled */
 	u64 curr_vruntime;
 	u64 curr_deadline;
 	u64 curr_protected;	/* it is left alone until its vruntime gets there */
@@ -203,6 +204,14 @@ static __always_inline int fair_charge(struct fair_queue *q, struct fair_entity 
 		e->deadline = e->vruntime + fair_virtual(e->slice, e->weight);
 	fair_show(q, e, now);
 	return expired || (s64)(e->vruntime - q->curr_protected) >= 0;
+}
+
+/* Time, ns, until the running task has had its slice. */
+static __always_inline u64 fair_turn_rest(const struct fair_queue *q, u64 now)
+{
+	s64 rest = (s64)(q->curr_deadline - q->curr_vruntime - fair_uncharged(q, now));
+
+	return q->curr_weight && rest > 0 ? (u64)rest * q->curr_weight / FAIR_NICE_0 : 0;
 }
 
 static __always_inline void fair_stops(struct fair_queue *q)

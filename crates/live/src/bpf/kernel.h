@@ -45,6 +45,10 @@ struct bpf_spin_lock {
 	__u32 val;
 };
 
+struct bpf_timer {
+	__u64 __opaque[2];
+} __attribute__((aligned(8)));
+
 struct bpf_dynptr {
 	__u64 __opaque[2];
 } __attribute__((aligned(8)));
@@ -121,6 +125,7 @@ struct rq {
 #define SCHED_RR	2
 #define SCHED_BATCH	3
 #define SCHED_IDLE	5
+#define CLOCK_MONOTONIC	1
 #define PF_EXITING	0x00000004
 #define PF_KTHREAD	0x00200000
 #define ENQUEUE_RESTORE	0x02	/* queued again after a change, as it was (kernel/sched/sched.h) */
@@ -145,6 +150,7 @@ enum scx_dsq_id_flags {
 
 enum scx_kick_flags {
 	SCX_KICK_IDLE = 0x1,
+	SCX_KICK_PREEMPT = 0x2,
 };
 
 enum scx_ent_flags {
@@ -170,6 +176,8 @@ struct scx_exit_info {
 	char *msg;
 	char *dump;
 } KERNEL_TYPE;
+
+struct scx_dump_ctx;
 
 struct kernfs_node {
 	__u64 id;
@@ -219,6 +227,7 @@ struct sched_ext_ops {
 	s32 (*init_task)(struct task_struct *p, struct scx_init_task_args *args);
 	void (*disable)(struct task_struct *p);
 	s32 (*init)(void);
+	void (*dump_cpu)(struct scx_dump_ctx *context, s32 cpu, bool idle);
 	void (*exit)(struct scx_exit_info *info);
 	u64 flags;
 	u32 timeout_ms;
@@ -245,6 +254,8 @@ s32 scx_bpf_create_dsq(u64 dsq, s32 node) __ksym __weak;
 bool scx_bpf_task_set_slice(struct task_struct *p, u64 slice) __ksym __weak;
 void scx_bpf_kick_cpu(s32 cpu, u64 flags) __ksym __weak;
 struct task_struct *scx_bpf_dsq_peek(u64 dsq) __ksym __weak;
+s32 scx_bpf_dsq_nr_queued(u64 dsq) __ksym __weak;
+void scx_bpf_dump_bstr(char *format, unsigned long long *data, u32 bytes) __ksym __weak;
 int bpf_iter_scx_dsq_new(struct bpf_iter_scx_dsq *it, u64 dsq, u64 flags) __ksym __weak;
 struct task_struct *bpf_iter_scx_dsq_next(struct bpf_iter_scx_dsq *it) __ksym __weak;
 void bpf_iter_scx_dsq_destroy(struct bpf_iter_scx_dsq *it) __ksym __weak;

@@ -15,7 +15,7 @@
 #ifndef ALIGHT_LIVE_QUEUE_H
 #define ALIGHT_LIVE_QUEUE_H
 
-/* Time after which the kernel asks for the next task at the latest. Ticks end turns before. */
+/* Time after which the kernel asks for the next task at the latest. Ticks and turn.h end turns before. */
 #define TURN_NS		100000000ull
 
 #define PATIENCE_NS	4000000000ull
@@ -28,6 +28,8 @@ static __always_inline int own_queues(void)
 {
 	return bpf_ksym_exists(scx_bpf_create_dsq);
 }
+
+#include "turn.h"
 
 /* The queue of @cpu has the CPU's number, that of the patient this one. */
 static __always_inline u64 patient_queue(u32 cpu)
@@ -205,13 +207,15 @@ static __always_inline int queue_start(struct task_struct *p, struct live_task *
 	}
 	if (!woken || !q->curr_weight || t->view.class == POLICY_IDLE)
 		return 0;
-	if (q->curr_idle)
+	if (q->curr_idle) {
 		s->preempted_idle++;
-	else if (t->view.class == POLICY_NORMAL && fair_preempts(q, &t->fair, now) &&
-		 !queue_prefers(cpu, t, now))
+	} else if (t->view.class == POLICY_NORMAL && fair_preempts(q, &t->fair, now) &&
+		   !queue_prefers(cpu, t, now)) {
 		s->preempted++;
-	else
+	} else {
+		turn_awaited(cpu, now);
 		return 0;
+	}
 	insert_local(p, enq_flags | SCX(scx_enq_flags, SCX_ENQ_PREEMPT));
 	return 1;
 }

@@ -3,8 +3,8 @@
  * stats.h - what the scheduler counts, a CPU at a time
  *
  * Written without atomics: decisions on the CPU that decides, with interrupts
- * off, the rest with the CPU's runqueue locked. The loader, which maps the memory,
- * reads them at any time. All grow from the load of the scheduler on. Names are those of the statistics
+ * off, the rest with the CPU's runqueue locked, but for what its timers count
+ * (timed). The loader, which maps the memory, reads them at any time. All grow from the load of the scheduler on. Names are those of the statistics
  * that the loader prints.
  */
 #ifndef ALIGHT_LIVE_STATS_H
@@ -51,6 +51,7 @@ struct cpu_stats {
 	u64 spread;			/* idle CPUs given work of this one, where tasks wait */
 	u64 packed;			/* moved to a CPU that takes part in packing */
 	u64 yields;
+	u64 timed;			/* turns that a timer on this CPU ended, since somebody waited */
 };
 
 struct cpu_stats stats[POLICY_MAX_CPUS];

@@ -422,13 +422,28 @@ static __noinline int view_idle(u32 cpu, u64 now, int idle)
 	if (idle) {
 		rq_clock_idle(rq, 0);
 		rq->idle_stamp = now;
-	} else if (rq->idle_stamp) {
-		rq_idle_end(rq, now - rq->idle_stamp, AVG_IDLE_MAX_NS);
-		rq->idle_stamp = 0;
+	} else {
+		queue_of(cpu)->curr_from = now;		/* somebody has the CPU since then: taken() */
+		if (rq->idle_stamp) {
+			rq_idle_end(rq, now - rq->idle_stamp, AVG_IDLE_MAX_NS);
+			rq->idle_stamp = 0;
+		}
 	}
 	rq->curr_is_idle = (u8)idle;
 	bpf_spin_unlock(&l->lock);
 	return 0;
+}
+
+/* After so long another class is not about to give the CPU back. */
+#define TAKEN_NS	16000000ull
+
+/* Has another class had @cpu for so long that what waits there may wait for good? */
+static __always_inline int taken(u32 cpu, u64 now)
+{
+	const struct fair_queue *q = queue_of(cpu);
+
+	return !q->curr_weight && !view_of(cpu)->curr_is_idle &&
+	       (s64)(now - q->curr_from) > (s64)TAKEN_NS;
 }
 
 /* The signals of a CPU up to now, though nothing happens there. */

@@ -40,6 +40,7 @@ fn counters_of(shared: &types::cpu_stats) -> Counters {
         spread: now.spread,
         packed: now.packed,
         yields: now.yields,
+        timed: now.timed,
         delay_max_ns: now.delay_max_ns,
         steps: now.steps,
         scans: now.scans,

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * dump.h - what this scheduler knew of a CPU, in the kernel's debug dump
+ *
+ * The kernel prints its dump when it ends a scheduler for an error (or on
+ * SysRq-D). Beside what the kernel knows of a CPU stands then what we believed:
+ * where the two differ is the fault.
+ */
+#ifndef ALIGHT_LIVE_DUMP_H
+#define ALIGHT_LIVE_DUMP_H
+
+static __always_inline s32 queue_length(u64 queue)
+{
+	return bpf_ksym_exists(scx_bpf_dsq_nr_queued) ? scx_bpf_dsq_nr_queued(queue) : -1;
+}
+
+/*
+ * What is believed of @cpu, unless it is idle and nothing waits there; and of its
+ * queues, if something does.
+ */
+static __always_inline void dump_view(u32 cpu, int idle)
+{
+	/* Not const: the verifier takes what a function is given for written. */
+	static char view_format[] =
+		"view: nr_running=%llu weight=%llu idle=%llu offline=%llu wakeup_pending=%llu pinned=%llu\n";
+	static char queue_format[] =
+		"queue: waiting=%lld patient=%lld of %llu curr_weight=%llu overloaded=%llu\n";
+	const struct fair_queue *q = queue_of(cpu);
+	const struct policy_cpu *rq = view_of(cpu);
+	u64 data[6];
+
+	if (!bpf_ksym_exists(scx_bpf_dump_bstr) ||
+	    (idle && rq->curr_is_idle && !rq->nr_running))
+		return;
+	data[0] = rq->nr_running;
+	data[1] = rq->weight;
+	data[2] = rq->curr_is_idle;
+	data[3] = rq->offline;
+	data[4] = rq->wakeup_pending;
+	data[5] = pinned[policy_bound(cpu, POLICY_MAX_CPUS)];
+	scx_bpf_dump_bstr(view_format, data, 6 * sizeof(u64));
+	data[0] = (u64)queue_length(cpu);
+	data[1] = (u64)queue_length(patient_queue(cpu));
+	if (!data[0] && !data[1] && !q->patient)
+		return;
+	data[2] = q->patient;
+	data[3] = q->curr_weight;
+	data[4] = overloaded;
+	scx_bpf_dump_bstr(queue_format, data, 5 * sizeof(u64));
+}
+
+#endif

@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * turn.h - a turn that somebody waits for ends when it is over, not at a tick
+ *
+ * The kernel looks at a task's slice at ticks only. A task that wakes and may
+ * not run at once would wait for the first tick after the running one has had
+ * its slice, 4 ms more at 250 Hz; fair.c has a timer for it (hrtick_start_fair(),
+ * on by default in 7.2). Here a CPU's timer starts when a woken task has to wait,
+ * and goes on from turn to turn as long as somebody waits.
+ */
+#ifndef ALIGHT_LIVE_TURN_H
+#define ALIGHT_LIVE_TURN_H
+
+/* A timer for less would hardly be sooner; after a turn, the next task is there by then. */
+#define TURN_LEAST_NS	50000ull
+
+/* A timer for more would keep shorter ones out that come meanwhile; ticks end such turns. */
+#define TURN_MOST_NS	20000000ull
+
+struct turn {
+	struct bpf_timer timer;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, POLICY_MAX_CPUS);
+	__type(key, u32);
+	__type(value, struct turn);
+} turns SEC(".maps");
+
+/* When the timer of a CPU is due; if that is past none runs, or it was lost. */
+u64 turn_due[POLICY_MAX_CPUS];
+
+static __always_inline u64 *turn_due_of(u32 cpu)
+{
+	return &turn_due[policy_bound(cpu, POLICY_MAX_CPUS)];
+}
+
+/* Where tasks wait in the order of arrival, or nobody can be told, ticks end turns. */
+static __always_inline int turns_timed(void)
+{
+	return own_queues() && bpf_ksym_exists(scx_bpf_kick_cpu);
+}
+
+/*
+ * Starts the timer of @cpu for the rest of the running task's turn; if there is
+ * none the turn ends now, and the timer will look at the next. May be called
+ * under the runqueue's lock, and by the timer without it: then what it reads
+ * may be a moment old.
+ */
+static __noinline int turn_time(struct turn *t, u32 cpu, u64 now)
+{
+	u64 rest = fair_turn_rest(queue_of(cpu), now);
+
+	if (!rest) {
+		stats_of(bpf_get_smp_processor_id())->timed++;
+		scx_bpf_kick_cpu((s32)cpu, SCX(scx_kick_flags, SCX_KICK_PREEMPT));
+	}
+	if (rest > TURN_MOST_NS)
+		return 0;
+	if (rest < TURN_LEAST_NS)
+		rest = TURN_LEAST_NS;
+	*turn_due_of(cpu) = now + rest;
+	/* It wants memory on some kernels. */
+	if (bpf_timer_start(&t->timer, rest, 0))
+		*turn_due_of(cpu) = 0;
+	return 0;
+}
+
+/* The timer of @cpu. */
+static int turn_ends(void *map, u32 *cpu, struct turn *t)
+{
+	*turn_due_of(*cpu) = 0;
+	if (queue_of(*cpu)->curr_weight && view_of(*cpu)->nr_running > 1)
+		turn_time(t, *cpu, scx_bpf_now());
+	return 0;
+}
+
+static __noinline int turn_begin(u32 cpu, u64 now)
+{
+	struct turn *t = bpf_map_lookup_elem(&turns, &cpu);
+
+	if (t)
+		turn_time(t, cpu, now);
+	return 0;
+}
+
+/* A woken task waits for @cpu, where another one of ours runs. */
+static __always_inline void turn_awaited(u32 cpu, u64 now)
+{
+	if (turns_timed() && (s64)(now - *turn_due_of(cpu)) >= 0)
+		turn_begin(cpu, now);
+}
+
+static __noinline int turns_begin(void)
+{
+	struct turn *t;
+	int err = 0;
+	u32 cpu;
+
+	if (!turns_timed())
+		return 0;
+	bpf_for(cpu, 0, topology.nr_cpus) {
+		t = bpf_map_lookup_elem(&turns, &cpu);
+		if (!t)
+			break;
+		err = bpf_timer_init(&t->timer, &turns, CLOCK_MONOTONIC);
+		if (!err)
+			err = bpf_timer_set_callback(&t->timer, turn_ends);
+		if (err)
+			break;
+	}
+	return err;
+}
+
+#endif

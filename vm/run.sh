@@ -206,6 +206,15 @@ show() {
 		}'
 }
 
+# end_when_over PID: QEMU sometimes goes on when a guest that has slept powers off.
+end_when_over() {
+	local left=20
+	while [ $left -gt 0 ] && sleep 1 && kill -0 "$1" 2>/dev/null; do
+		if tail -c 4096 "$work/console" 2>/dev/null | grep -q 'ALIGHT-VM-END status='; then left=$((left - 1)); fi
+	done
+	[ $left -gt 0 ] || kill "$1" 2>/dev/null
+}
+
 mkfifo "$work/serial"
 tee "$work/console" <"$work/serial" | show &
 reader=$!
@@ -215,6 +224,7 @@ timeout --foreground -k 5 "$seconds" ${prefix[@]+"${prefix[@]}"} "$QEMU" -nodefa
 	-append "console=$CONSOLE panic=-1 quiet $append" \
 	</dev/null >"$work/serial" 2>"$work/errors" &
 qemu=$!
+end_when_over $qemu >/dev/null 2>&1 &
 [ -z "$seed" ] || "$VM_DIR/steady.py" "$work/qmp" || exit 1
 ended=0
 wait $qemu || ended=$?

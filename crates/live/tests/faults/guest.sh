@@ -143,6 +143,13 @@ spin_end() {
 	spinning=
 }
 
+# every_cpu_serves WHAT: as many hogs as there are CPUs all get their part.
+every_cpu_serves() {
+	result=$(strain hogs "$cpus" 1000)
+	at_least "$1: CPUs used afterwards, ms of the least served of as many hogs" 100 \
+		"$(($(word least "$result") / 1000))"
+}
+
 # latencies OPTION...: of threads that sleep 2 ms at a time; sets $average and $longest, us.
 latencies() {
 	cyclictest -q -i 2000 "$@" >/tmp/latencies
@@ -221,10 +228,33 @@ fault_hotplug() {
 	figure 'hotplug: CPUs taken off and brought back' $toggles times
 	at_least 'hotplug: CPUs taken off and brought back' 1 $toggles
 	check 'hotplug: CPUs online at the end' "0-$last" "$(cat /sys/devices/system/cpu/online)"
-	result=$(strain hogs "$cpus" 1000)
-	at_least 'hotplug: CPUs used afterwards, ms of the least served of as many hogs' 100 \
-		"$(($(word least "$result") / 1000))"
+	every_cpu_serves hotplug
 	holds hotplug
+}
+
+# The machine sleeps in RAM, which takes all CPUs but one off, until its clock wakes it.
+fault_suspend() {
+	alarm=/sys/class/rtc/rtc0/wakealarm
+	if ! grep -qF '[deep]' /sys/power/mem_sleep 2>/dev/null || [ ! -w $alarm ]; then
+		echo 'SKIPPED: suspend: this machine cannot sleep in RAM and be woken by its clock'
+		return
+	fi
+	begin || return
+	load_begin
+	sleeps=0
+	before=$(cat /sys/power/suspend_stats/success)
+	while [ $sleeps -lt "$scale" ]; do
+		sleep 0.5
+		echo 0 >$alarm
+		echo +5 >$alarm		# an alarm before it sleeps would be lost
+		echo mem >/sys/power/state || break
+		sleeps=$((sleeps + 1))
+	done
+	load_end suspend
+	check 'suspend: sleeps in RAM' "$scale" $(($(cat /sys/power/suspend_stats/success) - before))
+	check 'suspend: CPUs online at the end' "0-$last" "$(cat /sys/devices/system/cpu/online)"
+	every_cpu_serves suspend
+	holds suspend
 }
 
 fault_affinity() {
@@ -329,15 +359,24 @@ fault_threads() {
 
 # ---- other classes ----
 
-# On all CPUs but one: who waits there must be taken to the one.
+# The kernel's deadline server, which came with 7.0, gives this class so many ns of its period on each CPU.
+server=/sys/kernel/debug/sched/ext_server
+server_gives() {
+	for file in $server/cpu*/runtime; do [ ! -e "$file" ] || echo "$1" >"$file"; done
+}
+
 fault_rt() {
 	begin || return
+	usual=$(cat $server/cpu0/runtime 2>/dev/null)
+	# Without the server, what waits on a CPU with an RT hog must go to the one that has none.
+	server_gives 0
+	[ ! -e $server ] || check 'RT hogs on all CPUs but one: what the server gives' 0 "$(cat $server/cpu$last/runtime)"
 	for cpu in $(seq 1 $last); do spin $taskset -c "$cpu" $chrt -f 50; done
 	starvation 'RT hogs on all CPUs but one' 4
 	spin_end
+	server_gives "$usual"
 	holds 'RT hogs on all CPUs but one'
-	# The kernel's deadline server for this class came with 7.0.
-	if [ ! -e /sys/kernel/debug/sched/ext_server ]; then
+	if [ ! -e $server ]; then
 		echo "SKIPPED: RT hogs on all CPUs: this kernel has no deadline server for sched_ext"
 		return
 	fi
@@ -487,6 +526,8 @@ fault_conserving() {
 	at_most "$cpus hogs among sleepers: CPUs' time idle" 100 $(($(word idle "$result") / (ms * cpus))) 'in a thousand'
 	holds 'work conserving'
 	adds_up 'work conserving'
+	# Who wakes among hogs waits for the end of a turn, not for a tick.
+	at_least 'work conserving: turns that a timer ended' 1 "$(metric timed_total)"
 }
 
 # ---- statistics ----

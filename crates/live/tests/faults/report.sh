@@ -25,6 +25,11 @@ to a scheduler, and writes this page; a short part runs in `make test`. What eac
 Emulated CPUs share a few real ones and are late by themselves: delays here are upper bounds of what they would be on hardware, and the
 same fault under the kernel's own scheduler is the measure where a figure of it stands beside.
 
+In a guest with `--icount` the CPUs take turns and time is what they did. 64 CPUs that run side by side on a few real ones wait for locks
+whose holders do not run: the work that asks each of them whether a task was forgotten then comes 15 s late, for which the kernel ends any scheduler.
+In one with `--accel tcg,thread=single` they take turns too, in real time. The guest with `--icount` runs beside the others and takes
+a CPU of the host from them.
+
 P
 if [ "$length" != 100 ]; then
 	# shellcheck disable=SC2016 # Markdown

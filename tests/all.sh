@@ -3,8 +3,8 @@
 #
 # Every test of the project; what `make test` and continuous integration call.
 #
-# Installs what is missing. Ends with what was skipped and why, and the line
-# `N passed, N failed, N skipped`. Exit status 0 only if nothing failed.
+# Installs what is missing. Ends with what was skipped and why, what failed, and the
+# line `N passed, N failed, N skipped`. Exit status 0 only if nothing failed.
 #
 #	tests/all.sh		everything
 #	tests/all.sh STEP...	only these steps: format lint cargo memory fuzz vm live sixth package
@@ -14,12 +14,21 @@ cd "$(dirname "$0")/.." || exit 1
 FUZZ_SECONDS=${FUZZ_SECONDS:-15}
 
 passed=0 failed=0 skipped=0
-skips=()
+skips=() failures=()
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
 pass() { passed=$((passed + $1)); }
-fail() { failed=$((failed + $1)); }
+
+# fail N WHAT: the lines of the log that tell come with it.
+fail() {
+	local line
+	[ "$1" != 0 ] || return 0
+	failed=$((failed + $1))
+	while read -r line; do
+		failures+=("$2: $line")
+	done < <(grep -E '^FAIL |^test .* FAILED$|^error' "$log" || tail -n 3 "$log")
+}
 
 skip() { # REASON
 	skipped=$((skipped + 1))
@@ -27,18 +36,21 @@ skip() { # REASON
 	echo "skipped: $1"
 }
 
-# logged NAME COMMAND...: runs it; its output is kept, and shown while it runs.
+# logged NAME COMMAND...: runs it; its output is kept, and what `shown` leaves of it shown.
+shown=cat
 logged() {
+	local status began=$SECONDS
 	echo
 	echo "== $1"
-	shift
-	"$@" 2>&1 | tee "$log"
-	return "${PIPESTATUS[0]}"
+	"${@:2}" 2>&1 | tee "$log" | $shown
+	status=${PIPESTATUS[0]}
+	echo "-- $1: $((SECONDS - began)) s"
+	return "$status"
 }
 
 # one NAME COMMAND...: a command that is one test.
 one() {
-	if logged "$@"; then pass 1; else fail 1; fi
+	if logged "$@"; then pass 1; else fail 1 "$1"; fi
 }
 
 # counted NAME COMMAND...: a command that ends in a line `...: N passed, N failed`.
@@ -49,9 +61,9 @@ counted() {
 	good=$(sed -n 's/.*[^0-9]\([0-9][0-9]*\) passed.*/\1/p' <<<" $last")
 	bad=$(sed -n 's/.*[^0-9]\([0-9][0-9]*\) failed.*/\1/p' <<<" $last")
 	pass "${good:-0}"
-	fail "${bad:-0}"
-	# A failure that it could not count.
-	if [ $status != 0 ] && [ "${bad:-0}" = 0 ]; then fail 1; fi
+	# A failure that it could not count is one.
+	if [ $status != 0 ] && [ "${bad:-0}" = 0 ]; then bad=1; fi
+	fail "${bad:-0}" "$1"
 	skips_of_log
 }
 
@@ -68,9 +80,18 @@ summed() {
 	sed -n "s/^test result: .* \([0-9]*\) $1.*/\1/p" "$log" | awk '{ n += $1 } END { print n + 0 }'
 }
 
+# Of what test binaries print: their results, and all that failing tests say.
+results() {
+	awk '
+		/^ *(Running|Doc-tests) / { begun = 1 }
+		/^(successes|test result):/ { failing = 0 }
+		/^failures:/ { failing = 1 }
+		!begun || failing || /^ *(Running|Doc-tests) |^test result|FAILED$|^SKIPPED|^error/'
+}
+
 cargo_tests() {
 	local status=0 before=$skipped
-	logged "cargo test" cargo test "${crates[@]}" --no-fail-fast -- --show-output || status=$?
+	shown=results logged "cargo test" cargo test "${crates[@]}" --no-fail-fast -- --show-output || status=$?
 	local good bad ignored
 	good=$(summed passed)
 	bad=$(summed failed)
@@ -79,8 +100,8 @@ cargo_tests() {
 	skips_of_log
 	# The harness counts a test that skipped itself as passed.
 	pass $((good - (skipped - before)))
-	fail "$bad"
-	if [ $status != 0 ] && [ "$bad" = 0 ]; then fail 1; fi
+	if [ $status != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
+	fail "$bad" "cargo test"
 	while read -r line; do
 		[ -z "$line" ] || skip "ignored by its author: $line"
 	done <<<"$ignored"
@@ -171,5 +192,6 @@ for name; do step "$name"; done
 
 echo
 for reason in "${skips[@]}"; do echo "skipped: $reason"; done
+for reason in "${failures[@]}"; do echo "failed: $reason"; done
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

@@ -77,6 +77,18 @@ test_amd64() {
 				benchmarks $1
 				echo "$1 second: $(/scx_alight --duration 1 2>&1)"
 			}
+			# What a tick wants to move may be in the middle of a program of ours that must not
+			# move: init_task, at a fork.
+			forks() {
+				taskset 1 sh -c 'while :; do i=0; while [ $i -lt 20 ]; do ( : ) & i=$((i + 1)); done; wait; done' & forker=$!
+				for try in 1 2 3 4 5 6 7 8 9 10; do
+					taskset -p 1 $forker >/dev/null
+					sleep 0.2
+					taskset -p 3f $forker >/dev/null
+					sleep 0.1
+				done
+				kill $forker
+			}
 			mkdir -p /tmp
 			run asym-capacity --verify linux-5.5+asym-capacity
 			run plain linux-5.5
@@ -112,6 +124,7 @@ test_arm64() {
 				done
 				echo "$1 hogs: $hogs"
 				kill $freed $new
+				forks
 				benchmarks $1
 			}
 			mkdir -p /tmp

@@ -93,6 +93,7 @@ struct task_struct {
 	unsigned int flags;
 	unsigned int policy;
 	unsigned short migration_disabled;
+	int rcu_read_lock_nesting;	/* with CONFIG_PREEMPT_RCU */
 	int nr_cpus_allowed;
 	const struct cpumask *cpus_ptr;
 	struct sched_ext_entity scx;

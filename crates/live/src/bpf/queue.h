@@ -44,12 +44,15 @@ static __always_inline int peek_works(void)
 }
 
 /*
- * May the kernel run @p on its present CPU only? A program that runs in the
- * context of @p counts in its migration_disabled itself.
+ * May the kernel run @p on its present CPU only? Where RCU readers can be preempted,
+ * a program that runs in the context of @p counts in its migration_disabled itself;
+ * elsewhere not since 6.18 (__bpf_prog_enter(), rcu_read_lock_dont_migrate()). To say
+ * yes in vain keeps a task where it is, to say no in vain ends the scheduler.
  */
 static __always_inline int stays(const struct task_struct *p)
 {
-	u32 own = bpf_get_current_task_btf() == p;
+	u32 own = bpf_core_field_exists(p->rcu_read_lock_nesting) &&
+		  bpf_get_current_task_btf() == p;
 
 	return p->nr_cpus_allowed == 1 || p->migration_disabled > own;
 }

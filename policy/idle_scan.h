@@ -168,6 +168,19 @@ static inline u32 scan_part(const struct policy_ctx *c, const struct policy_doma
 	return POLICY_NONE;
 }
 
+/*
+ * How many of the @weight CPUs of a cache are worth a look, by the sum of their
+ * utilization: fewer, the more are in use, none from 1 / imbalance_pct on
+ * (update_idle_cpu_scan). Who keeps the state says so at times: nr_idle_scan.
+ */
+static inline u32 idle_scan_worth(u64 util, u32 weight, u32 imbalance_pct)
+{
+	u64 x = weight ? util / weight : 0;
+	u64 used = x * x * imbalance_pct * imbalance_pct / (10000 * 1024);
+
+	return used < 1024 ? (u32)((1024 - used) * weight / 1024) : 0;
+}
+
 /* An idle core or CPU of the LLC (select_idle_cpu), taken, or POLICY_NONE. */
 policy_part u32 scan_llc(const struct policy_ctx *c, const struct policy_domain *llc, u32 target,
 			 u32 has_core)

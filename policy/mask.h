@@ -90,36 +90,28 @@ static __always_inline u32 lowest_bit(u64 bits)
 policy_leaf u32 mask_next_and(const struct policy_mask *a policy_nonnull,
 			      const struct policy_mask *b policy_nonnull, u32 from, u32 nr)
 {
-	u32 word, i;
+	u32 word, cpu, i;
+	u64 bits;
 
 	if (from >= nr)
 		return nr;
-	word = from / 64;
-#ifndef __bpf__
-	{	/* As a rule the answer is in the first word. */
-		u64 bits = a->w[word] & b->w[word] & ~0ull << (from % 64);
-
-		if (bits) {
-			u32 cpu = word * 64 + lowest_bit(bits);
-
-			return cpu < nr ? cpu : nr;
-		}
-		word++;
+	/* As a rule the answer is in the first word. */
+	word = policy_bound(from / 64, POLICY_MASK_WORDS);
+	bits = a->w[word] & b->w[word] & ~0ull << (from % 64);
+	if (bits) {
+		cpu = word * 64 + lowest_bit(bits);
+		return cpu < nr ? cpu : nr;
 	}
-#endif
-	policy_for(i, word, POLICY_MASK_WORDS) {
-		u32 w = policy_bound(i, POLICY_MASK_WORDS);
-		u64 bits = a->w[w] & b->w[w];
-
+	/* The loop is not free in BPF. */
+	if ((word + 1) * 64 >= nr)
+		return nr;
+	policy_for(i, word + 1, POLICY_MASK_WORDS) {
+		word = policy_bound(i, POLICY_MASK_WORDS);
 		if (i * 64 >= nr)
 			break;
-#ifdef __bpf__
-		if (i == word)
-			bits &= ~0ull << (from % 64);
-#endif
+		bits = a->w[word] & b->w[word];
 		if (bits) {
-			u32 cpu = i * 64 + lowest_bit(bits);
-
+			cpu = i * 64 + lowest_bit(bits);
 			return cpu < nr ? cpu : nr;
 		}
 	}

@@ -57,6 +57,7 @@ struct policy_table {
 	u32 (*cpu_util_clamped)(const struct policy_params *k, const struct policy_cpu *rq,
 				int boost);
 	u32 (*task_clamped_est)(const struct policy_params *k, const struct policy_task *t);
+	u32 (*idle_scan_worth)(u64 util, u32 weight, u32 imbalance_pct);
 	u64 (*pelt_decay)(u64 v, u64 n);
 	int (*pelt_accumulate)(struct policy_pelt *a, u64 now, u64 load, u64 runnable, u64 running);
 	void (*pelt_average)(struct policy_pelt *a, u64 weight);
@@ -133,6 +134,7 @@ const struct policy_table TABLE = {
 	.clamps_changed = clamps_changed,
 	.cpu_util_clamped = cpu_util_clamped,
 	.task_clamped_est = native_task_clamped_est,
+	.idle_scan_worth = idle_scan_worth,
 	.pelt_decay = pelt_decay,
 	.pelt_accumulate = native_pelt_accumulate,
 	.pelt_average = pelt_average,

@@ -918,6 +918,7 @@ pub(crate) struct Table {
     pub clamps_changed: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task) -> c_int,
     pub cpu_util_clamped: unsafe extern "C" fn(*const Params, *const Cpu, c_int) -> u32,
     pub task_clamped_est: unsafe extern "C" fn(*const Params, *const Task) -> u32,
+    pub idle_scan_worth: unsafe extern "C" fn(u64, u32, u32) -> u32,
     pub pelt_decay: unsafe extern "C" fn(u64, u64) -> u64,
     pub pelt_accumulate: unsafe extern "C" fn(*mut Pelt, u64, u64, u64, u64) -> c_int,
     pub pelt_average: unsafe extern "C" fn(*mut Pelt, u64),

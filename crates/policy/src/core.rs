@@ -3,7 +3,7 @@
 
 use crate::abi::{
     Answer, Cpu, Ctx, Domain, Group, Llc, MAX_PERF_DOMAINS, Mask, Note, Notes, Params, PerfDomain,
-    Place, Root, Task, Topology, domain_flag, table_of,
+    Place, Root, Task, Topology, domain_flag, table, table_of,
 };
 use crate::table::Table;
 use std::mem::MaybeUninit;
@@ -31,6 +31,13 @@ pub struct Core {
     /// Energy model: sets of CPUs that share a frequency, at most [`MAX_PERF_DOMAINS`], in the
     /// order of the kernel's list. Empty where EAS is off.
     pub perf: Vec<PerfDomain>,
+}
+
+/// How many of the `weight` CPUs of a cache are worth a look at a wakeup, by the sum of their
+/// utilization (`update_idle_cpu_scan`); a world tells [`Llc::nr_idle_scan`] so.
+pub fn idle_scan_worth(util: u64, weight: u32, imbalance_pct: u32) -> u32 {
+    // SAFETY: it takes numbers only.
+    unsafe { (table().idle_scan_worth)(util, weight, imbalance_pct) }
 }
 
 /// Why a CPU is wanted.

@@ -25,7 +25,7 @@ pub use abi::{
     Answer, Cpu, Domain, Group, Llc, MAX_CPUS, MAX_LEVELS, Mask, NONE, Note, Params, Pelt, Pelt13,
     PerfDomain, PerfState, Place, Root, Share, Task, Topology,
 };
-pub use core::{Core, Kind, Waker, Wakeup};
+pub use core::{Core, Kind, Waker, Wakeup, idle_scan_worth};
 pub use scheduler::Scheduler;
 
 /// Names of [`Answer::step`], in the order of `enum policy_step`, with what each means.

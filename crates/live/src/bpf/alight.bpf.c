@@ -22,6 +22,7 @@
 #include "exit.h"
 #include "decide.h"
 #include "capacity.h"
+#include "sis_util.h"
 #include "cpuperf.h"
 #include "packing.h"
 #include "queue.h"
@@ -172,6 +173,7 @@ void BPF_PROG(alight_tick, struct task_struct *p)
 	view_decay_one(now);
 	tg_refresh_one(now);
 	energy_tick(cpu, now);
+	sis_util_tick(cpu, now);
 	if (cpuperf_heard(cpu))
 		cpuperf_update(cpu, 1);
 	capacity_tick(cpu);

@@ -40,10 +40,8 @@ static __noinline u32 cpu_overutilized(u32 cpu)
 	const struct policy_params *k = the_params();
 	struct policy_ctx c = { .k = k, .cpu = cpus, .root = root_now() };
 	const struct policy_cpu *rq = view_of(cpu);
-	u32 util = rq->cfs.util_avg > rq->est_enqueued ? rq->cfs.util_avg : rq->est_enqueued;
+	u32 util = view_util(cpu);
 
-	if (util > rq->capacity_orig)
-		util = rq->capacity_orig;
 	if (clamps_add_up(k))
 		return !clamped_fits(&c, util, cpu_util_clamped(k, rq, 0), cpu);
 	if (k->fit == FIT_CLAMPS)

@@ -119,6 +119,15 @@ static __always_inline struct policy_cpu *view_of(u32 cpu)
 	return &cpus[policy_bound(cpu, POLICY_MAX_CPUS)];
 }
 
+/* Utilization of @cpu by this scheduler's tasks (cpu_util_cfs). */
+static __always_inline u32 view_util(u32 cpu)
+{
+	const struct policy_cpu *rq = view_of(cpu);
+	u32 util = rq->cfs.util_avg > rq->est_enqueued ? rq->cfs.util_avg : rq->est_enqueued;
+
+	return util < rq->capacity_orig ? util : rq->capacity_orig;
+}
+
 static __always_inline struct fair_queue *queue_of(u32 cpu)
 {
 	return &queues[policy_bound(cpu, POLICY_MAX_CPUS)];

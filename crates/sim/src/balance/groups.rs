@@ -17,7 +17,7 @@ use crate::fair::Order;
 use crate::kernel::{NohzRound, Sibling};
 use crate::state::Sim;
 use alight_policy::abi::{Cpu, NONE, domain_flag};
-use alight_policy::{Group, Mask};
+use alight_policy::{Group, Mask, idle_scan_worth};
 use std::ops::Range;
 
 /// Load and capacity of a domain.
@@ -279,11 +279,8 @@ impl Sim<'_> {
                 Some(excluded) => self.sum(group, excluded).util,
             })
             .sum();
-        let x = util / u64::from(weight);
-        let pct = u64::from(domain.imbalance_pct);
-        let used = (x * x * pct * pct / (10_000 * 1024)).min(1024);
-        let worth = (1024 - used) * u64::from(weight) / 1024;
-        self.core.llcs[shared as usize].nr_idle_scan = worth as u32;
+        let pct = domain.imbalance_pct;
+        self.core.llcs[shared as usize].nr_idle_scan = idle_scan_worth(util, weight, pct);
     }
 
     /// The top domain was looked at: does any CPU hold work for others (`rd->overload`)?

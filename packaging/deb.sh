@@ -45,7 +45,7 @@ for program in alight scx_alight alight-record; do
 done
 # alight-record(1) is both a command of alight and a program: the program's page, which says more, stays.
 cargo run -q --profile $profile -p alight --example pages -- "$stage/share"
-cargo run -q --profile $profile -p alight-live --example pages -- "$stage/share"
+cargo run -q --profile $profile -p alight-live --example live_pages -- "$stage/share"
 packaging/crates.py "$stage/crates" alight alight-live
 cp -r packaging/debian packaging/default machines workloads README.md "$stage/"
 # systemd's name, not the package's.

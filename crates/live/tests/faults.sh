@@ -12,6 +12,8 @@
 #
 #	LENGTH=PERCENT	of the full lengths of --soak (100); the page says so
 #	GUESTS=NAMES	only these guests of --soak; the page says which are missing
+#	RESULTS=DIR	of --soak: what guests print is kept in DIR, and a guest that has come
+#			to its end there does not run again; all must be of one scheduler
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
@@ -31,6 +33,7 @@ esac
 work=$(mktemp -d)
 slow=
 trap '[ -z "$slow" ] || pkill -P "$slow" || true; rm -rf "$work"' EXIT
+results=$work
 target=${CARGO_TARGET_DIR:-target}
 passed=0 failed=0
 guests=() missing=()
@@ -74,39 +77,54 @@ wanted() {
 	}
 }
 
+# keep DIR: results are in DIR, if those that it has are of this scheduler, these faults and LENGTH.
+keep() {
+	local these
+	these=$(cat policy/*.h crates/live/src/bpf/*.[ch] crates/live/tests/faults/{guest.sh,strain.c} |
+		sha256sum | sed "s/ .*/ $LENGTH/")
+	results=$1
+	mkdir -p "$results"
+	if [ -e "$results/of" ] && [ "$(cat "$results/of")" != "$these" ]; then
+		echo "faults.sh: what is in $results is of another scheduler, other faults or another LENGTH; empty it" >&2
+		exit 2
+	fi
+	echo "$these" >"$results/of"
+}
+
 # guest NAME KERNEL OPTIONS SCALE FAULT...: runs the faults in a guest; leaves NAME.out and what it was.
 guest() {
 	local name=$1 kernel=$2 options=$3 scale=$(($4 * LENGTH / 100)) status=0
 	shift 4
 	[ $scale -gt 0 ] || scale=1
+	[ ! -e "$results/$name.guest" ] || return 0
 	echo "${0##*/}: the guest $name begins" >&2
 	# shellcheck disable=SC2086 # options are words
-	vm/run.sh --kernel "$kernel" --add "$work/${kernel%%-*}" --console "$work/$name.console" $options \
-		crates/live/tests/faults/guest.sh $scale "$@" >"$work/$name.out" || status=$?
-	echo $status >"$work/$name.status"
-	echo "$name|$kernel|$options|$scale|$(sed -n 's/^figure kernel: *\([^ ]*\).*/\1/p' "$work/$name.out")" >"$work/$name.guest"
+	vm/run.sh --kernel "$kernel" --add "$work/${kernel%%-*}" --console "$results/$name.console" $options \
+		crates/live/tests/faults/guest.sh $scale "$@" >"$results/$name.out" || status=$?
+	echo $status >"$results/$name.status"
+	echo "$name|$kernel|$options|$scale|$(sed -n 's/^figure kernel: *\([^ ]*\).*/\1/p' "$results/$name.out")" >"$results/$name.guest"
 }
 
 # judge NAME: prints and counts what a guest has found.
 judge() {
 	local name=$1 status kernel options scale
-	IFS='|' read -r _ kernel options scale _ <"$work/$name.guest"
-	status=$(cat "$work/$name.status")
+	IFS='|' read -r _ kernel options scale _ <"$results/$name.guest"
+	status=$(cat "$results/$name.status")
 	echo "-- $name: $kernel $options, scale $scale"
-	sed -En "s/^(ok|FAIL) +/\1\t$name: /p" "$work/$name.out" | expand -t 6
-	sed -n 's/^SKIPPED: /&'"$name: /p" "$work/$name.out"
-	passed=$((passed + $(grep -c '^ok ' "$work/$name.out" || true)))
-	failed=$((failed + $(grep -c '^FAIL ' "$work/$name.out" || true)))
+	sed -En "s/^(ok|FAIL) +/\1\t$name: /p" "$results/$name.out" | expand -t 6
+	sed -n 's/^SKIPPED: /&'"$name: /p" "$results/$name.out"
+	passed=$((passed + $(grep -c '^ok ' "$results/$name.out" || true)))
+	failed=$((failed + $(grep -c '^FAIL ' "$results/$name.out" || true)))
 	# A guest that did not come to its end has failed, whatever it had printed.
 	if [ "$status" != 0 ]; then
 		echo "FAIL  $name: the guest ended with status $status"
 		failed=$((failed + 1))
 	fi
-	if grep -q '^FAIL ' "$work/$name.out"; then
+	if grep -q '^FAIL ' "$results/$name.out"; then
 		printf '%s: what the guest %s printed:\n' "${0##*/}" "$name" >&2
-		sed 's/^/  /' "$work/$name.out" >&2
+		sed 's/^/  /' "$results/$name.out" >&2
 	fi
-	guests+=("$(cat "$work/$name.guest")")
+	guests+=("$(cat "$results/$name.guest")")
 }
 
 boot() {
@@ -125,6 +143,7 @@ if [ -z "$report" ]; then
 	boot faults amd64-7.2-cloud '--smp 4 --timeout 600' 1 $SHORT
 	boot without-sched_ext amd64-6.12-cloud '--smp 2' 1 refused
 else
+	[ -z "${RESULTS:-}" ] || keep "$RESULTS"
 	prepare amd64
 	[[ " ${GUESTS:-arm64} " != *" arm64 "* ]] || prepare arm64
 	vm/dtb.py "$work/asym.dtb" --little 4 --big 2
@@ -151,7 +170,7 @@ else
 		slow=
 		judge mixed-64
 	fi
-	crates/live/tests/faults/report.sh "$work" "$LENGTH" "${missing[*]:-}" "${guests[@]}" >"$report.$$"
+	crates/live/tests/faults/report.sh "$results" "$LENGTH" "${missing[*]:-}" "${guests[@]}" >"$report.$$"
 	mv "$report.$$" "$report"
 fi
 printf 'faults: %d passed, %d failed\n' $passed $failed

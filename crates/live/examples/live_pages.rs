@@ -2,7 +2,7 @@
 //! Writes the manual pages and shell completions of scx_alight and alight-record:
 //!
 //! ```sh
-//! cargo run -p alight-live --example pages -- DIR
+//! cargo run -p alight-live --example live_pages -- DIR
 //! ```
 //!
 //! DIR is laid out as /usr/share.
@@ -15,7 +15,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let Some(directory) = std::env::args_os().nth(1) else {
-        eprintln!("usage: pages DIR");
+        eprintln!("usage: live_pages DIR");
         return ExitCode::from(2);
     };
     let programs = [
@@ -32,7 +32,7 @@ fn main() -> ExitCode {
     ];
     for program in programs {
         if let Err(error) = write(program, Path::new(&directory)) {
-            eprintln!("pages: {error}");
+            eprintln!("live_pages: {error}");
             return ExitCode::FAILURE;
         }
     }

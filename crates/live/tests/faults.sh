@@ -77,15 +77,14 @@ wanted() {
 	}
 }
 
-# keep DIR: results are in DIR, if those that it has are of this scheduler, these faults and LENGTH.
+# keep DIR: results are in DIR, if those that it has are of this scheduler and LENGTH.
 keep() {
 	local these
-	these=$(cat policy/*.h crates/live/src/bpf/*.[ch] crates/live/tests/faults/{guest.sh,strain.c} |
-		sha256sum | sed "s/ .*/ $LENGTH/")
+	these=$(cat policy/*.h crates/live/src/bpf/*.[ch] | sha256sum | sed "s/ .*/ $LENGTH/")
 	results=$1
 	mkdir -p "$results"
 	if [ -e "$results/of" ] && [ "$(cat "$results/of")" != "$these" ]; then
-		echo "faults.sh: what is in $results is of another scheduler, other faults or another LENGTH; empty it" >&2
+		echo "faults.sh: what is in $results is of another scheduler or another LENGTH; empty it" >&2
 		exit 2
 	fi
 	echo "$these" >"$results/of"

@@ -361,42 +361,19 @@ static int listed(const char *list, int cpu)
 	return 0;
 }
 
-/* For how long a task has run, ns. */
-static uint64_t runtime(const char *task)
-{
-	unsigned long long ran = 0;
-	char path[600];
-	FILE *file;
-
-	snprintf(path, sizeof(path), "%s/schedstat", task);
-	file = fopen(path, "r");
-	if (!file)
-		return 0;
-	if (fscanf(file, "%llu", &ran) != 1)
-		ran = 0;
-	fclose(file);
-	return ran;
-}
-
 /*
- * A mask may change between two looks, and a task may be on its way: the kernel's stopper
- * takes it off its CPU, which comes late where the host emulates another CPU just then. Off
- * its mask is only who runs on, or stays for a second, with one mask.
+ * A mask may change between two looks, and a task may be on its way. Off its
+ * mask is only who is seen off it a number of times, with one mask.
  */
 static int off_mask(const char *task)
 {
 	char before[4096], now[4096];
-	uint64_t was = runtime(task);
-	int cpu, looks, ran = 0;
+	int cpu, looks;
 
 	if (!look(task, &cpu, before, sizeof(before)))
 		return -1;
 	for (looks = 0; !listed(before, cpu); looks++) {
-		uint64_t is = runtime(task);
-
-		ran += is > was;
-		was = is;
-		if (ran == 3 || looks == 100) {
+		if (looks == 5) {
 			fprintf(stderr, "strain: %s is on CPU %d, allowed are %s", task, cpu, before);
 			return 1;
 		}

@@ -95,12 +95,18 @@ end() {
 holds() {
 	check "$1: state" enabled "$(state)"
 	check "$1: not loaded anew" "$sequence" "$(cat $kernel/enable_seq)"
+	# Whose scheduler the kernel has ended is about to say why.
+	waits=0
+	while [ "$(state)" != enabled ] && kill -0 "$scx" 2>/dev/null && [ $waits -lt 100 ]; do
+		sleep 0.1
+		waits=$((waits + 1))
+	done
 	if kill -0 "$scx" 2>/dev/null; then
 		echo "ok    $1: scx_alight runs: yes"
 	else
 		echo "FAIL  $1: scx_alight has ended: $(tail -n 1 $log)"
-		sed 's/^/  log: /' $log
 	fi
+	[ "$(state)" = enabled ] || sed 's/^/  log: /' $log
 }
 
 # ---- loads ----

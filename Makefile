@@ -4,6 +4,7 @@
 #	make test	every test, those in virtual machines included
 #	make bench	the speed figures
 #	make cards	make the cards and figures of docs/policies again
+#	make studies	run the published experiments (hours), write docs/studies.md
 #	make bench-live	the live scheduler against others in a guest, write docs/bench-live.md (an hour)
 #	make deb	the Debian package, for Debian 12 and 13
 #	make soak	do to the live scheduler what machines and people do (hours), write docs/soak.md;
@@ -15,7 +16,7 @@ DEMO_WORKLOAD  = sysbench --max-time=5 --max-requests=-1 --test=threads --num-th
 DEMO_SCHEDULER = linux-5.5 linux-5.5+asym-capacity
 DEMO_RUNS      = 20
 
-.PHONY: demo test bench bench-live cards deb soak verify
+.PHONY: demo test bench bench-live cards deb soak studies verify
 
 # Where cargo builds, if not in the tree.
 TARGET = $(or $(CARGO_TARGET_DIR),target)
@@ -57,6 +58,11 @@ cards:
 	cargo build --release
 	docs/cards.sh $(TARGET)/release/alight
 	cargo run --release -p alight-study --example figures -- docs/policies
+
+studies:
+	cargo build --release
+	$(TARGET)/release/alight study run --all --sensitivity --style markdown >docs/studies.md.new
+	mv docs/studies.md.new docs/studies.md
 
 verify:
 	verify/all.sh

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use alight_machine::{Governor, IdleGovernor};
 use alight_policy::scheduler::BASES;
-use alight_study::{Style, card, single};
+use alight_study::{Style, card, published, single};
 use alight_workload::Mode;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand};
@@ -53,6 +53,12 @@ pub enum Verb {
     /// A feature's report card: what it harms and helps, over machines and a standard set of workloads
     #[command(after_help = CARD_EXAMPLES)]
     Card(CardArgs),
+    /// The published experiments: runs them, and holds what comes out against what was measured
+    #[command(after_help = STUDY_EXAMPLES)]
+    Study(StudyArgs),
+    /// Fits the costs of a machine to what was published before a policy, and to nothing else
+    #[command(after_help = CALIBRATE_EXAMPLES)]
+    Calibrate(CalibrateArgs),
     /// Says why a task was placed where it was, and where the base would have placed it
     #[command(after_help = EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
@@ -147,6 +153,27 @@ Examples:
   alight card bias-prev:spare=128 --base linux-6.5 -m juno-r0 -w hackbench -w frames
   alight card pack=full --base linux-3.9 --style markdown
   alight card sched-idle --quick";
+
+const STUDY_EXAMPLES: &str = "\
+Exit code 0 also where a prediction is far from what was measured, which is a result; 1 if a check
+of a study fails.
+
+Examples:
+  alight study list
+  alight study show juno-sysbench
+  alight study run juno-sysbench
+  alight study run juno-hackbench --runs 20 --sensitivity --style markdown
+  alight study run --all --short
+  alight study run my-study.toml";
+
+const CALIBRATE_EXAMPLES: &str = "\
+The rows are those of the built-in studies of the machine that say `calibrates`. The result is
+written below a mark into the machine's file and replaces an earlier one; the same inputs give the
+same bytes.
+
+Examples:
+  alight calibrate juno-r0                     writes machines/juno-r0.toml
+  alight calibrate juno-r0 -o my-juno.toml";
 
 const EXPLAIN_EXAMPLES: &str = "\
 Examples:
@@ -325,6 +352,82 @@ pub struct CardArgs {
     /// Print JSON (alight.card/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
+    /// Threads to spread the runs over [default: one a core]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>,
+        allow_negative_numbers = true)]
+    pub jobs: Option<NonZeroUsize>,
+}
+
+#[derive(Args)]
+pub struct StudyArgs {
+    #[command(subcommand)]
+    pub verb: StudyVerb,
+}
+
+#[derive(Subcommand)]
+pub enum StudyVerb {
+    /// Lists the studies
+    List {
+        /// Print JSON (alight.studies/1)
+        #[arg(long)]
+        json: bool,
+    },
+    /// Shows what was published, what is run, and what the machine's costs are fitted to
+    Show {
+        /// A name of `alight study list`, or a file ending in .toml
+        #[arg(value_name = "NAME")]
+        name: String,
+        /// Print JSON (alight.studies/1)
+        #[arg(long)]
+        json: bool,
+    },
+    /// Runs studies as they were published
+    Run(StudyRunArgs),
+}
+
+#[derive(Args)]
+pub struct StudyRunArgs {
+    /// Names of `alight study list`, or files ending in .toml
+    #[arg(value_name = "NAME", required_unless_present = "all")]
+    pub names: Vec<String>,
+    /// All studies
+    #[arg(long, conflicts_with = "names")]
+    pub all: bool,
+    /// Shortened loads and few runs: whether a study runs, not what it predicts
+    #[arg(long)]
+    pub short: bool,
+    /// Runs of each scheduler in each case [default: as published]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>,
+        allow_negative_numbers = true)]
+    pub runs: Option<NonZeroU32>,
+    /// Seed of the first run
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed,
+        allow_negative_numbers = true)]
+    pub seed: u64,
+    /// Also the predicted difference when each fitted parameter is a fifth larger or smaller
+    #[arg(long)]
+    pub sensitivity: bool,
+    /// Form of the report
+    #[arg(long, value_name = "STYLE", default_value = "table",
+        value_parser = one_of(published::Style::ALL))]
+    pub style: published::Style,
+    /// Print JSON (alight.study-answer/1); the same as --style json
+    #[arg(long, conflicts_with = "style")]
+    pub json: bool,
+    /// Threads to spread the runs over [default: one a core]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>,
+        allow_negative_numbers = true)]
+    pub jobs: Option<NonZeroUsize>,
+}
+
+#[derive(Args)]
+pub struct CalibrateArgs {
+    /// Machine: a name of `alight machine list`
+    #[arg(value_name = "MACHINE")]
+    pub machine: String,
+    /// Where to write the machine's file with its fitted costs [default: machines/MACHINE.toml]
+    #[arg(short, long, value_name = "FILE")]
+    pub output: Option<PathBuf>,
     /// Threads to spread the runs over [default: one a core]
     #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>,
         allow_negative_numbers = true)]

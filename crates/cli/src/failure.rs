@@ -2,7 +2,7 @@
 //! How the program ends when it cannot do what was asked.
 
 use alight_sim::Error as SimError;
-use alight_study::{card, compare, spread, tool};
+use alight_study::{calibrate, card, compare, published, spread, tool};
 use alight_trace::CreateError;
 
 /// Exit code of a failure of the machine that the program runs on, and of a difference
@@ -91,6 +91,33 @@ impl From<card::Error> for Failure {
             card::Error::Seeds { .. } | card::Error::CannotAct(_) => Failure::bad_input(error),
             card::Error::Interrupted => Failure::Interrupted(error.to_string()),
             card::Error::Run(error) => error.into(),
+        }
+    }
+}
+
+impl From<published::Error> for Failure {
+    fn from(error: published::Error) -> Self {
+        Failure::bad_input(error)
+    }
+}
+
+impl From<published::Unanswered> for Failure {
+    fn from(error: published::Unanswered) -> Self {
+        match error {
+            published::Unanswered::Run(error) => error.into(),
+            published::Unanswered::Machine(error) => error.into(),
+        }
+    }
+}
+
+impl From<calibrate::Error> for Failure {
+    fn from(error: calibrate::Error) -> Self {
+        match error {
+            calibrate::Error::Run(error) => error.into(),
+            calibrate::Error::Machine(error) => error.into(),
+            calibrate::Error::NoRows(_) | calibrate::Error::NoNumber { .. } => {
+                Failure::bad_input(error)
+            }
         }
     }
 }

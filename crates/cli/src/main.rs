@@ -44,6 +44,8 @@ fn run(verb: Verb) -> Result<(), Failure> {
         Verb::Simulate(args) => commands::simulate::run(&args),
         Verb::Compare(args) => commands::compare::run(&args),
         Verb::Card(args) => commands::card::run(&args),
+        Verb::Study(args) => commands::study::run(&args),
+        Verb::Calibrate(args) => commands::calibrate::run(&args),
         Verb::Explain(args) => commands::explain::run(&args),
         Verb::Policy(args) => commands::policy::run(&args),
         Verb::Machine(args) => commands::machine::run(&args),

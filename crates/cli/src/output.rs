@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Standard output and standard error, without panics where they are closed.
+//! Standard output and standard error, without panics where they are closed, and files that are
+//! written whole.
 
+use std::fs::{self, File};
 use std::io::{self, Write};
+use std::path::Path;
 
 use crate::failure::Failure;
 
@@ -19,4 +22,30 @@ pub fn print(text: &str) -> Result<(), Failure> {
 /// Tells the user something beside the report. Where standard error is closed nobody listens.
 pub fn remark(text: &str) {
     let _ = writeln!(io::stderr().lock(), "alight: {text}");
+}
+
+/// Writes a file whole, or not at all; a pipe or a device in place.
+///
+/// # Errors
+/// What the system said, with the file's name.
+pub fn save(file: &Path, text: &str) -> Result<(), Failure> {
+    let failed = |error: &dyn std::error::Error| {
+        Failure::Host(format!("writing {}: {error}", file.display()))
+    };
+    if file.metadata().is_ok_and(|found| !found.is_file()) {
+        return fs::write(file, text).map_err(|error| failed(&error));
+    }
+    let directory = match file.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    // Opened here: with the permissions of any new file, and errors that do not name it.
+    let mut temporary = tempfile::Builder::new()
+        .make_in(directory, |path| File::create_new(path))
+        .map_err(|error| failed(&error))?;
+    let written = temporary.as_file_mut().write_all(text.as_bytes());
+    written.map_err(|error| failed(&error))?;
+    let named = temporary.persist(file);
+    named.map_err(|error| failed(&error.error))?;
+    Ok(())
 }

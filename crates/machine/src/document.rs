@@ -12,6 +12,7 @@ use std::sync::Arc;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
+use crate::calibration::Calibration;
 use crate::error::{Error, Place, nearest};
 use crate::figure::{Confidence, Provenance};
 
@@ -60,6 +61,8 @@ pub(crate) type Sources = BTreeMap<String, Arc<Provenance>>;
 pub(crate) struct Document {
     pub root: Node,
     pub sources: Sources,
+    /// To which rows the costs were fitted.
+    pub calibration: Option<Calibration>,
 }
 
 impl Kind {
@@ -125,9 +128,9 @@ impl<'t> Parsed<'t> {
         Ok(Self { text: lines, table })
     }
 
-    /// Value and place of the key `inherits`.
-    pub fn inherits(&self) -> Result<Option<(String, Place)>, Error> {
-        let Some(value) = self.table.get_ref().get("inherits") else {
+    /// Value and place of `key`, which names another machine: `inherits` or `costs_from`.
+    pub fn other(&self, key: &str) -> Result<Option<(String, Place)>, Error> {
+        let Some(value) = self.table.get_ref().get(key) else {
             return Ok(None);
         };
         let place = self.text.place(value.span().start);
@@ -135,7 +138,7 @@ impl<'t> Parsed<'t> {
             Some(name) => Ok(Some((name.to_owned(), place))),
             None => Err(Error::written(
                 &place,
-                "`inherits` must be the name of a machine or a file ending in `.toml`",
+                format!("`{key}` must be the name of a machine or a file ending in `.toml`"),
             )),
         }
     }
@@ -155,7 +158,11 @@ impl<'t> Parsed<'t> {
             sources: &sources,
         };
         let root = settler.table(&table, text.place(start), None)?;
-        Ok(Document { root, sources })
+        Ok(Document {
+            root,
+            sources,
+            calibration: None,
+        })
     }
 }
 
@@ -293,6 +300,16 @@ impl Settler<'_> {
             let message = format!("`{found}` is not in [sources], {hint}");
             Error::written(&self.text.place(node.span().start), message)
         })
+    }
+}
+
+impl Node {
+    /// A table of this one's entry `key` alone.
+    pub fn only(mut self, key: &str) -> Self {
+        if let Kind::Table(table) = &mut self.kind {
+            table.retain(|name, _| name == key);
+        }
+        self
     }
 }
 

@@ -3,6 +3,7 @@
 //! checks look at this, and only what they pass is resolved to a
 //! [`Machine`](crate::Machine).
 
+use crate::calibration::Calibration;
 use crate::costs::CostClass;
 use crate::cpuset::CpuSet;
 use crate::error::Place;
@@ -27,6 +28,7 @@ pub struct Draft {
     pub(crate) clusters: Vec<ClusterDraft>,
     pub(crate) memory: MemoryCosts,
     pub(crate) memory_place: Place,
+    pub(crate) calibration: Option<Calibration>,
     pub(crate) ledger: Ledger,
     /// What was not known and had to be assumed, for people.
     pub(crate) notes: Vec<String>,

@@ -8,6 +8,7 @@
 //! (`reader`, `schema`) to a [`Draft`], checked ([`check()`]) and resolved
 //! (`resolve`) to a [`Machine`] within a [`DataSheet`].
 
+mod calibration;
 mod capacity;
 mod capture;
 mod check;
@@ -27,13 +28,14 @@ mod resolve;
 mod schema;
 mod show;
 
+pub use calibration::{Calibration, StatedCost};
 pub use capture::{Captured, Measured, ROOT_PREFIX, capture, capture_measured, host};
 pub use check::{Finding, Severity, check, contradictions};
 pub use cpuset::{CpuListError, CpuSet, Iter as CpuIter};
 pub use draft::Draft;
 pub use error::{Error, Place};
 pub use figure::{Confidence, Figure, Provenance};
-pub use library::{HOST, load, names, open, parse};
+pub use library::{HOST, calibrated, load, names, open, open_bare, parse};
 pub use model::*;
 pub use resolve::DataSheet;
 pub use schema::SCHEMA;

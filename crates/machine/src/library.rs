@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use crate::calibration::{self, StatedCost};
 use crate::document::{Document, Parsed, Sources, overlay};
 use crate::draft::Draft;
 use crate::error::{Error, Place, nearest};
@@ -68,7 +69,32 @@ pub fn open(name_or_path: &str) -> Result<Draft, Error> {
     }
     let origin = Origin::named(name_or_path, None)?;
     let text = origin.text()?;
-    schema::read(&assemble(&origin, &text, LONGEST_CHAIN)?)
+    schema::read(&assemble(&origin, &text, Fitted::Read, LONGEST_CHAIN)?)
+}
+
+/// As [`open`], without what was fitted to measurements of this machine: what `alight calibrate`
+/// begins with.
+///
+/// # Errors
+/// As [`open`].
+pub fn open_bare(name_or_path: &str) -> Result<Draft, Error> {
+    let origin = Origin::named(name_or_path, None)?;
+    let text = origin.text()?;
+    schema::read(&assemble(&origin, &text, Fitted::Ignored, LONGEST_CHAIN)?)
+}
+
+/// The text of a machine file with `costs`, fitted to `rows`, in place of an earlier calibration.
+///
+/// # Errors
+/// Unknown names, files that cannot be read.
+pub fn calibrated(
+    name_or_path: &str,
+    rows: &[String],
+    costs: &[StatedCost],
+) -> Result<String, Error> {
+    let text = Origin::named(name_or_path, None)?.text()?;
+    let name = open_bare(name_or_path)?.name;
+    Ok(calibration::write(&text, COSTS, &name, rows, costs))
 }
 
 /// Reads the text of a machine file called `file` in messages. It may inherit
@@ -78,7 +104,7 @@ pub fn open(name_or_path: &str) -> Result<Draft, Error> {
 /// As [`open`].
 pub fn parse(file: &str, text: &str) -> Result<Draft, Error> {
     let origin = Origin::Text(file.to_owned());
-    schema::read(&assemble(&origin, text, LONGEST_CHAIN)?)
+    schema::read(&assemble(&origin, text, Fitted::Read, LONGEST_CHAIN)?)
 }
 
 impl Machine {
@@ -141,32 +167,59 @@ impl Origin {
     }
 }
 
+/// Whether what `alight calibrate` wrote into files is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Fitted {
+    Read,
+    Ignored,
+}
+
 /// A file laid over what it inherits; every chain ends at the cost classes.
-fn assemble(origin: &Origin, text: &str, depth: usize) -> Result<Document, Error> {
-    let parsed = Parsed::new(&origin.file(), text)?;
-    let base = match parsed.inherits()? {
-        None => Parsed::new(COSTS_FILE, COSTS)?.settle(&Sources::new())?,
-        Some((name, place)) => inherited(&name, &place, origin, depth)?,
+fn assemble(origin: &Origin, text: &str, fitted: Fitted, depth: usize) -> Result<Document, Error> {
+    let whole = text;
+    let text = match fitted {
+        Fitted::Read => whole,
+        Fitted::Ignored => calibration::bare(whole),
     };
+    let parsed = Parsed::new(&origin.file(), text)?;
+    let mut base = match parsed.other("inherits")? {
+        None => Parsed::new(COSTS_FILE, COSTS)?.settle(&Sources::new())?,
+        Some((name, place)) => other(&name, &place, origin, fitted, depth)?,
+    };
+    if let Some((name, place)) = parsed.other("costs_from")? {
+        // Somebody else's fit: a core type has one set of costs, whatever board it is on.
+        let from = other(&name, &place, origin, Fitted::Read, depth)?;
+        base.root = overlay(base.root, from.root.only("costs"));
+        base.calibration = from.calibration;
+    }
     let own = parsed.settle(&base.sources)?;
     check_own_schema(&own)?;
+    let calibration = calibration::read(&own.root, whole, COSTS)?;
     Ok(Document {
         root: overlay(base.root, own.root),
         sources: own.sources,
+        calibration: calibration.or(base.calibration),
     })
 }
 
-fn inherited(name: &str, place: &Place, origin: &Origin, depth: usize) -> Result<Document, Error> {
+/// The machine that a file names.
+fn other(
+    name: &str,
+    place: &Place,
+    origin: &Origin,
+    fitted: Fitted,
+    depth: usize,
+) -> Result<Document, Error> {
     if depth == 0 {
         let message = format!(
-            "inherits `{name}` at the end of a chain of more than {LONGEST_CHAIN} files, or in a \
+            "names `{name}` at the end of a chain of more than {LONGEST_CHAIN} files, or in a \
              circle"
         );
         return Err(Error::written(place, message));
     }
     let base = Origin::named(name, Some(origin))
         .map_err(|error| Error::written(place, error.to_string()))?;
-    assemble(&base, &base.text()?, depth - 1)
+    assemble(&base, &base.text()?, fitted, depth - 1)
 }
 
 /// Every file of a chain states the schema that it is written in.

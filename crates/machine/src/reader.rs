@@ -279,6 +279,17 @@ impl<'a> Reader<'a> {
         Ok(Some(meaning))
     }
 
+    /// A list of texts, which are no figures and need no source.
+    pub fn texts(&mut self, key: &'static str) -> Result<Option<Vec<String>>, Error> {
+        let path = self.path_of(key);
+        let Some(entry) = self.entry(key) else {
+            return Ok(None);
+        };
+        let items = items_of(&entry.node, &path, "a list of texts")?.iter();
+        let texts = items.map(|item| Ok(text_of(item, &path)?.value));
+        texts.collect::<Result<_, _>>().map(Some)
+    }
+
     /// A list of names, each one of `valid`.
     pub fn names(
         &mut self,

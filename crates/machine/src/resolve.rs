@@ -3,6 +3,7 @@
 //! dense indices in the order of the lowest CPU, defaults and derived figures
 //! are filled in.
 
+use crate::calibration::Calibration;
 use crate::capacity;
 use crate::check::{Finding, Severity, check};
 use crate::costs::COST_FIELDS;
@@ -23,6 +24,8 @@ pub struct DataSheet {
     pub figures: Vec<Figure>,
     /// Warnings of the checks.
     pub warnings: Vec<Finding>,
+    /// To which rows the costs were fitted; `None`: to none, they are assumed.
+    pub calibration: Option<Calibration>,
     /// What was not known and had to be assumed.
     pub notes: Vec<String>,
 }
@@ -40,13 +43,19 @@ impl Draft {
         let resolver = Resolver::new(&self);
         let machine = resolver.machine();
         resolver.record_derived_figures();
-        let Self { ledger, notes, .. } = self;
+        let Self {
+            calibration,
+            ledger,
+            notes,
+            ..
+        } = self;
         let mut figures = ledger.into_figures();
         figures.sort_by(|a, b| a.section_and_key().cmp(&b.section_and_key()));
         Ok(DataSheet {
             machine,
             figures,
             warnings: findings,
+            calibration,
             notes,
         })
     }

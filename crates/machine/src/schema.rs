@@ -40,6 +40,8 @@ pub(crate) fn read(document: &Document) -> Result<Draft, Error> {
     let mut root = Reader::new(&document.root, "", &ledger)?;
     check_schema(&mut root)?;
     root.text("inherits")?;
+    root.text("costs_from")?;
+    root.section("calibration")?; // read where its file is known
     let name = root.text("name")?;
     let name = root.required("name", name)?.value;
     let description = root.text("description")?;
@@ -83,6 +85,7 @@ pub(crate) fn read(document: &Document) -> Result<Draft, Error> {
         clusters,
         memory,
         memory_place,
+        calibration: document.calibration.clone(),
         ledger,
         notes: Vec::new(),
     })

@@ -150,10 +150,23 @@ pub fn compare(
     how: Spread<'_>,
     cancel: &AtomicBool,
 ) -> Result<Comparison, Error> {
-    let schedulers = question.schedulers;
-    if schedulers.len() < 2 {
-        return Err(Error::TooFew(schedulers.len()));
+    if question.schedulers.len() < 2 {
+        return Err(Error::TooFew(question.schedulers.len()));
     }
+    measure(question, run, how, cancel)
+}
+
+/// As [`compare`], of one scheduler too, which then differs from nothing.
+///
+/// # Errors
+/// As [`compare`].
+pub fn measure(
+    question: &Question<'_>,
+    run: &Runner<'_>,
+    how: Spread<'_>,
+    cancel: &AtomicBool,
+) -> Result<Comparison, Error> {
+    let schedulers = question.schedulers;
     let runs = question.runs.get();
     if question.seed.checked_add(u64::from(runs) - 1).is_none() {
         let seed = question.seed;

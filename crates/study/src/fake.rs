@@ -59,16 +59,24 @@ pub fn better_outcome(seed: u64) -> Outcome {
     outcome
 }
 
+/// The base's outcome, or what `other` gives.
+fn of(scenario: &Scenario<'_>, other: fn(u64) -> Outcome) -> Outcome {
+    match scenario.scheduler.params.features {
+        0 => outcome(scenario.seed),
+        _ => other(scenario.seed),
+    }
+}
+
+/// What the base and a better scheduler give.
+pub fn better(scenario: &Scenario<'_>) -> Outcome {
+    of(scenario, better_outcome)
+}
+
 /// A comparison of 4 runs without a simulator: `other` gives the second scheduler's outcomes.
 pub fn comparison(other: fn(u64) -> Outcome) -> Comparison {
     let mut comparison = compare(
         &question(&machine(), &schedulers(), 4),
-        &|scenario: &Scenario<'_>, _: &AtomicBool| {
-            Ok(match scenario.scheduler.params.features {
-                0 => outcome(scenario.seed),
-                _ => other(scenario.seed),
-            })
-        },
+        &|scenario: &Scenario<'_>, _: &AtomicBool| Ok(of(scenario, other)),
         QUIET,
         &AtomicBool::new(false),
     )

@@ -7,12 +7,14 @@
 
 pub mod answers;
 pub mod behaviour;
+pub mod calibrate;
 pub mod card;
 pub mod compare;
 pub mod decisions;
 pub mod header;
 pub mod metrics;
 pub mod policies;
+pub mod published;
 pub mod report;
 pub mod single;
 pub mod spread;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! One file a verb.
 
+pub mod calibrate;
 pub mod card;
 pub mod compare;
 pub mod explain;
@@ -10,6 +11,7 @@ pub mod policy;
 pub mod record;
 pub mod run;
 pub mod simulate;
+pub mod study;
 pub mod suite;
 pub mod top;
 pub mod verify;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight suite`
 
-use std::fs::{self, File};
-use std::io::Write;
 use std::path::Path;
 
 use alight_machine::Machine;
@@ -82,7 +80,7 @@ pub fn run(args: &SuiteArgs) -> Result<(), Failure> {
                 return interrupted(records, asked, output.is_some(), *json);
             }
             if let Some(file) = output {
-                save(file, &records)?;
+                output::save(file, &record::to_json(&records))?;
             }
             judge(records, *json)
         }
@@ -148,30 +146,6 @@ fn judge(records: Vec<Record>, json: bool) -> Result<(), Failure> {
         1 => Err(Failure::Different("1 scenario fails".to_owned())),
         count => Err(Failure::Different(format!("{count} scenarios fail"))),
     }
-}
-
-/// Writes the file whole, or not at all; a pipe or a device in place.
-fn save(file: &Path, records: &[Record]) -> Result<(), Failure> {
-    let failed = |error: &dyn std::error::Error| {
-        Failure::Host(format!("writing {}: {error}", file.display()))
-    };
-    let text = record::to_json(records);
-    if file.metadata().is_ok_and(|found| !found.is_file()) {
-        return fs::write(file, text).map_err(|error| failed(&error));
-    }
-    let directory = match file.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
-    // Opened here: with the permissions of any new file, and errors that do not name it.
-    let mut temporary = tempfile::Builder::new()
-        .make_in(directory, |path| File::create_new(path))
-        .map_err(|error| failed(&error))?;
-    let written = temporary.as_file_mut().write_all(text.as_bytes());
-    written.map_err(|error| failed(&error))?;
-    let named = temporary.persist(file);
-    named.map_err(|error| failed(&error.error))?;
-    Ok(())
 }
 
 fn load(file: &Path) -> Result<Vec<Record>, Failure> {

@@ -68,8 +68,13 @@ struct DeltaOut<'a> {
 }
 
 pub(super) fn render(comparison: &Comparison) -> String {
+    pretty(&document(comparison))
+}
+
+/// A comparison as part of another document.
+pub fn document(comparison: &Comparison) -> impl Serialize + '_ {
     let header = &comparison.header;
-    pretty(&Document {
+    Document {
         schema: SCHEMA,
         version: VERSION,
         command: &header.command,
@@ -90,7 +95,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
             .iter()
             .map(|other| deltas(comparison.base(), other))
             .collect(),
-    })
+    }
 }
 
 fn variant(variant: &Variant) -> VariantOut<'_> {

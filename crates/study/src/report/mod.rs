@@ -14,7 +14,7 @@ pub(crate) mod words;
 #[cfg(test)]
 mod tests;
 
-pub use json::{map, pretty};
+pub use json::{document, map, pretty};
 pub use layout::{Columns, head_of, labelled};
 pub(crate) use markdown::line as markdown_line;
 

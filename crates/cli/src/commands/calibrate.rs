@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `alight calibrate`
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+
+use alight_sim::Scenario;
+use alight_study::calibrate::{PARAMETERS, calibrate};
+use alight_study::published;
+use indicatif::{ProgressBar, ProgressDrawTarget};
+
+use crate::args::CalibrateArgs;
+use crate::failure::Failure;
+use crate::{interrupt, output};
+
+pub fn run(args: &CalibrateArgs) -> Result<(), Failure> {
+    let place = match &args.output {
+        Some(path) => path.clone(),
+        None => PathBuf::from(format!("machines/{}.toml", args.machine)),
+    };
+    let folder = match place.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        return Err(Failure::BadInput(format!(
+            "{}: there is no folder {}; run this in the source tree, or say where to write with -o",
+            place.display(),
+            folder.display()
+        )));
+    }
+    let studies = published::names().into_iter().map(published::load);
+    let studies = studies.collect::<Result<Vec<_>, _>>()?;
+    let cancel = interrupt::flag()?;
+    let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    let simulate =
+        |scenario: &Scenario<'_>, cancel: &AtomicBool| alight_sim::run(scenario, None, cancel);
+    let evaluated = |points: usize, best: u64| {
+        spinner.set_message(format!("{points} points, misfit {}", millionths(best)));
+        spinner.tick();
+    };
+    let fit = calibrate(
+        &args.machine,
+        &studies,
+        &simulate,
+        args.jobs,
+        &evaluated,
+        cancel,
+    );
+    spinner.finish_and_clear();
+    let fit = fit?;
+    let text = alight_machine::calibrated(&args.machine, &fit.rows, &fit.costs)?;
+    output::save(&place, &text)?;
+    let mut report = format!("{}: {} points\n", place.display(), fit.evaluations);
+    for (parameter, factor) in PARAMETERS.iter().zip(fit.factors) {
+        let times = format!("{}.{:03}", factor / 1000, factor % 1000);
+        report += &format!(
+            "  {:<9} times {times}  {}\n",
+            parameter.name, parameter.meaning
+        );
+    }
+    report += &format!(
+        "  misfit {}, {} before\n",
+        millionths(fit.misfit),
+        millionths(fit.unfitted)
+    );
+    for row in &fit.rows {
+        report += &format!("  {row}\n");
+    }
+    output::print(&report)
+}
+
+fn millionths(misfit: u64) -> String {
+    format!("{}.{:06}", misfit / 1_000_000, misfit % 1_000_000)
+}

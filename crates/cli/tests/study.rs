@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! `alight study` and `alight calibrate`: what is printed, and how they end.
+
+mod common;
+
+use std::fs;
+
+use common::alight;
+use predicates::str::contains;
+use tempfile::tempdir;
+
+#[test]
+fn studies_are_listed_and_say_on_what_their_costs_stand() {
+    alight(&["study", "list"])
+        .assert()
+        .code(0)
+        .stdout(contains("juno-sysbench"))
+        .stdout(contains("epyc-hackbench"));
+    alight(&["study", "show", "juno-sysbench"])
+        .assert()
+        .code(0)
+        .stdout(contains("before mean 10267.76, std 3110.44"))
+        .stdout(contains("costs are fitted to it"));
+}
+
+#[test]
+fn every_study_runs_in_short_with_the_tables_of_its_rows() {
+    alight(&["study", "run", "--all", "--short"])
+        .assert()
+        .code(0)
+        .stdout(contains("shortened loads and few runs"))
+        .stdout(contains("a claim about full runs only"));
+}
+
+#[test]
+fn a_study_of_ones_own_is_run_by_its_file_and_fails_by_its_check() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("mine.toml");
+    let text = r#"schema = "alight.study/1"
+name = "mine"
+title = "a pipe"
+publication = "nowhere"
+machine = "juno-r0"
+schedulers = ["linux-5.5", "linux-5.5+asym-capacity"]
+runs = 2
+short_runs = 1
+
+[[case]]
+workloads = ["perf bench sched pipe -l 20"]
+
+[[row]]
+metric = "elapsed_s"
+
+[[check]]
+says = "a pipe takes a year"
+metric = "elapsed_s"
+scheduler = "linux-5.5"
+at_least = 31536000.0
+"#;
+    fs::write(&file, text).unwrap();
+    alight(&["study", "run", file.to_str().unwrap()])
+        .assert()
+        .code(1)
+        .stdout(contains("FAILED a pipe takes a year"))
+        .stderr(contains("what must come out did not: mine"));
+    fs::write(&file, text.replace("elapsed_s", "elapsed")).unwrap();
+    alight(&["study", "run", file.to_str().unwrap()])
+        .assert()
+        .code(1)
+        .stdout(contains("no such number"));
+    fs::write(&file, text.replace("juno-r0", "juno")).unwrap();
+    alight(&["study", "run", file.to_str().unwrap()])
+        .assert()
+        .code(2)
+        .stderr(contains("mine.toml:5:11: unknown machine `juno`"));
+}
+
+#[test]
+fn bad_input_is_refused() {
+    alight(&["study", "run", "juno-sysbrench"])
+        .assert()
+        .code(2)
+        .stderr(contains("did you mean `juno-sysbench`?"));
+    alight(&["calibrate", "rk3588", "-o", "/dev/null"])
+        .assert()
+        .code(2)
+        .stderr(contains("no row of a study calibrates rk3588"));
+    let folder = tempdir().unwrap();
+    alight(&["calibrate", "juno-r0"])
+        .current_dir(folder.path())
+        .assert()
+        .code(2)
+        .stderr(contains(
+            "run this in the source tree, or say where to write with -o",
+        ));
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What `alight calibrate` adds to a machine file: costs of kernel paths, fitted to rows of
+//! published measurements. It stands below a mark, so that the file without it is known: that is
+//! what the costs were fitted on, and who edits it has a machine that they do not fit any more.
+
+use std::fmt::Write;
+
+use xxhash_rust::xxh3::Xxh3;
+
+use crate::costs::COST_FIELDS;
+use crate::document::{Kind, Node};
+use crate::draft::Draft;
+use crate::error::Error;
+use crate::reader::{Ledger, Reader};
+
+/// First line of what is added.
+const MARK: &str = "# Below: written by `alight calibrate`, which makes it again.\n";
+/// Name of the source that fitted costs cite.
+const SOURCE: &str = "calibrate";
+
+/// To which rows the costs of a machine were fitted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Calibration {
+    /// The machine whose rows they are; another one may take its costs from it.
+    pub machine: String,
+    /// The rows, with what was published and what the fitted model gives.
+    pub rows: Vec<String>,
+    /// The file, or the cost classes of the program, are still those that the costs were fitted on.
+    pub matches: bool,
+}
+
+/// A cost of a class of cores, as stated at the class's reference clock.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StatedCost {
+    /// The class.
+    pub class: String,
+    /// Key in the class's table, unit last.
+    pub key: &'static str,
+    /// Its value.
+    pub value: u64,
+}
+
+/// The text without what was added.
+pub(crate) fn bare(text: &str) -> &str {
+    text.find(MARK).map_or(text, |at| &text[..at])
+}
+
+/// What tells an edited file from the one that was calibrated.
+fn identity(text: &str, classes: &str) -> String {
+    let mut hash = Xxh3::new();
+    hash.update(classes.as_bytes());
+    hash.update(bare(text).as_bytes());
+    format!("{:016x}", hash.digest())
+}
+
+/// The table `[calibration]` of a file, if it has one.
+pub(crate) fn read(root: &Node, text: &str, classes: &str) -> Result<Option<Calibration>, Error> {
+    let unrecorded = Ledger::default();
+    let Kind::Table(table) = &root.kind else {
+        return Ok(None);
+    };
+    let Some(entry) = table.get("calibration") else {
+        return Ok(None);
+    };
+    let mut section = Reader::new(&entry.node, "calibration", &unrecorded)?;
+    let machine = section.text("machine")?;
+    let machine = section.required("machine", machine)?.value;
+    let of = section.text("of")?;
+    let of = section.required("of", of)?.value;
+    let rows = section.texts("rows")?;
+    let rows = section.required("rows", rows)?;
+    section.finish()?;
+    Ok(Some(Calibration {
+        machine,
+        rows,
+        matches: of == identity(text, classes),
+    }))
+}
+
+/// `text` with the costs that were fitted to `rows` in place of an earlier calibration.
+pub(crate) fn write(
+    text: &str,
+    classes: &str,
+    machine: &str,
+    rows: &[String],
+    costs: &[StatedCost],
+) -> String {
+    let mut new = bare(text).trim_end().to_owned() + "\n";
+    let of = identity(&new, classes);
+    let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
+    let _ = write!(
+        new,
+        "{MARK}\n[calibration]\nmachine = {}\nof = \"{of}\"\nrows = [\n",
+        quoted(machine)
+    );
+    for row in rows {
+        let _ = writeln!(new, "  {},", quoted(row));
+    }
+    let _ = write!(
+        new,
+        "]\n\n[sources.{SOURCE}]\ntext = {}\nconfidence = \"calibrated\"\n",
+        quoted(&format!(
+            "alight calibrate {machine}: fitted to the rows of [calibration]"
+        ))
+    );
+    let mut class = "";
+    for cost in costs {
+        if cost.class != class {
+            class = &cost.class;
+            let _ = write!(new, "\n[costs.{class}]\nsource = \"{SOURCE}\"\n");
+        }
+        let _ = writeln!(new, "{} = {}", cost.key, cost.value);
+    }
+    new
+}
+
+impl Draft {
+    /// To which rows the costs were fitted, if they were.
+    pub fn calibration(&self) -> Option<&Calibration> {
+        self.calibration.as_ref()
+    }
+
+    /// Multiplies every cost by a factor in thousandths, rounded to the nearest and, unless it is
+    /// stated as 0, not below 1.
+    pub fn scale_costs(&mut self, factor: impl Fn(&str) -> u64) {
+        for core in &mut self.core_types {
+            for (field, (cost, _)) in COST_FIELDS.iter().zip(&mut core.costs.values) {
+                let scaled = (cost.value * factor(field.key) + 500) / 1000;
+                cost.value = scaled.max(cost.value.min(1));
+            }
+        }
+    }
+
+    /// The costs of the classes that the machine's cores have, class by class.
+    pub fn stated_costs(&self) -> Vec<StatedCost> {
+        let mut costs: Vec<StatedCost> = Vec::new();
+        for class in self.core_types.iter().map(|core| &core.costs) {
+            if costs.iter().any(|known| known.class == class.name) {
+                continue;
+            }
+            let stated = COST_FIELDS.iter().zip(&class.values);
+            costs.extend(stated.map(|(field, (cost, _))| StatedCost {
+                class: class.name.clone(),
+                key: field.key,
+                value: cost.value,
+            }));
+        }
+        costs
+    }
+}

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Studies for programs: `alight.studies/1`, `alight.study-answer/1`. Members come in a fixed order.
+
+use alight_machine::Calibration;
+use serde::Serialize;
+
+use super::report::numbers;
+use super::sensitivity::{MOVES, Sensitivity};
+use super::{Answer, CaseAnswer, Check, Outcome, Published, Row, Study};
+use crate::header::VERSION;
+use crate::report::{document, map, number, pretty};
+use crate::stats::{Delta, Summary};
+
+#[derive(Serialize)]
+struct List<'a> {
+    schema: &'static str,
+    version: &'static str,
+    studies: Vec<StudyOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct StudyOut<'a> {
+    name: &'a str,
+    title: &'a str,
+    publication: &'a str,
+    notes: &'a [String],
+    machine: &'a str,
+    schedulers: Vec<&'a str>,
+    runs: u32,
+    cases: Vec<CaseOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct CaseOut<'a> {
+    name: &'a str,
+    workloads: &'a [String],
+    governor: Option<String>,
+    duration_ns: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Document<'a, C: Serialize> {
+    schema: &'static str,
+    version: &'static str,
+    command: &'a str,
+    study: StudyOut<'a>,
+    machine_hash: String,
+    calibration: Option<CalibrationOut<'a>>,
+    short: bool,
+    runs: u32,
+    seed: u64,
+    interrupted: bool,
+    rows: Vec<RowOut<'a>>,
+    checks: Vec<CheckOut<'a>>,
+    sensitivity: Option<SensitivityOut<'a>>,
+    comparisons: Vec<ComparisonOut<'a, C>>,
+}
+
+#[derive(Serialize)]
+struct CalibrationOut<'a> {
+    machine: &'a str,
+    matches: bool,
+    rows: &'a [String],
+}
+
+#[derive(Serialize)]
+struct ComparisonOut<'a, C: Serialize> {
+    case: &'a str,
+    comparison: C,
+}
+
+#[derive(Serialize)]
+struct RowOut<'a> {
+    case: &'a str,
+    metric: &'a str,
+    calibrates: bool,
+    published_before: Option<NumbersOut>,
+    #[serde(serialize_with = "map")]
+    schedulers: Vec<(&'a str, ValueOut)>,
+}
+
+#[derive(Serialize)]
+struct ValueOut {
+    #[serde(flatten)]
+    numbers: NumbersOut,
+    delta: Option<Delta>,
+}
+
+#[derive(Serialize)]
+struct NumbersOut {
+    mean: Option<f64>,
+    std: Option<f64>,
+    min: Option<f64>,
+    p50: Option<f64>,
+    p75: Option<f64>,
+    p99: Option<f64>,
+    max: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct CheckOut<'a> {
+    says: &'a str,
+    case: &'a str,
+    metric: &'a str,
+    scheduler: &'a str,
+    relative_to: Option<&'a str>,
+    at_least: Option<f64>,
+    at_most: Option<f64>,
+    outcome: &'static str,
+    found: Option<f64>,
+}
+
+#[derive(Serialize)]
+struct SensitivityOut<'a> {
+    runs: u32,
+    moves_percent: [f64; MOVES.len()],
+    parameters: Vec<ParameterOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct ParameterOut<'a> {
+    name: &'static str,
+    meaning: &'static str,
+    #[serde(serialize_with = "map")]
+    deltas: Vec<(&'a str, &'a [Option<Delta>; MOVES.len()])>,
+}
+
+/// All studies.
+pub fn list_json(studies: &[Study]) -> String {
+    pretty(&List {
+        schema: "alight.studies/1",
+        version: VERSION,
+        studies: studies.iter().map(study).collect(),
+    })
+}
+
+/// What a study asks.
+pub fn show_json(one: &Study) -> String {
+    list_json(std::slice::from_ref(one))
+}
+
+/// Everything that came out.
+pub fn render(
+    answer: &Answer<'_>,
+    calibration: Option<&Calibration>,
+    sensitivity: Option<&Sensitivity>,
+) -> String {
+    let rows = answer.cases.iter().flat_map(|case| {
+        let of_it = answer.study.rows.iter().filter(|row| case.is(&row.case));
+        of_it.map(move |one| row(answer, one, case))
+    });
+    pretty(&Document {
+        schema: "alight.study-answer/1",
+        version: answer.version,
+        command: &answer.command,
+        study: study(answer.study),
+        machine_hash: number::hash(answer.machine),
+        calibration: calibration.map(|calibration| CalibrationOut {
+            machine: &calibration.machine,
+            matches: calibration.matches,
+            rows: &calibration.rows,
+        }),
+        short: answer.short,
+        runs: answer.runs,
+        seed: answer.seed,
+        interrupted: answer.interrupted(),
+        rows: rows.collect(),
+        checks: answer
+            .checks
+            .iter()
+            .map(|(one, outcome)| check(one, *outcome))
+            .collect(),
+        sensitivity: sensitivity.map(moved),
+        comparisons: answer
+            .cases
+            .iter()
+            .map(|case| ComparisonOut {
+                case: &case.case.name,
+                comparison: document(case.comparison()),
+            })
+            .collect(),
+    })
+}
+
+fn study(study: &Study) -> StudyOut<'_> {
+    let cases = study.cases.iter().map(|case| CaseOut {
+        name: &case.name,
+        workloads: &case.commands,
+        governor: case.governor.map(|governor| governor.to_string()),
+        duration_ns: case.duration_ns,
+    });
+    StudyOut {
+        name: &study.name,
+        title: &study.title,
+        publication: &study.publication,
+        notes: &study.notes,
+        machine: &study.machine,
+        schedulers: study
+            .schedulers
+            .iter()
+            .map(|one| one.name.as_str())
+            .collect(),
+        runs: study.runs.get(),
+        cases: cases.collect(),
+    }
+}
+
+fn row<'a>(answer: &'a Answer<'_>, row: &'a Row, case: &'a CaseAnswer<'_>) -> RowOut<'a> {
+    let values = answer.values(row, case).into_iter().map(|value| {
+        let delta = value
+            .variant
+            .series(&row.metric)
+            .and_then(|series| series.delta);
+        let numbers = described(&value.summary);
+        (
+            value.variant.scheduler.as_str(),
+            ValueOut { numbers, delta },
+        )
+    });
+    RowOut {
+        case: &case.case.name,
+        metric: &row.metric,
+        calibrates: row.calibrates,
+        published_before: row.before.as_ref().map(published),
+        schedulers: values.collect(),
+    }
+}
+
+fn published(before: &Published) -> NumbersOut {
+    let [mean, std, min, p50, p75, p99, max] = numbers(before);
+    NumbersOut {
+        mean,
+        std,
+        min,
+        p50,
+        p75,
+        p99,
+        max,
+    }
+}
+
+fn described(summary: &Summary) -> NumbersOut {
+    NumbersOut {
+        mean: Some(summary.mean),
+        std: summary.std,
+        min: Some(summary.min),
+        p50: Some(summary.p50),
+        p75: Some(summary.p75),
+        p99: Some(summary.p99),
+        max: Some(summary.max),
+    }
+}
+
+fn check(check: &Check, outcome: Outcome) -> CheckOut<'_> {
+    let (outcome, found) = match outcome {
+        Outcome::Held(found) => ("held", Some(found)),
+        Outcome::Failed(found) => ("failed", Some(found)),
+        Outcome::NoNumber => ("failed", None),
+        Outcome::NotInShort => ("not_in_short", None),
+    };
+    CheckOut {
+        says: &check.says,
+        case: &check.case,
+        metric: &check.metric,
+        scheduler: &check.scheduler,
+        relative_to: check.relative_to.as_deref(),
+        at_least: check.at_least,
+        at_most: check.at_most,
+        outcome,
+        found,
+    }
+}
+
+fn moved(sensitivity: &Sensitivity) -> SensitivityOut<'_> {
+    let parameters = sensitivity.parameters.iter().map(|parameter| ParameterOut {
+        name: parameter.name,
+        meaning: parameter.meaning,
+        deltas: parameter
+            .deltas
+            .iter()
+            .map(|(label, deltas)| (label.as_str(), deltas))
+            .collect(),
+    });
+    SensitivityOut {
+        runs: sensitivity.runs,
+        moves_percent: MOVES.map(|permille| (permille as f64 - 1000.0) / 10.0),
+        parameters: parameters.collect(),
+    }
+}

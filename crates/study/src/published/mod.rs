@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Published experiments: each a file of `studies/` that says what was measured, on what, under
+//! which kernels; run as published, and what came out held against it.
+//!
+//! The costs of a machine are fitted to the figures published for the kernel *before* a policy
+//! ([`crate::calibrate`]), and to nothing else. What the policy then does is read off the model.
+
+mod answer;
+mod json;
+mod library;
+mod markdown;
+mod read;
+mod report;
+mod sensitivity;
+
+#[cfg(test)]
+mod tests;
+
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use alight_machine::{Calibration, Governor, IdleGovernor, Machine};
+use alight_policy::Scheduler;
+use alight_sim::SystemClamps;
+use alight_workload::Workload;
+
+use crate::compare::{self, Comparison, Question, Runner, compare};
+use crate::spread::Spread;
+
+pub use answer::{Answer, CaseAnswer, Outcome, Value};
+pub use json::{list_json, show_json};
+pub use library::{load, names};
+pub use read::{Error, SCHEMA, parse};
+pub use report::{list, show};
+pub use sensitivity::{
+    Error as Unanswered, MOVES, Moved, Sensitivity, jobs as sensitivity_jobs, sensitivity,
+};
+
+/// The form of a report.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Style {
+    /// For the terminal.
+    Table,
+    /// A section of a page.
+    Markdown,
+    /// `alight.study-answer/1`.
+    Json,
+}
+
+impl Style {
+    /// All styles by the name that users type.
+    pub const ALL: [(&'static str, Style); 3] = [
+        ("table", Style::Table),
+        ("markdown", Style::Markdown),
+        ("json", Style::Json),
+    ];
+}
+
+/// The answer as text, ending in a newline.
+pub fn render(
+    answer: &Answer<'_>,
+    calibration: Option<&Calibration>,
+    sensitivity: Option<&Sensitivity>,
+    style: Style,
+) -> String {
+    let render = match style {
+        Style::Table => report::render,
+        Style::Markdown => markdown::render,
+        Style::Json => json::render,
+    };
+    render(answer, calibration, sensitivity)
+}
+
+/// A published experiment.
+#[derive(Debug, Clone)]
+pub struct Study {
+    /// As typed after `alight study run`.
+    pub name: String,
+    /// One line.
+    pub title: String,
+    /// Who published what.
+    pub publication: String,
+    /// What a reader must know to judge the answer: what stands in for what, and why.
+    pub notes: Vec<String>,
+    /// Name of the machine.
+    pub machine: String,
+    /// The first is the base, which was published as "before".
+    pub schedulers: Vec<Scheduler>,
+    /// Runs of each scheduler in each case, as published.
+    pub runs: NonZeroU32,
+    /// The same in short.
+    pub short_runs: NonZeroU32,
+    /// What was run, each with a table of its own.
+    pub cases: Vec<Case>,
+    /// What was measured.
+    pub rows: Vec<Row>,
+    /// What must come out.
+    pub checks: Vec<Check>,
+}
+
+/// Something that was run.
+#[derive(Debug, Clone)]
+pub struct Case {
+    /// Short, unique in the study; empty in a study of one.
+    pub name: String,
+    /// As typed after `-w`.
+    pub commands: Vec<String>,
+    /// The same, read.
+    pub workloads: Vec<Workload>,
+    /// What runs in a short run, and how long; like the above where the file does not say otherwise.
+    pub short: Extent,
+    /// cpufreq governor; `None`: the machine's.
+    pub governor: Option<Governor>,
+    /// cpuidle governor; `None`: the machine's.
+    pub idle_governor: Option<IdleGovernor>,
+    /// End of each run, ns; `None`: when the workloads end.
+    pub duration_ns: Option<u64>,
+}
+
+/// How much of a case runs.
+#[derive(Debug, Clone)]
+pub struct Extent {
+    /// As typed after `-w`.
+    pub commands: Vec<String>,
+    /// The same, read.
+    pub workloads: Vec<Workload>,
+    /// End of each run, ns; `None`: when the workloads end.
+    pub duration_ns: Option<u64>,
+}
+
+/// A number of the publication, or one that it left to be predicted.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// Its case; empty: each.
+    pub case: String,
+    /// Name of the metric.
+    pub metric: String,
+    /// What to call it.
+    pub says: Option<String>,
+    /// Published for the base.
+    pub before: Option<Published>,
+    /// The costs of the machine are fitted to it.
+    pub calibrates: bool,
+    /// Brings the row to the unit of the publication.
+    pub unit: Option<Unit>,
+}
+
+/// The unit of a publication that states its figures relative to one of them.
+#[derive(Debug, Clone)]
+pub struct Unit {
+    /// The metrics whose largest mean under the base has the value.
+    pub of: Vec<String>,
+    /// Of which case; empty: of the row's own.
+    pub case: String,
+    /// The value.
+    pub is: f64,
+}
+
+/// What a publication states of a number.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Published {
+    /// Arithmetic mean.
+    pub mean: Option<f64>,
+    /// Standard deviation.
+    pub std: Option<f64>,
+    /// The least.
+    pub min: Option<f64>,
+    /// Median.
+    pub p50: Option<f64>,
+    /// Three quarters are not above it.
+    pub p75: Option<f64>,
+    /// 99 of a hundred are not above it.
+    pub p99: Option<f64>,
+    /// The most.
+    pub max: Option<f64>,
+}
+
+/// Something that must come out, and can fail.
+#[derive(Debug, Clone)]
+pub struct Check {
+    /// What is claimed.
+    pub says: String,
+    /// Its case; empty in a study of one.
+    pub case: String,
+    /// The metric, its mean over the runs.
+    pub metric: String,
+    /// Whose.
+    pub scheduler: String,
+    /// The scheduler whose mean it is taken relative to, in percent.
+    pub relative_to: Option<String>,
+    /// Not below.
+    pub at_least: Option<f64>,
+    /// Not above.
+    pub at_most: Option<f64>,
+    /// Holds in a short run too.
+    pub in_short: bool,
+}
+
+/// How a study is run.
+pub struct Ask<'a> {
+    /// Where; the study's machine, or it with other costs.
+    pub machine: &'a Machine,
+    /// In short, as tests do.
+    pub short: bool,
+    /// Runs of each scheduler; `None`: as published.
+    pub runs: Option<NonZeroU32>,
+    /// Seed of the first run.
+    pub seed: u64,
+    /// The command that asks this again.
+    pub command: String,
+}
+
+impl Study {
+    /// Runs of each scheduler in each case.
+    pub fn runs(&self, ask: &Ask<'_>) -> NonZeroU32 {
+        ask.runs.unwrap_or(match ask.short {
+            true => self.short_runs,
+            false => self.runs,
+        })
+    }
+
+    /// Simulations that it takes.
+    pub fn jobs(&self, ask: &Ask<'_>) -> usize {
+        self.runs(ask).get() as usize * self.schedulers.len() * self.cases.len()
+    }
+
+    /// Runs the cases, one after another.
+    ///
+    /// When `cancel` becomes true the cases that are complete are in the answer, and the seeds
+    /// of the one that was running.
+    ///
+    /// # Errors
+    /// Those of [`compare`](crate::compare()).
+    pub fn run(
+        &self,
+        ask: &Ask<'_>,
+        run: &Runner<'_>,
+        how: Spread<'_>,
+        cancel: &AtomicBool,
+    ) -> Result<Answer<'_>, compare::Error> {
+        let mut cases = vec![];
+        let per_case = self.jobs(ask) / self.cases.len();
+        for (index, case) in self.cases.iter().enumerate() {
+            let so_far = |done: usize| (how.progress)(index * per_case + done);
+            let spread = Spread {
+                progress: &so_far,
+                ..how
+            };
+            let question = case.question(self, &self.schedulers, ask);
+            match compare(&question, run, spread, cancel) {
+                Ok(comparison) => cases.push(CaseAnswer { case, comparison }),
+                Err(compare::Error::Interrupted) if !cases.is_empty() => break,
+                Err(error) => return Err(error),
+            }
+            if cancel.load(Ordering::Relaxed) {
+                break;
+            }
+        }
+        Ok(Answer::of(self, ask, cases))
+    }
+
+    /// The case of this name; every case has the name that is empty.
+    pub fn case(&self, name: &str) -> Option<&Case> {
+        self.cases
+            .iter()
+            .find(|case| name.is_empty() || case.name == name)
+    }
+}
+
+impl Case {
+    pub(crate) fn question<'q>(
+        &'q self,
+        study: &Study,
+        schedulers: &'q [Scheduler],
+        ask: &Ask<'q>,
+    ) -> Question<'q> {
+        let (workloads, duration_ns) = match ask.short {
+            true => (&self.short.workloads, self.short.duration_ns),
+            false => (&self.workloads, self.duration_ns),
+        };
+        Question {
+            machine: ask.machine,
+            workloads,
+            schedulers,
+            runs: study.runs(ask),
+            seed: ask.seed,
+            governor: self.governor,
+            idle_governor: self.idle_governor,
+            duration_ns,
+            changes: &[],
+            groups: &[],
+            clamps: SystemClamps::default(),
+            check: false,
+            command: ask.command.clone(),
+        }
+    }
+}
+
+impl CaseAnswer<'_> {
+    /// Its numbers.
+    pub fn comparison(&self) -> &Comparison {
+        &self.comparison
+    }
+}

@@ -1,0 +1,346 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! A study's file, `alight.study/1`, and what is wrong with it: everything that it names must
+//! exist, so that a mistake shows before anything runs.
+
+use std::num::NonZeroU32;
+
+use alight_machine::{Governor, IdleGovernor};
+use alight_policy::Scheduler;
+use alight_workload::Workload;
+use serde::Deserialize;
+use toml::Spanned;
+
+use super::{Case, Check, Extent, Published, Row, Study, Unit, library};
+
+/// Name and version of the form, the value of the key `schema`.
+pub const SCHEMA: &str = "alight.study/1";
+
+const NS_PER_MS: u64 = 1_000_000;
+
+/// Why there is no study.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// A file that cannot be read.
+    #[error("{file}: cannot be read: {source}")]
+    Read {
+        /// The file.
+        file: String,
+        /// What the system said.
+        source: std::io::Error,
+    },
+    /// No study of this name.
+    #[error("unknown study `{name}`, {hint}; a file's name ends in `.toml`")]
+    Unknown {
+        /// What was asked for.
+        name: String,
+        /// The nearest valid names.
+        hint: String,
+    },
+    /// A file that does not say what a study must say.
+    #[error("{file}:{line}:{column}: {message}")]
+    Written {
+        /// The file.
+        file: String,
+        /// Line, from 1.
+        line: usize,
+        /// Column in characters, from 1.
+        column: usize,
+        /// What was found and what was expected.
+        message: String,
+    },
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    schema: Spanned<String>,
+    name: String,
+    title: String,
+    publication: String,
+    #[serde(default)]
+    notes: Vec<String>,
+    machine: Spanned<String>,
+    schedulers: Spanned<Vec<Spanned<String>>>,
+    runs: NonZeroU32,
+    short_runs: NonZeroU32,
+    #[serde(rename = "case")]
+    cases: Spanned<Vec<CaseTable>>,
+    #[serde(rename = "row", default)]
+    rows: Vec<RowTable>,
+    #[serde(rename = "check", default)]
+    checks: Vec<CheckTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CaseTable {
+    #[serde(default)]
+    name: String,
+    workloads: Vec<Spanned<String>>,
+    short: Option<Vec<Spanned<String>>>,
+    governor: Option<Spanned<String>>,
+    idle_governor: Option<Spanned<String>>,
+    duration_ms: Option<u64>,
+    short_ms: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RowTable {
+    case: Option<Spanned<String>>,
+    metric: String,
+    says: Option<String>,
+    before: Option<Numbers>,
+    #[serde(default)]
+    calibrates: bool,
+    unit: Option<UnitTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Numbers {
+    mean: Option<f64>,
+    std: Option<f64>,
+    min: Option<f64>,
+    p50: Option<f64>,
+    p75: Option<f64>,
+    p99: Option<f64>,
+    max: Option<f64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct UnitTable {
+    of: Vec<String>,
+    case: Option<Spanned<String>>,
+    is: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckTable {
+    says: Spanned<String>,
+    case: Option<Spanned<String>>,
+    metric: String,
+    scheduler: Spanned<String>,
+    relative_to: Option<Spanned<String>>,
+    at_least: Option<f64>,
+    at_most: Option<f64>,
+    #[serde(default)]
+    in_short: bool,
+}
+
+/// Reads the text of a study's file called `file` in messages.
+///
+/// # Errors
+/// Whatever is wrong with it, with its place.
+pub fn parse(file: &str, text: &str) -> Result<Study, Error> {
+    let reader = Reader { file, text };
+    let read: File = toml::from_str(text)
+        .map_err(|error| reader.at(error.span().map_or(0, |span| span.start), error.message()))?;
+    reader.study(read)
+}
+
+struct Reader<'t> {
+    file: &'t str,
+    text: &'t str,
+}
+
+impl Reader<'_> {
+    fn at(&self, offset: usize, message: &str) -> Error {
+        let before = self.text.get(..offset).unwrap_or(self.text);
+        let start = before.rfind('\n').map_or(0, |at| at + 1);
+        Error::Written {
+            file: self.file.to_owned(),
+            line: before.matches('\n').count() + 1,
+            column: before[start..].chars().count() + 1,
+            message: message.replace('\n', " "),
+        }
+    }
+
+    fn wrong<T>(&self, what: &Spanned<T>, message: impl ToString) -> Error {
+        self.at(what.span().start, &message.to_string())
+    }
+
+    fn study(&self, file: File) -> Result<Study, Error> {
+        if file.schema.get_ref() != SCHEMA {
+            let message = format!(
+                "schema is `{}`, this program reads `{SCHEMA}`",
+                file.schema.get_ref()
+            );
+            return Err(self.wrong(&file.schema, message));
+        }
+        alight_machine::load(file.machine.get_ref())
+            .map_err(|error| self.wrong(&file.machine, error))?;
+        let names = file.schedulers.get_ref().iter();
+        let schedulers = names
+            .map(|name| Scheduler::parse(name.get_ref()).map_err(|error| self.wrong(name, error)))
+            .collect::<Result<Vec<_>, _>>()?;
+        if schedulers.len() < 2 {
+            let message = "a study compares two schedulers or more, the first being the base";
+            return Err(self.wrong(&file.schedulers, message));
+        }
+        let cases_at = file.cases.span().start;
+        let cases = file.cases.into_inner().into_iter();
+        let cases = cases
+            .map(|table| self.case(table))
+            .collect::<Result<Vec<_>, _>>()?;
+        for (index, case) in cases.iter().enumerate() {
+            if cases[..index].iter().any(|other| other.name == case.name) {
+                let message = format!("two cases are called `{}`, expected a name each", case.name);
+                return Err(self.at(cases_at, &message));
+            }
+        }
+        let known = Known {
+            reader: self,
+            cases: &cases,
+            schedulers: &schedulers,
+        };
+        let rows = file.rows.into_iter().map(|table| known.row(table));
+        let rows = rows.collect::<Result<_, _>>()?;
+        let checks = file.checks.into_iter().map(|table| known.check(table));
+        let checks = checks.collect::<Result<_, _>>()?;
+        Ok(Study {
+            name: file.name,
+            title: file.title,
+            publication: file.publication,
+            notes: file.notes,
+            machine: file.machine.into_inner(),
+            schedulers,
+            runs: file.runs,
+            short_runs: file.short_runs,
+            cases,
+            rows,
+            checks,
+        })
+    }
+
+    fn case(&self, table: CaseTable) -> Result<Case, Error> {
+        let (commands, workloads) = self.workloads(&table.workloads)?;
+        let (short_commands, short_workloads) = match &table.short {
+            Some(short) => self.workloads(short)?,
+            None => (commands.clone(), workloads.clone()),
+        };
+        let duration_ns = table.duration_ms.map(|ms| ms * NS_PER_MS);
+        Ok(Case {
+            name: table.name,
+            commands,
+            workloads,
+            short: Extent {
+                commands: short_commands,
+                workloads: short_workloads,
+                duration_ns: table.short_ms.map(|ms| ms * NS_PER_MS).or(duration_ns),
+            },
+            governor: self.parsed::<Governor>(table.governor)?,
+            idle_governor: self.parsed::<IdleGovernor>(table.idle_governor)?,
+            duration_ns,
+        })
+    }
+
+    fn parsed<T: std::str::FromStr<Err: ToString>>(
+        &self,
+        text: Option<Spanned<String>>,
+    ) -> Result<Option<T>, Error> {
+        let parse = |text: Spanned<String>| {
+            let parsed = text.get_ref().parse::<T>();
+            parsed.map_err(|error| self.wrong(&text, error))
+        };
+        text.map(parse).transpose()
+    }
+
+    fn workloads(
+        &self,
+        commands: &[Spanned<String>],
+    ) -> Result<(Vec<String>, Vec<Workload>), Error> {
+        let mut read = (vec![], vec![]);
+        for command in commands {
+            let workload = library::workload(self.file, command.get_ref())
+                .map_err(|error| self.wrong(command, error))?;
+            read.0.push(command.get_ref().clone());
+            read.1.push(workload);
+        }
+        Ok(read)
+    }
+}
+
+/// What rows and checks may name.
+struct Known<'a> {
+    reader: &'a Reader<'a>,
+    cases: &'a [Case],
+    schedulers: &'a [Scheduler],
+}
+
+impl Known<'_> {
+    fn row(&self, table: RowTable) -> Result<Row, Error> {
+        let case = self.case(table.case)?;
+        let unit = |unit: UnitTable| {
+            Ok(Unit {
+                of: unit.of,
+                case: self.case(unit.case)?,
+                is: unit.is,
+            })
+        };
+        Ok(Row {
+            case,
+            metric: table.metric,
+            says: table.says,
+            before: table.before.map(|numbers| Published {
+                mean: numbers.mean,
+                std: numbers.std,
+                min: numbers.min,
+                p50: numbers.p50,
+                p75: numbers.p75,
+                p99: numbers.p99,
+                max: numbers.max,
+            }),
+            calibrates: table.calibrates,
+            unit: table.unit.map(unit).transpose()?,
+        })
+    }
+
+    fn check(&self, table: CheckTable) -> Result<Check, Error> {
+        if table.at_least.is_none() && table.at_most.is_none() {
+            let message = "a check without `at_least` and `at_most` cannot fail";
+            return Err(self.reader.wrong(&table.says, message));
+        }
+        Ok(Check {
+            says: table.says.into_inner(),
+            case: self.case(table.case)?,
+            metric: table.metric,
+            scheduler: self.scheduler(table.scheduler)?,
+            relative_to: (table.relative_to)
+                .map(|name| self.scheduler(name))
+                .transpose()?,
+            at_least: table.at_least,
+            at_most: table.at_most,
+            in_short: table.in_short,
+        })
+    }
+
+    fn case(&self, name: Option<Spanned<String>>) -> Result<String, Error> {
+        let Some(name) = name else {
+            return Ok(String::new());
+        };
+        if self.cases.iter().any(|case| case.name == *name.get_ref()) {
+            return Ok(name.into_inner());
+        }
+        let names: Vec<&str> = self.cases.iter().map(|case| case.name.as_str()).collect();
+        let message = format!(
+            "no case `{}`; there are {}",
+            name.get_ref(),
+            names.join(", ")
+        );
+        Err(self.reader.wrong(&name, message))
+    }
+
+    /// Schedulers are named as the list `schedulers` has them.
+    fn scheduler(&self, name: Spanned<String>) -> Result<String, Error> {
+        let parsed =
+            Scheduler::parse(name.get_ref()).map_err(|error| self.reader.wrong(&name, error))?;
+        if self.schedulers.iter().any(|one| one.name == parsed.name) {
+            return Ok(parsed.name);
+        }
+        let message = format!("`{}` is not among the study's schedulers", name.get_ref());
+        Err(self.reader.wrong(&name, message))
+    }
+}

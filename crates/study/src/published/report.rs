@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! A study as people read it: tables in the layout of the publications, the mechanism under each,
+//! and what had to come out. One description ([`Block`]) serves the terminal and pages.
+
+use alight_machine::Calibration;
+
+use super::sensitivity::{MOVES, Sensitivity};
+use super::{Answer, CaseAnswer, Check, Outcome, Published, Row, Study};
+use crate::compare::{Comparison, Series};
+use crate::metrics::Kind;
+use crate::report::words;
+use crate::report::{Columns, head_of, number};
+use crate::stats::{Delta, Summary};
+
+/// Part of a report.
+pub(super) enum Block {
+    /// A title.
+    Title(String),
+    /// Rows under heads; the first columns to the left.
+    Table { left: usize, rows: Vec<Vec<String>> },
+    /// Lines.
+    Lines(Vec<String>),
+}
+
+const STATISTICS: [&str; 9] = [
+    "mean",
+    "std",
+    "min",
+    "50%",
+    "75%",
+    "99%",
+    "max",
+    "delta",
+    "95% interval",
+];
+
+/// Numbers of the mechanism that every study shows, by name or by how the name begins.
+const MECHANISM: [&str; 14] = [
+    "cpu_migrations",
+    "context_switches",
+    "preemptions",
+    "wakeups",
+    "fast_path_selections",
+    "slow_path_selections",
+    "found_idle_percent",
+    "looked_at_per_wakeup",
+    "run_delay_mean_us",
+    "overutilized",
+    "frequency_changes",
+    "busy_capacity_",
+    "idle_entries_",
+    "idle_residency_",
+];
+
+/// All studies, a line each.
+pub fn list(studies: &[Study]) -> String {
+    let mut columns = Columns::new(0, 2).with_remark();
+    for study in studies {
+        columns.row([
+            study.name.clone(),
+            study.machine.clone(),
+            study.title.clone(),
+        ]);
+    }
+    columns.render()
+}
+
+/// What a study asks.
+pub fn show(study: &Study, calibration: Option<&Calibration>) -> String {
+    let mut head = about(study, calibration);
+    for case in &study.cases {
+        let name = match case.name.as_str() {
+            "" => "runs".to_owned(),
+            name => format!("{name} runs"),
+        };
+        let mut what = case.commands.join("; ");
+        if let Some(governor) = case.governor {
+            what += &format!(", {governor}");
+        }
+        if let Some(ns) = case.duration_ns {
+            what += &format!(", cut at {}", number::time(ns));
+        }
+        head.push(("case", format!("{name}: {what}")));
+    }
+    for row in &study.rows {
+        let mut what = row.says.clone().unwrap_or_else(|| row.metric.clone());
+        if !row.case.is_empty() {
+            what = format!("{}: {what}", row.case);
+        }
+        let before = match (&row.before, row.calibrates) {
+            (None, _) => "predicted, before and after".to_owned(),
+            (Some(before), true) => format!("before {}; costs are fitted to it", spelt(before)),
+            (Some(before), false) => format!("before {}", spelt(before)),
+        };
+        head.push(("row", format!("{what}: {before}")));
+    }
+    for check in &study.checks {
+        head.push(("check", check.says.clone()));
+    }
+    format!(
+        "{}: {}\n{}",
+        study.name,
+        study.title,
+        crate::report::labelled(head)
+    )
+}
+
+/// Everything that came out.
+pub fn render(
+    answer: &Answer<'_>,
+    calibration: Option<&Calibration>,
+    sensitivity: Option<&Sensitivity>,
+) -> String {
+    let study = answer.study;
+    let mut text = format!(
+        "{}: study {}: {}\n",
+        words::program(),
+        study.name,
+        study.title
+    );
+    text.push_str(&head_of(head(answer, calibration), &answer.command));
+    for block in blocks(answer, sensitivity) {
+        text.push('\n');
+        match block {
+            Block::Title(title) => text.push_str(&format!("{title}\n")),
+            Block::Table { left, rows } => {
+                text.pop();
+                let mut columns = Columns::new(2, left);
+                rows.into_iter().for_each(|row| columns.row(row));
+                text.push_str(&columns.render());
+            }
+            Block::Lines(lines) => {
+                text.pop();
+                lines
+                    .iter()
+                    .for_each(|line| text.push_str(&format!("  {line}\n")));
+            }
+        }
+    }
+    text
+}
+
+/// Conditions: what must stand above the tables.
+pub(super) fn head(
+    answer: &Answer<'_>,
+    calibration: Option<&Calibration>,
+) -> Vec<(&'static str, String)> {
+    let mut head = about(answer.study, calibration);
+    let mut runs = format!(
+        "{} of each scheduler and case, seeds from {}",
+        answer.runs, answer.seed
+    );
+    if answer.interrupted() {
+        runs += "; INTERRUPTED: what is complete is shown";
+    }
+    head.push(("runs", runs));
+    if answer.short {
+        let short = "shortened loads and few runs: tells that the study runs, and no more";
+        head.push(("short", short.to_owned()));
+    }
+    let mut left_out: Vec<&str> = vec![];
+    for case in &answer.cases {
+        for text in &case.comparison().header.left_out {
+            if !left_out.contains(text) {
+                left_out.push(text);
+            }
+        }
+    }
+    head.extend(
+        left_out
+            .into_iter()
+            .map(|text| ("left out", text.to_owned())),
+    );
+    head
+}
+
+fn about(study: &Study, calibration: Option<&Calibration>) -> Vec<(&'static str, String)> {
+    let mut head = vec![("published", study.publication.clone())];
+    head.extend(study.notes.iter().map(|note| ("note", note.clone())));
+    head.push(("machine", study.machine.clone()));
+    head.push(("costs", costs(&study.machine, calibration)));
+    for (index, scheduler) in study.schedulers.iter().enumerate() {
+        let role = if index == 0 { "base" } else { "variant" };
+        head.push((role, scheduler.name.clone()));
+    }
+    head
+}
+
+/// What the costs of the machine were fitted to.
+pub(super) fn costs(machine: &str, calibration: Option<&Calibration>) -> String {
+    let Some(calibration) = calibration else {
+        return format!(
+            "ASSUMED: {machine} has no calibration, its costs are those of its class of cores"
+        );
+    };
+    let mut text = format!("fitted to {}", calibration.rows.join("; "));
+    if calibration.machine != machine {
+        text = format!("of the same cores in {}, {text}", calibration.machine);
+    }
+    if !calibration.matches {
+        text = format!(
+            "NO LONGER FITTED: the file was edited since `alight calibrate {}`; {text}",
+            calibration.machine
+        );
+    }
+    text
+}
+
+/// Tables, mechanism, checks, sensitivity.
+pub(super) fn blocks(answer: &Answer<'_>, sensitivity: Option<&Sensitivity>) -> Vec<Block> {
+    let mut blocks = vec![];
+    for case in &answer.cases {
+        let rows: Vec<&Row> = answer
+            .study
+            .rows
+            .iter()
+            .filter(|row| case.is(&row.case))
+            .collect();
+        for row in rows {
+            blocks.push(Block::Title(title(row, case)));
+            blocks.push(table(answer, row, case));
+        }
+        blocks.push(Block::Title(of_case(
+            case,
+            "why: the mechanism, means of the runs",
+        )));
+        blocks.push(mechanism(case.comparison()));
+    }
+    if !answer.checks.is_empty() {
+        blocks.push(Block::Title("what must come out".to_owned()));
+        let lines = answer
+            .checks
+            .iter()
+            .map(|(check, outcome)| judged(check, *outcome));
+        blocks.push(Block::Lines(lines.collect()));
+    }
+    if let Some(sensitivity) = sensitivity {
+        blocks.push(Block::Title(format!(
+            "if a parameter were another: the predicted delta, {} runs",
+            sensitivity.runs
+        )));
+        blocks.push(moved(answer, sensitivity));
+    }
+    blocks
+}
+
+fn title(row: &Row, case: &CaseAnswer<'_>) -> String {
+    let key = case
+        .comparison()
+        .base()
+        .series(&row.metric)
+        .map(|series| words::title(&series.key));
+    let metric =
+        key.unwrap_or_else(|| format!("{}: the model has no such number here", row.metric));
+    let text = match &row.says {
+        Some(says) => format!("{says} ({metric})"),
+        None => metric,
+    };
+    of_case(case, &text)
+}
+
+fn of_case(case: &CaseAnswer<'_>, text: &str) -> String {
+    match case.case.name.as_str() {
+        "" => text.to_owned(),
+        name => format!("{name}: {text}"),
+    }
+}
+
+fn table(answer: &Answer<'_>, row: &Row, case: &CaseAnswer<'_>) -> Block {
+    let mut rows = vec![
+        [""].iter()
+            .chain(&STATISTICS)
+            .map(|cell| (*cell).to_owned())
+            .collect(),
+    ];
+    // Of a shortened load nothing was published.
+    if let Some(before) = row.before.as_ref().filter(|_| !answer.short) {
+        let mut cells = vec!["published before".to_owned()];
+        cells.extend(published(before));
+        rows.push(cells);
+    }
+    for value in answer.values(row, case) {
+        let decimals = number::decimals(value.summary.mean);
+        let mut cells = vec![value.variant.scheduler.clone()];
+        cells.extend(statistics(&value.summary, decimals));
+        if let Some(delta) = value
+            .variant
+            .series(&row.metric)
+            .and_then(|series| series.delta)
+        {
+            cells.extend(difference(&delta));
+        }
+        rows.push(cells);
+    }
+    Block::Table { left: 1, rows }
+}
+
+fn statistics(summary: &Summary, decimals: usize) -> [String; 7] {
+    let fixed = |value| number::fixed(value, decimals);
+    [
+        fixed(summary.mean),
+        summary.std.map_or(number::NONE.to_owned(), fixed),
+        fixed(summary.min),
+        fixed(summary.p50),
+        fixed(summary.p75),
+        fixed(summary.p99),
+        fixed(summary.max),
+    ]
+}
+
+fn difference(delta: &Delta) -> [String; 2] {
+    let star = if delta.significant { " *" } else { "" };
+    [
+        number::percent(delta.delta_percent) + star,
+        number::interval(delta.ci_low.zip(delta.ci_high)),
+    ]
+}
+
+fn published(before: &Published) -> [String; 7] {
+    numbers(before).map(|value| value.map_or(number::NONE.to_owned(), |value| value.to_string()))
+}
+
+pub(super) fn numbers(of: &Published) -> [Option<f64>; 7] {
+    [of.mean, of.std, of.min, of.p50, of.p75, of.p99, of.max]
+}
+
+/// `mean 0.63104, std 0.025486`.
+fn spelt(before: &Published) -> String {
+    let named = STATISTICS.into_iter().zip(numbers(before));
+    let words: Vec<String> = named
+        .filter_map(|(name, value)| Some(format!("{name} {}", value?)))
+        .collect();
+    words.join(", ")
+}
+
+fn mechanism(comparison: &Comparison) -> Block {
+    let base = comparison.base();
+    let mut rows = vec![vec![String::new(), base.scheduler.clone()]];
+    for other in comparison.others() {
+        let name = words::short_name(&other.scheduler, &base.scheduler);
+        rows[0].extend([name.to_owned(), "delta".to_owned()]);
+    }
+    let shown = |series: &&Series| match series.key.kind {
+        Kind::Result => false,
+        Kind::Energy => true,
+        Kind::Mechanism => MECHANISM
+            .iter()
+            .any(|name| series.key.name.starts_with(name)),
+    };
+    for series in base.series.iter().filter(shown) {
+        let mut row = vec![series.key.name.clone(), number::short(series.summary.mean)];
+        for other in comparison.others() {
+            let found = other.series(&series.key.name);
+            row.push(found.map_or(number::NONE.to_owned(), |found| {
+                number::short(found.summary.mean)
+            }));
+            let delta = found.and_then(|found| found.delta);
+            let star = if delta.is_some_and(|delta| delta.significant) {
+                " *"
+            } else {
+                ""
+            };
+            row.push(number::percent(delta.and_then(|delta| delta.delta_percent)) + star);
+        }
+        rows.push(row);
+    }
+    Block::Table { left: 1, rows }
+}
+
+pub(super) fn judged(check: &Check, outcome: Outcome) -> String {
+    let case = match check.case.as_str() {
+        "" => String::new(),
+        case => format!("{case}, "),
+    };
+    let what = match &check.relative_to {
+        None => format!("{case}{} of {}", check.metric, check.scheduler),
+        Some(other) => format!(
+            "{case}{} of {}, percent of {other}'s",
+            check.metric, check.scheduler
+        ),
+    };
+    let bounds = [("at least", check.at_least), ("at most", check.at_most)];
+    let bounds: Vec<String> = bounds
+        .into_iter()
+        .filter_map(|(word, bound)| Some(format!("{word} {}", number::plain(bound?))))
+        .collect();
+    let expected = bounds.join(" and ");
+    let (word, found) = match outcome {
+        Outcome::Held(found) => ("held  ", number::short(found)),
+        Outcome::Failed(found) => ("FAILED", number::short(found)),
+        Outcome::NoNumber => ("FAILED", "no such number".to_owned()),
+        Outcome::NotInShort => ("      ", "a claim about full runs only".to_owned()),
+    };
+    format!(
+        "{word} {}: {what}: {found}, expected {expected}",
+        check.says
+    )
+}
+
+/// The predictions as they are, and with each parameter moved.
+fn moved(answer: &Answer<'_>, sensitivity: &Sensitivity) -> Block {
+    let mut heads = vec![
+        "parameter".to_owned(),
+        "prediction".to_owned(),
+        "as fitted".to_owned(),
+    ];
+    heads.extend(MOVES.map(|permille| number::signed((permille as f64 - 1000.0) / 10.0) + "%"));
+    let percent =
+        |delta: Option<Delta>| number::percent(delta.and_then(|delta| delta.delta_percent));
+    let fitted = super::sensitivity::deltas(answer);
+    let mut rows = vec![heads];
+    for parameter in &sensitivity.parameters {
+        for (label, deltas) in &parameter.deltas {
+            let now = fitted.iter().find(|(known, _)| known == label);
+            let mut row = vec![
+                parameter.name.to_owned(),
+                label.clone(),
+                percent(now.and_then(|(_, delta)| *delta)),
+            ];
+            row.extend(deltas.iter().map(|delta| percent(*delta)));
+            rows.push(row);
+        }
+    }
+    Block::Table { left: 2, rows }
+}

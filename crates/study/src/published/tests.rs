@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: GPL-2.0-only
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::AtomicBool;
+
+use alight_sim::Scenario;
+
+use super::*;
+use crate::fake;
+
+const PLAIN: &str = r#"schema = "alight.study/1"
+name = "mine"
+title = "mine"
+publication = "nowhere"
+machine = "juno-r0"
+schedulers = ["linux-5.5", "linux-5.5+asym-capacity"]
+runs = 4
+short_runs = 2
+
+[[case]]
+name = "one"
+workloads = ["hackbench -g 1 -l 1"]
+
+[[case]]
+name = "other"
+workloads = ["hackbench -g 1 -l 1"]
+
+[[row]]
+metric = "events"
+before = { mean = 100.0 }
+unit = { of = ["events"], case = "one", is = 50.0 }
+
+[[check]]
+says = "half as much again"
+case = "one"
+metric = "events"
+scheduler = "linux-5.5+asym-capacity"
+relative_to = "linux-5.5"
+at_least = 140.0
+at_most = 160.0
+in_short = true
+
+[[check]]
+says = "ten times as much"
+case = "other"
+metric = "events"
+scheduler = "linux-5.5+asym-capacity"
+relative_to = "linux-5.5"
+at_least = 1000.0
+
+[[check]]
+says = "of what there is not"
+case = "one"
+metric = "nothing"
+scheduler = "linux-5.5"
+at_least = 1.0
+in_short = true
+"#;
+
+fn plain() -> Study {
+    parse("mine.toml", PLAIN).expect("valid")
+}
+
+fn answered<'s>(study: &'s Study, machine: &Machine, short: bool) -> Answer<'s> {
+    let run = |scenario: &Scenario<'_>, _: &AtomicBool| Ok(fake::better(scenario));
+    let ask = Ask {
+        machine,
+        short,
+        runs: None,
+        seed: 1,
+        command: "alight study run mine.toml".to_owned(),
+    };
+    let how = Spread {
+        threads: NonZeroUsize::new(1),
+        progress: &|_| (),
+    };
+    study
+        .run(&ask, &run, how, &AtomicBool::new(false))
+        .expect("runs")
+}
+
+#[test]
+fn every_built_in_study_is_well_formed_and_can_be_wrong() {
+    for name in names() {
+        let study = load(name).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(study.name, name, "a study is called as its file");
+        assert!(!study.rows.is_empty(), "{name} measures nothing");
+        assert!(study.short_runs <= study.runs, "{name}");
+        let machine = alight_machine::load(&study.machine).unwrap().machine;
+        let energy = machine.freq_domains.iter().flat_map(|domain| &domain.opps);
+        let powered = energy.into_iter().any(|opp| opp.core_power_uw > 0);
+        for row in &study.rows {
+            assert!(
+                powered || !row.metric.starts_with("energy"),
+                "{name}: {}",
+                row.metric
+            );
+            assert!(
+                !row.calibrates || row.before.is_some(),
+                "{name}: {}",
+                row.metric
+            );
+        }
+    }
+}
+
+#[test]
+fn only_the_base_is_calibrated_on() {
+    for name in names() {
+        let study = load(name).unwrap();
+        let base = &study.schedulers[0];
+        assert_eq!(
+            base.params.features
+                & !alight_policy::Scheduler::parse(base.parts().0.name)
+                    .unwrap()
+                    .params
+                    .features,
+            0,
+            "{name}"
+        );
+    }
+}
+
+#[test]
+fn rows_come_in_the_unit_of_the_publication() {
+    let (study, machine) = (plain(), fake::machine());
+    let answer = answered(&study, &machine, false);
+    for case in &answer.cases {
+        let values = answer.values(&study.rows[0], case);
+        assert_eq!(
+            values[0].summary.mean, 50.0,
+            "the base has the value that is stated"
+        );
+        let times = values[1].summary.mean / values[0].summary.mean;
+        assert!((times - 1.5).abs() < 0.01, "{times}");
+    }
+}
+
+#[test]
+fn checks_hold_fail_and_miss_their_number() {
+    let (study, machine) = (plain(), fake::machine());
+    let answer = answered(&study, &machine, false);
+    let outcomes: Vec<Outcome> = answer.checks.iter().map(|(_, outcome)| *outcome).collect();
+    assert!(matches!(outcomes[0], Outcome::Held(found) if (found - 150.0).abs() < 1.0));
+    assert!(matches!(outcomes[1], Outcome::Failed(found) if (found - 150.0).abs() < 1.0));
+    assert_eq!(outcomes[2], Outcome::NoNumber);
+    assert_eq!(answer.failed(), 2);
+    let short = answered(&study, &machine, true);
+    assert!(!render(&short, None, None, Style::Table).contains("published before"));
+    assert_eq!(short.checks[1].1, Outcome::NotInShort);
+    assert_eq!((short.runs, short.failed()), (2, 1));
+}
+
+#[test]
+fn a_report_says_what_was_published_what_came_out_and_on_which_costs() {
+    let (study, machine) = (plain(), fake::machine());
+    let answer = answered(&study, &machine, false);
+    let text = render(&answer, None, None, Style::Table);
+    for part in [
+        "published  nowhere",
+        "ASSUMED: juno-r0 has no calibration",
+        "  published before             100 ",
+        "held   half as much again",
+        "FAILED ten times as much",
+        "FAILED of what there is not",
+        "again      alight study run mine.toml",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    let edited = Calibration {
+        machine: "juno-r0".to_owned(),
+        rows: vec!["a row".to_owned()],
+        matches: false,
+    };
+    let text = render(&answer, Some(&edited), None, Style::Markdown);
+    assert!(text.contains("NO LONGER FITTED"), "{text}");
+    let json: serde_json::Value =
+        serde_json::from_str(&render(&answer, Some(&edited), None, Style::Json)).unwrap();
+    assert_eq!(json["schema"], "alight.study-answer/1");
+    assert_eq!(json["calibration"]["matches"], false);
+    assert_eq!(json["checks"][1]["outcome"], "failed");
+    assert_eq!(
+        json["comparisons"][1]["comparison"]["schema"],
+        "alight.compare/1"
+    );
+}
+
+#[test]
+fn mistakes_are_told_with_their_place() {
+    for (from, to, message) in [
+        (
+            "alight.study/1",
+            "alight.study/2",
+            "mine.toml:1:10: schema is `alight.study/2`",
+        ),
+        (
+            "\"juno-r0\"",
+            "\"juno\"",
+            "mine.toml:5:11: unknown machine `juno`",
+        ),
+        ("asym-capacity\"]", "asym\"]", "mine.toml:6:28: "),
+        (
+            "[\"linux-5.5\", \"linux-5.5+asym-capacity\"]",
+            "[\"linux-5.5\"]",
+            "two schedulers or more",
+        ),
+        (
+            "hackbench -g 1 -l 1\"]\n\n[[case]]",
+            "hackbenk\"]\n\n[[case]]",
+            "mine.toml:12:14: command line:1:1: `hackbenk` is no workload",
+        ),
+        (
+            "name = \"other\"",
+            "name = \"one\"",
+            "two cases are called `one`",
+        ),
+        (
+            "case = \"other\"",
+            "case = \"third\"",
+            "no case `third`; there are one, other",
+        ),
+        ("at_least = 1000.0", "", "cannot fail"),
+        (
+            "runs = 4",
+            "runs = 0",
+            "mine.toml:7:8: invalid value: integer `0`, expected a nonzero u32",
+        ),
+        ("runs = 4", "runs = 4\nrnus = 3", "unknown field `rnus`"),
+        (
+            "scheduler = \"linux-5.5\"\n",
+            "scheduler = \"linux-6.1\"\n",
+            "is not among the study's schedulers",
+        ),
+    ] {
+        let text = PLAIN.replacen(from, to, 1);
+        assert_ne!(text, PLAIN, "{from}");
+        let error = parse("mine.toml", &text).expect_err(to).to_string();
+        assert!(error.contains(message), "{to}: {error}");
+    }
+}

@@ -672,6 +672,7 @@ impl<'a> Builder<'a> {
             sim.set_slice(task, slice);
         }
         for (cpu, at, task) in parts.starts {
+            sim.tasks[task as usize].timer_point = at;
             sim.cpus[cpu].timers.insert(&mut sim.nodes, task, at);
         }
         sim.await_change();

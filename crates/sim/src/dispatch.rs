@@ -2,6 +2,7 @@
 //! What one CPU does at its events: interrupts, ticks, context switches, and
 //! the way into and out of idle.
 
+use crate::exec::TIMER_SLACK;
 use crate::queue::NEVER;
 use crate::state::{Life, Phase, Sim};
 use crate::timeline::NONE;
@@ -88,17 +89,45 @@ impl Sim<'_> {
                 self.balance_nohz(cpu);
             }
         }
-        while self.cpus[cpu].timers.first_at() <= self.now {
-            let task = self.cpus[cpu].timers.pop(&mut self.nodes);
-            self.charge(cpu, self.costs(cpu).timer);
-            self.timer_expired(cpu, task);
+        let c = &self.cpus[cpu];
+        if c.timers.first_at().min(c.tick_at).min(c.hrtick_at) <= self.now {
+            self.timer_interrupt(cpu);
         }
-        if self.cpus[cpu].tick_at <= self.now {
-            self.tick_handler(cpu);
+    }
+
+    /// Timers expire in the order of when they interrupt, and each that may when one
+    /// does; one that may not yet keeps those behind it back (`__hrtimer_run_queues`).
+    fn timer_interrupt(&mut self, cpu: usize) {
+        loop {
+            let c = &self.cpus[cpu];
+            let (sleep, tick, hrtick) = (c.timers.first_at(), c.tick_at, c.hrtick_at);
+            if sleep <= tick.min(hrtick) {
+                if !self.first_may_expire(cpu) {
+                    return;
+                }
+                let task = self.cpus[cpu].timers.pop(&mut self.nodes);
+                self.charge(cpu, self.costs(cpu).timer);
+                self.timer_expired(cpu, task);
+            } else if tick.min(hrtick) > self.now {
+                return;
+            } else if tick <= hrtick {
+                self.tick_handler(cpu);
+            } else {
+                self.hrtick(cpu);
+            }
         }
-        if self.cpus[cpu].hrtick_at <= self.now {
-            self.hrtick(cpu);
-        }
+    }
+
+    /// May the first timer of `cpu` expire, where another one interrupts
+    /// (`hrtimer_get_softexpires`)?
+    fn first_may_expire(&self, cpu: usize) -> bool {
+        let timers = &self.cpus[cpu].timers;
+        let early = timers.first_at().saturating_sub(self.now);
+        let task = timers.first() as usize;
+        // Who is further off than any slack is not looked at.
+        early == 0
+            || early <= TIMER_SLACK
+                && (self.tasks.get(task)).is_some_and(|task| task.timer_point <= self.now)
     }
 
     fn tick_handler(&mut self, cpu: usize) {

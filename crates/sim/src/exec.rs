@@ -9,6 +9,10 @@ use crate::sync::Waiting;
 use crate::timeline::NONE;
 use alight_workload::program::{LOOP_SLOTS, Op, TimerMode, TimerOrigin};
 
+/// The timer of a fair task may expire so much later than it was set to, ns
+/// (`init_task.timer_slack_ns`). No tool that is modelled asks for another slack.
+pub(crate) const TIMER_SLACK: u64 = 50_000;
+
 /// What an operation's effect leaves to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
@@ -318,13 +322,18 @@ impl Sim<'_> {
         Effect::DoneAfterSleep
     }
 
-    /// The timer of a sleeping task stays on the CPU it slept on.
+    /// The timer of a sleeping task stays on the CPU it slept on. Of the fair class it
+    /// interrupts with its slack, for another's that comes before (`hrtimer_nanosleep`).
     fn sleep_until(&mut self, cpu: usize, task: usize, at: u64) {
         self.tasks[task].timer_point = at;
+        let slack = match self.is_rt(task as u32) {
+            true => 0,
+            false => TIMER_SLACK,
+        };
         self.sleep_current(cpu);
         self.cpus[cpu]
             .timers
-            .insert(&mut self.nodes, task as u32, at);
+            .insert(&mut self.nodes, task as u32, at + slack);
     }
 
     fn timer(&mut self, cpu: usize, task: usize, op: Op) -> Effect {

@@ -221,7 +221,7 @@ pub(crate) struct Task {
     pub working_set: u64,
     pub loops: [u64; LOOP_SLOTS],
     pub timers: [u64; TIMER_SLOTS],
-    /// Expected expiry that the timer operation at `pc` waits for.
+    /// When its timer may expire: what it asked for.
     pub timer_point: u64,
     /// Workload it belongs to.
     pub workload: u32,

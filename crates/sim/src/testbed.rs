@@ -349,6 +349,7 @@ fn start_at_once(sim: &mut Sim, workload: &Workload) {
         let old = sim.tasks[task as usize].cpu as usize;
         sim.cpus[old].timers.remove(&mut sim.nodes, task);
         sim.tasks[task as usize].cpu = first;
+        sim.tasks[task as usize].timer_point = at;
         sim.views[task as usize].prev_cpu = first;
         sim.cpus[first as usize]
             .timers

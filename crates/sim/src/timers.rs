@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! A CPU's timers: whose comes first? A pairing heap in the nodes of the tasks,
+//! A CPU's timers: whose interrupts first? A pairing heap in the nodes of the tasks,
 //! which are in a runqueue or wait for a timer, never both: nothing is allocated.
 //!
 //! Of timers only the first ever leaves, and most start behind it: to start one
@@ -35,7 +35,13 @@ impl Default for Timers {
 }
 
 impl Timers {
-    /// When the first expires, [`NEVER`] if there is none.
+    /// Whose timer is the first, [`NONE`] if there is none.
+    #[inline]
+    pub fn first(&self) -> u32 {
+        self.first
+    }
+
+    /// When the first interrupts, [`NEVER`] if there is none.
     #[inline]
     pub fn first_at(&self) -> u64 {
         self.first_at

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What a CPU does at its events: timers, ticks, switches, idle.
 
+use crate::exec::TIMER_SLACK;
 use crate::queue::NEVER;
 use crate::testbed::{Given, MS, Record, US, begin, begin_recorded, machine, task, workload};
-use alight_workload::program::Op;
+use alight_workload::program::{Attributes, Op, Policy};
 
 fn hog() -> Given {
     task(0, &[Op::Run { ns: u64::MAX }])
@@ -35,12 +36,85 @@ fn a_timer_fires_on_the_cpu_slept_on() {
     let runs = record.runs_of(0);
     assert_eq!(runs[0].1, 0, "it begins on CPU 0");
     let waking = record.wakings.last().expect("its timer");
-    assert_eq!(*waking, (51 * MS, 0, 0), "woken on CPU 0");
+    assert_eq!(*waking, (51 * MS + TIMER_SLACK, 0, 0), "woken on CPU 0");
     assert_eq!(
         *runs.last().expect("it ran"),
-        (51 * MS, 1),
+        (51 * MS + TIMER_SLACK, 1),
         "and runs on the idle CPU 1"
     );
+}
+
+/// When tasks of these policies that sleep so long from 0 on wake, us, with others on the
+/// same CPU.
+fn woken(sleepers: &[(Policy, u64)], others: &[Given]) -> Vec<u64> {
+    let sleeper = |&(policy, us): &(Policy, u64)| {
+        let mut sleeper = task(0, &[Op::Sleep { ns: us * US }]).policy(policy);
+        if policy == Policy::Deadline {
+            sleeper.attributes = Attributes {
+                slice_ns: Some(MS),
+                dl_period_deadline_ns: Some((10 * MS, 10 * MS)),
+                ..sleeper.attributes
+            };
+        }
+        sleeper
+    };
+    let mut tasks: Vec<Given> = sleepers.iter().map(sleeper).collect();
+    tasks.extend_from_slice(others);
+    let mut record = Record::default();
+    begin_recorded(&machine(1, 1), &workload(&tasks), &mut record, |sim| {
+        sim.until(1000 * MS)
+    });
+    (0..sleepers.len())
+        .map(|task| record.wakings_of(task)[0] / US)
+        .collect()
+}
+
+/// A timer of the fair class has a slack of 50 us, all of which one uses that nobody
+/// takes along; the other classes have none (`hrtimer_nanosleep`).
+#[test]
+fn a_lone_timer_takes_its_slack() {
+    use Policy::*;
+    for policy in [Normal, Batch, Idle] {
+        assert_eq!(woken(&[(policy, 100)], &[]), [150], "{policy:?}");
+    }
+    for policy in [Fifo, RoundRobin, Deadline] {
+        assert_eq!(woken(&[(policy, 100)], &[]), [100], "{policy:?}");
+    }
+}
+
+/// An interrupt lets all expire that may: those that have come to what they asked for,
+/// in the order in which they would have interrupted.
+#[test]
+fn a_timer_takes_others_along() {
+    use Policy::{Fifo, Normal};
+    let both = |a, b| woken(&[a, b], &[]);
+    assert_eq!(both((Normal, 100), (Normal, 120)), [150, 150]);
+    assert_eq!(both((Normal, 100), (Normal, 150)), [150, 150]);
+    assert_eq!(both((Normal, 100), (Normal, 151)), [150, 201]);
+    assert_eq!(both((Normal, 100), (Fifo, 120)), [120, 120]);
+    assert_eq!(both((Normal, 100), (Fifo, 90)), [150, 90]);
+    // The second cannot at 110, and would come before the first.
+    let sleepers = [(Normal, 100), (Fifo, 120), (Fifo, 110)];
+    assert_eq!(woken(&sleepers, &[]), [120, 120, 110]);
+}
+
+/// The tick is a timer like others, while it runs.
+#[test]
+fn a_tick_takes_timers_along() {
+    use Policy::{Fifo, Normal};
+    let hog = [Given {
+        start_ns: Some(MS),
+        ..hog()
+    }];
+    let tick = begin(&machine(1, 1), &workload(&hog), |sim| {
+        sim.until(900 * MS);
+        sim.next_tick() / US
+    });
+    assert_eq!(woken(&[(Normal, tick - 20)], &hog), [tick]);
+    assert_eq!(woken(&[(Normal, tick - 20)], &[]), [tick + 30], "idle");
+    // Others' interrupts do not get past one that it comes before.
+    let sleepers = [(Normal, tick - 20), (Fifo, tick - 10)];
+    assert_eq!(woken(&sleepers, &hog), [tick, tick - 10]);
 }
 
 /// The interrupt of a timer costs its time on the CPU, in front of the wakeup.
@@ -52,7 +126,7 @@ fn a_timer_interrupt_takes_its_time() {
     begin(&plain, &workload(&[sleeper]), |sim| {
         sim.until(100 * MS);
         // Its start was a timer's work, too.
-        assert_eq!(sim.passed(0).0, 50 * MS + 2 * 30 * US);
+        assert_eq!(sim.passed(0).0, 50 * MS + TIMER_SLACK + 2 * 30 * US);
     });
 }
 

@@ -2,6 +2,7 @@
 //! Programs: what each operation does, and when the next one begins.
 
 use crate::build::MeasureSpec;
+use crate::exec::TIMER_SLACK;
 use crate::state::{Life, Sim};
 use crate::testbed::{
     Given, MS, Record, US, begin, begin_recorded, child, machine, task, workload,
@@ -60,7 +61,7 @@ fn operations_follow_each_other() {
     on_one_cpu(&[task(0, &ops)], |sim| {
         assert_eq!(
             [0, 1, 2].map(|id| sim.passed(id).0),
-            [3 * MS, 7 * MS, 15 * MS]
+            [3 * MS, 7 * MS + TIMER_SLACK, 15 * MS + TIMER_SLACK]
         );
         assert_eq!(sim.tasks[0].life, Life::Dead);
         assert_eq!(sim.workloads[0].alive, 0);
@@ -221,7 +222,7 @@ fn a_timer_counts_from_its_origin() {
     for (origin, expected) in [(TimerOrigin::FirstUse, 14), (TimerOrigin::TaskStart, 10)] {
         let ops = [run(4), timer(TimerMode::Absolute, origin), mark(0)];
         on_one_cpu(&[task(0, &ops)], |sim| {
-            assert_eq!(sim.passed(0).0, expected * MS)
+            assert_eq!(sim.passed(0).0, expected * MS + TIMER_SLACK)
         });
     }
 }
@@ -232,10 +233,10 @@ fn latency_is_from_the_point_to_the_task() {
     let t = timer(TimerMode::Absolute, TimerOrigin::FirstUse);
     let ops = [t, run(25), t, t, t];
     on_one_cpu(&[task(0, &ops)], |sim| {
-        // 0, 15, 5 and 0 ms late.
+        // 0, 15, 5 and 0 ms late, and the slack of the first and of the last.
         let mean = histogram_us(sim, MeasureSource::HistogramMean { histogram: 0 });
         let max = histogram_us(sim, MeasureSource::HistogramMax { histogram: 0 });
-        assert_eq!((mean, max), (5000.0, 15_000.0));
+        assert_eq!((mean, max), (5050.0, 15_050.0));
     });
     let mut slow = machine(1, 1);
     slow.core_types[0].costs.timer_ns = 30_000;
@@ -244,7 +245,10 @@ fn latency_is_from_the_point_to_the_task() {
     begin(&slow, &workload(&[task(0, &[t, run(1)])]), |sim| {
         sim.until(END);
         let max = histogram_us(sim, MeasureSource::HistogramMax { histogram: 0 });
-        assert_eq!(max, 237.0, "the way out of idle, the interrupt, the switch");
+        assert_eq!(
+            max, 287.0,
+            "the slack, the way out of idle, the interrupt, the switch"
+        );
     });
 }
 
@@ -304,8 +308,8 @@ fn a_parent_waits_for_its_children() {
 fn a_child_does_not_end_its_parents_other_waits() {
     let t = timer(TimerMode::Absolute, TimerOrigin::FirstUse);
     let waits = [
-        (t, 10 * MS),
-        (Op::Sleep { ns: 9 * MS }, 9 * MS),
+        (t, 10 * MS + TIMER_SLACK),
+        (Op::Sleep { ns: 9 * MS }, 9 * MS + TIMER_SLACK),
         (
             Op::Wait {
                 condition: 0,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+use crate::exec::TIMER_SLACK;
 use crate::testbed::{Given, MS, Record, begin_under, big_little, task, workload};
 use alight_machine::Governor;
 use alight_workload::program::{Attributes, Op, Workload};
@@ -64,7 +65,7 @@ fn a_wakeup_notices_too_but_not_a_fork() {
         sim.until(0);
         assert_eq!(sim.core.cpus[0].cfs.util_avg, 256);
         assert_eq!(sim.core.root.overutilized, 0, "forked");
-        sim.until(2 * MS + MS / 10);
+        sim.until(2 * MS + MS / 10 + TIMER_SLACK);
         assert_eq!(sim.core.root.overutilized, 1, "woken");
     });
 }

@@ -6,7 +6,7 @@ use crate::balance::tests::{advance, attempt, put, running, under};
 use crate::testbed::{MS, US, begin_on, machine, task, workload};
 use alight_machine::Machine;
 use alight_policy::Pelt13;
-use alight_workload::program::Op;
+use alight_workload::program::{Op, TimerMode, TimerOrigin};
 
 const FULL: &str = "linux-3.9+pack=full";
 const V5: &str = "linux-3.9+pack=full:level=80";
@@ -256,7 +256,13 @@ fn periodic(nr: u64, run: u64, apart: u64) -> alight_workload::program::Workload
                     end: 4,
                 },
                 Op::Run { ns: run },
-                Op::Sleep { ns: 20 * MS - run },
+                Op::Timer {
+                    slot: 0,
+                    period_ns: 20 * MS,
+                    mode: TimerMode::Absolute,
+                    origin: TimerOrigin::TaskStart,
+                    histogram: None,
+                },
                 Op::LoopEnd { slot: 0, begin: 1 },
             ];
             task(i * apart * MS, &ops)

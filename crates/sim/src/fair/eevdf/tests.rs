@@ -4,6 +4,7 @@
 //! On one CPU the base slice is unscaled: 0.7 ms. Ticks come every 4 ms.
 
 use super::*;
+use crate::exec::TIMER_SLACK;
 use crate::testbed::{
     Given, MS, Record, US, begin_on, begin_under, child, machine, task, workload,
 };
@@ -553,7 +554,7 @@ fn a_new_weight_leaves_the_mean_where_it_is() {
 /// its next tick; a wakeup on its own CPU is an interrupt.
 #[test]
 fn a_wakeup_elsewhere_preempts_at_the_next_tick() {
-    // On CPU 1, which is task 0's, task 1 sleeps until 1 ms; task 2 wakes it there
+    // On CPU 1, which is task 0's, task 1 sleeps until 2.5 ms; task 2 wakes it there
     // or, by a semaphore, from CPU 0.
     let hog = task(100 * US, &[Op::Run { ns: u64::MAX }]).on(&[1]);
     let by_timer = task(0, &[Op::Sleep { ns: 2500 * US }, Op::Run { ns: MS }]).on(&[1]);
@@ -577,7 +578,7 @@ fn a_wakeup_elsewhere_preempts_at_the_next_tick() {
                 sim.until(2400 * US);
                 let tick = sim.next_tick();
                 sim.until(20 * MS);
-                (2500 * US, tick)
+                (2500 * US + TIMER_SLACK, tick)
             },
         );
         let ran = record

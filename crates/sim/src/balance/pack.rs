@@ -12,6 +12,12 @@ use alight_policy::abi::{Share, domain_flag, rule};
 use alight_policy::pack::{self, Follow, Search};
 use alight_policy::{Core, Mask, rq};
 
+/// What `runnable_avg_period` stays below. It decays where it is a multiple of 1024, since
+/// `runnable_avg_period % 1024` stands for how much of a period is over: from this one to 48,099
+/// at most. What is added behind that is less than 1024, and from there it grows to the next
+/// multiple, this one again.
+const LONGEST_PERIOD: u32 = 48 * 1024;
+
 /// What packing keeps beside the buddies.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Packing {
@@ -224,7 +230,7 @@ impl Sim<'_> {
                 ));
             }
             let pair = view.pelt13;
-            if pair.sum > pair.period || pair.period > 48_765 {
+            if pair.sum > pair.period || pair.period >= LONGEST_PERIOD {
                 return Err(format!("CPU {cpu} was runnable for {pair:?}"));
             }
         }

@@ -6,7 +6,9 @@ use crate::balance::tests::{advance, attempt, put, running, under};
 use crate::testbed::{MS, US, begin_on, machine, task, workload};
 use alight_machine::Machine;
 use alight_policy::Pelt13;
+use alight_policy::pelt::update13;
 use alight_workload::program::{Op, TimerMode, TimerOrigin};
+use proptest::prelude::*;
 
 const FULL: &str = "linux-3.9+pack=full";
 const V5: &str = "linux-3.9+pack=full:level=80";
@@ -393,4 +395,30 @@ fn a_broken_packer_is_found() {
         sim.pack_pulled(2);
         assert!(sim.pack_check().unwrap_err().contains("takes no part"));
     });
+}
+
+#[test]
+fn the_period_of_2013_comes_close_to_its_bound() {
+    // 1000 periods and almost one more, then up to where the sum would end one.
+    let mut pair = Pelt13::default();
+    update13(&mut pair, (1000 * 1024 + 1023) << 10, true);
+    assert_eq!(
+        pair.period % 1024,
+        48_765 % 1024,
+        "all periods and almost one more"
+    );
+    update13(&mut pair, (1000 * 1024 + 1023 + 386) << 10, true);
+    assert_eq!(pair.period, LONGEST_PERIOD - 1);
+}
+
+proptest! {
+    #[test]
+    fn and_stays_below_it(steps in prop::collection::vec(0u64..400_000_000, 1..200)) {
+        let (mut pair, mut now) = (Pelt13::default(), 0);
+        for step in steps {
+            now += step;
+            update13(&mut pair, now, step % 3 != 0);
+            prop_assert!(pair.sum <= pair.period && pair.period < LONGEST_PERIOD, "{:?}", pair);
+        }
+    }
 }

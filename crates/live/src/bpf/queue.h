@@ -125,17 +125,11 @@ static __always_inline void queue_insert(struct task_struct *p, struct live_task
 	scx_bpf_dsq_insert_vtime(p, queue, TURN_NS, t->fair.deadline, enq_flags);
 }
 
-/*
- * @p, which is queued here, waits for its turn on @cpu instead, where it comes at once if that
- * idles. Not by its local queue: an insertion there from enqueue() is put off, up to 7.0 also
- * outlives a change of the mask meanwhile, and a CPU that is not allowed then ends the scheduler
- * ("target CPU not allowed", process_ddsp_deferred_locals()). Kernels without queues of ours
- * have that mended (clear_direct_dispatch()).
- */
+/* @p, which is queued here, starts or waits for its turn on @cpu instead. */
 static __always_inline void queue_send(struct task_struct *p, struct live_task *t, u32 cpu,
 				       u64 now, u64 enq_flags)
 {
-	if (!own_queues()) {
+	if (view_of(cpu)->curr_is_idle || !own_queues()) {
 		pending_begin(t, cpu);
 		scx_bpf_dsq_insert(p, SCX(scx_dsq_id_flags, SCX_DSQ_LOCAL_ON) | cpu, TURN_NS,
 				   enq_flags);

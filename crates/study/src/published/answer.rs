@@ -123,6 +123,11 @@ impl<'a> Answer<'a> {
 }
 
 impl CaseAnswer<'_> {
+    /// Its numbers.
+    pub fn comparison(&self) -> &Comparison {
+        &self.comparison
+    }
+
     /// Of this name; the name that is empty is every case's.
     pub fn is(&self, name: &str) -> bool {
         name.is_empty() || self.case.name == name

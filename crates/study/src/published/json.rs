@@ -4,7 +4,6 @@
 use alight_machine::Calibration;
 use serde::Serialize;
 
-use super::report::numbers;
 use super::sensitivity::{MOVES, Sensitivity};
 use super::{Answer, CaseAnswer, Check, Outcome, Published, Row, Study};
 use crate::header::VERSION;
@@ -74,7 +73,7 @@ struct RowOut<'a> {
     case: &'a str,
     metric: &'a str,
     calibrates: bool,
-    published_before: Option<NumbersOut>,
+    published_before: Option<Published>,
     #[serde(serialize_with = "map")]
     schedulers: Vec<(&'a str, ValueOut)>,
 }
@@ -82,19 +81,8 @@ struct RowOut<'a> {
 #[derive(Serialize)]
 struct ValueOut {
     #[serde(flatten)]
-    numbers: NumbersOut,
+    numbers: Summary,
     delta: Option<Delta>,
-}
-
-#[derive(Serialize)]
-struct NumbersOut {
-    mean: Option<f64>,
-    std: Option<f64>,
-    min: Option<f64>,
-    p50: Option<f64>,
-    p75: Option<f64>,
-    p99: Option<f64>,
-    max: Option<f64>,
 }
 
 #[derive(Serialize)]
@@ -211,7 +199,7 @@ fn row<'a>(answer: &'a Answer<'_>, row: &'a Row, case: &'a CaseAnswer<'_>) -> Ro
             .variant
             .series(&row.metric)
             .and_then(|series| series.delta);
-        let numbers = described(&value.summary);
+        let numbers = value.summary;
         (
             value.variant.scheduler.as_str(),
             ValueOut { numbers, delta },
@@ -221,33 +209,8 @@ fn row<'a>(answer: &'a Answer<'_>, row: &'a Row, case: &'a CaseAnswer<'_>) -> Ro
         case: &case.case.name,
         metric: &row.metric,
         calibrates: row.calibrates,
-        published_before: row.before.as_ref().map(published),
+        published_before: row.before,
         schedulers: values.collect(),
-    }
-}
-
-fn published(before: &Published) -> NumbersOut {
-    let [mean, std, min, p50, p75, p99, max] = numbers(before);
-    NumbersOut {
-        mean,
-        std,
-        min,
-        p50,
-        p75,
-        p99,
-        max,
-    }
-}
-
-fn described(summary: &Summary) -> NumbersOut {
-    NumbersOut {
-        mean: Some(summary.mean),
-        std: summary.std,
-        min: Some(summary.min),
-        p50: Some(summary.p50),
-        p75: Some(summary.p75),
-        p99: Some(summary.p99),
-        max: Some(summary.max),
     }
 }
 

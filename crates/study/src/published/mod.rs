@@ -23,8 +23,9 @@ use alight_machine::{Calibration, Governor, IdleGovernor, Machine};
 use alight_policy::Scheduler;
 use alight_sim::SystemClamps;
 use alight_workload::Workload;
+use serde::{Deserialize, Serialize};
 
-use crate::compare::{self, Comparison, Question, Runner, compare};
+use crate::compare::{self, Question, Runner, compare};
 use crate::spread::Spread;
 
 pub use answer::{Answer, CaseAnswer, Outcome, Value};
@@ -157,7 +158,8 @@ pub struct Unit {
 }
 
 /// What a publication states of a number.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
 pub struct Published {
     /// Arithmetic mean.
     pub mean: Option<f64>,
@@ -293,12 +295,5 @@ impl Case {
             check: false,
             command: ask.command.clone(),
         }
-    }
-}
-
-impl CaseAnswer<'_> {
-    /// Its numbers.
-    pub fn comparison(&self) -> &Comparison {
-        &self.comparison
     }
 }

@@ -90,22 +90,10 @@ struct RowTable {
     case: Option<Spanned<String>>,
     metric: String,
     says: Option<String>,
-    before: Option<Numbers>,
+    before: Option<Published>,
     #[serde(default)]
     calibrates: bool,
     unit: Option<UnitTable>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Numbers {
-    mean: Option<f64>,
-    std: Option<f64>,
-    min: Option<f64>,
-    p50: Option<f64>,
-    p75: Option<f64>,
-    p99: Option<f64>,
-    max: Option<f64>,
 }
 
 #[derive(Deserialize)]
@@ -284,15 +272,7 @@ impl Known<'_> {
             case,
             metric: table.metric,
             says: table.says,
-            before: table.before.map(|numbers| Published {
-                mean: numbers.mean,
-                std: numbers.std,
-                min: numbers.min,
-                p50: numbers.p50,
-                p75: numbers.p75,
-                p99: numbers.p99,
-                max: numbers.max,
-            }),
+            before: table.before,
             calibrates: table.calibrates,
             unit: table.unit.map(unit).transpose()?,
         })

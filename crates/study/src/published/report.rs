@@ -8,9 +8,9 @@ use super::sensitivity::{MOVES, Sensitivity};
 use super::{Answer, CaseAnswer, Check, Outcome, Published, Row, Study};
 use crate::compare::{Comparison, Series};
 use crate::metrics::Kind;
-use crate::report::words;
 use crate::report::{Columns, head_of, number};
-use crate::stats::{Delta, Summary};
+use crate::report::{STATISTICS, statistics_of, words};
+use crate::stats::Delta;
 
 /// Part of a report.
 pub(super) enum Block {
@@ -21,18 +21,6 @@ pub(super) enum Block {
     /// Lines.
     Lines(Vec<String>),
 }
-
-const STATISTICS: [&str; 9] = [
-    "mean",
-    "std",
-    "min",
-    "50%",
-    "75%",
-    "99%",
-    "max",
-    "delta",
-    "95% interval",
-];
 
 /// Numbers of the mechanism that every study shows, by name or by how the name begins.
 const MECHANISM: [&str; 14] = [
@@ -270,6 +258,7 @@ fn table(answer: &Answer<'_>, row: &Row, case: &CaseAnswer<'_>) -> Block {
     let mut rows = vec![
         [""].iter()
             .chain(&STATISTICS)
+            .chain(&["delta", "95% interval"])
             .map(|cell| (*cell).to_owned())
             .collect(),
     ];
@@ -282,7 +271,7 @@ fn table(answer: &Answer<'_>, row: &Row, case: &CaseAnswer<'_>) -> Block {
     for value in answer.values(row, case) {
         let decimals = number::decimals(value.summary.mean);
         let mut cells = vec![value.variant.scheduler.clone()];
-        cells.extend(statistics(&value.summary, decimals));
+        cells.extend(statistics_of(&value.summary, decimals));
         if let Some(delta) = value
             .variant
             .series(&row.metric)
@@ -293,19 +282,6 @@ fn table(answer: &Answer<'_>, row: &Row, case: &CaseAnswer<'_>) -> Block {
         rows.push(cells);
     }
     Block::Table { left: 1, rows }
-}
-
-fn statistics(summary: &Summary, decimals: usize) -> [String; 7] {
-    let fixed = |value| number::fixed(value, decimals);
-    [
-        fixed(summary.mean),
-        summary.std.map_or(number::NONE.to_owned(), fixed),
-        fixed(summary.min),
-        fixed(summary.p50),
-        fixed(summary.p75),
-        fixed(summary.p99),
-        fixed(summary.max),
-    ]
 }
 
 fn difference(delta: &Delta) -> [String; 2] {
@@ -320,7 +296,7 @@ fn published(before: &Published) -> [String; 7] {
     numbers(before).map(|value| value.map_or(number::NONE.to_owned(), |value| value.to_string()))
 }
 
-pub(super) fn numbers(of: &Published) -> [Option<f64>; 7] {
+fn numbers(of: &Published) -> [Option<f64>; 7] {
     [of.mean, of.std, of.min, of.p50, of.p75, of.p99, of.max]
 }
 

@@ -105,7 +105,7 @@ fn every_built_in_study_is_well_formed_and_can_be_wrong() {
 }
 
 #[test]
-fn only_the_base_is_calibrated_on() {
+fn every_base_is_a_plain_kernel_whose_figures_are_those_from_before() {
     for name in names() {
         let study = load(name).unwrap();
         let base = &study.schedulers[0];

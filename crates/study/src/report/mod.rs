@@ -17,6 +17,7 @@ mod tests;
 pub use json::{document, map, pretty};
 pub use layout::{Columns, head_of, labelled};
 pub(crate) use markdown::line as markdown_line;
+pub(crate) use table::{STATISTICS, cells as statistics_of};
 
 use crate::compare::Comparison;
 

@@ -10,7 +10,7 @@ use crate::report::{number, words};
 use crate::stats::Summary;
 
 /// Heads of the columns of [`cells`].
-pub(super) const STATISTICS: [&str; 7] = ["mean", "std", "min", "50%", "75%", "99%", "max"];
+pub(crate) const STATISTICS: [&str; 7] = ["mean", "std", "min", "50%", "75%", "99%", "max"];
 
 /// Characters in a line that a terminal is trusted with.
 const WIDTH: usize = 100;
@@ -39,7 +39,7 @@ fn head(comparison: &Comparison) -> String {
 }
 
 /// The statistics of one series; all with the decimals that its base's mean needs.
-pub(super) fn cells(summary: &Summary, decimals: usize) -> [String; 7] {
+pub(crate) fn cells(summary: &Summary, decimals: usize) -> [String; 7] {
     let fixed = |value| number::fixed(value, decimals);
     [
         fixed(summary.mean),

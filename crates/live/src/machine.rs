@@ -60,6 +60,9 @@ pub struct Host {
     pub description: Description,
     /// CPUs that are online.
     pub online: Mask,
+    /// No CPU comes or goes just now: of all that are online the kernel states the capacity, or
+    /// of none. It ends to state it before it takes a CPU off.
+    pub settled: bool,
     /// What an energy model is made of; empty where none is known.
     clocks: Vec<Clock>,
     /// Capacities are the file's: what the kernel says of them later does not count.
@@ -101,12 +104,14 @@ impl Host {
             return Err(Error::TooManyCpus(possible));
         }
         let switches = kernel::energy_switches(root, &topology.online).map_err(Error::Kernel)?;
+        let settled = settled(&topology);
         let mut host = match told {
             None => {
                 let model = kernel::energy_model(root).map_err(Error::Kernel)?;
                 Host {
                     description: of_kernel(&topology),
                     online: mask(&topology.online),
+                    settled,
                     clocks: clocks_of_kernel(&model),
                     told: false,
                     switches,
@@ -117,6 +122,7 @@ impl Host {
                 Host {
                     description: widened(of_machine(&machine), &topology),
                     online: mask(&topology.online),
+                    settled,
                     clocks: clocks_of_machine(&machine),
                     told: true,
                     switches,
@@ -166,6 +172,12 @@ impl Host {
         // A board whose energy model is told may have a clock that nobody changes.
         (self.switches.no_cpufreq && !self.told).then(|| "there is no cpufreq".into())
     }
+}
+
+/// Does the kernel state the capacity of all CPUs that are online, or of none?
+fn settled(topology: &kernel::Topology) -> bool {
+    let stated = |cpu: usize| topology.cpus[cpu].capacity.is_some();
+    topology.online.iter().all(stated) || !topology.online.iter().any(stated)
 }
 
 /// The machine called `name`, if it is this one.

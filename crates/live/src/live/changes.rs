@@ -68,9 +68,9 @@ impl<'a> Changes<'a> {
             return;
         }
         self.next = self.next.map(|_| now + EVERY);
-        self.looked_into |= noticed;
         // What cannot be read now goes on as it was.
-        if let Ok((host, core)) = self.read() {
+        if let Some((host, core)) = self.read() {
+            self.looked_into |= noticed;
             let both = |&cpu: &u32| self.online.contains(cpu) && host.online.contains(cpu);
             let now = capacities(&core);
             let differs = |cpu: u32| now.get(cpu as usize) != self.capacities.get(cpu as usize);
@@ -85,11 +85,11 @@ impl<'a> Changes<'a> {
         }
     }
 
-    fn read(&self) -> Result<(Host, Core), crate::machine::Error> {
+    fn read(&self) -> Option<(Host, Core)> {
         let told = self.options.machine.as_deref();
-        let host = Host::read(&self.root, told, &self.options.power_gated)?;
-        let (core, _) = host.core(&self.options.scheduler.params)?;
-        Ok((host, core))
+        let host = Host::read(&self.root, told, &self.options.power_gated).ok()?;
+        let (core, _) = host.core(&self.options.scheduler.params).ok()?;
+        host.settled.then_some((host, core))
     }
 }
 
@@ -183,6 +183,15 @@ mod tests {
         let mut changes = loaded(root.path(), &options);
         write(root.path(), &format!("{CPU}/possible"), "0-1");
         write(root.path(), &format!("{CPU}/online"), "1");
+        fs::remove_file(root.path().join(CPU).join("cpu0/cpu_capacity")).unwrap();
+        changes.look_at(true, later());
+        assert_eq!(changes.found(), None);
+    }
+
+    #[test]
+    fn a_cpu_on_its_way_off_is_no_change_either() {
+        let (root, options) = (machine(), options());
+        let mut changes = loaded(root.path(), &options);
         fs::remove_file(root.path().join(CPU).join("cpu0/cpu_capacity")).unwrap();
         changes.look_at(true, later());
         assert_eq!(changes.found(), None);

@@ -90,6 +90,9 @@ impl Shared {
 pub(super) struct Follow<'a> {
     options: &'a Options,
     shared: Shared,
+    /// What the program was loaded with.
+    loaded: Core,
+    /// The same as CPUs came and went since.
     core: Core,
     changes: Changes<'a>,
     hotplugs: u32,
@@ -115,6 +118,7 @@ impl<'a> Follow<'a> {
         Follow {
             options,
             shared: Shared::of(skel),
+            loaded: core.clone(),
             core: core.clone(),
             changes: Changes::new(options, host, core),
             found: None,
@@ -138,9 +142,8 @@ impl<'a> Follow<'a> {
     /// loaded anew.
     pub fn look(&mut self, skel: &AlightSkel<'_>) -> bool {
         let hotplugs = self.shared.hotplugs();
-        if hotplugs != self.hotplugs {
+        if hotplugs != self.hotplugs && self.rebuild().is_some() {
             self.hotplugs = hotplugs;
-            self.rebuild();
         }
         self.pack(skel);
         self.changes.look(skel) || self.found.is_some()
@@ -151,18 +154,18 @@ impl<'a> Follow<'a> {
         self.found.or(self.changes.found())
     }
 
-    /// CPUs came or went.
-    fn rebuild(&mut self) {
+    /// CPUs came or went. `None`: what the kernel says of them cannot be read now; it goes on as
+    /// it was, as offline CPUs are not chosen anyway.
+    fn rebuild(&mut self) -> Option<()> {
         let told = self.options.machine.as_deref();
-        let host = Host::read(Path::new("/"), told, &self.options.power_gated);
-        // What cannot be read now goes on as it was: offline CPUs are not chosen anyway.
-        let Ok(host) = host else { return };
-        let Ok((core, _)) = host.core(&self.core.params) else {
-            return;
-        };
-        if !load::still_holds(&self.core, &core) {
+        let host = Host::read(Path::new("/"), told, &self.options.power_gated).ok()?;
+        let (core, _) = host.core(&self.core.params).ok()?;
+        if !host.settled {
+            return None;
+        }
+        if !load::still_holds(&self.loaded, &core) {
             self.found = Some("CPUs came or went, and the machine is of another kind");
-            return;
+            return Some(());
         }
         self.shared.put_domains(&core);
         self.shared.put_base_slice(load::base_slice(&host));
@@ -173,6 +176,7 @@ impl<'a> Follow<'a> {
             packing.searches = pack::searches(&core);
         }
         self.core = core;
+        Some(())
     }
 
     fn pack(&mut self, skel: &AlightSkel<'_>) {

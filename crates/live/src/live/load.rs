@@ -86,11 +86,13 @@ fn tick() -> u64 {
 }
 
 /// May a program that was loaded with `then` go on with the domains of `now`? The verifier left
-/// out what is for threads and clusters where there were none.
+/// out what is for threads, clusters and unequal capacities where there were none; where there
+/// are none any more, since CPUs are off, no domain leads there.
 pub(super) fn still_holds(then: &Core, now: &Core) -> bool {
     let (a, b) = (&then.topology, &now.topology);
     a.nr_cpus == b.nr_cpus
-        && (a.max_capacity, a.asym) == (b.max_capacity, b.asym)
+        && a.max_capacity >= b.max_capacity
+        && a.asym >= b.asym
         && a.smt >= b.smt
         && a.cluster >= b.cluster
         && then.perf == now.perf

@@ -83,6 +83,7 @@ counters! {
     packed "moved to a CPU that takes part in packing",
     yields "calls of sched_yield()",
     timed "turns that a timer ended, between ticks, because somebody waited",
+    reminded "idle CPUs told once more that something waits for them",
 }
 
 impl Counters {

@@ -110,9 +110,11 @@ void BPF_PROG(alight_enqueue, struct task_struct *p, u64 enq_flags)
 	}
 	if (!(t->view.flags & TASK_ON_RQ))
 		joins(p, t, cpu, now);
-	else	/* First: it may be the last task here, which would start again at once. */
+	else if (enq_flags & SCX(scx_enq_flags, SCX_ENQ_LAST))
+		better = t->better;
+	else
 		better = better_cpu(p, t);
-	if (better != POLICY_NONE) {
+	if (better != POLICY_NONE && may_run(p, better) && !here_is_off()) {
 		count_sent(t, better);
 		queue_send(p, t, better, now, enq_flags);
 		return;
@@ -129,26 +131,31 @@ SEC("struct_ops/alight_dispatch")
 void BPF_PROG(alight_dispatch, s32 cpu, struct task_struct *prev__nullable)
 {
 	struct task_struct *prev = prev__nullable;
+	u32 better = POLICY_NONE;
 	struct live_task *t = NULL;
 	u64 now = 0;
 
-	if (!own_queues() || balance_take((u32)cpu))
+	if (own_queues() && balance_take((u32)cpu))
 		return;
 	if (prev && prev->scx.flags & SCX(scx_ent_flags, SCX_TASK_QUEUED))
 		t = task_of(prev);
 	if (t || queue_of((u32)cpu)->patient)	/* the time is needed */
 		now = rq_now((u32)cpu);
-	if (t)
+	if (t) {
 		view_run(t, now, 0);
-	if (queue_waits((u32)cpu, t) && queue_next((u32)cpu, now, t))
+		better = t->better = better_cpu(prev, t);
+	}
+	/* Who is to go elsewhere does not go on here. */
+	if (own_queues() && queue_waits((u32)cpu, t) &&
+	    queue_next((u32)cpu, now, better == POLICY_NONE ? t : NULL))
 		return;
 	if (t) {
-		/* It goes on; or, if there is a better CPU, it is enqueued there. */
-		if (better_cpu(prev, t) == POLICY_NONE)
+		/* It goes on, or is enqueued as the last one here, and sent. */
+		if (better == POLICY_NONE)
 			set_slice(prev, TURN_NS);
 		return;
 	}
-	if (!energy_decides() && pull((u32)cpu))
+	if (!own_queues() || (!energy_decides() && pull((u32)cpu)))
 		return;
 	/* In vain, and meanwhile the runqueue was unlocked. */
 	if (queue_waits((u32)cpu, NULL))
@@ -170,13 +177,17 @@ void BPF_PROG(alight_tick, struct task_struct *p)
 	over = view_run(t, now, 0);
 	if (nr_rules)
 		view_clamps(t, p);
-	view_decay_one(now);
+	remind(view_decay_one(now), now);
 	tg_refresh_one(now);
 	energy_tick(cpu, now);
 	sis_util_tick(cpu, now);
 	if (cpuperf_heard(cpu))
 		cpuperf_update(cpu, 1);
 	capacity_tick(cpu);
+	if (view_of(cpu)->offline) {
+		set_slice(p, OFFLINE_NS);
+		return;
+	}
 	over = over && view_of(cpu)->nr_running > 1;
 	if (!energy_decides()) {
 		spread(cpu, NULL);
@@ -215,6 +226,8 @@ void BPF_PROG(alight_running, struct task_struct *p)
 
 	if (!t)
 		return;
+	if (view_of(cpu)->offline)
+		set_slice(p, OFFLINE_NS);
 	pending_end(t);
 	patient_ends(t);
 	if (!(t->view.flags & TASK_ON_RQ))	/* the kernel did not ask where it waits */
@@ -293,6 +306,7 @@ void BPF_PROG(alight_cpu_offline, s32 cpu)
 		return;
 	set_online((u32)cpu, 0);
 	hotplugs++;
+	overloaded = 1;
 	queue_hand_over((u32)cpu, (u32)cpu);
 	queue_hand_over(patient_queue((u32)cpu), (u32)cpu);
 }

@@ -167,7 +167,22 @@ static __noinline int pull(u32 cpu)
 /* Can an idle CPU be woken to take what waits for another? */
 static __always_inline int idle_cpus_pull(void)
 {
-	return own_queues() && bpf_ksym_exists(scx_bpf_kick_cpu);
+	return own_queues() && can_kick();
+}
+
+/*
+ * @cpu idles, though something has waited for it for long: it is told to look. It has been
+ * told before; but around the moments when a CPU comes or goes the kernel knows of it earlier
+ * than the view, and puts its tasks aside (OFFLINE_NS).
+ */
+static __always_inline void remind(u32 cpu, u64 now)
+{
+	const struct policy_cpu *rq = view_of(cpu);
+
+	if (!rq->nr_running || !idle_for(cpu, now, TAKEN_NS))
+		return;
+	stats_of(cpu)->reminded++;
+	look_again(cpu);
 }
 
 /*
@@ -186,7 +201,7 @@ static __noinline int spread(u32 cpu, struct task_struct *p)
 	if (idle == POLICY_NONE)
 		return 0;
 	stats_of(cpu)->spread++;
-	scx_bpf_kick_cpu((s32)idle, SCX(scx_kick_flags, SCX_KICK_IDLE));
+	look_again(idle);
 	return 0;
 }
 

@@ -150,7 +150,6 @@ enum scx_dsq_id_flags {
 };
 
 enum scx_kick_flags {
-	SCX_KICK_IDLE = 0x1,
 	SCX_KICK_PREEMPT = 0x2,
 };
 

@@ -18,6 +18,13 @@
 /* Time after which the kernel asks for the next task at the latest. Ticks and turn.h end turns before. */
 #define TURN_NS		100000000ull
 
+/*
+ * What runs on a CPU that is not online goes on. The kernel asks us nothing there, and when a
+ * slice ends with nobody else to run it puts the task aside for good: put_prev_task_scx() with
+ * SCX_OPS_ENQ_LAST, do_enqueue_task()'s local path.
+ */
+#define OFFLINE_NS	3600000000000ull
+
 #define PATIENCE_NS	4000000000ull
 /* Nice 15: lighter ones are always patient; a queue may get heavier after they came. */
 #define PATIENT_WEIGHT	36
@@ -27,6 +34,28 @@ extern int LINUX_KERNEL_VERSION __kconfig;
 static __always_inline int own_queues(void)
 {
 	return bpf_ksym_exists(scx_bpf_create_dsq);
+}
+
+/* Can a CPU be told to look for a task? */
+static __always_inline int can_kick(void)
+{
+	return bpf_ksym_exists(scx_bpf_kick_cpu);
+}
+
+/*
+ * Is the CPU that executes this off already? Then it must not put anything off to an interrupt
+ * (irq_work), as kicks and timers are: none comes any more after smpcfd_dying_cpu(), where the
+ * CPU still wakes who takes it off. What waits for it stays in the CPU's list, and while that is
+ * not empty no interrupt is asked for (irq_work_queue()): all that the CPU puts off when it is
+ * back would be lost.
+ */
+static __noinline int here_is_off(void)
+{
+	const struct cpumask *there = scx_bpf_get_online_cpumask();
+	int off = !bpf_cpumask_test_cpu(bpf_get_smp_processor_id(), there);
+
+	scx_bpf_put_cpumask(there);
+	return off;
 }
 
 #include "turn.h"
@@ -125,21 +154,38 @@ static __always_inline void queue_insert(struct task_struct *p, struct live_task
 	scx_bpf_dsq_insert_vtime(p, queue, TURN_NS, t->fair.deadline, enq_flags);
 }
 
-/* @p, which is queued here, starts or waits for its turn on @cpu instead. */
+/*
+ * @cpu looks for a task once more, when what the caller inserts is there: that is after
+ * enqueue() returns, and kicks after it. Not SCX_KICK_IDLE, which leaves out now who does not
+ * idle now, but looks for the last time before the insertion.
+ */
+static __always_inline void look_again(u32 cpu)
+{
+	if (can_kick() && !here_is_off())
+		scx_bpf_kick_cpu((s32)cpu, 0);
+}
+
+/*
+ * @p, which is queued here, waits for its turn on @cpu instead, where it comes at once if that
+ * idles. Not by its local queue: an insertion there from enqueue() is put off, up to 7.0 also
+ * outlives a change of the mask meanwhile, and a CPU that is not allowed then ends the scheduler
+ * ("target CPU not allowed", process_ddsp_deferred_locals()). Kernels that cannot do without
+ * have that mended (clear_direct_dispatch()).
+ */
 static __always_inline void queue_send(struct task_struct *p, struct live_task *t, u32 cpu,
 				       u64 now, u64 enq_flags)
 {
-	if (view_of(cpu)->curr_is_idle || !own_queues()) {
+	if (!own_queues() || !can_kick()) {
 		pending_begin(t, cpu);
 		scx_bpf_dsq_insert(p, SCX(scx_dsq_id_flags, SCX_DSQ_LOCAL_ON) | cpu, TURN_NS,
 				   enq_flags);
 		return;
 	}
 	view_move(t, cpu, now);		/* who waits in a queue is counted there: queue_waits() */
+	if (view_of(cpu)->offline)	/* since it was chosen; idle CPUs look for what waits there */
+		overloaded = 1;
 	scx_bpf_dsq_insert_vtime(p, cpu, TURN_NS, t->fair.deadline, enq_flags);
-	/* It may have looked for the last time and be about to idle. */
-	if (bpf_ksym_exists(scx_bpf_kick_cpu))
-		scx_bpf_kick_cpu((s32)cpu, SCX(scx_kick_flags, SCX_KICK_IDLE));
+	look_again(cpu);
 }
 
 /* Does anybody wait for @cpu, besides @current, which may go on there? */
@@ -206,6 +252,9 @@ static __always_inline int queue_start(struct task_struct *p, struct live_task *
 	if (view_of(cpu)->curr_is_idle || enq_flags & SCX(scx_enq_flags, SCX_ENQ_LAST)) {
 		s->direct++;
 		insert_local(p, enq_flags);
+		/* The idle task is picked already, and nobody else would ask @cpu to look. */
+		if (enq_flags & SCX(scx_enq_flags, SCX_ENQ_LAST))
+			look_again(cpu);
 		return 1;
 	}
 	if (!woken || !q->curr_weight || t->view.class == POLICY_IDLE)

@@ -52,6 +52,7 @@ struct cpu_stats {
 	u64 packed;			/* moved to a CPU that takes part in packing */
 	u64 yields;
 	u64 timed;			/* turns that a timer on this CPU ended, since somebody waited */
+	u64 reminded;			/* it idled, though something had waited for it for long */
 };
 
 struct cpu_stats stats[POLICY_MAX_CPUS];

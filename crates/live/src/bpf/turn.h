@@ -39,7 +39,7 @@ static __always_inline u64 *turn_due_of(u32 cpu)
 /* Where tasks wait in the order of arrival, or nobody can be told, ticks end turns. */
 static __always_inline int turns_timed(void)
 {
-	return own_queues() && bpf_ksym_exists(scx_bpf_kick_cpu);
+	return own_queues() && can_kick();
 }
 
 /*
@@ -52,6 +52,8 @@ static __noinline int turn_time(struct turn *t, u32 cpu, u64 now)
 {
 	u64 rest = fair_turn_rest(queue_of(cpu), now);
 
+	if (here_is_off())
+		return 0;	/* a tick ends the turn */
 	if (!rest) {
 		stats_of(bpf_get_smp_processor_id())->timed++;
 		scx_bpf_kick_cpu((s32)cpu, SCX(scx_kick_flags, SCX_KICK_PREEMPT));
@@ -71,6 +73,8 @@ static __noinline int turn_time(struct turn *t, u32 cpu, u64 now)
 static int turn_ends(void *map, u32 *cpu, struct turn *t)
 {
 	*turn_due_of(*cpu) = 0;
+	if (view_of(*cpu)->offline)	/* its task goes on: OFFLINE_NS */
+		return 0;
 	if (queue_of(*cpu)->curr_weight && view_of(*cpu)->nr_running > 1)
 		turn_time(t, *cpu, scx_bpf_now());
 	return 0;

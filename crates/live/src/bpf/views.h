@@ -90,6 +90,7 @@ struct live_task {
 	u32 group;		/* its task group (cgroup.h) */
 	u32 counted_group;	/* the group that counts it as runnable */
 	u32 patient;		/* the CPU among whose patient tasks it waits, plus one; 0: none */
+	u32 better;		/* better_cpu() when the CPU was last asked for the next task */
 };
 
 struct {
@@ -446,11 +447,24 @@ static __noinline int view_idle(u32 cpu, u64 now, int idle)
 /* After so long another class is not about to give the CPU back. */
 #define TAKEN_NS	16000000ull
 
-/* Has another class had @cpu for so long that what waits there may wait for good? */
+/* Has @cpu idled for longer than @ns? */
+static __always_inline int idle_for(u32 cpu, u64 now, u64 ns)
+{
+	const struct policy_cpu *rq = view_of(cpu);
+
+	return rq->curr_is_idle && rq->idle_stamp && (s64)(now - rq->idle_stamp) > (s64)ns;
+}
+
+/*
+ * May what waits for @cpu wait for good? Another class has had it for long; or it is off, or
+ * idles, and does not fetch what was sent there.
+ */
 static __always_inline int taken(u32 cpu, u64 now)
 {
 	const struct fair_queue *q = queue_of(cpu);
 
+	if (view_of(cpu)->offline || idle_for(cpu, now, TAKEN_NS))
+		return 1;
 	return !q->curr_weight && !view_of(cpu)->curr_is_idle &&
 	       (s64)(now - q->curr_from) > (s64)TAKEN_NS;
 }
@@ -476,15 +490,16 @@ static __noinline int view_refresh(u32 cpu, u64 now)
 
 /*
  * The load that sleepers left on an idle CPU decays, though nothing happens
- * there (update_blocked_averages() in nohz balancing). One CPU a call.
+ * there (update_blocked_averages() in nohz balancing). One CPU a call, which is returned.
  */
-static __always_inline void view_decay_one(u64 now)
+static __always_inline u32 view_decay_one(u64 now)
 {
 	u32 cpu = decay_next + 1 < topology.nr_cpus ? decay_next + 1 : 0;
 
 	decay_next = cpu;
 	if (view_of(cpu)->curr_is_idle)
 		view_refresh(cpu, now);
+	return cpu;
 }
 
 #endif

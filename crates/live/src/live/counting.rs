@@ -41,6 +41,7 @@ fn counters_of(shared: &types::cpu_stats) -> Counters {
         packed: now.packed,
         yields: now.yields,
         timed: now.timed,
+        reminded: now.reminded,
         delay_max_ns: now.delay_max_ns,
         steps: now.steps,
         scans: now.scans,

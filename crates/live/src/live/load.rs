@@ -46,6 +46,7 @@ pub(super) fn load<'a>(
     let btf = Btf::from_vmlinux().during("reading the kernel's type information")?;
     // What is made again on the host is made on the views of the start.
     operations::trim(&mut open, &btf, !options.writes_decisions());
+    operations::keep_last(&mut open, &btf, core);
     if options.verbose {
         for mut program in open.open_object_mut().progs_mut() {
             program.set_log_level(VERIFIER_STATISTICS);

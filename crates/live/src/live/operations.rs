@@ -4,6 +4,8 @@
 
 use crate::kernel;
 use crate::skeleton::OpenAlightSkel;
+use alight_policy::Core;
+use alight_policy::abi::rule;
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::Struct;
 use std::collections::BTreeSet;
@@ -12,6 +14,12 @@ use std::ptr::null_mut;
 /// Hands what waits on a CPU that goes to the kernel; without it the kernel ends the
 /// scheduler at each CPU that comes or goes, and asks for it again.
 const MOVES_WAITING_TASKS: &str = "bpf_iter_scx_dsq_new";
+
+/// Without these a task whose turn ends is sent to an idle CPU, which nobody can tell to pull it.
+const TELLS_IDLE_CPUS: [&str; 2] = ["scx_bpf_create_dsq", "scx_bpf_kick_cpu"];
+
+/// `enum scx_ops_flags` of the kernel.
+const SCX_OPS_ENQ_LAST: u64 = 2;
 
 /// Trims the operations to those that the kernel offers. `in_place`: CPUs that come and go are
 /// to be followed without loading anew, if it can be done.
@@ -33,6 +41,17 @@ pub(super) fn trim(open: &mut OpenAlightSkel<'_>, btf: &Btf<'_>, in_place: bool)
     if !in_place || !kernel::can_call(btf, MOVES_WAITING_TASKS) {
         ops.cpu_online = null_mut();
         ops.cpu_offline = null_mut();
+    }
+}
+
+/// Where no task is sent elsewhere that runs alone, the kernel lets such a task go on without
+/// asking, also where it does not ask anyway: on CPUs that are not online. `enqueue()` of
+/// bpf/alight.bpf.c answers for the others.
+pub(super) fn keep_last(open: &mut OpenAlightSkel<'_>, btf: &Btf<'_>, core: &Core) {
+    let sends = core.topology.asym != 0 || core.params.pack == rule::PACK_FULL;
+    let told = (TELLS_IDLE_CPUS.iter()).all(|function| kernel::can_call(btf, function));
+    if told && !sends {
+        open.struct_ops.alight_ops_mut().flags &= !SCX_OPS_ENQ_LAST;
     }
 }
 

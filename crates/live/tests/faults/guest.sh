@@ -106,7 +106,29 @@ holds() {
 	else
 		echo "FAIL  $1: scx_alight has ended: $(tail -n 1 $log)"
 	fi
-	[ "$(state)" = enabled ] || sed 's/^/  log: /' $log
+	[ "$(state) $(cat $kernel/enable_seq)" = "enabled $sequence" ] || sed 's/^/  log: /' $log
+}
+
+# kicks_arrive WHAT: on no CPU, at three looks, is a kick waiting to be sent, by the kernel's own
+# dump. One that had been put off on a CPU which was about to go keeps all later ones from being sent.
+kicks_arrive() {
+	tracing=/sys/kernel/tracing
+	[ -e $tracing/events ] || mount -t tracefs tracefs $tracing
+	dumps=$tracing/events/sched_ext/sched_ext_dump/enable
+	if [ ! -e $dumps ] || [ ! -w /proc/sysrq-trigger ]; then
+		echo "SKIPPED: $1: kicks: this kernel does not dump the state of sched_ext"
+		return
+	fi
+	echo 1 >$dumps
+	for look in 1 2 3; do
+		echo >$tracing/trace
+		echo D >/proc/sysrq-trigger
+		sleep 0.3
+		sed -n 's/.*sched_ext_dump: *//p' $tracing/trace | awk '/^CPU / { cpu = $2 } /^cpus_to_/ { print cpu }' | sort -u
+	done | sort | uniq -c | awk '$1 == 3 { print $2 }' >/tmp/unkicked
+	at_least "$1: lines of the dump" 10 "$(grep -c sched_ext_dump $tracing/trace)"
+	echo 0 >$dumps
+	check "$1: CPUs whose kicks do not arrive" '' "$(paste -sd' ' /tmp/unkicked)"
 }
 
 # ---- loads ----
@@ -235,7 +257,32 @@ fault_hotplug() {
 	at_least 'hotplug: CPUs taken off and brought back' 1 $toggles
 	check 'hotplug: CPUs online at the end' "0-$last" "$(cat /sys/devices/system/cpu/online)"
 	every_cpu_serves hotplug
+	kicks_arrive hotplug
 	holds hotplug
+}
+
+# CPUs come and go under load. Who takes them off has to wait for its turn when the CPU that
+# goes wakes it, so that this CPU has somebody to tell, which it can not any more.
+fault_kicks() {
+	begin || return
+	load_begin
+	for hog in $(seq $((cpus + 1))); do spin env; done
+	(
+		for round in $(seq $((scale * 5))); do
+			for cpu in $(seq 1 $last); do
+				echo 0 >/sys/devices/system/cpu/cpu$cpu/online
+				echo 1 >/sys/devices/system/cpu/cpu$cpu/online
+			done
+		done
+	) &
+	toggling=$!
+	renice -n 10 -p $toggling
+	wait $toggling
+	spin_end
+	load_end kicks
+	check 'kicks: CPUs online at the end' "0-$last" "$(cat /sys/devices/system/cpu/online)"
+	kicks_arrive kicks
+	holds kicks
 }
 
 # The machine sleeps in RAM, which takes all CPUs but one off, until its clock wakes it.
@@ -260,6 +307,7 @@ fault_suspend() {
 	check 'suspend: sleeps in RAM' "$scale" $(($(cat /sys/power/suspend_stats/success) - before))
 	check 'suspend: CPUs online at the end' "0-$last" "$(cat /sys/devices/system/cpu/online)"
 	every_cpu_serves suspend
+	kicks_arrive suspend
 	holds suspend
 }
 

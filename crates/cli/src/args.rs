@@ -192,7 +192,7 @@ pub struct RunArgs {
     pub machine: String,
 
     /// Workload: the command line of hackbench, sysbench, cyclictest, schbench, perf bench sched,
-    /// adrestia or frames, or an rt-app file ending in .json; several run at once
+    /// adrestia, frames or housekeeping, or an rt-app file ending in .json; several run at once
     #[arg(
         short,
         long = "workload",

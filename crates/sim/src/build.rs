@@ -187,6 +187,9 @@ impl<'a> Builder<'a> {
         }
         let mut end = 0;
         for workload in self.scenario.workloads {
+            if self.goes_along(workload) {
+                continue;
+            }
             if workload.duration_ns.is_none() && runs_for_ever(workload) {
                 return refuse(format!(
                     "workload '{}' never ends; give the run a --duration",
@@ -198,8 +201,22 @@ impl<'a> Builder<'a> {
         Ok(end)
     }
 
+    /// Does the run end without waiting for `workload`? Alone it is what the run is about.
+    fn goes_along(&self, workload: &Workload) -> bool {
+        workload.background
+            && self
+                .scenario
+                .workloads
+                .iter()
+                .any(|other| !other.background)
+    }
+
     fn add(&mut self, index: usize, workload: &Workload) -> Result<(), Error> {
         check(workload)?;
+        let over_at = match self.goes_along(workload) {
+            true => 0,
+            false => over_at(workload),
+        };
         let p = &mut self.parts;
         let base = Base {
             task: p.tasks.len() as u32,
@@ -248,7 +265,7 @@ impl<'a> Builder<'a> {
         p.workloads.push(WorkloadState {
             alive: workload.tasks.len() as u32,
             start: NEVER,
-            over_at: over_at(workload),
+            over_at,
         });
         self.add_measures(workload, base);
         for attributes in &workload.attributes {
@@ -655,6 +672,7 @@ impl<'a> Builder<'a> {
                 pattern_first: false,
             },
             nohz: Nohz::default(),
+            seed: scenario.seed,
             overloaded: Mask::EMPTY,
             stats: Stats::default(),
             tracing: out.sink.is_some(),
@@ -667,7 +685,7 @@ impl<'a> Builder<'a> {
         sim.uclamp_init(scenario.workloads);
         sim.meters_init();
         sim.idle_memory = idle_memory(scenario, &sim)?;
-        sim.balance_init(scenario.seed);
+        sim.balance_init();
         for (task, slice) in parts.slices {
             sim.set_slice(task, slice);
         }

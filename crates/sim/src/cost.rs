@@ -125,7 +125,9 @@ impl OpCost {
             | Op::UnlockCpu
             | Op::Wait { .. }
             | Op::Barrier { .. } => OpCost::Mutex,
-            Op::Sleep { .. } | Op::Timer { .. } | Op::SetAttributes { .. } => OpCost::Futex,
+            Op::Sleep { .. } | Op::Stagger { .. } | Op::Timer { .. } | Op::SetAttributes { .. } => {
+                OpCost::Futex
+            }
             Op::Yield => OpCost::Yield,
             Op::Fork { .. } => OpCost::Fork,
             Op::Exit

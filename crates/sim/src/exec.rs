@@ -4,6 +4,7 @@
 
 use crate::cost::OpCost;
 use crate::queue::NEVER;
+use crate::rng::{Purpose, below};
 use crate::state::{Life, Sim};
 use crate::sync::Waiting;
 use crate::timeline::NONE;
@@ -227,6 +228,10 @@ impl Sim<'_> {
             | Op::Chase { .. }
             | Op::Io { .. } => Effect::Done,
             Op::Sleep { ns } => self.sleep(cpu, task, ns),
+            Op::Stagger { within_ns } => {
+                let ns = below(self.seed, task as u64, Purpose::Stagger, within_ns);
+                self.sleep(cpu, task, ns)
+            }
             Op::Timer { .. } => self.timer(cpu, task, op),
             Op::Lock { mutex } => self.lock(cpu, mutex),
             Op::Unlock { mutex } => self.unlock(cpu, mutex),

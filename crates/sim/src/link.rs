@@ -249,6 +249,9 @@ pub(crate) fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
         },
         Op::RunWall { ns } => Op::RunWall { ns: ns.min(NEVER) },
         Op::Sleep { ns } => Op::Sleep { ns: ns.min(NEVER) },
+        Op::Stagger { within_ns } => Op::Stagger {
+            within_ns: within_ns.min(NEVER),
+        },
         Op::Memory { .. }
         | Op::Chase { .. }
         | Op::Io { .. }

@@ -17,6 +17,8 @@ pub(crate) enum Purpose {
     HotplugCpu = 5,
     /// Does a newly idle CPU look at a domain?
     Newidle = 6,
+    /// Where in its cycle a background task begins.
+    Stagger = 7,
 }
 
 /// A number below `bound` (which is not 0).

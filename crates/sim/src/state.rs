@@ -324,6 +324,8 @@ pub(crate) struct Sim<'a> {
     pub instruments: Instruments,
     pub stats: Stats,
     pub nohz: crate::balance::Nohz,
+    /// Of the run, for what is drawn.
+    pub seed: u64,
     /// CPUs with two or more runnable tasks.
     pub overloaded: Mask,
     /// What is done to the machine, and the CPUs that there are.

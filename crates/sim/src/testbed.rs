@@ -208,6 +208,7 @@ pub(crate) fn workload(tasks: &[Given]) -> Workload {
         measures: vec![],
         report: None,
         duration_ns: None,
+        background: false,
         calibration: Calibration::Biggest,
         dma_latency_us: None,
     }

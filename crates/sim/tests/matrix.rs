@@ -5,7 +5,8 @@
 
 mod common;
 
-use common::{Run, SCHEDULERS, load, machine, metric};
+use alight_workload::Workload;
+use common::{MS, Run, SCHEDULERS, load, machine, metric};
 
 /// Runs `workload` everywhere. To its end, or for `ms` of simulated time; on
 /// machines of hundreds of CPUs, whose checks take long, for `ms_when_large`.
@@ -121,4 +122,45 @@ fn workloads_run_side_by_side() {
     assert!(elapsed.clone().count() >= 2);
     assert!(elapsed.into_iter().all(|m| m.value > 0.0));
     assert_eq!(metric(&outcome, "events"), 2.0);
+}
+
+#[test]
+fn housekeeping() {
+    everywhere("housekeeping", Some(600), 60);
+}
+
+/// It neither ends a run nor holds up its end; alone it needs a duration.
+#[test]
+fn housekeeping_goes_on_as_long_as_others() {
+    let juno = machine("juno-r0");
+    let (work, beside) = (
+        load("sysbench cpu --threads=1 --time=1 run"),
+        load("housekeeping"),
+    );
+    let end = |seed, workloads: &[Workload]| {
+        let run = Run::new(&juno, workloads);
+        let outcome = Run { seed, ..run }.go().expect("it ends");
+        (outcome.end_ns / MS, metric(&outcome, "wakeups"))
+    };
+    let alone = end(1, std::slice::from_ref(&work));
+    let both = [work, beside];
+    let (first, second) = (end(1, &both), end(2, &both));
+    assert!(first.0 - alone.0 <= 5, "{first:?}, {alone:?}: in ms");
+    // Eight tasks that sleep for a quarter of a second in the mean.
+    assert!(
+        (20.0..80.0).contains(&(first.1 - alone.1)),
+        "{first:?}, {alone:?}"
+    );
+    assert_ne!(
+        first, second,
+        "where the tasks begin comes from the seed of the run"
+    );
+
+    let error = Run::new(&juno, &both[1..]).go().expect_err("it has no end");
+    assert!(error.to_string().contains("--duration"), "{error}");
+    let outcome = Run::new(&juno, &both[1..])
+        .for_ms(700)
+        .go()
+        .expect("it ends");
+    assert_eq!(outcome.end_ns, 700 * MS);
 }

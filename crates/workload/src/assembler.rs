@@ -92,6 +92,7 @@ impl Workload {
             measures: Vec::new(),
             report: None,
             duration_ns: None,
+            background: false,
             calibration: Calibration::Biggest,
             dma_latency_us: None,
         }

@@ -120,6 +120,7 @@ impl Workload {
             Op::LoopBegin { slot, .. } | Op::LoopEnd { slot, .. } => {
                 in_range("loop slot", u32::from(slot), LOOP_SLOTS)
             }
+            Op::Stagger { within_ns: 0 } => Err("a stagger within 0 ns".to_owned()),
             Op::Run { .. }
             | Op::RunWall { .. }
             | Op::Memory { .. }
@@ -128,6 +129,7 @@ impl Workload {
             | Op::LockCpu
             | Op::UnlockCpu
             | Op::Sleep { .. }
+            | Op::Stagger { .. }
             | Op::Yield
             | Op::WaitChildren
             | Op::Exit => Ok(()),

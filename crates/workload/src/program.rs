@@ -78,6 +78,8 @@ pub struct Workload {
     pub report: Option<Report>,
     /// The run ends at this time even if tasks remain, ns.
     pub duration_ns: Option<u64>,
+    /// The run does not wait for it: it goes on as long as others do.
+    pub background: bool,
     /// Which CPU the work in [`Op::Run`] was measured on.
     pub calibration: Calibration,
     /// While the workload runs, idle states with a longer exit latency are not used
@@ -201,6 +203,8 @@ pub enum Op {
 
     /// Relative sleep (`nanosleep`).
     Sleep { ns: u64 },
+    /// The same for a time below `within_ns` (not 0), which the seed of the run draws for each task.
+    Stagger { within_ns: u64 },
     /// Periodic timer: sleep until the timer's next point. The first use of a slot sets
     /// its origin to `origin`. Latency (run time minus timer point) goes to `histogram`.
     Timer {

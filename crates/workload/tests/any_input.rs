@@ -125,7 +125,7 @@ proptest! {
 
     #[test]
     fn soup_of_options(words in prop::collection::vec(prop::sample::select(vec![
-        "hackbench", "sysbench", "cyclictest", "-g", "-f", "-l5", "-p", "-pT", "--threads", "--threads=3",
+        "hackbench", "housekeeping", "sysbench", "cyclictest", "-g", "-f", "-l5", "-p", "-pT", "--threads", "--threads=3",
         "--test=cpu", "run", "-t", "8", "-a", "0-3", "-D", "1h", "--", "-", "--x", "99999999999", "-1", "'", "é",
         "--time=0", "-S", "--cpu-max-prime=7", "-i", "-d", "cpu", "threads", "schbench", "perf", "bench",
         "sched", "pipe", "messaging", "adrestia", "frames", "-m", "-M", "auto", "-r", "-w", "-z", "-n", "-F",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What the command lines of schbench, perf bench sched, adrestia and frames become.
+//! What the command lines of schbench, perf bench sched, adrestia, frames and housekeeping become.
 
 use alight_workload::program::{ChannelKind, Observation, Op};
 use alight_workload::report::{Adrestia, PerfFormat, Report};
@@ -484,4 +484,29 @@ fn remarks_on_what_does_nothing() {
         );
         assert!(said[0].message.contains(expected), "{line}: {said:?}");
     }
+}
+
+#[test]
+fn housekeeping_is_one_system_of_small_tasks() {
+    let workload = load("housekeeping");
+    assert!(workload.background);
+    assert_eq!(workload.tasks.len(), 8);
+    for task in 0..8 {
+        let work = work(&workload, task).expect("it computes");
+        let pause = ops(&workload, task).iter().find_map(|op| match op {
+            Op::Sleep { ns } => Some(*ns),
+            _ => None,
+        });
+        assert!((100_000..=1_000_000).contains(&work), "{work}");
+        assert!(
+            pause.is_some_and(|ns| (20_000_000..=500_000_000).contains(&ns)),
+            "{pause:?}"
+        );
+    }
+    assert_eq!(
+        load("housekeeping --tasks 8 --seed 1").programs,
+        workload.programs
+    );
+    assert_ne!(load("housekeeping --seed 2").programs, workload.programs);
+    assert_eq!(load("housekeeping --tasks 3").tasks.len(), 3);
 }

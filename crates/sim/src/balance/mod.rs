@@ -214,8 +214,6 @@ pub(crate) struct Nohz {
     cores: Table<u32>,
     /// The domain that each [`alight_policy::Core::llcs`] is the shared state of (`sd->shared`).
     shared_domain: Table<u32>,
-    /// Of the run, for the dice.
-    seed: u64,
     early: by_index::Early,
 }
 
@@ -243,7 +241,6 @@ impl Default for Nohz {
             max_interval: 1,
             cores: Vec::new().into(),
             shared_domain: Vec::new().into(),
-            seed: 0,
             early: by_index::Early::default(),
         }
     }
@@ -285,7 +282,7 @@ fn cache_nice_tries(domain: &Domain) -> u32 {
 impl Sim<'_> {
     /// Sets the balancing state of an idle machine; the views and the topology
     /// are complete (`sd_init`, `sched_init`).
-    pub fn balance_init(&mut self, seed: u64) {
+    pub fn balance_init(&mut self) {
         let now = self.jiffies();
         let nr = self.cpus.len();
         let hz = 1_000_000_000 / self.tunables.tick;
@@ -300,7 +297,6 @@ impl Sim<'_> {
             max_interval: (hz * nr as u64 / 10).max(1),
             cores: self.cores_of_groups(),
             shared_domain: self.shared_domains(),
-            seed,
             ..Nohz::default()
         };
         for cpu in 0..nr {

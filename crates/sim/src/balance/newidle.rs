@@ -230,7 +230,7 @@ impl Sim<'_> {
         let balance = &mut self.cpus[cpu].balance;
         let throw = (cpu as u64) << 40 | balance.dice;
         balance.dice += 1;
-        let throw = below(self.nohz.seed, throw, Purpose::Newidle, CALLS.into()) as u32;
+        let throw = below(self.seed, throw, Purpose::Newidle, CALLS.into()) as u32;
         let luck = &mut self.cpus[cpu].balance.newidle[level];
         let weight = luck.weight(throw);
         if weight.is_none() {

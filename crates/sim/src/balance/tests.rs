@@ -49,6 +49,7 @@ fn hogs() -> Workload {
         measures: vec![],
         report: None,
         duration_ns: None,
+        background: false,
         calibration: Calibration::Biggest,
         dma_latency_us: None,
     }

@@ -133,6 +133,7 @@ pub fn given(programs: Vec<Vec<Op>>) -> Workload {
         measures: vec![],
         report: None,
         duration_ns: None,
+        background: false,
         calibration: Calibration::Biggest,
         dma_latency_us: None,
     }

@@ -4,9 +4,11 @@
 mod adrestia;
 mod cgexec;
 mod cyclictest;
+mod draw;
 mod frames;
 mod getopt;
 mod hackbench;
+mod housekeeping;
 mod messaging;
 mod perf_bench;
 mod schbench;
@@ -21,6 +23,7 @@ const TOOLS: &[(&str, Compile)] = &[
     ("cyclictest", cyclictest::compile),
     ("frames", frames::compile),
     ("hackbench", hackbench::compile),
+    ("housekeeping", housekeeping::compile),
     ("perf", perf_bench::compile),
     ("schbench", schbench::compile),
     ("sysbench", sysbench::compile),

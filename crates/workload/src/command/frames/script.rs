@@ -2,6 +2,7 @@
 //! What a session of scrolling asks for: how many frames, and how much work each is. Drawn from the
 //! seed in integers, so that it is the same everywhere.
 
+use super::super::draw::{between, draw};
 use super::options::Settings;
 
 /// Between two phases of scrolling, ns.
@@ -64,7 +65,7 @@ impl Script {
 
     /// Work of a frame whose like take `mean_ns`.
     pub fn work_ns(&self, stream: Stream, frame: usize, mean_ns: u64) -> u64 {
-        let part = self.draw(stream, frame) % SPREAD.len() as u64;
+        let part = draw(self.seed, stream as u64, frame) % SPREAD.len() as u64;
         (mean_ns * SPREAD[part as usize] / 1000).max(1)
     }
 
@@ -77,18 +78,8 @@ impl Script {
         )
     }
 
-    fn between(&self, stream: Stream, index: usize, (least, most): (u64, u64)) -> u64 {
-        least + self.draw(stream, index) % (most - least + 1)
-    }
-
-    /// A number for each seed, stream and index (the finalizer of splitmix64).
-    fn draw(&self, stream: Stream, index: usize) -> u64 {
-        let name = (stream as u64) << 48 | index as u64;
-        let mut z = (self.seed ^ name.wrapping_mul(0x9e37_79b9_7f4a_7c15))
-            .wrapping_add(0x9e37_79b9_7f4a_7c15);
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
+    fn between(&self, stream: Stream, index: usize, range: (u64, u64)) -> u64 {
+        between(self.seed, stream as u64, index, range)
     }
 }
 

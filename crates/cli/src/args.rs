@@ -237,6 +237,11 @@ pub struct RunArgs {
     #[arg(long, value_name = "LIST", value_parser = changes::thermal)]
     pub thermal: Option<Changes>,
 
+    /// Count mechanism and energy from here on, like 1s: what was before was warming up. What
+    /// workloads measure, they measure from their start
+    #[arg(long, value_name = "T", value_parser = changes::count_from, allow_hyphen_values = true)]
+    pub count_from: Option<Changes>,
+
     /// A task group (cgroup) that tasks are in by rt-app's `taskgroup` or by cgexec: its path and
     /// what its files hold, like /background:weight=50,idle=0,uclamp.min=0,uclamp.max=40; may be
     /// repeated [default of a group: weight 100, no clamps]
@@ -260,6 +265,7 @@ impl RunArgs {
             ("--hotplug", &self.hotplug),
             ("--cap", &self.cap),
             ("--thermal", &self.thermal),
+            ("--count-from", &self.count_from),
         ];
         options
             .into_iter()

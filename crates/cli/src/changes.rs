@@ -50,6 +50,21 @@ pub fn thermal(text: &str) -> Result<Changes, String> {
     limits(text, Limit::CoolingDevice)
 }
 
+/// From when on mechanism and meters count.
+///
+/// # Errors
+/// What is no time.
+pub fn count_from(text: &str) -> Result<Changes, String> {
+    let anew = Change {
+        at_ns: duration::parse(text)?,
+        action: Action::CountAnew,
+    };
+    Ok(Changes {
+        text: text.to_owned(),
+        changes: vec![anew],
+    })
+}
+
 fn limits(text: &str, by: Limit) -> Result<Changes, String> {
     list(text, "1s:4-5:1200000,3s:4-5:max", |item| {
         let (on, khz) = item.split_once(':').ok_or("no frequency")?;
@@ -113,6 +128,17 @@ mod tests {
 
     fn set(text: &str) -> CpuSet {
         text.parse().expect("CPUs")
+    }
+
+    #[test]
+    fn counts_start_anew_at_a_time() {
+        let anew = |at_ns| {
+            let action = Action::CountAnew;
+            vec![Change { at_ns, action }]
+        };
+        let counted = count_from("1500ms").map(|option| option.changes);
+        assert_eq!(counted, Ok(anew(1_500_000_000)));
+        assert!(count_from("soon").is_err());
     }
 
     #[test]

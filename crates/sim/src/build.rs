@@ -8,6 +8,7 @@ use crate::changes::Agenda;
 use crate::channel::Channel;
 use crate::classes::{Classes, Servers, default_clamp};
 use crate::cost::{CpuCosts, OpCost};
+use crate::counting::Counting;
 use crate::cpuidle::Memory;
 use crate::fair::{self, Eevdf, Groups, Order, Tunables};
 use crate::feasible::check_governor;
@@ -612,6 +613,10 @@ impl<'a> Builder<'a> {
         };
         let classes = Classes::new(&parts.own, &parts.attributes, nr_cpus, hz, servers);
         let of: Vec<_> = parts.own.iter().map(|own| own.group).collect();
+        let places =
+            |measure: &MeasureSpec| matches!(measure.source, MeasureSource::LeftCluster { .. });
+        let asks_for_places = parts.measures.iter().any(places);
+        let nr_tasks = parts.tasks.len();
         let uclamp_limits = Limits::new(scenario, kernel, &parts.groups, &parts.own)?;
         let groups = Groups::new(&parts.groups, &of, nr_cpus);
         let entities = parts.tasks.len();
@@ -675,6 +680,7 @@ impl<'a> Builder<'a> {
             seed: scenario.seed,
             overloaded: Mask::EMPTY,
             stats: Stats::default(),
+            counting: Counting::of(if asks_for_places { nr_tasks } else { 0 }),
             tracing: out.sink.is_some(),
             sampling: out.sink.as_deref().is_some_and(Sink::wants_signals),
             out,

@@ -46,6 +46,8 @@ pub(crate) struct FreqState {
     pub limits: Limits,
     cpus: Box<[u32]>,
     change: Change,
+    /// Changes of its clock since counts started.
+    pub changes: u64,
     sugov: Sugov,
 }
 
@@ -76,6 +78,7 @@ impl FreqState {
             limits: Limits::NONE,
             cpus: domain.cpus.iter().map(|cpu| cpu as u32).collect(),
             change: Change::None,
+            changes: 0,
             sugov,
         }
     }
@@ -445,6 +448,7 @@ impl Sim<'_> {
         self.set_rates(domain);
         self.meters_opp(domain);
         self.stats.freq_changes += 1;
+        self.freq[domain].changes += 1;
         let khz = self.freq[domain].opp(machine, domain).khz;
         for cpu in members.iter() {
             self.trace_frequency(cpu, khz);

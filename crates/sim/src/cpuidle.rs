@@ -129,6 +129,11 @@ impl CpuIdle {
         (state.core_power_uw, state.power_uw)
     }
 
+    /// Residencies count from now on; what was before is booked.
+    pub fn forget_residency(&mut self) {
+        self.residency.fill(Residency::default());
+    }
+
     /// Books residency up to `to`; the cluster state is real from `deep_from` on.
     pub fn book(&mut self, to: u64, deep_from: u64) {
         if to <= self.booked_to {
@@ -405,7 +410,7 @@ impl Sim<'_> {
                 sum.ns += spent.ns;
             }
         }
-        let all_ns = self.now as f64 * self.cpus.len() as f64;
+        let all_ns = self.counted_ns() as f64 * self.cpus.len() as f64;
         let mut results = vec![];
         for ((_, name), sum) in states {
             let name = snake(name);
@@ -419,7 +424,7 @@ impl Sim<'_> {
                 name: format!("idle_residency_{name}_percent"),
                 unit: "percent",
                 better: None,
-                value: if self.now == 0 {
+                value: if all_ns == 0.0 {
                     0.0
                 } else {
                     100.0 * sum.ns as f64 / all_ns

@@ -100,6 +100,9 @@ impl Sim<'_> {
     pub fn trace_switch(&mut self, cpu: usize, prev: u32, prev_state: PrevState, next: u32) {
         self.stats.switches += 1;
         self.mix(Tag::Switch, cpu, prev, next);
+        if !self.counting.places.is_empty() && next != NONE {
+            self.note_place(cpu, next);
+        }
         if self.tracing {
             let (prev, next) = (self.task_ref(prev), self.task_ref(next));
             self.emit(

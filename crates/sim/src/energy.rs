@@ -29,6 +29,8 @@ struct Supply {
     /// uW * ns up to `since`.
     energy: u128,
     since: u64,
+    /// Time with active users up to `since`, ns.
+    active_ns: u64,
     /// When the last entry into an idle state is complete.
     quiet_from: u64,
     /// Users that execute, or enter or leave an idle state.
@@ -49,6 +51,7 @@ impl Supply {
         let product = |power_uw: u64, ns: u64| u128::from(power_uw) * u128::from(ns);
         if self.active != 0 {
             self.energy += product(self.busy_uw, to - self.since);
+            self.active_ns += to - self.since;
         } else {
             let quiet = self.quiet_from.clamp(self.since, to);
             let deep = deep_from.clamp(quiet, to);
@@ -138,6 +141,19 @@ impl ClusterMeter {
         self.supply.advance(to, self.deep_from);
         for core in &mut self.cores {
             core.supply.advance(to, self.deep_from);
+        }
+    }
+
+    /// Time that some of its CPUs executed, ns.
+    pub fn active_ns(&self) -> u64 {
+        self.supply.active_ns
+    }
+
+    /// Energy and times count from now on.
+    pub fn reset(&mut self) {
+        let cores = self.cores.iter_mut().map(|core| &mut core.supply);
+        for supply in cores.chain(std::iter::once(&mut self.supply)) {
+            (supply.energy, supply.active_ns) = (0, 0);
         }
     }
 
@@ -357,15 +373,16 @@ impl Sim<'_> {
         Ok(())
     }
 
-    /// Energy of the run: in all, mean power, and per cluster. Nothing where the
+    /// Does the machine state powers?
+    pub fn powered(&self) -> bool {
+        let mut opps = (self.machine.freq_domains.iter()).flat_map(|domain| &domain.opps);
+        opps.any(|opp| opp.core_power_uw != 0)
+    }
+
+    /// Energy of the run and mean power: in all, and per cluster. Nothing where the
     /// machine states no powers.
     pub fn energy_results(&mut self) -> Vec<Metric> {
-        let powered = self
-            .machine
-            .freq_domains
-            .iter()
-            .flat_map(|domain| &domain.opps);
-        if powered.into_iter().all(|opp| opp.core_power_uw == 0) {
+        if !self.powered() {
             return vec![];
         }
         self.meters_flush();
@@ -377,15 +394,21 @@ impl Sim<'_> {
         };
         let joules = |energy: u128| energy as f64 * JOULES;
         let total = joules(self.meters.iter().map(ClusterMeter::energy).sum());
-        let seconds = self.now as f64 / 1e9;
-        let power = if self.now == 0 { 0.0 } else { total / seconds };
+        let seconds = self.counted_ns() as f64 / 1e9;
+        let power = |joules: f64| match seconds > 0.0 {
+            true => joules / seconds,
+            false => 0.0,
+        };
         let mut results = vec![
             metric("energy_j".into(), "j", total),
-            metric("power_w".into(), "w", power),
+            metric("power_w".into(), "w", power(total)),
         ];
         for (cluster, meter) in self.machine.clusters.iter().zip(&self.meters) {
             let name = format!("energy_{}_j", snake(&cluster.name));
-            results.push(metric(name, "j", joules(meter.energy())));
+            let energy = joules(meter.energy());
+            results.push(metric(name, "j", energy));
+            let name = format!("power_{}_mw", snake(&cluster.name));
+            results.push(metric(name, "mw", 1000.0 * power(energy)));
         }
         results
     }

@@ -38,6 +38,7 @@ pub fn check_changes(
             Action::Offline(_) => "go off",
             Action::Online(_) => "come back",
             Action::Limit { .. } => "be limited",
+            Action::CountAnew => "be counted",
         };
         if let Some(cpu) = cpus.iter().find(|&cpu| cpu >= nr) {
             return Err(Error::Refused(format!(
@@ -48,14 +49,19 @@ pub fn check_changes(
         }
         if let Some(end) = end_ns.filter(|end| at_ns >= end) {
             let end = time(end);
+            let what = match action {
+                Action::CountAnew => "counts are to start anew".to_owned(),
+                _ => format!("CPUs {cpus} are to {what}"),
+            };
             return Err(Error::Refused(format!(
-                "at {at} CPUs {cpus} are to {what}; the run ends at {end}"
+                "at {at} {what}; the run ends at {end}"
             )));
         }
         match action {
             Action::Offline(_) => online = online.difference(cpus),
             Action::Online(_) => online = online.union(cpus),
             Action::Limit { khz, .. } => check_limit(&at, cpus, *khz, machine)?,
+            Action::CountAnew => {}
         }
         if online.is_empty() {
             return Err(Error::Refused(format!(
@@ -186,6 +192,14 @@ mod tests {
                 vec![off(SECOND, "1")],
                 Some(SECOND),
                 "at 1 s CPUs 1 are to go off; the run ends at 1 s",
+            ),
+            (
+                vec![Change {
+                    at_ns: 2 * SECOND,
+                    action: Action::CountAnew,
+                }],
+                Some(SECOND),
+                "at 2 s counts are to start anew; the run ends at 1 s",
             ),
             (vec![limit(0, "0", 450_000)], None, ""),
             (vec![limit(0, "0", u32::MAX)], None, ""),

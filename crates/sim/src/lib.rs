@@ -18,6 +18,7 @@ mod changes;
 mod channel;
 mod classes;
 mod cost;
+mod counting;
 mod cpufreq;
 mod cpuidle;
 mod demand;

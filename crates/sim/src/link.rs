@@ -78,6 +78,10 @@ pub(crate) fn relocate_source(source: MeasureSource, base: Base) -> MeasureSourc
             tally: tally + base.tally,
             per_mille,
         },
+        MeasureSource::LeftCluster { first, count } => MeasureSource::LeftCluster {
+            first: first + base.task,
+            count,
+        },
         MeasureSource::CounterPerSecond { counter, seconds } => MeasureSource::CounterPerSecond {
             counter: counter + base.counter,
             seconds,

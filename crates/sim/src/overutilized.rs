@@ -25,7 +25,7 @@ impl Sim<'_> {
     #[inline]
     pub fn overutilized_update(&mut self, cpu: usize) {
         if self.core.root.overutilized == 0 && self.overutilized(cpu) {
-            self.core.root.overutilized = 1;
+            self.set_overutilized(true);
         }
     }
 
@@ -34,7 +34,7 @@ impl Sim<'_> {
     pub fn overutilized_seen(&mut self, cpus: &Mask, topmost: bool) {
         let found = cpus.iter().any(|cpu| self.overutilized(cpu as usize));
         if topmost || found {
-            self.core.root.overutilized = found.into();
+            self.set_overutilized(found);
         }
     }
 

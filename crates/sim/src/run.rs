@@ -196,6 +196,7 @@ impl Sim<'_> {
                 self.update_curr_rt(cpu);
             }
         }
+        self.meters_flush();
         let mut mechanism = self.mechanism();
         mechanism.extend(self.idle_results());
         Outcome {

@@ -323,6 +323,7 @@ pub(crate) struct Sim<'a> {
     pub histograms: Vec<Histogram>,
     pub instruments: Instruments,
     pub stats: Stats,
+    pub counting: crate::counting::Counting,
     pub nohz: crate::balance::Nohz,
     /// Of the run, for what is drawn.
     pub seed: u64,

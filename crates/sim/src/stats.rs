@@ -14,6 +14,12 @@ use std::collections::BTreeMap;
 pub(crate) struct CpuStats {
     /// Time that tasks ran, ns.
     pub busy_ns: u64,
+    /// What `busy_ns` was when counts started anew.
+    pub busy_from: u64,
+    /// Sum of the times that its tasks were runnable, ns, up to `runnable_since`.
+    pub runnable_ns: u64,
+    /// Their number has not changed since.
+    pub runnable_since: u64,
 }
 
 /// What the whole run counts.
@@ -190,6 +196,7 @@ impl Sim<'_> {
                 let tally = &self.instruments.tallies[tally as usize];
                 tally.sorted(per_mille)? as f64
             }
+            MeasureSource::LeftCluster { first, count } => self.left_cluster_ms(first, count)?,
             MeasureSource::CounterPerSecond { counter, seconds } => {
                 self.counters[counter as usize] as f64 / f64::from(seconds)
             }
@@ -254,6 +261,7 @@ impl Sim<'_> {
             metric("cache_refill_s", "s", s.refill_ns as f64 / 1e9),
         ];
         all.extend(self.time_by_capacity());
+        all.extend(self.by_cluster());
         if self.hotplug.used {
             all.push(count("hotplug_moves", self.hotplug.moved));
             all.push(count("broken_affinities", self.hotplug.broken));
@@ -266,8 +274,8 @@ impl Sim<'_> {
         let mut classes: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
         for (cpu, view) in self.cpus.iter().zip(&self.core.cpus) {
             let class = classes.entry(view.capacity_orig).or_default();
-            class.0 += cpu.stats.busy_ns;
-            class.1 += self.now;
+            class.0 += cpu.stats.busy_ns - cpu.stats.busy_from;
+            class.1 += self.counted_ns();
         }
         classes
             .into_iter()

@@ -37,7 +37,7 @@ pub struct Key {
     pub kind: Kind,
     /// lower_snake, unit last; unique within a run.
     pub name: String,
-    /// `s`, `us`, `j`, `w`, `percent`, or empty for counts.
+    /// `s`, `ms`, `us`, `j`, `w`, `mw`, `percent`, or empty for counts.
     pub unit: &'static str,
     /// Direction of improvement; `None` for what only explains.
     pub better: Option<Better>,

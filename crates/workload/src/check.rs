@@ -225,6 +225,10 @@ impl Workload {
             }
         }
     }
+            MeasureSource::LeftCluster { first, count } => {
+                in_range("task", first, self.tasks.len())?;
+                in_range("task", first.saturating_add(count), self.tasks.len() + 1)
+            }
 }
 
 fn in_range(what: &str, id: u32, count: usize) -> Result<(), String> {

@@ -409,3 +409,6 @@ pub enum MeasureSource {
     /// Percent that a counter is of another; none of nothing.
     CounterPercent { counter: CounterId, of: CounterId },
 }
+    /// Ms until the last of `count` tasks from `first` on ran on a CPU of another cluster than it
+    /// had been on; none if one never did.
+    LeftCluster { first: TaskId, count: u32 },

@@ -357,6 +357,9 @@ impl Sim<'_> {
         if change == 0 {
             return;
         }
+        let stats = &mut self.cpus[cpu].stats;
+        stats.runnable_ns += u64::from(was.nr_running) * (self.now - stats.runnable_since);
+        stats.runnable_since = self.now;
         let nohz = &mut self.nohz;
         nohz.overload |= count.nr_running >= 2 && was.nr_running < 2;
         nohz.idle_cpus.assign(cpu as u32, count.idle_cpus != 0);

@@ -151,8 +151,12 @@ fn the_sum_over_clusters_is_the_total_and_power_is_its_mean() {
         };
         let names: Vec<&str> = results.iter().map(|m| &*m.name).collect();
         assert_eq!(names[..2], ["energy_j", "power_w"]);
-        let sum: f64 = results[2..].iter().map(|m| m.value).sum();
-        assert!((value("energy_j") - sum).abs() < 1e-12, "{results:?}");
+        for (total, unit, in_unit) in [("energy_j", "j", 1.0), ("power_w", "mw", 1000.0)] {
+            let clusters = results[2..].iter().filter(|m| m.unit == unit);
+            let sum: f64 = clusters.map(|m| m.value).sum();
+            let difference = in_unit * value(total) - sum;
+            assert!(difference.abs() < 1e-9, "{total}: {results:?}");
+        }
         assert!(
             (value("power_w") - 2.0 * value("energy_j")).abs() < 1e-12,
             "{results:?}"

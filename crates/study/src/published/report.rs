@@ -23,7 +23,7 @@ pub(super) enum Block {
 }
 
 /// Numbers of the mechanism that every study shows, by name or by how the name begins.
-const MECHANISM: [&str; 14] = [
+const MECHANISM: [&str; 15] = [
     "cpu_migrations",
     "context_switches",
     "preemptions",
@@ -34,6 +34,7 @@ const MECHANISM: [&str; 14] = [
     "looked_at_per_wakeup",
     "run_delay_mean_us",
     "overutilized",
+    "active_",
     "frequency_changes",
     "busy_capacity_",
     "idle_entries_",

@@ -244,7 +244,7 @@ fn offline(changes: &[Change], end: u64) -> Vec<(u32, u64, u64)> {
                     times.extend(since.map(|since| (cpu as u32, since, change.at_ns)));
                 }
             }
-            Action::Limit { .. } => {}
+            Action::Limit { .. } | Action::CountAnew => {}
         }
     }
     times.extend(

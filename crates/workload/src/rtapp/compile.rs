@@ -178,11 +178,23 @@ impl<'a> Compiler<'a> {
         Some(self.add_thread(definition, &suffix, None, inherited))
     }
 
-    /// Per task: latency of its timers, and how many loops its threads did.
+    /// Per task: latency of its timers, how many loops its threads did, and, if its phases change
+    /// the CPUs that it may use, when they had all gone to another cluster.
     fn add_measures(&mut self) {
         let mut names = BTreeMap::new();
+        let mut first = 0;
         for (at, task) in self.config.tasks.iter().enumerate() {
             let name = unique_metric_name(&task.name, &mut names);
+            let count = task.instances;
+            if count > 0 && task.changes_cpus() {
+                self.workload.measures.push(Measure {
+                    name: format!("{name}_left_cluster_ms"),
+                    unit: "ms",
+                    better: Better::Lower,
+                    source: MeasureSource::LeftCluster { first, count },
+                });
+            }
+            first += count;
             let definition = &self.definitions[at];
             if let Some(histogram) = definition.histogram {
                 let latency = format!("{name}_wakeup_latency");

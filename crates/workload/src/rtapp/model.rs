@@ -37,6 +37,15 @@ pub(super) struct Task {
     pub phases: Vec<Phase>,
 }
 
+impl Task {
+    /// Some phase says of other CPUs than the one before that it may use them.
+    pub fn changes_cpus(&self) -> bool {
+        let mut said = self.phases.iter().filter_map(|phase| phase.cpus.as_ref());
+        let first = said.next();
+        said.any(|cpus| Some(cpus) != first)
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Phase {
     pub place: Place,

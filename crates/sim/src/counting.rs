@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! From when on a run is counted, and what is counted of clusters and of the root domain: how long
+//! some CPU executed, how many tasks were runnable, how often the clock changed, how long the
+//! root domain was overutilized, and when tasks went to another cluster.
+
+use crate::api::Metric;
+use crate::cpuidle::snake;
+use crate::queue::NEVER;
+use crate::state::{Life, Sim};
+use crate::stats::Stats;
+use crate::timeline::NONE;
+
+const NS_PER_MS: f64 = 1e6;
+
+/// What only the end of a run reads.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Counting {
+    /// Counts are of what happened from then on.
+    pub since: u64,
+    /// When `rd->overutilized` was set, where it is.
+    overutilized_from: u64,
+    overutilized_ns: u64,
+    /// Of each task, if some workload asks: where it was first, and when it first ran elsewhere.
+    pub places: Vec<Place>,
+}
+
+/// Where a task was.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Place {
+    /// The cluster that it first ran in, [`NONE`] before.
+    home: u32,
+    /// When it first ran in another one, [`NEVER`] before.
+    left: u64,
+}
+
+impl Counting {
+    /// Of a run in which so many tasks are followed.
+    pub fn of(tasks: usize) -> Self {
+        let nowhere = Place {
+            home: NONE,
+            left: NEVER,
+        };
+        Counting {
+            places: vec![nowhere; tasks],
+            ..Counting::default()
+        }
+    }
+}
+
+impl Sim<'_> {
+    /// Some CPU of the root domain is overutilized from now on, or none is.
+    #[inline]
+    pub fn set_overutilized(&mut self, now_is: bool) {
+        let was = self.core.root.overutilized != 0;
+        if was == now_is {
+            return;
+        }
+        self.core.root.overutilized = now_is.into();
+        if now_is {
+            self.counting.overutilized_from = self.now;
+        } else {
+            self.counting.overutilized_ns += self.now - self.counting.overutilized_from;
+        }
+    }
+
+    /// `task` runs on `cpu` now, and some workload asks where its tasks are.
+    pub fn note_place(&mut self, cpu: usize, task: u32) {
+        let cluster = self.cpus[cpu].cluster;
+        let now = self.now;
+        let Some(place) = self.counting.places.get_mut(task as usize) else {
+            return;
+        };
+        if place.home == NONE {
+            place.home = cluster;
+        } else if place.home != cluster && place.left == NEVER {
+            place.left = now;
+        }
+    }
+
+    /// ms from the start of the counts until the last of `count` tasks from `first` on ran in
+    /// another cluster than before; nothing if one never did.
+    pub fn left_cluster_ms(&self, first: u32, count: u32) -> Option<f64> {
+        let places = self.counting.places.iter();
+        let all = places.skip(first as usize).take(count as usize);
+        let last = all.map(|place| place.left).max()?;
+        (last != NEVER).then(|| (last - self.counting.since) as f64 / NS_PER_MS)
+    }
+
+    /// Counts start anew: what the mechanism says and what the meters show is of the time from now
+    /// on. What workloads measure goes on. Nothing that decides is touched.
+    pub fn count_anew(&mut self) {
+        self.meters_flush();
+        for meter in &mut self.meters {
+            meter.reset();
+        }
+        let now = self.now;
+        for cpu in 0..self.cpus.len() {
+            let busy_ns = self.busy_ns(cpu);
+            let c = &mut self.cpus[cpu];
+            c.idle.forget_residency();
+            c.stats.busy_from = busy_ns;
+            c.stats.runnable_ns = 0;
+            c.stats.runnable_since = now;
+        }
+        for domain in &mut self.freq {
+            domain.changes = 0;
+        }
+        self.stats = Stats::default();
+        (self.hotplug.moved, self.hotplug.broken) = (0, 0);
+        self.counting.since = now;
+        self.counting.overutilized_ns = 0;
+        self.counting.overutilized_from = now;
+        for id in 0..self.counting.places.len() {
+            let lives = matches!(
+                self.tasks[id].life,
+                Life::Runnable | Life::Asleep | Life::Waking
+            );
+            let cpu = self.views[id].prev_cpu as usize;
+            self.counting.places[id] = Place {
+                home: if lives { self.cpus[cpu].cluster } else { NONE },
+                left: NEVER,
+            };
+        }
+    }
+
+    /// Time that tasks ran on `cpu`, ns, the run of its current task included.
+    pub fn busy_ns(&self, cpu: usize) -> u64 {
+        let c = &self.cpus[cpu];
+        let current = match c.curr {
+            NONE => 0,
+            _ => self.now - c.exec_start,
+        };
+        c.stats.busy_ns + current
+    }
+
+    /// Length of the time that was counted, ns.
+    pub fn counted_ns(&self) -> u64 {
+        self.now - self.counting.since
+    }
+
+    /// What clusters and the root domain were; meters are up to date.
+    pub fn by_cluster(&self) -> Vec<Metric> {
+        let all_ns = self.counted_ns().max(1) as f64;
+        let metric = |name: String, unit, value| Metric {
+            name,
+            unit,
+            better: None,
+            value,
+        };
+        let mut metrics = vec![];
+        if self.energy_aware() {
+            let still = match self.core.root.overutilized {
+                0 => 0,
+                _ => self.now - self.counting.overutilized_from,
+            };
+            let percent = 100.0 * (self.counting.overutilized_ns + still) as f64 / all_ns;
+            metrics.push(metric("overutilized_percent".into(), "percent", percent));
+        }
+        if self.meters.len() < 2 || !self.powered() {
+            return metrics;
+        }
+        for (number, cluster) in self.machine.clusters.iter().enumerate() {
+            let name = snake(&cluster.name);
+            let meter = &self.meters[number];
+            let active = 100.0 * meter.active_ns() as f64 / all_ns;
+            metrics.push(metric(format!("active_{name}_percent"), "percent", active));
+            let runnable = meter.cpus.iter().map(|&cpu| {
+                let view = &self.core.cpus[cpu as usize];
+                let stats = &self.cpus[cpu as usize].stats;
+                let still = u64::from(view.nr_running) * (self.now - stats.runnable_since);
+                (stats.runnable_ns + still) as f64 / all_ns
+            });
+            let mean = runnable.clone().sum::<f64>() / meter.cpus.len() as f64;
+            let most = runnable.fold(0.0, f64::max);
+            metrics.push(metric(format!("runnable_per_cpu_{name}"), "", mean));
+            metrics.push(metric(format!("runnable_most_{name}"), "", most));
+            let first = |domain: usize| self.machine.freq_domains[domain].cpus.first();
+            let here = |domain: &usize| {
+                first(*domain).is_some_and(|cpu| self.cpus[cpu].cluster as usize == number)
+            };
+            let domains = (0..self.freq.len()).filter(here);
+            let changes: u64 = domains.map(|domain| self.freq[domain].changes).sum();
+            let name = format!("frequency_changes_{name}");
+            metrics.push(metric(name, "", changes as f64));
+        }
+        metrics
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::api::Outcome;
+    use crate::changes::{Action, Change};
+    use crate::{Scenario, SystemClamps, run};
+    use alight_machine::Machine;
+    use alight_policy::Scheduler;
+    use alight_workload::{Mode, Workload};
+    use std::sync::atomic::AtomicBool;
+
+    const SECOND: u64 = 1_000_000_000;
+
+    /// Two hogs on the big CPUs of a Juno r2 for a second, then one of them on a little one.
+    const MOVES: &str = r#"{
+        "tasks": {
+            "stays": { "cpus": [4], "run": 10000, "sleep": 10 },
+            "moves": { "phases": {
+                "big": { "loop": 1, "cpus": [5], "runtime": 1000000 },
+                "little": { "loop": 100000, "cpus": [0], "run": 10000, "sleep": 10 }
+            } }
+        },
+        "global": { "duration": 2, "calibration": "CPU4" }
+    }"#;
+
+    fn outcome(changes: &[Change]) -> Outcome {
+        let machine = Machine::load("juno-r2").expect("built in");
+        let workload = Workload::from_rtapp("moves.json", MOVES, Mode::default()).expect("valid");
+        let workloads = [workload.workload];
+        let scheduler = Scheduler::parse("linux-6.5").expect("a base");
+        let scenario = Scenario {
+            machine: &machine,
+            workloads: &workloads,
+            scheduler: &scheduler,
+            governor: None,
+            idle_governor: None,
+            seed: 1,
+            duration_ns: None,
+            groups: &[],
+            clamps: SystemClamps::default(),
+            changes,
+            check: true,
+        };
+        run(&scenario, None, &AtomicBool::new(false)).expect("runs")
+    }
+
+    fn metric(outcome: &Outcome, name: &str) -> f64 {
+        let all = outcome.results.iter().chain(&outcome.mechanism);
+        let mut all = all.chain(&outcome.energy);
+        let found = all.find(|metric| metric.name == name);
+        found.unwrap_or_else(|| panic!("no {name}")).value
+    }
+
+    fn anew(at_ns: u64) -> Change {
+        Change {
+            at_ns,
+            action: Action::CountAnew,
+        }
+    }
+
+    #[test]
+    fn counts_start_anew_and_the_run_stays_the_same() {
+        let (whole, second) = (outcome(&[]), outcome(&[anew(SECOND)]));
+        assert_eq!(whole.hash, second.hash, "counting decides nothing");
+        let near = |run: &Outcome, name: &str, expected: f64, within: f64| {
+            let found = metric(run, name);
+            assert!((found - expected).abs() <= within, "{name}: {found}");
+        };
+        // Of the whole run CPU 5 is busy for half, of its second half not at all.
+        near(&whole, "busy_capacity_1024_percent", 75.0, 1.0);
+        near(&second, "busy_capacity_1024_percent", 50.0, 1.0);
+        near(&whole, "runnable_per_cpu_big", 0.75, 0.01);
+        near(&second, "runnable_per_cpu_big", 0.5, 0.01);
+        near(&second, "runnable_most_little", 1.0, 0.02);
+        // Idle CPUs are woken for balancing, too.
+        near(&whole, "active_little_percent", 58.0, 8.0);
+        near(&second, "active_big_percent", 99.0, 1.0);
+        near(&second, "moves_left_cluster_ms", 0.0, 10.0);
+        let (all, half) = (metric(&whole, "energy_j"), metric(&second, "energy_j"));
+        assert!(0.2 * all < half && half < 0.6 * all, "{half} J of {all} J");
+    }
+
+    /// A hog without clamps fills its CPU: the root domain is overutilized once its utilization
+    /// has grown.
+    #[test]
+    fn a_full_cpu_makes_the_root_domain_overutilized() {
+        let late = outcome(&[anew(SECOND)]);
+        assert_eq!(metric(&late, "overutilized_percent"), 100.0);
+        let whole = metric(&outcome(&[]), "overutilized_percent");
+        assert!((80.0..100.0).contains(&whole), "{whole}");
+    }
+}

@@ -125,9 +125,11 @@ impl OpCost {
             | Op::UnlockCpu
             | Op::Wait { .. }
             | Op::Barrier { .. } => OpCost::Mutex,
-            Op::Sleep { .. } | Op::Stagger { .. } | Op::Timer { .. } | Op::SetAttributes { .. } => {
-                OpCost::Futex
-            }
+            Op::Sleep { .. }
+            | Op::Stagger { .. }
+            | Op::Timer { .. }
+            | Op::SetAttributes { .. }
+            | Op::SetAttributesUntil { .. } => OpCost::Futex,
             Op::Yield => OpCost::Yield,
             Op::Fork { .. } => OpCost::Fork,
             Op::Exit

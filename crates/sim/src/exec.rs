@@ -256,6 +256,15 @@ impl Sim<'_> {
                 Effect::Yield
             }
             Op::SetAttributes { attributes } => self.set_attributes(cpu, task, attributes),
+            Op::SetAttributesUntil {
+                until,
+                before,
+                after,
+            } => {
+                let holds = self.now < self.instruments.stamps[until as usize];
+                let attributes = if holds { before } else { after };
+                self.set_attributes(cpu, task, attributes)
+            }
             Op::Fork { task: child } => {
                 self.tasks[child as usize].parent = task as u32;
                 self.tasks[task].children += 1;

@@ -114,6 +114,16 @@ impl Sim<'_> {
                 let late = now.saturating_sub(tools.stamps[stamp as usize]) > limit_ns;
                 self.counters[counter as usize] += u64::from(late);
             }
+            Observation::HoldIfLate {
+                stamp,
+                limit_ns,
+                until,
+                hold_us,
+            } => {
+                if now.saturating_sub(tools.stamps[stamp as usize]) > limit_ns {
+                    tools.stamps[until as usize] = now + u64::from(hold_us) * 1000;
+                }
+            }
             Observation::Clear { tally } => tools.tallies[tally as usize].clear(),
         }
     }

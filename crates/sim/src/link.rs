@@ -137,6 +137,17 @@ fn relocate_observation(observation: Observation, base: Base) -> Observation {
             limit_ns,
             counter: counter + base.counter,
         },
+        Observation::HoldIfLate {
+            stamp,
+            limit_ns,
+            until,
+            hold_us,
+        } => Observation::HoldIfLate {
+            stamp: stamp + base.stamp,
+            limit_ns,
+            until: until + base.stamp,
+            hold_us,
+        },
         Observation::Clear { tally } => Observation::Clear {
             tally: tally + base.tally,
         },
@@ -207,6 +218,15 @@ pub(crate) fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
         },
         Op::SetAttributes { attributes } => Op::SetAttributes {
             attributes: attributes + base.attributes,
+        },
+        Op::SetAttributesUntil {
+            until,
+            before,
+            after,
+        } => Op::SetAttributesUntil {
+            until: until + base.stamp,
+            before: before + base.attributes,
+            after: after + base.attributes,
         },
         Op::Fork { task } => Op::Fork {
             task: task + base.task,

@@ -100,6 +100,15 @@ impl Workload {
             Op::SetAttributes { attributes } => {
                 in_range("attributes", attributes, self.attributes.len())
             }
+            Op::SetAttributesUntil {
+                until,
+                before,
+                after,
+            } => {
+                in_range("stamp", until, self.instruments.stamps as usize)?;
+                in_range("attributes", before, self.attributes.len())?;
+                in_range("attributes", after, self.attributes.len())
+            }
             Op::Fork { task } => self.check_fork(task),
             Op::Take { counter, done, .. } => {
                 in_range("counter", counter, self.counters as usize)?;
@@ -163,6 +172,9 @@ impl Workload {
                 counter: to,
                 ..
             } => stamp(id).and(counter(to)),
+            Observation::HoldIfLate {
+                stamp: id, until, ..
+            } => stamp(id).and(stamp(until)),
             Observation::TakeShare { parts: 0, .. } => Err("shares among nobody".to_owned()),
             Observation::TakeShare {
                 counter: id,
@@ -213,6 +225,10 @@ impl Workload {
                 in_range("quantile", per_mille, 1000)?;
                 in_range("tally", tally, self.instruments.tallies as usize)
             }
+            MeasureSource::LeftCluster { first, count } => {
+                in_range("task", first, self.tasks.len())?;
+                in_range("task", first.saturating_add(count), self.tasks.len() + 1)
+            }
             MeasureSource::CounterPerSecond { seconds: 0, .. } => {
                 Err("a rate over no time".to_owned())
             }
@@ -225,10 +241,6 @@ impl Workload {
             }
         }
     }
-            MeasureSource::LeftCluster { first, count } => {
-                in_range("task", first, self.tasks.len())?;
-                in_range("task", first.saturating_add(count), self.tasks.len() + 1)
-            }
 }
 
 fn in_range(what: &str, id: u32, count: usize) -> Result<(), String> {

@@ -270,6 +270,12 @@ pub enum Op {
     Yield,
     /// Switch to other scheduling attributes.
     SetAttributes { attributes: AttributesId },
+    /// Switch to the attributes `before` until the time that a stamp holds, from then on to `after`.
+    SetAttributesUntil {
+        until: StampId,
+        before: AttributesId,
+        after: AttributesId,
+    },
     /// Create the task (its [`TaskSpec::start_ns`] is `None`), which must not run yet.
     Fork { task: TaskId },
     /// Wait until all tasks forked by this one have exited.
@@ -336,6 +342,13 @@ pub enum Observation {
         stamp: StampId,
         limit_ns: u64,
         counter: CounterId,
+    },
+    /// Set the stamp `until` to `hold_us` from now if the time since `stamp` is more than `limit_ns`.
+    HoldIfLate {
+        stamp: StampId,
+        limit_ns: u64,
+        until: StampId,
+        hold_us: u32,
     },
     /// Forget what a tally holds.
     Clear { tally: TallyId },
@@ -404,11 +417,11 @@ pub enum MeasureSource {
     TallyPercentile { tally: TallyId, per_mille: u32 },
     /// Of a tally's n values in rising order the one at position n * `per_mille` / 1000, from 0.
     TallySorted { tally: TallyId, per_mille: u32 },
+    /// Ms until the last of `count` tasks from `first` on ran on a CPU of another cluster than it
+    /// had been on; none if one never did.
+    LeftCluster { first: TaskId, count: u32 },
     /// A counter by a number of seconds.
     CounterPerSecond { counter: CounterId, seconds: u32 },
     /// Percent that a counter is of another; none of nothing.
     CounterPercent { counter: CounterId, of: CounterId },
 }
-    /// Ms until the last of `count` tasks from `first` on ran on a CPU of another cluster than it
-    /// had been on; none if one never did.
-    LeftCluster { first: TaskId, count: u32 },

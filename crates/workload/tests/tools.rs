@@ -280,6 +280,39 @@ fn adrestia_runs_both_tests_or_the_one_named() {
 }
 
 #[test]
+fn a_late_frame_boosts_both_threads_for_some_periods() {
+    let workload = load("frames --duration 1 --boost 512 --boost-periods 3 --period 10000");
+    let clamps: Vec<_> = workload.attributes.iter().map(|a| a.uclamp_min).collect();
+    assert_eq!(clamps, [Some(512), Some(0)]);
+    for task in [1, 2] {
+        assert_eq!(workload.tasks[task].attributes.uclamp_min, None);
+        let runs = count(&workload, task, |op| matches!(op, Op::Run { .. }));
+        let set = |op: &Op| {
+            matches!(
+                op,
+                Op::SetAttributesUntil {
+                    before: 0,
+                    after: 1,
+                    ..
+                }
+            )
+        };
+        assert_eq!(count(&workload, task, set), runs, "task {task}, each frame");
+    }
+    let hold = |op: &Op| {
+        let Op::Observe(Observation::HoldIfLate {
+            limit_ns, hold_us, ..
+        }) = *op
+        else {
+            return false;
+        };
+        assert_eq!((limit_ns, hold_us), (20_000_000, 30_000));
+        true
+    };
+    assert_eq!(count(&workload, 2, hold), 100, "each frame of a second");
+}
+
+#[test]
 fn frames_go_from_vsync_through_two_threads() {
     let workload = load("frames --duration 10 --background 2 --util-min 300");
     let comms: Vec<&str> = workload.tasks.iter().map(|t| t.comm.as_str()).collect();
@@ -309,6 +342,8 @@ fn frames_go_from_vsync_through_two_threads() {
             "task {task}"
         );
     }
+    let boosts = |op: &Op| matches!(op, Op::SetAttributesUntil { .. });
+    assert_eq!(count(&workload, 1, boosts), 0, "nobody asked for it");
     let works = |line: &str| work(&load(line), 1);
     assert_eq!(works("frames --seed 5"), works("frames --seed 5"));
     assert_ne!(

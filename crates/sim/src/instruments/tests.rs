@@ -5,7 +5,7 @@ use crate::exec::TIMER_SLACK;
 use crate::state::Sim;
 use crate::tally::Tally;
 use crate::testbed::{Given, MS, US, begin, machine, task, workload};
-use alight_workload::program::{Instruments, Observation, Op, TimerMode, TimerOrigin};
+use alight_workload::program::{Attributes, Instruments, Observation, Op, TimerMode, TimerOrigin};
 
 const END: u64 = 10_000 * MS;
 
@@ -33,6 +33,17 @@ fn on(tasks: &[(u32, Given)], test: impl FnOnce(&mut Sim)) {
         tallies: 2,
         desks: 1,
     };
+    begin(&machine(4, 4), &workload, |sim| {
+        sim.until(END);
+        test(sim);
+    });
+}
+
+/// Runs a task that may switch to these attributes.
+fn with_attributes(attributes: &[Attributes], ops: &[Op], test: impl FnOnce(&mut Sim)) {
+    let mut workload = workload(&[task(0, ops).on(&[0])]);
+    workload.attributes = attributes.to_vec();
+    workload.instruments.stamps = 2;
     begin(&machine(4, 4), &workload, |sim| {
         sim.until(END);
         test(sim);
@@ -107,6 +118,41 @@ fn late_is_more_than_the_limit() {
     on(&[(0, task(0, &ops))], |sim| {
         assert_eq!(sim.counters[0], 1);
     });
+}
+
+#[test]
+fn a_clamp_holds_for_some_time_after_what_was_late() {
+    let hold = |limit: u64| {
+        observe(Observation::HoldIfLate {
+            stamp: 0,
+            limit_ns: limit * MS,
+            until: 1,
+            hold_us: 3000,
+        })
+    };
+    let set = Op::SetAttributesUntil {
+        until: 1,
+        before: 0,
+        after: 1,
+    };
+    // Late by its 4 ms: 3 ms later the first of these clamps is over.
+    for (limit, then, expected) in [(4, 1, 512), (4, 4, 60), (6, 1, 60)] {
+        let ops = [
+            observe(Observation::Stamp { stamp: 0 }),
+            run(5),
+            hold(limit),
+            run(then),
+            set,
+            run(1),
+        ];
+        let clamp = |clamp| Attributes {
+            uclamp_min: Some(clamp),
+            ..Attributes::default()
+        };
+        with_attributes(&[clamp(512), clamp(60)], &ops, |sim| {
+            assert_eq!(sim.views[0].uclamp_min, expected, "late after {limit}");
+        });
+    }
 }
 
 #[test]

@@ -6,6 +6,10 @@
 //! works at each vsync as well. Two frames are in the making at most. A frame is late if it is
 //! rendered later than two periods after its vsync. Scrolling comes in phases of 1 to 3 s with pauses
 //! of 0.5 s, and background tasks do a little all the time.
+//!
+//! With `--boost` the threads have a feedback: after a late frame both have a lower clamp for some
+//! periods. On a phone another process sets the clamps when it hears of the frame; here each thread
+//! sets its own at the start of its next frame.
 
 mod options;
 mod script;
@@ -42,6 +46,11 @@ const STAMPS: usize = 4;
 const DEADLINE_PERIODS: u64 = 2;
 const START: u32 = 0;
 const STOP: u32 = 1;
+/// Until when the clamp of a late frame holds; behind the stamps of frames.
+const BOOSTED_UNTIL: u32 = STAMPS as u32;
+/// Attributes while it holds, and else.
+const BOOSTED: u32 = 0;
+const USUAL: u32 = 1;
 
 pub(super) fn compile(
     line: &str,
@@ -58,7 +67,7 @@ fn build(line: &str, settings: &Settings) -> Workload {
     workload.counters = 3;
     workload.marks = 2;
     workload.instruments = Instruments {
-        stamps: STAMPS as u32,
+        stamps: STAMPS as u32 + 1,
         tallies: 1,
         desks: 0,
     };
@@ -79,6 +88,13 @@ fn build(line: &str, settings: &Settings) -> Workload {
         ..Attributes::default()
     };
     let plain = Attributes::default();
+    if let Some(boost) = settings.boost {
+        let with = |clamp| Attributes {
+            uclamp_min: Some(clamp),
+            ..Attributes::default()
+        };
+        workload.attributes = vec![with(boost), with(settings.util_min.unwrap_or(0))];
+    }
     let tasks = [
         ("frames".to_owned(), main_program(settings), plain.clone()),
         (
@@ -168,6 +184,17 @@ fn each_frame(script: &Script, asm: &mut Assembler, mut frame: impl FnMut(&mut A
     }
 }
 
+/// The clamp that a frame begins with.
+fn clamp(settings: &Settings, asm: &mut Assembler) {
+    if settings.boost.is_some() {
+        asm.op(Op::SetAttributesUntil {
+            until: BOOSTED_UNTIL,
+            before: BOOSTED,
+            after: USUAL,
+        });
+    }
+}
+
 fn vsync(settings: &Settings) -> Op {
     Op::Timer {
         slot: 0,
@@ -193,6 +220,7 @@ fn ui_program(settings: &Settings, script: &Script) -> Program {
         if frame >= BUFFERS {
             asm.op(Op::SemWait { semaphore: FREE });
         }
+        clamp(settings, asm);
         asm.op(Op::Run {
             ns: script.work_ns(Stream::Ui, frame, settings.ui_ns),
         });
@@ -206,14 +234,24 @@ fn render_program(settings: &Settings, script: &Script) -> Program {
     for frame in 0..script.frames() {
         let stamp = stamp_of(frame);
         asm.op(Op::SemWait { semaphore: QUEUED });
+        clamp(settings, &mut asm);
         asm.op(Op::Run {
             ns: script.work_ns(Stream::Render, frame, settings.render_ns),
         });
+        let limit_ns = DEADLINE_PERIODS * settings.period_ns;
         asm.op(Op::Observe(Observation::CountLate {
             stamp,
-            limit_ns: DEADLINE_PERIODS * settings.period_ns,
+            limit_ns,
             counter: LATE,
         }));
+        if settings.boost.is_some() {
+            asm.op(Op::Observe(Observation::HoldIfLate {
+                stamp,
+                limit_ns,
+                until: BOOSTED_UNTIL,
+                hold_us: (settings.boost_periods * settings.period_ns / 1000) as u32,
+            }));
+        }
         asm.op(Op::Observe(Observation::Lapse {
             stamp,
             tally: FRAME_TIME,

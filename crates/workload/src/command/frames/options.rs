@@ -18,6 +18,9 @@ pub(super) struct Settings {
     pub background: u32,
     /// Clamp of UI and render thread.
     pub util_min: Option<u32>,
+    /// Their clamp after a late frame, and for how many periods.
+    pub boost: Option<u32>,
+    pub boost_periods: u64,
     pub seed: u64,
 }
 
@@ -31,6 +34,8 @@ const MAX_WORK_US: i64 = 1_000_000;
 const MAX_DURATION_S: i64 = 600;
 const MAX_BACKGROUND: i64 = 1000;
 const MAX_CLAMP: i64 = 1024;
+/// A minute at 60 Hz.
+const MAX_BOOST_PERIODS: i64 = 3600;
 
 impl Default for Settings {
     fn default() -> Self {
@@ -42,6 +47,8 @@ impl Default for Settings {
             duration_ns: 20 * NS_PER_S,
             background: 5,
             util_min: None,
+            boost: None,
+            boost_periods: 10,
             seed: 1,
         }
     }
@@ -56,6 +63,8 @@ enum Opt {
     Duration,
     Background,
     UtilMin,
+    Boost,
+    BoostPeriods,
     Seed,
 }
 
@@ -76,6 +85,8 @@ const SPECS: &[Spec<Opt>] = &[
     spec("duration", Opt::Duration),
     spec("background", Opt::Background),
     spec("util-min", Opt::UtilMin),
+    spec("boost", Opt::Boost),
+    spec("boost-periods", Opt::BoostPeriods),
     spec("seed", Opt::Seed),
 ];
 
@@ -97,6 +108,8 @@ pub(super) fn read(words: &[Word], _remarks: &mut Remarks) -> Result<Settings, R
             Opt::Duration => settings.duration_ns = read((1, MAX_DURATION_S))? * NS_PER_S,
             Opt::Background => settings.background = read((0, MAX_BACKGROUND))? as u32,
             Opt::UtilMin => settings.util_min = Some(read((0, MAX_CLAMP))? as u32),
+            Opt::Boost => settings.boost = Some(read((0, MAX_CLAMP))? as u32),
+            Opt::BoostPeriods => settings.boost_periods = read((1, MAX_BOOST_PERIODS))?,
             Opt::Seed => settings.seed = read((0, i64::MAX))?,
         }
     }

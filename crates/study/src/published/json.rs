@@ -35,6 +35,14 @@ struct CaseOut<'a> {
     workloads: &'a [String],
     governor: Option<String>,
     duration_ns: Option<u64>,
+    count_from_ns: Option<u64>,
+    instead: Vec<InsteadOut<'a>>,
+}
+
+#[derive(Serialize)]
+struct InsteadOut<'a> {
+    scheduler: &'a str,
+    workloads: &'a [String],
 }
 
 #[derive(Serialize)]
@@ -176,6 +184,13 @@ fn study(study: &Study) -> StudyOut<'_> {
         workloads: &case.commands,
         governor: case.governor.map(|governor| governor.to_string()),
         duration_ns: case.duration_ns,
+        count_from_ns: case.changes.first().map(|change| change.at_ns),
+        instead: (case.instead.iter())
+            .map(|own| InsteadOut {
+                scheduler: &own.scheduler,
+                workloads: &own.commands,
+            })
+            .collect(),
     });
     StudyOut {
         name: &study.name,

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use alight_machine::{Calibration, Governor, IdleGovernor, Machine};
 use alight_policy::Scheduler;
-use alight_sim::SystemClamps;
+use alight_sim::{Change, Scenario, SystemClamps};
 use alight_workload::Workload;
 use serde::{Deserialize, Serialize};
 
@@ -116,6 +116,23 @@ pub struct Case {
     pub idle_governor: Option<IdleGovernor>,
     /// End of each run, ns; `None`: when the workloads end.
     pub duration_ns: Option<u64>,
+    /// From when on mechanism and energy count, if not from the start.
+    pub changes: Vec<Change>,
+    /// What runs under schedulers that were measured with a load of their own.
+    pub instead: Vec<Instead>,
+}
+
+/// The load of one scheduler, where the publication changed it with the scheduler.
+#[derive(Debug, Clone)]
+pub struct Instead {
+    /// Whose.
+    pub scheduler: String,
+    /// As typed after `-w`.
+    pub commands: Vec<String>,
+    /// The same, read.
+    pub workloads: Vec<Workload>,
+    /// What runs in a short run.
+    pub short: Vec<Workload>,
 }
 
 /// How much of a case runs.
@@ -249,7 +266,10 @@ impl Study {
                 ..how
             };
             let question = case.question(self, &self.schedulers, ask);
-            match compare(&question, run, spread, cancel) {
+            let run = |scenario: &Scenario<'_>, cancel: &AtomicBool| {
+                run(&case.as_measured(scenario, ask.short), cancel)
+            };
+            match compare(&question, &run, spread, cancel) {
                 Ok(comparison) => cases.push(CaseAnswer { case, comparison }),
                 Err(compare::Error::Interrupted) if !cases.is_empty() => break,
                 Err(error) => return Err(error),
@@ -270,6 +290,21 @@ impl Study {
 }
 
 impl Case {
+    /// The scenario with the load that its scheduler was measured with.
+    fn as_measured<'a>(&'a self, scenario: &Scenario<'a>, short: bool) -> Scenario<'a> {
+        let name = &scenario.scheduler.name;
+        let own = (self.instead.iter()).find(|one| one.scheduler == *name);
+        let workloads = match (own, short) {
+            (None, _) => scenario.workloads,
+            (Some(own), true) => &own.short,
+            (Some(own), false) => &own.workloads,
+        };
+        Scenario {
+            workloads,
+            ..scenario.clone()
+        }
+    }
+
     pub(crate) fn question<'q>(
         &'q self,
         study: &Study,
@@ -289,7 +324,7 @@ impl Case {
             governor: self.governor,
             idle_governor: self.idle_governor,
             duration_ns,
-            changes: &[],
+            changes: &self.changes,
             groups: &[],
             clamps: SystemClamps::default(),
             check: false,

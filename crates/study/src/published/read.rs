@@ -6,11 +6,12 @@ use std::num::NonZeroU32;
 
 use alight_machine::{Governor, IdleGovernor};
 use alight_policy::Scheduler;
+use alight_sim::{Action, Change};
 use alight_workload::Workload;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Case, Check, Extent, Published, Row, Study, Unit, library};
+use super::{Case, Check, Extent, Instead, Published, Row, Study, Unit, library};
 
 /// Name and version of the form, the value of the key `schema`.
 pub const SCHEMA: &str = "alight.study/1";
@@ -82,6 +83,17 @@ struct CaseTable {
     idle_governor: Option<Spanned<String>>,
     duration_ms: Option<u64>,
     short_ms: Option<u64>,
+    count_from_ms: Option<u64>,
+    #[serde(default)]
+    instead: Vec<InsteadTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct InsteadTable {
+    scheduler: Spanned<String>,
+    workloads: Vec<Spanned<String>>,
+    short: Option<Vec<Spanned<String>>>,
 }
 
 #[derive(Deserialize)]
@@ -171,7 +183,7 @@ impl Reader<'_> {
         let cases_at = file.cases.span().start;
         let cases = file.cases.into_inner().into_iter();
         let cases = cases
-            .map(|table| self.case(table))
+            .map(|table| self.case(table, &schedulers))
             .collect::<Result<Vec<_>, _>>()?;
         for (index, case) in cases.iter().enumerate() {
             if cases[..index].iter().any(|other| other.name == case.name) {
@@ -203,12 +215,14 @@ impl Reader<'_> {
         })
     }
 
-    fn case(&self, table: CaseTable) -> Result<Case, Error> {
+    fn case(&self, table: CaseTable, schedulers: &[Scheduler]) -> Result<Case, Error> {
         let (commands, workloads) = self.workloads(&table.workloads)?;
         let (short_commands, short_workloads) = match &table.short {
             Some(short) => self.workloads(short)?,
             None => (commands.clone(), workloads.clone()),
         };
+        let instead = (table.instead.into_iter()).map(|own| self.instead(own, schedulers));
+        let instead = instead.collect::<Result<_, _>>()?;
         let duration_ns = table.duration_ms.map(|ms| ms * NS_PER_MS);
         Ok(Case {
             name: table.name,
@@ -222,7 +236,34 @@ impl Reader<'_> {
             governor: self.parsed::<Governor>(table.governor)?,
             idle_governor: self.parsed::<IdleGovernor>(table.idle_governor)?,
             duration_ns,
+            changes: table.count_from_ms.map(count_from).into_iter().collect(),
+            instead,
         })
+    }
+
+    fn instead(&self, table: InsteadTable, schedulers: &[Scheduler]) -> Result<Instead, Error> {
+        let scheduler = self.scheduler(table.scheduler, schedulers)?;
+        let (commands, workloads) = self.workloads(&table.workloads)?;
+        let short = match &table.short {
+            Some(short) => self.workloads(short)?.1,
+            None => workloads.clone(),
+        };
+        Ok(Instead {
+            scheduler,
+            commands,
+            workloads,
+            short,
+        })
+    }
+
+    /// Schedulers are named as the list `schedulers` has them.
+    fn scheduler(&self, name: Spanned<String>, known: &[Scheduler]) -> Result<String, Error> {
+        let parsed = Scheduler::parse(name.get_ref()).map_err(|error| self.wrong(&name, error))?;
+        if known.iter().any(|one| one.name == parsed.name) {
+            return Ok(parsed.name);
+        }
+        let message = format!("`{}` is not among the study's schedulers", name.get_ref());
+        Err(self.wrong(&name, message))
     }
 
     fn parsed<T: std::str::FromStr<Err: ToString>>(
@@ -248,6 +289,13 @@ impl Reader<'_> {
             read.1.push(workload);
         }
         Ok(read)
+    }
+}
+
+fn count_from(ms: u64) -> Change {
+    Change {
+        at_ns: ms * NS_PER_MS,
+        action: Action::CountAnew,
     }
 }
 
@@ -313,14 +361,7 @@ impl Known<'_> {
         Err(self.reader.wrong(&name, message))
     }
 
-    /// Schedulers are named as the list `schedulers` has them.
     fn scheduler(&self, name: Spanned<String>) -> Result<String, Error> {
-        let parsed =
-            Scheduler::parse(name.get_ref()).map_err(|error| self.reader.wrong(&name, error))?;
-        if self.schedulers.iter().any(|one| one.name == parsed.name) {
-            return Ok(parsed.name);
-        }
-        let message = format!("`{}` is not among the study's schedulers", name.get_ref());
-        Err(self.reader.wrong(&name, message))
+        self.reader.scheduler(name, self.schedulers)
     }
 }

@@ -69,7 +69,14 @@ pub fn show(study: &Study, calibration: Option<&Calibration>) -> String {
         if let Some(ns) = case.duration_ns {
             what += &format!(", cut at {}", number::time(ns));
         }
+        if let Some(change) = case.changes.first() {
+            what += &format!(", counted from {}", number::time(change.at_ns));
+        }
         head.push(("case", format!("{name}: {what}")));
+        for own in &case.instead {
+            let what = own.commands.join("; ");
+            head.push(("", format!("{} runs: {what}", own.scheduler)));
+        }
     }
     for row in &study.rows {
         let mut what = row.says.clone().unwrap_or_else(|| row.metric.clone());
@@ -146,6 +153,12 @@ pub(super) fn head(
     if answer.short {
         let short = "shortened loads and few runs: tells that the study runs, and no more";
         head.push(("short", short.to_owned()));
+    }
+    for case in &answer.study.cases {
+        for own in &case.instead {
+            let what = format!("under {}: {}", own.scheduler, own.commands.join("; "));
+            head.push(("workload", what));
+        }
     }
     let mut left_out: Vec<&str> = vec![];
     for case in &answer.cases {

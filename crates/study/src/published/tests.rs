@@ -219,6 +219,11 @@ fn mistakes_are_told_with_their_place() {
             "case = \"third\"",
             "no case `third`; there are one, other",
         ),
+        (
+            "name = \"one\"",
+            "name = \"one\"\ninstead = [{ scheduler = \"linux-6.1\", workloads = [\"hackbench\"] }]",
+            "mine.toml:12:26: `linux-6.1` is not among the study's schedulers",
+        ),
         ("at_least = 1000.0", "", "cannot fail"),
         (
             "runs = 4",

@@ -4,7 +4,7 @@
 #	make test	every test, those in virtual machines included
 #	make bench	the speed figures
 #	make cards	make the cards and figures of docs/policies again
-#	make studies	run the published experiments (hours), write docs/studies.md
+#	make studies	run the published experiments (hours), write docs/studies.md and docs/studies
 #	make bench-live	the live scheduler against others in a guest, write docs/bench-live.md (an hour)
 #	make deb	the Debian package, for Debian 12 and 13
 #	make soak	do to the live scheduler what machines and people do (hours), write docs/soak.md;
@@ -61,7 +61,8 @@ cards:
 
 studies:
 	cargo build --release
-	$(TARGET)/release/alight study run --all --sensitivity --style markdown >docs/studies.md.new
+	cd docs && $(abspath $(TARGET))/release/alight study run --all --sensitivity --style markdown \
+		--pictures studies >studies.md.new
 	mv docs/studies.md.new docs/studies.md
 
 verify:

@@ -410,6 +410,11 @@ pub struct StudyRunArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed,
         allow_negative_numbers = true)]
     pub seed: u64,
+    /// Write a picture of each case that says which time to show, and each variant, into this folder,
+    /// which is made if it is not there: frequencies, utilizations and who ran where, base above
+    /// variant, of a run with the first seed (SVG)
+    #[arg(long, value_name = "DIR")]
+    pub pictures: Option<PathBuf>,
     /// Also the predicted difference when each fitted parameter is a fifth larger or smaller
     #[arg(long)]
     pub sensitivity: bool,

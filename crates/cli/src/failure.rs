@@ -101,6 +101,16 @@ impl From<published::Error> for Failure {
     }
 }
 
+impl From<published::NotDrawn> for Failure {
+    fn from(error: published::NotDrawn) -> Self {
+        match error {
+            published::NotDrawn::Run(error) => error.into(),
+            // A fault of this program, not of its input.
+            published::NotDrawn::Drawing(_) => Failure::host(error),
+        }
+    }
+}
+
 impl From<published::Unanswered> for Failure {
     fn from(error: published::Unanswered) -> Self {
         match error {

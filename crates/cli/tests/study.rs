@@ -75,6 +75,71 @@ at_least = 31536000.0
         .stderr(contains("mine.toml:5:11: unknown machine `juno`"));
 }
 
+/// Base and variant are measured with loads of their own, and drawn above each other.
+#[test]
+fn a_picture_is_written_whole_and_the_same_each_time() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("mine.toml");
+    let text = r#"schema = "alight.study/1"
+name = "mine"
+title = "frames"
+publication = "nowhere"
+machine = "juno-r2"
+schedulers = ["linux-6.5", "linux-6.5+uclamp-sum"]
+runs = 2
+short_runs = 1
+
+[[case]]
+workloads = ["frames --duration 1 --boost 512"]
+governor = "schedutil"
+picture_ms = [0, 500]
+
+[[case.instead]]
+scheduler = "linux-6.5+uclamp-sum"
+workloads = ["frames --duration 1 --util-min 60 --background 0"]
+
+[[row]]
+metric = "power_big_mw"
+"#;
+    fs::write(&file, text).unwrap();
+    let pictures = folder.path().join("pictures");
+    let drawn = || {
+        alight(&["study", "run", file.to_str().unwrap(), "--pictures"])
+            .arg(&pictures)
+            .assert()
+            .code(0)
+            .stdout(contains(
+                "under linux-6.5+uclamp-sum: frames --duration 1 --util-min 60 --background 0",
+            ))
+            .stdout(contains("picture    "));
+        let files = fs::read_dir(&pictures).unwrap();
+        let files: Vec<_> = files.map(|file| file.unwrap().file_name()).collect();
+        assert_eq!(files, ["mine.svg"], "nothing half-written stays");
+        fs::read(pictures.join("mine.svg")).unwrap()
+    };
+    let first = drawn();
+    assert!(first.starts_with(b"<svg"));
+    assert_eq!(first, drawn());
+    for (from, to, says) in [
+        (
+            "[0, 500]",
+            "[500, 500]",
+            "a picture from 500 to 500 ms shows nothing",
+        ),
+        (
+            "scheduler = \"linux-6.5+uclamp-sum\"",
+            "scheduler = \"linux-6.1\"",
+            "`linux-6.1` is not among the study's schedulers",
+        ),
+    ] {
+        fs::write(&file, text.replacen(from, to, 1)).unwrap();
+        alight(&["study", "run", file.to_str().unwrap()])
+            .assert()
+            .code(2)
+            .stderr(contains(says));
+    }
+}
+
 #[test]
 fn bad_input_is_refused() {
     alight(&["study", "run", "juno-sysbrench"])

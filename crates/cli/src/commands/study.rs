@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight study`
 
+use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use alight_machine::DataSheet;
@@ -113,6 +114,9 @@ fn run_study(
         style,
     );
     output::print(&text)?;
+    if let Some(folder) = &args.pictures {
+        draw(study, &ask, folder, style, cancel)?;
+    }
     if answer.interrupted() {
         let (done, asked) = (answer.cases.len(), study.cases.len());
         return Err(Failure::Interrupted(format!(
@@ -121,6 +125,30 @@ fn run_study(
         )));
     }
     Ok(answer.failed() == 0)
+}
+
+/// Writes the pictures of a study; a page shows them, a terminal is told where they are.
+fn draw(
+    study: &Study,
+    ask: &Ask<'_>,
+    folder: &Path,
+    style: Style,
+    cancel: &AtomicBool,
+) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::Host(format!("making {}: {error}", folder.display())))?;
+    for picture in published::pictures(study, ask, cancel)? {
+        let file = folder.join(&picture.file);
+        output::save(&file, &picture.text)?;
+        match style {
+            Style::Markdown => {
+                output::print(&format!("\n![{}]({})\n", picture.title, file.display()))?;
+            }
+            Style::Table => output::print(&format!("picture    {}\n", file.display()))?,
+            Style::Json => {}
+        }
+    }
+    Ok(())
 }
 
 /// The command that gives the same answer again.

@@ -9,6 +9,7 @@ mod answer;
 mod json;
 mod library;
 mod markdown;
+mod picture;
 mod read;
 mod report;
 mod sensitivity;
@@ -31,6 +32,7 @@ use crate::spread::Spread;
 pub use answer::{Answer, CaseAnswer, Outcome, Value};
 pub use json::{list_json, show_json};
 pub use library::{load, names};
+pub use picture::{Error as NotDrawn, Picture, pictures};
 pub use read::{Error, SCHEMA, parse};
 pub use report::{list, show};
 pub use sensitivity::{
@@ -118,6 +120,8 @@ pub struct Case {
     pub duration_ns: Option<u64>,
     /// From when on mechanism and energy count, if not from the start.
     pub changes: Vec<Change>,
+    /// The time that a picture of it shows, from and to, ns; `None`: there is none.
+    pub picture: Option<(u64, u64)>,
     /// What runs under schedulers that were measured with a load of their own.
     pub instead: Vec<Instead>,
 }

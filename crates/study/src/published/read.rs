@@ -84,6 +84,7 @@ struct CaseTable {
     duration_ms: Option<u64>,
     short_ms: Option<u64>,
     count_from_ms: Option<u64>,
+    picture_ms: Option<Spanned<(u64, u64)>>,
     #[serde(default)]
     instead: Vec<InsteadTable>,
 }
@@ -223,6 +224,8 @@ impl Reader<'_> {
         };
         let instead = (table.instead.into_iter()).map(|own| self.instead(own, schedulers));
         let instead = instead.collect::<Result<_, _>>()?;
+        let picture = table.picture_ms.map(|window| self.window(&window));
+        let picture = picture.transpose()?;
         let duration_ns = table.duration_ms.map(|ms| ms * NS_PER_MS);
         Ok(Case {
             name: table.name,
@@ -237,8 +240,19 @@ impl Reader<'_> {
             idle_governor: self.parsed::<IdleGovernor>(table.idle_governor)?,
             duration_ns,
             changes: table.count_from_ms.map(count_from).into_iter().collect(),
+            picture,
             instead,
         })
+    }
+
+    /// From and to, ns.
+    fn window(&self, window: &Spanned<(u64, u64)>) -> Result<(u64, u64), Error> {
+        let (from, to) = *window.get_ref();
+        if from >= to {
+            let message = format!("a picture from {from} to {to} ms shows nothing");
+            return Err(self.wrong(window, message));
+        }
+        Ok((from * NS_PER_MS, to * NS_PER_MS))
     }
 
     fn instead(&self, table: InsteadTable, schedulers: &[Scheduler]) -> Result<Instead, Error> {

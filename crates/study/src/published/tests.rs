@@ -221,6 +221,11 @@ fn mistakes_are_told_with_their_place() {
         ),
         (
             "name = \"one\"",
+            "name = \"one\"\npicture_ms = [7, 7]",
+            "mine.toml:12:14: a picture from 7 to 7 ms shows nothing",
+        ),
+        (
+            "name = \"one\"",
             "name = \"one\"\ninstead = [{ scheduler = \"linux-6.1\", workloads = [\"hackbench\"] }]",
             "mine.toml:12:26: `linux-6.1` is not among the study's schedulers",
         ),

@@ -64,6 +64,8 @@ struct File {
     schedulers: Spanned<Vec<Spanned<String>>>,
     runs: NonZeroU32,
     short_runs: NonZeroU32,
+    #[serde(default)]
+    beside: Vec<Spanned<String>>,
     #[serde(rename = "case")]
     cases: Spanned<Vec<CaseTable>>,
     #[serde(rename = "row", default)]
@@ -136,15 +138,26 @@ struct CheckTable {
 /// # Errors
 /// Whatever is wrong with it, with its place.
 pub fn parse(file: &str, text: &str) -> Result<Study, Error> {
-    let reader = Reader { file, text };
-    let read: File = toml::from_str(text)
+    let reader = Reader {
+        file,
+        text,
+        beside: &[],
+    };
+    let mut read: File = toml::from_str(text)
         .map_err(|error| reader.at(error.span().map_or(0, |span| span.start), error.message()))?;
-    reader.study(read)
+    let beside = std::mem::take(&mut read.beside);
+    Reader {
+        beside: &beside,
+        ..reader
+    }
+    .study(read)
 }
 
 struct Reader<'t> {
     file: &'t str,
     text: &'t str,
+    /// What runs beside the workloads of each case.
+    beside: &'t [Spanned<String>],
 }
 
 impl Reader<'_> {
@@ -296,7 +309,7 @@ impl Reader<'_> {
         commands: &[Spanned<String>],
     ) -> Result<(Vec<String>, Vec<Workload>), Error> {
         let mut read = (vec![], vec![]);
-        for command in commands {
+        for command in commands.iter().chain(self.beside) {
             let workload = library::workload(self.file, command.get_ref())
                 .map_err(|error| self.wrong(command, error))?;
             read.0.push(command.get_ref().clone());

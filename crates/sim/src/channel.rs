@@ -23,6 +23,8 @@ const PAGE: u32 = 4096;
 const SEND_BUFFER: u32 = 212_992;
 
 /// A pipe, or one direction of a socket pair.
+/// Begins with a cache line.
+#[repr(align(64))]
 #[derive(Debug, Clone)]
 pub(crate) struct Channel {
     kind: ChannelKind,

@@ -67,6 +67,8 @@ pub(crate) struct Cpu {
     pub ns_per_unit: u64,
     /// Units of work done in a ns: capacity at the current frequency.
     pub rate: u64,
+    /// Index into [`Sim::costs`].
+    pub costs: u32,
     /// Timers of tasks that sleep here.
     pub timers: Timers,
     pub fair: FairQueue,
@@ -78,8 +80,6 @@ pub(crate) struct Cpu {
     pub lru: List,
     /// Tasks sent by a wake list, first and last.
     pub wake_list: List,
-    /// Index into [`Sim::costs`].
-    pub costs: u32,
     pub freq_domain: u32,
     pub cluster: u32,
     pub core_type: u32,
@@ -173,8 +173,9 @@ pub(crate) enum Life {
     Group,
 }
 
-/// A task. What each sleep, wakeup and switch touches comes first.
-#[repr(C)]
+/// A task. What each of its operations touches comes first and is one cache line, then what each
+/// sleep, wakeup and switch does.
+#[repr(C, align(64))]
 #[derive(Debug, Clone)]
 pub(crate) struct Task {
     pub life: Life,
@@ -199,7 +200,12 @@ pub(crate) struct Task {
     pub units: u64,
     /// End of a wall-clock run, 0 if none.
     pub wall_until: u64,
+    /// Bytes of the operation at `pc` already moved.
+    pub moved: u32,
+    /// Register written by [`Op::Take`].
+    pub register: u32,
     pub vruntime: u64,
+    pub loops: [u64; LOOP_SLOTS],
     /// Time run in all, and at the start of the current slice, ns.
     pub sum_exec: u64,
     pub slice_start: u64,
@@ -219,16 +225,11 @@ pub(crate) struct Task {
     pub cache_cpu: u32,
     pub cache_mark: u64,
     pub working_set: u64,
-    pub loops: [u64; LOOP_SLOTS],
     pub timers: [u64; TIMER_SLOTS],
     /// When its timer may expire: what it asked for.
     pub timer_point: u64,
     /// Workload it belongs to.
     pub workload: u32,
-    /// Bytes of the operation at `pc` already moved.
-    pub moved: u32,
-    /// Register written by [`Op::Take`].
-    pub register: u32,
     pub parent: u32,
     pub children: u32,
     pub process: u32,

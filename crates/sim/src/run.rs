@@ -6,13 +6,22 @@ use crate::api::{Error, Figures, Outcome, Scenario};
 use crate::build::{self, MeasureSpec};
 use crate::emit::FIRST_PID;
 use crate::explain::{Explainer, Wants};
+use crate::progress::Goal;
 use crate::state::{Output, Sim};
 use alight_trace::Sink;
 use alight_workload::Workload;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Events between two looks at the cancel flag.
-const CANCEL_INTERVAL: u64 = 1 << 16;
+/// Events between two looks at who waits for the run.
+const LOOK_INTERVAL: u64 = 1 << 16;
+
+/// Who waits for a run.
+struct Waiter<'a> {
+    /// Set: the run is to end early.
+    cancel: &'a AtomicBool,
+    /// Is told how much is done, in parts of [`WHOLE`](crate::WHOLE).
+    tell: &'a dyn Fn(u32),
+}
 
 /// Simulates a scenario; events go to `sink`. Setting `cancel` ends the run early.
 ///
@@ -24,8 +33,22 @@ pub fn run<'a>(
     sink: Option<&'a mut (dyn Sink + 'a)>,
     cancel: &AtomicBool,
 ) -> Result<Outcome, Error> {
+    run_telling(scenario, sink, cancel, &|_| ())
+}
+
+/// The same; `tell` hears now and then how much is done, in parts of [`WHOLE`](crate::WHOLE),
+/// unless nothing says when the run ends.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_telling<'a>(
+    scenario: &'a Scenario<'a>,
+    sink: Option<&'a mut (dyn Sink + 'a)>,
+    cancel: &AtomicBool,
+    tell: &dyn Fn(u32),
+) -> Result<Outcome, Error> {
     let (mut sim, measures) = build::build(scenario, output(sink))?;
-    simulate(&mut sim, scenario, &measures, cancel)
+    simulate(&mut sim, scenario, &measures, &Waiter { cancel, tell })
 }
 
 /// Simulates a scenario and writes down the wakeups that `watch` names, the first `limit` of them.
@@ -76,7 +99,8 @@ fn explained(
     }
     let (mut sim, measures) = build::build(scenario, output(None))?;
     sim.out.explainer = Some(Explainer::new(scenario.scheduler, &sim, watch, wants)?);
-    let outcome = simulate(&mut sim, scenario, &measures, cancel)?;
+    let tell = &|_| ();
+    let outcome = simulate(&mut sim, scenario, &measures, &Waiter { cancel, tell })?;
     let explainer = sim.out.explainer.take().expect("given above");
     Ok((outcome, explainer.found()))
 }
@@ -115,9 +139,9 @@ fn simulate(
     sim: &mut Sim<'_>,
     scenario: &Scenario<'_>,
     measures: &[MeasureSpec],
-    cancel: &AtomicBool,
+    waiter: &Waiter<'_>,
 ) -> Result<Outcome, Error> {
-    let interrupted = sim.run_loop(cancel)?;
+    let interrupted = sim.run_loop(waiter, &Goal::of(scenario.workloads))?;
     if let Some(error) = sim.out.error.take() {
         return Err(error.into());
     }
@@ -129,7 +153,7 @@ fn simulate(
 
 impl Sim<'_> {
     /// Runs until the end; true if it was cancelled before.
-    fn run_loop(&mut self, cancel: &AtomicBool) -> Result<bool, Error> {
+    fn run_loop(&mut self, waiter: &Waiter<'_>, goal: &Goal) -> Result<bool, Error> {
         loop {
             let (cpu_time, cpu) = self.queue.first();
             let (freq_time, slot) = self.freq_queue.first();
@@ -156,8 +180,13 @@ impl Sim<'_> {
             if (self.workloads.iter()).all(|w| w.alive == 0 || w.over_at <= time) {
                 return Ok(false);
             }
-            if self.events.is_multiple_of(CANCEL_INTERVAL) && cancel.load(Ordering::Relaxed) {
-                return Ok(true);
+            if self.events.is_multiple_of(LOOK_INTERVAL) {
+                if waiter.cancel.load(Ordering::Relaxed) {
+                    return Ok(true);
+                }
+                if let Some(parts) = goal.done(self) {
+                    (waiter.tell)(parts);
+                }
             }
         }
     }

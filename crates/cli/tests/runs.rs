@@ -457,6 +457,33 @@ fn ctrl_c_prints_the_runs_that_are_complete() {
     assert!(messages.contains(&end), "{messages}");
 }
 
+#[test]
+fn ctrl_c_prints_what_one_long_run_did() {
+    let child = Command::cargo_bin("alight")
+        .unwrap()
+        .args(["simulate", "-m", "juno-r0", "linux-5.5", "--json"])
+        .args(["-w", "hackbench -p -l 100000000"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(1500));
+    let pid = child.id().to_string();
+    let kill = Command::new("kill").args(["-INT", &pid]).status().unwrap();
+    assert!(kill.success());
+    let output = child.wait_with_output().unwrap();
+    let messages = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(130), "{messages}");
+    let end = "interrupted: the numbers are those of the part that ran";
+    assert!(messages.contains(end), "{messages}");
+    // The bar is for terminals.
+    assert!(!messages.contains(" left"), "{messages}");
+    let document: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(document["interrupted"], true);
+    let switches = &document["metrics"]["context_switches"]["value"];
+    assert!(switches.as_f64().unwrap() > 0.0, "{switches}");
+}
+
 const CARD: [&str; 10] = [
     "card",
     "bias-prev",

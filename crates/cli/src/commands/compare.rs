@@ -33,19 +33,20 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         command: command(args, &schedulers),
     };
     let cancel = interrupt::flag()?;
-    let bar = progress::bar(u64::from(args.runs.get()) * schedulers.len() as u64);
+    let runs = progress::Runs::of(u64::from(args.runs.get()) * schedulers.len() as u64);
     let how = Spread {
         threads: args.jobs,
-        progress: &|done| bar.set_position(done as u64),
+        progress: &|_| (),
     };
     let earliest = AtomicU64::new(u64::MAX);
     let simulate = |scenario: &Scenario<'_>, cancel: &AtomicBool| {
-        let outcome = alight_sim::run(scenario, None, cancel)?;
+        let run = |tell: &dyn Fn(u32)| alight_sim::run_telling(scenario, None, cancel, tell);
+        let outcome = runs.one(run)?;
         earliest.fetch_min(outcome.end_ns, Ordering::Relaxed);
         Ok(outcome)
     };
     let comparison = compare(&question, &simulate, how, cancel);
-    bar.finish_and_clear();
+    runs.finish();
     let comparison = comparison?;
     let style = if args.json { Style::Json } else { args.style };
     output::print(&report::render(&comparison, style))?;

@@ -13,7 +13,7 @@ use alight_trace::TraceFile;
 use crate::args::SimulateArgs;
 use crate::failure::Failure;
 use crate::input::{Input, scheduler};
-use crate::{again, interrupt, output};
+use crate::{again, interrupt, output, progress};
 
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let scheduler = scheduler(&args.scheduler.name)?;
@@ -30,10 +30,13 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
         &[],
     );
     let cancel = interrupt::flag()?;
-    let outcome = match &args.trace {
-        None => alight_sim::run(&scenario, None, cancel)?,
-        Some(path) => traced(&scenario, path, &command, cancel)?,
-    };
+    let runs = progress::Runs::of(1);
+    let outcome = runs.one(|tell| match &args.trace {
+        None => alight_sim::run_telling(&scenario, None, cancel, tell).map_err(Failure::from),
+        Some(path) => traced(&scenario, path, &command, cancel, tell),
+    });
+    runs.finish();
+    let outcome = outcome?;
     let conditions = Conditions::of(&scenario, command);
     let report = single::render(&conditions, &input.workloads, &outcome, style);
     // Of a run that was cut by hand that is the reason, whatever else is missing.
@@ -54,10 +57,11 @@ fn traced(
     path: &Path,
     command: &str,
     cancel: &AtomicBool,
+    tell: &dyn Fn(u32),
 ) -> Result<Outcome, Failure> {
     let tasks = alight_sim::task_table(scenario)?;
     let mut file = TraceFile::create(path, &trace::header(scenario, command, &tasks))?;
-    let outcome = alight_sim::run(scenario, Some(&mut file), cancel)?;
+    let outcome = alight_sim::run_telling(scenario, Some(&mut file), cancel, tell)?;
     if outcome.interrupted {
         output::remark("the trace is not complete and not kept");
     } else {

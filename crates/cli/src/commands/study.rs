@@ -83,21 +83,17 @@ fn run_study(
         false => 0,
     };
     let jobs = study.jobs(&ask);
-    let bar = progress::bar((jobs + moves) as u64);
+    let runs = progress::Runs::of((jobs + moves) as u64);
     let how = Spread {
         threads: args.jobs,
-        progress: &|done| bar.set_position(done as u64),
+        progress: &|_| (),
     };
-    let simulate =
-        |scenario: &Scenario<'_>, cancel: &AtomicBool| alight_sim::run(scenario, None, cancel);
+    let simulate = |scenario: &Scenario<'_>, cancel: &AtomicBool| {
+        runs.one(|tell| alight_sim::run_telling(scenario, None, cancel, tell))
+    };
     let answer = study.run(&ask, &simulate, how, cancel)?;
     let sensitivity = match args.sensitivity && !answer.interrupted() {
         true => {
-            let later = |done: usize| bar.set_position((jobs + done) as u64);
-            let how = Spread {
-                progress: &later,
-                ..how
-            };
             let open = || alight_machine::open(&study.machine);
             Some(published::sensitivity(
                 study, &ask, &open, &simulate, how, cancel,
@@ -105,7 +101,7 @@ fn run_study(
         }
         false => None,
     };
-    bar.finish_and_clear();
+    runs.finish();
     let style = if args.json { Style::Json } else { args.style };
     let text = published::render(
         &answer,

@@ -20,7 +20,7 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0    done
   1    the machine that this runs on failed: a full disk, a closed pipe; or `suite` found
-       a failure, `verify` a difference
+       a failure, `verify` a difference, `study` a check that does not hold
   2    bad input: the message says where, what was found and what was expected
   130  interrupted; what was complete is printed";
 

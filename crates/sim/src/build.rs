@@ -19,6 +19,7 @@ use crate::link::{Base, check, relocate, relocate_source};
 use crate::pressure::Pressure;
 use crate::queue::{NEVER, Queue};
 use crate::rng::{Purpose, below};
+use crate::rounds;
 use crate::state::{
     Cpu, FairQueue, Interval, Life, List, MarkState, Output, Phase, Sim, Task, WorkloadState,
 };
@@ -625,6 +626,7 @@ impl<'a> Builder<'a> {
             now: 0,
             end_at,
             events: 0,
+            acted: 0,
             hash: scenario.seed,
             check: scenario.check,
             kernel,
@@ -654,6 +656,7 @@ impl<'a> Builder<'a> {
                 .iter()
                 .map(|op| OpCost::of(op, &parts.channels))
                 .collect(),
+            round_lengths: rounds::lengths(&parts.ops),
             ops: parts.ops.into(),
             comms: parts.comms,
             masks: parts.masks.into(),
@@ -828,6 +831,7 @@ fn new_cpu(machine: &Machine, cpu: usize, costs: u32) -> Cpu {
         exec_start: 0,
         lru: List::default(),
         costs,
+        rounds: Default::default(),
         idle: Default::default(),
         balance: Default::default(),
         stats: Default::default(),

@@ -160,6 +160,8 @@ impl Sim<'_> {
 
     /// Does what is due now.
     fn change_event(&mut self) {
+        // What changes may make any CPU act.
+        (0..self.cpus.len()).for_each(|cpu| self.end_rounds(cpu));
         while self.agenda.due() <= self.now {
             let action = self.agenda.changes[self.agenda.next].action.clone();
             self.agenda.next += 1;

@@ -419,6 +419,7 @@ impl Sim<'_> {
         self.freq[domain].change = Change::Switching { opp, again: None };
         let switch = self.costs(cpu).switch;
         if let Some(host) = self.sugov_host(domain, cpu) {
+            self.end_rounds(host);
             self.charge(host, 2 * self.costs(host).switch);
             self.arm(host);
         }

@@ -52,6 +52,7 @@ impl Sim<'_> {
     }
 
     fn running_event(&mut self, cpu: usize) {
+        self.end_rounds(cpu);
         let due = self.cpus[cpu].end <= self.now;
         self.progress(cpu);
         self.interrupts(cpu);
@@ -241,6 +242,7 @@ impl Sim<'_> {
         if prev == NONE {
             return PrevState::Running;
         }
+        self.end_rounds(cpu);
         self.cache_leave(cpu, prev);
         if stays {
             self.preempted_in_pipe(cpu, prev);

@@ -57,6 +57,7 @@ impl Sim<'_> {
                 Effect::Jump(to) => {
                     self.tasks[task].pc = to;
                     self.tasks[task].fresh = true;
+                    self.come_round(cpu, to);
                 }
                 Effect::DoneAfterSleep => {
                     self.step(task);

@@ -40,6 +40,7 @@ mod pressure;
 mod progress;
 pub mod queue;
 mod rng;
+mod rounds;
 mod run;
 mod state;
 mod stats;

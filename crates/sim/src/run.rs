@@ -154,24 +154,32 @@ fn simulate(
 impl Sim<'_> {
     /// Runs until the end; true if it was cancelled before.
     fn run_loop(&mut self, waiter: &Waiter<'_>, goal: &Goal) -> Result<bool, Error> {
+        let mut turns = 0u64;
         loop {
+            turns += 1;
             let (cpu_time, cpu) = self.queue.first();
             let (freq_time, slot) = self.freq_queue.first();
             let time = cpu_time.min(freq_time);
             if time >= self.end_at {
                 self.now = self.end_at.min(time);
+                self.acted = 0;
                 if self.end_at == crate::queue::NEVER - 1 {
                     return Err(self.stuck());
                 }
                 return Ok(false);
             }
             debug_assert!(time >= self.now, "time goes back");
+            if time > self.now {
+                self.acted = 0;
+            }
             self.now = time;
             self.events += 1;
             // Of one instant, the CPUs come first.
             if cpu_time == time {
+                self.acted = self.acted.max(cpu);
                 self.cpu_event(cpu);
             } else {
+                self.acted = usize::MAX;
                 self.machine_event(slot);
             }
             if self.check || cfg!(debug_assertions) {
@@ -180,7 +188,7 @@ impl Sim<'_> {
             if (self.workloads.iter()).all(|w| w.alive == 0 || w.over_at <= time) {
                 return Ok(false);
             }
-            if self.events.is_multiple_of(LOOK_INTERVAL) {
+            if turns.is_multiple_of(LOOK_INTERVAL) {
                 if waiter.cancel.load(Ordering::Relaxed) {
                     return Ok(true);
                 }

@@ -15,7 +15,8 @@ use crate::explain::Explainer;
 use crate::fair::{Eevdf, Groups, Tunables};
 use crate::instruments::Instruments;
 use crate::kernel::Kernel;
-use crate::queue::Queue;
+use crate::queue::{NEVER, Queue};
+use crate::rounds::Rounds;
 use crate::stats::{CpuStats, Histogram, Stats};
 use crate::sync::{BarrierState, Mutex, WaitQueue};
 use crate::table::Table;
@@ -69,6 +70,7 @@ pub(crate) struct Cpu {
     pub rate: u64,
     /// Index into [`Sim::costs`].
     pub costs: u32,
+    pub rounds: Rounds,
     /// Timers of tasks that sleep here.
     pub timers: Timers,
     pub fair: FairQueue,
@@ -275,6 +277,8 @@ pub(crate) struct Sim<'a> {
     pub nodes: Nodes,
     pub ops: Table<Op>,
     pub op_costs: Table<OpCost>,
+    /// [`crate::rounds::lengths`]
+    pub round_lengths: Table<u8>,
     pub hash: u64,
     /// Next event of each CPU.
     pub queue: Queue,
@@ -284,6 +288,8 @@ pub(crate) struct Sim<'a> {
     /// The rules of the base kernel.
     pub kernel: &'static Kernel,
     pub events: u64,
+    /// CPUs below it have done what was due at this very instant.
+    pub acted: usize,
     pub end_at: u64,
     pub check: bool,
     pub tracing: bool,
@@ -414,6 +420,12 @@ impl Sim<'_> {
                     rest = rest.max(t.wall_until.saturating_sub(c.segment_start + c.steal));
                 }
                 c.end = c.segment_start + c.steal + rest;
+                if c.rounds.task != NONE {
+                    let left = self.rounds_left(cpu);
+                    let c = &mut self.cpus[cpu];
+                    c.end = c.end.saturating_add(left).min(NEVER);
+                }
+                let c = &self.cpus[cpu];
                 let interrupt = c.ipi_at.min(c.tick_at).min(c.hrtick_at);
                 c.end.min(interrupt).min(c.timers.first_at())
             }
@@ -424,6 +436,9 @@ impl Sim<'_> {
     /// Accounts the time since the segment began to the current task.
     #[inline]
     pub fn progress(&mut self, cpu: usize) {
+        if self.cpus[cpu].rounds.task != NONE {
+            self.catch_up_rounds(cpu);
+        }
         let c = &mut self.cpus[cpu];
         let mut elapsed = self.now - c.segment_start;
         c.segment_start = self.now;

@@ -42,6 +42,8 @@ pub(crate) struct Mutex {
     pub waiters: WaitQueue,
     /// The futex bucket's lock.
     pub bucket: Interval,
+    /// The CPU whose rounds take it, [`NONE`] if none do ([`crate::rounds`]).
+    pub rounds_of: u32,
 }
 
 impl Default for Mutex {
@@ -50,6 +52,7 @@ impl Default for Mutex {
             owner: NONE,
             waiters: WaitQueue::default(),
             bucket: Interval::default(),
+            rounds_of: NONE,
         }
     }
 }
@@ -151,6 +154,7 @@ impl Sim<'_> {
     }
 
     pub fn lock(&mut self, cpu: usize, mutex: u32) -> Effect {
+        self.end_rounds_at(mutex);
         let task = self.cpus[cpu].curr;
         let m = &mut self.mutexes[mutex as usize];
         if m.owner == NONE {

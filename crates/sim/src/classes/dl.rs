@@ -269,6 +269,7 @@ impl Sim<'_> {
         let at = tasks.partition_point(|&other| !self.earlier(task, other));
         self.classes.dl[cpu].tasks.insert(at, task);
         self.dl(task).queued = true;
+        self.end_rounds(cpu);
         self.pack_update_signals(cpu);
         self.core.cpus[cpu].nr_running += 1;
         self.dl_counted(cpu);

@@ -153,6 +153,7 @@ impl Sim<'_> {
 
     /// Brings the CPU's number of tasks up to date (`enqueue_top_rt_rq`, `dequeue_top_rt_rq`).
     pub(super) fn count_rt(&mut self, cpu: usize) {
+        self.end_rounds(cpu);
         self.pack_update_signals(cpu);
         let q = &mut self.classes.cpus[cpu];
         let count = if q.throttled { 0 } else { q.nr };

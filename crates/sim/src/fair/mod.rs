@@ -124,6 +124,7 @@ impl Sim<'_> {
 
     /// A placed task joins the queue of `cpu` (`enqueue_task_fair`); clocks are current.
     fn join(&mut self, cpu: usize, task: u32) {
+        self.end_rounds(cpu);
         self.uclamp_join(cpu, task);
         let curr_fair = self.curr_is_fair(cpu);
         let view = &mut self.views[task as usize];

@@ -12,6 +12,8 @@
 set -u
 cd "$(dirname "$0")/.." || exit 1
 FUZZ_SECONDS=${FUZZ_SECONDS:-15}
+# Of use to who builds again and again, at twice the space.
+export CARGO_INCREMENTAL=0
 
 passed=0 failed=0 skipped=0
 skips=() failures=()

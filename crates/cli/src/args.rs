@@ -20,8 +20,9 @@ const EXIT_CODES: &str = "\
 Exit codes:
   0    done
   1    the machine that this runs on failed: a full disk, a closed pipe; or `suite` found
-       a failure, `verify` a difference, `study` a check that does not hold
+       a failure, `verify` a difference
   2    bad input: the message says where, what was found and what was expected
+  3    a check of a study does not hold; its report is complete
   130  interrupted; what was complete is printed";
 
 /// Finds out what a placement policy would do to a machine and a workload.
@@ -155,7 +156,7 @@ Examples:
   alight card sched-idle --quick";
 
 const STUDY_EXAMPLES: &str = "\
-Exit code 0 also where a prediction is far from what was measured, which is a result; 1 if a check
+Exit code 0 also where a prediction is far from what was measured, which is a result; 3 if a check
 of a study fails.
 
 Examples:

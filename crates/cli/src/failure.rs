@@ -10,6 +10,8 @@ use alight_trace::CreateError;
 pub const HOST: u8 = 1;
 /// Exit code of bad input.
 pub const BAD_INPUT: u8 = 2;
+/// Exit code of a study whose checks do not all hold: it ran, and its report is complete.
+pub const NOT_HELD: u8 = 3;
 /// Exit code after ctrl-C, as shells have it: 128 + SIGINT.
 pub const INTERRUPTED: u8 = 130;
 
@@ -22,6 +24,8 @@ pub enum Failure {
     Host(String),
     /// The model is not what was recorded. The report is printed already.
     Different(String),
+    /// What must come out of a study did not. The report is printed already.
+    NotHeld(String),
     /// Ctrl-C. What was done is printed already.
     Interrupted(String),
 }
@@ -42,6 +46,7 @@ impl Failure {
         match self {
             Failure::BadInput(_) => BAD_INPUT,
             Failure::Host(_) | Failure::Different(_) => HOST,
+            Failure::NotHeld(_) => NOT_HELD,
             Failure::Interrupted(_) => INTERRUPTED,
         }
     }
@@ -50,7 +55,9 @@ impl Failure {
     pub fn message(&self) -> String {
         match self {
             Failure::BadInput(text) | Failure::Host(text) => format!("error: {text}"),
-            Failure::Different(text) | Failure::Interrupted(text) => text.clone(),
+            Failure::Different(text) | Failure::NotHeld(text) | Failure::Interrupted(text) => {
+                text.clone()
+            }
         }
     }
 }

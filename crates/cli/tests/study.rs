@@ -60,13 +60,13 @@ at_least = 31536000.0
     fs::write(&file, text).unwrap();
     alight(&["study", "run", file.to_str().unwrap()])
         .assert()
-        .code(1)
+        .code(3)
         .stdout(contains("FAILED a pipe takes a year"))
         .stderr(contains("what must come out did not: mine"));
     fs::write(&file, text.replace("elapsed_s", "elapsed")).unwrap();
     alight(&["study", "run", file.to_str().unwrap()])
         .assert()
-        .code(1)
+        .code(3)
         .stdout(contains("no such number"));
     fs::write(&file, text.replace("juno-r0", "juno")).unwrap();
     alight(&["study", "run", file.to_str().unwrap()])

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use alight_machine::DataSheet;
 use alight_sim::Scenario;
 use alight_study::Spread;
-use alight_study::published::{self, Ask, Study, Style};
+use alight_study::published::{self, Ask, Length, Study, Style};
 
 use crate::args::{StudyArgs, StudyRunArgs, StudyVerb};
 use crate::failure::Failure;
@@ -57,7 +57,7 @@ fn run_studies(args: &StudyRunArgs) -> Result<(), Failure> {
     }
     match failed.as_slice() {
         [] => Ok(()),
-        names => Err(Failure::Different(format!(
+        names => Err(Failure::NotHeld(format!(
             "what must come out did not: {}",
             names.join(", ")
         ))),
@@ -73,7 +73,10 @@ fn run_study(
 ) -> Result<bool, Failure> {
     let ask = Ask {
         machine: &sheet.machine,
-        short: args.short,
+        length: match args.short {
+            true => Length::Short,
+            false => Length::Full,
+        },
         runs: args.runs,
         seed: args.seed,
         command: command(study, args),

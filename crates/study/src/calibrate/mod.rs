@@ -25,7 +25,7 @@ use std::sync::atomic::AtomicBool;
 use alight_machine::{Draft, StatedCost};
 
 use crate::compare::{self, Runner, measure};
-use crate::published::{Ask, Published, Study};
+use crate::published::{Ask, Length, Published, Study};
 use crate::spread::Spread;
 use crate::stats::Summary;
 
@@ -220,7 +220,7 @@ impl Fitting<'_> {
         for study in self.studies {
             let ask = Ask {
                 machine: &machine,
-                short: false,
+                length: Length::Full,
                 runs: std::num::NonZeroU32::new(RUNS),
                 seed: 1,
                 command: String::new(),

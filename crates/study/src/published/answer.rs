@@ -3,7 +3,7 @@
 
 use alight_machine::Machine;
 
-use super::{Ask, Case, Check, Row, Study};
+use super::{Ask, Case, Check, Length, Row, Study};
 use crate::compare::{Comparison, Variant};
 use crate::header::VERSION;
 use crate::stats::Summary;
@@ -16,8 +16,8 @@ pub struct Answer<'a> {
     pub version: &'static str,
     /// The command that asks this again.
     pub command: String,
-    /// In short.
-    pub short: bool,
+    /// How much of it ran.
+    pub length: Length,
     /// Runs of each scheduler in each case.
     pub runs: u32,
     /// Seed of the first run.
@@ -65,14 +65,14 @@ impl<'a> Answer<'a> {
         let checks = (study.checks.iter())
             .filter_map(|check| {
                 let case = cases.iter().find(|case| case.is(&check.case))?;
-                Some((check, judge(check, &case.comparison, ask.short)))
+                Some((check, judge(check, &case.comparison, ask.length)))
             })
             .collect();
         Answer {
             study,
             version: VERSION,
             command: ask.command.clone(),
-            short: ask.short,
+            length: ask.length,
             runs: study.runs(ask).get(),
             seed: ask.seed,
             machine: Machine::hash(ask.machine),
@@ -134,8 +134,8 @@ impl CaseAnswer<'_> {
     }
 }
 
-fn judge(check: &Check, comparison: &Comparison, short: bool) -> Outcome {
-    if short && !check.in_short {
+fn judge(check: &Check, comparison: &Comparison, length: Length) -> Outcome {
+    if length == Length::Short && !check.in_short {
         return Outcome::NotInShort;
     }
     let mean = |scheduler: &str| {

@@ -5,7 +5,7 @@ use alight_machine::Calibration;
 use serde::Serialize;
 
 use super::sensitivity::{MOVES, Sensitivity};
-use super::{Answer, CaseAnswer, Check, Outcome, Published, Row, Study};
+use super::{Answer, CaseAnswer, Check, Length, Outcome, Published, Row, Study};
 use crate::header::VERSION;
 use crate::report::{document, map, number, pretty};
 use crate::stats::{Delta, Summary};
@@ -109,6 +109,9 @@ struct CheckOut<'a> {
 #[derive(Serialize)]
 struct SensitivityOut<'a> {
     runs: u32,
+    shortened: &'a [String],
+    #[serde(serialize_with = "map")]
+    fitted: Vec<(&'a str, Option<Delta>)>,
     moves_percent: [f64; MOVES.len()],
     parameters: Vec<ParameterOut<'a>>,
 }
@@ -156,7 +159,7 @@ pub fn render(
             matches: calibration.matches,
             rows: &calibration.rows,
         }),
-        short: answer.short,
+        short: answer.length == Length::Short,
         runs: answer.runs,
         seed: answer.seed,
         interrupted: answer.interrupted(),
@@ -181,9 +184,9 @@ pub fn render(
 fn study(study: &Study) -> StudyOut<'_> {
     let cases = study.cases.iter().map(|case| CaseOut {
         name: &case.name,
-        workloads: &case.commands,
+        workloads: &case.full.commands,
         governor: case.governor.map(|governor| governor.to_string()),
-        duration_ns: case.duration_ns,
+        duration_ns: case.full.duration_ns,
         count_from_ns: case.changes.first().map(|change| change.at_ns),
         instead: (case.instead.iter())
             .map(|own| InsteadOut {
@@ -261,6 +264,10 @@ fn moved(sensitivity: &Sensitivity) -> SensitivityOut<'_> {
     });
     SensitivityOut {
         runs: sensitivity.runs,
+        shortened: &sensitivity.shortened,
+        fitted: (sensitivity.fitted.iter())
+            .map(|(label, delta)| (label.as_str(), *delta))
+            .collect(),
         moves_percent: MOVES.map(|permille| (permille as f64 - 1000.0) / 10.0),
         parameters: parameters.collect(),
     }

@@ -36,8 +36,13 @@ pub use picture::{Error as NotDrawn, Picture, pictures};
 pub use read::{Error, SCHEMA, parse};
 pub use report::{list, show};
 pub use sensitivity::{
-    Error as Unanswered, MOVES, Moved, Sensitivity, jobs as sensitivity_jobs, sensitivity,
+    Error as Unanswered, MOVES, Moved, Prediction, Sensitivity, jobs as sensitivity_jobs,
+    sensitivity,
 };
+
+/// Runs of each scheduler for each move of a parameter, where a study does not have fewer: enough
+/// to tell which way a prediction goes.
+const MOVED_RUNS: NonZeroU32 = NonZeroU32::new(10).expect("not zero");
 
 /// The form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,18 +111,16 @@ pub struct Study {
 pub struct Case {
     /// Short, unique in the study; empty in a study of one.
     pub name: String,
-    /// As typed after `-w`.
-    pub commands: Vec<String>,
-    /// The same, read.
-    pub workloads: Vec<Workload>,
-    /// What runs in a short run, and how long; like the above where the file does not say otherwise.
+    /// As published.
+    pub full: Extent,
+    /// As tests run it; like the above where the file does not say otherwise.
     pub short: Extent,
+    /// As each row of a sensitivity table runs it; likewise.
+    pub moved: Extent,
     /// cpufreq governor; `None`: the machine's.
     pub governor: Option<Governor>,
     /// cpuidle governor; `None`: the machine's.
     pub idle_governor: Option<IdleGovernor>,
-    /// End of each run, ns; `None`: when the workloads end.
-    pub duration_ns: Option<u64>,
     /// From when on mechanism and energy count, if not from the start.
     pub changes: Vec<Change>,
     /// The time that a picture of it shows, from and to, ns; `None`: there is none.
@@ -139,7 +142,18 @@ pub struct Instead {
     pub short: Vec<Workload>,
 }
 
-/// How much of a case runs.
+/// How much of a study runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Length {
+    /// All of it, as published.
+    Full,
+    /// What shows that it runs.
+    Short,
+    /// What shows which way a prediction goes, once for each move of each parameter.
+    Moved,
+}
+
+/// What runs in a case of one length.
 #[derive(Debug, Clone)]
 pub struct Extent {
     /// As typed after `-w`.
@@ -223,9 +237,9 @@ pub struct Check {
 pub struct Ask<'a> {
     /// Where; the study's machine, or it with other costs.
     pub machine: &'a Machine,
-    /// In short, as tests do.
-    pub short: bool,
-    /// Runs of each scheduler; `None`: as published.
+    /// How much of it.
+    pub length: Length,
+    /// Runs of each scheduler; `None`: what the length asks for.
     pub runs: Option<NonZeroU32>,
     /// Seed of the first run.
     pub seed: u64,
@@ -236,9 +250,10 @@ pub struct Ask<'a> {
 impl Study {
     /// Runs of each scheduler in each case.
     pub fn runs(&self, ask: &Ask<'_>) -> NonZeroU32 {
-        ask.runs.unwrap_or(match ask.short {
-            true => self.short_runs,
-            false => self.runs,
+        ask.runs.unwrap_or(match ask.length {
+            Length::Full => self.runs,
+            Length::Short => self.short_runs,
+            Length::Moved => self.runs.min(MOVED_RUNS),
         })
     }
 
@@ -271,7 +286,7 @@ impl Study {
             };
             let question = case.question(self, &self.schedulers, ask);
             let run = |scenario: &Scenario<'_>, cancel: &AtomicBool| {
-                run(&case.as_measured(scenario, ask.short), cancel)
+                run(&case.as_measured(scenario, ask.length), cancel)
             };
             match compare(&question, &run, spread, cancel) {
                 Ok(comparison) => cases.push(CaseAnswer { case, comparison }),
@@ -294,19 +309,32 @@ impl Study {
 }
 
 impl Case {
+    fn extent(&self, length: Length) -> &Extent {
+        match length {
+            Length::Full => &self.full,
+            Length::Short => &self.short,
+            Length::Moved => &self.moved,
+        }
+    }
+
     /// The scenario with the load that its scheduler was measured with.
-    fn as_measured<'a>(&'a self, scenario: &Scenario<'a>, short: bool) -> Scenario<'a> {
+    fn as_measured<'a>(&'a self, scenario: &Scenario<'a>, length: Length) -> Scenario<'a> {
         let name = &scenario.scheduler.name;
         let own = (self.instead.iter()).find(|one| one.scheduler == *name);
-        let workloads = match (own, short) {
+        let workloads = match (own, length) {
             (None, _) => scenario.workloads,
-            (Some(own), true) => &own.short,
-            (Some(own), false) => &own.workloads,
+            (Some(own), Length::Short) => &own.short,
+            (Some(own), Length::Full | Length::Moved) => &own.workloads,
         };
         Scenario {
             workloads,
             ..scenario.clone()
         }
+    }
+
+    /// What ran for each move of a parameter, if that was not what is published.
+    fn shortened(&self) -> Option<String> {
+        (self.moved.commands != self.full.commands).then(|| self.moved.commands.join("; "))
     }
 
     pub(crate) fn question<'q>(
@@ -315,19 +343,16 @@ impl Case {
         schedulers: &'q [Scheduler],
         ask: &Ask<'q>,
     ) -> Question<'q> {
-        let (workloads, duration_ns) = match ask.short {
-            true => (&self.short.workloads, self.short.duration_ns),
-            false => (&self.workloads, self.duration_ns),
-        };
+        let extent = self.extent(ask.length);
         Question {
             machine: ask.machine,
-            workloads,
+            workloads: &extent.workloads,
             schedulers,
             runs: study.runs(ask),
             seed: ask.seed,
             governor: self.governor,
             idle_governor: self.idle_governor,
-            duration_ns,
+            duration_ns: extent.duration_ns,
             changes: &self.changes,
             groups: &[],
             clamps: SystemClamps::default(),

@@ -81,6 +81,7 @@ struct CaseTable {
     name: String,
     workloads: Vec<Spanned<String>>,
     short: Option<Vec<Spanned<String>>>,
+    sensitivity: Option<Vec<Spanned<String>>>,
     governor: Option<Spanned<String>>,
     idle_governor: Option<Spanned<String>>,
     duration_ms: Option<u64>,
@@ -230,31 +231,45 @@ impl Reader<'_> {
     }
 
     fn case(&self, table: CaseTable, schedulers: &[Scheduler]) -> Result<Case, Error> {
-        let (commands, workloads) = self.workloads(&table.workloads)?;
-        let (short_commands, short_workloads) = match &table.short {
-            Some(short) => self.workloads(short)?,
-            None => (commands.clone(), workloads.clone()),
+        let duration_ns = table.duration_ms.map(|ms| ms * NS_PER_MS);
+        let full = self.extent(&table.workloads, duration_ns)?;
+        let other = |commands: Option<&Vec<_>>, duration_ns| match commands {
+            Some(commands) => self.extent(commands, duration_ns),
+            None => Ok(Extent {
+                duration_ns,
+                ..full.clone()
+            }),
         };
+        let short_ns = table.short_ms.map(|ms| ms * NS_PER_MS);
+        let short = other(table.short.as_ref(), short_ns.or(duration_ns))?;
+        let moved = other(table.sensitivity.as_ref(), duration_ns)?;
         let instead = (table.instead.into_iter()).map(|own| self.instead(own, schedulers));
         let instead = instead.collect::<Result<_, _>>()?;
         let picture = table.picture_ms.map(|window| self.window(&window));
         let picture = picture.transpose()?;
-        let duration_ns = table.duration_ms.map(|ms| ms * NS_PER_MS);
         Ok(Case {
             name: table.name,
-            commands,
-            workloads,
-            short: Extent {
-                commands: short_commands,
-                workloads: short_workloads,
-                duration_ns: table.short_ms.map(|ms| ms * NS_PER_MS).or(duration_ns),
-            },
+            full,
+            short,
+            moved,
             governor: self.parsed::<Governor>(table.governor)?,
             idle_governor: self.parsed::<IdleGovernor>(table.idle_governor)?,
-            duration_ns,
             changes: table.count_from_ms.map(count_from).into_iter().collect(),
             picture,
             instead,
+        })
+    }
+
+    fn extent(
+        &self,
+        commands: &[Spanned<String>],
+        duration_ns: Option<u64>,
+    ) -> Result<Extent, Error> {
+        let (commands, workloads) = self.workloads(commands)?;
+        Ok(Extent {
+            commands,
+            workloads,
+            duration_ns,
         })
     }
 

@@ -5,7 +5,7 @@
 use alight_machine::Calibration;
 
 use super::sensitivity::{MOVES, Sensitivity};
-use super::{Answer, CaseAnswer, Check, Outcome, Published, Row, Study};
+use super::{Answer, CaseAnswer, Check, Length, Outcome, Published, Row, Study};
 use crate::compare::{Comparison, Series};
 use crate::metrics::Kind;
 use crate::report::{Columns, head_of, number};
@@ -62,11 +62,11 @@ pub fn show(study: &Study, calibration: Option<&Calibration>) -> String {
             "" => "runs".to_owned(),
             name => format!("{name} runs"),
         };
-        let mut what = case.commands.join("; ");
+        let mut what = case.full.commands.join("; ");
         if let Some(governor) = case.governor {
             what += &format!(", {governor}");
         }
-        if let Some(ns) = case.duration_ns {
+        if let Some(ns) = case.full.duration_ns {
             what += &format!(", cut at {}", number::time(ns));
         }
         if let Some(change) = case.changes.first() {
@@ -150,7 +150,7 @@ pub(super) fn head(
         runs += "; INTERRUPTED: what is complete is shown";
     }
     head.push(("runs", runs));
-    if answer.short {
+    if answer.length == Length::Short {
         let short = "shortened loads and few runs: tells that the study runs, and no more";
         head.push(("short", short.to_owned()));
     }
@@ -237,11 +237,15 @@ pub(super) fn blocks(answer: &Answer<'_>, sensitivity: Option<&Sensitivity>) -> 
         blocks.push(Block::Lines(lines.collect()));
     }
     if let Some(sensitivity) = sensitivity {
+        let of = match sensitivity.shortened.as_slice() {
+            [] => String::new(),
+            commands => format!(" of `{}`", commands.join("`, `")),
+        };
         blocks.push(Block::Title(format!(
-            "if a parameter were another: the predicted delta, {} runs",
+            "if a parameter were another: the predicted delta, {} runs{of}",
             sensitivity.runs
         )));
-        blocks.push(moved(answer, sensitivity));
+        blocks.push(moved(sensitivity));
     }
     blocks
 }
@@ -277,7 +281,11 @@ fn table(answer: &Answer<'_>, row: &Row, case: &CaseAnswer<'_>) -> Block {
             .collect(),
     ];
     // Of a shortened load nothing was published.
-    if let Some(before) = row.before.as_ref().filter(|_| !answer.short) {
+    if let Some(before) = row
+        .before
+        .as_ref()
+        .filter(|_| answer.length != Length::Short)
+    {
         let mut cells = vec!["published before".to_owned()];
         cells.extend(published(before));
         rows.push(cells);
@@ -388,7 +396,7 @@ pub(super) fn judged(check: &Check, outcome: Outcome) -> String {
 }
 
 /// The predictions as they are, and with each parameter moved.
-fn moved(answer: &Answer<'_>, sensitivity: &Sensitivity) -> Block {
+fn moved(sensitivity: &Sensitivity) -> Block {
     let mut heads = vec![
         "parameter".to_owned(),
         "prediction".to_owned(),
@@ -397,11 +405,10 @@ fn moved(answer: &Answer<'_>, sensitivity: &Sensitivity) -> Block {
     heads.extend(MOVES.map(|permille| number::signed((permille as f64 - 1000.0) / 10.0) + "%"));
     let percent =
         |delta: Option<Delta>| number::percent(delta.and_then(|delta| delta.delta_percent));
-    let fitted = super::sensitivity::deltas(answer);
     let mut rows = vec![heads];
     for parameter in &sensitivity.parameters {
         for (label, deltas) in &parameter.deltas {
-            let now = fitted.iter().find(|(known, _)| known == label);
+            let now = sensitivity.fitted.iter().find(|(known, _)| known == label);
             let mut row = vec![
                 parameter.name.to_owned(),
                 label.clone(),

@@ -4,9 +4,9 @@
 
 use std::sync::atomic::AtomicBool;
 
-use alight_machine::Draft;
+use alight_machine::{Draft, Machine};
 
-use super::{Answer, Ask, Study};
+use super::{Answer, Ask, Case, Length, Study};
 use crate::calibrate::PARAMETERS;
 use crate::compare::{self, Runner};
 use crate::spread::Spread;
@@ -15,6 +15,9 @@ use crate::stats::Delta;
 /// What is moved, in thousandths of what it is.
 pub const MOVES: [u64; 2] = [800, 1200];
 
+/// A case, a metric and a scheduler in words, and the scheduler's difference from the base.
+pub type Prediction = (String, Option<Delta>);
+
 /// One parameter, moved.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Moved {
@@ -22,8 +25,7 @@ pub struct Moved {
     pub name: &'static str,
     /// What it is, in words.
     pub meaning: &'static str,
-    /// Row by row of the study, and case by case: the difference from the base of each other
-    /// scheduler, at each of [`MOVES`].
+    /// The predictions at each of [`MOVES`].
     pub deltas: Vec<(String, [Option<Delta>; MOVES.len()])>,
 }
 
@@ -32,16 +34,20 @@ pub struct Moved {
 pub struct Sensitivity {
     /// Runs of each scheduler.
     pub runs: u32,
+    /// What ran, case by case, where that was less than is published.
+    pub shortened: Vec<String>,
+    /// The predictions of as much with nothing moved.
+    pub fitted: Vec<Prediction>,
     /// The parameters.
     pub parameters: Vec<Moved>,
 }
 
 /// Simulations that it takes.
 pub fn jobs(study: &Study, ask: &Ask<'_>) -> usize {
-    study.jobs(ask) * PARAMETERS.len() * MOVES.len()
+    study.jobs(&moved(ask, ask.machine)) * (1 + PARAMETERS.len() * MOVES.len())
 }
 
-/// Runs the study with each parameter moved. `draft` opens its machine.
+/// Runs the study with no parameter moved and with each. `draft` opens its machine.
 ///
 /// # Errors
 /// Those of the study; machines that cannot be.
@@ -53,52 +59,72 @@ pub fn sensitivity(
     how: Spread<'_>,
     cancel: &AtomicBool,
 ) -> Result<Sensitivity, Error> {
-    let mut parameters = vec![];
-    let mut before = 0;
-    for parameter in &PARAMETERS {
-        let mut moved = Moved {
-            name: parameter.name,
-            meaning: parameter.meaning,
-            deltas: vec![],
+    let mut done = 0;
+    let mut predicted = |machine: &Machine| {
+        let so_far = |more: usize| (how.progress)(done + more);
+        let spread = Spread {
+            progress: &so_far,
+            ..how
         };
-        for (index, permille) in MOVES.into_iter().enumerate() {
+        let ask = moved(ask, machine);
+        let answer = study.run(&ask, run, spread, cancel)?;
+        if answer.interrupted() {
+            return Err(Error::from(compare::Error::Interrupted));
+        }
+        done += study.jobs(&ask);
+        Ok(predictions(&answer))
+    };
+    let fitted = predicted(ask.machine)?;
+    let mut parameters = vec![];
+    for parameter in &PARAMETERS {
+        let mut moves = vec![];
+        for permille in MOVES {
             let mut draft = draft()?;
             draft.scale_costs(|key| match parameter.keys.contains(&key) {
                 true => permille,
                 false => 1000,
             });
-            let machine = draft.resolve()?.machine;
-            let ask = Ask {
-                machine: &machine,
-                command: String::new(),
-                ..*ask
-            };
-            let so_far = |done: usize| (how.progress)(before + done);
-            let spread = Spread {
-                progress: &so_far,
-                ..how
-            };
-            let answer = study.run(&ask, run, spread, cancel)?;
-            if answer.interrupted() {
-                return Err(compare::Error::Interrupted.into());
-            }
-            before += study.jobs(&ask);
-            for (label, delta) in deltas(&answer) {
-                match moved.deltas.iter_mut().find(|known| known.0 == label) {
-                    Some(known) => known.1[index] = delta,
-                    None => {
-                        let mut both = [None; MOVES.len()];
-                        both[index] = delta;
-                        moved.deltas.push((label, both));
-                    }
-                }
-            }
+            moves.push(predicted(&draft.resolve()?.machine)?);
         }
-        parameters.push(moved);
+        let labels = fitted.iter().map(|(label, _)| label);
+        let deltas = labels.map(|label| (label.clone(), of(label, &moves)));
+        parameters.push(Moved {
+            name: parameter.name,
+            meaning: parameter.meaning,
+            deltas: deltas.collect(),
+        });
     }
+    let shortened = match ask.length {
+        Length::Short => vec![],
+        Length::Full | Length::Moved => study.cases.iter().filter_map(Case::shortened).collect(),
+    };
     Ok(Sensitivity {
-        runs: study.runs(ask).get(),
+        runs: study.runs(&moved(ask, ask.machine)).get(),
+        shortened,
+        fitted,
         parameters,
+    })
+}
+
+/// What is asked for each move.
+fn moved<'a>(ask: &Ask<'_>, machine: &'a Machine) -> Ask<'a> {
+    Ask {
+        machine,
+        length: match ask.length {
+            Length::Full => Length::Moved,
+            other => other,
+        },
+        runs: ask.runs,
+        seed: ask.seed,
+        command: String::new(),
+    }
+}
+
+/// The same prediction at each of the moves.
+fn of(label: &str, moves: &[Vec<Prediction>]) -> [Option<Delta>; MOVES.len()] {
+    std::array::from_fn(|index| {
+        let found = moves[index].iter().find(|(known, _)| known == label);
+        found.and_then(|(_, delta)| *delta)
     })
 }
 
@@ -113,8 +139,7 @@ pub enum Error {
     Machine(#[from] alight_machine::Error),
 }
 
-/// The predictions of an answer: case, metric and scheduler, with the difference.
-pub(super) fn deltas(answer: &Answer<'_>) -> Vec<(String, Option<Delta>)> {
+fn predictions(answer: &Answer<'_>) -> Vec<Prediction> {
     let mut all = vec![];
     for case in &answer.cases {
         for row in answer.study.rows.iter().filter(|row| case.is(&row.case)) {

@@ -61,11 +61,11 @@ fn plain() -> Study {
     parse("mine.toml", PLAIN).expect("valid")
 }
 
-fn answered<'s>(study: &'s Study, machine: &Machine, short: bool) -> Answer<'s> {
+fn answered<'s>(study: &'s Study, machine: &Machine, length: Length) -> Answer<'s> {
     let run = |scenario: &Scenario<'_>, _: &AtomicBool| Ok(fake::better(scenario));
     let ask = Ask {
         machine,
-        short,
+        length,
         runs: None,
         seed: 1,
         command: "alight study run mine.toml".to_owned(),
@@ -124,7 +124,7 @@ fn every_base_is_a_plain_kernel_whose_figures_are_those_from_before() {
 #[test]
 fn rows_come_in_the_unit_of_the_publication() {
     let (study, machine) = (plain(), fake::machine());
-    let answer = answered(&study, &machine, false);
+    let answer = answered(&study, &machine, Length::Full);
     for case in &answer.cases {
         let values = answer.values(&study.rows[0], case);
         assert_eq!(
@@ -139,13 +139,13 @@ fn rows_come_in_the_unit_of_the_publication() {
 #[test]
 fn checks_hold_fail_and_miss_their_number() {
     let (study, machine) = (plain(), fake::machine());
-    let answer = answered(&study, &machine, false);
+    let answer = answered(&study, &machine, Length::Full);
     let outcomes: Vec<Outcome> = answer.checks.iter().map(|(_, outcome)| *outcome).collect();
     assert!(matches!(outcomes[0], Outcome::Held(found) if (found - 150.0).abs() < 1.0));
     assert!(matches!(outcomes[1], Outcome::Failed(found) if (found - 150.0).abs() < 1.0));
     assert_eq!(outcomes[2], Outcome::NoNumber);
     assert_eq!(answer.failed(), 2);
-    let short = answered(&study, &machine, true);
+    let short = answered(&study, &machine, Length::Short);
     assert!(!render(&short, None, None, Style::Table).contains("published before"));
     assert_eq!(short.checks[1].1, Outcome::NotInShort);
     assert_eq!((short.runs, short.failed()), (2, 1));
@@ -154,7 +154,7 @@ fn checks_hold_fail_and_miss_their_number() {
 #[test]
 fn a_report_says_what_was_published_what_came_out_and_on_which_costs() {
     let (study, machine) = (plain(), fake::machine());
-    let answer = answered(&study, &machine, false);
+    let answer = answered(&study, &machine, Length::Full);
     let text = render(&answer, None, None, Style::Table);
     for part in [
         "published  nowhere",

@@ -14,7 +14,7 @@ use std::sync::atomic::AtomicBool;
 use alight_policy::Scheduler;
 use alight_sim::{Scenario, SystemClamps};
 
-use super::{Ask, Case, Study};
+use super::{Ask, Case, Length, Study};
 use crate::report::words::short_name;
 use record::Record;
 
@@ -84,7 +84,7 @@ fn record(
 ) -> Result<Option<Record>, alight_sim::Error> {
     let scenario = Scenario {
         machine: ask.machine,
-        workloads: &case.workloads,
+        workloads: &case.full.workloads,
         scheduler,
         governor: case.governor,
         idle_governor: case.idle_governor,
@@ -95,7 +95,7 @@ fn record(
         changes: &[],
         check: false,
     };
-    let scenario = case.as_measured(&scenario, false);
+    let scenario = case.as_measured(&scenario, Length::Full);
     let tasks = alight_sim::task_table(&scenario)?;
     let mut record = Record::new(&scenario, &tasks, from_ns..to_ns);
     let outcome = alight_sim::run(&scenario, Some(&mut record), cancel)?;

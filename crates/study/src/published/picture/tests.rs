@@ -24,7 +24,7 @@ fn drawn() -> Vec<Picture> {
     let machine = alight_machine::load("juno-r2").expect("built in").machine;
     let ask = Ask {
         machine: &machine,
-        short: false,
+        length: Length::Full,
         runs: None,
         seed: 1,
         command: String::new(),
@@ -67,7 +67,7 @@ fn a_record_tells_who_ran_and_how_fast() {
     let machine = alight_machine::load("juno-r2").expect("built in").machine;
     let ask = Ask {
         machine: &machine,
-        short: false,
+        length: Length::Full,
         runs: None,
         seed: 1,
         command: String::new(),

@@ -149,7 +149,7 @@ else
 	# CPUs that outnumber the real ones so far would wait for each other's locks while these
 	# do not run. Here they take turns, and time is what they did: others do not disturb it.
 	if wanted mixed-64; then
-		guest mixed-64 amd64-7.2-cloud '--icount --smp 64 --mem 6144 --timeout 9000' 15 mixed &
+		guest mixed-64 amd64-7.2-cloud '--icount --smp 64 --mem 6144 --timeout 14400' 15 mixed &
 		slow=$!
 	fi
 	# shellcheck disable=SC2086 # faults are words

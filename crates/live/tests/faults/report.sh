@@ -58,7 +58,7 @@ done
 echo
 echo '## What did not hold'
 echo
-if cat "${printed[@]}" | grep -q '^FAIL '; then
+if grep -q '^FAIL ' "${printed[@]}"; then
 	for guest; do
 		sed -n "s/^FAIL */- ${guest%%|*}: /p" "$dir/${guest%%|*}.out"
 	done
@@ -69,7 +69,7 @@ fi
 echo
 echo '## What could not be judged'
 echo
-if cat "${printed[@]}" | grep -q '^SKIPPED: '; then
+if grep -q '^SKIPPED: ' "${printed[@]}"; then
 	for guest; do
 		sed -n "s/^SKIPPED: /- ${guest%%|*}: /p" "$dir/${guest%%|*}.out"
 	done

@@ -219,7 +219,7 @@ impl Sim<'_> {
         }
     }
 
-    /// The current task of a CPU wants `mutex`.
+    /// Somebody takes `mutex`, or gives it back, his own or not.
     #[inline]
     pub fn end_rounds_at(&mut self, mutex: u32) {
         let cpu = self.mutexes[mutex as usize].rounds_of;

@@ -168,6 +168,7 @@ impl Sim<'_> {
     }
 
     pub fn unlock(&mut self, cpu: usize, mutex: u32) -> Effect {
+        self.end_rounds_at(mutex);
         let m = &mut self.mutexes[mutex as usize];
         m.owner = NONE;
         if !m.waiters.is_empty() {

@@ -168,9 +168,9 @@ Examples:
   alight study run my-study.toml";
 
 const CALIBRATE_EXAMPLES: &str = "\
-The rows are those of the built-in studies of the machine that say `calibrates`. The result is
-written below a mark into the machine's file and replaces an earlier one; the same inputs give the
-same bytes.
+The rows are those of the built-in studies that say `calibrates`, of the machine and of those that
+have their costs from it. The result is written below a mark into the machine's file and replaces
+an earlier one; the same inputs give the same bytes. It takes minutes.
 
 Examples:
   alight calibrate juno-r0                     writes machines/juno-r0.toml

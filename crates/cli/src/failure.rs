@@ -132,9 +132,9 @@ impl From<calibrate::Error> for Failure {
         match error {
             calibrate::Error::Run(error) => error.into(),
             calibrate::Error::Machine(error) => error.into(),
-            calibrate::Error::NoRows(_) | calibrate::Error::NoNumber { .. } => {
-                Failure::bad_input(error)
-            }
+            calibrate::Error::NoRows(_)
+            | calibrate::Error::CostsOf { .. }
+            | calibrate::Error::NoNumber { .. } => Failure::bad_input(error),
         }
     }
 }

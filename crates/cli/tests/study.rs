@@ -150,6 +150,10 @@ fn bad_input_is_refused() {
         .assert()
         .code(2)
         .stderr(contains("no row of a study calibrates rk3588"));
+    alight(&["calibrate", "hikey620", "-o", "/dev/null"])
+        .assert()
+        .code(2)
+        .stderr(contains("`alight calibrate juno-r0` fits them"));
     let folder = tempdir().unwrap();
     alight(&["calibrate", "juno-r0"])
         .current_dir(folder.path())

@@ -120,6 +120,11 @@ impl Draft {
         self.calibration.as_ref()
     }
 
+    /// The machine that the costs are taken from, if it is another.
+    pub fn costs_from(&self) -> Option<&str> {
+        self.costs_from.as_deref()
+    }
+
     /// Multiplies every cost by a factor in thousandths, rounded to the nearest and, unless it is
     /// stated as 0, not below 1.
     pub fn scale_costs(&mut self, factor: impl Fn(&str) -> u64) {

@@ -28,6 +28,8 @@ pub struct Draft {
     pub(crate) clusters: Vec<ClusterDraft>,
     pub(crate) memory: MemoryCosts,
     pub(crate) memory_place: Place,
+    /// The machine that the costs are taken from, if it is another.
+    pub(crate) costs_from: Option<String>,
     pub(crate) calibration: Option<Calibration>,
     pub(crate) ledger: Ledger,
     /// What was not known and had to be assumed, for people.

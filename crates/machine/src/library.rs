@@ -72,8 +72,8 @@ pub fn open(name_or_path: &str) -> Result<Draft, Error> {
     schema::read(&assemble(&origin, &text, Fitted::Read, LONGEST_CHAIN)?)
 }
 
-/// As [`open`], without what was fitted to measurements of this machine: what `alight calibrate`
-/// begins with.
+/// As [`open`], without what was fitted to measurements of this machine or of the one that it has
+/// its costs from: what `alight calibrate` begins with.
 ///
 /// # Errors
 /// As [`open`].
@@ -188,7 +188,7 @@ fn assemble(origin: &Origin, text: &str, fitted: Fitted, depth: usize) -> Result
     };
     if let Some((name, place)) = parsed.other("costs_from")? {
         // Somebody else's fit: a core type has one set of costs, whatever board it is on.
-        let from = other(&name, &place, origin, Fitted::Read, depth)?;
+        let from = other(&name, &place, origin, fitted, depth)?;
         base.root = overlay(base.root, from.root.only("costs"));
         base.calibration = from.calibration;
     }

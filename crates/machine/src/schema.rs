@@ -40,7 +40,7 @@ pub(crate) fn read(document: &Document) -> Result<Draft, Error> {
     let mut root = Reader::new(&document.root, "", &ledger)?;
     check_schema(&mut root)?;
     root.text("inherits")?;
-    root.text("costs_from")?;
+    let costs_from = root.text("costs_from")?.map(|named| named.value);
     root.section("calibration")?; // read where its file is known
     let name = root.text("name")?;
     let name = root.required("name", name)?.value;
@@ -85,6 +85,7 @@ pub(crate) fn read(document: &Document) -> Result<Draft, Error> {
         clusters,
         memory,
         memory_place,
+        costs_from,
         calibration: document.calibration.clone(),
         ledger,
         notes: Vec::new(),

@@ -10,8 +10,9 @@
 //!   the rows; and [`PRIOR`] times the mean of the same distance of each factor from one, so that
 //!   what the rows do not tell stays what it was.
 //! - **Bounds**: each factor from an [`BOUND`]th to [`BOUND`] times.
-//! - **Search**: from all factors one, each in turn times and by a ratio as long as that is
-//!   better, with the ratios of [`RATIOS`] from the coarse to the fine. The same seeds every time.
+//! - **Search**: from the best point of a grid ([`GRID`]), each factor in turn times and by a ratio
+//!   as long as that is better, with the ratios of [`RATIOS`] from the coarse to the fine. The same
+//!   seeds every time, more of them for a row that spreads ([`SPREAD_RUNS`]).
 //!
 //! Only additions, multiplications, divisions and comparisons: the result is the same everywhere.
 
@@ -25,7 +26,7 @@ use std::sync::atomic::AtomicBool;
 use alight_machine::{Draft, StatedCost};
 
 use crate::compare::{self, Runner, measure};
-use crate::published::{Ask, Length, Published, Study};
+use crate::published::{Ask, Case, Length, Published, Row, Study};
 use crate::spread::Spread;
 use crate::stats::Summary;
 
@@ -40,7 +41,7 @@ pub struct Parameter {
 }
 
 /// What is fitted.
-pub const PARAMETERS: [Parameter; 3] = [
+pub const PARAMETERS: [Parameter; 4] = [
     Parameter {
         name: "calls",
         meaning: "what a system call of a task does itself",
@@ -57,10 +58,15 @@ pub const PARAMETERS: [Parameter; 3] = [
         ],
     },
     Parameter {
+        // By itself: what a switch costs depends on the tasks' memory more than on the kernel's path.
         name: "switches",
-        meaning: "waking, choosing a CPU, queueing, switching, interrupts",
+        meaning: "switching from a task to another",
+        keys: &["switch_ns"],
+    },
+    Parameter {
+        name: "wakeups",
+        meaning: "waking, choosing a CPU, queueing, interrupts, leaving idle",
         keys: &[
-            "switch_ns",
             "wakeup_ns",
             "select_ns",
             "ipi_send_ns",
@@ -92,10 +98,15 @@ pub const MEAN_WEIGHT: f64 = 4.0;
 pub const PRIOR: f64 = 0.01;
 /// How far a factor may go from one.
 pub const BOUND: u64 = 8;
-/// Runs of each row, of the seeds from 1.
-pub const RUNS: u32 = 12;
-/// Steps of the search, as numerator and denominator.
-pub const RATIOS: [(u64, u64); 5] = [(2, 1), (3, 2), (5, 4), (9, 8), (17, 16)];
+/// Runs of a row, of the seeds from 1.
+pub const RUNS: u32 = 8;
+/// Runs of a row whose published spread is more than a fifth of its mean: of as few as [`RUNS`]
+/// the mean would be chance.
+pub const SPREAD_RUNS: u32 = 48;
+/// Where the search begins: the best of all combinations of these factors, in thousandths.
+pub const GRID: [u64; 3] = [500, 1000, 2000];
+/// Steps of the search from there, as numerator and denominator.
+pub const RATIOS: [(u64, u64); 4] = [(3, 2), (5, 4), (9, 8), (17, 16)];
 
 /// Factors in thousandths, in the order of [`PARAMETERS`].
 pub type Factors = [u64; PARAMETERS.len()];
@@ -126,6 +137,17 @@ pub enum Error {
          `calibrates = true` and what was published in `before`"
     )]
     NoRows(String),
+    /// The machine has no costs of its own.
+    #[error(
+        "{machine} has its costs from {from}: `alight calibrate {from}` fits them, to the rows of \
+         both"
+    )]
+    CostsOf {
+        /// The machine.
+        machine: String,
+        /// The one that has them.
+        from: String,
+    },
     /// The model has no such number.
     #[error("study {study}: the model has no `{metric}` in this load, so that nothing fits it")]
     NoNumber {
@@ -142,7 +164,8 @@ pub enum Error {
     Machine(#[from] alight_machine::Error),
 }
 
-/// Fits the costs of `machine` to the rows of `studies` that are of it.
+/// Fits the costs of `machine` to the rows of `studies` that are of it, or of machines that have
+/// their costs from it.
 ///
 /// `evaluated` is called after each evaluation with their number and the best objective.
 ///
@@ -156,106 +179,151 @@ pub fn calibrate(
     evaluated: &dyn Fn(usize, u64),
     cancel: &AtomicBool,
 ) -> Result<Fit, Error> {
-    let of_it: Vec<&Study> = studies
-        .iter()
-        .filter(|study| study.machine == machine)
-        .filter(|study| {
-            study
-                .rows
-                .iter()
-                .any(|row| row.calibrates && row.before.is_some())
-        })
-        .collect();
-    if of_it.is_empty() {
-        return Err(Error::NoRows(machine.to_owned()));
-    }
+    let rows = rows(machine, studies)?;
     let fitting = Fitting {
-        machine,
-        studies: &of_it,
+        rows: &rows,
         run,
         threads,
         cancel,
     };
-    let found = search::search(|factors| fitting.misfit(factors), evaluated)?;
-    let (_, rows) = fitting.evaluate(&found.best)?;
+    let found = search::search(|factors, least| fitting.misfit(factors, least), evaluated)?;
+    let rows = fitting.tell(&found.best)?;
     Ok(Fit {
         factors: found.best,
         misfit: found.misfit,
         unfitted: found.unfitted,
         evaluations: found.evaluations,
         rows,
-        costs: fitting.draft(&found.best)?.stated_costs(),
+        costs: draft(machine, &found.best)?.stated_costs(),
     })
 }
 
+/// The rows that the costs of `machine` are fitted to, the quick ones first: they often tell that
+/// a point is worse than the best.
+fn rows<'a>(machine: &str, studies: &'a [Study]) -> Result<Vec<Fitted<'a>>, Error> {
+    let owner = |machine: &str| {
+        let draft = alight_machine::open_bare(machine)?;
+        Ok::<_, Error>(draft.costs_from().unwrap_or(machine).to_owned())
+    };
+    let from = owner(machine)?;
+    if from != machine {
+        return Err(Error::CostsOf {
+            machine: machine.to_owned(),
+            from,
+        });
+    }
+    let mut rows = vec![];
+    for row in studies.iter().flat_map(fitted) {
+        if owner(&row.study.machine)? == machine {
+            rows.push(row);
+        }
+    }
+    if rows.is_empty() {
+        return Err(Error::NoRows(machine.to_owned()));
+    }
+    rows.sort_by_key(Fitted::runs);
+    Ok(rows)
+}
+
 struct Fitting<'a> {
-    machine: &'a str,
-    studies: &'a [&'a Study],
+    rows: &'a [Fitted<'a>],
     run: &'a Runner<'a>,
     threads: Option<std::num::NonZeroUsize>,
     cancel: &'a AtomicBool,
 }
 
-impl Fitting<'_> {
-    /// The machine with these factors.
-    fn draft(&self, factors: &Factors) -> Result<Draft, Error> {
-        let mut draft = alight_machine::open_bare(self.machine)?;
-        draft.scale_costs(|key| {
-            let of = PARAMETERS
-                .iter()
-                .position(|parameter| parameter.keys.contains(&key));
-            of.map_or(1000, |parameter| factors[parameter])
-        });
-        Ok(draft)
-    }
+/// A row that costs are fitted to.
+struct Fitted<'a> {
+    study: &'a Study,
+    case: &'a Case,
+    row: &'a Row,
+    before: &'a Published,
+}
 
-    /// The objective in millionths.
-    fn misfit(&self, factors: &Factors) -> Result<u64, Error> {
-        Ok((self.evaluate(factors)?.0 * 1e6) as u64)
-    }
-
-    fn evaluate(&self, factors: &Factors) -> Result<(f64, Vec<String>), Error> {
-        let machine = self.draft(factors)?.resolve()?.machine;
-        let (mut sum, mut rows) = (0.0, vec![]);
-        for study in self.studies {
-            let ask = Ask {
-                machine: &machine,
-                length: Length::Full,
-                runs: std::num::NonZeroU32::new(RUNS),
-                seed: 1,
-                command: String::new(),
-            };
-            let how = Spread {
-                threads: self.threads,
-                progress: &|_| (),
-            };
-            for row in study.rows.iter().filter(|row| row.calibrates) {
-                let (Some(before), Some(case)) = (&row.before, study.case(&row.case)) else {
-                    continue;
-                };
-                // The base alone: what comes after it must not be seen.
-                let question = case.question(study, &study.schedulers[..1], &ask);
-                let measured = measure(&question, self.run, how, self.cancel)?;
-                let Some(series) = measured.base().series(&row.metric) else {
-                    return Err(Error::NoNumber {
-                        study: study.name.clone(),
-                        metric: row.metric.clone(),
-                    });
-                };
-                sum += distance(&series.summary, before);
-                rows.push(told(
-                    &study.name,
-                    &row.case,
-                    &row.metric,
-                    &series.summary,
-                    before,
-                ));
-            }
+impl Fitted<'_> {
+    fn runs(&self) -> u32 {
+        let spread = self.before.std.zip(self.before.mean);
+        match spread.is_some_and(|(std, mean)| std > mean / 5.0) {
+            true => SPREAD_RUNS,
+            false => RUNS,
         }
-        let prior = factors.iter().map(|factor| apart(*factor as f64, 1000.0));
-        let prior = PRIOR * prior.sum::<f64>() / factors.len() as f64;
-        Ok((sum / rows.len() as f64 + prior, rows))
     }
+}
+
+/// The rows of a study that costs are fitted to.
+fn fitted(study: &Study) -> impl Iterator<Item = Fitted<'_>> {
+    study.rows.iter().filter_map(move |row| {
+        Some(Fitted {
+            study,
+            case: study.case(&row.case)?,
+            row,
+            before: row.before.as_ref().filter(|_| row.calibrates)?,
+        })
+    })
+}
+
+impl Fitting<'_> {
+    /// The objective in millionths, or a part of it that is `least` or more already.
+    fn misfit(&self, factors: &Factors, least: u64) -> Result<u64, Error> {
+        let prior = factors.iter().map(|factor| apart(*factor as f64, 1000.0));
+        let mut misfit = PRIOR * prior.sum::<f64>() / factors.len() as f64;
+        for row in self.rows {
+            if millionths(misfit) >= least {
+                break;
+            }
+            let model = self.model(row, factors)?;
+            misfit += distance(&model, row.before) / self.rows.len() as f64;
+        }
+        Ok(millionths(misfit))
+    }
+
+    /// Each row with what the model gives.
+    fn tell(&self, factors: &Factors) -> Result<Vec<String>, Error> {
+        let tell = |row| Ok(told(row, &self.model(row, factors)?));
+        self.rows.iter().map(tell).collect()
+    }
+
+    /// What the model gives of a row.
+    fn model(&self, fitted: &Fitted<'_>, factors: &Factors) -> Result<Summary, Error> {
+        let Fitted { study, row, .. } = fitted;
+        let machine = draft(&study.machine, factors)?.resolve()?.machine;
+        let ask = Ask {
+            machine: &machine,
+            length: Length::Full,
+            runs: std::num::NonZeroU32::new(fitted.runs()),
+            seed: 1,
+            command: String::new(),
+        };
+        let how = Spread {
+            threads: self.threads,
+            progress: &|_| (),
+        };
+        // The base alone: what comes after it must not be seen.
+        let question = fitted.case.question(study, &study.schedulers[..1], &ask);
+        let measured = measure(&question, self.run, how, self.cancel)?;
+        let series = measured.base().series(&row.metric);
+        let series = series.ok_or_else(|| Error::NoNumber {
+            study: study.name.clone(),
+            metric: row.metric.clone(),
+        })?;
+        Ok(series.summary)
+    }
+}
+
+fn millionths(misfit: f64) -> u64 {
+    (misfit * 1e6) as u64
+}
+
+/// A machine with these factors.
+fn draft(machine: &str, factors: &Factors) -> Result<Draft, Error> {
+    let mut draft = alight_machine::open_bare(machine)?;
+    draft.scale_costs(|key| {
+        let of = PARAMETERS
+            .iter()
+            .position(|parameter| parameter.keys.contains(&key));
+        of.map_or(1000, |parameter| factors[parameter])
+    });
+    Ok(draft)
 }
 
 /// How far two positive numbers are apart, whichever is the larger.
@@ -285,13 +353,15 @@ fn distance(model: &Summary, published: &Published) -> f64 {
     sum / weights
 }
 
-fn told(study: &str, case: &str, metric: &str, model: &Summary, before: &Published) -> String {
-    let case = match case {
+fn told(fitted: &Fitted<'_>, model: &Summary) -> String {
+    let Row { case, metric, .. } = fitted.row;
+    let case = match case.as_str() {
         "" => String::new(),
         case => format!(" ({case})"),
     };
+    let study = &fitted.study.name;
     let number = crate::report::number::short;
-    match before.mean {
+    match fitted.before.mean {
         Some(mean) => format!(
             "{study}{case} {metric}: mean {mean} published, {} fitted",
             number(model.mean)

@@ -71,7 +71,7 @@ fn cores_of_one_type_cost_the_same_on_another_board() {
     fs::write(folder.path().join("juno.toml"), tripled()).unwrap();
     let text = "schema = \"alight.machine/1\"\nname = \"other\"\ninherits = \"hikey620\"\ncosts_from = \"juno.toml\"\n";
     let sheet = loaded(folder.path(), text);
-    let plain = load("hikey620").unwrap();
+    let plain = open_bare("hikey620").unwrap().resolve().unwrap();
     let scan = |sheet: &DataSheet| sheet.machine.core_types[0].costs.scan_local_ns;
     assert_eq!(scan(&sheet), 3 * scan(&plain));
     assert_eq!(sheet.calibration.unwrap().machine, "juno-r0");

@@ -29,6 +29,7 @@ const STUDIES: &[(&str, &str)] = studies![
     "pixel3-sysbench",
     "pixel3-phantom-sysbench",
     "pack-hackbench",
+    "ca9-hackbench",
     "tc2-mp3",
     "ca9-sysbench-cpu",
     "tc2-cyclictest",

@@ -75,10 +75,12 @@ into_the_copy() {
 		        shutil.copy(f"{new}/{name}", old)
 	P
 	[ -e "$copy/vm/cache" ] || [ ! -e vm/cache ] || ln -s "$(realpath vm/cache)" "$copy/vm/cache"
-	# The dependencies are built already: as links they cost neither time nor space.
+	# The dependencies are built already: as links they cost neither time nor space. What build
+	# scripts and cargo write over in place is no link: the tree's next build would change it here.
 	if [ ! -e "$target/sixth/debug" ] && [ -e "$target/debug" ]; then
 		mkdir -p "$target/sixth/debug"
-		cp -al "$target/debug/"{deps,build,.fingerprint} "$target/sixth/debug/"
+		cp -al "$target/debug/deps" "$target/sixth/debug/"
+		cp -a "$target/debug/"{build,.fingerprint} "$target/sixth/debug/"
 	fi
 }
 

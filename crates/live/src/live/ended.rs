@@ -94,7 +94,7 @@ fn dump(skel: &AlightSkel<'_>) -> String {
         .lookup(&0_u32.to_ne_bytes(), MapFlags::ANY);
     let bytes = value.ok().flatten().unwrap_or_default();
     let text: Vec<u8> = bytes.into_iter().take_while(|byte| *byte != 0).collect();
-    String::from_utf8_lossy(&text).into_owned()
+    printable(&String::from_utf8_lossy(&text))
 }
 
 /// A C string.
@@ -104,12 +104,38 @@ fn text(chars: &[i8]) -> String {
         .map(|c| *c as u8)
         .take_while(|c| *c != 0)
         .collect();
-    String::from_utf8_lossy(&bytes).into_owned()
+    printable(&String::from_utf8_lossy(&bytes))
+}
+
+/// The kernel's words with the names of tasks in them, which may be an attacker's: what a terminal
+/// would take for commands is spelled out. Lines and tabs are the dump's own.
+fn printable(text: &str) -> String {
+    let mut printable = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '\n' | '\t' => printable.push(c),
+            c if c.is_control() => printable.extend(c.escape_default()),
+            c => printable.push(c),
+        }
+    }
+    printable
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_of_tasks_give_a_terminal_no_commands() {
+        for (kernels, ours) in [
+            ("R hog[12] +5ms\n\tscx_state", "R hog[12] +5ms\n\tscx_state"),
+            ("\u{1b}[2J[12]", "\\u{1b}[2J[12]"),
+            ("a\rb\u{9b}c\u{7f}", "a\\rb\\u{9b}c\\u{7f}"),
+            ("kworker/ü", "kworker/ü"),
+        ] {
+            assert_eq!(printable(kernels), ours);
+        }
+    }
 
     #[test]
     fn ends_are_told_apart() {

@@ -91,7 +91,7 @@ pub(crate) struct Realtime {
 pub(crate) struct MeasureSpec {
     pub name: String,
     pub unit: &'static str,
-    pub better: Better,
+    pub better: Option<Better>,
     pub source: MeasureSource,
 }
 
@@ -614,8 +614,12 @@ impl<'a> Builder<'a> {
         };
         let classes = Classes::new(&parts.own, &parts.attributes, nr_cpus, hz, servers);
         let of: Vec<_> = parts.own.iter().map(|own| own.group).collect();
-        let places =
-            |measure: &MeasureSpec| matches!(measure.source, MeasureSource::LeftCluster { .. });
+        let places = |measure: &MeasureSpec| {
+            matches!(
+                measure.source,
+                MeasureSource::LeftCluster { .. } | MeasureSource::OnBiggest { .. }
+            )
+        };
         let asks_for_places = parts.measures.iter().any(places);
         let nr_tasks = parts.tasks.len();
         let uclamp_limits = Limits::new(scenario, kernel, &parts.groups, &parts.own)?;
@@ -683,7 +687,7 @@ impl<'a> Builder<'a> {
             seed: scenario.seed,
             overloaded: Mask::EMPTY,
             stats: Stats::default(),
-            counting: Counting::of(if asks_for_places { nr_tasks } else { 0 }),
+            counting: Counting::of(if asks_for_places { nr_tasks } else { 0 }, machine),
             tracing: out.sink.is_some(),
             sampling: out.sink.as_deref().is_some_and(Sink::wants_signals),
             out,

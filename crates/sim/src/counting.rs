@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! From when on a run is counted, and what is counted of clusters and of the root domain: how long
 //! some CPU executed, how many tasks were runnable, how often the clock changed, how long the
-//! root domain was overutilized, and when tasks went to another cluster.
+//! root domain was overutilized, when tasks went to another cluster, and how long they had a CPU
+//! of the greatest capacity.
 
 use crate::api::Metric;
 use crate::cpuidle::snake;
@@ -9,6 +10,7 @@ use crate::queue::NEVER;
 use crate::state::{Life, Sim};
 use crate::stats::Stats;
 use crate::timeline::NONE;
+use alight_machine::Machine;
 
 const NS_PER_MS: f64 = 1e6;
 
@@ -20,6 +22,8 @@ pub(crate) struct Counting {
     /// When `rd->overutilized` was set, where it is.
     overutilized_from: u64,
     overutilized_ns: u64,
+    /// Greatest capacity of a CPU.
+    biggest: u32,
     /// Of each task, if some workload asks: where it was first, and when it first ran elsewhere.
     pub places: Vec<Place>,
 }
@@ -31,16 +35,38 @@ pub(crate) struct Place {
     home: u32,
     /// When it first ran in another one, [`NEVER`] before.
     left: u64,
+    /// How long it had run, ns, when counts started, and when it last came to a CPU.
+    ran_from: u64,
+    ran: u64,
+    /// How long of the time between it had a CPU of the greatest capacity, ns.
+    on_biggest: u64,
+    /// It came to one last.
+    is_on_biggest: bool,
+}
+
+impl Place {
+    /// The task has run for so long, ns, and was where it came to last.
+    fn ran_to(&mut self, ran: u64) {
+        if self.is_on_biggest {
+            self.on_biggest += ran - self.ran;
+        }
+        self.ran = ran;
+    }
 }
 
 impl Counting {
     /// Of a run in which so many tasks are followed.
-    pub fn of(tasks: usize) -> Self {
+    pub fn of(tasks: usize, machine: &Machine) -> Self {
         let nowhere = Place {
             home: NONE,
             left: NEVER,
+            ran_from: 0,
+            ran: 0,
+            on_biggest: 0,
+            is_on_biggest: false,
         };
         Counting {
+            biggest: (machine.cpus.iter().map(|cpu| cpu.capacity_orig).max()).unwrap_or(0),
             places: vec![nowhere; tasks],
             ..Counting::default()
         }
@@ -67,9 +93,13 @@ impl Sim<'_> {
     pub fn note_place(&mut self, cpu: usize, task: u32) {
         let cluster = self.cpus[cpu].cluster;
         let now = self.now;
+        let ran = self.ran_ns(task as usize);
+        let is_on_biggest = self.is_biggest(cpu);
         let Some(place) = self.counting.places.get_mut(task as usize) else {
             return;
         };
+        place.ran_to(ran);
+        place.is_on_biggest = is_on_biggest;
         if place.home == NONE {
             place.home = cluster;
         } else if place.home != cluster && place.left == NEVER {
@@ -84,6 +114,36 @@ impl Sim<'_> {
         let all = places.skip(first as usize).take(count as usize);
         let last = all.map(|place| place.left).max()?;
         (last != NEVER).then(|| (last - self.counting.since) as f64 / NS_PER_MS)
+    }
+
+    /// Percent of the time that `count` tasks from `first` on ran in which they had a CPU of the
+    /// greatest capacity; nothing where all have the same, or if none ran.
+    pub fn on_biggest_percent(&self, first: u32, count: u32) -> Option<f64> {
+        if (0..self.cpus.len()).all(|cpu| self.is_biggest(cpu)) {
+            return None;
+        }
+        let (mut ran, mut on_biggest) = (0, 0);
+        for task in first as usize..(first + count) as usize {
+            let mut place = self.counting.places[task];
+            place.ran_to(self.ran_ns(task));
+            ran += place.ran - place.ran_from;
+            on_biggest += place.on_biggest;
+        }
+        (ran != 0).then(|| 100.0 * on_biggest as f64 / ran as f64)
+    }
+
+    fn is_biggest(&self, cpu: usize) -> bool {
+        self.machine.cpus[cpu].capacity_orig == self.counting.biggest
+    }
+
+    /// How long `task` has run, ns, what it has run since it was last accounted included.
+    fn ran_ns(&self, task: usize) -> u64 {
+        let accounted = self.tasks[task].sum_exec;
+        let cpu = &self.cpus[self.tasks[task].cpu as usize];
+        match cpu.curr as usize == task {
+            true => accounted + (self.now - cpu.exec_start),
+            false => accounted,
+        }
     }
 
     /// Counts start anew: what the mechanism says and what the meters show is of the time from now
@@ -116,9 +176,16 @@ impl Sim<'_> {
                 Life::Runnable | Life::Asleep | Life::Waking
             );
             let cpu = self.views[id].prev_cpu as usize;
-            self.counting.places[id] = Place {
-                home: if lives { self.cpus[cpu].cluster } else { NONE },
+            let home = if lives { self.cpus[cpu].cluster } else { NONE };
+            let ran = self.ran_ns(id);
+            let place = &mut self.counting.places[id];
+            place.ran_to(ran);
+            *place = Place {
+                home,
                 left: NEVER,
+                ran_from: ran,
+                on_biggest: 0,
+                ..*place
             };
         }
     }
@@ -203,7 +270,7 @@ mod tests {
     const MOVES: &str = r#"{
         "tasks": {
             "stays": { "cpus": [4], "run": 10000, "sleep": 10 },
-            "moves": { "phases": {
+            "moves": { "util_max": 1024, "phases": {
                 "big": { "loop": 1, "cpus": [5], "runtime": 1000000 },
                 "little": { "loop": 100000, "cpus": [0], "run": 10000, "sleep": 10 }
             } }
@@ -264,6 +331,9 @@ mod tests {
         near(&whole, "active_little_percent", 58.0, 8.0);
         near(&second, "active_big_percent", 99.0, 1.0);
         near(&second, "moves_left_cluster_ms", 0.0, 10.0);
+        near(&whole, "moves_on_biggest_percent", 50.0, 1.0);
+        // It went within 10 ms of that second.
+        near(&second, "moves_on_biggest_percent", 0.5, 0.5);
         let (all, half) = (metric(&whole, "energy_j"), metric(&second, "energy_j"));
         assert!(0.2 * all < half && half < 0.6 * all, "{half} J of {all} J");
     }

@@ -82,6 +82,10 @@ pub(crate) fn relocate_source(source: MeasureSource, base: Base) -> MeasureSourc
             first: first + base.task,
             count,
         },
+        MeasureSource::OnBiggest { first, count } => MeasureSource::OnBiggest {
+            first: first + base.task,
+            count,
+        },
         MeasureSource::CounterPerSecond { counter, seconds } => MeasureSource::CounterPerSecond {
             counter: counter + base.counter,
             seconds,

@@ -166,7 +166,7 @@ impl Sim<'_> {
                 Some(Metric {
                     name: m.name.clone(),
                     unit: m.unit,
-                    better: Some(m.better),
+                    better: m.better,
                     value: self.measure(m.source)?,
                 })
             })
@@ -197,6 +197,7 @@ impl Sim<'_> {
                 tally.sorted(per_mille)? as f64
             }
             MeasureSource::LeftCluster { first, count } => self.left_cluster_ms(first, count)?,
+            MeasureSource::OnBiggest { first, count } => self.on_biggest_percent(first, count)?,
             MeasureSource::CounterPerSecond { counter, seconds } => {
                 self.counters[counter as usize] as f64 / f64::from(seconds)
             }

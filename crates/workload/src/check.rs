@@ -225,7 +225,8 @@ impl Workload {
                 in_range("quantile", per_mille, 1000)?;
                 in_range("tally", tally, self.instruments.tallies as usize)
             }
-            MeasureSource::LeftCluster { first, count } => {
+            MeasureSource::LeftCluster { first, count }
+            | MeasureSource::OnBiggest { first, count } => {
                 in_range("task", first, self.tasks.len())?;
                 in_range("task", first.saturating_add(count), self.tasks.len() + 1)
             }

@@ -12,7 +12,7 @@ pub(crate) fn latency_measures(name: &str, histogram: HistogramId) -> Vec<Measur
     let measure = |suffix: &str, source| Measure {
         name: format!("{name}{suffix}_us"),
         unit: "us",
-        better: Better::Lower,
+        better: Some(Better::Lower),
         source,
     };
     vec![
@@ -27,7 +27,7 @@ pub(crate) fn elapsed_s(from: MarkId, to: MarkId) -> Measure {
     Measure {
         name: "elapsed_s".to_owned(),
         unit: "s",
-        better: Better::Lower,
+        better: Some(Better::Lower),
         source: MeasureSource::Elapsed { from, to },
     }
 }
@@ -46,7 +46,7 @@ pub(crate) fn tally_measures(
         Measure {
             name: format!("{name}_p{percent}_us"),
             unit: "us",
-            better: Better::Lower,
+            better: Some(Better::Lower),
             source: MeasureSource::TallyPercentile { tally, per_mille },
         }
     })

@@ -381,8 +381,8 @@ pub struct Measure {
     pub name: String,
     /// Unit, empty for counts.
     pub unit: &'static str,
-    /// Which direction is better.
-    pub better: Better,
+    /// Which direction is better, if one is.
+    pub better: Option<Better>,
     /// Where it comes from.
     pub source: MeasureSource,
 }
@@ -420,6 +420,9 @@ pub enum MeasureSource {
     /// Ms until the last of `count` tasks from `first` on ran on a CPU of another cluster than it
     /// had been on; none if one never did.
     LeftCluster { first: TaskId, count: u32 },
+    /// Of the time that `count` tasks from `first` on ran, percent on CPUs of the greatest
+    /// capacity; none where all CPUs have the same, or if none ran.
+    OnBiggest { first: TaskId, count: u32 },
     /// A counter by a number of seconds.
     CounterPerSecond { counter: CounterId, seconds: u32 },
     /// Percent that a counter is of another; none of nothing.

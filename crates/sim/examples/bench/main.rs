@@ -206,7 +206,7 @@ fn periodic(cpus: usize, tasks_per_cpu: usize) -> Workload {
     workload.measures.push(alight_workload::program::Measure {
         name: "jobs".into(),
         unit: "",
-        better: alight_workload::program::Better::Higher,
+        better: Some(alight_workload::program::Better::Higher),
         source: alight_workload::program::MeasureSource::Counter { counter: 0 },
     });
     let mut seed = 7u64;

@@ -41,7 +41,7 @@ fn histogram_us(sim: &Sim, source: MeasureSource) -> f64 {
     let measure = MeasureSpec {
         name: "late_us".into(),
         unit: "us",
-        better: Better::Lower,
+        better: Some(Better::Lower),
         source,
     };
     sim.results(&[measure])[0].value

@@ -203,7 +203,7 @@ fn add_test(workload: &mut Workload, master: &mut Assembler, test: &Test) -> Adr
     workload.measures.push(Measure {
         name: test.name.to_owned(),
         unit: "us",
-        better: Better::Lower,
+        better: Some(Better::Lower),
         source: MeasureSource::TallySorted {
             tally: tallies,
             per_mille: REPORTED_PER_MILLE,

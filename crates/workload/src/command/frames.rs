@@ -136,7 +136,7 @@ fn measures() -> Vec<Measure> {
         Measure {
             name: "jank_percent".to_owned(),
             unit: "percent",
-            better: Better::Lower,
+            better: Some(Better::Lower),
             source: MeasureSource::CounterPercent {
                 counter: LATE,
                 of: FRAMES,
@@ -145,7 +145,7 @@ fn measures() -> Vec<Measure> {
         Measure {
             name: "frames".to_owned(),
             unit: "",
-            better: Better::Higher,
+            better: Some(Better::Higher),
             source: MeasureSource::Counter { counter: FRAMES },
         },
     ];

@@ -111,7 +111,7 @@ fn measures(settings: &Settings) -> Vec<Measure> {
         measures.push(Measure {
             name: "requests_per_s".to_owned(),
             unit: "",
-            better: Better::Higher,
+            better: Some(Better::Higher),
             source: MeasureSource::CounterPerSecond {
                 counter: LOOPS,
                 seconds: settings.runtime_s,

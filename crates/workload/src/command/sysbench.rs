@@ -95,7 +95,7 @@ fn measures(settings: &Settings) -> Vec<Measure> {
     let mut measures = vec![Measure {
         name: "events".to_owned(),
         unit: "",
-        better: Better::Higher,
+        better: Some(Better::Higher),
         source: MeasureSource::Counter { counter: EVENTS },
     }];
     if settings.events.is_some() {

@@ -178,8 +178,9 @@ impl<'a> Compiler<'a> {
         Some(self.add_thread(definition, &suffix, None, inherited))
     }
 
-    /// Per task: latency of its timers, how many loops its threads did, and, if its phases change
-    /// the CPUs that it may use, when they had all gone to another cluster.
+    /// Per task: latency of its timers, how many loops its threads did; if its phases change
+    /// the CPUs that it may use, when they had all gone to another cluster; if it has clamps, how
+    /// much of their time they had a CPU of the greatest capacity.
     fn add_measures(&mut self) {
         let mut names = BTreeMap::new();
         let mut first = 0;
@@ -190,8 +191,16 @@ impl<'a> Compiler<'a> {
                 self.workload.measures.push(Measure {
                     name: format!("{name}_left_cluster_ms"),
                     unit: "ms",
-                    better: Better::Lower,
+                    better: Some(Better::Lower),
                     source: MeasureSource::LeftCluster { first, count },
+                });
+            }
+            if count > 0 && task.has_clamps() {
+                self.workload.measures.push(Measure {
+                    name: format!("{name}_on_biggest_percent"),
+                    unit: "percent",
+                    better: None,
+                    source: MeasureSource::OnBiggest { first, count },
                 });
             }
             first += count;
@@ -205,7 +214,7 @@ impl<'a> Compiler<'a> {
             self.workload.measures.push(Measure {
                 name: format!("{name}_loops"),
                 unit: "",
-                better: Better::Higher,
+                better: Some(Better::Higher),
                 source: MeasureSource::Counter {
                     counter: definition.counter,
                 },

@@ -44,6 +44,12 @@ impl Task {
         let first = said.next();
         said.any(|cpus| Some(cpus) != first)
     }
+
+    /// It asks for utilization clamps, sooner or later.
+    pub fn has_clamps(&self) -> bool {
+        let later = self.phases.iter().filter_map(|phase| phase.sched.as_ref());
+        (later.chain([&self.sched])).any(|s| s.util_min.is_some() || s.util_max.is_some())
+    }
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What `alight calibrate` adds to a machine file: costs of kernel paths, fitted to rows of
-//! published measurements. It stands below a mark, so that the file without it is known: that is
-//! what the costs were fitted on, and who edits it has a machine that they do not fit any more.
+//! published measurements. It stands below a mark, so that the file without it is known: that,
+//! with the files of the other machines whose rows count, is what the costs were fitted on, and who
+//! edits one has a machine that they do not fit any more.
 
 use std::fmt::Write;
 
@@ -25,7 +26,7 @@ pub struct Calibration {
     pub machine: String,
     /// The rows, with what was published and what the fitted model gives.
     pub rows: Vec<String>,
-    /// The file, or the cost classes of the program, are still those that the costs were fitted on.
+    /// The files, and the cost classes of the program, are still those that the costs were fitted on.
     pub matches: bool,
 }
 
@@ -45,16 +46,23 @@ pub(crate) fn bare(text: &str) -> &str {
     text.find(MARK).map_or(text, |at| &text[..at])
 }
 
-/// What tells an edited file from the one that was calibrated.
-fn identity(text: &str, classes: &str) -> String {
+/// What tells edited files from those that were calibrated.
+fn identity<'a>(classes: &str, files: impl IntoIterator<Item = &'a String>) -> String {
     let mut hash = Xxh3::new();
     hash.update(classes.as_bytes());
-    hash.update(bare(text).as_bytes());
+    for text in files {
+        hash.update(bare(text).as_bytes());
+    }
     format!("{:016x}", hash.digest())
 }
 
-/// The table `[calibration]` of a file, if it has one.
-pub(crate) fn read(root: &Node, text: &str, classes: &str) -> Result<Option<Calibration>, Error> {
+/// The table `[calibration]` of a file, if it has one; `text_of` finds the files of other machines.
+pub(crate) fn read(
+    root: &Node,
+    text: &str,
+    classes: &str,
+    text_of: impl Fn(&str) -> Result<String, Error>,
+) -> Result<Option<Calibration>, Error> {
     let unrecorded = Ledger::default();
     let Kind::Table(table) = &root.kind else {
         return Ok(None);
@@ -67,32 +75,47 @@ pub(crate) fn read(root: &Node, text: &str, classes: &str) -> Result<Option<Cali
     let machine = section.required("machine", machine)?.value;
     let of = section.text("of")?;
     let of = section.required("of", of)?.value;
+    let also = section.texts("also")?.unwrap_or_default();
     let rows = section.texts("rows")?;
     let rows = section.required("rows", rows)?;
     section.finish()?;
+    let mut files = vec![text.to_owned()];
+    for machine in &also {
+        files.push(text_of(machine)?);
+    }
     Ok(Some(Calibration {
         machine,
         rows,
-        matches: of == identity(text, classes),
+        matches: of == identity(classes, &files),
     }))
 }
 
-/// `text` with the costs that were fitted to `rows` in place of an earlier calibration.
+/// `text` with the costs that were fitted to `rows` in place of an earlier calibration. Some rows
+/// may be those of machines that have their costs from here: `also`, name and text.
 pub(crate) fn write(
     text: &str,
     classes: &str,
     machine: &str,
+    also: &[(String, String)],
     rows: &[String],
     costs: &[StatedCost],
 ) -> String {
     let mut new = bare(text).trim_end().to_owned() + "\n";
-    let of = identity(&new, classes);
+    let of = identity(
+        classes,
+        [&new].into_iter().chain(also.iter().map(|(_, text)| text)),
+    );
     let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let _ = write!(
         new,
-        "{MARK}\n[calibration]\nmachine = {}\nof = \"{of}\"\nrows = [\n",
+        "{MARK}\n[calibration]\nmachine = {}\nof = \"{of}\"\n",
         quoted(machine)
     );
+    if !also.is_empty() {
+        let names: Vec<_> = also.iter().map(|(name, _)| quoted(name)).collect();
+        let _ = writeln!(new, "also = [{}]", names.join(", "));
+    }
+    new += "rows = [\n";
     for row in rows {
         let _ = writeln!(new, "  {},", quoted(row));
     }

@@ -83,18 +83,27 @@ pub fn open_bare(name_or_path: &str) -> Result<Draft, Error> {
     schema::read(&assemble(&origin, &text, Fitted::Ignored, LONGEST_CHAIN)?)
 }
 
-/// The text of a machine file with `costs`, fitted to `rows`, in place of an earlier calibration.
+/// The text of a machine file with `costs`, fitted to `rows`, in place of an earlier calibration;
+/// `also`: machines that have their costs from it, some of whose rows these are.
 ///
 /// # Errors
 /// Unknown names, files that cannot be read.
 pub fn calibrated(
     name_or_path: &str,
+    also: &[String],
     rows: &[String],
     costs: &[StatedCost],
 ) -> Result<String, Error> {
-    let text = Origin::named(name_or_path, None)?.text()?;
+    let text_of = |name: &str| Origin::named(name, None)?.text();
+    let text = text_of(name_or_path)?;
     let name = open_bare(name_or_path)?.name;
-    Ok(calibration::write(&text, COSTS, &name, rows, costs))
+    let mut others = vec![];
+    for machine in also {
+        others.push((machine.clone(), text_of(machine)?));
+    }
+    Ok(calibration::write(
+        &text, COSTS, &name, &others, rows, costs,
+    ))
 }
 
 /// Reads the text of a machine file called `file` in messages. It may inherit
@@ -194,7 +203,8 @@ fn assemble(origin: &Origin, text: &str, fitted: Fitted, depth: usize) -> Result
     }
     let own = parsed.settle(&base.sources)?;
     check_own_schema(&own)?;
-    let calibration = calibration::read(&own.root, whole, COSTS)?;
+    let text_of = |name: &str| Origin::named(name, Some(origin))?.text();
+    let calibration = calibration::read(&own.root, whole, COSTS, text_of)?;
     Ok(Document {
         root: overlay(base.root, own.root),
         sources: own.sources,

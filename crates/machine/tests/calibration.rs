@@ -13,7 +13,7 @@ const ROW: &str = "juno-hackbench elapsed_s: mean \"0.63\" published";
 fn tripled() -> String {
     let mut draft = open_bare("juno-r0").unwrap();
     draft.scale_costs(|_| 3000);
-    calibrated("juno-r0", &[ROW.to_owned()], &draft.stated_costs()).unwrap()
+    calibrated("juno-r0", &[], &[ROW.to_owned()], &draft.stated_costs()).unwrap()
 }
 
 fn loaded(folder: &Path, text: &str) -> DataSheet {
@@ -54,6 +54,20 @@ fn an_edited_file_is_known_not_to_be_the_one_that_was_fitted() {
 }
 
 #[test]
+fn a_machine_whose_rows_count_too_is_known_to_be_edited() {
+    let folder = tempdir().unwrap();
+    let other = folder.path().join("other.toml");
+    fs::write(&other, "name = \"other\"\n").unwrap();
+    let also = [other.to_str().unwrap().to_owned()];
+    let costs = open_bare("juno-r0").unwrap().stated_costs();
+    let text = calibrated("juno-r0", &also, &[ROW.to_owned()], &costs).unwrap();
+    let matches = || loaded(folder.path(), &text).calibration.unwrap().matches;
+    assert!(matches());
+    fs::write(&other, "name = \"another\"\n").unwrap();
+    assert!(!matches());
+}
+
+#[test]
 fn a_calibration_replaces_an_earlier_one() {
     let folder = tempdir().unwrap();
     let file = folder.path().join("board.toml");
@@ -61,7 +75,7 @@ fn a_calibration_replaces_an_earlier_one() {
     let name = file.to_str().unwrap();
     let mut draft = open_bare(name).unwrap();
     draft.scale_costs(|_| 3000);
-    let again = calibrated(name, &[ROW.to_owned()], &draft.stated_costs()).unwrap();
+    let again = calibrated(name, &[], &[ROW.to_owned()], &draft.stated_costs()).unwrap();
     assert_eq!(again, tripled());
 }
 

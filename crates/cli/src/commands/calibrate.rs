@@ -49,7 +49,7 @@ pub fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     );
     spinner.finish_and_clear();
     let fit = fit?;
-    let text = alight_machine::calibrated(&args.machine, &fit.rows, &fit.costs)?;
+    let text = alight_machine::calibrated(&args.machine, &fit.also, &fit.rows, &fit.costs)?;
     output::save(&place, &text)?;
     let mut report = format!("{}: {} points\n", place.display(), fit.evaluations);
     for (parameter, factor) in PARAMETERS.iter().zip(fit.factors) {

@@ -122,6 +122,8 @@ pub struct Fit {
     pub unfitted: u64,
     /// Points at which it was evaluated.
     pub evaluations: usize,
+    /// Other machines, which have their costs from this one, with rows among those.
+    pub also: Vec<String>,
     /// The rows, with what was published and what the fitted model gives.
     pub rows: Vec<String>,
     /// The costs.
@@ -188,7 +190,16 @@ pub fn calibrate(
     };
     let found = search::search(|factors, least| fitting.misfit(factors, least), evaluated)?;
     let rows = fitting.tell(&found.best)?;
+    let mut also: Vec<_> = fitting
+        .rows
+        .iter()
+        .map(|row| row.study.machine.clone())
+        .collect();
+    also.retain(|other| other != machine);
+    also.sort_unstable();
+    also.dedup();
     Ok(Fit {
+        also,
         factors: found.best,
         misfit: found.misfit,
         unfitted: found.unfitted,

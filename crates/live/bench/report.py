@@ -16,7 +16,7 @@ from collections import defaultdict
 
 # Row and metric: (what it is, unit, whether lower is better, goal).
 # Goals: "work" no more than the leanest peer; "throughput" within 5 % of the
-# kernel's own scheduler; "tail" no worse than it; None: shown only.
+# kernel's own scheduler; "tail" no worse than the worst of its runs; None: shown only.
 METRICS = {
     ("pipe-one-cpu", "ns"): ("wakeup and switch, one CPU", "instructions", True, "work"),
     ("pipe", "ns"): ("wakeup, decision and switch, any CPU", "instructions", True, "work"),
@@ -82,12 +82,19 @@ def shortfall(goal, lower, by_scheduler):
     if not reference:
         return None
     worse = (ours / reference - 1) if lower else (1 - ours / reference)
-    # A tail that is inside what the kernel's own runs showed is no worse.
-    if goal == "tail" and ours <= max(by_scheduler[KERNELS]):
+    met = ours <= max(by_scheduler[KERNELS]) if goal == "tail" else worse <= allowed
+    return None if met else f"{worse * 100:.0f} % worse than {name}"
+
+
+def inside_spread(goal, unit, by_scheduler):
+    """Of a tail that meets its goal only because the kernel's own runs differ: by how much, or None."""
+    ours, kernels = by_scheduler.get(OURS), by_scheduler.get(KERNELS)
+    if goal != "tail" or not ours or not kernels:
         return None
-    if worse <= allowed:
+    ours, usual, worst = statistics.median(ours), statistics.median(kernels), max(kernels)
+    if not usual < ours <= worst:
         return None
-    return f"{worse * 100:.0f} % worse than {name}"
+    return f"{number(ours)} {unit}, the kernel's scheduler {number(usual)}, in its worst run {number(worst)}"
 
 
 def table(values, order, work):
@@ -128,7 +135,7 @@ def main():
     print(f"{runs} runs of each, interleaved, the order changing each round; in the cells the median, in brackets the least and the most.")
     print("Emulated time is not hardware time: compare within a row of a table, and with nothing else.\n")
 
-    fallen = []
+    fallen, inside = [], []
     titles = {
         "work": ("Work", "The guest's time is its count of instructions, and the CPUs take turns: what is measured is work, not speed side by side. "
                  "The first two rows are instructions of everything, from one `write` of `perf bench sched pipe` to the return of "
@@ -145,19 +152,31 @@ def main():
         for line in others:
             if line.startswith(("refused", "ended")):
                 print(f"- {line}")
-        for key, (what, _, lower, goal) in METRICS.items():
-            short = shortfall(goal, lower, values[key]) if key in values else None
-            if short:
+        for key, (what, unit, lower, goal) in METRICS.items():
+            if key not in values:
+                continue
+            if short := shortfall(goal, lower, values[key]):
                 fallen.append((title, key, what, short))
+            if figures := inside_spread(goal, unit, values[key]):
+                inside.append((title, key, what, figures))
 
     print("\n## What falls short\n")
     print("The goals: no more instructions a wakeup and switch than the leanest other scheduler; throughput within 5 % of the "
-          "kernel's own; p99 latency no worse.\n")
+          "kernel's own; p99 latency no worse: the median at most what the worst of the kernel's own runs had, whose tails differ that much.\n")
     known = reasons()
+    told = set()
     for title, key, what, short in fallen:
-        print(f"- {title}, {what}: {short}. {known.get(key[0], 'Why is not known.')}")
+        why = "As above." if key[0] in told else known.get(key[0], "Why is not known.")
+        told.add(key[0])
+        print(f"- {title}, {what}: {short}. {why}")
     if not fallen:
         print("Nothing.")
+    if inside:
+        print("\nNo worse by that rule alone, with a median behind the median of the kernel's scheduler:\n")
+    for title, key, what, figures in inside:
+        why = "" if key[0] in told else known.get(key[0], "")
+        told.add(key[0])
+        print(f"- {title}, {what}: {figures}. {why}".rstrip())
 
 
 if __name__ == "__main__":

@@ -7,8 +7,8 @@
 #	make studies	run the published experiments (hours), write docs/studies.md and docs/studies
 #	make bench-live	the live scheduler against others in a guest, write docs/bench-live.md (an hour)
 #	make deb	the Debian package, for Debian 12 and 13
-#	make soak	do to the live scheduler what machines and people do (hours), write docs/soak.md;
-#			load it on all kernels, write docs/live-kernels.md; install the package in guests
+#	make soak	do to the live scheduler what machines and people do (hours), make its decisions of a
+#			minute again, write docs/soak.md; load it on all kernels, write docs/live-kernels.md; install the package in guests
 #	make verify	hold the model against stock kernels (hours), write docs/fidelity.md
 
 DEMO_MACHINE   = juno-r0

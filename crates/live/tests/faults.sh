@@ -5,13 +5,13 @@
 # scheduler: faults/guest.sh has the faults and what must hold.
 #
 #	crates/live/tests/faults.sh			the short part, in `make test`
-#	crates/live/tests/faults.sh --soak REPORT	all, at full length, `make soak`: hours;
-#							writes REPORT
+#	crates/live/tests/faults.sh --soak REPORT	all, at full length, and a minute of
+#							logs.sh, `make soak`: hours; writes REPORT
 #
 # One line a check; the last line is "faults: N passed, N failed".
 #
 #	LENGTH=PERCENT	of the full lengths of --soak (100); the page says so
-#	GUESTS=NAMES	only these guests of --soak; the page says which are missing
+#	GUESTS=NAMES	only these guests of --soak, "logs" among them; the page says which are missing
 #	RESULTS=DIR	of --soak: what guests print is kept in DIR, and a guest that has come
 #			to its end there does not run again; all must be of one scheduler
 
@@ -104,26 +104,45 @@ guest() {
 	echo "$name|$kernel|$options|$scale|$(sed -n 's/^figure kernel: *\([^ ]*\).*/\1/p' "$results/$name.out")" >"$results/$name.guest"
 }
 
-# judge NAME: prints and counts what a guest has found.
-judge() {
-	local name=$1 status kernel options scale
-	IFS='|' read -r _ kernel options scale _ <"$results/$name.guest"
+# count NAME: prints and counts what a guest has found.
+count() {
+	local name=$1 status
 	status=$(cat "$results/$name.status")
-	echo "-- $name: $kernel $options, scale $scale"
 	sed -En "s/^(ok|FAIL) +/\1\t$name: /p" "$results/$name.out" | expand -t 6
 	sed -n 's/^SKIPPED: /&'"$name: /p" "$results/$name.out"
 	passed=$((passed + $(grep -c '^ok ' "$results/$name.out" || true)))
 	failed=$((failed + $(grep -c '^FAIL ' "$results/$name.out" || true)))
 	# A guest that did not come to its end has failed, whatever it had printed.
 	if [ "$status" != 0 ]; then
-		echo "FAIL  $name: the guest ended with status $status"
+		echo "FAIL  $name: ended with status $status"
 		failed=$((failed + 1))
 	fi
 	if grep -q '^FAIL ' "$results/$name.out"; then
-		printf '%s: what the guest %s printed:\n' "${0##*/}" "$name" >&2
+		printf '%s: what %s printed:\n' "${0##*/}" "$name" >&2
 		sed 's/^/  /' "$results/$name.out" >&2
 	fi
-	guests+=("$(cat "$results/$name.guest")")
+}
+
+# judge NAME: count, and what the guest was, for the page.
+judge() {
+	local kernel options scale
+	IFS='|' read -r _ kernel options scale _ <"$results/$1.guest"
+	echo "-- $1: $kernel $options, scale $scale"
+	count "$1"
+	guests+=("$(cat "$results/$1.guest")")
+}
+
+# logs SECONDS: decisions under load, logged and made again; leaves logs.out.
+logs() {
+	local seconds=$(($1 * LENGTH / 100)) status=0
+	wanted logs || return 0
+	[ $seconds -gt 0 ] || seconds=1
+	echo "-- logs: decisions of $seconds s"
+	if [ ! -e "$results/logs.status" ]; then
+		crates/live/tests/logs.sh $seconds >"$results/logs.out" || status=$?
+		echo $status >"$results/logs.status"
+	fi
+	count logs
 }
 
 boot() {
@@ -166,6 +185,7 @@ else
 		# for which all CPUs wait for QEMU's one lock; then RCU stalls.
 		boot mixed-8 amd64-7.2-cloud '--smp 8 --append tsc=reliable --timeout 5400' 30 mixed
 	}
+	logs 60
 	if [ -n "$slow" ]; then
 		wait $slow || true	# judge tells
 		slow=

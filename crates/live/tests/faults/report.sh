@@ -1,19 +1,20 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The page of `make soak`, on standard output, of what the guests printed.
+# The page of `make soak`, on standard output, of what the guests printed: all of it,
+# so that nothing is on the page that another run would not put there again.
 #
 #	report.sh DIR LENGTH MISSING GUEST|KERNEL|OPTIONS|SCALE|RELEASE...
 #
-# DIR/GUEST.out is what a guest printed, LENGTH the per cent of the full lengths,
-# MISSING the names of the guests that were left out.
+# DIR/GUEST.out is what a guest printed, DIR/GUEST.status how it ended, LENGTH the per cent of
+# the full lengths, MISSING the names of the guests that were left out; all is of the tree's scheduler.
+# "logs", which is no guest of faults.sh, is of logs.sh.
 
 set -euo pipefail
 dir=$1 length=$2 missing=$3
 shift 3
-printed=("${@%%|*}")
-printed=("${printed[@]/#/$dir/}")
-printed=("${printed[@]/%/.out}")
+names=("${@%%|*}")
+[[ " $missing " == *" logs "* ]] || names+=(logs)
 
 cat <<'P'
 # Faults
@@ -28,9 +29,17 @@ same fault under the kernel's own scheduler is the measure where a figure of it 
 In a guest with `--icount` the CPUs take turns and time is what they did. 64 CPUs that run side by side on a few real ones wait for locks
 whose holders do not run: the work that asks each of them whether a task was forgotten then comes 15 s late, for which the kernel ends any scheduler.
 In one with `--accel tcg,thread=single` they take turns too, in real time. The guest with `--icount` runs beside the others and takes
-a CPU of the host from them.
+a CPU of the host from them. With `tsc=reliable` Linux goes by the emulated TSC although CPUs are late. Without, beside another
+guest and builds, it took that for unstable and read the HPET, for which all CPUs wait for one lock of QEMU; after 150 s RCU took them for stalled,
+for which the kernel ends any scheduler ("RCU CPU stall detected!", in `read_hpet()`).
 
 P
+# Results that are kept are refused by faults.sh when these files have changed.
+scheduler=('policy/*.h' 'crates/live/src/bpf/*.[ch]')
+changed=
+git diff --quiet HEAD -- "${scheduler[@]}" 2>/dev/null || changed=', and of changes to it'
+printf 'These are of the scheduler of commit %s%s.\n\n' \
+	"$(git log -1 --format=%h -- "${scheduler[@]}" 2>/dev/null || echo unknown)" "$changed"
 if [ "$length" != 100 ]; then
 	# shellcheck disable=SC2016 # Markdown
 	printf 'This page was written with `LENGTH=%s`: the faults took %s %% of the time that `make soak` gives them, scale 1 at the least.\n\n' "$length" "$length"
@@ -55,27 +64,18 @@ for guest; do
 		"$(grep -c '^ok ' "$dir/$name.out" || true)" "$(grep -c '^FAIL ' "$dir/$name.out" || true)"
 done
 
-echo
-echo '## What did not hold'
-echo
-if grep -q '^FAIL ' "${printed[@]}"; then
-	for guest; do
-		sed -n "s/^FAIL */- ${guest%%|*}: /p" "$dir/${guest%%|*}.out"
-	done
-else
-	echo 'Nothing.'
-fi
+# section TITLE LINES: a list, of which there may be none.
+section() { printf '\n## %s\n\n%s\n' "$1" "${2:-Nothing.}"; }
 
-echo
-echo '## What could not be judged'
-echo
-if grep -q '^SKIPPED: ' "${printed[@]}"; then
-	for guest; do
-		sed -n "s/^SKIPPED: /- ${guest%%|*}: /p" "$dir/${guest%%|*}.out"
+section 'What did not hold' "$(
+	for name in "${names[@]}"; do
+		sed -n "s/^FAIL */- $name: /p" "$dir/$name.out"
+		[ "$(cat "$dir/$name.status")" = 0 ] || echo "- $name: ended with status $(cat "$dir/$name.status")"
 	done
-else
-	echo 'Nothing.'
-fi
+)"
+section 'What could not be judged' "$(
+	for name in "${names[@]}"; do sed -n "s/^SKIPPED: /- $name: /p" "$dir/$name.out"; done
+)"
 
 echo
 echo '## Measured'
@@ -86,3 +86,16 @@ for guest; do
 	sed -n -e '/^figure kernel: /d' -e '/^figure [a-z]* took: /d' -e 's/^figure \(.*\): \([0-9].*\)$/| \1 | \2 |/p' "$dir/$name.out" |
 		sed 's/ *|$/ |/'
 done
+
+if [ "${names[-1]}" = logs ]; then
+	cat <<-'P'
+
+		## Every decision, made again
+
+		What `crates/live/tests/logs.sh` says last: decisions under hackbench, logged, and made again on the host by the native build.
+		Lost are those that came faster than the guest wrote.
+
+	P
+	# shellcheck disable=SC2016 # Markdown
+	tail -n 2 "$dir/logs.out" | sed 's/.*/- `&`/'
+fi

@@ -7,7 +7,7 @@
 #
 #	crates/live/tests/kernels.sh			two kernels that guest.sh does not boot
 #	crates/live/tests/kernels.sh NAME...		these rows of vm/kernels.txt
-#	crates/live/tests/kernels.sh --all		(make soak) all that have sched_ext, up to CPUS_MOST CPUs;
+#	crates/live/tests/kernels.sh --all		(make soak) all that have sched_ext, one of them with up to 255 CPUs;
 #							writes docs/live-kernels.md
 #
 # With KEEP=DIR what each guest printed stays in DIR.
@@ -99,7 +99,7 @@ guest_script() {
 boot() {
 	local arch=${2%%-*} limit=300 emulator=() attempt
 	# Many that wait for each other, each in a thread of its own, come to nothing on a few CPUs.
-	[ "$3" -le 8 ] || limit=1200 emulator=(--accel tcg,thread=single)
+	[ "$3" -le 8 ] || limit=1200 emulator=(--accel 'tcg,thread=single')
 	for attempt in 1 2 3; do
 		vm/run.sh --kernel "$2" --smp "$3" --timeout $limit "${emulator[@]}" --add "$work/add-$arch" \
 			"$work/guest.sh" >"$work/$1.out" 2>"$work/$1.errors" || echo "ended: $?" >>"$work/$1.out"
@@ -138,6 +138,7 @@ judge() { # RUN CPUS
 row() { # RUN
 	local run=$1 loads=no without broken
 	[ "$(fact "$run" "${SCHEDULERS[0]} state")" != enabled ] || loads=yes
+	# shellcheck disable=SC2016 # Markdown
 	without=$(sed -n 's/^says: does without \([a-z_]*\).*/`\1`/p' "$work/$run.out" | paste -sd, | sed 's/,/, /g')
 	broken=$(sed -n 's/^says: this kernel.s type information of \([0-9]*\) .*/\1/p' "$work/$run.out")
 	printf '| %s | %s | %s | %s | %s | %s | %s |\n' "$(fact "$run" release)" "${run%%-*}" "$loads" \
@@ -161,6 +162,24 @@ many_rows() {
 			"$(fact "$run" "${SCHEDULERS[0]} decisions")" \
 			"$(fact "$run" "${SCHEDULERS[0]} hackbench")" "$(fact "$run" complaints)"
 	done
+}
+
+# Each kernel of Debian that is not in the table, and why.
+not_tried() {
+	local without
+	# shellcheck disable=SC2016 # Markdown
+	without=$(awk '!/^#/ && NF { print $1 }' vm/kernels.txt | grep -E "$WITHOUT_SCHED_EXT" | sed 's/.*/`&`/' | paste -sd, | sed 's/,/, /g')
+	cat <<-P
+
+		## Not tried
+
+		- $without: before 6.18, in 6.16 and 6.17 as well, Debian does not enable sched_ext. \`scx_alight\` says so and ends: the guest \`without-sched_ext\` of [soak.md](soak.md).
+		- The flavours \`rt\`: it does not load there. With PREEMPT_RT programs may not have timers, by which turns end ("bpf_timer cannot be used for PREEMPT_RT", met on 7.2.13+deb14-rt-amd64);
+		  all it says is "Operation not supported".
+		- The flavours \`16k\` of arm64: the emulated CPU, a Cortex-A57, has no pages of that size.
+		- The other flavour where a series has but one row: it is the same source with more or fewer drivers.
+		- Builds of a series before its newest: Debian replaces them.
+	P
 }
 
 write_page() { # RUN...
@@ -189,12 +208,16 @@ write_page() { # RUN...
 		for run; do
 			sed -n "s/^${SCHEDULERS[0]} printed: scx_alight: \(this kernel lacks.*\)/- $(fact "$run" release): \1/p" \
 				"$work/$run.out" | head -n 1
+			[ "$(fact "$run" "${SCHEDULERS[0]} state")" = enabled ] ||
+				printf -- '- %s: it does not load: %s\n' "$(fact "$run" release)" \
+					"$(sed -n "s/^${SCHEDULERS[0]} printed: scx_alight: //p" "$work/$run.out" | tail -n 1)"
 		done
 		printf '\n## Many CPUs\n\n'
 		printf 'The same on %s with more CPUs, all emulated by the few of the host: hackbench shows that it runs, not how fast.\n\n' \
 			"$(fact "$MANY_KERNEL" release)"
 		printf '| CPUs | state | decisions | hackbench, s | complaints |\n|---|---|---|---|---|\n'
 		many_rows
+		not_tried
 	} >"$PAGE.new"
 	mv "$PAGE.new" "$PAGE"
 }

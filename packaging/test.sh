@@ -69,6 +69,17 @@ test_content() {
 		"$(systemd_verify "$work/root/usr/lib/systemd/system/scx_alight.service")"
 }
 
+seconds() { sed -n "s/^$1=\([0-9]*\)$/\1/p" "$work/root/usr/lib/systemd/system/scx_alight.service"; } # SETTING
+
+# A limit that the slowest failures outlast never trips: a start that takes as long as it may, and a stall that
+# the kernel's watchdog notices when the longest wait that it allows, and half of that to its next look, are over.
+test_limit() {
+	local watchdog=30
+	at_least 'the limit of starts: longer than failures that are as slow as can be' \
+		$(($(seconds StartLimitBurst) * ($(seconds TimeoutStartSec) + watchdog * 3 / 2 + $(seconds RestartSec)) + 1)) \
+		"$(seconds StartLimitIntervalSec)"
+}
+
 # Its program is not installed here; all else is looked at.
 systemd_verify() {
 	command -v systemd-analyze >/dev/null || {
@@ -80,6 +91,7 @@ systemd_verify() {
 		grep -F scx_alight.service || true
 }
 
+# shellcheck disable=SC2016 # the guest expands
 GUEST='
 state() { cat /sys/kernel/sched_ext/state; }
 # Regular files and links that are not logs, caches or the like.
@@ -118,6 +130,37 @@ systemctl reset-failed scx_alight
 systemctl start scx_alight 2>/dev/null
 sleep 3
 echo "bad options: $(show ActiveState) $(show ExecMainStatus) restarts=$(show NRestarts)"
+# Whenever it runs a real-time task keeps a CPU from another, until the kernel has had enough of it.
+stalls() {
+	while :; do
+		until [ "$(state)" = enabled ]; do sleep 0.5; done
+		hogs=
+		for class in "-f 50" "-o 0"; do
+			taskset -c 1 chrt $class sh -c "while :; do :; done" &
+			hogs="$hogs $!"
+		done
+		while [ "$(state)" = enabled ]; do sleep 0.5; done
+		kill $hogs
+	done
+}
+echo "FLAGS=\"--timeout-ms 20000\"" >/etc/default/scx_alight
+echo 0 >/sys/kernel/debug/sched/ext_server/cpu1/runtime
+taskset -pc 0 $$ >/dev/null
+stalls &
+stalling=$!
+systemctl reset-failed scx_alight
+begun=$(cut -d. -f1 /proc/uptime)
+systemctl start scx_alight
+waited=0
+until [ "$(show SubState)" = failed ] || [ $waited = 600 ]; do
+	sleep 1
+	waited=$((waited + 1))
+done
+echo "stalls: $(show ActiveState) $(show ExecMainStatus) $(state)"
+echo "stalls took: $(($(cut -d. -f1 /proc/uptime) - begun))"
+kill $stalling
+systemctl start scx_alight 2>/dev/null
+echo "start after stalls: $?"
 journalctl -u scx_alight -o cat --no-pager | sed "s/^/journal: /"
 echo "FLAGS=\"linux-6.5+bias-prev\"" >/etc/default/scx_alight
 systemctl reset-failed scx_alight
@@ -140,7 +183,7 @@ boot() { # SUITE
 	printf '%s' "$GUEST" >"$work/guest.sh"
 	rm -rf "$work/add"
 	install -D -m 644 "$package" "$work/add/alight.deb"
-	vm/run.sh --kernel $KERNEL --root "$root" --mem 2048 --timeout 900 --add "$work/add" \
+	vm/run.sh --kernel $KERNEL --root "$root" --mem 2048 --timeout 1800 --add "$work/add" \
 		--append 'systemd.show_status=0 systemd.log_level=warning' \
 		--console "$work/$1.console" "$work/guest.sh" >"$work/$1.out" 2>"$work/$1.errors" ||
 		echo "ended: $?" >>"$work/$1.out"
@@ -158,6 +201,13 @@ judge() { # SUITE VERSION
 	check "$1: service stops" '0' "$(fact "$1" stop)"
 	check "$1: stopped" 'disabled success' "$(fact "$1" 'when stopped')"
 	check "$1: bad options are not tried again" 'failed 2 restarts=0' "$(fact "$1" 'bad options')"
+	check "$1: stalls as often as it runs: in the end it is left alone" 'failed 3 disabled' "$(fact "$1" stalls)"
+	at_least "$1: seconds that three stalls take" 60 "$(fact "$1" 'stalls took')"
+	check "$1: started three times, ended by the kernel each time" 3 \
+		"$(grep -c '^journal: scx_alight: the kernel ended the scheduler' "$work/$1.out")"
+	check "$1: not a fourth time, by hand either" 1 "$(fact "$1" 'start after stalls')"
+	check "$1: starts that the limit refused" 2 \
+		"$(grep -c '^journal: scx_alight.service: Start request repeated too quickly' "$work/$1.out")"
 	check "$1: other options" '0 enabled' "$(fact "$1" 'other options')"
 	check "$1: purged" 0 "$(fact "$1" purge)"
 	check "$1: purged while it ran: stopped" disabled "$(fact "$1" 'when purged')"
@@ -167,6 +217,7 @@ judge() { # SUITE VERSION
 
 package=$(packaging/deb.sh --dev)
 test_content
+test_limit
 if [ -n "$guests" ]; then
 	for suite in "${SUITES[@]}"; do boot "$suite"; done
 	judge bookworm 12

@@ -218,7 +218,7 @@ impl Life<'_> {
             && !follow.look(skel)
             && state.is_ok()
         {
-            cgroups.follow(skel)?;
+            cgroups.follow(skel);
             let mut wait = POLL.min(follow.rest());
             if self.options.writes_decisions() {
                 match ring.poll(wait) {

@@ -2,6 +2,7 @@
 //! Rules on their way to the kernel side (`src/bpf/rules.h`): as constants, and
 //! what each cgroup meets by its path, which follows the cgroups as they come.
 
+use crate::say::say;
 use crate::skeleton::{AlightSkel, types};
 use alight_rules::{LONGEST_PATTERN, MOST, Policy, Rule, met_by_cgroup, parse_file};
 use libbpf_rs::{MapCore, MapFlags, OpenMapMut};
@@ -153,6 +154,8 @@ pub struct Cgroups {
     asked: u64,
     walked: Instant,
     full: bool,
+    /// The kernel side could not be told, and it was said.
+    untold: bool,
 }
 
 impl Cgroups {
@@ -172,23 +175,27 @@ impl Cgroups {
             asked: 0,
             walked: Instant::now(),
             full: false,
+            untold: false,
         };
         this.tell(skel)?;
         Ok(this)
     }
 
-    /// Looks for new cgroups if the kernel side has met one that it does not know.
-    ///
-    /// # Errors
-    /// The kernel refuses.
-    pub fn follow(&mut self, skel: &mut AlightSkel<'_>) -> Result<(), Error> {
+    /// Looks for new cgroups if the kernel side has met one that it does not know. A failure is
+    /// said once: a cgroup without its rules is no reason to leave all tasks without a scheduler.
+    pub fn follow(&mut self, skel: &mut AlightSkel<'_>) {
         let unknown = skel.maps.bss_data.as_deref().map(|bss| bss.unknown_cgroups);
-        match unknown {
-            Some(unknown) if unknown != self.asked && self.walked.elapsed() >= WALK_AGAIN => {
-                self.asked = unknown;
-                self.tell(skel)
-            }
-            _ => Ok(()),
+        let Some(unknown) = unknown.filter(|unknown| *unknown != self.asked) else {
+            return;
+        };
+        if self.walked.elapsed() < WALK_AGAIN {
+            return;
+        }
+        self.asked = unknown;
+        if let Err(error) = self.tell(skel)
+            && !std::mem::replace(&mut self.untold, true)
+        {
+            say(&format!("{error}; going on without"));
         }
     }
 
@@ -199,30 +206,43 @@ impl Cgroups {
         self.walked = Instant::now();
         let (found, all) = walk(root, &self.rules);
         if !all && !std::mem::replace(&mut self.full, true) {
-            eprintln!(
-                "scx_alight: more than {MOST_CGROUPS} cgroups: the others meet no rule by their path"
-            );
+            say(&format!(
+                "more than {MOST_CGROUPS} cgroups: the others meet no rule by their path"
+            ));
         }
         let map = &skel.maps.cgroup_rules;
-        for gone in self.known.keys().filter(|id| !found.contains_key(id)) {
-            map.delete(&gone.to_ne_bytes()).map_err(Error::Map)?;
-        }
-        let mut news = false;
-        for (id, met) in &found {
-            if self.known.get(id) != Some(met) {
-                news = true;
-                map.update(&id.to_ne_bytes(), &met.to_ne_bytes(), MapFlags::ANY)
-                    .map_err(Error::Map)?;
-            }
-        }
-        self.known = found;
+        let (news, told) = bring(&mut self.known, &found, |id, met| match met {
+            Some(met) => map.update(&id.to_ne_bytes(), &met.to_ne_bytes(), MapFlags::ANY),
+            None => map.delete(&id.to_ne_bytes()),
+        });
         if let Some(bss) = skel.maps.bss_data.as_deref_mut()
             && news
         {
             bss.rules_generation = bss.rules_generation.wrapping_add(1).max(1);
         }
-        Ok(())
+        told.map_err(Error::Map)
     }
+}
+
+/// Makes what is `known` what was `found`, by `tell`: of a cgroup and the rules that it meets,
+/// or that it is gone. One that cannot be told stays as it was known, to be told at the next walk;
+/// the others are. Whether one meets other rules now, and the last failure.
+fn bring<E>(
+    known: &mut BTreeMap<u64, u64>,
+    found: &BTreeMap<u64, u64>,
+    mut tell: impl FnMut(u64, Option<u64>) -> Result<(), E>,
+) -> (bool, Result<(), E>) {
+    let (mut news, mut told) = (false, Ok(()));
+    let mut tell = |id, met| tell(id, met).map_err(|error| told = Err(error)).is_ok();
+    // First who is gone: they leave room.
+    known.retain(|&id, _| found.contains_key(&id) || !tell(id, None));
+    for (&id, &met) in found {
+        if known.get(&id) != Some(&met) && tell(id, Some(met)) {
+            known.insert(id, met);
+            news = true;
+        }
+    }
+    (news, told)
 }
 
 /// Where the v2 hierarchy is mounted: alone, or beside those of v1.
@@ -300,6 +320,46 @@ mod tests {
         assert_eq!(met("a"), 0b010);
         assert_eq!(met("a/b"), 0b011);
         assert_eq!(met("c\n\u{1b}[2J"), 0b110);
+    }
+
+    #[test]
+    fn a_cgroup_that_cannot_be_told_keeps_none_from_the_others() {
+        let mut known = BTreeMap::from([(1, 0b01), (2, 0b01), (3, 0b01)]);
+        let found = BTreeMap::from([(3, 0b10), (4, 0b01), (5, 0b11)]);
+        let mut broken = vec![1, 4];
+        for (told, news, expected, after) in [
+            (
+                vec![
+                    (1, None),
+                    (2, None),
+                    (3, Some(0b10)),
+                    (4, Some(0b01)),
+                    (5, Some(0b11)),
+                ],
+                true,
+                Err(4),
+                BTreeMap::from([(1, 0b01), (3, 0b10), (5, 0b11)]),
+            ),
+            (
+                vec![(1, None), (4, Some(0b01))],
+                true,
+                Ok(()),
+                found.clone(),
+            ),
+            (vec![], false, Ok(()), found.clone()),
+        ] {
+            let mut calls = Vec::new();
+            let result = bring(&mut known, &found, |id, met| {
+                calls.push((id, met));
+                if broken.contains(&id) {
+                    Err(id)
+                } else {
+                    Ok(())
+                }
+            });
+            assert_eq!((calls, result, &known), (told, (news, expected), &after));
+            broken.clear();
+        }
     }
 
     #[test]

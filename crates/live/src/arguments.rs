@@ -20,7 +20,7 @@ const TIMEOUT_MAX_MS: i64 = 30_000;
 const NEEDS_AND_CODES: &str = "\
 Needs:
   Linux 6.18 or newer with sched_ext (CONFIG_SCHED_CLASS_EXT) and type information (BTF);
-  root, or the capabilities BPF, PERFMON and SYS_ADMIN;
+  root, or the capabilities BPF and PERFMON;
   no other sched_ext scheduler. What is missing is said before anything is loaded.
 
 Ends on SIGINT, SIGTERM and SIGHUP, after --duration, or when the kernel ends it. The kernel's own
@@ -28,8 +28,8 @@ scheduler then goes on, however this program ends.
 
 Exit codes:
   0  ended as asked
-  1  this machine cannot: no permission, no sched_ext, another scheduler, an address in use;
-     or --verify found a difference
+  1  this machine cannot: no permission, no sched_ext, no memory, another scheduler, an address
+     in use; or --verify found a difference
   2  bad input: the message says what was found and what was expected
   3  the kernel ended the scheduler for an error; its reason and its dump are printed";
 

@@ -126,15 +126,20 @@ impl Offer {
     }
 }
 
-/// `CAP_SYS_ADMIN`, which loading a scheduler needs.
+/// Stands for the two below, as it did before they were parted from it.
 const CAP_SYS_ADMIN: u32 = 21;
+/// What loading a scheduler needs.
+const NEEDED: [(&str, u32); 2] = [("CAP_BPF", 39), ("CAP_PERFMON", 38)];
 
 /// Why no scheduler can be loaded.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
     /// No rights.
-    #[error("no permission: loading a scheduler needs root (CAP_SYS_ADMIN)")]
-    Permission,
+    #[error(
+        "no permission: loading a scheduler needs root, or CAP_BPF and CAP_PERFMON; \
+         there is no {0}"
+    )]
+    Permission(String),
     /// Kernel without sched_ext.
     #[error(
         "this kernel has no sched_ext: there is no /sys/kernel/sched_ext (CONFIG_SCHED_CLASS_EXT; \
@@ -225,9 +230,17 @@ fn check_permission(status: &str) -> Result<(), Refusal> {
     let effective = (status.lines())
         .find_map(|line| line.strip_prefix("CapEff:"))
         .and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok());
-    match effective {
-        Some(bits) if bits >> CAP_SYS_ADMIN & 1 == 0 => Err(Refusal::Permission),
-        _ => Ok(()),
+    let Some(effective) = effective else {
+        return Ok(());
+    };
+    let has = |capability: u32| effective >> capability & 1 != 0;
+    let missing: Vec<_> = (NEEDED.into_iter())
+        .filter(|(_, capability)| !has(*capability) && !has(CAP_SYS_ADMIN))
+        .map(|(name, _)| name)
+        .collect();
+    match missing.is_empty() {
+        true => Ok(()),
+        false => Err(Refusal::Permission(missing.join(" and no "))),
     }
 }
 
@@ -259,14 +272,18 @@ mod tests {
 
     #[test]
     fn permission_is_read_from_the_effective_capabilities() {
-        assert_eq!(
-            check_permission("Name:\tx\nCapEff:\t000001ffffffffff\n"),
-            Ok(())
-        );
-        assert_eq!(
-            check_permission("CapPrm:\t000001ffffffffff\nCapEff:\t0000000000000000\n"),
-            Err(Refusal::Permission)
-        );
+        for (effective, missing) in [
+            ("000001ffffffffff", None),
+            ("000000c000000000", None),
+            ("0000000000200000", None),
+            ("0000004000000000", Some("CAP_BPF")),
+            ("0000008000000000", Some("CAP_PERFMON")),
+            ("0000000000000000", Some("CAP_BPF and no CAP_PERFMON")),
+        ] {
+            let status = format!("CapPrm:\t000001ffffffffff\nCapEff:\t{effective}\n");
+            let refusal = missing.map(|missing| Refusal::Permission(missing.to_owned()));
+            assert_eq!(check_permission(&status).err(), refusal, "{effective}");
+        }
     }
 
     #[test]

@@ -7,3 +7,8 @@ use std::io::{Write, stderr};
 pub fn say(text: &str) {
     let _ = writeln!(stderr().lock(), "scx_alight: {text}");
 }
+
+/// Tells the operator what somebody else says, in their words.
+pub fn pass_on(text: &str) {
+    let _ = stderr().lock().write_all(text.as_bytes());
+}

@@ -6,13 +6,13 @@ use super::operations;
 use super::options::Options;
 use crate::machine::Host;
 use crate::rules;
-use crate::say::say;
+use crate::say::{self, say};
 use crate::skeleton::{AlightSkel, AlightSkelBuilder, OpenAlightSkel};
 use alight_policy::Core;
 use alight_policy::abi::rule;
 use libbpf_rs::btf::Btf;
 use libbpf_rs::skel::{OpenSkel, SkelBuilder};
-use libbpf_rs::{Link, OpenObject, ProgramInput};
+use libbpf_rs::{Link, OpenObject, PrintCallback, PrintLevel, ProgramInput, set_print};
 use std::mem::MaybeUninit;
 use std::path::Path;
 
@@ -39,8 +39,10 @@ pub(super) fn load<'a>(
     options: &Options,
     hotplug_seq: u64,
 ) -> Result<AlightSkel<'a>, Error> {
-    let mut builder = AlightSkelBuilder::default();
-    builder.object_builder_mut().debug(options.verbose);
+    // By itself libbpf-rs prints to standard output, where statistics belong.
+    let print: PrintCallback = |_, text| say::pass_on(&text);
+    set_print(options.verbose.then_some((PrintLevel::Debug, print)));
+    let builder = AlightSkelBuilder::default();
     let mut open = builder.open(object).during("opening the BPF program")?;
     prepare(&mut open, (host, core), options, hotplug_seq)?;
     let btf = Btf::from_vmlinux().during("reading the kernel's type information")?;

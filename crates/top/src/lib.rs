@@ -10,6 +10,8 @@ use crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifier
 use ratatui::DefaultTerminal;
 use std::io::{self, IsTerminal, stdin, stdout};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, sync_channel};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -33,6 +35,8 @@ pub enum Error {
     NoTerminal,
     /// No scheduler to watch.
     Client(client::Error),
+    /// Signals cannot be caught.
+    Signals(ctrlc::Error),
     /// The terminal failed.
     Terminal(io::Error),
 }
@@ -45,6 +49,7 @@ impl std::fmt::Display for Error {
                  `alight run --monitor 1` prints the same as lines",
             ),
             Error::Client(error) => error.fmt(f),
+            Error::Signals(error) => write!(f, "cannot catch signals: {error}"),
             Error::Terminal(error) => write!(f, "the terminal: {error}"),
         }
     }
@@ -61,10 +66,19 @@ pub fn run(options: &Options) -> Result<(), Error> {
         return Err(Error::NoTerminal);
     }
     let first = fetch(&options.socket).map_err(Error::Client)?;
+    let stop = stop_on_signals().map_err(Error::Signals)?;
     let mut terminal = ratatui::try_init().map_err(Error::Terminal)?;
-    let result = watch(&mut terminal, options, first);
+    let result = watch(&mut terminal, options, first, &stop);
     let restored = ratatui::try_restore();
     result.and(restored).map_err(Error::Terminal)
+}
+
+/// A flag that SIGINT, SIGTERM and SIGHUP raise: whatever ends it, the terminal is restored.
+fn stop_on_signals() -> Result<Arc<AtomicBool>, ctrlc::Error> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let raised = stop.clone();
+    ctrlc::set_handler(move || raised.store(true, Ordering::Relaxed))?;
+    Ok(stop)
 }
 
 type News = Result<Statistics, client::Error>;
@@ -84,10 +98,15 @@ fn ask(socket: &Path, interval: Duration) -> Receiver<News> {
     received
 }
 
-fn watch(terminal: &mut DefaultTerminal, options: &Options, first: Statistics) -> io::Result<()> {
+fn watch(
+    terminal: &mut DefaultTerminal,
+    options: &Options,
+    first: Statistics,
+    stop: &AtomicBool,
+) -> io::Result<()> {
     let news = ask(&options.socket, options.interval);
     let mut view = View::new(first);
-    loop {
+    while !stop.load(Ordering::Relaxed) {
         terminal.draw(|frame| draw(frame, &view))?;
         let pause = options.interval.min(Duration::from_millis(100));
         let end = Instant::now() + pause;
@@ -102,6 +121,7 @@ fn watch(terminal: &mut DefaultTerminal, options: &Options, first: Statistics) -
             view.update(news);
         }
     }
+    Ok(())
 }
 
 fn key(event: KeyEvent) -> Option<Key> {

@@ -14,6 +14,6 @@ pub fn run(args: &TopArgs) -> Result<(), Failure> {
     alight_top::run(&options).map_err(|error| match error {
         // Another way to ask helps.
         Error::NoTerminal => Failure::bad_input(error),
-        Error::Client(_) | Error::Terminal(_) => Failure::host(error),
+        Error::Client(_) | Error::Signals(_) | Error::Terminal(_) => Failure::host(error),
     })
 }

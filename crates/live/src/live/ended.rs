@@ -16,6 +16,10 @@ const EXIT_SYSRQ: i32 = 67;
 /// Bit of the exit code by which the kernel asks to be loaded anew, for instance after CPU
 /// hotplug (SCX_ECODE_ACT_RESTART).
 const EXIT_RESTART: i64 = 1 << 48;
+/// Begins each line of the dump. The name of a task may hold the end of a line, which is like the
+/// dump's own: what follows must be taken neither for a message of this program nor for more than
+/// the dump says.
+const OF_THE_DUMP: &str = "| ";
 
 /// How one load of the scheduler ended.
 #[derive(Debug, PartialEq, Eq)]
@@ -46,7 +50,10 @@ impl fmt::Display for Report {
             write!(f, ": {}", self.message)?;
         }
         if !self.dump.is_empty() {
-            write!(f, "\n\nThe kernel's dump:\n{}\n", self.dump.trim_end())?;
+            writeln!(f, "\n\nThe kernel's dump:")?;
+            for line in self.dump.trim_end().lines() {
+                writeln!(f, "{OF_THE_DUMP}{line}")?;
+            }
         }
         Ok(())
     }
@@ -94,27 +101,26 @@ fn dump(skel: &AlightSkel<'_>) -> String {
         .lookup(&0_u32.to_ne_bytes(), MapFlags::ANY);
     let bytes = value.ok().flatten().unwrap_or_default();
     let text: Vec<u8> = bytes.into_iter().take_while(|byte| *byte != 0).collect();
-    printable(&String::from_utf8_lossy(&text))
+    printable(&String::from_utf8_lossy(&text), &['\n', '\t'])
 }
 
-/// A C string.
+/// A C string, of one line.
 fn text(chars: &[i8]) -> String {
     let bytes: Vec<u8> = chars
         .iter()
         .map(|c| *c as u8)
         .take_while(|c| *c != 0)
         .collect();
-    printable(&String::from_utf8_lossy(&bytes))
+    printable(&String::from_utf8_lossy(&bytes), &[])
 }
 
 /// The kernel's words with the names of tasks in them, which may be an attacker's: what a terminal
-/// would take for commands is spelled out. Lines and tabs are the dump's own.
-fn printable(text: &str) -> String {
+/// would take for commands is spelled out, but for what the kernel itself writes, its `own`.
+fn printable(text: &str, own: &[char]) -> String {
     let mut printable = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
-            '\n' | '\t' => printable.push(c),
-            c if c.is_control() => printable.extend(c.escape_default()),
+            c if c.is_control() && !own.contains(&c) => printable.extend(c.escape_default()),
             c => printable.push(c),
         }
     }
@@ -127,14 +133,37 @@ mod tests {
 
     #[test]
     fn names_of_tasks_give_a_terminal_no_commands() {
-        for (kernels, ours) in [
-            ("R hog[12] +5ms\n\tscx_state", "R hog[12] +5ms\n\tscx_state"),
-            ("\u{1b}[2J[12]", "\\u{1b}[2J[12]"),
-            ("a\rb\u{9b}c\u{7f}", "a\\rb\\u{9b}c\\u{7f}"),
-            ("kworker/ü", "kworker/ü"),
+        let of_dumps = &['\n', '\t'][..];
+        for (kernels, own, ours) in [
+            (
+                "R hog[12] +5ms\n\tscx_state",
+                of_dumps,
+                "R hog[12] +5ms\n\tscx_state",
+            ),
+            ("\u{1b}[2J[12]", of_dumps, "\\u{1b}[2J[12]"),
+            ("a\rb\u{9b}c\u{7f}", of_dumps, "a\\rb\\u{9b}c\\u{7f}"),
+            ("kworker/ü", of_dumps, "kworker/ü"),
+            ("a\nb\tc[7] failed", &[], "a\\nb\\tc[7] failed"),
         ] {
-            assert_eq!(printable(kernels), ours);
+            assert_eq!(printable(kernels, own), ours);
         }
+    }
+
+    #[test]
+    fn names_of_tasks_begin_no_line() {
+        let report = Report {
+            reason: "runnable task stall".to_owned(),
+            message: text(&b"a\nscx_alight: x[7] failed\0".map(|byte| byte as i8)),
+            dump: printable(
+                " R \x1b[2J\nscx_alight:[7]\n\n R \nCPU 0[8]\n",
+                &['\n', '\t'],
+            ),
+        };
+        assert_eq!(
+            report.to_string(),
+            "runnable task stall: a\\nscx_alight: x[7] failed\n\nThe kernel's dump:\n\
+             |  R \\u{1b}[2J\n| scx_alight:[7]\n| \n|  R \n| CPU 0[8]\n"
+        );
     }
 
     #[test]
@@ -173,7 +202,7 @@ mod tests {
         assert_eq!(
             error.to_string(),
             "the kernel ended the scheduler: runnable task stall: bash[7] failed to run for \
-             30.1s\n\nThe kernel's dump:\nCPU states\n----------\n"
+             30.1s\n\nThe kernel's dump:\n| CPU states\n| ----------\n"
         );
         assert_eq!(error.exit_code(), 3);
     }

@@ -117,6 +117,10 @@ static void *hog_body(void *argument)
 			hog->longest = now - last;
 		last = now;
 	}
+	/* Who waited until the end has waited. */
+	now = now_us();
+	if (now - last > hog->longest)
+		hog->longest = now - last;
 	hog->ran = clock_us(CLOCK_THREAD_CPUTIME_ID);
 	return NULL;
 }

@@ -521,18 +521,34 @@ fault_nomemory() {
 	begin && holds 'loaded when there is memory again'
 }
 
-# Capabilities by their numbers: bpf 39, perfmon 38, sys_admin 21.
+# Capabilities by their numbers: bpf 39, perfmon 38, sys_admin 21, which stands for both. None given: root without some.
 fault_permission() {
 	end
 	chmod 755 /scx_alight
-	$setpriv --reuid 1000 --clear-groups --inh-caps=-all --ambient-caps=-all /scx_alight "$SCHEDULER" --duration 1 >/tmp/permission 2>&1
-	check 'no permission: status' 1 $?
-	echo "  $(tail -n 1 /tmp/permission)"
-	check 'no permission: state' disabled "$(state)"
-	$setpriv --reuid 1000 --clear-groups --inh-caps=+cap_39,+cap_38,+cap_21 --ambient-caps=+cap_39,+cap_38,+cap_21 \
-		/scx_alight "$SCHEDULER" --duration 1 >/tmp/permission 2>&1
-	check 'with three capabilities: status' 0 $?
-	sed 's/^/  /' /tmp/permission
+	may_not 'CAP_BPF and no CAP_PERFMON' --reuid 1000 --clear-groups --inh-caps=-all --ambient-caps=-all
+	may_not CAP_PERFMON --reuid 1000 --clear-groups --inh-caps=+cap_39 --ambient-caps=+cap_39
+	may_not CAP_BPF --reuid 1000 --clear-groups --inh-caps=+cap_38 --ambient-caps=+cap_38
+	may_not CAP_PERFMON --inh-caps=-cap_21,-cap_38 --bounding-set=-cap_21,-cap_38
+	may_not CAP_BPF --inh-caps=-cap_21,-cap_39 --bounding-set=-cap_21,-cap_39
+	for capabilities in +cap_39,+cap_38 +cap_21; do
+		$setpriv --reuid 1000 --clear-groups --inh-caps=$capabilities --ambient-caps=$capabilities \
+			/scx_alight "$SCHEDULER" --duration 1 >/tmp/permission 2>&1
+		check "permission by $capabilities: status" 0 $?
+		sed 's/^/  /' /tmp/permission
+	done
+}
+
+# may_not LACKING OPTION...: under setpriv with OPTION it is refused, for lack of LACKING.
+may_not() {
+	lacking=$1
+	shift
+	before=$(cat $kernel/enable_seq)
+	$setpriv "$@" /scx_alight "$SCHEDULER" --duration 1 >/tmp/permission 2>&1
+	check "permission, $*: status" 1 $?
+	check "permission, $*: text" "scx_alight: no permission: loading a scheduler needs root, or CAP_BPF and CAP_PERFMON; there is no $lacking" \
+		"$(cat /tmp/permission)"
+	check "permission, $*: state" disabled "$(state)"
+	check "permission, $*: loads" "$before" "$(cat $kernel/enable_seq)"
 }
 
 # refused WHAT TEXT ARGUMENT...: bad input ends with status 2 and TEXT, and loads nothing.

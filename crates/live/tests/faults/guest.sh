@@ -497,6 +497,44 @@ fault_memory() {
 		echo 'SKIPPED: memory exhaustion: this kernel has no memory controller'
 	fi
 	until rmdir $cgroups/small 2>/dev/null; do sleep 0.1; done
+	fault_lacking
+}
+
+# Memory for loading: what the kernel side lacks (16 MiB by --verify alone) is said.
+fault_lacking() {
+	end
+	mkdir $cgroups/lacking
+	if [ ! -e $cgroups/lacking/memory.max ]; then
+		echo 'SKIPPED: loading without memory: this kernel has no memory controller'
+	else
+		loads_within 16M --verify
+		check 'no memory for the kernel side: status' 1 $status
+		contains 'no memory for the kernel side: text' \
+			'scx_alight: loading the scheduler into the kernel: Cannot allocate memory' /tmp/lacking
+		check 'no memory for the kernel side: state' disabled "$(state)"
+		loads_within 4M
+		lacked 'no memory for the loader' /tmp/lacking
+		check 'no memory for the loader: state' disabled "$(state)"
+	fi
+	until rmdir $cgroups/lacking 2>/dev/null; do sleep 0.1; done
+}
+
+# lacked WHAT FILE: it lacked memory, by its $status: what the kernel side lacks is said, and what the
+# loader itself lacks has the kernel kill it.
+lacked() {
+	if [ "$status" = 1 ]; then
+		contains "$1: status 1, text" 'Cannot allocate memory' "$2"
+	else
+		check "$1: status, that of SIGKILL" 137 "$status"
+	fi
+}
+
+# loads_within MEMORY OPTION...: sets $status.
+loads_within() {
+	echo "$1" >$cgroups/lacking/memory.max
+	shift
+	sh -c "echo \$\$ >$cgroups/lacking/cgroup.procs; exec /scx_alight --duration 1 $* $SCHEDULER" >/tmp/lacking 2>&1
+	status=$?
 }
 
 # Memory of the whole machine: its tasks storage, and a load while there is none left.
@@ -517,6 +555,12 @@ fault_nomemory() {
 	status=$?
 	wait $eater
 	echo "  loaded without memory: status $status, $(tail -n 1 /tmp/nomemory.load)"
+	# Whom the kernel kills for memory may have left enough.
+	if [ $status = 0 ]; then
+		contains 'loaded without memory: status 0, text' ' decisions' /tmp/nomemory.load
+	else
+		lacked 'loaded without memory' /tmp/nomemory.load
+	fi
 	check 'loaded without memory: state afterwards' disabled "$(state)"
 	begin && holds 'loaded when there is memory again'
 }

@@ -82,6 +82,25 @@ test_amd64() {
 			run plain linux-5.5
 			for base in $BASES; do run $base --verify $base; done
 			run pack --verify --power-gated mc linux-6.5+pack
+			# A hog that comes to a CPU which takes no part in packing: one hog needs fewer than all.
+			metric() { wget -q -O - http://127.0.0.1:9776/metrics | sed -n "s/^alight_$1.* //p"; }
+			load() {
+				benchmarks $1
+				echo "$1 to the buddy: $(metric 'selections_total{step="pack_full"')"
+				taskset 8 sh -c 'while :; do :; done' & hog=$!
+				sleep 1
+				taskset -p f $hog >/dev/null
+				waited=0
+				until packed=$(metric packed_total)
+					[ "${packed:-0}" -ge 1 ] || [ $waited = 15 ]; do
+					sleep 1
+					waited=$((waited + 1))
+				done
+				kill $hog
+				echo "$1 packed: $packed"
+			}
+			run pack-full --metrics 9776 --power-gated mc linux-6.5+pack:mode=full
+			load() { benchmarks $1; }
 			run uclamp-sum --verify linux-6.5+uclamp-sum
 			run uclamp-bias --verify linux-7.2+uclamp-sum=bias:fix
 			/scx_alight linux-5.6 >/tmp/unknown 2>&1
@@ -158,6 +177,10 @@ judge_amd64() {
 	done
 	at_least 'amd64 pack: light tasks packed' 1 \
 		"$(sed -n 's/^pack: *\([0-9]*\) pack_buddy$/\1/p' "$work/amd64.out")"
+	check 'amd64 pack-full: loaded' enabled "$(fact amd64 'pack-full state')"
+	at_least 'amd64 pack-full: wakeups to the buddy' 1 "$(fact amd64 'pack-full to the buddy')"
+	at_least 'amd64 pack-full: sent to a CPU that takes part' 1 "$(fact amd64 'pack-full packed')"
+	check 'amd64 pack-full: exit status' 0 "$(fact amd64 'pack-full status')"
 	check 'amd64: a second scheduler' \
 		"scx_alight: another sched_ext scheduler is loaded: 'alight' is enabled; stop it first" \
 		"$(fact amd64 'asym-capacity second')"

@@ -141,6 +141,23 @@ cat >"$work/guest.sh" <<-'G'
 	end
 	echo "cgroups control characters: $(tr -d '\n\t -~' </tmp/cgroups.out | wc -c)"
 
+	# By what only the thread itself is: its number, its policy.
+	small
+	begin themselves --verify --rule "pid=$task uclamp_min=60" --rule 'policy=batch uclamp_min=60' linux-6.1
+	again
+	echo "themselves by its number: $(often)"
+	kill $starter
+	small
+	echo "themselves another: $(seldom)"
+	chrt -b -p 0 $task
+	again
+	echo "themselves by its policy: $(often)"
+	chrt -o -p 0 $task
+	again
+	echo "themselves with another policy: $(seldom)"
+	kill $starter
+	end
+
 	for rule in 'comm=a uclamp_mim=60' 'comm=a uclamp_min=160' 'nice=3'; do
 		/scx_alight --rule "$rule" linux-6.1 >/tmp/bad.out 2>&1
 		echo "bad status: $?"
@@ -172,8 +189,12 @@ check 'a hog that a rule caps by the name that it took: on a little CPU' yes \
 seldom 'a rule for a group, outside of it' "$(fact 'cgroups small task')"
 mostly 'in a group that came later' "$(fact 'cgroups in a new group')"
 seldom 'nicer than the rule says' "$(fact 'cgroups nicer')"
+mostly 'named by its number' "$(fact 'themselves by its number')"
+seldom 'another than of that number' "$(fact 'themselves another')"
+mostly 'of the policy that the rule names' "$(fact 'themselves by its policy')"
+seldom 'of that policy no more' "$(fact 'themselves with another policy')"
 check 'names of attackers do not reach the terminal' 0 "$(fact 'cgroups control characters')"
-for run in plain rules cgroups; do
+for run in plain rules cgroups themselves; do
 	check "$run: runs to its end" enabled "$(fact "$run state")"
 	check "$run: exit status" 0 "$(fact "$run status")"
 	check "$run: replay" yes \

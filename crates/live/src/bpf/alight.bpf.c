@@ -54,12 +54,19 @@ s32 BPF_PROG(alight_select_cpu, struct task_struct *p, s32 prev_cpu, u64 wake_fl
 	allowed_read(&w->allowed, p);
 	waker = waker_view(bpf_get_smp_processor_id());
 	kind = wake_flags & SCX(scx_wake_flags, SCX_WAKE_FORK) ? KIND_FORK : KIND_WAKE;
-	if (verify)
-		cpu = decide_verified(w, &t->view, waker, kind,
-				      !!(wake_flags & SCX(scx_wake_flags, SCX_WAKE_SYNC)));
-	else
+	if (verify) {
+		struct decision *d =
+			decision_begin(w, &t->view, waker, kind,
+				       !!(wake_flags & SCX(scx_wake_flags, SCX_WAKE_SYNC)));
+
+		if (!d)
+			return prev_cpu;
+		cpu = decide(&d->wakee_after, &d->waker_after, d->now, d->kind, d->sync);
+		decision_end(w, &t->view, waker);
+	} else {
 		cpu = decide(&t->view, waker, scx_bpf_now(), kind,
 			     !!(wake_flags & SCX(scx_wake_flags, SCX_WAKE_SYNC)));
+	}
 	count_decision(bpf_get_smp_processor_id(), &w->answer);
 	pending_begin(t, cpu);
 	return (s32)cpu;

@@ -219,16 +219,21 @@ static __noinline int snapshot_apply(const struct snapshot *s, struct policy_tas
 	return 0;
 }
 
-/* Decides on a snapshot, writes that down, then lets the decision act. */
-static __noinline u32 decide_verified(struct work *w, struct policy_task *wakee,
-				      struct policy_task *waker, u32 kind, u32 sync)
+/*
+ * A decision that is written down: its question, with a snapshot to be answered
+ * on. What begins and ends it are functions of their own, which leave nothing on
+ * the stack while the policy decides.
+ */
+static __noinline struct decision *decision_begin(const struct work *w, const struct policy_task *wakee,
+						  const struct policy_task *waker, u32 kind,
+						  u32 sync)
 {
-	u32 this_cpu = bpf_get_smp_processor_id(), cpu;
+	u32 this_cpu = bpf_get_smp_processor_id();
 	struct snapshot *s = bpf_map_lookup_elem(&snapshots, &this_cpu);
 	struct decision *d;
 
 	if (!s)
-		return wakee->prev_cpu;
+		return NULL;
 	d = &s->decision;
 	snapshot_begin(s);
 	d->now = scx_bpf_now();
@@ -243,12 +248,23 @@ static __noinline u32 decide_verified(struct work *w, struct policy_task *wakee,
 	d->wakee_after = *wakee;
 	d->waker = *waker;
 	d->waker_after = *waker;
-	cpu = decide(&d->wakee_after, &d->waker_after, d->now, kind, sync);
-	d->answer = w->answer;
-	d->here_after = s->cpus[policy_bound(this_cpu, POLICY_MAX_CPUS)];
+	return d;
+}
+
+/* Writes it down with its answer, then lets it act. */
+static __noinline int decision_end(const struct work *w, struct policy_task *wakee,
+				   struct policy_task *waker)
+{
+	u32 this_cpu = bpf_get_smp_processor_id();
+	struct snapshot *s = bpf_map_lookup_elem(&snapshots, &this_cpu);
+
+	if (!s)
+		return 0;
+	s->decision.answer = w->answer;
+	s->decision.here_after = s->cpus[policy_bound(this_cpu, POLICY_MAX_CPUS)];
 	snapshot_write(s);
 	snapshot_apply(s, wakee, waker);
-	return cpu;
+	return 0;
 }
 
 #endif

@@ -161,6 +161,7 @@ echo "stalls took: $(($(cut -d. -f1 /proc/uptime) - begun))"
 kill $stalling
 systemctl start scx_alight 2>/dev/null
 echo "start after stalls: $?"
+journalctl --sync
 journalctl -u scx_alight -o cat --no-pager | sed "s/^/journal: /"
 echo "FLAGS=\"linux-6.5+bias-prev\"" >/etc/default/scx_alight
 systemctl reset-failed scx_alight

@@ -120,7 +120,7 @@ kicks_arrive() {
 		return
 	fi
 	echo 1 >$dumps
-	for look in 1 2 3; do
+	for _ in 1 2 3; do
 		echo >$tracing/trace
 		echo D >/proc/sysrq-trigger
 		sleep 0.3
@@ -266,9 +266,9 @@ fault_hotplug() {
 fault_kicks() {
 	begin || return
 	load_begin
-	for hog in $(seq $((cpus + 1))); do spin env; done
+	for _ in $(seq $((cpus + 1))); do spin env; done
 	(
-		for round in $(seq $((scale * 5))); do
+		for _ in $(seq $((scale * 5))); do
 			for cpu in $(seq 1 $last); do
 				echo 0 >/sys/devices/system/cpu/cpu$cpu/online
 				echo 1 >/sys/devices/system/cpu/cpu$cpu/online
@@ -416,7 +416,7 @@ fault_threads() {
 # The kernel's deadline server, which came with 7.0, gives this class so many ns of its period on each CPU.
 server=/sys/kernel/debug/sched/ext_server
 server_gives() {
-	for file in $server/cpu*/runtime; do [ ! -e "$file" ] || echo "$1" >"$file"; done
+	for file in "$server"/cpu*/runtime; do [ ! -e "$file" ] || echo "$1" >"$file"; done
 }
 
 fault_rt() {

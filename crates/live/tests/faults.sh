@@ -159,11 +159,13 @@ if [ -z "$report" ]; then
 	prepare amd64
 	# shellcheck disable=SC2086 # faults are words
 	boot faults amd64-7.2-cloud '--smp 4 --timeout 600' 1 $SHORT
+	# Shares are of time, which is exact only where it is what the CPUs did.
+	boot shares amd64-7.2-cloud '--icount --smp 4 --timeout 1200' 1 shares
 	boot without-sched_ext amd64-6.12-cloud '--smp 2' 1 refused
 else
 	[ -z "${RESULTS:-}" ] || keep "$RESULTS"
 	prepare amd64
-	[[ " ${GUESTS:-arm64} " != *" arm64 "* ]] || prepare arm64
+	[[ ${GUESTS:-arm64} != *arm64* ]] || prepare arm64
 	vm/dtb.py "$work/asym.dtb" --little 4 --big 2
 	# CPUs that outnumber the real ones so far would wait for each other's locks while these
 	# do not run. Here they take turns, and time is what they did: others do not disturb it.
@@ -179,6 +181,9 @@ else
 		boot reload amd64-7.2-cloud '--accel tcg,thread=single --smp 4 --timeout 5400' 50 reload
 		boot oldest amd64-6.18-cloud '--smp 4 --timeout 5400' 3 $LONG
 		boot arm64 arm64-6.18 "--dtb $work/asym.dtb --timeout 5400" 2 $LONG
+		boot shares amd64-7.2-cloud '--icount --smp 4 --timeout 1800' 3 shares
+		boot shares-oldest amd64-6.18-cloud '--icount --smp 4 --timeout 1800' 3 shares
+		boot shares-arm64 arm64-6.18 "--icount --dtb $work/asym.dtb --timeout 1800" 2 shares
 		boot no-memory amd64-7.2-cloud '--smp 4 --mem 384 --timeout 1200' 3 nomemory
 		boot without-sched_ext amd64-6.12-cloud '--smp 2' 1 refused
 		# When emulated CPUs are late Linux takes the TSC for unstable, and reads the HPET instead,

@@ -482,6 +482,117 @@ fault_idle() {
 	holds 'SCHED_IDLE hogs'
 }
 
+# ---- shares ----
+
+# group NAME WEIGHT: a cgroup of this cpu.weight; of "idle" it is cpu.idle.
+group() {
+	mkdir "$cgroups/$1"
+	if [ "$2" = idle ]; then echo 1 >"$cgroups/$1/cpu.idle"; else echo "$2" >"$cgroups/$1/cpu.weight"; fi
+}
+
+groups_end() {
+	for group; do
+		until rmdir "$cgroups/$group" 2>/dev/null; do sleep 0.1; done
+	done
+}
+
+# ran PID...: CPU time of each, us. An RT task has their CPU while it reads them, so all are of one moment.
+ran() { $chrt -f 50 $taskset -c $last cat $(printf '/proc/%s/schedstat ' "$@") | awk '{ printf "%d ", $1 / 1000 }'; }
+
+# How far from what its weight says a share may be, of 1000. One turn more or less at an end of the time measured, of 8 ms
+# where only ticks end turns, is 4. Who takes a group for its tasks, or forgets a level or a weight, is 50 off at least in
+# one of the shares below. That is asked of guests with --icount: elsewhere a turn goes on for as long as the host has the CPU.
+SHARE_OFF=10
+
+# shares NAME SECONDS HOG...: each hog, 'WEIGHT GROUP COMMAND', spins in a cgroup when it has done COMMAND, all on one
+# CPU. It has to get what its WEIGHT is of theirs, and not nothing.
+shares() {
+	name=$1 length=$2 weights=''
+	shift 2
+	for hog; do
+		weights="$weights${hog%% *} "
+		hog=${hog#* }
+		spin sh -c "echo \$\$ >$cgroups/${hog%% *}/cgroup.procs; ${hog#* }; exec $taskset -c $last \"\$@\"" sh
+		while [ -e /proc/$! ] && ! grep -q "^Cpus_allowed_list:.$last\$" /proc/$!/status; do sleep 0.1; done
+	done
+	sleep 0.5	# the kernel's loads of groups are averages
+	before=$(ran $spinning)
+	sleep "$(seconds "$length")"
+	after=$(ran $spinning)
+	spin_end
+	echo "$weights $before $after" | awk -v name="shares, $under: $name" -v most=$SHARE_OFF '
+		{
+			n = NF / 3
+			for (i = 1; i <= n; i++) {
+				weight += $i
+				ran += time[i] = $(i + 2 * n) - $(i + n)
+			}
+			bad = NF % 3 || ran <= 0
+			for (i = 1; i <= n && ran > 0; i++) {
+				off = 1000 * time[i] / ran - 1000 * $i / weight
+				bad = bad || time[i] <= 0 || off > most || off < -most
+				due = due sprintf(" %.1f", 1000 * $i / weight)
+				has = has sprintf(" %.1f", 1000 * time[i] / ran)
+			}
+		}
+		END {
+			print "figure " name ":" has " of 1000, by weight" due
+			if (bad) print "FAIL  " name ": expected" due " of 1000 within " most ", found" (has ? has : " nothing")
+			else print "ok    " name ", within " most " of" due " of 1000:" has
+		}'
+}
+
+# The kernel's own scheduler is held to the same, which shows that it is measured rightly.
+shares_under() {
+	under=$1
+	group heavy 300
+	group light 100
+	group outer 300
+	echo +cpu >$cgroups/outer/cgroup.subtree_control
+	group outer/heavy 300
+	group outer/light 100
+	group idle idle
+	shares 'nice 0 and 5' 2 '1024 . :' '335 . renice -n 5 -p $$ >/dev/null'
+	shares 'groups of weight 300 and 100' 2 '300 heavy :' '100 light :'
+	shares 'two hogs in the group of 100' 2 '300 heavy :' '50 light :' '50 light :'
+	# What outer has, 300 of 400, is shared by 300 and 100.
+	shares 'groups in a group' 2 '225 outer/heavy :' '75 outer/light :' '100 light :'
+	if [ "$under" = scx_alight ] && ! grep -q cgroup_set_idle /sys/kernel/btf/vmlinux; then
+		echo 'SKIPPED: shares: cpu.idle: this kernel does not tell sched_ext of it'
+		set --
+	else
+		set -- '3 idle :' '3 ever_idle :'
+	fi
+	shares "SCHED_IDLE${1:+ and cpu.idle}" 6 "3 . $chrt -i -p 0 \$\$" "$@" '1024 light :'
+	groups_end outer/heavy outer/light outer heavy light idle
+
+	# Who wants less than its share gets it, and waits for the end of a turn: two ticks, where no timer ends it.
+	spin $taskset -c $last
+	result=$($taskset -c $last strain sleeper 10000 50000 "$(milliseconds 2)")
+	spin_end
+	figure "shares, $under: sleeper beside a hog: average delay" "$(word average "$result")" us
+	at_most "shares, $under: sleeper beside a hog: longest delay" 10000 "$(word longest "$result")" us
+	at_least "shares, $under: sleeper that wants 200 of 1000 beside a hog, gets" 180 \
+		$(($(word ran "$result") * 1000 / $(word took "$result")))
+
+	result=$(strain hogs $((cpus + 1)) "$(milliseconds 4)")
+	even=$(($(word least "$result") * 1000 / $(word most "$result")))
+	figure "shares, $under: $((cpus + 1)) hogs on $cpus CPUs: the least of the most served" $even 'of 1000'
+}
+
+fault_shares() {
+	end
+	group ever_idle idle
+	shares_under 'kernel'\''s scheduler'
+	kernels=$even
+	begin || return
+	shares_under scx_alight
+	groups_end ever_idle
+	# Who is alone on a CPU changes a few times a second.
+	at_least "shares, scx_alight: $((cpus + 1)) hogs on $cpus CPUs: the least of the most served" $((kernels - 100)) $even
+	holds shares
+}
+
 # ---- what the machine lacks ----
 
 fault_memory() {

@@ -26,9 +26,10 @@ to a scheduler, and writes this page; a short part runs in `make test`. What eac
 Emulated CPUs share a few real ones and are late by themselves: delays here are upper bounds of what they would be on hardware, and the
 same fault under the kernel's own scheduler is the measure where a figure of it stands beside.
 
-In a guest with `--icount` the CPUs take turns and time is what they did. 64 CPUs that run side by side on a few real ones wait for locks
+In a guest with `--icount` the CPUs take turns and time is what they did, so shares of it are the scheduler's alone: elsewhere a turn goes on
+for as long as the host has the CPU. 64 CPUs that run side by side on a few real ones wait for locks
 whose holders do not run: the work that asks each of them whether a task was forgotten then comes 15 s late, for which the kernel ends any scheduler.
-In one with `--accel tcg,thread=single` they take turns too, in real time. The guest with `--icount` runs beside the others and takes
+In one with `--accel tcg,thread=single` they take turns too, in real time. The guest `mixed-64` runs beside the others and takes
 a CPU of the host from them. With `tsc=reliable` Linux goes by the emulated TSC although CPUs are late. Without, beside another
 guest and builds, it took that for unstable and read the HPET, for which all CPUs wait for one lock of QEMU; after 150 s RCU took them for stalled,
 for which the kernel ends any scheduler ("RCU CPU stall detected!", in `read_hpet()`).

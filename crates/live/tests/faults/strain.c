@@ -6,6 +6,10 @@
  *		spinning threads, restricted to these CPUs. Prints the longest time
  *		that one of them did not run, the least and the most processor time
  *		that one got, and the time that their CPUs idled meanwhile.
+ *	strain sleeper RUN PERIOD MS
+ *		one thread that runs for RUN us of each PERIOD us. Prints its processor
+ *		time, how long it all took, and how long after it was due it ran: the
+ *		mean and the longest of all times that it slept.
  *	strain affinity THREADS MS
  *		threads that run and sleep while their masks change all the time.
  *		Prints the changes, and how often a thread found itself off its mask.
@@ -185,6 +189,34 @@ static int hogs(int threads, uint64_t ms, const char *cpus)
 	}
 	printf("longest=%llu least=%llu most=%llu idle=%llu\n", (unsigned long long)longest,
 	       (unsigned long long)least, (unsigned long long)most, (unsigned long long)idle);
+	return 0;
+}
+
+/* ---- sleeper ---- */
+
+static int sleeper(uint64_t run, uint64_t period, uint64_t ms)
+{
+	uint64_t begun = now_us(), due = begun, sum = 0, longest = 0, sleeps = 0, ran = 0, now;
+
+	while (now_us() - begun < ms * 1000) {
+		ran += run;
+		while (clock_us(CLOCK_THREAD_CPUTIME_ID) < ran)
+			;
+		due += period;
+		now = now_us();
+		if (now >= due)
+			continue;	/* it is late, and goes on until it has caught up */
+		sleep_us(due - now);
+		now = now_us() - due;
+		sum += now;
+		if (now > longest)
+			longest = now;
+		sleeps++;
+	}
+	printf("ran=%llu took=%llu average=%llu longest=%llu\n",
+	       (unsigned long long)clock_us(CLOCK_THREAD_CPUTIME_ID),
+	       (unsigned long long)(now_us() - begun),
+	       (unsigned long long)(sleeps ? sum / sleeps : 0), (unsigned long long)longest);
 	return 0;
 }
 
@@ -435,6 +467,8 @@ int main(int argc, char **argv)
 
 	if (!strcmp(what, "hogs") && number > 0 && ms)
 		return hogs(number, ms, argc > 4 ? argv[4] : NULL);
+	if (!strcmp(what, "sleeper") && number > 0 && ms && argc > 4)
+		return sleeper((uint64_t)number, ms, strtoull(argv[4], NULL, 10));
 	if (!strcmp(what, "affinity") && number > 0 && ms)
 		return affinity(number, ms);
 	if (!strcmp(what, "threads") && number > 0)

@@ -5,7 +5,7 @@
 # Runs in a guest: does to scx_alight what machines and people do to a
 # scheduler, and checks that it holds.
 #
-#	guest.sh SCALE FAULT...		each fault takes about SCALE x 3 seconds
+#	guest.sh SCALE FAULT...		most faults take about SCALE x 3 seconds
 #
 # One line a check, "ok    NAME: FOUND" or "FAIL  NAME: ...", and the measured,
 # "figure NAME: NUMBER UNIT". A fault is a function fault_NAME below.

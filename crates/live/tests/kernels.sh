@@ -174,8 +174,7 @@ not_tried() {
 		## Not tried
 
 		- $without: before 6.18, in 6.16 and 6.17 as well, Debian does not enable sched_ext. \`scx_alight\` says so and ends: the guest \`without-sched_ext\` of [soak.md](soak.md).
-		- The flavours \`rt\`: it does not load there. With PREEMPT_RT programs may not have timers, by which turns end ("bpf_timer cannot be used for PREEMPT_RT", met on 7.2.13+deb14-rt-amd64);
-		  all it says is "Operation not supported".
+		- The flavours \`rt\`: tried once by hand, on 7.2.13+deb14-rt-amd64. It loads, and what it decided replayed equal; ticks end turns, as programs may not have timers with PREEMPT_RT.
 		- The flavours \`16k\` of arm64: the emulated CPU, a Cortex-A57, has no pages of that size.
 		- The other flavour where a series has but one row: it is the same source with more or fewer drivers.
 		- Builds of a series before its newest: Debian replaces them.

@@ -36,10 +36,22 @@ static __always_inline u64 *turn_due_of(u32 cpu)
 	return &turn_due[policy_bound(cpu, POLICY_MAX_CPUS)];
 }
 
+/* With PREEMPT_RT, where a spinlock is a mutex, programs may not have timers. */
+struct spinlock___rt {
+	struct rt_mutex_base {
+		int unused;
+	} lock;
+} __attribute__((preserve_access_index));
+
+static __always_inline int timers_work(void)
+{
+	return !bpf_core_field_exists(((struct spinlock___rt *)0)->lock);
+}
+
 /* Where tasks wait in the order of arrival, or nobody can be told, ticks end turns. */
 static __always_inline int turns_timed(void)
 {
-	return own_queues() && can_kick();
+	return own_queues() && can_kick() && timers_work();
 }
 
 /*

@@ -374,7 +374,8 @@ s32 BPF_PROG(alight_cgroup_init, struct cgroup *cgrp, struct scx_cgroup_init_arg
 	const struct cgroup *parent = BPF_CORE_READ(cgrp, self.parent, cgroup);
 
 	if (parent)
-		tg_add(cgroup_id(cgrp), group_of(parent), weight_from_cgroup(args->weight));
+		tg_set_idle(tg_add(cgroup_id(cgrp), group_of(parent), weight_from_cgroup(args->weight)),
+			    cgroup_is_idle(cgrp));
 	return 0;
 }
 
@@ -403,10 +404,7 @@ void BPF_PROG(alight_cgroup_set_weight, struct cgroup *cgrp, u32 weight)
 SEC("struct_ops/alight_cgroup_set_idle")
 void BPF_PROG(alight_cgroup_set_idle, struct cgroup *cgrp, bool idle)
 {
-	u32 group = group_of(cgrp);
-
-	if (group != ROOT_GROUP)
-		tg_at(group)->idle = idle;
+	tg_set_idle(group_of(cgrp), idle);
 }
 
 /* Two queues a CPU. */

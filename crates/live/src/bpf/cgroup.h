@@ -177,6 +177,29 @@ static __noinline int tg_reweigh(u32 group, u32 weight)
 	return 0;
 }
 
+/* cpu.idle of a group is set or taken away, and its weight with it (sched_group_set_idle). */
+static __noinline int tg_set_idle(u32 group, int idle)
+{
+	struct task_group *g = tg_at(group);
+
+	if (group == ROOT_GROUP || g->idle == !!idle)
+		return 0;
+	g->idle = !!idle;
+	return tg_reweigh(group, idle ? WEIGHT_IDLEPRIO : FAIR_NICE_0);
+}
+
+/* cpu.idle of a cgroup that was there before: nobody tells of it. */
+static __noinline int cgroup_is_idle(const struct cgroup *cgroup)
+{
+	u64 at = bpf_core_field_offset(struct cgroup, subsys) +
+		 sizeof(void *) * bpf_core_enum_value(enum cgroup_subsys_id, cpu_cgrp_id);
+	const struct task_group___kernel *group;
+
+	if (bpf_probe_read_kernel(&group, sizeof(group), (const void *)cgroup + at) || !group)
+		return 0;
+	return BPF_CORE_READ(group, idle) > 0;
+}
+
 /* Takes a place for a new group; the root's if all are taken. */
 static __noinline u32 tg_add(u64 id, u32 parent, u32 weight)
 {

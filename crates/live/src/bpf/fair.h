@@ -29,6 +29,8 @@
 #define ALIGHT_LIVE_FAIR_H
 
 #define FAIR_NICE_0	1024
+/* Of a SCHED_IDLE task, or of a group with cpu.idle. */
+#define WEIGHT_IDLEPRIO	3
 
 /* A queue of tasks, the running one included. Written under the lock of the CPU's view. */
 struct fair_queue {

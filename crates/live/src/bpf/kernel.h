@@ -193,6 +193,16 @@ struct cgroup_subsys_state {
 struct cgroup {
 	struct cgroup_subsys_state self;
 	struct kernfs_node *kn;
+	struct cgroup_subsys_state *subsys[1];
+} KERNEL_TYPE;
+
+enum cgroup_subsys_id {
+	cpu_cgrp_id = 1,
+};
+
+/* Begins with its cgroup_subsys_state; our own is another (cgroup.h). */
+struct task_group___kernel {
+	s32 idle;
 } KERNEL_TYPE;
 
 struct css_set {

@@ -193,7 +193,7 @@ static __always_inline void task_read(struct live_task *t, struct task_struct *t
 		v->class = POLICY_BATCH;
 	if (task->policy == SCHED_IDLE) {
 		v->class = POLICY_IDLE;
-		v->weight = 3;		/* WEIGHT_IDLEPRIO */
+		v->weight = WEIGHT_IDLEPRIO;
 	}
 	t->fair.slice = base_slice;
 	if (bpf_core_field_exists(asked->se.custom_slice) && asked->se.custom_slice)

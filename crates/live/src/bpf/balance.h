@@ -11,7 +11,9 @@
  *	packing		what runs or waits where nobody takes part goes to the buddy
  *	balance		at some ticks a busy CPU takes a task from one with more
  *			load for its capacity (rebalance_domains), first from one
- *			that another class has
+ *			that another class has; now and then also one that leaves
+ *			it the fuller of the two, so that all have a CPU to
+ *			themselves in turn (nr_balance_failed)
  *
  * Only the first two keep CPUs busy; the last keeps turns fair across CPUs.
  * Where nobody can be woken to pull, a task whose turn ends is sent instead.
@@ -22,6 +24,8 @@
 /* How often a busy CPU looks for a busier one in its cache, and how many such times everywhere. */
 #define BALANCE_NS	16000000ull
 #define BALANCE_FAR	4
+/* How often, in a cache, a task may change places though that does not even things out. */
+#define ROTATE_NS	64000000ull
 
 /* Of a CPU. CPUs here are plus one, 0 is none. */
 struct balance {
@@ -33,6 +37,8 @@ struct balance {
 };
 
 struct balance balances[POLICY_MAX_CPUS];
+/* Of each cache, when a task last did. */
+u64 rotated[POLICY_MAX_CPUS];
 
 static __always_inline struct balance *balance_of(u32 cpu)
 {
@@ -217,6 +223,23 @@ static __always_inline int worth_moving(u32 from, u32 to, u64 now)
 					       (sink->weight + task) * source->capacity;
 }
 
+/*
+ * Is @from fuller than @to, and was no task of this cache moved for that alone for some time?
+ * Two hogs that share a CPU beside others that have one each have their turns by this.
+ */
+static __always_inline int rotates(u32 from, u32 to, u64 now)
+{
+	const struct policy_cpu *source = view_of(from), *sink = view_of(to);
+	u32 llc = places[policy_bound(to, POLICY_MAX_CPUS)].llc;
+	u64 *last = &rotated[policy_bound(llc, POLICY_MAX_CPUS)];
+
+	if (source->nr_running < 2 || (s64)(now - *last) < (s64)ROTATE_NS ||
+	    source->weight * sink->capacity <= sink->weight * source->capacity)
+		return 0;
+	*last = now;
+	return 1;
+}
+
 /* At a tick: shall @cpu take a task from a busier one when it is asked for the next? */
 static __noinline int balance_tick(u32 cpu, u64 now)
 {
@@ -230,7 +253,7 @@ static __noinline int balance_tick(u32 cpu, u64 now)
 	b->rounds++;
 	from = busiest(cpu, b->in_vain - 1, b->rounds % BALANCE_FAR != 0, now);
 	b->in_vain = 0;
-	if (from == POLICY_NONE || !worth_moving(from, cpu, now))
+	if (from == POLICY_NONE || (!worth_moving(from, cpu, now) && !rotates(from, cpu, now)))
 		return 0;
 	b->from = from + 1;
 	return 1;

@@ -167,28 +167,29 @@ fn sysbench_threads_take_lock_yield_unlock_count() {
     let worker = |stamp: u32| {
         [
             Op::Barrier { barrier: 0 },
+            Op::Mark { mark: 0 },
             Op::LoopBegin {
                 slot: 0,
                 count: u64::MAX,
-                end: 14,
+                end: 15,
             },
             Op::Take {
                 counter: 0,
                 modulo: 8,
                 limit: u64::MAX,
                 until_ns: 5_000_000_000,
-                done: 14,
+                done: 15,
             },
             Op::Observe(Observation::Stamp { stamp }),
             Op::LoopBegin {
                 slot: 1,
                 count: 1000,
-                end: 9,
+                end: 10,
             },
             Op::LockIndexed { base: 0 },
             Op::Yield,
             Op::UnlockIndexed { base: 0 },
-            Op::LoopEnd { slot: 1, begin: 5 },
+            Op::LoopEnd { slot: 1, begin: 6 },
             Op::Observe(Observation::Lapse { stamp, tally: 0 }),
             Op::Observe(Observation::AddLapse {
                 stamp,
@@ -196,7 +197,7 @@ fn sysbench_threads_take_lock_yield_unlock_count() {
             }),
             Op::Count { counter: 2 + stamp },
             Op::Count { counter: 1 },
-            Op::LoopEnd { slot: 0, begin: 2 },
+            Op::LoopEnd { slot: 0, begin: 3 },
             Op::Exit,
         ]
     };
@@ -220,10 +221,10 @@ fn sysbench_cpu_computes_a_limited_number_of_events() {
         modulo: 0,
         limit: 100,
         until_ns: u64::MAX,
-        done: 10,
+        done: 11,
     };
-    assert_eq!(worker[2], take);
-    assert_eq!(worker[4], Op::Run { ns: 20_000_000 });
+    assert_eq!(worker[3], take);
+    assert_eq!(worker[5], Op::Run { ns: 20_000_000 });
     let names: Vec<&str> = workload.measures.iter().map(|m| m.name.as_str()).collect();
     assert_eq!(names, ["events", "elapsed_s"]);
 }

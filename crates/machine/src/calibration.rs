@@ -2,7 +2,8 @@
 //! What `alight calibrate` adds to a machine file: costs of kernel paths, fitted to rows of
 //! published measurements. It stands below a mark, so that the file without it is known: that,
 //! with the files of the other machines whose rows count, is what the costs were fitted on, and who
-//! edits one has a machine that they do not fit any more.
+//! edits one has a machine that they do not fit any more. Who edits the costs or the rows has
+//! what was never fitted.
 
 use std::fmt::Write;
 
@@ -16,6 +17,8 @@ use crate::reader::{Ledger, Reader};
 
 /// First line of what is added.
 const MARK: &str = "# Below: written by `alight calibrate`, which makes it again.\n";
+/// What the line begins with that says to which files the costs were fitted.
+const OF: &str = "of = ";
 /// Name of the source that fitted costs cite.
 const SOURCE: &str = "calibrate";
 
@@ -26,7 +29,8 @@ pub struct Calibration {
     pub machine: String,
     /// The rows, with what was published and what the fitted model gives.
     pub rows: Vec<String>,
-    /// The files, and the cost classes of the program, are still those that the costs were fitted on.
+    /// The files, and the cost classes of the program, are still those that the costs were fitted on,
+    /// and the costs and rows are those that were written.
     pub matches: bool,
 }
 
@@ -46,12 +50,23 @@ pub(crate) fn bare(text: &str) -> &str {
     text.find(MARK).map_or(text, |at| &text[..at])
 }
 
-/// What tells edited files from those that were calibrated.
-fn identity<'a>(classes: &str, files: impl IntoIterator<Item = &'a String>) -> String {
+/// What was added to the text, but for the line that says of what.
+fn added(text: &str) -> impl Iterator<Item = &str> {
+    let lines = text[bare(text).len()..].lines();
+    lines.filter(|line| !line.starts_with(OF))
+}
+
+/// What tells edited files from those that were calibrated: `text`, and those of other machines.
+fn identity(classes: &str, text: &str, others: &[String]) -> String {
     let mut hash = Xxh3::new();
     hash.update(classes.as_bytes());
-    for text in files {
-        hash.update(bare(text).as_bytes());
+    hash.update(bare(text).as_bytes());
+    for other in others {
+        hash.update(bare(other).as_bytes());
+    }
+    for line in added(text) {
+        hash.update(line.as_bytes());
+        hash.update(b"\n");
     }
     format!("{:016x}", hash.digest())
 }
@@ -79,14 +94,12 @@ pub(crate) fn read(
     let rows = section.texts("rows")?;
     let rows = section.required("rows", rows)?;
     section.finish()?;
-    let mut files = vec![text.to_owned()];
-    for machine in &also {
-        files.push(text_of(machine)?);
-    }
+    let others = also.iter().map(|machine| text_of(machine));
+    let others = others.collect::<Result<Vec<_>, _>>()?;
     Ok(Some(Calibration {
         machine,
         rows,
-        matches: of == identity(classes, &files),
+        matches: of == identity(classes, text, &others),
     }))
 }
 
@@ -101,16 +114,13 @@ pub(crate) fn write(
     costs: &[StatedCost],
 ) -> String {
     let mut new = bare(text).trim_end().to_owned() + "\n";
-    let of = identity(
-        classes,
-        [&new].into_iter().chain(also.iter().map(|(_, text)| text)),
-    );
     let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let _ = write!(
         new,
-        "{MARK}\n[calibration]\nmachine = {}\nof = \"{of}\"\n",
+        "{MARK}\n[calibration]\nmachine = {}\n",
         quoted(machine)
     );
+    let of_stands_at = new.len();
     if !also.is_empty() {
         let names: Vec<_> = also.iter().map(|(name, _)| quoted(name)).collect();
         let _ = writeln!(new, "also = [{}]", names.join(", "));
@@ -134,6 +144,9 @@ pub(crate) fn write(
         }
         let _ = writeln!(new, "{} = {}", cost.key, cost.value);
     }
+    let others: Vec<String> = also.iter().map(|(_, text)| text.clone()).collect();
+    let of = identity(classes, &new, &others);
+    new.insert_str(of_stands_at, &format!("{OF}\"{of}\"\n"));
     new
 }
 

@@ -304,6 +304,11 @@ impl Settler<'_> {
 }
 
 impl Node {
+    /// Is it a table with an entry `key`?
+    pub fn has(&self, key: &str) -> bool {
+        matches!(&self.kind, Kind::Table(table) if table.contains_key(key))
+    }
+
     /// A table of this one's entry `key` alone.
     pub fn only(mut self, key: &str) -> Self {
         if let Kind::Table(table) = &mut self.kind {

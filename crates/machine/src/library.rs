@@ -205,6 +205,11 @@ fn assemble(origin: &Origin, text: &str, fitted: Fitted, depth: usize) -> Result
     check_own_schema(&own)?;
     let text_of = |name: &str| Origin::named(name, Some(origin))?.text();
     let calibration = calibration::read(&own.root, whole, COSTS, text_of)?;
+    if own.root.has("costs")
+        && let Some(inherited) = &mut base.calibration
+    {
+        inherited.matches = false;
+    }
     Ok(Document {
         root: overlay(base.root, own.root),
         sources: own.sources,

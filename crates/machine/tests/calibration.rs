@@ -49,8 +49,29 @@ fn fitted_costs_are_read_with_their_rows_and_their_provenance() {
 #[test]
 fn an_edited_file_is_known_not_to_be_the_one_that_was_fitted() {
     let folder = tempdir().unwrap();
-    let text = tripled().replace("llc_line_ns = 20", "llc_line_ns = 21");
-    assert!(!loaded(folder.path(), &text).calibration.unwrap().matches);
+    let text = tripled();
+    assert!(loaded(folder.path(), &text).calibration.unwrap().matches);
+    let (costs, rows) = (text.rfind("switch_ns = ").unwrap(), "published");
+    for edited in [
+        text.replace("llc_line_ns = 20", "llc_line_ns = 21"),
+        format!("{}switch_ns = 9{}", &text[..costs], &text[costs + "switch_ns = ".len()..]),
+        text.replace(rows, "measured"),
+        text.trim_end().rsplit_once('\n').unwrap().0.to_owned() + "\n",
+    ] {
+        assert_ne!(edited, text);
+        assert!(!loaded(folder.path(), &edited).calibration.unwrap().matches);
+    }
+}
+
+#[test]
+fn costs_of_its_own_are_not_those_that_were_fitted() {
+    let folder = tempdir().unwrap();
+    fs::write(folder.path().join("juno.toml"), tripled()).unwrap();
+    let text = "schema = \"alight.machine/1\"\nname = \"other\"\ninherits = \"juno.toml\"\n";
+    let matches = |text: &str| loaded(folder.path(), text).calibration.unwrap().matches;
+    assert!(matches(text));
+    let own = "[sources]\nme = { text = \"a guess\", confidence = \"assumed\" }\n[costs.big]\nsource = \"me\"\nswitch_ns = 50000\n";
+    assert!(!matches(&format!("{text}{own}")));
 }
 
 #[test]

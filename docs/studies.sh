@@ -5,12 +5,36 @@
 # experiment as it was published. `make studies`.
 #
 #	docs/studies.sh PROGRAM
+#
+#	RESULTS=DIR	each study's part is kept in DIR, and one that is there does not run
+#			again: what was interrupted goes on. All must be of one program
 
 set -eu
 program=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work" studies.md.new' EXIT
+parts=$work
+if [ -n "${RESULTS:-}" ]; then
+	mkdir -p "$RESULTS"
+	parts=$(realpath "$RESULTS")
+fi
 cd "$(dirname "$0")"
-new=studies.md.new
-trap 'rm -f "$new"' EXIT
+
+these=$(sha256sum <"$program")
+if [ -e "$parts/of" ] && [ "$(cat "$parts/of")" != "$these" ]; then
+	echo "studies.sh: what is in $parts is of another program; empty it" >&2
+	exit 2
+fi
+echo "$these" >"$parts/of"
+
+"$program" study list | cut -d ' ' -f 1 >"$work/names"
+while read -r study; do
+	[ ! -e "$parts/$study.md" ] || continue
+	# A check that does not hold (3) is part of the report.
+	"$program" study run "$study" --sensitivity --style markdown --pictures studies \
+		</dev/null >"$work/part" || [ $? = 3 ]
+	mv "$work/part" "$parts/$study.md"
+done <"$work/names"
 
 {
 	cat <<-'E'
@@ -18,9 +42,10 @@ trap 'rm -f "$new"' EXIT
 
 		Made by `make studies`. What the tables are, to what the costs were fitted, and what else could explain a figure is in
 		[studying.md](studying.md); what each study stands for, `alight study show NAME`. A prediction that is far from what was measured stays here as it is.
-
 	E
-	# A check that does not hold (3) is part of the report.
-	"$program" study run --all --sensitivity --style markdown --pictures studies || [ $? = 3 ]
-} >"$new"
-mv "$new" studies.md
+	while read -r study; do
+		echo
+		cat "$parts/$study.md"
+	done <"$work/names"
+} >studies.md.new
+mv studies.md.new studies.md

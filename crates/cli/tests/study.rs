@@ -4,7 +4,9 @@
 mod common;
 
 use std::fs;
+use std::process::Stdio;
 
+use assert_cmd::cargo::CommandCargoExt;
 use common::alight;
 use predicates::str::contains;
 use tempfile::tempdir;
@@ -162,4 +164,61 @@ fn bad_input_is_refused() {
         .stderr(contains(
             "run this in the source tree, or say where to write with -o",
         ));
+}
+
+/// What `alight study run` does when ctrl-C comes a while after it began.
+fn interrupted(text: &str, more: &[&str]) -> (String, String) {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("mine.toml");
+    fs::write(&file, text).unwrap();
+    let child = std::process::Command::cargo_bin("alight")
+        .unwrap()
+        .args(["study", "run", file.to_str().unwrap()])
+        .args(more)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(3000));
+    let pid = child.id().to_string();
+    let kill = std::process::Command::new("kill").args(["-INT", &pid]).status();
+    assert!(kill.unwrap().success());
+    let output = child.wait_with_output().unwrap();
+    let words = |bytes| String::from_utf8(bytes).unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    (words(output.stdout), words(output.stderr))
+}
+
+const LONG: &str = r#"schema = "alight.study/1"
+name = "mine"
+title = "messages"
+publication = "nowhere"
+machine = "juno-r0"
+schedulers = ["linux-5.5", "linux-5.5+asym-capacity"]
+runs = 1
+short_runs = 1
+
+[[case]]
+workloads = ["hackbench -p -l 100000000"]
+
+[[row]]
+metric = "elapsed_s"
+"#;
+
+#[test]
+fn ctrl_c_prints_what_the_one_run_of_a_study_did() {
+    let (report, end) = interrupted(LONG, &["--jobs", "1"]);
+    assert!(report.contains("context_switches"), "{report}");
+    assert!(end.contains("those of the parts that ran"), "{end}");
+}
+
+#[test]
+fn ctrl_c_in_the_sensitivity_prints_the_study() {
+    let text = LONG.replace(
+        "[\"hackbench -p -l 100000000\"]",
+        "[\"hackbench -p -g 1 -l 1\"]\nsensitivity = [\"hackbench -p -l 100000000\"]",
+    );
+    let (report, end) = interrupted(&text, &["--sensitivity", "--jobs", "1"]);
+    assert!(report.contains("elapsed_s"), "{report}");
+    assert!(end.contains("but for what it would be with other parameters"), "{end}");
 }

@@ -2,12 +2,14 @@
 //! `alight study`
 
 use std::path::Path;
+use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 
 use alight_machine::DataSheet;
-use alight_sim::Scenario;
-use alight_study::Spread;
-use alight_study::published::{self, Ask, Length, Study, Style};
+use alight_sim::{Outcome, Scenario};
+use alight_study::header::Conditions;
+use alight_study::published::{self, Ask, Length, Unanswered, Study, Style};
+use alight_study::{Spread, compare, single};
 
 use crate::args::{StudyArgs, StudyRunArgs, StudyVerb};
 use crate::failure::Failure;
@@ -40,18 +42,20 @@ fn all() -> Result<Vec<Study>, Failure> {
 }
 
 fn run_studies(args: &StudyRunArgs) -> Result<(), Failure> {
-    let studies = match args.all {
-        true => all()?,
-        false => (args.names.iter().map(|name| published::load(name))).collect::<Result<_, _>>()?,
+    let names = match args.all {
+        true => published::names().into_iter().map(str::to_owned).collect(),
+        false => args.names.clone(),
     };
+    let studies = names.iter().map(|name| published::load(name));
+    let studies = studies.collect::<Result<Vec<_>, _>>()?;
     let cancel = interrupt::flag()?;
     let mut failed = vec![];
-    for (index, study) in studies.iter().enumerate() {
+    for (index, (study, typed)) in studies.iter().zip(&names).enumerate() {
         if index > 0 && !args.json {
             output::print("\n")?;
         }
         let sheet = alight_machine::load(&study.machine)?;
-        if !run_study(study, &sheet, args, cancel)? {
+        if !run_study(study, typed, &sheet, args, cancel)? {
             failed.push(study.name.as_str());
         }
     }
@@ -64,9 +68,10 @@ fn run_studies(args: &StudyRunArgs) -> Result<(), Failure> {
     }
 }
 
-/// Prints what came out of one study; whether its checks held.
+/// Prints what came out of one study, `typed` on the command line; whether its checks held.
 fn run_study(
     study: &Study,
+    typed: &str,
     sheet: &DataSheet,
     args: &StudyRunArgs,
     cancel: &AtomicBool,
@@ -79,7 +84,7 @@ fn run_study(
         },
         runs: args.runs,
         seed: args.seed,
-        command: command(study, args),
+        command: command(typed, args),
     };
     let moves = match args.sensitivity {
         true => published::sensitivity_jobs(study, &ask),
@@ -91,21 +96,34 @@ fn run_study(
         threads: args.jobs,
         progress: &|_| (),
     };
+    let style = if args.json { Style::Json } else { args.style };
+    let parts = Parts::default();
     let simulate = |scenario: &Scenario<'_>, cancel: &AtomicBool| {
-        runs.one(|tell| alight_sim::run_telling(scenario, None, cancel, tell))
+        let outcome = runs.one(|tell| alight_sim::run_telling(scenario, None, cancel, tell))?;
+        parts.keep(scenario, &ask.command, &outcome);
+        Ok(outcome)
     };
-    let answer = study.run(&ask, &simulate, how, cancel)?;
-    let sensitivity = match args.sensitivity && !answer.interrupted() {
-        true => {
-            let open = || alight_machine::open(&study.machine);
-            Some(published::sensitivity(
-                study, &ask, &open, &simulate, how, cancel,
-            )?)
+    let answer = match study.run(&ask, &simulate, how, cancel) {
+        Err(compare::Error::Interrupted) => {
+            runs.finish();
+            output::print(&parts.render(style))?;
+            return Err(Failure::Interrupted(format!(
+                "interrupted in {} before every scheduler had finished a run: the numbers are \
+                 those of the parts that ran",
+                study.name
+            )));
         }
-        false => None,
+        answer => answer?,
+    };
+    let open = || alight_machine::open(&study.machine);
+    let sensitivity = (args.sensitivity && !answer.interrupted())
+        .then(|| published::sensitivity(study, &ask, &open, &simulate, how, cancel));
+    let (sensitivity, cut) = match sensitivity {
+        // What is complete is worth more than what it hangs on.
+        Some(Err(Unanswered::Run(compare::Error::Interrupted))) => (None, true),
+        other => (other.transpose()?, false),
     };
     runs.finish();
-    let style = if args.json { Style::Json } else { args.style };
     let text = published::render(
         &answer,
         sheet.calibration.as_ref(),
@@ -123,7 +141,48 @@ fn run_study(
             study.name
         )));
     }
+    if cut {
+        return Err(Failure::Interrupted(format!(
+            "interrupted in {}: the report is complete but for what it would be with other \
+             parameters",
+            study.name
+        )));
+    }
     Ok(answer.failed() == 0)
+}
+
+/// Runs that were cut by hand, for when nothing else is had.
+#[derive(Default)]
+struct Parts(Mutex<Vec<Part>>);
+
+/// One of them, in words.
+struct Part {
+    table: String,
+    json: String,
+}
+
+impl Parts {
+    fn keep(&self, scenario: &Scenario<'_>, command: &str, outcome: &Outcome) {
+        if !outcome.interrupted {
+            return;
+        }
+        let conditions = Conditions::of(scenario, command.to_owned());
+        let part = Part {
+            table: single::table(&conditions, outcome),
+            json: single::json(&conditions, outcome),
+        };
+        self.0.lock().expect("nobody panics with it").push(part);
+    }
+
+    fn render(self, style: Style) -> String {
+        let parts = self.0.into_inner().expect("nobody panics with it");
+        let texts = parts.into_iter().map(|part| match style {
+            Style::Json => part.json,
+            Style::Table => part.table,
+            Style::Markdown => format!("```\n{}```\n", part.table),
+        });
+        texts.collect::<Vec<_>>().join("\n")
+    }
 }
 
 /// Writes the pictures of a study; a page shows them, a terminal is told where they are.
@@ -151,18 +210,8 @@ fn draw(
 }
 
 /// The command that gives the same answer again.
-fn command(study: &Study, args: &StudyRunArgs) -> String {
-    let typed = args.names.iter().find(|name| name.ends_with(".toml"));
-    let name = match published::names().contains(&study.name.as_str()) {
-        true => &study.name,
-        false => typed.unwrap_or(&study.name),
-    };
-    let mut words = vec![
-        "alight".to_owned(),
-        "study".into(),
-        "run".into(),
-        name.clone(),
-    ];
+fn command(typed: &str, args: &StudyRunArgs) -> String {
+    let mut words = ["alight", "study", "run", typed].map(str::to_owned).to_vec();
     if args.short {
         words.push("--short".into());
     }

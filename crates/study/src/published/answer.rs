@@ -87,12 +87,19 @@ impl<'a> Answer<'a> {
             || self.cases.iter().any(|case| case.comparison.interrupted())
     }
 
-    /// Checks that failed, those that found no number among them.
+    /// Checks that failed, those that found no number among them, and rows of which the model has
+    /// none.
     pub fn failed(&self) -> usize {
         let fails = |outcome: &Outcome| matches!(outcome, Outcome::Failed(_) | Outcome::NoNumber);
-        (self.checks.iter())
-            .filter(|(_, outcome)| fails(outcome))
-            .count()
+        let checks = (self.checks.iter()).filter(|(_, outcome)| fails(outcome));
+        let rows = (self.study.rows.iter()).filter(|row| !self.has(row));
+        checks.count() + rows.count()
+    }
+
+    /// Whether a case that is complete has a number in this row, or no case of it is complete.
+    pub fn has(&self, row: &Row) -> bool {
+        let mut of_it = (self.cases.iter()).filter(|case| case.is(&row.case)).peekable();
+        of_it.peek().is_none() || of_it.any(|case| !self.values(row, case).is_empty())
     }
 
     /// What each scheduler has in a row of a case.

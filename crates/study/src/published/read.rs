@@ -74,6 +74,25 @@ struct File {
     checks: Vec<CheckTable>,
 }
 
+/// The longest time that a study may state, ms: some 31 years.
+const LONGEST_MS: u64 = 1_000_000_000_000;
+
+/// A time in ns, stated in ms.
+#[derive(Clone, Copy, Deserialize)]
+#[serde(try_from = "u64")]
+struct Time(u64);
+
+impl TryFrom<u64> for Time {
+    type Error = String;
+
+    fn try_from(ms: u64) -> Result<Self, String> {
+        match ms {
+            0..=LONGEST_MS => Ok(Time(ms * NS_PER_MS)),
+            _ => Err(format!("{ms} ms are too long, expected at most {LONGEST_MS}")),
+        }
+    }
+}
+
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct CaseTable {
@@ -84,10 +103,10 @@ struct CaseTable {
     sensitivity: Option<Vec<Spanned<String>>>,
     governor: Option<Spanned<String>>,
     idle_governor: Option<Spanned<String>>,
-    duration_ms: Option<u64>,
-    short_ms: Option<u64>,
-    count_from_ms: Option<u64>,
-    picture_ms: Option<Spanned<(u64, u64)>>,
+    duration_ms: Option<Time>,
+    short_ms: Option<Time>,
+    count_from_ms: Option<Time>,
+    picture_ms: Option<Spanned<(Time, Time)>>,
     #[serde(default)]
     instead: Vec<InsteadTable>,
 }
@@ -108,7 +127,7 @@ struct RowTable {
     says: Option<String>,
     before: Option<Published>,
     #[serde(default)]
-    calibrates: bool,
+    calibrates: Option<Spanned<bool>>,
     unit: Option<UnitTable>,
 }
 
@@ -195,6 +214,9 @@ impl Reader<'_> {
             let message = "a study compares two schedulers or more, the first being the base";
             return Err(self.wrong(&file.schedulers, message));
         }
+        if file.rows.is_empty() {
+            return Err(self.at(0, "no row says which number is looked at"));
+        }
         let cases_at = file.cases.span().start;
         let cases = file.cases.into_inner().into_iter();
         let cases = cases
@@ -231,7 +253,7 @@ impl Reader<'_> {
     }
 
     fn case(&self, table: CaseTable, schedulers: &[Scheduler]) -> Result<Case, Error> {
-        let duration_ns = table.duration_ms.map(|ms| ms * NS_PER_MS);
+        let duration_ns = table.duration_ms.map(|Time(ns)| ns);
         let full = self.extent(&table.workloads, duration_ns)?;
         let other = |commands: Option<&Vec<_>>, duration_ns| match commands {
             Some(commands) => self.extent(commands, duration_ns),
@@ -240,7 +262,7 @@ impl Reader<'_> {
                 ..full.clone()
             }),
         };
-        let short_ns = table.short_ms.map(|ms| ms * NS_PER_MS);
+        let short_ns = table.short_ms.map(|Time(ns)| ns);
         let short = other(table.short.as_ref(), short_ns.or(duration_ns))?;
         let moved = other(table.sensitivity.as_ref(), duration_ns)?;
         let instead = (table.instead.into_iter()).map(|own| self.instead(own, schedulers));
@@ -274,13 +296,14 @@ impl Reader<'_> {
     }
 
     /// From and to, ns.
-    fn window(&self, window: &Spanned<(u64, u64)>) -> Result<(u64, u64), Error> {
-        let (from, to) = *window.get_ref();
+    fn window(&self, window: &Spanned<(Time, Time)>) -> Result<(u64, u64), Error> {
+        let (Time(from), Time(to)) = *window.get_ref();
         if from >= to {
+            let (from, to) = (from / NS_PER_MS, to / NS_PER_MS);
             let message = format!("a picture from {from} to {to} ms shows nothing");
             return Err(self.wrong(window, message));
         }
-        Ok((from * NS_PER_MS, to * NS_PER_MS))
+        Ok((from, to))
     }
 
     fn instead(&self, table: InsteadTable, schedulers: &[Scheduler]) -> Result<Instead, Error> {
@@ -334,9 +357,9 @@ impl Reader<'_> {
     }
 }
 
-fn count_from(ms: u64) -> Change {
+fn count_from(Time(at_ns): Time) -> Change {
     Change {
-        at_ns: ms * NS_PER_MS,
+        at_ns,
         action: Action::CountAnew,
     }
 }
@@ -358,12 +381,19 @@ impl Known<'_> {
                 is: unit.is,
             })
         };
+        let calibrates = match &table.calibrates {
+            Some(said) if *said.get_ref() && table.before.is_none() => {
+                let message = "a row without `before` has nothing to calibrate to";
+                return Err(self.reader.wrong(said, message));
+            }
+            said => said.as_ref().is_some_and(|said| *said.get_ref()),
+        };
         Ok(Row {
             case,
             metric: table.metric,
             says: table.says,
             before: table.before,
-            calibrates: table.calibrates,
+            calibrates,
             unit: table.unit.map(unit).transpose()?,
         })
     }

@@ -5,7 +5,7 @@
 use alight_machine::Calibration;
 
 use super::sensitivity::{MOVES, Sensitivity};
-use super::{Answer, CaseAnswer, Check, Length, Outcome, Published, Row, Study};
+use super::{Answer, Case, CaseAnswer, Check, Length, Outcome, Published, Row, Study};
 use crate::compare::{Comparison, Series};
 use crate::metrics::Kind;
 use crate::report::{Columns, head_of, number};
@@ -23,7 +23,7 @@ pub(super) enum Block {
 }
 
 /// Numbers of the mechanism that every study shows, by name or by how the name begins.
-const MECHANISM: [&str; 15] = [
+const MECHANISM: [&str; 18] = [
     "cpu_migrations",
     "context_switches",
     "preemptions",
@@ -31,6 +31,9 @@ const MECHANISM: [&str; 15] = [
     "fast_path_selections",
     "slow_path_selections",
     "found_idle_percent",
+    "to_idle_percent",
+    "to_sched_idle_percent",
+    "to_busy_percent",
     "looked_at_per_wakeup",
     "run_delay_mean_us",
     "overutilized",
@@ -58,21 +61,7 @@ pub fn list(studies: &[Study]) -> String {
 pub fn show(study: &Study, calibration: Option<&Calibration>) -> String {
     let mut head = about(study, calibration);
     for case in &study.cases {
-        let name = match case.name.as_str() {
-            "" => "runs".to_owned(),
-            name => format!("{name} runs"),
-        };
-        let mut what = case.full.commands.join("; ");
-        if let Some(governor) = case.governor {
-            what += &format!(", {governor}");
-        }
-        if let Some(ns) = case.full.duration_ns {
-            what += &format!(", cut at {}", number::time(ns));
-        }
-        if let Some(change) = case.changes.first() {
-            what += &format!(", counted from {}", number::time(change.at_ns));
-        }
-        head.push(("case", format!("{name}: {what}")));
+        head.push(("case", load(case, &case.full.commands)));
         for own in &case.instead {
             let what = own.commands.join("; ");
             head.push(("", format!("{} runs: {what}", own.scheduler)));
@@ -99,6 +88,34 @@ pub fn show(study: &Study, calibration: Option<&Calibration>) -> String {
         study.title,
         crate::report::labelled(head)
     )
+}
+
+/// What a case runs, `commands` in place of its own, and how.
+fn load(case: &Case, commands: &[String]) -> String {
+    let name = match case.name.as_str() {
+        "" => "runs".to_owned(),
+        name => format!("{name} runs"),
+    };
+    let mut what = format!("{name}: {}", commands.join("; "));
+    if let Some(governor) = case.governor {
+        what += &format!(", {governor}");
+    }
+    if let Some(ns) = case.full.duration_ns {
+        what += &format!(", cut at {}", number::time(ns));
+    }
+    if let Some(change) = case.changes.first() {
+        what += &format!(", counted from {}", number::time(change.at_ns));
+    }
+    what
+}
+
+/// Command lines, and the place of what is none in a line.
+fn in_a_line(commands: &[String]) -> Vec<String> {
+    let short = |command: &String| match command.starts_with('{') {
+        true => "an rt-app file of the study".to_owned(),
+        false => command.clone(),
+    };
+    commands.iter().map(short).collect()
 }
 
 /// Everything that came out.
@@ -155,6 +172,9 @@ pub(super) fn head(
         head.push(("short", short.to_owned()));
     }
     for case in &answer.study.cases {
+        if answer.length == Length::Full {
+            head.push(("workload", load(case, &in_a_line(&case.full.commands))));
+        }
         for own in &case.instead {
             let what = format!("under {}: {}", own.scheduler, own.commands.join("; "));
             head.push(("workload", what));
@@ -212,13 +232,12 @@ pub(super) fn costs(machine: &str, calibration: Option<&Calibration>) -> String 
 pub(super) fn blocks(answer: &Answer<'_>, sensitivity: Option<&Sensitivity>) -> Vec<Block> {
     let mut blocks = vec![];
     for case in &answer.cases {
-        let rows: Vec<&Row> = answer
-            .study
-            .rows
-            .iter()
-            .filter(|row| case.is(&row.case))
-            .collect();
+        let rows = (answer.study.rows.iter()).filter(|row| case.is(&row.case));
         for row in rows {
+            // Where other cases have the number, this one needs none.
+            if answer.values(row, case).is_empty() && answer.has(row) {
+                continue;
+            }
             blocks.push(Block::Title(title(row, case)));
             blocks.push(table(answer, row, case));
         }
@@ -257,7 +276,7 @@ fn title(row: &Row, case: &CaseAnswer<'_>) -> String {
         .series(&row.metric)
         .map(|series| words::title(&series.key));
     let metric =
-        key.unwrap_or_else(|| format!("{}: the model has no such number here", row.metric));
+        key.unwrap_or_else(|| format!("FAILED {}: the model has no such number here", row.metric));
     let text = match &row.says {
         Some(says) => format!("{says} ({metric})"),
         None => metric,

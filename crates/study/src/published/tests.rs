@@ -152,6 +152,15 @@ fn checks_hold_fail_and_miss_their_number() {
 }
 
 #[test]
+fn a_row_without_a_number_fails() {
+    let machine = fake::machine();
+    let (from, to) = ("[[row]]\nmetric = \"", "[[row]]\nmetric = \"un");
+    let study = parse("mine.toml", &PLAIN.replacen(from, to, 1)).expect("a study");
+    let answer = answered(&study, &machine, Length::Full);
+    assert_eq!(answer.failed(), 2 + 1);
+}
+
+#[test]
 fn a_report_says_what_was_published_what_came_out_and_on_which_costs() {
     let (study, machine) = (plain(), fake::machine());
     let answer = answered(&study, &machine, Length::Full);
@@ -228,6 +237,16 @@ fn mistakes_are_told_with_their_place() {
             "name = \"one\"",
             "name = \"one\"\ninstead = [{ scheduler = \"linux-6.1\", workloads = [\"hackbench\"] }]",
             "mine.toml:12:26: `linux-6.1` is not among the study's schedulers",
+        ),
+        (
+            "name = \"one\"",
+            "name = \"one\"\nduration_ms = 18446744073710",
+            "mine.toml:12:15: 18446744073710 ms are too long",
+        ),
+        (
+            "before = { mean = 100.0 }",
+            "calibrates = true",
+            "a row without `before` has nothing to calibrate to",
         ),
         ("at_least = 1000.0", "", "cannot fail"),
         (

@@ -6,6 +6,7 @@ use crate::api::Metric;
 use crate::build::MeasureSpec;
 use crate::state::Sim;
 use alight_policy::STEPS;
+use alight_policy::abi::class;
 use alight_workload::program::{Better, MeasureSource};
 use std::collections::BTreeMap;
 
@@ -42,6 +43,10 @@ pub(crate) struct Stats {
     pub to_prev: u64,
     pub to_this: u64,
     pub to_other: u64,
+    /// CPUs that ran nothing, `SCHED_IDLE` tasks only, others.
+    pub to_idle: u64,
+    pub to_sched_idle: u64,
+    pub to_busy: u64,
     pub looked_at: u64,
     pub lock_wait_ns: u64,
     pub lock_contended: u64,
@@ -261,6 +266,11 @@ impl Sim<'_> {
             metric("lock_wait_s", "s", s.lock_wait_ns as f64 / 1e9),
             metric("cache_refill_s", "s", s.refill_ns as f64 / 1e9),
         ];
+        if (self.views.iter()).any(|view| view.class == class::IDLE) {
+            all.push(percent("to_idle_percent", s.to_idle, s.wakeups));
+            all.push(percent("to_sched_idle_percent", s.to_sched_idle, s.wakeups));
+            all.push(percent("to_busy_percent", s.to_busy, s.wakeups));
+        }
         all.extend(self.time_by_capacity());
         all.extend(self.by_cluster());
         if self.hotplug.used {

@@ -321,6 +321,14 @@ impl Sim<'_> {
         } else {
             s.to_other += 1;
         }
+        let rq = &self.core.cpus[target];
+        if rq.nr_running == 0 {
+            s.to_idle += 1;
+        } else if rq.nr_running == rq.h_nr_idle {
+            s.to_sched_idle += 1;
+        } else {
+            s.to_busy += 1;
+        }
     }
 }
 

@@ -10,6 +10,8 @@ use crate::sync::Waiting;
 use crate::timeline::NONE;
 use alight_workload::program::{LOOP_SLOTS, Op, TimerMode, TimerOrigin};
 
+/// Operations of one task in one instant that are taken for a loop without end.
+const MOST_IN_NO_TIME: u32 = 1_000_000;
 /// The timer of a fair task may expire so much later than it was set to, ns
 /// (`init_task.timer_slack_ns`). No tool that is modelled asks for another slack.
 pub(crate) const TIMER_SLACK: u64 = 50_000;
@@ -45,10 +47,16 @@ impl Sim<'_> {
     /// The current task of `cpu` has done what its operation costs: let it take
     /// effect, and go on until something takes time.
     pub fn execute(&mut self, cpu: usize) {
-        loop {
+        for _ in 0..MOST_IN_NO_TIME {
             let task = self.cpus[cpu].curr as usize;
-            if self.tasks[task].fresh && self.begin(cpu, task) {
-                return;
+            if self.tasks[task].fresh {
+                if self.begin(cpu, task) {
+                    return;
+                }
+                // Work of no length stood before other work, which has not begun.
+                if self.tasks[task].fresh {
+                    continue;
+                }
             }
             let op = self.ops[self.tasks[task].pc as usize];
             self.tasks[task].wall_until = 0;
@@ -85,6 +93,11 @@ impl Sim<'_> {
                 return self.schedule(cpu);
             }
         }
+        self.refuse(format!(
+            "'{}' does a million operations in no time at {} ns: there is a loop in which nothing \
+             takes time; give it a run or a sleep",
+            self.comms[self.cpus[cpu].curr as usize], self.now
+        ));
     }
 
     fn step(&mut self, task: usize) {

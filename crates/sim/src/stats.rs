@@ -203,6 +203,11 @@ impl Sim<'_> {
             }
             MeasureSource::LeftCluster { first, count } => self.left_cluster_ms(first, count)?,
             MeasureSource::OnBiggest { first, count } => self.on_biggest_percent(first, count)?,
+            MeasureSource::CounterPerSecond { seconds, .. }
+                if self.now < u64::from(seconds) * 1_000_000_000 =>
+            {
+                return None;
+            }
             MeasureSource::CounterPerSecond { counter, seconds } => {
                 self.counters[counter as usize] as f64 / f64::from(seconds)
             }

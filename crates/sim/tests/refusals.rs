@@ -400,3 +400,28 @@ fn a_full_disk() {
         "{error}"
     );
 }
+
+#[test]
+fn a_loop_in_which_nothing_takes_time() {
+    let endless = |op: Op| {
+        let begin = Op::LoopBegin {
+            slot: 0,
+            count: u64::MAX,
+            end: 3,
+        };
+        given(vec![vec![begin, op, Op::LoopEnd { slot: 0, begin: 1 }]])
+    };
+    let yields = "sysbench threads --threads=2 --thread-yields=0 --time=1 run";
+    let nothing = [
+        Op::Run { ns: 0 },
+        Op::RunWall { ns: 0 },
+        Op::Memory { bytes: 10 },
+    ];
+    for workload in nothing.map(endless).into_iter().chain([load(yields)]) {
+        let what = refusal(&[workload], Some(100 * MS));
+        assert!(
+            what.contains("a loop in which nothing takes time"),
+            "{what}"
+        );
+    }
+}

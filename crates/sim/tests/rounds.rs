@@ -29,7 +29,7 @@ fn sysbench_is_the_same() {
         ("juno-r0", 6, "--thread-yields=3"),
         ("juno-r0", 7, "--thread-locks=3"),
         ("rk3588", 8, "--thread-locks=64"),
-        ("ca9x4", 4, "--thread-yields=0"),
+        ("ca9x4", 4, "--thread-yields=1"),
     ] {
         let machine = machine(name);
         let command = format!(
@@ -42,9 +42,11 @@ fn sysbench_is_the_same() {
                 workloads.extend(background.map(load));
                 let run = Run {
                     scheduler,
-                    ..Run::new(&machine, &workloads).for_ms(4)
+                    ..Run::new(&machine, &workloads).for_ms(24)
                 };
                 let [with, without] = both(run);
+                let switches = (with.mechanism.iter()).find(|m| m.name == "context_switches");
+                assert!(switches.expect("counted").value > 0.0, "{name}, {command}");
                 assert_eq!(with, without, "{name}, {command}, {scheduler}");
             }
         }

@@ -239,7 +239,7 @@ impl Sim<'_> {
     }
 
     /// The run cannot go on.
-    fn refuse(&mut self, why: String) {
+    pub fn refuse(&mut self, why: String) {
         self.classes.refusal.get_or_insert(why);
         self.end_at = self.now;
     }

@@ -68,6 +68,19 @@ fn operations_follow_each_other() {
     });
 }
 
+/// Work of no length changes nothing of what follows it.
+#[test]
+fn no_work_is_not_the_work_behind_it() {
+    for nothing in [&[][..], &[run(0)], &[run(0), run(0)]] {
+        let then = |op: Op| [nothing, &[op], nothing, &[mark(0)]].concat();
+        for (op, takes) in [(run(5), 5), (Op::RunWall { ns: 5 * MS }, 5)] {
+            on_one_cpu(&[task(0, &then(op))], |sim| {
+                assert_eq!(sim.passed(0).0, takes * MS, "{op:?} behind {nothing:?}");
+            });
+        }
+    }
+}
+
 /// Work is calibrated on the biggest CPU at its top clock: half of the capacity
 /// takes twice as long.
 #[test]

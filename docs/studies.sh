@@ -41,7 +41,8 @@ done <"$work/names"
 		# The published experiments: the report
 
 		Made by `make studies`. What the tables are, to what the costs were fitted, and what else could explain a figure is in
-		[studying.md](studying.md); what each study stands for, `alight study show NAME`. A prediction that is far from what was measured stays here as it is.
+		[studying.md](studying.md); what each study stands for, `alight study show NAME`; the traces of its first runs, `alight study run NAME --traces DIR`. A prediction that is far from what was
+		measured stays here as it is.
 	E
 	while read -r study; do
 		echo

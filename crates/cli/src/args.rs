@@ -250,7 +250,8 @@ pub struct RunArgs {
     pub groups: Vec<GroupOption>,
 
     /// Limits of utilization clamps: sched_util_clamp_min, sched_util_clamp_max or
-    /// sched_util_clamp_min_rt_default, like sched_util_clamp_max=512; may be repeated
+    /// sched_util_clamp_min_rt_default, like sched_util_clamp_min=512 (both are 1024 by
+    /// default, and no lower limit is above the upper one); may be repeated
     #[arg(long = "sysctl", value_name = "NAME=VALUE", value_parser = cgroups::sysctl)]
     pub sysctls: Vec<Sysctl>,
 
@@ -310,7 +311,7 @@ pub struct CompareArgs {
     #[arg(value_name = "SCHEDULER", required = true, num_args = 2..)]
     pub schedulers: Vec<String>,
     /// Runs of each scheduler
-    #[arg(long, value_name = "N", default_value = "10", value_parser = count::<NonZeroU32>,
+    #[arg(long, value_name = "N", default_value = "10", value_parser = runs,
         allow_negative_numbers = true)]
     pub runs: NonZeroU32,
     /// Form of the report
@@ -342,7 +343,7 @@ pub struct CardArgs {
     #[arg(short, long = "workload", value_name = "NAME", num_args = 1)]
     pub workloads: Vec<String>,
     /// Runs of each scheduler on each machine with each workload [default: 10]
-    #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>,
+    #[arg(long, value_name = "N", value_parser = runs,
         allow_negative_numbers = true)]
     pub runs: Option<NonZeroU32>,
     /// Seed of the first run
@@ -404,7 +405,7 @@ pub struct StudyRunArgs {
     #[arg(long)]
     pub short: bool,
     /// Runs of each scheduler in each case [default: as published]
-    #[arg(long, value_name = "N", value_parser = count::<NonZeroU32>,
+    #[arg(long, value_name = "N", value_parser = runs,
         allow_negative_numbers = true)]
     pub runs: Option<NonZeroU32>,
     /// Seed of the first run
@@ -416,6 +417,10 @@ pub struct StudyRunArgs {
     /// variant, of a run with the first seed (SVG)
     #[arg(long, value_name = "DIR")]
     pub pictures: Option<PathBuf>,
+    /// Write a trace (.pftrace, for ui.perfetto.dev) of the first run of each scheduler in each case
+    /// into this folder, which is made if it is not there; those of whole loads can be large
+    #[arg(long, value_name = "DIR")]
+    pub traces: Option<PathBuf>,
     /// Also the predicted difference when each fitted parameter is a fifth larger or smaller
     #[arg(long)]
     pub sensitivity: bool,
@@ -737,6 +742,17 @@ fn seed(text: &str) -> Result<u64, String> {
 fn count<T: std::str::FromStr>(text: &str) -> Result<T, String> {
     text.parse()
         .map_err(|_| "expected a whole number, 1 or more".to_owned())
+}
+
+/// The most runs of a scheduler: more do not make a mean better that a figure is read from.
+const MOST_RUNS: u32 = 1_000_000;
+
+fn runs(text: &str) -> Result<NonZeroU32, String> {
+    let runs: NonZeroU32 = count(text)?;
+    match runs.get() <= MOST_RUNS {
+        true => Ok(runs),
+        false => Err(format!("expected at most {MOST_RUNS} runs")),
+    }
 }
 
 #[cfg(test)]

@@ -166,6 +166,29 @@ fn bad_input_is_refused() {
         ));
 }
 
+#[test]
+fn the_first_run_of_each_scheduler_leaves_a_trace() {
+    let folder = tempdir().unwrap();
+    let traces = folder.path().join("traces");
+    alight(&["study", "run", "hikey-preempt-idle", "--short", "--traces"])
+        .arg(&traces)
+        .assert()
+        .code(0)
+        .stdout(contains("trace      "));
+    let mut files: Vec<_> = fs::read_dir(&traces)
+        .unwrap()
+        .map(|file| file.unwrap().file_name().into_string().unwrap())
+        .collect();
+    files.sort();
+    assert_eq!(
+        files,
+        [
+            "hikey-preempt-idle-linux-5-4-sched-idle.pftrace",
+            "hikey-preempt-idle-linux-5-4.pftrace"
+        ]
+    );
+}
+
 /// What `alight study run` does when ctrl-C comes a while after it began.
 fn interrupted(text: &str, more: &[&str]) -> (String, String) {
     let folder = tempdir().unwrap();
@@ -181,7 +204,9 @@ fn interrupted(text: &str, more: &[&str]) -> (String, String) {
         .unwrap();
     std::thread::sleep(std::time::Duration::from_millis(3000));
     let pid = child.id().to_string();
-    let kill = std::process::Command::new("kill").args(["-INT", &pid]).status();
+    let kill = std::process::Command::new("kill")
+        .args(["-INT", &pid])
+        .status();
     assert!(kill.unwrap().success());
     let output = child.wait_with_output().unwrap();
     let words = |bytes| String::from_utf8(bytes).unwrap();
@@ -220,5 +245,8 @@ fn ctrl_c_in_the_sensitivity_prints_the_study() {
     );
     let (report, end) = interrupted(&text, &["--sensitivity", "--jobs", "1"]);
     assert!(report.contains("elapsed_s"), "{report}");
-    assert!(end.contains("but for what it would be with other parameters"), "{end}");
+    assert!(
+        end.contains("but for what it would be with other parameters"),
+        "{end}"
+    );
 }

@@ -54,7 +54,11 @@ fn an_edited_file_is_known_not_to_be_the_one_that_was_fitted() {
     let (costs, rows) = (text.rfind("switch_ns = ").unwrap(), "published");
     for edited in [
         text.replace("llc_line_ns = 20", "llc_line_ns = 21"),
-        format!("{}switch_ns = 9{}", &text[..costs], &text[costs + "switch_ns = ".len()..]),
+        format!(
+            "{}switch_ns = 9{}",
+            &text[..costs],
+            &text[costs + "switch_ns = ".len()..]
+        ),
         text.replace(rows, "measured"),
         text.trim_end().rsplit_once('\n').unwrap().0.to_owned() + "\n",
     ] {

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight simulate`
 
-use std::path::Path;
-use std::sync::atomic::AtomicBool;
-
-use alight_sim::{Outcome, Scenario};
 use alight_study::header::Conditions;
 use alight_study::single::{self, Style};
-use alight_study::{tool, trace};
-use alight_trace::TraceFile;
+use alight_study::tool;
 
 use crate::args::SimulateArgs;
 use crate::failure::Failure;
 use crate::input::{Input, scheduler};
-use crate::{again, interrupt, output, progress};
+use crate::{again, interrupt, output, progress, traced};
 
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let scheduler = scheduler(&args.scheduler.name)?;
@@ -33,7 +28,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let runs = progress::Runs::of(1);
     let outcome = runs.one(|tell| match &args.trace {
         None => alight_sim::run_telling(&scenario, None, cancel, tell).map_err(Failure::from),
-        Some(path) => traced(&scenario, path, &command, cancel, tell),
+        Some(path) => traced::run(&scenario, path, &command, cancel, tell),
     });
     runs.finish();
     let outcome = outcome?;
@@ -49,23 +44,4 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     }
     input.remark_late(outcome.end_ns);
     Ok(())
-}
-
-/// Runs with a trace. Only a run that came to its end leaves a file.
-fn traced(
-    scenario: &Scenario<'_>,
-    path: &Path,
-    command: &str,
-    cancel: &AtomicBool,
-    tell: &dyn Fn(u32),
-) -> Result<Outcome, Failure> {
-    let tasks = alight_sim::task_table(scenario)?;
-    let mut file = TraceFile::create(path, &trace::header(scenario, command, &tasks))?;
-    let outcome = alight_sim::run_telling(scenario, Some(&mut file), cancel, tell)?;
-    if outcome.interrupted {
-        output::remark("the trace is not complete and not kept");
-    } else {
-        file.finish().map_err(Failure::host)?;
-    }
-    Ok(outcome)
 }

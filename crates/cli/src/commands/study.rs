@@ -3,17 +3,17 @@
 
 use std::path::Path;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use alight_machine::DataSheet;
 use alight_sim::{Outcome, Scenario};
 use alight_study::header::Conditions;
-use alight_study::published::{self, Ask, Length, Unanswered, Study, Style};
+use alight_study::published::{self, Ask, Length, Study, Style, Unanswered};
 use alight_study::{Spread, compare, single};
 
 use crate::args::{StudyArgs, StudyRunArgs, StudyVerb};
 use crate::failure::Failure;
-use crate::{interrupt, output, progress};
+use crate::{interrupt, output, progress, traced};
 
 pub fn run(args: &StudyArgs) -> Result<(), Failure> {
     match &args.verb {
@@ -134,6 +134,9 @@ fn run_study(
     if let Some(folder) = &args.pictures {
         draw(study, &ask, folder, style, cancel)?;
     }
+    if let Some(folder) = &args.traces {
+        trace(study, &ask, folder, style, cancel)?;
+    }
     if answer.interrupted() {
         let (done, asked) = (answer.cases.len(), study.cases.len());
         return Err(Failure::Interrupted(format!(
@@ -193,8 +196,7 @@ fn draw(
     style: Style,
     cancel: &AtomicBool,
 ) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder)
-        .map_err(|error| Failure::Host(format!("making {}: {error}", folder.display())))?;
+    make(folder)?;
     for picture in published::pictures(study, ask, cancel)? {
         let file = folder.join(&picture.file);
         output::save(&file, &picture.text)?;
@@ -209,9 +211,38 @@ fn draw(
     Ok(())
 }
 
+/// Writes the traces of a study.
+fn trace(
+    study: &Study,
+    ask: &Ask<'_>,
+    folder: &Path,
+    style: Style,
+    cancel: &AtomicBool,
+) -> Result<(), Failure> {
+    make(folder)?;
+    for (name, scenario) in study.traces(ask) {
+        let file = folder.join(name);
+        traced::run(&scenario, &file, &ask.command, cancel, &|_| ())?;
+        if cancel.load(Ordering::Relaxed) {
+            break;
+        }
+        if style == Style::Table {
+            output::print(&format!("trace      {}\n", file.display()))?;
+        }
+    }
+    Ok(())
+}
+
+fn make(folder: &Path) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder)
+        .map_err(|error| Failure::Host(format!("making {}: {error}", folder.display())))
+}
+
 /// The command that gives the same answer again.
 fn command(typed: &str, args: &StudyRunArgs) -> String {
-    let mut words = ["alight", "study", "run", typed].map(str::to_owned).to_vec();
+    let mut words = ["alight", "study", "run", typed]
+        .map(str::to_owned)
+        .to_vec();
     if args.short {
         words.push("--short".into());
     }

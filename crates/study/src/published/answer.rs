@@ -98,7 +98,9 @@ impl<'a> Answer<'a> {
 
     /// Whether a case that is complete has a number in this row, or no case of it is complete.
     pub fn has(&self, row: &Row) -> bool {
-        let mut of_it = (self.cases.iter()).filter(|case| case.is(&row.case)).peekable();
+        let mut of_it = (self.cases.iter())
+            .filter(|case| case.is(&row.case))
+            .peekable();
         of_it.peek().is_none() || of_it.any(|case| !self.values(row, case).is_empty())
     }
 

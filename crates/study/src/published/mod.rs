@@ -300,6 +300,18 @@ impl Study {
         Ok(Answer::of(self, ask, cases))
     }
 
+    /// The first run of each scheduler in each case, and the name of the file for its trace.
+    pub fn traces<'a>(&'a self, ask: &'a Ask<'a>) -> impl Iterator<Item = (String, Scenario<'a>)> {
+        let of_case = move |case: &'a Case| {
+            self.schedulers.iter().map(move |scheduler| {
+                let file = file_of([&self.name, &case.name, &scheduler.name], "pftrace");
+                let duration_ns = case.extent(ask.length).duration_ns;
+                (file, case.first_run(scheduler, ask, duration_ns))
+            })
+        };
+        self.cases.iter().flat_map(of_case)
+    }
+
     /// The case of this name; every case has the name that is empty.
     pub fn case(&self, name: &str) -> Option<&Case> {
         self.cases
@@ -308,7 +320,44 @@ impl Study {
     }
 }
 
+/// The name of a file that belongs to parts of a study: those that have a name, in plain letters.
+fn file_of(parts: [&str; 3], ending: &str) -> String {
+    let plain = |c: char| match c {
+        c if c.is_ascii_alphanumeric() => c.to_ascii_lowercase(),
+        _ => '-',
+    };
+    let parts = parts.map(|part| part.trim_start_matches('+'));
+    let parts = parts.into_iter().filter(|part| !part.is_empty());
+    let parts: Vec<String> = parts
+        .map(|part| part.chars().map(plain).collect())
+        .collect();
+    format!("{}.{ending}", parts.join("-"))
+}
+
 impl Case {
+    /// The run of `scheduler` with the first seed, as it is measured; it may be cut at `duration_ns`.
+    fn first_run<'a>(
+        &'a self,
+        scheduler: &'a Scheduler,
+        ask: &Ask<'a>,
+        duration_ns: Option<u64>,
+    ) -> Scenario<'a> {
+        let scenario = Scenario {
+            machine: ask.machine,
+            workloads: &self.extent(ask.length).workloads,
+            scheduler,
+            governor: self.governor,
+            idle_governor: self.idle_governor,
+            seed: ask.seed,
+            duration_ns,
+            groups: &[],
+            clamps: SystemClamps::default(),
+            changes: &[],
+            check: false,
+        };
+        self.as_measured(&scenario, ask.length)
+    }
+
     fn extent(&self, length: Length) -> &Extent {
         match length {
             Length::Full => &self.full,

@@ -88,7 +88,9 @@ impl TryFrom<u64> for Time {
     fn try_from(ms: u64) -> Result<Self, String> {
         match ms {
             0..=LONGEST_MS => Ok(Time(ms * NS_PER_MS)),
-            _ => Err(format!("{ms} ms are too long, expected at most {LONGEST_MS}")),
+            _ => Err(format!(
+                "{ms} ms are too long, expected at most {LONGEST_MS}"
+            )),
         }
     }
 }

@@ -12,9 +12,8 @@ mod tests;
 use std::sync::atomic::AtomicBool;
 
 use alight_policy::Scheduler;
-use alight_sim::{Scenario, SystemClamps};
 
-use super::{Ask, Case, Length, Study};
+use super::{Ask, Case, Study, file_of};
 use crate::report::words::short_name;
 use record::Record;
 
@@ -82,20 +81,7 @@ fn record(
     (from_ns, to_ns): (u64, u64),
     cancel: &AtomicBool,
 ) -> Result<Option<Record>, alight_sim::Error> {
-    let scenario = Scenario {
-        machine: ask.machine,
-        workloads: &case.full.workloads,
-        scheduler,
-        governor: case.governor,
-        idle_governor: case.idle_governor,
-        seed: ask.seed,
-        duration_ns: Some(to_ns),
-        groups: &[],
-        clamps: SystemClamps::default(),
-        changes: &[],
-        check: false,
-    };
-    let scenario = case.as_measured(&scenario, Length::Full);
+    let scenario = case.first_run(scheduler, ask, Some(to_ns));
     let tasks = alight_sim::task_table(&scenario)?;
     let mut record = Record::new(&scenario, &tasks, from_ns..to_ns);
     let outcome = alight_sim::run(&scenario, Some(&mut record), cancel)?;
@@ -105,18 +91,9 @@ fn record(
 
 /// Study, case if there are several, and variant if there are.
 fn file_name(study: &Study, case: &Case, variant: &str) -> String {
-    let mut parts = vec![study.name.as_str(), case.name.as_str()];
-    if study.schedulers.len() > 2 {
-        parts.push(short_name(variant, &study.schedulers[0].name));
-    }
-    let plain = |c: char| match c {
-        c if c.is_ascii_alphanumeric() => c.to_ascii_lowercase(),
-        _ => '-',
+    let variant = match study.schedulers.len() > 2 {
+        true => short_name(variant, &study.schedulers[0].name),
+        false => "",
     };
-    let parts = parts.into_iter().map(|part| part.trim_start_matches('+'));
-    let parts: Vec<String> = parts
-        .filter(|part| !part.is_empty())
-        .map(|part| part.chars().map(plain).collect())
-        .collect();
-    format!("{}.svg", parts.join("-"))
+    file_of([&study.name, &case.name, variant], "svg")
 }

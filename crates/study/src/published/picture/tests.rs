@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+use super::super::Length;
 use super::*;
 use crate::published::parse;
 
@@ -17,6 +18,9 @@ short_runs = 1
 workloads = ['{ "tasks": { "hog": { "cpus": [4], "run": 5000 }, "small": { "cpus": [0], "run": 100, "timer": { "ref": "tick", "period": 10000 } } }, "global": { "duration": 1 } }']
 governor = "schedutil"
 picture_ms = [100, 600]
+
+[[row]]
+metric = "hog_loops"
 "#;
 
 fn drawn() -> Vec<Picture> {

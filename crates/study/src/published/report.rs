@@ -61,7 +61,12 @@ pub fn list(studies: &[Study]) -> String {
 pub fn show(study: &Study, calibration: Option<&Calibration>) -> String {
     let mut head = about(study, calibration);
     for case in &study.cases {
-        head.push(("case", load(case, &case.full.commands)));
+        let name = match case.name.as_str() {
+            "" => "runs".to_owned(),
+            name => format!("{name} runs"),
+        };
+        let what = load(case, &case.full.commands);
+        head.push(("case", format!("{name}: {what}")));
         for own in &case.instead {
             let what = own.commands.join("; ");
             head.push(("", format!("{} runs: {what}", own.scheduler)));
@@ -92,11 +97,7 @@ pub fn show(study: &Study, calibration: Option<&Calibration>) -> String {
 
 /// What a case runs, `commands` in place of its own, and how.
 fn load(case: &Case, commands: &[String]) -> String {
-    let name = match case.name.as_str() {
-        "" => "runs".to_owned(),
-        name => format!("{name} runs"),
-    };
-    let mut what = format!("{name}: {}", commands.join("; "));
+    let mut what = commands.join("; ");
     if let Some(governor) = case.governor {
         what += &format!(", {governor}");
     }
@@ -173,7 +174,8 @@ pub(super) fn head(
     }
     for case in &answer.study.cases {
         if answer.length == Length::Full {
-            head.push(("workload", load(case, &in_a_line(&case.full.commands))));
+            let what = load(case, &in_a_line(&case.full.commands));
+            head.push(("workload", named(&case.name, &what)));
         }
         for own in &case.instead {
             let what = format!("under {}: {}", own.scheduler, own.commands.join("; "));
@@ -285,7 +287,12 @@ fn title(row: &Row, case: &CaseAnswer<'_>) -> String {
 }
 
 fn of_case(case: &CaseAnswer<'_>, text: &str) -> String {
-    match case.case.name.as_str() {
+    named(&case.case.name, text)
+}
+
+/// Behind the name of a case, if it has one.
+fn named(case: &str, text: &str) -> String {
+    match case {
         "" => text.to_owned(),
         name => format!("{name}: {text}"),
     }

@@ -2,6 +2,8 @@
 //! Whole runs of the program: what it prints, and how it ends when the machine that it runs on fails.
 
 mod common;
+#[path = "common/interrupt.rs"]
+mod interrupt;
 
 use std::fs;
 use std::os::fd::OwnedFd;
@@ -10,6 +12,7 @@ use std::process::{Command, Stdio};
 
 use assert_cmd::cargo::CommandCargoExt;
 use common::alight;
+use interrupt::interrupted;
 use predicates::prelude::*;
 use serde_json::Value;
 use tempfile::tempdir;
@@ -429,26 +432,9 @@ fn a_full_standard_output_is_told() {
 
 #[test]
 fn ctrl_c_prints_the_runs_that_are_complete() {
-    let child = Command::cargo_bin("alight")
-        .unwrap()
-        .args(&COMPARE[..7])
-        .args(["--runs", "100000", "--json", "--jobs", "1"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(700));
-    let pid = child.id().to_string();
-    assert!(
-        Command::new("kill")
-            .args(["-INT", &pid])
-            .status()
-            .unwrap()
-            .success()
-    );
-    let output = child.wait_with_output().unwrap();
+    let long = ["--runs", "100000", "--json", "--jobs", "1"];
+    let output = interrupted(&[&COMPARE[..7], &long].concat(), 700);
     let messages = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{messages}");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["interrupted"], true);
     let runs = document["runs"].as_u64().unwrap();
@@ -459,21 +445,10 @@ fn ctrl_c_prints_the_runs_that_are_complete() {
 
 #[test]
 fn ctrl_c_prints_what_one_long_run_did() {
-    let child = Command::cargo_bin("alight")
-        .unwrap()
-        .args(["simulate", "-m", "juno-r0", "linux-5.5", "--json"])
-        .args(["-w", "hackbench -p -l 100000000"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(1500));
-    let pid = child.id().to_string();
-    let kill = Command::new("kill").args(["-INT", &pid]).status().unwrap();
-    assert!(kill.success());
-    let output = child.wait_with_output().unwrap();
+    let long = ["-w", "hackbench -p -l 100000000"];
+    let simulate = ["simulate", "-m", "juno-r0", "linux-5.5", "--json"];
+    let output = interrupted(&[&simulate[..], &long].concat(), 1500);
     let messages = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{messages}");
     let end = "interrupted: the numbers are those of the part that ran";
     assert!(messages.contains(end), "{messages}");
     // The bar is for terminals.
@@ -566,30 +541,10 @@ fn without_a_base_a_card_takes_the_newest_that_lacks_the_feature() {
 
 #[test]
 fn ctrl_c_prints_the_cells_that_are_complete() {
-    let child = Command::cargo_bin("alight")
-        .unwrap()
-        .args([
-            "card",
-            "bias-prev",
-            "-m",
-            "juno-r0",
-            "-w",
-            "idle",
-            "-w",
-            "mutexes",
-        ])
-        .args(["--runs", "200", "--json", "--jobs", "1"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(3000));
-    let pid = child.id().to_string();
-    let kill = Command::new("kill").args(["-INT", &pid]).status().unwrap();
-    assert!(kill.success());
-    let output = child.wait_with_output().unwrap();
+    let cells = ["-m", "juno-r0", "-w", "idle", "-w", "mutexes"];
+    let long = ["--runs", "200", "--json", "--jobs", "1"];
+    let output = interrupted(&[&["card", "bias-prev"], &cells[..], &long].concat(), 3000);
     let messages = String::from_utf8_lossy(&output.stderr);
-    assert_eq!(output.status.code(), Some(130), "{messages}");
     assert!(messages.contains("1 of 2 cells are complete"), "{messages}");
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(document["interrupted"], true);

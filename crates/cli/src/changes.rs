@@ -55,13 +55,9 @@ pub fn thermal(text: &str) -> Result<Changes, String> {
 /// # Errors
 /// What is no time.
 pub fn count_from(text: &str) -> Result<Changes, String> {
-    let anew = Change {
-        at_ns: duration::parse(text)?,
-        action: Action::CountAnew,
-    };
     Ok(Changes {
         text: text.to_owned(),
-        changes: vec![anew],
+        changes: vec![Change::count_from(duration::parse(text)?)],
     })
 }
 
@@ -132,10 +128,7 @@ mod tests {
 
     #[test]
     fn counts_start_anew_at_a_time() {
-        let anew = |at_ns| {
-            let action = Action::CountAnew;
-            vec![Change { at_ns, action }]
-        };
+        let anew = |at_ns| vec![Change::count_from(at_ns)];
         let counted = count_from("1500ms").map(|option| option.changes);
         assert_eq!(counted, Ok(anew(1_500_000_000)));
         assert!(count_from("soon").is_err());

@@ -198,6 +198,13 @@ impl<'a> Builder<'a> {
                     workload.name
                 ));
             }
+            if let Some(duration) = workload.duration_ns.filter(|ns| *ns > LONGEST_NS) {
+                return refuse(format!(
+                    "workload '{}' takes {duration} ns, more than can be simulated; give the run a \
+                     --duration of at most {LONGEST_NS} ns",
+                    workload.name
+                ));
+            }
             end = end.max(over_at(workload));
         }
         Ok(end)

@@ -40,6 +40,16 @@ pub enum Action {
     CountAnew,
 }
 
+impl Change {
+    /// Counts start anew at this time, ns.
+    pub fn count_from(at_ns: u64) -> Self {
+        Change {
+            at_ns,
+            action: Action::CountAnew,
+        }
+    }
+}
+
 static NOBODY: CpuSet = CpuSet::new();
 
 impl Action {

@@ -22,6 +22,8 @@ pub(crate) struct Counting {
     /// When `rd->overutilized` was set, where it is.
     overutilized_from: u64,
     overutilized_ns: u64,
+    /// Messages that tasks wrote before.
+    pub messages_before: u64,
     /// Greatest capacity of a CPU.
     biggest: u32,
     /// Of each task, if some workload asks: where it was first, and when it first ran elsewhere.
@@ -165,6 +167,7 @@ impl Sim<'_> {
         for domain in &mut self.freq {
             domain.changes = 0;
         }
+        self.counting.messages_before += self.stats.messages;
         self.stats = Stats::default();
         (self.hotplug.moved, self.hotplug.broken) = (0, 0);
         self.counting.since = now;

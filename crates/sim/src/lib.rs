@@ -65,6 +65,6 @@ pub use caveats::caveats;
 pub use changes::{Action, Change, hotplug_torture};
 pub use feasible::{check_changes, check_governor, clamped_by_range, time};
 pub use pressure::Limit;
-pub use progress::WHOLE;
+pub use progress::{WHOLE, messages};
 pub use run::{answers, explain, run, run_telling, task_table};
 pub use tally::Tally;

@@ -58,7 +58,10 @@ impl Goal {
 
     /// How much of the run is done, in millionths; `None`: nothing says when it ends.
     pub fn done(&self, sim: &Sim<'_>) -> Option<u32> {
-        let messages = (self.messages).map(|all| share(sim.stats.messages, all));
+        let messages = (self.messages).map(|all| {
+            let written = sim.counting.messages_before + sim.stats.messages;
+            share(written, all)
+        });
         let takes = self.takes.iter().map(|take| {
             let start = sim.workloads[take.workload].start;
             let time = sim.now.saturating_sub(start);
@@ -77,8 +80,8 @@ fn share(done: u64, all: u64) -> u32 {
     (u128::from(done) * u128::from(WHOLE) / all).min(u128::from(WHOLE)) as u32
 }
 
-/// Messages that all tasks write; `None` if one writes for ever.
-fn messages(workloads: &[Workload]) -> Option<u64> {
+/// Messages that all tasks write, from the first to the last; `None` if one writes for ever.
+pub fn messages(workloads: &[Workload]) -> Option<u64> {
     workloads.iter().try_fold(0, |all: u64, workload| {
         let of: Vec<_> = workload.programs.iter().map(writes).collect();
         let mut tasks = workload.tasks.iter();

@@ -276,6 +276,9 @@ impl Sim<'_> {
             all.push(percent("to_sched_idle_percent", s.to_sched_idle, s.wakeups));
             all.push(percent("to_busy_percent", s.to_busy, s.wakeups));
         }
+        if s.messages != 0 {
+            all.push(count("messages", s.messages));
+        }
         all.extend(self.time_by_capacity());
         all.extend(self.by_cluster());
         if self.hotplug.used {

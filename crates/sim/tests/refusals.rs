@@ -96,6 +96,13 @@ fn runs_without_content_or_without_end() {
         what.starts_with("a duration of 18446744073709551615 ns is more than"),
         "{what}"
     );
+    let mut long = given(vec![vec![RUN]]);
+    long.duration_ns = Some(1 << 53);
+    let what = refusal(&[long], None);
+    assert!(
+        what.starts_with("workload 'given' takes 9007199254740992 ns, more than"),
+        "{what}"
+    );
     let endless = given(vec![vec![
         Op::LoopBegin {
             slot: 0,

@@ -2,12 +2,13 @@
 //! `alight study` and `alight calibrate`: what is printed, and how they end.
 
 mod common;
+#[path = "common/interrupt.rs"]
+mod interrupt;
 
 use std::fs;
-use std::process::Stdio;
 
-use assert_cmd::cargo::CommandCargoExt;
 use common::alight;
+use interrupt::interrupted;
 use predicates::str::contains;
 use tempfile::tempdir;
 
@@ -123,11 +124,7 @@ metric = "power_big_mw"
     assert!(first.starts_with(b"<svg"));
     assert_eq!(first, drawn());
     for (from, to, says) in [
-        (
-            "[0, 500]",
-            "[500, 500]",
-            "a picture from 500 to 500 ms shows nothing",
-        ),
+        ("[0, 500]", "[500, 500]", "nothing is from 500 to 500 ms"),
         (
             "scheduler = \"linux-6.5+uclamp-sum\"",
             "scheduler = \"linux-6.1\"",
@@ -167,6 +164,36 @@ fn bad_input_is_refused() {
 }
 
 #[test]
+fn a_calibration_finds_before_it_begins_that_it_cannot_be_written() {
+    let folder = tempdir().unwrap();
+    let machines = folder.path().join("machines");
+    fs::create_dir(&machines).unwrap();
+    let edited = machines.join("juno-r0.toml");
+    fs::write(&edited, "name = \"juno-r0\"\n").unwrap();
+    alight(&["calibrate", "juno-r0"])
+        .current_dir(folder.path())
+        .assert()
+        .code(2)
+        .stderr(contains("is not the one that this program was built with"));
+    assert_eq!(fs::read_to_string(&edited).unwrap(), "name = \"juno-r0\"\n");
+    alight(&["calibrate", "juno-r0", "-o", "/proc/juno-r0.toml"])
+        .assert()
+        .code(1)
+        .stderr(contains("writing /proc/juno-r0.toml"));
+}
+
+#[test]
+fn ctrl_c_leaves_no_half_of_a_calibration() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("mine.toml");
+    interrupted(
+        &["calibrate", "juno-r0", "-o", file.to_str().unwrap()],
+        1000,
+    );
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
 fn the_first_run_of_each_scheduler_leaves_a_trace() {
     let folder = tempdir().unwrap();
     let traces = folder.path().join("traces");
@@ -189,28 +216,14 @@ fn the_first_run_of_each_scheduler_leaves_a_trace() {
     );
 }
 
-/// What `alight study run` does when ctrl-C comes a while after it began.
-fn interrupted(text: &str, more: &[&str]) -> (String, String) {
+/// What `alight study run` prints of a study of this text when ctrl-C comes a while after it began.
+fn cut(text: &str, more: &[&str]) -> (String, String) {
     let folder = tempdir().unwrap();
     let file = folder.path().join("mine.toml");
     fs::write(&file, text).unwrap();
-    let child = std::process::Command::cargo_bin("alight")
-        .unwrap()
-        .args(["study", "run", file.to_str().unwrap()])
-        .args(more)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    std::thread::sleep(std::time::Duration::from_millis(3000));
-    let pid = child.id().to_string();
-    let kill = std::process::Command::new("kill")
-        .args(["-INT", &pid])
-        .status();
-    assert!(kill.unwrap().success());
-    let output = child.wait_with_output().unwrap();
+    let run = ["study", "run", file.to_str().unwrap()];
+    let output = interrupted(&[&run[..], more].concat(), 3000);
     let words = |bytes| String::from_utf8(bytes).unwrap();
-    assert_eq!(output.status.code(), Some(130));
     (words(output.stdout), words(output.stderr))
 }
 
@@ -232,7 +245,7 @@ metric = "elapsed_s"
 
 #[test]
 fn ctrl_c_prints_what_the_one_run_of_a_study_did() {
-    let (report, end) = interrupted(LONG, &["--jobs", "1"]);
+    let (report, end) = cut(LONG, &["--jobs", "1"]);
     assert!(report.contains("context_switches"), "{report}");
     assert!(end.contains("those of the parts that ran"), "{end}");
 }
@@ -243,7 +256,7 @@ fn ctrl_c_in_the_sensitivity_prints_the_study() {
         "[\"hackbench -p -l 100000000\"]",
         "[\"hackbench -p -g 1 -l 1\"]\nsensitivity = [\"hackbench -p -l 100000000\"]",
     );
-    let (report, end) = interrupted(&text, &["--sensitivity", "--jobs", "1"]);
+    let (report, end) = cut(&text, &["--sensitivity", "--jobs", "1"]);
     assert!(report.contains("elapsed_s"), "{report}");
     assert!(
         end.contains("but for what it would be with other parameters"),

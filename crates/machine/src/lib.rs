@@ -35,7 +35,7 @@ pub use cpuset::{CpuListError, CpuSet, Iter as CpuIter};
 pub use draft::Draft;
 pub use error::{Error, Place};
 pub use figure::{Confidence, Figure, Provenance};
-pub use library::{HOST, calibrated, load, names, open, open_bare, parse};
+pub use library::{HOST, calibrated, is_edited, load, names, open, open_bare, parse};
 pub use model::*;
 pub use resolve::DataSheet;
 pub use schema::SCHEMA;

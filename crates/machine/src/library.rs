@@ -106,6 +106,13 @@ pub fn calibrated(
     ))
 }
 
+/// Whether `text` says something else of the machine than this program knows, costs that were fitted
+/// aside.
+pub fn is_edited(name_or_path: &str, text: &str) -> bool {
+    let own = Origin::named(name_or_path, None).and_then(|origin| origin.text());
+    own.is_ok_and(|own| calibration::bare(&own).trim_end() != calibration::bare(text).trim_end())
+}
+
 /// Reads the text of a machine file called `file` in messages. It may inherit
 /// from built-in machines and from files named by a path.
 ///

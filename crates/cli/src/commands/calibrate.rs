@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight calibrate`
 
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
@@ -14,21 +15,7 @@ use crate::failure::Failure;
 use crate::{interrupt, output};
 
 pub fn run(args: &CalibrateArgs) -> Result<(), Failure> {
-    let place = match &args.output {
-        Some(path) => path.clone(),
-        None => PathBuf::from(format!("machines/{}.toml", args.machine)),
-    };
-    let folder = match place.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
-    };
-    if !folder.is_dir() {
-        return Err(Failure::BadInput(format!(
-            "{}: there is no folder {}; run this in the source tree, or say where to write with -o",
-            place.display(),
-            folder.display()
-        )));
-    }
+    let place = place(args)?;
     let studies = published::names().into_iter().map(published::load);
     let studies = studies.collect::<Result<Vec<_>, _>>()?;
     let cancel = interrupt::flag()?;
@@ -68,6 +55,37 @@ pub fn run(args: &CalibrateArgs) -> Result<(), Failure> {
         report += &format!("  {row}\n");
     }
     output::print(&report)
+}
+
+/// Where the result goes, found before the minutes that it takes.
+fn place(args: &CalibrateArgs) -> Result<PathBuf, Failure> {
+    let place = match &args.output {
+        Some(path) => path.clone(),
+        None => PathBuf::from(format!("machines/{}.toml", args.machine)),
+    };
+    let folder = match place.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    };
+    if !folder.is_dir() {
+        return Err(Failure::BadInput(format!(
+            "{}: there is no folder {}; run this in the source tree, or say where to write with -o",
+            place.display(),
+            folder.display()
+        )));
+    }
+    if args.output.is_none() {
+        let found = fs::read_to_string(&place);
+        if found.is_ok_and(|found| alight_machine::is_edited(&args.machine, &found)) {
+            return Err(Failure::BadInput(format!(
+                "{}: is not the one that this program was built with, which would be written over \
+                 it; build again, or say where to write with -o",
+                place.display()
+            )));
+        }
+    }
+    output::try_place(&place)?;
+    Ok(place)
 }
 
 fn millionths(misfit: u64) -> String {

@@ -44,6 +44,26 @@ impl Summary {
         })
     }
 
+    /// Mean, standard deviation, least, median, three quarters, 99 %, most.
+    pub fn statistics(&self) -> [Option<f64>; 7] {
+        let whole = [self.min, self.p50, self.p75, self.p99, self.max].map(Some);
+        let [min, p50, p75, p99, max] = whole;
+        [Some(self.mean), self.std, min, p50, p75, p99, max]
+    }
+
+    /// The same in another unit.
+    pub fn times(&self, factor: f64) -> Self {
+        Summary {
+            mean: self.mean * factor,
+            std: self.std.map(|std| std * factor),
+            min: self.min * factor,
+            p50: self.p50 * factor,
+            p75: self.p75 * factor,
+            p99: self.p99 * factor,
+            max: self.max * factor,
+        }
+    }
+
     /// Standard deviation in percent of the mean; `None` where one of them is missing or the mean is 0.
     pub fn cv_percent(&self) -> Option<f64> {
         let std = self.std?;

@@ -12,7 +12,8 @@
 //! - **Bounds**: each factor from an [`BOUND`]th to [`BOUND`] times.
 //! - **Search**: from the best point of a grid ([`GRID`]), each factor in turn times and by a ratio
 //!   as long as that is better, with the ratios of [`RATIOS`] from the coarse to the fine. The same
-//!   seeds every time, more of them for a row that spreads ([`SPREAD_RUNS`]).
+//!   seeds every time, more of them for a row that spreads ([`SPREAD_RUNS`]). Of a case that would
+//!   take too long a part counts ([`Part`]).
 //!
 //! Only additions, multiplications, divisions and comparisons: the result is the same everywhere.
 
@@ -24,9 +25,11 @@ mod tests;
 use std::sync::atomic::AtomicBool;
 
 use alight_machine::{Draft, StatedCost};
+use alight_sim::Change;
 
-use crate::compare::{self, Runner, measure};
-use crate::published::{Ask, Case, Length, Published, Row, Study};
+use crate::compare::{self, Runner, Variant, measure};
+use crate::published::{Ask, Case, Length, Part, Published, Row, Study};
+use crate::report::number::{short, time};
 use crate::spread::Spread;
 use crate::stats::Summary;
 
@@ -181,19 +184,18 @@ pub fn calibrate(
     evaluated: &dyn Fn(usize, u64),
     cancel: &AtomicBool,
 ) -> Result<Fit, Error> {
-    let rows = rows(machine, studies)?;
+    let cases = cases(machine, studies)?;
     let fitting = Fitting {
-        rows: &rows,
+        cases: &cases,
         run,
         threads,
         cancel,
     };
     let found = search::search(|factors, least| fitting.misfit(factors, least), evaluated)?;
     let rows = fitting.tell(&found.best)?;
-    let mut also: Vec<_> = fitting
-        .rows
+    let mut also: Vec<_> = cases
         .iter()
-        .map(|row| row.study.machine.clone())
+        .map(|case| case.study.machine.clone())
         .collect();
     also.retain(|other| other != machine);
     also.sort_unstable();
@@ -209,9 +211,9 @@ pub fn calibrate(
     })
 }
 
-/// The rows that the costs of `machine` are fitted to, the quick ones first: they often tell that
-/// a point is worse than the best.
-fn rows<'a>(machine: &str, studies: &'a [Study]) -> Result<Vec<Fitted<'a>>, Error> {
+/// What the costs of `machine` are fitted to, the quick cases first: they often tell that a point
+/// is worse than the best.
+fn cases<'a>(machine: &str, studies: &'a [Study]) -> Result<Vec<Fitted<'a>>, Error> {
     let owner = |machine: &str| {
         let draft = alight_machine::open_bare(machine)?;
         Ok::<_, Error>(draft.costs_from().unwrap_or(machine).to_owned())
@@ -223,54 +225,67 @@ fn rows<'a>(machine: &str, studies: &'a [Study]) -> Result<Vec<Fitted<'a>>, Erro
             from,
         });
     }
-    let mut rows = vec![];
-    for row in studies.iter().flat_map(fitted) {
-        if owner(&row.study.machine)? == machine {
-            rows.push(row);
+    let mut cases = vec![];
+    for study in studies {
+        let of_it: Vec<_> = study
+            .cases
+            .iter()
+            .filter_map(|case| fitted(study, case))
+            .collect();
+        if !of_it.is_empty() && owner(&study.machine)? == machine {
+            cases.extend(of_it);
         }
     }
-    if rows.is_empty() {
+    if cases.is_empty() {
         return Err(Error::NoRows(machine.to_owned()));
     }
-    rows.sort_by_key(Fitted::runs);
-    Ok(rows)
+    cases.sort_by_key(Fitted::runs);
+    Ok(cases)
 }
 
 struct Fitting<'a> {
-    rows: &'a [Fitted<'a>],
+    cases: &'a [Fitted<'a>],
     run: &'a Runner<'a>,
     threads: Option<std::num::NonZeroUsize>,
     cancel: &'a AtomicBool,
 }
 
-/// A row that costs are fitted to.
+/// A case, and its rows that costs are fitted to.
 struct Fitted<'a> {
     study: &'a Study,
     case: &'a Case,
-    row: &'a Row,
-    before: &'a Published,
+    rows: Vec<(&'a Row, &'a Published)>,
+}
+
+/// The case, if costs are fitted to a row of it.
+fn fitted<'a>(study: &'a Study, case: &'a Case) -> Option<Fitted<'a>> {
+    // A row of each case is fitted in the first.
+    let of_it = |row: &&Row| {
+        study
+            .case(&row.case)
+            .is_some_and(|of| std::ptr::eq(of, case))
+    };
+    let rows = study.rows.iter().filter(of_it);
+    let rows: Vec<_> = rows
+        .filter_map(|row| Some((row, row.before.as_ref().filter(|_| row.calibrates)?)))
+        .collect();
+    (!rows.is_empty()).then_some(Fitted { study, case, rows })
 }
 
 impl Fitted<'_> {
     fn runs(&self) -> u32 {
-        let spread = self.before.std.zip(self.before.mean);
-        match spread.is_some_and(|(std, mean)| std > mean / 5.0) {
+        if let Some(part) = &self.case.part {
+            return part.runs.get();
+        }
+        let spreads = |(_, before): &(&Row, &Published)| {
+            let spread = before.std.zip(before.mean);
+            spread.is_some_and(|(std, mean)| std > mean / 5.0)
+        };
+        match self.rows.iter().any(spreads) {
             true => SPREAD_RUNS,
             false => RUNS,
         }
     }
-}
-
-/// The rows of a study that costs are fitted to.
-fn fitted(study: &Study) -> impl Iterator<Item = Fitted<'_>> {
-    study.rows.iter().filter_map(move |row| {
-        Some(Fitted {
-            study,
-            case: study.case(&row.case)?,
-            row,
-            before: row.before.as_ref().filter(|_| row.calibrates)?,
-        })
-    })
 }
 
 impl Fitting<'_> {
@@ -278,25 +293,31 @@ impl Fitting<'_> {
     fn misfit(&self, factors: &Factors, least: u64) -> Result<u64, Error> {
         let prior = factors.iter().map(|factor| apart(*factor as f64, 1000.0));
         let mut misfit = PRIOR * prior.sum::<f64>() / factors.len() as f64;
-        for row in self.rows {
+        let rows: usize = self.cases.iter().map(|case| case.rows.len()).sum();
+        for fitted in self.cases {
             if millionths(misfit) >= least {
                 break;
             }
-            let model = self.model(row, factors)?;
-            misfit += distance(&model, row.before) / self.rows.len() as f64;
+            for ((_, before), model) in fitted.rows.iter().zip(self.model(fitted, factors)?) {
+                misfit += distance(&model, before) / rows as f64;
+            }
         }
         Ok(millionths(misfit))
     }
 
     /// Each row with what the model gives.
     fn tell(&self, factors: &Factors) -> Result<Vec<String>, Error> {
-        let tell = |row| Ok(told(row, &self.model(row, factors)?));
-        self.rows.iter().map(tell).collect()
+        let mut all = vec![];
+        for fitted in self.cases {
+            let rows = fitted.rows.iter().zip(self.model(fitted, factors)?);
+            all.extend(rows.map(|(row, model)| told(fitted, *row, &model)));
+        }
+        Ok(all)
     }
 
-    /// What the model gives of a row.
-    fn model(&self, fitted: &Fitted<'_>, factors: &Factors) -> Result<Summary, Error> {
-        let Fitted { study, row, .. } = fitted;
+    /// What the model gives of the rows of a case.
+    fn model(&self, fitted: &Fitted<'_>, factors: &Factors) -> Result<Vec<Summary>, Error> {
+        let Fitted { study, case, rows } = fitted;
         let machine = draft(&study.machine, factors)?.resolve()?.machine;
         let ask = Ask {
             machine: &machine,
@@ -310,14 +331,41 @@ impl Fitting<'_> {
             progress: &|_| (),
         };
         // The base alone: what comes after it must not be seen.
-        let question = fitted.case.question(study, &study.schedulers[..1], &ask);
+        let mut question = case.question(study, &study.schedulers[..1], &ask);
+        let from;
+        if let Some(Part { window, .. }) = case.part {
+            from = [Change::count_from(window.0)];
+            question.changes = &from;
+            question.duration_ns = Some(window.1);
+        }
         let measured = measure(&question, self.run, how, self.cancel)?;
-        let series = measured.base().series(&row.metric);
-        let series = series.ok_or_else(|| Error::NoNumber {
-            study: study.name.clone(),
-            metric: row.metric.clone(),
-        })?;
-        Ok(series.summary)
+        let summary = |(row, _): &(&Row, _)| {
+            let found = match case.part {
+                Some(part) => part.whole(measured.base(), &row.metric),
+                None => (measured.base().series(&row.metric)).map(|series| series.summary),
+            };
+            found.ok_or_else(|| Error::NoNumber {
+                study: study.name.clone(),
+                metric: row.metric.clone(),
+            })
+        };
+        rows.iter().map(summary).collect()
+    }
+}
+
+impl Part {
+    /// What the whole case has by this part; nothing if it ended within it.
+    fn whole(&self, measured: &Variant, metric: &str) -> Option<Summary> {
+        const ELAPSED: &str = "elapsed_s";
+        if measured.series(ELAPSED).is_some() {
+            return None;
+        }
+        let written = measured.series("messages")?.summary.mean;
+        let summary = match metric {
+            ELAPSED => Summary::of(&[(self.window.1 - self.window.0) as f64 / 1e9])?,
+            counted => measured.series(counted)?.summary,
+        };
+        (written > 0.0).then(|| summary.times(self.messages as f64 / written))
     }
 }
 
@@ -345,18 +393,11 @@ fn apart(a: f64, b: f64) -> f64 {
 
 /// How far a row is from what was published.
 fn distance(model: &Summary, published: &Published) -> f64 {
-    let pairs = [
-        (MEAN_WEIGHT, Some(model.mean), published.mean),
-        (1.0, model.std, published.std),
-        (1.0, Some(model.min), published.min),
-        (1.0, Some(model.p50), published.p50),
-        (1.0, Some(model.p75), published.p75),
-        (1.0, Some(model.p99), published.p99),
-        (1.0, Some(model.max), published.max),
-    ];
+    let weighed = [MEAN_WEIGHT, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0];
+    let pairs = model.statistics().into_iter().zip(published.statistics());
     let (mut sum, mut weights) = (0.0, 0.0);
-    for (weight, model, published) in pairs {
-        if let (Some(model), Some(published)) = (model, published) {
+    for (weight, pair) in weighed.into_iter().zip(pairs) {
+        if let (Some(model), Some(published)) = pair {
             sum += weight * apart(model, published);
             weights += weight;
         }
@@ -364,19 +405,22 @@ fn distance(model: &Summary, published: &Published) -> f64 {
     sum / weights
 }
 
-fn told(fitted: &Fitted<'_>, model: &Summary) -> String {
-    let Row { case, metric, .. } = fitted.row;
-    let case = match case.as_str() {
+fn told(fitted: &Fitted<'_>, (row, before): (&Row, &Published), model: &Summary) -> String {
+    let case = match row.case.as_str() {
         "" => String::new(),
         case => format!(" ({case})"),
     };
     let study = &fitted.study.name;
-    let number = crate::report::number::short;
-    match fitted.before.mean {
-        Some(mean) => format!(
-            "{study}{case} {metric}: mean {mean} published, {} fitted",
-            number(model.mean)
-        ),
-        None => format!("{study}{case} {metric}"),
-    }
+    let metric = &row.metric;
+    let Some(mean) = before.mean else {
+        return format!("{study}{case} {metric}");
+    };
+    let by = match fitted.case.part {
+        Some(Part {
+            window: (from, to), ..
+        }) => format!(", by the time from {} to {}", time(from), time(to)),
+        None => String::new(),
+    };
+    let model = short(model.mean);
+    format!("{study}{case} {metric}: mean {mean} published, {model} fitted{by}")
 }

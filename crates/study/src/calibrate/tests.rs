@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use super::*;
 
 type Answer = Result<u64, std::convert::Infallible>;
@@ -68,8 +70,9 @@ fn the_rows_of_a_machine_that_has_its_costs_from_another_count_there() {
         .map(|name| crate::published::load(name).unwrap())
         .collect();
     let of = |machine| {
-        let rows = rows(machine, &studies).unwrap().into_iter();
-        rows.map(|row| (row.study.name.as_str(), row.runs()))
+        let cases = cases(machine, &studies).unwrap().into_iter();
+        cases
+            .map(|fitted| (fitted.study.name.as_str(), fitted.runs()))
             .collect::<Vec<_>>()
     };
     assert_eq!(
@@ -80,7 +83,7 @@ fn the_rows_of_a_machine_that_has_its_costs_from_another_count_there() {
             ("juno-sysbench", SPREAD_RUNS),
         ]
     );
-    let refused = rows("hikey620", &studies);
+    let refused = cases("hikey620", &studies);
     assert!(matches!(refused, Err(Error::CostsOf { from, .. }) if from == "juno-r0"));
 }
 
@@ -110,6 +113,64 @@ fn a_row_is_as_far_as_its_statistics_are_the_mean_counting_most() {
     assert_eq!(
         distance(&model, &published(1.0, 2.0)),
         0.5 * MEAN_WEIGHT / (MEAN_WEIGHT + 1.0)
+    );
+}
+
+#[test]
+fn a_part_stands_for_a_case_that_takes_too_long() {
+    let study = crate::published::parse(
+        "mine.toml",
+        r#"schema = "alight.study/1"
+name = "mine"
+title = "mine"
+publication = "nowhere"
+machine = "epyc-9654-2s"
+schedulers = ["linux-6.5", "linux-6.5+bias-prev"]
+runs = 1
+short_runs = 1
+
+[[case]]
+workloads = ["hackbench -g 1 -f 1 -l 997"]
+calibration = { window_ms = [200, 300], runs = 2 }
+
+[[row]]
+metric = "elapsed_s"
+before = { mean = 50.0 }
+calibrates = true
+
+[[row]]
+metric = "cpu_migrations"
+before = { mean = 120.0 }
+calibrates = true
+"#,
+    )
+    .expect("a study");
+    let runs = AtomicUsize::new(0);
+    let run = |scenario: &alight_sim::Scenario<'_>, _: &AtomicBool| {
+        assert_eq!(scenario.duration_ns, Some(300_000_000));
+        assert_eq!(scenario.changes, [Change::count_from(200_000_000)]);
+        runs.fetch_add(1, Ordering::Relaxed);
+        let mut outcome = crate::fake::outcome(scenario.seed);
+        (outcome.mechanism).push(crate::fake::metric("messages", "", None, 4.0));
+        Ok(outcome)
+    };
+    let fit = calibrate(
+        "epyc-9654-2s",
+        &[study],
+        &run,
+        None,
+        &|_, _| (),
+        &AtomicBool::new(false),
+    );
+    let fit = fit.expect("a fit");
+    // Both rows are of one run.
+    assert_eq!(runs.into_inner(), 2 * (fit.evaluations + 1));
+    assert_eq!(
+        fit.rows,
+        [
+            "mine elapsed_s: mean 50 published, 25 fitted, by the time from 200 ms to 300 ms",
+            "mine cpu_migrations: mean 120 published, 10375 fitted, by the time from 200 ms to 300 ms",
+        ]
     );
 }
 

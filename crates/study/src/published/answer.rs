@@ -109,7 +109,7 @@ impl<'a> Answer<'a> {
         let factor = self.factor(row, case);
         let variants = case.comparison.variants.iter();
         let value = |variant: &'s Variant| {
-            let summary = scaled(&variant.series(&row.metric)?.summary, factor?);
+            let summary = variant.series(&row.metric)?.summary.times(factor?);
             Some(Value { variant, summary })
         };
         variants.filter_map(value).collect()
@@ -166,17 +166,5 @@ fn judge(check: &Check, comparison: &Comparison, length: Length) -> Outcome {
     match below || above {
         true => Outcome::Failed(found),
         false => Outcome::Held(found),
-    }
-}
-
-fn scaled(summary: &Summary, factor: f64) -> Summary {
-    Summary {
-        mean: summary.mean * factor,
-        std: summary.std.map(|std| std * factor),
-        min: summary.min * factor,
-        p50: summary.p50 * factor,
-        p75: summary.p75 * factor,
-        p99: summary.p99 * factor,
-        max: summary.max * factor,
     }
 }

@@ -117,6 +117,8 @@ pub struct Case {
     pub short: Extent,
     /// As each row of a sensitivity table runs it; likewise.
     pub moved: Extent,
+    /// What of it runs while costs are fitted, where the whole would take too long.
+    pub part: Option<Part>,
     /// cpufreq governor; `None`: the machine's.
     pub governor: Option<Governor>,
     /// cpuidle governor; `None`: the machine's.
@@ -162,6 +164,18 @@ pub struct Extent {
     pub workloads: Vec<Workload>,
     /// End of each run, ns; `None`: when the workloads end.
     pub duration_ns: Option<u64>,
+}
+
+/// A part of a case that stands for the whole of it: its time, and what is counted in it, times
+/// all messages of the case by those that were written meanwhile.
+#[derive(Debug, Clone, Copy)]
+pub struct Part {
+    /// From and to, ns.
+    pub window: (u64, u64),
+    /// Messages of the whole case.
+    pub messages: u64,
+    /// Runs of it, of the seeds from 1.
+    pub runs: NonZeroU32,
 }
 
 /// A number of the publication, or one that it left to be predicted.
@@ -210,6 +224,22 @@ pub struct Published {
     pub p99: Option<f64>,
     /// The most.
     pub max: Option<f64>,
+}
+
+impl Published {
+    /// In the order of [`Summary::statistics`](crate::stats::Summary::statistics).
+    pub fn statistics(&self) -> [Option<f64>; 7] {
+        let Published {
+            mean,
+            std,
+            min,
+            p50,
+            p75,
+            p99,
+            max,
+        } = *self;
+        [mean, std, min, p50, p75, p99, max]
+    }
 }
 
 /// Something that must come out, and can fail.

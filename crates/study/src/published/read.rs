@@ -6,12 +6,12 @@ use std::num::NonZeroU32;
 
 use alight_machine::{Governor, IdleGovernor};
 use alight_policy::Scheduler;
-use alight_sim::{Action, Change};
+use alight_sim::Change;
 use alight_workload::Workload;
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Case, Check, Extent, Instead, Published, Row, Study, Unit, library};
+use super::{Case, Check, Extent, Instead, Part, Published, Row, Study, Unit, library};
 
 /// Name and version of the form, the value of the key `schema`.
 pub const SCHEMA: &str = "alight.study/1";
@@ -103,6 +103,7 @@ struct CaseTable {
     workloads: Vec<Spanned<String>>,
     short: Option<Vec<Spanned<String>>>,
     sensitivity: Option<Vec<Spanned<String>>>,
+    calibration: Option<PartTable>,
     governor: Option<Spanned<String>>,
     idle_governor: Option<Spanned<String>>,
     duration_ms: Option<Time>,
@@ -111,6 +112,13 @@ struct CaseTable {
     picture_ms: Option<Spanned<(Time, Time)>>,
     #[serde(default)]
     instead: Vec<InsteadTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PartTable {
+    window_ms: Spanned<(Time, Time)>,
+    runs: NonZeroU32,
 }
 
 #[derive(Deserialize)]
@@ -267,6 +275,8 @@ impl Reader<'_> {
         let short_ns = table.short_ms.map(|Time(ns)| ns);
         let short = other(table.short.as_ref(), short_ns.or(duration_ns))?;
         let moved = other(table.sensitivity.as_ref(), duration_ns)?;
+        let part = table.calibration.map(|part| self.part(&part, &full));
+        let part = part.transpose()?;
         let instead = (table.instead.into_iter()).map(|own| self.instead(own, schedulers));
         let instead = instead.collect::<Result<_, _>>()?;
         let picture = table.picture_ms.map(|window| self.window(&window));
@@ -276,9 +286,12 @@ impl Reader<'_> {
             full,
             short,
             moved,
+            part,
             governor: self.parsed::<Governor>(table.governor)?,
             idle_governor: self.parsed::<IdleGovernor>(table.idle_governor)?,
-            changes: table.count_from_ms.map(count_from).into_iter().collect(),
+            changes: (table.count_from_ms.into_iter())
+                .map(|Time(ns)| Change::count_from(ns))
+                .collect(),
             picture,
             instead,
         })
@@ -297,12 +310,26 @@ impl Reader<'_> {
         })
     }
 
+    fn part(&self, table: &PartTable, of: &Extent) -> Result<Part, Error> {
+        let messages = alight_sim::messages(&of.workloads).filter(|all| *all != 0);
+        let Some(messages) = messages else {
+            let message = "a part stands for the whole by its messages, of which this case has none, \
+                           or no number";
+            return Err(self.wrong(&table.window_ms, message));
+        };
+        Ok(Part {
+            window: self.window(&table.window_ms)?,
+            messages,
+            runs: table.runs,
+        })
+    }
+
     /// From and to, ns.
     fn window(&self, window: &Spanned<(Time, Time)>) -> Result<(u64, u64), Error> {
         let (Time(from), Time(to)) = *window.get_ref();
         if from >= to {
             let (from, to) = (from / NS_PER_MS, to / NS_PER_MS);
-            let message = format!("a picture from {from} to {to} ms shows nothing");
+            let message = format!("nothing is from {from} to {to} ms");
             return Err(self.wrong(window, message));
         }
         Ok((from, to))
@@ -356,13 +383,6 @@ impl Reader<'_> {
             read.1.push(workload);
         }
         Ok(read)
-    }
-}
-
-fn count_from(Time(at_ns): Time) -> Change {
-    Change {
-        at_ns,
-        action: Action::CountAnew,
     }
 }
 

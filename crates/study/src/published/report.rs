@@ -10,7 +10,7 @@ use crate::compare::{Comparison, Series};
 use crate::metrics::Kind;
 use crate::report::{Columns, head_of, number};
 use crate::report::{STATISTICS, statistics_of, words};
-use crate::stats::Delta;
+use crate::stats::{Delta, Summary};
 
 /// Part of a report.
 pub(super) enum Block {
@@ -307,11 +307,9 @@ fn table(answer: &Answer<'_>, row: &Row, case: &CaseAnswer<'_>) -> Block {
             .collect(),
     ];
     // Of a shortened load nothing was published.
-    if let Some(before) = row
-        .before
-        .as_ref()
-        .filter(|_| answer.length != Length::Short)
-    {
+    let before = row.before.as_ref();
+    let before = before.filter(|_| answer.length != Length::Short);
+    if let Some(before) = before {
         let mut cells = vec!["published before".to_owned()];
         cells.extend(published(before));
         rows.push(cells);
@@ -328,6 +326,12 @@ fn table(answer: &Answer<'_>, row: &Row, case: &CaseAnswer<'_>) -> Block {
             cells.extend(difference(&delta));
         }
         rows.push(cells);
+        let base = value.variant.scheduler == case.comparison().base().scheduler;
+        if let Some(before) = before.filter(|_| base) {
+            let mut cells = vec!["off by".to_owned()];
+            cells.extend(off(&value.summary, before));
+            rows.push(cells);
+        }
     }
     Block::Table { left: 1, rows }
 }
@@ -341,16 +345,24 @@ fn difference(delta: &Delta) -> [String; 2] {
 }
 
 fn published(before: &Published) -> [String; 7] {
-    numbers(before).map(|value| value.map_or(number::NONE.to_owned(), |value| value.to_string()))
+    before
+        .statistics()
+        .map(|value| value.map_or(number::NONE.to_owned(), |value| value.to_string()))
 }
 
-fn numbers(of: &Published) -> [Option<f64>; 7] {
-    [of.mean, of.std, of.min, of.p50, of.p75, of.p99, of.max]
+/// How far the model is from what was published.
+fn off(model: &Summary, before: &Published) -> [String; 7] {
+    let model = model.statistics();
+    let before = before.statistics();
+    std::array::from_fn(|index| {
+        let pair = model[index].zip(before[index].filter(|value| *value != 0.0));
+        number::percent(pair.map(|(model, published)| 100.0 * (model / published - 1.0)))
+    })
 }
 
 /// `mean 0.63104, std 0.025486`.
 fn spelt(before: &Published) -> String {
-    let named = STATISTICS.into_iter().zip(numbers(before));
+    let named = STATISTICS.into_iter().zip(before.statistics());
     let words: Vec<String> = named
         .filter_map(|(name, value)| Some(format!("{name} {}", value?)))
         .collect();

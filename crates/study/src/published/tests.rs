@@ -169,6 +169,7 @@ fn a_report_says_what_was_published_what_came_out_and_on_which_costs() {
         "published  nowhere",
         "ASSUMED: juno-r0 has no calibration",
         "  published before             100 ",
+        "  off by                    -50.0%  ",
         "held   half as much again",
         "FAILED ten times as much",
         "FAILED of what there is not",
@@ -231,7 +232,7 @@ fn mistakes_are_told_with_their_place() {
         (
             "name = \"one\"",
             "name = \"one\"\npicture_ms = [7, 7]",
-            "mine.toml:12:14: a picture from 7 to 7 ms shows nothing",
+            "mine.toml:12:14: nothing is from 7 to 7 ms",
         ),
         (
             "name = \"one\"",
@@ -247,6 +248,11 @@ fn mistakes_are_told_with_their_place() {
             "before = { mean = 100.0 }",
             "calibrates = true",
             "a row without `before` has nothing to calibrate to",
+        ),
+        (
+            "name = \"one\"",
+            "name = \"one\"\ncalibration = { window_ms = [7, 7], runs = 1 }",
+            "mine.toml:12:29: nothing is from 7 to 7 ms",
         ),
         ("at_least = 1000.0", "", "cannot fail"),
         (

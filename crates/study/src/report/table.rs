@@ -41,15 +41,8 @@ fn head(comparison: &Comparison) -> String {
 /// The statistics of one series; all with the decimals that its base's mean needs.
 pub(crate) fn cells(summary: &Summary, decimals: usize) -> [String; 7] {
     let fixed = |value| number::fixed(value, decimals);
-    [
-        fixed(summary.mean),
-        summary.std.map_or(number::NONE.to_owned(), fixed),
-        fixed(summary.min),
-        fixed(summary.p50),
-        fixed(summary.p75),
-        fixed(summary.p99),
-        fixed(summary.max),
-    ]
+    let cell = |value: Option<f64>| value.map_or(number::NONE.to_owned(), fixed);
+    summary.statistics().map(cell)
 }
 
 /// One number with all its statistics, with as many digits as a terminal's line holds.

@@ -5,25 +5,33 @@
 # scheduler: faults/guest.sh has the faults and what must hold.
 #
 #	crates/live/tests/faults.sh			the short part, in `make test`
-#	crates/live/tests/faults.sh --soak REPORT	all, at full length, and a minute of
-#							logs.sh, `make soak`: hours; writes REPORT
+#	crates/live/tests/faults.sh --soak REPORT.md	all, at full length, and a minute of
+#							logs.sh, `make soak`: hours; writes REPORT.md and what
+#							the guests printed in the folder REPORT
 #
 # One line a check; the last line is "faults: N passed, N failed".
 #
 #	LENGTH=PERCENT	of the full lengths of --soak (100); the page says so
 #	GUESTS=NAMES	only these guests of --soak, "logs" among them; the page says which are missing
-#	RESULTS=DIR	of --soak: what guests print is kept in DIR, and a guest that has come
-#			to its end there does not run again; all must be of one scheduler
+#	KEEP=1		go on: a guest that has come to its end in that folder does not run
+#			again; all must be of one scheduler
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 LENGTH=${LENGTH:-100}
 GUESTS=${GUESTS:-}
+KEEP=${KEEP:-}
 
 report=
 case ${1:-} in
 '') ;;
---soak) report=${2:?usage: faults.sh [--soak REPORT]} ;;
+--soak)
+	report=${2:?usage: faults.sh [--soak REPORT.md]}
+	[[ $report == *.md ]] || {
+		echo "faults.sh: '$report' does not end in .md" >&2
+		exit 2
+	}
+	;;
 *)
 	echo "faults.sh: unknown option '$1'; see the head of $0" >&2
 	exit 2
@@ -77,14 +85,16 @@ wanted() {
 	}
 }
 
-# keep DIR: results are in DIR, if those that it has are of this scheduler and LENGTH.
+# keep DIR: results go to DIR. With KEEP they join those that it has, if these are of this
+# scheduler and LENGTH.
 keep() {
 	local these
 	these=$(cat policy/*.h crates/live/src/bpf/*.[ch] | sha256sum | sed "s/ .*/ $LENGTH/")
 	results=$1
+	[ -n "$KEEP" ] || rm -f "$results"/of "$results"/*.{out,status,guest,console}
 	mkdir -p "$results"
 	if [ -e "$results/of" ] && [ "$(cat "$results/of")" != "$these" ]; then
-		echo "faults.sh: what is in $results is of another scheduler or another LENGTH; empty it" >&2
+		echo "faults.sh: what is in $results is of another scheduler or another LENGTH; run this without KEEP" >&2
 		exit 2
 	fi
 	echo "$these" >"$results/of"
@@ -163,7 +173,7 @@ if [ -z "$report" ]; then
 	boot shares amd64-7.2-cloud '--icount --smp 4 --timeout 1200' 1 shares
 	boot without-sched_ext amd64-6.12-cloud '--smp 2' 1 refused
 else
-	[ -z "${RESULTS:-}" ] || keep "$RESULTS"
+	keep "${report%.md}"
 	prepare amd64
 	[[ ${GUESTS:-arm64} != *arm64* ]] || prepare arm64
 	vm/dtb.py "$work/asym.dtb" --little 4 --big 2

@@ -39,7 +39,8 @@ P
 scheduler=('policy/*.h' 'crates/live/src/bpf/*.[ch]')
 changed=
 git diff --quiet HEAD -- "${scheduler[@]}" 2>/dev/null || changed=', and of changes to it'
-printf 'These are of the scheduler of commit %s%s.\n\n' \
+# shellcheck disable=SC2016 # Markdown
+printf 'These are of the scheduler of commit %s%s. What the guests printed is in [soak](soak); `KEEP=1 make soak` goes on from there.\n\n' \
 	"$(git log -1 --format=%h -- "${scheduler[@]}" 2>/dev/null || echo unknown)" "$changed"
 if [ "$length" != 100 ]; then
 	# shellcheck disable=SC2016 # Markdown

@@ -15,7 +15,8 @@
 #                    their libraries; may be repeated
 #   --module NAME    load this module of the kernel before the script; may be repeated
 #   --dtb FILE       device tree instead of QEMU's own (arm64; see dtb.py)
-#   --timeout S      seconds that the whole run may take (300)
+#   --timeout S      seconds that the guest may take (300); one that has not begun the
+#                    script in half of them is started again, once, unless --seed
 #   --accel ACCEL    QEMU's accelerator (amd64: tcg,thread=multi;
 #                    arm64: tcg,thread=single, because hackbench can hang under
 #                    multi-threaded emulation there)
@@ -206,30 +207,51 @@ show() {
 		}'
 }
 
-# end_when_over PID: QEMU sometimes goes on when a guest that has slept powers off.
-end_when_over() {
-	local left=20
-	while [ $left -gt 0 ] && sleep 1 && kill -0 "$1" 2>/dev/null; do
-		if tail -c 4096 "$work/console" 2>/dev/null | grep -q 'ALIGHT-VM-END status='; then left=$((left - 1)); fi
+# said MARKER: has the guest printed this?
+said() { grep -aq "ALIGHT-VM-$1" "$work/console" 2>/dev/null; }
+
+# watch PID PATIENCE: ends QEMU when it should have ended, and $work/hung says so if
+# the script has not begun after PATIENCE seconds.
+watch() {
+	local age=0 over=0
+	while [ $over -lt 20 ] && sleep 1 && kill -0 "$1" 2>/dev/null; do
+		age=$((age + 1))
+		# It sometimes goes on when a guest that has slept powers off.
+		! said 'END status=' || over=$((over + 1))
+		[ $age != "$2" ] || said BEGIN || { : >"$work/hung" && break; }
 	done
-	[ $left -gt 0 ] || kill "$1" 2>/dev/null
+	kill "$1" 2>/dev/null
 }
 
-mkfifo "$work/serial"
-tee "$work/console" <"$work/serial" | show &
-reader=$!
-timeout --foreground -k 5 "$seconds" ${prefix[@]+"${prefix[@]}"} "$QEMU" -nodefaults -display none -no-reboot -net none \
-	-serial stdio -monitor none "${machine[@]}" -accel "$accel" -smp "${smp:-4}" -m "$mem" \
-	-kernel "$image/vmlinuz" -initrd "$work/initrd" \
-	-append "console=$CONSOLE panic=-1 quiet $append" \
-	</dev/null >"$work/serial" 2>"$work/errors" &
-qemu=$!
-end_when_over $qemu >/dev/null 2>&1 &
-[ -z "$seed" ] || "$VM_DIR/steady.py" "$work/qmp" || exit 1
-ended=0
-wait $qemu || ended=$?
-qemu=
-wait $reader
+# live PATIENCE: one life of the guest, from power on to power off; leaves QEMU's exit
+# status in $ended.
+live() {
+	local reader
+	rm -f "$work/serial" "$work/console" "$work/hung"
+	mkfifo "$work/serial"
+	tee "$work/console" <"$work/serial" | show &
+	reader=$!
+	timeout --foreground -k 5 "$seconds" ${prefix[@]+"${prefix[@]}"} "$QEMU" -nodefaults -display none -no-reboot -net none \
+		-serial stdio -monitor none "${machine[@]}" -accel "$accel" -smp "${smp:-4}" -m "$mem" \
+		-kernel "$image/vmlinuz" -initrd "$work/initrd" \
+		-append "console=$CONSOLE panic=-1 quiet $append" \
+		</dev/null >"$work/serial" 2>"$work/errors" &
+	qemu=$!
+	watch $qemu "$1" >/dev/null 2>&1 &
+	[ -z "$seed" ] || "$VM_DIR/steady.py" "$work/qmp" || exit 1
+	ended=0
+	wait $qemu || ended=$?
+	qemu=
+	wait $reader
+}
+
+# Now and then the kernel of a guest hangs while it starts, without a word.
+patience=$([ -n "$seed" ] && echo "$seconds" || echo $((seconds / 2)))
+live "$patience"
+if [ -e "$work/hung" ]; then
+	say "$kernel: the script has not begun within $patience s; the guest is started again"
+	live "$seconds"
+fi
 [ -z "$keep" ] || tr -d '\r' <"$work/console" >"$keep"
 
 [ -z "$out" ] || mv "$unfinished" "$out"

@@ -142,12 +142,21 @@ test_repetition() {
 
 test_failures() {
 	boot panic --kernel $AMD64 --smp 1 <<<'echo before; echo c >/proc/sysrq-trigger'
-	boot slow --kernel $AMD64 --smp 1 --timeout 15 <<<'echo before; printf unfinished; sleep 1000'
+	boot slow --kernel $AMD64 --smp 1 --timeout 40 <<<'echo before; printf unfinished; sleep 1000'
 	check 'a panic: exit status' 125 "$(cat "$work/panic.status")"
 	check 'a panic: output before it' before "$(head -n 1 "$work/panic.out")"
 	matches 'a panic: console shown' '[1-9][0-9]*' "$(grep -c 'Kernel panic' "$work/panic.err" || true)"
 	check 'time up: exit status' 124 "$(cat "$work/slow.status")"
 	check 'time up: output before it' before "$(head -n 1 "$work/slow.out")"
+	mkdir "$work/late"
+	# shellcheck disable=SC2016 # the guest expands it
+	printf '#!/bin/busybox sh\n[ "$(/bin/busybox date +%%s)" -ge %d ] || exec /bin/busybox sleep 1000\n' \
+		$(($(date +%s) + 30)) | cat - "$VM_DIR/init" >"$work/late/init"
+	chmod +x "$work/late/init"
+	boot late --kernel $AMD64 --smp 1 --timeout 60 --add "$work/late" <<<'echo begun'
+	check 'a kernel that hangs at first: exit status' 0 "$(cat "$work/late.status")"
+	check 'a kernel that hangs at first: output' begun "$(cat "$work/late.out")"
+	check 'a kernel that hangs at first: said' 1 "$(grep -c 'started again' "$work/late.err" || true)"
 	check 'unknown kernel: exit status' 2 \
 		"$("$VM_DIR/run.sh" --kernel amd64-0.1 "$work/slow.sh" 2>/dev/null || echo $?)"
 }

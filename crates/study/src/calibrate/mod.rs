@@ -22,7 +22,8 @@ mod search;
 #[cfg(test)]
 mod tests;
 
-use std::sync::atomic::AtomicBool;
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use alight_machine::{Draft, StatedCost};
 use alight_sim::Change;
@@ -30,7 +31,7 @@ use alight_sim::Change;
 use crate::compare::{self, Runner, Variant, measure};
 use crate::published::{Ask, Case, Length, Part, Published, Row, Study};
 use crate::report::number::{short, time};
-use crate::spread::Spread;
+use crate::spread::{self, Spread, spread};
 use crate::stats::Summary;
 
 /// A factor on some costs.
@@ -172,7 +173,8 @@ pub enum Error {
 /// Fits the costs of `machine` to the rows of `studies` that are of it, or of machines that have
 /// their costs from it.
 ///
-/// `evaluated` is called after each evaluation with their number and the best objective.
+/// `threads` bounds the points and runs that are simulated at once; one a core without it.
+/// `evaluated` is called after each point with their number and the best objective.
 ///
 /// # Errors
 /// No row to fit to, a run that fails, an interruption: a fit is whole or not there.
@@ -180,8 +182,8 @@ pub fn calibrate(
     machine: &str,
     studies: &[Study],
     run: &Runner<'_>,
-    threads: Option<std::num::NonZeroUsize>,
-    evaluated: &dyn Fn(usize, u64),
+    threads: Option<NonZeroUsize>,
+    evaluated: &(dyn Fn(usize, u64) + Sync),
     cancel: &AtomicBool,
 ) -> Result<Fit, Error> {
     let cases = cases(machine, studies)?;
@@ -189,9 +191,11 @@ pub fn calibrate(
         cases: &cases,
         run,
         threads,
+        points: AtomicUsize::new(0),
+        evaluated,
         cancel,
     };
-    let found = search::search(|factors, least| fitting.misfit(factors, least), evaluated)?;
+    let found = search::search(|points, least| fitting.misfits(points, least))?;
     let rows = fitting.tell(&found.best)?;
     let mut also: Vec<_> = cases
         .iter()
@@ -246,7 +250,9 @@ fn cases<'a>(machine: &str, studies: &'a [Study]) -> Result<Vec<Fitted<'a>>, Err
 struct Fitting<'a> {
     cases: &'a [Fitted<'a>],
     run: &'a Runner<'a>,
-    threads: Option<std::num::NonZeroUsize>,
+    threads: Option<NonZeroUsize>,
+    points: AtomicUsize,
+    evaluated: &'a (dyn Fn(usize, u64) + Sync),
     cancel: &'a AtomicBool,
 }
 
@@ -289,8 +295,40 @@ impl Fitted<'_> {
 }
 
 impl Fitting<'_> {
+    /// The objective at each point, in millionths, or for what is not below `least` or another
+    /// of them a part that is not either. Several points share the threads, a single one's runs.
+    fn misfits(&self, points: &[Factors], least: u64) -> Result<Vec<u64>, Error> {
+        let least = AtomicU64::new(least);
+        let evaluate = |point: &Factors, threads| {
+            let misfit = self.misfit(point, least.load(Ordering::Relaxed), threads)?;
+            let best = misfit.min(least.fetch_min(misfit, Ordering::Relaxed));
+            (self.evaluated)(self.points.fetch_add(1, Ordering::Relaxed) + 1, best);
+            Ok(misfit)
+        };
+        if let [point] = points {
+            return Ok(vec![evaluate(point, self.threads)?]);
+        }
+        let how = Spread {
+            threads: self.threads,
+            progress: &|_| (),
+        };
+        let one = Some(NonZeroUsize::MIN);
+        let found = spread(points.len(), how, |index| evaluate(&points[index], one));
+        found.map_err(|error| match error {
+            spread::Error::Threads(error) => {
+                compare::Error::from(spread::Error::from(error)).into()
+            }
+            spread::Error::Job(error) => error,
+        })
+    }
+
     /// The objective in millionths, or a part of it that is `least` or more already.
-    fn misfit(&self, factors: &Factors, least: u64) -> Result<u64, Error> {
+    fn misfit(
+        &self,
+        factors: &Factors,
+        least: u64,
+        threads: Option<NonZeroUsize>,
+    ) -> Result<u64, Error> {
         let prior = factors.iter().map(|factor| apart(*factor as f64, 1000.0));
         let mut misfit = PRIOR * prior.sum::<f64>() / factors.len() as f64;
         let rows: usize = self.cases.iter().map(|case| case.rows.len()).sum();
@@ -298,7 +336,11 @@ impl Fitting<'_> {
             if millionths(misfit) >= least {
                 break;
             }
-            for ((_, before), model) in fitted.rows.iter().zip(self.model(fitted, factors)?) {
+            for ((_, before), model) in fitted
+                .rows
+                .iter()
+                .zip(self.model(fitted, factors, threads)?)
+            {
                 misfit += distance(&model, before) / rows as f64;
             }
         }
@@ -309,14 +351,22 @@ impl Fitting<'_> {
     fn tell(&self, factors: &Factors) -> Result<Vec<String>, Error> {
         let mut all = vec![];
         for fitted in self.cases {
-            let rows = fitted.rows.iter().zip(self.model(fitted, factors)?);
+            let rows = fitted
+                .rows
+                .iter()
+                .zip(self.model(fitted, factors, self.threads)?);
             all.extend(rows.map(|(row, model)| told(fitted, *row, &model)));
         }
         Ok(all)
     }
 
     /// What the model gives of the rows of a case.
-    fn model(&self, fitted: &Fitted<'_>, factors: &Factors) -> Result<Vec<Summary>, Error> {
+    fn model(
+        &self,
+        fitted: &Fitted<'_>,
+        factors: &Factors,
+        threads: Option<NonZeroUsize>,
+    ) -> Result<Vec<Summary>, Error> {
         let Fitted { study, case, rows } = fitted;
         let machine = draft(&study.machine, factors)?.resolve()?.machine;
         let ask = Ask {
@@ -327,7 +377,7 @@ impl Fitting<'_> {
             command: String::new(),
         };
         let how = Spread {
-            threads: self.threads,
+            threads,
             progress: &|_| (),
         };
         // The base alone: what comes after it must not be seen.

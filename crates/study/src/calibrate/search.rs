@@ -14,50 +14,45 @@ pub(super) struct Found {
     pub evaluations: usize,
 }
 
-/// Searches for the least of `misfit`, which is told the least so far and may answer with any
-/// number that is not below it.
+/// Searches for the least of `misfits`, which is told the least so far; of a point that is not
+/// below it it may answer with any number that is not either.
 ///
 /// # Errors
 /// Its.
 pub(super) fn search<E>(
-    misfit: impl Fn(&Factors, u64) -> Result<u64, E>,
-    evaluated: &dyn Fn(usize, u64),
+    misfits: impl Fn(&[Factors], u64) -> Result<Vec<u64>, E>,
 ) -> Result<Found, E> {
     let mut known: BTreeMap<Factors, u64> = BTreeMap::new();
     let mut best = [1000; _];
-    let unfitted = misfit(&best, u64::MAX)?;
+    let mut least = misfits(&[best], u64::MAX)?[0];
+    let unfitted = least;
     known.insert(best, unfitted);
-    let mut least = unfitted;
     // One factor can make up for another, so that there are several valleys.
-    for point in grid() {
-        if known.contains_key(&point) {
-            continue;
+    let points: Vec<_> = grid().collect();
+    learn(&mut known, &points, |unknown| misfits(unknown, least))?;
+    for point in points {
+        if known[&point] < least {
+            (best, least) = (point, known[&point]);
         }
-        let value = misfit(&point, least)?;
-        known.insert(point, value);
-        if value < least {
-            (best, least) = (point, value);
-        }
-        evaluated(known.len(), least);
     }
     for ratio in RATIOS {
+        let sides = [ratio, (ratio.1, ratio.0)];
         // Until a round over all factors finds nothing better.
         let mut better = true;
         while better {
             better = false;
             for index in 0..best.len() {
-                for (up, down) in [ratio, (ratio.1, ratio.0)] {
-                    while let Some(next) = moved(&best, index, up, down) {
-                        let value = match known.get(&next) {
-                            Some(value) => *value,
-                            None => misfit(&next, least)?,
-                        };
-                        known.insert(next, value);
-                        evaluated(known.len(), least.min(value));
-                        if value >= least {
+                // Together, since mostly neither is better.
+                let next = sides.map(|side| moved(&best, index, side));
+                let next: Vec<_> = next.into_iter().flatten().collect();
+                learn(&mut known, &next, |unknown| misfits(unknown, least))?;
+                for side in sides {
+                    while let Some(next) = moved(&best, index, side) {
+                        learn(&mut known, &[next], |unknown| misfits(unknown, least))?;
+                        if known[&next] >= least {
                             break;
                         }
-                        (best, least, better) = (next, value, true);
+                        (best, least, better) = (next, known[&next], true);
                     }
                 }
             }
@@ -69,6 +64,21 @@ pub(super) fn search<E>(
         unfitted,
         evaluations: known.len(),
     })
+}
+
+/// Adds what is not known of `points` yet.
+fn learn<E>(
+    known: &mut BTreeMap<Factors, u64>,
+    points: &[Factors],
+    misfits: impl Fn(&[Factors]) -> Result<Vec<u64>, E>,
+) -> Result<(), E> {
+    let unknown = points.iter().filter(|point| !known.contains_key(*point));
+    let unknown: Vec<_> = unknown.copied().collect();
+    if !unknown.is_empty() {
+        let values = misfits(&unknown)?;
+        known.extend(unknown.into_iter().zip(values));
+    }
+    Ok(())
 }
 
 /// All points whose factors are of [`GRID`].
@@ -85,7 +95,7 @@ fn grid() -> impl Iterator<Item = Factors> {
 }
 
 /// One factor times `up` over `down`; `None` where it would leave its bounds, or stay.
-fn moved(from: &Factors, index: usize, up: u64, down: u64) -> Option<Factors> {
+fn moved(from: &Factors, index: usize, (up, down): (u64, u64)) -> Option<Factors> {
     let mut next = *from;
     next[index] = (from[index] * up + down / 2) / down;
     let bounds = 1000 / BOUND..=1000 * BOUND;

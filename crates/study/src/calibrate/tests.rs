@@ -4,17 +4,21 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::*;
 
-type Answer = Result<u64, std::convert::Infallible>;
-
 /// A bowl around a point.
-fn bowl(at: Factors) -> impl Fn(&Factors, u64) -> Answer {
-    move |factors, _| {
+fn bowl(at: Factors) -> impl Fn(&Factors) -> u64 {
+    move |factors| {
         let parts = factors
             .iter()
             .zip(at)
             .map(|(a, b)| apart(*a as f64, b as f64));
-        Ok((parts.sum::<f64>() * 1e6) as u64)
+        (parts.sum::<f64>() * 1e6) as u64
     }
+}
+
+/// Searches for the least of something.
+fn least_of(misfit: impl Fn(&Factors) -> u64) -> search::Found {
+    let misfits = |points: &[Factors], _| points.iter().map(|point| Ok(misfit(point))).collect();
+    search::search::<std::convert::Infallible>(misfits).unwrap()
 }
 
 #[test]
@@ -24,7 +28,7 @@ fn the_search_comes_within_a_step_of_the_best_point() {
         [2500, 400, 1300, 900],
         [7000, 150, 1000, 2000],
     ] {
-        let found = search::search(bowl(at), &|_, _| ()).unwrap();
+        let found = least_of(bowl(at));
         for (found, at) in found.best.into_iter().zip(at) {
             let ratio = found as f64 / at as f64;
             assert!(
@@ -38,7 +42,7 @@ fn the_search_comes_within_a_step_of_the_best_point() {
 
 #[test]
 fn the_search_stays_within_its_bounds() {
-    let found = search::search(bowl([1_000_000, 1, 1000, 1000]), &|_, _| ()).unwrap();
+    let found = least_of(bowl([1_000_000, 1, 1000, 1000]));
     assert!(found.best[0] <= 1000 * BOUND && found.best[0] > 1000 * BOUND * 3 / 4);
     assert!(found.best[1] >= 1000 / BOUND && found.best[1] < 1000 / BOUND * 4 / 3);
 }
@@ -46,21 +50,20 @@ fn the_search_stays_within_its_bounds() {
 #[test]
 fn a_part_of_a_misfit_that_is_worse_already_leads_to_the_same_point() {
     let at = [600, 3000, 1000, 1700];
-    let cut =
-        |factors: &Factors, least: u64| bowl(at)(factors, least).map(|whole| whole.min(least));
-    let found = search::search(cut, &|_, _| ()).unwrap();
-    let whole = search::search(bowl(at), &|_, _| ()).unwrap();
+    let cut = |points: &[Factors], least: u64| {
+        let misfits = points.iter().map(|point| Ok(bowl(at)(point).min(least)));
+        misfits.collect()
+    };
+    let found = search::search::<std::convert::Infallible>(cut).unwrap();
+    let whole = least_of(bowl(at));
     assert_eq!((found.best, found.misfit), (whole.best, whole.misfit));
 }
 
 #[test]
 fn of_two_valleys_the_lower_is_found_beyond_the_higher() {
     let (near, far) = ([1500, 1000, 1000, 1000], [500, 2000, 2000, 500]);
-    let valleys = |factors: &Factors, least: u64| {
-        let near = bowl(near)(factors, least)?;
-        Ok::<_, std::convert::Infallible>((near + 10_000).min(bowl(far)(factors, least)?))
-    };
-    assert_eq!(search::search(valleys, &|_, _| ()).unwrap().best, far);
+    let valleys = |factors: &Factors| (bowl(near)(factors) + 10_000).min(bowl(far)(factors));
+    assert_eq!(least_of(valleys).best, far);
 }
 
 #[test]
@@ -172,6 +175,72 @@ calibrates = true
             "mine cpu_migrations: mean 120 published, 10375 fitted, by the time from 200 ms to 300 ms",
         ]
     );
+}
+
+#[test]
+fn a_fit_finds_what_was_published_with_any_number_of_threads() {
+    let study = |published| {
+        crate::published::parse(
+            "mine.toml",
+            &format!(
+                r#"schema = "alight.study/1"
+name = "mine"
+title = "mine"
+publication = "nowhere"
+machine = "juno-r0"
+schedulers = ["linux-5.5", "linux-5.5+asym-capacity"]
+runs = 1
+short_runs = 1
+
+[[case]]
+workloads = ["hackbench"]
+
+[[row]]
+metric = "events"
+before = {{ mean = {published} }}
+calibrates = true
+"#
+            ),
+        )
+        .expect("a study")
+    };
+    // As many events as a switch takes nanoseconds.
+    let run = |scenario: &alight_sim::Scenario<'_>, _: &AtomicBool| {
+        let switch = scenario.machine.core_types[0].costs.switch_ns;
+        let mut outcome = crate::fake::outcome(scenario.seed);
+        outcome.results = vec![crate::fake::metric("events", "", None, switch.into())];
+        Ok(outcome)
+    };
+    let bare = draft("juno-r0", &[1000; _]).unwrap().resolve().unwrap();
+    let published = bare.machine.core_types[0].costs.switch_ns * 3;
+    let fit = |threads| {
+        let progress = AtomicUsize::new(0);
+        let evaluated = |points, _| _ = progress.fetch_max(points, Ordering::Relaxed);
+        let never = AtomicBool::new(false);
+        let threads = NonZeroUsize::new(threads);
+        let found = calibrate(
+            "juno-r0",
+            &[study(published)],
+            &run,
+            threads,
+            &evaluated,
+            &never,
+        );
+        let found = found.expect("a fit");
+        assert_eq!(progress.into_inner(), found.evaluations);
+        found
+    };
+    let alone = fit(1);
+    let [calls, switches, wakeups, scans] = alone.factors;
+    assert!((2700..3300).contains(&switches), "{switches}");
+    assert_eq!([calls, wakeups, scans], [1000; 3]);
+    for threads in [2, 5] {
+        let together = fit(threads);
+        assert_eq!(
+            (together.factors, together.misfit, together.evaluations),
+            (alone.factors, alone.misfit, alone.evaluations)
+        );
+    }
 }
 
 #[test]

@@ -291,7 +291,7 @@ pub struct SimulateArgs {
     #[command(flatten)]
     pub scheduler: SchedulerArg,
     /// Write the run's events to FILE: .pftrace (Perfetto), .txt or .ftrace (text); `-` is
-    /// standard output
+    /// standard output, and the report then goes to standard error
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// Form of the report; `tool` prints what the simulated tools themselves print

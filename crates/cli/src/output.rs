@@ -21,6 +21,12 @@ pub fn print(text: &str) -> Result<(), Failure> {
         .map_err(|error| Failure::Host(format!("standard output: {error}")))
 }
 
+/// Writes a report to standard error, for standard output is taken. Where that is closed nobody
+/// listens.
+pub fn print_aside(text: &str) {
+    let _ = io::stderr().lock().write_all(text.as_bytes());
+}
+
 /// Tells the user something beside the report. Where standard error is closed nobody listens.
 pub fn remark(text: &str) {
     let _ = writeln!(io::stderr().lock(), "alight: {text}");

@@ -329,6 +329,19 @@ fn a_trace_is_written_by_its_ending() {
 }
 
 #[test]
+fn a_trace_on_standard_output_has_it_alone() {
+    let args = ["simulate", "-m", "juno-r0", "-w", QUICK, "--json"];
+    let traced = [&args[..], &["--trace", "-"]].concat();
+    let traced = alight(&traced).output().unwrap();
+    assert!(traced.status.success());
+    let trace = String::from_utf8(traced.stdout).unwrap();
+    assert!(trace.starts_with("# tracer: nop\n"), "{trace:.80}");
+    assert!(trace.lines().last().unwrap().contains("] "), "an event");
+    let beside: Value = serde_json::from_slice(&traced.stderr).expect("a report");
+    assert_eq!(json(&args)["hash"], beside["hash"]);
+}
+
+#[test]
 fn a_trace_does_not_change_the_run() {
     let dir = tempdir().unwrap();
     let path = dir.path().join("run.pftrace");

@@ -40,3 +40,4 @@ pub use event::*;
 pub use file::{CreateError, TraceFile};
 pub use format::{Format, UnknownFormat};
 pub use header::{CpuInfo, Header, HeaderError, PID_MAX_LIMIT, TaskInfo};
+pub use output::is_stdout;

@@ -29,7 +29,8 @@ pub(crate) fn is_stream(path: &Path) -> bool {
     is_stdout(path) || fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-fn is_stdout(path: &Path) -> bool {
+/// Whether a trace of this name goes to standard output: `-`, `/dev/stdout`.
+pub fn is_stdout(path: &Path) -> bool {
     path == Path::new("-") || path == Path::new("/dev/stdout")
 }
 

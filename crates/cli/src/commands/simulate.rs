@@ -4,6 +4,7 @@
 use alight_study::header::Conditions;
 use alight_study::single::{self, Style};
 use alight_study::tool;
+use alight_trace::is_stdout;
 
 use crate::args::SimulateArgs;
 use crate::failure::Failure;
@@ -36,7 +37,10 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let report = single::render(&conditions, &input.workloads, &outcome, style);
     // Of a run that was cut by hand that is the reason, whatever else is missing.
     if !outcome.interrupted || report.is_ok() {
-        output::print(&report?)?;
+        match args.trace.as_deref().is_some_and(is_stdout) {
+            true => output::print_aside(&report?),
+            false => output::print(&report?)?,
+        }
     }
     if outcome.interrupted {
         let end = "interrupted: the numbers are those of the part that ran";

@@ -13,14 +13,14 @@
 #
 #	LENGTH=PERCENT	of the full lengths of --soak (100); the page says so
 #	GUESTS=NAMES	only these guests of --soak, "logs" among them; the page says which are missing
-#	KEEP=1		go on: a guest that has come to its end in that folder does not run
+#	CONTINUE=1	go on: a guest that has come to its end in that folder does not run
 #			again; all must be of one scheduler
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 LENGTH=${LENGTH:-100}
 GUESTS=${GUESTS:-}
-KEEP=${KEEP:-}
+CONTINUE=${CONTINUE:-}
 
 report=
 case ${1:-} in
@@ -85,16 +85,16 @@ wanted() {
 	}
 }
 
-# keep DIR: results go to DIR. With KEEP they join those that it has, if these are of this
+# keep DIR: results go to DIR. With CONTINUE they join those that it has, if these are of this
 # scheduler and LENGTH.
 keep() {
 	local these
 	these=$(cat policy/*.h crates/live/src/bpf/*.[ch] | sha256sum | sed "s/ .*/ $LENGTH/")
 	results=$1
-	[ -n "$KEEP" ] || rm -f "$results"/of "$results"/*.{out,status,guest,console}
+	[ -n "$CONTINUE" ] || rm -f "$results"/of "$results"/*.{out,status,guest,console}
 	mkdir -p "$results"
 	if [ -e "$results/of" ] && [ "$(cat "$results/of")" != "$these" ]; then
-		echo "faults.sh: what is in $results is of another scheduler or another LENGTH; run this without KEEP" >&2
+		echo "faults.sh: what is in $results is of another scheduler or another LENGTH; run this without CONTINUE" >&2
 		exit 2
 	fi
 	echo "$these" >"$results/of"

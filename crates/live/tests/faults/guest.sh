@@ -827,6 +827,8 @@ for fault in $faults; do
 done
 end
 # The kernel's words when a scheduler ends on demand are no error.
-dmesg | grep -e 'BUG:' -e 'WARNING:' -e 'runtime error' -e 'runnable task stall' >/tmp/errors
-sed 's/^/  kernel: /' /tmp/errors
-check 'errors in the kernel log' 0 "$(wc -l </tmp/errors)"
+dmesg >/tmp/kernel
+error='BUG:|WARNING:|runtime error|runnable task stall|rcu:.*stall'
+# With what it says around each: a stall has its reason there.
+grep -E -B 20 -A 60 "$error" /tmp/kernel | sed 's/^/  kernel: /'
+check 'errors in the kernel log' 0 "$(grep -cE "$error" /tmp/kernel)"

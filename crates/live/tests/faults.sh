@@ -161,8 +161,8 @@ boot() {
 	judge "$1"
 }
 
-SHORT='second kill reload affinity hotplug kicks suspend cpuset fork threads rt pinned idle memory permission input conserving'
-LONG='second kill reload affinity hotplug kicks suspend cpuset cgroup fork threads rt deadline pinned idle memory permission input conserving'
+SHORT='second kill reload affinity hotplug kicks suspend cpuset fork threads rt pinned idle readers memory permission input conserving'
+LONG='second kill reload affinity hotplug kicks suspend cpuset cgroup fork threads rt deadline pinned idle readers memory permission input conserving'
 
 if [ -z "$report" ]; then
 	LENGTH=100 GUESTS=

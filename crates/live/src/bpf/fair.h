@@ -48,6 +48,7 @@ struct fair_queue {
 	u32 curr_pinned;	/* no other CPU may run it */
 	/* queue.h: tasks in its queue of the patient, and when one was last served by age. */
 	u32 patient;
+	u32 readers;		/* of them, those who were preempted while they read under RCU */
 	u64 patient_served;
 };
 

@@ -6,7 +6,10 @@
  * the patient: tasks so light among those of the CPU that their deadline may
  * be further away than the kernel lets a task wait (30 s, then it ends the
  * scheduler). They compete by deadline with the others, and one of them is
- * served by age, so that none waits much longer than PATIENCE_NS.
+ * served by age, so that none waits much longer than PATIENCE_NS. So is one
+ * that was preempted while it reads under RCU, but sooner: all memory that is
+ * to be freed waits for it, and from 7.2 the kernel ends the scheduler when
+ * that has lasted for 21 s.
  *
  * Where the kernel does not let us have queues (scx_bpf_create_dsq is missing),
  * tasks wait in its own, one a CPU, in the order of arrival; what has had its
@@ -26,6 +29,8 @@
 #define OFFLINE_NS	3600000000000ull
 
 #define PATIENCE_NS	4000000000ull
+/* While somebody reads under RCU: a turn of a tick each is what it may cost the others. */
+#define READER_PATIENCE_NS	100000000ull
 /* Nice 15: lighter ones are always patient; a queue may get heavier after they came. */
 #define PATIENT_WEIGHT	36
 
@@ -73,17 +78,29 @@ static __always_inline int peek_works(void)
 }
 
 /*
- * May the kernel run @p on its present CPU only? Where RCU readers can be preempted,
- * a program that runs in the context of @p counts in its migration_disabled itself;
- * elsewhere not since 6.18 (__bpf_prog_enter(), rcu_read_lock_dont_migrate()). To say
- * yes in vain keeps a task where it is, to say no in vain ends the scheduler.
+ * Where RCU readers can be preempted, a program that runs in the context of @p is one itself,
+ * and counts in its migration_disabled; elsewhere not since 6.18 (__bpf_prog_enter(),
+ * rcu_read_lock_dont_migrate()).
+ */
+static __always_inline int reads_for_us(const struct task_struct *p)
+{
+	return bpf_core_field_exists(p->rcu_read_lock_nesting) && bpf_get_current_task_btf() == p;
+}
+
+/*
+ * May the kernel run @p on its present CPU only? To say yes in vain keeps a task where it is,
+ * to say no in vain ends the scheduler.
  */
 static __always_inline int stays(const struct task_struct *p)
 {
-	u32 own = bpf_core_field_exists(p->rcu_read_lock_nesting) &&
-		  bpf_get_current_task_btf() == p;
+	return p->nr_cpus_allowed == 1 || p->migration_disabled > reads_for_us(p);
+}
 
-	return p->nr_cpus_allowed == 1 || p->migration_disabled > own;
+/* Is @p, which does not run any more, in the middle of reading under RCU? */
+static __always_inline int is_reader(const struct task_struct *p)
+{
+	return bpf_core_field_exists(p->rcu_read_lock_nesting) &&
+	       p->rcu_read_lock_nesting > reads_for_us(p);
 }
 
 static __always_inline void set_slice(struct task_struct *p, u64 slice)
@@ -115,23 +132,42 @@ static __always_inline void patient_ends(struct live_task *t)
 	if (!t->patient)
 		return;
 	__sync_fetch_and_add(&queue_of(t->patient - 1)->patient, -1);
-	t->patient = 0;
+	if (t->reader)
+		__sync_fetch_and_add(&queue_of(t->patient - 1)->readers, -1);
+	t->patient = t->reader = 0;
 }
 
-/* Is @t too light among the tasks of @cpu to wait for its deadline? */
-static __always_inline int is_patient(const struct live_task *t, u32 cpu)
+/* Is @t too light among the tasks of @cpu to wait for its deadline, which may be @patience away? */
+static __always_inline int is_patient(const struct live_task *t, u32 cpu, u64 patience)
 {
 	u64 weight = t->fair.weight;
 
 	return weight < PATIENT_WEIGHT ||
-	       t->fair.slice * queue_of(cpu)->weight > PATIENCE_NS * weight;
+	       t->fair.slice * queue_of(cpu)->weight > patience * weight;
+}
+
+/* @t begins to wait among the patient of @cpu, if it does not yet. */
+static __always_inline void patient_begins(struct live_task *t, u32 cpu, int reader, u64 now)
+{
+	struct fair_queue *q = queue_of(cpu);
+
+	if (!q->patient)
+		q->patient_served = now;
+	if (!t->patient) {
+		t->patient = cpu + 1;
+		__sync_fetch_and_add(&q->patient, 1);
+	}
+	if (reader && !t->reader) {
+		t->reader = 1;
+		__sync_fetch_and_add(&q->readers, 1);
+	}
 }
 
 /* @p waits for its turn on @cpu. */
 static __always_inline void queue_insert(struct task_struct *p, struct live_task *t, u32 cpu,
 					 u64 now, u64 enq_flags)
 {
-	struct fair_queue *q = queue_of(cpu);
+	int reader = is_reader(p);
 	u64 queue = cpu;
 
 	if (!own_queues()) {
@@ -139,14 +175,9 @@ static __always_inline void queue_insert(struct task_struct *p, struct live_task
 		stats_of(cpu)->queued++;
 		return;
 	}
-	if (is_patient(t, cpu)) {
+	if (is_patient(t, cpu, reader ? READER_PATIENCE_NS : PATIENCE_NS)) {
 		queue = patient_queue(cpu);
-		if (!q->patient)
-			q->patient_served = now;
-		if (!t->patient) {
-			t->patient = cpu + 1;
-			__sync_fetch_and_add(&q->patient, 1);
-		}
+		patient_begins(t, cpu, reader, now);
 		stats_of(cpu)->patient++;
 	} else {
 		stats_of(cpu)->queued++;
@@ -275,7 +306,9 @@ static __always_inline int queue_start(struct task_struct *p, struct live_task *
 /* It is time to serve a patient task by age. */
 static __always_inline int patience_ends(const struct fair_queue *q, u32 nr, u64 now)
 {
-	return nr && now - q->patient_served > PATIENCE_NS / nr;
+	u64 waited = now - q->patient_served;
+
+	return nr && (waited > PATIENCE_NS / nr || (q->readers && waited > READER_PATIENCE_NS));
 }
 
 /*

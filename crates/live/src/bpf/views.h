@@ -86,7 +86,8 @@ struct live_task {
 	u32 fresh;		/* never enqueued */
 	u8 pinned;		/* counted in pinned[] */
 	u8 running;
-	u8 unused[2];
+	u8 reader;		/* counted among the readers of those who wait with it */
+	u8 unused;
 	u32 group;		/* its task group (cgroup.h) */
 	u32 counted_group;	/* the group that counts it as runnable */
 	u32 patient;		/* the CPU among whose patient tasks it waits, plus one; 0: none */

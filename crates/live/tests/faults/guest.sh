@@ -482,6 +482,26 @@ fault_idle() {
 	holds 'SCHED_IDLE hogs'
 }
 
+# grace: the longest grace period of RCU among SCHED_IDLE readers, in ms, into $longest.
+grace() { longest=$(($(word longest "$(strain readers "$cpus" "$(milliseconds 3)")") / 1000)); }
+
+# Who is preempted while it reads under RCU holds up all who wait for a grace period, and from 7.2 the kernel ends
+# the scheduler after 21 s of that.
+fault_readers() {
+	end
+	for cpu in $(every_cpu) $(every_cpu); do spin $taskset -c "$cpu"; done
+	# To compare with, where there is time: it is seconds.
+	if [ "$scale" -gt 1 ]; then
+		grace
+		figure 'RCU readers among hogs: longest grace period, kernel'\''s scheduler' "$longest" ms
+	fi
+	begin || return
+	grace
+	at_most 'RCU readers among hogs: longest grace period' $((STARVED_MS / 2)) "$longest" ms
+	spin_end
+	holds 'RCU readers'
+}
+
 # ---- shares ----
 
 # group NAME WEIGHT: a cgroup of this cpu.weight; of "idle" it is cpu.idle.

@@ -17,6 +17,10 @@
  *		as many threads at once as asked for, each of which sleeps, waits and is woken with
  *		all others.
  *		Prints how many were created and how many finished.
+ *	strain readers THREADS MS
+ *		SCHED_IDLE threads, one to each CPU in turn, that are mostly in an RCU reader's
+ *		section, as they look up a long path. Prints how many grace periods a
+ *		normal thread saw end meanwhile, and the longest.
  *	strain offmask MS
  *		watches all tasks of the machine from outside, in /proc. Prints how
  *		many were looked at, and how many ran off their mask.
@@ -29,6 +33,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <linux/futex.h>
+#include <linux/membarrier.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -189,6 +194,68 @@ static int hogs(int threads, uint64_t ms, const char *cpus)
 	}
 	printf("longest=%llu least=%llu most=%llu idle=%llu\n", (unsigned long long)longest,
 	       (unsigned long long)least, (unsigned long long)most, (unsigned long long)idle);
+	return 0;
+}
+
+/* ---- readers ---- */
+
+static void *reader_body(void *argument)
+{
+	const struct sched_param none = { 0 };
+	char path[PATH_MAX];
+	size_t at;
+
+	(void)argument;
+	if (sched_setscheduler(0, SCHED_IDLE, &none))
+		fail("sched_setscheduler");
+	for (at = 0; at < sizeof(path) - 1; at++)
+		path[at] = at % 2 ? '.' : '/';
+	path[at] = 0;
+	while (!atomic_load_explicit(&over, memory_order_relaxed)) {
+		if (access(path, F_OK))
+			fail("a long path");
+	}
+	return NULL;
+}
+
+static int readers(int threads, uint64_t ms)
+{
+	int cpus = (int)sysconf(_SC_NPROCESSORS_ONLN), i;
+	pthread_t *thread = allocate((size_t)threads, sizeof(*thread));
+	uint64_t begun, last, now, longest = 0, periods = 0;
+	const struct sched_param none = { 0 };
+
+	for (i = 0; i < threads; i++) {
+		cpu_set_t mask;
+
+		errno = start(&thread[i], reader_body, NULL);
+		if (errno)
+			fail("pthread_create");
+		CPU_ZERO(&mask);
+		CPU_SET(i % cpus, &mask);
+		errno = pthread_setaffinity_np(thread[i], sizeof(mask), &mask);
+		if (errno)
+			fail("pthread_setaffinity_np");
+	}
+	begun = last = now_us();
+	while (last - begun < ms * 1000) {
+		/* It waits for a grace period. */
+		if (syscall(SYS_membarrier, MEMBARRIER_CMD_GLOBAL, 0, 0))
+			fail("membarrier");
+		now = now_us();
+		if (now - last > longest)
+			longest = now - last;
+		last = now;
+		periods++;
+	}
+	atomic_store(&over, 1);
+	for (i = 0; i < threads; i++) {
+		/* So that it does not take as long once more to end. */
+		pthread_setschedparam(thread[i], SCHED_OTHER, &none);
+		pthread_join(thread[i], NULL);
+	}
+	printf("periods=%llu longest=%llu\n", (unsigned long long)periods,
+	       (unsigned long long)longest);
 	return 0;
 }
 
@@ -473,6 +540,8 @@ int main(int argc, char **argv)
 		return affinity(number, ms);
 	if (!strcmp(what, "threads") && number > 0)
 		return many(number);
+	if (!strcmp(what, "readers") && number > 0 && ms)
+		return readers(number, ms);
 	if (!strcmp(what, "offmask") && number > 0)
 		return offmask((uint64_t)number);
 	fprintf(stderr, "strain: bad command line; see the head of strain.c\n");

@@ -183,21 +183,21 @@ else
 		guest mixed-64 amd64-7.2-cloud '--icount --smp 64 --mem 6144 --timeout 14400' 15 mixed &
 		slow=$!
 	fi
+	# tsc=reliable: when emulated CPUs are late Linux takes the TSC for unstable, and reads the HPET
+	# instead, for which all CPUs wait for QEMU's one lock; then RCU stalls.
 	# shellcheck disable=SC2086 # faults are words
 	{
-		boot amd64 amd64-7.2-cloud '--smp 8 --timeout 5400' 5 $LONG
+		boot amd64 amd64-7.2-cloud '--smp 8 --append tsc=reliable --timeout 5400' 5 $LONG
 		# Each load rewrites code of the kernel; of CPUs emulated side by side one in some hundred
 		# times still runs the breakpoint that stands there meanwhile, and the guest panics.
 		boot reload amd64-7.2-cloud '--accel tcg,thread=single --smp 4 --timeout 5400' 50 reload
-		boot oldest amd64-6.18-cloud '--smp 4 --timeout 5400' 3 $LONG
+		boot oldest amd64-6.18-cloud '--smp 4 --append tsc=reliable --timeout 5400' 3 $LONG
 		boot arm64 arm64-6.18 "--dtb $work/asym.dtb --timeout 5400" 2 $LONG
 		boot shares amd64-7.2-cloud '--icount --smp 4 --timeout 1800' 3 shares
 		boot shares-oldest amd64-6.18-cloud '--icount --smp 4 --timeout 1800' 3 shares
 		boot shares-arm64 arm64-6.18 "--icount --dtb $work/asym.dtb --timeout 1800" 2 shares
 		boot no-memory amd64-7.2-cloud '--smp 4 --mem 384 --timeout 1200' 3 nomemory
 		boot without-sched_ext amd64-6.12-cloud '--smp 2' 1 refused
-		# When emulated CPUs are late Linux takes the TSC for unstable, and reads the HPET instead,
-		# for which all CPUs wait for QEMU's one lock; then RCU stalls.
 		boot mixed-8 amd64-7.2-cloud '--smp 8 --append tsc=reliable --timeout 5400' 30 mixed
 	}
 	logs 60

@@ -490,9 +490,11 @@ grace() { longest=$(($(word longest "$(strain readers "$cpus" "$(milliseconds 3)
 fault_readers() {
 	end
 	for cpu in $(every_cpu) $(every_cpu); do spin $taskset -c "$cpu"; done
-	# To compare with, where there is time: it is seconds.
+	# To compare with, where there is time: it is seconds, and may be a stall, which is none of ours.
 	if [ "$scale" -gt 1 ]; then
+		echo 1 >/sys/module/rcupdate/parameters/rcu_cpu_stall_suppress
 		grace
+		echo 0 >/sys/module/rcupdate/parameters/rcu_cpu_stall_suppress
 		figure 'RCU readers among hogs: longest grace period, kernel'\''s scheduler' "$longest" ms
 	fi
 	begin || return

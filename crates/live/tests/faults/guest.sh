@@ -482,16 +482,19 @@ fault_idle() {
 	holds 'SCHED_IDLE hogs'
 }
 
-# grace: the longest grace period of RCU among SCHED_IDLE readers, in ms, into $longest.
-grace() { longest=$(($(word longest "$(strain readers "$cpus" "$(milliseconds 3)")") / 1000)); }
+# grace: the longest grace period of RCU among SCHED_IDLE readers and two hogs on every CPU, in ms, into $longest.
+grace() {
+	for cpu in $(every_cpu) $(every_cpu); do spin $taskset -c "$cpu"; done
+	longest=$(($(word longest "$(strain readers "$cpus" "$(milliseconds 3)")") / 1000))
+	spin_end
+}
 
 # Who is preempted while it reads under RCU holds up all who wait for a grace period, and from 7.2 the kernel ends
 # the scheduler after 21 s of that.
 fault_readers() {
-	end
-	for cpu in $(every_cpu) $(every_cpu); do spin $taskset -c "$cpu"; done
 	# To compare with, where there is time: it is seconds, and may be a stall, which is none of ours.
 	if [ "$scale" -gt 1 ]; then
+		end
 		echo 1 >/sys/module/rcupdate/parameters/rcu_cpu_stall_suppress
 		grace
 		echo 0 >/sys/module/rcupdate/parameters/rcu_cpu_stall_suppress
@@ -500,7 +503,6 @@ fault_readers() {
 	begin || return
 	grace
 	at_most 'RCU readers among hogs: longest grace period' $((STARVED_MS / 2)) "$longest" ms
-	spin_end
 	holds 'RCU readers'
 }
 

@@ -163,6 +163,8 @@ impl Sim<'_> {
             c.stats.busy_from = busy_ns;
             c.stats.runnable_ns = 0;
             c.stats.runnable_since = now;
+            c.stats.offline_ns = 0;
+            c.stats.offline_since = now;
         }
         for domain in &mut self.freq {
             domain.changes = 0;
@@ -206,6 +208,16 @@ impl Sim<'_> {
     /// Length of the time that was counted, ns.
     pub fn counted_ns(&self) -> u64 {
         self.now - self.counting.since
+    }
+
+    /// How much of the time that was counted `cpu` was online, ns.
+    pub fn online_ns(&self, cpu: usize) -> u64 {
+        let stats = &self.cpus[cpu].stats;
+        let off_now = match self.hotplug.online.contains(cpu as u32) {
+            true => 0,
+            false => self.now - stats.offline_since,
+        };
+        self.counted_ns() - stats.offline_ns - off_now
     }
 
     /// What clusters and the root domain were; meters are up to date.
@@ -339,6 +351,33 @@ mod tests {
         near(&second, "moves_on_biggest_percent", 0.5, 0.5);
         let (all, half) = (metric(&whole, "energy_j"), metric(&second, "energy_j"));
         assert!(0.2 * all < half && half < 0.6 * all, "{half} J of {all} J");
+    }
+
+    /// Of the big CPUs one is busy all the time and the other for the first second. That one goes
+    /// off after one and a half and comes back 400 ms later: what it was not there for is no time
+    /// that it had.
+    #[test]
+    fn cpus_are_busy_for_a_part_of_the_time_that_they_are_online() {
+        let at = |tenths: u64, action| Change {
+            at_ns: SECOND * tenths / 10,
+            action,
+        };
+        let off = || at(15, Action::Offline([5].into_iter().collect()));
+        let on = || at(19, Action::Online([5].into_iter().collect()));
+        let from = |tenths| at(tenths, Action::CountAnew);
+        // When counts start anew while it is off, what was before is forgotten.
+        for (changes, expected) in [
+            (vec![off(), on()], 3.0 / 3.6),
+            (vec![from(10), off(), on()], 1.0 / 1.6),
+            (vec![off(), from(17), on()], 0.3 / 0.4),
+            (vec![off(), from(17)], 1.0),
+        ] {
+            let found = metric(&outcome(&changes), "busy_capacity_1024_percent");
+            assert!(
+                (found - 100.0 * expected).abs() <= 2.0,
+                "{changes:?}: {found}"
+            );
+        }
     }
 
     /// A hog without clamps fills its CPU: the root domain is overutilized once its utilization

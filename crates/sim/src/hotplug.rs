@@ -68,6 +68,7 @@ impl Sim<'_> {
         self.run_wake_list(cpu);
         self.nohz_leave(cpu);
         self.hotplug.online.remove(cpu as u32);
+        self.cpus[cpu].stats.offline_since = self.now;
         self.online_changed(before as usize);
         if self.classes.served {
             self.server_offline(cpu);
@@ -93,6 +94,8 @@ impl Sim<'_> {
             return;
         }
         self.hotplug.online.insert(cpu as u32);
+        let stats = &mut self.cpus[cpu].stats;
+        stats.offline_ns += self.now - stats.offline_since;
         self.clock(cpu);
         self.cpufreq_cpus_changed(cpu);
         self.online_changed(self.hotplug.online.len() as usize);

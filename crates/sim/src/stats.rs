@@ -21,6 +21,10 @@ pub(crate) struct CpuStats {
     pub runnable_ns: u64,
     /// Their number has not changed since.
     pub runnable_since: u64,
+    /// How long it was offline, ns, up to when it last came back.
+    pub offline_ns: u64,
+    /// When it went off, or counts started anew while it was; stale while it is online.
+    pub offline_since: u64,
 }
 
 /// What the whole run counts.
@@ -288,13 +292,14 @@ impl Sim<'_> {
         all
     }
 
-    /// Busy time of each capacity class, in percent of what its CPUs had.
+    /// Busy time of each capacity class, in percent of the time that its CPUs were online.
     fn time_by_capacity(&self) -> Vec<Metric> {
         let mut classes: BTreeMap<u32, (u64, u64)> = BTreeMap::new();
-        for (cpu, view) in self.cpus.iter().zip(&self.core.cpus) {
+        for (cpu, view) in self.core.cpus.iter().enumerate() {
             let class = classes.entry(view.capacity_orig).or_default();
-            class.0 += cpu.stats.busy_ns - cpu.stats.busy_from;
-            class.1 += self.counted_ns();
+            let stats = &self.cpus[cpu].stats;
+            class.0 += stats.busy_ns - stats.busy_from;
+            class.1 += self.online_ns(cpu);
         }
         classes
             .into_iter()

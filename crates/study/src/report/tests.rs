@@ -67,7 +67,7 @@ fn the_table_fits_a_terminal_up_to_numbers_of_seven_digits() {
 #[test]
 fn equal_schedulers_differ_in_nothing() {
     let table = render(&fake::comparison(fake::outcome), Style::Table);
-    assert!(table.contains("within noise"), "{table}");
+    assert!(table.contains("the same in each run"), "{table}");
     assert!(table.contains("the same selection steps answer"), "{table}");
 }
 

@@ -37,6 +37,10 @@ pub fn verdict(series: &Series) -> &'static str {
     if series.summary.std.is_none() {
         return "one run shows no difference from noise";
     }
+    // Pairs that differ by nothing on average and do not vary: what the policy changes did not matter here.
+    if (delta.ci_low, delta.ci_high) == (Some(0.0), Some(0.0)) {
+        return "the same in each run";
+    }
     if !delta.significant {
         return "within noise: the interval contains 0";
     }

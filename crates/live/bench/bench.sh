@@ -10,6 +10,8 @@
 #	RUNS=N		of each row (5)
 #	SCHEDULER=NAME	what scx_alight runs (linux-7.2)
 #	SESSIONS=NAMES	of the two: work parallel (both)
+#	KEEP=DIR	what a session of this commit and RUNS printed stays in DIR, and is taken from
+#			there if it came to its end before
 #
 # Two sessions: in one the guest's time is its count of instructions, so that
 # work is measured; in the other the CPUs run side by side.
@@ -20,6 +22,7 @@ report=${1:?usage: bench.sh REPORT}
 RUNS=${RUNS:-5}
 SCHEDULER=${SCHEDULER:-linux-7.2}
 SESSIONS=${SESSIONS:-work parallel}
+KEEP=${KEEP:-}
 KERNEL=amd64-7.2-cloud
 WORK_ROWS='pipe-one-cpu pipe hackbench-pipes hackbench-sockets sysbench-threads schbench cyclictest cyclictest-loaded cyclictest-idle'
 PARALLEL_ROWS='hackbench-pipes hackbench-sockets sysbench-threads schbench cyclictest cyclictest-loaded cyclictest-idle'
@@ -72,8 +75,14 @@ session() {
 		shift
 	done
 	shift
+	local kept=${KEEP:+$KEEP/$commit-$RUNS-$name}
+	if [ -n "$kept" ] && [ -e "$kept" ]; then
+		cp "$kept" "$work/$name"
+		return
+	fi
 	vm/run.sh --kernel $KERNEL --smp 8 --mem 3072 --timeout 14400 --add "$tree" "${options[@]}" \
 		crates/live/bench/guest.sh "$RUNS" "$@" | tee "$work/$name"
+	[ -z "$kept" ] || { mkdir -p "$KEEP" && cp "$work/$name" "$kept"; }
 }
 
 touch "$work/peers" "$work/work" "$work/parallel"

@@ -36,13 +36,18 @@ while read -r study; do
 	mv "$work/part" "$parts/$study.md"
 done <"$work/names"
 
+# What a study depends on; the page itself and the rest of the docs are not.
+sources=(../crates ../policy ../machines ../studies ../workloads)
+commit=$(git log -1 --format=%h -- "${sources[@]}" 2>/dev/null || echo unknown)
+git diff --quiet HEAD -- "${sources[@]}" 2>/dev/null || commit="$commit, and changes to it"
 {
-	cat <<-'E'
+	cat <<-E
 		# The published experiments: the report
 
-		Made by `make studies`. What the tables are, to what the costs were fitted, and what else could explain a figure is in
-		[studying.md](studying.md); what each study stands for, `alight study show NAME`; the traces of its first runs, `alight study run NAME --traces DIR`. A prediction that is far from what was
-		measured stays here as it is.
+		Made by \`make studies\` with $("$program" --version) of commit $commit. What the tables are, to what the costs were fitted, and what else could
+		explain a figure is in [studying.md](studying.md); what each study stands for, \`alight study show NAME\`; the traces of its first runs,
+		\`alight study run NAME --traces DIR\`. A prediction that is far from what was measured stays here as it is. Residencies, and times in percent, are of the time of
+		all CPUs of the machine.
 	E
 	while read -r study; do
 		echo

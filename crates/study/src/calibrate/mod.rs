@@ -456,15 +456,10 @@ fn distance(model: &Summary, published: &Published) -> f64 {
 }
 
 fn told(fitted: &Fitted<'_>, (row, before): (&Row, &Published), model: &Summary) -> String {
-    let case = match row.case.as_str() {
-        "" => String::new(),
-        case => format!(" ({case})"),
-    };
-    let study = &fitted.study.name;
-    let metric = &row.metric;
-    let Some(mean) = before.mean else {
-        return format!("{study}{case} {metric}");
-    };
+    let stated = row.stated(&fitted.study.name);
+    if before.mean.is_none() {
+        return stated;
+    }
     let by = match fitted.case.part {
         Some(Part {
             window: (from, to), ..
@@ -472,5 +467,5 @@ fn told(fitted: &Fitted<'_>, (row, before): (&Row, &Published), model: &Summary)
         None => String::new(),
     };
     let model = short(model.mean);
-    format!("{study}{case} {metric}: mean {mean} published, {model} fitted{by}")
+    format!("{stated} {model} fitted{by}")
 }

@@ -144,9 +144,6 @@ impl CaseAnswer<'_> {
 }
 
 fn judge(check: &Check, comparison: &Comparison, length: Length) -> Outcome {
-    if length == Length::Short && !check.in_short {
-        return Outcome::NotInShort;
-    }
     let mean = |scheduler: &str| {
         let variant =
             (comparison.variants.iter()).find(|variant| variant.scheduler == scheduler)?;
@@ -161,6 +158,9 @@ fn judge(check: &Check, comparison: &Comparison, length: Length) -> Outcome {
     let Some(found) = found else {
         return Outcome::NoNumber;
     };
+    if length == Length::Short && !check.in_short {
+        return Outcome::NotInShort;
+    }
     let below = check.at_least.is_some_and(|least| found < least);
     let above = check.at_most.is_some_and(|most| found > most);
     match below || above {

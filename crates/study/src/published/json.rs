@@ -119,6 +119,7 @@ struct SensitivityOut<'a> {
 #[derive(Serialize)]
 struct ParameterOut<'a> {
     name: &'static str,
+    fitted: bool,
     meaning: &'static str,
     #[serde(serialize_with = "map")]
     deltas: Vec<(&'a str, &'a [Option<Delta>; MOVES.len()])>,
@@ -191,7 +192,7 @@ fn study(study: &Study) -> StudyOut<'_> {
         instead: (case.instead.iter())
             .map(|own| InsteadOut {
                 scheduler: &own.scheduler,
-                workloads: &own.commands,
+                workloads: &own.full.commands,
             })
             .collect(),
     });
@@ -255,6 +256,7 @@ fn check(check: &Check, outcome: Outcome) -> CheckOut<'_> {
 fn moved(sensitivity: &Sensitivity) -> SensitivityOut<'_> {
     let parameters = sensitivity.parameters.iter().map(|parameter| ParameterOut {
         name: parameter.name,
+        fitted: parameter.fitted,
         meaning: parameter.meaning,
         deltas: parameter
             .deltas
@@ -265,7 +267,7 @@ fn moved(sensitivity: &Sensitivity) -> SensitivityOut<'_> {
     SensitivityOut {
         runs: sensitivity.runs,
         shortened: &sensitivity.shortened,
-        fitted: (sensitivity.fitted.iter())
+        fitted: (sensitivity.unmoved.iter())
             .map(|(label, delta)| (label.as_str(), *delta))
             .collect(),
         moves_percent: MOVES.map(|permille| (permille as f64 - 1000.0) / 10.0),

@@ -136,12 +136,19 @@ pub struct Case {
 pub struct Instead {
     /// Whose.
     pub scheduler: String,
-    /// As typed after `-w`.
-    pub commands: Vec<String>,
-    /// The same, read.
-    pub workloads: Vec<Workload>,
-    /// What runs in a short run.
-    pub short: Vec<Workload>,
+    /// As published.
+    pub full: Extent,
+    /// As tests run it.
+    pub short: Extent,
+}
+
+impl Instead {
+    fn extent(&self, length: Length) -> &Extent {
+        match length {
+            Length::Full | Length::Moved => &self.full,
+            Length::Short => &self.short,
+        }
+    }
 }
 
 /// How much of a study runs.
@@ -193,6 +200,20 @@ pub struct Row {
     pub calibrates: bool,
     /// Brings the row to the unit of the publication.
     pub unit: Option<Unit>,
+}
+
+impl Row {
+    /// How a calibration's line about the row of this study begins: its name, and what was
+    /// published of it.
+    pub(crate) fn stated(&self, study: &str) -> String {
+        let case = match self.case.as_str() {
+            "" => String::new(),
+            case => format!(" ({case})"),
+        };
+        let mean = self.before.and_then(|before| before.mean);
+        let mean = mean.map_or_else(String::new, |mean| format!(": mean {mean} published,"));
+        format!("{study}{case} {}{mean}", self.metric)
+    }
 }
 
 /// The unit of a publication that states its figures relative to one of them.
@@ -280,11 +301,24 @@ pub struct Ask<'a> {
 impl Study {
     /// Runs of each scheduler in each case.
     pub fn runs(&self, ask: &Ask<'_>) -> NonZeroU32 {
+        // What takes too long to run more often than it was published is shortened where it moves.
+        let shortened = self.cases.iter().any(|case| case.shortened().is_some());
         ask.runs.unwrap_or(match ask.length {
             Length::Full => self.runs,
             Length::Short => self.short_runs,
+            Length::Moved if shortened => MOVED_RUNS,
             Length::Moved => self.runs.min(MOVED_RUNS),
         })
+    }
+
+    /// The rows that calibrate and are not among those that the machine's costs were fitted to.
+    pub fn unfitted(&self, calibration: Option<&Calibration>) -> Vec<&Row> {
+        let fitted = calibration.map_or(&[][..], |calibration| &calibration.rows);
+        let waits = |row: &&Row| {
+            let stated = row.stated(&self.name);
+            row.calibrates && !fitted.iter().any(|line| line.starts_with(&stated))
+        };
+        self.rows.iter().filter(waits).collect()
     }
 
     /// Simulations that it takes.
@@ -400,11 +434,7 @@ impl Case {
     fn as_measured<'a>(&'a self, scenario: &Scenario<'a>, length: Length) -> Scenario<'a> {
         let name = &scenario.scheduler.name;
         let own = (self.instead.iter()).find(|one| one.scheduler == *name);
-        let workloads = match (own, length) {
-            (None, _) => scenario.workloads,
-            (Some(own), Length::Short) => &own.short,
-            (Some(own), Length::Full | Length::Moved) => &own.workloads,
-        };
+        let workloads = own.map_or(scenario.workloads, |own| &own.extent(length).workloads);
         Scenario {
             workloads,
             ..scenario.clone()

@@ -277,7 +277,8 @@ impl Reader<'_> {
         let moved = other(table.sensitivity.as_ref(), duration_ns)?;
         let part = table.calibration.map(|part| self.part(&part, &full));
         let part = part.transpose()?;
-        let instead = (table.instead.into_iter()).map(|own| self.instead(own, schedulers));
+        let instead = (table.instead.into_iter())
+            .map(|own| self.instead(own, schedulers, [duration_ns, short_ns.or(duration_ns)]));
         let instead = instead.collect::<Result<_, _>>()?;
         let picture = table.picture_ms.map(|window| self.window(&window));
         let picture = picture.transpose()?;
@@ -335,18 +336,18 @@ impl Reader<'_> {
         Ok((from, to))
     }
 
-    fn instead(&self, table: InsteadTable, schedulers: &[Scheduler]) -> Result<Instead, Error> {
-        let scheduler = self.scheduler(table.scheduler, schedulers)?;
-        let (commands, workloads) = self.workloads(&table.workloads)?;
-        let short = match &table.short {
-            Some(short) => self.workloads(short)?.1,
-            None => workloads.clone(),
-        };
+    /// `durations` are the case's, in full and short.
+    fn instead(
+        &self,
+        table: InsteadTable,
+        schedulers: &[Scheduler],
+        durations: [Option<u64>; 2],
+    ) -> Result<Instead, Error> {
+        let short = table.short.as_ref().unwrap_or(&table.workloads);
         Ok(Instead {
-            scheduler,
-            commands,
-            workloads,
-            short,
+            full: self.extent(&table.workloads, durations[0])?,
+            short: self.extent(short, durations[1])?,
+            scheduler: self.scheduler(table.scheduler, schedulers)?,
         })
     }
 
@@ -425,14 +426,22 @@ impl Known<'_> {
             let message = "a check without `at_least` and `at_most` cannot fail";
             return Err(self.reader.wrong(&table.says, message));
         }
+        let scheduler = self.scheduler(table.scheduler)?;
+        let relative_to = |name: Spanned<String>| {
+            let at = name.span().start;
+            let other = self.scheduler(name)?;
+            if other == scheduler {
+                let message = format!("relative to itself `{other}` always has 100 percent");
+                return Err(self.reader.at(at, &message));
+            }
+            Ok(other)
+        };
         Ok(Check {
             says: table.says.into_inner(),
             case: self.case(table.case)?,
             metric: table.metric,
-            scheduler: self.scheduler(table.scheduler)?,
-            relative_to: (table.relative_to)
-                .map(|name| self.scheduler(name))
-                .transpose()?,
+            relative_to: table.relative_to.map(relative_to).transpose()?,
+            scheduler,
             at_least: table.at_least,
             at_most: table.at_most,
             in_short: table.in_short,

@@ -5,7 +5,7 @@
 use alight_machine::Calibration;
 
 use super::sensitivity::{MOVES, Sensitivity};
-use super::{Answer, Case, CaseAnswer, Check, Length, Outcome, Published, Row, Study};
+use super::{Answer, Case, CaseAnswer, Check, Extent, Length, Outcome, Published, Row, Study};
 use crate::compare::{Comparison, Series};
 use crate::metrics::Kind;
 use crate::report::{Columns, head_of, number};
@@ -23,7 +23,7 @@ pub(super) enum Block {
 }
 
 /// Numbers of the mechanism that every study shows, by name or by how the name begins.
-const MECHANISM: [&str; 18] = [
+const MECHANISM: [&str; 20] = [
     "cpu_migrations",
     "context_switches",
     "preemptions",
@@ -36,6 +36,8 @@ const MECHANISM: [&str; 18] = [
     "to_busy_percent",
     "looked_at_per_wakeup",
     "run_delay_mean_us",
+    "lock_wait_s",
+    "cache_refill_s",
     "overutilized",
     "active_",
     "frequency_changes",
@@ -65,27 +67,32 @@ pub fn show(study: &Study, calibration: Option<&Calibration>) -> String {
             "" => "runs".to_owned(),
             name => format!("{name} runs"),
         };
-        let what = load(case, &case.full.commands);
+        let what = load(case, &case.full, &case.full.commands);
         head.push(("case", format!("{name}: {what}")));
         for own in &case.instead {
-            let what = own.commands.join("; ");
+            let what = own.full.commands.join("; ");
             head.push(("", format!("{} runs: {what}", own.scheduler)));
         }
     }
+    let unfitted = study.unfitted(calibration);
     for row in &study.rows {
         let mut what = row.says.clone().unwrap_or_else(|| row.metric.clone());
         if !row.case.is_empty() {
             what = format!("{}: {what}", row.case);
         }
+        let waits = unfitted.iter().any(|one| std::ptr::eq(*one, row));
         let before = match (&row.before, row.calibrates) {
             (None, _) => "predicted, before and after".to_owned(),
+            (Some(before), true) if waits => {
+                format!("before {}; costs are yet to be fitted to it", spelt(before))
+            }
             (Some(before), true) => format!("before {}; costs are fitted to it", spelt(before)),
             (Some(before), false) => format!("before {}", spelt(before)),
         };
         head.push(("row", format!("{what}: {before}")));
     }
     for check in &study.checks {
-        head.push(("check", check.says.clone()));
+        head.push(("check", format!("{}: {}", check.says, claim(check))));
     }
     format!(
         "{}: {}\n{}",
@@ -95,13 +102,13 @@ pub fn show(study: &Study, calibration: Option<&Calibration>) -> String {
     )
 }
 
-/// What a case runs, `commands` in place of its own, and how.
-fn load(case: &Case, commands: &[String]) -> String {
+/// What a case runs to this extent, its command lines being shown as `commands`, and how.
+fn load(case: &Case, extent: &Extent, commands: &[String]) -> String {
     let mut what = commands.join("; ");
     if let Some(governor) = case.governor {
         what += &format!(", {governor}");
     }
-    if let Some(ns) = case.full.duration_ns {
+    if let Some(ns) = extent.duration_ns {
         what += &format!(", cut at {}", number::time(ns));
     }
     if let Some(change) = case.changes.first() {
@@ -173,12 +180,12 @@ pub(super) fn head(
         head.push(("short", short.to_owned()));
     }
     for case in &answer.study.cases {
-        if answer.length == Length::Full {
-            let what = load(case, &in_a_line(&case.full.commands));
-            head.push(("workload", named(&case.name, &what)));
-        }
+        let extent = case.extent(answer.length);
+        let what = load(case, extent, &in_a_line(&extent.commands));
+        head.push(("workload", named(&case.name, &what)));
         for own in &case.instead {
-            let what = format!("under {}: {}", own.scheduler, own.commands.join("; "));
+            let commands = &own.extent(answer.length).commands;
+            let what = format!("under {}: {}", own.scheduler, commands.join("; "));
             head.push(("workload", what));
         }
     }
@@ -202,7 +209,7 @@ fn about(study: &Study, calibration: Option<&Calibration>) -> Vec<(&'static str,
     let mut head = vec![("published", study.publication.clone())];
     head.extend(study.notes.iter().map(|note| ("note", note.clone())));
     head.push(("machine", study.machine.clone()));
-    head.push(("costs", costs(&study.machine, calibration)));
+    head.push(("costs", costs(study, calibration)));
     for (index, scheduler) in study.schedulers.iter().enumerate() {
         let role = if index == 0 { "base" } else { "variant" };
         head.push((role, scheduler.name.clone()));
@@ -210,16 +217,23 @@ fn about(study: &Study, calibration: Option<&Calibration>) -> Vec<(&'static str,
     head
 }
 
-/// What the costs of the machine were fitted to.
-pub(super) fn costs(machine: &str, calibration: Option<&Calibration>) -> String {
+/// What the costs of the machine were fitted to, and which rows of the study they should have been.
+fn costs(study: &Study, calibration: Option<&Calibration>) -> String {
+    let machine = &study.machine;
+    let unfitted = study.unfitted(calibration);
+    let unfitted: Vec<&str> = unfitted.iter().map(|row| row.metric.as_str()).collect();
+    let unfitted = match unfitted.as_slice() {
+        [] => String::new(),
+        rows => format!("; NOT FITTED to this study's {}", rows.join(", ")),
+    };
     let Some(calibration) = calibration else {
         return format!(
-            "ASSUMED: {machine} has no calibration, its costs are those of its class of cores"
+            "ASSUMED: {machine} has no calibration, its costs are those of its class of cores{unfitted}"
         );
     };
-    let mut text = format!("fitted to {}", calibration.rows.join("; "));
-    if calibration.machine != machine {
-        text = format!("of the same cores in {}, {text}", calibration.machine);
+    let mut text = format!("fitted to {}{unfitted}", calibration.rows.join("; "));
+    if calibration.machine != *machine {
+        text = format!("those of {}, {text}", calibration.machine);
     }
     if !calibration.matches {
         text = format!(
@@ -266,7 +280,7 @@ pub(super) fn blocks(answer: &Answer<'_>, sensitivity: Option<&Sensitivity>) -> 
             "if a parameter were another: the predicted delta, {} runs{of}",
             sensitivity.runs
         )));
-        blocks.push(moved(sensitivity));
+        blocks.extend(moved(sensitivity));
     }
     blocks
 }
@@ -403,7 +417,14 @@ fn mechanism(comparison: &Comparison) -> Block {
     Block::Table { left: 1, rows }
 }
 
-pub(super) fn judged(check: &Check, outcome: Outcome) -> String {
+/// Which number a check is about, and its bounds.
+fn claim(check: &Check) -> String {
+    let (what, expected) = parts(check);
+    format!("{what}, expected {expected}")
+}
+
+/// Which number a check is about; its bounds.
+fn parts(check: &Check) -> (String, String) {
     let case = match check.case.as_str() {
         "" => String::new(),
         case => format!("{case}, "),
@@ -420,7 +441,11 @@ pub(super) fn judged(check: &Check, outcome: Outcome) -> String {
         .into_iter()
         .filter_map(|(word, bound)| Some(format!("{word} {}", number::plain(bound?))))
         .collect();
-    let expected = bounds.join(" and ");
+    (what, bounds.join(" and "))
+}
+
+fn judged(check: &Check, outcome: Outcome) -> String {
+    let (what, expected) = parts(check);
     let (word, found) = match outcome {
         Outcome::Held(found) => ("held  ", number::short(found)),
         Outcome::Failed(found) => ("FAILED", number::short(found)),
@@ -433,28 +458,54 @@ pub(super) fn judged(check: &Check, outcome: Outcome) -> String {
     )
 }
 
-/// The predictions as they are, and with each parameter moved.
-fn moved(sensitivity: &Sensitivity) -> Block {
+/// The predictions as they are, and with each parameter moved; those that none moves in a line.
+fn moved(sensitivity: &Sensitivity) -> Vec<Block> {
+    let shown = |delta: Option<Delta>| match delta {
+        Some(delta) => difference(&delta)[0].clone(),
+        None => number::NONE.to_owned(),
+    };
     let mut heads = vec![
         "parameter".to_owned(),
         "prediction".to_owned(),
-        "as fitted".to_owned(),
+        "as it is".to_owned(),
     ];
     heads.extend(MOVES.map(|permille| number::signed((permille as f64 - 1000.0) / 10.0) + "%"));
-    let percent =
-        |delta: Option<Delta>| number::percent(delta.and_then(|delta| delta.delta_percent));
     let mut rows = vec![heads];
-    for parameter in &sensitivity.parameters {
-        for (label, deltas) in &parameter.deltas {
-            let now = sensitivity.fitted.iter().find(|(known, _)| known == label);
-            let mut row = vec![
-                parameter.name.to_owned(),
-                label.clone(),
-                percent(now.and_then(|(_, delta)| *delta)),
-            ];
-            row.extend(deltas.iter().map(|delta| percent(*delta)));
+    let mut still: Vec<&str> = vec![];
+    for (label, unmoved) in &sensitivity.unmoved {
+        let moves = sensitivity.parameters.iter().map(|parameter| {
+            let known = |(known, _): &&(String, _)| known == label;
+            let deltas = parameter.deltas.iter().find(known);
+            let deltas = deltas.map_or([None; MOVES.len()], |(_, deltas)| *deltas);
+            (parameter, deltas.map(shown))
+        });
+        let moves: Vec<_> = moves.collect();
+        let unmoved = shown(*unmoved);
+        if moves
+            .iter()
+            .flat_map(|(_, deltas)| deltas)
+            .all(|delta| *delta == unmoved)
+        {
+            still.push(label);
+            continue;
+        }
+        for (parameter, deltas) in moves {
+            let name = match parameter.fitted {
+                true => parameter.name.to_owned(),
+                false => format!("{} (stated)", parameter.name),
+            };
+            let mut row = vec![name, label.clone(), unmoved.clone()];
+            row.extend(deltas);
             rows.push(row);
         }
     }
-    Block::Table { left: 2, rows }
+    let mut blocks = vec![];
+    if rows.len() > 1 {
+        blocks.push(Block::Table { left: 2, rows });
+    }
+    if !still.is_empty() {
+        let line = format!("moved by none of them: {}", still.join("; "));
+        blocks.push(Block::Lines(vec![line]));
+    }
+    blocks
 }

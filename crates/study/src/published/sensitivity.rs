@@ -1,19 +1,88 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! How much an answer hangs on what was fitted: the difference that a study predicts when each
-//! parameter is a fifth larger or smaller.
+//! How much an answer hangs on what was fitted, and on times of the machine that nothing fits: the
+//! difference that a study predicts when each of them is a fifth larger or smaller.
 
 use std::sync::atomic::AtomicBool;
 
 use alight_machine::{Draft, Machine};
 
 use super::{Answer, Ask, Case, Length, Study};
-use crate::calibrate::PARAMETERS;
+use crate::calibrate::{PARAMETERS, Parameter};
 use crate::compare::{self, Runner};
 use crate::spread::Spread;
 use crate::stats::Delta;
 
 /// What is moved, in thousandths of what it is.
 pub const MOVES: [u64; 2] = [800, 1200];
+
+/// Times that a machine file states, and that are taken as they are stated.
+struct Stated {
+    name: &'static str,
+    meaning: &'static str,
+    scale: fn(&mut Machine, u64),
+}
+
+const STATED: [Stated; 2] = [
+    Stated {
+        name: "idle states",
+        meaning: "entering and leaving them, and the latency that cpuidle plans with",
+        scale: |machine, permille| {
+            let states = machine
+                .core_types
+                .iter_mut()
+                .flat_map(|core| &mut core.idle_states);
+            for time in states.flat_map(|s| [&mut s.entry_ns, &mut s.exit_ns, &mut s.wakeup_ns]) {
+                *time = *time * permille / 1000;
+            }
+        },
+    },
+    Stated {
+        name: "memory",
+        meaning: "the time for a line of another cache or of DRAM",
+        scale: |machine, permille| {
+            let memory = &mut machine.memory;
+            for time in [
+                &mut memory.llc_line_ns,
+                &mut memory.cross_llc_line_ns,
+                &mut memory.cross_node_line_ns,
+                &mut memory.dram_line_ns,
+            ] {
+                *time = (u64::from(*time) * permille / 1000) as u32;
+            }
+        },
+    },
+];
+
+/// What is moved.
+enum Lever {
+    Fitted(&'static Parameter),
+    Stated(&'static Stated),
+}
+
+impl Lever {
+    fn all() -> impl Iterator<Item = Lever> {
+        let fitted = PARAMETERS.iter().map(Lever::Fitted);
+        fitted.chain(STATED.iter().map(Lever::Stated))
+    }
+
+    /// The machine with it at `permille` of what it is.
+    fn moved(&self, mut draft: Draft, permille: u64) -> Result<Machine, alight_machine::Error> {
+        match self {
+            Lever::Fitted(parameter) => {
+                draft.scale_costs(|key| match parameter.keys.contains(&key) {
+                    true => permille,
+                    false => 1000,
+                });
+                Ok(draft.resolve()?.machine)
+            }
+            Lever::Stated(stated) => {
+                let mut machine = draft.resolve()?.machine;
+                (stated.scale)(&mut machine, permille);
+                Ok(machine)
+            }
+        }
+    }
+}
 
 /// A case, a metric and a scheduler in words, and the scheduler's difference from the base.
 pub type Prediction = (String, Option<Delta>);
@@ -23,6 +92,8 @@ pub type Prediction = (String, Option<Delta>);
 pub struct Moved {
     /// Its name.
     pub name: &'static str,
+    /// It is one that calibration fits.
+    pub fitted: bool,
     /// What it is, in words.
     pub meaning: &'static str,
     /// The predictions at each of [`MOVES`].
@@ -37,14 +108,14 @@ pub struct Sensitivity {
     /// What ran, case by case, where that was less than is published.
     pub shortened: Vec<String>,
     /// The predictions of as much with nothing moved.
-    pub fitted: Vec<Prediction>,
+    pub unmoved: Vec<Prediction>,
     /// The parameters.
     pub parameters: Vec<Moved>,
 }
 
 /// Simulations that it takes.
 pub fn jobs(study: &Study, ask: &Ask<'_>) -> usize {
-    study.jobs(&moved(ask, ask.machine)) * (1 + PARAMETERS.len() * MOVES.len())
+    study.jobs(&moved(ask, ask.machine)) * (1 + Lever::all().count() * MOVES.len())
 }
 
 /// Runs the study with no parameter moved and with each. `draft` opens its machine.
@@ -74,23 +145,23 @@ pub fn sensitivity(
         done += study.jobs(&ask);
         Ok(predictions(&answer))
     };
-    let fitted = predicted(ask.machine)?;
+    let unmoved = predicted(ask.machine)?;
     let mut parameters = vec![];
-    for parameter in &PARAMETERS {
+    for lever in Lever::all() {
         let mut moves = vec![];
         for permille in MOVES {
-            let mut draft = draft()?;
-            draft.scale_costs(|key| match parameter.keys.contains(&key) {
-                true => permille,
-                false => 1000,
-            });
-            moves.push(predicted(&draft.resolve()?.machine)?);
+            moves.push(predicted(&lever.moved(draft()?, permille)?)?);
         }
-        let labels = fitted.iter().map(|(label, _)| label);
+        let (name, meaning, fitted) = match lever {
+            Lever::Fitted(parameter) => (parameter.name, parameter.meaning, true),
+            Lever::Stated(stated) => (stated.name, stated.meaning, false),
+        };
+        let labels = unmoved.iter().map(|(label, _)| label);
         let deltas = labels.map(|label| (label.clone(), of(label, &moves)));
         parameters.push(Moved {
-            name: parameter.name,
-            meaning: parameter.meaning,
+            name,
+            fitted,
+            meaning,
             deltas: deltas.collect(),
         });
     }
@@ -101,7 +172,7 @@ pub fn sensitivity(
     Ok(Sensitivity {
         runs: study.runs(&moved(ask, ask.machine)).get(),
         shortened,
-        fitted,
+        unmoved,
         parameters,
     })
 }

@@ -61,6 +61,12 @@ fn plain() -> Study {
     parse("mine.toml", PLAIN).expect("valid")
 }
 
+/// The costs of a machine as its file has them, if they were fitted.
+fn calibration(machine: &str) -> Option<Calibration> {
+    let draft = alight_machine::open(machine).expect("built in");
+    draft.calibration().cloned()
+}
+
 fn answered<'s>(study: &'s Study, machine: &Machine, length: Length) -> Answer<'s> {
     let run = |scenario: &Scenario<'_>, _: &AtomicBool| Ok(fake::better(scenario));
     let ask = Ask {
@@ -122,6 +128,78 @@ fn every_base_is_a_plain_kernel_whose_figures_are_those_from_before() {
 }
 
 #[test]
+fn costs_are_fitted_to_the_rows_that_calibrate_and_to_no_others() {
+    let studies: Vec<Study> = names()
+        .into_iter()
+        .map(|name| load(name).unwrap())
+        .collect();
+    let stated = |study: &Study| {
+        let rows = study.rows.iter().filter(|row| row.calibrates);
+        rows.map(|row| row.stated(&study.name)).collect::<Vec<_>>()
+    };
+    let known: Vec<String> = studies.iter().flat_map(stated).collect();
+    let mut waiting = vec![];
+    for study in &studies {
+        let Some(calibration) = calibration(&study.machine) else {
+            if !stated(study).is_empty() {
+                waiting.push(study.machine.as_str());
+            }
+            continue;
+        };
+        assert!(calibration.matches, "{}: edited", study.machine);
+        for row in &calibration.rows {
+            let by = known
+                .iter()
+                .filter(|stated| row.starts_with(*stated))
+                .count();
+            assert_eq!(by, 1, "{}: {row}", study.machine);
+        }
+        let unfitted = study.unfitted(Some(&calibration));
+        assert!(unfitted.is_empty(), "{}: {unfitted:?}", study.name);
+    }
+    assert_eq!(waiting, ["epyc-9654-2s"], "takes hours: not calibrated yet");
+}
+
+#[test]
+fn a_row_that_the_costs_were_not_fitted_to_is_named() {
+    let text = PLAIN.replacen(
+        "before = { mean = 100.0 }",
+        "before = { mean = 100.0 }\ncalibrates = true",
+        1,
+    );
+    let study = parse("mine.toml", &text).expect("a study");
+    let fitted_to = |row: &str| Calibration {
+        machine: "juno-r0".to_owned(),
+        rows: vec![row.to_owned()],
+        matches: true,
+    };
+    for (calibration, fitted) in [
+        (None, false),
+        (
+            Some(fitted_to("mine events: mean 100 published, 90 fitted")),
+            true,
+        ),
+        (
+            Some(fitted_to("mine events: mean 101 published, 90 fitted")),
+            false,
+        ),
+        (
+            Some(fitted_to("yours events: mean 100 published, 90 fitted")),
+            false,
+        ),
+    ] {
+        let text = show(&study, calibration.as_ref());
+        let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert_eq!(text.contains("costs are fitted to it"), fitted, "{text}");
+        assert_eq!(
+            text.contains("NOT FITTED to this study's events"),
+            !fitted,
+            "{text}"
+        );
+    }
+}
+
+#[test]
 fn rows_come_in_the_unit_of_the_publication() {
     let (study, machine) = (plain(), fake::machine());
     let answer = answered(&study, &machine, Length::Full);
@@ -149,6 +227,15 @@ fn checks_hold_fail_and_miss_their_number() {
     assert!(!render(&short, None, None, Style::Table).contains("published before"));
     assert_eq!(short.checks[1].1, Outcome::NotInShort);
     assert_eq!((short.runs, short.failed()), (2, 1));
+    let text = PLAIN.replace("in_short = true\n", "");
+    let study = parse("mine.toml", &text).expect("a study");
+    let short = answered(&study, &machine, Length::Short);
+    assert_eq!(short.checks[0].1, Outcome::NotInShort);
+    assert_eq!(
+        short.checks[2].1,
+        Outcome::NoNumber,
+        "no number is none in short either"
+    );
 }
 
 #[test]
@@ -255,6 +342,11 @@ fn mistakes_are_told_with_their_place() {
             "mine.toml:12:29: nothing is from 7 to 7 ms",
         ),
         ("at_least = 1000.0", "", "cannot fail"),
+        (
+            "relative_to = \"linux-5.5\"",
+            "relative_to = \"linux-5.5+asym-capacity\"",
+            "mine.toml:28:15: relative to itself",
+        ),
         (
             "runs = 4",
             "runs = 0",

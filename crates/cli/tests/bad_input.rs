@@ -397,7 +397,7 @@ fn lint_tells_what_is_wrong_and_fails() {
     fs::write(&path, "{\"tasks\": {\"t\": {\"run\": -5}}}").unwrap();
     let path = path.to_str().unwrap();
     alight(&["lint", path]).assert().code(2).stdout(
-        predicate::str::contains("broken.json:1:").and(predicate::str::contains("1 errors")),
+        predicate::str::contains("broken.json:1:").and(predicate::str::contains("1 error, ")),
     );
     alight(&["lint", path, "--json"])
         .assert()

@@ -31,13 +31,13 @@ pub fn render_text(file: &str, found: &[Diagnostic]) -> String {
             d.line, d.column, d.message
         );
     }
-    let count = |severity| found.iter().filter(|d| d.severity == severity).count();
-    text += &format!(
-        "{file}: {} errors, {} warnings, {} notes\n",
-        count(Severity::Error),
-        count(Severity::Warning),
-        count(Severity::Note)
-    );
+    let count = |severity: Severity| {
+        let count = found.iter().filter(|d| d.severity == severity).count();
+        let plural = if count == 1 { "" } else { "s" };
+        format!("{count} {}{plural}", severity.as_str())
+    };
+    let counts = [Severity::Error, Severity::Warning, Severity::Note].map(count);
+    text += &format!("{file}: {}\n", counts.join(", "));
     text
 }
 

@@ -71,6 +71,14 @@ fn what_both_modes_refuse() {
             "expected 0 < dl-runtime",
         ),
         (
+            "{'tasks':{'t':{'run':1,'delay':-100}}}",
+            "`delay` is -100, expected 0 or more us",
+        ),
+        (
+            "{'tasks':{'t':{'run':1}},'global':{'duration':-7}}",
+            "`duration` is -7, expected -1 or more s",
+        ),
+        (
             "{'tasks':{'t':{'run':1,'util_min':1025}}}",
             "`util_min` is 1025, expected 0 to 1024",
         ),
@@ -242,6 +250,16 @@ fn what_is_remarked() {
             "also takes `runtime` for the task's custom slice",
         ),
         (
+            "'run':1,'slep':5",
+            Severity::Warning,
+            "the key `slep` of the task `t` is ignored, as rt-app does; perhaps `sleep`",
+        ),
+        (
+            "'timer':{'ref':'tick','period':5,'mode':'absolut'}",
+            Severity::Warning,
+            "`mode` is `absolut`, which rt-app takes for \"relative\"",
+        ),
+        (
             "'run':1,'nodes_membind':[0]",
             Severity::Note,
             "`nodes_membind` is ignored",
@@ -268,7 +286,7 @@ fn what_is_remarked() {
 fn lint_writes_text_and_json() {
     let text = "{\n'tasks':{'t':{'run':1,'exec':3}},\n'global':{'duration':'6'}}";
     let found = lint::lint(text, Mode::Workgen);
-    let expected = "x.json:3:22: error: `duration` is a string, expected a whole number\nx.json: 1 errors, 0 warnings, 0 notes\n";
+    let expected = "x.json:3:22: error: `duration` is a string, expected a whole number\nx.json: 1 error, 0 warnings, 0 notes\n";
     assert_eq!(lint::render_text("x.json", &found), expected);
     let json = lint::render_json("x.json", Mode::Workgen, &found);
     let report: serde_json::Value = serde_json::from_str(&json).expect("is JSON");

@@ -164,7 +164,7 @@ impl Reader<'_> {
         };
         self.note_ignored(members, &[GLOBAL_KEYS], "`global`");
         let fields = Fields::new(members, self.mode);
-        let duration = fields.int("duration", -1, self.remarks)?;
+        let duration = self.at_least(-1, "s (-1 and 0: no limit)", "duration", &fields, -1)?;
         global.duration_ns = u64::try_from(duration)
             .ok()
             .filter(|s| *s > 0)
@@ -177,6 +177,26 @@ impl Reader<'_> {
         global.mem_buffer_size = u64::try_from(size).unwrap_or(0);
         self.settings_without_effect(&fields)?;
         Ok(global)
+    }
+
+    /// The number of `key`, or `default` without it; refused below `least`, which means nothing.
+    fn at_least(
+        &mut self,
+        least: i32,
+        unit: &str,
+        key: &'static str,
+        fields: &Fields,
+        default: i32,
+    ) -> Result<i32, Refusal> {
+        let found = fields.int(key, default, self.remarks)?;
+        if found < least {
+            let place = fields.get(key).map_or(Place::default(), |v| v.place);
+            return Err(Refusal::new(
+                place,
+                format!("`{key}` is {found}, expected {least} or more {unit}"),
+            ));
+        }
+        Ok(found)
     }
 
     fn calibration(&mut self, fields: &Fields, at: Place) -> Result<Calibration, Refusal> {
@@ -309,7 +329,7 @@ impl Reader<'_> {
             .filter(|m| !events::is_event(&m.key))
             .cloned()
             .collect();
-        self.note_ignored(&unknown, &[PHASE_KEYS, TASK_KEYS], &of);
+        self.note_ignored(&unknown, &[PHASE_KEYS, TASK_KEYS, events::EVENTS], &of);
         let fields = Fields::new(members, self.mode);
         let sched = self.task_sched(&fields, member.place)?;
         let taskgroup = self.taskgroup(&fields)?;
@@ -322,7 +342,7 @@ impl Reader<'_> {
                 format!("`instance` is {instances}, expected 0 (a template to fork) or more"),
             ));
         };
-        let delay = fields.int("delay", 0, self.remarks)?;
+        let delay = self.at_least(0, "us", "delay", &fields, 0)?;
         let mut task = Task {
             name: member.key.clone(),
             place: member.place,
@@ -399,7 +419,7 @@ impl Reader<'_> {
             .filter(|m| !events::is_event(&m.key))
             .cloned()
             .collect();
-        self.note_ignored(&unknown, &[PHASE_KEYS], &of);
+        self.note_ignored(&unknown, &[PHASE_KEYS, events::EVENTS], &of);
         let fields = Fields::new(members, self.mode);
         Ok(Phase {
             place: member.place,

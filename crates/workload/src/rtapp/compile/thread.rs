@@ -351,7 +351,7 @@ impl Compiler<'_> {
                 self.remarks.warn(
                     event.place,
                     format!(
-                        "`{name}` is forked more than {MAX_FORKS} times; rt-app ends there, and so does the forking thread here"
+                        "`{name}` could be forked more than {MAX_FORKS} times; rt-app ends there, and so does the forking thread here"
                     ),
                 );
                 asm.op(Op::Exit);

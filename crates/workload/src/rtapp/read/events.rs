@@ -12,7 +12,7 @@ use crate::program::TimerMode;
 use std::collections::BTreeMap;
 
 /// The first that a key begins with says what it is: longer names stand before their beginnings.
-const EVENTS: &[&str] = &[
+pub(super) const EVENTS: &[&str] = &[
     "runtime", "run", "sleep", "memrun", "mem", "iorun", "lock", "unlock", "signal", "broad",
     "wait", "sync", "barrier", "timer", "resume", "suspend", "yield", "fork", "sem_post",
     "sem_wait",
@@ -226,9 +226,17 @@ impl Reader<'_> {
                 "a timer without a positive `period` never waits",
             );
         }
-        let is_absolute = fields
-            .string("mode")?
-            .is_some_and(|mode| mode.text.starts_with("absolute"));
+        let mode = fields.string("mode")?;
+        let is_absolute = (mode.as_ref()).is_some_and(|mode| mode.text.starts_with("absolute"));
+        if let Some(mode) = mode.filter(|mode| !is_absolute && mode.text != "relative") {
+            self.remarks.warn(
+                mode.place,
+                format!(
+                    "`mode` is `{}`, which rt-app takes for \"relative\"; expected that or \"absolute\"",
+                    mode.text
+                ),
+            );
+        }
         Ok(Action::Timer {
             name,
             period_ns: u64::try_from(period).unwrap_or(0) * NS_PER_US,

@@ -109,13 +109,22 @@ cargo_tests() {
 	done <<<"$ignored"
 }
 
-# What runs in virtual machines needs packages; only root can add missing ones.
+# What runs in virtual machines needs packages; only root can add missing ones. That they are
+# missing is a failure, which is counted once.
 installed=
 install() {
 	[ -z "$installed" ] || return "$installed"
 	installed=0
-	logged "packages" vm/install.sh --test || installed=1
+	logged "packages" vm/install.sh --test || {
+		installed=1
+		fail 1 "packages"
+	}
 	return $installed
+}
+
+# guests NAME COMMAND...: as `counted`, where the packages are there.
+guests() {
+	if install; then counted "$@"; else skip "$1: packages are missing, see above"; fi
 }
 
 step() {
@@ -129,49 +138,26 @@ step() {
 			one "memory" cargo test --release -p alight-sim --test no_allocation
 		;;
 	fuzz) counted "fuzz" tests/fuzz.sh "$FUZZ_SECONDS" ;;
-	vm)
-		if install; then
-			counted "virtual machines" vm/test.sh
-		else
-			skip "vm/test.sh: vm/install.sh --test failed, see above"
-		fi
-		;;
+	vm) guests "virtual machines" vm/test.sh ;;
 	live)
-		if install; then
-			counted "live scheduler" crates/live/tests/guest.sh
-			counted "live machine" crates/live/tests/machine.sh
-			counted "kernels" crates/live/tests/kernels.sh
-			counted "the program" crates/live/tests/program.sh
-			counted "logs of decisions" crates/live/tests/logs.sh
-			counted "rules" crates/live/tests/rules.sh
-			counted "faults" crates/live/tests/faults.sh
-			counted "decisions in BPF" verify/select.sh --sample
-		else
-			skip "crates/live/tests/guest.sh: vm/install.sh --test failed, see above"
-			skip "crates/live/tests/machine.sh: vm/install.sh --test failed, see above"
-			skip "crates/live/tests/kernels.sh: vm/install.sh --test failed, see above"
-			skip "crates/live/tests/program.sh: vm/install.sh --test failed, see above"
-			skip "crates/live/tests/logs.sh: vm/install.sh --test failed, see above"
-			skip "crates/live/tests/rules.sh: vm/install.sh --test failed, see above"
-			skip "crates/live/tests/faults.sh: vm/install.sh --test failed, see above"
-			skip "verify/select.sh: vm/install.sh --test failed, see above"
-		fi
+		guests "live scheduler" crates/live/tests/guest.sh
+		guests "live machine" crates/live/tests/machine.sh
+		guests "kernels" crates/live/tests/kernels.sh
+		guests "the program" crates/live/tests/program.sh
+		guests "logs of decisions" crates/live/tests/logs.sh
+		guests "rules" crates/live/tests/rules.sh
+		guests "faults" crates/live/tests/faults.sh
+		guests "decisions in BPF" verify/select.sh --sample
 		;;
 	sixth)
 		if install; then
 			counted "a sixth policy" tests/sixth.sh
 		else
 			counted "a sixth policy" tests/sixth.sh --no-guest
-			skip "tests/sixth.sh in a guest: vm/install.sh --test failed, see above"
+			skip "tests/sixth.sh in a guest: packages are missing, see above"
 		fi
 		;;
-	package)
-		if install; then
-			counted "the Debian package" packaging/test.sh
-		else
-			skip "packaging/test.sh: vm/install.sh --test failed, see above"
-		fi
-		;;
+	package) guests "the Debian package" packaging/test.sh ;;
 	*)
 		echo "tests/all.sh: unknown step '$1'; the steps are $STEPS" >&2
 		exit 2
@@ -185,7 +171,7 @@ crates=(--workspace)
 	# The live scheduler is part of the workspace: its build needs the packages first.
 	if ! install; then
 		crates+=(--exclude alight-live)
-		skip "crates/live: vm/install.sh --test failed, see above"
+		skip "crates/live: packages are missing, see above"
 	fi
 	# shellcheck disable=SC2086 # words
 	set -- $STEPS

@@ -699,6 +699,9 @@ pub enum VerifyVerb {
         /// Directory of reports, NAME.json, that `alight verify ... --json` wrote
         #[arg(value_name = "DIR")]
         directory: PathBuf,
+        /// Which model it is, for the head of the page: "commit 1ff1833 of 2026-11-21"
+        #[arg(long, value_name = "TEXT")]
+        of: Option<String>,
     },
 }
 

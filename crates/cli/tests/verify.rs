@@ -6,6 +6,7 @@ mod common;
 use std::fs;
 
 use common::alight;
+use predicates::prelude::PredicateBooleanExt;
 use predicates::str::contains;
 use tempfile::tempdir;
 
@@ -62,7 +63,21 @@ fn reports_become_a_page() {
         .assert()
         .code(0)
         .stdout(contains("| 6.1.0-"))
+        .stdout(contains("The model is that of").not())
         .stdout(contains("## Decisions\n\nNot run."));
+    let of = ["--of", "commit 123 of 2026-01-01"];
+    alight(
+        &[
+            &["verify", "report", folder.path().to_str().unwrap()],
+            &of[..],
+        ]
+        .concat(),
+    )
+    .assert()
+    .code(0)
+    .stdout(contains(
+        "\nThe model is that of commit 123 of 2026-01-01. ",
+    ));
     alight(&["verify", "report", "nowhere"])
         .assert()
         .code(2)

@@ -49,11 +49,11 @@ struct Named {
     report: Value,
 }
 
-/// The page on all reports below `directory`.
+/// The page on all reports below `directory`; `of` says of which model they are.
 ///
 /// # Errors
 /// If a file ending in `.json` cannot be read or is no report, or if there is none.
-pub fn page(directory: &Path) -> Result<String, Error> {
+pub fn page(directory: &Path, of: Option<&str>) -> Result<String, Error> {
     let (mut pelt, mut decisions, mut behaviour) = (vec![], vec![], vec![]);
     let mut missing = String::new();
     for path in reports(directory)? {
@@ -84,6 +84,7 @@ pub fn page(directory: &Path) -> Result<String, Error> {
     }
     Ok([
         HEAD.to_owned(),
+        of.map(model).unwrap_or_default(),
         disagreements(missing, &pelt, &decisions, &behaviour),
         tracking(&pelt),
         choices(&decisions),
@@ -102,6 +103,11 @@ and compare; `alight verify report` makes this page of what they found.
 How that is done is in [verify.md](verify.md), which rules are whose in [sources.md](sources.md),
 what the model is in [model.md](model.md).
 ";
+
+/// Which model the reports are of.
+fn model(of: &str) -> String {
+    format!("\nThe model is that of {of}. What has changed in it since is not on this page.\n")
+}
 
 /// What the simulator leaves out, by mechanism: the last column of the table in docs/model.md.
 fn left_out() -> String {

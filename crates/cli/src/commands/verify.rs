@@ -33,8 +33,9 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
             json,
         } => run_behaviour(files, named(scheduler)?.as_ref(), *json),
         VerifyVerb::Live { file, json } => run_live(file, *json),
-        VerifyVerb::Report { directory } => {
-            output::print(&fidelity::page(directory).map_err(Failure::bad_input)?)
+        VerifyVerb::Report { directory, of } => {
+            let page = fidelity::page(directory, of.as_deref());
+            output::print(&page.map_err(Failure::bad_input)?)
         }
     }
 }

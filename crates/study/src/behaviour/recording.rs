@@ -8,7 +8,7 @@ use alight_machine::Machine;
 use alight_recording::delta::Unpacker;
 use alight_recording::{Header, Reader};
 use alight_trace::{Event, PrevState, Sink, TaskRef};
-use alight_workload::{Mode, Workload};
+use alight_workload::{Diagnostic, Mode, Severity, Workload};
 
 use super::measures::Gathered;
 
@@ -139,9 +139,17 @@ fn workload(header: &Header) -> Result<Workload, Error> {
         Some((name, text)) => Workload::from_rtapp(&name[5..], text, Mode::Rtapp),
         None => Workload::from_command_line(&header.command),
     };
-    match loaded {
-        Ok(loaded) => Ok(loaded.workload),
-        Err(error) => Err(Error::Workload(error.to_string())),
+    let loaded = loaded.map_err(|error| Error::Workload(error.to_string()))?;
+    // What releases of rt-app read differently is warned of: the kernel may have run something else.
+    let warning = |found: &&Diagnostic| found.severity == Severity::Warning;
+    match loaded.diagnostics.iter().find(warning) {
+        None => Ok(loaded.workload),
+        Some(Diagnostic {
+            line,
+            column,
+            message,
+            ..
+        }) => Err(Error::Workload(format!("{line}:{column}: {message}"))),
     }
 }
 

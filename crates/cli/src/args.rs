@@ -227,15 +227,15 @@ pub struct RunArgs {
     pub idle_governor: Option<IdleGovernor>,
 
     /// CPUs that go off and come back meanwhile, like 100ms:off:2-3,500ms:on:2
-    #[arg(long, value_name = "LIST", value_parser = changes::hotplug)]
+    #[arg(long, value_name = "LIST", value_parser = changes::hotplug, allow_hyphen_values = true)]
     pub hotplug: Option<Changes>,
 
     /// Highest frequencies (scaling_max_freq) that change meanwhile, like 1s:4-5:1200000,3s:4-5:max
-    #[arg(long, value_name = "LIST", value_parser = changes::cap)]
+    #[arg(long, value_name = "LIST", value_parser = changes::cap, allow_hyphen_values = true)]
     pub cap: Option<Changes>,
 
     /// The same by a cooling device, of which schedulers know more
-    #[arg(long, value_name = "LIST", value_parser = changes::thermal)]
+    #[arg(long, value_name = "LIST", value_parser = changes::thermal, allow_hyphen_values = true)]
     pub thermal: Option<Changes>,
 
     /// Count mechanism and energy from here on, like 1s: what was before was warming up. What
@@ -449,6 +449,9 @@ pub struct CalibrateArgs {
     #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>,
         allow_negative_numbers = true)]
     pub jobs: Option<NonZeroUsize>,
+    /// Print JSON (alight.calibrate/1)
+    #[arg(long)]
+    pub json: bool,
 }
 
 #[derive(Args)]
@@ -484,7 +487,11 @@ pub struct SuiteArgs {
 #[derive(Subcommand)]
 pub enum SuiteVerb {
     /// Lists the scenarios
-    List,
+    List {
+        /// Print JSON (alight.scenarios/1)
+        #[arg(long)]
+        json: bool,
+    },
     /// Shows the tasks of a scenario, its thresholds and their reasons
     Show {
         /// Name of `alight suite list`
@@ -493,6 +500,9 @@ pub enum SuiteVerb {
         /// Machine: a name of `alight machine list`, a file ending in .toml, or `host`
         #[arg(short, long, value_name = "MACHINE", default_value = "juno-r0")]
         machine: String,
+        /// Print JSON (alight.scenarios/1)
+        #[arg(long)]
+        json: bool,
     },
     /// Runs scenarios and says PASS, FAIL or UNDECIDED; exit code 1 if one fails
     Run {
@@ -519,7 +529,7 @@ pub enum SuiteVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Judges what `alight suite run -o` has written; exit code 1 if a scenario fails
+    /// Judges what `alight suite run -o` has written; exit code 1 if a verdict is FAIL
     Judge {
         /// The file
         #[arg(value_name = "FILE")]

@@ -3,7 +3,7 @@
 
 use alight_machine::{Governor, Machine};
 use alight_policy::Scheduler;
-use alight_sim::{Change, Group, Scenario, SystemClamps, time};
+use alight_sim::{Action, Change, Group, Scenario, SystemClamps, about, time};
 use alight_workload::{Mode, Workload};
 
 use crate::args::RunArgs;
@@ -54,10 +54,13 @@ impl Input {
     pub fn remark_late(&self, end_ns: u64) {
         let late = self.changes.iter().filter(|change| change.at_ns >= end_ns);
         for change in late {
-            let (at, end) = (time(change.at_ns), time(end_ns));
+            let (at, end) = (time(change.at_ns), about(end_ns));
+            let what = match change.action {
+                Action::CountAnew => format!("all of the run is counted, not what is behind {at}"),
+                _ => format!("the change at {at} was not made"),
+            };
             remark(&format!(
-                "the change at {at} was not made: the workloads ended at {end} (--duration \
-                 ends a run later or earlier)"
+                "{what}: the workloads ended at {end} (--duration ends a run later or earlier)"
             ));
         }
     }

@@ -208,7 +208,7 @@ fn every_member_of_every_document_is_described() {
     fs::write(&broken, "{\"tasks\": {\"t\": {\"run\": -5}}}").unwrap();
     let quick = ["-m", "juno-r0", "-w", "hackbench -g 1 -l 2"];
     let recording = tree().join("crates/verify/tests/data/pelt-amd64-6.1.alight");
-    let cases: [Vec<&str>; 18] = [
+    let cases: [Vec<&str>; 20] = [
         [
             &["compare"],
             &quick[..],
@@ -228,6 +228,8 @@ fn every_member_of_every_document_is_described() {
         vec!["machine", "capture"],
         vec!["lint", broken.to_str().unwrap()],
         vec!["verify", "pelt", recording.to_str().unwrap()],
+        vec!["suite", "list"],
+        vec!["suite", "show", "OneSmallTask"],
         vec!["suite", "run", "OneSmallTask"],
         vec!["study", "list"],
         vec!["study", "show", "uclamp-spike"],

@@ -18,6 +18,11 @@ pub fn time(ns: u64) -> String {
     format!("{ns} ns")
 }
 
+/// The same of a time that nobody typed, to the microsecond.
+pub fn about(ns: u64) -> String {
+    time((ns + 500) / 1000 * 1000)
+}
+
 /// Can all of `changes` be done on `machine`, in a run that ends at `end_ns` if that is known?
 ///
 /// # Errors

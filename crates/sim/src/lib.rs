@@ -63,7 +63,7 @@ pub use answers::{
 pub use api::*;
 pub use caveats::caveats;
 pub use changes::{Action, Change, hotplug_torture};
-pub use feasible::{check_changes, check_governor, clamped_by_range, time};
+pub use feasible::{about, check_changes, check_governor, clamped_by_range, time};
 pub use pressure::Limit;
 pub use progress::{WHOLE, messages};
 pub use run::{answers, explain, run, run_telling, task_table};

@@ -53,6 +53,14 @@ fn unknown(name: &str, error: Error) -> String {
                 "'{name}' is neither a scheduler nor a feature; features: {hint}; bases: {bases}"
             )
         }
+        // A feature with options is known by its own faults, not by that of having no base.
+        (Error::UnknownBase { .. }, Err(error)) if !name.contains('+') => error.to_string(),
+        (Error::UnknownBase { .. }, Ok(_)) if !name.contains('+') => {
+            let feature = name.split(':').next().unwrap_or(name);
+            format!(
+                "'{name}' is a feature with options; `alight policy show {feature}` has them all"
+            )
+        }
         _ => error.to_string(),
     }
 }

@@ -5,7 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
 use alight_policy::Scheduler;
-use alight_sim::{Outcome, Scenario, Watch, time};
+use alight_sim::{Outcome, Scenario, Watch, about, time};
 use alight_study::answers::{self, Asked};
 use alight_study::decisions;
 use alight_study::header::Conditions;
@@ -106,7 +106,7 @@ fn histogram(
 
 /// No decision is made at `at` or later in a run that ends at `end`.
 fn beyond(at: u64, end: u64) -> Failure {
-    let (at, end) = (time(at), time(end));
+    let (at, end) = (time(at), about(end));
     Failure::BadInput(format!("--at {at} is behind the end of the run, {end}"))
 }
 

@@ -26,12 +26,25 @@ const BASES: [&str; 2] = ["linux-6.5", "linux-7.2"];
 
 pub fn run(args: &SuiteArgs) -> Result<(), Failure> {
     match &args.verb {
-        SuiteVerb::List => output::print(&report::list(&suite::entries())),
-        SuiteVerb::Show { name, machine } => {
+        SuiteVerb::List { json: false } => output::print(&report::list(&suite::entries())),
+        SuiteVerb::List { json: true } => {
+            output::print(&format!("{:#}\n", report::list_document(&suite::entries())))
+        }
+        SuiteVerb::Show {
+            name,
+            machine,
+            json,
+        } => {
             let entry = find(name)?;
             let machine = input::load_machine(machine)?;
             let platform = Platform::of(&machine);
-            output::print(&report::show(entry, &machine.name, &platform))
+            output::print(&match json {
+                false => report::show(entry, &machine.name, &platform),
+                true => format!(
+                    "{:#}\n",
+                    report::show_document(entry, &machine.name, &platform)
+                ),
+            })
         }
         SuiteVerb::Run {
             names,
@@ -143,8 +156,10 @@ fn judge(records: Vec<Record>, json: bool) -> Result<(), Failure> {
     let fails = |(_, verdict): &&(Record, Verdict)| matches!(verdict, Verdict::Fail { .. });
     match judged.iter().filter(fails).count() {
         0 => Ok(()),
-        1 => Err(Failure::Different("1 scenario fails".to_owned())),
-        count => Err(Failure::Different(format!("{count} scenarios fail"))),
+        count => Err(Failure::Different(format!(
+            "of {} verdicts {count} are FAIL",
+            judged.len()
+        ))),
     }
 }
 

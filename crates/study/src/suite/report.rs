@@ -8,6 +8,8 @@ use serde_json::{Value, json};
 use super::plan::{ClockRule, Load, Phase, Work};
 use super::{Bound, Entry, Figure, Plan, Platform, Record, Verdict};
 
+/// Schema of what there is to run.
+const SCENARIOS: &str = "alight.scenarios/1";
 /// Width of the names.
 const NAME: usize = 26;
 
@@ -221,7 +223,33 @@ fn matrix(judged: &[(Record, Verdict)], columns: &[(&str, &str)]) -> String {
     text + "-: undecided\n"
 }
 
-/// The same as JSON, `alight.suite/2`.
+/// What [`list`] says as JSON, `alight.scenarios/1`.
+pub fn list_document(entries: &[&Entry]) -> Value {
+    let scenarios: Vec<Value> = entries.iter().map(|entry| scenario(entry)).collect();
+    json!({"schema": SCENARIOS, "scenarios": scenarios})
+}
+
+/// What [`show`] says as JSON, `alight.scenarios/1` with the `machine`, and the `runs` there or why
+/// there are none.
+pub fn show_document(entry: &Entry, machine: &str, platform: &Platform) -> Value {
+    let mut of_it = scenario(entry);
+    match (entry.plans)(platform) {
+        Ok(plans) => of_it["runs"] = json!(plans),
+        Err(why) => of_it["undecided"] = json!(why),
+    }
+    json!({"schema": SCENARIOS, "machine": machine, "scenarios": [of_it]})
+}
+
+fn scenario(entry: &Entry) -> Value {
+    json!({
+        "name": entry.name,
+        "family": entry.family,
+        "about": entry.about,
+        "limits": entry.limits,
+    })
+}
+
+/// What [`table`] says as JSON, `alight.suite/2`.
 pub fn document(judged: &[(Record, Verdict)]) -> Value {
     let scenario = |(record, verdict): &(Record, Verdict)| {
         json!({

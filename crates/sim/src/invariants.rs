@@ -25,11 +25,14 @@ impl Sim<'_> {
         let mut queued = vec![0u32; self.cpus.len()];
         let mut weight = vec![0u32; self.cpus.len()];
         let mut alive = vec![0u32; self.workloads.len()];
+        let mut estimates = vec![0u64; self.cpus.len()];
+        let mut ran = 0;
         for (id, task) in self.tasks.iter().enumerate() {
             let view = &self.views[id];
             if task.life == Life::Group {
                 continue;
             }
+            ran += task.sum_exec;
             let on_rq = view.flags & task_flag::ON_RQ != 0;
             if on_rq != (task.life == Life::Runnable || self.is_delayed(id as u32)) {
                 return Some(format!("task {id} is {:?} but on_rq is {on_rq}", task.life));
@@ -41,6 +44,10 @@ impl Sim<'_> {
                 queued[task.cpu as usize] += 1;
                 if !self.is_rt(id as u32) && self.task_group(id as u32) == NONE {
                     weight[task.cpu as usize] += view.weight;
+                }
+                if !self.is_rt(id as u32) && !self.is_delayed(id as u32) {
+                    let est = view.est_ewma.max(view.est_enqueued) | self.core.params.est_lsb;
+                    estimates[task.cpu as usize] += u64::from(est);
                 }
                 if !self.allowed(id as u32, task.cpu as usize) {
                     return Some(format!(
@@ -69,6 +76,21 @@ impl Sim<'_> {
                     state.alive
                 ));
             }
+        }
+        let busy: u64 = self.cpus.iter().map(|c| c.stats.busy_ns).sum();
+        if ran != busy {
+            return Some(format!("tasks ran for {ran} ns, CPUs for {busy}"));
+        }
+        // Linux floors the sum at 0 when it subtracts: estimates can be lost, not gained.
+        let gained = |(_, (view, sum)): &(usize, (&alight_policy::abi::Cpu, &u64))| {
+            u64::from(view.est_enqueued) > **sum
+        };
+        let mut sums = self.core.cpus.iter().zip(&estimates).enumerate();
+        if let Some((cpu, (view, sum))) = sums.find(gained) {
+            return Some(format!(
+                "CPU {cpu} is expected to have {}, its tasks {sum}",
+                view.est_enqueued
+            ));
         }
         let timer = |c: &crate::state::Cpu| c.hrtick_at != NEVER;
         if let Some(cpu) = self.cpus.iter().position(|c| {

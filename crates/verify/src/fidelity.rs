@@ -423,7 +423,7 @@ mod tests {
             ("f.json", ""),
             ("c.alight", ""),
         ]);
-        let page = page(directory.path()).unwrap();
+        let page = page(directory.path(), None).unwrap();
         for line in [
             "- a, load tracking: 2 results of `attach_entity_load_avg` differ",
             "- a, load tracking: 7 states were changed unseen (nobody)",
@@ -465,14 +465,14 @@ mod tests {
             ),
         ] {
             let directory = directory(&[("x.json", content)]);
-            let error = page(directory.path()).unwrap_err().to_string();
+            let error = page(directory.path(), None).unwrap_err().to_string();
             assert!(
                 error.contains("x.json") && error.contains(expected),
                 "{error}"
             );
         }
         let empty = directory(&[]);
-        assert!(matches!(page(empty.path()), Err(Error::Empty(_))));
+        assert!(matches!(page(empty.path(), None), Err(Error::Empty(_))));
         assert!(matches!(
             page(Path::new("/nonexistent")),
             Err(Error::Read { .. })

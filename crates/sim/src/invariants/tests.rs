@@ -30,7 +30,7 @@ fn said_after(damage: fn(&mut Sim)) -> String {
 #[test]
 fn each_kind_of_damage_is_found() {
     type Damage = (fn(&mut Sim), &'static str);
-    let damages: [Damage; 14] = [
+    let damages: [Damage; 16] = [
         (|_| {}, "nothing"),
         (
             |sim| sim.tasks[0].life = Life::Asleep,
@@ -59,8 +59,16 @@ fn each_kind_of_damage_is_found() {
         (|sim| sim.overloaded.remove(0), "its overload bit is wrong"),
         (|sim| sim.cpus[0].phase = Phase::Idle, "is Idle with task"),
         (
-            |sim| sim.cpus[0].stats.busy_ns = sim.now + 1,
+            |sim| {
+                sim.cpus[0].stats.busy_ns += sim.now;
+                sim.tasks[0].sum_exec += sim.now;
+            },
             "was busy for",
+        ),
+        (|sim| sim.cpus[0].stats.busy_ns += 1, "tasks ran for"),
+        (
+            |sim| sim.core.cpus[0].est_enqueued = 1 << 20,
+            "is expected to have",
         ),
         (
             |sim| sim.core.cpus[0].curr_is_idle = 1,

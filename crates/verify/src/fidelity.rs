@@ -474,7 +474,7 @@ mod tests {
         let empty = directory(&[]);
         assert!(matches!(page(empty.path(), None), Err(Error::Empty(_))));
         assert!(matches!(
-            page(Path::new("/nonexistent")),
+            page(Path::new("/nonexistent"), None),
             Err(Error::Read { .. })
         ));
     }

@@ -94,13 +94,17 @@ fn a_wrong_base_is_rejected() {
     }
 }
 
+/// The text of the difference of this number in a recording.
+fn explained(name: &str, scheduler: Option<&Scheduler>, number: u64) -> String {
+    let explained = decisions::explain(&mut reader(&bytes(name)), scheduler, number);
+    explained.expect("there is one").text()
+}
+
 #[test]
 fn differences_show_both_sides() {
     let bytes = bytes(RECORDINGS[0].0);
     let wrong = Scheduler::parse("linux-3.9").unwrap();
-    let text = decisions::explain(&mut reader(&bytes), Some(&wrong), 1)
-        .unwrap()
-        .text();
+    let text = explained(RECORDINGS[0].0, Some(&wrong), 1);
     for part in [
         "the kernel chose CPU ",
         "waking CPU ",
@@ -109,6 +113,11 @@ fn differences_show_both_sides() {
     ] {
         assert!(text.contains(part), "'{part}' is missing in:\n{text}");
     }
+    let changed = explained("decisions-amd64-7.2.alight", None, 1);
+    assert!(
+        changed.contains("the CPUs that changed, when the kernel had chosen"),
+        "{changed}"
+    );
     let beyond = decisions::explain(&mut reader(&bytes), Some(&wrong), u64::MAX);
     assert!(matches!(beyond, Err(Error::NoDifference { found, .. }) if found > 0));
 }

@@ -138,6 +138,14 @@ pub struct Wakeup {
     pub domains: Vec<Vec<DomainState>>,
 }
 
+impl Wakeup {
+    /// The CPUs that changed, as they were at the exit.
+    pub fn at_exit(&self) -> impl Iterator<Item = (u32, &CpuState)> {
+        let changed = (0..u64::BITS).filter(|cpu| self.changed >> cpu & 1 != 0);
+        changed.zip(&self.exits)
+    }
+}
+
 /// Why words are not a wakeup.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {

@@ -33,8 +33,7 @@ fn mixture(wakeup: &Wakeup, exits: u64, later: bool) -> Wakeup {
         mixed.jiffies += u64::from(wakeup.exit_ticks);
         mixed.flags = wakeup.flags & !flag::OVERUTILIZED | wakeup.exit_flags & flag::OVERUTILIZED;
     }
-    let changed = (0..u64::BITS).filter(|cpu| wakeup.changed >> cpu & 1 != 0);
-    for (cpu, state) in changed.zip(&wakeup.exits) {
+    for (cpu, state) in wakeup.at_exit() {
         if exits >> cpu & 1 != 0 {
             mixed.cpus[cpu as usize] = *state;
         }

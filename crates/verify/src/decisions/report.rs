@@ -2,7 +2,7 @@
 //! What was found, as text and as JSON.
 
 use super::judge::{Cause, Judgement, disturbed};
-use super::layout::{TaskState, Wakeup};
+use super::layout::{CpuState, TaskState, Wakeup};
 use alight_policy::{AFFINE, Note, STEPS, Task, VERDICTS};
 use alight_recording::Header;
 use serde_json::json;
@@ -321,31 +321,17 @@ impl Explanation {
                  clamps    scan cores latency idle_stamp"
             ),
         );
-        for (at, c) in self.wakeup.cpus.iter().enumerate() {
+        for (cpu, state) in (0..).zip(&self.wakeup.cpus) {
+            put_cpu(text, cpu, state);
+        }
+        if !self.wakeup.exits.is_empty() {
             put(
                 text,
-                format_args!(
-                    "{at:>3} {:>4} {:>7} {:>7} {:>4} {:>8} {:>10} {:>5} {:>4} {:>4} {:>8} {:>4} \
-                     {:>4}..{:<4} {:>3} {:>5} {:>7} {}",
-                    u8::from(c.curr_is_idle),
-                    u8::from(c.ttwu_pending),
-                    c.nr_running,
-                    c.h_nr_queued,
-                    c.h_nr_runnable,
-                    c.h_nr_idle,
-                    c.load_avg,
-                    c.util_avg,
-                    c.util_est,
-                    c.runnable_avg,
-                    c.capacity,
-                    c.uclamp_min,
-                    c.uclamp_max,
-                    c.nr_idle_scan,
-                    u8::from(c.has_idle_cores),
-                    c.exit_latency as i32,
-                    c.idle_stamp
-                ),
+                format_args!("the CPUs that changed, when the kernel had chosen"),
             );
+        }
+        for (cpu, state) in self.wakeup.at_exit() {
+            put_cpu(text, cpu, state);
         }
     }
 
@@ -373,6 +359,33 @@ impl Explanation {
             );
         }
     }
+}
+
+fn put_cpu(text: &mut String, cpu: u32, c: &CpuState) {
+    put(
+        text,
+        format_args!(
+            "{cpu:>3} {:>4} {:>7} {:>7} {:>4} {:>8} {:>10} {:>5} {:>4} {:>4} {:>8} {:>4} \
+             {:>4}..{:<4} {:>3} {:>5} {:>7} {}",
+            u8::from(c.curr_is_idle),
+            u8::from(c.ttwu_pending),
+            c.nr_running,
+            c.h_nr_queued,
+            c.h_nr_runnable,
+            c.h_nr_idle,
+            c.load_avg,
+            c.util_avg,
+            c.util_est,
+            c.runnable_avg,
+            c.capacity,
+            c.uclamp_min,
+            c.uclamp_max,
+            c.nr_idle_scan,
+            u8::from(c.has_idle_cores),
+            c.exit_latency as i32,
+            c.idle_stamp
+        ),
+    );
 }
 
 fn put_task(text: &mut String, name: &str, t: &TaskState, seen: &Task) {

@@ -16,8 +16,11 @@ mod sibling;
 mod traced;
 
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use clap::Parser;
+use signal_hook::consts::SIGXFSZ;
 
 use args::{Cli, Verb};
 use failure::Failure;
@@ -31,13 +34,21 @@ fn main() -> ExitCode {
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(failure::BAD_INPUT));
         }
     };
-    match run(cli.verb) {
+    match file_limits_are_errors().and_then(|()| run(cli.verb)) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             output::remark(&failure.message());
             ExitCode::from(failure.code())
         }
     }
+}
+
+/// A file that has reached its limit (`ulimit -f`) fails to be written, as on a full disk; by
+/// itself the signal would end the program without a word, and leave the half of it.
+fn file_limits_are_errors() -> Result<(), Failure> {
+    signal_hook::flag::register(SIGXFSZ, Arc::new(AtomicBool::new(false)))
+        .map(|_| ())
+        .map_err(|error| Failure::Host(format!("cannot catch SIGXFSZ: {error}")))
 }
 
 fn run(verb: Verb) -> Result<(), Failure> {

@@ -44,6 +44,13 @@ impl Named {
 
 /// A bare word may have been meant as either kind: name the nearest of both.
 fn unknown(name: &str, error: Error) -> String {
+    let feature = name.split([':', '=']).next().unwrap_or(name);
+    if feature != name && FEATURES.iter().any(|known| known.name == feature) {
+        return format!(
+            "'{name}': options belong to a scheduler, as in 'BASE+{name}'; `alight policy show \
+             {feature}` has them all"
+        );
+    }
     let as_feature = Scheduler::parse(&format!("{}+{name}", BASES[0].name));
     match (&error, as_feature) {
         (Error::UnknownBase { hint: bases, .. }, Err(Error::UnknownFeature { hint, .. }))
@@ -51,14 +58,6 @@ fn unknown(name: &str, error: Error) -> String {
         {
             format!(
                 "'{name}' is neither a scheduler nor a feature; features: {hint}; bases: {bases}"
-            )
-        }
-        // A feature with options is known by its own faults, not by that of having no base.
-        (Error::UnknownBase { .. }, Err(error)) if !name.contains('+') => error.to_string(),
-        (Error::UnknownBase { .. }, Ok(_)) if !name.contains('+') => {
-            let feature = name.split(':').next().unwrap_or(name);
-            format!(
-                "'{name}' is a feature with options; `alight policy show {feature}` has them all"
             )
         }
         _ => error.to_string(),
@@ -363,6 +362,10 @@ mod tests {
         ));
         let error = Named::find("asym-capacty").unwrap_err();
         assert!(error.contains("did you mean 'asym-capacity'"), "{error}");
+        for options in ["bias-prev:spare=128", "bias-prev:foo=1", "pack=full"] {
+            let error = Named::find(options).unwrap_err();
+            assert!(error.contains("options belong to a scheduler"), "{error}");
+        }
         let error = Named::find("linux-5.5+asym").unwrap_err();
         assert!(error.contains("unknown feature 'asym'"), "{error}");
     }

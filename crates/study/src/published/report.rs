@@ -419,12 +419,12 @@ fn mechanism(comparison: &Comparison) -> Block {
 
 /// Which number a check is about, and its bounds.
 fn claim(check: &Check) -> String {
-    let (what, expected) = parts(check);
+    let (what, expected) = number_and_bounds(check);
     format!("{what}, expected {expected}")
 }
 
 /// Which number a check is about; its bounds.
-fn parts(check: &Check) -> (String, String) {
+fn number_and_bounds(check: &Check) -> (String, String) {
     let case = match check.case.as_str() {
         "" => String::new(),
         case => format!("{case}, "),
@@ -445,7 +445,7 @@ fn parts(check: &Check) -> (String, String) {
 }
 
 fn judged(check: &Check, outcome: Outcome) -> String {
-    let (what, expected) = parts(check);
+    let (what, expected) = number_and_bounds(check);
     let (word, found) = match outcome {
         Outcome::Held(found) => ("held  ", number::short(found)),
         Outcome::Failed(found) => ("FAILED", number::short(found)),

@@ -259,22 +259,70 @@ fn cyclictest_threads_wait_run_and_record_into_one_histogram() {
     let names: Vec<&str> = workload.measures.iter().map(|m| m.name.as_str()).collect();
     let expected = [
         "wakeup_latency_us",
+        "wakeup_latency_std_us",
+        "wakeup_latency_min_us",
         "wakeup_latency_p99_us",
         "wakeup_latency_max_us",
     ];
     assert_eq!(names, expected);
 }
 
+/// Ops of the only loop of a task, and how often it goes round.
+fn only_loop(workload: &Workload, task: usize) -> (u64, &[Op]) {
+    let ops = ops(workload, task);
+    let round = |op: &Op| match *op {
+        Op::LoopBegin { count, end, .. } => Some((count, end)),
+        _ => None,
+    };
+    let (at, (count, end)) = ops
+        .iter()
+        .enumerate()
+        .find_map(|(at, op)| Some((at, round(op)?)))
+        .expect("a loop");
+    (count, &ops[at + 1..end as usize - 1])
+}
+
+#[test]
+fn cyclictest_looks_at_its_threads_each_10_ms_and_prints_unless_it_is_quiet() {
+    let table = [
+        ("cyclictest -q -t 2 -D 1", u64::MAX, 1000),
+        ("cyclictest -t 2 -D 1", u64::MAX, 17_000),
+        ("cyclictest -t 2 -l 1000 -D 1", 99, 17_000),
+        ("cyclictest -q -l 1", 0, 1000),
+    ];
+    for (line, looks, work_ns) in table {
+        let look = [Op::Run { ns: work_ns }, Op::Sleep { ns: 10_000_000 }];
+        assert_eq!(only_loop(&load(line), 0), (looks, &look[..]), "{line}");
+    }
+}
+
+/// rt-tests 2.4 printed C: 100, 56, 37, 28 and 1000, 255, 146 for these.
+#[test]
+fn cyclictest_ends_when_its_first_thread_has_its_loops() {
+    let table: [(&str, &[u64]); 3] = [
+        ("cyclictest -t 4 -l 100 -q -d 1000", &[100, 57, 38, 28]),
+        ("cyclictest -t 3 -l 1000 -q -d 3000", &[1000, 253, 145]),
+        ("cyclictest -t 2 -l 5 -q -i 10 -d 100000", &[5, 1]),
+    ];
+    for (line, loops) in table {
+        let workload = load(line);
+        let found: Vec<u64> = (1..=loops.len())
+            .map(|task| only_loop(&workload, task).0)
+            .collect();
+        assert_eq!(found, loops, "{line}");
+    }
+}
+
 #[test]
 fn options_without_effect_are_noted_where_they_stand() {
-    let loaded = Workload::load("cyclictest -D 5 -q -m", Mode::Workgen).expect("loads");
+    let loaded = Workload::load("cyclictest -D 5 -q -m -u", Mode::Workgen).expect("loads");
     let said = loaded.diagnostics.iter();
     let said: Vec<_> = said
         .map(|d| (d.severity, d.column, &d.message[..2]))
         .collect();
     assert_eq!(
         said,
-        [(Severity::Note, 17, "-q"), (Severity::Note, 20, "-m")]
+        [(Severity::Note, 20, "-m"), (Severity::Note, 23, "-u")]
     );
 }
 

@@ -35,17 +35,17 @@ const MOVES_AND_ENERGY: &[&str] = &["cpu_migrations", "energy_j"];
 pub const WORKLOADS: &[Entry] = &[
     Entry {
         name: "idle",
-        about: "one thread, 10 us each 100 ms",
-        commands: |_| one("cyclictest -t 1 -i 100000 -D 2"),
+        about: "a thread that only wakes, each 100 ms, and its main thread, each 10 ms",
+        commands: |_| one("cyclictest -q -t 1 -i 100000 -D 2"),
         duration_ms: None,
         judged: &[("wakeup_latency_us", Lower), ENERGY],
         shown: MOVES,
     },
     Entry {
         name: "light",
-        about: "eight tasks of 0.8 ms each 40 ms; a server: a thread for two CPUs, 10 us each 10 ms",
+        about: "eight tasks of 0.8 ms each 40 ms; a server: a thread for two CPUs that only wakes, each 10 ms",
         commands: |cpus| match cpus {
-            SERVER.. => one(&format!("cyclictest -t {} -i 10000 -d 77 -D 1", cpus / 2)),
+            SERVER.. => one(&format!("cyclictest -q -t {} -i 10000 -d 77 -D 1", cpus / 2)),
             _ => one("workloads/light-tasks.json"),
         },
         duration_ms: Some(2000),

@@ -21,6 +21,8 @@ pub(super) struct Settings {
     pinning: Pinning,
     /// What is written to `/dev/cpu_dma_latency`; `None`: it is not opened.
     pub dma_latency_us: Option<u64>,
+    /// Main prints nothing while the threads run.
+    pub quiet: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -68,6 +70,7 @@ enum Opt {
     Policy,
     Priority,
     Priospread,
+    Quiet,
     Smp,
     Threads,
     /// Changes what is printed, or what a machine does in ways that a simulation does not have.
@@ -114,7 +117,7 @@ const SPECS: &[Spec<Opt>] = &[
     both('N', "nsecs", Value::No, Opt::NoEffect),
     both('o', "oscope", Value::Required, Opt::NoEffect),
     both('p', "priority", Value::Required, Opt::Priority),
-    both('q', "quiet", Value::No, Opt::NoEffect),
+    both('q', "quiet", Value::No, Opt::Quiet),
     both('r', "relative", Value::No, Opt::NotModelled),
     both('R', "resolution", Value::No, Opt::NoEffect),
     both('s', "system", Value::No, Opt::NotModelled),
@@ -193,6 +196,7 @@ impl Draft {
                 spread_priorities: false,
                 pinning: Pinning::None,
                 dma_latency_us: Some(0),
+                quiet: false,
             },
             histogram: false,
             distance_at: None,
@@ -231,6 +235,7 @@ impl Draft {
                 }
             }
             Opt::Priospread => settings.spread_priorities = true,
+            Opt::Quiet => settings.quiet = true,
             Opt::Smp => return Err(needs_cpu_count(found, "-a -t 8")),
             Opt::NotModelled => {
                 return Err(Refusal::new(

@@ -63,6 +63,12 @@ pub(crate) fn relocate_source(source: MeasureSource, base: Base) -> MeasureSourc
         MeasureSource::HistogramMax { histogram } => MeasureSource::HistogramMax {
             histogram: histogram + base.histogram,
         },
+        MeasureSource::HistogramMin { histogram } => MeasureSource::HistogramMin {
+            histogram: histogram + base.histogram,
+        },
+        MeasureSource::HistogramStd { histogram } => MeasureSource::HistogramStd {
+            histogram: histogram + base.histogram,
+        },
         MeasureSource::HistogramQuantile {
             histogram,
             per_mille,

@@ -79,11 +79,13 @@ const SUB: u64 = 16;
 /// Buckets in all: up to 2^40 ns.
 const BUCKETS: usize = 37 * SUB as usize;
 
-/// Durations in ns: exact count, sum and extremes, quantiles to 1/16.
+/// Durations in ns: exact count, sums and extremes, quantiles to 1/16.
 #[derive(Debug, Clone)]
 pub(crate) struct Histogram {
     count: u64,
     sum: u64,
+    sum_of_squares: u128,
+    min: u64,
     max: u64,
     buckets: Box<[u32]>,
 }
@@ -93,6 +95,8 @@ impl Default for Histogram {
         Histogram {
             count: 0,
             sum: 0,
+            sum_of_squares: 0,
+            min: u64::MAX,
             max: 0,
             buckets: vec![0; BUCKETS].into(),
         }
@@ -104,6 +108,8 @@ impl Histogram {
     pub fn record(&mut self, ns: u64) {
         self.count += 1;
         self.sum += ns;
+        self.sum_of_squares += u128::from(ns) * u128::from(ns);
+        self.min = self.min.min(ns);
         self.max = self.max.max(ns);
         self.buckets[bucket(ns)] += 1;
     }
@@ -114,6 +120,25 @@ impl Histogram {
         } else {
             self.sum as f64 / self.count as f64 / 1e3
         }
+    }
+
+    /// 0 of no sample, as for the mean and the maximum.
+    fn min_us(&self) -> f64 {
+        if self.count == 0 {
+            0.0
+        } else {
+            self.min as f64 / 1e3
+        }
+    }
+
+    /// Standard deviation of the samples; 0 of fewer than two.
+    fn std_us(&self) -> f64 {
+        if self.count < 2 {
+            return 0.0;
+        }
+        let squared_sum = u128::from(self.sum) * u128::from(self.sum);
+        let scatter = self.sum_of_squares - squared_sum / u128::from(self.count);
+        (scatter as f64 / (self.count - 1) as f64).sqrt() / 1e3
     }
 
     pub fn summary(&self) -> Latency {
@@ -193,6 +218,8 @@ impl Sim<'_> {
             MeasureSource::Counter { counter } => self.counters[counter as usize] as f64,
             MeasureSource::HistogramMean { histogram: id } => histogram(id).mean_us(),
             MeasureSource::HistogramMax { histogram: id } => histogram(id).max as f64 / 1e3,
+            MeasureSource::HistogramMin { histogram: id } => histogram(id).min_us(),
+            MeasureSource::HistogramStd { histogram: id } => histogram(id).std_us(),
             MeasureSource::HistogramQuantile {
                 histogram: id,
                 per_mille,
@@ -341,5 +368,16 @@ mod tests {
         assert!((h.quantile_us(500) - 500.0).abs() < 32.0);
         assert!((h.quantile_us(990) - 990.0).abs() < 64.0);
         assert_eq!(h.max, 1_000_000);
+        assert!((h.min_us() - 1.0).abs() < 1e-9);
+        // Of 1 to n the variance is n (n + 1) / 12.
+        assert!((h.std_us() - (1000.0 * 1001.0 / 12.0_f64).sqrt()).abs() < 1e-3);
+    }
+
+    #[test]
+    fn of_no_sample_and_of_one_nothing_is_said() {
+        let mut h = Histogram::default();
+        assert_eq!((h.mean_us(), h.min_us(), h.std_us()), (0.0, 0.0, 0.0));
+        h.record(7000);
+        assert_eq!((h.min_us(), h.std_us()), (7.0, 0.0));
     }
 }

@@ -207,7 +207,9 @@ impl Workload {
                 in_range("counter", counter, self.counters as usize)
             }
             MeasureSource::HistogramMean { histogram }
-            | MeasureSource::HistogramMax { histogram } => {
+            | MeasureSource::HistogramMax { histogram }
+            | MeasureSource::HistogramMin { histogram }
+            | MeasureSource::HistogramStd { histogram } => {
                 in_range("histogram", histogram, self.histograms.len())
             }
             MeasureSource::HistogramQuantile {

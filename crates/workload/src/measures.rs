@@ -3,7 +3,8 @@
 
 use crate::program::{Better, HistogramId, MarkId, Measure, MeasureSource, TallyId};
 
-/// Mean, 99th percentile and maximum of a latency histogram: `NAME_us`, `NAME_p99_us`, `NAME_max_us`.
+/// What is reported of a latency histogram: its mean, `NAME_us`, and `NAME_std_us`, `NAME_min_us`,
+/// `NAME_p99_us`, `NAME_max_us`, each over the samples of the run.
 pub(crate) fn latency_measures(name: &str, histogram: HistogramId) -> Vec<Measure> {
     let p99 = MeasureSource::HistogramQuantile {
         histogram,
@@ -17,6 +18,8 @@ pub(crate) fn latency_measures(name: &str, histogram: HistogramId) -> Vec<Measur
     };
     vec![
         measure("", MeasureSource::HistogramMean { histogram }),
+        measure("_std", MeasureSource::HistogramStd { histogram }),
+        measure("_min", MeasureSource::HistogramMin { histogram }),
         measure("_p99", p99),
         measure("_max", MeasureSource::HistogramMax { histogram }),
     ]

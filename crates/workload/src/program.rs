@@ -408,6 +408,10 @@ pub enum MeasureSource {
     HistogramMean { histogram: HistogramId },
     /// Maximum of a histogram, in us.
     HistogramMax { histogram: HistogramId },
+    /// Minimum of a histogram, in us.
+    HistogramMin { histogram: HistogramId },
+    /// Standard deviation of a histogram's samples (divided by one less than their number), in us.
+    HistogramStd { histogram: HistogramId },
     /// Quantile of a histogram in thousandths (500 = median), in us.
     HistogramQuantile {
         histogram: HistogramId,

@@ -144,6 +144,8 @@ fn timers_have_slots_by_name_and_begin_at_the_start() {
     let names: Vec<&str> = workload.measures.iter().map(|m| m.name.as_str()).collect();
     let expected = [
         "t_wakeup_latency_us",
+        "t_wakeup_latency_std_us",
+        "t_wakeup_latency_min_us",
         "t_wakeup_latency_p99_us",
         "t_wakeup_latency_max_us",
         "t_loops",

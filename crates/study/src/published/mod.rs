@@ -6,6 +6,7 @@
 //! ([`crate::calibrate`]), and to nothing else. What the policy then does is read off the model.
 
 mod answer;
+mod grid;
 mod json;
 mod library;
 mod markdown;

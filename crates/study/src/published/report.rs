@@ -4,6 +4,7 @@
 
 use alight_machine::Calibration;
 
+use super::grid;
 use super::sensitivity::{MOVES, Sensitivity};
 use super::{Answer, Case, CaseAnswer, Check, Extent, Length, Outcome, Published, Row, Study};
 use crate::compare::{Comparison, Series};
@@ -21,6 +22,10 @@ pub(super) enum Block {
     /// Lines.
     Lines(Vec<String>),
 }
+
+/// Cases that have tables of their own; of more than these a table has a line a case, unless there
+/// are published figures to hold them against.
+const MOST_WITH_TABLES: usize = 8;
 
 /// Numbers of the mechanism that every study shows, by name or by how the name begins.
 const MECHANISM: [&str; 20] = [
@@ -179,16 +184,8 @@ pub(super) fn head(
         let short = "shortened loads and few runs: tells that the study runs, and no more";
         head.push(("short", short.to_owned()));
     }
-    for case in &answer.study.cases {
-        let extent = case.extent(answer.length);
-        let what = load(case, extent, &in_a_line(&extent.commands));
-        head.push(("workload", named(&case.name, &what)));
-        for own in &case.instead {
-            let commands = &own.extent(answer.length).commands;
-            let what = format!("under {}: {}", own.scheduler, commands.join("; "));
-            head.push(("workload", what));
-        }
-    }
+    let lines = loads(answer);
+    head.extend(lines.into_iter().map(|line| ("workload", line)));
     let mut left_out: Vec<&str> = vec![];
     for case in &answer.cases {
         for text in &case.comparison().header.left_out {
@@ -203,6 +200,28 @@ pub(super) fn head(
             .map(|text| ("left out", text.to_owned())),
     );
     head
+}
+
+/// What the cases ran, those of one text together.
+fn loads(answer: &Answer<'_>) -> Vec<String> {
+    let mut together: Vec<(String, Vec<&str>)> = vec![];
+    for case in &answer.study.cases {
+        let extent = case.extent(answer.length);
+        let mut what = load(case, extent, &in_a_line(&extent.commands));
+        for own in &case.instead {
+            let commands = &own.extent(answer.length).commands;
+            what += &format!("; under {}: {}", own.scheduler, commands.join("; "));
+        }
+        match together.iter_mut().find(|(known, _)| *known == what) {
+            Some((_, cases)) => cases.push(&case.name),
+            None => together.push((what, vec![&case.name])),
+        }
+    }
+    let line = |(what, cases): (String, Vec<&str>)| match cases.as_slice() {
+        [case] => named(case, &what),
+        cases => format!("{} cases, as {}: {what}", cases.len(), cases[0]),
+    };
+    together.into_iter().map(line).collect()
 }
 
 fn about(study: &Study, calibration: Option<&Calibration>) -> Vec<(&'static str, String)> {
@@ -246,23 +265,11 @@ fn costs(study: &Study, calibration: Option<&Calibration>) -> String {
 
 /// Tables, mechanism, checks, sensitivity.
 pub(super) fn blocks(answer: &Answer<'_>, sensitivity: Option<&Sensitivity>) -> Vec<Block> {
-    let mut blocks = vec![];
-    for case in &answer.cases {
-        let rows = (answer.study.rows.iter()).filter(|row| case.is(&row.case));
-        for row in rows {
-            // Where other cases have the number, this one needs none.
-            if answer.values(row, case).is_empty() && answer.has(row) {
-                continue;
-            }
-            blocks.push(Block::Title(title(row, case)));
-            blocks.push(table(answer, row, case));
-        }
-        blocks.push(Block::Title(of_case(
-            case,
-            "why: the mechanism, means of the runs",
-        )));
-        blocks.push(mechanism(case.comparison()));
-    }
+    let published = answer.study.rows.iter().any(|row| row.before.is_some());
+    let mut blocks = match answer.study.cases.len() {
+        cases if cases > MOST_WITH_TABLES && !published => grid::tables_by_row(answer),
+        _ => tables_by_case(answer),
+    };
     if !answer.checks.is_empty() {
         blocks.push(Block::Title("what must come out".to_owned()));
         let lines = answer
@@ -276,8 +283,10 @@ pub(super) fn blocks(answer: &Answer<'_>, sensitivity: Option<&Sensitivity>) -> 
             [] => String::new(),
             commands => format!(" of `{}`", commands.join("`, `")),
         };
+        let moves = MOVES.map(|permille| number::signed((permille as f64 - 1000.0) / 10.0) + "%");
         blocks.push(Block::Title(format!(
-            "if a parameter were another: the predicted delta, {} runs{of}",
+            "if a parameter were {}: the predicted delta, runs: {}{of}",
+            moves.join(" / "),
             sensitivity.runs
         )));
         blocks.extend(moved(sensitivity));
@@ -285,7 +294,28 @@ pub(super) fn blocks(answer: &Answer<'_>, sensitivity: Option<&Sensitivity>) -> 
     blocks
 }
 
-fn title(row: &Row, case: &CaseAnswer<'_>) -> String {
+fn tables_by_case(answer: &Answer<'_>) -> Vec<Block> {
+    let mut blocks = vec![];
+    for case in &answer.cases {
+        let rows = (answer.study.rows.iter()).filter(|row| case.is(&row.case));
+        for row in rows {
+            // Where other cases have the number, this one needs none.
+            if answer.values(row, case).is_empty() && answer.has(row) {
+                continue;
+            }
+            blocks.push(Block::Title(of_case(case, &title(row, case))));
+            blocks.push(table(answer, row, case));
+        }
+        blocks.push(Block::Title(of_case(
+            case,
+            "why: the mechanism, means of the runs",
+        )));
+        blocks.push(mechanism(case.comparison()));
+    }
+    blocks
+}
+
+pub(super) fn title(row: &Row, case: &CaseAnswer<'_>) -> String {
     let key = case
         .comparison()
         .base()
@@ -293,11 +323,10 @@ fn title(row: &Row, case: &CaseAnswer<'_>) -> String {
         .map(|series| words::title(&series.key));
     let metric =
         key.unwrap_or_else(|| format!("FAILED {}: the model has no such number here", row.metric));
-    let text = match &row.says {
+    match &row.says {
         Some(says) => format!("{says} ({metric})"),
         None => metric,
-    };
-    of_case(case, &text)
+    }
 }
 
 fn of_case(case: &CaseAnswer<'_>, text: &str) -> String {
@@ -350,7 +379,7 @@ fn table(answer: &Answer<'_>, row: &Row, case: &CaseAnswer<'_>) -> Block {
     Block::Table { left: 1, rows }
 }
 
-fn difference(delta: &Delta) -> [String; 2] {
+pub(super) fn difference(delta: &Delta) -> [String; 2] {
     let star = if delta.significant { " *" } else { "" };
     [
         number::percent(delta.delta_percent) + star,
@@ -390,31 +419,40 @@ fn mechanism(comparison: &Comparison) -> Block {
         let name = words::short_name(&other.scheduler, &base.scheduler);
         rows[0].extend([name.to_owned(), "delta".to_owned()]);
     }
-    let shown = |series: &&Series| match series.key.kind {
+    for series in of_the_mechanism(&base.series) {
+        let mut row = vec![series.key.name.clone(), number::short(series.summary.mean)];
+        for other in comparison.others() {
+            row.extend(beside(other.series(&series.key.name)));
+        }
+        rows.push(row);
+    }
+    Block::Table { left: 1, rows }
+}
+
+/// Numbers that tell why, without the results.
+pub(super) fn of_the_mechanism(all: &[Series]) -> impl Iterator<Item = &Series> {
+    all.iter().filter(|series| match series.key.kind {
         Kind::Result => false,
         Kind::Energy => true,
         Kind::Mechanism => MECHANISM
             .iter()
             .any(|name| series.key.name.starts_with(name)),
+    })
+}
+
+/// A variant's number and its delta, beside the base's.
+pub(super) fn beside(found: Option<&Series>) -> [String; 2] {
+    let mean = found.map_or(number::NONE.to_owned(), |found| {
+        number::short(found.summary.mean)
+    });
+    let delta = found.and_then(|found| found.delta);
+    let star = if delta.is_some_and(|delta| delta.significant) {
+        " *"
+    } else {
+        ""
     };
-    for series in base.series.iter().filter(shown) {
-        let mut row = vec![series.key.name.clone(), number::short(series.summary.mean)];
-        for other in comparison.others() {
-            let found = other.series(&series.key.name);
-            row.push(found.map_or(number::NONE.to_owned(), |found| {
-                number::short(found.summary.mean)
-            }));
-            let delta = found.and_then(|found| found.delta);
-            let star = if delta.is_some_and(|delta| delta.significant) {
-                " *"
-            } else {
-                ""
-            };
-            row.push(number::percent(delta.and_then(|delta| delta.delta_percent)) + star);
-        }
-        rows.push(row);
-    }
-    Block::Table { left: 1, rows }
+    let percent = number::percent(delta.and_then(|delta| delta.delta_percent));
+    [mean, percent + star]
 }
 
 /// Which number a check is about, and its bounds.
@@ -458,50 +496,44 @@ fn judged(check: &Check, outcome: Outcome) -> String {
     )
 }
 
-/// The predictions as they are, and with each parameter moved; those that none moves in a line.
+/// The predictions as they are, and with each parameter moved, down and up; those that none moves
+/// in a line.
 fn moved(sensitivity: &Sensitivity) -> Vec<Block> {
     let shown = |delta: Option<Delta>| match delta {
         Some(delta) => difference(&delta)[0].clone(),
         None => number::NONE.to_owned(),
     };
-    let mut heads = vec![
-        "parameter".to_owned(),
-        "prediction".to_owned(),
-        "as it is".to_owned(),
-    ];
-    heads.extend(MOVES.map(|permille| number::signed((permille as f64 - 1000.0) / 10.0) + "%"));
+    let mut heads = vec!["prediction".to_owned(), "as it is".to_owned()];
+    heads.extend(
+        (sensitivity.parameters.iter()).map(|parameter| match parameter.fitted {
+            true => parameter.name.to_owned(),
+            false => format!("{} (stated)", parameter.name),
+        }),
+    );
     let mut rows = vec![heads];
     let mut still: Vec<&str> = vec![];
     for (label, unmoved) in &sensitivity.unmoved {
+        let unmoved = shown(*unmoved);
         let moves = sensitivity.parameters.iter().map(|parameter| {
             let known = |(known, _): &&(String, _)| known == label;
             let deltas = parameter.deltas.iter().find(known);
-            let deltas = deltas.map_or([None; MOVES.len()], |(_, deltas)| *deltas);
-            (parameter, deltas.map(shown))
+            deltas.map_or([None; MOVES.len()], |(_, deltas)| *deltas)
         });
-        let moves: Vec<_> = moves.collect();
-        let unmoved = shown(*unmoved);
-        if moves
-            .iter()
-            .flat_map(|(_, deltas)| deltas)
-            .all(|delta| *delta == unmoved)
-        {
+        let moves: Vec<_> = moves.map(|deltas| deltas.map(shown)).collect();
+        if moves.iter().flatten().all(|delta| *delta == unmoved) {
             still.push(label);
             continue;
         }
-        for (parameter, deltas) in moves {
-            let name = match parameter.fitted {
-                true => parameter.name.to_owned(),
-                false => format!("{} (stated)", parameter.name),
-            };
-            let mut row = vec![name, label.clone(), unmoved.clone()];
-            row.extend(deltas);
-            rows.push(row);
-        }
+        let mut row = vec![label.clone(), unmoved];
+        row.extend(moves.iter().map(|[down, up]| match down == up {
+            true => up.clone(),
+            false => format!("{down} / {up}"),
+        }));
+        rows.push(row);
     }
     let mut blocks = vec![];
     if rows.len() > 1 {
-        blocks.push(Block::Table { left: 2, rows });
+        blocks.push(Block::Table { left: 1, rows });
     }
     if !still.is_empty() {
         let line = format!("moved by none of them: {}", still.join("; "));

@@ -247,6 +247,60 @@ fn a_row_without_a_number_fails() {
     assert_eq!(answer.failed(), 2 + 1);
 }
 
+/// More cases than have tables of their own, of one load.
+#[test]
+fn of_many_cases_a_table_has_a_line_each() {
+    let case =
+        |k: u32| format!("[[case]]\nname = \"case {k}\"\nworkloads = [\"hackbench -l 1\"]\n");
+    let cases: Vec<String> = (1..=9).map(case).collect();
+    let text = format!(
+        r#"schema = "alight.study/1"
+name = "many"
+title = "many cases"
+publication = "nowhere"
+machine = "juno-r0"
+schedulers = ["linux-5.5", "linux-5.5+asym-capacity"]
+runs = 2
+short_runs = 2
+{}
+[[row]]
+metric = "events"
+
+[[row]]
+case = "case 3"
+metric = "cpu_migrations"
+
+[[row]]
+metric = "missing"
+"#,
+        cases.concat()
+    );
+    let (study, machine) = (parse("many.toml", &text).expect("a study"), fake::machine());
+    let answer = answered(&study, &machine, Length::Full);
+    let text = render(&answer, None, None, Style::Table);
+    let squeezed: Vec<String> = text
+        .lines()
+        .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
+        .collect();
+    let count = |start: &str| {
+        squeezed
+            .iter()
+            .filter(|line| line.starts_with(start))
+            .count()
+    };
+    assert_eq!(count("workload 9 cases, as case 1: hackbench -l 1"), 1);
+    assert_eq!(count("case linux-5.5 +asym-capacity delta 95% interval"), 2);
+    assert_eq!(count("case number linux-5.5 +asym-capacity delta"), 1);
+    assert_eq!(count("case 9 cpu_migrations"), 1, "what changes");
+    assert_eq!(count("case 9 energy"), 0, "what does not");
+    assert_eq!((count("case 9 "), count("case 3 ")), (2, 3), "{text}");
+    assert_eq!(
+        count("FAILED missing: the model has no such number here"),
+        1
+    );
+    assert_eq!(answer.failed(), 1);
+}
+
 #[test]
 fn a_report_says_what_was_published_what_came_out_and_on_which_costs() {
     let (study, machine) = (plain(), fake::machine());

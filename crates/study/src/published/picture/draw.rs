@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Two runs over one time, one above the other, with the same axes.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 
 use alight_machine::Machine;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::record::{KINDS, PIECES, Record};
+use super::record::{DEPTHS, KINDS, PIECES, Record, USES};
 
 type Done = Result<(), Box<dyn Error>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -36,8 +37,8 @@ const DOMAINS: [RGBColor; 4] = [
     RGBColor(0, 158, 115),
     RGBColor(0, 0, 0),
 ];
-/// Of kinds of task; the last of all others.
-const FILLS: [RGBColor; KINDS + 1] = [
+/// Of kinds of task, of all others, and of idle states, the deeper the paler.
+const FILLS: [RGBColor; USES] = [
     RGBColor(230, 159, 0),
     RGBColor(86, 180, 233),
     RGBColor(0, 158, 115),
@@ -46,7 +47,11 @@ const FILLS: [RGBColor; KINDS + 1] = [
     RGBColor(110, 80, 160),
     RGBColor(213, 94, 0),
     RGBColor(0, 114, 178),
-    RGBColor(170, 170, 170),
+    RGBColor(90, 90, 90),
+    RGBColor(160, 160, 160),
+    RGBColor(200, 200, 200),
+    RGBColor(224, 224, 224),
+    RGBColor(242, 242, 242),
 ];
 
 /// The picture.
@@ -158,7 +163,7 @@ fn utilizations(area: &Area<'_>, machine: &Machine, record: &Record) -> Done {
     Ok(())
 }
 
-/// Who ran on each CPU: a row a CPU, as high as it was busy.
+/// Who ran on each CPU: a row a CPU, as high as it was busy, and above that its idle states.
 fn residencies(area: &Area<'_>, machine: &Machine, record: &Record) -> Done {
     let count = machine.cpus.len() as i32;
     let base = |cpu: i32| (count - 1 - cpu) * ROW;
@@ -181,7 +186,7 @@ fn residencies(area: &Area<'_>, machine: &Machine, record: &Record) -> Done {
     let at = |index: usize| seconds(record.time.start + piece * index as u64);
     for cpu in 0..machine.cpus.len() {
         let bottom = base(cpu as i32);
-        let pieces: Vec<[u64; KINDS + 1]> = record.shares(cpu).map(stack).collect();
+        let pieces: Vec<[u64; USES]> = record.shares(cpu).map(stack).collect();
         let mut from = 0;
         for index in 1..=PIECES {
             if index < PIECES && pieces[index] == pieces[from] {
@@ -205,7 +210,7 @@ fn residencies(area: &Area<'_>, machine: &Machine, record: &Record) -> Done {
 }
 
 /// Upper ends of the shares, stacked, in whole steps.
-fn stack(shares: [u64; KINDS + 1]) -> [u64; KINDS + 1] {
+fn stack(shares: [u64; USES]) -> [u64; USES] {
     let mut sum = 0;
     shares.map(|share| {
         sum += share;
@@ -233,10 +238,24 @@ fn key(area: &Area<'_>, machine: &Machine, record: &Record) -> Done {
         area.draw(&Rectangle::new([(4, y), (20, y + 14)], colour.filled()))?;
         area.draw(&Text::new(kind.as_str(), (28, y), style()))?;
     }
-    let y = top + 32 + 20 * record.kinds.len() as i32;
-    area.draw(&Rectangle::new([(4, y), (20, y + 14)], BLACK.mix(0.3)))?;
-    area.draw(&Text::new("idle", (28, y), style()))?;
+    let top = top + 32 + 20 * record.kinds.len() as i32 + 8;
+    area.draw(&Text::new("idle", (4, top), style()))?;
+    for (line, (depth, name)) in idle_states(machine).into_iter().enumerate() {
+        let y = top + 24 + 20 * line as i32;
+        let fill = FILLS[KINDS + 1 + depth];
+        area.draw(&Rectangle::new([(4, y), (20, y + 14)], fill.filled()))?;
+        area.draw(&Rectangle::new([(4, y), (20, y + 14)], BLACK.mix(0.3)))?;
+        area.draw(&Text::new(name, (28, y), style()))?;
+    }
     Ok(())
+}
+
+/// Depth and name of the idle states of all kinds of core, shallow to deep.
+fn idle_states(machine: &Machine) -> BTreeSet<(usize, &str)> {
+    (machine.core_types.iter())
+        .flat_map(|core| core.idle_states.iter().enumerate())
+        .map(|(depth, state)| (depth.min(DEPTHS - 1), state.name.as_str()))
+        .collect()
 }
 
 fn colour(domain: usize) -> RGBColor {

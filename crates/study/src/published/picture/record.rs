@@ -13,6 +13,11 @@ use alight_trace::{CpuCounter, Event, Signals, Sink};
 pub const PIECES: usize = 250;
 /// Kinds of task that are told apart; all others are one more.
 pub const KINDS: usize = 8;
+/// What a CPU's time goes to: the kinds of task, all others, and idle states by their depth, of
+/// which the last is that one and all deeper ones.
+pub const USES: usize = KINDS + 1 + DEPTHS;
+/// Idle states that are told apart.
+pub const DEPTHS: usize = 4;
 
 /// A run.
 #[derive(Debug, Clone)]
@@ -34,12 +39,12 @@ pub struct CpuRecord {
     pub khz: Vec<(u64, u32)>,
     /// Utilization times ns, in each piece.
     util_ns: Vec<u64>,
-    /// Of each piece how long each kind ran, ns.
-    ran_ns: Vec<[u64; KINDS + 1]>,
+    /// What the time of each piece went to, ns.
+    used_ns: Vec<[u64; USES]>,
     util: u64,
-    util_since: u64,
-    running: Option<usize>,
-    running_since: u64,
+    since: u64,
+    /// What its time goes to; nothing while an idle CPU is about to enter a state.
+    used_for: Option<usize>,
 }
 
 impl Record {
@@ -67,11 +72,10 @@ impl Record {
                 first_khz(scenario.machine, cpu.freq_domain, governor),
             )],
             util_ns: vec![0; PIECES],
-            ran_ns: vec![[0; KINDS + 1]; PIECES],
+            used_ns: vec![[0; USES]; PIECES],
             util: 0,
-            util_since: 0,
-            running: None,
-            running_since: 0,
+            since: 0,
+            used_for: None,
         };
         Record {
             cpus: scenario.machine.cpus.iter().map(cpu).collect(),
@@ -92,18 +96,18 @@ impl Record {
     fn account(&mut self, cpu: usize, now: u64) {
         let time = self.time.clone();
         let c = &mut self.cpus[cpu];
-        let util = c.util;
-        let sums = &mut c.util_ns;
-        spread(&time, c.util_since..now, |piece, ns| {
-            sums[piece] += util * ns;
+        spread(&time, c.since..now, |piece, ns| {
+            c.util_ns[piece] += c.util * ns;
+            if let Some(what) = c.used_for {
+                c.used_ns[piece][what] += ns;
+            }
         });
-        if let Some(kind) = c.running {
-            let sums = &mut c.ran_ns;
-            spread(&time, c.running_since..now, |piece, ns| {
-                sums[piece][kind] += ns;
-            });
-        }
-        (c.util_since, c.running_since) = (now, now);
+        c.since = now;
+    }
+
+    fn uses(&mut self, cpu: usize, now: u64, what: Option<usize>) {
+        self.account(cpu, now);
+        self.cpus[cpu].used_for = what;
     }
 
     /// Length of a piece, ns.
@@ -117,11 +121,11 @@ impl Record {
         self.cpus[cpu].util_ns.iter().map(move |sum| sum / piece)
     }
 
-    /// Which share each kind had of a CPU's time in each piece, in thousandths.
-    pub fn shares(&self, cpu: usize) -> impl Iterator<Item = [u64; KINDS + 1]> {
+    /// To which shares a CPU's time went in each piece, in thousandths.
+    pub fn shares(&self, cpu: usize) -> impl Iterator<Item = [u64; USES]> {
         let piece = self.piece_ns();
-        let shares = move |ran: &[u64; KINDS + 1]| ran.map(|ns| 1000 * ns / piece);
-        self.cpus[cpu].ran_ns.iter().map(shares)
+        let shares = move |used: &[u64; USES]| used.map(|ns| 1000 * ns / piece);
+        self.cpus[cpu].used_ns.iter().map(shares)
     }
 }
 
@@ -141,9 +145,14 @@ impl Sink for Record {
         let cpu = cpu as usize;
         match event {
             Event::Switch { next, .. } => {
-                self.account(cpu, time_ns);
-                self.cpus[cpu].running = self.kind_of.get(&next.pid).copied();
+                let kind = self.kind_of.get(&next.pid).copied();
+                self.uses(cpu, time_ns, kind);
             }
+            Event::IdleEnter { state } => {
+                let depth = (state as usize).min(DEPTHS - 1);
+                self.uses(cpu, time_ns, Some(KINDS + 1 + depth));
+            }
+            Event::IdleExit => self.uses(cpu, time_ns, None),
             Event::CpuCounter {
                 counter: CpuCounter::UtilAvg,
                 value,

@@ -25,6 +25,16 @@ cat >mix.json <<'J'
 	"pong": {"loop": -1, "suspend": "m", "run": 300}}}
 J
 
+# Little to do: energy decides only while no CPU is overutilized, and what runs at the same time on
+# CPUs that take turns takes as long as one after the other.
+cat >light.json <<'J'
+{"global": {"duration": DURATION, "default_policy": "SCHED_OTHER", "calibration": 100,
+	"lock_pages": false, "logdir": "/tmp"},
+ "tasks": {
+	"small": {"instance": 4, "loop": -1, "run": 150, "timer": {"ref": "unique", "period": 5000}},
+	"medium": {"instance": 2, "loop": -1, "run": 600, "timer": {"ref": "unique", "period": 12000}}}}
+J
+
 # stress DIVISOR ARGUMENT...: for a part of the time.
 stress() {
 	part=$((seconds / $1))
@@ -64,10 +74,9 @@ whole() {
 	stress 3 --switch 3 --fork 1
 	wait
 	mix 4
-	# Little to do: energy decides only while no CPU is overutilized.
 	cyclictest -q --policy=other -t 6 -i 500 -D "$seconds" &
-	sed "s/DURATION/$seconds/; /\"large\"/d" mix.json >light.json
-	rt-app light.json
+	sed "s/DURATION/$seconds/" light.json >run.json
+	rt-app run.json
 	wait
 	hackbench -g 2 -f 1 -l 8000 -p -T
 	hackbench -g 4 -f 4 -l 300

@@ -99,6 +99,31 @@ fn refuse<T>(what: impl Into<String>) -> Result<T, Error> {
     Err(Error::Refused(what.into()))
 }
 
+/// The same refusal with the name of the task that it is about.
+fn of_task(error: Error, comm: &str) -> Error {
+    match error {
+        Error::Refused(what) => Error::Refused(format!("{what} (task '{comm}')")),
+        other => other,
+    }
+}
+
+/// The first task that takes on entry `at` of its workload's attributes while it runs.
+fn takes_on(workload: &Workload, at: usize) -> Option<&str> {
+    let takes = |op: &Op| match *op {
+        Op::SetAttributes { attributes } => attributes as usize == at,
+        Op::SetAttributesUntil { before, after, .. } => {
+            before as usize == at || after as usize == at
+        }
+        _ => false,
+    };
+    let mut tasks = workload.tasks.iter();
+    let task = tasks.find(|task| {
+        let program = &workload.programs[task.program as usize];
+        program.ops.iter().any(takes)
+    })?;
+    Some(&task.comm)
+}
+
 /// The scheduler's view of the machine while these CPUs are online.
 pub(crate) fn views(machine: &Machine, params: &Params, online: Mask) -> Result<Core, Error> {
     topology::build_online(&of_machine(machine), params, online)
@@ -277,8 +302,10 @@ impl<'a> Builder<'a> {
             over_at,
         });
         self.add_measures(workload, base);
-        for attributes in &workload.attributes {
-            let resolved = self.attributes(workload, attributes)?;
+        for (at, attributes) in workload.attributes.iter().enumerate() {
+            let resolved = self
+                .attributes(workload, attributes)
+                .map_err(|error| of_task(error, takes_on(workload, at).unwrap_or("none")))?;
             self.parts.attributes.push(resolved);
         }
         let entries = self.add_programs(workload, base)?;
@@ -514,7 +541,9 @@ impl<'a> Builder<'a> {
         let first_cpu = below(seed, index as u64, Purpose::FirstCpu, nr_cpus) as u32;
         let delay = below(seed, index as u64, Purpose::StartDelay, START_SPREAD_NS);
         for spec in &workload.tasks {
-            let attributes = self.attributes(workload, &spec.attributes)?;
+            let attributes = self
+                .attributes(workload, &spec.attributes)
+                .map_err(|error| of_task(error, &spec.comm))?;
             let id = self.parts.tasks.len() as u32;
             let class = attributes.class.unwrap_or(class::NORMAL);
             let nice = attributes.nice.unwrap_or(0);

@@ -8,7 +8,8 @@
 mod common;
 
 use alight_machine::{CpuSet, Machine};
-use alight_workload::program::{Op, TimerMode, TimerOrigin, Workload};
+use alight_sim::Group;
+use alight_workload::program::{Attributes, Op, Policy, TimerMode, TimerOrigin, Workload};
 use common::{MS, Run, given, load, machine};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -186,6 +187,48 @@ fn the_event_loop_does_not_allocate() {
         let (once, _) = allocated(run.for_ms(100));
         let (twice, _) = allocated(run.for_ms(200));
         assert_eq!(twice, once, "frame-pipeline.json on {name}");
+    }
+}
+
+/// Nor with task groups, deadlines and clamps, under any base that has them.
+#[test]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "needs a build without debug assertions: they allocate"
+)]
+fn nor_with_groups_and_deadlines() {
+    let groups = [Group::new("/bg")];
+    let grouped = load("cgexec -g cpu:/bg hackbench -g 2 -f 5 -l 100000 --pipe --threads");
+    let mut mixed = periodic(12);
+    for (at, task) in mixed.tasks.iter_mut().enumerate() {
+        task.attributes = match at % 3 {
+            0 => Attributes {
+                policy: Some(Policy::Deadline),
+                slice_ns: Some(100_000),
+                dl_period_deadline_ns: Some((5 * MS, 4 * MS)),
+                ..Attributes::default()
+            },
+            1 => Attributes {
+                uclamp_min: Some(100),
+                uclamp_max: Some(300),
+                ..Attributes::default()
+            },
+            _ => Attributes::default(),
+        };
+    }
+    let workloads = [grouped, mixed];
+    for scheduler in ["linux-5.5", "linux-6.1", "linux-6.5", "linux-7.2"] {
+        for machine in [epyc(8), machine("juno-r2"), machine("gs101")] {
+            let run = Run {
+                check: false,
+                groups: &groups,
+                scheduler,
+                ..Run::new(&machine, &workloads)
+            };
+            let (once, _) = allocated(run.for_ms(100));
+            let (twice, _) = allocated(run.for_ms(200));
+            assert_eq!(twice, once, "{scheduler} on {}", machine.name);
+        }
     }
 }
 

@@ -44,7 +44,7 @@ fn deadline_tasks() {
         what,
         "workload 'given' has a task of SCHED_DEADLINE with runtime 1000000 ns and period \
          5000000000 ns; Linux takes runtimes from 1024 ns on and periods from 100000 to \
-         4194304000 ns"
+         4194304000 ns (task 't0')"
     );
     let mut switches = given(vec![vec![RUN, Op::SetAttributes { attributes: 0 }]]);
     switches.attributes = vec![never];
@@ -70,7 +70,7 @@ fn cpus_that_the_machine_does_not_have() {
     };
     assert_eq!(
         refusal(&[with_attributes(attributes(&[1, 6]))], None),
-        "workload 'given' binds a task to CPU 6; machine 'juno-r0' has CPUs 0 to 5"
+        "workload 'given' binds a task to CPU 6; machine 'juno-r0' has CPUs 0 to 5 (task 't0')"
     );
     assert_eq!(
         refusal(&[with_attributes(attributes(&[]))], None),

@@ -4,7 +4,7 @@
 
 use alight_machine::Machine;
 use alight_policy::Scheduler;
-use alight_sim::{Change, Error, Outcome, Scenario};
+use alight_sim::{Change, Error, Group, Outcome, Scenario};
 use alight_workload::Mode;
 use alight_workload::program::{
     Attributes, Calibration, ChannelKind, Instruments, Op, Program, TaskSpec, Workload,
@@ -39,6 +39,7 @@ pub struct Run<'a> {
     pub scheduler: &'a str,
     pub seed: u64,
     pub duration_ns: Option<u64>,
+    pub groups: &'a [Group],
     pub changes: &'a [Change],
     pub check: bool,
 }
@@ -52,6 +53,7 @@ impl<'a> Run<'a> {
             scheduler: "linux-5.5",
             seed: 1,
             duration_ns: None,
+            groups: &[],
             changes: &[],
             check: true,
         }
@@ -78,7 +80,7 @@ impl<'a> Run<'a> {
             idle_governor: None,
             seed: self.seed,
             duration_ns: self.duration_ns,
-            groups: &[],
+            groups: self.groups,
             clamps: Default::default(),
             changes: self.changes,
             check: self.check,

@@ -45,7 +45,10 @@ pub const WORKLOADS: &[Entry] = &[
         name: "light",
         about: "eight tasks of 0.8 ms each 40 ms; a server: a thread for two CPUs that only wakes, each 10 ms",
         commands: |cpus| match cpus {
-            SERVER.. => one(&format!("cyclictest -q -t {} -i 10000 -d 77 -D 1", cpus / 2)),
+            SERVER.. => one(&format!(
+                "cyclictest -q -t {} -i 10000 -d 77 -D 1",
+                cpus / 2
+            )),
             _ => one("workloads/light-tasks.json"),
         },
         duration_ms: Some(2000),

@@ -148,6 +148,7 @@ step() {
 		guests "rules" crates/live/tests/rules.sh
 		guests "faults" crates/live/tests/faults.sh
 		guests "decisions in BPF" verify/select.sh --sample
+		guests "decisions of a kernel" verify/decisions.sh --sample amd64-7.2-cloud
 		;;
 	sixth)
 		if install; then

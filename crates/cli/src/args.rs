@@ -170,7 +170,8 @@ Examples:
 const CALIBRATE_EXAMPLES: &str = "\
 The rows are those of the built-in studies that say `calibrates`, of the machine and of those that
 have their costs from it. The result is written below a mark into the machine's file and replaces
-an earlier one; the same inputs give the same bytes. It takes minutes; of epyc-9654-2s, hours.
+an earlier one; the same inputs give the same bytes. It takes minutes; of epyc-9654-2s,
+an hour of two cores.
 
 Examples:
   alight calibrate juno-r0                     writes machines/juno-r0.toml

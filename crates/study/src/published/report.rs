@@ -202,26 +202,28 @@ pub(super) fn head(
     head
 }
 
-/// What the cases ran, those of one text together.
+/// What the cases ran, those that ran the same together; what one scheduler ran in lines of its own.
 fn loads(answer: &Answer<'_>) -> Vec<String> {
-    let mut together: Vec<(String, Vec<&str>)> = vec![];
+    let mut together: Vec<(Vec<String>, Vec<&str>)> = vec![];
     for case in &answer.study.cases {
         let extent = case.extent(answer.length);
-        let mut what = load(case, extent, &in_a_line(&extent.commands));
-        for own in &case.instead {
+        let mut lines = vec![load(case, extent, &in_a_line(&extent.commands))];
+        lines.extend(case.instead.iter().map(|own| {
             let commands = &own.extent(answer.length).commands;
-            what += &format!("; under {}: {}", own.scheduler, commands.join("; "));
-        }
-        match together.iter_mut().find(|(known, _)| *known == what) {
+            format!("under {}: {}", own.scheduler, commands.join("; "))
+        }));
+        match together.iter_mut().find(|(known, _)| *known == lines) {
             Some((_, cases)) => cases.push(&case.name),
-            None => together.push((what, vec![&case.name])),
+            None => together.push((lines, vec![&case.name])),
         }
     }
-    let line = |(what, cases): (String, Vec<&str>)| match cases.as_slice() {
-        [case] => named(case, &what),
-        cases => format!("{} cases, as {}: {what}", cases.len(), cases[0]),
-    };
-    together.into_iter().map(line).collect()
+    for (lines, cases) in &mut together {
+        lines[0] = match cases.as_slice() {
+            [case] => named(case, &lines[0]),
+            cases => format!("{} cases, as {}: {}", cases.len(), cases[0], lines[0]),
+        };
+    }
+    together.into_iter().flat_map(|(lines, _)| lines).collect()
 }
 
 fn about(study: &Study, calibration: Option<&Calibration>) -> Vec<(&'static str, String)> {

@@ -63,7 +63,7 @@ program() {
 	install -d "$work/$1/usr/bin"
 	case $1 in
 	amd64) cp "$(command -v uclampset)" "$work/$1/usr/bin" ;;
-	arm64) cp vm/cache/sysroot/arm64/usr/bin/uclampset "$work/$1/usr/bin" ;;
+	arm64) cp "${ALIGHT_VM_CACHE:-vm/cache}/sysroot/arm64/usr/bin/uclampset" "$work/$1/usr/bin" ;;
 	esac
 	install -m 644 verify/decisions-load.sh "$work/$1/" # no program: it has no libraries
 }

@@ -174,7 +174,7 @@ vm/cross.sh cargo build -q --target aarch64-unknown-linux-gnu -p alight-live --b
 install -d "$work/add"
 aarch64-linux-gnu-strip -o "$work/add/scx_alight" \
 	"$target/aarch64-unknown-linux-gnu/debug/scx_alight"
-module=$(find "vm/cache/kernels/$ARM64/modules/kernel" -name 'cpufreq-dt.ko*' | head -n 1)
+module=$(find "${ALIGHT_VM_CACHE:-vm/cache}/kernels/$ARM64/modules/kernel" -name 'cpufreq-dt.ko*' | head -n 1)
 case $module in
 *.xz) xz -dc "$module" >"$work/add/cpufreq-dt.ko" ;;
 *) cp "$module" "$work/add/cpufreq-dt.ko" ;;

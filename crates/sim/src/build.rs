@@ -303,9 +303,13 @@ impl<'a> Builder<'a> {
         });
         self.add_measures(workload, base);
         for (at, attributes) in workload.attributes.iter().enumerate() {
-            let resolved = self
-                .attributes(workload, attributes)
-                .map_err(|error| of_task(error, takes_on(workload, at).unwrap_or("none")))?;
+            let resolved =
+                self.attributes(workload, attributes).map_err(|error| {
+                    match takes_on(workload, at) {
+                        Some(comm) => of_task(error, comm),
+                        None => error,
+                    }
+                })?;
             self.parts.attributes.push(resolved);
         }
         let entries = self.add_programs(workload, base)?;

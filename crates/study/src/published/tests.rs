@@ -249,16 +249,8 @@ fn of_many_cases_a_table_has_a_line_each() {
     let case =
         |k: u32| format!("[[case]]\nname = \"case {k}\"\nworkloads = [\"hackbench -l 1\"]\n");
     let cases: Vec<String> = (1..=9).map(case).collect();
-    let text = format!(
-        r#"schema = "alight.study/1"
-name = "many"
-title = "many cases"
-publication = "nowhere"
-machine = "juno-r0"
-schedulers = ["linux-5.5", "linux-5.5+asym-capacity"]
-runs = 2
-short_runs = 2
-{}
+    let (head, _) = PLAIN.split_once("[[case]]").expect("cases");
+    let rows = r#"
 [[row]]
 metric = "events"
 
@@ -268,10 +260,9 @@ metric = "cpu_migrations"
 
 [[row]]
 metric = "missing"
-"#,
-        cases.concat()
-    );
-    let (study, machine) = (parse("many.toml", &text).expect("a study"), fake::machine());
+"#;
+    let text = [head, &cases.concat(), rows].concat();
+    let (study, machine) = (parse("mine.toml", &text).expect("a study"), fake::machine());
     let answer = answered(&study, &machine, Length::Full);
     let text = render(&answer, None, None, Style::Table);
     let squeezed: Vec<String> = text

@@ -248,8 +248,11 @@ static __noinline int balance_tick(u32 cpu, u64 now)
 
 	if ((s64)(now - b->at) < 0 || !takes_tasks(cpu))
 		return 0;
-	/* Not all CPUs in the same tick. */
-	b->at = now + BALANCE_NS + (u64)(cpu % 16) * 1000000;
+	/*
+	 * Not all CPUs in the same tick; nor, of two whose ticks keep their distance, always the same one
+	 * first, who would have every turn at rotating while the others' tasks stay alone.
+	 */
+	b->at = now + BALANCE_NS + (u64)(bpf_get_prandom_u32() % 16) * 1000000;
 	b->rounds++;
 	from = busiest(cpu, b->in_vain - 1, b->rounds % BALANCE_FAR != 0, now);
 	b->in_vain = 0;

@@ -78,6 +78,7 @@ whole() {
 	sed "s/DURATION/$seconds/" light.json >run.json
 	rt-app run.json
 	wait
+	schbench -m 2 -t 6 -F 16 -n 1 -s 500 -r "$seconds"
 	hackbench -g 2 -f 1 -l 8000 -p -T
 	hackbench -g 4 -f 4 -l 300
 	hackbench -g 2 -f 2 -l 2000 -p

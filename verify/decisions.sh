@@ -12,6 +12,8 @@
 # energy model. --keep DIR leaves the recordings and reports (JSON) in DIR; the report
 # of what could not be recorded is empty.
 # --sample records a few thousand decisions instead of half a million.
+# schbench, which no distribution has, is part of the load if it is on PATH or in PEERS, a path of
+# folders; amd64 only. If not, a line says so.
 #
 # The guests' CPUs take turns and their time is the count of instructions
 # (--icount): a record shows nearly always what the kernel saw. Each record has
@@ -57,11 +59,19 @@ passed=0 failed=0
 
 # program ARCH: leaves what the guest runs in $work/ARCH.
 program() {
+	local schbench
 	[ ! -d "$work/$1" ] || return 0
 	recorder "$1" "$work/$1"
 	install -d "$work/$1/usr/bin"
 	case $1 in
-	amd64) cp "$(command -v uclampset)" "$work/$1/usr/bin" ;;
+	amd64)
+		cp "$(command -v uclampset)" "$work/$1/usr/bin"
+		if schbench=$(PATH=${PEERS:-$PATH} type -P schbench); then
+			cp "$schbench" "$work/$1/usr/bin"
+		else
+			echo 'schbench is not on PATH or in PEERS: no part of the load'
+		fi
+		;;
 	arm64) cp "${ALIGHT_VM_CACHE:-vm/cache}/sysroot/arm64/usr/bin/uclampset" "$work/$1/usr/bin" ;;
 	esac
 	install -m 644 verify/decisions-load.sh "$work/$1/" # no program: it has no libraries

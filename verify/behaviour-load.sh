@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Runs in a guest: records each workload with alight-record, one file each, and
-# leaves them as /tmp/behaviour.tar.
+# Runs in a guest: records each workload with alight-record, several times, one file
+# each, and leaves them as /tmp/behaviour.tar.
 #
 #   behaviour-load.sh one|four LEVEL	for a guest of so many CPUs; zstd's level
 #
@@ -25,16 +25,19 @@ for file in /behaviour/*.json; do
 	sed "s/CALIBRATION/$calibration/" "$file" >"${file##*/}"
 done
 
-# record NAME COMMAND...
+# record NAME COMMAND...: several times, for one run of a kernel is not its mean.
 record() {
-	name=$1
+	workload=$1
 	shift
-	/alight-record behaviour -o "$name.alight" --ring 128 --level "$level" -- "$@" >"$name.out" 2>&1 || {
-		echo "$name: alight-record failed"
-		cat "$name.out"
-		exit 1
-	}
-	echo "$name: $(tail -n 1 "$name.out")"
+	for run in 1 2 3 4 5; do
+		name=$workload-$run
+		/alight-record behaviour -o "$name.alight" --ring 128 --level "$level" -- "$@" >"$name.out" 2>&1 || {
+			echo "$name: alight-record failed"
+			cat "$name.out"
+			exit 1
+		}
+		echo "$name: $(tail -n 1 "$name.out")"
+	done
 }
 
 case $machine in

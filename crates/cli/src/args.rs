@@ -686,7 +686,7 @@ pub enum VerifyVerb {
     },
     /// Behaviour: who ran where, when and for how long, compared with the model on that machine
     Behaviour {
-        /// Recordings of `alight record behaviour`
+        /// Recordings of `alight record behaviour`; several of the same are runs of one
         #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
         /// Rules to simulate; those of the recorded kernel by default

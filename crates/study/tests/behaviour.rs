@@ -10,7 +10,7 @@ use alight_policy::Scheduler;
 use alight_recording::Reader;
 use alight_study::behaviour::quantity::Verdict;
 use alight_study::behaviour::recording::{self, Recorded};
-use alight_study::behaviour::{Report, base_of, compare};
+use alight_study::behaviour::{KernelRun, Report, base_of, compare};
 
 /// Recordings with which nothing disagrees, and the base of their kernels.
 const RECORDINGS: [(&str, &str); 4] = [
@@ -28,7 +28,8 @@ fn recorded(name: &str) -> Recorded {
 
 fn held_against(recorded: Recorded, base: &str) -> Report {
     let scheduler = Scheduler::parse(base).expect("a base");
-    compare(recorded, &scheduler, &AtomicBool::new(false)).expect("it can be simulated")
+    let runs = [KernelRun::of(recorded).expect("it is long enough")];
+    compare(&runs, Some(&scheduler), &AtomicBool::new(false)).expect("it can be simulated")
 }
 
 fn verdict(report: &Report, name: &str) -> Verdict {
@@ -134,6 +135,21 @@ fn costs_three_times_as_high_are_rejected() {
         let text = report.text();
         assert_eq!(verdict(&report, name), Verdict::Disagree, "{name}: {text}");
     }
+}
+
+/// One run of a kernel is not its mean: several count by their median.
+#[test]
+fn recordings_of_the_same_are_runs_of_one() {
+    let run = |name| KernelRun::of(recorded(name)).expect("it is long enough");
+    let runs = [run("crowded-7.2.alight"), run("crowded-7.2.alight")];
+    assert!(runs[0].repeats(&runs[1]));
+    assert!(!run("nice-6.1.alight").repeats(&run("nice-7.2.alight")));
+    assert!(!run("crowded-7.2.alight").repeats(&run("nice-7.2.alight")));
+    let of = |runs: &[KernelRun]| compare(runs, None, &AtomicBool::new(false)).expect("it runs");
+    let (one, both) = (of(&runs[..1]), of(&runs));
+    assert_eq!((one.recordings, both.recordings), (1, 2));
+    assert_eq!(both.events, 2 * one.events);
+    assert_eq!(both.quantities, one.quantities);
 }
 
 #[test]

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use alight_policy::Scheduler;
 use alight_recording::Reader;
-use alight_study::behaviour;
+use alight_study::behaviour::{self, KernelRun};
 use alight_verify::{decisions, fidelity, live, pelt};
 
 use crate::args::{VerifyArgs, VerifyVerb};
@@ -128,14 +128,23 @@ fn run_behaviour(
     json: bool,
 ) -> Result<(), Failure> {
     let cancel = interrupt::flag()?;
-    let mut reports = Vec::new();
+    let unusable = |file: &Path, error: &dyn std::error::Error| {
+        Failure::BadInput(format!("{}: {error}", file.display()))
+    };
+    // What was recorded several times, with its first file.
+    let mut repeated: Vec<(&Path, Vec<KernelRun>)> = Vec::new();
     for file in files {
-        let unusable = |error: &dyn std::error::Error| {
-            Failure::BadInput(format!("{}: {error}", file.display()))
-        };
-        let mut reader = Reader::open(file).map_err(|error| unusable(&error))?;
+        let mut reader = Reader::open(file).map_err(|error| unusable(file, &error))?;
+        let run = KernelRun::read(&mut reader).map_err(|error| unusable(file, &error))?;
+        match repeated.iter_mut().find(|(_, runs)| runs[0].repeats(&run)) {
+            Some((_, runs)) => runs.push(run),
+            None => repeated.push((file, vec![run])),
+        }
+    }
+    let mut reports = Vec::new();
+    for (file, runs) in &repeated {
         let report =
-            behaviour::verify(&mut reader, scheduler, cancel).map_err(|error| unusable(&error))?;
+            behaviour::compare(runs, scheduler, cancel).map_err(|error| unusable(file, &error))?;
         if !json {
             output::print(&report.text())?;
         }
@@ -144,11 +153,11 @@ fn run_behaviour(
     if json {
         output::print(&behaviour::report::json(&reports).map_err(Failure::bad_input)?)?;
     }
-    let different = files
+    let different = repeated
         .iter()
         .zip(&reports)
         .find(|(_, report)| !report.agrees());
-    different.map_or(Ok(()), |(file, _)| {
+    different.map_or(Ok(()), |((file, _), _)| {
         Err(Failure::Different(format!(
             "{}: the model does not behave as the kernel did",
             file.display()

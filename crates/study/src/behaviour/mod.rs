@@ -14,9 +14,11 @@ use std::collections::BTreeSet;
 use std::io::BufRead;
 use std::sync::atomic::AtomicBool;
 
+use alight_machine::Machine;
 use alight_policy::Scheduler;
-use alight_recording::{KernelVersion, Reader};
+use alight_recording::{Header, KernelVersion, Reader};
 use alight_sim::Scenario;
+use alight_workload::Workload;
 
 use measures::{Figures, Gathered, Nothing, Window, key};
 use quantity::{Quantity, RULES, Verdict};
@@ -70,11 +72,13 @@ pub struct Report {
     pub cpus: usize,
     /// What was simulated.
     pub scheduler: String,
-    /// What the kernel's figures are of.
+    /// Recordings of it.
+    pub recordings: usize,
+    /// What the kernel's figures are of; the first recording's.
     pub window: Window,
-    /// Events of the recording.
+    /// Events of all recordings.
     pub events: u64,
-    /// Costs that were measured, by key, ns.
+    /// Costs that were measured, by key, ns; the first recording's, which are the model's.
     pub costs: Vec<(&'static str, u32)>,
     /// What was compared.
     pub quantities: Vec<Quantity>,
@@ -111,56 +115,124 @@ pub fn base_of(version: Option<KernelVersion>, release: &str) -> Result<&'static
     Ok(name)
 }
 
-/// Holds the model against a recording, by the rules of its kernel or those of `scheduler`.
+/// What a kernel did with a workload, once.
+#[derive(Debug)]
+pub struct KernelRun {
+    header: Header,
+    machine: Machine,
+    workload: Workload,
+    window: Window,
+    events: u64,
+    figures: Figures,
+}
+
+impl KernelRun {
+    /// The run of a recording.
+    ///
+    /// # Errors
+    /// Of such a short one nothing can be said.
+    pub fn of(recorded: Recorded) -> Result<Self, Error> {
+        let nr_cpus = recorded.machine.cpus.len();
+        let (window, figures) = (recorded.gathered)
+            .measure(Some(recorded.root), nr_cpus)
+            .map_err(Error::Kernels)?;
+        Ok(KernelRun {
+            header: recorded.header,
+            machine: recorded.machine,
+            workload: recorded.workload,
+            window,
+            events: recorded.events,
+            figures,
+        })
+    }
+
+    /// As [`KernelRun::of`], of a recording that is yet to be read.
+    ///
+    /// # Errors
+    /// It is not whole, or as there.
+    pub fn read<R: BufRead>(reader: &mut Reader<R>) -> Result<Self, Error> {
+        Self::of(recording::read(reader)?)
+    }
+
+    /// Did the same kernel do the same on as many CPUs? Then they are runs of one.
+    pub fn repeats(&self, other: &Self) -> bool {
+        let of = |run: &Self| {
+            let Header {
+                kernel,
+                arch,
+                command,
+                ..
+            } = &run.header;
+            (
+                kernel.clone(),
+                arch.clone(),
+                command.clone(),
+                run.machine.cpus.len(),
+            )
+        };
+        of(self) == of(other)
+    }
+
+    /// The base whose rules its kernel has.
+    fn own_base(&self) -> Result<Scheduler, Error> {
+        let base = base_of(self.header.kernel_version(), &self.header.kernel)?;
+        Ok(Scheduler::parse(base).expect("the bases are those of the core"))
+    }
+}
+
+/// Holds the model against runs that [repeat](KernelRun::repeats) each other, by the rules of their
+/// kernel or those of `scheduler`, on the machine of the first.
 ///
 /// # Errors
-/// The recording is not whole or cannot be simulated.
-pub fn verify<R: BufRead>(
-    reader: &mut Reader<R>,
+/// The workload cannot be simulated; the model has nothing to compare.
+///
+/// # Panics
+/// There is no run.
+pub fn compare(
+    runs: &[KernelRun],
     scheduler: Option<&Scheduler>,
     cancel: &AtomicBool,
 ) -> Result<Report, Error> {
-    let recorded = recording::read(reader)?;
-    let own;
-    let scheduler = match scheduler {
-        Some(scheduler) => scheduler,
-        None => {
-            let header = &recorded.header;
-            let base = base_of(header.kernel_version(), &header.kernel)?;
-            own = Scheduler::parse(base).expect("the bases are those of the core");
-            &own
-        }
-    };
-    compare(recorded, scheduler, cancel)
-}
-
-/// Holds the model against what was recorded.
-///
-/// # Errors
-/// The workload cannot be simulated; one side has nothing to compare.
-pub fn compare(
-    recorded: Recorded,
-    scheduler: &Scheduler,
-    cancel: &AtomicBool,
-) -> Result<Report, Error> {
-    let Recorded {
+    let KernelRun {
         header,
         machine,
         workload,
-        root,
-        gathered,
-        events,
-    } = recorded;
-    let nr_cpus = machine.cpus.len();
-    let (window, kernel) = gathered
-        .measure(Some(root), nr_cpus)
-        .map_err(Error::Kernels)?;
-    let workloads = [workload];
+        window,
+        ..
+    } = &runs[0];
+    let scheduler = match scheduler {
+        Some(scheduler) => scheduler,
+        None => &runs[0].own_base()?,
+    };
+    let kernel: Vec<&Figures> = runs.iter().map(|run| &run.figures).collect();
+    let model = simulate(machine, workload, scheduler, cancel)?;
+    Ok(Report {
+        kernel: header.kernel.clone(),
+        arch: header.arch.clone(),
+        workload: header.command.clone(),
+        cpus: machine.cpus.len(),
+        scheduler: scheduler.name.clone(),
+        recordings: runs.len(),
+        window: *window,
+        events: runs.iter().map(|run| run.events).sum(),
+        costs: report::costs(machine),
+        quantities: quantities(&kernel, &model.iter().collect::<Vec<_>>()),
+    })
+}
+
+/// The model's runs, one a seed.
+fn simulate(
+    machine: &Machine,
+    workload: &Workload,
+    scheduler: &Scheduler,
+    cancel: &AtomicBool,
+) -> Result<Vec<Figures>, Error> {
+    let workloads = std::slice::from_ref(workload);
     let mut runs = Vec::new();
     for seed in SEEDS {
         let scenario = Scenario {
-            machine: &machine,
-            workloads: &workloads,
+            machine,
+            workloads,
             scheduler,
             governor: None,
             idle_governor: None,
@@ -173,24 +245,16 @@ pub fn compare(
         };
         let mut gathered = Gathered::default();
         alight_sim::run(&scenario, Some(&mut gathered), cancel)?;
-        let (_, figures) = gathered.measure(None, nr_cpus).map_err(Error::Models)?;
+        let (_, figures) = gathered
+            .measure(None, machine.cpus.len())
+            .map_err(Error::Models)?;
         runs.push(figures);
     }
-    Ok(Report {
-        kernel: header.kernel,
-        arch: header.arch,
-        workload: header.command,
-        cpus: nr_cpus,
-        scheduler: scheduler.name.clone(),
-        window,
-        events,
-        costs: report::costs(&machine),
-        quantities: quantities(&kernel, &runs),
-    })
+    Ok(runs)
 }
 
-fn quantities(kernel: &Figures, runs: &[Figures]) -> Vec<Quantity> {
-    let sides = || std::iter::once(kernel).chain(runs);
+fn quantities(kernel: &[&Figures], model: &[&Figures]) -> Vec<Quantity> {
+    let sides = || kernel.iter().chain(model);
     let mut quantities = Vec::new();
     for rule in &RULES {
         let at = key(rule, None).0;
@@ -206,9 +270,10 @@ fn quantities(kernel: &Figures, runs: &[Figures]) -> Vec<Quantity> {
             which
         };
         for of in which {
-            let figure = |figures: &Figures| figures.get(&(at, of)).copied();
-            let of_runs: Vec<_> = runs.iter().map(figure).collect();
-            quantities.push(Quantity::judge(rule, of, figure(kernel), &of_runs));
+            let figure = |figures: &&Figures| figures.get(&(at, of)).copied();
+            let [kernel, model] =
+                [kernel, model].map(|runs| runs.iter().map(figure).collect::<Vec<_>>());
+            quantities.push(Quantity::judge(rule, of, &kernel, &model));
         }
     }
     quantities

@@ -123,16 +123,45 @@ pub struct Figure {
     pub samples: u64,
 }
 
+/// A figure of several runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Runs {
+    /// That of the run in the middle; of an even number, the upper of the two there.
+    pub median: Figure,
+    /// The smallest.
+    pub from: f64,
+    /// The largest.
+    pub to: f64,
+}
+
+impl Runs {
+    /// Where some runs have it and others do not, it is no figure of theirs.
+    fn of(runs: &[Option<Figure>]) -> Option<Self> {
+        let mut figures = runs.iter().copied().collect::<Option<Vec<Figure>>>()?;
+        figures.sort_by(|a, b| a.value.total_cmp(&b.value));
+        Some(Runs {
+            median: *figures.get(figures.len() / 2)?,
+            from: figures.first()?.value,
+            to: figures.last()?.value,
+        })
+    }
+
+    /// Does a run of the one lie between runs of the other?
+    fn meet(&self, other: &Runs) -> bool {
+        self.from <= other.to && other.from <= self.to
+    }
+}
+
 /// What became of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
     /// Within the tolerance.
     Agree,
-    /// Outside of it, and of the model's own spread.
+    /// Outside of it, and no run of the one side is where those of the other are.
     Disagree,
     /// It does not exist on one side, such as a choice among one CPU.
     NotMeasured,
-    /// Too few events, or the model's own runs are farther apart than the tolerance.
+    /// Too few events, or the runs of both sides lie among each other, farther apart than the tolerance.
     TooFew,
 }
 
@@ -155,33 +184,25 @@ pub struct Quantity {
     pub rule: &'static Rule,
     /// Which one, where there are several of a kind: a CPU's rank, a nice value.
     pub of: Option<i32>,
-    /// The kernel's.
-    pub kernel: Option<Figure>,
-    /// The median of the model's runs.
-    pub model: Option<Figure>,
-    /// Smallest and largest of the model's runs.
-    pub spread: (f64, f64),
+    /// The kernel's runs.
+    pub kernel: Option<Runs>,
+    /// The model's runs.
+    pub model: Option<Runs>,
     /// What became of it.
     pub verdict: Verdict,
 }
 
 impl Quantity {
-    /// Judges the kernel's figure against those of the model's runs, one a seed.
+    /// Judges the figures of the kernel's runs, one a recording, against those of the model's, one a seed.
     pub fn judge(
         rule: &'static Rule,
         of: Option<i32>,
-        kernel: Option<Figure>,
-        runs: &[Option<Figure>],
+        kernel: &[Option<Figure>],
+        model: &[Option<Figure>],
     ) -> Self {
-        let mut figures: Vec<Figure> = runs.iter().copied().flatten().collect();
-        figures.sort_by(|a, b| a.value.total_cmp(&b.value));
-        // Where some runs have it and others do not, it is not a figure of the model.
-        let whole = figures.len() == runs.len();
-        let model = (whole && !figures.is_empty()).then(|| figures[figures.len() / 2]);
-        let ends = figures.first().zip(figures.last());
-        let spread = ends.map_or((0.0, 0.0), |(low, high)| (low.value, high.value));
+        let (kernel, model) = (Runs::of(kernel), Runs::of(model));
         let verdict = match (kernel, model) {
-            (Some(kernel), Some(model)) => verdict(rule, kernel, model, spread),
+            (Some(kernel), Some(model)) => verdict(rule, kernel, model),
             _ => Verdict::NotMeasured,
         };
         Quantity {
@@ -189,7 +210,6 @@ impl Quantity {
             of,
             kernel,
             model,
-            spread,
             verdict,
         }
     }
@@ -203,18 +223,18 @@ impl Quantity {
     }
 }
 
-fn verdict(rule: &Rule, kernel: Figure, model: Figure, (low, high): (f64, f64)) -> Verdict {
+fn verdict(rule: &Rule, kernel: Runs, model: Runs) -> Verdict {
     let Tolerance { percent, absolute } = rule.tolerance;
-    let allowed = (kernel.value.abs() * percent / 100.0).max(absolute);
+    let allowed = (kernel.median.value.abs() * percent / 100.0).max(absolute);
     // A count of nothing on one side alone is a difference, not a lack of samples.
-    if kernel.samples.max(model.samples) < rule.least_samples {
+    if kernel.median.samples.max(model.median.samples) < rule.least_samples {
         return Verdict::TooFew;
     }
-    if (kernel.value - model.value).abs() <= allowed {
+    if (kernel.median.value - model.median.value).abs() <= allowed {
         return Verdict::Agree;
     }
-    // Runs of the model that lie on both sides of the kernel's one cannot be told from it by one recording.
-    if (low..=high).contains(&kernel.value) {
+    // Runs that lie among those of the other side cannot be told from them by so few.
+    if kernel.meet(&model) {
         return Verdict::TooFew;
     }
     Verdict::Disagree
@@ -224,10 +244,15 @@ fn verdict(rule: &Rule, kernel: Figure, model: Figure, (low, high): (f64, f64)) 
 mod tests {
     use super::*;
 
-    fn judged(name: &str, kernel: (f64, u64), runs: &[(f64, u64)]) -> Verdict {
+    fn judged(name: &str, kernel: (f64, u64), model: &[(f64, u64)]) -> Verdict {
+        of_runs(name, &[kernel], model)
+    }
+
+    fn of_runs(name: &str, kernel: &[(f64, u64)], model: &[(f64, u64)]) -> Verdict {
         let figure = |&(value, samples): &(f64, u64)| Some(Figure { value, samples });
-        let runs: Vec<_> = runs.iter().map(figure).collect();
-        Quantity::judge(rule_of(name), None, figure(&kernel), &runs).verdict
+        let [kernel, model] = [kernel, model].map(|runs| runs.iter().map(figure).collect());
+        let (kernel, model): (Vec<_>, Vec<_>) = (kernel, model);
+        Quantity::judge(rule_of(name), None, &kernel, &model).verdict
     }
 
     #[test]
@@ -266,19 +291,41 @@ mod tests {
     }
 
     #[test]
+    fn medians_are_compared_and_runs_that_meet_leave_it_open() {
+        let judged = |kernel: [f64; 3], model: [f64; 3]| {
+            let [kernel, model] = [kernel, model].map(|runs| runs.map(|value| (value, 500)));
+            of_runs("slice_p50_us", &kernel, &model)
+        };
+        // One run far off on either side does not matter where the others agree.
+        assert_eq!(
+            judged([10.0, 11.0, 90.0], [11.0, 12.0, 1.0]),
+            Verdict::Agree
+        );
+        assert_eq!(
+            judged([10.0, 50.0, 90.0], [1.0, 2.0, 11.0]),
+            Verdict::TooFew
+        );
+        assert_eq!(
+            judged([12.0, 50.0, 90.0], [1.0, 2.0, 11.0]),
+            Verdict::Disagree
+        );
+    }
+
+    #[test]
     fn what_one_side_lacks_is_not_measured() {
         let rule = rule_of("elapsed_s");
         let figure = Some(Figure {
             value: 1.0,
             samples: 500,
         });
-        for (kernel, runs) in [
-            (None, vec![figure]),
-            (figure, vec![None]),
-            (figure, vec![figure, None]),
-            (figure, vec![]),
+        for (kernel, model) in [
+            (vec![None], vec![figure]),
+            (vec![figure, None], vec![figure]),
+            (vec![figure], vec![None]),
+            (vec![figure], vec![figure, None]),
+            (vec![figure], vec![]),
         ] {
-            let quantity = Quantity::judge(rule, None, kernel, &runs);
+            let quantity = Quantity::judge(rule, None, &kernel, &model);
             assert_eq!(quantity.verdict, Verdict::NotMeasured);
         }
     }

@@ -5,7 +5,7 @@ use alight_machine::Machine;
 use serde::Serialize;
 
 use super::Report;
-use super::quantity::{Figure, Quantity, Verdict};
+use super::quantity::{Quantity, Runs, Verdict};
 use crate::report::{Columns, number, pretty};
 
 const SCHEMA: &str = "alight.verify-behaviour/1";
@@ -45,7 +45,7 @@ impl Report {
             .collect();
         let head = format!(
             "kernel     {} ({}), {} CPUs\nworkload   {}\nheld against  {}\n\
-             looked at  {seconds} s with all {} tasks there, {} events in all\n\
+             looked at  {seconds} s with all {} tasks there, {} events in {}\n\
              costs      {}\n\n",
             self.kernel,
             self.arch,
@@ -54,12 +54,18 @@ impl Report {
             self.scheduler,
             self.window.tasks,
             self.events,
+            match self.recordings {
+                1 => "all".to_owned(),
+                n => format!("{n} recordings"),
+            },
             costs.join(", "),
         );
         let mut columns = Columns::new(2, 1);
         columns.row([
             "quantity",
             "kernel",
+            "from",
+            "to",
             "model",
             "from",
             "to",
@@ -68,26 +74,21 @@ impl Report {
             "",
         ]);
         for quantity in &self.quantities {
-            let value = |figure: Option<Figure>| {
-                figure.map_or("-".to_owned(), |figure| number::fixed(figure.value, 2))
+            let values = |side: Option<Runs>| match side {
+                Some(runs) => {
+                    [runs.median.value, runs.from, runs.to].map(|value| number::fixed(value, 2))
+                }
+                None => ["-"; 3].map(str::to_owned),
             };
-            let (low, high) = quantity.spread;
-            let of_model = |value: f64| match quantity.model {
-                Some(_) => number::fixed(value, 2),
-                None => "-".to_owned(),
-            };
-            columns.row([
-                quantity.name(),
-                value(quantity.kernel),
-                value(quantity.model),
-                of_model(low),
-                of_model(high),
-                quantity
-                    .kernel
-                    .map_or("-".to_owned(), |figure| figure.samples.to_string()),
+            let samples = quantity.kernel.map(|runs| runs.median.samples.to_string());
+            let name = [quantity.name()];
+            let rest = [
+                samples.unwrap_or("-".to_owned()),
                 tolerance(quantity),
                 quantity.verdict.as_str().to_owned(),
-            ]);
+            ];
+            let sides = [quantity.kernel, quantity.model].map(values);
+            columns.row(name.iter().chain(sides.iter().flatten()).chain(&rest));
         }
         let verdict = if self.agrees() {
             "the model behaves as the kernel does, as far as this was measured"
@@ -139,6 +140,7 @@ pub fn json(reports: &[Report]) -> Result<String, Mixed> {
 fn workload(report: &Report) -> WorkloadOut<'_> {
     WorkloadOut {
         workload: &report.workload,
+        recordings: report.recordings,
         window_s: (report.window.to - report.window.from) as f64 / 1e9,
         tasks: report.window.tasks,
         events: report.events,
@@ -177,6 +179,7 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct WorkloadOut<'a> {
     workload: &'a str,
+    recordings: usize,
     window_s: f64,
     tasks: usize,
     events: u64,
@@ -189,6 +192,8 @@ struct QuantityOut {
     name: String,
     unit: &'static str,
     kernel: Option<f64>,
+    kernel_from: Option<f64>,
+    kernel_to: Option<f64>,
     model: Option<f64>,
     model_from: Option<f64>,
     model_to: Option<f64>,
@@ -198,16 +203,17 @@ struct QuantityOut {
 }
 
 fn out(quantity: &Quantity) -> QuantityOut {
-    let value = |figure: Option<Figure>| figure.map(|figure| figure.value);
-    let (low, high) = quantity.spread;
+    let Quantity { kernel, model, .. } = quantity;
     QuantityOut {
         name: quantity.name(),
         unit: quantity.rule.unit,
-        kernel: value(quantity.kernel),
-        model: value(quantity.model),
-        model_from: quantity.model.map(|_| low),
-        model_to: quantity.model.map(|_| high),
-        samples: quantity.kernel.map_or(0, |figure| figure.samples),
+        kernel: kernel.map(|runs| runs.median.value),
+        kernel_from: kernel.map(|runs| runs.from),
+        kernel_to: kernel.map(|runs| runs.to),
+        model: model.map(|runs| runs.median.value),
+        model_from: model.map(|runs| runs.from),
+        model_to: model.map(|runs| runs.to),
+        samples: kernel.map_or(0, |runs| runs.median.samples),
         tolerance: tolerance(quantity),
         verdict: quantity.verdict.as_str(),
     }

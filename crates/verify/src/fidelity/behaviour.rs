@@ -36,7 +36,9 @@ pub fn section(reports: &[Named]) -> String {
     }
     page.push_str(
         "The same workloads in a guest and in the simulator, with the machine's costs measured in the guest before. \
-         Tolerances were written down before the first comparison.\n\n\
+         Tolerances were written down before the first comparison. Of each side the median of its runs counts (recordings; seeds of the \
+         model), in brackets are their ends. Where runs of the one lie among those of the other, medians that are too far apart are \
+         too few samples.\n\n\
          | recording | kernel | base | workload | quantity | kernel's | model's | tolerance | verdict |\n\
          |---|---|---|---|---|---:|---:|---|---|\n",
     );
@@ -72,14 +74,21 @@ fn quantities(report: &Value) -> impl Iterator<Item = (&str, &Value)> {
         })
 }
 
-/// A figure with its unit, or a dash.
+/// The median of one side's runs with its unit, and their ends where these are others; or a dash.
 fn figure(quantity: &Value, side: &str) -> String {
-    let Some(value) = quantity[side].as_f64() else {
+    let number = |name: &str| {
+        let value = quantity[name].as_f64()?;
+        Some((value * 1000.0).round() / 1000.0)
+    };
+    let Some(median) = number(side) else {
         return "-".to_owned();
     };
-    let number = (value * 1000.0).round() / 1000.0;
-    match text(quantity, "unit") {
-        "" => number.to_string(),
-        unit => format!("{number} {unit}"),
+    let with_unit = match text(quantity, "unit") {
+        "" => median.to_string(),
+        unit => format!("{median} {unit}"),
+    };
+    match [format!("{side}_from"), format!("{side}_to")].map(|end| number(&end)) {
+        [Some(from), Some(to)] if from < to => format!("{with_unit} ({from} to {to})"),
+        _ => with_unit,
     }
 }

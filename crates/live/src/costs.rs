@@ -15,6 +15,7 @@ use std::io::{self, Read, Write};
 use std::num::NonZeroU64;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
+use std::process::Command;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use std::thread;
@@ -76,6 +77,7 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
     let wakeup = hop.saturating_sub(pipe.write + pipe.read + switch);
     let timer = gaps(timer_gaps()?);
     let idle_exit = overshoot()?.saturating_sub(timer + wakeup + switch);
+    let fork = fork()?;
     let mut costs = vec![
         ("switch_ns", switch),
         ("yield_ns", yields),
@@ -93,8 +95,11 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
         ("tick_ns", gaps(tick_gaps())),
         ("timer_ns", timer),
         ("idle_exit_ns", idle_exit),
-        ("fork_ns", fork()?),
+        ("fork_ns", fork),
     ];
+    if let Some(process) = fork_process()? {
+        costs.push(("fork_mm_ns", process.saturating_sub(fork)));
+    }
     if let [_, second, ..] = *cpus {
         let remote = self::hop(here, only(&[second]))?;
         let ipi_send = remote.write.saturating_sub(pipe.write + wakeup);
@@ -405,6 +410,25 @@ fn fork() -> io::Result<u64> {
     Ok(median(times))
 }
 
+/// Forks a process many times and prints what that took in itself, ns. What the kernel has counted
+/// is as of the shell's last sleep, at the end of each child.
+const FORKS: &str = "
+	f() { read -r now rest </proc/self/schedstat; }
+	(:); f; before=$now
+	i=0; while [ $i -lt 200 ]; do (:); i=$((i + 1)); done
+	f; forked=$now
+	i=0; while [ $i -lt 200 ]; do :; i=$((i + 1)); done
+	(:); f
+	echo $(((2 * forked - before - now) / 199))";
+
+/// The fork of a process with the wait for its end, in the parent: a shell, for this process is
+/// larger than the tools whose forks are simulated, and a fork takes time by the page. `None`: the
+/// kernel does not count (no `CONFIG_SCHED_INFO`).
+fn fork_process() -> io::Result<Option<u64>> {
+    let shell = Command::new("sh").args(["-c", FORKS]).output()?;
+    Ok(String::from_utf8_lossy(&shell.stdout).trim().parse().ok())
+}
+
 /// A line of memory beyond what it takes from the nearest cache.
 fn line() -> u64 {
     let far = chase(CHAIN);
@@ -447,6 +471,10 @@ mod tests {
         // A system call is not free, and a switch is dearer than a lock that nobody has.
         assert!(cost("pipe_ns") > 0 && cost("yield_ns") > 0 && cost("timer_ns") > 0);
         assert!(cost("switch_ns") > cost("mutex_ns"));
+        // A process is dearer than a thread.
+        if Path::new("/proc/self/schedstat").exists() {
+            assert!(cost("fork_mm_ns") > 0);
+        }
     }
 
     #[test]

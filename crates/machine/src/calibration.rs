@@ -165,7 +165,8 @@ impl Draft {
     /// stated as 0, not below 1.
     pub fn scale_costs(&mut self, factor: impl Fn(&str) -> u64) {
         for core in &mut self.core_types {
-            for (field, (cost, _)) in COST_FIELDS.iter().zip(&mut core.costs.values) {
+            for (field, cost) in COST_FIELDS.iter().zip(&mut core.costs.values) {
+                let Some((cost, _)) = cost else { continue };
                 let scaled = (cost.value * factor(field.key) + 500) / 1000;
                 cost.value = scaled.max(cost.value.min(1));
             }
@@ -180,10 +181,12 @@ impl Draft {
                 continue;
             }
             let stated = COST_FIELDS.iter().zip(&class.values);
-            costs.extend(stated.map(|(field, (cost, _))| StatedCost {
-                class: class.name.clone(),
-                key: field.key,
-                value: cost.value,
+            costs.extend(stated.filter_map(|(field, cost)| {
+                Some(StatedCost {
+                    class: class.name.clone(),
+                    key: field.key,
+                    value: cost.as_ref()?.0.value,
+                })
             }));
         }
         costs

@@ -17,6 +17,17 @@ pub(crate) enum Clock {
     Time,
 }
 
+/// What a cost is that a class does not say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Otherwise {
+    /// Its class is refused.
+    Missing,
+    /// The same as the cost with this key, which stands before it.
+    As(&'static str),
+    /// Part of other costs, which were stated or fitted without telling the two apart: nothing by itself.
+    Within,
+}
+
 /// One member of [`Costs`].
 pub(crate) struct CostField {
     /// Its key in files.
@@ -24,25 +35,31 @@ pub(crate) struct CostField {
     /// What it is, for people.
     pub meaning: &'static str,
     pub clock: Clock,
-    /// Key of the cost that it has where a class does not say it; one that stands before it.
-    pub else_as: Option<&'static str>,
+    /// What it is where a class does not say it.
+    pub otherwise: Otherwise,
     pub of: fn(&mut Costs) -> &mut u32,
 }
 
 macro_rules! field {
-    ($name:ident, $clock:ident, $meaning:literal $(, else $other:ident)?) => {
+    ($name:ident, $clock:ident, $meaning:literal) => {
+        field!($name, $clock, $meaning, Otherwise::Missing)
+    };
+    ($name:ident, $clock:ident, $meaning:literal, else $other:ident) => {
+        field!($name, $clock, $meaning, Otherwise::As(stringify!($other)))
+    };
+    ($name:ident, $clock:ident, $meaning:literal, $otherwise:expr) => {
         CostField {
             key: stringify!($name),
             meaning: $meaning,
             clock: Clock::$clock,
-            else_as: [$(stringify!($other))?].first().copied(),
+            otherwise: $otherwise,
             of: |costs| &mut costs.$name,
         }
     };
 }
 
 /// All costs, in the order of [`Costs`].
-pub(crate) const COST_FIELDS: [CostField; 25] = [
+pub(crate) const COST_FIELDS: [CostField; 26] = [
     field!(switch_ns, Cycles, "context switch with pick"),
     field!(yield_ns, Cycles, "sched_yield back to the same task"),
     field!(futex_ns, Cycles, "futex call that does not block"),
@@ -68,6 +85,12 @@ pub(crate) const COST_FIELDS: [CostField; 25] = [
     field!(timer_ns, Cycles, "hrtimer interrupt"),
     field!(idle_exit_ns, Cycles, "leaving the idle loop"),
     field!(fork_ns, Cycles, "fork or clone, in the parent"),
+    field!(
+        fork_mm_ns,
+        Cycles,
+        "fork of a process, beyond a thread's, in the parent",
+        Otherwise::Within
+    ),
 ];
 
 /// Costs of a class as a file states them.
@@ -76,15 +99,18 @@ pub(crate) struct CostClass {
     pub name: String,
     /// Clock at which the costs hold.
     pub reference_khz: At<u64>,
-    /// In the order of [`COST_FIELDS`].
-    pub values: Vec<(At<u64>, Provenance)>,
+    /// In the order of [`COST_FIELDS`]; `None`: within other costs.
+    pub values: Vec<Option<(At<u64>, Provenance)>>,
 }
 
 impl CostClass {
     /// Value of the field number `index` at the clock `top_khz`, rounded to the
-    /// nearest ns and not below 1 unless it is stated as 0.
+    /// nearest ns and not below 1 unless it is stated as 0; 0 where it is not stated.
     pub fn at(&self, index: usize, top_khz: u64) -> u32 {
-        let stated = self.values[index].0.value;
+        let Some((stated, _)) = &self.values[index] else {
+            return 0;
+        };
+        let stated = stated.value;
         let scaled = match COST_FIELDS[index].clock {
             Clock::Time => stated,
             Clock::Cycles => {

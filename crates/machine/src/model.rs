@@ -233,6 +233,15 @@ pub struct Costs {
     pub idle_exit_ns: u32,
     /// `fork`/`clone` of a thread, in the parent.
     pub fork_ns: u32,
+    /// What the fork of a process takes in the parent beyond [`Costs::fork_ns`]; 0, and not written,
+    /// where a file does not tell the two apart.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub fork_mm_ns: u32,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_nothing(ns: &u32) -> bool {
+    *ns == 0
 }
 
 /// Costs of moving data, ns per 64-byte line; constant in time (not scaled by frequency).

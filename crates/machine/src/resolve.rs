@@ -284,7 +284,9 @@ impl<'a> Resolver<'a> {
     fn record_costs(&self, core: &CoreTypeDraft) {
         let top_khz = capacity::top_khz(self.draft, core);
         for (index, field) in COST_FIELDS.iter().enumerate() {
-            let (stated, provenance) = &core.costs.values[index];
+            let Some((stated, provenance)) = &core.costs.values[index] else {
+                continue;
+            };
             let value = core.costs.at(index, top_khz);
             let reference_mhz = core.costs.reference_khz.value / 1000;
             let scaled = u64::from(value) != stated.value;

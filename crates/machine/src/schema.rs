@@ -5,7 +5,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::costs::{COST_FIELDS, CostClass};
+use crate::costs::{COST_FIELDS, CostClass, Otherwise};
 use crate::cpuset::CpuSet;
 use crate::document::{Document, Kind, Node, Table, overlay};
 use crate::draft::{
@@ -537,12 +537,18 @@ impl<'a> CostClasses<'a> {
         section.text("like")?;
         let reference_khz = section.whole("reference_khz", KHZ)?;
         let reference_khz = section.required("reference_khz", reference_khz)?;
-        let mut values: Vec<(At<u64>, Provenance)> = Vec::new();
+        let mut values: Vec<Option<(At<u64>, Provenance)>> = Vec::new();
         for field in &COST_FIELDS {
             let value = section.whole_with_provenance(field.key, COST_NS)?;
-            let other = (COST_FIELDS.iter()).position(|other| Some(other.key) == field.else_as);
-            let value = value.or_else(|| values.get(other?).cloned());
-            values.push(section.required(field.key, value)?);
+            let value = match field.otherwise {
+                Otherwise::Missing => Some(section.required(field.key, value)?),
+                Otherwise::As(key) => value.or_else(|| {
+                    let other = COST_FIELDS.iter().position(|other| other.key == key)?;
+                    values.get(other)?.clone()
+                }),
+                Otherwise::Within => value,
+            };
+            values.push(value);
         }
         section.finish()?;
         Ok(CostClass {

@@ -7,7 +7,7 @@ mod common;
 use std::cell::Cell;
 use std::fs;
 
-use alight_machine::{Error, check, load, names, parse};
+use alight_machine::{DataSheet, Error, Figure, check, load, names, parse};
 use common::{GOOD, spoiled};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -269,6 +269,32 @@ fn files_inherit_from_each_other_by_path() {
     assert_eq!(source("core_type.large.costs.switch_ns"), "measured here");
     assert!(source("core_type.large.costs.wakeup_ns").starts_with("usual range"));
     assert_eq!(source("memory.dram_line_ns"), "made for a test");
+}
+
+/// What most files state in one with another: absent from the figures, and nothing by itself.
+#[test]
+fn costs_that_a_file_does_not_tell_apart_are_within_others() {
+    let folder = tempfile::tempdir().unwrap();
+    let load = |text: &str| {
+        let file = folder.path().join("machine.toml");
+        fs::write(&file, text).unwrap();
+        load(file.to_str().unwrap()).unwrap()
+    };
+    let stated = |sheet: &DataSheet| {
+        let of_mm = |figure: &&Figure| figure.path.ends_with("large.costs.fork_mm_ns");
+        sheet.figures.iter().filter(of_mm).count()
+    };
+    let without = load(GOOD);
+    assert_eq!(without.machine.core_types[1].costs.fork_mm_ns, 0);
+    assert_eq!(stated(&without), 0);
+    let with = load(&GOOD.replacen(
+        "[memory]",
+        "[costs.big]\nsource = \"test\"\nfork_mm_ns = 1200\n[memory]",
+        1,
+    ));
+    assert_eq!(with.machine.core_types[1].costs.fork_mm_ns, 1200);
+    assert_eq!(stated(&with), 1);
+    assert_ne!(with.machine.hash(), without.machine.hash());
 }
 
 #[test]

@@ -33,6 +33,8 @@ pub(crate) struct CpuCosts {
     pub tick: u64,
     pub timer: u64,
     pub idle_exit: u64,
+    pub fork: u64,
+    pub fork_mm: u64,
     /// Of an operation, by [`OpCost`].
     pub ops: [u64; OpCost::Own as usize],
 }
@@ -59,6 +61,8 @@ impl CpuCosts {
             tick: units(costs.tick_ns),
             timer: units(costs.timer_ns),
             idle_exit: units(costs.idle_exit_ns),
+            fork: units(costs.fork_ns),
+            fork_mm: units(costs.fork_mm_ns),
             // In the order of `OpCost`.
             ops: [
                 0,
@@ -69,7 +73,6 @@ impl CpuCosts {
                 costs.mutex_ns,
                 costs.futex_ns,
                 costs.yield_ns,
-                costs.fork_ns,
             ]
             .map(units),
         }
@@ -98,7 +101,6 @@ pub(crate) enum OpCost {
     Mutex,
     Futex,
     Yield,
-    Fork,
     /// Depends on the operation's operands or on the task.
     Own,
 }
@@ -131,7 +133,6 @@ impl OpCost {
             | Op::SetAttributes { .. }
             | Op::SetAttributesUntil { .. } => OpCost::Futex,
             Op::Yield => OpCost::Yield,
-            Op::Fork { .. } => OpCost::Fork,
             Op::Exit
             | Op::LoopBegin { .. }
             | Op::LoopEnd { .. }
@@ -144,6 +145,7 @@ impl OpCost {
             | Op::Memory { .. }
             | Op::Chase { .. }
             | Op::LockCpu
+            | Op::Fork { .. }
             | Op::WaitChildren => OpCost::Own,
         }
     }

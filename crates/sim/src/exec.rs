@@ -207,6 +207,14 @@ impl Sim<'_> {
                 stall: self.chase_ns(bytes),
                 ..Cost::default()
             },
+            Op::Fork { task: child } => {
+                let costs = self.costs(cpu);
+                let process = self.tasks[child as usize].process != self.tasks[task].process;
+                Cost {
+                    units: costs.fork + if process { costs.fork_mm } else { 0 },
+                    ..Cost::default()
+                }
+            }
             Op::WaitChildren if self.tasks[task].children != 0 => Cost {
                 units: self.costs(cpu).futex,
                 ..Cost::default()

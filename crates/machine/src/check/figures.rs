@@ -270,7 +270,8 @@ fn idle_saves_power(draft: &Draft, core: &CoreTypeDraft, findings: &mut Findings
 }
 
 fn costs(core: &CoreTypeDraft, findings: &mut Findings) {
-    for (field, (value, _)) in COST_FIELDS.iter().zip(&core.costs.values) {
+    for (field, stated) in COST_FIELDS.iter().zip(&core.costs.values) {
+        let Some((value, _)) = stated else { continue };
         if value.value == 0 {
             findings.error(
                 "zero-cost",

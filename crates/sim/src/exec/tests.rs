@@ -370,6 +370,23 @@ fn memory_takes_its_own_time() {
     }
 }
 
+/// A process copies its parent's memory map, a thread shares it.
+#[test]
+fn the_fork_of_a_process_costs_more_than_that_of_a_thread() {
+    let mut costly = machine(1, 1);
+    costly.core_types[0].costs.fork_ns = 100_000;
+    costly.core_types[0].costs.fork_mm_ns = 2_000_000;
+    let parent = task(0, &[Op::Fork { task: 1 }, mark(0)]);
+    for (process, took) in [(0, 100 * US), (1, 2100 * US)] {
+        let mut workload = workload(&[parent.clone(), child(&[run(1)])]);
+        workload.tasks[1].process = process;
+        begin(&costly, &workload, |sim| {
+            sim.until(END);
+            assert_eq!(sim.passed(0).0, took, "process {process}");
+        });
+    }
+}
+
 /// No number is too large: what takes longer than there is time takes for ever.
 #[test]
 fn huge_times_are_for_ever() {

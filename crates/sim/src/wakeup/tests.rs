@@ -35,6 +35,7 @@ const COSTS: Costs = Costs {
     tick_ns: 0,
     timer_ns: 0,
     fork_ns: 0,
+    fork_mm_ns: 0,
 };
 /// Exit latency of the idle state, ns.
 const EXIT_NS: u64 = 40_000_000_000;

@@ -33,6 +33,8 @@ pub fn costs(machine: &Machine) -> Vec<(&'static str, u32)> {
         ("tick_ns", c.tick_ns),
         ("timer_ns", c.timer_ns),
         ("idle_exit_ns", c.idle_exit_ns),
+        ("fork_ns", c.fork_ns),
+        ("fork_mm_ns", c.fork_mm_ns),
     ]
 }
 

@@ -59,6 +59,7 @@ pub const PARAMETERS: [Parameter; 4] = [
             "socket_ns",
             "socket_read_ns",
             "fork_ns",
+            "fork_mm_ns",
         ],
     },
     Parameter {

@@ -612,8 +612,9 @@ fault_shares() {
 	begin || return
 	shares_under scx_alight
 	groups_end ever_idle
-	# Who is alone on a CPU changes by chance, some ten times a second; where nobody changes it is 500.
-	at_least "shares, scx_alight: $((cpus + 1)) hogs on $cpus CPUs: the least of the most served" $((kernels * 85 / 100)) $even
+	# Who is alone on a CPU changes by chance, some ten times a second: of eight seconds the figure has a
+	# standard deviation of some 40. Where nobody changes it is 500.
+	at_least "shares, scx_alight: $((cpus + 1)) hogs on $cpus CPUs: the least of the most served" $((kernels * 80 / 100)) $even
 	holds shares
 }
 

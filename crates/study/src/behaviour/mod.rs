@@ -156,21 +156,10 @@ impl KernelRun {
 
     /// Did the same kernel do the same on as many CPUs? Then they are runs of one.
     pub fn repeats(&self, other: &Self) -> bool {
-        let of = |run: &Self| {
-            let Header {
-                kernel,
-                arch,
-                command,
-                ..
-            } = &run.header;
-            (
-                kernel.clone(),
-                arch.clone(),
-                command.clone(),
-                run.machine.cpus.len(),
-            )
-        };
-        of(self) == of(other)
+        let (one, two) = (&self.header, &other.header);
+        (&one.kernel, &one.arch, &one.command) == (&two.kernel, &two.arch, &two.command)
+            && self.machine.cpus.len() == other.machine.cpus.len()
+            && self.workload == other.workload
     }
 
     /// The base whose rules its kernel has.

@@ -66,7 +66,9 @@ program() {
 	case $1 in
 	amd64)
 		cp "$(command -v uclampset)" "$work/$1/usr/bin"
-		if schbench=$(PATH=${PEERS:-$PATH} type -P schbench); then
+		if [ -n "$sample" ]; then
+			: # has no schbench
+		elif schbench=$(PATH=${PEERS:-$PATH} type -P schbench); then
 			cp "$schbench" "$work/$1/usr/bin"
 		else
 			echo 'schbench is not on PATH or in PEERS: no part of the load'

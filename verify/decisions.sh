@@ -71,7 +71,7 @@ program() {
 		elif schbench=$(PATH=${PEERS:-$PATH} type -P schbench); then
 			cp "$schbench" "$work/$1/usr/bin"
 		else
-			echo 'schbench is not on PATH or in PEERS: no part of the load'
+			echo 'SKIPPED: schbench is not on PATH (or in PEERS): decisions are recorded without it'
 		fi
 		;;
 	arm64) cp "${ALIGHT_VM_CACHE:-vm/cache}/sysroot/arm64/usr/bin/uclampset" "$work/$1/usr/bin" ;;

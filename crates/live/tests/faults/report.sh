@@ -53,7 +53,7 @@ fi
 cat <<'P'
 ## Guests
 
-A fault of scale 1 takes about 3 seconds of the guest, everything at once 20, shares 60.
+A fault of scale 1 takes about 3 seconds of the guest, everything at once 20, shares 110.
 
 | guest | kernel | options | scale | checks that held | that did not |
 |---|---|---|---|---|---|

@@ -233,7 +233,8 @@ fn verdict(rule: &Rule, kernel: Runs, model: Runs) -> Verdict {
     if (kernel.median.value - model.median.value).abs() <= allowed {
         return Verdict::Agree;
     }
-    // Runs that lie among those of the other side cannot be told from them by so few.
+    // Runs that lie among those of the other side cannot be told from them by so few: five and five
+    // that do not meet differ by the rank test of Mann and Whitney (p = 0.008), one and five by none.
     if kernel.meet(&model) {
         return Verdict::TooFew;
     }

@@ -55,8 +55,10 @@ pub fn measure(root: &Path) -> io::Result<Measured> {
     let root = root.to_owned();
     let measured = thread::spawn(move || {
         let measured = on(&cpus)?;
+        let config = config(&root).unwrap_or_default();
         Ok(Measured {
-            hz: hz(&root),
+            hz: hz(&config),
+            irq_time_accounting: irq_time_accounting(&config),
             hrtick: hrtick(&root),
             ..measured
         })
@@ -127,15 +129,26 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
     })
 }
 
-/// Ticks a second, from the kernel's config where it can be read.
-fn hz(root: &Path) -> Option<u32> {
+/// The kernel's config, where it can be read.
+fn config(root: &Path) -> Option<String> {
     let release = std::fs::read_to_string(root.join("proc/sys/kernel/osrelease")).ok()?;
     let config = root.join("boot").join(format!("config-{}", release.trim()));
-    let config = std::fs::read_to_string(config).ok()?;
+    std::fs::read_to_string(config).ok()
+}
+
+/// Ticks a second.
+fn hz(config: &str) -> Option<u32> {
     let line = config
         .lines()
         .find_map(|line| line.strip_prefix("CONFIG_HZ="));
     line?.parse().ok()
+}
+
+/// Is time in interrupts accounted by itself?
+fn irq_time_accounting(config: &str) -> bool {
+    config
+        .lines()
+        .any(|line| line == "CONFIG_IRQ_TIME_ACCOUNTING=y")
 }
 
 /// Does the kernel end slices by timers?
@@ -481,16 +494,36 @@ mod tests {
     }
 
     #[test]
-    fn the_tick_rate_is_the_configs() {
+    fn what_the_config_says_is_read_from_boot() {
         let root = tempfile::tempdir().unwrap();
         for directory in ["proc/sys/kernel", "boot"] {
             std::fs::create_dir_all(root.path().join(directory)).unwrap();
         }
-        assert_eq!(hz(root.path()), None);
+        assert_eq!(super::config(root.path()), None);
         std::fs::write(root.path().join("proc/sys/kernel/osrelease"), "7.2.1\n").unwrap();
-        let config = "CONFIG_HZ_250=y\nCONFIG_HZ=250\n";
-        std::fs::write(root.path().join("boot/config-7.2.1"), config).unwrap();
-        assert_eq!(hz(root.path()), Some(250));
+        let text = "CONFIG_HZ_250=y\nCONFIG_HZ=250\n";
+        std::fs::write(root.path().join("boot/config-7.2.1"), text).unwrap();
+        assert_eq!(super::config(root.path()).as_deref(), Some(text));
+    }
+
+    #[test]
+    fn the_config_says_how_time_is_counted() {
+        for (config, rate, irq) in [
+            ("", None, false),
+            ("CONFIG_HZ_250=y\nCONFIG_HZ=250\n", Some(250), false),
+            (
+                "# CONFIG_IRQ_TIME_ACCOUNTING is not set\nCONFIG_HZ=1000\n",
+                Some(1000),
+                false,
+            ),
+            ("CONFIG_IRQ_TIME_ACCOUNTING=y\n", None, true),
+        ] {
+            assert_eq!(
+                (hz(config), irq_time_accounting(config)),
+                (rate, irq),
+                "{config}"
+            );
+        }
     }
 
     #[test]

@@ -23,6 +23,10 @@ pub struct Machine {
     /// by default from 7.2 on with CONFIG_HRTIMER_REARM_DEFERRED, which x86 has) do so.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub hrtick: bool,
+    /// Time in interrupts is not the tasks' (`CONFIG_IRQ_TIME_ACCOUNTING`; arm64's defconfig and
+    /// Android's have it, Debian's kernels have not).
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub irq_time_accounting: bool,
     /// cpufreq governor used unless a run asks for another.
     pub governor: Governor,
     /// cpuidle governor used unless a run asks for another; `None`: the one that the

@@ -122,6 +122,7 @@ impl<'a> Resolver<'a> {
             description: draft.description.clone(),
             hz: narrow(draft.hz.value),
             hrtick: draft.hrtick,
+            irq_time_accounting: draft.irq_time_accounting,
             governor: draft.governor,
             idle_governor: draft.idle_governor,
             cpus: self.cpus(&nodes),

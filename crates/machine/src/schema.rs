@@ -58,6 +58,7 @@ pub(crate) fn read(document: &Document) -> Result<Draft, Error> {
         &IdleGovernor::ALL.map(|governor| (governor.name(), governor)),
     )?;
     let hrtick = root.flag("hrtick")?.unwrap_or(false);
+    let irq_time_accounting = root.flag("irq_time_accounting")?.unwrap_or(false);
     let topology = root.section("topology")?;
     let topology = read_topology(root.required("topology", topology)?)?;
     let classes = CostClasses::new(&mut root, &document.root)?;
@@ -79,6 +80,7 @@ pub(crate) fn read(document: &Document) -> Result<Draft, Error> {
         governor,
         idle_governor,
         hrtick,
+        irq_time_accounting,
         topology,
         core_types,
         freq_domains,

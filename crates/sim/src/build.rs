@@ -14,6 +14,7 @@ use crate::fair::{self, Eevdf, Groups, Order, Tunables};
 use crate::feasible::check_governor;
 use crate::hotplug::Hotplug;
 use crate::instruments::Instruments;
+use crate::irq_time::IrqTime;
 use crate::kernel::{KERNELS, Kernel};
 use crate::link::{Base, check, relocate, relocate_source};
 use crate::pressure::Pressure;
@@ -652,7 +653,9 @@ impl<'a> Builder<'a> {
             (true, Governor::Schedutil) => Servers::Always,
             (true, _) => Servers::BesideOthers,
         };
-        let classes = Classes::new(&parts.own, &parts.attributes, nr_cpus, hz, servers);
+        let irq_time = IrqTime::new(machine.irq_time_accounting, nr_cpus);
+        let (own, later) = (&parts.own, &parts.attributes);
+        let classes = Classes::new(own, later, nr_cpus, hz, servers, irq_time.used);
         let of: Vec<_> = parts.own.iter().map(|own| own.group).collect();
         let places = |measure: &MeasureSpec| {
             matches!(
@@ -692,6 +695,7 @@ impl<'a> Builder<'a> {
             queue: Queue::new(nr_cpus),
             freq_queue: Queue::new(machine.freq_domains.len() + agenda.slots()),
             pressure: Pressure::new(limited, params.pressure, nr_cpus),
+            irq_time,
             agenda,
             hotplug,
             packing,

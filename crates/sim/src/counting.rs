@@ -141,9 +141,9 @@ impl Sim<'_> {
     /// How long `task` has run, ns, what it has run since it was last accounted included.
     fn ran_ns(&self, task: usize) -> u64 {
         let accounted = self.tasks[task].sum_exec;
-        let cpu = &self.cpus[self.tasks[task].cpu as usize];
-        match cpu.curr as usize == task {
-            true => accounted + (self.now - cpu.exec_start),
+        let cpu = self.tasks[task].cpu as usize;
+        match self.cpus[cpu].curr as usize == task {
+            true => accounted + (self.clock_task_now(cpu) - self.cpus[cpu].exec_start),
             false => accounted,
         }
     }
@@ -200,7 +200,7 @@ impl Sim<'_> {
         let c = &self.cpus[cpu];
         let current = match c.curr {
             NONE => 0,
-            _ => self.now - c.exec_start,
+            _ => self.clock_task_now(cpu) - c.exec_start,
         };
         c.stats.busy_ns + current
     }

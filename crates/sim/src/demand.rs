@@ -120,8 +120,13 @@ impl Sim<'_> {
     /// Utilization of `cpu` by all classes (`sched_cpu_util`; read in 6.5).
     pub fn energy_util(&self, cpu: usize) -> u32 {
         let view = &self.core.cpus[cpu];
+        let (max, irq) = (view.capacity_orig, u32::from(view.irq_util));
         let util = self.weighed().cpu_util(view) + u32::from(view.rt_util);
-        (util + u32::from(view.dl_util)).min(view.capacity_orig)
+        let util = util + u32::from(view.dl_util);
+        match irq >= max || util >= max {
+            true => max,
+            false => with_irq(util, irq, max),
+        }
     }
 
     /// What the governor wants of `cpu`.

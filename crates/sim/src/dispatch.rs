@@ -78,8 +78,17 @@ impl Sim<'_> {
         c.steal == 0 && t.stall == 0 && t.units == 0 && t.wall_until <= self.now
     }
 
-    /// IPIs, timers and the tick that are due on a CPU that executes.
+    /// Interrupts that are due on a CPU that executes.
     fn interrupts(&mut self, cpu: usize) {
+        let charged = self.cpus[cpu].steal;
+        self.handle_interrupts(cpu);
+        if self.irq_time.used {
+            self.spent_in_irq(cpu, self.cpus[cpu].steal - charged);
+        }
+    }
+
+    /// IPIs, timers and the tick.
+    fn handle_interrupts(&mut self, cpu: usize) {
         if self.cpus[cpu].ipi_at <= self.now {
             self.cpus[cpu].ipi_at = NEVER;
             self.run_wake_list(cpu);

@@ -33,6 +33,7 @@ mod feasible;
 mod hotplug;
 mod instruments;
 mod invariants;
+mod irq_time;
 mod kernel;
 mod link;
 mod overutilized;

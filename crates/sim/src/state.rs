@@ -74,7 +74,7 @@ pub(crate) struct Cpu {
     /// Timers of tasks that sleep here.
     pub timers: Timers,
     pub fair: FairQueue,
-    /// vruntime of the current task counts from here.
+    /// vruntime of the current task counts from here, by the clock of tasks.
     pub exec_start: u64,
     /// Runqueue lock.
     pub lock: Interval,
@@ -341,6 +341,7 @@ pub(crate) struct Sim<'a> {
     pub hotplug: crate::hotplug::Hotplug,
     pub packing: crate::balance::Packing,
     pub pressure: crate::pressure::Pressure,
+    pub irq_time: crate::irq_time::IrqTime,
     pub out: Output<'a>,
 }
 

@@ -295,7 +295,7 @@ impl Sim<'_> {
         let rq = &self.core.cpus[prev];
         let idle_from = rq.clock_pelt - rq.lost_idle;
         if idle_from >= updated {
-            let now = idle_from + self.now.saturating_sub(rq.clock);
+            let now = idle_from + self.now.saturating_sub(self.rq_time(prev));
             let view = &mut self.views[task as usize];
             view.pelt.last = last;
             rq::decay(&self.core.params, &mut self.core.cpus[prev], view, now);

@@ -8,6 +8,7 @@
 
 mod common;
 
+use alight_machine::Machine;
 use alight_sim::hotplug_torture;
 use alight_workload::program::{
     Attributes, ChannelKind, Op, Policy, TimerMode, TimerOrigin, Workload,
@@ -256,14 +257,15 @@ proptest! {
             prop::collection::vec(prop::option::weighted(0.4, 18..23u32), 24),
         ],
         on in prop::sample::select(&MACHINES[..]),
+        irq_time_accounting in any::<bool>(),
         scheduler in prop::sample::select(&SCHEDULERS[..]),
         seed in any::<u64>(),
     ) {
-        let machine = machine(on);
+        let machine = Machine { irq_time_accounting, ..machine(on) };
         let workloads = [compile(&tasks, &niceness, &clamps, &realtime)];
         let run = Run { scheduler, seed, ..Run::new(&machine, &workloads) };
         let outcome = run.go();
-        prop_assert!(outcome.is_ok(), "{on}, {scheduler}: {}", outcome.unwrap_err());
+        prop_assert!(outcome.is_ok(), "{on} {irq_time_accounting}, {scheduler}: {}", outcome.unwrap_err());
     }
 
     /// The same while CPUs go and come every few hundred microseconds, with tasks of
@@ -276,10 +278,11 @@ proptest! {
         realtime in prop::collection::vec(prop::option::weighted(0.4, 18..23u32), 24),
         deadlines in prop::collection::vec(prop::bool::weighted(0.3), 24),
         on in prop::sample::select(&MACHINES[..]),
+        irq_time_accounting in any::<bool>(),
         scheduler in prop::sample::select(&SCHEDULERS[..]),
         seed in any::<u64>(),
     ) {
-        let machine = machine(on);
+        let machine = Machine { irq_time_accounting, ..machine(on) };
         let mut workload = compile(&tasks, &niceness, &clamps, &realtime);
         // 95 % of its capacity, less the 5 % of a fair server, at 4 % a task.
         let smallest = machine.cpus.iter().map(|cpu| cpu.capacity_orig).min().expect("CPUs");
@@ -302,6 +305,6 @@ proptest! {
         let workloads = [workload];
         let run = Run { scheduler, seed, changes: &changes, ..Run::new(&machine, &workloads) };
         let outcome = run.go();
-        prop_assert!(outcome.is_ok(), "{on}, {scheduler}: {}", outcome.unwrap_err());
+        prop_assert!(outcome.is_ok(), "{on} {irq_time_accounting}, {scheduler}: {}", outcome.unwrap_err());
     }
 }

@@ -4,6 +4,7 @@
 
 mod common;
 
+use alight_machine::Machine;
 use alight_sim::{Outcome, hotplug_torture};
 use alight_workload::program::Op;
 use common::{Run, given, load, machine};
@@ -115,9 +116,10 @@ proptest! {
         on in prop::sample::select(vec!["ca9x4", "juno-r0", "juno-r2", "tc2"]),
         scheduler in prop::sample::select(SCHEDULERS.to_vec()),
         hotplug in any::<bool>(),
+        irq_time_accounting in any::<bool>(),
         seed in 1..1000u64,
     ) {
-        let machine = machine(on);
+        let machine = Machine { irq_time_accounting, ..machine(on) };
         let workloads = [given(programs.iter().map(|steps| program(steps)).collect())];
         let mut changes = match hotplug {
             true => hotplug_torture(machine.cpus.len(), 40, seed),

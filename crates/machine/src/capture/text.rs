@@ -78,6 +78,12 @@ fn head(text: &mut String, facts: &Facts, measured: &Measured) {
     if measured.hrtick {
         line!(text, "hrtick = {{ value = true, source = \"debugfs\" }}");
     }
+    if measured.irq_time_accounting {
+        line!(
+            text,
+            "irq_time_accounting = {{ value = true, source = \"config\" }}"
+        );
+    }
     let source = if facts.governor_known {
         "sysfs"
     } else {

@@ -478,7 +478,7 @@ impl Sim<'_> {
         self.nohz.next_update[own] = now + self.nohz.interval(u64::from(interval));
 
         let child = self.core.groups[own].child;
-        if child == NONE && (self.classes.used || self.pressure.used) {
+        if child == NONE && (self.classes.used || self.pressure.used || self.irq_time.used) {
             self.scale_rt_capacity(scope.dst);
         }
         let (capacity, least, most) = if child == NONE {

@@ -105,7 +105,7 @@ impl Sim<'_> {
             return false;
         }
         // Set before the search: that counts as idle time.
-        self.core.cpus[cpu].idle_stamp = self.core.cpus[cpu].clock;
+        self.core.cpus[cpu].idle_stamp = self.rq_time(cpu);
         let worth = self.worth_a_look(cpu);
         let next_balance = match gate {
             _ if !worth => self.next_idle_balance(cpu, 0, now + self.nohz.hz),

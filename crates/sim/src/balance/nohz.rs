@@ -359,12 +359,15 @@ impl Sim<'_> {
         if self.pressure.used {
             others |= self.pressure_refresh(cpu);
         }
+        if self.irq_time.used {
+            others |= self.irq_signal(cpu, 0);
+        }
         if self.groups.used {
             self.groups_refresh_blocked(cpu);
         }
         let view = &mut self.core.cpus[cpu];
         let changed = rq::refresh(&self.core.params, view, fair) | others;
-        let rest = view.rt_util | view.dl_util | view.hw_load_avg;
+        let rest = view.rt_util | view.dl_util | view.irq_util | view.hw_load_avg;
         if view.cfs.load_avg == 0 && view.cfs.util_avg == 0 && rest == 0 {
             self.nohz.blocked.remove(cpu as u32);
         }

@@ -216,7 +216,7 @@ impl Sim<'_> {
 
     /// `task` comes to the runqueue of `cpu` (`enqueue_task_dl`); its clock is current.
     pub(super) fn enqueue_dl(&mut self, cpu: usize, task: u32, how: Joins) {
-        let now = self.core.cpus[cpu].clock;
+        let now = self.rq_time(cpu);
         if how != Joins::Replenished {
             let view = &mut self.views[task as usize];
             view.prev_cpu = cpu as u32;
@@ -251,7 +251,7 @@ impl Sim<'_> {
     /// A task whose deadline has passed but whose period has not waits for the next
     /// one (`dl_check_constrained_dl`).
     fn check_constrained(&mut self, cpu: usize, task: u32) {
-        let now = self.core.cpus[cpu].clock;
+        let now = self.rq_time(cpu);
         let d = self.dl(task);
         let implicit = d.params.deadline == d.params.period;
         let between = before(d.deadline, now) && before(now, d.next_period());
@@ -380,12 +380,13 @@ impl Sim<'_> {
 
     /// Charges the current task of `cpu`, one of this class, the time it ran (`update_curr_dl`).
     pub(super) fn update_curr_dl(&mut self, cpu: usize) {
+        let now = self.clock_task(cpu);
         let c = &mut self.cpus[cpu];
-        let (task, delta) = (c.curr, self.now - c.exec_start);
-        c.exec_start = self.now;
+        let (task, delta) = (c.curr, now - c.exec_start);
+        c.exec_start = now;
         c.stats.busy_ns += delta;
         let t = &mut self.tasks[task as usize];
-        t.last_run = self.now;
+        t.last_run = now;
         t.sum_exec += delta;
         let d = &self.classes.dl_tasks[task as usize];
         if !d.queued || delta == 0 && !d.yielded {

@@ -144,13 +144,15 @@ pub(crate) struct Classes {
 }
 
 impl Classes {
-    /// For tasks with these attributes of their own; `later`: what they may change to.
+    /// For tasks with these attributes of their own; `later`: what they may change to;
+    /// `irq_time`: time in interrupts counts, with old kernels as that of the class.
     pub fn new(
         own: &[Attributes],
         later: &[Attributes],
         cpus: usize,
         hz: u64,
         servers: Servers,
+        irq_time: bool,
     ) -> Self {
         let all = || own.iter().chain(later);
         let dl_used = all().any(|a| a.deadline.is_some());
@@ -169,7 +171,7 @@ impl Classes {
             Servers::BesideOthers => used,
             Servers::Always => true,
         };
-        let nr = if used || served { cpus } else { 0 };
+        let nr = if used || served || irq_time { cpus } else { 0 };
         let (dl_nr, dl_cpus) = if dl_used { (own.len(), cpus) } else { (0, 0) };
         let dl_task = |a: &Attributes| dl::DlTask::new(a.deadline.unwrap_or_default());
         Classes {
@@ -180,7 +182,7 @@ impl Classes {
             dl: (0..dl_cpus).map(|_| dl::DlQueue::new(dl_nr)).collect(),
             dl_busy: Mask::EMPTY,
             total_bw: 0,
-            servers: vec![server::Server::default(); if served { nr } else { 0 }].into(),
+            servers: vec![server::Server::default(); if served { cpus } else { 0 }].into(),
             refusal: None,
             tasks: own.iter().filter(|_| used).map(task).collect(),
             cpus: (0..nr).map(|_| rt::RtQueue::default()).collect(),

@@ -179,15 +179,16 @@ impl Sim<'_> {
         if self.is_dl(self.cpus[cpu].curr) {
             return self.update_curr_dl(cpu);
         }
+        let now = self.clock_task(cpu);
         let c = &mut self.cpus[cpu];
-        let delta = self.now - c.exec_start;
+        let delta = now - c.exec_start;
         if delta == 0 {
             return;
         }
-        c.exec_start = self.now;
+        c.exec_start = now;
         c.stats.busy_ns += delta;
         let t = &mut self.tasks[c.curr as usize];
-        t.last_run = self.now;
+        t.last_run = now;
         t.sum_exec += delta;
         self.rt_window(cpu, delta);
         if self.charge_bandwidth(cpu, delta) {
@@ -247,10 +248,11 @@ impl Sim<'_> {
     }
 
     pub(super) fn set_current_rt(&mut self, cpu: usize, task: u32) {
+        let now = self.clock_task(cpu);
         let c = &mut self.cpus[cpu];
         c.curr = task;
-        c.exec_start = self.now;
-        self.tasks[task as usize].last_run = self.now;
+        c.exec_start = now;
+        self.tasks[task as usize].last_run = now;
     }
 
     /// The current task stops running (`put_prev_task_rt`); if it stays it goes

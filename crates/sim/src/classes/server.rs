@@ -94,8 +94,8 @@ impl Server {
 impl Sim<'_> {
     /// A fair task came to `cpu`, which had none (`dl_server_start`).
     pub fn server_start(&mut self, cpu: usize) {
-        let now = self.core.cpus[cpu].clock;
-        let idle_until = self.now;
+        let now = self.rq_time(cpu);
+        let idle_until = self.clock_task(cpu);
         let Some(server) = self.classes.servers.get_mut(cpu) else {
             return;
         };
@@ -343,7 +343,7 @@ impl Sim<'_> {
     /// Charges what runs on `cpu`, if that is a fair task or nothing.
     fn server_charge(&mut self, cpu: usize) {
         self.update_curr(cpu);
-        let now = self.now;
+        let now = self.clock_task(cpu);
         if let Some(since) = &mut self.classes.servers[cpu].idle_since {
             let idle = now - std::mem::replace(since, now);
             // Who just came ends the idleness, though it is paid for (`idle_rq`).
@@ -359,7 +359,7 @@ impl Sim<'_> {
             return;
         }
         self.server_charge(cpu);
-        self.classes.servers[cpu].idle_since = idle.then_some(self.now);
+        self.classes.servers[cpu].idle_since = idle.then_some(self.clock_task(cpu));
     }
 
     /// The fair task that the server of `cpu` runs, or [`NONE`] if it is not its

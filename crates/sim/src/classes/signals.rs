@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Time that real-time tasks take, averaged, and the capacity that they leave
-//! to fair tasks.
+//! Time that real-time tasks take, averaged, and the capacity that they and
+//! interrupts leave to fair tasks.
 
 use crate::kernel::RtSignal;
 use crate::state::Sim;
@@ -51,7 +51,7 @@ impl Sim<'_> {
     }
 
     /// The average of kernels before 4.19 (`sched_rt_avg_update`).
-    pub(super) fn rt_window(&mut self, cpu: usize, delta: u64) {
+    pub fn rt_window(&mut self, cpu: usize, delta: u64) {
         if self.kernel.rt.signal == RtSignal::Window {
             self.age_window(cpu);
             self.classes.cpus[cpu].window += delta;
@@ -60,7 +60,7 @@ impl Sim<'_> {
 
     /// `sched_avg_update`.
     fn age_window(&mut self, cpu: usize) {
-        let now = self.core.cpus[cpu].clock;
+        let now = self.rq_time(cpu);
         let q = &mut self.classes.cpus[cpu];
         while now - q.window_at > WINDOW {
             q.window_at += WINDOW;
@@ -74,27 +74,30 @@ impl Sim<'_> {
         let left = match self.kernel.rt.signal {
             RtSignal::Pelt => {
                 let view = &self.core.cpus[cpu];
+                let irq = u64::from(view.irq_util);
                 let used = u64::from(view.rt_util) + u64::from(view.dl_util);
                 let lacking = match self.core.params.pressure {
                     rule::PRESSURE_THERMAL => view.hw_load_avg,
                     rule::PRESSURE_AVERAGE => view.hw_load_avg.max(view.cpufreq_pressure),
                     _ => 0,
                 };
-                max.saturating_sub(used + u64::from(lacking))
+                let free = max.saturating_sub(used + u64::from(lacking));
+                // `scale_irq_capacity`
+                free * max.saturating_sub(irq) / max
             }
             RtSignal::Window => (max * self.left_by_rt(cpu)) >> 10,
         };
         self.core.cpus[cpu].capacity = left.max(1) as u32;
     }
 
-    /// Time that real-time tasks leave on `cpu`, of 1024, before 4.19 (`scale_rt_power`).
+    /// Time that real-time tasks and interrupts leave on `cpu`, of 1024, before 4.19 (`scale_rt_power`).
     pub fn left_by_rt(&mut self, cpu: usize) -> u64 {
-        if !self.classes.used {
+        if !self.classes.used && !self.irq_time.used {
             return 1024;
         }
         self.age_window(cpu);
         let q = &self.classes.cpus[cpu];
-        let total = WINDOW + self.core.cpus[cpu].clock - q.window_at;
+        let total = WINDOW + self.rq_time(cpu) - q.window_at;
         total.saturating_sub(q.window) / (total >> 10)
     }
 

@@ -38,6 +38,9 @@ impl Sim<'_> {
     /// Brings the clocks of the queue of `cpu` to now.
     #[inline]
     pub fn rq_clock(&mut self, cpu: usize) {
+        if self.irq_time.used {
+            return self.rq_clock_beside_irq(cpu);
+        }
         let view = &mut self.core.cpus[cpu];
         if view.clock != self.now {
             rq::clock(view, self.now);
@@ -94,18 +97,19 @@ impl Sim<'_> {
         if self.curr_is_rt(cpu) {
             return;
         }
+        let now = self.clock_task(cpu);
         let c = &mut self.cpus[cpu];
         let curr = c.curr;
         let Some(t) = self.tasks.get_mut(curr as usize) else {
             return;
         };
-        let delta = self.now - c.exec_start;
+        let delta = now - c.exec_start;
         if delta == 0 {
             return;
         }
-        c.exec_start = self.now;
+        c.exec_start = now;
         c.stats.busy_ns += delta;
-        t.last_run = self.now;
+        t.last_run = now;
         t.sum_exec += delta;
         let q = self.queue_of(cpu, curr);
         match self.tunables.order {
@@ -469,12 +473,13 @@ impl Sim<'_> {
         if self.tunables.buddies_cleared == BuddiesCleared::SwitchedTo {
             self.forget_buddy(q, task);
         }
+        let now = self.clock_task(cpu);
         let c = &mut self.cpus[cpu];
         c.curr = task;
-        c.exec_start = self.now;
+        c.exec_start = now;
         let t = &mut self.tasks[task as usize];
         t.slice_start = t.sum_exec;
-        t.last_run = self.now;
+        t.last_run = now;
         if !self.kernel.balance.detach.newest_first {
             Self::list_remove(&mut self.tasks, &mut c.lru, task);
             Self::list_push_front(&mut self.tasks, &mut c.lru, task);

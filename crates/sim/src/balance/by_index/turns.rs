@@ -43,7 +43,7 @@ impl Sim<'_> {
     /// `cpu` has nothing to run, and idles for a while on average: tries the domains
     /// upward. True if it has something to run now.
     pub(in super::super) fn newidle_by_index(&mut self, cpu: usize, now: u64) -> bool {
-        self.core.cpus[cpu].idle_stamp = self.core.cpus[cpu].clock;
+        self.core.cpus[cpu].idle_stamp = self.rq_time(cpu);
         if self.core.cpus[cpu].avg_idle < MIGRATION_COST {
             return false;
         }

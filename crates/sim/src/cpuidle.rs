@@ -174,6 +174,7 @@ impl Sim<'_> {
     /// The idle task executes on `cpu` and nothing is to be done but `work` ns of
     /// what is under way: enters an idle state behind it and stops the tick if it
     /// pays (`cpuidle_idle_call`).
+    #[inline(always)]
     pub fn idle_enter(&mut self, cpu: usize, work: u64) {
         let tick_stopped = self.cpus[cpu].idle.tick_stopped && self.cpus[cpu].tick_at == NEVER;
         if !tick_stopped && self.cpus[cpu].tick_at == NEVER {
@@ -210,7 +211,7 @@ impl Sim<'_> {
     }
 
     /// Enters the chosen state (`cpuidle_enter_state`).
-    #[inline]
+    #[inline(always)]
     fn enter(&mut self, cpu: usize, choice: Choice, work: u64) {
         let begin = self.now + work;
         self.trace_idle(cpu, Some(choice.state as u32));
@@ -317,7 +318,7 @@ impl Sim<'_> {
     /// An interrupt arrives at the idle `cpu` at `at` (now or later): when does
     /// the CPU execute again? An entry that has begun goes on to its end; then
     /// comes the exit of the state that the hardware was in.
-    #[inline]
+    #[inline(always)]
     pub fn idle_leave(&mut self, cpu: usize, at: u64) -> u64 {
         let State {
             votes,
@@ -355,6 +356,7 @@ impl Sim<'_> {
     /// `cpu` executes again after [`Sim::idle_leave`]. `by_tick`: its tick woke it.
     ///
     /// A stopped tick stays so until a task runs (`tick_nohz_idle_exit`).
+    #[inline(always)]
     pub fn idle_left(&mut self, cpu: usize, by_tick: bool) {
         let idle = &mut self.cpus[cpu].idle;
         idle.got_tick = by_tick;

@@ -42,6 +42,7 @@ impl Sim<'_> {
     }
 
     /// Does what is due on `cpu` now.
+    #[inline(always)]
     pub fn cpu_event(&mut self, cpu: usize) {
         match self.cpus[cpu].phase {
             Phase::Running => self.running_event(cpu),
@@ -51,6 +52,7 @@ impl Sim<'_> {
         self.arm(cpu);
     }
 
+    #[inline(always)]
     fn running_event(&mut self, cpu: usize) {
         self.end_rounds(cpu);
         let due = self.cpus[cpu].end <= self.now;
@@ -107,6 +109,7 @@ impl Sim<'_> {
 
     /// Timers expire in the order of when they interrupt, and each that may when one
     /// does; one that may not yet keeps those behind it back (`__hrtimer_run_queues`).
+    #[inline(always)]
     fn timer_interrupt(&mut self, cpu: usize) {
         loop {
             let c = &self.cpus[cpu];
@@ -160,6 +163,7 @@ impl Sim<'_> {
     }
 
     /// An interrupt reaches an idle CPU: it leaves its idle state.
+    #[inline(always)]
     fn idle_interrupted(&mut self, cpu: usize) {
         let out = self.idle_leave(cpu, self.now);
         self.cpus[cpu].phase = Phase::Waking;
@@ -167,6 +171,7 @@ impl Sim<'_> {
     }
 
     /// The CPU is out of its idle state: handle what came, then run a task or idle on.
+    #[inline(always)]
     fn idle_loop_event(&mut self, cpu: usize) {
         let by_tick = self.cpus[cpu].tick_at <= self.now && self.cpus[cpu].ipi_at > self.now;
         self.idle_left(cpu, by_tick);
@@ -247,6 +252,7 @@ impl Sim<'_> {
     }
 
     /// Books the end of `prev` on the CPU; says how it left.
+    #[inline(always)]
     pub fn leave_current(&mut self, cpu: usize, prev: u32, stays: bool) -> PrevState {
         if prev == NONE {
             return PrevState::Running;
@@ -276,6 +282,7 @@ impl Sim<'_> {
     }
 
     /// Starts executing `task`, which has just become current.
+    #[inline(always)]
     fn run(&mut self, cpu: usize, task: u32) {
         self.core.cpus[cpu].curr_is_idle = 0;
         self.idle_task_left(cpu);
@@ -346,6 +353,7 @@ impl Sim<'_> {
     }
 
     /// Tells `cpu`, by IPI from `from`, that it should reschedule.
+    #[inline(always)]
     pub fn kick(&mut self, from: usize, cpu: usize) {
         if cpu == from {
             return;

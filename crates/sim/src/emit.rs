@@ -96,7 +96,7 @@ impl Sim<'_> {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn trace_switch(&mut self, cpu: usize, prev: u32, prev_state: PrevState, next: u32) {
         self.stats.switches += 1;
         self.mix(Tag::Switch, cpu, prev, next);
@@ -173,7 +173,7 @@ impl Sim<'_> {
     }
 
     /// The task's CPU changes (`set_task_cpu`).
-    #[inline]
+    #[inline(always)]
     pub fn trace_migrate(&mut self, task: u32, dest: usize) {
         let orig = self.views[task as usize].prev_cpu;
         if orig as usize == dest {

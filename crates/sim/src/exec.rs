@@ -46,6 +46,7 @@ struct Cost {
 impl Sim<'_> {
     /// The current task of `cpu` has done what its operation costs: let it take
     /// effect, and go on until something takes time.
+    #[inline(always)]
     pub fn execute(&mut self, cpu: usize) {
         for _ in 0..MOST_IN_NO_TIME {
             let task = self.cpus[cpu].curr as usize;
@@ -109,7 +110,7 @@ impl Sim<'_> {
     ///
     /// Work has no effect of its own: it is one segment with the operation
     /// behind it, which then stands at `pc`.
-    #[inline]
+    #[inline(always)]
     pub fn begin(&mut self, cpu: usize, task: usize) -> bool {
         let mut cost = self.cost(cpu, task);
         let mut fresh = false;
@@ -163,7 +164,7 @@ impl Sim<'_> {
     }
 
     /// What the operation at `pc` costs.
-    #[inline]
+    #[inline(always)]
     fn cost(&self, cpu: usize, task: usize) -> Cost {
         let pc = self.tasks[task].pc as usize;
         match self.op_costs[pc] {
@@ -360,6 +361,7 @@ impl Sim<'_> {
 
     /// The timer of a sleeping task stays on the CPU it slept on. Of the fair class it
     /// interrupts with its slack, for another's that comes before (`hrtimer_nanosleep`).
+    #[inline(always)]
     fn sleep_until(&mut self, cpu: usize, task: usize, at: u64) {
         self.tasks[task].timer_point = at;
         let slack = match self.is_rt(task as u32) {
@@ -372,6 +374,7 @@ impl Sim<'_> {
             .insert(&mut self.nodes, task as u32, at + slack);
     }
 
+    #[inline(always)]
     fn timer(&mut self, cpu: usize, task: usize, op: Op) -> Effect {
         let Op::Timer {
             slot,
@@ -424,6 +427,7 @@ impl Sim<'_> {
     }
 
     /// A timer that is due on `cpu`: a sleep that ends, or a task that starts.
+    #[inline(always)]
     pub fn timer_expired(&mut self, cpu: usize, task: u32) {
         if let Some(timer) = (task as usize).checked_sub(self.tasks.len()) {
             self.class_timer(cpu, timer as u32);

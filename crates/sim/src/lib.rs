@@ -7,6 +7,9 @@
 //! (`fair`), its CPU leaves idle (`cpuidle`) and switches to it (`dispatch`);
 //! the tick balances (`balance`), utilization drives the clock (`cpufreq`), and
 //! all of it is metered (`energy`), counted (`stats`) and written down (`emit`).
+//!
+//! What every wakeup, switch and sleep passes is `#[inline(always)]`: left to itself the
+//! compiler makes calls of it that are a fourteenth of the instructions.
 
 mod answers;
 mod api;

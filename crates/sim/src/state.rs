@@ -402,7 +402,7 @@ impl Sim<'_> {
     }
 
     /// Brings the pending event of `cpu` into the queue.
-    #[inline]
+    #[inline(always)]
     pub fn arm(&mut self, cpu: usize) {
         let c = &mut self.cpus[cpu];
         let time = match c.phase {

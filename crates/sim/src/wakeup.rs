@@ -12,6 +12,7 @@ use alight_policy::{Answer, Kind, Waker, Wakeup, rq};
 
 impl Sim<'_> {
     /// Wakes `task` from `cpu`. `sync`: the waker says that it is about to sleep.
+    #[inline(always)]
     pub fn wake(&mut self, cpu: usize, task: u32, sync: bool) {
         let prev = self.views[task as usize].prev_cpu as usize;
         debug_assert_eq!(self.tasks[task as usize].life, Life::Asleep);
@@ -43,6 +44,7 @@ impl Sim<'_> {
     }
 
     /// Brings a woken task to the queue of `target` (`ttwu_queue`).
+    #[inline(always)]
     fn queue_woken(&mut self, cpu: usize, target: usize, task: u32, migrated: bool) {
         if !self.by_wake_list(cpu, target) {
             self.charge(cpu, self.costs(cpu).wakeup);
@@ -113,6 +115,7 @@ impl Sim<'_> {
     }
 
     /// Asks for a CPU (`select_task_rq`).
+    #[inline(always)]
     fn select(&mut self, cpu: usize, task: u32, sync: bool, kind: Kind) -> Answer {
         let mut answer = self.ask(cpu, task, sync, kind);
         if self.hotplug.used {
@@ -137,6 +140,7 @@ impl Sim<'_> {
         answer
     }
 
+    #[inline(always)]
     fn ask_core(&mut self, cpu: usize, task: u32, sync: bool, kind: Kind) -> Answer {
         self.rq_clock(cpu);
         let explained = self.explains(task, kind);
@@ -172,6 +176,7 @@ impl Sim<'_> {
 
     /// Puts a woken task on the queue of `target` and looks whether it preempts;
     /// `by` executes.
+    #[inline(always)]
     fn activate(&mut self, by: usize, target: usize, task: u32, migrated: bool) {
         self.idle_phase_over(target);
         self.tasks[task as usize].life = Life::Runnable;

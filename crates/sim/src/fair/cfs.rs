@@ -210,6 +210,7 @@ impl Sim<'_> {
 
     /// The entity of `q` to run next, or [`NONE`]; `curr`: the current one if it is
     /// still runnable (`pick_next_entity`).
+    #[inline(always)]
     pub fn pick_cfs(&mut self, q: usize, curr: u32) -> u32 {
         let pick = self.choose_cfs(q, curr);
         if self.tunables.buddies_cleared == BuddiesCleared::Picked {

@@ -53,7 +53,7 @@ impl Sim<'_> {
     }
 
     /// The current entity of queue `q` if it counts on the queue, else [`NONE`].
-    #[inline]
+    #[inline(always)]
     pub fn fair_curr(&self, q: usize) -> u32 {
         if self.groups.used {
             return self.group_curr(q);
@@ -127,6 +127,7 @@ impl Sim<'_> {
     }
 
     /// A placed task joins the queue of `cpu` (`enqueue_task_fair`); clocks are current.
+    #[inline(always)]
     fn join(&mut self, cpu: usize, task: u32) {
         self.end_rounds(cpu);
         self.uclamp_join(cpu, task);
@@ -197,6 +198,7 @@ impl Sim<'_> {
     }
 
     /// What leaving costs the queue's books, whether it runs or is queued.
+    #[inline(always)]
     fn leave(&mut self, cpu: usize, task: u32) {
         let c = &mut self.cpus[cpu];
         Self::list_remove(&mut self.tasks, &mut c.lru, task);
@@ -230,6 +232,7 @@ impl Sim<'_> {
     }
 
     /// A woken task joins.
+    #[inline(always)]
     pub fn enqueue_woken(&mut self, cpu: usize, task: u32, migrated: bool) {
         self.clock(cpu);
         self.update_curr(cpu);
@@ -265,6 +268,7 @@ impl Sim<'_> {
 
     /// The current task of `cpu` goes to sleep or dies (`dequeue_task_fair`); with
     /// EEVDF a sleeper may stay queued for a while.
+    #[inline(always)]
     pub fn dequeue_current(&mut self, cpu: usize) {
         self.clock(cpu);
         self.update_curr(cpu);
@@ -418,7 +422,7 @@ impl Sim<'_> {
     /// The task to run next, or [`NONE`]; `curr_stays`: the current one is still
     /// runnable (`pick_next_entity`). Sleepers that were kept queued leave if they
     /// are picked.
-    #[inline]
+    #[inline(always)]
     pub fn pick_fair(&mut self, cpu: usize, curr_stays: bool) -> u32 {
         match self.tunables.order {
             _ if self.groups.used => self.pick_grouped(cpu),
@@ -459,6 +463,7 @@ impl Sim<'_> {
     }
 
     /// A queued task becomes current (`set_next_entity`).
+    #[inline(always)]
     pub fn set_next(&mut self, cpu: usize, task: u32) {
         let q = self.queue_of(cpu, task);
         self.queue_out(q, task);

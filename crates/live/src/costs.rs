@@ -3,9 +3,9 @@
 //!
 //! Each cost is defined as the simulator charges it, so that what is measured
 //! together is charged once: a hop of a pipe between two tasks of one CPU is a
-//! write, a wakeup, a switch and a read, of which all but the wakeup are
-//! measured alone. Interrupts that fall into a batch are kept out by taking the
-//! median of many.
+//! write and a wakeup, which the writer sees together, a switch, a read and what
+//! its reader does to sleep; write, switch and read are measured alone. Interrupts
+//! that fall into a batch are kept out by taking the median of many.
 
 use alight_machine::Measured;
 use rustix::thread::{CpuSet, futex, sched_setaffinity};
@@ -75,10 +75,11 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
     let socket = socket()?;
     let yields = yield_to_nobody();
     let switch = switch(yields, here)?;
-    let hop = hop(here, here)?.whole;
-    let wakeup = hop.saturating_sub(pipe.write + pipe.read + switch);
+    let hop = hop(here, here)?;
+    let wakeup = hop.write.saturating_sub(pipe.write);
+    let block = hop.whole.saturating_sub(hop.write + pipe.read + switch);
     let timer = gaps(timer_gaps()?);
-    let idle_exit = overshoot()?.saturating_sub(timer + wakeup + switch);
+    let idle_exit = overshoot()?.saturating_sub(timer + wakeup + switch + block);
     let fork = fork()?;
     let mut costs = vec![
         ("switch_ns", switch),
@@ -91,6 +92,7 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
         ("socket_ns", socket.write),
         ("socket_read_ns", socket.read),
         ("wakeup_ns", wakeup),
+        ("block_ns", block),
         // Of an uncontended lock they are in the wakeup.
         ("lock_ns", 0),
         ("lock_hold_ns", 0),
@@ -105,7 +107,7 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
     if let [_, second, ..] = *cpus {
         let remote = self::hop(here, only(&[second]))?;
         let ipi_send = remote.write.saturating_sub(pipe.write + wakeup);
-        let received = remote.write + idle_exit + switch + pipe.read;
+        let received = remote.write + idle_exit + switch + block + pipe.read;
         costs.push(("ipi_send_ns", ipi_send));
         costs.push(("ipi_receive_ns", remote.whole.saturating_sub(received)));
         costs.push(("wakelist_ns", 0)); // in ipi_send_ns
@@ -321,7 +323,27 @@ struct Hop {
     write: u64,
 }
 
+/// Each of the two sleeps before the other writes: as SCHED_BATCH neither preempts who wakes
+/// it. One that does finds the other awake when it answers, and a round with one
+/// wakeup is taken for one with two.
 fn hop(here: CpuSet, there: CpuSet) -> io::Result<Hop> {
+    set_policy(libc::SCHED_BATCH)?;
+    let hop = hop_by_sleepers(here, there);
+    set_policy(libc::SCHED_OTHER)?;
+    hop
+}
+
+/// Of this thread and of those that it starts from now on.
+fn set_policy(policy: libc::c_int) -> io::Result<()> {
+    let priority = libc::sched_param { sched_priority: 0 };
+    // SAFETY: it reads `priority`, which outlives the call.
+    match unsafe { libc::sched_setscheduler(0, policy, &raw const priority) } {
+        0 => Ok(()),
+        _ => Err(io::Error::last_os_error()),
+    }
+}
+
+fn hop_by_sleepers(here: CpuSet, there: CpuSet) -> io::Result<Hop> {
     let (mut from, mut to_other) = io::pipe()?;
     let (mut back, mut from_other) = io::pipe()?;
     let echo = thread::spawn(move || -> io::Result<()> {
@@ -484,6 +506,31 @@ mod tests {
         // A system call is not free, and a switch is dearer than a lock that nobody has.
         assert!(cost("pipe_ns") > 0 && cost("yield_ns") > 0 && cost("timer_ns") > 0);
         assert!(cost("switch_ns") > cost("mutex_ns"));
+    }
+
+    /// Whatever the scheduler thinks of the two: else half a wakeup is taken for a whole one.
+    #[test]
+    fn a_hop_is_to_a_sleeper() {
+        let sleeps = || {
+            let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+            let found = status
+                .lines()
+                .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
+            found.expect("a count").trim().parse::<u32>().unwrap()
+        };
+        let usable = rustix::thread::sched_getaffinity(None).unwrap();
+        let first = (0..CpuSet::MAX_CPU)
+            .find(|&cpu| usable.is_set(cpu))
+            .expect("a CPU");
+        std::thread::spawn(move || {
+            let before = sleeps();
+            hop(only(&[first]), only(&[first])).unwrap();
+            let rounds = BATCHES as u32 * (CALLS / 4);
+            let slept = sleeps() - before;
+            assert!(slept >= rounds * 3 / 4, "{slept} of {rounds}");
+        })
+        .join()
+        .unwrap();
     }
 
     /// What of it a thread's fork takes may be all, where this machine is busy.

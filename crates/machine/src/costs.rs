@@ -59,7 +59,7 @@ macro_rules! field {
 }
 
 /// All costs, in the order of [`Costs`].
-pub(crate) const COST_FIELDS: [CostField; 26] = [
+pub(crate) const COST_FIELDS: [CostField; 27] = [
     field!(switch_ns, Cycles, "context switch with pick"),
     field!(yield_ns, Cycles, "sched_yield back to the same task"),
     field!(futex_ns, Cycles, "futex call that does not block"),
@@ -89,6 +89,12 @@ pub(crate) const COST_FIELDS: [CostField; 26] = [
         fork_mm_ns,
         Cycles,
         "fork of a process, beyond a thread's, in the parent",
+        Otherwise::Within
+    ),
+    field!(
+        block_ns,
+        Cycles,
+        "blocking, in the sleeper: on its way into sleep and out of it",
         Otherwise::Within
     ),
 ];

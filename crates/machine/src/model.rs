@@ -241,6 +241,11 @@ pub struct Costs {
     /// where a file does not tell the two apart.
     #[serde(skip_serializing_if = "is_nothing")]
     pub fork_mm_ns: u32,
+    /// What a task that sleeps does for it itself, beyond the call in which it does and the switch;
+    /// charged as it runs again. 0, and not written, where a file does not tell it from
+    /// [`Costs::wakeup_ns`].
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub block_ns: u32,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it

@@ -35,6 +35,7 @@ pub(crate) struct CpuCosts {
     pub idle_exit: u64,
     pub fork: u64,
     pub fork_mm: u64,
+    pub block: u64,
     /// Of an operation, by [`OpCost`].
     pub ops: [u64; OpCost::Own as usize],
 }
@@ -63,6 +64,7 @@ impl CpuCosts {
             idle_exit: units(costs.idle_exit_ns),
             fork: units(costs.fork_ns),
             fork_mm: units(costs.fork_mm_ns),
+            block: units(costs.block_ns),
             // In the order of `OpCost`.
             ops: [
                 0,

@@ -292,7 +292,7 @@ impl Sim<'_> {
         let c = &mut self.cpus[cpu];
         c.phase = Phase::Running;
         c.segment_start = self.now;
-        let switch = self.costs(cpu).switch;
+        let (switch, block) = (self.costs(cpu).switch, self.costs(cpu).block);
         if self.tasks[task as usize].fresh {
             self.begin(cpu, task as usize);
         }
@@ -301,6 +301,7 @@ impl Sim<'_> {
         if t.wake_time != NEVER {
             let latency = self.now.saturating_sub(t.wake_time);
             t.wake_time = NEVER;
+            t.units += block;
             self.stats.wake_latency.record(latency);
             self.explain_ran(task, latency);
         }

@@ -387,6 +387,20 @@ fn the_fork_of_a_process_costs_more_than_that_of_a_thread() {
     }
 }
 
+/// Who slept pays for it, not who woke it, and who did not sleep pays nothing.
+#[test]
+fn blocking_costs_the_sleeper() {
+    let mut costly = machine(1, 1);
+    costly.core_types[0].costs.block_ns = 1_000_000;
+    let ops = [mark(0), Op::Sleep { ns: 9 * MS }, mark(1), run(2), mark(2)];
+    begin(&costly, &workload(&[task(0, &ops)]), |sim| {
+        sim.until(END);
+        let woken = sim.passed(0).0 + 9 * MS + TIMER_SLACK;
+        assert_eq!(sim.passed(1).0, woken + MS);
+        assert_eq!(sim.passed(2).0, woken + 3 * MS);
+    });
+}
+
 /// No number is too large: what takes longer than there is time takes for ever.
 #[test]
 fn huge_times_are_for_ever() {

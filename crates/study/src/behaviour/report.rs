@@ -35,6 +35,7 @@ pub fn costs(machine: &Machine) -> Vec<(&'static str, u32)> {
         ("idle_exit_ns", c.idle_exit_ns),
         ("fork_ns", c.fork_ns),
         ("fork_mm_ns", c.fork_mm_ns),
+        ("block_ns", c.block_ns),
     ]
 }
 

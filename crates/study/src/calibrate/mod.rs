@@ -70,9 +70,10 @@ pub const PARAMETERS: [Parameter; 4] = [
     },
     Parameter {
         name: "wakeups",
-        meaning: "waking, choosing a CPU, queueing, interrupts, leaving idle",
+        meaning: "waking, blocking, choosing a CPU, queueing, interrupts, leaving idle",
         keys: &[
             "wakeup_ns",
+            "block_ns",
             "select_ns",
             "ipi_send_ns",
             "ipi_receive_ns",

@@ -8,7 +8,7 @@
 //! that fall into a batch are kept out by taking the median of many.
 
 use alight_machine::Measured;
-use rustix::thread::{CpuSet, futex, sched_setaffinity};
+use rustix::thread::{CpuSet, UnshareFlags, futex, sched_setaffinity};
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
 use std::hint::black_box;
 use std::io::{self, Read, Write};
@@ -27,6 +27,12 @@ const BATCHES: usize = 21;
 const CALLS: u32 = 200;
 /// What is handed through pipes and sockets, bytes: hackbench's default.
 const MESSAGE: usize = 100;
+/// Messages on a socket of which the kernel has the memory still of those before.
+const FEW: u32 = 32;
+/// Messages of which it has not, on some sockets that hold [`FILLED`] each.
+const MANY: u32 = 1024;
+/// Messages that are put into a socket, which holds 278.
+const FILLED: u32 = 256;
 /// Period of the timers that are looked at, long beside their handling.
 const PERIOD: Duration = Duration::from_micros(500);
 /// Timers that are looked at.
@@ -71,13 +77,14 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
     sched_setaffinity(None, &here)?;
     rustix::thread::set_current_timer_slack(NonZeroU64::new(1))?;
 
-    let pipe = pipe()?;
-    let socket = socket()?;
+    let shared = pipe()?; // as of the two threads of a hop
+    let calls = with_own_descriptors(Descriptors::measure)?;
+    let Descriptors { pipe, socket, .. } = &calls;
     let yields = yield_to_nobody();
     let switch = switch(yields, here)?;
     let hop = hop(here, here)?;
-    let wakeup = hop.write.saturating_sub(pipe.write);
-    let block = hop.whole.saturating_sub(hop.write + pipe.read + switch);
+    let wakeup = hop.write.saturating_sub(shared.write);
+    let block = hop.whole.saturating_sub(hop.write + shared.read + switch);
     let timer = gaps(timer_gaps()?);
     let idle_exit = overshoot()?.saturating_sub(timer + wakeup + switch + block);
     let fork = fork()?;
@@ -88,7 +95,7 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
         ("mutex_ns", mutex()),
         ("pipe_ns", pipe.write),
         ("pipe_read_ns", pipe.read),
-        ("pipe_empty_ns", pipe_empty()?),
+        ("pipe_empty_ns", calls.pipe_empty),
         ("socket_ns", socket.write),
         ("socket_read_ns", socket.read),
         ("wakeup_ns", wakeup),
@@ -101,13 +108,16 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
         ("idle_exit_ns", idle_exit),
         ("fork_ns", fork),
     ];
+    if let Some(memory) = &calls.memory {
+        costs.push(("socket_new_ns", memory.new));
+    }
     if let Some(process) = fork_process() {
         costs.push(("fork_mm_ns", process.saturating_sub(fork)));
     }
     if let [_, second, ..] = *cpus {
         let remote = self::hop(here, only(&[second]))?;
-        let ipi_send = remote.write.saturating_sub(pipe.write + wakeup);
-        let received = remote.write + idle_exit + switch + block + pipe.read;
+        let ipi_send = remote.write.saturating_sub(shared.write + wakeup);
+        let received = remote.write + idle_exit + switch + block + shared.read;
         costs.push(("ipi_send_ns", ipi_send));
         costs.push(("ipi_receive_ns", remote.whole.saturating_sub(received)));
         costs.push(("wakelist_ns", 0)); // in ipi_send_ns
@@ -127,6 +137,7 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
     Ok(Measured {
         costs: costs.collect(),
         line_ns: Some(u32::try_from(line()).unwrap_or(u32::MAX)),
+        messages_kept: calls.memory.map(|memory| memory.kept),
         ..Measured::default()
     })
 }
@@ -199,6 +210,38 @@ fn yield_to_nobody() -> u64 {
     batches(thread::yield_now).into_iter().min().unwrap_or(0)
 }
 
+/// Calls on descriptors.
+struct Descriptors {
+    pipe: Calls,
+    pipe_empty: u64,
+    socket: Calls,
+    memory: Option<NewMessages>,
+}
+
+impl Descriptors {
+    fn measure() -> io::Result<Self> {
+        let socket = socket()?;
+        Ok(Descriptors {
+            pipe: pipe()?,
+            pipe_empty: pipe_empty()?,
+            memory: new_messages(&socket)?,
+            socket,
+        })
+    }
+}
+
+/// What `measure` says as in a process of one thread: a call on a descriptor whose table threads
+/// share counts its users up and down (`fdget`), a tenth of a pipe's read.
+fn with_own_descriptors<T: Send>(measure: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
+    let alone = || {
+        // SAFETY: the thread uses no descriptor from before, and hands out none.
+        unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FILES) }?;
+        measure()
+    };
+    thread::scope(|scope| scope.spawn(alone).join())
+        .unwrap_or_else(|_| Err(io::Error::other("a benchmark ended early")))
+}
+
 /// A write and a read that do not block, ns.
 struct Calls {
     write: u64,
@@ -207,7 +250,7 @@ struct Calls {
 
 fn pipe() -> io::Result<Calls> {
     let (mut reader, mut writer) = io::pipe()?;
-    both_ways(&mut writer, &mut reader)
+    both_ways(&mut writer, &mut reader, CALLS)
 }
 
 /// Of a write of nothing, which returns before it takes the pipe's mutex.
@@ -220,24 +263,74 @@ fn pipe_empty() -> io::Result<u64> {
 
 fn socket() -> io::Result<Calls> {
     let (mut reader, mut writer) = UnixStream::pair()?;
-    both_ways(&mut writer, &mut reader)
+    both_ways(&mut writer, &mut reader, FEW)
 }
 
-/// A batch is written and then read: a pipe holds 640 such messages, a socket 278.
-fn both_ways(writer: &mut impl Write, reader: &mut impl Read) -> io::Result<Calls> {
+/// What the memory of a message costs.
+struct NewMessages {
+    /// Of a message that finds none of those before it, beyond one that does, ns.
+    new: u64,
+    /// Messages whose memory is there for the next.
+    kept: u32,
+}
+
+/// `None`: more messages cost no more, by a twentieth of one.
+fn new_messages(few: &Calls) -> io::Result<Option<NewMessages>> {
+    let (once, twice) = (all_ways(MANY)?, all_ways(2 * MANY)?);
+    Ok(new_messages_of(few.write + few.read, once, twice))
+}
+
+/// `each`: ns of a message whose memory is there; `once` and `twice`: of [`MANY`] and of
+/// twice as many, which take `each` and, of all but those kept, what new memory costs.
+fn new_messages_of(each: u64, once: u64, twice: u64) -> Option<NewMessages> {
+    let many = u64::from(MANY);
+    let new = (twice.saturating_sub(once) / many).saturating_sub(each);
+    if new <= each / 20 {
+        return None;
+    }
+    let of_new = once.saturating_sub(many * each) / new;
+    let kept = many.saturating_sub(of_new).max(1) as u32;
+    Some(NewMessages { new, kept })
+}
+
+/// So many messages are written to as many sockets as it takes, and then read; ns.
+fn all_ways(messages: u32) -> io::Result<u64> {
+    let pairs = (0..messages / FILLED).map(|_| UnixStream::pair());
+    let mut pairs = pairs.collect::<io::Result<Vec<_>>>()?;
+    let mut message = [0; MESSAGE];
+    let mut times = Vec::new();
+    for _ in 0..BATCHES {
+        let start = Instant::now();
+        for (_, writer) in &mut pairs {
+            for _ in 0..FILLED {
+                writer.write_all(&message)?;
+            }
+        }
+        for (reader, _) in &mut pairs {
+            for _ in 0..FILLED {
+                reader.read_exact(&mut message)?;
+            }
+        }
+        times.push(ns(start.elapsed()));
+    }
+    Ok(median(times))
+}
+
+/// A batch of `calls` is written and then read: a pipe holds 640 such messages.
+fn both_ways(writer: &mut impl Write, reader: &mut impl Read, calls: u32) -> io::Result<Calls> {
     let mut message = [0; MESSAGE];
     let (mut writes, mut reads) = (Vec::new(), Vec::new());
     for _ in 0..BATCHES {
         let start = Instant::now();
-        for _ in 0..CALLS {
+        for _ in 0..calls {
             writer.write_all(&message)?;
         }
         let between = Instant::now();
-        for _ in 0..CALLS {
+        for _ in 0..calls {
             reader.read_exact(&mut message)?;
         }
-        writes.push(ns(between - start) / u64::from(CALLS));
-        reads.push(ns(between.elapsed()) / u64::from(CALLS));
+        writes.push(ns(between - start) / u64::from(calls));
+        reads.push(ns(between.elapsed()) / u64::from(calls));
     }
     Ok(Calls {
         write: median(writes),
@@ -506,6 +599,18 @@ mod tests {
         // A system call is not free, and a switch is dearer than a lock that nobody has.
         assert!(cost("pipe_ns") > 0 && cost("yield_ns") > 0 && cost("timer_ns") > 0);
         assert!(cost("switch_ns") > cost("mutex_ns"));
+    }
+
+    /// 5000 ns a message, of which 120 are kept and the others take 1000 more; and where nothing does.
+    #[test]
+    fn what_new_messages_cost_is_told_from_two_counts() {
+        let takes = |messages: u64| messages * 5000 + (messages - 120) * 1000;
+        let many = u64::from(MANY);
+        let found = new_messages_of(5000, takes(many), takes(2 * many)).expect("a cost");
+        assert_eq!((found.new, found.kept), (1000, 120));
+        for each in [4990, 5000, 5010] {
+            assert!(new_messages_of(each, many * 5000, 2 * many * 5000).is_none());
+        }
     }
 
     /// Whatever the scheduler thinks of the two: else half a wakeup is taken for a whole one.

@@ -55,6 +55,8 @@ pub struct Measured {
     pub costs: Vec<(&'static str, u32)>,
     /// Time of a cache line from memory, ns; what is nearer takes no longer.
     pub line_ns: Option<u32>,
+    /// Messages on sockets that a CPU keeps the memory of; `None`: not known.
+    pub messages_kept: Option<u32>,
 }
 
 /// Captures this host, or the copied tree that [`ROOT_PREFIX`] names.

@@ -59,7 +59,7 @@ macro_rules! field {
 }
 
 /// All costs, in the order of [`Costs`].
-pub(crate) const COST_FIELDS: [CostField; 27] = [
+pub(crate) const COST_FIELDS: [CostField; 28] = [
     field!(switch_ns, Cycles, "context switch with pick"),
     field!(yield_ns, Cycles, "sched_yield back to the same task"),
     field!(futex_ns, Cycles, "futex call that does not block"),
@@ -95,6 +95,12 @@ pub(crate) const COST_FIELDS: [CostField; 27] = [
         block_ns,
         Cycles,
         "blocking, in the sleeper: on its way into sleep and out of it",
+        Otherwise::Within
+    ),
+    field!(
+        socket_new_ns,
+        Cycles,
+        "memory of a message on a socket beyond memory.messages_kept",
         Otherwise::Within
     ),
 ];

@@ -246,6 +246,11 @@ pub struct Costs {
     /// [`Costs::wakeup_ns`].
     #[serde(skip_serializing_if = "is_nothing")]
     pub block_ns: u32,
+    /// What an AF_UNIX socket send takes more where no message was freed whose memory it can have
+    /// ([`MemoryCosts::messages_kept`]). 0, and not written, where a file does not tell it from
+    /// [`Costs::socket_ns`].
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub socket_new_ns: u32,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
@@ -268,6 +273,10 @@ pub struct MemoryCosts {
     pub refill_mlp: u32,
     /// Lines of a pipe or socket and its wait queue that move between writer and reader per message.
     pub channel_lines: u32,
+    /// Messages on sockets that each CPU keeps the memory of once they are read, for the next that
+    /// it sends (slab caches); 0, and not written, where a file does not say it.
+    #[serde(skip_serializing_if = "is_nothing")]
+    pub messages_kept: u32,
     /// Working set assumed for a task that states none, bytes.
     pub working_set_bytes: u64,
 }

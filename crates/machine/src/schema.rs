@@ -502,6 +502,9 @@ fn read_memory(mut section: Reader) -> Result<MemoryCosts, Error> {
         dram_line_ns: number(&mut section, "dram_line_ns", LINES)? as u32,
         refill_mlp: number(&mut section, "refill_mlp", LINES)? as u32,
         channel_lines: number(&mut section, "channel_lines", LINES)? as u32,
+        messages_kept: section
+            .whole("messages_kept", 1..=1_000_000)?
+            .map_or(0, |kept| kept.value as u32),
         working_set_bytes: number(&mut section, "working_set_kib", 0..=1_048_576)? * 1024,
     };
     section.finish()?;

@@ -5,7 +5,7 @@
 use crate::api::{Error, Group, Scenario};
 use crate::balance::{Nohz, Packing};
 use crate::changes::Agenda;
-use crate::channel::Channel;
+use crate::channel::{Channel, MessageMemory};
 use crate::classes::{Classes, Servers, default_clamp};
 use crate::cost::{CpuCosts, OpCost};
 use crate::counting::Counting;
@@ -715,6 +715,7 @@ impl<'a> Builder<'a> {
             semaphores: parts.semaphores,
             barriers: parts.barriers,
             channels: parts.channels.into(),
+            message_memory: MessageMemory::new(nr_cpus, machine.memory.messages_kept),
             counters: parts.counters.into(),
             marks: parts.marks,
             histograms: parts.histograms,

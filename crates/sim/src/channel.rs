@@ -5,6 +5,7 @@
 //! them, the last that came first (`prepare_to_wait`, `__add_wait_queue`); of a pipe the
 //! kernel's row says it.
 
+mod memory;
 mod mutex;
 
 use crate::exec::Effect;
@@ -13,6 +14,7 @@ use crate::state::{Interval, Sim};
 use crate::sync::{WaitQueue, Waiting};
 use crate::timeline::NONE;
 use alight_workload::program::{ChannelKind, Op};
+pub(crate) use memory::MessageMemory;
 use mutex::PipeMutex;
 
 /// Pages of a pipe (`PIPE_DEF_BUFFERS`).
@@ -46,6 +48,8 @@ pub(crate) struct Channel {
     lock: Interval,
     /// CPU that touched the lines last.
     last_cpu: u32,
+    /// CPU that wrote last.
+    writer: u32,
 }
 
 /// Kernel memory of one message on a stream socket (`SKB_TRUESIZE`): data with
@@ -71,6 +75,7 @@ impl Channel {
             mutex: PipeMutex::default(),
             lock: Interval::default(),
             last_cpu: NONE,
+            writer: NONE,
         }
     }
 
@@ -132,11 +137,18 @@ impl Channel {
             }
             // A message is freed when its last byte is read.
             ChannelKind::Socket => {
-                let messages = self.bytes.div_ceil(u64::from(self.message.max(1)));
-                self.charged = messages * u64::from(truesize(self.message));
+                self.charged = self.messages() * u64::from(truesize(self.message));
             }
         }
         given
+    }
+
+    /// Messages on their way; of a pipe none.
+    fn messages(&self) -> u64 {
+        match self.kind {
+            ChannelKind::Pipe => 0,
+            ChannelKind::Socket => self.bytes.div_ceil(u64::from(self.message.max(1))),
+        }
     }
 
     pub fn is_pipe(&self) -> bool {
@@ -179,6 +191,9 @@ impl Sim<'_> {
         let was_empty = channel.bytes == 0;
         let taken = channel.put(left, !waited);
         self.pipe_unlock(cpu, id);
+        if taken > 0 {
+            self.take_message(cpu, id);
+        }
         let channel = &self.channels[id as usize];
         let news = channel.kind == ChannelKind::Socket
             || was_empty
@@ -280,7 +295,10 @@ impl Sim<'_> {
         let left = bytes - self.tasks[task].moved;
         let channel = &mut self.channels[id as usize];
         let (was_full, pages) = (channel.is_full(), channel.nr_pages);
+        let messages = channel.messages();
         let given = channel.get(left);
+        let freed = messages - channel.messages();
+        self.free_messages(id, freed);
         self.pipe_unlock(cpu, id);
         let channel = &self.channels[id as usize];
         match channel.kind {

@@ -36,6 +36,7 @@ pub(crate) struct CpuCosts {
     pub fork: u64,
     pub fork_mm: u64,
     pub block: u64,
+    pub socket_new: u64,
     /// Of an operation, by [`OpCost`].
     pub ops: [u64; OpCost::Own as usize],
 }
@@ -65,6 +66,7 @@ impl CpuCosts {
             fork: units(costs.fork_ns),
             fork_mm: units(costs.fork_mm_ns),
             block: units(costs.block_ns),
+            socket_new: units(costs.socket_new_ns),
             // In the order of `OpCost`.
             ops: [
                 0,

@@ -5,7 +5,7 @@
 //! [`Sim::views`], and nowhere else; here is what only time needs.
 
 use crate::balance::CpuBalance;
-use crate::channel::Channel;
+use crate::channel::{Channel, MessageMemory};
 use crate::classes::Classes;
 use crate::cost::{CpuCosts, OpCost};
 use crate::cpufreq::FreqState;
@@ -319,6 +319,7 @@ pub(crate) struct Sim<'a> {
     pub masks: Table<Mask>,
     pub mutexes: Table<Mutex>,
     pub channels: Table<Channel>,
+    pub message_memory: MessageMemory,
     pub counters: Table<u64>,
     pub workloads: Table<WorkloadState>,
     pub comms: Vec<String>,

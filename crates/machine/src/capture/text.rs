@@ -335,6 +335,12 @@ fn memory(text: &mut String, facts: &Facts, measured: &Measured) {
     }
     line!(text, "refill_mlp = {mlp}");
     line!(text, "channel_lines = 4");
+    if let Some(kept) = measured.messages_kept {
+        line!(
+            text,
+            "messages_kept = {{ value = {kept}, source = \"benchmark\" }}"
+        );
+    }
     line!(text, "working_set_kib = 32");
 }
 

@@ -384,6 +384,43 @@ fn channels_cost_their_lock_and_their_lines() {
     );
 }
 
+/// Two messages are kept: of a batch of five three take new memory, and all five of the first.
+#[test]
+fn a_message_beyond_those_kept_takes_new_memory() {
+    let mut costly = machine(2, 2);
+    costly.core_types[0].costs.socket_new_ns = 1_000_000;
+    costly.memory.messages_kept = 2;
+    let batch = |n| [times(n, WRITE), times(n, READ)].concat();
+    let ops = [
+        vec![mark(0)],
+        batch(5),
+        vec![mark(1)],
+        batch(5),
+        vec![mark(2)],
+        batch(2),
+        vec![mark(3)],
+    ]
+    .concat();
+    let took = |kind, with: u32| {
+        let mut machine = costly.clone();
+        machine.core_types[0].costs.socket_new_ns *= with;
+        let workload = with_channels(&[kind], &[task(0, &ops).on(&[0])]);
+        begin_recorded(&machine, &workload, &mut Record::default(), |sim| {
+            sim.until(END);
+            [1, 2, 3].map(|id| sim.passed(id).0 - sim.passed(id - 1).0)
+        })
+    };
+    for (kind, new) in [
+        (ChannelKind::Socket, [5, 3, 0]),
+        (ChannelKind::Pipe, [0; 3]),
+    ] {
+        let (with, without) = (took(kind, 1), took(kind, 0));
+        for at in 0..3 {
+            assert_eq!(with[at] - without[at], new[at] * MS, "{kind:?}, batch {at}");
+        }
+    }
+}
+
 /// add_wait_queue() puts whoever is not exclusive at the head: who polls, and
 /// everybody at a socket.
 #[test]

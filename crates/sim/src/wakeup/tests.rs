@@ -37,6 +37,7 @@ const COSTS: Costs = Costs {
     fork_ns: 0,
     fork_mm_ns: 0,
     block_ns: 0,
+    socket_new_ns: 0,
 };
 /// Exit latency of the idle state, ns.
 const EXIT_NS: u64 = 40_000_000_000;

@@ -36,6 +36,7 @@ pub fn costs(machine: &Machine) -> Vec<(&'static str, u32)> {
         ("fork_ns", c.fork_ns),
         ("fork_mm_ns", c.fork_mm_ns),
         ("block_ns", c.block_ns),
+        ("socket_new_ns", c.socket_new_ns),
     ]
 }
 

@@ -58,6 +58,7 @@ pub const PARAMETERS: [Parameter; 4] = [
             "pipe_empty_ns",
             "socket_ns",
             "socket_read_ns",
+            "socket_new_ns",
             "fork_ns",
             "fork_mm_ns",
         ],

@@ -27,9 +27,9 @@ const BATCHES: usize = 21;
 const CALLS: u32 = 200;
 /// What is handed through pipes and sockets, bytes: hackbench's default.
 const MESSAGE: usize = 100;
-/// Messages on a socket of which the kernel has the memory still of those before.
+/// So few messages at once that each finds the memory of one before it.
 const FEW: u32 = 32;
-/// Messages of which it has not, on some sockets that hold [`FILLED`] each.
+/// So many that they do not, in sockets that take [`FILLED`] each; who keeps more is taken to keep these.
 const MANY: u32 = 1024;
 /// Messages that are put into a socket, which holds 278.
 const FILLED: u32 = 256;

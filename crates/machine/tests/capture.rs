@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use alight_machine::{CpuSet, DataSheet, Error, Governor, capture};
+use alight_machine::{CpuSet, DataSheet, Error, Governor, Measured, capture, capture_measured};
 use tempfile::TempDir;
 
 /// A folder that stands for `/`.
@@ -291,6 +291,34 @@ fn numbers_close_up_where_cpus_are_offline() {
             sheet.notes
         );
     }
+}
+
+/// What was not measured stays within other costs: 0, and in no file.
+#[test]
+fn what_only_a_benchmark_knows_is_in_the_file_if_it_ran() {
+    let tree = Tree::new();
+    tree.online("0-1");
+    let measured = Measured {
+        costs: vec![
+            ("wakeup_ns", 2112),
+            ("block_ns", 1040),
+            ("socket_new_ns", 1162),
+        ],
+        messages_kept: Some(131),
+        ..Measured::default()
+    };
+    let figures = |measured: &Measured| {
+        let captured = capture_measured(tree.path(), measured).unwrap();
+        let machine = captured.draft().unwrap().resolve().unwrap().machine;
+        let costs = machine.core_types[0].costs;
+        [
+            costs.block_ns,
+            costs.socket_new_ns,
+            machine.memory.messages_kept,
+        ]
+    };
+    assert_eq!(figures(&measured), [1040, 1162, 131]);
+    assert_eq!(figures(&Measured::default()), [0; 3]);
 }
 
 #[test]

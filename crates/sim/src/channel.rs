@@ -48,7 +48,7 @@ pub(crate) struct Channel {
     lock: Interval,
     /// CPU that touched the lines last.
     last_cpu: u32,
-    /// CPU that wrote last.
+    /// Socket: CPU that wrote last, if new memory for messages costs anything.
     writer: u32,
 }
 

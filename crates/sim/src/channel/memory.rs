@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Memory of the messages on sockets: a CPU keeps that of some which were read for the next
 //! that it sends; what it sends beyond them takes new memory, which costs more (`sock_alloc_send_pskb`
-//! over the slab caches: freed objects return to the slab, or the sheaf, of who took them).
+//! over the slab caches). Whoever reads them, they return to the CPU that sent them, as to a slab
+//! of its own; sheaves, which kernels have later, pass them on by way of the node instead.
 
 use crate::state::Sim;
+use crate::timeline::NONE;
 
 /// What each CPU keeps.
 #[derive(Debug)]
@@ -51,9 +53,9 @@ impl Sim<'_> {
     /// Messages of a channel were read to their end. All of them are taken for messages of the
     /// CPU that wrote last.
     pub(super) fn free_messages(&mut self, id: u32, messages: u64) {
-        let writer = self.channels[id as usize].writer as usize;
-        if messages > 0 && writer < self.cpus.len() {
-            self.message_memory.free(writer, messages);
+        let writer = self.channels[id as usize].writer;
+        if messages > 0 && writer != NONE {
+            self.message_memory.free(writer as usize, messages);
         }
     }
 }

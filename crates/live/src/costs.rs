@@ -12,6 +12,7 @@ use rustix::thread::{CpuSet, UnshareFlags, futex, sched_setaffinity};
 use rustix::time::{Itimerspec, TimerfdClockId, TimerfdFlags, TimerfdTimerFlags, Timespec};
 use std::hint::black_box;
 use std::io::{self, Read, Write};
+use std::mem::MaybeUninit;
 use std::num::NonZeroU64;
 use std::os::unix::net::UnixStream;
 use std::path::Path;
@@ -33,6 +34,8 @@ const FEW: u32 = 32;
 const MANY: u32 = 1024;
 /// Messages that are put into a socket, which holds 278.
 const FILLED: u32 = 256;
+/// Interruptions of who writes to and reads from a pipe.
+const INTERRUPTIONS: u64 = 4000;
 /// Period of the timers that are looked at, long beside their handling.
 const PERIOD: Duration = Duration::from_micros(500);
 /// Timers that are looked at.
@@ -46,7 +49,7 @@ const CHAIN: usize = 1 << 20;
 /// A chain that every cache holds.
 const SHORT_CHAIN: usize = 64;
 
-/// Measures on the CPUs of this machine's first core type; takes about two seconds.
+/// Measures on the CPUs of this machine's first core type; takes about three seconds.
 ///
 /// `root`: of the file system, for the tick rate.
 ///
@@ -80,6 +83,7 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
     let shared = pipe()?; // as of the two threads of a hop
     let calls = with_own_descriptors(Descriptors::measure)?;
     let Descriptors { pipe, socket, .. } = &calls;
+    let held = held(pipe)?;
     let yields = yield_to_nobody();
     let switch = switch(yields, here)?;
     let hop = hop(here, here)?;
@@ -95,7 +99,6 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
         ("mutex_ns", mutex()),
         ("pipe_ns", pipe.write),
         ("pipe_read_ns", pipe.read),
-        ("pipe_empty_ns", calls.pipe_empty),
         ("socket_ns", socket.write),
         ("socket_read_ns", socket.read),
         ("wakeup_ns", wakeup),
@@ -108,6 +111,10 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
         ("idle_exit_ns", idle_exit),
         ("fork_ns", fork),
     ];
+    if let Some(held) = held {
+        costs.push(("pipe_held_ns", held.write));
+        costs.push(("pipe_read_held_ns", held.read));
+    }
     if let Some(memory) = &calls.memory {
         costs.push(("socket_new_ns", memory.new));
     }
@@ -213,7 +220,6 @@ fn yield_to_nobody() -> u64 {
 /// Calls on descriptors.
 struct Descriptors {
     pipe: Calls,
-    pipe_empty: u64,
     socket: Calls,
     memory: Option<NewMessages>,
 }
@@ -223,7 +229,6 @@ impl Descriptors {
         let socket = socket()?;
         Ok(Descriptors {
             pipe: pipe()?,
-            pipe_empty: pipe_empty()?,
             memory: new_messages(&socket)?,
             socket,
         })
@@ -234,12 +239,21 @@ impl Descriptors {
 /// share counts its users up and down (`fdget`), a tenth of a pipe's read.
 fn with_own_descriptors<T: Send>(measure: impl FnOnce() -> io::Result<T> + Send) -> io::Result<T> {
     let alone = || {
-        // SAFETY: the thread uses no descriptor from before, and hands out none.
-        unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FILES) }?;
+        own_descriptors()?;
         measure()
     };
-    thread::scope(|scope| scope.spawn(alone).join())
-        .unwrap_or_else(|_| Err(io::Error::other("a benchmark ended early")))
+    thread::scope(|scope| joined(scope.spawn(alone)))
+}
+
+/// This thread gets a table of its own, with what is open.
+fn own_descriptors() -> io::Result<()> {
+    // SAFETY: a descriptor from before is the same file in both tables as long as both have it, and
+    // whoever calls this opens none for others and closes none of theirs.
+    Ok(unsafe { rustix::thread::unshare_unsafe(UnshareFlags::FILES) }?)
+}
+
+fn joined<T>(thread: thread::ScopedJoinHandle<'_, io::Result<T>>) -> io::Result<T> {
+    (thread.join()).unwrap_or_else(|_| Err(io::Error::other("a benchmark ended early")))
 }
 
 /// A write and a read that do not block, ns.
@@ -253,12 +267,94 @@ fn pipe() -> io::Result<Calls> {
     both_ways(&mut writer, &mut reader, CALLS)
 }
 
-/// Of a write of nothing, which returns before it takes the pipe's mutex.
-fn pipe_empty() -> io::Result<u64> {
-    let (_reader, writer) = io::pipe()?;
-    let mut failed = None;
-    let call = each(|| failed = failed.take().or(rustix::io::write(&writer, &[]).err()));
-    failed.map_or(Ok(call), |error| Err(error.into()))
+/// How long `calls` of a pipe have its mutex and can be preempted with it, ns: by the share of
+/// interruptions that find it taken. `None`: there may be no real-time task here.
+fn held(calls: &Calls) -> io::Result<Option<Calls>> {
+    let pipe = io::pipe()?;
+    let (writes, stop) = (AtomicBool::new(true), AtomicBool::new(false));
+    let found = thread::scope(|scope| {
+        let busy = scope.spawn(|| write_and_read(&pipe, &writes, &stop));
+        let found = joined(scope.spawn(|| interrupt(&pipe.0, &writes)));
+        stop.store(true, Ordering::Relaxed);
+        joined(busy)?;
+        found
+    })?;
+    Ok(found.map(|[write, read]| Calls {
+        write: write.of(calls.write),
+        read: read.of(calls.read),
+    }))
+}
+
+/// As a process of one thread, until `stop`.
+fn write_and_read(
+    (reader, writer): &(io::PipeReader, io::PipeWriter),
+    writes: &AtomicBool,
+    stop: &AtomicBool,
+) -> io::Result<()> {
+    own_descriptors()?;
+    let (mut reader, mut writer, mut message) = (reader, writer, [0; MESSAGE]);
+    while !stop.load(Ordering::Relaxed) {
+        writes.store(true, Ordering::Relaxed);
+        for _ in 0..CALLS {
+            writer.write_all(&message)?;
+        }
+        writes.store(false, Ordering::Relaxed);
+        for _ in 0..CALLS {
+            reader.read_exact(&mut message)?;
+        }
+    }
+    Ok(())
+}
+
+/// Interruptions of a kind of call.
+#[derive(Clone, Copy, Default)]
+struct Interrupted {
+    all: u64,
+    with_mutex: u64,
+}
+
+impl Interrupted {
+    /// What of `call`, ns.
+    fn of(self, call: u64) -> u64 {
+        call * self.with_mutex / self.all.max(1)
+    }
+}
+
+/// Those of writes and of reads: a real-time task asks how much there is to read, for which it needs
+/// the mutex (`pipe_ioctl`, FIONREAD), and sleeps if it is taken.
+fn interrupt(reader: &io::PipeReader, writes: &AtomicBool) -> io::Result<Option<[Interrupted; 2]>> {
+    if set_policy(libc::SCHED_FIFO, 1).is_err() {
+        return Ok(None);
+    }
+    let [mut write, mut read] = [Interrupted::default(); 2];
+    let mut random = 1u64;
+    for _ in 0..INTERRUPTIONS {
+        random = random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1);
+        thread::sleep(Duration::from_nanos(50_000 + (random >> 33) % 100_000));
+        let found = if writes.load(Ordering::Relaxed) {
+            &mut write
+        } else {
+            &mut read
+        };
+        let before = sleeps()?;
+        rustix::io::ioctl_fionread(reader)?;
+        found.all += 1;
+        found.with_mutex += u64::from(sleeps()? > before);
+    }
+    Ok(Some([write, read]))
+}
+
+/// Times that this thread went to sleep.
+fn sleeps() -> io::Result<i64> {
+    let mut usage = MaybeUninit::<libc::rusage>::uninit();
+    // SAFETY: it writes to `usage` alone, all of it if it succeeds.
+    match unsafe { libc::getrusage(libc::RUSAGE_THREAD, usage.as_mut_ptr()) } {
+        // SAFETY: it succeeded.
+        0 => Ok(unsafe { usage.assume_init() }.ru_nvcsw),
+        _ => Err(io::Error::last_os_error()),
+    }
 }
 
 fn socket() -> io::Result<Calls> {
@@ -420,15 +516,17 @@ struct Hop {
 /// it. One that does finds the other awake when it answers, and a round with one
 /// wakeup is taken for one with two.
 fn hop(here: CpuSet, there: CpuSet) -> io::Result<Hop> {
-    set_policy(libc::SCHED_BATCH)?;
+    set_policy(libc::SCHED_BATCH, 0)?;
     let hop = hop_by_sleepers(here, there);
-    set_policy(libc::SCHED_OTHER)?;
+    set_policy(libc::SCHED_OTHER, 0)?;
     hop
 }
 
 /// Of this thread and of those that it starts from now on.
-fn set_policy(policy: libc::c_int) -> io::Result<()> {
-    let priority = libc::sched_param { sched_priority: 0 };
+fn set_policy(policy: libc::c_int, priority: libc::c_int) -> io::Result<()> {
+    let priority = libc::sched_param {
+        sched_priority: priority,
+    };
     // SAFETY: it reads `priority`, which outlives the call.
     match unsafe { libc::sched_setscheduler(0, policy, &raw const priority) } {
         0 => Ok(()),
@@ -616,22 +714,15 @@ mod tests {
     /// Whatever the scheduler thinks of the two: else half a wakeup is taken for a whole one.
     #[test]
     fn a_hop_is_to_a_sleeper() {
-        let sleeps = || {
-            let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
-            let found = status
-                .lines()
-                .find_map(|line| line.strip_prefix("voluntary_ctxt_switches:"));
-            found.expect("a count").trim().parse::<u32>().unwrap()
-        };
         let usable = rustix::thread::sched_getaffinity(None).unwrap();
         let first = (0..CpuSet::MAX_CPU)
             .find(|&cpu| usable.is_set(cpu))
             .expect("a CPU");
         std::thread::spawn(move || {
-            let before = sleeps();
+            let before = sleeps().unwrap();
             hop(only(&[first]), only(&[first])).unwrap();
-            let rounds = BATCHES as u32 * (CALLS / 4);
-            let slept = sleeps() - before;
+            let rounds = i64::from(BATCHES as u32 * (CALLS / 4));
+            let slept = sleeps().unwrap() - before;
             assert!(slept >= rounds * 3 / 4, "{slept} of {rounds}");
         })
         .join()

@@ -547,9 +547,11 @@ impl<'a> CostClasses<'a> {
             let value = section.whole_with_provenance(field.key, COST_NS)?;
             let value = match field.otherwise {
                 Otherwise::Missing => Some(section.required(field.key, value)?),
-                Otherwise::As(key) => value.or_else(|| {
+                Otherwise::Part(percent, key) => value.or_else(|| {
                     let other = COST_FIELDS.iter().position(|other| other.key == key)?;
-                    values.get(other)?.clone()
+                    let (mut whole, of) = values.get(other)?.clone()?;
+                    whole.value = whole.value * percent / 100;
+                    Some((whole, of))
                 }),
                 Otherwise::Within => value,
             };

@@ -17,7 +17,8 @@ use alight_workload::program::Op;
 pub(crate) struct CpuCosts {
     pub switch: u64,
     pub futex: u64,
-    pub pipe_empty: u64,
+    pub pipe_held: u64,
+    pub pipe_read_held: u64,
     pub wakeup: u64,
     pub select: u64,
     pub scan_local: u64,
@@ -47,7 +48,8 @@ impl CpuCosts {
         CpuCosts {
             switch: units(costs.switch_ns),
             futex: units(costs.futex_ns),
-            pipe_empty: units(costs.pipe_empty_ns),
+            pipe_held: units(costs.pipe_held_ns),
+            pipe_read_held: units(costs.pipe_read_held_ns),
             wakeup: units(costs.wakeup_ns),
             select: units(costs.select_ns),
             scan_local: units(costs.scan_local_ns),

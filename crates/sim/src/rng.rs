@@ -19,6 +19,8 @@ pub(crate) enum Purpose {
     Newidle = 6,
     /// Where in its cycle a background task begins.
     Stagger = 7,
+    /// Does whoever is preempted within a call have a pipe's mutex?
+    PipeMutex = 8,
 }
 
 /// A number below `bound` (which is not 0).

@@ -9,6 +9,7 @@
 
 use super::Channel;
 use crate::kernel::Preemption;
+use crate::rng::{Purpose, below};
 use crate::state::Sim;
 use crate::sync::{WaitQueue, Waiting};
 use crate::timeline::NONE;
@@ -58,13 +59,16 @@ impl Channel {
 }
 
 impl Sim<'_> {
-    /// `task`, current on `cpu`, is preempted: with the mutex of a pipe if it was
-    /// between lock and unlock. Of a write or a read the way there and back, which one of
-    /// nothing takes too, is not (`pipe_write` returns before it locks).
+    /// `task`, current on `cpu`, is preempted: with the mutex of a pipe if that falls between
+    /// lock and unlock. Where in the call it falls is drawn: costs are means, and turns
+    /// and calls that never vary would end each turn at the same place in a call.
     pub fn preempted_in_pipe(&mut self, cpu: usize, task: u32) {
         let t = &self.tasks[task as usize];
-        let (Op::Write { channel, .. } | Op::Read { channel, .. }) = self.ops[t.pc as usize] else {
-            return;
+        let costs = self.costs(cpu);
+        let (channel, held) = match self.ops[t.pc as usize] {
+            Op::Write { channel, .. } => (channel, costs.pipe_held),
+            Op::Read { channel, .. } => (channel, costs.pipe_read_held),
+            _ => return,
         };
         if self.kernel.preemption != Preemption::Lazy
             || t.fresh
@@ -72,10 +76,11 @@ impl Sim<'_> {
         {
             return;
         }
-        let costs = self.costs(cpu);
         let whole = costs.ops[self.op_costs[t.pc as usize] as usize];
-        let way = costs.pipe_empty.min(whole) / 2;
-        if way < t.units && t.units < whole - way {
+        if t.units >= whole {
+            return;
+        }
+        if below(self.seed, self.stats.preemptions, Purpose::PipeMutex, whole) < held {
             self.channels[channel as usize].mutex.holder = task;
         }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Who is preempted with a pipe's mutex, and how the others get it, on one CPU where
-//! a write or a read takes 1 ms, of which 0.1 ms at both ends are not within the mutex.
+//! a write or a read takes 1 ms.
 
 use super::*;
 use crate::testbed::{Given, MS, Record, US, begin_under, machine, task, with_channels};
@@ -20,7 +20,8 @@ fn mark(mark: u32) -> Op {
     Op::Mark { mark }
 }
 
-fn costly() -> Machine {
+/// Of a write or a read `held` us are within the mutex.
+fn costly(held: u64) -> Machine {
     let mut machine = machine(1, 1);
     machine.hrtick = true;
     let costs = &mut machine.core_types[0].costs;
@@ -32,22 +33,34 @@ fn costly() -> Machine {
     ] {
         *cost = MS as u32;
     }
-    costs.pipe_empty_ns = 200 * US as u32;
+    costs.pipe_held_ns = (held * US) as u32;
+    costs.pipe_read_held_ns = costs.pipe_held_ns;
     machine
 }
 
-fn on<T>(base: &str, kind: ChannelKind, tasks: &[Given], test: impl FnOnce(&mut Sim) -> T) -> T {
+fn on<T>(
+    base: &str,
+    (kind, held): (ChannelKind, u64),
+    tasks: &[Given],
+    test: impl FnOnce(&mut Sim) -> T,
+) -> T {
     let workload = with_channels(&[kind], tasks);
     let rules = (base, Governor::Performance);
-    begin_under(rules, &costly(), &workload, &mut Record::default(), test)
+    begin_under(
+        rules,
+        &costly(held),
+        &workload,
+        &mut Record::default(),
+        test,
+    )
 }
 
 /// A real-time task comes `at` us into the write of another one and writes to the same pipe,
 /// which takes it 1 ms: when is it through, us? The other has `1000 - at` us left.
-fn through(base: &str, kind: ChannelKind, at: u64) -> u64 {
+fn through(base: &str, channel: (ChannelKind, u64), at: u64) -> u64 {
     let holder = task(0, &[WRITE]);
     let comes = task(at * US, &[WRITE, mark(0)]).policy(Policy::Fifo);
-    on(base, kind, &[holder, comes], |sim| {
+    on(base, channel, &[holder, comes], |sim| {
         sim.until(100 * MS);
         assert_eq!(sim.workloads[0].alive, 0, "{base}: somebody waits for ever");
         let first = sim.tasks[0].started;
@@ -60,22 +73,48 @@ fn through(base: &str, kind: ChannelKind, at: u64) -> u64 {
 #[test]
 fn whoever_comes_waits_for_a_holder_that_was_preempted() {
     use ChannelKind::{Pipe, Socket};
-    for (base, kind, at, expected) in [
-        // On the way in and on the way out nothing is held.
-        ("linux-7.2", Pipe, 50, 1050),
-        ("linux-7.2", Pipe, 100, 1100),
-        ("linux-7.2", Pipe, 101, 2000),
-        ("linux-7.2", Pipe, 500, 2000),
-        ("linux-7.2", Pipe, 899, 2000),
-        ("linux-7.2", Pipe, 901, 1901),
+    for (base, kind, held, at, expected) in [
+        ("linux-7.2", Pipe, 1000, 50, 2000),
+        ("linux-7.2", Pipe, 1000, 500, 2000),
+        ("linux-7.2", Pipe, 1000, 899, 2000),
+        ("linux-7.2", Pipe, 0, 500, 1500),
         // A socket's locks are spinlocks: whoever holds one is not preempted.
-        ("linux-7.2", Socket, 500, 1500),
+        ("linux-7.2", Socket, 1000, 500, 1500),
         // PREEMPT_VOLUNTARY: not in the middle of the kernel.
-        ("linux-6.1", Pipe, 500, 1500),
-        ("linux-5.5", Pipe, 500, 1500),
+        ("linux-6.1", Pipe, 1000, 500, 1500),
+        ("linux-5.5", Pipe, 1000, 500, 1500),
     ] {
-        assert_eq!(through(base, kind, at), expected, "{base}, {kind:?}, {at}");
+        let found = through(base, (kind, held), at);
+        assert_eq!(found, expected, "{base}, {kind:?}, {held}, {at}");
     }
+}
+
+/// A machine says for how much of a call the mutex is held, not when: of 4000 who are preempted in
+/// the middle of a write that holds it for 260 of 1000 us, a quarter have it.
+#[test]
+fn how_often_whoever_is_preempted_in_a_call_has_the_mutex() {
+    let with_mutex = on(
+        "linux-7.2",
+        (ChannelKind::Pipe, 260),
+        &[task(0, &[WRITE])],
+        |sim| {
+            let mut at = 0;
+            while sim.cpus[0].curr == NONE {
+                at += 100 * US;
+                sim.until(at);
+            }
+            sim.until(at + 100 * US);
+            let mut has = || {
+                sim.stats.preemptions += 1;
+                sim.channels[0].mutex.holder = NONE;
+                sim.progress(0);
+                sim.preempted_in_pipe(0, 0);
+                sim.channels[0].mutex.holder == 0
+            };
+            (0..4000).filter(|_| has()).count()
+        },
+    );
+    assert!((950..1130).contains(&with_mutex), "{with_mutex} of 4000");
 }
 
 /// Turns of 0.7 ms end in the middle of operations of 1 ms all the time, and a
@@ -104,7 +143,7 @@ fn nobody_waits_for_ever() {
         reader(),
         task(0, &pokes).policy(Policy::Fifo),
     ];
-    let (waited, handed) = on("linux-7.2", ChannelKind::Pipe, &tasks, |sim| {
+    let (waited, handed) = on("linux-7.2", (ChannelKind::Pipe, 800), &tasks, |sim| {
         let (mut waited, mut handed) = (0, 0);
         for ms in 0..2000 {
             sim.until(ms * MS / 2);

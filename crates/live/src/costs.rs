@@ -36,6 +36,8 @@ const MANY: u32 = 1024;
 const FILLED: u32 = 256;
 /// Interruptions of who writes to and reads from a pipe.
 const INTERRUPTIONS: u64 = 4000;
+/// Writes that end with the reader in the writer's place.
+const PREEMPTIONS: u64 = 4000;
 /// Period of the timers that are looked at, long beside their handling.
 const PERIOD: Duration = Duration::from_micros(500);
 /// Timers that are looked at.
@@ -89,6 +91,7 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
     let hop = hop(here, here)?;
     let wakeup = hop.write.saturating_sub(shared.write);
     let block = hop.whole.saturating_sub(hop.write + shared.read + switch);
+    let preempted = preempted()?;
     let timer = gaps(timer_gaps()?);
     let idle_exit = overshoot()?.saturating_sub(timer + wakeup + switch + block);
     let fork = fork()?;
@@ -111,6 +114,10 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
         ("idle_exit_ns", idle_exit),
         ("fork_ns", fork),
     ];
+    if let Some(waker) = preempted {
+        let clock = waker.saturating_sub(shared.write + switch).min(wakeup);
+        costs.push(("wakeup_clock_ns", clock));
+    }
     if let Some(held) = held {
         costs.push(("pipe_held_ns", held.write));
         costs.push(("pipe_read_held_ns", held.read));
@@ -502,6 +509,42 @@ fn switches() -> io::Result<u64> {
             .ok()
     };
     Ok(status.lines().filter_map(count).sum())
+}
+
+/// What a waker is charged for a write and a wakeup whose task preempts it, with the switch back, ns.
+/// As SCHED_IDLE it is always preempted. `None`: the kernel does not count (no `CONFIG_SCHED_INFO`).
+fn preempted() -> io::Result<Option<u64>> {
+    let (mut from, mut to) = io::pipe()?;
+    thread::scope(|scope| {
+        let reader = scope.spawn(move || {
+            let mut message = [0; MESSAGE];
+            while from.read_exact(&mut message).is_ok() {}
+            Ok(())
+        });
+        let waker = scope.spawn(move || {
+            set_policy(libc::SCHED_IDLE, 0)?;
+            let mut charged = || -> io::Result<_> {
+                let before = charged_so_far();
+                for _ in 0..PREEMPTIONS {
+                    to.write_all(&[0; MESSAGE])?;
+                }
+                Ok(charged_so_far()
+                    .zip(before)
+                    .map(|(after, before)| after - before))
+            };
+            charged()?; // the reader has come to wait
+            Ok(charged()?.map(|ns| ns / PREEMPTIONS))
+        });
+        let charged = joined(waker);
+        joined(reader)?;
+        charged
+    })
+}
+
+/// Time that this thread was charged, up to its last switch.
+fn charged_so_far() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
+    text.split(' ').next()?.parse().ok()
 }
 
 /// A message from one task to another that waits for it.

@@ -37,7 +37,7 @@ fn a_machine_is_shown_with_its_tables() {
         "\n   MHz  capacity  core mW  cluster mW\n   450       418      168          24\n",
         "\n  cluster-sleep       400     1200        1600          2500   0  whole cluster,",
         "\n  little   0,3-5       56      17\n",
-        "\n    switch_ns       5647 ",
+        "\n    switch_ns          5647 ",
         "context switch with pick (4000 at 1200 MHz)\n",
         "[1] Arm LISA, platform files of Juno r0",
     ] {

@@ -59,7 +59,7 @@ impl Sim<'_> {
         self.progress(cpu);
         self.interrupts(cpu);
         if self.must_schedule(cpu, due) {
-            self.schedule(cpu);
+            self.give_way(cpu);
         } else if due && self.segment_done(cpu) {
             self.execute(cpu);
         }
@@ -70,7 +70,18 @@ impl Sim<'_> {
     fn must_schedule(&self, cpu: usize, due: bool) -> bool {
         let c = &self.cpus[cpu];
         // The end of a segment is no way into the kernel by itself.
-        c.need_resched || c.resched_lazy && !due && self.in_user_mode(cpu)
+        c.need_resched || c.gives_way || c.resched_lazy && !due && self.in_user_mode(cpu)
+    }
+
+    /// The current task of `cpu` gives way behind the kernel work that is still charged: what it
+    /// does before it comes to `__schedule`, such as a tick, it pays for.
+    pub fn give_way(&mut self, cpu: usize) {
+        let c = &mut self.cpus[cpu];
+        if c.steal.min(c.before_switch) == 0 {
+            self.schedule(cpu);
+        } else {
+            c.gives_way = true;
+        }
     }
 
     /// Nothing is left to do before the operation takes effect.
@@ -195,7 +206,8 @@ impl Sim<'_> {
     pub fn schedule(&mut self, cpu: usize) {
         self.clock(cpu);
         let c = &mut self.cpus[cpu];
-        (c.need_resched, c.resched_lazy) = (false, false);
+        (c.need_resched, c.resched_lazy, c.gives_way) = (false, false, false);
+        c.before_switch = NEVER;
         let prev = c.curr;
         let stays = prev != NONE && self.tasks[prev as usize].life == Life::Runnable;
         if stays {

@@ -91,7 +91,7 @@ impl Sim<'_> {
                 }
             }
             if self.cpus[cpu].need_resched || self.cpus[cpu].resched_lazy {
-                return self.schedule(cpu);
+                return self.give_way(cpu);
             }
         }
         self.refuse(format!(

@@ -48,6 +48,8 @@ pub(crate) struct Cpu {
     pub need_resched: bool,
     /// It should when it returns to user mode (`TIF_NEED_RESCHED_LAZY`).
     pub resched_lazy: bool,
+    /// It does once what it pays for is done.
+    pub gives_way: bool,
     /// An IPI asks it to balance for all idle CPUs.
     pub balance_kicked: bool,
     /// Current task, [`NONE`] while idle.
@@ -64,6 +66,8 @@ pub(crate) struct Cpu {
     pub segment_start: u64,
     /// Time that interrupts and wakeups took from the current task, ns.
     pub steal: u64,
+    /// Of that, what comes before the switch if the current task gives way, [`NEVER`]: all.
+    pub before_switch: u64,
     /// 2^32 / rate.
     pub ns_per_unit: u64,
     /// Units of work done in a ns: capacity at the current frequency.
@@ -428,8 +432,12 @@ impl Sim<'_> {
                     c.end = c.end.saturating_add(left).min(NEVER);
                 }
                 let c = &self.cpus[cpu];
+                let end = match c.gives_way {
+                    true => c.segment_start + c.steal.min(c.before_switch),
+                    false => c.end,
+                };
                 let interrupt = c.ipi_at.min(c.tick_at).min(c.hrtick_at);
-                c.end.min(interrupt).min(c.timers.first_at())
+                end.min(interrupt).min(c.timers.first_at())
             }
         };
         self.queue.set(cpu, time);
@@ -447,9 +455,12 @@ impl Sim<'_> {
         if c.phase != Phase::Running || elapsed == 0 {
             return;
         }
-        let stolen = c.steal.min(elapsed);
-        c.steal -= stolen;
-        elapsed -= stolen;
+        if c.steal != 0 {
+            let stolen = c.steal.min(elapsed);
+            c.steal -= stolen;
+            c.before_switch = c.before_switch.saturating_sub(stolen);
+            elapsed -= stolen;
+        }
         let t = &mut self.tasks[c.curr as usize];
         let stalled = t.stall.min(elapsed);
         t.stall -= stalled;

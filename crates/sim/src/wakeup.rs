@@ -47,14 +47,33 @@ impl Sim<'_> {
     #[inline(always)]
     fn queue_woken(&mut self, cpu: usize, target: usize, task: u32, migrated: bool) {
         if !self.by_wake_list(cpu, target) {
-            self.charge(cpu, self.costs(cpu).wakeup);
+            let clock_read = self.charge_wakeup(cpu);
             self.take_rq_lock(cpu, target);
             self.activate(cpu, target, task, migrated);
-            if self.cpus[target].need_resched {
-                self.kick(cpu, target);
-            }
+            self.resched_woken(cpu, target, clock_read);
         } else {
             self.send_by_wake_list(cpu, target, task, migrated);
+        }
+    }
+
+    /// A wakeup takes time on `cpu`; how much of what is charged has passed when it reads the clock of
+    /// the queue.
+    #[inline]
+    fn charge_wakeup(&mut self, cpu: usize) -> u64 {
+        let ahead = self.cpus[cpu].steal;
+        self.charge(cpu, self.costs(cpu).wakeup);
+        ahead + self.ns(cpu, self.costs(cpu).wakeup_clock)
+    }
+
+    /// If the task woken from `cpu` takes `target`: that clock is not read again at the switch, so
+    /// that whoever runs there pays for no more (`check_preempt_curr`, `rq_clock_skip_update`).
+    #[inline]
+    fn resched_woken(&mut self, cpu: usize, target: usize, clock_read: u64) {
+        if self.cpus[target].need_resched {
+            if cpu == target {
+                self.cpus[cpu].before_switch = clock_read;
+            }
+            self.kick(cpu, target);
         }
     }
 
@@ -69,15 +88,13 @@ impl Sim<'_> {
 
     /// Wakes a task that never left its queue on `target` (`ttwu_runnable`).
     fn wake_delayed(&mut self, cpu: usize, target: usize, task: u32) {
-        self.charge(cpu, self.costs(cpu).wakeup);
+        let clock_read = self.charge_wakeup(cpu);
         self.take_rq_lock(cpu, target);
         self.requeue_delayed(target, task);
         self.stats.to_prev += 1;
         self.check_preempt(target, task);
         self.trace_wakeup(target, task);
-        if self.cpus[target].need_resched {
-            self.kick(cpu, target);
-        }
+        self.resched_woken(cpu, target, clock_read);
     }
 
     /// A new task starts (`wake_up_new_task`); its parent runs on `cpu`, or none does.

@@ -3,8 +3,12 @@
 
 use crate::exec::TIMER_SLACK;
 use crate::queue::NEVER;
-use crate::testbed::{Given, MS, Record, US, begin, begin_recorded, machine, task, workload};
-use alight_workload::program::{Attributes, Op, Policy};
+use crate::testbed::{
+    Given, MS, Record, US, begin, begin_recorded, begin_under, machine, task, with_channels,
+    workload,
+};
+use alight_machine::Governor;
+use alight_workload::program::{Attributes, ChannelKind, Op, Policy};
 
 fn hog() -> Given {
     task(0, &[Op::Run { ns: u64::MAX }])
@@ -231,4 +235,59 @@ fn interrupts_wait_for_the_way_out_of_idle() {
         [Some((out, 1)), Some((out + MS, 1))],
         "one after the other"
     );
+}
+
+/// What a SCHED_IDLE waker that is always preempted and a reader are charged for a message whose
+/// wakeup takes 1 ms, of which 0.4 ms before the queue's clock is read, ms / 10.
+fn charged(base: &str) -> [u64; 2] {
+    let (channel, bytes) = (0, 100);
+    let mut costly = machine(1, 1);
+    costly.core_types[0].costs.wakeup_ns = MS as u32;
+    costly.core_types[0].costs.wakeup_clock_ns = 400 * US as u32;
+    let waker = task(
+        10 * MS,
+        &[Op::Write { channel, bytes }, Op::Run { ns: 5 * MS }],
+    );
+    let reader = task(0, &[Op::Read { channel, bytes }, Op::Run { ns: 2 * MS }]);
+    let workload = with_channels(&[ChannelKind::Pipe], &[waker.policy(Policy::Idle), reader]);
+    let rules = (base, Governor::Performance);
+    begin_under(rules, &costly, &workload, &mut Record::default(), |sim| {
+        sim.until(100 * MS);
+        assert_eq!(sim.workloads[0].alive, 0, "{base}");
+        [0, 1].map(|task| sim.tasks[task].sum_exec / (100 * US))
+    })
+}
+
+/// check_preempt_curr(): where the woken task takes the CPU, the clock that was read as it was queued
+/// is that of the switch, and it pays for the rest. To give way lazily is another mark.
+#[test]
+fn a_waker_that_gives_way_pays_up_to_where_the_clock_was_read() {
+    for (base, expected) in [
+        ("linux-3.9", [54, 26]),
+        ("linux-5.5", [54, 26]),
+        ("linux-6.1", [54, 26]),
+        ("linux-6.5", [54, 26]),
+        ("linux-7.2", [60, 20]),
+    ] {
+        assert_eq!(charged(base), expected, "{base}");
+    }
+}
+
+/// Who is told to give way by a tick pays for it: the switch is behind its work.
+#[test]
+fn a_tick_is_paid_by_whom_it_interrupts() {
+    let mut costly = machine(1, 1);
+    costly.core_types[0].costs.tick_ns = 100 * US as u32;
+    let mut record = Record::default();
+    let tick = MS * 1000 / u64::from(costly.hz);
+    let phase = begin_recorded(&costly, &workload(&[hog(), hog()]), &mut record, |sim| {
+        sim.until(200 * MS);
+        sim.jiffy_end % tick
+    });
+    // The first two are begun.
+    let turns = &record.switches[2..];
+    assert!(turns.len() > 5, "{turns:?}");
+    for (at, ..) in turns {
+        assert_eq!(at % tick, (phase + 100 * US) % tick, "{turns:?}");
+    }
 }

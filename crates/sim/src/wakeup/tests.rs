@@ -11,6 +11,7 @@ use alight_workload::program::Op;
 /// Every cost on the way, told apart by its digits, ns.
 const COSTS: Costs = Costs {
     switch_ns: 1_000_000,
+    wakeup_clock_ns: 0,
     wakeup_ns: 200_000,
     select_ns: 30_000,
     wakelist_ns: 4_000,

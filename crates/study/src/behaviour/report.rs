@@ -28,6 +28,7 @@ pub fn costs(machine: &Machine) -> Vec<(&'static str, u32)> {
         ("socket_ns", c.socket_ns),
         ("socket_read_ns", c.socket_read_ns),
         ("wakeup_ns", c.wakeup_ns),
+        ("wakeup_clock_ns", c.wakeup_clock_ns),
         ("select_ns", c.select_ns),
         ("ipi_send_ns", c.ipi_send_ns),
         ("ipi_receive_ns", c.ipi_receive_ns),

@@ -75,6 +75,7 @@ pub const PARAMETERS: [Parameter; 4] = [
         meaning: "waking, blocking, choosing a CPU, queueing, interrupts, leaving idle",
         keys: &[
             "wakeup_ns",
+            "wakeup_clock_ns",
             "block_ns",
             "select_ns",
             "ipi_send_ns",

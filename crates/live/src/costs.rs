@@ -36,8 +36,10 @@ const MANY: u32 = 1024;
 const FILLED: u32 = 256;
 /// Interruptions of who writes to and reads from a pipe.
 const INTERRUPTIONS: u64 = 4000;
-/// Writes that end with the reader in the writer's place.
-const PREEMPTIONS: u64 = 4000;
+/// Writes that end with the reader in the writer's place, in batches.
+const PREEMPTIONS: u32 = 20 * CALLS;
+/// They take less, unless there is somebody else.
+const PATIENCE: Duration = Duration::from_secs(1);
 /// Period of the timers that are looked at, long beside their handling.
 const PERIOD: Duration = Duration::from_micros(500);
 /// Timers that are looked at.
@@ -512,7 +514,8 @@ fn switches() -> io::Result<u64> {
 }
 
 /// What a waker is charged for a write and a wakeup whose task preempts it, with the switch back, ns.
-/// As SCHED_IDLE it is always preempted. `None`: the kernel does not count (no `CONFIG_SCHED_INFO`).
+/// As SCHED_IDLE it is always preempted. `None`: others want the CPU, who leave it next to nothing, or
+/// the kernel does not count (no `CONFIG_SCHED_INFO`).
 fn preempted() -> io::Result<Option<u64>> {
     let (mut from, mut to) = io::pipe()?;
     thread::scope(|scope| {
@@ -523,17 +526,17 @@ fn preempted() -> io::Result<Option<u64>> {
         });
         let waker = scope.spawn(move || {
             set_policy(libc::SCHED_IDLE, 0)?;
-            let mut charged = || -> io::Result<_> {
-                let before = charged_so_far();
-                for _ in 0..PREEMPTIONS {
-                    to.write_all(&[0; MESSAGE])?;
+            let mut write = || (0..CALLS).try_for_each(|_| to.write_all(&[0; MESSAGE]));
+            write()?; // the reader has come to wait
+            let (start, before) = (Instant::now(), charged_so_far());
+            for _ in 0..PREEMPTIONS / CALLS {
+                write()?;
+                if start.elapsed() > PATIENCE {
+                    return Ok(None);
                 }
-                Ok(charged_so_far()
-                    .zip(before)
-                    .map(|(after, before)| after - before))
-            };
-            charged()?; // the reader has come to wait
-            Ok(charged()?.map(|ns| ns / PREEMPTIONS))
+            }
+            let charged = charged_so_far().zip(before);
+            Ok(charged.map(|(after, before)| (after - before) / u64::from(PREEMPTIONS)))
         });
         let charged = joined(waker);
         joined(reader)?;

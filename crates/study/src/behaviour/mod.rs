@@ -78,7 +78,7 @@ pub struct Report {
     pub window: Window,
     /// Events of all recordings.
     pub events: u64,
-    /// Costs that were measured, by key, ns; the first recording's, which are the model's.
+    /// Costs that were measured, by key, ns: the medians of the recordings, which are the model's.
     pub costs: Vec<(&'static str, u32)>,
     /// What was compared.
     pub quantities: Vec<Quantity>,
@@ -170,7 +170,7 @@ impl KernelRun {
 }
 
 /// Holds the model against runs that [repeat](KernelRun::repeats) each other, by the rules of their
-/// kernel or those of `scheduler`, on the machine of the first.
+/// kernel or those of `scheduler`, on the machine of the first with the medians of their costs.
 ///
 /// # Errors
 /// The workload cannot be simulated; the model has nothing to compare.
@@ -184,11 +184,12 @@ pub fn compare(
 ) -> Result<Report, Error> {
     let KernelRun {
         header,
-        machine,
         workload,
         window,
         ..
     } = &runs[0];
+    let machines: Vec<&Machine> = runs.iter().map(|run| &run.machine).collect();
+    let machine = &Machine::with_median_costs(&machines);
     let scheduler = match scheduler {
         Some(scheduler) => scheduler,
         None => &runs[0].own_base()?,

@@ -206,8 +206,9 @@ impl Sim<'_> {
         let was_idle = c.phase != Phase::Running;
         c.phase = Phase::Idle;
         (c.need_resched, c.resched_lazy, c.gives_way) = (false, false, false);
-        (c.balance_kicked, c.before_switch) = (false, NEVER);
-        (c.steal, c.tick_at, c.ipi_at, c.hrtick_at) = (0, NEVER, NEVER, NEVER);
+        c.balance_kicked = false;
+        (c.steal, c.before_switch) = (0, NEVER);
+        (c.tick_at, c.ipi_at, c.hrtick_at) = (NEVER, NEVER, NEVER);
         if was_idle {
             self.idle_left(cpu, false);
         } else {

@@ -244,7 +244,13 @@ fn two_tasks_that_share_a_cpu_get_the_clock_for_both() {
         let sum = seen(scheduler, "juno-r2/wide-tasks", at.clone());
         let figures = sum.figures(scheduler);
         assert_eq!(sum.highest[1], 1200, "{figures}");
-        assert!(sum.busy[4..].iter().all(|&busy| busy > 960), "{figures}");
+        // Nothing is left over on the two biggest.
+        assert!(sum.busy[4..].iter().sum::<u64>() > 2 * 970, "{figures}");
+    }
+    for scheduler in FORMS {
+        let sum = seen(scheduler, "juno-r2/wide-tasks", at.clone());
+        let figures = sum.figures(scheduler);
+        assert!(sum.busy[4..].iter().all(|&busy| busy > 980), "{figures}");
     }
 }
 

@@ -50,6 +50,11 @@ mix() {
 	wait
 }
 
+light() {
+	sed "s/DURATION/$seconds/" light.json >run.json
+	rt-app run.json
+}
+
 whole() {
 	stress 1 --switch 4
 	stress 2 --nanosleep 6 &
@@ -74,9 +79,9 @@ whole() {
 	stress 3 --switch 3 --fork 1
 	wait
 	mix 4
+	light
 	cyclictest -q --policy=other -t 6 -i 500 -D "$seconds" &
-	sed "s/DURATION/$seconds/" light.json >run.json
-	rt-app run.json
+	light
 	wait
 	schbench -m 2 -t 6 -F 16 -n 1 -s 500 -r "$seconds"
 	hackbench -g 2 -f 1 -l 8000 -p -T

@@ -25,7 +25,7 @@ use crate::state::{
     Cpu, FairQueue, Interval, Life, List, MarkState, Output, Phase, Sim, Task, WorkloadState,
 };
 use crate::stats::{Histogram, Stats};
-use crate::sync::{BarrierState, Mutex, WaitQueue};
+use crate::sync::{BarrierState, Call, Mutex, WaitQueue};
 use crate::timeline::{NONE, Nodes};
 use crate::timers::Timers;
 use crate::uclamp::Limits;
@@ -797,6 +797,7 @@ fn new_task() -> Task {
         life: Life::New,
         fresh: true,
         waited: false,
+        call: Call::Out,
         wake_migrated: false,
         yielded: false,
         clamps_counted: false,

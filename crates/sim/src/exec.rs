@@ -27,6 +27,8 @@ pub(crate) enum Effect {
     DoneAfterSleep,
     /// The task sleeps; woken, this operation takes effect again.
     RetryAfterSleep,
+    /// It takes effect again behind the kernel work that is charged.
+    RetryAfterWork,
     /// The task gives the CPU up but stays runnable.
     Yield,
     /// The task was moved to another CPU.
@@ -61,7 +63,8 @@ impl Sim<'_> {
             }
             let op = self.ops[self.tasks[task].pc as usize];
             self.tasks[task].wall_until = 0;
-            match self.take_effect(cpu, task, op) {
+            let effect = self.take_effect(cpu, task, op);
+            match effect {
                 Effect::Done => self.step(task),
                 Effect::Jump(to) => {
                     self.tasks[task].pc = to;
@@ -73,6 +76,7 @@ impl Sim<'_> {
                     return self.schedule(cpu);
                 }
                 Effect::RetryAfterSleep => return self.schedule(cpu),
+                Effect::RetryAfterWork => {}
                 Effect::Yield => {
                     self.step(task);
                     self.stats.yields += 1;
@@ -92,6 +96,9 @@ impl Sim<'_> {
             }
             if self.cpus[cpu].need_resched || self.cpus[cpu].resched_lazy {
                 return self.give_way(cpu);
+            }
+            if effect == Effect::RetryAfterWork && self.cpus[cpu].steal != 0 {
+                return;
             }
         }
         self.refuse(format!(

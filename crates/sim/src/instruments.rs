@@ -6,6 +6,7 @@
 
 use crate::exec::Effect;
 use crate::state::Sim;
+use crate::sync::Call;
 use crate::tally::Tally;
 use crate::timeline::NONE;
 use alight_workload::program::{Observation, Op};
@@ -131,15 +132,15 @@ impl Sim<'_> {
     /// The current task of `cpu` queues, wakes the server if that sleeps, and waits.
     pub fn call(&mut self, cpu: usize, desk: u32, stamp: u32) -> Effect {
         let caller = self.cpus[cpu].curr;
-        let state = &mut self.instruments.desks[desk as usize];
-        if state.closed {
-            return Effect::Done;
+        if self.tasks[caller as usize].call == Call::Out {
+            let state = &mut self.instruments.desks[desk as usize];
+            if state.closed {
+                return Effect::Done;
+            }
+            state.callers.push((caller, stamp));
+            self.wake_server(cpu, desk);
         }
-        state.callers.push((caller, stamp));
-        self.wake_server(cpu, desk);
-        self.charge(cpu, self.costs(cpu).futex);
-        self.sleep_current(cpu);
-        Effect::DoneAfterSleep
+        self.futex_wait(cpu)
     }
 
     pub fn close(&mut self, cpu: usize, desk: u32) -> Effect {
@@ -151,7 +152,7 @@ impl Sim<'_> {
     fn wake_server(&mut self, cpu: usize, desk: u32) {
         if let Some(server) = self.instruments.desks[desk as usize].server.take() {
             self.charge(cpu, self.costs(cpu).futex);
-            self.wake(cpu, server, false);
+            self.wake_waiter(cpu, server, false);
         }
     }
 
@@ -159,19 +160,24 @@ impl Sim<'_> {
     pub fn serve(&mut self, cpu: usize, id: u32, done: u32) -> Effect {
         let server = self.cpus[cpu].curr;
         let desk = &mut self.instruments.desks[id as usize];
-        if desk.callers.is_empty() && desk.closed {
-            return Effect::Jump(done);
-        }
-        if desk.callers.is_empty() {
-            desk.server = Some(server);
-            self.charge(cpu, self.costs(cpu).futex);
-            self.sleep_current(cpu);
-            return Effect::RetryAfterSleep;
+        match self.tasks[server as usize].call {
+            Call::Out if !desk.callers.is_empty() => {}
+            Call::Out if desk.closed => return Effect::Jump(done),
+            Call::Out => {
+                desk.server = Some(server);
+                return self.futex_wait(cpu);
+            }
+            _ => {
+                return match self.futex_wait(cpu) {
+                    Effect::Done => self.serve(cpu, id, done),
+                    effect => effect,
+                };
+            }
         }
         while let Some((caller, stamp)) = self.instruments.desks[id as usize].callers.pop() {
             self.instruments.stamps[stamp as usize] = self.now;
             self.charge(cpu, self.costs(cpu).futex);
-            self.wake(cpu, caller, false);
+            self.wake_waiter(cpu, caller, false);
         }
         Effect::Done
     }

@@ -18,7 +18,7 @@ use crate::kernel::Kernel;
 use crate::queue::{NEVER, Queue};
 use crate::rounds::Rounds;
 use crate::stats::{CpuStats, Histogram, Stats};
-use crate::sync::{BarrierState, Mutex, WaitQueue};
+use crate::sync::{BarrierState, Call, Mutex, WaitQueue};
 use crate::table::Table;
 use crate::timeline::{NONE, Nodes, Timeline};
 use crate::timers::Timers;
@@ -189,6 +189,7 @@ pub(crate) struct Task {
     pub fresh: bool,
     /// The operation at `pc` waits or waited; what that means is the operation's.
     pub waited: bool,
+    pub call: Call,
     /// On a wake list: it comes from another CPU.
     pub wake_migrated: bool,
     /// Voluntary switch: it yielded.
@@ -196,7 +197,6 @@ pub(crate) struct Task {
     /// Its clamps are among those of the queue that it is on.
     pub clamps_counted: bool,
     pub timers_set: u8,
-    pub nice: i8,
     /// Position in [`Sim::ops`].
     pub pc: u32,
     /// CPU whose runqueue or timers hold it.
@@ -239,6 +239,7 @@ pub(crate) struct Task {
     pub parent: u32,
     pub children: u32,
     pub process: u32,
+    pub nice: i8,
     /// When it started, ns.
     pub started: u64,
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What tasks wait for each other with: mutexes, conditions, semaphores,
 //! barriers. All are futex based: an uncontended operation stays in user
-//! space, a waiter sleeps, a waker wakes without the sync hint, and a woken
-//! task competes again (no handoff).
+//! space, a waiter sleeps behind its call's work unless it need not any more by then,
+//! a waker wakes without the sync hint, and a woken task competes again (no handoff).
 
 use crate::exec::Effect;
 use crate::state::{Interval, Sim};
@@ -35,10 +35,23 @@ impl WaitQueue {
     }
 }
 
+/// How far a task is in a futex call to wait.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Call {
+    Out,
+    /// The call's work is charged; who wakes it now spares it the sleep.
+    In,
+    /// It slept, or need not.
+    Over,
+}
+
 /// A mutex.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Mutex {
     pub owner: u32,
+    /// Somebody may wait: who unlocks it has to call (`__lll_lock_wait` of glibc: the
+    /// word is 2, and stays so where a waiter takes it, who cannot know of others).
+    pub contended: bool,
     pub waiters: WaitQueue,
     /// The futex bucket's lock.
     pub bucket: Interval,
@@ -50,6 +63,7 @@ impl Default for Mutex {
     fn default() -> Self {
         Mutex {
             owner: NONE,
+            contended: false,
             waiters: WaitQueue::default(),
             bucket: Interval::default(),
             rounds_of: NONE,
@@ -92,6 +106,11 @@ impl Sim<'_> {
 
     /// The current task of `cpu` starts to wait, behind those who wait already.
     pub fn wait_on(&mut self, cpu: usize, on: Waiting) {
+        self.queue_current(cpu, on);
+        self.sleep_current(cpu);
+    }
+
+    fn queue_current(&mut self, cpu: usize, on: Waiting) {
         let task = self.cpus[cpu].curr;
         self.tasks[task as usize].wait_next = NONE;
         let queue = self.wait_queue(on);
@@ -101,7 +120,6 @@ impl Sim<'_> {
         } else {
             self.tasks[tail as usize].wait_next = task;
         }
-        self.sleep_current(cpu);
     }
 
     /// The same; it is woken before those that wait already (`__add_wait_queue`).
@@ -134,7 +152,7 @@ impl Sim<'_> {
         if next == NONE {
             queue.tail = NONE;
         }
-        self.wake(cpu, task, sync);
+        self.wake_waiter(cpu, task, sync);
         true
     }
 
@@ -143,7 +161,37 @@ impl Sim<'_> {
         while self.wake_one(cpu, on, sync) {}
     }
 
-    /// Enters the kernel for a futex call: a FIFO queue at the bucket's lock.
+    /// One step of a futex call by the current task of `cpu`, which others can wake already:
+    /// the call's work, the sleep behind it, and done (`futex_wait_queue`).
+    pub fn futex_wait(&mut self, cpu: usize) -> Effect {
+        let task = self.cpus[cpu].curr as usize;
+        match self.tasks[task].call {
+            Call::Out => {
+                self.tasks[task].call = Call::In;
+                self.charge(cpu, self.costs(cpu).futex);
+                Effect::RetryAfterWork
+            }
+            Call::In => {
+                self.tasks[task].call = Call::Over;
+                self.sleep_current(cpu);
+                Effect::RetryAfterSleep
+            }
+            Call::Over => {
+                self.tasks[task].call = Call::Out;
+                Effect::Done
+            }
+        }
+    }
+
+    /// Wakes a task that waits, or spares it the sleep.
+    pub fn wake_waiter(&mut self, cpu: usize, task: u32, sync: bool) {
+        match self.tasks[task as usize].call {
+            Call::In => self.tasks[task as usize].call = Call::Over,
+            _ => self.wake(cpu, task, sync),
+        }
+    }
+
+    /// Enters the kernel for a call on a mutex: a FIFO queue at the bucket's lock.
     fn futex(&mut self, cpu: usize, mutex: u32) {
         let at = self.reached(cpu);
         let hold = self.ns(cpu, self.costs(cpu).lock_hold);
@@ -153,27 +201,42 @@ impl Sim<'_> {
         self.charge(cpu, self.costs(cpu).futex);
     }
 
+    /// A call to wait looks at the mutex once more before it sleeps (`futex_wait_setup`).
     pub fn lock(&mut self, cpu: usize, mutex: u32) -> Effect {
         self.end_rounds_at(mutex);
         let task = self.cpus[cpu].curr;
+        let t = &mut self.tasks[task as usize];
+        let call = std::mem::replace(&mut t.call, Call::Out);
         let m = &mut self.mutexes[mutex as usize];
         if m.owner == NONE {
             m.owner = task;
+            m.contended = call != Call::Out;
             return Effect::Done;
         }
-        self.stats.mutex_waits += 1;
+        if call == Call::In && m.contended {
+            t.call = Call::Over;
+            self.stats.mutex_waits += 1;
+            self.wait_on(cpu, Waiting::Mutex(mutex));
+            return Effect::RetryAfterSleep;
+        }
+        t.call = Call::In;
+        m.contended = true;
         self.futex(cpu, mutex);
-        self.wait_on(cpu, Waiting::Mutex(mutex));
-        Effect::RetryAfterSleep
+        Effect::RetryAfterWork
     }
 
     pub fn unlock(&mut self, cpu: usize, mutex: u32) -> Effect {
         self.end_rounds_at(mutex);
         let m = &mut self.mutexes[mutex as usize];
         m.owner = NONE;
-        if !m.waiters.is_empty() {
-            self.futex(cpu, mutex);
-            self.wake_one(cpu, Waiting::Mutex(mutex), false);
+        if std::mem::take(&mut m.contended) {
+            if m.waiters.is_empty() {
+                // No waiter is in the bucket: its lock is not taken (`futex_hb_waiters_pending`).
+                self.charge(cpu, self.costs(cpu).futex);
+            } else {
+                self.futex(cpu, mutex);
+                self.wake_one(cpu, Waiting::Mutex(mutex), false);
+            }
         }
         Effect::Done
     }
@@ -181,24 +244,22 @@ impl Sim<'_> {
     /// Gives the mutex up and waits; woken, the operation goes on as a lock.
     pub fn wait_condition(&mut self, cpu: usize, condition: u32, mutex: Option<u32>) -> Effect {
         let task = self.cpus[cpu].curr as usize;
-        if std::mem::take(&mut self.tasks[task].waited) {
-            return match mutex {
-                Some(mutex) => {
-                    let effect = self.lock(cpu, mutex);
-                    // Still on its way out of the wait if the lock was taken.
-                    self.tasks[task].waited = effect != Effect::Done;
-                    effect
+        if !self.tasks[task].waited {
+            if self.tasks[task].call == Call::Out {
+                if let Some(mutex) = mutex {
+                    self.unlock(cpu, mutex);
                 }
-                None => Effect::Done,
-            };
+                self.queue_current(cpu, Waiting::Condition(condition));
+            }
+            let effect = self.futex_wait(cpu);
+            if effect != Effect::Done {
+                return effect;
+            }
         }
-        if let Some(mutex) = mutex {
-            self.unlock(cpu, mutex);
-        }
-        self.charge(cpu, self.costs(cpu).futex);
-        self.wait_on(cpu, Waiting::Condition(condition));
-        self.tasks[task].waited = true;
-        Effect::RetryAfterSleep
+        let effect = mutex.map_or(Effect::Done, |mutex| self.lock(cpu, mutex));
+        // Still on its way out of the wait if the lock was taken.
+        self.tasks[task].waited = effect != Effect::Done;
+        effect
     }
 
     pub fn signal(&mut self, cpu: usize, condition: u32, all: bool) -> Effect {
@@ -223,28 +284,35 @@ impl Sim<'_> {
     }
 
     pub fn sem_wait(&mut self, cpu: usize, semaphore: u32) -> Effect {
-        let count = &mut self.semaphores[semaphore as usize].0;
-        if *count > 0 {
-            *count -= 1;
-            return Effect::Done;
+        let task = self.cpus[cpu].curr as usize;
+        if self.tasks[task].call == Call::Out {
+            let count = &mut self.semaphores[semaphore as usize].0;
+            if *count > 0 {
+                *count -= 1;
+                return Effect::Done;
+            }
+            self.queue_current(cpu, Waiting::Semaphore(semaphore));
         }
-        self.charge(cpu, self.costs(cpu).futex);
-        self.wait_on(cpu, Waiting::Semaphore(semaphore));
-        Effect::RetryAfterSleep
+        match self.futex_wait(cpu) {
+            Effect::Done => self.sem_wait(cpu, semaphore),
+            effect => effect,
+        }
     }
 
     pub fn barrier(&mut self, cpu: usize, barrier: u32) -> Effect {
-        let b = &mut self.barriers[barrier as usize];
-        b.arrived += 1;
-        if b.arrived == b.parties {
-            b.arrived = 0;
-            self.charge(cpu, self.costs(cpu).futex);
-            self.wake_all(cpu, Waiting::Barrier(barrier), false);
-            return Effect::Done;
+        let task = self.cpus[cpu].curr as usize;
+        if self.tasks[task].call == Call::Out {
+            let b = &mut self.barriers[barrier as usize];
+            b.arrived += 1;
+            if b.arrived == b.parties {
+                b.arrived = 0;
+                self.charge(cpu, self.costs(cpu).futex);
+                self.wake_all(cpu, Waiting::Barrier(barrier), false);
+                return Effect::Done;
+            }
+            self.queue_current(cpu, Waiting::Barrier(barrier));
         }
-        self.charge(cpu, self.costs(cpu).futex);
-        self.wait_on(cpu, Waiting::Barrier(barrier));
-        Effect::DoneAfterSleep
+        self.futex_wait(cpu)
     }
 }
 

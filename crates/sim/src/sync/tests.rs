@@ -239,3 +239,55 @@ fn only_contention_enters_the_kernel() {
         assert!(sim.passed(1).0 / MS >= 501, "woken by that call");
     });
 }
+
+/// A call to wait looks again before it sleeps: what was unlocked meanwhile it takes at once, and
+/// the unlocker has called for nothing, as it will itself (the word of the futex said that
+/// somebody may wait).
+#[test]
+fn who_need_not_wait_any_more_does_not_sleep() {
+    let mut machine = machine(2, 2);
+    machine.core_types[0].costs.futex_ns = 100_000_000;
+    let holder = task(0, &[LOCK, run(50), UNLOCK, mark(0)]).on(&[0]);
+    let other = task(0, &[run(10), LOCK, mark(1), UNLOCK, mark(2)]).on(&[1]);
+    begin(&machine, &workload(&[holder, other]), |sim| {
+        sim.until(END);
+        assert_eq!(passes(sim), [50 + 100, 10 + 100, 10 + 100 + 100]);
+        assert_eq!((sim.stats.mutex_waits, sim.stats.wakeups), (0, 0));
+    });
+}
+
+/// Each of these queues before its call's work is done: who wakes it meanwhile is not lost.
+#[test]
+fn who_is_woken_within_its_call_does_not_sleep() {
+    let mut machine = machine(2, 2);
+    machine.core_types[0].costs.futex_ns = 100_000_000;
+    for (waits, wakes) in [(WAIT, SIGNAL), (WAIT, BROADCAST), (DOWN, POST), (BARRIER, BARRIER)] {
+        let waiter = task(0, &[waits, mark(0)]).on(&[0]);
+        let waker = task(0, &[run(30), wakes, run(1), mark(1)]).on(&[1]);
+        let mut workload = workload(&[waiter, waker]);
+        workload.barriers = vec![2];
+        begin(&machine, &workload, |sim| {
+            sim.until(END);
+            assert_eq!(passes(sim), [100, 30 + 100 + 1], "{waits:?}");
+            assert_eq!(sim.stats.wakeups, 0, "{waits:?}");
+        });
+    }
+}
+
+/// The work of a call to wait is the waiter's, not that of who runs next.
+#[test]
+fn who_waits_pays_for_its_call() {
+    let mut machine = machine(1, 1);
+    machine.core_types[0].costs.futex_ns = 100_000_000;
+    for waits in [WAIT, DOWN, BARRIER] {
+        let waiter = task(0, &[waits]);
+        let next = task(1, &[run(10), mark(0)]);
+        let mut workload = workload(&[waiter, next]);
+        workload.barriers = vec![2];
+        begin(&machine, &workload, |sim| {
+            sim.until(END);
+            let ran = [0, 1].map(|task| sim.tasks[task].sum_exec / MS);
+            assert_eq!(ran, [100, 10], "{waits:?}");
+        });
+    }
+}

@@ -173,7 +173,7 @@ fn result(scheduler: &Scheduler, decision: &Decision) -> String {
 fn cost(choice: &Choice) -> String {
     let answer = &choice.answer;
     let mut text = format!(
-        "{}: {} CPUs looked at in the waking CPU's cache, {} elsewhere",
+        "{}: CPUs looked at: {} in the waking CPU's cache, {} elsewhere",
         number::duration(choice.cost_ns),
         answer.looked_near,
         answer.looked_far

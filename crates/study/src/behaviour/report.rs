@@ -50,12 +50,12 @@ impl Report {
             .map(|(name, ns)| format!("{name} {ns}"))
             .collect();
         let head = format!(
-            "kernel     {} ({}), {} CPUs\nworkload   {}\nheld against  {}\n\
+            "kernel     {} ({}), {}\nworkload   {}\nheld against  {}\n\
              looked at  {seconds} s with all {} tasks there, {} events in {}\n\
              costs      {}\n\n",
             self.kernel,
             self.arch,
-            self.cpus,
+            number::cpus(self.cpus),
             self.workload,
             self.scheduler,
             self.window.tasks,
@@ -124,7 +124,7 @@ pub struct Mixed(String, String);
 pub fn json(reports: &[Report]) -> Result<String, Mixed> {
     let of = |report: &Report| {
         let Report { kernel, cpus, .. } = report;
-        format!("{kernel} on {cpus} CPUs")
+        format!("{kernel} on {}", number::cpus(*cpus))
     };
     let Some(first) = reports.first() else {
         return Ok(String::new());
@@ -137,7 +137,7 @@ pub fn json(reports: &[Report]) -> Result<String, Mixed> {
         kernel: &first.kernel,
         arch: &first.arch,
         base: &first.scheduler,
-        machine: format!("{} CPUs", first.cpus),
+        machine: number::cpus(first.cpus),
         agrees: reports.iter().all(Report::agrees),
         workloads: reports.iter().map(workload).collect(),
     }))

@@ -32,6 +32,14 @@ pub fn fixed(value: f64, decimals: usize) -> String {
     positive_zero(format!("{value:.decimals$}"))
 }
 
+/// "1 CPU", "2 CPUs".
+pub fn cpus(count: usize) -> String {
+    match count {
+        1 => "1 CPU".to_owned(),
+        count => format!("{count} CPUs"),
+    }
+}
+
 /// `value` with 6 significant digits, a whole one without decimals.
 pub fn plain(value: f64) -> String {
     let decimals = if value.fract() == 0.0 {

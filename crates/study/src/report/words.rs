@@ -79,8 +79,10 @@ fn contiguous(seeds: &[u64]) -> bool {
 pub fn head(comparison: &Comparison) -> Vec<(&'static str, String)> {
     let header = &comparison.header;
     let mut machine = format!(
-        "{}, {} CPUs, {}",
-        header.machine, header.cpus, header.governor
+        "{}, {}, {}",
+        header.machine,
+        number::cpus(header.cpus),
+        header.governor
     );
     if let Some(governor) = header.idle_governor {
         machine += &format!(", idle governor {governor}");

@@ -23,6 +23,12 @@ fn observe(observation: Observation) -> Op {
 
 /// Runs the tasks, each on the CPU given with it, where nothing costs anything.
 fn on(tasks: &[(u32, Given)], test: impl FnOnce(&mut Sim)) {
+    where_a_call_costs(0, tasks, test);
+}
+
+fn where_a_call_costs(futex_ms: u32, tasks: &[(u32, Given)], test: impl FnOnce(&mut Sim)) {
+    let mut machine = machine(4, 4);
+    machine.core_types[0].costs.futex_ns = futex_ms * 1_000_000;
     let tasks: Vec<Given> = tasks
         .iter()
         .map(|(cpu, task)| task.clone().on(&[*cpu]))
@@ -33,7 +39,7 @@ fn on(tasks: &[(u32, Given)], test: impl FnOnce(&mut Sim)) {
         tallies: 2,
         desks: 1,
     };
-    begin(&machine(4, 4), &workload, |sim| {
+    begin(&machine, &workload, |sim| {
         sim.until(END);
         test(sim);
     });
@@ -209,6 +215,19 @@ fn a_desk_answers_all_who_wait() {
         assert_eq!(passed, [11, 11]);
         assert_eq!(sim.instruments.stamps, [110 * MS, 110 * MS]);
         assert_eq!(sim.workloads[0].alive, 0, "everybody went on");
+    });
+}
+
+/// The caller comes while the server is on its way to sleep, and is served on its own way.
+#[test]
+fn at_a_desk_who_is_woken_within_its_call_does_not_sleep() {
+    let server = [Op::Serve { desk: 0, done: 1 }, Op::Mark { mark: 0 }];
+    let caller = [Op::Call { desk: 0, stamp: 0 }, Op::Mark { mark: 1 }];
+    let tasks = [(0, task(0, &server)), (1, task(30 * MS, &caller))];
+    where_a_call_costs(100, &tasks, |sim| {
+        let passed: Vec<u64> = (0..2).map(|mark| sim.passed(mark).0 / MS).collect();
+        assert_eq!(passed, [100 + 100, 30 + 100 + 100]);
+        assert_eq!(sim.stats.wakeups, 0);
     });
 }
 

@@ -117,6 +117,9 @@ pub struct Delta {
     pub ci_high: Option<f64>,
     /// The interval does not contain 0.
     pub significant: bool,
+    /// The other's mean is the larger. Percentages cannot say it where the base's mean is 0.
+    #[serde(skip)]
+    pub rises: bool,
 }
 
 impl Delta {
@@ -138,6 +141,7 @@ impl Delta {
             ci_low: interval.and_then(|i| percent(i.0)),
             ci_high: interval.and_then(|i| percent(i.1)),
             significant: interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0),
+            rises: difference > 0.0,
         })
     }
 }

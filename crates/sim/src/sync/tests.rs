@@ -261,7 +261,12 @@ fn who_need_not_wait_any_more_does_not_sleep() {
 fn who_is_woken_within_its_call_does_not_sleep() {
     let mut machine = machine(2, 2);
     machine.core_types[0].costs.futex_ns = 100_000_000;
-    for (waits, wakes) in [(WAIT, SIGNAL), (WAIT, BROADCAST), (DOWN, POST), (BARRIER, BARRIER)] {
+    for (waits, wakes) in [
+        (WAIT, SIGNAL),
+        (WAIT, BROADCAST),
+        (DOWN, POST),
+        (BARRIER, BARRIER),
+    ] {
         let waiter = task(0, &[waits, mark(0)]).on(&[0]);
         let waker = task(0, &[run(30), wakes, run(1), mark(1)]).on(&[1]);
         let mut workload = workload(&[waiter, waker]);

@@ -44,8 +44,7 @@ pub fn verdict(series: &Series) -> &'static str {
     if !delta.significant {
         return "within noise: the interval contains 0";
     }
-    let rising = delta.ci_low.is_some_and(|low| low > 0.0);
-    match (series.key.better, rising) {
+    match (series.key.better, delta.rises) {
         (None, _) => "different",
         (Some(Better::Higher), true) | (Some(Better::Lower), false) => "better",
         (Some(Better::Higher), false) | (Some(Better::Lower), true) => "worse",

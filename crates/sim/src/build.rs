@@ -3,7 +3,7 @@
 //! space, all memory that the loop will need.
 
 use crate::api::{Error, Group, Scenario};
-use crate::balance::{Nohz, Packing};
+use crate::balance::{CacheAware, Nohz, Packing};
 use crate::changes::Agenda;
 use crate::channel::{Channel, MessageMemory};
 use crate::classes::{Classes, Servers, default_clamp};
@@ -729,6 +729,7 @@ impl<'a> Builder<'a> {
                 pattern_first: false,
             },
             nohz: Nohz::default(),
+            cache_aware: CacheAware::default(),
             seed: scenario.seed,
             overloaded: Mask::EMPTY,
             stats: Stats::default(),

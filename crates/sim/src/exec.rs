@@ -450,6 +450,7 @@ impl Sim<'_> {
         let parent = self.current_view(cpu);
         self.trace_fork(cpu, parent, task);
         self.tasks[task as usize].started = self.now;
+        self.cache_aware_thread(task, 1);
         let w = self.tasks[task as usize].workload as usize;
         if self.workloads[w].start == NEVER {
             self.workloads[w].start = self.now;
@@ -468,6 +469,7 @@ impl Sim<'_> {
     /// The task ends; its parent may have waited for that.
     fn exit(&mut self, cpu: usize, task: usize) {
         self.exit_current(cpu);
+        self.cache_aware_thread(task as u32, -1);
         let workload = self.tasks[task].workload as usize;
         self.workloads[workload].alive -= 1;
         let parent = self.tasks[task].parent;

@@ -338,6 +338,7 @@ pub(crate) struct Sim<'a> {
     pub stats: Stats,
     pub counting: crate::counting::Counting,
     pub nohz: crate::balance::Nohz,
+    pub cache_aware: crate::balance::CacheAware,
     /// Of the run, for what is drawn.
     pub seed: u64,
     /// CPUs with two or more runnable tasks.

@@ -15,6 +15,8 @@ pub(super) enum Kind {
     /// A core that runs several tasks (`group_smt_balance`).
     SmtBalance,
     Imbalanced,
+    /// It holds tasks that prefer the cache here (`group_llc_balance`).
+    CacheAware,
     Overloaded,
 }
 
@@ -42,6 +44,10 @@ pub(super) struct GroupStats {
     pub smt: bool,
     /// Such a core, with several fair tasks, seen from an idle CPU; not the local group.
     pub smt_balance: bool,
+    /// Tasks that prefer the cache of the CPU that balances (`nr_pref_dst_llc`).
+    pub drawn_here: u32,
+    /// They are to be fetched; not the local group.
+    pub draws: bool,
     pub cores: u32,
     pub kind: Kind,
 }
@@ -64,6 +70,8 @@ impl GroupStats {
         spared: false,
         smt: false,
         smt_balance: false,
+        drawn_here: 0,
+        draws: false,
         cores: 0,
         kind: Kind::HasSpare,
     };
@@ -74,6 +82,8 @@ impl GroupStats {
         let waiting = rules.runnable && self.capacity * u64::from(pct) < self.runnable * 100;
         if self.nr_running > self.weight && !self.spared && (room < need || waiting) {
             Kind::Overloaded
+        } else if self.draws {
+            Kind::CacheAware
         } else if imbalance {
             Kind::Imbalanced
         } else if self.smt_balance {
@@ -106,6 +116,7 @@ impl GroupStats {
         }
         let busier = match self.kind {
             Kind::Overloaded => self.avg_load > busiest.avg_load,
+            Kind::CacheAware => self.drawn_here > busiest.drawn_here,
             Kind::Imbalanced => false,
             Kind::Misfit if rules.ties.misfit_later => self.misfit_load >= busiest.misfit_load,
             Kind::Misfit => self.misfit_load > busiest.misfit_load,

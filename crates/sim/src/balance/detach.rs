@@ -34,6 +34,8 @@ pub(super) struct Take {
     pub all_pinned: bool,
     /// Some task seen may not.
     pub some_pinned: bool,
+    /// Some task seen is kept by its cache (`LBF_LLC_PINNED`).
+    pub kept_by_cache: bool,
     /// Another CPU of the local group that a pinned task may use.
     pub other_dst: Option<usize>,
 }
@@ -50,6 +52,7 @@ impl Take {
             pause: NR_MIGRATE,
             all_pinned: true,
             some_pinned: false,
+            kept_by_cache: false,
             other_dst: None,
         }
     }
@@ -148,6 +151,11 @@ impl Sim<'_> {
             Migrate::Task => greatest(
                 cpus,
                 |cpu| (u64::from(self.fair_runnable(cpu)), 1),
+                |cpu, _| eligible(cpu),
+            ),
+            Migrate::ToCache => greatest(
+                cpus,
+                |cpu| (u64::from(self.wanted(cpu, scope.dst)), 1),
                 |cpu, _| eligible(cpu),
             ),
             Migrate::Misfit => greatest(
@@ -312,6 +320,10 @@ impl Sim<'_> {
         if self.cpus[take.src].curr == task || self.is_delayed(task) {
             return false;
         }
+        if self.cache_aware.used && self.is_kept(scope, take, task) {
+            take.kept_by_cache |= take.what != Migrate::ToCache;
+            return false;
+        }
         let domain = self.domain(scope.dst, scope.level);
         let cold = rules.cold_among_siblings && domain.flags & domain_flag::SMT != 0;
         cold || failed > cache_nice_tries(domain) || !self.task_hot(scope, take, task)
@@ -381,7 +393,7 @@ impl Sim<'_> {
                 }
                 take.amount -= util;
             }
-            Migrate::Task => take.amount -= 1,
+            Migrate::Task | Migrate::ToCache => take.amount -= 1,
         }
         true
     }

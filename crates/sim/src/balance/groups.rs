@@ -84,7 +84,9 @@ impl Sim<'_> {
         // The kernel's ring of groups starts at the local one.
         let others = (own + 1..groups.end).chain(groups.start..own);
         self.update_idle_cpu_scan(scope);
-        if !asym && scope.excluded.is_none() && !self.may_differ(scope, own, others.clone()) {
+        let records = self.records_caches(scope);
+        let told = !asym && !records;
+        if told && scope.excluded.is_none() && !self.may_differ(scope, own, others.clone()) {
             self.update_overload(scope, false);
             return None;
         }
@@ -97,14 +99,20 @@ impl Sim<'_> {
             core_idle: asym && self.core_is_idle(scope.dst),
             rules: &self.kernel.balance,
         };
+        if records {
+            self.record_cache(own, &contest.local);
+        }
         let mut busiest = GroupStats::LEAST;
         let mut group = None;
         let mut misfit = false;
         for other in others {
-            if !asym && self.is_idler(scope, other, &busiest) {
+            if told && self.is_idler(scope, other, &busiest) {
                 continue;
             }
             let stats = self.group_stats(scope, other, false);
+            if records {
+                self.record_cache(other, &stats);
+            }
             misfit |= asym && stats.misfit_load != 0;
             if stats.busier_than(&busiest, &contest) {
                 busiest = stats;
@@ -170,7 +178,8 @@ impl Sim<'_> {
                 && (group.weight == 1
                     || local.idle_cpus > count.idle_cpus + 1
                     || rules.smt_balance && self.is_core(other) != self.is_core(own));
-            group.imbalance != 0 || overloaded || crowded || uneven
+            let drawn = || self.drawn_here(scope, other) != 0;
+            group.imbalance != 0 || overloaded || crowded || uneven || drawn()
         })
     }
 
@@ -186,6 +195,9 @@ impl Sim<'_> {
         }
         if count.nr_running == 0 {
             return true;
+        }
+        if self.drawn_here(scope, group) != 0 {
+            return false;
         }
         let special = rules.reduced_is_misfit && self.capacities_shrink()
             || rules.smt_balance && self.core.topology.smt != 0 && self.is_core(group);
@@ -331,6 +343,10 @@ impl Sim<'_> {
             }
             stats.smt_balance =
                 rules.smt_balance && scope.idle != Idle::No && stats.smt && stats.h_nr_running > 1;
+        }
+        if !local {
+            stats.drawn_here = self.drawn_here(scope, group);
+            stats.draws = self.draws(scope, group, &stats);
         }
         stats.spared = rules.overloaded_if_overutilized
             && self.energy_aware()

@@ -14,6 +14,8 @@ pub(super) enum Migrate {
     Util,
     Task,
     Misfit,
+    /// A task that prefers the cache here (`migrate_llc_task`).
+    ToCache,
 }
 
 /// An imbalance: what to move, and how much of it.
@@ -76,7 +78,7 @@ pub(super) fn find(rivals: &Rivals, rules: Rules) -> Option<Imbalance> {
     }
     let crowded = rules.prefer_sibling
         && local.kind == Kind::HasSpare
-        && sibling_imbalance(local, busiest, rules) > 1;
+        && (busiest.kind == Kind::CacheAware || sibling_imbalance(local, busiest, rules) > 1);
     if !crowded && busiest.kind != Kind::Overloaded && !worth_evening(rivals, rules) {
         return None;
     }
@@ -134,6 +136,12 @@ fn amount(rivals: &Rivals, rules: Rules) -> Imbalance {
     if busiest.kind == Kind::SmtBalance {
         return Imbalance {
             what: Migrate::Task,
+            amount: 1,
+        };
+    }
+    if busiest.kind == Kind::CacheAware {
+        return Imbalance {
+            what: Migrate::ToCache,
             amount: 1,
         };
     }

@@ -19,16 +19,17 @@
 //!   (`newidle_balance`);
 //! - `newidle`: what looking for work on the way to idle has cost and brought;
 //! - `rebuild`: domains that were built anew;
+//! - `cache_aware`: threads of a process are drawn to one cache (SCHED_CACHE, 7.2);
 //! - `pack`: the same where tasks are packed on few power domains (feature pack);
 //! - `nohz`: one idle CPU for all whose tick is stopped (`nohz_idle_balance`).
 //!
 //! Left out, for no machine or workload here has them: asymmetric packing,
-//! NUMA placement (preferred nodes), core scheduling, bandwidth groups,
-//! SD_SERIALIZE, whose lock two balancers never want at the same instant, and
-//! aggregation of a process's tasks in one cache (SCHED_CACHE, 7.2).
+//! NUMA placement (preferred nodes), core scheduling, bandwidth groups and
+//! SD_SERIALIZE, whose lock two balancers never want at the same instant.
 
 mod by_index;
 mod by_load;
+mod cache_aware;
 mod contest;
 mod detach;
 mod groups;
@@ -43,6 +44,7 @@ mod sums;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use cache_aware::CacheAware;
 pub(crate) use groups::cpu_util;
 pub(crate) use pack::Packing;
 
@@ -309,6 +311,7 @@ impl Sim<'_> {
             self.rq_changed(cpu);
         }
         self.cpu_power_init();
+        self.cache_aware_init();
     }
 
     fn cores_of_groups(&self) -> Table<u32> {
@@ -384,6 +387,9 @@ impl Sim<'_> {
             }
         }
         self.cpu_power_check()?;
+        if self.cache_aware.used {
+            self.cache_aware_check()?;
+        }
         if self.packing.acts {
             self.pack_check()?;
         }

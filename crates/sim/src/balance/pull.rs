@@ -72,9 +72,11 @@ impl Sim<'_> {
             };
             let nr_running = self.core.cpus[src].nr_running;
             let mut moved = 0;
+            let mut kept_by_cache = false;
             if nr_running > 1 {
                 let mut take = Take::new(src, scope.dst, imbalance, nr_running);
                 moved = self.pull(by, scope, &mut take);
+                kept_by_cache = take.kept_by_cache;
                 if take.some_pinned && take.amount > 0 {
                     self.set_parent_imbalance(scope.dst, scope.level, 1);
                 }
@@ -94,7 +96,7 @@ impl Sim<'_> {
                     backs_off: false,
                 };
             }
-            return self.failed(scope, src, imbalance.what);
+            return self.failed(scope, src, imbalance.what, kept_by_cache);
         }
     }
 
@@ -231,12 +233,12 @@ impl Sim<'_> {
     }
 
     /// No task could be taken off `src`: push its running one if that is called for.
-    fn failed(&mut self, scope: &Scope, src: usize, what: Migrate) -> Outcome {
+    fn failed(&mut self, scope: &Scope, src: usize, what: Migrate, kept_by_cache: bool) -> Outcome {
         let Scope {
             dst, level, idle, ..
         } = *scope;
         let rules = &self.kernel.balance.active;
-        let counts = what != Migrate::Misfit || !rules.misfit_is_no_failure;
+        let counts = (what != Migrate::Misfit || !rules.misfit_is_no_failure) && !kept_by_cache;
         if idle != Idle::Newly && counts {
             self.levels(dst, level).nr_balance_failed += 1;
         }
@@ -245,7 +247,7 @@ impl Sim<'_> {
             || rules.voluntary && self.voluntary_active_balance(scope, src, what);
         let desperate = self.levels(dst, level).nr_balance_failed > tries + 2
             && (what == Migrate::Task || !rules.for_tasks_only);
-        if !voluntary && !desperate {
+        if !voluntary && !desperate || self.stays_in_cache(scope, src, what) {
             return Outcome::Unbalanced {
                 moved: 0,
                 backs_off: false,
@@ -260,7 +262,9 @@ impl Sim<'_> {
         if !rules.for_tasks_only {
             self.levels(dst, level).nr_balance_failed = tries + 1;
         }
-        self.push(src, dst, task);
+        if what != Migrate::ToCache || self.prefers(task, dst) {
+            self.push(src, dst, task);
+        }
         Outcome::Unbalanced {
             moved: 0,
             backs_off: !voluntary && !rules.for_tasks_only,
@@ -280,7 +284,7 @@ impl Sim<'_> {
             && self.fair_runnable(src) == 1
             && self.capacity_reduced(src, pct)
             && capacity(src) * u64::from(pct) < capacity(scope.dst) * 100;
-        roomier || what == Migrate::Misfit
+        roomier || matches!(what, Migrate::Misfit | Migrate::ToCache)
     }
 
     /// Has the stopper of `src` push `task`, which is current there. Once it has,

@@ -111,6 +111,9 @@ impl Sim<'_> {
         c.stats.busy_ns += delta;
         t.last_run = now;
         t.sum_exec += delta;
+        if self.cache_aware.used {
+            self.cache_aware_ran(cpu, curr, delta);
+        }
         let q = self.queue_of(cpu, curr);
         match self.tunables.order {
             Order::Cfs => self.charge_cfs(q, curr, delta),
@@ -148,6 +151,9 @@ impl Sim<'_> {
         self.rq_changed(cpu);
         let c = &mut self.cpus[cpu];
         Self::list_push_front(&mut self.tasks, &mut c.lru, task);
+        if self.cache_aware.used {
+            self.cache_aware_joined(cpu, task);
+        }
         self.queue_in(self.queue_of(cpu, task), task);
         if self.groups.used {
             self.group_joined(cpu, task);
@@ -202,6 +208,9 @@ impl Sim<'_> {
     fn leave(&mut self, cpu: usize, task: u32) {
         let c = &mut self.cpus[cpu];
         Self::list_remove(&mut self.tasks, &mut c.lru, task);
+        if self.cache_aware.used {
+            self.cache_aware_left(cpu, task);
+        }
         self.forget_buddy(self.queue_of(cpu, task), task);
         if self.core.cpus[cpu].nr_running == 1 {
             self.overloaded.remove(cpu as u32);
@@ -397,6 +406,9 @@ impl Sim<'_> {
         }
         if self.groups.used {
             self.tick_group(cpu, curr);
+        }
+        if self.cache_aware.used {
+            self.cache_aware_tick(cpu, curr);
         }
     }
 

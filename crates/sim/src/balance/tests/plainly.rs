@@ -35,7 +35,12 @@ fn stats(sim: &Sim, scope: &Scope, group: usize, local: bool) -> GroupStats {
             s.misfit_load = s.misfit_load.max(sim.cpus[cpu].balance.misfit_load);
         }
         cores.insert(first_of_core(sim, cpu));
+        if !local && sim.cache_aware.used && domain.flags & domain_flag::SHARE_LLC == 0 {
+            let elsewhere = sim.core.places[cpu].llc != sim.core.places[scope.dst].llc;
+            s.drawn_here += u32::from(elsewhere) * sim.wanted(cpu, scope.dst);
+        }
     }
+    s.draws = sim.draws(scope, group, &s);
     s.cores = cores.len() as u32;
     s.smt = g.child != NONE && sim.core.domains[g.child as usize].flags & domain_flag::SMT != 0;
     s.smt_balance = !local
@@ -82,6 +87,7 @@ fn busiest_queue(sim: &Sim, scope: &Scope, group: usize, i: Imbalance) -> Option
             Migrate::Util => (u64::from(util), 1),
             Migrate::Task => (u64::from(nr), 1),
             Migrate::Misfit => (u64::from(sim.cpus[cpu].balance.misfit_load), 1),
+            Migrate::ToCache => (u64::from(sim.wanted(cpu, scope.dst)), 1),
         };
         if key * of > most * per {
             (most, of, busiest) = (key, per, Some(cpu));
@@ -90,12 +96,16 @@ fn busiest_queue(sim: &Sim, scope: &Scope, group: usize, i: Imbalance) -> Option
     busiest
 }
 
-pub fn find_source(sim: &Sim, scope: &Scope) -> Option<(usize, Imbalance)> {
+pub fn find_source(sim: &mut Sim, scope: &Scope) -> Option<(usize, Imbalance)> {
     let domain = sim.domain(scope.dst, scope.level);
     let groups = domain.first_group as usize..(domain.first_group + domain.nr_groups) as usize;
     let own = sim.core.places[scope.dst].group[scope.level] as usize;
     let asym = domain.flags & domain_flag::ASYM != 0;
+    let records = sim.records_caches(scope);
     let local = stats(sim, scope, own, true);
+    if records {
+        sim.record_cache(own, &local);
+    }
     let mut totals = Totals {
         load: local.load,
         capacity: local.capacity,
@@ -110,6 +120,9 @@ pub fn find_source(sim: &Sim, scope: &Scope) -> Option<(usize, Imbalance)> {
     };
     for other in (own + 1..groups.end).chain(groups.start..own) {
         let s = stats(sim, scope, other, false);
+        if records {
+            sim.record_cache(other, &s);
+        }
         totals.load += s.load;
         totals.capacity += s.capacity;
         if s.busier_than(&busiest, &contest) {
@@ -149,6 +162,8 @@ proptest! {
         most in 1u32..5,
         queues in prop::collection::vec((0u32..5, 0u32..1100, 0u32..4000, any::<bool>()), 384),
         waiting in prop::collection::vec((0u32..3000, 0u16..3), 384),
+        drawn in prop::collection::vec(0u32..12, 384),
+        used in prop::collection::vec(0u64..100, 64),
         imbalanced in prop::collection::vec(any::<prop::sample::Index>(), 0..2),
         dst in any::<prop::sample::Index>(),
     ) {
@@ -166,15 +181,27 @@ proptest! {
                 let group = group.index(sim.core.groups.len());
                 sim.core.groups[group].imbalance = 1;
             }
+            // Of a third of the CPUs, for some cache each.
+            let caches = sim.core.llcs.len();
+            for (cpu, &drawn) in drawn.iter().enumerate().take(nr) {
+                if sim.cache_aware.used && drawn < 4 {
+                    sim.cache_aware.pretend_wanted(cpu, cpu * 7 % caches, drawn);
+                }
+            }
+            sim.cache_aware.pretend_used(&used);
             let dst = dst.index(nr);
             for level in 0..sim.core.places[dst].nr_domains as usize {
                 for idle in [Idle::No, Idle::Yes, Idle::Newly] {
                     let mut scope = Scope::new(dst, level, idle, sim.jiffies());
                     // Leaves out the refresh of blocked load, which would change the sums.
                     sim.nohz.has_blocked = false;
+                    let caches = sim.cache_aware.clone();
                     let expected = plainly::find_source(sim, &scope);
+                    let recorded = std::mem::replace(&mut sim.cache_aware, caches);
                     let found = sim.find_source(&mut scope);
-                    assert_eq!(found, expected, "{base} {machine} CPU {dst} level {level} {idle:?}");
+                    let case = format!("{base} {machine} CPU {dst} level {level} {idle:?}");
+                    assert_eq!(found, expected, "{case}");
+                    assert_eq!(sim.cache_aware.uses(), recorded.uses(), "{case}");
                 }
             }
         });

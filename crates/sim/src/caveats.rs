@@ -6,7 +6,6 @@ use crate::kernel::{Clamps, Kernel};
 use alight_machine::{Governor, Machine};
 use alight_policy::Scheduler;
 use alight_workload::program::{Policy, Workload};
-use std::collections::BTreeSet;
 
 /// Sentences to print with the results of such runs; empty if nothing is known
 /// to be missing.
@@ -32,17 +31,11 @@ pub fn caveats(
         })
     };
     let kernels = || schedulers.iter().filter_map(Kernel::of);
-    let gathers = kernels().any(|kernel| kernel.balance.gathers_threads);
     let clampless = kernels().any(|kernel| kernel.clamps == Clamps::Unknown);
     [
         (
             governor == Governor::Schedutil && asymmetric && !powered,
             "energy-aware placement is off: the machine file gives some operating point no power",
-        ),
-        (
-            gathers && several_caches(machine) && workloads.iter().any(threads_share_a_process),
-            "cache-aware balancing (Linux 7.2, SCHED_CACHE), which draws the threads of a process to \
-             one last-level cache while they are few, is not modelled",
         ),
         (
             attributes().any(|a| a.slice_ns.is_some() && a.policy != Some(Policy::Deadline)),
@@ -57,19 +50,6 @@ pub fn caveats(
     .into_iter()
     .filter_map(|(applies, sentence)| applies.then_some(sentence))
     .collect()
-}
-
-/// Has a NUMA node several last-level caches?
-fn several_caches(machine: &Machine) -> bool {
-    let caches: BTreeSet<_> = machine.cpus.iter().map(|cpu| (cpu.node, cpu.llc)).collect();
-    let nodes: BTreeSet<_> = machine.cpus.iter().map(|cpu| cpu.node).collect();
-    caches.len() > nodes.len()
-}
-
-/// Is there a process of several threads?
-fn threads_share_a_process(workload: &Workload) -> bool {
-    let processes: BTreeSet<u32> = workload.tasks.iter().map(|task| task.process).collect();
-    processes.len() < workload.tasks.len()
 }
 
 #[cfg(test)]
@@ -93,29 +73,6 @@ mod tests {
         for machine in ["juno-r0", "epyc-9654-2s"] {
             let said = caveats_of(&load(machine), "hackbench", Governor::Performance);
             assert_eq!(said, "", "{machine}");
-        }
-    }
-
-    /// SCHED_CACHE of 7.2: a node with several caches, a process with several threads.
-    #[test]
-    fn threads_that_7_2_would_gather_are_told_of() {
-        for (base, machine, workload, said) in [
-            ("linux-7.2", "epyc-9654-2s", "hackbench --threads", true),
-            ("linux-7.2", "juno-r0", "hackbench --threads", true),
-            ("linux-7.2", "sdm845", "hackbench --threads", false),
-            ("linux-6.5", "epyc-9654-2s", "hackbench --threads", false),
-            ("linux-7.2", "epyc-9654-2s", "hackbench --processes", false),
-        ] {
-            let machine = alight_machine::load(machine).expect("built in").machine;
-            let workload = Workload::load(workload, Mode::Workgen)
-                .expect("valid")
-                .workload;
-            let scheduler = Scheduler::parse(base).expect("valid");
-            let found = caveats(&machine, &[workload], &[scheduler], Governor::Performance);
-            let found = found
-                .iter()
-                .any(|sentence| sentence.contains("SCHED_CACHE"));
-            assert_eq!(found, said, "{base}");
         }
     }
 

@@ -48,7 +48,7 @@ pub(crate) struct Balance {
     /// When an idle phase ends for `rq->avg_idle`.
     pub idle_ends: IdleEnds,
     /// Threads of a process are drawn to one last-level cache (SCHED_CACHE; read in
-    /// 7.2.13). Not modelled: a report says so.
+    /// 7.2.13).
     pub gathers_threads: bool,
 }
 

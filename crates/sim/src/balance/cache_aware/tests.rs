@@ -2,6 +2,7 @@
 //! Threads on machines of two caches: where they end, and when caches do not count.
 
 use super::*;
+use crate::state::Task;
 use crate::testbed::{Given, MS, begin_on, big_little, machine, task, workload};
 use alight_machine::Level;
 use alight_workload::program::{Attributes, Op, Workload};
@@ -36,21 +37,22 @@ fn processes(mut workload: Workload, of: impl Fn(usize) -> u32) -> Workload {
     workload
 }
 
-/// How many of the tasks are in the cache of CPUs 0 to 7 after a second.
-fn in_first_cache(base: &str, workload: &Workload) -> usize {
-    begin_on(base, &machine(16, 8), workload, |sim| {
+/// How many of the tasks are in the first of two caches of `cpus` after a second.
+fn in_first_cache(base: &str, cpus: usize, workload: &Workload) -> usize {
+    begin_on(base, &machine(2 * cpus, cpus), workload, |sim| {
         sim.until(1000 * MS);
-        (sim.tasks.iter()).filter(|task| task.cpu < 8).count()
+        let first = |task: &&Task| (task.cpu as usize) < cpus;
+        sim.tasks.iter().filter(first).count()
     })
 }
 
 /// Of three tasks that never sleep, two begin in the first cache, which keeps its idle CPUs looking
-/// for work, and one in the other.
+/// for work, and one in the other. A guest with 7.2 does the same.
 #[test]
 fn threads_of_a_process_come_together() {
     // Bound until they run, free from then on.
     let anywhere = Attributes {
-        affinity: Some((0..16).collect()),
+        affinity: Some((0..8).collect()),
         ..Attributes::default()
     };
     let start = [
@@ -59,10 +61,10 @@ fn threads_of_a_process_come_together() {
     ];
     let begins_on = |cpu| task(0, &[&start[..], &HOG].concat()).on(&[cpu]);
     let together = |base, process: fn(usize) -> u32| {
-        let hogs = workload(&[0, 1, 8].map(begins_on));
+        let hogs = workload(&[0, 1, 4].map(begins_on));
         let mut workload = processes(hogs, process);
         workload.attributes = vec![anywhere.clone()];
-        in_first_cache(base, &workload)
+        in_first_cache(base, 4, &workload)
     };
     assert_eq!(together("linux-7.2", |_| 0), 3, "one process");
     assert_eq!(together("linux-7.2", |at| at as u32), 2, "three processes");
@@ -78,7 +80,7 @@ fn threads_of_a_process_come_together() {
 fn a_process_that_fills_a_cache_is_spread() {
     let hogs = |count: usize| {
         let hogs: Vec<Given> = (0..count).map(|_| task(0, &HOG)).collect();
-        in_first_cache("linux-7.2", &workload(&hogs))
+        in_first_cache("linux-7.2", 8, &workload(&hogs))
     };
     assert!([0, 4].contains(&hogs(4)), "together");
     let spread = hogs(14);

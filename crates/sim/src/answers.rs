@@ -166,7 +166,7 @@ pub struct SideSums {
     pub moved: u64,
 }
 
-/// Wakeup latencies; to 1/16.
+/// Wakeup latencies; quantiles to 1/128. All 0 without samples.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Latency {
     /// Tasks that ran; others had not by the end of the run.

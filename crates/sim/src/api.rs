@@ -104,8 +104,8 @@ impl Default for SystemClamps {
     }
 }
 
-/// A reported number. The list of a run is in a fixed order.
-#[derive(Debug, Clone, PartialEq)]
+/// A reported number. The list of a run is in a fixed order, and as long in every run.
+#[derive(Debug, Clone)]
 pub struct Metric {
     /// lower_snake, unit last.
     pub name: String,
@@ -113,8 +113,16 @@ pub struct Metric {
     pub unit: &'static str,
     /// Direction of improvement; `None` for what only explains.
     pub better: Option<Better>,
-    /// The value.
+    /// The value; no number where it does not exist in this run (the mean of no sample).
     pub value: f64,
+}
+
+/// Runs are the same to the bit, or they are not the same.
+impl PartialEq for Metric {
+    fn eq(&self, other: &Metric) -> bool {
+        let of = |metric: &Metric| (metric.unit, metric.better, metric.value.to_bits());
+        self.name == other.name && of(self) == of(other)
+    }
 }
 
 /// A finished run.

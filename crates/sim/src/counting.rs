@@ -151,6 +151,9 @@ impl Sim<'_> {
     /// Counts start anew: what the mechanism says and what the meters show is of the time from now
     /// on. What workloads measure goes on. Nothing that decides is touched.
     pub fn count_anew(&mut self) {
+        if let Some(explainer) = &mut self.out.explainer {
+            explainer.count_anew();
+        }
         self.meters_flush();
         for meter in &mut self.meters {
             meter.reset();

@@ -96,6 +96,13 @@ impl Explainer {
         }))
     }
 
+    /// Counts start anew, and decisions with them.
+    pub fn count_anew(&mut self) {
+        self.decisions.clear();
+        self.tally = Tally::default();
+        self.waiting.fill(Waiting::Nowhere);
+    }
+
     /// What was found.
     pub fn found(self) -> (Vec<Decision>, Answers) {
         (self.decisions, self.tally.answers())

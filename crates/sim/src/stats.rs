@@ -47,6 +47,8 @@ pub(crate) struct Stats {
     pub to_prev: u64,
     pub to_this: u64,
     pub to_other: u64,
+    /// Woken where they were, for they had not left their queue; no CPU was asked for.
+    pub still_queued: u64,
     /// CPUs that ran nothing, `SCHED_IDLE` tasks only, others.
     pub to_idle: u64,
     pub to_sched_idle: u64,
@@ -74,12 +76,13 @@ impl Default for Selections {
     }
 }
 
-/// Buckets per power of two.
-const SUB: u64 = 16;
+/// Buckets per power of two, a power of two.
+const SUB: u64 = 128;
 /// Buckets in all: up to 2^40 ns.
-const BUCKETS: usize = 37 * SUB as usize;
+const BUCKETS: usize = (41 - SUB.ilog2() as usize) * SUB as usize;
 
-/// Durations in ns: exact count, sums and extremes, quantiles to 1/16.
+/// Durations in ns: exact count, sums and extremes; quantiles to 1/128, between the samples of a
+/// bucket as if they were spread evenly.
 #[derive(Debug, Clone)]
 pub(crate) struct Histogram {
     count: u64,
@@ -114,52 +117,51 @@ impl Histogram {
         self.buckets[bucket(ns)] += 1;
     }
 
-    fn mean_us(&self) -> f64 {
-        if self.count == 0 {
-            0.0
-        } else {
-            self.sum as f64 / self.count as f64 / 1e3
-        }
+    fn mean_us(&self) -> Option<f64> {
+        (self.count != 0).then(|| self.sum as f64 / self.count as f64 / 1e3)
     }
 
-    /// 0 of no sample, as for the mean and the maximum.
-    fn min_us(&self) -> f64 {
-        if self.count == 0 {
-            0.0
-        } else {
-            self.min as f64 / 1e3
-        }
+    fn min_us(&self) -> Option<f64> {
+        (self.count != 0).then_some(self.min as f64 / 1e3)
     }
 
-    /// Standard deviation of the samples; 0 of fewer than two.
-    fn std_us(&self) -> f64 {
+    fn max_us(&self) -> Option<f64> {
+        (self.count != 0).then_some(self.max as f64 / 1e3)
+    }
+
+    /// Standard deviation of the samples.
+    fn std_us(&self) -> Option<f64> {
         if self.count < 2 {
-            return 0.0;
+            return None;
         }
         let squared_sum = u128::from(self.sum) * u128::from(self.sum);
         let scatter = self.sum_of_squares - squared_sum / u128::from(self.count);
-        (scatter as f64 / (self.count - 1) as f64).sqrt() / 1e3
+        Some((scatter as f64 / (self.count - 1) as f64).sqrt() / 1e3)
     }
 
     pub fn summary(&self) -> Latency {
         Latency {
             samples: self.count,
-            mean_us: self.mean_us(),
-            p50_us: self.quantile_us(500),
-            p99_us: self.quantile_us(990),
+            mean_us: self.mean_us().unwrap_or_default(),
+            p50_us: self.quantile_us(500).unwrap_or_default(),
+            p99_us: self.quantile_us(990).unwrap_or_default(),
         }
     }
 
-    pub fn quantile_us(&self, per_mille: u32) -> f64 {
+    pub fn quantile_us(&self, per_mille: u32) -> Option<f64> {
         let rank = (self.count * u64::from(per_mille)).div_ceil(1000).max(1);
-        let mut seen = 0;
+        let mut below = 0;
         for (i, &n) in self.buckets.iter().enumerate() {
-            seen += u64::from(n);
-            if seen >= rank {
-                return (middle(i).min(self.max)) as f64 / 1e3;
+            let n = u64::from(n);
+            if below + n >= rank {
+                let (low, width) = range(i);
+                let within = u128::from(width) * u128::from(2 * (rank - below) - 1);
+                let ns = low + (within / u128::from(2 * n)) as u64;
+                return Some(ns.clamp(self.min, self.max) as f64 / 1e3);
             }
+            below += n;
         }
-        0.0
+        None
     }
 }
 
@@ -168,18 +170,20 @@ fn bucket(ns: u64) -> usize {
     if ns < SUB {
         return ns as usize;
     }
-    let exponent = u64::from(ns.ilog2());
-    let within = (ns >> (exponent - 4)) & (SUB - 1);
-    (((exponent - 3) * SUB + within) as usize).min(BUCKETS - 1)
+    let exponent = ns.ilog2();
+    let within = (ns >> (exponent - SUB.ilog2())) & (SUB - 1);
+    let power = u64::from(exponent - SUB.ilog2()) + 1;
+    ((power * SUB + within) as usize).min(BUCKETS - 1)
 }
 
-fn middle(bucket: usize) -> u64 {
+/// The least value of a bucket, and how many it holds.
+fn range(bucket: usize) -> (u64, u64) {
     let (power, within) = (bucket as u64 / SUB, bucket as u64 % SUB);
     if power == 0 {
-        return within;
+        return (within, 1);
     }
     let step = 1 << (power - 1);
-    (SUB + within) * step + step / 2
+    ((SUB + within) * step, step)
 }
 
 fn metric(name: impl Into<String>, unit: &'static str, value: f64) -> Metric {
@@ -192,22 +196,20 @@ fn metric(name: impl Into<String>, unit: &'static str, value: f64) -> Metric {
 }
 
 impl Sim<'_> {
-    /// What the workloads report.
+    /// What the workloads report, in their order; no number where a run that was cut, or in which it
+    /// never happened, has none.
     pub fn results(&self, measures: &[MeasureSpec]) -> Vec<Metric> {
         measures
             .iter()
-            .filter_map(|m| {
-                Some(Metric {
-                    name: m.name.clone(),
-                    unit: m.unit,
-                    better: m.better,
-                    value: self.measure(m.source)?,
-                })
+            .map(|m| Metric {
+                name: m.name.clone(),
+                unit: m.unit,
+                better: m.better,
+                value: self.measure(m.source).unwrap_or(f64::NAN),
             })
             .collect()
     }
 
-    /// `None`: a run that was cut has no such value.
     fn measure(&self, source: MeasureSource) -> Option<f64> {
         let histogram = |id: u32| &self.histograms[id as usize];
         Some(match source {
@@ -216,14 +218,14 @@ impl Sim<'_> {
                 to.last?.saturating_sub(from.first?) as f64 / 1e9
             }
             MeasureSource::Counter { counter } => self.counters[counter as usize] as f64,
-            MeasureSource::HistogramMean { histogram: id } => histogram(id).mean_us(),
-            MeasureSource::HistogramMax { histogram: id } => histogram(id).max as f64 / 1e3,
-            MeasureSource::HistogramMin { histogram: id } => histogram(id).min_us(),
-            MeasureSource::HistogramStd { histogram: id } => histogram(id).std_us(),
+            MeasureSource::HistogramMean { histogram: id } => histogram(id).mean_us()?,
+            MeasureSource::HistogramMax { histogram: id } => histogram(id).max_us()?,
+            MeasureSource::HistogramMin { histogram: id } => histogram(id).min_us()?,
+            MeasureSource::HistogramStd { histogram: id } => histogram(id).std_us()?,
             MeasureSource::HistogramQuantile {
                 histogram: id,
                 per_mille,
-            } => histogram(id).quantile_us(per_mille),
+            } => histogram(id).quantile_us(per_mille)?,
             MeasureSource::TallyPercentile { tally, per_mille } => {
                 let tally = &self.instruments.tallies[tally as usize];
                 tally.percentile(per_mille)?.0 as f64
@@ -252,16 +254,16 @@ impl Sim<'_> {
         })
     }
 
-    /// Why the results are what they are.
+    /// Why the results are what they are; no number where there is nothing to take it of.
     pub fn mechanism(&self) -> Vec<Metric> {
         let s = &self.stats;
-        let share = |n: u64, of: u64| {
-            if of == 0 {
-                0.0
-            } else {
-                100.0 * n as f64 / of as f64
-            }
+        let per = |n: u64, of: u64| match of {
+            0 => f64::NAN,
+            of => n as f64 / of as f64,
         };
+        let share = |n, of| 100.0 * per(n, of);
+        let searches = s.fast_path + s.slow_path;
+        let latency = |us: Option<f64>| us.unwrap_or(f64::NAN);
         let count = |name, n: u64| metric(name, "", n as f64);
         let percent = |name, n, of| metric(name, "percent", share(n, of));
         let mut all = vec![
@@ -272,26 +274,23 @@ impl Sim<'_> {
             count("wakeups", s.wakeups),
             count("fast_path_selections", s.fast_path),
             count("slow_path_selections", s.slow_path),
-            percent("found_idle_percent", s.found_idle, s.wakeups),
+            count("wakeups_still_queued", s.still_queued),
+            percent("found_idle_percent", s.found_idle, searches),
             percent("to_prev_percent", s.to_prev, s.wakeups),
             percent("to_this_percent", s.to_this, s.wakeups),
             percent("to_other_percent", s.to_other, s.wakeups),
-            metric(
-                "looked_at_per_wakeup",
-                "",
-                if s.wakeups == 0 {
-                    0.0
-                } else {
-                    s.looked_at as f64 / s.wakeups as f64
-                },
-            ),
+            metric("looked_at_per_wakeup", "", per(s.looked_at, s.wakeups)),
             Metric {
                 better: Some(Better::Lower),
-                ..metric("run_delay_mean_us", "us", s.wake_latency.mean_us())
+                ..metric("run_delay_mean_us", "us", latency(s.wake_latency.mean_us()))
             },
             Metric {
                 better: Some(Better::Lower),
-                ..metric("run_delay_p99_us", "us", s.wake_latency.quantile_us(990))
+                ..metric(
+                    "run_delay_p99_us",
+                    "us",
+                    latency(s.wake_latency.quantile_us(990)),
+                )
             },
             count("mutex_waits", s.mutex_waits),
             count("balance_pulls", s.lb_pulled),
@@ -303,9 +302,9 @@ impl Sim<'_> {
             metric("cache_refill_s", "s", s.refill_ns as f64 / 1e9),
         ];
         if (self.views.iter()).any(|view| view.class == class::IDLE) {
-            all.push(percent("to_idle_percent", s.to_idle, s.wakeups));
-            all.push(percent("to_sched_idle_percent", s.to_sched_idle, s.wakeups));
-            all.push(percent("to_busy_percent", s.to_busy, s.wakeups));
+            all.push(percent("to_idle_percent", s.to_idle, searches));
+            all.push(percent("to_sched_idle_percent", s.to_sched_idle, searches));
+            all.push(percent("to_busy_percent", s.to_busy, searches));
         }
         if s.messages != 0 {
             all.push(count("messages", s.messages));
@@ -332,15 +331,11 @@ impl Sim<'_> {
             .into_iter()
             .map(|(capacity, (busy, all))| {
                 let name = format!("busy_capacity_{capacity}_percent");
-                metric(
-                    name,
-                    "percent",
-                    if all == 0 {
-                        0.0
-                    } else {
-                        100.0 * busy as f64 / all as f64
-                    },
-                )
+                let busy = match all {
+                    0 => f64::NAN,
+                    all => 100.0 * busy as f64 / all as f64,
+                };
+                metric(name, "percent", busy)
             })
             .collect()
     }
@@ -351,10 +346,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn buckets_are_within_a_sixteenth() {
-        for ns in [0, 1, 15, 16, 17, 31, 33, 1000, 123_456, 9_876_543_210] {
-            let back = middle(bucket(ns));
-            assert!(back.abs_diff(ns) <= ns / 16, "{ns} -> {back}");
+    fn a_bucket_holds_its_values_and_is_a_128th_wide() {
+        for ns in [0, 1, 127, 128, 129, 255, 257, 1000, 123_456, 9_876_543_210] {
+            let (low, width) = range(bucket(ns));
+            assert!(
+                (low..low + width).contains(&ns),
+                "{ns}: {low} and {width} more"
+            );
+            assert!(width <= (ns / SUB).max(1), "{ns}: {width}");
         }
     }
 
@@ -364,20 +363,26 @@ mod tests {
         for us in 1..=1000 {
             h.record(us * 1000);
         }
-        assert!((h.mean_us() - 500.5).abs() < 1e-9);
-        assert!((h.quantile_us(500) - 500.0).abs() < 32.0);
-        assert!((h.quantile_us(990) - 990.0).abs() < 64.0);
-        assert_eq!(h.max, 1_000_000);
-        assert!((h.min_us() - 1.0).abs() < 1e-9);
+        let near = |found: Option<f64>, expected: f64, within: f64| {
+            let found = found.expect("there are samples");
+            assert!((found - expected).abs() < within, "{found} for {expected}");
+        };
+        near(h.mean_us(), 500.5, 1e-9);
+        near(h.quantile_us(500), 500.0, 1.0);
+        near(h.quantile_us(990), 990.0, 1.0);
+        near(h.max_us(), 1000.0, 1e-9);
+        near(h.min_us(), 1.0, 1e-9);
         // Of 1 to n the variance is n (n + 1) / 12.
-        assert!((h.std_us() - (1000.0 * 1001.0 / 12.0_f64).sqrt()).abs() < 1e-3);
+        near(h.std_us(), (1000.0 * 1001.0 / 12.0_f64).sqrt(), 1e-3);
     }
 
+    /// No percentile lies outside of what was measured.
     #[test]
-    fn of_no_sample_and_of_one_nothing_is_said() {
+    fn of_no_sample_nothing_is_said_and_of_one_no_deviation() {
         let mut h = Histogram::default();
-        assert_eq!((h.mean_us(), h.min_us(), h.std_us()), (0.0, 0.0, 0.0));
-        h.record(7000);
-        assert_eq!((h.min_us(), h.std_us()), (7.0, 0.0));
+        let all = |h: &Histogram| [h.mean_us(), h.min_us(), h.max_us(), h.quantile_us(990)];
+        assert_eq!((all(&h), h.std_us()), ([None; 4], None));
+        h.record(1_305_011);
+        assert_eq!((all(&h), h.std_us()), ([Some(1305.011); 4], None));
     }
 }

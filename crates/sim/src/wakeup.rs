@@ -92,6 +92,7 @@ impl Sim<'_> {
         self.take_rq_lock(cpu, target);
         self.requeue_delayed(target, task);
         self.stats.to_prev += 1;
+        self.stats.still_queued += 1;
         self.check_preempt(target, task);
         self.trace_wakeup(target, task);
         self.resched_woken(cpu, target, clock_read);

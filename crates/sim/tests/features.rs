@@ -196,7 +196,7 @@ fn the_base_answers_in_its_own_run_what_it_is_said_to() {
     const HACKBENCH: &str = "hackbench -g 1 -f 3 -l 20 --pipe --threads";
     let table = [
         ("linux-3.9+pack", "tc2", "light-tasks.json"),
-        ("linux-5.4+sched-idle", "hikey620", HACKBENCH),
+        ("linux-5.4+sched-idle", "hikey620", "periodic-mix.json"),
         ("linux-5.5+asym-capacity", "juno-r0", HACKBENCH),
         ("linux-5.5+asym-capacity", "sdm845", "periodic-mix.json"),
         ("linux-6.5+bias-prev", "epyc-9654-2s", HACKBENCH),
@@ -259,7 +259,7 @@ fn counting_answers_changes_nothing_and_adds_up() {
     let group = [alight_sim::Group::new("/bg")];
     let table = [
         ("linux-3.9+pack=full", "tc2", "light-tasks.json"),
-        ("linux-5.4+sched-idle", "hikey620", HACKBENCH),
+        ("linux-5.4+sched-idle", "hikey620", "periodic-mix.json"),
         ("linux-5.5+asym-capacity", "juno-r0", HACKBENCH),
         (
             "linux-6.5+uclamp-sum+bias-prev",
@@ -286,7 +286,11 @@ fn counting_answers_changes_nothing_and_adds_up() {
             at_ns: ms * common::MS,
             action: action(CpuSet::single(1)),
         };
-        let changes = [change(10, Action::Offline), change(25, Action::Online)];
+        let changes = [
+            Change::count_from(5 * common::MS),
+            change(10, Action::Offline),
+            change(25, Action::Online),
+        ];
         let scenario = Scenario {
             groups: if workload == GROUPED { &group } else { &[] },
             ..scenario(&machine, &workloads, &scheduler, &changes)

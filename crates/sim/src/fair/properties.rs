@@ -97,7 +97,10 @@ fn a_short_slice_buys_latency() {
         let tasks = [wakee, hog.clone(), hog.clone(), hog];
         begin_on(base, &machine(1, 1), &workload(&tasks), |sim: &mut Sim| {
             sim.until(2000 * MS);
-            (sim.stats.wake_latency.quantile_us(900), sim.ran(0))
+            (
+                sim.stats.wake_latency.quantile_us(900).expect("it woke"),
+                sim.ran(0),
+            )
         })
     };
     let ((short, ..), (long, ..)) = (waits("linux-7.2", 200 * US), waits("linux-7.2", 50 * MS));

@@ -82,7 +82,7 @@ fn a_saved_run_is_judged_again() {
         .code(1)
         .stdout(contains("FAIL      OneSmallTask"))
         .stdout(contains("FAILS"))
-        .stderr(contains("verdicts 1 are FAIL"));
+        .stderr(contains("FAIL: 1 of "));
     std::fs::write(&file, &text[..text.len() / 2]).unwrap();
     alight(&judge).assert().code(2).stderr(contains("run.json"));
     alight(&["suite", "judge", "/nowhere.json"])

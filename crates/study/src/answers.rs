@@ -99,7 +99,8 @@ fn not_asked(answers: &Answers) -> String {
     let mut text = String::new();
     if answers.still_queued != 0 {
         let n = answers.still_queued;
-        text.push_str(&format!("; {n} more were still queued"));
+        let were = if n == 1 { "was" } else { "were" };
+        text.push_str(&format!("; {n} more {were} still queued"));
     }
     if answers.other_class != 0 {
         let n = answers.other_class;

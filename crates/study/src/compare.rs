@@ -124,9 +124,28 @@ impl Comparison {
         &self.variants[1..]
     }
 
+    /// Every number that some scheduler has, by kind: those of the base first.
+    pub fn keys(&self) -> Vec<&Key> {
+        let mut keys: Vec<&Key> = Vec::new();
+        for series in self.variants.iter().flat_map(|variant| &variant.series) {
+            if !keys.iter().any(|known| known.name == series.key.name) {
+                keys.push(&series.key);
+            }
+        }
+        keys.sort_by_key(|key| key.kind);
+        keys
+    }
+
     /// Fewer runs are complete than were asked for.
     pub fn interrupted(&self) -> bool {
         self.seeds.len() < self.header.runs as usize
+    }
+}
+
+impl Series {
+    /// Runs that have it.
+    pub fn present(&self) -> usize {
+        self.samples.iter().flatten().count()
     }
 }
 

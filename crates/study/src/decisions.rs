@@ -128,10 +128,10 @@ fn result(scheduler: &Scheduler, decision: &Decision) -> String {
     let mut rows = Columns::new(2, 2);
     let mut choice = |label: &str, choice: &Choice| {
         let answer = &choice.answer;
-        let idle = if answer.found_idle == 0 {
-            "busy"
-        } else {
-            "idle"
+        let idle = match answer.found_idle {
+            0 => "busy",
+            _ if choice.cpu.sched_idle => "SCHED_IDLE tasks only",
+            _ => "idle",
         };
         let (name, meaning) = step(answer.step);
         let whose = match scheduler.owner(answer.step) {

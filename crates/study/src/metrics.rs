@@ -133,6 +133,25 @@ mod tests {
         );
     }
 
+    /// The second workload's number keeps its name where the first one has none.
+    #[test]
+    fn a_name_is_that_of_the_same_workload_in_every_run() {
+        let cut = fake::metric("elapsed_s", "s", Some(Better::Lower), f64::NAN);
+        let done = fake::metric("elapsed_s", "s", Some(Better::Lower), 1.0);
+        let outcome = Outcome {
+            results: vec![cut, done],
+            ..fake::outcome(0)
+        };
+        let numbers = named(&outcome);
+        let elapsed = numbers
+            .iter()
+            .find(|(key, _)| key.name.starts_with("elapsed"));
+        assert_eq!(
+            elapsed.map(|(key, _)| key.name.as_str()),
+            Some("elapsed_2_s")
+        );
+    }
+
     #[test]
     fn a_number_that_does_not_exist_is_left_out() {
         let outcome = Outcome {

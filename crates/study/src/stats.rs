@@ -106,10 +106,10 @@ pub fn t_quantile(freedom: usize) -> f64 {
     steady(t)
 }
 
-/// The difference of two variants that shared their seeds.
+/// The difference of two variants that shared their seeds, in the runs that both have the number of.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Delta {
-    /// Difference of the means in percent of the base's; `None` where the base's mean is 0 and the other's is not.
+    /// Difference of the means in percent of the base's, of these runs; `None` where the base's mean is 0 and the other's is not.
     pub delta_percent: Option<f64>,
     /// Lower end of the confidence interval of the paired difference, percent of the base's mean; `None` for one pair.
     pub ci_low: Option<f64>,
@@ -120,6 +120,9 @@ pub struct Delta {
     /// The other's mean is the larger. Percentages cannot say it where the base's mean is 0.
     #[serde(skip)]
     pub rises: bool,
+    /// Runs of both.
+    #[serde(skip)]
+    pub pairs: usize,
 }
 
 impl Delta {
@@ -142,6 +145,7 @@ impl Delta {
             ci_high: interval.and_then(|i| percent(i.1)),
             significant: interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0),
             rises: difference > 0.0,
+            pairs: pairs.len(),
         })
     }
 }

@@ -157,7 +157,7 @@ fn judge(records: Vec<Record>, json: bool) -> Result<(), Failure> {
     match judged.iter().filter(fails).count() {
         0 => Ok(()),
         count => Err(Failure::Different(format!(
-            "of {} verdicts {count} are FAIL",
+            "FAIL: {count} of {}",
             judged.len()
         ))),
     }

@@ -55,6 +55,12 @@ pub fn question(card: &Card) -> String {
     )
 }
 
+/// "1 cell", "2 cells".
+fn counted(count: usize, what: &str) -> String {
+    let plural = if count == 1 { "" } else { "s" };
+    format!("{count} {what}{plural}")
+}
+
 /// What was asked and how much of it is there.
 pub fn extent(card: &Card) -> String {
     let identical = (card.cells.iter()).filter(|cell| cell.fate == Fate::Identical);
@@ -65,7 +71,8 @@ pub fn extent(card: &Card) -> String {
         String::new()
     };
     format!(
-        "{done} cells (a workload on a machine){asked}; in {} of them the runs are the base's, event for event",
+        "{} (a workload on a machine){asked}; in {} of them the runs are the base's, event for event",
+        counted(done, "cell"),
         identical.count()
     )
 }
@@ -80,9 +87,13 @@ pub fn certainty(card: &Card) -> String {
         };
     }
     format!(
-        "{tests} numbers are tested. Intervals are 95 % each for itself (Student's t, paired by seed), so that about {} of \
+        "{} tested. Intervals are 95 % each for itself (Student's t, paired by seed), so that about {} of \
          them would exclude zero by chance; listed are those that differ at a false discovery rate of {} % over all of \
          them (Benjamini-Hochberg) and by {} % or more",
+        match tests {
+            1 => "1 number is".to_owned(),
+            tests => format!("{tests} numbers are"),
+        },
         (tests as f64 * 0.05).round(),
         100.0 * FALSE_DISCOVERIES,
         LEAST_PERCENT
@@ -96,13 +107,20 @@ pub fn remainder(card: &Card) -> String {
     const WIDE_PERCENT: f64 = 10.0;
     let wide = none.iter().filter(|(_, line)| {
         let ends = line.delta.ci_low.zip(line.delta.ci_high);
-        ends.is_none_or(|(low, high)| low < -WIDE_PERCENT || high > WIDE_PERCENT)
+        ends.is_some_and(|(low, high)| low < -WIDE_PERCENT || high > WIDE_PERCENT)
     });
+    if card.tests() == 0 {
+        return format!("{} not tested", counted(none.len(), "number"));
+    }
+    let small = card.of(Verdict::Small).len();
     format!(
-        "{} numbers differ by less than {LEAST_PERCENT} %; for {} no difference was measurable: of these, {} have an \
+        "{} by less than {LEAST_PERCENT} %; for {} no difference was measurable: of these, {} have an \
          interval of their own that excludes zero, no more clearly than chance among so many, and {} an interval that \
          reaches beyond {WIDE_PERCENT} %, where more runs could tell",
-        card.of(Verdict::Small).len(),
+        match small {
+            1 => "1 number differs".to_owned(),
+            small => format!("{small} numbers differ"),
+        },
         none.len(),
         card.dropped(),
         wide.count(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Studies for programs: `alight.studies/1`, `alight.study-answer/1`. Members come in a fixed order.
 
-use alight_machine::Calibration;
+use alight_machine::{Calibration, IdleGovernor};
 use serde::Serialize;
 
 use super::sensitivity::{MOVES, Sensitivity};
@@ -34,6 +34,7 @@ struct CaseOut<'a> {
     name: &'a str,
     workloads: &'a [String],
     governor: Option<String>,
+    idle_governor: Option<&'static str>,
     duration_ns: Option<u64>,
     count_from_ns: Option<u64>,
     instead: Vec<InsteadOut<'a>>,
@@ -187,6 +188,7 @@ fn study(study: &Study) -> StudyOut<'_> {
         name: &case.name,
         workloads: &case.full.commands,
         governor: case.governor.map(|governor| governor.to_string()),
+        idle_governor: case.idle_governor.map(IdleGovernor::name),
         duration_ns: case.full.duration_ns,
         count_from_ns: case.changes.first().map(|change| change.at_ns),
         instead: (case.instead.iter())

@@ -113,6 +113,9 @@ fn load(case: &Case, extent: &Extent, commands: &[String]) -> String {
     if let Some(governor) = case.governor {
         what += &format!(", {governor}");
     }
+    if let Some(governor) = case.idle_governor {
+        what += &format!(", idle governor {}", governor.name());
+    }
     if let Some(ns) = extent.duration_ns {
         what += &format!(", cut at {}", number::time(ns));
     }
@@ -180,6 +183,7 @@ pub(super) fn head(
         runs += "; INTERRUPTED: what is complete is shown";
     }
     head.push(("runs", runs));
+    head.push(("starred", words::STAR.trim_start_matches("* ").to_owned()));
     if answer.length == Length::Short {
         let short = "shortened loads and few runs: tells that the study runs, and no more";
         head.push(("short", short.to_owned()));

@@ -22,30 +22,33 @@ pub(super) fn render(comparison: &Comparison) -> String {
     );
     for other in comparison.others() {
         text.push('\n');
-        text.push_str(&block(comparison.base(), other));
+        text.push_str(&block(comparison, other));
     }
     text
 }
 
-fn block(base: &Variant, other: &Variant) -> String {
+fn block(comparison: &Comparison, other: &Variant) -> String {
+    let base = comparison.base();
     let mut columns = Columns::new(0, 0).with_remark();
     columns.row([&base.scheduler, "", &other.scheduler, ""]);
     columns.row(["%stddev", "%change", "%stddev", ""]);
-    for reference in &base.series {
-        let Some(series) = other.series(&reference.key.name) else {
+    let mut partly = String::new();
+    for key in comparison.keys() {
+        let both = [base, other].map(|variant| variant.series(&key.name));
+        if both.iter().all(Option::is_none) {
             continue;
-        };
-        let Some(delta) = &series.delta else {
-            continue;
-        };
-        columns.row([
-            value(reference),
-            number::percent(delta.delta_percent),
-            value(series),
-            reference.key.name.clone(),
-        ]);
+        }
+        let delta = both[1].and_then(|series| series.delta);
+        let [was, is] = both.map(|series| series.map_or(number::NONE.to_owned(), value));
+        let change = delta.map_or(number::NONE.to_owned(), |delta| {
+            number::percent(delta.delta_percent)
+        });
+        columns.row([was, change, is, key.name.clone()]);
+        if let Some(partial) = words::partial(comparison, &key.name) {
+            partly += &format!("{partial}\n");
+        }
     }
-    columns.render()
+    columns.render() + &partly
 }
 
 /// `161714 ± 2%`; the robot leaves a deviation below 2 % out, so nothing stands for it.

@@ -22,7 +22,6 @@ pub(super) fn render(comparison: &Comparison) -> String {
 }
 
 fn table(comparison: &Comparison) -> String {
-    let base = comparison.base();
     let mut text = line(
         ["metric", "scheduler"]
             .iter()
@@ -33,15 +32,17 @@ fn table(comparison: &Comparison) -> String {
     text.push_str("|---|---|");
     text.push_str(&"--:|".repeat(STATISTICS.len() + 2));
     text.push('\n');
-    for reference in &base.series {
-        let decimals = number::decimals(reference.summary.mean);
+    let keys = comparison.keys();
+    for key in &keys {
+        let decimals = words::decimals(comparison, &key.name, number::SIGNIFICANT);
         for variant in &comparison.variants {
-            let Some(series) = variant.series(&reference.key.name) else {
-                continue;
-            };
-            let mut row = vec![words::title(&series.key), variant.scheduler.clone()];
-            row.extend(cells(&series.summary, decimals));
-            row.extend(match &series.delta {
+            let series = variant.series(&key.name);
+            let mut row = vec![words::title(key), variant.scheduler.clone()];
+            match series {
+                Some(series) => row.extend(cells(&series.summary, decimals)),
+                None => row.extend(STATISTICS.map(|_| number::NONE.to_owned())),
+            }
+            row.extend(match series.and_then(|series| series.delta.as_ref()) {
                 None => [String::new(), String::new()],
                 Some(delta) => {
                     let star = if delta.significant { " *" } else { "" };
@@ -52,6 +53,11 @@ fn table(comparison: &Comparison) -> String {
                 }
             });
             text.push_str(&line(row));
+        }
+    }
+    for key in keys {
+        if let Some(partial) = words::partial(comparison, &key.name) {
+            text.push_str(&format!("\n{}\n", escape(&partial)));
         }
     }
     text

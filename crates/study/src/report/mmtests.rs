@@ -6,7 +6,7 @@
 use alight_workload::program::Better;
 
 use crate::compare::{Comparison, Series};
-use crate::metrics::Kind;
+use crate::metrics::{Key, Kind};
 use crate::report::layout::Columns;
 use crate::report::{number, words};
 use crate::stats::{mean, std};
@@ -23,12 +23,20 @@ pub(super) fn render(comparison: &Comparison) -> String {
         words::program()
     ));
     text.push_str(
-        "# percent: positive is better; between stars the difference of the means is significant\n",
+        "# percent: positive is better, none where neither direction is; between stars the difference of the \
+         means is significant\n",
     );
-    for series in &comparison.base().series {
-        if series.key.kind != Kind::Mechanism {
+    let keys = comparison.keys();
+    for partial in keys
+        .iter()
+        .filter_map(|key| words::partial(comparison, &key.name))
+    {
+        text.push_str(&format!("# {partial}\n"));
+    }
+    for key in keys {
+        if key.kind != Kind::Mechanism {
             text.push('\n');
-            text.push_str(&statistics(comparison, series));
+            text.push_str(&statistics(comparison, key));
         }
     }
     text.push('\n');
@@ -101,31 +109,32 @@ fn harmonic(values: &[f64]) -> Option<f64> {
     mean(&inverse).map(f64::recip)
 }
 
+/// None of values around 0.
 fn variation(values: &[f64]) -> Option<f64> {
-    Some(100.0 * std(values)? / mean(values)?)
+    let (std, mean) = (std(values)?, mean(values)?);
+    (mean != 0.0).then(|| 100.0 * std / mean)
 }
 
-fn statistics(comparison: &Comparison, reference: &Series) -> String {
-    let better = reference.key.better.unwrap_or(Better::Lower);
+fn statistics(comparison: &Comparison, key: &Key) -> String {
+    let better = key.better.unwrap_or(Better::Lower);
     let mut columns = Columns::new(0, 1);
     columns.row(
-        std::iter::once(reference.key.name.as_str())
+        std::iter::once(key.name.as_str())
             .chain(comparison.variants.iter().map(|v| v.scheduler.as_str())),
     );
     for (name, of, gain) in rows(better) {
         let value = |series: &Series| of(&best_first(series, better));
-        let base = value(reference);
+        let base = comparison.base().series(&key.name).and_then(value);
         let cells = comparison.variants.iter().map(|variant| {
-            let series = variant.series(&reference.key.name);
+            let series = variant.series(&key.name);
             let found = series.and_then(value);
             let star = gain == Gain::Tested
                 && series.is_some_and(|s| s.delta.is_some_and(|d| d.significant));
-            cell(
-                base,
-                found,
-                gain != Gain::Spread && better == Better::Higher,
-                star,
-            )
+            let rises = match gain {
+                Gain::Spread => Some(Better::Lower),
+                _ => key.better,
+            };
+            cell(base, found, rises, star)
         });
         columns.row(std::iter::once(name).chain(cells));
     }
@@ -141,17 +150,21 @@ fn best_first(series: &Series, better: Better) -> Vec<f64> {
     values
 }
 
-fn cell(base: Option<f64>, found: Option<f64>, higher_is_better: bool, star: bool) -> String {
-    let (Some(base), Some(found)) = (base, found) else {
+/// A value, and by how many percent it is better than the base's, if either direction is.
+fn cell(base: Option<f64>, found: Option<f64>, better: Option<Better>, star: bool) -> String {
+    let Some(found) = found else {
         return number::NONE.to_owned();
     };
-    let sign = if higher_is_better { 1.0 } else { -1.0 };
-    let gain = if found == base {
-        number::fixed(0.0, 2)
-    } else if base == 0.0 {
-        number::NONE.to_owned()
-    } else {
-        number::fixed(sign * 100.0 * (found - base) / base.abs(), 2)
+    let gain = match (base, better) {
+        (Some(base), Some(_)) if found == base => number::fixed(0.0, 2),
+        (Some(base), Some(better)) if base != 0.0 => {
+            let sign = match better {
+                Better::Higher => 1.0,
+                Better::Lower => -1.0,
+            };
+            number::fixed(sign * 100.0 * (found - base) / base.abs(), 2)
+        }
+        _ => number::NONE.to_owned(),
     };
     let mark = if star { "*" } else { " " };
     let value = number::fixed(found, 4);
@@ -163,16 +176,16 @@ fn operations(comparison: &Comparison) -> String {
     let mut columns = Columns::new(0, 1);
     columns
         .row(std::iter::once("").chain(comparison.variants.iter().map(|v| v.scheduler.as_str())));
-    for reference in &comparison.base().series {
-        if reference.key.kind == Kind::Mechanism {
-            let name = &reference.key.name;
+    for key in comparison.keys() {
+        if key.kind == Kind::Mechanism {
             let mean = |series: Option<&Series>| {
-                series.map_or(number::NONE.to_owned(), |s| {
-                    number::fixed(s.summary.mean, 2)
-                })
+                series.map_or(number::NONE.to_owned(), |s| number::short(s.summary.mean))
             };
-            let cells = comparison.variants.iter().map(|v| mean(v.series(name)));
-            columns.row(std::iter::once(format!("Ops {name}")).chain(cells));
+            let cells = comparison
+                .variants
+                .iter()
+                .map(|v| mean(v.series(&key.name)));
+            columns.row(std::iter::once(format!("Ops {}", key.name)).chain(cells));
         }
     }
     columns.render()

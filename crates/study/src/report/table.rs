@@ -3,8 +3,8 @@
 
 use alight_policy::STEPS;
 
-use crate::compare::{Comparison, Series, Variant};
-use crate::metrics::Kind;
+use crate::compare::{Comparison, Variant};
+use crate::metrics::{Key, Kind};
 use crate::report::layout::{Columns, head_of};
 use crate::report::{number, words};
 use crate::stats::Summary;
@@ -17,10 +17,10 @@ const WIDTH: usize = 100;
 
 pub(super) fn render(comparison: &Comparison) -> String {
     let mut text = head(comparison);
-    for series in &comparison.base().series {
-        if series.key.kind == Kind::Result {
+    for key in comparison.keys() {
+        if key.kind == Kind::Result {
             text.push('\n');
-            text.push_str(&answer(comparison, &series.key.name));
+            text.push_str(&answer(comparison, key));
         }
     }
     for other in comparison.others() {
@@ -46,43 +46,49 @@ pub(crate) fn cells(summary: &Summary, decimals: usize) -> [String; 7] {
 }
 
 /// One number with all its statistics, with as many digits as a terminal's line holds.
-fn answer(comparison: &Comparison, name: &str) -> String {
+fn answer(comparison: &Comparison, key: &Key) -> String {
     /// Fewer digits would hide what differs.
     const FEWEST: i32 = 3;
     let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
     (FEWEST + 1..=number::SIGNIFICANT)
         .rev()
-        .map(|digits| block(comparison, name, digits))
+        .map(|digits| block(comparison, key, digits))
         .find(fits)
-        .unwrap_or_else(|| block(comparison, name, FEWEST))
+        .unwrap_or_else(|| block(comparison, key, FEWEST))
+        + &words::partial(comparison, &key.name).map_or(String::new(), remark)
+}
+
+fn remark(text: String) -> String {
+    format!("  {text}\n")
 }
 
 /// A row for each scheduler, and what their differences mean.
-fn block(comparison: &Comparison, name: &str, digits: i32) -> String {
+fn block(comparison: &Comparison, key: &Key, digits: i32) -> String {
     let base = comparison.base();
-    let Some(reference) = base.series(name) else {
-        return String::new();
-    };
-    let decimals = number::decimals_for(reference.summary.mean, digits);
+    let decimals = words::decimals(comparison, &key.name, digits);
     let mut columns = Columns::new(2, 1).narrow();
     let heads = [""].into_iter().chain(STATISTICS);
     columns.row(heads.chain(["delta", "95% interval"]));
     let mut verdicts = Columns::new(2, 1);
-    for variant in &comparison.variants {
-        let Some(series) = variant.series(name) else {
-            continue;
-        };
+    for (at, variant) in comparison.variants.iter().enumerate() {
+        let series = variant.series(&key.name);
         let label = words::short_name(&variant.scheduler, &base.scheduler);
         let mut row = vec![label.to_owned()];
-        row.extend(cells(&series.summary, decimals));
-        if let Some(delta) = &series.delta {
+        match series {
+            Some(series) => row.extend(cells(&series.summary, decimals)),
+            None => row.extend(STATISTICS.map(|_| number::NONE.to_owned())),
+        }
+        if let Some(delta) = series.and_then(|series| series.delta.as_ref()) {
             row.push(number::percent(delta.delta_percent));
             row.push(number::interval(delta.ci_low.zip(delta.ci_high)));
-            verdicts.row([format!("{label}: {}", words::verdict(series))]);
+        }
+        if at > 0 {
+            let verdict = series.map_or(words::NOTHING_TO_COMPARE, words::verdict);
+            verdicts.row([format!("{label}: {verdict}")]);
         }
         columns.row(row);
     }
-    let title = words::title(&reference.key);
+    let title = words::title(key);
     format!("{title}\n{}{}", columns.render(), verdicts.render())
 }
 
@@ -98,27 +104,44 @@ fn reasons(comparison: &Comparison, other: &Variant) -> String {
     ] {
         let mut columns = Columns::new(2, 1).with_remark();
         columns.row(heads);
-        let of_kind = base.series.iter().filter(|series| series.key.kind == kind);
-        let rows: Vec<_> = of_kind
-            .filter_map(|series| mean_row(series, other))
+        let of_kind = || (comparison.keys().into_iter()).filter(|key| key.kind == kind);
+        let rows: Vec<_> = of_kind()
+            .filter_map(|key| mean_row(&key.name, base, other))
             .collect();
         if !rows.is_empty() {
             rows.into_iter().for_each(|row| columns.row(row));
             text.push_str(&format!("\n{title}\n{}", columns.render()));
+            let partly = of_kind().filter_map(|key| words::partial(comparison, &key.name));
+            text.extend(partly.map(remark));
         }
     }
     text + &steps(base, other, heads)
 }
 
-fn mean_row(base: &Series, other: &Variant) -> Option<[String; 5]> {
-    let series = other.series(&base.key.name)?;
-    let delta = series.delta?;
+/// `None` if neither has the number.
+fn mean_row(name: &str, base: &Variant, other: &Variant) -> Option<[String; 5]> {
+    let both = [base, other].map(|variant| variant.series(name));
+    if both.iter().all(Option::is_none) {
+        return None;
+    }
+    let [was, is] = both.map(|series| {
+        series.map_or(number::NONE.to_owned(), |series| {
+            number::short(series.summary.mean)
+        })
+    });
+    let delta = both[1].and_then(|series| series.delta);
     Some([
-        base.key.name.clone(),
-        number::short(base.summary.mean),
-        number::short(series.summary.mean),
-        number::percent(delta.delta_percent),
-        if delta.significant { "*" } else { "" }.to_owned(),
+        name.to_owned(),
+        was,
+        is,
+        delta.map_or(number::NONE.to_owned(), |delta| {
+            number::percent(delta.delta_percent)
+        }),
+        match delta {
+            Some(delta) if delta.significant => "*",
+            _ => "",
+        }
+        .to_owned(),
     ])
 }
 

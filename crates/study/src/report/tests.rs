@@ -100,6 +100,79 @@ fn a_difference_is_better_or_worse_by_its_direction() {
     }
 }
 
+/// Of three runs the base has the number in one, the other in two; and of another number the
+/// base has none.
+fn with_gaps() -> crate::compare::Comparison {
+    let mut comparison = fake::comparison(fake::better_outcome);
+    let gaps = |series: &mut crate::compare::Series, has: &dyn Fn(usize) -> bool| {
+        for (run, sample) in series.samples.iter_mut().enumerate() {
+            *sample = sample.filter(|_| has(run));
+        }
+        let present: Vec<f64> = series.samples.iter().flatten().copied().collect();
+        series.summary = Summary::of(&present).expect("some are left");
+    };
+    gaps(&mut comparison.variants[0].series[0], &|run| run == 0);
+    gaps(&mut comparison.variants[1].series[0], &|run| run != 2);
+    let pairs = crate::compare::pairs(
+        &comparison.variants[0].series[0],
+        &comparison.variants[1].series[0],
+    );
+    comparison.variants[1].series[0].delta = Delta::of(&pairs);
+    let mut only_other = comparison.variants[1].series[0].clone();
+    only_other.key.name = "late_s".to_owned();
+    only_other.delta = None;
+    comparison.variants[1].series.push(only_other);
+    comparison
+}
+
+/// A number that some runs lack is shown, with how many have it and no verdict of a single pair.
+#[test]
+fn what_not_every_run_has_is_said_in_every_style() {
+    let comparison = with_gaps();
+    let runs = comparison.seeds.len();
+    let said = |name: &str, base: usize, other: usize| {
+        format!(
+            "not every run has {name}: of {runs}, linux-5.5 in {base}, +asym-capacity in {other};"
+        )
+    };
+    for style in [Style::Table, Style::Markdown, Style::Mmtests, Style::Lkp] {
+        let text = render(&comparison, style);
+        for said in [said("events", 1, runs - 1), said("late_s", 0, runs - 1)] {
+            assert!(text.contains(&said), "{said}\n{text}");
+        }
+    }
+    let table = render(&comparison, Style::Table);
+    for verdict in [
+        "one run shows no difference from noise",
+        "no run of both to compare",
+    ] {
+        assert!(
+            table.contains(&format!("+asym-capacity: {verdict}")),
+            "{table}"
+        );
+    }
+}
+
+/// Where the base's mean is 0 the decimals are those that the other needs.
+#[test]
+fn a_number_that_is_nothing_under_the_base_keeps_its_decimals() {
+    let mut comparison = fake::comparison(fake::better_outcome);
+    let values = |of: fn(usize) -> f64, series: &mut crate::compare::Series| {
+        let values: Vec<f64> = (0..series.samples.len()).map(of).collect();
+        series.summary = Summary::of(&values).expect("some");
+        series.samples = values.into_iter().map(Some).collect();
+    };
+    values(|_| 0.0, &mut comparison.variants[0].series[0]);
+    values(
+        |run| 0.187 + run as f64,
+        &mut comparison.variants[1].series[0],
+    );
+    for style in [Style::Table, Style::Markdown] {
+        let text = render(&comparison, style);
+        assert!(text.contains("0.187"), "{text}");
+    }
+}
+
 #[test]
 fn an_interruption_is_said_in_every_head() {
     let mut comparison = fake::comparison(fake::outcome);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The words that several reports share.
 
-use crate::compare::{Comparison, Series};
+use crate::compare::{Comparison, Series, Variant};
 use crate::header::VERSION;
 use crate::header::left_out_rows;
 use crate::metrics::Key;
@@ -29,12 +29,15 @@ pub fn title(key: &Key) -> String {
     }
 }
 
+/// Where not even one run of the base and of the other has the number.
+pub const NOTHING_TO_COMPARE: &str = "no run of both to compare";
+
 /// What a series says against the base, in a word.
 pub fn verdict(series: &Series) -> &'static str {
     let Some(delta) = &series.delta else {
-        return "no run of both to compare";
+        return NOTHING_TO_COMPARE;
     };
-    if series.summary.std.is_none() {
+    if delta.pairs < 2 {
         return "one run shows no difference from noise";
     }
     // Pairs that differ by nothing on average and do not vary: what the policy changes did not matter here.
@@ -49,6 +52,47 @@ pub fn verdict(series: &Series) -> &'static str {
         (Some(Better::Higher), true) | (Some(Better::Lower), false) => "better",
         (Some(Better::Higher), false) | (Some(Better::Lower), true) => "worse",
     }
+}
+
+/// Says in how many runs a number exists, if not in all: means are of those, differences of what
+/// both have.
+pub fn partial(comparison: &Comparison, name: &str) -> Option<String> {
+    let runs = comparison.seeds.len();
+    let base = &comparison.base().scheduler;
+    let present: Vec<(&str, usize)> = (comparison.variants.iter())
+        .map(|variant| {
+            let label = match variant.scheduler == *base {
+                true => base,
+                false => short_name(&variant.scheduler, base),
+            };
+            (label, variant.series(name).map_or(0, Series::present))
+        })
+        .collect();
+    if present.iter().all(|&(_, present)| present == runs) {
+        return None;
+    }
+    let each: Vec<String> = (present.iter())
+        .map(|(label, present)| format!("{label} in {present}"))
+        .collect();
+    Some(format!(
+        "not every run has {name}: of {runs}, {}; means are of those, differences of runs that both have",
+        each.join(", ")
+    ))
+}
+
+/// Decimals that show `digits` significant ones of the base's mean, or of the largest if that is 0.
+pub fn decimals(comparison: &Comparison, name: &str, digits: i32) -> usize {
+    let mean = |variant: &Variant| variant.series(name).map_or(0.0, |s| s.summary.mean);
+    let of = match mean(comparison.base()) {
+        0.0 => (comparison.variants.iter().map(mean)).fold(0.0, |most: f64, mean| {
+            match mean.abs() > most.abs() {
+                true => mean,
+                false => most,
+            }
+        }),
+        mean => mean,
+    };
+    number::decimals_for(of, digits)
 }
 
 /// `20, seeds 1 to 20, shared by the schedulers`, and what an interruption left out.

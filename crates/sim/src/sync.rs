@@ -39,6 +39,8 @@ impl WaitQueue {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Call {
     Out,
+    /// On its way to where it looks whether it still has to wait.
+    Looks,
     /// The call's work is charged; who wakes it now spares it the sleep.
     In,
     /// It slept, or need not.
@@ -176,7 +178,7 @@ impl Sim<'_> {
                 self.sleep_current(cpu);
                 Effect::RetryAfterSleep
             }
-            Call::Over => {
+            Call::Over | Call::Looks => {
                 self.tasks[task].call = Call::Out;
                 Effect::Done
             }
@@ -191,37 +193,54 @@ impl Sim<'_> {
         }
     }
 
-    /// Enters the kernel for a call on a mutex: a FIFO queue at the bucket's lock.
-    fn futex(&mut self, cpu: usize, mutex: u32) {
+    /// Enters the kernel for a call on a mutex, of which it does so much now: a FIFO queue at the
+    /// bucket's lock.
+    fn futex(&mut self, cpu: usize, mutex: u32, units: u64) {
         let at = self.reached(cpu);
         let hold = self.ns(cpu, self.costs(cpu).lock_hold);
         let wait = self.mutexes[mutex as usize].bucket.take(at, hold);
         self.count_lock_wait(wait);
         self.cpus[cpu].steal += wait;
-        self.charge(cpu, self.costs(cpu).futex);
+        self.charge(cpu, units);
     }
 
-    /// A call to wait looks at the mutex once more before it sleeps (`futex_wait_setup`).
+    /// A call to wait looks at the mutex once more halfway, before it queues
+    /// (`futex_wait_setup`; where it does was measured, see docs/sources.md).
     pub fn lock(&mut self, cpu: usize, mutex: u32) -> Effect {
         self.end_rounds_at(mutex);
         let task = self.cpus[cpu].curr;
-        let t = &mut self.tasks[task as usize];
-        let call = std::mem::replace(&mut t.call, Call::Out);
+        let whole = self.costs(cpu).futex;
+        let (way, rest) = (whole / 2, whole - whole / 2);
         let m = &mut self.mutexes[mutex as usize];
-        if m.owner == NONE {
-            m.owner = task;
-            m.contended = call != Call::Out;
-            return Effect::Done;
+        let t = &mut self.tasks[task as usize];
+        match t.call {
+            Call::Out | Call::Over if m.owner == NONE => {
+                m.owner = task;
+                m.contended = t.call == Call::Over;
+                t.call = Call::Out;
+                return Effect::Done;
+            }
+            Call::Out | Call::Over => {
+                m.contended = true;
+                t.call = Call::Looks;
+                self.futex(cpu, mutex, way);
+            }
+            Call::Looks if m.owner != NONE && m.contended => {
+                t.call = Call::In;
+                self.queue_current(cpu, Waiting::Mutex(mutex));
+                self.charge(cpu, rest);
+            }
+            Call::Looks => {
+                t.call = Call::Over;
+                self.charge(cpu, rest);
+            }
+            Call::In => {
+                t.call = Call::Over;
+                self.stats.mutex_waits += 1;
+                self.sleep_current(cpu);
+                return Effect::RetryAfterSleep;
+            }
         }
-        if call == Call::In && m.contended {
-            t.call = Call::Over;
-            self.stats.mutex_waits += 1;
-            self.wait_on(cpu, Waiting::Mutex(mutex));
-            return Effect::RetryAfterSleep;
-        }
-        t.call = Call::In;
-        m.contended = true;
-        self.futex(cpu, mutex);
         Effect::RetryAfterWork
     }
 
@@ -234,7 +253,7 @@ impl Sim<'_> {
                 // No waiter is in the bucket: its lock is not taken (`futex_hb_waiters_pending`).
                 self.charge(cpu, self.costs(cpu).futex);
             } else {
-                self.futex(cpu, mutex);
+                self.futex(cpu, mutex, self.costs(cpu).futex);
                 self.wake_one(cpu, Waiting::Mutex(mutex), false);
             }
         }

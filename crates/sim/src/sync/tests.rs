@@ -240,19 +240,37 @@ fn only_contention_enters_the_kernel() {
     });
 }
 
-/// A call to wait looks again before it sleeps: what was unlocked meanwhile it takes at once, and
-/// the unlocker has called for nothing, as it will itself (the word of the futex said that
-/// somebody may wait).
+/// A call to wait looks again halfway: what was unlocked by then it takes behind the rest of the
+/// call, and what is unlocked later spares it the sleep. The unlocker has called, in vain if nobody
+/// was queued, as the other will itself (the word of the futex said that somebody may wait).
 #[test]
 fn who_need_not_wait_any_more_does_not_sleep() {
     let mut machine = machine(2, 2);
     machine.core_types[0].costs.futex_ns = 100_000_000;
-    let holder = task(0, &[LOCK, run(50), UNLOCK, mark(0)]).on(&[0]);
-    let other = task(0, &[run(10), LOCK, mark(1), UNLOCK, mark(2)]).on(&[1]);
-    begin(&machine, &workload(&[holder, other]), |sim| {
+    // The other begins its call at 10 ms and looks at 60.
+    for unlocked in [50, 80] {
+        let holder = task(0, &[LOCK, run(unlocked), UNLOCK, mark(0)]).on(&[0]);
+        let other = task(0, &[run(10), LOCK, mark(1), UNLOCK, mark(2)]).on(&[1]);
+        begin(&machine, &workload(&[holder, other]), |sim| {
+            sim.until(END);
+            assert_eq!(passes(sim), [unlocked + 100, 10 + 100, 10 + 100 + 100]);
+            assert_eq!((sim.stats.mutex_waits, sim.stats.wakeups), (0, 0));
+        });
+    }
+}
+
+/// Unlocked and locked again by somebody who met nobody: the word is not what the call came with.
+#[test]
+fn who_finds_another_owner_halfway_calls_again() {
+    let mut machine = machine(3, 3);
+    machine.core_types[0].costs.futex_ns = 100_000_000;
+    let holder = task(0, &[LOCK, run(10), UNLOCK]).on(&[0]);
+    let other = task(0, &[run(5), LOCK, mark(0)]).on(&[1]);
+    let third = task(0, &[run(20), LOCK, run(100), UNLOCK]).on(&[2]);
+    begin(&machine, &workload(&[holder, other, third]), |sim| {
         sim.until(END);
-        assert_eq!(passes(sim), [50 + 100, 10 + 100, 10 + 100 + 100]);
-        assert_eq!((sim.stats.mutex_waits, sim.stats.wakeups), (0, 0));
+        // One call from 5 ms, which looks at 55, and one from 105, which looks at 155.
+        assert_eq!((passes(sim), sim.stats.mutex_waits), ([205], 0));
     });
 }
 

@@ -121,14 +121,44 @@ fn prints(page: &Path, step: &Step, printed: &str) {
     fs::write(page, text.replace(&known, &printed[from..])).unwrap();
 }
 
-#[test]
-fn every_command_of_the_docs_ends_as_the_page_says() {
+/// A `PATH` on which `alight` is the program under test.
+fn path() -> String {
     let program = Command::cargo_bin("alight")
         .unwrap()
         .get_program()
         .to_owned();
     let folder = Path::new(&program).parent().unwrap().to_owned();
-    let path = format!("{}:{}", folder.display(), std::env::var("PATH").unwrap());
+    format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
+}
+
+/// The README opens with what `make demo` prints, of which the row `again` is the command.
+#[test]
+fn the_readme_opens_with_what_the_demo_prints() {
+    let page = tree().join("README.md");
+    let text = fs::read_to_string(&page).unwrap();
+    let (before, rest) = text
+        .split_once("word for word. -->\n```\n")
+        .expect("the mark");
+    let (known, after) = rest.split_once("```\n").expect("the end of the block");
+    let (_, again) = known.split_once("again ").expect("the row");
+    let (again, _) = again.split_once("\n\n").expect("the end of the head");
+    let output = Command::new("bash")
+        .args(["-c", again])
+        .env("PATH", path())
+        .output()
+        .unwrap();
+    let printed = String::from_utf8(output.stdout).unwrap();
+    if std::env::var_os("ALIGHT_BLESS").is_some() {
+        let page_now = format!("{before}word for word. -->\n```\n{printed}```\n{after}");
+        fs::write(&page, page_now).unwrap();
+    } else {
+        assert_eq!(printed, known, "README.md, after {again}");
+    }
+}
+
+#[test]
+fn every_command_of_the_docs_ends_as_the_page_says() {
+    let path = path();
     let mut commands = 0;
     for page in pages() {
         let dir = tempdir().unwrap();

@@ -4,7 +4,7 @@
 
 use crate::compare::{Comparison, Series, Variant};
 
-const HEAD: [&str; 22] = [
+const HEAD: [&str; 24] = [
     "machine",
     "governor",
     "workloads",
@@ -27,6 +27,8 @@ const HEAD: [&str; 22] = [
     "ci_low",
     "ci_high",
     "significant",
+    "left_out",
+    "command",
 ];
 
 pub(super) fn render(comparison: &Comparison) -> String {
@@ -42,7 +44,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
     String::from_utf8(bytes).expect("every cell is text")
 }
 
-fn row(comparison: &Comparison, variant: &Variant, series: &Series) -> [String; 22] {
+fn row(comparison: &Comparison, variant: &Variant, series: &Series) -> [String; 24] {
     let header = &comparison.header;
     let (key, summary, delta) = (&series.key, &series.summary, &series.delta);
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
@@ -70,5 +72,7 @@ fn row(comparison: &Comparison, variant: &Variant, series: &Series) -> [String; 
         number(delta.and_then(|d| d.ci_low)),
         number(delta.and_then(|d| d.ci_high)),
         delta.map_or(String::new(), |d| d.significant.to_string()),
+        header.left_out.join("; "),
+        header.command.clone(),
     ]
 }

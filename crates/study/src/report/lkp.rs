@@ -3,6 +3,7 @@
 //! a block for each scheduler against the base.
 
 use crate::compare::{Comparison, Series, Variant};
+use crate::header::left_out_rows;
 use crate::report::layout::Columns;
 use crate::report::{number, words};
 
@@ -20,6 +21,9 @@ pub(super) fn render(comparison: &Comparison) -> String {
         words::runs(comparison),
         header.command,
     );
+    for (label, sentence) in left_out_rows(&header.left_out) {
+        text.push_str(&format!("{label}: {sentence}\n"));
+    }
     for other in comparison.others() {
         text.push('\n');
         text.push_str(&block(comparison, other));

@@ -117,7 +117,17 @@ pub(crate) struct CacheAware {
     epochs: Vec<Epochs>,
     /// Of each CPU and cache, queued tasks that prefer the cache (`sd->llc_counts`).
     wanted: Vec<u32>,
+    /// Of each cache, those that are queued elsewhere: mostly none, and nobody need look for them.
+    strays: Vec<u32>,
     uses: Vec<Use>,
+}
+
+impl CacheAware {
+    /// Queued tasks elsewhere that prefer the cache of `cpu`.
+    #[inline]
+    fn strays_of(&self, cpu: usize) -> u32 {
+        self.strays[self.llcs[cpu] as usize]
+    }
 }
 
 impl Sim<'_> {
@@ -177,6 +187,7 @@ impl Sim<'_> {
             wishes,
             epochs: vec![Epochs::default(); nr],
             wanted: vec![0; nr * nr_llcs],
+            strays: vec![0; nr_llcs],
             uses: vec![Use::default(); nr_llcs],
         };
     }
@@ -263,6 +274,7 @@ impl Sim<'_> {
         if wish.llc != NONE {
             wish.granted = wish.llc == all.llcs[cpu];
             all.wanted[cpu * all.nr_llcs + wish.llc as usize] += 1;
+            all.strays[wish.llc as usize] += u32::from(!wish.granted);
         }
     }
 
@@ -271,8 +283,9 @@ impl Sim<'_> {
         let all = &mut self.cache_aware;
         let wish = &mut all.wishes[task as usize];
         if wish.llc != NONE {
-            wish.granted = false;
             all.wanted[cpu * all.nr_llcs + wish.llc as usize] -= 1;
+            all.strays[wish.llc as usize] -= u32::from(!wish.granted);
+            wish.granted = false;
         }
     }
 
@@ -378,8 +391,10 @@ impl Sim<'_> {
 
     /// Tasks of the group that prefer the cache of the CPU that balances (`nr_pref_dst_llc`).
     pub(super) fn drawn_here(&self, scope: &Scope, group: usize) -> u32 {
-        let shares = self.domain(scope.dst, scope.level).flags & domain_flag::SHARE_LLC != 0;
-        if !self.cache_aware.used || shares {
+        if !self.cache_aware.used || self.cache_aware.strays_of(scope.dst) == 0 {
+            return 0;
+        }
+        if self.domain(scope.dst, scope.level).flags & domain_flag::SHARE_LLC != 0 {
             return 0;
         }
         self.members(group, scope.excluded.as_ref())
@@ -533,14 +548,15 @@ impl Sim<'_> {
     /// What differs.
     pub(super) fn cache_aware_check(&self) -> Result<(), String> {
         let nr_llcs = self.cache_aware.nr_llcs;
+        let mut strays = vec![0; nr_llcs];
         for cpu in 0..self.cpus.len() {
             let mut found = vec![0; nr_llcs];
             let mut task = self.cpus[cpu].lru.head;
             while task != NONE {
-                if let Some(count) =
-                    found.get_mut(self.cache_aware.wishes[task as usize].llc as usize)
-                {
-                    *count += 1;
+                let wish = &self.cache_aware.wishes[task as usize];
+                if wish.llc != NONE {
+                    found[wish.llc as usize] += 1;
+                    strays[wish.llc as usize] += u32::from(!wish.granted);
                 }
                 task = self.tasks[task as usize].list_next;
             }
@@ -551,7 +567,13 @@ impl Sim<'_> {
                 ));
             }
         }
-        Ok(())
+        match strays == self.cache_aware.strays {
+            true => Ok(()),
+            false => Err(format!(
+                "tasks away from the caches they prefer are {strays:?}, counted {:?}",
+                self.cache_aware.strays
+            )),
+        }
     }
 }
 

@@ -11,6 +11,9 @@ impl CacheAware {
     /// So many tasks on `cpu` prefer the cache.
     pub(crate) fn pretend_wanted(&mut self, cpu: usize, llc: usize, tasks: u32) {
         self.wanted[cpu * self.nr_llcs + llc] = tasks;
+        if llc != self.llcs[cpu] as usize {
+            self.strays[llc] += tasks;
+        }
     }
 
     /// So much of each cache's capacity is used, percent.

@@ -13,6 +13,8 @@
 
 DEMO_MACHINE   = juno-r0
 DEMO_WORKLOAD  = sysbench --max-time=5 --max-requests=-1 --test=threads --num-threads=6 run
+# What a system does meanwhile, without which no thread of the above is ever in another's way.
+DEMO_BESIDE    = housekeeping
 DEMO_SCHEDULER = linux-5.5 linux-5.5+asym-capacity
 DEMO_RUNS      = 20
 
@@ -25,6 +27,9 @@ demo:
 	vm/install.sh --build
 	cargo build --release
 	$(TARGET)/release/alight compare -m $(DEMO_MACHINE) -w '$(DEMO_WORKLOAD)' \
+		$(DEMO_SCHEDULER) --runs $(DEMO_RUNS)
+	@echo
+	$(TARGET)/release/alight compare -m $(DEMO_MACHINE) -w '$(DEMO_WORKLOAD)' -w $(DEMO_BESIDE) \
 		$(DEMO_SCHEDULER) --runs $(DEMO_RUNS)
 
 test:

@@ -134,8 +134,10 @@ step() {
 	cargo) cargo_tests ;;
 	memory)
 		# Debug builds prove invariants after every event, which allocates.
-		CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
-			one "memory" cargo test --release -p alight-sim --test no_allocation
+		export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
+		one "memory" cargo test --release -p alight-sim --test no_allocation
+		one "readme" cargo test --release -p alight --test docs the_readme
+		unset CARGO_PROFILE_RELEASE_LTO CARGO_PROFILE_RELEASE_CODEGEN_UNITS
 		;;
 	fuzz) counted "fuzz" tests/fuzz.sh "$FUZZ_SECONDS" ;;
 	vm) guests "virtual machines" vm/test.sh ;;

@@ -133,6 +133,10 @@ fn path() -> String {
 
 /// The README opens with what `make demo` prints, whole or its beginning; the row `again` is the command.
 #[test]
+#[cfg_attr(
+    debug_assertions,
+    ignore = "forty runs of 5 s, seconds without debug assertions and minutes with them"
+)]
 fn the_readme_opens_with_what_the_demo_prints() {
     const MARK: &str = "<!-- `make demo` prints -->\n```\n";
     let page = tree().join("README.md");

@@ -119,7 +119,7 @@ fn runs_that_a_card_calls_identical_are() {
             continue;
         };
         let found = again(&card, machine, workload);
-        let says = "1 cells (a workload on a machine); in 1 of them";
+        let says = "1 cell (a workload on a machine); in 1 of them";
         assert!(found.contains(says), "{machine} {workload}: {found}");
     }
 }

@@ -189,6 +189,7 @@ pub(crate) struct Task {
     pub fresh: bool,
     /// The operation at `pc` waits or waited; what that means is the operation's.
     pub waited: bool,
+    /// How far it is in a futex call.
     pub call: Call,
     /// On a wake list: it comes from another CPU.
     pub wake_migrated: bool,

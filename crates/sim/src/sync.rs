@@ -39,7 +39,7 @@ impl WaitQueue {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Call {
     Out,
-    /// On its way to where it looks whether it still has to wait.
+    /// Of a mutex: on its way to where it looks whether it still has to wait.
     Looks,
     /// The call's work is charged; who wakes it now spares it the sleep.
     In,
@@ -124,7 +124,7 @@ impl Sim<'_> {
         }
     }
 
-    /// The same; it is woken before those that wait already (`__add_wait_queue`).
+    /// As [`Sim::wait_on`]; it is woken before those that wait already (`__add_wait_queue`).
     pub fn wait_on_first(&mut self, cpu: usize, on: Waiting) {
         let task = self.cpus[cpu].curr;
         let queue = self.wait_queue(on);
@@ -178,10 +178,11 @@ impl Sim<'_> {
                 self.sleep_current(cpu);
                 Effect::RetryAfterSleep
             }
-            Call::Over | Call::Looks => {
+            Call::Over => {
                 self.tasks[task].call = Call::Out;
                 Effect::Done
             }
+            Call::Looks => unreachable!("only a mutex is looked at again"),
         }
     }
 

@@ -390,10 +390,16 @@ impl Sim<'_> {
     }
 
     /// Tasks of the group that prefer the cache of the CPU that balances (`nr_pref_dst_llc`).
+    #[inline]
     pub(super) fn drawn_here(&self, scope: &Scope, group: usize) -> u32 {
         if !self.cache_aware.used || self.cache_aware.strays_of(scope.dst) == 0 {
             return 0;
         }
+        self.count_drawn(scope, group)
+    }
+
+    #[cold]
+    fn count_drawn(&self, scope: &Scope, group: usize) -> u32 {
         if self.domain(scope.dst, scope.level).flags & domain_flag::SHARE_LLC != 0 {
             return 0;
         }

@@ -67,6 +67,7 @@ pub(crate) struct CoreTypeDraft {
     /// Capacity at the top frequency where it is stated.
     pub capacity: Option<At<u64>>,
     pub l2_bytes: u64,
+    pub smt_percent: u32,
     pub idle_states: Vec<IdleDraft>,
     pub costs: CostClass,
 }

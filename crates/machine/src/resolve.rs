@@ -205,6 +205,7 @@ impl<'a> Resolver<'a> {
             idle_states: core.idle_states.iter().map(idle_state).collect(),
             costs: core.costs.costs(capacity::top_khz(self.draft, core)),
             l2_bytes: core.l2_bytes,
+            smt_percent: core.smt_percent,
         }
     }
 

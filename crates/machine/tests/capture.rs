@@ -230,6 +230,7 @@ fn a_server_with_smt_and_nodes() {
     assert_eq!(machine.core_types.len(), 1);
     assert_eq!(machine.core_types[0].name, "Xeon \"Gold\" 1");
     assert_eq!(machine.core_types[0].l2_bytes, 2 << 20);
+    assert_eq!(machine.core_types[0].smt_percent, 62);
     assert!(machine.core_types[0].idle_states[0].polling);
     assert_eq!(machine.freq_domains.len(), 4);
     let khz: Vec<u32> = machine.freq_domains[0]
@@ -245,6 +246,7 @@ fn a_server_with_smt_and_nodes() {
         "no frequency table",
         "energy model",
         "250 Hz",
+        "threads of a core",
     ] {
         assert!(
             sheet.notes.iter().any(|note| note.contains(said)),

@@ -63,6 +63,11 @@ const CASES: &[(&str, &str, &str)] = &[
         "`topology.power_gated` names `MCs`, the nearest valid: `MC`",
     ),
     (
+        "costs = \"big\"",
+        "costs = \"big\"\nsmt_percent = 5",
+        "`core_type.large.smt_percent` is 5, expected a whole number from 10 to 100",
+    ),
+    (
         "source = \"test\"",
         "source = \"tests\"",
         "`tests` is not in [sources], the nearest valid: `test`",

@@ -21,6 +21,7 @@ use crate::pressure::Pressure;
 use crate::queue::{NEVER, Queue};
 use crate::rng::{Purpose, below};
 use crate::rounds;
+use crate::smt::Smt;
 use crate::state::{
     Cpu, FairQueue, Interval, Life, List, MarkState, Output, Phase, Sim, Task, WorkloadState,
 };
@@ -696,6 +697,7 @@ impl<'a> Builder<'a> {
             freq_queue: Queue::new(machine.freq_domains.len() + agenda.slots()),
             pressure: Pressure::new(limited, params.pressure, nr_cpus),
             irq_time,
+            smt: Smt::new(machine),
             agenda,
             hotplug,
             packing,
@@ -876,6 +878,7 @@ fn new_cpu(machine: &Machine, cpu: usize, costs: u32) -> Cpu {
         ipi_at: NEVER,
         segment_start: 0,
         rate: 1,
+        speed: 1,
         ns_per_unit: 1 << 32,
         steal: 0,
         before_switch: NEVER,

@@ -32,7 +32,16 @@ pub fn caveats(
     };
     let kernels = || schedulers.iter().filter_map(Kernel::of);
     let clampless = kernels().any(|kernel| kernel.clamps == Clamps::Unknown);
+    let threads_slow = (machine.cpus.iter().enumerate()).all(|(number, cpu)| {
+        let same = |other: &alight_machine::Cpu| other.core == cpu.core;
+        machine.core_types[cpu.core_type].smt_percent < 100
+            || !machine.cpus[number + 1..].iter().any(same)
+    });
     [
+        (
+            !threads_slow,
+            "threads of a core do not slow each other: the machine file gives them no smt_percent below 100",
+        ),
         (
             governor == Governor::Schedutil && asymmetric && !powered,
             "energy-aware placement is off: the machine file gives some operating point no power",
@@ -70,6 +79,10 @@ mod tests {
         unpowered.freq_domains[0].opps[0].core_power_uw = 0;
         let said = caveats_of(&unpowered, "hackbench", Governor::Schedutil);
         assert!(said.contains("energy-aware"), "{said}");
+        let mut even = load("epyc-9654-2s");
+        even.core_types[0].smt_percent = 100;
+        let said = caveats_of(&even, "hackbench", Governor::Performance);
+        assert!(said.contains("smt_percent"), "{said}");
         for machine in ["juno-r0", "epyc-9654-2s"] {
             let said = caveats_of(&load(machine), "hackbench", Governor::Performance);
             assert_eq!(said, "", "{machine}");

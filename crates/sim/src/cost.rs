@@ -179,7 +179,7 @@ impl Sim<'_> {
         &self.costs[self.cpus[cpu].costs as usize]
     }
 
-    /// The clock of `cpu` changes to `rate` units a ns.
+    /// From now on `cpu` does `rate` units a ns.
     pub fn set_rate(&mut self, cpu: usize, rate: u64) {
         self.cpus[cpu].rate = rate;
         self.cpus[cpu].ns_per_unit = (1u64 << 32).div_ceil(rate);

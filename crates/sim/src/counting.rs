@@ -155,6 +155,7 @@ impl Sim<'_> {
             explainer.count_anew();
         }
         self.meters_flush();
+        self.flush_beside();
         for meter in &mut self.meters {
             meter.reset();
         }

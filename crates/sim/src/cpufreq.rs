@@ -464,7 +464,7 @@ impl Sim<'_> {
         let opp = self.freq[domain].opp(machine, domain);
         let scale = u64::from(opp.khz) * 1024 / u64::from(opps[opps.len() - 1].khz);
         for cpu in machine.freq_domains[domain].cpus.iter() {
-            self.set_rate(cpu, u64::from(opp.capacity.max(1)));
+            self.set_speed(cpu, u64::from(opp.capacity.max(1)));
             self.core.cpus[cpu].freq_scale = scale as u32;
         }
     }

@@ -198,7 +198,9 @@ impl Sim<'_> {
     /// Enters an idle state, behind the kernel work that is still charged.
     pub fn settle(&mut self, cpu: usize) {
         let work = std::mem::take(&mut self.cpus[cpu].steal);
-        self.cpus[cpu].phase = Phase::Idle;
+        if std::mem::replace(&mut self.cpus[cpu].phase, Phase::Idle) == Phase::Running {
+            self.core_rests(cpu);
+        }
         self.idle_enter(cpu, work);
     }
 
@@ -301,9 +303,11 @@ impl Sim<'_> {
         if self.classes.served {
             self.server_idles(cpu, false);
         }
-        let c = &mut self.cpus[cpu];
-        c.phase = Phase::Running;
-        c.segment_start = self.now;
+        if self.cpus[cpu].phase != Phase::Running {
+            self.cpus[cpu].phase = Phase::Running;
+            self.core_executes(cpu);
+        }
+        self.cpus[cpu].segment_start = self.now;
         let (switch, block) = (self.costs(cpu).switch, self.costs(cpu).block);
         if self.tasks[task as usize].fresh {
             self.begin(cpu, task as usize);

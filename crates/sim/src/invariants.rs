@@ -106,7 +106,7 @@ impl Sim<'_> {
         {
             return Some(what);
         }
-        if let Some(what) = self.groups_check() {
+        if let Some(what) = self.groups_check().or_else(|| self.broken_smt()) {
             return Some(what);
         }
         (0..self.cpus.len()).find_map(|cpu| self.broken_cpu(cpu, queued[cpu], weight[cpu]))

@@ -234,6 +234,7 @@ impl Sim<'_> {
             }
         }
         self.meters_flush();
+        self.flush_beside();
         let mut mechanism = self.mechanism();
         mechanism.extend(self.idle_results());
         Outcome {

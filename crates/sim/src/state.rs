@@ -70,7 +70,7 @@ pub(crate) struct Cpu {
     pub before_switch: u64,
     /// 2^32 / rate.
     pub ns_per_unit: u64,
-    /// Units of work done in a ns: capacity at the current frequency.
+    /// Units of work done in a ns: capacity at the current frequency, less what other threads of its core take.
     pub rate: u64,
     /// Index into [`Sim::costs`].
     pub costs: u32,
@@ -86,6 +86,8 @@ pub(crate) struct Cpu {
     pub lru: List,
     /// Tasks sent by a wake list, first and last.
     pub wake_list: List,
+    /// The rate if no other thread of its core executes.
+    pub speed: u64,
     pub freq_domain: u32,
     pub cluster: u32,
     pub core_type: u32,
@@ -350,6 +352,7 @@ pub(crate) struct Sim<'a> {
     pub packing: crate::balance::Packing,
     pub pressure: crate::pressure::Pressure,
     pub irq_time: crate::irq_time::IrqTime,
+    pub smt: crate::smt::Smt,
     pub out: Output<'a>,
 }
 

@@ -57,6 +57,9 @@ pub(crate) struct Stats {
     pub lock_wait_ns: u64,
     pub lock_contended: u64,
     pub refill_ns: u64,
+    /// Time that threads of cores executed, and of that beside another thread; both 0 where none slow each other.
+    pub executed_ns: u64,
+    pub beside_ns: u64,
     pub lb_attempts: u64,
     pub lb_pulled: u64,
     pub lb_newidle_pulled: u64,
@@ -305,6 +308,13 @@ impl Sim<'_> {
             all.push(percent("to_idle_percent", s.to_idle, searches));
             all.push(percent("to_sched_idle_percent", s.to_sched_idle, searches));
             all.push(percent("to_busy_percent", s.to_busy, searches));
+        }
+        if self.smt.used {
+            all.push(percent(
+                "beside_sibling_percent",
+                s.beside_ns,
+                s.executed_ns,
+            ));
         }
         if s.messages != 0 {
             all.push(count("messages", s.messages));

@@ -73,6 +73,7 @@ pub(crate) fn machine(cpus: usize, per_cache: usize) -> Machine {
             }],
             costs: Costs::default(),
             l2_bytes: 1 << 20,
+            smt_percent: 100,
         }],
         freq_domains: vec![FreqDomain {
             cpus: span(0, cpus),

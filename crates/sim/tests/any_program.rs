@@ -17,7 +17,7 @@ use common::{Run, given, machine};
 use proptest::prelude::*;
 
 /// Machines small enough that their checks take no time.
-const MACHINES: [&str; 7] = [
+const MACHINES: [&str; 8] = [
     "ca9x4",
     "gs101",
     "hikey620",
@@ -25,6 +25,7 @@ const MACHINES: [&str; 7] = [
     "rk3588",
     "sdm845-phantom",
     "tc2",
+    "threads",
 ];
 /// Every base, and clamps otherwise: what differs between them is in these programs' way.
 const SCHEDULERS: [&str; 11] = [

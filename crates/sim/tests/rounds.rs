@@ -31,6 +31,7 @@ fn sysbench_is_the_same() {
         ("juno-r0", 7, "--thread-locks=3"),
         ("rk3588", 8, "--thread-locks=64"),
         ("ca9x4", 4, "--thread-yields=1"),
+        ("threads", 3, ""),
     ] {
         let machine = machine(name);
         let command = format!(
@@ -113,7 +114,7 @@ proptest! {
     #[test]
     fn any_program_is_the_same(
         programs in prop::collection::vec(prop::collection::vec(step(), 1..6), 1..7),
-        on in prop::sample::select(vec!["ca9x4", "juno-r0", "juno-r2", "tc2"]),
+        on in prop::sample::select(vec!["ca9x4", "juno-r0", "juno-r2", "tc2", "threads"]),
         scheduler in prop::sample::select(SCHEDULERS.to_vec()),
         hotplug in any::<bool>(),
         irq_time_accounting in any::<bool>(),

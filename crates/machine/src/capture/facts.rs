@@ -68,6 +68,8 @@ pub(super) struct CoreFacts {
     pub name: String,
     pub kind: CostKind,
     pub l2_kib: Option<u64>,
+    /// Threads of the core.
+    pub threads: usize,
     pub idle_states: Vec<IdleFacts>,
 }
 
@@ -257,12 +259,18 @@ impl<'a> Gatherer<'a> {
                 name,
                 kind,
                 l2_kib: self.l2_kib(cpu, threads)?,
+                threads,
                 idle_states: self.idle_states(cpu)?,
             };
             types.entry(facts).or_default().insert(cpu);
         }
         if types.keys().any(|facts| facts.l2_kib.is_none()) {
             self.note("the size of the L2 is not known: 512 KiB assumed");
+        }
+        if types.keys().any(|facts| facts.threads > 1) {
+            self.note(
+                "how threads of a core slow each other is not in sysfs: `smt_percent` assumed",
+            );
         }
         if types.keys().any(|facts| facts.idle_states.is_empty()) {
             self.note("idle states are not known: one with a latency of 1 us assumed");

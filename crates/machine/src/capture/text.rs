@@ -11,6 +11,8 @@ use crate::schema::SCHEMA;
 
 /// L2 of a core that does not say, KiB.
 const L2_KIB: u64 = 512;
+/// Two threads of a core together get done a quarter more than one.
+const SMT_PERCENT: u64 = 62;
 /// Time of a clock change that nobody states, us.
 const SWITCH_US: u64 = 50;
 /// No kernel path is free, and no line: what was measured as less is given as this.
@@ -143,6 +145,9 @@ fn core_type(
     line!(text, "cpus = \"{cpus}\"");
     line!(text, "capacity = {}", core.capacity);
     line!(text, "l2_kib = {}", known_or(core.l2_kib, L2_KIB));
+    if core.threads > 1 {
+        line!(text, "smt_percent = {}", known_or(None, SMT_PERCENT));
+    }
     line!(text, "costs = \"{costs}\"");
     let states = if core.idle_states.is_empty() {
         vec![lone_state(core.kind, costs != core.kind.class())]

@@ -59,6 +59,10 @@ fn leaves(machine: &Machine, span: &CpuSet, indent: &str, text: &mut String) {
             machine.clusters[facts.cluster].name,
             core_type.l2_bytes / 1024
         );
+        let words = match core_type.smt_percent {
+            100 => words,
+            percent => format!("{words}, {percent} % beside another thread"),
+        };
         match groups.iter_mut().find(|(known, _)| *known == words) {
             Some((_, cpus)) => {
                 cpus.insert(cpu);

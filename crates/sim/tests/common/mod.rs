@@ -2,7 +2,7 @@
 //! Scenarios for the tests, from the names that users type.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
-use alight_machine::Machine;
+use alight_machine::{Level, Machine};
 use alight_policy::Scheduler;
 use alight_sim::{Change, Error, Group, Outcome, Scenario};
 use alight_workload::Mode;
@@ -16,8 +16,27 @@ pub const MS: u64 = 1_000_000;
 /// Schedulers that every test of a whole run is made with.
 pub const SCHEDULERS: [&str; 2] = ["linux-5.5", "linux-5.5+asym-capacity"];
 
+/// A built-in machine, or `threads`: two cores of two threads each, which slow each other.
 pub fn machine(name: &str) -> Machine {
+    if name == "threads" {
+        return threads();
+    }
     Machine::load(name).unwrap_or_else(|error| panic!("{name}: {error}"))
+}
+
+fn threads() -> Machine {
+    let mut machine = machine("ca9x4");
+    for (number, cpu) in machine.cpus.iter_mut().enumerate() {
+        cpu.core = number / 2;
+    }
+    machine.core_types[0].smt_percent = 60;
+    let cores = Level {
+        name: "SMT".into(),
+        spans: vec![(0..2).collect(), (2..4).collect()],
+        power_gated: false,
+    };
+    machine.levels.insert(0, cores);
+    machine
 }
 
 /// A command line, or a file of the project's `workloads/`.

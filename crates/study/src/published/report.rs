@@ -28,7 +28,7 @@ pub(super) enum Block {
 const MOST_WITH_TABLES: usize = 8;
 
 /// Numbers of the mechanism that every study shows, by name or by how the name begins.
-const MECHANISM: [&str; 20] = [
+const MECHANISM: [&str; 21] = [
     "cpu_migrations",
     "context_switches",
     "preemptions",
@@ -43,6 +43,7 @@ const MECHANISM: [&str; 20] = [
     "run_delay_mean_us",
     "lock_wait_s",
     "cache_refill_s",
+    "beside_sibling_percent",
     "overutilized",
     "active_",
     "frequency_changes",

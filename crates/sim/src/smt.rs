@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Threads of a core slow each other while both execute tasks (SMT).
+//!
+//! Each then runs at the share of its speed that its core type states
+//! ([`alight_machine::CoreType::smt_percent`]); of more than two, all together get done what two do.
+//! The scheduler knows nothing of it: a CPU's capacity and the scale of utilization stay what they
+//! are, and a slowed task looks busier. Work that is charged already, and memory that is waited
+//! for, take the time that they take: it is while others wait that a core does the work of two.
+//!
+//! A thread in the idle loop, in an interrupt that finds it idle or in the way out of an idle state
+//! slows nobody.
+
+use crate::state::{Phase, Sim};
+use crate::table::Table;
+use alight_machine::Machine;
+
+/// The threads of all cores.
+#[derive(Debug)]
+pub(crate) struct Smt {
+    /// Some slow each other: else nothing here is looked at.
+    pub used: bool,
+    /// Of each CPU, its core.
+    core_of: Table<u32>,
+    cores: Table<Core>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Core {
+    threads: Vec<u32>,
+    /// How many of them execute a task.
+    executing: u32,
+    /// Since when so many do.
+    since: u64,
+    percent: u32,
+}
+
+impl Core {
+    /// Speed of each thread that executes, percent of its speed alone.
+    fn share(&self) -> u64 {
+        match u64::from(self.executing) {
+            0 | 1 => 100,
+            threads => u64::from(self.percent) * 2 / threads,
+        }
+    }
+}
+
+impl Smt {
+    pub fn new(machine: &Machine) -> Self {
+        let nr_cores = machine.cpus.iter().map(|cpu| cpu.core + 1).max();
+        let mut cores = vec![Core::default(); nr_cores.unwrap_or(0)];
+        for (number, cpu) in machine.cpus.iter().enumerate() {
+            let core = &mut cores[cpu.core];
+            core.threads.push(number as u32);
+            core.percent = machine.core_types[cpu.core_type].smt_percent;
+        }
+        let slows = |core: &Core| core.threads.len() > 1 && core.percent < 100;
+        let used = cores.iter().any(slows);
+        let core_of: Vec<_> = machine.cpus.iter().map(|cpu| cpu.core as u32).collect();
+        Smt {
+            used,
+            core_of: core_of.into(),
+            cores: cores.into(),
+        }
+    }
+}
+
+impl Sim<'_> {
+    /// The clock of `cpu` changes to `speed` units a ns, if no other thread of its core executes.
+    pub fn set_speed(&mut self, cpu: usize, speed: u64) {
+        self.cpus[cpu].speed = speed;
+        self.share_core(cpu);
+    }
+
+    /// `cpu`, which was idle, executes from now on.
+    #[inline]
+    pub fn core_executes(&mut self, cpu: usize) {
+        if self.smt.used {
+            self.core_changes(cpu, 1);
+        }
+    }
+
+    /// `cpu` executes no longer.
+    #[inline]
+    pub fn core_rests(&mut self, cpu: usize) {
+        if self.smt.used {
+            self.core_changes(cpu, -1);
+        }
+    }
+
+    fn core_changes(&mut self, cpu: usize, by: i32) {
+        let core = self.smt.core_of[cpu] as usize;
+        self.count_beside(core);
+        let before = self.smt.cores[core].share();
+        self.smt.cores[core].executing = self.smt.cores[core].executing.wrapping_add_signed(by);
+        self.share_core(cpu);
+        if self.smt.cores[core].share() == before {
+            return;
+        }
+        for at in 0..self.smt.cores[core].threads.len() {
+            let sibling = self.smt.cores[core].threads[at] as usize;
+            if sibling != cpu && self.cpus[sibling].phase == Phase::Running {
+                self.progress(sibling);
+                self.share_core(sibling);
+                self.arm(sibling);
+            }
+        }
+    }
+
+    /// Counts the time that threads of all cores executed beside each other up to now.
+    pub fn flush_beside(&mut self) {
+        for core in 0..self.smt.cores.len() {
+            self.count_beside(core);
+        }
+    }
+
+    fn count_beside(&mut self, core: usize) {
+        let core = &mut self.smt.cores[core];
+        let ns = u64::from(core.executing) * (self.now - core.since);
+        core.since = self.now;
+        self.stats.executed_ns += ns;
+        if core.executing > 1 {
+            self.stats.beside_ns += ns;
+        }
+    }
+
+    /// Brings the rate of `cpu` to what its core leaves it.
+    #[inline]
+    fn share_core(&mut self, cpu: usize) {
+        let mut rate = self.cpus[cpu].speed;
+        if self.smt.used {
+            let core = &self.smt.cores[self.smt.core_of[cpu] as usize];
+            rate = (rate * core.share() / 100).max(1);
+        }
+        self.set_rate(cpu, rate);
+    }
+
+    /// What is wrong with the count of threads that execute.
+    pub fn broken_smt(&self) -> Option<String> {
+        if !self.smt.used {
+            return None;
+        }
+        let wrong = self.smt.cores.iter().position(|core| {
+            let runs = |cpu: &&u32| self.cpus[**cpu as usize].phase == Phase::Running;
+            core.threads.iter().filter(runs).count() as u32 != core.executing
+        })?;
+        let executing = self.smt.cores[wrong].executing;
+        Some(format!(
+            "core {wrong} counts {executing} threads that execute"
+        ))
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -15,17 +15,20 @@ use crate::stats::Delta;
 /// What is moved, in thousandths of what it is.
 pub const MOVES: [u64; 2] = [800, 1200];
 
-/// Times that a machine file states, and that are taken as they are stated.
+/// What a machine file states, and that is taken as it is stated.
 struct Stated {
     name: &'static str,
     meaning: &'static str,
+    /// Does the machine have it?
+    of: fn(&Machine) -> bool,
     scale: fn(&mut Machine, u64),
 }
 
-const STATED: [Stated; 2] = [
+const STATED: [Stated; 3] = [
     Stated {
         name: "idle states",
         meaning: "entering and leaving them, and the latency that cpuidle plans with",
+        of: |_| true,
         scale: |machine, permille| {
             let states = machine
                 .core_types
@@ -39,6 +42,7 @@ const STATED: [Stated; 2] = [
     Stated {
         name: "memory",
         meaning: "the time for a line of another cache or of DRAM",
+        of: |_| true,
         scale: |machine, permille| {
             let memory = &mut machine.memory;
             for time in [
@@ -51,6 +55,17 @@ const STATED: [Stated; 2] = [
             }
         },
     },
+    Stated {
+        name: "SMT",
+        meaning: "the speed of a thread while another one of its core executes, at most that alone",
+        of: |machine| machine.core_types.iter().any(|core| core.smt_percent < 100),
+        scale: |machine, permille| {
+            for core in &mut machine.core_types {
+                let moved = u64::from(core.smt_percent) * permille / 1000;
+                core.smt_percent = moved.min(100) as u32;
+            }
+        },
+    },
 ];
 
 /// What is moved.
@@ -60,9 +75,10 @@ enum Lever {
 }
 
 impl Lever {
-    fn all() -> impl Iterator<Item = Lever> {
+    fn all(machine: &Machine) -> impl Iterator<Item = Lever> {
         let fitted = PARAMETERS.iter().map(Lever::Fitted);
-        fitted.chain(STATED.iter().map(Lever::Stated))
+        let stated = STATED.iter().filter(|stated| (stated.of)(machine));
+        fitted.chain(stated.map(Lever::Stated))
     }
 
     /// The machine with it at `permille` of what it is.
@@ -115,7 +131,7 @@ pub struct Sensitivity {
 
 /// Simulations that it takes.
 pub fn jobs(study: &Study, ask: &Ask<'_>) -> usize {
-    study.jobs(&moved(ask, ask.machine)) * (1 + Lever::all().count() * MOVES.len())
+    study.jobs(&moved(ask, ask.machine)) * (1 + Lever::all(ask.machine).count() * MOVES.len())
 }
 
 /// Runs the study with no parameter moved and with each. `draft` opens its machine.
@@ -147,7 +163,7 @@ pub fn sensitivity(
     };
     let unmoved = predicted(ask.machine)?;
     let mut parameters = vec![];
-    for lever in Lever::all() {
+    for lever in Lever::all(ask.machine) {
         let mut moves = vec![];
         for permille in MOVES {
             moves.push(predicted(&lever.moved(draft()?, permille)?)?);

@@ -37,6 +37,18 @@ pub struct Draft {
     pub(crate) notes: Vec<String>,
 }
 
+impl Draft {
+    /// Has some core of this type several threads?
+    pub(crate) fn has_siblings(&self, core_type: &CoreTypeDraft) -> bool {
+        let of_type = |core: &&At<CpuSet>| {
+            let mut spans = core_type.cpus.iter();
+            spans.any(|span| span.value.intersects(&core.value))
+        };
+        let mut cores = self.topology.core.iter().filter(of_type);
+        cores.any(|core| core.value.len() > 1)
+    }
+}
+
 #[derive(Debug)]
 pub(crate) struct Topology {
     /// The CPUs there are.
@@ -67,7 +79,7 @@ pub(crate) struct CoreTypeDraft {
     /// Capacity at the top frequency where it is stated.
     pub capacity: Option<At<u64>>,
     pub l2_bytes: u64,
-    pub smt_percent: u32,
+    pub smt_percent: Option<At<u64>>,
     pub idle_states: Vec<IdleDraft>,
     pub costs: CostClass,
 }

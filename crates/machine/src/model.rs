@@ -87,7 +87,7 @@ pub struct CoreType {
     /// L2 (private or per-core share) in bytes: bounds a cache refill.
     pub l2_bytes: u64,
     /// Speed of a thread while another one of its core executes, percent of its speed alone; 100: they do
-    /// not slow each other. Three and more share what two get done.
+    /// not slow each other, or are alone on their cores. Three and more share what two get done.
     pub smt_percent: u32,
 }
 

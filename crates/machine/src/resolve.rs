@@ -205,7 +205,10 @@ impl<'a> Resolver<'a> {
             idle_states: core.idle_states.iter().map(idle_state).collect(),
             costs: core.costs.costs(capacity::top_khz(self.draft, core)),
             l2_bytes: core.l2_bytes,
-            smt_percent: core.smt_percent,
+            smt_percent: match (&core.smt_percent, self.draft.has_siblings(core)) {
+                (Some(stated), true) => stated.value as u32,
+                _ => 100,
+            },
         }
     }
 

@@ -208,7 +208,6 @@ fn read_core_type(
     let l2_kib = section.whole("l2_kib", 1..=1_048_576)?;
     let l2_bytes = section.required("l2_kib", l2_kib)?.value * 1024;
     let smt_percent = section.whole("smt_percent", 10..=100)?;
-    let smt_percent = smt_percent.map_or(100, |stated| stated.value as u32);
     let costs = section.text("costs")?;
     let costs = classes.class(&section.required("costs", costs)?)?;
     let mut idle_states = Vec::new();

@@ -154,6 +154,12 @@ const CASES: &[Case] = &[
         "found 10 from node 0 to 1, expected more than the local 10",
     ),
     warning(
+        "smt-without-siblings",
+        "costs = \"big\"",
+        "costs = \"big\"\nsmt_percent = 60",
+        "`core_type.large.smt_percent`: found 60, expected `topology.core` with several threads",
+    ),
+    warning(
         "tick-rate",
         "hz = 250",
         "hz = 251",

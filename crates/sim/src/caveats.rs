@@ -6,6 +6,7 @@ use crate::kernel::{Clamps, Kernel};
 use alight_machine::{Governor, Machine};
 use alight_policy::Scheduler;
 use alight_workload::program::{Policy, Workload};
+use std::collections::BTreeSet;
 
 /// Sentences to print with the results of such runs; empty if nothing is known
 /// to be missing.
@@ -32,14 +33,13 @@ pub fn caveats(
     };
     let kernels = || schedulers.iter().filter_map(Kernel::of);
     let clampless = kernels().any(|kernel| kernel.clamps == Clamps::Unknown);
-    let threads_slow = (machine.cpus.iter().enumerate()).all(|(number, cpu)| {
-        let same = |other: &alight_machine::Cpu| other.core == cpu.core;
-        machine.core_types[cpu.core_type].smt_percent < 100
-            || !machine.cpus[number + 1..].iter().any(same)
-    });
+    // CPUs that nothing slows, and their cores.
+    let free =
+        (machine.cpus.iter()).filter(|cpu| machine.core_types[cpu.core_type].smt_percent == 100);
+    let cores: BTreeSet<_> = free.clone().map(|cpu| cpu.core).collect();
     [
         (
-            !threads_slow,
+            cores.len() < free.count(),
             "threads of a core do not slow each other: the machine file gives them no smt_percent below 100",
         ),
         (

@@ -199,7 +199,7 @@ impl Sim<'_> {
     pub fn settle(&mut self, cpu: usize) {
         let work = std::mem::take(&mut self.cpus[cpu].steal);
         if std::mem::replace(&mut self.cpus[cpu].phase, Phase::Idle) == Phase::Running {
-            self.core_rests(cpu);
+            self.thread_rests(cpu);
         }
         self.idle_enter(cpu, work);
     }
@@ -305,7 +305,7 @@ impl Sim<'_> {
         }
         if self.cpus[cpu].phase != Phase::Running {
             self.cpus[cpu].phase = Phase::Running;
-            self.core_executes(cpu);
+            self.thread_executes(cpu);
         }
         self.cpus[cpu].segment_start = self.now;
         let (switch, block) = (self.costs(cpu).switch, self.costs(cpu).block);

@@ -212,7 +212,7 @@ impl Sim<'_> {
         if was_idle {
             self.idle_left(cpu, false);
         } else {
-            self.core_rests(cpu);
+            self.thread_rests(cpu);
             self.clock_goes_idle(cpu);
         }
         self.idle_dead(cpu, work);

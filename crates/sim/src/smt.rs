@@ -4,11 +4,11 @@
 //! Each then runs at the share of its speed that its core type states
 //! ([`alight_machine::CoreType::smt_percent`]); of more than two, all together get done what two do.
 //! The scheduler knows nothing of it: a CPU's capacity and the scale of utilization stay what they
-//! are, and a slowed task looks busier. Work that is charged already, and memory that is waited
-//! for, take the time that they take: it is while others wait that a core does the work of two.
+//! are, and a slowed task looks busier. Work that is charged already keeps its length, and so does
+//! the wait for memory, which is what the other thread makes use of.
 //!
-//! A thread in the idle loop, in an interrupt that finds it idle or in the way out of an idle state
-//! slows nobody.
+//! A thread in the idle loop, in an interrupt that finds it idle or on the way out of an idle state
+//! slows nobody and is not slowed.
 
 use crate::state::{Phase, Sim};
 use crate::table::Table;
@@ -35,11 +35,14 @@ struct Core {
 }
 
 impl Core {
-    /// Speed of each thread that executes, percent of its speed alone.
-    fn share(&self) -> u64 {
-        match u64::from(self.executing) {
-            0 | 1 => 100,
-            threads => u64::from(self.percent) * 2 / threads,
+    /// Of `speed`, what each thread that executes has.
+    fn share(&self, speed: u64) -> u64 {
+        match (self.percent, self.executing) {
+            (100, _) | (_, 0 | 1) => speed,
+            (percent, threads) => {
+                let of_two = speed * u64::from(percent) * 2;
+                (of_two / (100 * u64::from(threads))).max(1)
+            }
         }
     }
 }
@@ -53,8 +56,7 @@ impl Smt {
             core.threads.push(number as u32);
             core.percent = machine.core_types[cpu.core_type].smt_percent;
         }
-        let slows = |core: &Core| core.threads.len() > 1 && core.percent < 100;
-        let used = cores.iter().any(slows);
+        let used = machine.core_types.iter().any(|core| core.smt_percent < 100);
         let core_of: Vec<_> = machine.cpus.iter().map(|cpu| cpu.core as u32).collect();
         Smt {
             used,
@@ -73,7 +75,7 @@ impl Sim<'_> {
 
     /// `cpu`, which was idle, executes from now on.
     #[inline]
-    pub fn core_executes(&mut self, cpu: usize) {
+    pub fn thread_executes(&mut self, cpu: usize) {
         if self.smt.used {
             self.core_changes(cpu, 1);
         }
@@ -81,7 +83,7 @@ impl Sim<'_> {
 
     /// `cpu` executes no longer.
     #[inline]
-    pub fn core_rests(&mut self, cpu: usize) {
+    pub fn thread_rests(&mut self, cpu: usize) {
         if self.smt.used {
             self.core_changes(cpu, -1);
         }
@@ -90,12 +92,9 @@ impl Sim<'_> {
     fn core_changes(&mut self, cpu: usize, by: i32) {
         let core = self.smt.core_of[cpu] as usize;
         self.count_beside(core);
-        let before = self.smt.cores[core].share();
-        self.smt.cores[core].executing = self.smt.cores[core].executing.wrapping_add_signed(by);
+        let executing = self.smt.cores[core].executing.checked_add_signed(by);
+        self.smt.cores[core].executing = executing.expect("a thread that executes began to");
         self.share_core(cpu);
-        if self.smt.cores[core].share() == before {
-            return;
-        }
         for at in 0..self.smt.cores[core].threads.len() {
             let sibling = self.smt.cores[core].threads[at] as usize;
             if sibling != cpu && self.cpus[sibling].phase == Phase::Running {
@@ -123,13 +122,12 @@ impl Sim<'_> {
         }
     }
 
-    /// Brings the rate of `cpu` to what its core leaves it.
+    /// Brings the rate of `cpu` to what its core leaves it; who does not execute shares nothing.
     #[inline]
     fn share_core(&mut self, cpu: usize) {
         let mut rate = self.cpus[cpu].speed;
-        if self.smt.used {
-            let core = &self.smt.cores[self.smt.core_of[cpu] as usize];
-            rate = (rate * core.share() / 100).max(1);
+        if self.smt.used && self.cpus[cpu].phase == Phase::Running {
+            rate = self.smt.cores[self.smt.core_of[cpu] as usize].share(rate);
         }
         self.set_rate(cpu, rate);
     }

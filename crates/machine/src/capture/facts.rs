@@ -68,8 +68,6 @@ pub(super) struct CoreFacts {
     pub name: String,
     pub kind: CostKind,
     pub l2_kib: Option<u64>,
-    /// Threads of the core.
-    pub threads: usize,
     pub idle_states: Vec<IdleFacts>,
 }
 
@@ -259,7 +257,6 @@ impl<'a> Gatherer<'a> {
                 name,
                 kind,
                 l2_kib: self.l2_kib(cpu, threads)?,
-                threads,
                 idle_states: self.idle_states(cpu)?,
             };
             types.entry(facts).or_default().insert(cpu);
@@ -267,7 +264,7 @@ impl<'a> Gatherer<'a> {
         if types.keys().any(|facts| facts.l2_kib.is_none()) {
             self.note("the size of the L2 is not known: 512 KiB assumed");
         }
-        if types.keys().any(|facts| facts.threads > 1) {
+        if core.iter().any(|set| set.len() > 1) {
             self.note(
                 "how threads of a core slow each other is not in sysfs: `smt_percent` assumed",
             );

@@ -52,6 +52,7 @@ pub(super) fn machine_file(facts: &Facts, measured: &Measured) -> String {
             cpus,
             &costs,
             lowest_power(facts, cpus),
+            has_siblings(facts, cpus),
         );
     }
     cost_classes(&mut text, facts, measured);
@@ -132,6 +133,12 @@ fn topology(text: &mut String, facts: &Facts) {
     line!(text, "numa_distance = {:?}", facts.distances);
 }
 
+/// Has some core of `cpus` several threads?
+fn has_siblings(facts: &Facts, cpus: &CpuSet) -> bool {
+    let cores = facts.core.iter().filter(|core| core.intersects(cpus));
+    cores.map(CpuSet::len).any(|threads| threads > 1)
+}
+
 fn core_type(
     text: &mut String,
     name: &str,
@@ -139,13 +146,14 @@ fn core_type(
     cpus: &CpuSet,
     costs: &str,
     lowest_uw: u64,
+    smt: bool,
 ) {
     let key = quoted(name);
     line!(text, "\n[core_type.{key}]\nsource = \"sysfs\"");
     line!(text, "cpus = \"{cpus}\"");
     line!(text, "capacity = {}", core.capacity);
     line!(text, "l2_kib = {}", known_or(core.l2_kib, L2_KIB));
-    if core.threads > 1 {
+    if smt {
         line!(text, "smt_percent = {}", known_or(None, SMT_PERCENT));
     }
     line!(text, "costs = \"{costs}\"");

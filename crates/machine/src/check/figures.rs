@@ -31,6 +31,7 @@ pub(super) fn check(draft: &Draft, findings: &mut Findings) {
         first_state_stands_alone(core, findings);
         idle_saves_power(draft, core, findings);
         costs(core, findings);
+        siblings_exist(draft, core, findings);
     }
     clusters(draft, findings);
     capacities(draft, findings);
@@ -45,6 +46,20 @@ fn tick_rate(draft: &Draft, findings: &mut Findings) {
             "hz",
             draft.hz.value.to_string(),
             format!("one of {TICK_RATES:?}"),
+        );
+    }
+}
+
+fn siblings_exist(draft: &Draft, core: &CoreTypeDraft, findings: &mut Findings) {
+    if let Some(stated) = &core.smt_percent
+        && !draft.has_siblings(core)
+    {
+        findings.warning(
+            "smt-without-siblings",
+            &stated.place,
+            format!("core_type.{}.smt_percent", core.name),
+            stated.value.to_string(),
+            "`topology.core` with several threads a core: alone, nothing slows them",
         );
     }
 }

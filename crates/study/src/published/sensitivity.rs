@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! How much an answer hangs on what was fitted, and on times of the machine that nothing fits: the
+//! How much an answer hangs on what was fitted, and on what the machine file states and nothing fits: the
 //! difference that a study predicts when each of them is a fifth larger or smaller.
 
 use std::sync::atomic::AtomicBool;

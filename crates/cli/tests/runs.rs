@@ -553,7 +553,7 @@ fn without_a_base_a_card_takes_the_newest_that_lacks_the_feature() {
 
 #[test]
 fn ctrl_c_prints_the_cells_that_are_complete() {
-    let cells = ["-m", "juno-r0", "-w", "idle", "-w", "mutexes"];
+    let cells = ["-m", "tc2", "-w", "idle", "-w", "mutexes"];
     let long = ["--runs", "200", "--json", "--jobs", "1"];
     let output = interrupted(&[&["card", "bias-prev"], &cells[..], &long].concat(), 5000);
     let messages = String::from_utf8_lossy(&output.stderr);

@@ -422,8 +422,8 @@ pub struct StudyRunArgs {
     /// into this folder, which is made if it is not there; those of whole loads can be large
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
-    /// Also the predicted difference when what was fitted, and what the machine file states and nothing
-    /// fits, is a fifth larger or smaller
+    /// Also the predicted difference when each factor that was fitted, or group of figures that the machine
+    /// file states and nothing fits, is a fifth larger or smaller
     #[arg(long)]
     pub sensitivity: bool,
     /// Form of the report

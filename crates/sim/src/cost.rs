@@ -203,15 +203,16 @@ impl Sim<'_> {
         self.now + self.cpus[cpu].steal
     }
 
-    /// Waits for and holds the runqueue lock of `target` from `cpu`.
+    /// Waits for and holds the runqueue lock of `target` from `cpu`; how long that takes, ns.
     #[inline]
-    pub fn take_rq_lock(&mut self, cpu: usize, target: usize) {
+    pub fn take_rq_lock(&mut self, cpu: usize, target: usize) -> u64 {
         let at = self.reached(cpu);
         let costs = self.costs(cpu);
         let hold = self.ns(cpu, costs.lock + costs.lock_hold);
         let wait = self.cpus[target].lock.take(at, hold);
         self.count_lock_wait(wait);
         self.cpus[cpu].steal += wait + hold;
+        wait + hold
     }
 
     /// A lock was not free for `wait` ns.

@@ -435,11 +435,11 @@ impl Sim<'_> {
             self.left_by_push(src);
         }
         if rt {
-            self.trace_migrate(task, dst);
+            self.trace_migrate(src, task, dst);
             self.enqueue_rt(dst, task, false);
             self.check_preempt(dst, task);
         } else {
-            self.attach_task(dst, task);
+            self.attach_task(src, dst, task);
         }
         self.arm(src);
         if self.cpus[dst].need_resched {

@@ -38,10 +38,15 @@ impl Sim<'_> {
 
     #[inline]
     fn emit(&mut self, cpu: usize, event: Event<'_>) {
+        self.emit_reached(cpu, self.reached(cpu), event);
+    }
+
+    /// `cpu` gets to what it does at `reached`.
+    #[inline]
+    fn emit_reached(&mut self, cpu: usize, reached: u64, event: Event<'_>) {
         if let Some(sink) = self.out.sink.as_deref_mut()
             && self.out.error.is_none()
-            && let Err(error) =
-                sink.event_reached(self.now, self.now + self.cpus[cpu].steal, cpu as u32, event)
+            && let Err(error) = sink.event_reached(self.now, reached, cpu as u32, event)
         {
             self.out.error = Some(error);
             self.end_at = self.now;
@@ -143,18 +148,16 @@ impl Sim<'_> {
         }
     }
 
+    /// `cpu` has queued the woken task on `target`, whose clock it read at `reached`.
     #[inline]
-    pub fn trace_wakeup(&mut self, target: usize, task: u32) {
+    pub fn trace_wakeup(&mut self, cpu: usize, reached: u64, target: usize, task: u32) {
         self.mix(Tag::Wakeup, target, task, 0);
         if self.tracing {
-            let task = self.task_ref(task);
-            self.emit(
-                target,
-                Event::Wakeup {
-                    task,
-                    target_cpu: target as u32,
-                },
-            );
+            let event = Event::Wakeup {
+                task: self.task_ref(task),
+                target_cpu: target as u32,
+            };
+            self.emit_reached(cpu, reached, event);
         }
     }
 
@@ -172,9 +175,9 @@ impl Sim<'_> {
         }
     }
 
-    /// The task's CPU changes (`set_task_cpu`).
+    /// `cpu` changes the task's CPU (`set_task_cpu`).
     #[inline(always)]
-    pub fn trace_migrate(&mut self, task: u32, dest: usize) {
+    pub fn trace_migrate(&mut self, cpu: usize, task: u32, dest: usize) {
         let orig = self.views[task as usize].prev_cpu;
         if orig as usize == dest {
             return;
@@ -190,7 +193,7 @@ impl Sim<'_> {
                 orig_cpu: orig,
                 dest_cpu: dest as u32,
             };
-            self.emit(dest, event);
+            self.emit(cpu, event);
         }
     }
 

@@ -167,12 +167,12 @@ impl Sim<'_> {
             if self.is_rt(task) {
                 self.dequeue_rt(cpu, task);
                 self.clock(to);
-                self.trace_migrate(task, to);
+                self.trace_migrate(cpu, task, to);
                 self.enqueue_rt(to, task, false);
                 self.check_preempt(to, task);
             } else {
                 self.detach_task(cpu, task);
-                self.attach_task(to, task);
+                self.attach_task(cpu, to, task);
             }
             if self.cpus[to].need_resched {
                 self.kick(cpu, to);

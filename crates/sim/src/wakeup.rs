@@ -37,7 +37,7 @@ impl Sim<'_> {
         if migrated {
             self.leave_behind(prev, task);
             self.remove_sleeper(prev, task);
-            self.trace_migrate(task, target);
+            self.trace_migrate(cpu, task, target);
             self.stats.migrations_wake += 1;
         }
         self.queue_woken(cpu, target, task, migrated);
@@ -48,8 +48,9 @@ impl Sim<'_> {
     fn queue_woken(&mut self, cpu: usize, target: usize, task: u32, migrated: bool) {
         if !self.by_wake_list(cpu, target) {
             let clock_read = self.charge_wakeup(cpu);
-            self.take_rq_lock(cpu, target);
-            self.activate(cpu, target, task, migrated);
+            let lock = self.take_rq_lock(cpu, target);
+            let reached = self.now + clock_read + lock;
+            self.activate(cpu, reached, target, task, migrated);
             self.resched_woken(cpu, target, clock_read);
         } else {
             self.send_by_wake_list(cpu, target, task, migrated);
@@ -89,12 +90,12 @@ impl Sim<'_> {
     /// Wakes a task that never left its queue on `target` (`ttwu_runnable`).
     fn wake_delayed(&mut self, cpu: usize, target: usize, task: u32) {
         let clock_read = self.charge_wakeup(cpu);
-        self.take_rq_lock(cpu, target);
+        let lock = self.take_rq_lock(cpu, target);
         self.requeue_delayed(target, task);
         self.stats.to_prev += 1;
         self.stats.still_queued += 1;
         self.check_preempt(target, task);
-        self.trace_wakeup(target, task);
+        self.trace_wakeup(cpu, self.now + clock_read + lock, target, task);
         self.resched_woken(cpu, target, clock_read);
     }
 
@@ -193,9 +194,9 @@ impl Sim<'_> {
     }
 
     /// Puts a woken task on the queue of `target` and looks whether it preempts;
-    /// `by` executes.
+    /// `by` executes, and read the queue's clock at `reached`.
     #[inline(always)]
-    fn activate(&mut self, by: usize, target: usize, task: u32, migrated: bool) {
+    fn activate(&mut self, by: usize, reached: u64, target: usize, task: u32, migrated: bool) {
         self.idle_phase_over(target);
         self.tasks[task as usize].life = Life::Runnable;
         let rt = self.is_rt(task);
@@ -204,7 +205,7 @@ impl Sim<'_> {
         } else {
             self.enqueue_woken(target, task, migrated);
         }
-        self.trace_wakeup(target, task);
+        self.trace_wakeup(by, reached, target, task);
         self.check_preempt(target, task);
         if rt {
             self.woken_rt(by, target, task);
@@ -265,9 +266,9 @@ impl Sim<'_> {
         while self.cpus[cpu].wake_list.head != NONE {
             let task = self.cpus[cpu].wake_list.head;
             Self::list_remove(&mut self.tasks, &mut self.cpus[cpu].wake_list, task);
-            self.charge(cpu, self.costs(cpu).wakeup);
+            let reached = self.now + self.charge_wakeup(cpu);
             let migrated = self.tasks[task as usize].wake_migrated;
-            self.activate(cpu, cpu, task, migrated);
+            self.activate(cpu, reached, cpu, task, migrated);
         }
     }
 

@@ -225,7 +225,7 @@ impl Sim<'_> {
                 // The kernel's list of detached tasks is a stack.
                 false => batch.len - 1 - at,
             };
-            self.attach_task(take.dst, batch.tasks[at]);
+            self.attach_task(by, take.dst, batch.tasks[at]);
         }
         if by != take.dst && self.cpus[take.dst].need_resched {
             self.kick(by, take.dst);

@@ -326,7 +326,7 @@ impl Sim<'_> {
         self.clock(src);
         self.charge(src, 2 * self.costs(src).switch);
         self.detach_task(src, task);
-        self.attach_task(dst, task);
+        self.attach_task(src, dst, task);
         self.arm(src);
         if self.cpus[dst].need_resched {
             self.kick(src, dst);

@@ -518,7 +518,7 @@ impl Sim<'_> {
                 let to = self.fallback_cpu(cpu, task);
                 self.dequeue_dl(cpu, task);
                 self.clock(to);
-                self.trace_migrate(task, to);
+                self.trace_migrate(cpu, task, to);
                 self.enqueue_dl(to, task, Joins::Moved);
             }
         }

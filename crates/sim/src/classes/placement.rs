@@ -30,7 +30,7 @@ impl Sim<'_> {
         if target == prev {
             self.stats.to_prev += 1;
         } else {
-            self.trace_migrate(task, target);
+            self.trace_migrate(cpu, task, target);
             self.stats.migrations_wake += 1;
             match target == cpu {
                 true => self.stats.to_this += 1,
@@ -258,7 +258,7 @@ impl Sim<'_> {
         self.charge(by, locks);
         self.clock(src);
         self.dequeue_rt(src, task);
-        self.trace_migrate(task, dst);
+        self.trace_migrate(by, task, dst);
         self.enqueue_rt(dst, task, false);
     }
 

@@ -30,8 +30,8 @@ fn a_wakeup_on_another_cpu() {
     let expected = [
         (0, "sched_waking"),
         (0, "decision"),
-        (2, "sched_migrate_task"),
-        (2, "sched_wakeup"),
+        (0, "sched_migrate_task"),
+        (0, "sched_wakeup"),
         (2, "cpu_idle exit"),
         (2, "sched_switch"),
     ];

@@ -334,11 +334,11 @@ impl Sim<'_> {
         }
     }
 
-    /// A detached task joins `dst`, which may have to reschedule for it.
-    pub fn attach_task(&mut self, dst: usize, task: u32) {
+    /// A task that `cpu` detached joins `dst`, which may have to reschedule for it.
+    pub fn attach_task(&mut self, cpu: usize, dst: usize, task: u32) {
         self.clock(dst);
         self.update_curr(dst);
-        self.trace_migrate(task, dst);
+        self.trace_migrate(cpu, task, dst);
         self.rejoin_fair(dst, task);
         self.check_preempt(dst, task);
     }

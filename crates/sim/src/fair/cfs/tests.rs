@@ -157,7 +157,7 @@ fn a_migrating_task_keeps_its_distance_to_the_queue() {
         put(sim, 1, 1002 * MS);
         sim.detach_task(0, 1);
         assert_eq!(sim.tasks[1].vruntime, 2 * MS);
-        sim.attach_task(1, 1);
+        sim.attach_task(1, 1, 1);
         assert_eq!(sim.tasks[1].vruntime, 12 * MS);
     });
     // Task 0 sleeps on CPU 0; task 1 wakes it from CPU 1, where it may only run then.

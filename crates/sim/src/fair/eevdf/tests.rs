@@ -523,7 +523,7 @@ fn a_migrating_task_goes_on_with_its_turn() {
         assert_eq!(lag, -100 * US as i64);
         sim.detach_task(0, 1);
         assert_eq!(sim.entity(1).lag, lag);
-        sim.attach_task(1, 1);
+        sim.attach_task(1, 1, 1);
         let e = *sim.entity(1);
         assert_eq!(e.vruntime, 77 * MS, "nobody there: at the queue's time");
         assert_eq!(e.deadline - e.vruntime, 300 * US);

@@ -78,6 +78,7 @@ impl Input {
             groups: &self.groups,
             clamps: self.clamps,
             changes: &self.changes,
+            wakee_flips: 0,
             check: args.check,
         }
     }

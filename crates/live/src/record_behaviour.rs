@@ -10,6 +10,7 @@ use alight_recording::{End, Header, Writer};
 use libbpf_rs::RingBufferBuilder;
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use std::cell::RefCell;
+use std::collections::BTreeMap;
 use std::io;
 use std::mem::MaybeUninit;
 use std::path::Path;
@@ -43,6 +44,9 @@ pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, Error> {
     builder.object_builder_mut().debug(session.verbose);
     let mut open = builder.open(&mut object).during("opening the recorder")?;
     (open.maps.events.set_max_entries(session.ring_bytes)).during("sizing the ring buffer")?;
+    if let Some(variables) = &mut open.maps.bss_data {
+        variables.recorder = std::process::id();
+    }
     let mut skel = open.load().during("loading the recorder into the kernel")?;
     skel.attach().during("hooking the tracepoints")?;
 
@@ -91,7 +95,15 @@ pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, Error> {
     if let (_, _, _, Some(error)) = sink.into_inner() {
         return Err(session.failed(error));
     }
-    let lost = (skel.maps.bss_data.as_ref()).map_or(0, |counts| counts.ring_full);
+    let mut facts = BTreeMap::from([("pid".to_owned(), pid.to_string())]);
+    let mut lost = 0;
+    if let Some(variables) = &skel.maps.bss_data {
+        lost = variables.ring_full;
+        if variables.workload_forked != 0 && variables.workload == pid {
+            let flips = variables.workload_flips.to_string();
+            facts.insert("wakee_flips".to_owned(), flips);
+        }
+    }
     let recorded = Recorded {
         records: writer.count(0),
         lost,
@@ -99,7 +111,7 @@ pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, Error> {
     let end = End {
         lost: [("ring_full".to_owned(), lost)].into(),
         status: status.map(|ended| ended.code().unwrap_or(128)),
-        facts: [("pid".to_owned(), pid.to_string())].into(),
+        facts,
         ..End::default()
     };
     session.finish(writer, end)?;

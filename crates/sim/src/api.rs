@@ -31,6 +31,9 @@ pub struct Scenario<'a> {
     pub clamps: SystemClamps,
     /// What is done to the machine meanwhile, in any order.
     pub changes: &'a [Change],
+    /// Of whoever starts the workloads, how often it woke another task than the time before
+    /// (`wakee_flips`): their first tasks inherit it, as every task does from its parent.
+    pub wakee_flips: u32,
     /// Prove the invariants after every event (slow).
     pub check: bool,
 }

@@ -566,6 +566,7 @@ impl<'a> Builder<'a> {
                 class,
                 prev_cpu: cpu,
                 nr_allowed: mask.len(),
+                flips: self.scenario.wakee_flips,
                 uclamp_min: attributes
                     .uclamp_min
                     .unwrap_or(default_clamp(attributes.realtime.is_some())),

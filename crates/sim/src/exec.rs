@@ -298,6 +298,7 @@ impl Sim<'_> {
             Op::Fork { task: child } => {
                 self.tasks[child as usize].parent = task as u32;
                 self.tasks[task].children += 1;
+                self.inherit_flips(task, child as usize);
                 if self.groups.used {
                     self.inherit_group(task as u32, child);
                 }

@@ -318,6 +318,7 @@ fn plain<'a>(
         groups: &[],
         clamps: SystemClamps::default(),
         changes: &[],
+        wakee_flips: 0,
         check: true,
     }
 }

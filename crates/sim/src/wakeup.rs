@@ -99,6 +99,19 @@ impl Sim<'_> {
         self.resched_woken(cpu, target, clock_read);
     }
 
+    /// A forked task begins with how often its parent woke another task than the time before, and with
+    /// which one last: `dup_task_struct` copies them, and `__sched_fork` leaves them.
+    pub fn inherit_flips(&mut self, parent: usize, child: usize) {
+        let alight_policy::Task {
+            flips,
+            flip_stamp,
+            last_wakee,
+            ..
+        } = self.views[parent];
+        let view = &mut self.views[child];
+        (view.flips, view.flip_stamp, view.last_wakee) = (flips, flip_stamp, last_wakee);
+    }
+
     /// A new task starts (`wake_up_new_task`); its parent runs on `cpu`, or none does.
     pub fn wake_new(&mut self, cpu: usize, task: u32) {
         let forked_on = (self.cpus[cpu].curr != NONE).then_some(cpu);

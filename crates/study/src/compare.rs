@@ -207,6 +207,7 @@ pub fn measure(
             groups: question.groups,
             clamps: question.clamps,
             changes: question.changes,
+            wakee_flips: 0,
             check: question.check,
         };
         let outcome = run(&scenario, cancel)?;

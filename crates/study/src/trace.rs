@@ -63,6 +63,7 @@ mod tests {
             groups: &[],
             clamps: Default::default(),
             changes: &[],
+            wakee_flips: 0,
             check: false,
         };
         let tasks = [

@@ -329,6 +329,21 @@ void BPF_PROG(alight_cpu_online, s32 cpu)
 
 /* ---- lives of tasks and of the scheduler ---- */
 
+/*
+ * A forked task begins with the flips of its parent, which is current: the
+ * kernel copies them with the rest of it (dup_task_struct).
+ */
+static __always_inline void inherit_flips(struct policy_task *child)
+{
+	const struct live_task *parent = task_of(bpf_get_current_task_btf());
+
+	if (!parent)
+		return;
+	child->flips = parent->view.flips;
+	child->flip_stamp = parent->view.flip_stamp;
+	child->last_wakee = parent->view.last_wakee;
+}
+
 SEC("struct_ops.s/alight_init_task")
 s32 BPF_PROG(alight_init_task, struct task_struct *p, struct scx_init_task_args *args)
 {
@@ -339,6 +354,8 @@ s32 BPF_PROG(alight_init_task, struct task_struct *p, struct scx_init_task_args 
 	t->group = group_of(args->cgroup);
 	t->view.id = (u32)p->pid;
 	t->view.last_wakee = POLICY_NONE;
+	if (args->fork)
+		inherit_flips(&t->view);
 	t->view.uclamp_max = CAPACITY_SCALE;
 	t->view.prev_cpu = t->view.recent_cpu = t->cpu = (u32)scx_bpf_task_cpu(p);
 	t->pending_cpu = POLICY_NONE;

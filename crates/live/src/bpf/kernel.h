@@ -210,6 +210,7 @@ struct css_set {
 } KERNEL_TYPE;
 
 struct scx_init_task_args {
+	bool fork;
 	struct cgroup *cgroup;
 } KERNEL_TYPE;
 

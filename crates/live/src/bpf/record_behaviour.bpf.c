@@ -4,7 +4,8 @@
  *
  * The scheduler's own tracepoints, each as one event. Nothing is looked up and
  * nothing decided here: the costs of what is recorded are measured with this
- * attached, and must not depend on what is recorded.
+ * attached, and must not depend on what is recorded. Of the workload only forks
+ * are told apart, to see what its tasks begin with.
  */
 #include "policy/model.h"
 #include "kernel.h"
@@ -29,7 +30,9 @@ struct thread_info___cpu {
 struct task_struct___traced {
 	struct thread_info___cpu thread_info;
 	int pid;
+	int tgid;
 	int prio;
+	unsigned int wakee_flips;
 } KERNEL_TYPE;
 
 struct {
@@ -40,9 +43,26 @@ struct {
 /* Events that found the ring full. */
 u64 ring_full;
 
+/* The recorder's process, set by itself. */
+u32 recorder;
+/* The last that it forked, which is the workload. */
+u32 workload;
+/* Has that forked, and with which wakee_flips the first time? */
+u32 workload_forked, workload_flips;
+
 static __always_inline u32 pid_of(const struct task_struct *p)
 {
 	return ((const struct task_struct___traced *)p)->pid;
+}
+
+static __always_inline u32 tgid_of(const struct task_struct *p)
+{
+	return ((const struct task_struct___traced *)p)->tgid;
+}
+
+static __always_inline u32 flips_of(const struct task_struct *p)
+{
+	return ((const struct task_struct___traced *)p)->wakee_flips;
 }
 
 static __always_inline u16 prio_of(const struct task_struct *p)
@@ -120,6 +140,13 @@ int BPF_PROG(traced_migrate, struct task_struct *p, int dest_cpu)
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(traced_fork, struct task_struct *parent, struct task_struct *child)
 {
+	if (tgid_of(parent) == recorder) {
+		workload = pid_of(child);
+		workload_forked = 0;
+	} else if (pid_of(parent) == workload && !workload_forked) {
+		workload_forked = 1;
+		workload_flips = flips_of(parent);
+	}
 	return tell(BEHAVIOUR_FORK, 0, parent, pid_of(child), prio_of(child));
 }
 

@@ -316,6 +316,25 @@ fn a_parent_waits_for_its_children() {
     );
 }
 
+/// Two wakees in turn: the parent's count is the child's from the start, and each has its own from then on.
+#[test]
+fn a_forked_task_begins_with_its_parents_flips() {
+    let post = |semaphore| Op::SemPost { semaphore };
+    let wait = |semaphore| task(0, &[Op::SemWait { semaphore }; 3]);
+    let fork = Op::Fork { task: 1 };
+    let parent = [0, 1, 0].map(|semaphore| [post(semaphore), run(1)]);
+    let parent = [parent.as_flattened(), &[fork, run(9), post(1)]].concat();
+    // The first wakes the task that its parent woke last.
+    let forked = child(&[run(1), post(0), run(1), post(1)]);
+    let tasks = [task(5 * MS, &parent), forked, wait(0), wait(1)];
+    begin(&machine(2, 2), &workload(&tasks), |sim| {
+        sim.views[0].flips = 40;
+        sim.until(END);
+        assert_eq!([0, 1].map(|id| sim.views[id].flips), [44, 44]);
+        assert_eq!([2, 3].map(|id| sim.views[id].flips), [0, 0]);
+    });
+}
+
 /// A child that ends wakes a parent that waits for that, and no other.
 #[test]
 fn a_child_does_not_end_its_parents_other_waits() {

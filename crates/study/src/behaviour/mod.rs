@@ -121,6 +121,7 @@ pub struct KernelRun {
     header: Header,
     machine: Machine,
     workload: Workload,
+    wakee_flips: u32,
     window: Window,
     events: u64,
     figures: Figures,
@@ -140,6 +141,7 @@ impl KernelRun {
             header: recorded.header,
             machine: recorded.machine,
             workload: recorded.workload,
+            wakee_flips: recorded.wakee_flips,
             window,
             events: recorded.events,
             figures,
@@ -195,7 +197,10 @@ pub fn compare(
         None => &runs[0].own_base()?,
     };
     let kernel: Vec<&Figures> = runs.iter().map(|run| &run.figures).collect();
-    let model = simulate(machine, workload, scheduler, cancel)?;
+    let mut flips: Vec<u32> = runs.iter().map(|run| run.wakee_flips).collect();
+    flips.sort_unstable();
+    let flips = flips[flips.len() / 2];
+    let model = simulate(machine, workload, flips, scheduler, cancel)?;
     Ok(Report {
         kernel: header.kernel.clone(),
         arch: header.arch.clone(),
@@ -214,6 +219,7 @@ pub fn compare(
 fn simulate(
     machine: &Machine,
     workload: &Workload,
+    wakee_flips: u32,
     scheduler: &Scheduler,
     cancel: &AtomicBool,
 ) -> Result<Vec<Figures>, Error> {
@@ -231,6 +237,7 @@ fn simulate(
             groups: &[],
             clamps: Default::default(),
             changes: &[],
+            wakee_flips,
             check: false,
         };
         let mut gathered = Gathered::default();

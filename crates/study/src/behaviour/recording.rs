@@ -72,6 +72,8 @@ pub struct Recorded {
     pub workload: Workload,
     /// Its first task.
     pub root: u32,
+    /// What that had for `wakee_flips` where it first forked; 0 of recorders that do not say it.
+    pub wakee_flips: u32,
     /// What happened.
     pub gathered: Gathered,
     /// Events.
@@ -118,12 +120,13 @@ pub fn read<R: BufRead>(reader: &mut Reader<R>) -> Result<Recorded, Error> {
     if let Some(status) = end.status.filter(|status| *status != 0) {
         return Err(Error::Status(status));
     }
-    let root = end.facts.get("pid").and_then(|pid| pid.parse().ok());
+    let fact = |name| end.facts.get(name).and_then(|value| value.parse().ok());
     Ok(Recorded {
         header,
         machine,
         workload,
-        root: root.ok_or(Error::Fact("pid of the workload"))?,
+        root: fact("pid").ok_or(Error::Fact("pid of the workload"))?,
+        wakee_flips: fact("wakee_flips").unwrap_or(0),
         gathered,
         events,
     })

@@ -288,6 +288,7 @@ pub fn card(
             groups: &[],
             clamps: SystemClamps::default(),
             changes: &[],
+            wakee_flips: 0,
             check: false,
         };
         match run(&scenario, cancel) {

@@ -418,6 +418,7 @@ impl Case {
             groups: &[],
             clamps: SystemClamps::default(),
             changes: &[],
+            wakee_flips: 0,
             check: false,
         };
         self.as_measured(&scenario, ask.length)

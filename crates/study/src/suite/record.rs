@@ -217,6 +217,7 @@ fn run(
         groups: &[],
         clamps: Default::default(),
         changes: &changes,
+        wakee_flips: 0,
         check: false,
     };
     let pids = alight_sim::task_table(&scenario)?.into_iter();

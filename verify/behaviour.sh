@@ -12,9 +12,9 @@
 # --sample records one CPU only.
 #
 # The guests' time is the count of instructions (--icount), so that costs do not
-# depend on what else this machine does. Several CPUs then take turns at running:
-# a busy CPU delays the others, which the model does not know. Workloads for four
-# CPUs therefore leave most of the time unused, but for one, to show it.
+# depend on what else this machine does. Several CPUs then take turns at the one
+# processor of the emulation: short ones here (--turns), so that each gets its part
+# at any time. The recorder finds that out, and the model shares a processor as well.
 #
 # One line a machine; the last line is "behaviour: N passed, N failed". A kernel
 # passes if of no workload a quantity disagrees.
@@ -25,6 +25,7 @@ cd "$(dirname "$0")/.."
 
 KERNELS=(amd64-6.1-cloud amd64-7.2-cloud)
 PROGRAMS=(sysbench stress-ng rt-app)
+TURNS_US=2
 MACHINES=(one four)
 
 keep=''
@@ -53,15 +54,15 @@ programs=$(vm/programs.sh amd64 "${PROGRAMS[@]}")
 
 # record KERNEL MACHINE DIR: leaves a recording of each workload in DIR.
 record() {
-	local cpus=1
-	[ "$2" = one ] || cpus=4
+	local machine=(--smp 1)
+	[ "$2" = one ] || machine=(--smp 4 --turns $TURNS_US)
 	cat >"$work/run.sh" <<-'G'
 		mkdir -p /tmp
 		sh /behaviour-load.sh "$1" 12 || exit
 		echo "bytes written: $(wc -c </tmp/behaviour.tar)"
 		cat /tmp/behaviour.tar >/dev/out
 	G
-	vm/run.sh --kernel "$1" --icount --smp $cpus --timeout 3600 --add "$work/guest" --add "$programs" \
+	vm/run.sh --kernel "$1" --icount "${machine[@]}" --timeout 3600 --add "$work/guest" --add "$programs" \
 		--out "$work/behaviour.tar" "$work/run.sh" "$2" >"$work/console" || {
 		cat "$work/console" >&2
 		return 1

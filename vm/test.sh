@@ -140,6 +140,22 @@ test_repetition() {
 		"$(md5sum <"$work/first.out")" "$(md5sum <"$work/again.out")"
 }
 
+# The CPUs share a processor: how often one waits for the other in half a second.
+test_turns() {
+	local turns
+	mkdir "$work/gaps"
+	cc -O1 -o "$work/gaps/gaps" "$VM_DIR/gaps.c"
+	for turns in long short; do
+		local options=()
+		[ $turns = long ] || options=(--turns 6)
+		boot $turns --kernel $AMD64 --smp 2 --icount "${options[@]}" --add "$work/gaps" <<<'/gaps'
+	done
+	matches 'usual turns of two CPUs in half a second' '[0-9]{1,3}' "$(cat "$work/long.out")"
+	matches 'turns of 6 us in half a second' '[0-9]{4,5}' "$(cat "$work/short.out")"
+	check 'turns without --icount: exit status' 2 \
+		"$("$VM_DIR/run.sh" --kernel $AMD64 --smp 2 --turns 6 "$work/long.sh" 2>/dev/null || echo $?)"
+}
+
 test_failures() {
 	boot panic --kernel $AMD64 --smp 1 <<<'echo before; echo c >/proc/sysrq-trigger'
 	boot slow --kernel $AMD64 --smp 1 --timeout 40 <<<'echo before; printf unfinished; sleep 1000'
@@ -161,7 +177,7 @@ test_failures() {
 		"$("$VM_DIR/run.sh" --kernel amd64-0.1 "$work/slow.sh" 2>/dev/null || echo $?)"
 }
 
-need dtc xz qemu-system-x86_64 qemu-system-aarch64
+need cc dtc xz qemu-system-x86_64 qemu-system-aarch64
 "$VM_DIR/fetch.sh" $AMD64 $ARM64 sysroot
 # Two guests side by side: that runs do not disturb each other is tested with the rest.
 test_amd64 &
@@ -171,11 +187,12 @@ judge_amd64
 judge_arm64
 test_frequencies
 judge_frequencies
+test_turns
 # SCHED_FIFO, which repetition needs, is root's.
 [ "$(id -u)" != 0 ] || test_repetition
 test_failures
 if [ $failed -gt 0 ]; then
-	for guest in amd64 arm64 opps first again; do
+	for guest in amd64 arm64 opps long short first again; do
 		[ -s "$work/$guest.err" ] || continue
 		say "what run.sh said about the guest '$guest':"
 		sed 's/^/  /' "$work/$guest.err" >&2

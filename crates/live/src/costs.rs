@@ -123,7 +123,9 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
     if let Some(process) = fork_process() {
         costs.push(("fork_mm_ns", process.saturating_sub(fork)));
     }
+    let mut one_processor = false;
     if let [_, second, ..] = *cpus {
+        one_processor = takes_turns(second);
         let remote = self::hop(here, only(&[second]))?;
         let ipi_send = remote.write.saturating_sub(shared.write + wakeup);
         let received = remote.write + idle_exit + switch + block + shared.read;
@@ -147,6 +149,7 @@ fn on(cpus: &[usize]) -> io::Result<Measured> {
         costs: costs.collect(),
         line_ns: Some(u32::try_from(line()).unwrap_or(u32::MAX)),
         messages_kept: calls.memory.map(|memory| memory.kept),
+        one_processor,
         ..Measured::default()
     })
 }
@@ -231,6 +234,41 @@ fn futex_call() -> u64 {
 fn mutex() -> u64 {
     let mutex = Mutex::new(0u64);
     each(|| *black_box(&mutex).lock().expect("nobody panics with it") += 1) / 2
+}
+
+/// Do this CPU and `other` take turns at one processor, as those of a guest whose emulator has one
+/// thread? A loop here is half as fast then while the other one is busy.
+fn takes_turns(other: usize) -> bool {
+    let alone = loops();
+    let (ready, stop) = (AtomicBool::new(false), AtomicBool::new(false));
+    let beside = thread::scope(|scope| {
+        scope.spawn(|| {
+            let _ = sched_setaffinity(None, &only(&[other]));
+            ready.store(true, Ordering::Relaxed);
+            while !stop.load(Ordering::Relaxed) {}
+        });
+        while !ready.load(Ordering::Relaxed) {
+            thread::yield_now();
+        }
+        let beside = loops();
+        stop.store(true, Ordering::Relaxed);
+        beside
+    });
+    // Siblings of an SMT core, which slow each other too, keep more.
+    beside < alone * 55 / 100
+}
+
+/// How often a loop goes round in so long, the longest of a few tries.
+fn loops() -> u64 {
+    let tries = (0..5).map(|_| {
+        let start = Instant::now();
+        let mut loops = 0;
+        while start.elapsed() < TICKS / 10 {
+            loops += 1;
+        }
+        loops
+    });
+    tries.max().unwrap_or(0)
 }
 
 /// Between two tasks that yield to each other on one CPU, beyond the call itself.

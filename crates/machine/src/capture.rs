@@ -51,6 +51,8 @@ pub struct Measured {
     pub hrtick: bool,
     /// The kernel takes time in interrupts from no task (`CONFIG_IRQ_TIME_ACCOUNTING`).
     pub irq_time_accounting: bool,
+    /// All CPUs take turns at one processor.
+    pub one_processor: bool,
     /// Kernel path costs by their keys in machine files, ns, at the clock that the CPUs run at.
     pub costs: Vec<(&'static str, u32)>,
     /// Time of a cache line from memory, ns; what is nearer takes no longer.

@@ -21,6 +21,7 @@ pub struct Draft {
     pub(crate) hz: At<u64>,
     pub(crate) hrtick: bool,
     pub(crate) irq_time_accounting: bool,
+    pub(crate) one_processor: bool,
     pub(crate) governor: Governor,
     pub(crate) idle_governor: Option<IdleGovernor>,
     pub(crate) topology: Topology,

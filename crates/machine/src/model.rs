@@ -27,6 +27,10 @@ pub struct Machine {
     /// Android's have it, Debian's kernels have not).
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub irq_time_accounting: bool,
+    /// All CPUs take turns at one processor, as those of a guest whose emulator has one thread: of those
+    /// that execute each gets an equal part of it.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub one_processor: bool,
     /// cpufreq governor used unless a run asks for another.
     pub governor: Governor,
     /// cpuidle governor used unless a run asks for another; `None`: the one that the

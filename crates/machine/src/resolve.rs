@@ -123,6 +123,7 @@ impl<'a> Resolver<'a> {
             hz: narrow(draft.hz.value),
             hrtick: draft.hrtick,
             irq_time_accounting: draft.irq_time_accounting,
+            one_processor: draft.one_processor,
             governor: draft.governor,
             idle_governor: draft.idle_governor,
             cpus: self.cpus(&nodes),

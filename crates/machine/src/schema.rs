@@ -59,6 +59,7 @@ pub(crate) fn read(document: &Document) -> Result<Draft, Error> {
     )?;
     let hrtick = root.flag("hrtick")?.unwrap_or(false);
     let irq_time_accounting = root.flag("irq_time_accounting")?.unwrap_or(false);
+    let one_processor = root.flag("one_processor")?.unwrap_or(false);
     let topology = root.section("topology")?;
     let topology = read_topology(root.required("topology", topology)?)?;
     let classes = CostClasses::new(&mut root, &document.root)?;
@@ -81,6 +82,7 @@ pub(crate) fn read(document: &Document) -> Result<Draft, Error> {
         idle_governor,
         hrtick,
         irq_time_accounting,
+        one_processor,
         topology,
         core_types,
         freq_domains,

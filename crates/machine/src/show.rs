@@ -111,7 +111,7 @@ pub fn show(sheet: &DataSheet) -> String {
     );
     section("Notes", lines(sheet.notes.iter().cloned()));
     format!(
-        "{}: {}\n{} CPUs: {}\nhash {:016x}, tick {} Hz, governor {}{}\n{text}",
+        "{}: {}\n{} CPUs: {}\nhash {:016x}, tick {} Hz, governor {}{}{}\n{text}",
         machine.name,
         machine.description,
         machine.cpus.len(),
@@ -125,6 +125,10 @@ pub fn show(sheet: &DataSheet) -> String {
                 ", idle governor {}",
                 governor.name()
             )),
+        match machine.one_processor {
+            true => ", one processor for all CPUs",
+            false => "",
+        },
     )
 }
 

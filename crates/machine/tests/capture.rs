@@ -307,20 +307,22 @@ fn what_only_a_benchmark_knows_is_in_the_file_if_it_ran() {
             ("socket_new_ns", 1162),
         ],
         messages_kept: Some(131),
+        one_processor: true,
         ..Measured::default()
     };
-    let figures = |measured: &Measured| {
+    let known = |measured: &Measured| {
         let captured = capture_measured(tree.path(), measured).unwrap();
         let machine = captured.draft().unwrap().resolve().unwrap().machine;
         let costs = machine.core_types[0].costs;
-        [
+        let figures = [
             costs.block_ns,
             costs.socket_new_ns,
             machine.memory.messages_kept,
-        ]
+        ];
+        (figures, machine.one_processor)
     };
-    assert_eq!(figures(&measured), [1040, 1162, 131]);
-    assert_eq!(figures(&Measured::default()), [0; 3]);
+    assert_eq!(known(&measured), ([1040, 1162, 131], true));
+    assert_eq!(known(&Measured::default()), ([0; 3], false));
 }
 
 #[test]

@@ -39,7 +39,7 @@ pub fn caveats(
     let cores: BTreeSet<_> = free.clone().map(|cpu| cpu.core).collect();
     [
         (
-            cores.len() < free.count(),
+            cores.len() < free.count() && !machine.one_processor,
             "threads of a core do not slow each other: the machine file gives them no smt_percent below 100",
         ),
         (

@@ -178,6 +178,7 @@ impl Sim<'_> {
     fn idle_interrupted(&mut self, cpu: usize) {
         let out = self.idle_leave(cpu, self.now);
         self.cpus[cpu].phase = Phase::Waking;
+        self.thread_interrupted(cpu);
         self.cpus[cpu].end = out + self.ns(cpu, self.costs(cpu).idle_exit);
     }
 
@@ -186,6 +187,7 @@ impl Sim<'_> {
     fn idle_loop_event(&mut self, cpu: usize) {
         let by_tick = self.cpus[cpu].tick_at <= self.now && self.cpus[cpu].ipi_at > self.now;
         self.idle_left(cpu, by_tick);
+        self.thread_interrupted(cpu);
         self.interrupts(cpu);
         if self.core.cpus[cpu].nr_running != 0 {
             self.schedule(cpu);
@@ -198,8 +200,10 @@ impl Sim<'_> {
     /// Enters an idle state, behind the kernel work that is still charged.
     pub fn settle(&mut self, cpu: usize) {
         let work = std::mem::take(&mut self.cpus[cpu].steal);
-        if std::mem::replace(&mut self.cpus[cpu].phase, Phase::Idle) == Phase::Running {
-            self.thread_rests(cpu);
+        match std::mem::replace(&mut self.cpus[cpu].phase, Phase::Idle) {
+            Phase::Running => self.thread_rests(cpu),
+            Phase::Waking => self.thread_interrupted(cpu),
+            Phase::Idle => {}
         }
         self.idle_enter(cpu, work);
     }

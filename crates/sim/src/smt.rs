@@ -7,12 +7,15 @@
 //! are, and a slowed task looks busier. Work that is charged already keeps its length, and so does
 //! the wait for memory, which is what the other thread makes use of.
 //!
-//! A thread in the idle loop, in an interrupt that finds it idle or on the way out of an idle state
-//! slows nobody and is not slowed.
+//! A thread that an interrupt finds idle is slowed by those that execute until it goes on to a task or
+//! rests again, and slows nobody: that is short.
+//!
+//! The CPUs of a guest that has one processor ([`alight_machine::Machine::one_processor`]) are threads of
+//! one core, of which two get done what one does.
 
 use crate::state::{Phase, Sim};
 use crate::table::Table;
-use alight_machine::Machine;
+use alight_machine::{Cpu, Machine};
 
 /// The threads of all cores.
 #[derive(Debug)]
@@ -34,10 +37,13 @@ struct Core {
     percent: u32,
 }
 
+/// Two threads at half of their speed get done what one does: they take turns.
+const TURNS_PERCENT: u32 = 50;
+
 impl Core {
-    /// Of `speed`, what each thread that executes has.
-    fn share(&self, speed: u64) -> u64 {
-        match (self.percent, self.executing) {
+    /// Of `speed`, what each of so many threads that execute has.
+    fn share(&self, speed: u64, executing: u32) -> u64 {
+        match (self.percent, executing) {
             (100, _) | (_, 0 | 1) => speed,
             (percent, threads) => {
                 let of_two = speed * u64::from(percent) * 2;
@@ -49,17 +55,21 @@ impl Core {
 
 impl Smt {
     pub fn new(machine: &Machine) -> Self {
-        let nr_cores = machine.cpus.iter().map(|cpu| cpu.core + 1).max();
+        let shared = |cpu: &Cpu| match machine.one_processor {
+            true => (0, TURNS_PERCENT),
+            false => (cpu.core, machine.core_types[cpu.core_type].smt_percent),
+        };
+        let nr_cores = machine.cpus.iter().map(|cpu| shared(cpu).0 + 1).max();
         let mut cores = vec![Core::default(); nr_cores.unwrap_or(0)];
+        let mut core_of = Vec::with_capacity(machine.cpus.len());
         for (number, cpu) in machine.cpus.iter().enumerate() {
-            let core = &mut cores[cpu.core];
-            core.threads.push(number as u32);
-            core.percent = machine.core_types[cpu.core_type].smt_percent;
+            let (core, percent) = shared(cpu);
+            cores[core].threads.push(number as u32);
+            cores[core].percent = percent;
+            core_of.push(core as u32);
         }
-        let used = machine.core_types.iter().any(|core| core.smt_percent < 100);
-        let core_of: Vec<_> = machine.cpus.iter().map(|cpu| cpu.core as u32).collect();
         Smt {
-            used,
+            used: cores.iter().any(|core| core.percent < 100),
             core_of: core_of.into(),
             cores: cores.into(),
         }
@@ -86,6 +96,14 @@ impl Sim<'_> {
     pub fn thread_rests(&mut self, cpu: usize) {
         if self.smt.used {
             self.core_changes(cpu, -1);
+        }
+    }
+
+    /// `cpu` leaves an idle state for an interrupt, or comes back to it.
+    #[inline]
+    pub fn thread_interrupted(&mut self, cpu: usize) {
+        if self.smt.used {
+            self.share_core(cpu);
         }
     }
 
@@ -122,12 +140,17 @@ impl Sim<'_> {
         }
     }
 
-    /// Brings the rate of `cpu` to what its core leaves it; who does not execute shares nothing.
+    /// Brings the rate of `cpu` to what its core leaves it.
     #[inline]
     fn share_core(&mut self, cpu: usize) {
         let mut rate = self.cpus[cpu].speed;
-        if self.smt.used && self.cpus[cpu].phase == Phase::Running {
-            rate = self.smt.cores[self.smt.core_of[cpu] as usize].share(rate);
+        if self.smt.used {
+            let core = &self.smt.cores[self.smt.core_of[cpu] as usize];
+            rate = match self.cpus[cpu].phase {
+                Phase::Running => core.share(rate, core.executing),
+                Phase::Waking => core.share(rate, core.executing + 1),
+                Phase::Idle => rate,
+            };
         }
         self.set_rate(cpu, rate);
     }

@@ -87,6 +87,12 @@ fn head(text: &mut String, facts: &Facts, measured: &Measured) {
             "irq_time_accounting = {{ value = true, source = \"config\" }}"
         );
     }
+    if measured.one_processor {
+        line!(
+            text,
+            "one_processor = {{ value = true, source = \"benchmark\" }}"
+        );
+    }
     let source = if facts.governor_known {
         "sysfs"
     } else {

@@ -178,7 +178,9 @@ impl Sim<'_> {
     fn idle_interrupted(&mut self, cpu: usize) {
         let out = self.idle_leave(cpu, self.now);
         self.cpus[cpu].phase = Phase::Waking;
-        self.thread_interrupted(cpu);
+        if out == self.now {
+            self.thread_executes(cpu);
+        }
         self.cpus[cpu].end = out + self.ns(cpu, self.costs(cpu).idle_exit);
     }
 
@@ -187,7 +189,7 @@ impl Sim<'_> {
     fn idle_loop_event(&mut self, cpu: usize) {
         let by_tick = self.cpus[cpu].tick_at <= self.now && self.cpus[cpu].ipi_at > self.now;
         self.idle_left(cpu, by_tick);
-        self.thread_interrupted(cpu);
+        self.thread_executes(cpu);
         self.interrupts(cpu);
         if self.core.cpus[cpu].nr_running != 0 {
             self.schedule(cpu);
@@ -200,11 +202,8 @@ impl Sim<'_> {
     /// Enters an idle state, behind the kernel work that is still charged.
     pub fn settle(&mut self, cpu: usize) {
         let work = std::mem::take(&mut self.cpus[cpu].steal);
-        match std::mem::replace(&mut self.cpus[cpu].phase, Phase::Idle) {
-            Phase::Running => self.thread_rests(cpu),
-            Phase::Waking => self.thread_interrupted(cpu),
-            Phase::Idle => {}
-        }
+        self.cpus[cpu].phase = Phase::Idle;
+        self.thread_rests(cpu);
         self.idle_enter(cpu, work);
     }
 
@@ -307,10 +306,8 @@ impl Sim<'_> {
         if self.classes.served {
             self.server_idles(cpu, false);
         }
-        if self.cpus[cpu].phase != Phase::Running {
-            self.cpus[cpu].phase = Phase::Running;
-            self.thread_executes(cpu);
-        }
+        self.cpus[cpu].phase = Phase::Running;
+        self.thread_executes(cpu);
         self.cpus[cpu].segment_start = self.now;
         let (switch, block) = (self.costs(cpu).switch, self.costs(cpu).block);
         if self.tasks[task as usize].fresh {

@@ -109,15 +109,17 @@ impl Sim<'_> {
             self.note_place(cpu, next);
         }
         if self.tracing {
-            let (prev, next) = (self.task_ref(prev), self.task_ref(next));
-            self.emit(
-                cpu,
-                Event::Switch {
-                    prev,
-                    prev_state,
-                    next,
-                },
-            );
+            let mut reached = self.reached(cpu);
+            if next != NONE {
+                // The tracepoint lies somewhere in the switch, which is charged behind it to who comes.
+                reached += self.ns(cpu, self.costs(cpu).switch) / 2;
+            }
+            let event = Event::Switch {
+                prev: self.task_ref(prev),
+                prev_state,
+                next: self.task_ref(next),
+            };
+            self.emit_reached(cpu, reached, event);
             self.trace_counters(cpu);
         }
     }

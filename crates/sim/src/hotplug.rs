@@ -209,10 +209,10 @@ impl Sim<'_> {
         c.balance_kicked = false;
         (c.steal, c.before_switch) = (0, NEVER);
         (c.tick_at, c.ipi_at, c.hrtick_at) = (NEVER, NEVER, NEVER);
+        self.thread_rests(cpu);
         if was_idle {
             self.idle_left(cpu, false);
         } else {
-            self.thread_rests(cpu);
             self.clock_goes_idle(cpu);
         }
         self.idle_dead(cpu, work);

@@ -7,8 +7,7 @@
 //! are, and a slowed task looks busier. Work that is charged already keeps its length, and so does
 //! the wait for memory, which is what the other thread makes use of.
 //!
-//! A thread that an interrupt finds idle is slowed by those that execute until it goes on to a task or
-//! rests again, and slows nobody: that is short.
+//! A thread that an interrupt finds idle executes from when it is out of its idle state.
 //!
 //! The CPUs of a guest that has one processor ([`alight_machine::Machine::one_processor`]) are threads of
 //! one core, of which two get done what one does.
@@ -25,12 +24,14 @@ pub(crate) struct Smt {
     /// Of each CPU, its core.
     core_of: Table<u32>,
     cores: Table<Core>,
+    /// Of each CPU, whether it executes.
+    executes: Table<bool>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Core {
     threads: Vec<u32>,
-    /// How many of them execute a task.
+    /// How many of them execute.
     executing: u32,
     /// Since when so many do.
     since: u64,
@@ -41,9 +42,9 @@ struct Core {
 const TURNS_PERCENT: u32 = 50;
 
 impl Core {
-    /// Of `speed`, what each of so many threads that execute has.
-    fn share(&self, speed: u64, executing: u32) -> u64 {
-        match (self.percent, executing) {
+    /// Of `speed`, what each thread that executes has.
+    fn share(&self, speed: u64) -> u64 {
+        match (self.percent, self.executing) {
             (100, _) | (_, 0 | 1) => speed,
             (percent, threads) => {
                 let of_two = speed * u64::from(percent) * 2;
@@ -72,6 +73,7 @@ impl Smt {
             used: cores.iter().any(|core| core.percent < 100),
             core_of: core_of.into(),
             cores: cores.into(),
+            executes: vec![false; machine.cpus.len()].into(),
         }
     }
 }
@@ -83,10 +85,10 @@ impl Sim<'_> {
         self.share_core(cpu);
     }
 
-    /// `cpu`, which was idle, executes from now on.
+    /// `cpu` executes from now on, if it does not yet.
     #[inline]
     pub fn thread_executes(&mut self, cpu: usize) {
-        if self.smt.used {
+        if self.smt.used && !std::mem::replace(&mut self.smt.executes[cpu], true) {
             self.core_changes(cpu, 1);
         }
     }
@@ -94,16 +96,8 @@ impl Sim<'_> {
     /// `cpu` executes no longer.
     #[inline]
     pub fn thread_rests(&mut self, cpu: usize) {
-        if self.smt.used {
+        if self.smt.used && std::mem::replace(&mut self.smt.executes[cpu], false) {
             self.core_changes(cpu, -1);
-        }
-    }
-
-    /// `cpu` leaves an idle state for an interrupt, or comes back to it.
-    #[inline]
-    pub fn thread_interrupted(&mut self, cpu: usize) {
-        if self.smt.used {
-            self.share_core(cpu);
         }
     }
 
@@ -115,7 +109,7 @@ impl Sim<'_> {
         self.share_core(cpu);
         for at in 0..self.smt.cores[core].threads.len() {
             let sibling = self.smt.cores[core].threads[at] as usize;
-            if sibling != cpu && self.cpus[sibling].phase == Phase::Running {
+            if sibling != cpu && self.smt.executes[sibling] {
                 self.progress(sibling);
                 self.share_core(sibling);
                 self.arm(sibling);
@@ -146,11 +140,9 @@ impl Sim<'_> {
         let mut rate = self.cpus[cpu].speed;
         if self.smt.used {
             let core = &self.smt.cores[self.smt.core_of[cpu] as usize];
-            rate = match self.cpus[cpu].phase {
-                Phase::Running => core.share(rate, core.executing),
-                Phase::Waking => core.share(rate, core.executing + 1),
-                Phase::Idle => rate,
-            };
+            if self.smt.executes[cpu] {
+                rate = core.share(rate);
+            }
         }
         self.set_rate(cpu, rate);
     }
@@ -161,8 +153,14 @@ impl Sim<'_> {
             return None;
         }
         let wrong = self.smt.cores.iter().position(|core| {
-            let runs = |cpu: &&u32| self.cpus[**cpu as usize].phase == Phase::Running;
-            core.threads.iter().filter(runs).count() as u32 != core.executing
+            let executes = |cpu: &&u32| self.smt.executes[**cpu as usize];
+            let may = |&cpu: &u32| match self.cpus[cpu as usize].phase {
+                Phase::Running => executes(&&cpu),
+                Phase::Waking => true,
+                Phase::Idle => !executes(&&cpu),
+            };
+            core.threads.iter().filter(executes).count() as u32 != core.executing
+                || !core.threads.iter().all(may)
         })?;
         let executing = self.smt.cores[wrong].executing;
         Some(format!(

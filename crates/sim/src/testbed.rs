@@ -425,6 +425,8 @@ pub(crate) struct Record {
     pub wakings: Vec<(u64, usize, usize)>,
     /// (time, CPU that enqueued it, task).
     pub wakeups: Vec<(u64, usize, usize)>,
+    /// When a CPU gets to what happens: (time, tracepoint).
+    pub reached: Vec<(u64, &'static str)>,
 }
 
 impl Record {
@@ -461,6 +463,17 @@ impl Sink for Record {
             _ => {}
         }
         Ok(())
+    }
+
+    fn event_reached(
+        &mut self,
+        time_ns: u64,
+        reached_ns: u64,
+        cpu: u32,
+        event: Event<'_>,
+    ) -> std::io::Result<()> {
+        self.reached.push((reached_ns, name(&event)));
+        self.event(time_ns, cpu, event)
     }
 }
 

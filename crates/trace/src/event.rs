@@ -174,8 +174,8 @@ pub trait Sink {
     fn event(&mut self, time_ns: u64, cpu: u32, event: Event<'_>) -> std::io::Result<()>;
 
     /// As [`Sink::event`], of a run that charges kernel work ahead of its clock: `reached_ns` is when the
-    /// CPU gets to what happens here, not before `time_ns`. Of one CPU these times never go back; those of
-    /// several are not in order.
+    /// CPU gets to what happens here, not before `time_ns`. Of one CPU these times go back by less than a
+    /// switch, where an interrupt falls into it; those of several are not in order.
     ///
     /// # Errors
     /// As for [`Sink::event`].

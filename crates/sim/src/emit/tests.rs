@@ -38,6 +38,31 @@ fn a_wakeup_on_another_cpu() {
     assert_eq!(passed(&record, woken)[..6], expected);
 }
 
+/// A timer of 20 us wakes the task up: that takes 30 us, with the queue's clock read after 10, and the switch 8.
+#[test]
+fn when_a_cpu_gets_to_what_it_tells() {
+    let mut costly = machine(1, 1);
+    let costs = &mut costly.core_types[0].costs;
+    (costs.timer_ns, costs.switch_ns) = (20_000, 8_000);
+    (costs.wakeup_ns, costs.wakeup_clock_ns) = (30_000, 10_000);
+    let mut record = Record::default();
+    let tasks = [task(0, &[Op::Sleep { ns: 50 * MS }, RUN])];
+    begin_recorded(&costly, &workload(&tasks), &mut record, |sim| {
+        sim.until(100 * MS)
+    });
+    let from = (record.reached.iter())
+        .position(|event| event.1 == "sched_waking")
+        .expect("the sleeper is woken");
+    let due = record.wakings_of(0)[0];
+    let told = ["sched_waking", "sched_wakeup", "sched_switch"];
+    let reached: Vec<_> = (record.reached[from..].iter())
+        .filter(|event| told.contains(&event.1))
+        .map(|&(at, name)| (at - due, name))
+        .collect();
+    let expected = [20_000, 30_000, 54_000].into_iter().zip(told);
+    assert_eq!(reached[..3], expected.collect::<Vec<_>>());
+}
+
 /// From fork to exit, and from idle to idle.
 #[test]
 fn the_life_of_a_task() {

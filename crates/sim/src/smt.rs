@@ -138,11 +138,8 @@ impl Sim<'_> {
     #[inline]
     fn share_core(&mut self, cpu: usize) {
         let mut rate = self.cpus[cpu].speed;
-        if self.smt.used {
-            let core = &self.smt.cores[self.smt.core_of[cpu] as usize];
-            if self.smt.executes[cpu] {
-                rate = core.share(rate);
-            }
+        if self.smt.used && self.smt.executes[cpu] {
+            rate = self.smt.cores[self.smt.core_of[cpu] as usize].share(rate);
         }
         self.set_rate(cpu, rate);
     }

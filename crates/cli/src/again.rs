@@ -34,6 +34,9 @@ pub fn command(verb: &str, run: &RunArgs, schedulers: &[String], options: &[Stri
     for sysctl in &run.sysctls {
         option("--sysctl", &sysctl.text);
     }
+    if run.wakee_flips != 0 {
+        option("--wakee-flips", &run.wakee_flips.to_string());
+    }
     words.extend_from_slice(options);
     words.extend_from_slice(schedulers);
     shell_words::join(words)

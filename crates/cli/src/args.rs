@@ -256,6 +256,12 @@ pub struct RunArgs {
     #[arg(long = "sysctl", value_name = "NAME=VALUE", value_parser = cgroups::sysctl)]
     pub sysctls: Vec<Sysctl>,
 
+    /// What the shell that starts the workloads has for `wakee_flips`, how often it woke another
+    /// task than the time before: their tasks inherit it, and more of it keeps senders from
+    /// pulling receivers
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub wakee_flips: u32,
+
     /// Prove the simulator's invariants after every event (slow)
     #[arg(long)]
     pub check: bool,

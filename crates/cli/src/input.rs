@@ -78,7 +78,7 @@ impl Input {
             groups: &self.groups,
             clamps: self.clamps,
             changes: &self.changes,
-            wakee_flips: 0,
+            wakee_flips: args.wakee_flips,
             check: args.check,
         }
     }

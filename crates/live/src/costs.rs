@@ -245,7 +245,11 @@ fn takes_turns(other: usize) -> bool {
         scope.spawn(|| {
             let _ = sched_setaffinity(None, &only(&[other]));
             ready.store(true, Ordering::Relaxed);
-            while !stop.load(Ordering::Relaxed) {}
+            // Without a hint that it only waits, for which an emulator would end its turn.
+            let mut turns = 0_u64;
+            while !stop.load(Ordering::Relaxed) {
+                turns = black_box(turns + 1);
+            }
         });
         while !ready.load(Ordering::Relaxed) {
             thread::yield_now();

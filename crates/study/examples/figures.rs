@@ -183,6 +183,7 @@ impl Figure {
                 changes: &[],
                 groups: &[],
                 clamps: SystemClamps::default(),
+                wakee_flips: 0,
                 check: false,
                 command: String::new(),
             };

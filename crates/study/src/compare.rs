@@ -41,6 +41,8 @@ pub struct Question<'a> {
     pub groups: &'a [Group],
     /// Limits of clamps in the whole system.
     pub clamps: SystemClamps,
+    /// As [`Scenario::wakee_flips`].
+    pub wakee_flips: u32,
     /// Prove the invariants after every event (slow).
     pub check: bool,
     /// The command that asks this again.
@@ -207,7 +209,7 @@ pub fn measure(
             groups: question.groups,
             clamps: question.clamps,
             changes: question.changes,
-            wakee_flips: 0,
+            wakee_flips: question.wakee_flips,
             check: question.check,
         };
         let outcome = run(&scenario, cancel)?;

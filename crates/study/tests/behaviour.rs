@@ -13,10 +13,11 @@ use alight_study::behaviour::recording::{self, Recorded};
 use alight_study::behaviour::{KernelRun, Report, base_of, compare};
 
 /// Recordings with which nothing disagrees, and the base of their kernels.
-const RECORDINGS: [(&str, &str); 4] = [
+const RECORDINGS: [(&str, &str); 5] = [
     ("crowded-7.2.alight", "linux-7.2"),
     ("nice-6.1.alight", "linux-6.1"),
     ("nice-7.2.alight", "linux-7.2"),
+    ("pipes-four-6.1.alight", "linux-6.1"),
     ("threads-7.2.alight", "linux-7.2"),
 ];
 
@@ -135,6 +136,32 @@ fn costs_three_times_as_high_are_rejected() {
         "slice_p50_us",
         "run_delay_p95_us",
     ] {
+        let text = report.text();
+        assert_eq!(verdict(&report, name), Verdict::Disagree, "{name}: {text}");
+    }
+}
+
+/// hackbench's receivers wake nobody: what they have for `wakee_flips` is what hackbench was started with.
+#[test]
+fn a_workload_that_nobody_started_is_rejected() {
+    let mut recorded = recorded("pipes-four-6.1.alight");
+    assert_eq!(recorded.wakee_flips, 19);
+    recorded.wakee_flips = 0;
+    let report = held_against(recorded, "linux-6.1");
+    for name in ["wakeups_to_previous_percent", "wakeups_to_waker_percent"] {
+        let text = report.text();
+        assert_eq!(verdict(&report, name), Verdict::Disagree, "{name}: {text}");
+    }
+}
+
+/// CPUs that share a processor are not four processors.
+#[test]
+fn a_processor_for_each_cpu_is_rejected() {
+    let mut recorded = recorded("pipes-four-6.1.alight");
+    assert!(recorded.machine.one_processor, "the recorder finds it out");
+    recorded.machine.one_processor = false;
+    let report = held_against(recorded, "linux-6.1");
+    for name in ["elapsed_s", "wakeups_to_idle_percent"] {
         let text = report.text();
         assert_eq!(verdict(&report, name), Verdict::Disagree, "{name}: {text}");
     }

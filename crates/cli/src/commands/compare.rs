@@ -29,6 +29,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         changes: &input.changes,
         groups: &input.groups,
         clamps: input.clamps,
+        wakee_flips: args.run.wakee_flips,
         check: args.run.check,
         command: command(args, &schedulers),
     };

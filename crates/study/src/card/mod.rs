@@ -409,6 +409,7 @@ impl<'a> Plan<'a> {
             changes: &[],
             groups: &[],
             clamps: SystemClamps::default(),
+            wakee_flips: 0,
             check: false,
             command: self.command.clone(),
         }

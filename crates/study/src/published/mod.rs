@@ -467,6 +467,7 @@ impl Case {
             changes: &self.changes,
             groups: &[],
             clamps: SystemClamps::default(),
+            wakee_flips: 0,
             check: false,
             command: ask.command.clone(),
         }

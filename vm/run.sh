@@ -88,7 +88,8 @@ done
 [ -z "$root" ] || [ -f "$root" ] || usage "--root $root: no such file"
 [ -z "$dtb" ] || [ -f "$dtb" ] || usage "--dtb $dtb: no such file"
 [ -z "$turns" ] || [ -n "$icount" ] || usage '--turns needs --icount'
-[ -z "$turns" ] || [ -n "$smp" ] || usage '--turns needs --smp'
+[[ -z $turns || $turns =~ ^[1-9][0-9]{0,5}$ ]] || usage "--turns $turns: expected microseconds, 1 to 999999"
+[[ -z $turns || $smp =~ ^[1-9][0-9]*$ ]] || usage '--turns needs --smp with a plain number'
 known_kernel "$kernel"
 arch=$(kernel_field "$kernel" 2)
 set_arch "$arch"

@@ -124,7 +124,8 @@ cat >"$work/guest.sh" <<-'G'
 	done
 	echo "rules hog: $(sed 's/.*) //' /proc/$hog/stat | cut -d' ' -f37)"
 	starter=$capped task=$capped
-	echo "rules capped hog: $(seldom)"
+	count_big
+	echo "rules capped hog: $found"
 	kill $hog $capped
 	end
 

@@ -11,8 +11,8 @@
 //!   what the rows do not tell stays what it was.
 //! - **Bounds**: each factor from an [`BOUND`]th to [`BOUND`] times.
 //! - **Search**: from the best point of a grid ([`GRID`]), each factor in turn times and by a ratio
-//!   as long as that is better, with the ratios of [`RATIOS`] from the coarse to the fine. The same
-//!   seeds every time, more of them for a row that spreads ([`SPREAD_RUNS`]). Of a case that would
+//!   as long as that is better, and where no factor is, one times and another by it; with the ratios of
+//!   [`RATIOS`] from the coarse to the fine. The same seeds every time, more of them for a row that spreads ([`SPREAD_RUNS`]). Of a case that would
 //!   take too long a part counts ([`Part`]).
 //!
 //! Only additions, multiplications, divisions and comparisons: the result is the same everywhere.
@@ -379,6 +379,7 @@ impl Fitting<'_> {
             length: Length::Full,
             runs: std::num::NonZeroU32::new(fitted.runs()),
             seed: 1,
+            wakee_flips: None,
             command: String::new(),
         };
         let how = Spread {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The search for the best factors: the best point of a coarse grid, and from there one factor
-//! after another, by coarse steps and then by fine ones.
+//! after another, or one for another, by coarse steps and then by fine ones.
 
 use std::collections::BTreeMap;
 
@@ -37,7 +37,7 @@ pub(super) fn search<E>(
     }
     for ratio in RATIOS {
         let sides = [ratio, (ratio.1, ratio.0)];
-        // Until a round over all factors finds nothing better.
+        // Until a round over all factors, and one over all pairs, finds nothing better.
         let mut better = true;
         while better {
             better = false;
@@ -54,6 +54,17 @@ pub(super) fn search<E>(
                         }
                         (best, least, better) = (next, known[&next], true);
                     }
+                }
+            }
+            if better {
+                continue;
+            }
+            // Along a valley neither factor is better alone.
+            let next: Vec<_> = exchanged(&best, sides).collect();
+            learn(&mut known, &next, |unknown| misfits(unknown, least))?;
+            for next in next {
+                if known[&next] < least {
+                    (best, least, better) = (next, known[&next], true);
                 }
             }
         }
@@ -92,6 +103,14 @@ fn grid() -> impl Iterator<Item = Factors> {
             factor
         })
     })
+}
+
+/// One factor up and another down, each with each.
+fn exchanged(from: &Factors, [up, down]: [(u64, u64); 2]) -> impl Iterator<Item = Factors> {
+    let pairs = (0..from.len()).flat_map(|more| (0..from.len()).map(move |less| (more, less)));
+    pairs
+        .filter(|(more, less)| more != less)
+        .filter_map(move |(more, less)| moved(&moved(from, more, up)?, less, down))
 }
 
 /// One factor times `up` over `down`; `None` where it would leave its bounds, or stay.

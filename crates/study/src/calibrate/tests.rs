@@ -67,6 +67,18 @@ fn of_two_valleys_the_lower_is_found_beyond_the_higher() {
 }
 
 #[test]
+fn along_a_narrow_valley_one_factor_is_given_for_another() {
+    let at = [3000, 1000, 400, 1000];
+    let valley = |factors: &Factors| {
+        let both = (factors[0] * factors[2]) as f64;
+        bowl(at)(factors) + (apart(both, 1_200_000.0) * 1e9) as u64
+    };
+    let best = least_of(valley).best;
+    assert!((2700..=3300).contains(&best[0]), "{best:?}");
+    assert!((360..=440).contains(&best[2]), "{best:?}");
+}
+
+#[test]
 fn the_rows_of_a_machine_that_has_its_costs_from_another_count_there() {
     let studies: Vec<Study> = crate::published::names()
         .into_iter()

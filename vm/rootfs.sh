@@ -4,9 +4,9 @@
 # Builds the root file system of a guest that is a small Debian with systemd, to
 # be booted by run.sh --root: the script runs as a service when the system is up.
 #
-#   vm/rootfs.sh SUITE    bookworm or trixie; prints the archive's name
+#   vm/rootfs.sh SUITE [PACKAGE...]    bookworm or trixie; prints the archive's name
 #
-# Made once; delete it to get newer packages. Needs root, as mmdebstrap does here.
+# Made once for the same packages; delete it to get newer packages. Needs root, as mmdebstrap does here.
 
 set -euo pipefail
 . "$(dirname "$0")/env.sh"
@@ -15,10 +15,12 @@ set -euo pipefail
 # What the package under test depends on is there: the guests have no network.
 PACKAGES=systemd,systemd-sysv,libelf1,zlib1g
 
-[ $# = 1 ] || die 'usage: vm/rootfs.sh SUITE' 2
+[ $# -ge 1 ] || die 'usage: vm/rootfs.sh SUITE [PACKAGE...]' 2
 suite=$1
 need mmdebstrap cpio
-root=$CACHE/roots/$suite.cpio
+root=$CACHE/roots/$(IFS=+ && printf '%s' "$*").cpio
+shift
+PACKAGES=$(IFS=, && printf '%s' "$PACKAGES${*:+,$*}")
 if [ -e "$root" ] && [ "$root" -nt "$0" ]; then
 	printf '%s\n' "$root"
 	exit

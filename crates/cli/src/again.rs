@@ -34,8 +34,8 @@ pub fn command(verb: &str, run: &RunArgs, schedulers: &[String], options: &[Stri
     for sysctl in &run.sysctls {
         option("--sysctl", &sysctl.text);
     }
-    if run.wakee_flips != 0 {
-        option("--wakee-flips", &run.wakee_flips.to_string());
+    if let Some(flips) = run.wakee_flips {
+        option("--wakee-flips", &flips.to_string());
     }
     words.extend_from_slice(options);
     words.extend_from_slice(schedulers);

@@ -258,9 +258,9 @@ pub struct RunArgs {
 
     /// What the shell that starts the workloads has for `wakee_flips`, how often it woke another
     /// task than the time before: their tasks inherit it, and more of it keeps senders from
-    /// pulling receivers
-    #[arg(long, value_name = "N", default_value_t = 0)]
-    pub wakee_flips: u32,
+    /// pulling receivers [default: as measured of shells that run a script, by seed: 0 to 12]
+    #[arg(long, value_name = "N")]
+    pub wakee_flips: Option<u32>,
 
     /// Prove the simulator's invariants after every event (slow)
     #[arg(long)]
@@ -419,6 +419,9 @@ pub struct StudyRunArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed,
         allow_negative_numbers = true)]
     pub seed: u64,
+    /// What the shell that starts the workloads has for `wakee_flips`, as of `alight simulate`
+    #[arg(long, value_name = "N")]
+    pub wakee_flips: Option<u32>,
     /// Write a picture of each case that says which time to show, and each variant, into this folder,
     /// which is made if it is not there: frequencies, utilizations and who ran where, base above
     /// variant, of a run with the first seed (SVG)
@@ -429,7 +432,7 @@ pub struct StudyRunArgs {
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
     /// Also the predicted difference when each factor that was fitted, or group of figures that the machine
-    /// file states and nothing fits, is a fifth larger or smaller
+    /// file states and nothing fits, is a fifth larger or smaller, and with 0 and 22 for `wakee_flips`
     #[arg(long)]
     pub sensitivity: bool,
     /// Form of the report

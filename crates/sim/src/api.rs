@@ -32,8 +32,9 @@ pub struct Scenario<'a> {
     /// What is done to the machine meanwhile, in any order.
     pub changes: &'a [Change],
     /// Of whoever starts the workloads, how often it woke another task than the time before
-    /// (`wakee_flips`): their first tasks inherit it, as every task does from its parent.
-    pub wakee_flips: u32,
+    /// (`wakee_flips`): their first tasks inherit it, as every task does from its parent. `None`: as
+    /// was measured of shells, by seed.
+    pub wakee_flips: Option<u32>,
     /// Prove the invariants after every event (slow).
     pub check: bool,
 }

@@ -21,6 +21,7 @@ use crate::pressure::Pressure;
 use crate::queue::{NEVER, Queue};
 use crate::rng::{Purpose, below};
 use crate::rounds;
+use crate::shell;
 use crate::smt::Smt;
 use crate::state::{
     Cpu, FairQueue, Interval, Life, List, MarkState, Output, Phase, Sim, Task, WorkloadState,
@@ -566,7 +567,7 @@ impl<'a> Builder<'a> {
                 class,
                 prev_cpu: cpu,
                 nr_allowed: mask.len(),
-                flips: self.scenario.wakee_flips,
+                flips: shell::wakee_flips(self.scenario.wakee_flips, self.scenario.seed),
                 uclamp_min: attributes
                     .uclamp_min
                     .unwrap_or(default_clamp(attributes.realtime.is_some())),

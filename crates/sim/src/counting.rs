@@ -313,7 +313,7 @@ mod tests {
             groups: &[],
             clamps: SystemClamps::default(),
             changes,
-            wakee_flips: 0,
+            wakee_flips: Some(0),
             check: true,
         };
         run(&scenario, None, &AtomicBool::new(false)).expect("runs")

@@ -46,6 +46,7 @@ pub mod queue;
 mod rng;
 mod rounds;
 mod run;
+mod shell;
 mod smt;
 mod state;
 mod stats;

@@ -318,7 +318,7 @@ fn plain<'a>(
         groups: &[],
         clamps: SystemClamps::default(),
         changes: &[],
-        wakee_flips: 0,
+        wakee_flips: Some(0),
         check: true,
     }
 }

@@ -119,7 +119,7 @@ fn an_explanation_changes_nothing() {
         groups: &[],
         clamps: Default::default(),
         changes: &[],
-        wakee_flips: 0,
+        wakee_flips: Some(0),
         check: false,
     };
     let comm = workloads[0].tasks.last().expect("tasks").comm.clone();
@@ -157,7 +157,7 @@ fn a_cancelled_run_says_so() {
         groups: &[],
         clamps: Default::default(),
         changes: &[],
-        wakee_flips: 0,
+        wakee_flips: Some(0),
         check: false,
     };
     let outcome = alight_sim::run(&scenario, None, &std::sync::atomic::AtomicBool::new(true));

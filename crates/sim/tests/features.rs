@@ -246,7 +246,7 @@ fn scenario<'a>(
         groups: &[],
         clamps: Default::default(),
         changes,
-        wakee_flips: 0,
+        wakee_flips: Some(0),
         check: false,
     }
 }

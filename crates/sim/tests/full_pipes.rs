@@ -26,7 +26,7 @@ fn every_message_arrives() {
             groups: &[],
             clamps: Default::default(),
             changes: &[],
-            wakee_flips: 0,
+            wakee_flips: Some(0),
             check: false,
         };
         let outcome = alight_sim::run(&scenario, None, &AtomicBool::new(false));

@@ -38,7 +38,7 @@ fn run(
         groups: &[],
         clamps: Default::default(),
         changes: &[],
-        wakee_flips: 0,
+        wakee_flips: Some(0),
         check: true,
     };
     alight_sim::run(&scenario, None, &false.into())

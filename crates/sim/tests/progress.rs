@@ -32,7 +32,7 @@ fn a_run_tells_how_far_it_is() {
             groups: &[],
             clamps: Default::default(),
             changes: &[],
-            wakee_flips: 0,
+            wakee_flips: Some(0),
             check: false,
         };
         let told = RefCell::new(vec![]);

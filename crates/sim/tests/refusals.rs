@@ -283,7 +283,7 @@ fn refusal_of_groups(base: &str, groups: &[Group], clamps: SystemClamps) -> Stri
         groups,
         clamps,
         changes: &[],
-        wakee_flips: 0,
+        wakee_flips: Some(0),
         check: true,
     };
     match alight_sim::run(&scenario, None, &false.into()) {
@@ -372,7 +372,7 @@ fn an_explanation_of_nobody() {
         groups: &[],
         clamps: Default::default(),
         changes: &[],
-        wakee_flips: 0,
+        wakee_flips: Some(0),
         check: false,
     };
     let watch = alight_sim::Watch {

@@ -183,7 +183,7 @@ impl Figure {
                 changes: &[],
                 groups: &[],
                 clamps: SystemClamps::default(),
-                wakee_flips: 0,
+                wakee_flips: None,
                 check: false,
                 command: String::new(),
             };

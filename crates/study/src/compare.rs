@@ -42,7 +42,7 @@ pub struct Question<'a> {
     /// Limits of clamps in the whole system.
     pub clamps: SystemClamps,
     /// As [`Scenario::wakee_flips`].
-    pub wakee_flips: u32,
+    pub wakee_flips: Option<u32>,
     /// Prove the invariants after every event (slow).
     pub check: bool,
     /// The command that asks this again.

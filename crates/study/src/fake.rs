@@ -121,7 +121,7 @@ pub fn question<'a>(machine: &'a Machine, schedulers: &'a [Scheduler], runs: u32
         changes: &[],
         groups: &[],
         clamps: Default::default(),
-        wakee_flips: 0,
+        wakee_flips: None,
         check: false,
         command: "alight compare -m board ...".to_owned(),
     }

@@ -63,7 +63,7 @@ mod tests {
             groups: &[],
             clamps: Default::default(),
             changes: &[],
-            wakee_flips: 0,
+            wakee_flips: None,
             check: false,
         };
         let tasks = [

@@ -84,6 +84,7 @@ fn run_study(
         },
         runs: args.runs,
         seed: args.seed,
+        wakee_flips: args.wakee_flips,
         command: command(typed, args),
     };
     let moves = match args.sensitivity {
@@ -251,6 +252,9 @@ fn command(typed: &str, args: &StudyRunArgs) -> String {
     }
     if args.seed != 1 {
         words.extend(["--seed".into(), args.seed.to_string()]);
+    }
+    if let Some(flips) = args.wakee_flips {
+        words.extend(["--wakee-flips".into(), flips.to_string()]);
     }
     if args.sensitivity {
         words.push("--sensitivity".into());

@@ -180,7 +180,7 @@ fn simulate(row: &Row) -> f64 {
         groups: &[],
         clamps: Default::default(),
         changes: &[],
-        wakee_flips: 0,
+        wakee_flips: Some(0),
         check: false,
     };
     let outcome = alight_sim::run(&scenario, None, &AtomicBool::new(false)).expect("it is valid");

@@ -75,7 +75,7 @@ pub(super) fn under(base: &str, machine: &str, test: impl FnOnce(&mut Sim)) {
         groups: &[],
         clamps: Default::default(),
         changes: &[],
-        wakee_flips: 0,
+        wakee_flips: Some(0),
         check: true,
     };
     let out = Output {

@@ -437,7 +437,7 @@ fn linux_3_9_does_not_know_it() {
         groups: &[],
         clamps: Default::default(),
         changes: &[],
-        wakee_flips: 0,
+        wakee_flips: Some(0),
         check: true,
     };
     let run = crate::run(&scenario, None, &std::sync::atomic::AtomicBool::new(false));

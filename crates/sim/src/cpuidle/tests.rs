@@ -32,7 +32,7 @@ fn at_boot_of(base: &str, name: &str, governor: Governor, test: impl FnOnce(&mut
         groups: &[],
         clamps: Default::default(),
         changes: &[],
-        wakee_flips: 0,
+        wakee_flips: Some(0),
         check: false,
     };
     let out = Output {

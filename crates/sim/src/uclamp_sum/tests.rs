@@ -315,7 +315,7 @@ fn while_nobody_uses_a_clamp_a_run_is_the_bases() {
             groups: &[],
             clamps: crate::SystemClamps::default(),
             changes: &[],
-            wakee_flips: 0,
+            wakee_flips: Some(0),
             check: true,
         };
         let outcome = crate::run(&scenario, None, &false.into());

@@ -102,7 +102,7 @@ impl<'a> Run<'a> {
             groups: self.groups,
             clamps: Default::default(),
             changes: self.changes,
-            wakee_flips: 0,
+            wakee_flips: Some(0),
             check: self.check,
         };
         alight_sim::run(

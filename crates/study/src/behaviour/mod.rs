@@ -237,7 +237,7 @@ fn simulate(
             groups: &[],
             clamps: Default::default(),
             changes: &[],
-            wakee_flips,
+            wakee_flips: Some(wakee_flips),
             check: false,
         };
         let mut gathered = Gathered::default();

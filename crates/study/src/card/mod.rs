@@ -288,7 +288,7 @@ pub fn card(
             groups: &[],
             clamps: SystemClamps::default(),
             changes: &[],
-            wakee_flips: 0,
+            wakee_flips: None,
             check: false,
         };
         match run(&scenario, cancel) {
@@ -409,7 +409,7 @@ impl<'a> Plan<'a> {
             changes: &[],
             groups: &[],
             clamps: SystemClamps::default(),
-            wakee_flips: 0,
+            wakee_flips: None,
             check: false,
             command: self.command.clone(),
         }

@@ -356,7 +356,7 @@ fn the_standard_set_runs_and_has_the_numbers_that_judge_it() {
             groups: &[],
             clamps: SystemClamps::default(),
             changes: &[],
-            wakee_flips: 0,
+            wakee_flips: None,
             check: false,
         };
         let outcome = alight_sim::run(&scenario, None, &AtomicBool::new(false)).unwrap();

@@ -122,6 +122,8 @@ struct ParameterOut<'a> {
     name: &'static str,
     fitted: bool,
     meaning: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    values: Option<[u32; MOVES.len()]>,
     #[serde(serialize_with = "map")]
     deltas: Vec<(&'a str, &'a [Option<Delta>; MOVES.len()])>,
 }
@@ -260,6 +262,7 @@ fn moved(sensitivity: &Sensitivity) -> SensitivityOut<'_> {
         name: parameter.name,
         fitted: parameter.fitted,
         meaning: parameter.meaning,
+        values: parameter.values,
         deltas: parameter
             .deltas
             .iter()

@@ -295,6 +295,8 @@ pub struct Ask<'a> {
     pub runs: Option<NonZeroU32>,
     /// Seed of the first run.
     pub seed: u64,
+    /// As [`Scenario::wakee_flips`].
+    pub wakee_flips: Option<u32>,
     /// The command that asks this again.
     pub command: String,
 }
@@ -418,7 +420,7 @@ impl Case {
             groups: &[],
             clamps: SystemClamps::default(),
             changes: &[],
-            wakee_flips: 0,
+            wakee_flips: ask.wakee_flips,
             check: false,
         };
         self.as_measured(&scenario, ask.length)
@@ -467,7 +469,7 @@ impl Case {
             changes: &self.changes,
             groups: &[],
             clamps: SystemClamps::default(),
-            wakee_flips: 0,
+            wakee_flips: ask.wakee_flips,
             check: false,
             command: ask.command.clone(),
         }

@@ -512,9 +512,10 @@ fn moved(sensitivity: &Sensitivity) -> Vec<Block> {
     };
     let mut heads = vec!["prediction".to_owned(), "as it is".to_owned()];
     heads.extend(
-        (sensitivity.parameters.iter()).map(|parameter| match parameter.fitted {
-            true => parameter.name.to_owned(),
-            false => format!("{} (stated)", parameter.name),
+        (sensitivity.parameters.iter()).map(|parameter| match parameter.values {
+            Some([less, more]) => format!("{} {less} / {more}", parameter.name),
+            None if parameter.fitted => parameter.name.to_owned(),
+            None => format!("{} (stated)", parameter.name),
         }),
     );
     let mut rows = vec![heads];

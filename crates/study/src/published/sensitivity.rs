@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! How much an answer hangs on what was fitted, and on what the machine file states and nothing fits: the
-//! difference that a study predicts when each of them is a fifth larger or smaller.
+//! How much an answer hangs on what was fitted, on what the machine file states and nothing fits, and on who
+//! started the workloads: the difference that a study predicts when each of the first two is a fifth
+//! larger or smaller, and with less and more for the shell's `wakee_flips` than was measured.
 
 use std::sync::atomic::AtomicBool;
 
@@ -14,6 +15,10 @@ use crate::stats::Delta;
 
 /// What is moved, in thousandths of what it is.
 pub const MOVES: [u64; 2] = [800, 1200];
+
+/// What the shell has for `wakee_flips`, instead of what was measured of one that runs a script: one that
+/// wakes nobody, and one that has just logged in (the median of 24).
+const SHELLS: [u32; MOVES.len()] = [0, 22];
 
 /// What a machine file states, and that is taken as it is stated.
 struct Stated {
@@ -72,18 +77,43 @@ const STATED: [Stated; 3] = [
 enum Lever {
     Fitted(&'static Parameter),
     Stated(&'static Stated),
+    Shell,
 }
 
 impl Lever {
     fn all(machine: &Machine) -> impl Iterator<Item = Lever> {
         let fitted = PARAMETERS.iter().map(Lever::Fitted);
         let stated = STATED.iter().filter(|stated| (stated.of)(machine));
-        fitted.chain(stated.map(Lever::Stated))
+        fitted
+            .chain(stated.map(Lever::Stated))
+            .chain([Lever::Shell])
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Lever::Fitted(parameter) => parameter.name,
+            Lever::Stated(stated) => stated.name,
+            Lever::Shell => "wakee_flips",
+        }
+    }
+
+    fn meaning(&self) -> &'static str {
+        match self {
+            Lever::Fitted(parameter) => parameter.meaning,
+            Lever::Stated(stated) => stated.meaning,
+            Lever::Shell => "what the shell that starts the workloads hands down to them",
+        }
+    }
+
+    /// What it is set to, if that is not a part of what it is.
+    fn values(&self) -> Option<[u32; MOVES.len()]> {
+        matches!(self, Lever::Shell).then_some(SHELLS)
     }
 
     /// The machine with it at `permille` of what it is.
     fn moved(&self, mut draft: Draft, permille: u64) -> Result<Machine, alight_machine::Error> {
         match self {
+            Lever::Shell => Ok(draft.resolve()?.machine),
             Lever::Fitted(parameter) => {
                 draft.scale_costs(|key| match parameter.keys.contains(&key) {
                     true => permille,
@@ -112,7 +142,9 @@ pub struct Moved {
     pub fitted: bool,
     /// What it is, in words.
     pub meaning: &'static str,
-    /// The predictions at each of [`MOVES`].
+    /// What it is set to; `None`: [`MOVES`] of what it is.
+    pub values: Option<[u32; MOVES.len()]>,
+    /// The predictions at each of [`MOVES`], or of `values`.
     pub deltas: Vec<(String, [Option<Delta>; MOVES.len()])>,
 }
 
@@ -131,7 +163,8 @@ pub struct Sensitivity {
 
 /// Simulations that it takes.
 pub fn jobs(study: &Study, ask: &Ask<'_>) -> usize {
-    study.jobs(&moved(ask, ask.machine)) * (1 + Lever::all(ask.machine).count() * MOVES.len())
+    study.jobs(&moved(ask, ask.machine, ask.wakee_flips))
+        * (1 + Lever::all(ask.machine).count() * MOVES.len())
 }
 
 /// Runs the study with no parameter moved and with each. `draft` opens its machine.
@@ -147,13 +180,13 @@ pub fn sensitivity(
     cancel: &AtomicBool,
 ) -> Result<Sensitivity, Error> {
     let mut done = 0;
-    let mut predicted = |machine: &Machine| {
+    let mut predicted = |machine: &Machine, wakee_flips: Option<u32>| {
         let so_far = |more: usize| (how.progress)(done + more);
         let spread = Spread {
             progress: &so_far,
             ..how
         };
-        let ask = moved(ask, machine);
+        let ask = moved(ask, machine, wakee_flips);
         let answer = study.run(&ask, run, spread, cancel)?;
         if answer.interrupted() {
             return Err(Error::from(compare::Error::Interrupted));
@@ -161,23 +194,22 @@ pub fn sensitivity(
         done += study.jobs(&ask);
         Ok(predictions(&answer))
     };
-    let unmoved = predicted(ask.machine)?;
+    let unmoved = predicted(ask.machine, ask.wakee_flips)?;
     let mut parameters = vec![];
     for lever in Lever::all(ask.machine) {
         let mut moves = vec![];
-        for permille in MOVES {
-            moves.push(predicted(&lever.moved(draft()?, permille)?)?);
+        for (index, permille) in MOVES.into_iter().enumerate() {
+            let set = lever.values().map(|values| values[index]);
+            let machine = lever.moved(draft()?, permille)?;
+            moves.push(predicted(&machine, set.or(ask.wakee_flips))?);
         }
-        let (name, meaning, fitted) = match lever {
-            Lever::Fitted(parameter) => (parameter.name, parameter.meaning, true),
-            Lever::Stated(stated) => (stated.name, stated.meaning, false),
-        };
         let labels = unmoved.iter().map(|(label, _)| label);
         let deltas = labels.map(|label| (label.clone(), of(label, &moves)));
         parameters.push(Moved {
-            name,
-            fitted,
-            meaning,
+            name: lever.name(),
+            fitted: matches!(lever, Lever::Fitted(_)),
+            meaning: lever.meaning(),
+            values: lever.values(),
             deltas: deltas.collect(),
         });
     }
@@ -186,7 +218,7 @@ pub fn sensitivity(
         Length::Full | Length::Moved => study.cases.iter().filter_map(Case::shortened).collect(),
     };
     Ok(Sensitivity {
-        runs: study.runs(&moved(ask, ask.machine)).get(),
+        runs: study.runs(&moved(ask, ask.machine, ask.wakee_flips)).get(),
         shortened,
         unmoved,
         parameters,
@@ -194,7 +226,7 @@ pub fn sensitivity(
 }
 
 /// What is asked for each move.
-fn moved<'a>(ask: &Ask<'_>, machine: &'a Machine) -> Ask<'a> {
+fn moved<'a>(ask: &Ask<'_>, machine: &'a Machine, wakee_flips: Option<u32>) -> Ask<'a> {
     Ask {
         machine,
         length: match ask.length {
@@ -203,6 +235,7 @@ fn moved<'a>(ask: &Ask<'_>, machine: &'a Machine) -> Ask<'a> {
         },
         runs: ask.runs,
         seed: ask.seed,
+        wakee_flips,
         command: String::new(),
     }
 }

@@ -74,6 +74,7 @@ fn answered<'s>(study: &'s Study, machine: &Machine, length: Length) -> Answer<'
         length,
         runs: None,
         seed: 1,
+        wakee_flips: None,
         command: "alight study run mine.toml".to_owned(),
     };
     let how = Spread {

@@ -217,7 +217,7 @@ fn run(
         groups: &[],
         clamps: Default::default(),
         changes: &changes,
-        wakee_flips: 0,
+        wakee_flips: None,
         check: false,
     };
     let pids = alight_sim::task_table(&scenario)?.into_iter();

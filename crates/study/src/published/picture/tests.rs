@@ -32,6 +32,7 @@ fn drawn() -> Vec<Picture> {
         length: Length::Full,
         runs: None,
         seed: 1,
+        wakee_flips: None,
         command: String::new(),
     };
     pictures(&study, &ask, &AtomicBool::new(false)).expect("drawn")
@@ -76,6 +77,7 @@ fn a_record_tells_who_ran_and_how_fast() {
         length: Length::Full,
         runs: None,
         seed: 1,
+        wakee_flips: None,
         command: String::new(),
     };
     let case = &study.cases[0];

@@ -13,8 +13,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 // The command line is part of a program, not of a library.
-#[allow(dead_code)] // what only running it uses
-#[path = "../src/args.rs"]
+#[allow(dead_code, unused_imports)] // what only running it uses
+#[path = "../src/args/mod.rs"]
 mod args;
 #[allow(dead_code)]
 #[path = "../src/cgroups.rs"]

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Values of options: how they are read, what is refused.
+
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+use alight_policy::scheduler::BASES;
+use alight_study::Style;
+use alight_workload::Mode;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+
+use crate::duration;
+
+/// The newest base: whoever names none asks what Linux does today.
+pub fn default_base() -> &'static str {
+    BASES.last().expect("there are bases").name
+}
+
+pub fn interval(text: &str) -> Result<Duration, String> {
+    duration::parse_length(text).map(Duration::from_nanos)
+}
+
+/// A parser of one of a few words.
+pub fn one_of<T: Clone + Send + Sync + 'static>(
+    choices: impl IntoIterator<Item = (&'static str, T)>,
+) -> impl TypedValueParser<Value = T> {
+    let choices: Vec<(&'static str, T)> = choices.into_iter().collect();
+    let names: Vec<&'static str> = choices.iter().map(|(name, _)| *name).collect();
+    PossibleValuesParser::new(names).try_map(move |given| {
+        let choice = choices.iter().find(|(name, _)| *name == given);
+        choice
+            .map(|(_, value)| value.clone())
+            .ok_or("no such choice")
+    })
+}
+
+pub fn style() -> impl TypedValueParser<Value = Style> {
+    one_of(Style::ALL)
+}
+
+pub fn mode() -> impl TypedValueParser<Value = Mode> {
+    one_of([Mode::Workgen, Mode::Rtapp].map(|mode| (mode.as_str(), mode)))
+}
+
+pub fn seed(text: &str) -> Result<u64, String> {
+    text.parse()
+        .map_err(|_| format!("expected a whole number, 0 to {}", u64::MAX))
+}
+
+/// A whole number from 1.
+pub fn count<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+    text.parse()
+        .map_err(|_| "expected a whole number, 1 or more".to_owned())
+}
+
+/// The most runs of a scheduler: more do not make a mean better that a figure is read from.
+const MOST_RUNS: u32 = 1_000_000;
+
+pub fn runs(text: &str) -> Result<NonZeroU32, String> {
+    let runs: NonZeroU32 = count(text)?;
+    match runs.get() <= MOST_RUNS {
+        true => Ok(runs),
+        false => Err(format!("expected at most {MOST_RUNS} runs")),
+    }
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The state that a run begins with: all memory that the loop will need.
+
+use super::{Builder, MeasureSpec, kernel, views};
+use crate::api::{Error, Group, Scenario};
+use crate::balance::{CacheAware, Nohz, Packing};
+use crate::changes::Agenda;
+use crate::channel::MessageMemory;
+use crate::classes::{Classes, Servers};
+use crate::cost::{CpuCosts, OpCost};
+use crate::counting::Counting;
+use crate::cpuidle::Memory;
+use crate::fair::{self, Eevdf, Groups, Order, Tunables};
+use crate::feasible::check_governor;
+use crate::hotplug::Hotplug;
+use crate::irq_time::IrqTime;
+use crate::pressure::Pressure;
+use crate::queue::{NEVER, Queue};
+use crate::rng::{Purpose, below};
+use crate::rounds;
+use crate::smt::Smt;
+use crate::state::{Cpu, FairQueue, Interval, Life, List, Output, Phase, Sim, Task};
+use crate::stats::Stats;
+use crate::sync::Call;
+use crate::timeline::{NONE, Nodes};
+use crate::timers::Timers;
+use crate::uclamp::Limits;
+use alight_machine::{Governor, IdleGovernor, Machine};
+use alight_policy::Mask;
+use alight_policy::abi::class;
+use alight_trace::Sink;
+use alight_workload::program::{LOOP_SLOTS, MeasureSource, TIMER_SLOTS};
+
+/// What the idle governor of this run remembers of each CPU: nothing yet.
+fn idle_memory(scenario: &Scenario<'_>, sim: &Sim<'_>) -> Result<Memory, Error> {
+    let asked = scenario.idle_governor.or(scenario.machine.idle_governor);
+    let governor = asked.unwrap_or(IdleGovernor::Menu);
+    let states = (0..sim.cpus.len()).map(|cpu| sim.idle_states(cpu).len());
+    Memory::new(governor, &sim.kernel.idle, states)
+        .map_err(|why| Error::Refused(format!("{} {why}", sim.kernel.name)))
+}
+
+impl<'a> Builder<'a> {
+    /// The run, ready to start.
+    pub(super) fn finish(
+        self,
+        end_at: u64,
+        out: Output<'a>,
+    ) -> Result<(Sim<'a>, Vec<MeasureSpec>), Error> {
+        let Builder {
+            scenario,
+            mut parts,
+        } = self;
+        parts.instruments.reserve(parts.tasks.len());
+        let machine = scenario.machine;
+        let nr_cpus = machine.cpus.len();
+        let kernel = kernel(scenario)?;
+        let mut params = scenario.scheduler.params;
+        params.scan_cpu_ns = machine.core_types[machine.cpus[0].core_type]
+            .costs
+            .scan_local_ns;
+        check_governor(scenario.governor.unwrap_or(machine.governor), machine)?;
+        let agenda = Agenda::new(scenario.changes, machine, scenario.duration_ns)?;
+        let hotplug = Hotplug::new(scenario, agenda.has_hotplug());
+        let limited = agenda.has_limits();
+        let core = views(machine, &params, hotplug.online)?;
+        let packing = Packing::new(&core);
+        let tick = 1_000_000_000 / u64::from(machine.hz);
+        let mut tunables = Tunables::new(kernel, nr_cpus, tick);
+        tunables.hrtick &= scenario.machine.hrtick;
+        let phase = below(scenario.seed, 0, Purpose::TickPhase, tick);
+        let mut views = parts.views;
+        for group in &parts.groups {
+            for cpu in 0..nr_cpus as u32 {
+                let (task, view) = group_entity(group, cpu);
+                parts.tasks.push(task);
+                views.push(view);
+            }
+        }
+        let idle_view = |cpu: u32| alight_policy::Task {
+            id: NONE,
+            prev_cpu: cpu,
+            ..Default::default()
+        };
+        views.extend((0..nr_cpus as u32).map(idle_view));
+        let mut costs = vec![];
+        let cpus = (0..nr_cpus)
+            .map(|cpu| new_cpu(machine, cpu, kind_of_cpu(machine, cpu, &mut costs)))
+            .collect();
+        let latency_limit_us = scenario
+            .workloads
+            .iter()
+            .filter_map(|w| w.dma_latency_us)
+            .min();
+        let hz = u64::from(machine.hz);
+        let governor = scenario.governor.unwrap_or(machine.governor);
+        let servers = match (kernel.rt.fair_server, governor) {
+            (false, _) => Servers::None,
+            (true, Governor::Schedutil) => Servers::Always,
+            (true, _) => Servers::BesideOthers,
+        };
+        let irq_time = IrqTime::new(machine.irq_time_accounting, nr_cpus);
+        let (own, later) = (&parts.own, &parts.attributes);
+        let classes = Classes::new(own, later, nr_cpus, hz, servers, irq_time.used);
+        let of: Vec<_> = parts.own.iter().map(|own| own.group).collect();
+        let places = |measure: &MeasureSpec| {
+            matches!(
+                measure.source,
+                MeasureSource::LeftCluster { .. } | MeasureSource::OnBiggest { .. }
+            )
+        };
+        let asks_for_places = parts.measures.iter().any(places);
+        let nr_tasks = parts.tasks.len();
+        let uclamp_limits = Limits::new(scenario, kernel, &parts.groups, &parts.own)?;
+        let groups = Groups::new(&parts.groups, &of, nr_cpus);
+        let entities = parts.tasks.len();
+        let mut sim = Sim {
+            machine,
+            now: 0,
+            end_at,
+            events: 0,
+            acted: 0,
+            hash: scenario.seed,
+            check: scenario.check,
+            kernel,
+            tunables,
+            eevdf: match tunables.order {
+                Order::Cfs => Eevdf::new(0, 0),
+                Order::Eevdf => Eevdf::new(nr_cpus + groups.entities(), entities),
+            },
+            groups,
+            jiffy: 0,
+            jiffy_end: phase,
+            core,
+            views: views.into(),
+            cpus,
+            costs: costs.into(),
+            nodes: Nodes::new(entities + classes.timers()),
+            classes,
+            tasks: parts.tasks.into(),
+            queue: Queue::new(nr_cpus),
+            freq_queue: Queue::new(machine.freq_domains.len() + agenda.slots()),
+            pressure: Pressure::new(limited, params.pressure, nr_cpus),
+            irq_time,
+            smt: Smt::new(machine),
+            agenda,
+            hotplug,
+            packing,
+            op_costs: parts
+                .ops
+                .iter()
+                .map(|op| OpCost::of(op, &parts.channels))
+                .collect(),
+            round_lengths: rounds::lengths(&parts.ops),
+            ops: parts.ops.into(),
+            comms: parts.comms,
+            masks: parts.masks.into(),
+            attributes: parts.attributes,
+            workloads: parts.workloads.into(),
+            mutexes: parts.mutexes.into(),
+            conditions: parts.conditions,
+            semaphores: parts.semaphores,
+            barriers: parts.barriers,
+            channels: parts.channels.into(),
+            message_memory: MessageMemory::new(nr_cpus, machine.memory.messages_kept),
+            counters: parts.counters.into(),
+            marks: parts.marks,
+            histograms: parts.histograms,
+            instruments: parts.instruments,
+            freq: vec![].into(),
+            uclamp: vec![].into(),
+            uclamp_limits,
+            meters: vec![].into(),
+            idle_states: vec![].into(),
+            idle_memory: Memory::Menu {
+                pattern_first: false,
+            },
+            nohz: Nohz::default(),
+            cache_aware: CacheAware::default(),
+            seed: scenario.seed,
+            overloaded: Mask::EMPTY,
+            stats: Stats::default(),
+            counting: Counting::of(if asks_for_places { nr_tasks } else { 0 }, machine),
+            tracing: out.sink.is_some(),
+            sampling: out.sink.as_deref().is_some_and(Sink::wants_signals),
+            out,
+            latency_limit_ns: latency_limit_us.map_or(u64::MAX, |us| us * 1000),
+        };
+        sim.cpufreq_init(governor);
+        sim.energy_model_init(governor);
+        sim.uclamp_init(scenario.workloads);
+        sim.meters_init();
+        sim.idle_memory = idle_memory(scenario, &sim)?;
+        sim.balance_init();
+        for (task, slice) in parts.slices {
+            sim.set_slice(task, slice);
+        }
+        for (cpu, at, task) in parts.starts {
+            sim.tasks[task as usize].timer_point = at;
+            sim.cpus[cpu].timers.insert(&mut sim.nodes, task, at);
+        }
+        sim.await_change();
+        sim.boot();
+        Ok((sim, parts.measures))
+    }
+}
+
+/// Index of the costs of `cpu` in `kinds`, added if they are the first such.
+fn kind_of_cpu(machine: &Machine, cpu: usize, kinds: &mut Vec<CpuCosts>) -> u32 {
+    let place = &machine.cpus[cpu];
+    let costs = CpuCosts::new(
+        &machine.core_types[place.core_type].costs,
+        place.capacity_orig,
+    );
+    let known = kinds.iter().position(|kind| *kind == costs);
+    known.unwrap_or_else(|| {
+        kinds.push(costs);
+        kinds.len() - 1
+    }) as u32
+}
+
+/// A task that was not created yet.
+pub(super) fn new_task() -> Task {
+    Task {
+        life: Life::New,
+        fresh: true,
+        waited: false,
+        call: Call::Out,
+        wake_migrated: false,
+        yielded: false,
+        clamps_counted: false,
+        timers_set: 0,
+        register: 0,
+        parent: NONE,
+        children: 0,
+        stall: 0,
+        units: 0,
+        wall_until: 0,
+        moved: 0,
+        vruntime: 0,
+        sum_exec: 0,
+        slice_start: 0,
+        last_run: 0,
+        wake_time: NEVER,
+        cache_cpu: NONE,
+        cache_mark: 0,
+        loops: [0; LOOP_SLOTS],
+        timers: [0; TIMER_SLOTS],
+        timer_point: 0,
+        started: 0,
+        list_prev: NONE,
+        list_next: NONE,
+        wait_next: NONE,
+        nice: 0,
+        workload: 0,
+        pc: 0,
+        process: 0,
+        affinity: 0,
+        inv_weight: 0,
+        cpu: 0,
+        working_set: 0,
+    }
+}
+
+/// What stands for `group` on `cpu` among tasks, and its signals.
+fn group_entity(group: &Group, cpu: u32) -> (Task, alight_policy::Task) {
+    let task = Task {
+        life: Life::Group,
+        cpu,
+        inv_weight: fair::inverse(1024),
+        ..new_task()
+    };
+    let mut view = alight_policy::Task {
+        id: NONE,
+        weight: 1024,
+        prev_cpu: cpu,
+        class: match group.idle {
+            true => class::IDLE,
+            false => class::NORMAL,
+        },
+        ..Default::default()
+    };
+    // It was attached when the group was made.
+    view.pelt.last = 1;
+    (task, view)
+}
+
+/// A CPU before it idles for the first time.
+fn new_cpu(machine: &Machine, cpu: usize, costs: u32) -> Cpu {
+    let place = &machine.cpus[cpu];
+    Cpu {
+        phase: Phase::Idle,
+        curr: NONE,
+        need_resched: false,
+        resched_lazy: false,
+        gives_way: false,
+        fair: FairQueue::default(),
+        timers: Timers::default(),
+        end: NEVER,
+        balance_kicked: false,
+        tick_at: NEVER,
+        hrtick_at: NEVER,
+        ipi_at: NEVER,
+        segment_start: 0,
+        rate: 1,
+        speed: 1,
+        ns_per_unit: 1 << 32,
+        steal: 0,
+        before_switch: NEVER,
+        wake_list: List::default(),
+        lock: Interval::default(),
+        exec_start: 0,
+        lru: List::default(),
+        costs,
+        rounds: Default::default(),
+        idle: Default::default(),
+        balance: Default::default(),
+        stats: Default::default(),
+        cache_fill: 0,
+        freq_domain: place.freq_domain as u32,
+        cluster: place.cluster as u32,
+        core_type: place.core_type as u32,
+    }
+}

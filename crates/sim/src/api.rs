@@ -39,6 +39,30 @@ pub struct Scenario<'a> {
     pub check: bool,
 }
 
+impl<'a> Scenario<'a> {
+    /// A run of `workloads` to their end, on the machine as it is.
+    pub fn new(
+        machine: &'a Machine,
+        workloads: &'a [Workload],
+        scheduler: &'a Scheduler,
+    ) -> Scenario<'a> {
+        Scenario {
+            machine,
+            workloads,
+            scheduler,
+            governor: None,
+            idle_governor: None,
+            seed: 1,
+            duration_ns: None,
+            groups: &[],
+            clamps: SystemClamps::default(),
+            changes: &[],
+            wakee_flips: None,
+            check: false,
+        }
+    }
+}
+
 /// A task group: a cgroup of the cpu controller below the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {

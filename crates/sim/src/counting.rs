@@ -277,7 +277,7 @@ impl Sim<'_> {
 mod tests {
     use crate::api::Outcome;
     use crate::changes::{Action, Change};
-    use crate::{Scenario, SystemClamps, run};
+    use crate::{Scenario, run};
     use alight_machine::Machine;
     use alight_policy::Scheduler;
     use alight_workload::{Mode, Workload};
@@ -303,18 +303,9 @@ mod tests {
         let workloads = [workload.workload];
         let scheduler = Scheduler::parse("linux-6.5").expect("a base");
         let scenario = Scenario {
-            machine: &machine,
-            workloads: &workloads,
-            scheduler: &scheduler,
-            governor: None,
-            idle_governor: None,
-            seed: 1,
-            duration_ns: None,
-            groups: &[],
-            clamps: SystemClamps::default(),
             changes,
-            wakee_flips: Some(0),
             check: true,
+            ..Scenario::new(&machine, &workloads, &scheduler)
         };
         run(&scenario, None, &AtomicBool::new(false)).expect("runs")
     }

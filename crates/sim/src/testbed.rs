@@ -308,18 +308,10 @@ fn plain<'a>(
     governor: Governor,
 ) -> Scenario<'a> {
     Scenario {
-        machine,
-        workloads: std::slice::from_ref(workload),
-        scheduler,
         governor: Some(governor),
-        idle_governor: None,
-        seed: 1,
         duration_ns: Some(3600 * 1000 * MS),
-        groups: &[],
-        clamps: SystemClamps::default(),
-        changes: &[],
-        wakee_flips: Some(0),
         check: true,
+        ..Scenario::new(machine, std::slice::from_ref(workload), scheduler)
     }
 }
 

@@ -109,18 +109,8 @@ fn an_explanation_changes_nothing() {
     let workloads = [load(WORKLOADS[0])];
     let scheduler = alight_policy::Scheduler::parse("linux-5.5").expect("a base");
     let scenario = alight_sim::Scenario {
-        machine: &machine,
-        workloads: &workloads,
-        scheduler: &scheduler,
-        governor: None,
-        idle_governor: None,
-        seed: 1,
         duration_ns: Some(60 * common::MS),
-        groups: &[],
-        clamps: Default::default(),
-        changes: &[],
-        wakee_flips: Some(0),
-        check: false,
+        ..alight_sim::Scenario::new(&machine, &workloads, &scheduler)
     };
     let comm = workloads[0].tasks.last().expect("tasks").comm.clone();
     let watch = alight_sim::Watch {
@@ -146,20 +136,7 @@ fn a_cancelled_run_says_so() {
         "sysbench --test=threads --num-threads=6 --max-time=5 --max-requests=-1 run",
     )];
     let scheduler = alight_policy::Scheduler::parse("linux-5.5").expect("a base");
-    let scenario = alight_sim::Scenario {
-        machine: &machine,
-        workloads: &workloads,
-        scheduler: &scheduler,
-        governor: None,
-        idle_governor: None,
-        seed: 1,
-        duration_ns: None,
-        groups: &[],
-        clamps: Default::default(),
-        changes: &[],
-        wakee_flips: Some(0),
-        check: false,
-    };
+    let scenario = alight_sim::Scenario::new(&machine, &workloads, &scheduler);
     let outcome = alight_sim::run(&scenario, None, &std::sync::atomic::AtomicBool::new(true));
     let outcome = outcome.expect("what there is");
     assert!(outcome.interrupted);

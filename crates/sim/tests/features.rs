@@ -236,18 +236,9 @@ fn scenario<'a>(
     changes: &'a [Change],
 ) -> Scenario<'a> {
     Scenario {
-        machine,
-        workloads,
-        scheduler,
-        governor: None,
-        idle_governor: None,
-        seed: 1,
         duration_ns: Some(60 * common::MS),
-        groups: &[],
-        clamps: Default::default(),
         changes,
-        wakee_flips: Some(0),
-        check: false,
+        ..Scenario::new(machine, workloads, scheduler)
     }
 }
 

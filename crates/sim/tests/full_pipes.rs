@@ -15,20 +15,7 @@ fn every_message_arrives() {
         let workload = Workload::load(command, Mode::Workgen)
             .expect("valid")
             .workload;
-        let scenario = Scenario {
-            machine: &machine,
-            workloads: std::slice::from_ref(&workload),
-            scheduler: &scheduler,
-            governor: None,
-            idle_governor: None,
-            seed: 1,
-            duration_ns: None,
-            groups: &[],
-            clamps: Default::default(),
-            changes: &[],
-            wakee_flips: Some(0),
-            check: false,
-        };
+        let scenario = Scenario::new(&machine, std::slice::from_ref(&workload), &scheduler);
         let outcome = alight_sim::run(&scenario, None, &AtomicBool::new(false));
         assert!(outcome.is_ok(), "{command}: {outcome:?}");
     }

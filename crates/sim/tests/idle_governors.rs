@@ -28,18 +28,10 @@ fn run(
     let workloads = [load(workload)];
     let scheduler = Scheduler::parse(base).expect("a base");
     let scenario = Scenario {
-        machine,
-        workloads: &workloads,
-        scheduler: &scheduler,
-        governor: None,
         idle_governor,
-        seed: 1,
         duration_ns: Some(400_000_000),
-        groups: &[],
-        clamps: Default::default(),
-        changes: &[],
-        wakee_flips: Some(0),
         check: true,
+        ..Scenario::new(machine, &workloads, &scheduler)
     };
     alight_sim::run(&scenario, None, &false.into())
 }

@@ -22,18 +22,8 @@ fn a_run_tells_how_far_it_is() {
     ] {
         let workload = Workload::load(line, Mode::Workgen).expect("valid").workload;
         let scenario = Scenario {
-            machine: &machine,
-            workloads: std::slice::from_ref(&workload),
-            scheduler: &scheduler,
-            governor: None,
-            idle_governor: None,
-            seed: 1,
             duration_ns,
-            groups: &[],
-            clamps: Default::default(),
-            changes: &[],
-            wakee_flips: Some(0),
-            check: false,
+            ..Scenario::new(&machine, std::slice::from_ref(&workload), &scheduler)
         };
         let told = RefCell::new(vec![]);
         let tell = |parts| told.borrow_mut().push(parts);

@@ -273,18 +273,10 @@ fn refusal_of_groups(base: &str, groups: &[Group], clamps: SystemClamps) -> Stri
     })];
     let scheduler = alight_policy::Scheduler::parse(base).expect("a base");
     let scenario = alight_sim::Scenario {
-        machine: &juno,
-        workloads: &workloads,
-        scheduler: &scheduler,
-        governor: None,
-        idle_governor: None,
-        seed: 1,
-        duration_ns: None,
         groups,
         clamps,
-        changes: &[],
-        wakee_flips: Some(0),
         check: true,
+        ..alight_sim::Scenario::new(&juno, &workloads, &scheduler)
     };
     match alight_sim::run(&scenario, None, &false.into()) {
         Ok(_) => String::new(),
@@ -361,20 +353,7 @@ fn an_explanation_of_nobody() {
     let juno = machine("juno-r0");
     let workloads = [given(vec![vec![RUN], vec![RUN]])];
     let scheduler = alight_policy::Scheduler::parse("linux-5.5").expect("a base");
-    let scenario = alight_sim::Scenario {
-        machine: &juno,
-        workloads: &workloads,
-        scheduler: &scheduler,
-        governor: None,
-        idle_governor: None,
-        seed: 1,
-        duration_ns: None,
-        groups: &[],
-        clamps: Default::default(),
-        changes: &[],
-        wakee_flips: Some(0),
-        check: false,
-    };
+    let scenario = alight_sim::Scenario::new(&juno, &workloads, &scheduler);
     let watch = alight_sim::Watch {
         comm: Some("T0".into()),
         at_ns: None,

@@ -53,18 +53,8 @@ mod tests {
     fn the_header_names_cpus_and_processes() {
         let (machine, schedulers) = (fake::machine(), fake::schedulers());
         let scenario = Scenario {
-            machine: &machine,
-            workloads: &[],
-            scheduler: &schedulers[0],
-            governor: None,
-            idle_governor: None,
             seed: 9,
-            duration_ns: None,
-            groups: &[],
-            clamps: Default::default(),
-            changes: &[],
-            wakee_flips: None,
-            check: false,
+            ..Scenario::new(&machine, &[], &schedulers[0])
         };
         let tasks = [
             (10, "leader".to_owned(), 10),

@@ -170,18 +170,13 @@ fn bare_queue(slots: usize) -> f64 {
 fn simulate(row: &Row) -> f64 {
     let scheduler = Scheduler::parse(row.scheduler).expect("a valid scheduler");
     let scenario = Scenario {
-        machine: &row.machine,
-        workloads: std::slice::from_ref(&row.workload),
-        scheduler: &scheduler,
-        governor: None,
-        idle_governor: None,
-        seed: 1,
         duration_ns: Some(row.simulated_ms * 1_000_000),
-        groups: &[],
-        clamps: Default::default(),
-        changes: &[],
         wakee_flips: Some(0),
-        check: false,
+        ..Scenario::new(
+            &row.machine,
+            std::slice::from_ref(&row.workload),
+            &scheduler,
+        )
     };
     let outcome = alight_sim::run(&scenario, None, &AtomicBool::new(false)).expect("it is valid");
     let mut metrics = outcome.results.iter().chain(&outcome.mechanism);

@@ -64,19 +64,12 @@ fn on(machine: &str, test: impl FnOnce(&mut Sim)) {
 pub(super) fn under(base: &str, machine: &str, test: impl FnOnce(&mut Sim)) {
     let machine = Machine::load(machine).unwrap_or_else(|error| panic!("{error}"));
     let scheduler = alight_policy::Scheduler::parse(base).expect("a base");
+    let workloads = [hogs()];
     let scenario = Scenario {
-        machine: &machine,
-        workloads: &[hogs()],
-        scheduler: &scheduler,
         governor: Some(alight_machine::Governor::Performance),
-        idle_governor: None,
-        seed: 1,
         duration_ns: Some(900 * MS),
-        groups: &[],
-        clamps: Default::default(),
-        changes: &[],
-        wakee_flips: Some(0),
         check: true,
+        ..Scenario::new(&machine, &workloads, &scheduler)
     };
     let out = Output {
         sink: None,

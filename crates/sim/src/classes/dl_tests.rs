@@ -427,18 +427,8 @@ fn linux_3_9_does_not_know_it() {
     let given = workload(&[deadline((10, 100, 100), 0, &[run(1)])]);
     let scheduler = alight_policy::Scheduler::parse("linux-3.9").expect("a base");
     let scenario = crate::api::Scenario {
-        machine: &machine,
-        workloads: std::slice::from_ref(&given),
-        scheduler: &scheduler,
-        governor: None,
-        idle_governor: None,
-        seed: 1,
-        duration_ns: None,
-        groups: &[],
-        clamps: Default::default(),
-        changes: &[],
-        wakee_flips: Some(0),
         check: true,
+        ..crate::api::Scenario::new(&machine, std::slice::from_ref(&given), &scheduler)
     };
     let run = crate::run(&scenario, None, &std::sync::atomic::AtomicBool::new(false));
     let why = run.expect_err("refused").to_string();

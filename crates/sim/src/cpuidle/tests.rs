@@ -21,19 +21,10 @@ fn at_boot_of(base: &str, name: &str, governor: Governor, test: impl FnOnce(&mut
     let machine = Machine::load(name).unwrap_or_else(|error| panic!("{name}: {error}"));
     let scheduler = alight_policy::Scheduler::parse(base).expect("a base");
     let loaded = Workload::from_command_line("hackbench -g 1").expect("a workload");
+    let workloads = [loaded.workload];
     let scenario = Scenario {
-        machine: &machine,
-        workloads: &[loaded.workload],
-        scheduler: &scheduler,
         governor: Some(governor),
-        idle_governor: None,
-        seed: 1,
-        duration_ns: None,
-        groups: &[],
-        clamps: Default::default(),
-        changes: &[],
-        wakee_flips: Some(0),
-        check: false,
+        ..Scenario::new(&machine, &workloads, &scheduler)
     };
     let out = Output {
         sink: None,

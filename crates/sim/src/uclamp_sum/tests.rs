@@ -305,18 +305,9 @@ fn while_nobody_uses_a_clamp_a_run_is_the_bases() {
     let hash = |name: &str| {
         let scheduler = alight_policy::Scheduler::parse(name).expect("a scheduler");
         let scenario = crate::Scenario {
-            machine: &juno,
-            workloads: &workloads,
-            scheduler: &scheduler,
-            governor: None,
-            idle_governor: None,
-            seed: 1,
             duration_ns: Some(500 * MS),
-            groups: &[],
-            clamps: crate::SystemClamps::default(),
-            changes: &[],
-            wakee_flips: Some(0),
             check: true,
+            ..crate::Scenario::new(&juno, &workloads, &scheduler)
         };
         let outcome = crate::run(&scenario, None, &false.into());
         outcome.unwrap_or_else(|e| panic!("{name}: {e}")).hash

@@ -92,18 +92,12 @@ impl<'a> Run<'a> {
     pub fn traced(self, sink: Option<&mut dyn alight_trace::Sink>) -> Result<Outcome, Error> {
         let scheduler = Scheduler::parse(self.scheduler).expect("a scheduler");
         let scenario = Scenario {
-            machine: self.machine,
-            workloads: self.workloads,
-            scheduler: &scheduler,
-            governor: None,
-            idle_governor: None,
             seed: self.seed,
             duration_ns: self.duration_ns,
             groups: self.groups,
-            clamps: Default::default(),
             changes: self.changes,
-            wakee_flips: Some(0),
             check: self.check,
+            ..Scenario::new(self.machine, self.workloads, &scheduler)
         };
         alight_sim::run(
             &scenario,

@@ -227,18 +227,9 @@ fn simulate(
     let mut runs = Vec::new();
     for seed in SEEDS {
         let scenario = Scenario {
-            machine,
-            workloads,
-            scheduler,
-            governor: None,
-            idle_governor: None,
             seed,
-            duration_ns: None,
-            groups: &[],
-            clamps: Default::default(),
-            changes: &[],
             wakee_flips: Some(wakee_flips),
-            check: false,
+            ..Scenario::new(machine, workloads, scheduler)
         };
         let mut gathered = Gathered::default();
         alight_sim::run(&scenario, Some(&mut gathered), cancel)?;

@@ -278,18 +278,9 @@ pub fn card(
         }
         let question = plans[job / jobs_a_cell].question(ask, &schedulers);
         let scenario = Scenario {
-            machine: question.machine,
-            workloads: question.workloads,
-            scheduler: &schedulers[job % 2],
-            governor: None,
-            idle_governor: None,
             seed: ask.seed + (job % jobs_a_cell / 2) as u64,
             duration_ns: question.duration_ns,
-            groups: &[],
-            clamps: SystemClamps::default(),
-            changes: &[],
-            wakee_flips: None,
-            check: false,
+            ..Scenario::new(question.machine, question.workloads, &schedulers[job % 2])
         };
         match run(&scenario, cancel) {
             Ok(outcome) => Ok((!outcome.interrupted).then_some(Ok(outcome))),

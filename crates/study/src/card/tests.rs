@@ -346,18 +346,8 @@ fn the_standard_set_runs_and_has_the_numbers_that_judge_it() {
             .map(|c| set::load(c).unwrap())
             .collect();
         let scenario = Scenario {
-            machine: &machines[0].machine,
-            workloads: &workloads,
-            scheduler: &scheduler,
-            governor: None,
-            idle_governor: None,
-            seed: 1,
             duration_ns: entry.duration_ms.map(|ms| ms * NS_PER_MS),
-            groups: &[],
-            clamps: SystemClamps::default(),
-            changes: &[],
-            wakee_flips: None,
-            check: false,
+            ..Scenario::new(&machines[0].machine, &workloads, &scheduler)
         };
         let outcome = alight_sim::run(&scenario, None, &AtomicBool::new(false)).unwrap();
         let numbers = crate::metrics::named(&outcome);

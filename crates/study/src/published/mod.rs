@@ -410,18 +410,12 @@ impl Case {
         duration_ns: Option<u64>,
     ) -> Scenario<'a> {
         let scenario = Scenario {
-            machine: ask.machine,
-            workloads: &self.extent(ask.length).workloads,
-            scheduler,
             governor: self.governor,
             idle_governor: self.idle_governor,
             seed: ask.seed,
             duration_ns,
-            groups: &[],
-            clamps: SystemClamps::default(),
-            changes: &[],
             wakee_flips: ask.wakee_flips,
-            check: false,
+            ..Scenario::new(ask.machine, &self.extent(ask.length).workloads, scheduler)
         };
         self.as_measured(&scenario, ask.length)
     }

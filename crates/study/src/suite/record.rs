@@ -207,18 +207,11 @@ fn run(
         operations => alight_sim::hotplug_torture(machine.cpus.len(), operations, seed),
     };
     let scenario = Scenario {
-        machine,
-        workloads: std::slice::from_ref(&workload),
-        scheduler,
         governor: Some(plan.governor()),
-        idle_governor: None,
         seed,
         duration_ns: Some(plan.end_ns()),
-        groups: &[],
-        clamps: Default::default(),
         changes: &changes,
-        wakee_flips: None,
-        check: false,
+        ..Scenario::new(machine, std::slice::from_ref(&workload), scheduler)
     };
     let pids = alight_sim::task_table(&scenario)?.into_iter();
     let mut observer = Observer::new(pids.map(|task| task.0), plan.signals);

@@ -108,7 +108,7 @@ pub const PRIOR: f64 = 0.01;
 /// How far a factor may go from one.
 pub const BOUND: u64 = 8;
 /// Runs of a row, of the seeds from 1.
-pub const RUNS: u32 = 8;
+pub const RUNS: u32 = 24;
 /// Runs of a row whose published spread is more than a fifth of its mean: of as few as [`RUNS`]
 /// the mean would be chance.
 pub const SPREAD_RUNS: u32 = 48;

@@ -1,4 +1,4 @@
-#!/bin/bash
+#!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Runs in a guest of vm/rootfs.sh: starts hackbench by shells of several kinds, for
@@ -49,7 +49,7 @@ remote() { ssh -q -o StrictHostKeyChecking=no -o BatchMode=yes "$@" >/dev/null; 
 mark none a service, which takes figures
 ./harness >/dev/null
 mark each ssh, each start
-for _ in {1..5}; do remote localhost hackbench -g 1 -l 100 -p; done
+for _ in 1 2 3 4 5; do remote localhost hackbench -g 1 -l 100 -p; done
 for name in silent rests harness; do
 	mark login "ssh, $name"
 	remote localhost "./$name"
@@ -61,7 +61,7 @@ done
 mark login ssh with a terminal, typed
 {
 	sleep 3
-	for _ in {1..10}; do echo 'hackbench -g 1 -l 100 -p' && sleep 4; done
+	for _ in 1 2 3 4 5 6 7 8 9 10; do echo 'hackbench -g 1 -l 100 -p' && sleep 4; done
 	echo exit
 } | remote -tt localhost
 

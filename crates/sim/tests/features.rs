@@ -260,7 +260,7 @@ fn counting_answers_changes_nothing_and_adds_up() {
         ),
         (
             "linux-6.5+asym-capacity:smt+pack",
-            "juno-r0",
+            "tc2",
             "periodic-mix.json",
         ),
         (

@@ -13,7 +13,7 @@
 #
 # A line a script: of each start the second of the script, and the figure. The last
 # lines are the middles of the tenths of what was started from the eighth second on,
-# and of what was started first after a login. Takes four minutes a kernel.
+# and of what was started first after a login. Takes seven minutes a kernel.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -178,7 +178,7 @@ fn impossible_values_are_refused() {
     const RUN: [&str; 5] = ["compare", "-m", "juno-r0", "-w", "hackbench"];
     const BOTH: [&str; 2] = ["linux-5.5", "linux-5.5+asym-capacity"];
     let one_or_more = "expected a whole number, 1 or more";
-    let cases: [(&[&str], &str); 11] = [
+    let cases: [(&[&str], &str); 12] = [
         (&["--runs", "0"], one_or_more),
         (&["--runs", "-3"], one_or_more),
         (&["--runs", "many"], one_or_more),
@@ -188,6 +188,10 @@ fn impossible_values_are_refused() {
         (&["--duration", "5"], "'5' has no unit"),
         (&["--duration", "5h"], "'h' is no unit"),
         (&["--seed", "-1"], "expected a whole number"),
+        (
+            &["--wakee-flips", "-1"],
+            "expected a whole number, 0 to 4294967295",
+        ),
         (
             &["--seed", "18446744073709551615", "--runs", "2"],
             "use a smaller seed",

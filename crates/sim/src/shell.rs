@@ -2,7 +2,7 @@
 //! What a shell hands down to the workloads that it starts: its `wakee_flips`, how often it woke
 //! another task than the time before.
 //!
-//! A login leaves 12 to 52 behind. What the shell then wakes halves that from second to second, and adds
+//! A login leaves 6 to 52 behind. What the shell then wakes halves that from second to second, and adds
 //! to it: whoever reads what it prints, and those that interrupts wake while it runs, since they count as
 //! woken by the task that is interrupted.
 

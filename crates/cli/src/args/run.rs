@@ -8,7 +8,7 @@ use alight_machine::{Governor, IdleGovernor};
 use alight_study::{Style, single};
 use clap::Args;
 
-use super::values::{count, default_base, one_of, runs, seed, style};
+use super::values::{Threads, count, default_base, one_of, runs, seed, style, wakee_flips};
 use crate::cgroups::{self, GroupOption, Sysctl};
 use crate::changes::{self, Changes};
 use crate::duration;
@@ -111,7 +111,7 @@ pub struct RunArgs {
     /// What the shell that starts the workloads has for `wakee_flips`, how often it woke another
     /// task than the time before: their tasks inherit it, and more of it keeps senders from
     /// pulling receivers [default: as measured of shells that run a script, by seed: 0 to 12]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = wakee_flips, allow_negative_numbers = true)]
     pub wakee_flips: Option<u32>,
 
     /// Prove the simulator's invariants after every event (slow)
@@ -179,10 +179,8 @@ pub struct CompareArgs {
     /// Print JSON (alight.compare/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
-    /// Threads to spread the runs over [default: one a core]
-    #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>,
-        allow_negative_numbers = true)]
-    pub jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 #[derive(Args)]

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What is predicted, and fitted: `card`, `study`, `calibrate`.
 
-use std::num::{NonZeroU32, NonZeroUsize};
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use alight_study::{card, published};
 use clap::{Args, Subcommand};
 
-use super::values::{count, one_of, runs, seed};
+use super::values::{Threads, one_of, runs, seed, wakee_flips};
 
 pub const CARD_EXAMPLES: &str = "\
 Harms come first, then helps, then what changes without being either; a line is listed if it is no
@@ -76,10 +76,8 @@ pub struct CardArgs {
     /// Print JSON (alight.card/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
-    /// Threads to spread the runs over [default: one a core]
-    #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>,
-        allow_negative_numbers = true)]
-    pub jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 #[derive(Args)]
@@ -129,7 +127,7 @@ pub struct StudyRunArgs {
         allow_negative_numbers = true)]
     pub seed: u64,
     /// What the shell that starts the workloads has for `wakee_flips`, as of `alight simulate`
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = wakee_flips, allow_negative_numbers = true)]
     pub wakee_flips: Option<u32>,
     /// Write a picture of each case that says which time to show, and each variant, into this folder,
     /// which is made if it is not there: frequencies, utilizations and who ran where, base above
@@ -151,10 +149,8 @@ pub struct StudyRunArgs {
     /// Print JSON (alight.study-answer/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
-    /// Threads to spread the runs over [default: one a core]
-    #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>,
-        allow_negative_numbers = true)]
-    pub jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub threads: Threads,
 }
 
 #[derive(Args)]
@@ -165,10 +161,8 @@ pub struct CalibrateArgs {
     /// Where to write the machine's file with its fitted costs [default: machines/MACHINE.toml]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
-    /// Threads to spread the runs over [default: one a core]
-    #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>,
-        allow_negative_numbers = true)]
-    pub jobs: Option<NonZeroUsize>,
+    #[command(flatten)]
+    pub threads: Threads,
     /// Print JSON (alight.calibrate/1)
     #[arg(long)]
     pub json: bool,

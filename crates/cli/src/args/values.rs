@@ -1,15 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Values of options: how they are read, what is refused.
 
-use std::num::NonZeroU32;
+use std::fmt::Display;
+use std::num::{NonZeroU32, NonZeroUsize};
+use std::str::FromStr;
 use std::time::Duration;
 
 use alight_policy::scheduler::BASES;
 use alight_study::Style;
 use alight_workload::Mode;
+use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::duration;
+
+/// How runs are spread.
+#[derive(Args)]
+pub struct Threads {
+    /// Threads to spread the runs over [default: one a core]
+    #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>,
+        allow_negative_numbers = true)]
+    pub jobs: Option<NonZeroUsize>,
+}
 
 /// The newest base: whoever names none asks what Linux does today.
 pub fn default_base() -> &'static str {
@@ -43,12 +55,20 @@ pub fn mode() -> impl TypedValueParser<Value = Mode> {
 }
 
 pub fn seed(text: &str) -> Result<u64, String> {
+    up_to(u64::MAX, text)
+}
+
+pub fn wakee_flips(text: &str) -> Result<u32, String> {
+    up_to(u32::MAX, text)
+}
+
+fn up_to<T: FromStr + Display>(most: T, text: &str) -> Result<T, String> {
     text.parse()
-        .map_err(|_| format!("expected a whole number, 0 to {}", u64::MAX))
+        .map_err(|_| format!("expected a whole number, 0 to {most}"))
 }
 
 /// A whole number from 1.
-pub fn count<T: std::str::FromStr>(text: &str) -> Result<T, String> {
+pub fn count<T: FromStr>(text: &str) -> Result<T, String> {
     text.parse()
         .map_err(|_| "expected a whole number, 1 or more".to_owned())
 }

@@ -31,7 +31,7 @@ pub fn run(args: &CalibrateArgs) -> Result<(), Failure> {
         &args.machine,
         &studies,
         &simulate,
-        args.jobs,
+        args.threads.jobs,
         &evaluated,
         cancel,
     );

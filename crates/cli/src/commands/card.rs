@@ -40,7 +40,7 @@ pub fn run(args: &CardArgs) -> Result<(), Failure> {
     let cancel = interrupt::flag()?;
     let bar = progress::bar(card::jobs(&ask)? as u64);
     let how = Spread {
-        threads: args.jobs,
+        threads: args.threads.jobs,
         progress: &|done| bar.set_position(done as u64),
     };
     let simulate =

@@ -36,7 +36,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let cancel = interrupt::flag()?;
     let runs = progress::Runs::of(u64::from(args.runs.get()) * schedulers.len() as u64);
     let how = Spread {
-        threads: args.jobs,
+        threads: args.threads.jobs,
         progress: &|_| (),
     };
     let earliest = AtomicU64::new(u64::MAX);

@@ -94,7 +94,7 @@ fn run_study(
     let jobs = study.jobs(&ask);
     let runs = progress::Runs::of((jobs + moves) as u64);
     let how = Spread {
-        threads: args.jobs,
+        threads: args.threads.jobs,
         progress: &|_| (),
     };
     let style = if args.json { Style::Json } else { args.style };

@@ -279,8 +279,11 @@ impl Sim<'_> {
         if stays {
             self.preempted_in_pipe(cpu, prev);
         }
-        let yielded = std::mem::take(&mut self.tasks[prev as usize].yielded);
-        let life = self.tasks[prev as usize].life;
+        let t = &mut self.tasks[prev as usize];
+        let yielded = std::mem::take(&mut t.yielded);
+        let blocked = std::mem::take(&mut t.blocked);
+        let life = t.life;
+        let within_call = stays && !self.in_user_mode(cpu);
         if self.is_rt(prev) {
             self.put_prev_rt(cpu, prev);
         } else if stays || self.is_delayed(prev) {
@@ -291,9 +294,11 @@ impl Sim<'_> {
         }
         self.cpus[cpu].curr = NONE;
         match life {
-            Life::Runnable if yielded => PrevState::Running,
+            // On its way back to user mode it calls `schedule()` itself.
+            Life::Runnable if yielded || !within_call => PrevState::Running,
             Life::Runnable => PrevState::Preempted,
             Life::Dead => PrevState::Dead,
+            _ if blocked => PrevState::Uninterruptible,
             _ => PrevState::Sleeping,
         }
     }

@@ -197,6 +197,8 @@ pub(crate) struct Task {
     pub wake_migrated: bool,
     /// Voluntary switch: it yielded.
     pub yielded: bool,
+    /// Its sleep cannot be interrupted.
+    pub blocked: bool,
     /// Its clamps are among those of the queue that it is on.
     pub clamps_counted: bool,
     pub timers_set: u8,

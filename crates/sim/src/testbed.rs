@@ -13,7 +13,7 @@ use alight_machine::{
     Machine, MemoryCosts, Opp,
 };
 use alight_policy::Scheduler;
-use alight_trace::{Event, Sink};
+use alight_trace::{Event, PrevState, Sink};
 use alight_workload::program::{
     Attributes, Calibration, ChannelKind, Instruments, Op, Program, TaskSpec, Workload,
 };
@@ -413,6 +413,8 @@ pub(crate) struct Record {
     pub all: Vec<(u64, usize, &'static str)>,
     /// (time, CPU, task); `None` is the idle task.
     pub switches: Vec<(u64, usize, Option<usize>)>,
+    /// How each task left a CPU.
+    pub left: Vec<(usize, PrevState)>,
     /// (time, CPU of the waker, task).
     pub wakings: Vec<(u64, usize, usize)>,
     /// (time, CPU that enqueued it, task).
@@ -443,7 +445,14 @@ impl Sink for Record {
         let cpu = cpu as usize;
         self.all.push((time_ns, cpu, name(&event)));
         match event {
-            Event::Switch { next, .. } => self.switches.push((time_ns, cpu, number(next.pid))),
+            Event::Switch {
+                prev,
+                prev_state,
+                next,
+            } => {
+                self.switches.push((time_ns, cpu, number(next.pid)));
+                self.left.extend(number(prev.pid).map(|t| (t, prev_state)));
+            }
             Event::Waking { task, .. } => {
                 self.wakings
                     .extend(number(task.pid).map(|t| (time_ns, cpu, t)));

@@ -13,9 +13,9 @@ pub struct TaskRef {
 /// State in which a task leaves the CPU (`prev_state`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PrevState {
-    /// `R`: still runnable (yield or end of slice).
+    /// `R`: still runnable (it yielded, or gave way on its way back to user mode).
     Running,
-    /// `R+`: preempted.
+    /// `R+`: preempted in the middle of the kernel.
     Preempted,
     /// `S`: interruptible sleep.
     Sleeping,

@@ -228,6 +228,7 @@ pub(super) fn new_task() -> Task {
         call: Call::Out,
         wake_migrated: false,
         yielded: false,
+        blocked: false,
         clamps_counted: false,
         timers_set: 0,
         register: 0,

@@ -102,6 +102,8 @@ impl Sim<'_> {
             mutex.holder = NONE;
             return true;
         }
+        self.tasks[task as usize].blocked = true;
+        let mutex = &mut self.channels[id as usize].mutex;
         if was_heir {
             mutex.handoff = true;
             self.wait_on_first(cpu, Waiting::Lockers(id));

@@ -5,6 +5,7 @@
 use super::*;
 use crate::testbed::{Given, MS, Record, US, begin_under, machine, task, with_channels};
 use alight_machine::{Governor, Machine};
+use alight_trace::PrevState;
 use alight_workload::program::{ChannelKind, Policy};
 
 const WRITE: Op = Op::Write {
@@ -40,19 +41,23 @@ fn costly(held: u64) -> Machine {
 
 fn on<T>(
     base: &str,
+    channel: (ChannelKind, u64),
+    tasks: &[Given],
+    test: impl FnOnce(&mut Sim) -> T,
+) -> T {
+    on_record(&mut Record::default(), base, channel, tasks, test)
+}
+
+fn on_record<T>(
+    record: &mut Record,
+    base: &str,
     (kind, held): (ChannelKind, u64),
     tasks: &[Given],
     test: impl FnOnce(&mut Sim) -> T,
 ) -> T {
     let workload = with_channels(&[kind], tasks);
     let rules = (base, Governor::Performance);
-    begin_under(
-        rules,
-        &costly(held),
-        &workload,
-        &mut Record::default(),
-        test,
-    )
+    begin_under(rules, &costly(held), &workload, record, test)
 }
 
 /// A real-time task comes `at` us into the write of another one and writes to the same pipe,
@@ -87,6 +92,27 @@ fn whoever_comes_waits_for_a_holder_that_was_preempted() {
         let found = through(base, (kind, held), at);
         assert_eq!(found, expected, "{base}, {kind:?}, {held}, {at}");
     }
+}
+
+/// mutex_lock() is TASK_UNINTERRUPTIBLE; who waits in a pipe for something to read is not.
+#[test]
+fn who_waits_for_the_mutex_cannot_be_interrupted() {
+    use PrevState::{Dead, Preempted, Running, Sleeping, Uninterruptible};
+    let holder = task(0, &[WRITE]);
+    let comes = task(50 * US, &[WRITE, READ, READ, READ]).policy(Policy::Fifo);
+    let mut record = Record::default();
+    let pipe = (ChannelKind::Pipe, 1000);
+    on_record(&mut record, "linux-7.2", pipe, &[holder, comes], |sim| {
+        sim.until(100 * MS);
+    });
+    let expected = [
+        (0, Preempted),
+        (1, Uninterruptible),
+        (0, Running),
+        (1, Sleeping),
+        (0, Dead),
+    ];
+    assert_eq!(record.left, expected);
 }
 
 /// A machine says for how much of a call the mutex is held, not when: of 4000 who are preempted in

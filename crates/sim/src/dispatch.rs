@@ -70,7 +70,15 @@ impl Sim<'_> {
     fn must_schedule(&self, cpu: usize, due: bool) -> bool {
         let c = &self.cpus[cpu];
         // The end of a segment is no way into the kernel by itself.
-        c.need_resched || c.gives_way || c.resched_lazy && !due && self.in_user_mode(cpu)
+        let lazily = || c.resched_lazy && !due && self.in_user_mode(cpu);
+        c.gives_way || c.told_at <= self.now && (c.need_resched || lazily())
+    }
+
+    /// Does the current task of `cpu`, at the end of a system call, see that it should give way?
+    #[inline]
+    pub fn sees_resched(&self, cpu: usize) -> bool {
+        let c = &self.cpus[cpu];
+        (c.need_resched || c.resched_lazy) && c.told_at <= self.now
     }
 
     /// The current task of `cpu` gives way behind the kernel work that is still charged: what it
@@ -104,6 +112,7 @@ impl Sim<'_> {
     fn handle_interrupts(&mut self, cpu: usize) {
         if self.cpus[cpu].ipi_at <= self.now {
             self.cpus[cpu].ipi_at = NEVER;
+            self.cpus[cpu].told_at = 0;
             self.run_wake_list(cpu);
             if self.classes.used {
                 self.asked_to_push(cpu);
@@ -114,6 +123,7 @@ impl Sim<'_> {
         }
         let c = &self.cpus[cpu];
         if c.timers.first_at().min(c.tick_at).min(c.hrtick_at) <= self.now {
+            self.cpus[cpu].told_at = 0;
             self.timer_interrupt(cpu);
         }
     }

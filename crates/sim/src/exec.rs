@@ -94,7 +94,7 @@ impl Sim<'_> {
                     return self.schedule(cpu);
                 }
             }
-            if self.cpus[cpu].need_resched || self.cpus[cpu].resched_lazy {
+            if self.sees_resched(cpu) {
                 return self.give_way(cpu);
             }
             if effect == Effect::RetryAfterWork && self.cpus[cpu].steal != 0 {

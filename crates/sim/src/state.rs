@@ -68,6 +68,8 @@ pub(crate) struct Cpu {
     pub steal: u64,
     /// Of that, what comes before the switch if the current task gives way, [`NEVER`]: all.
     pub before_switch: u64,
+    /// When the waker that told it to give way gets to that.
+    pub told_at: u64,
     /// 2^32 / rate.
     pub ns_per_unit: u64,
     /// Units of work done in a ns: capacity at the current frequency, less what other threads of its core take.

@@ -50,6 +50,7 @@ impl Sim<'_> {
             let clock_read = self.charge_wakeup(cpu);
             let lock = self.take_rq_lock(cpu, target);
             let reached = self.now + clock_read + lock;
+            self.tells(cpu, reached, target);
             self.activate(cpu, reached, target, task, migrated);
             self.resched_woken(cpu, target, clock_read);
         } else {
@@ -64,6 +65,18 @@ impl Sim<'_> {
         let ahead = self.cpus[cpu].steal;
         self.charge(cpu, self.costs(cpu).wakeup);
         ahead + self.ns(cpu, self.costs(cpu).wakeup_clock)
+    }
+
+    /// What `cpu` may tell the current task of `target` next, another CPU does not see before the
+    /// waker has `reached` that; what it was told before it sees.
+    #[inline]
+    fn tells(&mut self, cpu: usize, reached: u64, target: usize) {
+        let c = &mut self.cpus[target];
+        if cpu == target {
+            c.told_at = 0;
+        } else if !c.need_resched && !c.resched_lazy {
+            c.told_at = reached;
+        }
     }
 
     /// If the task woken from `cpu` takes `target`: that clock is not read again at the switch, so
@@ -90,12 +103,13 @@ impl Sim<'_> {
     /// Wakes a task that never left its queue on `target` (`ttwu_runnable`).
     fn wake_delayed(&mut self, cpu: usize, target: usize, task: u32) {
         let clock_read = self.charge_wakeup(cpu);
-        let lock = self.take_rq_lock(cpu, target);
+        let reached = self.now + clock_read + self.take_rq_lock(cpu, target);
         self.requeue_delayed(target, task);
         self.stats.to_prev += 1;
         self.stats.still_queued += 1;
+        self.tells(cpu, reached, target);
         self.check_preempt(target, task);
-        self.trace_wakeup(cpu, self.now + clock_read + lock, target, task);
+        self.trace_wakeup(cpu, reached, target, task);
         self.resched_woken(cpu, target, clock_read);
     }
 
@@ -137,6 +151,7 @@ impl Sim<'_> {
             self.enqueue_new(target, task, forked_on);
         }
         self.trace_wakeup_new(cpu, task, target);
+        self.tells(cpu, self.reached(cpu), target);
         self.check_preempt_new(target, task);
         if rt {
             self.woken_rt(cpu, target, task);

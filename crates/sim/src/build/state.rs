@@ -293,6 +293,7 @@ fn new_cpu(machine: &Machine, cpu: usize, costs: u32) -> Cpu {
         phase: Phase::Idle,
         curr: NONE,
         need_resched: false,
+        told_at: 0,
         resched_lazy: false,
         gives_way: false,
         fair: FairQueue::default(),

@@ -94,6 +94,51 @@ fn waking_an_idle_cpu_of_the_same_cache() {
     );
 }
 
+/// When the current task of CPU 1 gives way to one that is woken there from CPU 0 by work of
+/// 500 us and an interrupt that takes 2 ms, us after the waker's call. `steps`: what the one on
+/// CPU 1 does, 36 ms before that call on.
+fn gives_way_after(base: &str, steps: &[Op]) -> u64 {
+    let mut machine = machine(2, 2);
+    let costs = &mut machine.core_types[0].costs;
+    costs.wakeup_ns = 500 * US as u32;
+    costs.wakeup_clock_ns = costs.wakeup_ns;
+    costs.ipi_receive_ns = 2 * MS as u32;
+    // 2599 us before a tick.
+    let called = 41 * MS;
+    let wakee = [Op::SemWait { semaphore: 0 }, Op::Run { ns: MS }];
+    let waker = [Op::Mark { mark: 0 }, Op::SemPost { semaphore: 0 }];
+    let tasks = [
+        task(called, &waker).on(&[0]),
+        task(0, &wakee).on(&[1]),
+        task(5 * MS, steps).on(&[1]),
+    ];
+    let mut record = Record::default();
+    let rules = (base, Governor::Performance);
+    begin_under(rules, &machine, &workload(&tasks), &mut record, |sim| {
+        sim.until(called + 20 * MS);
+        assert_eq!(sim.passed(0).0, called);
+    });
+    (record.runs_of(1).last().expect("it ran").0 - called) / US
+}
+
+/// resched_curr(): the flag is set under the lock of the queue, behind the waker's work for that. Who
+/// returns from a system call before does not see it, who does afterwards gives way ahead of the
+/// interrupt; in user mode that is what it takes. There is none where preemption is lazy, but a tick.
+#[test]
+fn who_runs_elsewhere_sees_that_it_should_give_way_when_the_waker_has_come_to_that() {
+    let calls = [Op::Run { ns: 30 * US }, Op::SemPost { semaphore: 1 }].repeat(2000);
+    let computes = [Op::Run { ns: 60 * MS }];
+    for (base, steps, expected) in [
+        ("linux-6.1", &calls[..], 510),
+        ("linux-7.2", &calls[..], 510),
+        ("linux-6.1", &computes[..], 2500),
+        ("linux-7.2", &computes[..], 2599),
+    ] {
+        let found = gives_way_after(base, steps);
+        assert_eq!(found, expected, "{base}, {} steps", steps.len());
+    }
+}
+
 /// ttwu_queue_remote(): to another cache the task goes by the wake list; the lock
 /// and the enqueue are the target's, behind its interrupt.
 #[test]

@@ -23,6 +23,8 @@ SETTLED_S=8
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
+# First, for a name that is none.
+vm/fetch.sh "$@"
 root=$(vm/rootfs.sh trixie openssh-server openssh-client bpftrace rt-tests iproute2)
 for kernel; do
 	vm/run.sh --kernel "$kernel" --smp 4 --mem 6144 --timeout 1800 --root "$root" verify/shell-load.sh \

@@ -78,7 +78,7 @@ pub struct Report {
     pub window: Window,
     /// Events of all recordings.
     pub events: u64,
-    /// Costs that were measured, by key, ns: the medians of the recordings, which are the model's.
+    /// Costs that were measured, by key, ns: the medians of the recordings.
     pub costs: Vec<(&'static str, u32)>,
     /// What was compared.
     pub quantities: Vec<Quantity>,
@@ -172,7 +172,7 @@ impl KernelRun {
 }
 
 /// Holds the model against runs that [repeat](KernelRun::repeats) each other, by the rules of their
-/// kernel or those of `scheduler`, on the machine of the first with the medians of their costs.
+/// kernel or those of `scheduler`; each of its runs on the machine and from the start of one of theirs.
 ///
 /// # Errors
 /// The workload cannot be simulated; the model has nothing to compare.
@@ -184,12 +184,7 @@ pub fn compare(
     scheduler: Option<&Scheduler>,
     cancel: &AtomicBool,
 ) -> Result<Report, Error> {
-    let KernelRun {
-        header,
-        workload,
-        window,
-        ..
-    } = &runs[0];
+    let KernelRun { header, window, .. } = &runs[0];
     let machines: Vec<&Machine> = runs.iter().map(|run| &run.machine).collect();
     let machine = &Machine::with_median_costs(&machines);
     let scheduler = match scheduler {
@@ -197,10 +192,7 @@ pub fn compare(
         None => &runs[0].own_base()?,
     };
     let kernel: Vec<&Figures> = runs.iter().map(|run| &run.figures).collect();
-    let mut flips: Vec<u32> = runs.iter().map(|run| run.wakee_flips).collect();
-    flips.sort_unstable();
-    let flips = flips[flips.len() / 2];
-    let model = simulate(machine, workload, flips, scheduler, cancel)?;
+    let model = simulate(runs, scheduler, cancel)?;
     Ok(Report {
         kernel: header.kernel.clone(),
         arch: header.arch.clone(),
@@ -215,26 +207,25 @@ pub fn compare(
     })
 }
 
-/// The model's runs, one a seed.
+/// The model's runs, one a seed, with what was measured before the kernel's, in turn: a kernel path
+/// does not take the same time twice, and how a benchmark goes on can hang on a hundredth of it. Of
+/// costs that never vary the model would have one such course for all of its seeds.
 fn simulate(
-    machine: &Machine,
-    workload: &Workload,
-    wakee_flips: u32,
+    kernel: &[KernelRun],
     scheduler: &Scheduler,
     cancel: &AtomicBool,
 ) -> Result<Vec<Figures>, Error> {
-    let workloads = std::slice::from_ref(workload);
     let mut runs = Vec::new();
-    for seed in SEEDS {
+    for (seed, of) in SEEDS.zip(kernel.iter().cycle()) {
         let scenario = Scenario {
             seed,
-            wakee_flips: Some(wakee_flips),
-            ..Scenario::new(machine, workloads, scheduler)
+            wakee_flips: Some(of.wakee_flips),
+            ..Scenario::new(&of.machine, std::slice::from_ref(&of.workload), scheduler)
         };
         let mut gathered = Gathered::default();
         alight_sim::run(&scenario, Some(&mut gathered), cancel)?;
         let (_, figures) = gathered
-            .measure(None, machine.cpus.len())
+            .measure(None, of.machine.cpus.len())
             .map_err(Error::Models)?;
         runs.push(figures);
     }

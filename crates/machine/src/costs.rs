@@ -5,7 +5,7 @@
 //! takes the same time.
 
 use crate::figure::Provenance;
-use crate::model::{Costs, Machine};
+use crate::model::Costs;
 use crate::reader::At;
 
 /// How a cost follows the clock of the core.
@@ -129,30 +129,6 @@ pub(crate) const COST_FIELDS: [CostField; 30] = [
     ),
 ];
 
-impl Machine {
-    /// One machine whose costs were measured several times: the first of `runs` with the median of each.
-    ///
-    /// # Panics
-    /// There is none, or they are different machines.
-    #[must_use]
-    pub fn with_median_costs(runs: &[&Self]) -> Self {
-        let median = |of: &mut dyn FnMut(&Self) -> u32| {
-            let mut values: Vec<u32> = runs.iter().map(|run| of(run)).collect();
-            values.sort_unstable();
-            values[values.len() / 2]
-        };
-        let mut machine = runs[0].clone();
-        for (at, core_type) in machine.core_types.iter_mut().enumerate() {
-            for field in &COST_FIELDS {
-                let mut of = |run: &Self| *(field.of)(&mut run.core_types[at].costs.clone());
-                *(field.of)(&mut core_type.costs) = median(&mut of);
-            }
-        }
-        machine.memory.messages_kept = median(&mut |run| run.memory.messages_kept);
-        machine
-    }
-}
-
 /// Costs of a class as a file states them.
 #[derive(Debug, Clone)]
 pub(crate) struct CostClass {
@@ -189,24 +165,5 @@ impl CostClass {
             *(field.of)(&mut costs) = self.at(index, top_khz);
         }
         costs
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn each_cost_is_the_median_of_its_own() {
-        let run = |switch, wakeup, kept| {
-            let mut machine = Machine::load("juno-r0").expect("built in");
-            let costs = &mut machine.core_types[1].costs;
-            (costs.switch_ns, costs.wakeup_ns) = (switch, wakeup);
-            machine.memory.messages_kept = kept;
-            machine
-        };
-        let runs = [run(1, 30, 440), run(2, 10, 858), run(3, 20, 850)];
-        let machine = Machine::with_median_costs(&runs.each_ref());
-        assert_eq!(machine, run(2, 20, 850));
     }
 }

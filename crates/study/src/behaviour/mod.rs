@@ -186,7 +186,6 @@ pub fn compare(
 ) -> Result<Report, Error> {
     let KernelRun { header, window, .. } = &runs[0];
     let machines: Vec<&Machine> = runs.iter().map(|run| &run.machine).collect();
-    let machine = &Machine::with_median_costs(&machines);
     let scheduler = match scheduler {
         Some(scheduler) => scheduler,
         None => &runs[0].own_base()?,
@@ -197,12 +196,12 @@ pub fn compare(
         kernel: header.kernel.clone(),
         arch: header.arch.clone(),
         workload: header.command.clone(),
-        cpus: machine.cpus.len(),
+        cpus: machines[0].cpus.len(),
         scheduler: scheduler.name.clone(),
         recordings: runs.len(),
         window: *window,
         events: runs.iter().map(|run| run.events).sum(),
-        costs: report::costs(machine),
+        costs: report::costs(&machines),
         quantities: quantities(&kernel, &model.iter().collect::<Vec<_>>()),
     })
 }

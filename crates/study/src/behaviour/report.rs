@@ -10,8 +10,19 @@ use crate::report::{Columns, number, pretty};
 
 const SCHEMA: &str = "alight.verify-behaviour/1";
 
-/// The costs of the first core type, by key, ns.
-pub fn costs(machine: &Machine) -> Vec<(&'static str, u32)> {
+/// The costs of the first core type, by key, ns: of each the median of the machines'.
+pub fn costs(machines: &[&Machine]) -> Vec<(&'static str, u32)> {
+    let of_each: Vec<_> = machines.iter().map(|machine| costs_of(machine)).collect();
+    let median = |at: usize, key| {
+        let mut values: Vec<u32> = of_each.iter().map(|costs| costs[at].1).collect();
+        values.sort_unstable();
+        (key, values[values.len() / 2])
+    };
+    let keys = of_each.first().into_iter().flatten();
+    (keys.enumerate().map(|(at, (key, _))| median(at, *key))).collect()
+}
+
+fn costs_of(machine: &Machine) -> Vec<(&'static str, u32)> {
     let Some(core) = machine.core_types.first() else {
         return vec![];
     };
@@ -222,5 +233,24 @@ fn out(quantity: &Quantity) -> QuantityOut {
         samples: kernel.map_or(0, |runs| runs.median.samples),
         tolerance: tolerance(quantity),
         verdict: quantity.verdict.as_str(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_cost_is_the_median_of_its_own() {
+        let run = |switch, wakeup| {
+            let mut machine = Machine::load("juno-r0").expect("built in");
+            let costs = &mut machine.core_types[0].costs;
+            (costs.switch_ns, costs.wakeup_ns) = (switch, wakeup);
+            machine
+        };
+        let runs = [run(1, 30), run(2, 10), run(3, 20)];
+        let [first, second, third] = &runs;
+        assert_eq!(costs(&[first, second, third]), costs_of(&run(2, 20)));
+        assert_eq!(costs(&[]), []);
     }
 }

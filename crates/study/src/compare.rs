@@ -92,8 +92,11 @@ pub struct Comparison {
 /// One scheduler's runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variant {
-    /// Its name.
+    /// Its label.
     pub scheduler: String,
+    /// The first before it that follows the same rules under another label, or under this one: their
+    /// runs are the same.
+    pub same_as: Option<String>,
     /// Hash over the identities of its runs, in the order of seeds.
     pub hash: u64,
     /// Its numbers: results, energy, mechanism.
@@ -241,7 +244,14 @@ pub(crate) fn assemble(
     let mut variants: Vec<Variant> = schedulers
         .iter()
         .zip(&by_scheduler)
-        .map(|(scheduler, outcomes)| describe(scheduler, outcomes))
+        .enumerate()
+        .map(|(place, (scheduler, outcomes))| {
+            let same = (schedulers[..place].iter()).find(|other| other.is_same_run(scheduler));
+            Variant {
+                same_as: same.map(|other| other.name.clone()),
+                ..describe(scheduler, outcomes)
+            }
+        })
         .collect();
     let (base, others) = variants.split_at_mut(1);
     for series in others.iter_mut().flat_map(|other| &mut other.series) {
@@ -281,6 +291,7 @@ fn describe(scheduler: &Scheduler, outcomes: &[&Outcome]) -> Variant {
     };
     Variant {
         scheduler: scheduler.name.clone(),
+        same_as: None,
         hash: combine(outcomes.iter().map(|outcome| outcome.hash)),
         series: series.collect(),
         steps: std::array::from_fn(|step| mean(&per_run(step)).unwrap_or(0.0)),

@@ -6,7 +6,6 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::str::FromStr;
 use std::time::Duration;
 
-use alight_policy::scheduler::BASES;
 use alight_study::Style;
 use alight_workload::Mode;
 use clap::Args;
@@ -21,11 +20,6 @@ pub struct Threads {
     #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>,
         allow_negative_numbers = true)]
     pub jobs: Option<NonZeroUsize>,
-}
-
-/// The newest base: whoever names none asks what Linux does today.
-pub fn default_base() -> &'static str {
-    BASES.last().expect("there are bases").name
 }
 
 pub fn interval(text: &str) -> Result<Duration, String> {

@@ -8,14 +8,22 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::args::CompareArgs;
 use crate::failure::Failure;
-use crate::input::{Input, scheduler};
+use crate::input::Input;
 use crate::{again, interrupt, output, progress};
 
 pub fn run(args: &CompareArgs) -> Result<(), Failure> {
-    let names = args.schedulers.iter();
-    let schedulers: Vec<Scheduler> = names
-        .map(|name| scheduler(name))
-        .collect::<Result<_, _>>()?;
+    let names = args.base.iter().chain(&args.schedulers);
+    let schedulers =
+        Scheduler::choose_all(names.map(String::as_str)).map_err(Failure::bad_input)?;
+    if let [one] = schedulers.as_slice() {
+        let base = match one.parts() {
+            (_, features) if features.is_empty() => String::new(),
+            (base, _) => format!(", or its base by --base {}", base.name),
+        };
+        return Err(Failure::BadInput(format!(
+            "a comparison needs two schedulers or more, found {one}; name another{base}"
+        )));
+    }
     let input = Input::load(&args.run)?;
     let question = Question {
         machine: &input.machine,

@@ -8,11 +8,12 @@ use alight_trace::is_stdout;
 
 use crate::args::SimulateArgs;
 use crate::failure::Failure;
-use crate::input::{Input, scheduler};
+use crate::input::{Input, scheduler_over};
 use crate::{again, interrupt, output, progress, traced};
 
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
-    let scheduler = scheduler(&args.scheduler.name)?;
+    let named = &args.scheduler;
+    let scheduler = scheduler_over(named.base.as_deref(), named.name.as_deref())?;
     let input = Input::load(&args.run)?;
     let style = if args.json { Style::Json } else { args.style };
     if style == Style::Tool {

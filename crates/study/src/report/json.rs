@@ -37,6 +37,8 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct VariantOut<'a> {
     scheduler: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    same_as: Option<&'a str>,
     hash: String,
     #[serde(serialize_with = "map")]
     metrics: Vec<(&'a str, MetricOut<'a>)>,
@@ -101,6 +103,7 @@ pub fn document(comparison: &Comparison) -> impl Serialize + '_ {
 fn variant(variant: &Variant) -> VariantOut<'_> {
     VariantOut {
         scheduler: &variant.scheduler,
+        same_as: variant.same_as.as_deref(),
         hash: number::hash(variant.hash),
         metrics: variant.series.iter().map(metric).collect(),
         steps: STEPS

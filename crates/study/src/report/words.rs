@@ -138,7 +138,9 @@ pub fn head(comparison: &Comparison) -> Vec<(&'static str, String)> {
     for (index, variant) in comparison.variants.iter().enumerate() {
         let role = if index == 0 { "base" } else { "against it" };
         let hash = number::hash(variant.hash);
-        head.push((role, format!("{} (hash {hash})", variant.scheduler)));
+        let same = variant.same_as.as_ref();
+        let same = same.map_or(String::new(), |other| format!(", the same run as {other}"));
+        head.push((role, format!("{} (hash {hash}){same}", variant.scheduler)));
     }
     head.push(("runs", runs(comparison)));
     head.extend(left_out_rows(&header.left_out));

@@ -131,7 +131,10 @@ fn a_default_that_is_named_keeps_its_label_and_the_runs_their_hash() {
         assert_eq!(variant(other)["same_as"], Value::Null, "{other}");
     }
     let command = found["command"].as_str().unwrap();
-    assert!(command.contains("linux-6.5+bias-prev:spare=256"), "{command}");
+    assert!(
+        command.contains("linux-6.5+bias-prev:spare=256"),
+        "{command}"
+    );
 
     let one = |name| json(&["simulate", name])["hash"].clone();
     assert_eq!(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The schedulers there are, and what one of them is made of.
 
-use alight_policy::scheduler::{BASES, Base, Error, FEATURES, Feature, On, Onto, Tunable};
+use alight_policy::scheduler::{BASES, Base, FEATURES, Feature, On, Onto, Tunable};
 use alight_policy::{STEPS, Scheduler};
 use serde::Serialize;
 
@@ -26,12 +26,13 @@ impl Named {
     ///
     /// # Errors
     /// A name that is none of them, with the nearest valid ones.
-    pub fn find(name: &str) -> Result<Self, Error> {
+    pub fn find(name: &str) -> Result<Self, String> {
         let bare = name.trim().strip_prefix('+').unwrap_or(name).trim();
         if let Some(feature) = FEATURES.iter().find(|feature| feature.name == bare) {
             return Ok(Named::Feature(feature));
         }
-        let scheduler = Scheduler::choose([name], Onto::Newest)?;
+        let scheduler = Scheduler::choose([name], Onto::Newest);
+        let scheduler = scheduler.map_err(|error| error.to_string())?;
         let base = BASES.iter().find(|base| base.name == scheduler.name);
         Ok(match base {
             Some(base) => Named::Base(base, scheduler),
@@ -349,11 +350,11 @@ mod tests {
                 other => panic!("{name}: {other:?}"),
             }
         }
-        let error = Named::find("asym-capacty").unwrap_err().to_string();
+        let error = Named::find("asym-capacty").unwrap_err();
         assert!(error.contains("did you mean 'asym-capacity'"), "{error}");
-        let error = Named::find("linux-5.5+asym").unwrap_err().to_string();
+        let error = Named::find("linux-5.5+asym").unwrap_err();
         assert!(error.contains("unknown feature 'asym'"), "{error}");
-        let error = Named::find("bias-prev:foo=1").unwrap_err().to_string();
+        let error = Named::find("bias-prev:foo=1").unwrap_err();
         assert!(
             error.contains("'bias-prev' has no tunable 'foo'"),
             "{error}"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The command line of `scx_alight`, which is that of `alight run` too.
 
-use crate::live::{Gated, Options};
+use crate::options::{Gated, Options};
 use crate::rules::{self, RuleFile};
 use alight_policy::Scheduler;
-use alight_policy::scheduler::{self, Onto};
+use alight_policy::scheduler::Onto;
 use alight_rules::Rule;
 use alight_stats::{http, server};
 use clap::error::ErrorKind;
@@ -169,12 +169,18 @@ impl Arguments {
     }
 
     /// The words, over the base that is stated.
-    fn scheduler(&self) -> Result<Scheduler, scheduler::Error> {
-        let stated = self.base.as_deref();
-        let stated = stated.map(|base| Scheduler::choose([base], Onto::Newest));
-        let stated = stated.transpose()?;
-        let onto = stated.as_ref().map_or(Onto::Newest, Onto::Stated);
-        Scheduler::choose(self.words.iter().map(String::as_str), onto)
+    fn scheduler(&self) -> Result<Scheduler, String> {
+        let choose = |words: &[String], onto: Onto<'_>| {
+            let words = words.iter().map(String::as_str);
+            Scheduler::choose(words, onto).map_err(|error| error.to_string())
+        };
+        match &self.base {
+            None => choose(&self.words, Onto::Newest),
+            Some(base) => {
+                let stated = choose(std::slice::from_ref(base), Onto::Newest)?;
+                choose(&self.words, Onto::Stated(&stated))
+            }
+        }
     }
 }
 

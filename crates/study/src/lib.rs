@@ -11,6 +11,7 @@ pub mod calibrate;
 pub mod card;
 pub mod compare;
 pub mod decisions;
+pub mod floors;
 pub mod header;
 pub mod metrics;
 pub mod policies;
@@ -22,6 +23,7 @@ pub mod stats;
 pub mod suite;
 pub mod tool;
 pub mod trace;
+pub mod verdict;
 
 #[cfg(test)]
 mod fake;

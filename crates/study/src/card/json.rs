@@ -4,8 +4,10 @@
 use serde::Serialize;
 
 use super::{Card, Cell, FALSE_DISCOVERIES, Fate, LEAST_PERCENT, Line, Verdict};
+use crate::floors::Floor;
 use crate::metrics::better_word;
 use crate::report::{map, pretty};
+use crate::stats::NoInterval;
 
 const SCHEMA: &str = "alight.card/1";
 
@@ -59,6 +61,11 @@ struct LineOut {
     p: Option<f64>,
     p_adjusted: Option<f64>,
     verdict: &'static str,
+    unit: &'static str,
+    difference: f64,
+    /// The least difference that matters, in the metric's unit.
+    floor: f64,
+    no_interval: Option<NoInterval>,
 }
 
 pub(super) fn render(card: &Card) -> String {
@@ -115,5 +122,9 @@ fn line(line: &Line) -> LineOut {
         p: line.p,
         p_adjusted: line.p_adjusted,
         verdict: line.verdict.as_str(),
+        unit: line.unit,
+        difference: line.delta.difference,
+        floor: Floor::of(&line.metric, line.unit).least,
+        no_interval: line.delta.no_interval,
     }
 }

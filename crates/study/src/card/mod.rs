@@ -27,10 +27,11 @@ use alight_workload::Workload;
 use alight_workload::program::Better;
 
 use crate::compare::{Comparison, Question, Runner, assemble, pairs};
+use crate::floors::Floor;
 use crate::header::VERSION;
 use crate::report::number;
 use crate::spread::{self, Spread, spread};
-use crate::stats::{Delta, benjamini_hochberg, p_value};
+use crate::stats::{Delta, NoInterval, benjamini_hochberg, p_value};
 
 pub use set::{Entry, WORKLOADS};
 
@@ -119,6 +120,8 @@ pub enum Fate {
 pub struct Line {
     /// Its name, unit last.
     pub metric: String,
+    /// As in [`crate::metrics::Key::unit`].
+    pub unit: &'static str,
     /// Direction of improvement; `None` for what is only shown.
     pub better: Option<Better>,
     /// Mean of the base.
@@ -127,7 +130,7 @@ pub struct Line {
     pub mean: f64,
     /// Their difference, with its own interval.
     pub delta: Delta,
-    /// How likely so clear a difference is by chance; `None` for one run.
+    /// How likely so clear a difference is by chance; `None` where [`Delta::no_interval`] says why.
     pub p: Option<f64>,
     /// The same among all numbers of the card.
     pub p_adjusted: Option<f64>,
@@ -144,6 +147,10 @@ pub enum Verdict {
     Help,
     /// Different, which is neither by itself.
     Shift,
+    /// Different by as much as would count, but the same in every run: one sample, which proves nothing.
+    NoSpread,
+    /// Different by less than the metric's [`Floor`], though not by less than [`LEAST_PERCENT`].
+    TooSmall,
     /// Different by less than [`LEAST_PERCENT`].
     Small,
     /// No difference that these runs could measure.
@@ -157,6 +164,8 @@ impl Verdict {
             Verdict::Harm => "harm",
             Verdict::Help => "help",
             Verdict::Shift => "shift",
+            Verdict::NoSpread => "no_spread",
+            Verdict::TooSmall => "too_small",
             Verdict::Small => "small",
             Verdict::None => "none",
         }
@@ -442,6 +451,7 @@ impl<'a> Plan<'a> {
             let (base, variant) = (base.series(name)?, variant.series(name)?);
             Some(Line {
                 metric: name.to_owned(),
+                unit: variant.key.unit,
                 better,
                 base: base.summary.mean,
                 mean: variant.summary.mean,
@@ -464,24 +474,40 @@ fn judge(cells: &mut [Cell]) {
             _ => None,
         })
         .flatten()
-        .filter(|line| line.p.is_some())
         .collect();
     let p: Vec<f64> = lines.iter().filter_map(|line| line.p).collect();
-    for (line, adjusted) in lines.iter_mut().zip(benjamini_hochberg(&p)) {
+    let tested = lines.iter_mut().filter(|line| line.p.is_some());
+    for (line, adjusted) in tested.zip(benjamini_hochberg(&p)) {
         line.p_adjusted = Some(adjusted);
-        line.verdict = verdict(line, adjusted);
+    }
+    for line in lines {
+        line.verdict = verdict(line);
     }
 }
 
-fn verdict(line: &Line, adjusted: f64) -> Verdict {
-    if adjusted > FALSE_DISCOVERIES {
+/// First whether chance can be told from it, then whether it is large enough, then its direction.
+fn verdict(line: &Line) -> Verdict {
+    let no_interval = line.delta.no_interval;
+    if matches!(
+        no_interval,
+        Some(NoInterval::OneRun | NoInterval::NoDifference)
+    ) || line
+        .p_adjusted
+        .is_some_and(|adjusted| adjusted > FALSE_DISCOVERIES)
+    {
         return Verdict::None;
     }
     // From nothing to something has no percentage and is not small.
     if (line.delta.delta_percent).is_some_and(|percent| percent.abs() < LEAST_PERCENT) {
         return Verdict::Small;
     }
-    match (line.better, line.mean > line.base) {
+    if !Floor::of(&line.metric, line.unit).reached_by(line.delta.difference) {
+        return Verdict::TooSmall;
+    }
+    if no_interval.is_some() {
+        return Verdict::NoSpread;
+    }
+    match (line.better, line.delta.rises()) {
         (None, _) => Verdict::Shift,
         (Some(Better::Higher), true) | (Some(Better::Lower), false) => Verdict::Help,
         (Some(Better::Higher), false) | (Some(Better::Lower), true) => Verdict::Harm,
@@ -518,6 +544,12 @@ impl Card {
         };
         lines.sort_by(|(_, a), (_, b)| size(b).total_cmp(&size(a)));
         lines
+    }
+
+    /// Numbers of which each run gave the same difference, if any: there is nothing to test.
+    pub fn untested(&self) -> usize {
+        let varies = |line: &Line| line.delta.no_interval.is_none();
+        self.lines().filter(|(_, line)| !varies(line)).count()
     }
 
     /// Numbers that were tested.

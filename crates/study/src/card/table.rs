@@ -49,6 +49,9 @@ pub(super) fn render(card: &Card) -> String {
 
 fn section(card: &Card, verdict: Verdict, title: &str) -> String {
     let lines = card.of(verdict);
+    if lines.is_empty() && words::only_if_any(verdict) {
+        return String::new();
+    }
     let mut text = format!("\n{title}: {}\n", lines.len());
     let mut columns = Columns::new(2, 3);
     if !lines.is_empty() {

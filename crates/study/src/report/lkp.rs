@@ -48,8 +48,8 @@ fn block(comparison: &Comparison, other: &Variant) -> String {
             number::percent(delta.delta_percent)
         });
         columns.row([was, change, is, key.name.clone()]);
-        if let Some(partial) = words::partial(comparison, &key.name) {
-            partly += &format!("{partial}\n");
+        for remark in words::remarks(comparison, &key.name) {
+            partly += &format!("{remark}\n");
         }
     }
     columns.render() + &partly

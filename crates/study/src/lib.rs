@@ -13,6 +13,7 @@ pub mod compare;
 pub mod decisions;
 pub mod floors;
 pub mod header;
+pub mod inert;
 pub mod metrics;
 pub mod policies;
 pub mod published;

@@ -39,7 +39,7 @@ pub(super) fn render(card: &Card) -> String {
 
 fn rows(card: &Card, cell: &Cell) -> Vec<[String; 18]> {
     match &cell.fate {
-        Fate::Identical => vec![row(card, cell, None, "identical")],
+        Fate::Identical(_) => vec![row(card, cell, None, "identical")],
         Fate::Refused(_) => vec![row(card, cell, None, "refused")],
         Fate::Differs(lines) => (lines.iter())
             .map(|line| row(card, cell, Some(line), line.verdict.as_str()))

@@ -45,6 +45,7 @@ struct CellOut<'a> {
     workload: &'a str,
     command: &'a str,
     identical: bool,
+    why_identical: Option<&'a str>,
     refused: Option<&'a str>,
     #[serde(serialize_with = "map")]
     metrics: Vec<(&'a str, LineOut)>,
@@ -94,15 +95,20 @@ pub(super) fn render(card: &Card) -> String {
 
 fn cell(cell: &Cell) -> CellOut<'_> {
     let (refused, lines) = match &cell.fate {
-        Fate::Identical => (None, &[][..]),
+        Fate::Identical(_) => (None, &[][..]),
         Fate::Refused(why) => (Some(why.as_str()), &[][..]),
         Fate::Differs(lines) => (None, lines.as_slice()),
+    };
+    let why_identical = match &cell.fate {
+        Fate::Identical(why) => Some(why.as_str()),
+        _ => None,
     };
     CellOut {
         machine: &cell.machine,
         workload: cell.workload,
         command: &cell.command,
-        identical: cell.fate == Fate::Identical,
+        identical: why_identical.is_some(),
+        why_identical,
         refused,
         metrics: lines
             .iter()

@@ -42,7 +42,7 @@ pub(super) fn render(card: &Card) -> String {
             text.push_str(&folded(title, &table(card, verdict)));
         }
     }
-    let identical = words::by_machine(card, |fate| *fate == Fate::Identical);
+    let identical = words::by_machine(card, Fate::is_identical);
     if !identical.is_empty() {
         let items = identical
             .iter()

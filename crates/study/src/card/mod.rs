@@ -21,7 +21,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use alight_machine::Machine;
 use alight_policy::Scheduler;
-use alight_policy::scheduler::Needs;
 use alight_sim::{Outcome, Scenario, SystemClamps};
 use alight_workload::Workload;
 use alight_workload::program::Better;
@@ -29,6 +28,7 @@ use alight_workload::program::Better;
 use crate::compare::{Comparison, Question, Runner, assemble, pairs};
 use crate::floors::Floor;
 use crate::header::VERSION;
+use crate::inert::lacks;
 use crate::report::number;
 use crate::spread::{self, Spread, spread};
 use crate::stats::{Delta, NoInterval, benjamini_hochberg, p_value};
@@ -107,12 +107,19 @@ pub struct Cell {
 /// What became of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fate {
-    /// The runs with the feature are those without it, event for event.
-    Identical,
+    /// The runs with the feature are those without it, event for event; why.
+    Identical(String),
     /// The simulator does not run it; why.
     Refused(String),
     /// Its numbers.
     Differs(Vec<Line>),
+}
+
+impl Fate {
+    /// The runs with the feature are those without it.
+    pub fn is_identical(&self) -> bool {
+        matches!(self, Fate::Identical(_))
+    }
 }
 
 /// One number of a cell.
@@ -228,29 +235,6 @@ pub enum Error {
     /// A run failed, or its thread did not start.
     #[error(transparent)]
     Run(#[from] spread::Error<alight_sim::Error>),
-}
-
-/// What this machine lacks for the added features to act at all; `None` if one of them can.
-pub fn lacks(ask_base: &Scheduler, variant: &Scheduler, machine: &Machine) -> Option<&'static str> {
-    let known = ask_base.parts().1;
-    let added = variant.parts().1.into_iter().filter(|feature| {
-        let same = |other: &&alight_policy::scheduler::Feature| other.name == feature.name;
-        !known.iter().any(same)
-    });
-    let needs: Vec<Needs> = added.map(|feature| feature.needs).collect();
-    let has = |needs: &Needs| match needs {
-        Needs::Asymmetry => machine.cpus.iter().any(|cpu| {
-            let first = machine.cpus[0].capacity_orig;
-            cpu.capacity_orig != first
-        }),
-        Needs::PowerGating => machine.levels.iter().any(|level| level.power_gated),
-        // Of the load: the traces tell.
-        Needs::Wakeups | Needs::SchedIdle | Needs::Clamps => true,
-    };
-    match needs.first() {
-        Some(first) if !needs.iter().any(has) => Some(first.as_str()),
-        _ => None,
-    }
 }
 
 /// A cell before it is run.
@@ -442,8 +426,8 @@ impl<'a> Plan<'a> {
 
     fn fate(&self, comparison: &Comparison) -> Fate {
         let (base, variant) = (comparison.base(), &comparison.others()[0]);
-        if base.hash == variant.hash {
-            return Fate::Identical;
+        if let Some(why) = &variant.inert {
+            return Fate::Identical(why.clone());
         }
         let judged = (self.entry.judged.iter()).map(|&(name, better)| (name, Some(better)));
         let shown = self.entry.shown.iter().map(|&name| (name, None));

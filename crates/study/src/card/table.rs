@@ -24,7 +24,7 @@ pub(super) fn render(card: &Card) -> String {
         text.push_str(&section(card, verdict, title));
     }
     let mut end = vec![("no difference", words::remainder(card))];
-    for (machine, workloads) in words::by_machine(card, |fate| *fate == Fate::Identical) {
+    for (machine, workloads) in words::by_machine(card, Fate::is_identical) {
         end.push(("identical", format!("{machine}: {workloads}")));
     }
     for cell in &card.cells {

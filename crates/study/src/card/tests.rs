@@ -290,7 +290,8 @@ fn identical_runs_are_told_apart_from_runs_without_a_measurable_difference() {
         false => noise(s.seed, 0),
     };
     let card = ask(&["juno-r0"], &["pipe", "futex"], 5, &world).unwrap();
-    assert_eq!(card.cells[0].fate, Fate::Identical);
+    let why = "it could act, and each time it chose as the base does";
+    assert_eq!(card.cells[0].fate, Fate::Identical(why.to_owned()));
     assert!(matches!(card.cells[1].fate, Fate::Differs(_)));
     assert_eq!(card.of(Verdict::None).len(), 5);
 }

@@ -83,7 +83,7 @@ fn counted(count: usize, what: &str) -> String {
 
 /// What was asked and how much of it is there.
 pub fn extent(card: &Card) -> String {
-    let identical = (card.cells.iter()).filter(|cell| cell.fate == Fate::Identical);
+    let identical = (card.cells.iter()).filter(|cell| cell.fate.is_identical());
     let done = card.cells.len();
     let asked = if card.interrupted() {
         format!("; INTERRUPTED, {} were asked for", card.asked)

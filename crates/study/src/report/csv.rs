@@ -6,7 +6,7 @@ use crate::compare::{Comparison, Series, Variant};
 use crate::stats::NoInterval;
 use crate::verdict::Verdict;
 
-const HEAD: [&str; 27] = [
+const HEAD: [&str; 28] = [
     "machine",
     "governor",
     "workloads",
@@ -34,6 +34,7 @@ const HEAD: [&str; 27] = [
     "difference",
     "verdict",
     "no_interval",
+    "why_identical",
 ];
 
 pub(super) fn render(comparison: &Comparison) -> String {
@@ -49,7 +50,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
     String::from_utf8(bytes).expect("every cell is text")
 }
 
-fn row(comparison: &Comparison, variant: &Variant, series: &Series) -> [String; 27] {
+fn row(comparison: &Comparison, variant: &Variant, series: &Series) -> [String; 28] {
     let header = &comparison.header;
     let (key, summary, delta) = (&series.key, &series.summary, &series.delta);
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
@@ -89,5 +90,6 @@ fn row(comparison: &Comparison, variant: &Variant, series: &Series) -> [String; 
             .and_then(|d| d.no_interval)
             .map_or("", NoInterval::as_code)
             .to_owned(),
+        variant.inert.clone().unwrap_or_default(),
     ]
 }

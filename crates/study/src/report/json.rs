@@ -40,6 +40,7 @@ struct Document<'a> {
 struct VariantOut<'a> {
     scheduler: &'a str,
     hash: String,
+    why_identical: Option<&'a str>,
     #[serde(serialize_with = "map")]
     metrics: Vec<(&'a str, MetricOut<'a>)>,
     #[serde(serialize_with = "map")]
@@ -113,6 +114,7 @@ fn variant(variant: &Variant) -> VariantOut<'_> {
     VariantOut {
         scheduler: &variant.scheduler,
         hash: number::hash(variant.hash),
+        why_identical: variant.inert.as_deref(),
         metrics: variant.series.iter().map(metric).collect(),
         steps: STEPS
             .iter()

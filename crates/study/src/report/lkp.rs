@@ -25,6 +25,12 @@ pub(super) fn render(comparison: &Comparison) -> String {
         text.push_str(&format!("{label}: {sentence}\n"));
     }
     for other in comparison.others() {
+        if let Some(why) = &other.inert {
+            let name = &other.scheduler;
+            text.push_str(&format!(
+                "identical: {name}: each run is the base's: {why}\n"
+            ));
+        }
         text.push('\n');
         text.push_str(&block(comparison, other));
     }

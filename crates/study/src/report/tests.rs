@@ -72,7 +72,13 @@ fn the_table_fits_a_terminal_up_to_numbers_of_seven_digits() {
 
 #[test]
 fn equal_schedulers_differ_in_nothing() {
-    let table = render(&fake::comparison(fake::outcome), Style::Table);
+    let comparison = fake::comparison(fake::outcome);
+    for style in Style::ALL.map(|(_, style)| style) {
+        let text = render(&comparison, style);
+        let why = "it could act, and each time it chose as the base does";
+        assert!(text.contains(why), "{style:?}: {text}");
+    }
+    let table = render(&comparison, Style::Table);
     assert!(table.contains("the same in each run"), "{table}");
     assert!(table.contains("the same selection steps answer"), "{table}");
 }

@@ -144,6 +144,9 @@ pub fn head(comparison: &Comparison) -> Vec<(&'static str, String)> {
         let role = if index == 0 { "base" } else { "against it" };
         let hash = number::hash(variant.hash);
         head.push((role, format!("{} (hash {hash})", variant.scheduler)));
+        if let Some(why) = &variant.inert {
+            head.push(("identical", format!("each run is the base's: {why}")));
+        }
     }
     head.push(("runs", runs(comparison)));
     head.extend(left_out_rows(&header.left_out));

@@ -147,7 +147,7 @@ fn a_default_that_is_named_keeps_its_label_and_the_runs_their_hash() {
         .assert()
         .success()
         .stdout(
-            contains("linux-7.2+asym-capacity (hash ").and(contains("the same run as linux-7.2\n")),
+            contains("linux-7.2+asym-capacity (hash ").and(contains("each run is the base's: ")),
         );
 }
 

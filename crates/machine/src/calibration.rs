@@ -7,6 +7,7 @@
 
 use std::fmt::Write;
 
+use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::costs::COST_FIELDS;
@@ -23,7 +24,7 @@ const OF: &str = "of = ";
 const SOURCE: &str = "calibrate";
 
 /// To which rows the costs of a machine were fitted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Calibration {
     /// The machine whose rows they are; another one may take its costs from it.
     pub machine: String,

@@ -27,6 +27,8 @@ mod reader;
 mod resolve;
 mod schema;
 mod show;
+mod speed;
+mod trust;
 
 pub use calibration::{Calibration, StatedCost};
 pub use capture::{Captured, Measured, ROOT_PREFIX, capture, capture_measured, host};
@@ -40,3 +42,5 @@ pub use model::*;
 pub use resolve::DataSheet;
 pub use schema::SCHEMA;
 pub use show::{Row, list, rows, show, to_json};
+pub use speed::{SpeedKind, Speeds};
+pub use trust::{CostStanding, CostTrust, Trust};

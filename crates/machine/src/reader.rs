@@ -3,7 +3,7 @@
 //! that nobody asked for are refused, and every figure read goes into the
 //! ledger with its provenance.
 
-use std::cell::RefCell;
+use std::cell::{Ref, RefCell};
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
@@ -35,6 +35,10 @@ impl Ledger {
 
     pub fn push(&self, figure: Figure) {
         self.0.borrow_mut().push(figure);
+    }
+
+    pub fn figures(&self) -> Ref<'_, Vec<Figure>> {
+        self.0.borrow()
     }
 
     pub fn into_figures(self) -> Vec<Figure> {

@@ -11,7 +11,9 @@ pub mod calibrate;
 pub mod card;
 pub mod compare;
 pub mod decisions;
+pub mod floors;
 pub mod header;
+pub mod inert;
 pub mod metrics;
 pub mod policies;
 pub mod published;
@@ -22,6 +24,7 @@ pub mod stats;
 pub mod suite;
 pub mod tool;
 pub mod trace;
+pub mod verdict;
 
 #[cfg(test)]
 mod fake;

@@ -5,10 +5,11 @@ use std::num::NonZeroU32;
 use std::sync::atomic::AtomicBool;
 
 use alight_policy::Scheduler;
-use alight_policy::scheduler::{BASES, On, Onto};
+use alight_policy::scheduler::Onto;
 use alight_sim::Scenario;
 use alight_study::Spread;
 use alight_study::card::{self, Ask, Entry, Place, Style, WORKLOADS};
+use alight_study::inert;
 
 use crate::args::CardArgs;
 use crate::failure::Failure;
@@ -66,48 +67,15 @@ fn schedulers(feature: &str, base: Option<&str>) -> Result<(Scheduler, Scheduler
     let onto = stated.as_ref().map_or(Onto::NewestWithout, Onto::Stated);
     let variant = Scheduler::choose([feature], onto).map_err(Failure::bad_input)?;
     let base = stated.unwrap_or_else(|| variant.base_alone());
+    if variant.parts().1.is_empty() {
+        return Err(Failure::BadInput(format!(
+            "'{variant}' names no feature; name one of `alight policy list`, like bias-prev"
+        )));
+    }
     if variant.is_same_run(&base) {
-        return Err(Failure::BadInput(nothing_new(&base, &variant)));
+        return Err(Failure::BadInput(inert::nothing_new(&base, &variant)));
     }
     Ok((base, variant))
-}
-
-/// Why a card of this would be empty.
-fn nothing_new(base: &Scheduler, variant: &Scheduler) -> String {
-    let (on, features) = variant.parts();
-    if features.is_empty() {
-        return format!(
-            "'{variant}' names no feature; name one of `alight policy list`, like bias-prev"
-        );
-    }
-    let place = BASES.iter().position(|known| known.name == on.name);
-    let since =
-        features.iter().find_map(
-            |feature| match feature.on[place.expect("a base of the table")] {
-                On::Merged(since) => Some((feature.name, since)),
-                _ => None,
-            },
-        );
-    match since {
-        Some((feature, since)) => {
-            let without: Vec<&str> = (BASES.iter().zip(0..))
-                .filter(|(_, place)| {
-                    features
-                        .iter()
-                        .any(|f| f.name == feature && f.on[*place] == On::New)
-                })
-                .map(|(base, _)| base.name)
-                .collect();
-            format!(
-                "{} is {}: {feature} is part of it since {since}, where only its tunables change \
-                 something; it is new on {}",
-                variant.name,
-                base.name,
-                without.join(", ")
-            )
-        }
-        None => format!("{} is told to do what {} does", variant.name, base.name),
-    }
 }
 
 /// The machines that were named; else the built-in ones, for a quick card the first where the
@@ -125,7 +93,7 @@ fn machines(args: &CardArgs, base: &Scheduler, variant: &Scheduler) -> Result<Ve
     let all = alight_machine::names().into_iter().map(place);
     let mut all = all.collect::<Result<Vec<Place>, Failure>>()?;
     if args.quick {
-        let acts = |place: &Place| card::lacks(base, variant, &place.machine).is_none();
+        let acts = |place: &Place| inert::lacks(base, variant, &place.machine).is_none();
         let first = all.iter().position(acts).unwrap_or(0);
         all = vec![all.swap_remove(first)];
     }

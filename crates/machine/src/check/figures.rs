@@ -8,6 +8,7 @@ use crate::costs::COST_FIELDS;
 use crate::draft::{CoreTypeDraft, Draft, FreqDomainDraft, IdleDraft};
 use crate::model::IdleScope;
 use crate::reader::At;
+use crate::speed::{self, Speeds};
 
 /// Stated capacities may differ so much from derived ones: kernels before 6.8
 /// truncate frequencies at other places.
@@ -35,6 +36,7 @@ pub(super) fn check(draft: &Draft, findings: &mut Findings) {
     }
     clusters(draft, findings);
     capacities(draft, findings);
+    speeds(draft, findings);
     memory(draft, findings);
 }
 
@@ -381,6 +383,30 @@ fn top_opp_capacity(draft: &Draft, domain: &FreqDomainDraft, findings: &mut Find
             format!("{path}.capacity"),
             format!("{} at the top frequency", stated.value),
             format!("{capacity}, the capacity of its CPUs"),
+        );
+    }
+}
+
+/// What the scheduler takes for equal need not be equally fast.
+fn speeds(draft: &Draft, findings: &mut Findings) {
+    let Speeds::AssumedEqual(groups) = speed::known(draft) else {
+        return;
+    };
+    for kinds in groups {
+        let of_first = |core: &&CoreTypeDraft| core.name == kinds[0].core_type;
+        let core = draft.core_types.iter().find(of_first);
+        let place = core.map_or(&draft.topology.cpus.place, |core| &core.place);
+        findings.warning(
+            "speeds-assumed-equal",
+            place,
+            "core_type",
+            format!(
+                "the capacity {} for {}",
+                kinds[0].capacity,
+                speed::listed(&kinds)
+            ),
+            "a `capacity_dmips_mhz` in each core type: without it, these CPUs are taken to do the \
+             same work in the same time",
         );
     }
 }

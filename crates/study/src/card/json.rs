@@ -4,8 +4,10 @@
 use serde::Serialize;
 
 use super::{Card, Cell, FALSE_DISCOVERIES, Fate, LEAST_PERCENT, Line, Verdict};
+use crate::floors::Floor;
 use crate::metrics::better_word;
 use crate::report::{map, pretty};
+use crate::stats::NoInterval;
 
 const SCHEMA: &str = "alight.card/1";
 
@@ -43,6 +45,7 @@ struct CellOut<'a> {
     workload: &'a str,
     command: &'a str,
     identical: bool,
+    why_identical: Option<&'a str>,
     refused: Option<&'a str>,
     #[serde(serialize_with = "map")]
     metrics: Vec<(&'a str, LineOut)>,
@@ -59,6 +62,11 @@ struct LineOut {
     p: Option<f64>,
     p_adjusted: Option<f64>,
     verdict: &'static str,
+    unit: &'static str,
+    difference: f64,
+    /// The least difference that matters, in the metric's unit.
+    floor: f64,
+    no_interval: Option<NoInterval>,
 }
 
 pub(super) fn render(card: &Card) -> String {
@@ -87,15 +95,20 @@ pub(super) fn render(card: &Card) -> String {
 
 fn cell(cell: &Cell) -> CellOut<'_> {
     let (refused, lines) = match &cell.fate {
-        Fate::Identical => (None, &[][..]),
+        Fate::Identical(_) => (None, &[][..]),
         Fate::Refused(why) => (Some(why.as_str()), &[][..]),
         Fate::Differs(lines) => (None, lines.as_slice()),
+    };
+    let why_identical = match &cell.fate {
+        Fate::Identical(why) => Some(why.as_str()),
+        _ => None,
     };
     CellOut {
         machine: &cell.machine,
         workload: cell.workload,
         command: &cell.command,
-        identical: cell.fate == Fate::Identical,
+        identical: why_identical.is_some(),
+        why_identical,
         refused,
         metrics: lines
             .iter()
@@ -115,5 +128,9 @@ fn line(line: &Line) -> LineOut {
         p: line.p,
         p_adjusted: line.p_adjusted,
         verdict: line.verdict.as_str(),
+        unit: line.unit,
+        difference: line.delta.difference,
+        floor: Floor::of(&line.metric, line.unit).least,
+        no_interval: line.delta.no_interval,
     }
 }

@@ -21,9 +21,12 @@ pub(super) fn render(card: &Card) -> String {
         let count = card.of(verdict).len();
         let title = capital(title);
         text.push_str(&match (verdict, count) {
+            (_, 0) if words::only_if_any(verdict) => String::new(),
             (_, 0) => format!("\n**{title}: none.**\n"),
             // Beside the point: folded.
-            (Verdict::Shift, _) => folded(&format!("{title}: {count}"), &table),
+            (Verdict::Shift | Verdict::NoSpread | Verdict::TooSmall, _) => {
+                folded(&format!("{title}: {count}"), &table)
+            }
             _ => format!("\n**{title}: {count}**\n\n{table}"),
         });
     }
@@ -39,7 +42,7 @@ pub(super) fn render(card: &Card) -> String {
             text.push_str(&folded(title, &table(card, verdict)));
         }
     }
-    let identical = words::by_machine(card, |fate| *fate == Fate::Identical);
+    let identical = words::by_machine(card, Fate::is_identical);
     if !identical.is_empty() {
         let items = identical
             .iter()

@@ -21,16 +21,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use alight_machine::Machine;
 use alight_policy::Scheduler;
-use alight_policy::scheduler::Needs;
 use alight_sim::{Outcome, Scenario, SystemClamps};
 use alight_workload::Workload;
 use alight_workload::program::Better;
 
 use crate::compare::{Comparison, Question, Runner, assemble, pairs};
+use crate::floors::Floor;
 use crate::header::VERSION;
+use crate::inert::lacks;
 use crate::report::number;
 use crate::spread::{self, Spread, spread};
-use crate::stats::{Delta, benjamini_hochberg, p_value};
+use crate::stats::{Delta, NoInterval, benjamini_hochberg, p_value};
 
 pub use set::{Entry, WORKLOADS};
 
@@ -106,12 +107,19 @@ pub struct Cell {
 /// What became of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fate {
-    /// The runs with the feature are those without it, event for event.
-    Identical,
+    /// The runs with the feature are those without it, event for event; why.
+    Identical(String),
     /// The simulator does not run it; why.
     Refused(String),
     /// Its numbers.
     Differs(Vec<Line>),
+}
+
+impl Fate {
+    /// The runs with the feature are those without it.
+    pub fn is_identical(&self) -> bool {
+        matches!(self, Fate::Identical(_))
+    }
 }
 
 /// One number of a cell.
@@ -119,6 +127,8 @@ pub enum Fate {
 pub struct Line {
     /// Its name, unit last.
     pub metric: String,
+    /// As in [`crate::metrics::Key::unit`].
+    pub unit: &'static str,
     /// Direction of improvement; `None` for what is only shown.
     pub better: Option<Better>,
     /// Mean of the base.
@@ -127,7 +137,7 @@ pub struct Line {
     pub mean: f64,
     /// Their difference, with its own interval.
     pub delta: Delta,
-    /// How likely so clear a difference is by chance; `None` for one run.
+    /// How likely so clear a difference is by chance; `None` where [`Delta::no_interval`] says why.
     pub p: Option<f64>,
     /// The same among all numbers of the card.
     pub p_adjusted: Option<f64>,
@@ -144,6 +154,10 @@ pub enum Verdict {
     Help,
     /// Different, which is neither by itself.
     Shift,
+    /// Different by as much as would count, but the same in every run: one sample, which proves nothing.
+    NoSpread,
+    /// Different by less than the metric's [`Floor`], though not by less than [`LEAST_PERCENT`].
+    TooSmall,
     /// Different by less than [`LEAST_PERCENT`].
     Small,
     /// No difference that these runs could measure.
@@ -157,6 +171,8 @@ impl Verdict {
             Verdict::Harm => "harm",
             Verdict::Help => "help",
             Verdict::Shift => "shift",
+            Verdict::NoSpread => "no_spread",
+            Verdict::TooSmall => "too_small",
             Verdict::Small => "small",
             Verdict::None => "none",
         }
@@ -219,29 +235,6 @@ pub enum Error {
     /// A run failed, or its thread did not start.
     #[error(transparent)]
     Run(#[from] spread::Error<alight_sim::Error>),
-}
-
-/// What this machine lacks for the added features to act at all; `None` if one of them can.
-pub fn lacks(ask_base: &Scheduler, variant: &Scheduler, machine: &Machine) -> Option<&'static str> {
-    let known = ask_base.parts().1;
-    let added = variant.parts().1.into_iter().filter(|feature| {
-        let same = |other: &&alight_policy::scheduler::Feature| other.name == feature.name;
-        !known.iter().any(same)
-    });
-    let needs: Vec<Needs> = added.map(|feature| feature.needs).collect();
-    let has = |needs: &Needs| match needs {
-        Needs::Asymmetry => machine.cpus.iter().any(|cpu| {
-            let first = machine.cpus[0].capacity_orig;
-            cpu.capacity_orig != first
-        }),
-        Needs::PowerGating => machine.levels.iter().any(|level| level.power_gated),
-        // Of the load: the traces tell.
-        Needs::Wakeups | Needs::SchedIdle | Needs::Clamps => true,
-    };
-    match needs.first() {
-        Some(first) if !needs.iter().any(has) => Some(first.as_str()),
-        _ => None,
-    }
 }
 
 /// A cell before it is run.
@@ -433,8 +426,8 @@ impl<'a> Plan<'a> {
 
     fn fate(&self, comparison: &Comparison) -> Fate {
         let (base, variant) = (comparison.base(), &comparison.others()[0]);
-        if base.hash == variant.hash {
-            return Fate::Identical;
+        if let Some(why) = &variant.inert {
+            return Fate::Identical(why.clone());
         }
         let judged = (self.entry.judged.iter()).map(|&(name, better)| (name, Some(better)));
         let shown = self.entry.shown.iter().map(|&name| (name, None));
@@ -442,6 +435,7 @@ impl<'a> Plan<'a> {
             let (base, variant) = (base.series(name)?, variant.series(name)?);
             Some(Line {
                 metric: name.to_owned(),
+                unit: variant.key.unit,
                 better,
                 base: base.summary.mean,
                 mean: variant.summary.mean,
@@ -464,24 +458,40 @@ fn judge(cells: &mut [Cell]) {
             _ => None,
         })
         .flatten()
-        .filter(|line| line.p.is_some())
         .collect();
     let p: Vec<f64> = lines.iter().filter_map(|line| line.p).collect();
-    for (line, adjusted) in lines.iter_mut().zip(benjamini_hochberg(&p)) {
+    let tested = lines.iter_mut().filter(|line| line.p.is_some());
+    for (line, adjusted) in tested.zip(benjamini_hochberg(&p)) {
         line.p_adjusted = Some(adjusted);
-        line.verdict = verdict(line, adjusted);
+    }
+    for line in lines {
+        line.verdict = verdict(line);
     }
 }
 
-fn verdict(line: &Line, adjusted: f64) -> Verdict {
-    if adjusted > FALSE_DISCOVERIES {
+/// First whether chance can be told from it, then whether it is large enough, then its direction.
+fn verdict(line: &Line) -> Verdict {
+    let no_interval = line.delta.no_interval;
+    if matches!(
+        no_interval,
+        Some(NoInterval::OneRun | NoInterval::NoDifference)
+    ) || line
+        .p_adjusted
+        .is_some_and(|adjusted| adjusted > FALSE_DISCOVERIES)
+    {
         return Verdict::None;
     }
     // From nothing to something has no percentage and is not small.
     if (line.delta.delta_percent).is_some_and(|percent| percent.abs() < LEAST_PERCENT) {
         return Verdict::Small;
     }
-    match (line.better, line.mean > line.base) {
+    if !Floor::of(&line.metric, line.unit).reached_by(line.delta.difference) {
+        return Verdict::TooSmall;
+    }
+    if no_interval.is_some() {
+        return Verdict::NoSpread;
+    }
+    match (line.better, line.delta.rises()) {
         (None, _) => Verdict::Shift,
         (Some(Better::Higher), true) | (Some(Better::Lower), false) => Verdict::Help,
         (Some(Better::Higher), false) | (Some(Better::Lower), true) => Verdict::Harm,
@@ -518,6 +528,12 @@ impl Card {
         };
         lines.sort_by(|(_, a), (_, b)| size(b).total_cmp(&size(a)));
         lines
+    }
+
+    /// Numbers of which each run gave the same difference, if any: there is nothing to test.
+    pub fn untested(&self) -> usize {
+        let varies = |line: &Line| line.delta.no_interval.is_none();
+        self.lines().filter(|(_, line)| !varies(line)).count()
     }
 
     /// Numbers that were tested.

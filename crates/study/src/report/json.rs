@@ -6,10 +6,12 @@ use serde::Serialize;
 use serde::ser::Serializer;
 
 use crate::compare::{Comparison, Series, Variant};
+use crate::floors::Floor;
 use crate::header::VERSION;
 use crate::metrics::Kind;
 use crate::report::number;
 use crate::stats::Delta;
+use crate::verdict::Verdict;
 
 const SCHEMA: &str = "alight.compare/1";
 
@@ -37,9 +39,9 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct VariantOut<'a> {
     scheduler: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
     same_as: Option<&'a str>,
     hash: String,
+    why_identical: Option<&'a str>,
     #[serde(serialize_with = "map")]
     metrics: Vec<(&'a str, MetricOut<'a>)>,
     #[serde(serialize_with = "map")]
@@ -66,7 +68,16 @@ struct DeltaOut<'a> {
     scheduler: &'a str,
     base: &'a str,
     #[serde(serialize_with = "map")]
-    metrics: Vec<(&'a str, Delta)>,
+    metrics: Vec<(&'a str, Difference)>,
+}
+
+#[derive(Serialize)]
+struct Difference {
+    #[serde(flatten)]
+    delta: Delta,
+    verdict: &'static str,
+    /// The least difference that matters, in the metric's unit.
+    floor: f64,
 }
 
 pub(super) fn render(comparison: &Comparison) -> String {
@@ -105,6 +116,7 @@ fn variant(variant: &Variant) -> VariantOut<'_> {
         scheduler: &variant.scheduler,
         same_as: variant.same_as.as_deref(),
         hash: number::hash(variant.hash),
+        why_identical: variant.inert.as_deref(),
         metrics: variant.series.iter().map(metric).collect(),
         steps: STEPS
             .iter()
@@ -133,7 +145,15 @@ fn metric(series: &Series) -> (&str, MetricOut<'_>) {
 }
 
 fn deltas<'a>(base: &'a Variant, other: &'a Variant) -> DeltaOut<'a> {
-    let delta = |series: &'a Series| Some((series.key.name.as_str(), series.delta?));
+    let delta = |series: &'a Series| {
+        let (key, delta) = (&series.key, series.delta?);
+        let difference = Difference {
+            delta,
+            verdict: Verdict::of(key, Some(&delta)).as_str(),
+            floor: Floor::of(&key.name, key.unit).least,
+        };
+        Some((key.name.as_str(), difference))
+    };
     DeltaOut {
         scheduler: &other.scheduler,
         base: &base.scheduler,

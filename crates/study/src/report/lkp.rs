@@ -25,6 +25,12 @@ pub(super) fn render(comparison: &Comparison) -> String {
         text.push_str(&format!("{label}: {sentence}\n"));
     }
     for other in comparison.others() {
+        if let Some(why) = &other.inert {
+            let name = &other.scheduler;
+            text.push_str(&format!(
+                "identical: {name}: each run is the base's: {why}\n"
+            ));
+        }
         text.push('\n');
         text.push_str(&block(comparison, other));
     }
@@ -48,8 +54,8 @@ fn block(comparison: &Comparison, other: &Variant) -> String {
             number::percent(delta.delta_percent)
         });
         columns.row([was, change, is, key.name.clone()]);
-        if let Some(partial) = words::partial(comparison, &key.name) {
-            partly += &format!("{partial}\n");
+        for remark in words::remarks(comparison, &key.name) {
+            partly += &format!("{remark}\n");
         }
     }
     columns.render() + &partly

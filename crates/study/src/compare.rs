@@ -14,6 +14,7 @@ use alight_workload::program::Workload;
 use crate::header::Header;
 use crate::inert;
 use crate::metrics::{Key, named};
+use crate::selection::Selection;
 use crate::spread::{self, Spread, spread};
 use crate::stats::{Delta, Summary, mean};
 
@@ -142,6 +143,14 @@ impl Comparison {
         }
         keys.sort_by_key(|key| key.kind);
         keys
+    }
+
+    /// Only the numbers that are asked for by name.
+    pub fn only(mut self, selection: &Selection) -> Self {
+        for variant in &mut self.variants {
+            (variant.series).retain(|series| selection.has(&series.key.name));
+        }
+        self
     }
 
     /// Fewer runs are complete than were asked for.

@@ -8,7 +8,7 @@ use alight_machine::{Governor, IdleGovernor};
 use alight_study::{Style, single};
 use clap::Args;
 
-use super::values::{Threads, count, one_of, runs, seed, style, wakee_flips};
+use super::values::{Threads, Told, count, one_of, runs, seed, style, wakee_flips};
 use crate::cgroups::{self, GroupOption, Sysctl};
 use crate::changes::{self, Changes};
 use crate::duration;
@@ -167,6 +167,8 @@ pub struct SimulateArgs {
     /// Print JSON (alight.simulate/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
+    #[command(flatten)]
+    pub told: Told,
 }
 
 #[derive(Args)]
@@ -191,6 +193,11 @@ pub struct CompareArgs {
     /// Print JSON (alight.compare/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
+    /// With --style csv: a row for each scheduler, number and seed, not what they come to
+    #[arg(long)]
+    pub samples: bool,
+    #[command(flatten)]
+    pub told: Told,
     #[command(flatten)]
     pub threads: Threads,
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use alight_study::{card, published};
 use clap::{Args, Subcommand};
 
-use super::values::{Threads, one_of, runs, seed, wakee_flips};
+use super::values::{Threads, Told, one_of, runs, seed, wakee_flips};
 
 pub const CARD_EXAMPLES: &str = "\
 Harms come first, then helps, then what changes without being either; a line is listed if it is no
@@ -77,6 +77,8 @@ pub struct CardArgs {
     /// Print JSON (alight.card/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
+    #[command(flatten)]
+    pub told: Told,
     #[command(flatten)]
     pub threads: Threads,
 }

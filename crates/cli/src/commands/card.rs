@@ -25,6 +25,8 @@ pub fn run(args: &CardArgs) -> Result<(), Failure> {
     let (base, variant) = schedulers(&args.feature, args.base.as_deref())?;
     let machines = machines(args, &base, &variant)?;
     let workloads = workloads(&args.workloads)?;
+    let selection = args.told.selection()?;
+    card::check(&selection, &workloads).map_err(Failure::bad_input)?;
     let runs = match args.quick {
         true => QUICK_RUNS,
         false => RUNS,
@@ -48,9 +50,9 @@ pub fn run(args: &CardArgs) -> Result<(), Failure> {
         |scenario: &Scenario<'_>, cancel: &AtomicBool| alight_sim::run(scenario, None, cancel);
     let found = card::card(&ask, &simulate, how, cancel);
     bar.finish_and_clear();
-    let found = found?;
+    let found = found?.only(&selection);
     let style = if args.json { Style::Json } else { args.style };
-    output::print(&card::render(&found, style))?;
+    output::print(&card::render(&found, style, args.told.extent()))?;
     if found.interrupted() {
         let (done, asked) = (found.cells.len(), found.asked);
         return Err(Failure::Interrupted(format!(

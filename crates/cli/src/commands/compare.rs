@@ -3,7 +3,7 @@
 
 use alight_policy::Scheduler;
 use alight_sim::Scenario;
-use alight_study::{Question, Spread, Style, compare, report};
+use alight_study::{Form, Question, Spread, Style, compare, report};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::args::CompareArgs;
@@ -24,6 +24,13 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
             "a comparison needs two schedulers or more, found {one}; name another{base}"
         )));
     }
+    let style = if args.json { Style::Json } else { args.style };
+    if args.samples && style != Style::Csv {
+        return Err(Failure::BadInput(
+            "--samples goes with --style csv; JSON has the samples in any case".to_owned(),
+        ));
+    }
+    let selection = args.told.selection()?;
     let input = Input::load(&args.run)?;
     let question = Question {
         machine: &input.machine,
@@ -51,14 +58,23 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let simulate = |scenario: &Scenario<'_>, cancel: &AtomicBool| {
         let run = |tell: &dyn Fn(u32)| alight_sim::run_telling(scenario, None, cancel, tell);
         let outcome = runs.one(run)?;
+        // The first of all runs tells which numbers there are, before the others are waited for.
+        if scenario.seed == args.run.seed && scenario.scheduler == &schedulers[0] {
+            let known = selection.check(&outcome);
+            known.map_err(|unknown| alight_sim::Error::Refused(unknown.to_string()))?;
+        }
         earliest.fetch_min(outcome.end_ns, Ordering::Relaxed);
         Ok(outcome)
     };
     let comparison = compare(&question, &simulate, how, cancel);
     runs.finish();
-    let comparison = comparison?;
-    let style = if args.json { Style::Json } else { args.style };
-    output::print(&report::render(&comparison, style))?;
+    let comparison = comparison?.only(&selection);
+    let form = Form {
+        style,
+        extent: args.told.extent(),
+        samples: args.samples,
+    };
+    output::print(&report::render(&comparison, form))?;
     if comparison.interrupted() {
         let (done, asked) = (comparison.seeds.len(), args.runs);
         return Err(Failure::Interrupted(format!(

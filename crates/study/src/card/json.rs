@@ -110,8 +110,7 @@ fn cell(cell: &Cell) -> CellOut<'_> {
         identical: why_identical.is_some(),
         why_identical,
         refused,
-        metrics: lines
-            .iter()
+        metrics: (lines.iter().filter(|line| line.told))
             .map(|one| (one.metric.as_str(), line(one)))
             .collect(),
     }

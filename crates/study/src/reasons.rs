@@ -2,7 +2,8 @@
 //! Which few lines of the mechanism explain a difference, by one rule:
 //!
 //! - a number counts if its difference is certain and large enough to matter ([`Verdict`]);
-//! - the numbers that changed most come first, by their [effect](effect);
+//! - the numbers that changed most come first, by their [`effect`]; what changed by less than a twentieth
+//!   explains nothing;
 //! - of numbers whose names begin with the same two words (`run_delay_mean_us`, `run_delay_p99_us`) only the
 //!   first of that order is taken, since the others say the same again;
 //! - of the steps of the selection those come first whose share of all decisions moved most.
@@ -18,6 +19,8 @@ use crate::verdict::Verdict;
 const NUMBERS: usize = 6;
 /// Steps that are shown at most.
 const SHOWN_STEPS: usize = 2;
+/// A number that changed by less of itself explains nothing.
+const LEAST_EFFECT: f64 = 0.05;
 /// A step whose share moved by less, in percentage points, explains nothing.
 const LEAST_POINTS: f64 = 1.0;
 
@@ -29,6 +32,7 @@ pub fn numbers(other: &Variant) -> Vec<&Series> {
         .filter(|s| s.key.kind == Kind::Mechanism);
     let mut changed: Vec<(&Series, f64)> = of_mechanism
         .filter_map(|series| Some((series, effect(series)?)))
+        .filter(|(_, effect)| *effect >= LEAST_EFFECT)
         .collect();
     changed.sort_by(|(_, a), (_, b)| b.total_cmp(a));
     let mut chosen: Vec<&Series> = vec![];
@@ -146,6 +150,8 @@ mod tests {
             series("slow_path_selections", "", &[5000.0, 5010.0], &[0.0, 0.0]),
             // Nothing is left of a handful: less than the first.
             series("active_balances", "", &[3.0, 3.5], &[0.0, 0.0]),
+            // Certain, and next to nothing.
+            series("wakeups", "", &[1000.0, 1001.0], &[1020.0, 1021.5]),
             // Within noise.
             series("preemptions", "", &[10.0, 900.0], &[900.0, 20.0]),
             // Too little to matter.

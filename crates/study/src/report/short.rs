@@ -7,12 +7,14 @@ use alight_policy::STEPS;
 use crate::compare::{Comparison, Variant};
 use crate::metrics::{Key, Kind};
 use crate::reasons;
-use crate::report::layout::Columns;
+use crate::report::layout::{Columns, labelled};
 use crate::report::table::{head, mean_row, remark};
 use crate::report::{number, words};
 
-/// Results that are shown though no scheduler differs in them.
+/// Results that are shown at most.
 const RESULTS: usize = 8;
+/// Where there are more, so many of them are shown though no scheduler differs in them.
+const ANYHOW: usize = 3;
 
 pub(super) fn render(comparison: &Comparison) -> String {
     let mut text = head(comparison);
@@ -22,9 +24,9 @@ pub(super) fn render(comparison: &Comparison) -> String {
         text.push_str(&answer(comparison, key));
     }
     if !hidden.is_empty() {
-        text.push_str(&format!("\n{}\n", unsaid(comparison, &hidden)));
+        text.push_str(&format!("\n{}", unsaid(comparison, &hidden)));
     }
-    for other in comparison.others() {
+    for other in different(comparison) {
         text.push_str(&why(comparison, other));
     }
     text.push_str(&format!("\n{}\n{}\n", words::STAR, rest(comparison)));
@@ -43,10 +45,17 @@ pub(super) fn results(comparison: &Comparison) -> (Vec<&Key>, Vec<&Key>) {
         .map(|key| (*key, largest_effect(comparison, key)))
         .collect();
     by_effect.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    let first: Vec<&str> = (by_effect.iter().take(RESULTS))
+    let many = by_effect.iter().filter(|(_, effect)| *effect > 0.0).count();
+    let first: Vec<&str> = (by_effect.iter().take(many.clamp(ANYHOW, RESULTS)))
         .map(|(key, _)| key.name.as_str())
         .collect();
     (all.into_iter()).partition(|key| first.contains(&key.name.as_str()))
+}
+
+/// The schedulers whose runs are not those of one before: of the others the head says whose they are.
+fn different(comparison: &Comparison) -> impl Iterator<Item = &Variant> {
+    let own = |variant: &&Variant| variant.inert.is_none() && variant.same_as.is_none();
+    comparison.others().iter().filter(own)
 }
 
 /// The largest effect that a scheduler has on a number, 0 if none has.
@@ -56,13 +65,18 @@ fn largest_effect(comparison: &Comparison, key: &Key) -> f64 {
     effects.fold(0.0, f64::max)
 }
 
-/// A row for each scheduler, ending in what it says.
+/// A row for each scheduler that differs from those before, ending in what it says; for each, if none
+/// does.
 fn answer(comparison: &Comparison, key: &Key) -> String {
     let base = comparison.base();
     let decimals = words::decimals(comparison, &key.name, number::SIGNIFICANT);
     let mut columns = Columns::new(2, 1).with_remark();
     columns.row(["", "mean", "std", "delta", "95% interval", ""]);
-    for (at, variant) in comparison.variants.iter().enumerate() {
+    let rows: Vec<&Variant> = match different(comparison).count() {
+        0 => comparison.variants.iter().collect(),
+        _ => std::iter::once(base).chain(different(comparison)).collect(),
+    };
+    for (at, variant) in rows.into_iter().enumerate() {
         let series = variant.series(&key.name);
         let label = words::short_name(&variant.scheduler, &base.scheduler);
         let value = |value: Option<f64>| {
@@ -87,7 +101,8 @@ fn answer(comparison: &Comparison, key: &Key) -> String {
     format!("{}\n{}{partial}", words::title(key), columns.render())
 }
 
-/// Results that are not shown, by what they say.
+/// Results that are not shown: those in which a scheduler differs by what is certain and matters, and
+/// the others.
 fn unsaid(comparison: &Comparison, hidden: &[&Key]) -> String {
     let differs = |key: &&&Key| largest_effect(comparison, key) > 0.0;
     let (different, same): (Vec<&Key>, Vec<&Key>) = hidden.iter().partition(differs);
@@ -95,30 +110,18 @@ fn unsaid(comparison: &Comparison, hidden: &[&Key]) -> String {
         let names: Vec<&str> = keys.iter().map(|key| key.name.as_str()).collect();
         names.join(", ")
     };
-    let mut parts = vec![];
+    let mut rows = vec![];
     if !different.is_empty() {
-        parts.push(format!(
-            "{} more results differ by less: {}",
-            different.len(),
-            list(&different)
-        ));
+        rows.push(("differ by less", list(&different)));
     }
     if !same.is_empty() {
-        parts.push(format!(
-            "in {} results no scheduler differs by what is certain and matters: {}",
-            same.len(),
-            list(&same)
-        ));
+        rows.push(("no difference", list(&same)));
     }
-    parts.join("\n")
+    labelled(rows)
 }
 
 /// The lines of the mechanism that explain how one scheduler differs from the base.
 fn why(comparison: &Comparison, other: &Variant) -> String {
-    // Why its runs are the base's stands in the head.
-    if other.inert.is_some() {
-        return String::new();
-    }
     let base = comparison.base();
     let label = words::short_name(&other.scheduler, &base.scheduler);
     let mut columns = Columns::new(2, 1).with_remark();

@@ -86,11 +86,34 @@ fn a_short_report_stays_short() {
     let text = render(&comparison, form(Style::Table, Extent::Short));
     let lines = text.lines().count();
     assert!(lines <= 170, "{lines} lines\n{text}");
-    for says in ["more results differ by less: ", "--full", "--metric"] {
+    for says in ["differ by less  ", "--full", "--metric"] {
         assert!(text.contains(says), "{text}");
     }
     let full = told(&comparison, Style::Table).lines().count();
     assert!(full > 600, "{full} lines");
+}
+
+/// Whose runs are those of another, the head says; rows of the same numbers would say it again.
+#[test]
+fn a_scheduler_whose_runs_are_anothers_has_no_rows() {
+    let mut comparison = fake::comparison(fake::better_outcome);
+    let other = comparison.variants[1].clone();
+    comparison.variants.push(Variant {
+        scheduler: "linux-5.5+asym-capacity:hog=scan".to_owned(),
+        same_as: Some(other.scheduler),
+        ..comparison.variants[1].clone()
+    });
+    let text = render(&comparison, form(Style::Table, Extent::Short));
+    assert!(
+        text.contains("identical   each run is that of linux-5.5+asym-capacity"),
+        "{text}"
+    );
+    assert_eq!(text.matches("hog=scan").count(), 1, "{text}");
+    // If none differs they are all there.
+    let equal = fake::comparison(fake::outcome);
+    let text = render(&equal, form(Style::Table, Extent::Short));
+    assert!(text.contains("+asym-capacity"), "{text}");
+    assert!(text.contains("the same in each run"), "{text}");
 }
 
 /// Each number that is asked for has all its statistics; nothing else is there.

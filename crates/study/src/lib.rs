@@ -18,6 +18,7 @@ pub mod metrics;
 pub mod policies;
 pub mod published;
 pub mod report;
+pub mod rests;
 pub mod single;
 pub mod spread;
 pub mod stats;

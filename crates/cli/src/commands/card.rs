@@ -99,9 +99,11 @@ fn newest_without(features: &str) -> &'static str {
 /// feature can act.
 fn machines(args: &CardArgs, base: &Scheduler, variant: &Scheduler) -> Result<Vec<Place>, Failure> {
     let place = |name: &str| {
+        let (machine, trust) = load_machine(name)?;
         Ok(Place {
             name: name.to_owned(),
-            machine: load_machine(name)?,
+            machine,
+            trust,
         })
     };
     if !args.machines.is_empty() {

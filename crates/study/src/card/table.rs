@@ -15,6 +15,8 @@ pub(super) fn render(card: &Card) -> String {
             .into_iter()
             .map(|text| ("cannot act", text)),
     );
+    rows.extend((words::rests_on(card).into_iter()).map(|line| ("rests on", line)));
+    rows.extend((words::left_out(card).into_iter()).map(|line| ("left out", line)));
     let mut text = format!(
         "{}: card\n{}",
         shared::program(),

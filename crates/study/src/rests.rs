@@ -83,8 +83,9 @@ pub fn line(trust: &Trust) -> String {
         let words: Vec<String> = trust.assumed.iter().map(ToString::to_string).collect();
         parts.push(format!("ASSUMED too: {}", words.join(", ")));
     }
-    // What a capture says of costs and figures stands before it already; the rest is its own.
-    parts.extend(trust.notes.iter().map(|note| format!("note: {note}")));
+    // That a capture assumed a figure stands there already.
+    let others = (trust.notes.iter()).filter(|note| !note.contains("assumed"));
+    parts.extend(others.map(|note| format!("note: {note}")));
     parts.join("; ")
 }
 
@@ -205,7 +206,7 @@ switch_ns = { value = 4000, source = "mine" }
             ),
             (
                 load("tc2"),
-                &["costs ASSUMED: nobody measured them here; ASSUMED too: "],
+                &["costs ASSUMED: nobody measured them on this machine; ASSUMED too: "],
             ),
             (
                 parse(EDITED),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! From what the user named to what a simulation takes. What is odd about it goes to standard error.
 
-use alight_machine::{Governor, Machine};
+use alight_machine::{Governor, Machine, Trust};
 use alight_policy::Scheduler;
 use alight_policy::scheduler::Onto;
 use alight_sim::{Action, Change, Group, Scenario, SystemClamps, about, time};
@@ -16,6 +16,8 @@ use crate::output::remark;
 pub struct Input {
     /// Where.
     pub machine: Machine,
+    /// How far its figures can be trusted.
+    pub trust: Trust,
     /// What runs.
     pub workloads: Vec<Workload>,
     /// What is done to the machine meanwhile.
@@ -32,7 +34,7 @@ impl Input {
     /// # Errors
     /// Whatever is wrong with either.
     pub fn load(args: &RunArgs) -> Result<Self, Failure> {
-        let machine = load_machine(&args.machine)?;
+        let (machine, trust) = load_machine(&args.machine)?;
         let workloads = args.workloads.iter().map(|text| load_workload(text));
         let workloads = workloads.collect::<Result<_, _>>()?;
         if let Some(governor) = args.governor {
@@ -42,6 +44,7 @@ impl Input {
             workloads,
             changes: changes(args, &machine)?,
             machine,
+            trust,
             groups: args
                 .groups
                 .iter()
@@ -111,11 +114,11 @@ fn check_governor(governor: Governor, machine: &Machine) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The machine of this name.
+/// The machine of this name, and how far its figures can be trusted.
 ///
 /// # Errors
 /// Whatever is wrong with it.
-pub fn load_machine(name: &str) -> Result<Machine, Failure> {
+pub fn load_machine(name: &str) -> Result<(Machine, Trust), Failure> {
     let sheet = alight_machine::load(name)?;
     for warning in &sheet.warnings {
         remark(&warning.to_string());
@@ -123,7 +126,8 @@ pub fn load_machine(name: &str) -> Result<Machine, Failure> {
     for note in &sheet.notes {
         remark(&format!("machine {name}: {note}"));
     }
-    Ok(sheet.machine)
+    let trust = sheet.trust();
+    Ok((sheet.machine, trust))
 }
 
 fn load_workload(text: &str) -> Result<Workload, Failure> {

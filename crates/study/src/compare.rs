@@ -6,7 +6,7 @@
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use alight_machine::{Governor, IdleGovernor, Machine};
+use alight_machine::{Governor, IdleGovernor, Machine, Trust};
 use alight_policy::{STEPS, Scheduler};
 use alight_sim::{Change, Group, Outcome, Scenario, SystemClamps};
 use alight_workload::program::Workload;
@@ -23,6 +23,8 @@ use crate::stats::{Delta, Summary, mean};
 pub struct Question<'a> {
     /// Where.
     pub machine: &'a Machine,
+    /// How far its figures can be trusted.
+    pub trust: &'a Trust,
     /// What runs, all at once.
     pub workloads: &'a [Workload],
     /// Who decides; the first is the base of all deltas.

@@ -19,6 +19,7 @@ pub mod policies;
 pub mod published;
 pub mod reasons;
 pub mod report;
+pub mod rests;
 pub mod selection;
 pub mod single;
 pub mod spread;

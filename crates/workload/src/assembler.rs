@@ -95,6 +95,7 @@ impl Workload {
             background: false,
             calibration: Calibration::Biggest,
             dma_latency_us: None,
+            left_out: vec![],
         }
     }
 

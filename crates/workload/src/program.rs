@@ -85,6 +85,8 @@ pub struct Workload {
     /// While the workload runs, idle states with a longer exit latency are not used
     /// (`/dev/cpu_dma_latency`), us; `None`: no limit.
     pub dma_latency_us: Option<u64>,
+    /// What was asked for and is not compiled, since the model does not have it; one sentence each.
+    pub left_out: Vec<String>,
 }
 
 /// How many there are of what [`Observation`]s and [`Op::Call`] use.

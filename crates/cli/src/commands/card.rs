@@ -84,9 +84,11 @@ fn schedulers(feature: &str, base: Option<&str>) -> Result<(Scheduler, Scheduler
 /// feature can act.
 fn machines(args: &CardArgs, base: &Scheduler, variant: &Scheduler) -> Result<Vec<Place>, Failure> {
     let place = |name: &str| {
+        let (machine, trust) = load_machine(name)?;
         Ok(Place {
             name: name.to_owned(),
-            machine: load_machine(name)?,
+            machine,
+            trust,
         })
     };
     if !args.machines.is_empty() {

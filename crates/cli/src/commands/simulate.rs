@@ -35,7 +35,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     });
     runs.finish();
     let outcome = outcome?;
-    let conditions = Conditions::of(&scenario, command);
+    let conditions = Conditions::of(&scenario, &input.trust, command);
     selection.check(&outcome).map_err(Failure::bad_input)?;
     let told = Told {
         extent: args.told.extent(),
@@ -47,6 +47,12 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
         match args.trace.as_deref().is_some_and(is_stdout) {
             true => output::print_aside(&report?),
             false => output::print(&report?)?,
+        }
+        if style == Style::Tool {
+            // Readers of a tool's words know no others.
+            for (label, text) in conditions.rests.rows() {
+                output::remark(&format!("{label}: {text}"));
+            }
         }
     }
     if outcome.interrupted {

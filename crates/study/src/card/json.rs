@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A card for programs: `alight.card/1`. Members come in a fixed order.
 
+use alight_machine::Trust;
 use serde::Serialize;
 
 use super::{Card, Cell, FALSE_DISCOVERIES, Fate, LEAST_PERCENT, Line, Verdict};
@@ -30,6 +31,7 @@ struct Document<'a> {
     helps: usize,
     shifts: usize,
     cannot_act: Vec<Absent<'a>>,
+    machines: Vec<MachineOut<'a>>,
     cells: Vec<CellOut<'a>>,
 }
 
@@ -40,6 +42,12 @@ struct Absent<'a> {
 }
 
 #[derive(Serialize)]
+struct MachineOut<'a> {
+    machine: &'a str,
+    rests_on: &'a Trust,
+}
+
+#[derive(Serialize)]
 struct CellOut<'a> {
     machine: &'a str,
     workload: &'a str,
@@ -47,6 +55,7 @@ struct CellOut<'a> {
     identical: bool,
     why_identical: Option<&'a str>,
     refused: Option<&'a str>,
+    left_out: &'a [String],
     #[serde(serialize_with = "map")]
     metrics: Vec<(&'a str, LineOut)>,
 }
@@ -89,6 +98,9 @@ pub(super) fn render(card: &Card) -> String {
         helps: card.of(Verdict::Help).len(),
         shifts: card.of(Verdict::Shift).len(),
         cannot_act: absent.collect(),
+        machines: (card.trust.iter())
+            .map(|(machine, rests_on)| MachineOut { machine, rests_on })
+            .collect(),
         cells: card.cells.iter().map(cell).collect(),
     })
 }
@@ -110,6 +122,7 @@ fn cell(cell: &Cell) -> CellOut<'_> {
         identical: why_identical.is_some(),
         why_identical,
         refused,
+        left_out: &cell.left_out,
         metrics: (lines.iter().filter(|line| line.told))
             .map(|one| (one.metric.as_str(), line(one)))
             .collect(),

@@ -16,6 +16,15 @@ pub(super) fn render(card: &Card) -> String {
         text.push_str(&format!("Cannot act on {sentence}.\n"));
     }
     text.push_str(&format!("{}.\n", capital(&words::certainty(card))));
+    let lines = |lines: Vec<String>| -> String {
+        let items = lines.into_iter().map(|line| format!("- {line}\n"));
+        items.collect()
+    };
+    text.push_str(&folded("Rests on", &lines(words::rests_on(card))));
+    let left_out = words::left_out(card);
+    if !left_out.is_empty() {
+        text.push_str(&folded("Left out", &lines(left_out)));
+    }
     for (verdict, title) in words::SECTIONS {
         let table = table(card, verdict);
         let count = card.of(verdict).len();

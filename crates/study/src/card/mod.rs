@@ -19,7 +19,7 @@ mod tests;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use alight_machine::Machine;
+use alight_machine::{Machine, Trust};
 use alight_policy::Scheduler;
 use alight_sim::{Outcome, Scenario, SystemClamps};
 use alight_workload::Workload;
@@ -27,7 +27,7 @@ use alight_workload::program::Better;
 
 use crate::compare::{Comparison, Question, Runner, assemble, pairs};
 use crate::floors::Floor;
-use crate::header::VERSION;
+use crate::header::{Header, VERSION};
 use crate::inert::lacks;
 use crate::report::{Extent, number};
 use crate::selection::{Selection, Unknown};
@@ -67,6 +67,8 @@ pub struct Place {
     pub name: String,
     /// What it is.
     pub machine: Machine,
+    /// How far its figures can be trusted.
+    pub trust: Trust,
 }
 
 /// The answer.
@@ -86,6 +88,8 @@ pub struct Card {
     pub seed: u64,
     /// Machines where it cannot act, which were not asked, and what they lack.
     pub cannot_act: Vec<(String, &'static str)>,
+    /// How far the figures of the machines with cells can be trusted, by the name that was typed.
+    pub trust: Vec<(String, Trust)>,
     /// Cells that were asked for.
     pub asked: usize,
     /// Cells that are complete, machine by machine.
@@ -101,6 +105,8 @@ pub struct Cell {
     pub workload: &'static str,
     /// Gives the numbers of this cell again.
     pub command: String,
+    /// What the model leaves out that it needs, a sentence each.
+    pub left_out: Vec<String>,
     /// What became of it.
     pub fate: Fate,
 }
@@ -304,6 +310,7 @@ pub fn card(
         variant: ask.variant.name.clone(),
         runs,
         seed: ask.seed,
+        trust: trust(&plans),
         cannot_act,
         asked: plans.len(),
         cells,
@@ -401,6 +408,7 @@ impl<'a> Plan<'a> {
     fn question<'q>(&'q self, ask: &Ask<'_>, schedulers: &'q [Scheduler; 2]) -> Question<'q> {
         Question {
             machine: &self.place.machine,
+            trust: &self.place.trust,
             workloads: &self.workloads,
             schedulers,
             runs: ask.runs,
@@ -438,6 +446,7 @@ impl<'a> Plan<'a> {
             machine: self.place.name.clone(),
             workload: self.entry.name,
             command: self.command.clone(),
+            left_out: Header::of(&self.question(ask, schedulers)).rests.left_out,
             fate,
         }
     }
@@ -466,6 +475,17 @@ impl<'a> Plan<'a> {
         });
         Fate::Differs(lines.collect())
     }
+}
+
+/// Of each machine once.
+fn trust(plans: &[Plan<'_>]) -> Vec<(String, Trust)> {
+    let mut list: Vec<(String, Trust)> = vec![];
+    for place in plans.iter().map(|plan| plan.place) {
+        if !list.iter().any(|(name, _)| *name == place.name) {
+            list.push((place.name.clone(), place.trust.clone()));
+        }
+    }
+    list
 }
 
 /// Gives every number its verdict, all being one family of tests.

@@ -22,6 +22,8 @@ pub(super) fn render(card: &Card, extent: Extent) -> String {
             .into_iter()
             .map(|text| ("cannot act", text)),
     );
+    rows.extend((words::rests_on(card).into_iter()).map(|line| ("rests on", line)));
+    rows.extend((words::left_out(card).into_iter()).map(|line| ("left out", line)));
     let mut text = format!(
         "{}: card\n{}",
         shared::program(),

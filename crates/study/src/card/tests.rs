@@ -18,9 +18,13 @@ fn entries(names: &[&str]) -> Vec<&'static Entry> {
 }
 
 fn places(names: &[&str]) -> Vec<Place> {
-    let place = |name: &&str| Place {
-        name: (*name).to_owned(),
-        machine: alight_machine::load(name).unwrap().machine,
+    let place = |name: &&str| {
+        let sheet = alight_machine::load(name).unwrap();
+        Place {
+            name: (*name).to_owned(),
+            trust: sheet.trust(),
+            machine: sheet.machine,
+        }
     };
     names.iter().map(place).collect()
 }

@@ -3,6 +3,7 @@
 
 use super::{Card, Cell, FALSE_DISCOVERIES, Fate, LEAST_PERCENT, Line, Verdict, value};
 use crate::report::number;
+use crate::rests;
 use crate::verdict::too_small;
 
 /// The sections with a row a number, in their order: harms first.
@@ -180,6 +181,33 @@ pub fn commands(card: &Card, most: usize) -> Vec<&str> {
     commands
         .filter(|command| listed.contains(command))
         .collect()
+}
+
+/// What the numbers rest on: a line a machine.
+pub fn rests_on(card: &Card) -> Vec<String> {
+    let line = |(machine, trust): &(String, _)| format!("{machine}: {}", rests::line(trust));
+    card.trust.iter().map(line).collect()
+}
+
+/// What the model leaves out, each sentence once, with the cells that need it.
+pub fn left_out(card: &Card) -> Vec<String> {
+    let mut sentences: Vec<&String> = vec![];
+    for sentence in card.cells.iter().flat_map(|cell| &cell.left_out) {
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
+        }
+    }
+    let with_cells = |sentence: &String| {
+        let has = |cell: &&Cell| cell.left_out.contains(sentence);
+        let mut machines: Vec<&str> = vec![];
+        for cell in card.cells.iter().filter(has) {
+            if !machines.contains(&cell.machine.as_str()) {
+                machines.push(&cell.machine);
+            }
+        }
+        format!("{}: {sentence}", machines.join(", "))
+    };
+    sentences.into_iter().map(with_cells).collect()
 }
 
 /// Sentences: machines where it cannot act.

@@ -3,10 +3,11 @@
 //! Numbers are written with all their digits; a missing one is an empty cell.
 
 use crate::compare::{Comparison, Series, Variant};
+use crate::report::number::hash;
 use crate::stats::NoInterval;
 use crate::verdict::Verdict;
 
-const HEAD: [&str; 28] = [
+const HEAD: [&str; 30] = [
     "machine",
     "governor",
     "workloads",
@@ -35,6 +36,8 @@ const HEAD: [&str; 28] = [
     "verdict",
     "no_interval",
     "why_identical",
+    "machine_hash",
+    "rests_on",
 ];
 
 pub(super) fn render(comparison: &Comparison) -> String {
@@ -50,7 +53,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
     String::from_utf8(bytes).expect("every cell is text")
 }
 
-fn row(comparison: &Comparison, variant: &Variant, series: &Series) -> [String; 28] {
+fn row(comparison: &Comparison, variant: &Variant, series: &Series) -> [String; 30] {
     let header = &comparison.header;
     let (key, summary, delta) = (&series.key, &series.summary, &series.delta);
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
@@ -82,7 +85,7 @@ fn row(comparison: &Comparison, variant: &Variant, series: &Series) -> [String; 
         number(delta.and_then(|d| d.ci_low)),
         number(delta.and_then(|d| d.ci_high)),
         delta.map_or(String::new(), |d| d.significant.to_string()),
-        header.left_out.join("; "),
+        header.rests.left_out.join("; "),
         header.command.clone(),
         number(delta.map(|d| d.difference)),
         verdict,
@@ -91,5 +94,7 @@ fn row(comparison: &Comparison, variant: &Variant, series: &Series) -> [String; 
             .map_or("", NoInterval::as_code)
             .to_owned(),
         variant.inert.clone().unwrap_or_default(),
+        hash(header.rests.trust.hash),
+        header.rests.line(),
     ]
 }

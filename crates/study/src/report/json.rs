@@ -10,6 +10,7 @@ use crate::floors::Floor;
 use crate::header::VERSION;
 use crate::metrics::Kind;
 use crate::report::number;
+use crate::rests::RestsOn;
 use crate::stats::Delta;
 use crate::verdict::Verdict;
 
@@ -31,7 +32,8 @@ struct Document<'a> {
     seed: u64,
     seeds: &'a [u64],
     duration_ns: Option<u64>,
-    left_out: &'a [&'static str],
+    #[serde(flatten)]
+    rests: &'a RestsOn,
     variants: Vec<VariantOut<'a>>,
     deltas: Vec<DeltaOut<'a>>,
 }
@@ -101,7 +103,7 @@ pub fn document(comparison: &Comparison) -> impl Serialize + '_ {
         seed: header.seed,
         seeds: &comparison.seeds,
         duration_ns: header.duration_ns,
-        left_out: &header.left_out,
+        rests: &header.rests,
         variants: comparison.variants.iter().map(variant).collect(),
         deltas: comparison
             .others()

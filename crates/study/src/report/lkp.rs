@@ -3,7 +3,6 @@
 //! a block for each scheduler against the base.
 
 use crate::compare::{Comparison, Series, Variant};
-use crate::header::left_out_rows;
 use crate::report::layout::Columns;
 use crate::report::{number, words};
 
@@ -21,7 +20,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
         words::runs(comparison),
         header.command,
     );
-    for (label, sentence) in left_out_rows(&header.left_out) {
+    for (label, sentence) in header.rests.rows() {
         text.push_str(&format!("{label}: {sentence}\n"));
     }
     for other in comparison.others() {

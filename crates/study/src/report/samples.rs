@@ -3,8 +3,9 @@
 //! are written with all their digits; what a run has not has no row.
 
 use crate::compare::{Comparison, Variant};
+use crate::report::number::hash;
 
-const HEAD: [&str; 13] = [
+const HEAD: [&str; 15] = [
     "machine",
     "governor",
     "workloads",
@@ -18,6 +19,8 @@ const HEAD: [&str; 13] = [
     "value",
     "left_out",
     "command",
+    "machine_hash",
+    "rests_on",
 ];
 
 pub(super) fn render(comparison: &Comparison) -> String {
@@ -30,7 +33,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
     String::from_utf8(bytes).expect("every cell is text")
 }
 
-fn rows(comparison: &Comparison, variant: &Variant) -> Vec<[String; 13]> {
+fn rows(comparison: &Comparison, variant: &Variant) -> Vec<[String; 15]> {
     let header = &comparison.header;
     let mut rows = vec![];
     for series in &variant.series {
@@ -42,15 +45,17 @@ fn rows(comparison: &Comparison, variant: &Variant) -> Vec<[String; 13]> {
                 header.governor.clone(),
                 header.workloads.join(" & "),
                 variant.scheduler.clone(),
-                crate::report::number::hash(variant.hash),
+                hash(variant.hash),
                 key.kind.as_str().to_owned(),
                 key.name.clone(),
                 key.unit.to_owned(),
                 key.better_word().unwrap_or_default().to_owned(),
                 seed.to_string(),
                 value.to_string(),
-                header.left_out.join("; "),
+                header.rests.left_out.join("; "),
                 header.command.clone(),
+                hash(header.rests.trust.hash),
+                header.rests.line(),
             ]);
         }
     }

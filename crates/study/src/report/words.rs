@@ -3,7 +3,6 @@
 
 use crate::compare::{Comparison, Series, Variant};
 use crate::header::VERSION;
-use crate::header::left_out_rows;
 use crate::metrics::Key;
 use crate::report::number;
 use crate::stats::NoInterval;
@@ -156,7 +155,7 @@ pub fn head(comparison: &Comparison) -> Vec<(&'static str, String)> {
         }
     }
     head.push(("runs", runs(comparison)));
-    head.extend(left_out_rows(&header.left_out));
+    head.extend(header.rests.rows());
     head
 }
 

@@ -8,7 +8,7 @@ mod fields;
 
 use super::json::{Kind, Member, Value};
 use super::model::{Config, Global, Phase, Task};
-use crate::diagnostic::{Place, Refusal, Remarks, nearest};
+use crate::diagnostic::{Place, Refusal, Remarks, Severity, nearest};
 use crate::load::Mode;
 use crate::program::{Calibration, Policy};
 pub(super) use attributes::check as check_sched;
@@ -246,7 +246,8 @@ impl Reader<'_> {
             let place = fields
                 .get("pi_enabled")
                 .map_or(Place::default(), |v| v.place);
-            self.remarks.warn(
+            self.remarks.leave_out(
+                Severity::Warning,
                 place,
                 "priority inheritance is not modelled: mutexes are plain ones",
             );

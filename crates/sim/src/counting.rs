@@ -6,6 +6,7 @@
 
 use crate::api::Metric;
 use crate::cpuidle::snake;
+use crate::distance::Distances;
 use crate::queue::NEVER;
 use crate::state::{Life, Sim};
 use crate::stats::Stats;
@@ -26,6 +27,8 @@ pub(crate) struct Counting {
     pub messages_before: u64,
     /// Greatest capacity of a CPU.
     biggest: u32,
+    /// How far its CPUs are apart.
+    pub distances: Distances,
     /// Of each task, if some workload asks: where it was first, and when it first ran elsewhere.
     pub places: Vec<Place>,
 }
@@ -69,6 +72,7 @@ impl Counting {
         };
         Counting {
             biggest: (machine.cpus.iter().map(|cpu| cpu.capacity_orig).max()).unwrap_or(0),
+            distances: Distances::new(machine),
             places: vec![nowhere; tasks],
             ..Counting::default()
         }

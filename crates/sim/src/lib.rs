@@ -26,6 +26,7 @@ mod cpufreq;
 mod cpuidle;
 mod demand;
 mod dispatch;
+mod distance;
 mod emit;
 mod energy;
 mod energy_model;

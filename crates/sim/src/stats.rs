@@ -4,6 +4,7 @@
 use crate::answers::Latency;
 use crate::api::Metric;
 use crate::build::MeasureSpec;
+use crate::distance::Migrations;
 use crate::state::Sim;
 use alight_policy::STEPS;
 use alight_policy::abi::class;
@@ -31,11 +32,15 @@ pub(crate) struct CpuStats {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stats {
     pub wakeups: u64,
+    /// Of these, from the hard interrupt of a timer, while a task was current or the idle task.
+    pub wakeups_hardirq_task: u64,
+    pub wakeups_hardirq_idle: u64,
     pub forks: u64,
     pub yields: u64,
     pub preemptions: u64,
     pub switches: u64,
-    pub migrations: u64,
+    /// By how far they went.
+    pub migrations: Migrations,
     pub migrations_wake: u64,
     pub ticks: u64,
     pub ipis: u64,
@@ -62,11 +67,33 @@ pub(crate) struct Stats {
     pub beside_ns: u64,
     pub lb_attempts: u64,
     pub lb_pulled: u64,
-    pub lb_newidle_pulled: u64,
+    pub newidle: Newidle,
     pub lb_active: u64,
     pub freq_changes: u64,
     pub selections: Selections,
     pub wake_latency: Histogram,
+}
+
+/// Newidle balancing behind its gate (`newidle_balance`).
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Newidle {
+    /// Domains that were searched (`sd->lb_count[CPU_NEWLY_IDLE]`).
+    pub attempts: u64,
+    /// Of these, the ones from which no task came.
+    pub failures: u64,
+    /// Tasks pulled (`sd->lb_gained[CPU_NEWLY_IDLE]`).
+    pub pulled: u64,
+    /// Time that all of it took on its CPUs, ns.
+    pub ns: u64,
+}
+
+impl Newidle {
+    /// A domain was searched.
+    pub fn count(&mut self, pulled: u32) {
+        self.attempts += 1;
+        self.failures += u64::from(pulled == 0);
+        self.pulled += u64::from(pulled);
+    }
 }
 
 /// Decisions by the step that answered.
@@ -269,12 +296,23 @@ impl Sim<'_> {
         let latency = |us: Option<f64>| us.unwrap_or(f64::NAN);
         let count = |name, n: u64| metric(name, "", n as f64);
         let percent = |name, n, of| metric(name, "percent", share(n, of));
-        let mut all = vec![
-            count("cpu_migrations", s.migrations),
+        let by_timer = s.wakeups_hardirq_task + s.wakeups_hardirq_idle;
+        let mut all = vec![count("cpu_migrations", s.migrations.all())];
+        for (distance, name) in self.counting.distances.known() {
+            all.push(metric(
+                format!("migrations_{name}"),
+                "",
+                s.migrations.0[distance] as f64,
+            ));
+        }
+        all.extend([
             count("wake_migrations", s.migrations_wake),
             count("context_switches", s.switches),
             count("preemptions", s.preemptions),
             count("wakeups", s.wakeups),
+            count("wakeups_in_task", s.wakeups - by_timer),
+            count("wakeups_in_hardirq_task", s.wakeups_hardirq_task),
+            count("wakeups_in_hardirq_idle", s.wakeups_hardirq_idle),
             count("fast_path_selections", s.fast_path),
             count("slow_path_selections", s.slow_path),
             count("wakeups_still_queued", s.still_queued),
@@ -297,13 +335,16 @@ impl Sim<'_> {
             },
             count("mutex_waits", s.mutex_waits),
             count("balance_pulls", s.lb_pulled),
-            count("newidle_pulls", s.lb_newidle_pulled),
+            count("newidle_attempts", s.newidle.attempts),
+            count("newidle_failures", s.newidle.failures),
+            count("newidle_pulls", s.newidle.pulled),
+            metric("newidle_s", "s", s.newidle.ns as f64 / 1e9),
             count("active_balances", s.lb_active),
             count("ipis", s.ipis),
             count("frequency_changes", s.freq_changes),
             metric("lock_wait_s", "s", s.lock_wait_ns as f64 / 1e9),
             metric("cache_refill_s", "s", s.refill_ns as f64 / 1e9),
-        ];
+        ]);
         if (self.views.iter()).any(|view| view.class == class::IDLE) {
             all.push(percent("to_idle_percent", s.to_idle, searches));
             all.push(percent("to_sched_idle_percent", s.to_sched_idle, searches));

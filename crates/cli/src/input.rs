@@ -32,8 +32,7 @@ impl Input {
     /// Whatever is wrong with either.
     pub fn load(args: &RunArgs) -> Result<Self, Failure> {
         let machine = load_machine(&args.machine)?;
-        let workloads = args.workloads.iter().map(|text| load_workload(text));
-        let workloads = workloads.collect::<Result<_, _>>()?;
+        let workloads = load_workloads(&args.workloads)?;
         if let Some(governor) = args.governor {
             check_governor(governor, &machine)?;
         }
@@ -123,6 +122,22 @@ pub fn load_machine(name: &str) -> Result<Machine, Failure> {
         remark(&format!("machine {name}: {note}"));
     }
     Ok(sheet.machine)
+}
+
+/// The workloads of all `-w`; where there are several, an error says of which it is.
+fn load_workloads(texts: &[String]) -> Result<Vec<Workload>, Failure> {
+    let one = |(index, text): (usize, &String)| {
+        load_workload(text).map_err(|failure| match (texts.len(), failure) {
+            (2.., Failure::BadInput(error)) => Failure::BadInput(format!(
+                "-w {} of {}, '{}': {error}",
+                index + 1,
+                texts.len(),
+                alight_text::cell(text)
+            )),
+            (_, failure) => failure,
+        })
+    };
+    texts.iter().enumerate().map(one).collect()
 }
 
 fn load_workload(text: &str) -> Result<Workload, Failure> {

@@ -83,7 +83,7 @@ impl Input {
     }
 }
 
-/// What is done to the machine.
+/// What is done to the machine; tells of what does nothing.
 ///
 /// # Errors
 /// What cannot be done, with the option that asks for it.
@@ -92,6 +92,9 @@ fn changes(args: &RunArgs, machine: &Machine) -> Result<Vec<Change>, Failure> {
     for (name, option) in args.changes() {
         alight_sim::check_changes(&option.changes, machine, args.duration)
             .map_err(|error| Failure::BadInput(format!("{name} '{}': {error}", option.text)))?;
+        for sentence in alight_sim::without_effect(&option.changes, machine) {
+            remark(&format!("{name} '{}': {sentence}", option.text));
+        }
         all.extend_from_slice(&option.changes);
     }
     Ok(all)

@@ -3,6 +3,7 @@
 //! within its last-level cache, within its node, or farther. It is told by the hardware that the
 //! machine file describes; scheduling domains, which hotplug builds anew, have no part in it.
 
+use crate::stats::Count;
 use alight_machine::{Cpu, Machine};
 use std::collections::BTreeSet;
 
@@ -87,12 +88,13 @@ fn divide_caches(machine: &Machine, clusters: &[usize]) -> bool {
 
 /// Counts of migrations by [`Distances::between`].
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Migrations(pub [u64; NAMES.len()]);
+pub(crate) struct Migrations(pub [Count; LEVELS + 1]);
 
+#[cfg(test)]
 impl Migrations {
     /// However far.
-    pub fn all(&self) -> u64 {
-        self.0.iter().sum()
+    pub fn seen(&self) -> u64 {
+        self.0.iter().map(|count| count.seen()).sum()
     }
 }
 

@@ -35,8 +35,7 @@ impl Input {
     /// Whatever is wrong with either.
     pub fn load(args: &RunArgs) -> Result<Self, Failure> {
         let (machine, trust) = load_machine(&args.machine)?;
-        let workloads = args.workloads.iter().map(|text| load_workload(text));
-        let workloads = workloads.collect::<Result<_, _>>()?;
+        let workloads = load_workloads(&args.workloads)?;
         if let Some(governor) = args.governor {
             check_governor(governor, &machine)?;
         }
@@ -88,7 +87,7 @@ impl Input {
     }
 }
 
-/// What is done to the machine.
+/// What is done to the machine; tells of what does nothing.
 ///
 /// # Errors
 /// What cannot be done, with the option that asks for it.
@@ -97,6 +96,9 @@ fn changes(args: &RunArgs, machine: &Machine) -> Result<Vec<Change>, Failure> {
     for (name, option) in args.changes() {
         alight_sim::check_changes(&option.changes, machine, args.duration)
             .map_err(|error| Failure::BadInput(format!("{name} '{}': {error}", option.text)))?;
+        for sentence in alight_sim::without_effect(&option.changes, machine) {
+            remark(&format!("{name} '{}': {sentence}", option.text));
+        }
         all.extend_from_slice(&option.changes);
     }
     Ok(all)
@@ -128,6 +130,22 @@ pub fn load_machine(name: &str) -> Result<(Machine, Trust), Failure> {
     }
     let trust = sheet.trust();
     Ok((sheet.machine, trust))
+}
+
+/// The workloads of all `-w`; where there are several, an error says of which it is.
+fn load_workloads(texts: &[String]) -> Result<Vec<Workload>, Failure> {
+    let one = |(index, text): (usize, &String)| {
+        load_workload(text).map_err(|failure| match (texts.len(), failure) {
+            (2.., Failure::BadInput(error)) => Failure::BadInput(format!(
+                "-w {} of {}, '{}': {error}",
+                index + 1,
+                texts.len(),
+                alight_text::cell(text)
+            )),
+            (_, failure) => failure,
+        })
+    };
+    texts.iter().enumerate().map(one).collect()
 }
 
 fn load_workload(text: &str) -> Result<Workload, Failure> {

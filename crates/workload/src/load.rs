@@ -2,9 +2,10 @@
 //! From what the user types to a [`Workload`].
 
 use crate::command;
-use crate::diagnostic::{Diagnostic, Error, Remarks};
+use crate::diagnostic::{Diagnostic, Error, Place, Refusal, Remarks};
 use crate::program::Workload;
 use crate::rtapp;
+use std::borrow::Cow;
 
 /// How an rt-app file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -52,8 +53,8 @@ impl Workload {
             path: path.to_owned(),
             reason: error.to_string(),
         })?;
-        // Bytes that are no UTF-8 can stand in names only, which they then change.
-        Workload::from_rtapp(path, &String::from_utf8_lossy(&bytes), mode)
+        let text = text_of(&bytes).map_err(|refusal| refusal.named(path))?;
+        Workload::from_rtapp(path, &text, mode)
     }
 
     /// Compiles the text of an rt-app file. `name` stands in errors and is the workload's name.
@@ -76,6 +77,20 @@ impl Workload {
         let workload = command::compile(line, &mut remarks)
             .map_err(|refusal| refusal.named("command line"))?;
         Ok(loaded(workload, remarks))
+    }
+}
+
+/// The text of an rt-app file. Bytes that are no UTF-8 can stand in names only, which they then change.
+///
+/// # Errors
+/// UTF-16, and a mark of UTF-8, which is no JSON for rt-app (json-c).
+pub(crate) fn text_of(bytes: &[u8]) -> Result<Cow<'_, str>, Refusal> {
+    match alight_text::mark(bytes) {
+        Some(mark) => {
+            let place = Place { line: 1, column: 1 };
+            Err(Refusal::new(place, format!("the file {}", mark.advice())))
+        }
+        None => Ok(String::from_utf8_lossy(bytes)),
     }
 }
 

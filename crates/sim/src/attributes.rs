@@ -32,7 +32,7 @@ impl Sim<'_> {
             self.change_group(cpu, task as u32, group);
         }
         if let Some(affinity) = new.affinity
-            && self.class_lets_move(task as u32)
+            && self.class_lets_move(task as u32, affinity)
         {
             let mask = &self.masks[affinity as usize];
             let words = self.cpus.len().div_ceil(64);

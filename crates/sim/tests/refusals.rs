@@ -57,7 +57,7 @@ fn deadline_tasks() {
     }
     let what = refusal(&[many], None);
     assert!(
-        what.contains("is not admitted to SCHED_DEADLINE: all such tasks would have 629 %"),
+        what.contains("'t6' is not admitted to SCHED_DEADLINE: it asks for 9 ms each 10 ms; all such tasks would have 629 %"),
         "{what}"
     );
 }

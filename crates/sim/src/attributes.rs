@@ -12,6 +12,9 @@ impl Sim<'_> {
     /// The current task of `cpu` takes on other attributes.
     pub fn set_attributes(&mut self, cpu: usize, task: usize, attributes: u32) -> Effect {
         let new = self.attributes[attributes as usize].clone();
+        if self.tasks[task].logged {
+            self.pass_begins(task);
+        }
         if self.classes.used {
             self.set_clamp(task, new.uclamp_min);
             let class = Class::of(&new);

@@ -11,6 +11,7 @@
 //! What every wakeup, switch and sleep passes is `#[inline(always)]`: left to itself the
 //! compiler makes calls of it that are a fourteenth of the instructions.
 
+mod activations;
 mod answers;
 mod api;
 mod attributes;
@@ -50,6 +51,7 @@ mod shell;
 mod smt;
 mod state;
 mod stats;
+mod stuck;
 mod sync;
 mod tally;
 #[cfg(test)]

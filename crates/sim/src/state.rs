@@ -204,6 +204,10 @@ pub(crate) struct Task {
     /// Its clamps are among those of the queue that it is on.
     pub clamps_counted: bool,
     pub timers_set: u8,
+    /// It logs its passes.
+    pub logged: bool,
+    /// A run event that is logged is under way.
+    pub computing: bool,
     /// Position in [`Sim::ops`].
     pub pc: u32,
     /// CPU whose runqueue or timers hold it.
@@ -256,8 +260,12 @@ pub(crate) struct Task {
 pub(crate) struct WorkloadState {
     /// Tasks not dead yet.
     pub alive: u32,
-    /// When it was started.
+    /// When it was started, [`NEVER`] before.
     pub start: u64,
+    /// When its last task ended, [`NEVER`] before.
+    pub ended: u64,
+    /// The run does not wait longer for it than this, ns; [`NEVER`]: until all its tasks have ended.
+    pub duration: u64,
     /// From then on it counts as over, whatever tasks remain.
     pub over_at: u64,
 }
@@ -302,7 +310,12 @@ pub(crate) struct Sim<'a> {
     pub events: u64,
     /// CPUs below it have done what was due at this very instant.
     pub acted: usize,
+    /// When the run ends: when all workloads that it waits for are over, as far as that is known by
+    /// now, and at `ends_by` at the latest.
     pub end_at: u64,
+    pub ends_by: u64,
+    /// When a task last went to sleep or ended.
+    pub last_sleep: u64,
     pub check: bool,
     pub tracing: bool,
     /// The sink wants load tracking too.
@@ -342,6 +355,7 @@ pub(crate) struct Sim<'a> {
     pub marks: Vec<MarkState>,
     pub histograms: Vec<Histogram>,
     pub instruments: Instruments,
+    pub activations: crate::activations::Activations,
     pub stats: Stats,
     pub counting: crate::counting::Counting,
     pub nohz: crate::balance::Nohz,

@@ -2,6 +2,7 @@
 //! The state that a run begins with: all memory that the loop will need.
 
 use super::{Builder, MeasureSpec, kernel, views};
+use crate::activations::Activations;
 use crate::api::{Error, Group, Scenario};
 use crate::balance::{CacheAware, Nohz, Packing};
 use crate::changes::Agenda;
@@ -44,7 +45,7 @@ impl<'a> Builder<'a> {
     /// The run, ready to start.
     pub(super) fn finish(
         self,
-        end_at: u64,
+        ends_by: u64,
         out: Output<'a>,
     ) -> Result<(Sim<'a>, Vec<MeasureSpec>), Error> {
         let Builder {
@@ -117,7 +118,9 @@ impl<'a> Builder<'a> {
         let mut sim = Sim {
             machine,
             now: 0,
-            end_at,
+            end_at: ends_by,
+            ends_by,
+            last_sleep: 0,
             events: 0,
             acted: 0,
             hash: scenario.seed,
@@ -167,6 +170,7 @@ impl<'a> Builder<'a> {
             marks: parts.marks,
             histograms: parts.histograms,
             instruments: parts.instruments,
+            activations: Activations::new(parts.logs, &parts.log_of_task),
             freq: vec![].into(),
             uclamp: vec![].into(),
             uclamp_limits,
@@ -231,6 +235,8 @@ pub(super) fn new_task() -> Task {
         blocked: false,
         clamps_counted: false,
         timers_set: 0,
+        logged: false,
+        computing: false,
         register: 0,
         parent: NONE,
         children: 0,

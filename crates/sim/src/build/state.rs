@@ -123,6 +123,7 @@ impl<'a> Builder<'a> {
             last_sleep: 0,
             events: 0,
             acted: 0,
+            preempted: 0,
             hash: scenario.seed,
             check: scenario.check,
             kernel,

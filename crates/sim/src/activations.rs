@@ -209,16 +209,15 @@ impl Sim<'_> {
                 ran += self.ran_ns(task) - pass.ran_from;
                 let workload = &self.workloads[self.tasks[task].workload as usize];
                 let from = workload.start.max(self.counting.since);
-                there = workload.ended.min(self.now).saturating_sub(from);
+                let over = match workload.duration < NEVER {
+                    true => workload.over_at,
+                    false => workload.ended,
+                };
+                let until = workload.ended.min(over).min(self.now);
+                there = until.saturating_sub(from);
             }
         }
         (ran, there)
-    }
-
-    /// Seconds from the start of a workload until its last task ended.
-    pub fn lifetime_s(&self, workload: u32) -> Option<f64> {
-        let workload = &self.workloads[workload as usize];
-        (workload.ended != NEVER).then(|| (workload.ended - workload.start) as f64 / 1e9)
     }
 }
 

@@ -7,7 +7,8 @@ mod sleep;
 use crate::cost::OpCost;
 use crate::queue::NEVER;
 use crate::rng::{Purpose, below};
-use crate::state::{Life, Sim, WorkloadState};
+use crate::state::{Life, Sim};
+use crate::sync::Call;
 use crate::timeline::NONE;
 use alight_workload::program::{LOOP_SLOTS, Op};
 pub(crate) use sleep::TIMER_SLACK;
@@ -52,6 +53,11 @@ impl Sim<'_> {
             let task = self.cpus[cpu].curr as usize;
             if self.tasks[task].computing {
                 self.run_ended(task, self.work_ended(cpu, task));
+            }
+            // In a call to wait it is queued: it ends behind that.
+            if self.tasks[task].cancelled && self.tasks[task].call != Call::In {
+                self.exit(cpu, task);
+                return self.schedule(cpu);
             }
             if self.tasks[task].fresh {
                 if self.begin(cpu, task) {
@@ -406,24 +412,6 @@ impl Sim<'_> {
         self.wake_new(cpu, task);
     }
 
-    /// The first task of a workload starts: its duration counts from now.
-    fn workload_starts(&mut self, workload: usize) {
-        let now = self.now;
-        let of = &mut self.workloads[workload];
-        of.start = now;
-        if of.duration < NEVER {
-            of.over_at = of.over_at.min(now + of.duration);
-        }
-        self.find_end();
-    }
-
-    /// The run ends when all of its workloads are over.
-    fn find_end(&mut self) {
-        let over = |w: &WorkloadState| if w.alive == 0 { 0 } else { w.over_at };
-        let last = self.workloads.iter().map(over).max().unwrap_or(0);
-        self.end_at = last.clamp(self.now, self.ends_by.max(self.now));
-    }
-
     fn wait_children(&mut self, cpu: usize, task: usize) -> Effect {
         if self.tasks[task].children == 0 {
             return Effect::Done;
@@ -437,11 +425,9 @@ impl Sim<'_> {
         self.exit_current(cpu);
         self.cache_aware_thread(task as u32, -1);
         let workload = self.tasks[task].workload as usize;
-        let of = &mut self.workloads[workload];
-        of.alive -= 1;
-        if of.alive == 0 {
-            of.ended = self.now;
-            self.find_end();
+        self.workloads[workload].alive -= 1;
+        if self.workloads[workload].alive == 0 {
+            self.workload_ends(workload);
         }
         let parent = self.tasks[task].parent;
         if parent == NONE {

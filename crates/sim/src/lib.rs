@@ -39,6 +39,7 @@ mod instruments;
 mod invariants;
 mod irq_time;
 mod kernel;
+mod lifetime;
 mod link;
 mod overutilized;
 mod pressure;

@@ -167,6 +167,10 @@ impl Sim<'_> {
             let (cpu_time, cpu) = self.queue.first();
             let (freq_time, slot) = self.freq_queue.first();
             let time = cpu_time.min(freq_time);
+            if time >= self.ends.next_over && self.ends.next_over < self.end_at {
+                self.cancel_over();
+                continue;
+            }
             if time >= self.end_at {
                 self.now = self.end_at.min(time);
                 self.acted = 0;

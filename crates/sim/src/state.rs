@@ -208,6 +208,8 @@ pub(crate) struct Task {
     pub logged: bool,
     /// A run event that is logged is under way.
     pub computing: bool,
+    /// It ends where its next operation would begin: the duration of its workload is over.
+    pub cancelled: bool,
     /// Position in [`Sim::ops`].
     pub pc: u32,
     /// CPU whose runqueue or timers hold it.
@@ -266,8 +268,10 @@ pub(crate) struct WorkloadState {
     pub ended: u64,
     /// The run does not wait longer for it than this, ns; [`NEVER`]: until all its tasks have ended.
     pub duration: u64,
-    /// From then on it counts as over, whatever tasks remain.
+    /// From then on it counts as over, and its tasks end.
     pub over_at: u64,
+    /// They were told to.
+    pub cancelled: bool,
 }
 
 /// A time mark.
@@ -310,12 +314,9 @@ pub(crate) struct Sim<'a> {
     pub events: u64,
     /// CPUs below it have done what was due at this very instant.
     pub acted: usize,
-    /// When the run ends: when all workloads that it waits for are over, as far as that is known by
-    /// now, and at `ends_by` at the latest.
+    /// When the run ends, as far as that is known by now.
     pub end_at: u64,
-    pub ends_by: u64,
-    /// When a task last went to sleep or ended.
-    pub last_sleep: u64,
+    pub ends: crate::lifetime::Ends,
     pub check: bool,
     pub tracing: bool,
     /// The sink wants load tracking too.

@@ -45,7 +45,7 @@ impl<'a, 'b> Stuck<'a, 'b> {
 
     /// The refusal, if a workload that the run waits for cannot go on, and nothing else ends the run.
     pub fn refusal(&self) -> Option<Error> {
-        if self.sim.ends_by != NEVER - 1 {
+        if self.sim.ends.by != NEVER - 1 {
             return None;
         }
         let mut first = First::default();
@@ -115,7 +115,7 @@ impl<'a, 'b> Stuck<'a, 'b> {
         format!(
             "{who} is stuck at {}: every task waits for another: {}; \
              check its locks and signals, or give the run a --duration",
-            about(self.sim.last_sleep),
+            about(self.sim.ends.last_sleep),
             waits.join("; ")
         )
     }
@@ -183,7 +183,7 @@ impl<'a, 'b> Stuck<'a, 'b> {
         let b = &self.sim.barriers[(barrier + first.barrier) as usize];
         let comes = |program: u32| {
             let ops = &workload.programs[program as usize].ops;
-            ops.iter().any(|op| *op == Op::Barrier { barrier })
+            ops.contains(&Op::Barrier { barrier })
         };
         let left: Vec<String> = (workload.tasks.iter().zip(first.task..))
             .filter(|(spec, task)| self.sim.tasks[*task].life == Life::Dead && comes(spec.program))

@@ -153,6 +153,42 @@ fn a_duration_is_exact() {
     );
 }
 
+/// Where another workload runs longer, the threads of a file end with its duration.
+#[test]
+fn threads_end_with_their_duration() {
+    let juno = machine("juno-r0");
+    let text = "{ 'tasks': { 'hog': { 'cpus': [1], 'run': -1 }, 'tick': { 'timer': { 'ref': 'unique', 'period': 10000 } },
+                'waits': { 'sem_wait': 'never' }, 'cut': { 'loop': 1000, 'sleep': 10000 } },
+                'global': { 'duration': 1 } }";
+    let longer = "{ 'tasks': { 'other': { 'loop': 1, 'sleep': 3000000 } } }";
+    let workloads = [read(text, Mode::Workgen), read(longer, Mode::Workgen)];
+    for scheduler in ["linux-5.5", "linux-7.2"] {
+        let run = Run {
+            scheduler,
+            ..Run::new(&juno, &workloads)
+        };
+        let found = run.go().expect("runs");
+        assert!(
+            found.end_ns > 3000 * MS,
+            "{scheduler}: the other one goes on"
+        );
+        let ran = metric(&found, "hog_cpu_s");
+        assert!((0.99..1.01).contains(&ran), "{scheduler}: {ran} s");
+        // A sleep of 10 ms takes longer by the way out of idle, a timer does not.
+        for (name, least) in [("tick_loops", 97.0), ("cut_loops", 85.0)] {
+            let loops = metric(&found, name);
+            assert!(
+                (least..=100.0).contains(&loops),
+                "{scheduler}: {name}: {loops}"
+            );
+        }
+        assert!(
+            metric(&found, "elapsed_s") > 3.0,
+            "{scheduler}: of the other one"
+        );
+    }
+}
+
 /// Work without an end needs a limit of time, and has it by a duration.
 #[test]
 fn a_hog_without_end() {

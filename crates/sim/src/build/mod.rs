@@ -233,6 +233,7 @@ impl<'a> Builder<'a> {
             ended: NEVER,
             duration: workload.duration_ns.unwrap_or(NEVER),
             over_at,
+            cancelled: false,
         });
         self.add_measures(workload, base);
         for (at, attributes) in workload.attributes.iter().enumerate() {

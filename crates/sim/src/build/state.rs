@@ -15,6 +15,7 @@ use crate::fair::{self, Eevdf, Groups, Order, Tunables};
 use crate::feasible::check_governor;
 use crate::hotplug::Hotplug;
 use crate::irq_time::IrqTime;
+use crate::lifetime::Ends;
 use crate::pressure::Pressure;
 use crate::queue::{NEVER, Queue};
 use crate::rng::{Purpose, below};
@@ -119,8 +120,7 @@ impl<'a> Builder<'a> {
             machine,
             now: 0,
             end_at: ends_by,
-            ends_by,
-            last_sleep: 0,
+            ends: Ends::new(ends_by),
             events: 0,
             acted: 0,
             preempted: 0,
@@ -238,6 +238,7 @@ pub(super) fn new_task() -> Task {
         timers_set: 0,
         logged: false,
         computing: false,
+        cancelled: false,
         register: 0,
         parent: NONE,
         children: 0,

@@ -245,7 +245,7 @@ impl Sim<'_> {
     /// The run cannot go on.
     pub fn refuse(&mut self, why: String) {
         self.classes.refusal.get_or_insert(why);
-        (self.end_at, self.ends_by) = (self.now, self.now);
+        self.end_now();
     }
 
     /// A timer that is no task's expires on `cpu`: it is number `timer` of these.

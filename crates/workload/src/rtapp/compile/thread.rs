@@ -15,7 +15,7 @@ use crate::program::{Attributes, Op, Policy, Program, TimerMode, TimerOrigin};
 /// the clock takes (assumed). Time would stand still otherwise.
 const LOOP_NS: u64 = 1000;
 /// Work without an end is a loop of pieces: of computing, ns, and of memory, bytes.
-const PIECE_NS: u64 = 1_000_000_000;
+const PIECE_NS: u64 = 1_000_000;
 const PIECE_BYTES: u64 = 1 << 20;
 
 /// What a thread has from the one that created it.

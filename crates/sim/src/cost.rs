@@ -146,6 +146,7 @@ impl OpCost {
             | Op::LoopEnd { .. }
             | Op::Take { .. }
             | Op::Count { .. }
+            | Op::Pass { .. }
             | Op::Mark { .. }
             | Op::Observe(_) => OpCost::Free,
             Op::Run { .. }

@@ -11,6 +11,7 @@
 //! What every wakeup, switch and sleep passes is `#[inline(always)]`: left to itself the
 //! compiler makes calls of it that are a fourteenth of the instructions.
 
+mod activations;
 mod answers;
 mod api;
 mod attributes;
@@ -38,6 +39,7 @@ mod instruments;
 mod invariants;
 mod irq_time;
 mod kernel;
+mod lifetime;
 mod link;
 mod overutilized;
 mod pressure;
@@ -50,6 +52,7 @@ mod shell;
 mod smt;
 mod state;
 mod stats;
+mod stuck;
 mod sync;
 mod tally;
 #[cfg(test)]

@@ -44,6 +44,8 @@ fn hogs() -> Workload {
         semaphores: 0,
         counters: 0,
         marks: 0,
+        logs: 0,
+        names: Default::default(),
         histograms: vec![],
         instruments: Instruments::default(),
         measures: vec![],

@@ -2,6 +2,7 @@
 //! The state that a run begins with: all memory that the loop will need.
 
 use super::{Builder, MeasureSpec, kernel, views};
+use crate::activations::Activations;
 use crate::api::{Error, Group, Scenario};
 use crate::balance::{CacheAware, Nohz, Packing};
 use crate::changes::Agenda;
@@ -14,6 +15,7 @@ use crate::fair::{self, Eevdf, Groups, Order, Tunables};
 use crate::feasible::check_governor;
 use crate::hotplug::Hotplug;
 use crate::irq_time::IrqTime;
+use crate::lifetime::Ends;
 use crate::pressure::Pressure;
 use crate::queue::{NEVER, Queue};
 use crate::rng::{Purpose, below};
@@ -44,7 +46,7 @@ impl<'a> Builder<'a> {
     /// The run, ready to start.
     pub(super) fn finish(
         self,
-        end_at: u64,
+        ends_by: u64,
         out: Output<'a>,
     ) -> Result<(Sim<'a>, Vec<MeasureSpec>), Error> {
         let Builder {
@@ -117,7 +119,8 @@ impl<'a> Builder<'a> {
         let mut sim = Sim {
             machine,
             now: 0,
-            end_at,
+            end_at: ends_by,
+            ends: Ends::new(ends_by),
             events: 0,
             acted: 0,
             preempted: 0,
@@ -168,6 +171,7 @@ impl<'a> Builder<'a> {
             marks: parts.marks,
             histograms: parts.histograms,
             instruments: parts.instruments,
+            activations: Activations::new(parts.logs, &parts.log_of_task),
             freq: vec![].into(),
             uclamp: vec![].into(),
             uclamp_limits,
@@ -232,6 +236,9 @@ pub(super) fn new_task() -> Task {
         blocked: false,
         clamps_counted: false,
         timers_set: 0,
+        logged: false,
+        computing: false,
+        cancelled: false,
         register: 0,
         parent: NONE,
         children: 0,

@@ -4,7 +4,7 @@
 use alight_machine::{Governor, Machine};
 use alight_policy::Scheduler;
 use alight_sim::{Action, Change, Group, Scenario, SystemClamps, about, time};
-use alight_workload::{Mode, Workload};
+use alight_workload::{Mode, Site, Workload};
 
 use crate::args::RunArgs;
 use crate::cgroups::system_clamps;
@@ -32,7 +32,8 @@ impl Input {
     /// Whatever is wrong with either.
     pub fn load(args: &RunArgs) -> Result<Self, Failure> {
         let machine = load_machine(&args.machine)?;
-        let workloads = args.workloads.iter().map(|text| load_workload(text));
+        let site = alight_sim::site(&machine);
+        let workloads = (args.workloads.iter()).map(|text| load_workload(text, &site));
         let workloads = workloads.collect::<Result<_, _>>()?;
         if let Some(governor) = args.governor {
             check_governor(governor, &machine)?;
@@ -125,8 +126,8 @@ pub fn load_machine(name: &str) -> Result<Machine, Failure> {
     Ok(sheet.machine)
 }
 
-fn load_workload(text: &str) -> Result<Workload, Failure> {
-    let loaded = Workload::load(text, Mode::default()).map_err(Failure::bad_input)?;
+fn load_workload(text: &str, site: &Site) -> Result<Workload, Failure> {
+    let loaded = Workload::load_on(text, Mode::default(), site).map_err(Failure::bad_input)?;
     for diagnostic in &loaded.diagnostics {
         remark(&format!(
             "{text}:{}:{}: {}: {}",

@@ -47,6 +47,7 @@ mod rng;
 mod rounds;
 mod run;
 mod shell;
+mod site;
 mod smt;
 mod state;
 mod stats;
@@ -73,4 +74,5 @@ pub use feasible::{about, check_changes, check_governor, clamped_by_range, time}
 pub use pressure::Limit;
 pub use progress::{WHOLE, messages};
 pub use run::{answers, explain, run, run_telling, task_table};
+pub use site::site;
 pub use tally::Tally;

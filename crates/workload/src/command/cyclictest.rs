@@ -8,6 +8,7 @@
 mod options;
 
 use super::getopt::Word;
+use super::surroundings::Surroundings;
 use crate::assembler::Assembler;
 use crate::diagnostic::{Refusal, Remarks};
 use crate::measures::latency_measures;
@@ -46,12 +47,12 @@ const ENDING_NS: u64 = 15_000_000;
 const NS_PER_US: u64 = 1000;
 
 pub(super) fn compile(
-    line: &str,
+    around: &Surroundings<'_>,
     words: &[Word],
     remarks: &mut Remarks,
 ) -> Result<Workload, Refusal> {
     let settings = options::read(words, remarks)?;
-    Ok(build(line, &settings))
+    Ok(build(around.line, &settings))
 }
 
 fn build(line: &str, settings: &Settings) -> Workload {

@@ -11,6 +11,7 @@
 mod options;
 
 use super::getopt::Word;
+use super::surroundings::Surroundings;
 use crate::assembler::Assembler;
 use crate::diagnostic::{Refusal, Remarks};
 use crate::measures::tally_measures;
@@ -41,12 +42,12 @@ const NS_PER_US: u64 = 1000;
 const STEP_PS: u64 = 2998;
 
 pub(super) fn compile(
-    line: &str,
+    around: &Surroundings<'_>,
     words: &[Word],
     remarks: &mut Remarks,
 ) -> Result<Workload, Refusal> {
     let settings = options::read(words, remarks)?;
-    Ok(build(line, &settings))
+    Ok(build(around.line, &settings))
 }
 
 fn build(line: &str, settings: &Settings) -> Workload {

@@ -11,6 +11,7 @@
 mod options;
 
 use super::getopt::Word;
+use super::surroundings::Surroundings;
 use crate::assembler::Assembler;
 use crate::diagnostic::{Refusal, Remarks};
 use crate::measures::elapsed_s;
@@ -42,12 +43,12 @@ const CPU_EVENT_NS: u64 = 20_000_000;
 const CPU_EVENT_PRIME: u32 = 10_000;
 
 pub(super) fn compile(
-    line: &str,
+    around: &Surroundings<'_>,
     words: &[Word],
     remarks: &mut Remarks,
 ) -> Result<Workload, Refusal> {
     let settings = options::read(words, remarks)?;
-    let mut workload = build(line, &settings);
+    let mut workload = build(around.line, &settings);
     workload.report = Some(Report::Sysbench(report(&settings)));
     Ok(workload)
 }

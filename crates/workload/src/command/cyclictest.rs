@@ -51,7 +51,7 @@ pub(super) fn compile(
     words: &[Word],
     remarks: &mut Remarks,
 ) -> Result<Workload, Refusal> {
-    let settings = options::read(words, remarks)?;
+    let settings = options::read(words, around, remarks)?;
     Ok(build(around.line, &settings))
 }
 
@@ -63,7 +63,7 @@ fn build(line: &str, settings: &Settings) -> Workload {
     workload.measures = latency_measures("wakeup_latency", LATENCY);
 
     let main = workload.add_program(main_program(settings));
-    push_task(&mut workload, main, Attributes::default(), Some(0));
+    push_task(&mut workload, main, settings.main_attributes(), Some(0));
     workload.instruments = Instruments {
         stamps: settings.threads,
         tallies: settings.threads,

@@ -196,7 +196,7 @@ fn what_the_tool_sets_counts() {
     for (line, expected) in [
         (
             "chrt -f 10 nice -n 5 cyclictest -t 1 -a 2 -q -D 1",
-            "FIFO 10, nice 5 | OTHER, nice 5, cpus [2]",
+            "FIFO 10, nice 5, cpus [2] | OTHER, nice 5, cpus [2]",
         ),
         (
             "chrt -f 10 cyclictest -t 1 -p 80 -q -D 1",

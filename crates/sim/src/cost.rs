@@ -132,6 +132,9 @@ impl OpCost {
             | Op::Call { .. }
             | Op::Serve { .. }
             | Op::Close { .. }
+            | Op::Attend { .. }
+            | Op::Answer { .. }
+            | Op::Leave { .. }
             | Op::UnlockCpu
             | Op::Wait { .. }
             | Op::Barrier { .. } => OpCost::Mutex,
@@ -147,6 +150,8 @@ impl OpCost {
             | Op::Take { .. }
             | Op::Count { .. }
             | Op::Mark { .. }
+            | Op::Gather { .. }
+            | Op::Unqueue { .. }
             | Op::Observe(_) => OpCost::Free,
             Op::Run { .. }
             | Op::RunWall { .. }

@@ -212,6 +212,7 @@ pub(crate) fn workload(tasks: &[Given]) -> Workload {
         background: false,
         calibration: Calibration::Biggest,
         dma_latency_us: None,
+        missing_limit: None,
     }
 }
 

@@ -265,6 +265,46 @@ fn a_stuck_workload_may_last() {
 }
 
 /// Of a task in `/g`, with these groups and limits described.
+/// Lines that never end are refused, whatever else they take, and say what would end them.
+#[test]
+fn a_line_without_a_limit_is_refused_with_the_option_that_gives_one() {
+    for (line, add) in [
+        (
+            "sysbench cpu --time=0 run",
+            Some("--time=SECONDS or --events=N"),
+        ),
+        (
+            "sysbench threads --time=0 --events=0 run",
+            Some("--time=SECONDS or --events=N"),
+        ),
+        (
+            "sysbench --test=cpu --max-requests=0 run",
+            Some("--max-time=SECONDS or --max-requests=N"),
+        ),
+        ("cyclictest -t 2 -q", Some("-D SECONDS or -l LOOPS")),
+        ("cyclictest -l 0 -D 0 -q", Some("-D SECONDS or -l LOOPS")),
+        ("schbench -t 2 -r 0", Some("-r SECONDS")),
+        ("schbench -t 2 -r 0 -R 10", Some("-r SECONDS")),
+        ("schbench -t 2 -r 0 -p 10", Some("-r SECONDS")),
+        (
+            "taskset 1 nice sysbench cpu --time=0 run",
+            Some("--time=SECONDS or --events=N"),
+        ),
+        ("housekeeping", None),
+    ] {
+        let add = add.map_or(String::new(), |option| format!(", or add {option} to it"));
+        let expected = format!("workload '{line}' never ends; give the run a --duration{add}");
+        assert_eq!(refusal(&[load(line)], None), expected);
+    }
+    let juno = machine("juno-r0");
+    let endless = [load("sysbench cpu --time=0 run")];
+    let outcome = Run::new(&juno, &endless)
+        .for_ms(50)
+        .go()
+        .expect("a duration ends it");
+    assert_eq!(outcome.end_ns, 50_000_000);
+}
+
 fn refusal_of_groups(base: &str, groups: &[Group], clamps: SystemClamps) -> String {
     let juno = machine("juno-r0");
     let workloads = [with_attributes(Attributes {

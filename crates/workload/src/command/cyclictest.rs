@@ -59,6 +59,8 @@ fn build(line: &str, settings: &Settings) -> Workload {
     let mut workload = Workload::empty(line);
     workload.duration_ns = settings.duration_ns;
     workload.dma_latency_us = settings.dma_latency_us;
+    let unlimited = settings.duration_ns.is_none() && settings.loops.is_none();
+    workload.missing_limit = unlimited.then_some("-D SECONDS or -l LOOPS");
     workload.histograms = vec!["wakeup_latency".to_owned()];
     workload.measures = latency_measures("wakeup_latency", LATENCY);
 

@@ -19,7 +19,7 @@ use crate::program::{
     Attributes, Better, CounterId, Instruments, Measure, MeasureSource, Observation, Op, Program,
     TallyId, TaskSpec, Workload,
 };
-use crate::report::{self, Report, Span, SysbenchTest as Test};
+use crate::report::{self, Report, Span, SysbenchTest as Test, SysbenchVersion as Version};
 use options::Settings;
 
 /// Numbers dealt to workers.
@@ -67,6 +67,11 @@ fn build(line: &str, settings: &Settings) -> Workload {
         workload.mutexes = locks;
     }
     workload.measures = measures(settings);
+    let unlimited = settings.events.is_none() && settings.time_ns.is_none();
+    workload.missing_limit = unlimited.then_some(match settings.version {
+        Version::V0_4 => "--max-time=SECONDS or --max-requests=N",
+        Version::V1_0 => "--time=SECONDS or --events=N",
+    });
 
     let main = workload.add_program(main_program(settings.threads));
     push_task(&mut workload, main, Some(0));

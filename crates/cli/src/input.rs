@@ -3,11 +3,10 @@
 
 use alight_machine::{Governor, Machine};
 use alight_policy::Scheduler;
-use alight_sim::{Action, Change, Group, Scenario, SystemClamps, about, time};
+use alight_sim::{Action, Change, Group, Scenario, Sysctl, about, time};
 use alight_workload::{Mode, Site, Workload};
 
 use crate::args::RunArgs;
-use crate::cgroups::system_clamps;
 use crate::failure::Failure;
 use crate::output::remark;
 
@@ -21,8 +20,8 @@ pub struct Input {
     pub changes: Vec<Change>,
     /// Task groups that were described.
     pub groups: Vec<Group>,
-    /// Limits of clamps.
-    pub clamps: SystemClamps,
+    /// Sysctls, in the order in which they are written.
+    pub sysctls: Vec<Sysctl>,
 }
 
 impl Input {
@@ -47,7 +46,7 @@ impl Input {
                 .iter()
                 .map(|option| option.group.clone())
                 .collect(),
-            clamps: system_clamps(&args.sysctls),
+            sysctls: (args.sysctls.iter()).map(|option| option.sysctl).collect(),
         })
     }
 
@@ -77,7 +76,7 @@ impl Input {
             seed: args.seed,
             duration_ns: args.duration,
             groups: &self.groups,
-            clamps: self.clamps,
+            sysctls: &self.sysctls,
             changes: &self.changes,
             wakee_flips: args.wakee_flips,
             check: args.check,

@@ -52,6 +52,7 @@ mod smt;
 mod state;
 mod stats;
 mod sync;
+mod sysctl;
 mod tally;
 #[cfg(test)]
 mod testbed;
@@ -75,4 +76,5 @@ pub use pressure::Limit;
 pub use progress::{WHOLE, messages};
 pub use run::{answers, explain, run, run_telling, task_table};
 pub use site::site;
+pub use sysctl::{Sysctl, SysctlName};
 pub use tally::Tally;

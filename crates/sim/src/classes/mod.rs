@@ -34,7 +34,9 @@ mod signals;
 mod tests;
 
 use crate::build::{Attributes, DlParams, Realtime};
+use crate::kernel::Throttle;
 use crate::state::Sim;
+use crate::sysctl::RtLimit;
 use crate::table::Table;
 use crate::timeline::NONE;
 use alight_policy::{Mask, pelt};
@@ -190,9 +192,16 @@ impl Classes {
             turns: 0,
             words: cpus.div_ceil(64),
             slice,
-            bandwidth: Default::default(),
+            bandwidth: bandwidth::Bandwidth::new(RtLimit::NONE, Throttle::None),
             round: Default::default(),
         }
+    }
+
+    /// Time that real-time tasks may have.
+    pub fn limit_rt(&mut self, limit: RtLimit, rule: Throttle) {
+        self.bandwidth = bandwidth::Bandwidth::new(limit, rule);
+        let runtime = self.bandwidth.runtime();
+        (self.cpus.iter_mut()).for_each(|queue| queue.runtime = runtime);
     }
 
     /// Timers of its own that the class needs.
@@ -276,7 +285,9 @@ impl Sim<'_> {
     /// A running task asks for other CPUs; true if its class lets it
     /// (`dl_task_check_affinity`).
     pub fn class_lets_move(&mut self, task: u32) -> bool {
-        if self.classes.dl_used && self.is_dl(task) {
+        // `dl_bandwidth_enabled()`
+        let limited = self.classes.bandwidth.limit().runtime.is_some();
+        if limited && self.classes.dl_used && self.is_dl(task) {
             let (at, name) = (self.now, &self.comms[task as usize]);
             let why = format!(
                 "at {at} ns task '{name}' of SCHED_DEADLINE asks for CPUs of its own (EBUSY)"

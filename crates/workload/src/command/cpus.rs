@@ -240,6 +240,9 @@ fn spans(numbers: &[u32]) -> String {
 mod tests {
     use super::*;
 
+    /// CPUs, or words of the refusal.
+    type Expected = Result<&'static [u32], &'static str>;
+
     fn text(text: &str) -> Text<'_> {
         Text {
             text,
@@ -252,7 +255,7 @@ mod tests {
     #[test]
     fn lists_and_masks_of_util_linux() {
         type Parse = fn(Text<'_>) -> Result<Vec<u32>, Refusal>;
-        let table: [(Parse, &str, Result<&[u32], &str>); 22] = [
+        let table: [(Parse, &str, Expected); 22] = [
             (list, "0", Ok(&[0])),
             (list, "3,0-1", Ok(&[0, 1, 3])),
             (list, "0-6:2", Ok(&[0, 2, 4, 6])),
@@ -305,7 +308,7 @@ mod tests {
             allowed: None,
             all: None,
         };
-        let table: [(Numbered<'_>, &str, Result<&[u32], &str>); 16] = [
+        let table: [(Numbered<'_>, &str, Expected); 16] = [
             (known, "0", Ok(&[0])),
             (known, "0-5", Ok(&[0, 1, 4, 5])),
             (known, "all", Ok(&[0, 1, 4, 5])),

@@ -240,7 +240,7 @@ fn turns_are_as_long_as_the_slice() {
             &parse(sysctls),
             |sim| {
                 sim.until(2_000 * MS);
-                let turns = sim.stats.switches;
+                let turns = sim.stats.switches.seen();
                 // A turn ends with the tick behind its slice, of 4 ms at most.
                 let (most, least) = (2_000 / ms, 2_000 / (ms + 8));
                 assert!((least..=most + 5).contains(&turns), "{sysctls}: {turns}");

@@ -49,11 +49,13 @@ mod rng;
 mod rounds;
 mod run;
 mod shell;
+mod site;
 mod smt;
 mod state;
 mod stats;
 mod stuck;
 mod sync;
+mod sysctl;
 mod tally;
 #[cfg(test)]
 mod testbed;
@@ -76,4 +78,6 @@ pub use feasible::{about, check_changes, check_governor, clamped_by_range, time}
 pub use pressure::Limit;
 pub use progress::{WHOLE, messages};
 pub use run::{answers, explain, run, run_telling, task_table};
+pub use site::site;
+pub use sysctl::{Sysctl, SysctlName};
 pub use tally::Tally;

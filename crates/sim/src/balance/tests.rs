@@ -54,6 +54,7 @@ fn hogs() -> Workload {
         background: false,
         calibration: Calibration::Biggest,
         dma_latency_us: None,
+        missing_limit: None,
     }
 }
 

@@ -32,8 +32,7 @@ impl Input {
     pub fn load(args: &RunArgs) -> Result<Self, Failure> {
         let machine = load_machine(&args.machine)?;
         let site = alight_sim::site(&machine);
-        let workloads = (args.workloads.iter()).map(|text| load_workload(text, &site));
-        let workloads = workloads.collect::<Result<_, _>>()?;
+        let workloads = load_workloads(&args.workloads, &site)?;
         if let Some(governor) = args.governor {
             check_governor(governor, &machine)?;
         }
@@ -84,7 +83,7 @@ impl Input {
     }
 }
 
-/// What is done to the machine.
+/// What is done to the machine; tells of what does nothing.
 ///
 /// # Errors
 /// What cannot be done, with the option that asks for it.
@@ -93,6 +92,9 @@ fn changes(args: &RunArgs, machine: &Machine) -> Result<Vec<Change>, Failure> {
     for (name, option) in args.changes() {
         alight_sim::check_changes(&option.changes, machine, args.duration)
             .map_err(|error| Failure::BadInput(format!("{name} '{}': {error}", option.text)))?;
+        for sentence in alight_sim::without_effect(&option.changes, machine) {
+            remark(&format!("{name} '{}': {sentence}", option.text));
+        }
         all.extend_from_slice(&option.changes);
     }
     Ok(all)
@@ -123,6 +125,22 @@ pub fn load_machine(name: &str) -> Result<Machine, Failure> {
         remark(&format!("machine {name}: {note}"));
     }
     Ok(sheet.machine)
+}
+
+/// The workloads of all `-w`; where there are several, an error says of which it is.
+fn load_workloads(texts: &[String], site: &Site) -> Result<Vec<Workload>, Failure> {
+    let one = |(index, text): (usize, &String)| {
+        load_workload(text, site).map_err(|failure| match (texts.len(), failure) {
+            (2.., Failure::BadInput(error)) => Failure::BadInput(format!(
+                "-w {} of {}, '{}': {error}",
+                index + 1,
+                texts.len(),
+                alight_text::cell(text)
+            )),
+            (_, failure) => failure,
+        })
+    };
+    texts.iter().enumerate().map(one).collect()
 }
 
 fn load_workload(text: &str, site: &Site) -> Result<Workload, Failure> {

@@ -283,6 +283,22 @@ fn what_is_done_otherwise_than_asked_is_told() {
             ["--hotplug", "60s:off:1"],
             "the change at 60 s was not made: the workloads ended at ",
         ),
+        (
+            ["--hotplug", "1ms:off:1,2ms:off:1-2"],
+            "--hotplug '1ms:off:1,2ms:off:1-2': at 2 ms CPUs 1 are off already, since 1 ms",
+        ),
+        (
+            ["--hotplug", "1ms:on:1"],
+            "--hotplug '1ms:on:1': at 1 ms CPUs 1 are not off",
+        ),
+        (
+            ["--hotplug", "2ms:on:1,1ms:off:1"],
+            "what is to happen at 1 ms stands behind what is to happen at 2 ms; it comes first",
+        ),
+        (
+            ["--cap", "1ms:1:max"],
+            "--cap '1ms:1:max': at 1 ms CPUs 1 are not limited",
+        ),
     ] {
         alight(&[&RUN[..], &options].concat())
             .assert()

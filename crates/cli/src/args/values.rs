@@ -17,7 +17,7 @@ use crate::duration;
 /// How runs are spread.
 #[derive(Args)]
 pub struct Threads {
-    /// Threads to spread the runs over [default: one a core]
+    /// Threads to spread the runs over, no more than there are runs and cores [default: one a core]
     #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>,
         allow_negative_numbers = true)]
     pub jobs: Option<NonZeroUsize>,

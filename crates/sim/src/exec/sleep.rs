@@ -100,6 +100,10 @@ impl Sim<'_> {
         } else if self.tasks[task as usize].life == Life::New {
             self.start(cpu, task);
         } else {
+            match self.cpus[cpu].curr {
+                NONE => self.stats.wakeups_hardirq_idle += 1,
+                _ => self.stats.wakeups_hardirq_task += 1,
+            }
             self.wake(cpu, task, false);
         }
     }

@@ -74,5 +74,7 @@ pub(crate) fn line(cells: impl IntoIterator<Item = String>) -> String {
 
 /// Underscores within words are safe in GitHub's dialect; bars and stars are not.
 fn escape(text: &str) -> String {
-    text.replace('|', "\\|").replace('*', "\\*")
+    alight_text::line(text)
+        .replace('|', "\\|")
+        .replace('*', "\\*")
 }

@@ -23,9 +23,10 @@ pub fn short_name<'a>(scheduler: &'a str, base: &str) -> &'a str {
 
 /// `events, higher is better`.
 pub fn title(key: &Key) -> String {
+    let name = alight_text::cell(&key.name);
     match key.better_word() {
-        Some(better) => format!("{}, {better} is better", key.name),
-        None => key.name.clone(),
+        Some(better) => format!("{name}, {better} is better"),
+        None => name,
     }
 }
 
@@ -75,7 +76,8 @@ pub fn partial(comparison: &Comparison, name: &str) -> Option<String> {
         .map(|(label, present)| format!("{label} in {present}"))
         .collect();
     Some(format!(
-        "not every run has {name}: of {runs}, {}; means are of those, differences of runs that both have",
+        "not every run has {}: of {runs}, {}; means are of those, differences of runs that both have",
+        alight_text::cell(name),
         each.join(", ")
     ))
 }

@@ -70,6 +70,15 @@ pub enum Error {
         /// What such a file holds.
         expected: String,
     },
+    /// A host whose description makes no machine file that could be used.
+    #[error(
+        "what this host's files say makes no machine: {0}\nNothing is written. Take the nearest of \
+         `alight machine list` and correct it by hand; a copy of the host's sysfs helps to mend this"
+    )]
+    NoMachine(
+        /// What is wrong with the file that would have been written.
+        String,
+    ),
 }
 
 impl Error {

@@ -19,12 +19,13 @@ use crate::reader::{At, Ledger, Reader};
 /// Name and version of the form, the value of the key `schema`.
 pub const SCHEMA: &str = "alight.machine/1";
 
-const KHZ: RangeInclusive<u64> = 1..=100_000_000;
+pub(crate) const KHZ: RangeInclusive<u64> = 1..=100_000_000;
 const MICROVOLT: RangeInclusive<u64> = 1..=10_000_000;
-const CAPACITY: RangeInclusive<u64> = 1..=65_535;
+pub(crate) const CAPACITY: RangeInclusive<u64> = 1..=65_535;
 const POWER_MW: RangeInclusive<u64> = 0..=1_000_000_000;
-const POWER_UW: RangeInclusive<u64> = 0..=1_000_000_000_000;
-const TIME_US: RangeInclusive<u64> = 0..=10_000_000;
+pub(crate) const POWER_UW: RangeInclusive<u64> = 0..=1_000_000_000_000;
+pub(crate) const TIME_US: RangeInclusive<u64> = 0..=10_000_000;
+pub(crate) const L2_KIB: RangeInclusive<u64> = 1..=1_048_576;
 const COST_NS: RangeInclusive<u64> = 0..=1_000_000_000;
 const LINES: RangeInclusive<u64> = 0..=1_000_000;
 
@@ -46,6 +47,7 @@ pub(crate) fn read(document: &Document) -> Result<Draft, Error> {
     let name = root.required("name", name)?.value;
     let description = root.text("description")?;
     let description = root.required("description", description)?.value;
+    let notes = root.texts("notes")?.unwrap_or_default();
     let hz = root.whole("hz", 1..=10_000)?;
     let hz = root.required("hz", hz)?;
     let governor = root.choice(
@@ -92,7 +94,7 @@ pub(crate) fn read(document: &Document) -> Result<Draft, Error> {
         costs_from,
         calibration: document.calibration.clone(),
         ledger,
-        notes: Vec::new(),
+        notes,
     })
 }
 
@@ -207,7 +209,7 @@ fn read_core_type(
     let cpus = section.required("cpus", cpus)?;
     let dmips_per_mhz = section.whole("capacity_dmips_mhz", 1..=1_000_000)?;
     let capacity = section.whole("capacity", CAPACITY)?;
-    let l2_kib = section.whole("l2_kib", 1..=1_048_576)?;
+    let l2_kib = section.whole("l2_kib", L2_KIB)?;
     let l2_bytes = section.required("l2_kib", l2_kib)?.value * 1024;
     let smt_percent = section.whole("smt_percent", 10..=100)?;
     let costs = section.text("costs")?;

@@ -201,7 +201,7 @@ const CASES: &[Case] = &[
         "cluster_power_mw = [0, 0]",
         "`freq_domain.small.cluster_power`: found 0 at every frequency",
     ),
-    error(
+    warning(
         "latency-above-residency",
         "residency_us = 500",
         "residency_us = 299",
@@ -213,13 +213,13 @@ const CASES: &[Case] = &[
         "wakeup_us = 199",
         "found 199 us, expected no less than the exit, 200 us",
     ),
-    error(
+    warning(
         "idle-order",
         "exit_us = 1\nresidency_us = 1",
         "exit_us = 251\nresidency_us = 251",
         "found a latency of 250 us, less than the 251 us of `WFI` before it",
     ),
-    error(
+    warning(
         "idle-order",
         "residency_us = 1\n",
         "residency_us = 501\n",

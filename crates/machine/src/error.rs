@@ -54,8 +54,12 @@ pub enum Error {
         /// What was found and what was expected.
         message: String,
     },
+    /// Several things that are wrong with one machine file, each [`Error::Written`], in the order of
+    /// the file.
+    #[error("{}", lines(.0))]
+    Several(Vec<Self>),
     /// A machine that cannot be.
-    #[error("{}", list(findings))]
+    #[error("{}", lines(findings))]
     Impossible {
         /// All findings, those that are only warnings too.
         findings: Vec<Finding>,
@@ -90,8 +94,8 @@ impl Error {
     }
 }
 
-fn list(findings: &[Finding]) -> String {
-    let lines: Vec<String> = findings.iter().map(Finding::to_string).collect();
+fn lines<T: ToString>(items: &[T]) -> String {
+    let lines: Vec<String> = items.iter().map(ToString::to_string).collect();
     lines.join("\n")
 }
 

@@ -23,6 +23,7 @@ pub mod kernel;
 mod levels;
 mod library;
 mod model;
+mod problems;
 mod reader;
 mod resolve;
 mod schema;

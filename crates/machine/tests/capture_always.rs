@@ -156,11 +156,11 @@ fn write_clocks(tree: &Tree, dice: &mut Dice) {
     }
     let policies = shared(dice);
     let one_table = dice.often(5);
-    for cpu in 0..CPUS {
+    for (cpu, policy) in policies.iter().enumerate() {
         if dice.often(1) {
             continue;
         }
-        let set = list(&policies[cpu], dice.of(&[" ", ","]));
+        let set = list(policy, dice.of(&[" ", ","]));
         tree.cpu(
             cpu,
             dice.of(&["cpufreq/related_cpus", "cpufreq/affected_cpus"]),

@@ -166,10 +166,13 @@ fn masks_are_read_where_lists_are_missing() {
     assert_eq!(machine.numa_distance, [10, 21, 21, 10]);
 }
 
+/// Files below `sys/devices/system`, and what they say.
+type Files = &'static [(&'static str, &'static str)];
+
 /// What a tree of four CPUs lacks or says, and the note on it.
 #[test]
 fn what_cannot_be_read_or_is_not_modelled_is_named() {
-    let cases: &[(&str, &[(&str, &str)], &str)] = &[
+    let cases: &[(&str, Files, &str)] = &[
         (
             "no siblings",
             &[],

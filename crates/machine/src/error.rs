@@ -109,7 +109,7 @@ pub(crate) fn similarity(one: &str, other: &str) -> f64 {
 
 /// A phrase that names the valid names nearest to `found`, or all of them if
 /// none is near.
-pub(crate) fn nearest<'a>(found: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
+pub fn nearest<'a>(found: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
     let valid: Vec<&str> = valid.into_iter().collect();
     let mut ranked: Vec<(f64, &str)> = valid
         .iter()

@@ -36,7 +36,7 @@ pub use capture::{Captured, Measured, ROOT_PREFIX, capture, capture_measured, ho
 pub use check::{Finding, Severity, check, contradictions};
 pub use cpuset::{CpuListError, CpuSet, Iter as CpuIter};
 pub use draft::Draft;
-pub use error::{Error, Place};
+pub use error::{Error, Place, nearest};
 pub use figure::{Confidence, Figure, Provenance};
 pub use library::{HOST, calibrated, is_edited, load, names, open, open_bare, parse};
 pub use model::*;

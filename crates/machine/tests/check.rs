@@ -339,3 +339,29 @@ fn every_rule_finds_its_case() {
         }
     }
 }
+
+/// Of many findings by one rule the first are shown, and the others are counted.
+#[test]
+fn many_findings_are_shown_in_short() {
+    let each = "{ cpus = \"2-21\", size = 1 }";
+    let text = GOOD
+        .replace("cpus = \"0-3\"", "cpus = \"0-21\"")
+        .replace("core = [\"0\", \"1\", \"2\", \"3\"]\n", "")
+        .replace(
+            "llc = [\"0-1\", \"2-3\"]",
+            &format!("llc = [\"0-1\", {each}, {each}]"),
+        )
+        .replace("node = [\"0-1\", \"2-3\"]", "node = [\"0-1\", \"2-21\"]")
+        .replace("cpus = \"2-3\"", &format!("cpus = {each}"));
+    let found = check(&parse("m.toml", &text).unwrap());
+    assert_eq!(found.len(), 60);
+    let shown = alight_machine::findings(&found);
+    let counted: Vec<&str> = shown.lines().filter(|line| line.starts_with('…')).collect();
+    let counts = [
+        "… and 14 more by the rule [cpu-in-two]; --json lists all",
+        "… and 34 more by the rule [spans-do-not-nest]; --json lists all",
+    ];
+    assert_eq!(counted, counts);
+    assert_eq!(shown.lines().count(), 6 + 6 + 2, "{shown}");
+    assert_eq!(alight_machine::findings(&found[..6]).lines().count(), 6);
+}

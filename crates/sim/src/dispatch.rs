@@ -300,7 +300,7 @@ impl Sim<'_> {
             self.put_prev(cpu);
         }
         if stays && !yielded {
-            self.stats.preemptions += 1;
+            self.preempted += 1;
         }
         self.cpus[cpu].curr = NONE;
         match life {

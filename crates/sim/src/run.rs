@@ -243,7 +243,7 @@ impl Sim<'_> {
             results: self.results(measures),
             energy: self.energy_results(),
             mechanism,
-            steps: self.stats.selections.0,
+            steps: self.counted_steps(),
             events: self.events,
             interrupted,
             figures: self.figures(scenario.workloads),

@@ -348,6 +348,8 @@ pub(crate) struct Sim<'a> {
     pub cache_aware: crate::balance::CacheAware,
     /// Of the run, for what is drawn.
     pub seed: u64,
+    /// How often a task was preempted since the run began: numbers what is drawn of pipes' mutexes.
+    pub preempted: u64,
     /// CPUs with two or more runnable tasks.
     pub overloaded: Mask,
     /// What is done to the machine, and the CPUs that there are.

@@ -120,6 +120,7 @@ impl<'a> Builder<'a> {
             end_at,
             events: 0,
             acted: 0,
+            preempted: 0,
             hash: scenario.seed,
             check: scenario.check,
             kernel,

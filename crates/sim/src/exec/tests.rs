@@ -311,7 +311,7 @@ fn a_parent_waits_for_its_children() {
         |sim| {
             assert_eq!(sim.passed(0).0, 12 * MS);
             assert_eq!(sim.passed(1).0, 12 * MS, "none is left");
-            assert_eq!(sim.stats.forks, 3);
+            assert_eq!(sim.stats.forks.seen(), 3);
         },
     );
 }

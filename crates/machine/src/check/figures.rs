@@ -413,8 +413,8 @@ fn speeds(draft: &Draft, findings: &mut Findings) {
                 kinds[0].capacity,
                 speed::listed(&kinds)
             ),
-            "a `capacity_dmips_mhz` in each core type: without it, these CPUs are taken to do the \
-             same work in the same time",
+            "`capacity_dmips_mhz` in the place of `capacity` in each core type, unless they are \
+             equally fast: as it stands, they do the same work in the same time",
         );
     }
 }

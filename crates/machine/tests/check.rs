@@ -340,6 +340,39 @@ fn every_rule_finds_its_case() {
     }
 }
 
+/// Three nodes in a row, or each near each other.
+#[test]
+fn spans_of_nodes_that_overlap_are_said() {
+    let three = GOOD
+        .replace("llc = [\"0-1\", \"2-3\"]", "llc = [\"0-1\", \"2\", \"3\"]")
+        .replace(
+            "node = [\"0-1\", \"2-3\"]",
+            "node = [\"0-1\", \"2\", \"3\"]",
+        )
+        .replace(
+            "[cluster.large]\ncpus = \"2-3\"",
+            "[cluster.large]\ncpus = [\"2\", \"3\"]",
+        );
+    for (matrix, says) in [
+        (
+            "[[10, 20, 30], [20, 10, 20], [30, 20, 10]]",
+            Some("found nodes 0 and 2 both nearer to node 1 than to each other"),
+        ),
+        ("[[10, 20, 20], [20, 10, 20], [20, 20, 10]]", None),
+        ("[[10, 20, 30], [20, 10, 30], [30, 30, 10]]", None),
+    ] {
+        let text = three.replace("[[10, 20], [20, 10]]", matrix);
+        let sheet = parse("m.toml", &text).unwrap().resolve().unwrap();
+        let warnings: Vec<String> = sheet.warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(warnings.len(), usize::from(says.is_some()), "{warnings:?}");
+        assert!(
+            warnings
+                .iter()
+                .all(|warning| warning.contains(says.unwrap_or("")))
+        );
+    }
+}
+
 /// Of many findings by one rule the first are shown, and the others are counted.
 #[test]
 fn many_findings_are_shown_in_short() {

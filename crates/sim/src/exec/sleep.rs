@@ -3,6 +3,7 @@
 
 use super::Effect;
 use crate::state::{Life, Sim};
+use crate::timeline::NONE;
 use alight_workload::program::{Op, TimerMode, TimerOrigin};
 
 /// The timer of a fair task may expire so much later than it was set to, ns

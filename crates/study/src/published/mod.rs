@@ -14,6 +14,7 @@ mod picture;
 mod read;
 mod report;
 mod sensitivity;
+mod shape;
 
 #[cfg(test)]
 mod tests;

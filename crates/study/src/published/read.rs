@@ -11,6 +11,7 @@ use alight_workload::{Site, Workload};
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::shape::mistakes;
 use super::{Case, Check, Extent, Instead, Part, Published, Row, Study, Unit, library};
 
 /// Name and version of the form, the value of the key `schema`.
@@ -49,6 +50,14 @@ pub enum Error {
         /// What was found and what was expected.
         message: String,
     },
+    /// Several things that are wrong with one file, each [`Error::Written`], in its order.
+    #[error("{}", lines(.0))]
+    Several(Vec<Self>),
+}
+
+fn lines(errors: &[Error]) -> String {
+    let lines: Vec<String> = errors.iter().map(Error::to_string).collect();
+    lines.join("\n")
 }
 
 #[derive(Deserialize)]
@@ -74,24 +83,14 @@ struct File {
     checks: Vec<CheckTable>,
 }
 
-/// The longest time that a study may state, ms: some 31 years.
-const LONGEST_MS: u64 = 1_000_000_000_000;
-
-/// A time in ns, stated in ms.
+/// A time in ns, stated in ms, at most [`LONGEST_MS`](super::shape::LONGEST_MS).
 #[derive(Clone, Copy, Deserialize)]
-#[serde(try_from = "u64")]
+#[serde(from = "u64")]
 struct Time(u64);
 
-impl TryFrom<u64> for Time {
-    type Error = String;
-
-    fn try_from(ms: u64) -> Result<Self, String> {
-        match ms {
-            0..=LONGEST_MS => Ok(Time(ms * NS_PER_MS)),
-            _ => Err(format!(
-                "{ms} ms are too long, expected at most {LONGEST_MS}"
-            )),
-        }
+impl From<u64> for Time {
+    fn from(ms: u64) -> Self {
+        Time(ms.saturating_mul(NS_PER_MS))
     }
 }
 
@@ -174,6 +173,14 @@ pub fn parse(file: &str, text: &str) -> Result<Study, Error> {
         beside: &[],
         site: None,
     };
+    let mistakes = mistakes(text).into_iter();
+    let mut mistakes: Vec<Error> = mistakes.map(|(at, what)| reader.at(at, &what)).collect();
+    match mistakes.len() {
+        0 => {}
+        1 => return Err(mistakes.remove(0)),
+        _ => return Err(Error::Several(mistakes)),
+    }
+    // What has the shape of a study can be read as one.
     let mut read: File = toml::from_str(text)
         .map_err(|error| reader.at(error.span().map_or(0, |span| span.start), error.message()))?;
     if read.schema.get_ref() != SCHEMA {

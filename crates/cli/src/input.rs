@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! From what the user named to what a simulation takes. What is odd about it goes to standard error.
 
-use alight_machine::{Governor, Machine};
+use alight_machine::{Governor, Machine, Trust};
 use alight_policy::Scheduler;
 use alight_sim::{Action, Change, Group, Scenario, Sysctl, about, time};
 use alight_workload::{Mode, Site, Workload};
@@ -14,6 +14,8 @@ use crate::output::remark;
 pub struct Input {
     /// Where.
     pub machine: Machine,
+    /// How far its figures can be trusted.
+    pub trust: Trust,
     /// What runs.
     pub workloads: Vec<Workload>,
     /// What is done to the machine meanwhile.
@@ -30,7 +32,7 @@ impl Input {
     /// # Errors
     /// Whatever is wrong with either.
     pub fn load(args: &RunArgs) -> Result<Self, Failure> {
-        let machine = load_machine(&args.machine)?;
+        let (machine, trust) = load_machine(&args.machine)?;
         let site = alight_sim::site(&machine);
         let workloads = load_workloads(&args.workloads, &site)?;
         if let Some(governor) = args.governor {
@@ -40,6 +42,7 @@ impl Input {
             workloads,
             changes: changes(args, &machine)?,
             machine,
+            trust,
             groups: args
                 .groups
                 .iter()
@@ -112,11 +115,11 @@ fn check_governor(governor: Governor, machine: &Machine) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The machine of this name.
+/// The machine of this name, and how far its figures can be trusted.
 ///
 /// # Errors
 /// Whatever is wrong with it.
-pub fn load_machine(name: &str) -> Result<Machine, Failure> {
+pub fn load_machine(name: &str) -> Result<(Machine, Trust), Failure> {
     let sheet = alight_machine::load(name)?;
     for warning in &sheet.warnings {
         remark(&warning.to_string());
@@ -124,7 +127,8 @@ pub fn load_machine(name: &str) -> Result<Machine, Failure> {
     for note in &sheet.notes {
         remark(&format!("machine {name}: {note}"));
     }
-    Ok(sheet.machine)
+    let trust = sheet.trust();
+    Ok((sheet.machine, trust))
 }
 
 /// The workloads of all `-w`; where there are several, an error says of which it is.

@@ -6,12 +6,13 @@
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use alight_machine::{Governor, IdleGovernor, Machine};
+use alight_machine::{Governor, IdleGovernor, Machine, Trust};
 use alight_policy::{STEPS, Scheduler};
 use alight_sim::{Change, Group, Outcome, Scenario, Sysctl};
 use alight_workload::program::Workload;
 
 use crate::header::Header;
+use crate::inert;
 use crate::metrics::{Key, named};
 use crate::spread::{self, Spread, spread};
 use crate::stats::{Delta, Summary, mean};
@@ -21,6 +22,8 @@ use crate::stats::{Delta, Summary, mean};
 pub struct Question<'a> {
     /// Where.
     pub machine: &'a Machine,
+    /// How far its figures can be trusted.
+    pub trust: &'a Trust,
     /// What runs, all at once.
     pub workloads: &'a [Workload],
     /// Who decides; the first is the base of all deltas.
@@ -96,6 +99,8 @@ pub struct Variant {
     pub scheduler: String,
     /// Hash over the identities of its runs, in the order of seeds.
     pub hash: u64,
+    /// Why its runs are the base's, event for event; `None`: they are not, or it is the base.
+    pub inert: Option<String>,
     /// Its numbers: results, energy, mechanism.
     pub series: Vec<Series>,
     /// Decisions per run by step, in the order of [`STEPS`], means.
@@ -244,10 +249,22 @@ pub(crate) fn assemble(
         .map(|(scheduler, outcomes)| describe(scheduler, outcomes))
         .collect();
     let (base, others) = variants.split_at_mut(1);
-    for series in others.iter_mut().flat_map(|other| &mut other.series) {
+    for series in (others.iter_mut()).flat_map(|other| &mut other.series) {
         series.delta = base[0]
             .series(&series.key.name)
             .and_then(|base| delta(base, series));
+    }
+    let place = inert::Place {
+        machine: question.machine,
+        workloads: question.workloads,
+        groups: question.groups,
+        clamps: question.clamps,
+    };
+    for (scheduler, other) in schedulers[1..].iter().zip(others) {
+        if other.hash == base[0].hash {
+            let why = inert::why(&schedulers[0], scheduler, &place);
+            other.inert = Some(why.unwrap_or_else(|| CHANCE.to_owned()));
+        }
     }
     Ok(Comparison {
         header: Header::of(question),
@@ -255,6 +272,9 @@ pub(crate) fn assemble(
         variants,
     })
 }
+
+/// Of two bases that did the same in every run.
+const CHANCE: &str = "the two bases did the same here";
 
 fn describe(scheduler: &Scheduler, outcomes: &[&Outcome]) -> Variant {
     let runs: Vec<Vec<(Key, f64)>> = outcomes.iter().map(|outcome| named(outcome)).collect();
@@ -281,6 +301,7 @@ fn describe(scheduler: &Scheduler, outcomes: &[&Outcome]) -> Variant {
     };
     Variant {
         scheduler: scheduler.name.clone(),
+        inert: None,
         hash: combine(outcomes.iter().map(|outcome| outcome.hash)),
         series: series.collect(),
         steps: std::array::from_fn(|step| mean(&per_run(step)).unwrap_or(0.0)),

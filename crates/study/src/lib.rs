@@ -11,17 +11,21 @@ pub mod calibrate;
 pub mod card;
 pub mod compare;
 pub mod decisions;
+pub mod floors;
 pub mod header;
+pub mod inert;
 pub mod metrics;
 pub mod policies;
 pub mod published;
 pub mod report;
+pub mod rests;
 pub mod single;
 pub mod spread;
 pub mod stats;
 pub mod suite;
 pub mod tool;
 pub mod trace;
+pub mod verdict;
 
 #[cfg(test)]
 mod fake;

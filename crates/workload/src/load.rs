@@ -125,7 +125,8 @@ fn names_a_tool(line: &str) -> bool {
         .is_some_and(|(first, _)| command::is_tool(first))
 }
 
-fn loaded(workload: Workload, remarks: Remarks) -> Loaded {
+fn loaded(mut workload: Workload, remarks: Remarks) -> Loaded {
+    workload.left_out = remarks.left_out;
     debug_assert_eq!(workload.check(), Ok(()));
     let mut diagnostics = remarks.list;
     diagnostics.sort_by_key(|d| (d.line, d.column));

@@ -9,6 +9,7 @@ use alight_policy::scheduler::{BASES, On};
 use alight_sim::Scenario;
 use alight_study::Spread;
 use alight_study::card::{self, Ask, Entry, Place, Style, WORKLOADS};
+use alight_study::inert;
 
 use crate::args::CardArgs;
 use crate::failure::Failure;
@@ -75,12 +76,8 @@ fn schedulers(feature: &str, base: Option<&str>) -> Result<(Scheduler, Scheduler
         None => scheduler(newest_without(typed))?,
     };
     let variant = over(&base.name)?;
-    let same = alight_policy::abi::Params {
-        features: base.params.features,
-        ..variant.params
-    };
-    if same == base.params {
-        return Err(Failure::BadInput(nothing_new(&base, &variant)));
+    if inert::same_rules(&base, &variant) {
+        return Err(Failure::BadInput(inert::nothing_new(&base, &variant)));
     }
     Ok((base, variant))
 }
@@ -98,46 +95,15 @@ fn newest_without(features: &str) -> &'static str {
     names.find(|name| lacks(name).is_some()).unwrap_or(newest)
 }
 
-/// Why a card of this would be empty.
-fn nothing_new(base: &Scheduler, variant: &Scheduler) -> String {
-    let (on, features) = variant.parts();
-    let place = BASES.iter().position(|known| known.name == on.name);
-    let since =
-        features.iter().find_map(
-            |feature| match feature.on[place.expect("a base of the table")] {
-                On::Merged(since) => Some((feature.name, since)),
-                _ => None,
-            },
-        );
-    match since {
-        Some((feature, since)) => {
-            let without: Vec<&str> = (BASES.iter().zip(0..))
-                .filter(|(_, place)| {
-                    features
-                        .iter()
-                        .any(|f| f.name == feature && f.on[*place] == On::New)
-                })
-                .map(|(base, _)| base.name)
-                .collect();
-            format!(
-                "{} is {}: {feature} is part of it since {since}, where only its tunables change \
-                 something; it is new on {}",
-                variant.name,
-                base.name,
-                without.join(", ")
-            )
-        }
-        None => format!("{} is told to do what {} does", variant.name, base.name),
-    }
-}
-
 /// The machines that were named; else the built-in ones, for a quick card the first where the
 /// feature can act.
 fn machines(args: &CardArgs, base: &Scheduler, variant: &Scheduler) -> Result<Vec<Place>, Failure> {
     let place = |name: &str| {
+        let (machine, trust) = load_machine(name)?;
         Ok(Place {
             name: name.to_owned(),
-            machine: load_machine(name)?,
+            machine,
+            trust,
         })
     };
     if !args.machines.is_empty() {
@@ -146,7 +112,7 @@ fn machines(args: &CardArgs, base: &Scheduler, variant: &Scheduler) -> Result<Ve
     let all = alight_machine::names().into_iter().map(place);
     let mut all = all.collect::<Result<Vec<Place>, Failure>>()?;
     if args.quick {
-        let acts = |place: &Place| card::lacks(base, variant, &place.machine).is_none();
+        let acts = |place: &Place| inert::lacks(base, variant, &place.machine).is_none();
         let first = all.iter().position(acts).unwrap_or(0);
         all = vec![all.swap_remove(first)];
     }

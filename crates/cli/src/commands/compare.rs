@@ -19,6 +19,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let input = Input::load(&args.run)?;
     let question = Question {
         machine: &input.machine,
+        trust: &input.trust,
         workloads: &input.workloads,
         schedulers: &schedulers,
         runs: args.runs,

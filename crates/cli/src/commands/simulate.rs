@@ -33,13 +33,19 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     });
     runs.finish();
     let outcome = outcome?;
-    let conditions = Conditions::of(&scenario, command);
+    let conditions = Conditions::of(&scenario, &input.trust, command);
     let report = single::render(&conditions, &input.workloads, &outcome, style);
     // Of a run that was cut by hand that is the reason, whatever else is missing.
     if !outcome.interrupted || report.is_ok() {
         match args.trace.as_deref().is_some_and(is_stdout) {
             true => output::print_aside(&report?),
             false => output::print(&report?)?,
+        }
+        if style == Style::Tool {
+            // Readers of a tool's words know no others.
+            for (label, text) in conditions.rests.rows() {
+                output::remark(&format!("{label}: {text}"));
+            }
         }
     }
     if outcome.interrupted {

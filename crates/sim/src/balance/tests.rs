@@ -55,6 +55,7 @@ fn hogs() -> Workload {
         calibration: Calibration::Biggest,
         dma_latency_us: None,
         missing_limit: None,
+        left_out: vec![],
     }
 }
 

@@ -15,6 +15,8 @@ pub(super) fn render(card: &Card) -> String {
             .into_iter()
             .map(|text| ("cannot act", text)),
     );
+    rows.extend((words::rests_on(card).into_iter()).map(|line| ("rests on", line)));
+    rows.extend((words::left_out(card).into_iter()).map(|line| ("left out", line)));
     let mut text = format!(
         "{}: card\n{}",
         shared::program(),
@@ -24,7 +26,7 @@ pub(super) fn render(card: &Card) -> String {
         text.push_str(&section(card, verdict, title));
     }
     let mut end = vec![("no difference", words::remainder(card))];
-    for (machine, workloads) in words::by_machine(card, |fate| *fate == Fate::Identical) {
+    for (machine, workloads) in words::by_machine(card, Fate::is_identical) {
         end.push(("identical", format!("{machine}: {workloads}")));
     }
     for cell in &card.cells {
@@ -49,6 +51,9 @@ pub(super) fn render(card: &Card) -> String {
 
 fn section(card: &Card, verdict: Verdict, title: &str) -> String {
     let lines = card.of(verdict);
+    if lines.is_empty() && words::only_if_any(verdict) {
+        return String::new();
+    }
     let mut text = format!("\n{title}: {}\n", lines.len());
     let mut columns = Columns::new(2, 3);
     if !lines.is_empty() {

@@ -26,16 +26,16 @@ fn table(comparison: &Comparison) -> String {
         ["metric", "scheduler"]
             .iter()
             .chain(&STATISTICS)
-            .chain(&["delta", "95% interval"])
+            .chain(&["delta", "95% interval", "verdict"])
             .map(|cell| (*cell).to_owned()),
     );
     text.push_str("|---|---|");
     text.push_str(&"--:|".repeat(STATISTICS.len() + 2));
-    text.push('\n');
+    text.push_str("---|\n");
     let keys = comparison.keys();
     for key in &keys {
         let decimals = words::decimals(comparison, &key.name, number::SIGNIFICANT);
-        for variant in &comparison.variants {
+        for (at, variant) in comparison.variants.iter().enumerate() {
             let series = variant.series(&key.name);
             let mut row = vec![words::title(key), variant.scheduler.clone()];
             match series {
@@ -51,6 +51,10 @@ fn table(comparison: &Comparison) -> String {
                         number::interval(delta.ci_low.zip(delta.ci_high)),
                     ]
                 }
+            });
+            row.push(match at {
+                0 => String::new(),
+                _ => words::verdict(key, series),
             });
             text.push_str(&line(row));
         }

@@ -83,7 +83,7 @@ fn block(comparison: &Comparison, key: &Key, digits: i32) -> String {
             row.push(number::interval(delta.ci_low.zip(delta.ci_high)));
         }
         if at > 0 {
-            let verdict = series.map_or(words::NOTHING_TO_COMPARE, words::verdict);
+            let verdict = words::verdict(key, series);
             verdicts.row([format!("{label}: {verdict}")]);
         }
         columns.row(row);

@@ -3,6 +3,7 @@
 
 use alight_machine::{Governor, Machine, Trust};
 use alight_policy::Scheduler;
+use alight_policy::scheduler::Onto;
 use alight_sim::{Action, Change, Group, Scenario, Sysctl, about, time};
 use alight_workload::{Mode, Site, Workload};
 
@@ -161,10 +162,20 @@ fn load_workload(text: &str, site: &Site) -> Result<Workload, Failure> {
     Ok(loaded.workload)
 }
 
-/// The scheduler of this name.
+/// The scheduler of this name; without a base of its own it is over the newest.
 ///
 /// # Errors
 /// Unknown names, with the nearest valid ones.
 pub fn scheduler(name: &str) -> Result<Scheduler, Failure> {
-    Scheduler::parse(name).map_err(Failure::bad_input)
+    scheduler_over(None, Some(name))
+}
+
+/// The scheduler of this name over what `--base` states, if it does; without a name that alone.
+///
+/// # Errors
+/// As [`scheduler`], and another base than the one that is stated.
+pub fn scheduler_over(base: Option<&str>, name: Option<&str>) -> Result<Scheduler, Failure> {
+    let base = base.map(scheduler).transpose()?;
+    let onto = base.as_ref().map_or(Onto::Newest, Onto::Stated);
+    Scheduler::choose(name, onto).map_err(Failure::bad_input)
 }

@@ -120,7 +120,9 @@ impl CostTrust {
     pub fn in_short(&self) -> String {
         let Some(calibration) = &self.calibration else {
             return match self.standing {
-                CostStanding::Assumed => "costs ASSUMED: nobody measured them on this machine".to_owned(),
+                CostStanding::Assumed => {
+                    "costs ASSUMED: nobody measured them on this machine".to_owned()
+                }
                 _ => {
                     let counted = |(confidence, keys): (&Confidence, &Vec<String>)| {
                         let count = keys.len();

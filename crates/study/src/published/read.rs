@@ -6,6 +6,7 @@ use std::num::NonZeroU32;
 
 use alight_machine::{Governor, IdleGovernor};
 use alight_policy::Scheduler;
+use alight_policy::scheduler::Onto;
 use alight_sim::Change;
 use alight_workload::{Site, Workload};
 use serde::Deserialize;
@@ -226,10 +227,10 @@ impl Reader<'_> {
     }
 
     fn study(&self, file: File) -> Result<Study, Error> {
-        let names = file.schedulers.get_ref().iter();
-        let schedulers = names
-            .map(|name| Scheduler::parse(name.get_ref()).map_err(|error| self.wrong(name, error)))
-            .collect::<Result<Vec<_>, _>>()?;
+        let mut schedulers: Vec<Scheduler> = vec![];
+        for name in file.schedulers.get_ref() {
+            schedulers.push(self.chosen(name, &schedulers)?);
+        }
         if schedulers.len() < 2 {
             let message = "a study compares two schedulers or more, the first being the base";
             return Err(self.wrong(&file.schedulers, message));
@@ -361,11 +362,19 @@ impl Reader<'_> {
         })
     }
 
-    /// Schedulers are named as the list `schedulers` has them.
+    /// As on the command line: what has no base is over the first of those `before`.
+    fn chosen(&self, name: &Spanned<String>, before: &[Scheduler]) -> Result<Scheduler, Error> {
+        let onto = before.first().map_or(Onto::Newest, Onto::First);
+        Scheduler::choose([name.get_ref().as_str()], onto).map_err(|error| self.wrong(name, error))
+    }
+
+    /// Schedulers are those of the list `schedulers`, by any of their labels.
     fn scheduler(&self, name: Spanned<String>, known: &[Scheduler]) -> Result<String, Error> {
-        let parsed = Scheduler::parse(name.get_ref()).map_err(|error| self.wrong(&name, error))?;
-        if known.iter().any(|one| one.name == parsed.name) {
-            return Ok(parsed.name);
+        let chosen = self.chosen(&name, known)?;
+        let labelled = known.iter().find(|one| one.name == chosen.name);
+        let found = labelled.or_else(|| known.iter().find(|one| one.is_same_run(&chosen)));
+        if let Some(found) = found {
+            return Ok(found.name.clone());
         }
         let message = format!("`{}` is not among the study's schedulers", name.get_ref());
         Err(self.wrong(&name, message))

@@ -145,8 +145,15 @@ pub fn head(comparison: &Comparison) -> Vec<(&'static str, String)> {
         let role = if index == 0 { "base" } else { "against it" };
         let hash = number::hash(variant.hash);
         head.push((role, format!("{} (hash {hash})", variant.scheduler)));
-        if let Some(why) = &variant.inert {
-            head.push(("identical", format!("each run is the base's: {why}")));
+        match (&variant.inert, &variant.same_as) {
+            (Some(why), _) => head.push(("identical", format!("each run is the base's: {why}"))),
+            (None, Some(other)) => {
+                head.push((
+                    "identical",
+                    format!("each run is that of {other}, by another label"),
+                ));
+            }
+            (None, None) => {}
         }
     }
     head.push(("runs", runs(comparison)));

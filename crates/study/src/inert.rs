@@ -26,7 +26,7 @@ pub fn why(base: &Scheduler, variant: &Scheduler, place: &Place<'_>) -> Option<S
     if base.parts().0.name != variant.parts().0.name {
         return None;
     }
-    if same_rules(base, variant) {
+    if variant.is_same_run(base) {
         return Some(nothing_new(base, variant));
     }
     let added = added(base, variant);
@@ -51,16 +51,6 @@ pub fn lacks(base: &Scheduler, variant: &Scheduler, machine: &Machine) -> Option
         }
         _ => None,
     }
-}
-
-/// Whether the two decide by the same rules: the features that one has more change none.
-pub fn same_rules(base: &Scheduler, variant: &Scheduler) -> bool {
-    let features = base.params.features;
-    let params = alight_policy::abi::Params {
-        features,
-        ..variant.params
-    };
-    params == base.params
 }
 
 /// Why the rules of `variant` are those of `base`: what it adds is part of the base, or told to do

@@ -17,8 +17,10 @@ pub mod inert;
 pub mod metrics;
 pub mod policies;
 pub mod published;
+pub mod reasons;
 pub mod report;
 pub mod rests;
+pub mod selection;
 pub mod single;
 pub mod spread;
 pub mod stats;
@@ -31,5 +33,6 @@ pub mod verdict;
 mod fake;
 
 pub use compare::{Comparison, Question, Runner, compare};
-pub use report::Style;
+pub use report::{Extent, Form, Style};
+pub use selection::Selection;
 pub use spread::Spread;

@@ -96,9 +96,10 @@ mod tests {
 
     use alight_machine::DataSheet;
 
+    use crate::compare::Comparison;
     use crate::fake;
     use crate::header::Conditions;
-    use crate::report::{Style, render};
+    use crate::report::{Extent, Form, Style, render};
     use crate::{card, single};
     use alight_sim::Scenario;
 
@@ -225,6 +226,16 @@ switch_ns = { value = 4000, source = "mine" }
         words.join(" ")
     }
 
+    fn told(comparison: &Comparison, style: Style, samples: bool) -> String {
+        let extent = Extent::Short;
+        let form = Form {
+            style,
+            extent,
+            samples,
+        };
+        render(comparison, form)
+    }
+
     /// The same words in every style of every report, and one structure in every JSON.
     #[test]
     fn what_an_answer_rests_on_stands_on_it_in_every_style() {
@@ -237,8 +248,10 @@ switch_ns = { value = 4000, source = "mine" }
             let mut texts: Vec<(String, String)> = Style::ALL
                 .iter()
                 .filter(|(_, style)| *style != Style::Json)
-                .map(|(name, style)| ((*name).to_owned(), render(&comparison, *style)))
+                .map(|(name, style)| ((*name).to_owned(), told(&comparison, *style, false)))
                 .collect();
+            let samples = told(&comparison, Style::Csv, true);
+            texts.push(("samples".to_owned(), samples));
             let scheduler = &fake::schedulers()[0];
             let scenario = Scenario::new(&sheet.machine, &[], scheduler);
             let conditions = Conditions {
@@ -258,7 +271,7 @@ switch_ns = { value = 4000, source = "mine" }
                 }
             }
             for document in [
-                render(&comparison, Style::Json),
+                told(&comparison, Style::Json, false),
                 single::json(&conditions, &outcome),
                 crate::decisions::json(&conditions, scheduler, "task", &[]),
             ] {
@@ -293,7 +306,7 @@ switch_ns = { value = 4000, source = "mine" }
         let run = |scenario: &Scenario<'_>, _: &AtomicBool| Ok(fake::better(scenario));
         let card = card::card(&ask, &run, fake::QUIET, &AtomicBool::new(false)).unwrap();
         for (name, style) in card::Style::ALL {
-            let text = squeezed(&card::render(&card, style));
+            let text = squeezed(&card::render(&card, style, Extent::Short));
             for part in [
                 &number::hash(sheet.machine.hash()),
                 "schedutil came with Linux 4.7: linux-3.9 had ondemand",
@@ -302,7 +315,7 @@ switch_ns = { value = 4000, source = "mine" }
             }
         }
         let json: serde_json::Value =
-            serde_json::from_str(&card::render(&card, card::Style::Json)).unwrap();
+            serde_json::from_str(&card::render(&card, card::Style::Json, Extent::Short)).unwrap();
         let rests_on = serde_json::json!(sheet.trust());
         assert_eq!(json["machines"][0]["rests_on"], rests_on);
         assert_eq!(

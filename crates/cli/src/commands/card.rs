@@ -5,7 +5,7 @@ use std::num::NonZeroU32;
 use std::sync::atomic::AtomicBool;
 
 use alight_policy::Scheduler;
-use alight_policy::scheduler::{BASES, On};
+use alight_policy::scheduler::Onto;
 use alight_sim::Scenario;
 use alight_study::Spread;
 use alight_study::card::{self, Ask, Entry, Place, Style, WORKLOADS};
@@ -25,6 +25,8 @@ pub fn run(args: &CardArgs) -> Result<(), Failure> {
     let (base, variant) = schedulers(&args.feature, args.base.as_deref())?;
     let machines = machines(args, &base, &variant)?;
     let workloads = workloads(&args.workloads)?;
+    let selection = args.told.selection()?;
+    card::check(&selection, &workloads).map_err(Failure::bad_input)?;
     let runs = match args.quick {
         true => QUICK_RUNS,
         false => RUNS,
@@ -48,9 +50,9 @@ pub fn run(args: &CardArgs) -> Result<(), Failure> {
         |scenario: &Scenario<'_>, cancel: &AtomicBool| alight_sim::run(scenario, None, cancel);
     let found = card::card(&ask, &simulate, how, cancel);
     bar.finish_and_clear();
-    let found = found?;
+    let found = found?.only(&selection);
     let style = if args.json { Style::Json } else { args.style };
-    output::print(&card::render(&found, style))?;
+    output::print(&card::render(&found, style, args.told.extent()))?;
     if found.interrupted() {
         let (done, asked) = (found.cells.len(), found.asked);
         return Err(Failure::Interrupted(format!(
@@ -60,39 +62,22 @@ pub fn run(args: &CardArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The base, and the feature over it. Without a base the newest that lacks the feature.
+/// The base, and the feature over it. Without a base it is that of the feature, or the newest that
+/// lacks it.
 fn schedulers(feature: &str, base: Option<&str>) -> Result<(Scheduler, Scheduler), Failure> {
-    let typed = feature.strip_prefix('+').unwrap_or(feature);
-    if let Some((name, rest)) = typed.split_once('+')
-        && BASES.iter().any(|base| base.name == name)
-    {
+    let stated = base.map(scheduler).transpose()?;
+    let onto = stated.as_ref().map_or(Onto::NewestWithout, Onto::Stated);
+    let variant = Scheduler::choose([feature], onto).map_err(Failure::bad_input)?;
+    let base = stated.unwrap_or_else(|| variant.base_alone());
+    if variant.parts().1.is_empty() {
         return Err(Failure::BadInput(format!(
-            "'{feature}' names a base too: ask for `alight card {rest} --base {name}`"
+            "'{variant}' names no feature; name one of `alight policy list`, like bias-prev"
         )));
     }
-    let over = |base: &str| scheduler(&format!("{base}+{typed}"));
-    let base = match base {
-        Some(name) => scheduler(name)?,
-        None => scheduler(newest_without(typed))?,
-    };
-    let variant = over(&base.name)?;
-    if inert::same_rules(&base, &variant) {
+    if variant.is_same_run(&base) {
         return Err(Failure::BadInput(inert::nothing_new(&base, &variant)));
     }
     Ok((base, variant))
-}
-
-/// The newest base that can have these features and has none of them; else the newest.
-fn newest_without(features: &str) -> &'static str {
-    let newest = BASES.last().expect("there are bases").name;
-    let lacks = |name: &str| {
-        let parsed = Scheduler::parse(&format!("{name}+{features}")).ok()?;
-        let place = BASES.iter().position(|base| base.name == name)?;
-        let new = (parsed.parts().1.iter()).all(|feature| feature.on[place] == On::New);
-        new.then_some(())
-    };
-    let mut names = BASES.iter().rev().map(|base| base.name);
-    names.find(|name| lacks(name).is_some()).unwrap_or(newest)
 }
 
 /// The machines that were named; else the built-in ones, for a quick card the first where the

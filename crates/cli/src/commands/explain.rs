@@ -13,14 +13,15 @@ use alight_study::header::Conditions;
 
 use crate::args::ExplainArgs;
 use crate::failure::Failure;
-use crate::input::{Input, scheduler};
+use crate::input::{Input, scheduler_over};
 use crate::{again, interrupt, output};
 
 /// Decisions shown of a whole run, unless the user asks for more.
 const LIMIT: usize = 10;
 
 pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
-    let scheduler = scheduler(&args.scheduler.name)?;
+    let named = &args.scheduler;
+    let scheduler = scheduler_over(named.base.as_deref(), named.name.as_deref())?;
     let input = Input::load(&args.run)?;
     let scenario = input.scenario(&args.run, &scheduler);
     if let Some(task) = &args.task {

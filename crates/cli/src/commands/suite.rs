@@ -167,6 +167,6 @@ fn judge(records: Vec<Record>, json: bool) -> Result<(), Failure> {
 
 fn load(file: &Path) -> Result<Vec<Record>, Failure> {
     let bad = |error: String| Failure::BadInput(format!("{}: {error}", file.display()));
-    let text = std::fs::read_to_string(file).map_err(|error| bad(error.to_string()))?;
+    let text = alight_text::read(file).map_err(|error| bad(error.to_string()))?;
     record::from_json(&text).map_err(bad)
 }

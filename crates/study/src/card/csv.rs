@@ -46,7 +46,7 @@ fn rows(card: &Card, cell: &Cell) -> Vec<[String; 21]> {
     match &cell.fate {
         Fate::Identical(_) => vec![row(card, cell, None, "identical")],
         Fate::Refused(_) => vec![row(card, cell, None, "refused")],
-        Fate::Differs(lines) => (lines.iter())
+        Fate::Differs(lines) => (lines.iter().filter(|line| line.told))
             .map(|line| row(card, cell, Some(line), line.verdict.as_str()))
             .collect(),
     }

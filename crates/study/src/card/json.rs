@@ -123,8 +123,7 @@ fn cell(cell: &Cell) -> CellOut<'_> {
         why_identical,
         refused,
         left_out: &cell.left_out,
-        metrics: lines
-            .iter()
+        metrics: (lines.iter().filter(|line| line.told))
             .map(|one| (one.metric.as_str(), line(one)))
             .collect(),
     }

@@ -66,7 +66,7 @@ pub(super) fn render(card: &Card) -> String {
             ));
         }
     }
-    let commands = words::commands(card);
+    let commands = words::commands(card, usize::MAX);
     if !commands.is_empty() {
         let block = format!("```sh\n{}\n```\n", commands.join("\n"));
         text.push_str(&folded("Any listed line again", &block));

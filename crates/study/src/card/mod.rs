@@ -21,7 +21,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use alight_machine::{Machine, Trust};
 use alight_policy::Scheduler;
-use alight_sim::{Outcome, Scenario, SystemClamps};
+use alight_policy::scheduler::Needs;
+use alight_sim::{Outcome, Scenario};
 use alight_workload::Workload;
 use alight_workload::program::Better;
 
@@ -29,7 +30,8 @@ use crate::compare::{Comparison, Question, Runner, assemble, pairs};
 use crate::floors::Floor;
 use crate::header::{Header, VERSION};
 use crate::inert::lacks;
-use crate::report::number;
+use crate::report::{Extent, number};
+use crate::selection::{Selection, Unknown};
 use crate::spread::{self, Spread, spread};
 use crate::stats::{Delta, NoInterval, benjamini_hochberg, p_value};
 
@@ -149,6 +151,8 @@ pub struct Line {
     pub p_adjusted: Option<f64>,
     /// What it means.
     pub verdict: Verdict,
+    /// Whether it is told; tested it is in any case.
+    pub told: bool,
 }
 
 /// What a number says.
@@ -208,10 +212,10 @@ impl Style {
     ];
 }
 
-/// The card as text, ending in a newline.
-pub fn render(card: &Card, style: Style) -> String {
+/// The card as text, ending in a newline; for the terminal with so much of its lists.
+pub fn render(card: &Card, style: Style, extent: Extent) -> String {
     match style {
-        Style::Table => table::render(card),
+        Style::Table => table::render(card, extent),
         Style::Markdown => markdown::render(card),
         Style::Csv => csv::render(card),
         Style::Json => json::render(card),
@@ -322,6 +326,21 @@ pub fn jobs(ask: &Ask<'_>) -> Result<usize, Error> {
     Ok(plan(ask)?.0.len() * 2 * ask.runs.get() as usize)
 }
 
+/// Looks whether each name and pattern fits a number that cards of these workloads have.
+///
+/// # Errors
+/// One that fits none, with the nearest names.
+pub fn check(selection: &Selection, workloads: &[&'static Entry]) -> Result<(), Unknown> {
+    let names = workloads.iter().flat_map(|entry| {
+        let judged = entry.judged.iter().map(|(name, _)| *name);
+        judged.chain(entry.shown.iter().copied())
+    });
+    let mut names: Vec<String> = names.map(str::to_owned).collect();
+    names.sort_unstable();
+    names.dedup();
+    selection.check_names(&names)
+}
+
 /// A machine that was not asked, and what it lacks.
 type Absent = (String, &'static str);
 
@@ -400,7 +419,7 @@ impl<'a> Plan<'a> {
             duration_ns: self.entry.duration_ms.map(|ms| ms * NS_PER_MS),
             changes: &[],
             groups: &[],
-            clamps: SystemClamps::default(),
+            sysctls: &[],
             wakee_flips: None,
             check: false,
             command: self.command.clone(),
@@ -452,6 +471,7 @@ impl<'a> Plan<'a> {
                 p: p_value(&pairs(base, variant)),
                 p_adjusted: None,
                 verdict: Verdict::None,
+                told: true,
             })
         });
         Fate::Differs(lines.collect())
@@ -535,11 +555,23 @@ impl Card {
         })
     }
 
-    /// Those of one verdict, the largest differences first.
+    /// Tells only the numbers that are asked for by name. Verdicts stay those among all.
+    pub fn only(mut self, selection: &Selection) -> Self {
+        for cell in &mut self.cells {
+            if let Fate::Differs(lines) = &mut cell.fate {
+                for line in lines {
+                    line.told = selection.has(&line.metric);
+                }
+            }
+        }
+        self
+    }
+
+    /// Those of one verdict that are told, the largest differences first.
     pub fn of(&self, verdict: Verdict) -> Vec<(&Cell, &Line)> {
         let mut lines: Vec<_> = self
             .lines()
-            .filter(|(_, line)| line.verdict == verdict)
+            .filter(|(_, line)| line.verdict == verdict && line.told)
             .collect();
         let size = |line: &Line| {
             line.delta

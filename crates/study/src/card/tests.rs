@@ -222,10 +222,11 @@ fn one_sample_is_no_proof_and_a_crumb_no_harm() {
         };
         assert_eq!(line.verdict, case.verdict, "{}", case.why);
         for style in [Style::Table, Style::Markdown] {
-            let text = render(&card, style);
+            let text = render(&card, style, Extent::Full);
             assert!(text.contains(case.says), "{}: {text}", case.why);
         }
-        let json: serde_json::Value = serde_json::from_str(&render(&card, Style::Json)).unwrap();
+        let json: serde_json::Value =
+            serde_json::from_str(&render(&card, Style::Json, Extent::Full)).unwrap();
         let number = &json["cells"][0]["metrics"]["run_delay_mean_us"];
         assert_eq!(
             number["no_interval"].as_str(),
@@ -305,7 +306,7 @@ fn one_run_proves_nothing_and_says_so() {
     let card = ask(&["juno-r0"], &["futex"], 1, &|_| 500).unwrap();
     assert_eq!(card.tests(), 0);
     assert_eq!(card.of(Verdict::Harm), []);
-    assert!(render(&card, Style::Table).contains("use --runs 2 or more"));
+    assert!(render(&card, Style::Table, Extent::Full).contains("use --runs 2 or more"));
 }
 
 #[test]
@@ -331,7 +332,7 @@ fn machines_that_lack_what_the_feature_needs_are_named_and_not_run() {
     }
     let card = ask(&["hikey620", "juno-r0"], &["futex"], 2, &|_| 1).unwrap();
     assert_eq!(card.cells.len(), 1);
-    let text = render(&card, Style::Table);
+    let text = render(&card, Style::Table, Extent::Full);
     assert!(
         text.contains("cannot act  hikey620: it needs CPUs that differ"),
         "{text}"
@@ -352,7 +353,7 @@ fn harms_come_first_and_the_largest_before_the_others() {
     };
     let card = ask(&["juno-r0"], &["futex", "pipe"], 5, &world).unwrap();
     for style in [Style::Table, Style::Markdown] {
-        let text = render(&card, style);
+        let text = render(&card, style, Extent::Full);
         let place = |what: &str| {
             text.find(what)
                 .unwrap_or_else(|| panic!("no {what} in\n{text}"))
@@ -381,7 +382,7 @@ fn harms_come_first_and_the_largest_before_the_others() {
         );
     }
     for (style, rows) in [(Style::Csv, "harm"), (Style::Json, "\"verdict\": \"harm\"")] {
-        assert!(render(&card, style).matches(rows).count() >= 6);
+        assert!(render(&card, style, Extent::Full).matches(rows).count() >= 6);
     }
 }
 
@@ -411,7 +412,7 @@ fn what_the_simulator_refuses_is_told_and_the_rest_is_run() {
     );
     assert!(matches!(card.cells[1].fate, Fate::Differs(_)));
     for style in [Style::Table, Style::Markdown, Style::Json] {
-        assert!(render(&card, style).contains("no pipes here"));
+        assert!(render(&card, style, Extent::Full).contains("no pipes here"));
     }
 }
 
@@ -444,7 +445,7 @@ fn an_interruption_keeps_the_cells_that_are_complete() {
     let cells: Vec<&str> = found.cells.iter().map(|cell| cell.workload).collect();
     assert_eq!((cells, found.asked), (vec!["pipe"], 3));
     assert!(found.interrupted());
-    assert!(render(&found, Style::Table).contains("INTERRUPTED, 3 were asked for"));
+    assert!(render(&found, Style::Table, Extent::Full).contains("INTERRUPTED, 3 were asked for"));
     let error = card(&ask, &run, how, &AtomicBool::new(true)).unwrap_err();
     assert!(matches!(error, Error::Interrupted), "{error}");
 }

@@ -170,16 +170,17 @@ pub fn by_machine(card: &Card, has: impl Fn(&Fate) -> bool) -> Vec<(String, Stri
         .collect()
 }
 
-/// Commands of the cells that a section lists, each once, in the order of cells.
-pub fn commands(card: &Card) -> Vec<&str> {
-    let listed = |cell: &&Cell| match &cell.fate {
-        Fate::Differs(lines) => {
-            (lines.iter()).any(|line| SECTIONS.iter().any(|(verdict, _)| *verdict == line.verdict))
-        }
-        _ => false,
-    };
-    let cells = card.cells.iter().filter(listed);
-    cells.map(|cell| cell.command.as_str()).collect()
+/// Commands of the cells of the first lines of each section, each once, in the order of cells.
+pub fn commands(card: &Card, most: usize) -> Vec<&str> {
+    let sections = SECTIONS.iter().flat_map(|(verdict, _)| {
+        let lines = card.of(*verdict).into_iter().take(most);
+        lines.map(|(cell, _)| cell.command.as_str())
+    });
+    let listed: Vec<&str> = sections.collect();
+    let commands = card.cells.iter().map(|cell| cell.command.as_str());
+    commands
+        .filter(|command| listed.contains(command))
+        .collect()
 }
 
 /// What the numbers rest on: a line a machine.

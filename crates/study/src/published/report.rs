@@ -28,8 +28,9 @@ pub(super) enum Block {
 const MOST_WITH_TABLES: usize = 8;
 
 /// Numbers of the mechanism that every study shows, by name or by how the name begins.
-const MECHANISM: [&str; 21] = [
+const MECHANISM: [&str; 24] = [
     "cpu_migrations",
+    "migrations_",
     "context_switches",
     "preemptions",
     "wakeups",
@@ -41,6 +42,7 @@ const MECHANISM: [&str; 21] = [
     "to_busy_percent",
     "looked_at_per_wakeup",
     "run_delay_mean_us",
+    "newidle_",
     "lock_wait_s",
     "cache_refill_s",
     "beside_sibling_percent",
@@ -48,7 +50,8 @@ const MECHANISM: [&str; 21] = [
     "active_",
     "frequency_changes",
     "busy_capacity_",
-    "idle_entries_",
+    "idle_requested_",
+    "idle_reached_",
     "idle_residency_",
 ];
 

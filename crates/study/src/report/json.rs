@@ -41,6 +41,7 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct VariantOut<'a> {
     scheduler: &'a str,
+    same_as: Option<&'a str>,
     hash: String,
     why_identical: Option<&'a str>,
     #[serde(serialize_with = "map")]
@@ -115,6 +116,7 @@ pub fn document(comparison: &Comparison) -> impl Serialize + '_ {
 fn variant(variant: &Variant) -> VariantOut<'_> {
     VariantOut {
         scheduler: &variant.scheduler,
+        same_as: variant.same_as.as_deref(),
         hash: number::hash(variant.hash),
         why_identical: variant.inert.as_deref(),
         metrics: variant.series.iter().map(metric).collect(),

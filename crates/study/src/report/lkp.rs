@@ -13,12 +13,12 @@ pub(super) fn render(comparison: &Comparison) -> String {
     let header = &comparison.header;
     let mut text = format!(
         "{RULE}\nmachine/governor/workload:\n  {}/{}/{}\n\nprogram: {}\nruns: {}\nreproduce: {}\n",
-        header.machine,
+        alight_text::line(&header.machine),
         header.governor,
-        header.workloads.join(" & "),
+        alight_text::line(&header.workloads.join(" & ")),
         words::program(),
         words::runs(comparison),
-        header.command,
+        alight_text::line(&header.command),
     );
     for (label, sentence) in header.rests.rows() {
         text.push_str(&format!("{label}: {sentence}\n"));
@@ -52,7 +52,7 @@ fn block(comparison: &Comparison, other: &Variant) -> String {
         let change = delta.map_or(number::NONE.to_owned(), |delta| {
             number::percent(delta.delta_percent)
         });
-        columns.row([was, change, is, key.name.clone()]);
+        columns.row([was, change, is, alight_text::cell(&key.name)]);
         for remark in words::remarks(comparison, &key.name) {
             partly += &format!("{remark}\n");
         }

@@ -23,9 +23,10 @@ pub fn short_name<'a>(scheduler: &'a str, base: &str) -> &'a str {
 
 /// `events, higher is better`.
 pub fn title(key: &Key) -> String {
+    let name = alight_text::cell(&key.name);
     match key.better_word() {
-        Some(better) => format!("{}, {better} is better", key.name),
-        None => key.name.clone(),
+        Some(better) => format!("{name}, {better} is better"),
+        None => name,
     }
 }
 
@@ -72,7 +73,8 @@ pub fn partial(comparison: &Comparison, name: &str) -> Option<String> {
         .map(|(label, present)| format!("{label} in {present}"))
         .collect();
     Some(format!(
-        "not every run has {name}: of {runs}, {}; means are of those, differences of runs that both have",
+        "not every run has {}: of {runs}, {}; means are of those, differences of runs that both have",
+        alight_text::cell(name),
         each.join(", ")
     ))
 }
@@ -143,8 +145,15 @@ pub fn head(comparison: &Comparison) -> Vec<(&'static str, String)> {
         let role = if index == 0 { "base" } else { "against it" };
         let hash = number::hash(variant.hash);
         head.push((role, format!("{} (hash {hash})", variant.scheduler)));
-        if let Some(why) = &variant.inert {
-            head.push(("identical", format!("each run is the base's: {why}")));
+        match (&variant.inert, &variant.same_as) {
+            (Some(why), _) => head.push(("identical", format!("each run is the base's: {why}"))),
+            (None, Some(other)) => {
+                head.push((
+                    "identical",
+                    format!("each run is that of {other}, by another label"),
+                ));
+            }
+            (None, None) => {}
         }
     }
     head.push(("runs", runs(comparison)));

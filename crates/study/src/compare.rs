@@ -277,7 +277,7 @@ pub(crate) fn assemble(
         machine: question.machine,
         workloads: question.workloads,
         groups: question.groups,
-        clamps: question.clamps,
+        sysctls: question.sysctls,
     };
     for (scheduler, other) in schedulers[1..].iter().zip(others) {
         if other.hash == base[0].hash {

@@ -21,7 +21,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use alight_machine::{Machine, Trust};
 use alight_policy::Scheduler;
-use alight_policy::scheduler::Needs;
 use alight_sim::{Outcome, Scenario};
 use alight_workload::Workload;
 use alight_workload::program::Better;

@@ -43,7 +43,7 @@ pub struct Question<'a> {
     pub changes: &'a [Change],
     /// Task groups that were described.
     pub groups: &'a [Group],
-    /// Limits of clamps in the whole system.
+    /// Sysctls that are written before each run.
     pub sysctls: &'a [Sysctl],
     /// As [`Scenario::wakee_flips`].
     pub wakee_flips: Option<u32>,

@@ -30,7 +30,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
             "--samples goes with --style csv; JSON has the samples in any case".to_owned(),
         ));
     }
-    let selection = args.told.selection()?;
+    let selection = args.told.selection().map_err(Failure::BadInput)?;
     let input = Input::load(&args.run)?;
     let question = Question {
         machine: &input.machine,

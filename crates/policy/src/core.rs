@@ -3,7 +3,7 @@
 
 use crate::abi::{
     Answer, Cpu, Ctx, Domain, Group, Llc, MAX_PERF_DOMAINS, Mask, Note, Notes, Params, PerfDomain,
-    Place, Root, Task, Topology, domain_flag, table, table_of,
+    Place, Root, Scratch, Task, Topology, domain_flag, table, table_of,
 };
 use crate::table::Table;
 use std::mem::MaybeUninit;
@@ -108,7 +108,7 @@ impl Core {
         debug_assert!(self.cpus.len() == nr as usize && self.places.len() == nr as usize);
         assert!(self.perf.len() <= MAX_PERF_DOMAINS, "performance domains");
         let mut answer = MaybeUninit::<Answer>::uninit();
-        let mut scratch = MaybeUninit::<[Mask; 2]>::uninit();
+        let mut scratch = MaybeUninit::<Scratch>::uninit();
         let mut ctx = Ctx {
             k: &self.params,
             topo: &self.topology,

@@ -51,6 +51,7 @@ mod smt;
 mod state;
 mod stats;
 mod sync;
+mod table;
 mod tally;
 #[cfg(test)]
 mod testbed;
@@ -60,8 +61,6 @@ mod treap;
 mod uclamp;
 mod uclamp_sum;
 mod wakeup;
-
-use alight_policy::table;
 
 pub use answers::{
     Answers, Choice, CpuState, Decision, Distance, Latency, Row, SideSums, Sums, Watch,

@@ -544,4 +544,6 @@ impl Sim<'_> {
 }
 
 #[cfg(test)]
+mod against_live;
+#[cfg(test)]
 mod tests;

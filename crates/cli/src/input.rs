@@ -3,11 +3,10 @@
 
 use alight_machine::{Governor, Machine};
 use alight_policy::Scheduler;
-use alight_sim::{Action, Change, Group, Scenario, SystemClamps, about, time};
-use alight_workload::{Mode, Workload};
+use alight_sim::{Action, Change, Group, Scenario, Sysctl, about, time};
+use alight_workload::{Mode, Site, Workload};
 
 use crate::args::RunArgs;
-use crate::cgroups::system_clamps;
 use crate::failure::Failure;
 use crate::output::remark;
 
@@ -21,8 +20,8 @@ pub struct Input {
     pub changes: Vec<Change>,
     /// Task groups that were described.
     pub groups: Vec<Group>,
-    /// Limits of clamps.
-    pub clamps: SystemClamps,
+    /// Sysctls, in the order in which they are written.
+    pub sysctls: Vec<Sysctl>,
 }
 
 impl Input {
@@ -32,7 +31,8 @@ impl Input {
     /// Whatever is wrong with either.
     pub fn load(args: &RunArgs) -> Result<Self, Failure> {
         let machine = load_machine(&args.machine)?;
-        let workloads = args.workloads.iter().map(|text| load_workload(text));
+        let site = alight_sim::site(&machine);
+        let workloads = (args.workloads.iter()).map(|text| load_workload(text, &site));
         let workloads = workloads.collect::<Result<_, _>>()?;
         if let Some(governor) = args.governor {
             check_governor(governor, &machine)?;
@@ -46,7 +46,7 @@ impl Input {
                 .iter()
                 .map(|option| option.group.clone())
                 .collect(),
-            clamps: system_clamps(&args.sysctls),
+            sysctls: (args.sysctls.iter()).map(|option| option.sysctl).collect(),
         })
     }
 
@@ -76,7 +76,7 @@ impl Input {
             seed: args.seed,
             duration_ns: args.duration,
             groups: &self.groups,
-            clamps: self.clamps,
+            sysctls: &self.sysctls,
             changes: &self.changes,
             wakee_flips: args.wakee_flips,
             check: args.check,
@@ -125,8 +125,8 @@ pub fn load_machine(name: &str) -> Result<Machine, Failure> {
     Ok(sheet.machine)
 }
 
-fn load_workload(text: &str) -> Result<Workload, Failure> {
-    let loaded = Workload::load(text, Mode::default()).map_err(Failure::bad_input)?;
+fn load_workload(text: &str, site: &Site) -> Result<Workload, Failure> {
+    let loaded = Workload::load_on(text, Mode::default(), site).map_err(Failure::bad_input)?;
     for diagnostic in &loaded.diagnostics {
         remark(&format!(
             "{text}:{}:{}: {}: {}",

@@ -8,7 +8,6 @@ use crate::api::Metric;
 use crate::cpuidle::snake;
 use crate::queue::NEVER;
 use crate::state::{Life, Sim};
-use crate::stats::Stats;
 use crate::timeline::NONE;
 use alight_machine::Machine;
 
@@ -24,6 +23,8 @@ pub(crate) struct Counting {
     overutilized_ns: u64,
     /// Messages that tasks wrote before.
     pub messages_before: u64,
+    /// Times that tasks were preempted before.
+    pub preempted_before: u64,
     /// Greatest capacity of a CPU.
     biggest: u32,
     /// Of each task, if some workload asks: where it was first, and when it first ran elsewhere.
@@ -139,7 +140,7 @@ impl Sim<'_> {
     }
 
     /// How long `task` has run, ns, what it has run since it was last accounted included.
-    fn ran_ns(&self, task: usize) -> u64 {
+    pub fn ran_ns(&self, task: usize) -> u64 {
         let accounted = self.tasks[task].sum_exec;
         let cpu = self.tasks[task].cpu as usize;
         match self.cpus[cpu].curr as usize == task {
@@ -173,8 +174,8 @@ impl Sim<'_> {
         for domain in &mut self.freq {
             domain.changes = 0;
         }
-        self.counting.messages_before += self.stats.messages;
-        self.stats = Stats::default();
+        self.count_cpu_time_anew();
+        self.forget_counts();
         (self.hotplug.moved, self.hotplug.broken) = (0, 0);
         self.counting.since = now;
         self.counting.overutilized_ns = 0;
@@ -347,6 +348,30 @@ mod tests {
         near(&second, "moves_on_biggest_percent", 0.5, 0.5);
         let (all, half) = (metric(&whole, "energy_j"), metric(&second, "energy_j"));
         assert!(0.2 * all < half && half < 0.6 * all, "{half} J of {all} J");
+    }
+
+    /// Who has a pipe's mutex when it is preempted is drawn. The draw is numbered by what happened
+    /// since the run began, whatever is counted.
+    #[test]
+    fn a_window_that_only_counts_leaves_a_run_of_pipes() {
+        let machine = Machine::load("sdm845").expect("built in");
+        let line = "hackbench -g 3 -f 4 -l 60 --pipe";
+        let workload = Workload::load(line, Mode::default()).expect("valid");
+        let workloads = [workload.workload];
+        let scheduler = Scheduler::parse("linux-7.2").expect("a base");
+        let hash = |changes: &[Change]| {
+            let scenario = Scenario {
+                changes,
+                ..Scenario::new(&machine, &workloads, &scheduler)
+            };
+            let run = run(&scenario, None, &AtomicBool::new(false)).expect("runs");
+            (run.hash, run.end_ns)
+        };
+        let whole = hash(&[]);
+        for ms in [1, 2, 4, 8, 16, 32] {
+            assert!(ms * 1_000_000 < whole.1, "the run lasts {} ns", whole.1);
+            assert_eq!(hash(&[anew(ms * 1_000_000)]), whole, "from {ms} ms on");
+        }
     }
 
     /// Of the big CPUs one is busy all the time and the other for the first second. That one goes

@@ -11,6 +11,7 @@
 //! What every wakeup, switch and sleep passes is `#[inline(always)]`: left to itself the
 //! compiler makes calls of it that are a fourteenth of the instructions.
 
+mod activations;
 mod answers;
 mod api;
 mod attributes;
@@ -38,6 +39,7 @@ mod instruments;
 mod invariants;
 mod irq_time;
 mod kernel;
+mod lifetime;
 mod link;
 mod overutilized;
 mod pressure;
@@ -47,10 +49,13 @@ mod rng;
 mod rounds;
 mod run;
 mod shell;
+mod site;
 mod smt;
 mod state;
 mod stats;
+mod stuck;
 mod sync;
+mod sysctl;
 mod table;
 mod tally;
 #[cfg(test)]
@@ -72,4 +77,6 @@ pub use feasible::{about, check_changes, check_governor, clamped_by_range, time}
 pub use pressure::Limit;
 pub use progress::{WHOLE, messages};
 pub use run::{answers, explain, run, run_telling, task_table};
+pub use site::site;
+pub use sysctl::{Sysctl, SysctlName};
 pub use tally::Tally;

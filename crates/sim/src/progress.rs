@@ -58,10 +58,7 @@ impl Goal {
 
     /// How much of the run is done, in millionths; `None`: nothing says when it ends.
     pub fn done(&self, sim: &Sim<'_>) -> Option<u32> {
-        let messages = (self.messages).map(|all| {
-            let written = sim.counting.messages_before + sim.stats.messages;
-            share(written, all)
-        });
+        let messages = (self.messages).map(|all| share(sim.messages_written(), all));
         let takes = self.takes.iter().map(|take| {
             let start = sim.workloads[take.workload].start;
             let time = sim.now.saturating_sub(start);

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Counters of a run, and what is reported of them.
 
+mod count;
+
+pub(crate) use count::Count;
+
 use crate::answers::Latency;
 use crate::api::Metric;
 use crate::build::MeasureSpec;
@@ -30,52 +34,51 @@ pub(crate) struct CpuStats {
 /// What the whole run counts.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stats {
-    pub wakeups: u64,
-    pub forks: u64,
-    pub yields: u64,
-    pub preemptions: u64,
-    pub switches: u64,
-    pub migrations: u64,
-    pub migrations_wake: u64,
-    pub ticks: u64,
-    pub ipis: u64,
-    pub messages: u64,
-    pub mutex_waits: u64,
-    pub fast_path: u64,
-    pub slow_path: u64,
-    pub found_idle: u64,
-    pub to_prev: u64,
-    pub to_this: u64,
-    pub to_other: u64,
+    pub wakeups: Count,
+    pub forks: Count,
+    pub yields: Count,
+    pub switches: Count,
+    pub migrations: Count,
+    pub migrations_wake: Count,
+    pub ticks: Count,
+    pub ipis: Count,
+    pub messages: Count,
+    pub mutex_waits: Count,
+    pub fast_path: Count,
+    pub slow_path: Count,
+    pub found_idle: Count,
+    pub to_prev: Count,
+    pub to_this: Count,
+    pub to_other: Count,
     /// Woken where they were, for they had not left their queue; no CPU was asked for.
-    pub still_queued: u64,
+    pub still_queued: Count,
     /// CPUs that ran nothing, `SCHED_IDLE` tasks only, others.
-    pub to_idle: u64,
-    pub to_sched_idle: u64,
-    pub to_busy: u64,
-    pub looked_at: u64,
-    pub lock_wait_ns: u64,
-    pub lock_contended: u64,
-    pub refill_ns: u64,
+    pub to_idle: Count,
+    pub to_sched_idle: Count,
+    pub to_busy: Count,
+    pub looked_at: Count,
+    pub lock_wait_ns: Count,
+    pub lock_contended: Count,
+    pub refill_ns: Count,
     /// Time that threads of cores executed, and of that beside another thread; both 0 where none slow each other.
-    pub executed_ns: u64,
-    pub beside_ns: u64,
-    pub lb_attempts: u64,
-    pub lb_pulled: u64,
-    pub lb_newidle_pulled: u64,
-    pub lb_active: u64,
-    pub freq_changes: u64,
+    pub executed_ns: Count,
+    pub beside_ns: Count,
+    pub lb_attempts: Count,
+    pub lb_pulled: Count,
+    pub lb_newidle_pulled: Count,
+    pub lb_active: Count,
+    pub freq_changes: Count,
     pub selections: Selections,
     pub wake_latency: Histogram,
 }
 
 /// Decisions by the step that answered.
 #[derive(Debug, Clone)]
-pub(crate) struct Selections(pub [u64; STEPS.len()]);
+pub(crate) struct Selections(pub [Count; STEPS.len()]);
 
 impl Default for Selections {
     fn default() -> Self {
-        Selections([0; STEPS.len()])
+        Selections([Count::default(); STEPS.len()])
     }
 }
 
@@ -254,26 +257,50 @@ impl Sim<'_> {
                 }
                 100.0 * self.counters[counter as usize] as f64 / of as f64
             }
+            MeasureSource::Lifetime { workload } => self.lifetime_s(workload)?,
+            MeasureSource::Logged { log, what } => self.logged(log, what)?,
         })
+    }
+
+    /// Counters start anew. What is left of before is what the progress of a run asks for.
+    pub fn forget_counts(&mut self) {
+        self.counting.messages_before = self.messages_written();
+        self.counting.preempted_before = self.preempted;
+        self.stats = Stats::default();
+    }
+
+    /// Messages that tasks wrote since the run began.
+    pub fn messages_written(&self) -> u64 {
+        self.counting.messages_before + self.stats.messages.reported()
+    }
+
+    /// Decisions by the step that answered.
+    pub fn counted_steps(&self) -> [u64; STEPS.len()] {
+        self.stats.selections.0.map(Count::reported)
+    }
+
+    fn counted_preemptions(&self) -> u64 {
+        self.preempted - self.counting.preempted_before
     }
 
     /// Why the results are what they are; no number where there is nothing to take it of.
     pub fn mechanism(&self) -> Vec<Metric> {
         let s = &self.stats;
-        let per = |n: u64, of: u64| match of {
+        let per = |n: Count, of: Count| match of.reported() {
             0 => f64::NAN,
-            of => n as f64 / of as f64,
+            of => n.reported() as f64 / of as f64,
         };
         let share = |n, of| 100.0 * per(n, of);
-        let searches = s.fast_path + s.slow_path;
+        let mut searches = s.fast_path;
+        searches += s.slow_path.reported();
         let latency = |us: Option<f64>| us.unwrap_or(f64::NAN);
-        let count = |name, n: u64| metric(name, "", n as f64);
+        let count = |name, n: Count| metric(name, "", n.reported() as f64);
         let percent = |name, n, of| metric(name, "percent", share(n, of));
         let mut all = vec![
             count("cpu_migrations", s.migrations),
             count("wake_migrations", s.migrations_wake),
             count("context_switches", s.switches),
-            count("preemptions", s.preemptions),
+            metric("preemptions", "", self.counted_preemptions() as f64),
             count("wakeups", s.wakeups),
             count("fast_path_selections", s.fast_path),
             count("slow_path_selections", s.slow_path),
@@ -301,8 +328,8 @@ impl Sim<'_> {
             count("active_balances", s.lb_active),
             count("ipis", s.ipis),
             count("frequency_changes", s.freq_changes),
-            metric("lock_wait_s", "s", s.lock_wait_ns as f64 / 1e9),
-            metric("cache_refill_s", "s", s.refill_ns as f64 / 1e9),
+            metric("lock_wait_s", "s", s.lock_wait_ns.reported() as f64 / 1e9),
+            metric("cache_refill_s", "s", s.refill_ns.reported() as f64 / 1e9),
         ];
         if (self.views.iter()).any(|view| view.class == class::IDLE) {
             all.push(percent("to_idle_percent", s.to_idle, searches));
@@ -316,14 +343,14 @@ impl Sim<'_> {
                 s.executed_ns,
             ));
         }
-        if s.messages != 0 {
+        if s.messages.reported() != 0 {
             all.push(count("messages", s.messages));
         }
         all.extend(self.time_by_capacity());
         all.extend(self.by_cluster());
         if self.hotplug.used {
-            all.push(count("hotplug_moves", self.hotplug.moved));
-            all.push(count("broken_affinities", self.hotplug.broken));
+            all.push(metric("hotplug_moves", "", self.hotplug.moved as f64));
+            all.push(metric("broken_affinities", "", self.hotplug.broken as f64));
         }
         all
     }

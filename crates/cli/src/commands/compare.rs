@@ -28,7 +28,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         duration_ns: args.run.duration,
         changes: &input.changes,
         groups: &input.groups,
-        clamps: input.clamps,
+        sysctls: &input.sysctls,
         wakee_flips: args.run.wakee_flips,
         check: args.run.check,
         command: command(args, &schedulers),

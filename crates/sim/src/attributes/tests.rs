@@ -122,7 +122,7 @@ fn a_new_affinity_moves_a_running_task() {
     let record = with(attributes, &[mover], |sim| {
         assert_eq!(sim.passed(0).0, 30 * MS);
         assert_eq!(sim.views[0].nr_allowed, 1);
-        assert_eq!(sim.stats.migrations, 1);
+        assert_eq!(sim.stats.migrations.seen(), 1);
     });
     assert_eq!(record.runs_of(0), [(0, 0), (10 * MS, 1)]);
 }

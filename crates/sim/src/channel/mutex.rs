@@ -80,7 +80,7 @@ impl Sim<'_> {
         if t.units >= whole {
             return;
         }
-        if below(self.seed, self.stats.preemptions, Purpose::PipeMutex, whole) < held {
+        if below(self.seed, self.preempted, Purpose::PipeMutex, whole) < held {
             self.channels[channel as usize].mutex.holder = task;
         }
     }

@@ -23,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use alight_machine::{Calibration, Governor, IdleGovernor, Machine};
 use alight_policy::Scheduler;
-use alight_sim::{Change, Scenario, SystemClamps};
+use alight_sim::{Change, Scenario};
 use alight_workload::Workload;
 use serde::{Deserialize, Serialize};
 
@@ -462,7 +462,7 @@ impl Case {
             duration_ns: extent.duration_ns,
             changes: &self.changes,
             groups: &[],
-            clamps: SystemClamps::default(),
+            sysctls: &[],
             wakee_flips: ask.wakee_flips,
             check: false,
             command: ask.command.clone(),

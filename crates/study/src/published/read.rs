@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use alight_machine::{Governor, IdleGovernor};
 use alight_policy::Scheduler;
 use alight_sim::Change;
-use alight_workload::Workload;
+use alight_workload::{Site, Workload};
 use serde::Deserialize;
 use toml::Spanned;
 
@@ -172,12 +172,22 @@ pub fn parse(file: &str, text: &str) -> Result<Study, Error> {
         file,
         text,
         beside: &[],
+        site: None,
     };
     let mut read: File = toml::from_str(text)
         .map_err(|error| reader.at(error.span().map_or(0, |span| span.start), error.message()))?;
+    if read.schema.get_ref() != SCHEMA {
+        let found = read.schema.get_ref();
+        let message = format!("schema is `{found}`, this program reads `{SCHEMA}`");
+        return Err(reader.wrong(&read.schema, message));
+    }
     let beside = std::mem::take(&mut read.beside);
+    let machine = alight_machine::load(read.machine.get_ref())
+        .map_err(|error| reader.wrong(&read.machine, error))?
+        .machine;
     Reader {
         beside: &beside,
+        site: Some(alight_sim::site(&machine)),
         ..reader
     }
     .study(read)
@@ -188,6 +198,8 @@ struct Reader<'t> {
     text: &'t str,
     /// What runs beside the workloads of each case.
     beside: &'t [Spanned<String>],
+    /// The machine, once it is loaded.
+    site: Option<Site>,
 }
 
 impl Reader<'_> {
@@ -207,15 +219,6 @@ impl Reader<'_> {
     }
 
     fn study(&self, file: File) -> Result<Study, Error> {
-        if file.schema.get_ref() != SCHEMA {
-            let message = format!(
-                "schema is `{}`, this program reads `{SCHEMA}`",
-                file.schema.get_ref()
-            );
-            return Err(self.wrong(&file.schema, message));
-        }
-        alight_machine::load(file.machine.get_ref())
-            .map_err(|error| self.wrong(&file.machine, error))?;
         let names = file.schedulers.get_ref().iter();
         let schedulers = names
             .map(|name| Scheduler::parse(name.get_ref()).map_err(|error| self.wrong(name, error)))
@@ -378,7 +381,7 @@ impl Reader<'_> {
     ) -> Result<(Vec<String>, Vec<Workload>), Error> {
         let mut read = (vec![], vec![]);
         for command in commands.iter().chain(self.beside) {
-            let workload = library::workload(self.file, command.get_ref())
+            let workload = library::workload(self.file, command.get_ref(), self.site.as_ref())
                 .map_err(|error| self.wrong(command, error))?;
             read.0.push(command.get_ref().clone());
             read.1.push(workload);

@@ -131,7 +131,7 @@ fn how_often_whoever_is_preempted_in_a_call_has_the_mutex() {
             }
             sim.until(at + 100 * US);
             let mut has = || {
-                sim.stats.preemptions += 1;
+                sim.preempted += 1;
                 sim.channels[0].mutex.holder = NONE;
                 sim.progress(0);
                 sim.preempted_in_pipe(0, 0);
@@ -179,7 +179,7 @@ fn nobody_waits_for_ever() {
         }
         assert_eq!(sim.workloads[0].alive, 0, "somebody waits for ever");
         assert!(sim.channels[0].is_unlocked());
-        assert_eq!(sim.stats.messages, 180);
+        assert_eq!(sim.stats.messages.seen(), 180);
         (waited, handed)
     });
     assert!(waited > 20 && handed > 0, "{waited}, {handed}");

@@ -502,7 +502,7 @@ fn a_sleeper_woken_in_debt_was_never_away() {
                 1700 * US
             };
             assert_eq!(sim.entity(0).deadline, deadline, "{because}");
-            let selections: u64 = sim.stats.selections.0.iter().sum();
+            let selections: u64 = sim.counted_steps().iter().sum();
             assert_eq!(
                 (sim.now, selections),
                 (now, 0),

@@ -62,6 +62,12 @@ impl Sim<'_> {
         t.inv_weight = fair::inverse(view.weight);
     }
 
+    #[cfg(test)]
+    pub fn reweight_current(&mut self, cpu: usize, nice: i8) {
+        let task = self.cpus[cpu].curr as usize;
+        self.reweight(cpu, task, None, Some(nice));
+    }
+
     /// The weight of a running task changes: its load leaves the queue with the
     /// old one and joins with the new one (`reweight_entity`).
     fn reweight(&mut self, cpu: usize, task: usize, class: Option<u32>, nice: Option<i8>) {

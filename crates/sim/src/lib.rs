@@ -58,6 +58,7 @@ mod stats;
 mod stuck;
 mod sync;
 mod sysctl;
+mod table;
 mod tally;
 #[cfg(test)]
 mod testbed;
@@ -67,8 +68,6 @@ mod treap;
 mod uclamp;
 mod uclamp_sum;
 mod wakeup;
-
-use alight_policy::table;
 
 pub use answers::{
     Answers, Choice, CpuState, Decision, Distance, Latency, Row, SideSums, Sums, Watch,

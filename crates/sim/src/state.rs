@@ -19,11 +19,11 @@ use crate::queue::{NEVER, Queue};
 use crate::rounds::Rounds;
 use crate::stats::{CpuStats, Histogram, Stats};
 use crate::sync::{BarrierState, Call, Mutex, WaitQueue};
-use crate::table::Table;
+use crate::table::{Table, Tables};
 use crate::timeline::{NONE, Nodes, Timeline};
 use crate::timers::Timers;
 use alight_machine::Machine;
-use alight_policy::{Core, Mask};
+use alight_policy::Mask;
 use alight_trace::Sink;
 use alight_workload::program::{LOOP_SLOTS, Op, TIMER_SLOTS};
 
@@ -290,6 +290,9 @@ pub(crate) struct Output<'a> {
     pub explainer: Option<Box<Explainer>>,
 }
 
+/// The placement core, with tables like the others here.
+pub(crate) type Core = alight_policy::Core<Tables>;
+
 /// A run. What every event touches comes first.
 #[repr(C)]
 pub(crate) struct Sim<'a> {
@@ -331,12 +334,13 @@ pub(crate) struct Sim<'a> {
     pub groups: Groups,
     /// PM QoS: no idle state with a longer wakeup latency, ns.
     pub latency_limit_ns: u64,
+    /// What a policy may know, of every CPU.
     pub core: Core,
     /// Pending change of each frequency domain.
     pub freq_queue: Queue,
     pub freq: Table<FreqState>,
     /// Clamps of the tasks on each CPU's queue.
-    pub uclamp: Table<crate::uclamp::QueueClamps>,
+    pub uclamp: Box<[crate::uclamp::QueueClamps]>,
     pub uclamp_limits: crate::uclamp::Limits,
     pub meters: Table<ClusterMeter>,
     /// Of each core type.
@@ -347,7 +351,7 @@ pub(crate) struct Sim<'a> {
     pub channels: Table<Channel>,
     pub message_memory: MessageMemory,
     pub counters: Table<u64>,
-    pub workloads: Table<WorkloadState>,
+    pub workloads: Box<[WorkloadState]>,
     pub comms: Vec<String>,
     pub attributes: Vec<crate::build::Attributes>,
     pub conditions: Vec<WaitQueue>,

@@ -460,3 +460,34 @@ fn a_loop_in_which_nothing_takes_time() {
         );
     }
 }
+
+/// Such as no file can say, but a program may.
+#[test]
+fn machines_that_do_not_hold_together() {
+    type Change = fn(&mut alight_machine::Machine);
+    let cases: [(Change, &str); 5] = [
+        (|m| m.cpus[2].core_type = 9, "CPU 2 is in no core type 9"),
+        (
+            |m| m.cpus[3].freq_domain = 9,
+            "CPU 3 is in no frequency domain 9",
+        ),
+        (|m| m.cpus[4].cluster = 9, "CPU 4 is in no cluster 9"),
+        (
+            |m| m.cpus[0].cluster = m.cpus[1].cluster,
+            "CPU 0 is in no cluster 1",
+        ),
+        (
+            |m| m.cpus.truncate(5),
+            "it has 5 CPUs, none of them is CPU 5",
+        ),
+    ];
+    for (change, expected) in cases {
+        let mut juno = machine("juno-r0");
+        change(&mut juno);
+        let what = match Run::new(&juno, &[given(vec![vec![RUN]])]).go() {
+            Err(Error::Refused(what)) => what,
+            other => panic!("{expected}: not refused: {other:?}"),
+        };
+        assert!(what.contains(expected), "{expected:?} is not in {what:?}");
+    }
+}

@@ -134,7 +134,9 @@ pub(super) fn attempt(sim: &mut Sim, cpu: usize, level: usize, idle: Idle) -> u3
 
 pub(super) fn bind(sim: &mut Sim, tasks: std::ops::Range<u32>, cpus: &[u32]) {
     let mask = cpus.iter().copied().collect();
-    sim.masks = sim.masks.iter().copied().chain([mask]).collect();
+    let masks: Vec<_> = sim.masks.iter().copied().chain([mask]).collect();
+    // SAFETY: one more than before.
+    sim.masks = unsafe { crate::table::Table::new(masks) };
     for task in tasks {
         sim.tasks[task as usize].affinity = sim.masks.len() as u32 - 1;
     }

@@ -2,6 +2,7 @@
 //! Builds a run: the machine's views, the workloads' programs in one address
 //! space, their tasks, and the state that the loop begins with.
 
+mod machine;
 mod state;
 mod tasks;
 
@@ -109,6 +110,7 @@ pub(crate) fn build<'a>(
     out: Output<'a>,
 ) -> Result<(Sim<'a>, Vec<MeasureSpec>), Error> {
     let machine = scenario.machine;
+    machine::check(machine)?;
     let mut builder = Builder {
         scenario,
         parts: Parts::default(),

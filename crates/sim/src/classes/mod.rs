@@ -126,8 +126,8 @@ pub(crate) struct Classes {
     cpus: Table<rt::RtQueue>,
     /// Some task may be of SCHED_DEADLINE: else nothing of it is looked at.
     dl_used: bool,
-    dl_tasks: Table<dl::DlTask>,
-    dl: Table<dl::DlQueue>,
+    dl_tasks: Box<[dl::DlTask]>,
+    dl: Box<[dl::DlQueue]>,
     /// CPUs with a task of it that may run.
     dl_busy: Mask,
     /// Bandwidth of all its tasks.
@@ -178,6 +178,13 @@ impl Classes {
         let nr = if used || served || irq_time { cpus } else { 0 };
         let (dl_nr, dl_cpus) = if dl_used { (own.len(), cpus) } else { (0, 0) };
         let dl_task = |a: &Attributes| dl::DlTask::new(a.deadline.unwrap_or_default());
+        let tasks: Vec<_> = own.iter().filter(|_| used).map(task).collect();
+        let servers = vec![server::Server::default(); if served { cpus } else { 0 }];
+        let queues: Vec<_> = (0..nr).map(|_| rt::RtQueue::default()).collect();
+        // SAFETY: looked up by the numbers of tasks and CPUs, where `used` or `served` says that
+        // there are some, or the kernel's row that time in interrupts counts.
+        let (tasks, servers, queues) =
+            unsafe { (Table::new(tasks), Table::new(servers), Table::new(queues)) };
         Classes {
             used,
             served,
@@ -186,10 +193,10 @@ impl Classes {
             dl: (0..dl_cpus).map(|_| dl::DlQueue::new(dl_nr)).collect(),
             dl_busy: Mask::EMPTY,
             total_bw: 0,
-            servers: vec![server::Server::default(); if served { cpus } else { 0 }].into(),
+            servers,
             refusal: None,
-            tasks: own.iter().filter(|_| used).map(task).collect(),
-            cpus: (0..nr).map(|_| rt::RtQueue::default()).collect(),
+            tasks,
+            cpus: queues,
             busy: Mask::EMPTY,
             turns: 0,
             words: cpus.div_ceil(64),

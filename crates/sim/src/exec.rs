@@ -394,6 +394,21 @@ impl Sim<'_> {
             Op::Call { desk, stamp } => self.call(cpu, desk, stamp),
             Op::Serve { desk, done } => self.serve(cpu, desk, done),
             Op::Close { desk } => self.close(cpu, desk),
+            Op::Attend { desk, stamp } => self.attend(cpu, desk, stamp),
+            Op::Gather { desk, none } => self.gather(desk, none),
+            Op::Answer { desk, last } => self.answer(cpu, desk, last),
+            Op::Unqueue { desk, none } => self.unqueue(desk, none),
+            Op::Leave {
+                first,
+                limit,
+                pause_ns,
+            } => {
+                let desk = first + self.tasks[task].register;
+                match self.leave_request(cpu, desk, limit) {
+                    true => Effect::Done,
+                    false => self.sleep(cpu, task, pause_ns.into()),
+                }
+            }
             Op::LockCpu => self.lock_cpu(cpu, task),
             Op::UnlockCpu => self.unlock_cpu(task),
         }

@@ -130,6 +130,17 @@ impl Workload {
                 in_range("label", done, program.ops.len() + 1)
             }
             Op::Close { desk } => in_range("desk", desk, self.instruments.desks as usize),
+            Op::Attend { desk, stamp } => {
+                in_range("desk", desk, self.instruments.desks as usize)?;
+                in_range("stamp", stamp, self.instruments.stamps as usize)
+            }
+            Op::Gather { desk, none: label }
+            | Op::Answer { desk, last: label }
+            | Op::Unqueue { desk, none: label } => {
+                in_range("desk", desk, self.instruments.desks as usize)?;
+                in_range("label", label, program.ops.len() + 1)
+            }
+            Op::Leave { first, .. } => in_range("desk", first, self.instruments.desks as usize),
             Op::LoopBegin { slot, .. } | Op::LoopEnd { slot, .. } => {
                 in_range("loop slot", u32::from(slot), LOOP_SLOTS)
             }

@@ -16,8 +16,10 @@ mod names;
 pub mod program;
 pub mod report;
 mod rtapp;
+mod site;
 
 pub use assembler::Assembler;
 pub use diagnostic::{Diagnostic, Error, Severity};
 pub use load::{Loaded, Mode};
 pub use program::Workload;
+pub use site::Site;

@@ -92,6 +92,10 @@ pub struct Workload {
     /// While the workload runs, idle states with a longer exit latency are not used
     /// (`/dev/cpu_dma_latency`), us; `None`: no limit.
     pub dma_latency_us: Option<u64>,
+    /// Of a line that never ends: what to add so that it does, like `-D SECONDS`.
+    pub missing_limit: Option<&'static str>,
+    /// What was asked for and is not compiled, since the model does not have it; one sentence each.
+    pub left_out: Vec<String>,
 }
 
 /// How many there are of what [`Observation`]s and [`Op::Call`] use.
@@ -268,6 +272,24 @@ pub enum Op {
     Serve { desk: DeskId, done: Label },
     /// Close a desk: its server answers who is there, and no more.
     Close { desk: DeskId },
+    /// Wait until somebody is at a desk, or something was left there, or it is closed, and do nothing
+    /// about it. The time of the last [`Op::Leave`], or now if there is nothing to wait for, goes to
+    /// `stamp`.
+    Attend { desk: DeskId, stamp: StampId },
+    /// Take all who are at a desk, and all that was left there, out of the queue; go to `none` if
+    /// there is nothing.
+    Gather { desk: DeskId, none: Label },
+    /// Answer the next one that was gathered, as of now; go to `last` if nobody of them remains.
+    Answer { desk: DeskId, last: Label },
+    /// Leave a request at desk `first + register`, wake whoever attends it, and go on. If more than
+    /// `limit` were left there since they were last gathered: leave none, and sleep `pause_ns`.
+    Leave {
+        first: DeskId,
+        limit: u32,
+        pause_ns: u32,
+    },
+    /// Take the next request of those that were gathered, or go to `none`.
+    Unqueue { desk: DeskId, none: Label },
     /// Spin until the lock of the CPU that the task is on is free, and take it. Each workload has
     /// one such lock for each CPU; a task holds one at most.
     LockCpu,

@@ -18,7 +18,7 @@ use alight_machine::Machine;
 use alight_policy::topology;
 use alight_policy::{Core, Mask, Params};
 use alight_views::of_machine;
-use alight_workload::program::{Better, Calibration, MeasureSource, Op, Workload};
+use alight_workload::program::{Better, Calibration, Label, MeasureSource, Op, Program, Workload};
 
 use tasks::of_task;
 pub(crate) use tasks::{Attributes, DlParams, Realtime};
@@ -147,8 +147,12 @@ impl<'a> Builder<'a> {
                 continue;
             }
             if workload.duration_ns.is_none() && runs_for_ever(workload) {
+                let add = match workload.missing_limit {
+                    Some(option) => format!(", or add {option} to it"),
+                    None => String::new(),
+                };
                 return refuse(format!(
-                    "workload '{}' never ends; give the run a --duration",
+                    "workload '{}' never ends; give the run a --duration{add}",
                     workload.name
                 ));
             }
@@ -309,14 +313,36 @@ fn kernel(scenario: &Scenario<'_>) -> Result<&'static Kernel, Error> {
 
 /// A loop without end that nothing leaves.
 fn runs_for_ever(workload: &Workload) -> bool {
-    let ops = || workload.programs.iter().flat_map(|p| &p.ops);
-    ops().any(|op| {
-        matches!(
-            op,
-            Op::LoopBegin {
-                count: u64::MAX,
-                ..
-            }
-        )
-    }) && !ops().any(|op| matches!(op, Op::Take { .. }))
+    workload.programs.iter().any(has_endless_loop)
+}
+
+fn has_endless_loop(program: &Program) -> bool {
+    program.ops.iter().enumerate().any(|(at, op)| match *op {
+        Op::LoopBegin {
+            count: u64::MAX,
+            end,
+            ..
+        } => !program.ops[at..end as usize]
+            .iter()
+            .any(|op| leaves(op, end)),
+        _ => false,
+    })
+}
+
+/// Does an operation leave the loop that ends before `end`, some day?
+fn leaves(op: &Op, end: Label) -> bool {
+    match *op {
+        Op::Take {
+            limit,
+            until_ns,
+            done,
+            ..
+        } => done >= end && (limit != u64::MAX || until_ns != u64::MAX),
+        Op::Serve { done, .. } => done >= end,
+        Op::Answer { last: to, .. }
+        | Op::Gather { none: to, .. }
+        | Op::Unqueue { none: to, .. } => to >= end,
+        Op::Exit => true,
+        _ => false,
+    }
 }

@@ -24,6 +24,7 @@ use crate::smt::Smt;
 use crate::state::{Cpu, FairQueue, Interval, Life, List, Output, Phase, Sim, Task};
 use crate::stats::Stats;
 use crate::sync::Call;
+use crate::sysctl::Sysctls;
 use crate::timeline::{NONE, Nodes};
 use crate::timers::Timers;
 use crate::uclamp::Limits;
@@ -57,6 +58,7 @@ impl<'a> Builder<'a> {
         let machine = scenario.machine;
         let nr_cpus = machine.cpus.len();
         let kernel = kernel(scenario)?;
+        let sysctls = Sysctls::of(kernel, scenario.sysctls)?;
         let mut params = scenario.scheduler.params;
         params.scan_cpu_ns = machine.core_types[machine.cpus[0].core_type]
             .costs
@@ -70,6 +72,7 @@ impl<'a> Builder<'a> {
         let tick = 1_000_000_000 / u64::from(machine.hz);
         let mut tunables = Tunables::new(kernel, nr_cpus, tick);
         tunables.hrtick &= scenario.machine.hrtick;
+        tunables.base_slice = sysctls.base_slice.unwrap_or(tunables.base_slice);
         let phase = below(scenario.seed, 0, Purpose::TickPhase, tick);
         let mut views = parts.views;
         for group in &parts.groups {
@@ -103,7 +106,8 @@ impl<'a> Builder<'a> {
         };
         let irq_time = IrqTime::new(machine.irq_time_accounting, nr_cpus);
         let (own, later) = (&parts.own, &parts.attributes);
-        let classes = Classes::new(own, later, nr_cpus, hz, servers, irq_time.used);
+        let mut classes = Classes::new(own, later, nr_cpus, hz, servers, irq_time.used);
+        classes.limit_rt(sysctls.rt, kernel.rt.throttle);
         let of: Vec<_> = parts.own.iter().map(|own| own.group).collect();
         let places = |measure: &MeasureSpec| {
             matches!(
@@ -113,7 +117,7 @@ impl<'a> Builder<'a> {
         };
         let asks_for_places = parts.measures.iter().any(places);
         let nr_tasks = parts.tasks.len();
-        let uclamp_limits = Limits::new(scenario, kernel, &parts.groups, &parts.own)?;
+        let uclamp_limits = Limits::new(sysctls.clamps, kernel, &parts.groups, &parts.own);
         let groups = Groups::new(&parts.groups, &of, nr_cpus);
         let entities = parts.tasks.len();
         let mut sim = Sim {

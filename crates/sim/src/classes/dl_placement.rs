@@ -188,7 +188,11 @@ impl Sim<'_> {
     /// Bandwidth that all tasks together may have on the CPUs that are online,
     /// without `leaving` (`__dl_overflow`, `dl_bw_capacity`).
     fn bandwidth_limit(&self, rules: Deadline, leaving: Option<usize>) -> u64 {
-        let one = to_ratio(PERIOD_US, rules.limit_us);
+        let limit = self.classes.bandwidth.limit();
+        let Some(runtime) = limit.runtime else {
+            return u64::MAX;
+        };
+        let one = to_ratio(limit.period, runtime);
         let left = self.hotplug.online.iter().map(|cpu| cpu as usize);
         let left = left.filter(|&cpu| Some(cpu) != leaving);
         let (mut cpus, mut capacity) = (0, 0);
@@ -222,7 +226,9 @@ impl Sim<'_> {
         let limit = self.bandwidth_limit(rules, None);
         let affinity = &self.masks[self.tasks[task as usize].affinity as usize];
         let percent = |bw: u64| (bw * 100) >> BW_SHIFT;
-        let why = if !self.hotplug.online.is_subset_of(affinity) {
+        // `dl_bandwidth_enabled()`
+        let limited = self.classes.bandwidth.limit().runtime.is_some();
+        let why = if limited && !self.hotplug.online.is_subset_of(affinity) {
             "its affinity does not hold all CPUs (EPERM)".to_owned()
         } else if total > limit {
             let DlParams {

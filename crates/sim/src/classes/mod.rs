@@ -35,7 +35,9 @@ mod tests;
 
 use crate::build::{Attributes, DlParams, Realtime};
 use crate::feasible::about;
+use crate::kernel::Throttle;
 use crate::state::Sim;
+use crate::sysctl::RtLimit;
 use crate::table::Table;
 use crate::timeline::NONE;
 use alight_machine::CpuSet;
@@ -192,9 +194,16 @@ impl Classes {
             turns: 0,
             words: cpus.div_ceil(64),
             slice,
-            bandwidth: Default::default(),
+            bandwidth: bandwidth::Bandwidth::new(RtLimit::NONE, Throttle::None),
             round: Default::default(),
         }
+    }
+
+    /// Time that real-time tasks may have.
+    pub fn limit_rt(&mut self, limit: RtLimit, rule: Throttle) {
+        self.bandwidth = bandwidth::Bandwidth::new(limit, rule);
+        let runtime = self.bandwidth.runtime();
+        (self.cpus.iter_mut()).for_each(|queue| queue.runtime = runtime);
     }
 
     /// Timers of its own that the class needs.
@@ -280,7 +289,9 @@ impl Sim<'_> {
     /// nothing if they are those that it has.
     pub fn class_lets_move(&mut self, task: u32, affinity: u32) -> bool {
         let asks = affinity != self.tasks[task as usize].affinity;
-        if !asks || !self.classes.dl_used || !self.is_dl(task) {
+        // `dl_bandwidth_enabled()`
+        let limited = self.classes.bandwidth.limit().runtime.is_some();
+        if !asks || !limited || !self.classes.dl_used || !self.is_dl(task) {
             return true;
         }
         let mask = &self.masks[affinity as usize];

@@ -154,5 +154,7 @@ pub fn given(programs: Vec<Vec<Op>>) -> Workload {
         background: false,
         calibration: Calibration::Biggest,
         dma_latency_us: None,
+        missing_limit: None,
+        left_out: vec![],
     }
 }

@@ -8,6 +8,7 @@
 //! (`reader`, `schema`) to a [`Draft`], checked ([`check()`]) and resolved
 //! (`resolve`) to a [`Machine`] within a [`DataSheet`].
 
+mod assumed;
 mod calibration;
 mod capacity;
 mod capture;
@@ -31,6 +32,7 @@ mod show;
 mod speed;
 mod trust;
 
+pub use assumed::Assumed;
 pub use calibration::{Calibration, StatedCost};
 pub use capture::{Captured, Measured, ROOT_PREFIX, capture, capture_measured, host};
 pub use check::{Finding, Severity, check, contradictions};

@@ -174,7 +174,7 @@ impl Origin {
     fn text(&self) -> Result<String, Error> {
         match self {
             Self::BuiltIn(_, text) => Ok((*text).to_owned()),
-            Self::File(path) => std::fs::read_to_string(path).map_err(|source| Error::Read {
+            Self::File(path) => alight_text::read(path).map_err(|source| Error::Read {
                 path: path.clone(),
                 source,
             }),

@@ -7,6 +7,7 @@ use std::fmt;
 
 use serde::{Serialize, Serializer};
 
+use crate::assumed::Assumed;
 use crate::calibration::Calibration;
 use crate::figure::{Confidence, Figure};
 use crate::resolve::DataSheet;
@@ -27,6 +28,10 @@ pub struct Trust {
     pub capacities: Confidence,
     /// The speeds at which CPUs do work.
     pub speeds: Speeds,
+    /// What else nobody measured.
+    pub assumed: Vec<Assumed>,
+    /// What a capture did not find, and what stands for it.
+    pub notes: Vec<String>,
 }
 
 /// Where the costs of kernel paths come from.
@@ -68,6 +73,8 @@ impl DataSheet {
             costs: CostTrust::of(self),
             capacities: speed::confidence(&self.figures),
             speeds: self.speeds.clone(),
+            assumed: self.assumed(),
+            notes: self.notes.clone(),
         }
     }
 }
@@ -105,6 +112,45 @@ impl CostTrust {
             _ => format!("{} {confidence}", keys.len()),
         });
         words.collect::<Vec<_>>().join(", ")
+    }
+}
+
+impl CostTrust {
+    /// The same as [`Display`](fmt::Display) in less words: rows are counted, and assumed keys.
+    pub fn in_short(&self) -> String {
+        let Some(calibration) = &self.calibration else {
+            return match self.standing {
+                CostStanding::Assumed => {
+                    "costs ASSUMED: nobody measured them on this machine".to_owned()
+                }
+                _ => {
+                    let counted = |(confidence, keys): (&Confidence, &Vec<String>)| {
+                        let count = keys.len();
+                        match confidence {
+                            Confidence::Assumed => format!("{count} ASSUMED"),
+                            _ => format!("{count} {confidence}"),
+                        }
+                    };
+                    let words: Vec<String> = self.keys.iter().map(counted).collect();
+                    format!("costs: {}", words.join(", "))
+                }
+            };
+        };
+        let (rows, machine) = (calibration.rows.len(), &calibration.machine);
+        let figures = if rows == 1 { "figure" } else { "figures" };
+        let mut text = match self.standing {
+            CostStanding::NoLongerFitted => {
+                format!(
+                    "costs NO LONGER FITTED to the {rows} published {figures} of {machine}: the file was edited since"
+                )
+            }
+            _ => format!("costs fitted to {rows} published {figures} of {machine}"),
+        };
+        let assumed = self.assumed().len();
+        if assumed != 0 {
+            text += &format!(", {assumed} of them ASSUMED");
+        }
+        text
     }
 }
 

@@ -204,6 +204,12 @@ pub(crate) struct Task {
     /// Its clamps are among those of the queue that it is on.
     pub clamps_counted: bool,
     pub timers_set: u8,
+    /// It logs its passes.
+    pub logged: bool,
+    /// A run event that is logged is under way.
+    pub computing: bool,
+    /// It ends where its next operation would begin: the duration of its workload is over.
+    pub cancelled: bool,
     /// Position in [`Sim::ops`].
     pub pc: u32,
     /// CPU whose runqueue or timers hold it.
@@ -256,10 +262,16 @@ pub(crate) struct Task {
 pub(crate) struct WorkloadState {
     /// Tasks not dead yet.
     pub alive: u32,
-    /// When it was started.
+    /// When it was started, [`NEVER`] before.
     pub start: u64,
-    /// From then on it counts as over, whatever tasks remain.
+    /// When its last task ended, [`NEVER`] before.
+    pub ended: u64,
+    /// The run does not wait longer for it than this, ns; [`NEVER`]: until all its tasks have ended.
+    pub duration: u64,
+    /// From then on it counts as over, and its tasks end.
     pub over_at: u64,
+    /// They were told to.
+    pub cancelled: bool,
 }
 
 /// A time mark.
@@ -302,7 +314,9 @@ pub(crate) struct Sim<'a> {
     pub events: u64,
     /// CPUs below it have done what was due at this very instant.
     pub acted: usize,
+    /// When the run ends, as far as that is known by now.
     pub end_at: u64,
+    pub ends: crate::lifetime::Ends,
     pub check: bool,
     pub tracing: bool,
     /// The sink wants load tracking too.
@@ -342,6 +356,7 @@ pub(crate) struct Sim<'a> {
     pub marks: Vec<MarkState>,
     pub histograms: Vec<Histogram>,
     pub instruments: Instruments,
+    pub activations: crate::activations::Activations,
     pub stats: Stats,
     pub counting: crate::counting::Counting,
     pub nohz: crate::balance::Nohz,

@@ -4,6 +4,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
+use alight_text::{Align, pad};
+
 use super::tree::{alike, siblings};
 use crate::cpuset::CpuSet;
 use crate::model::{Cluster, CoreType, FreqDomain, IdleScope, IdleState, Machine};
@@ -31,22 +33,21 @@ impl Table {
 
     /// The table with numbers at the right, the columns in `left` at the left.
     pub fn left_aligned(&self, left: &[usize]) -> String {
-        let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
+        let align = |column: usize| match left.contains(&column) {
+            true => Align::Left,
+            false => Align::Right,
         };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let rows: Vec<Vec<String>> = (self.rows.iter())
+            .map(|row| alight_text::row(row, align))
+            .collect();
+        let widths = alight_text::widths(&rows);
         let mut text = String::new();
-        for row in &self.rows {
+        for row in &rows {
             let mut line = String::from(" ");
-            for (column, cell) in row.iter().enumerate() {
-                let width = widths[column];
-                let _ = if left.contains(&column) {
-                    write!(line, " {cell:<width$} ")
-                } else {
-                    write!(line, " {cell:>width$} ")
-                };
+            for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
+                line.push(' ');
+                pad(&mut line, cell, *width, align(column));
+                line.push(' ');
             }
             text.push_str(line.trim_end());
             text.push('\n');

@@ -2,6 +2,7 @@
 //! The state that a run begins with: all memory that the loop will need.
 
 use super::{Builder, MeasureSpec, kernel, views};
+use crate::activations::Activations;
 use crate::api::{Error, Group, Scenario};
 use crate::balance::{CacheAware, Nohz, Packing};
 use crate::changes::Agenda;
@@ -14,6 +15,7 @@ use crate::fair::{self, Eevdf, Groups, Order, Tunables};
 use crate::feasible::check_governor;
 use crate::hotplug::Hotplug;
 use crate::irq_time::IrqTime;
+use crate::lifetime::Ends;
 use crate::pressure::Pressure;
 use crate::queue::{NEVER, Queue};
 use crate::rng::{Purpose, below};
@@ -22,6 +24,7 @@ use crate::smt::Smt;
 use crate::state::{Cpu, FairQueue, Interval, Life, List, Output, Phase, Sim, Task};
 use crate::stats::Stats;
 use crate::sync::Call;
+use crate::sysctl::Sysctls;
 use crate::timeline::{NONE, Nodes};
 use crate::timers::Timers;
 use crate::uclamp::Limits;
@@ -44,7 +47,7 @@ impl<'a> Builder<'a> {
     /// The run, ready to start.
     pub(super) fn finish(
         self,
-        end_at: u64,
+        ends_by: u64,
         out: Output<'a>,
     ) -> Result<(Sim<'a>, Vec<MeasureSpec>), Error> {
         let Builder {
@@ -55,6 +58,7 @@ impl<'a> Builder<'a> {
         let machine = scenario.machine;
         let nr_cpus = machine.cpus.len();
         let kernel = kernel(scenario)?;
+        let sysctls = Sysctls::of(kernel, scenario.sysctls)?;
         let mut params = scenario.scheduler.params;
         params.scan_cpu_ns = machine.core_types[machine.cpus[0].core_type]
             .costs
@@ -68,6 +72,7 @@ impl<'a> Builder<'a> {
         let tick = 1_000_000_000 / u64::from(machine.hz);
         let mut tunables = Tunables::new(kernel, nr_cpus, tick);
         tunables.hrtick &= scenario.machine.hrtick;
+        tunables.base_slice = sysctls.base_slice.unwrap_or(tunables.base_slice);
         let phase = below(scenario.seed, 0, Purpose::TickPhase, tick);
         let mut views = parts.views;
         for group in &parts.groups {
@@ -101,7 +106,8 @@ impl<'a> Builder<'a> {
         };
         let irq_time = IrqTime::new(machine.irq_time_accounting, nr_cpus);
         let (own, later) = (&parts.own, &parts.attributes);
-        let classes = Classes::new(own, later, nr_cpus, hz, servers, irq_time.used);
+        let mut classes = Classes::new(own, later, nr_cpus, hz, servers, irq_time.used);
+        classes.limit_rt(sysctls.rt, kernel.rt.throttle);
         let of: Vec<_> = parts.own.iter().map(|own| own.group).collect();
         let places = |measure: &MeasureSpec| {
             matches!(
@@ -111,13 +117,14 @@ impl<'a> Builder<'a> {
         };
         let asks_for_places = parts.measures.iter().any(places);
         let nr_tasks = parts.tasks.len();
-        let uclamp_limits = Limits::new(scenario, kernel, &parts.groups, &parts.own)?;
+        let uclamp_limits = Limits::new(sysctls.clamps, kernel, &parts.groups, &parts.own);
         let groups = Groups::new(&parts.groups, &of, nr_cpus);
         let entities = parts.tasks.len();
         let mut sim = Sim {
             machine,
             now: 0,
-            end_at,
+            end_at: ends_by,
+            ends: Ends::new(ends_by),
             events: 0,
             acted: 0,
             preempted: 0,
@@ -168,6 +175,7 @@ impl<'a> Builder<'a> {
             marks: parts.marks,
             histograms: parts.histograms,
             instruments: parts.instruments,
+            activations: Activations::new(parts.logs, &parts.log_of_task),
             freq: vec![].into(),
             uclamp: vec![].into(),
             uclamp_limits,
@@ -232,6 +240,9 @@ pub(super) fn new_task() -> Task {
         blocked: false,
         clamps_counted: false,
         timers_set: 0,
+        logged: false,
+        computing: false,
+        cancelled: false,
         register: 0,
         parent: NONE,
         children: 0,

@@ -94,7 +94,7 @@ pub fn read<R: BufRead>(reader: &mut Reader<R>) -> Result<Recorded, Error> {
     let machine = alight_machine::parse("the recording", machine)?
         .resolve()?
         .machine;
-    let workload = workload(&header)?;
+    let workload = workload(&header, &machine)?;
     let nr_cpus = machine.cpus.len() as u32;
 
     let (mut gathered, mut unpacker) = (Gathered::default(), Unpacker::default());
@@ -133,14 +133,14 @@ pub fn read<R: BufRead>(reader: &mut Reader<R>) -> Result<Recorded, Error> {
 }
 
 /// What ran: a tool's command line, or the rt-app file that it names.
-fn workload(header: &Header) -> Result<Workload, Error> {
+fn workload(header: &Header, machine: &Machine) -> Result<Workload, Error> {
     let files = header
         .facts
         .iter()
         .find(|(name, _)| name.starts_with("file "));
     let loaded = match files {
         Some((name, text)) => Workload::from_rtapp(&name[5..], text, Mode::Rtapp),
-        None => Workload::from_command_line(&header.command),
+        None => Workload::from_command_line_on(&header.command, &alight_sim::site(machine)),
     };
     let loaded = loaded.map_err(|error| Error::Workload(error.to_string()))?;
     // What releases of rt-app read differently is warned of: the kernel may have run something else.

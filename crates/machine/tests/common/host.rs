@@ -19,8 +19,11 @@ impl Tree {
 
     pub fn write(&self, path: &str, text: &str) -> &Self {
         let path = self.0.path().join(path);
-        fs::create_dir_all(path.parent().unwrap()).unwrap();
-        fs::write(path, format!("{text}\n")).unwrap();
+        let text = format!("{text}\n");
+        if fs::write(&path, &text).is_err() {
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, &text).unwrap();
+        }
         self
     }
 

@@ -3,10 +3,13 @@
 use crate::published::parse;
 use crate::published::tests::PLAIN;
 
+/// What is replaced, and by what.
+type Edit = (&'static str, &'static str);
+
 /// What is replaced in [`PLAIN`], and all that is said then.
 #[test]
 fn mistakes_of_a_file_are_told_together_in_plain_words() {
-    let cases: [(&str, &[(&str, &str)], &[&str]); 6] = [
+    let cases: [(&str, &[Edit], &[&str]); 6] = [
         (
             "keys that are missing",
             &[
@@ -81,7 +84,7 @@ fn mistakes_of_a_file_are_told_together_in_plain_words() {
         ),
     ];
     for (what, edits, says) in cases {
-        let edit = |text: String, (from, to): &(&str, &str)| {
+        let edit = |text: String, (from, to): &Edit| {
             assert!(text.contains(from), "{from}");
             text.replacen(from, to, 1)
         };

@@ -4,11 +4,10 @@
 use alight_machine::{Governor, Machine, Trust};
 use alight_policy::Scheduler;
 use alight_policy::scheduler::Onto;
-use alight_sim::{Action, Change, Group, Scenario, SystemClamps, about, time};
-use alight_workload::{Mode, Workload};
+use alight_sim::{Action, Change, Group, Scenario, Sysctl, about, time};
+use alight_workload::{Mode, Site, Workload};
 
 use crate::args::RunArgs;
-use crate::cgroups::system_clamps;
 use crate::failure::Failure;
 use crate::output::remark;
 
@@ -24,8 +23,8 @@ pub struct Input {
     pub changes: Vec<Change>,
     /// Task groups that were described.
     pub groups: Vec<Group>,
-    /// Limits of clamps.
-    pub clamps: SystemClamps,
+    /// Sysctls, in the order in which they are written.
+    pub sysctls: Vec<Sysctl>,
 }
 
 impl Input {
@@ -35,7 +34,8 @@ impl Input {
     /// Whatever is wrong with either.
     pub fn load(args: &RunArgs) -> Result<Self, Failure> {
         let (machine, trust) = load_machine(&args.machine)?;
-        let workloads = load_workloads(&args.workloads)?;
+        let site = alight_sim::site(&machine);
+        let workloads = load_workloads(&args.workloads, &site)?;
         if let Some(governor) = args.governor {
             check_governor(governor, &machine)?;
         }
@@ -49,7 +49,7 @@ impl Input {
                 .iter()
                 .map(|option| option.group.clone())
                 .collect(),
-            clamps: system_clamps(&args.sysctls),
+            sysctls: (args.sysctls.iter()).map(|option| option.sysctl).collect(),
         })
     }
 
@@ -79,7 +79,7 @@ impl Input {
             seed: args.seed,
             duration_ns: args.duration,
             groups: &self.groups,
-            clamps: self.clamps,
+            sysctls: &self.sysctls,
             changes: &self.changes,
             wakee_flips: args.wakee_flips,
             check: args.check,
@@ -133,9 +133,9 @@ pub fn load_machine(name: &str) -> Result<(Machine, Trust), Failure> {
 }
 
 /// The workloads of all `-w`; where there are several, an error says of which it is.
-fn load_workloads(texts: &[String]) -> Result<Vec<Workload>, Failure> {
+fn load_workloads(texts: &[String], site: &Site) -> Result<Vec<Workload>, Failure> {
     let one = |(index, text): (usize, &String)| {
-        load_workload(text).map_err(|failure| match (texts.len(), failure) {
+        load_workload(text, site).map_err(|failure| match (texts.len(), failure) {
             (2.., Failure::BadInput(error)) => Failure::BadInput(format!(
                 "-w {} of {}, '{}': {error}",
                 index + 1,
@@ -148,8 +148,8 @@ fn load_workloads(texts: &[String]) -> Result<Vec<Workload>, Failure> {
     texts.iter().enumerate().map(one).collect()
 }
 
-fn load_workload(text: &str) -> Result<Workload, Failure> {
-    let loaded = Workload::load(text, Mode::default()).map_err(Failure::bad_input)?;
+fn load_workload(text: &str, site: &Site) -> Result<Workload, Failure> {
+    let loaded = Workload::load_on(text, Mode::default(), site).map_err(Failure::bad_input)?;
     for diagnostic in &loaded.diagnostics {
         remark(&format!(
             "{text}:{}:{}: {}: {}",

@@ -146,7 +146,8 @@ impl Host {
             Ok(model) => match self.switched_off() {
                 Some(why) => Energy::Switched(why),
                 None => {
-                    core.perf = model;
+                    let set = core.set_perf(model);
+                    set.expect("a model of this machine's CPUs");
                     Energy::On(core.perf.len())
                 }
             },

@@ -94,7 +94,14 @@ impl fmt::Display for SpeedKind {
 /// What the file says of the speeds.
 pub(crate) fn known(draft: &Draft) -> Speeds {
     let kinds = kinds(draft);
-    let equal = assumed_equal(&kinds);
+    let follows = |(kind, core): &Kind<'_>| {
+        let derived = capacity::derived(draft, core, kind.top_khz);
+        derived.is_some_and(|derived| derived.abs_diff(kind.capacity) <= ROUNDING)
+    };
+    let equal = match kinds.iter().all(follows) {
+        true => Vec::new(),
+        false => assumed_equal(&kinds),
+    };
     if !equal.is_empty() {
         return Speeds::AssumedEqual(equal);
     }
@@ -119,6 +126,9 @@ pub(crate) fn confidence<'a>(figures: impl IntoIterator<Item = &'a Figure>) -> C
 }
 
 type Kind<'a> = (SpeedKind, &'a CoreTypeDraft);
+
+/// Capacities that follow from speeds per MHz may be rounded.
+const ROUNDING: u64 = 1;
 
 /// The kinds of CPUs, in the order of their lowest CPU.
 fn kinds(draft: &Draft) -> Vec<Kind<'_>> {
@@ -153,10 +163,6 @@ fn kinds(draft: &Draft) -> Vec<Kind<'_>> {
 
 /// The kinds that have the capacity of another kind, though they differ from it; by capacity.
 fn assumed_equal(kinds: &[Kind<'_>]) -> Vec<Vec<SpeedKind>> {
-    let speeds_are_stated = kinds.iter().all(|(_, core)| core.dmips_per_mhz.is_some());
-    if speeds_are_stated {
-        return Vec::new();
-    }
     let mut groups: BTreeMap<u64, Vec<SpeedKind>> = BTreeMap::new();
     for one in kinds {
         if kinds.iter().any(|other| is_taken_for(one, other)) {

@@ -141,6 +141,32 @@ fn what_the_scheduler_sees_does_not_tell_the_speed_of_two_pairs() {
     );
 }
 
+/// Speeds per MHz beside one capacity say nothing where the clocks differ: it is the capacity that
+/// the model goes by. In its place they do.
+#[test]
+fn speeds_per_mhz_beside_a_capacity_do_not_tell_the_speed() {
+    let (head, rest) = GOOD.split_once("[core_type.large]").unwrap();
+    let (_, rest) = rest.split_once("[freq_domain.small]").unwrap();
+    let one_type = format!("{head}[freq_domain.small]{rest}")
+        .replacen(
+            "[core_type.small]\ncpus = \"0-1\"",
+            "[core_type.small]\ncpus = \"0-3\"",
+            1,
+        )
+        .replacen("capacity = [128, 256]\n", "", 1);
+    let beside = one_type.replacen("capacity = 256\n", "capacity = 1024\n", 1);
+    let speeds = sheet(&beside).trust().speeds;
+    assert!(matches!(speeds, Speeds::AssumedEqual(_)), "{speeds}");
+    let instead = sheet(&one_type.replacen("capacity = 256\n", "", 1));
+    assert_eq!(instead.machine.cpus[0].capacity_orig, 512);
+    let known = instead.trust().speeds;
+    assert_eq!(
+        known,
+        Speeds::Assumed,
+        "the speeds, but not that they are equal"
+    );
+}
+
 /// The machine, its standing, how the sentence begins.
 #[test]
 fn costs_say_where_they_come_from() {

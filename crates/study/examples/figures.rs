@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use alight_machine::load;
 use alight_policy::{STEPS, Scheduler};
-use alight_sim::{Scenario, SystemClamps};
+use alight_sim::Scenario;
 use alight_study::compare::Series;
 use alight_study::{Comparison, Question, Spread, compare};
 use alight_workload::{Mode, Workload};
@@ -184,7 +184,7 @@ impl Figure {
                 duration_ns: self.duration_ms.map(|ms| ms * 1_000_000),
                 changes: &[],
                 groups: &[],
-                clamps: SystemClamps::default(),
+                sysctls: &[],
                 wakee_flips: None,
                 check: false,
                 command: String::new(),

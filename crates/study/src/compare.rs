@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use alight_machine::{Governor, IdleGovernor, Machine, Trust};
 use alight_policy::{STEPS, Scheduler};
-use alight_sim::{Change, Group, Outcome, Scenario, SystemClamps};
+use alight_sim::{Change, Group, Outcome, Scenario, Sysctl};
 use alight_workload::program::Workload;
 
 use crate::header::Header;
@@ -43,8 +43,8 @@ pub struct Question<'a> {
     pub changes: &'a [Change],
     /// Task groups that were described.
     pub groups: &'a [Group],
-    /// Limits of clamps in the whole system.
-    pub clamps: SystemClamps,
+    /// Sysctls that are written before each run.
+    pub sysctls: &'a [Sysctl],
     /// As [`Scenario::wakee_flips`].
     pub wakee_flips: Option<u32>,
     /// Prove the invariants after every event (slow).
@@ -224,7 +224,7 @@ pub fn measure(
             seed: question.seed + (job / schedulers.len()) as u64,
             duration_ns: question.duration_ns,
             groups: question.groups,
-            clamps: question.clamps,
+            sysctls: question.sysctls,
             changes: question.changes,
             wakee_flips: question.wakee_flips,
             check: question.check,
@@ -277,7 +277,7 @@ pub(crate) fn assemble(
         machine: question.machine,
         workloads: question.workloads,
         groups: question.groups,
-        clamps: question.clamps,
+        sysctls: question.sysctls,
     };
     for (scheduler, other) in schedulers[1..].iter().zip(others) {
         if other.hash == base[0].hash {

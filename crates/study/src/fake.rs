@@ -141,7 +141,7 @@ pub fn question<'a>(machine: &'a Machine, schedulers: &'a [Scheduler], runs: u32
         duration_ns: None,
         changes: &[],
         groups: &[],
-        clamps: Default::default(),
+        sysctls: &[],
         wakee_flips: None,
         check: false,
         command: "alight compare -m board ...".to_owned(),

@@ -5,7 +5,7 @@
 use alight_machine::Machine;
 use alight_policy::Scheduler;
 use alight_policy::scheduler::{BASES, Feature, Needs, On};
-use alight_sim::{Group, SystemClamps};
+use alight_sim::{Group, Sysctl, SysctlName};
 use alight_workload::program::{Attributes, Policy, Workload};
 
 /// What a policy could act on.
@@ -17,8 +17,8 @@ pub struct Place<'a> {
     pub workloads: &'a [Workload],
     /// Task groups that were described.
     pub groups: &'a [Group],
-    /// Limits of clamps in the whole system.
-    pub clamps: SystemClamps,
+    /// Sysctls that are written before.
+    pub sysctls: &'a [Sysctl],
 }
 
 /// Why runs of `variant` are those of `base`, event for event; of schedulers on two bases nothing is known.
@@ -128,10 +128,21 @@ fn load_has(needs: Needs, place: &Place<'_>) -> bool {
             let asks = |a: &Attributes| a.uclamp_min.is_some() || a.uclamp_max.is_some();
             attributes.any(asks)
                 || place.groups.iter().any(Group::clamps)
-                || place.clamps != SystemClamps::default()
+                || place.sysctls.iter().any(limits_clamps)
         }
         // Of the machine; and nobody knows beforehand who will wake.
         Needs::Asymmetry | Needs::PowerGating | Needs::Wakeups => true,
+    }
+}
+
+/// Whether it sets a limit of clamps to another value than the kernel begins with.
+fn limits_clamps(sysctl: &Sysctl) -> bool {
+    const BEGINS_WITH: i64 = 1024;
+    match sysctl.name {
+        SysctlName::UtilClampMin | SysctlName::UtilClampMax | SysctlName::UtilClampMinRtDefault => {
+            sysctl.value != BEGINS_WITH
+        }
+        SysctlName::RtPeriodUs | SysctlName::RtRuntimeUs | SysctlName::BaseSliceNs => false,
     }
 }
 
@@ -237,7 +248,7 @@ mod tests {
                 machine: &machine,
                 workloads: &[workload],
                 groups: &[],
-                clamps: SystemClamps::default(),
+                sysctls: &[],
             };
             let found = why(&base, &variant, &place);
             assert_eq!(found.as_deref(), said, "{}", variant.name);
@@ -251,23 +262,22 @@ mod tests {
         capped.uclamp_max = 512;
         let mut idle = Group::new("/idle");
         idle.idle = true;
-        let limited = SystemClamps {
-            max: 512,
-            ..SystemClamps::default()
-        };
-        let free = SystemClamps::default();
-        for (groups, clamps, sched_idle, clamped) in [
+        let free: &[&str] = &[];
+        for (groups, sysctls, sched_idle, clamped) in [
             (vec![], free, false, false),
             (vec![Group::new("/other")], free, false, false),
             (vec![capped], free, false, true),
             (vec![idle], free, true, false),
-            (vec![], limited, false, true),
+            (vec![], &["sched_util_clamp_max=512"], false, true),
+            (vec![], &["sched_util_clamp_max=1024"], false, false),
+            (vec![], &["sched_rt_runtime_us=-1"], false, false),
         ] {
+            let sysctls: Vec<Sysctl> = sysctls.iter().map(|text| text.parse().unwrap()).collect();
             let place = Place {
                 machine: &machine,
                 workloads: &[],
                 groups: &groups,
-                clamps,
+                sysctls: &sysctls,
             };
             assert_eq!(load_has(Needs::SchedIdle, &place), sched_idle, "{groups:?}");
             assert_eq!(load_has(Needs::Clamps, &place), clamped, "{groups:?}");

@@ -10,9 +10,10 @@ use alight_study::{Style, single};
 use clap::Args;
 
 use super::values::{Threads, Told, count, one_of, runs, seed, style, wakee_flips};
-use crate::cgroups::{self, GroupOption, Sysctl};
+use crate::cgroups::{self, GroupOption};
 use crate::changes::{self, Changes};
 use crate::duration;
+use crate::sysctl::{self, SysctlOption};
 
 pub const SIMULATE_EXAMPLES: &str = "\
 Examples:
@@ -50,7 +51,8 @@ pub struct RunArgs {
     pub machine: String,
 
     /// Workload: the command line of hackbench, sysbench, cyclictest, schbench, perf bench sched,
-    /// adrestia, frames or housekeeping, or an rt-app file ending in .json; several run at once
+    /// adrestia, frames or housekeeping, with taskset, chrt, nice, numactl, uclampset or cgexec
+    /// before it if you like, or an rt-app file ending in .json; several run at once
     #[arg(
         short,
         long = "workload",
@@ -106,11 +108,12 @@ pub struct RunArgs {
     #[arg(long = "group", value_name = "GROUP", value_parser = cgroups::group)]
     pub groups: Vec<GroupOption>,
 
-    /// Limits of utilization clamps: sched_util_clamp_min, sched_util_clamp_max or
-    /// sched_util_clamp_min_rt_default, like sched_util_clamp_min=512 (both are 1024 by
-    /// default, and no lower limit is above the upper one); may be repeated
-    #[arg(long = "sysctl", value_name = "NAME=VALUE", value_parser = cgroups::sysctl)]
-    pub sysctls: Vec<Sysctl>,
+    /// A sysctl that is written before the run: sched_rt_runtime_us (-1: no limit),
+    /// sched_rt_period_us, sched_base_slice_ns, sched_util_clamp_min, sched_util_clamp_max or
+    /// sched_util_clamp_min_rt_default, like sched_rt_runtime_us=-1; may be repeated: they are
+    /// written in this order, and what the kernel refuses is refused
+    #[arg(long = "sysctl", value_name = "NAME=VALUE", value_parser = sysctl::parse)]
+    pub sysctls: Vec<SysctlOption>,
 
     /// What the shell that starts the workloads has for `wakee_flips`, how often it woke another
     /// task than the time before: their tasks inherit it, and more of it keeps senders from

@@ -14,7 +14,6 @@ use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
 use crate::duration;
-use crate::failure::Failure;
 
 /// How runs are spread.
 #[derive(Args)]
@@ -59,8 +58,8 @@ impl Told {
     ///
     /// # Errors
     /// What is no pattern.
-    pub fn selection(&self) -> Result<Selection, Failure> {
-        Selection::of(self.metrics.iter().map(String::as_str)).map_err(Failure::BadInput)
+    pub fn selection(&self) -> Result<Selection, String> {
+        Selection::of(self.metrics.iter().map(String::as_str))
     }
 
     /// How much is told.

@@ -25,7 +25,7 @@ pub fn run(args: &CardArgs) -> Result<(), Failure> {
     let (base, variant) = schedulers(&args.feature, args.base.as_deref())?;
     let machines = machines(args, &base, &variant)?;
     let workloads = workloads(&args.workloads)?;
-    let selection = args.told.selection()?;
+    let selection = args.told.selection().map_err(Failure::BadInput)?;
     card::check(&selection, &workloads).map_err(Failure::bad_input)?;
     let runs = match args.quick {
         true => QUICK_RUNS,

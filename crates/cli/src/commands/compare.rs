@@ -30,7 +30,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
             "--samples goes with --style csv; JSON has the samples in any case".to_owned(),
         ));
     }
-    let selection = args.told.selection()?;
+    let selection = args.told.selection().map_err(Failure::BadInput)?;
     let input = Input::load(&args.run)?;
     let question = Question {
         machine: &input.machine,
@@ -44,7 +44,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         duration_ns: args.run.duration,
         changes: &input.changes,
         groups: &input.groups,
-        clamps: input.clamps,
+        sysctls: &input.sysctls,
         wakee_flips: args.run.wakee_flips,
         check: args.run.check,
         command: command(args, &schedulers),

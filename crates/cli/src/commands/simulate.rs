@@ -16,7 +16,7 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let scheduler = scheduler_over(named.base.as_deref(), named.name.as_deref())?;
     let input = Input::load(&args.run)?;
     let style = if args.json { Style::Json } else { args.style };
-    let selection = args.told.selection()?;
+    let selection = args.told.selection().map_err(Failure::BadInput)?;
     if style == Style::Tool {
         tool::check(&input.workloads)?;
     }

@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use alight_machine::{Machine, Trust};
 use alight_policy::Scheduler;
-use alight_sim::{Outcome, Scenario, SystemClamps};
+use alight_sim::{Outcome, Scenario};
 use alight_workload::Workload;
 use alight_workload::program::Better;
 
@@ -418,7 +418,7 @@ impl<'a> Plan<'a> {
             duration_ns: self.entry.duration_ms.map(|ms| ms * NS_PER_MS),
             changes: &[],
             groups: &[],
-            clamps: SystemClamps::default(),
+            sysctls: &[],
             wakee_flips: None,
             check: false,
             command: self.command.clone(),

@@ -14,6 +14,7 @@ mod picture;
 mod read;
 mod report;
 mod sensitivity;
+mod shape;
 
 #[cfg(test)]
 mod tests;
@@ -23,7 +24,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use alight_machine::{Calibration, Governor, IdleGovernor, Machine, Trust};
 use alight_policy::Scheduler;
-use alight_sim::{Change, Scenario, SystemClamps};
+use alight_sim::{Change, Scenario};
 use alight_workload::Workload;
 use serde::{Deserialize, Serialize};
 
@@ -465,7 +466,7 @@ impl Case {
             duration_ns: extent.duration_ns,
             changes: &self.changes,
             groups: &[],
-            clamps: SystemClamps::default(),
+            sysctls: &[],
             wakee_flips: ask.wakee_flips,
             check: false,
             command: ask.command.clone(),

@@ -9,7 +9,7 @@ use alight_sim::Scenario;
 use super::*;
 use crate::fake;
 
-const PLAIN: &str = r#"schema = "alight.study/1"
+pub(super) const PLAIN: &str = r#"schema = "alight.study/1"
 name = "mine"
 title = "mine"
 publication = "nowhere"
@@ -395,7 +395,8 @@ fn mistakes_are_told_with_their_place() {
         (
             "name = \"one\"",
             "name = \"one\"\nduration_ms = 18446744073710",
-            "mine.toml:12:15: 18446744073710 ms are too long",
+            "mine.toml:12:15: `case.duration_ms` is 18446744073710, expected a whole number from 0 to \
+             1000000000000, in ms",
         ),
         (
             "before = { mean = 100.0 }",
@@ -416,9 +417,13 @@ fn mistakes_are_told_with_their_place() {
         (
             "runs = 4",
             "runs = 0",
-            "mine.toml:7:8: invalid value: integer `0`, expected a nonzero u32",
+            "mine.toml:7:8: `runs` is 0, expected a whole number from 1 to 4294967295, in runs",
         ),
-        ("runs = 4", "runs = 4\nrnus = 3", "unknown field `rnus`"),
+        (
+            "runs = 4",
+            "runs = 4\nrnus = 3",
+            "mine.toml:8:1: unknown key `rnus` in the file, the nearest valid: `runs`",
+        ),
         (
             "scheduler = \"linux-5.5\"\n",
             "scheduler = \"linux-6.1\"\n",

@@ -4,7 +4,7 @@
 //! kernel does not contradict it. Simulations of a machine file and the live
 //! scheduler get their views the same way ([`alight_views`]).
 
-use crate::live::Gated;
+use alight_arguments::Gated;
 use alight_machine::{CpuSet, Draft, Finding, Machine, contradictions, kernel};
 use alight_policy::topology::{self, CpuDescription, Description, build_online};
 use alight_policy::{Core, MAX_CPUS, Mask, Params};

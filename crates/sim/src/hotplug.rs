@@ -40,6 +40,8 @@ pub(crate) struct Hotplug {
     /// their affinity.
     pub moved: u64,
     pub broken: u64,
+    /// CPUs that stayed, for deadline tasks need them.
+    pub refused: u64,
 }
 
 impl Hotplug {
@@ -51,6 +53,7 @@ impl Hotplug {
             governor: scenario.governor.unwrap_or(machine.governor),
             moved: 0,
             broken: 0,
+            refused: 0,
         }
     }
 }
@@ -58,8 +61,12 @@ impl Hotplug {
 impl Sim<'_> {
     /// `cpu` goes off, if it is not off already.
     pub fn cpu_down(&mut self, cpu: usize) {
+        if !self.hotplug.online.contains(cpu as u32) {
+            return;
+        }
         // EBUSY: the deadline tasks that were admitted need it.
-        if !self.hotplug.online.contains(cpu as u32) || self.dl_needs(cpu) {
+        if self.dl_needs(cpu) {
+            self.hotplug.refused += 1;
             return;
         }
         let before = self.hotplug.online.len();

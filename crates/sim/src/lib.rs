@@ -27,6 +27,7 @@ mod cpufreq;
 mod cpuidle;
 mod demand;
 mod dispatch;
+mod distance;
 mod emit;
 mod energy;
 mod energy_model;
@@ -41,6 +42,7 @@ mod irq_time;
 mod kernel;
 mod lifetime;
 mod link;
+mod no_effect;
 mod overutilized;
 mod pressure;
 mod progress;
@@ -71,9 +73,10 @@ pub use answers::{
     Answers, Choice, CpuState, Decision, Distance, Latency, Row, SideSums, Sums, Watch,
 };
 pub use api::*;
-pub use caveats::caveats;
+pub use caveats::{Subject, caveats};
 pub use changes::{Action, Change, hotplug_torture};
 pub use feasible::{about, check_changes, check_governor, clamped_by_range, time};
+pub use no_effect::without_effect;
 pub use pressure::Limit;
 pub use progress::{WHOLE, messages};
 pub use run::{answers, explain, run, run_telling, task_table};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! When workloads are over, and the run with them.
 //!
-//! A workload is over when its last task has ended, or its duration has passed, which counts from
-//! its start. Then its tasks end, as rt-app cancels its threads: who computes, behind the
-//! operation that is under way; who sleeps, when it is woken.
+//! A workload is over when its last task has ended, or when its duration has passed since it
+//! started. Then its remaining tasks end, as rt-app cancels its threads: a task that computes ends
+//! after the operation that is under way, a task that sleeps ends when it is woken.
 
 use crate::queue::NEVER;
 use crate::state::{Sim, WorkloadState};

@@ -216,6 +216,7 @@ pub(crate) fn workload(tasks: &[Given]) -> Workload {
         calibration: Calibration::Biggest,
         dma_latency_us: None,
         missing_limit: None,
+        left_out: vec![],
     }
 }
 

@@ -120,6 +120,7 @@ impl Workload {
             calibration: Calibration::Biggest,
             dma_latency_us: None,
             missing_limit: None,
+            left_out: vec![],
         }
     }
 

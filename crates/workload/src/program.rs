@@ -94,6 +94,8 @@ pub struct Workload {
     pub dma_latency_us: Option<u64>,
     /// Of a line that never ends: what to add so that it does, like `-D SECONDS`.
     pub missing_limit: Option<&'static str>,
+    /// What was asked for and is not compiled, since the model does not have it; one sentence each.
+    pub left_out: Vec<String>,
 }
 
 /// How many there are of what [`Observation`]s and [`Op::Call`] use.

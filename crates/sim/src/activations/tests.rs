@@ -49,7 +49,7 @@ fn value(sim: &Sim, what: Logged) -> f64 {
 
 /// A pass of 35 ms and four of 1 ms, a timer of 10 ms behind each.
 #[test]
-fn who_comes_late_does_not_sleep_and_is_not_woken() {
+fn a_late_task_does_not_sleep_and_is_not_woken() {
     // Of an absolute timer the points 10, 20 and 30 have passed at 35, 36 and 37 ms. A relative one
     // begins anew at 35.
     let woken = SLACK_US;

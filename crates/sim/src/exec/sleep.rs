@@ -3,6 +3,7 @@
 
 use super::Effect;
 use crate::state::{Life, Sim};
+use crate::timeline::NONE;
 use alight_workload::program::{Op, TimerMode, TimerOrigin};
 
 /// The timer of a fair task may expire so much later than it was set to, ns
@@ -100,6 +101,10 @@ impl Sim<'_> {
         } else if self.tasks[task as usize].life == Life::New {
             self.start(cpu, task);
         } else {
+            match self.cpus[cpu].curr {
+                NONE => self.stats.wakeups_hardirq_idle += 1,
+                _ => self.stats.wakeups_hardirq_task += 1,
+            }
             self.wake(cpu, task, false);
         }
     }

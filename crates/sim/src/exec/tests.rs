@@ -240,8 +240,8 @@ fn a_timer_counts_from_its_origin() {
     }
 }
 
-/// Latency is from the timer's point to where the task goes on. Who comes 15 and 5 ms late does not
-/// sleep, and is not woken.
+/// Latency is from the timer's point to where the task goes on. A task that comes
+/// 15 or 5 ms late does not sleep, and is not woken.
 #[test]
 fn latency_is_from_the_point_to_the_task() {
     let t = timer(TimerMode::Absolute, TimerOrigin::FirstUse);

@@ -155,5 +155,6 @@ pub fn given(programs: Vec<Vec<Op>>) -> Workload {
         calibration: Calibration::Biggest,
         dma_latency_us: None,
         missing_limit: None,
+        left_out: vec![],
     }
 }

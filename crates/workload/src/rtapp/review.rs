@@ -136,7 +136,7 @@ fn review_locks(task: &Task, remarks: &mut Remarks) {
     }
 }
 
-/// What stands behind something that goes on for ever.
+/// Warns of events and phases behind one that goes on for ever.
 fn review_reach(task: &Task, remarks: &mut Remarks) {
     let mut endless = false;
     for phase in &task.phases {
@@ -179,7 +179,7 @@ fn review_barriers(task: &Task, remarks: &mut Remarks) {
     }
 }
 
-/// Tasks that share a barrier must come to it equally often: who comes once more waits for ever.
+/// Tasks that share a barrier must come to it equally often: a task that comes once more waits for ever.
 fn review_passes(config: &Config, remarks: &mut Remarks) {
     let mut first: BTreeMap<&str, (&str, u64)> = BTreeMap::new();
     for task in config.tasks.iter().filter(|task| task.instances != 0) {
@@ -189,7 +189,7 @@ fn review_passes(config: &Config, remarks: &mut Remarks) {
                 remarks.warn(
                     place,
                     format!(
-                        "`{}` comes to the barrier `{name}` {}, `{other}` {}: who comes more often waits there for ever; make their loops equal",
+                        "`{}` comes to the barrier `{name}` {}, `{other}` {}: the task that comes more often waits there for ever; make their loops equal",
                         task.name, often(times), often(expected)
                     ),
                 );

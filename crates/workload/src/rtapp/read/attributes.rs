@@ -5,7 +5,7 @@
 use super::super::model::Sched;
 use super::fields::Fields;
 use super::{NS_PER_US, Reader};
-use crate::diagnostic::{Place, Refusal, nearest};
+use crate::diagnostic::{Place, Refusal, Severity, nearest};
 use crate::load::Mode;
 use crate::program::Policy;
 
@@ -211,7 +211,8 @@ impl Reader<'_> {
     /// `cpus`, in rising order.
     pub(super) fn cpus(&mut self, fields: &Fields) -> Result<Option<Vec<u32>>, Refusal> {
         if let Some(value) = fields.get("nodes_membind") {
-            self.remarks.note(
+            self.remarks.leave_out(
+                Severity::Note,
                 value.place,
                 "`nodes_membind` is ignored: the node of memory is not modelled",
             );
@@ -254,7 +255,8 @@ impl Reader<'_> {
         let mut names = group.text.split('/').filter(|name| !name.is_empty());
         let top = format!("/{}", names.next().unwrap_or_default());
         if names.next().is_some() {
-            self.remarks.note(
+            self.remarks.leave_out(
+                Severity::Note,
                 group.place,
                 format!(
                     "groups below groups are not modelled: a task of the taskgroup `{}` is one of `{top}`",

@@ -5,7 +5,7 @@ use super::super::json::{Kind, Member, Value};
 use super::super::model::Global;
 use super::fields::{self, Fields};
 use super::{Reader, attributes};
-use crate::diagnostic::{Place, Refusal, nearest};
+use crate::diagnostic::{Place, Refusal, Severity, nearest};
 use crate::program::{Calibration, Policy};
 
 const NS_PER_S: u64 = 1_000_000_000;
@@ -133,7 +133,8 @@ impl Reader<'_> {
             let place = fields
                 .get("pi_enabled")
                 .map_or(Place::default(), |v| v.place);
-            self.remarks.warn(
+            self.remarks.leave_out(
+                Severity::Warning,
                 place,
                 "priority inheritance is not modelled: mutexes are plain ones",
             );

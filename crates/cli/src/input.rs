@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! From what the user named to what a simulation takes. What is odd about it goes to standard error.
 
-use alight_machine::{Governor, Machine};
+use alight_machine::{Governor, Machine, Trust};
 use alight_policy::Scheduler;
+use alight_policy::scheduler::Onto;
 use alight_sim::{Action, Change, Group, Scenario, Sysctl, about, time};
 use alight_workload::{Mode, Site, Workload};
 
@@ -14,6 +15,8 @@ use crate::output::remark;
 pub struct Input {
     /// Where.
     pub machine: Machine,
+    /// How far its figures can be trusted.
+    pub trust: Trust,
     /// What runs.
     pub workloads: Vec<Workload>,
     /// What is done to the machine meanwhile.
@@ -30,10 +33,9 @@ impl Input {
     /// # Errors
     /// Whatever is wrong with either.
     pub fn load(args: &RunArgs) -> Result<Self, Failure> {
-        let machine = load_machine(&args.machine)?;
+        let (machine, trust) = load_machine(&args.machine)?;
         let site = alight_sim::site(&machine);
-        let workloads = (args.workloads.iter()).map(|text| load_workload(text, &site));
-        let workloads = workloads.collect::<Result<_, _>>()?;
+        let workloads = load_workloads(&args.workloads, &site)?;
         if let Some(governor) = args.governor {
             check_governor(governor, &machine)?;
         }
@@ -41,6 +43,7 @@ impl Input {
             workloads,
             changes: changes(args, &machine)?,
             machine,
+            trust,
             groups: args
                 .groups
                 .iter()
@@ -84,7 +87,7 @@ impl Input {
     }
 }
 
-/// What is done to the machine.
+/// What is done to the machine; tells of what does nothing.
 ///
 /// # Errors
 /// What cannot be done, with the option that asks for it.
@@ -93,6 +96,9 @@ fn changes(args: &RunArgs, machine: &Machine) -> Result<Vec<Change>, Failure> {
     for (name, option) in args.changes() {
         alight_sim::check_changes(&option.changes, machine, args.duration)
             .map_err(|error| Failure::BadInput(format!("{name} '{}': {error}", option.text)))?;
+        for sentence in alight_sim::without_effect(&option.changes, machine) {
+            remark(&format!("{name} '{}': {sentence}", option.text));
+        }
         all.extend_from_slice(&option.changes);
     }
     Ok(all)
@@ -110,11 +116,11 @@ fn check_governor(governor: Governor, machine: &Machine) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The machine of this name.
+/// The machine of this name, and how far its figures can be trusted.
 ///
 /// # Errors
 /// Whatever is wrong with it.
-pub fn load_machine(name: &str) -> Result<Machine, Failure> {
+pub fn load_machine(name: &str) -> Result<(Machine, Trust), Failure> {
     let sheet = alight_machine::load(name)?;
     for warning in &sheet.warnings {
         remark(&warning.to_string());
@@ -122,7 +128,24 @@ pub fn load_machine(name: &str) -> Result<Machine, Failure> {
     for note in &sheet.notes {
         remark(&format!("machine {name}: {note}"));
     }
-    Ok(sheet.machine)
+    let trust = sheet.trust();
+    Ok((sheet.machine, trust))
+}
+
+/// The workloads of all `-w`; where there are several, an error says of which it is.
+fn load_workloads(texts: &[String], site: &Site) -> Result<Vec<Workload>, Failure> {
+    let one = |(index, text): (usize, &String)| {
+        load_workload(text, site).map_err(|failure| match (texts.len(), failure) {
+            (2.., Failure::BadInput(error)) => Failure::BadInput(format!(
+                "-w {} of {}, '{}': {error}",
+                index + 1,
+                texts.len(),
+                alight_text::cell(text)
+            )),
+            (_, failure) => failure,
+        })
+    };
+    texts.iter().enumerate().map(one).collect()
 }
 
 fn load_workload(text: &str, site: &Site) -> Result<Workload, Failure> {
@@ -139,10 +162,20 @@ fn load_workload(text: &str, site: &Site) -> Result<Workload, Failure> {
     Ok(loaded.workload)
 }
 
-/// The scheduler of this name.
+/// The scheduler of this name; without a base of its own it is over the newest.
 ///
 /// # Errors
 /// Unknown names, with the nearest valid ones.
 pub fn scheduler(name: &str) -> Result<Scheduler, Failure> {
-    Scheduler::parse(name).map_err(Failure::bad_input)
+    scheduler_over(None, Some(name))
+}
+
+/// The scheduler of this name over what `--base` states, if it does; without a name that alone.
+///
+/// # Errors
+/// As [`scheduler`], and another base than the one that is stated.
+pub fn scheduler_over(base: Option<&str>, name: Option<&str>) -> Result<Scheduler, Failure> {
+    let base = base.map(scheduler).transpose()?;
+    let onto = base.as_ref().map_or(Onto::Newest, Onto::Stated);
+    Scheduler::choose(name, onto).map_err(Failure::bad_input)
 }

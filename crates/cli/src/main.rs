@@ -30,8 +30,7 @@ fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // Where help cannot be printed there is nobody to tell.
-            let _ = error.print();
+            output::print_usage(&error);
             return ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(failure::BAD_INPUT));
         }
     };

@@ -174,7 +174,7 @@ impl Origin {
     fn text(&self) -> Result<String, Error> {
         match self {
             Self::BuiltIn(_, text) => Ok((*text).to_owned()),
-            Self::File(path) => std::fs::read_to_string(path).map_err(|source| Error::Read {
+            Self::File(path) => alight_text::read(path).map_err(|source| Error::Read {
                 path: path.clone(),
                 source,
             }),
@@ -247,5 +247,8 @@ fn other(
 /// Every file of a chain states the schema that it is written in.
 fn check_own_schema(document: &Document) -> Result<(), Error> {
     let unrecorded = Ledger::default();
-    schema::check_schema(&mut Reader::new(&document.root, "", &unrecorded)?)
+    if let Some(mut root) = Reader::new(&document.root, "", &unrecorded) {
+        schema::check_schema(&mut root);
+    }
+    unrecorded.verdict()
 }

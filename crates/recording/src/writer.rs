@@ -11,7 +11,8 @@ use tempfile::NamedTempFile;
 /// Writes a recording. Nothing is under the file's name before [`Writer::finish`].
 pub struct Writer {
     file: NamedTempFile,
-    path: PathBuf,
+    /// What the file will be; of a symbolic link, what it points to.
+    place: PathBuf,
     compressor: zstd::bulk::Compressor<'static>,
     block: Vec<u8>,
     kinds: Vec<String>,
@@ -37,7 +38,8 @@ impl Writer {
             let what = "exists and is no regular file: a recording needs a file of its own";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
-        let directory = match path.parent() {
+        let place = alight_text::place(path)?;
+        let directory = match place.parent() {
             Some(parent) if !parent.as_os_str().is_empty() => parent,
             _ => Path::new("."),
         };
@@ -55,7 +57,7 @@ impl Writer {
         };
         Ok(Writer {
             file,
-            path: path.to_owned(),
+            place,
             compressor,
             block: Vec::with_capacity(BLOCK),
             kinds: header.kinds.clone(),
@@ -125,7 +127,9 @@ impl Writer {
         self.put(TAG_END, &end)?;
         // Some file systems only say now that there was no room.
         self.file.as_file().sync_all()?;
-        self.file.persist(&self.path).map_err(|error| error.error)?;
+        self.file
+            .persist(&self.place)
+            .map_err(|error| error.error)?;
         Ok(())
     }
 

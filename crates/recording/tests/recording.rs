@@ -108,6 +108,24 @@ fn what_is_no_regular_file_is_left_alone() {
 }
 
 #[test]
+fn a_symbolic_link_stays_and_its_target_is_written() {
+    for exists in [true, false] {
+        let directory = tempfile::tempdir().unwrap();
+        let (target, link) = (
+            directory.path().join("target"),
+            directory.path().join("link"),
+        );
+        if exists {
+            fs::write(&target, "old").unwrap();
+        }
+        std::os::unix::fs::symlink("target", &link).unwrap();
+        write(&link);
+        assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
+        assert_eq!(read(&fs::read(&target).unwrap()).0, u64::from(RECORDS));
+    }
+}
+
+#[test]
 fn a_record_of_no_kind_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let mut writer = Writer::create(&directory.path().join("r"), &header(), 3).unwrap();

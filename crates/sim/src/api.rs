@@ -107,7 +107,7 @@ impl Group {
     }
 
     /// Has it a clamp of its own?
-    pub(crate) fn clamps(&self) -> bool {
+    pub fn clamps(&self) -> bool {
         (self.uclamp_min, self.uclamp_max) != (0, 1024)
     }
 }

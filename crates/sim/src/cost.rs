@@ -149,6 +149,7 @@ impl OpCost {
             | Op::LoopEnd { .. }
             | Op::Take { .. }
             | Op::Count { .. }
+            | Op::Pass { .. }
             | Op::Mark { .. }
             | Op::Gather { .. }
             | Op::Unqueue { .. }

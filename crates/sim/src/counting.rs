@@ -6,6 +6,7 @@
 
 use crate::api::Metric;
 use crate::cpuidle::snake;
+use crate::distance::Distances;
 use crate::queue::NEVER;
 use crate::state::{Life, Sim};
 use crate::timeline::NONE;
@@ -27,6 +28,8 @@ pub(crate) struct Counting {
     pub preempted_before: u64,
     /// Greatest capacity of a CPU.
     biggest: u32,
+    /// How far its CPUs are apart.
+    pub distances: Distances,
     /// Of each task, if some workload asks: where it was first, and when it first ran elsewhere.
     pub places: Vec<Place>,
 }
@@ -70,6 +73,7 @@ impl Counting {
         };
         Counting {
             biggest: (machine.cpus.iter().map(|cpu| cpu.capacity_orig).max()).unwrap_or(0),
+            distances: Distances::new(machine),
             places: vec![nowhere; tasks],
             ..Counting::default()
         }
@@ -140,7 +144,7 @@ impl Sim<'_> {
     }
 
     /// How long `task` has run, ns, what it has run since it was last accounted included.
-    fn ran_ns(&self, task: usize) -> u64 {
+    pub fn ran_ns(&self, task: usize) -> u64 {
         let accounted = self.tasks[task].sum_exec;
         let cpu = self.tasks[task].cpu as usize;
         match self.cpus[cpu].curr as usize == task {
@@ -174,8 +178,13 @@ impl Sim<'_> {
         for domain in &mut self.freq {
             domain.changes = 0;
         }
+        self.count_cpu_time_anew();
         self.forget_counts();
-        (self.hotplug.moved, self.hotplug.broken) = (0, 0);
+        (
+            self.hotplug.moved,
+            self.hotplug.broken,
+            self.hotplug.refused,
+        ) = (0, 0, 0);
         self.counting.since = now;
         self.counting.overutilized_ns = 0;
         self.counting.overutilized_from = now;

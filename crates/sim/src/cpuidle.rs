@@ -56,6 +56,8 @@ pub(crate) struct CpuIdle {
     resumes_at: u64,
     /// Residency is booked up to here.
     booked_to: u64,
+    /// State that the hardware was in when it was last booked, [`NONE`] if not in this idle period.
+    booked_in: u32,
     /// When the governor wants to be asked again if nothing comes before: polling
     /// has a limit, and 3.9's menu a timer. [`NEVER`] else.
     pub ask_again_at: u64,
@@ -66,18 +68,29 @@ pub(crate) struct CpuIdle {
     /// Times that the tick was stopped, or stayed so (`ts->idle_calls`).
     pub idle_calls: u32,
     /// Per state of its core type.
-    residency: Table<Residency>,
+    residency: Box<[Residency]>,
     /// Its physical core among those of its cluster.
     pub core_slot: u32,
 }
 
-/// Time in one state.
+/// What is counted of one state.
 #[derive(Debug, Clone, Copy, Default)]
 struct Residency {
-    /// Times that it was asked for.
-    entries: u64,
+    /// Times that it was asked for: by the governor, or as the domain's by the last CPU.
+    requested: u64,
+    /// Stays of the hardware in it that have a part in `ns`: there is none without time, and no time
+    /// without one.
+    reached: u64,
     /// Time that the hardware was in it, entry and exit left out.
     ns: u64,
+}
+
+impl Residency {
+    fn add(&mut self, other: &Residency) {
+        self.requested += other.requested;
+        self.reached += other.reached;
+        self.ns += other.ns;
+    }
 }
 
 impl Default for CpuIdle {
@@ -92,11 +105,12 @@ impl Default for CpuIdle {
             entry_end: 0,
             resumes_at: 0,
             booked_to: 0,
+            booked_in: NONE,
             ask_again_at: NEVER,
             tick_stopped: false,
             got_tick: false,
             idle_calls: 0,
-            residency: vec![].into(),
+            residency: [].into(),
             core_slot: 0,
         }
     }
@@ -129,9 +143,11 @@ impl CpuIdle {
         (state.core_power_uw, state.power_uw)
     }
 
-    /// Residencies count from now on; what was before is booked.
+    /// Residencies count from now on; what was before is booked. A stay that goes on is one that is
+    /// reached in the time that counts, too.
     pub fn forget_residency(&mut self) {
         self.residency.fill(Residency::default());
+        self.booked_in = NONE;
     }
 
     /// Books residency up to `to`; the cluster state is real from `deep_from` on.
@@ -140,9 +156,21 @@ impl CpuIdle {
             return;
         }
         let deep = deep_from.clamp(self.booked_to, to);
-        self.residency[self.core_state as usize].ns += deep - self.booked_to;
-        self.residency[self.deep_state as usize].ns += to - deep;
+        self.book_in(self.core_state, deep - self.booked_to);
+        self.book_in(self.deep_state, to - deep);
         self.booked_to = to;
+    }
+
+    /// The hardware was in `state` for `ns`, behind what is booked already.
+    #[inline]
+    fn book_in(&mut self, state: u32, ns: u64) {
+        if ns == 0 {
+            return;
+        }
+        let found = &mut self.residency[state as usize];
+        found.ns += ns;
+        found.reached += u64::from(self.booked_in != state);
+        self.booked_in = state;
     }
 }
 
@@ -237,10 +265,11 @@ impl Sim<'_> {
         idle.entry_begin = begin;
         idle.entry_end = entry_end;
         idle.booked_to = entry_end;
+        idle.booked_in = NONE;
         idle.resumes_at = NEVER;
-        idle.residency[choice.state].entries += 1;
+        idle.residency[choice.state].requested += 1;
         if follows && state.by_last {
-            idle.residency[state.deep_state as usize].entries += 1;
+            idle.residency[state.deep_state as usize].requested += 1;
         }
         if state.spins && !choice.forced {
             idle.ask_again_at = begin + poll_limit(states, self.tunables.tick);
@@ -397,8 +426,8 @@ impl Sim<'_> {
         self.idle_state(cpu).by_last
     }
 
-    /// Idle states over all CPUs: how often each was asked for, and the share of
-    /// the run that the hardware was in it.
+    /// Idle states over all CPUs: how often each was asked for, how often the hardware got into it,
+    /// and the share of the run that it was in it.
     pub fn idle_results(&mut self) -> Vec<Metric> {
         self.meters_flush();
         // By depth, then by name: core types may name their states differently.
@@ -407,31 +436,28 @@ impl Sim<'_> {
         for cpu in &self.cpus {
             let named = &machine.core_types[cpu.core_type as usize].idle_states;
             for (depth, (state, spent)) in named.iter().zip(&cpu.idle.residency).enumerate() {
-                let sum = states.entry((depth, &state.name)).or_default();
-                sum.entries += spent.entries;
-                sum.ns += spent.ns;
+                states.entry((depth, &state.name)).or_default().add(spent);
             }
         }
         let all_ns = self.counted_ns() as f64 * self.cpus.len() as f64;
+        let percent = |ns: u64| match all_ns == 0.0 {
+            true => 0.0,
+            false => 100.0 * ns as f64 / all_ns,
+        };
+        let metric = |name: String, unit, value| Metric {
+            name,
+            unit,
+            better: None,
+            value,
+        };
         let mut results = vec![];
         for ((_, name), sum) in states {
             let name = snake(name);
-            results.push(Metric {
-                name: format!("idle_entries_{name}"),
-                unit: "",
-                better: None,
-                value: sum.entries as f64,
-            });
-            results.push(Metric {
-                name: format!("idle_residency_{name}_percent"),
-                unit: "percent",
-                better: None,
-                value: if all_ns == 0.0 {
-                    0.0
-                } else {
-                    100.0 * sum.ns as f64 / all_ns
-                },
-            });
+            let count = |what, n: u64| metric(format!("idle_{what}_{name}"), "", n as f64);
+            results.push(count("requested", sum.requested));
+            results.push(count("reached", sum.reached));
+            let name = format!("idle_residency_{name}_percent");
+            results.push(metric(name, "percent", percent(sum.ns)));
         }
         results
     }

@@ -49,7 +49,7 @@ impl Sim<'_> {
             && let Err(error) = sink.event_reached(self.now, reached, cpu as u32, event)
         {
             self.out.error = Some(error);
-            self.end_at = self.now;
+            self.end_now();
         }
     }
 
@@ -80,7 +80,7 @@ impl Sim<'_> {
             && let Err(error) = sink.signals(self.now, cpu as u32, &signals)
         {
             self.out.error = Some(error);
-            self.end_at = self.now;
+            self.end_now();
         }
     }
 
@@ -186,7 +186,8 @@ impl Sim<'_> {
         }
         self.views[task as usize].prev_cpu = dest as u32;
         self.tasks[task as usize].last_run = 0;
-        self.stats.migrations += 1;
+        let distance = self.counting.distances.between(orig as usize, dest);
+        self.stats.migrations.0[distance] += 1;
         self.mix(Tag::Migrate, dest, task, orig);
         if self.tracing {
             let task = self.task_ref(task);

@@ -40,6 +40,8 @@ pub(crate) struct Hotplug {
     /// their affinity.
     pub moved: u64,
     pub broken: u64,
+    /// CPUs that stayed, for deadline tasks need them.
+    pub refused: u64,
 }
 
 impl Hotplug {
@@ -51,6 +53,7 @@ impl Hotplug {
             governor: scenario.governor.unwrap_or(machine.governor),
             moved: 0,
             broken: 0,
+            refused: 0,
         }
     }
 }
@@ -58,8 +61,12 @@ impl Hotplug {
 impl Sim<'_> {
     /// `cpu` goes off, if it is not off already.
     pub fn cpu_down(&mut self, cpu: usize) {
+        if !self.hotplug.online.contains(cpu as u32) {
+            return;
+        }
         // EBUSY: the deadline tasks that were admitted need it.
-        if !self.hotplug.online.contains(cpu as u32) || self.dl_needs(cpu) {
+        if self.dl_needs(cpu) {
+            self.hotplug.refused += 1;
             return;
         }
         let before = self.hotplug.online.len();
@@ -120,15 +127,14 @@ impl Sim<'_> {
         let (params, online) = (self.core.params, self.hotplug.online);
         let new = views(self.machine, &params, online);
         let new = new.expect("a part of a machine that could be built");
-        self.core.places = new.places;
-        self.core.domains = new.domains;
-        self.core.groups = new.groups;
-        self.core.llcs = new.llcs;
-        self.core.topology = new.topology;
         if self.core.params.pack != rule::PACK_NONE {
             for (kept, built) in self.core.cpus.iter_mut().zip(new.cpus.iter()) {
                 kept.buddy = built.buddy;
             }
+        }
+        // SAFETY: as the core before, see `Builder::finish`.
+        self.core.rebuilt(unsafe { new.stored() });
+        if self.core.params.pack != rule::PACK_NONE {
             self.packing = Packing::new(&self.core);
         }
         self.tunables = Tunables {

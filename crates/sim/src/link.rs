@@ -22,6 +22,8 @@ pub(crate) struct Base {
     pub stamp: u32,
     pub tally: u32,
     pub desk: u32,
+    pub log: u32,
+    pub workload: u32,
 }
 
 /// The run's arrays are indexed by what stands in the programs: nothing may
@@ -110,6 +112,13 @@ pub(crate) fn relocate_source(source: MeasureSource, base: Base) -> MeasureSourc
         MeasureSource::CounterPercent { counter, of } => MeasureSource::CounterPercent {
             counter: counter + base.counter,
             of: of + base.counter,
+        },
+        MeasureSource::Lifetime { workload } => MeasureSource::Lifetime {
+            workload: workload + base.workload,
+        },
+        MeasureSource::Logged { log, what } => MeasureSource::Logged {
+            log: log + base.log,
+            what,
         },
     }
 }
@@ -276,6 +285,17 @@ pub(crate) fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
         },
         Op::Count { counter } => Op::Count {
             counter: counter + base.counter,
+        },
+        Op::Pass {
+            counter,
+            log,
+            computes,
+            cumulative_slack,
+        } => Op::Pass {
+            counter: counter + base.counter,
+            log: log + base.log,
+            computes,
+            cumulative_slack,
         },
         Op::Mark { mark } => Op::Mark {
             mark: mark + base.mark,

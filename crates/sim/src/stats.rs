@@ -8,6 +8,7 @@ pub(crate) use count::Count;
 use crate::answers::Latency;
 use crate::api::Metric;
 use crate::build::MeasureSpec;
+use crate::distance::Migrations;
 use crate::state::Sim;
 use alight_policy::STEPS;
 use alight_policy::abi::class;
@@ -35,10 +36,14 @@ pub(crate) struct CpuStats {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stats {
     pub wakeups: Count,
+    /// Of these, from the hard interrupt of a timer, while a task was current or the idle task.
+    pub wakeups_hardirq_task: Count,
+    pub wakeups_hardirq_idle: Count,
     pub forks: Count,
     pub yields: Count,
     pub switches: Count,
-    pub migrations: Count,
+    /// By how far they went.
+    pub migrations: Migrations,
     pub migrations_wake: Count,
     pub ticks: Count,
     pub ipis: Count,
@@ -65,11 +70,33 @@ pub(crate) struct Stats {
     pub beside_ns: Count,
     pub lb_attempts: Count,
     pub lb_pulled: Count,
-    pub lb_newidle_pulled: Count,
+    pub newidle: Newidle,
     pub lb_active: Count,
     pub freq_changes: Count,
     pub selections: Selections,
     pub wake_latency: Histogram,
+}
+
+/// Newidle balancing behind its gate (`newidle_balance`).
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Newidle {
+    /// Domains that were searched (`sd->lb_count[CPU_NEWLY_IDLE]`).
+    pub attempts: Count,
+    /// Of these, the ones from which no task came.
+    pub failures: Count,
+    /// Tasks pulled (`sd->lb_gained[CPU_NEWLY_IDLE]`).
+    pub pulled: Count,
+    /// Time that all of it took on its CPUs, ns.
+    pub ns: Count,
+}
+
+impl Newidle {
+    /// A domain was searched.
+    pub fn count(&mut self, pulled: u32) {
+        self.attempts += 1;
+        self.failures += u64::from(pulled == 0);
+        self.pulled += u64::from(pulled);
+    }
 }
 
 /// Decisions by the step that answered.
@@ -257,6 +284,8 @@ impl Sim<'_> {
                 }
                 100.0 * self.counters[counter as usize] as f64 / of as f64
             }
+            MeasureSource::Lifetime { workload } => self.lifetime_s(workload)?,
+            MeasureSource::Logged { log, what } => self.logged(log, what)?,
         })
     }
 
@@ -294,12 +323,22 @@ impl Sim<'_> {
         let latency = |us: Option<f64>| us.unwrap_or(f64::NAN);
         let count = |name, n: Count| metric(name, "", n.reported() as f64);
         let percent = |name, n, of| metric(name, "percent", share(n, of));
-        let mut all = vec![
-            count("cpu_migrations", s.migrations),
+        let by_timer = s.wakeups_hardirq_task.reported() + s.wakeups_hardirq_idle.reported();
+        let in_task = s.wakeups.reported() - by_timer;
+        let migrations: u64 = s.migrations.0.iter().map(|count| count.reported()).sum();
+        let mut all = vec![metric("cpu_migrations", "", migrations as f64)];
+        for (distance, name) in self.counting.distances.known() {
+            let steps = s.migrations.0[distance].reported();
+            all.push(metric(format!("migrations_{name}"), "", steps as f64));
+        }
+        all.extend([
             count("wake_migrations", s.migrations_wake),
             count("context_switches", s.switches),
             metric("preemptions", "", self.counted_preemptions() as f64),
             count("wakeups", s.wakeups),
+            metric("wakeups_in_task", "", in_task as f64),
+            count("wakeups_in_hardirq_task", s.wakeups_hardirq_task),
+            count("wakeups_in_hardirq_idle", s.wakeups_hardirq_idle),
             count("fast_path_selections", s.fast_path),
             count("slow_path_selections", s.slow_path),
             count("wakeups_still_queued", s.still_queued),
@@ -322,13 +361,16 @@ impl Sim<'_> {
             },
             count("mutex_waits", s.mutex_waits),
             count("balance_pulls", s.lb_pulled),
-            count("newidle_pulls", s.lb_newidle_pulled),
+            count("newidle_attempts", s.newidle.attempts),
+            count("newidle_failures", s.newidle.failures),
+            count("newidle_pulls", s.newidle.pulled),
+            metric("newidle_s", "s", s.newidle.ns.reported() as f64 / 1e9),
             count("active_balances", s.lb_active),
             count("ipis", s.ipis),
             count("frequency_changes", s.freq_changes),
             metric("lock_wait_s", "s", s.lock_wait_ns.reported() as f64 / 1e9),
             metric("cache_refill_s", "s", s.refill_ns.reported() as f64 / 1e9),
-        ];
+        ]);
         if (self.views.iter()).any(|view| view.class == class::IDLE) {
             all.push(percent("to_idle_percent", s.to_idle, searches));
             all.push(percent("to_sched_idle_percent", s.to_sched_idle, searches));
@@ -349,6 +391,7 @@ impl Sim<'_> {
         if self.hotplug.used {
             all.push(metric("hotplug_moves", "", self.hotplug.moved as f64));
             all.push(metric("broken_affinities", "", self.hotplug.broken as f64));
+            all.push(metric("hotplug_refusals", "", self.hotplug.refused as f64));
         }
         all
     }

@@ -16,7 +16,7 @@ use alight_machine::{
 use alight_policy::Scheduler;
 use alight_trace::{Event, PrevState, Sink};
 use alight_workload::program::{
-    Attributes, Calibration, ChannelKind, Instruments, Op, Program, TaskSpec, Workload,
+    Attributes, Calibration, ChannelKind, Instruments, Names, Op, Program, TaskSpec, Workload,
 };
 
 pub(crate) const US: u64 = 1000;
@@ -205,6 +205,8 @@ pub(crate) fn workload(tasks: &[Given]) -> Workload {
         semaphores: 4,
         counters: 4,
         marks: 4,
+        logs: 0,
+        names: Names::default(),
         histograms: vec!["a".into(), "b".into()],
         instruments: Instruments::default(),
         measures: vec![],
@@ -214,6 +216,7 @@ pub(crate) fn workload(tasks: &[Given]) -> Workload {
         calibration: Calibration::Biggest,
         dma_latency_us: None,
         missing_limit: None,
+        left_out: vec![],
     }
 }
 

@@ -160,7 +160,8 @@ fn main() -> Done {
 impl Figure {
     /// A comparison at each load.
     fn sweep(&self) -> Result<Vec<Comparison>, Box<dyn Error>> {
-        let machine = load(self.machine)?.machine;
+        let sheet = load(self.machine)?;
+        let (machine, trust) = (&sheet.machine, &sheet.trust());
         let mut schedulers = vec![];
         for name in self.schedulers {
             schedulers.push(Scheduler::parse(name)?);
@@ -172,7 +173,8 @@ impl Figure {
                 false => Workload::from_command_line(&text)?,
             };
             let question = Question {
-                machine: &machine,
+                machine,
+                trust,
                 workloads: &[loaded.workload],
                 schedulers: &schedulers,
                 runs: RUNS,

@@ -10,10 +10,20 @@ use rayon::iter::{ParallelBridge, ParallelIterator};
 /// How to spread.
 #[derive(Clone, Copy)]
 pub struct Spread<'a> {
-    /// Threads; `None`: one a core.
+    /// Threads at most; `None`: one a core. See [`Spread::workers`].
     pub threads: Option<NonZeroUsize>,
     /// Called after each finished job with the number finished so far.
     pub progress: &'a (dyn Fn(usize) + Sync),
+}
+
+impl Spread<'_> {
+    /// Threads that are started for so many jobs: never more than jobs, nor more than cores, for a job
+    /// computes all the time and waits for nothing.
+    fn workers(&self, jobs: usize) -> usize {
+        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
+        let asked = self.threads.map_or(cores, NonZeroUsize::get);
+        asked.min(cores).min(jobs).max(1)
+    }
 }
 
 /// Why there are no results.
@@ -36,8 +46,18 @@ pub fn spread<T: Send, E: Send>(
     how: Spread<'_>,
     job: impl Fn(usize) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, Error<E>> {
+    spread_over(how.workers(jobs), jobs, how.progress, job)
+}
+
+/// The same over exactly `workers` threads.
+fn spread_over<T: Send, E: Send>(
+    workers: usize,
+    jobs: usize,
+    progress: &(dyn Fn(usize) + Sync),
+    job: impl Fn(usize) -> Result<T, E> + Sync,
+) -> Result<Vec<T>, Error<E>> {
     let pool = rayon::ThreadPoolBuilder::new()
-        .num_threads(how.threads.map_or(0, NonZeroUsize::get))
+        .num_threads(workers)
         .build()?;
     let failed = AtomicUsize::new(usize::MAX);
     let finished = AtomicUsize::new(0);
@@ -49,7 +69,7 @@ pub fn spread<T: Send, E: Send>(
         if result.is_err() {
             failed.fetch_min(index, Ordering::Relaxed);
         }
-        (how.progress)(finished.fetch_add(1, Ordering::Relaxed) + 1);
+        progress(finished.fetch_add(1, Ordering::Relaxed) + 1);
         Some((index, result))
     };
     // A bridge hands the jobs out one by one; a split range would begin in its middle.
@@ -66,13 +86,6 @@ mod tests {
     use super::*;
     use std::time::Duration;
 
-    fn with(threads: usize) -> Spread<'static> {
-        Spread {
-            threads: NonZeroUsize::new(threads),
-            progress: &|_| (),
-        }
-    }
-
     /// Later jobs finish first.
     fn uneven(index: usize) -> Result<usize, std::io::Error> {
         std::thread::sleep(Duration::from_micros(
@@ -85,14 +98,14 @@ mod tests {
     fn results_come_in_the_order_of_jobs_for_any_number_of_threads() {
         let expected: Vec<usize> = (0..40).map(|i| i * i).collect();
         for threads in [1, 2, 3, 8] {
-            assert_eq!(spread(40, with(threads), uneven).unwrap(), expected);
+            assert_eq!(spread_over(threads, 40, &|_| (), uneven).unwrap(), expected);
         }
     }
 
     #[test]
     fn the_first_failure_in_order_is_told() {
         for threads in [1, 4] {
-            let error = spread(20, with(threads), |index| match index {
+            let error = spread_over(threads, 20, &|_| (), |index| match index {
                 5 => {
                     std::thread::sleep(Duration::from_millis(5));
                     Err(std::io::Error::other("five"))
@@ -107,13 +120,33 @@ mod tests {
     #[test]
     fn progress_counts_every_job() {
         let most = AtomicUsize::new(0);
-        let how = Spread {
-            threads: NonZeroUsize::new(3),
-            progress: &|done| {
-                most.fetch_max(done, Ordering::Relaxed);
-            },
+        let progress = |done| {
+            most.fetch_max(done, Ordering::Relaxed);
         };
-        spread(17, how, uneven).unwrap();
+        spread_over(3, 17, &progress, uneven).unwrap();
         assert_eq!(most.into_inner(), 17);
+    }
+
+    #[test]
+    fn no_more_threads_are_started_than_there_are_jobs_and_cores() {
+        let cores = std::thread::available_parallelism().unwrap().get();
+        for (asked, jobs, expected) in [
+            (Some(1), 40, 1),
+            (Some(cores), 40, cores.min(40)),
+            (Some(8000), 1, 1),
+            (Some(usize::MAX), 2, cores.min(2)),
+            (Some(usize::MAX), 40, cores.min(40)),
+            (None, 1, 1),
+            (None, 40, cores.min(40)),
+            (Some(3), 0, 1),
+        ] {
+            let how = Spread {
+                threads: asked.and_then(NonZeroUsize::new),
+                progress: &|_| (),
+            };
+            assert_eq!(how.workers(jobs), expected, "{asked:?} for {jobs} jobs");
+            // As many jobs are done, and nobody waits for threads that have none.
+            assert_eq!(spread(jobs, how, uneven).unwrap().len(), jobs);
+        }
     }
 }

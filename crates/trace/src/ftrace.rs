@@ -153,8 +153,7 @@ impl FtraceEncoder {
                     Style::Raw => b"print: tracing_mark_write: ",
                 };
                 text(out, name);
-                let line = marker.trim_end_matches('\n').bytes();
-                out.extend(line.map(|byte| if byte.is_ascii_control() { b' ' } else { byte }));
+                text(out, one_line(marker.trim_end_matches('\n')).as_bytes());
             }
             Event::Decision {
                 task,
@@ -168,7 +167,9 @@ impl FtraceEncoder {
                 number(out, b" prev_cpu=", prev_cpu);
                 number(out, b" cpu=", chosen);
                 text(out, b" step=");
-                out.extend(step.bytes().map(word_byte));
+                for c in step.chars().map(word_char) {
+                    text(out, c.encode_utf8(&mut [0; 4]).as_bytes());
+                }
                 number(out, b" scanned=", scanned);
             }
             Event::CpuCounter { counter, value } => {
@@ -253,8 +254,7 @@ impl FtraceEncoder {
 impl Labels {
     fn new(name: &TaskName<'_>, style: Style) -> Self {
         let pid = name.pid;
-        let comm = String::from_utf8(name.comm.bytes().map(word_byte).collect())
-            .expect("only ASCII was replaced");
+        let comm: String = name.comm.chars().map(word_char).collect();
         let shown = if pid == 0 { "<idle>" } else { comm.as_str() };
         let head = match (style, name.tgid) {
             (Style::Formatted, 0) => format!("{shown:>16}-{pid:<7} (-------) "),
@@ -283,13 +283,21 @@ fn split_label(label: &[u8]) -> (&[u8], &[u8]) {
     label.split_at(space)
 }
 
-/// A byte of a name that must stay one word on one line.
-fn word_byte(byte: u8) -> u8 {
-    if byte.is_ascii_whitespace() || byte.is_ascii_control() {
-        b'_'
-    } else {
-        byte
+/// A character of a name that must stay one word on one line, and do no harm where that is shown.
+fn word_char(c: char) -> char {
+    match c.is_whitespace() || alight_text::does_harm(c) {
+        true => '_',
+        false => c,
     }
+}
+
+/// A text of others on one line, which does no harm where that is shown.
+fn one_line(text: &str) -> String {
+    let plain = |c: char| match c.is_control() || alight_text::does_harm(c) {
+        true => ' ',
+        false => c,
+    };
+    text.chars().map(plain).collect()
 }
 
 /// The seconds at the kernel's five digits or more, and the point.
@@ -320,10 +328,7 @@ fn of_cpu(out: &mut Vec<u8>, before: &[u8], state: u32, cpu: u32) {
 
 fn write_prologue(header: &Header, style: Style, out: &mut Vec<u8>) {
     let line = |label: &str, value: &str| {
-        let value: String = value
-            .chars()
-            .map(|c| if c.is_control() { ' ' } else { c })
-            .collect();
+        let value = one_line(value);
         format!("# alight {label}: {value}\n")
     };
     // What readers recognise the file by comes first.

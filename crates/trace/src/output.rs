@@ -111,7 +111,7 @@ fn temporary(path: &Path) -> io::Result<Destination> {
             "it is a directory",
         ));
     }
-    let place = fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
+    let place = alight_text::place(path)?;
     let Some(name) = place.file_name() else {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,

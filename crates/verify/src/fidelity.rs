@@ -154,7 +154,7 @@ fn reports(directory: &Path) -> Result<Vec<PathBuf>, Error> {
 
 /// A report; `None`: the file is empty, as the scripts leave it where there is nothing to report.
 fn read(path: &Path) -> Result<Option<Value>, Error> {
-    let json = std::fs::read_to_string(path).map_err(|source| Error::Read {
+    let json = alight_text::read(path).map_err(|source| Error::Read {
         path: path.to_owned(),
         source,
     })?;

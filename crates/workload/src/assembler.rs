@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Puts programs together: keeps track of loop slots and fills in labels.
 
-use crate::program::{Calibration, Instruments, LOOP_SLOTS, Label, Op, Program, Workload};
+use crate::program::{Calibration, Instruments, LOOP_SLOTS, Label, Names, Op, Program, Workload};
 
 /// A program under construction.
 #[derive(Debug, Default)]
@@ -109,6 +109,8 @@ impl Workload {
             semaphores: 0,
             counters: 0,
             marks: 0,
+            logs: 0,
+            names: Names::default(),
             histograms: Vec::new(),
             instruments: Instruments::default(),
             measures: Vec::new(),
@@ -118,6 +120,7 @@ impl Workload {
             calibration: Calibration::Biggest,
             dma_latency_us: None,
             missing_limit: None,
+            left_out: vec![],
         }
     }
 

@@ -115,6 +115,10 @@ impl Workload {
                 in_range("label", done, program.ops.len() + 1)
             }
             Op::Count { counter } => in_range("counter", counter, self.counters as usize),
+            Op::Pass { counter, log, .. } => {
+                in_range("counter", counter, self.counters as usize)?;
+                in_range("log", log, self.logs as usize)
+            }
             Op::Mark { mark } => in_range("mark", mark, self.marks as usize),
             Op::Observe(observation) => self.check_observation(observation),
             Op::Call { desk, stamp } => {
@@ -253,6 +257,8 @@ impl Workload {
                 in_range("counter", counter, self.counters as usize)?;
                 in_range("counter", of, self.counters as usize)
             }
+            MeasureSource::Lifetime { workload } => in_range("workload", workload, 1),
+            MeasureSource::Logged { log, .. } => in_range("log", log, self.logs as usize),
         }
     }
 }

@@ -12,6 +12,7 @@ pub mod diagnostic;
 pub mod lint;
 mod load;
 mod measures;
+mod names;
 pub mod program;
 pub mod report;
 mod rtapp;

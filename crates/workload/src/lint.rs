@@ -2,14 +2,16 @@
 //! Everything there is to say about an rt-app file, and how it is written down.
 
 use crate::diagnostic::{Diagnostic, Remarks, Severity};
-use crate::load::Mode;
+use crate::load::{Mode, text_of};
 use crate::rtapp;
 use serde::Serialize;
 
-/// Looks through the text of an rt-app file. Sorted by place; an error is the last thing found.
-pub fn lint(text: &str, mode: Mode) -> Vec<Diagnostic> {
+/// Looks through the bytes of an rt-app file. Sorted by place; an error is the last thing found.
+pub fn lint(file: impl AsRef<[u8]>, mode: Mode) -> Vec<Diagnostic> {
     let mut remarks = Remarks::default();
-    let refusal = rtapp::compile("lint", text, mode, &mut remarks).err();
+    let refusal = text_of(file.as_ref())
+        .and_then(|text| rtapp::compile("lint", &text, mode, &mut remarks))
+        .err();
     let mut found = remarks.list;
     found.extend(refusal.map(|refusal| Diagnostic {
         severity: Severity::Error,

@@ -2,10 +2,11 @@
 //! From what the user types to a [`Workload`].
 
 use crate::command;
-use crate::diagnostic::{Diagnostic, Error, Remarks};
+use crate::diagnostic::{Diagnostic, Error, Place, Refusal, Remarks};
 use crate::program::Workload;
 use crate::rtapp;
 use crate::site::Site;
+use std::borrow::Cow;
 
 /// How an rt-app file is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -93,8 +94,8 @@ fn load(text: &str, mode: Mode, site: Option<&Site>) -> Result<Loaded, Error> {
         path: path.to_owned(),
         reason: error.to_string(),
     })?;
-    // Bytes that are no UTF-8 can stand in names only, which they then change.
-    Workload::from_rtapp(path, &String::from_utf8_lossy(&bytes), mode)
+    let text = text_of(&bytes).map_err(|refusal| refusal.named(path))?;
+    Workload::from_rtapp(path, &text, mode)
 }
 
 fn command_line(line: &str, site: Option<&Site>) -> Result<Loaded, Error> {
@@ -104,13 +105,28 @@ fn command_line(line: &str, site: Option<&Site>) -> Result<Loaded, Error> {
     Ok(loaded(workload, remarks))
 }
 
+/// The text of an rt-app file. Bytes that are no UTF-8 can stand in names only, which they then change.
+///
+/// # Errors
+/// UTF-16, and a mark of UTF-8, which is no JSON for rt-app (json-c).
+pub(crate) fn text_of(bytes: &[u8]) -> Result<Cow<'_, str>, Refusal> {
+    match alight_text::mark(bytes) {
+        Some(mark) => {
+            let place = Place { line: 1, column: 1 };
+            Err(Refusal::new(place, format!("the file {}", mark.advice())))
+        }
+        None => Ok(String::from_utf8_lossy(bytes)),
+    }
+}
+
 /// Whether the line is a command with a file as its last word (`cyclictest … --json=out.json`).
 fn names_a_tool(line: &str) -> bool {
     line.split_once(char::is_whitespace)
         .is_some_and(|(first, _)| command::is_tool(first))
 }
 
-fn loaded(workload: Workload, remarks: Remarks) -> Loaded {
+fn loaded(mut workload: Workload, remarks: Remarks) -> Loaded {
+    workload.left_out = remarks.left_out;
     debug_assert_eq!(workload.check(), Ok(()));
     let mut diagnostics = remarks.list;
     diagnostics.sort_by_key(|d| (d.line, d.column));

@@ -8,7 +8,7 @@ use alight_machine::{Governor, IdleGovernor};
 use alight_study::{Style, single};
 use clap::Args;
 
-use super::values::{Threads, count, default_base, one_of, runs, seed, style, wakee_flips};
+use super::values::{Threads, Told, count, one_of, runs, seed, style, wakee_flips};
 use crate::cgroups::{self, GroupOption};
 use crate::changes::{self, Changes};
 use crate::duration;
@@ -24,11 +24,14 @@ Examples:
 pub const COMPARE_EXAMPLES: &str = "\
 The first scheduler is the base. Each runs once a seed (--seed, --seed + 1, ...), and
 the seeds are shared: the interval is that of the paired differences.
+What is told a feature stays in the label, a default value too (bias-prev:spare=256), so that a
+sweep has a label a point; the hash is that of the runs, whatever they are called.
 
 Examples:
   alight compare -m juno-r0 -w 'hackbench -g 2 -l 100' linux-5.5 linux-5.5+asym-capacity
   alight compare -m my-board.toml -w mp3.json -w 'cyclictest -t 4 -q -D 5' --runs 20 \\
-                 --style markdown linux-5.5 linux-5.5+asym-capacity";
+                 --style markdown linux-5.5 +asym-capacity
+  alight compare -m tc2 -w frames --base linux-6.5 bias-prev:spare=128 bias-prev:spare=256";
 
 pub const EXPLAIN_EXAMPLES: &str = "\
 Examples:
@@ -140,10 +143,14 @@ impl RunArgs {
 /// One scheduler.
 #[derive(Args)]
 pub struct SchedulerArg {
-    /// Scheduler: a base kernel of `alight policy list`, with features like
-    /// linux-5.5+asym-capacity; the newest base if none is named
-    #[arg(value_name = "SCHEDULER", default_value = default_base())]
-    pub name: String,
+    /// Scheduler: a base kernel and features of `alight policy list`, joined by `+`, like
+    /// linux-5.5+asym-capacity. Without a base (bias-prev or +bias-prev) they are added to --base,
+    /// else to the newest base that goes with them [default: --base, else the newest base]
+    #[arg(value_name = "SCHEDULER")]
+    pub name: Option<String>,
+    /// What features are added to: a base kernel, with other features if wanted
+    #[arg(long, value_name = "SCHEDULER")]
+    pub base: Option<String>,
 }
 
 #[derive(Args)]
@@ -163,15 +170,22 @@ pub struct SimulateArgs {
     /// Print JSON (alight.simulate/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
+    #[command(flatten)]
+    pub told: Told,
 }
 
 #[derive(Args)]
 pub struct CompareArgs {
     #[command(flatten)]
     pub run: RunArgs,
-    /// Schedulers: two or more; the first is the base
-    #[arg(value_name = "SCHEDULER", required = true, num_args = 2..)]
+    /// Schedulers: two or more; the first is the base, unless --base states it. Each is a base
+    /// kernel and features of `alight policy list`, joined by `+`; those without a base
+    /// (bias-prev or +bias-prev) are added to the first
+    #[arg(value_name = "SCHEDULER", required = true)]
     pub schedulers: Vec<String>,
+    /// The base: the same as naming it first
+    #[arg(long, value_name = "SCHEDULER")]
+    pub base: Option<String>,
     /// Runs of each scheduler
     #[arg(long, value_name = "N", default_value = "10", value_parser = runs,
         allow_negative_numbers = true)]
@@ -182,6 +196,11 @@ pub struct CompareArgs {
     /// Print JSON (alight.compare/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
+    /// With --style csv: a row for each scheduler, number and seed, not what they come to
+    #[arg(long)]
+    pub samples: bool,
+    #[command(flatten)]
+    pub told: Told,
     #[command(flatten)]
     pub threads: Threads,
 }

@@ -95,6 +95,13 @@ impl Sim<'_> {
     /// the search takes less time than it will probably idle
     /// (`newidle_balance`). True if it has something to run now.
     pub fn balance_newidle(&mut self, cpu: usize) -> bool {
+        let start = self.reached(cpu);
+        let found = self.look_newidle(cpu);
+        self.stats.newidle.ns += self.reached(cpu) - start;
+        found
+    }
+
+    fn look_newidle(&mut self, cpu: usize) -> bool {
         let now = self.jiffies();
         let gate = self.kernel.balance.newidle.gate;
         self.set_misfit(cpu, 0);
@@ -156,20 +163,15 @@ impl Sim<'_> {
         for level in 0..self.core.places[cpu].nr_domains as usize {
             let own = self.cpus[cpu].balance.levels[level];
             let affordable = self.core.cpus[cpu].avg_idle >= cost + own.max_newidle_lb_cost;
-            let mut pulled = 0;
             if affordable && self.domain(cpu, level).flags & domain_flag::NEWIDLE != 0 {
                 let start = self.reached(cpu);
-                pulled =
-                    self.load_balance(cpu, Scope::new(cpu, level, Idle::Newly, now), &mut true);
+                self.attempt_newidle(cpu, level, now);
                 let took = self.reached(cpu) - start;
                 let own = self.levels(cpu, level);
                 own.max_newidle_lb_cost = own.max_newidle_lb_cost.max(took);
                 cost += took;
             }
             next_balance = self.next_idle_balance(cpu, level, next_balance);
-            if pulled != 0 {
-                self.stats.lb_newidle_pulled += u64::from(pulled);
-            }
             if !affordable || self.core.cpus[cpu].nr_running != 0 {
                 break;
             }
@@ -197,8 +199,7 @@ impl Sim<'_> {
                 let Some(weight) = self.throw_dice(cpu, level) else {
                     continue;
                 };
-                let scope = Scope::new(cpu, level, Idle::Newly, now);
-                let pulled = self.load_balance(cpu, scope, &mut true);
+                let pulled = self.attempt_newidle(cpu, level, now);
                 let end = self.reached(cpu);
                 cost += end - start;
                 self.book_newidle(
@@ -209,7 +210,6 @@ impl Sim<'_> {
                     weight * u32::from(pulled != 0),
                 );
                 start = end;
-                self.stats.lb_newidle_pulled += u64::from(pulled);
             }
             if self.core.cpus[cpu].nr_running != 0 {
                 break;
@@ -218,6 +218,14 @@ impl Sim<'_> {
         let most = &mut self.cpus[cpu].balance.max_idle_balance_cost;
         *most = (*most).max(cost);
         next_balance
+    }
+
+    /// Searches one domain of `cpu`; the number of tasks that it pulled.
+    pub(super) fn attempt_newidle(&mut self, cpu: usize, level: usize, now: u64) -> u32 {
+        let scope = Scope::new(cpu, level, Idle::Newly, now);
+        let pulled = self.load_balance(cpu, scope, &mut true);
+        self.stats.newidle.count(pulled);
+        pulled
     }
 
     /// What a success counts, if the dice say that `cpu` looks at its domain.

@@ -44,6 +44,8 @@ fn hogs() -> Workload {
         semaphores: 0,
         counters: 0,
         marks: 0,
+        logs: 0,
+        names: Default::default(),
         histograms: vec![],
         instruments: Instruments::default(),
         measures: vec![],
@@ -53,6 +55,7 @@ fn hogs() -> Workload {
         calibration: Calibration::Biggest,
         dma_latency_us: None,
         missing_limit: None,
+        left_out: vec![],
     }
 }
 
@@ -131,7 +134,9 @@ pub(super) fn attempt(sim: &mut Sim, cpu: usize, level: usize, idle: Idle) -> u3
 
 pub(super) fn bind(sim: &mut Sim, tasks: std::ops::Range<u32>, cpus: &[u32]) {
     let mask = cpus.iter().copied().collect();
-    sim.masks = sim.masks.iter().copied().chain([mask]).collect();
+    let masks: Vec<_> = sim.masks.iter().copied().chain([mask]).collect();
+    // SAFETY: one more than before.
+    sim.masks = unsafe { crate::table::Table::new(masks) };
     for task in tasks {
         sim.tasks[task as usize].affinity = sim.masks.len() as u32 - 1;
     }
@@ -212,6 +217,58 @@ fn a_newly_idle_cpu_takes_one_waiting_task_of_its_cache() {
         assert!(sim.cpus[2].steal > 0, "the search took time");
         assert!(sim.cpus[2].balance.levels[0].max_newidle_lb_cost > 0);
     });
+}
+
+/// Of each domain that is searched an attempt is counted, and the time of all that is done behind the gate.
+#[test]
+fn newidle_attempts_and_failures_and_their_time_are_counted() {
+    type Prepare = fn(&mut Sim);
+    let cases: [(&str, std::ops::Range<u32>, Prepare, (u64, u64, u64), bool); 4] = [
+        ("one is found in the cache", 0..4, |_| (), (1, 0, 1), true),
+        (
+            "neither in the cache nor beyond is anything to be found",
+            0..1,
+            |sim| sim.nohz.overload = true,
+            (2, 2, 0),
+            true,
+        ),
+        (
+            "the gate is shut: idle phases are short",
+            0..4,
+            |sim| {
+                sim.core.cpus[2].avg_idle = 0;
+                sim.cpus[2].balance.levels[0].max_newidle_lb_cost = 1;
+            },
+            (0, 0, 0),
+            false,
+        ),
+        (
+            "behind the gate, the first domain costs too much",
+            0..4,
+            |sim| sim.cpus[2].balance.levels[0].max_newidle_lb_cost = MS * 1000,
+            (0, 0, 0),
+            true,
+        ),
+    ];
+    for base in ["linux-5.5", "linux-6.5"] {
+        for (because, tasks, prepare, expected, takes_time) in cases.clone() {
+            under(base, "hikey620", |sim| {
+                put(sim, 0, tasks);
+                prepare(sim);
+                sim.balance_newidle(2);
+                let found = sim.stats.newidle;
+                let [attempts, failures, pulled, ns] =
+                    [found.attempts, found.failures, found.pulled, found.ns]
+                        .map(|count| count.seen());
+                let counts = (attempts, failures, pulled);
+                assert_eq!(counts, expected, "{base}: {because}");
+                assert_eq!(ns, sim.cpus[2].steal, "{base}: {because}");
+                // The gate of 6.5 looks at that cost, too.
+                let takes_time = takes_time && (base == "linux-5.5" || expected.0 != 0);
+                assert_eq!(ns != 0, takes_time, "{base}: {because}");
+            });
+        }
+    }
 }
 
 #[test]

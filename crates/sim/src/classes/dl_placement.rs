@@ -8,6 +8,8 @@
 //! (`sched_rt_runtime_us`), from 5.8 on of its capacity.
 
 use super::dl::{BW_SHIFT, to_ratio};
+use crate::build::DlParams;
+use crate::feasible::{about, time};
 use crate::kernel::Deadline;
 use crate::state::Sim;
 use crate::timeline::NONE;
@@ -229,8 +231,21 @@ impl Sim<'_> {
         let why = if limited && !self.hotplug.online.is_subset_of(affinity) {
             "its affinity does not hold all CPUs (EPERM)".to_owned()
         } else if total > limit {
+            let DlParams {
+                runtime, period, ..
+            } = self.classes.dl_tasks[task as usize].params;
+            let whole = match runtime == period {
+                true => {
+                    ", a whole CPU (rt-app takes the runtime for the period where none is given, \
+                         and an event `runtime` for both)"
+                }
+                false => "",
+            };
             format!(
-                "all such tasks would have {} % of a CPU, {} % are to be had (EBUSY)",
+                "it asks for {} each {}{whole}; all such tasks would have {} % of a CPU, {} % are \
+                 to be had (EBUSY)",
+                time(runtime),
+                time(period),
                 percent(total),
                 percent(limit)
             )
@@ -238,9 +253,9 @@ impl Sim<'_> {
             return;
         };
         let name = &self.comms[task as usize];
-        let at = self.now;
+        let at = about(self.now);
         self.refuse(format!(
-            "at {at} ns task '{name}' is not admitted to SCHED_DEADLINE: {why}"
+            "at {at} task '{name}' is not admitted to SCHED_DEADLINE: {why}"
         ));
     }
 

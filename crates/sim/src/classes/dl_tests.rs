@@ -411,6 +411,7 @@ fn hotplug_leaves_what_was_promised() {
             |sim| {
                 sim.until(1000 * MS);
                 assert_eq!(sim.hotplug.online.len(), 2, "{base}");
+                assert_eq!(sim.hotplug.refused, 1, "{base}");
                 for task in 0..3 {
                     let ran = sim.ran(task);
                     assert!(ran.abs_diff(500 * MS) < 60 * MS, "{base}: {task} ran {ran}");

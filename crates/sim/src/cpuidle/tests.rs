@@ -153,6 +153,99 @@ fn residency_is_what_the_hardware_was_in() {
     });
 }
 
+/// What the governor asked for is counted when it asks, what the hardware was in by its stays there:
+/// each has a time, and each time a stay.
+#[test]
+fn requests_and_stays_are_counted_each_for_itself() {
+    // (state, when it is entered, when it is left) of the two CPUs; of the first, requests and stays
+    // by state, in all and of the time from 25 ms on.
+    type Case = (
+        [(usize, u64, u64); 2],
+        [[u64; 3]; 2],
+        [[u64; 3]; 2],
+        &'static str,
+    );
+    let cases: [Case; 5] = [
+        (
+            [(CLUSTER_SLEEP, 10, 40), (CLUSTER_SLEEP, 20, 30)],
+            [[0, 0, 1], [0, 2, 1]],
+            [[0, 0, 0], [0, 1, 1]],
+            "CPU sleep, cluster sleep, CPU sleep again",
+        ),
+        (
+            [(CLUSTER_SLEEP, 10, 40), (CPU_SLEEP, 20, 30)],
+            [[0, 0, 1], [0, 1, 0]],
+            [[0, 0, 0], [0, 1, 0]],
+            "without a quorum the cluster state is never reached",
+        ),
+        (
+            [(CPU_SLEEP, 10, 40), (WFI, 20, 30)],
+            [[0, 1, 0], [0, 1, 0]],
+            [[0, 0, 0], [0, 1, 0]],
+            "a stay that goes on is reached in the time that counts, too",
+        ),
+        (
+            [(WFI, 10, 20), (WFI, 10, 30)],
+            [[1, 0, 0], [1, 0, 0]],
+            [[0, 0, 0], [0, 0, 0]],
+            "over before",
+        ),
+        (
+            [(WFI, 30, 40), (CPU_SLEEP, 10, 20)],
+            [[1, 0, 0], [1, 0, 0]],
+            [[1, 0, 0], [1, 0, 0]],
+            "begun behind",
+        ),
+    ];
+    for (stays, whole, late, because) in cases {
+        for (counted_from, expected) in [(None, whole), (Some(25), late)] {
+            big_cluster_awake(|sim| {
+                for cpu in BIG {
+                    sim.cpus[cpu].idle.forget_residency();
+                }
+                for ms in 1..50 {
+                    for (cpu, (state, from, to)) in BIG.into_iter().zip(stays) {
+                        match ms {
+                            ms if ms == from => sleep(sim, cpu, state, ms * MS),
+                            ms if ms == to => drop(wake(sim, cpu, ms * MS)),
+                            _ => {}
+                        }
+                    }
+                    if Some(ms) == counted_from {
+                        sim.now = ms * MS;
+                        sim.count_anew();
+                    }
+                }
+                let found = &sim.cpus[BIG[0]].idle.residency;
+                let counts = |of: fn(&Residency) -> u64| [0, 1, 2].map(|state| of(&found[state]));
+                let found = [
+                    counts(|found| found.requested),
+                    counts(|found| found.reached),
+                ];
+                assert_eq!(found, expected, "{because}, from {counted_from:?} on");
+            });
+        }
+    }
+}
+
+/// An entry that an interrupt cuts short, or that has just ended, is no stay: there is no time in it.
+#[test]
+fn a_state_without_time_is_not_reached() {
+    for (slept_us, reached) in [(0, 0), (200, 0), (300, 0), (301, 1)] {
+        big_cluster_awake(|sim| {
+            sleep(sim, BIG[0], CPU_SLEEP, MS);
+            wake(sim, BIG[0], MS + slept_us * US);
+            let found = &sim.cpus[BIG[0]].idle.residency[CPU_SLEEP];
+            let expected = (1, reached, reached * US);
+            assert_eq!(
+                (found.requested, found.reached, found.ns),
+                expected,
+                "{slept_us} us"
+            );
+        });
+    }
+}
+
 #[test]
 fn results_name_each_state_and_share_the_time_out() {
     at_boot("juno-r0", Governor::Performance, |sim| {
@@ -163,11 +256,14 @@ fn results_name_each_state_and_share_the_time_out() {
             .map(|m| (m.name, m.value))
             .collect();
         let expected = [
-            ("idle_entries_wfi", 6.0),
+            ("idle_requested_wfi", 6.0),
+            ("idle_reached_wfi", 6.0),
             ("idle_residency_wfi_percent", 100.0),
-            ("idle_entries_cpu_sleep", 0.0),
+            ("idle_requested_cpu_sleep", 0.0),
+            ("idle_reached_cpu_sleep", 0.0),
             ("idle_residency_cpu_sleep_percent", 0.0),
-            ("idle_entries_cluster_sleep", 0.0),
+            ("idle_requested_cluster_sleep", 0.0),
+            ("idle_reached_cluster_sleep", 0.0),
             ("idle_residency_cluster_sleep_percent", 0.0),
         ];
         assert_eq!(
@@ -223,7 +319,7 @@ fn idle_cpus_of_3_9_have_no_tick_but_a_timer() {
             let idle = &sim.cpus[cpu].idle;
             assert_eq!(idle.state as usize, CLUSTER_SLEEP, "CPU {cpu}");
             assert_eq!(idle.ask_again_at, NEVER, "nothing is deeper");
-            let asked: u64 = idle.residency.iter().map(|spent| spent.entries).sum();
+            let asked: u64 = idle.residency.iter().map(|spent| spent.requested).sum();
             assert!((8..60).contains(&asked), "asked {asked} times");
             // An interrupt that wakes no task: still no tick.
             let now = sim.now;
@@ -322,12 +418,16 @@ fn the_last_cpu_takes_the_domain_down() {
         |sim| {
             assert!(domain_sleeps(sim));
             let spent = |cpu: usize, state: usize| sim.cpus[cpu].idle.residency[state].ns;
-            let entered = |cpu: usize, state: usize| sim.cpus[cpu].idle.residency[state].entries;
+            let stays = |cpu: usize, state: usize| {
+                let found = &sim.cpus[cpu].idle.residency[state];
+                (found.requested, found.reached)
+            };
             // In from 3263 us after the last one on.
             assert_eq!(spent(0, DOMAIN_SLEEP), 100 * MS - 3263 * US);
             assert_eq!(spent(0, SLEEP), 100 * MS - 350 * US + 3263 * US);
-            assert_eq!((entered(0, SLEEP), entered(0, DOMAIN_SLEEP)), (1, 0));
-            assert_eq!((entered(7, SLEEP), entered(7, DOMAIN_SLEEP)), (1, 1));
+            // It is the last CPU that asks for the domain's state, and all are in it.
+            assert_eq!((stays(0, SLEEP), stays(0, DOMAIN_SLEEP)), ((1, 1), (0, 1)));
+            assert_eq!((stays(7, SLEEP), stays(7, DOMAIN_SLEEP)), ((1, 0), (1, 1)));
         },
     );
 }

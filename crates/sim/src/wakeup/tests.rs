@@ -408,3 +408,51 @@ fn a_new_task_ends_no_idle_phase_before_7_2() {
         });
     }
 }
+
+/// Wakeups by the context of the waker: in a task, or in the hard interrupt of a timer that comes while a
+/// task or the idle task is current.
+#[test]
+fn wakeups_are_told_apart_by_the_wakers_context() {
+    use alight_workload::program::Op;
+    let sleep = Op::Sleep { ns: 10 * MS };
+    let hog = Op::Run { ns: 100 * MS };
+    let cases: [(&str, Vec<Given>, [f64; 4]); 4] = [
+        (
+            "none: tasks that start are no wakeups",
+            vec![task(0, &[hog])],
+            [0.0; 4],
+        ),
+        (
+            "its own timer wakes it on an idle CPU",
+            vec![task(0, &[sleep, sleep]).on(&[0])],
+            [2.0, 0.0, 0.0, 2.0],
+        ),
+        (
+            "a task runs where the timer expires",
+            vec![task(0, &[sleep]).on(&[0]), task(MS, &[hog]).on(&[0])],
+            [1.0, 0.0, 1.0, 0.0],
+        ),
+        (
+            "woken by a timer, it wakes another",
+            vec![
+                task(0, &[sleep, Op::SemPost { semaphore: 0 }]).on(&[0]),
+                task(0, &[Op::SemWait { semaphore: 0 }]).on(&[1]),
+            ],
+            [2.0, 1.0, 0.0, 1.0],
+        ),
+    ];
+    for (because, tasks, expected) in cases {
+        begin(&machine(2, 2), &workload(&tasks), |sim| {
+            sim.until(1000 * MS);
+            let all = sim.mechanism();
+            let value = |name: &str| all.iter().find(|m| m.name == name).map(|m| m.value);
+            let names = [
+                "wakeups",
+                "wakeups_in_task",
+                "wakeups_in_hardirq_task",
+                "wakeups_in_hardirq_idle",
+            ];
+            assert_eq!(names.map(value), expected.map(Some), "{because}");
+        });
+    }
+}

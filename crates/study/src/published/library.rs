@@ -68,7 +68,7 @@ pub fn load(name_or_path: &str) -> Result<Study, Error> {
         return parse(&format!("studies/{name}.toml"), text);
     }
     if name_or_path.ends_with(".toml") {
-        let text = std::fs::read_to_string(name_or_path).map_err(|source| Error::Read {
+        let text = alight_text::read(name_or_path).map_err(|source| Error::Read {
             file: name_or_path.to_owned(),
             source,
         })?;

@@ -6,11 +6,13 @@ use std::num::NonZeroU32;
 
 use alight_machine::{Governor, IdleGovernor};
 use alight_policy::Scheduler;
+use alight_policy::scheduler::Onto;
 use alight_sim::Change;
 use alight_workload::{Site, Workload};
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::shape::mistakes;
 use super::{Case, Check, Extent, Instead, Part, Published, Row, Study, Unit, library};
 
 /// Name and version of the form, the value of the key `schema`.
@@ -49,6 +51,14 @@ pub enum Error {
         /// What was found and what was expected.
         message: String,
     },
+    /// Several things that are wrong with one file, each [`Error::Written`], in its order.
+    #[error("{}", lines(.0))]
+    Several(Vec<Self>),
+}
+
+fn lines(errors: &[Error]) -> String {
+    let lines: Vec<String> = errors.iter().map(Error::to_string).collect();
+    lines.join("\n")
 }
 
 #[derive(Deserialize)]
@@ -74,24 +84,14 @@ struct File {
     checks: Vec<CheckTable>,
 }
 
-/// The longest time that a study may state, ms: some 31 years.
-const LONGEST_MS: u64 = 1_000_000_000_000;
-
-/// A time in ns, stated in ms.
+/// A time in ns, stated in ms, at most [`LONGEST_MS`](super::shape::LONGEST_MS).
 #[derive(Clone, Copy, Deserialize)]
-#[serde(try_from = "u64")]
+#[serde(from = "u64")]
 struct Time(u64);
 
-impl TryFrom<u64> for Time {
-    type Error = String;
-
-    fn try_from(ms: u64) -> Result<Self, String> {
-        match ms {
-            0..=LONGEST_MS => Ok(Time(ms * NS_PER_MS)),
-            _ => Err(format!(
-                "{ms} ms are too long, expected at most {LONGEST_MS}"
-            )),
-        }
+impl From<u64> for Time {
+    fn from(ms: u64) -> Self {
+        Time(ms.saturating_mul(NS_PER_MS))
     }
 }
 
@@ -174,6 +174,14 @@ pub fn parse(file: &str, text: &str) -> Result<Study, Error> {
         beside: &[],
         site: None,
     };
+    let mistakes = mistakes(text).into_iter();
+    let mut mistakes: Vec<Error> = mistakes.map(|(at, what)| reader.at(at, &what)).collect();
+    match mistakes.len() {
+        0 => {}
+        1 => return Err(mistakes.remove(0)),
+        _ => return Err(Error::Several(mistakes)),
+    }
+    // What has the shape of a study can be read as one.
     let mut read: File = toml::from_str(text)
         .map_err(|error| reader.at(error.span().map_or(0, |span| span.start), error.message()))?;
     if read.schema.get_ref() != SCHEMA {
@@ -219,10 +227,10 @@ impl Reader<'_> {
     }
 
     fn study(&self, file: File) -> Result<Study, Error> {
-        let names = file.schedulers.get_ref().iter();
-        let schedulers = names
-            .map(|name| Scheduler::parse(name.get_ref()).map_err(|error| self.wrong(name, error)))
-            .collect::<Result<Vec<_>, _>>()?;
+        let mut schedulers: Vec<Scheduler> = vec![];
+        for name in file.schedulers.get_ref() {
+            schedulers.push(self.chosen(name, &schedulers)?);
+        }
         if schedulers.len() < 2 {
             let message = "a study compares two schedulers or more, the first being the base";
             return Err(self.wrong(&file.schedulers, message));
@@ -354,11 +362,19 @@ impl Reader<'_> {
         })
     }
 
-    /// Schedulers are named as the list `schedulers` has them.
+    /// As on the command line: what has no base is over the first of those `before`.
+    fn chosen(&self, name: &Spanned<String>, before: &[Scheduler]) -> Result<Scheduler, Error> {
+        let onto = before.first().map_or(Onto::Newest, Onto::First);
+        Scheduler::choose([name.get_ref().as_str()], onto).map_err(|error| self.wrong(name, error))
+    }
+
+    /// Schedulers are those of the list `schedulers`, by any of their labels.
     fn scheduler(&self, name: Spanned<String>, known: &[Scheduler]) -> Result<String, Error> {
-        let parsed = Scheduler::parse(name.get_ref()).map_err(|error| self.wrong(&name, error))?;
-        if known.iter().any(|one| one.name == parsed.name) {
-            return Ok(parsed.name);
+        let chosen = self.chosen(&name, known)?;
+        let labelled = known.iter().find(|one| one.name == chosen.name);
+        let found = labelled.or_else(|| known.iter().find(|one| one.is_same_run(&chosen)));
+        if let Some(found) = found {
+            return Ok(found.name.clone());
         }
         let message = format!("`{}` is not among the study's schedulers", name.get_ref());
         Err(self.wrong(&name, message))

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Columns of text: the first to the left, the others to the right, as wide as their widest cell.
 
+use alight_text::{Align, pad};
+
 /// Rows of cells.
 #[derive(Debug)]
 pub struct Columns {
@@ -35,7 +37,8 @@ impl Columns {
         self
     }
 
-    /// Adds a row; rows may differ in length.
+    /// Adds a row; rows may differ in length. Names of others are made harmless and short
+    /// ([`alight_text::row`]); behind the last column, if it is set to the left, there is room.
     pub fn row<S: Into<String>>(&mut self, cells: impl IntoIterator<Item = S>) {
         self.rows.push(cells.into_iter().map(Into::into).collect());
     }
@@ -48,23 +51,23 @@ impl Columns {
     /// The text; no line ends in a space.
     pub fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
-        let width = |column: usize| {
-            let cells = self.rows.iter().filter_map(|row| row.get(column));
-            cells.map(|cell| cell.chars().count()).max().unwrap_or(0)
-        };
-        let widths: Vec<usize> = (0..columns).map(width).collect();
+        let align =
+            |column: usize| match column < self.left || (self.remark && column + 1 == columns) {
+                true => Align::Left,
+                false => Align::Right,
+            };
+        let rows: Vec<Vec<String>> = (self.rows.iter())
+            .map(|row| alight_text::row(row, align))
+            .collect();
+        let widths = alight_text::widths(&rows);
         let mut text = String::new();
-        for row in &self.rows {
+        for row in &rows {
             let mut line = " ".repeat(self.indent);
             for (column, (cell, width)) in row.iter().zip(&widths).enumerate() {
                 if column > 0 {
                     line.push_str(self.gap);
                 }
-                if column < self.left || (self.remark && column + 1 == columns) {
-                    line.push_str(&format!("{cell:<width$}"));
-                } else {
-                    line.push_str(&format!("{cell:>width$}"));
-                }
+                pad(&mut line, cell, *width, align(column));
             }
             text.push_str(line.trim_end());
             text.push('\n');

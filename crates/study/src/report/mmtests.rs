@@ -15,9 +15,10 @@ pub(super) fn render(comparison: &Comparison) -> String {
     let mut text = String::new();
     for (label, value) in words::head(comparison) {
         let label = if label.is_empty() { "which is" } else { label };
+        let value = alight_text::line(&value);
         text.push_str(&format!("# {label}: {value}\n"));
     }
-    let again = &comparison.header.command;
+    let again = alight_text::line(&comparison.header.command);
     text.push_str(&format!(
         "# again: {again}\n# program: {}\n",
         words::program()
@@ -27,11 +28,10 @@ pub(super) fn render(comparison: &Comparison) -> String {
          means is significant\n",
     );
     let keys = comparison.keys();
-    for partial in keys
-        .iter()
-        .filter_map(|key| words::partial(comparison, &key.name))
-    {
-        text.push_str(&format!("# {partial}\n"));
+    for key in &keys {
+        for remark in words::remarks(comparison, &key.name) {
+            text.push_str(&format!("# {remark}\n"));
+        }
     }
     for key in keys {
         if key.kind != Kind::Mechanism {

@@ -53,9 +53,7 @@ impl Sim<'_> {
         let mut pulled = 0;
         for level in 0..self.core.places[cpu].nr_domains as usize {
             if self.domain(cpu, level).flags & domain_flag::NEWIDLE != 0 {
-                let scope = Scope::new(cpu, level, Idle::Newly, now);
-                pulled = self.load_balance(cpu, scope, &mut true);
-                self.stats.lb_newidle_pulled += u64::from(pulled);
+                pulled = self.attempt_newidle(cpu, level, now);
             }
             let ms = self.levels(cpu, level).balance_interval;
             let interval = self.nohz.jiffies_of_ms(ms.into());

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Cells of tables. Their width is that on a terminal, and limited: a name of thousands of characters
+//! would put all other columns out of sight.
+
+use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
+
+use crate::plain::line;
+
+/// Columns of a terminal that a cell has at most, and a column is wide.
+const MOST: usize = 120;
+
+/// To which side of its column a cell is set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Align {
+    /// Spaces behind it.
+    Left,
+    /// Spaces before it.
+    Right,
+}
+
+/// Columns of a terminal that `text` takes.
+fn width(text: &str) -> usize {
+    text.width()
+}
+
+/// A text of others as a cell: one line, without what leads a terminal astray, and of 120 columns at
+/// most; a longer one ends in `…`.
+pub fn cell(text: &str) -> String {
+    let text = line(text);
+    if width(&text) <= MOST {
+        return text.into_owned();
+    }
+    let mut columns = 0;
+    let fits = |&(_, c): &(usize, char)| {
+        columns += c.width().unwrap_or(0);
+        columns >= MOST
+    };
+    let end = text.char_indices().find(fits).map_or(0, |(at, _)| at);
+    format!("{}…", &text[..end])
+}
+
+/// The cells of a row of a table, of which each column has a side. All are cut to what a column may
+/// have but the last, if it is set to the left: behind it there is room.
+pub fn row<S: AsRef<str>>(cells: &[S], align: impl Fn(usize) -> Align) -> Vec<String> {
+    let of = |(column, text): (usize, &S)| {
+        let free = column + 1 == cells.len() && align(column) == Align::Left;
+        match free {
+            true => line(text.as_ref()).into_owned(),
+            false => cell(text.as_ref()),
+        }
+    };
+    cells.iter().enumerate().map(of).collect()
+}
+
+/// How wide each column of a table is: as its widest cell.
+pub fn widths(rows: &[Vec<String>]) -> Vec<usize> {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
+    let width_of = |column: usize| {
+        let cells = rows.iter().filter_map(|row| row.get(column));
+        let widest = cells.map(|cell| width(cell)).max().unwrap_or(0);
+        widest.min(MOST)
+    };
+    (0..columns).map(width_of).collect()
+}
+
+/// Appends `cell` to a line, in a column of `columns`.
+pub fn pad(line: &mut String, cell: &str, columns: usize, align: Align) {
+    let spaces = columns.saturating_sub(width(cell));
+    if align == Align::Right {
+        line.extend(std::iter::repeat_n(' ', spaces));
+    }
+    line.push_str(cell);
+    if align == Align::Left {
+        line.extend(std::iter::repeat_n(' ', spaces));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_cut_by_its_width_on_a_terminal() {
+        let cases = [
+            (String::new(), String::new()),
+            ("x".repeat(120), "x".repeat(120)),
+            ("x".repeat(121), "x".repeat(119) + "…"),
+            ("x".repeat(65_520), "x".repeat(119) + "…"),
+            // Each of these takes two columns: 59 of them and the ellipsis are 119.
+            ("任".repeat(60), "任".repeat(60)),
+            ("任".repeat(61), "任".repeat(59) + "…"),
+            // None takes a column.
+            (
+                "e".to_owned() + &"\u{301}".repeat(300),
+                "e".to_owned() + &"\u{301}".repeat(300),
+            ),
+            ("a\nb".to_owned(), "a\\u000ab".to_owned()),
+        ];
+        for (given, expected) in cases {
+            let found = cell(&given);
+            assert_eq!(found, expected, "{} bytes", given.len());
+            assert!(width(&found) <= MOST);
+        }
+    }
+
+    #[test]
+    fn the_last_cell_has_room_if_it_is_set_to_the_left() {
+        let long = "x".repeat(70_000);
+        for (side, expected) in [(Align::Left, 70_000), (Align::Right, 120)] {
+            let align = |column: usize| if column == 0 { Align::Left } else { side };
+            let row = row(&[&long, &long], align);
+            assert_eq!([width(&row[0]), width(&row[1])], [120, expected]);
+            assert_eq!(widths(&[row]), [120, 120]);
+        }
+    }
+
+    #[test]
+    fn cells_are_set_to_a_side_however_wide_the_column_is() {
+        for (cell, columns, align, expected) in [
+            ("ab", 4, Align::Left, "|ab  "),
+            ("ab", 4, Align::Right, "|  ab"),
+            ("任务", 5, Align::Right, "| 任务"),
+            ("abc", 2, Align::Left, "|abc"),
+        ] {
+            let mut line = "|".to_owned();
+            pad(&mut line, cell, columns, align);
+            assert_eq!(line, expected);
+        }
+        let mut line = String::new();
+        pad(&mut line, "a", 65_536, Align::Right);
+        assert_eq!(line.len(), 65_536);
+    }
+}

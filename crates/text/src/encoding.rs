@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Files are UTF-8. Some editors put a mark before the text that names its encoding (byte order mark),
+//! or write UTF-16.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+
+/// What a file begins with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mark {
+    /// EF BB BF: UTF-8, of which the order of bytes is no question.
+    Utf8,
+    /// FF FE or FE FF: UTF-16. Or without a mark, a NUL where the first or second byte of text is.
+    Utf16,
+}
+
+impl Mark {
+    /// What is wrong, and what to do.
+    pub fn advice(self) -> &'static str {
+        match self {
+            Mark::Utf8 => {
+                "begins with a byte order mark (EF BB BF), which is no part of the text; \
+                 save it as UTF-8 without one"
+            }
+            Mark::Utf16 => "is UTF-16; save it as UTF-8",
+        }
+    }
+}
+
+/// The text of a file. A mark of UTF-8 changes nothing and is left out: TOML takes it, and JSON allows
+/// readers to pass over it.
+///
+/// # Errors
+/// What the system said; `InvalidData` for what is no UTF-8, with its first fault.
+pub fn read(path: impl AsRef<Path>) -> io::Result<String> {
+    let mut bytes = fs::read(path)?;
+    let fault = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
+    match mark(&bytes) {
+        Some(Mark::Utf8) => drop(bytes.drain(..3)),
+        Some(Mark::Utf16) => return Err(fault(format!("it {}", Mark::Utf16.advice()))),
+        None => {}
+    }
+    String::from_utf8(bytes).map_err(|error| {
+        let at = error.utf8_error().valid_up_to();
+        let bytes = error.as_bytes();
+        let line = 1 + bytes[..at].iter().filter(|&&byte| byte == b'\n').count();
+        fault(format!(
+            "it is no UTF-8: byte {:#04x} in line {line}; save it as UTF-8",
+            bytes[at]
+        ))
+    })
+}
+
+/// The mark that `bytes` begin with.
+pub fn mark(bytes: &[u8]) -> Option<Mark> {
+    match bytes {
+        [0xef, 0xbb, 0xbf, ..] => Some(Mark::Utf8),
+        [0xff, 0xfe, ..] | [0xfe, 0xff, ..] => Some(Mark::Utf16),
+        &[first, second, ..] if (first == 0) != (second == 0) => Some(Mark::Utf16),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_bytes_tell_the_encoding() {
+        let cases: [(&[u8], Option<Mark>); 9] = [
+            (b"", None),
+            (b"{", None),
+            (b"{}", None),
+            ("\u{feff}{}".as_bytes(), Some(Mark::Utf8)),
+            (b"\xff\xfe{\0}\0", Some(Mark::Utf16)),
+            (b"\xfe\xff\0{\0}", Some(Mark::Utf16)),
+            (b"{\0}\0", Some(Mark::Utf16)),
+            (b"\0{\0}", Some(Mark::Utf16)),
+            (b"\0\0", None),
+        ];
+        for (bytes, expected) in cases {
+            assert_eq!(mark(bytes), expected, "{bytes:?}");
+        }
+    }
+
+    #[test]
+    fn files_are_read_as_utf_8() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("file");
+        let cases: [(&[u8], Result<&str, &str>); 5] = [
+            ("a = \"ä\"\n".as_bytes(), Ok("a = \"ä\"\n")),
+            ("\u{feff}a".as_bytes(), Ok("a")),
+            (b"\xff\xfea\0", Err("it is UTF-16; save it as UTF-8")),
+            (b"a\0", Err("it is UTF-16; save it as UTF-8")),
+            (
+                b"a\n\nb\xe4c",
+                Err("it is no UTF-8: byte 0xe4 in line 3; save it as UTF-8"),
+            ),
+        ];
+        for (bytes, expected) in cases {
+            fs::write(&path, bytes).unwrap();
+            let found = read(&path).map_err(|error| error.to_string());
+            let found = found.as_deref().map_err(String::as_str);
+            assert_eq!(found, expected, "{bytes:?}");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Where a file is written whose name may be that of a symbolic link. Whoever gives a new file its
+//! name when it is complete would replace the link by it.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Links that are followed, one after another, as the kernel does (`MAXSYMLINKS`).
+const MOST_LINKS: usize = 40;
+
+/// The file that `path` names: what the last of its symbolic links points to, whether that is there or
+/// not. A path that is no link names itself.
+///
+/// # Errors
+/// Links that lead in a circle.
+pub fn place(path: &Path) -> io::Result<PathBuf> {
+    let mut place = path.to_path_buf();
+    for _ in 0..MOST_LINKS {
+        let Ok(target) = fs::read_link(&place) else {
+            return Ok(place);
+        };
+        // A relative target starts from the link's own directory.
+        place = place.parent().unwrap_or(Path::new("")).join(target);
+    }
+    Err(io::Error::other(format!(
+        "more than {MOST_LINKS} symbolic links, one behind the other"
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::fs::symlink;
+
+    #[test]
+    fn links_are_followed_to_the_file_that_is_or_shall_be() {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name);
+        fs::create_dir(at("sub")).unwrap();
+        fs::write(at("sub/there"), "").unwrap();
+        symlink("sub/there", at("relative")).unwrap();
+        symlink(at("sub/there"), at("absolute")).unwrap();
+        symlink("../relative", at("sub/twice")).unwrap();
+        symlink("sub/not-yet", at("dangling")).unwrap();
+        symlink("circle", at("circle")).unwrap();
+        for (given, expected) in [
+            ("sub/there", Some("sub/there")),
+            ("nothing", Some("nothing")),
+            ("relative", Some("sub/there")),
+            ("absolute", Some("sub/there")),
+            ("sub/twice", Some("sub/../sub/there")),
+            ("dangling", Some("sub/not-yet")),
+            ("circle", None),
+        ] {
+            assert_eq!(place(&at(given)).ok(), expected.map(at), "{given}");
+        }
+        assert_eq!(place(Path::new("plain")).unwrap(), Path::new("plain"));
+    }
+}

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 #	make demo	install what is missing, build, compare two placement policies
+#	make check	format, lint, unit and golden tests: a few minutes, no virtual machines
 #	make test	every test, those in virtual machines included
-#	make bench	the speed figures
+#	make golden	make the golden corpus of tests/golden again, and say what moved
+#	make bench	instructions per job, held against the tree's figures; and speeds
 #	make cards	make the cards and figures of docs/policies again
 #	make studies	run the published experiments (hours), write docs/studies.md and docs/studies
 #	make bench-live	the live scheduler against others in a guest, write docs/bench-live.md (an hour)
@@ -18,7 +20,7 @@ DEMO_BESIDE    = housekeeping
 DEMO_SCHEDULER = linux-5.5 linux-5.5+asym-capacity
 DEMO_RUNS      = 20
 
-.PHONY: demo test bench bench-live cards deb soak studies verify
+.PHONY: check demo golden test bench bench-live cards deb soak studies verify
 
 # Where cargo builds, if not in the tree.
 TARGET = $(or $(CARGO_TARGET_DIR),target)
@@ -32,11 +34,20 @@ demo:
 	$(TARGET)/release/alight compare -m $(DEMO_MACHINE) -w '$(DEMO_WORKLOAD)' -w $(DEMO_BESIDE) \
 		$(DEMO_SCHEDULER) --runs $(DEMO_RUNS)
 
+check:
+	tests/all.sh format lint cargo golden
+
 test:
 	tests/all.sh
 
-# All figures are printed even if one falls short of what is promised; then it fails.
+golden:
+	ALIGHT_BLESS=1 cargo test -q -p alight --test golden -- --nocapture
+	ALIGHT_BLESS=1 cargo test -q --profile quick -p alight-sim --test golden -- --nocapture
+	git diff --stat -- tests/golden
+
+# All figures are printed even if one has grown by too much; then it fails.
 bench:
+	vm/install.sh --bench
 	status=0; \
 	cargo run --release -p alight-sim --example bench || status=1; \
 	cargo bench -p alight-policy --bench select || status=1; \

@@ -252,7 +252,7 @@ energy_part u64 set_energy(const struct policy_ctx *c, const struct policy_perf_
 {
 	const struct energy_set *s = &c->scratch->energy.set;
 	u32 first = mask_next_and(&d->span, &d->span, 0, c->topo->nr_cpus);
-	u64 scale = cpu_at(c, first)->capacity_orig;
+	u64 scale = max_of(cpu_at(c, first)->capacity_orig, 1);
 	u64 top = d->state[policy_bound(d->nr_states - 1, POLICY_MAX_PERF_STATES)].frequency;
 	u32 wants = min_of(set_wants(c, d, dst), s->capacity);
 	u32 busy = s->busy;

@@ -56,7 +56,7 @@ static inline u32 group_capacity(const struct policy_ctx *c, const struct policy
 		capacity += takes_part(cpu_at(c, cpu), cpu) ? cpu_at(c, cpu)->capacity : 1;
 		cpu++;
 	}
-	return capacity;
+	return capacity ? capacity : 1;
 }
 
 /* Does the wakee still count in this CPU's signals? */

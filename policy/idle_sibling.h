@@ -89,7 +89,7 @@ static inline u32 scan_budget(const struct policy_ctx *c, u32 llc_weight)
 
 	if (!c->k->sis_prop)
 		return POLICY_NONE;
-	if (span_idle <= 4 * cost)
+	if (!cost || span_idle <= 4 * cost)
 		return 4;
 	span_idle /= cost;
 	return span_idle < POLICY_NONE ? (u32)span_idle : POLICY_NONE;

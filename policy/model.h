@@ -515,7 +515,7 @@ enum policy_affine {
 	/* No choice between the two CPUs: */
 	AFFINE_NONE,			/* not asked, or no domain spans both CPUs */
 	AFFINE_WIDE,			/* refused: the waker wakes too many (wake_wide) */
-	AFFINE_CAP,			/* refused: too small a CPU for the task (wake_cap) */
+	AFFINE_WAKE_CAP,			/* refused: too small a CPU for the task (wake_cap) */
 	AFFINE_NOT_ALLOWED,		/* refused: the waking CPU is not allowed */
 	/* A choice: */
 	AFFINE_SAME,			/* waking CPU and previous CPU are the same */
@@ -682,7 +682,9 @@ struct policy_ctx {
 
 /*
  * Index with a bound that the verifier can see. On the host the caller's
- * invariant (the index came from the topology) is enough.
+ * invariant (the index came from the topology) is enough: numbers of CPUs that
+ * come from elsewhere, as a task's recent CPU and a CPU's buddy do, are compared
+ * to nr_cpus where they are read.
  */
 #ifdef __bpf__
 #define policy_bound(i, max) ({ u32 __i = (i); asm volatile("" : "+r"(__i)); __i & ((max) - 1); })

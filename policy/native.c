@@ -11,7 +11,7 @@
 
 struct policy_table {
 	u32 version;
-	u32 sizes[12];
+	u32 sizes[13];
 	u32 (*select)(struct policy_ctx *c);
 	void (*rq_clock)(struct policy_cpu *rq, u64 now);
 	void (*rq_clock_idle)(struct policy_cpu *rq, u32 others);
@@ -107,6 +107,7 @@ const struct policy_table TABLE = {
 		sizeof(struct policy_cpu), sizeof(struct policy_task),
 		sizeof(struct policy_answer), sizeof(struct policy_ctx),
 		sizeof(struct policy_perf_domain), sizeof(struct policy_root),
+		sizeof(struct policy_note),
 	},
 	.select = policy_select,
 	.rq_clock = rq_clock,

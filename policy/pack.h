@@ -175,7 +175,8 @@ static inline u32 pack_target(const struct policy_ctx *c, u32 target)
 	    !takes_part(cpu_at(c, c->prev_cpu), c->prev_cpu))
 		target = c->this_cpu;
 	buddy = cpu_at(c, target)->buddy;
-	if (takes_part(cpu_at(c, target), target) || !mask_test(c->allowed, buddy))
+	if (takes_part(cpu_at(c, target), target) || buddy >= c->topo->nr_cpus ||
+	    !mask_test(c->allowed, buddy))
 		return target;
 	return buddy;
 }

@@ -176,7 +176,7 @@ static inline u32 policy_select(struct policy_ctx *c)
 	c->all_allowed = c->allowed;
 	if (c->p->nr_allowed == 1) {
 		cpu = mask_next_and(c->allowed, c->allowed, 0, c->topo->nr_cpus);
-		cpu = take(c, STEP_PINNED, cpu);
+		cpu = take(c, STEP_PINNED, cpu < c->topo->nr_cpus ? cpu : c->prev_cpu);
 	} else {
 		cpu = choose(c);
 		if (!mask_test(c->allowed, cpu))

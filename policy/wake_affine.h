@@ -59,7 +59,7 @@ static inline int affine_wanted(const struct policy_ctx *c)
 	if (c->k->wake_wide && wide(c))
 		c->answer->affine = AFFINE_WIDE;
 	else if (c->k->wake_cap && wake_cap(c))
-		c->answer->affine = AFFINE_CAP;
+		c->answer->affine = AFFINE_WAKE_CAP;
 	else if (!mask_test(c->allowed, c->this_cpu))
 		c->answer->affine = AFFINE_NOT_ALLOWED;
 	else

@@ -7,7 +7,7 @@
 # line `N passed, N failed, N skipped`. Exit status 0 only if nothing failed.
 #
 #	tests/all.sh		everything
-#	tests/all.sh STEP...	only these steps: format lint cargo memory fuzz vm live sixth package
+#	tests/all.sh STEP...	only these steps: format lint cargo golden readme fuzz vm live sixth package
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -97,7 +97,7 @@ cargo_tests() {
 	local good bad ignored
 	good=$(summed passed)
 	bad=$(summed failed)
-	# What needs a build without debug assertions is run by the step "memory".
+	# What needs a build without debug assertions is run by the step "golden".
 	ignored=$(grep -v 'without debug assertions' "$log" | sed -n 's/^test \(.*\) \.\.\. ignored/\1/p')
 	skips_of_log
 	# The harness counts a test that skipped itself as passed.
@@ -132,13 +132,11 @@ step() {
 	format) one "format" cargo fmt --all --check ;;
 	lint) one "lint" cargo clippy "${crates[@]}" --all-targets -- -D warnings ;;
 	cargo) cargo_tests ;;
-	memory)
-		# Debug builds prove invariants after every event, which allocates.
-		export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
-		one "memory" cargo test --release -p alight-sim --test no_allocation
-		one "readme" cargo test --release -p alight --test docs the_readme
-		unset CARGO_PROFILE_RELEASE_LTO CARGO_PROFILE_RELEASE_CODEGEN_UNITS
+	golden)
+		# Debug builds prove invariants after every event, which takes long, and allocates.
+		one "golden runs" cargo test --profile quick -p alight-sim --test golden --test no_allocation
 		;;
+	readme) one "readme" cargo test --profile quick -p alight --test docs the_readme ;;
 	fuzz) counted "fuzz" tests/fuzz.sh "$FUZZ_SECONDS" ;;
 	vm) guests "virtual machines" vm/test.sh ;;
 	live)
@@ -168,7 +166,7 @@ step() {
 	esac
 }
 
-STEPS="format lint cargo memory fuzz vm live sixth package"
+STEPS="format lint cargo golden readme fuzz vm live sixth package"
 crates=(--workspace)
 [ $# -gt 0 ] || {
 	# The live scheduler is part of the workspace: its build needs the packages first.

@@ -4,6 +4,7 @@
 # Installs from Debian what this project needs; harmless to repeat.
 #
 #   vm/install.sh --build   what the build of `alight` needs: a C compiler, make
+#   vm/install.sh --bench   and what counts instructions, for `make bench`
 #   vm/install.sh --deb     and what the Debian package with the live scheduler needs
 #   vm/install.sh --test    (default) and what the guests and the live scheduler need
 #
@@ -16,6 +17,7 @@ set -euo pipefail
 . "$VM_DIR/apt.sh"
 
 BUILD=(gcc make)
+BENCH=(valgrind)
 QEMU_PACKAGES=(qemu-system-x86 qemu-system-arm)
 DEB=(
 	clang-19 libelf-dev zlib1g-dev pkg-config         # the BPF scheduler and its loader
@@ -80,18 +82,20 @@ add_rust_target() {
 what=${1:---test}
 case $what in
 --build) packages=("${BUILD[@]}") ;;
+--bench) packages=("${BUILD[@]}" "${BENCH[@]}") ;;
 --deb) packages=("${BUILD[@]}" "${DEB[@]}") ;;
---test) packages=("${BUILD[@]}" "${DEB[@]}" "${TEST[@]}" "${QEMU_PACKAGES[@]}") ;;
-*) die "usage: vm/install.sh [--build|--deb|--test], not '$what'" 2 ;;
+--test) packages=("${BUILD[@]}" "${BENCH[@]}" "${DEB[@]}" "${TEST[@]}" "${QEMU_PACKAGES[@]}") ;;
+*) die "usage: vm/install.sh [--build|--bench|--deb|--test], not '$what'" 2 ;;
 esac
 if [ -n "$(missing "${packages[@]}")" ]; then
 	[ "$(id -u)" = 0 ] || die "run this as root; missing: $(missing "${packages[@]}" | paste -sd' ')"
 	export DEBIAN_FRONTEND=noninteractive
 	case $what in
 	--build) install_packages "${BUILD[@]}" ;;
+	--bench) install_packages "${BUILD[@]}" "${BENCH[@]}" ;;
 	--deb) install_packages "${BUILD[@]}" "${DEB[@]}" ;;
 	--test)
-		install_packages "${BUILD[@]}" "${DEB[@]}" "${TEST[@]}"
+		install_packages "${BUILD[@]}" "${BENCH[@]}" "${DEB[@]}" "${TEST[@]}"
 		install_qemu
 		;;
 	esac

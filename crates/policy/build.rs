@@ -18,6 +18,8 @@ fn compiler() -> cc::Build {
     let mut build = cc::Build::new();
     build
         .std("gnu11")
+        // As the kernel: integers wrap round (-fno-strict-overflow).
+        .flag("-fwrapv")
         .opt_level(2)
         // Line tables alone do not need it, and the search needs the register.
         .force_frame_pointer(false)

@@ -25,6 +25,9 @@ mod changes;
 #[allow(dead_code)]
 #[path = "../src/duration.rs"]
 mod duration;
+#[allow(dead_code)]
+#[path = "../src/sysctl.rs"]
+mod sysctl;
 
 fn main() -> ExitCode {
     let Some(directory) = std::env::args_os().nth(1) else {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Task groups and limits of clamps, as users type them: by the names of the
-//! files of a cgroup, and of sysctls.
+//! Task groups, as users type them: by the names of the files of a cgroup.
 
-use alight_sim::{Group, SystemClamps};
+use alight_sim::Group;
 
 /// One option with what it describes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,64 +80,6 @@ fn clamp(value: &str) -> Result<u32, String> {
     }
 }
 
-/// One sysctl with its value.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Sysctl {
-    /// As typed.
-    pub text: String,
-    name: String,
-    value: u32,
-}
-
-const SYSCTLS: [&str; 3] = [
-    "sched_util_clamp_min",
-    "sched_util_clamp_max",
-    "sched_util_clamp_min_rt_default",
-];
-
-/// `NAME=VALUE`, with or without `kernel.` before it.
-///
-/// # Errors
-/// Another sysctl, or a value that it does not take.
-pub fn sysctl(text: &str) -> Result<Sysctl, String> {
-    let known = || {
-        format!(
-            "expected one of {}, like {}=512",
-            SYSCTLS.join(", "),
-            SYSCTLS[0]
-        )
-    };
-    let Some((name, value)) = text.split_once('=') else {
-        return Err(format!("no value; {}", known()));
-    };
-    let name = name.strip_prefix("kernel.").unwrap_or(name);
-    if !SYSCTLS.contains(&name) {
-        return Err(format!("'{name}' is not modelled; {}", known()));
-    }
-    match value.parse() {
-        Ok(value @ 0..=1024) => Ok(Sysctl {
-            text: text.to_owned(),
-            name: name.to_owned(),
-            value,
-        }),
-        _ => Err(format!("'{value}' is no clamp; expected 0 to 1024")),
-    }
-}
-
-/// What `sysctls` make of the system's clamps; the last of a name counts.
-pub fn system_clamps(sysctls: &[Sysctl]) -> SystemClamps {
-    let mut clamps = SystemClamps::default();
-    for sysctl in sysctls {
-        let clamp = match sysctl.name.as_str() {
-            "sched_util_clamp_min" => &mut clamps.min,
-            "sched_util_clamp_max" => &mut clamps.max,
-            _ => &mut clamps.min_rt_default,
-        };
-        *clamp = sysctl.value;
-    }
-    clamps
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -195,36 +136,6 @@ mod tests {
             let message = group(text).unwrap_err();
             assert!(message.contains(words), "{text}: {message}");
             assert!(message.contains("like /background"), "{message}");
-        }
-    }
-
-    #[test]
-    fn sysctls_are_those_of_clamps() {
-        let clamps = |texts: &[&str]| {
-            let sysctls: Result<Vec<_>, _> = texts.iter().map(|text| sysctl(text)).collect();
-            sysctls.map(|sysctls| system_clamps(&sysctls))
-        };
-        let limited = SystemClamps {
-            min: 100,
-            max: 900,
-            min_rt_default: 0,
-        };
-        assert_eq!(clamps(&[]), Ok(SystemClamps::default()));
-        assert_eq!(
-            clamps(&[
-                "sched_util_clamp_max=900",
-                "kernel.sched_util_clamp_min=100",
-                "sched_util_clamp_min_rt_default=0"
-            ]),
-            Ok(limited)
-        );
-        for (text, words) in [
-            ("sched_util_clamp_min", "no value"),
-            ("sched_util_clamp_min=1025", "0 to 1024"),
-            ("sched_latency_ns=1", "'sched_latency_ns' is not modelled"),
-        ] {
-            let message = clamps(&[text]).unwrap_err();
-            assert!(message.contains(words), "{text}: {message}");
         }
     }
 }

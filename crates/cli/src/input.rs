@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! From what the user named to what a simulation takes. What is odd about it goes to standard error.
 
-use alight_machine::{Governor, Machine};
+use alight_machine::{Governor, Machine, Trust};
 use alight_policy::Scheduler;
-use alight_sim::{Action, Change, Group, Scenario, SystemClamps, about, time};
-use alight_workload::{Mode, Workload};
+use alight_policy::scheduler::Onto;
+use alight_sim::{Action, Change, Group, Scenario, Sysctl, about, time};
+use alight_workload::{Mode, Site, Workload};
 
 use crate::args::RunArgs;
-use crate::cgroups::system_clamps;
 use crate::failure::Failure;
 use crate::output::remark;
 
@@ -15,14 +15,16 @@ use crate::output::remark;
 pub struct Input {
     /// Where.
     pub machine: Machine,
+    /// How far its figures can be trusted.
+    pub trust: Trust,
     /// What runs.
     pub workloads: Vec<Workload>,
     /// What is done to the machine meanwhile.
     pub changes: Vec<Change>,
     /// Task groups that were described.
     pub groups: Vec<Group>,
-    /// Limits of clamps.
-    pub clamps: SystemClamps,
+    /// Sysctls, in the order in which they are written.
+    pub sysctls: Vec<Sysctl>,
 }
 
 impl Input {
@@ -31,8 +33,9 @@ impl Input {
     /// # Errors
     /// Whatever is wrong with either.
     pub fn load(args: &RunArgs) -> Result<Self, Failure> {
-        let machine = load_machine(&args.machine)?;
-        let workloads = load_workloads(&args.workloads)?;
+        let (machine, trust) = load_machine(&args.machine)?;
+        let site = alight_sim::site(&machine);
+        let workloads = load_workloads(&args.workloads, &site)?;
         if let Some(governor) = args.governor {
             check_governor(governor, &machine)?;
         }
@@ -40,12 +43,13 @@ impl Input {
             workloads,
             changes: changes(args, &machine)?,
             machine,
+            trust,
             groups: args
                 .groups
                 .iter()
                 .map(|option| option.group.clone())
                 .collect(),
-            clamps: system_clamps(&args.sysctls),
+            sysctls: (args.sysctls.iter()).map(|option| option.sysctl).collect(),
         })
     }
 
@@ -75,7 +79,7 @@ impl Input {
             seed: args.seed,
             duration_ns: args.duration,
             groups: &self.groups,
-            clamps: self.clamps,
+            sysctls: &self.sysctls,
             changes: &self.changes,
             wakee_flips: args.wakee_flips,
             check: args.check,
@@ -112,11 +116,11 @@ fn check_governor(governor: Governor, machine: &Machine) -> Result<(), Failure> 
     Ok(())
 }
 
-/// The machine of this name.
+/// The machine of this name, and how far its figures can be trusted.
 ///
 /// # Errors
 /// Whatever is wrong with it.
-pub fn load_machine(name: &str) -> Result<Machine, Failure> {
+pub fn load_machine(name: &str) -> Result<(Machine, Trust), Failure> {
     let sheet = alight_machine::load(name)?;
     for warning in &sheet.warnings {
         remark(&warning.to_string());
@@ -124,13 +128,14 @@ pub fn load_machine(name: &str) -> Result<Machine, Failure> {
     for note in &sheet.notes {
         remark(&format!("machine {name}: {note}"));
     }
-    Ok(sheet.machine)
+    let trust = sheet.trust();
+    Ok((sheet.machine, trust))
 }
 
 /// The workloads of all `-w`; where there are several, an error says of which it is.
-fn load_workloads(texts: &[String]) -> Result<Vec<Workload>, Failure> {
+fn load_workloads(texts: &[String], site: &Site) -> Result<Vec<Workload>, Failure> {
     let one = |(index, text): (usize, &String)| {
-        load_workload(text).map_err(|failure| match (texts.len(), failure) {
+        load_workload(text, site).map_err(|failure| match (texts.len(), failure) {
             (2.., Failure::BadInput(error)) => Failure::BadInput(format!(
                 "-w {} of {}, '{}': {error}",
                 index + 1,
@@ -143,8 +148,8 @@ fn load_workloads(texts: &[String]) -> Result<Vec<Workload>, Failure> {
     texts.iter().enumerate().map(one).collect()
 }
 
-fn load_workload(text: &str) -> Result<Workload, Failure> {
-    let loaded = Workload::load(text, Mode::default()).map_err(Failure::bad_input)?;
+fn load_workload(text: &str, site: &Site) -> Result<Workload, Failure> {
+    let loaded = Workload::load_on(text, Mode::default(), site).map_err(Failure::bad_input)?;
     for diagnostic in &loaded.diagnostics {
         remark(&format!(
             "{text}:{}:{}: {}: {}",
@@ -157,10 +162,20 @@ fn load_workload(text: &str) -> Result<Workload, Failure> {
     Ok(loaded.workload)
 }
 
-/// The scheduler of this name.
+/// The scheduler of this name; without a base of its own it is over the newest.
 ///
 /// # Errors
 /// Unknown names, with the nearest valid ones.
 pub fn scheduler(name: &str) -> Result<Scheduler, Failure> {
-    Scheduler::parse(name).map_err(Failure::bad_input)
+    scheduler_over(None, Some(name))
+}
+
+/// The scheduler of this name over what `--base` states, if it does; without a name that alone.
+///
+/// # Errors
+/// As [`scheduler`], and another base than the one that is stated.
+pub fn scheduler_over(base: Option<&str>, name: Option<&str>) -> Result<Scheduler, Failure> {
+    let base = base.map(scheduler).transpose()?;
+    let onto = base.as_ref().map_or(Onto::Newest, Onto::Stated);
+    Scheduler::choose(name, onto).map_err(Failure::bad_input)
 }

@@ -13,6 +13,7 @@ mod interrupt;
 mod output;
 mod progress;
 mod sibling;
+mod sysctl;
 mod traced;
 
 use std::process::ExitCode;

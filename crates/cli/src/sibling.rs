@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Becomes a program that is built beside this one: those that have a kernel side need clang and
-//! libelf to be built, and this one does not.
+//! libelf to be built, and this one does not. Their help is here in either case.
 
 use std::ffi::OsString;
 use std::io;
@@ -8,11 +8,31 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use clap::Parser;
+
 use crate::failure::Failure;
+
+/// Prints the help of the program `name` if the arguments ask for it, else becomes that program.
+///
+/// # Errors
+/// A closed pipe, or that the program cannot be executed.
+pub fn help_or_become<P: Parser>(
+    name: &str,
+    shown: &str,
+    arguments: &[OsString],
+) -> Result<(), Failure> {
+    match alight_arguments::help_asked::<P>(shown, arguments) {
+        Some(help) => {
+            let printed = help.print();
+            printed.map_err(|error| Failure::Host(format!("standard output: {error}")))
+        }
+        None => Err(become_program(name, shown, arguments)),
+    }
+}
 
 /// Executes the program `name`, which lies beside this one or in PATH, with these arguments. In
 /// its help it is called `shown`. Comes back only if it cannot be executed.
-pub fn become_program(name: &str, shown: &str, arguments: &[OsString]) -> Failure {
+fn become_program(name: &str, shown: &str, arguments: &[OsString]) -> Failure {
     let here = std::env::current_exe().ok();
     let program = find(name, here.as_deref());
     let error = Command::new(&program).arg0(shown).args(arguments).exec();

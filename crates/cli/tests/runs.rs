@@ -58,7 +58,7 @@ fn compare_answers_in_every_style() {
 
 #[test]
 fn the_table_says_why() {
-    let text = stdout(&COMPARE);
+    let text = stdout(&[&COMPARE[..], &["--full"]].concat());
     for mechanism in [
         "cpu_migrations",
         "context_switches",

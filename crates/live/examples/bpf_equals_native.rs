@@ -16,7 +16,7 @@ use libbpf_rs::{OpenObject, ProgramInput};
 use skeleton::{SelectTestSkel, SelectTestSkelBuilder};
 use states::{MOST_CHANGES, Numbers, Scene, Shape, Wanted};
 use std::collections::BTreeMap;
-use std::mem::MaybeUninit;
+use std::mem::{MaybeUninit, offset_of};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -100,6 +100,29 @@ struct Question {
     llc_states: u64,
     cpu: u32,
     unused: u32,
+}
+
+/// Fields stand where the program has them, and there are no others.
+macro_rules! as_the_program_has_it {
+    ($ours:ident { $($field:ident),+ $(,)? } is $theirs:ident) => {
+        const _: () = {
+            use skeleton::types;
+            fn _all(ours: $ours, theirs: types::$theirs) {
+                let $ours { $($field: _),+ } = ours;
+                let types::$theirs { $($field: _),+ } = theirs;
+            }
+            assert!(size_of::<$ours>() == size_of::<types::$theirs>());
+            $(assert!(offset_of!($ours, $field) == offset_of!(types::$theirs, $field));)+
+        };
+    };
+}
+
+as_the_program_has_it! { CpuChange { view, cpu, unused } is cpu_change }
+as_the_program_has_it! {
+    Question {
+        changes, nr_changes, llc, llc_view, group, imbalance, now, this_cpu, kind, sync, flags,
+        root, allowed, wakee, waker, answer, here, llc_states, cpu, unused,
+    } is question
 }
 
 impl Question {

@@ -7,7 +7,7 @@
 //!
 //! DIR is laid out as /usr/share.
 
-use alight_live::{arguments, record_arguments};
+use alight_arguments::{record, run};
 use alight_pages::{Program, write};
 use clap::CommandFactory;
 use std::path::Path;
@@ -20,12 +20,12 @@ fn main() -> ExitCode {
     };
     let programs = [
         Program {
-            command: arguments::Arguments::command(),
+            command: run::Arguments::command(),
             section: 8,
             see_also: vec!["alight(1)", "systemctl(1)"],
         },
         Program {
-            command: record_arguments::Arguments::command(),
+            command: record::Arguments::command(),
             section: 1,
             see_also: vec!["alight(1)"],
         },

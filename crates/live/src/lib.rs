@@ -12,13 +12,11 @@
 //! ([`record_session`], [`record_pelt`], [`record_decisions`], [`record_behaviour`] with
 //! [`costs`]), for `alight verify`.
 
-pub mod arguments;
 pub mod costs;
 pub mod exit;
 pub mod kernel;
 pub mod live;
 pub mod machine;
-pub mod record_arguments;
 pub mod record_behaviour;
 pub mod record_decisions;
 pub mod record_pelt;

@@ -12,19 +12,18 @@ mod follow;
 mod front;
 mod load;
 mod operations;
-mod options;
 mod state;
 mod summary;
 
 pub use ended::Report;
 pub use error::Error;
-pub use options::{Gated, Options};
 pub use summary::Summary;
 
 use crate::kernel;
 use crate::rules::Cgroups;
 use crate::say::say;
 use crate::skeleton::AlightSkel;
+use alight_arguments::Options;
 use alight_policy::STEPS;
 use alight_stats::Counters;
 use alight_verify::live::Log;

@@ -4,7 +4,7 @@
 //! kernel does not contradict it. Simulations of a machine file and the live
 //! scheduler get their views the same way ([`alight_views`]).
 
-use crate::live::Gated;
+use alight_arguments::Gated;
 use alight_machine::{CpuSet, Draft, Finding, Machine, contradictions, kernel};
 use alight_policy::topology::{self, CpuDescription, Description, build_online};
 use alight_policy::{Core, MAX_CPUS, Mask, Params};
@@ -146,7 +146,8 @@ impl Host {
             Ok(model) => match self.switched_off() {
                 Some(why) => Energy::Switched(why),
                 None => {
-                    core.perf = model;
+                    let set = core.set_perf(model);
+                    set.expect("a model of this machine's CPUs");
                     Energy::On(core.perf.len())
                 }
             },

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `scx_alight`: schedules this machine by a placement policy.
 
-use alight_live::arguments::Arguments;
+use alight_arguments::Options;
+use alight_arguments::run::Arguments;
 use alight_live::exit;
-use alight_live::live::{self, Options, Summary};
+use alight_live::live::{self, Summary};
 use alight_live::say::say;
 use alight_policy::STEPS;
 use alight_stats::{describe, monitor};

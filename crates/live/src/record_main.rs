@@ -2,7 +2,7 @@
 //! `alight-record`: writes down what this kernel's scheduler does, to be held
 //! against the policy core by `alight verify`.
 
-use alight_live::record_arguments::{Arguments, What};
+use alight_arguments::record::{Arguments, What};
 use alight_live::record_session::{Error, Recorded};
 use alight_live::{record_behaviour, record_decisions, record_pelt};
 use clap::Parser;
@@ -35,8 +35,8 @@ fn main() -> ExitCode {
 
 fn record(what: What, stop: &AtomicBool) -> Result<Recorded, Error> {
     match what {
-        What::Decisions(recording) => record_decisions::run(&recording.session(), stop),
-        What::Behaviour(recording) => record_behaviour::run(&recording.session(), stop),
-        What::Pelt(recording) => record_pelt::run(&recording.session(), stop),
+        What::Decisions(recording) => record_decisions::run(&recording.into(), stop),
+        What::Behaviour(recording) => record_behaviour::run(&recording.into(), stop),
+        What::Pelt(recording) => record_pelt::run(&recording.into(), stop),
     }
 }

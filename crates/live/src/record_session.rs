@@ -2,6 +2,7 @@
 //! What all recorders share: how long to record, and the way from the kernel's
 //! ring buffer to the file.
 
+use alight_arguments::record::Recording;
 use alight_recording::{End, Header, Writer};
 use libbpf_rs::{MapCore, RingBufferBuilder};
 use std::cell::RefCell;
@@ -32,6 +33,19 @@ pub struct Session {
     pub level: i32,
     /// Print what libbpf and the verifier say.
     pub verbose: bool,
+}
+
+impl From<Recording> for Session {
+    fn from(asked: Recording) -> Self {
+        Session {
+            file: asked.output,
+            duration: asked.duration,
+            command: asked.command,
+            ring_bytes: asked.ring.next_power_of_two() << 20,
+            level: asked.level,
+            verbose: asked.verbose,
+        }
+    }
 }
 
 /// What a recording holds.

@@ -4,7 +4,7 @@
 
 use crate::say::say;
 use crate::skeleton::{AlightSkel, types};
-use alight_rules::{LONGEST_PATTERN, MOST, Policy, Rule, met_by_cgroup, parse_file};
+use alight_rules::{LONGEST_PATTERN, MOST, Policy, Rule, met_by_cgroup};
 use libbpf_rs::{MapCore, MapFlags, OpenMapMut};
 use std::collections::BTreeMap;
 use std::fs;
@@ -19,16 +19,9 @@ const MOST_CGROUPS: usize = 1 << 16;
 /// The hierarchy is walked no more often, however fast cgroups come.
 const WALK_AGAIN: Duration = Duration::from_secs(1);
 
-/// The rules of a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RuleFile(Vec<Rule>);
-
 /// Why rules cannot be met.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// More than the kernel side has room for.
-    #[error("{0} rules; {MOST} are possible")]
-    TooMany(usize),
     /// There are no cgroups to match.
     #[error(
         "a rule asks for a cgroup, and there is no v2 hierarchy: {} has no cgroup.controllers",
@@ -38,34 +31,6 @@ pub enum Error {
     /// The kernel side cannot be told.
     #[error("telling the kernel side about cgroups: {0}")]
     Map(libbpf_rs::Error),
-}
-
-/// Reads a file of rules.
-///
-/// # Errors
-/// It cannot be read, or where and why one is none.
-pub fn file(path: &str) -> Result<RuleFile, String> {
-    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
-    parse_file(path, &text)
-        .map(RuleFile)
-        .map_err(|error| error.to_string())
-}
-
-/// All rules in the order in which they count.
-pub fn all(rules: &[Rule], files: &[RuleFile]) -> Vec<Rule> {
-    let of_files = files.iter().flat_map(|file| &file.0);
-    rules.iter().chain(of_files).cloned().collect()
-}
-
-/// Are there no more rules than the kernel side has room for?
-///
-/// # Errors
-/// There are.
-pub fn check(rules: &[Rule]) -> Result<(), Error> {
-    match rules.len() {
-        0..=MOST => Ok(()),
-        found => Err(Error::TooMany(found)),
-    }
 }
 
 /// Hands the rules to the kernel side. There are [`MOST`] of them at most.
@@ -373,23 +338,5 @@ mod tests {
         assert_eq!(hierarchy(root.path()).unwrap(), usual.join("unified"));
         fs::write(usual.join("cgroup.controllers"), "").unwrap();
         assert_eq!(hierarchy(root.path()).unwrap(), usual);
-    }
-
-    #[test]
-    fn the_command_line_comes_before_files() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("rules");
-        fs::write(&path, "comm=b uclamp_min=2\n").unwrap();
-        let file = file(path.to_str().unwrap()).unwrap();
-        let all = all(&rules(&["comm=a uclamp_min=1"]), &[file]);
-        assert_eq!(all, rules(&["comm=a uclamp_min=1", "comm=b uclamp_min=2"]));
-        fs::write(&path, "comm=b\n").unwrap();
-        let error = super::file(path.to_str().unwrap()).unwrap_err();
-        assert!(
-            error.ends_with(
-                "rules:1, column 7: found the end, expected a setting: uclamp_min= or uclamp_max="
-            ),
-            "{error}"
-        );
     }
 }

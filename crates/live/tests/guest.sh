@@ -155,7 +155,7 @@ test_arm64() {
 			run forks linux-5.5
 			echo "kernel errors: $(dmesg | grep -c -e 'BUG' -e 'WARNING' -e 'runtime error')"
 		G
-	} | boot arm64 --kernel $ARM64 --timeout 600 --dtb "$work/asym.dtb" --add "$work/add-arm64"
+	} | boot arm64 --kernel $ARM64 --icount --timeout 600 --dtb "$work/asym.dtb" --add "$work/add-arm64"
 }
 
 judge_verified() { # GUEST RUN

@@ -2,7 +2,7 @@
 //! The machine that a scheduler goes by, from small copies of sysfs and from
 //! machine files, and when energy decides on it.
 
-use alight_live::live::Gated;
+use alight_arguments::Gated;
 use alight_live::machine::{Energy, Error, Host};
 use alight_policy::topology::LevelKind;
 use alight_policy::{Mask, Scheduler};

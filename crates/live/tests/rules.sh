@@ -173,7 +173,7 @@ cat >"$work/guest.sh" <<-'G'
 G
 
 status=0
-vm/run.sh --kernel $KERNEL --dtb "$work/asym.dtb" --timeout 600 --add "$work/add" \
+vm/run.sh --kernel $KERNEL --dtb "$work/asym.dtb" --icount --timeout 600 --add "$work/add" \
 	--console "$work/console" "$work/guest.sh" >"$work/guest.out" || status=$?
 check 'guest: exit status' 0 "$status"
 

@@ -7,6 +7,7 @@
 
 use std::fmt::Write;
 
+use serde::Serialize;
 use xxhash_rust::xxh3::Xxh3;
 
 use crate::costs::COST_FIELDS;
@@ -23,7 +24,7 @@ const OF: &str = "of = ";
 const SOURCE: &str = "calibrate";
 
 /// To which rows the costs of a machine were fitted.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Calibration {
     /// The machine whose rows they are; another one may take its costs from it.
     pub machine: String,
@@ -85,15 +86,22 @@ pub(crate) fn read(
     let Some(entry) = table.get("calibration") else {
         return Ok(None);
     };
-    let mut section = Reader::new(&entry.node, "calibration", &unrecorded)?;
-    let machine = section.text("machine")?;
-    let machine = section.required("machine", machine)?.value;
-    let of = section.text("of")?;
-    let of = section.required("of", of)?.value;
-    let also = section.texts("also")?.unwrap_or_default();
-    let rows = section.texts("rows")?;
-    let rows = section.required("rows", rows)?;
-    section.finish()?;
+    let section = Reader::new(&entry.node, "calibration", &unrecorded);
+    let stated = section.and_then(|mut section| {
+        let machine = section.text("machine");
+        let machine = section.required("machine", machine);
+        let of = section.text("of");
+        let of = section.required("of", of);
+        let also = section.texts("also").unwrap_or_default();
+        let rows = section.texts("rows");
+        let rows = section.required("rows", rows);
+        section.finish();
+        Some((machine?.value, of?.value, also, rows?))
+    });
+    unrecorded.verdict()?;
+    let Some((machine, of, also, rows)) = stated else {
+        return Ok(None);
+    };
     let others = also.iter().map(|machine| text_of(machine));
     let others = others.collect::<Result<Vec<_>, _>>()?;
     Ok(Some(Calibration {

@@ -4,10 +4,12 @@
 //! folder to look in instead of `/`: a tree copied from another machine.
 //!
 //! What is missing is assumed, marked so in the file, and said in a note. What
-//! is there but makes no sense is an error.
+//! is there but makes no sense is an error. A file that is written passes
+//! [`check`](crate::check()): it is read and checked before it is given out.
 
 mod clocks;
 mod facts;
+mod sharing;
 mod text;
 
 use std::path::{Path, PathBuf};
@@ -15,7 +17,7 @@ use std::path::{Path, PathBuf};
 use crate::draft::Draft;
 use crate::error::Error;
 use crate::kernel::Tree;
-use crate::library;
+use crate::library::{self, HOST};
 
 /// Environment variable with the folder that stands for `/`.
 pub const ROOT_PREFIX: &str = "ROOT_PREFIX";
@@ -33,12 +35,9 @@ impl Captured {
     /// The machine file as read.
     ///
     /// # Errors
-    /// When this host is described in a way that no machine file can express,
-    /// for instance with more CPUs than [`CpuSet::MAX`](crate::CpuSet::MAX).
+    /// None: it was read before, as it was captured.
     pub fn draft(self) -> Result<Draft, Error> {
-        let mut draft = library::parse("host", &self.toml)?;
-        draft.notes = self.notes;
-        Ok(draft)
+        library::parse(HOST, &self.toml)
     }
 }
 
@@ -74,7 +73,8 @@ pub fn host() -> Result<Captured, Error> {
 ///
 /// # Errors
 /// [`Error::Read`] when there is no list of CPUs, [`Error::Captured`] when a
-/// file says something unusable.
+/// file says something unusable, [`Error::NoMachine`] when the files contradict
+/// each other in a way that is not known.
 pub fn capture(root: &Path) -> Result<Captured, Error> {
     capture_measured(root, &Measured::default())
 }
@@ -85,9 +85,15 @@ pub fn capture(root: &Path) -> Result<Captured, Error> {
 /// As [`capture`].
 pub fn capture_measured(root: &Path, measured: &Measured) -> Result<Captured, Error> {
     let facts = facts::gather(&Tree::new(root), measured)?;
-    let toml = text::machine_file(&facts, measured);
+    let mut notes = facts.notes.clone();
+    let plain = text::machine_file(&facts, measured, &notes);
+    let sheet = library::parse(HOST, &plain).and_then(Draft::resolve);
+    let sheet = sheet.map_err(|error| Error::NoMachine(error.to_string()))?;
+    if !sheet.speeds.are_known() {
+        notes.push(format!("speeds: {}", sheet.speeds));
+    }
     Ok(Captured {
-        toml,
-        notes: facts.notes,
+        toml: text::machine_file(&facts, measured, &notes),
+        notes,
     })
 }

@@ -39,6 +39,8 @@ pub(crate) enum Kind {
     Text(String),
     Integer(i64),
     Boolean(bool),
+    /// A number that is not whole, or larger than any key takes, as it is written.
+    Number(String),
     /// A type that no key takes, with its name.
     Other(&'static str),
 }
@@ -73,6 +75,7 @@ impl Kind {
             Self::Array(_) => "a list".to_owned(),
             Self::Text(text) => format!("text \"{text}\""),
             Self::Integer(value) => value.to_string(),
+            Self::Number(digits) => digits.clone(),
             Self::Boolean(value) => value.to_string(),
             Self::Other(name) => format!("a {name}"),
         }
@@ -122,8 +125,12 @@ impl<'t> Parsed<'t> {
     pub fn new(file: &str, text: &'t str) -> Result<Self, Error> {
         let lines = Text::new(file, text);
         let table = DeTable::parse(text).map_err(|error| {
-            let offset = error.span().map_or(0, |span| span.start);
-            Error::written(&lines.place(offset), error.message())
+            let span = error.span().unwrap_or(0..0);
+            let message = match (error.message(), text.get(span.clone())) {
+                ("duplicate key", Some(key)) => format!("the key `{}` stands twice", key.trim()),
+                (message, _) => message.to_owned(),
+            };
+            Error::written(&lines.place(span.start), message)
         })?;
         Ok(Self { text: lines, table })
     }
@@ -228,11 +235,11 @@ impl Settler<'_> {
                     .collect::<Result<_, _>>()?,
             ),
             DeValue::String(text) => Kind::Text(text.to_string()),
-            DeValue::Integer(digits) => Kind::Integer(
-                i64::from_str_radix(digits.as_str(), digits.radix()).map_err(|_| {
-                    Error::written(&place, format!("{digits} is too large for a whole number"))
-                })?,
-            ),
+            DeValue::Integer(digits) => {
+                let number = i64::from_str_radix(digits.as_str(), digits.radix());
+                number.map_or_else(|_| Kind::Number(digits.to_string()), Kind::Integer)
+            }
+            DeValue::Float(digits) => Kind::Number(digits.to_string()),
             DeValue::Boolean(value) => Kind::Boolean(*value),
             other => Kind::Other(other.type_str()),
         };

@@ -54,8 +54,12 @@ pub enum Error {
         /// What was found and what was expected.
         message: String,
     },
+    /// Several things that are wrong with one machine file, each [`Error::Written`], in the order of
+    /// the file.
+    #[error("{}", lines(.0))]
+    Several(Vec<Self>),
     /// A machine that cannot be.
-    #[error("{}", list(findings))]
+    #[error("{}", lines(findings))]
     Impossible {
         /// All findings, those that are only warnings too.
         findings: Vec<Finding>,
@@ -70,6 +74,15 @@ pub enum Error {
         /// What such a file holds.
         expected: String,
     },
+    /// A host whose description makes no machine file that could be used.
+    #[error(
+        "what this host's files say makes no machine: {0}\nNothing is written. Take the nearest of \
+         `alight machine list` and correct it by hand; a copy of the host's sysfs helps to mend this"
+    )]
+    NoMachine(
+        /// What is wrong with the file that would have been written.
+        String,
+    ),
 }
 
 impl Error {
@@ -81,8 +94,8 @@ impl Error {
     }
 }
 
-fn list(findings: &[Finding]) -> String {
-    let lines: Vec<String> = findings.iter().map(Finding::to_string).collect();
+fn lines<T: ToString>(items: &[T]) -> String {
+    let lines: Vec<String> = items.iter().map(ToString::to_string).collect();
     lines.join("\n")
 }
 
@@ -96,7 +109,7 @@ pub(crate) fn similarity(one: &str, other: &str) -> f64 {
 
 /// A phrase that names the valid names nearest to `found`, or all of them if
 /// none is near.
-pub(crate) fn nearest<'a>(found: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
+pub fn nearest<'a>(found: &str, valid: impl IntoIterator<Item = &'a str>) -> String {
     let valid: Vec<&str> = valid.into_iter().collect();
     let mut ranked: Vec<(f64, &str)> = valid
         .iter()

@@ -10,11 +10,11 @@ mod tree;
 pub use energy::{EnergySwitches, PerfDomain, PerfState, energy_model, energy_switches};
 pub use topology::{Cpu, Level, Node, Topology};
 
-pub(crate) use energy::read as energy_model_of;
+pub(crate) use energy::{ENERGY_MODEL, read as energy_model_of};
 pub(crate) use topology::data_caches;
 pub(crate) use tree::Tree;
 
 /// Folder of the CPUs.
 pub(crate) const CPU: &str = "sys/devices/system/cpu";
 /// Folder of the nodes.
-const NODE: &str = "sys/devices/system/node";
+pub(crate) const NODE: &str = "sys/devices/system/node";

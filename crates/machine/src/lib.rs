@@ -8,6 +8,7 @@
 //! (`reader`, `schema`) to a [`Draft`], checked ([`check()`]) and resolved
 //! (`resolve`) to a [`Machine`] within a [`DataSheet`].
 
+mod assumed;
 mod calibration;
 mod capacity;
 mod capture;
@@ -23,20 +24,26 @@ pub mod kernel;
 mod levels;
 mod library;
 mod model;
+mod problems;
 mod reader;
 mod resolve;
 mod schema;
 mod show;
+mod speed;
+mod trust;
 
+pub use assumed::Assumed;
 pub use calibration::{Calibration, StatedCost};
 pub use capture::{Captured, Measured, ROOT_PREFIX, capture, capture_measured, host};
 pub use check::{Finding, Severity, check, contradictions};
 pub use cpuset::{CpuListError, CpuSet, Iter as CpuIter};
 pub use draft::Draft;
-pub use error::{Error, Place};
+pub use error::{Error, Place, nearest};
 pub use figure::{Confidence, Figure, Provenance};
 pub use library::{HOST, calibrated, is_edited, load, names, open, open_bare, parse};
 pub use model::*;
 pub use resolve::DataSheet;
 pub use schema::SCHEMA;
-pub use show::{Row, list, rows, show, to_json};
+pub use show::{Row, findings, list, rows, show, to_json};
+pub use speed::{SpeedKind, Speeds};
+pub use trust::{CostStanding, CostTrust, Trust};

@@ -14,6 +14,7 @@ use crate::figure::{Confidence, Figure, Provenance};
 use crate::levels;
 use crate::model::{Cluster, CoreType, Cpu, FreqDomain, IdleState, Machine, Opp};
 use crate::reader::Ledger;
+use crate::speed::{self, Speeds};
 
 /// A machine with the provenance of its figures.
 #[derive(Debug, Clone, PartialEq)]
@@ -26,6 +27,8 @@ pub struct DataSheet {
     pub warnings: Vec<Finding>,
     /// To which rows the costs were fitted; `None`: to none, they are assumed.
     pub calibration: Option<Calibration>,
+    /// What is known of the speeds of its CPUs.
+    pub speeds: Speeds,
     /// What was not known and had to be assumed.
     pub notes: Vec<String>,
 }
@@ -43,6 +46,7 @@ impl Draft {
         let resolver = Resolver::new(&self);
         let machine = resolver.machine();
         resolver.record_derived_figures();
+        let speeds = speed::known(&self);
         let Self {
             calibration,
             ledger,
@@ -56,6 +60,7 @@ impl Draft {
             figures,
             warnings: findings,
             calibration,
+            speeds,
             notes,
         })
     }

@@ -6,16 +6,21 @@ mod figures;
 mod tables;
 mod tree;
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use serde::Serialize;
 use serde_json::{Value, json};
 
+use crate::check::Finding;
 use crate::error::Error;
 use crate::library::{load, names};
 use crate::model::Machine;
 use crate::resolve::DataSheet;
 use crate::schema::SCHEMA;
+
+/// Findings by one rule that are shown before the rest is counted.
+const FINDINGS_SHOWN: usize = 6;
 
 /// One line of the list of machines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -96,7 +101,9 @@ pub fn show(sheet: &DataSheet) -> String {
             let _ = write!(text, "\n{title}\n{body}");
         }
     };
+    section("What answers rest on", rests_on(sheet));
     section("Topology", tree::tree(machine));
+    section("Core types", tables::core_types(machine));
     section("Operating points", tables::operating_points(machine));
     section("Idle states", tables::idle_states(machine));
     section("Clusters", tables::clusters(machine));
@@ -132,17 +139,49 @@ pub fn show(sheet: &DataSheet) -> String {
     )
 }
 
+fn rests_on(sheet: &DataSheet) -> String {
+    let trust = sheet.trust();
+    format!(
+        "  costs       {}\n  capacities  {}\n  speeds      {}\n",
+        trust.costs, trust.capacities, trust.speeds
+    )
+}
+
+/// Findings for people, one a line. Of many by one rule the first are shown.
+pub fn findings(findings: &[Finding]) -> String {
+    let mut shown: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut text = String::new();
+    for finding in findings {
+        let count = shown.entry(finding.rule).or_default();
+        *count += 1;
+        if *count <= FINDINGS_SHOWN {
+            let _ = writeln!(text, "{finding}");
+        }
+    }
+    for (rule, count) in shown {
+        if count > FINDINGS_SHOWN {
+            let more = count - FINDINGS_SHOWN;
+            let _ = writeln!(
+                text,
+                "… and {more} more by the rule [{rule}]; --json lists all"
+            );
+        }
+    }
+    text
+}
+
 fn lines(lines: impl Iterator<Item = String>) -> String {
     lines.map(|line| format!("  {line}\n")).collect()
 }
 
 /// A machine with all its figures: `schema`, `hash` (hexadecimal), `machine`
-/// (the resolved form), `figures`, `warnings`, `notes`.
+/// (the resolved form), `trust`, `figures`, `warnings`, `notes`.
 pub fn to_json(sheet: &DataSheet) -> Value {
     json!({
         "schema": SCHEMA,
         "hash": format!("{:016x}", sheet.machine.hash()),
         "machine": sheet.machine,
+        "trust": sheet.trust(),
         "figures": sheet.figures,
         "warnings": sheet.warnings,
         "notes": sheet.notes,

@@ -201,7 +201,7 @@ const CASES: &[Case] = &[
         "cluster_power_mw = [0, 0]",
         "`freq_domain.small.cluster_power`: found 0 at every frequency",
     ),
-    error(
+    warning(
         "latency-above-residency",
         "residency_us = 500",
         "residency_us = 299",
@@ -213,13 +213,13 @@ const CASES: &[Case] = &[
         "wakeup_us = 199",
         "found 199 us, expected no less than the exit, 200 us",
     ),
-    error(
+    warning(
         "idle-order",
         "exit_us = 1\nresidency_us = 1",
         "exit_us = 251\nresidency_us = 251",
         "found a latency of 250 us, less than the 251 us of `WFI` before it",
     ),
-    error(
+    warning(
         "idle-order",
         "residency_us = 1\n",
         "residency_us = 501\n",
@@ -338,4 +338,63 @@ fn every_rule_finds_its_case() {
             }
         }
     }
+}
+
+/// Three nodes in a row, or each near each other.
+#[test]
+fn spans_of_nodes_that_overlap_are_said() {
+    let three = GOOD
+        .replace("llc = [\"0-1\", \"2-3\"]", "llc = [\"0-1\", \"2\", \"3\"]")
+        .replace(
+            "node = [\"0-1\", \"2-3\"]",
+            "node = [\"0-1\", \"2\", \"3\"]",
+        )
+        .replace(
+            "[cluster.large]\ncpus = \"2-3\"",
+            "[cluster.large]\ncpus = [\"2\", \"3\"]",
+        );
+    for (matrix, says) in [
+        (
+            "[[10, 20, 30], [20, 10, 20], [30, 20, 10]]",
+            Some("found nodes 0 and 2 both nearer to node 1 than to each other"),
+        ),
+        ("[[10, 20, 20], [20, 10, 20], [20, 20, 10]]", None),
+        ("[[10, 20, 30], [20, 10, 30], [30, 30, 10]]", None),
+    ] {
+        let text = three.replace("[[10, 20], [20, 10]]", matrix);
+        let sheet = parse("m.toml", &text).unwrap().resolve().unwrap();
+        let warnings: Vec<String> = sheet.warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(warnings.len(), usize::from(says.is_some()), "{warnings:?}");
+        assert!(
+            warnings
+                .iter()
+                .all(|warning| warning.contains(says.unwrap_or("")))
+        );
+    }
+}
+
+/// Of many findings by one rule the first are shown, and the others are counted.
+#[test]
+fn many_findings_are_shown_in_short() {
+    let each = "{ cpus = \"2-21\", size = 1 }";
+    let text = GOOD
+        .replace("cpus = \"0-3\"", "cpus = \"0-21\"")
+        .replace("core = [\"0\", \"1\", \"2\", \"3\"]\n", "")
+        .replace(
+            "llc = [\"0-1\", \"2-3\"]",
+            &format!("llc = [\"0-1\", {each}, {each}]"),
+        )
+        .replace("node = [\"0-1\", \"2-3\"]", "node = [\"0-1\", \"2-21\"]")
+        .replace("cpus = \"2-3\"", &format!("cpus = {each}"));
+    let found = check(&parse("m.toml", &text).unwrap());
+    assert_eq!(found.len(), 60);
+    let shown = alight_machine::findings(&found);
+    let counted: Vec<&str> = shown.lines().filter(|line| line.starts_with('…')).collect();
+    let counts = [
+        "… and 14 more by the rule [cpu-in-two]; --json lists all",
+        "… and 34 more by the rule [spans-do-not-nest]; --json lists all",
+    ];
+    assert_eq!(counted, counts);
+    assert_eq!(shown.lines().count(), 6 + 6 + 2, "{shown}");
+    assert_eq!(alight_machine::findings(&found[..6]).lines().count(), 6);
 }

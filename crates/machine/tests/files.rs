@@ -44,14 +44,50 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "hz = 250",
         "hz = 1.5",
-        "5:6: `hz` is a float, expected a whole number",
+        "5:6: `hz` is 1.5, expected a whole number from 1 to 10000, in Hz",
     ),
     (
         "hz = 250",
         "hz = 99999999999999999999",
-        "5:6: 99999999999999999999 is too large",
+        "5:6: `hz` is 99999999999999999999, expected a whole number from 1 to 10000, in Hz",
     ),
-    ("hz = 250", "hz = 250\nhz = 300", "6:1: duplicate key"),
+    (
+        "hz = 250",
+        "hz = 250\nhz = 300",
+        "6:1: the key `hz` stands twice",
+    ),
+    (
+        "hz = 250",
+        "hz = nan",
+        "5:6: `hz` is nan, expected a whole number from 1 to 10000, in Hz",
+    ),
+    (
+        "hz = 250",
+        "hz = -inf",
+        "5:6: `hz` is -inf, expected a whole number from 1 to 10000, in Hz",
+    ),
+    (
+        "hz = 250",
+        "hz = 2026-01-01",
+        "5:6: `hz` is a datetime, expected a whole number from 1 to 10000, in Hz",
+    ),
+    (
+        "exit_us = 1\n",
+        "exit_us = true\n",
+        "`core_type.small.idle_state.WFI.exit_us` is true, expected a whole number from 0 to \
+         10000000, in us",
+    ),
+    (
+        "core_power_mw = [50, 120]",
+        "core_power_mw = [50, -120]",
+        "`freq_domain.small.core_power_mw` is -120, expected a whole number from 0 to 1000000000, \
+         in mW",
+    ),
+    (
+        "core_power_mw = [50, 120]",
+        "core_power_mw = \"50\"",
+        "`freq_domain.small.core_power_mw` is text \"50\", expected a list of numbers",
+    ),
     (
         "governor = \"schedutil\"",
         "governor = \"scheduler\"",
@@ -75,7 +111,8 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "source = \"test\"\n",
         "",
-        "`hz` says not where it comes from: give it or its section a `source`",
+        "4:6: `hz`, `governor`, `topology.cpus`, `topology.core` and 50 more say not where they come \
+         from: give them or their sections a `source` that is listed in [sources]",
     ),
     (
         "confidence = \"assumed\"",

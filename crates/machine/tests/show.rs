@@ -46,6 +46,20 @@ fn a_machine_is_shown_with_its_tables() {
 }
 
 #[test]
+fn what_answers_rest_on_is_shown() {
+    let text = show(&load("gs101").unwrap());
+    let rests = "\
+What answers rest on
+  costs       ASSUMED: gs101 has no calibration, its costs are those of its class of cores
+  capacities  derived
+  speeds      stated by core type
+";
+    assert!(text.contains(rests), "{text}");
+    let json = to_json(&load("gs101").unwrap());
+    assert_eq!(json["trust"]["costs"]["standing"], "assumed");
+}
+
+#[test]
 fn every_figure_of_every_machine_is_shown_with_a_source() {
     for name in names() {
         let sheet = load(name).unwrap();
@@ -67,13 +81,93 @@ fn every_figure_of_every_machine_is_shown_with_a_source() {
     }
 }
 
+/// Of what is alike the first is shown, and the others are counted.
 #[test]
 fn a_large_machine_is_shown_in_short() {
     let text = show(&load("epyc-9654-2s").unwrap());
-    assert!(text.lines().count() < 200, "{}", text.lines().count());
-    assert!(text.contains("SMT 8 cores, 2 threads each"));
-    assert!(text.contains("… 8 more of MC"));
-    assert!(text.contains("CPUs 0,192 and 191 alike"));
+    let topology = "\
+Topology
+  NUMA 0-383
+    PKG 0-95,192-287
+      MC 0-7,192-199
+        CPU 0-7,192-199: Zen 4, 8 cores of 2 threads (SMT), capacity 1024, cluster ccd0
+      … and 11 more like it: CPUs 8-95,200-287
+    … and 1 more like it: CPUs 96-191,288-383
+
+Core types
+  type   CPUs   cores  threads a core  capacity  L2 KiB  speed beside another thread
+  Zen 4  0-383    192               2      1024    1024                         62 %
+";
+    assert!(text.contains(topology), "{text}");
+    assert!(
+        text.contains("CPUs 0,192 and 191 more like them, a change takes"),
+        "{text}"
+    );
+    let clusters = "\
+  cluster                CPUs           idle mW  off mW
+  ccd0                   0-7,192-199       1000    1000
+  … and 23 more like it  8-191,200-383     1000    1000
+";
+    assert!(text.contains(clusters), "{text}");
+}
+
+/// Threads are told by core type: a hybrid has big cores of two and small ones of one.
+#[test]
+fn threads_are_shown_by_core_type() {
+    let text = spoiled(
+        "core = [\"0\", \"1\", \"2\", \"3\"]",
+        "core = [\"0\", \"1\", \"2-3\"]",
+    );
+    let text = show(&sheet(
+        &text.replace("costs = \"big\"", "costs = \"big\"\nsmt_percent = 60"),
+    ));
+    for part in [
+        "CPU 0-1: small, capacity 256, cluster small\n",
+        "CPU 2-3: large, 1 core of 2 threads (SMT), capacity 1024, cluster large\n",
+        "\
+  type   CPUs  cores  threads a core  capacity  L2 KiB  speed beside another thread
+  small  0-1       2               1       256     128
+  large  2-3       1               2      1024     512                         60 %
+",
+    ] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+}
+
+/// Of 192 CPUs of one kind, each a cluster by itself, one is shown.
+#[test]
+fn equal_cpus_are_shown_once() {
+    let each = "{ cpus = \"2-193\", size = 1 }";
+    let text = GOOD
+        .replace("cpus = \"0-3\"", "cpus = \"0-193\"")
+        .replace("core = [\"0\", \"1\", \"2\", \"3\"]\n", "")
+        .replace(
+            "llc = [\"0-1\", \"2-3\"]",
+            &format!("llc = [\"0-1\", {each}]"),
+        )
+        .replace("node = [\"0-1\", \"2-3\"]", "node = [\"0-1\", \"2-193\"]")
+        .replace("cpus = \"2-3\"", &format!("cpus = {each}"));
+    let text = show(&sheet(&text));
+    let topology = "\
+Topology
+  NUMA 0-193
+    PKG 0-1
+      MC 0-1
+        CPU 0-1: small, capacity 256, cluster small
+    PKG 2-193
+      MC 2
+        CPU 2: large, capacity 1024, cluster large0
+      … and 191 more like it: CPUs 3-193
+";
+    assert!(text.contains(topology), "{text}");
+    assert!(
+        text.contains("CPUs 2 and 191 more like them, a change"),
+        "{text}"
+    );
+    assert!(
+        text.contains("  … and 191 more like it  3-193        8       1\n"),
+        "{text}"
+    );
 }
 
 #[test]

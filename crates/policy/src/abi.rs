@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The structures of `policy/model.h`, field by field, and the table of entry
-//! points. [`check`] refuses a build whose layouts differ.
+//! points. [`check`] refuses a build of other sizes; a test of `layout` holds every field against
+//! the C headers.
 
 use std::ffi::c_int;
 
@@ -541,6 +542,8 @@ macro_rules! params {
             $($(#[$doc])* pub $name: $type,)*
         }
 
+        crate::mirror! { Params as "struct policy_params" { $($name),* } }
+
         impl Params {
             /// No rule, no feature.
             pub const NONE: Params = Params { $($name: 0,)* };
@@ -849,6 +852,10 @@ pub(crate) struct Notes {
     pub max: u32,
 }
 
+/// Working memory of a question.
+#[repr(C)]
+pub(crate) struct Scratch([Mask; 2]);
+
 #[repr(C)]
 pub(crate) struct Ctx {
     pub k: *const Params,
@@ -863,7 +870,7 @@ pub(crate) struct Ctx {
     pub allowed: *const Mask,
     pub all_allowed: *const Mask,
     pub perf: *const PerfDomain,
-    pub scratch: *mut [Mask; 2],
+    pub scratch: *mut Scratch,
     pub answer: *mut Answer,
     pub notes: *mut Notes,
     pub now: u64,
@@ -888,8 +895,8 @@ pub struct Share {
 
 #[repr(C)]
 pub(crate) struct Table {
-    version: u32,
-    sizes: [u32; 12],
+    pub version: u32,
+    pub sizes: [u32; 13],
     pub select: unsafe extern "C" fn(*mut Ctx) -> u32,
     pub rq_clock: unsafe extern "C" fn(*mut Cpu, u64),
     pub rq_clock_idle: unsafe extern "C" fn(*mut Cpu, u32),
@@ -953,12 +960,17 @@ pub(crate) fn table_of(k: &Params) -> &'static Table {
     }
 }
 
-/// Version of the core's entry points and the sizes of its structures, in bytes: what was
-/// written by a build with other ones cannot be read.
+/// Version of the core's entry points, the sizes of its structures, in bytes, and where their
+/// fields are: what was written by a build with other ones cannot be read.
 pub fn layouts() -> String {
     let table = table();
     let sizes = table.sizes.map(|size| size.to_string());
-    format!("{}: {}", table.version, sizes.join(" "))
+    let fields = crate::layout::fingerprint();
+    format!(
+        "{}: {}, fields {fields:016x}",
+        table.version,
+        sizes.join(" ")
+    )
 }
 
 /// Holds the C core's layouts against this file's.
@@ -984,6 +996,7 @@ pub(crate) fn check() {
         size_of::<Ctx>(),
         size_of::<PerfDomain>(),
         size_of::<Root>(),
+        size_of::<Note>(),
     ]
     .map(|size| size as u32);
     assert!(

@@ -2,6 +2,7 @@
 //! The base kernels: which rules of placement each of them has.
 
 use crate::abi::{Params, rule};
+use crate::scheduler::hint;
 
 /// A base kernel.
 #[derive(Debug)]
@@ -13,7 +14,7 @@ pub struct Base {
     pub(crate) rules: Params,
 }
 
-/// All bases.
+/// All bases, by release, the oldest first.
 pub const BASES: &[Base] = &[
     Base {
         name: "linux-3.9",
@@ -46,6 +47,53 @@ pub const BASES: &[Base] = &[
         rules: LINUX_7_2,
     },
 ];
+
+/// A release of Linux: its first two numbers, the second if there is one.
+type Release = (u64, Option<u64>);
+
+/// The release in a name such as `linux-6.12`, `v6.5`, `6.5.13` or `linux-6.1-rc3`.
+fn release(name: &str) -> Option<Release> {
+    let word = |c: char| c.is_ascii_alphabetic() || c == '-';
+    let mut numbers = name.trim_start_matches(word).split('.');
+    // A number that is too large is a release all the same, one that is to come.
+    let number = |text: &str| {
+        let end = text.find(|c: char| !c.is_ascii_digit());
+        let digits = &text[..end.unwrap_or(text.len())];
+        (!digits.is_empty()).then(|| digits.parse().unwrap_or(u64::MAX))
+    };
+    let first = numbers.next().and_then(number)?;
+    Some((first, numbers.next().and_then(number)))
+}
+
+/// Whether a part of a scheduler's name is meant as a base: all of theirs begin with `linux`, and
+/// a feature's name begins with no digit.
+pub(crate) fn is_release(part: &str) -> bool {
+    let bare = part.strip_prefix('v').unwrap_or(part);
+    part.starts_with("linux") || bare.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// What to name instead of a base that there is not. What is no release may be misspelled.
+pub(crate) fn instead_of(name: &str) -> String {
+    let names = || BASES.iter().map(|base| base.name);
+    let Some((major, minor)) = release(name) else {
+        return hint(name, names());
+    };
+    let at_most = |base: &&Base| {
+        let (own, minor_own) = release(base.name).expect("a base is a release");
+        (own, minor_own) <= (major, minor.or(Some(u64::MAX)))
+    };
+    let nearest = match BASES.iter().rev().find(at_most) {
+        Some(base) if release(base.name) == Some((major, minor)) => {
+            format!("did you mean '{}'?", base.name)
+        }
+        Some(base) => format!("the nearest below it is '{}'", base.name),
+        None => format!("the oldest is '{}'", BASES[0].name),
+    };
+    format!(
+        "{nearest}; bases: {}",
+        names().collect::<Vec<_>>().join(", ")
+    )
+}
 
 /// kernel/sched/fair.c of 3.9.
 const LINUX_3_9: Params = Params {

@@ -1,145 +1,155 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The scheduler that a few words ask for: `bias-prev sched-idle`, `linux-6.5 pack=full`,
-//! `linux-5.5+asym-capacity`.
+//! The one grammar by which users name schedulers: parts joined by `+`, each a base or a feature
+//! with what it is told, in any order: `linux-6.5`, `bias-prev`, `+bias-prev`,
+//! `linux-6.5+bias-prev:spare=128`. Who names no base adds to a scheduler that the place states.
 
-use crate::scheduler::{BASES, Error, FEATURES, Scheduler, hint};
+use crate::bases::is_release;
+use crate::scheduler::{BASES, Base, Error, FEATURES, On, Scheduler, hint};
 
-/// What all bases' names begin with, and no feature's does.
-const BASE_PREFIX: &str = "linux-";
+/// What features are added to where no base is named beside them.
+///
+/// A feature that is there already is told anew: over `linux-6.5+bias-prev`,
+/// `bias-prev:spare=128` is `linux-6.5+bias-prev:spare=128`.
+#[derive(Debug, Clone, Copy)]
+pub enum Onto<'a> {
+    /// The newest base that goes with them; without features the newest base.
+    Newest,
+    /// The newest base that lacks each of them; if there is none, as `Newest`.
+    NewestWithout,
+    /// The first scheduler of a comparison. Who names a base stands beside it.
+    First(&'a Scheduler),
+    /// What `--base` states. Who names another base contradicts it.
+    Stated(&'a Scheduler),
+}
 
 impl Scheduler {
-    /// Each word is a base, a feature with what it is told, or several of them joined by `+`; their
-    /// order does not matter. Without a base it is the newest one that goes with the features.
+    /// The scheduler that `words` name together; each word may be parts joined by `+`, and may
+    /// begin with one.
     ///
     /// # Errors
     /// Two bases, and what [`Scheduler::parse`] refuses.
-    pub fn choose<'a>(words: impl IntoIterator<Item = &'a str>) -> Result<Self, Error> {
+    pub fn choose<'a>(
+        words: impl IntoIterator<Item = &'a str>,
+        onto: Onto<'_>,
+    ) -> Result<Self, Error> {
         let words: Vec<&str> = words.into_iter().collect();
-        let parts: Vec<&str> = (words.iter())
-            .flat_map(|word| word.strip_prefix('+').unwrap_or(word).split('+'))
-            .map(str::trim)
-            .collect();
-        let (bases, features): (Vec<&str>, Vec<&str>) =
-            (parts.into_iter()).partition(|part| part.starts_with(BASE_PREFIX));
-        let known = |part: &&str| {
-            let name = part.split([':', '=']).next().unwrap_or_default().trim();
-            FEATURES.iter().any(|feature| feature.name == name)
+        let given = Words::read(&words)?;
+        let over = match (given.base, onto) {
+            (Some(base), Onto::Stated(stated)) if stated.name != base => {
+                return Err(Error::OtherBase {
+                    given: given.whole,
+                    base: base.to_owned(),
+                    stated: stated.name.clone(),
+                });
+            }
+            (Some(base), _) => return given.on(base),
+            (None, Onto::Newest) => return given.on_newest(),
+            (None, Onto::NewestWithout) => return given.on_newest_without(),
+            (None, Onto::First(over) | Onto::Stated(over)) => over,
         };
-        if let Some(stranger) = features.iter().find(|part| !known(part)) {
+        let kept = over.name.split('+').filter(|part| {
+            let feature = feature_of(part);
+            !given.features.iter().any(|new| feature_of(new) == feature)
+        });
+        given.on(&kept.collect::<Vec<_>>().join("+"))
+    }
+
+    /// The schedulers of a comparison: the first is over the newest base, the others over the
+    /// first, where they name no base.
+    ///
+    /// # Errors
+    /// As [`Scheduler::choose`], of the first that is wrong.
+    pub fn choose_all<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Self>, Error> {
+        let mut all: Vec<Scheduler> = vec![];
+        for name in names {
+            let onto = all.first().map_or(Onto::Newest, Onto::First);
+            all.push(Scheduler::choose([name], onto)?);
+        }
+        Ok(all)
+    }
+}
+
+/// Words, taken apart.
+struct Words<'a> {
+    /// As typed.
+    whole: String,
+    base: Option<&'a str>,
+    features: Vec<&'a str>,
+}
+
+impl<'a> Words<'a> {
+    fn read(words: &[&'a str]) -> Result<Self, Error> {
+        let whole = words.join(" ");
+        let parts = (words.iter())
+            .flat_map(|word| {
+                word.trim_start()
+                    .strip_prefix('+')
+                    .unwrap_or(word)
+                    .split('+')
+            })
+            .map(str::trim);
+        let (bases, features): (Vec<&str>, Vec<&str>) = parts.partition(|part| is_release(part));
+        let base = match bases[..] {
+            [] => None,
+            [base] => Some(base),
+            [first, second, ..] => {
+                return Err(Error::TwoBases {
+                    given: whole,
+                    first: first.to_owned(),
+                    second: second.to_owned(),
+                });
+            }
+        };
+        // Beside a base it can only be meant as a feature, which `parse` says.
+        let stranger = |part: &&&str| !FEATURES.iter().any(|f| f.name == feature_of(part));
+        if base.is_none()
+            && let Some(stranger) = features.iter().find(stranger)
+        {
             let names = (BASES.iter().map(|base| base.name)).chain(FEATURES.iter().map(|f| f.name));
             return Err(Error::Unknown {
-                given: words.join(" "),
+                given: whole,
                 name: (*stranger).to_owned(),
-                hint: hint(stranger, names.collect::<Vec<_>>().into_iter()),
+                hint: hint(feature_of(stranger), names.collect::<Vec<_>>().into_iter()),
             });
         }
-        let on = |base: &str| {
-            let parts: Vec<&str> = [base].into_iter().chain(features.iter().copied()).collect();
-            Scheduler::parse(&parts.join("+"))
+        Ok(Words {
+            whole,
+            base,
+            features,
+        })
+    }
+
+    /// The features over a base, or a base with others.
+    fn on(&self, base: &str) -> Result<Scheduler, Error> {
+        let parts: Vec<&str> = [base].into_iter().chain(self.features.clone()).collect();
+        Scheduler::parse(&parts.join("+"))
+    }
+
+    /// Of a base that does not go with the features, what the newest says.
+    fn on_newest(&self) -> Result<Scheduler, Error> {
+        let mut newest_first = BASES.iter().rev().map(|base| self.on(base.name));
+        let newest = newest_first.next().expect("there are bases");
+        newest.or_else(|refused| newest_first.find_map(Result::ok).ok_or(refused))
+    }
+
+    fn on_newest_without(&self) -> Result<Scheduler, Error> {
+        let lacking = |base: &Base| {
+            let scheduler = self.on(base.name).ok()?;
+            let features = scheduler.parts().1;
+            let lacks = features.iter().all(|f| f.meaning(base) == On::New);
+            lacks.then_some(scheduler)
         };
-        match bases[..] {
-            [] => {
-                let mut newest_first = BASES.iter().rev().map(|base| on(base.name));
-                let newest = newest_first.next().expect("there are bases");
-                newest.or_else(|refused| newest_first.find_map(Result::ok).ok_or(refused))
-            }
-            [base] => on(base),
-            [first, second, ..] => Err(Error::TwoBases {
-                given: words.join(" "),
-                first: first.to_owned(),
-                second: second.to_owned(),
-            }),
+        match BASES.iter().rev().find_map(lacking) {
+            Some(scheduler) => Ok(scheduler),
+            None => self.on_newest(),
         }
     }
+}
+
+/// The feature that a part names, without what it is told.
+fn feature_of(part: &str) -> &str {
+    part.split([':', '=']).next().unwrap_or_default().trim()
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn words_name_a_scheduler() {
-        let newest = BASES.last().expect("there are bases").name;
-        for (words, expected) in [
-            ("", newest.to_owned()),
-            ("linux-6.5", "linux-6.5".to_owned()),
-            (
-                "bias-prev sched-idle",
-                format!("{newest}+sched-idle+bias-prev"),
-            ),
-            ("+bias-prev", format!("{newest}+bias-prev")),
-            (
-                "bias-prev:spare=128+sched-idle",
-                format!("{newest}+sched-idle+bias-prev:spare=128"),
-            ),
-            ("linux-6.5+bias-prev", "linux-6.5+bias-prev".to_owned()),
-            (
-                "bias-prev linux-6.5+pack=full",
-                "linux-6.5+pack:mode=full+bias-prev".to_owned(),
-            ),
-        ] {
-            let scheduler = Scheduler::choose(words.split_whitespace());
-            assert_eq!(scheduler.map(|s| s.name), Ok(expected), "{words}");
-        }
-    }
-
-    #[test]
-    fn the_base_is_the_newest_that_goes_with_the_features() {
-        /* 6.1 looks at clamps in the scan that hog=cap-orig is a step of. */
-        let scheduler = Scheduler::choose(["asym-capacity:hog=cap-orig"]);
-        assert_eq!(
-            scheduler.map(|s| s.name),
-            Ok("linux-5.5+asym-capacity:hog=cap-orig".to_owned())
-        );
-    }
-
-    #[test]
-    fn what_contradicts_itself_is_refused() {
-        for (words, expected) in [
-            (
-                "linux-6.5 bias-prev linux-7.2",
-                "'linux-6.5 bias-prev linux-7.2' names two bases, linux-6.5 and linux-7.2: name one",
-            ),
-            (
-                "bias-prev bias-prev:spare=128",
-                "scheduler 'linux-7.2+bias-prev+bias-prev:spare=128': 'bias-prev' is named twice; \
-                 once is enough",
-            ),
-            (
-                "linux-3.9 sched-idle",
-                "scheduler 'linux-3.9+sched-idle': 'sched-idle' does not go with linux-3.9: the \
-                 searches of Linux 3.9 know no CPU that runs SCHED_IDLE tasks only; it goes with \
-                 linux-5.4, linux-5.5, linux-6.1, linux-6.5, linux-7.2",
-            ),
-        ] {
-            let error = Scheduler::choose(words.split_whitespace()).expect_err(words);
-            assert_eq!(error.to_string(), expected);
-        }
-    }
-
-    #[test]
-    fn strange_words_are_answered_with_known_ones() {
-        for (words, name, nearest) in [
-            ("bias-prev sched-idel", "sched-idel", "sched-idle"),
-            ("bais-prev:spare=128", "bais-prev:spare=128", "bias-prev"),
-        ] {
-            let error = Scheduler::choose(words.split_whitespace()).expect_err(words);
-            let text = error.to_string();
-            assert!(
-                text.contains(&format!("no base and no feature '{name}'")),
-                "{text}"
-            );
-            assert!(
-                text.contains(&format!("did you mean '{nearest}'?")),
-                "{text}"
-            );
-        }
-        let error = Scheduler::choose(["linux-5.6"]).expect_err("there is none");
-        assert!(
-            error.to_string().contains("did you mean 'linux-5.5'?"),
-            "{error}"
-        );
-        let error = Scheduler::choose(["7.2"]).expect_err("not a name");
-        assert!(error.to_string().contains("linux-7.2"), "{error}");
-    }
-}
+mod tests;

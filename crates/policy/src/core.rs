@@ -2,35 +2,54 @@
 //! One machine as the policy sees it, and the question which CPU.
 
 use crate::abi::{
-    Answer, Cpu, Ctx, Domain, Group, Llc, MAX_PERF_DOMAINS, Mask, Note, Notes, Params, PerfDomain,
-    Place, Root, Task, Topology, domain_flag, table, table_of,
+    Answer, Cpu, Ctx, Group, Llc, Mask, Note, Notes, Params, PerfDomain, Root, Scratch, Task,
+    domain_flag, table, table_of,
 };
-use crate::table::Table;
+use crate::shape::Shape;
+use crate::sound::{Unsound, check_perf};
+use crate::store::{Checked, Store};
 use std::mem::MaybeUninit;
+use std::ops::Deref;
 
 /// The views of one machine. A world keeps them up to date in place.
-#[derive(Debug, Clone)]
+///
+/// What changes while a machine runs is public, and may hold any values: a question about
+/// nonsense gets a senseless answer. What leads from one view to another, the [`Shape`], is
+/// checked once, when a core is made, and can be read only: `core.places`, `core.domains`.
+///
+#[derive(Debug)]
 #[repr(C)]
-pub struct Core {
+pub struct Core<S: Store = Checked> {
     /// View of each CPU.
-    pub cpus: Table<Cpu>,
-    /// Where each CPU sits.
-    pub places: Table<Place>,
-    /// All domains.
-    pub domains: Table<Domain>,
-    /// All groups.
-    pub groups: Table<Group>,
+    pub cpus: S::Of<Cpu>,
     /// State of each LLC.
-    pub llcs: Table<Llc>,
-    /// Facts of the whole machine.
-    pub topology: Topology,
+    pub llcs: S::Of<Llc>,
+    shape: Shape<S>,
     /// The scheduler's rules, features and tunables.
     pub params: Params,
     /// What changes of the root domain.
     pub root: Root,
-    /// Energy model: sets of CPUs that share a frequency, at most [`MAX_PERF_DOMAINS`], in the
-    /// order of the kernel's list. Empty where EAS is off.
-    pub perf: Vec<PerfDomain>,
+}
+
+impl<S: Store> Clone for Core<S> {
+    fn clone(&self) -> Self {
+        Core {
+            cpus: self.cpus.clone(),
+            llcs: self.llcs.clone(),
+            shape: self.shape.again(),
+            params: self.params,
+            root: self.root,
+        }
+    }
+}
+
+impl<S: Store> Deref for Core<S> {
+    type Target = Shape<S>;
+
+    #[inline(always)]
+    fn deref(&self) -> &Shape<S> {
+        &self.shape
+    }
 }
 
 /// How many of the `weight` CPUs of a cache are worth a look at a wakeup, by the sum of their
@@ -80,7 +99,103 @@ pub struct Wakeup<'a> {
 }
 
 impl Core {
-    /// Chooses a CPU. O(CPUs looked at).
+    /// Idle CPUs and blank caches of this shape, which is sound.
+    pub(crate) fn new(shape: Shape, cpus: Box<[Cpu]>, llcs: Box<[Llc]>, params: Params) -> Self {
+        debug_assert_eq!(cpus.len(), shape.places.len());
+        Core {
+            cpus,
+            llcs,
+            shape,
+            params,
+            root: Root::default(),
+        }
+    }
+
+    /// The same in arrays of another kind.
+    ///
+    /// # Safety
+    /// As [`Store::of`].
+    pub unsafe fn stored<S: Store>(self) -> Core<S> {
+        // SAFETY: promised by the caller.
+        unsafe {
+            Core {
+                cpus: S::of(self.cpus),
+                llcs: S::of(self.llcs),
+                shape: self.shape.stored(),
+                params: self.params,
+                root: self.root,
+            }
+        }
+    }
+}
+
+impl<S: Store> Core<S> {
+    /// Takes over domains and caches that were built anew, of the same CPUs.
+    ///
+    /// # Panics
+    /// If they are of another number of CPUs.
+    pub fn rebuilt(&mut self, new: Core<S>) {
+        assert_eq!(new.shape.places.len(), self.shape.places.len(), "CPUs");
+        let perf = std::mem::take(&mut self.shape.perf);
+        self.shape = Shape { perf, ..new.shape };
+        self.llcs = new.llcs;
+    }
+
+    /// Gives it this energy model, none if it is empty; returns the one it had.
+    ///
+    /// # Errors
+    /// The first number that would lead it astray. Then it keeps what it had.
+    pub fn set_perf(&mut self, perf: Vec<PerfDomain>) -> Result<Vec<PerfDomain>, Unsound> {
+        check_perf(&perf, self.shape.places.len())?;
+        Ok(std::mem::replace(&mut self.shape.perf, perf))
+    }
+
+    /// Capacity of a group: the sum of its CPUs', the smallest and the biggest of them.
+    pub fn set_group_capacity(&mut self, group: usize, sum: u32, least: u32, most: u32) {
+        let group = &mut self.shape.groups[group];
+        (group.capacity, group.min_capacity, group.max_capacity) = (sum, least, most);
+    }
+
+    /// A lower level failed because of affinity (0 or 1).
+    pub fn set_group_imbalance(&mut self, group: usize, imbalance: u32) {
+        self.shape.groups[group].imbalance = imbalance;
+    }
+
+    /// What changes of groups, as it is of `other`, which has the same groups.
+    ///
+    /// # Panics
+    /// If it has not as many.
+    pub fn copy_group_states(&mut self, other: &Core<impl Store>) {
+        assert_eq!(self.groups.len(), other.groups.len(), "groups");
+        for (own, other) in self.shape.groups.iter_mut().zip(other.groups.iter()) {
+            *own = Group {
+                child: own.child,
+                cpu: own.cpu,
+                weight: own.weight,
+                ..*other
+            };
+        }
+    }
+
+    /// Flags (see [`domain_flag`]), `imbalance_pct` and `imb_numa_nr` of a domain.
+    pub fn set_domain(&mut self, domain: usize, flags: u32, imbalance_pct: u32, imb_numa_nr: u32) {
+        let domain = &mut self.shape.domains[domain];
+        (domain.flags, domain.imbalance_pct, domain.imb_numa_nr) =
+            (flags, imbalance_pct, imb_numa_nr);
+    }
+
+    /// What the kernel's static keys say of the machine (each 0 or 1): some core has threads, CPUs
+    /// differ in capacity, some cache consists of clusters.
+    pub fn set_keys(&mut self, smt: u32, asym: u32, cluster: u32) {
+        let topology = &mut self.shape.topology;
+        (topology.smt, topology.asym, topology.cluster) = (smt, asym, cluster);
+    }
+
+    /// Chooses a CPU, one of the machine's. O(CPUs looked at).
+    ///
+    /// # Panics
+    /// If the waking or the previous CPU is none of the machine, or there are not as many views of
+    /// CPUs or caches as the machine has.
     #[inline]
     pub fn select(&mut self, wakeup: Wakeup<'_>) -> Answer {
         self.ask(wakeup, std::ptr::null_mut())
@@ -88,12 +203,15 @@ impl Core {
 
     /// Chooses a CPU and writes down each candidate; at most as many notes as
     /// `notes` has capacity for, which must be reserved before.
+    ///
+    /// # Panics
+    /// As [`Core::select`].
     pub fn explain(&mut self, wakeup: Wakeup<'_>, notes: &mut Vec<Note>) -> Answer {
         notes.clear();
         let mut list = Notes {
             note: notes.as_mut_ptr(),
             nr: 0,
-            max: notes.capacity() as u32,
+            max: u32::try_from(notes.capacity()).unwrap_or(u32::MAX),
         };
         let answer = self.ask(wakeup, &mut list);
         // SAFETY: the core wrote the first `nr` notes, within the capacity.
@@ -101,22 +219,26 @@ impl Core {
         answer
     }
 
-    #[inline]
+    #[inline(always)]
     fn ask(&mut self, wakeup: Wakeup<'_>, notes: *mut Notes) -> Answer {
-        let nr = self.topology.nr_cpus;
-        debug_assert!(wakeup.waker.cpu < nr && wakeup.task.prev_cpu < nr);
-        debug_assert!(self.cpus.len() == nr as usize && self.places.len() == nr as usize);
-        assert!(self.perf.len() <= MAX_PERF_DOMAINS, "performance domains");
+        let shape = &mut self.shape;
+        let nr = shape.topology.nr_cpus;
+        assert!(wakeup.waker.cpu < nr && wakeup.task.prev_cpu < nr, "CPU");
+        let (cpus, llcs): (&mut [Cpu], &mut [Llc]) = (&mut self.cpus, &mut self.llcs);
+        assert!(
+            cpus.len() == nr as usize && llcs.len() == shape.nr_llcs,
+            "views"
+        );
         let mut answer = MaybeUninit::<Answer>::uninit();
-        let mut scratch = MaybeUninit::<[Mask; 2]>::uninit();
+        let mut scratch = MaybeUninit::<Scratch>::uninit();
         let mut ctx = Ctx {
             k: &self.params,
-            topo: &self.topology,
-            domain: self.domains.as_ptr(),
-            place: self.places.as_ptr(),
-            group: self.groups.as_mut_ptr(),
-            llc: self.llcs.as_mut_ptr(),
-            cpu: self.cpus.as_mut_ptr(),
+            topo: &shape.topology,
+            domain: shape.domains.as_ptr(),
+            place: shape.places.as_ptr(),
+            group: shape.groups.as_mut_ptr(),
+            llc: llcs.as_mut_ptr(),
+            cpu: cpus.as_mut_ptr(),
             prev_cpu: wakeup.task.prev_cpu,
             p: wakeup.task,
             cur: wakeup.waker.task,
@@ -133,15 +255,16 @@ impl Core {
                 Kind::Exec => domain_flag::BALANCE_EXEC,
             },
             sync: wakeup.waker.sync.into(),
-            perf: self.perf.as_ptr(),
+            perf: shape.perf.as_ptr(),
             flags: wakeup.flags,
-            nr_perf: self.perf.len() as u32,
+            nr_perf: shape.perf.len() as u32,
             root: self.root,
         };
-        // SAFETY: every pointer is valid and, where written through, exclusively
-        // borrowed for the call; indices come from the topology, which the
-        // builder of `Core` keeps within the vectors.
-        // The core sets its working memory before it reads it, and all of the answer.
+        // SAFETY: every pointer is valid and, where written through, exclusively borrowed for the
+        // call. The core looks things up by the numbers of the shape, which are within it
+        // (`Shape`), by the two CPUs asserted above, and by others that it compares to the number
+        // of CPUs itself (recent CPU, buddy). It writes all of the answer, and its working memory
+        // before it reads that.
         unsafe {
             (table_of(&self.params).select)(&mut ctx);
             answer.assume_init()

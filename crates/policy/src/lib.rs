@@ -12,13 +12,17 @@ mod choose;
 mod core;
 pub mod energy;
 mod features;
+mod layout;
 mod mask;
+pub mod mirror;
 pub mod pack;
 pub mod pelt;
 pub mod rq;
+pub mod samples;
 pub mod scheduler;
+mod shape;
 pub mod sound;
-pub mod table;
+mod store;
 pub mod topology;
 
 pub use abi::{
@@ -27,6 +31,8 @@ pub use abi::{
 };
 pub use core::{Core, Kind, Waker, Wakeup, idle_scan_worth};
 pub use scheduler::Scheduler;
+pub use shape::Shape;
+pub use store::{Checked, Store};
 
 /// Names of [`Answer::step`], in the order of `enum policy_step`, with what each means.
 pub const STEPS: [(&str, &str); 36] = [

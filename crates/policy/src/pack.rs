@@ -8,6 +8,8 @@
 
 use crate::abi::{Cpu, Domain, Group, NONE, Params, Place, Share, domain_flag, rule, table_of};
 use crate::core::Core;
+use crate::shape::Shape;
+use crate::store::Store;
 
 /// Where full packing looks for the buddy of a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -100,18 +102,18 @@ impl View<'_> {
 }
 
 /// Where each CPU's buddy is looked for in full mode.
-pub fn searches(core: &Core) -> Vec<Search> {
+pub fn searches(shape: &Shape<impl Store>) -> Vec<Search> {
     let view = View {
-        places: &core.places,
-        domains: &core.domains,
-        groups: &core.groups,
+        places: &shape.places,
+        domains: &shape.domains,
+        groups: &shape.groups,
     };
     let nowhere = |cpu| Search {
         leader: cpu as u32,
         level: NONE,
         group: NONE,
     };
-    (0..core.places.len())
+    (0..shape.places.len())
         .map(|cpu| view.buddy(cpu).map_or(nowhere(cpu), |(_, search)| search))
         .collect()
 }
@@ -125,7 +127,7 @@ pub fn share(k: &Params, cpu: &Cpu) -> Share {
 }
 
 /// The CPUs of a group, in their order.
-fn members(core: &Core, group: usize) -> impl Iterator<Item = usize> {
+fn members(core: &Shape<impl Store>, group: usize) -> impl Iterator<Item = usize> {
     let Group { child, cpu, .. } = core.groups[group];
     let (single, span) = match child {
         NONE => (Some(cpu), None),
@@ -136,16 +138,16 @@ fn members(core: &Core, group: usize) -> impl Iterator<Item = usize> {
 }
 
 /// How full packing follows what CPUs do.
-pub struct Follow<'a, Available: Fn(usize) -> u64> {
+pub struct Follow<'a, S: Store, Available: Fn(usize) -> u64> {
     /// The machine with the signals of its CPUs.
-    pub core: &'a Core,
+    pub core: &'a Core<S>,
     /// Of each CPU, from [`searches`].
     pub searches: &'a [Search],
     /// Capacity of a CPU that real-time tasks leave, taking part or not (`power_available`).
     pub available: Available,
 }
 
-impl<Available: Fn(usize) -> u64> Follow<'_, Available> {
+impl<S: Store, Available: Fn(usize) -> u64> Follow<'_, S, Available> {
     /// How much of its capacity `cpu` has used lately; all of it, and one more if
     /// tasks wait, if it never idled (docs/policies/pack.md, a).
     pub fn activity(&self, cpu: usize) -> u64 {

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The schedulers a user can name: a base kernel plus features and what they are
-//! told, `linux-5.5+asym-capacity`, `linux-6.5+bias-prev:spare=128+sched-idle`.
+//! Schedulers by their whole name: a base kernel plus features and what they are told,
+//! `linux-5.5+asym-capacity`, `linux-6.5+bias-prev:spare=128+sched-idle`.
+//!
+//! The name is a label: it has what was named, a default value too. What decides is the rules.
 
 use crate::STEPS;
 use crate::abi::Params;
+use crate::bases::instead_of;
 use crate::features::Options;
 use std::fmt;
 
 pub use crate::bases::{BASES, Base};
+pub use crate::choose::Onto;
 pub use crate::features::{FEATURES, Feature, Needs, On, Tunable, Values};
 
 /// A named scheduler and its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scheduler {
-    /// Canonical name: base, then features in table order, each with the tunables that were named.
+    /// Label: base, then features in table order, each with the tunables that were named, those at
+    /// their default too.
     pub name: String,
     /// What the core reads.
     pub params: Params,
@@ -33,7 +38,10 @@ pub enum Error {
         hint: String,
     },
     /// Neither.
-    #[error("there is no base and no feature '{name}' (in '{given}'); {hint}")]
+    #[error(
+        "there is no base and no feature '{name}'{}; {hint}",
+        within(given, name)
+    )]
     Unknown {
         /// As typed.
         given: String,
@@ -51,6 +59,16 @@ pub enum Error {
         first: String,
         /// The other.
         second: String,
+    },
+    /// A base beside the one that is stated.
+    #[error("'{given}' has the base {base}, and --base says {stated}: leave out one of them")]
+    OtherBase {
+        /// As typed.
+        given: String,
+        /// Its base.
+        base: String,
+        /// What is stated.
+        stated: String,
     },
     /// No such feature.
     #[error("scheduler '{given}': unknown feature '{feature}'; {hint}")]
@@ -124,8 +142,16 @@ pub enum Error {
     },
 }
 
+/// Where a word is from, if not all that was typed.
+fn within(given: &str, name: &str) -> String {
+    match given.trim_start_matches('+') == name {
+        true => String::new(),
+        false => format!(" (in '{given}')"),
+    }
+}
+
 /// "did you mean" with the nearest names first, then all of them. What begins alike
-/// comes first, since 5.6 is nearer to 5.5 than to 6.5; then the newest.
+/// comes first; then the last.
 pub(crate) fn hint(given: &str, names: impl DoubleEndedIterator<Item = &'static str>) -> String {
     let likeness = |name: &str| {
         let pairs = given.bytes().zip(name.bytes());
@@ -239,21 +265,17 @@ impl<'a> Given<'a> {
         })
     }
 
-    /// Canonical: tunables in table order, those at their default left out.
+    /// Canonical: what was named in table order.
     fn name(&self) -> String {
         let mut name = self.feature.name.to_owned();
         for tunable in self.feature.tunables {
             let given = (self.options.0.iter()).find(|(known, _)| *known == tunable.name);
             let Some(&(_, value)) = given else { continue };
-            let text = tunable.values.text(value);
-            if text == tunable.default {
-                continue;
-            }
             name.push(':');
             name.push_str(tunable.name);
             if tunable.values != Values::Flag || value == 0 {
                 name.push('=');
-                name.push_str(&text);
+                name.push_str(&tunable.values.text(value));
             }
         }
         name
@@ -261,7 +283,8 @@ impl<'a> Given<'a> {
 }
 
 impl Scheduler {
-    /// Parses `BASE[+FEATURE[=VALUE][:TUNABLE[=VALUE]]…]…`. The order of features does not matter.
+    /// Parses a whole name, `BASE[+FEATURE[=VALUE][:TUNABLE[=VALUE]]…]…`. The order of features does
+    /// not matter. What users type is for [`Scheduler::choose`].
     ///
     /// # Errors
     /// Unknown, doubled or unfitting parts, naming the valid ones.
@@ -272,7 +295,7 @@ impl Scheduler {
             (BASES.iter().find(|b| b.name == base_name)).ok_or_else(|| Error::UnknownBase {
                 given: given.to_owned(),
                 base: base_name.to_owned(),
-                hint: hint(base_name, BASES.iter().map(|b| b.name)),
+                hint: instead_of(base_name),
             })?;
         let mut features = parts
             .map(|part| Given::parse(given, part))
@@ -293,6 +316,17 @@ impl Scheduler {
             name.push_str(&feature.name());
         }
         Ok(Scheduler { name, params })
+    }
+
+    /// Whether both follow the same rules on the same base, whatever their labels name: with the
+    /// same seed their runs are one run, with one hash.
+    pub fn is_same_run(&self, other: &Scheduler) -> bool {
+        let rules = |scheduler: &Scheduler| Params {
+            // Which features were named, not what they changed.
+            features: 0,
+            ..scheduler.params
+        };
+        self.parts().0.name == other.parts().0.name && rules(self) == rules(other)
     }
 
     /// The base without the features.

@@ -5,9 +5,10 @@
 
 use crate::abi::{
     Cpu, Domain, Group, Llc, MAX_CPUS, MAX_DOMAINS, MAX_GROUPS, MAX_LEVELS, MAX_PERF_DOMAINS,
-    MAX_PERF_STATES, Mask, NONE, Params, PerfDomain, Place, Root, Task, Topology, check,
+    MAX_PERF_STATES, Mask, NONE, Params, PerfDomain, Place, Task, Topology, check,
 };
 use crate::core::Core;
+use crate::shape::{Shape, Sound};
 use std::ops::RangeInclusive;
 
 /// Views that the core must not be given.
@@ -91,7 +92,6 @@ impl Views {
             ("caches", self.nr_llcs as usize, 1, MAX_CPUS),
             ("domains", self.domains.len(), 0, MAX_DOMAINS),
             ("groups", self.groups.len(), 0, MAX_GROUPS),
-            ("performance domains", self.perf.len(), 0, MAX_PERF_DOMAINS),
         ];
         for (what, found, least, most) in limits {
             let range = least as u64..=most as u64;
@@ -125,7 +125,7 @@ impl Views {
         for (cpu, place) in self.places.iter().enumerate() {
             self.check_place(cpu, place)?;
         }
-        (self.perf.iter().enumerate()).try_for_each(|(n, perf)| self.check_perf(n, perf))
+        check_perf(&self.perf, self.places.len())
     }
 
     fn check_domain(&self, n: usize, domain: &Domain) -> Checked {
@@ -176,10 +176,16 @@ impl Views {
         }
         Ok(())
     }
+}
 
-    fn check_perf(&self, n: usize, perf: &PerfDomain) -> Checked {
+/// Performance domains of a machine of `nr_cpus` CPUs.
+pub(crate) fn check_perf(perf: &[PerfDomain], nr_cpus: usize) -> Checked {
+    let range = 0..=MAX_PERF_DOMAINS as u64;
+    let what = || "number of performance domains".into();
+    within(what, perf.len() as u64, range)?;
+    for (n, perf) in perf.iter().enumerate() {
         let of = |field: &str| format!("performance domain {n}: {field}");
-        span(|| of("span"), &perf.span, self.places.len())?;
+        span(|| of("span"), &perf.span, nr_cpus)?;
         let states = perf.nr_states;
         within(
             || of("nr_states"),
@@ -188,8 +194,9 @@ impl Views {
         )?;
         below(|| of("last_state"), perf.last_state, states as usize)?;
         let last = perf.last_state as usize;
-        below(|| of("first_state"), perf.first_state, last + 1)
+        below(|| of("first_state"), perf.first_state, last + 1)?;
     }
+    Ok(())
 }
 
 impl Core {
@@ -200,17 +207,18 @@ impl Core {
     pub fn of_views(views: Views, params: Params) -> Result<Core, Unsound> {
         check();
         views.check()?;
-        Ok(Core {
-            cpus: vec![Cpu::default(); views.places.len()].into(),
-            llcs: vec![Llc::default(); views.nr_llcs as usize].into(),
+        let cpus = vec![Cpu::default(); views.places.len()];
+        let llcs = vec![Llc::default(); views.nr_llcs as usize];
+        let shape = Shape {
             places: views.places.into(),
             domains: views.domains.into(),
             groups: views.groups.into(),
+            nr_llcs: llcs.len(),
             topology: views.topology,
-            params,
-            root: Root::default(),
             perf: views.perf,
-        })
+            sound: Sound,
+        };
+        Ok(Core::new(shape, cpus.into(), llcs.into(), params))
     }
 
     /// What [`Core::of_views`] makes this core of again.

@@ -13,10 +13,11 @@
 
 use crate::abi::{
     Cpu, Domain, Group, Llc, MAX_CPUS, MAX_DOMAINS, MAX_GROUPS, MAX_LEVELS, Mask, NONE, Params,
-    Place, Root, Topology, domain_flag as flag, rule,
+    Place, Topology, domain_flag as flag, rule,
 };
 use crate::core::Core;
 use crate::pack;
+use crate::shape::{Shape, Sound};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Above this NUMA distance tasks are neither pulled nor spread (`RECLAIM_DISTANCE`).
@@ -598,10 +599,12 @@ impl<'a> Builder<'a> {
             groups: &self.groups,
         };
         let buddies = view.buddies(self.params);
-        Ok(Core {
-            params: *self.params,
+        let cpus = (cpus.iter().zip(buddies))
+            .map(|(cpu, buddy)| idle_cpu(cpu.capacity, buddy))
+            .collect();
+        let shape = Shape {
             topology: Topology {
-                nr_cpus: cpus.len() as u32,
+                nr_cpus: self.machine.cpus.len() as u32,
                 nr_domains: self.domains.len() as u32,
                 nr_groups: self.groups.len() as u32,
                 max_capacity: biggest,
@@ -610,16 +613,14 @@ impl<'a> Builder<'a> {
                 cluster: self.any(flag::CLUSTER),
                 unused: 0,
             },
-            perf: Vec::new(),
-            root: Root::default(),
+            nr_llcs: llcs.len(),
             places: places.into(),
-            cpus: (cpus.iter().zip(buddies))
-                .map(|(cpu, buddy)| idle_cpu(cpu.capacity, buddy))
-                .collect(),
             domains: self.domains.into(),
             groups: self.groups.into(),
-            llcs: llcs.into(),
-        })
+            perf: Vec::new(),
+            sound: Sound,
+        };
+        Ok(Core::new(shape, cpus, llcs.into(), *self.params))
     }
 }
 

@@ -19,19 +19,25 @@ fn a_name_becomes_canonical() {
             "linux-6.5+bias-prev:spare=128+sched-idle",
             "linux-6.5+sched-idle+bias-prev:spare=128",
         ),
-        ("linux-3.9+pack=default", "linux-3.9+pack"),
+        ("linux-3.9+pack=default", "linux-3.9+pack:mode=default"),
         ("linux-3.9+pack=full", "linux-3.9+pack:mode=full"),
         (
             "linux-6.5+pack=full:level=50:signals=2013",
             "linux-6.5+pack:mode=full:signals=2013:level=50",
         ),
         ("linux-6.5+bias-prev=128", "linux-6.5+bias-prev:spare=128"),
-        ("linux-6.5+bias-prev:spare=256", "linux-6.5+bias-prev"),
+        (
+            "linux-6.5+bias-prev:spare=256",
+            "linux-6.5+bias-prev:spare=256",
+        ),
         (
             "linux-6.5+bias-prev:select:fits=on",
             "linux-6.5+bias-prev:fits:select",
         ),
-        ("linux-6.5+bias-prev:idle-only=off", "linux-6.5+bias-prev"),
+        (
+            "linux-6.5+bias-prev:idle-only=off",
+            "linux-6.5+bias-prev:idle-only=off",
+        ),
         (
             "linux-7.2+asym-capacity:prev-first=off",
             "linux-7.2+asym-capacity:prev-first=off",
@@ -45,12 +51,40 @@ fn a_name_becomes_canonical() {
     }
 }
 
+/// A default that is named stands in the label, so that a sweep has a label a point; the rules are
+/// those of the feature without it.
+#[test]
+fn labels_differ_where_runs_are_the_same() {
+    for (one, other, same) in [
+        ("linux-6.5+bias-prev", "linux-6.5+bias-prev:spare=256", true),
+        ("linux-6.5+bias-prev", "linux-6.5+bias-prev:fits=off", true),
+        ("linux-3.9+pack", "linux-3.9+pack=default", true),
+        ("linux-3.9+pack", "linux-3.9+pack:light=20", true),
+        // Part of the base.
+        ("linux-7.2", "linux-7.2+asym-capacity", true),
+        ("linux-5.5", "linux-5.5+asym-capacity", false),
+        (
+            "linux-6.5+bias-prev",
+            "linux-6.5+bias-prev:spare=255",
+            false,
+        ),
+        ("linux-6.5+bias-prev", "linux-7.2+bias-prev", false),
+    ] {
+        let [one, other] = [one, other].map(|name| Scheduler::parse(name).expect(name));
+        assert_eq!(one.is_same_run(&other), same, "{one} {other}");
+        assert_ne!(one.name, other.name);
+    }
+}
+
 #[test]
 fn what_is_no_scheduler_is_refused_with_what_would_do() {
     let table: &[(&str, &[&str])] = &[
         (
             "linux-5.6",
-            &["unknown base 'linux-5.6'", "did you mean 'linux-5.5'"],
+            &[
+                "unknown base 'linux-5.6'",
+                "the nearest below it is 'linux-5.5'",
+            ],
         ),
         ("linux-6.5+bias", &["unknown feature 'bias'", "bias-prev"]),
         (

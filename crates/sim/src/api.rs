@@ -2,6 +2,7 @@
 //! What goes into a simulation and what comes out of it.
 
 use crate::changes::Change;
+use crate::sysctl::Sysctl;
 use crate::tally::Tally;
 use alight_machine::{Governor, IdleGovernor, Machine};
 use alight_policy::Scheduler;
@@ -27,8 +28,8 @@ pub struct Scenario<'a> {
     pub duration_ns: Option<u64>,
     /// Task groups beside the root.
     pub groups: &'a [Group],
-    /// Limits of clamps.
-    pub clamps: SystemClamps,
+    /// Sysctls that are written before the run, in this order.
+    pub sysctls: &'a [Sysctl],
     /// What is done to the machine meanwhile, in any order.
     pub changes: &'a [Change],
     /// Of whoever starts the workloads, how often it woke another task than the time before
@@ -55,7 +56,7 @@ impl<'a> Scenario<'a> {
             seed: 1,
             duration_ns: None,
             groups: &[],
-            clamps: SystemClamps::default(),
+            sysctls: &[],
             changes: &[],
             wakee_flips: None,
             check: false,
@@ -106,14 +107,14 @@ impl Group {
     }
 
     /// Has it a clamp of its own?
-    pub(crate) fn clamps(&self) -> bool {
+    pub fn clamps(&self) -> bool {
         (self.uclamp_min, self.uclamp_max) != (0, 1024)
     }
 }
 
 /// Limits of utilization clamps in the whole system, 0 to 1024 (`sysctl kernel.sched_util_clamp_*`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct SystemClamps {
+pub(crate) struct SystemClamps {
     /// `sched_util_clamp_min`: no lower clamp is above it.
     pub min: u32,
     /// `sched_util_clamp_max`: no upper clamp is above it.

@@ -12,6 +12,9 @@ impl Sim<'_> {
     /// The current task of `cpu` takes on other attributes.
     pub fn set_attributes(&mut self, cpu: usize, task: usize, attributes: u32) -> Effect {
         let new = self.attributes[attributes as usize].clone();
+        if self.tasks[task].logged {
+            self.pass_begins(task);
+        }
         if self.classes.used {
             self.set_clamp(task, new.uclamp_min);
             let class = Class::of(&new);
@@ -32,7 +35,7 @@ impl Sim<'_> {
             self.change_group(cpu, task as u32, group);
         }
         if let Some(affinity) = new.affinity
-            && self.class_lets_move(task as u32)
+            && self.class_lets_move(task as u32, affinity)
         {
             let mask = &self.masks[affinity as usize];
             let words = self.cpus.len().div_ceil(64);
@@ -57,6 +60,12 @@ impl Sim<'_> {
         let view = &mut self.views[task];
         view.weight = fair::weight(view.class, t.nice);
         t.inv_weight = fair::inverse(view.weight);
+    }
+
+    #[cfg(test)]
+    pub fn reweight_current(&mut self, cpu: usize, nice: i8) {
+        let task = self.cpus[cpu].curr as usize;
+        self.reweight(cpu, task, None, Some(nice));
     }
 
     /// The weight of a running task changes: its load leaves the queue with the

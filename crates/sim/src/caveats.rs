@@ -1,124 +1,289 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What the model leaves out that could matter for a given run. A report that
+//! What a run uses and the model, or the kernel that it stands for, does not have. A report that
 //! does not say so would be wrong in silence.
 
-use crate::kernel::{Clamps, Kernel};
-use alight_machine::{Governor, Machine};
-use alight_policy::Scheduler;
-use alight_workload::program::{Policy, Workload};
 use std::collections::BTreeSet;
+
+use alight_machine::{Governor, IdleScope, Machine};
+use alight_policy::Scheduler;
+use alight_workload::program::{Attributes, Op, Policy, Workload};
+
+use crate::changes::{Action, Change};
+use crate::kernel::{Clamps, Domains, Kernel, Throttle};
+
+/// What is run.
+#[derive(Debug, Clone, Copy)]
+pub struct Subject<'a> {
+    /// Where.
+    pub machine: &'a Machine,
+    /// What runs, all at once.
+    pub workloads: &'a [Workload],
+    /// Who decides, each in runs of its own.
+    pub schedulers: &'a [Scheduler],
+    /// cpufreq governor in force.
+    pub governor: Governor,
+    /// What is done to the machine meanwhile.
+    pub changes: &'a [Change],
+}
+
+/// A rule looks at one thing that a run may need; `None`: it needs it not, or the model has it.
+type Rule = fn(&Subject<'_>) -> Option<String>;
+
+/// The rules, in the order in which they are reported.
+const RULES: [Rule; 17] = [
+    siblings_without_a_share,
+    borrowed_schedutil,
+    energy_model_without_powers,
+    unlike_cpus_of_3_9,
+    domain_states_before_5_6,
+    clusters_before_5_16,
+    asymmetric_packing,
+    numa_balancing,
+    one_processor,
+    hotplug_takes_time,
+    slices_before_6_12,
+    clamps_before_5_3,
+    rt_beside_deadline,
+    nice_reschedules,
+    memory_bandwidth,
+    devices,
+    what_the_reader_left_out,
+];
 
 /// Sentences to print with the results of such runs; empty if nothing is known
 /// to be missing.
-pub fn caveats(
-    machine: &Machine,
-    workloads: &[Workload],
-    schedulers: &[Scheduler],
-    governor: Governor,
-) -> Vec<&'static str> {
-    let asymmetric = machine
-        .cpus
-        .iter()
-        .any(|cpu| cpu.capacity_orig != machine.cpus[0].capacity_orig);
-    let powered = machine
-        .freq_domains
-        .iter()
-        .all(|d| d.opps.iter().all(|opp| opp.core_power_uw != 0));
-    let attributes = || {
-        workloads.iter().flat_map(|w| {
-            w.attributes
-                .iter()
-                .chain(w.tasks.iter().map(|t| &t.attributes))
+pub fn caveats(subject: &Subject<'_>) -> Vec<String> {
+    RULES.iter().filter_map(|rule| rule(subject)).collect()
+}
+
+impl Subject<'_> {
+    /// Names of the bases whose row is so, each once, as `linux-3.9 and linux-5.4`.
+    fn bases(&self, is: impl Fn(&Kernel, &Scheduler) -> bool) -> Option<String> {
+        let mut names: Vec<&str> = vec![];
+        for scheduler in self.schedulers {
+            let kernel = Kernel::of(scheduler);
+            if let Some(kernel) = kernel.filter(|kernel| is(kernel, scheduler))
+                && !names.contains(&kernel.name)
+            {
+                names.push(kernel.name);
+            }
+        }
+        (!names.is_empty()).then(|| names.join(" and "))
+    }
+
+    /// Attributes of the tasks, at their start and later.
+    fn attributes(&self) -> impl Iterator<Item = &Attributes> {
+        self.workloads.iter().flat_map(|workload| {
+            let at_start = workload.tasks.iter().map(|task| &task.attributes);
+            at_start.chain(&workload.attributes)
         })
-    };
-    let kernels = || schedulers.iter().filter_map(Kernel::of);
-    let clampless = kernels().any(|kernel| kernel.clamps == Clamps::Unknown);
+    }
+
+    fn does(&self, is: impl Fn(&Op) -> bool) -> bool {
+        let programs = self.workloads.iter().flat_map(|w| &w.programs);
+        programs.flat_map(|program| &program.ops).any(is)
+    }
+
+    fn has_asymmetry(&self) -> bool {
+        let cpus = &self.machine.cpus;
+        (cpus.iter()).any(|cpu| cpu.capacity_orig != cpus[0].capacity_orig)
+    }
+
+    fn has_level(&self, name: &str) -> bool {
+        self.machine.levels.iter().any(|level| level.name == name)
+    }
+}
+
+fn said(applies: bool, sentence: &str) -> Option<String> {
+    applies.then(|| sentence.to_owned())
+}
+
+fn siblings_without_a_share(subject: &Subject<'_>) -> Option<String> {
+    let machine = subject.machine;
     // CPUs that nothing slows, and their cores.
     let free =
         (machine.cpus.iter()).filter(|cpu| machine.core_types[cpu.core_type].smt_percent == 100);
     let cores: BTreeSet<_> = free.clone().map(|cpu| cpu.core).collect();
-    [
-        (
-            cores.len() < free.count() && !machine.one_processor,
-            "threads of a core do not slow each other: the machine file gives them no smt_percent below 100",
-        ),
-        (
-            governor == Governor::Schedutil && asymmetric && !powered,
-            "energy-aware placement is off: the machine file gives some operating point no power",
-        ),
-        (
-            attributes().any(|a| a.slice_ns.is_some() && a.policy != Some(Policy::Deadline)),
-            "custom slices (Linux 6.12) count in linux-7.2 only; older bases ignore them, as their \
-             kernels do",
-        ),
-        (
-            clampless && attributes().any(|a| a.uclamp_min.is_some() || a.uclamp_max.is_some()),
-            "clamps of utilization (Linux 5.3) do not count in linux-3.9, whose kernel has none",
-        ),
-    ]
-    .into_iter()
-    .filter_map(|(applies, sentence)| applies.then_some(sentence))
-    .collect()
+    said(
+        cores.len() < free.count() && !machine.one_processor,
+        "threads of a core do not slow each other: the machine file gives them no smt_percent below 100",
+    )
+}
+
+/// drivers/cpufreq/cpufreq_schedutil.c, later kernel/sched/cpufreq_schedutil.c, came with 4.7.
+fn borrowed_schedutil(subject: &Subject<'_>) -> Option<String> {
+    let choice = (subject.machine.freq_domains.iter()).any(|domain| domain.opps.len() > 1);
+    if subject.governor != Governor::Schedutil || !choice {
+        return None;
+    }
+    let bases = subject.bases(|kernel, _| kernel.schedutil.borrowed)?;
+    Some(format!(
+        "schedutil came with Linux 4.7: {bases} had ondemand and conservative, which are not modelled, and runs \
+         with the schedutil of 5.4; it had --governor performance, powersave and userspace:KHZ"
+    ))
+}
+
+fn energy_model_without_powers(subject: &Subject<'_>) -> Option<String> {
+    let mut opps = (subject.machine.freq_domains.iter()).flat_map(|domain| &domain.opps);
+    let asks = subject.schedulers.is_empty()
+        || (subject.bases(|kernel, _| kernel.energy_aware.is_some())).is_some();
+    said(
+        subject.governor == Governor::Schedutil
+            && asks
+            && subject.has_asymmetry()
+            && opps.any(|opp| opp.core_power_uw == 0),
+        "energy-aware placement is off: the machine file gives some operating point no power",
+    )
+}
+
+/// arch/arm/kernel/topology.c of 3.9: `table_efficiency` has the Cortex-A15 and A7.
+fn unlike_cpus_of_3_9(subject: &Subject<'_>) -> Option<String> {
+    let known = |name: &str| name.starts_with("Cortex-A15") || name.starts_with("Cortex-A7");
+    let others = (subject.machine.core_types.iter()).any(|core| !known(&core.name));
+    if !subject.has_asymmetry() || !others {
+        return None;
+    }
+    let bases = subject.bases(|kernel, _| kernel.energy_aware.is_none())?;
+    Some(format!(
+        "{bases} told CPUs apart by a table of Cortex-A15 and A7 (arch/arm/kernel/topology.c); here it does so with those of \
+         this machine by their capacities, where that kernel took them for equal"
+    ))
+}
+
+/// drivers/cpuidle/cpuidle-psci-domain.c came with 5.6.
+fn domain_states_before_5_6(subject: &Subject<'_>) -> Option<String> {
+    let mut states = (subject.machine.core_types.iter()).flat_map(|core| &core.idle_states);
+    if !states.any(|state| state.scope == IdleScope::Domain) {
+        return None;
+    }
+    let bases = subject.bases(|kernel, _| kernel.idle.domains == Domains::Nobody)?;
+    Some(format!(
+        "idle states of whole domains came with Linux 5.6: under {bases} those of this machine are never entered"
+    ))
+}
+
+/// `CONFIG_SCHED_CLUSTER` came with 5.16.
+fn clusters_before_5_16(subject: &Subject<'_>) -> Option<String> {
+    if !subject.has_level("CLS") {
+        return None;
+    }
+    let bases = subject.bases(|_, scheduler| scheduler.params.cluster_level == 0)?;
+    Some(format!(
+        "clusters became a level of the topology with Linux 5.16: {bases} does not know those of this machine"
+    ))
+}
+
+/// `SD_ASYM_PACKING`, arch/x86/kernel/itmt.c: machines with threads and unlike cores are x86 ones.
+fn asymmetric_packing(subject: &Subject<'_>) -> Option<String> {
+    let machine = subject.machine;
+    let cores: BTreeSet<_> = machine.cpus.iter().map(|cpu| cpu.core).collect();
+    said(
+        machine.core_types.len() > 1 && cores.len() < machine.cpus.len(),
+        "asymmetric packing: x86 kernels pull tasks to the cores that their firmware ranks first (ITMT)",
+    )
+}
+
+fn numa_balancing(subject: &Subject<'_>) -> Option<String> {
+    said(
+        subject.machine.cpus.iter().any(|cpu| cpu.node != 0),
+        "NUMA balancing, and on which node memory lies: no task is drawn to its memory",
+    )
+}
+
+fn one_processor(subject: &Subject<'_>) -> Option<String> {
+    said(
+        subject.machine.one_processor,
+        "time that a hypervisor takes: the CPUs share their one processor equally, however the host takes turns",
+    )
+}
+
+fn hotplug_takes_time(subject: &Subject<'_>) -> Option<String> {
+    let moves = |change: &Change| matches!(change.action, Action::Offline(_) | Action::Online(_));
+    said(
+        subject.changes.iter().any(moves),
+        "the time that a CPU takes to go or to come: milliseconds in a kernel, nothing here",
+    )
+}
+
+fn slices_before_6_12(subject: &Subject<'_>) -> Option<String> {
+    let mut attributes = subject.attributes();
+    said(
+        attributes.any(|a| a.slice_ns.is_some() && a.policy != Some(Policy::Deadline)),
+        "custom slices (Linux 6.12) count in linux-7.2 only; older bases ignore them, as their kernels do",
+    )
+}
+
+fn clamps_before_5_3(subject: &Subject<'_>) -> Option<String> {
+    let asks = |a: &Attributes| a.uclamp_min.is_some() || a.uclamp_max.is_some();
+    if !subject.attributes().any(asks) {
+        return None;
+    }
+    let bases = subject.bases(|kernel, _| kernel.clamps == Clamps::Unknown)?;
+    Some(format!(
+        "clamps of utilization (Linux 5.3) do not count in {bases}, whose kernel has none"
+    ))
+}
+
+/// `CPUPRI_HIGHER` came with 5.11.
+fn rt_beside_deadline(subject: &Subject<'_>) -> Option<String> {
+    let has = |policies: &[Policy]| {
+        let mut of_tasks = subject.attributes().filter_map(|a| a.policy);
+        of_tasks.any(|policy| policies.contains(&policy))
+    };
+    if !has(&[Policy::Deadline]) || !has(&[Policy::Fifo, Policy::RoundRobin]) {
+        return None;
+    }
+    let bases = subject.bases(|kernel, _| kernel.rt.throttle == Throttle::Shared)?;
+    Some(format!(
+        "{bases} pushed real-time tasks to CPUs that run deadline tasks too (up to Linux 5.10); here they are not"
+    ))
+}
+
+/// `set_user_nice` has who runs chosen anew (`p->sched_class->prio_changed`).
+fn nice_reschedules(subject: &Subject<'_>) -> Option<String> {
+    said(
+        subject.workloads.iter().any(changes_nice),
+        "a change of nice does not reschedule by itself: it counts from the next tick or wakeup on",
+    )
+}
+
+/// Whether some task comes to another nice than it begins with.
+fn changes_nice(workload: &Workload) -> bool {
+    let nice_of = |op: &Op| match op {
+        Op::SetAttributes { attributes } => vec![*attributes],
+        Op::SetAttributesUntil { before, after, .. } => vec![*before, *after],
+        _ => vec![],
+    };
+    workload.tasks.iter().any(|task| {
+        let first = task.attributes.nice.unwrap_or(0);
+        let ops = &workload.programs[task.program as usize].ops;
+        let set = ops.iter().flat_map(nice_of);
+        let mut nice = set.filter_map(|at| workload.attributes[at as usize].nice);
+        nice.any(|nice| nice != first)
+    })
+}
+
+fn memory_bandwidth(subject: &Subject<'_>) -> Option<String> {
+    said(
+        subject.does(|op| matches!(op, Op::Memory { .. } | Op::Chase { .. })),
+        "bandwidth of memory: tasks that go through memory at the same time do not slow each other",
+    )
+}
+
+fn devices(subject: &Subject<'_>) -> Option<String> {
+    said(
+        subject.does(|op| matches!(op, Op::Io { .. })),
+        "devices: what is written to one (`iorun`) is taken at once, and the clock is not raised for who waits for it",
+    )
+}
+
+/// What a workload asks for and its reader could not compile.
+fn what_the_reader_left_out(subject: &Subject<'_>) -> Option<String> {
+    let sentences = (subject.workloads.iter()).flat_map(|workload| &workload.left_out);
+    let sentences: BTreeSet<&str> = sentences.map(String::as_str).collect();
+    let sentences: Vec<&str> = sentences.into_iter().collect();
+    (!sentences.is_empty()).then(|| sentences.join("; "))
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use alight_workload::Mode;
-
-    #[test]
-    fn what_is_missing_is_said_where_it_matters() {
-        let caveats_of = |machine: &Machine, workload: &str, governor| {
-            let workload = Workload::load(workload, Mode::Workgen)
-                .expect("valid")
-                .workload;
-            caveats(machine, &[workload], &[], governor).join("\n")
-        };
-        let load = |machine| alight_machine::load(machine).expect("built in").machine;
-        let mut unpowered = load("juno-r0");
-        unpowered.freq_domains[0].opps[0].core_power_uw = 0;
-        let said = caveats_of(&unpowered, "hackbench", Governor::Schedutil);
-        assert!(said.contains("energy-aware"), "{said}");
-        let mut even = load("epyc-9654-2s");
-        even.core_types[0].smt_percent = 100;
-        let said = caveats_of(&even, "hackbench", Governor::Performance);
-        assert!(said.contains("smt_percent"), "{said}");
-        for machine in ["juno-r0", "epyc-9654-2s"] {
-            let said = caveats_of(&load(machine), "hackbench", Governor::Performance);
-            assert_eq!(said, "", "{machine}");
-        }
-    }
-
-    #[test]
-    fn clamps_that_a_base_does_not_know_are_named() {
-        let machine = alight_machine::load("juno-r0").expect("built in").machine;
-        let mut workload = Workload::load("hackbench -g 1 -l 1", Mode::Workgen)
-            .expect("valid")
-            .workload;
-        workload.tasks[0].attributes.uclamp_max = Some(100);
-        for (base, named) in [("linux-3.9", true), ("linux-5.4", false)] {
-            let schedulers = [Scheduler::parse(base).expect("valid")];
-            let workloads = std::slice::from_ref(&workload);
-            let said = caveats(&machine, workloads, &schedulers, Governor::Performance);
-            let found = said.iter().any(|sentence| sentence.contains("clamps"));
-            assert_eq!(found, named, "{base}: {said:?}");
-        }
-    }
-
-    #[test]
-    fn a_base_by_itself_has_no_caveats() {
-        let machine = alight_machine::load("juno-r0").expect("built in").machine;
-        let said = |names: &[&str], governor| {
-            let schedulers: Vec<_> = names
-                .iter()
-                .map(|name| Scheduler::parse(name).expect("valid"))
-                .collect();
-            caveats(&machine, &[], &schedulers, governor)
-        };
-        for base in alight_policy::scheduler::BASES {
-            for governor in [Governor::Performance, Governor::Schedutil] {
-                assert_eq!(said(&[base.name], governor), [""; 0]);
-            }
-        }
-    }
-}
+mod tests;

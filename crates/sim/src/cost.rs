@@ -132,6 +132,9 @@ impl OpCost {
             | Op::Call { .. }
             | Op::Serve { .. }
             | Op::Close { .. }
+            | Op::Attend { .. }
+            | Op::Answer { .. }
+            | Op::Leave { .. }
             | Op::UnlockCpu
             | Op::Wait { .. }
             | Op::Barrier { .. } => OpCost::Mutex,
@@ -146,7 +149,10 @@ impl OpCost {
             | Op::LoopEnd { .. }
             | Op::Take { .. }
             | Op::Count { .. }
+            | Op::Pass { .. }
             | Op::Mark { .. }
+            | Op::Gather { .. }
+            | Op::Unqueue { .. }
             | Op::Observe(_) => OpCost::Free,
             Op::Run { .. }
             | Op::RunWall { .. }

@@ -144,7 +144,7 @@ impl Sim<'_> {
     }
 
     /// How long `task` has run, ns, what it has run since it was last accounted included.
-    fn ran_ns(&self, task: usize) -> u64 {
+    pub fn ran_ns(&self, task: usize) -> u64 {
         let accounted = self.tasks[task].sum_exec;
         let cpu = self.tasks[task].cpu as usize;
         match self.cpus[cpu].curr as usize == task {
@@ -178,6 +178,7 @@ impl Sim<'_> {
         for domain in &mut self.freq {
             domain.changes = 0;
         }
+        self.count_cpu_time_anew();
         self.forget_counts();
         (
             self.hotplug.moved,

@@ -20,6 +20,7 @@ use crate::kernel::{Hold, RateLimit};
 use crate::pressure::Limits;
 use crate::queue::NEVER;
 use crate::state::{Phase, Sim};
+use crate::table::Table;
 use alight_machine::{FreqDomain, Governor, Machine, Opp};
 use alight_policy::Params;
 
@@ -238,7 +239,7 @@ impl Sim<'_> {
     /// operating point.
     pub fn cpufreq_init(&mut self, governor: Governor) {
         let machine = self.machine;
-        self.freq = machine
+        let freq: Vec<_> = machine
             .freq_domains
             .iter()
             .map(|domain| {
@@ -247,6 +248,9 @@ impl Sim<'_> {
                 FreqState::new(domain, governor, sugov)
             })
             .collect();
+        // SAFETY: looked up by the frequency domains of CPUs, which were numbered over the same ones,
+        // and by the slots of a queue of as many.
+        self.freq = unsafe { Table::new(freq) };
         for domain in 0..self.freq.len() {
             self.set_rates(domain);
         }

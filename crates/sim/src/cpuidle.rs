@@ -68,7 +68,7 @@ pub(crate) struct CpuIdle {
     /// Times that the tick was stopped, or stayed so (`ts->idle_calls`).
     pub idle_calls: u32,
     /// Per state of its core type.
-    residency: Table<Residency>,
+    residency: Box<[Residency]>,
     /// Its physical core among those of its cluster.
     pub core_slot: u32,
 }
@@ -110,7 +110,7 @@ impl Default for CpuIdle {
             tick_stopped: false,
             got_tick: false,
             idle_calls: 0,
-            residency: vec![].into(),
+            residency: [].into(),
             core_slot: 0,
         }
     }

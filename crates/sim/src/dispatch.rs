@@ -327,6 +327,11 @@ impl Sim<'_> {
         let (switch, block) = (self.costs(cpu).switch, self.costs(cpu).block);
         if self.tasks[task as usize].fresh {
             self.begin(cpu, task as usize);
+            if self.tasks[task as usize].computing {
+                let woken = self.tasks[task as usize].wake_time != NEVER;
+                let units = switch + if woken { block } else { 0 };
+                self.run_begins_later(task as usize, self.ns(cpu, units));
+            }
         }
         let t = &mut self.tasks[task as usize];
         t.units += switch;

@@ -49,7 +49,7 @@ impl Sim<'_> {
             && let Err(error) = sink.event_reached(self.now, reached, cpu as u32, event)
         {
             self.out.error = Some(error);
-            self.end_at = self.now;
+            self.end_now();
         }
     }
 
@@ -80,7 +80,7 @@ impl Sim<'_> {
             && let Err(error) = sink.signals(self.now, cpu as u32, &signals)
         {
             self.out.error = Some(error);
-            self.end_at = self.now;
+            self.end_now();
         }
     }
 

@@ -173,7 +173,7 @@ impl Sim<'_> {
     pub fn meters_init(&mut self) {
         let machine = self.machine;
         let domains = self.kernel.idle.domains != Domains::Nobody;
-        self.idle_states = machine
+        let idle_states: Vec<_> = machine
             .core_types
             .iter()
             .map(|core_type| match domains {
@@ -181,7 +181,9 @@ impl Sim<'_> {
                 false => cpuidle::states(cpuidle::own_states(&core_type.idle_states)),
             })
             .collect();
-        self.meters = machine
+        // SAFETY: looked up by the core types of CPUs, which were numbered over the same ones.
+        self.idle_states = unsafe { Table::new(idle_states) };
+        let meters: Vec<_> = machine
             .clusters
             .iter()
             .map(|cluster| {
@@ -209,6 +211,8 @@ impl Sim<'_> {
                 }
             })
             .collect();
+        // SAFETY: looked up by the clusters of CPUs, which were numbered over the same clusters.
+        self.meters = unsafe { Table::new(meters) };
         for cluster in 0..self.meters.len() {
             for slot in 0..self.meters[cluster].cores.len() {
                 for i in 0..self.meters[cluster].cores[slot].threads.len() {
@@ -424,7 +428,7 @@ fn cores(machine: &alight_machine::Machine, cpus: &[u32]) -> Table<CoreMeter> {
             None => cores.push((core, vec![cpu])),
         }
     }
-    cores
+    let meters: Vec<_> = cores
         .into_iter()
         .map(|(_, threads)| CoreMeter {
             supply: Supply {
@@ -433,7 +437,9 @@ fn cores(machine: &alight_machine::Machine, cpus: &[u32]) -> Table<CoreMeter> {
             },
             threads: threads.into(),
         })
-        .collect()
+        .collect();
+    // SAFETY: looked up by `core_slot`, a CPU's position among these.
+    unsafe { Table::new(meters) }
 }
 
 #[cfg(test)]

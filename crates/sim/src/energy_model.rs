@@ -19,7 +19,9 @@ impl Sim<'_> {
             let clocks = clocks_of_machine(self.machine);
             model(&self.core, &self.hotplug.online, &clocks).ok()
         });
-        self.core.perf = model.flatten().unwrap_or_default();
+        let model = model.flatten().unwrap_or_default();
+        let set = self.core.set_perf(model);
+        set.expect("a model of this machine's CPUs");
         self.core.root.overutilized = self.core.perf.is_empty().into();
     }
 }

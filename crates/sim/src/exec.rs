@@ -2,20 +2,19 @@
 //! Runs the tasks' programs: each operation first costs time on its CPU, then
 //! takes effect; what it wakes or waits for may change who runs.
 
+mod sleep;
+
 use crate::cost::OpCost;
 use crate::queue::NEVER;
 use crate::rng::{Purpose, below};
 use crate::state::{Life, Sim};
-use crate::sync::Waiting;
+use crate::sync::Call;
 use crate::timeline::NONE;
-use alight_workload::program::{LOOP_SLOTS, Op, TimerMode, TimerOrigin};
+use alight_workload::program::{LOOP_SLOTS, Op};
+pub(crate) use sleep::TIMER_SLACK;
 
 /// Operations of one task in one instant that are taken for a loop without end.
 const MOST_IN_NO_TIME: u32 = 1_000_000;
-/// The timer of a fair task may expire so much later than it was set to, ns
-/// (`init_task.timer_slack_ns`). No tool that is modelled asks for another slack.
-pub(crate) const TIMER_SLACK: u64 = 50_000;
-
 /// What an operation's effect leaves to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Effect {
@@ -52,6 +51,14 @@ impl Sim<'_> {
     pub fn execute(&mut self, cpu: usize) {
         for _ in 0..MOST_IN_NO_TIME {
             let task = self.cpus[cpu].curr as usize;
+            if self.tasks[task].computing {
+                self.run_ended(task, self.work_ended(cpu, task));
+            }
+            // In a call to wait it is queued: it ends behind that.
+            if self.tasks[task].cancelled && self.tasks[task].call != Call::In {
+                self.exit(cpu, task);
+                return self.schedule(cpu);
+            }
             if self.tasks[task].fresh {
                 if self.begin(cpu, task) {
                     return;
@@ -121,6 +128,9 @@ impl Sim<'_> {
     pub fn begin(&mut self, cpu: usize, task: usize) -> bool {
         let mut cost = self.cost(cpu, task);
         let mut fresh = false;
+        if self.tasks[task].logged && self.computes_at(self.tasks[task].pc, cost) {
+            self.run_begins(task);
+        }
         if matches!(self.ops[self.tasks[task].pc as usize], Op::Run { .. }) {
             match self.skip_loops(task) {
                 Op::Run { .. } | Op::RunWall { .. } => fresh = true,
@@ -140,6 +150,26 @@ impl Sim<'_> {
             || cost.stall != 0
             || cost.wall_until > self.now
             || self.cpus[cpu].steal != 0
+    }
+
+    /// Is the operation at `pc`, which costs so much, one that rt-app logs as `run`?
+    fn computes_at(&self, pc: u32, cost: Cost) -> bool {
+        match self.ops[pc as usize] {
+            Op::Run { .. } => cost.units != 0,
+            Op::RunWall { .. } => cost.wall_until > self.now,
+            _ => false,
+        }
+    }
+
+    /// When the work of the segment that ends now was done: the operation at `pc`, which is one
+    /// with it, comes behind.
+    fn work_ended(&self, cpu: usize, task: usize) -> u64 {
+        let t = &self.tasks[task];
+        if t.fresh || matches!(self.ops[t.pc as usize], Op::RunWall { .. }) {
+            return self.now;
+        }
+        let behind = self.cost(cpu, task);
+        self.now - behind.stall - behind.units.div_ceil(self.cpus[cpu].rate)
     }
 
     /// Goes on behind the operation at `pc`, through ends of loops, which
@@ -341,6 +371,16 @@ impl Sim<'_> {
                 self.counters[counter as usize] += 1;
                 Effect::Done
             }
+            Op::Pass {
+                counter,
+                log: _,
+                computes,
+                cumulative_slack,
+            } => {
+                self.counters[counter as usize] += 1;
+                self.pass_ends(task, computes, cumulative_slack);
+                Effect::Done
+            }
             Op::Mark { mark } => {
                 let mark = &mut self.marks[mark as usize];
                 mark.first.get_or_insert(self.now);
@@ -354,99 +394,23 @@ impl Sim<'_> {
             Op::Call { desk, stamp } => self.call(cpu, desk, stamp),
             Op::Serve { desk, done } => self.serve(cpu, desk, done),
             Op::Close { desk } => self.close(cpu, desk),
+            Op::Attend { desk, stamp } => self.attend(cpu, desk, stamp),
+            Op::Gather { desk, none } => self.gather(desk, none),
+            Op::Answer { desk, last } => self.answer(cpu, desk, last),
+            Op::Unqueue { desk, none } => self.unqueue(desk, none),
+            Op::Leave {
+                first,
+                limit,
+                pause_ns,
+            } => {
+                let desk = first + self.tasks[task].register;
+                match self.leave_request(cpu, desk, limit) {
+                    true => Effect::Done,
+                    false => self.sleep(cpu, task, pause_ns.into()),
+                }
+            }
             Op::LockCpu => self.lock_cpu(cpu, task),
             Op::UnlockCpu => self.unlock_cpu(task),
-        }
-    }
-
-    fn sleep(&mut self, cpu: usize, task: usize, ns: u64) -> Effect {
-        if ns == 0 {
-            return Effect::Done;
-        }
-        self.sleep_until(cpu, task, self.now + ns);
-        Effect::DoneAfterSleep
-    }
-
-    /// The timer of a sleeping task stays on the CPU it slept on. Of the fair class it
-    /// interrupts with its slack, for another's that comes before (`hrtimer_nanosleep`).
-    #[inline(always)]
-    fn sleep_until(&mut self, cpu: usize, task: usize, at: u64) {
-        self.tasks[task].timer_point = at;
-        let slack = match self.is_rt(task as u32) {
-            true => 0,
-            false => TIMER_SLACK,
-        };
-        self.sleep_current(cpu);
-        self.cpus[cpu]
-            .timers
-            .insert(&mut self.nodes, task as u32, at + slack);
-    }
-
-    #[inline(always)]
-    fn timer(&mut self, cpu: usize, task: usize, op: Op) -> Effect {
-        let Op::Timer {
-            slot,
-            period_ns,
-            mode,
-            origin,
-            histogram,
-        } = op
-        else {
-            unreachable!()
-        };
-        let now = self.now;
-        let t = &mut self.tasks[task];
-        if !std::mem::take(&mut t.waited) {
-            if t.timers_set >> slot & 1 == 0 {
-                t.timers_set |= 1 << slot;
-                t.timers[slot as usize] = match origin {
-                    TimerOrigin::FirstUse => now,
-                    TimerOrigin::TaskStart => t.started,
-                };
-            }
-            let point = t.timers[slot as usize] + period_ns;
-            t.timers[slot as usize] = point;
-            if point > now {
-                t.waited = histogram.is_some();
-                self.sleep_until(cpu, task, point);
-                return match histogram {
-                    Some(_) => Effect::RetryAfterSleep,
-                    None => Effect::DoneAfterSleep,
-                };
-            }
-            match mode {
-                TimerMode::Relative => {
-                    t.timers[slot as usize] = now;
-                    return Effect::Done;
-                }
-                TimerMode::Absolute => t.timer_point = point,
-                TimerMode::SkipMissed => {
-                    let behind = (now - point) / period_ns.max(1) * period_ns;
-                    t.timers[slot as usize] = point + behind;
-                    return self.timer(cpu, task, op);
-                }
-            }
-        }
-        let late = now - t.timer_point;
-        if let Some(histogram) = histogram {
-            self.histograms[histogram as usize].record(late);
-        }
-        Effect::Done
-    }
-
-    /// A timer that is due on `cpu`: a sleep that ends, or a task that starts.
-    #[inline(always)]
-    pub fn timer_expired(&mut self, cpu: usize, task: u32) {
-        if let Some(timer) = (task as usize).checked_sub(self.tasks.len()) {
-            self.class_timer(cpu, timer as u32);
-        } else if self.tasks[task as usize].life == Life::New {
-            self.start(cpu, task);
-        } else {
-            match self.cpus[cpu].curr {
-                NONE => self.stats.wakeups_hardirq_idle += 1,
-                _ => self.stats.wakeups_hardirq_task += 1,
-            }
-            self.wake(cpu, task, false);
         }
     }
 
@@ -458,7 +422,7 @@ impl Sim<'_> {
         self.cache_aware_thread(task, 1);
         let w = self.tasks[task as usize].workload as usize;
         if self.workloads[w].start == NEVER {
-            self.workloads[w].start = self.now;
+            self.workload_starts(w);
         }
         self.wake_new(cpu, task);
     }
@@ -477,6 +441,9 @@ impl Sim<'_> {
         self.cache_aware_thread(task as u32, -1);
         let workload = self.tasks[task].workload as usize;
         self.workloads[workload].alive -= 1;
+        if self.workloads[workload].alive == 0 {
+            self.workload_ends(workload);
+        }
         let parent = self.tasks[task].parent;
         if parent == NONE {
             return;
@@ -486,20 +453,6 @@ impl Sim<'_> {
         let waits = p.life == Life::Asleep && matches!(self.ops[p.pc as usize], Op::WaitChildren);
         if p.children == 0 && waits {
             self.wake(cpu, parent, false);
-        }
-    }
-
-    /// Names the queue that a sleeping task waits in, for the invariants.
-    pub fn waits_on(&self, task: usize) -> Option<Waiting> {
-        let t = &self.tasks[task];
-        match self.ops[t.pc as usize] {
-            _ if t.life != Life::Asleep => None,
-            Op::Lock { mutex } => Some(Waiting::Mutex(mutex)),
-            Op::LockIndexed { base } => Some(Waiting::Mutex(base + t.register)),
-            Op::SemWait { semaphore } => Some(Waiting::Semaphore(semaphore)),
-            Op::Read { channel, .. } | Op::Poll { channel } => Some(Waiting::Readers(channel)),
-            Op::Write { channel, .. } => Some(Waiting::Writers(channel)),
-            _ => None,
         }
     }
 }

@@ -20,7 +20,7 @@ use crate::answers::{Answers, Choice, Counted, CpuState, Decision, Distance, Tal
 use crate::api::Error;
 use crate::balance::cpu_util;
 use crate::build::views;
-use crate::state::Sim;
+use crate::state::{self, Sim};
 use crate::timeline::NONE;
 use crate::uclamp_sum;
 use alight_policy::abi::task_flag;
@@ -142,7 +142,7 @@ impl Explainer {
     }
 
     /// Asks the run's own core, with each candidate written down if it will be shown.
-    pub fn ask(&mut self, core: &mut Core, wakeup: Wakeup<'_>) -> Answer {
+    pub fn ask(&mut self, core: &mut state::Core, wakeup: Wakeup<'_>) -> Answer {
         match self.wants {
             Wants::Decisions(_) => core.explain(wakeup, &mut self.notes),
             Wants::Answers => core.select(wakeup),
@@ -190,13 +190,14 @@ impl Sim<'_> {
     fn follow(&self, other: &mut Core) {
         let core = &self.core;
         other.cpus.copy_from_slice(&core.cpus);
-        other.groups.copy_from_slice(&core.groups);
+        other.copy_group_states(core);
         other.root = core.root;
-        other.perf.clone_from(&core.perf);
-        for (place, own) in other.places.iter().zip(&core.places) {
+        let set = other.set_perf(core.perf.clone());
+        set.expect("a model of the same CPUs");
+        for (cpu, own) in core.places.iter().enumerate() {
             // A CPU that is off shares nothing.
-            let own = core.llcs.get(own.shared as usize);
-            if let (Some(kept), Some(own)) = (other.llcs.get_mut(place.shared as usize), own) {
+            let (kept, own) = (other.places[cpu].shared as usize, own.shared as usize);
+            if let (Some(kept), Some(own)) = (other.llcs.get_mut(kept), core.llcs.get(own)) {
                 *kept = *own;
             }
         }

@@ -127,15 +127,14 @@ impl Sim<'_> {
         let (params, online) = (self.core.params, self.hotplug.online);
         let new = views(self.machine, &params, online);
         let new = new.expect("a part of a machine that could be built");
-        self.core.places = new.places;
-        self.core.domains = new.domains;
-        self.core.groups = new.groups;
-        self.core.llcs = new.llcs;
-        self.core.topology = new.topology;
         if self.core.params.pack != rule::PACK_NONE {
             for (kept, built) in self.core.cpus.iter_mut().zip(new.cpus.iter()) {
                 kept.buddy = built.buddy;
             }
+        }
+        // SAFETY: as the core before, see `Builder::finish`.
+        self.core.rebuilt(unsafe { new.stored() });
+        if self.core.params.pack != rule::PACK_NONE {
             self.packing = Packing::new(&self.core);
         }
         self.tunables = Tunables {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What tools measure with, and the two ways of waiting that only schbench has: desks where tasks
-//! queue for an answer, and a spinlock for each CPU.
+//! What tools measure with, and a spinlock for each CPU, which only schbench has. Its other way of
+//! waiting, at desks, is in `desks`.
 //!
 //! Measuring takes no time and is no event: a run is the same with and without it.
 
+mod desks;
+
 use crate::exec::Effect;
 use crate::state::Sim;
-use crate::sync::Call;
 use crate::tally::Tally;
 use crate::timeline::NONE;
 use alight_workload::program::{Observation, Op};
+use desks::Desk;
 
 /// The loop reads an operation at each step: what tools note must not make them longer.
 const _: () = assert!(size_of::<Op>() <= 32);
@@ -17,16 +19,6 @@ const _: () = assert!(size_of::<Op>() <= 32);
 /// How often a spinning task looks at the lock, ns. The tool looks all the time; a lock that comes
 /// free is noticed late by half of this on average.
 const SPIN_NS: u64 = 2_000;
-
-/// Tasks that wait for an answer, and who gives it.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Desk {
-    /// Task, and the stamp that it wants the answer's time in; the latest comes last.
-    callers: Vec<(u32, u32)>,
-    /// Who serves, if it sleeps.
-    server: Option<u32>,
-    closed: bool,
-}
 
 /// All of the run's instruments.
 #[derive(Debug, Clone, Default)]
@@ -58,7 +50,7 @@ impl Instruments {
     /// Makes room for as many callers as there are tasks: the loop does not allocate.
     pub fn reserve(&mut self, tasks: usize) {
         for desk in &mut self.desks {
-            desk.callers.reserve_exact(tasks);
+            desk.reserve(tasks);
         }
     }
 }
@@ -127,59 +119,6 @@ impl Sim<'_> {
             }
             Observation::Clear { tally } => tools.tallies[tally as usize].clear(),
         }
-    }
-
-    /// The current task of `cpu` queues, wakes the server if that sleeps, and waits.
-    pub fn call(&mut self, cpu: usize, desk: u32, stamp: u32) -> Effect {
-        let caller = self.cpus[cpu].curr;
-        if self.tasks[caller as usize].call == Call::Out {
-            let state = &mut self.instruments.desks[desk as usize];
-            if state.closed {
-                return Effect::Done;
-            }
-            state.callers.push((caller, stamp));
-            self.wake_server(cpu, desk);
-        }
-        self.futex_wait(cpu)
-    }
-
-    pub fn close(&mut self, cpu: usize, desk: u32) -> Effect {
-        self.instruments.desks[desk as usize].closed = true;
-        self.wake_server(cpu, desk);
-        Effect::Done
-    }
-
-    fn wake_server(&mut self, cpu: usize, desk: u32) {
-        if let Some(server) = self.instruments.desks[desk as usize].server.take() {
-            self.charge(cpu, self.costs(cpu).futex);
-            self.wake_waiter(cpu, server, false);
-        }
-    }
-
-    /// Wakes all callers; the answer's time is that at which the list was taken.
-    pub fn serve(&mut self, cpu: usize, id: u32, done: u32) -> Effect {
-        let server = self.cpus[cpu].curr;
-        let desk = &mut self.instruments.desks[id as usize];
-        match self.tasks[server as usize].call {
-            Call::Out if !desk.callers.is_empty() => {}
-            Call::Out if desk.closed => return Effect::Jump(done),
-            Call::Out => {
-                desk.server = Some(server);
-                return self.futex_wait(cpu);
-            }
-            _ => {
-                return match self.futex_wait(cpu) {
-                    Effect::Done => self.serve(cpu, id, done),
-                    effect => effect,
-                };
-            }
-        }
-        while let Some((caller, stamp)) = self.instruments.desks[id as usize].callers.pop() {
-            self.instruments.stamps[stamp as usize] = self.now;
-            self.charge(cpu, self.costs(cpu).futex);
-            self.wake_waiter(cpu, caller, false);
-        }
-        Effect::Done
     }
 
     /// How long the current task of `cpu` spins before it looks at the CPU's lock again.

@@ -16,7 +16,6 @@
 
 use crate::kernel::RtSignal;
 use crate::state::Sim;
-use crate::table::Table;
 use alight_policy::abi::Pelt;
 use alight_policy::{pelt, rq};
 
@@ -25,7 +24,7 @@ use alight_policy::{pelt, rq};
 pub(crate) struct IrqTime {
     /// It is counted apart: else nothing here is looked at.
     pub used: bool,
-    cpus: Table<CpuIrqTime>,
+    cpus: Box<[CpuIrqTime]>,
 }
 
 /// That of a CPU, ns.

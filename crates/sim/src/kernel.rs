@@ -367,6 +367,8 @@ pub(crate) struct TaskGroups {
 /// [`alight_policy::Params::performance`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Schedutil {
+    /// The kernel has no schedutil, which came with 4.7: who asks for it gets that of 5.4.
+    pub borrowed: bool,
     pub rate_limit: RateLimit,
     pub hold: Hold,
 }
@@ -392,6 +394,7 @@ pub(crate) enum Hold {
 }
 
 const SCHEDUTIL: Schedutil = Schedutil {
+    borrowed: false,
     rate_limit: RateLimit::Thousandfold,
     hold: Hold::Forgets,
 };
@@ -503,7 +506,10 @@ pub(crate) static KERNELS: [Kernel; 6] = [
         idle_lag: false,
         clamps: Clamps::Unknown,
         task_groups: Err("Linux 3.9 weighs groups by the sums of another load tracking"),
-        schedutil: SCHEDUTIL,
+        schedutil: Schedutil {
+            borrowed: true,
+            ..SCHEDUTIL
+        },
         energy_aware: None,
         fair: Fair::Cfs(Cfs {
             division: Division::RoundedInverse,

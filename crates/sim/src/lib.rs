@@ -11,6 +11,7 @@
 //! What every wakeup, switch and sleep passes is `#[inline(always)]`: left to itself the
 //! compiler makes calls of it that are a fourteenth of the instructions.
 
+mod activations;
 mod answers;
 mod api;
 mod attributes;
@@ -39,6 +40,7 @@ mod instruments;
 mod invariants;
 mod irq_time;
 mod kernel;
+mod lifetime;
 mod link;
 mod no_effect;
 mod overutilized;
@@ -49,10 +51,14 @@ mod rng;
 mod rounds;
 mod run;
 mod shell;
+mod site;
 mod smt;
 mod state;
 mod stats;
+mod stuck;
 mod sync;
+mod sysctl;
+mod table;
 mod tally;
 #[cfg(test)]
 mod testbed;
@@ -63,17 +69,17 @@ mod uclamp;
 mod uclamp_sum;
 mod wakeup;
 
-use alight_policy::table;
-
 pub use answers::{
     Answers, Choice, CpuState, Decision, Distance, Latency, Row, SideSums, Sums, Watch,
 };
 pub use api::*;
-pub use caveats::caveats;
+pub use caveats::{Subject, caveats};
 pub use changes::{Action, Change, hotplug_torture};
 pub use feasible::{about, check_changes, check_governor, clamped_by_range, time};
 pub use no_effect::without_effect;
 pub use pressure::Limit;
 pub use progress::{WHOLE, messages};
 pub use run::{answers, explain, run, run_telling, task_table};
+pub use site::site;
+pub use sysctl::{Sysctl, SysctlName};
 pub use tally::Tally;

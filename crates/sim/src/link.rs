@@ -22,6 +22,8 @@ pub(crate) struct Base {
     pub stamp: u32,
     pub tally: u32,
     pub desk: u32,
+    pub log: u32,
+    pub workload: u32,
 }
 
 /// The run's arrays are indexed by what stands in the programs: nothing may
@@ -30,18 +32,29 @@ pub(crate) fn check(workload: &Workload) -> Result<(), Error> {
     let faulty = |fault: String| Error::Refused(format!("workload '{}': {fault}", workload.name));
     workload.check().map_err(faulty)?;
     for (at, program) in workload.programs.iter().enumerate() {
-        let picks = program.ops.iter().filter_map(|op| match *op {
+        let ops = || program.ops.iter();
+        let mutexes = ops().filter_map(|op| match *op {
             Op::LockIndexed { base } | Op::UnlockIndexed { base } => Some(base),
             _ => None,
         });
-        let Some(base) = picks.max() else { continue };
-        let room = workload.mutexes - base;
-        let beside =
-            |op: &&Op| matches!(**op, Op::Take { modulo, .. } if modulo == 0 || modulo > room);
-        if let Some(op) = program.ops.iter().find(beside) {
-            return Err(faulty(format!(
-                "program {at}: {op:?} picks among more than the {room} mutexes from {base} on"
-            )));
+        let desks = ops().filter_map(|op| match *op {
+            Op::Leave { first, .. } => Some(first),
+            _ => None,
+        });
+        let picks = [
+            ("mutexes", mutexes.max(), workload.mutexes),
+            ("desks", desks.max(), workload.instruments.desks),
+        ];
+        for (what, first, count) in picks {
+            let Some(first) = first else { continue };
+            let room = count - first;
+            let beside =
+                |op: &&Op| matches!(**op, Op::Take { modulo, .. } if modulo == 0 || modulo > room);
+            if let Some(op) = ops().find(beside) {
+                return Err(faulty(format!(
+                    "program {at}: {op:?} picks among more than the {room} {what} from {first} on"
+                )));
+            }
         }
     }
     Ok(())
@@ -99,6 +112,13 @@ pub(crate) fn relocate_source(source: MeasureSource, base: Base) -> MeasureSourc
         MeasureSource::CounterPercent { counter, of } => MeasureSource::CounterPercent {
             counter: counter + base.counter,
             of: of + base.counter,
+        },
+        MeasureSource::Lifetime { workload } => MeasureSource::Lifetime {
+            workload: workload + base.workload,
+        },
+        MeasureSource::Logged { log, what } => MeasureSource::Logged {
+            log: log + base.log,
+            what,
         },
     }
 }
@@ -266,6 +286,17 @@ pub(crate) fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
         Op::Count { counter } => Op::Count {
             counter: counter + base.counter,
         },
+        Op::Pass {
+            counter,
+            log,
+            computes,
+            cumulative_slack,
+        } => Op::Pass {
+            counter: counter + base.counter,
+            log: log + base.log,
+            computes,
+            cumulative_slack,
+        },
         Op::Mark { mark } => Op::Mark {
             mark: mark + base.mark,
         },
@@ -280,6 +311,31 @@ pub(crate) fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
         },
         Op::Close { desk } => Op::Close {
             desk: desk + base.desk,
+        },
+        Op::Attend { desk, stamp } => Op::Attend {
+            desk: desk + base.desk,
+            stamp: stamp + base.stamp,
+        },
+        Op::Gather { desk, none } => Op::Gather {
+            desk: desk + base.desk,
+            none: entry + none,
+        },
+        Op::Answer { desk, last } => Op::Answer {
+            desk: desk + base.desk,
+            last: entry + last,
+        },
+        Op::Leave {
+            first,
+            limit,
+            pause_ns,
+        } => Op::Leave {
+            first: first + base.desk,
+            limit,
+            pause_ns,
+        },
+        Op::Unqueue { desk, none } => Op::Unqueue {
+            desk: desk + base.desk,
+            none: entry + none,
         },
         Op::RunWall { ns } => Op::RunWall { ns: ns.min(NEVER) },
         Op::Sleep { ns } => Op::Sleep { ns: ns.min(NEVER) },

@@ -20,7 +20,6 @@
 
 use crate::cpufreq::{FreqState, lowest_at_least};
 use crate::state::Sim;
-use crate::table::Table;
 use alight_machine::{CpuSet, FreqDomain, Governor, Opp};
 use alight_policy::abi::{Pelt, rule};
 use alight_policy::pelt;
@@ -80,7 +79,7 @@ pub(crate) struct Pressure {
     /// nothing here is looked at.
     pub used: bool,
     /// `rq->avg_thermal` of each CPU.
-    average: Table<Pelt>,
+    average: Box<[Pelt]>,
 }
 
 impl Pressure {

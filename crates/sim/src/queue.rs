@@ -7,8 +7,6 @@
 //! Times are packed with the slot number, so that equal times are ordered by
 //! slot: the order of events is a property of the key.
 
-use crate::table::Table;
-
 /// Bits of a key that hold the slot.
 const SLOT_BITS: u32 = 12;
 /// Slots a queue may have.
@@ -19,8 +17,8 @@ pub const NEVER: u64 = u64::MAX >> SLOT_BITS;
 /// The pending event of each slot.
 #[derive(Debug, Clone)]
 pub struct Queue {
-    /// `tree[1]` is the winner, `tree[leaves + slot]` the slot's own key.
-    tree: Table<u64>,
+    /// `tree[1]` is the winner, `tree[leaves + slot]` the slot's own key; twice `leaves` long.
+    tree: Box<[u64]>,
     leaves: usize,
 }
 
@@ -39,22 +37,30 @@ impl Queue {
     }
 
     /// Sets the time of a slot's event; [`NEVER`] removes it.
+    ///
+    /// # Panics
+    /// If there is no such slot.
     #[inline]
     pub fn set(&mut self, slot: usize, time: u64) {
+        assert!(slot < self.leaves, "slot");
         let key = time.min(NEVER) << SLOT_BITS | slot as u64;
         let mut i = self.leaves + slot;
-        if self.tree[i] == key {
-            return;
-        }
-        self.tree[i] = key;
-        let mut winner = key;
-        while i > 1 {
-            winner = winner.min(self.tree[i ^ 1]);
-            i /= 2;
-            if self.tree[i] == winner {
+        let tree = self.tree.as_mut_ptr();
+        // SAFETY: `i` begins below twice the leaves, an even number, and only falls.
+        unsafe {
+            if *tree.add(i) == key {
                 return;
             }
-            self.tree[i] = winner;
+            *tree.add(i) = key;
+            let mut winner = key;
+            while i > 1 {
+                winner = winner.min(*tree.add(i ^ 1));
+                i /= 2;
+                if *tree.add(i) == winner {
+                    return;
+                }
+                *tree.add(i) = winner;
+            }
         }
     }
 
@@ -69,7 +75,8 @@ impl Queue {
     /// Time and slot of the earliest event; the time is [`NEVER`] if there is none.
     #[inline]
     pub fn first(&self) -> (u64, usize) {
-        let key = self.tree[1];
+        // SAFETY: at least one leaf, so at least two nodes.
+        let key = unsafe { *self.tree.get_unchecked(1) };
         (key >> SLOT_BITS, (key & (MAX_SLOTS as u64 - 1)) as usize)
     }
 }

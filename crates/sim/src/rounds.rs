@@ -12,7 +12,6 @@
 
 use crate::queue::NEVER;
 use crate::state::Sim;
-use crate::table::Table;
 use crate::timeline::NONE;
 use alight_workload::program::Op;
 
@@ -41,7 +40,7 @@ impl Default for Rounds {
 }
 
 /// Of each operation, how many a round has that begins there; 0: none does.
-pub(crate) fn lengths(ops: &[Op]) -> Table<u8> {
+pub(crate) fn lengths(ops: &[Op]) -> Box<[u8]> {
     let mut lengths = vec![0; ops.len()];
     for (end, op) in ops.iter().enumerate() {
         let Op::LoopEnd { begin, .. } = *op else {

@@ -7,7 +7,9 @@ use crate::build::{self, MeasureSpec};
 use crate::emit::FIRST_PID;
 use crate::explain::{Explainer, Wants};
 use crate::progress::Goal;
+use crate::queue::NEVER;
 use crate::state::{Output, Sim};
+use crate::stuck::Stuck;
 use alight_trace::Sink;
 use alight_workload::Workload;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -141,7 +143,7 @@ fn simulate(
     measures: &[MeasureSpec],
     waiter: &Waiter<'_>,
 ) -> Result<Outcome, Error> {
-    let interrupted = sim.run_loop(waiter, &Goal::of(scenario.workloads))?;
+    let interrupted = sim.run_loop(waiter, &Goal::of(scenario.workloads), scenario.workloads)?;
     if let Some(error) = sim.out.error.take() {
         return Err(error.into());
     }
@@ -153,20 +155,29 @@ fn simulate(
 
 impl Sim<'_> {
     /// Runs until the end; true if it was cancelled before.
-    fn run_loop(&mut self, waiter: &Waiter<'_>, goal: &Goal) -> Result<bool, Error> {
+    fn run_loop(
+        &mut self,
+        waiter: &Waiter<'_>,
+        goal: &Goal,
+        workloads: &[Workload],
+    ) -> Result<bool, Error> {
         let mut turns = 0u64;
         loop {
             turns += 1;
             let (cpu_time, cpu) = self.queue.first();
             let (freq_time, slot) = self.freq_queue.first();
             let time = cpu_time.min(freq_time);
+            if time >= self.ends.next_over && self.ends.next_over < self.end_at {
+                self.cancel_over();
+                continue;
+            }
             if time >= self.end_at {
                 self.now = self.end_at.min(time);
                 self.acted = 0;
-                if self.end_at == crate::queue::NEVER - 1 {
-                    return Err(self.stuck());
-                }
-                return Ok(false);
+                return match Stuck::new(self, workloads).refusal() {
+                    Some(stuck) if self.end_at == NEVER - 1 => Err(stuck),
+                    _ => Ok(false),
+                };
             }
             debug_assert!(time >= self.now, "time goes back");
             if time > self.now {
@@ -195,29 +206,12 @@ impl Sim<'_> {
                 if let Some(parts) = goal.done(self) {
                     (waiter.tell)(parts);
                 }
+                // Others may go on for ever.
+                if let Some(stuck) = Stuck::new(self, workloads).refusal() {
+                    return Err(stuck);
+                }
             }
         }
-    }
-
-    /// Nothing will ever happen again, yet tasks wait.
-    fn stuck(&self) -> Error {
-        let waiting = self
-            .comms
-            .iter()
-            .zip(&self.tasks)
-            .enumerate()
-            .find_map(|(i, (comm, t))| {
-                (t.life == crate::state::Life::Asleep).then(|| match self.waits_on(i) {
-                    Some(on) => format!("'{comm}' waits on {on:?}"),
-                    None => format!("'{comm}' sleeps"),
-                })
-            });
-        Error::Refused(format!(
-            "the workload is stuck at {} ns: every task waits for another ({}); \
-             check its locks and signals, or give the run a --duration",
-            self.now,
-            waiting.unwrap_or_default()
-        ))
     }
 
     fn outcome(

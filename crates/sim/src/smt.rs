@@ -13,7 +13,6 @@
 //! one core, of which two get done what one does.
 
 use crate::state::{Phase, Sim};
-use crate::table::Table;
 use alight_machine::{Cpu, Machine};
 
 /// The threads of all cores.
@@ -22,10 +21,10 @@ pub(crate) struct Smt {
     /// Some slow each other: else nothing here is looked at.
     pub used: bool,
     /// Of each CPU, its core.
-    core_of: Table<u32>,
-    cores: Table<Core>,
+    core_of: Box<[u32]>,
+    cores: Box<[Core]>,
     /// Of each CPU, whether it executes.
-    executes: Table<bool>,
+    executes: Box<[bool]>,
 }
 
 #[derive(Debug, Clone, Default)]

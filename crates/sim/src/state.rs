@@ -19,11 +19,11 @@ use crate::queue::{NEVER, Queue};
 use crate::rounds::Rounds;
 use crate::stats::{CpuStats, Histogram, Stats};
 use crate::sync::{BarrierState, Call, Mutex, WaitQueue};
-use crate::table::Table;
+use crate::table::{Table, Tables};
 use crate::timeline::{NONE, Nodes, Timeline};
 use crate::timers::Timers;
 use alight_machine::Machine;
-use alight_policy::{Core, Mask};
+use alight_policy::Mask;
 use alight_trace::Sink;
 use alight_workload::program::{LOOP_SLOTS, Op, TIMER_SLOTS};
 
@@ -204,6 +204,12 @@ pub(crate) struct Task {
     /// Its clamps are among those of the queue that it is on.
     pub clamps_counted: bool,
     pub timers_set: u8,
+    /// It logs its passes.
+    pub logged: bool,
+    /// A run event that is logged is under way.
+    pub computing: bool,
+    /// It ends where its next operation would begin: the duration of its workload is over.
+    pub cancelled: bool,
     /// Position in [`Sim::ops`].
     pub pc: u32,
     /// CPU whose runqueue or timers hold it.
@@ -256,10 +262,16 @@ pub(crate) struct Task {
 pub(crate) struct WorkloadState {
     /// Tasks not dead yet.
     pub alive: u32,
-    /// When it was started.
+    /// When it was started, [`NEVER`] before.
     pub start: u64,
-    /// From then on it counts as over, whatever tasks remain.
+    /// When its last task ended, [`NEVER`] before.
+    pub ended: u64,
+    /// The run does not wait longer for it than this, ns; [`NEVER`]: until all its tasks have ended.
+    pub duration: u64,
+    /// From then on it counts as over, and its tasks end.
     pub over_at: u64,
+    /// They were told to.
+    pub cancelled: bool,
 }
 
 /// A time mark.
@@ -277,6 +289,9 @@ pub(crate) struct Output<'a> {
     /// Decisions are explained.
     pub explainer: Option<Box<Explainer>>,
 }
+
+/// The placement core, with tables like the others here.
+pub(crate) type Core = alight_policy::Core<Tables>;
 
 /// A run. What every event touches comes first.
 #[repr(C)]
@@ -302,7 +317,9 @@ pub(crate) struct Sim<'a> {
     pub events: u64,
     /// CPUs below it have done what was due at this very instant.
     pub acted: usize,
+    /// When the run ends, as far as that is known by now.
     pub end_at: u64,
+    pub ends: crate::lifetime::Ends,
     pub check: bool,
     pub tracing: bool,
     /// The sink wants load tracking too.
@@ -317,12 +334,13 @@ pub(crate) struct Sim<'a> {
     pub groups: Groups,
     /// PM QoS: no idle state with a longer wakeup latency, ns.
     pub latency_limit_ns: u64,
+    /// What a policy may know, of every CPU.
     pub core: Core,
     /// Pending change of each frequency domain.
     pub freq_queue: Queue,
     pub freq: Table<FreqState>,
     /// Clamps of the tasks on each CPU's queue.
-    pub uclamp: Table<crate::uclamp::QueueClamps>,
+    pub uclamp: Box<[crate::uclamp::QueueClamps]>,
     pub uclamp_limits: crate::uclamp::Limits,
     pub meters: Table<ClusterMeter>,
     /// Of each core type.
@@ -333,7 +351,7 @@ pub(crate) struct Sim<'a> {
     pub channels: Table<Channel>,
     pub message_memory: MessageMemory,
     pub counters: Table<u64>,
-    pub workloads: Table<WorkloadState>,
+    pub workloads: Box<[WorkloadState]>,
     pub comms: Vec<String>,
     pub attributes: Vec<crate::build::Attributes>,
     pub conditions: Vec<WaitQueue>,
@@ -342,6 +360,7 @@ pub(crate) struct Sim<'a> {
     pub marks: Vec<MarkState>,
     pub histograms: Vec<Histogram>,
     pub instruments: Instruments,
+    pub activations: crate::activations::Activations,
     pub stats: Stats,
     pub counting: crate::counting::Counting,
     pub nohz: crate::balance::Nohz,

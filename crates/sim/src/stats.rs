@@ -284,6 +284,8 @@ impl Sim<'_> {
                 }
                 100.0 * self.counters[counter as usize] as f64 / of as f64
             }
+            MeasureSource::Lifetime { workload } => self.lifetime_s(workload)?,
+            MeasureSource::Logged { log, what } => self.logged(log, what)?,
         })
     }
 

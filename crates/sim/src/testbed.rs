@@ -8,6 +8,7 @@
 use crate::api::{Group, Scenario, SystemClamps};
 use crate::changes::Change;
 use crate::state::{Output, Sim};
+use crate::sysctl::{Sysctl, SysctlName};
 use alight_machine::{
     Cluster, CoreType, Costs, Cpu, CpuSet, FreqDomain, Governor, IdleScope, IdleState, Level,
     Machine, MemoryCosts, Opp,
@@ -15,7 +16,7 @@ use alight_machine::{
 use alight_policy::Scheduler;
 use alight_trace::{Event, PrevState, Sink};
 use alight_workload::program::{
-    Attributes, Calibration, ChannelKind, Instruments, Op, Program, TaskSpec, Workload,
+    Attributes, Calibration, ChannelKind, Instruments, Names, Op, Program, TaskSpec, Workload,
 };
 
 pub(crate) const US: u64 = 1000;
@@ -204,6 +205,8 @@ pub(crate) fn workload(tasks: &[Given]) -> Workload {
         semaphores: 4,
         counters: 4,
         marks: 4,
+        logs: 0,
+        names: Names::default(),
         histograms: vec!["a".into(), "b".into()],
         instruments: Instruments::default(),
         measures: vec![],
@@ -212,6 +215,8 @@ pub(crate) fn workload(tasks: &[Given]) -> Workload {
         background: false,
         calibration: Calibration::Biggest,
         dma_latency_us: None,
+        missing_limit: None,
+        left_out: vec![],
     }
 }
 
@@ -283,9 +288,9 @@ pub(crate) fn begin_changed<R>(
     begin_scenario(&scenario, workload, record, test)
 }
 
-/// As [`begin_on`] under the base `base`, with groups and limits of clamps.
+/// As [`begin_on`] under the base `base`, with groups and sysctls.
 pub(crate) fn begin_grouped<R>(
-    (groups, clamps): (&[Group], SystemClamps),
+    (groups, sysctls): (&[Group], &[Sysctl]),
     base: &str,
     machine: &Machine,
     workload: &Workload,
@@ -294,10 +299,36 @@ pub(crate) fn begin_grouped<R>(
     let scheduler = Scheduler::parse(base).expect("a scheduler");
     let scenario = Scenario {
         groups,
-        clamps,
+        sysctls,
         ..plain(machine, workload, &scheduler, Governor::Performance)
     };
     begin_scenario(&scenario, workload, &mut Record::default(), test)
+}
+
+/// As [`begin_on`], with sysctls.
+pub(crate) fn with_sysctls(
+    machine: &Machine,
+    workload: &Workload,
+    base: &str,
+    sysctls: &[Sysctl],
+    test: impl FnOnce(&mut Sim),
+) {
+    begin_grouped((&[], sysctls), base, machine, workload, test);
+}
+
+/// What writes these clamps of the system.
+pub(crate) fn writing(clamps: SystemClamps) -> Vec<Sysctl> {
+    let all = [
+        (SysctlName::UtilClampMin, clamps.min),
+        (SysctlName::UtilClampMax, clamps.max),
+        (SysctlName::UtilClampMinRtDefault, clamps.min_rt_default),
+    ];
+    let changed = all.into_iter().filter(|(_, value)| *value != 1024);
+    let write = |(name, value): (_, u32)| Sysctl {
+        name,
+        value: value.into(),
+    };
+    changed.map(write).collect()
 }
 
 /// A run on a machine that nothing happens to.

@@ -45,7 +45,9 @@ impl Nodes {
             key: 0,
             links: Links::new(task),
         };
-        Nodes((0..n).map(node).collect())
+        let nodes: Vec<_> = (0..n).map(node).collect();
+        // SAFETY: indexed by members, which are tasks, and by the links between them.
+        Nodes(unsafe { Table::new(nodes) })
     }
 }
 

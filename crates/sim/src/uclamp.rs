@@ -17,7 +17,7 @@
 //! What a task asks for is limited by its group, from below as from above, and
 //! then from above by the system (`uclamp_eff_get`, `uclamp_tg_restrict`).
 
-use crate::api::{Error, Group, Scenario, SystemClamps};
+use crate::api::{Group, SystemClamps};
 use crate::balance::fits;
 use crate::kernel::{Clamps, Kernel};
 use crate::state::Sim;
@@ -101,48 +101,29 @@ pub(crate) struct Limits {
 }
 
 impl Limits {
-    /// # Errors
-    /// If the kernel lacks what is asked for, or a value is none.
+    /// What `groups`, and a system of such clamps, make of what tasks `own`.
     pub fn new(
-        scenario: &Scenario<'_>,
+        system: SystemClamps,
         kernel: &Kernel,
         groups: &[Group],
         own: &[crate::build::Attributes],
-    ) -> Result<Self, Error> {
-        let system = scenario.clamps;
+    ) -> Self {
         let limited = system != SystemClamps::default();
         let used = limited || groups.iter().any(Group::clamps);
         if !used {
-            return Ok(Limits::default());
-        }
-        let refuse = |why| Err(Error::Refused(format!("{}: {why}", kernel.name)));
-        if kernel.clamps == Clamps::Unknown {
-            return refuse("utilization clamps of the system came with Linux 5.3");
-        }
-        if kernel.clamps == Clamps::Always && system.min_rt_default != SCALE {
-            return refuse("sched_util_clamp_min_rt_default came with Linux 5.8");
-        }
-        if system.min > system.max
-            || [system.max, system.min_rt_default]
-                .iter()
-                .any(|&c| c > SCALE)
-        {
-            return refuse(
-                "clamps of the system are 0 to 1024, sched_util_clamp_min not above \
-                 sched_util_clamp_max (EINVAL)",
-            );
+            return Limits::default();
         }
         let effective = |group: &Group| {
             let max = group.uclamp_max.min(system.max);
             (group.uclamp_min.min(system.min).min(max), max)
         };
-        Ok(Limits {
+        Limits {
             used,
             system,
             by_ceiling: kernel.clamps == Clamps::Always,
             groups: groups.iter().map(effective).collect(),
             asked: own.iter().map(|a| (a.uclamp_min, a.uclamp_max)).collect(),
-        })
+        }
     }
 
     /// What `task` of `group` gets that gets `default` as its lower clamp if it asks

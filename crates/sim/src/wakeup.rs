@@ -310,6 +310,7 @@ impl Sim<'_> {
     /// The current task leaves its queue.
     #[inline]
     fn leave_queue(&mut self, cpu: usize, task: u32) {
+        self.ends.last_sleep = self.now;
         if self.is_rt(task) {
             self.dequeue_current_rt(cpu);
         } else {

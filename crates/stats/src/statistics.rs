@@ -211,7 +211,7 @@ pub(crate) mod tests {
 
     /// A scheduler that has run for a while on two CPUs.
     pub(crate) fn example() -> Statistics {
-        let scheduler = Scheduler::choose(["linux-5.5", "bias-prev"]).expect("a scheduler");
+        let scheduler = Scheduler::parse("linux-5.5+bias-prev").expect("a scheduler");
         let mut cpus = vec![Counters::ZERO; 2];
         let step = |name| STEPS.iter().position(|(step, _)| *step == name).unwrap();
         for (cpu, of) in cpus.iter_mut().zip(1..) {

@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 
 use alight_machine::load;
 use alight_policy::{STEPS, Scheduler};
-use alight_sim::{Scenario, SystemClamps};
+use alight_sim::Scenario;
 use alight_study::compare::Series;
 use alight_study::{Comparison, Question, Spread, compare};
 use alight_workload::{Mode, Workload};
@@ -160,7 +160,8 @@ fn main() -> Done {
 impl Figure {
     /// A comparison at each load.
     fn sweep(&self) -> Result<Vec<Comparison>, Box<dyn Error>> {
-        let machine = load(self.machine)?.machine;
+        let sheet = load(self.machine)?;
+        let (machine, trust) = (&sheet.machine, &sheet.trust());
         let mut schedulers = vec![];
         for name in self.schedulers {
             schedulers.push(Scheduler::parse(name)?);
@@ -172,7 +173,8 @@ impl Figure {
                 false => Workload::from_command_line(&text)?,
             };
             let question = Question {
-                machine: &machine,
+                machine,
+                trust,
                 workloads: &[loaded.workload],
                 schedulers: &schedulers,
                 runs: RUNS,
@@ -182,7 +184,7 @@ impl Figure {
                 duration_ns: self.duration_ms.map(|ms| ms * 1_000_000),
                 changes: &[],
                 groups: &[],
-                clamps: SystemClamps::default(),
+                sysctls: &[],
                 wakee_flips: None,
                 check: false,
                 command: String::new(),

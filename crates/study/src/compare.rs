@@ -6,13 +6,15 @@
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use alight_machine::{Governor, IdleGovernor, Machine};
+use alight_machine::{Governor, IdleGovernor, Machine, Trust};
 use alight_policy::{STEPS, Scheduler};
-use alight_sim::{Change, Group, Outcome, Scenario, SystemClamps};
+use alight_sim::{Change, Group, Outcome, Scenario, Sysctl};
 use alight_workload::program::Workload;
 
 use crate::header::Header;
+use crate::inert;
 use crate::metrics::{Key, named};
+use crate::selection::Selection;
 use crate::spread::{self, Spread, spread};
 use crate::stats::{Delta, Summary, mean};
 
@@ -21,6 +23,8 @@ use crate::stats::{Delta, Summary, mean};
 pub struct Question<'a> {
     /// Where.
     pub machine: &'a Machine,
+    /// How far its figures can be trusted.
+    pub trust: &'a Trust,
     /// What runs, all at once.
     pub workloads: &'a [Workload],
     /// Who decides; the first is the base of all deltas.
@@ -39,8 +43,8 @@ pub struct Question<'a> {
     pub changes: &'a [Change],
     /// Task groups that were described.
     pub groups: &'a [Group],
-    /// Limits of clamps in the whole system.
-    pub clamps: SystemClamps,
+    /// Sysctls that are written before each run.
+    pub sysctls: &'a [Sysctl],
     /// As [`Scenario::wakee_flips`].
     pub wakee_flips: Option<u32>,
     /// Prove the invariants after every event (slow).
@@ -92,10 +96,15 @@ pub struct Comparison {
 /// One scheduler's runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variant {
-    /// Its name.
+    /// Its label.
     pub scheduler: String,
+    /// The first before it that follows the same rules under another label, or under this one: their
+    /// runs are the same.
+    pub same_as: Option<String>,
     /// Hash over the identities of its runs, in the order of seeds.
     pub hash: u64,
+    /// Why its runs are the base's, event for event; `None`: they are not, or it is the base.
+    pub inert: Option<String>,
     /// Its numbers: results, energy, mechanism.
     pub series: Vec<Series>,
     /// Decisions per run by step, in the order of [`STEPS`], means.
@@ -136,6 +145,14 @@ impl Comparison {
         }
         keys.sort_by_key(|key| key.kind);
         keys
+    }
+
+    /// Only the numbers that are asked for by name.
+    pub fn only(mut self, selection: &Selection) -> Self {
+        for variant in &mut self.variants {
+            (variant.series).retain(|series| selection.has(&series.key.name));
+        }
+        self
     }
 
     /// Fewer runs are complete than were asked for.
@@ -207,7 +224,7 @@ pub fn measure(
             seed: question.seed + (job / schedulers.len()) as u64,
             duration_ns: question.duration_ns,
             groups: question.groups,
-            clamps: question.clamps,
+            sysctls: question.sysctls,
             changes: question.changes,
             wakee_flips: question.wakee_flips,
             check: question.check,
@@ -241,13 +258,32 @@ pub(crate) fn assemble(
     let mut variants: Vec<Variant> = schedulers
         .iter()
         .zip(&by_scheduler)
-        .map(|(scheduler, outcomes)| describe(scheduler, outcomes))
+        .enumerate()
+        .map(|(place, (scheduler, outcomes))| {
+            let same = (schedulers[..place].iter()).find(|other| other.is_same_run(scheduler));
+            Variant {
+                same_as: same.map(|other| other.name.clone()),
+                ..describe(scheduler, outcomes)
+            }
+        })
         .collect();
     let (base, others) = variants.split_at_mut(1);
-    for series in others.iter_mut().flat_map(|other| &mut other.series) {
+    for series in (others.iter_mut()).flat_map(|other| &mut other.series) {
         series.delta = base[0]
             .series(&series.key.name)
             .and_then(|base| delta(base, series));
+    }
+    let place = inert::Place {
+        machine: question.machine,
+        workloads: question.workloads,
+        groups: question.groups,
+        sysctls: question.sysctls,
+    };
+    for (scheduler, other) in schedulers[1..].iter().zip(others) {
+        if other.hash == base[0].hash {
+            let why = inert::why(&schedulers[0], scheduler, &place);
+            other.inert = Some(why.unwrap_or_else(|| CHANCE.to_owned()));
+        }
     }
     Ok(Comparison {
         header: Header::of(question),
@@ -255,6 +291,9 @@ pub(crate) fn assemble(
         variants,
     })
 }
+
+/// Of two bases that did the same in every run.
+const CHANCE: &str = "the two bases did the same here";
 
 fn describe(scheduler: &Scheduler, outcomes: &[&Outcome]) -> Variant {
     let runs: Vec<Vec<(Key, f64)>> = outcomes.iter().map(|outcome| named(outcome)).collect();
@@ -281,6 +320,8 @@ fn describe(scheduler: &Scheduler, outcomes: &[&Outcome]) -> Variant {
     };
     Variant {
         scheduler: scheduler.name.clone(),
+        same_as: None,
+        inert: None,
         hash: combine(outcomes.iter().map(|outcome| outcome.hash)),
         series: series.collect(),
         steps: std::array::from_fn(|step| mean(&per_run(step)).unwrap_or(0.0)),

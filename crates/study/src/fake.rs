@@ -2,15 +2,17 @@
 //! Outcomes for tests, made without a simulator.
 
 use std::num::NonZeroU32;
+use std::sync::LazyLock;
 use std::sync::atomic::AtomicBool;
 
-use alight_machine::Machine;
+use alight_machine::{Calibration, Machine, Trust};
 use alight_policy::Scheduler;
 use alight_sim::{Metric, Outcome, Scenario};
 use alight_workload::program::Better;
 
 use crate::compare::{Comparison, Question, compare};
 use crate::header::Conditions;
+use crate::rests::RestsOn;
 use crate::spread::Spread;
 
 /// A metric.
@@ -100,6 +102,24 @@ pub fn machine() -> Machine {
         .machine
 }
 
+/// How far its figures can be trusted.
+pub fn trust() -> &'static Trust {
+    static TRUST: LazyLock<Trust> = LazyLock::new(|| {
+        let sheet = alight_machine::load("juno-r0").expect("a built-in machine");
+        let mut trust = sheet.trust();
+        // Reports of nobody's machine do not change with a board's file.
+        trust.machine = "board".to_owned();
+        trust.hash = 0x0123_4567_89ab_cdef;
+        trust.costs.calibration = Some(Calibration {
+            machine: "board".to_owned(),
+            rows: vec!["a row".to_owned()],
+            matches: true,
+        });
+        trust
+    });
+    &TRUST
+}
+
 /// The base and one feature.
 pub fn schedulers() -> Vec<Scheduler> {
     ["linux-5.5", "linux-5.5+asym-capacity"]
@@ -111,6 +131,7 @@ pub fn schedulers() -> Vec<Scheduler> {
 pub fn question<'a>(machine: &'a Machine, schedulers: &'a [Scheduler], runs: u32) -> Question<'a> {
     Question {
         machine,
+        trust: trust(),
         workloads: &[],
         schedulers,
         runs: NonZeroU32::new(runs).expect("at least one run"),
@@ -120,7 +141,7 @@ pub fn question<'a>(machine: &'a Machine, schedulers: &'a [Scheduler], runs: u32
         duration_ns: None,
         changes: &[],
         groups: &[],
-        clamps: Default::default(),
+        sysctls: &[],
         wakee_flips: None,
         check: false,
         command: "alight compare -m board ...".to_owned(),
@@ -138,6 +159,9 @@ pub fn conditions() -> Conditions {
         scheduler: "linux-5.5".to_owned(),
         seed: 1,
         duration_ns: None,
-        left_out: vec![],
+        rests: RestsOn {
+            trust: trust().clone(),
+            left_out: vec!["the moon".to_owned()],
+        },
     }
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Under which conditions a number was got: what must stand above every report.
 
-use alight_machine::{Governor, IdleGovernor, Machine};
-use alight_policy::Scheduler;
+use alight_machine::{Governor, IdleGovernor, Machine, Trust};
 use alight_sim::Scenario;
 use alight_workload::program::Workload;
 use serde::Serialize;
 
 use crate::compare::Question;
 use crate::report::number;
+use crate::rests::{Ran, RestsOn};
 
 /// Version of the program, as every report states it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -34,8 +34,8 @@ pub struct Header {
     pub seed: u64,
     /// End of each run, ns, if it was cut.
     pub duration_ns: Option<u64>,
-    /// What the model leaves out that could matter here.
-    pub left_out: Vec<&'static str>,
+    /// What the answer rests on.
+    pub rests: RestsOn,
     /// The command that asks this again.
     pub command: String,
 }
@@ -54,11 +54,15 @@ impl Header {
             runs: question.runs.get(),
             seed: question.seed,
             duration_ns: question.duration_ns,
-            left_out: left_out(
-                machine,
-                question.workloads,
-                question.schedulers,
-                question.governor,
+            rests: RestsOn::of(
+                question.trust,
+                &Ran {
+                    machine,
+                    workloads: question.workloads,
+                    schedulers: question.schedulers,
+                    governor: question.governor,
+                    changes: question.changes,
+                },
             ),
             command: question.command.clone(),
         }
@@ -85,13 +89,14 @@ pub struct Conditions {
     pub seed: u64,
     /// End of the run, ns, if it was cut.
     pub duration_ns: Option<u64>,
-    /// What the model leaves out that could matter here.
-    pub left_out: Vec<&'static str>,
+    /// What the answer rests on.
+    #[serde(flatten)]
+    pub rests: RestsOn,
 }
 
 impl Conditions {
-    /// The conditions of a scenario; `command` makes it again.
-    pub fn of(scenario: &Scenario<'_>, command: String) -> Self {
+    /// The conditions of a scenario on the machine that `trust` is of; `command` makes it again.
+    pub fn of(scenario: &Scenario<'_>, trust: &Trust, command: String) -> Self {
         Conditions {
             command,
             machine: scenario.machine.name.clone(),
@@ -101,11 +106,15 @@ impl Conditions {
             scheduler: scenario.scheduler.name.clone(),
             seed: scenario.seed,
             duration_ns: scenario.duration_ns,
-            left_out: left_out(
-                scenario.machine,
-                scenario.workloads,
-                std::slice::from_ref(scenario.scheduler),
-                scenario.governor,
+            rests: RestsOn::of(
+                trust,
+                &Ran {
+                    machine: scenario.machine,
+                    workloads: scenario.workloads,
+                    schedulers: std::slice::from_ref(scenario.scheduler),
+                    governor: scenario.governor,
+                    changes: scenario.changes,
+                },
             ),
         }
     }
@@ -123,27 +132,9 @@ impl Conditions {
         if let Some(ns) = self.duration_ns {
             rows.push(("cut at", number::time(ns)));
         }
-        rows.extend(left_out_rows(&self.left_out));
+        rows.extend(self.rests.rows());
         rows
     }
-}
-
-/// What the model leaves out that could matter under these conditions.
-fn left_out(
-    machine: &Machine,
-    workloads: &[Workload],
-    schedulers: &[Scheduler],
-    asked: Option<Governor>,
-) -> Vec<&'static str> {
-    let governor = asked.unwrap_or(machine.governor);
-    alight_sim::caveats(machine, workloads, schedulers, governor)
-}
-
-/// The same for the head of a report.
-pub fn left_out_rows(left_out: &[&'static str]) -> impl Iterator<Item = (&'static str, String)> {
-    left_out
-        .iter()
-        .map(|&sentence| ("left out", sentence.to_owned()))
 }
 
 /// The governor of a run: the one asked for, else the machine's.

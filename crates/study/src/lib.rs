@@ -11,21 +11,28 @@ pub mod calibrate;
 pub mod card;
 pub mod compare;
 pub mod decisions;
+pub mod floors;
 pub mod header;
+pub mod inert;
 pub mod metrics;
 pub mod policies;
 pub mod published;
+pub mod reasons;
 pub mod report;
+pub mod rests;
+pub mod selection;
 pub mod single;
 pub mod spread;
 pub mod stats;
 pub mod suite;
 pub mod tool;
 pub mod trace;
+pub mod verdict;
 
 #[cfg(test)]
 mod fake;
 
 pub use compare::{Comparison, Question, Runner, compare};
-pub use report::Style;
+pub use report::{Extent, Form, Style};
+pub use selection::Selection;
 pub use spread::Spread;

@@ -64,6 +64,17 @@ pub fn better_word(better: Better) -> &'static str {
 /// Two workloads that report the same name are told apart: the second
 /// `elapsed_s` becomes `elapsed_2_s`.
 pub fn named(outcome: &Outcome) -> Vec<(Key, f64)> {
+    let all = keyed(outcome).into_iter();
+    all.filter(|(_, value)| value.is_finite()).collect()
+}
+
+/// The names of all numbers, those that do not exist this time too.
+pub fn all_names(outcome: &Outcome) -> Vec<String> {
+    let all = keyed(outcome).into_iter();
+    all.map(|(key, _)| key.name).collect()
+}
+
+fn keyed(outcome: &Outcome) -> Vec<(Key, f64)> {
     let groups = [
         (Kind::Result, &outcome.results),
         (Kind::Energy, &outcome.energy),
@@ -83,9 +94,7 @@ pub fn named(outcome: &Outcome) -> Vec<(Key, f64)> {
             unit: metric.unit,
             better: metric.better,
         };
-        if metric.value.is_finite() {
-            list.push((key, metric.value));
-        }
+        list.push((key, metric.value));
     }
     list
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The schedulers there are, and what one of them is made of.
 
-use alight_policy::scheduler::{BASES, Base, Error, FEATURES, Feature, On, Tunable};
+use alight_policy::scheduler::{BASES, Base, FEATURES, Feature, On, Onto, Tunable};
 use alight_policy::{STEPS, Scheduler};
 use serde::Serialize;
 
@@ -27,40 +27,17 @@ impl Named {
     /// # Errors
     /// A name that is none of them, with the nearest valid ones.
     pub fn find(name: &str) -> Result<Self, String> {
-        let feature = FEATURES
-            .iter()
-            .find(|feature| feature.name == name.strip_prefix('+').unwrap_or(name));
-        if let Some(feature) = feature {
+        let bare = name.trim().strip_prefix('+').unwrap_or(name).trim();
+        if let Some(feature) = FEATURES.iter().find(|feature| feature.name == bare) {
             return Ok(Named::Feature(feature));
         }
-        let scheduler = Scheduler::parse(name).map_err(|error| unknown(name, error))?;
+        let scheduler = Scheduler::choose([name], Onto::Newest);
+        let scheduler = scheduler.map_err(|error| error.to_string())?;
         let base = BASES.iter().find(|base| base.name == scheduler.name);
         Ok(match base {
             Some(base) => Named::Base(base, scheduler),
             None => Named::Scheduler(scheduler),
         })
-    }
-}
-
-/// A bare word may have been meant as either kind: name the nearest of both.
-fn unknown(name: &str, error: Error) -> String {
-    let feature = name.split([':', '=']).next().unwrap_or(name);
-    if feature != name && FEATURES.iter().any(|known| known.name == feature) {
-        return format!(
-            "'{name}': options belong to a scheduler, as in 'BASE+{name}'; `alight policy show \
-             {feature}` has them all"
-        );
-    }
-    let as_feature = Scheduler::parse(&format!("{}+{name}", BASES[0].name));
-    match (&error, as_feature) {
-        (Error::UnknownBase { hint: bases, .. }, Err(Error::UnknownFeature { hint, .. }))
-            if !name.contains('+') =>
-        {
-            format!(
-                "'{name}' is neither a scheduler nor a feature; features: {hint}; bases: {bases}"
-            )
-        }
-        _ => error.to_string(),
     }
 }
 
@@ -216,6 +193,8 @@ pub fn list() -> String {
     format!(
         "base kernels\n{}\nfeatures\n{}\nA scheduler is a base with features: {}\n\
          or with features that are told something: linux-6.5+bias-prev:spare=128+sched-idle\n\
+         Features without a base, +sched-idle or sched-idle, are added to --base or to the first scheduler\n\
+         of a comparison, else to the newest base that goes with them.\n\
          `alight policy show FEATURE` explains its tunables.\n",
         bases.render(),
         features.render(),
@@ -360,14 +339,26 @@ mod tests {
             Named::find("linux-5.5+asym-capacity"),
             Ok(Named::Scheduler(_))
         ));
+        // What a feature is told is a matter of a scheduler: over the newest base.
+        for (name, expected) in [
+            ("bias-prev:spare=128", "linux-7.2+bias-prev:spare=128"),
+            ("+pack=full", "linux-7.2+pack:mode=full"),
+            ("pack+bias-prev", "linux-7.2+pack+bias-prev"),
+        ] {
+            match Named::find(name) {
+                Ok(Named::Scheduler(found)) => assert_eq!(found.name, expected),
+                other => panic!("{name}: {other:?}"),
+            }
+        }
         let error = Named::find("asym-capacty").unwrap_err();
         assert!(error.contains("did you mean 'asym-capacity'"), "{error}");
-        for options in ["bias-prev:spare=128", "bias-prev:foo=1", "pack=full"] {
-            let error = Named::find(options).unwrap_err();
-            assert!(error.contains("options belong to a scheduler"), "{error}");
-        }
         let error = Named::find("linux-5.5+asym").unwrap_err();
         assert!(error.contains("unknown feature 'asym'"), "{error}");
+        let error = Named::find("bias-prev:foo=1").unwrap_err();
+        assert!(
+            error.contains("'bias-prev' has no tunable 'foo'"),
+            "{error}"
+        );
     }
 
     #[test]

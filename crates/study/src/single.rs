@@ -8,10 +8,37 @@ use serde::Serialize;
 
 use crate::header::{Conditions, VERSION};
 use crate::metrics::{Key, Kind, named};
-use crate::report::{Columns, head_of, map, number, pretty};
+use crate::report::{Columns, Extent, head_of, map, number, pretty};
+use crate::selection::Selection;
 use crate::tool;
 
 const SCHEMA: &str = "alight.simulate/1";
+
+/// Results that a short report has at most.
+const SHOWN_RESULTS: usize = 12;
+/// Steps of the selection that it has, but for ties.
+const SHOWN_STEPS: usize = 3;
+/// What it has of the mechanism: how much was scheduled and moved, what searches found, how long tasks
+/// waited, and whether energy decided.
+const OF_MECHANISM: [&str; 8] = [
+    "cpu_migrations",
+    "context_switches",
+    "wakeups",
+    "found_idle_percent",
+    "looked_at_per_wakeup",
+    "run_delay_mean_us",
+    "run_delay_p99_us",
+    "overutilized_percent",
+];
+
+/// What is told of a run.
+#[derive(Debug)]
+pub struct Told<'a> {
+    /// How much, in [`Style::Table`].
+    pub extent: Extent,
+    /// Which numbers, in every style but the tools' own.
+    pub selection: &'a Selection,
+}
 
 /// The form of the report of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,10 +69,11 @@ pub fn render(
     workloads: &[Workload],
     outcome: &Outcome,
     style: Style,
+    told: &Told<'_>,
 ) -> Result<String, tool::Error> {
     match style {
-        Style::Table => Ok(table(conditions, outcome)),
-        Style::Json => Ok(json(conditions, outcome)),
+        Style::Table => Ok(report(conditions, outcome, told)),
+        Style::Json => Ok(document(conditions, outcome, told.selection)),
         Style::Tool => tool::render(workloads, outcome),
     }
 }
@@ -74,8 +102,12 @@ struct MetricOut {
     value: f64,
 }
 
-/// The report for programs: `alight.simulate/1`.
+/// The report for programs with all numbers: `alight.simulate/1`.
 pub fn json(conditions: &Conditions, outcome: &Outcome) -> String {
+    document(conditions, outcome, &Selection::default())
+}
+
+fn document(conditions: &Conditions, outcome: &Outcome, selection: &Selection) -> String {
     let out = |(key, value): (Key, f64)| {
         let metric = MetricOut {
             kind: key.kind,
@@ -94,18 +126,32 @@ pub fn json(conditions: &Conditions, outcome: &Outcome) -> String {
         end_ns: outcome.end_ns,
         events_processed: outcome.events,
         interrupted: outcome.interrupted,
-        metrics: named(outcome).into_iter().map(out).collect(),
+        metrics: chosen(outcome, selection).into_iter().map(out).collect(),
         steps: names.zip(outcome.steps).collect(),
     })
 }
 
-/// The report for the terminal.
+fn chosen(outcome: &Outcome, selection: &Selection) -> Vec<(Key, f64)> {
+    let all = named(outcome).into_iter();
+    all.filter(|(key, _)| selection.has(&key.name)).collect()
+}
+
+/// The report for the terminal, with all numbers.
 pub fn table(conditions: &Conditions, outcome: &Outcome) -> String {
+    let told = Told {
+        extent: Extent::Full,
+        selection: &Selection::default(),
+    };
+    report(conditions, outcome, &told)
+}
+
+fn report(conditions: &Conditions, outcome: &Outcome, told: &Told<'_>) -> String {
     let mut rows = conditions.rows();
     rows.push(("end", end(outcome)));
     let head = head_of(rows, &conditions.command);
     let mut text = format!("alight {VERSION}: simulate\n{head}");
-    let metrics = named(outcome);
+    let all = chosen(outcome, told.selection);
+    let (of, metrics) = (all.len(), shown(all, told.extent));
     for (kind, title) in [
         (Kind::Result, "results"),
         (Kind::Energy, "energy"),
@@ -124,7 +170,32 @@ pub fn table(conditions: &Conditions, outcome: &Outcome) -> String {
             text.push_str(&format!("\n{title}\n{}", columns.render()));
         }
     }
-    text + &steps(outcome)
+    match told.extent {
+        Extent::Full => text + &steps(outcome, usize::MAX),
+        Extent::Chosen => text,
+        Extent::Short => format!(
+            "{text}{}\nAll {of} numbers and all steps: --full. Some by name: --metric 'run_delay*'.\n",
+            steps(outcome, SHOWN_STEPS)
+        ),
+    }
+}
+
+/// Of a short report all results, the first of them where they are many; the energy; and those numbers
+/// of the mechanism that say most of any run.
+fn shown(all: Vec<(Key, f64)>, extent: Extent) -> Vec<(Key, f64)> {
+    if extent != Extent::Short {
+        return all;
+    }
+    let mut results = 0;
+    let mut wanted = |key: &Key| match key.kind {
+        Kind::Result => {
+            results += 1;
+            results <= SHOWN_RESULTS
+        }
+        Kind::Energy => key.name == "energy_j",
+        Kind::Mechanism => OF_MECHANISM.contains(&key.name.as_str()),
+    };
+    all.into_iter().filter(|(key, _)| wanted(key)).collect()
 }
 
 fn end(outcome: &Outcome) -> String {
@@ -141,14 +212,18 @@ fn end(outcome: &Outcome) -> String {
     )
 }
 
-fn steps(outcome: &Outcome) -> String {
+/// The steps that answered most, `most` of them, in the order of the selection.
+fn steps(outcome: &Outcome, most: usize) -> String {
     let all: u64 = outcome.steps.iter().sum();
     if all == 0 {
         return "\nno wakeup asked for a CPU\n".to_owned();
     }
+    let mut counts = outcome.steps;
+    counts.sort_unstable_by(|a, b| b.cmp(a));
+    let least = counts.get(most.saturating_sub(1)).copied().unwrap_or(0);
     let mut columns = Columns::new(2, 1).with_remark();
     for ((name, meaning), count) in STEPS.iter().zip(outcome.steps) {
-        if count > 0 {
+        if count > 0 && count >= least {
             let share = number::fixed(100.0 * count as f64 / all as f64, 1);
             columns.row([*name, &count.to_string(), &format!("{share}%"), *meaning]);
         }

@@ -2,7 +2,7 @@
 //! Statistics of a handful of runs: the description that `pandas` prints, and
 //! the Student-t interval of a paired difference.
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
 /// Two-sided confidence of every interval.
@@ -106,58 +106,162 @@ pub fn t_quantile(freedom: usize) -> f64 {
     steady(t)
 }
 
+/// Why a difference has neither an interval nor a p-value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NoInterval {
+    /// One run of each: nothing tells the difference from noise.
+    OneRun,
+    /// Each run of one gives what the run of the other gives.
+    NoDifference,
+    /// The seeds move neither of the two: all runs are one sample.
+    SameInEveryRun,
+    /// The seeds move both by the same: all differences are one sample.
+    SameDifferenceInEveryRun,
+}
+
+impl NoInterval {
+    /// As JSON and CSV have it.
+    pub fn as_code(self) -> &'static str {
+        match self {
+            NoInterval::OneRun => "one_run",
+            NoInterval::NoDifference => "no_difference",
+            NoInterval::SameInEveryRun => "same_in_every_run",
+            NoInterval::SameDifferenceInEveryRun => "same_difference_in_every_run",
+        }
+    }
+
+    /// In words.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            NoInterval::OneRun => "one run shows no difference from noise",
+            NoInterval::NoDifference => "the same in each run",
+            NoInterval::SameInEveryRun => "the same in every run: no spread to judge by",
+            NoInterval::SameDifferenceInEveryRun => {
+                "the same difference in every run: no spread to judge by"
+            }
+        }
+    }
+
+    /// Of finite pairs of (base, variant); `None`: they have an interval.
+    fn of(pairs: &[(f64, f64)]) -> Option<Self> {
+        if pairs.len() < 2 {
+            return Some(NoInterval::OneRun);
+        }
+        if pairs.iter().all(|&(base, other)| same(base, other)) {
+            return Some(NoInterval::NoDifference);
+        }
+        let [first, rest @ ..] = pairs else {
+            return None;
+        };
+        if (rest.iter()).all(|pair| same(pair.0, first.0) && same(pair.1, first.1)) {
+            return Some(NoInterval::SameInEveryRun);
+        }
+        let difference = first.1 - first.0;
+        let rounding = ROUNDING
+            * (pairs.iter()).fold(0.0, |most: f64, pair| {
+                most.max(pair.0.abs()).max(pair.1.abs())
+            });
+        let fixed = |pair: &(f64, f64)| (pair.1 - pair.0 - difference).abs() <= rounding;
+        (rest.iter().all(fixed)).then_some(NoInterval::SameDifferenceInEveryRun)
+    }
+}
+
+impl Serialize for NoInterval {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_code())
+    }
+}
+
+/// Values that differ by no more than this share of them are the same but for the rounding of
+/// floating-point sums.
+const ROUNDING: f64 = 1e-12;
+
+fn same(a: f64, b: f64) -> bool {
+    (a - b).abs() <= ROUNDING * a.abs().max(b.abs())
+}
+
 /// The difference of two variants that shared their seeds, in the runs that both have the number of.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Delta {
     /// Difference of the means in percent of the base's, of these runs; `None` where the base's mean is 0 and the other's is not.
     pub delta_percent: Option<f64>,
-    /// Lower end of the confidence interval of the paired difference, percent of the base's mean; `None` for one pair.
+    /// Lower end of the confidence interval of the paired difference, percent of the base's mean; `None` where
+    /// the base's mean is 0 or there is no interval.
     pub ci_low: Option<f64>,
     /// Upper end.
     pub ci_high: Option<f64>,
-    /// The interval does not contain 0.
+    /// There is an interval, and it does not contain 0.
     pub significant: bool,
-    /// The other's mean is the larger. Percentages cannot say it where the base's mean is 0.
+    /// Difference of the means, in the metric's unit.
+    pub difference: f64,
+    /// Why there is no interval.
+    pub no_interval: Option<NoInterval>,
+    /// Means of these runs, of the base and of the other.
     #[serde(skip)]
-    pub rises: bool,
-    /// Runs of both.
-    #[serde(skip)]
-    pub pairs: usize,
+    pub means: (f64, f64),
 }
 
 impl Delta {
-    /// Compares pairs of (base, variant); `None` without pairs.
+    /// Compares pairs of (base, variant); `None` without pairs. Numbers that are not finite are
+    /// left out with their pair.
     pub fn of(pairs: &[(f64, f64)]) -> Option<Self> {
+        let pairs = finite(pairs);
         let base = mean(&pairs.iter().map(|p| p.0).collect::<Vec<_>>())?;
-        let differences: Vec<f64> = pairs.iter().map(|(base, other)| other - base).collect();
-        let difference = mean(&differences)?;
+        let other = mean(&pairs.iter().map(|p| p.1).collect::<Vec<_>>())?;
+        let differences = differences(&pairs);
+        let no_interval = NoInterval::of(&pairs);
+        let difference = match no_interval {
+            Some(NoInterval::NoDifference) => 0.0,
+            _ => mean(&differences)?,
+        };
         let half = std(&differences)
             .map(|s| s / (pairs.len() as f64).sqrt() * t_quantile(pairs.len() - 1));
+        let half = half.filter(|_| no_interval.is_none());
         let interval = half.map(|half| (difference - half, difference + half));
-        let percent = |value: f64| match (value == 0.0, base == 0.0) {
-            (true, _) => Some(0.0),
-            (false, true) => None,
-            (false, false) => Some(100.0 * value / base.abs()),
+        let percent = |value: f64| {
+            let percent = match value == 0.0 {
+                true => 0.0,
+                false => 100.0 * value / base.abs(),
+            };
+            // Of nothing there is no percentage, and of next to nothing none that could be written.
+            percent.is_finite().then_some(percent)
         };
         Some(Delta {
             delta_percent: percent(difference),
             ci_low: interval.and_then(|i| percent(i.0)),
             ci_high: interval.and_then(|i| percent(i.1)),
             significant: interval.is_some_and(|(low, high)| low > 0.0 || high < 0.0),
-            rises: difference > 0.0,
-            pairs: pairs.len(),
+            difference,
+            no_interval,
+            means: (base, other),
         })
+    }
+
+    /// The other's mean is the larger. Percentages cannot say it where the base's mean is 0.
+    pub fn rises(&self) -> bool {
+        self.difference > 0.0
     }
 }
 
+fn finite(pairs: &[(f64, f64)]) -> Vec<(f64, f64)> {
+    let both = |pair: &&(f64, f64)| pair.0.is_finite() && pair.1.is_finite();
+    pairs.iter().filter(both).copied().collect()
+}
+
+fn differences(pairs: &[(f64, f64)]) -> Vec<f64> {
+    pairs.iter().map(|(base, other)| other - base).collect()
+}
+
 /// Two-sided p-value of the paired difference of (base, variant) by Student's t: how likely a
-/// difference as clear as this is if there is none. `None` for fewer than two pairs.
+/// difference as clear as this is if there is none. `None` where [`Delta::no_interval`] says why
+/// there is no interval either.
 pub fn p_value(pairs: &[(f64, f64)]) -> Option<f64> {
-    let differences: Vec<f64> = pairs.iter().map(|(base, other)| other - base).collect();
-    let (mean, std) = (mean(&differences)?, std(&differences)?);
-    if mean == 0.0 {
-        return Some(1.0);
+    let pairs = finite(pairs);
+    if NoInterval::of(&pairs).is_some() {
+        return None;
     }
+    let differences = differences(&pairs);
+    let (mean, std) = (mean(&differences)?, std(&differences)?);
     let t = mean.abs() / (std / (pairs.len() as f64).sqrt());
     let law = StudentsT::new(0.0, 1.0, (pairs.len() - 1) as f64)
         .expect("scale 1 and at least one degree of freedom");
@@ -240,12 +344,14 @@ mod tests {
 
     #[test]
     fn deltas_know_what_is_noise() {
+        use NoInterval::*;
         struct Case {
             why: &'static str,
             pairs: &'static [(f64, f64)],
             percent: Option<f64>,
             interval: Option<(f64, f64)>,
             significant: bool,
+            no_interval: Option<NoInterval>,
         }
         let cases = [
             Case {
@@ -254,27 +360,63 @@ mod tests {
                 percent: Some(20.0),
                 interval: Some((-4.841_377, 44.841_377)),
                 significant: false,
+                no_interval: None,
             },
             Case {
-                why: "differences 2, 2.1, 1.9: std 0.1, half 0.2484138",
+                why: "differences 2, 2.1, 1.9: std 0.1, half 0.2484138; the base alone does not vary",
                 pairs: &[(10.0, 12.0), (10.0, 12.1), (10.0, 11.9)],
                 percent: Some(20.0),
                 interval: Some((17.515_862, 22.484_138)),
                 significant: true,
+                no_interval: None,
             },
             Case {
-                why: "noise common to both variants cancels",
+                why: "the same where the variant alone does not vary",
+                pairs: &[(12.0, 10.0), (12.1, 10.0), (11.9, 10.0)],
+                percent: Some(-100.0 / 6.0),
+                interval: Some((-18.736_781, -14.596_552)),
+                significant: true,
+                no_interval: None,
+            },
+            Case {
+                why: "seeds move neither: 12 ns and 94.776 ns are one sample, whatever their sum is rounded to",
+                pairs: &[(0.012, 0.094_776), (0.012, 0.094_776), (0.012, 0.094_776)],
+                percent: Some(689.8),
+                interval: None,
+                significant: false,
+                no_interval: Some(SameInEveryRun),
+            },
+            Case {
+                why: "seeds move both by the same",
                 pairs: &[(1.0, 2.0), (50.0, 51.0), (99.0, 100.0)],
                 percent: Some(2.0),
-                interval: Some((2.0, 2.0)),
-                significant: true,
+                interval: None,
+                significant: false,
+                no_interval: Some(SameDifferenceInEveryRun),
+            },
+            Case {
+                why: "the same but for the rounding of 0.1 + 0.2",
+                pairs: &[(0.1, 0.4), (0.1 + 0.2, 0.6), (0.3, 0.6)],
+                percent: Some(100.0 * 0.9 / 0.7),
+                interval: None,
+                significant: false,
+                no_interval: Some(SameDifferenceInEveryRun),
             },
             Case {
                 why: "equal values differ by nothing",
                 pairs: &[(7.0, 7.0), (8.0, 8.0)],
                 percent: Some(0.0),
-                interval: Some((0.0, 0.0)),
+                interval: None,
                 significant: false,
+                no_interval: Some(NoDifference),
+            },
+            Case {
+                why: "nothing and nothing differ by nothing",
+                pairs: &[(0.0, 0.0), (0.0, 0.0)],
+                percent: Some(0.0),
+                interval: None,
+                significant: false,
+                no_interval: Some(NoDifference),
             },
             Case {
                 why: "one pair has no interval and proves nothing",
@@ -282,13 +424,53 @@ mod tests {
                 percent: Some(-50.0),
                 interval: None,
                 significant: false,
+                no_interval: Some(OneRun),
             },
             Case {
-                why: "percent of nothing does not exist",
-                pairs: &[(0.0, 5.0), (0.0, 5.0)],
+                why: "one pair of equals proves nothing either",
+                pairs: &[(10.0, 10.0)],
+                percent: Some(0.0),
+                interval: None,
+                significant: false,
+                no_interval: Some(OneRun),
+            },
+            Case {
+                why: "percent of nothing does not exist; the interval in the unit excludes 0",
+                pairs: &[(0.0, 5.0), (0.0, 5.5), (0.0, 4.5)],
                 percent: None,
                 interval: None,
                 significant: true,
+                no_interval: None,
+            },
+            Case {
+                why: "of next to nothing a percentage cannot be written",
+                pairs: &[(1e-320, 5.0), (1e-320, 6.0)],
+                percent: None,
+                interval: None,
+                significant: false,
+                no_interval: None,
+            },
+            Case {
+                why: "what is no number is left out with its pair",
+                pairs: &[
+                    (10.0, 12.0),
+                    (f64::NAN, 12.0),
+                    (10.0, f64::INFINITY),
+                    (10.0, 12.1),
+                    (10.0, 11.9),
+                ],
+                percent: Some(20.0),
+                interval: Some((17.515_862, 22.484_138)),
+                significant: true,
+                no_interval: None,
+            },
+            Case {
+                why: "a base below 0 rises towards it",
+                pairs: &[(-10.0, -8.0), (-10.0, -7.9), (-10.0, -8.1)],
+                percent: Some(20.0),
+                interval: Some((17.515_862, 22.484_138)),
+                significant: true,
+                no_interval: None,
             },
         ];
         for case in cases {
@@ -306,8 +488,15 @@ mod tests {
                 (found, expected) => assert_eq!(found, expected, "{}", case.why),
             }
             assert_eq!(delta.significant, case.significant, "{}", case.why);
+            assert_eq!(delta.no_interval, case.no_interval, "{}", case.why);
+            // Where there is no interval there is no p-value.
+            let p = p_value(case.pairs);
+            assert_eq!(p.is_none(), case.no_interval.is_some(), "{}", case.why);
+            assert!(p.is_none_or(|p| (0.0..=1.0).contains(&p)), "{}", case.why);
         }
         assert_eq!(Delta::of(&[]), None);
+        assert_eq!(p_value(&[]), None);
+        assert_eq!(Delta::of(&[(f64::NAN, 1.0)]), None);
     }
 
     /// The printed two-sided points of Student's t: 5 % at 12.706 (1 degree of freedom), 2.262
@@ -329,9 +518,8 @@ mod tests {
             let found = p_value(&with_t(n, t)).unwrap();
             assert!((found - expected).abs() < 2e-6, "{n} {t}: {found}");
         }
-        assert_eq!(p_value(&[(1.0, 2.0)]), None, "one pair proves nothing");
-        assert_eq!(p_value(&[(1.0, 2.0), (2.0, 3.0)]), Some(0.0), "no noise");
-        assert_eq!(p_value(&[(1.0, 1.0), (2.0, 2.0)]), Some(1.0), "no effect");
+        let balanced = [(0.0, 1.0), (0.0, -1.0)];
+        assert_eq!(p_value(&balanced), Some(1.0), "no effect in the mean");
     }
 
     /// The example of the publication (JRSS B 57, 1995, section 3.2): fifteen p-values, of which the

@@ -193,7 +193,7 @@ pub(crate) mod tests {
 
     /// A scheduler that answers by these steps, one CPU a step.
     pub(crate) fn statistics(uptime_s: u64, steps: &[(&str, u64)]) -> Statistics {
-        let scheduler = Scheduler::choose(["linux-5.5", "bias-prev"]).expect("a scheduler");
+        let scheduler = Scheduler::parse("linux-5.5+bias-prev").expect("a scheduler");
         let cpu = |(name, count): &(&str, u64)| {
             let mut cpu = Counters::ZERO;
             let step = STEPS.iter().position(|(step, _)| step == name);

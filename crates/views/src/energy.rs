@@ -13,7 +13,7 @@
 use alight_machine::{CpuSet, FreqDomain, Machine, kernel};
 use alight_policy::abi::{MAX_PERF_DOMAINS, Mask, rule};
 use alight_policy::energy::{self, OperatingPoint, perf_domain};
-use alight_policy::{Core, NONE, Params, PerfDomain};
+use alight_policy::{Core, NONE, Params, PerfDomain, Store};
 
 /// CPUs that share a clock, and what they take at each of its speeds.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -118,7 +118,11 @@ fn point(khz: u64, power_uw: u64) -> Option<OperatingPoint> {
 ///
 /// # Errors
 /// Why energy does not decide.
-pub fn model(core: &Core, online: &Mask, clocks: &[Clock]) -> Result<Vec<PerfDomain>, Off> {
+pub fn model<S: Store>(
+    core: &Core<S>,
+    online: &Mask,
+    clocks: &[Clock],
+) -> Result<Vec<PerfDomain>, Off> {
     if core.params.eas == rule::EAS_NONE {
         return Err(Off::Unknown);
     }
@@ -148,14 +152,14 @@ pub fn model(core: &Core, online: &Mask, clocks: &[Clock]) -> Result<Vec<PerfDom
     there.iter().rev().map(of).collect()
 }
 
-fn domain_of(core: &Core, online: &Mask, clock: &Clock) -> Result<PerfDomain, Off> {
+fn domain_of<S: Store>(core: &Core<S>, online: &Mask, clock: &Clock) -> Result<PerfDomain, Off> {
     let span: Mask = (clock.cpus.iter().map(|cpu| cpu as u32))
         .filter(|&cpu| online.contains(cpu))
         .collect();
-    let capacity = span.iter().next().map_or(0, |cpu| {
-        let view: &alight_policy::Cpu = &core.cpus[cpu as usize];
-        view.capacity_orig
-    });
+    let capacity = span
+        .iter()
+        .next()
+        .map_or(0, |cpu| core.cpus[cpu as usize].capacity_orig);
     let points = clock
         .points
         .as_deref()

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Puts programs together: keeps track of loop slots and fills in labels.
 
-use crate::program::{Calibration, Instruments, LOOP_SLOTS, Label, Op, Program, Workload};
+use crate::program::{Calibration, Instruments, LOOP_SLOTS, Label, Names, Op, Program, Workload};
 
 /// A program under construction.
 #[derive(Debug, Default)]
@@ -9,6 +9,9 @@ pub struct Assembler {
     ops: Vec<Op>,
     open_loops: Vec<usize>,
 }
+
+/// An operation whose label is still to be filled in.
+pub(crate) struct Leaving(usize);
 
 impl Assembler {
     /// Adds an instruction.
@@ -61,6 +64,25 @@ impl Assembler {
         self.ops[take_at] = take(self.here());
     }
 
+    /// Adds an operation that leaves loops; where it goes, [`Assembler::land`] says.
+    pub(crate) fn leaving(&mut self, op: Op) -> Leaving {
+        self.ops.push(op);
+        Leaving(self.ops.len() - 1)
+    }
+
+    /// What leaves goes here.
+    pub(crate) fn land(&mut self, leaving: impl IntoIterator<Item = Leaving>) {
+        let here = self.here();
+        for Leaving(at) in leaving {
+            match &mut self.ops[at] {
+                Op::Take { done, .. } | Op::Serve { done, .. } => *done = here,
+                Op::Answer { last, .. } => *last = here,
+                Op::Gather { none, .. } | Op::Unqueue { none, .. } => *none = here,
+                other => unreachable!("{other:?} has no label"),
+            }
+        }
+    }
+
     /// The program, which ends with [`Op::Exit`].
     pub fn finish(mut self) -> Program {
         self.ops.push(Op::Exit);
@@ -87,6 +109,8 @@ impl Workload {
             semaphores: 0,
             counters: 0,
             marks: 0,
+            logs: 0,
+            names: Names::default(),
             histograms: Vec::new(),
             instruments: Instruments::default(),
             measures: Vec::new(),
@@ -95,6 +119,8 @@ impl Workload {
             background: false,
             calibration: Calibration::Biggest,
             dma_latency_us: None,
+            missing_limit: None,
+            left_out: vec![],
         }
     }
 

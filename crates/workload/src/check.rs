@@ -115,6 +115,10 @@ impl Workload {
                 in_range("label", done, program.ops.len() + 1)
             }
             Op::Count { counter } => in_range("counter", counter, self.counters as usize),
+            Op::Pass { counter, log, .. } => {
+                in_range("counter", counter, self.counters as usize)?;
+                in_range("log", log, self.logs as usize)
+            }
             Op::Mark { mark } => in_range("mark", mark, self.marks as usize),
             Op::Observe(observation) => self.check_observation(observation),
             Op::Call { desk, stamp } => {
@@ -126,6 +130,17 @@ impl Workload {
                 in_range("label", done, program.ops.len() + 1)
             }
             Op::Close { desk } => in_range("desk", desk, self.instruments.desks as usize),
+            Op::Attend { desk, stamp } => {
+                in_range("desk", desk, self.instruments.desks as usize)?;
+                in_range("stamp", stamp, self.instruments.stamps as usize)
+            }
+            Op::Gather { desk, none: label }
+            | Op::Answer { desk, last: label }
+            | Op::Unqueue { desk, none: label } => {
+                in_range("desk", desk, self.instruments.desks as usize)?;
+                in_range("label", label, program.ops.len() + 1)
+            }
+            Op::Leave { first, .. } => in_range("desk", first, self.instruments.desks as usize),
             Op::LoopBegin { slot, .. } | Op::LoopEnd { slot, .. } => {
                 in_range("loop slot", u32::from(slot), LOOP_SLOTS)
             }
@@ -242,6 +257,8 @@ impl Workload {
                 in_range("counter", counter, self.counters as usize)?;
                 in_range("counter", of, self.counters as usize)
             }
+            MeasureSource::Lifetime { workload } => in_range("workload", workload, 1),
+            MeasureSource::Logged { log, .. } => in_range("log", log, self.logs as usize),
         }
     }
 }

@@ -127,9 +127,20 @@ impl Refusal {
 #[derive(Debug, Default)]
 pub(crate) struct Remarks {
     pub list: Vec<Diagnostic>,
+    /// What the model does not have, said of the results too.
+    pub left_out: Vec<String>,
 }
 
 impl Remarks {
+    /// A remark on what is asked for and the model does not have: reports repeat it beside the results.
+    pub fn leave_out(&mut self, severity: Severity, place: Place, message: impl Into<String>) {
+        let message = message.into();
+        if !self.left_out.contains(&message) {
+            self.left_out.push(message.clone());
+        }
+        self.push(severity, place, message);
+    }
+
     pub fn note(&mut self, place: Place, message: impl Into<String>) {
         self.push(Severity::Note, place, message.into());
     }

@@ -12,11 +12,14 @@ pub mod diagnostic;
 pub mod lint;
 mod load;
 mod measures;
+mod names;
 pub mod program;
 pub mod report;
 mod rtapp;
+mod site;
 
 pub use assembler::Assembler;
 pub use diagnostic::{Diagnostic, Error, Severity};
 pub use load::{Loaded, Mode};
 pub use program::Workload;
+pub use site::Site;

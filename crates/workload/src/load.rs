@@ -5,6 +5,7 @@ use crate::command;
 use crate::diagnostic::{Diagnostic, Error, Place, Refusal, Remarks};
 use crate::program::Workload;
 use crate::rtapp;
+use crate::site::Site;
 use std::borrow::Cow;
 
 /// How an rt-app file is read.
@@ -43,18 +44,17 @@ impl Workload {
     ///
     /// # Errors
     /// [`Error::Unreadable`] if the file cannot be read, [`Error::Refused`] if it, or the command
-    /// line, is not a workload that can be run.
+    /// line, is not a workload that can be run, or means something only on a known machine.
     pub fn load(text: &str, mode: Mode) -> Result<Loaded, Error> {
-        let path = text.trim();
-        if !path.ends_with(".json") || names_a_tool(path) {
-            return Workload::from_command_line(text);
-        }
-        let bytes = std::fs::read(path).map_err(|error| Error::Unreadable {
-            path: path.to_owned(),
-            reason: error.to_string(),
-        })?;
-        let text = text_of(&bytes).map_err(|refusal| refusal.named(path))?;
-        Workload::from_rtapp(path, &text, mode)
+        load(text, mode, None)
+    }
+
+    /// The same for a known machine, so that a command line may say "one thread for each CPU".
+    ///
+    /// # Errors
+    /// As [`Workload::load`].
+    pub fn load_on(text: &str, mode: Mode, site: &Site) -> Result<Loaded, Error> {
+        load(text, mode, Some(site))
     }
 
     /// Compiles the text of an rt-app file. `name` stands in errors and is the workload's name.
@@ -73,11 +73,36 @@ impl Workload {
     /// # Errors
     /// [`Error::Refused`] with the column of the offending word.
     pub fn from_command_line(line: &str) -> Result<Loaded, Error> {
-        let mut remarks = Remarks::default();
-        let workload = command::compile(line, &mut remarks)
-            .map_err(|refusal| refusal.named("command line"))?;
-        Ok(loaded(workload, remarks))
+        command_line(line, None)
     }
+
+    /// The same on a known machine.
+    ///
+    /// # Errors
+    /// As [`Workload::from_command_line`].
+    pub fn from_command_line_on(line: &str, site: &Site) -> Result<Loaded, Error> {
+        command_line(line, Some(site))
+    }
+}
+
+fn load(text: &str, mode: Mode, site: Option<&Site>) -> Result<Loaded, Error> {
+    let path = text.trim();
+    if !path.ends_with(".json") || names_a_tool(path) {
+        return command_line(text, site);
+    }
+    let bytes = std::fs::read(path).map_err(|error| Error::Unreadable {
+        path: path.to_owned(),
+        reason: error.to_string(),
+    })?;
+    let text = text_of(&bytes).map_err(|refusal| refusal.named(path))?;
+    Workload::from_rtapp(path, &text, mode)
+}
+
+fn command_line(line: &str, site: Option<&Site>) -> Result<Loaded, Error> {
+    let mut remarks = Remarks::default();
+    let workload = command::compile(line, site, &mut remarks)
+        .map_err(|refusal| refusal.named("command line"))?;
+    Ok(loaded(workload, remarks))
 }
 
 /// The text of an rt-app file. Bytes that are no UTF-8 can stand in names only, which they then change.
@@ -100,7 +125,8 @@ fn names_a_tool(line: &str) -> bool {
         .is_some_and(|(first, _)| command::is_tool(first))
 }
 
-fn loaded(workload: Workload, remarks: Remarks) -> Loaded {
+fn loaded(mut workload: Workload, remarks: Remarks) -> Loaded {
+    workload.left_out = remarks.left_out;
     debug_assert_eq!(workload.check(), Ok(()));
     let mut diagnostics = remarks.list;
     diagnostics.sort_by_key(|d| (d.line, d.column));

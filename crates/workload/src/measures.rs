@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Measures that several kinds of workload report.
 
-use crate::program::{Better, HistogramId, MarkId, Measure, MeasureSource, TallyId};
+use crate::program::{Better, HistogramId, LogId, Logged, MarkId, Measure, MeasureSource, TallyId};
 
 /// What is reported of a latency histogram: its mean, `NAME_us`, and `NAME_std_us`, `NAME_min_us`,
 /// `NAME_p99_us`, `NAME_max_us`, each over the samples of the run.
@@ -33,6 +33,50 @@ pub(crate) fn elapsed_s(from: MarkId, to: MarkId) -> Measure {
         better: Some(Better::Lower),
         source: MeasureSource::Elapsed { from, to },
     }
+}
+
+/// Seconds from the start of the workload until its last task ended.
+pub(crate) fn lifetime_s() -> Measure {
+    Measure {
+        source: MeasureSource::Lifetime { workload: 0 },
+        ..elapsed_s(0, 0)
+    }
+}
+
+/// What is reported of rt-app's log of a task ([`Logged`]), by its own names; of the run events
+/// if the task `computes`, of timers if it `waits` on some.
+pub(crate) fn log_measures(name: &str, log: LogId, computes: bool, waits: bool) -> Vec<Measure> {
+    const LOWER: Option<Better> = Some(Better::Lower);
+    let all = [
+        (computes, "_run_us", "us", LOWER, Logged::Run),
+        (true, "_period_us", "us", None, Logged::Period),
+        (waits, "_wu_lat_us", "us", LOWER, Logged::WakeupLatency),
+        (
+            waits,
+            "_slack_us",
+            "us",
+            Some(Better::Higher),
+            Logged::Slack,
+        ),
+        (
+            waits,
+            "_slack_min_us",
+            "us",
+            Some(Better::Higher),
+            Logged::LeastSlack,
+        ),
+        (waits, "_missed", "", LOWER, Logged::Missed),
+        (true, "_cpu_s", "s", None, Logged::CpuTime),
+        (true, "_cpu_percent", "percent", None, Logged::CpuShare),
+    ];
+    let wanted = all.into_iter().filter(|(wanted, ..)| *wanted);
+    let measure = |(_, suffix, unit, better, what)| Measure {
+        name: format!("{name}{suffix}"),
+        unit,
+        better,
+        source: MeasureSource::Logged { log, what },
+    };
+    wanted.map(measure).collect()
 }
 
 /// Percentiles of a tally of us, in thousandths: `NAME_p50_us`, `NAME_p999_us` …

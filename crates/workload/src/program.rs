@@ -5,6 +5,7 @@
 //! Identifiers ([`ChannelId`] …) are indices into the tables of one [`Workload`];
 //! when several workloads run at once the simulator shifts them.
 
+pub use crate::names::Names;
 pub use crate::report::Report;
 
 /// Index into [`Workload::channels`].
@@ -35,6 +36,8 @@ pub type StampId = u32;
 pub type TallyId = u32;
 /// Index of a desk, `0..Instruments::desks`.
 pub type DeskId = u32;
+/// Index of a log, `0..Workload::logs`.
+pub type LogId = u32;
 /// Position in [`Program::ops`].
 pub type Label = u32;
 
@@ -68,6 +71,10 @@ pub struct Workload {
     pub counters: u32,
     /// Number of time marks.
     pub marks: u32,
+    /// Number of logs, all empty at the start.
+    pub logs: u32,
+    /// What the author calls mutexes, conditions, semaphores and barriers.
+    pub names: Names,
     /// Histograms by name (what they hold is ns).
     pub histograms: Vec<String>,
     /// What the tools measure with.
@@ -76,7 +83,7 @@ pub struct Workload {
     pub measures: Vec<Measure>,
     /// Which tool this is, for a report in its own words; `None`: it has none (rt-app).
     pub report: Option<Report>,
-    /// The run ends at this time even if tasks remain, ns.
+    /// The run does not wait longer for it than this after its start, ns, though tasks remain.
     pub duration_ns: Option<u64>,
     /// The run does not wait for it: it goes on as long as others do.
     pub background: bool,
@@ -85,6 +92,10 @@ pub struct Workload {
     /// While the workload runs, idle states with a longer exit latency are not used
     /// (`/dev/cpu_dma_latency`), us; `None`: no limit.
     pub dma_latency_us: Option<u64>,
+    /// Of a line that never ends: what to add so that it does, like `-D SECONDS`.
+    pub missing_limit: Option<&'static str>,
+    /// What was asked for and is not compiled, since the model does not have it; one sentence each.
+    pub left_out: Vec<String>,
 }
 
 /// How many there are of what [`Observation`]s and [`Op::Call`] use.
@@ -206,7 +217,8 @@ pub enum Op {
     /// The same for a time below `within_ns` (not 0), which the seed of the run draws for each task.
     Stagger { within_ns: u64 },
     /// Periodic timer: sleep until the timer's next point. The first use of a slot sets
-    /// its origin to `origin`. Latency (run time minus timer point) goes to `histogram`.
+    /// its origin to `origin`. Latency (run time minus timer point) of a wakeup goes to `histogram`: a
+    /// point that had passed already is no wakeup.
     Timer {
         /// Timer slot of this task, below [`TIMER_SLOTS`].
         slot: u8,
@@ -216,7 +228,7 @@ pub enum Op {
         mode: TimerMode,
         /// Where the first period starts.
         origin: TimerOrigin,
-        /// Wakeup latency is recorded here.
+        /// The latency of each wakeup is recorded here; `None`: this use is not measured.
         histogram: Option<HistogramId>,
     },
 
@@ -260,6 +272,24 @@ pub enum Op {
     Serve { desk: DeskId, done: Label },
     /// Close a desk: its server answers who is there, and no more.
     Close { desk: DeskId },
+    /// Wait until somebody is at a desk, or something was left there, or it is closed, and do nothing
+    /// about it. The time of the last [`Op::Leave`], or now if there is nothing to wait for, goes to
+    /// `stamp`.
+    Attend { desk: DeskId, stamp: StampId },
+    /// Take all who are at a desk, and all that was left there, out of the queue; go to `none` if
+    /// there is nothing.
+    Gather { desk: DeskId, none: Label },
+    /// Answer the next one that was gathered, as of now; go to `last` if nobody of them remains.
+    Answer { desk: DeskId, last: Label },
+    /// Leave a request at desk `first + register`, wake whoever attends it, and go on. If more than
+    /// `limit` were left there since they were last gathered: leave none, and sleep `pause_ns`.
+    Leave {
+        first: DeskId,
+        limit: u32,
+        pause_ns: u32,
+    },
+    /// Take the next request of those that were gathered, or go to `none`.
+    Unqueue { desk: DeskId, none: Label },
     /// Spin until the lock of the CPU that the task is on is free, and take it. Each workload has
     /// one such lock for each CPU; a task holds one at most.
     LockCpu,
@@ -305,6 +335,16 @@ pub enum Op {
     },
     /// Add 1 to a counter.
     Count { counter: CounterId },
+    /// The task ends a pass through a phase: add 1 to `counter`, and write a line of rt-app's log
+    /// about what happened since the task's last one. A task has one log. Takes no time.
+    Pass {
+        counter: CounterId,
+        log: LogId,
+        /// The phase has `run` or `runtime` events: the pass's [`Op::Run`] and [`Op::RunWall`] are logged.
+        computes: bool,
+        /// The slacks of the pass's timers add up (`cumulative_slack`); else the last one counts.
+        cumulative_slack: bool,
+    },
     /// Remember the time of the first and the last passage.
     Mark { mark: MarkId },
     /// Read the clock, or write down what was read. Takes no time.
@@ -372,6 +412,8 @@ pub enum TimerOrigin {
     FirstUse,
     /// The start of the task (rt-app: t_zero + delay).
     TaskStart,
+    /// The start of the workload, also for tasks that were forked later.
+    WorkloadStart,
 }
 
 /// A reported quantity.
@@ -394,6 +436,31 @@ pub enum Better {
     Lower,
     /// Higher values are better.
     Higher,
+}
+
+/// What is reported of a log ([`Op::Pass`]), by rt-app's definitions (`run_event()`, `thread_body()`
+/// of rt-app.c): means over the passes of all tasks that write to it. rt-app rounds to us, this does not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Logged {
+    /// `run`: wall time from begin to end of the run events of a pass, us; over passes that have any.
+    Run,
+    /// `period`: wall time of a pass, us.
+    Period,
+    /// `wu_lat`: from a timer's point until the task runs, summed over the timers of a pass, us; 0 from
+    /// a missed one on. Over passes that come to a timer.
+    WakeupLatency,
+    /// `slack`: time left until the timer's point when the task comes to the timer, us; negative: it
+    /// comes too late. Over passes that come to a timer.
+    Slack,
+    /// Least slack of a pass, us.
+    LeastSlack,
+    /// How often a task came to a timer whose point had passed: it did not sleep.
+    Missed,
+    /// CPU time of the tasks, s, since counts began.
+    CpuTime,
+    /// The same in percent of the time that passed meanwhile, until the workload's last task ended; 100
+    /// is one CPU all the time.
+    CpuShare,
 }
 
 /// How a measure is computed at the end of the run.
@@ -431,4 +498,9 @@ pub enum MeasureSource {
     CounterPerSecond { counter: CounterId, seconds: u32 },
     /// Percent that a counter is of another; none of nothing.
     CounterPercent { counter: CounterId, of: CounterId },
+    /// Seconds from the start of the workload until its last task ended; none if one remains.
+    /// `workload` is 0 here.
+    Lifetime { workload: u32 },
+    /// What a log says; none of no pass.
+    Logged { log: LogId, what: Logged },
 }

@@ -155,6 +155,29 @@ pub struct Schbench {
     pub rps: TallyId,
     /// Requests.
     pub loops: CounterId,
+    /// Which report it prints.
+    pub form: SchbenchForm,
+}
+
+/// What `schbench` prints at its end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SchbenchForm {
+    /// Latencies, and requests a second.
+    Requests,
+    /// `-p`: wakeup latencies, and what went through the pipes.
+    Pipe {
+        /// Bytes of a transfer.
+        bytes: u32,
+        /// Workers in all.
+        workers: u32,
+    },
+    /// The tool of 2016 to January 2020: wakeup latencies, and with `-p` what went through the pipes.
+    Old {
+        /// Workers in all.
+        workers: u32,
+        /// Bytes of a transfer, 0 without `-p`.
+        pipe_bytes: u32,
+    },
 }
 
 /// A test of `adrestia`.

@@ -315,7 +315,7 @@ fn cyclictest_ends_when_its_first_thread_has_its_loops() {
 
 #[test]
 fn options_without_effect_are_noted_where_they_stand() {
-    let loaded = Workload::load("cyclictest -D 5 -q -m -u", Mode::Workgen).expect("loads");
+    let loaded = Workload::load("cyclictest -D 5 -a -m -u", Mode::Workgen).expect("loads");
     let said = loaded.diagnostics.iter();
     let said: Vec<_> = said
         .map(|d| (d.severity, d.column, &d.message[..2]))

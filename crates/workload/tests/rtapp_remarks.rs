@@ -43,10 +43,6 @@ fn what_both_modes_refuse() {
             "`run` is a string, expected a whole number of us",
         ),
         (
-            "{'tasks':{'t':{'run':-5}}}",
-            "rt-app would never come to an end",
-        ),
-        (
             "{'tasks':{'t':{'lock':5}}}",
             "`lock` is a whole number, expected a string",
         ),
@@ -71,12 +67,20 @@ fn what_both_modes_refuse() {
             "expected 0 < dl-runtime",
         ),
         (
-            "{'tasks':{'t':{'run':1,'delay':-100}}}",
-            "`delay` is -100, expected 0 or more us",
+            "{'tasks':{'t':{'run':1}},'global':{'calibration':-5}}",
+            "`calibration` is -5 ns per loop",
         ),
         (
-            "{'tasks':{'t':{'run':1}},'global':{'duration':-7}}",
-            "`duration` is -7, expected -1 or more s",
+            "{'tasks':{'t':{'mem':1}},'global':{'mem_buffer_size':0}}",
+            "`mem` needs a buffer, and `mem_buffer_size` leaves it none",
+        ),
+        (
+            "{'tasks':{'t':{'iorun':-1}},'global':{'mem_buffer_size':-4}}",
+            "`iorun` needs a buffer",
+        ),
+        (
+            "{'tasks':{'t':{'run':1,'policy':'SCHED_DEADLINE','dl-runtime':5,'dl-period':4}}}",
+            "expected 0 < dl-runtime",
         ),
         (
             "{'tasks':{'t':{'run':1,'util_min':1025}}}",
@@ -250,6 +254,46 @@ fn what_is_remarked() {
             "also takes `runtime` for the task's custom slice",
         ),
         (
+            "'policy':'SCHED_DEADLINE','runtime':200",
+            Severity::Warning,
+            "also takes `runtime` for dl-runtime, and for the missing dl-period: each thread asks for a whole CPU",
+        ),
+        (
+            "'policy':'SCHED_DEADLINE','runtime':200,'period':1000",
+            Severity::Warning,
+            "also takes `runtime` for dl-runtime; give `dl-runtime`",
+        ),
+        (
+            "'policy':'SCHED_DEADLINE','dl-runtime':200,'period':1000,'run':1",
+            Severity::Note,
+            "there is no `dl-period`, and rt-app takes `dl-runtime` for it",
+        ),
+        (
+            "'run':-1",
+            Severity::Warning,
+            "`run` is -1 us: the thread goes on with it for ever",
+        ),
+        (
+            "'memrun':{'type':'read','size':64,'count':-2}",
+            Severity::Warning,
+            "`count` is -2 steps: the thread goes on with it for ever",
+        ),
+        (
+            "'run':-1,'sleep':5",
+            Severity::Warning,
+            "this event is never reached",
+        ),
+        (
+            "'phases':{'p':{'run':-1},'q':{'run':1}}",
+            Severity::Warning,
+            "this phase is never reached",
+        ),
+        (
+            "'run':1,'delay':-100",
+            Severity::Warning,
+            "`delay` is -100 us, which counts as no delay",
+        ),
+        (
             "'run':1,'slep':5",
             Severity::Warning,
             "the key `slep` of the task `t` is ignored, as rt-app does; perhaps `sleep`",
@@ -278,6 +322,49 @@ fn what_is_remarked() {
         assert!(
             found.iter().all(|d| d.severity < Severity::Error),
             "{members}: {found:#?}"
+        );
+    }
+}
+
+/// What concerns several tasks, or the whole file.
+#[test]
+fn what_is_remarked_of_whole_files() {
+    let table = [
+        (
+            "{'tasks':{'t':{'run':1}},'global':{'duration':-7}}",
+            "`duration` is -7 s, which rt-app takes for no limit",
+        ),
+        (
+            "{'tasks':{'w':{'instance':4,'runtime':200,'timer':{'ref':'unique','period':1000}}},'global':{'default_policy':'SCHED_DEADLINE'}}",
+            "each thread asks for a whole CPU",
+        ),
+        (
+            "{'tasks':{'a':{'loop':10,'run':1,'barrier':'x'},'b':{'loop':5,'run':1,'barrier':'x'}}}",
+            "`b` comes to the barrier `x` 5 times, `a` 10 times",
+        ),
+        (
+            "{'tasks':{'a':{'loop':3,'phases':{'p':{'loop':2,'run':1,'barrier':'x'}}},'b':{'run':1,'barrier':'x'}}}",
+            "`b` comes to the barrier `x` for ever, `a` 6 times",
+        ),
+    ];
+    for (text, expected) in table {
+        let found = lint::lint(text, Mode::Workgen);
+        let warnings = found.iter().filter(|d| d.severity == Severity::Warning);
+        let said: Vec<&str> = warnings.map(|d| d.message.as_str()).collect();
+        assert_eq!(said.len(), 1, "{text}: {said:?}");
+        assert!(said[0].contains(expected), "{text}: {said:?}");
+    }
+    // Nothing is wrong with these.
+    for text in [
+        "{'tasks':{'a':{'loop':6,'run':1,'barrier':'x'},'b':{'loop':3,'phases':{'p':{'loop':2,'run':1,'barrier':'x'}}}}}",
+        "{'tasks':{'t':{'policy':'SCHED_DEADLINE','dl-runtime':200,'dl-period':1000,'runtime1':100}}}",
+        "{'tasks':{'t':{'policy':'SCHED_DEADLINE','dl-runtime':200,'dl-period':1000,'runtime':100}}}",
+        "{'tasks':{'t':{'policy':'SCHED_DEADLINE','runtime':200,'period':1000,'phases':{'p':{'run':1}}}}}",
+    ] {
+        let found = lint::lint(text, Mode::Workgen);
+        assert!(
+            found.iter().all(|d| d.severity == Severity::Note),
+            "{found:?}"
         );
     }
 }

@@ -368,13 +368,11 @@ fn refusals_name_the_column_and_what_to_do() {
     let table = [
         ("schbench", 1, "add -t N"),
         ("schbench -t 0", 10, "-t is `0`, which is too small"),
-        ("schbench -t 4 -R 100", 15, "-R is not modelled"),
         (
             "schbench -t 4 --auto-rps=50",
             15,
             "--auto-rps is not modelled",
         ),
-        ("schbench -t 4 -p 4096", 15, "-p is not modelled"),
         (
             "schbench -t 4 --split 101",
             15,

@@ -24,7 +24,8 @@ pub enum PolicyVerb {
     },
     /// Shows a base, a feature or a scheduler
     Show {
-        /// For instance linux-5.5, asym-capacity or linux-5.5+asym-capacity
+        /// For instance linux-5.5, asym-capacity or linux-5.5+asym-capacity; bias-prev:spare=128 is
+        /// over the newest base that goes with it
         #[arg(value_name = "NAME")]
         name: String,
         /// Print JSON (alight.policy/1)

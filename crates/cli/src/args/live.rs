@@ -12,6 +12,7 @@ pub const RECORD_EXAMPLES: &str = "\
 The recorder is a program of its own, alight-record, which must lie beside alight or in PATH:
 it alone needs libelf and clang to be built (cargo build --release -p alight-live), and it
 can be copied to a machine that has nothing else.
+`alight record --help` is its help, and there without it.
 
 Examples:
   alight record pelt -o run.alight --duration 10
@@ -22,7 +23,8 @@ Examples:
 pub const RUN_EXAMPLES: &str = "\
 The scheduler is a program of its own, scx_alight, which must lie beside alight or in PATH: it
 alone needs libelf and clang to be built (cargo build --release -p alight-live).
-`alight run --help` is its help: what it needs, its options and its exit codes.
+`alight run --help` is its help, and there without it: what it needs, its options and its exit
+codes.
 
 Examples:
   alight run bias-prev sched-idle
@@ -41,7 +43,7 @@ Exit codes: 0 left by key; 1 no scheduler, or no permission to ask it; 2 no term
 
 #[derive(Args)]
 pub struct RecordArgs {
-    /// What and how: the command line of alight-record; `alight record -- --help` lists it
+    /// What and how: the command line of alight-record; `alight record --help` lists it
     #[arg(
         value_name = "ARGUMENT",
         trailing_var_arg = true,

@@ -70,7 +70,7 @@ pub enum Verb {
     /// Says what is wrong or odd in an rt-app file
     Lint(LintArgs),
     /// Writes down what this kernel's scheduler does, for `alight verify` (root)
-    #[command(after_help = live::RECORD_EXAMPLES)]
+    #[command(after_help = live::RECORD_EXAMPLES, disable_help_flag = true)]
     Record(RecordArgs),
     /// Schedules this machine by a policy, in its running kernel (root)
     #[command(after_help = live::RUN_EXAMPLES, disable_help_flag = true)]

@@ -8,10 +8,11 @@ use alight_machine::{Governor, IdleGovernor};
 use alight_study::{Style, single};
 use clap::Args;
 
-use super::values::{Threads, count, default_base, one_of, runs, seed, style, wakee_flips};
-use crate::cgroups::{self, GroupOption, Sysctl};
+use super::values::{Threads, Told, count, one_of, runs, seed, style, wakee_flips};
+use crate::cgroups::{self, GroupOption};
 use crate::changes::{self, Changes};
 use crate::duration;
+use crate::sysctl::{self, SysctlOption};
 
 pub const SIMULATE_EXAMPLES: &str = "\
 Examples:
@@ -23,11 +24,14 @@ Examples:
 pub const COMPARE_EXAMPLES: &str = "\
 The first scheduler is the base. Each runs once a seed (--seed, --seed + 1, ...), and
 the seeds are shared: the interval is that of the paired differences.
+What is told a feature stays in the label, a default value too (bias-prev:spare=256), so that a
+sweep has a label a point; the hash is that of the runs, whatever they are called.
 
 Examples:
   alight compare -m juno-r0 -w 'hackbench -g 2 -l 100' linux-5.5 linux-5.5+asym-capacity
   alight compare -m my-board.toml -w mp3.json -w 'cyclictest -t 4 -q -D 5' --runs 20 \\
-                 --style markdown linux-5.5 linux-5.5+asym-capacity";
+                 --style markdown linux-5.5 +asym-capacity
+  alight compare -m tc2 -w frames --base linux-6.5 bias-prev:spare=128 bias-prev:spare=256";
 
 pub const EXPLAIN_EXAMPLES: &str = "\
 Examples:
@@ -46,7 +50,8 @@ pub struct RunArgs {
     pub machine: String,
 
     /// Workload: the command line of hackbench, sysbench, cyclictest, schbench, perf bench sched,
-    /// adrestia, frames or housekeeping, or an rt-app file ending in .json; several run at once
+    /// adrestia, frames or housekeeping, with taskset, chrt, nice, numactl, uclampset or cgexec
+    /// before it if you like, or an rt-app file ending in .json; several run at once
     #[arg(
         short,
         long = "workload",
@@ -102,11 +107,12 @@ pub struct RunArgs {
     #[arg(long = "group", value_name = "GROUP", value_parser = cgroups::group)]
     pub groups: Vec<GroupOption>,
 
-    /// Limits of utilization clamps: sched_util_clamp_min, sched_util_clamp_max or
-    /// sched_util_clamp_min_rt_default, like sched_util_clamp_min=512 (both are 1024 by
-    /// default, and no lower limit is above the upper one); may be repeated
-    #[arg(long = "sysctl", value_name = "NAME=VALUE", value_parser = cgroups::sysctl)]
-    pub sysctls: Vec<Sysctl>,
+    /// A sysctl that is written before the run: sched_rt_runtime_us (-1: no limit),
+    /// sched_rt_period_us, sched_base_slice_ns, sched_util_clamp_min, sched_util_clamp_max or
+    /// sched_util_clamp_min_rt_default, like sched_rt_runtime_us=-1; may be repeated: they are
+    /// written in this order, and what the kernel refuses is refused
+    #[arg(long = "sysctl", value_name = "NAME=VALUE", value_parser = sysctl::parse)]
+    pub sysctls: Vec<SysctlOption>,
 
     /// What the shell that starts the workloads has for `wakee_flips`, how often it woke another
     /// task than the time before: their tasks inherit it, and more of it keeps senders from
@@ -137,10 +143,14 @@ impl RunArgs {
 /// One scheduler.
 #[derive(Args)]
 pub struct SchedulerArg {
-    /// Scheduler: a base kernel of `alight policy list`, with features like
-    /// linux-5.5+asym-capacity; the newest base if none is named
-    #[arg(value_name = "SCHEDULER", default_value = default_base())]
-    pub name: String,
+    /// Scheduler: a base kernel and features of `alight policy list`, joined by `+`, like
+    /// linux-5.5+asym-capacity. Without a base (bias-prev or +bias-prev) they are added to --base,
+    /// else to the newest base that goes with them [default: --base, else the newest base]
+    #[arg(value_name = "SCHEDULER")]
+    pub name: Option<String>,
+    /// What features are added to: a base kernel, with other features if wanted
+    #[arg(long, value_name = "SCHEDULER")]
+    pub base: Option<String>,
 }
 
 #[derive(Args)]
@@ -160,15 +170,22 @@ pub struct SimulateArgs {
     /// Print JSON (alight.simulate/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
+    #[command(flatten)]
+    pub told: Told,
 }
 
 #[derive(Args)]
 pub struct CompareArgs {
     #[command(flatten)]
     pub run: RunArgs,
-    /// Schedulers: two or more; the first is the base
-    #[arg(value_name = "SCHEDULER", required = true, num_args = 2..)]
+    /// Schedulers: two or more; the first is the base, unless --base states it. Each is a base
+    /// kernel and features of `alight policy list`, joined by `+`; those without a base
+    /// (bias-prev or +bias-prev) are added to the first
+    #[arg(value_name = "SCHEDULER", required = true)]
     pub schedulers: Vec<String>,
+    /// The base: the same as naming it first
+    #[arg(long, value_name = "SCHEDULER")]
+    pub base: Option<String>,
     /// Runs of each scheduler
     #[arg(long, value_name = "N", default_value = "10", value_parser = runs,
         allow_negative_numbers = true)]
@@ -179,6 +196,11 @@ pub struct CompareArgs {
     /// Print JSON (alight.compare/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
+    /// With --style csv: a row for each scheduler, number and seed, not what they come to
+    #[arg(long)]
+    pub samples: bool,
+    #[command(flatten)]
+    pub told: Told,
     #[command(flatten)]
     pub threads: Threads,
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use alight_study::{card, published};
 use clap::{Args, Subcommand};
 
-use super::values::{Threads, one_of, runs, seed, wakee_flips};
+use super::values::{Threads, Told, one_of, runs, seed, wakee_flips};
 
 pub const CARD_EXAMPLES: &str = "\
 Harms come first, then helps, then what changes without being either; a line is listed if it is no
@@ -44,11 +44,12 @@ Examples:
 
 #[derive(Args)]
 pub struct CardArgs {
-    /// Feature of `alight policy list`, with what it is told, like bias-prev:spare=128
+    /// Feature of `alight policy list`, with what it is told, like bias-prev:spare=128; several are
+    /// joined by `+`, and a base may stand before them instead of --base
     #[arg(value_name = "FEATURE")]
     pub feature: String,
-    /// What it is added to: a base kernel, with other features if wanted [default: the newest
-    /// base that lacks the feature]
+    /// What it is added to, and compared with: a base kernel, with other features if wanted
+    /// [default: the newest base that lacks the feature]
     #[arg(long, value_name = "SCHEDULER")]
     pub base: Option<String>,
     /// Machine: a name of `alight machine list`, a file ending in .toml, or `host`; may be
@@ -76,6 +77,8 @@ pub struct CardArgs {
     /// Print JSON (alight.card/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
+    #[command(flatten)]
+    pub told: Told,
     #[command(flatten)]
     pub threads: Threads,
 }

@@ -6,8 +6,9 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::str::FromStr;
 use std::time::Duration;
 
-use alight_policy::scheduler::BASES;
-use alight_study::Style;
+use alight_policy::Scheduler;
+use alight_policy::scheduler::Onto;
+use alight_study::{Extent, Selection, Style};
 use alight_workload::Mode;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -21,11 +22,6 @@ pub struct Threads {
     #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>,
         allow_negative_numbers = true)]
     pub jobs: Option<NonZeroUsize>,
-}
-
-/// The newest base: whoever names none asks what Linux does today.
-pub fn default_base() -> &'static str {
-    BASES.last().expect("there are bases").name
 }
 
 pub fn interval(text: &str) -> Result<Duration, String> {
@@ -44,6 +40,44 @@ pub fn one_of<T: Clone + Send + Sync + 'static>(
             .map(|(_, value)| value.clone())
             .ok_or("no such choice")
     })
+}
+
+/// How much a report tells.
+#[derive(Args)]
+pub struct Told {
+    /// Tell every number with all its statistics, not only results and what explains them
+    #[arg(long, conflicts_with = "metrics")]
+    pub full: bool,
+    /// Tell these numbers only, by name or by a pattern like 'run_delay*'; in every style
+    #[arg(long = "metric", value_name = "NAME", num_args = 1.., value_parser = metric)]
+    pub metrics: Vec<String>,
+}
+
+impl Told {
+    /// The numbers that were asked for by name.
+    ///
+    /// # Errors
+    /// What is no pattern.
+    pub fn selection(&self) -> Result<Selection, String> {
+        Selection::of(self.metrics.iter().map(String::as_str))
+    }
+
+    /// How much is told.
+    pub fn extent(&self) -> Extent {
+        match (self.full, self.metrics.is_empty()) {
+            (_, false) => Extent::Chosen,
+            (true, true) => Extent::Full,
+            (false, true) => Extent::Short,
+        }
+    }
+}
+
+/// A metric's name. That of a scheduler is one that stands behind --metric by mistake.
+fn metric(text: &str) -> Result<String, String> {
+    match Scheduler::choose([text], Onto::Newest) {
+        Ok(_) => Err("is a scheduler: name schedulers before --metric".to_owned()),
+        Err(_) => Ok(text.to_owned()),
+    }
 }
 
 pub fn style() -> impl TypedValueParser<Value = Style> {

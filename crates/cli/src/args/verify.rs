@@ -51,7 +51,8 @@ pub enum SuiteVerb {
         /// All scenarios
         #[arg(long, conflicts_with = "names")]
         all: bool,
-        /// Scheduler, may be repeated [default: linux-6.5; with --all linux-7.2 too]
+        /// Scheduler, may be repeated; features without a base are over the newest that goes with
+        /// them [default: linux-6.5; with --all linux-7.2 too]
         #[arg(long = "base", value_name = "SCHEDULER")]
         bases: Vec<String>,
         /// Machine, may be repeated: a name of `alight machine list`, a file ending in .toml, or
@@ -105,7 +106,8 @@ pub enum VerifyVerb {
         /// candidate of the core
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         explain: Option<u64>,
-        /// Rules to hold the recording against; those of the recorded kernel by default
+        /// Rules to hold the recording against; features without a base are over the recorded
+        /// kernel's [default: those of the recorded kernel]
         #[arg(long, value_name = "SCHEDULER")]
         scheduler: Option<String>,
         /// Print JSON (alight.verify-decisions/1)
@@ -117,7 +119,8 @@ pub enum VerifyVerb {
         /// Recordings of `alight record behaviour`; several of the same are runs of one
         #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
-        /// Rules to simulate; those of the recorded kernel by default
+        /// Rules to simulate; features without a base are over the recorded kernel's [default:
+        /// those of the recorded kernel]
         #[arg(long, value_name = "SCHEDULER")]
         scheduler: Option<String>,
         /// Print JSON (alight.verify-behaviour/1)

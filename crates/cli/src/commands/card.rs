@@ -5,10 +5,11 @@ use std::num::NonZeroU32;
 use std::sync::atomic::AtomicBool;
 
 use alight_policy::Scheduler;
-use alight_policy::scheduler::{BASES, On};
+use alight_policy::scheduler::Onto;
 use alight_sim::Scenario;
 use alight_study::Spread;
 use alight_study::card::{self, Ask, Entry, Place, Style, WORKLOADS};
+use alight_study::inert;
 
 use crate::args::CardArgs;
 use crate::failure::Failure;
@@ -24,6 +25,8 @@ pub fn run(args: &CardArgs) -> Result<(), Failure> {
     let (base, variant) = schedulers(&args.feature, args.base.as_deref())?;
     let machines = machines(args, &base, &variant)?;
     let workloads = workloads(&args.workloads)?;
+    let selection = args.told.selection().map_err(Failure::BadInput)?;
+    card::check(&selection, &workloads).map_err(Failure::bad_input)?;
     let runs = match args.quick {
         true => QUICK_RUNS,
         false => RUNS,
@@ -47,9 +50,9 @@ pub fn run(args: &CardArgs) -> Result<(), Failure> {
         |scenario: &Scenario<'_>, cancel: &AtomicBool| alight_sim::run(scenario, None, cancel);
     let found = card::card(&ask, &simulate, how, cancel);
     bar.finish_and_clear();
-    let found = found?;
+    let found = found?.only(&selection);
     let style = if args.json { Style::Json } else { args.style };
-    output::print(&card::render(&found, style))?;
+    output::print(&card::render(&found, style, args.told.extent()))?;
     if found.interrupted() {
         let (done, asked) = (found.cells.len(), found.asked);
         return Err(Failure::Interrupted(format!(
@@ -59,85 +62,33 @@ pub fn run(args: &CardArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The base, and the feature over it. Without a base the newest that lacks the feature.
+/// The base, and the feature over it. Without a base it is that of the feature, or the newest that
+/// lacks it.
 fn schedulers(feature: &str, base: Option<&str>) -> Result<(Scheduler, Scheduler), Failure> {
-    let typed = feature.strip_prefix('+').unwrap_or(feature);
-    if let Some((name, rest)) = typed.split_once('+')
-        && BASES.iter().any(|base| base.name == name)
-    {
+    let stated = base.map(scheduler).transpose()?;
+    let onto = stated.as_ref().map_or(Onto::NewestWithout, Onto::Stated);
+    let variant = Scheduler::choose([feature], onto).map_err(Failure::bad_input)?;
+    let base = stated.unwrap_or_else(|| variant.base_alone());
+    if variant.parts().1.is_empty() {
         return Err(Failure::BadInput(format!(
-            "'{feature}' names a base too: ask for `alight card {rest} --base {name}`"
+            "'{variant}' names no feature; name one of `alight policy list`, like bias-prev"
         )));
     }
-    let over = |base: &str| scheduler(&format!("{base}+{typed}"));
-    let base = match base {
-        Some(name) => scheduler(name)?,
-        None => scheduler(newest_without(typed))?,
-    };
-    let variant = over(&base.name)?;
-    let same = alight_policy::abi::Params {
-        features: base.params.features,
-        ..variant.params
-    };
-    if same == base.params {
-        return Err(Failure::BadInput(nothing_new(&base, &variant)));
+    if variant.is_same_run(&base) {
+        return Err(Failure::BadInput(inert::nothing_new(&base, &variant)));
     }
     Ok((base, variant))
-}
-
-/// The newest base that can have these features and has none of them; else the newest.
-fn newest_without(features: &str) -> &'static str {
-    let newest = BASES.last().expect("there are bases").name;
-    let lacks = |name: &str| {
-        let parsed = Scheduler::parse(&format!("{name}+{features}")).ok()?;
-        let place = BASES.iter().position(|base| base.name == name)?;
-        let new = (parsed.parts().1.iter()).all(|feature| feature.on[place] == On::New);
-        new.then_some(())
-    };
-    let mut names = BASES.iter().rev().map(|base| base.name);
-    names.find(|name| lacks(name).is_some()).unwrap_or(newest)
-}
-
-/// Why a card of this would be empty.
-fn nothing_new(base: &Scheduler, variant: &Scheduler) -> String {
-    let (on, features) = variant.parts();
-    let place = BASES.iter().position(|known| known.name == on.name);
-    let since =
-        features.iter().find_map(
-            |feature| match feature.on[place.expect("a base of the table")] {
-                On::Merged(since) => Some((feature.name, since)),
-                _ => None,
-            },
-        );
-    match since {
-        Some((feature, since)) => {
-            let without: Vec<&str> = (BASES.iter().zip(0..))
-                .filter(|(_, place)| {
-                    features
-                        .iter()
-                        .any(|f| f.name == feature && f.on[*place] == On::New)
-                })
-                .map(|(base, _)| base.name)
-                .collect();
-            format!(
-                "{} is {}: {feature} is part of it since {since}, where only its tunables change \
-                 something; it is new on {}",
-                variant.name,
-                base.name,
-                without.join(", ")
-            )
-        }
-        None => format!("{} is told to do what {} does", variant.name, base.name),
-    }
 }
 
 /// The machines that were named; else the built-in ones, for a quick card the first where the
 /// feature can act.
 fn machines(args: &CardArgs, base: &Scheduler, variant: &Scheduler) -> Result<Vec<Place>, Failure> {
     let place = |name: &str| {
+        let (machine, trust) = load_machine(name)?;
         Ok(Place {
             name: name.to_owned(),
-            machine: load_machine(name)?,
+            machine,
+            trust,
         })
     };
     if !args.machines.is_empty() {
@@ -146,7 +97,7 @@ fn machines(args: &CardArgs, base: &Scheduler, variant: &Scheduler) -> Result<Ve
     let all = alight_machine::names().into_iter().map(place);
     let mut all = all.collect::<Result<Vec<Place>, Failure>>()?;
     if args.quick {
-        let acts = |place: &Place| card::lacks(base, variant, &place.machine).is_none();
+        let acts = |place: &Place| inert::lacks(base, variant, &place.machine).is_none();
         let first = all.iter().position(acts).unwrap_or(0);
         all = vec![all.swap_remove(first)];
     }

@@ -3,22 +3,38 @@
 
 use alight_policy::Scheduler;
 use alight_sim::Scenario;
-use alight_study::{Question, Spread, Style, compare, report};
+use alight_study::{Form, Question, Spread, Style, compare, report};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::args::CompareArgs;
 use crate::failure::Failure;
-use crate::input::{Input, scheduler};
+use crate::input::Input;
 use crate::{again, interrupt, output, progress};
 
 pub fn run(args: &CompareArgs) -> Result<(), Failure> {
-    let names = args.schedulers.iter();
-    let schedulers: Vec<Scheduler> = names
-        .map(|name| scheduler(name))
-        .collect::<Result<_, _>>()?;
+    let names = args.base.iter().chain(&args.schedulers);
+    let schedulers =
+        Scheduler::choose_all(names.map(String::as_str)).map_err(Failure::bad_input)?;
+    if let [one] = schedulers.as_slice() {
+        let base = match one.parts() {
+            (_, features) if features.is_empty() => String::new(),
+            (base, _) => format!(", or its base by --base {}", base.name),
+        };
+        return Err(Failure::BadInput(format!(
+            "a comparison needs two schedulers or more, found {one}; name another{base}"
+        )));
+    }
+    let style = if args.json { Style::Json } else { args.style };
+    if args.samples && style != Style::Csv {
+        return Err(Failure::BadInput(
+            "--samples goes with --style csv; JSON has the samples in any case".to_owned(),
+        ));
+    }
+    let selection = args.told.selection().map_err(Failure::BadInput)?;
     let input = Input::load(&args.run)?;
     let question = Question {
         machine: &input.machine,
+        trust: &input.trust,
         workloads: &input.workloads,
         schedulers: &schedulers,
         runs: args.runs,
@@ -28,7 +44,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         duration_ns: args.run.duration,
         changes: &input.changes,
         groups: &input.groups,
-        clamps: input.clamps,
+        sysctls: &input.sysctls,
         wakee_flips: args.run.wakee_flips,
         check: args.run.check,
         command: command(args, &schedulers),
@@ -43,14 +59,23 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let simulate = |scenario: &Scenario<'_>, cancel: &AtomicBool| {
         let run = |tell: &dyn Fn(u32)| alight_sim::run_telling(scenario, None, cancel, tell);
         let outcome = runs.one(run)?;
+        // The first of all runs tells which numbers there are, before the others are waited for.
+        if scenario.seed == args.run.seed && scenario.scheduler == &schedulers[0] {
+            let known = selection.check(&outcome);
+            known.map_err(|unknown| alight_sim::Error::Refused(unknown.to_string()))?;
+        }
         earliest.fetch_min(outcome.end_ns, Ordering::Relaxed);
         Ok(outcome)
     };
     let comparison = compare(&question, &simulate, how, cancel);
     runs.finish();
-    let comparison = comparison?;
-    let style = if args.json { Style::Json } else { args.style };
-    output::print(&report::render(&comparison, style))?;
+    let comparison = comparison?.only(&selection);
+    let form = Form {
+        style,
+        extent: args.told.extent(),
+        samples: args.samples,
+    };
+    output::print(&report::render(&comparison, form))?;
     if comparison.interrupted() {
         let (done, asked) = (comparison.seeds.len(), args.runs);
         return Err(Failure::Interrupted(format!(

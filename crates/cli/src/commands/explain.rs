@@ -4,6 +4,7 @@
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
+use alight_machine::Trust;
 use alight_policy::Scheduler;
 use alight_sim::{Outcome, Scenario, Watch, about, time};
 use alight_study::answers::{self, Asked};
@@ -12,14 +13,15 @@ use alight_study::header::Conditions;
 
 use crate::args::ExplainArgs;
 use crate::failure::Failure;
-use crate::input::{Input, scheduler};
+use crate::input::{Input, scheduler_over};
 use crate::{again, interrupt, output};
 
 /// Decisions shown of a whole run, unless the user asks for more.
 const LIMIT: usize = 10;
 
 pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
-    let scheduler = scheduler(&args.scheduler.name)?;
+    let named = &args.scheduler;
+    let scheduler = scheduler_over(named.base.as_deref(), named.name.as_deref())?;
     let input = Input::load(&args.run)?;
     let scenario = input.scenario(&args.run, &scheduler);
     if let Some(task) = &args.task {
@@ -36,8 +38,10 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     };
     let cancel = interrupt::flag()?;
     let (outcome, report) = match &args.task {
-        Some(task) if !args.histogram => decisions(args, &scenario, &watch, task, cancel)?,
-        _ => histogram(args, &scenario, &watch, cancel)?,
+        Some(task) if !args.histogram => {
+            decisions(args, &scenario, &input.trust, &watch, task, cancel)?
+        }
+        _ => histogram(args, &scenario, &input.trust, &watch, cancel)?,
     };
     if let Some(at) = args.at
         && at >= outcome.end_ns
@@ -58,6 +62,7 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
 fn decisions(
     args: &ExplainArgs,
     scenario: &Scenario<'_>,
+    trust: &Trust,
     watch: &Watch,
     task: &str,
     cancel: &AtomicBool,
@@ -67,7 +72,7 @@ fn decisions(
     let (outcome, found) = alight_sim::explain(scenario, watch, limit, cancel)?;
     let scheduler = scenario.scheduler;
     let last = ["--limit".to_owned(), limit.to_string()];
-    let conditions = Conditions::of(scenario, command(args, &last, scheduler));
+    let conditions = Conditions::of(scenario, trust, command(args, &last, scheduler));
     let report = match args.json {
         true => decisions::json(&conditions, scheduler, task, &found),
         false => decisions::table(&conditions, scheduler, task, &found),
@@ -79,6 +84,7 @@ fn decisions(
 fn histogram(
     args: &ExplainArgs,
     scenario: &Scenario<'_>,
+    trust: &Trust,
     watch: &Watch,
     cancel: &AtomicBool,
 ) -> Result<(Outcome, String), Failure> {
@@ -86,6 +92,7 @@ fn histogram(
     let scheduler = scenario.scheduler;
     let conditions = Conditions::of(
         scenario,
+        trust,
         command(args, &["--histogram".to_owned()], scheduler),
     );
     let both = [scheduler.base_alone().name, scheduler.name.clone()];

@@ -56,7 +56,7 @@ fn listed(name: &str, findings: &[Finding]) -> String {
     if findings.is_empty() {
         return format!("{name}: nothing found\n");
     }
-    findings.iter().map(|f| format!("{f}\n")).collect()
+    alight_machine::findings(findings)
 }
 
 fn capture(json: bool) -> Result<(), Failure> {

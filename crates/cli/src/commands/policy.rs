@@ -12,7 +12,7 @@ pub fn run(args: &PolicyArgs) -> Result<(), Failure> {
         PolicyVerb::List { json: false } => policies::list(),
         PolicyVerb::List { json: true } => policies::list_json(),
         PolicyVerb::Show { name, json } => {
-            let named = Named::find(name).map_err(Failure::BadInput)?;
+            let named = Named::find(name).map_err(Failure::bad_input)?;
             if *json {
                 policies::show_json(&named)
             } else {

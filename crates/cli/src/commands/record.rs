@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `alight record`: becomes alight-record, which has the kernel side built in.
+//! `alight record`: becomes alight-record, which has the kernel side built in. Its help is here too.
+
+use alight_arguments::record::Arguments;
 
 use crate::args::RecordArgs;
 use crate::failure::Failure;
-use crate::sibling::become_program;
+use crate::sibling::help_or_become;
 
 pub fn run(args: &RecordArgs) -> Result<(), Failure> {
+    const PROGRAM: &str = "alight-record";
     let help = ["--help".into()];
-    let arguments = if args.arguments.is_empty() {
-        &help[..]
-    } else {
-        &args.arguments
+    let arguments = match args.arguments.as_slice() {
+        [] => &help,
+        given => given,
     };
-    Err(become_program("alight-record", "alight-record", arguments))
+    help_or_become::<Arguments>(PROGRAM, PROGRAM, arguments)
 }

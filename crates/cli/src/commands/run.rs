@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `alight run`: becomes scx_alight, which has the kernel side built in.
+//! `alight run`: becomes scx_alight, which has the kernel side built in. Its help is here too.
+
+use alight_arguments::run::Arguments;
 
 use crate::args::RunLiveArgs;
 use crate::failure::Failure;
-use crate::sibling::become_program;
+use crate::sibling::help_or_become;
 
 pub fn run(args: &RunLiveArgs) -> Result<(), Failure> {
-    Err(become_program("scx_alight", "alight run", &args.arguments))
+    help_or_become::<Arguments>("scx_alight", "alight run", &args.arguments)
 }

@@ -2,19 +2,21 @@
 //! `alight simulate`
 
 use alight_study::header::Conditions;
-use alight_study::single::{self, Style};
+use alight_study::single::{self, Style, Told};
 use alight_study::tool;
 use alight_trace::is_stdout;
 
 use crate::args::SimulateArgs;
 use crate::failure::Failure;
-use crate::input::{Input, scheduler};
+use crate::input::{Input, scheduler_over};
 use crate::{again, interrupt, output, progress, traced};
 
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
-    let scheduler = scheduler(&args.scheduler.name)?;
+    let named = &args.scheduler;
+    let scheduler = scheduler_over(named.base.as_deref(), named.name.as_deref())?;
     let input = Input::load(&args.run)?;
     let style = if args.json { Style::Json } else { args.style };
+    let selection = args.told.selection().map_err(Failure::BadInput)?;
     if style == Style::Tool {
         tool::check(&input.workloads)?;
     }
@@ -33,13 +35,24 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     });
     runs.finish();
     let outcome = outcome?;
-    let conditions = Conditions::of(&scenario, command);
-    let report = single::render(&conditions, &input.workloads, &outcome, style);
+    let conditions = Conditions::of(&scenario, &input.trust, command);
+    selection.check(&outcome).map_err(Failure::bad_input)?;
+    let told = Told {
+        extent: args.told.extent(),
+        selection: &selection,
+    };
+    let report = single::render(&conditions, &input.workloads, &outcome, style, &told);
     // Of a run that was cut by hand that is the reason, whatever else is missing.
     if !outcome.interrupted || report.is_ok() {
         match args.trace.as_deref().is_some_and(is_stdout) {
             true => output::print_aside(&report?),
             false => output::print(&report?)?,
+        }
+        if style == Style::Tool {
+            // Readers of a tool's words know no others.
+            for (label, text) in conditions.rests.rows() {
+                output::remark(&format!("{label}: {text}"));
+            }
         }
     }
     if outcome.interrupted {

@@ -28,7 +28,7 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
             let study = published::load(name)?;
             let sheet = alight_machine::load(&study.machine)?;
             output::print(&match json {
-                false => published::show(&study, sheet.calibration.as_ref()),
+                false => published::show(&study, &sheet.trust()),
                 true => published::show_json(&study),
             })
         }
@@ -76,8 +76,10 @@ fn run_study(
     args: &StudyRunArgs,
     cancel: &AtomicBool,
 ) -> Result<bool, Failure> {
+    let trust = sheet.trust();
     let ask = Ask {
         machine: &sheet.machine,
+        trust: &trust,
         length: match args.short {
             true => Length::Short,
             false => Length::Full,
@@ -101,7 +103,7 @@ fn run_study(
     let parts = Parts::default();
     let simulate = |scenario: &Scenario<'_>, cancel: &AtomicBool| {
         let outcome = runs.one(|tell| alight_sim::run_telling(scenario, None, cancel, tell))?;
-        parts.keep(scenario, &ask.command, &outcome);
+        parts.keep(scenario, &ask, &outcome);
         Ok(outcome)
     };
     let answer = match study.run(&ask, &simulate, how, cancel) {
@@ -125,12 +127,7 @@ fn run_study(
         other => (other.transpose()?, false),
     };
     runs.finish();
-    let text = published::render(
-        &answer,
-        sheet.calibration.as_ref(),
-        sensitivity.as_ref(),
-        style,
-    );
+    let text = published::render(&answer, &trust, sensitivity.as_ref(), style);
     output::print(&text)?;
     if let Some(folder) = &args.pictures {
         draw(study, &ask, folder, style, cancel)?;
@@ -166,11 +163,11 @@ struct Part {
 }
 
 impl Parts {
-    fn keep(&self, scenario: &Scenario<'_>, command: &str, outcome: &Outcome) {
+    fn keep(&self, scenario: &Scenario<'_>, ask: &Ask<'_>, outcome: &Outcome) {
         if !outcome.interrupted {
             return;
         }
-        let conditions = Conditions::of(scenario, command.to_owned());
+        let conditions = Conditions::of(scenario, ask.trust, ask.command.clone());
         let part = Part {
             table: single::table(&conditions, outcome),
             json: single::json(&conditions, outcome),

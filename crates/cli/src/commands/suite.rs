@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use alight_machine::Machine;
+use alight_machine::{Machine, Trust};
 use alight_policy::Scheduler;
 use alight_study::Spread;
 use alight_study::suite::{self, Case, Entry, Platform, Record, Verdict, record, report};
@@ -36,7 +36,7 @@ pub fn run(args: &SuiteArgs) -> Result<(), Failure> {
             json,
         } => {
             let entry = find(name)?;
-            let machine = input::load_machine(machine)?;
+            let (machine, _) = input::load_machine(machine)?;
             let platform = Platform::of(&machine);
             output::print(&match json {
                 false => report::show(entry, &machine.name, &platform),
@@ -65,14 +65,16 @@ pub fn run(args: &SuiteArgs) -> Result<(), Failure> {
                 true => suite::entries(),
                 false => (names.iter().map(|name| find(name))).collect::<Result<_, _>>()?,
             };
-            let machines: Vec<Machine> = named(machines, &MACHINES, *all, input::load_machine)?;
+            let machines: Vec<(Machine, Trust)> =
+                named(machines, &MACHINES, *all, input::load_machine)?;
             let bases: Vec<Scheduler> = named(bases, &BASES, *all, input::scheduler)?;
             let mut cases = vec![];
             for &entry in &entries {
-                for machine in &machines {
+                for (machine, trust) in &machines {
                     let of = |scheduler| Case {
                         entry,
                         machine,
+                        trust,
                         scheduler,
                         seed: *seed,
                     };

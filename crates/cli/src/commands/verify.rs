@@ -4,13 +4,14 @@
 use std::path::{Path, PathBuf};
 
 use alight_policy::Scheduler;
+use alight_policy::scheduler::Onto;
 use alight_recording::Reader;
 use alight_study::behaviour::{self, KernelRun};
 use alight_verify::{decisions, fidelity, live, pelt};
 
 use crate::args::{VerifyArgs, VerifyVerb};
 use crate::failure::Failure;
-use crate::{input, interrupt, output};
+use crate::{interrupt, output};
 
 pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
     match &args.verb {
@@ -20,18 +21,18 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
             explain: Some(number),
             scheduler,
             ..
-        } => explain_decision(file, named(scheduler)?.as_ref(), *number),
+        } => explain_decision(file, scheduler.as_deref(), *number),
         VerifyVerb::Decisions {
             file,
             scheduler,
             json,
             ..
-        } => run_decisions(file, named(scheduler)?.as_ref(), *json),
+        } => run_decisions(file, scheduler.as_deref(), *json),
         VerifyVerb::Behaviour {
             files,
             scheduler,
             json,
-        } => run_behaviour(files, named(scheduler)?.as_ref(), *json),
+        } => run_behaviour(files, scheduler.as_deref(), *json),
         VerifyVerb::Live { file, json } => run_live(file, *json),
         VerifyVerb::Report { directory, of } => {
             let page = fidelity::page(directory, of.as_deref());
@@ -72,16 +73,27 @@ fn run_pelt(file: &Path, json: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-fn named(scheduler: &Option<String>) -> Result<Option<Scheduler>, Failure> {
-    scheduler.as_deref().map(input::scheduler).transpose()
+/// The scheduler that was named; without a base it is over that of the recorded kernel.
+fn named(
+    scheduler: Option<&str>,
+    own: impl FnOnce() -> Option<Scheduler>,
+) -> Result<Option<Scheduler>, Failure> {
+    let choose = |name| {
+        let own = own();
+        let onto = own.as_ref().map_or(Onto::Newest, Onto::First);
+        Scheduler::choose([name], onto).map_err(Failure::bad_input)
+    };
+    scheduler.map(choose).transpose()
 }
 
 /// What could be read is reported even if the recording is not whole.
-fn run_decisions(file: &Path, scheduler: Option<&Scheduler>, json: bool) -> Result<(), Failure> {
+fn run_decisions(file: &Path, scheduler: Option<&str>, json: bool) -> Result<(), Failure> {
     let unusable =
         |error: &dyn std::error::Error| Failure::BadInput(format!("{}: {error}", file.display()));
     let mut reader = Reader::open(file).map_err(|error| unusable(&error))?;
-    let (report, whole) = decisions::verify(&mut reader, scheduler);
+    let own = || decisions::scheduler_of(reader.header()).ok();
+    let scheduler = named(scheduler, own)?;
+    let (report, whole) = decisions::verify(&mut reader, scheduler.as_ref());
     if whole.is_ok() || report.wakeups > 0 {
         output::print(&if json {
             report.json() + "\n"
@@ -122,11 +134,7 @@ fn run_live(file: &Path, json: bool) -> Result<(), Failure> {
     )))
 }
 
-fn run_behaviour(
-    files: &[PathBuf],
-    scheduler: Option<&Scheduler>,
-    json: bool,
-) -> Result<(), Failure> {
+fn run_behaviour(files: &[PathBuf], scheduler: Option<&str>, json: bool) -> Result<(), Failure> {
     let cancel = interrupt::flag()?;
     let unusable = |file: &Path, error: &dyn std::error::Error| {
         Failure::BadInput(format!("{}: {error}", file.display()))
@@ -143,8 +151,9 @@ fn run_behaviour(
     }
     let mut reports = Vec::new();
     for (file, runs) in &repeated {
-        let report =
-            behaviour::compare(runs, scheduler, cancel).map_err(|error| unusable(file, &error))?;
+        let scheduler = named(scheduler, || runs[0].own_base().ok())?;
+        let report = behaviour::compare(runs, scheduler.as_ref(), cancel)
+            .map_err(|error| unusable(file, &error))?;
         if !json {
             output::print(&report.text())?;
         }
@@ -165,15 +174,13 @@ fn run_behaviour(
     })
 }
 
-fn explain_decision(
-    file: &Path,
-    scheduler: Option<&Scheduler>,
-    number: u64,
-) -> Result<(), Failure> {
+fn explain_decision(file: &Path, scheduler: Option<&str>, number: u64) -> Result<(), Failure> {
     let unusable =
         |error: &dyn std::error::Error| Failure::BadInput(format!("{}: {error}", file.display()));
     let mut reader = Reader::open(file).map_err(|error| unusable(&error))?;
-    let explanation =
-        decisions::explain(&mut reader, scheduler, number).map_err(|error| unusable(&error))?;
+    let own = || decisions::scheduler_of(reader.header()).ok();
+    let scheduler = named(scheduler, own)?;
+    let explanation = decisions::explain(&mut reader, scheduler.as_ref(), number)
+        .map_err(|error| unusable(&error))?;
     output::print(&explanation.text())
 }

@@ -78,6 +78,14 @@ static __always_inline s64 fair_floor(s64 n, u64 d)
 	return n < 0 ? -(s64)(((u64)-n + d - 1) / d) : (s64)((u64)n / d);
 }
 
+/* n / d towards 0, as the kernel divides lags (div64_long); 0 if @d is. */
+static __always_inline s64 fair_part(s64 n, u64 d)
+{
+	if (!d)
+		return 0;
+	return n < 0 ? -(s64)((u64)-n / d) : (s64)((u64)n / d);
+}
+
 /* What the running task has run since its last charge, in its virtual time. */
 static __always_inline u64 fair_uncharged(const struct fair_queue *q, u64 now)
 {
@@ -125,8 +133,8 @@ static __always_inline void fair_join(struct fair_queue *q, struct fair_entity *
 	s64 lag = e->lag;
 
 	if (weight != e->weight && e->weight)	/* reweight_entity: what it is owed stays */
-		lag = fair_floor(lag * (s64)e->weight, weight);
-	lag = q->weight ? lag + fair_floor(lag * (s64)weight, q->weight) : 0;
+		lag = fair_part(lag * (s64)e->weight, weight);
+	lag = q->weight ? lag + fair_part(lag * (s64)weight, q->weight) : 0;
 	if (lag < 0 && here && (s64)(v - e->left_at) > 0) {
 		lag += (s64)(v - e->left_at);
 		lag = lag < 0 ? lag : 0;
@@ -171,7 +179,7 @@ static __always_inline void fair_reweigh(struct fair_queue *q, struct fair_entit
 	if (weight == e->weight)
 		return;
 	fair_leave(q, e, 1, tick, now);
-	e->ahead = fair_virtual(e->ahead * e->weight / FAIR_NICE_0, weight);
+	e->ahead = weight ? e->ahead * e->weight / weight : 0;
 	fair_join(q, e, weight, 0, now);
 }
 

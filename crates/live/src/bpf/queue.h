@@ -314,8 +314,9 @@ static __always_inline int patience_ends(const struct fair_queue *q, u32 nr, u64
 /*
  * Brings the next of @cpu's waiting tasks to it. @current: the task that runs
  * and may go on, or NULL; it does if its deadline is earlier and it is owed time.
- * pick_eevdf(); what waits here and is not owed time is not passed over: among
- * tasks of the same slice the one of the earliest deadline is owed time anyway.
+ * pick_eevdf(); what waits here and is not owed time is not passed over: the
+ * queue has no second order. Among tasks of one weight and slice the one of the
+ * earliest deadline is nearly always owed time (against_live.rs counts).
  */
 static __noinline int queue_pick(u32 cpu, u64 now, const struct live_task *current)
 {

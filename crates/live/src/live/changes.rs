@@ -3,9 +3,9 @@
 //! changed capacities, or energy-aware placement would be decided upon otherwise.
 //! The scheduler is then loaded anew.
 
-use super::options::Options;
 use crate::machine::Host;
 use crate::skeleton::AlightSkel;
+use alight_arguments::Options;
 use alight_policy::abi::rule;
 use alight_policy::{Core, Mask, PerfDomain};
 use std::path::{Path, PathBuf};
@@ -100,7 +100,7 @@ fn capacities(core: &Core) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::arguments::Arguments;
+    use alight_arguments::run::Arguments;
     use clap::Parser;
     use std::fs;
 

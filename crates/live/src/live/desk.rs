@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     fn desk() -> Desk {
-        Desk::new(&Scheduler::choose(["linux-7.2"]).unwrap(), None)
+        Desk::new(&Scheduler::parse("linux-7.2").unwrap(), None)
     }
 
     fn decided(times: u64) -> Vec<Counters> {

@@ -4,9 +4,9 @@
 
 use super::changes::Changes;
 use super::load;
-use super::options::Options;
 use crate::machine::Host;
 use crate::skeleton::{AlightSkel, types};
+use alight_arguments::Options;
 use alight_policy::abi::rule;
 use alight_policy::pack::{self, Search};
 use alight_policy::{Core, Cpu};

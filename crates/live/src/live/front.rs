@@ -3,8 +3,8 @@
 //! service manager.
 
 use super::error::Error;
-use super::options::Options;
 use crate::say::say;
+use alight_arguments::Options;
 use alight_stats::{Source, http, server};
 use sd_notify::NotifyState;
 

@@ -3,11 +3,11 @@
 
 use super::error::{During, Error};
 use super::operations;
-use super::options::Options;
 use crate::machine::Host;
 use crate::rules;
 use crate::say::{self, say};
 use crate::skeleton::{AlightSkel, AlightSkelBuilder, OpenAlightSkel};
+use alight_arguments::Options;
 use alight_policy::Core;
 use alight_policy::abi::rule;
 use libbpf_rs::btf::Btf;

@@ -3,11 +3,17 @@
 //! energy model.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
-use super::facts::Gatherer;
+use super::facts::{Capacity, Gatherer};
 use crate::cpuset::CpuSet;
 use crate::error::Error;
-use crate::kernel::PerfDomain;
+use crate::kernel::{ENERGY_MODEL, PerfDomain};
+use crate::schema::{KHZ, POWER_UW, TIME_US};
+
+/// A clock of 0 kHz is one that is not known.
+const CLOCK_KHZ: RangeInclusive<u64> = 0..=*KHZ.end();
+const NOMINAL_MHZ: RangeInclusive<u64> = 0..=*KHZ.end() / 1000;
 
 /// cpufreq drivers that can change the clock from the scheduler's context.
 const FAST_SWITCH_DRIVERS: [&str; 6] = [
@@ -42,22 +48,35 @@ impl Gatherer<'_> {
     pub(super) fn freq_domains(
         &mut self,
         core: &[CpuSet],
-    ) -> Result<BTreeMap<FreqFacts, Vec<CpuSet>>, Error> {
-        let policies: Vec<CpuSet> = (0..self.online.len())
-            .map(|cpu| self.policy(cpu))
-            .collect::<Result<_, _>>()?;
-        let spans = self.partition(|cpu| policies[cpu]);
-        let spans = merge_siblings(spans, core);
-        let mut domains: BTreeMap<FreqFacts, Vec<CpuSet>> = BTreeMap::new();
-        for span in spans {
-            let Some(cpu) = span.first() else { continue };
-            let facts = self.freq(cpu)?;
-            domains.entry(facts).or_default().push(span);
+        capacities: &[Capacity],
+    ) -> Result<BTreeMap<(u64, FreqFacts), Vec<CpuSet>>, Error> {
+        let mut policies = Vec::new();
+        for cpu in 0..self.online.len() {
+            let policy = self.policy(cpu)?;
+            // SMT siblings have one clock, whatever their policies are.
+            let siblings = core.iter().filter(|core| core.intersects(&policy));
+            policies.push(siblings.fold(policy, |whole, core| whole.union(core)));
         }
-        if domains.keys().any(|facts| !facts.known) {
+        let spans = self.settled("a clock", core, |_, cpu| policies[cpu]);
+        let mut domains: BTreeMap<(u64, FreqFacts), Vec<CpuSet>> = BTreeMap::new();
+        for clock in spans {
+            let of_one_capacity = by_capacity(clock, capacities);
+            if of_one_capacity.len() > 1 {
+                self.note(&format!(
+                    "the CPUs {} have one clock but several capacities: they are taken to have a \
+                     clock for each capacity",
+                    self.theirs(&clock)
+                ));
+            }
+            for (capacity, span) in of_one_capacity {
+                let facts = self.freq(span.first().unwrap_or(0))?;
+                domains.entry((capacity, facts)).or_default().push(span);
+            }
+        }
+        if domains.keys().any(|(_, facts)| !facts.known) {
             self.note("frequencies are not known: one frequency is used");
         }
-        if domains.keys().any(|facts| facts.power_uw.is_none()) {
+        if domains.keys().any(|(_, facts)| facts.power_uw.is_none()) {
             self.note("there is no readable energy model: powers are assumed");
         }
         Ok(domains)
@@ -75,18 +94,18 @@ impl Gatherer<'_> {
 
     fn freq(&mut self, cpu: usize) -> Result<FreqFacts, Error> {
         let file = |name: &str| format!("cpufreq/{name}");
-        let number = |name: &str| self.tree.number(&self.cpu_file(cpu, &file(name)));
+        let number = |name: &str, range| self.number(&self.cpu_file(cpu, &file(name)), range);
         // The kernel says "unknown" with the largest number of 32 bits.
         let known = |latency: &u64| *latency < u64::from(u32::MAX);
-        let switch_us = number("cpuinfo_transition_latency")?
+        let switch_us = number("cpuinfo_transition_latency", &(0..=u64::MAX))?
             .filter(known)
             .map(|ns| ns / 1000);
-        let rate_limit_us = number("schedutil/rate_limit_us")?;
+        let rate_limit_us = number("schedutil/rate_limit_us", &TIME_US)?;
         let driver = self
             .tree
             .text(&self.cpu_file(cpu, &file("scaling_driver")))?;
         let fast_switch = driver.is_some_and(|d| FAST_SWITCH_DRIVERS.contains(&d.as_str()));
-        let (khz, power_uw) = match self.energy_model(cpu) {
+        let (khz, power_uw) = match self.energy_model(cpu)? {
             Some((khz, power)) => (khz, Some(power)),
             None => (self.frequencies(cpu)?, None),
         };
@@ -110,12 +129,12 @@ impl Gatherer<'_> {
         let mut khz = Vec::new();
         for name in ["scaling_available_frequencies", "scaling_boost_frequencies"] {
             let path = self.cpu_file(cpu, &format!("cpufreq/{name}"));
-            khz.extend(self.tree.numbers(&path)?.unwrap_or_default());
+            khz.extend(self.tree.numbers(&path, &CLOCK_KHZ)?.unwrap_or_default());
         }
         if khz.is_empty() {
             for name in ["cpuinfo_min_freq", "base_frequency", "cpuinfo_max_freq"] {
                 let path = self.cpu_file(cpu, &format!("cpufreq/{name}"));
-                khz.extend(self.tree.number(&path)?);
+                khz.extend(self.number(&path, &CLOCK_KHZ)?);
             }
             if !khz.is_empty() {
                 self.note("there is no frequency table: lowest, base and highest are used");
@@ -129,19 +148,17 @@ impl Gatherer<'_> {
 
     /// The one frequency of a machine without cpufreq.
     fn nominal_khz(&mut self, cpu: usize) -> Result<u64, Error> {
-        let nominal = self
-            .tree
-            .number(&self.cpu_file(cpu, "acpi_cppc/nominal_freq"))?;
+        let nominal = self.number(&self.cpu_file(cpu, "acpi_cppc/nominal_freq"), &NOMINAL_MHZ)?;
         if let Some(mhz) = nominal.filter(|&mhz| mhz > 0) {
-            return Ok(mhz.saturating_mul(1000));
+            return Ok(mhz * 1000);
         }
         let cpuinfo = self.tree.text("proc/cpuinfo")?.unwrap_or_default();
         let mhz = cpuinfo
             .lines()
             .find_map(|line| line.strip_prefix("cpu MHz")?.split_once(':'))
             .and_then(|(_, mhz)| mhz.trim().split('.').next()?.parse::<u64>().ok());
-        match mhz.filter(|&mhz| mhz > 0) {
-            Some(mhz) => Ok(mhz.saturating_mul(1000)),
+        match mhz.filter(|mhz| *mhz > 0 && NOMINAL_MHZ.contains(mhz)) {
+            Some(mhz) => Ok(mhz * 1000),
             None => {
                 self.note("the clock is not known: 1 GHz assumed");
                 Ok(1_000_000)
@@ -149,21 +166,46 @@ impl Gatherer<'_> {
         }
     }
 
-    /// The energy model of the domain that begins with `cpu`.
-    fn energy_model(&mut self, cpu: usize) -> Option<EnergyModel> {
+    /// The energy model of `cpu`, its frequencies rising.
+    fn energy_model(&mut self, cpu: usize) -> Result<Option<EnergyModel>, Error> {
         let number = self.online[cpu];
-        let begins = |domain: &&PerfDomain| domain.cpus.first() == Some(number);
-        let domain = self.energy_model.iter().find(begins)?;
-        let states = domain.states.iter();
-        let model = states
+        let holds = |domain: &&PerfDomain| domain.cpus.contains(number);
+        let Some(domain) = self.energy_model.iter().find(holds) else {
+            return Ok(None);
+        };
+        let (artificial, first) = (domain.artificial, domain.cpus.first().unwrap_or(number));
+        let mut points: Vec<(u64, u64)> = (domain.states.iter())
             .map(|state| (state.frequency, domain.microwatts_of(state)))
-            .unzip();
-        if domain.artificial {
+            .collect();
+        points.dedup_by_key(|(khz, _)| *khz);
+        if let Some(&(khz, uw)) =
+            (points.iter()).find(|(khz, uw)| !KHZ.contains(khz) || !POWER_UW.contains(uw))
+        {
+            return Err(Error::Captured {
+                path: self
+                    .tree
+                    .path(&format!("{ENERGY_MODEL}/cpu{first}/ps:{khz}")),
+                found: format!("{uw} uW at {khz} kHz"),
+                expected: format!("up to {} uW at 1 to {} kHz", POWER_UW.end(), KHZ.end()),
+            });
+        }
+        let mut highest = 0;
+        for (khz, uw) in &mut points {
+            if *uw < highest {
+                self.note(&format!(
+                    "the energy model has {uw} uW at {khz} kHz and {highest} uW at a lower \
+                     frequency: {highest} uW is taken"
+                ));
+            }
+            highest = highest.max(*uw);
+            *uw = highest;
+        }
+        if artificial {
             self.note(
                 "the energy model has powers in a unit of its own: only ratios mean anything",
             );
         }
-        Some(model)
+        Ok(Some(points.into_iter().unzip()))
     }
 
     /// The governor in use, as far as it is modelled; `None` without cpufreq.
@@ -193,16 +235,12 @@ impl Gatherer<'_> {
     }
 }
 
-/// SMT siblings have one clock, whatever their policies are.
-fn merge_siblings(spans: Vec<CpuSet>, core: &[CpuSet]) -> Vec<CpuSet> {
-    let mut merged: Vec<CpuSet> = Vec::new();
-    for span in spans {
-        let siblings = core.iter().filter(|set| set.intersects(&span));
-        let whole = siblings.fold(span, |whole, set| whole.union(set));
-        match merged.iter_mut().find(|known| known.intersects(&whole)) {
-            Some(known) => *known = known.union(&whole),
-            None => merged.push(whole),
-        }
+/// The CPUs of a clock by their capacity.
+fn by_capacity(clock: CpuSet, capacities: &[Capacity]) -> BTreeMap<u64, CpuSet> {
+    let mut spans: BTreeMap<u64, CpuSet> = BTreeMap::new();
+    for cpu in &clock {
+        let (capacity, _) = capacities[cpu];
+        spans.entry(capacity).or_default().insert(cpu);
     }
-    merged
+    spans
 }

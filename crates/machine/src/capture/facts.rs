@@ -2,13 +2,16 @@
 //! What the running kernel says about its machine, CPU by CPU.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
 use super::Measured;
 use super::clocks::FreqFacts;
+use super::sharing::Sharing;
 use crate::capacity::CAPACITY_SCALE;
 use crate::cpuset::CpuSet;
 use crate::error::Error;
-use crate::kernel::{CPU, PerfDomain, Topology, Tree, data_caches, energy_model_of};
+use crate::kernel::{CPU, NODE, PerfDomain, Topology, Tree, data_caches, energy_model_of};
+use crate::schema::{CAPACITY, L2_KIB, TIME_US};
 
 /// Arm cores that run in order, by part number of implementer 0x41 (Linux
 /// `arch/arm64/include/asm/cputype.h`), and others often met.
@@ -37,6 +40,13 @@ const ARM_IMPLEMENTER: u64 = 0x41;
 /// unknown make counts as little.
 const LITTLE_BELOW_PERCENT: u64 = 60;
 
+/// What names the kinds of core of a hybrid x86: the counters that each has
+/// (`/sys/devices/cpu_core` and `cpu_atom`).
+const COUNTERS: [&str; 3] = ["cpu_core", "cpu_atom", "cpu_lowpower"];
+
+/// Capacity of a CPU and where it comes from.
+pub(super) type Capacity = (u64, CapacityFrom);
+
 /// Cost class of a core.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum CostKind {
@@ -49,15 +59,13 @@ pub(super) enum CostKind {
 pub(super) struct Facts {
     pub model: String,
     pub cpus: CpuSet,
-    pub core: Vec<CpuSet>,
-    pub llc: Vec<CpuSet>,
-    pub nodes: Vec<CpuSet>,
-    pub distances: Vec<Vec<u64>>,
+    pub sharing: Sharing,
     pub governor: &'static str,
     /// The governor is the one in use, not assumed.
     pub governor_known: bool,
     pub core_types: BTreeMap<CoreFacts, CpuSet>,
-    pub freq_domains: BTreeMap<FreqFacts, Vec<CpuSet>>,
+    /// By the capacity of the CPUs: a table of operating points has one capacity for each.
+    pub freq_domains: BTreeMap<(u64, FreqFacts), Vec<CpuSet>>,
     pub notes: Vec<String>,
 }
 
@@ -65,10 +73,22 @@ pub(super) struct Facts {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct CoreFacts {
     pub capacity: u64,
+    pub capacity_from: CapacityFrom,
     pub name: String,
     pub kind: CostKind,
     pub l2_kib: Option<u64>,
     pub idle_states: Vec<IdleFacts>,
+}
+
+/// Where a capacity comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum CapacityFrom {
+    /// The kernel states it.
+    Sysfs,
+    /// The kernel states it of no CPU: all have the same.
+    AllEqual,
+    /// The kernel states it of other CPUs.
+    Assumed,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -82,11 +102,10 @@ pub(super) struct IdleFacts {
 pub(super) fn gather(tree: &Tree, measured: &Measured) -> Result<Facts, Error> {
     let mut gatherer = Gatherer::new(tree)?;
     let cpus = CpuSet::first_n(gatherer.online.len());
-    let core = gatherer.cores();
-    let (nodes, distances) = gatherer.nodes();
-    let llc = gatherer.llcs(&nodes);
-    let core_types = gatherer.core_types(&core)?;
-    let freq_domains = gatherer.freq_domains(&core)?;
+    let sharing = gatherer.sharing()?;
+    let capacities = gatherer.capacities(&sharing.core)?;
+    let core_types = gatherer.core_types(&sharing.core, &capacities)?;
+    let freq_domains = gatherer.freq_domains(&sharing.core, &capacities)?;
     let governor = gatherer.governor()?;
     let governor_known = governor.is_some();
     let model = gatherer.model()?;
@@ -101,10 +120,7 @@ pub(super) fn gather(tree: &Tree, measured: &Measured) -> Result<Facts, Error> {
     Ok(Facts {
         model,
         cpus,
-        core,
-        llc,
-        nodes,
-        distances,
+        sharing,
         governor: governor.unwrap_or("performance"),
         governor_known,
         core_types,
@@ -120,6 +136,8 @@ pub(super) struct Gatherer<'a> {
     pub(super) energy_model: Vec<PerfDomain>,
     /// Kernel's numbers of the CPUs, in order: ours are the positions.
     pub(super) online: Vec<usize>,
+    /// Kernel's numbers of the nodes, those without CPUs too.
+    pub(super) node_numbers: Vec<u64>,
     notes: Vec<String>,
 }
 
@@ -132,6 +150,7 @@ impl<'a> Gatherer<'a> {
             kernel,
             energy_model: energy_model_of(tree)?,
             online: online.iter().collect(),
+            node_numbers: tree.numbered(NODE, "node")?,
             notes: Vec::new(),
         };
         if online != CpuSet::first_n(online.len()) {
@@ -159,70 +178,29 @@ impl<'a> Gatherer<'a> {
             .collect()
     }
 
+    /// Our numbers to those of the kernel.
+    pub(super) fn theirs(&self, ours: &CpuSet) -> CpuSet {
+        ours.iter().map(|cpu| self.online[cpu]).collect()
+    }
+
     pub(super) fn cpu_file(&self, cpu: usize, file: &str) -> String {
         format!("{CPU}/cpu{}/{file}", self.online[cpu])
     }
 
+    /// A number in `range`.
+    pub(super) fn number(
+        &self,
+        path: &str,
+        range: &RangeInclusive<u64>,
+    ) -> Result<Option<u64>, Error> {
+        let expected = format!("a whole number from {} to {}", range.start(), range.end());
+        let parse = |text: &str| text.parse().ok().filter(|number| range.contains(number));
+        self.tree.parsed(path, &expected, parse)
+    }
+
     /// What the kernel says of one of our CPUs.
-    fn facts(&self, cpu: usize) -> &crate::kernel::Cpu {
+    pub(super) fn facts(&self, cpu: usize) -> &crate::kernel::Cpu {
         &self.kernel.cpus[self.online[cpu]]
-    }
-
-    /// Disjoint sets, from what each CPU says of its own.
-    pub(super) fn partition(&self, set_of: impl Fn(usize) -> CpuSet) -> Vec<CpuSet> {
-        let mut sets = Vec::new();
-        let mut placed = CpuSet::new();
-        for cpu in 0..self.online.len() {
-            if placed.contains(cpu) {
-                continue;
-            }
-            let set = set_of(cpu).union(&CpuSet::single(cpu)).difference(&placed);
-            placed = placed.union(&set);
-            sets.push(set);
-        }
-        sets
-    }
-
-    fn cores(&self) -> Vec<CpuSet> {
-        self.partition(|cpu| self.ours(&self.facts(cpu).core))
-    }
-
-    /// Nodes that have CPUs, and the distances between them.
-    fn nodes(&mut self) -> (Vec<CpuSet>, Vec<Vec<u64>>) {
-        let here: Vec<(usize, CpuSet)> = (self.kernel.nodes.iter().enumerate())
-            .map(|(place, node)| (place, self.ours(&node.cpus)))
-            .filter(|(_, cpus)| !cpus.is_empty())
-            .collect();
-        if here.len() < 2 {
-            return (vec![CpuSet::first_n(self.online.len())], vec![vec![10]]);
-        }
-        let kernel = &self.kernel;
-        let to = |from: usize| {
-            here.iter()
-                .map(move |(to, _)| kernel.distance(from, *to).into())
-        };
-        let distances = here.iter().map(|(from, _)| to(*from).collect()).collect();
-        if (here.iter()).any(|(place, _)| kernel.nodes[*place].distance.is_none()) {
-            self.note("distances between nodes are not known: 20 assumed");
-        }
-        (here.into_iter().map(|(_, cpus)| cpus).collect(), distances)
-    }
-
-    /// Last-level caches. The scheduler never lets one reach over nodes, so
-    /// they end at the borders of nodes (sub-NUMA clustering).
-    fn llcs(&mut self, nodes: &[CpuSet]) -> Vec<CpuSet> {
-        if self.facts(0).llc.is_none() {
-            self.note("caches are not known: each package is taken for one last-level cache");
-        }
-        self.partition(|cpu| {
-            let facts = self.facts(cpu);
-            let shared = match facts.llc.or(facts.package) {
-                Some(shared) => self.ours(&shared),
-                None => CpuSet::first_n(self.online.len()),
-            };
-            let node = nodes.iter().find(|node| node.contains(cpu));
-            node.map_or(shared, |node| shared.intersection(node))
-        })
     }
 
     /// L2 of a CPU in KiB, divided by the cores that share it.
@@ -231,35 +209,40 @@ impl<'a> Gatherer<'a> {
             if level != 2 {
                 continue;
             }
-            let file = |name: &str| self.cpu_file(cpu, &format!("cache/index{index}/{name}"));
-            let shared = self.tree.cpus(&file("shared_cpu_list"))?;
+            let folder = self.cpu_file(cpu, &format!("cache/index{index}"));
+            let shared = self.tree.cpus_or_mask(&folder, "shared_cpu_list")?;
             let cores = shared.map_or(1, |set| set.len() / threads.max(1)).max(1);
-            return Ok(self
+            let size = self
                 .tree
-                .kib(&file("size"))?
-                .map(|size| (size / cores as u64).max(1)));
+                .kib(&format!("{folder}/size"), &(0..=*L2_KIB.end()))?;
+            let size = size.filter(|&size| size > 0);
+            return Ok(size.map(|size| (size / cores as u64).max(1)));
         }
         Ok(None)
     }
 
-    fn core_types(&mut self, core: &[CpuSet]) -> Result<BTreeMap<CoreFacts, CpuSet>, Error> {
-        let capacities = self.capacities();
+    /// The core types. The threads of a core are of one: that of its lowest CPU.
+    fn core_types(
+        &mut self,
+        core: &[CpuSet],
+        capacities: &[Capacity],
+    ) -> Result<BTreeMap<CoreFacts, CpuSet>, Error> {
         let model = self.model()?;
         let mut types: BTreeMap<CoreFacts, CpuSet> = BTreeMap::new();
-        for (cpu, &capacity) in capacities.iter().enumerate() {
-            let threads = core
-                .iter()
-                .find(|set| set.contains(cpu))
-                .map_or(1, CpuSet::len);
+        for threads in core {
+            let cpu = threads.first().unwrap_or(0);
+            let (capacity, capacity_from) = capacities[cpu];
             let (name, kind) = self.make(cpu, capacity, &model)?;
             let facts = CoreFacts {
                 capacity,
+                capacity_from,
                 name,
                 kind,
-                l2_kib: self.l2_kib(cpu, threads)?,
+                l2_kib: self.l2_kib(cpu, threads.len())?,
                 idle_states: self.idle_states(cpu)?,
             };
-            types.entry(facts).or_default().insert(cpu);
+            let of_type = types.entry(facts).or_default();
+            *of_type = of_type.union(threads);
         }
         if types.keys().any(|facts| facts.l2_kib.is_none()) {
             self.note("the size of the L2 is not known: 512 KiB assumed");
@@ -276,27 +259,50 @@ impl<'a> Gatherer<'a> {
     }
 
     /// Capacities with the biggest at 1024, as the kernel has them when all
-    /// CPUs are online.
-    fn capacities(&mut self) -> Vec<u64> {
-        let stated = |cpu| self.facts(cpu).capacity.unwrap_or(CAPACITY_SCALE);
-        let mut capacities: Vec<u64> = (0..self.online.len()).map(stated).collect();
-        let biggest = capacities
-            .iter()
-            .copied()
-            .max()
-            .unwrap_or(CAPACITY_SCALE)
-            .max(1);
+    /// CPUs are online. The threads of a core have that of its lowest CPU.
+    fn capacities(&mut self, core: &[CpuSet]) -> Result<Vec<Capacity>, Error> {
+        let mut stated = Vec::new();
+        for cpu in 0..self.online.len() {
+            let file = self.cpu_file(cpu, "cpu_capacity");
+            stated.push(self.number(&file, &CAPACITY)?);
+        }
+        let unstated: CpuSet = (0..stated.len())
+            .filter(|&cpu| stated[cpu].is_none())
+            .collect();
+        let missing = match unstated.len() == stated.len() {
+            true => CapacityFrom::AllEqual,
+            false => CapacityFrom::Assumed,
+        };
+        if !unstated.is_empty() && missing == CapacityFrom::Assumed {
+            self.note(&format!(
+                "the capacity of the CPUs {} is not known: {CAPACITY_SCALE} assumed",
+                self.theirs(&unstated)
+            ));
+        }
+        let mut capacities: Vec<Capacity> = (stated.iter())
+            .map(|known| known.map_or((CAPACITY_SCALE, missing), |c| (c, CapacityFrom::Sysfs)))
+            .collect();
+        for threads in core {
+            let of_core = capacities[threads.first().unwrap_or(0)];
+            if threads.iter().any(|cpu| capacities[cpu].0 != of_core.0) {
+                self.note(&format!(
+                    "the capacities of the threads {} of one core differ: that of the first is taken",
+                    self.theirs(threads)
+                ));
+            }
+            threads.iter().for_each(|cpu| capacities[cpu] = of_core);
+        }
+        let biggest = capacities.iter().map(|(capacity, _)| *capacity).max();
+        let biggest = biggest.unwrap_or(CAPACITY_SCALE);
         if biggest != CAPACITY_SCALE {
             self.note(&format!(
                 "the biggest CPU online has the capacity {biggest}: all scaled to 1024"
             ));
-            for capacity in &mut capacities {
-                let scaled = u128::from(*capacity) * u128::from(CAPACITY_SCALE);
-                let scaled = scaled / u128::from(biggest);
-                *capacity = u64::try_from(scaled).unwrap_or(CAPACITY_SCALE).max(1);
+            for (capacity, _) in &mut capacities {
+                *capacity = (*capacity * CAPACITY_SCALE / biggest).max(1);
             }
         }
-        capacities
+        Ok(capacities)
     }
 
     /// Name and cost class of a core.
@@ -331,6 +337,12 @@ impl<'a> Gatherer<'a> {
         if !x86 {
             self.note("the kind of core is not known: x86 assumed");
         }
+        for counters in COUNTERS {
+            let cpus = self.tree.cpus(&format!("sys/devices/{counters}/cpus"))?;
+            if cpus.is_some_and(|cpus| cpus.contains(self.online[cpu])) {
+                return Ok((format!("{model} {counters}"), CostKind::X86));
+            }
+        }
         Ok((model.to_owned(), CostKind::X86))
     }
 
@@ -347,7 +359,7 @@ impl<'a> Gatherer<'a> {
         })
     }
 
-    fn idle_states(&self, cpu: usize) -> Result<Vec<IdleFacts>, Error> {
+    fn idle_states(&mut self, cpu: usize) -> Result<Vec<IdleFacts>, Error> {
         let mut states = Vec::new();
         for number in self
             .tree
@@ -359,13 +371,41 @@ impl<'a> Gatherer<'a> {
             let latency_us = self.tree.number(&file("latency"))?.unwrap_or(0);
             // Kernels before 4.14 do not show it; the governor then has none either.
             let residency_us = self.tree.number(&file("residency"))?.unwrap_or(latency_us);
+            let disabled = self.tree.number(&file("disable"))? == Some(1);
+            if disabled && !states.is_empty() {
+                self.note(&format!(
+                    "the idle state {name} is disabled: it is left out"
+                ));
+                continue;
+            }
+            let longest = *TIME_US.end();
+            if latency_us.max(residency_us) > longest {
+                self.note(&format!(
+                    "times of the idle state {name} are above {longest} us: {longest} us is taken"
+                ));
+            }
             let whole_cluster = name.to_ascii_lowercase().contains("cluster");
             states.push(IdleFacts {
                 name,
-                latency_us,
-                residency_us,
+                latency_us: latency_us.min(longest),
+                residency_us: residency_us.min(longest),
                 whole_cluster,
             });
+        }
+        for pair in states.windows(2) {
+            let [shallow, deep] = pair else { continue };
+            if deep.latency_us < shallow.latency_us || deep.residency_us < shallow.residency_us {
+                self.note(&format!(
+                    "the idle state {} (latency {} us, residency {} us) comes before {} ({} us, {} \
+                     us): they are kept in the order of the kernel, whose governors choose by it",
+                    shallow.name,
+                    shallow.latency_us,
+                    shallow.residency_us,
+                    deep.name,
+                    deep.latency_us,
+                    deep.residency_us
+                ));
+            }
         }
         Ok(states)
     }

@@ -5,7 +5,8 @@ use std::fmt::Write;
 
 use super::Measured;
 use super::clocks::FreqFacts;
-use super::facts::{CoreFacts, CostKind, Facts, IdleFacts};
+use super::facts::{CapacityFrom, CoreFacts, CostKind, Facts, IdleFacts};
+use super::sharing::power_domains;
 use crate::cpuset::CpuSet;
 use crate::schema::SCHEMA;
 
@@ -37,10 +38,20 @@ impl CostKind {
     }
 }
 
-/// The machine file of `facts` and of what was measured.
-pub(super) fn machine_file(facts: &Facts, measured: &Measured) -> String {
+impl CapacityFrom {
+    fn source(self) -> &'static str {
+        match self {
+            Self::Sysfs => "sysfs",
+            Self::AllEqual => "equal",
+            Self::Assumed => "assumed",
+        }
+    }
+}
+
+/// The machine file of `facts` and of what was measured, with notes on what is assumed.
+pub(super) fn machine_file(facts: &Facts, measured: &Measured, notes: &[String]) -> String {
     let mut text = String::new();
-    head(&mut text, facts, measured);
+    head(&mut text, facts, measured, notes);
     topology(&mut text, facts);
     let names = distinct_names(facts);
     for ((core, cpus), name) in facts.core_types.iter().zip(&names) {
@@ -56,7 +67,7 @@ pub(super) fn machine_file(facts: &Facts, measured: &Measured) -> String {
         );
     }
     cost_classes(&mut text, facts, measured);
-    for (number, (freq, spans)) in facts.freq_domains.iter().enumerate() {
+    for (number, ((_, freq), spans)) in facts.freq_domains.iter().enumerate() {
         freq_domain(&mut text, number, freq, spans, kind_of(facts, &spans[0]));
     }
     cluster(&mut text, facts);
@@ -71,7 +82,7 @@ macro_rules! line {
     };
 }
 
-fn head(text: &mut String, facts: &Facts, measured: &Measured) {
+fn head(text: &mut String, facts: &Facts, measured: &Measured, notes: &[String]) {
     let description = format!("{}, {} CPUs, captured", facts.model, facts.cpus.len());
     line!(text, "schema = {}", quoted(SCHEMA));
     line!(text, "name = \"host\"");
@@ -103,6 +114,17 @@ fn head(text: &mut String, facts: &Facts, measured: &Measured) {
         "governor = {{ value = \"{}\", source = \"{source}\" }}",
         facts.governor
     );
+    if !notes.is_empty() {
+        line!(
+            text,
+            "# What was assumed: take a note out once you have put its figures right."
+        );
+        line!(text, "notes = [");
+        for note in notes {
+            line!(text, "  {},", quoted(note));
+        }
+        line!(text, "]");
+    }
     line!(text, "\n[sources]");
     line!(
         text,
@@ -126,6 +148,10 @@ fn head(text: &mut String, facts: &Facts, measured: &Measured) {
     );
     line!(
         text,
+        "equal = {{ text = \"the kernel states no cpu_capacity: to it all CPUs have one\", confidence = \"derived\" }}"
+    );
+    line!(
+        text,
         "assumed = {{ text = \"not in sysfs; an order of magnitude for this kind of core\", confidence = \"assumed\" }}"
     );
 }
@@ -133,15 +159,23 @@ fn head(text: &mut String, facts: &Facts, measured: &Measured) {
 fn topology(text: &mut String, facts: &Facts) {
     line!(text, "\n[topology]\nsource = \"sysfs\"");
     line!(text, "cpus = \"{}\"", facts.cpus);
-    line!(text, "core = {}", spans(&facts.core));
-    line!(text, "llc = {}", spans(&facts.llc));
-    line!(text, "node = {}", spans(&facts.nodes));
-    line!(text, "numa_distance = {:?}", facts.distances);
+    let sharing = &facts.sharing;
+    line!(text, "core = {}", spans(&sharing.core));
+    line!(text, "llc = {}", spans(&sharing.llc));
+    if let Some(mc) = &sharing.mc {
+        line!(text, "mc = {}", spans(mc));
+    }
+    line!(text, "node = {}", spans(&sharing.nodes));
+    line!(text, "numa_distance = {:?}", sharing.distances);
 }
 
 /// Has some core of `cpus` several threads?
 fn has_siblings(facts: &Facts, cpus: &CpuSet) -> bool {
-    let cores = facts.core.iter().filter(|core| core.intersects(cpus));
+    let cores = facts
+        .sharing
+        .core
+        .iter()
+        .filter(|core| core.intersects(cpus));
     cores.map(CpuSet::len).any(|threads| threads > 1)
 }
 
@@ -157,7 +191,11 @@ fn core_type(
     let key = quoted(name);
     line!(text, "\n[core_type.{key}]\nsource = \"sysfs\"");
     line!(text, "cpus = \"{cpus}\"");
-    line!(text, "capacity = {}", core.capacity);
+    let (capacity, from) = (core.capacity, core.capacity_from.source());
+    line!(
+        text,
+        "capacity = {{ value = {capacity}, source = \"{from}\" }}"
+    );
     line!(text, "l2_kib = {}", known_or(core.l2_kib, L2_KIB));
     if smt {
         line!(text, "smt_percent = {}", known_or(None, SMT_PERCENT));
@@ -219,7 +257,7 @@ fn cost_classes(text: &mut String, facts: &Facts, measured: &Measured) {
             .iter()
             .find_map(of_kind)
             .unwrap_or_default();
-        let clock = |(freq, spans): (&FreqFacts, &Vec<CpuSet>)| {
+        let clock = |((_, freq), spans): (&(u64, FreqFacts), &Vec<CpuSet>)| {
             let holds = spans.iter().any(|span| span.intersects(&cpus));
             holds.then(|| freq.khz.last().copied()).flatten()
         };
@@ -325,7 +363,8 @@ fn cluster(text: &mut String, facts: &Facts) {
         "\n# The CPUs under one last-level cache are taken for one power domain."
     );
     line!(text, "[cluster.llc]\nsource = \"assumed\"");
-    line!(text, "cpus = {}", spans(&facts.llc));
+    let domains = power_domains(&facts.sharing.llc, facts.freq_domains.values().flatten());
+    line!(text, "cpus = {}", spans(&domains));
     line!(text, "idle_power_mw = 20\noff_power_mw = 0");
 }
 
@@ -365,17 +404,26 @@ fn memory(text: &mut String, facts: &Facts, measured: &Measured) {
 
 /// A name for each core type; types with the same name are numbered.
 fn distinct_names(facts: &Facts) -> Vec<String> {
-    let names: Vec<&String> = facts.core_types.keys().map(|core| &core.name).collect();
-    let numbered = |(index, name): (usize, &&String)| {
+    let names: Vec<&str> = facts
+        .core_types
+        .keys()
+        .map(|core| core.name.as_str())
+        .collect();
+    let mut distinct: Vec<String> = Vec::new();
+    for name in &names {
         let same = names.iter().filter(|other| *other == name).count();
-        let before = names[..index].iter().filter(|other| *other == name).count();
-        if same > 1 {
-            format!("{name} #{before}")
-        } else {
-            (*name).clone()
-        }
-    };
-    names.iter().enumerate().map(numbered).collect()
+        let numbered = (0..).map(|number| format!("{name} #{number}"));
+        let mut candidates = (same == 1)
+            .then(|| (*name).to_owned())
+            .into_iter()
+            .chain(numbered);
+        let free = candidates.find(|candidate| {
+            let of_another = same > 1 && names.contains(&candidate.as_str());
+            !of_another && !distinct.contains(candidate)
+        });
+        distinct.extend(free);
+    }
+    distinct
 }
 
 /// Power of a busy core of these CPUs at its lowest frequency, uW.
@@ -384,7 +432,7 @@ fn lowest_power(facts: &Facts, cpus: &CpuSet) -> u64 {
         .freq_domains
         .iter()
         .filter(|(_, spans)| spans.iter().any(|span| span.intersects(cpus)))
-        .filter_map(|(freq, spans)| match &freq.power_uw {
+        .filter_map(|((_, freq), spans)| match &freq.power_uw {
             Some(power) => power.first().copied(),
             None => assumed_powers(freq, kind_of(facts, &spans[0]))
                 .first()
@@ -403,7 +451,7 @@ fn kind_of(facts: &Facts, span: &CpuSet) -> CostKind {
         .map_or(CostKind::X86, |(core, _)| core.kind)
 }
 
-fn spans(spans: &[CpuSet]) -> String {
+pub(super) fn spans(spans: &[CpuSet]) -> String {
     let lists: Vec<String> = spans.iter().map(|span| format!("\"{span}\"")).collect();
     format!("[{}]", lists.join(", "))
 }

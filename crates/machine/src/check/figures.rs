@@ -7,7 +7,7 @@ use crate::capacity::{self, CAPACITY_SCALE};
 use crate::costs::COST_FIELDS;
 use crate::draft::{CoreTypeDraft, Draft, FreqDomainDraft, IdleDraft};
 use crate::model::IdleScope;
-use crate::reader::At;
+use crate::speed::{self, Speeds};
 
 /// Stated capacities may differ so much from derived ones: kernels before 6.8
 /// truncate frequencies at other places.
@@ -35,6 +35,7 @@ pub(super) fn check(draft: &Draft, findings: &mut Findings) {
     }
     clusters(draft, findings);
     capacities(draft, findings);
+    speeds(draft, findings);
     memory(draft, findings);
 }
 
@@ -149,12 +150,12 @@ fn idle_states(core: &CoreTypeDraft, findings: &mut Findings) {
     for state in &core.idle_states {
         let latency = state.latency_us().max(state.entry_us + state.exit_us.value);
         if latency > state.residency_us.value {
-            findings.error(
+            findings.warning(
                 "latency-above-residency",
                 &state.residency_us.place,
                 path(state, "residency_us"),
                 format!("a residency of {} us", state.residency_us.value),
-                format!("no less than entry and exit, {latency} us"),
+                format!("no less than entry and exit, {latency} us; used as it stands"),
             );
         }
         if state
@@ -191,50 +192,59 @@ fn domain_above_cluster(shallow: &IdleDraft, deep: &IdleDraft) -> bool {
     deep.scope == IdleScope::Domain && shallow.scope != IdleScope::Core
 }
 
+/// Deeper states should take longer and save more. Real tables have deeper states that
+/// take less long: cpuidle takes them as they stand, and so does the model. Powers are
+/// this file's own, and of these a deeper state cannot take more.
 fn deeper_is_slower(
     core: &CoreTypeDraft,
     shallow: &IdleDraft,
     deep: &IdleDraft,
     findings: &mut Findings,
 ) {
-    let mut compare = |key: &str, at: &At<u64>, ordered: bool, found: String, expected: &str| {
-        if !ordered {
-            findings.error(
+    let name = &shallow.name.value;
+    let path = |key: &str| {
+        format!(
+            "core_type.{}.idle_state.{}.{key}",
+            core.name, deep.name.value
+        )
+    };
+    let times = [
+        (
+            "exit_us",
+            &deep.exit_us,
+            "latency",
+            (shallow.latency_us(), deep.latency_us()),
+            "deeper states to take longer; both are used in this order",
+        ),
+        (
+            "residency_us",
+            &deep.residency_us,
+            "residency",
+            (shallow.residency_us.value, deep.residency_us.value),
+            "deeper states to need longer stays; both are used in this order",
+        ),
+    ];
+    for (key, at, what, (below, above), expected) in times {
+        if above < below {
+            findings.warning(
                 "idle-order",
                 &at.place,
-                format!(
-                    "core_type.{}.idle_state.{}.{key}",
-                    core.name, deep.name.value
-                ),
-                format!("{found} of `{}` before it", shallow.name.value),
+                path(key),
+                format!("a {what} of {above} us, less than the {below} us of `{name}` before it"),
                 expected,
             );
         }
-    };
-    let (below, above) = (shallow.latency_us(), deep.latency_us());
-    compare(
-        "exit_us",
-        &deep.exit_us,
-        above >= below,
-        format!("a latency of {above} us, less than the {below} us"),
-        "deeper states to take longer",
-    );
-    let (below, above) = (shallow.residency_us.value, deep.residency_us.value);
-    compare(
-        "residency_us",
-        &deep.residency_us,
-        above >= below,
-        format!("a residency of {above} us, less than the {below} us"),
-        "deeper states to need longer stays",
-    );
+    }
     let (below, above) = (shallow.power_uw.value, deep.power_uw.value);
-    compare(
-        "power_mw",
-        &deep.power_uw,
-        above <= below,
-        format!("{above} uW, more than the {below} uW"),
-        "deeper states to take less power",
-    );
+    if above > below {
+        findings.error(
+            "idle-order",
+            &deep.power_uw.place,
+            path("power_mw"),
+            format!("{above} uW, more than the {below} uW of `{name}` before it"),
+            "deeper states to take less power",
+        );
+    }
 }
 
 /// A CPU must always have a state that it can enter alone and leave by its own
@@ -381,6 +391,30 @@ fn top_opp_capacity(draft: &Draft, domain: &FreqDomainDraft, findings: &mut Find
             format!("{path}.capacity"),
             format!("{} at the top frequency", stated.value),
             format!("{capacity}, the capacity of its CPUs"),
+        );
+    }
+}
+
+/// What the scheduler takes for equal need not be equally fast.
+fn speeds(draft: &Draft, findings: &mut Findings) {
+    let Speeds::AssumedEqual(groups) = speed::known(draft) else {
+        return;
+    };
+    for kinds in groups {
+        let of_first = |core: &&CoreTypeDraft| core.name == kinds[0].core_type;
+        let core = draft.core_types.iter().find(of_first);
+        let place = core.map_or(&draft.topology.cpus.place, |core| &core.place);
+        findings.warning(
+            "speeds-assumed-equal",
+            place,
+            "core_type",
+            format!(
+                "the capacity {} for {}",
+                kinds[0].capacity,
+                speed::listed(&kinds)
+            ),
+            "`capacity_dmips_mhz` in the place of `capacity` in each core type, unless they are \
+             equally fast: as it stands, they do the same work in the same time",
         );
     }
 }

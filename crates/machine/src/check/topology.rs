@@ -18,6 +18,7 @@ pub(super) fn check(draft: &Draft, findings: &mut Findings) {
     }
     spans_nest(draft, findings);
     distances(draft, findings);
+    nearness(draft, findings);
     gated_levels_exist(draft, findings);
 }
 
@@ -254,5 +255,30 @@ fn distances(draft: &Draft, findings: &mut Findings) {
                 );
             }
         }
+    }
+}
+
+/// Nodes that are near the same node need not be near each other (rings, meshes): the kernel's
+/// spans overlap there, the model's do not.
+fn nearness(draft: &Draft, findings: &mut Findings) {
+    let matrix = &draft.topology.numa_distance;
+    let rows = &matrix.value;
+    let all = || 0..rows.len();
+    let apart = |a: usize, b: usize| {
+        let between = |c: usize| rows[a][c].max(rows[c][b]) < rows[a][b];
+        all().filter(|&c| c != a && c != b).find(|&c| between(c))
+    };
+    let found = all()
+        .flat_map(|a| all().skip(a + 1).map(move |b| (a, b)))
+        .find_map(|(a, b)| Some((a, b, apart(a, b)?)));
+    if let Some((a, b, c)) = found {
+        findings.warning(
+            "numa-spans-overlap",
+            &matrix.place,
+            "topology.numa_distance",
+            format!("nodes {a} and {b} both nearer to node {c} than to each other"),
+            "spans that do not overlap, as the model has them: where the kernel's overlap, they \
+             are taken for one",
+        );
     }
 }

@@ -9,7 +9,7 @@ use super::{CPU, Tree};
 use crate::cpuset::CpuSet;
 use crate::error::Error;
 
-const ENERGY_MODEL: &str = "sys/kernel/debug/energy_model";
+pub(crate) const ENERGY_MODEL: &str = "sys/kernel/debug/energy_model";
 
 /// `EM_PERF_DOMAIN_MICROWATTS` and `EM_PERF_DOMAIN_ARTIFICIAL` of Linux 6.5
 /// `include/linux/energy_model.h`.

@@ -184,10 +184,11 @@ impl Topology {
 
 impl Cpu {
     fn read(tree: &Tree, cpu: usize) -> Result<Self, Error> {
+        let folder = format!("{CPU}/cpu{cpu}/topology");
         let own = |set: Option<CpuSet>| set.filter(|set| set.contains(cpu));
         let first = |files: [&str; 2]| -> Result<Option<CpuSet>, Error> {
             for file in files {
-                let set = tree.cpus(&format!("{CPU}/cpu{cpu}/topology/{file}"))?;
+                let set = tree.cpus_or_mask(&folder, file)?;
                 if set.is_some() {
                     return Ok(own(set));
                 }
@@ -195,7 +196,7 @@ impl Cpu {
             Ok(None)
         };
         let core = first(["core_cpus_list", "thread_siblings_list"])?;
-        let cluster = tree.cpus(&format!("{CPU}/cpu{cpu}/topology/cluster_cpus_list"))?;
+        let cluster = tree.cpus_or_mask(&folder, "cluster_cpus_list")?;
         Ok(Self {
             capacity: tree.number(&format!("{CPU}/cpu{cpu}/cpu_capacity"))?,
             core: core.unwrap_or(CpuSet::single(cpu)),
@@ -216,9 +217,10 @@ fn last_level_cache(tree: &Tree, cpu: usize) -> Result<Option<CpuSet>, Error> {
     let Some((_, index)) = highest else {
         return Ok(None);
     };
-    tree.cpus(&format!(
-        "{CPU}/cpu{cpu}/cache/index{index}/shared_cpu_list"
-    ))
+    tree.cpus_or_mask(
+        &format!("{CPU}/cpu{cpu}/cache/index{index}"),
+        "shared_cpu_list",
+    )
 }
 
 /// Level and index of the caches of `cpu` that hold data.
@@ -242,7 +244,7 @@ fn nodes(tree: &Tree, count: usize) -> Result<Vec<Node>, Error> {
     let numbers = tree.numbered(NODE, "node")?;
     let mut found = Vec::new();
     for (column, number) in numbers.iter().enumerate() {
-        let cpus = tree.cpus(&format!("{NODE}/node{number}/cpulist"))?;
+        let cpus = tree.cpus_or_mask(&format!("{NODE}/node{number}"), "cpulist")?;
         let cpus = cpus.unwrap_or_default();
         if !cpus.is_empty() {
             let file = format!("{NODE}/node{number}/distance");

@@ -3,6 +3,7 @@
 //! an error that names the file.
 
 use std::io::ErrorKind;
+use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
 use crate::cpuset::CpuSet;
@@ -51,11 +52,18 @@ impl Tree {
         })
     }
 
-    /// Numbers separated by blanks.
-    pub fn numbers(&self, path: &str) -> Result<Option<Vec<u64>>, Error> {
-        self.parsed(path, "whole numbers separated by blanks", |text| {
-            text.split_whitespace()
-                .map(|word| word.parse().ok())
+    /// Numbers in `range`, separated by blanks.
+    pub fn numbers(
+        &self,
+        path: &str,
+        range: &RangeInclusive<u64>,
+    ) -> Result<Option<Vec<u64>>, Error> {
+        let (least, most) = (range.start(), range.end());
+        let expected = format!("whole numbers from {least} to {most}, separated by blanks");
+        self.parsed(path, &expected, |text| {
+            let numbers = text.split_whitespace().map(|word| word.parse().ok());
+            numbers
+                .map(|number| number.filter(|n| range.contains(n)))
                 .collect()
         })
     }
@@ -69,14 +77,60 @@ impl Tree {
         })
     }
 
-    /// A size such as `512K`, in KiB.
-    pub fn kib(&self, path: &str) -> Result<Option<u64>, Error> {
-        self.parsed(path, "a size such as `512K`", |text| {
+    /// CPUs from the file `name` in `folder` or, where that says nothing, from the
+    /// mask that the kernel shows beside it: `core_cpus_list` has `core_cpus`,
+    /// `shared_cpu_list` has `shared_cpu_map`, `cpulist` has `cpumap`.
+    pub fn cpus_or_mask(&self, folder: &str, name: &str) -> Result<Option<CpuSet>, Error> {
+        let mask = match name {
+            "cpulist" => "cpumap".to_owned(),
+            "shared_cpu_list" => "shared_cpu_map".to_owned(),
+            _ => name.trim_end_matches("_list").to_owned(),
+        };
+        match self.cpus(&format!("{folder}/{name}"))? {
+            Some(cpus) => Ok(Some(cpus)),
+            None => self.mask(&format!("{folder}/{mask}")),
+        }
+    }
+
+    /// CPUs as a mask: words of 32 bits, hexadecimal, the highest first.
+    fn mask(&self, path: &str) -> Result<Option<CpuSet>, Error> {
+        self.parsed(
+            path,
+            "a mask of CPUs such as `ff` or `3,00000000`",
+            |text| {
+                let words: Vec<&str> = text.split(',').collect();
+                let (highest, others) = words.split_first()?;
+                let padded = others.iter().all(|word| word.len() == 8);
+                if highest.is_empty() || !padded {
+                    return None;
+                }
+                let mut cpus = CpuSet::new();
+                for (place, digit) in words.concat().chars().rev().enumerate() {
+                    let bits = digit.to_digit(16)?;
+                    for bit in (0..4).filter(|bit| bits & (1 << bit) != 0) {
+                        let cpu = place * 4 + bit;
+                        if cpu >= CpuSet::MAX {
+                            return None;
+                        }
+                        cpus.insert(cpu);
+                    }
+                }
+                Some(cpus)
+            },
+        )
+    }
+
+    /// A size such as `512K`, in KiB, in `range`.
+    pub fn kib(&self, path: &str, range: &RangeInclusive<u64>) -> Result<Option<u64>, Error> {
+        let (least, most) = (range.start(), range.end());
+        let expected = format!("a size such as `512K`, from {least}K to {most}K");
+        self.parsed(path, &expected, |text| {
             let (digits, factor) = match text.strip_suffix('M') {
                 Some(digits) => (digits, 1024),
                 None => (text.strip_suffix('K')?, 1),
             };
-            digits.parse::<u64>().ok()?.checked_mul(factor)
+            let kib = digits.parse::<u64>().ok()?.checked_mul(factor)?;
+            range.contains(&kib).then_some(kib)
         })
     }
 
@@ -120,6 +174,11 @@ impl Tree {
             .collect();
         numbers.sort_unstable();
         Ok(numbers)
+    }
+
+    /// Is there such a file or folder?
+    pub fn exists(&self, path: &str) -> bool {
+        self.root.join(path).exists()
     }
 
     /// Full path of a file, for messages.

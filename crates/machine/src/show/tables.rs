@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Tables of a machine in aligned columns.
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use alight_text::{Align, pad};
 
-use crate::model::{CoreType, FreqDomain, IdleScope, IdleState, Machine};
+use super::tree::{alike, siblings};
+use crate::cpuset::CpuSet;
+use crate::model::{Cluster, CoreType, FreqDomain, IdleScope, IdleState, Machine};
 
 /// Cells that are printed in columns as wide as their widest cell.
 pub(super) struct Table {
@@ -82,7 +85,7 @@ pub(super) fn operating_points(machine: &Machine) -> String {
         let same: Vec<&FreqDomain> = machine.freq_domains.iter().filter(|d| alike(d)).collect();
         let others = match same.len() - 1 {
             0 => String::new(),
-            others => format!(" and {others} alike"),
+            others => format!(" and {others} more like them"),
         };
         let fast = if domain.fast_switch {
             ", fast switch"
@@ -109,12 +112,59 @@ pub(super) fn operating_points(machine: &Machine) -> String {
     text
 }
 
-/// One table for each core type.
+/// One line for each core type: how many, with how many threads, how big.
+pub(super) fn core_types(machine: &Machine) -> String {
+    let mut table = Table::new(&[
+        "type",
+        "CPUs",
+        "cores",
+        "threads a core",
+        "capacity",
+        "L2 KiB",
+        "speed beside another thread",
+    ]);
+    for (index, core_type) in machine.core_types.iter().enumerate() {
+        let of_type = |cpu: &usize| machine.cpus[*cpu].core_type == index;
+        let cpus: CpuSet = (0..machine.cpus.len()).filter(of_type).collect();
+        let cores: BTreeSet<CpuSet> = cpus.iter().map(|cpu| siblings(machine, cpu)).collect();
+        let threads = cores.iter().map(CpuSet::len).collect();
+        let capacities = cpus
+            .iter()
+            .map(|cpu| machine.cpus[cpu].capacity_orig as usize);
+        let alone = cores.iter().all(|core| core.len() == 1);
+        table.row(vec![
+            core_type.name.clone(),
+            cpus.to_string(),
+            cores.len().to_string(),
+            different(threads),
+            different(capacities.collect()),
+            (core_type.l2_bytes / 1024).to_string(),
+            match alone {
+                true => String::new(),
+                false => format!("{} %", core_type.smt_percent),
+            },
+        ]);
+    }
+    table.left_aligned(&[0, 1])
+}
+
+/// For instance `1 or 2`.
+fn different(numbers: BTreeSet<usize>) -> String {
+    let words: Vec<String> = numbers.iter().map(usize::to_string).collect();
+    words.join(" or ")
+}
+
+/// One table for each core type, or for those that have the same one.
 pub(super) fn idle_states(machine: &Machine) -> String {
     let mut text = String::new();
-    for core_type in &machine.core_types {
-        let _ = writeln!(text, "  {}", core_type.name);
-        text.push_str(&idle_table(core_type));
+    let types: Vec<&CoreType> = machine.core_types.iter().collect();
+    for same in alike(&types, |core_type| &core_type.idle_states) {
+        let names: Vec<&str> = same
+            .iter()
+            .map(|core_type| core_type.name.as_str())
+            .collect();
+        let _ = writeln!(text, "  {}", names.join(", "));
+        text.push_str(&idle_table(same[0]));
     }
     text
 }
@@ -158,16 +208,33 @@ fn idle_properties(state: &IdleState) -> String {
     names.join(", ")
 }
 
-/// The cluster power domains.
+/// The cluster power domains. Of those that are alike the first is shown.
 pub(super) fn clusters(machine: &Machine) -> String {
     let mut table = Table::new(&["cluster", "CPUs", "idle mW", "off mW"]);
-    for cluster in &machine.clusters {
-        table.row(vec![
-            cluster.name.clone(),
-            cluster.cpus.to_string(),
-            thousandths(cluster.idle_power_uw),
-            thousandths(cluster.off_power_uw),
-        ]);
+    let kind = |cluster: &&Cluster| {
+        let types = cluster.cpus.iter().map(|cpu| machine.cpus[cpu].core_type);
+        let types: Vec<usize> = types.collect();
+        (types, cluster.idle_power_uw, cluster.off_power_uw)
+    };
+    let clusters: Vec<&Cluster> = machine.clusters.iter().collect();
+    for same in alike(&clusters, kind) {
+        let [first, others @ ..] = &same[..] else {
+            continue;
+        };
+        let mut row = |name: String, cpus: CpuSet| {
+            table.row(vec![
+                name,
+                cpus.to_string(),
+                thousandths(first.idle_power_uw),
+                thousandths(first.off_power_uw),
+            ]);
+        };
+        row(first.name.clone(), first.cpus);
+        if !others.is_empty() {
+            let cpus = others.iter().map(|other| other.cpus);
+            let cpus = cpus.fold(CpuSet::new(), |all, cpus| all.union(&cpus));
+            row(format!("… and {} more like it", others.len()), cpus);
+        }
     }
     table.left_aligned(&[0, 1])
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What one decision costs on this host: three machines, idle to full, the base
 //! and asym-capacity; a small task and a big one wake, a new one starts. Then what
-//! features cost (`features.rs`), against what is promised.
+//! features cost (`features.rs`), against what they may.
 //!
 //! `cargo bench -p alight-policy` prints tables. Waking and previous CPUs are
 //! drawn once from a fixed sequence; a decision reads the whole state that a

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A machine, a state and a wakeup, to be asked: which CPU, because of which step?
 
+use alight_policy::sound::Views;
 use alight_policy::topology::{Description, build};
 use alight_policy::{
     AFFINE, Answer, Core, Kind, Mask, NONE, STEPS, Scheduler, Task, VERDICTS, Waker, Wakeup,
@@ -49,6 +50,15 @@ impl World {
             flags: 0,
             now: MS,
         }
+    }
+
+    /// The same CPUs with other domains.
+    pub fn reshape(&mut self, change: impl FnOnce(&mut Views)) {
+        let mut views = self.core.views();
+        change(&mut views);
+        let new = Core::of_views(views, self.core.params).expect("sound views");
+        let was = std::mem::replace(&mut self.core, new);
+        (self.core.cpus, self.core.llcs, self.core.root) = (was.cpus, was.llcs, was.root);
     }
 
     /// `this` wakes a task that ran on `prev`.

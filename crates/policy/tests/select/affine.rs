@@ -6,7 +6,7 @@ use crate::common::world::{MS, World};
 use alight_policy::abi::task_flag;
 
 const BASE: &str = "linux-5.5";
-/// `AFFINE_CAP` of enum policy_affine.
+/// `AFFINE_WAKE_CAP` of enum policy_affine.
 const WAKE_CAP: u32 = 2;
 
 // ---- record_wakee: how often a task wakes another than before ----

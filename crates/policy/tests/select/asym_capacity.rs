@@ -232,9 +232,11 @@ fn fork_and_exec_are_as_before() {
 fn in_a_cpuset_of_equal_cpus_the_symmetric_search_answers() {
     let mut w = shared_cache();
     // What a partition of equal CPUs looks like: the machine is asymmetric, the domain is not.
-    for place in &mut w.core.places {
-        place.asym_domain = NONE;
-    }
+    w.reshape(|views| {
+        for place in &mut views.places {
+            place.asym_domain = NONE;
+        }
+    });
     w.util(500)
         .busy([0])
         .sync()

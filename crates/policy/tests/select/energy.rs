@@ -41,8 +41,16 @@ const BY_DELTA: [&str; 3] = ["linux-6.1", "linux-6.5", "linux-7.2"];
 /// In the kernel's order: the set found last comes first.
 fn world(base: &str) -> World {
     let mut w = World::new(&dynamiq(), base);
-    w.core.perf = vec![big(&w.core.params), little(&w.core.params)];
+    let model = vec![big(&w.core.params), little(&w.core.params)];
+    w.core.set_perf(model).unwrap();
     w
+}
+
+/// Changes one of its performance domains.
+fn change_perf(w: &mut World, domain: usize, change: impl FnOnce(&mut PerfDomain)) {
+    let mut model = w.core.perf.clone();
+    change(&mut model[domain]);
+    w.core.set_perf(model).unwrap();
 }
 
 /// `this` wakes a task of this utilization, which its previous CPU still counts.
@@ -101,7 +109,7 @@ fn it_decides_only_with_a_model_and_while_no_cpu_is_overutilized() {
         w.core.root.overutilized = 1;
         w.expect(4, "target_idle");
         w.core.root.overutilized = 0;
-        w.core.perf.clear();
+        w.core.set_perf(Vec::new()).unwrap();
         w.expect(4, "target_idle");
     }
     let mut w = world("linux-3.9");
@@ -186,7 +194,7 @@ fn waiting_counts_for_the_frequency_from_6_5() {
         let mut w = world(base);
         let mut steep = little(&w.core.params);
         steep.state[2].cost *= 10;
-        w.core.perf[1] = steep;
+        change_perf(&mut w, 1, |domain| *domain = steep);
         w.used([0], 30);
         w.core.cpus[0].cfs.run_avg = 400;
         wakes(&mut w, 50, 4, 4).expect(cpu, step);
@@ -221,11 +229,13 @@ fn an_inefficient_point_is_never_expected_from_5_16() {
         let mut model = perf_domain(&w.core.params, (4..8).collect(), 1024, &steep).unwrap();
         assert_eq!(model.state[0].flags, state_flag::INEFFICIENT);
         // A little CPU costs less than the lowest point of a big one, more than the next.
-        for state in &mut w.core.perf[1].state[..3] {
-            state.cost = model.state[0].cost - 1;
-        }
+        change_perf(&mut w, 1, |little| {
+            for state in &mut little.state[..3] {
+                state.cost = model.state[0].cost - 1;
+            }
+        });
         model.state[0].flags = flags;
-        w.core.perf[0] = model;
+        change_perf(&mut w, 0, |domain| *domain = model);
         let expected = if flags == 0 {
             (0, "eas_saves")
         } else {
@@ -304,7 +314,7 @@ fn a_running_real_time_task_without_clamps_asks_for_the_top() {
         for state in &mut expensive.state[2..3] {
             state.cost *= 10;
         }
-        w.core.perf[1] = expensive;
+        change_perf(&mut w, 1, |domain| *domain = expensive);
         w.expect(0, "eas_saves");
         w.core.cpus[3].rt_nr_running = 1;
         w.expect(4, "eas_prev");
@@ -317,7 +327,7 @@ fn interrupts_raise_the_frequency_that_a_set_asks_for() {
         let mut w = world(base);
         let mut steep = little(&w.core.params);
         steep.state[2].cost *= 10;
-        w.core.perf[1] = steep;
+        change_perf(&mut w, 1, |domain| *domain = steep);
         wakes(&mut w, 50, 4, 4).expect(0, "eas_saves");
         for cpu in 0..4 {
             w.core.cpus[cpu].irq_util = 300;

@@ -130,9 +130,11 @@ fn a_machine_of_one_cache_a_cluster_is_scanned_whole() {
 fn in_a_cpuset_of_equal_cpus_the_cache_is_scanned_but_candidates_must_fit() {
     for base in ALL {
         let mut w = World::new(&dynamiq(), base);
-        for place in &mut w.core.places {
-            place.asym_domain = NONE;
-        }
+        w.reshape(|views| {
+            for place in &mut views.places {
+                place.asym_domain = NONE;
+            }
+        });
         w.util(300).busy([0]).wakes(0, 0).expect(1, "llc_scan");
         w.util(500).wakes(1, 1).expect(2, "llc_scan");
     }

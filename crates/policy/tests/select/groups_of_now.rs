@@ -3,6 +3,7 @@
 
 use crate::common::machines::{caches, clusters, nodes};
 use crate::common::world::World;
+use alight_policy::Group;
 
 const ALL: [&str; 3] = ["linux-6.1", "linux-6.5", "linux-7.2"];
 
@@ -55,7 +56,12 @@ fn a_group_is_a_misfit_only_if_no_cpu_of_it_fits() {
         assert!(w.ask().cpu >= 4, "{base}");
         w.capacity(7, 100);
         let top = w.core.places[4].group[1] as usize;
-        w.core.groups[top].max_capacity = 100;
+        let Group {
+            capacity,
+            min_capacity,
+            ..
+        } = w.core.groups[top];
+        w.core.set_group_capacity(top, capacity, min_capacity, 100);
         assert!(w.ask().cpu < 4, "{base}");
     }
 }
@@ -102,7 +108,7 @@ fn with_an_energy_model_no_group_is_overloaded_in_7_2() {
     for (base, local) in [("linux-6.5", false), ("linux-7.2", true)] {
         let mut w = World::new(&clusters(), base);
         let domain = crate::energy::little(&w.core.params);
-        w.core.perf.push(domain);
+        w.core.set_perf(vec![domain]).unwrap();
         // Little CPUs have more than they can do, big ones as much; here the load is less.
         for cpu in 0..4 {
             w.runs(cpu, 2).load(cpu, 10).used([cpu], 446);

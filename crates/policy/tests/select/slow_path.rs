@@ -182,7 +182,11 @@ fn a_group_used_to_its_limit_is_full_but_not_overloaded() {
     // 2000 * 100 against 2 * 800 * 125: neither room nor too much.
     let leaves = |here: u32, there: (u32, u32)| {
         let mut w = two_groups(here, there.0);
-        w.core.groups.iter_mut().for_each(|g| g.capacity = 2000);
+        for group in 0..w.core.groups.len() {
+            let of = w.core.groups[group];
+            let (least, most) = (of.min_capacity, of.max_capacity);
+            w.core.set_group_capacity(group, 2000, least, most);
+        }
         repaired(&mut w).used(0..2, 800).used(2..4, there.1);
         (0..4).for_each(|cpu| _ = w.load(cpu, 1000));
         w.ask().cpu >= 2
@@ -265,14 +269,13 @@ fn real_time_tasks_fill_a_group_too() {
 fn an_imbalanced_group_loses_to_one_with_room_and_never_wins_its_like() {
     let mut w = World::new(&caches(8, 4), BASE);
     w.busy([0]).forks(0);
-    w.core
-        .groups
-        .iter_mut()
-        .filter(|g| g.weight == 4)
-        .for_each(|g| g.imbalance = 1);
+    for group in 0..w.core.groups.len() {
+        let whole = w.core.groups[group].weight == 4;
+        w.core.set_group_imbalance(group, whole.into());
+    }
     w.expect(1, "slow_idle");
     let top = w.core.domains[w.core.places[0].domain[1] as usize].first_group as usize;
-    w.core.groups[top + 1].imbalance = 0;
+    w.core.set_group_imbalance(top + 1, 0);
     assert!(w.ask().cpu >= 4, "{}", w.explain());
 }
 
@@ -326,7 +329,10 @@ fn a_domain_that_does_not_balance_is_passed_over_on_the_way_down() {
         w.core.params.sched_idle = 0;
         let cache = w.core.places[5].domain[0] as usize;
         if !balances {
-            w.core.domains[cache].flags &= !domain_flag::BALANCE_WAKE;
+            let domain = w.core.domains[cache];
+            let flags = domain.flags & !domain_flag::BALANCE_WAKE;
+            w.core
+                .set_domain(cache, flags, domain.imbalance_pct, domain.imb_numa_nr);
         }
         w.busy([4]).sched_idle([5]).util(500).wakes(0, 1);
         let answer = w.ask();

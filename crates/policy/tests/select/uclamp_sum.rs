@@ -23,7 +23,8 @@ const BIASES: [&str; 3] = [
 fn world(scheduler: &str, eas: bool) -> World {
     let mut w = World::new(&dynamiq(), scheduler);
     if eas {
-        w.core.perf = vec![big(&w.core.params), little(&w.core.params)];
+        let model = vec![big(&w.core.params), little(&w.core.params)];
+        w.core.set_perf(model).unwrap();
     }
     w.core.root.uclamp_used = 1;
     w

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Speed of the simulator on one core: jobs per second (a job is one wake, run,
-//! sleep cycle) and context switches per second, as absolute figures and as
-//! ratios to a bare event queue measured in the same process; then the share of the
-//! time that each mechanism takes. Exits with 1 if a figure is below what the
-//! project promises.
+//! What the simulator costs on one core. First instructions per job (one wake, run and sleep), which
+//! repeat to the digit: exit code 1 if they grew. Then how many jobs and context switches it
+//! simulates in a second, beside a bare event queue measured in the same process, and the share of
+//! the time that each mechanism takes: these depend on the machine, and nothing is demanded of them.
 
+mod instructions;
 mod share;
 
 use alight_machine::{CpuSet, Machine};
@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 /// Repetitions; the fastest counts, since the machine is never quiet.
 const RUNS: u64 = 3;
 
-/// One measured run: what is simulated, what is counted, what is promised.
+/// One measured run: what is simulated, what is counted.
 struct Row {
     what: String,
     scheduler: &'static str,
@@ -29,49 +29,49 @@ struct Row {
     simulated_ms: u64,
     /// Metric of the outcome.
     counted: &'static str,
-    promised: f64,
 }
 
 fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    if let [flag, ..] = &arguments[..]
+        && flag == instructions::ONE_RUN
+    {
+        instructions::one_run(&arguments[1..]);
+        return;
+    }
+    let grew = instructions::report();
+    if arguments.iter().any(|word| word == "--instructions") {
+        std::process::exit(i32::from(grew));
+    }
     let rows = rows();
-    println!(
-        "{:<34} {:>12} {:>10} {:>9}",
-        "what", "per second", "of bare", "promised"
-    );
-    let missed: i32 = rows
-        .iter()
-        .map(|row| {
-            let bare = bare_queue(row.machine.cpus.len());
-            report(&row.what, best(|| simulate(row)), bare, row.promised)
-        })
-        .sum();
+    println!("\n{:<34} {:>12} {:>10}", "what", "per second", "of bare");
+    for row in &rows {
+        let bare = bare_queue(row.machine.cpus.len());
+        let rate = best(|| simulate(row));
+        println!("{:<34} {rate:>12.0} {:>10.4}", row.what, rate / bare);
+    }
     let shares: Vec<_> = rows
         .iter()
         .map(|row| (row.what.as_str(), share::of(|| _ = simulate(row))))
         .collect();
     share::print(&shares);
-    std::process::exit(i32::from(missed != 0));
+    std::process::exit(i32::from(grew));
 }
 
 fn rows() -> Vec<Row> {
     let epyc = load("epyc-9654-2s");
-    let jobs = |&(cpus, promised, simulated_ms): &(usize, f64, u64)| Row {
+    let jobs = |&(cpus, simulated_ms): &(usize, u64)| Row {
         what: format!("jobs, {cpus} CPUs"),
         scheduler: "linux-5.5",
         machine: cut(&epyc, cpus),
         workload: periodic(cpus, 8),
         simulated_ms,
         counted: "jobs",
-        promised,
     };
-    let mut rows: Vec<Row> = [
-        (8, 4.0e6, 200_000),
-        (64, 3.0e6, 30_000),
-        (384, 2.0e6, 6_000),
-    ]
-    .iter()
-    .map(jobs)
-    .collect();
+    let mut rows: Vec<Row> = [(8, 200_000), (64, 30_000), (384, 6_000)]
+        .iter()
+        .map(jobs)
+        .collect();
     // At half of what the phone can do some CPU is overutilized most of the time;
     // at an eighth energy decides nearly all wakeups.
     rows.push(energy_aware("gs101, EAS, half", 1));
@@ -89,7 +89,6 @@ fn rows() -> Vec<Row> {
         // For the first 180 ms main creates threads, each by a search of all 384 CPUs.
         simulated_ms: 600,
         counted: "context_switches",
-        promised: 3.0e6,
     });
     rows
 }
@@ -116,23 +115,11 @@ fn energy_aware(what: &str, part: u64) -> Row {
         workload,
         simulated_ms: 20_000,
         counted: "jobs",
-        promised: 1.5e6,
     }
 }
 
 fn load(machine: &str) -> Machine {
     alight_machine::load(machine).expect("built in").machine
-}
-
-/// Prints a row; 1 if the promise is missed.
-fn report(what: &str, rate: f64, bare: f64, promised: f64) -> i32 {
-    let missed = rate < promised;
-    let mark = if missed { "  MISSED" } else { "" };
-    println!(
-        "{what:<34} {rate:>12.0} {:>10.4} {promised:>9.0}{mark}",
-        rate / bare
-    );
-    missed.into()
 }
 
 /// The highest rate of `work`, which returns how many things it did, by the time

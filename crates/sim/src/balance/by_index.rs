@@ -21,7 +21,6 @@ use super::groups::Scope;
 use super::imbalance::{Imbalance, Migrate};
 use crate::kernel::Judged;
 use crate::state::Sim;
-use crate::table::Table;
 use alight_policy::Mask;
 use alight_policy::abi::domain_flag;
 use load_index::LoadIndex;
@@ -29,9 +28,9 @@ use load_index::LoadIndex;
 /// What only this way of balancing keeps; empty where it is another one.
 #[derive(Debug, Clone)]
 pub(super) struct Early {
-    cpus: Table<EarlyCpu>,
+    cpus: Box<[EarlyCpu]>,
     /// Power of each group of [`alight_policy::Core::groups`] (`sgp->power`).
-    groups: Table<u32>,
+    groups: Box<[u32]>,
     /// CPUs that went idle and have had no busy tick since (NOHZ_IDLE).
     idled: Mask,
 }

@@ -394,7 +394,7 @@ impl Sim<'_> {
     fn totals(&self, scope: &Scope) -> Totals {
         let domain = self.domain(scope.dst, scope.level);
         let groups = domain.first_group as usize..(domain.first_group + domain.nr_groups) as usize;
-        let load = |group| match &scope.excluded {
+        let load = |group: usize| match &scope.excluded {
             None => self.nohz.sums.groups[group].load,
             Some(excluded) => self.sum(group, excluded).load,
         };
@@ -513,10 +513,7 @@ impl Sim<'_> {
                     )
                 })
         };
-        let group = &mut self.core.groups[own];
-        group.capacity = capacity;
-        group.min_capacity = least;
-        group.max_capacity = most;
+        self.core.set_group_capacity(own, capacity, least, most);
         if self.by_index() {
             self.update_cpu_power(scope.dst, own);
         }

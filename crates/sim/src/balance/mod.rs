@@ -175,6 +175,13 @@ impl Count {
     }
 }
 
+/// A table of the groups of the placement core, or of its caches; built anew with them.
+fn of_groups<T>(items: Vec<T>) -> Table<T> {
+    // SAFETY: `Nohz`, which alone has such tables, looks up groups and caches that places and
+    // domains of the core lead to.
+    unsafe { Table::new(items) }
+}
+
 /// What all CPUs share for balancing (`nohz`, and the balancing part of `struct root_domain`).
 #[derive(Debug, Clone)]
 pub(crate) struct Nohz {
@@ -231,9 +238,9 @@ impl Default for Nohz {
             overload: false,
             idle_cpus: Mask::EMPTY,
             runnable: Mask::EMPTY,
-            counts: Vec::new().into(),
+            counts: of_groups(Vec::new()),
             sums: sums::Sums::new(0, 0),
-            next_update: Vec::new().into(),
+            next_update: of_groups(Vec::new()),
             blocked: Mask::EMPTY,
             refreshed: Mask::EMPTY,
             refreshed_at: 0,
@@ -241,8 +248,8 @@ impl Default for Nohz {
             words: 1,
             hz: 1,
             max_interval: 1,
-            cores: Vec::new().into(),
-            shared_domain: Vec::new().into(),
+            cores: of_groups(Vec::new()),
+            shared_domain: of_groups(Vec::new()),
             early: by_index::Early::default(),
         }
     }
@@ -291,9 +298,9 @@ impl Sim<'_> {
         self.nohz = Nohz {
             next_balance: now,
             next_blocked: now,
-            counts: vec![Count::default(); self.core.groups.len()].into(),
+            counts: of_groups(vec![Count::default(); self.core.groups.len()]),
             sums: sums::Sums::new(nr, self.core.groups.len()),
-            next_update: vec![now; self.core.groups.len()].into(),
+            next_update: of_groups(vec![now; self.core.groups.len()]),
             words: nr.div_ceil(64),
             hz,
             max_interval: (hz * nr as u64 / 10).max(1),
@@ -326,7 +333,7 @@ impl Sim<'_> {
                 span.iter().filter(|&cpu| first_of_core(cpu)).count() as u32
             }
         };
-        self.core.groups.iter().map(cores).collect()
+        of_groups(self.core.groups.iter().map(cores).collect())
     }
 
     fn shared_domains(&self) -> Table<u32> {
@@ -340,7 +347,7 @@ impl Sim<'_> {
                 domains[place.shared as usize] = domain;
             }
         }
-        domains.into()
+        of_groups(domains)
     }
 
     /// Books a change of a CPU's `nr_running`, `curr_is_idle` or
@@ -403,10 +410,14 @@ impl Sim<'_> {
     }
 
     /// Is the current task too big for the CPU? At each pick and tick (`update_misfit_status`).
+    #[inline]
     pub fn misfit_update(&mut self, cpu: usize) {
-        if self.core.topology.asym == 0 || self.curr_is_rt(cpu) {
-            return;
+        if self.core.topology.asym != 0 && !self.curr_is_rt(cpu) {
+            self.misfit_look(cpu);
         }
+    }
+
+    fn misfit_look(&mut self, cpu: usize) {
         let curr = self.cpus[cpu].curr;
         let load = match self.views.get(curr as usize) {
             Some(task) if curr != NONE && !self.task_fits(task, cpu) => self.misfit_load(cpu, curr),

@@ -58,7 +58,8 @@ impl Sim<'_> {
             self.nohz.idle.insert(cpu as u32);
             self.nohz.nr_cpus += 1;
             self.nohz.needs_update = true;
-            self.core.llcs[self.core.places[cpu].llc as usize].nr_busy -= 1;
+            let llc = self.core.places[cpu].llc as usize;
+            self.core.llcs[llc].nr_busy -= 1;
         }
     }
 

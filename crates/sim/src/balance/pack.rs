@@ -7,10 +7,12 @@
 use super::groups::Scope;
 use super::imbalance::{Imbalance, Migrate};
 use super::{Idle, Sim};
+use crate::state;
+use crate::table::Tables;
 use crate::timeline::NONE;
 use alight_policy::abi::{Share, domain_flag, rule};
 use alight_policy::pack::{self, Follow, Search};
-use alight_policy::{Core, Mask, rq};
+use alight_policy::{Mask, rq};
 
 /// What `runnable_avg_period` stays below. It decays where it is a multiple of 1024, since
 /// `runnable_avg_period % 1024` stands for how much of a period is over: from this one to 48,099
@@ -34,7 +36,7 @@ pub(crate) struct Packing {
 
 impl Packing {
     /// The buddies of `core` are new.
-    pub fn new(core: &Core) -> Self {
+    pub fn new(core: &state::Core) -> Self {
         let k = &core.params;
         let acts = core.cpus.iter().any(|cpu| cpu.buddy != NONE);
         let full = acts && k.pack == rule::PACK_FULL;
@@ -71,7 +73,7 @@ impl Sim<'_> {
     }
 
     /// How CPUs and their buddies follow what they do; (a) and (b).
-    fn pack_follow(&self) -> Follow<'_, impl Fn(usize) -> u64> {
+    fn pack_follow(&self) -> Follow<'_, Tables, impl Fn(usize) -> u64> {
         Follow {
             core: &self.core,
             searches: &self.packing.searches,

@@ -368,7 +368,8 @@ impl Sim<'_> {
     fn set_parent_imbalance(&mut self, dst: usize, level: usize, imbalance: u32) {
         let place = &self.core.places[dst];
         if level + 1 < place.nr_domains as usize {
-            self.core.groups[place.group[level + 1] as usize].imbalance = imbalance;
+            let parent = place.group[level + 1] as usize;
+            self.core.set_group_imbalance(parent, imbalance);
         }
     }
 

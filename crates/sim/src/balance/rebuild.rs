@@ -3,7 +3,7 @@
 //! (`partition_sched_domains`, `build_sched_domains`): what belonged to a domain
 //! or to the root domain begins again, what belongs to a queue goes on.
 
-use super::{Count, Level, newidle, sums};
+use super::{Count, Level, newidle, of_groups, sums};
 use crate::state::Sim;
 use alight_policy::NONE;
 
@@ -13,9 +13,9 @@ impl Sim<'_> {
         let (now, built) = (self.jiffies(), self.now);
         let groups = self.core.groups.len();
         let online = u64::from(self.hotplug.online.len());
-        self.nohz.counts = vec![Count::default(); groups].into();
+        self.nohz.counts = of_groups(vec![Count::default(); groups]);
         self.nohz.sums = sums::Sums::new(self.cpus.len(), groups);
-        self.nohz.next_update = vec![now; groups].into();
+        self.nohz.next_update = of_groups(vec![now; groups]);
         self.nohz.cores = self.cores_of_groups();
         self.nohz.shared_domain = self.shared_domains();
         self.nohz.max_interval = (self.nohz.hz * online / 10).max(1);
@@ -63,8 +63,7 @@ impl Sim<'_> {
             let sum = members().map(of).sum();
             let least = members().map(of).min().unwrap_or(0);
             let most = members().map(of).max().unwrap_or(0);
-            let group = &mut self.core.groups[group];
-            (group.capacity, group.min_capacity, group.max_capacity) = (sum, least, most);
+            self.core.set_group_capacity(group, sum, least, most);
         }
     }
 

@@ -72,10 +72,13 @@ pub(super) struct Sums {
 impl Sums {
     /// Of a machine whose queues are all without load.
     pub fn new(cpus: usize, groups: usize) -> Self {
-        Sums {
-            marked: Mask::EMPTY,
-            cpus: vec![Signals::default(); cpus].into(),
-            groups: vec![Sum::default(); groups].into(),
+        // SAFETY: looked up by CPUs, and by groups that their places lead to.
+        unsafe {
+            Sums {
+                marked: Mask::EMPTY,
+                cpus: Table::new(vec![Signals::default(); cpus]),
+                groups: Table::new(vec![Sum::default(); groups]),
+            }
         }
     }
 

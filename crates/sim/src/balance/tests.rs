@@ -44,6 +44,8 @@ fn hogs() -> Workload {
         semaphores: 0,
         counters: 0,
         marks: 0,
+        logs: 0,
+        names: Default::default(),
         histograms: vec![],
         instruments: Instruments::default(),
         measures: vec![],
@@ -52,6 +54,8 @@ fn hogs() -> Workload {
         background: false,
         calibration: Calibration::Biggest,
         dma_latency_us: None,
+        missing_limit: None,
+        left_out: vec![],
     }
 }
 
@@ -130,7 +134,9 @@ pub(super) fn attempt(sim: &mut Sim, cpu: usize, level: usize, idle: Idle) -> u3
 
 pub(super) fn bind(sim: &mut Sim, tasks: std::ops::Range<u32>, cpus: &[u32]) {
     let mask = cpus.iter().copied().collect();
-    sim.masks = sim.masks.iter().copied().chain([mask]).collect();
+    let masks: Vec<_> = sim.masks.iter().copied().chain([mask]).collect();
+    // SAFETY: one more than before.
+    sim.masks = unsafe { crate::table::Table::new(masks) };
     for task in tasks {
         sim.tasks[task as usize].affinity = sim.masks.len() as u32 - 1;
     }

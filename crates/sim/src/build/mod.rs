@@ -2,6 +2,7 @@
 //! Builds a run: the machine's views, the workloads' programs in one address
 //! space, their tasks, and the state that the loop begins with.
 
+mod machine;
 mod state;
 mod tasks;
 
@@ -18,7 +19,7 @@ use alight_machine::Machine;
 use alight_policy::topology;
 use alight_policy::{Core, Mask, Params};
 use alight_views::of_machine;
-use alight_workload::program::{Better, Calibration, MeasureSource, Op, Workload};
+use alight_workload::program::{Better, Calibration, Label, MeasureSource, Op, Program, Workload};
 
 use tasks::of_task;
 pub(crate) use tasks::{Attributes, DlParams, Realtime};
@@ -86,6 +87,9 @@ struct Parts {
     histograms: Vec<Histogram>,
     measures: Vec<MeasureSpec>,
     instruments: Instruments,
+    /// Logs of passes, and of each task where it writes, [`NONE`]: nowhere.
+    logs: usize,
+    log_of_task: Vec<u32>,
     /// What each task starts with.
     own: Vec<Attributes>,
     groups: Vec<Group>,
@@ -106,6 +110,7 @@ pub(crate) fn build<'a>(
     out: Output<'a>,
 ) -> Result<(Sim<'a>, Vec<MeasureSpec>), Error> {
     let machine = scenario.machine;
+    machine::check(machine)?;
     let mut builder = Builder {
         scenario,
         parts: Parts::default(),
@@ -121,13 +126,13 @@ pub(crate) fn build<'a>(
     for (i, workload) in scenario.workloads.iter().enumerate() {
         builder.add(i, workload)?;
     }
-    let end_at = builder.end()?;
-    builder.finish(end_at, out)
+    let ends_by = builder.ends_by()?;
+    builder.finish(ends_by, out)
 }
 
 impl<'a> Builder<'a> {
-    /// When the run ends at the latest.
-    fn end(&self) -> Result<u64, Error> {
+    /// When the run ends, whatever the workloads do.
+    fn ends_by(&self) -> Result<u64, Error> {
         match self.scenario.duration_ns {
             Some(0) => return refuse("a duration of 0 simulates nothing"),
             Some(duration) if duration > LONGEST_NS => {
@@ -139,14 +144,17 @@ impl<'a> Builder<'a> {
             Some(duration) => return Ok(duration),
             None => {}
         }
-        let mut end = 0;
         for workload in self.scenario.workloads {
             if self.goes_along(workload) {
                 continue;
             }
             if workload.duration_ns.is_none() && runs_for_ever(workload) {
+                let add = match workload.missing_limit {
+                    Some(option) => format!(", or add {option} to it"),
+                    None => String::new(),
+                };
                 return refuse(format!(
-                    "workload '{}' never ends; give the run a --duration",
+                    "workload '{}' never ends; give the run a --duration{add}",
                     workload.name
                 ));
             }
@@ -157,9 +165,8 @@ impl<'a> Builder<'a> {
                     workload.name
                 ));
             }
-            end = end.max(over_at(workload));
         }
-        Ok(end)
+        Ok(NEVER - 1)
     }
 
     /// Does the run end without waiting for `workload`? Alone it is what the run is about.
@@ -176,7 +183,7 @@ impl<'a> Builder<'a> {
         check(workload)?;
         let over_at = match self.goes_along(workload) {
             true => 0,
-            false => over_at(workload),
+            false => NEVER - 1,
         };
         let p = &mut self.parts;
         let base = Base {
@@ -193,6 +200,8 @@ impl<'a> Builder<'a> {
             stamp: p.instruments.stamps.len() as u32,
             tally: p.instruments.tallies.len() as u32,
             desk: p.instruments.desks.len() as u32,
+            log: p.logs as u32,
+            workload: index as u32,
         };
         p.instruments
             .add(&workload.instruments, self.scenario.machine.cpus.len());
@@ -223,10 +232,14 @@ impl<'a> Builder<'a> {
         );
         p.histograms
             .extend(workload.histograms.iter().map(|_| Histogram::default()));
+        p.logs += workload.logs as usize;
         p.workloads.push(WorkloadState {
             alive: workload.tasks.len() as u32,
             start: NEVER,
+            ended: NEVER,
+            duration: workload.duration_ns.unwrap_or(NEVER),
             over_at,
+            cancelled: false,
         });
         self.add_measures(workload, base);
         for (at, attributes) in workload.attributes.iter().enumerate() {
@@ -300,24 +313,38 @@ fn kernel(scenario: &Scenario<'_>) -> Result<&'static Kernel, Error> {
     })
 }
 
-/// When `workload` counts as over though tasks of it remain; as good as never
-/// if it has no duration.
-fn over_at(workload: &Workload) -> u64 {
-    workload.duration_ns.map_or(NEVER - 1, |duration| {
-        duration.saturating_add(START_SPREAD_NS).min(LONGEST_NS)
+/// A loop without end that nothing leaves.
+fn runs_for_ever(workload: &Workload) -> bool {
+    workload.programs.iter().any(has_endless_loop)
+}
+
+fn has_endless_loop(program: &Program) -> bool {
+    program.ops.iter().enumerate().any(|(at, op)| match *op {
+        Op::LoopBegin {
+            count: u64::MAX,
+            end,
+            ..
+        } => !program.ops[at..end as usize]
+            .iter()
+            .any(|op| leaves(op, end)),
+        _ => false,
     })
 }
 
-/// A loop without end that nothing leaves.
-fn runs_for_ever(workload: &Workload) -> bool {
-    let ops = || workload.programs.iter().flat_map(|p| &p.ops);
-    ops().any(|op| {
-        matches!(
-            op,
-            Op::LoopBegin {
-                count: u64::MAX,
-                ..
-            }
-        )
-    }) && !ops().any(|op| matches!(op, Op::Take { .. }))
+/// Does an operation leave the loop that ends before `end`, some day?
+fn leaves(op: &Op, end: Label) -> bool {
+    match *op {
+        Op::Take {
+            limit,
+            until_ns,
+            done,
+            ..
+        } => done >= end && (limit != u64::MAX || until_ns != u64::MAX),
+        Op::Serve { done, .. } => done >= end,
+        Op::Answer { last: to, .. }
+        | Op::Gather { none: to, .. }
+        | Op::Unqueue { none: to, .. } => to >= end,
+        Op::Exit => true,
+        _ => false,
+    }
 }

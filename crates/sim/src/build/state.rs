@@ -2,6 +2,7 @@
 //! The state that a run begins with: all memory that the loop will need.
 
 use super::{Builder, MeasureSpec, kernel, views};
+use crate::activations::Activations;
 use crate::api::{Error, Group, Scenario};
 use crate::balance::{CacheAware, Nohz, Packing};
 use crate::changes::Agenda;
@@ -14,6 +15,7 @@ use crate::fair::{self, Eevdf, Groups, Order, Tunables};
 use crate::feasible::check_governor;
 use crate::hotplug::Hotplug;
 use crate::irq_time::IrqTime;
+use crate::lifetime::Ends;
 use crate::pressure::Pressure;
 use crate::queue::{NEVER, Queue};
 use crate::rng::{Purpose, below};
@@ -22,6 +24,8 @@ use crate::smt::Smt;
 use crate::state::{Cpu, FairQueue, Interval, Life, List, Output, Phase, Sim, Task};
 use crate::stats::Stats;
 use crate::sync::Call;
+use crate::sysctl::Sysctls;
+use crate::table::Table;
 use crate::timeline::{NONE, Nodes};
 use crate::timers::Timers;
 use crate::uclamp::Limits;
@@ -44,7 +48,7 @@ impl<'a> Builder<'a> {
     /// The run, ready to start.
     pub(super) fn finish(
         self,
-        end_at: u64,
+        ends_by: u64,
         out: Output<'a>,
     ) -> Result<(Sim<'a>, Vec<MeasureSpec>), Error> {
         let Builder {
@@ -55,6 +59,7 @@ impl<'a> Builder<'a> {
         let machine = scenario.machine;
         let nr_cpus = machine.cpus.len();
         let kernel = kernel(scenario)?;
+        let sysctls = Sysctls::of(kernel, scenario.sysctls)?;
         let mut params = scenario.scheduler.params;
         params.scan_cpu_ns = machine.core_types[machine.cpus[0].core_type]
             .costs
@@ -63,11 +68,13 @@ impl<'a> Builder<'a> {
         let agenda = Agenda::new(scenario.changes, machine, scenario.duration_ns)?;
         let hotplug = Hotplug::new(scenario, agenda.has_hotplug());
         let limited = agenda.has_limits();
-        let core = views(machine, &params, hotplug.online)?;
+        // SAFETY: looked up by CPUs, as the tables below, and by what its own places lead to.
+        let core = unsafe { views(machine, &params, hotplug.online)?.stored() };
         let packing = Packing::new(&core);
         let tick = 1_000_000_000 / u64::from(machine.hz);
         let mut tunables = Tunables::new(kernel, nr_cpus, tick);
         tunables.hrtick &= scenario.machine.hrtick;
+        tunables.base_slice = sysctls.base_slice.unwrap_or(tunables.base_slice);
         let phase = below(scenario.seed, 0, Purpose::TickPhase, tick);
         let mut views = parts.views;
         for group in &parts.groups {
@@ -84,7 +91,7 @@ impl<'a> Builder<'a> {
         };
         views.extend((0..nr_cpus as u32).map(idle_view));
         let mut costs = vec![];
-        let cpus = (0..nr_cpus)
+        let cpus: Vec<_> = (0..nr_cpus)
             .map(|cpu| new_cpu(machine, cpu, kind_of_cpu(machine, cpu, &mut costs)))
             .collect();
         let latency_limit_us = scenario
@@ -101,7 +108,8 @@ impl<'a> Builder<'a> {
         };
         let irq_time = IrqTime::new(machine.irq_time_accounting, nr_cpus);
         let (own, later) = (&parts.own, &parts.attributes);
-        let classes = Classes::new(own, later, nr_cpus, hz, servers, irq_time.used);
+        let mut classes = Classes::new(own, later, nr_cpus, hz, servers, irq_time.used);
+        classes.limit_rt(sysctls.rt, kernel.rt.throttle);
         let of: Vec<_> = parts.own.iter().map(|own| own.group).collect();
         let places = |measure: &MeasureSpec| {
             matches!(
@@ -111,13 +119,46 @@ impl<'a> Builder<'a> {
         };
         let asks_for_places = parts.measures.iter().any(places);
         let nr_tasks = parts.tasks.len();
-        let uclamp_limits = Limits::new(scenario, kernel, &parts.groups, &parts.own)?;
+        let uclamp_limits = Limits::new(sysctls.clamps, kernel, &parts.groups, &parts.own);
         let groups = Groups::new(&parts.groups, &of, nr_cpus);
         let entities = parts.tasks.len();
+        let op_cost = |op| OpCost::of(op, &parts.channels);
+        let op_costs: Vec<_> = parts.ops.iter().map(op_cost).collect();
+        let round_lengths = rounds::lengths(&parts.ops);
+        // SAFETY: CPUs and tasks are numbered here from 0 on; the numbers that the state holds of
+        // them are these or NONE, which is looked at first. What machines, workloads and command lines
+        // name is checked by `machine::check`, `link::check` and the builder; the core answers with
+        // one of the CPUs.
+        let (cpus, tasks, views, costs) = unsafe {
+            (
+                Table::new(cpus),
+                Table::new(parts.tasks),
+                Table::new(views),
+                Table::new(costs),
+            )
+        };
+        // SAFETY: `link::check` holds what stands in programs against what there is of it: where
+        // they jump to, mutexes, channels, counters. A program ends with an operation that ends its
+        // task. Attributes name the masks that the builder made for them.
+        let (ops, op_costs, round_lengths, mutexes, channels, counters, masks) = unsafe {
+            (
+                Table::new(parts.ops),
+                Table::new(op_costs),
+                Table::new(round_lengths),
+                Table::new(parts.mutexes),
+                Table::new(parts.channels),
+                Table::new(parts.counters),
+                Table::new(parts.masks),
+            )
+        };
+        // SAFETY: `cpufreq_init` and `meters_init` put others there before anybody looks.
+        let (freq, meters, idle_states) =
+            unsafe { (Table::new([]), Table::new([]), Table::new([])) };
         let mut sim = Sim {
             machine,
             now: 0,
-            end_at,
+            end_at: ends_by,
+            ends: Ends::new(ends_by),
             events: 0,
             acted: 0,
             preempted: 0,
@@ -133,12 +174,12 @@ impl<'a> Builder<'a> {
             jiffy: 0,
             jiffy_end: phase,
             core,
-            views: views.into(),
+            views,
             cpus,
-            costs: costs.into(),
+            costs,
             nodes: Nodes::new(entities + classes.timers()),
             classes,
-            tasks: parts.tasks.into(),
+            tasks,
             queue: Queue::new(nr_cpus),
             freq_queue: Queue::new(machine.freq_domains.len() + agenda.slots()),
             pressure: Pressure::new(limited, params.pressure, nr_cpus),
@@ -147,32 +188,29 @@ impl<'a> Builder<'a> {
             agenda,
             hotplug,
             packing,
-            op_costs: parts
-                .ops
-                .iter()
-                .map(|op| OpCost::of(op, &parts.channels))
-                .collect(),
-            round_lengths: rounds::lengths(&parts.ops),
-            ops: parts.ops.into(),
+            op_costs,
+            round_lengths,
+            ops,
             comms: parts.comms,
-            masks: parts.masks.into(),
+            masks,
             attributes: parts.attributes,
             workloads: parts.workloads.into(),
-            mutexes: parts.mutexes.into(),
+            mutexes,
             conditions: parts.conditions,
             semaphores: parts.semaphores,
             barriers: parts.barriers,
-            channels: parts.channels.into(),
+            channels,
             message_memory: MessageMemory::new(nr_cpus, machine.memory.messages_kept),
-            counters: parts.counters.into(),
+            counters,
             marks: parts.marks,
             histograms: parts.histograms,
             instruments: parts.instruments,
-            freq: vec![].into(),
+            activations: Activations::new(parts.logs, &parts.log_of_task),
+            freq,
             uclamp: vec![].into(),
             uclamp_limits,
-            meters: vec![].into(),
-            idle_states: vec![].into(),
+            meters,
+            idle_states,
             idle_memory: Memory::Menu {
                 pattern_first: false,
             },
@@ -232,6 +270,9 @@ pub(super) fn new_task() -> Task {
         blocked: false,
         clamps_counted: false,
         timers_set: 0,
+        logged: false,
+        computing: false,
+        cancelled: false,
         register: 0,
         parent: NONE,
         children: 0,

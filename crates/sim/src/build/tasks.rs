@@ -3,6 +3,7 @@
 
 use super::state::new_task;
 use super::{Builder, START_SPREAD_NS, kernel, refuse};
+use crate::activations::log_of;
 use crate::api::{Error, Group};
 use crate::classes::default_clamp;
 use crate::fair;
@@ -250,6 +251,7 @@ impl Builder<'_> {
         let nr_cpus = self.scenario.machine.cpus.len() as u64;
         let first_cpu = below(seed, index as u64, Purpose::FirstCpu, nr_cpus) as u32;
         let delay = below(seed, index as u64, Purpose::StartDelay, START_SPREAD_NS);
+        let logs: Vec<_> = workload.programs.iter().map(log_of).collect();
         for spec in &workload.tasks {
             let attributes = self
                 .attributes(workload, &spec.attributes)
@@ -286,6 +288,8 @@ impl Builder<'_> {
                     .push((cpu as usize, delay + start.min(NEVER), id));
             }
             self.parts.own.push(attributes);
+            let log = logs[spec.program as usize].map(|log| log + base.log);
+            self.parts.log_of_task.push(log.unwrap_or(NONE));
             let process = base.task + spec.process;
             self.parts.comms.push(spec.comm.clone());
             let working_set = spec
@@ -300,6 +304,7 @@ impl Builder<'_> {
                 inv_weight: fair::inverse(weight),
                 cpu,
                 working_set,
+                logged: log.is_some(),
                 ..new_task()
             });
         }

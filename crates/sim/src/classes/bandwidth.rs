@@ -1,33 +1,53 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! How long real-time tasks may run: 950 ms of each second and CPU
-//! (`sched_rt_runtime_us`, `sched_rt_period_us`). A CPU whose tasks used that up
+//! How long real-time tasks may run: 950 ms of each second and CPU, if nobody says
+//! otherwise (`sched_rt_runtime_us`, `sched_rt_period_us`). A CPU whose tasks used that up
 //! leaves them aside until the period ends.
 
 use crate::kernel::Throttle;
 use crate::state::Sim;
+use crate::sysctl::RtLimit;
 
-/// `sysctl_sched_rt_period`, ns.
-const PERIOD: u64 = 1_000_000_000;
-/// `sysctl_sched_rt_runtime`, ns.
-pub(super) const RUNTIME: u64 = 950_000_000;
-
-/// The period's timer (`struct rt_bandwidth`).
-#[derive(Debug, Default)]
+/// The limit, and the period's timer (`struct rt_bandwidth`).
+#[derive(Debug)]
 pub(super) struct Bandwidth {
+    limit: RtLimit,
+    /// The limit throttles tasks.
+    throttles: bool,
     active: bool,
     /// When it expires next.
     at: u64,
+}
+
+impl Bandwidth {
+    pub fn new(limit: RtLimit, rule: Throttle) -> Self {
+        Bandwidth {
+            limit,
+            throttles: limit.throttles(rule),
+            active: false,
+            at: 0,
+        }
+    }
+
+    /// `rt_runtime` of a CPU, ns. Without a limit it is never asked for.
+    pub fn runtime(&self) -> u64 {
+        self.limit.runtime.unwrap_or(self.limit.period)
+    }
+
+    /// The limit that SCHED_DEADLINE is admitted by.
+    pub fn limit(&self) -> RtLimit {
+        self.limit
+    }
 }
 
 impl Sim<'_> {
     /// A task joined on `cpu`: periods go by as long as there are such
     /// (`start_rt_bandwidth`). The timer runs on the CPU of the first one.
     pub(super) fn start_bandwidth(&mut self, cpu: usize) {
-        if self.classes.bandwidth.active || self.kernel.rt.throttle == Throttle::None {
+        if self.classes.bandwidth.active || !self.classes.bandwidth.throttles {
             return;
         }
         self.classes.bandwidth.active = true;
-        self.period_in(cpu, self.now + PERIOD);
+        self.period_in(cpu, self.now + self.classes.bandwidth.limit.period);
     }
 
     fn period_in(&mut self, cpu: usize, at: u64) {
@@ -43,7 +63,8 @@ impl Sim<'_> {
     /// far as the limit goes, and who is below it again may run.
     pub fn rt_period(&mut self, by: usize) {
         let mut idle = true;
-        let periods = (self.now - self.classes.bandwidth.at) / PERIOD + 1;
+        let period = self.classes.bandwidth.limit.period;
+        let periods = (self.now - self.classes.bandwidth.at) / period + 1;
         for cpu in 0..self.cpus.len() {
             if !self.hotplug.online.contains(cpu as u32) {
                 continue;
@@ -62,7 +83,7 @@ impl Sim<'_> {
         if idle {
             self.classes.bandwidth.active = false;
         } else {
-            self.period_in(by, self.classes.bandwidth.at + periods * PERIOD);
+            self.period_in(by, self.classes.bandwidth.at + periods * period);
         }
     }
 
@@ -79,15 +100,16 @@ impl Sim<'_> {
     /// Books `delta` ns; true if the class has to leave the CPU
     /// (`sched_rt_runtime_exceeded`).
     pub(super) fn charge_bandwidth(&mut self, cpu: usize, delta: u64) -> bool {
-        if self.kernel.rt.throttle == Throttle::None {
+        if !self.classes.bandwidth.throttles {
             return false;
         }
+        let period = self.classes.bandwidth.limit.period;
         let q = &mut self.classes.cpus[cpu];
         q.time += delta;
         if q.throttled {
             return true;
         }
-        if q.runtime >= PERIOD || q.time <= q.runtime {
+        if q.runtime >= period || q.time <= q.runtime {
             return false;
         }
         self.borrow_runtime(cpu);
@@ -103,27 +125,30 @@ impl Sim<'_> {
     /// `cpu` goes off: it gives back what it borrowed, or takes back what it lent,
     /// and nothing holds its tasks back on their way (`__disable_runtime`).
     pub(super) fn disable_runtime(&mut self, cpu: usize) {
+        let runtime = self.classes.bandwidth.runtime();
         for other in self.hotplug.online.iter().map(|other| other as usize) {
             let own = self.classes.cpus[cpu].runtime;
             let from = &mut self.classes.cpus[other];
-            let moved = match own < RUNTIME {
-                true => from.runtime.min(RUNTIME - own),
+            let moved = match own < runtime {
+                true => from.runtime.min(runtime - own),
                 false => 0,
             };
             from.runtime -= moved;
-            from.runtime += own.saturating_sub(RUNTIME);
-            self.classes.cpus[cpu].runtime = own.min(RUNTIME) + moved;
+            from.runtime += own.saturating_sub(runtime);
+            self.classes.cpus[cpu].runtime = own.min(runtime) + moved;
         }
+        let unlimited = self.classes.bandwidth.limit.period;
         let q = &mut self.classes.cpus[cpu];
         // RUNTIME_INF
-        (q.runtime, q.throttled) = (PERIOD, false);
+        (q.runtime, q.throttled) = (unlimited, false);
         self.count_rt(cpu);
     }
 
     /// `cpu` came back (`__enable_runtime`).
     pub(super) fn enable_runtime(&mut self, cpu: usize) {
+        let runtime = self.classes.bandwidth.runtime();
         let q = &mut self.classes.cpus[cpu];
-        (q.runtime, q.time, q.throttled) = (RUNTIME, 0, false);
+        (q.runtime, q.time, q.throttled) = (runtime, 0, false);
     }
 
     /// Time of SCHED_DEADLINE counts too while periods go by, or up to the limit
@@ -131,7 +156,7 @@ impl Sim<'_> {
     pub(super) fn charge_rt_time(&mut self, cpu: usize, delta: u64) {
         let q = &mut self.classes.cpus[cpu];
         let counts = self.classes.bandwidth.active || q.time < q.runtime;
-        if self.kernel.rt.throttle != Throttle::None && counts {
+        if self.classes.bandwidth.throttles && counts {
             q.time += delta;
         }
     }
@@ -141,13 +166,14 @@ impl Sim<'_> {
     fn borrow_runtime(&mut self, cpu: usize) {
         let online = self.hotplug.online;
         let nr = u64::from(online.len());
+        let period = self.classes.bandwidth.limit.period;
         let q = &self.classes.cpus[cpu];
         if self.kernel.rt.throttle != Throttle::Shared || q.time <= q.runtime {
             return;
         }
         let others = online.iter().map(|other| other as usize);
         for other in others.filter(|&other| other != cpu) {
-            let room = PERIOD.saturating_sub(self.classes.cpus[cpu].runtime);
+            let room = period.saturating_sub(self.classes.cpus[cpu].runtime);
             let from = &mut self.classes.cpus[other];
             let share = from.runtime.saturating_sub(from.time) / nr;
             let taken = share.min(room);

@@ -8,6 +8,8 @@
 //! (`sched_rt_runtime_us`), from 5.8 on of its capacity.
 
 use super::dl::{BW_SHIFT, to_ratio};
+use crate::build::DlParams;
+use crate::feasible::{about, time};
 use crate::kernel::Deadline;
 use crate::state::Sim;
 use crate::timeline::NONE;
@@ -186,7 +188,11 @@ impl Sim<'_> {
     /// Bandwidth that all tasks together may have on the CPUs that are online,
     /// without `leaving` (`__dl_overflow`, `dl_bw_capacity`).
     fn bandwidth_limit(&self, rules: Deadline, leaving: Option<usize>) -> u64 {
-        let one = to_ratio(PERIOD_US, rules.limit_us);
+        let limit = self.classes.bandwidth.limit();
+        let Some(runtime) = limit.runtime else {
+            return u64::MAX;
+        };
+        let one = to_ratio(limit.period, runtime);
         let left = self.hotplug.online.iter().map(|cpu| cpu as usize);
         let left = left.filter(|&cpu| Some(cpu) != leaving);
         let (mut cpus, mut capacity) = (0, 0);
@@ -220,11 +226,26 @@ impl Sim<'_> {
         let limit = self.bandwidth_limit(rules, None);
         let affinity = &self.masks[self.tasks[task as usize].affinity as usize];
         let percent = |bw: u64| (bw * 100) >> BW_SHIFT;
-        let why = if !self.hotplug.online.is_subset_of(affinity) {
+        // `dl_bandwidth_enabled()`
+        let limited = self.classes.bandwidth.limit().runtime.is_some();
+        let why = if limited && !self.hotplug.online.is_subset_of(affinity) {
             "its affinity does not hold all CPUs (EPERM)".to_owned()
         } else if total > limit {
+            let DlParams {
+                runtime, period, ..
+            } = self.classes.dl_tasks[task as usize].params;
+            let whole = match runtime == period {
+                true => {
+                    ", a whole CPU (rt-app takes the runtime for the period where none is given, \
+                         and an event `runtime` for both)"
+                }
+                false => "",
+            };
             format!(
-                "all such tasks would have {} % of a CPU, {} % are to be had (EBUSY)",
+                "it asks for {} each {}{whole}; all such tasks would have {} % of a CPU, {} % are \
+                 to be had (EBUSY)",
+                time(runtime),
+                time(period),
                 percent(total),
                 percent(limit)
             )
@@ -232,9 +253,9 @@ impl Sim<'_> {
             return;
         };
         let name = &self.comms[task as usize];
-        let at = self.now;
+        let at = about(self.now);
         self.refuse(format!(
-            "at {at} ns task '{name}' is not admitted to SCHED_DEADLINE: {why}"
+            "at {at} task '{name}' is not admitted to SCHED_DEADLINE: {why}"
         ));
     }
 

@@ -34,9 +34,13 @@ mod signals;
 mod tests;
 
 use crate::build::{Attributes, DlParams, Realtime};
+use crate::feasible::about;
+use crate::kernel::Throttle;
 use crate::state::Sim;
+use crate::sysctl::RtLimit;
 use crate::table::Table;
 use crate::timeline::NONE;
+use alight_machine::CpuSet;
 use alight_policy::{Mask, pelt};
 
 /// `MAX_RT_PRIO`: what is below is a real-time priority, 0 the highest; all fair
@@ -122,8 +126,8 @@ pub(crate) struct Classes {
     cpus: Table<rt::RtQueue>,
     /// Some task may be of SCHED_DEADLINE: else nothing of it is looked at.
     dl_used: bool,
-    dl_tasks: Table<dl::DlTask>,
-    dl: Table<dl::DlQueue>,
+    dl_tasks: Box<[dl::DlTask]>,
+    dl: Box<[dl::DlQueue]>,
     /// CPUs with a task of it that may run.
     dl_busy: Mask,
     /// Bandwidth of all its tasks.
@@ -174,6 +178,13 @@ impl Classes {
         let nr = if used || served || irq_time { cpus } else { 0 };
         let (dl_nr, dl_cpus) = if dl_used { (own.len(), cpus) } else { (0, 0) };
         let dl_task = |a: &Attributes| dl::DlTask::new(a.deadline.unwrap_or_default());
+        let tasks: Vec<_> = own.iter().filter(|_| used).map(task).collect();
+        let servers = vec![server::Server::default(); if served { cpus } else { 0 }];
+        let queues: Vec<_> = (0..nr).map(|_| rt::RtQueue::default()).collect();
+        // SAFETY: looked up by the numbers of tasks and CPUs, where `used` or `served` says that
+        // there are some, or the kernel's row that time in interrupts counts.
+        let (tasks, servers, queues) =
+            unsafe { (Table::new(tasks), Table::new(servers), Table::new(queues)) };
         Classes {
             used,
             served,
@@ -182,17 +193,24 @@ impl Classes {
             dl: (0..dl_cpus).map(|_| dl::DlQueue::new(dl_nr)).collect(),
             dl_busy: Mask::EMPTY,
             total_bw: 0,
-            servers: vec![server::Server::default(); if served { cpus } else { 0 }].into(),
+            servers,
             refusal: None,
-            tasks: own.iter().filter(|_| used).map(task).collect(),
-            cpus: (0..nr).map(|_| rt::RtQueue::default()).collect(),
+            tasks,
+            cpus: queues,
             busy: Mask::EMPTY,
             turns: 0,
             words: cpus.div_ceil(64),
             slice,
-            bandwidth: Default::default(),
+            bandwidth: bandwidth::Bandwidth::new(RtLimit::NONE, Throttle::None),
             round: Default::default(),
         }
+    }
+
+    /// Time that real-time tasks may have.
+    pub fn limit_rt(&mut self, limit: RtLimit, rule: Throttle) {
+        self.bandwidth = bandwidth::Bandwidth::new(limit, rule);
+        let runtime = self.bandwidth.runtime();
+        (self.cpus.iter_mut()).for_each(|queue| queue.runtime = runtime);
     }
 
     /// Timers of its own that the class needs.
@@ -243,7 +261,7 @@ impl Sim<'_> {
     /// The run cannot go on.
     pub fn refuse(&mut self, why: String) {
         self.classes.refusal.get_or_insert(why);
-        self.end_at = self.now;
+        self.end_now();
     }
 
     /// A timer that is no task's expires on `cpu`: it is number `timer` of these.
@@ -273,18 +291,29 @@ impl Sim<'_> {
         }
     }
 
-    /// A running task asks for other CPUs; true if its class lets it
-    /// (`dl_task_check_affinity`).
-    pub fn class_lets_move(&mut self, task: u32) -> bool {
-        if self.classes.dl_used && self.is_dl(task) {
-            let (at, name) = (self.now, &self.comms[task as usize]);
-            let why = format!(
-                "at {at} ns task '{name}' of SCHED_DEADLINE asks for CPUs of its own (EBUSY)"
-            );
-            self.refuse(why);
-            return false;
+    /// A running task asks for the CPUs of a mask; true if its class lets it have them. One of
+    /// SCHED_DEADLINE may have no less than all CPUs (`dl_task_check_affinity`), and asks for
+    /// nothing if they are those that it has.
+    pub fn class_lets_move(&mut self, task: u32, affinity: u32) -> bool {
+        let asks = affinity != self.tasks[task as usize].affinity;
+        // `dl_bandwidth_enabled()`
+        let limited = self.classes.bandwidth.limit().runtime.is_some();
+        if !asks || !limited || !self.classes.dl_used || !self.is_dl(task) {
+            return true;
         }
-        true
+        let mask = &self.masks[affinity as usize];
+        if self.hotplug.online.is_subset_of(mask) {
+            return true;
+        }
+        let cpus: CpuSet = mask.iter().map(|cpu| cpu as usize).collect();
+        let why = format!(
+            "at {} task '{}' of SCHED_DEADLINE asks for CPUs {cpus} alone: such a task has all CPUs \
+             that are online (EBUSY)",
+            about(self.now),
+            self.comms[task as usize]
+        );
+        self.refuse(why);
+        false
     }
 
     /// The current task of `cpu` goes to another class, or to another priority or

@@ -52,7 +52,7 @@ impl Default for RtQueue {
             push_asked: false,
             spread: 0,
             time: 0,
-            runtime: super::bandwidth::RUNTIME,
+            runtime: 0,
             avg: Pelt::default(),
             window: 0,
             window_at: 0,

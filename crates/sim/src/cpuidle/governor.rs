@@ -72,8 +72,8 @@ pub(crate) struct Period {
 #[derive(Debug, Clone)]
 pub(crate) enum Memory {
     Menu { pattern_first: bool },
-    RepeatMenu(Table<RepeatMenu>),
-    Teo { cpus: Table<Teo>, util_aware: bool },
+    RepeatMenu(Box<[RepeatMenu]>),
+    Teo { cpus: Box<[Teo]>, util_aware: bool },
 }
 
 impl Memory {

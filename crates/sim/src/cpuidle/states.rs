@@ -93,10 +93,12 @@ pub(crate) fn states(known: &[IdleState]) -> Table<State> {
             core_power_uw: core.power_uw,
         }
     };
-    match own {
-        0 => vec![NO_STATE].into(),
+    let states = match own {
+        0 => vec![NO_STATE],
         _ => known[..own].iter().enumerate().map(state).collect(),
-    }
+    };
+    // SAFETY: looked up by what governors choose among them, which begin with the first.
+    unsafe { Table::new(states) }
 }
 
 /// How deep the core goes when it asks for `state` and the cluster does not follow.

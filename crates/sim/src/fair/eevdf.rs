@@ -26,9 +26,14 @@ pub(crate) struct Eevdf {
 
 impl Eevdf {
     pub fn new(queues: usize, entities: usize) -> Self {
-        Eevdf {
-            queues: vec![Tree::default(); queues].into(),
-            entities: (0..entities).map(Entity::new).collect(),
+        let entities: Vec<_> = (0..entities).map(Entity::new).collect();
+        // SAFETY: indexed by the numbers of queues and entities that the caller counts, and by the
+        // links between entities.
+        unsafe {
+            Eevdf {
+                queues: Table::new(vec![Tree::default(); queues]),
+                entities: Table::new(entities),
+            }
         }
     }
 
@@ -538,5 +543,7 @@ impl Sim<'_> {
     }
 }
 
+#[cfg(test)]
+mod against_live;
 #[cfg(test)]
 mod tests;

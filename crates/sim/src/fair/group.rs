@@ -36,7 +36,6 @@ use super::{NICE_0_FINE, Order};
 use crate::api::Group;
 use crate::kernel::BuddiesCleared;
 use crate::state::{FairQueue, Sim};
-use crate::table::Table;
 use crate::timeline::{NONE, Nodes};
 use alight_policy::abi::{class, task_flag};
 
@@ -95,12 +94,12 @@ pub(crate) struct Groups {
     cpus: usize,
     tasks: usize,
     /// Group of each task, [`NONE`] without one.
-    of: Table<u32>,
+    of: Box<[u32]>,
     /// Tasks that were given theirs; others begin where they are forked.
-    own: Table<bool>,
-    groups: Table<TaskGroup>,
-    queues: Table<GroupQueue>,
-    roots: Table<Root>,
+    own: Box<[bool]>,
+    groups: Box<[TaskGroup]>,
+    queues: Box<[GroupQueue]>,
+    roots: Box<[Root]>,
 }
 
 impl Groups {

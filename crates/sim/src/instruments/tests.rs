@@ -248,6 +248,132 @@ fn a_closed_desk_keeps_nobody_waiting() {
     });
 }
 
+/// The server waits for the first, sleeps, and answers the two that are there by then: the second came
+/// meanwhile.
+#[test]
+fn who_attends_a_desk_answers_nobody_yet() {
+    let server = [
+        Op::Attend { desk: 0, stamp: 1 },
+        sleep(10),
+        Op::Serve { desk: 0, done: 3 },
+    ];
+    let caller = |mark| [Op::Call { desk: 0, stamp: 0 }, Op::Mark { mark }];
+    let tasks = [
+        (0, task(0, &server)),
+        (1, task(20 * MS, &caller(0))),
+        (2, task(25 * MS, &caller(1))),
+    ];
+    on(&tasks, |sim| {
+        let passed: Vec<u64> = (0..2).map(|mark| sim.passed(mark).0 / MS).collect();
+        assert_eq!(passed, [30, 30]);
+        assert_eq!(sim.workloads[0].alive, 0);
+    });
+}
+
+/// Two callers are gathered; each is answered behind work for it, the one who came last first. The
+/// one who comes meanwhile waits for the next gathering.
+#[test]
+fn who_is_gathered_is_answered_one_by_one() {
+    let server = [
+        run(10),
+        Op::Gather { desk: 0, none: 6 },
+        Op::LoopBegin {
+            slot: 0,
+            count: u64::MAX,
+            end: 6,
+        },
+        run(5),
+        Op::Answer { desk: 0, last: 6 },
+        Op::LoopEnd { slot: 0, begin: 3 },
+        run(20),
+        Op::Gather { desk: 0, none: 9 },
+        Op::Answer { desk: 0, last: 9 },
+        Op::Mark { mark: 3 },
+    ];
+    let caller = |mark| [Op::Call { desk: 0, stamp: 0 }, Op::Mark { mark }];
+    let tasks = [
+        (0, task(0, &server)),
+        (1, task(MS, &caller(0))),
+        (2, task(2 * MS, &caller(1))),
+        (3, task(12 * MS, &caller(2))),
+    ];
+    on(&tasks, |sim| {
+        let passed: Vec<u64> = (0..3).map(|mark| sim.passed(mark).0 / MS).collect();
+        assert_eq!(passed, [20, 15, 40]);
+        assert_eq!(sim.workloads[0].alive, 0);
+    });
+}
+
+/// Three requests are left for a worker that sleeps: it wakes once, and its stamp is the time of the
+/// last one before it ran. It does all three; the fourth, left meanwhile, is of the next gathering.
+#[test]
+fn a_worker_does_all_that_was_left() {
+    let worker = [
+        Op::Attend { desk: 0, stamp: 0 },
+        observe(Observation::LapseAboveZero { stamp: 0, tally: 0 }),
+        Op::Gather { desk: 0, none: 9 },
+        Op::LoopBegin {
+            slot: 0,
+            count: u64::MAX,
+            end: 7,
+        },
+        Op::Unqueue { desk: 0, none: 7 },
+        run(10),
+        Op::LoopEnd { slot: 0, begin: 4 },
+        Op::Mark { mark: 0 },
+        Op::Gather { desk: 0, none: 9 },
+        Op::Unqueue { desk: 0, none: 10 },
+        Op::Mark { mark: 1 },
+    ];
+    let leave = Op::Leave {
+        first: 0,
+        limit: 128,
+        pause_ns: 0,
+    };
+    let giver = [leave, leave, leave, sleep(15), leave];
+    on(
+        &[(0, task(0, &worker)), (1, task(20 * MS, &giver))],
+        |sim| {
+            assert_eq!(sim.passed(0).0 / MS, 50, "three requests of 10 ms");
+            assert_eq!(sim.passed(1).0 / MS, 50);
+            assert_eq!(
+                sim.instruments.stamps[0],
+                35 * MS + TIMER_SLACK,
+                "of the last one left"
+            );
+            assert_eq!(sim.workloads[0].alive, 0);
+        },
+    );
+}
+
+/// More than two may not be pending: the fourth is not left, and costs the giver 30 ms.
+#[test]
+fn no_more_is_left_than_the_limit_and_one() {
+    let worker = [
+        sleep(100),
+        Op::Gather { desk: 0, none: 6 },
+        Op::LoopBegin {
+            slot: 0,
+            count: u64::MAX,
+            end: 6,
+        },
+        Op::Unqueue { desk: 0, none: 6 },
+        Op::Count { counter: 0 },
+        Op::LoopEnd { slot: 0, begin: 3 },
+        Op::Mark { mark: 0 },
+    ];
+    let leave = Op::Leave {
+        first: 0,
+        limit: 2,
+        pause_ns: 30 * MS as u32,
+    };
+    let giver = [leave, leave, leave, leave, Op::Mark { mark: 1 }];
+    on(&[(0, task(0, &worker)), (1, task(0, &giver))], |sim| {
+        assert_eq!(sim.counters[0], 3);
+        assert_eq!(sim.passed(1).0 / MS, 30);
+    });
+}
+
 /// Holding the lock of CPU 0 while asleep makes whoever wants it there spin, and nobody elsewhere.
 #[test]
 fn the_lock_of_a_cpu_is_spun_for() {

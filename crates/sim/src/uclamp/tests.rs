@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::testbed::{
-    Given, MS, Record, begin_grouped, begin_under, big_little, machine, task, workload,
+    Given, MS, Record, begin_grouped, begin_under, big_little, machine, task, workload, writing,
 };
 use alight_machine::Governor;
 use alight_workload::program::Op;
@@ -264,7 +264,8 @@ fn a_group_limits_what_its_tasks_ask_for_from_both_sides() {
         (given.attributes.uclamp_min, given.attributes.uclamp_max) = asked;
         given.attributes.group = group.map(|_| "/g".to_owned());
         let base = format!("linux-{base}");
-        let limits = (&groups[..], system);
+        let sysctls = writing(system);
+        let limits = (&groups[..], &sysctls[..]);
         begin_grouped(limits, &base, &machine(1, 1), &workload(&[given]), |sim| {
             sim.until(MS);
             let view = &sim.views[0];
@@ -292,7 +293,7 @@ fn real_time_tasks_that_ask_for_nothing_get_the_systems_default() {
         };
         let machine = machine(1, 1);
         begin_grouped(
-            (&[], system),
+            (&[], &writing(system)),
             "linux-6.5",
             &machine,
             &workload(&[given]),

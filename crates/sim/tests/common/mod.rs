@@ -7,7 +7,7 @@ use alight_policy::Scheduler;
 use alight_sim::{Change, Error, Group, Outcome, Scenario};
 use alight_workload::Mode;
 use alight_workload::program::{
-    Attributes, Calibration, ChannelKind, Instruments, Op, Program, TaskSpec, Workload,
+    Attributes, Calibration, ChannelKind, Instruments, Names, Op, Program, TaskSpec, Workload,
 };
 use std::sync::atomic::AtomicBool;
 
@@ -144,6 +144,8 @@ pub fn given(programs: Vec<Vec<Op>>) -> Workload {
         semaphores: 4,
         counters: 4,
         marks: 4,
+        logs: 0,
+        names: Names::default(),
         histograms: vec![],
         instruments: Instruments::default(),
         measures: vec![],
@@ -152,5 +154,7 @@ pub fn given(programs: Vec<Vec<Op>>) -> Workload {
         background: false,
         calibration: Calibration::Biggest,
         dma_latency_us: None,
+        missing_limit: None,
+        left_out: vec![],
     }
 }

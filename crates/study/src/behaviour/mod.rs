@@ -165,7 +165,10 @@ impl KernelRun {
     }
 
     /// The base whose rules its kernel has.
-    fn own_base(&self) -> Result<Scheduler, Error> {
+    ///
+    /// # Errors
+    /// Its kernel is not known.
+    pub fn own_base(&self) -> Result<Scheduler, Error> {
         let base = base_of(self.header.kernel_version(), &self.header.kernel)?;
         Ok(Scheduler::parse(base).expect("the bases are those of the core"))
     }

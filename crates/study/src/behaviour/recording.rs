@@ -94,7 +94,7 @@ pub fn read<R: BufRead>(reader: &mut Reader<R>) -> Result<Recorded, Error> {
     let machine = alight_machine::parse("the recording", machine)?
         .resolve()?
         .machine;
-    let workload = workload(&header)?;
+    let workload = workload(&header, &machine)?;
     let nr_cpus = machine.cpus.len() as u32;
 
     let (mut gathered, mut unpacker) = (Gathered::default(), Unpacker::default());
@@ -133,14 +133,14 @@ pub fn read<R: BufRead>(reader: &mut Reader<R>) -> Result<Recorded, Error> {
 }
 
 /// What ran: a tool's command line, or the rt-app file that it names.
-fn workload(header: &Header) -> Result<Workload, Error> {
+fn workload(header: &Header, machine: &Machine) -> Result<Workload, Error> {
     let files = header
         .facts
         .iter()
         .find(|(name, _)| name.starts_with("file "));
     let loaded = match files {
         Some((name, text)) => Workload::from_rtapp(&name[5..], text, Mode::Rtapp),
-        None => Workload::from_command_line(&header.command),
+        None => Workload::from_command_line_on(&header.command, &alight_sim::site(machine)),
     };
     let loaded = loaded.map_err(|error| Error::Workload(error.to_string()))?;
     // What releases of rt-app read differently is warned of: the kernel may have run something else.
@@ -157,11 +157,44 @@ fn workload(header: &Header) -> Result<Workload, Error> {
 }
 
 /// One `struct behaviour_event`.
+struct Written {
+    time: u64,
+    pid: u32,
+    other: u32,
+    cpu: u16,
+    kind: u8,
+    state: u8,
+    prio: u16,
+    other_prio: u16,
+}
+
+impl Written {
+    fn of([time, pids, rest]: [u64; WORDS]) -> Self {
+        Written {
+            time,
+            pid: pids as u32,
+            other: (pids >> 32) as u32,
+            cpu: rest as u16,
+            kind: (rest >> 16) as u8,
+            state: (rest >> 24) as u8,
+            prio: (rest >> 32) as u16,
+            other_prio: (rest >> 48) as u16,
+        }
+    }
+}
+
+/// Hands one on.
 fn event(to: &mut Gathered, nr_cpus: u32, words: [u64; WORDS]) -> Result<(), String> {
-    let [time, pids, rest] = words;
-    let (pid, other) = (pids as u32, (pids >> 32) as u32);
-    let (cpu, kind, state) = (rest as u16, (rest >> 16) as u8, (rest >> 24) as u8);
-    let (prio, other_prio) = ((rest >> 32) as u16, (rest >> 48) as u16);
+    let Written {
+        time,
+        pid,
+        other,
+        cpu,
+        kind,
+        state,
+        prio,
+        other_prio,
+    } = Written::of(words);
     let cpu = u32::from(cpu);
     let on = |cpu: u32| match cpu < nr_cpus {
         true => Ok(cpu),
@@ -217,4 +250,87 @@ fn state_of(state: u8) -> Result<PrevState, String> {
         4 => PrevState::Dead,
         _ => return Err(format!("the state {state}, which there is not")),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alight_policy::mirror::check;
+    use alight_policy::samples::{self, judge};
+    use std::path::{Path, PathBuf};
+
+    const HEADERS: [&str; 2] = ["policy/model.h", "crates/live/src/bpf/record_behaviour.h"];
+
+    fn root() -> PathBuf {
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    }
+
+    #[test]
+    fn each_field_is_read_from_where_c_has_it() {
+        let written = samples::Written {
+            includes: &HEADERS,
+            c_name: "struct behaviour_event",
+            fields: &[
+                "time",
+                "pid",
+                "other",
+                "cpu",
+                "kind",
+                "state",
+                "prio",
+                "other_prio",
+            ],
+            fixed: &[],
+            unread: &[],
+            value: u64::MAX,
+        };
+        for sample in written.samples(&root()).unwrap() {
+            let word = |at: usize| {
+                let bytes = sample.bytes[8 * at..][..8].try_into();
+                u64::from_le_bytes(bytes.expect("eight bytes"))
+            };
+            assert_eq!(sample.bytes.len(), 8 * WORDS);
+            // Each is named: there is no `..`.
+            let Written {
+                time,
+                pid,
+                other,
+                cpu,
+                kind,
+                state,
+                prio,
+                other_prio,
+            } = Written::of([word(0), word(1), word(2)]);
+            let read = [
+                ("time", time),
+                ("pid", pid.into()),
+                ("other", other.into()),
+                ("cpu", cpu.into()),
+                ("kind", kind.into()),
+                ("state", state.into()),
+                ("prio", prio.into()),
+                ("other_prio", other_prio.into()),
+            ];
+            judge(&sample, &read.map(|(name, value)| (name.to_owned(), value))).unwrap();
+        }
+    }
+
+    #[test]
+    fn kinds_and_states_have_the_numbers_of_c() {
+        let kinds = [
+            "SWITCH",
+            "WAKING",
+            "WAKEUP",
+            "WAKEUP_NEW",
+            "MIGRATE",
+            "FORK",
+            "EXIT",
+        ];
+        let states = ["RUNNABLE", "PREEMPTED", "ASLEEP", "BLOCKED", "DEAD"];
+        let named = |name: &str| format!("BEHAVIOUR_{name}");
+        let constants: Vec<_> = (kinds.map(named).into_iter().zip(0..))
+            .chain(states.map(named).into_iter().zip(0..))
+            .collect();
+        check(&root(), &HEADERS, &[], &constants).unwrap();
+    }
 }

@@ -373,9 +373,10 @@ impl Fitting<'_> {
         threads: Option<NonZeroUsize>,
     ) -> Result<Vec<Summary>, Error> {
         let Fitted { study, case, rows } = fitted;
-        let machine = draft(&study.machine, factors)?.resolve()?.machine;
+        let sheet = draft(&study.machine, factors)?.resolve()?;
         let ask = Ask {
-            machine: &machine,
+            machine: &sheet.machine,
+            trust: &sheet.trust(),
             length: Length::Full,
             runs: std::num::NonZeroU32::new(fitted.runs()),
             seed: 1,

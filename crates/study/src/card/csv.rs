@@ -4,8 +4,11 @@
 
 use super::{Card, Cell, Fate, Line};
 use crate::metrics::better_word;
+use crate::report::number::hash;
+use crate::rests;
+use crate::stats::NoInterval;
 
-const HEAD: [&str; 15] = [
+const HEAD: [&str; 21] = [
     "machine",
     "workload",
     "scheduler",
@@ -21,6 +24,12 @@ const HEAD: [&str; 15] = [
     "p_adjusted",
     "verdict",
     "command",
+    "unit",
+    "difference",
+    "no_interval",
+    "machine_hash",
+    "rests_on",
+    "left_out",
 ];
 
 pub(super) fn render(card: &Card) -> String {
@@ -33,18 +42,20 @@ pub(super) fn render(card: &Card) -> String {
     String::from_utf8(bytes).expect("every cell is text")
 }
 
-fn rows(card: &Card, cell: &Cell) -> Vec<[String; 15]> {
+fn rows(card: &Card, cell: &Cell) -> Vec<[String; 21]> {
     match &cell.fate {
-        Fate::Identical => vec![row(card, cell, None, "identical")],
+        Fate::Identical(_) => vec![row(card, cell, None, "identical")],
         Fate::Refused(_) => vec![row(card, cell, None, "refused")],
-        Fate::Differs(lines) => (lines.iter())
+        Fate::Differs(lines) => (lines.iter().filter(|line| line.told))
             .map(|line| row(card, cell, Some(line), line.verdict.as_str()))
             .collect(),
     }
 }
 
-fn row(card: &Card, cell: &Cell, line: Option<&Line>, verdict: &str) -> [String; 15] {
+fn row(card: &Card, cell: &Cell, line: Option<&Line>, verdict: &str) -> [String; 21] {
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    let known = card.trust.iter().find(|(name, _)| *name == cell.machine);
+    let trust = known.map(|(_, trust)| trust);
     let delta = line.map(|line| &line.delta);
     [
         cell.machine.clone(),
@@ -64,5 +75,14 @@ fn row(card: &Card, cell: &Cell, line: Option<&Line>, verdict: &str) -> [String;
         number(line.and_then(|line| line.p_adjusted)),
         verdict.to_owned(),
         cell.command.clone(),
+        line.map_or("", |line| line.unit).to_owned(),
+        number(delta.map(|delta| delta.difference)),
+        delta
+            .and_then(|delta| delta.no_interval)
+            .map_or("", NoInterval::as_code)
+            .to_owned(),
+        trust.map_or(String::new(), |trust| hash(trust.hash)),
+        trust.map_or(String::new(), rests::line),
+        cell.left_out.join("; "),
     ]
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A card for programs: `alight.card/1`. Members come in a fixed order.
 
+use alight_machine::Trust;
 use serde::Serialize;
 
 use super::{Card, Cell, FALSE_DISCOVERIES, Fate, LEAST_PERCENT, Line, Verdict};
+use crate::floors::Floor;
 use crate::metrics::better_word;
 use crate::report::{map, pretty};
+use crate::stats::NoInterval;
 
 const SCHEMA: &str = "alight.card/1";
 
@@ -28,6 +31,7 @@ struct Document<'a> {
     helps: usize,
     shifts: usize,
     cannot_act: Vec<Absent<'a>>,
+    machines: Vec<MachineOut<'a>>,
     cells: Vec<CellOut<'a>>,
 }
 
@@ -38,12 +42,20 @@ struct Absent<'a> {
 }
 
 #[derive(Serialize)]
+struct MachineOut<'a> {
+    machine: &'a str,
+    rests_on: &'a Trust,
+}
+
+#[derive(Serialize)]
 struct CellOut<'a> {
     machine: &'a str,
     workload: &'a str,
     command: &'a str,
     identical: bool,
+    why_identical: Option<&'a str>,
     refused: Option<&'a str>,
+    left_out: &'a [String],
     #[serde(serialize_with = "map")]
     metrics: Vec<(&'a str, LineOut)>,
 }
@@ -59,6 +71,11 @@ struct LineOut {
     p: Option<f64>,
     p_adjusted: Option<f64>,
     verdict: &'static str,
+    unit: &'static str,
+    difference: f64,
+    /// The least difference that matters, in the metric's unit.
+    floor: f64,
+    no_interval: Option<NoInterval>,
 }
 
 pub(super) fn render(card: &Card) -> String {
@@ -81,24 +98,32 @@ pub(super) fn render(card: &Card) -> String {
         helps: card.of(Verdict::Help).len(),
         shifts: card.of(Verdict::Shift).len(),
         cannot_act: absent.collect(),
+        machines: (card.trust.iter())
+            .map(|(machine, rests_on)| MachineOut { machine, rests_on })
+            .collect(),
         cells: card.cells.iter().map(cell).collect(),
     })
 }
 
 fn cell(cell: &Cell) -> CellOut<'_> {
     let (refused, lines) = match &cell.fate {
-        Fate::Identical => (None, &[][..]),
+        Fate::Identical(_) => (None, &[][..]),
         Fate::Refused(why) => (Some(why.as_str()), &[][..]),
         Fate::Differs(lines) => (None, lines.as_slice()),
+    };
+    let why_identical = match &cell.fate {
+        Fate::Identical(why) => Some(why.as_str()),
+        _ => None,
     };
     CellOut {
         machine: &cell.machine,
         workload: cell.workload,
         command: &cell.command,
-        identical: cell.fate == Fate::Identical,
+        identical: why_identical.is_some(),
+        why_identical,
         refused,
-        metrics: lines
-            .iter()
+        left_out: &cell.left_out,
+        metrics: (lines.iter().filter(|line| line.told))
             .map(|one| (one.metric.as_str(), line(one)))
             .collect(),
     }
@@ -115,5 +140,9 @@ fn line(line: &Line) -> LineOut {
         p: line.p,
         p_adjusted: line.p_adjusted,
         verdict: line.verdict.as_str(),
+        unit: line.unit,
+        difference: line.delta.difference,
+        floor: Floor::of(&line.metric, line.unit).least,
+        no_interval: line.delta.no_interval,
     }
 }

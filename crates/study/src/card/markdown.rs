@@ -16,14 +16,26 @@ pub(super) fn render(card: &Card) -> String {
         text.push_str(&format!("Cannot act on {sentence}.\n"));
     }
     text.push_str(&format!("{}.\n", capital(&words::certainty(card))));
+    let lines = |lines: Vec<String>| -> String {
+        let items = lines.into_iter().map(|line| format!("- {line}\n"));
+        items.collect()
+    };
+    text.push_str(&folded("Rests on", &lines(words::rests_on(card))));
+    let left_out = words::left_out(card);
+    if !left_out.is_empty() {
+        text.push_str(&folded("Left out", &lines(left_out)));
+    }
     for (verdict, title) in words::SECTIONS {
         let table = table(card, verdict);
         let count = card.of(verdict).len();
         let title = capital(title);
         text.push_str(&match (verdict, count) {
+            (_, 0) if words::only_if_any(verdict) => String::new(),
             (_, 0) => format!("\n**{title}: none.**\n"),
             // Beside the point: folded.
-            (Verdict::Shift, _) => folded(&format!("{title}: {count}"), &table),
+            (Verdict::Shift | Verdict::NoSpread | Verdict::TooSmall, _) => {
+                folded(&format!("{title}: {count}"), &table)
+            }
             _ => format!("\n**{title}: {count}**\n\n{table}"),
         });
     }
@@ -39,7 +51,7 @@ pub(super) fn render(card: &Card) -> String {
             text.push_str(&folded(title, &table(card, verdict)));
         }
     }
-    let identical = words::by_machine(card, |fate| *fate == Fate::Identical);
+    let identical = words::by_machine(card, Fate::is_identical);
     if !identical.is_empty() {
         let items = identical
             .iter()
@@ -54,7 +66,7 @@ pub(super) fn render(card: &Card) -> String {
             ));
         }
     }
-    let commands = words::commands(card);
+    let commands = words::commands(card, usize::MAX);
     if !commands.is_empty() {
         let block = format!("```sh\n{}\n```\n", commands.join("\n"));
         text.push_str(&folded("Any listed line again", &block));

@@ -19,18 +19,20 @@ mod tests;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use alight_machine::Machine;
+use alight_machine::{Machine, Trust};
 use alight_policy::Scheduler;
-use alight_policy::scheduler::Needs;
-use alight_sim::{Outcome, Scenario, SystemClamps};
+use alight_sim::{Outcome, Scenario};
 use alight_workload::Workload;
 use alight_workload::program::Better;
 
 use crate::compare::{Comparison, Question, Runner, assemble, pairs};
-use crate::header::VERSION;
-use crate::report::number;
+use crate::floors::Floor;
+use crate::header::{Header, VERSION};
+use crate::inert::lacks;
+use crate::report::{Extent, number};
+use crate::selection::{Selection, Unknown};
 use crate::spread::{self, Spread, spread};
-use crate::stats::{Delta, benjamini_hochberg, p_value};
+use crate::stats::{Delta, NoInterval, benjamini_hochberg, p_value};
 
 pub use set::{Entry, WORKLOADS};
 
@@ -65,6 +67,8 @@ pub struct Place {
     pub name: String,
     /// What it is.
     pub machine: Machine,
+    /// How far its figures can be trusted.
+    pub trust: Trust,
 }
 
 /// The answer.
@@ -84,6 +88,8 @@ pub struct Card {
     pub seed: u64,
     /// Machines where it cannot act, which were not asked, and what they lack.
     pub cannot_act: Vec<(String, &'static str)>,
+    /// How far the figures of the machines with cells can be trusted, by the name that was typed.
+    pub trust: Vec<(String, Trust)>,
     /// Cells that were asked for.
     pub asked: usize,
     /// Cells that are complete, machine by machine.
@@ -99,6 +105,8 @@ pub struct Cell {
     pub workload: &'static str,
     /// Gives the numbers of this cell again.
     pub command: String,
+    /// What the model leaves out that it needs, a sentence each.
+    pub left_out: Vec<String>,
     /// What became of it.
     pub fate: Fate,
 }
@@ -106,12 +114,19 @@ pub struct Cell {
 /// What became of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Fate {
-    /// The runs with the feature are those without it, event for event.
-    Identical,
+    /// The runs with the feature are those without it, event for event; why.
+    Identical(String),
     /// The simulator does not run it; why.
     Refused(String),
     /// Its numbers.
     Differs(Vec<Line>),
+}
+
+impl Fate {
+    /// The runs with the feature are those without it.
+    pub fn is_identical(&self) -> bool {
+        matches!(self, Fate::Identical(_))
+    }
 }
 
 /// One number of a cell.
@@ -119,6 +134,8 @@ pub enum Fate {
 pub struct Line {
     /// Its name, unit last.
     pub metric: String,
+    /// As in [`crate::metrics::Key::unit`].
+    pub unit: &'static str,
     /// Direction of improvement; `None` for what is only shown.
     pub better: Option<Better>,
     /// Mean of the base.
@@ -127,12 +144,14 @@ pub struct Line {
     pub mean: f64,
     /// Their difference, with its own interval.
     pub delta: Delta,
-    /// How likely so clear a difference is by chance; `None` for one run.
+    /// How likely so clear a difference is by chance; `None` where [`Delta::no_interval`] says why.
     pub p: Option<f64>,
     /// The same among all numbers of the card.
     pub p_adjusted: Option<f64>,
     /// What it means.
     pub verdict: Verdict,
+    /// Whether it is told; tested it is in any case.
+    pub told: bool,
 }
 
 /// What a number says.
@@ -144,6 +163,10 @@ pub enum Verdict {
     Help,
     /// Different, which is neither by itself.
     Shift,
+    /// Different by as much as would count, but the same in every run: one sample, which proves nothing.
+    NoSpread,
+    /// Different by less than the metric's [`Floor`], though not by less than [`LEAST_PERCENT`].
+    TooSmall,
     /// Different by less than [`LEAST_PERCENT`].
     Small,
     /// No difference that these runs could measure.
@@ -157,6 +180,8 @@ impl Verdict {
             Verdict::Harm => "harm",
             Verdict::Help => "help",
             Verdict::Shift => "shift",
+            Verdict::NoSpread => "no_spread",
+            Verdict::TooSmall => "too_small",
             Verdict::Small => "small",
             Verdict::None => "none",
         }
@@ -186,10 +211,10 @@ impl Style {
     ];
 }
 
-/// The card as text, ending in a newline.
-pub fn render(card: &Card, style: Style) -> String {
+/// The card as text, ending in a newline; for the terminal with so much of its lists.
+pub fn render(card: &Card, style: Style, extent: Extent) -> String {
     match style {
-        Style::Table => table::render(card),
+        Style::Table => table::render(card, extent),
         Style::Markdown => markdown::render(card),
         Style::Csv => csv::render(card),
         Style::Json => json::render(card),
@@ -219,29 +244,6 @@ pub enum Error {
     /// A run failed, or its thread did not start.
     #[error(transparent)]
     Run(#[from] spread::Error<alight_sim::Error>),
-}
-
-/// What this machine lacks for the added features to act at all; `None` if one of them can.
-pub fn lacks(ask_base: &Scheduler, variant: &Scheduler, machine: &Machine) -> Option<&'static str> {
-    let known = ask_base.parts().1;
-    let added = variant.parts().1.into_iter().filter(|feature| {
-        let same = |other: &&alight_policy::scheduler::Feature| other.name == feature.name;
-        !known.iter().any(same)
-    });
-    let needs: Vec<Needs> = added.map(|feature| feature.needs).collect();
-    let has = |needs: &Needs| match needs {
-        Needs::Asymmetry => machine.cpus.iter().any(|cpu| {
-            let first = machine.cpus[0].capacity_orig;
-            cpu.capacity_orig != first
-        }),
-        Needs::PowerGating => machine.levels.iter().any(|level| level.power_gated),
-        // Of the load: the traces tell.
-        Needs::Wakeups | Needs::SchedIdle | Needs::Clamps => true,
-    };
-    match needs.first() {
-        Some(first) if !needs.iter().any(has) => Some(first.as_str()),
-        _ => None,
-    }
 }
 
 /// A cell before it is run.
@@ -308,6 +310,7 @@ pub fn card(
         variant: ask.variant.name.clone(),
         runs,
         seed: ask.seed,
+        trust: trust(&plans),
         cannot_act,
         asked: plans.len(),
         cells,
@@ -320,6 +323,21 @@ pub fn card(
 /// Nowhere to act.
 pub fn jobs(ask: &Ask<'_>) -> Result<usize, Error> {
     Ok(plan(ask)?.0.len() * 2 * ask.runs.get() as usize)
+}
+
+/// Looks whether each name and pattern fits a number that cards of these workloads have.
+///
+/// # Errors
+/// One that fits none, with the nearest names.
+pub fn check(selection: &Selection, workloads: &[&'static Entry]) -> Result<(), Unknown> {
+    let names = workloads.iter().flat_map(|entry| {
+        let judged = entry.judged.iter().map(|(name, _)| *name);
+        judged.chain(entry.shown.iter().copied())
+    });
+    let mut names: Vec<String> = names.map(str::to_owned).collect();
+    names.sort_unstable();
+    names.dedup();
+    selection.check_names(&names)
 }
 
 /// A machine that was not asked, and what it lacks.
@@ -390,6 +408,7 @@ impl<'a> Plan<'a> {
     fn question<'q>(&'q self, ask: &Ask<'_>, schedulers: &'q [Scheduler; 2]) -> Question<'q> {
         Question {
             machine: &self.place.machine,
+            trust: &self.place.trust,
             workloads: &self.workloads,
             schedulers,
             runs: ask.runs,
@@ -399,7 +418,7 @@ impl<'a> Plan<'a> {
             duration_ns: self.entry.duration_ms.map(|ms| ms * NS_PER_MS),
             changes: &[],
             groups: &[],
-            clamps: SystemClamps::default(),
+            sysctls: &[],
             wakee_flips: None,
             check: false,
             command: self.command.clone(),
@@ -427,14 +446,15 @@ impl<'a> Plan<'a> {
             machine: self.place.name.clone(),
             workload: self.entry.name,
             command: self.command.clone(),
+            left_out: Header::of(&self.question(ask, schedulers)).rests.left_out,
             fate,
         }
     }
 
     fn fate(&self, comparison: &Comparison) -> Fate {
         let (base, variant) = (comparison.base(), &comparison.others()[0]);
-        if base.hash == variant.hash {
-            return Fate::Identical;
+        if let Some(why) = &variant.inert {
+            return Fate::Identical(why.clone());
         }
         let judged = (self.entry.judged.iter()).map(|&(name, better)| (name, Some(better)));
         let shown = self.entry.shown.iter().map(|&name| (name, None));
@@ -442,6 +462,7 @@ impl<'a> Plan<'a> {
             let (base, variant) = (base.series(name)?, variant.series(name)?);
             Some(Line {
                 metric: name.to_owned(),
+                unit: variant.key.unit,
                 better,
                 base: base.summary.mean,
                 mean: variant.summary.mean,
@@ -449,10 +470,22 @@ impl<'a> Plan<'a> {
                 p: p_value(&pairs(base, variant)),
                 p_adjusted: None,
                 verdict: Verdict::None,
+                told: true,
             })
         });
         Fate::Differs(lines.collect())
     }
+}
+
+/// Of each machine once.
+fn trust(plans: &[Plan<'_>]) -> Vec<(String, Trust)> {
+    let mut list: Vec<(String, Trust)> = vec![];
+    for place in plans.iter().map(|plan| plan.place) {
+        if !list.iter().any(|(name, _)| *name == place.name) {
+            list.push((place.name.clone(), place.trust.clone()));
+        }
+    }
+    list
 }
 
 /// Gives every number its verdict, all being one family of tests.
@@ -464,24 +497,40 @@ fn judge(cells: &mut [Cell]) {
             _ => None,
         })
         .flatten()
-        .filter(|line| line.p.is_some())
         .collect();
     let p: Vec<f64> = lines.iter().filter_map(|line| line.p).collect();
-    for (line, adjusted) in lines.iter_mut().zip(benjamini_hochberg(&p)) {
+    let tested = lines.iter_mut().filter(|line| line.p.is_some());
+    for (line, adjusted) in tested.zip(benjamini_hochberg(&p)) {
         line.p_adjusted = Some(adjusted);
-        line.verdict = verdict(line, adjusted);
+    }
+    for line in lines {
+        line.verdict = verdict(line);
     }
 }
 
-fn verdict(line: &Line, adjusted: f64) -> Verdict {
-    if adjusted > FALSE_DISCOVERIES {
+/// First whether chance can be told from it, then whether it is large enough, then its direction.
+fn verdict(line: &Line) -> Verdict {
+    let no_interval = line.delta.no_interval;
+    if matches!(
+        no_interval,
+        Some(NoInterval::OneRun | NoInterval::NoDifference)
+    ) || line
+        .p_adjusted
+        .is_some_and(|adjusted| adjusted > FALSE_DISCOVERIES)
+    {
         return Verdict::None;
     }
     // From nothing to something has no percentage and is not small.
     if (line.delta.delta_percent).is_some_and(|percent| percent.abs() < LEAST_PERCENT) {
         return Verdict::Small;
     }
-    match (line.better, line.mean > line.base) {
+    if !Floor::of(&line.metric, line.unit).reached_by(line.delta.difference) {
+        return Verdict::TooSmall;
+    }
+    if no_interval.is_some() {
+        return Verdict::NoSpread;
+    }
+    match (line.better, line.delta.rises()) {
         (None, _) => Verdict::Shift,
         (Some(Better::Higher), true) | (Some(Better::Lower), false) => Verdict::Help,
         (Some(Better::Higher), false) | (Some(Better::Lower), true) => Verdict::Harm,
@@ -505,11 +554,23 @@ impl Card {
         })
     }
 
-    /// Those of one verdict, the largest differences first.
+    /// Tells only the numbers that are asked for by name. Verdicts stay those among all.
+    pub fn only(mut self, selection: &Selection) -> Self {
+        for cell in &mut self.cells {
+            if let Fate::Differs(lines) = &mut cell.fate {
+                for line in lines {
+                    line.told = selection.has(&line.metric);
+                }
+            }
+        }
+        self
+    }
+
+    /// Those of one verdict that are told, the largest differences first.
     pub fn of(&self, verdict: Verdict) -> Vec<(&Cell, &Line)> {
         let mut lines: Vec<_> = self
             .lines()
-            .filter(|(_, line)| line.verdict == verdict)
+            .filter(|(_, line)| line.verdict == verdict && line.told)
             .collect();
         let size = |line: &Line| {
             line.delta
@@ -518,6 +579,12 @@ impl Card {
         };
         lines.sort_by(|(_, a), (_, b)| size(b).total_cmp(&size(a)));
         lines
+    }
+
+    /// Numbers of which each run gave the same difference, if any: there is nothing to test.
+    pub fn untested(&self) -> usize {
+        let varies = |line: &Line| line.delta.no_interval.is_none();
+        self.lines().filter(|(_, line)| !varies(line)).count()
     }
 
     /// Numbers that were tested.

@@ -18,9 +18,13 @@ fn entries(names: &[&str]) -> Vec<&'static Entry> {
 }
 
 fn places(names: &[&str]) -> Vec<Place> {
-    let place = |name: &&str| Place {
-        name: (*name).to_owned(),
-        machine: alight_machine::load(name).unwrap().machine,
+    let place = |name: &&str| {
+        let sheet = alight_machine::load(name).unwrap();
+        Place {
+            name: (*name).to_owned(),
+            trust: sheet.trust(),
+            machine: sheet.machine,
+        }
     };
     names.iter().map(place).collect()
 }
@@ -130,6 +134,121 @@ fn a_difference_is_a_harm_or_a_help_by_the_direction_of_its_number() {
     }
 }
 
+/// The card that called 12 ns that became 160 ns in every run a harm of +689.8 % with p = 0: what the
+/// seeds do not move is one sample, and less than a microsecond of latency harms nobody.
+#[test]
+fn one_sample_is_no_proof_and_a_crumb_no_harm() {
+    use Verdict::{Harm, NoSpread, TooSmall};
+    struct Case {
+        why: &'static str,
+        /// Without the feature and with it, us.
+        values: fn(u64) -> (f64, f64),
+        verdict: Verdict,
+        no_interval: Option<&'static str>,
+        says: &'static str,
+    }
+    let cases = [
+        Case {
+            why: "12 ns and 160 ns in every run",
+            values: |_| (0.012, 0.160),
+            verdict: TooSmall,
+            no_interval: Some("same_in_every_run"),
+            says: "too small to matter: 12 ns -> 160 ns",
+        },
+        Case {
+            why: "about as much in each run",
+            values: |seed| (0.012, 0.160 + noise(seed, 3) as f64 / 1e6),
+            verdict: TooSmall,
+            no_interval: None,
+            says: "too small to matter: 12 ns -> 1",
+        },
+        Case {
+            why: "12 us and 160 us in every run",
+            values: |_| (12.0, 160.0),
+            verdict: NoSpread,
+            no_interval: Some("same_in_every_run"),
+            says: "the same in every run: no spread to judge by",
+        },
+        Case {
+            why: "about as much in each run",
+            values: |seed| (12.0, 160.0 + noise(seed, 3) as f64 / 1e6),
+            verdict: Harm,
+            no_interval: None,
+            says: "[+1233.",
+        },
+        Case {
+            why: "nothing becomes a millisecond",
+            values: |seed| (0.0, 1000.0 + noise(seed, 3) as f64 / 1e6),
+            verdict: Harm,
+            no_interval: None,
+            says: "to 1000",
+        },
+        Case {
+            why: "nothing becomes some nanoseconds",
+            values: |seed| (0.0, 0.010 + noise(seed, 3) as f64 / 1e9),
+            verdict: TooSmall,
+            no_interval: None,
+            says: "too small to matter: 0 ns -> 10",
+        },
+    ];
+    for case in cases {
+        let [base, variant] = <[Scheduler; 2]>::try_from(fake::schedulers()).unwrap();
+        let ask = Ask {
+            base: &base,
+            variant: &variant,
+            machines: &places(&["juno-r0"]),
+            workloads: &entries(&["futex"]),
+            runs: NonZeroU32::new(5).unwrap(),
+            seed: 1,
+            command: String::new(),
+        };
+        let run = |scenario: &Scenario<'_>, _: &AtomicBool| {
+            let (without, with) = (case.values)(scenario.seed);
+            let value = match scenario.scheduler.params.features {
+                0 => without,
+                _ => with,
+            };
+            Ok(Outcome {
+                hash: value.to_bits(),
+                results: vec![fake::metric("run_delay_mean_us", "us", None, value)],
+                energy: vec![],
+                mechanism: vec![],
+                ..fake::outcome(scenario.seed)
+            })
+        };
+        let card = card(&ask, &run, fake::QUIET, &AtomicBool::new(false)).unwrap();
+        let [(_, line)] = card.lines().collect::<Vec<_>>()[..] else {
+            panic!("one number");
+        };
+        assert_eq!(line.verdict, case.verdict, "{}", case.why);
+        for style in [Style::Table, Style::Markdown] {
+            let text = render(&card, style, Extent::Full);
+            assert!(text.contains(case.says), "{}: {text}", case.why);
+        }
+        let json: serde_json::Value =
+            serde_json::from_str(&render(&card, Style::Json, Extent::Full)).unwrap();
+        let number = &json["cells"][0]["metrics"]["run_delay_mean_us"];
+        assert_eq!(
+            number["no_interval"].as_str(),
+            case.no_interval,
+            "{}",
+            case.why
+        );
+        for absent in ["p", "p_adjusted", "ci_low", "ci_high"] {
+            // Of nothing there is no percentage, nor ends of one.
+            let expected = case.no_interval.is_none()
+                && (absent.starts_with('p') || number["base_mean"] != 0.0);
+            assert_eq!(
+                number[absent].is_number(),
+                expected,
+                "{}: {absent}",
+                case.why
+            );
+        }
+        assert_eq!(number["floor"], 1.0);
+    }
+}
+
 /// 500 numbers of pure noise: some twenty-five intervals exclude zero, and none is listed.
 #[test]
 fn what_is_chance_among_many_is_not_listed() {
@@ -176,7 +295,8 @@ fn identical_runs_are_told_apart_from_runs_without_a_measurable_difference() {
         false => noise(s.seed, 0),
     };
     let card = ask(&["juno-r0"], &["pipe", "futex"], 5, &world).unwrap();
-    assert_eq!(card.cells[0].fate, Fate::Identical);
+    let why = "it could act, and each time it chose as the base does";
+    assert_eq!(card.cells[0].fate, Fate::Identical(why.to_owned()));
     assert!(matches!(card.cells[1].fate, Fate::Differs(_)));
     assert_eq!(card.of(Verdict::None).len(), 5);
 }
@@ -186,7 +306,7 @@ fn one_run_proves_nothing_and_says_so() {
     let card = ask(&["juno-r0"], &["futex"], 1, &|_| 500).unwrap();
     assert_eq!(card.tests(), 0);
     assert_eq!(card.of(Verdict::Harm), []);
-    assert!(render(&card, Style::Table).contains("use --runs 2 or more"));
+    assert!(render(&card, Style::Table, Extent::Full).contains("use --runs 2 or more"));
 }
 
 #[test]
@@ -212,7 +332,7 @@ fn machines_that_lack_what_the_feature_needs_are_named_and_not_run() {
     }
     let card = ask(&["hikey620", "juno-r0"], &["futex"], 2, &|_| 1).unwrap();
     assert_eq!(card.cells.len(), 1);
-    let text = render(&card, Style::Table);
+    let text = render(&card, Style::Table, Extent::Full);
     assert!(
         text.contains("cannot act  hikey620: it needs CPUs that differ"),
         "{text}"
@@ -233,7 +353,7 @@ fn harms_come_first_and_the_largest_before_the_others() {
     };
     let card = ask(&["juno-r0"], &["futex", "pipe"], 5, &world).unwrap();
     for style in [Style::Table, Style::Markdown] {
-        let text = render(&card, style);
+        let text = render(&card, style, Extent::Full);
         let place = |what: &str| {
             text.find(what)
                 .unwrap_or_else(|| panic!("no {what} in\n{text}"))
@@ -262,7 +382,7 @@ fn harms_come_first_and_the_largest_before_the_others() {
         );
     }
     for (style, rows) in [(Style::Csv, "harm"), (Style::Json, "\"verdict\": \"harm\"")] {
-        assert!(render(&card, style).matches(rows).count() >= 6);
+        assert!(render(&card, style, Extent::Full).matches(rows).count() >= 6);
     }
 }
 
@@ -292,7 +412,7 @@ fn what_the_simulator_refuses_is_told_and_the_rest_is_run() {
     );
     assert!(matches!(card.cells[1].fate, Fate::Differs(_)));
     for style in [Style::Table, Style::Markdown, Style::Json] {
-        assert!(render(&card, style).contains("no pipes here"));
+        assert!(render(&card, style, Extent::Full).contains("no pipes here"));
     }
 }
 
@@ -325,7 +445,7 @@ fn an_interruption_keeps_the_cells_that_are_complete() {
     let cells: Vec<&str> = found.cells.iter().map(|cell| cell.workload).collect();
     assert_eq!((cells, found.asked), (vec!["pipe"], 3));
     assert!(found.interrupted());
-    assert!(render(&found, Style::Table).contains("INTERRUPTED, 3 were asked for"));
+    assert!(render(&found, Style::Table, Extent::Full).contains("INTERRUPTED, 3 were asked for"));
     let error = card(&ask, &run, how, &AtomicBool::new(true)).unwrap_err();
     assert!(matches!(error, Error::Interrupted), "{error}");
 }

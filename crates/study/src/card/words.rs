@@ -3,13 +3,25 @@
 
 use super::{Card, Cell, FALSE_DISCOVERIES, Fate, LEAST_PERCENT, Line, Verdict, value};
 use crate::report::number;
+use crate::rests;
+use crate::verdict::too_small;
 
 /// The sections with a row a number, in their order: harms first.
-pub const SECTIONS: [(Verdict, &str); 3] = [
+pub const SECTIONS: [(Verdict, &str); 5] = [
     (Verdict::Harm, "harms"),
     (Verdict::Help, "helps"),
     (Verdict::Shift, "shifts, neither good nor bad by themselves"),
+    (
+        Verdict::NoSpread,
+        "the same in every run: no spread to judge by",
+    ),
+    (Verdict::TooSmall, "too small to matter"),
 ];
+
+/// A section that is left out where it has no row.
+pub fn only_if_any(verdict: Verdict) -> bool {
+    matches!(verdict, Verdict::NoSpread | Verdict::TooSmall)
+}
 
 /// Heads of the cells of [`row`].
 pub const HEADS: [&str; 6] = [
@@ -21,7 +33,7 @@ pub const HEADS: [&str; 6] = [
     "95% interval",
 ];
 
-/// A number as a row. What depends on other numbers of the card is not in it.
+/// A number as a row. Of what depends on other numbers of the card only the verdict is in it.
 pub fn row(cell: &Cell, line: &Line) -> [String; 6] {
     let delta = match line.delta.delta_percent {
         Some(percent) => number::percent(Some(percent)),
@@ -33,8 +45,17 @@ pub fn row(cell: &Cell, line: &Line) -> [String; 6] {
         line.metric.clone(),
         value(line.base),
         delta,
-        number::interval(line.delta.ci_low.zip(line.delta.ci_high)),
+        certainty_of(line),
     ]
+}
+
+/// The interval; or why there is none, or what it would say too much of.
+fn certainty_of(line: &Line) -> String {
+    match (line.verdict, line.delta.no_interval) {
+        (Verdict::TooSmall, _) => too_small(line.unit, &line.delta),
+        (_, Some(why)) => why.as_str().to_owned(),
+        _ => number::interval(line.delta.ci_low.zip(line.delta.ci_high)),
+    }
 }
 
 /// `linux-6.5 against linux-6.5+bias-prev; 10 runs of each cell, seeds 1 to 10, shared`.
@@ -63,7 +84,7 @@ fn counted(count: usize, what: &str) -> String {
 
 /// What was asked and how much of it is there.
 pub fn extent(card: &Card) -> String {
-    let identical = (card.cells.iter()).filter(|cell| cell.fate == Fate::Identical);
+    let identical = (card.cells.iter()).filter(|cell| cell.fate.is_identical());
     let done = card.cells.len();
     let asked = if card.interrupted() {
         format!("; INTERRUPTED, {} were asked for", card.asked)
@@ -83,13 +104,21 @@ pub fn certainty(card: &Card) -> String {
     if tests == 0 {
         return match card.runs {
             1 => "one run of each shows no difference from noise: use --runs 2 or more".to_owned(),
-            _ => "nothing differs, so that nothing is tested".to_owned(),
+            _ => "no number differs from run to run, so that nothing is tested".to_owned(),
         };
     }
+    let untested = match card.untested() {
+        0 => String::new(),
+        count => format!(
+            ", and {} not: of {} each run gave the same difference, or none",
+            counted(count, "number"),
+            if count == 1 { "it" } else { "them" }
+        ),
+    };
     format!(
-        "{} tested. Intervals are 95 % each for itself (Student's t, paired by seed), so that about {} of \
+        "{} tested{untested}. Intervals are 95 % each for itself (Student's t, paired by seed), so that about {} of \
          them would exclude zero by chance; listed are those that differ at a false discovery rate of {} % over all of \
-         them (Benjamini-Hochberg) and by {} % or more",
+         them (Benjamini-Hochberg), by {} % or more, and by enough to matter (docs/metrics.md)",
         match tests {
             1 => "1 number is".to_owned(),
             tests => format!("{tests} numbers are"),
@@ -141,16 +170,44 @@ pub fn by_machine(card: &Card, has: impl Fn(&Fate) -> bool) -> Vec<(String, Stri
         .collect()
 }
 
-/// Commands of the cells that a section lists, each once, in the order of cells.
-pub fn commands(card: &Card) -> Vec<&str> {
-    let listed = |cell: &&Cell| match &cell.fate {
-        Fate::Differs(lines) => {
-            (lines.iter()).any(|line| SECTIONS.iter().any(|(verdict, _)| *verdict == line.verdict))
+/// Commands of the cells of the first lines of each section, each once, in the order of cells.
+pub fn commands(card: &Card, most: usize) -> Vec<&str> {
+    let sections = SECTIONS.iter().flat_map(|(verdict, _)| {
+        let lines = card.of(*verdict).into_iter().take(most);
+        lines.map(|(cell, _)| cell.command.as_str())
+    });
+    let listed: Vec<&str> = sections.collect();
+    let commands = card.cells.iter().map(|cell| cell.command.as_str());
+    commands
+        .filter(|command| listed.contains(command))
+        .collect()
+}
+
+/// What the numbers rest on: a line a machine.
+pub fn rests_on(card: &Card) -> Vec<String> {
+    let line = |(machine, trust): &(String, _)| format!("{machine}: {}", rests::line(trust));
+    card.trust.iter().map(line).collect()
+}
+
+/// What the model leaves out, each sentence once, with the cells that need it.
+pub fn left_out(card: &Card) -> Vec<String> {
+    let mut sentences: Vec<&String> = vec![];
+    for sentence in card.cells.iter().flat_map(|cell| &cell.left_out) {
+        if !sentences.contains(&sentence) {
+            sentences.push(sentence);
         }
-        _ => false,
+    }
+    let with_cells = |sentence: &String| {
+        let has = |cell: &&Cell| cell.left_out.contains(sentence);
+        let mut machines: Vec<&str> = vec![];
+        for cell in card.cells.iter().filter(has) {
+            if !machines.contains(&cell.machine.as_str()) {
+                machines.push(&cell.machine);
+            }
+        }
+        format!("{}: {sentence}", machines.join(", "))
     };
-    let cells = card.cells.iter().filter(listed);
-    cells.map(|cell| cell.command.as_str()).collect()
+    sentences.into_iter().map(with_cells).collect()
 }
 
 /// Sentences: machines where it cannot act.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Studies for programs: `alight.studies/1`, `alight.study-answer/1`. Members come in a fixed order.
 
-use alight_machine::{Calibration, IdleGovernor};
+use alight_machine::{IdleGovernor, Trust};
 use serde::Serialize;
 
 use super::sensitivity::{MOVES, Sensitivity};
@@ -143,11 +143,7 @@ pub fn show_json(one: &Study) -> String {
 }
 
 /// Everything that came out.
-pub fn render(
-    answer: &Answer<'_>,
-    calibration: Option<&Calibration>,
-    sensitivity: Option<&Sensitivity>,
-) -> String {
+pub fn render(answer: &Answer<'_>, trust: &Trust, sensitivity: Option<&Sensitivity>) -> String {
     let rows = answer.cases.iter().flat_map(|case| {
         let of_it = answer.study.rows.iter().filter(|row| case.is(&row.case));
         of_it.map(move |one| row(answer, one, case))
@@ -158,11 +154,15 @@ pub fn render(
         command: &answer.command,
         study: study(answer.study),
         machine_hash: number::hash(answer.machine),
-        calibration: calibration.map(|calibration| CalibrationOut {
-            machine: &calibration.machine,
-            matches: calibration.matches,
-            rows: &calibration.rows,
-        }),
+        calibration: trust
+            .costs
+            .calibration
+            .as_ref()
+            .map(|calibration| CalibrationOut {
+                machine: &calibration.machine,
+                matches: calibration.matches,
+                rows: &calibration.rows,
+            }),
         short: answer.length == Length::Short,
         runs: answer.runs,
         seed: answer.seed,

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use alight_workload::{Mode, Workload};
+use alight_workload::{Mode, Site, Workload};
 
 use super::Study;
 use super::read::{Error, parse};
@@ -88,8 +88,12 @@ pub fn load(name_or_path: &str) -> Result<Study, Error> {
 }
 
 /// A workload as a study's file names it: a command line, an rt-app file beside the study, or the
-/// text of one.
-pub(super) fn workload(study: &str, command: &str) -> Result<Workload, alight_workload::Error> {
+/// text of one; `site` is the study's machine.
+pub(super) fn workload(
+    study: &str,
+    command: &str,
+    site: Option<&Site>,
+) -> Result<Workload, alight_workload::Error> {
     if let Some((path, text)) = FILES.iter().find(|(path, _)| *path == command) {
         return Ok(Workload::from_rtapp(path, text, Mode::default())?.workload);
     }
@@ -104,5 +108,9 @@ pub(super) fn workload(study: &str, command: &str) -> Result<Workload, alight_wo
         true => beside.to_string_lossy().into_owned(),
         false => command.to_owned(),
     };
-    Ok(Workload::load(&text, Mode::default())?.workload)
+    let loaded = match site {
+        Some(site) => Workload::load_on(&text, Mode::default(), site),
+        None => Workload::load(&text, Mode::default()),
+    };
+    Ok(loaded?.workload)
 }

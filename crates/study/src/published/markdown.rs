@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A study as a section of a page.
 
-use alight_machine::Calibration;
+use alight_machine::Trust;
 
 use super::Answer;
 use super::report::{Block, blocks, head};
@@ -9,14 +9,10 @@ use super::sensitivity::Sensitivity;
 use crate::report::markdown_line;
 
 /// The section, which begins with a heading of the second level.
-pub fn render(
-    answer: &Answer<'_>,
-    calibration: Option<&Calibration>,
-    sensitivity: Option<&Sensitivity>,
-) -> String {
+pub fn render(answer: &Answer<'_>, trust: &Trust, sensitivity: Option<&Sensitivity>) -> String {
     let study = answer.study;
     let mut text = format!("## {}\n\n{}\n\n", study.name, study.title);
-    for (label, value) in head(answer, calibration) {
+    for (label, value) in head(answer, trust) {
         text.push_str(&format!("- {label}: {}\n", value.replace('*', "\\*")));
     }
     text.push_str(&format!("- again: `{}`\n", answer.command));

@@ -14,6 +14,7 @@ mod picture;
 mod read;
 mod report;
 mod sensitivity;
+mod shape;
 
 #[cfg(test)]
 mod tests;
@@ -21,9 +22,9 @@ mod tests;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use alight_machine::{Calibration, Governor, IdleGovernor, Machine};
+use alight_machine::{Calibration, Governor, IdleGovernor, Machine, Trust};
 use alight_policy::Scheduler;
-use alight_sim::{Change, Scenario, SystemClamps};
+use alight_sim::{Change, Scenario};
 use alight_workload::Workload;
 use serde::{Deserialize, Serialize};
 
@@ -68,7 +69,7 @@ impl Style {
 /// The answer as text, ending in a newline.
 pub fn render(
     answer: &Answer<'_>,
-    calibration: Option<&Calibration>,
+    trust: &Trust,
     sensitivity: Option<&Sensitivity>,
     style: Style,
 ) -> String {
@@ -77,7 +78,7 @@ pub fn render(
         Style::Markdown => markdown::render,
         Style::Json => json::render,
     };
-    render(answer, calibration, sensitivity)
+    render(answer, trust, sensitivity)
 }
 
 /// A published experiment.
@@ -289,6 +290,8 @@ pub struct Check {
 pub struct Ask<'a> {
     /// Where; the study's machine, or it with other costs.
     pub machine: &'a Machine,
+    /// How far its figures can be trusted.
+    pub trust: &'a Trust,
     /// How much of it.
     pub length: Length,
     /// Runs of each scheduler; `None`: what the length asks for.
@@ -453,6 +456,7 @@ impl Case {
         let extent = self.extent(ask.length);
         Question {
             machine: ask.machine,
+            trust: ask.trust,
             workloads: &extent.workloads,
             schedulers,
             runs: study.runs(ask),
@@ -462,7 +466,7 @@ impl Case {
             duration_ns: extent.duration_ns,
             changes: &self.changes,
             groups: &[],
-            clamps: SystemClamps::default(),
+            sysctls: &[],
             wakee_flips: ask.wakee_flips,
             check: false,
             command: ask.command.clone(),

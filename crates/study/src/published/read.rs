@@ -6,11 +6,13 @@ use std::num::NonZeroU32;
 
 use alight_machine::{Governor, IdleGovernor};
 use alight_policy::Scheduler;
+use alight_policy::scheduler::Onto;
 use alight_sim::Change;
-use alight_workload::Workload;
+use alight_workload::{Site, Workload};
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::shape::mistakes;
 use super::{Case, Check, Extent, Instead, Part, Published, Row, Study, Unit, library};
 
 /// Name and version of the form, the value of the key `schema`.
@@ -49,6 +51,14 @@ pub enum Error {
         /// What was found and what was expected.
         message: String,
     },
+    /// Several things that are wrong with one file, each [`Error::Written`], in its order.
+    #[error("{}", lines(.0))]
+    Several(Vec<Self>),
+}
+
+fn lines(errors: &[Error]) -> String {
+    let lines: Vec<String> = errors.iter().map(Error::to_string).collect();
+    lines.join("\n")
 }
 
 #[derive(Deserialize)]
@@ -74,24 +84,14 @@ struct File {
     checks: Vec<CheckTable>,
 }
 
-/// The longest time that a study may state, ms: some 31 years.
-const LONGEST_MS: u64 = 1_000_000_000_000;
-
-/// A time in ns, stated in ms.
+/// A time in ns, stated in ms, at most [`LONGEST_MS`](super::shape::LONGEST_MS).
 #[derive(Clone, Copy, Deserialize)]
-#[serde(try_from = "u64")]
+#[serde(from = "u64")]
 struct Time(u64);
 
-impl TryFrom<u64> for Time {
-    type Error = String;
-
-    fn try_from(ms: u64) -> Result<Self, String> {
-        match ms {
-            0..=LONGEST_MS => Ok(Time(ms * NS_PER_MS)),
-            _ => Err(format!(
-                "{ms} ms are too long, expected at most {LONGEST_MS}"
-            )),
-        }
+impl From<u64> for Time {
+    fn from(ms: u64) -> Self {
+        Time(ms.saturating_mul(NS_PER_MS))
     }
 }
 
@@ -172,12 +172,30 @@ pub fn parse(file: &str, text: &str) -> Result<Study, Error> {
         file,
         text,
         beside: &[],
+        site: None,
     };
+    let mistakes = mistakes(text).into_iter();
+    let mut mistakes: Vec<Error> = mistakes.map(|(at, what)| reader.at(at, &what)).collect();
+    match mistakes.len() {
+        0 => {}
+        1 => return Err(mistakes.remove(0)),
+        _ => return Err(Error::Several(mistakes)),
+    }
+    // What has the shape of a study can be read as one.
     let mut read: File = toml::from_str(text)
         .map_err(|error| reader.at(error.span().map_or(0, |span| span.start), error.message()))?;
+    if read.schema.get_ref() != SCHEMA {
+        let found = read.schema.get_ref();
+        let message = format!("schema is `{found}`, this program reads `{SCHEMA}`");
+        return Err(reader.wrong(&read.schema, message));
+    }
     let beside = std::mem::take(&mut read.beside);
+    let machine = alight_machine::load(read.machine.get_ref())
+        .map_err(|error| reader.wrong(&read.machine, error))?
+        .machine;
     Reader {
         beside: &beside,
+        site: Some(alight_sim::site(&machine)),
         ..reader
     }
     .study(read)
@@ -188,6 +206,8 @@ struct Reader<'t> {
     text: &'t str,
     /// What runs beside the workloads of each case.
     beside: &'t [Spanned<String>],
+    /// The machine, once it is loaded.
+    site: Option<Site>,
 }
 
 impl Reader<'_> {
@@ -207,19 +227,10 @@ impl Reader<'_> {
     }
 
     fn study(&self, file: File) -> Result<Study, Error> {
-        if file.schema.get_ref() != SCHEMA {
-            let message = format!(
-                "schema is `{}`, this program reads `{SCHEMA}`",
-                file.schema.get_ref()
-            );
-            return Err(self.wrong(&file.schema, message));
+        let mut schedulers: Vec<Scheduler> = vec![];
+        for name in file.schedulers.get_ref() {
+            schedulers.push(self.chosen(name, &schedulers)?);
         }
-        alight_machine::load(file.machine.get_ref())
-            .map_err(|error| self.wrong(&file.machine, error))?;
-        let names = file.schedulers.get_ref().iter();
-        let schedulers = names
-            .map(|name| Scheduler::parse(name.get_ref()).map_err(|error| self.wrong(name, error)))
-            .collect::<Result<Vec<_>, _>>()?;
         if schedulers.len() < 2 {
             let message = "a study compares two schedulers or more, the first being the base";
             return Err(self.wrong(&file.schedulers, message));
@@ -351,11 +362,19 @@ impl Reader<'_> {
         })
     }
 
-    /// Schedulers are named as the list `schedulers` has them.
+    /// As on the command line: what has no base is over the first of those `before`.
+    fn chosen(&self, name: &Spanned<String>, before: &[Scheduler]) -> Result<Scheduler, Error> {
+        let onto = before.first().map_or(Onto::Newest, Onto::First);
+        Scheduler::choose([name.get_ref().as_str()], onto).map_err(|error| self.wrong(name, error))
+    }
+
+    /// Schedulers are those of the list `schedulers`, by any of their labels.
     fn scheduler(&self, name: Spanned<String>, known: &[Scheduler]) -> Result<String, Error> {
-        let parsed = Scheduler::parse(name.get_ref()).map_err(|error| self.wrong(&name, error))?;
-        if known.iter().any(|one| one.name == parsed.name) {
-            return Ok(parsed.name);
+        let chosen = self.chosen(&name, known)?;
+        let labelled = known.iter().find(|one| one.name == chosen.name);
+        let found = labelled.or_else(|| known.iter().find(|one| one.is_same_run(&chosen)));
+        if let Some(found) = found {
+            return Ok(found.name.clone());
         }
         let message = format!("`{}` is not among the study's schedulers", name.get_ref());
         Err(self.wrong(&name, message))
@@ -378,7 +397,7 @@ impl Reader<'_> {
     ) -> Result<(Vec<String>, Vec<Workload>), Error> {
         let mut read = (vec![], vec![]);
         for command in commands.iter().chain(self.beside) {
-            let workload = library::workload(self.file, command.get_ref())
+            let workload = library::workload(self.file, command.get_ref(), self.site.as_ref())
                 .map_err(|error| self.wrong(command, error))?;
             read.0.push(command.get_ref().clone());
             read.1.push(workload);

@@ -2,7 +2,7 @@
 //! A study as people read it: tables in the layout of the publications, the mechanism under each,
 //! and what had to come out. One description ([`Block`]) serves the terminal and pages.
 
-use alight_machine::Calibration;
+use alight_machine::Trust;
 
 use super::grid;
 use super::sensitivity::{MOVES, Sensitivity};
@@ -69,8 +69,8 @@ pub fn list(studies: &[Study]) -> String {
 }
 
 /// What a study asks.
-pub fn show(study: &Study, calibration: Option<&Calibration>) -> String {
-    let mut head = about(study, calibration);
+pub fn show(study: &Study, trust: &Trust) -> String {
+    let mut head = about(study, trust);
     for case in &study.cases {
         let name = match case.name.as_str() {
             "" => "runs".to_owned(),
@@ -83,7 +83,7 @@ pub fn show(study: &Study, calibration: Option<&Calibration>) -> String {
             head.push(("", format!("{} runs: {what}", own.scheduler)));
         }
     }
-    let unfitted = study.unfitted(calibration);
+    let unfitted = study.unfitted(trust.costs.calibration.as_ref());
     for row in &study.rows {
         let mut what = row.says.clone().unwrap_or_else(|| row.metric.clone());
         if !row.case.is_empty() {
@@ -139,11 +139,7 @@ fn in_a_line(commands: &[String]) -> Vec<String> {
 }
 
 /// Everything that came out.
-pub fn render(
-    answer: &Answer<'_>,
-    calibration: Option<&Calibration>,
-    sensitivity: Option<&Sensitivity>,
-) -> String {
+pub fn render(answer: &Answer<'_>, trust: &Trust, sensitivity: Option<&Sensitivity>) -> String {
     let study = answer.study;
     let mut text = format!(
         "{}: study {}: {}\n",
@@ -151,7 +147,7 @@ pub fn render(
         study.name,
         study.title
     );
-    text.push_str(&head_of(head(answer, calibration), &answer.command));
+    text.push_str(&head_of(head(answer, trust), &answer.command));
     for block in blocks(answer, sensitivity) {
         text.push('\n');
         match block {
@@ -174,11 +170,8 @@ pub fn render(
 }
 
 /// Conditions: what must stand above the tables.
-pub(super) fn head(
-    answer: &Answer<'_>,
-    calibration: Option<&Calibration>,
-) -> Vec<(&'static str, String)> {
-    let mut head = about(answer.study, calibration);
+pub(super) fn head(answer: &Answer<'_>, trust: &Trust) -> Vec<(&'static str, String)> {
+    let mut head = about(answer.study, trust);
     let mut runs = format!(
         "{} of each scheduler and case, seeds from {}",
         answer.runs, answer.seed
@@ -196,8 +189,8 @@ pub(super) fn head(
     head.extend(lines.into_iter().map(|line| ("workload", line)));
     let mut left_out: Vec<&str> = vec![];
     for case in &answer.cases {
-        for text in &case.comparison().header.left_out {
-            if !left_out.contains(text) {
+        for text in &case.comparison().header.rests.left_out {
+            if !left_out.contains(&text.as_str()) {
                 left_out.push(text);
             }
         }
@@ -234,11 +227,11 @@ fn loads(answer: &Answer<'_>) -> Vec<String> {
     together.into_iter().flat_map(|(lines, _)| lines).collect()
 }
 
-fn about(study: &Study, calibration: Option<&Calibration>) -> Vec<(&'static str, String)> {
+fn about(study: &Study, trust: &Trust) -> Vec<(&'static str, String)> {
     let mut head = vec![("published", study.publication.clone())];
     head.extend(study.notes.iter().map(|note| ("note", note.clone())));
     head.push(("machine", study.machine.clone()));
-    head.push(("costs", costs(study, calibration)));
+    head.push(("costs", costs(study, trust)));
     for (index, scheduler) in study.schedulers.iter().enumerate() {
         let role = if index == 0 { "base" } else { "variant" };
         head.push((role, scheduler.name.clone()));
@@ -247,30 +240,14 @@ fn about(study: &Study, calibration: Option<&Calibration>) -> Vec<(&'static str,
 }
 
 /// What the costs of the machine were fitted to, and which rows of the study they should have been.
-fn costs(study: &Study, calibration: Option<&Calibration>) -> String {
-    let machine = &study.machine;
-    let unfitted = study.unfitted(calibration);
+fn costs(study: &Study, trust: &Trust) -> String {
+    let unfitted = study.unfitted(trust.costs.calibration.as_ref());
     let unfitted: Vec<&str> = unfitted.iter().map(|row| row.metric.as_str()).collect();
     let unfitted = match unfitted.as_slice() {
         [] => String::new(),
         rows => format!("; NOT FITTED to this study's {}", rows.join(", ")),
     };
-    let Some(calibration) = calibration else {
-        return format!(
-            "ASSUMED: {machine} has no calibration, its costs are those of its class of cores{unfitted}"
-        );
-    };
-    let mut text = format!("fitted to {}{unfitted}", calibration.rows.join("; "));
-    if calibration.machine != *machine {
-        text = format!("those of {}, {text}", calibration.machine);
-    }
-    if !calibration.matches {
-        text = format!(
-            "NO LONGER FITTED: the file was edited since `alight calibrate {}`; {text}",
-            calibration.machine
-        );
-    }
-    text
+    format!("{}{unfitted}", trust.costs)
 }
 
 /// Tables, mechanism, checks, sensitivity.

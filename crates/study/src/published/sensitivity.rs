@@ -226,9 +226,10 @@ pub fn sensitivity(
 }
 
 /// What is asked for each move.
-fn moved<'a>(ask: &Ask<'_>, machine: &'a Machine, wakee_flips: Option<u32>) -> Ask<'a> {
+fn moved<'a>(ask: &Ask<'a>, machine: &'a Machine, wakee_flips: Option<u32>) -> Ask<'a> {
     Ask {
         machine,
+        trust: ask.trust,
         length: match ask.length {
             Length::Full => Length::Moved,
             other => other,

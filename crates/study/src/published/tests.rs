@@ -3,12 +3,13 @@
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
+use alight_machine::CostStanding;
 use alight_sim::Scenario;
 
 use super::*;
 use crate::fake;
 
-const PLAIN: &str = r#"schema = "alight.study/1"
+pub(super) const PLAIN: &str = r#"schema = "alight.study/1"
 name = "mine"
 title = "mine"
 publication = "nowhere"
@@ -67,10 +68,23 @@ fn calibration(machine: &str) -> Option<Calibration> {
     draft.calibration().cloned()
 }
 
+/// A machine whose costs were fitted like this.
+fn trusting(calibration: Option<Calibration>) -> Trust {
+    let mut trust = fake::trust().clone();
+    trust.costs.standing = match &calibration {
+        None => CostStanding::Assumed,
+        Some(calibration) if calibration.matches => CostStanding::Fitted,
+        Some(_) => CostStanding::NoLongerFitted,
+    };
+    trust.costs.calibration = calibration;
+    trust
+}
+
 fn answered<'s>(study: &'s Study, machine: &Machine, length: Length) -> Answer<'s> {
     let run = |scenario: &Scenario<'_>, _: &AtomicBool| Ok(fake::better(scenario));
     let ask = Ask {
         machine,
+        trust: fake::trust(),
         length,
         runs: None,
         seed: 1,
@@ -185,7 +199,7 @@ fn a_row_that_the_costs_were_not_fitted_to_is_named() {
             false,
         ),
     ] {
-        let text = show(&study, calibration.as_ref());
+        let text = show(&study, &trusting(calibration));
         let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert_eq!(text.contains("costs are fitted to it"), fitted, "{text}");
         assert_eq!(
@@ -221,7 +235,7 @@ fn checks_hold_fail_and_miss_their_number() {
     assert_eq!(outcomes[2], Outcome::NoNumber);
     assert_eq!(answer.failed(), 2);
     let short = answered(&study, &machine, Length::Short);
-    assert!(!render(&short, None, None, Style::Table).contains("published before"));
+    assert!(!render(&short, &trusting(None), None, Style::Table).contains("published before"));
     assert_eq!(short.checks[1].1, Outcome::NotInShort);
     assert_eq!((short.runs, short.failed()), (2, 1));
     let text = PLAIN.replace("in_short = true\n", "");
@@ -265,7 +279,7 @@ metric = "missing"
     let text = [head, &cases.concat(), rows].concat();
     let (study, machine) = (parse("mine.toml", &text).expect("a study"), fake::machine());
     let answer = answered(&study, &machine, Length::Full);
-    let text = render(&answer, None, None, Style::Table);
+    let text = render(&answer, &trusting(None), None, Style::Table);
     let squeezed: Vec<String> = text
         .lines()
         .map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "))
@@ -293,7 +307,7 @@ metric = "missing"
 fn a_report_says_what_was_published_what_came_out_and_on_which_costs() {
     let (study, machine) = (plain(), fake::machine());
     let answer = answered(&study, &machine, Length::Full);
-    let text = render(&answer, None, None, Style::Table);
+    let text = render(&answer, &trusting(None), None, Style::Table);
     for part in [
         "published  nowhere",
         "ASSUMED: juno-r0 has no calibration",
@@ -311,10 +325,20 @@ fn a_report_says_what_was_published_what_came_out_and_on_which_costs() {
         rows: vec!["a row".to_owned()],
         matches: false,
     };
-    let text = render(&answer, Some(&edited), None, Style::Markdown);
+    let text = render(
+        &answer,
+        &trusting(Some(edited.clone())),
+        None,
+        Style::Markdown,
+    );
     assert!(text.contains("NO LONGER FITTED"), "{text}");
-    let json: serde_json::Value =
-        serde_json::from_str(&render(&answer, Some(&edited), None, Style::Json)).unwrap();
+    let json: serde_json::Value = serde_json::from_str(&render(
+        &answer,
+        &trusting(Some(edited.clone())),
+        None,
+        Style::Json,
+    ))
+    .unwrap();
     assert_eq!(json["schema"], "alight.study-answer/1");
     assert_eq!(json["calibration"]["matches"], false);
     assert_eq!(json["checks"][1]["outcome"], "failed");
@@ -371,7 +395,8 @@ fn mistakes_are_told_with_their_place() {
         (
             "name = \"one\"",
             "name = \"one\"\nduration_ms = 18446744073710",
-            "mine.toml:12:15: 18446744073710 ms are too long",
+            "mine.toml:12:15: `case.duration_ms` is 18446744073710, expected a whole number from 0 to \
+             1000000000000, in ms",
         ),
         (
             "before = { mean = 100.0 }",
@@ -392,9 +417,13 @@ fn mistakes_are_told_with_their_place() {
         (
             "runs = 4",
             "runs = 0",
-            "mine.toml:7:8: invalid value: integer `0`, expected a nonzero u32",
+            "mine.toml:7:8: `runs` is 0, expected a whole number from 1 to 4294967295, in runs",
         ),
-        ("runs = 4", "runs = 4\nrnus = 3", "unknown field `rnus`"),
+        (
+            "runs = 4",
+            "runs = 4\nrnus = 3",
+            "mine.toml:8:1: unknown key `rnus` in the file, the nearest valid: `runs`",
+        ),
         (
             "scheduler = \"linux-5.5\"\n",
             "scheduler = \"linux-6.1\"\n",

@@ -3,8 +3,11 @@
 //! Numbers are written with all their digits; a missing one is an empty cell.
 
 use crate::compare::{Comparison, Series, Variant};
+use crate::report::number::hash;
+use crate::stats::NoInterval;
+use crate::verdict::Verdict;
 
-const HEAD: [&str; 24] = [
+const HEAD: [&str; 30] = [
     "machine",
     "governor",
     "workloads",
@@ -29,6 +32,12 @@ const HEAD: [&str; 24] = [
     "significant",
     "left_out",
     "command",
+    "difference",
+    "verdict",
+    "no_interval",
+    "why_identical",
+    "machine_hash",
+    "rests_on",
 ];
 
 pub(super) fn render(comparison: &Comparison) -> String {
@@ -44,10 +53,14 @@ pub(super) fn render(comparison: &Comparison) -> String {
     String::from_utf8(bytes).expect("every cell is text")
 }
 
-fn row(comparison: &Comparison, variant: &Variant, series: &Series) -> [String; 24] {
+fn row(comparison: &Comparison, variant: &Variant, series: &Series) -> [String; 30] {
     let header = &comparison.header;
     let (key, summary, delta) = (&series.key, &series.summary, &series.delta);
     let number = |value: Option<f64>| value.map_or(String::new(), |value| value.to_string());
+    let verdict = match variant.scheduler == comparison.base().scheduler {
+        true => String::new(),
+        false => Verdict::of(key, delta.as_ref()).as_str().to_owned(),
+    };
     let samples = series.samples.iter().flatten().count();
     [
         header.machine.clone(),
@@ -72,7 +85,16 @@ fn row(comparison: &Comparison, variant: &Variant, series: &Series) -> [String; 
         number(delta.and_then(|d| d.ci_low)),
         number(delta.and_then(|d| d.ci_high)),
         delta.map_or(String::new(), |d| d.significant.to_string()),
-        header.left_out.join("; "),
+        header.rests.left_out.join("; "),
         header.command.clone(),
+        number(delta.map(|d| d.difference)),
+        verdict,
+        delta
+            .and_then(|d| d.no_interval)
+            .map_or("", NoInterval::as_code)
+            .to_owned(),
+        variant.inert.clone().unwrap_or_default(),
+        hash(header.rests.trust.hash),
+        header.rests.line(),
     ]
 }

@@ -6,10 +6,13 @@ use serde::Serialize;
 use serde::ser::Serializer;
 
 use crate::compare::{Comparison, Series, Variant};
+use crate::floors::Floor;
 use crate::header::VERSION;
 use crate::metrics::Kind;
 use crate::report::number;
+use crate::rests::RestsOn;
 use crate::stats::Delta;
+use crate::verdict::Verdict;
 
 const SCHEMA: &str = "alight.compare/1";
 
@@ -29,7 +32,8 @@ struct Document<'a> {
     seed: u64,
     seeds: &'a [u64],
     duration_ns: Option<u64>,
-    left_out: &'a [&'static str],
+    #[serde(flatten)]
+    rests: &'a RestsOn,
     variants: Vec<VariantOut<'a>>,
     deltas: Vec<DeltaOut<'a>>,
 }
@@ -37,7 +41,9 @@ struct Document<'a> {
 #[derive(Serialize)]
 struct VariantOut<'a> {
     scheduler: &'a str,
+    same_as: Option<&'a str>,
     hash: String,
+    why_identical: Option<&'a str>,
     #[serde(serialize_with = "map")]
     metrics: Vec<(&'a str, MetricOut<'a>)>,
     #[serde(serialize_with = "map")]
@@ -64,7 +70,16 @@ struct DeltaOut<'a> {
     scheduler: &'a str,
     base: &'a str,
     #[serde(serialize_with = "map")]
-    metrics: Vec<(&'a str, Delta)>,
+    metrics: Vec<(&'a str, Difference)>,
+}
+
+#[derive(Serialize)]
+struct Difference {
+    #[serde(flatten)]
+    delta: Delta,
+    verdict: &'static str,
+    /// The least difference that matters, in the metric's unit.
+    floor: f64,
 }
 
 pub(super) fn render(comparison: &Comparison) -> String {
@@ -88,7 +103,7 @@ pub fn document(comparison: &Comparison) -> impl Serialize + '_ {
         seed: header.seed,
         seeds: &comparison.seeds,
         duration_ns: header.duration_ns,
-        left_out: &header.left_out,
+        rests: &header.rests,
         variants: comparison.variants.iter().map(variant).collect(),
         deltas: comparison
             .others()
@@ -101,7 +116,9 @@ pub fn document(comparison: &Comparison) -> impl Serialize + '_ {
 fn variant(variant: &Variant) -> VariantOut<'_> {
     VariantOut {
         scheduler: &variant.scheduler,
+        same_as: variant.same_as.as_deref(),
         hash: number::hash(variant.hash),
+        why_identical: variant.inert.as_deref(),
         metrics: variant.series.iter().map(metric).collect(),
         steps: STEPS
             .iter()
@@ -130,7 +147,15 @@ fn metric(series: &Series) -> (&str, MetricOut<'_>) {
 }
 
 fn deltas<'a>(base: &'a Variant, other: &'a Variant) -> DeltaOut<'a> {
-    let delta = |series: &'a Series| Some((series.key.name.as_str(), series.delta?));
+    let delta = |series: &'a Series| {
+        let (key, delta) = (&series.key, series.delta?);
+        let difference = Difference {
+            delta,
+            verdict: Verdict::of(key, Some(&delta)).as_str(),
+            floor: Floor::of(&key.name, key.unit).least,
+        };
+        Some((key.name.as_str(), difference))
+    };
     DeltaOut {
         scheduler: &other.scheduler,
         base: &base.scheduler,

@@ -3,7 +3,6 @@
 //! a block for each scheduler against the base.
 
 use crate::compare::{Comparison, Series, Variant};
-use crate::header::left_out_rows;
 use crate::report::layout::Columns;
 use crate::report::{number, words};
 
@@ -21,10 +20,16 @@ pub(super) fn render(comparison: &Comparison) -> String {
         words::runs(comparison),
         alight_text::line(&header.command),
     );
-    for (label, sentence) in left_out_rows(&header.left_out) {
+    for (label, sentence) in header.rests.rows() {
         text.push_str(&format!("{label}: {sentence}\n"));
     }
     for other in comparison.others() {
+        if let Some(why) = &other.inert {
+            let name = &other.scheduler;
+            text.push_str(&format!(
+                "identical: {name}: each run is the base's: {why}\n"
+            ));
+        }
         text.push('\n');
         text.push_str(&block(comparison, other));
     }
@@ -48,8 +53,8 @@ fn block(comparison: &Comparison, other: &Variant) -> String {
             number::percent(delta.delta_percent)
         });
         columns.row([was, change, is, alight_text::cell(&key.name)]);
-        if let Some(partial) = words::partial(comparison, &key.name) {
-            partly += &format!("{partial}\n");
+        for remark in words::remarks(comparison, &key.name) {
+            partly += &format!("{remark}\n");
         }
     }
     columns.render() + &partly

@@ -2,10 +2,12 @@
 //! The report as a page: GitHub's tables.
 
 use crate::compare::Comparison;
+use crate::metrics::Key;
+use crate::reasons;
 use crate::report::table::{STATISTICS, cells};
-use crate::report::{number, words};
+use crate::report::{Extent, number, short, words};
 
-pub(super) fn render(comparison: &Comparison) -> String {
+pub(super) fn render(comparison: &Comparison, extent: Extent) -> String {
     let mut text = String::new();
     for (label, value) in words::head(comparison) {
         let label = if label.is_empty() { "which is" } else { label };
@@ -16,26 +18,43 @@ pub(super) fn render(comparison: &Comparison) -> String {
         "- again: {again}\n- program: {}\n\n",
         words::program()
     ));
-    text.push_str(&table(comparison));
+    let keys = match extent {
+        Extent::Short => explaining(comparison),
+        Extent::Full | Extent::Chosen => comparison.keys(),
+    };
+    text.push_str(&table(comparison, &keys));
     text.push_str(&format!("\n{}\n", escape(words::STAR)));
+    if extent == Extent::Short {
+        text.push_str(&format!("\n{}\n", escape(&short::rest(comparison))));
+    }
     text
 }
 
-fn table(comparison: &Comparison) -> String {
+/// The results, and the numbers of the mechanism that explain how some scheduler differs.
+fn explaining(comparison: &Comparison) -> Vec<&Key> {
+    let (mut keys, _) = short::results(comparison);
+    for series in comparison.others().iter().flat_map(reasons::numbers) {
+        if !keys.iter().any(|key| key.name == series.key.name) {
+            keys.push(&series.key);
+        }
+    }
+    keys
+}
+
+fn table(comparison: &Comparison, keys: &[&Key]) -> String {
     let mut text = line(
         ["metric", "scheduler"]
             .iter()
             .chain(&STATISTICS)
-            .chain(&["delta", "95% interval"])
+            .chain(&["delta", "95% interval", "verdict"])
             .map(|cell| (*cell).to_owned()),
     );
     text.push_str("|---|---|");
     text.push_str(&"--:|".repeat(STATISTICS.len() + 2));
-    text.push('\n');
-    let keys = comparison.keys();
-    for key in &keys {
+    text.push_str("---|\n");
+    for key in keys {
         let decimals = words::decimals(comparison, &key.name, number::SIGNIFICANT);
-        for variant in &comparison.variants {
+        for (at, variant) in comparison.variants.iter().enumerate() {
             let series = variant.series(&key.name);
             let mut row = vec![words::title(key), variant.scheduler.clone()];
             match series {
@@ -51,6 +70,10 @@ fn table(comparison: &Comparison) -> String {
                         number::interval(delta.ci_low.zip(delta.ci_high)),
                     ]
                 }
+            });
+            row.push(match at {
+                0 => String::new(),
+                _ => words::verdict(key, series),
             });
             text.push_str(&line(row));
         }

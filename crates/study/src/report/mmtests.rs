@@ -28,11 +28,10 @@ pub(super) fn render(comparison: &Comparison) -> String {
          means is significant\n",
     );
     let keys = comparison.keys();
-    for partial in keys
-        .iter()
-        .filter_map(|key| words::partial(comparison, &key.name))
-    {
-        text.push_str(&format!("# {partial}\n"));
+    for key in &keys {
+        for remark in words::remarks(comparison, &key.name) {
+            text.push_str(&format!("# {remark}\n"));
+        }
     }
     for key in keys {
         if key.kind != Kind::Mechanism {

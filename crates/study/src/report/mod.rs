@@ -8,6 +8,8 @@ mod lkp;
 mod markdown;
 mod mmtests;
 pub mod number;
+mod samples;
+mod short;
 mod table;
 pub(crate) mod words;
 
@@ -50,11 +52,38 @@ impl Style {
     ];
 }
 
+/// How much a report for people tells. Reports for programs tell all that was measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// Results, verdicts, and the few lines that explain them.
+    Short,
+    /// Every number.
+    Full,
+    /// The numbers that were asked for by name: the others are not there.
+    Chosen,
+}
+
+/// How a comparison is told.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Form {
+    /// For whom.
+    pub style: Style,
+    /// How much, in [`Style::Table`] and [`Style::Markdown`].
+    pub extent: Extent,
+    /// In [`Style::Csv`]: the value of each run instead of what they come to.
+    pub samples: bool,
+}
+
 /// The report, ending in a newline.
-pub fn render(comparison: &Comparison, style: Style) -> String {
-    match style {
-        Style::Table => table::render(comparison),
-        Style::Markdown => markdown::render(comparison),
+pub fn render(comparison: &Comparison, form: Form) -> String {
+    match form.style {
+        Style::Table => match form.extent {
+            Extent::Short => short::render(comparison),
+            Extent::Full => table::render(comparison),
+            Extent::Chosen => table::chosen(comparison),
+        },
+        Style::Markdown => markdown::render(comparison, form.extent),
+        Style::Csv if form.samples => samples::render(comparison),
         Style::Csv => csv::render(comparison),
         Style::Json => json::render(comparison),
         Style::Mmtests => mmtests::render(comparison),

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The report for the terminal: the answer first, then why.
+//! The whole report for the terminal: the answer first, then why.
 
 use alight_policy::STEPS;
 
 use crate::compare::{Comparison, Variant};
 use crate::metrics::{Key, Kind};
+use crate::reasons;
 use crate::report::layout::{Columns, head_of};
 use crate::report::{number, words};
 use crate::stats::Summary;
@@ -32,7 +33,17 @@ pub(super) fn render(comparison: &Comparison) -> String {
     text
 }
 
-fn head(comparison: &Comparison) -> String {
+/// The numbers that were asked for by name, each with all its statistics.
+pub(super) fn chosen(comparison: &Comparison) -> String {
+    let mut text = head(comparison);
+    for key in comparison.keys() {
+        text.push('\n');
+        text.push_str(&answer(comparison, key));
+    }
+    text
+}
+
+pub(super) fn head(comparison: &Comparison) -> String {
     let rows = words::head(comparison);
     let head = head_of(rows, &comparison.header.command);
     format!("{}: compare\n{head}", words::program())
@@ -58,7 +69,7 @@ fn answer(comparison: &Comparison, key: &Key) -> String {
         + &words::partial(comparison, &key.name).map_or(String::new(), remark)
 }
 
-fn remark(text: String) -> String {
+pub(super) fn remark(text: String) -> String {
     format!("  {text}\n")
 }
 
@@ -83,7 +94,7 @@ fn block(comparison: &Comparison, key: &Key, digits: i32) -> String {
             row.push(number::interval(delta.ci_low.zip(delta.ci_high)));
         }
         if at > 0 {
-            let verdict = series.map_or(words::NOTHING_TO_COMPARE, words::verdict);
+            let verdict = words::verdict(key, series);
             verdicts.row([format!("{label}: {verdict}")]);
         }
         columns.row(row);
@@ -119,7 +130,7 @@ fn reasons(comparison: &Comparison, other: &Variant) -> String {
 }
 
 /// `None` if neither has the number.
-fn mean_row(name: &str, base: &Variant, other: &Variant) -> Option<[String; 5]> {
+pub(super) fn mean_row(name: &str, base: &Variant, other: &Variant) -> Option<[String; 5]> {
     let both = [base, other].map(|variant| variant.series(name));
     if both.iter().all(Option::is_none) {
         return None;
@@ -167,11 +178,5 @@ fn steps(base: &Variant, other: &Variant, heads: [&str; 5]) -> String {
 }
 
 fn share(variant: &Variant, step: usize) -> String {
-    let all: f64 = variant.steps.iter().sum();
-    let share = if all > 0.0 {
-        100.0 * variant.steps[step] / all
-    } else {
-        0.0
-    };
-    number::fixed(share, 1)
+    number::fixed(reasons::share(variant, step), 1)
 }

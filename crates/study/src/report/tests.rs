@@ -1,16 +1,134 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Each report of one comparison against the text that it must be, in `golden/`.
+//! `ALIGHT_BLESS=1` writes those texts anew.
 
 use super::*;
+use crate::compare::Variant;
 use crate::fake;
 use crate::header::VERSION;
+use crate::selection::Selection;
 use crate::stats::{Delta, Summary};
-use alight_workload::program::Better;
+
+/// All of it.
+fn told(comparison: &Comparison, style: Style) -> String {
+    render(comparison, form(style, Extent::Full))
+}
+
+fn form(style: Style, extent: Extent) -> Form {
+    Form {
+        style,
+        extent,
+        samples: false,
+    }
+}
 
 fn check(name: &str, style: Style, expected: &str) {
+    check_form(name, form(style, Extent::Full), expected);
+}
+
+fn check_form(name: &str, form: Form, expected: &str) {
     let comparison = fake::comparison(fake::better_outcome);
-    let found = render(&comparison, style).replace(VERSION, "VERSION");
+    let found = render(&comparison, form).replace(VERSION, "VERSION");
+    if std::env::var_os("ALIGHT_BLESS").is_some() {
+        let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/src/report/golden");
+        std::fs::write(format!("{folder}/{name}"), &found).expect("the source tree is writable");
+        return;
+    }
     assert!(found == expected, "golden/{name} differs from\n{found}");
+}
+
+#[test]
+fn short_table() {
+    let form = form(Style::Table, Extent::Short);
+    check_form("short.txt", form, include_str!("golden/short.txt"));
+}
+
+#[test]
+fn short_markdown() {
+    let form = form(Style::Markdown, Extent::Short);
+    check_form("short.md", form, include_str!("golden/short.md"));
+}
+
+/// A row for each scheduler, number and seed.
+#[test]
+fn samples() {
+    let form = Form {
+        samples: true,
+        ..form(Style::Csv, Extent::Short)
+    };
+    check_form("samples.csv", form, include_str!("golden/samples.csv"));
+}
+
+/// A result and a verdict a scheduler, then no more lines of the mechanism than a person reads, however
+/// many schedulers, results and numbers there are.
+#[test]
+fn a_short_report_stays_short() {
+    let mut comparison = fake::comparison(fake::better_outcome);
+    let copies = |variant: &mut Variant, name: &str, count: usize| {
+        let like = variant.series(name).expect(name).clone();
+        for number in 0..count {
+            let mut series = like.clone();
+            series.key.name = format!("{number}_{number}_{name}");
+            variant.series.push(series);
+        }
+    };
+    for variant in &mut comparison.variants {
+        copies(variant, "events", 20);
+        copies(variant, "energy_j", 10);
+        copies(variant, "cpu_migrations", 40);
+    }
+    let other = comparison.variants[1].clone();
+    let spares = (2..=6).map(|number| Variant {
+        scheduler: format!("linux-{number}.0"),
+        ..other.clone()
+    });
+    comparison.variants.extend(spares);
+    let text = render(&comparison, form(Style::Table, Extent::Short));
+    let lines = text.lines().count();
+    assert!(lines <= 170, "{lines} lines\n{text}");
+    for says in ["differ by less  ", "--full", "--metric"] {
+        assert!(text.contains(says), "{text}");
+    }
+    let full = told(&comparison, Style::Table).lines().count();
+    assert!(full > 600, "{full} lines");
+}
+
+/// Whose runs are those of another, the head says; rows of the same numbers would say it again.
+#[test]
+fn a_scheduler_whose_runs_are_anothers_has_no_rows() {
+    let mut comparison = fake::comparison(fake::better_outcome);
+    let other = comparison.variants[1].clone();
+    comparison.variants.push(Variant {
+        scheduler: "linux-5.5+asym-capacity:hog=scan".to_owned(),
+        same_as: Some(other.scheduler),
+        ..comparison.variants[1].clone()
+    });
+    let text = render(&comparison, form(Style::Table, Extent::Short));
+    assert!(
+        text.contains("identical   each run is that of linux-5.5+asym-capacity"),
+        "{text}"
+    );
+    assert_eq!(text.matches("hog=scan").count(), 1, "{text}");
+    // If none differs they are all there.
+    let equal = fake::comparison(fake::outcome);
+    let text = render(&equal, form(Style::Table, Extent::Short));
+    assert!(text.contains("+asym-capacity"), "{text}");
+    assert!(text.contains("the same in each run"), "{text}");
+}
+
+/// Each number that is asked for has all its statistics; nothing else is there.
+#[test]
+fn what_is_asked_for_by_name_is_told_alone() {
+    let comparison = fake::comparison(fake::better_outcome);
+    let chosen = comparison.only(&Selection::of(["cpu_*"]).unwrap());
+    for (_, style) in Style::ALL {
+        let text = render(&chosen, form(style, Extent::Chosen));
+        assert!(text.contains("cpu_migrations"), "{style:?}: {text}");
+        assert!(!text.contains("energy_j"), "{style:?}: {text}");
+    }
+    let table = render(&chosen, form(Style::Table, Extent::Chosen));
+    assert!(table.contains("99%") && table.contains("43.97"), "{table}");
+    assert!(!table.contains("selection steps"), "{table}");
 }
 
 #[test]
@@ -59,7 +177,7 @@ fn the_table_fits_a_terminal_up_to_numbers_of_seven_digits() {
             let samples: Vec<f64> = series.samples.iter().flatten().map(|x| x * scale).collect();
             series.summary = Summary::of(&samples).unwrap();
         }
-        for line in render(&comparison, Style::Table).lines() {
+        for line in told(&comparison, Style::Table).lines() {
             assert!(line.chars().count() <= 100, "too long: {line}");
         }
     }
@@ -67,37 +185,15 @@ fn the_table_fits_a_terminal_up_to_numbers_of_seven_digits() {
 
 #[test]
 fn equal_schedulers_differ_in_nothing() {
-    let table = render(&fake::comparison(fake::outcome), Style::Table);
+    let comparison = fake::comparison(fake::outcome);
+    for style in Style::ALL.map(|(_, style)| style) {
+        let text = told(&comparison, style);
+        let why = "it could act, and each time it chose as the base does";
+        assert!(text.contains(why), "{style:?}: {text}");
+    }
+    let table = told(&comparison, Style::Table);
     assert!(table.contains("the same in each run"), "{table}");
     assert!(table.contains("the same selection steps answer"), "{table}");
-}
-
-/// Of the base's and the other's value in each run. What is nothing under the base has no
-/// percentage, but it has a direction.
-#[test]
-fn a_difference_is_better_or_worse_by_its_direction() {
-    let from_nothing: &[(f64, f64)] = &[(0.0, 5.0), (0.0, 6.0), (0.0, 5.0)];
-    let to_nothing: &[(f64, f64)] = &[(5.0, 0.0), (6.0, 0.0), (5.0, 0.0)];
-    let below_nothing: &[(f64, f64)] = &[(0.0, -5.0), (0.0, -6.0), (0.0, -5.0)];
-    let mut series = fake::comparison(fake::better_outcome).variants[1].series[0].clone();
-    for (pairs, better, word) in [
-        (from_nothing, Some(Better::Lower), "worse"),
-        (from_nothing, Some(Better::Higher), "better"),
-        (from_nothing, None, "different"),
-        (to_nothing, Some(Better::Lower), "better"),
-        (to_nothing, Some(Better::Higher), "worse"),
-        (below_nothing, Some(Better::Lower), "better"),
-        (below_nothing, Some(Better::Higher), "worse"),
-        (
-            &[(0.0, 5.0), (0.0, -5.0)],
-            Some(Better::Lower),
-            "within noise: the interval contains 0",
-        ),
-    ] {
-        series.key.better = better;
-        series.delta = Delta::of(pairs);
-        assert_eq!(words::verdict(&series), word, "{pairs:?}, {better:?}");
-    }
 }
 
 /// Of three runs the base has the number in one, the other in two; and of another number the
@@ -136,12 +232,12 @@ fn what_not_every_run_has_is_said_in_every_style() {
         )
     };
     for style in [Style::Table, Style::Markdown, Style::Mmtests, Style::Lkp] {
-        let text = render(&comparison, style);
+        let text = told(&comparison, style);
         for said in [said("events", 1, runs - 1), said("late_s", 0, runs - 1)] {
             assert!(text.contains(&said), "{said}\n{text}");
         }
     }
-    let table = render(&comparison, Style::Table);
+    let table = told(&comparison, Style::Table);
     for verdict in [
         "one run shows no difference from noise",
         "no run of both to compare",
@@ -168,7 +264,7 @@ fn a_number_that_is_nothing_under_the_base_keeps_its_decimals() {
         &mut comparison.variants[1].series[0],
     );
     for style in [Style::Table, Style::Markdown] {
-        let text = render(&comparison, style);
+        let text = told(&comparison, style);
         assert!(text.contains("0.187"), "{text}");
     }
 }
@@ -178,8 +274,8 @@ fn an_interruption_is_said_in_every_head() {
     let mut comparison = fake::comparison(fake::outcome);
     comparison.header.runs = 20;
     for style in [Style::Table, Style::Markdown, Style::Mmtests, Style::Lkp] {
-        let text = render(&comparison, style);
+        let text = told(&comparison, style);
         assert!(text.contains("INTERRUPTED, 20 were asked for"), "{text}");
     }
-    assert!(render(&comparison, Style::Json).contains("\"interrupted\": true"));
+    assert!(told(&comparison, Style::Json).contains("\"interrupted\": true"));
 }

@@ -3,10 +3,10 @@
 
 use crate::compare::{Comparison, Series, Variant};
 use crate::header::VERSION;
-use crate::header::left_out_rows;
 use crate::metrics::Key;
 use crate::report::number;
-use alight_workload::program::Better;
+use crate::stats::NoInterval;
+use crate::verdict::Verdict;
 
 /// `alight 0.1.0`.
 pub fn program() -> String {
@@ -30,29 +30,26 @@ pub fn title(key: &Key) -> String {
     }
 }
 
-/// Where not even one run of the base and of the other has the number.
-pub const NOTHING_TO_COMPARE: &str = "no run of both to compare";
+/// What a scheduler's number says against the base, in words.
+pub fn verdict(key: &Key, series: Option<&Series>) -> String {
+    let delta = series.and_then(|series| series.delta.as_ref());
+    Verdict::of(key, delta).words(key, delta)
+}
 
-/// What a series says against the base, in a word.
-pub fn verdict(series: &Series) -> &'static str {
-    let Some(delta) = &series.delta else {
-        return NOTHING_TO_COMPARE;
+/// Of a number that has no interval though several runs differ from the base: why, for each
+/// scheduler that this is so of.
+pub fn without_spread(comparison: &Comparison, name: &str) -> Vec<String> {
+    let base = &comparison.base().scheduler;
+    let of = |variant: &Variant| {
+        let delta = variant.series(name)?.delta?;
+        let why = match delta.no_interval? {
+            NoInterval::OneRun | NoInterval::NoDifference => return None,
+            why => why.as_str(),
+        };
+        let label = short_name(&variant.scheduler, base);
+        Some(format!("{name} of {label}: {why}"))
     };
-    if delta.pairs < 2 {
-        return "one run shows no difference from noise";
-    }
-    // Pairs that differ by nothing on average and do not vary: what the policy changes did not matter here.
-    if (delta.ci_low, delta.ci_high) == (Some(0.0), Some(0.0)) {
-        return "the same in each run";
-    }
-    if !delta.significant {
-        return "within noise: the interval contains 0";
-    }
-    match (series.key.better, delta.rises) {
-        (None, _) => "different",
-        (Some(Better::Higher), true) | (Some(Better::Lower), false) => "better",
-        (Some(Better::Higher), false) | (Some(Better::Lower), true) => "worse",
-    }
+    comparison.others().iter().filter_map(of).collect()
 }
 
 /// Says in how many runs a number exists, if not in all: means are of those, differences of what
@@ -80,6 +77,13 @@ pub fn partial(comparison: &Comparison, name: &str) -> Option<String> {
         alight_text::cell(name),
         each.join(", ")
     ))
+}
+
+/// Sentences that stand beside a number's table where its verdicts do not.
+pub fn remarks(comparison: &Comparison, name: &str) -> Vec<String> {
+    let mut remarks = without_spread(comparison, name);
+    remarks.extend(partial(comparison, name));
+    remarks
 }
 
 /// Decimals that show `digits` significant ones of the base's mean, or of the largest if that is 0.
@@ -141,9 +145,19 @@ pub fn head(comparison: &Comparison) -> Vec<(&'static str, String)> {
         let role = if index == 0 { "base" } else { "against it" };
         let hash = number::hash(variant.hash);
         head.push((role, format!("{} (hash {hash})", variant.scheduler)));
+        match (&variant.inert, &variant.same_as) {
+            (Some(why), _) => head.push(("identical", format!("each run is the base's: {why}"))),
+            (None, Some(other)) => {
+                head.push((
+                    "identical",
+                    format!("each run is that of {other}, by another label"),
+                ));
+            }
+            (None, None) => {}
+        }
     }
     head.push(("runs", runs(comparison)));
-    head.extend(left_out_rows(&header.left_out));
+    head.extend(header.rests.rows());
     head
 }
 

@@ -4,13 +4,15 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use alight_machine::Machine;
+use alight_machine::{Machine, Trust};
 use alight_policy::Scheduler;
 use alight_sim::{Action, Change, Outcome, Scenario};
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::observe::{Observer, Seen};
 use super::{Entry, Observed, Plan, Platform};
+use crate::rests::{self, Ran, RestsOn};
 use crate::spread::{self, Spread, spread};
 
 /// Name and version of the form in which records are saved.
@@ -29,10 +31,24 @@ pub struct Record {
     pub seed: u64,
     /// What the machine is like.
     pub platform: Platform,
+    /// What the runs rest on; `None`: an older version recorded them, which did not say.
+    #[serde(default)]
+    pub grounds: Option<Grounds>,
     /// Why there are no runs, if there are none.
     pub why: Option<String>,
     /// The runs.
     pub runs: Vec<Observed>,
+}
+
+/// What recorded runs rest on, as reports have it ([`RestsOn`]).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Grounds {
+    /// How far the machine's figures can be trusted, in a line.
+    pub line: String,
+    /// The same, as a member of documents.
+    pub rests_on: Value,
+    /// What the model leaves out that some run needs, a sentence each.
+    pub left_out: Vec<String>,
 }
 
 /// What is written to a file.
@@ -128,6 +144,8 @@ pub struct Case<'a> {
     pub entry: &'a Entry,
     /// Where.
     pub machine: &'a Machine,
+    /// How far its figures can be trusted.
+    pub trust: &'a Trust,
     /// Who decides.
     pub scheduler: &'a Scheduler,
     /// Seed.
@@ -156,6 +174,7 @@ pub fn record(case: &Case<'_>, cancel: &AtomicBool) -> Result<Option<Record>, al
     let Case {
         entry,
         machine,
+        trust,
         scheduler,
         seed,
     } = *case;
@@ -168,7 +187,13 @@ pub fn record(case: &Case<'_>, cancel: &AtomicBool) -> Result<Option<Record>, al
         Err(why) => (vec![], Some(why)),
     };
     let mut runs = vec![];
+    let mut grounds = Grounds {
+        line: rests::line(trust),
+        rests_on: serde_json::json!(trust),
+        left_out: vec![],
+    };
     for plan in plans {
+        grounds.add(case, &plan, &platform)?;
         let Some(seen) = run(&plan, machine, &platform, scheduler, seed, cancel)? else {
             return Ok(None);
         };
@@ -180,9 +205,47 @@ pub fn record(case: &Case<'_>, cancel: &AtomicBool) -> Result<Option<Record>, al
         scheduler: scheduler.name.clone(),
         seed,
         platform,
+        grounds: Some(grounds),
         why,
         runs,
     }))
+}
+
+impl Grounds {
+    /// Adds what the model leaves out that this run needs.
+    fn add(
+        &mut self,
+        case: &Case<'_>,
+        plan: &Plan,
+        platform: &Platform,
+    ) -> Result<(), alight_sim::Error> {
+        let workload = (plan.workload(platform)).map_err(alight_sim::Error::Refused)?;
+        let changes = changes(plan, case.machine, case.seed);
+        let rests = RestsOn::of(
+            case.trust,
+            &Ran {
+                machine: case.machine,
+                workloads: std::slice::from_ref(&workload),
+                schedulers: std::slice::from_ref(case.scheduler),
+                governor: Some(plan.governor()),
+                changes: &changes,
+            },
+        );
+        for sentence in rests.left_out {
+            if !self.left_out.contains(&sentence) {
+                self.left_out.push(sentence);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What a plan does to the machine.
+fn changes(plan: &Plan, machine: &Machine, seed: u64) -> Vec<Change> {
+    match plan.hotplug {
+        0 => vec![],
+        operations => alight_sim::hotplug_torture(machine.cpus.len(), operations, seed),
+    }
 }
 
 fn run(
@@ -202,10 +265,7 @@ fn run(
         }
         false => machine,
     };
-    let changes = match plan.hotplug {
-        0 => vec![],
-        operations => alight_sim::hotplug_torture(machine.cpus.len(), operations, seed),
-    };
+    let changes = changes(plan, machine, seed);
     let scenario = Scenario {
         governor: Some(plan.governor()),
         seed,

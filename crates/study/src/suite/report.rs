@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
+use crate::report::labelled;
+
 use super::plan::{ClockRule, Load, Phase, Work};
 use super::{Bound, Entry, Figure, Plan, Platform, Record, Verdict};
 
@@ -117,9 +119,35 @@ fn phase(of: &Phase) -> String {
     )
 }
 
-/// Every verdict with its figures; for more than one machine or base a table behind.
+/// What the records rest on: of each machine a line, and what the model leaves out of their runs.
+fn grounds(judged: &[(Record, Verdict)]) -> String {
+    let mut rows: Vec<(&str, String)> = vec![];
+    for (record, _) in judged {
+        let line = match &record.grounds {
+            Some(grounds) => grounds.line.as_str(),
+            None => "recorded by a version that does not say",
+        };
+        let row = ("rests on", format!("{}: {line}", record.machine));
+        if !rows.contains(&row) {
+            rows.push(row);
+        }
+    }
+    for (record, _) in judged {
+        let left_out = record.grounds.iter().flat_map(|grounds| &grounds.left_out);
+        for sentence in left_out {
+            let row = ("left out", format!("{}: {sentence}", record.scenario));
+            if !rows.contains(&row) {
+                rows.push(row);
+            }
+        }
+    }
+    labelled(rows)
+}
+
+/// What the verdicts rest on; every verdict with its figures; for more than one machine or base a
+/// table behind.
 pub fn table(judged: &[(Record, Verdict)]) -> String {
-    let mut text = String::new();
+    let mut text = grounds(judged) + "\n";
     for (record, verdict) in judged {
         text += &row(record, verdict);
     }
@@ -251,15 +279,24 @@ fn scenario(entry: &Entry) -> Value {
 
 /// What [`table`] says as JSON, `alight.suite/2`.
 pub fn document(judged: &[(Record, Verdict)]) -> Value {
+    let mut machines: Vec<Value> = vec![];
+    for (record, _) in judged {
+        let rests_on = record.grounds.as_ref().map(|grounds| &grounds.rests_on);
+        let machine = json!({"machine": record.machine, "rests_on": rests_on});
+        if !machines.contains(&machine) {
+            machines.push(machine);
+        }
+    }
     let scenario = |(record, verdict): &(Record, Verdict)| {
         json!({
             "name": record.scenario,
             "machine": record.machine,
             "scheduler": record.scheduler,
             "seed": record.seed,
+            "left_out": record.grounds.as_ref().map(|grounds| &grounds.left_out),
             "result": verdict,
         })
     };
     let scenarios: Vec<Value> = judged.iter().map(scenario).collect();
-    json!({"schema": "alight.suite/2", "scenarios": scenarios})
+    json!({"schema": "alight.suite/2", "machines": machines, "scenarios": scenarios})
 }

@@ -14,9 +14,11 @@ fn platform(machine: &str) -> Platform {
 }
 
 fn recorded(scenario: &str, machine: &str, base: &str) -> Record {
+    let sheet = alight_machine::load(machine).unwrap();
     let case = Case {
         entry: find(scenario).unwrap(),
-        machine: &alight_machine::load(machine).unwrap().machine,
+        machine: &sheet.machine,
+        trust: &sheet.trust(),
         scheduler: &alight_policy::Scheduler::parse(base).unwrap(),
         seed: 1,
     };
@@ -172,6 +174,7 @@ fn figures_do_not_depend_on_the_number_of_threads() {
     let case = |name| Case {
         entry: find(name).unwrap(),
         machine: &machine,
+        trust: crate::fake::trust(),
         scheduler: &scheduler,
         seed: 3,
     };
@@ -192,6 +195,7 @@ fn a_cancelled_suite_keeps_what_is_complete() {
     let case = Case {
         entry: find("RampUp").unwrap(),
         machine: &machine,
+        trust: crate::fake::trust(),
         scheduler: &scheduler,
         seed: 3,
     };
@@ -242,4 +246,40 @@ fn damaged_records_are_refused_with_their_place() {
         error.contains("'alight.suite-record/9', expected is"),
         "{error}"
     );
+}
+
+/// What a verdict rests on stands above it, is saved with the record, and of records of an older
+/// version it is said that nobody knows.
+#[test]
+fn a_verdict_says_what_it_rests_on() {
+    let sheet = alight_machine::load("juno-r0").unwrap();
+    let hash = format!("{:016x}", sheet.machine.hash());
+    for (base, left_out) in [
+        ("linux-6.5", None),
+        ("linux-3.9", Some("schedutil came with Linux 4.7")),
+    ] {
+        let record = recorded("RampUp", "juno-r0", base);
+        let saved = super::record::from_json(&super::record::to_json(&[record])).unwrap();
+        let judged: Vec<_> = (saved.into_iter())
+            .map(|record| (record.clone(), judge(&record)))
+            .collect();
+        let text = report::table(&judged);
+        let squeezed = text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let head = format!("rests on juno-r0: machine hash {hash}; costs fitted to");
+        assert!(squeezed.starts_with(&head), "{text}");
+        assert_eq!(text.contains("left out"), left_out.is_some(), "{text}");
+        assert!(squeezed.contains(left_out.unwrap_or_default()), "{text}");
+        let json = report::document(&judged);
+        assert_eq!(json["machines"][0]["rests_on"]["hash"], hash);
+        let said = json["scenarios"][0]["left_out"].to_string();
+        assert!(said.contains(left_out.unwrap_or("[]")), "{said}");
+    }
+    let old = Record {
+        grounds: None,
+        ..recorded("RampUp", "juno-r0", "linux-6.5")
+    };
+    let verdict = judge(&old);
+    let text = report::table(&[(old, verdict)]);
+    let said = "rests on  juno-r0: recorded by a version that does not say\n";
+    assert!(text.starts_with(said), "{text}");
 }

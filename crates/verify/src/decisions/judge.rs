@@ -157,7 +157,11 @@ impl Judge {
     /// If they cannot be built.
     pub fn prepare(&mut self, wakeup: &Wakeup) -> Result<(), machine::Error> {
         if wakeup.domains.is_empty() {
-            return Ok(());
+            let (found, expected) = (wakeup.cpus.len(), self.domains.len());
+            return match self.core {
+                Some(_) if found != expected => Err(machine::Error::Cpus { found, expected }),
+                _ => Ok(()),
+            };
         }
         match &mut self.core {
             Some(core) if same_structure(&self.domains, &wakeup.domains) => {
@@ -169,7 +173,9 @@ impl Judge {
                         |cpu: usize| wakeup.cpus.get(cpu).map_or(0, |c| c.capacity_orig.into());
                     self.perf = machine::energy_model(json, capacity)?;
                 }
-                self.core = Some(machine::build(self.rules.kernel, wakeup, &self.params)?);
+                let mut core = machine::build(self.rules.kernel, wakeup, &self.params)?;
+                machine::check_energy_model(&mut core, &self.perf)?;
+                self.core = Some(core);
                 self.domains.clone_from(&wakeup.domains);
             }
         }
@@ -260,7 +266,8 @@ impl Judge {
         view::fill(core, wakeup);
         let energy = wakeup.flags & flag::ENERGY != 0;
         if energy == core.perf.is_empty() {
-            std::mem::swap(&mut core.perf, &mut self.perf);
+            let had = core.set_perf(std::mem::take(&mut self.perf));
+            self.perf = had.expect("checked with the core");
         }
         let (mut wakee, mut waker) = (self.rules.wakee(wakeup), self.rules.waker(wakeup));
         let question = alight_policy::Wakeup {

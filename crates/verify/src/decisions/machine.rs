@@ -29,6 +29,14 @@ pub enum Error {
         /// Span that the core builds, 0: none.
         built: u64,
     },
+    /// A wakeup of other CPUs than those of the domains.
+    #[error("a wakeup of {found} CPUs; the domains recorded last are of {expected}")]
+    Cpus {
+        /// CPUs of the wakeup.
+        found: usize,
+        /// CPUs of the domains.
+        expected: usize,
+    },
     /// The header's energy model.
     #[error("the header's energy model: {0}")]
     EnergyModel(String),
@@ -104,10 +112,13 @@ pub fn build(kernel: KernelVersion, wakeup: &Wakeup, params: &Params) -> Result<
                     built: built_span,
                 });
             }
-            let domain = &mut core.domains[built[level] as usize];
-            domain.flags = flags(kernel, recorded[level].flags);
-            domain.imbalance_pct = recorded[level].imbalance_pct;
-            domain.imb_numa_nr = recorded[level].imb_numa_nr;
+            let DomainState {
+                imbalance_pct,
+                imb_numa_nr,
+                ..
+            } = recorded[level];
+            let flags = flags(kernel, recorded[level].flags);
+            core.set_domain(built[level] as usize, flags, imbalance_pct, imb_numa_nr);
         }
     }
     update_groups(&mut core, wakeup);
@@ -156,11 +167,11 @@ pub fn update_groups(core: &mut Core, wakeup: &Wakeup) {
     for (cpu, recorded) in wakeup.domains.iter().enumerate() {
         let own = core.places[cpu].group;
         for (domain, &group) in recorded.iter().zip(&own) {
-            if let Some(group) = core.groups.get_mut(group as usize) {
-                group.capacity = domain.capacity;
-                group.min_capacity = domain.min_capacity;
-                group.max_capacity = domain.max_capacity;
-                group.imbalance = domain.imbalance;
+            let group = group as usize;
+            if group < core.groups.len() {
+                let (least, most) = (domain.min_capacity, domain.max_capacity);
+                core.set_group_capacity(group, domain.capacity, least, most);
+                core.set_group_imbalance(group, domain.imbalance);
             }
         }
     }
@@ -235,6 +246,17 @@ pub fn energy_model(json: &str, capacity: impl Fn(usize) -> u32) -> Result<Vec<P
         domains.push(built);
     }
     Ok(domains)
+}
+
+/// May `core` have this energy model?
+///
+/// # Errors
+/// If it is of CPUs that there are not.
+pub fn check_energy_model(core: &mut Core, perf: &[PerfDomain]) -> Result<(), Error> {
+    let set = core.set_perf(perf.to_vec());
+    let had = set.map_err(|error| Error::EnergyModel(error.to_string()))?;
+    core.set_perf(had).expect("it was its own");
+    Ok(())
 }
 
 /// A list such as `0-3,6`, as bits.

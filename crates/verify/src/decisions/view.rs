@@ -174,9 +174,7 @@ pub fn fill(core: &mut Core, wakeup: &Wakeup) {
     let is = |bit| u32::from(wakeup.flags & bit != 0);
     core.root.overutilized = is(flag::OVERUTILIZED);
     core.root.uclamp_used = is(flag::UCLAMP_USED);
-    core.topology.smt = is(flag::SMT);
-    core.topology.asym = is(flag::ASYM);
-    core.topology.cluster = is(flag::CLUSTER);
+    core.set_keys(is(flag::SMT), is(flag::ASYM), is(flag::CLUSTER));
 }
 
 /// Why the CPU is wanted.

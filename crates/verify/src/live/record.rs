@@ -127,6 +127,7 @@ fn in_range(what: &'static str, found: u32, limit: u32) -> Result<(), Malformed>
 pub(crate) mod tests {
     use super::super::plain::bytes_of;
     use super::*;
+    use alight_policy::mirror::{Mirror, check};
 
     /// The bytes that the kernel side would write.
     pub(crate) fn written(record: &Record) -> Vec<u8> {
@@ -167,11 +168,18 @@ pub(crate) mod tests {
         }
     }
 
+    alight_policy::mirror! {
+        Decision as "struct decision" {
+            now, this_cpu, kind, sync, nr_llcs, nr_cpus, unused, root, allowed, wakee, waker,
+            answer, wakee_after, waker_after, here_after,
+        }
+    }
+
     #[test]
-    fn a_record_has_no_padding() {
-        let fields = 8 + 4 * 6 + size_of::<Root>() + size_of::<Mask>() + 4 * size_of::<Task>();
-        let whole = fields + size_of::<Answer>() + size_of::<Cpu>();
-        assert_eq!(size_of::<Decision>(), whole);
+    fn a_record_is_what_the_kernel_side_writes() {
+        let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+        let includes = ["policy/model.h", "crates/live/src/bpf/record.h"];
+        check(&root, &includes, &[Decision::structure()], &[]).unwrap();
     }
 
     #[test]

@@ -424,3 +424,6 @@ impl Cursor<'_> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

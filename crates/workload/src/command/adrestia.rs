@@ -8,6 +8,7 @@
 
 use super::MAX_TASKS;
 use super::getopt::{self, Spec, Value, Word, number};
+use super::surroundings::Surroundings;
 use crate::assembler::Assembler;
 use crate::diagnostic::{Place, Refusal, Remarks, nearest};
 use crate::program::{
@@ -59,12 +60,12 @@ struct Settings {
 }
 
 pub(super) fn compile(
-    line: &str,
+    around: &Surroundings<'_>,
     words: &[Word],
     remarks: &mut Remarks,
 ) -> Result<Workload, Refusal> {
     let settings = read_settings(words, remarks)?;
-    Ok(build(line, &settings))
+    Ok(build(around.line, &settings))
 }
 
 fn read_settings(words: &[Word], remarks: &mut Remarks) -> Result<Settings, Refusal> {

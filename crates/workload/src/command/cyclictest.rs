@@ -8,6 +8,7 @@
 mod options;
 
 use super::getopt::Word;
+use super::surroundings::Surroundings;
 use crate::assembler::Assembler;
 use crate::diagnostic::{Refusal, Remarks};
 use crate::measures::latency_measures;
@@ -46,23 +47,25 @@ const ENDING_NS: u64 = 15_000_000;
 const NS_PER_US: u64 = 1000;
 
 pub(super) fn compile(
-    line: &str,
+    around: &Surroundings<'_>,
     words: &[Word],
     remarks: &mut Remarks,
 ) -> Result<Workload, Refusal> {
-    let settings = options::read(words, remarks)?;
-    Ok(build(line, &settings))
+    let settings = options::read(words, around, remarks)?;
+    Ok(build(around.line, &settings))
 }
 
 fn build(line: &str, settings: &Settings) -> Workload {
     let mut workload = Workload::empty(line);
     workload.duration_ns = settings.duration_ns;
     workload.dma_latency_us = settings.dma_latency_us;
+    let unlimited = settings.duration_ns.is_none() && settings.loops.is_none();
+    workload.missing_limit = unlimited.then_some("-D SECONDS or -l LOOPS");
     workload.histograms = vec!["wakeup_latency".to_owned()];
     workload.measures = latency_measures("wakeup_latency", LATENCY);
 
     let main = workload.add_program(main_program(settings));
-    push_task(&mut workload, main, Attributes::default(), Some(0));
+    push_task(&mut workload, main, settings.main_attributes(), Some(0));
     workload.instruments = Instruments {
         stamps: settings.threads,
         tallies: settings.threads,

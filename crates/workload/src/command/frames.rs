@@ -15,6 +15,7 @@ mod options;
 mod script;
 
 use super::getopt::Word;
+use super::surroundings::Surroundings;
 use crate::assembler::Assembler;
 use crate::diagnostic::{Refusal, Remarks};
 use crate::measures::tally_measures;
@@ -53,12 +54,12 @@ const BOOSTED: u32 = 0;
 const USUAL: u32 = 1;
 
 pub(super) fn compile(
-    line: &str,
+    around: &Surroundings<'_>,
     words: &[Word],
     remarks: &mut Remarks,
 ) -> Result<Workload, Refusal> {
     let settings = options::read(words, remarks)?;
-    Ok(build(line, &settings))
+    Ok(build(around.line, &settings))
 }
 
 fn build(line: &str, settings: &Settings) -> Workload {

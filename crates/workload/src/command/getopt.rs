@@ -5,7 +5,7 @@
 use crate::diagnostic::{Place, Refusal, nearest};
 
 /// Highest CPU number that an affinity may name.
-const MAX_CPU: i64 = 8191;
+pub(super) const MAX_CPU: i64 = 8191;
 
 /// Whether an option takes a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,15 +59,21 @@ pub(super) fn parse<T: Copy>(
     specs: &[Spec<T>],
     words: &[Word],
 ) -> Result<Parsed<T>, Refusal> {
+    let mut reader = Reader::new(tool, specs, words);
+    reader.read_all()?;
+    Ok(reader.parsed)
+}
+
+/// The same up to the first word that is no option (`getopt_long(3)` with `+`): what stands there and
+/// behind it are the operands, which may have options of their own.
+pub(super) fn parse_leading<T: Copy>(
+    tool: &str,
+    specs: &[Spec<T>],
+    words: &[Word],
+) -> Result<Parsed<T>, Refusal> {
     let mut reader = Reader {
-        tool,
-        specs,
-        words,
-        next: 0,
-        parsed: Parsed {
-            options: Vec::new(),
-            operands: Vec::new(),
-        },
+        leading: true,
+        ..Reader::new(tool, specs, words)
     };
     reader.read_all()?;
     Ok(reader.parsed)
@@ -78,10 +84,26 @@ struct Reader<'a, T> {
     specs: &'a [Spec<T>],
     words: &'a [Word],
     next: usize,
+    /// The first operand ends the options.
+    leading: bool,
     parsed: Parsed<T>,
 }
 
-impl<T: Copy> Reader<'_, T> {
+impl<'a, T: Copy> Reader<'a, T> {
+    fn new(tool: &'a str, specs: &'a [Spec<T>], words: &'a [Word]) -> Self {
+        Reader {
+            tool,
+            specs,
+            words,
+            next: 0,
+            leading: false,
+            parsed: Parsed {
+                options: Vec::new(),
+                operands: Vec::new(),
+            },
+        }
+    }
+
     fn read_all(&mut self) -> Result<(), Refusal> {
         while let Some(word) = self.words.get(self.next) {
             self.next += 1;
@@ -95,6 +117,11 @@ impl<T: Copy> Reader<'_, T> {
                 self.read_long(word, long)?;
             } else if word.text.len() > 1 && word.text.starts_with('-') {
                 self.read_cluster(word, &word.text[1..])?;
+            } else if self.leading {
+                self.parsed
+                    .operands
+                    .extend_from_slice(&self.words[self.next - 1..]);
+                return Ok(());
             } else {
                 self.parsed.operands.push(word.clone());
             }
@@ -338,6 +365,26 @@ mod tests {
         ];
         for (line, expected) in table {
             assert_eq!(outcome(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn leading_options_end_at_the_first_operand() {
+        for (line, options, operands) in [
+            ("-p a -l 5", "p", "a -l 5"),
+            ("-l 5 -- -p", "l", "-p"),
+            ("a -p", "", "a -p"),
+            ("-pT", "pT", ""),
+            ("- -p", "", "- -p"),
+        ] {
+            let parsed = parse_leading("tool", SPECS, &words(line)).expect(line);
+            let found: String = parsed.options.iter().map(|option| option.id).collect();
+            let rest: Vec<&str> = parsed.operands.iter().map(|w| w.text.as_str()).collect();
+            assert_eq!(
+                (found.as_str(), rest.join(" ")),
+                (options, operands.to_owned()),
+                "{line}"
+            );
         }
     }
 

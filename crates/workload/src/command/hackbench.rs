@@ -4,6 +4,7 @@
 use super::getopt::{self, Found, Spec, Value, Word, number};
 use super::messaging::{self, Settings};
 use super::refuse_operands;
+use super::surroundings::Surroundings;
 use crate::diagnostic::{Refusal, Remarks};
 use crate::program::{ChannelKind, Workload};
 use crate::report::Report;
@@ -48,12 +49,12 @@ const SPECS: &[Spec<Opt>] = &[
 ];
 
 pub(super) fn compile(
-    line: &str,
+    around: &Surroundings<'_>,
     words: &[Word],
     _remarks: &mut Remarks,
 ) -> Result<Workload, Refusal> {
     let settings = read_settings(words)?;
-    let mut workload = messaging::build(line, &settings);
+    let mut workload = messaging::build(around.line, &settings);
     workload.report = Some(Report::Hackbench(settings.report()));
     Ok(workload)
 }

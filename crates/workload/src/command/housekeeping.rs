@@ -9,6 +9,7 @@
 use super::draw::between;
 use super::getopt::{self, Spec, Value, Word, number};
 use super::refuse_operands;
+use super::surroundings::Surroundings;
 use crate::assembler::Assembler;
 use crate::diagnostic::{Refusal, Remarks};
 use crate::program::{Attributes, Op, Program, TaskSpec, Workload};
@@ -39,7 +40,7 @@ const fn spec(long: &'static str, id: Opt) -> Spec<Opt> {
 const SPECS: &[Spec<Opt>] = &[spec("tasks", Opt::Tasks), spec("seed", Opt::Seed)];
 
 pub(super) fn compile(
-    line: &str,
+    around: &Surroundings<'_>,
     words: &[Word],
     _remarks: &mut Remarks,
 ) -> Result<Workload, Refusal> {
@@ -54,7 +55,7 @@ pub(super) fn compile(
         }
     }
     refuse_operands("housekeeping", &parsed.operands)?;
-    Ok(build(line, tasks, seed))
+    Ok(build(around.line, tasks, seed))
 }
 
 fn build(line: &str, tasks: usize, seed: u64) -> Workload {

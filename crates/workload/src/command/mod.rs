@@ -2,7 +2,7 @@
 //! Command lines of the real tools, read as those tools read them.
 
 mod adrestia;
-mod cgexec;
+mod cpus;
 mod cyclictest;
 mod draw;
 mod frames;
@@ -11,12 +11,16 @@ mod hackbench;
 mod housekeeping;
 mod messaging;
 mod perf_bench;
+mod prefix;
 mod schbench;
+mod surroundings;
 mod sysbench;
 
 use crate::diagnostic::{Place, Refusal, Remarks, nearest};
 use crate::program::Workload;
+use crate::site::Site;
 use getopt::Word;
+use surroundings::Surroundings;
 
 const TOOLS: &[(&str, Compile)] = &[
     ("adrestia", adrestia::compile),
@@ -33,22 +37,27 @@ const TOOLS: &[(&str, Compile)] = &[
 /// kernel; a mistyped number is refused instead of filling the memory.
 const MAX_TASKS: u64 = 100_000;
 
-type Compile = fn(&str, &[Word], &mut Remarks) -> Result<Workload, Refusal>;
+type Compile = fn(&Surroundings<'_>, &[Word], &mut Remarks) -> Result<Workload, Refusal>;
 
-/// Compiles a command line. Its first word is the tool's name, with or without a path.
-pub(crate) fn compile(line: &str, remarks: &mut Remarks) -> Result<Workload, Refusal> {
+/// Compiles a command line: prefixes such as `taskset`, and a tool. A name may have a path before it.
+pub(crate) fn compile(
+    line: &str,
+    site: Option<&Site>,
+    remarks: &mut Remarks,
+) -> Result<Workload, Refusal> {
     let words = split(line)?;
-    if let Some(group) = cgexec::group(&words)? {
-        let mut workload = compile_tool(line, &words[group.words..], remarks)?;
-        for task in &mut workload.tasks {
-            task.attributes.group.get_or_insert(group.path.clone());
-        }
-        return Ok(workload);
-    }
-    compile_tool(line, &words, remarks)
+    let mut around = Surroundings::new(line, site);
+    let words = prefix::read_all(&words, &mut around, remarks)?;
+    let mut workload = compile_tool(&around, words, remarks)?;
+    around.begin.apply(&mut workload)?;
+    Ok(workload)
 }
 
-fn compile_tool(line: &str, words: &[Word], remarks: &mut Remarks) -> Result<Workload, Refusal> {
+fn compile_tool(
+    around: &Surroundings<'_>,
+    words: &[Word],
+    remarks: &mut Remarks,
+) -> Result<Workload, Refusal> {
     let Some((command, arguments)) = words.split_first() else {
         return Err(Refusal::new(
             Place { line: 1, column: 1 },
@@ -60,22 +69,27 @@ fn compile_tool(line: &str, words: &[Word], remarks: &mut Remarks) -> Result<Wor
     };
     let tool = command.text.rsplit('/').next().unwrap_or_default();
     match TOOLS.iter().find(|(name, _)| *name == tool) {
-        Some((_, compile)) => compile(line, arguments, remarks),
+        Some((_, compile)) => compile(around, arguments, remarks),
         None => Err(Refusal::new(
             command.place,
             format!(
                 "`{}` is no workload; the nearest: {}; or give an rt-app file ending in .json",
                 command.text,
-                nearest(tool, TOOLS.iter().map(|(name, _)| *name))
+                nearest(tool, first_words())
             ),
         )),
     }
 }
 
-/// Whether a word, with or without a path, is the name of a tool.
+/// What a command line may begin with.
+fn first_words() -> impl Iterator<Item = &'static str> {
+    TOOLS.iter().map(|(name, _)| *name).chain(prefix::names())
+}
+
+/// Whether a word, with or without a path, is the name of a tool or of a prefix.
 pub(crate) fn is_tool(word: &str) -> bool {
     let name = word.rsplit('/').next().unwrap_or_default();
-    name == cgexec::NAME || TOOLS.iter().any(|(tool, _)| *tool == name)
+    first_words().any(|known| known == name)
 }
 
 fn tool_names() -> String {

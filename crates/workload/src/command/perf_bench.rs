@@ -7,6 +7,7 @@
 
 use super::getopt::{self, Found, Spec, Value, Word, number};
 use super::messaging::{self, Settings};
+use super::surroundings::Surroundings;
 use super::{MAX_TASKS, refuse_operands};
 use crate::assembler::Assembler;
 use crate::diagnostic::{Place, Refusal, Remarks, nearest};
@@ -94,7 +95,7 @@ const fn both<T: Copy>(short: char, long: &'static str, value: Value, id: T) -> 
 }
 
 pub(super) fn compile(
-    line: &str,
+    around: &Surroundings<'_>,
     words: &[Word],
     remarks: &mut Remarks,
 ) -> Result<Workload, Refusal> {
@@ -113,13 +114,13 @@ pub(super) fn compile(
     match words[0].text.as_str() {
         "pipe" => {
             let pipe = read_pipe(options)?;
-            let mut workload = build_pipe(line, &pipe);
+            let mut workload = build_pipe(around.line, &pipe);
             workload.report = Some(Report::PerfPipe(pipe, format));
             Ok(workload)
         }
         _ => {
             let settings = read_messaging(options)?;
-            let mut workload = messaging::build(line, &settings);
+            let mut workload = messaging::build(around.line, &settings);
             workload.report = Some(Report::PerfMessaging(settings.report(), format));
             Ok(workload)
         }

@@ -11,6 +11,7 @@
 mod options;
 
 use super::getopt::Word;
+use super::surroundings::Surroundings;
 use crate::assembler::Assembler;
 use crate::diagnostic::{Refusal, Remarks};
 use crate::measures::elapsed_s;
@@ -18,7 +19,7 @@ use crate::program::{
     Attributes, Better, CounterId, Instruments, Measure, MeasureSource, Observation, Op, Program,
     TallyId, TaskSpec, Workload,
 };
-use crate::report::{self, Report, Span, SysbenchTest as Test};
+use crate::report::{self, Report, Span, SysbenchTest as Test, SysbenchVersion as Version};
 use options::Settings;
 
 /// Numbers dealt to workers.
@@ -42,12 +43,12 @@ const CPU_EVENT_NS: u64 = 20_000_000;
 const CPU_EVENT_PRIME: u32 = 10_000;
 
 pub(super) fn compile(
-    line: &str,
+    around: &Surroundings<'_>,
     words: &[Word],
     remarks: &mut Remarks,
 ) -> Result<Workload, Refusal> {
     let settings = options::read(words, remarks)?;
-    let mut workload = build(line, &settings);
+    let mut workload = build(around.line, &settings);
     workload.report = Some(Report::Sysbench(report(&settings)));
     Ok(workload)
 }
@@ -66,6 +67,11 @@ fn build(line: &str, settings: &Settings) -> Workload {
         workload.mutexes = locks;
     }
     workload.measures = measures(settings);
+    let unlimited = settings.events.is_none() && settings.time_ns.is_none();
+    workload.missing_limit = unlimited.then_some(match settings.version {
+        Version::V0_4 => "--max-time=SECONDS or --max-requests=N",
+        Version::V1_0 => "--time=SECONDS or --events=N",
+    });
 
     let main = workload.add_program(main_program(settings.threads));
     push_task(&mut workload, main, Some(0));

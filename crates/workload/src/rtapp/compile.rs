@@ -4,19 +4,21 @@
 //! Threads that are not forked meet at a barrier first, which fixes the origin of delays and timers.
 
 mod attributes;
+mod definition;
 mod resources;
 mod thread;
 
 use super::model::{Action, Config, Task};
 use crate::check::MAX_COMM;
 use crate::diagnostic::{Refusal, Remarks, nearest};
-use crate::measures::latency_measures;
+use crate::measures::{latency_measures, lifetime_s, log_measures};
 use crate::program::{
-    Attributes, Better, Measure, MeasureSource, ProgramId, TaskId, TaskSpec, Workload,
+    Attributes, Better, Measure, MeasureSource, Op, Program, ProgramId, TaskId, TaskSpec, Workload,
 };
+use definition::Definition;
 use resources::Resources;
 use std::collections::{BTreeMap, VecDeque};
-use thread::{Definition, Inherited};
+use thread::Inherited;
 
 /// Threads that one task may be forked into (`FORKS_LIMIT` of rt-app).
 const MAX_FORKS: u32 = 1024;
@@ -65,10 +67,11 @@ impl<'a> Compiler<'a> {
         workload.duration_ns = config.global.duration_ns;
         workload.calibration = config.global.calibration;
         let resources = Resources::new(config)?;
-        let definitions = thread::definitions(config, remarks)?;
+        let definitions = definition::all(config, remarks)?;
         let histograms = definitions.iter().filter(|d| d.histogram.is_some());
         workload.histograms = vec![String::new(); histograms.count()];
         workload.counters = definitions.len() as u32;
+        workload.logs = definitions.len() as u32;
         Ok(Compiler {
             config,
             remarks,
@@ -178,10 +181,14 @@ impl<'a> Compiler<'a> {
         Some(self.add_thread(definition, &suffix, None, inherited))
     }
 
-    /// Per task: latency of its timers, how many loops its threads did; if its phases change
-    /// the CPUs that it may use, when they had all gone to another cluster; if it has clamps, how
-    /// much of their time they had a CPU of the greatest capacity.
+    /// How long it took, if it comes to its end. Per task: latency of its timers, how many loops its
+    /// threads did, what rt-app logs of them; if its phases change the CPUs that it may use, when
+    /// they had all gone to another cluster; if it has clamps, how much of their time they had a CPU
+    /// of the greatest capacity.
     fn add_measures(&mut self) {
+        if !self.workload.tasks.is_empty() && !self.workload.programs.iter().any(never_ends) {
+            self.workload.measures.push(lifetime_s());
+        }
         let mut names = BTreeMap::new();
         let mut first = 0;
         for (at, task) in self.config.tasks.iter().enumerate() {
@@ -219,6 +226,9 @@ impl<'a> Compiler<'a> {
                     counter: definition.counter,
                 },
             });
+            let waits = definition.histogram.is_some();
+            let logged = log_measures(&name, definition.log, definition.computes, waits);
+            self.workload.measures.extend(logged);
         }
     }
 
@@ -228,6 +238,7 @@ impl<'a> Compiler<'a> {
         self.workload.semaphores = self.resources.semaphores();
         let own = self.config.tasks.iter().map(|t| t.instances).sum();
         self.workload.barriers = self.resources.barriers(own);
+        self.workload.names = self.resources.names();
         self.workload
     }
 }
@@ -249,6 +260,20 @@ fn check_fork_targets(config: &Config) -> Result<(), Refusal> {
         }
     }
     Ok(())
+}
+
+/// Whether a loop of the program goes on for ever.
+fn never_ends(program: &Program) -> bool {
+    let endless = |op: &Op| {
+        matches!(
+            op,
+            Op::LoopBegin {
+                count: u64::MAX,
+                ..
+            }
+        )
+    };
+    program.ops.iter().any(endless)
 }
 
 /// The name in lower_snake, with a number if another task has the same.

@@ -19,6 +19,8 @@ pub(super) struct Global {
     pub calibration: Calibration,
     /// Buffer of `mem` and `iorun` events, bytes.
     pub mem_buffer_size: u64,
+    /// The slacks of a phase's timers add up.
+    pub cumulative_slack: bool,
 }
 
 /// A definition; `instances` threads of it start by themselves.
@@ -87,6 +89,10 @@ pub(super) struct Event {
     pub action: Action,
 }
 
+/// An amount or a time that never comes to its end.
+pub(super) const FOR_EVER: u64 = u64::MAX;
+
+/// Amounts and times may be [`FOR_EVER`], except that of [`Action::RunWall`].
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Action {
     Run {
@@ -95,9 +101,8 @@ pub(super) enum Action {
     RunWall {
         ns: u64,
     },
-    /// `None`: returns at once (a negative time).
     Sleep {
-        ns: Option<u64>,
+        ns: u64,
     },
     /// `period_ns` 0: never waits.
     Timer {
@@ -157,4 +162,18 @@ pub(super) enum Action {
     Fork {
         task: String,
     },
+}
+
+impl Action {
+    /// What follows is never reached.
+    pub fn never_ends(&self) -> bool {
+        let amount = match self {
+            Action::Run { ns } | Action::Sleep { ns } => *ns,
+            Action::Timer { period_ns, .. } => *period_ns,
+            Action::Memory { bytes, .. } | Action::Io { bytes } => *bytes,
+            Action::Chase { loads, .. } => *loads,
+            _ => 0,
+        };
+        amount == FOR_EVER
+    }
 }

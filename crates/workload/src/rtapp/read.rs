@@ -5,38 +5,22 @@
 mod attributes;
 mod events;
 mod fields;
+mod global;
 
 use super::json::{Kind, Member, Value};
-use super::model::{Config, Global, Phase, Task};
+use super::model::{Config, Phase, Task};
 use crate::diagnostic::{Place, Refusal, Remarks, nearest};
 use crate::load::Mode;
-use crate::program::{Calibration, Policy};
+use crate::program::Policy;
 pub(super) use attributes::check as check_sched;
 use events::MemoryBuffers;
 use fields::Fields;
 
 /// Threads that a file may start; far above what rt-app can start on a stock kernel.
 const MAX_THREADS: u64 = 100_000;
-const NS_PER_S: u64 = 1_000_000_000;
 const NS_PER_US: u64 = 1000;
-const DEFAULT_MEM_BUFFER: i32 = 4 << 20;
 
 const TOP_KEYS: &[&str] = &["tasks", "global", "resources"];
-const GLOBAL_KEYS: &[&str] = &[
-    "duration",
-    "gnuplot",
-    "default_policy",
-    "calibration",
-    "log_size",
-    "logdir",
-    "log_basename",
-    "ftrace",
-    "lock_pages",
-    "pi_enabled",
-    "io_device",
-    "mem_buffer_size",
-    "cumulative_slack",
-];
 /// Keys of phases, and of tasks.
 const PHASE_KEYS: &[&str] = &[
     "loop",
@@ -55,7 +39,6 @@ const PHASE_KEYS: &[&str] = &[
 const TASK_KEYS: &[&str] = &[
     "instance", "delay", "phases", "runtime", "period", "deadline",
 ];
-const FTRACE_CATEGORIES: &[&str] = &["main", "task", "loop", "event", "stats", "none"];
 const RESOURCE_TYPES: &[&str] = &[
     "mutex",
     "signal",
@@ -91,7 +74,7 @@ pub(super) fn read(root: &Value, mode: Mode, remarks: &mut Remarks) -> Result<Co
         mode,
         remarks,
         default_policy: Policy::Normal,
-        mem_buffer_size: DEFAULT_MEM_BUFFER as u64,
+        mem_buffer_size: 0,
         buffers: MemoryBuffers::default(),
     };
     reader.note_ignored(members, &[TOP_KEYS], "the file");
@@ -141,122 +124,6 @@ impl Reader<'_> {
                 );
             }
         }
-    }
-
-    fn global(&mut self, value: Option<&Value>, root: Place) -> Result<Global, Refusal> {
-        let mut global = Global {
-            duration_ns: None,
-            default_policy: Policy::Normal,
-            calibration: Calibration::Cpu(0),
-            mem_buffer_size: DEFAULT_MEM_BUFFER as u64,
-        };
-        let Some(value) = value.filter(|v| v.kind != Kind::Null) else {
-            self.remarks.note(
-                root,
-                "there is no `global`: no limit of time, work in time of CPU0 at its top frequency",
-            );
-            return Ok(global);
-        };
-        // rt-app looks keys up in whatever it finds here, and finds none if it is no object.
-        let members: &[Member] = match &value.kind {
-            Kind::Object(members) => members,
-            _ => &[],
-        };
-        self.note_ignored(members, &[GLOBAL_KEYS], "`global`");
-        let fields = Fields::new(members, self.mode);
-        let duration = self.at_least(-1, "s (-1 and 0: no limit)", "duration", &fields, -1)?;
-        global.duration_ns = u64::try_from(duration)
-            .ok()
-            .filter(|s| *s > 0)
-            .map(|s| s * NS_PER_S);
-        if let Some(name) = fields.string("default_policy")? {
-            global.default_policy = attributes::policy(name.text, name.place)?;
-        }
-        global.calibration = self.calibration(&fields, value.place)?;
-        let size = fields.int("mem_buffer_size", DEFAULT_MEM_BUFFER, self.remarks)?;
-        global.mem_buffer_size = u64::try_from(size).unwrap_or(0);
-        self.settings_without_effect(&fields)?;
-        Ok(global)
-    }
-
-    /// The number of `key`, or `default` without it; refused below `least`, which means nothing.
-    fn at_least(
-        &mut self,
-        least: i32,
-        unit: &str,
-        key: &'static str,
-        fields: &Fields,
-        default: i32,
-    ) -> Result<i32, Refusal> {
-        let found = fields.int(key, default, self.remarks)?;
-        if found < least {
-            let place = fields.get(key).map_or(Place::default(), |v| v.place);
-            return Err(Refusal::new(
-                place,
-                format!("`{key}` is {found}, expected {least} or more {unit}"),
-            ));
-        }
-        Ok(found)
-    }
-
-    fn calibration(&mut self, fields: &Fields, at: Place) -> Result<Calibration, Refusal> {
-        let Some(value) = fields.get("calibration").filter(|v| v.kind != Kind::Null) else {
-            self.remarks.note(
-                at,
-                "no `calibration` is given: work is in time of CPU0 at its top frequency",
-            );
-            return Ok(Calibration::Cpu(0));
-        };
-        match &value.kind {
-            Kind::Int(ns) => {
-                self.remarks.note(
-                    value.place,
-                    format!(
-                        "{ns} ns per loop is a property of one board; here work is in time of a biggest CPU at its top frequency"
-                    ),
-                );
-                Ok(Calibration::Biggest)
-            }
-            Kind::String(text) => match calibration_cpu(text) {
-                Some(cpu) => Ok(Calibration::Cpu(cpu)),
-                None => Err(Refusal::new(
-                    value.place,
-                    format!("`{text}` is no CPU; write `CPU` and a number, as in \"CPU0\""),
-                )),
-            },
-            other => Err(Refusal::new(
-                value.place,
-                format!(
-                    "found {}, expected a CPU as in \"CPU0\", or ns per loop",
-                    other.describe()
-                ),
-            )),
-        }
-    }
-
-    /// Settings that have a type to be checked and no effect in a simulation.
-    fn settings_without_effect(&mut self, fields: &Fields) -> Result<(), Refusal> {
-        for key in ["gnuplot", "lock_pages", "cumulative_slack"] {
-            fields.boolean(key, false)?;
-        }
-        for key in ["logdir", "log_basename", "io_device"] {
-            fields.string(key)?;
-        }
-        if fields.boolean("pi_enabled", false)? {
-            let place = fields
-                .get("pi_enabled")
-                .map_or(Place::default(), |v| v.place);
-            self.remarks.warn(
-                place,
-                "priority inheritance is not modelled: mutexes are plain ones",
-            );
-        }
-        if let Some(value) = fields.get("log_size")
-            && !matches!(value.kind, Kind::Int(_) | Kind::String(_) | Kind::Null)
-        {
-            return Err(fields::mismatch("log_size", value, "MB or a string"));
-        }
-        ftrace(fields)
     }
 
     /// The old section that declares mutexes and the like: they need no declaration any more.
@@ -342,7 +209,14 @@ impl Reader<'_> {
                 format!("`instance` is {instances}, expected 0 (a template to fork) or more"),
             ));
         };
-        let delay = self.at_least(0, "us", "delay", &fields, 0)?;
+        let delay = fields.int("delay", 0, self.remarks)?;
+        if delay < 0 {
+            let place = fields.get("delay").map_or(member.place, |v| v.place);
+            self.remarks.warn(
+                place,
+                format!("`delay` is {delay} us, which counts as no delay; rt-app built for 64 bits takes it for 584000 years and never starts the thread: leave it out"),
+            );
+        }
         let mut task = Task {
             name: member.key.clone(),
             place: member.place,
@@ -468,39 +342,4 @@ impl Reader<'_> {
             _ => u64::MAX,
         })
     }
-}
-
-/// The number in `CPU3`; `sscanf` looks at nothing behind it, and takes `CPU` for CPU0.
-fn calibration_cpu(text: &str) -> Option<u32> {
-    let number = text.strip_prefix("CPU")?;
-    if number.is_empty() {
-        return Some(0);
-    }
-    let digits: String = number.chars().take_while(char::is_ascii_digit).collect();
-    digits.parse().ok()
-}
-
-fn ftrace(fields: &Fields) -> Result<(), Refusal> {
-    let Some(value) = fields.get("ftrace") else {
-        return Ok(());
-    };
-    if matches!(value.kind, Kind::Bool(_)) {
-        return Ok(());
-    }
-    let Some(list) = fields.string("ftrace")? else {
-        return Ok(());
-    };
-    let categories = list.text.split(',').filter(|c| !c.is_empty());
-    for category in categories {
-        if !FTRACE_CATEGORIES.contains(&category) {
-            return Err(Refusal::new(
-                list.place,
-                format!(
-                    "`{category}` is no category of ftrace events; the nearest: {}",
-                    nearest(category, FTRACE_CATEGORIES.iter().copied())
-                ),
-            ));
-        }
-    }
-    Ok(())
 }

@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 pub(super) fn review(config: &Config, remarks: &mut Remarks) {
     let uses = Uses::of(config);
     uses.review(remarks);
+    review_passes(config, remarks);
     for task in &config.tasks {
         review_locks(task, remarks);
         review_reach(task, remarks);
@@ -135,14 +136,29 @@ fn review_locks(task: &Task, remarks: &mut Remarks) {
     }
 }
 
+/// Warns of events and phases behind one that goes on for ever.
 fn review_reach(task: &Task, remarks: &mut Remarks) {
-    let endless = task.phases.iter().position(|p| p.loops == u64::MAX);
-    let behind = endless.and_then(|at| task.phases.get(at + 1));
-    if let Some(phase) = behind {
-        remarks.warn(
-            phase.place,
-            "this phase is never reached: the one before it goes on for ever",
-        );
+    let mut endless = false;
+    for phase in &task.phases {
+        if endless {
+            remarks.warn(
+                phase.place,
+                "this phase is never reached: the one before it goes on for ever",
+            );
+            return;
+        }
+        let ends = |event: &Event| event.action.never_ends();
+        if let Some(at) = phase.events.iter().position(ends) {
+            endless = true;
+            if let Some(event) = phase.events.get(at + 1) {
+                remarks.warn(
+                    event.place,
+                    "this event is never reached: the one before it goes on for ever",
+                );
+                return;
+            }
+        }
+        endless |= phase.loops == u64::MAX;
     }
 }
 
@@ -160,5 +176,47 @@ fn review_barriers(task: &Task, remarks: &mut Remarks) {
                 ),
             );
         }
+    }
+}
+
+/// Tasks that share a barrier must come to it equally often: a task that comes once more waits for ever.
+fn review_passes(config: &Config, remarks: &mut Remarks) {
+    let mut first: BTreeMap<&str, (&str, u64)> = BTreeMap::new();
+    for task in config.tasks.iter().filter(|task| task.instances != 0) {
+        for (name, (times, place)) in times_at_barriers(task) {
+            let (other, expected) = *first.entry(name).or_insert((&task.name, times));
+            if times != expected {
+                remarks.warn(
+                    place,
+                    format!(
+                        "`{}` comes to the barrier `{name}` {}, `{other}` {}: the task that comes more often waits there for ever; make their loops equal",
+                        task.name, often(times), often(expected)
+                    ),
+                );
+            }
+        }
+    }
+}
+
+/// How often each thread of a task comes to each barrier, and where it first does.
+fn times_at_barriers(task: &Task) -> BTreeMap<&str, (u64, Place)> {
+    let mut times: BTreeMap<&str, (u64, Place)> = BTreeMap::new();
+    for phase in &task.phases {
+        let passes = task.loops.saturating_mul(phase.loops);
+        for event in &phase.events {
+            if let Action::Barrier { name } = &event.action {
+                let of = times.entry(name).or_insert((0, event.place));
+                of.0 = of.0.saturating_add(passes);
+            }
+        }
+    }
+    times
+}
+
+fn often(times: u64) -> String {
+    match times {
+        u64::MAX => "for ever".to_owned(),
+        1 => "once".to_owned(),
+        times => format!("{times} times"),
     }
 }

@@ -95,6 +95,7 @@ pub fn add_energy_model(r: &mut Numbers, machine: &Description, core: &mut Core)
     if spans.len() > alight_policy::abi::MAX_PERF_DOMAINS {
         return;
     }
+    let mut model = Vec::new();
     for (capacity, span) in spans.into_iter().rev() {
         let (mut frequency_khz, mut power_uw) = (0, 0);
         let points: Vec<OperatingPoint> = (0..1 + r.below(6))
@@ -109,8 +110,9 @@ pub fn add_energy_model(r: &mut Numbers, machine: &Description, core: &mut Core)
             .collect();
         let mut domain = perf_domain(&core.params, span, capacity, &points).expect("a model");
         domain.last_state -= r.below(domain.nr_states);
-        core.perf.push(domain);
+        model.push(domain);
     }
+    core.set_perf(model).expect("of CPUs that there are");
 }
 
 /// A member of `of`, which has one below `nr`.

@@ -248,7 +248,8 @@ impl Scene {
         }
         if self.numbers.one_in(8) && !self.core.groups.is_empty() {
             let group = self.numbers.below(self.core.groups.len() as u32);
-            self.core.groups[group as usize].imbalance ^= 1;
+            let was = self.core.groups[group as usize].imbalance;
+            self.core.set_group_imbalance(group as usize, was ^ 1);
             self.changed.group = Some(group);
         }
         self.core.root.uclamp_used = u32::from(self.wanted.clamps && !self.numbers.one_in(3));

@@ -129,7 +129,7 @@ impl Sim<'_> {
             }
         }
         for (group, &power) in self.nohz.early.groups.iter().enumerate() {
-            let full = |cpu| self.nohz.early.cpus[cpu].full;
+            let full = |cpu: usize| self.nohz.early.cpus[cpu].full;
             let most = self.members(group, None).map(full).sum();
             if power == 0 || power > most {
                 return Err(format!("group {group} has power {power} of {most}"));

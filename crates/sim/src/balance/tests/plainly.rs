@@ -179,7 +179,7 @@ proptest! {
             }
             for group in imbalanced {
                 let group = group.index(sim.core.groups.len());
-                sim.core.groups[group].imbalance = 1;
+                sim.core.set_group_imbalance(group, 1);
             }
             // Of a third of the CPUs, for some cache each.
             let caches = sim.core.llcs.len();

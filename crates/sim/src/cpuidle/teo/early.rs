@@ -7,7 +7,6 @@
 
 use super::{DECAY_SHIFT, PULSE, time_ok};
 use crate::cpuidle::governor::{Outlook, Period};
-use crate::table::Table;
 
 /// Periods remembered (`INTERVALS`).
 const INTERVALS: usize = 8;
@@ -28,7 +27,7 @@ pub(super) struct Metrics {
 /// `struct teo_cpu`.
 #[derive(Debug, Clone)]
 pub(crate) struct Early {
-    pub(super) states: Table<Metrics>,
+    pub(super) states: Box<[Metrics]>,
     pub(super) intervals: [u64; INTERVALS],
     oldest: usize,
     sleep_length_ns: u64,

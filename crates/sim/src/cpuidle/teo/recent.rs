@@ -9,7 +9,6 @@
 use super::{DECAY_SHIFT, PULSE, shallower, time_ok};
 use crate::cpuidle::governor::{Outlook, Period};
 use crate::cpuidle::states::State;
-use crate::table::Table;
 
 /// Wakeups of which it is known what they were (`NR_RECENT`).
 const RECENT: usize = 9;
@@ -28,7 +27,7 @@ pub(super) struct Bin {
 /// `struct teo_cpu`.
 #[derive(Debug, Clone)]
 pub(crate) struct Recent {
-    pub(super) bins: Table<Bin>,
+    pub(super) bins: Box<[Bin]>,
     pub(super) total: u32,
     recent: [u8; RECENT],
     oldest: usize,

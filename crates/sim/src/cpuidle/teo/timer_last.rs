@@ -5,7 +5,6 @@
 
 use super::{DECAY_SHIFT, PULSE, shallower};
 use crate::cpuidle::governor::{Outlook, Period, RESIDENCY_THRESHOLD_NS};
-use crate::table::Table;
 
 /// Below this limit of latency the timer is not asked, ns.
 const LATENCY_THRESHOLD_NS: u64 = RESIDENCY_THRESHOLD_NS / 2;
@@ -22,7 +21,7 @@ pub(super) struct Bin {
 /// `struct teo_cpu`.
 #[derive(Debug, Clone)]
 pub(crate) struct TimerLast {
-    pub(super) bins: Table<Bin>,
+    pub(super) bins: Box<[Bin]>,
     pub(super) sleep_length_ns: i64,
     pub(super) total: u32,
     /// Wakeups by the tick.

@@ -12,20 +12,20 @@ use alight_machine::Governor;
 use alight_workload::program::{Op, Policy};
 
 const BASE: &str = "linux-7.2";
-const SLICE: u64 = 700 * US;
+pub(super) const SLICE: u64 = 700 * US;
 
 /// Tasks that compute for ever, once a test puts them on the queue.
-fn hogs(n: usize) -> Vec<Given> {
+pub(super) fn hogs(n: usize) -> Vec<Given> {
     const NEVER_BY_ITSELF: u64 = 3000 * 1000 * MS;
     vec![task(NEVER_BY_ITSELF, &[Op::Run { ns: u64::MAX }]); n]
 }
 
-fn on_one_cpu(tasks: &[Given], test: impl FnOnce(&mut Sim)) {
+pub(super) fn on_one_cpu(tasks: &[Given], test: impl FnOnce(&mut Sim)) {
     begin_on(BASE, &machine(1, 1), &workload(tasks), test);
 }
 
 /// `task` wakes on CPU 0 with this lag; nobody looks at the queue yet.
-fn put(sim: &mut Sim, task: u32, lag: i64) {
+pub(super) fn put(sim: &mut Sim, task: u32, lag: i64) {
     sim.cpus[0].timers.remove(&mut sim.nodes, task);
     sim.tasks[task as usize].life = Life::Runnable;
     sim.entity_mut(task).lag = lag;
@@ -33,7 +33,7 @@ fn put(sim: &mut Sim, task: u32, lag: i64) {
 }
 
 /// CPU 0 takes the first of its queue.
-fn go(sim: &mut Sim) {
+pub(super) fn go(sim: &mut Sim) {
     sim.cpus[0].ipi_at = sim.now;
     sim.arm(0);
     sim.until(sim.now);

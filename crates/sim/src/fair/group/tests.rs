@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 use super::*;
-use crate::api::SystemClamps;
 use crate::testbed::{Given, MS, begin_grouped, machine, task, workload};
 use alight_workload::program::Op;
 
@@ -24,7 +23,7 @@ fn hog(group: &str) -> Given {
 /// Percent of `cpus` CPUs that the tasks of each group have had of a second behind the first.
 fn shares(base: &str, cpus: usize, groups: &[Group], tasks: &[Given]) -> Vec<f64> {
     let given = workload(tasks);
-    let limits = (groups, SystemClamps::default());
+    let limits = (groups, &[][..]);
     begin_grouped(limits, base, &machine(cpus, cpus), &given, |sim| {
         let ran = |sim: &mut Sim| -> Vec<u64> {
             for cpu in 0..cpus {
@@ -143,7 +142,7 @@ fn utilization_of_a_cpu_contains_that_of_groups() {
         let tasks = [hog("/a").on(&[0]), hog("/b").on(&[0]), hog("/").on(&[1])];
         let given = workload(&tasks);
         let groups = [group("/a", 100), group("/b", 300)];
-        let limits = (&groups[..], SystemClamps::default());
+        let limits = (&groups[..], &[][..]);
         begin_grouped(limits, base, &machine(2, 2), &given, |sim| {
             sim.until(2000 * MS);
             let [grouped, alone] = [0, 1].map(|cpu| sim.core.cpus[cpu].cfs);
@@ -184,7 +183,7 @@ fn what_leaves_a_groups_queue_leaves_the_cpus() {
             }],
             ..workload(&[moves.clone()])
         };
-        let limits = (&[group("/a", 100)][..], SystemClamps::default());
+        let limits = (&[group("/a", 100)][..], &[][..]);
         begin_grouped(limits, base, &machine(2, 2), &given, |sim| {
             sim.until(1000 * MS);
             let signals = |sim: &Sim, cpu: usize| {
@@ -211,10 +210,7 @@ fn what_leaves_a_groups_queue_leaves_the_cpus() {
 fn a_switch_within_a_group_is_none_between_groups() {
     for base in BASES {
         let tasks = [hog("/a").on(&[0]), hog("/a").on(&[0]), hog("/b").on(&[0])];
-        let limits = (
-            &[group("/a", 100), group("/b", 100)][..],
-            SystemClamps::default(),
-        );
+        let limits = (&[group("/a", 100), group("/b", 100)][..], &[][..]);
         begin_grouped(limits, base, &machine(1, 1), &workload(&tasks), |sim| {
             let mut at = 100 * MS;
             while sim.cpus[0].curr > 1 {
@@ -314,7 +310,7 @@ fn whatever_tasks_do_the_books_are_right() {
             ..workload(&tasks)
         };
         let groups = [group("/a", 100), group("/b", 30)];
-        let limits = (&groups[..], SystemClamps::default());
+        let limits = (&groups[..], &[][..]);
         begin_grouped(limits, base, &machine(4, 2), &given, |sim| {
             sim.until(400 * MS);
             assert!(

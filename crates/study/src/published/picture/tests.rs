@@ -3,6 +3,7 @@
 use super::super::Length;
 use super::record::KINDS;
 use super::*;
+use crate::fake;
 use crate::published::parse;
 
 /// A hog on a big CPU, and a small task on a little one; the second variant makes a second picture.
@@ -29,6 +30,7 @@ fn drawn() -> Vec<Picture> {
     let machine = alight_machine::load("juno-r2").expect("built in").machine;
     let ask = Ask {
         machine: &machine,
+        trust: fake::trust(),
         length: Length::Full,
         runs: None,
         seed: 1,
@@ -74,6 +76,7 @@ fn a_record_tells_who_ran_and_how_fast() {
     let machine = alight_machine::load("juno-r2").expect("built in").machine;
     let ask = Ask {
         machine: &machine,
+        trust: fake::trust(),
         length: Length::Full,
         runs: None,
         seed: 1,

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Options of `cyclictest`: rt-tests 2.4, and older spellings that published command lines use.
 
-use super::super::getopt::{self, Found, Spec, Value, Word, cpu_list, number};
+use super::super::cpus::{Numbered, Text, libnuma};
+use super::super::getopt::{self, Found, Spec, Value, Word, number};
+use super::super::surroundings::Surroundings;
 use super::super::{MAX_TASKS, refuse_operands};
 use crate::diagnostic::{Place, Refusal, Remarks, nearest};
 use crate::program::{Attributes, Policy};
+use crate::site::Site;
 
 /// A command line, read.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +22,8 @@ pub(super) struct Settings {
     priority: u32,
     spread_priorities: bool,
     pinning: Pinning,
+    /// CPUs of the main thread, if it does not keep those that it begins with.
+    main_cpus: Option<Vec<u32>>,
     /// What is written to `/dev/cpu_dma_latency`; `None`: it is not opened.
     pub dma_latency_us: Option<u64>,
     /// Main prints nothing while the threads run.
@@ -28,10 +33,10 @@ pub(super) struct Settings {
 #[derive(Debug, Clone, PartialEq, Eq)]
 enum Pinning {
     None,
-    /// Thread k on CPU k.
+    /// Thread k on CPU k: which CPUs there are is not known.
     OwnCpu,
     /// Thread k on the k-th of these, round robin.
-    Listed(Vec<u32>),
+    Among(Vec<u32>),
 }
 
 impl Settings {
@@ -50,8 +55,16 @@ impl Settings {
             affinity: match &self.pinning {
                 Pinning::None => None,
                 Pinning::OwnCpu => Some(vec![k]),
-                Pinning::Listed(cpus) => Some(vec![cpus[k as usize % cpus.len()]]),
+                Pinning::Among(cpus) => Some(vec![cpus[k as usize % cpus.len()]]),
             },
+            ..Attributes::default()
+        }
+    }
+
+    /// How the main thread is scheduled: as it begins, on the CPUs of `-a LIST` or `--mainaffinity`.
+    pub fn main_attributes(&self) -> Attributes {
+        Attributes {
+            affinity: self.main_cpus.clone(),
             ..Attributes::default()
         }
     }
@@ -67,6 +80,7 @@ enum Opt {
     Interval,
     Latency,
     Loops,
+    MainAffinity,
     Policy,
     Priority,
     Priospread,
@@ -133,7 +147,7 @@ const SPECS: &[Spec<Opt>] = &[
     long("histfile", Value::Required, Opt::NoEffect),
     long("json", Value::Required, Opt::NoEffect),
     long("laptop", Value::No, Opt::DefaultSystem),
-    long("mainaffinity", Value::Required, Opt::NoEffect),
+    long("mainaffinity", Value::Required, Opt::MainAffinity),
     long("notrace", Value::No, Opt::NoEffect),
     long("priospread", Value::No, Opt::Priospread),
     long("secaligned", Value::Optional, Opt::NotModelled),
@@ -158,9 +172,13 @@ const MAX_DURATION_S: i64 = 8_640_000;
 const NS_PER_S: u64 = 1_000_000_000;
 
 /// Reads the words behind `cyclictest`.
-pub(super) fn read(words: &[Word], remarks: &mut Remarks) -> Result<Settings, Refusal> {
+pub(super) fn read(
+    words: &[Word],
+    around: &Surroundings<'_>,
+    remarks: &mut Remarks,
+) -> Result<Settings, Refusal> {
     let parsed = getopt::parse("cyclictest", SPECS, words)?;
-    let mut draft = Draft::new();
+    let mut draft = Draft::new(around);
     // Words that an option with an optional value looked at: `-t 8`, `-a 0-3`.
     let mut consumed = Vec::new();
     for found in &parsed.options {
@@ -173,18 +191,34 @@ pub(super) fn read(words: &[Word], remarks: &mut Remarks) -> Result<Settings, Re
     let end = words
         .last()
         .map_or(Place { line: 1, column: 1 }, |w| w.place);
-    Ok(draft.settle(end, remarks))
+    draft.settle(end, remarks)
 }
 
-struct Draft {
+/// Where `-t` without a number, or `-S`, asks for a thread for each CPU.
+#[derive(Debug, Clone)]
+struct EachCpu {
+    place: Place,
+    spelling: String,
+}
+
+struct Draft<'a> {
+    around: &'a Surroundings<'a>,
     settings: Settings,
+    /// Set: [`Settings::threads`] is still to be found.
+    each_cpu: Option<EachCpu>,
+    smp: bool,
+    /// CPUs of `-a LIST`.
+    listed: Option<Vec<u32>>,
+    /// Where `-a` stands, if it does.
+    affinity_at: Option<Place>,
     histogram: bool,
     distance_at: Option<Place>,
 }
 
-impl Draft {
-    fn new() -> Self {
+impl<'a> Draft<'a> {
+    fn new(around: &'a Surroundings<'a>) -> Self {
         Draft {
+            around,
             settings: Settings {
                 threads: 1,
                 interval_us: 1000,
@@ -195,9 +229,14 @@ impl Draft {
                 priority: 0,
                 spread_priorities: false,
                 pinning: Pinning::None,
+                main_cpus: None,
                 dma_latency_us: Some(0),
                 quiet: false,
             },
+            each_cpu: None,
+            smp: false,
+            listed: None,
+            affinity_at: None,
             histogram: false,
             distance_at: None,
         }
@@ -213,8 +252,9 @@ impl Draft {
         let number = |least, most| number(found.place, &found.spelling, value, least, most);
         let settings = &mut self.settings;
         match found.id {
-            Opt::Affinity => return self.read_affinity(found),
-            Opt::Threads => return self.read_threads(found),
+            Opt::Affinity => return self.read_affinity(found, remarks),
+            Opt::Threads => return self.read_threads(found, remarks),
+            Opt::MainAffinity => settings.main_cpus = Some(cpus(found, value, self.around)?),
             Opt::DefaultSystem => settings.dma_latency_us = None,
             Opt::Distance => {
                 settings.distance_us = number(0, MAX_INT)? as u64;
@@ -236,7 +276,7 @@ impl Draft {
             }
             Opt::Priospread => settings.spread_priorities = true,
             Opt::Quiet => settings.quiet = true,
-            Opt::Smp => return Err(needs_cpu_count(found, "-a -t 8")),
+            Opt::Smp => return self.read_smp(found).map(|()| None),
             Opt::NotModelled => {
                 return Err(Refusal::new(
                     found.place,
@@ -257,32 +297,102 @@ impl Draft {
         Ok(None)
     }
 
-    fn read_threads(&mut self, found: &Found<Opt>) -> Result<Option<Word>, Refusal> {
-        let detached = found.following.clone().filter(|_| found.value.is_none());
-        let attached = found.value.as_deref();
-        let Some(value) = attached.or(detached.as_ref().map(|word| word.text.as_str())) else {
-            return Err(needs_cpu_count(found, "-t 8"));
-        };
-        let most = MAX_TASKS as i64;
-        self.settings.threads = number(found.place, &found.spelling, value, 1, most)? as u32;
-        Ok(detached)
+    /// `-S`: a thread for each CPU, each on its own; all have one priority, as without it.
+    fn read_smp(&mut self, found: &Found<Opt>) -> Result<(), Refusal> {
+        if self.affinity_at.is_some() {
+            return Err(Refusal::new(
+                found.place,
+                format!(
+                    "{} behind -a ends cyclictest (\"numa and smp options are mutually exclusive\"); remove one \
+                     of both: {} pins each thread by itself",
+                    found.spelling, found.spelling
+                ),
+            ));
+        }
+        self.smp = true;
+        self.each_cpu = Some(EachCpu {
+            place: found.place,
+            spelling: found.spelling.clone(),
+        });
+        Ok(())
     }
 
-    fn read_affinity(&mut self, found: &Found<Opt>) -> Result<Option<Word>, Refusal> {
-        let is_list = |word: &Word| word.text.starts_with(|c: char| c.is_ascii_digit());
-        let following = found.following.clone().filter(is_list);
+    fn read_threads(
+        &mut self,
+        found: &Found<Opt>,
+        remarks: &mut Remarks,
+    ) -> Result<Option<Word>, Refusal> {
+        let is_number = |word: &Word| word.text.starts_with(|c: char| c.is_ascii_digit());
+        let following = found.following.clone().filter(is_number);
         let detached = following.filter(|_| found.value.is_none());
         let attached = found.value.as_deref();
-        let list = attached.or(detached.as_ref().map(|word| word.text.as_str()));
-        self.settings.pinning = match list {
-            Some(list) => Pinning::Listed(cpu_list(found, list)?),
-            None => Pinning::OwnCpu,
-        };
+        let value = attached.or(detached.as_ref().map(|word| word.text.as_str()));
+        let most = MAX_TASKS as i64;
+        let threads = value.map(|text| number(found.place, &found.spelling, text, 1, most));
+        let threads = threads.transpose()?;
+        if self.smp {
+            let ignored = format!("cyclictest ignores {} behind -S", found.spelling);
+            remarks.warn(found.place, ignored);
+            return Ok(detached);
+        }
+        self.each_cpu = threads.is_none().then(|| EachCpu {
+            place: found.place,
+            spelling: found.spelling.clone(),
+        });
+        self.settings.threads = threads.unwrap_or(1) as u32;
         Ok(detached)
     }
 
-    fn settle(mut self, end: Place, remarks: &mut Remarks) -> Settings {
+    fn read_affinity(
+        &mut self,
+        found: &Found<Opt>,
+        remarks: &mut Remarks,
+    ) -> Result<Option<Word>, Refusal> {
+        // What `atoi()` takes for a number, or a `!` (process_options()).
+        let is_list = |word: &Word| {
+            let text = word.text.strip_prefix('+').unwrap_or(&word.text);
+            text.starts_with(|c: char| c.is_ascii_digit()) || word.text.starts_with('!')
+        };
+        let following = found.following.clone().filter(is_list);
+        let detached = following.filter(|_| found.value.is_none());
+        if self.smp {
+            let ignored = format!("cyclictest ignores {} behind -S", found.spelling);
+            remarks.warn(found.place, ignored);
+            return Ok(detached);
+        }
+        let attached = found.value.as_deref();
+        let list = attached.or(detached.as_ref().map(|word| word.text.as_str()));
+        self.affinity_at = Some(found.place);
+        if let Some(list) = list {
+            self.listed = Some(cpus(found, list, self.around)?);
+        }
+        Ok(detached)
+    }
+
+    fn settle(mut self, end: Place, remarks: &mut Remarks) -> Result<Settings, Refusal> {
+        let allowed = self.listed.clone().or_else(|| self.around.allowed());
+        if let Some(each) = &self.each_cpu {
+            let Some(allowed) = &allowed else {
+                return Err(needs_cpu_count(each));
+            };
+            self.settings.threads = allowed.len() as u32;
+        }
         let settings = &mut self.settings;
+        settings.pinning = match (self.smp || self.affinity_at.is_some(), allowed) {
+            (false, _) => Pinning::None,
+            (true, None) => Pinning::OwnCpu,
+            (true, Some(cpus)) => Pinning::Among(cpus),
+        };
+        if settings.main_cpus.is_none() {
+            settings.main_cpus = self.listed;
+        }
+        if settings.pinning == Pinning::None {
+            remarks.note(
+                end,
+                "without -a or -S cyclictest's threads are free here, as up to rt-tests 1.3; later \
+                 releases pin thread k to the k-th CPU: add -a for that",
+            );
+        }
         if self.histogram {
             settings.distance_us = 0;
             if let Some(place) = self.distance_at {
@@ -304,20 +414,41 @@ impl Draft {
                 "neither -D nor -l limits the run: this never ends by itself; add one, or limit the simulation",
             );
         }
-        self.settings
+        Ok(self.settings)
     }
+}
+
+/// CPUs of `-a` and `--mainaffinity` (`parse_cpumask()`): any of the machine.
+fn cpus(found: &Found<Opt>, list: &str, around: &Surroundings<'_>) -> Result<Vec<u32>, Refusal> {
+    let there = around.site.map(Site::cpus);
+    let given = Text {
+        text: list,
+        place: found.place,
+        of: &found.spelling,
+    };
+    let numbered = Numbered {
+        what: "CPU",
+        allowed: there.as_deref(),
+        all: there.as_deref(),
+    };
+    libnuma(given, numbered)
 }
 
 fn is_realtime(policy: Policy) -> bool {
     matches!(policy, Policy::Fifo | Policy::RoundRobin)
 }
 
-fn needs_cpu_count(found: &Found<Opt>, instead: &str) -> Refusal {
+fn needs_cpu_count(each: &EachCpu) -> Refusal {
+    let instead = match each.spelling.starts_with("-t") || each.spelling == "--threads" {
+        true => "-t 8",
+        false => "-a -t 8",
+    };
     Refusal::new(
-        found.place,
+        each.place,
         format!(
-            "{} means one thread for each CPU, and a workload is read before its machine is known; write the number, as in {instead}",
-            found.spelling
+            "{} means one thread for each CPU, and the machine is not known here; write the number, as in \
+             {instead}",
+            each.spelling
         ),
     )
 }
@@ -353,100 +484,4 @@ fn duration_ns(found: &Found<Opt>, value: &str) -> Result<Option<u64>, Refusal> 
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::command::split;
-
-    fn outcome(line: &str) -> Result<Settings, String> {
-        let words = split(line).expect("splits");
-        read(&words, &mut Remarks::default()).map_err(|r| r.message)
-    }
-
-    #[test]
-    fn periods_grow_by_the_distance() {
-        // As rt-tests 2.4 prints them (column I).
-        let table: [(&str, &[u64]); 5] = [
-            ("-D1 -q", &[1000]),
-            ("-t 2 -i 1000 -q", &[1000, 1500]),
-            ("-t3 -p 80 -q -D1 -i 200", &[200, 700, 1200]),
-            ("-t2 -q -D1 -d0", &[1000, 1000]),
-            ("-t 2 -q -D 1 -h 100 -d 700", &[1000, 1000]),
-        ];
-        for (line, expected) in table {
-            let settings = outcome(line).expect(line);
-            let periods = (0..settings.threads).map(|k| settings.period_us(k));
-            assert_eq!(periods.collect::<Vec<_>>(), expected, "{line}");
-        }
-    }
-
-    #[test]
-    fn threads_get_policy_priority_and_cpu() {
-        // Each thread: policy, priority (column P of rt-tests 2.4), CPU.
-        let table = [
-            ("-q", "Normal - -"),
-            ("-p 80 -t2", "Fifo 80 -, Fifo 80 -"),
-            ("--policy=idle -p 0 -D2", "Fifo 2 -"),
-            ("--policy=rr -t 2", "RoundRobin 3 -, RoundRobin 3 -"),
-            ("-t 2 --priospread", "Fifo 3 -, Fifo 2 -"),
-            ("-t2 --priospread -p 50", "Fifo 50 -, Fifo 49 -"),
-            ("-a -t 2", "Normal - 0, Normal - 1"),
-            ("-a 0 -t2", "Normal - 0, Normal - 0"),
-            ("-a3-4,0 -t3", "Normal - 0, Normal - 3, Normal - 4"),
-        ];
-        for (line, expected) in table {
-            let settings = outcome(line).expect(line);
-            let thread = |k| {
-                let a = settings.attributes(k);
-                let or_dash = |n: Option<u32>| n.map_or("-".to_owned(), |n| n.to_string());
-                let cpu = a.affinity.map(|cpus| cpus[0]);
-                let policy = a.policy.expect("has a policy");
-                format!("{policy:?} {} {}", or_dash(a.rt_priority), or_dash(cpu))
-            };
-            let found: Vec<String> = (0..settings.threads).map(thread).collect();
-            assert_eq!(found.join(", "), expected, "{line}");
-        }
-    }
-
-    #[test]
-    fn limits_and_power_management() {
-        let table = [
-            ("-q", None, None, Some(0)),
-            ("-D 20 -e 1000000", Some(20), None, Some(1_000_000)),
-            ("-D2m --latency=5", Some(120), None, Some(5)),
-            ("-l100 --default-system", None, Some(100), None),
-            ("-l 0 -D 0 --laptop", None, None, None),
-        ];
-        for (line, duration_s, loops, dma) in table {
-            let s = outcome(line).expect(line);
-            let duration_ns = duration_s.map(|d: u64| d * NS_PER_S);
-            let found = (s.duration_ns, s.loops, s.dma_latency_us);
-            assert_eq!(found, (duration_ns, loops, dma), "{line}");
-        }
-    }
-
-    #[test]
-    fn what_is_refused_and_how() {
-        let table = [
-            ("-t", "write the number, as in -t 8"),
-            ("-t -q", "write the number, as in -t 8"),
-            ("-t 0", "-t is `0`, which is too small"),
-            ("-i 0", "-i is `0`, which is too small"),
-            ("-d -1", "-d is `-1`, which is too small"),
-            ("-p 100", "-p is `100`, which is too large"),
-            ("-D 1x", "-D is `1x`, which is not a whole number"),
-            ("-S", "write the number, as in -a -t 8"),
-            ("-r", "-r is not modelled"),
-            ("--policy=ilde", "the nearest: `idle`"),
-            (
-                "--intervall=3",
-                "no option `--intervall`; the nearest it has: `--interval`",
-            ),
-            ("-a 3-1", "runs backwards"),
-            ("-q later", "would not look at `later`"),
-        ];
-        for (line, expected) in table {
-            let message = outcome(line).expect_err(line);
-            assert!(message.contains(expected), "{line}: {message}");
-        }
-    }
-}
+mod tests;

@@ -2,6 +2,7 @@
 //! Options of `schbench` (24e32b8), with its defaults and what it makes of odd ones.
 
 use super::super::getopt::{self, Found, Spec, Value, Word, cpu_list, number};
+use super::super::surroundings::Surroundings;
 use super::super::{MAX_TASKS, refuse_operands};
 use crate::diagnostic::{Place, Refusal, Remarks};
 use crate::program::Attributes;
@@ -23,6 +24,10 @@ pub(super) struct Settings {
     pub sleep_us: u32,
     pub locking: bool,
     pub calibrate: bool,
+    /// `-R`: requests a second of each message thread, which hands them out; 0: workers ask.
+    pub requests_per_s: u32,
+    /// `-p`: bytes that worker and message thread each write in a round; 0: requests.
+    pub pipe_bytes: u32,
     /// Percent of the footprint that is each worker's own.
     split_percent: Option<u32>,
     message_cpus: Option<Cpus>,
@@ -88,6 +93,7 @@ impl Settings {
     /// How workers are scheduled.
     pub fn worker_attributes(&self) -> Attributes {
         Attributes {
+            lift_affinity: self.worker_cpus == Some(Cpus::Auto),
             affinity: match &self.worker_cpus {
                 Some(Cpus::Listed(cpus)) => Some(cpus.clone()),
                 Some(Cpus::Auto) | None => None,
@@ -126,10 +132,14 @@ enum Opt {
     Warmup,
     Zero,
     Split,
+    Rps,
+    Pipe,
     /// Changes what is printed.
     NoEffect,
     /// Changes what runs, and is not modelled.
     NotModelled,
+    /// Went with a release.
+    Gone(&'static str),
     Help,
 }
 
@@ -175,13 +185,21 @@ const SPECS: &[Spec<Opt>] = &[
     both('j', "json", Value::Required, Opt::NoEffect),
     both('J', "jobname", Value::Required, Opt::NoEffect),
     both('A', "auto-rps", Value::Required, Opt::NotModelled),
-    both('p', "pipe", Value::Required, Opt::NotModelled),
-    both('R', "rps", Value::Required, Opt::NotModelled),
+    both('p', "pipe", Value::Required, Opt::Pipe),
+    both('R', "rps", Value::Required, Opt::Rps),
+    both('a', "auto", Value::No, Opt::Gone("April 2023")),
     long("help", Value::No, Opt::Help),
 ];
 
+/// Most bytes of `-p` (`PIPE_TRANSFER_BUFFER`).
+pub(super) const MAX_PIPE_BYTES: i64 = 1 << 20;
+
 /// Reads the words behind `schbench`.
-pub(super) fn read(words: &[Word], remarks: &mut Remarks) -> Result<Settings, Refusal> {
+pub(super) fn read(
+    words: &[Word],
+    around: &Surroundings<'_>,
+    remarks: &mut Remarks,
+) -> Result<Settings, Refusal> {
     let parsed = getopt::parse("schbench", SPECS, words)?;
     let mut settings = Settings {
         message_threads: 1,
@@ -194,6 +212,8 @@ pub(super) fn read(words: &[Word], remarks: &mut Remarks) -> Result<Settings, Re
         sleep_us: 100,
         locking: true,
         calibrate: false,
+        requests_per_s: 0,
+        pipe_bytes: 0,
         split_percent: None,
         message_cpus: None,
         worker_cpus: None,
@@ -202,7 +222,15 @@ pub(super) fn read(words: &[Word], remarks: &mut Remarks) -> Result<Settings, Re
         settings.take(found, remarks)?;
     }
     refuse_operands("schbench", &parsed.operands)?;
-    settings.settle(words, remarks)?;
+    settings.settle(words, around, remarks)?;
+    let sleeps = parsed.options.iter().find(|found| found.id == Opt::Sleep);
+    if let Some(found) = sleeps {
+        remarks.note(
+            found.place,
+            "-s is read as since May 2025, the sleep in each request; up to April 2023 it was the delay \
+             of a message thread: for that tool add its -c",
+        );
+    }
     Ok(settings)
 }
 
@@ -227,6 +255,8 @@ impl Settings {
             Opt::Warmup => self.warmup_s = some(read(0, MAX_TIME_S)?),
             Opt::Zero => self.zero_s = some(read(0, MAX_TIME_S)?),
             Opt::Split => self.split_percent = Some(read(0, 100)?),
+            Opt::Rps => self.requests_per_s = read(0, MAX_INT)?,
+            Opt::Pipe => self.pipe_bytes = read(0, MAX_PIPE_BYTES)?,
             Opt::LongFootprint => remarks.warn(
                 found.place,
                 "schbench reads --cache_footprint and forgets it; use -F",
@@ -239,6 +269,15 @@ impl Settings {
                 return Err(Refusal::new(
                     found.place,
                     format!("{} is not modelled; remove it", found.spelling),
+                ));
+            }
+            Opt::Gone(when) => {
+                return Err(Refusal::new(
+                    found.place,
+                    format!(
+                        "{} is of older releases of schbench, which left it out in {when}; remove it",
+                        found.spelling
+                    ),
                 ));
             }
             Opt::Help => {
@@ -255,16 +294,25 @@ impl Settings {
     }
 
     /// What the tool does with all options together.
-    fn settle(&mut self, words: &[Word], remarks: &mut Remarks) -> Result<(), Refusal> {
+    fn settle(
+        &mut self,
+        words: &[Word],
+        around: &Surroundings<'_>,
+        remarks: &mut Remarks,
+    ) -> Result<(), Refusal> {
         let place = words
             .first()
             .map_or(Place { line: 1, column: 1 }, |w| w.place);
         if self.workers == 0 {
-            return Err(Refusal::new(
-                place,
-                "without -t schbench starts as many workers as there are CPUs, and a workload does not know the machine; add -t N",
-            ));
+            let Some(site) = around.site else {
+                return Err(Refusal::new(
+                    place,
+                    "without -t schbench starts as many workers as there are CPUs, and the machine is not known here; add -t N",
+                ));
+            };
+            self.workers = (site.cpus().len() as u32).div_ceil(self.message_threads);
         }
+        self.settle_requests(place, remarks)?;
         let tasks = u64::from(self.message_threads) * u64::from(self.workers);
         if tasks > MAX_TASKS {
             return Err(Refusal::new(
@@ -298,6 +346,31 @@ impl Settings {
                     "-r is more than {MAX_COUNTED_S} s, the longest run with -w or -z; lower it"
                 ),
             ));
+        }
+        Ok(())
+    }
+}
+
+impl Settings {
+    /// Requests that are handed out are divided among the message threads; neither they nor a pipe have
+    /// a warmup.
+    fn settle_requests(&mut self, place: Place, remarks: &mut Remarks) -> Result<(), Refusal> {
+        if self.requests_per_s != 0 && self.pipe_bytes != 0 {
+            return Err(Refusal::new(
+                place,
+                "-R and -p together are not modelled; leave one out",
+            ));
+        }
+        if self.requests_per_s != 0 && self.requests_per_s < self.message_threads {
+            remarks.warn(
+                place,
+                "-R is less than -m: divided among the message threads it is 0, and schbench runs as \
+                 without it",
+            );
+        }
+        self.requests_per_s /= self.message_threads;
+        if (self.requests_per_s != 0 || self.pipe_bytes != 0) && self.warmup_s.take().is_some() {
+            remarks.note(place, "schbench does not warm up with -R or -p");
         }
         Ok(())
     }

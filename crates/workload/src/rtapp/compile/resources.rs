@@ -3,7 +3,7 @@
 
 use super::super::model::{Action, Config};
 use crate::diagnostic::Refusal;
-use crate::program::{BarrierId, ConditionId, MutexId, SemaphoreId};
+use crate::program::{BarrierId, ConditionId, MutexId, Names, SemaphoreId};
 use std::collections::BTreeMap;
 
 /// The barrier at which threads meet before anything else.
@@ -21,6 +21,14 @@ impl Numbering {
 
     fn count(&self) -> u32 {
         self.0.len() as u32
+    }
+
+    /// In the order of their numbers.
+    fn names(self) -> Vec<String> {
+        let mut by_id: Vec<(u32, String)> =
+            self.0.into_iter().map(|(name, id)| (id, name)).collect();
+        by_id.sort_unstable();
+        by_id.into_iter().map(|(_, name)| name).collect()
     }
 }
 
@@ -102,5 +110,17 @@ impl Resources {
         let mut parties = vec![threads];
         parties.extend_from_slice(&self.parties);
         parties
+    }
+
+    /// What the file calls all of these; the barrier at the start has no name.
+    pub fn names(self) -> Names {
+        let mut barriers = vec![String::new()];
+        barriers.extend(self.barriers.names());
+        Names {
+            mutexes: self.mutexes.names(),
+            conditions: self.conditions.names(),
+            semaphores: self.semaphores.names(),
+            barriers,
+        }
     }
 }

@@ -1,33 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The program of one thread.
 
-use super::super::model::{Action, Config, Event, Phase, Task};
+use super::super::model::{Action, Event, FOR_EVER, Phase, Task};
 use super::super::read::check_sched;
 use super::attributes::{effective_cpus, of_sched, with_cpus};
+use super::definition::{LINE_BYTES, computes};
 use super::resources::START_BARRIER;
 use super::{Compiler, MAX_FORKS, MAX_OPS};
 use crate::assembler::Assembler;
-use crate::diagnostic::{Refusal, Remarks};
-use crate::program::{
-    Attributes, CounterId, HistogramId, Op, Policy, Program, TIMER_SLOTS, TimerMode, TimerOrigin,
-};
-use std::collections::{BTreeMap, BTreeSet};
+use crate::diagnostic::Refusal;
+use crate::program::{Attributes, Op, Policy, Program, TimerMode, TimerOrigin};
 
 /// Work that is put into a loop in which nothing takes time, ns: about what rt-app's own reading of
 /// the clock takes (assumed). Time would stand still otherwise.
 const LOOP_NS: u64 = 1000;
-/// Bytes that one dependent load moves: a cache line.
-const LINE_BYTES: u64 = 64;
-
-/// What all threads of a task have in common.
-pub(super) struct Definition {
-    /// Timers by name; the index is the slot.
-    timers: Vec<(String, TimerMode)>,
-    pub forks: bool,
-    pub histogram: Option<HistogramId>,
-    pub counter: CounterId,
-    pub working_set_bytes: Option<u64>,
-}
+/// Work without an end is a loop of pieces: of computing, ns, and of memory, bytes.
+const PIECE_NS: u64 = 1_000_000;
+const PIECE_BYTES: u64 = 1 << 20;
 
 /// What a thread has from the one that created it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -36,110 +25,14 @@ pub(super) struct Inherited {
     pub affinity: Option<Vec<u32>>,
 }
 
-/// Looks through all tasks.
-pub(super) fn definitions(
-    config: &Config,
-    remarks: &mut Remarks,
-) -> Result<Vec<Definition>, Refusal> {
-    let absolute = absolute_shared_timers(config);
-    warn_of_shared_timers(config, remarks);
-    let mut histograms = 0;
-    let mut definitions = Vec::with_capacity(config.tasks.len());
-    for (at, task) in config.tasks.iter().enumerate() {
-        let timers = timers(task, &absolute)?;
-        let waits_on_timers = events(task)
-            .any(|e| matches!(e.action, Action::Timer { period_ns, .. } if period_ns > 0));
-        definitions.push(Definition {
-            timers,
-            forks: events(task).any(|e| matches!(e.action, Action::Fork { .. })),
-            histogram: waits_on_timers.then_some(histograms),
-            counter: at as CounterId,
-            working_set_bytes: events(task).filter_map(working_set).max(),
-        });
-        histograms += u32::from(waits_on_timers);
-    }
-    Ok(definitions)
-}
-
-fn events(task: &Task) -> impl Iterator<Item = &Event> {
-    task.phases.iter().flat_map(|phase| &phase.events)
-}
-
-/// Whether each thread has a timer of its own under this name.
-fn is_unique(timer: &str) -> bool {
-    timer.starts_with("unique")
-}
-
-/// The mode belongs to the timer: one event that says `absolute` makes it so for all.
-fn absolute_shared_timers(config: &Config) -> BTreeSet<String> {
-    let tasks = config.tasks.iter().flat_map(events);
-    let absolute = tasks.filter_map(|event| match &event.action {
-        Action::Timer { name, mode, .. } if *mode == TimerMode::Absolute => Some(name.clone()),
-        _ => None,
-    });
-    absolute.filter(|name| !is_unique(name)).collect()
-}
-
-fn warn_of_shared_timers(config: &Config, remarks: &mut Remarks) {
-    let mut users: BTreeMap<&str, u32> = BTreeMap::new();
-    for task in &config.tasks {
-        let mut counted = BTreeSet::new();
-        for event in events(task) {
-            let Action::Timer { name, .. } = &event.action else {
-                continue;
-            };
-            if is_unique(name) || !counted.insert(name.as_str()) {
-                continue;
-            }
-            let threads = users.entry(name).or_insert(0);
-            let had = *threads;
-            *threads = had.saturating_add(task.instances);
-            if *threads > 1 && (had <= 1) {
-                remarks.warn(
-                    event.place,
-                    format!(
-                        "the timer `{name}` is used by more than one thread, which push one common point forward in rt-app; here each has its own, as if it were called `unique{name}`"
-                    ),
-                );
-            }
+impl Inherited {
+    /// Where delays and timers begin: `t_zero`, which the first thread sets when all that start by
+    /// themselves do, and which stays the same for those that are forked later.
+    fn timer_origin(&self) -> TimerOrigin {
+        match self.forked {
+            true => TimerOrigin::WorkloadStart,
+            false => TimerOrigin::TaskStart,
         }
-    }
-}
-
-fn timers(task: &Task, absolute: &BTreeSet<String>) -> Result<Vec<(String, TimerMode)>, Refusal> {
-    let mut timers: Vec<(String, TimerMode)> = Vec::new();
-    for event in events(task) {
-        let Action::Timer { name, mode, .. } = &event.action else {
-            continue;
-        };
-        let mode = match absolute.contains(name) {
-            true => TimerMode::Absolute,
-            false => *mode,
-        };
-        match timers.iter().position(|(known, _)| known == name) {
-            Some(at) if mode == TimerMode::Absolute => timers[at].1 = mode,
-            Some(_) => {}
-            None if timers.len() == TIMER_SLOTS => {
-                return Err(Refusal::new(
-                    event.place,
-                    format!(
-                        "the task `{}` has more than {TIMER_SLOTS} timers; use one `ref` for those with the same period",
-                        task.name
-                    ),
-                ));
-            }
-            None => timers.push((name.clone(), mode)),
-        }
-    }
-    Ok(timers)
-}
-
-/// Memory that an event goes through, bytes.
-fn working_set(event: &Event) -> Option<u64> {
-    match event.action {
-        Action::Memory { bytes, buffer } => Some(bytes.min(buffer)),
-        Action::Chase { loads, buffer } => Some(buffer.min(loads.saturating_mul(LINE_BYTES))),
-        _ => None,
     }
 }
 
@@ -157,13 +50,15 @@ impl Compiler<'_> {
                 barrier: START_BARRIER,
             });
         }
-        self.delay(&mut asm, task, definition);
+        let origin = inherited.timer_origin();
+        self.delay(&mut asm, task, definition, origin);
         let plan = self.plan(task, inherited)?;
         self.set_attributes(&mut asm, plan.at_start.clone());
         let unrolled = self.definitions[definition].forks;
         let thread = Thread {
             task,
             definition,
+            origin,
             plan,
         };
         if unrolled {
@@ -194,7 +89,7 @@ impl Compiler<'_> {
     }
 
     /// Sleeps until the delay is over. Timers begin there too, so each passes its first point.
-    fn delay(&mut self, asm: &mut Assembler, task: &Task, definition: usize) {
+    fn delay(&mut self, asm: &mut Assembler, task: &Task, definition: usize, origin: TimerOrigin) {
         if task.delay_ns == 0 {
             return;
         }
@@ -204,7 +99,7 @@ impl Compiler<'_> {
                 slot,
                 period_ns: task.delay_ns,
                 mode: TimerMode::Absolute,
-                origin: TimerOrigin::TaskStart,
+                origin,
                 histogram: None,
             });
         }
@@ -276,8 +171,12 @@ impl Compiler<'_> {
         if !phase.events.iter().any(takes_time) {
             asm.op(Op::Run { ns: LOOP_NS });
         }
-        asm.op(Op::Count {
-            counter: self.definitions[thread.definition].counter,
+        let definition = &self.definitions[thread.definition];
+        asm.op(Op::Pass {
+            counter: definition.counter,
+            log: definition.log,
+            computes: phase.events.iter().any(computes),
+            cumulative_slack: self.config.global.cumulative_slack,
         });
     }
 
@@ -361,15 +260,14 @@ impl Compiler<'_> {
     }
 
     fn event(&mut self, asm: &mut Assembler, thread: &Thread, event: &Event) {
+        if let Some(piece) = piece_of_endless(&event.action) {
+            return asm.repeat(u64::MAX, |body| body.op(piece));
+        }
         let resources = &mut self.resources;
         match &event.action {
             Action::Run { ns } => asm.op(Op::Run { ns: *ns }),
             Action::RunWall { ns } => asm.op(Op::RunWall { ns: *ns }),
-            Action::Sleep { ns } => {
-                if let Some(ns) = *ns {
-                    asm.op(Op::Sleep { ns });
-                }
-            }
+            Action::Sleep { ns } => asm.op(Op::Sleep { ns: *ns }),
             Action::Timer {
                 name, period_ns, ..
             } => self.timer(asm, thread, name, *period_ns),
@@ -447,7 +345,7 @@ impl Compiler<'_> {
             slot: slot as u8,
             period_ns,
             mode: definition.timers[slot].1,
-            origin: TimerOrigin::TaskStart,
+            origin: thread.origin,
             histogram: definition.histogram,
         });
     }
@@ -457,6 +355,7 @@ impl Compiler<'_> {
 struct Thread<'a> {
     task: &'a Task,
     definition: usize,
+    origin: TimerOrigin,
     plan: Plan,
 }
 
@@ -467,12 +366,28 @@ struct Plan {
     cpus: Vec<Option<Vec<u32>>>,
 }
 
+/// What work without an end is made of.
+fn piece_of_endless(action: &Action) -> Option<Op> {
+    let (bytes, ns) = (PIECE_BYTES, PIECE_NS);
+    match *action {
+        Action::Run { ns: FOR_EVER } => Some(Op::Run { ns }),
+        Action::Memory {
+            bytes: FOR_EVER, ..
+        } => Some(Op::Memory { bytes }),
+        Action::Chase {
+            loads: FOR_EVER, ..
+        } => Some(Op::Chase { bytes }),
+        Action::Io { bytes: FOR_EVER } => Some(Op::Io { bytes }),
+        _ => None,
+    }
+}
+
 /// Whether an event takes time by itself or waits.
 fn takes_time(event: &Event) -> bool {
     match &event.action {
         Action::Run { ns } => *ns > 0,
         Action::RunWall { .. } => true,
-        Action::Sleep { ns } => ns.is_some_and(|ns| ns > 0),
+        Action::Sleep { ns } => *ns > 0,
         Action::Memory { bytes, .. } | Action::Io { bytes } => *bytes > 0,
         Action::Chase { loads, .. } => *loads > 0,
         Action::Timer { period_ns, .. } => *period_ns > 0,

@@ -5,7 +5,8 @@
 use super::super::model::Sched;
 use super::fields::Fields;
 use super::{NS_PER_US, Reader};
-use crate::diagnostic::{Place, Refusal, nearest};
+use crate::diagnostic::{Place, Refusal, Severity, nearest};
+use crate::load::Mode;
 use crate::program::Policy;
 
 const POLICIES: &[(&str, Policy)] = &[
@@ -17,6 +18,8 @@ const POLICIES: &[(&str, Policy)] = &[
     ("SCHED_DEADLINE", Policy::Deadline),
 ];
 const DEFAULT_RT_PRIORITY: i32 = 10;
+/// A negative time, as a kernel gets it: beyond what it takes for SCHED_DEADLINE (`__checkparam_dl`).
+const ENDLESS_NS: u64 = 1 << 63;
 const DEFAULT_NICE: i32 = 0;
 const MAX_CLAMP: i32 = 1024;
 /// Highest CPU number of any kernel configuration.
@@ -34,6 +37,10 @@ pub(super) fn policy(name: &str, place: Place) -> Result<Policy, Refusal> {
             ),
         )),
     }
+}
+
+fn has(fields: &Fields, key: &str) -> bool {
+    fields.get(key).is_some()
 }
 
 /// Groups exist for the fair class only.
@@ -114,17 +121,21 @@ impl Reader<'_> {
         })
     }
 
-    /// The names that the `dl-` keys had once.
+    /// The names that the `dl-` keys had once (`parse_sched_data()`). An event `runtime` is one of them.
     fn legacy_deadline(&mut self, fields: &Fields, sched: &mut Sched) -> Result<(), Refusal> {
+        let no_period = !has(fields, "dl-period");
         if sched.runtime_ns == 0 {
             sched.runtime_ns = self.time(fields, "runtime", 0)?;
-            let is_fair = matches!(sched.policy, Some(Policy::Normal | Policy::Batch));
-            if let Some(value) = fields.get("runtime").filter(|_| is_fair) {
-                self.remarks.warn(
-                    value.place,
-                    "rt-app also takes `runtime` for the task's custom slice; name the event `runtime1` to avoid that",
-                );
+            if let Some(value) = fields.get("runtime").filter(|_| sched.runtime_ns != 0) {
+                let no_period = no_period && !has(fields, "period");
+                self.warn_of_runtime(fields, sched.policy, no_period, value.place);
             }
+        } else if sched.policy == Some(Policy::Deadline) && no_period {
+            let place = fields.get("dl-runtime").map_or(sched.place, |v| v.place);
+            self.remarks.note(
+                place,
+                "there is no `dl-period`, and rt-app takes `dl-runtime` for it: each thread asks for a whole CPU",
+            );
         }
         if sched.period_ns == 0 {
             sched.period_ns = self.time(fields, "period", sched.runtime_ns)?;
@@ -135,14 +146,48 @@ impl Reader<'_> {
         Ok(())
     }
 
+    /// `runtime` became a parameter of the policy.
+    fn warn_of_runtime(
+        &mut self,
+        fields: &Fields,
+        policy: Option<Policy>,
+        no_period: bool,
+        place: Place,
+    ) {
+        // Below `phases` an event would be ignored: there the key is the parameter alone.
+        let is_event = !has(fields, "phases");
+        let message = match policy {
+            Some(Policy::Deadline) if no_period => {
+                "rt-app also takes `runtime` for dl-runtime, and for the missing dl-period: each thread asks for a whole CPU; give `dl-runtime` and `dl-period`, and name the event `runtime1`"
+            }
+            Some(Policy::Deadline) if is_event => {
+                "rt-app also takes `runtime` for dl-runtime; give `dl-runtime`, and name the event `runtime1`"
+            }
+            Some(Policy::Normal | Policy::Batch) => {
+                "rt-app also takes `runtime` for the task's custom slice; name the event `runtime1` to avoid that"
+            }
+            _ => return,
+        };
+        self.remarks.warn(place, message);
+    }
+
+    /// Time of a parameter of the policy, ns. rt-app makes an `unsigned long` of a negative one: fair
+    /// tasks then have the longest slice there is, and the kernel refuses it of others.
     fn time(&mut self, fields: &Fields, key: &str, default_ns: u64) -> Result<u64, Refusal> {
         let Some(value) = fields.get(key) else {
             return Ok(default_ns);
         };
         let us = fields.int(key, 0, self.remarks)?;
-        match u64::try_from(us) {
-            Ok(us) => Ok(us * NS_PER_US),
-            Err(_) => Err(Refusal::new(
+        match (u64::try_from(us), self.mode) {
+            (Ok(us), _) => Ok(us * NS_PER_US),
+            (Err(_), Mode::Rtapp) => {
+                self.remarks.warn(
+                    value.place,
+                    format!("`{key}` is {us} us, which rt-app takes for 2^64 us and less"),
+                );
+                Ok(ENDLESS_NS)
+            }
+            (Err(_), Mode::Workgen) => Err(Refusal::new(
                 value.place,
                 format!("`{key}` is {us} us, expected 0 or more"),
             )),
@@ -166,7 +211,8 @@ impl Reader<'_> {
     /// `cpus`, in rising order.
     pub(super) fn cpus(&mut self, fields: &Fields) -> Result<Option<Vec<u32>>, Refusal> {
         if let Some(value) = fields.get("nodes_membind") {
-            self.remarks.note(
+            self.remarks.leave_out(
+                Severity::Note,
                 value.place,
                 "`nodes_membind` is ignored: the node of memory is not modelled",
             );
@@ -209,7 +255,8 @@ impl Reader<'_> {
         let mut names = group.text.split('/').filter(|name| !name.is_empty());
         let top = format!("/{}", names.next().unwrap_or_default());
         if names.next().is_some() {
-            self.remarks.note(
+            self.remarks.leave_out(
+                Severity::Note,
                 group.place,
                 format!(
                     "groups below groups are not modelled: a task of the taskgroup `{}` is one of `{top}`",
@@ -242,7 +289,8 @@ pub(in crate::rtapp) fn check(sched: &Sched, policy: Option<Policy>) -> Result<(
         }
         Some(Policy::Deadline) => {
             let (runtime, deadline) = (sched.runtime_ns, sched.deadline_ns);
-            if runtime == 0 || runtime > deadline || deadline > sched.period_ns {
+            let endless = runtime.max(deadline).max(sched.period_ns) >= ENDLESS_NS;
+            if endless || runtime == 0 || runtime > deadline || deadline > sched.period_ns {
                 return refuse(format!(
                     "SCHED_DEADLINE has runtime {} us, deadline {} us, period {} us; expected 0 < dl-runtime <= dl-deadline <= dl-period",
                     runtime / NS_PER_US,

@@ -3,7 +3,7 @@
 //! (`parse_task_event_data()`).
 
 use super::super::json::{Kind, Member, Value};
-use super::super::model::{Action, Event};
+use super::super::model::{Action, Event, FOR_EVER};
 use super::fields::{self, Fields};
 use super::{NS_PER_US, Reader};
 use crate::diagnostic::{Place, Refusal};
@@ -20,6 +20,8 @@ pub(super) const EVENTS: &[&str] = &[
 /// Name that rt-app gives to what has none.
 const UNNAMED: &str = "unknown";
 const DEFAULT_STRIDE: i32 = 64;
+/// What rt-app does with a negative time on a 64-bit machine: it makes an `unsigned long` of it.
+const SLEEPS_FOR_EVER: &str = "sleeps for ever there";
 
 /// Whether rt-app takes a key for an event.
 pub(super) fn is_event(key: &str) -> bool {
@@ -77,22 +79,20 @@ impl Reader<'_> {
         let text = || string(member);
         Ok(Some(match name {
             "run" => Action::Run {
-                ns: self.amount(member, "us")? * NS_PER_US,
+                ns: times(self.amount(member, "us")?, NS_PER_US),
             },
             "runtime" => Action::RunWall {
                 ns: self.time_us(member, "runs for 32 us")?.unwrap_or(0) * NS_PER_US,
             },
             "sleep" => Action::Sleep {
-                ns: self
-                    .time_us(member, "returns at once")?
-                    .map(|us| us * NS_PER_US),
+                ns: (self.time_us(member, SLEEPS_FOR_EVER)?).map_or(FOR_EVER, |us| us * NS_PER_US),
             },
             "mem" => Action::Memory {
-                bytes: self.amount(member, "bytes")?,
+                bytes: self.through_buffer(member)?,
                 buffer: self.mem_buffer_size,
             },
             "iorun" => Action::Io {
-                bytes: self.amount(member, "bytes")?,
+                bytes: self.through_buffer(member)?,
             },
             "memrun" => return self.memrun(member),
             "timer" => self.timer(member)?,
@@ -118,35 +118,65 @@ impl Reader<'_> {
         }))
     }
 
-    /// A number that must not be negative: rt-app would take it for an enormous one.
+    /// An amount of work. rt-app takes a negative one for an enormous one (`int` to `unsigned long`),
+    /// and so do its users: `"run": -1` is how they write a hog.
     fn amount(&mut self, member: &Member, unit: &str) -> Result<u64, Refusal> {
         let number = self.int(member, unit)?;
-        u64::try_from(number).map_err(|_| {
-            Refusal::new(
-                member.value.place,
+        Ok(self.amount_of(number, &member.key, unit, member.value.place))
+    }
+
+    fn amount_of(&mut self, number: i32, key: &str, unit: &str, place: Place) -> u64 {
+        u64::try_from(number).unwrap_or_else(|_| {
+            let then = match self.mode {
+                Mode::Workgen => "",
+                Mode::Rtapp => "; rt-app does not end at its `duration` either, because it waits for this thread",
+            };
+            self.remarks.warn(
+                place,
+                format!("`{key}` is {number} {unit}: the thread goes on with it for ever{then}"),
+            );
+            FOR_EVER
+        })
+    }
+
+    /// Bytes of an event that goes through the buffer of the thread, `mem_buffer_size` bytes at a time.
+    fn through_buffer(&mut self, member: &Member) -> Result<u64, Refusal> {
+        let bytes = self.amount(member, "bytes")?;
+        if bytes != 0 && self.mem_buffer_size == 0 {
+            return Err(Refusal::new(
+                member.place,
                 format!(
-                    "`{}` is {number} {unit}, expected 0 or more; rt-app would never come to an end",
+                    "`{}` needs a buffer, and `mem_buffer_size` leaves it none: rt-app crashes or never ends; write 1 byte or more",
                     member.key
                 ),
-            )
-        })
+            ));
+        }
+        Ok(bytes)
     }
 
     /// A time; `None` if it is negative, which only [`Mode::Rtapp`] takes.
     fn time_us(&mut self, member: &Member, then: &str) -> Result<Option<u64>, Refusal> {
         let us = self.int(member, "us")?;
+        self.time_of(us, &member.key, then, member.value.place)
+    }
+
+    fn time_of(
+        &mut self,
+        us: i32,
+        key: &str,
+        then: &str,
+        place: Place,
+    ) -> Result<Option<u64>, Refusal> {
         match (u64::try_from(us), self.mode) {
             (Ok(us), _) => Ok(Some(us)),
             (Err(_), Mode::Rtapp) => {
-                self.remarks.warn(
-                    member.value.place,
-                    format!("`{}` is {us} us; rt-app {then}", member.key),
-                );
+                self.remarks
+                    .warn(place, format!("`{key}` is {us} us; rt-app {then}"));
                 Ok(None)
             }
             (Err(_), Mode::Workgen) => Err(Refusal::new(
-                member.value.place,
-                format!("`{}` is {us} us, expected 0 or more", member.key),
+                place,
+                format!("`{key}` is {us} us, expected 0 or more"),
             )),
         }
     }
@@ -213,14 +243,10 @@ impl Reader<'_> {
         let fields = self.event_fields(member, &["ref", "period", "mode"]);
         let name = self.name_field(&fields, "ref", member)?;
         let period = fields.int("period", 0, self.remarks)?;
-        if period < 0 && self.mode == Mode::Workgen {
-            let place = fields.get("period").map_or(member.place, |v| v.place);
-            return Err(Refusal::new(
-                place,
-                format!("`period` is {period} us, expected 0 or more"),
-            ));
-        }
-        if period <= 0 {
+        let place = fields.get("period").map_or(member.place, |v| v.place);
+        let period_ns = (self.time_of(period, "period", SLEEPS_FOR_EVER, place)?)
+            .map_or(FOR_EVER, |us| us * NS_PER_US);
+        if period_ns == 0 {
             self.remarks.note(
                 member.place,
                 "a timer without a positive `period` never waits",
@@ -239,7 +265,7 @@ impl Reader<'_> {
         }
         Ok(Action::Timer {
             name,
-            period_ns: u64::try_from(period).unwrap_or(0) * NS_PER_US,
+            period_ns,
             mode: if is_absolute {
                 TimerMode::Absolute
             } else {
@@ -291,12 +317,8 @@ impl Reader<'_> {
         };
         let size = fields.required_int("size", member.place, self.remarks)?;
         let count = fields.required_int("count", member.place, self.remarks)?;
-        let Ok(count) = u64::try_from(count) else {
-            return Err(Refusal::new(
-                member.place,
-                format!("`count` is {count}, expected 0 or more"),
-            ));
-        };
+        let count_place = fields.get("count").map_or(member.place, |v| v.place);
+        let count = self.amount_of(count, "count", "steps", count_place);
         if size < 1 {
             return Err(Refusal::new(
                 member.place,
@@ -376,6 +398,14 @@ impl Reader<'_> {
                 name.text, at.line
             ),
         ))
+    }
+}
+
+/// An amount in another unit; [`FOR_EVER`] stays.
+fn times(amount: u64, factor: u64) -> u64 {
+    match amount {
+        FOR_EVER => FOR_EVER,
+        amount => amount * factor,
     }
 }
 

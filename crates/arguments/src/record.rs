@@ -1,17 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The command line of `alight-record`.
 
-use crate::arguments::seconds;
-use crate::record_session::Session;
+use crate::run::seconds;
 use clap::{Args, Parser, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
+
+const EXAMPLES: &str = "\
+Examples:
+  alight-record pelt -o run.alight --duration 10
+  alight-record pelt -o run.alight -- hackbench -g 4
+  alight-record decisions -o run.alight -- sysbench threads run
+  alight-record behaviour -o run.alight -- hackbench -g 2 -l 500";
 
 /// Writes down what this kernel's scheduler does, for `alight verify`.
 ///
 /// Needs root, and a kernel with type information (BTF).
 #[derive(Debug, Parser)]
-#[command(name = "alight-record", version)]
+#[command(name = "alight-record", version, after_help = EXAMPLES)]
 pub struct Arguments {
     /// What to record.
     #[command(subcommand)]
@@ -50,18 +56,4 @@ pub struct Recording {
     /// What to run meanwhile
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
-}
-
-impl Recording {
-    /// What it asks for.
-    pub fn session(self) -> Session {
-        Session {
-            file: self.output,
-            duration: self.duration,
-            command: self.command,
-            ring_bytes: self.ring.next_power_of_two() << 20,
-            level: self.level,
-            verbose: self.verbose,
-        }
-    }
 }

@@ -1,29 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `cgexec -g cpu:PATH COMMAND`, which runs a command in a cgroup (libcgroup).
 
-use super::getopt::Word;
-use crate::diagnostic::{Place, Refusal};
+use super::super::getopt::Word;
+use super::super::surroundings::Surroundings;
+use crate::diagnostic::{Place, Refusal, Remarks};
 
-pub(super) const NAME: &str = "cgexec";
+/// Words before the command: the name, `-g`, the group.
+const WORDS: usize = 3;
 
-/// Where a command is to run.
-pub(super) struct Prefix {
-    /// Path of the group; the root is `/`.
-    pub path: String,
-    /// Words before the command.
-    pub words: usize,
-}
-
-/// The group that the words name before their command, if they do.
-pub(super) fn group(words: &[Word]) -> Result<Option<Prefix>, Refusal> {
-    let is_cgexec = |word: &&Word| word.text.rsplit('/').next() == Some(NAME);
-    let Some(cgexec) = words.first().filter(is_cgexec) else {
-        return Ok(None);
-    };
+pub(super) fn read(
+    words: &[Word],
+    around: &mut Surroundings<'_>,
+    _remarks: &mut Remarks,
+) -> Result<usize, Refusal> {
     let expected = "expected `cgexec -g cpu:GROUP COMMAND`";
     let refuse = |place: Place, why: String| Err(Refusal::new(place, format!("{why}; {expected}")));
     let [_, option, group, command, ..] = words else {
-        return refuse(cgexec.place, "cgexec lacks a group or a command".into());
+        return refuse(words[0].place, "cgexec lacks a group or a command".into());
     };
     if option.text != "-g" {
         return refuse(option.place, format!("`{}` is not understood", option.text));
@@ -46,10 +39,8 @@ pub(super) fn group(words: &[Word]) -> Result<Option<Prefix>, Refusal> {
             format!("`{}` is not understood", command.text),
         );
     }
-    Ok(Some(Prefix {
-        path: format!("/{path}"),
-        words: 3,
-    }))
+    around.begin.attributes.group = Some(format!("/{path}"));
+    Ok(WORDS)
 }
 
 #[cfg(test)]

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The command line of `scx_alight`, which is that of `alight run` too.
 
-use crate::live::{Gated, Options};
+use crate::options::{Gated, Options};
 use crate::rules::{self, RuleFile};
 use alight_policy::Scheduler;
+use alight_policy::scheduler::Onto;
 use alight_rules::Rule;
 use alight_stats::{http, server};
 use clap::error::ErrorKind;
@@ -47,12 +48,12 @@ Examples:
     after_long_help = format!("{NEEDS_AND_CODES}\n\n{EXAMPLES}"))]
 pub struct Arguments {
     /// Features of `alight policy list` with what they are told, like bias-prev:spare=128, and
-    /// at most one base kernel; several may be joined by `+`. Without a base it is the newest one
-    /// that goes with the features
+    /// at most one base kernel; several may be joined by `+`. Without a base they are added to
+    /// --base, else to the newest base that goes with them
     #[arg(value_name = "FEATURE|BASE")]
     pub words: Vec<String>,
 
-    /// The base kernel, whose rules the features are added to
+    /// What the features are added to: a base kernel, with other features if wanted
     #[arg(long, value_name = "BASE")]
     pub base: Option<String>,
 
@@ -144,9 +145,10 @@ impl Arguments {
     /// # Errors
     /// The words name no scheduler, or there are too many rules.
     pub fn options(&self) -> Result<Options, clap::Error> {
-        let words = self.base.iter().chain(&self.words).map(String::as_str);
         let refuse = |error: String| Arguments::command().error(ErrorKind::ValueValidation, error);
-        let scheduler = Scheduler::choose(words).map_err(|error| refuse(error.to_string()))?;
+        let scheduler = self
+            .scheduler()
+            .map_err(|error| refuse(error.to_string()))?;
         let rules = rules::all(&self.rule, &self.rules);
         rules::check(&rules).map_err(|error| refuse(error.to_string()))?;
         Ok(Options {
@@ -164,6 +166,21 @@ impl Arguments {
             exit_dump_len: self.exit_dump_len,
             timeout_ms: self.timeout_ms,
         })
+    }
+
+    /// The words, over the base that is stated.
+    fn scheduler(&self) -> Result<Scheduler, String> {
+        let choose = |words: &[String], onto: Onto<'_>| {
+            let words = words.iter().map(String::as_str);
+            Scheduler::choose(words, onto).map_err(|error| error.to_string())
+        };
+        match &self.base {
+            None => choose(&self.words, Onto::Newest),
+            Some(base) => {
+                let stated = choose(std::slice::from_ref(base), Onto::Newest)?;
+                choose(&self.words, Onto::Stated(&stated))
+            }
+        }
     }
 }
 
@@ -202,7 +219,15 @@ mod tests {
             ("", "linux-7.2"),
             ("bias-prev sched-idle", "linux-7.2+sched-idle+bias-prev"),
             ("--base linux-6.5 bias-prev", "linux-6.5+bias-prev"),
+            ("--base linux-6.5 +bias-prev", "linux-6.5+bias-prev"),
+            ("--base linux-6.5", "linux-6.5"),
+            (
+                "--base linux-6.5+pack bias-prev",
+                "linux-6.5+pack+bias-prev",
+            ),
+            ("+bias-prev", "linux-7.2+bias-prev"),
             ("linux-6.5+bias-prev", "linux-6.5+bias-prev"),
+            ("bias-prev:spare=256", "linux-7.2+bias-prev:spare=256"),
             ("bias-prev --stats 1 --metrics", "linux-7.2+bias-prev"),
         ] {
             assert_eq!(options(arguments).unwrap().scheduler.name, expected);
@@ -214,9 +239,9 @@ mod tests {
         for (arguments, expected) in [
             (
                 "--base linux-6.5 linux-7.2+bias-prev",
-                "names two bases, linux-6.5 and linux-7.2: name one",
+                "has the base linux-7.2, and --base says linux-6.5: leave out one of them",
             ),
-            ("linux-5.6", "did you mean 'linux-5.5'"),
+            ("linux-5.6", "the nearest below it is 'linux-5.5'"),
             (
                 "--rule comm=a",
                 "column 7: found the end, expected a setting",

@@ -43,7 +43,7 @@ pub struct Options {
 
 impl Options {
     /// Does the kernel side write its decisions down?
-    pub(super) fn writes_decisions(&self) -> bool {
+    pub fn writes_decisions(&self) -> bool {
         self.verify || self.log_decisions.is_some()
     }
 }
@@ -62,7 +62,8 @@ pub enum Gated {
 }
 
 impl Gated {
-    pub(crate) fn is(self, kind: LevelKind) -> bool {
+    /// Whether it is a level of this kind.
+    pub fn is(self, kind: LevelKind) -> bool {
         let named = match self {
             Gated::Smt => LevelKind::Smt,
             Gated::Cls => LevelKind::Cluster,

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Sleeps and periodic timers of tasks.
+
+use super::Effect;
+use crate::state::{Life, Sim};
+use crate::timeline::NONE;
+use alight_workload::program::{Op, TimerMode, TimerOrigin};
+
+/// The timer of a fair task may expire so much later than it was set to, ns
+/// (`init_task.timer_slack_ns`). No tool that is modelled asks for another slack.
+pub(crate) const TIMER_SLACK: u64 = 50_000;
+
+impl Sim<'_> {
+    pub(super) fn sleep(&mut self, cpu: usize, task: usize, ns: u64) -> Effect {
+        if ns == 0 {
+            return Effect::Done;
+        }
+        self.sleep_until(cpu, task, self.now + ns);
+        Effect::DoneAfterSleep
+    }
+
+    /// The timer of a sleeping task stays on the CPU it slept on. Of the fair class it
+    /// interrupts with its slack, for another's that comes before (`hrtimer_nanosleep`).
+    #[inline(always)]
+    fn sleep_until(&mut self, cpu: usize, task: usize, at: u64) {
+        self.tasks[task].timer_point = at;
+        let slack = match self.is_rt(task as u32) {
+            true => 0,
+            false => TIMER_SLACK,
+        };
+        self.sleep_current(cpu);
+        self.cpus[cpu]
+            .timers
+            .insert(&mut self.nodes, task as u32, at + slack);
+    }
+
+    #[inline(always)]
+    pub(super) fn timer(&mut self, cpu: usize, task: usize, op: Op) -> Effect {
+        let Op::Timer {
+            slot,
+            period_ns,
+            mode,
+            origin,
+            histogram,
+        } = op
+        else {
+            unreachable!()
+        };
+        let now = self.now;
+        let t = &mut self.tasks[task];
+        if !std::mem::take(&mut t.waited) {
+            if t.timers_set >> slot & 1 == 0 {
+                t.timers_set |= 1 << slot;
+                t.timers[slot as usize] = match origin {
+                    TimerOrigin::FirstUse => now,
+                    TimerOrigin::TaskStart => t.started,
+                    TimerOrigin::WorkloadStart => self.workloads[t.workload as usize].start,
+                };
+            }
+            let point = t.timers[slot as usize] + period_ns;
+            t.timers[slot as usize] = point;
+            if t.logged && histogram.is_some() {
+                self.comes_to_timer(task, point);
+            }
+            let t = &mut self.tasks[task];
+            if point > now {
+                t.waited = histogram.is_some();
+                self.sleep_until(cpu, task, point);
+                return match histogram {
+                    Some(_) => Effect::RetryAfterSleep,
+                    None => Effect::DoneAfterSleep,
+                };
+            }
+            match mode {
+                TimerMode::Relative => t.timers[slot as usize] = now,
+                TimerMode::Absolute => {}
+                TimerMode::SkipMissed => {
+                    let behind = (now - point) / period_ns.max(1) * period_ns;
+                    t.timers[slot as usize] = point + behind;
+                    return self.timer(cpu, task, op);
+                }
+            }
+            // It did not sleep: that is no wakeup.
+            return Effect::Done;
+        }
+        let (late, logged) = (now - t.timer_point, t.logged);
+        if let Some(histogram) = histogram {
+            self.histograms[histogram as usize].record(late);
+        }
+        if logged {
+            self.wakes_late(task, late);
+        }
+        Effect::Done
+    }
+
+    /// A timer that is due on `cpu`: a sleep that ends, or a task that starts.
+    #[inline(always)]
+    pub fn timer_expired(&mut self, cpu: usize, task: u32) {
+        if let Some(timer) = (task as usize).checked_sub(self.tasks.len()) {
+            self.class_timer(cpu, timer as u32);
+        } else if self.tasks[task as usize].life == Life::New {
+            self.start(cpu, task);
+        } else {
+            match self.cpus[cpu].curr {
+                NONE => self.stats.wakeups_hardirq_idle += 1,
+                _ => self.stats.wakeups_hardirq_task += 1,
+            }
+            self.wake(cpu, task, false);
+        }
+    }
+}

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The few arrays that every event looks things up in, without a bounds check in release builds.
+//!
+//! Checks there are a tenth to a fifth of all instructions of a run. So they are made once, when
+//! a run is built, not at each look: whoever makes a [`Table`] promises, in an `unsafe` block,
+//! where the numbers come from that index it. Debug builds, which the tests are, check each
+//! look as well. All other arrays of the simulator are slices and vectors, which check.
+
+use alight_policy::Store;
+use std::fmt::Debug;
+use std::ops::{Deref, DerefMut, Index, IndexMut};
+
+/// An array of fixed length that its owner indexes with its own numbers only.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Table<T>(Box<[T]>);
+
+impl<T> Table<T> {
+    /// An array of `items`.
+    ///
+    /// # Safety
+    /// As long as it lives it is indexed by numbers below the number of items only. That is for
+    /// all who can reach it: a table is a private or a crate-private field.
+    pub unsafe fn new(items: impl Into<Box<[T]>>) -> Self {
+        Table(items.into())
+    }
+}
+
+impl<T> Index<usize> for Table<T> {
+    type Output = T;
+
+    #[inline(always)]
+    fn index(&self, index: usize) -> &T {
+        debug_assert!(index < self.0.len(), "{index} of {}", self.0.len());
+        // SAFETY: promised to `new`.
+        unsafe { self.0.get_unchecked(index) }
+    }
+}
+
+impl<T> IndexMut<usize> for Table<T> {
+    #[inline(always)]
+    fn index_mut(&mut self, index: usize) -> &mut T {
+        debug_assert!(index < self.0.len(), "{index} of {}", self.0.len());
+        // SAFETY: promised to `new`.
+        unsafe { self.0.get_unchecked_mut(index) }
+    }
+}
+
+impl<T> Deref for Table<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T> DerefMut for Table<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.0
+    }
+}
+
+impl<'a, T> IntoIterator for &'a Table<T> {
+    type Item = &'a T;
+    type IntoIter = std::slice::Iter<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter()
+    }
+}
+
+impl<'a, T> IntoIterator for &'a mut Table<T> {
+    type Item = &'a mut T;
+    type IntoIter = std::slice::IterMut<'a, T>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.0.iter_mut()
+    }
+}
+
+/// The placement core's arrays as such tables.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Tables;
+
+// SAFETY: a table is the slice that it was made of.
+unsafe impl Store for Tables {
+    type Of<T: Clone + Debug> = Table<T>;
+
+    unsafe fn of<T: Clone + Debug>(items: Box<[T]>) -> Table<T> {
+        // SAFETY: promised by the caller.
+        unsafe { Table::new(items) }
+    }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Numbers that were asked for by name, or by a pattern: `*` is any characters, `?` is one, `[ab]` one
+//! of these.
+
+use alight_sim::Outcome;
+use glob::Pattern;
+
+use crate::metrics::all_names;
+
+/// Names and patterns of metrics; none: all metrics.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Selection(Vec<Pattern>);
+
+/// A name that no number has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("--metric '{given}': this run has no such number; {hint}")]
+pub struct Unknown {
+    given: String,
+    hint: String,
+}
+
+impl Selection {
+    /// Of names or patterns as they are typed.
+    ///
+    /// # Errors
+    /// What is no pattern, with its reason.
+    pub fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
+        let pattern =
+            |text| Pattern::new(text).map_err(|error| format!("--metric '{text}': {error}"));
+        let patterns = texts.into_iter().map(pattern);
+        Ok(Selection(patterns.collect::<Result<_, _>>()?))
+    }
+
+    /// Whether it was asked for all, by naming none.
+    pub fn is_all(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether the number of this name is asked for.
+    pub fn has(&self, name: &str) -> bool {
+        self.is_all() || self.0.iter().any(|pattern| pattern.matches(name))
+    }
+
+    /// Looks whether each name and pattern fits a number of the run, of which it may have none this
+    /// time.
+    ///
+    /// # Errors
+    /// One that fits none, with the nearest names.
+    pub fn check(&self, outcome: &Outcome) -> Result<(), Unknown> {
+        self.check_names(&all_names(outcome))
+    }
+
+    /// As [`Selection::check`], of these names.
+    ///
+    /// # Errors
+    /// As there.
+    pub fn check_names(&self, names: &[String]) -> Result<(), Unknown> {
+        let fits = |pattern: &&Pattern| names.iter().any(|name| pattern.matches(name));
+        match self.0.iter().find(|pattern| !fits(pattern)) {
+            None => Ok(()),
+            Some(pattern) => Err(Unknown {
+                given: pattern.as_str().to_owned(),
+                hint: hint(pattern.as_str(), names),
+            }),
+        }
+    }
+}
+
+/// The nearest names, those that begin alike first.
+fn hint(given: &str, names: &[String]) -> String {
+    /// Names to offer.
+    const OFFERED: usize = 6;
+    let plain = given.replace(['*', '?', '[', ']'], "");
+    let likeness = |name: &str| {
+        let contains = !plain.is_empty() && name.contains(&plain);
+        (contains, strsim::jaro_winkler(&plain, name))
+    };
+    let mut nearest: Vec<&str> = names.iter().map(String::as_str).collect();
+    nearest.sort_by(|a, b| {
+        let ((has_a, like_a), (has_b, like_b)) = (likeness(a), likeness(b));
+        has_b.cmp(&has_a).then(like_b.total_cmp(&like_a))
+    });
+    nearest.truncate(OFFERED);
+    format!("the nearest: {}; --full shows all", nearest.join(", "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NAMES: [&str; 6] = [
+        "elapsed_s",
+        "energy_j",
+        "run_delay_mean_us",
+        "run_delay_p99_us",
+        "to_prev_percent",
+        "AudioTick-0_loops",
+    ];
+
+    #[test]
+    fn a_name_or_a_pattern_selects() {
+        for (texts, selected) in [
+            (&[][..], &NAMES[..]),
+            (&["elapsed_s"], &["elapsed_s"]),
+            (
+                &["run_delay*", "elapsed_s"],
+                &["elapsed_s", "run_delay_mean_us", "run_delay_p99_us"],
+            ),
+            (&["*_p99_us"], &["run_delay_p99_us"]),
+            (&["e*_[sj]"], &["elapsed_s", "energy_j"]),
+            (&["AudioTick-?_loops"], &["AudioTick-0_loops"]),
+            (&["elapsed"], &[]),
+        ] {
+            let selection = Selection::of(texts.iter().copied()).unwrap();
+            let found: Vec<&str> = NAMES.into_iter().filter(|n| selection.has(n)).collect();
+            assert_eq!(found, selected, "{texts:?}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_none_is_answered_with_the_nearest() {
+        let names: Vec<String> = NAMES.map(str::to_owned).to_vec();
+        for (text, nearest) in [
+            ("elapsed", "elapsed_s"),
+            ("run_dealy_mean_us", "run_delay_mean_us"),
+            ("rundelay*", "run_delay_p99_us"),
+            ("p99", "run_delay_p99_us"),
+        ] {
+            let selection = Selection::of(["energy_j", text]).unwrap();
+            let error = selection.check_names(&names).unwrap_err().to_string();
+            let says =
+                format!("--metric '{text}': this run has no such number; the nearest: {nearest}");
+            assert!(error.starts_with(&says), "{error}");
+        }
+        assert_eq!(
+            Selection::of(["energy_*"]).unwrap().check_names(&names),
+            Ok(())
+        );
+        assert!(
+            Selection::of(["a[b"])
+                .unwrap_err()
+                .contains("--metric 'a[b'")
+        );
+    }
+}

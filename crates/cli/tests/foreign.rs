@@ -37,7 +37,7 @@ fn workload(directory: &TempDir, task: &str) -> String {
     let text = serde_json::json!({
         "tasks": { task: { "loop": 3, "run": 1000, "timer": { "ref": "tick", "period": 5000 } } },
     });
-    written(directory, "workload.json", &text.to_string())
+    written(directory, "workload.json", text.to_string())
 }
 
 fn written(directory: &TempDir, name: &str, content: impl AsRef<[u8]>) -> String {
@@ -141,7 +141,7 @@ fn control_characters_never_reach_a_terminal() {
     ]);
     for args in all {
         let (said, code) = said(&args);
-        assert!(matches!(code, Some(0 | 1 | 2)), "{args:?}: {said}");
+        assert!(matches!(code, Some(0..=2)), "{args:?}: {said}");
         let bad = said
             .chars()
             .find(|&c| c != '\n' && c != '\t' && (c.is_control() || c == '\u{202e}'));

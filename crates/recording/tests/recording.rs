@@ -121,7 +121,7 @@ fn a_symbolic_link_stays_and_its_target_is_written() {
         std::os::unix::fs::symlink("target", &link).unwrap();
         write(&link);
         assert!(fs::symlink_metadata(&link).unwrap().is_symlink());
-        assert_eq!(read(&fs::read(&target).unwrap()).0, RECORDS.into());
+        assert_eq!(read(&fs::read(&target).unwrap()).0, u64::from(RECORDS));
     }
 }
 

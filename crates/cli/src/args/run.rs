@@ -5,6 +5,7 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
 use alight_machine::{Governor, IdleGovernor};
+use alight_policy::scheduler::BASES;
 use alight_study::{Style, single};
 use clap::Args;
 
@@ -140,13 +141,19 @@ impl RunArgs {
     }
 }
 
+fn scheduler_help() -> String {
+    let newest = BASES.last().expect("there are bases").name;
+    format!(
+        "Scheduler: a base kernel and features of `alight policy list`, joined by `+`, like \
+         linux-5.5+asym-capacity. Without a base (bias-prev or +bias-prev) they are added to --base, \
+         else to the newest base that goes with them [default: --base, else {newest}]"
+    )
+}
+
 /// One scheduler.
 #[derive(Args)]
 pub struct SchedulerArg {
-    /// Scheduler: a base kernel and features of `alight policy list`, joined by `+`, like
-    /// linux-5.5+asym-capacity. Without a base (bias-prev or +bias-prev) they are added to --base,
-    /// else to the newest base that goes with them [default: --base, else the newest base]
-    #[arg(value_name = "SCHEDULER")]
+    #[arg(value_name = "SCHEDULER", help = scheduler_help())]
     pub name: Option<String>,
     /// What features are added to: a base kernel, with other features if wanted
     #[arg(long, value_name = "SCHEDULER")]

@@ -6,8 +6,9 @@
 # Installs what is missing. Ends with what was skipped and why, what failed, and the
 # line `N passed, N failed, N skipped`. Exit status 0 only if nothing failed.
 #
-#	tests/all.sh		everything
-#	tests/all.sh STEP...	only these steps: format lint cargo golden readme fuzz vm live sixth package
+#	tests/all.sh		everything, in two lanes side by side: what guests do, and the rest
+#	tests/all.sh STEP...	only these steps, one after the other:
+#				format lint cargo golden readme sanitize fuzz sixth vm live package
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -137,6 +138,7 @@ step() {
 		one "golden runs" cargo test --profile quick -p alight-sim --test golden --test no_allocation
 		;;
 	readme) one "readme" cargo test --profile quick -p alight --test docs the_readme ;;
+	sanitize) counted "sanitizers" tests/sanitize.sh ;;
 	fuzz) counted "fuzz" tests/fuzz.sh "$FUZZ_SECONDS" ;;
 	vm) guests "virtual machines" vm/test.sh ;;
 	live)
@@ -166,20 +168,55 @@ step() {
 	esac
 }
 
-STEPS="format lint cargo golden readme fuzz vm live sixth package"
-crates=(--workspace)
-[ $# -gt 0 ] || {
-	# The live scheduler is part of the workspace: its build needs the packages first.
-	if ! install; then
-		crates+=(--exclude alight-live)
-		skip "crates/live: packages are missing, see above"
-	fi
-	# shellcheck disable=SC2086 # words
-	set -- $STEPS
+# What the guests' lane prints, once it has come to its end; what it counted is added.
+shown_lane() { # FILE
+	local line
+	sed '/^== closing/,$d' "$1"
+	while read -r line; do
+		case $line in
+		'skipped: '*) skips+=("${line#skipped: }") ;;
+		'failed: '*) failures+=("${line#failed: }") ;;
+		*' passed, '*' failed, '*' skipped')
+			set -- $line
+			passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
+			return
+			;;
+		esac
+	done < <(sed '1,/^== closing/d' "$1")
+	failed=$((failed + 1))
+	failures+=("the lane of the guests broke off")
 }
-for name; do step "$name"; done
+
+# A guest is emulated by one processor and sleeps at times; builds and tests want two. Side by side
+# they leave nothing idle. No test of either lane asks how long something took.
+both_lanes() {
+	local lane name guests
+	lane=$(mktemp)
+	"$0" $GUESTS >"$lane" 2>&1 &
+	guests=$!
+	for name in $HERE; do step "$name"; done
+	wait $guests || true	# what it counted says so
+	shown_lane "$lane"
+	rm -f "$lane"
+}
+
+HERE="format lint cargo golden readme sanitize fuzz sixth"
+GUESTS="vm live package"
+STEPS="$HERE $GUESTS"
+crates=(--workspace)
+if [ $# -gt 0 ]; then
+	for name; do step "$name"; done
+elif install; then
+	both_lanes
+else
+	# The live scheduler is part of the workspace: its build needs the packages first.
+	crates+=(--exclude alight-live)
+	skip "crates/live: packages are missing, see above"
+	for name in $STEPS; do step "$name"; done
+fi
 
 echo
+echo "== closing"
 for reason in "${skips[@]}"; do echo "skipped: $reason"; done
 for reason in "${failures[@]}"; do echo "failed: $reason"; done
 echo "$passed passed, $failed failed, $skipped skipped"

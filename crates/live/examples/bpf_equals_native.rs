@@ -203,8 +203,33 @@ impl Native {
     }
 }
 
-/// Treats variables of the program as what they are on this side: the same `struct` of C.
-fn as_ours<To: Copy, From>(from: &mut [From]) -> &mut [To] {
+/// Variables of the program that this side has too: the same `struct` of C, of integers only.
+///
+/// # Safety
+/// The implementor is this structure.
+unsafe trait Twin<To> {}
+
+macro_rules! twins {
+    ($($theirs:ident is $ours:ty),+ $(,)?) => {$(
+        // SAFETY: policy/model.h and select_test.h, held against each other field by field.
+        unsafe impl Twin<$ours> for skeleton::types::$theirs {}
+    )+};
+}
+
+twins!(
+    policy_params is alight_policy::Params,
+    policy_topology is alight_policy::Topology,
+    policy_domain is alight_policy::Domain,
+    policy_group is alight_policy::Group,
+    policy_place is alight_policy::Place,
+    policy_cpu is Cpu,
+    policy_llc is Llc,
+    policy_perf_domain is alight_policy::PerfDomain,
+    question is Question,
+);
+
+/// Treats variables of the program as what they are on this side.
+fn as_ours<To: Copy, From: Twin<To>>(from: &mut [From]) -> &mut [To] {
     assert_eq!(size_of::<From>(), size_of::<To>());
     assert!(align_of::<From>() >= align_of::<To>());
     // SAFETY: same layout, integers only, exclusively borrowed.
@@ -233,7 +258,7 @@ impl<'obj> Kernel<'obj> {
 
     /// Hands over the machine as it is.
     fn set_machine(&mut self, scene: &Scene) {
-        fn copy<T: Copy, To>(from: &[T], to: &mut [To]) {
+        fn copy<T: Copy, To: Twin<T>>(from: &[T], to: &mut [To]) {
             as_ours(to)[..from.len()].copy_from_slice(from);
         }
         let (core, v) = (&scene.core, self.variables());
@@ -264,7 +289,7 @@ impl<'obj> Kernel<'obj> {
 
     /// What of the machine is not as the host has it.
     fn machine_differs(&mut self, scene: &Scene) -> Sides {
-        fn each<T: Copy + PartialEq + std::fmt::Debug, From>(
+        fn each<T: Copy + PartialEq + std::fmt::Debug, From: Twin<T>>(
             sides: &mut Sides,
             what: &str,
             kernel: &mut [From],

@@ -46,9 +46,6 @@ target=${CARGO_TARGET_DIR:-target}
 passed=0 failed=0
 guests=() missing=()
 
-# Quick to build; the time of the loader matters little, that of an unoptimised one does.
-export CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16
-
 # prepare ARCH: what the guests of one architecture get.
 prepare() {
 	local tree=$work/$1 programs file compiler binary build=cargo triplet=()
@@ -65,14 +62,15 @@ prepare() {
 		binary=$target/aarch64-unknown-linux-gnu
 		;;
 	esac
-	$build build -q --release ${triplet[@]+"${triplet[@]}"} -p alight-live
+	# Quick to build; the time of the loader matters little, that of an unoptimised one does.
+	$build build -q --profile quick ${triplet[@]+"${triplet[@]}"} -p alight-live
 	install -d "$tree/usr/bin"
 	programs=$(vm/programs.sh "$1" stress-ng util-linux)
 	for file in stress-ng setpriv chrt taskset; do cp "$programs/usr/bin/$file" "$tree/usr/bin/"; done
 	cp -r "$programs"/lib* "$tree/"
 	# Debug information would fill the guests' memory.
-	if [ "$1" = amd64 ]; then strip -o "$tree/scx_alight" "$binary/release/scx_alight"; else
-		aarch64-linux-gnu-strip -o "$tree/scx_alight" "$binary/release/scx_alight"
+	if [ "$1" = amd64 ]; then strip -o "$tree/scx_alight" "$binary/quick/scx_alight"; else
+		aarch64-linux-gnu-strip -o "$tree/scx_alight" "$binary/quick/scx_alight"
 	fi
 	$compiler -O2 -Wall -Wextra -static -pthread -o "$tree/usr/bin/strain" crates/live/tests/faults/strain.c
 }

@@ -107,7 +107,8 @@ mod tests {
     /// What is reported of each machine, and how far some CPUs of it are apart.
     #[test]
     fn distances_are_those_of_the_hardware() {
-        let cases: [(&str, &[&str], &[(usize, usize, &str)]); 6] = [
+        type Case<'a> = (&'a str, &'a [&'a str], &'a [(usize, usize, &'a str)]);
+        let cases: [Case; 6] = [
             // One cache, one cluster.
             ("ca9x4", &["llc"], &[(0, 3, "llc")]),
             // Two clusters, each with its own L2: those are the last-level caches.

@@ -153,7 +153,7 @@ impl FtraceEncoder {
                     Style::Raw => b"print: tracing_mark_write: ",
                 };
                 text(out, name);
-                text(out, one_line(marker.trim_end_matches('\n')).as_bytes());
+                put(out, marker.trim_end_matches('\n').chars().map(line_char));
             }
             Event::Decision {
                 task,
@@ -167,9 +167,7 @@ impl FtraceEncoder {
                 number(out, b" prev_cpu=", prev_cpu);
                 number(out, b" cpu=", chosen);
                 text(out, b" step=");
-                for c in step.chars().map(word_char) {
-                    text(out, c.encode_utf8(&mut [0; 4]).as_bytes());
-                }
+                put(out, step.chars().map(word_char));
                 number(out, b" scanned=", scanned);
             }
             Event::CpuCounter { counter, value } => {
@@ -291,13 +289,19 @@ fn word_char(c: char) -> char {
     }
 }
 
-/// A text of others on one line, which does no harm where that is shown.
-fn one_line(text: &str) -> String {
-    let plain = |c: char| match c.is_control() || alight_text::does_harm(c) {
+/// A character of a text that must stay on one line, and do no harm where that is shown.
+fn line_char(c: char) -> char {
+    match c.is_control() || alight_text::does_harm(c) {
         true => ' ',
         false => c,
-    };
-    text.chars().map(plain).collect()
+    }
+}
+
+/// Appends characters; allocates nothing.
+fn put(out: &mut Vec<u8>, chars: impl Iterator<Item = char>) {
+    for c in chars {
+        text(out, c.encode_utf8(&mut [0; 4]).as_bytes());
+    }
 }
 
 /// The seconds at the kernel's five digits or more, and the point.
@@ -328,7 +332,7 @@ fn of_cpu(out: &mut Vec<u8>, before: &[u8], state: u32, cpu: u32) {
 
 fn write_prologue(header: &Header, style: Style, out: &mut Vec<u8>) {
     let line = |label: &str, value: &str| {
-        let value = one_line(value);
+        let value: String = value.chars().map(line_char).collect();
         format!("# alight {label}: {value}\n")
     };
     // What readers recognise the file by comes first.

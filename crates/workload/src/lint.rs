@@ -1,26 +1,37 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Everything there is to say about an rt-app file, and how it is written down.
 
-use crate::diagnostic::{Diagnostic, Remarks, Severity};
+use crate::diagnostic::{Diagnostic, Refusal, Remarks, Severity};
 use crate::load::{Mode, text_of};
 use crate::rtapp;
 use serde::Serialize;
 
-/// Looks through the bytes of an rt-app file. Sorted by place; an error is the last thing found.
-pub fn lint(file: impl AsRef<[u8]>, mode: Mode) -> Vec<Diagnostic> {
+/// Looks through the bytes of an rt-app file. As [`lint`], which is of its text; other encodings than
+/// UTF-8 are errors.
+pub fn lint_file(bytes: &[u8], mode: Mode) -> Vec<Diagnostic> {
+    match text_of(bytes) {
+        Ok(text) => lint(&text, mode),
+        Err(refusal) => vec![error(refusal)],
+    }
+}
+
+/// Looks through the text of an rt-app file. Sorted by place; an error is the last thing found.
+pub fn lint(text: &str, mode: Mode) -> Vec<Diagnostic> {
     let mut remarks = Remarks::default();
-    let refusal = text_of(file.as_ref())
-        .and_then(|text| rtapp::compile("lint", &text, mode, &mut remarks))
-        .err();
+    let refusal = rtapp::compile("lint", text, mode, &mut remarks).err();
     let mut found = remarks.list;
-    found.extend(refusal.map(|refusal| Diagnostic {
+    found.extend(refusal.map(error));
+    found.sort_by_key(|d| (d.line, d.column));
+    found
+}
+
+fn error(refusal: Refusal) -> Diagnostic {
+    Diagnostic {
         severity: Severity::Error,
         line: refusal.place.line,
         column: refusal.place.column,
         message: refusal.message,
-    }));
-    found.sort_by_key(|d| (d.line, d.column));
-    found
+    }
 }
 
 /// One line each, `FILE:LINE:COLUMN: severity: message`, and a line that counts them.

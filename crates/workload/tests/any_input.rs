@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! No input panics, and whatever loads satisfies `Workload::check`.
 
-use alight_workload::{Mode, Workload, lint};
+use alight_workload::{Mode, Site, Workload, lint};
 use proptest::prelude::*;
 
 const MODES: [Mode; 2] = [Mode::Workgen, Mode::Rtapp];
@@ -13,7 +13,12 @@ fn read_all_ways(text: &str) {
             assert_eq!(loaded.workload.check(), Ok(()), "{text}");
         }
     }
-    if let Ok(loaded) = Workload::from_command_line(text) {
+    let site = Site::new("box", [0, 0, 1, 1]);
+    let lines = [
+        Workload::from_command_line(text),
+        Workload::from_command_line_on(text, &site),
+    ];
+    for loaded in lines.into_iter().flatten() {
         assert_eq!(loaded.workload.check(), Ok(()), "{text}");
     }
 }
@@ -125,6 +130,8 @@ proptest! {
 
     #[test]
     fn soup_of_options(words in prop::collection::vec(prop::sample::select(vec![
+        "taskset", "-c", "0-3", "3", "chrt", "-f", "-d", "-R", "-T", "-P", "10", "nice", "-n", "-5", "numactl", "-N", "-C",
+        "+1", "!0", "all", "-m", "uclampset", "-M", "600", "cgexec", "cpu:a", "schbench", "-S", "-a", "-R", "-r", "2",
         "hackbench", "housekeeping", "sysbench", "cyclictest", "-g", "-f", "-l5", "-p", "-pT", "--threads", "--threads=3",
         "--test=cpu", "run", "-t", "8", "-a", "0-3", "-D", "1h", "--", "-", "--x", "99999999999", "-1", "'", "é",
         "--time=0", "-S", "--cpu-max-prime=7", "-i", "-d", "cpu", "threads", "schbench", "perf", "bench",
@@ -228,7 +235,7 @@ fn mutated_texts_do_no_harm() {
         let text = mutate(seeds[round % seeds.len()], &mut numbers);
         let text = String::from_utf8_lossy(&text);
         read_all_ways(&text);
-        let found = lint::lint(&text, Mode::Workgen);
+        let found = lint::lint(&*text, Mode::Workgen);
         loaded += usize::from(found.iter().all(|d| d.severity.as_str() != "error"));
     }
     // Mutations that all broke the text would test the first line of the parser only.

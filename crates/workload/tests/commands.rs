@@ -349,8 +349,10 @@ fn refusals_name_the_column_and_what_to_do() {
         (
             "hackbench 10 process 100",
             11,
-            "takes options only and would not look at `10`",
+            "is of an older hackbench; this is rt-tests 2.4, where it is written -g 10 -l 100",
         ),
+        ("hackbench 5 thread", 11, "where it is written -g 5 -T"),
+        ("hackbench later", 11, "would not look at `later`"),
         (
             "hackbench -g 100000 -f 1000",
             11,

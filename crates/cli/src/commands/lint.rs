@@ -11,7 +11,7 @@ pub fn run(args: &LintArgs) -> Result<(), Failure> {
     let file = args.file.display().to_string();
     let bytes = std::fs::read(&args.file)
         .map_err(|error| Failure::BadInput(format!("{file}: cannot be read: {error}")))?;
-    let found = lint::lint(&bytes, args.mode);
+    let found = lint::lint_file(&bytes, args.mode);
     output::print(&if args.json {
         lint::render_json(&file, args.mode, &found) + "\n"
     } else {

@@ -33,13 +33,16 @@ impl Shared {
     }
 
     /// Copies `from` over the first of the kernel side's structures of the same kind.
-    fn put<T: Copy, const N: usize, Twin>(from: &[T], to: *mut [Twin; N]) {
-        assert_eq!(size_of::<T>(), size_of::<Twin>());
+    ///
+    /// # Safety
+    /// `to` is mapped, and aligned; `T` and `Twin` are the same structure of policy/model.h, of
+    /// integers only.
+    unsafe fn put<T: Copy, const N: usize, Twin>(from: &[T], to: *mut [Twin; N]) {
+        const { assert!(size_of::<T>() == size_of::<Twin>()) };
         assert!(from.len() <= N);
         for (at, value) in from.iter().enumerate() {
-            // SAFETY: within the array, which is mapped; the same structure of policy/model.h,
-            // of integers only. A reader in the kernel may see some of them old and some new:
-            // it checks every index that it takes from them.
+            // SAFETY: within the array. A reader in the kernel may see some of them old and some
+            // new: it checks every index that it takes from them.
             unsafe { to.cast::<T>().add(at).write_volatile(*value) };
         }
     }
@@ -56,10 +59,13 @@ impl Shared {
                 &raw mut (*bss).llcs,
             )
         };
-        Self::put(&core.domains, domains);
-        Self::put(&core.groups, groups);
-        Self::put(&core.places, places);
-        Self::put(&core.llcs, llcs);
+        // SAFETY: mapped as long as the program is loaded; the same structures on both sides.
+        unsafe {
+            Self::put(&core.domains, domains);
+            Self::put(&core.groups, groups);
+            Self::put(&core.places, places);
+            Self::put(&core.llcs, llcs);
+        }
     }
 
     fn put_base_slice(&self, slice: u64) {
@@ -69,8 +75,9 @@ impl Shared {
 
     /// The views of the CPUs, into `cpus`.
     fn get_cpus(&self, cpus: &mut [Cpu]) {
+        assert!(cpus.len() <= alight_policy::MAX_CPUS);
         for (at, cpu) in cpus.iter_mut().enumerate() {
-            // SAFETY: as in put(), the other way round.
+            // SAFETY: as in put(), the other way round; there are MAX_CPUS of them.
             *cpu = unsafe {
                 (&raw const (*self.0).cpus)
                     .cast::<Cpu>()

@@ -122,8 +122,11 @@ fn prepare(
     rodata.mask_bytes = nr_cpus.div_ceil(64) * 8;
     rodata.tick_ns = tick();
     rules::hand_over(&options.rules, rodata);
-    hand_over(&[core.params], std::slice::from_mut(&mut rodata.params));
-    hand_over(&[core.topology], std::slice::from_mut(&mut rodata.topology));
+    // SAFETY: both are the same structures of policy/model.h, of integers only.
+    unsafe {
+        hand_over(&[core.params], std::slice::from_mut(&mut rodata.params));
+        hand_over(&[core.topology], std::slice::from_mut(&mut rodata.topology));
+    }
     let bss = open
         .maps
         .bss_data
@@ -131,15 +134,18 @@ fn prepare(
         .expect("the program has variables");
     bss.rules_generation = 1;
     bss.base_slice = base_slice(host);
-    hand_over(&core.domains, &mut bss.domains);
-    hand_over(&core.groups, &mut bss.groups);
-    hand_over(&core.places, &mut bss.places);
-    hand_over(&core.cpus, &mut bss.cpus);
-    hand_over(&core.llcs, &mut bss.llcs);
-    hand_over(&core.perf, &mut bss.perf);
+    let idle_tasks = vec![alight_policy::Task::default(); nr_cpus as usize];
+    // SAFETY: as above.
+    unsafe {
+        hand_over(&core.domains, &mut bss.domains);
+        hand_over(&core.groups, &mut bss.groups);
+        hand_over(&core.places, &mut bss.places);
+        hand_over(&core.cpus, &mut bss.cpus);
+        hand_over(&core.llcs, &mut bss.llcs);
+        hand_over(&core.perf, &mut bss.perf);
+        hand_over(&idle_tasks, &mut bss.idle_tasks);
+    }
     bss.nr_perf = core.perf.len() as u32;
-    let idle_task = alight_policy::Task::default();
-    hand_over(&vec![idle_task; nr_cpus as usize], &mut bss.idle_tasks);
     let dump_bytes = options.exit_dump_len;
     let ops = open.struct_ops.alight_ops_mut();
     ops.hotplug_seq = hotplug_seq;
@@ -163,13 +169,17 @@ fn prepare(
     Ok(())
 }
 
-/// Copies structures of `alight_policy` to the skeleton's twins of them: both
-/// are `struct` of policy/model.h.
-fn hand_over<From: Copy, To>(from: &[From], to: &mut [To]) {
-    assert_eq!(size_of::<From>(), size_of::<To>());
-    assert_eq!(align_of::<From>(), align_of::<To>());
+/// Copies structures of `alight_policy` to the skeleton's twins of them.
+///
+/// # Safety
+/// `From` and `To` are the same structure of policy/model.h, of integers only.
+unsafe fn hand_over<From: Copy, To>(from: &[From], to: &mut [To]) {
+    const {
+        assert!(size_of::<From>() == size_of::<To>());
+        assert!(align_of::<From>() == align_of::<To>());
+    }
     assert!(from.len() <= to.len());
-    // SAFETY: same layout, integers only, and the target is long enough.
+    // SAFETY: the same layout, as the caller promises; the target is long enough.
     unsafe {
         std::ptr::copy_nonoverlapping(from.as_ptr(), to.as_mut_ptr().cast::<From>(), from.len());
     }

@@ -5,7 +5,7 @@
 
 use crate::common::states::schedulers::combinations;
 use crate::common::states::{Numbers, Scene, Wanted};
-use alight_policy::{Cpu, Llc, Mask, NONE, Params, Root, STEPS, Task};
+use alight_policy::{Cpu, Llc, Mask, NONE, Params, Root, STEPS, Task, rq};
 
 /// Numbers without rule, of which small ones and the largest are frequent.
 struct Noise(Numbers);
@@ -126,4 +126,44 @@ fn nor_are_views_of_too_few_cpus() {
     scene.next();
     scene.core.cpus = Box::default();
     scene.ask();
+}
+
+/// What tasks do to a CPU's view is arithmetic: it has a result whatever stood there.
+#[test]
+fn any_view_can_be_kept() {
+    for (number, scheduler) in (0..).zip(combinations()) {
+        let (k, mut noise) = (scheduler.params, Noise(Numbers::of(8, &[number])));
+        for _ in 0..50 {
+            let (mut cpu, mut task) = (Cpu::default(), Task::default());
+            noise.fill(&mut cpu);
+            noise.fill(&mut task);
+            let [a, b] = [(); 2].map(|()| noise.0.one_in(2));
+            let (time, weight) = (noise.long(), noise.number());
+            rq::clock(&mut cpu, time);
+            rq::enqueue(&k, &mut cpu, &mut task, a);
+            rq::set_next(&k, &mut cpu, &mut task);
+            rq::update_curr(&k, &mut cpu, &mut task);
+            rq::reweight(&k, &mut cpu, &mut task, weight);
+            rq::clamped_joined(&k, &mut cpu, &mut task);
+            rq::clamps_changed(&k, &mut cpu, &mut task);
+            rq::delay(&k, &mut cpu, &mut task);
+            rq::requeue(&k, &mut cpu, &mut task, a);
+            rq::dequeue(&k, &mut cpu, &mut task, b, a, b);
+            rq::decay(&k, &mut cpu, &mut task, time);
+            rq::remove(&k, &mut cpu, &mut task);
+            rq::refresh(&k, &mut cpu, a);
+            rq::attach_signals(&k, &mut cpu, &mut task);
+            rq::detach(&k, &mut cpu, &mut task, b);
+            rq::init_util(&k, &cpu, &mut task);
+            rq::dequeue_delayed(&k, &mut cpu, &mut task, b);
+            rq::update13(&k, &mut cpu);
+            rq::util_est(&k, &task);
+            rq::clamped_est(&k, &task);
+            rq::idle_end(&mut cpu, time, noise.long());
+            rq::clock_idle(&mut cpu, weight);
+            rq::cpu_util_clamped(&k, &cpu, a);
+            alight_policy::pack::share(&k, &cpu);
+            alight_policy::idle_scan_worth(time, weight, noise.number());
+        }
+    }
 }

@@ -223,7 +223,15 @@ fn a_newly_idle_cpu_takes_one_waiting_task_of_its_cache() {
 #[test]
 fn newidle_attempts_and_failures_and_their_time_are_counted() {
     type Prepare = fn(&mut Sim);
-    let cases: [(&str, std::ops::Range<u32>, Prepare, (u64, u64, u64), bool); 4] = [
+    // Why; tasks on CPU 0; before; attempts, failures and tasks pulled; whether it takes time.
+    type Case = (
+        &'static str,
+        std::ops::Range<u32>,
+        Prepare,
+        (u64, u64, u64),
+        bool,
+    );
+    let cases: [Case; 4] = [
         ("one is found in the cache", 0..4, |_| (), (1, 0, 1), true),
         (
             "neither in the cache nor beyond is anything to be found",

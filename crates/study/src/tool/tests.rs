@@ -148,6 +148,70 @@ sched delay: message 0 (usec) worker 0 (usec)
     assert_eq!(printed("schbench -t 2 -r 3", &figures), expected);
 }
 
+/// A worker in the mean did 500 of 2000 rounds a second, 4 KB each.
+#[test]
+fn schbench_prints_what_went_through_its_pipes() {
+    let figures = Figures {
+        over: true,
+        counters: vec![2000, 0],
+        tallies: vec![
+            tally((1..=1000).map(|us| us % 100 + 1)),
+            tally([]),
+            tally([]),
+        ],
+        ..Figures::default()
+    };
+    let expected = "\
+Wakeup Latencies percentiles (usec) runtime 2 (s) (1000 total samples)
+\t  20.0th: 20         (200 samples)
+\t  50.0th: 50         (300 samples)
+\t  90.0th: 90         (400 samples)
+\t* 99.0th: 99         (90 samples)
+\t  99.9th: 100        (10 samples)
+\t  min=1, max=100
+avg worker transfer: 500.00 ops/sec 1.95MB/s
+";
+    assert_eq!(
+        printed("schbench -m 1 -t 2 -p 4096 -r 2", &figures),
+        expected
+    );
+}
+
+/// The format of 99faedc, whose least latency is never set.
+#[test]
+fn the_old_schbench_prints_seven_percentiles() {
+    let figures = Figures {
+        over: true,
+        counters: vec![1200, 0],
+        tallies: vec![
+            tally((1..=200).map(|us| us % 100 + 1)),
+            tally([]),
+            tally([]),
+        ],
+        ..Figures::default()
+    };
+    let latencies = "\
+Latency percentiles (usec)
+\t50.0th: 50
+\t75.0th: 75
+\t90.0th: 90
+\t95.0th: 95
+\t*99.0th: 99
+\t99.5th: 100
+\t99.9th: 100
+\tmin=0, max=100
+";
+    assert_eq!(
+        printed("schbench -m 1 -t 3 -c 100 -r 2", &figures),
+        latencies
+    );
+    let transfers = "avg worker transfer: 200.00 ops/sec 195.31KB/s\n";
+    assert_eq!(
+        printed("schbench -m 1 -t 3 -c 0 -p 1000 -r 2", &figures),
+        latencies.to_owned() + transfers
+    );
+}
+
 #[test]
 fn adrestia_prints_the_round_that_nine_of_ten_beat() {
     let figures = Figures {

@@ -103,9 +103,32 @@ fn read_settings(words: &[Word]) -> Result<Settings, Refusal> {
             }
         }
     }
+    refuse_old_form(&parsed.operands)?;
     refuse_operands("hackbench", &parsed.operands)?;
     settings.refuse_too_many(words, "-g or -f")?;
     Ok(settings)
+}
+
+/// `hackbench GROUPS [process|thread] [LOOPS]`, as it was before rt-tests took it in (and is in LTP).
+fn refuse_old_form(operands: &[Word]) -> Result<(), Refusal> {
+    let is_number = |word: &&Word| word.text.bytes().all(|byte| byte.is_ascii_digit());
+    let Some(groups) = operands.first().filter(is_number) else {
+        return Ok(());
+    };
+    let workers = match operands.get(1).map(|word| word.text.as_str()) {
+        Some("thread") => " -T",
+        _ => "",
+    };
+    let loops = operands.get(2).filter(is_number);
+    let loops = loops.map_or(String::new(), |loops| format!(" -l {}", loops.text));
+    Err(Refusal::new(
+        groups.place,
+        format!(
+            "`{}` without an option is of an older hackbench; this is rt-tests 2.4, where it is written \
+             -g {}{workers}{loops}",
+            groups.text, groups.text
+        ),
+    ))
 }
 
 fn positive_number(found: &Found<Opt>, most: i64) -> Result<u32, Refusal> {

@@ -591,3 +591,32 @@ fn polling_gives_way_to_a_quick_state() {
         assert_eq!(choice.state, expected, "{because}");
     }
 }
+
+/// Real tables have a deeper state that is quicker to leave than the one before it. `menu_select`
+/// (6.5) goes through the states by index and stops at the first that does not suit: what lies
+/// behind it is not looked at, though it may suit.
+#[test]
+fn states_are_taken_in_the_order_of_the_kernel_whatever_their_latencies_are() {
+    let (wfi, c5, c6) = (state(1, 1), state(8800, 8800), state(8500, 8500));
+    let given = states(&[wfi.clone(), c5.clone(), c6.clone()]);
+    let rising = states(&[wfi, c6, c5]);
+    // (predicted, longest latency, state as given, state in rising order), us
+    for (predicted, latency, of_given, of_rising) in [
+        (9000, u64::MAX / US, 2, 2),
+        (8600, u64::MAX / US, 0, 1),
+        (8400, u64::MAX / US, 0, 0),
+        (9000, 8600, 0, 1),
+    ] {
+        for (table, expected) in [(&given, of_given), (&rising, of_rising)] {
+            let outlook = Outlook {
+                tick_stopped: true,
+                ..look(table, predicted * US, predicted * US)
+            };
+            let chosen = deepest(&outlook, predicted * US, latency * US, false);
+            assert_eq!(
+                chosen.state, expected,
+                "{predicted} us, latency {latency} us"
+            );
+        }
+    }
+}

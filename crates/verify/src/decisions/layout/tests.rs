@@ -80,6 +80,9 @@ fn fields_stand_where_the_recorder_puts_them() {
 
 const HEADERS: [&str; 2] = ["policy/model.h", "crates/live/src/bpf/record_decisions.h"];
 
+/// Names and values of fields.
+type Values = Vec<(String, u64)>;
+
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
@@ -92,7 +95,7 @@ macro_rules! fields {
     }};
 }
 
-fn of_task(task: TaskState) -> Vec<(String, u64)> {
+fn of_task(task: TaskState) -> Values {
     fields!(
         task,
         TaskState {
@@ -127,7 +130,7 @@ fn of_task(task: TaskState) -> Vec<(String, u64)> {
     )
 }
 
-fn of_cpu(cpu: CpuState) -> Vec<(String, u64)> {
+fn of_cpu(cpu: CpuState) -> Values {
     fields!(
         cpu,
         CpuState {
@@ -164,7 +167,7 @@ fn of_cpu(cpu: CpuState) -> Vec<(String, u64)> {
     )
 }
 
-fn of_domain(domain: DomainState) -> Vec<(String, u64)> {
+fn of_domain(domain: DomainState) -> Values {
     fields!(
         domain,
         DomainState {
@@ -185,7 +188,7 @@ fn of_domain(domain: DomainState) -> Vec<(String, u64)> {
 }
 
 /// The head alone. What comes after it is no field of the structure.
-fn of_head(wakeup: &Wakeup) -> Vec<(String, u64)> {
+fn of_head(wakeup: &Wakeup) -> Values {
     let Wakeup {
         clock,
         jiffies,
@@ -227,8 +230,9 @@ fn words_of(bytes: &[u8]) -> Vec<u64> {
 
 #[test]
 fn each_field_is_read_from_where_c_has_it() {
-    type Read = fn(&mut Fields<'_>) -> Vec<(String, u64)>;
-    let structures: [(&str, Vec<(String, u64)>, &[&str], usize, Read); 3] = [
+    type Read = fn(&mut Fields<'_>) -> Values;
+    type Case = (&'static str, Values, &'static [&'static str], usize, Read);
+    let structures: [Case; 3] = [
         (
             "struct wakeup_task",
             of_task(TaskState::default()),

@@ -235,7 +235,7 @@ fn mutated_texts_do_no_harm() {
         let text = mutate(seeds[round % seeds.len()], &mut numbers);
         let text = String::from_utf8_lossy(&text);
         read_all_ways(&text);
-        let found = lint::lint(&*text, Mode::Workgen);
+        let found = lint::lint(&text, Mode::Workgen);
         loaded += usize::from(found.iter().all(|d| d.severity.as_str() != "error"));
     }
     // Mutations that all broke the text would test the first line of the parser only.

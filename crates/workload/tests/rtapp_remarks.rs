@@ -310,7 +310,7 @@ fn what_is_remarked() {
         ),
     ];
     for (members, severity, expected) in table {
-        let found = lint::lint(task(members), Mode::Workgen);
+        let found = lint::lint(&task(members), Mode::Workgen);
         let said = |d: &&alight_workload::Diagnostic| {
             d.severity == severity && d.message.contains(expected)
         };

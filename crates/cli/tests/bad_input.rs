@@ -343,7 +343,7 @@ fn broken_rt_app_files_are_refused_with_their_place() {
         ),
         (
             "negative.json",
-            "{\"tasks\": {\"t\": {\"run\": -5, \"loop\": 1}}}",
+            "{\"tasks\": {\"t\": {\"sleep\": -5, \"loop\": 1}}}",
             &["negative.json:1:", "-5", "expected 0 or more"],
         ),
         (
@@ -420,7 +420,7 @@ fn a_machine_that_cannot_be_fails_its_check() {
 fn lint_tells_what_is_wrong_and_fails() {
     let dir = tempdir().unwrap();
     let path = dir.path().join("broken.json");
-    fs::write(&path, "{\"tasks\": {\"t\": {\"run\": -5}}}").unwrap();
+    fs::write(&path, "{\"tasks\": {\"t\": {\"sleep\": -5}}}").unwrap();
     let path = path.to_str().unwrap();
     alight(&["lint", path]).assert().code(2).stdout(
         predicate::str::contains("broken.json:1:").and(predicate::str::contains("1 error, ")),

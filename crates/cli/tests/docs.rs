@@ -253,7 +253,7 @@ fn every_member_of_every_document_is_described() {
     let page = fs::read_to_string(tree().join("docs/schemas.md")).unwrap();
     let dir = tempdir().unwrap();
     let broken = dir.path().join("broken.json");
-    fs::write(&broken, "{\"tasks\": {\"t\": {\"run\": -5}}}").unwrap();
+    fs::write(&broken, "{\"tasks\": {\"t\": {\"sleep\": -5}}}").unwrap();
     let quick = ["-m", "juno-r0", "-w", "hackbench -g 1 -l 2"];
     let recording = tree().join("crates/verify/tests/data/pelt-amd64-6.1.alight");
     let cases: [Vec<&str>; 20] = [

@@ -8,7 +8,7 @@
 #
 #	tests/all.sh		everything, in two lanes side by side: what guests do, and the rest
 #	tests/all.sh STEP...	only these steps, one after the other:
-#				format lint cargo golden readme sanitize fuzz sixth vm live package
+#				format builds lint cargo golden readme sanitize fuzz sixth vm live package
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -128,9 +128,19 @@ guests() {
 	if install; then counted "$@"; else skip "$1: packages are missing, see above"; fi
 }
 
+build_for_guests() {
+	cargo build -q -p alight -p alight-live --bins &&
+		vm/fetch.sh sysroot &&
+		vm/cross.sh cargo build -q --target aarch64-unknown-linux-gnu -p alight-live
+}
+
 step() {
 	case $1 in
 	format) one "format" cargo fmt --all --check ;;
+	builds)
+		# What the guests run: built before the tests, so that no guest waits for them.
+		one "builds" build_for_guests
+		;;
 	lint) one "lint" cargo clippy "${crates[@]}" --all-targets -- -D warnings ;;
 	cargo) cargo_tests ;;
 	golden)
@@ -200,7 +210,7 @@ both_lanes() {
 	rm -f "$lane"
 }
 
-HERE="format lint cargo golden readme sanitize fuzz sixth"
+HERE="format builds lint cargo golden readme sanitize fuzz sixth"
 GUESTS="vm live package"
 STEPS="$HERE $GUESTS"
 crates=(--workspace)

@@ -10,13 +10,13 @@ recorder() {
 	install -d "$2"
 	case $1 in
 	amd64)
-		cargo build -q --release -p alight-live
-		strip -o "$2/alight-record" "$target/release/alight-record"
+		cargo build -q --profile quick -p alight-live
+		strip -o "$2/alight-record" "$target/quick/alight-record"
 		;;
 	arm64)
-		vm/cross.sh cargo build -q --release --target aarch64-unknown-linux-gnu -p alight-live
+		vm/cross.sh cargo build -q --profile quick --target aarch64-unknown-linux-gnu -p alight-live
 		aarch64-linux-gnu-strip -o "$2/alight-record" \
-			"$target/aarch64-unknown-linux-gnu/release/alight-record"
+			"$target/aarch64-unknown-linux-gnu/quick/alight-record"
 		;;
 	esac
 }

@@ -59,7 +59,9 @@ impl Input {
         for change in late {
             let (at, end) = (time(change.at_ns), about(end_ns));
             let what = match change.action {
-                Action::CountAnew => format!("all of the run is counted, not what is behind {at}"),
+                Action::CountAnew => {
+                    format!("--count-from {at} had no effect, the whole run is counted")
+                }
                 _ => format!("the change at {at} was not made"),
             };
             remark(&format!(

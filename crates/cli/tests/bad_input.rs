@@ -291,19 +291,19 @@ fn what_is_done_otherwise_than_asked_is_told() {
         ),
         (
             ["--hotplug", "1ms:off:1,2ms:off:1-2"],
-            "--hotplug '1ms:off:1,2ms:off:1-2': at 2 ms CPUs 1 are off already, since 1 ms",
+            "--hotplug '1ms:off:1,2ms:off:1-2': at 2 ms CPU 1 is off already, since 1 ms",
         ),
         (
             ["--hotplug", "1ms:on:1"],
-            "--hotplug '1ms:on:1': at 1 ms CPUs 1 are not off",
+            "--hotplug '1ms:on:1': at 1 ms CPU 1 is not off",
         ),
         (
             ["--hotplug", "2ms:on:1,1ms:off:1"],
-            "what is to happen at 1 ms stands behind what is to happen at 2 ms; it comes first",
+            "the change at 1 ms is listed after the one at 2 ms",
         ),
         (
             ["--cap", "1ms:1:max"],
-            "--cap '1ms:1:max': at 1 ms CPUs 1 are not limited",
+            "--cap '1ms:1:max': at 1 ms CPU 1 is not limited",
         ),
     ] {
         alight(&[&RUN[..], &options].concat())

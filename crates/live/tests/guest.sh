@@ -105,7 +105,7 @@ test_amd64() {
 			run uclamp-bias --verify linux-7.2+uclamp-sum=bias:fix
 			/scx_alight linux-5.6 >/tmp/unknown 2>&1
 			echo "unknown status: $?"
-			echo "unknown text: $(grep -o 'did you mean.*' /tmp/unknown | head -n 1)"
+			echo "unknown text: $(grep -o 'the nearest below it is.*' /tmp/unknown | head -n 1)"
 			echo "kernel errors: $(dmesg | grep -c -e 'BUG' -e 'WARNING' -e 'runtime error')"
 		G
 	} | boot amd64 --kernel $AMD64 --smp 4 --add "$work/add-amd64"
@@ -184,7 +184,7 @@ judge_amd64() {
 		"$(fact amd64 'asym-capacity second')"
 	matches 'amd64 without --verify' '[0-9]+ decisions' "$(fact amd64 'plain result')"
 	check 'amd64 unknown scheduler: status' 2 "$(fact amd64 'unknown status')"
-	matches 'amd64 unknown scheduler: text' "did you mean 'linux-5.5'.*" "$(fact amd64 'unknown text')"
+	matches 'amd64 unknown scheduler: text' "the nearest below it is 'linux-5.5'.*" "$(fact amd64 'unknown text')"
 	check 'amd64 errors in the kernel log' 0 "$(fact amd64 'kernel errors')"
 }
 

@@ -173,9 +173,19 @@ fn assumed_equal(kinds: &[Kind<'_>]) -> Vec<Vec<SpeedKind>> {
     groups.into_values().collect()
 }
 
+/// The performance counters by which a kernel tells the cores of a hybrid apart, as a capture puts them
+/// into the name of a core type.
+fn counters(name: &str) -> Option<&'static str> {
+    ["cpu_core", "cpu_atom"]
+        .into_iter()
+        .find(|kind| name.contains(kind))
+}
+
 /// Have the two one capacity, though their clocks or their makes differ?
 fn is_taken_for((one, a): &Kind<'_>, (other, b): &Kind<'_>) -> bool {
-    let differ =
-        one.top_khz != other.top_khz || a.l2_bytes != b.l2_bytes || a.costs.name != b.costs.name;
+    let differ = one.top_khz != other.top_khz
+        || a.l2_bytes != b.l2_bytes
+        || a.costs.name != b.costs.name
+        || counters(&a.name) != counters(&b.name);
     one.capacity == other.capacity && differ
 }

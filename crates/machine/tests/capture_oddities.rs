@@ -386,6 +386,22 @@ fn equal_speeds_of_a_hybrid_are_an_assumption_that_is_said() {
     }
 }
 
+/// Where neither clocks nor caches are known, the counters of a hybrid tell its cores apart.
+#[test]
+fn a_hybrid_without_clocks_and_caches_is_one_all_the_same() {
+    let tree = hybrid();
+    for cpu in 0..2 {
+        for part in ["cpufreq", "cache"] {
+            let path = format!("sys/devices/system/cpu/cpu{cpu}/{part}");
+            let _ = std::fs::remove_dir_all(tree.path().join(path));
+        }
+    }
+    tree.write("sys/devices/cpu_core/cpus", "0");
+    tree.write("sys/devices/cpu_atom/cpus", "1");
+    let speeds = sheet(&tree).trust().speeds;
+    assert!(!speeds.are_known(), "{speeds}");
+}
+
 #[test]
 fn numbers_that_no_machine_has_are_refused_by_their_file() {
     for (file, text, says) in [

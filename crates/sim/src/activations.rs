@@ -24,6 +24,8 @@ struct Pass {
     log: u32,
     /// CPU time that the task had when counts began, ns.
     ran_from: u64,
+    /// CPU time that it had when the duration of its workload was over, ns; `None` before.
+    ran_until: Option<u64>,
     began: u64,
     /// When the run event that is under way began.
     run_began: u64,
@@ -43,6 +45,7 @@ impl Pass {
         Pass {
             log,
             ran_from: 0,
+            ran_until: None,
             began: 0,
             run_began: 0,
             run: 0,
@@ -57,6 +60,7 @@ impl Pass {
     fn again(&mut self, now: u64) {
         *self = Pass {
             ran_from: self.ran_from,
+            ran_until: self.ran_until,
             began: now,
             ..Pass::new(self.log)
         };
@@ -182,6 +186,14 @@ impl Sim<'_> {
         }
     }
 
+    /// The duration of the workload of `task` is over: what it still computes counts no more.
+    pub fn counts_no_more(&mut self, task: usize) {
+        let ran = self.ran_ns(task);
+        if let Some(pass) = self.activations.passes.get_mut(task) {
+            pass.ran_until = Some(ran);
+        }
+    }
+
     /// What is reported of a log.
     pub fn logged(&self, log: u32, what: Logged) -> Option<f64> {
         let of = &self.activations.logs[log as usize];
@@ -206,7 +218,8 @@ impl Sim<'_> {
         let (mut ran, mut there) = (0, 0);
         for (task, pass) in self.activations.passes.iter().enumerate() {
             if pass.log == log {
-                ran += self.ran_ns(task) - pass.ran_from;
+                let until = pass.ran_until.unwrap_or_else(|| self.ran_ns(task));
+                ran += until.saturating_sub(pass.ran_from);
                 let workload = &self.workloads[self.tasks[task].workload as usize];
                 let from = workload.start.max(self.counting.since);
                 let over = match workload.duration < NEVER {

@@ -9,7 +9,8 @@ use alight_policy::Scheduler;
 use alight_workload::program::{Attributes, Op, Policy, Workload};
 
 use crate::changes::{Action, Change};
-use crate::kernel::{Clamps, Domains, Kernel, Throttle};
+use crate::kernel::{Clamps, Domains, Fair, Kernel, Throttle};
+use crate::sysctl::{Sysctl, SysctlName};
 
 /// What is run.
 #[derive(Debug, Clone, Copy)]
@@ -24,13 +25,15 @@ pub struct Subject<'a> {
     pub governor: Governor,
     /// What is done to the machine meanwhile.
     pub changes: &'a [Change],
+    /// Sysctls that are written before the run.
+    pub sysctls: &'a [Sysctl],
 }
 
 /// A rule looks at one thing that a run may need; `None`: it needs it not, or the model has it.
 type Rule = fn(&Subject<'_>) -> Option<String>;
 
 /// The rules, in the order in which they are reported.
-const RULES: [Rule; 17] = [
+const RULES: [Rule; 18] = [
     siblings_without_a_share,
     borrowed_schedutil,
     energy_model_without_powers,
@@ -43,6 +46,7 @@ const RULES: [Rule; 17] = [
     hotplug_takes_time,
     slices_before_6_12,
     clamps_before_5_3,
+    rt_limit_without_throttling,
     rt_beside_deadline,
     nice_reschedules,
     memory_bandwidth,
@@ -118,8 +122,8 @@ fn borrowed_schedutil(subject: &Subject<'_>) -> Option<String> {
     }
     let bases = subject.bases(|kernel, _| kernel.schedutil.borrowed)?;
     Some(format!(
-        "schedutil came with Linux 4.7: {bases} had ondemand and conservative, which are not modelled, and runs \
-         with the schedutil of 5.4; it had --governor performance, powersave and userspace:KHZ"
+        "schedutil came with Linux 4.7: {bases} had ondemand and conservative, which are not modelled; this run \
+         uses the schedutil of 5.4 (of that time are --governor performance, powersave and userspace:KHZ)"
     ))
 }
 
@@ -138,7 +142,11 @@ fn energy_model_without_powers(subject: &Subject<'_>) -> Option<String> {
 
 /// arch/arm/kernel/topology.c of 3.9: `table_efficiency` has the Cortex-A15 and A7.
 fn unlike_cpus_of_3_9(subject: &Subject<'_>) -> Option<String> {
-    let known = |name: &str| name.starts_with("Cortex-A15") || name.starts_with("Cortex-A7");
+    let known = |name: &str| {
+        let rest = ["Cortex-A15", "Cortex-A7"].map(|core| name.strip_prefix(core));
+        let whole = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_digit());
+        rest.into_iter().flatten().any(whole)
+    };
     let others = (subject.machine.core_types.iter()).any(|core| !known(&core.name));
     if !subject.has_asymmetry() || !others {
         return None;
@@ -207,10 +215,13 @@ fn hotplug_takes_time(subject: &Subject<'_>) -> Option<String> {
 
 fn slices_before_6_12(subject: &Subject<'_>) -> Option<String> {
     let mut attributes = subject.attributes();
-    said(
-        attributes.any(|a| a.slice_ns.is_some() && a.policy != Some(Policy::Deadline)),
-        "custom slices (Linux 6.12) count in linux-7.2 only; older bases ignore them, as their kernels do",
-    )
+    if !attributes.any(|a| a.slice_ns.is_some() && a.policy != Some(Policy::Deadline)) {
+        return None;
+    }
+    let bases = subject.bases(|kernel, _| matches!(kernel.fair, Fair::Cfs(_)))?;
+    Some(format!(
+        "slices that tasks ask for (Linux 6.12) do not count in {bases}, whose kernel has none"
+    ))
 }
 
 fn clamps_before_5_3(subject: &Subject<'_>) -> Option<String> {
@@ -221,6 +232,24 @@ fn clamps_before_5_3(subject: &Subject<'_>) -> Option<String> {
     let bases = subject.bases(|kernel, _| kernel.clamps == Clamps::Unknown)?;
     Some(format!(
         "clamps of utilization (Linux 5.3) do not count in {bases}, whose kernel has none"
+    ))
+}
+
+/// With the fair server the limit is one of admission (kernel/sched/rt.c and deadline.c of 6.12).
+fn rt_limit_without_throttling(subject: &Subject<'_>) -> Option<String> {
+    let limits = [SysctlName::RtRuntimeUs, SysctlName::RtPeriodUs];
+    let given = subject
+        .sysctls
+        .iter()
+        .find(|given| limits.contains(&given.name))?;
+    let admits = subject
+        .attributes()
+        .any(|a| a.policy == Some(Policy::Deadline));
+    let bases = subject.bases(|kernel, _| !admits && kernel.rt.throttle == Throttle::None)?;
+    Some(format!(
+        "{} limits in {bases} only what SCHED_DEADLINE admits (since Linux 6.12), and no task is of that class: it \
+         changes nothing",
+        given.name.as_str()
     ))
 }
 

@@ -76,6 +76,12 @@ impl Sim<'_> {
                 }
             }
         }
+        for task in 0..self.tasks.len() {
+            let workload = self.tasks[task].workload as usize;
+            if self.tasks[task].cancelled && self.workloads[workload].over_at == self.now {
+                self.counts_no_more(task);
+            }
+        }
         self.find_end();
     }
 

@@ -22,11 +22,21 @@ pub fn without_effect(changes: &[Change], machine: &Machine) -> Vec<String> {
     told
 }
 
+/// `CPU 1 is`, `CPUs 1-2 are`.
+fn are(cpus: &CpuSet) -> String {
+    match cpus.iter().count() {
+        1 => format!("CPU {cpus} is"),
+        _ => format!("CPUs {cpus} are"),
+    }
+}
+
 fn out_of_order(changes: &[Change]) -> Vec<String> {
     let behind = |pair: &[Change]| {
         let (before, this) = (time(pair[0].at_ns), time(pair[1].at_ns));
         (pair[1].at_ns < pair[0].at_ns).then(|| {
-            format!("what is to happen at {this} stands behind what is to happen at {before}; it comes first")
+            format!(
+                "the change at {this} is listed after the one at {before}; changes are made in the order of their times"
+            )
         })
     };
     changes.windows(2).filter_map(behind).collect()
@@ -53,13 +63,13 @@ impl Found {
                 for cpu in cpus.iter() {
                     self.off.entry(cpu).or_insert(change.at_ns);
                 }
-                since.map(|since| format!("at {at} CPUs {already} are off already, since {since}"))
+                since.map(|since| format!("at {at} {} off already, since {since}", are(&already)))
             }
             Action::Online(cpus) => {
                 let there = |cpu: &usize| !self.off.contains_key(cpu);
                 let already: CpuSet = cpus.iter().filter(there).collect();
                 self.off.retain(|&cpu, _| !cpus.contains(cpu));
-                (!already.is_empty()).then(|| format!("at {at} CPUs {already} are not off"))
+                (!already.is_empty()).then(|| format!("at {at} {} not off", are(&already)))
             }
             Action::Limit { cpus, by, khz } => {
                 let by_device = *by == Limit::CoolingDevice;
@@ -73,7 +83,7 @@ impl Found {
                     acts |= old.unwrap_or(top) != new;
                 }
                 (!acts).then(|| match *khz {
-                    u32::MAX => format!("at {at} CPUs {cpus} are not limited"),
+                    u32::MAX => format!("at {at} {} not limited", are(cpus)),
                     khz => format!(
                         "at {at} a limit of {khz} kHz changes nothing on CPUs {cpus}: they are limited to \
                          that already, or have no operating point above it"
@@ -123,17 +133,17 @@ mod tests {
             (&[(1, "off", "2-3"), (2, "on", "2"), (3, "on", "3")], &[]),
             (
                 &[(1, "off", "2-3"), (2, "off", "3-4")],
-                &["at 2 ms CPUs 3 are off already, since 1 ms"],
+                &["at 2 ms CPU 3 is off already, since 1 ms"],
             ),
             (&[(5, "on", "1-2")], &["at 5 ms CPUs 1-2 are not off"]),
             (
                 &[(1, "off", "1"), (2, "on", "1"), (3, "on", "1")],
-                &["at 3 ms CPUs 1 are not off"],
+                &["at 3 ms CPU 1 is not off"],
             ),
             (
                 &[(9, "on", "2"), (4, "off", "2")],
                 &[
-                    "what is to happen at 4 ms stands behind what is to happen at 9 ms; it comes first",
+                    "the change at 4 ms is listed after the one at 9 ms; changes are made in the order of their times",
                 ],
             ),
             // Of one instant, in the order given.

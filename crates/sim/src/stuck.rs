@@ -93,7 +93,7 @@ impl<'a, 'b> Stuck<'a, 'b> {
         t.fresh
             && matches!(
                 before,
-                Some(Op::Sleep { .. } | Op::Stagger { .. } | Op::Timer { .. })
+                Some(Op::Sleep { .. } | Op::Stagger { .. } | Op::Timer { .. } | Op::Leave { .. })
             )
     }
 

@@ -267,7 +267,6 @@ fn a_stuck_workload_may_last() {
     assert_eq!(outcome.end_ns, 100 * MS);
 }
 
-/// Of a task in `/g`, with these groups and limits described.
 /// Lines that never end are refused, whatever else they take, and say what would end them.
 #[test]
 fn a_line_without_a_limit_is_refused_with_the_option_that_gives_one() {
@@ -308,6 +307,7 @@ fn a_line_without_a_limit_is_refused_with_the_option_that_gives_one() {
     assert_eq!(outcome.end_ns, 50_000_000);
 }
 
+/// Of a task in `/g`, with these groups and limits described.
 fn refusal_of_groups(base: &str, groups: &[Group], sysctls: &str) -> String {
     let sysctls: Vec<Sysctl> = sysctls
         .split_whitespace()

@@ -305,6 +305,20 @@ fn cpu_shares_of_tasks() {
     }
 }
 
+/// A task that computes when its duration is over goes on to the end of its operation, for which it gets
+/// no CPU time any more.
+#[test]
+fn cpu_time_ends_with_the_duration() {
+    let file =
+        "{ 'tasks': { 'hog': { 'cpus': [1], 'run': 900000 } }, 'global': { 'duration': 1 } }";
+    let other = common::load("cyclictest -q -t 1 -i 10000 -D 3");
+    let workloads = [read(file, Mode::Workgen), other];
+    let juno = machine("juno-r0");
+    let found = Run::new(&juno, &workloads).go().expect("it runs");
+    let share = metric(&found, "hog_cpu_percent");
+    assert!((99.0..=100.0).contains(&share), "{share} %");
+}
+
 /// What is said of workloads that wait for themselves: since when, who, and for what.
 #[test]
 fn stuck_files_name_the_tasks_and_what_they_wait_for() {

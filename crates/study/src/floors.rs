@@ -89,7 +89,7 @@ pub const FLOORS: [Floor; 10] = [
         named: "",
         unit: "",
         least: 1.0,
-        reason: "a count is whole: less is not one in each run",
+        reason: "a count is whole: less than 1 is not even one a run",
         source: "what is counted",
     },
 ];

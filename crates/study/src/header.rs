@@ -62,6 +62,7 @@ impl Header {
                     schedulers: question.schedulers,
                     governor: question.governor,
                     changes: question.changes,
+                    sysctls: question.sysctls,
                 },
             ),
             command: question.command.clone(),
@@ -114,6 +115,7 @@ impl Conditions {
                     schedulers: std::slice::from_ref(scenario.scheduler),
                     governor: scenario.governor,
                     changes: scenario.changes,
+                    sysctls: scenario.sysctls,
                 },
             ),
         }

@@ -70,14 +70,15 @@ pub fn nothing_new(base: &Scheduler, variant: &Scheduler) -> String {
                 .map(|base| base.name)
                 .collect();
             format!(
-                "{} is {}: {} is part of it since {since}, where only its tunables change \
-                 something; it is new on {}",
+                "{} is {}: {} is part of it since {since}, so that only other values of its tunables change \
+                 something; {} have it not yet",
                 variant.name,
                 base.name,
                 feature.name,
                 without.join(", ")
             )
         }
+        None if variant.name == base.name => format!("both are {}", base.name),
         None => format!("{} is told to do what {} does", variant.name, base.name),
     }
 }
@@ -180,7 +181,8 @@ mod tests {
                 PLAIN,
                 Some(
                     "linux-6.5+asym-capacity is linux-6.5: asym-capacity is part of it since 5.7, \
-                     where only its tunables change something; it is new on linux-5.4, linux-5.5",
+                     so that only other values of its tunables change something; linux-5.4, linux-5.5 \
+                     have it not yet",
                 ),
             ),
             (

@@ -166,7 +166,7 @@ fn meanings(feature: &Feature) -> Vec<String> {
     if let Some((_, since)) = merged.first() {
         let bases = names(merged.iter().map(|(base, _)| *base).collect());
         lines.push(format!(
-            "part of {bases} (since {since}), where only its tunables change something"
+            "part of {bases} (since {since}), so that only other values of its tunables change something"
         ));
     }
     lines.extend(refused(feature).map(|(base, why)| format!("not on {base}: {why}")));

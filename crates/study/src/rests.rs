@@ -5,7 +5,7 @@
 
 use alight_machine::{Governor, Machine, Trust};
 use alight_policy::Scheduler;
-use alight_sim::{Change, Subject, caveats};
+use alight_sim::{Change, Subject, Sysctl, caveats};
 use alight_workload::program::Workload;
 use serde::Serialize;
 
@@ -34,6 +34,8 @@ pub struct Ran<'a> {
     pub governor: Option<Governor>,
     /// What was done to the machine.
     pub changes: &'a [Change],
+    /// Sysctls that were written before.
+    pub sysctls: &'a [Sysctl],
 }
 
 impl RestsOn {
@@ -45,6 +47,7 @@ impl RestsOn {
             schedulers: ran.schedulers,
             governor: ran.governor.unwrap_or(ran.machine.governor),
             changes: ran.changes,
+            sysctls: ran.sysctls,
         };
         RestsOn {
             trust: trust.clone(),
@@ -84,7 +87,7 @@ pub fn line(trust: &Trust) -> String {
         parts.push(format!("ASSUMED too: {}", words.join(", ")));
     }
     // That a capture assumed a figure stands there already.
-    let others = (trust.notes.iter()).filter(|note| !note.contains("assumed"));
+    let others = (trust.notes.iter()).filter(|note| !note.to_lowercase().contains("assumed"));
     parts.extend(others.map(|note| format!("note: {note}")));
     parts.join("; ")
 }

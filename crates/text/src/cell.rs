@@ -9,6 +9,9 @@ use crate::plain::line;
 /// Columns of a terminal that a cell has at most, and a column is wide.
 const MOST: usize = 120;
 
+/// Variation selector 16: the character before it is shown as an emoji.
+const EMOJI_STYLE: char = '\u{fe0f}';
+
 /// To which side of its column a cell is set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Align {
@@ -31,12 +34,14 @@ pub fn cell(text: &str) -> String {
         return text.into_owned();
     }
     let mut columns = 0;
-    let fits = |&(_, c): &(usize, char)| {
-        columns += c.width().unwrap_or(0);
+    let full = |&(_, c): &(usize, char)| {
+        // It makes the character before it one of two columns.
+        let wider = usize::from(c == EMOJI_STYLE);
+        columns += c.width().unwrap_or(0) + wider;
         columns >= MOST
     };
-    let end = text.char_indices().find(fits).map_or(0, |(at, _)| at);
-    format!("{}…", &text[..end])
+    let end = text.char_indices().find(full);
+    format!("{}…", &text[..end.map_or(text.len(), |(at, _)| at)])
 }
 
 /// The cells of a row of a table, of which each column has a side. All are cut to what a column may
@@ -93,6 +98,10 @@ mod tests {
             (
                 "e".to_owned() + &"\u{301}".repeat(300),
                 "e".to_owned() + &"\u{301}".repeat(300),
+            ),
+            (
+                "\u{2764}\u{fe0f}".repeat(100),
+                "\u{2764}\u{fe0f}".repeat(59) + "\u{2764}…",
             ),
             ("a\nb".to_owned(), "a\\u000ab".to_owned()),
         ];

@@ -384,3 +384,21 @@ fn lint_writes_text_and_json() {
     assert_eq!(report["diagnostics"][0]["line"], 3);
     assert_eq!(report["diagnostics"][0]["column"], 22);
 }
+
+/// What is read and then not modelled stands on the answer, not only on standard error.
+#[test]
+fn what_is_not_modelled_is_left_out_by_name() {
+    let timers = "{\"tasks\":{\"a\":{\"instance\":2,\"loop\":1,\"run\":1,\"timer\":{\"ref\":\"t\",\"period\":9}}}}";
+    let of_file = Workload::from_rtapp("w.json", timers, Mode::Workgen);
+    let of_line = Workload::load("numactl -m 0 hackbench -g 1 -l 1", Mode::Workgen);
+    for (loaded, part) in [
+        (of_file, "the timer `t` is used by more than one thread"),
+        (of_line, "where memory is placed is not modelled"),
+    ] {
+        let left_out = loaded.expect("it is read").workload.left_out;
+        assert!(
+            left_out.iter().any(|said| said.contains(part)),
+            "{left_out:?}"
+        );
+    }
+}

@@ -203,7 +203,8 @@ pub struct CompareArgs {
     /// Print JSON (alight.compare/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
-    /// With --style csv: a row for each scheduler, number and seed, not what they come to
+    /// With --style csv: a row for each scheduler, number and seed, with the value of that run, instead of
+    /// means
     #[arg(long)]
     pub samples: bool,
     #[command(flatten)]

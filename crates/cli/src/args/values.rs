@@ -45,10 +45,10 @@ pub fn one_of<T: Clone + Send + Sync + 'static>(
 /// How much a report tells.
 #[derive(Args)]
 pub struct Told {
-    /// Tell every number with all its statistics, not only results and what explains them
+    /// Show all numbers, not only results and what explains them
     #[arg(long, conflicts_with = "metrics")]
     pub full: bool,
-    /// Tell these numbers only, by name or by a pattern like 'run_delay*'; in every style
+    /// Show only these numbers, by name or by a pattern like 'run_delay*'; in every style
     #[arg(long = "metric", value_name = "NAME", num_args = 1.., value_parser = metric)]
     pub metrics: Vec<String>,
 }

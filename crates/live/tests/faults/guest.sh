@@ -743,7 +743,7 @@ refused() {
 fault_input() {
 	end
 	before=$(cat $kernel/enable_seq)
-	refused 'unknown scheduler' "did you mean 'linux-5.5'" linux-5.6
+	refused 'unknown scheduler' "the nearest below it is 'linux-5.5'" linux-5.6
 	echo 'no machine file' >/tmp/bad.toml
 	refused 'bad machine file' /tmp/bad.toml --machine /tmp/bad.toml
 	refused 'missing machine file' /tmp/absent.toml --machine /tmp/absent.toml

@@ -14,6 +14,7 @@ struct Case {
     edit: Option<fn(&mut Machine)>,
     load: Option<fn(&mut Workload)>,
     changes: Vec<Change>,
+    sysctls: Vec<Sysctl>,
     /// A part of the sentence; empty: there is none.
     says: &'static str,
 }
@@ -39,6 +40,7 @@ fn said_of(case: &Case) -> Vec<String> {
         schedulers: &schedulers,
         governor: case.governor.unwrap_or(machine.governor),
         changes: &case.changes,
+        sysctls: &case.sysctls,
     })
 }
 
@@ -171,7 +173,27 @@ fn what_is_missing_is_said_where_it_matters_and_nowhere_else() {
         // Loads that ask for more than there is.
         Case {
             load: Some(|load| load.tasks[0].attributes.slice_ns = Some(1_000_000)),
-            ..case("juno-r0", &["linux-6.5"], "custom slices (Linux 6.12)")
+            ..case("juno-r0", &["linux-7.2"], "")
+        },
+        Case {
+            load: Some(|load| load.tasks[0].attributes.slice_ns = Some(1_000_000)),
+            ..case(
+                "juno-r0",
+                &["linux-6.5", "linux-7.2"],
+                "do not count in linux-6.5, whose",
+            )
+        },
+        Case {
+            sysctls: vec!["sched_rt_runtime_us=-1".parse().expect("valid")],
+            ..case(
+                "juno-r0",
+                &["linux-6.5", "linux-7.2"],
+                "sched_rt_runtime_us limits in linux-7.2 only",
+            )
+        },
+        Case {
+            edit: Some(|machine| machine.core_types[1].name = "Cortex-A73".into()),
+            ..case("tc2", &["linux-3.9"], "told CPUs apart by a table")
         },
         Case {
             load: Some(|load| load.tasks[0].attributes.uclamp_max = Some(100)),

@@ -110,7 +110,7 @@ pub fn certainty(card: &Card) -> String {
     let untested = match card.untested() {
         0 => String::new(),
         count => format!(
-            ", and {} not: of {} each run gave the same difference, or none",
+            ", {} not: no run of {} gave another difference",
             counted(count, "number"),
             if count == 1 { "it" } else { "them" }
         ),
@@ -142,18 +142,42 @@ pub fn remainder(card: &Card) -> String {
         return format!("{} not tested", counted(none.len(), "number"));
     }
     let small = card.of(Verdict::Small).len();
-    format!(
-        "{} by less than {LEAST_PERCENT} %; for {} no difference was measurable: of these, {} have an \
-         interval of their own that excludes zero, no more clearly than chance among so many, and {} an interval that \
-         reaches beyond {WIDE_PERCENT} %, where more runs could tell",
-        match small {
-            1 => "1 number differs".to_owned(),
-            small => format!("{small} numbers differ"),
-        },
-        none.len(),
-        card.dropped(),
-        wide.count(),
-    )
+    let (dropped, wide) = (card.dropped(), wide.count());
+    let mut told = vec![format!(
+        "{} no difference that could be measured",
+        shows(none.len())
+    )];
+    if small != 0 {
+        told.push(format!("{} less than {LEAST_PERCENT} %", differs(small)));
+    }
+    if dropped != 0 {
+        told.push(format!(
+            "of those without a difference {dropped} have an interval of their own that excludes zero, which \
+             among so many tests is chance"
+        ));
+    }
+    if wide != 0 {
+        told.push(format!(
+            "{wide} have an interval that reaches beyond {WIDE_PERCENT} %, where more runs could tell"
+        ));
+    }
+    told.join("; ")
+}
+
+/// `3 numbers show`.
+fn shows(count: usize) -> String {
+    match count {
+        1 => "1 number shows".to_owned(),
+        count => format!("{count} numbers show"),
+    }
+}
+
+/// `3 numbers differ by`.
+fn differs(count: usize) -> String {
+    match count {
+        1 => "1 number differs by".to_owned(),
+        count => format!("{count} numbers differ by"),
+    }
 }
 
 /// Machines and the workloads of theirs that have this fate, as `machine: a, b`.

@@ -107,7 +107,10 @@ fn unsaid(comparison: &Comparison, hidden: &[&Key]) -> String {
     let differs = |key: &&&Key| largest_effect(comparison, key) > 0.0;
     let (different, same): (Vec<&Key>, Vec<&Key>) = hidden.iter().partition(differs);
     let list = |keys: &[&Key]| {
-        let names: Vec<_> = keys.iter().map(|key| alight_text::cell(&key.name)).collect();
+        let names: Vec<_> = keys
+            .iter()
+            .map(|key| alight_text::cell(&key.name))
+            .collect();
         names.join(", ")
     };
     let mut rows = vec![];

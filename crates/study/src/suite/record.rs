@@ -229,6 +229,7 @@ impl Grounds {
                 schedulers: std::slice::from_ref(case.scheduler),
                 governor: Some(plan.governor()),
                 changes: &changes,
+                sysctls: &[],
             },
         );
         for sentence in rests.left_out {

@@ -332,8 +332,8 @@ fn differences(wanted: Wanted) -> (BTreeMap<Reason, u32>, u32) {
     (found, choices)
 }
 
-/// Of tasks of one weight that do not sleep in debt all choices are the same but for one in a
-/// thousand, where the live side passes nobody over.
+/// Of tasks of one weight that do not sleep in debt all choices are the same but for one in
+/// five hundred, where the live side passes nobody over.
 #[test]
 fn equal_tasks_run_in_the_same_order() {
     let (found, choices) = differences(Wanted {

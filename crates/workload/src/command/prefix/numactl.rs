@@ -6,7 +6,7 @@ use super::super::cpus::{self, Numbered, Text};
 use super::super::getopt::{self, Found, Spec, Value, Word};
 use super::super::surroundings::Surroundings;
 use super::starts_nothing;
-use crate::diagnostic::{Refusal, Remarks};
+use crate::diagnostic::{Refusal, Remarks, Severity};
 use crate::site::Site;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,7 +114,8 @@ impl Reader<'_, '_> {
                 if found.id == Opt::Memory {
                     self.nodes(found, self.around.site)?;
                 }
-                remarks.warn(
+                remarks.leave_out(
+                    Severity::Warning,
                     found.place,
                     format!(
                         "numactl {} has no effect: where memory is placed is not modelled; only -N and \

@@ -2,7 +2,7 @@
 //! What all threads of a task have in common: timers, and what is measured.
 
 use super::super::model::{Action, Config, Event, Task};
-use crate::diagnostic::{Refusal, Remarks};
+use crate::diagnostic::{Refusal, Remarks, Severity};
 use crate::program::{CounterId, HistogramId, LogId, TIMER_SLOTS, TimerMode};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -80,7 +80,8 @@ fn warn_of_shared_timers(config: &Config, remarks: &mut Remarks) {
             let had = *threads;
             *threads = had.saturating_add(task.instances);
             if *threads > 1 && (had <= 1) {
-                remarks.warn(
+                remarks.leave_out(
+                    Severity::Warning,
                     event.place,
                     format!(
                         "the timer `{name}` is used by more than one thread, which push one common point forward in rt-app; here each has its own, as if it were called `unique{name}`"

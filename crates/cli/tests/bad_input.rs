@@ -466,7 +466,7 @@ fn a_card_of_what_cannot_be_is_refused_with_what_would_do() {
             args: &["card", "sched-idle", "--base", "linux-6.5"],
             says: &[
                 "sched-idle is part of it since 5.6",
-                "new on linux-5.4, linux-5.5",
+                "linux-5.4, linux-5.5 have it not yet",
             ],
         },
         Case {

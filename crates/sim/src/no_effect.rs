@@ -171,7 +171,7 @@ mod tests {
             ),
             (
                 &[(1, "1", Administrator, u32::MAX)],
-                &["at 1 ms CPUs 1 are not limited"],
+                &["at 1 ms CPU 1 is not limited"],
             ),
             (
                 &[(1, "1-2", Administrator, 1_100_000)],

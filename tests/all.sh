@@ -200,7 +200,8 @@ shown_lane() { # FILE
 }
 
 # A guest is emulated by one processor and sleeps at times; builds and tests want two. Side by side
-# they leave nothing idle. No test of either lane asks how long something took.
+# they leave nothing idle. Guests whose checks depend on time count instructions for it, or leave room:
+# a busy host makes them slower, not wrong.
 both_lanes() {
 	local lane name guests
 	lane=$(mktemp)

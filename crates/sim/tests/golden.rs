@@ -99,7 +99,7 @@ impl Load {
         };
         let mut workloads: Vec<Workload> = self.workloads.iter().map(one).collect();
         if self.name == "leftover" {
-            // The first is over in the middle of the run, and its tasks end.
+            // The first is over before the run, on machines with many CPUs at its half; its tasks end.
             workloads[0].duration_ns = Some(self.ms / 2 * MS / 4);
         }
         workloads

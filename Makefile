@@ -5,13 +5,13 @@
 #	make test	every test, those in virtual machines included
 #	make golden	make the golden corpus of tests/golden again, and say what moved
 #	make bench	instructions per job, held against the tree's figures; and speeds
-#	make cards	make the cards and figures of docs/policies again
-#	make studies	run the published experiments (hours), write docs/studies.md and docs/studies
-#	make bench-live	the live scheduler against others in a guest, write docs/bench-live.md (an hour)
+#	make cards	make the cards and figures of docs/results/policies again
+#	make studies	run the published experiments (hours), write docs/results/studies.md
+#	make bench-live	the live scheduler against others in a guest, write docs/results/bench-live.md (an hour)
 #	make deb	the Debian package, for Debian 12 and 13
 #	make soak	do to the live scheduler what machines and people do (hours), make its decisions of a
-#			minute again, write docs/soak.md; load it on all kernels, write docs/live-kernels.md; install the package in guests
-#	make verify	hold the model against stock kernels (hours), write docs/fidelity.md
+#			minute again, write docs/results/soak.md; load it on all kernels, write docs/results/live-kernels.md; install the package in guests
+#	make verify	hold the model against stock kernels (hours), write docs/results/fidelity.md
 
 DEMO_MACHINE   = juno-r0
 DEMO_WORKLOAD  = sysbench --max-time=5 --max-requests=-1 --test=threads --num-threads=6 run
@@ -56,7 +56,7 @@ bench:
 
 bench-live:
 	vm/install.sh --test
-	crates/live/bench/bench.sh docs/bench-live.md
+	crates/live/bench/bench.sh docs/results/bench-live.md
 
 deb:
 	vm/install.sh --deb
@@ -65,19 +65,19 @@ deb:
 soak:
 	vm/install.sh --test
 	status=0; \
-	crates/live/tests/faults.sh --soak docs/soak.md || status=1; \
+	crates/live/tests/faults.sh --soak docs/results/soak.md || status=1; \
 	crates/live/tests/kernels.sh --all || status=1; \
 	packaging/test.sh --guests || status=1; \
 	exit $$status
 
 cards:
 	cargo build --release
-	docs/cards.sh $(TARGET)/release/alight
-	cargo run --release -p alight-study --example figures -- docs/policies
+	docs/results/cards.sh $(TARGET)/release/alight
+	cargo run --release -p alight-study --example figures -- docs/results/policies
 
 studies:
 	cargo build --release
-	docs/studies.sh $(TARGET)/release/alight
+	docs/results/studies.sh $(TARGET)/release/alight
 
 verify:
 	verify/all.sh

@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Adds the policy that docs/adding-a-policy.md walks through to a copy of this
+# Adds the policy that docs/howto/write-a-policy.md walks through to a copy of this
 # tree, from the page's own words, and does with it what the page says: its tests
 # and the properties of all schedulers, the commands of the page, and in a guest
 # the scheduler in the kernel, whose decisions must replay equal, and random states.
@@ -16,7 +16,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-PAGE=docs/adding-a-policy.md
+PAGE=docs/howto/write-a-policy.md
 SCHEDULER=linux-6.5+sync-stays
 STEP=sync_stays
 KERNEL=amd64-7.2-cloud

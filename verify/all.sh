@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Holds the model against stock kernels and writes docs/fidelity.md: what
+# Holds the model against stock kernels and writes docs/results/fidelity.md: what
 # `make verify` calls. Takes hours under emulation.
 #
 #   verify/all.sh [KERNEL...]
@@ -30,6 +30,6 @@ done
 [ $# -gt 0 ] || verify/select.sh || status=1
 of=$(git log -1 --format='commit %h of %cs' -- crates policy)
 git diff --quiet HEAD -- crates policy || of="$of, and of changes to it"
-cargo run -q -- verify report "$keep/reports" --of "$of" >docs/fidelity.md.new
-mv docs/fidelity.md.new docs/fidelity.md
+cargo run -q -- verify report "$keep/reports" --of "$of" >docs/results/fidelity.md.new
+mv docs/results/fidelity.md.new docs/results/fidelity.md
 exit $status

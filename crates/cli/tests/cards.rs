@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The cards in docs/policies are what the program prints today: a cell or two of each is made again
+//! The cards in docs/results/policies are what the program prints today: a cell or two of each is made again
 //! and must be on the page word for word. If not, the model has changed: `make cards`.
 
 mod common;
@@ -30,7 +30,7 @@ const QUICK: [&str; 8] = [
 const BOARDS: [&str; 5] = ["tc2", "ca9x4", "juno-r0", "juno-r2", "hikey620"];
 
 fn committed() -> Vec<Committed> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/policies");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/results/policies");
     let mut pages: Vec<PathBuf> = fs::read_dir(folder)
         .unwrap()
         .map(|entry| entry.unwrap().path())

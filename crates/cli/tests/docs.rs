@@ -250,7 +250,7 @@ fn members(value: &Value, into: &mut BTreeSet<String>) {
 
 #[test]
 fn every_member_of_every_document_is_described() {
-    let page = fs::read_to_string(tree().join("docs/schemas.md")).unwrap();
+    let page = fs::read_to_string(tree().join("docs/reference/documents.md")).unwrap();
     let dir = tempdir().unwrap();
     let broken = dir.path().join("broken.json");
     fs::write(&broken, "{\"tasks\": {\"t\": {\"sleep\": -5}}}").unwrap();

@@ -6,14 +6,14 @@
 #
 #	crates/live/tests/faults.sh			the short part, in `make test`
 #	crates/live/tests/faults.sh --soak REPORT.md	all, at full length, and a minute of
-#							logs.sh, `make soak`: hours; writes REPORT.md and what
-#							the guests printed in the folder REPORT
+#							logs.sh, `make soak`: hours; writes REPORT.md, and what
+#							the guests printed to target/soak
 #
 # One line a check; the last line is "faults: N passed, N failed".
 #
 #	LENGTH=PERCENT	of the full lengths of --soak (100); the page says so
 #	GUESTS=NAMES	only these guests of --soak, "logs" among them; the page says which are missing
-#	CONTINUE=1	go on: a guest that has come to its end in that folder does not run
+#	CONTINUE=1	go on: a guest that has come to its end in target/soak does not run
 #			again; all must be of one scheduler
 
 set -euo pipefail
@@ -171,7 +171,7 @@ if [ -z "$report" ]; then
 	boot shares amd64-7.2-cloud '--icount --smp 4 --timeout 1200' 1 shares
 	boot without-sched_ext amd64-6.12-cloud '--smp 2' 1 refused
 else
-	keep "${report%.md}"
+	keep "$target/soak"
 	prepare amd64
 	[[ ${GUESTS:-arm64} != *arm64* ]] || prepare arm64
 	vm/dtb.py "$work/asym.dtb" --little 4 --big 2

@@ -8,7 +8,7 @@
 #	crates/live/tests/kernels.sh			two kernels that guest.sh does not boot
 #	crates/live/tests/kernels.sh NAME...		these rows of vm/kernels.txt
 #	crates/live/tests/kernels.sh --all		(make soak) all that have sched_ext, one of them with up to 255 CPUs;
-#							writes docs/live-kernels.md
+#							writes docs/results/live-kernels.md
 #
 # With KEEP=DIR what each guest printed stays in DIR.
 
@@ -25,7 +25,7 @@ CPUS=4
 # cores, they are slow, not wide.
 MANY_KERNEL=amd64-7.2-cloud
 MANY=(64 128 255)
-PAGE=docs/live-kernels.md
+PAGE=docs/results/live-kernels.md
 # What hackbench makes at the least.
 LEAST_DECISIONS=200
 # What a busy task gets of a CPU when there is one for each, at the least, in percent.

@@ -206,7 +206,7 @@ impl Sim<'_> {
     }
 
     /// A call to wait looks at the mutex once more halfway, before it queues
-    /// (`futex_wait_setup`; where it does was measured, see docs/sources.md).
+    /// (`futex_wait_setup`; where it does was measured, see docs/explanation/sources.md).
     pub fn lock(&mut self, cpu: usize, mutex: u32) -> Effect {
         self.end_rounds_at(mutex);
         let task = self.cpus[cpu].curr;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Draws the figures of docs/policies from the model: for each feature a sweep over load, with the
+//! Draws the figures of docs/results/policies from the model: for each feature a sweep over load, with the
 //! rules that answered, base beside feature, above what came of it.
 //!
-//!     cargo run --release -p alight-study --example figures -- docs/policies
+//!     cargo run --release -p alight-study --example figures -- docs/results/policies
 
 use std::error::Error;
 use std::num::NonZeroU32;
@@ -149,7 +149,7 @@ const RUNS: NonZeroU32 = NonZeroU32::new(5).expect("not zero");
 
 fn main() -> Done {
     let folder = std::env::args().nth(1);
-    let folder = folder.ok_or("say where: cargo run --example figures -- docs/policies")?;
+    let folder = folder.ok_or("say where: cargo run --example figures -- docs/results/policies")?;
     for figure in &FIGURES {
         let path = Path::new(&folder).join(format!("{}.svg", figure.name));
         figure.draw(&path, &figure.sweep()?)?;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The least differences that matter, by metric, in the metric's own unit: a percentage alone makes
-//! a harm of 12 ns that become 160 ns. docs/metrics.md shows this table, and a test holds the two
+//! a harm of 12 ns that become 160 ns. docs/reference/metrics.md shows this table, and a test holds the two
 //! together.
 
 use crate::report::number;
@@ -196,7 +196,7 @@ mod tests {
     /// The page shows what the program does.
     #[test]
     fn the_page_on_metrics_has_the_table() {
-        let page = include_str!("../../../docs/metrics.md");
+        let page = include_str!("../../../docs/reference/metrics.md");
         for floor in &FLOORS {
             let unit = match floor.unit {
                 "" => "",
@@ -208,7 +208,7 @@ mod tests {
                 format!("| {} |", floor.reason),
                 format!("| {} |", floor.source),
             ] {
-                assert!(page.contains(&part), "docs/metrics.md lacks '{part}'");
+                assert!(page.contains(&part), "docs/reference/metrics.md lacks '{part}'");
             }
         }
     }

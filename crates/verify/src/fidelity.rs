@@ -100,8 +100,8 @@ const HEAD: &str = "\
 How far the model is from the kernels that it claims to be. The scripts of `verify/`, which
 `make verify` runs, boot each kernel, record what its scheduler does, give the same to the policy core
 and compare; `alight verify report` makes this page of what they found.
-How that is done is in [verify.md](verify.md), which rules are whose in [sources.md](sources.md),
-what the model is in [model.md](model.md).
+How that is done is in [verify.md](../explanation/verify.md), which rules are whose in [sources.md](../explanation/sources.md),
+what the model is in [model.md](../explanation/model.md).
 ";
 
 /// Which model the reports are of.
@@ -109,9 +109,9 @@ fn model(of: &str) -> String {
     format!("\nThe model is that of {of}. What has changed in it since is not on this page.\n")
 }
 
-/// What the simulator leaves out, by mechanism: the last column of the table in docs/model.md.
+/// What the simulator leaves out, by mechanism: the last column of the table in docs/explanation/model.md.
 fn left_out() -> String {
-    let mut page = "\n## What is left out\n\nOf the model, by mechanism ([model.md](model.md) says what is modelled). \
+    let mut page = "\n## What is left out\n\nOf the model, by mechanism ([model.md](../explanation/model.md) says what is modelled). \
          The core's load tracking leaves out what a group's queue hands to its entity.\n\n\
          | mechanism | left out |\n|---|---|\n"
         .to_owned();
@@ -121,7 +121,7 @@ fn left_out() -> String {
     page
 }
 
-const MODEL: &str = include_str!("../../../docs/model.md");
+const MODEL: &str = include_str!("../../../docs/explanation/model.md");
 
 /// First and last cell of the rows of the first table of a page, without its head.
 fn rows(page: &str) -> impl Iterator<Item = (&str, &str)> {
@@ -451,7 +451,7 @@ mod tests {
                      | idle | menu | teo |\n| energy | cores | heat |\n\n| a | b | c |";
         let found: Vec<_> = rows(table).collect();
         assert_eq!(found, [("idle", "teo"), ("energy", "heat")]);
-        assert!(rows(MODEL).count() > 5, "the table of docs/model.md");
+        assert!(rows(MODEL).count() > 5, "the table of docs/explanation/model.md");
         assert!(left_out().contains("| placement | "));
     }
 

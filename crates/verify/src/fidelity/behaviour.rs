@@ -38,7 +38,7 @@ pub fn section(reports: &[Named]) -> String {
         "The same workloads in a guest and in the simulator, with the machine's costs measured in the guest before. \
          Tolerances were written down before the first comparison. Of each side the median of its runs counts (recordings; seeds of the \
          model), in brackets are their ends. Where runs of the one lie among those of the other, medians that are too far apart are \
-         too few samples. Why what disagrees does, as far as it is known: [behaviour.md](behaviour.md).\n\n\
+         too few samples. Why what disagrees does, as far as it is known: [behaviour.md](../explanation/behaviour.md).\n\n\
          | recording | kernel | base | workload | quantity | kernel's | model's | tolerance | verdict |\n\
          |---|---|---|---|---|---:|---:|---|---|\n",
     );

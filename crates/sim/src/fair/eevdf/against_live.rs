@@ -3,7 +3,7 @@
 //! same random lives of tasks on one CPU, and at each choice the same task.
 //!
 //! Where the two choose otherwise, it is for one of the reasons of [`Reason`], which are also in
-//! docs/live.md. Each choice is judged by itself: the live side goes on with the task that was
+//! docs/reference/live.md. Each choice is judged by itself: the live side goes on with the task that was
 //! chosen here.
 
 use super::tests::{SLICE, go, hogs, on_one_cpu, put};

@@ -1,0 +1,57 @@
+#!/bin/bash
+# SPDX-License-Identifier: GPL-2.0-only
+#
+# Makes docs/results/studies.md and the pictures in docs/results/studies again: every published
+# experiment as it was published. `make studies`.
+#
+#	docs/results/studies.sh PROGRAM
+#
+#	RESULTS=DIR	each study's part is kept in DIR, and one that is there does not run
+#			again: what was interrupted goes on. All must be of one program
+
+set -eu
+program=$(realpath "$1")
+work=$(mktemp -d)
+trap 'rm -rf "$work" studies.md.new' EXIT
+parts=$work
+if [ -n "${RESULTS:-}" ]; then
+	mkdir -p "$RESULTS"
+	parts=$(realpath "$RESULTS")
+fi
+cd "$(dirname "$0")"
+
+these=$(sha256sum <"$program")
+if [ -e "$parts/of" ] && [ "$(cat "$parts/of")" != "$these" ]; then
+	echo "studies.sh: what is in $parts is of another program; empty it" >&2
+	exit 2
+fi
+echo "$these" >"$parts/of"
+
+"$program" study list | cut -d ' ' -f 1 >"$work/names"
+while read -r study; do
+	[ ! -e "$parts/$study.md" ] || continue
+	# A check that does not hold (3) is part of the report.
+	"$program" study run "$study" --sensitivity --style markdown --pictures studies \
+		</dev/null >"$work/part" || [ $? = 3 ]
+	mv "$work/part" "$parts/$study.md"
+done <"$work/names"
+
+# What a study depends on; the page itself and the rest of the docs are not.
+sources=(../../crates ../../policy ../../machines ../../studies ../../workloads)
+commit=$(git log -1 --format=%h -- "${sources[@]}" 2>/dev/null || echo unknown)
+git diff --quiet HEAD -- "${sources[@]}" 2>/dev/null || commit="$commit, and changes to it"
+{
+	cat <<-E
+		# The published experiments: the report
+
+		Made by \`make studies\` with $("$program" --version) of commit $commit. What the tables are, to what the costs were fitted, and what else could
+		explain a figure is in [studying.md](../explanation/studying.md); what each study stands for, \`alight study show NAME\`; the traces of its first runs,
+		\`alight study run NAME --traces DIR\`. A prediction that is far from what was measured stays here as it is. Residencies, and times in percent, are of the time of
+		all CPUs of the machine.
+	E
+	while read -r study; do
+		echo
+		cat "$parts/$study.md"
+	done <"$work/names"
+} >studies.md.new
+mv studies.md.new studies.md

@@ -212,9 +212,13 @@ fn the_readmes_results_are_those_of_the_report() {
 #[test]
 fn the_glossary_has_every_step() {
     let page = fs::read_to_string(tree().join("docs/glossary.md")).unwrap();
+    let (_, steps) = page
+        .split_once("\n## Steps of the selection\n")
+        .expect("the section");
+    let steps = steps.split("\n## ").next().unwrap();
     for (name, _) in alight_policy::STEPS {
         let row = format!("\n| `{name}` | ");
-        assert!(page.contains(&row), "the glossary lacks the step '{name}'");
+        assert!(steps.contains(&row), "the glossary lacks the step '{name}'");
     }
 }
 

@@ -131,15 +131,15 @@ fn path() -> String {
     format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
 }
 
-/// The README opens with what `make demo` prints, whole or its beginning; the row `again` is the command.
+/// The tutorial opens with what `make demo` prints, whole or its beginning; the row `again` is the command.
 #[test]
 #[cfg_attr(
     debug_assertions,
     ignore = "forty runs of 5 s, seconds without debug assertions and minutes with them"
 )]
-fn the_readme_opens_with_what_the_demo_prints() {
+fn the_tutorial_opens_with_what_the_demo_prints() {
     const MARK: &str = "<!-- `make demo` prints -->\n```\n";
-    let page = tree().join("README.md");
+    let page = tree().join("docs/tutorial.md");
     let text = fs::read_to_string(&page).unwrap();
     let mut parts = text.split(MARK);
     let mut now = parts.next().unwrap().to_owned();
@@ -163,7 +163,7 @@ fn the_readme_opens_with_what_the_demo_prints() {
         let beginning: String = printed.split_inclusive('\n').take(lines).collect();
         assert!(
             beginning == known || std::env::var_os("ALIGHT_BLESS").is_some(),
-            "README.md, after {again}:\n{beginning}"
+            "docs/tutorial.md, after {again}:\n{beginning}"
         );
         now += &format!("{MARK}{beginning}```\n{after}");
         blocks += 1;
@@ -171,6 +171,54 @@ fn the_readme_opens_with_what_the_demo_prints() {
     assert_eq!(blocks, 2);
     if now != text {
         fs::write(&page, now).unwrap();
+    }
+}
+
+/// The numbers among the words of a text.
+fn numbers(text: &str) -> BTreeSet<&str> {
+    text.split_whitespace()
+        .map(|word| word.trim_matches(&['[', ']', ',', '%'][..]))
+        .filter(|word| word.parse::<f64>().is_ok())
+        .collect()
+}
+
+/// Each row of the README's results has figures of that study's section of the report.
+#[test]
+fn the_readmes_results_are_those_of_the_report() {
+    let readme = fs::read_to_string(tree().join("README.md")).unwrap();
+    let report = fs::read_to_string(tree().join("docs/results/studies.md")).unwrap();
+    let mut rows = 0;
+    for row in readme.lines() {
+        let Some(row) = row.strip_prefix("| `alight study run ") else {
+            continue;
+        };
+        let (name, cells) = row.split_once("` |").expect("the end of the command");
+        let (_, section) = report
+            .split_once(&format!("\n## {name}\n"))
+            .unwrap_or_else(|| panic!("the report has no section '{name}'"));
+        let section = section.split("\n## ").next().unwrap();
+        // The first cell is words.
+        let stated: BTreeSet<&str> = cells.split('|').skip(1).flat_map(numbers).collect();
+        let known = numbers(section);
+        let wrong: Vec<_> = stated.difference(&known).collect();
+        assert!(stated.len() >= 4, "{name}: only {stated:?} are stated");
+        assert!(wrong.is_empty(), "{name}: {wrong:?} are not in the report");
+        rows += 1;
+    }
+    assert!(rows >= 6, "only {rows} rows were found");
+}
+
+/// The glossary names every step, in a row of its own.
+#[test]
+fn the_glossary_has_every_step() {
+    let page = fs::read_to_string(tree().join("docs/glossary.md")).unwrap();
+    let (_, steps) = page
+        .split_once("\n## Steps of the selection\n")
+        .expect("the section");
+    let steps = steps.split("\n## ").next().unwrap();
+    for (name, _) in alight_policy::STEPS {
+        let row = format!("\n| `{name}` | ");
+        assert!(steps.contains(&row), "the glossary lacks the step '{name}'");
     }
 }
 

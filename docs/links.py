@@ -75,6 +75,9 @@ class Book:
         """A link to a file or folder of the tree: to its copy."""
         written_in = DOCS / page.parent.relative_to(self.root)
         source = pathlib.Path(os.path.normpath(written_in / path))
+        if source.suffix == ".html" and not source.exists():
+            # mdbook takes every page of Markdown for one of its own.
+            source = source.with_suffix(".md")
         if TREE not in source.parents or not source.exists():
             self.bad.append((page, link, "there is no such page and no such file"))
             return link

@@ -73,7 +73,7 @@ soak:
 cards:
 	cargo build --release
 	docs/results/cards.sh $(TARGET)/release/alight
-	cargo run --release -p alight-study --example figures -- docs/results/policies
+	cargo run --release -p alight-compare --example figures -- docs/results/policies
 
 studies:
 	cargo build --release

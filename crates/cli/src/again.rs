@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The command that gives the same result again: all that decides it, nothing else.
 
-use alight_study::report::number::time;
+use alight_compare::report::number::time;
 
 use crate::args::RunArgs;
 

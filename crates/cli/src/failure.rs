@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! How the program ends when it cannot do what was asked.
 
+use alight_compare::{card, compare, spread, tool};
+use alight_published::calibrate;
 use alight_sim::Error as SimError;
-use alight_study::{calibrate, card, compare, published, spread, tool};
 use alight_trace::CreateError;
 
 /// Exit code of a failure of the machine that the program runs on, and of a difference
@@ -102,27 +103,27 @@ impl From<card::Error> for Failure {
     }
 }
 
-impl From<published::Error> for Failure {
-    fn from(error: published::Error) -> Self {
+impl From<alight_published::Error> for Failure {
+    fn from(error: alight_published::Error) -> Self {
         Failure::bad_input(error)
     }
 }
 
-impl From<published::NotDrawn> for Failure {
-    fn from(error: published::NotDrawn) -> Self {
+impl From<alight_published::NotDrawn> for Failure {
+    fn from(error: alight_published::NotDrawn) -> Self {
         match error {
-            published::NotDrawn::Run(error) => error.into(),
+            alight_published::NotDrawn::Run(error) => error.into(),
             // A fault of this program, not of its input.
-            published::NotDrawn::Drawing(_) => Failure::host(error),
+            alight_published::NotDrawn::Drawing(_) => Failure::host(error),
         }
     }
 }
 
-impl From<published::Unanswered> for Failure {
-    fn from(error: published::Unanswered) -> Self {
+impl From<alight_published::Unanswered> for Failure {
+    fn from(error: alight_published::Unanswered) -> Self {
         match error {
-            published::Unanswered::Run(error) => error.into(),
-            published::Unanswered::Machine(error) => error.into(),
+            alight_published::Unanswered::Run(error) => error.into(),
+            alight_published::Unanswered::Machine(error) => error.into(),
         }
     }
 }

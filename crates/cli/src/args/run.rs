@@ -4,9 +4,9 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
+use alight_compare::{Style, single};
 use alight_machine::{Governor, IdleGovernor};
 use alight_policy::scheduler::BASES;
-use alight_study::{Style, single};
 use clap::Args;
 
 use super::values::{Threads, Told, count, one_of, runs, seed, style, wakee_flips};

@@ -4,7 +4,7 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use alight_study::{card, published};
+use alight_compare::card;
 use clap::{Args, Subcommand};
 
 use super::values::{Threads, Told, one_of, runs, seed, wakee_flips};
@@ -147,8 +147,8 @@ pub struct StudyRunArgs {
     pub sensitivity: bool,
     /// Form of the report
     #[arg(long, value_name = "STYLE", default_value = "table",
-        value_parser = one_of(published::Style::ALL))]
-    pub style: published::Style,
+        value_parser = one_of(alight_published::Style::ALL))]
+    pub style: alight_published::Style,
     /// Print JSON (alight.study-answer/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,

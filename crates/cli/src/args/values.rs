@@ -6,9 +6,9 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::str::FromStr;
 use std::time::Duration;
 
+use alight_compare::{Extent, Selection, Style};
 use alight_policy::Scheduler;
 use alight_policy::scheduler::Onto;
-use alight_study::{Extent, Selection, Style};
 use alight_workload::Mode;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};

@@ -5,9 +5,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
+use alight_published::calibrate::{Fit, PARAMETERS, calibrate};
 use alight_sim::Scenario;
-use alight_study::calibrate::{Fit, PARAMETERS, calibrate};
-use alight_study::published;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use serde_json::{Value, json};
 
@@ -17,7 +16,9 @@ use crate::{interrupt, output};
 
 pub fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     let place = place(args)?;
-    let studies = published::names().into_iter().map(published::load);
+    let studies = alight_published::names()
+        .into_iter()
+        .map(alight_published::load);
     let studies = studies.collect::<Result<Vec<_>, _>>()?;
     let cancel = interrupt::flag()?;
     let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());

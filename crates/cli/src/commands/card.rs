@@ -4,12 +4,12 @@
 use std::num::NonZeroU32;
 use std::sync::atomic::AtomicBool;
 
+use alight_compare::Spread;
+use alight_compare::card::{self, Ask, Entry, Place, Style, WORKLOADS};
+use alight_compare::inert;
 use alight_policy::Scheduler;
 use alight_policy::scheduler::Onto;
 use alight_sim::Scenario;
-use alight_study::Spread;
-use alight_study::card::{self, Ask, Entry, Place, Style, WORKLOADS};
-use alight_study::inert;
 
 use crate::args::CardArgs;
 use crate::failure::Failure;

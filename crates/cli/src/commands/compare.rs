@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight compare`
 
+use alight_compare::{Form, Question, Spread, Style, compare, report};
 use alight_policy::Scheduler;
 use alight_sim::Scenario;
-use alight_study::{Form, Question, Spread, Style, compare, report};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::args::CompareArgs;

@@ -4,12 +4,12 @@
 use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
+use alight_compare::answers::{self, Asked};
+use alight_compare::decisions;
+use alight_compare::header::Conditions;
 use alight_machine::Trust;
 use alight_policy::Scheduler;
 use alight_sim::{Outcome, Scenario, Watch, about, time};
-use alight_study::answers::{self, Asked};
-use alight_study::decisions;
-use alight_study::header::Conditions;
 
 use crate::args::ExplainArgs;
 use crate::failure::Failure;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight machine`
 
+use alight_compare::report::pretty;
 use alight_machine::{Finding, Severity};
-use alight_study::report::pretty;
 use serde_json::json;
 
 use crate::args::{MachineArgs, MachineVerb};

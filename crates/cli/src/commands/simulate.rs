@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight simulate`
 
-use alight_study::header::Conditions;
-use alight_study::single::{self, Style, Told};
-use alight_study::tool;
+use alight_compare::header::Conditions;
+use alight_compare::single::{self, Style, Told};
+use alight_compare::tool;
 use alight_trace::is_stdout;
 
 use crate::args::SimulateArgs;

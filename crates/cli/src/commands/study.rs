@@ -5,11 +5,11 @@ use std::path::Path;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use alight_compare::header::Conditions;
+use alight_compare::{Spread, compare, single};
 use alight_machine::DataSheet;
+use alight_published::{Ask, Length, Study, Style, Unanswered};
 use alight_sim::{Outcome, Scenario};
-use alight_study::header::Conditions;
-use alight_study::published::{self, Ask, Length, Study, Style, Unanswered};
-use alight_study::{Spread, compare, single};
 
 use crate::args::{StudyArgs, StudyRunArgs, StudyVerb};
 use crate::failure::Failure;
@@ -20,16 +20,16 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
         StudyVerb::List { json } => {
             let studies = all()?;
             output::print(&match json {
-                false => published::list(&studies),
-                true => published::list_json(&studies),
+                false => alight_published::list(&studies),
+                true => alight_published::list_json(&studies),
             })
         }
         StudyVerb::Show { name, json } => {
-            let study = published::load(name)?;
+            let study = alight_published::load(name)?;
             let sheet = alight_machine::load(&study.machine)?;
             output::print(&match json {
-                false => published::show(&study, &sheet.trust()),
-                true => published::show_json(&study),
+                false => alight_published::show(&study, &sheet.trust()),
+                true => alight_published::show_json(&study),
             })
         }
         StudyVerb::Run(args) => run_studies(args),
@@ -37,16 +37,21 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
 }
 
 fn all() -> Result<Vec<Study>, Failure> {
-    let studies = published::names().into_iter().map(published::load);
+    let studies = alight_published::names()
+        .into_iter()
+        .map(alight_published::load);
     Ok(studies.collect::<Result<_, _>>()?)
 }
 
 fn run_studies(args: &StudyRunArgs) -> Result<(), Failure> {
     let names = match args.all {
-        true => published::names().into_iter().map(str::to_owned).collect(),
+        true => alight_published::names()
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
         false => args.names.clone(),
     };
-    let studies = names.iter().map(|name| published::load(name));
+    let studies = names.iter().map(|name| alight_published::load(name));
     let studies = studies.collect::<Result<Vec<_>, _>>()?;
     let cancel = interrupt::flag()?;
     let mut failed = vec![];
@@ -90,7 +95,7 @@ fn run_study(
         command: command(typed, args),
     };
     let moves = match args.sensitivity {
-        true => published::sensitivity_jobs(study, &ask),
+        true => alight_published::sensitivity_jobs(study, &ask),
         false => 0,
     };
     let jobs = study.jobs(&ask);
@@ -120,14 +125,14 @@ fn run_study(
     };
     let open = || alight_machine::open(&study.machine);
     let sensitivity = (args.sensitivity && !answer.interrupted())
-        .then(|| published::sensitivity(study, &ask, &open, &simulate, how, cancel));
+        .then(|| alight_published::sensitivity(study, &ask, &open, &simulate, how, cancel));
     let (sensitivity, cut) = match sensitivity {
         // What is complete is worth more than what it hangs on.
         Some(Err(Unanswered::Run(compare::Error::Interrupted))) => (None, true),
         other => (other.transpose()?, false),
     };
     runs.finish();
-    let text = published::render(&answer, &trust, sensitivity.as_ref(), style);
+    let text = alight_published::render(&answer, &trust, sensitivity.as_ref(), style);
     output::print(&text)?;
     if let Some(folder) = &args.pictures {
         draw(study, &ask, folder, style, cancel)?;
@@ -195,7 +200,7 @@ fn draw(
     cancel: &AtomicBool,
 ) -> Result<(), Failure> {
     make(folder)?;
-    for picture in published::pictures(study, ask, cancel)? {
+    for picture in alight_published::pictures(study, ask, cancel)? {
         let file = folder.join(&picture.file);
         output::save(&file, &picture.text)?;
         match style {

@@ -3,10 +3,10 @@
 
 use std::path::Path;
 
+use alight_compare::Spread;
 use alight_machine::{Machine, Trust};
 use alight_policy::Scheduler;
-use alight_study::Spread;
-use alight_study::suite::{self, Case, Entry, Platform, Record, Verdict, record, report};
+use alight_suite::{Case, Entry, Platform, Record, Verdict, record, report};
 
 use crate::args::{SuiteArgs, SuiteVerb};
 use crate::failure::Failure;
@@ -26,10 +26,11 @@ const BASES: [&str; 2] = ["linux-6.5", "linux-7.2"];
 
 pub fn run(args: &SuiteArgs) -> Result<(), Failure> {
     match &args.verb {
-        SuiteVerb::List { json: false } => output::print(&report::list(&suite::entries())),
-        SuiteVerb::List { json: true } => {
-            output::print(&format!("{:#}\n", report::list_document(&suite::entries())))
-        }
+        SuiteVerb::List { json: false } => output::print(&report::list(&alight_suite::entries())),
+        SuiteVerb::List { json: true } => output::print(&format!(
+            "{:#}\n",
+            report::list_document(&alight_suite::entries())
+        )),
         SuiteVerb::Show {
             name,
             machine,
@@ -62,7 +63,7 @@ pub fn run(args: &SuiteArgs) -> Result<(), Failure> {
                 ));
             }
             let entries: Vec<&Entry> = match all {
-                true => suite::entries(),
+                true => alight_suite::entries(),
                 false => (names.iter().map(|name| find(name))).collect::<Result<_, _>>()?,
             };
             let machines: Vec<(Machine, Trust)> =
@@ -87,7 +88,7 @@ pub fn run(args: &SuiteArgs) -> Result<(), Failure> {
                 threads: None,
                 progress: &|done| bar.set_position(done as u64),
             };
-            let records = suite::record_all(&cases, how, cancel);
+            let records = alight_suite::record_all(&cases, how, cancel);
             bar.finish_and_clear();
             let records = records?;
             let (done, asked) = (records.len(), cases.len());
@@ -118,9 +119,9 @@ fn named<T>(
 }
 
 fn find(name: &str) -> Result<&'static Entry, Failure> {
-    suite::find(name).ok_or_else(|| {
+    alight_suite::find(name).ok_or_else(|| {
         let likeness = |entry: &Entry| strsim::jaro_winkler(name, entry.name);
-        let mut nearest = suite::entries();
+        let mut nearest = alight_suite::entries();
         nearest.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)));
         let nearest: Vec<&str> = nearest.iter().take(3).map(|entry| entry.name).collect();
         Failure::BadInput(format!(
@@ -147,7 +148,7 @@ fn interrupted(records: Vec<Record>, asked: usize, save: bool, json: bool) -> Re
 
 fn judge(records: Vec<Record>, json: bool) -> Result<(), Failure> {
     let judge = |record: Record| {
-        let verdict = suite::judge(&record);
+        let verdict = alight_suite::judge(&record);
         (record, verdict)
     };
     let judged: Vec<(Record, Verdict)> = records.into_iter().map(judge).collect();

@@ -3,10 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use alight_behaviour::KernelRun;
 use alight_policy::Scheduler;
 use alight_policy::scheduler::Onto;
 use alight_recording::Reader;
-use alight_study::behaviour::{self, KernelRun};
 use alight_verify::{decisions, fidelity, live, pelt};
 
 use crate::args::{VerifyArgs, VerifyVerb};
@@ -152,7 +152,7 @@ fn run_behaviour(files: &[PathBuf], scheduler: Option<&str>, json: bool) -> Resu
     let mut reports = Vec::new();
     for (file, runs) in &repeated {
         let scheduler = named(scheduler, || runs[0].own_base().ok())?;
-        let report = behaviour::compare(runs, scheduler.as_ref(), cancel)
+        let report = alight_behaviour::compare(runs, scheduler.as_ref(), cancel)
             .map_err(|error| unusable(file, &error))?;
         if !json {
             output::print(&report.text())?;
@@ -160,7 +160,7 @@ fn run_behaviour(files: &[PathBuf], scheduler: Option<&str>, json: bool) -> Resu
         reports.push(report);
     }
     if json {
-        output::print(&behaviour::report::json(&reports).map_err(Failure::bad_input)?)?;
+        output::print(&alight_behaviour::report::json(&reports).map_err(Failure::bad_input)?)?;
     }
     let different = repeated
         .iter()

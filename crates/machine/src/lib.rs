@@ -6,7 +6,8 @@
 //! A machine file ([`SCHEMA`]) is parsed to a tree with places and provenance
 //! (`document`), laid over what it inherits (`library`), read by type
 //! (`reader`, `schema`) to a [`Draft`], checked ([`check()`]) and resolved
-//! (`resolve`) to a [`Machine`] within a [`DataSheet`].
+//! (`resolve`) to a [`Machine`] within a [`DataSheet`]. The placement core sees it by its
+//! [`views`].
 
 mod assumed;
 mod calibration;
@@ -31,6 +32,7 @@ mod schema;
 mod show;
 mod speed;
 mod trust;
+pub mod views;
 
 pub use assumed::Assumed;
 pub use calibration::{Calibration, StatedCost};

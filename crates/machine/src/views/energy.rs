@@ -10,10 +10,11 @@
 //! - a power figure for every operating point;
 //! - up to 6.6, a model that is not too complex.
 
-use alight_machine::{CpuSet, FreqDomain, Machine, kernel};
 use alight_policy::abi::{MAX_PERF_DOMAINS, Mask, rule};
 use alight_policy::energy::{self, OperatingPoint, perf_domain};
 use alight_policy::{Core, NONE, Params, PerfDomain, Store};
+
+use crate::{CpuSet, FreqDomain, Machine, kernel};
 
 /// CPUs that share a clock, and what they take at each of its speeds.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -6,9 +6,10 @@
 
 pub mod energy;
 
-use alight_machine::{CpuSet, Machine, kernel};
 use alight_policy::Mask;
 use alight_policy::topology::{CpuDescription, Description, Level, LevelKind, RECLAIM_DISTANCE};
+
+use crate::{CpuSet, Machine, kernel};
 
 /// Capacity of CPUs whose kernel does not say it, because all are equal.
 const CAPACITY_SCALE: u32 = 1024;
@@ -26,7 +27,7 @@ pub fn of_machine(machine: &Machine) -> Description {
         true => farthest.max(RECLAIM_DISTANCE + 1),
         false => farthest.min(RECLAIM_DISTANCE),
     };
-    let level = |level: &alight_machine::Level| {
+    let level = |level: &crate::Level| {
         let mut spans = vec![Mask::EMPTY; machine.cpus.len()];
         for span in &level.spans {
             for cpu in span.iter() {

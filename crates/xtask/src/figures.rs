@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Draws the figures of docs/results/policies from the model: for each feature a sweep over load, with the
 //! rules that answered, base beside feature, above what came of it.
-//!
-//!     cargo run --release -p alight-compare --example figures -- docs/results/policies
 
 use std::error::Error;
 use std::num::NonZeroU32;
@@ -18,7 +16,8 @@ use alight_workload::{Mode, Workload};
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-type Done = Result<(), Box<dyn Error>>;
+/// What drawing comes to.
+pub type Done = Result<(), Box<dyn Error>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// One figure.
@@ -147,11 +146,13 @@ fn capped(hogs: u32) -> String {
 /// Runs of each scheduler at each load.
 const RUNS: NonZeroU32 = NonZeroU32::new(5).expect("not zero");
 
-fn main() -> Done {
-    let folder = std::env::args().nth(1);
-    let folder = folder.ok_or("say where: cargo run --example figures -- docs/results/policies")?;
+/// Draws all of them into this folder.
+///
+/// # Errors
+/// A run that fails; a file that cannot be written.
+pub fn write(folder: &Path) -> Done {
     for figure in &FIGURES {
-        let path = Path::new(&folder).join(format!("{}.svg", figure.name));
+        let path = folder.join(format!("{}.svg", figure.name));
         figure.draw(&path, &figure.sweep()?)?;
     }
     Ok(())

@@ -83,7 +83,7 @@ fn known(text: &str, machine: &str, base: &str) -> Option<f64> {
 
 /// Prints instructions per job; true if some have grown, or if they cannot be counted.
 pub fn report() -> bool {
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("examples/bench/instructions.txt");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("benches/speed/instructions.txt");
     let tree = std::fs::read_to_string(&file).unwrap_or_default();
     println!(
         "instructions per job (wake, run, sleep); {TASKS_PER_CPU} periodic tasks a CPU, half load"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! How fast traces are written: events per second of each format, on one core, to a real file.
 //!
-//! `trace_speed [EVENTS] [DIRECTORY]`, by default 6 million events in the system's temporary directory. The events
+//! `cargo bench -p alight-trace --bench speed -- [EVENTS] [DIRECTORY]`, by default 6 million events in the system's temporary directory. The events
 //! are those of a busy machine (a wakeup is waking, migrate, wakeup; then two switches and an idle exit and entry,
 //! and a decision). The ratio is to a plain loop that makes the same events and only adds up their fields: what a
 //! machine's speed does to both cancels out.
@@ -41,7 +41,8 @@ impl Sink for Sum {
 }
 
 fn main() -> Result<(), Box<dyn Error>> {
-    let mut arguments = std::env::args().skip(1);
+    // Cargo adds its own.
+    let mut arguments = (std::env::args().skip(1)).filter(|argument| argument != "--bench");
     let events: u64 = arguments
         .next()
         .map_or(Ok(6_000_000), |count| count.parse())?;

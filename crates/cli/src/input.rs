@@ -72,20 +72,12 @@ impl Input {
 
     /// One run of `scheduler`.
     pub fn scenario<'a>(&'a self, args: &RunArgs, scheduler: &'a Scheduler) -> Scenario<'a> {
-        Scenario {
-            machine: &self.machine,
-            workloads: &self.workloads,
-            scheduler,
-            governor: args.governor,
-            idle_governor: args.idle_governor,
-            seed: args.seed,
-            duration_ns: args.duration,
+        args.apply(Scenario {
             groups: &self.groups,
             sysctls: &self.sysctls,
             changes: &self.changes,
-            wakee_flips: args.wakee_flips,
-            check: args.check,
-        }
+            ..Scenario::new(&self.machine, &self.workloads, scheduler)
+        })
     }
 }
 

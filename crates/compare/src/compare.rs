@@ -6,10 +6,9 @@
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use alight_machine::{Governor, IdleGovernor, Machine, Trust};
+use alight_machine::Trust;
 use alight_policy::{STEPS, Scheduler};
-use alight_sim::{Change, Group, Outcome, Scenario, Sysctl};
-use alight_workload::program::Workload;
+use alight_sim::{Outcome, Scenario};
 
 use crate::header::Header;
 use crate::inert;
@@ -21,36 +20,32 @@ use crate::stats::{Delta, Summary, mean};
 /// What is compared.
 #[derive(Debug, Clone)]
 pub struct Question<'a> {
-    /// Where.
-    pub machine: &'a Machine,
-    /// How far its figures can be trusted.
+    /// The first run of the base: every other one differs from it in scheduler and seed alone.
+    pub scenario: Scenario<'a>,
+    /// How far the machine's figures can be trusted.
     pub trust: &'a Trust,
-    /// What runs, all at once.
-    pub workloads: &'a [Workload],
     /// Who decides; the first is the base of all deltas.
     pub schedulers: &'a [Scheduler],
-    /// Runs of each scheduler.
+    /// Runs of each scheduler; run `i` has the scenario's seed and `i`.
     pub runs: NonZeroU32,
-    /// Seed of the first run; run `i` has `seed + i`.
-    pub seed: u64,
-    /// cpufreq governor; `None`: the machine's.
-    pub governor: Option<Governor>,
-    /// cpuidle governor; `None`: the machine's, else the kernel's.
-    pub idle_governor: Option<IdleGovernor>,
-    /// End of each run, ns; `None`: when the workloads end.
-    pub duration_ns: Option<u64>,
-    /// What is done to the machine meanwhile.
-    pub changes: &'a [Change],
-    /// Task groups that were described.
-    pub groups: &'a [Group],
-    /// Sysctls that are written before each run.
-    pub sysctls: &'a [Sysctl],
-    /// As [`Scenario::wakee_flips`].
-    pub wakee_flips: Option<u32>,
-    /// Prove the invariants after every event (slow).
-    pub check: bool,
     /// The command that asks this again.
     pub command: String,
+}
+
+impl<'a> Question<'a> {
+    /// Runs in all.
+    pub fn jobs(&self) -> usize {
+        self.runs.get() as usize * self.schedulers.len()
+    }
+
+    /// One of them: seed by seed, so that an interruption leaves whole pairs.
+    pub fn run(&self, job: usize) -> Scenario<'a> {
+        Scenario {
+            scheduler: &self.schedulers[job % self.schedulers.len()],
+            seed: self.scenario.seed + (job / self.schedulers.len()) as u64,
+            ..self.scenario
+        }
+    }
 }
 
 /// Simulates one scenario. [`alight_sim::run`] without a trace, or what a test puts in its place.
@@ -204,32 +199,15 @@ pub fn measure(
     how: Spread<'_>,
     cancel: &AtomicBool,
 ) -> Result<Comparison, Error> {
-    let schedulers = question.schedulers;
-    let runs = question.runs.get();
-    if question.seed.checked_add(u64::from(runs) - 1).is_none() {
-        let seed = question.seed;
+    let (seed, runs) = (question.scenario.seed, question.runs.get());
+    if seed.checked_add(u64::from(runs) - 1).is_none() {
         return Err(Error::Seeds { seed, runs });
     }
-    // Seed by seed, so that an interruption leaves whole pairs.
-    let outcomes = spread(runs as usize * schedulers.len(), how, |job| {
+    let outcomes = spread(question.jobs(), how, |job| {
         if cancel.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let scenario = Scenario {
-            machine: question.machine,
-            workloads: question.workloads,
-            scheduler: &schedulers[job % schedulers.len()],
-            governor: question.governor,
-            idle_governor: question.idle_governor,
-            seed: question.seed + (job / schedulers.len()) as u64,
-            duration_ns: question.duration_ns,
-            groups: question.groups,
-            sysctls: question.sysctls,
-            changes: question.changes,
-            wakee_flips: question.wakee_flips,
-            check: question.check,
-        };
-        let outcome = run(&scenario, cancel)?;
+        let outcome = run(&question.run(job), cancel)?;
         Ok((!outcome.interrupted).then_some(outcome))
     })?;
     assemble(question, outcomes)
@@ -246,7 +224,7 @@ pub(crate) fn assemble(
     for (run, outcomes) in outcomes.chunks(schedulers.len()).enumerate() {
         let complete: Option<Vec<&Outcome>> = outcomes.iter().map(Option::as_ref).collect();
         if let Some(complete) = complete {
-            seeds.push(question.seed + run as u64);
+            seeds.push(question.scenario.seed + run as u64);
             for (list, outcome) in by_scheduler.iter_mut().zip(complete) {
                 list.push(outcome);
             }
@@ -273,15 +251,9 @@ pub(crate) fn assemble(
             .series(&series.key.name)
             .and_then(|base| delta(base, series));
     }
-    let place = inert::Place {
-        machine: question.machine,
-        workloads: question.workloads,
-        groups: question.groups,
-        sysctls: question.sysctls,
-    };
     for (scheduler, other) in schedulers[1..].iter().zip(others) {
         if other.hash == base[0].hash {
-            let why = inert::why(&schedulers[0], scheduler, &place);
+            let why = inert::why(&schedulers[0], scheduler, &question.scenario);
             other.inert = Some(why.unwrap_or_else(|| CHANCE.to_owned()));
         }
     }
@@ -481,10 +453,8 @@ mod tests {
         let (machine, schedulers) = (fake::machine(), fake::schedulers());
         let cancel = AtomicBool::new(false);
         let alone = fake::question(&machine, &schedulers[..1], 1);
-        let late = Question {
-            seed: u64::MAX,
-            ..fake::question(&machine, &schedulers, 2)
-        };
+        let mut late = fake::question(&machine, &schedulers, 2);
+        late.scenario.seed = u64::MAX;
         for (question, message) in [
             (alone, "a comparison needs two schedulers or more, found 1"),
             (

@@ -130,20 +130,10 @@ pub fn schedulers() -> Vec<Scheduler> {
 /// Seeds from 1, nothing running.
 pub fn question<'a>(machine: &'a Machine, schedulers: &'a [Scheduler], runs: u32) -> Question<'a> {
     Question {
-        machine,
+        scenario: Scenario::new(machine, &[], &schedulers[0]),
         trust: trust(),
-        workloads: &[],
         schedulers,
         runs: NonZeroU32::new(runs).expect("at least one run"),
-        seed: 1,
-        governor: None,
-        idle_governor: None,
-        duration_ns: None,
-        changes: &[],
-        groups: &[],
-        sysctls: &[],
-        wakee_flips: None,
-        check: false,
         command: "alight compare -m board ...".to_owned(),
     }
 }

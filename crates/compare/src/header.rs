@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Under which conditions a number was got: what must stand above every report.
 
-use alight_machine::{Governor, IdleGovernor, Machine, Trust};
+use alight_machine::{IdleGovernor, Trust};
 use alight_sim::Scenario;
 use alight_workload::program::Workload;
 use serde::Serialize;
 
 use crate::compare::Question;
 use crate::report::number;
-use crate::rests::{Ran, RestsOn};
+use crate::rests::RestsOn;
 
 /// Version of the program, as every report states it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -43,28 +43,19 @@ pub struct Header {
 impl Header {
     /// The conditions of a question.
     pub fn of(question: &Question<'_>) -> Self {
-        let machine = question.machine;
+        let scenario = &question.scenario;
+        let machine = scenario.machine;
         Header {
             machine: machine.name.clone(),
             description: machine.description.clone(),
             cpus: machine.cpus.len(),
-            governor: governor_in_force(machine, question.governor),
-            idle_governor: idle_governor_chosen(machine, question.idle_governor),
-            workloads: names(question.workloads),
+            governor: scenario.governor_in_force().to_string(),
+            idle_governor: scenario.idle_governor_chosen().map(IdleGovernor::name),
+            workloads: names(scenario.workloads),
             runs: question.runs.get(),
-            seed: question.seed,
-            duration_ns: question.duration_ns,
-            rests: RestsOn::of(
-                question.trust,
-                &Ran {
-                    machine,
-                    workloads: question.workloads,
-                    schedulers: question.schedulers,
-                    governor: question.governor,
-                    changes: question.changes,
-                    sysctls: question.sysctls,
-                },
-            ),
+            seed: scenario.seed,
+            duration_ns: scenario.duration_ns,
+            rests: RestsOn::of(question.trust, scenario, question.schedulers),
             command: question.command.clone(),
         }
     }
@@ -101,23 +92,13 @@ impl Conditions {
         Conditions {
             command,
             machine: scenario.machine.name.clone(),
-            governor: governor_in_force(scenario.machine, scenario.governor),
-            idle_governor: idle_governor_chosen(scenario.machine, scenario.idle_governor),
+            governor: scenario.governor_in_force().to_string(),
+            idle_governor: scenario.idle_governor_chosen().map(IdleGovernor::name),
             workloads: names(scenario.workloads),
             scheduler: scenario.scheduler.name.clone(),
             seed: scenario.seed,
             duration_ns: scenario.duration_ns,
-            rests: RestsOn::of(
-                trust,
-                &Ran {
-                    machine: scenario.machine,
-                    workloads: scenario.workloads,
-                    schedulers: std::slice::from_ref(scenario.scheduler),
-                    governor: scenario.governor,
-                    changes: scenario.changes,
-                    sysctls: scenario.sysctls,
-                },
-            ),
+            rests: RestsOn::of(trust, scenario, std::slice::from_ref(scenario.scheduler)),
         }
     }
 
@@ -137,20 +118,6 @@ impl Conditions {
         rows.extend(self.rests.rows());
         rows
     }
-}
-
-/// The governor of a run: the one asked for, else the machine's.
-pub fn governor_in_force(machine: &Machine, asked: Option<Governor>) -> String {
-    asked.unwrap_or(machine.governor).to_string()
-}
-
-/// The idle governor of a run if the run or the machine names one; else the kernel
-/// takes its own, which is menu.
-pub fn idle_governor_chosen(
-    machine: &Machine,
-    asked: Option<IdleGovernor>,
-) -> Option<&'static str> {
-    asked.or(machine.idle_governor).map(IdleGovernor::name)
 }
 
 /// The workloads as typed.

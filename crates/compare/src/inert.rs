@@ -5,24 +5,11 @@
 use alight_machine::Machine;
 use alight_policy::Scheduler;
 use alight_policy::scheduler::{BASES, Feature, Needs, On};
-use alight_sim::{Group, Sysctl, SysctlName};
-use alight_workload::program::{Attributes, Policy, Workload};
-
-/// What a policy could act on.
-#[derive(Debug, Clone, Copy)]
-pub struct Place<'a> {
-    /// Where.
-    pub machine: &'a Machine,
-    /// What runs.
-    pub workloads: &'a [Workload],
-    /// Task groups that were described.
-    pub groups: &'a [Group],
-    /// Sysctls that are written before.
-    pub sysctls: &'a [Sysctl],
-}
+use alight_sim::{Group, Scenario, Sysctl, SysctlName};
+use alight_workload::program::{Attributes, Policy};
 
 /// Why runs of `variant` are those of `base`, event for event; of schedulers on two bases nothing is known.
-pub fn why(base: &Scheduler, variant: &Scheduler, place: &Place<'_>) -> Option<String> {
+pub fn why(base: &Scheduler, variant: &Scheduler, scenario: &Scenario<'_>) -> Option<String> {
     if base.parts().0.name != variant.parts().0.name {
         return None;
     }
@@ -31,7 +18,7 @@ pub fn why(base: &Scheduler, variant: &Scheduler, place: &Place<'_>) -> Option<S
     }
     let added = added(base, variant);
     let lacks: Vec<String> = (added.iter())
-        .filter_map(|feature| Some(format!("{} {}", feature.name, lack(feature, place)?)))
+        .filter_map(|feature| Some(format!("{} {}", feature.name, lack(feature, scenario)?)))
         .collect();
     // One that could act is why the others' lacks explain nothing.
     Some(match lacks.len() == added.len() && !added.is_empty() {
@@ -91,16 +78,16 @@ fn added(base: &Scheduler, variant: &Scheduler) -> Vec<&'static Feature> {
 }
 
 /// What the feature needs and does not find, as `needs ..., which nobody has`.
-fn lack(feature: &Feature, place: &Place<'_>) -> Option<String> {
+fn lack(feature: &Feature, scenario: &Scenario<'_>) -> Option<String> {
     let needs = feature.needs;
     let needed = needs.as_str();
-    if !machine_has(needs, place.machine) {
+    if !machine_has(needs, scenario.machine) {
         return Some(format!(
             "needs {needed}, which {} lacks",
-            place.machine.name
+            scenario.machine.name
         ));
     }
-    (!load_has(needs, place)).then(|| format!("needs {needed}, and there are none here"))
+    (!load_has(needs, scenario)).then(|| format!("needs {needed}, and there are none here"))
 }
 
 fn machine_has(needs: Needs, machine: &Machine) -> bool {
@@ -115,21 +102,21 @@ fn machine_has(needs: Needs, machine: &Machine) -> bool {
     }
 }
 
-fn load_has(needs: Needs, place: &Place<'_>) -> bool {
-    let mut attributes = place.workloads.iter().flat_map(|workload| {
+fn load_has(needs: Needs, scenario: &Scenario<'_>) -> bool {
+    let mut attributes = scenario.workloads.iter().flat_map(|workload| {
         let at_start = workload.tasks.iter().map(|task| &task.attributes);
         at_start.chain(&workload.attributes)
     });
     match needs {
         Needs::SchedIdle => {
             attributes.any(|a| a.policy == Some(Policy::Idle))
-                || place.groups.iter().any(|group| group.idle)
+                || scenario.groups.iter().any(|group| group.idle)
         }
         Needs::Clamps => {
             let asks = |a: &Attributes| a.uclamp_min.is_some() || a.uclamp_max.is_some();
             attributes.any(asks)
-                || place.groups.iter().any(Group::clamps)
-                || place.sysctls.iter().any(limits_clamps)
+                || scenario.groups.iter().any(Group::clamps)
+                || scenario.sysctls.iter().any(limits_clamps)
         }
         // Of the machine; and nobody knows beforehand who will wake.
         Needs::Asymmetry | Needs::PowerGating | Needs::Wakeups => true,
@@ -150,7 +137,7 @@ fn limits_clamps(sysctl: &Sysctl) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use alight_workload::Mode;
+    use alight_workload::{Mode, Workload};
 
     /// What is said of runs that are the base's, by scheduler, machine and load.
     #[test]
@@ -246,13 +233,9 @@ mod tests {
                 "clamps" => first.uclamp_max = Some(100),
                 _ => {}
             }
-            let place = Place {
-                machine: &machine,
-                workloads: &[workload],
-                groups: &[],
-                sysctls: &[],
-            };
-            let found = why(&base, &variant, &place);
+            let workloads = [workload];
+            let scenario = Scenario::new(&machine, &workloads, &base);
+            let found = why(&base, &variant, &scenario);
             assert_eq!(found.as_deref(), said, "{}", variant.name);
         }
     }
@@ -260,6 +243,7 @@ mod tests {
     #[test]
     fn groups_and_limits_of_the_system_are_clamps_too() {
         let machine = alight_machine::load("juno-r0").unwrap().machine;
+        let base = Scheduler::parse("linux-6.5").unwrap();
         let mut capped = Group::new("/background");
         capped.uclamp_max = 512;
         let mut idle = Group::new("/idle");
@@ -275,14 +259,14 @@ mod tests {
             (vec![], &["sched_rt_runtime_us=-1"], false, false),
         ] {
             let sysctls: Vec<Sysctl> = sysctls.iter().map(|text| text.parse().unwrap()).collect();
-            let place = Place {
-                machine: &machine,
-                workloads: &[],
+            let scenario = Scenario {
                 groups: &groups,
                 sysctls: &sysctls,
+                ..Scenario::new(&machine, &[], &base)
             };
-            assert_eq!(load_has(Needs::SchedIdle, &place), sched_idle, "{groups:?}");
-            assert_eq!(load_has(Needs::Clamps, &place), clamped, "{groups:?}");
+            let has = |needs| load_has(needs, &scenario);
+            assert_eq!(has(Needs::SchedIdle), sched_idle, "{groups:?}");
+            assert_eq!(has(Needs::Clamps), clamped, "{groups:?}");
         }
     }
 }

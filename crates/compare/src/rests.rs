@@ -3,10 +3,9 @@
 //! the model leaves out. Computed here for every report, said in each of their styles, and one
 //! structure in all JSON.
 
-use alight_machine::{Governor, Machine, Trust};
+use alight_machine::Trust;
 use alight_policy::Scheduler;
-use alight_sim::{Change, Subject, Sysctl, caveats};
-use alight_workload::program::Workload;
+use alight_sim::{Scenario, caveats};
 use serde::Serialize;
 
 use crate::report::number;
@@ -21,37 +20,12 @@ pub struct RestsOn {
     pub left_out: Vec<String>,
 }
 
-/// What was run.
-#[derive(Debug, Clone, Copy)]
-pub struct Ran<'a> {
-    /// Where.
-    pub machine: &'a Machine,
-    /// What ran.
-    pub workloads: &'a [Workload],
-    /// Who decided.
-    pub schedulers: &'a [Scheduler],
-    /// The governor that was asked for; `None`: the machine's.
-    pub governor: Option<Governor>,
-    /// What was done to the machine.
-    pub changes: &'a [Change],
-    /// Sysctls that were written before.
-    pub sysctls: &'a [Sysctl],
-}
-
 impl RestsOn {
-    /// Of runs on the machine that `trust` is of.
-    pub fn of(trust: &Trust, ran: &Ran<'_>) -> Self {
-        let subject = Subject {
-            machine: ran.machine,
-            workloads: ran.workloads,
-            schedulers: ran.schedulers,
-            governor: ran.governor.unwrap_or(ran.machine.governor),
-            changes: ran.changes,
-            sysctls: ran.sysctls,
-        };
+    /// Of runs of this scenario, each of `schedulers` in runs of its own; `trust` is of its machine.
+    pub fn of(trust: &Trust, scenario: &Scenario<'_>, schedulers: &[Scheduler]) -> Self {
         RestsOn {
             trust: trust.clone(),
-            left_out: caveats(&subject),
+            left_out: caveats(scenario, schedulers),
         }
     }
 
@@ -97,14 +71,13 @@ mod tests {
     use super::*;
     use std::sync::atomic::AtomicBool;
 
-    use alight_machine::DataSheet;
+    use alight_machine::{DataSheet, Governor};
 
     use crate::compare::Comparison;
     use crate::fake;
     use crate::header::Conditions;
     use crate::report::{Extent, Form, Style, render};
     use crate::{card, single};
-    use alight_sim::Scenario;
 
     /// Two CPUs of one capacity and unlike clocks, the costs of one of them measured in part; and two
     /// machines whose costs were fitted, one of which was edited since.

@@ -4,7 +4,6 @@
 use alight_compare::compare::{Comparison, Variant};
 use alight_compare::header::VERSION;
 use alight_compare::stats::Summary;
-use alight_machine::Machine;
 
 use super::{Ask, Case, Check, Length, Row, Study};
 
@@ -74,8 +73,8 @@ impl<'a> Answer<'a> {
             command: ask.command.clone(),
             length: ask.length,
             runs: study.runs(ask).get(),
-            seed: ask.seed,
-            machine: Machine::hash(ask.machine),
+            seed: ask.scenario.seed,
+            machine: ask.scenario.machine.hash(),
             cases,
             checks,
         }

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use alight_compare::compare::{self, Question, Runner, compare};
 use alight_compare::spread::Spread;
-use alight_machine::{Calibration, Governor, IdleGovernor, Machine, Trust};
+use alight_machine::{Calibration, Governor, IdleGovernor, Trust};
 use alight_policy::Scheduler;
 use alight_sim::{Change, Scenario};
 use alight_workload::Workload;
@@ -288,18 +288,15 @@ pub struct Check {
 
 /// How a study is run.
 pub struct Ask<'a> {
-    /// Where; the study's machine, or it with other costs.
-    pub machine: &'a Machine,
-    /// How far its figures can be trusted.
+    /// What the study does not say: on which machine, its own or that with other costs, from which
+    /// seed on, started by whom. What it says replaces what stands here.
+    pub scenario: Scenario<'a>,
+    /// How far the machine's figures can be trusted.
     pub trust: &'a Trust,
     /// How much of it.
     pub length: Length,
     /// Runs of each scheduler; `None`: what the length asks for.
     pub runs: Option<NonZeroU32>,
-    /// Seed of the first run.
-    pub seed: u64,
-    /// As [`Scenario::wakee_flips`].
-    pub wakee_flips: Option<u32>,
     /// The command that asks this again.
     pub command: String,
 }
@@ -413,14 +410,26 @@ impl Case {
         duration_ns: Option<u64>,
     ) -> Scenario<'a> {
         let scenario = Scenario {
-            governor: self.governor,
-            idle_governor: self.idle_governor,
-            seed: ask.seed,
+            scheduler,
             duration_ns,
-            wakee_flips: ask.wakee_flips,
-            ..Scenario::new(ask.machine, &self.extent(ask.length).workloads, scheduler)
+            // Of a run that is looked at, not counted.
+            changes: &[],
+            ..self.scenario(ask)
         };
         self.as_measured(&scenario, ask.length)
+    }
+
+    /// The case as it is asked.
+    fn scenario<'a>(&'a self, ask: &Ask<'a>) -> Scenario<'a> {
+        let extent = self.extent(ask.length);
+        Scenario {
+            workloads: &extent.workloads,
+            governor: self.governor,
+            idle_governor: self.idle_governor,
+            duration_ns: extent.duration_ns,
+            changes: &self.changes,
+            ..ask.scenario
+        }
     }
 
     fn extent(&self, length: Length) -> &Extent {
@@ -438,7 +447,7 @@ impl Case {
         let workloads = own.map_or(scenario.workloads, |own| &own.extent(length).workloads);
         Scenario {
             workloads,
-            ..scenario.clone()
+            ..*scenario
         }
     }
 
@@ -453,22 +462,14 @@ impl Case {
         schedulers: &'q [Scheduler],
         ask: &Ask<'q>,
     ) -> Question<'q> {
-        let extent = self.extent(ask.length);
         Question {
-            machine: ask.machine,
+            scenario: Scenario {
+                scheduler: &schedulers[0],
+                ..self.scenario(ask)
+            },
             trust: ask.trust,
-            workloads: &extent.workloads,
             schedulers,
             runs: study.runs(ask),
-            seed: ask.seed,
-            governor: self.governor,
-            idle_governor: self.idle_governor,
-            duration_ns: extent.duration_ns,
-            changes: &self.changes,
-            groups: &[],
-            sysctls: &[],
-            wakee_flips: ask.wakee_flips,
-            check: false,
             command: ask.command.clone(),
         }
     }

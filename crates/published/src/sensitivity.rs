@@ -9,6 +9,7 @@ use alight_compare::compare::{self, Runner};
 use alight_compare::spread::Spread;
 use alight_compare::stats::Delta;
 use alight_machine::{Draft, Machine};
+use alight_sim::Scenario;
 
 use super::{Answer, Ask, Case, Length, Study};
 use crate::calibrate::{PARAMETERS, Parameter};
@@ -163,8 +164,8 @@ pub struct Sensitivity {
 
 /// Simulations that it takes.
 pub fn jobs(study: &Study, ask: &Ask<'_>) -> usize {
-    study.jobs(&moved(ask, ask.machine, ask.wakee_flips))
-        * (1 + Lever::all(ask.machine).count() * MOVES.len())
+    study.jobs(&moved(ask, ask.scenario))
+        * (1 + Lever::all(ask.scenario.machine).count() * MOVES.len())
 }
 
 /// Runs the study with no parameter moved and with each. `draft` opens its machine.
@@ -186,7 +187,12 @@ pub fn sensitivity(
             progress: &so_far,
             ..how
         };
-        let ask = moved(ask, machine, wakee_flips);
+        let scenario = Scenario {
+            machine,
+            wakee_flips,
+            ..ask.scenario
+        };
+        let ask = moved(ask, scenario);
         let answer = study.run(&ask, run, spread, cancel)?;
         if answer.interrupted() {
             return Err(Error::from(compare::Error::Interrupted));
@@ -194,14 +200,14 @@ pub fn sensitivity(
         done += study.jobs(&ask);
         Ok(predictions(&answer))
     };
-    let unmoved = predicted(ask.machine, ask.wakee_flips)?;
+    let unmoved = predicted(ask.scenario.machine, ask.scenario.wakee_flips)?;
     let mut parameters = vec![];
-    for lever in Lever::all(ask.machine) {
+    for lever in Lever::all(ask.scenario.machine) {
         let mut moves = vec![];
         for (index, permille) in MOVES.into_iter().enumerate() {
             let set = lever.values().map(|values| values[index]);
             let machine = lever.moved(draft()?, permille)?;
-            moves.push(predicted(&machine, set.or(ask.wakee_flips))?);
+            moves.push(predicted(&machine, set.or(ask.scenario.wakee_flips))?);
         }
         let labels = unmoved.iter().map(|(label, _)| label);
         let deltas = labels.map(|label| (label.clone(), of(label, &moves)));
@@ -218,7 +224,7 @@ pub fn sensitivity(
         Length::Full | Length::Moved => study.cases.iter().filter_map(Case::shortened).collect(),
     };
     Ok(Sensitivity {
-        runs: study.runs(&moved(ask, ask.machine, ask.wakee_flips)).get(),
+        runs: study.runs(&moved(ask, ask.scenario)).get(),
         shortened,
         unmoved,
         parameters,
@@ -226,17 +232,15 @@ pub fn sensitivity(
 }
 
 /// What is asked for each move.
-fn moved<'a>(ask: &Ask<'a>, machine: &'a Machine, wakee_flips: Option<u32>) -> Ask<'a> {
+fn moved<'a>(ask: &Ask<'a>, scenario: Scenario<'a>) -> Ask<'a> {
     Ask {
-        machine,
+        scenario,
         trust: ask.trust,
         length: match ask.length {
             Length::Full => Length::Moved,
             other => other,
         },
         runs: ask.runs,
-        seed: ask.seed,
-        wakee_flips,
         command: String::new(),
     }
 }

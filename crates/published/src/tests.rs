@@ -4,7 +4,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
 use alight_compare::fake;
-use alight_machine::CostStanding;
+use alight_machine::{CostStanding, Machine};
 use alight_sim::Scenario;
 
 use super::*;
@@ -83,12 +83,10 @@ fn trusting(calibration: Option<Calibration>) -> Trust {
 fn answered<'s>(study: &'s Study, machine: &Machine, length: Length) -> Answer<'s> {
     let run = |scenario: &Scenario<'_>, _: &AtomicBool| Ok(fake::better(scenario));
     let ask = Ask {
-        machine,
+        scenario: Scenario::new(machine, &[], &study.schedulers[0]),
         trust: fake::trust(),
         length,
         runs: None,
-        seed: 1,
-        wakee_flips: None,
         command: "alight study run mine.toml".to_owned(),
     };
     let how = Spread {

@@ -4,10 +4,9 @@
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use alight_compare::rests::{self, Ran, RestsOn};
+use alight_compare::rests::{self, RestsOn};
 use alight_compare::spread::{self, Spread, spread};
 use alight_machine::{Machine, Trust};
-use alight_policy::Scheduler;
 use alight_sim::{Action, Change, Outcome, Scenario};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -142,14 +141,10 @@ impl Record {
 pub struct Case<'a> {
     /// Which.
     pub entry: &'a Entry,
-    /// Where.
-    pub machine: &'a Machine,
-    /// How far its figures can be trusted.
+    /// Where, who decides, from which seed; what the entry's plans say replaces what stands here.
+    pub scenario: Scenario<'a>,
+    /// How far the machine's figures can be trusted.
     pub trust: &'a Trust,
-    /// Who decides.
-    pub scheduler: &'a Scheduler,
-    /// Seed.
-    pub seed: u64,
 }
 
 /// Runs scenarios, spread over the cores; the records are in the order of the cases. When
@@ -173,10 +168,14 @@ pub fn record_all(
 pub fn record(case: &Case<'_>, cancel: &AtomicBool) -> Result<Option<Record>, alight_sim::Error> {
     let Case {
         entry,
-        machine,
+        scenario:
+            Scenario {
+                machine,
+                scheduler,
+                seed,
+                ..
+            },
         trust,
-        scheduler,
-        seed,
     } = *case;
     if cancel.load(Ordering::Relaxed) {
         return Ok(None);
@@ -194,7 +193,7 @@ pub fn record(case: &Case<'_>, cancel: &AtomicBool) -> Result<Option<Record>, al
     };
     for plan in plans {
         grounds.add(case, &plan, &platform)?;
-        let Some(seen) = run(&plan, machine, &platform, scheduler, seed, cancel)? else {
+        let Some(seen) = run(case, &plan, &platform, cancel)? else {
             return Ok(None);
         };
         runs.push(Observed { plan, seen });
@@ -220,18 +219,15 @@ impl Grounds {
         platform: &Platform,
     ) -> Result<(), alight_sim::Error> {
         let workload = (plan.workload(platform)).map_err(alight_sim::Error::Refused)?;
-        let changes = changes(plan, case.machine, case.seed);
-        let rests = RestsOn::of(
-            case.trust,
-            &Ran {
-                machine: case.machine,
-                workloads: std::slice::from_ref(&workload),
-                schedulers: std::slice::from_ref(case.scheduler),
-                governor: Some(plan.governor()),
-                changes: &changes,
-                sysctls: &[],
-            },
-        );
+        let changes = changes(plan, case.scenario.machine, case.scenario.seed);
+        let scenario = Scenario {
+            workloads: std::slice::from_ref(&workload),
+            governor: Some(plan.governor()),
+            changes: &changes,
+            ..case.scenario
+        };
+        let scheduler = std::slice::from_ref(scenario.scheduler);
+        let rests = RestsOn::of(case.trust, &scenario, scheduler);
         for sentence in rests.left_out {
             if !self.left_out.contains(&sentence) {
                 self.left_out.push(sentence);
@@ -250,15 +246,14 @@ fn changes(plan: &Plan, machine: &Machine, seed: u64) -> Vec<Change> {
 }
 
 fn run(
+    case: &Case<'_>,
     plan: &Plan,
-    machine: &Machine,
     platform: &Platform,
-    scheduler: &Scheduler,
-    seed: u64,
     cancel: &AtomicBool,
 ) -> Result<Option<Seen>, alight_sim::Error> {
     let workload = (plan.workload(platform)).map_err(alight_sim::Error::Refused)?;
     let shallow;
+    let Scenario { machine, seed, .. } = case.scenario;
     let machine = match plan.shallow_idle {
         true => {
             shallow = without_deep_idle(machine);
@@ -268,11 +263,12 @@ fn run(
     };
     let changes = changes(plan, machine, seed);
     let scenario = Scenario {
+        machine,
+        workloads: std::slice::from_ref(&workload),
         governor: Some(plan.governor()),
-        seed,
         duration_ns: Some(plan.end_ns()),
         changes: &changes,
-        ..Scenario::new(machine, std::slice::from_ref(&workload), scheduler)
+        ..case.scenario
     };
     let pids = alight_sim::task_table(&scenario)?.into_iter();
     let mut observer = Observer::new(pids.map(|task| task.0), plan.signals);

@@ -3,6 +3,7 @@
 
 use alight_compare::fake::QUIET;
 use alight_compare::spread::Spread;
+use alight_sim::Scenario;
 
 use super::observe::Slice;
 use super::record::record;
@@ -16,12 +17,11 @@ fn platform(machine: &str) -> Platform {
 
 fn recorded(scenario: &str, machine: &str, base: &str) -> Record {
     let sheet = alight_machine::load(machine).unwrap();
+    let scheduler = alight_policy::Scheduler::parse(base).unwrap();
     let case = Case {
         entry: find(scenario).unwrap(),
-        machine: &sheet.machine,
+        scenario: Scenario::new(&sheet.machine, &[], &scheduler),
         trust: &sheet.trust(),
-        scheduler: &alight_policy::Scheduler::parse(base).unwrap(),
-        seed: 1,
     };
     let record = record(&case, &AtomicBool::new(false));
     record.unwrap().expect("nobody cancels")
@@ -174,10 +174,11 @@ fn figures_do_not_depend_on_the_number_of_threads() {
     let scheduler = alight_policy::Scheduler::parse("linux-6.5").unwrap();
     let case = |name| Case {
         entry: find(name).unwrap(),
-        machine: &machine,
+        scenario: Scenario {
+            seed: 3,
+            ..Scenario::new(&machine, &[], &scheduler)
+        },
         trust: alight_compare::fake::trust(),
-        scheduler: &scheduler,
-        seed: 3,
     };
     let cases = ["RampUp", "TwoBigThreeSmall", "PELTTask"].map(case);
     let go_on = AtomicBool::new(false);
@@ -195,10 +196,11 @@ fn a_cancelled_suite_keeps_what_is_complete() {
     let scheduler = alight_policy::Scheduler::parse("linux-6.5").unwrap();
     let case = Case {
         entry: find("RampUp").unwrap(),
-        machine: &machine,
+        scenario: Scenario {
+            seed: 3,
+            ..Scenario::new(&machine, &[], &scheduler)
+        },
         trust: alight_compare::fake::trust(),
-        scheduler: &scheduler,
-        seed: 3,
     };
     for after in 0..3 {
         let cancel = AtomicBool::new(after == 0);

@@ -173,21 +173,15 @@ impl Figure {
                 true => Workload::from_rtapp(self.name, &text, Mode::default())?,
                 false => Workload::from_command_line(&text)?,
             };
+            let workloads = [loaded.workload];
             let question = Question {
-                machine,
+                scenario: Scenario {
+                    duration_ns: self.duration_ms.map(|ms| ms * 1_000_000),
+                    ..Scenario::new(machine, &workloads, &schedulers[0])
+                },
                 trust,
-                workloads: &[loaded.workload],
                 schedulers: &schedulers,
                 runs: RUNS,
-                seed: 1,
-                governor: None,
-                idle_governor: None,
-                duration_ns: self.duration_ms.map(|ms| ms * 1_000_000),
-                changes: &[],
-                groups: &[],
-                sysctls: &[],
-                wakee_flips: None,
-                check: false,
                 command: String::new(),
             };
             let run = |scenario: &Scenario<'_>, cancel: &AtomicBool| {

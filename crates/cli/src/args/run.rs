@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use alight_compare::{Style, single};
 use alight_machine::{Governor, IdleGovernor};
 use alight_policy::scheduler::BASES;
+use alight_sim::Scenario;
 use clap::Args;
 
 use super::values::{Threads, Told, count, one_of, runs, seed, style, wakee_flips};
@@ -127,6 +128,55 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
+    /// The scenario as these options have it. What each says stands here, how it is typed again in
+    /// [`RunArgs::words`].
+    pub fn apply<'a>(&self, scenario: Scenario<'a>) -> Scenario<'a> {
+        Scenario {
+            governor: self.governor,
+            idle_governor: self.idle_governor,
+            seed: self.seed,
+            duration_ns: self.duration,
+            wakee_flips: self.wakee_flips,
+            check: self.check,
+            ..scenario
+        }
+    }
+
+    /// The options that give the same run again: all that decides it, nothing else.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = vec![];
+        let mut option = |name: &str, value: &str| {
+            words.extend([name.to_owned(), value.to_owned()]);
+        };
+        option("-m", &self.machine);
+        for workload in &self.workloads {
+            option("-w", workload);
+        }
+        option("--seed", &self.seed.to_string());
+        if let Some(ns) = self.duration {
+            option("--duration", &duration::typed(ns));
+        }
+        if let Some(governor) = self.governor {
+            option("--governor", &governor.to_string());
+        }
+        if let Some(governor) = self.idle_governor {
+            option("--idle-governor", governor.name());
+        }
+        for (name, changes) in self.changes() {
+            option(name, &changes.text);
+        }
+        for group in &self.groups {
+            option("--group", &group.text);
+        }
+        for sysctl in &self.sysctls {
+            option("--sysctl", &sysctl.text);
+        }
+        if let Some(flips) = self.wakee_flips {
+            option("--wakee-flips", &flips.to_string());
+        }
+        words
+    }
+
     /// What is done to the machine, by option as it is typed.
     pub fn changes(&self) -> impl Iterator<Item = (&'static str, &Changes)> {
         let options = [

@@ -33,24 +33,14 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let selection = args.told.selection().map_err(Failure::BadInput)?;
     let input = Input::load(&args.run)?;
     let question = Question {
-        machine: &input.machine,
+        scenario: input.scenario(&args.run, &schedulers[0]),
         trust: &input.trust,
-        workloads: &input.workloads,
         schedulers: &schedulers,
         runs: args.runs,
-        seed: args.run.seed,
-        governor: args.run.governor,
-        idle_governor: args.run.idle_governor,
-        duration_ns: args.run.duration,
-        changes: &input.changes,
-        groups: &input.groups,
-        sysctls: &input.sysctls,
-        wakee_flips: args.run.wakee_flips,
-        check: args.run.check,
         command: command(args, &schedulers),
     };
     let cancel = interrupt::flag()?;
-    let runs = progress::Runs::of(u64::from(args.runs.get()) * schedulers.len() as u64);
+    let runs = progress::Runs::of(question.jobs() as u64);
     let how = Spread {
         threads: args.threads.jobs,
         progress: &|_| (),

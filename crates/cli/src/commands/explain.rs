@@ -14,7 +14,7 @@ use alight_sim::{Outcome, Scenario, Watch, about, time};
 use crate::args::ExplainArgs;
 use crate::failure::Failure;
 use crate::input::{Input, scheduler_over};
-use crate::{again, interrupt, output};
+use crate::{again, duration, interrupt, output};
 
 /// Decisions shown of a whole run, unless the user asks for more.
 const LIMIT: usize = 10;
@@ -123,7 +123,7 @@ fn command(args: &ExplainArgs, last: &[String], scheduler: &Scheduler) -> String
         options.extend(["--task".to_owned(), task.clone()]);
     }
     if let Some(ns) = args.at {
-        options.extend(["--at".to_owned(), again::typed(ns)]);
+        options.extend(["--at".to_owned(), duration::typed(ns)]);
     }
     options.extend_from_slice(last);
     let scheduler = scheduler.name.clone();

@@ -83,15 +83,17 @@ fn run_study(
 ) -> Result<bool, Failure> {
     let trust = sheet.trust();
     let ask = Ask {
-        machine: &sheet.machine,
+        scenario: Scenario {
+            seed: args.seed,
+            wakee_flips: args.wakee_flips,
+            ..Scenario::new(&sheet.machine, &[], &study.schedulers[0])
+        },
         trust: &trust,
         length: match args.short {
             true => Length::Short,
             false => Length::Full,
         },
         runs: args.runs,
-        seed: args.seed,
-        wakee_flips: args.wakee_flips,
         command: command(typed, args),
     };
     let moves = match args.sensitivity {

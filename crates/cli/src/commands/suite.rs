@@ -6,6 +6,7 @@ use std::path::Path;
 use alight_compare::Spread;
 use alight_machine::{Machine, Trust};
 use alight_policy::Scheduler;
+use alight_sim::Scenario;
 use alight_suite::{Case, Entry, Platform, Record, Verdict, record, report};
 
 use crate::args::{SuiteArgs, SuiteVerb};
@@ -74,10 +75,11 @@ pub fn run(args: &SuiteArgs) -> Result<(), Failure> {
                 for (machine, trust) in &machines {
                     let of = |scheduler| Case {
                         entry,
-                        machine,
+                        scenario: Scenario {
+                            seed: *seed,
+                            ..Scenario::new(machine, &[], scheduler)
+                        },
                         trust,
-                        scheduler,
-                        seed: *seed,
                     };
                     cases.extend(bases.iter().map(of));
                 }

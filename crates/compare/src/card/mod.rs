@@ -279,12 +279,7 @@ pub fn card(
             return Ok(None);
         }
         let question = plans[job / jobs_a_cell].question(ask, &schedulers);
-        let scenario = Scenario {
-            seed: ask.seed + (job % jobs_a_cell / 2) as u64,
-            duration_ns: question.duration_ns,
-            ..Scenario::new(question.machine, question.workloads, &schedulers[job % 2])
-        };
-        match run(&scenario, cancel) {
+        match run(&question.run(job % jobs_a_cell), cancel) {
             Ok(outcome) => Ok((!outcome.interrupted).then_some(Ok(outcome))),
             Err(alight_sim::Error::Refused(why)) => Ok(Some(Err(why))),
             Err(error) => Err(error),
@@ -407,20 +402,14 @@ impl<'a> Plan<'a> {
 
     fn question<'q>(&'q self, ask: &Ask<'_>, schedulers: &'q [Scheduler; 2]) -> Question<'q> {
         Question {
-            machine: &self.place.machine,
+            scenario: Scenario {
+                seed: ask.seed,
+                duration_ns: self.entry.duration_ms.map(|ms| ms * NS_PER_MS),
+                ..Scenario::new(&self.place.machine, &self.workloads, &schedulers[0])
+            },
             trust: &self.place.trust,
-            workloads: &self.workloads,
             schedulers,
             runs: ask.runs,
-            seed: ask.seed,
-            governor: None,
-            idle_governor: None,
-            duration_ns: self.entry.duration_ms.map(|ms| ms * NS_PER_MS),
-            changes: &[],
-            groups: &[],
-            sysctls: &[],
-            wakee_flips: None,
-            check: false,
             command: self.command.clone(),
         }
     }

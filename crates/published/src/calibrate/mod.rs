@@ -30,7 +30,7 @@ use alight_compare::report::number::{short, time};
 use alight_compare::spread::{self, Spread, spread};
 use alight_compare::stats::Summary;
 use alight_machine::{Draft, StatedCost};
-use alight_sim::Change;
+use alight_sim::{Change, Scenario};
 
 use crate::{Ask, Case, Length, Part, Published, Row, Study};
 
@@ -374,26 +374,25 @@ impl Fitting<'_> {
     ) -> Result<Vec<Summary>, Error> {
         let Fitted { study, case, rows } = fitted;
         let sheet = draft(&study.machine, factors)?.resolve()?;
+        // The base alone: what comes after it must not be seen.
+        let base = &study.schedulers[..1];
         let ask = Ask {
-            machine: &sheet.machine,
+            scenario: Scenario::new(&sheet.machine, &[], &base[0]),
             trust: &sheet.trust(),
             length: Length::Full,
             runs: std::num::NonZeroU32::new(fitted.runs()),
-            seed: 1,
-            wakee_flips: None,
             command: String::new(),
         };
         let how = Spread {
             threads,
             progress: &|_| (),
         };
-        // The base alone: what comes after it must not be seen.
-        let mut question = case.question(study, &study.schedulers[..1], &ask);
+        let mut question = case.question(study, base, &ask);
         let from;
         if let Some(Part { window, .. }) = case.part {
             from = [Change::count_from(window.0)];
-            question.changes = &from;
-            question.duration_ns = Some(window.1);
+            question.scenario.changes = &from;
+            question.scenario.duration_ns = Some(window.1);
         }
         let measured = measure(&question, self.run, how, self.cancel)?;
         let summary = |(row, _): &(&Row, _)| {

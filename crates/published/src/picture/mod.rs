@@ -63,8 +63,8 @@ pub fn pictures(study: &Study, ask: &Ask<'_>, cancel: &AtomicBool) -> Result<Vec
                 "" => study.title.clone(),
                 name => format!("{name}: {}", study.title),
             };
-            let below = format!("{}, seed {}", study.machine, ask.seed);
-            let text = draw::draw(&title, &below, ask.machine, [base, variant])
+            let below = format!("{}, seed {}", study.machine, ask.scenario.seed);
+            let text = draw::draw(&title, &below, ask.scenario.machine, [base, variant])
                 .map_err(|error| Error::Drawing(error.to_string()))?;
             let file = file_name(study, case, variant.0);
             all.push(Picture { file, title, text });

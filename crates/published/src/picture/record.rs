@@ -50,7 +50,7 @@ pub struct CpuRecord {
 impl Record {
     /// Of a run that begins; `tasks` are pid, comm and tgid of all of its tasks.
     pub fn new(scenario: &Scenario<'_>, tasks: &[(u32, String, u32)], time: Range<u64>) -> Self {
-        let governor = scenario.governor.unwrap_or(scenario.machine.governor);
+        let governor = scenario.governor_in_force();
         let mut kinds: Vec<String> = vec![];
         let mut kind_of = BTreeMap::new();
         for (pid, comm, _) in tasks {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 use alight_compare::fake;
+use alight_sim::Scenario;
 
 use super::super::Length;
 use super::record::KINDS;
@@ -30,12 +31,10 @@ fn drawn() -> Vec<Picture> {
     let study = parse("mine.toml", STUDY).expect("valid");
     let machine = alight_machine::load("juno-r2").expect("built in").machine;
     let ask = Ask {
-        machine: &machine,
+        scenario: Scenario::new(&machine, &[], &study.schedulers[0]),
         trust: fake::trust(),
         length: Length::Full,
         runs: None,
-        seed: 1,
-        wakee_flips: None,
         command: String::new(),
     };
     pictures(&study, &ask, &AtomicBool::new(false)).expect("drawn")
@@ -76,12 +75,10 @@ fn a_record_tells_who_ran_and_how_fast() {
     let study = parse("mine.toml", STUDY).expect("valid");
     let machine = alight_machine::load("juno-r2").expect("built in").machine;
     let ask = Ask {
-        machine: &machine,
+        scenario: Scenario::new(&machine, &[], &study.schedulers[0]),
         trust: fake::trust(),
         length: Length::Full,
         runs: None,
-        seed: 1,
-        wakee_flips: None,
         command: String::new(),
     };
     let case = &study.cases[0];

@@ -48,9 +48,23 @@ impl<'a> Question<'a> {
     }
 }
 
-/// Simulates one scenario. [`alight_sim::run`] without a trace, or what a test puts in its place.
-pub type Runner<'a> =
-    dyn Fn(&Scenario<'_>, &AtomicBool) -> Result<Outcome, alight_sim::Error> + Sync + 'a;
+/// Simulates one scenario, and tells how much of it is done: [`simulate`], or what a test puts in its
+/// place.
+pub type Runner<'a> = dyn Fn(&Scenario<'_>, &AtomicBool, &dyn Fn(u32)) -> Result<Outcome, alight_sim::Error>
+    + Sync
+    + 'a;
+
+/// Simulates one scenario without a trace.
+///
+/// # Errors
+/// What the simulation refuses.
+pub fn simulate(
+    scenario: &Scenario<'_>,
+    cancel: &AtomicBool,
+    tell: &dyn Fn(u32),
+) -> Result<Outcome, alight_sim::Error> {
+    alight_sim::run_telling(scenario, None, cancel, tell)
+}
 
 /// Why there is no comparison.
 #[derive(Debug, thiserror::Error)]
@@ -203,11 +217,11 @@ pub fn measure(
     if seed.checked_add(u64::from(runs) - 1).is_none() {
         return Err(Error::Seeds { seed, runs });
     }
-    let outcomes = spread(question.jobs(), how, |job| {
+    let outcomes = spread(question.jobs(), how, |job, tell| {
         if cancel.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let outcome = run(&question.run(job), cancel)?;
+        let outcome = run(&question.run(job), cancel, tell)?;
         Ok((!outcome.interrupted).then_some(outcome))
     })?;
     assemble(question, outcomes)
@@ -338,18 +352,18 @@ mod tests {
 
     fn ask(
         runs: u32,
-        run: impl Fn(&Scenario<'_>, &AtomicBool) -> Answer + Sync,
+        run: impl Fn(&Scenario<'_>, &AtomicBool, &dyn Fn(u32)) -> Answer + Sync,
         cancel: &AtomicBool,
     ) -> Result<Comparison, Error> {
         let (machine, schedulers) = (fake::machine(), fake::schedulers());
         let question = fake::question(&machine, &schedulers, runs);
-        compare(&question, &run, fake::QUIET, cancel)
+        compare(&question, &run, Spread::QUIET, cancel)
     }
 
     #[test]
     fn every_scheduler_runs_every_seed_once() {
         let asked = Mutex::new(Vec::new());
-        let run = |scenario: &Scenario<'_>, _: &AtomicBool| {
+        let run = |scenario: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| {
             let name = scenario.scheduler.name.clone();
             asked.lock().unwrap().push((scenario.seed, name));
             Ok(fake::outcome(scenario.seed))
@@ -370,14 +384,14 @@ mod tests {
     fn the_answer_does_not_depend_on_threads() {
         let (machine, schedulers) = (fake::machine(), fake::schedulers());
         let question = fake::question(&machine, &schedulers, 9);
-        let run = |scenario: &Scenario<'_>, _: &AtomicBool| -> Answer {
+        let run = |scenario: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| -> Answer {
             std::thread::sleep(std::time::Duration::from_micros(100 * (9 - scenario.seed)));
             Ok(fake::better_outcome(scenario.seed))
         };
         let with = |threads| {
             let how = Spread {
                 threads: NonZeroUsize::new(threads),
-                ..fake::QUIET
+                ..Spread::QUIET
             };
             compare(&question, &run, how, &AtomicBool::new(false)).unwrap()
         };
@@ -421,7 +435,7 @@ mod tests {
     #[test]
     fn an_interruption_keeps_the_seeds_that_all_schedulers_finished() {
         let cancel = AtomicBool::new(false);
-        let run = |scenario: &Scenario<'_>, cancel: &AtomicBool| {
+        let run = |scenario: &Scenario<'_>, cancel: &AtomicBool, _: &dyn Fn(u32)| {
             let last = scenario.seed == 3 && scenario.scheduler.params.features != 0;
             cancel.fetch_or(last, Ordering::Relaxed);
             Ok(Outcome {
@@ -433,7 +447,7 @@ mod tests {
         let question = fake::question(&machine, &schedulers, 10);
         let how = Spread {
             threads: NonZeroUsize::new(1),
-            ..fake::QUIET
+            ..Spread::QUIET
         };
         let comparison = compare(&question, &run, how, &cancel).unwrap();
         assert_eq!(comparison.seeds, [1, 2]);
@@ -442,14 +456,18 @@ mod tests {
 
     #[test]
     fn an_interruption_before_the_first_pair_leaves_nothing_to_compare() {
-        let never = |_: &Scenario<'_>, _: &AtomicBool| -> Answer { panic!("must not run") };
+        let never = |_: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| -> Answer {
+            panic!("must not run")
+        };
         let error = ask(5, never, &AtomicBool::new(true)).unwrap_err();
         assert!(matches!(error, Error::Interrupted), "{error}");
     }
 
     #[test]
     fn questions_without_sense_are_refused_before_anything_runs() {
-        let never = |_: &Scenario<'_>, _: &AtomicBool| -> Answer { panic!("must not run") };
+        let never = |_: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| -> Answer {
+            panic!("must not run")
+        };
         let (machine, schedulers) = (fake::machine(), fake::schedulers());
         let cancel = AtomicBool::new(false);
         let alone = fake::question(&machine, &schedulers[..1], 1);
@@ -462,14 +480,14 @@ mod tests {
                 "seed 18446744073709551615 with 2 runs: the last seed exceeds 18446744073709551615; use a smaller seed",
             ),
         ] {
-            let error = compare(&question, &never, fake::QUIET, &cancel).unwrap_err();
+            let error = compare(&question, &never, Spread::QUIET, &cancel).unwrap_err();
             assert_eq!(error.to_string(), message);
         }
     }
 
     #[test]
     fn a_run_that_fails_is_told() {
-        let run = |_: &Scenario<'_>, _: &AtomicBool| {
+        let run = |_: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| {
             Err(alight_sim::Error::Refused("CPU 9 is not there".to_owned()))
         };
         let error = ask(3, run, &AtomicBool::new(false)).unwrap_err();

@@ -78,8 +78,8 @@ pub fn better(scenario: &Scenario<'_>) -> Outcome {
 pub fn comparison(other: fn(u64) -> Outcome) -> Comparison {
     let mut comparison = compare(
         &question(&machine(), &schedulers(), 4),
-        &|scenario: &Scenario<'_>, _: &AtomicBool| Ok(of(scenario, other)),
-        QUIET,
+        &|scenario: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| Ok(of(scenario, other)),
+        Spread::QUIET,
         &AtomicBool::new(false),
     )
     .expect("the runs do not fail");
@@ -88,12 +88,6 @@ pub fn comparison(other: fn(u64) -> Outcome) -> Comparison {
     comparison.header.workloads = vec!["sysbench --test=threads run".to_owned()];
     comparison
 }
-
-/// All threads, no progress.
-pub const QUIET: Spread<'static> = Spread {
-    threads: None,
-    progress: &|_| (),
-};
 
 /// A machine to be named in questions.
 pub fn machine() -> Machine {

@@ -15,6 +15,7 @@ pub mod header;
 pub mod inert;
 pub mod metrics;
 pub mod policies;
+pub mod progress;
 pub mod reasons;
 pub mod report;
 pub mod rests;
@@ -26,7 +27,8 @@ pub mod tool;
 pub mod trace;
 pub mod verdict;
 
-pub use compare::{Comparison, Question, Runner, compare};
+pub use compare::{Comparison, Question, Runner, compare, simulate};
+pub use progress::Progress;
 pub use report::{Extent, Form, Style};
 pub use selection::Selection;
 pub use spread::Spread;

@@ -77,6 +77,7 @@ mod tests {
     use crate::fake;
     use crate::header::Conditions;
     use crate::report::{Extent, Form, Style, render};
+    use crate::spread::Spread;
     use crate::{card, single};
 
     /// Two CPUs of one capacity and unlike clocks, the costs of one of them measured in part; and two
@@ -279,8 +280,9 @@ switch_ns = { value = 4000, source = "mine" }
             seed: 1,
             command: String::new(),
         };
-        let run = |scenario: &Scenario<'_>, _: &AtomicBool| Ok(fake::better(scenario));
-        let card = card::card(&ask, &run, fake::QUIET, &AtomicBool::new(false)).unwrap();
+        let run =
+            |scenario: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| Ok(fake::better(scenario));
+        let card = card::card(&ask, &run, Spread::QUIET, &AtomicBool::new(false)).unwrap();
         for (name, style) in card::Style::ALL {
             let text = squeezed(&card::render(&card, style, Extent::Short));
             for part in [

@@ -7,13 +7,23 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use rayon::iter::{ParallelBridge, ParallelIterator};
 
+use crate::progress::{Listener, one_run};
+
 /// How to spread.
 #[derive(Clone, Copy)]
 pub struct Spread<'a> {
     /// Threads at most; `None`: one a core. See [`Spread::workers`].
     pub threads: Option<NonZeroUsize>,
-    /// Called after each finished job with the number finished so far.
-    pub progress: &'a (dyn Fn(usize) + Sync),
+    /// Told of each job what it tells, and that it is at its end.
+    pub progress: &'a Listener<'a>,
+}
+
+impl Spread<'static> {
+    /// Over all cores; nobody listens.
+    pub const QUIET: Self = Spread {
+        threads: None,
+        progress: &|_| (),
+    };
 }
 
 impl Spread<'_> {
@@ -37,14 +47,14 @@ pub enum Error<E> {
     Job(E),
 }
 
-/// Runs `job(0)` to `job(jobs - 1)`, started in this order.
+/// Runs `job(0)` to `job(jobs - 1)`, started in this order. Each may tell how much of it is done.
 ///
 /// # Errors
 /// The first failed job in order; jobs behind a failed one are not started.
 pub fn spread<T: Send, E: Send>(
     jobs: usize,
     how: Spread<'_>,
-    job: impl Fn(usize) -> Result<T, E> + Sync,
+    job: impl Fn(usize, &dyn Fn(u32)) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, Error<E>> {
     spread_over(how.workers(jobs), jobs, how.progress, job)
 }
@@ -53,23 +63,21 @@ pub fn spread<T: Send, E: Send>(
 fn spread_over<T: Send, E: Send>(
     workers: usize,
     jobs: usize,
-    progress: &(dyn Fn(usize) + Sync),
-    job: impl Fn(usize) -> Result<T, E> + Sync,
+    progress: &Listener<'_>,
+    job: impl Fn(usize, &dyn Fn(u32)) -> Result<T, E> + Sync,
 ) -> Result<Vec<T>, Error<E>> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(workers)
         .build()?;
     let failed = AtomicUsize::new(usize::MAX);
-    let finished = AtomicUsize::new(0);
     let one = |index: usize| {
         if index > failed.load(Ordering::Relaxed) {
             return None;
         }
-        let result = job(index);
+        let result = one_run(progress, |tell| job(index, tell));
         if result.is_err() {
             failed.fetch_min(index, Ordering::Relaxed);
         }
-        progress(finished.fetch_add(1, Ordering::Relaxed) + 1);
         Some((index, result))
     };
     // A bridge hands the jobs out one by one; a split range would begin in its middle.
@@ -84,10 +92,11 @@ fn spread_over<T: Send, E: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::progress::Progress;
     use std::time::Duration;
 
     /// Later jobs finish first.
-    fn uneven(index: usize) -> Result<usize, std::io::Error> {
+    fn uneven(index: usize, _: &dyn Fn(u32)) -> Result<usize, std::io::Error> {
         std::thread::sleep(Duration::from_micros(
             300u64.saturating_sub(index as u64 * 10),
         ));
@@ -105,7 +114,7 @@ mod tests {
     #[test]
     fn the_first_failure_in_order_is_told() {
         for threads in [1, 4] {
-            let error = spread_over(threads, 20, &|_| (), |index| match index {
+            let error = spread_over(threads, 20, &|_| (), |index, _| match index {
                 5 => {
                     std::thread::sleep(Duration::from_millis(5));
                     Err(std::io::Error::other("five"))
@@ -119,12 +128,14 @@ mod tests {
 
     #[test]
     fn progress_counts_every_job() {
-        let most = AtomicUsize::new(0);
-        let progress = |done| {
-            most.fetch_max(done, Ordering::Relaxed);
+        let finished = AtomicUsize::new(0);
+        let progress = |told| {
+            if told == Progress::Run {
+                finished.fetch_add(1, Ordering::Relaxed);
+            }
         };
         spread_over(3, 17, &progress, uneven).unwrap();
-        assert_eq!(most.into_inner(), 17);
+        assert_eq!(finished.into_inner(), 17);
     }
 
     #[test]
@@ -142,7 +153,7 @@ mod tests {
         ] {
             let how = Spread {
                 threads: asked.and_then(NonZeroUsize::new),
-                progress: &|_| (),
+                ..Spread::QUIET
             };
             assert_eq!(how.workers(jobs), expected, "{asked:?} for {jobs} jobs");
             // As many jobs are done, and nobody waits for threads that have none.

@@ -344,18 +344,12 @@ impl Study {
         cancel: &AtomicBool,
     ) -> Result<Answer<'_>, compare::Error> {
         let mut cases = vec![];
-        let per_case = self.jobs(ask) / self.cases.len();
-        for (index, case) in self.cases.iter().enumerate() {
-            let so_far = |done: usize| (how.progress)(index * per_case + done);
-            let spread = Spread {
-                progress: &so_far,
-                ..how
-            };
+        for case in &self.cases {
             let question = case.question(self, &self.schedulers, ask);
-            let run = |scenario: &Scenario<'_>, cancel: &AtomicBool| {
-                run(&case.as_measured(scenario, ask.length), cancel)
+            let run = |scenario: &Scenario<'_>, cancel: &AtomicBool, tell: &dyn Fn(u32)| {
+                run(&case.as_measured(scenario, ask.length), cancel, tell)
             };
-            match compare(&question, &run, spread, cancel) {
+            match compare(&question, &run, how, cancel) {
                 Ok(comparison) => cases.push(CaseAnswer { case, comparison }),
                 Err(compare::Error::Interrupted) if !cases.is_empty() => break,
                 Err(error) => return Err(error),

@@ -180,24 +180,17 @@ pub fn sensitivity(
     how: Spread<'_>,
     cancel: &AtomicBool,
 ) -> Result<Sensitivity, Error> {
-    let mut done = 0;
-    let mut predicted = |machine: &Machine, wakee_flips: Option<u32>| {
-        let so_far = |more: usize| (how.progress)(done + more);
-        let spread = Spread {
-            progress: &so_far,
-            ..how
-        };
+    let predicted = |machine: &Machine, wakee_flips: Option<u32>| {
         let scenario = Scenario {
             machine,
             wakee_flips,
             ..ask.scenario
         };
         let ask = moved(ask, scenario);
-        let answer = study.run(&ask, run, spread, cancel)?;
+        let answer = study.run(&ask, run, how, cancel)?;
         if answer.interrupted() {
             return Err(Error::from(compare::Error::Interrupted));
         }
-        done += study.jobs(&ask);
         Ok(predictions(&answer))
     };
     let unmoved = predicted(ask.scenario.machine, ask.scenario.wakee_flips)?;

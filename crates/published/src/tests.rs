@@ -81,7 +81,7 @@ fn trusting(calibration: Option<Calibration>) -> Trust {
 }
 
 fn answered<'s>(study: &'s Study, machine: &Machine, length: Length) -> Answer<'s> {
-    let run = |scenario: &Scenario<'_>, _: &AtomicBool| Ok(fake::better(scenario));
+    let run = |scenario: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| Ok(fake::better(scenario));
     let ask = Ask {
         scenario: Scenario::new(machine, &[], &study.schedulers[0]),
         trust: fake::trust(),
@@ -91,7 +91,7 @@ fn answered<'s>(study: &'s Study, machine: &Machine, length: Length) -> Answer<'
     };
     let how = Spread {
         threads: NonZeroUsize::new(1),
-        progress: &|_| (),
+        ..Spread::QUIET
     };
     study
         .run(&ask, &run, how, &AtomicBool::new(false))

@@ -157,7 +157,7 @@ pub fn record_all(
     how: Spread<'_>,
     cancel: &AtomicBool,
 ) -> Result<Vec<Record>, spread::Error<alight_sim::Error>> {
-    let records = spread(cases.len(), how, |index| record(&cases[index], cancel))?;
+    let records = spread(cases.len(), how, |index, _| record(&cases[index], cancel))?;
     Ok(records.into_iter().flatten().collect())
 }
 

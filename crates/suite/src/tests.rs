@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What the suite asks, and that its answers follow from what was seen.
 
-use alight_compare::fake::QUIET;
-use alight_compare::spread::Spread;
+use alight_compare::{Progress, Spread};
 use alight_sim::Scenario;
 
 use super::observe::Slice;
 use super::record::record;
 use super::*;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 fn platform(machine: &str) -> Platform {
     Platform::of(&alight_machine::load(machine).unwrap().machine)
@@ -182,7 +181,7 @@ fn figures_do_not_depend_on_the_number_of_threads() {
     };
     let cases = ["RampUp", "TwoBigThreeSmall", "PELTTask"].map(case);
     let go_on = AtomicBool::new(false);
-    let together = record_all(&cases, QUIET, &go_on).unwrap();
+    let together = record_all(&cases, Spread::QUIET, &go_on).unwrap();
     let alone = cases
         .iter()
         .map(|case| record(case, &go_on).unwrap().unwrap());
@@ -204,9 +203,14 @@ fn a_cancelled_suite_keeps_what_is_complete() {
     };
     for after in 0..3 {
         let cancel = AtomicBool::new(after == 0);
+        let done = AtomicUsize::new(0);
         let how = Spread {
             threads: NonZeroUsize::new(1),
-            progress: &|done| cancel.store(done >= after, Ordering::Relaxed),
+            progress: &|told| {
+                if told == Progress::Run && done.fetch_add(1, Ordering::Relaxed) + 1 >= after {
+                    cancel.store(true, Ordering::Relaxed);
+                }
+            },
         };
         let records = record_all(&[case; 4], how, &cancel).unwrap();
         assert_eq!(records.len(), after);

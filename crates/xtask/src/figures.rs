@@ -8,7 +8,7 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use alight_compare::compare::Series;
-use alight_compare::{Comparison, Question, Spread, compare};
+use alight_compare::{Comparison, Question, Spread, compare, simulate};
 use alight_machine::load;
 use alight_policy::{STEPS, Scheduler};
 use alight_sim::Scenario;
@@ -184,14 +184,12 @@ impl Figure {
                 runs: RUNS,
                 command: String::new(),
             };
-            let run = |scenario: &Scenario<'_>, cancel: &AtomicBool| {
-                alight_sim::run(scenario, None, cancel)
-            };
-            let how = Spread {
-                threads: None,
-                progress: &|_| (),
-            };
-            Ok(compare(&question, &run, how, &AtomicBool::new(false))?)
+            Ok(compare(
+                &question,
+                &simulate,
+                Spread::QUIET,
+                &AtomicBool::new(false),
+            )?)
         };
         self.values.iter().map(at).collect()
     }

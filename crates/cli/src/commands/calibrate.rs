@@ -3,15 +3,14 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
-use alight_published::calibrate::{Fit, PARAMETERS, calibrate};
-use alight_sim::Scenario;
-use indicatif::{ProgressBar, ProgressDrawTarget};
+use alight_compare::{Spread, simulate};
+use alight_published::calibrate::{Fit, PARAMETERS, calibrate, millionths};
 use serde_json::{Value, json};
 
 use crate::args::CalibrateArgs;
 use crate::failure::Failure;
+use crate::progress::Bar;
 use crate::{interrupt, output};
 
 pub fn run(args: &CalibrateArgs) -> Result<(), Failure> {
@@ -21,22 +20,13 @@ pub fn run(args: &CalibrateArgs) -> Result<(), Failure> {
         .map(alight_published::load);
     let studies = studies.collect::<Result<Vec<_>, _>>()?;
     let cancel = interrupt::flag()?;
-    let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    let simulate =
-        |scenario: &Scenario<'_>, cancel: &AtomicBool| alight_sim::run(scenario, None, cancel);
-    let evaluated = |points: usize, best: u64| {
-        spinner.set_message(format!("{points} points, misfit {}", millionths(best)));
-        spinner.tick();
+    let bar = Bar::of_search();
+    let how = Spread {
+        threads: args.threads.jobs,
+        progress: &|told| bar.hear(told),
     };
-    let fit = calibrate(
-        &args.machine,
-        &studies,
-        &simulate,
-        args.threads.jobs,
-        &evaluated,
-        cancel,
-    );
-    spinner.finish_and_clear();
+    let fit = calibrate(&args.machine, &studies, &simulate, how, cancel);
+    bar.finish();
     let fit = fit?;
     let text = alight_machine::calibrated(&args.machine, &fit.also, &fit.rows, &fit.costs)?;
     output::save(&place, &text)?;
@@ -118,10 +108,6 @@ fn place(args: &CalibrateArgs) -> Result<PathBuf, Failure> {
     }
     output::try_place(&place)?;
     Ok(place)
-}
-
-fn millionths(misfit: u64) -> String {
-    format!("{}.{:06}", misfit / 1_000_000, misfit % 1_000_000)
 }
 
 #[cfg(test)]

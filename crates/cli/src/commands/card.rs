@@ -2,19 +2,18 @@
 //! `alight card`
 
 use std::num::NonZeroU32;
-use std::sync::atomic::AtomicBool;
 
-use alight_compare::Spread;
 use alight_compare::card::{self, Ask, Entry, Place, Style, WORKLOADS};
 use alight_compare::inert;
+use alight_compare::{Spread, simulate};
 use alight_policy::Scheduler;
 use alight_policy::scheduler::Onto;
-use alight_sim::Scenario;
 
 use crate::args::CardArgs;
 use crate::failure::Failure;
 use crate::input::{load_machine, scheduler};
-use crate::{interrupt, output, progress};
+use crate::progress::Bar;
+use crate::{interrupt, output};
 
 /// Runs of each scheduler and cell, unless the user says how many.
 const RUNS: NonZeroU32 = NonZeroU32::new(10).expect("not zero");
@@ -41,15 +40,13 @@ pub fn run(args: &CardArgs) -> Result<(), Failure> {
         command: command(args, &base, &variant),
     };
     let cancel = interrupt::flag()?;
-    let bar = progress::bar(card::jobs(&ask)? as u64);
+    let bar = Bar::of(card::jobs(&ask)?);
     let how = Spread {
         threads: args.threads.jobs,
-        progress: &|done| bar.set_position(done as u64),
+        progress: &|told| bar.hear(told),
     };
-    let simulate =
-        |scenario: &Scenario<'_>, cancel: &AtomicBool| alight_sim::run(scenario, None, cancel);
     let found = card::card(&ask, &simulate, how, cancel);
-    bar.finish_and_clear();
+    bar.finish();
     let found = found?.only(&selection);
     let style = if args.json { Style::Json } else { args.style };
     output::print(&card::render(&found, style, args.told.extent()))?;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight compare`
 
-use alight_compare::{Form, Question, Spread, Style, compare, report};
+use alight_compare::{Form, Question, Spread, Style, compare, report, simulate};
 use alight_policy::Scheduler;
 use alight_sim::Scenario;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,7 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use crate::args::CompareArgs;
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::{again, interrupt, output, progress};
+use crate::progress::Bar;
+use crate::{again, interrupt, output};
 
 pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let names = args.base.iter().chain(&args.schedulers);
@@ -40,15 +41,14 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         command: command(args, &schedulers),
     };
     let cancel = interrupt::flag()?;
-    let runs = progress::Runs::of(question.jobs() as u64);
+    let bar = Bar::of(question.jobs());
     let how = Spread {
         threads: args.threads.jobs,
-        progress: &|_| (),
+        progress: &|told| bar.hear(told),
     };
     let earliest = AtomicU64::new(u64::MAX);
-    let simulate = |scenario: &Scenario<'_>, cancel: &AtomicBool| {
-        let run = |tell: &dyn Fn(u32)| alight_sim::run_telling(scenario, None, cancel, tell);
-        let outcome = runs.one(run)?;
+    let run = |scenario: &Scenario<'_>, cancel: &AtomicBool, tell: &dyn Fn(u32)| {
+        let outcome = simulate(scenario, cancel, tell)?;
         // The first of all runs tells which numbers there are, before the others are waited for.
         if scenario.seed == args.run.seed && scenario.scheduler == &schedulers[0] {
             let known = selection.check(&outcome);
@@ -57,8 +57,8 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         earliest.fetch_min(outcome.end_ns, Ordering::Relaxed);
         Ok(outcome)
     };
-    let comparison = compare(&question, &simulate, how, cancel);
-    runs.finish();
+    let comparison = compare(&question, &run, how, cancel);
+    bar.finish();
     let comparison = comparison?.only(&selection);
     let form = Form {
         style,

@@ -6,14 +6,15 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use alight_compare::header::Conditions;
-use alight_compare::{Spread, compare, single};
+use alight_compare::{Spread, compare, simulate, single};
 use alight_machine::DataSheet;
 use alight_published::{Ask, Length, Study, Style, Unanswered};
 use alight_sim::{Outcome, Scenario};
 
 use crate::args::{StudyArgs, StudyRunArgs, StudyVerb};
 use crate::failure::Failure;
-use crate::{interrupt, output, progress, traced};
+use crate::progress::Bar;
+use crate::{interrupt, output, traced};
 
 pub fn run(args: &StudyArgs) -> Result<(), Failure> {
     match &args.verb {
@@ -101,21 +102,21 @@ fn run_study(
         false => 0,
     };
     let jobs = study.jobs(&ask);
-    let runs = progress::Runs::of((jobs + moves) as u64);
+    let bar = Bar::of(jobs + moves);
     let how = Spread {
         threads: args.threads.jobs,
-        progress: &|_| (),
+        progress: &|told| bar.hear(told),
     };
     let style = if args.json { Style::Json } else { args.style };
     let parts = Parts::default();
-    let simulate = |scenario: &Scenario<'_>, cancel: &AtomicBool| {
-        let outcome = runs.one(|tell| alight_sim::run_telling(scenario, None, cancel, tell))?;
+    let run = |scenario: &Scenario<'_>, cancel: &AtomicBool, tell: &dyn Fn(u32)| {
+        let outcome = simulate(scenario, cancel, tell)?;
         parts.keep(scenario, &ask, &outcome);
         Ok(outcome)
     };
-    let answer = match study.run(&ask, &simulate, how, cancel) {
+    let answer = match study.run(&ask, &run, how, cancel) {
         Err(compare::Error::Interrupted) => {
-            runs.finish();
+            bar.finish();
             output::print(&parts.render(style))?;
             return Err(Failure::Interrupted(format!(
                 "interrupted in {} before every scheduler had finished a run: the numbers are \
@@ -127,13 +128,13 @@ fn run_study(
     };
     let open = || alight_machine::open(&study.machine);
     let sensitivity = (args.sensitivity && !answer.interrupted())
-        .then(|| alight_published::sensitivity(study, &ask, &open, &simulate, how, cancel));
+        .then(|| alight_published::sensitivity(study, &ask, &open, &run, how, cancel));
     let (sensitivity, cut) = match sensitivity {
         // What is complete is worth more than what it hangs on.
         Some(Err(Unanswered::Run(compare::Error::Interrupted))) => (None, true),
         other => (other.transpose()?, false),
     };
-    runs.finish();
+    bar.finish();
     let text = alight_published::render(&answer, &trust, sensitivity.as_ref(), style);
     output::print(&text)?;
     if let Some(folder) = &args.pictures {

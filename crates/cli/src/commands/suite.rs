@@ -11,7 +11,8 @@ use alight_suite::{Case, Entry, Platform, Record, Verdict, record, report};
 
 use crate::args::{SuiteArgs, SuiteVerb};
 use crate::failure::Failure;
-use crate::{input, interrupt, output, progress};
+use crate::progress::Bar;
+use crate::{input, interrupt, output};
 
 /// Where `--all` asks: asymmetric machines, and one with NUMA nodes.
 const MACHINES: [&str; 6] = [
@@ -85,13 +86,13 @@ pub fn run(args: &SuiteArgs) -> Result<(), Failure> {
                 }
             }
             let cancel = interrupt::flag()?;
-            let bar = progress::bar(cases.len() as u64);
+            let bar = Bar::of(cases.len());
             let how = Spread {
                 threads: None,
-                progress: &|done| bar.set_position(done as u64),
+                progress: &|told| bar.hear(told),
             };
             let records = alight_suite::record_all(&cases, how, cancel);
-            bar.finish_and_clear();
+            bar.finish();
             let records = records?;
             let (done, asked) = (records.len(), cases.len());
             if done < asked {

@@ -274,12 +274,12 @@ pub fn card(
     let schedulers = [ask.base.clone(), ask.variant.clone()];
     // Cell by cell, so that an interruption leaves whole cells.
     let jobs_a_cell = 2 * runs as usize;
-    let results = spread(plans.len() * jobs_a_cell, how, |job| {
+    let results = spread(plans.len() * jobs_a_cell, how, |job, tell| {
         if cancel.load(Ordering::Relaxed) {
             return Ok(None);
         }
         let question = plans[job / jobs_a_cell].question(ask, &schedulers);
-        match run(&question.run(job % jobs_a_cell), cancel) {
+        match run(&question.run(job % jobs_a_cell), cancel, tell) {
             Ok(outcome) => Ok((!outcome.interrupted).then_some(Ok(outcome))),
             Err(alight_sim::Error::Refused(why)) => Ok(Some(Err(why))),
             Err(error) => Err(error),

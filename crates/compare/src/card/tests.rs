@@ -70,7 +70,8 @@ fn outcome(scenario: &Scenario<'_>, world: &World<'_>) -> Outcome {
 }
 
 fn ask(machines: &[&str], workloads: &[&str], runs: u32, world: &World<'_>) -> Result<Card, Error> {
-    let run = |scenario: &Scenario<'_>, _: &AtomicBool| Ok(outcome(scenario, world));
+    let run =
+        |scenario: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| Ok(outcome(scenario, world));
     let [base, variant] = <[Scheduler; 2]>::try_from(fake::schedulers()).unwrap();
     let ask = Ask {
         base: &base,
@@ -81,7 +82,7 @@ fn ask(machines: &[&str], workloads: &[&str], runs: u32, world: &World<'_>) -> R
         seed: 1,
         command: "alight card asym-capacity".to_owned(),
     };
-    card(&ask, &run, fake::QUIET, &AtomicBool::new(false))
+    card(&ask, &run, Spread::QUIET, &AtomicBool::new(false))
 }
 
 fn verdicts(card: &Card) -> Vec<(&str, Verdict)> {
@@ -202,7 +203,7 @@ fn one_sample_is_no_proof_and_a_crumb_no_harm() {
             seed: 1,
             command: String::new(),
         };
-        let run = |scenario: &Scenario<'_>, _: &AtomicBool| {
+        let run = |scenario: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| {
             let (without, with) = (case.values)(scenario.seed);
             let value = match scenario.scheduler.params.features {
                 0 => without,
@@ -216,7 +217,7 @@ fn one_sample_is_no_proof_and_a_crumb_no_harm() {
                 ..fake::outcome(scenario.seed)
             })
         };
-        let card = card(&ask, &run, fake::QUIET, &AtomicBool::new(false)).unwrap();
+        let card = card(&ask, &run, Spread::QUIET, &AtomicBool::new(false)).unwrap();
         let [(_, line)] = card.lines().collect::<Vec<_>>()[..] else {
             panic!("one number");
         };
@@ -398,14 +399,14 @@ fn what_the_simulator_refuses_is_told_and_the_rest_is_run() {
         seed: 1,
         command: String::new(),
     };
-    let run = |scenario: &Scenario<'_>, _: &AtomicBool| match scenario.workloads[0]
+    let run = |scenario: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| match scenario.workloads[0]
         .name
         .starts_with("perf")
     {
         true => Err(alight_sim::Error::Refused("no pipes here".to_owned())),
         false => Ok(outcome(scenario, &|_| 1)),
     };
-    let card = card(&ask, &run, fake::QUIET, &AtomicBool::new(false)).unwrap();
+    let card = card(&ask, &run, Spread::QUIET, &AtomicBool::new(false)).unwrap();
     assert_eq!(
         card.cells[0].fate,
         Fate::Refused("no pipes here".to_owned())
@@ -430,10 +431,10 @@ fn an_interruption_keeps_the_cells_that_are_complete() {
     };
     let how = Spread {
         threads: NonZeroUsize::new(1),
-        ..fake::QUIET
+        ..Spread::QUIET
     };
     let cancel = AtomicBool::new(false);
-    let run = |scenario: &Scenario<'_>, cancel: &AtomicBool| {
+    let run = |scenario: &Scenario<'_>, cancel: &AtomicBool, _: &dyn Fn(u32)| {
         let last = scenario.workloads[0].name.contains("ping-pong") && scenario.seed == 8;
         cancel.fetch_or(last, Ordering::Relaxed);
         Ok(Outcome {

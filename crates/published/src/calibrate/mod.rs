@@ -26,6 +26,7 @@ use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 use alight_compare::compare::{self, Runner, Variant, measure};
+use alight_compare::progress::Progress;
 use alight_compare::report::number::{short, time};
 use alight_compare::spread::{self, Spread, spread};
 use alight_compare::stats::Summary;
@@ -178,8 +179,7 @@ pub enum Error {
 /// Fits the costs of `machine` to the rows of `studies` that are of it, or of machines that have
 /// their costs from it.
 ///
-/// `threads` bounds the points and runs that are simulated at once; one a core without it.
-/// `evaluated` is called after each point with their number and the best objective.
+/// `how` bounds the points and runs that are simulated at once, and is told of each point.
 ///
 /// # Errors
 /// No row to fit to, a run that fails, an interruption: a fit is whole or not there.
@@ -187,17 +187,15 @@ pub fn calibrate(
     machine: &str,
     studies: &[Study],
     run: &Runner<'_>,
-    threads: Option<NonZeroUsize>,
-    evaluated: &(dyn Fn(usize, u64) + Sync),
+    how: Spread<'_>,
     cancel: &AtomicBool,
 ) -> Result<Fit, Error> {
     let cases = cases(machine, studies)?;
     let fitting = Fitting {
         cases: &cases,
         run,
-        threads,
+        how,
         points: AtomicUsize::new(0),
-        evaluated,
         cancel,
     };
     let found = search::search(|points, least| fitting.misfits(points, least))?;
@@ -255,9 +253,8 @@ fn cases<'a>(machine: &str, studies: &'a [Study]) -> Result<Vec<Fitted<'a>>, Err
 struct Fitting<'a> {
     cases: &'a [Fitted<'a>],
     run: &'a Runner<'a>,
-    threads: Option<NonZeroUsize>,
+    how: Spread<'a>,
     points: AtomicUsize,
-    evaluated: &'a (dyn Fn(usize, u64) + Sync),
     cancel: &'a AtomicBool,
 }
 
@@ -306,19 +303,20 @@ impl Fitting<'_> {
         let least = AtomicU64::new(least);
         let evaluate = |point: &Factors, threads| {
             let misfit = self.misfit(point, least.load(Ordering::Relaxed), threads)?;
-            let best = misfit.min(least.fetch_min(misfit, Ordering::Relaxed));
-            (self.evaluated)(self.points.fetch_add(1, Ordering::Relaxed) + 1, best);
+            let least = misfit.min(least.fetch_min(misfit, Ordering::Relaxed));
+            let evaluated = self.points.fetch_add(1, Ordering::Relaxed) + 1;
+            (self.how.progress)(Progress::Points { evaluated, least });
             Ok(misfit)
         };
         if let [point] = points {
-            return Ok(vec![evaluate(point, self.threads)?]);
+            return Ok(vec![evaluate(point, self.how.threads)?]);
         }
         let how = Spread {
-            threads: self.threads,
-            progress: &|_| (),
+            threads: self.how.threads,
+            ..Spread::QUIET
         };
         let one = Some(NonZeroUsize::MIN);
-        let found = spread(points.len(), how, |index| evaluate(&points[index], one));
+        let found = spread(points.len(), how, |index, _| evaluate(&points[index], one));
         found.map_err(|error| match error {
             spread::Error::Threads(error) => {
                 compare::Error::from(spread::Error::from(error)).into()
@@ -338,7 +336,7 @@ impl Fitting<'_> {
         let mut misfit = PRIOR * prior.sum::<f64>() / factors.len() as f64;
         let rows: usize = self.cases.iter().map(|case| case.rows.len()).sum();
         for fitted in self.cases {
-            if millionths(misfit) >= least {
+            if in_millionths(misfit) >= least {
                 break;
             }
             for ((_, before), model) in fitted
@@ -349,7 +347,7 @@ impl Fitting<'_> {
                 misfit += distance(&model, before) / rows as f64;
             }
         }
-        Ok(millionths(misfit))
+        Ok(in_millionths(misfit))
     }
 
     /// Each row with what the model gives.
@@ -359,7 +357,7 @@ impl Fitting<'_> {
             let rows = fitted
                 .rows
                 .iter()
-                .zip(self.model(fitted, factors, self.threads)?);
+                .zip(self.model(fitted, factors, self.how.threads)?);
             all.extend(rows.map(|(row, model)| told(fitted, *row, &model)));
         }
         Ok(all)
@@ -385,7 +383,7 @@ impl Fitting<'_> {
         };
         let how = Spread {
             threads,
-            progress: &|_| (),
+            ..Spread::QUIET
         };
         let mut question = case.question(study, base, &ask);
         let from;
@@ -425,8 +423,13 @@ impl Part {
     }
 }
 
-fn millionths(misfit: f64) -> u64 {
+fn in_millionths(misfit: f64) -> u64 {
     (misfit * 1e6) as u64
+}
+
+/// A misfit in words, of as many millionths.
+pub fn millionths(misfit: u64) -> String {
+    format!("{}.{:06}", misfit / 1_000_000, misfit % 1_000_000)
 }
 
 /// A machine with these factors.

@@ -161,7 +161,7 @@ calibrates = true
     )
     .expect("a study");
     let runs = AtomicUsize::new(0);
-    let run = |scenario: &alight_sim::Scenario<'_>, _: &AtomicBool| {
+    let run = |scenario: &alight_sim::Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| {
         assert_eq!(scenario.duration_ns, Some(300_000_000));
         assert_eq!(scenario.changes, [Change::count_from(200_000_000)]);
         runs.fetch_add(1, Ordering::Relaxed);
@@ -173,8 +173,7 @@ calibrates = true
         "epyc-9654-2s",
         &[study],
         &run,
-        None,
-        &|_, _| (),
+        Spread::QUIET,
         &AtomicBool::new(false),
     );
     let fit = fit.expect("a fit");
@@ -217,7 +216,7 @@ calibrates = true
         .expect("a study")
     };
     // As many events as a switch takes nanoseconds.
-    let run = |scenario: &alight_sim::Scenario<'_>, _: &AtomicBool| {
+    let run = |scenario: &alight_sim::Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| {
         let switch = scenario.machine.core_types[0].costs.switch_ns;
         let mut outcome = alight_compare::fake::outcome(scenario.seed);
         outcome.results = vec![alight_compare::fake::metric(
@@ -232,17 +231,17 @@ calibrates = true
     let published = bare.machine.core_types[0].costs.switch_ns * 3;
     let fit = |threads| {
         let progress = AtomicUsize::new(0);
-        let evaluated = |points, _| _ = progress.fetch_max(points, Ordering::Relaxed);
+        let listener = |told| {
+            if let Progress::Points { evaluated, .. } = told {
+                progress.fetch_max(evaluated, Ordering::Relaxed);
+            }
+        };
+        let how = Spread {
+            threads: NonZeroUsize::new(threads),
+            progress: &listener,
+        };
         let never = AtomicBool::new(false);
-        let threads = NonZeroUsize::new(threads);
-        let found = calibrate(
-            "juno-r0",
-            &[study(published)],
-            &run,
-            threads,
-            &evaluated,
-            &never,
-        );
+        let found = calibrate("juno-r0", &[study(published)], &run, how, &never);
         let found = found.expect("a fit");
         assert_eq!(progress.into_inner(), found.evaluations);
         found
@@ -262,14 +261,8 @@ calibrates = true
 
 #[test]
 fn a_machine_of_which_nothing_was_published_is_refused() {
-    let never = |_: &alight_sim::Scenario<'_>, _: &AtomicBool| panic!("must not run");
-    let error = calibrate(
-        "gs101",
-        &[],
-        &never,
-        None,
-        &|_, _| (),
-        &AtomicBool::new(false),
-    );
+    let never =
+        |_: &alight_sim::Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| panic!("must not run");
+    let error = calibrate("gs101", &[], &never, Spread::QUIET, &AtomicBool::new(false));
     assert!(matches!(error, Err(Error::NoRows(name)) if name == "gs101"));
 }

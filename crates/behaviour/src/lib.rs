@@ -174,6 +174,15 @@ impl KernelRun {
     }
 }
 
+/// Puts a run beside those that it [repeats](KernelRun::repeats); the first of them says where they
+/// are `from`.
+pub fn add<T>(repeated: &mut Vec<(T, Vec<KernelRun>)>, from: T, run: KernelRun) {
+    match repeated.iter_mut().find(|(_, runs)| runs[0].repeats(&run)) {
+        Some((_, runs)) => runs.push(run),
+        None => repeated.push((from, vec![run])),
+    }
+}
+
 /// Holds the model against runs that [repeat](KernelRun::repeats) each other, by the rules of their
 /// kernel or those of `scheduler`; each of its runs on the machine and from the start of one of theirs.
 ///

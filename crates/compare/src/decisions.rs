@@ -3,6 +3,8 @@
 //! found of every candidate, the answer and why, and what the base alone would have
 //! answered; for many, which steps answered.
 
+use std::num::NonZeroUsize;
+
 use alight_policy::{AFFINE, NONE, Note, STEPS, Scheduler, VERDICTS};
 use alight_sim::{Choice, CpuState, Decision, Distance};
 use serde::Serialize;
@@ -14,6 +16,37 @@ const SCHEMA: &str = "alight.explain/1";
 
 /// Widest bar of the histogram, in characters.
 const BAR: u64 = 40;
+
+/// Decisions shown of a whole run, unless the user asks for more.
+const LIMIT: usize = 10;
+
+/// Decisions to show: as many as the user asks for; else one from a point in time on.
+pub fn limit(asked: Option<NonZeroUsize>, at_ns: Option<u64>) -> usize {
+    let fallback = if at_ns.is_some() { 1 } else { LIMIT };
+    asked.map_or(fallback, NonZeroUsize::get)
+}
+
+/// Looks for a task of this name among those of a run: pid, comm and tgid of each.
+///
+/// # Errors
+/// There is none; the nearest names, in words.
+pub fn find_task(tasks: &[(u32, String, u32)], name: &str) -> Result<(), String> {
+    /// Names to offer.
+    const OFFERED: usize = 5;
+    let mut names: Vec<&str> = tasks.iter().map(|(_, comm, _)| comm.as_str()).collect();
+    names.sort_unstable();
+    names.dedup();
+    if names.contains(&name) {
+        return Ok(());
+    }
+    let likeness = |other: &str| strsim::jaro_winkler(name, other);
+    names.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)).then(a.cmp(b)));
+    names.truncate(OFFERED);
+    Err(format!(
+        "no task is named '{name}'; the nearest names: {}",
+        names.join(", ")
+    ))
+}
 
 /// Name and meaning of a step.
 pub(crate) fn step(index: u32) -> (&'static str, &'static str) {

@@ -13,6 +13,7 @@ pub mod fake;
 pub mod floors;
 pub mod header;
 pub mod inert;
+pub mod late;
 pub mod metrics;
 pub mod policies;
 pub mod progress;

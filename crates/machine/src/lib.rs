@@ -46,6 +46,6 @@ pub use library::{HOST, calibrated, is_edited, load, names, open, open_bare, par
 pub use model::*;
 pub use resolve::DataSheet;
 pub use schema::SCHEMA;
-pub use show::{Row, findings, list, rows, show, to_json};
+pub use show::{Row, findings, findings_json, findings_of, list, list_json, rows, show, to_json};
 pub use speed::{SpeedKind, Speeds};
 pub use trust::{CostStanding, CostTrust, Trust};

@@ -7,6 +7,7 @@
 
 mod answer;
 pub mod calibrate;
+mod cut;
 mod grid;
 mod json;
 mod library;
@@ -32,6 +33,7 @@ use alight_workload::Workload;
 use serde::{Deserialize, Serialize};
 
 pub use answer::{Answer, CaseAnswer, Outcome, Value};
+pub use cut::CutRuns;
 pub use json::{list_json, show_json};
 pub use library::{load, names};
 pub use picture::{Error as NotDrawn, Picture, pictures};

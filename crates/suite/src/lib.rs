@@ -22,6 +22,9 @@ pub mod record;
 pub mod report;
 mod util_est;
 
+use alight_machine::{Machine, Trust};
+use alight_policy::Scheduler;
+use alight_sim::Scenario;
 use serde::{Deserialize, Serialize};
 
 pub use observe::Seen;
@@ -199,6 +202,59 @@ pub fn entries() -> Vec<&'static Entry> {
     groups.into_iter().flatten().collect()
 }
 
+/// Where all scenarios are asked: asymmetric machines, and one with NUMA nodes.
+pub const MACHINES: [&str; 6] = [
+    "juno-r0",
+    "juno-r2",
+    "sdm845",
+    "rk3588",
+    "gs101",
+    "epyc-9654-2s",
+];
+/// Of whom.
+pub const BASES: [&str; 2] = ["linux-6.5", "linux-7.2"];
+
+/// Each of these scenarios on each machine under each base.
+pub fn cases<'a>(
+    entries: &[&'a Entry],
+    machines: &'a [(Machine, Trust)],
+    bases: &'a [Scheduler],
+    seed: u64,
+) -> Vec<Case<'a>> {
+    let mut cases = vec![];
+    for &entry in entries {
+        for (machine, trust) in machines {
+            let of = |scheduler| Case {
+                entry,
+                scenario: Scenario {
+                    seed,
+                    ..Scenario::new(machine, &[], scheduler)
+                },
+                trust,
+            };
+            cases.extend(bases.iter().map(of));
+        }
+    }
+    cases
+}
+
+/// The scenario that a user names.
+///
+/// # Errors
+/// There is none; the nearest, in words.
+pub fn named(name: &str) -> Result<&'static Entry, String> {
+    find(name).ok_or_else(|| {
+        let likeness = |entry: &Entry| strsim::jaro_winkler(name, entry.name);
+        let mut nearest = entries();
+        nearest.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)));
+        let nearest: Vec<&str> = nearest.iter().take(3).map(|entry| entry.name).collect();
+        format!(
+            "no scenario '{name}'; the nearest: {}; `alight suite list` shows all",
+            nearest.join(", ")
+        )
+    })
+}
+
 /// The scenario of this name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     entries().into_iter().find(|entry| entry.name == name)
@@ -218,6 +274,21 @@ pub fn judge(record: &Record) -> Verdict {
         Err(why) => undecided(why),
         Ok(measured) => verdict(entry, measured),
     }
+}
+
+/// The verdicts on these records.
+pub fn judge_all(records: Vec<Record>) -> Vec<(Record, Verdict)> {
+    let judged = records.into_iter().map(|record| {
+        let verdict = judge(&record);
+        (record, verdict)
+    });
+    judged.collect()
+}
+
+/// How many of them failed.
+pub fn failed(judged: &[(Record, Verdict)]) -> usize {
+    let fails = |(_, verdict): &&(Record, Verdict)| matches!(verdict, Verdict::Fail { .. });
+    judged.iter().filter(fails).count()
 }
 
 /// Of each limit the worst figure; without one nothing can be said.

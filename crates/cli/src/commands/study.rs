@@ -2,14 +2,12 @@
 //! `alight study`
 
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use alight_compare::header::Conditions;
-use alight_compare::{Spread, compare, simulate, single};
+use alight_compare::{Spread, compare, simulate};
 use alight_machine::DataSheet;
-use alight_published::{Ask, Length, Study, Style, Unanswered};
-use alight_sim::{Outcome, Scenario};
+use alight_published::{Ask, CutRuns, Length, Study, Style, Unanswered};
+use alight_sim::Scenario;
 
 use crate::args::{StudyArgs, StudyRunArgs, StudyVerb};
 use crate::failure::Failure;
@@ -108,7 +106,7 @@ fn run_study(
         progress: &|told| bar.hear(told),
     };
     let style = if args.json { Style::Json } else { args.style };
-    let parts = Parts::default();
+    let parts = CutRuns::default();
     let run = |scenario: &Scenario<'_>, cancel: &AtomicBool, tell: &dyn Fn(u32)| {
         let outcome = simulate(scenario, cancel, tell)?;
         parts.keep(scenario, &ask, &outcome);
@@ -158,40 +156,6 @@ fn run_study(
         )));
     }
     Ok(answer.failed() == 0)
-}
-
-/// Runs that were cut by hand, for when nothing else is had.
-#[derive(Default)]
-struct Parts(Mutex<Vec<Part>>);
-
-/// One of them, in words.
-struct Part {
-    table: String,
-    json: String,
-}
-
-impl Parts {
-    fn keep(&self, scenario: &Scenario<'_>, ask: &Ask<'_>, outcome: &Outcome) {
-        if !outcome.interrupted {
-            return;
-        }
-        let conditions = Conditions::of(scenario, ask.trust, ask.command.clone());
-        let part = Part {
-            table: single::table(&conditions, outcome),
-            json: single::json(&conditions, outcome),
-        };
-        self.0.lock().expect("nobody panics with it").push(part);
-    }
-
-    fn render(self, style: Style) -> String {
-        let parts = self.0.into_inner().expect("nobody panics with it");
-        let texts = parts.into_iter().map(|part| match style {
-            Style::Json => part.json,
-            Style::Table => part.table,
-            Style::Markdown => format!("```\n{}```\n", part.table),
-        });
-        texts.collect::<Vec<_>>().join("\n")
-    }
 }
 
 /// Writes the pictures of a study; a page shows them, a terminal is told where they are.

@@ -144,10 +144,7 @@ fn run_behaviour(files: &[PathBuf], scheduler: Option<&str>, json: bool) -> Resu
     for file in files {
         let mut reader = Reader::open(file).map_err(|error| unusable(file, &error))?;
         let run = KernelRun::read(&mut reader).map_err(|error| unusable(file, &error))?;
-        match repeated.iter_mut().find(|(_, runs)| runs[0].repeats(&run)) {
-            Some((_, runs)) => runs.push(run),
-            None => repeated.push((file, vec![run])),
-        }
+        alight_behaviour::add(&mut repeated, file, run);
     }
     let mut reports = Vec::new();
     for (file, runs) in &repeated {

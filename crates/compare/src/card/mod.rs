@@ -6,6 +6,7 @@
 //! numbers mean is decided over all cells together, since of hundreds of intervals some exclude
 //! zero by chance.
 
+mod ask;
 mod csv;
 mod json;
 mod markdown;
@@ -34,6 +35,7 @@ use crate::selection::{Selection, Unknown};
 use crate::spread::{self, Spread, spread};
 use crate::stats::{Delta, NoInterval, benjamini_hochberg, p_value};
 
+pub use ask::{QUICK_RUNS, RUNS, first_look, sides, workloads};
 pub use set::{Entry, WORKLOADS};
 
 /// Share of the harms and helps that may be chance, on average.

@@ -17,6 +17,7 @@
 //!
 //! Only additions, multiplications, divisions and comparisons: the result is the same everywhere.
 
+pub mod report;
 mod search;
 
 #[cfg(test)]

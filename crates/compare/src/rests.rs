@@ -76,7 +76,7 @@ mod tests {
     use crate::compare::Comparison;
     use crate::fake;
     use crate::header::Conditions;
-    use crate::report::{Extent, Form, Style, render};
+    use crate::report::{Extent, Form, STYLES, Style, render};
     use crate::spread::Spread;
     use crate::{card, single};
 
@@ -222,10 +222,10 @@ switch_ns = { value = 4000, source = "mine" }
             let mut comparison = fake::comparison(fake::better_outcome);
             comparison.header.rests.trust = trust.clone();
             comparison.header.rests.left_out = vec!["the moon".to_owned()];
-            let mut texts: Vec<(String, String)> = Style::ALL
-                .iter()
-                .filter(|(_, style)| *style != Style::Json)
-                .map(|(name, style)| ((*name).to_owned(), told(&comparison, *style, false)))
+            let mut texts: Vec<(String, String)> = STYLES
+                .into_iter()
+                .filter(|style| *style != Style::Json)
+                .map(|style| (style.name().to_owned(), told(&comparison, style, false)))
                 .collect();
             let samples = told(&comparison, Style::Csv, true);
             texts.push(("samples".to_owned(), samples));
@@ -283,7 +283,8 @@ switch_ns = { value = 4000, source = "mine" }
         let run =
             |scenario: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| Ok(fake::better(scenario));
         let card = card::card(&ask, &run, Spread::QUIET, &AtomicBool::new(false)).unwrap();
-        for (name, style) in card::Style::ALL {
+        for style in card::STYLES {
+            let name = style.name();
             let text = squeezed(&card::render(&card, style, Extent::Short));
             for part in [
                 &number::hash(sheet.machine.hash()),
@@ -293,7 +294,7 @@ switch_ns = { value = 4000, source = "mine" }
             }
         }
         let json: serde_json::Value =
-            serde_json::from_str(&card::render(&card, card::Style::Json, Extent::Short)).unwrap();
+            serde_json::from_str(&card::render(&card, Style::Json, Extent::Short)).unwrap();
         let rests_on = serde_json::json!(sheet.trust());
         assert_eq!(json["machines"][0]["rests_on"], rests_on);
         assert_eq!(

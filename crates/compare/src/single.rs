@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::header::{Conditions, VERSION};
 use crate::metrics::{Key, Kind, named};
-use crate::report::{Columns, Extent, head_of, map, number, pretty};
+use crate::report::{Columns, Extent, Style, head_of, map, number, pretty};
 use crate::selection::Selection;
 use crate::tool;
 
@@ -40,30 +40,16 @@ pub struct Told<'a> {
     pub selection: &'a Selection,
 }
 
-/// The form of the report of a run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
-    /// For the terminal.
-    Table,
-    /// `alight.simulate/1`.
-    Json,
-    /// What the simulated tools themselves print.
-    Tool,
-}
-
-impl Style {
-    /// All styles by the name that users type.
-    pub const ALL: [(&'static str, Style); 3] = [
-        ("table", Style::Table),
-        ("json", Style::Json),
-        ("tool", Style::Tool),
-    ];
-}
+/// The styles of the report of a run.
+pub const STYLES: [Style; 3] = [Style::Table, Style::Json, Style::Tool];
 
 /// The report of a run, ending in a newline.
 ///
 /// # Errors
 /// In the tools' own words there may be nothing to say ([`tool::Error`]).
+///
+/// # Panics
+/// The style is none of [`STYLES`].
 pub fn render(
     conditions: &Conditions,
     workloads: &[Workload],
@@ -75,6 +61,7 @@ pub fn render(
         Style::Table => Ok(report(conditions, outcome, told)),
         Style::Json => Ok(document(conditions, outcome, told.selection)),
         Style::Tool => tool::render(workloads, outcome),
+        other => other.is_none_of("a run"),
     }
 }
 

@@ -4,10 +4,11 @@
 use std::sync::Mutex;
 
 use alight_compare::header::Conditions;
+use alight_compare::report::Style;
 use alight_compare::single;
 use alight_sim::{Outcome, Scenario};
 
-use super::{Ask, Style};
+use super::Ask;
 
 /// Runs that were cut by hand, for when nothing else is had.
 #[derive(Default)]
@@ -34,12 +35,16 @@ impl CutRuns {
     }
 
     /// All of them in this style.
+    ///
+    /// # Panics
+    /// The style is none of [`STYLES`](super::STYLES).
     pub fn render(self, style: Style) -> String {
         let runs = self.0.into_inner().expect("nobody panics with it");
         let texts = runs.into_iter().map(|run| match style {
             Style::Json => run.json,
             Style::Table => run.table,
             Style::Markdown => format!("```\n{}```\n", run.table),
+            other => other.is_none_of("a study"),
         });
         texts.collect::<Vec<_>>().join("\n")
     }

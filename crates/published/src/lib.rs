@@ -25,6 +25,7 @@ use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use alight_compare::compare::{self, Question, Runner, compare};
+use alight_compare::report::Style;
 use alight_compare::spread::Spread;
 use alight_machine::{Calibration, Governor, IdleGovernor, Trust};
 use alight_policy::Scheduler;
@@ -48,27 +49,13 @@ pub use sensitivity::{
 /// to tell which way a prediction goes.
 const MOVED_RUNS: NonZeroU32 = NonZeroU32::new(10).expect("not zero");
 
-/// The form of a report.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
-    /// For the terminal.
-    Table,
-    /// A section of a page.
-    Markdown,
-    /// `alight.study-answer/1`.
-    Json,
-}
-
-impl Style {
-    /// All styles by the name that users type.
-    pub const ALL: [(&'static str, Style); 3] = [
-        ("table", Style::Table),
-        ("markdown", Style::Markdown),
-        ("json", Style::Json),
-    ];
-}
+/// The styles of an answer.
+pub const STYLES: [Style; 3] = [Style::Table, Style::Markdown, Style::Json];
 
 /// The answer as text, ending in a newline.
+///
+/// # Panics
+/// The style is none of [`STYLES`].
 pub fn render(
     answer: &Answer<'_>,
     trust: &Trust,
@@ -79,6 +66,7 @@ pub fn render(
         Style::Table => report::render,
         Style::Markdown => markdown::render,
         Style::Json => json::render,
+        other => other.is_none_of("a study"),
     };
     render(answer, trust, sensitivity)
 }

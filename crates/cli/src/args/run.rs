@@ -4,13 +4,13 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
-use alight_compare::{Style, single};
+use alight_compare::{Style, report, single};
 use alight_machine::{Governor, IdleGovernor};
 use alight_policy::scheduler::BASES;
 use alight_sim::Scenario;
 use clap::Args;
 
-use super::values::{Threads, Told, count, one_of, runs, seed, style, wakee_flips};
+use super::values::{Threads, Told, count, runs, seed, style, wakee_flips};
 use crate::cgroups::{self, GroupOption};
 use crate::changes::{self, Changes};
 use crate::duration;
@@ -222,8 +222,8 @@ pub struct SimulateArgs {
     pub trace: Option<PathBuf>,
     /// Form of the report; `tool` prints what the simulated tools themselves print
     #[arg(long, value_name = "STYLE", default_value = "table",
-        value_parser = one_of(single::Style::ALL))]
-    pub style: single::Style,
+        value_parser = style(single::STYLES))]
+    pub style: Style,
     /// Print JSON (alight.simulate/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
@@ -248,7 +248,7 @@ pub struct CompareArgs {
         allow_negative_numbers = true)]
     pub runs: NonZeroU32,
     /// Form of the report
-    #[arg(long, value_name = "STYLE", default_value = "table", value_parser = style())]
+    #[arg(long, value_name = "STYLE", default_value = "table", value_parser = style(report::STYLES))]
     pub style: Style,
     /// Print JSON (alight.compare/1); the same as --style json
     #[arg(long, conflicts_with = "style")]

@@ -80,8 +80,9 @@ fn metric(text: &str) -> Result<String, String> {
     }
 }
 
-pub fn style() -> impl TypedValueParser<Value = Style> {
-    one_of(Style::ALL)
+/// A parser of the styles that a report has.
+pub fn style<const N: usize>(styles: [Style; N]) -> impl TypedValueParser<Value = Style> {
+    one_of(styles.map(|style| (style.name(), style)))
 }
 
 pub fn mode() -> impl TypedValueParser<Value = Mode> {

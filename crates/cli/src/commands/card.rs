@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight card`
 
-use alight_compare::card::{self, Ask, Place, Style};
-use alight_compare::{Spread, simulate};
+use alight_compare::card::{self, Ask, Place};
+use alight_compare::{Spread, Style, simulate};
 use alight_policy::Scheduler;
 
 use crate::args::CardArgs;

@@ -3,9 +3,9 @@
 
 use alight_compare::header::Conditions;
 use alight_compare::progress::one_run;
-use alight_compare::simulate;
-use alight_compare::single::{self, Style, Told};
+use alight_compare::single::{self, Told};
 use alight_compare::tool;
+use alight_compare::{Style, simulate};
 use alight_trace::is_stdout;
 
 use crate::args::SimulateArgs;

@@ -4,9 +4,9 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use alight_compare::{Spread, compare, simulate};
+use alight_compare::{Spread, Style, compare, simulate};
 use alight_machine::DataSheet;
-use alight_published::{Ask, CutRuns, Length, Study, Style, Unanswered};
+use alight_published::{Ask, CutRuns, Length, Study, Unanswered};
 use alight_sim::Scenario;
 
 use crate::args::{StudyArgs, StudyRunArgs, StudyVerb};
@@ -175,7 +175,7 @@ fn draw(
                 output::print(&format!("\n![{}]({})\n", picture.title, file.display()))?;
             }
             Style::Table => output::print(&format!("picture    {}\n", file.display()))?,
-            Style::Json => {}
+            _ => {}
         }
     }
     Ok(())

@@ -30,7 +30,7 @@ use crate::compare::{Comparison, Question, Runner, assemble, pairs};
 use crate::floors::Floor;
 use crate::header::{Header, VERSION};
 use crate::inert::lacks;
-use crate::report::{Extent, number};
+use crate::report::{Extent, Style, number};
 use crate::selection::{Selection, Unknown};
 use crate::spread::{self, Spread, spread};
 use crate::stats::{Delta, NoInterval, benjamini_hochberg, p_value};
@@ -190,36 +190,20 @@ impl Verdict {
     }
 }
 
-/// The form of a card.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Style {
-    /// For the terminal.
-    Table,
-    /// For a page.
-    Markdown,
-    /// One row a number.
-    Csv,
-    /// `alight.card/1`.
-    Json,
-}
-
-impl Style {
-    /// All styles by the name that users type.
-    pub const ALL: [(&'static str, Style); 4] = [
-        ("table", Style::Table),
-        ("markdown", Style::Markdown),
-        ("csv", Style::Csv),
-        ("json", Style::Json),
-    ];
-}
+/// The styles of a card.
+pub const STYLES: [Style; 4] = [Style::Table, Style::Markdown, Style::Csv, Style::Json];
 
 /// The card as text, ending in a newline; for the terminal with so much of its lists.
+///
+/// # Panics
+/// The style is none of [`STYLES`].
 pub fn render(card: &Card, style: Style, extent: Extent) -> String {
     match style {
         Style::Table => table::render(card, extent),
         Style::Markdown => markdown::render(card),
         Style::Csv => csv::render(card),
         Style::Json => json::render(card),
+        other => other.is_none_of("a card"),
     }
 }
 

@@ -23,34 +23,57 @@ pub use table::{STATISTICS, cells as statistics_of};
 
 use crate::compare::Comparison;
 
-/// The form of a report.
+/// In which form a report is written. No report has all of them: `STYLES` beside each says which.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Style {
     /// For the terminal.
     Table,
     /// For a page.
     Markdown,
-    /// One row a number and scheduler.
+    /// One row a number.
     Csv,
-    /// `alight.compare/1`.
+    /// For programs, each report by a schema of its own.
     Json,
     /// As `compare-kernels.sh` of mmtests prints.
     Mmtests,
     /// As the kernel test robot prints.
     Lkp,
+    /// What the simulated tools themselves print.
+    Tool,
 }
 
 impl Style {
-    /// All styles by the name that users type.
-    pub const ALL: [(&'static str, Style); 6] = [
-        ("table", Style::Table),
-        ("markdown", Style::Markdown),
-        ("csv", Style::Csv),
-        ("json", Style::Json),
-        ("mmtests", Style::Mmtests),
-        ("lkp", Style::Lkp),
-    ];
+    /// As users type it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Style::Table => "table",
+            Style::Markdown => "markdown",
+            Style::Csv => "csv",
+            Style::Json => "json",
+            Style::Mmtests => "mmtests",
+            Style::Lkp => "lkp",
+            Style::Tool => "tool",
+        }
+    }
+
+    /// Ends a report that has it not.
+    ///
+    /// # Panics
+    /// Always.
+    pub fn is_none_of(self, report: &str) -> ! {
+        panic!("{report} has no style {}", self.name());
+    }
 }
+
+/// The styles of a comparison.
+pub const STYLES: [Style; 6] = [
+    Style::Table,
+    Style::Markdown,
+    Style::Csv,
+    Style::Json,
+    Style::Mmtests,
+    Style::Lkp,
+];
 
 /// How much a report for people tells. Reports for programs tell all that was measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,6 +98,9 @@ pub struct Form {
 }
 
 /// The report, ending in a newline.
+///
+/// # Panics
+/// The style is none of [`STYLES`].
 pub fn render(comparison: &Comparison, form: Form) -> String {
     match form.style {
         Style::Table => match form.extent {
@@ -88,5 +114,6 @@ pub fn render(comparison: &Comparison, form: Form) -> String {
         Style::Json => json::render(comparison),
         Style::Mmtests => mmtests::render(comparison),
         Style::Lkp => lkp::render(comparison),
+        Style::Tool => form.style.is_none_of("a comparison"),
     }
 }

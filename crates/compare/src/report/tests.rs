@@ -121,7 +121,7 @@ fn a_scheduler_whose_runs_are_anothers_has_no_rows() {
 fn what_is_asked_for_by_name_is_told_alone() {
     let comparison = fake::comparison(fake::better_outcome);
     let chosen = comparison.only(&Selection::of(["cpu_*"]).unwrap());
-    for (_, style) in Style::ALL {
+    for style in STYLES {
         let text = render(&chosen, form(style, Extent::Chosen));
         assert!(text.contains("cpu_migrations"), "{style:?}: {text}");
         assert!(!text.contains("energy_j"), "{style:?}: {text}");
@@ -186,7 +186,7 @@ fn the_table_fits_a_terminal_up_to_numbers_of_seven_digits() {
 #[test]
 fn equal_schedulers_differ_in_nothing() {
     let comparison = fake::comparison(fake::outcome);
-    for style in Style::ALL.map(|(_, style)| style) {
+    for style in STYLES {
         let text = told(&comparison, style);
         let why = "it could act, and each time it chose as the base does";
         assert!(text.contains(why), "{style:?}: {text}");

@@ -21,8 +21,8 @@ use alight_sim::Scenario;
 use alight_workload::Workload;
 
 use measures::{Figures, Gathered, Nothing, Window, key};
-use quantity::{Quantity, RULES, Verdict};
-use recording::Recorded;
+use quantity::{Agreement, Quantity, RULES};
+use recording::{Recorded, RecordingError};
 
 /// Seeds of the model's runs: an odd number, for there is a median.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
@@ -41,10 +41,10 @@ const EEVDF: KernelVersion = KernelVersion { major: 6, minor: 6 };
 
 /// Why nothing can be compared.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum NotComparable {
     /// The recording.
     #[error(transparent)]
-    Recording(#[from] recording::Error),
+    Recording(#[from] RecordingError),
     /// A kernel of which no base is known.
     #[error("is of the kernel {0}, whose fair class no base models: name one by --scheduler")]
     Kernel(String),
@@ -86,7 +86,7 @@ pub struct Report {
 
 impl Report {
     /// How many quantities became what.
-    pub fn count(&self, verdict: Verdict) -> usize {
+    pub fn count(&self, verdict: Agreement) -> usize {
         (self.quantities.iter())
             .filter(|quantity| quantity.verdict == verdict)
             .count()
@@ -94,7 +94,7 @@ impl Report {
 
     /// Something was compared, and nothing disagrees.
     pub fn agrees(&self) -> bool {
-        self.count(Verdict::Agree) > 0 && self.count(Verdict::Disagree) == 0
+        self.count(Agreement::Agree) > 0 && self.count(Agreement::Disagree) == 0
     }
 }
 
@@ -102,8 +102,11 @@ impl Report {
 ///
 /// # Errors
 /// None has.
-pub fn base_of(version: Option<KernelVersion>, release: &str) -> Result<&'static str, Error> {
-    let unknown = || Error::Kernel(release.to_owned());
+pub fn base_of(
+    version: Option<KernelVersion>,
+    release: &str,
+) -> Result<&'static str, NotComparable> {
+    let unknown = || NotComparable::Kernel(release.to_owned());
     let version = version.ok_or_else(unknown)?;
     let of = |&((major, minor), name): &((u32, u32), &'static str)| {
         (KernelVersion { major, minor } <= version).then_some((major, name))
@@ -132,11 +135,11 @@ impl KernelRun {
     ///
     /// # Errors
     /// Of such a short one nothing can be said.
-    pub fn of(recorded: Recorded) -> Result<Self, Error> {
+    pub fn of(recorded: Recorded) -> Result<Self, NotComparable> {
         let nr_cpus = recorded.machine.cpus.len();
         let (window, figures) = (recorded.gathered)
             .measure(Some(recorded.root), nr_cpus)
-            .map_err(Error::Kernels)?;
+            .map_err(NotComparable::Kernels)?;
         Ok(KernelRun {
             header: recorded.header,
             machine: recorded.machine,
@@ -152,7 +155,7 @@ impl KernelRun {
     ///
     /// # Errors
     /// It is not whole, or as there.
-    pub fn read<R: BufRead>(reader: &mut Reader<R>) -> Result<Self, Error> {
+    pub fn read<R: BufRead>(reader: &mut Reader<R>) -> Result<Self, NotComparable> {
         Self::of(recording::read(reader)?)
     }
 
@@ -168,7 +171,7 @@ impl KernelRun {
     ///
     /// # Errors
     /// Its kernel is not known.
-    pub fn own_base(&self) -> Result<Scheduler, Error> {
+    pub fn own_base(&self) -> Result<Scheduler, NotComparable> {
         let base = base_of(self.header.kernel_version(), &self.header.kernel)?;
         Ok(Scheduler::parse(base).expect("the bases are those of the core"))
     }
@@ -195,7 +198,7 @@ pub fn compare(
     runs: &[KernelRun],
     scheduler: Option<&Scheduler>,
     cancel: &AtomicBool,
-) -> Result<Report, Error> {
+) -> Result<Report, NotComparable> {
     let KernelRun { header, window, .. } = &runs[0];
     let machines: Vec<&Machine> = runs.iter().map(|run| &run.machine).collect();
     let scheduler = match scheduler {
@@ -225,7 +228,7 @@ fn simulate(
     kernel: &[KernelRun],
     scheduler: &Scheduler,
     cancel: &AtomicBool,
-) -> Result<Vec<Figures>, Error> {
+) -> Result<Vec<Figures>, NotComparable> {
     let mut runs = Vec::new();
     for (seed, of) in SEEDS.zip(kernel.iter().cycle()) {
         let scenario = Scenario {
@@ -237,7 +240,7 @@ fn simulate(
         alight_sim::run(&scenario, Some(&mut gathered), cancel)?;
         let (_, figures) = gathered
             .measure(None, of.machine.cpus.len())
-            .map_err(Error::Models)?;
+            .map_err(NotComparable::Models)?;
         runs.push(figures);
     }
     Ok(runs)

@@ -129,7 +129,7 @@ struct Woken {
 
 /// What is known of one task at a moment.
 #[derive(Debug, Clone, Copy, Default)]
-struct Task {
+struct TaskCourse {
     woken: Option<Woken>,
     /// Since when it is runnable and not running.
     waits_since: Option<u64>,
@@ -139,7 +139,7 @@ struct Task {
 
 /// The figures of a run in the making.
 #[derive(Debug, Default)]
-struct Measured {
+struct Sums {
     switches: u64,
     stays: u64,
     wakeups: u64,
@@ -249,10 +249,13 @@ impl Gathered {
         let mut measuring = Measuring {
             window,
             current: vec![IDLE; nr_cpus],
-            tasks: tasks.iter().map(|pid| (*pid, Task::default())).collect(),
-            measured: Measured {
+            tasks: tasks
+                .iter()
+                .map(|pid| (*pid, TaskCourse::default()))
+                .collect(),
+            measured: Sums {
                 busy: vec![0; nr_cpus],
-                ..Measured::default()
+                ..Sums::default()
             },
         };
         for (time, cpu, event) in &self.events {
@@ -267,8 +270,8 @@ struct Measuring {
     window: Window,
     /// Who runs on each CPU.
     current: Vec<TaskRef>,
-    tasks: BTreeMap<u32, Task>,
-    measured: Measured,
+    tasks: BTreeMap<u32, TaskCourse>,
+    measured: Sums,
 }
 
 impl Measuring {
@@ -385,7 +388,7 @@ impl Measuring {
     }
 }
 
-fn figures(window: Window, nr_cpus: usize, mut measured: Measured) -> Figures {
+fn figures(window: Window, nr_cpus: usize, mut measured: Sums) -> Figures {
     let mut figures = Figures::new();
     let seconds = (window.to - window.from) as f64 / 1e9;
     let mut put = |name: &str, of: Option<i32>, value: f64, samples: u64| {

@@ -154,7 +154,7 @@ impl Runs {
 
 /// What became of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Agreement {
     /// Within the tolerance.
     Agree,
     /// Outside of it, and no run of the one side is where those of the other are.
@@ -165,14 +165,14 @@ pub enum Verdict {
     TooFew,
 }
 
-impl Verdict {
+impl Agreement {
     /// The word of reports.
     pub fn as_str(self) -> &'static str {
         match self {
-            Verdict::Agree => "agree",
-            Verdict::Disagree => "disagree",
-            Verdict::NotMeasured => "not_measured",
-            Verdict::TooFew => "too_few",
+            Agreement::Agree => "agree",
+            Agreement::Disagree => "disagree",
+            Agreement::NotMeasured => "not_measured",
+            Agreement::TooFew => "too_few",
         }
     }
 }
@@ -189,7 +189,7 @@ pub struct Quantity {
     /// The model's runs.
     pub model: Option<Runs>,
     /// What became of it.
-    pub verdict: Verdict,
+    pub verdict: Agreement,
 }
 
 impl Quantity {
@@ -203,7 +203,7 @@ impl Quantity {
         let (kernel, model) = (Runs::of(kernel), Runs::of(model));
         let verdict = match (kernel, model) {
             (Some(kernel), Some(model)) => verdict(rule, kernel, model),
-            _ => Verdict::NotMeasured,
+            _ => Agreement::NotMeasured,
         };
         Quantity {
             rule,
@@ -223,33 +223,33 @@ impl Quantity {
     }
 }
 
-fn verdict(rule: &Rule, kernel: Runs, model: Runs) -> Verdict {
+fn verdict(rule: &Rule, kernel: Runs, model: Runs) -> Agreement {
     let Tolerance { percent, absolute } = rule.tolerance;
     let allowed = (kernel.median.value.abs() * percent / 100.0).max(absolute);
     // A count of nothing on one side alone is a difference, not a lack of samples.
     if kernel.median.samples.max(model.median.samples) < rule.least_samples {
-        return Verdict::TooFew;
+        return Agreement::TooFew;
     }
     if (kernel.median.value - model.median.value).abs() <= allowed {
-        return Verdict::Agree;
+        return Agreement::Agree;
     }
     // Runs that lie among those of the other side cannot be told from them by so few: five and five
     // that do not meet differ by the rank test of Mann and Whitney (p = 0.008), one and five by none.
     if kernel.meet(&model) {
-        return Verdict::TooFew;
+        return Agreement::TooFew;
     }
-    Verdict::Disagree
+    Agreement::Disagree
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn judged(name: &str, kernel: (f64, u64), model: &[(f64, u64)]) -> Verdict {
+    fn judged(name: &str, kernel: (f64, u64), model: &[(f64, u64)]) -> Agreement {
         of_runs(name, &[kernel], model)
     }
 
-    fn of_runs(name: &str, kernel: &[(f64, u64)], model: &[(f64, u64)]) -> Verdict {
+    fn of_runs(name: &str, kernel: &[(f64, u64)], model: &[(f64, u64)]) -> Agreement {
         let figure = |&(value, samples): &(f64, u64)| Some(Figure { value, samples });
         let [kernel, model] = [kernel, model].map(|runs| runs.iter().map(figure).collect());
         let (kernel, model): (Vec<_>, Vec<_>) = (kernel, model);
@@ -260,14 +260,14 @@ mod tests {
     fn a_figure_is_judged_by_the_larger_of_both_tolerances() {
         for (name, kernel, model, verdict) in [
             // 25 %, or 3 us.
-            ("wakeup_latency_p50_us", 100.0, 124.0, Verdict::Agree),
-            ("wakeup_latency_p50_us", 100.0, 126.0, Verdict::Disagree),
-            ("wakeup_latency_p50_us", 4.0, 1.5, Verdict::Agree),
-            ("wakeup_latency_p50_us", 4.0, 12.0, Verdict::Disagree),
+            ("wakeup_latency_p50_us", 100.0, 124.0, Agreement::Agree),
+            ("wakeup_latency_p50_us", 100.0, 126.0, Agreement::Disagree),
+            ("wakeup_latency_p50_us", 4.0, 1.5, Agreement::Agree),
+            ("wakeup_latency_p50_us", 4.0, 12.0, Agreement::Disagree),
             // Points, whatever the share.
-            ("wakeups_to_idle_percent", 3.0, 7.9, Verdict::Agree),
-            ("wakeups_to_idle_percent", 90.0, 84.9, Verdict::Disagree),
-            (NICE_SHARE, 75.0, 72.0, Verdict::Disagree),
+            ("wakeups_to_idle_percent", 3.0, 7.9, Agreement::Agree),
+            ("wakeups_to_idle_percent", 90.0, 84.9, Agreement::Disagree),
+            (NICE_SHARE, 75.0, 72.0, Agreement::Disagree),
         ] {
             let judged = judged(name, (kernel, 5000), &[(model, 5000); 3]);
             assert_eq!(judged, verdict, "{name}: {kernel} and {model}");
@@ -277,18 +277,18 @@ mod tests {
     #[test]
     fn few_events_say_nothing_but_none_on_one_side_does() {
         let rate = "migrations_per_s";
-        assert_eq!(judged(rate, (50.0, 99), &[(5.0, 10)]), Verdict::TooFew);
-        assert_eq!(judged(rate, (50.0, 100), &[(0.0, 0)]), Verdict::Disagree);
-        assert_eq!(judged(rate, (0.0, 0), &[(50.0, 100)]), Verdict::Disagree);
+        assert_eq!(judged(rate, (50.0, 99), &[(5.0, 10)]), Agreement::TooFew);
+        assert_eq!(judged(rate, (50.0, 100), &[(0.0, 0)]), Agreement::Disagree);
+        assert_eq!(judged(rate, (0.0, 0), &[(50.0, 100)]), Agreement::Disagree);
     }
 
     #[test]
     fn runs_of_the_model_on_both_sides_of_the_kernel_leave_it_open() {
         let runs = [(10.0, 500), (11.0, 500), (60.0, 500)];
         let judged = |kernel| judged("slice_p50_us", (kernel, 500), &runs);
-        assert_eq!(judged(11.0), Verdict::Agree);
-        assert_eq!(judged(30.0), Verdict::TooFew);
-        assert_eq!(judged(90.0), Verdict::Disagree);
+        assert_eq!(judged(11.0), Agreement::Agree);
+        assert_eq!(judged(30.0), Agreement::TooFew);
+        assert_eq!(judged(90.0), Agreement::Disagree);
     }
 
     #[test]
@@ -300,15 +300,15 @@ mod tests {
         // One run far off on either side does not matter where the others agree.
         assert_eq!(
             judged([10.0, 11.0, 90.0], [11.0, 12.0, 1.0]),
-            Verdict::Agree
+            Agreement::Agree
         );
         assert_eq!(
             judged([10.0, 50.0, 90.0], [1.0, 2.0, 11.0]),
-            Verdict::TooFew
+            Agreement::TooFew
         );
         assert_eq!(
             judged([12.0, 50.0, 90.0], [1.0, 2.0, 11.0]),
-            Verdict::Disagree
+            Agreement::Disagree
         );
     }
 
@@ -327,7 +327,7 @@ mod tests {
             (vec![figure], vec![]),
         ] {
             let quantity = Quantity::judge(rule, None, &kernel, &model);
-            assert_eq!(quantity.verdict, Verdict::NotMeasured);
+            assert_eq!(quantity.verdict, Agreement::NotMeasured);
         }
     }
 

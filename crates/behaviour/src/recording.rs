@@ -21,7 +21,7 @@ const IDLE_PRIO: i32 = 120;
 
 /// Why a recording says nothing.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum RecordingError {
     /// The file is not whole.
     #[error(transparent)]
     Recording(#[from] alight_recording::Error),
@@ -84,13 +84,16 @@ pub struct Recorded {
 ///
 /// # Errors
 /// It is not whole, lost events, or what ran cannot be simulated.
-pub fn read<R: BufRead>(reader: &mut Reader<R>) -> Result<Recorded, Error> {
+pub fn read<R: BufRead>(reader: &mut Reader<R>) -> Result<Recorded, RecordingError> {
     let header = reader.header().clone();
     if header.kinds != [KIND] {
         let found = header.kinds.join(", ");
-        return Err(Error::Kind { found });
+        return Err(RecordingError::Kind { found });
     }
-    let machine = header.facts.get("machine").ok_or(Error::Fact("machine"))?;
+    let machine = header
+        .facts
+        .get("machine")
+        .ok_or(RecordingError::Fact("machine"))?;
     let machine = alight_machine::parse("the recording", machine)?
         .resolve()?
         .machine;
@@ -101,7 +104,7 @@ pub fn read<R: BufRead>(reader: &mut Reader<R>) -> Result<Recorded, Error> {
     let mut events = 0;
     while let Some(record) = reader.next_record()? {
         events += 1;
-        let broken = |what| Error::Event {
+        let broken = |what| RecordingError::Event {
             number: events,
             what,
         };
@@ -112,20 +115,20 @@ pub fn read<R: BufRead>(reader: &mut Reader<R>) -> Result<Recorded, Error> {
             (words.try_into()).map_err(|_| broken(format!("{} words", words.len())))?;
         event(&mut gathered, nr_cpus, words).map_err(broken)?;
     }
-    let end = reader.end().ok_or(Error::Fact("end"))?;
+    let end = reader.end().ok_or(RecordingError::Fact("end"))?;
     let lost = end.lost_events();
     if lost > 0 {
-        return Err(Error::Lost { lost, events });
+        return Err(RecordingError::Lost { lost, events });
     }
     if let Some(status) = end.status.filter(|status| *status != 0) {
-        return Err(Error::Status(status));
+        return Err(RecordingError::Status(status));
     }
     let fact = |name| end.facts.get(name).and_then(|value| value.parse().ok());
     Ok(Recorded {
         header,
         machine,
         workload,
-        root: fact("pid").ok_or(Error::Fact("pid of the workload"))?,
+        root: fact("pid").ok_or(RecordingError::Fact("pid of the workload"))?,
         wakee_flips: fact("wakee_flips").unwrap_or(0),
         gathered,
         events,
@@ -133,7 +136,7 @@ pub fn read<R: BufRead>(reader: &mut Reader<R>) -> Result<Recorded, Error> {
 }
 
 /// What ran: a tool's command line, or the rt-app file that it names.
-fn workload(header: &Header, machine: &Machine) -> Result<Workload, Error> {
+fn workload(header: &Header, machine: &Machine) -> Result<Workload, RecordingError> {
     let files = header
         .facts
         .iter()
@@ -142,7 +145,7 @@ fn workload(header: &Header, machine: &Machine) -> Result<Workload, Error> {
         Some((name, text)) => Workload::from_rtapp(&name[5..], text, Mode::Rtapp),
         None => Workload::from_command_line_on(&header.command, &alight_sim::site(machine)),
     };
-    let loaded = loaded.map_err(|error| Error::Workload(error.to_string()))?;
+    let loaded = loaded.map_err(|error| RecordingError::Workload(error.to_string()))?;
     // What releases of rt-app read differently is warned of: the kernel may have run something else.
     let warning = |found: &&Diagnostic| found.severity == Severity::Warning;
     match loaded.diagnostics.iter().find(warning) {
@@ -152,7 +155,9 @@ fn workload(header: &Header, machine: &Machine) -> Result<Workload, Error> {
             column,
             message,
             ..
-        }) => Err(Error::Workload(format!("{line}:{column}: {message}"))),
+        }) => Err(RecordingError::Workload(format!(
+            "{line}:{column}: {message}"
+        ))),
     }
 }
 

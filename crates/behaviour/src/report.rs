@@ -6,7 +6,7 @@ use alight_machine::Machine;
 use serde::Serialize;
 
 use super::Report;
-use super::quantity::{Quantity, Runs, Verdict};
+use super::quantity::{Agreement, Quantity, Runs};
 
 const SCHEMA: &str = "alight.verify-behaviour/1";
 
@@ -115,10 +115,10 @@ impl Report {
         format!(
             "{head}{}\n{} agree, {} disagree, {} not measured, {} too few samples: {verdict}\n",
             columns.render(),
-            self.count(Verdict::Agree),
-            self.count(Verdict::Disagree),
-            self.count(Verdict::NotMeasured),
-            self.count(Verdict::TooFew),
+            self.count(Agreement::Agree),
+            self.count(Agreement::Disagree),
+            self.count(Agreement::NotMeasured),
+            self.count(Agreement::TooFew),
         )
     }
 }
@@ -143,7 +143,7 @@ pub fn json(reports: &[Report]) -> Result<String, Mixed> {
     if let Some(other) = reports.iter().find(|other| of(other) != of(first)) {
         return Err(Mixed(of(first), of(other)));
     }
-    Ok(pretty(&Document {
+    Ok(pretty(&BehaviourDocument {
         schema: SCHEMA,
         kernel: &first.kernel,
         arch: &first.arch,
@@ -183,7 +183,7 @@ pub fn tolerance(quantity: &Quantity) -> String {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct BehaviourDocument<'a> {
     schema: &'static str,
     kernel: &'a str,
     arch: &'a str,

@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use alight_behaviour::quantity::Verdict;
+use alight_behaviour::quantity::Agreement;
 use alight_behaviour::recording::{self, Recorded};
 use alight_behaviour::{KernelRun, Report, base_of, compare};
 use alight_policy::Scheduler;
@@ -33,7 +33,7 @@ fn held_against(recorded: Recorded, base: &str) -> Report {
     compare(&runs, Some(&scheduler), &AtomicBool::new(false)).expect("it can be simulated")
 }
 
-fn verdict(report: &Report, name: &str) -> Verdict {
+fn verdict(report: &Report, name: &str) -> Agreement {
     let found = report
         .quantities
         .iter()
@@ -83,7 +83,7 @@ fn the_model_of_a_kernel_behaves_as_it() {
         let report = held_against(recorded, base);
         assert!(report.agrees(), "{name}: {}", report.text());
         assert!(
-            report.count(Verdict::Agree) >= 10,
+            report.count(Agreement::Agree) >= 10,
             "{name}: {}",
             report.text()
         );
@@ -104,7 +104,7 @@ fn another_kernels_rules_are_rejected() {
             let text = report.text();
             assert_eq!(
                 verdict(&report, name),
-                Verdict::Disagree,
+                Agreement::Disagree,
                 "{base}: {name}: {text}"
             );
         }
@@ -119,7 +119,7 @@ fn the_same_kernel_without_one_of_its_features_is_rejected() {
     recorded.machine.hrtick = false;
     let report = held_against(recorded, "linux-7.2");
     assert!(!report.agrees(), "{}", report.text());
-    assert_eq!(verdict(&report, "slice_p50_us"), Verdict::Disagree);
+    assert_eq!(verdict(&report, "slice_p50_us"), Agreement::Disagree);
 }
 
 /// A workload of nothing but kernel paths, which agrees as it is.
@@ -137,7 +137,11 @@ fn costs_three_times_as_high_are_rejected() {
         "run_delay_p95_us",
     ] {
         let text = report.text();
-        assert_eq!(verdict(&report, name), Verdict::Disagree, "{name}: {text}");
+        assert_eq!(
+            verdict(&report, name),
+            Agreement::Disagree,
+            "{name}: {text}"
+        );
     }
 }
 
@@ -162,7 +166,11 @@ fn another_start_and_a_processor_for_each_cpu_are_rejected() {
         let report = held_against(recorded, "linux-6.1");
         for name in names {
             let text = report.text();
-            assert_eq!(verdict(&report, name), Verdict::Disagree, "{name}: {text}");
+            assert_eq!(
+                verdict(&report, name),
+                Agreement::Disagree,
+                "{name}: {text}"
+            );
         }
     }
 }

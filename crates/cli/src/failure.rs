@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! How the program ends when it cannot do what was asked.
 
-use alight_compare::{card, compare, spread, tool};
-use alight_published::calibrate;
+use alight_compare::card::NoCard;
+use alight_compare::compare::NoComparison;
+use alight_compare::spread::NoResults;
+use alight_compare::tool::NothingToPrint;
+use alight_published::StudyError;
+use alight_published::calibrate::NoFit;
 use alight_sim::Error as SimError;
 use alight_trace::CreateError;
 
@@ -83,28 +87,28 @@ impl From<CreateError> for Failure {
     }
 }
 
-impl From<compare::Error> for Failure {
-    fn from(error: compare::Error) -> Self {
+impl From<NoComparison> for Failure {
+    fn from(error: NoComparison) -> Self {
         match error {
-            compare::Error::TooFew(_) | compare::Error::Seeds { .. } => Failure::bad_input(error),
-            compare::Error::Interrupted => Failure::Interrupted(error.to_string()),
-            compare::Error::Run(error) => error.into(),
+            NoComparison::TooFew(_) | NoComparison::Seeds { .. } => Failure::bad_input(error),
+            NoComparison::Interrupted => Failure::Interrupted(error.to_string()),
+            NoComparison::Run(error) => error.into(),
         }
     }
 }
 
-impl From<card::Error> for Failure {
-    fn from(error: card::Error) -> Self {
+impl From<NoCard> for Failure {
+    fn from(error: NoCard) -> Self {
         match error {
-            card::Error::Seeds { .. } | card::Error::CannotAct(_) => Failure::bad_input(error),
-            card::Error::Interrupted => Failure::Interrupted(error.to_string()),
-            card::Error::Run(error) => error.into(),
+            NoCard::Seeds { .. } | NoCard::CannotAct(_) => Failure::bad_input(error),
+            NoCard::Interrupted => Failure::Interrupted(error.to_string()),
+            NoCard::Run(error) => error.into(),
         }
     }
 }
 
-impl From<alight_published::Error> for Failure {
-    fn from(error: alight_published::Error) -> Self {
+impl From<StudyError> for Failure {
+    fn from(error: StudyError) -> Self {
         Failure::bad_input(error)
     }
 }
@@ -128,29 +132,29 @@ impl From<alight_published::Unanswered> for Failure {
     }
 }
 
-impl From<calibrate::Error> for Failure {
-    fn from(error: calibrate::Error) -> Self {
+impl From<NoFit> for Failure {
+    fn from(error: NoFit) -> Self {
         match error {
-            calibrate::Error::Run(error) => error.into(),
-            calibrate::Error::Machine(error) => error.into(),
-            calibrate::Error::NoRows(_)
-            | calibrate::Error::CostsOf { .. }
-            | calibrate::Error::NoNumber { .. } => Failure::bad_input(error),
+            NoFit::Run(error) => error.into(),
+            NoFit::Machine(error) => error.into(),
+            NoFit::NoRows(_) | NoFit::CostsOf { .. } | NoFit::NoNumber { .. } => {
+                Failure::bad_input(error)
+            }
         }
     }
 }
 
-impl From<spread::Error<SimError>> for Failure {
-    fn from(error: spread::Error<SimError>) -> Self {
+impl From<NoResults<SimError>> for Failure {
+    fn from(error: NoResults<SimError>) -> Self {
         match error {
-            spread::Error::Threads(error) => Failure::host(error),
-            spread::Error::Job(error) => error.into(),
+            NoResults::Threads(error) => Failure::host(error),
+            NoResults::Job(error) => error.into(),
         }
     }
 }
 
-impl From<tool::Error> for Failure {
-    fn from(error: tool::Error) -> Self {
+impl From<NothingToPrint> for Failure {
+    fn from(error: NothingToPrint) -> Self {
         Failure::bad_input(error)
     }
 }

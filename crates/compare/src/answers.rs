@@ -299,7 +299,7 @@ fn named(row: &Row, counts: impl Iterator<Item = (&'static str, u64)>) -> String
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct HistogramDocument<'a> {
     schema: &'static str,
     version: &'static str,
     #[serde(flatten)]
@@ -310,12 +310,12 @@ struct Document<'a> {
     interrupted: bool,
     still_queued: u64,
     other_class: u64,
-    rows: Vec<RowOut>,
-    total: RowOut,
+    rows: Vec<HistogramRowOut>,
+    total: HistogramRowOut,
 }
 
 #[derive(Serialize)]
-struct RowOut {
+struct HistogramRowOut {
     of: Option<&'static str>,
     step: Option<&'static str>,
     all: SumsOut,
@@ -358,7 +358,7 @@ struct LatencyOut {
 pub fn json(asked: &Asked<'_>, answers: &Answers) -> String {
     let of_step = |(owner, row)| row_out(Some(owner), row);
     let rows = asked.grouped(&answers.rows).into_iter().map(of_step);
-    pretty(&Document {
+    pretty(&HistogramDocument {
         schema: SCHEMA,
         version: VERSION,
         conditions: asked.conditions,
@@ -373,9 +373,9 @@ pub fn json(asked: &Asked<'_>, answers: &Answers) -> String {
     })
 }
 
-fn row_out(of: Option<&'static str>, row: &Row) -> RowOut {
+fn row_out(of: Option<&'static str>, row: &Row) -> HistogramRowOut {
     let by_name = |&(index, count): &(u32, u64)| (step(index).0, count);
-    RowOut {
+    HistogramRowOut {
         of,
         step: of.map(|_| step(row.step).0),
         all: sums_out(&row.all),

@@ -14,7 +14,7 @@ use crate::header::Header;
 use crate::inert;
 use crate::metrics::{Key, named};
 use crate::selection::Selection;
-use crate::spread::{self, Spread, spread};
+use crate::spread::{NoResults, Spread, spread};
 use crate::stats::{Delta, Summary, mean};
 
 /// What is compared.
@@ -68,7 +68,7 @@ pub fn simulate(
 
 /// Why there is no comparison.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum NoComparison {
     /// Fewer than two schedulers.
     #[error("a comparison needs two schedulers or more, found {0}")]
     TooFew(usize),
@@ -88,7 +88,7 @@ pub enum Error {
     Interrupted,
     /// A run failed, or its thread did not start.
     #[error(transparent)]
-    Run(#[from] spread::Error<alight_sim::Error>),
+    Run(#[from] NoResults<alight_sim::Error>),
 }
 
 /// The answer.
@@ -196,9 +196,9 @@ pub fn compare(
     run: &Runner<'_>,
     how: Spread<'_>,
     cancel: &AtomicBool,
-) -> Result<Comparison, Error> {
+) -> Result<Comparison, NoComparison> {
     if question.schedulers.len() < 2 {
-        return Err(Error::TooFew(question.schedulers.len()));
+        return Err(NoComparison::TooFew(question.schedulers.len()));
     }
     measure(question, run, how, cancel)
 }
@@ -212,10 +212,10 @@ pub fn measure(
     run: &Runner<'_>,
     how: Spread<'_>,
     cancel: &AtomicBool,
-) -> Result<Comparison, Error> {
+) -> Result<Comparison, NoComparison> {
     let (seed, runs) = (question.scenario.seed, question.runs.get());
     if seed.checked_add(u64::from(runs) - 1).is_none() {
-        return Err(Error::Seeds { seed, runs });
+        return Err(NoComparison::Seeds { seed, runs });
     }
     let outcomes = spread(question.jobs(), how, |job, tell| {
         if cancel.load(Ordering::Relaxed) {
@@ -231,7 +231,7 @@ pub fn measure(
 pub(crate) fn assemble(
     question: &Question<'_>,
     outcomes: Vec<Option<Outcome>>,
-) -> Result<Comparison, Error> {
+) -> Result<Comparison, NoComparison> {
     let schedulers = question.schedulers;
     let mut seeds = Vec::new();
     let mut by_scheduler: Vec<Vec<&Outcome>> = vec![Vec::new(); schedulers.len()];
@@ -245,7 +245,7 @@ pub(crate) fn assemble(
         }
     }
     if seeds.is_empty() {
-        return Err(Error::Interrupted);
+        return Err(NoComparison::Interrupted);
     }
     let mut variants: Vec<Variant> = schedulers
         .iter()
@@ -348,13 +348,13 @@ mod tests {
     use std::num::NonZeroUsize;
     use std::sync::Mutex;
 
-    type Answer = Result<Outcome, alight_sim::Error>;
+    type Ran = Result<Outcome, alight_sim::Error>;
 
     fn ask(
         runs: u32,
-        run: impl Fn(&Scenario<'_>, &AtomicBool, &dyn Fn(u32)) -> Answer + Sync,
+        run: impl Fn(&Scenario<'_>, &AtomicBool, &dyn Fn(u32)) -> Ran + Sync,
         cancel: &AtomicBool,
-    ) -> Result<Comparison, Error> {
+    ) -> Result<Comparison, NoComparison> {
         let (machine, schedulers) = (fake::machine(), fake::schedulers());
         let question = fake::question(&machine, &schedulers, runs);
         compare(&question, &run, Spread::QUIET, cancel)
@@ -384,7 +384,7 @@ mod tests {
     fn the_answer_does_not_depend_on_threads() {
         let (machine, schedulers) = (fake::machine(), fake::schedulers());
         let question = fake::question(&machine, &schedulers, 9);
-        let run = |scenario: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| -> Answer {
+        let run = |scenario: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| -> Ran {
             std::thread::sleep(std::time::Duration::from_micros(100 * (9 - scenario.seed)));
             Ok(fake::better_outcome(scenario.seed))
         };
@@ -456,18 +456,16 @@ mod tests {
 
     #[test]
     fn an_interruption_before_the_first_pair_leaves_nothing_to_compare() {
-        let never = |_: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| -> Answer {
-            panic!("must not run")
-        };
+        let never =
+            |_: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| -> Ran { panic!("must not run") };
         let error = ask(5, never, &AtomicBool::new(true)).unwrap_err();
-        assert!(matches!(error, Error::Interrupted), "{error}");
+        assert!(matches!(error, NoComparison::Interrupted), "{error}");
     }
 
     #[test]
     fn questions_without_sense_are_refused_before_anything_runs() {
-        let never = |_: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| -> Answer {
-            panic!("must not run")
-        };
+        let never =
+            |_: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| -> Ran { panic!("must not run") };
         let (machine, schedulers) = (fake::machine(), fake::schedulers());
         let cancel = AtomicBool::new(false);
         let alone = fake::question(&machine, &schedulers[..1], 1);

@@ -299,7 +299,7 @@ fn counts(decisions: &[Decision]) -> Vec<(&'static str, u64)> {
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct ExplainDocument<'a> {
     schema: &'static str,
     version: &'static str,
     #[serde(flatten)]
@@ -376,7 +376,7 @@ pub fn json(
     decisions: &[Decision],
 ) -> String {
     let out = |decision| decision_out(scheduler, decision);
-    pretty(&Document {
+    pretty(&ExplainDocument {
         schema: SCHEMA,
         version: VERSION,
         conditions,

@@ -42,7 +42,7 @@ impl Named {
 }
 
 #[derive(Serialize)]
-struct List {
+struct PoliciesDocument {
     schema: &'static str,
     bases: Vec<BaseOut>,
     features: Vec<FeatureOut>,
@@ -214,7 +214,7 @@ pub fn example() -> String {
 
 /// All bases and features for programs: `alight.policies/1`.
 pub fn list_json() -> String {
-    pretty(&List {
+    pretty(&PoliciesDocument {
         schema: LIST_SCHEMA,
         bases: BASES.iter().map(base_out).collect(),
         features: FEATURES.iter().map(feature_out).collect(),

@@ -267,7 +267,7 @@ switch_ns = { value = 4000, source = "mine" }
         let sheet = alight_machine::load("tc2").unwrap();
         let mut machine = sheet.machine.clone();
         machine.governor = Governor::Schedutil;
-        let ask = card::Ask {
+        let ask = card::CardQuestion {
             base: &base,
             variant: &variant,
             machines: &[card::Place {

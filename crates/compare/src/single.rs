@@ -10,7 +10,7 @@ use crate::header::{Conditions, VERSION};
 use crate::metrics::{Key, Kind, named};
 use crate::report::{Columns, Extent, Style, head_of, map, number, pretty};
 use crate::selection::Selection;
-use crate::tool;
+use crate::tool::{self, NothingToPrint};
 
 const SCHEMA: &str = "alight.simulate/1";
 
@@ -46,7 +46,7 @@ pub const STYLES: [Style; 3] = [Style::Table, Style::Json, Style::Tool];
 /// The report of a run, ending in a newline.
 ///
 /// # Errors
-/// In the tools' own words there may be nothing to say ([`tool::Error`]).
+/// In the tools' own words there may be nothing to say ([`NothingToPrint`]).
 ///
 /// # Panics
 /// The style is none of [`STYLES`].
@@ -56,7 +56,7 @@ pub fn render(
     outcome: &Outcome,
     style: Style,
     told: &Told<'_>,
-) -> Result<String, tool::Error> {
+) -> Result<String, NothingToPrint> {
     match style {
         Style::Table => Ok(report(conditions, outcome, told)),
         Style::Json => Ok(document(conditions, outcome, told.selection)),
@@ -66,7 +66,7 @@ pub fn render(
 }
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct RunDocument<'a> {
     schema: &'static str,
     version: &'static str,
     #[serde(flatten)]
@@ -76,13 +76,13 @@ struct Document<'a> {
     events_processed: u64,
     interrupted: bool,
     #[serde(serialize_with = "map")]
-    metrics: Vec<(String, MetricOut)>,
+    metrics: Vec<(String, RunMetricOut)>,
     #[serde(serialize_with = "map")]
     steps: Vec<(&'static str, u64)>,
 }
 
 #[derive(Serialize)]
-struct MetricOut {
+struct RunMetricOut {
     kind: Kind,
     unit: &'static str,
     better: Option<&'static str>,
@@ -96,7 +96,7 @@ pub fn json(conditions: &Conditions, outcome: &Outcome) -> String {
 
 fn document(conditions: &Conditions, outcome: &Outcome, selection: &Selection) -> String {
     let out = |(key, value): (Key, f64)| {
-        let metric = MetricOut {
+        let metric = RunMetricOut {
             kind: key.kind,
             unit: key.unit,
             better: key.better_word(),
@@ -105,7 +105,7 @@ fn document(conditions: &Conditions, outcome: &Outcome, selection: &Selection) -
         (key.name, metric)
     };
     let names = STEPS.iter().map(|(name, _)| *name);
-    pretty(&Document {
+    pretty(&RunDocument {
         schema: SCHEMA,
         version: VERSION,
         conditions,

@@ -38,7 +38,7 @@ impl Spread<'_> {
 
 /// Why there are no results.
 #[derive(Debug, thiserror::Error)]
-pub enum Error<E> {
+pub enum NoResults<E> {
     /// The threads could not be started.
     #[error("cannot start the threads: {0}")]
     Threads(#[from] rayon::ThreadPoolBuildError),
@@ -55,7 +55,7 @@ pub fn spread<T: Send, E: Send>(
     jobs: usize,
     how: Spread<'_>,
     job: impl Fn(usize, &dyn Fn(u32)) -> Result<T, E> + Sync,
-) -> Result<Vec<T>, Error<E>> {
+) -> Result<Vec<T>, NoResults<E>> {
     spread_over(how.workers(jobs), jobs, how.progress, job)
 }
 
@@ -65,7 +65,7 @@ fn spread_over<T: Send, E: Send>(
     jobs: usize,
     progress: &Listener<'_>,
     job: impl Fn(usize, &dyn Fn(u32)) -> Result<T, E> + Sync,
-) -> Result<Vec<T>, Error<E>> {
+) -> Result<Vec<T>, NoResults<E>> {
     let pool = rayon::ThreadPoolBuilder::new()
         .num_threads(workers)
         .build()?;
@@ -85,7 +85,7 @@ fn spread_over<T: Send, E: Send>(
     results.sort_by_key(|(index, _)| *index);
     results
         .into_iter()
-        .map(|(_, result)| result.map_err(Error::Job))
+        .map(|(_, result)| result.map_err(NoResults::Job))
         .collect()
 }
 

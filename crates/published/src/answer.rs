@@ -5,7 +5,7 @@ use alight_compare::compare::{Comparison, Variant};
 use alight_compare::header::VERSION;
 use alight_compare::stats::Summary;
 
-use super::{Ask, Case, Check, Length, Row, Study};
+use super::{Case, Check, Length, Row, Study, StudyQuestion};
 
 /// What came out.
 pub struct Answer<'a> {
@@ -26,7 +26,7 @@ pub struct Answer<'a> {
     /// The cases that are complete, the last perhaps with fewer runs.
     pub cases: Vec<CaseAnswer<'a>>,
     /// The checks of those cases.
-    pub checks: Vec<(&'a Check, Outcome)>,
+    pub checks: Vec<(&'a Check, CheckOutcome)>,
 }
 
 /// What came out of a case.
@@ -39,7 +39,7 @@ pub struct CaseAnswer<'a> {
 
 /// Whether what must come out did.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Outcome {
+pub enum CheckOutcome {
     /// It did; what was found.
     Held(f64),
     /// It did not.
@@ -60,7 +60,11 @@ pub struct Value<'a> {
 }
 
 impl<'a> Answer<'a> {
-    pub(super) fn of(study: &'a Study, ask: &Ask<'_>, cases: Vec<CaseAnswer<'a>>) -> Self {
+    pub(super) fn of(
+        study: &'a Study,
+        ask: &StudyQuestion<'_>,
+        cases: Vec<CaseAnswer<'a>>,
+    ) -> Self {
         let checks = (study.checks.iter())
             .filter_map(|check| {
                 let case = cases.iter().find(|case| case.is(&check.case))?;
@@ -89,7 +93,9 @@ impl<'a> Answer<'a> {
     /// Checks that failed, those that found no number among them, and rows of which the model has
     /// none.
     pub fn failed(&self) -> usize {
-        let fails = |outcome: &Outcome| matches!(outcome, Outcome::Failed(_) | Outcome::NoNumber);
+        let fails = |outcome: &CheckOutcome| {
+            matches!(outcome, CheckOutcome::Failed(_) | CheckOutcome::NoNumber)
+        };
         let checks = (self.checks.iter()).filter(|(_, outcome)| fails(outcome));
         let rows = (self.study.rows.iter()).filter(|row| !self.has(row));
         checks.count() + rows.count()
@@ -142,7 +148,7 @@ impl CaseAnswer<'_> {
     }
 }
 
-fn judge(check: &Check, comparison: &Comparison, length: Length) -> Outcome {
+fn judge(check: &Check, comparison: &Comparison, length: Length) -> CheckOutcome {
     let mean = |scheduler: &str| {
         let variant =
             (comparison.variants.iter()).find(|variant| variant.scheduler == scheduler)?;
@@ -155,15 +161,15 @@ fn judge(check: &Check, comparison: &Comparison, length: Length) -> Outcome {
             .map(|(found, other)| 100.0 * found / other),
     };
     let Some(found) = found else {
-        return Outcome::NoNumber;
+        return CheckOutcome::NoNumber;
     };
     if length == Length::Short && !check.in_short {
-        return Outcome::NotInShort;
+        return CheckOutcome::NotInShort;
     }
     let below = check.at_least.is_some_and(|least| found < least);
     let above = check.at_most.is_some_and(|most| found > most);
     match below || above {
-        true => Outcome::Failed(found),
-        false => Outcome::Held(found),
+        true => CheckOutcome::Failed(found),
+        false => CheckOutcome::Held(found),
     }
 }

@@ -8,7 +8,7 @@ use alight_compare::report::Style;
 use alight_compare::single;
 use alight_sim::{Outcome, Scenario};
 
-use super::Ask;
+use super::StudyQuestion;
 
 /// Runs that were cut by hand, for when nothing else is had.
 #[derive(Default)]
@@ -22,7 +22,7 @@ struct CutRun {
 
 impl CutRuns {
     /// Keeps the run if it was cut.
-    pub fn keep(&self, scenario: &Scenario<'_>, ask: &Ask<'_>, outcome: &Outcome) {
+    pub fn keep(&self, scenario: &Scenario<'_>, ask: &StudyQuestion<'_>, outcome: &Outcome) {
         if !outcome.interrupted {
             return;
         }

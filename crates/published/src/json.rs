@@ -8,10 +8,10 @@ use alight_machine::{IdleGovernor, Trust};
 use serde::Serialize;
 
 use super::sensitivity::{MOVES, Sensitivity};
-use super::{Answer, CaseAnswer, Check, Length, Outcome, Published, Row, Study};
+use super::{Answer, CaseAnswer, Check, CheckOutcome, Length, Published, Row, Study};
 
 #[derive(Serialize)]
-struct List<'a> {
+struct StudiesDocument<'a> {
     schema: &'static str,
     version: &'static str,
     studies: Vec<StudyOut<'a>>,
@@ -47,7 +47,7 @@ struct InsteadOut<'a> {
 }
 
 #[derive(Serialize)]
-struct Document<'a, C: Serialize> {
+struct AnswerDocument<'a, C: Serialize> {
     schema: &'static str,
     version: &'static str,
     command: &'a str,
@@ -58,7 +58,7 @@ struct Document<'a, C: Serialize> {
     runs: u32,
     seed: u64,
     interrupted: bool,
-    rows: Vec<RowOut<'a>>,
+    rows: Vec<StudyRowOut<'a>>,
     checks: Vec<CheckOut<'a>>,
     sensitivity: Option<SensitivityOut<'a>>,
     comparisons: Vec<ComparisonOut<'a, C>>,
@@ -78,7 +78,7 @@ struct ComparisonOut<'a, C: Serialize> {
 }
 
 #[derive(Serialize)]
-struct RowOut<'a> {
+struct StudyRowOut<'a> {
     case: &'a str,
     metric: &'a str,
     calibrates: bool,
@@ -130,7 +130,7 @@ struct ParameterOut<'a> {
 
 /// All studies.
 pub fn list_json(studies: &[Study]) -> String {
-    pretty(&List {
+    pretty(&StudiesDocument {
         schema: "alight.studies/1",
         version: VERSION,
         studies: studies.iter().map(study).collect(),
@@ -148,7 +148,7 @@ pub fn render(answer: &Answer<'_>, trust: &Trust, sensitivity: Option<&Sensitivi
         let of_it = answer.study.rows.iter().filter(|row| case.is(&row.case));
         of_it.map(move |one| row(answer, one, case))
     });
-    pretty(&Document {
+    pretty(&AnswerDocument {
         schema: "alight.study-answer/1",
         version: answer.version,
         command: &answer.command,
@@ -216,7 +216,7 @@ fn study(study: &Study) -> StudyOut<'_> {
     }
 }
 
-fn row<'a>(answer: &'a Answer<'_>, row: &'a Row, case: &'a CaseAnswer<'_>) -> RowOut<'a> {
+fn row<'a>(answer: &'a Answer<'_>, row: &'a Row, case: &'a CaseAnswer<'_>) -> StudyRowOut<'a> {
     let values = answer.values(row, case).into_iter().map(|value| {
         let delta = value
             .variant
@@ -228,7 +228,7 @@ fn row<'a>(answer: &'a Answer<'_>, row: &'a Row, case: &'a CaseAnswer<'_>) -> Ro
             ValueOut { numbers, delta },
         )
     });
-    RowOut {
+    StudyRowOut {
         case: &case.case.name,
         metric: &row.metric,
         calibrates: row.calibrates,
@@ -237,12 +237,12 @@ fn row<'a>(answer: &'a Answer<'_>, row: &'a Row, case: &'a CaseAnswer<'_>) -> Ro
     }
 }
 
-fn check(check: &Check, outcome: Outcome) -> CheckOut<'_> {
+fn check(check: &Check, outcome: CheckOutcome) -> CheckOut<'_> {
     let (outcome, found) = match outcome {
-        Outcome::Held(found) => ("held", Some(found)),
-        Outcome::Failed(found) => ("failed", Some(found)),
-        Outcome::NoNumber => ("failed", None),
-        Outcome::NotInShort => ("not_in_short", None),
+        CheckOutcome::Held(found) => ("held", Some(found)),
+        CheckOutcome::Failed(found) => ("failed", Some(found)),
+        CheckOutcome::NoNumber => ("failed", None),
+        CheckOutcome::NotInShort => ("not_in_short", None),
     };
     CheckOut {
         says: &check.says,

@@ -24,7 +24,7 @@ mod tests;
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use alight_compare::compare::{self, Question, Runner, compare};
+use alight_compare::compare::{NoComparison, Question, Runner, compare};
 use alight_compare::report::Style;
 use alight_compare::spread::Spread;
 use alight_machine::{Calibration, Governor, IdleGovernor, Trust};
@@ -33,16 +33,15 @@ use alight_sim::{Change, Scenario};
 use alight_workload::Workload;
 use serde::{Deserialize, Serialize};
 
-pub use answer::{Answer, CaseAnswer, Outcome, Value};
+pub use answer::{Answer, CaseAnswer, CheckOutcome, Value};
 pub use cut::CutRuns;
 pub use json::{list_json, show_json};
 pub use library::{load, names};
-pub use picture::{Error as NotDrawn, Picture, pictures};
-pub use read::{Error, SCHEMA, parse};
+pub use picture::{NotDrawn, Picture, pictures};
+pub use read::{SCHEMA, StudyError, parse};
 pub use report::{list, show};
 pub use sensitivity::{
-    Error as Unanswered, MOVES, Moved, Prediction, Sensitivity, jobs as sensitivity_jobs,
-    sensitivity,
+    MOVES, Moved, Prediction, Sensitivity, Unanswered, jobs as sensitivity_jobs, sensitivity,
 };
 
 /// Runs of each scheduler for each move of a parameter, where a study does not have fewer: enough
@@ -104,11 +103,11 @@ pub struct Case {
     /// Short, unique in the study; empty in a study of one.
     pub name: String,
     /// As published.
-    pub full: Extent,
+    pub full: CaseLoad,
     /// As tests run it; like the above where the file does not say otherwise.
-    pub short: Extent,
+    pub short: CaseLoad,
     /// As each row of a sensitivity table runs it; likewise.
-    pub moved: Extent,
+    pub moved: CaseLoad,
     /// What of it runs while costs are fitted, where the whole would take too long.
     pub part: Option<Part>,
     /// cpufreq governor; `None`: the machine's.
@@ -129,13 +128,13 @@ pub struct Instead {
     /// Whose.
     pub scheduler: String,
     /// As published.
-    pub full: Extent,
+    pub full: CaseLoad,
     /// As tests run it.
-    pub short: Extent,
+    pub short: CaseLoad,
 }
 
 impl Instead {
-    fn extent(&self, length: Length) -> &Extent {
+    fn extent(&self, length: Length) -> &CaseLoad {
         match length {
             Length::Full | Length::Moved => &self.full,
             Length::Short => &self.short,
@@ -156,7 +155,7 @@ pub enum Length {
 
 /// What runs in a case of one length.
 #[derive(Debug, Clone)]
-pub struct Extent {
+pub struct CaseLoad {
     /// As typed after `-w`.
     pub commands: Vec<String>,
     /// The same, read.
@@ -277,7 +276,7 @@ pub struct Check {
 }
 
 /// How a study is run.
-pub struct Ask<'a> {
+pub struct StudyQuestion<'a> {
     /// What the study does not say: on which machine, its own or that with other costs, from which
     /// seed on, started by whom. What it says replaces what stands here.
     pub scenario: Scenario<'a>,
@@ -293,7 +292,7 @@ pub struct Ask<'a> {
 
 impl Study {
     /// Runs of each scheduler in each case.
-    pub fn runs(&self, ask: &Ask<'_>) -> NonZeroU32 {
+    pub fn runs(&self, ask: &StudyQuestion<'_>) -> NonZeroU32 {
         // What takes too long to run more often than it was published is shortened where it moves.
         let shortened = self.cases.iter().any(|case| case.shortened().is_some());
         ask.runs.unwrap_or(match ask.length {
@@ -315,7 +314,7 @@ impl Study {
     }
 
     /// Simulations that it takes.
-    pub fn jobs(&self, ask: &Ask<'_>) -> usize {
+    pub fn jobs(&self, ask: &StudyQuestion<'_>) -> usize {
         self.runs(ask).get() as usize * self.schedulers.len() * self.cases.len()
     }
 
@@ -328,11 +327,11 @@ impl Study {
     /// Those of [`compare`](alight_compare::compare()).
     pub fn run(
         &self,
-        ask: &Ask<'_>,
+        ask: &StudyQuestion<'_>,
         run: &Runner<'_>,
         how: Spread<'_>,
         cancel: &AtomicBool,
-    ) -> Result<Answer<'_>, compare::Error> {
+    ) -> Result<Answer<'_>, NoComparison> {
         let mut cases = vec![];
         for case in &self.cases {
             let question = case.question(self, &self.schedulers, ask);
@@ -341,7 +340,7 @@ impl Study {
             };
             match compare(&question, &run, how, cancel) {
                 Ok(comparison) => cases.push(CaseAnswer { case, comparison }),
-                Err(compare::Error::Interrupted) if !cases.is_empty() => break,
+                Err(NoComparison::Interrupted) if !cases.is_empty() => break,
                 Err(error) => return Err(error),
             }
             if cancel.load(Ordering::Relaxed) {
@@ -352,7 +351,10 @@ impl Study {
     }
 
     /// The first run of each scheduler in each case, and the name of the file for its trace.
-    pub fn traces<'a>(&'a self, ask: &'a Ask<'a>) -> impl Iterator<Item = (String, Scenario<'a>)> {
+    pub fn traces<'a>(
+        &'a self,
+        ask: &'a StudyQuestion<'a>,
+    ) -> impl Iterator<Item = (String, Scenario<'a>)> {
         let of_case = move |case: &'a Case| {
             self.schedulers.iter().map(move |scheduler| {
                 let file = file_of([&self.name, &case.name, &scheduler.name], "pftrace");
@@ -390,7 +392,7 @@ impl Case {
     fn first_run<'a>(
         &'a self,
         scheduler: &'a Scheduler,
-        ask: &Ask<'a>,
+        ask: &StudyQuestion<'a>,
         duration_ns: Option<u64>,
     ) -> Scenario<'a> {
         let scenario = Scenario {
@@ -404,7 +406,7 @@ impl Case {
     }
 
     /// The case as it is asked.
-    fn scenario<'a>(&'a self, ask: &Ask<'a>) -> Scenario<'a> {
+    fn scenario<'a>(&'a self, ask: &StudyQuestion<'a>) -> Scenario<'a> {
         let extent = self.extent(ask.length);
         Scenario {
             workloads: &extent.workloads,
@@ -416,7 +418,7 @@ impl Case {
         }
     }
 
-    fn extent(&self, length: Length) -> &Extent {
+    fn extent(&self, length: Length) -> &CaseLoad {
         match length {
             Length::Full => &self.full,
             Length::Short => &self.short,
@@ -444,7 +446,7 @@ impl Case {
         &'q self,
         study: &Study,
         schedulers: &'q [Scheduler],
-        ask: &Ask<'q>,
+        ask: &StudyQuestion<'q>,
     ) -> Question<'q> {
         Question {
             scenario: Scenario {

@@ -7,7 +7,7 @@ use std::path::Path;
 use alight_workload::{Mode, Site, Workload};
 
 use super::Study;
-use super::read::{Error, parse};
+use super::read::{StudyError, parse};
 
 macro_rules! studies {
     ($($name:literal),+ $(,)?) => {
@@ -63,12 +63,12 @@ pub fn names() -> Vec<&'static str> {
 ///
 /// # Errors
 /// Unknown names, files that cannot be read, files that are not well formed.
-pub fn load(name_or_path: &str) -> Result<Study, Error> {
+pub fn load(name_or_path: &str) -> Result<Study, StudyError> {
     if let Some((name, text)) = STUDIES.iter().find(|(name, _)| *name == name_or_path) {
         return parse(&format!("studies/{name}.toml"), text);
     }
     if name_or_path.ends_with(".toml") {
-        let text = alight_text::read(name_or_path).map_err(|source| Error::Read {
+        let text = alight_text::read(name_or_path).map_err(|source| StudyError::Read {
             file: name_or_path.to_owned(),
             source,
         })?;
@@ -78,7 +78,7 @@ pub fn load(name_or_path: &str) -> Result<Study, Error> {
     let nearest = names()
         .into_iter()
         .max_by(|a, b| likeness(a).total_cmp(&likeness(b)));
-    Err(Error::Unknown {
+    Err(StudyError::Unknown {
         name: name_or_path.to_owned(),
         hint: format!(
             "did you mean `{}`? `alight study list` has them all",

@@ -13,7 +13,7 @@ use serde::Deserialize;
 use toml::Spanned;
 
 use super::shape::mistakes;
-use super::{Case, Check, Extent, Instead, Part, Published, Row, Study, Unit, library};
+use super::{Case, CaseLoad, Check, Instead, Part, Published, Row, Study, Unit, library};
 
 /// Name and version of the form, the value of the key `schema`.
 pub const SCHEMA: &str = "alight.study/1";
@@ -22,7 +22,7 @@ const NS_PER_MS: u64 = 1_000_000;
 
 /// Why there is no study.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum StudyError {
     /// A file that cannot be read.
     #[error("{file}: cannot be read: {source}")]
     Read {
@@ -51,13 +51,13 @@ pub enum Error {
         /// What was found and what was expected.
         message: String,
     },
-    /// Several things that are wrong with one file, each [`Error::Written`], in its order.
+    /// Several things that are wrong with one file, each [`StudyError::Written`], in its order.
     #[error("{}", lines(.0))]
     Several(Vec<Self>),
 }
 
-fn lines(errors: &[Error]) -> String {
-    let lines: Vec<String> = errors.iter().map(Error::to_string).collect();
+fn lines(errors: &[StudyError]) -> String {
+    let lines: Vec<String> = errors.iter().map(StudyError::to_string).collect();
     lines.join("\n")
 }
 
@@ -167,7 +167,7 @@ struct CheckTable {
 ///
 /// # Errors
 /// Whatever is wrong with it, with its place.
-pub fn parse(file: &str, text: &str) -> Result<Study, Error> {
+pub fn parse(file: &str, text: &str) -> Result<Study, StudyError> {
     let reader = Reader {
         file,
         text,
@@ -175,11 +175,11 @@ pub fn parse(file: &str, text: &str) -> Result<Study, Error> {
         site: None,
     };
     let mistakes = mistakes(text).into_iter();
-    let mut mistakes: Vec<Error> = mistakes.map(|(at, what)| reader.at(at, &what)).collect();
+    let mut mistakes: Vec<StudyError> = mistakes.map(|(at, what)| reader.at(at, &what)).collect();
     match mistakes.len() {
         0 => {}
         1 => return Err(mistakes.remove(0)),
-        _ => return Err(Error::Several(mistakes)),
+        _ => return Err(StudyError::Several(mistakes)),
     }
     // What has the shape of a study can be read as one.
     let mut read: File = toml::from_str(text)
@@ -211,10 +211,10 @@ struct Reader<'t> {
 }
 
 impl Reader<'_> {
-    fn at(&self, offset: usize, message: &str) -> Error {
+    fn at(&self, offset: usize, message: &str) -> StudyError {
         let before = self.text.get(..offset).unwrap_or(self.text);
         let start = before.rfind('\n').map_or(0, |at| at + 1);
-        Error::Written {
+        StudyError::Written {
             file: self.file.to_owned(),
             line: before.matches('\n').count() + 1,
             column: before[start..].chars().count() + 1,
@@ -222,11 +222,11 @@ impl Reader<'_> {
         }
     }
 
-    fn wrong<T>(&self, what: &Spanned<T>, message: impl ToString) -> Error {
+    fn wrong<T>(&self, what: &Spanned<T>, message: impl ToString) -> StudyError {
         self.at(what.span().start, &message.to_string())
     }
 
-    fn study(&self, file: File) -> Result<Study, Error> {
+    fn study(&self, file: File) -> Result<Study, StudyError> {
         let mut schedulers: Vec<Scheduler> = vec![];
         for name in file.schedulers.get_ref() {
             schedulers.push(self.chosen(name, &schedulers)?);
@@ -273,12 +273,12 @@ impl Reader<'_> {
         })
     }
 
-    fn case(&self, table: CaseTable, schedulers: &[Scheduler]) -> Result<Case, Error> {
+    fn case(&self, table: CaseTable, schedulers: &[Scheduler]) -> Result<Case, StudyError> {
         let duration_ns = table.duration_ms.map(|Time(ns)| ns);
         let full = self.extent(&table.workloads, duration_ns)?;
         let other = |commands: Option<&Vec<_>>, duration_ns| match commands {
             Some(commands) => self.extent(commands, duration_ns),
-            None => Ok(Extent {
+            None => Ok(CaseLoad {
                 duration_ns,
                 ..full.clone()
             }),
@@ -313,16 +313,16 @@ impl Reader<'_> {
         &self,
         commands: &[Spanned<String>],
         duration_ns: Option<u64>,
-    ) -> Result<Extent, Error> {
+    ) -> Result<CaseLoad, StudyError> {
         let (commands, workloads) = self.workloads(commands)?;
-        Ok(Extent {
+        Ok(CaseLoad {
             commands,
             workloads,
             duration_ns,
         })
     }
 
-    fn part(&self, table: &PartTable, of: &Extent) -> Result<Part, Error> {
+    fn part(&self, table: &PartTable, of: &CaseLoad) -> Result<Part, StudyError> {
         let messages = alight_sim::messages(&of.workloads).filter(|all| *all != 0);
         let Some(messages) = messages else {
             let message = "a part stands for the whole by its messages, of which this case has none, \
@@ -337,7 +337,7 @@ impl Reader<'_> {
     }
 
     /// From and to, ns.
-    fn window(&self, window: &Spanned<(Time, Time)>) -> Result<(u64, u64), Error> {
+    fn window(&self, window: &Spanned<(Time, Time)>) -> Result<(u64, u64), StudyError> {
         let (Time(from), Time(to)) = *window.get_ref();
         if from >= to {
             let (from, to) = (from / NS_PER_MS, to / NS_PER_MS);
@@ -353,7 +353,7 @@ impl Reader<'_> {
         table: InsteadTable,
         schedulers: &[Scheduler],
         durations: [Option<u64>; 2],
-    ) -> Result<Instead, Error> {
+    ) -> Result<Instead, StudyError> {
         let short = table.short.as_ref().unwrap_or(&table.workloads);
         Ok(Instead {
             full: self.extent(&table.workloads, durations[0])?,
@@ -363,13 +363,17 @@ impl Reader<'_> {
     }
 
     /// As on the command line: what has no base is over the first of those `before`.
-    fn chosen(&self, name: &Spanned<String>, before: &[Scheduler]) -> Result<Scheduler, Error> {
+    fn chosen(
+        &self,
+        name: &Spanned<String>,
+        before: &[Scheduler],
+    ) -> Result<Scheduler, StudyError> {
         let onto = before.first().map_or(Onto::Newest, Onto::First);
         Scheduler::choose([name.get_ref().as_str()], onto).map_err(|error| self.wrong(name, error))
     }
 
     /// Schedulers are those of the list `schedulers`, by any of their labels.
-    fn scheduler(&self, name: Spanned<String>, known: &[Scheduler]) -> Result<String, Error> {
+    fn scheduler(&self, name: Spanned<String>, known: &[Scheduler]) -> Result<String, StudyError> {
         let chosen = self.chosen(&name, known)?;
         let labelled = known.iter().find(|one| one.name == chosen.name);
         let found = labelled.or_else(|| known.iter().find(|one| one.is_same_run(&chosen)));
@@ -383,7 +387,7 @@ impl Reader<'_> {
     fn parsed<T: std::str::FromStr<Err: ToString>>(
         &self,
         text: Option<Spanned<String>>,
-    ) -> Result<Option<T>, Error> {
+    ) -> Result<Option<T>, StudyError> {
         let parse = |text: Spanned<String>| {
             let parsed = text.get_ref().parse::<T>();
             parsed.map_err(|error| self.wrong(&text, error))
@@ -394,7 +398,7 @@ impl Reader<'_> {
     fn workloads(
         &self,
         commands: &[Spanned<String>],
-    ) -> Result<(Vec<String>, Vec<Workload>), Error> {
+    ) -> Result<(Vec<String>, Vec<Workload>), StudyError> {
         let mut read = (vec![], vec![]);
         for command in commands.iter().chain(self.beside) {
             let workload = library::workload(self.file, command.get_ref(), self.site.as_ref())
@@ -414,7 +418,7 @@ struct Known<'a> {
 }
 
 impl Known<'_> {
-    fn row(&self, table: RowTable) -> Result<Row, Error> {
+    fn row(&self, table: RowTable) -> Result<Row, StudyError> {
         let case = self.case(table.case)?;
         let unit = |unit: UnitTable| {
             Ok(Unit {
@@ -440,7 +444,7 @@ impl Known<'_> {
         })
     }
 
-    fn check(&self, table: CheckTable) -> Result<Check, Error> {
+    fn check(&self, table: CheckTable) -> Result<Check, StudyError> {
         if table.at_least.is_none() && table.at_most.is_none() {
             let message = "a check without `at_least` and `at_most` cannot fail";
             return Err(self.reader.wrong(&table.says, message));
@@ -467,7 +471,7 @@ impl Known<'_> {
         })
     }
 
-    fn case(&self, name: Option<Spanned<String>>) -> Result<String, Error> {
+    fn case(&self, name: Option<Spanned<String>>) -> Result<String, StudyError> {
         let Some(name) = name else {
             return Ok(String::new());
         };
@@ -483,7 +487,7 @@ impl Known<'_> {
         Err(self.reader.wrong(&name, message))
     }
 
-    fn scheduler(&self, name: Spanned<String>) -> Result<String, Error> {
+    fn scheduler(&self, name: Spanned<String>) -> Result<String, StudyError> {
         self.reader.scheduler(name, self.schedulers)
     }
 }

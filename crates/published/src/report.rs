@@ -11,7 +11,9 @@ use alight_machine::Trust;
 
 use super::grid;
 use super::sensitivity::{MOVES, Sensitivity};
-use super::{Answer, Case, CaseAnswer, Check, Extent, Length, Outcome, Published, Row, Study};
+use super::{
+    Answer, Case, CaseAnswer, CaseLoad, Check, CheckOutcome, Length, Published, Row, Study,
+};
 
 /// Part of a report.
 pub(super) enum Block {
@@ -112,7 +114,7 @@ pub fn show(study: &Study, trust: &Trust) -> String {
 }
 
 /// What a case runs to this extent, its command lines being shown as `commands`, and how.
-fn load(case: &Case, extent: &Extent, commands: &[String]) -> String {
+fn load(case: &Case, extent: &CaseLoad, commands: &[String]) -> String {
     let mut what = commands.join("; ");
     if let Some(governor) = case.governor {
         what += &format!(", {governor}");
@@ -469,13 +471,13 @@ fn number_and_bounds(check: &Check) -> (String, String) {
     (what, bounds.join(" and "))
 }
 
-fn judged(check: &Check, outcome: Outcome) -> String {
+fn judged(check: &Check, outcome: CheckOutcome) -> String {
     let (what, expected) = number_and_bounds(check);
     let (word, found) = match outcome {
-        Outcome::Held(found) => ("held  ", number::short(found)),
-        Outcome::Failed(found) => ("FAILED", number::short(found)),
-        Outcome::NoNumber => ("FAILED", "no such number".to_owned()),
-        Outcome::NotInShort => ("      ", "a claim about full runs only".to_owned()),
+        CheckOutcome::Held(found) => ("held  ", number::short(found)),
+        CheckOutcome::Failed(found) => ("FAILED", number::short(found)),
+        CheckOutcome::NoNumber => ("FAILED", "no such number".to_owned()),
+        CheckOutcome::NotInShort => ("      ", "a claim about full runs only".to_owned()),
     };
     format!(
         "{word} {}: {what}: {found}, expected {expected}",

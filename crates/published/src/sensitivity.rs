@@ -5,13 +5,13 @@
 
 use std::sync::atomic::AtomicBool;
 
-use alight_compare::compare::{self, Runner};
+use alight_compare::compare::{NoComparison, Runner};
 use alight_compare::spread::Spread;
 use alight_compare::stats::Delta;
 use alight_machine::{Draft, Machine};
 use alight_sim::Scenario;
 
-use super::{Answer, Ask, Case, Length, Study};
+use super::{Answer, Case, Length, Study, StudyQuestion};
 use crate::calibrate::{PARAMETERS, Parameter};
 
 /// What is moved, in thousandths of what it is.
@@ -163,7 +163,7 @@ pub struct Sensitivity {
 }
 
 /// Simulations that it takes.
-pub fn jobs(study: &Study, ask: &Ask<'_>) -> usize {
+pub fn jobs(study: &Study, ask: &StudyQuestion<'_>) -> usize {
     study.jobs(&moved(ask, ask.scenario))
         * (1 + Lever::all(ask.scenario.machine).count() * MOVES.len())
 }
@@ -174,12 +174,12 @@ pub fn jobs(study: &Study, ask: &Ask<'_>) -> usize {
 /// Those of the study; machines that cannot be.
 pub fn sensitivity(
     study: &Study,
-    ask: &Ask<'_>,
+    ask: &StudyQuestion<'_>,
     draft: &dyn Fn() -> Result<Draft, alight_machine::Error>,
     run: &Runner<'_>,
     how: Spread<'_>,
     cancel: &AtomicBool,
-) -> Result<Sensitivity, Error> {
+) -> Result<Sensitivity, Unanswered> {
     let predicted = |machine: &Machine, wakee_flips: Option<u32>| {
         let scenario = Scenario {
             machine,
@@ -189,7 +189,7 @@ pub fn sensitivity(
         let ask = moved(ask, scenario);
         let answer = study.run(&ask, run, how, cancel)?;
         if answer.interrupted() {
-            return Err(Error::from(compare::Error::Interrupted));
+            return Err(Unanswered::from(NoComparison::Interrupted));
         }
         Ok(predictions(&answer))
     };
@@ -225,8 +225,8 @@ pub fn sensitivity(
 }
 
 /// What is asked for each move.
-fn moved<'a>(ask: &Ask<'a>, scenario: Scenario<'a>) -> Ask<'a> {
-    Ask {
+fn moved<'a>(ask: &StudyQuestion<'a>, scenario: Scenario<'a>) -> StudyQuestion<'a> {
+    StudyQuestion {
         scenario,
         trust: ask.trust,
         length: match ask.length {
@@ -248,10 +248,10 @@ fn of(label: &str, moves: &[Vec<Prediction>]) -> [Option<Delta>; MOVES.len()] {
 
 /// Why there is no sensitivity.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum Unanswered {
     /// The study did not run.
     #[error(transparent)]
-    Run(#[from] compare::Error),
+    Run(#[from] NoComparison),
     /// The machine with other costs cannot be.
     #[error(transparent)]
     Machine(#[from] alight_machine::Error),

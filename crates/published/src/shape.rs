@@ -12,14 +12,14 @@ use toml::de::{DeTable, DeValue};
 pub(super) const LONGEST_MS: u64 = 1_000_000_000_000;
 
 /// A key of a table.
-struct Key {
+struct TableKey {
     name: &'static str,
-    kind: Kind,
+    kind: ValueKind,
     required: bool,
 }
 
 /// What stands under a key.
-enum Kind {
+enum ValueKind {
     Text,
     Texts,
     Flag,
@@ -29,103 +29,103 @@ enum Kind {
     Window,
     /// A number that is finite.
     Number,
-    Table(&'static [Key]),
+    Table(&'static [TableKey]),
     /// Tables headed [[key]].
-    Tables(&'static [Key]),
+    Tables(&'static [TableKey]),
 }
 
-const MS: Kind = Kind::Whole(0, LONGEST_MS, "ms");
-const RUNS: Kind = Kind::Whole(1, u32::MAX as u64, "runs");
+const MS: ValueKind = ValueKind::Whole(0, LONGEST_MS, "ms");
+const RUNS: ValueKind = ValueKind::Whole(1, u32::MAX as u64, "runs");
 
-const fn must(name: &'static str, kind: Kind) -> Key {
-    Key {
+const fn must(name: &'static str, kind: ValueKind) -> TableKey {
+    TableKey {
         name,
         kind,
         required: true,
     }
 }
 
-const fn may(name: &'static str, kind: Kind) -> Key {
-    Key {
+const fn may(name: &'static str, kind: ValueKind) -> TableKey {
+    TableKey {
         name,
         kind,
         required: false,
     }
 }
 
-const FILE: &[Key] = &[
-    must("schema", Kind::Text),
-    must("name", Kind::Text),
-    must("title", Kind::Text),
-    must("publication", Kind::Text),
-    may("notes", Kind::Texts),
-    must("machine", Kind::Text),
-    must("schedulers", Kind::Texts),
+const FILE: &[TableKey] = &[
+    must("schema", ValueKind::Text),
+    must("name", ValueKind::Text),
+    must("title", ValueKind::Text),
+    must("publication", ValueKind::Text),
+    may("notes", ValueKind::Texts),
+    must("machine", ValueKind::Text),
+    must("schedulers", ValueKind::Texts),
     must("runs", RUNS),
     must("short_runs", RUNS),
-    may("beside", Kind::Texts),
-    must("case", Kind::Tables(CASE)),
-    may("row", Kind::Tables(ROW)),
-    may("check", Kind::Tables(CHECK)),
+    may("beside", ValueKind::Texts),
+    must("case", ValueKind::Tables(CASE)),
+    may("row", ValueKind::Tables(ROW)),
+    may("check", ValueKind::Tables(CHECK)),
 ];
 
-const CASE: &[Key] = &[
-    may("name", Kind::Text),
-    must("workloads", Kind::Texts),
-    may("short", Kind::Texts),
-    may("sensitivity", Kind::Texts),
-    may("calibration", Kind::Table(PART)),
-    may("governor", Kind::Text),
-    may("idle_governor", Kind::Text),
+const CASE: &[TableKey] = &[
+    may("name", ValueKind::Text),
+    must("workloads", ValueKind::Texts),
+    may("short", ValueKind::Texts),
+    may("sensitivity", ValueKind::Texts),
+    may("calibration", ValueKind::Table(PART)),
+    may("governor", ValueKind::Text),
+    may("idle_governor", ValueKind::Text),
     may("duration_ms", MS),
     may("short_ms", MS),
     may("count_from_ms", MS),
-    may("picture_ms", Kind::Window),
-    may("instead", Kind::Tables(INSTEAD)),
+    may("picture_ms", ValueKind::Window),
+    may("instead", ValueKind::Tables(INSTEAD)),
 ];
 
-const PART: &[Key] = &[must("window_ms", Kind::Window), must("runs", RUNS)];
+const PART: &[TableKey] = &[must("window_ms", ValueKind::Window), must("runs", RUNS)];
 
-const INSTEAD: &[Key] = &[
-    must("scheduler", Kind::Text),
-    must("workloads", Kind::Texts),
-    may("short", Kind::Texts),
+const INSTEAD: &[TableKey] = &[
+    must("scheduler", ValueKind::Text),
+    must("workloads", ValueKind::Texts),
+    may("short", ValueKind::Texts),
 ];
 
-const ROW: &[Key] = &[
-    may("case", Kind::Text),
-    must("metric", Kind::Text),
-    may("says", Kind::Text),
-    may("before", Kind::Table(PUBLISHED)),
-    may("calibrates", Kind::Flag),
-    may("unit", Kind::Table(UNIT)),
+const ROW: &[TableKey] = &[
+    may("case", ValueKind::Text),
+    must("metric", ValueKind::Text),
+    may("says", ValueKind::Text),
+    may("before", ValueKind::Table(PUBLISHED)),
+    may("calibrates", ValueKind::Flag),
+    may("unit", ValueKind::Table(UNIT)),
 ];
 
-const PUBLISHED: &[Key] = &[
-    may("mean", Kind::Number),
-    may("std", Kind::Number),
-    may("min", Kind::Number),
-    may("p50", Kind::Number),
-    may("p75", Kind::Number),
-    may("p99", Kind::Number),
-    may("max", Kind::Number),
+const PUBLISHED: &[TableKey] = &[
+    may("mean", ValueKind::Number),
+    may("std", ValueKind::Number),
+    may("min", ValueKind::Number),
+    may("p50", ValueKind::Number),
+    may("p75", ValueKind::Number),
+    may("p99", ValueKind::Number),
+    may("max", ValueKind::Number),
 ];
 
-const UNIT: &[Key] = &[
-    must("of", Kind::Texts),
-    may("case", Kind::Text),
-    must("is", Kind::Number),
+const UNIT: &[TableKey] = &[
+    must("of", ValueKind::Texts),
+    may("case", ValueKind::Text),
+    must("is", ValueKind::Number),
 ];
 
-const CHECK: &[Key] = &[
-    must("says", Kind::Text),
-    may("case", Kind::Text),
-    must("metric", Kind::Text),
-    must("scheduler", Kind::Text),
-    may("relative_to", Kind::Text),
-    may("at_least", Kind::Number),
-    may("at_most", Kind::Number),
-    may("in_short", Kind::Flag),
+const CHECK: &[TableKey] = &[
+    must("says", ValueKind::Text),
+    may("case", ValueKind::Text),
+    must("metric", ValueKind::Text),
+    must("scheduler", ValueKind::Text),
+    may("relative_to", ValueKind::Text),
+    may("at_least", ValueKind::Number),
+    may("at_most", ValueKind::Number),
+    may("in_short", ValueKind::Flag),
 ];
 
 /// What is wrong, and where in the text it begins.
@@ -151,8 +151,14 @@ pub(super) fn mistakes(text: &str) -> Vec<Mistake> {
 }
 
 /// Looks at one table, which is called `path`.
-fn look(table: &DeTable, span: Range<usize>, path: &str, keys: &[Key], found: &mut Vec<Mistake>) {
-    let missing = |key: &&Key| key.required && !table.contains_key(key.name);
+fn look(
+    table: &DeTable,
+    span: Range<usize>,
+    path: &str,
+    keys: &[TableKey],
+    found: &mut Vec<Mistake>,
+) {
+    let missing = |key: &&TableKey| key.required && !table.contains_key(key.name);
     let missing: Vec<String> = (keys.iter().filter(missing))
         .map(|key| format!("`{}`", key.name))
         .collect();
@@ -181,8 +187,8 @@ fn look(table: &DeTable, span: Range<usize>, path: &str, keys: &[Key], found: &m
 }
 
 /// Looks at what stands under the key `path`.
-fn look_at(value: &Spanned<DeValue>, path: &str, kind: &Kind, found: &mut Vec<Mistake>) {
-    let each = |found: &mut Vec<Mistake>, kind: &Kind, whole: &str| match value.get_ref() {
+fn look_at(value: &Spanned<DeValue>, path: &str, kind: &ValueKind, found: &mut Vec<Mistake>) {
+    let each = |found: &mut Vec<Mistake>, kind: &ValueKind, whole: &str| match value.get_ref() {
         DeValue::Array(items) => {
             for item in items {
                 look_at(item, path, kind, found);
@@ -191,16 +197,18 @@ fn look_at(value: &Spanned<DeValue>, path: &str, kind: &Kind, found: &mut Vec<Mi
         _ => found.push(mistake(value, path, whole)),
     };
     match (kind, value.get_ref()) {
-        (Kind::Text, DeValue::String(_)) | (Kind::Flag, DeValue::Boolean(_)) => {}
-        (Kind::Number, DeValue::Integer(_)) => {}
-        (Kind::Number, DeValue::Float(digits)) if is_finite(digits.as_str()) => {}
-        (Kind::Whole(from, to, _), DeValue::Integer(digits))
+        (ValueKind::Text, DeValue::String(_)) | (ValueKind::Flag, DeValue::Boolean(_)) => {}
+        (ValueKind::Number, DeValue::Integer(_)) => {}
+        (ValueKind::Number, DeValue::Float(digits)) if is_finite(digits.as_str()) => {}
+        (ValueKind::Whole(from, to, _), DeValue::Integer(digits))
             if u64::from_str_radix(digits.as_str(), digits.radix())
                 .is_ok_and(|number| (*from..=*to).contains(&number)) => {}
-        (Kind::Texts, _) => each(found, &Kind::Text, "a list of texts"),
-        (Kind::Window, DeValue::Array(items)) if items.len() == 2 => each(found, &MS, ""),
-        (Kind::Table(keys), DeValue::Table(table)) => look(table, value.span(), path, keys, found),
-        (Kind::Tables(keys), DeValue::Array(items)) => {
+        (ValueKind::Texts, _) => each(found, &ValueKind::Text, "a list of texts"),
+        (ValueKind::Window, DeValue::Array(items)) if items.len() == 2 => each(found, &MS, ""),
+        (ValueKind::Table(keys), DeValue::Table(table)) => {
+            look(table, value.span(), path, keys, found)
+        }
+        (ValueKind::Tables(keys), DeValue::Array(items)) => {
             for item in items {
                 match item.get_ref() {
                     DeValue::Table(table) => look(table, item.span(), path, keys, found),
@@ -216,7 +224,7 @@ fn is_finite(digits: &str) -> bool {
     digits.parse().is_ok_and(f64::is_finite)
 }
 
-impl Kind {
+impl ValueKind {
     /// What a person would call it.
     fn expected(&self, path: &str) -> String {
         match self {

@@ -82,7 +82,7 @@ fn trusting(calibration: Option<Calibration>) -> Trust {
 
 fn answered<'s>(study: &'s Study, machine: &Machine, length: Length) -> Answer<'s> {
     let run = |scenario: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| Ok(fake::better(scenario));
-    let ask = Ask {
+    let ask = StudyQuestion {
         scenario: Scenario::new(machine, &[], &study.schedulers[0]),
         trust: fake::trust(),
         length,
@@ -227,22 +227,22 @@ fn rows_come_in_the_unit_of_the_publication() {
 fn checks_hold_fail_and_miss_their_number() {
     let (study, machine) = (plain(), fake::machine());
     let answer = answered(&study, &machine, Length::Full);
-    let outcomes: Vec<Outcome> = answer.checks.iter().map(|(_, outcome)| *outcome).collect();
-    assert!(matches!(outcomes[0], Outcome::Held(found) if (found - 150.0).abs() < 1.0));
-    assert!(matches!(outcomes[1], Outcome::Failed(found) if (found - 150.0).abs() < 1.0));
-    assert_eq!(outcomes[2], Outcome::NoNumber);
+    let outcomes: Vec<CheckOutcome> = answer.checks.iter().map(|(_, outcome)| *outcome).collect();
+    assert!(matches!(outcomes[0], CheckOutcome::Held(found) if (found - 150.0).abs() < 1.0));
+    assert!(matches!(outcomes[1], CheckOutcome::Failed(found) if (found - 150.0).abs() < 1.0));
+    assert_eq!(outcomes[2], CheckOutcome::NoNumber);
     assert_eq!(answer.failed(), 2);
     let short = answered(&study, &machine, Length::Short);
     assert!(!render(&short, &trusting(None), None, Style::Table).contains("published before"));
-    assert_eq!(short.checks[1].1, Outcome::NotInShort);
+    assert_eq!(short.checks[1].1, CheckOutcome::NotInShort);
     assert_eq!((short.runs, short.failed()), (2, 1));
     let text = PLAIN.replace("in_short = true\n", "");
     let study = parse("mine.toml", &text).expect("a study");
     let short = answered(&study, &machine, Length::Short);
-    assert_eq!(short.checks[0].1, Outcome::NotInShort);
+    assert_eq!(short.checks[0].1, CheckOutcome::NotInShort);
     assert_eq!(
         short.checks[2].1,
-        Outcome::NoNumber,
+        CheckOutcome::NoNumber,
         "no number is none in short either"
     );
 }

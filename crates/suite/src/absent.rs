@@ -3,7 +3,7 @@
 //! not forgotten.
 
 use super::platform::Platform;
-use super::{Bound, Entry, Family, Limit, Measured, Observed, Plan};
+use super::{Bound, Entry, Family, Limit, Observed, Plan, TestFigure};
 
 const fn percent(test: &'static str, what: &'static str, milli: i64) -> Limit {
     Limit {
@@ -96,6 +96,6 @@ fn no(why: &str) -> Result<Vec<Plan>, String> {
     Err(why.to_owned())
 }
 
-fn judge(_platform: &Platform, _observed: &[Observed]) -> Result<Vec<Measured>, String> {
+fn judge(_platform: &Platform, _observed: &[Observed]) -> Result<Vec<TestFigure>, String> {
     Err("there is nothing to judge".to_owned())
 }

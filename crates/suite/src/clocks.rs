@@ -5,7 +5,7 @@
 use super::observe::Seen;
 use super::plan::{ClockRule, Load, Phase, Plan, Task, Work};
 use super::platform::{Platform, Point};
-use super::{Bound, Entry, Family, Limit, Measured, Observed};
+use super::{Bound, Entry, Family, Limit, Observed, TestFigure};
 
 const PLACEMENT: &str = "placement";
 const FREQ: &str = "freq_selection";
@@ -131,7 +131,7 @@ fn clamps(platform: &Platform) -> Result<Vec<Plan>, String> {
     Ok(vec![Plan::tasks("", tasks)])
 }
 
-fn judge_clamps(platform: &Platform, observed: &[Observed]) -> Result<Vec<Measured>, String> {
+fn judge_clamps(platform: &Platform, observed: &[Observed]) -> Result<Vec<TestFigure>, String> {
     let run = observed.first().ok_or("there is no run")?;
     let (planned, seen) = (&run.plan.of_tasks()[0].phases, &run.seen.tasks[0]);
     if seen.phases.len() != planned.len() {
@@ -156,7 +156,7 @@ fn judge_clamps(platform: &Platform, observed: &[Observed]) -> Result<Vec<Measur
             wrong += i64::from(clock_at(platform, &run.seen, start.cpu, start.from) != expected);
         }
         for (test, bad) in [(PLACEMENT, small), (FREQ, wrong)] {
-            measured.push(Measured {
+            measured.push(TestFigure {
                 test,
                 of: phase.name.clone(),
                 milli: (bad * 100_000).checked_div(all).unwrap_or(100_000),
@@ -234,7 +234,7 @@ fn frequencies(platform: &Platform) -> Result<Vec<Plan>, String> {
 
 /// Counts steps from one run to the next at which less was done. `by_cpu`: runs on different
 /// CPUs are not compared.
-fn rising(test: &'static str, runs: &[Observed], by_cpu: bool) -> Measured {
+fn rising(test: &'static str, runs: &[Observed], by_cpu: bool) -> TestFigure {
     let cpu = |run: &Observed| match &run.plan.load {
         Load::Tool { cpu, .. } => Some(*cpu),
         Load::Tasks(_) => None,
@@ -244,7 +244,7 @@ fn rising(test: &'static str, runs: &[Observed], by_cpu: bool) -> Measured {
         same && pair[1].seen.events < pair[0].seen.events
     });
     let labels: Vec<&str> = falls.map(|pair| pair[1].plan.label.as_str()).collect();
-    Measured {
+    TestFigure {
         test,
         milli: labels.len() as i64 * 1000,
         of: labels.join(" "),
@@ -259,7 +259,7 @@ fn capacities(platform: &Platform) -> Result<Vec<Plan>, String> {
 }
 
 /// Of each class the CPU that did least.
-fn judge_capacities(platform: &Platform, observed: &[Observed]) -> Result<Vec<Measured>, String> {
+fn judge_capacities(platform: &Platform, observed: &[Observed]) -> Result<Vec<TestFigure>, String> {
     let mut slowest = vec![];
     for class in platform.classes() {
         let mine = observed.iter().filter(|run| match &run.plan.load {

@@ -7,7 +7,7 @@ use super::energy::{self, Domain};
 use super::observe::TaskSeen;
 use super::plan::{Phase, Plan, Task, Work};
 use super::platform::{Class, Platform};
-use super::{Bound, Entry, Family, Limit, Measured, Observed};
+use super::{Bound, Entry, Family, Limit, Observed, TestFigure};
 
 const PLACEMENT: &str = "task_placement";
 const SLACK: &str = "slack";
@@ -236,7 +236,7 @@ fn ramp(platform: &Platform, up: bool) -> Result<Vec<Plan>, String> {
     }]))
 }
 
-fn judge(platform: &Platform, observed: &[Observed]) -> Result<Vec<Measured>, String> {
+fn judge(platform: &Platform, observed: &[Observed]) -> Result<Vec<TestFigure>, String> {
     if !platform.powered() {
         return Err("the machine gives some operating point no power".to_owned());
     }
@@ -250,7 +250,7 @@ fn judge(platform: &Platform, observed: &[Observed]) -> Result<Vec<Measured>, St
             - i128::try_from(best).unwrap_or(i128::MAX))
             * 100_000
             / i128::try_from(best.max(1)).unwrap_or(i128::MAX);
-        measured.push(Measured {
+        measured.push(TestFigure {
             test: PLACEMENT,
             of: String::new(),
             milli: above as i64,
@@ -355,7 +355,7 @@ fn energies(
     Ok((seen, best))
 }
 
-fn late(run: &Observed) -> Measured {
+fn late(run: &Observed) -> TestFigure {
     let percent = |task: &TaskSeen| {
         (task.late * 100_000)
             .checked_div(task.activations)
@@ -363,7 +363,7 @@ fn late(run: &Observed) -> Measured {
     };
     let tasks = run.plan.of_tasks().iter().zip(&run.seen.tasks);
     let worst = tasks.max_by_key(|(_, seen)| percent(seen));
-    Measured {
+    TestFigure {
         test: SLACK,
         of: worst.map_or(String::new(), |(task, _)| task.name.clone()),
         milli: worst.map_or(0, |(_, seen)| percent(seen) as i64),

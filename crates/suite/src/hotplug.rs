@@ -4,7 +4,7 @@
 
 use super::plan::{Phase, Plan, Task, Work};
 use super::platform::Platform;
-use super::{Bound, Entry, Family, Limit, Measured, Observed};
+use super::{Bound, Entry, Family, Limit, Observed, TestFigure};
 
 const ALIVE: &str = "cpus_alive";
 const OFFLINE: &str = "offline_cpus";
@@ -68,7 +68,7 @@ fn plans(platform: &Platform) -> Result<Vec<Plan>, String> {
     }])
 }
 
-fn judge(platform: &Platform, observed: &[Observed]) -> Result<Vec<Measured>, String> {
+fn judge(platform: &Platform, observed: &[Observed]) -> Result<Vec<TestFigure>, String> {
     let run = observed.first().ok_or("there is no run")?;
     let (tasks, offline) = (&run.seen.tasks, &run.seen.offline);
     if offline.is_empty() {
@@ -95,17 +95,17 @@ fn judge(platform: &Platform, observed: &[Observed]) -> Result<Vec<Measured>, St
     };
     let worst = offline.iter().map(over).max().unwrap_or_default();
     Ok(vec![
-        Measured {
+        TestFigure {
             test: TARGET,
             milli: lost.len() as i64 * 1000,
             of: lost.join(" "),
         },
-        Measured {
+        TestFigure {
             test: ALIVE,
             milli: dead.len() as i64 * 1000,
             of: dead.join(" "),
         },
-        Measured {
+        TestFigure {
             test: OFFLINE,
             milli: worst.0.div_ceil(1000) as i64,
             of: match worst.0 {

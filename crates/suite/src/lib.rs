@@ -30,7 +30,7 @@ use serde::{Deserialize, Serialize};
 pub use observe::Seen;
 pub use plan::Plan;
 pub use platform::Platform;
-pub use record::{Case, Record, record_all};
+pub use record::{Record, Trial, record_all};
 
 /// A scenario.
 #[derive(Debug, Clone, Copy)]
@@ -46,7 +46,7 @@ pub struct Entry {
     /// The runs on a machine; or why there are none.
     pub plans: fn(&Platform) -> Result<Vec<Plan>, String>,
     /// What the runs came to, by [`Limit::test`]; or why that cannot be said.
-    pub judge: fn(&Platform, &[Observed]) -> Result<Vec<Measured>, String>,
+    pub judge: fn(&Platform, &[Observed]) -> Result<Vec<TestFigure>, String>,
 }
 
 /// What scenarios are about.
@@ -123,7 +123,7 @@ pub struct Observed {
 
 /// What one test came to: the worst of its items.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Measured {
+pub struct TestFigure {
     /// [`Limit::test`].
     pub test: &'static str,
     /// Of what: a task, a CPU; may be empty.
@@ -134,7 +134,7 @@ pub struct Measured {
 
 /// A figure that a verdict rests on.
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Figure {
+pub struct JudgedFigure {
     /// Test, quantity, threshold and its reason.
     #[serde(flatten)]
     pub limit: Limit,
@@ -149,16 +149,16 @@ pub struct Figure {
 /// The answer to a scenario.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "verdict", rename_all = "UPPERCASE")]
-pub enum Verdict {
+pub enum ScenarioVerdict {
     /// All held.
     Pass {
         /// Every figure.
-        figures: Vec<Figure>,
+        figures: Vec<JudgedFigure>,
     },
     /// Something did not.
     Fail {
         /// Every figure.
-        figures: Vec<Figure>,
+        figures: Vec<JudgedFigure>,
     },
     /// It cannot be said.
     Undecided {
@@ -167,21 +167,21 @@ pub enum Verdict {
     },
 }
 
-impl Verdict {
+impl ScenarioVerdict {
     /// `PASS`, `FAIL` or `UNDECIDED`.
     pub fn word(&self) -> &'static str {
         match self {
-            Verdict::Pass { .. } => "PASS",
-            Verdict::Fail { .. } => "FAIL",
-            Verdict::Undecided { .. } => "UNDECIDED",
+            ScenarioVerdict::Pass { .. } => "PASS",
+            ScenarioVerdict::Fail { .. } => "FAIL",
+            ScenarioVerdict::Undecided { .. } => "UNDECIDED",
         }
     }
 
     /// What it rests on.
-    pub fn figures(&self) -> &[Figure] {
+    pub fn figures(&self) -> &[JudgedFigure] {
         match self {
-            Verdict::Pass { figures } | Verdict::Fail { figures } => figures,
-            Verdict::Undecided { .. } => &[],
+            ScenarioVerdict::Pass { figures } | ScenarioVerdict::Fail { figures } => figures,
+            ScenarioVerdict::Undecided { .. } => &[],
         }
     }
 }
@@ -220,11 +220,11 @@ pub fn cases<'a>(
     machines: &'a [(Machine, Trust)],
     bases: &'a [Scheduler],
     seed: u64,
-) -> Vec<Case<'a>> {
+) -> Vec<Trial<'a>> {
     let mut cases = vec![];
     for &entry in entries {
         for (machine, trust) in machines {
-            let of = |scheduler| Case {
+            let of = |scheduler| Trial {
                 entry,
                 scenario: Scenario {
                     seed,
@@ -261,8 +261,8 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 }
 
 /// The verdict on a record, by the thresholds of today.
-pub fn judge(record: &Record) -> Verdict {
-    let undecided = |why: String| Verdict::Undecided { why };
+pub fn judge(record: &Record) -> ScenarioVerdict {
+    let undecided = |why: String| ScenarioVerdict::Undecided { why };
     let Some(entry) = find(&record.scenario) else {
         return undecided(format!("no scenario is named '{}'", record.scenario));
     };
@@ -277,7 +277,7 @@ pub fn judge(record: &Record) -> Verdict {
 }
 
 /// The verdicts on these records.
-pub fn judge_all(records: Vec<Record>) -> Vec<(Record, Verdict)> {
+pub fn judge_all(records: Vec<Record>) -> Vec<(Record, ScenarioVerdict)> {
     let judged = records.into_iter().map(|record| {
         let verdict = judge(&record);
         (record, verdict)
@@ -286,13 +286,14 @@ pub fn judge_all(records: Vec<Record>) -> Vec<(Record, Verdict)> {
 }
 
 /// How many of them failed.
-pub fn failed(judged: &[(Record, Verdict)]) -> usize {
-    let fails = |(_, verdict): &&(Record, Verdict)| matches!(verdict, Verdict::Fail { .. });
+pub fn failed(judged: &[(Record, ScenarioVerdict)]) -> usize {
+    let fails =
+        |(_, verdict): &&(Record, ScenarioVerdict)| matches!(verdict, ScenarioVerdict::Fail { .. });
     judged.iter().filter(fails).count()
 }
 
 /// Of each limit the worst figure; without one nothing can be said.
-fn verdict(entry: &Entry, measured: Vec<Measured>) -> Verdict {
+fn verdict(entry: &Entry, measured: Vec<TestFigure>) -> ScenarioVerdict {
     let mut figures = vec![];
     for &limit in entry.limits {
         let of_test = measured.iter().filter(|one| one.test == limit.test);
@@ -301,11 +302,11 @@ fn verdict(entry: &Entry, measured: Vec<Measured>) -> Verdict {
             Bound::AtLeast(_) => of_test.min_by_key(|one| one.milli),
         };
         let Some(worst) = worst else {
-            return Verdict::Undecided {
+            return ScenarioVerdict::Undecided {
                 why: format!("nothing was measured for {}", limit.test),
             };
         };
-        figures.push(Figure {
+        figures.push(JudgedFigure {
             limit,
             of: worst.of.clone(),
             milli: worst.milli,
@@ -313,8 +314,8 @@ fn verdict(entry: &Entry, measured: Vec<Measured>) -> Verdict {
         });
     }
     match figures.iter().all(|figure| figure.holds) {
-        true => Verdict::Pass { figures },
-        false => Verdict::Fail { figures },
+        true => ScenarioVerdict::Pass { figures },
+        false => ScenarioVerdict::Fail { figures },
     }
 }
 

@@ -6,7 +6,7 @@ use super::observe::{Sample, Slice, TaskSeen};
 use super::pelt;
 use super::plan::{ClockRule, Load, Phase, Plan, Task, Work};
 use super::platform::Platform;
-use super::{Bound, Entry, Family, Limit, Measured, Observed};
+use super::{Bound, Entry, Family, Limit, Observed, TestFigure};
 
 const CORRECTNESS: [&str; 4] = [
     "util_correctness mean",
@@ -319,7 +319,7 @@ fn compared(
     platform: &Platform,
     run: &Observed,
     signals: [Signal; 2],
-) -> Result<Vec<Measured>, String> {
+) -> Result<Vec<TestFigure>, String> {
     let unseen = || format!("{}: too little was recorded", run.plan.label);
     let task = run.seen.tasks.first().ok_or_else(unseen)?;
     let speed = speed(platform, run, task).ok_or_else(unseen)?;
@@ -327,7 +327,7 @@ fn compared(
     for (signal, tests) in signals.into_iter().zip(CORRECTNESS.chunks(2)) {
         let errors = errors(task, speed, signal).ok_or_else(unseen)?;
         for (&test, milli) in tests.iter().zip([errors.mean, errors.max]) {
-            measured.push(Measured {
+            measured.push(TestFigure {
                 test,
                 of: run.plan.label.clone(),
                 milli,
@@ -337,7 +337,7 @@ fn compared(
     Ok(measured)
 }
 
-fn judge_task(platform: &Platform, observed: &[Observed]) -> Result<Vec<Measured>, String> {
+fn judge_task(platform: &Platform, observed: &[Observed]) -> Result<Vec<TestFigure>, String> {
     let signals: [Signal; 2] = [|sample| sample.util, |sample| sample.load];
     let mut measured = vec![];
     let mut settled: Vec<(u32, i64, bool)> = vec![];
@@ -347,7 +347,7 @@ fn judge_task(platform: &Platform, observed: &[Observed]) -> Result<Vec<Measured
         for (test, signal) in BEHAVIOUR.into_iter().zip(signals) {
             let milli = off(run, task, signal)
                 .ok_or_else(|| format!("{}: the signal never settled", run.plan.label))?;
-            measured.push(Measured {
+            measured.push(TestFigure {
                 test,
                 of: run.plan.label.clone(),
                 milli,
@@ -368,10 +368,10 @@ fn judge_task(platform: &Platform, observed: &[Observed]) -> Result<Vec<Measured
 }
 
 /// `cpu_invariance`: all CPUs at their top. `freq_invariance`: one CPU at all its frequencies.
-fn invariance(settled: &[(u32, i64, bool)]) -> Vec<Measured> {
+fn invariance(settled: &[(u32, i64, bool)]) -> Vec<TestFigure> {
     let tops = settled.iter().filter(|of| of.2);
-    let mut measured: Vec<Measured> = tops
-        .map(|&(cpu, milli, _)| Measured {
+    let mut measured: Vec<TestFigure> = tops
+        .map(|&(cpu, milli, _)| TestFigure {
             test: CPU_INVARIANCE,
             of: format!("CPU{cpu}"),
             milli,
@@ -390,7 +390,7 @@ fn invariance(settled: &[(u32, i64, bool)]) -> Vec<Measured> {
         .iter()
         .filter_map(|cpu| Some((worst(cpu)?, *cpu)))
         .min();
-    measured.extend(best.map(|(milli, cpu)| Measured {
+    measured.extend(best.map(|(milli, cpu)| TestFigure {
         test: FREQ_INVARIANCE,
         of: format!("CPU{cpu}"),
         milli,
@@ -398,7 +398,7 @@ fn invariance(settled: &[(u32, i64, bool)]) -> Vec<Measured> {
     measured
 }
 
-fn judge_queue(platform: &Platform, observed: &[Observed]) -> Result<Vec<Measured>, String> {
+fn judge_queue(platform: &Platform, observed: &[Observed]) -> Result<Vec<TestFigure>, String> {
     let signals: [Signal; 2] = [|sample| sample.queue_util, |sample| sample.queue_load];
     let runs = observed.iter();
     let measured: Result<Vec<_>, String> =

@@ -6,7 +6,7 @@ use super::load_tracking::tunnel;
 use super::pelt;
 use super::plan::{ClockRule, Load, Phase, Plan, Task, Work};
 use super::platform::{Class, Platform};
-use super::{Bound, Entry, Family, Limit, Measured, Observed};
+use super::{Bound, Entry, Family, Limit, Observed, TestFigure};
 
 const TEST: &str = "util_task_migration";
 
@@ -144,7 +144,7 @@ fn permutations(of: &[usize]) -> Vec<Vec<usize>> {
     all
 }
 
-fn judge(platform: &Platform, observed: &[Observed]) -> Result<Vec<Measured>, String> {
+fn judge(platform: &Platform, observed: &[Observed]) -> Result<Vec<TestFigure>, String> {
     let run = observed.first().ok_or("there is no run")?;
     let planned = run.plan.of_tasks();
     let first = run.seen.tasks.first().ok_or("there is no task")?;
@@ -180,7 +180,7 @@ fn judge(platform: &Platform, observed: &[Observed]) -> Result<Vec<Measured>, St
                 return Err(format!("nothing ran on CPU {cpu} in phase {at}"));
             }
             let off = (tunnel(&values) - expected).abs() / expected;
-            measured.push(Measured {
+            measured.push(TestFigure {
                 test: TEST,
                 of: format!("CPU{cpu}, phase_{at}"),
                 milli: (off * 100_000.0).round() as i64,

@@ -5,7 +5,7 @@
 use super::observe::{Slice, TaskSeen};
 use super::plan::{Phase, Plan, Task, Work};
 use super::platform::{Class, Platform};
-use super::{Bound, Entry, Family, Limit, Measured, Observed};
+use super::{Bound, Entry, Family, Limit, Observed, TestFigure};
 
 const THROUGHPUT: &str = "throughput";
 const PREEMPT_TIME: &str = "preempt_time";
@@ -62,7 +62,7 @@ fn plans(platform: &Platform) -> Result<Vec<Plan>, String> {
     Ok(vec![Plan::tasks("", tasks)])
 }
 
-fn judge(platform: &Platform, observed: &[Observed]) -> Result<Vec<Measured>, String> {
+fn judge(platform: &Platform, observed: &[Observed]) -> Result<Vec<TestFigure>, String> {
     let run = observed.first().ok_or("there is no run")?;
     let tasks = &run.seen.tasks;
     let starts = tasks.iter().filter_map(|task| task.phases.get(PINNED));
@@ -75,12 +75,12 @@ fn judge(platform: &Platform, observed: &[Observed]) -> Result<Vec<Measured>, St
     let mut measured = vec![];
     for (task, of) in tasks.iter().zip(run.plan.of_tasks()) {
         let idle = longest_idle(task, tasks, &classes, start);
-        measured.push(Measured {
+        measured.push(TestFigure {
             test: THROUGHPUT,
             of: of.name.clone(),
             milli: (idle * 1000).div_ceil(interval) as i64,
         });
-        measured.push(Measured {
+        measured.push(TestFigure {
             test: PREEMPT_TIME,
             of: of.name.clone(),
             milli: (preempted(task, start) * 100_000 / (end - start).max(1)) as i64,

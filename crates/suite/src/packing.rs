@@ -6,7 +6,7 @@ use super::observe::TaskSeen;
 use super::pelt;
 use super::plan::{Phase, Plan, Task, Work};
 use super::platform::{Class, Platform};
-use super::{Bound, Entry, Family, Limit, Measured, Observed};
+use super::{Bound, Entry, Family, Limit, Observed, TestFigure};
 
 const RESIDENCY: &str = "small_cpu_residency";
 const SWITCH: &str = "switch_time";
@@ -97,7 +97,7 @@ fn small_tasks(platform: &Platform) -> Result<Vec<Plan>, String> {
     Ok(vec![Plan::tasks("", (0..count).map(task).collect())])
 }
 
-fn judge_packing(platform: &Platform, observed: &[Observed]) -> Result<Vec<Measured>, String> {
+fn judge_packing(platform: &Platform, observed: &[Observed]) -> Result<Vec<TestFigure>, String> {
     let run = observed.first().ok_or("there is no run")?;
     let classes = platform.classes();
     let share = |task: &TaskSeen| {
@@ -111,7 +111,7 @@ fn judge_packing(platform: &Platform, observed: &[Observed]) -> Result<Vec<Measu
     tasks
         .map(|(task, seen)| {
             let share = share(seen).ok_or_else(|| format!("{} never ran", task.name))?;
-            Ok(Measured {
+            Ok(TestFigure {
                 test: RESIDENCY,
                 of: task.name.clone(),
                 milli: share as i64,
@@ -143,7 +143,7 @@ fn steps(platform: &Platform) -> Result<Vec<Plan>, String> {
     Ok(vec![Plan::tasks("", tasks)])
 }
 
-fn judge_steps(platform: &Platform, observed: &[Observed]) -> Result<Vec<Measured>, String> {
+fn judge_steps(platform: &Platform, observed: &[Observed]) -> Result<Vec<TestFigure>, String> {
     let run = observed.first().ok_or("there is no run")?;
     let classes = platform.classes();
     let mut measured = vec![];
@@ -159,7 +159,7 @@ fn judge_steps(platform: &Platform, observed: &[Observed]) -> Result<Vec<Measure
                 slice.to > start && small == wants_small
             });
             let when = there.map_or(end, |slice| slice.from.clamp(start, end));
-            measured.push(Measured {
+            measured.push(TestFigure {
                 test: SWITCH,
                 of: format!("{}, {}", task.name, phase.name),
                 milli: ((when - start) / 1000) as i64,
@@ -184,7 +184,7 @@ fn halves(platform: &Platform, count: usize) -> Result<Vec<Plan>, String> {
     Ok(vec![Plan::tasks("", (0..count).map(task).collect())])
 }
 
-fn judge_stays(_platform: &Platform, observed: &[Observed]) -> Result<Vec<Measured>, String> {
+fn judge_stays(_platform: &Platform, observed: &[Observed]) -> Result<Vec<TestFigure>, String> {
     let run = observed.first().ok_or("there is no run")?;
     let tasks = run.plan.of_tasks().iter().zip(&run.seen.tasks);
     tasks
@@ -196,7 +196,7 @@ fn judge_stays(_platform: &Platform, observed: &[Observed]) -> Result<Vec<Measur
                 .map(|slice| slice.cpu)
                 .collect();
             cpus.dedup();
-            Ok(Measured {
+            Ok(TestFigure {
                 test: REMAINS,
                 of: task.name.clone(),
                 milli: (cpus.len() as i64 - 1).max(0) * 1000,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use alight_compare::rests::{self, RestsOn};
-use alight_compare::spread::{self, Spread, spread};
+use alight_compare::spread::{NoResults, Spread, spread};
 use alight_machine::{Machine, Trust};
 use alight_sim::{Action, Change, Outcome, Scenario};
 use serde::{Deserialize, Serialize};
@@ -138,7 +138,7 @@ impl Record {
 
 /// A scenario to run.
 #[derive(Debug, Clone, Copy)]
-pub struct Case<'a> {
+pub struct Trial<'a> {
     /// Which.
     pub entry: &'a Entry,
     /// Where, who decides, from which seed; what the entry's plans say replaces what stands here.
@@ -153,10 +153,10 @@ pub struct Case<'a> {
 /// # Errors
 /// The first that the simulation refuses, in that order.
 pub fn record_all(
-    cases: &[Case<'_>],
+    cases: &[Trial<'_>],
     how: Spread<'_>,
     cancel: &AtomicBool,
-) -> Result<Vec<Record>, spread::Error<alight_sim::Error>> {
+) -> Result<Vec<Record>, NoResults<alight_sim::Error>> {
     let records = spread(cases.len(), how, |index, _| record(&cases[index], cancel))?;
     Ok(records.into_iter().flatten().collect())
 }
@@ -165,8 +165,8 @@ pub fn record_all(
 ///
 /// # Errors
 /// What the simulation refuses.
-pub fn record(case: &Case<'_>, cancel: &AtomicBool) -> Result<Option<Record>, alight_sim::Error> {
-    let Case {
+pub fn record(case: &Trial<'_>, cancel: &AtomicBool) -> Result<Option<Record>, alight_sim::Error> {
+    let Trial {
         entry,
         scenario:
             Scenario {
@@ -214,7 +214,7 @@ impl Grounds {
     /// Adds what the model leaves out that this run needs.
     fn add(
         &mut self,
-        case: &Case<'_>,
+        case: &Trial<'_>,
         plan: &Plan,
         platform: &Platform,
     ) -> Result<(), alight_sim::Error> {
@@ -246,7 +246,7 @@ fn changes(plan: &Plan, machine: &Machine, seed: u64) -> Vec<Change> {
 }
 
 fn run(
-    case: &Case<'_>,
+    case: &Trial<'_>,
     plan: &Plan,
     platform: &Platform,
     cancel: &AtomicBool,

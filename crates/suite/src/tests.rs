@@ -17,7 +17,7 @@ fn platform(machine: &str) -> Platform {
 fn recorded(scenario: &str, machine: &str, base: &str) -> Record {
     let sheet = alight_machine::load(machine).unwrap();
     let scheduler = alight_policy::Scheduler::parse(base).unwrap();
-    let case = Case {
+    let case = Trial {
         entry: find(scenario).unwrap(),
         scenario: Scenario::new(&sheet.machine, &[], &scheduler),
         trust: &sheet.trust(),
@@ -171,7 +171,7 @@ fn a_big_cpu_that_idles_beside_a_busy_small_one_fails_after_one_balancing_interv
 fn figures_do_not_depend_on_the_number_of_threads() {
     let machine = alight_machine::load("juno-r0").unwrap().machine;
     let scheduler = alight_policy::Scheduler::parse("linux-6.5").unwrap();
-    let case = |name| Case {
+    let case = |name| Trial {
         entry: find(name).unwrap(),
         scenario: Scenario {
             seed: 3,
@@ -193,7 +193,7 @@ fn figures_do_not_depend_on_the_number_of_threads() {
 fn a_cancelled_suite_keeps_what_is_complete() {
     let machine = alight_machine::load("juno-r0").unwrap().machine;
     let scheduler = alight_policy::Scheduler::parse("linux-6.5").unwrap();
-    let case = Case {
+    let case = Trial {
         entry: find("RampUp").unwrap(),
         scenario: Scenario {
             seed: 3,

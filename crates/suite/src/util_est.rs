@@ -5,7 +5,7 @@
 use super::observe::{Sample, TaskSeen};
 use super::plan::{ClockRule, Load, Phase, Plan, Task, Work};
 use super::platform::Platform;
-use super::{Bound, Entry, Family, Limit, Measured, Observed};
+use super::{Bound, Entry, Family, Limit, Observed, TestFigure};
 
 const MEANS: &str = "means";
 const ACTIVATIONS: &str = "activations";
@@ -104,7 +104,7 @@ fn mean(samples: &[&Sample], window: (u64, u64), value: impl Fn(&Sample) -> u64)
     u64::try_from(sum * 1024 / u128::from((window.1 - window.0).max(1))).ok()
 }
 
-fn judge(_platform: &Platform, observed: &[Observed]) -> Result<Vec<Measured>, String> {
+fn judge(_platform: &Platform, observed: &[Observed]) -> Result<Vec<TestFigure>, String> {
     let run = observed.first().ok_or("there is no run")?;
     let task = run.seen.tasks.first().ok_or("there is no task")?;
     let planned = &run.plan.of_tasks()[0].phases;
@@ -132,12 +132,12 @@ fn judge(_platform: &Platform, observed: &[Observed]) -> Result<Vec<Measured>, S
     };
     let late = stored.iter().filter(below);
     Ok(vec![
-        Measured {
+        TestFigure {
             test: MEANS,
             of: bad.join(" "),
             milli: bad.len() as i64 * 1000,
         },
-        Measured {
+        TestFigure {
             test: ACTIVATIONS,
             of: format!("of {}", stored.len()),
             milli: late.count() as i64 * 1000,

@@ -18,7 +18,7 @@ use clap::Parser;
 /// Makes what is made of the tree beside its programs.
 #[derive(Parser)]
 #[command(name = "xtask")]
-enum Task {
+enum Command {
     /// Draws the figures of the policies' pages from the model, an SVG a feature
     Figures {
         /// Where to write them: docs/results/policies
@@ -34,9 +34,9 @@ enum Task {
 }
 
 fn main() -> ExitCode {
-    let done: Result<(), Box<dyn Error>> = match Task::parse() {
-        Task::Figures { directory } => figures::write(&directory),
-        Task::Pages { directory } => pages::write(&directory).map_err(Box::from),
+    let done: Result<(), Box<dyn Error>> = match Command::parse() {
+        Command::Figures { directory } => figures::write(&directory),
+        Command::Pages { directory } => pages::write(&directory).map_err(Box::from),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -10,7 +10,7 @@ use alight_policy::scheduler::BASES;
 use alight_sim::Scenario;
 use clap::Args;
 
-use super::values::{Threads, Told, count, runs, seed, style, wakee_flips};
+use super::values::{Threads, ToldArgs, count, runs, seed, style, wakee_flips};
 use crate::cgroups::{self, GroupOption};
 use crate::changes::{self, Changes};
 use crate::duration;
@@ -228,7 +228,7 @@ pub struct SimulateArgs {
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
     #[command(flatten)]
-    pub told: Told,
+    pub told: ToldArgs,
 }
 
 #[derive(Args)]
@@ -258,7 +258,7 @@ pub struct CompareArgs {
     #[arg(long)]
     pub samples: bool,
     #[command(flatten)]
-    pub told: Told,
+    pub told: ToldArgs,
     #[command(flatten)]
     pub threads: Threads,
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use alight_compare::{Style, card};
 use clap::{Args, Subcommand};
 
-use super::values::{Threads, Told, runs, seed, style, wakee_flips};
+use super::values::{Threads, ToldArgs, runs, seed, style, wakee_flips};
 
 pub const CARD_EXAMPLES: &str = "\
 Harms come first, then helps, then what changes without being either; a line is listed if it is no
@@ -78,7 +78,7 @@ pub struct CardArgs {
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
     #[command(flatten)]
-    pub told: Told,
+    pub told: ToldArgs,
     #[command(flatten)]
     pub threads: Threads,
 }

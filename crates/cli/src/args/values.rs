@@ -44,7 +44,7 @@ pub fn one_of<T: Clone + Send + Sync + 'static>(
 
 /// How much a report tells.
 #[derive(Args)]
-pub struct Told {
+pub struct ToldArgs {
     /// Show all numbers, not only results and what explains them
     #[arg(long, conflicts_with = "metrics")]
     pub full: bool,
@@ -53,7 +53,7 @@ pub struct Told {
     pub metrics: Vec<String>,
 }
 
-impl Told {
+impl ToldArgs {
     /// The numbers that were asked for by name.
     ///
     /// # Errors

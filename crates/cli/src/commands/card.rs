@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight card`
 
-use alight_compare::card::{self, Ask, Place};
+use alight_compare::card::{self, CardQuestion, Place};
 use alight_compare::{Spread, Style, simulate};
 use alight_policy::Scheduler;
 
@@ -22,7 +22,7 @@ pub fn run(args: &CardArgs) -> Result<(), Failure> {
         true => card::QUICK_RUNS,
         false => card::RUNS,
     };
-    let ask = Ask {
+    let ask = CardQuestion {
         base: &base,
         variant: &variant,
         machines: &machines,

@@ -4,9 +4,10 @@
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use alight_compare::{Spread, Style, compare, simulate};
+use alight_compare::compare::NoComparison;
+use alight_compare::{Spread, Style, simulate};
 use alight_machine::DataSheet;
-use alight_published::{Ask, CutRuns, Length, Study, Unanswered};
+use alight_published::{CutRuns, Length, Study, StudyQuestion, Unanswered};
 use alight_sim::Scenario;
 
 use crate::args::{StudyArgs, StudyRunArgs, StudyVerb};
@@ -81,7 +82,7 @@ fn run_study(
     cancel: &AtomicBool,
 ) -> Result<bool, Failure> {
     let trust = sheet.trust();
-    let ask = Ask {
+    let ask = StudyQuestion {
         scenario: Scenario {
             seed: args.seed,
             wakee_flips: args.wakee_flips,
@@ -113,7 +114,7 @@ fn run_study(
         Ok(outcome)
     };
     let answer = match study.run(&ask, &run, how, cancel) {
-        Err(compare::Error::Interrupted) => {
+        Err(NoComparison::Interrupted) => {
             bar.finish();
             output::print(&parts.render(style))?;
             return Err(Failure::Interrupted(format!(
@@ -129,7 +130,7 @@ fn run_study(
         .then(|| alight_published::sensitivity(study, &ask, &open, &run, how, cancel));
     let (sensitivity, cut) = match sensitivity {
         // What is complete is worth more than what it hangs on.
-        Some(Err(Unanswered::Run(compare::Error::Interrupted))) => (None, true),
+        Some(Err(Unanswered::Run(NoComparison::Interrupted))) => (None, true),
         other => (other.transpose()?, false),
     };
     bar.finish();
@@ -161,7 +162,7 @@ fn run_study(
 /// Writes the pictures of a study; a page shows them, a terminal is told where they are.
 fn draw(
     study: &Study,
-    ask: &Ask<'_>,
+    ask: &StudyQuestion<'_>,
     folder: &Path,
     style: Style,
     cancel: &AtomicBool,
@@ -184,7 +185,7 @@ fn draw(
 /// Writes the traces of a study.
 fn trace(
     study: &Study,
-    ask: &Ask<'_>,
+    ask: &StudyQuestion<'_>,
     folder: &Path,
     style: Style,
     cancel: &AtomicBool,

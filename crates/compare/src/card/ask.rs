@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use alight_policy::Scheduler;
 use alight_policy::scheduler::Onto;
 
-use super::{Entry, Place, WORKLOADS};
+use super::{Place, StandardWorkload, WORKLOADS};
 use crate::inert;
 
 /// Runs of each scheduler and cell, unless the user says how many.
@@ -50,15 +50,15 @@ pub fn first_look(base: &Scheduler, variant: &Scheduler, mut places: Vec<Place>)
 ///
 /// # Errors
 /// A name that none has, with the nearest; in words.
-pub fn workloads(names: &[String]) -> Result<Vec<&'static Entry>, String> {
+pub fn workloads(names: &[String]) -> Result<Vec<&'static StandardWorkload>, String> {
     if names.is_empty() {
         return Ok(WORKLOADS.iter().collect());
     }
     let find = |name: &String| {
         let known = WORKLOADS.iter().find(|entry| entry.name == name);
         known.ok_or_else(|| {
-            let likeness = |entry: &Entry| strsim::jaro_winkler(name, entry.name);
-            let mut nearest: Vec<&Entry> = WORKLOADS.iter().collect();
+            let likeness = |entry: &StandardWorkload| strsim::jaro_winkler(name, entry.name);
+            let mut nearest: Vec<&StandardWorkload> = WORKLOADS.iter().collect();
             nearest.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)));
             let nearest: Vec<&str> = nearest.iter().map(|entry| entry.name).collect();
             format!(

@@ -4,7 +4,7 @@
 use alight_machine::Trust;
 use serde::Serialize;
 
-use super::{Card, Cell, FALSE_DISCOVERIES, Fate, LEAST_PERCENT, Line, Verdict};
+use super::{Card, Cell, FALSE_DISCOVERIES, Fate, LEAST_PERCENT, Line, LineVerdict};
 use crate::floors::Floor;
 use crate::metrics::better_word;
 use crate::report::{map, pretty};
@@ -13,7 +13,7 @@ use crate::stats::NoInterval;
 const SCHEMA: &str = "alight.card/1";
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct CardDocument<'a> {
     schema: &'static str,
     version: &'static str,
     command: &'a str,
@@ -30,13 +30,13 @@ struct Document<'a> {
     harms: usize,
     helps: usize,
     shifts: usize,
-    cannot_act: Vec<Absent<'a>>,
+    cannot_act: Vec<AbsentOut<'a>>,
     machines: Vec<MachineOut<'a>>,
     cells: Vec<CellOut<'a>>,
 }
 
 #[derive(Serialize)]
-struct Absent<'a> {
+struct AbsentOut<'a> {
     machine: &'a str,
     needs: &'static str,
 }
@@ -79,8 +79,8 @@ struct LineOut {
 }
 
 pub(super) fn render(card: &Card) -> String {
-    let absent = (card.cannot_act.iter()).map(|(machine, needs)| Absent { machine, needs });
-    pretty(&Document {
+    let absent = (card.cannot_act.iter()).map(|(machine, needs)| AbsentOut { machine, needs });
+    pretty(&CardDocument {
         schema: SCHEMA,
         version: card.version,
         command: &card.command,
@@ -94,9 +94,9 @@ pub(super) fn render(card: &Card) -> String {
         correction: "benjamini-hochberg",
         false_discovery_rate: FALSE_DISCOVERIES,
         least_percent: LEAST_PERCENT,
-        harms: card.of(Verdict::Harm).len(),
-        helps: card.of(Verdict::Help).len(),
-        shifts: card.of(Verdict::Shift).len(),
+        harms: card.of(LineVerdict::Harm).len(),
+        helps: card.of(LineVerdict::Help).len(),
+        shifts: card.of(LineVerdict::Shift).len(),
         cannot_act: absent.collect(),
         machines: (card.trust.iter())
             .map(|(machine, rests_on)| MachineOut { machine, rests_on })

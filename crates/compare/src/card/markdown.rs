@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A card for a page: what is listed as tables, all the rest folded.
 
-use super::{Card, Fate, Verdict, words};
+use super::{Card, Fate, LineVerdict, words};
 use crate::report::{markdown_line as line, words as shared};
 
 pub(super) fn render(card: &Card) -> String {
@@ -33,7 +33,7 @@ pub(super) fn render(card: &Card) -> String {
             (_, 0) if words::only_if_any(verdict) => String::new(),
             (_, 0) => format!("\n**{title}: none.**\n"),
             // Beside the point: folded.
-            (Verdict::Shift | Verdict::NoSpread | Verdict::TooSmall, _) => {
+            (LineVerdict::Shift | LineVerdict::NoSpread | LineVerdict::TooSmall, _) => {
                 folded(&format!("{title}: {count}"), &table)
             }
             _ => format!("\n**{title}: {count}**\n\n{table}"),
@@ -44,8 +44,8 @@ pub(super) fn render(card: &Card) -> String {
         words::remainder(card)
     ));
     for (verdict, title) in [
-        (Verdict::Small, "Smaller than listed"),
-        (Verdict::None, "No difference measurable"),
+        (LineVerdict::Small, "Smaller than listed"),
+        (LineVerdict::None, "No difference measurable"),
     ] {
         if !card.of(verdict).is_empty() {
             text.push_str(&folded(title, &table(card, verdict)));
@@ -74,7 +74,7 @@ pub(super) fn render(card: &Card) -> String {
     text
 }
 
-fn table(card: &Card, verdict: Verdict) -> String {
+fn table(card: &Card, verdict: LineVerdict) -> String {
     let mut text = line(words::HEADS.map(str::to_owned));
     text.push_str("|---|---|---|--:|--:|--:|\n");
     for (cell, number) in card.of(verdict) {

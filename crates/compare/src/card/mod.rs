@@ -32,11 +32,11 @@ use crate::header::{Header, VERSION};
 use crate::inert::lacks;
 use crate::report::{Extent, Style, number};
 use crate::selection::{Selection, Unknown};
-use crate::spread::{self, Spread, spread};
+use crate::spread::{NoResults, Spread, spread};
 use crate::stats::{Delta, NoInterval, benjamini_hochberg, p_value};
 
 pub use ask::{QUICK_RUNS, RUNS, first_look, sides, workloads};
-pub use set::{Entry, WORKLOADS};
+pub use set::{StandardWorkload, WORKLOADS};
 
 /// Share of the harms and helps that may be chance, on average.
 pub const FALSE_DISCOVERIES: f64 = 0.05;
@@ -46,7 +46,7 @@ pub const LEAST_PERCENT: f64 = 1.0;
 const NS_PER_MS: u64 = 1_000_000;
 
 /// What a card is asked.
-pub struct Ask<'a> {
+pub struct CardQuestion<'a> {
     /// Without the feature.
     pub base: &'a Scheduler,
     /// With it.
@@ -54,7 +54,7 @@ pub struct Ask<'a> {
     /// Where.
     pub machines: &'a [Place],
     /// What runs.
-    pub workloads: &'a [&'static Entry],
+    pub workloads: &'a [&'static StandardWorkload],
     /// Runs of each scheduler and cell.
     pub runs: NonZeroU32,
     /// Seed of the first run of each cell.
@@ -151,14 +151,14 @@ pub struct Line {
     /// The same among all numbers of the card.
     pub p_adjusted: Option<f64>,
     /// What it means.
-    pub verdict: Verdict,
+    pub verdict: LineVerdict,
     /// Whether it is told; tested it is in any case.
     pub told: bool,
 }
 
 /// What a number says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Verdict {
+pub enum LineVerdict {
     /// Worse with the feature.
     Harm,
     /// Better.
@@ -175,17 +175,17 @@ pub enum Verdict {
     None,
 }
 
-impl Verdict {
+impl LineVerdict {
     /// As JSON and CSV have it.
     pub fn as_str(self) -> &'static str {
         match self {
-            Verdict::Harm => "harm",
-            Verdict::Help => "help",
-            Verdict::Shift => "shift",
-            Verdict::NoSpread => "no_spread",
-            Verdict::TooSmall => "too_small",
-            Verdict::Small => "small",
-            Verdict::None => "none",
+            LineVerdict::Harm => "harm",
+            LineVerdict::Help => "help",
+            LineVerdict::Shift => "shift",
+            LineVerdict::NoSpread => "no_spread",
+            LineVerdict::TooSmall => "too_small",
+            LineVerdict::Small => "small",
+            LineVerdict::None => "none",
         }
     }
 }
@@ -209,7 +209,7 @@ pub fn render(card: &Card, style: Style, extent: Extent) -> String {
 
 /// Why there is no card.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum NoCard {
     /// The last seed would not be a 64-bit number.
     #[error(
         "seed {seed} with {runs} runs: the last seed exceeds {}; use a smaller seed",
@@ -229,13 +229,13 @@ pub enum Error {
     Interrupted,
     /// A run failed, or its thread did not start.
     #[error(transparent)]
-    Run(#[from] spread::Error<alight_sim::Error>),
+    Run(#[from] NoResults<alight_sim::Error>),
 }
 
 /// A cell before it is run.
-struct Plan<'a> {
+struct PlannedCell<'a> {
     place: &'a Place,
-    entry: &'static Entry,
+    entry: &'static StandardWorkload,
     workloads: Vec<Workload>,
     command: String,
 }
@@ -246,15 +246,15 @@ struct Plan<'a> {
 /// # Errors
 /// A question without sense, a run that fails, an interruption before the first cell was complete.
 pub fn card(
-    ask: &Ask<'_>,
+    ask: &CardQuestion<'_>,
     run: &Runner<'_>,
     how: Spread<'_>,
     cancel: &AtomicBool,
-) -> Result<Card, Error> {
+) -> Result<Card, NoCard> {
     let runs = ask.runs.get();
     if ask.seed.checked_add(u64::from(runs) - 1).is_none() {
         let seed = ask.seed;
-        return Err(Error::Seeds { seed, runs });
+        return Err(NoCard::Seeds { seed, runs });
     }
     let (plans, cannot_act) = plan(ask)?;
     let schedulers = [ask.base.clone(), ask.variant.clone()];
@@ -281,7 +281,7 @@ pub fn card(
         }
     }
     if cells.is_empty() {
-        return Err(Error::Interrupted);
+        return Err(NoCard::Interrupted);
     }
     judge(&mut cells);
     Ok(Card {
@@ -302,7 +302,7 @@ pub fn card(
 ///
 /// # Errors
 /// Nowhere to act.
-pub fn jobs(ask: &Ask<'_>) -> Result<usize, Error> {
+pub fn jobs(ask: &CardQuestion<'_>) -> Result<usize, NoCard> {
     Ok(plan(ask)?.0.len() * 2 * ask.runs.get() as usize)
 }
 
@@ -310,7 +310,10 @@ pub fn jobs(ask: &Ask<'_>) -> Result<usize, Error> {
 ///
 /// # Errors
 /// One that fits none, with the nearest names.
-pub fn check(selection: &Selection, workloads: &[&'static Entry]) -> Result<(), Unknown> {
+pub fn check(
+    selection: &Selection,
+    workloads: &[&'static StandardWorkload],
+) -> Result<(), Unknown> {
     let names = workloads.iter().flat_map(|entry| {
         let judged = entry.judged.iter().map(|(name, _)| *name);
         judged.chain(entry.shown.iter().copied())
@@ -325,7 +328,7 @@ pub fn check(selection: &Selection, workloads: &[&'static Entry]) -> Result<(), 
 type Absent = (String, &'static str);
 
 /// The cells, and the machines that have none.
-fn plan<'a>(ask: &Ask<'a>) -> Result<(Vec<Plan<'a>>, Vec<Absent>), Error> {
+fn plan<'a>(ask: &CardQuestion<'a>) -> Result<(Vec<PlannedCell<'a>>, Vec<Absent>), NoCard> {
     let (mut plans, mut absent) = (Vec::new(), Vec::new());
     for place in ask.machines {
         if let Some(what) = lacks(ask.base, ask.variant, &place.machine) {
@@ -335,12 +338,12 @@ fn plan<'a>(ask: &Ask<'a>) -> Result<(Vec<Plan<'a>>, Vec<Absent>), Error> {
         for &entry in ask.workloads {
             let commands = (entry.commands)(place.machine.cpus.len());
             if !commands.is_empty() {
-                plans.push(Plan::new(ask, place, entry, &commands));
+                plans.push(PlannedCell::new(ask, place, entry, &commands));
             }
         }
     }
     match absent.first() {
-        Some((_, what)) if absent.len() == ask.machines.len() => Err(Error::CannotAct(format!(
+        Some((_, what)) if absent.len() == ask.machines.len() => Err(NoCard::CannotAct(format!(
             "{} acts nowhere here: it needs {what}, which {} lacks",
             ask.variant.name,
             absent
@@ -349,20 +352,20 @@ fn plan<'a>(ask: &Ask<'a>) -> Result<(Vec<Plan<'a>>, Vec<Absent>), Error> {
                 .collect::<Vec<_>>()
                 .join(", ")
         ))),
-        _ if plans.is_empty() => Err(Error::CannotAct(
+        _ if plans.is_empty() => Err(NoCard::CannotAct(
             "none of these workloads is asked of machines of this size".to_owned(),
         )),
         _ => Ok((plans, absent)),
     }
 }
 
-impl<'a> Plan<'a> {
+impl<'a> PlannedCell<'a> {
     fn new(
-        ask: &Ask<'_>,
+        ask: &CardQuestion<'_>,
         place: &'a Place,
-        entry: &'static Entry,
+        entry: &'static StandardWorkload,
         commands: &[String],
-    ) -> Plan<'a> {
+    ) -> PlannedCell<'a> {
         let mut words = vec!["alight".to_owned(), "compare".to_owned()];
         words.extend(["-m".to_owned(), place.name.clone()]);
         for command in commands {
@@ -376,7 +379,7 @@ impl<'a> Plan<'a> {
         words.extend(["--runs".to_owned(), ask.runs.to_string()]);
         words.extend([ask.base.name.clone(), ask.variant.name.clone()]);
         let loaded = commands.iter().map(|text| set::load(text));
-        Plan {
+        PlannedCell {
             place,
             entry,
             workloads: loaded
@@ -386,7 +389,11 @@ impl<'a> Plan<'a> {
         }
     }
 
-    fn question<'q>(&'q self, ask: &Ask<'_>, schedulers: &'q [Scheduler; 2]) -> Question<'q> {
+    fn question<'q>(
+        &'q self,
+        ask: &CardQuestion<'_>,
+        schedulers: &'q [Scheduler; 2],
+    ) -> Question<'q> {
         Question {
             scenario: Scenario {
                 seed: ask.seed,
@@ -403,7 +410,7 @@ impl<'a> Plan<'a> {
     /// From the results of its runs.
     fn cell(
         &self,
-        ask: &Ask<'_>,
+        ask: &CardQuestion<'_>,
         schedulers: &[Scheduler; 2],
         results: Vec<Result<Outcome, String>>,
     ) -> Cell {
@@ -444,7 +451,7 @@ impl<'a> Plan<'a> {
                 delta: variant.delta?,
                 p: p_value(&pairs(base, variant)),
                 p_adjusted: None,
-                verdict: Verdict::None,
+                verdict: LineVerdict::None,
                 told: true,
             })
         });
@@ -453,7 +460,7 @@ impl<'a> Plan<'a> {
 }
 
 /// Of each machine once.
-fn trust(plans: &[Plan<'_>]) -> Vec<(String, Trust)> {
+fn trust(plans: &[PlannedCell<'_>]) -> Vec<(String, Trust)> {
     let mut list: Vec<(String, Trust)> = vec![];
     for place in plans.iter().map(|plan| plan.place) {
         if !list.iter().any(|(name, _)| *name == place.name) {
@@ -484,7 +491,7 @@ fn judge(cells: &mut [Cell]) {
 }
 
 /// First whether chance can be told from it, then whether it is large enough, then its direction.
-fn verdict(line: &Line) -> Verdict {
+fn verdict(line: &Line) -> LineVerdict {
     let no_interval = line.delta.no_interval;
     if matches!(
         no_interval,
@@ -493,22 +500,22 @@ fn verdict(line: &Line) -> Verdict {
         .p_adjusted
         .is_some_and(|adjusted| adjusted > FALSE_DISCOVERIES)
     {
-        return Verdict::None;
+        return LineVerdict::None;
     }
     // From nothing to something has no percentage and is not small.
     if (line.delta.delta_percent).is_some_and(|percent| percent.abs() < LEAST_PERCENT) {
-        return Verdict::Small;
+        return LineVerdict::Small;
     }
     if !Floor::of(&line.metric, line.unit).reached_by(line.delta.difference) {
-        return Verdict::TooSmall;
+        return LineVerdict::TooSmall;
     }
     if no_interval.is_some() {
-        return Verdict::NoSpread;
+        return LineVerdict::NoSpread;
     }
     match (line.better, line.delta.rises()) {
-        (None, _) => Verdict::Shift,
-        (Some(Better::Higher), true) | (Some(Better::Lower), false) => Verdict::Help,
-        (Some(Better::Higher), false) | (Some(Better::Lower), true) => Verdict::Harm,
+        (None, _) => LineVerdict::Shift,
+        (Some(Better::Higher), true) | (Some(Better::Lower), false) => LineVerdict::Help,
+        (Some(Better::Higher), false) | (Some(Better::Lower), true) => LineVerdict::Harm,
     }
 }
 
@@ -542,7 +549,7 @@ impl Card {
     }
 
     /// Those of one verdict that are told, the largest differences first.
-    pub fn of(&self, verdict: Verdict) -> Vec<(&Cell, &Line)> {
+    pub fn of(&self, verdict: LineVerdict) -> Vec<(&Cell, &Line)> {
         let mut lines: Vec<_> = self
             .lines()
             .filter(|(_, line)| line.verdict == verdict && line.told)
@@ -569,7 +576,7 @@ impl Card {
 
     /// Numbers whose own interval excludes zero, but which are not clear enough among so many.
     pub fn dropped(&self) -> usize {
-        self.of(Verdict::None)
+        self.of(LineVerdict::None)
             .iter()
             .filter(|(_, line)| line.delta.significant)
             .count()

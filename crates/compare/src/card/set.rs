@@ -8,7 +8,7 @@ use alight_workload::{Error, Mode, Workload};
 const SERVER: usize = 64;
 
 /// One workload of the set.
-pub struct Entry {
+pub struct StandardWorkload {
     /// As typed after `--workload`.
     pub name: &'static str,
     /// One line.
@@ -32,8 +32,8 @@ const MOVES: &[&str] = &["cpu_migrations"];
 const MOVES_AND_ENERGY: &[&str] = &["cpu_migrations", "energy_j"];
 
 /// The set, in the order of reports: from nothing to do to too much to do.
-pub const WORKLOADS: &[Entry] = &[
-    Entry {
+pub const WORKLOADS: &[StandardWorkload] = &[
+    StandardWorkload {
         name: "idle",
         about: "a thread that only wakes, each 100 ms, and its main thread, each 10 ms",
         commands: |_| one("cyclictest -q -t 1 -i 100000 -D 2"),
@@ -41,7 +41,7 @@ pub const WORKLOADS: &[Entry] = &[
         judged: &[("wakeup_latency_us", Lower), ENERGY],
         shown: MOVES,
     },
-    Entry {
+    StandardWorkload {
         name: "light",
         about: "eight tasks of 0.8 ms each 40 ms; a server: a thread for two CPUs that only wakes, each 10 ms",
         commands: |cpus| match cpus {
@@ -55,7 +55,7 @@ pub const WORKLOADS: &[Entry] = &[
         judged: &[TAIL, MEAN, ENERGY],
         shown: MOVES,
     },
-    Entry {
+    StandardWorkload {
         name: "phone",
         about: "a busy periodic task, two medium ones, eight small ones",
         commands: |_| one("workloads/periodic-mix.json"),
@@ -63,7 +63,7 @@ pub const WORKLOADS: &[Entry] = &[
         judged: &[("busy_wakeup_latency_p99_us", Lower), TAIL, MEAN, ENERGY],
         shown: MOVES,
     },
-    Entry {
+    StandardWorkload {
         name: "frames",
         about: "scrolling: UI, render thread and compositor at 60 Hz, background tasks",
         commands: |_| one("frames --duration 3"),
@@ -77,7 +77,7 @@ pub const WORKLOADS: &[Entry] = &[
         ],
         shown: MOVES,
     },
-    Entry {
+    StandardWorkload {
         name: "pipe",
         about: "two tasks that hand a byte to and fro over pipes",
         commands: |_| one("perf bench sched pipe -l 2000"),
@@ -85,7 +85,7 @@ pub const WORKLOADS: &[Entry] = &[
         judged: &[("elapsed_s", Lower), TAIL, MEAN, ENERGY],
         shown: MOVES,
     },
-    Entry {
+    StandardWorkload {
         name: "futex",
         about: "two tasks that hand a turn to and fro over semaphores",
         commands: |_| one("workloads/card/ping-pong.json"),
@@ -93,7 +93,7 @@ pub const WORKLOADS: &[Entry] = &[
         judged: &[("ping_loops", Higher), TAIL, MEAN],
         shown: MOVES_AND_ENERGY,
     },
-    Entry {
+    StandardWorkload {
         name: "handover",
         about: "a producer and three consumers around a mutex and a condition",
         commands: |_| one("workloads/lock-handover.json"),
@@ -101,7 +101,7 @@ pub const WORKLOADS: &[Entry] = &[
         judged: &[("consumer_loops", Higher), TAIL, MEAN, ENERGY],
         shown: MOVES,
     },
-    Entry {
+    StandardWorkload {
         name: "mutexes",
         about: "sysbench threads, one a CPU: eight mutexes and yields",
         // Yields of as many threads as a server has CPUs take too long to simulate.
@@ -115,7 +115,7 @@ pub const WORKLOADS: &[Entry] = &[
         judged: &[("elapsed_s", Lower), TAIL, MEAN, ENERGY],
         shown: MOVES,
     },
-    Entry {
+    StandardWorkload {
         name: "hackbench",
         about: "processes and sockets, 40 tasks a group; a group for twelve CPUs",
         commands: |cpus| one(&hackbench(cpus)),
@@ -123,7 +123,7 @@ pub const WORKLOADS: &[Entry] = &[
         judged: &[("elapsed_s", Lower), TAIL, MEAN, ENERGY],
         shown: MOVES,
     },
-    Entry {
+    StandardWorkload {
         name: "hackbench-pipe",
         about: "the same with threads and pipes",
         commands: |cpus| one(&format!("{} --threads --pipe", hackbench(cpus))),
@@ -131,7 +131,7 @@ pub const WORKLOADS: &[Entry] = &[
         judged: &[("elapsed_s", Lower), TAIL, MEAN, ENERGY],
         shown: MOVES,
     },
-    Entry {
+    StandardWorkload {
         name: "schbench-under",
         about: "requests of 3 ms, a worker for two CPUs",
         commands: |cpus| one(&format!("schbench -t {} -n 1 -r 1", cpus / 2)),
@@ -139,7 +139,7 @@ pub const WORKLOADS: &[Entry] = &[
         judged: SCHBENCH,
         shown: MOVES_AND_ENERGY,
     },
-    Entry {
+    StandardWorkload {
         name: "schbench-over",
         about: "the same, two workers a CPU",
         commands: |cpus| one(&format!("schbench -t {} -n 1 -r 1", cpus * 2)),
@@ -147,7 +147,7 @@ pub const WORKLOADS: &[Entry] = &[
         judged: SCHBENCH,
         shown: MOVES_AND_ENERGY,
     },
-    Entry {
+    StandardWorkload {
         name: "hogs-under",
         about: "sysbench cpu, a thread for two CPUs, ten events each",
         commands: |cpus| one(&hogs(cpus / 2)),
@@ -155,7 +155,7 @@ pub const WORKLOADS: &[Entry] = &[
         judged: &[("elapsed_s", Lower), ENERGY],
         shown: MOVES,
     },
-    Entry {
+    StandardWorkload {
         name: "hogs-over",
         about: "the same, three threads for two CPUs",
         commands: |cpus| one(&hogs(cpus + cpus / 2)),
@@ -163,7 +163,7 @@ pub const WORKLOADS: &[Entry] = &[
         judged: &[("elapsed_s", Lower), ENERGY],
         shown: MOVES,
     },
-    Entry {
+    StandardWorkload {
         name: "spare-time",
         about: "SCHED_IDLE hogs on half of the CPUs, beside normal tasks of 0.5 ms each 8 ms",
         commands: |cpus| match cpus {
@@ -178,7 +178,7 @@ pub const WORKLOADS: &[Entry] = &[
         ],
         shown: MOVES_AND_ENERGY,
     },
-    Entry {
+    StandardWorkload {
         name: "mixed",
         about: "a user's tasks, batch work at nice 10, and SCHED_IDLE hogs everywhere",
         commands: |cpus| match cpus {
@@ -194,7 +194,7 @@ pub const WORKLOADS: &[Entry] = &[
         ],
         shown: MOVES_AND_ENERGY,
     },
-    Entry {
+    StandardWorkload {
         name: "capped",
         about: "four hogs that may count as 150 of 1024, beside small tasks",
         commands: |_| one("workloads/card/capped.json"),
@@ -207,7 +207,7 @@ pub const WORKLOADS: &[Entry] = &[
         ],
         shown: MOVES,
     },
-    Entry {
+    StandardWorkload {
         name: "boosted",
         about: "a chain of two tasks that ask for half a CPU, beside plain ones",
         commands: |_| one("workloads/card/boosted.json"),
@@ -220,7 +220,7 @@ pub const WORKLOADS: &[Entry] = &[
         ],
         shown: MOVES,
     },
-    Entry {
+    StandardWorkload {
         name: "frames-boosted",
         about: "scrolling with a lower clamp of 512 on UI and render thread",
         commands: |_| one("frames --duration 3 --util-min 512"),

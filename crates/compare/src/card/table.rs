@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A card for the terminal.
 
-use super::{Card, Fate, Verdict, words};
+use super::{Card, Fate, LineVerdict, words};
 use crate::report::{Columns, Extent, head_of, labelled, words as shared};
 
 /// Lines of a list that a short card has.
@@ -57,7 +57,7 @@ pub(super) fn render(card: &Card, extent: Extent) -> String {
 }
 
 /// The lines of one verdict, the largest differences first, and how many are not shown.
-fn section(card: &Card, verdict: Verdict, title: &str, most: usize) -> String {
+fn section(card: &Card, verdict: LineVerdict, title: &str, most: usize) -> String {
     let lines = card.of(verdict);
     if lines.is_empty() && words::only_if_any(verdict) {
         return String::new();

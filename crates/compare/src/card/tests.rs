@@ -12,7 +12,7 @@ use crate::fake;
 /// What a run gives: how much larger a number is with the feature, of so many thousandths.
 type World<'a> = dyn Fn(&Scenario<'_>) -> i64 + Sync + 'a;
 
-fn entries(names: &[&str]) -> Vec<&'static Entry> {
+fn entries(names: &[&str]) -> Vec<&'static StandardWorkload> {
     let find = |name: &&str| WORKLOADS.iter().find(|entry| entry.name == *name);
     names.iter().map(|name| find(name).unwrap()).collect()
 }
@@ -69,11 +69,16 @@ fn outcome(scenario: &Scenario<'_>, world: &World<'_>) -> Outcome {
     }
 }
 
-fn ask(machines: &[&str], workloads: &[&str], runs: u32, world: &World<'_>) -> Result<Card, Error> {
+fn ask(
+    machines: &[&str],
+    workloads: &[&str],
+    runs: u32,
+    world: &World<'_>,
+) -> Result<Card, NoCard> {
     let run =
         |scenario: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| Ok(outcome(scenario, world));
     let [base, variant] = <[Scheduler; 2]>::try_from(fake::schedulers()).unwrap();
-    let ask = Ask {
+    let ask = CardQuestion {
         base: &base,
         variant: &variant,
         machines: &places(machines),
@@ -85,9 +90,9 @@ fn ask(machines: &[&str], workloads: &[&str], runs: u32, world: &World<'_>) -> R
     card(&ask, &run, Spread::QUIET, &AtomicBool::new(false))
 }
 
-fn verdicts(card: &Card) -> Vec<(&str, Verdict)> {
+fn verdicts(card: &Card) -> Vec<(&str, LineVerdict)> {
     let name = |(_, line): (_, &'_ Line)| (line.metric.clone(), line.verdict);
-    let list: Vec<(String, Verdict)> = card.lines().map(name).collect();
+    let list: Vec<(String, LineVerdict)> = card.lines().map(name).collect();
     let all = WORKLOADS
         .iter()
         .flat_map(|entry| entry.judged.iter().map(|(name, _)| *name));
@@ -99,12 +104,12 @@ fn verdicts(card: &Card) -> Vec<(&str, Verdict)> {
 
 #[test]
 fn a_difference_is_a_harm_or_a_help_by_the_direction_of_its_number() {
-    use Verdict::*;
+    use LineVerdict::*;
     struct Case {
         why: &'static str,
         change: fn(u64) -> i64,
         /// Of `ping_loops` (higher is better), the two delays (lower), migrations and energy.
-        says: [Verdict; 5],
+        says: [LineVerdict; 5],
     }
     let cases = [
         Case {
@@ -130,7 +135,7 @@ fn a_difference_is_a_harm_or_a_help_by_the_direction_of_its_number() {
     ];
     for case in cases {
         let card = ask(&["juno-r0"], &["futex"], 10, &|s| (case.change)(s.seed)).unwrap();
-        let found: Vec<Verdict> = verdicts(&card).into_iter().map(|(_, v)| v).collect();
+        let found: Vec<LineVerdict> = verdicts(&card).into_iter().map(|(_, v)| v).collect();
         assert_eq!(found, case.says, "{}", case.why);
     }
 }
@@ -139,12 +144,12 @@ fn a_difference_is_a_harm_or_a_help_by_the_direction_of_its_number() {
 /// seeds do not move is one sample, and less than a microsecond of latency harms nobody.
 #[test]
 fn one_sample_is_no_proof_and_a_crumb_no_harm() {
-    use Verdict::{Harm, NoSpread, TooSmall};
+    use LineVerdict::{Harm, NoSpread, TooSmall};
     struct Case {
         why: &'static str,
         /// Without the feature and with it, us.
         values: fn(u64) -> (f64, f64),
-        verdict: Verdict,
+        verdict: LineVerdict,
         no_interval: Option<&'static str>,
         says: &'static str,
     }
@@ -194,7 +199,7 @@ fn one_sample_is_no_proof_and_a_crumb_no_harm() {
     ];
     for case in cases {
         let [base, variant] = <[Scheduler; 2]>::try_from(fake::schedulers()).unwrap();
-        let ask = Ask {
+        let ask = CardQuestion {
             base: &base,
             variant: &variant,
             machines: &places(&["juno-r0"]),
@@ -263,7 +268,12 @@ fn what_is_chance_among_many_is_not_listed() {
     };
     let card = ask(&boards, &all, 10, &|s| noise(s.seed, salt(s))).unwrap();
     assert!(card.dropped() > 5, "{} of {}", card.dropped(), card.tests());
-    for verdict in [Verdict::Harm, Verdict::Help, Verdict::Shift, Verdict::Small] {
+    for verdict in [
+        LineVerdict::Harm,
+        LineVerdict::Help,
+        LineVerdict::Shift,
+        LineVerdict::Small,
+    ] {
         assert_eq!(card.of(verdict).len(), 0, "{verdict:?}");
     }
     // And a true effect in one cell is found among them.
@@ -272,7 +282,7 @@ fn what_is_chance_among_many_is_not_listed() {
         _ => noise(s.seed, salt(s)),
     });
     let card = card.unwrap();
-    let harms: Vec<&str> = (card.of(Verdict::Harm).iter())
+    let harms: Vec<&str> = (card.of(LineVerdict::Harm).iter())
         .map(|(cell, line)| {
             assert_eq!((cell.machine.as_str(), cell.workload), ("tc2", "pipe"));
             line.metric.as_str()
@@ -299,14 +309,14 @@ fn identical_runs_are_told_apart_from_runs_without_a_measurable_difference() {
     let why = "it could act, and each time it chose as the base does";
     assert_eq!(card.cells[0].fate, Fate::Identical(why.to_owned()));
     assert!(matches!(card.cells[1].fate, Fate::Differs(_)));
-    assert_eq!(card.of(Verdict::None).len(), 5);
+    assert_eq!(card.of(LineVerdict::None).len(), 5);
 }
 
 #[test]
 fn one_run_proves_nothing_and_says_so() {
     let card = ask(&["juno-r0"], &["futex"], 1, &|_| 500).unwrap();
     assert_eq!(card.tests(), 0);
-    assert_eq!(card.of(Verdict::Harm), []);
+    assert_eq!(card.of(LineVerdict::Harm), []);
     assert!(render(&card, Style::Table, Extent::Full).contains("use --runs 2 or more"));
 }
 
@@ -390,7 +400,7 @@ fn harms_come_first_and_the_largest_before_the_others() {
 #[test]
 fn what_the_simulator_refuses_is_told_and_the_rest_is_run() {
     let [base, variant] = <[Scheduler; 2]>::try_from(fake::schedulers()).unwrap();
-    let ask = Ask {
+    let ask = CardQuestion {
         base: &base,
         variant: &variant,
         machines: &places(&["juno-r0"]),
@@ -420,7 +430,7 @@ fn what_the_simulator_refuses_is_told_and_the_rest_is_run() {
 #[test]
 fn an_interruption_keeps_the_cells_that_are_complete() {
     let [base, variant] = <[Scheduler; 2]>::try_from(fake::schedulers()).unwrap();
-    let ask = Ask {
+    let ask = CardQuestion {
         base: &base,
         variant: &variant,
         machines: &places(&["juno-r0"]),
@@ -448,7 +458,7 @@ fn an_interruption_keeps_the_cells_that_are_complete() {
     assert!(found.interrupted());
     assert!(render(&found, Style::Table, Extent::Full).contains("INTERRUPTED, 3 were asked for"));
     let error = card(&ask, &run, how, &AtomicBool::new(true)).unwrap_err();
-    assert!(matches!(error, Error::Interrupted), "{error}");
+    assert!(matches!(error, NoCard::Interrupted), "{error}");
 }
 
 /// Every number that the set names exists, with the direction that the set gives it.

@@ -1,26 +1,29 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The sentences that a card's texts share.
 
-use super::{Card, Cell, FALSE_DISCOVERIES, Fate, LEAST_PERCENT, Line, Verdict, value};
+use super::{Card, Cell, FALSE_DISCOVERIES, Fate, LEAST_PERCENT, Line, LineVerdict, value};
 use crate::report::number;
 use crate::rests;
 use crate::verdict::too_small;
 
 /// The sections with a row a number, in their order: harms first.
-pub const SECTIONS: [(Verdict, &str); 5] = [
-    (Verdict::Harm, "harms"),
-    (Verdict::Help, "helps"),
-    (Verdict::Shift, "shifts, neither good nor bad by themselves"),
+pub const SECTIONS: [(LineVerdict, &str); 5] = [
+    (LineVerdict::Harm, "harms"),
+    (LineVerdict::Help, "helps"),
     (
-        Verdict::NoSpread,
+        LineVerdict::Shift,
+        "shifts, neither good nor bad by themselves",
+    ),
+    (
+        LineVerdict::NoSpread,
         "the same in every run: no spread to judge by",
     ),
-    (Verdict::TooSmall, "too small to matter"),
+    (LineVerdict::TooSmall, "too small to matter"),
 ];
 
 /// A section that is left out where it has no row.
-pub fn only_if_any(verdict: Verdict) -> bool {
-    matches!(verdict, Verdict::NoSpread | Verdict::TooSmall)
+pub fn only_if_any(verdict: LineVerdict) -> bool {
+    matches!(verdict, LineVerdict::NoSpread | LineVerdict::TooSmall)
 }
 
 /// Heads of the cells of [`row`].
@@ -52,7 +55,7 @@ pub fn row(cell: &Cell, line: &Line) -> [String; 6] {
 /// The interval; or why there is none, or what it would say too much of.
 fn certainty_of(line: &Line) -> String {
     match (line.verdict, line.delta.no_interval) {
-        (Verdict::TooSmall, _) => too_small(line.unit, &line.delta),
+        (LineVerdict::TooSmall, _) => too_small(line.unit, &line.delta),
         (_, Some(why)) => why.as_str().to_owned(),
         _ => number::interval(line.delta.ci_low.zip(line.delta.ci_high)),
     }
@@ -131,7 +134,7 @@ pub fn certainty(card: &Card) -> String {
 
 /// What is not listed, in counts.
 pub fn remainder(card: &Card) -> String {
-    let none = card.of(Verdict::None);
+    let none = card.of(LineVerdict::None);
     // An interval this wide says that too little was run.
     const WIDE_PERCENT: f64 = 10.0;
     let wide = none.iter().filter(|(_, line)| {
@@ -141,7 +144,7 @@ pub fn remainder(card: &Card) -> String {
     if card.tests() == 0 {
         return format!("{} not tested", counted(none.len(), "number"));
     }
-    let small = card.of(Verdict::Small).len();
+    let small = card.of(LineVerdict::Small).len();
     let (dropped, wide) = (card.dropped(), wide.count());
     let mut told = vec![format!(
         "{} no difference that could be measured",

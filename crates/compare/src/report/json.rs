@@ -17,7 +17,7 @@ use crate::verdict::Verdict;
 const SCHEMA: &str = "alight.compare/1";
 
 #[derive(Serialize)]
-struct Document<'a> {
+struct ComparisonDocument<'a> {
     schema: &'static str,
     version: &'static str,
     command: &'a str,
@@ -45,13 +45,13 @@ struct VariantOut<'a> {
     hash: String,
     why_identical: Option<&'a str>,
     #[serde(serialize_with = "map")]
-    metrics: Vec<(&'a str, MetricOut<'a>)>,
+    metrics: Vec<(&'a str, ComparedMetricOut<'a>)>,
     #[serde(serialize_with = "map")]
     steps: Vec<(&'static str, f64)>,
 }
 
 #[derive(Serialize)]
-struct MetricOut<'a> {
+struct ComparedMetricOut<'a> {
     kind: Kind,
     unit: &'static str,
     better: Option<&'static str>,
@@ -89,7 +89,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
 /// A comparison as part of another document.
 pub fn document(comparison: &Comparison) -> impl Serialize + '_ {
     let header = &comparison.header;
-    Document {
+    ComparisonDocument {
         schema: SCHEMA,
         version: VERSION,
         command: &header.command,
@@ -128,9 +128,9 @@ fn variant(variant: &Variant) -> VariantOut<'_> {
     }
 }
 
-fn metric(series: &Series) -> (&str, MetricOut<'_>) {
+fn metric(series: &Series) -> (&str, ComparedMetricOut<'_>) {
     let (key, summary) = (&series.key, &series.summary);
-    let out = MetricOut {
+    let out = ComparedMetricOut {
         kind: key.kind,
         unit: key.unit,
         better: key.better_word(),

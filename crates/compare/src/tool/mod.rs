@@ -21,7 +21,7 @@ use alight_workload::report::{Report, Span};
 
 /// Why there is nothing to print.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
+pub enum NothingToPrint {
     /// The workload is none of a tool's.
     #[error(
         "workload '{0}' has no tool that would print a result (rt-app writes logs); \
@@ -39,10 +39,10 @@ pub enum Error {
 /// Refuses workloads that no tool reports, before they are simulated.
 ///
 /// # Errors
-/// [`Error::NoTool`] with the first such workload.
-pub fn check(workloads: &[Workload]) -> Result<(), Error> {
+/// [`NothingToPrint::NoTool`] with the first such workload.
+pub fn check(workloads: &[Workload]) -> Result<(), NothingToPrint> {
     match workloads.iter().find(|w| w.report.is_none()) {
-        Some(workload) => Err(Error::NoTool(workload.name.clone())),
+        Some(workload) => Err(NothingToPrint::NoTool(workload.name.clone())),
         None => Ok(()),
     }
 }
@@ -51,13 +51,13 @@ pub fn check(workloads: &[Workload]) -> Result<(), Error> {
 ///
 /// # Errors
 /// If a workload is no tool's, or did not come to its end.
-pub fn render(workloads: &[Workload], outcome: &Outcome) -> Result<String, Error> {
+pub fn render(workloads: &[Workload], outcome: &Outcome) -> Result<String, NothingToPrint> {
     let mut text = String::new();
     for (workload, figures) in workloads.iter().zip(&outcome.figures) {
         let report = workload.report.as_ref();
-        let report = report.ok_or_else(|| Error::NoTool(workload.name.clone()))?;
+        let report = report.ok_or_else(|| NothingToPrint::NoTool(workload.name.clone()))?;
         let printed = print(report, figures);
-        text += &printed.ok_or_else(|| Error::Unfinished(workload.name.clone()))?;
+        text += &printed.ok_or_else(|| NothingToPrint::Unfinished(workload.name.clone()))?;
     }
     Ok(text)
 }

@@ -5,7 +5,7 @@
 use alight_sim::{Figures, Tally};
 use alight_workload::{Mode, Workload};
 
-use super::{Error, check, print, render};
+use super::{NothingToPrint, check, print, render};
 use crate::fake;
 
 /// A tally of `samples`.
@@ -374,7 +374,11 @@ fn a_tool_that_did_not_end_prints_nothing_but_cyclictest() {
         "adrestia",
         "frames",
     ] {
-        assert_eq!(cut(line), Err(Error::Unfinished(line.to_owned())), "{line}");
+        assert_eq!(
+            cut(line),
+            Err(NothingToPrint::Unfinished(line.to_owned())),
+            "{line}"
+        );
     }
     assert!(cut("cyclictest").is_ok());
 }
@@ -384,6 +388,9 @@ fn rt_app_files_have_no_tool() {
     let text = "{\"tasks\": {\"t\": {\"run\": 5}}}";
     let loaded = Workload::from_rtapp("t.json", text, Mode::default()).expect("loads");
     let workloads = [load("hackbench"), loaded.workload];
-    assert_eq!(check(&workloads), Err(Error::NoTool("t.json".to_owned())));
+    assert_eq!(
+        check(&workloads),
+        Err(NothingToPrint::NoTool("t.json".to_owned()))
+    );
     assert_eq!(check(&workloads[..1]), Ok(()));
 }

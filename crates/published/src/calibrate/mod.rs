@@ -26,15 +26,15 @@ mod tests;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
-use alight_compare::compare::{self, Runner, Variant, measure};
+use alight_compare::compare::{NoComparison, Runner, Variant, measure};
 use alight_compare::progress::Progress;
 use alight_compare::report::number::{short, time};
-use alight_compare::spread::{self, Spread, spread};
+use alight_compare::spread::{NoResults, Spread, spread};
 use alight_compare::stats::Summary;
 use alight_machine::{Draft, StatedCost};
 use alight_sim::{Change, Scenario};
 
-use crate::{Ask, Case, Length, Part, Published, Row, Study};
+use crate::{Case, Length, Part, Published, Row, Study, StudyQuestion};
 
 /// A factor on some costs.
 pub struct Parameter {
@@ -143,7 +143,7 @@ pub struct Fit {
 
 /// Why nothing was fitted.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum NoFit {
     /// No study of this machine says what it measured before.
     #[error(
         "no row of a study calibrates {0}: its costs stay as assumed; a study's row is used with \
@@ -171,7 +171,7 @@ pub enum Error {
     },
     /// A run failed or was interrupted.
     #[error(transparent)]
-    Run(#[from] compare::Error),
+    Run(#[from] NoComparison),
     /// The machine, or the machine with other costs.
     #[error(transparent)]
     Machine(#[from] alight_machine::Error),
@@ -190,7 +190,7 @@ pub fn calibrate(
     run: &Runner<'_>,
     how: Spread<'_>,
     cancel: &AtomicBool,
-) -> Result<Fit, Error> {
+) -> Result<Fit, NoFit> {
     let cases = cases(machine, studies)?;
     let fitting = Fitting {
         cases: &cases,
@@ -221,14 +221,14 @@ pub fn calibrate(
 
 /// What the costs of `machine` are fitted to, the quick cases first: they often tell that a point
 /// is worse than the best.
-fn cases<'a>(machine: &str, studies: &'a [Study]) -> Result<Vec<Fitted<'a>>, Error> {
+fn cases<'a>(machine: &str, studies: &'a [Study]) -> Result<Vec<Fitted<'a>>, NoFit> {
     let owner = |machine: &str| {
         let draft = alight_machine::open_bare(machine)?;
-        Ok::<_, Error>(draft.costs_from().unwrap_or(machine).to_owned())
+        Ok::<_, NoFit>(draft.costs_from().unwrap_or(machine).to_owned())
     };
     let from = owner(machine)?;
     if from != machine {
-        return Err(Error::CostsOf {
+        return Err(NoFit::CostsOf {
             machine: machine.to_owned(),
             from,
         });
@@ -245,7 +245,7 @@ fn cases<'a>(machine: &str, studies: &'a [Study]) -> Result<Vec<Fitted<'a>>, Err
         }
     }
     if cases.is_empty() {
-        return Err(Error::NoRows(machine.to_owned()));
+        return Err(NoFit::NoRows(machine.to_owned()));
     }
     cases.sort_by_key(Fitted::runs);
     Ok(cases)
@@ -300,7 +300,7 @@ impl Fitted<'_> {
 impl Fitting<'_> {
     /// The objective at each point, in millionths, or for what is not below `least` or another
     /// of them a part that is not either. Several points share the threads, a single one's runs.
-    fn misfits(&self, points: &[Factors], least: u64) -> Result<Vec<u64>, Error> {
+    fn misfits(&self, points: &[Factors], least: u64) -> Result<Vec<u64>, NoFit> {
         let least = AtomicU64::new(least);
         let evaluate = |point: &Factors, threads| {
             let misfit = self.misfit(point, least.load(Ordering::Relaxed), threads)?;
@@ -319,10 +319,8 @@ impl Fitting<'_> {
         let one = Some(NonZeroUsize::MIN);
         let found = spread(points.len(), how, |index, _| evaluate(&points[index], one));
         found.map_err(|error| match error {
-            spread::Error::Threads(error) => {
-                compare::Error::from(spread::Error::from(error)).into()
-            }
-            spread::Error::Job(error) => error,
+            NoResults::Threads(error) => NoComparison::from(NoResults::from(error)).into(),
+            NoResults::Job(error) => error,
         })
     }
 
@@ -332,7 +330,7 @@ impl Fitting<'_> {
         factors: &Factors,
         least: u64,
         threads: Option<NonZeroUsize>,
-    ) -> Result<u64, Error> {
+    ) -> Result<u64, NoFit> {
         let prior = factors.iter().map(|factor| apart(*factor as f64, 1000.0));
         let mut misfit = PRIOR * prior.sum::<f64>() / factors.len() as f64;
         let rows: usize = self.cases.iter().map(|case| case.rows.len()).sum();
@@ -352,7 +350,7 @@ impl Fitting<'_> {
     }
 
     /// Each row with what the model gives.
-    fn tell(&self, factors: &Factors) -> Result<Vec<String>, Error> {
+    fn tell(&self, factors: &Factors) -> Result<Vec<String>, NoFit> {
         let mut all = vec![];
         for fitted in self.cases {
             let rows = fitted
@@ -370,12 +368,12 @@ impl Fitting<'_> {
         fitted: &Fitted<'_>,
         factors: &Factors,
         threads: Option<NonZeroUsize>,
-    ) -> Result<Vec<Summary>, Error> {
+    ) -> Result<Vec<Summary>, NoFit> {
         let Fitted { study, case, rows } = fitted;
         let sheet = draft(&study.machine, factors)?.resolve()?;
         // The base alone: what comes after it must not be seen.
         let base = &study.schedulers[..1];
-        let ask = Ask {
+        let ask = StudyQuestion {
             scenario: Scenario::new(&sheet.machine, &[], &base[0]),
             trust: &sheet.trust(),
             length: Length::Full,
@@ -399,7 +397,7 @@ impl Fitting<'_> {
                 Some(part) => part.whole(measured.base(), &row.metric),
                 None => (measured.base().series(&row.metric)).map(|series| series.summary),
             };
-            found.ok_or_else(|| Error::NoNumber {
+            found.ok_or_else(|| NoFit::NoNumber {
                 study: study.name.clone(),
                 metric: row.metric.clone(),
             })
@@ -434,7 +432,7 @@ pub fn millionths(misfit: u64) -> String {
 }
 
 /// A machine with these factors.
-fn draft(machine: &str, factors: &Factors) -> Result<Draft, Error> {
+fn draft(machine: &str, factors: &Factors) -> Result<Draft, NoFit> {
     let mut draft = alight_machine::open_bare(machine)?;
     draft.scale_costs(|key| {
         let of = PARAMETERS

@@ -99,7 +99,7 @@ fn the_rows_of_a_machine_that_has_its_costs_from_another_count_there() {
         ]
     );
     let refused = cases("hikey620", &studies);
-    assert!(matches!(refused, Err(Error::CostsOf { from, .. }) if from == "juno-r0"));
+    assert!(matches!(refused, Err(NoFit::CostsOf { from, .. }) if from == "juno-r0"));
 }
 
 #[test]
@@ -264,5 +264,5 @@ fn a_machine_of_which_nothing_was_published_is_refused() {
     let never =
         |_: &alight_sim::Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| panic!("must not run");
     let error = calibrate("gs101", &[], &never, Spread::QUIET, &AtomicBool::new(false));
-    assert!(matches!(error, Err(Error::NoRows(name)) if name == "gs101"));
+    assert!(matches!(error, Err(NoFit::NoRows(name)) if name == "gs101"));
 }

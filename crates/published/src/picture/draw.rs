@@ -8,7 +8,7 @@ use alight_machine::Machine;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::record::{DEPTHS, KINDS, PIECES, Record, USES};
+use super::record::{Course, DEPTHS, KINDS, PIECES, USES};
 
 type Done = Result<(), Box<dyn Error>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -62,7 +62,7 @@ pub fn draw(
     title: &str,
     below: &str,
     machine: &Machine,
-    runs: [&(&str, Record); 2],
+    runs: [&(&str, Course); 2],
 ) -> Result<String, Box<dyn Error>> {
     let each = NAME + 2 * CURVES + CPU * machine.cpus.len() as u32 + AXIS;
     let mut text = String::new();
@@ -83,7 +83,7 @@ pub fn draw(
 }
 
 /// One run: its name, three panels, their keys.
-fn run(area: &Area<'_>, scheduler: &str, machine: &Machine, record: &Record) -> Done {
+fn run(area: &Area<'_>, scheduler: &str, machine: &Machine, record: &Course) -> Done {
     let (name, panels) = area.split_vertically(NAME);
     name.draw(&Text::new(
         scheduler,
@@ -104,7 +104,7 @@ fn seconds(ns: u64) -> f64 {
 }
 
 /// Steps of the clock of each domain.
-fn frequencies(area: &Area<'_>, machine: &Machine, record: &Record) -> Done {
+fn frequencies(area: &Area<'_>, machine: &Machine, record: &Course) -> Done {
     let opps = machine.freq_domains.iter().flat_map(|domain| &domain.opps);
     let top = opps.map(|opp| opp.khz).max().unwrap_or(0) / 1000;
     let time = seconds(record.time.start)..seconds(record.time.end);
@@ -138,7 +138,7 @@ fn frequencies(area: &Area<'_>, machine: &Machine, record: &Record) -> Done {
 }
 
 /// `util_avg` of each CPU, in the colour of its domain.
-fn utilizations(area: &Area<'_>, machine: &Machine, record: &Record) -> Done {
+fn utilizations(area: &Area<'_>, machine: &Machine, record: &Course) -> Done {
     let time = seconds(record.time.start)..seconds(record.time.end);
     let mut chart = ChartBuilder::on(area)
         .margin(8)
@@ -164,7 +164,7 @@ fn utilizations(area: &Area<'_>, machine: &Machine, record: &Record) -> Done {
 }
 
 /// Who ran on each CPU: a row a CPU, as high as it was busy, and above that its idle states.
-fn residencies(area: &Area<'_>, machine: &Machine, record: &Record) -> Done {
+fn residencies(area: &Area<'_>, machine: &Machine, record: &Course) -> Done {
     let count = machine.cpus.len() as i32;
     let base = |cpu: i32| (count - 1 - cpu) * ROW;
     let time = seconds(record.time.start)..seconds(record.time.end);
@@ -219,7 +219,7 @@ fn stack(shares: [u64; USES]) -> [u64; USES] {
 }
 
 /// What the colours mean, beside the panels that have them.
-fn key(area: &Area<'_>, machine: &Machine, record: &Record) -> Done {
+fn key(area: &Area<'_>, machine: &Machine, record: &Course) -> Done {
     let style = || ("sans-serif", 14);
     area.draw(&Text::new("clock and util_avg", (4, 12), style()))?;
     for (number, domain) in machine.freq_domains.iter().enumerate() {

@@ -14,8 +14,8 @@ use std::sync::atomic::AtomicBool;
 use alight_compare::report::words::short_name;
 use alight_policy::Scheduler;
 
-use super::{Ask, Case, Study, file_of};
-use record::Record;
+use super::{Case, Study, StudyQuestion, file_of};
+use record::Course;
 
 /// A picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub struct Picture {
 
 /// Why there is none.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum NotDrawn {
     /// The run failed.
     #[error(transparent)]
     Run(#[from] alight_sim::Error),
@@ -44,7 +44,11 @@ pub enum Error {
 ///
 /// # Errors
 /// Of the simulator, and of drawing.
-pub fn pictures(study: &Study, ask: &Ask<'_>, cancel: &AtomicBool) -> Result<Vec<Picture>, Error> {
+pub fn pictures(
+    study: &Study,
+    ask: &StudyQuestion<'_>,
+    cancel: &AtomicBool,
+) -> Result<Vec<Picture>, NotDrawn> {
     let mut all = vec![];
     for case in &study.cases {
         let Some(window) = case.picture else {
@@ -65,7 +69,7 @@ pub fn pictures(study: &Study, ask: &Ask<'_>, cancel: &AtomicBool) -> Result<Vec
             };
             let below = format!("{}, seed {}", study.machine, ask.scenario.seed);
             let text = draw::draw(&title, &below, ask.scenario.machine, [base, variant])
-                .map_err(|error| Error::Drawing(error.to_string()))?;
+                .map_err(|error| NotDrawn::Drawing(error.to_string()))?;
             let file = file_name(study, case, variant.0);
             all.push(Picture { file, title, text });
         }
@@ -77,13 +81,13 @@ pub fn pictures(study: &Study, ask: &Ask<'_>, cancel: &AtomicBool) -> Result<Vec
 fn record(
     case: &Case,
     scheduler: &Scheduler,
-    ask: &Ask<'_>,
+    ask: &StudyQuestion<'_>,
     (from_ns, to_ns): (u64, u64),
     cancel: &AtomicBool,
-) -> Result<Option<Record>, alight_sim::Error> {
+) -> Result<Option<Course>, alight_sim::Error> {
     let scenario = case.first_run(scheduler, ask, Some(to_ns));
     let tasks = alight_sim::task_table(&scenario)?;
-    let mut record = Record::new(&scenario, &tasks, from_ns..to_ns);
+    let mut record = Course::new(&scenario, &tasks, from_ns..to_ns);
     let outcome = alight_sim::run(&scenario, Some(&mut record), cancel)?;
     record.end(outcome.end_ns);
     Ok((!outcome.interrupted).then_some(record))

@@ -21,20 +21,20 @@ pub const DEPTHS: usize = 4;
 
 /// A run.
 #[derive(Debug, Clone)]
-pub struct Record {
+pub struct Course {
     /// The time shown, ns.
     pub time: Range<u64>,
     /// Names of the kinds of task.
     pub kinds: Vec<String>,
     /// The CPUs.
-    pub cpus: Vec<CpuRecord>,
+    pub cpus: Vec<CpuCourse>,
     /// The kind of each task, by its pid.
     kind_of: BTreeMap<u32, usize>,
 }
 
 /// A CPU.
 #[derive(Debug, Clone)]
-pub struct CpuRecord {
+pub struct CpuCourse {
     /// When it got which frequency, kHz; the first is what it has at the start of the time shown.
     pub khz: Vec<(u64, u32)>,
     /// Utilization times ns, in each piece.
@@ -47,7 +47,7 @@ pub struct CpuRecord {
     used_for: Option<usize>,
 }
 
-impl Record {
+impl Course {
     /// Of a run that begins; `tasks` are pid, comm and tgid of all of its tasks.
     pub fn new(scenario: &Scenario<'_>, tasks: &[(u32, String, u32)], time: Range<u64>) -> Self {
         let governor = scenario.governor_in_force();
@@ -66,7 +66,7 @@ impl Record {
             kinds.truncate(KINDS);
             kinds.push("others".to_owned());
         }
-        let cpu = |cpu: &alight_machine::Cpu| CpuRecord {
+        let cpu = |cpu: &alight_machine::Cpu| CpuCourse {
             khz: vec![(
                 time.start,
                 first_khz(scenario.machine, cpu.freq_domain, governor),
@@ -77,7 +77,7 @@ impl Record {
             since: 0,
             used_for: None,
         };
-        Record {
+        Course {
             cpus: scenario.machine.cpus.iter().map(cpu).collect(),
             time,
             kinds,
@@ -129,7 +129,7 @@ impl Record {
     }
 }
 
-impl Sink for Record {
+impl Sink for Course {
     /// The counters of a trace come with switches: of who runs for long they say nothing.
     fn wants_signals(&self) -> bool {
         true

@@ -30,7 +30,7 @@ metric = "hog_loops"
 fn drawn() -> Vec<Picture> {
     let study = parse("mine.toml", STUDY).expect("valid");
     let machine = alight_machine::load("juno-r2").expect("built in").machine;
-    let ask = Ask {
+    let ask = StudyQuestion {
         scenario: Scenario::new(&machine, &[], &study.schedulers[0]),
         trust: fake::trust(),
         length: Length::Full,
@@ -74,7 +74,7 @@ fn a_picture_shows_both_schedulers_with_units_and_keys() {
 fn a_record_tells_who_ran_and_how_fast() {
     let study = parse("mine.toml", STUDY).expect("valid");
     let machine = alight_machine::load("juno-r2").expect("built in").machine;
-    let ask = Ask {
+    let ask = StudyQuestion {
         scenario: Scenario::new(&machine, &[], &study.schedulers[0]),
         trust: fake::trust(),
         length: Length::Full,

@@ -49,9 +49,9 @@ golden:
 bench:
 	vm/install.sh --bench
 	status=0; \
-	cargo run --release -p alight-sim --example bench || status=1; \
+	cargo bench -p alight-sim --bench speed || status=1; \
 	cargo bench -p alight-policy --bench select || status=1; \
-	cargo run --release -p alight-trace --example trace_speed || status=1; \
+	cargo bench -p alight-trace --bench speed || status=1; \
 	exit $$status
 
 bench-live:
@@ -73,7 +73,7 @@ soak:
 cards:
 	cargo build --release
 	docs/results/cards.sh $(TARGET)/release/alight
-	cargo run --release -p alight-study --example figures -- docs/results/policies
+	cargo run --release -p xtask -- figures docs/results/policies
 
 studies:
 	cargo build --release

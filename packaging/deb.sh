@@ -36,16 +36,15 @@ packaged=$(dpkg-parsechangelog -l packaging/debian/changelog -S Version)
 	exit 1
 }
 
-cargo build -q --profile $profile -p alight -p alight-live
+cargo build -q --profile $profile -p alight -p alight-live \
+	--bin alight --bin scx_alight --bin alight-record
 stage=$target/deb/alight-$version
 rm -rf "$stage"
 mkdir -p "$stage/bin" "$stage/doc"
 for program in alight scx_alight alight-record; do
 	install "$target/$folder/$program" "$stage/bin/"
 done
-# alight-record(1) is both a command of alight and a program: the program's page, which says more, stays.
-cargo run -q --profile $profile -p alight --example pages -- "$stage/share"
-cargo run -q --profile $profile -p alight-live --example live_pages -- "$stage/share"
+cargo run -q --profile $profile -p xtask -- pages "$stage/share"
 packaging/crates.py "$stage/crates" alight alight-live
 cp -r packaging/debian packaging/default machines workloads README.md "$stage/"
 # systemd's name, not the package's.

@@ -105,7 +105,7 @@ cat /tmp/out
 in_a_guest() {
 	install -d "$work/add"
 	strip -o "$work/add/scx_alight" "$CARGO_TARGET_DIR/debug/scx_alight"
-	strip -o "$work/add/bpf_equals_native" "$CARGO_TARGET_DIR/debug/examples/bpf_equals_native"
+	strip -o "$work/add/bpf_equals_native" "$CARGO_TARGET_DIR/debug/bpf_equals_native"
 	echo "$GUEST" >"$work/guest.sh"
 	ran guest vm/run.sh --kernel $KERNEL --smp 4 --add "$work/add" "$work/guest.sh" $SCHEDULER
 	check 'guest: replay' 0 "$(sed -n 's/^replay status: //p' "$work/guest")"
@@ -128,7 +128,7 @@ PATH=$CARGO_TARGET_DIR/debug:$PATH ran commands bash -ex commands.sh
 at_least "commands: wakeups by $STEP" 1 \
 	"$(sed -n "s/^ *$STEP  *\([0-9]*\) .*/\1/p" "$work/commands" | head -n 1)"
 if [ "${1:-}" != --no-guest ]; then
-	ran build-live cargo build -q -p alight-live --bins --example bpf_equals_native
+	ran build-live cargo build -q -p alight-live --bins
 	in_a_guest
 fi
 printf '%s s in all\n' $(($(date +%s) - started))

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Holds the decision in BPF against the native build: random machines, states and
-# wakeups are put to both in a guest (crates/live/examples/bpf_equals_native.rs),
+# wakeups are put to both in a guest (crates/live/src/bpf_equals_native.rs),
 # and everything that they answer and write must be equal.
 #
 #   verify/select.sh [--sample] [KERNEL...]
@@ -43,13 +43,13 @@ program() {
 	install -d "$2"
 	case $1 in
 	amd64)
-		cargo build -q -p alight-live --example $name
-		strip -o "$2/$name" "$target/debug/examples/$name"
+		cargo build -q -p alight-live --bin $name
+		strip -o "$2/$name" "$target/debug/$name"
 		;;
 	arm64)
-		vm/cross.sh cargo build -q --target aarch64-unknown-linux-gnu -p alight-live --example $name
+		vm/cross.sh cargo build -q --target aarch64-unknown-linux-gnu -p alight-live --bin $name
 		aarch64-linux-gnu-strip -o "$2/$name" \
-			"$target/aarch64-unknown-linux-gnu/debug/examples/$name"
+			"$target/aarch64-unknown-linux-gnu/debug/$name"
 		;;
 	esac
 }

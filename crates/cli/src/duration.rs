@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Times as users type them: `5s`, `200ms`, `1.5s`, `2min`.
 
+use alight_compare::report::number::time;
+
 /// Units with their size in ns, in the order in which messages list them.
 const UNITS: [(&str, u64); 5] = [
     ("ns", 1),
@@ -52,6 +54,11 @@ pub fn parse_length(text: &str) -> Result<u64, String> {
         0 => Err(expected("a run of no length")),
         ns => Ok(ns),
     }
+}
+
+/// A time as users type it, exact.
+pub fn typed(ns: u64) -> String {
+    time(ns).replace(' ', "")
 }
 
 /// `digits` behind the point of a number of units of `size` ns.
@@ -117,5 +124,19 @@ mod tests {
         }
         assert!(parse_length("0ms").unwrap_err().contains("no length"));
         assert_eq!(parse_length("1ms"), Ok(1_000_000));
+    }
+
+    #[test]
+    fn a_typed_time_is_read_as_the_same() {
+        for ns in [
+            1,
+            17_001,
+            20_000_000,
+            1_500_000_000,
+            60_000_000_000,
+            u64::MAX,
+        ] {
+            assert_eq!(parse(&typed(ns)), Ok(ns));
+        }
     }
 }

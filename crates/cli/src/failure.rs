@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! How the program ends when it cannot do what was asked.
 
+use alight_compare::card::NoCard;
+use alight_compare::compare::NoComparison;
+use alight_compare::spread::NoResults;
+use alight_compare::tool::NothingToPrint;
+use alight_published::StudyError;
+use alight_published::calibrate::NoFit;
 use alight_sim::Error as SimError;
-use alight_study::{calibrate, card, compare, published, spread, tool};
 use alight_trace::CreateError;
 
 /// Exit code of a failure of the machine that the program runs on, and of a difference
@@ -82,74 +87,74 @@ impl From<CreateError> for Failure {
     }
 }
 
-impl From<compare::Error> for Failure {
-    fn from(error: compare::Error) -> Self {
+impl From<NoComparison> for Failure {
+    fn from(error: NoComparison) -> Self {
         match error {
-            compare::Error::TooFew(_) | compare::Error::Seeds { .. } => Failure::bad_input(error),
-            compare::Error::Interrupted => Failure::Interrupted(error.to_string()),
-            compare::Error::Run(error) => error.into(),
+            NoComparison::TooFew(_) | NoComparison::Seeds { .. } => Failure::bad_input(error),
+            NoComparison::Interrupted => Failure::Interrupted(error.to_string()),
+            NoComparison::Run(error) => error.into(),
         }
     }
 }
 
-impl From<card::Error> for Failure {
-    fn from(error: card::Error) -> Self {
+impl From<NoCard> for Failure {
+    fn from(error: NoCard) -> Self {
         match error {
-            card::Error::Seeds { .. } | card::Error::CannotAct(_) => Failure::bad_input(error),
-            card::Error::Interrupted => Failure::Interrupted(error.to_string()),
-            card::Error::Run(error) => error.into(),
+            NoCard::Seeds { .. } | NoCard::CannotAct(_) => Failure::bad_input(error),
+            NoCard::Interrupted => Failure::Interrupted(error.to_string()),
+            NoCard::Run(error) => error.into(),
         }
     }
 }
 
-impl From<published::Error> for Failure {
-    fn from(error: published::Error) -> Self {
+impl From<StudyError> for Failure {
+    fn from(error: StudyError) -> Self {
         Failure::bad_input(error)
     }
 }
 
-impl From<published::NotDrawn> for Failure {
-    fn from(error: published::NotDrawn) -> Self {
+impl From<alight_published::NotDrawn> for Failure {
+    fn from(error: alight_published::NotDrawn) -> Self {
         match error {
-            published::NotDrawn::Run(error) => error.into(),
+            alight_published::NotDrawn::Run(error) => error.into(),
             // A fault of this program, not of its input.
-            published::NotDrawn::Drawing(_) => Failure::host(error),
+            alight_published::NotDrawn::Drawing(_) => Failure::host(error),
         }
     }
 }
 
-impl From<published::Unanswered> for Failure {
-    fn from(error: published::Unanswered) -> Self {
+impl From<alight_published::Unanswered> for Failure {
+    fn from(error: alight_published::Unanswered) -> Self {
         match error {
-            published::Unanswered::Run(error) => error.into(),
-            published::Unanswered::Machine(error) => error.into(),
+            alight_published::Unanswered::Run(error) => error.into(),
+            alight_published::Unanswered::Machine(error) => error.into(),
         }
     }
 }
 
-impl From<calibrate::Error> for Failure {
-    fn from(error: calibrate::Error) -> Self {
+impl From<NoFit> for Failure {
+    fn from(error: NoFit) -> Self {
         match error {
-            calibrate::Error::Run(error) => error.into(),
-            calibrate::Error::Machine(error) => error.into(),
-            calibrate::Error::NoRows(_)
-            | calibrate::Error::CostsOf { .. }
-            | calibrate::Error::NoNumber { .. } => Failure::bad_input(error),
+            NoFit::Run(error) => error.into(),
+            NoFit::Machine(error) => error.into(),
+            NoFit::NoRows(_) | NoFit::CostsOf { .. } | NoFit::NoNumber { .. } => {
+                Failure::bad_input(error)
+            }
         }
     }
 }
 
-impl From<spread::Error<SimError>> for Failure {
-    fn from(error: spread::Error<SimError>) -> Self {
+impl From<NoResults<SimError>> for Failure {
+    fn from(error: NoResults<SimError>) -> Self {
         match error {
-            spread::Error::Threads(error) => Failure::host(error),
-            spread::Error::Job(error) => error.into(),
+            NoResults::Threads(error) => Failure::host(error),
+            NoResults::Job(error) => error.into(),
         }
     }
 }
 
-impl From<tool::Error> for Failure {
-    fn from(error: tool::Error) -> Self {
+impl From<NothingToPrint> for Failure {
+    fn from(error: NothingToPrint) -> Self {
         Failure::bad_input(error)
     }
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! From what the user named to what a simulation takes. What is odd about it goes to standard error.
 
+use alight_compare::late::too_late;
 use alight_machine::{Governor, Machine, Trust};
 use alight_policy::Scheduler;
 use alight_policy::scheduler::Onto;
-use alight_sim::{Action, Change, Group, Scenario, Sysctl, about, time};
+use alight_sim::{Change, Group, Scenario, Sysctl};
 use alight_workload::{Mode, Site, Workload};
 
 use crate::args::RunArgs;
@@ -55,37 +56,19 @@ impl Input {
 
     /// Tells of changes that came too late for a run that ended at `end_ns`.
     pub fn remark_late(&self, end_ns: u64) {
-        let late = self.changes.iter().filter(|change| change.at_ns >= end_ns);
-        for change in late {
-            let (at, end) = (time(change.at_ns), about(end_ns));
-            let what = match change.action {
-                Action::CountAnew => {
-                    format!("--count-from {at} had no effect, the whole run is counted")
-                }
-                _ => format!("the change at {at} was not made"),
-            };
-            remark(&format!(
-                "{what}: the workloads ended at {end} (--duration ends a run later or earlier)"
-            ));
+        for sentence in too_late(&self.changes, end_ns) {
+            remark(&sentence);
         }
     }
 
     /// One run of `scheduler`.
     pub fn scenario<'a>(&'a self, args: &RunArgs, scheduler: &'a Scheduler) -> Scenario<'a> {
-        Scenario {
-            machine: &self.machine,
-            workloads: &self.workloads,
-            scheduler,
-            governor: args.governor,
-            idle_governor: args.idle_governor,
-            seed: args.seed,
-            duration_ns: args.duration,
+        args.apply(Scenario {
             groups: &self.groups,
             sysctls: &self.sysctls,
             changes: &self.changes,
-            wakee_flips: args.wakee_flips,
-            check: args.check,
-        }
+            ..Scenario::new(&self.machine, &self.workloads, scheduler)
+        })
     }
 }
 

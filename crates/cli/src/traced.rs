@@ -4,8 +4,8 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use alight_compare::trace;
 use alight_sim::{Outcome, Scenario};
-use alight_study::trace;
 use alight_trace::TraceFile;
 
 use crate::failure::Failure;

@@ -2,14 +2,14 @@
 //! The machine that the scheduler goes by: what this kernel says of it
 //! ([`alight_machine::kernel`]), or what a machine file says, as far as the
 //! kernel does not contradict it. Simulations of a machine file and the live
-//! scheduler get their views the same way ([`alight_views`]).
+//! scheduler get their views the same way ([`alight_machine::views`]).
 
 use alight_arguments::Gated;
+use alight_machine::views::energy::{self, Clock, clocks_of_kernel, clocks_of_machine};
+use alight_machine::views::{mask, of_kernel, of_machine};
 use alight_machine::{CpuSet, Draft, Finding, Machine, contradictions, kernel};
 use alight_policy::topology::{self, CpuDescription, Description, build_online};
 use alight_policy::{Core, MAX_CPUS, Mask, Params};
-use alight_views::energy::{self, Clock, clocks_of_kernel, clocks_of_machine};
-use alight_views::{mask, of_kernel, of_machine};
 use std::fmt;
 use std::path::Path;
 

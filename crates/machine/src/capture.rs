@@ -39,6 +39,15 @@ impl Captured {
     pub fn draft(self) -> Result<Draft, Error> {
         library::parse(HOST, &self.toml)
     }
+
+    /// For programs: `schema`, `toml`, `notes`.
+    pub fn to_json(&self) -> serde_json::Value {
+        serde_json::json!({
+            "schema": "alight.machine-capture/1",
+            "toml": self.toml,
+            "notes": self.notes,
+        })
+    }
 }
 
 /// What was measured beside what the kernel says.

@@ -6,7 +6,8 @@
 //! A machine file ([`SCHEMA`]) is parsed to a tree with places and provenance
 //! (`document`), laid over what it inherits (`library`), read by type
 //! (`reader`, `schema`) to a [`Draft`], checked ([`check()`]) and resolved
-//! (`resolve`) to a [`Machine`] within a [`DataSheet`].
+//! (`resolve`) to a [`Machine`] within a [`DataSheet`]. The placement core sees it by its
+//! [`views`].
 
 mod assumed;
 mod calibration;
@@ -31,6 +32,7 @@ mod schema;
 mod show;
 mod speed;
 mod trust;
+pub mod views;
 
 pub use assumed::Assumed;
 pub use calibration::{Calibration, StatedCost};
@@ -44,6 +46,6 @@ pub use library::{HOST, calibrated, is_edited, load, names, open, open_bare, par
 pub use model::*;
 pub use resolve::DataSheet;
 pub use schema::SCHEMA;
-pub use show::{Row, findings, list, rows, show, to_json};
+pub use show::{Row, findings, findings_json, findings_of, list, list_json, rows, show, to_json};
 pub use speed::{SpeedKind, Speeds};
 pub use trust::{CostStanding, CostTrust, Trust};

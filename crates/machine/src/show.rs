@@ -92,6 +92,14 @@ pub fn list() -> Result<String, Error> {
     Ok(table.left_aligned(&[0, 2, 3]))
 }
 
+/// The list of built-in machines: `schema`, `machines`.
+///
+/// # Errors
+/// As [`rows`].
+pub fn list_json() -> Result<Value, Error> {
+    Ok(json!({ "schema": "alight.machines/1", "machines": rows()? }))
+}
+
 /// A machine with all its figures, as text.
 pub fn show(sheet: &DataSheet) -> String {
     let machine = &sheet.machine;
@@ -168,6 +176,23 @@ pub fn findings(findings: &[Finding]) -> String {
         }
     }
     text
+}
+
+/// What was found in the machine that was named so, or that nothing was.
+pub fn findings_of(name: &str, found: &[Finding]) -> String {
+    match found {
+        [] => format!("{name}: nothing found\n"),
+        _ => findings(found),
+    }
+}
+
+/// The same: `schema`, `machine`, `findings`.
+pub fn findings_json(name: &str, findings: &[Finding]) -> Value {
+    json!({
+        "schema": "alight.machine-check/1",
+        "machine": name,
+        "findings": findings,
+    })
 }
 
 fn lines(lines: impl Iterator<Item = String>) -> String {

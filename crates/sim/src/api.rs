@@ -8,8 +8,9 @@ use alight_machine::{Governor, IdleGovernor, Machine};
 use alight_policy::Scheduler;
 use alight_workload::program::{Better, Workload};
 
-/// One run to simulate.
-#[derive(Debug, Clone)]
+/// One run to simulate: all that decides it. Every question asks with this type: what a run may be
+/// told stands here, and where its option is parsed.
+#[derive(Debug, Clone, Copy)]
 pub struct Scenario<'a> {
     /// Where.
     pub machine: &'a Machine,
@@ -61,6 +62,16 @@ impl<'a> Scenario<'a> {
             wakee_flips: None,
             check: false,
         }
+    }
+
+    /// The cpufreq governor of the run.
+    pub fn governor_in_force(&self) -> Governor {
+        self.governor.unwrap_or(self.machine.governor)
+    }
+
+    /// The cpuidle governor, if the run or the machine names one; else the kernel takes its own.
+    pub fn idle_governor_chosen(&self) -> Option<IdleGovernor> {
+        self.idle_governor.or(self.machine.idle_governor)
     }
 }
 

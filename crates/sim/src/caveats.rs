@@ -4,29 +4,21 @@
 
 use std::collections::BTreeSet;
 
-use alight_machine::{Governor, IdleScope, Machine};
+use alight_machine::{Governor, IdleScope};
 use alight_policy::Scheduler;
 use alight_workload::program::{Attributes, Op, Policy, Workload};
 
+use crate::api::Scenario;
 use crate::changes::{Action, Change};
 use crate::kernel::{Clamps, Domains, Fair, Kernel, Throttle};
-use crate::sysctl::{Sysctl, SysctlName};
+use crate::sysctl::SysctlName;
 
 /// What is run.
-#[derive(Debug, Clone, Copy)]
-pub struct Subject<'a> {
-    /// Where.
-    pub machine: &'a Machine,
-    /// What runs, all at once.
-    pub workloads: &'a [Workload],
+struct Subject<'a> {
+    /// Whoever decides.
+    scenario: Scenario<'a>,
     /// Who decides, each in runs of its own.
-    pub schedulers: &'a [Scheduler],
-    /// cpufreq governor in force.
-    pub governor: Governor,
-    /// What is done to the machine meanwhile.
-    pub changes: &'a [Change],
-    /// Sysctls that are written before the run.
-    pub sysctls: &'a [Sysctl],
+    schedulers: &'a [Scheduler],
 }
 
 /// A rule looks at one thing that a run may need; `None`: it needs it not, or the model has it.
@@ -54,10 +46,15 @@ const RULES: [Rule; 18] = [
     what_the_reader_left_out,
 ];
 
-/// Sentences to print with the results of such runs; empty if nothing is known
-/// to be missing.
-pub fn caveats(subject: &Subject<'_>) -> Vec<String> {
-    RULES.iter().filter_map(|rule| rule(subject)).collect()
+/// Sentences to print with the results of runs of this scenario, each of `schedulers` in runs of its
+/// own; empty if nothing is known to be missing.
+pub fn caveats(scenario: &Scenario<'_>, schedulers: &[Scheduler]) -> Vec<String> {
+    let scenario = *scenario;
+    let subject = Subject {
+        scenario,
+        schedulers,
+    };
+    RULES.iter().filter_map(|rule| rule(&subject)).collect()
 }
 
 impl Subject<'_> {
@@ -77,24 +74,28 @@ impl Subject<'_> {
 
     /// Attributes of the tasks, at their start and later.
     fn attributes(&self) -> impl Iterator<Item = &Attributes> {
-        self.workloads.iter().flat_map(|workload| {
+        self.scenario.workloads.iter().flat_map(|workload| {
             let at_start = workload.tasks.iter().map(|task| &task.attributes);
             at_start.chain(&workload.attributes)
         })
     }
 
     fn does(&self, is: impl Fn(&Op) -> bool) -> bool {
-        let programs = self.workloads.iter().flat_map(|w| &w.programs);
+        let programs = self.scenario.workloads.iter().flat_map(|w| &w.programs);
         programs.flat_map(|program| &program.ops).any(is)
     }
 
     fn has_asymmetry(&self) -> bool {
-        let cpus = &self.machine.cpus;
+        let cpus = &self.scenario.machine.cpus;
         (cpus.iter()).any(|cpu| cpu.capacity_orig != cpus[0].capacity_orig)
     }
 
     fn has_level(&self, name: &str) -> bool {
-        self.machine.levels.iter().any(|level| level.name == name)
+        self.scenario
+            .machine
+            .levels
+            .iter()
+            .any(|level| level.name == name)
     }
 }
 
@@ -103,7 +104,7 @@ fn said(applies: bool, sentence: &str) -> Option<String> {
 }
 
 fn siblings_without_a_share(subject: &Subject<'_>) -> Option<String> {
-    let machine = subject.machine;
+    let machine = subject.scenario.machine;
     // CPUs that nothing slows, and their cores.
     let free =
         (machine.cpus.iter()).filter(|cpu| machine.core_types[cpu.core_type].smt_percent == 100);
@@ -116,8 +117,8 @@ fn siblings_without_a_share(subject: &Subject<'_>) -> Option<String> {
 
 /// drivers/cpufreq/cpufreq_schedutil.c, later kernel/sched/cpufreq_schedutil.c, came with 4.7.
 fn borrowed_schedutil(subject: &Subject<'_>) -> Option<String> {
-    let choice = (subject.machine.freq_domains.iter()).any(|domain| domain.opps.len() > 1);
-    if subject.governor != Governor::Schedutil || !choice {
+    let choice = (subject.scenario.machine.freq_domains.iter()).any(|domain| domain.opps.len() > 1);
+    if subject.scenario.governor_in_force() != Governor::Schedutil || !choice {
         return None;
     }
     let bases = subject.bases(|kernel, _| kernel.schedutil.borrowed)?;
@@ -128,11 +129,11 @@ fn borrowed_schedutil(subject: &Subject<'_>) -> Option<String> {
 }
 
 fn energy_model_without_powers(subject: &Subject<'_>) -> Option<String> {
-    let mut opps = (subject.machine.freq_domains.iter()).flat_map(|domain| &domain.opps);
+    let mut opps = (subject.scenario.machine.freq_domains.iter()).flat_map(|domain| &domain.opps);
     let asks = subject.schedulers.is_empty()
         || (subject.bases(|kernel, _| kernel.energy_aware.is_some())).is_some();
     said(
-        subject.governor == Governor::Schedutil
+        subject.scenario.governor_in_force() == Governor::Schedutil
             && asks
             && subject.has_asymmetry()
             && opps.any(|opp| opp.core_power_uw == 0),
@@ -147,7 +148,7 @@ fn unlike_cpus_of_3_9(subject: &Subject<'_>) -> Option<String> {
         let whole = |rest: &str| !rest.starts_with(|c: char| c.is_ascii_digit());
         rest.into_iter().flatten().any(whole)
     };
-    let others = (subject.machine.core_types.iter()).any(|core| !known(&core.name));
+    let others = (subject.scenario.machine.core_types.iter()).any(|core| !known(&core.name));
     if !subject.has_asymmetry() || !others {
         return None;
     }
@@ -160,7 +161,8 @@ fn unlike_cpus_of_3_9(subject: &Subject<'_>) -> Option<String> {
 
 /// drivers/cpuidle/cpuidle-psci-domain.c came with 5.6.
 fn domain_states_before_5_6(subject: &Subject<'_>) -> Option<String> {
-    let mut states = (subject.machine.core_types.iter()).flat_map(|core| &core.idle_states);
+    let mut states =
+        (subject.scenario.machine.core_types.iter()).flat_map(|core| &core.idle_states);
     if !states.any(|state| state.scope == IdleScope::Domain) {
         return None;
     }
@@ -183,7 +185,7 @@ fn clusters_before_5_16(subject: &Subject<'_>) -> Option<String> {
 
 /// `SD_ASYM_PACKING`, arch/x86/kernel/itmt.c: machines with threads and unlike cores are x86 ones.
 fn asymmetric_packing(subject: &Subject<'_>) -> Option<String> {
-    let machine = subject.machine;
+    let machine = subject.scenario.machine;
     let cores: BTreeSet<_> = machine.cpus.iter().map(|cpu| cpu.core).collect();
     said(
         machine.core_types.len() > 1 && cores.len() < machine.cpus.len(),
@@ -193,14 +195,19 @@ fn asymmetric_packing(subject: &Subject<'_>) -> Option<String> {
 
 fn numa_balancing(subject: &Subject<'_>) -> Option<String> {
     said(
-        subject.machine.cpus.iter().any(|cpu| cpu.node != 0),
+        subject
+            .scenario
+            .machine
+            .cpus
+            .iter()
+            .any(|cpu| cpu.node != 0),
         "NUMA balancing, and on which node memory lies: no task is drawn to its memory",
     )
 }
 
 fn one_processor(subject: &Subject<'_>) -> Option<String> {
     said(
-        subject.machine.one_processor,
+        subject.scenario.machine.one_processor,
         "time that a hypervisor takes: the CPUs share their one processor equally, however the host takes turns",
     )
 }
@@ -208,7 +215,7 @@ fn one_processor(subject: &Subject<'_>) -> Option<String> {
 fn hotplug_takes_time(subject: &Subject<'_>) -> Option<String> {
     let moves = |change: &Change| matches!(change.action, Action::Offline(_) | Action::Online(_));
     said(
-        subject.changes.iter().any(moves),
+        subject.scenario.changes.iter().any(moves),
         "the time that a CPU takes to go or to come: milliseconds in a kernel, nothing here",
     )
 }
@@ -239,6 +246,7 @@ fn clamps_before_5_3(subject: &Subject<'_>) -> Option<String> {
 fn rt_limit_without_throttling(subject: &Subject<'_>) -> Option<String> {
     let limits = [SysctlName::RtRuntimeUs, SysctlName::RtPeriodUs];
     let given = subject
+        .scenario
         .sysctls
         .iter()
         .find(|given| limits.contains(&given.name))?;
@@ -271,7 +279,7 @@ fn rt_beside_deadline(subject: &Subject<'_>) -> Option<String> {
 /// `set_user_nice` has who runs chosen anew (`p->sched_class->prio_changed`).
 fn nice_reschedules(subject: &Subject<'_>) -> Option<String> {
     said(
-        subject.workloads.iter().any(changes_nice),
+        subject.scenario.workloads.iter().any(changes_nice),
         "a change of nice does not reschedule by itself: it counts from the next tick or wakeup on",
     )
 }
@@ -308,7 +316,7 @@ fn devices(subject: &Subject<'_>) -> Option<String> {
 
 /// What a workload asks for and its reader could not compile.
 fn what_the_reader_left_out(subject: &Subject<'_>) -> Option<String> {
-    let sentences = (subject.workloads.iter()).flat_map(|workload| &workload.left_out);
+    let sentences = (subject.scenario.workloads.iter()).flat_map(|workload| &workload.left_out);
     let sentences: BTreeSet<&str> = sentences.map(String::as_str).collect();
     let sentences: Vec<&str> = sentences.into_iter().collect();
     (!sentences.is_empty()).then(|| sentences.join("; "))

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The energy model of a run ([`alight_views::energy`]): the kernel uses one only
+//! The energy model of a run ([`alight_machine::views::energy`]): the kernel uses one only
 //! under schedutil.
 
 use crate::state::Sim;
+use alight_machine::views::energy::{clock_of, clocks_of_machine, model};
 use alight_machine::{FreqDomain, Governor};
 use alight_policy::Params;
 use alight_policy::abi::{Mask, PerfState, state_flag};
 use alight_policy::energy::perf_domain;
-use alight_views::energy::{clock_of, clocks_of_machine, model};
 
 impl Sim<'_> {
     /// Gives the energy model to the placement core, if the kernel would use it

@@ -50,7 +50,7 @@ impl Hotplug {
         Hotplug {
             used,
             online: (0..machine.cpus.len() as u32).collect(),
-            governor: scenario.governor.unwrap_or(machine.governor),
+            governor: scenario.governor_in_force(),
             moved: 0,
             broken: 0,
             refused: 0,

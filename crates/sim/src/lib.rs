@@ -73,7 +73,7 @@ pub use answers::{
     Answers, Choice, CpuState, Decision, Distance, Latency, Row, SideSums, Sums, Watch,
 };
 pub use api::*;
-pub use caveats::{Subject, caveats};
+pub use caveats::caveats;
 pub use changes::{Action, Change, hotplug_torture};
 pub use feasible::{about, check_changes, check_governor, clamped_by_range, time};
 pub use no_effect::without_effect;

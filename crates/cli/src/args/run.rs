@@ -4,12 +4,13 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::path::PathBuf;
 
+use alight_compare::{Style, report, single};
 use alight_machine::{Governor, IdleGovernor};
 use alight_policy::scheduler::BASES;
-use alight_study::{Style, single};
+use alight_sim::Scenario;
 use clap::Args;
 
-use super::values::{Threads, Told, count, one_of, runs, seed, style, wakee_flips};
+use super::values::{Threads, ToldArgs, count, runs, seed, style, wakee_flips};
 use crate::cgroups::{self, GroupOption};
 use crate::changes::{self, Changes};
 use crate::duration;
@@ -127,6 +128,55 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
+    /// The scenario as these options have it. What each says stands here, how it is typed again in
+    /// [`RunArgs::words`].
+    pub fn apply<'a>(&self, scenario: Scenario<'a>) -> Scenario<'a> {
+        Scenario {
+            governor: self.governor,
+            idle_governor: self.idle_governor,
+            seed: self.seed,
+            duration_ns: self.duration,
+            wakee_flips: self.wakee_flips,
+            check: self.check,
+            ..scenario
+        }
+    }
+
+    /// The options that give the same run again: all that decides it, nothing else.
+    pub fn words(&self) -> Vec<String> {
+        let mut words = vec![];
+        let mut option = |name: &str, value: &str| {
+            words.extend([name.to_owned(), value.to_owned()]);
+        };
+        option("-m", &self.machine);
+        for workload in &self.workloads {
+            option("-w", workload);
+        }
+        option("--seed", &self.seed.to_string());
+        if let Some(ns) = self.duration {
+            option("--duration", &duration::typed(ns));
+        }
+        if let Some(governor) = self.governor {
+            option("--governor", &governor.to_string());
+        }
+        if let Some(governor) = self.idle_governor {
+            option("--idle-governor", governor.name());
+        }
+        for (name, changes) in self.changes() {
+            option(name, &changes.text);
+        }
+        for group in &self.groups {
+            option("--group", &group.text);
+        }
+        for sysctl in &self.sysctls {
+            option("--sysctl", &sysctl.text);
+        }
+        if let Some(flips) = self.wakee_flips {
+            option("--wakee-flips", &flips.to_string());
+        }
+        words
+    }
+
     /// What is done to the machine, by option as it is typed.
     pub fn changes(&self) -> impl Iterator<Item = (&'static str, &Changes)> {
         let options = [
@@ -172,13 +222,13 @@ pub struct SimulateArgs {
     pub trace: Option<PathBuf>,
     /// Form of the report; `tool` prints what the simulated tools themselves print
     #[arg(long, value_name = "STYLE", default_value = "table",
-        value_parser = one_of(single::Style::ALL))]
-    pub style: single::Style,
+        value_parser = style(single::STYLES))]
+    pub style: Style,
     /// Print JSON (alight.simulate/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
     #[command(flatten)]
-    pub told: Told,
+    pub told: ToldArgs,
 }
 
 #[derive(Args)]
@@ -198,7 +248,7 @@ pub struct CompareArgs {
         allow_negative_numbers = true)]
     pub runs: NonZeroU32,
     /// Form of the report
-    #[arg(long, value_name = "STYLE", default_value = "table", value_parser = style())]
+    #[arg(long, value_name = "STYLE", default_value = "table", value_parser = style(report::STYLES))]
     pub style: Style,
     /// Print JSON (alight.compare/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
@@ -208,7 +258,7 @@ pub struct CompareArgs {
     #[arg(long)]
     pub samples: bool,
     #[command(flatten)]
-    pub told: Told,
+    pub told: ToldArgs,
     #[command(flatten)]
     pub threads: Threads,
 }

@@ -4,10 +4,10 @@
 use std::num::NonZeroU32;
 use std::path::PathBuf;
 
-use alight_study::{card, published};
+use alight_compare::{Style, card};
 use clap::{Args, Subcommand};
 
-use super::values::{Threads, Told, one_of, runs, seed, wakee_flips};
+use super::values::{Threads, ToldArgs, runs, seed, style, wakee_flips};
 
 pub const CARD_EXAMPLES: &str = "\
 Harms come first, then helps, then what changes without being either; a line is listed if it is no
@@ -72,13 +72,13 @@ pub struct CardArgs {
     pub quick: bool,
     /// Form of the card
     #[arg(long, value_name = "STYLE", default_value = "table",
-        value_parser = one_of(card::Style::ALL))]
-    pub style: card::Style,
+        value_parser = style(card::STYLES))]
+    pub style: Style,
     /// Print JSON (alight.card/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
     #[command(flatten)]
-    pub told: Told,
+    pub told: ToldArgs,
     #[command(flatten)]
     pub threads: Threads,
 }
@@ -147,8 +147,8 @@ pub struct StudyRunArgs {
     pub sensitivity: bool,
     /// Form of the report
     #[arg(long, value_name = "STYLE", default_value = "table",
-        value_parser = one_of(published::Style::ALL))]
-    pub style: published::Style,
+        value_parser = style(alight_published::STYLES))]
+    pub style: Style,
     /// Print JSON (alight.study-answer/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,

@@ -6,9 +6,9 @@ use std::num::{NonZeroU32, NonZeroUsize};
 use std::str::FromStr;
 use std::time::Duration;
 
+use alight_compare::{Extent, Selection, Style};
 use alight_policy::Scheduler;
 use alight_policy::scheduler::Onto;
-use alight_study::{Extent, Selection, Style};
 use alight_workload::Mode;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -44,7 +44,7 @@ pub fn one_of<T: Clone + Send + Sync + 'static>(
 
 /// How much a report tells.
 #[derive(Args)]
-pub struct Told {
+pub struct ToldArgs {
     /// Show all numbers, not only results and what explains them
     #[arg(long, conflicts_with = "metrics")]
     pub full: bool,
@@ -53,7 +53,7 @@ pub struct Told {
     pub metrics: Vec<String>,
 }
 
-impl Told {
+impl ToldArgs {
     /// The numbers that were asked for by name.
     ///
     /// # Errors
@@ -80,8 +80,9 @@ fn metric(text: &str) -> Result<String, String> {
     }
 }
 
-pub fn style() -> impl TypedValueParser<Value = Style> {
-    one_of(Style::ALL)
+/// A parser of the styles that a report has.
+pub fn style<const N: usize>(styles: [Style; N]) -> impl TypedValueParser<Value = Style> {
+    one_of(styles.map(|style| (style.name(), style)))
 }
 
 pub fn mode() -> impl TypedValueParser<Value = Mode> {

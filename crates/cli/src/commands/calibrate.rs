@@ -3,88 +3,35 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
 
-use alight_sim::Scenario;
-use alight_study::calibrate::{Fit, PARAMETERS, calibrate};
-use alight_study::published;
-use indicatif::{ProgressBar, ProgressDrawTarget};
-use serde_json::{Value, json};
+use alight_compare::{Spread, simulate};
+use alight_published::calibrate::{calibrate, report};
 
 use crate::args::CalibrateArgs;
 use crate::failure::Failure;
+use crate::progress::Bar;
 use crate::{interrupt, output};
 
 pub fn run(args: &CalibrateArgs) -> Result<(), Failure> {
     let place = place(args)?;
-    let studies = published::names().into_iter().map(published::load);
+    let studies = alight_published::names()
+        .into_iter()
+        .map(alight_published::load);
     let studies = studies.collect::<Result<Vec<_>, _>>()?;
     let cancel = interrupt::flag()?;
-    let spinner = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    let simulate =
-        |scenario: &Scenario<'_>, cancel: &AtomicBool| alight_sim::run(scenario, None, cancel);
-    let evaluated = |points: usize, best: u64| {
-        spinner.set_message(format!("{points} points, misfit {}", millionths(best)));
-        spinner.tick();
+    let bar = Bar::of_search();
+    let how = Spread {
+        threads: args.threads.jobs,
+        progress: &|told| bar.hear(told),
     };
-    let fit = calibrate(
-        &args.machine,
-        &studies,
-        &simulate,
-        args.threads.jobs,
-        &evaluated,
-        cancel,
-    );
-    spinner.finish_and_clear();
+    let fit = calibrate(&args.machine, &studies, &simulate, how, cancel);
+    bar.finish();
     let fit = fit?;
     let text = alight_machine::calibrated(&args.machine, &fit.also, &fit.rows, &fit.costs)?;
     output::save(&place, &text)?;
     output::print(&match args.json {
-        true => format!("{:#}\n", document(&place, &fit)),
-        false => report(&place, &fit),
-    })
-}
-
-fn report(place: &Path, fit: &Fit) -> String {
-    let mut report = format!("{}: {} points\n", place.display(), fit.evaluations);
-    for (parameter, factor) in PARAMETERS.iter().zip(fit.factors) {
-        let times = format!("{}.{:03}", factor / 1000, factor % 1000);
-        report += &format!(
-            "  {:<9} times {times}  {}\n",
-            parameter.name, parameter.meaning
-        );
-    }
-    report += &format!(
-        "  misfit {}, {} before\n",
-        millionths(fit.misfit),
-        millionths(fit.unfitted)
-    );
-    for row in &fit.rows {
-        report += &format!("  {row}\n");
-    }
-    report
-}
-
-/// The same as JSON, `alight.calibrate/1`.
-fn document(place: &Path, fit: &Fit) -> Value {
-    let factors = PARAMETERS
-        .iter()
-        .zip(fit.factors)
-        .map(|(parameter, factor)| {
-            json!({
-                "name": parameter.name,
-                "meaning": parameter.meaning,
-                "factor": factor as f64 / 1e3,
-            })
-        });
-    json!({
-        "schema": "alight.calibrate/1",
-        "file": place.display().to_string(),
-        "points": fit.evaluations,
-        "misfit": fit.misfit as f64 / 1e6,
-        "misfit_unfitted": fit.unfitted as f64 / 1e6,
-        "factors": factors.collect::<Vec<_>>(),
-        "rows": fit.rows,
+        true => report::json(&place, &fit),
+        false => report::table(&place, &fit),
     })
 }
 
@@ -117,41 +64,4 @@ fn place(args: &CalibrateArgs) -> Result<PathBuf, Failure> {
     }
     output::try_place(&place)?;
     Ok(place)
-}
-
-fn millionths(misfit: u64) -> String {
-    format!("{}.{:06}", misfit / 1_000_000, misfit % 1_000_000)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_fit_is_told_to_people_and_programs() {
-        let fit = Fit {
-            factors: [1125, 442, 2000, 1200],
-            misfit: 20_125,
-            unfitted: 250_000,
-            evaluations: 135,
-            also: vec![],
-            rows: vec!["juno-hackbench elapsed_s: mean 0.63 published, 0.56 fitted".to_owned()],
-            costs: vec![],
-        };
-        let place = Path::new("mine.toml");
-        let text = report(place, &fit);
-        for part in [
-            "mine.toml: 135 points\n",
-            "  switches  times 0.442  switching from a task to another\n",
-            "  misfit 0.020125, 0.250000 before\n",
-            "0.63 published, 0.56 fitted\n",
-        ] {
-            assert!(text.contains(part), "{part}: {text}");
-        }
-        let document = document(place, &fit);
-        assert_eq!(document["schema"], "alight.calibrate/1");
-        assert_eq!(document["factors"][1]["name"], "switches");
-        assert_eq!(document["factors"][1]["factor"], 0.442);
-        assert_eq!(document["misfit"], 0.020125);
-    }
 }

@@ -1,37 +1,28 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight card`
 
-use std::num::NonZeroU32;
-use std::sync::atomic::AtomicBool;
-
+use alight_compare::card::{self, CardQuestion, Place};
+use alight_compare::{Spread, Style, simulate};
 use alight_policy::Scheduler;
-use alight_policy::scheduler::Onto;
-use alight_sim::Scenario;
-use alight_study::Spread;
-use alight_study::card::{self, Ask, Entry, Place, Style, WORKLOADS};
-use alight_study::inert;
 
 use crate::args::CardArgs;
 use crate::failure::Failure;
-use crate::input::{load_machine, scheduler};
-use crate::{interrupt, output, progress};
-
-/// Runs of each scheduler and cell, unless the user says how many.
-const RUNS: NonZeroU32 = NonZeroU32::new(10).expect("not zero");
-/// The same with --quick.
-const QUICK_RUNS: NonZeroU32 = NonZeroU32::new(3).expect("not zero");
+use crate::input::load_machine;
+use crate::progress::Bar;
+use crate::{interrupt, output};
 
 pub fn run(args: &CardArgs) -> Result<(), Failure> {
-    let (base, variant) = schedulers(&args.feature, args.base.as_deref())?;
+    let (base, variant) =
+        card::sides(&args.feature, args.base.as_deref()).map_err(Failure::BadInput)?;
     let machines = machines(args, &base, &variant)?;
-    let workloads = workloads(&args.workloads)?;
+    let workloads = card::workloads(&args.workloads).map_err(Failure::BadInput)?;
     let selection = args.told.selection().map_err(Failure::BadInput)?;
     card::check(&selection, &workloads).map_err(Failure::bad_input)?;
     let runs = match args.quick {
-        true => QUICK_RUNS,
-        false => RUNS,
+        true => card::QUICK_RUNS,
+        false => card::RUNS,
     };
-    let ask = Ask {
+    let ask = CardQuestion {
         base: &base,
         variant: &variant,
         machines: &machines,
@@ -41,15 +32,13 @@ pub fn run(args: &CardArgs) -> Result<(), Failure> {
         command: command(args, &base, &variant),
     };
     let cancel = interrupt::flag()?;
-    let bar = progress::bar(card::jobs(&ask)? as u64);
+    let bar = Bar::of(card::jobs(&ask)?);
     let how = Spread {
         threads: args.threads.jobs,
-        progress: &|done| bar.set_position(done as u64),
+        progress: &|told| bar.hear(told),
     };
-    let simulate =
-        |scenario: &Scenario<'_>, cancel: &AtomicBool| alight_sim::run(scenario, None, cancel);
     let found = card::card(&ask, &simulate, how, cancel);
-    bar.finish_and_clear();
+    bar.finish();
     let found = found?.only(&selection);
     let style = if args.json { Style::Json } else { args.style };
     output::print(&card::render(&found, style, args.told.extent()))?;
@@ -60,24 +49,6 @@ pub fn run(args: &CardArgs) -> Result<(), Failure> {
         )));
     }
     Ok(())
-}
-
-/// The base, and the feature over it. Without a base it is that of the feature, or the newest that
-/// lacks it.
-fn schedulers(feature: &str, base: Option<&str>) -> Result<(Scheduler, Scheduler), Failure> {
-    let stated = base.map(scheduler).transpose()?;
-    let onto = stated.as_ref().map_or(Onto::NewestWithout, Onto::Stated);
-    let variant = Scheduler::choose([feature], onto).map_err(Failure::bad_input)?;
-    let base = stated.unwrap_or_else(|| variant.base_alone());
-    if variant.parts().1.is_empty() {
-        return Err(Failure::BadInput(format!(
-            "'{variant}' names no feature; name one of `alight policy list`, like bias-prev"
-        )));
-    }
-    if variant.is_same_run(&base) {
-        return Err(Failure::BadInput(inert::nothing_new(&base, &variant)));
-    }
-    Ok((base, variant))
 }
 
 /// The machines that were named; else the built-in ones, for a quick card the first where the
@@ -95,35 +66,11 @@ fn machines(args: &CardArgs, base: &Scheduler, variant: &Scheduler) -> Result<Ve
         return args.machines.iter().map(|name| place(name)).collect();
     }
     let all = alight_machine::names().into_iter().map(place);
-    let mut all = all.collect::<Result<Vec<Place>, Failure>>()?;
-    if args.quick {
-        let acts = |place: &Place| inert::lacks(base, variant, &place.machine).is_none();
-        let first = all.iter().position(acts).unwrap_or(0);
-        all = vec![all.swap_remove(first)];
-    }
-    Ok(all)
-}
-
-/// The workloads of the set that were named; else all of them.
-fn workloads(names: &[String]) -> Result<Vec<&'static Entry>, Failure> {
-    if names.is_empty() {
-        return Ok(WORKLOADS.iter().collect());
-    }
-    let find = |name: &String| {
-        let known = WORKLOADS.iter().find(|entry| entry.name == name);
-        known.ok_or_else(|| {
-            let likeness = |entry: &Entry| strsim::jaro_winkler(name, entry.name);
-            let mut nearest: Vec<&Entry> = WORKLOADS.iter().collect();
-            nearest.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)));
-            let nearest: Vec<&str> = nearest.iter().map(|entry| entry.name).collect();
-            Failure::BadInput(format!(
-                "no workload '{name}' in the standard set; did you mean '{}'? valid: {}",
-                nearest[0],
-                nearest.join(", ")
-            ))
-        })
-    };
-    names.iter().map(find).collect()
+    let all = all.collect::<Result<Vec<Place>, Failure>>()?;
+    Ok(match args.quick {
+        true => card::first_look(base, variant, all),
+        false => all,
+    })
 }
 
 /// The command that gives the same card again.

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight compare`
 
+use alight_compare::{Form, Question, Spread, Style, compare, report, simulate};
 use alight_policy::Scheduler;
 use alight_sim::Scenario;
-use alight_study::{Form, Question, Spread, Style, compare, report};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::args::CompareArgs;
 use crate::failure::Failure;
 use crate::input::Input;
-use crate::{again, interrupt, output, progress};
+use crate::progress::Bar;
+use crate::{again, interrupt, output};
 
 pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let names = args.base.iter().chain(&args.schedulers);
@@ -33,32 +34,21 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let selection = args.told.selection().map_err(Failure::BadInput)?;
     let input = Input::load(&args.run)?;
     let question = Question {
-        machine: &input.machine,
+        scenario: input.scenario(&args.run, &schedulers[0]),
         trust: &input.trust,
-        workloads: &input.workloads,
         schedulers: &schedulers,
         runs: args.runs,
-        seed: args.run.seed,
-        governor: args.run.governor,
-        idle_governor: args.run.idle_governor,
-        duration_ns: args.run.duration,
-        changes: &input.changes,
-        groups: &input.groups,
-        sysctls: &input.sysctls,
-        wakee_flips: args.run.wakee_flips,
-        check: args.run.check,
         command: command(args, &schedulers),
     };
     let cancel = interrupt::flag()?;
-    let runs = progress::Runs::of(u64::from(args.runs.get()) * schedulers.len() as u64);
+    let bar = Bar::of(question.jobs());
     let how = Spread {
         threads: args.threads.jobs,
-        progress: &|_| (),
+        progress: &|told| bar.hear(told),
     };
     let earliest = AtomicU64::new(u64::MAX);
-    let simulate = |scenario: &Scenario<'_>, cancel: &AtomicBool| {
-        let run = |tell: &dyn Fn(u32)| alight_sim::run_telling(scenario, None, cancel, tell);
-        let outcome = runs.one(run)?;
+    let run = |scenario: &Scenario<'_>, cancel: &AtomicBool, tell: &dyn Fn(u32)| {
+        let outcome = simulate(scenario, cancel, tell)?;
         // The first of all runs tells which numbers there are, before the others are waited for.
         if scenario.seed == args.run.seed && scenario.scheduler == &schedulers[0] {
             let known = selection.check(&outcome);
@@ -67,8 +57,8 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         earliest.fetch_min(outcome.end_ns, Ordering::Relaxed);
         Ok(outcome)
     };
-    let comparison = compare(&question, &simulate, how, cancel);
-    runs.finish();
+    let comparison = compare(&question, &run, how, cancel);
+    bar.finish();
     let comparison = comparison?.only(&selection);
     let form = Form {
         style,

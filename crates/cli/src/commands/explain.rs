@@ -1,23 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight explain`
 
-use std::num::NonZeroUsize;
 use std::sync::atomic::AtomicBool;
 
+use alight_compare::answers::{self, Asked};
+use alight_compare::decisions;
+use alight_compare::header::Conditions;
 use alight_machine::Trust;
 use alight_policy::Scheduler;
 use alight_sim::{Outcome, Scenario, Watch, about, time};
-use alight_study::answers::{self, Asked};
-use alight_study::decisions;
-use alight_study::header::Conditions;
 
 use crate::args::ExplainArgs;
 use crate::failure::Failure;
 use crate::input::{Input, scheduler_over};
-use crate::{again, interrupt, output};
-
-/// Decisions shown of a whole run, unless the user asks for more.
-const LIMIT: usize = 10;
+use crate::{again, duration, interrupt, output};
 
 pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let named = &args.scheduler;
@@ -25,7 +21,8 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let input = Input::load(&args.run)?;
     let scenario = input.scenario(&args.run, &scheduler);
     if let Some(task) = &args.task {
-        task_exists(&scenario, task)?;
+        decisions::find_task(&alight_sim::task_table(&scenario)?, task)
+            .map_err(Failure::BadInput)?;
     }
     if let (Some(at), Some(end)) = (args.at, args.run.duration)
         && at >= end
@@ -39,7 +36,7 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
     let cancel = interrupt::flag()?;
     let (outcome, report) = match &args.task {
         Some(task) if !args.histogram => {
-            decisions(args, &scenario, &input.trust, &watch, task, cancel)?
+            single(args, &scenario, &input.trust, &watch, task, cancel)?
         }
         _ => histogram(args, &scenario, &input.trust, &watch, cancel)?,
     };
@@ -59,7 +56,7 @@ pub fn run(args: &ExplainArgs) -> Result<(), Failure> {
 }
 
 /// Single decisions of `task`.
-fn decisions(
+fn single(
     args: &ExplainArgs,
     scenario: &Scenario<'_>,
     trust: &Trust,
@@ -67,8 +64,7 @@ fn decisions(
     task: &str,
     cancel: &AtomicBool,
 ) -> Result<(Outcome, String), Failure> {
-    let fallback = if args.at.is_some() { 1 } else { LIMIT };
-    let limit = args.limit.map_or(fallback, NonZeroUsize::get);
+    let limit = decisions::limit(args.limit, args.at);
     let (outcome, found) = alight_sim::explain(scenario, watch, limit, cancel)?;
     let scheduler = scenario.scheduler;
     let last = ["--limit".to_owned(), limit.to_string()];
@@ -123,29 +119,9 @@ fn command(args: &ExplainArgs, last: &[String], scheduler: &Scheduler) -> String
         options.extend(["--task".to_owned(), task.clone()]);
     }
     if let Some(ns) = args.at {
-        options.extend(["--at".to_owned(), again::typed(ns)]);
+        options.extend(["--at".to_owned(), duration::typed(ns)]);
     }
     options.extend_from_slice(last);
     let scheduler = scheduler.name.clone();
     again::command("explain", &args.run, &[scheduler], &options)
-}
-
-/// Refuses a name that no task of the run has.
-fn task_exists(scenario: &Scenario<'_>, name: &str) -> Result<(), Failure> {
-    /// Names to offer.
-    const OFFERED: usize = 5;
-    let tasks = alight_sim::task_table(scenario)?;
-    let mut names: Vec<&str> = tasks.iter().map(|(_, comm, _)| comm.as_str()).collect();
-    names.sort_unstable();
-    names.dedup();
-    if names.contains(&name) {
-        return Ok(());
-    }
-    let likeness = |other: &str| strsim::jaro_winkler(name, other);
-    names.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)).then(a.cmp(b)));
-    names.truncate(OFFERED);
-    Err(Failure::BadInput(format!(
-        "no task is named '{name}'; the nearest names: {}",
-        names.join(", ")
-    )))
 }

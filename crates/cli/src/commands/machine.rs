@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight machine`
 
-use alight_machine::{Finding, Severity};
-use alight_study::report::pretty;
-use serde_json::json;
+use alight_compare::report::pretty;
+use alight_machine::Severity;
 
 use crate::args::{MachineArgs, MachineVerb};
 use crate::failure::Failure;
@@ -12,12 +11,7 @@ use crate::output;
 pub fn run(args: &MachineArgs) -> Result<(), Failure> {
     match &args.verb {
         MachineVerb::List { json: false } => output::print(&alight_machine::list()?),
-        MachineVerb::List { json: true } => {
-            let machines = alight_machine::rows()?;
-            output::print(&pretty(
-                &json!({ "schema": "alight.machines/1", "machines": machines }),
-            ))
-        }
+        MachineVerb::List { json: true } => output::print(&pretty(&alight_machine::list_json()?)),
         MachineVerb::Show { machine, json } => show(machine, *json),
         MachineVerb::Check { machine, json } => check(machine, *json),
         MachineVerb::Capture { json } => capture(*json),
@@ -36,13 +30,9 @@ fn show(name: &str, json: bool) -> Result<(), Failure> {
 fn check(name: &str, json: bool) -> Result<(), Failure> {
     let findings = alight_machine::check(&alight_machine::open(name)?);
     output::print(&if json {
-        pretty(&json!({
-            "schema": "alight.machine-check/1",
-            "machine": name,
-            "findings": findings,
-        }))
+        pretty(&alight_machine::findings_json(name, &findings))
     } else {
-        listed(name, &findings)
+        alight_machine::findings_of(name, &findings)
     })?;
     let errors = findings.iter().filter(|f| f.severity == Severity::Error);
     match errors.count() {
@@ -52,21 +42,10 @@ fn check(name: &str, json: bool) -> Result<(), Failure> {
     }
 }
 
-fn listed(name: &str, findings: &[Finding]) -> String {
-    if findings.is_empty() {
-        return format!("{name}: nothing found\n");
-    }
-    alight_machine::findings(findings)
-}
-
 fn capture(json: bool) -> Result<(), Failure> {
     let captured = alight_machine::host()?;
     if json {
-        return output::print(&pretty(&json!({
-            "schema": "alight.machine-capture/1",
-            "toml": captured.toml,
-            "notes": captured.notes,
-        })));
+        return output::print(&pretty(&captured.to_json()));
     }
     for note in &captured.notes {
         output::remark(note);

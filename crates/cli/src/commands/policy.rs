@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight policy`
 
-use alight_study::policies::{self, Named};
+use alight_compare::policies::{self, Named};
 
 use crate::args::{PolicyArgs, PolicyVerb};
 use crate::failure::Failure;

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight simulate`
 
-use alight_study::header::Conditions;
-use alight_study::single::{self, Style, Told};
-use alight_study::tool;
+use alight_compare::header::Conditions;
+use alight_compare::progress::one_run;
+use alight_compare::single::{self, Told};
+use alight_compare::tool;
+use alight_compare::{Style, simulate};
 use alight_trace::is_stdout;
 
 use crate::args::SimulateArgs;
 use crate::failure::Failure;
 use crate::input::{Input, scheduler_over};
-use crate::{again, interrupt, output, progress, traced};
+use crate::progress::Bar;
+use crate::{again, interrupt, output, traced};
 
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let named = &args.scheduler;
@@ -28,12 +31,12 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
         &[],
     );
     let cancel = interrupt::flag()?;
-    let runs = progress::Runs::of(1);
-    let outcome = runs.one(|tell| match &args.trace {
-        None => alight_sim::run_telling(&scenario, None, cancel, tell).map_err(Failure::from),
+    let bar = Bar::of(1);
+    let outcome = one_run(&|told| bar.hear(told), |tell| match &args.trace {
+        None => simulate(&scenario, cancel, tell).map_err(Failure::from),
         Some(path) => traced::run(&scenario, path, &command, cancel, tell),
     });
-    runs.finish();
+    bar.finish();
     let outcome = outcome?;
     let conditions = Conditions::of(&scenario, &input.trust, command);
     selection.check(&outcome).map_err(Failure::bad_input)?;

@@ -2,34 +2,34 @@
 //! `alight study`
 
 use std::path::Path;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use alight_compare::compare::NoComparison;
+use alight_compare::{Spread, Style, simulate};
 use alight_machine::DataSheet;
-use alight_sim::{Outcome, Scenario};
-use alight_study::header::Conditions;
-use alight_study::published::{self, Ask, Length, Study, Style, Unanswered};
-use alight_study::{Spread, compare, single};
+use alight_published::{CutRuns, Length, Study, StudyQuestion, Unanswered};
+use alight_sim::Scenario;
 
 use crate::args::{StudyArgs, StudyRunArgs, StudyVerb};
 use crate::failure::Failure;
-use crate::{interrupt, output, progress, traced};
+use crate::progress::Bar;
+use crate::{interrupt, output, traced};
 
 pub fn run(args: &StudyArgs) -> Result<(), Failure> {
     match &args.verb {
         StudyVerb::List { json } => {
             let studies = all()?;
             output::print(&match json {
-                false => published::list(&studies),
-                true => published::list_json(&studies),
+                false => alight_published::list(&studies),
+                true => alight_published::list_json(&studies),
             })
         }
         StudyVerb::Show { name, json } => {
-            let study = published::load(name)?;
+            let study = alight_published::load(name)?;
             let sheet = alight_machine::load(&study.machine)?;
             output::print(&match json {
-                false => published::show(&study, &sheet.trust()),
-                true => published::show_json(&study),
+                false => alight_published::show(&study, &sheet.trust()),
+                true => alight_published::show_json(&study),
             })
         }
         StudyVerb::Run(args) => run_studies(args),
@@ -37,16 +37,21 @@ pub fn run(args: &StudyArgs) -> Result<(), Failure> {
 }
 
 fn all() -> Result<Vec<Study>, Failure> {
-    let studies = published::names().into_iter().map(published::load);
+    let studies = alight_published::names()
+        .into_iter()
+        .map(alight_published::load);
     Ok(studies.collect::<Result<_, _>>()?)
 }
 
 fn run_studies(args: &StudyRunArgs) -> Result<(), Failure> {
     let names = match args.all {
-        true => published::names().into_iter().map(str::to_owned).collect(),
+        true => alight_published::names()
+            .into_iter()
+            .map(str::to_owned)
+            .collect(),
         false => args.names.clone(),
     };
-    let studies = names.iter().map(|name| published::load(name));
+    let studies = names.iter().map(|name| alight_published::load(name));
     let studies = studies.collect::<Result<Vec<_>, _>>()?;
     let cancel = interrupt::flag()?;
     let mut failed = vec![];
@@ -77,38 +82,40 @@ fn run_study(
     cancel: &AtomicBool,
 ) -> Result<bool, Failure> {
     let trust = sheet.trust();
-    let ask = Ask {
-        machine: &sheet.machine,
+    let ask = StudyQuestion {
+        scenario: Scenario {
+            seed: args.seed,
+            wakee_flips: args.wakee_flips,
+            ..Scenario::new(&sheet.machine, &[], &study.schedulers[0])
+        },
         trust: &trust,
         length: match args.short {
             true => Length::Short,
             false => Length::Full,
         },
         runs: args.runs,
-        seed: args.seed,
-        wakee_flips: args.wakee_flips,
         command: command(typed, args),
     };
     let moves = match args.sensitivity {
-        true => published::sensitivity_jobs(study, &ask),
+        true => alight_published::sensitivity_jobs(study, &ask),
         false => 0,
     };
     let jobs = study.jobs(&ask);
-    let runs = progress::Runs::of((jobs + moves) as u64);
+    let bar = Bar::of(jobs + moves);
     let how = Spread {
         threads: args.threads.jobs,
-        progress: &|_| (),
+        progress: &|told| bar.hear(told),
     };
     let style = if args.json { Style::Json } else { args.style };
-    let parts = Parts::default();
-    let simulate = |scenario: &Scenario<'_>, cancel: &AtomicBool| {
-        let outcome = runs.one(|tell| alight_sim::run_telling(scenario, None, cancel, tell))?;
+    let parts = CutRuns::default();
+    let run = |scenario: &Scenario<'_>, cancel: &AtomicBool, tell: &dyn Fn(u32)| {
+        let outcome = simulate(scenario, cancel, tell)?;
         parts.keep(scenario, &ask, &outcome);
         Ok(outcome)
     };
-    let answer = match study.run(&ask, &simulate, how, cancel) {
-        Err(compare::Error::Interrupted) => {
-            runs.finish();
+    let answer = match study.run(&ask, &run, how, cancel) {
+        Err(NoComparison::Interrupted) => {
+            bar.finish();
             output::print(&parts.render(style))?;
             return Err(Failure::Interrupted(format!(
                 "interrupted in {} before every scheduler had finished a run: the numbers are \
@@ -120,14 +127,14 @@ fn run_study(
     };
     let open = || alight_machine::open(&study.machine);
     let sensitivity = (args.sensitivity && !answer.interrupted())
-        .then(|| published::sensitivity(study, &ask, &open, &simulate, how, cancel));
+        .then(|| alight_published::sensitivity(study, &ask, &open, &run, how, cancel));
     let (sensitivity, cut) = match sensitivity {
         // What is complete is worth more than what it hangs on.
-        Some(Err(Unanswered::Run(compare::Error::Interrupted))) => (None, true),
+        Some(Err(Unanswered::Run(NoComparison::Interrupted))) => (None, true),
         other => (other.transpose()?, false),
     };
-    runs.finish();
-    let text = published::render(&answer, &trust, sensitivity.as_ref(), style);
+    bar.finish();
+    let text = alight_published::render(&answer, &trust, sensitivity.as_ref(), style);
     output::print(&text)?;
     if let Some(folder) = &args.pictures {
         draw(study, &ask, folder, style, cancel)?;
@@ -152,50 +159,16 @@ fn run_study(
     Ok(answer.failed() == 0)
 }
 
-/// Runs that were cut by hand, for when nothing else is had.
-#[derive(Default)]
-struct Parts(Mutex<Vec<Part>>);
-
-/// One of them, in words.
-struct Part {
-    table: String,
-    json: String,
-}
-
-impl Parts {
-    fn keep(&self, scenario: &Scenario<'_>, ask: &Ask<'_>, outcome: &Outcome) {
-        if !outcome.interrupted {
-            return;
-        }
-        let conditions = Conditions::of(scenario, ask.trust, ask.command.clone());
-        let part = Part {
-            table: single::table(&conditions, outcome),
-            json: single::json(&conditions, outcome),
-        };
-        self.0.lock().expect("nobody panics with it").push(part);
-    }
-
-    fn render(self, style: Style) -> String {
-        let parts = self.0.into_inner().expect("nobody panics with it");
-        let texts = parts.into_iter().map(|part| match style {
-            Style::Json => part.json,
-            Style::Table => part.table,
-            Style::Markdown => format!("```\n{}```\n", part.table),
-        });
-        texts.collect::<Vec<_>>().join("\n")
-    }
-}
-
 /// Writes the pictures of a study; a page shows them, a terminal is told where they are.
 fn draw(
     study: &Study,
-    ask: &Ask<'_>,
+    ask: &StudyQuestion<'_>,
     folder: &Path,
     style: Style,
     cancel: &AtomicBool,
 ) -> Result<(), Failure> {
     make(folder)?;
-    for picture in published::pictures(study, ask, cancel)? {
+    for picture in alight_published::pictures(study, ask, cancel)? {
         let file = folder.join(&picture.file);
         output::save(&file, &picture.text)?;
         match style {
@@ -203,7 +176,7 @@ fn draw(
                 output::print(&format!("\n![{}]({})\n", picture.title, file.display()))?;
             }
             Style::Table => output::print(&format!("picture    {}\n", file.display()))?,
-            Style::Json => {}
+            _ => {}
         }
     }
     Ok(())
@@ -212,7 +185,7 @@ fn draw(
 /// Writes the traces of a study.
 fn trace(
     study: &Study,
-    ask: &Ask<'_>,
+    ask: &StudyQuestion<'_>,
     folder: &Path,
     style: Style,
     cancel: &AtomicBool,

@@ -3,33 +3,23 @@
 
 use std::path::Path;
 
+use alight_compare::Spread;
 use alight_machine::{Machine, Trust};
 use alight_policy::Scheduler;
-use alight_study::Spread;
-use alight_study::suite::{self, Case, Entry, Platform, Record, Verdict, record, report};
+use alight_suite::{Entry, Platform, Record, record, report};
 
 use crate::args::{SuiteArgs, SuiteVerb};
 use crate::failure::Failure;
-use crate::{input, interrupt, output, progress};
-
-/// Where `--all` asks: asymmetric machines, and one with NUMA nodes.
-const MACHINES: [&str; 6] = [
-    "juno-r0",
-    "juno-r2",
-    "sdm845",
-    "rk3588",
-    "gs101",
-    "epyc-9654-2s",
-];
-/// Of whom `--all` asks.
-const BASES: [&str; 2] = ["linux-6.5", "linux-7.2"];
+use crate::progress::Bar;
+use crate::{input, interrupt, output};
 
 pub fn run(args: &SuiteArgs) -> Result<(), Failure> {
     match &args.verb {
-        SuiteVerb::List { json: false } => output::print(&report::list(&suite::entries())),
-        SuiteVerb::List { json: true } => {
-            output::print(&format!("{:#}\n", report::list_document(&suite::entries())))
-        }
+        SuiteVerb::List { json: false } => output::print(&report::list(&alight_suite::entries())),
+        SuiteVerb::List { json: true } => output::print(&format!(
+            "{:#}\n",
+            report::list_document(&alight_suite::entries())
+        )),
         SuiteVerb::Show {
             name,
             machine,
@@ -62,33 +52,21 @@ pub fn run(args: &SuiteArgs) -> Result<(), Failure> {
                 ));
             }
             let entries: Vec<&Entry> = match all {
-                true => suite::entries(),
+                true => alight_suite::entries(),
                 false => (names.iter().map(|name| find(name))).collect::<Result<_, _>>()?,
             };
             let machines: Vec<(Machine, Trust)> =
-                named(machines, &MACHINES, *all, input::load_machine)?;
-            let bases: Vec<Scheduler> = named(bases, &BASES, *all, input::scheduler)?;
-            let mut cases = vec![];
-            for &entry in &entries {
-                for (machine, trust) in &machines {
-                    let of = |scheduler| Case {
-                        entry,
-                        machine,
-                        trust,
-                        scheduler,
-                        seed: *seed,
-                    };
-                    cases.extend(bases.iter().map(of));
-                }
-            }
+                named(machines, &alight_suite::MACHINES, *all, input::load_machine)?;
+            let bases: Vec<Scheduler> = named(bases, &alight_suite::BASES, *all, input::scheduler)?;
+            let cases = alight_suite::cases(&entries, &machines, &bases, *seed);
             let cancel = interrupt::flag()?;
-            let bar = progress::bar(cases.len() as u64);
+            let bar = Bar::of(cases.len());
             let how = Spread {
                 threads: None,
-                progress: &|done| bar.set_position(done as u64),
+                progress: &|told| bar.hear(told),
             };
-            let records = suite::record_all(&cases, how, cancel);
-            bar.finish_and_clear();
+            let records = alight_suite::record_all(&cases, how, cancel);
+            bar.finish();
             let records = records?;
             let (done, asked) = (records.len(), cases.len());
             if done < asked {
@@ -118,16 +96,7 @@ fn named<T>(
 }
 
 fn find(name: &str) -> Result<&'static Entry, Failure> {
-    suite::find(name).ok_or_else(|| {
-        let likeness = |entry: &Entry| strsim::jaro_winkler(name, entry.name);
-        let mut nearest = suite::entries();
-        nearest.sort_by(|a, b| likeness(b).total_cmp(&likeness(a)));
-        let nearest: Vec<&str> = nearest.iter().take(3).map(|entry| entry.name).collect();
-        Failure::BadInput(format!(
-            "no scenario '{name}'; the nearest: {}; `alight suite list` shows all",
-            nearest.join(", ")
-        ))
-    })
+    alight_suite::named(name).map_err(Failure::BadInput)
 }
 
 /// Judges what is complete of `asked` scenarios.
@@ -146,17 +115,12 @@ fn interrupted(records: Vec<Record>, asked: usize, save: bool, json: bool) -> Re
 }
 
 fn judge(records: Vec<Record>, json: bool) -> Result<(), Failure> {
-    let judge = |record: Record| {
-        let verdict = suite::judge(&record);
-        (record, verdict)
-    };
-    let judged: Vec<(Record, Verdict)> = records.into_iter().map(judge).collect();
+    let judged = alight_suite::judge_all(records);
     output::print(&match json {
         true => format!("{:#}\n", report::document(&judged)),
         false => report::table(&judged),
     })?;
-    let fails = |(_, verdict): &&(Record, Verdict)| matches!(verdict, Verdict::Fail { .. });
-    match judged.iter().filter(fails).count() {
+    match alight_suite::failed(&judged) {
         0 => Ok(()),
         count => Err(Failure::Different(format!(
             "FAIL: {count} of {}",

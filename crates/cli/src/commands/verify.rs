@@ -3,10 +3,10 @@
 
 use std::path::{Path, PathBuf};
 
+use alight_behaviour::KernelRun;
 use alight_policy::Scheduler;
 use alight_policy::scheduler::Onto;
 use alight_recording::Reader;
-use alight_study::behaviour::{self, KernelRun};
 use alight_verify::{decisions, fidelity, live, pelt};
 
 use crate::args::{VerifyArgs, VerifyVerb};
@@ -144,15 +144,12 @@ fn run_behaviour(files: &[PathBuf], scheduler: Option<&str>, json: bool) -> Resu
     for file in files {
         let mut reader = Reader::open(file).map_err(|error| unusable(file, &error))?;
         let run = KernelRun::read(&mut reader).map_err(|error| unusable(file, &error))?;
-        match repeated.iter_mut().find(|(_, runs)| runs[0].repeats(&run)) {
-            Some((_, runs)) => runs.push(run),
-            None => repeated.push((file, vec![run])),
-        }
+        alight_behaviour::add(&mut repeated, file, run);
     }
     let mut reports = Vec::new();
     for (file, runs) in &repeated {
         let scheduler = named(scheduler, || runs[0].own_base().ok())?;
-        let report = behaviour::compare(runs, scheduler.as_ref(), cancel)
+        let report = alight_behaviour::compare(runs, scheduler.as_ref(), cancel)
             .map_err(|error| unusable(file, &error))?;
         if !json {
             output::print(&report.text())?;
@@ -160,7 +157,7 @@ fn run_behaviour(files: &[PathBuf], scheduler: Option<&str>, json: bool) -> Resu
         reports.push(report);
     }
     if json {
-        output::print(&behaviour::report::json(&reports).map_err(Failure::bad_input)?)?;
+        output::print(&alight_behaviour::report::json(&reports).map_err(Failure::bad_input)?)?;
     }
     let different = repeated
         .iter()

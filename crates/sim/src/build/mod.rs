@@ -16,9 +16,9 @@ use crate::state::{MarkState, Output, Sim, Task, WorkloadState};
 use crate::stats::Histogram;
 use crate::sync::{BarrierState, Mutex, WaitQueue};
 use alight_machine::Machine;
+use alight_machine::views::of_machine;
 use alight_policy::topology;
 use alight_policy::{Core, Mask, Params};
-use alight_views::of_machine;
 use alight_workload::program::{Better, Calibration, Label, MeasureSource, Op, Program, Workload};
 
 use tasks::of_task;

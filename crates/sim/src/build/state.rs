@@ -64,7 +64,7 @@ impl<'a> Builder<'a> {
         params.scan_cpu_ns = machine.core_types[machine.cpus[0].core_type]
             .costs
             .scan_local_ns;
-        check_governor(scenario.governor.unwrap_or(machine.governor), machine)?;
+        check_governor(scenario.governor_in_force(), machine)?;
         let agenda = Agenda::new(scenario.changes, machine, scenario.duration_ns)?;
         let hotplug = Hotplug::new(scenario, agenda.has_hotplug());
         let limited = agenda.has_limits();
@@ -100,7 +100,7 @@ impl<'a> Builder<'a> {
             .filter_map(|w| w.dma_latency_us)
             .min();
         let hz = u64::from(machine.hz);
-        let governor = scenario.governor.unwrap_or(machine.governor);
+        let governor = scenario.governor_in_force();
         let servers = match (kernel.rt.fair_server, governor) {
             (false, _) => Servers::None,
             (true, Governor::Schedutil) => Servers::Always,

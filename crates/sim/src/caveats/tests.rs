@@ -2,7 +2,8 @@
 //! What is said of runs that need what is not there, and that nothing is said of others.
 
 use super::*;
-use alight_machine::CpuSet;
+use crate::sysctl::Sysctl;
+use alight_machine::{CpuSet, Machine};
 use alight_workload::Mode;
 
 /// What a case does to a run of hackbench on a machine.
@@ -34,14 +35,15 @@ fn said_of(case: &Case) -> Vec<String> {
     let schedulers: Vec<Scheduler> = (case.bases.iter())
         .map(|name| Scheduler::parse(name).expect("valid"))
         .collect();
-    caveats(&Subject {
-        machine: &machine,
-        workloads: &[workload],
-        schedulers: &schedulers,
-        governor: case.governor.unwrap_or(machine.governor),
+    // Of whom there is no run nothing is said.
+    let any = Scheduler::parse("linux-6.5").expect("valid");
+    let scenario = Scenario {
+        governor: case.governor,
         changes: &case.changes,
         sysctls: &case.sysctls,
-    })
+        ..Scenario::new(&machine, std::slice::from_ref(&workload), &any)
+    };
+    caveats(&scenario, &schedulers)
 }
 
 fn begin_with(workload: &mut Workload, op: Op) {

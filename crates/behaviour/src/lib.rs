@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Behaviour: what a kernel did with a workload, and what the model does with
+//! the same one on the same machine, by the same figures.
+//!
+//! [`recording`] reads what the kernel did, [`measures`] makes figures of
+//! events, [`quantity`] says how near the two must be, [`report`] tells it.
+
+pub mod measures;
+pub mod quantity;
+pub mod recording;
+pub mod report;
+
+use std::collections::BTreeSet;
+use std::io::BufRead;
+use std::sync::atomic::AtomicBool;
+
+use alight_machine::Machine;
+use alight_policy::Scheduler;
+use alight_recording::{Header, KernelVersion, Reader};
+use alight_sim::Scenario;
+use alight_workload::Workload;
+
+use measures::{Figures, Gathered, Nothing, Window, key};
+use quantity::{Agreement, Quantity, RULES};
+use recording::{Recorded, RecordingError};
+
+/// Seeds of the model's runs: an odd number, for there is a median.
+const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
+
+/// Of a kernel between two bases, the earlier one's fair class is nearer; below the first there is none.
+const BASES: [((u32, u32), &str); 6] = [
+    ((3, 9), "linux-3.9"),
+    ((5, 4), "linux-5.4"),
+    ((5, 5), "linux-5.5"),
+    ((6, 1), "linux-6.1"),
+    ((6, 5), "linux-6.5"),
+    ((7, 2), "linux-7.2"),
+];
+/// EEVDF begins here: 6.6 to 7.1 have it, and no base of their own.
+const EEVDF: KernelVersion = KernelVersion { major: 6, minor: 6 };
+
+/// Why nothing can be compared.
+#[derive(Debug, thiserror::Error)]
+pub enum NotComparable {
+    /// The recording.
+    #[error(transparent)]
+    Recording(#[from] RecordingError),
+    /// A kernel of which no base is known.
+    #[error("is of the kernel {0}, whose fair class no base models: name one by --scheduler")]
+    Kernel(String),
+    /// The kernel's run has no figures.
+    #[error("of the kernel's run nothing can be said: {0}")]
+    Kernels(Nothing),
+    /// The model's run has no figures.
+    #[error("of the model's run nothing can be said: {0}")]
+    Models(Nothing),
+    /// The simulation did not begin, or broke off.
+    #[error("the workload cannot be simulated: {0}")]
+    Simulation(#[from] alight_sim::Error),
+}
+
+/// What was found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Report {
+    /// `uname -r` of the kernel.
+    pub kernel: String,
+    /// Its architecture.
+    pub arch: String,
+    /// What ran.
+    pub workload: String,
+    /// CPUs of the machine.
+    pub cpus: usize,
+    /// What was simulated.
+    pub scheduler: String,
+    /// Recordings of it.
+    pub recordings: usize,
+    /// What the kernel's figures are of; the first recording's.
+    pub window: Window,
+    /// Events of all recordings.
+    pub events: u64,
+    /// Costs that were measured, by key, ns: the medians of the recordings.
+    pub costs: Vec<(&'static str, u32)>,
+    /// What was compared.
+    pub quantities: Vec<Quantity>,
+}
+
+impl Report {
+    /// How many quantities became what.
+    pub fn count(&self, verdict: Agreement) -> usize {
+        (self.quantities.iter())
+            .filter(|quantity| quantity.verdict == verdict)
+            .count()
+    }
+
+    /// Something was compared, and nothing disagrees.
+    pub fn agrees(&self) -> bool {
+        self.count(Agreement::Agree) > 0 && self.count(Agreement::Disagree) == 0
+    }
+}
+
+/// The base whose rules a kernel has.
+///
+/// # Errors
+/// None has.
+pub fn base_of(
+    version: Option<KernelVersion>,
+    release: &str,
+) -> Result<&'static str, NotComparable> {
+    let unknown = || NotComparable::Kernel(release.to_owned());
+    let version = version.ok_or_else(unknown)?;
+    let of = |&((major, minor), name): &((u32, u32), &'static str)| {
+        (KernelVersion { major, minor } <= version).then_some((major, name))
+    };
+    let (major, name) = BASES.iter().rev().find_map(of).ok_or_else(unknown)?;
+    if major < 7 && version >= EEVDF {
+        return Err(unknown());
+    }
+    Ok(name)
+}
+
+/// What a kernel did with a workload, once.
+#[derive(Debug)]
+pub struct KernelRun {
+    header: Header,
+    machine: Machine,
+    workload: Workload,
+    wakee_flips: u32,
+    window: Window,
+    events: u64,
+    figures: Figures,
+}
+
+impl KernelRun {
+    /// The run of a recording.
+    ///
+    /// # Errors
+    /// Of such a short one nothing can be said.
+    pub fn of(recorded: Recorded) -> Result<Self, NotComparable> {
+        let nr_cpus = recorded.machine.cpus.len();
+        let (window, figures) = (recorded.gathered)
+            .measure(Some(recorded.root), nr_cpus)
+            .map_err(NotComparable::Kernels)?;
+        Ok(KernelRun {
+            header: recorded.header,
+            machine: recorded.machine,
+            workload: recorded.workload,
+            wakee_flips: recorded.wakee_flips,
+            window,
+            events: recorded.events,
+            figures,
+        })
+    }
+
+    /// As [`KernelRun::of`], of a recording that is yet to be read.
+    ///
+    /// # Errors
+    /// It is not whole, or as there.
+    pub fn read<R: BufRead>(reader: &mut Reader<R>) -> Result<Self, NotComparable> {
+        Self::of(recording::read(reader)?)
+    }
+
+    /// Did the same kernel do the same on as many CPUs? Then they are runs of one.
+    pub fn repeats(&self, other: &Self) -> bool {
+        let (one, two) = (&self.header, &other.header);
+        (&one.kernel, &one.arch, &one.command) == (&two.kernel, &two.arch, &two.command)
+            && self.machine.cpus.len() == other.machine.cpus.len()
+            && self.workload == other.workload
+    }
+
+    /// The base whose rules its kernel has.
+    ///
+    /// # Errors
+    /// Its kernel is not known.
+    pub fn own_base(&self) -> Result<Scheduler, NotComparable> {
+        let base = base_of(self.header.kernel_version(), &self.header.kernel)?;
+        Ok(Scheduler::parse(base).expect("the bases are those of the core"))
+    }
+}
+
+/// Puts a run beside those that it [repeats](KernelRun::repeats); the first of them says where they
+/// are `from`.
+pub fn add<T>(repeated: &mut Vec<(T, Vec<KernelRun>)>, from: T, run: KernelRun) {
+    match repeated.iter_mut().find(|(_, runs)| runs[0].repeats(&run)) {
+        Some((_, runs)) => runs.push(run),
+        None => repeated.push((from, vec![run])),
+    }
+}
+
+/// Holds the model against runs that [repeat](KernelRun::repeats) each other, by the rules of their
+/// kernel or those of `scheduler`; each of its runs on the machine and from the start of one of theirs.
+///
+/// # Errors
+/// The workload cannot be simulated; the model has nothing to compare.
+///
+/// # Panics
+/// There is no run.
+pub fn compare(
+    runs: &[KernelRun],
+    scheduler: Option<&Scheduler>,
+    cancel: &AtomicBool,
+) -> Result<Report, NotComparable> {
+    let KernelRun { header, window, .. } = &runs[0];
+    let machines: Vec<&Machine> = runs.iter().map(|run| &run.machine).collect();
+    let scheduler = match scheduler {
+        Some(scheduler) => scheduler,
+        None => &runs[0].own_base()?,
+    };
+    let kernel: Vec<&Figures> = runs.iter().map(|run| &run.figures).collect();
+    let model = simulate(runs, scheduler, cancel)?;
+    Ok(Report {
+        kernel: header.kernel.clone(),
+        arch: header.arch.clone(),
+        workload: header.command.clone(),
+        cpus: machines[0].cpus.len(),
+        scheduler: scheduler.name.clone(),
+        recordings: runs.len(),
+        window: *window,
+        events: runs.iter().map(|run| run.events).sum(),
+        costs: report::costs(&machines),
+        quantities: quantities(&kernel, &model.iter().collect::<Vec<_>>()),
+    })
+}
+
+/// The model's runs, one a seed, with what was measured before the kernel's, in turn: a kernel path
+/// does not take the same time twice, and how a benchmark goes on can hang on a hundredth of it. Of
+/// costs that never vary the model would have one such course for all of its seeds.
+fn simulate(
+    kernel: &[KernelRun],
+    scheduler: &Scheduler,
+    cancel: &AtomicBool,
+) -> Result<Vec<Figures>, NotComparable> {
+    let mut runs = Vec::new();
+    for (seed, of) in SEEDS.zip(kernel.iter().cycle()) {
+        let scenario = Scenario {
+            seed,
+            wakee_flips: Some(of.wakee_flips),
+            ..Scenario::new(&of.machine, std::slice::from_ref(&of.workload), scheduler)
+        };
+        let mut gathered = Gathered::default();
+        alight_sim::run(&scenario, Some(&mut gathered), cancel)?;
+        let (_, figures) = gathered
+            .measure(None, of.machine.cpus.len())
+            .map_err(NotComparable::Models)?;
+        runs.push(figures);
+    }
+    Ok(runs)
+}
+
+fn quantities(kernel: &[&Figures], model: &[&Figures]) -> Vec<Quantity> {
+    let sides = || kernel.iter().chain(model);
+    let mut quantities = Vec::new();
+    for rule in &RULES {
+        let at = key(rule, None).0;
+        let which: BTreeSet<Option<i32>> = sides()
+            .flat_map(|figures| figures.keys())
+            .filter(|(rule, _)| *rule == at)
+            .map(|(_, of)| *of)
+            .collect();
+        // What neither side has is still said to be not measured.
+        let which = if which.is_empty() {
+            [None].into()
+        } else {
+            which
+        };
+        for of in which {
+            let figure = |figures: &&Figures| figures.get(&(at, of)).copied();
+            let [kernel, model] =
+                [kernel, model].map(|runs| runs.iter().map(figure).collect::<Vec<_>>());
+            quantities.push(Quantity::judge(rule, of, &kernel, &model));
+        }
+    }
+    quantities
+}

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What is compared between a kernel and the model, and how near is near
+//! enough: written down before the first comparison, each with its reason.
+
+/// How far the model may be from the kernel: the larger of the two.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Tolerance {
+    /// Percent of the kernel's figure.
+    pub percent: f64,
+    /// In the quantity's own unit.
+    pub absolute: f64,
+}
+
+/// How one kind of quantity is judged.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Rule {
+    /// lower_snake, unit last; a number may follow for one of several.
+    pub name: &'static str,
+    /// `us`, `s`, `percent`, or empty for counts a second.
+    pub unit: &'static str,
+    /// How near is near enough.
+    pub tolerance: Tolerance,
+    /// Events that a figure must be made of, to say anything.
+    pub least_samples: u64,
+    /// Why this tolerance.
+    pub reason: &'static str,
+}
+
+const fn rule(
+    name: &'static str,
+    unit: &'static str,
+    percent: f64,
+    absolute: f64,
+    least_samples: u64,
+    reason: &'static str,
+) -> Rule {
+    Rule {
+        name,
+        unit,
+        tolerance: Tolerance { percent, absolute },
+        least_samples,
+        reason,
+    }
+}
+
+const CHAIN: &str = "follows from the order of sleeps and wakeups, which costs shift but do not make; \
+     100 events have a standard error of 10 % if they come at random";
+const SHARE: &str = "400 events of which half are of a kind have a standard error of 2.5 points";
+const CHANCE: &str = "each is made by a coincidence of busy CPUs: 100 events have a standard error of 10 %, \
+     and they come in bursts";
+const PATHS: &str = "a micro-benchmark repeats one kernel path; a workload takes other branches of it, by \
+     about a quarter. 3 us: an interrupt that falls into it";
+const TAIL: &str =
+    "made of the few events at which several things coincide; 2000 events have 20 beyond it";
+const SLICES: &str = "ends by the tick or by a sleep: both are the model's own rules, lengthened by kernel \
+     paths. 3 us: an interrupt that falls into it";
+
+/// The kinds of quantities, in the order of reports.
+pub const RULES: [Rule; 19] = [
+    rule("elapsed_s", "s", 20.0, 0.0, 100, PATHS),
+    rule("context_switches_per_s", "", 10.0, 1.0, 100, CHAIN),
+    rule("still_runnable_percent", "percent", 0.0, 5.0, 400, SHARE),
+    rule("wakeups_per_s", "", 10.0, 1.0, 100, CHAIN),
+    rule("migrations_per_s", "", 25.0, 1.0, 100, CHANCE),
+    rule(
+        "wakeups_to_previous_percent",
+        "percent",
+        0.0,
+        5.0,
+        400,
+        SHARE,
+    ),
+    rule("wakeups_to_waker_percent", "percent", 0.0, 5.0, 400, SHARE),
+    rule("wakeups_to_other_percent", "percent", 0.0, 5.0, 400, SHARE),
+    rule("wakeups_to_idle_percent", "percent", 0.0, 5.0, 400, SHARE),
+    rule("wakeup_latency_p50_us", "us", 25.0, 3.0, 100, PATHS),
+    rule("wakeup_latency_p95_us", "us", 25.0, 3.0, 400, PATHS),
+    rule("wakeup_latency_p99_us", "us", 40.0, 3.0, 2000, TAIL),
+    rule("run_delay_p50_us", "us", 25.0, 3.0, 100, PATHS),
+    rule("run_delay_p95_us", "us", 25.0, 3.0, 400, PATHS),
+    rule("run_delay_p99_us", "us", 40.0, 3.0, 2000, TAIL),
+    rule("slice_p50_us", "us", 20.0, 3.0, 100, SLICES),
+    rule("slice_p95_us", "us", 20.0, 3.0, 400, SLICES),
+    rule(
+        RESIDENCY,
+        "percent",
+        0.0,
+        5.0,
+        100,
+        "CPUs are told apart by how busy they are, since which one is first is chance; a slice more or \
+         less is a few points",
+    ),
+    rule(
+        NICE_SHARE,
+        "percent",
+        0.0,
+        2.0,
+        100,
+        "the weights are exact: what is over is the slices at the two ends",
+    ),
+];
+
+/// Share of the window that a CPU runs the workload; the busiest is 1.
+pub const RESIDENCY: &str = "residency_percent_of_cpu";
+/// Share of the workload's CPU time that tasks of one nice value get.
+pub const NICE_SHARE: &str = "cpu_share_percent_of_nice";
+
+/// The rule of this name.
+///
+/// # Panics
+/// If there is none: names are constants of this module.
+pub fn rule_of(name: &str) -> &'static Rule {
+    let found = RULES.iter().find(|rule| rule.name == name);
+    found.unwrap_or_else(|| panic!("no rule is named {name}"))
+}
+
+/// A figure, and of how many events it is made.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Figure {
+    /// In the rule's unit.
+    pub value: f64,
+    /// Events.
+    pub samples: u64,
+}
+
+/// A figure of several runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Runs {
+    /// That of the run in the middle; of an even number, the upper of the two there.
+    pub median: Figure,
+    /// The smallest.
+    pub from: f64,
+    /// The largest.
+    pub to: f64,
+}
+
+impl Runs {
+    /// Where some runs have it and others do not, it is no figure of theirs.
+    fn of(runs: &[Option<Figure>]) -> Option<Self> {
+        let mut figures = runs.iter().copied().collect::<Option<Vec<Figure>>>()?;
+        figures.sort_by(|a, b| a.value.total_cmp(&b.value));
+        Some(Runs {
+            median: *figures.get(figures.len() / 2)?,
+            from: figures.first()?.value,
+            to: figures.last()?.value,
+        })
+    }
+
+    /// Does a run of the one lie between runs of the other?
+    fn meet(&self, other: &Runs) -> bool {
+        self.from <= other.to && other.from <= self.to
+    }
+}
+
+/// What became of a comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Agreement {
+    /// Within the tolerance.
+    Agree,
+    /// Outside of it, and no run of the one side is where those of the other are.
+    Disagree,
+    /// It does not exist on one side, such as a choice among one CPU.
+    NotMeasured,
+    /// Too few events, or the runs of both sides lie among each other, farther apart than the tolerance.
+    TooFew,
+}
+
+impl Agreement {
+    /// The word of reports.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Agreement::Agree => "agree",
+            Agreement::Disagree => "disagree",
+            Agreement::NotMeasured => "not_measured",
+            Agreement::TooFew => "too_few",
+        }
+    }
+}
+
+/// One quantity of one workload, on both sides.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Quantity {
+    /// How it is judged.
+    pub rule: &'static Rule,
+    /// Which one, where there are several of a kind: a CPU's rank, a nice value.
+    pub of: Option<i32>,
+    /// The kernel's runs.
+    pub kernel: Option<Runs>,
+    /// The model's runs.
+    pub model: Option<Runs>,
+    /// What became of it.
+    pub verdict: Agreement,
+}
+
+impl Quantity {
+    /// Judges the figures of the kernel's runs, one a recording, against those of the model's, one a seed.
+    pub fn judge(
+        rule: &'static Rule,
+        of: Option<i32>,
+        kernel: &[Option<Figure>],
+        model: &[Option<Figure>],
+    ) -> Self {
+        let (kernel, model) = (Runs::of(kernel), Runs::of(model));
+        let verdict = match (kernel, model) {
+            (Some(kernel), Some(model)) => verdict(rule, kernel, model),
+            _ => Agreement::NotMeasured,
+        };
+        Quantity {
+            rule,
+            of,
+            kernel,
+            model,
+            verdict,
+        }
+    }
+
+    /// Its name, with which one of its kind it is.
+    pub fn name(&self) -> String {
+        match self.of {
+            None => self.rule.name.to_owned(),
+            Some(of) => format!("{}_{of}", self.rule.name),
+        }
+    }
+}
+
+fn verdict(rule: &Rule, kernel: Runs, model: Runs) -> Agreement {
+    let Tolerance { percent, absolute } = rule.tolerance;
+    let allowed = (kernel.median.value.abs() * percent / 100.0).max(absolute);
+    // A count of nothing on one side alone is a difference, not a lack of samples.
+    if kernel.median.samples.max(model.median.samples) < rule.least_samples {
+        return Agreement::TooFew;
+    }
+    if (kernel.median.value - model.median.value).abs() <= allowed {
+        return Agreement::Agree;
+    }
+    // Runs that lie among those of the other side cannot be told from them by so few: five and five
+    // that do not meet differ by the rank test of Mann and Whitney (p = 0.008), one and five by none.
+    if kernel.meet(&model) {
+        return Agreement::TooFew;
+    }
+    Agreement::Disagree
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn judged(name: &str, kernel: (f64, u64), model: &[(f64, u64)]) -> Agreement {
+        of_runs(name, &[kernel], model)
+    }
+
+    fn of_runs(name: &str, kernel: &[(f64, u64)], model: &[(f64, u64)]) -> Agreement {
+        let figure = |&(value, samples): &(f64, u64)| Some(Figure { value, samples });
+        let [kernel, model] = [kernel, model].map(|runs| runs.iter().map(figure).collect());
+        let (kernel, model): (Vec<_>, Vec<_>) = (kernel, model);
+        Quantity::judge(rule_of(name), None, &kernel, &model).verdict
+    }
+
+    #[test]
+    fn a_figure_is_judged_by_the_larger_of_both_tolerances() {
+        for (name, kernel, model, verdict) in [
+            // 25 %, or 3 us.
+            ("wakeup_latency_p50_us", 100.0, 124.0, Agreement::Agree),
+            ("wakeup_latency_p50_us", 100.0, 126.0, Agreement::Disagree),
+            ("wakeup_latency_p50_us", 4.0, 1.5, Agreement::Agree),
+            ("wakeup_latency_p50_us", 4.0, 12.0, Agreement::Disagree),
+            // Points, whatever the share.
+            ("wakeups_to_idle_percent", 3.0, 7.9, Agreement::Agree),
+            ("wakeups_to_idle_percent", 90.0, 84.9, Agreement::Disagree),
+            (NICE_SHARE, 75.0, 72.0, Agreement::Disagree),
+        ] {
+            let judged = judged(name, (kernel, 5000), &[(model, 5000); 3]);
+            assert_eq!(judged, verdict, "{name}: {kernel} and {model}");
+        }
+    }
+
+    #[test]
+    fn few_events_say_nothing_but_none_on_one_side_does() {
+        let rate = "migrations_per_s";
+        assert_eq!(judged(rate, (50.0, 99), &[(5.0, 10)]), Agreement::TooFew);
+        assert_eq!(judged(rate, (50.0, 100), &[(0.0, 0)]), Agreement::Disagree);
+        assert_eq!(judged(rate, (0.0, 0), &[(50.0, 100)]), Agreement::Disagree);
+    }
+
+    #[test]
+    fn runs_of_the_model_on_both_sides_of_the_kernel_leave_it_open() {
+        let runs = [(10.0, 500), (11.0, 500), (60.0, 500)];
+        let judged = |kernel| judged("slice_p50_us", (kernel, 500), &runs);
+        assert_eq!(judged(11.0), Agreement::Agree);
+        assert_eq!(judged(30.0), Agreement::TooFew);
+        assert_eq!(judged(90.0), Agreement::Disagree);
+    }
+
+    #[test]
+    fn medians_are_compared_and_runs_that_meet_leave_it_open() {
+        let judged = |kernel: [f64; 3], model: [f64; 3]| {
+            let [kernel, model] = [kernel, model].map(|runs| runs.map(|value| (value, 500)));
+            of_runs("slice_p50_us", &kernel, &model)
+        };
+        // One run far off on either side does not matter where the others agree.
+        assert_eq!(
+            judged([10.0, 11.0, 90.0], [11.0, 12.0, 1.0]),
+            Agreement::Agree
+        );
+        assert_eq!(
+            judged([10.0, 50.0, 90.0], [1.0, 2.0, 11.0]),
+            Agreement::TooFew
+        );
+        assert_eq!(
+            judged([12.0, 50.0, 90.0], [1.0, 2.0, 11.0]),
+            Agreement::Disagree
+        );
+    }
+
+    #[test]
+    fn what_one_side_lacks_is_not_measured() {
+        let rule = rule_of("elapsed_s");
+        let figure = Some(Figure {
+            value: 1.0,
+            samples: 500,
+        });
+        for (kernel, model) in [
+            (vec![None], vec![figure]),
+            (vec![figure, None], vec![figure]),
+            (vec![figure], vec![None]),
+            (vec![figure], vec![figure, None]),
+            (vec![figure], vec![]),
+        ] {
+            let quantity = Quantity::judge(rule, None, &kernel, &model);
+            assert_eq!(quantity.verdict, Agreement::NotMeasured);
+        }
+    }
+
+    #[test]
+    fn every_rule_has_a_name_of_its_own_a_tolerance_and_a_reason() {
+        for (at, rule) in RULES.iter().enumerate() {
+            assert!(RULES[..at].iter().all(|other| other.name != rule.name));
+            assert!(rule.tolerance.percent > 0.0 || rule.tolerance.absolute > 0.0);
+            assert!(rule.least_samples >= 100 && !rule.reason.is_empty());
+        }
+    }
+}

@@ -1,0 +1,502 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The question "by how much": schedulers on one machine under one load, each
+//! run once a seed, the seeds shared, so that the difference of a pair holds
+//! the scheduler and not the noise.
+
+use std::num::NonZeroU32;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use alight_machine::Trust;
+use alight_policy::{STEPS, Scheduler};
+use alight_sim::{Outcome, Scenario};
+
+use crate::header::Header;
+use crate::inert;
+use crate::metrics::{Key, named};
+use crate::selection::Selection;
+use crate::spread::{NoResults, Spread, spread};
+use crate::stats::{Delta, Summary, mean};
+
+/// What is compared.
+#[derive(Debug, Clone)]
+pub struct Question<'a> {
+    /// The first run of the base: every other one differs from it in scheduler and seed alone.
+    pub scenario: Scenario<'a>,
+    /// How far the machine's figures can be trusted.
+    pub trust: &'a Trust,
+    /// Who decides; the first is the base of all deltas.
+    pub schedulers: &'a [Scheduler],
+    /// Runs of each scheduler; run `i` has the scenario's seed and `i`.
+    pub runs: NonZeroU32,
+    /// The command that asks this again.
+    pub command: String,
+}
+
+impl<'a> Question<'a> {
+    /// Runs in all.
+    pub fn jobs(&self) -> usize {
+        self.runs.get() as usize * self.schedulers.len()
+    }
+
+    /// One of them: seed by seed, so that an interruption leaves whole pairs.
+    pub fn run(&self, job: usize) -> Scenario<'a> {
+        Scenario {
+            scheduler: &self.schedulers[job % self.schedulers.len()],
+            seed: self.scenario.seed + (job / self.schedulers.len()) as u64,
+            ..self.scenario
+        }
+    }
+}
+
+/// Simulates one scenario, and tells how much of it is done: [`simulate`], or what a test puts in its
+/// place.
+pub type Runner<'a> = dyn Fn(&Scenario<'_>, &AtomicBool, &dyn Fn(u32)) -> Result<Outcome, alight_sim::Error>
+    + Sync
+    + 'a;
+
+/// Simulates one scenario without a trace.
+///
+/// # Errors
+/// What the simulation refuses.
+pub fn simulate(
+    scenario: &Scenario<'_>,
+    cancel: &AtomicBool,
+    tell: &dyn Fn(u32),
+) -> Result<Outcome, alight_sim::Error> {
+    alight_sim::run_telling(scenario, None, cancel, tell)
+}
+
+/// Why there is no comparison.
+#[derive(Debug, thiserror::Error)]
+pub enum NoComparison {
+    /// Fewer than two schedulers.
+    #[error("a comparison needs two schedulers or more, found {0}")]
+    TooFew(usize),
+    /// The last seed would not be a 64-bit number.
+    #[error(
+        "seed {seed} with {runs} runs: the last seed exceeds {}; use a smaller seed",
+        u64::MAX
+    )]
+    Seeds {
+        /// Seed of the first run.
+        seed: u64,
+        /// Runs.
+        runs: u32,
+    },
+    /// Interrupted too early.
+    #[error("interrupted before every scheduler had finished a run: nothing to compare")]
+    Interrupted,
+    /// A run failed, or its thread did not start.
+    #[error(transparent)]
+    Run(#[from] NoResults<alight_sim::Error>),
+}
+
+/// The answer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// Under which conditions.
+    pub header: Header,
+    /// Seeds whose runs are complete for every scheduler, rising.
+    pub seeds: Vec<u64>,
+    /// The first is the base.
+    pub variants: Vec<Variant>,
+}
+
+/// One scheduler's runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Variant {
+    /// Its label.
+    pub scheduler: String,
+    /// The first before it that follows the same rules under another label, or under this one: their
+    /// runs are the same.
+    pub same_as: Option<String>,
+    /// Hash over the identities of its runs, in the order of seeds.
+    pub hash: u64,
+    /// Why its runs are the base's, event for event; `None`: they are not, or it is the base.
+    pub inert: Option<String>,
+    /// Its numbers: results, energy, mechanism.
+    pub series: Vec<Series>,
+    /// Decisions per run by step, in the order of [`STEPS`], means.
+    pub steps: [f64; STEPS.len()],
+}
+
+/// One number over the runs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Series {
+    /// Which.
+    pub key: Key,
+    /// Its value in each run, in the order of seeds; `None` where a run has none.
+    pub samples: Vec<Option<f64>>,
+    /// Described.
+    pub summary: Summary,
+    /// Against the base; `None` for the base itself and where no run of both has it.
+    pub delta: Option<Delta>,
+}
+
+impl Comparison {
+    /// What all deltas refer to.
+    pub fn base(&self) -> &Variant {
+        &self.variants[0]
+    }
+
+    /// The schedulers that were compared with the base.
+    pub fn others(&self) -> &[Variant] {
+        &self.variants[1..]
+    }
+
+    /// Every number that some scheduler has, by kind: those of the base first.
+    pub fn keys(&self) -> Vec<&Key> {
+        let mut keys: Vec<&Key> = Vec::new();
+        for series in self.variants.iter().flat_map(|variant| &variant.series) {
+            if !keys.iter().any(|known| known.name == series.key.name) {
+                keys.push(&series.key);
+            }
+        }
+        keys.sort_by_key(|key| key.kind);
+        keys
+    }
+
+    /// Only the numbers that are asked for by name.
+    pub fn only(mut self, selection: &Selection) -> Self {
+        for variant in &mut self.variants {
+            (variant.series).retain(|series| selection.has(&series.key.name));
+        }
+        self
+    }
+
+    /// Fewer runs are complete than were asked for.
+    pub fn interrupted(&self) -> bool {
+        self.seeds.len() < self.header.runs as usize
+    }
+}
+
+impl Series {
+    /// Runs that have it.
+    pub fn present(&self) -> usize {
+        self.samples.iter().flatten().count()
+    }
+}
+
+impl Variant {
+    /// The number of this name.
+    pub fn series(&self, name: &str) -> Option<&Series> {
+        self.series.iter().find(|series| series.key.name == name)
+    }
+}
+
+/// Runs every scheduler at every seed and compares.
+///
+/// When `cancel` becomes true no run is begun any more and the seeds that are
+/// complete for every scheduler are compared.
+///
+/// # Errors
+/// A question without sense, a run that fails, an interruption before the first seed was complete.
+pub fn compare(
+    question: &Question<'_>,
+    run: &Runner<'_>,
+    how: Spread<'_>,
+    cancel: &AtomicBool,
+) -> Result<Comparison, NoComparison> {
+    if question.schedulers.len() < 2 {
+        return Err(NoComparison::TooFew(question.schedulers.len()));
+    }
+    measure(question, run, how, cancel)
+}
+
+/// As [`compare`], of one scheduler too, which then differs from nothing.
+///
+/// # Errors
+/// As [`compare`].
+pub fn measure(
+    question: &Question<'_>,
+    run: &Runner<'_>,
+    how: Spread<'_>,
+    cancel: &AtomicBool,
+) -> Result<Comparison, NoComparison> {
+    let (seed, runs) = (question.scenario.seed, question.runs.get());
+    if seed.checked_add(u64::from(runs) - 1).is_none() {
+        return Err(NoComparison::Seeds { seed, runs });
+    }
+    let outcomes = spread(question.jobs(), how, |job, tell| {
+        if cancel.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let outcome = run(&question.run(job), cancel, tell)?;
+        Ok((!outcome.interrupted).then_some(outcome))
+    })?;
+    assemble(question, outcomes)
+}
+
+/// From the outcomes, seed by seed, to the comparison of those seeds that all schedulers finished.
+pub(crate) fn assemble(
+    question: &Question<'_>,
+    outcomes: Vec<Option<Outcome>>,
+) -> Result<Comparison, NoComparison> {
+    let schedulers = question.schedulers;
+    let mut seeds = Vec::new();
+    let mut by_scheduler: Vec<Vec<&Outcome>> = vec![Vec::new(); schedulers.len()];
+    for (run, outcomes) in outcomes.chunks(schedulers.len()).enumerate() {
+        let complete: Option<Vec<&Outcome>> = outcomes.iter().map(Option::as_ref).collect();
+        if let Some(complete) = complete {
+            seeds.push(question.scenario.seed + run as u64);
+            for (list, outcome) in by_scheduler.iter_mut().zip(complete) {
+                list.push(outcome);
+            }
+        }
+    }
+    if seeds.is_empty() {
+        return Err(NoComparison::Interrupted);
+    }
+    let mut variants: Vec<Variant> = schedulers
+        .iter()
+        .zip(&by_scheduler)
+        .enumerate()
+        .map(|(place, (scheduler, outcomes))| {
+            let same = (schedulers[..place].iter()).find(|other| other.is_same_run(scheduler));
+            Variant {
+                same_as: same.map(|other| other.name.clone()),
+                ..describe(scheduler, outcomes)
+            }
+        })
+        .collect();
+    let (base, others) = variants.split_at_mut(1);
+    for series in (others.iter_mut()).flat_map(|other| &mut other.series) {
+        series.delta = base[0]
+            .series(&series.key.name)
+            .and_then(|base| delta(base, series));
+    }
+    for (scheduler, other) in schedulers[1..].iter().zip(others) {
+        if other.hash == base[0].hash {
+            let why = inert::why(&schedulers[0], scheduler, &question.scenario);
+            other.inert = Some(why.unwrap_or_else(|| CHANCE.to_owned()));
+        }
+    }
+    Ok(Comparison {
+        header: Header::of(question),
+        seeds,
+        variants,
+    })
+}
+
+/// Of two bases that did the same in every run.
+const CHANCE: &str = "the two bases did the same here";
+
+fn describe(scheduler: &Scheduler, outcomes: &[&Outcome]) -> Variant {
+    let runs: Vec<Vec<(Key, f64)>> = outcomes.iter().map(|outcome| named(outcome)).collect();
+    let mut keys: Vec<&Key> = Vec::new();
+    for (key, _) in runs.iter().flatten() {
+        if !keys.iter().any(|known| known.name == key.name) {
+            keys.push(key);
+        }
+    }
+    keys.sort_by_key(|key| key.kind);
+    let series = keys.iter().filter_map(|key| {
+        let samples: Vec<Option<f64>> = runs.iter().map(|run| value(run, &key.name)).collect();
+        let present: Vec<f64> = samples.iter().flatten().copied().collect();
+        Some(Series {
+            key: (*key).clone(),
+            summary: Summary::of(&present)?,
+            samples,
+            delta: None,
+        })
+    });
+    let per_run = |step: usize| -> Vec<f64> {
+        let counts = outcomes.iter().map(|outcome| outcome.steps[step] as f64);
+        counts.collect()
+    };
+    Variant {
+        scheduler: scheduler.name.clone(),
+        same_as: None,
+        inert: None,
+        hash: combine(outcomes.iter().map(|outcome| outcome.hash)),
+        series: series.collect(),
+        steps: std::array::from_fn(|step| mean(&per_run(step)).unwrap_or(0.0)),
+    }
+}
+
+fn value(run: &[(Key, f64)], name: &str) -> Option<f64> {
+    run.iter()
+        .find(|(key, _)| key.name == name)
+        .map(|(_, value)| *value)
+}
+
+fn delta(base: &Series, other: &Series) -> Option<Delta> {
+    Delta::of(&pairs(base, other))
+}
+
+/// The values of the runs that both have, (base, other), in the order of seeds.
+pub(crate) fn pairs(base: &Series, other: &Series) -> Vec<(f64, f64)> {
+    let samples = base.samples.iter().zip(&other.samples);
+    samples
+        .filter_map(|(base, other)| base.zip(*other))
+        .collect()
+}
+
+/// FNV-1a over the bytes of the hashes, lowest first.
+fn combine(hashes: impl Iterator<Item = u64>) -> u64 {
+    const BASIS: u64 = 0xcbf2_9ce4_8422_2325;
+    const PRIME: u64 = 0x0100_0000_01b3;
+    hashes.flat_map(u64::to_le_bytes).fold(BASIS, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(PRIME)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fake;
+    use std::num::NonZeroUsize;
+    use std::sync::Mutex;
+
+    type Ran = Result<Outcome, alight_sim::Error>;
+
+    fn ask(
+        runs: u32,
+        run: impl Fn(&Scenario<'_>, &AtomicBool, &dyn Fn(u32)) -> Ran + Sync,
+        cancel: &AtomicBool,
+    ) -> Result<Comparison, NoComparison> {
+        let (machine, schedulers) = (fake::machine(), fake::schedulers());
+        let question = fake::question(&machine, &schedulers, runs);
+        compare(&question, &run, Spread::QUIET, cancel)
+    }
+
+    #[test]
+    fn every_scheduler_runs_every_seed_once() {
+        let asked = Mutex::new(Vec::new());
+        let run = |scenario: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| {
+            let name = scenario.scheduler.name.clone();
+            asked.lock().unwrap().push((scenario.seed, name));
+            Ok(fake::outcome(scenario.seed))
+        };
+        let comparison = ask(3, run, &AtomicBool::new(false)).unwrap();
+        let mut asked = asked.into_inner().unwrap();
+        asked.sort();
+        let expected: Vec<(u64, String)> = [1, 2, 3]
+            .iter()
+            .flat_map(|seed| fake::schedulers().into_iter().map(|s| (*seed, s.name)))
+            .collect();
+        assert_eq!(asked, expected);
+        assert_eq!(comparison.seeds, [1, 2, 3]);
+        assert!(!comparison.interrupted());
+    }
+
+    #[test]
+    fn the_answer_does_not_depend_on_threads() {
+        let (machine, schedulers) = (fake::machine(), fake::schedulers());
+        let question = fake::question(&machine, &schedulers, 9);
+        let run = |scenario: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| -> Ran {
+            std::thread::sleep(std::time::Duration::from_micros(100 * (9 - scenario.seed)));
+            Ok(fake::better_outcome(scenario.seed))
+        };
+        let with = |threads| {
+            let how = Spread {
+                threads: NonZeroUsize::new(threads),
+                ..Spread::QUIET
+            };
+            compare(&question, &run, how, &AtomicBool::new(false)).unwrap()
+        };
+        assert_eq!(with(1), with(5));
+    }
+
+    #[test]
+    fn samples_and_deltas_are_those_of_the_seeds() {
+        let comparison = fake::comparison(fake::better_outcome);
+        let base = comparison.base().series("events").unwrap();
+        let other = comparison.others()[0].series("events").unwrap();
+        assert_eq!(base.samples, [1010.0, 1020.0, 1030.0, 1040.0].map(Some));
+        assert_eq!(other.samples, [1516.0, 1532.0, 1545.0, 1561.0].map(Some));
+        assert_eq!(base.delta, None);
+        let delta = other.delta.unwrap();
+        // Differences 506, 512, 515, 521 against a mean of 1025.
+        assert_eq!(delta.delta_percent, Some(100.0 * 513.5 / 1025.0));
+        assert!(delta.significant);
+        let same = comparison.others()[0].series("idle_found_percent").unwrap();
+        assert_eq!(same.delta.unwrap().delta_percent, Some(0.0));
+        assert!(!same.delta.unwrap().significant);
+    }
+
+    #[test]
+    fn a_number_that_some_runs_lack_is_compared_over_the_others() {
+        let comparison = fake::comparison(|seed| {
+            let mut outcome = fake::outcome(seed);
+            if seed == 2 {
+                outcome.results[0].value = f64::NAN;
+            }
+            outcome
+        });
+        let events = comparison.others()[0].series("events").unwrap();
+        assert_eq!(
+            events.samples,
+            [Some(1010.0), None, Some(1030.0), Some(1040.0)]
+        );
+        assert_eq!(events.delta.unwrap().delta_percent, Some(0.0));
+    }
+
+    #[test]
+    fn an_interruption_keeps_the_seeds_that_all_schedulers_finished() {
+        let cancel = AtomicBool::new(false);
+        let run = |scenario: &Scenario<'_>, cancel: &AtomicBool, _: &dyn Fn(u32)| {
+            let last = scenario.seed == 3 && scenario.scheduler.params.features != 0;
+            cancel.fetch_or(last, Ordering::Relaxed);
+            Ok(Outcome {
+                interrupted: last,
+                ..fake::outcome(scenario.seed)
+            })
+        };
+        let (machine, schedulers) = (fake::machine(), fake::schedulers());
+        let question = fake::question(&machine, &schedulers, 10);
+        let how = Spread {
+            threads: NonZeroUsize::new(1),
+            ..Spread::QUIET
+        };
+        let comparison = compare(&question, &run, how, &cancel).unwrap();
+        assert_eq!(comparison.seeds, [1, 2]);
+        assert!(comparison.interrupted());
+    }
+
+    #[test]
+    fn an_interruption_before_the_first_pair_leaves_nothing_to_compare() {
+        let never =
+            |_: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| -> Ran { panic!("must not run") };
+        let error = ask(5, never, &AtomicBool::new(true)).unwrap_err();
+        assert!(matches!(error, NoComparison::Interrupted), "{error}");
+    }
+
+    #[test]
+    fn questions_without_sense_are_refused_before_anything_runs() {
+        let never =
+            |_: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| -> Ran { panic!("must not run") };
+        let (machine, schedulers) = (fake::machine(), fake::schedulers());
+        let cancel = AtomicBool::new(false);
+        let alone = fake::question(&machine, &schedulers[..1], 1);
+        let mut late = fake::question(&machine, &schedulers, 2);
+        late.scenario.seed = u64::MAX;
+        for (question, message) in [
+            (alone, "a comparison needs two schedulers or more, found 1"),
+            (
+                late,
+                "seed 18446744073709551615 with 2 runs: the last seed exceeds 18446744073709551615; use a smaller seed",
+            ),
+        ] {
+            let error = compare(&question, &never, Spread::QUIET, &cancel).unwrap_err();
+            assert_eq!(error.to_string(), message);
+        }
+    }
+
+    #[test]
+    fn a_run_that_fails_is_told() {
+        let run = |_: &Scenario<'_>, _: &AtomicBool, _: &dyn Fn(u32)| {
+            Err(alight_sim::Error::Refused("CPU 9 is not there".to_owned()))
+        };
+        let error = ask(3, run, &AtomicBool::new(false)).unwrap_err();
+        assert_eq!(error.to_string(), "CPU 9 is not there");
+    }
+
+    #[test]
+    fn the_hash_tells_runs_and_their_order_apart() {
+        let hash = |list: &[u64]| combine(list.iter().copied());
+        assert_ne!(hash(&[1, 2]), hash(&[2, 1]));
+        assert_ne!(hash(&[1]), hash(&[1, 1]));
+        assert_eq!(hash(&[]), 0xcbf2_9ce4_8422_2325);
+    }
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Why a policy has nothing to do: what its features need that a base has already, that the machine
+//! lacks, or that the load never asks for.
+
+use alight_machine::Machine;
+use alight_policy::Scheduler;
+use alight_policy::scheduler::{BASES, Feature, Needs, On};
+use alight_sim::{Group, Scenario, Sysctl, SysctlName};
+use alight_workload::program::{Attributes, Policy};
+
+/// Why runs of `variant` are those of `base`, event for event; of schedulers on two bases nothing is known.
+pub fn why(base: &Scheduler, variant: &Scheduler, scenario: &Scenario<'_>) -> Option<String> {
+    if base.parts().0.name != variant.parts().0.name {
+        return None;
+    }
+    if variant.is_same_run(base) {
+        return Some(nothing_new(base, variant));
+    }
+    let added = added(base, variant);
+    let lacks: Vec<String> = (added.iter())
+        .filter_map(|feature| Some(format!("{} {}", feature.name, lack(feature, scenario)?)))
+        .collect();
+    // One that could act is why the others' lacks explain nothing.
+    Some(match lacks.len() == added.len() && !added.is_empty() {
+        true => lacks.join("; "),
+        false => "it could act, and each time it chose as the base does".to_owned(),
+    })
+}
+
+/// What this machine lacks for the added features to act at all; `None` if one of them can.
+pub fn lacks(base: &Scheduler, variant: &Scheduler, machine: &Machine) -> Option<&'static str> {
+    let needs: Vec<Needs> = (added(base, variant).iter())
+        .map(|feature| feature.needs)
+        .collect();
+    match needs.first() {
+        Some(first) if !needs.iter().any(|needs| machine_has(*needs, machine)) => {
+            Some(first.as_str())
+        }
+        _ => None,
+    }
+}
+
+/// Why the rules of `variant` are those of `base`: what it adds is part of the base, or told to do
+/// what that does.
+pub fn nothing_new(base: &Scheduler, variant: &Scheduler) -> String {
+    let (on, features) = (base.parts().0, added(base, variant));
+    let merged = features
+        .iter()
+        .find_map(|feature| match feature.meaning(on) {
+            On::Merged(since) => Some((*feature, since)),
+            _ => None,
+        });
+    match merged {
+        Some((feature, since)) => {
+            let without: Vec<&str> = (BASES.iter())
+                .filter(|base| feature.meaning(base) == On::New)
+                .map(|base| base.name)
+                .collect();
+            format!(
+                "{} is {}: {} is part of it since {since}, so that only other values of its tunables change \
+                 something; {} have it not yet",
+                variant.name,
+                base.name,
+                feature.name,
+                without.join(", ")
+            )
+        }
+        None if variant.name == base.name => format!("both are {}", base.name),
+        None => format!("{} is told to do what {} does", variant.name, base.name),
+    }
+}
+
+/// The features that `variant` has and `base` has not.
+fn added(base: &Scheduler, variant: &Scheduler) -> Vec<&'static Feature> {
+    let known = base.parts().1;
+    let new = |feature: &&Feature| !known.iter().any(|other| other.name == feature.name);
+    variant.parts().1.into_iter().filter(new).collect()
+}
+
+/// What the feature needs and does not find, as `needs ..., which nobody has`.
+fn lack(feature: &Feature, scenario: &Scenario<'_>) -> Option<String> {
+    let needs = feature.needs;
+    let needed = needs.as_str();
+    if !machine_has(needs, scenario.machine) {
+        return Some(format!(
+            "needs {needed}, which {} lacks",
+            scenario.machine.name
+        ));
+    }
+    (!load_has(needs, scenario)).then(|| format!("needs {needed}, and there are none here"))
+}
+
+fn machine_has(needs: Needs, machine: &Machine) -> bool {
+    match needs {
+        Needs::Asymmetry => {
+            let first = machine.cpus[0].capacity_orig;
+            machine.cpus.iter().any(|cpu| cpu.capacity_orig != first)
+        }
+        Needs::PowerGating => machine.levels.iter().any(|level| level.power_gated),
+        // Of the load.
+        Needs::Wakeups | Needs::SchedIdle | Needs::Clamps => true,
+    }
+}
+
+fn load_has(needs: Needs, scenario: &Scenario<'_>) -> bool {
+    let mut attributes = scenario.workloads.iter().flat_map(|workload| {
+        let at_start = workload.tasks.iter().map(|task| &task.attributes);
+        at_start.chain(&workload.attributes)
+    });
+    match needs {
+        Needs::SchedIdle => {
+            attributes.any(|a| a.policy == Some(Policy::Idle))
+                || scenario.groups.iter().any(|group| group.idle)
+        }
+        Needs::Clamps => {
+            let asks = |a: &Attributes| a.uclamp_min.is_some() || a.uclamp_max.is_some();
+            attributes.any(asks)
+                || scenario.groups.iter().any(Group::clamps)
+                || scenario.sysctls.iter().any(limits_clamps)
+        }
+        // Of the machine; and nobody knows beforehand who will wake.
+        Needs::Asymmetry | Needs::PowerGating | Needs::Wakeups => true,
+    }
+}
+
+/// Whether it sets a limit of clamps to another value than the kernel begins with.
+fn limits_clamps(sysctl: &Sysctl) -> bool {
+    const BEGINS_WITH: i64 = 1024;
+    match sysctl.name {
+        SysctlName::UtilClampMin | SysctlName::UtilClampMax | SysctlName::UtilClampMinRtDefault => {
+            sysctl.value != BEGINS_WITH
+        }
+        SysctlName::RtPeriodUs | SysctlName::RtRuntimeUs | SysctlName::BaseSliceNs => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use alight_workload::{Mode, Workload};
+
+    /// What is said of runs that are the base's, by scheduler, machine and load.
+    #[test]
+    fn it_is_said_why_a_policy_has_nothing_to_do() {
+        const PLAIN: &str = "hackbench -g 1 -l 1";
+        for (base, variant, machine, load, said) in [
+            (
+                "linux-6.5",
+                "linux-6.5+pack",
+                "juno-r0",
+                PLAIN,
+                Some(
+                    "pack needs CPUs that can be power gated apart from others (`power_gated` of \
+                     the machine's file), which juno-r0 lacks",
+                ),
+            ),
+            (
+                "linux-5.5",
+                "linux-5.5+asym-capacity",
+                "hikey620",
+                PLAIN,
+                Some("asym-capacity needs CPUs that differ in capacity, which hikey620 lacks"),
+            ),
+            (
+                "linux-6.5",
+                "linux-6.5+asym-capacity",
+                "juno-r0",
+                PLAIN,
+                Some(
+                    "linux-6.5+asym-capacity is linux-6.5: asym-capacity is part of it since 5.7, \
+                     so that only other values of its tunables change something; linux-5.4, linux-5.5 \
+                     have it not yet",
+                ),
+            ),
+            (
+                "linux-6.5",
+                "linux-6.5+pack:mode=none",
+                "tc2",
+                PLAIN,
+                Some("linux-6.5+pack:mode=none is told to do what linux-6.5 does"),
+            ),
+            (
+                "linux-6.5",
+                "linux-6.5+uclamp-sum",
+                "juno-r0",
+                PLAIN,
+                Some("uclamp-sum needs tasks with utilization clamps, and there are none here"),
+            ),
+            (
+                "linux-5.4",
+                "linux-5.4+sched-idle",
+                "juno-r0",
+                PLAIN,
+                Some("sched-idle needs tasks under SCHED_IDLE, and there are none here"),
+            ),
+            (
+                "linux-5.4",
+                "linux-5.4+sched-idle",
+                "juno-r0",
+                "sched_idle",
+                Some("it could act, and each time it chose as the base does"),
+            ),
+            (
+                "linux-6.5",
+                "linux-6.5+uclamp-sum",
+                "juno-r0",
+                "clamps",
+                Some("it could act, and each time it chose as the base does"),
+            ),
+            (
+                "linux-6.5",
+                "linux-6.5+bias-prev",
+                "juno-r0",
+                PLAIN,
+                Some("it could act, and each time it chose as the base does"),
+            ),
+            (
+                // Of two features one could have acted.
+                "linux-6.5",
+                "linux-6.5+pack+bias-prev",
+                "juno-r0",
+                PLAIN,
+                Some("it could act, and each time it chose as the base does"),
+            ),
+            ("linux-5.5", "linux-6.5", "juno-r0", PLAIN, None),
+        ] {
+            let [base, variant] = [base, variant].map(|name| Scheduler::parse(name).unwrap());
+            let machine = alight_machine::load(machine).unwrap().machine;
+            let mut workload = Workload::load(PLAIN, Mode::Workgen).unwrap().workload;
+            let first = &mut workload.tasks[0].attributes;
+            match load {
+                "sched_idle" => first.policy = Some(Policy::Idle),
+                "clamps" => first.uclamp_max = Some(100),
+                _ => {}
+            }
+            let workloads = [workload];
+            let scenario = Scenario::new(&machine, &workloads, &base);
+            let found = why(&base, &variant, &scenario);
+            assert_eq!(found.as_deref(), said, "{}", variant.name);
+        }
+    }
+
+    #[test]
+    fn groups_and_limits_of_the_system_are_clamps_too() {
+        let machine = alight_machine::load("juno-r0").unwrap().machine;
+        let base = Scheduler::parse("linux-6.5").unwrap();
+        let mut capped = Group::new("/background");
+        capped.uclamp_max = 512;
+        let mut idle = Group::new("/idle");
+        idle.idle = true;
+        let free: &[&str] = &[];
+        for (groups, sysctls, sched_idle, clamped) in [
+            (vec![], free, false, false),
+            (vec![Group::new("/other")], free, false, false),
+            (vec![capped], free, false, true),
+            (vec![idle], free, true, false),
+            (vec![], &["sched_util_clamp_max=512"], false, true),
+            (vec![], &["sched_util_clamp_max=1024"], false, false),
+            (vec![], &["sched_rt_runtime_us=-1"], false, false),
+        ] {
+            let sysctls: Vec<Sysctl> = sysctls.iter().map(|text| text.parse().unwrap()).collect();
+            let scenario = Scenario {
+                groups: &groups,
+                sysctls: &sysctls,
+                ..Scenario::new(&machine, &[], &base)
+            };
+            let has = |needs| load_has(needs, &scenario);
+            assert_eq!(has(Needs::SchedIdle), sched_idle, "{groups:?}");
+            assert_eq!(has(Needs::Clamps), clamped, "{groups:?}");
+        }
+    }
+}

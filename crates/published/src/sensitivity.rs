@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! How much an answer hangs on what was fitted, on what the machine file states and nothing fits, and on who
+//! started the workloads: the difference that a study predicts when each of the first two is a fifth
+//! larger or smaller, and with less and more for the shell's `wakee_flips` than was measured.
+
+use std::sync::atomic::AtomicBool;
+
+use alight_compare::compare::{NoComparison, Runner};
+use alight_compare::spread::Spread;
+use alight_compare::stats::Delta;
+use alight_machine::{Draft, Machine};
+use alight_sim::Scenario;
+
+use super::{Answer, Case, Length, Study, StudyQuestion};
+use crate::calibrate::{PARAMETERS, Parameter};
+
+/// What is moved, in thousandths of what it is.
+pub const MOVES: [u64; 2] = [800, 1200];
+
+/// What the shell has for `wakee_flips`, instead of what was measured of one that runs a script: one that
+/// wakes nobody, and one that has just logged in (the median of 24).
+const SHELLS: [u32; MOVES.len()] = [0, 22];
+
+/// What a machine file states, and that is taken as it is stated.
+struct Stated {
+    name: &'static str,
+    meaning: &'static str,
+    /// Does the machine have it?
+    of: fn(&Machine) -> bool,
+    scale: fn(&mut Machine, u64),
+}
+
+const STATED: [Stated; 3] = [
+    Stated {
+        name: "idle states",
+        meaning: "entering and leaving them, and the latency that cpuidle plans with",
+        of: |_| true,
+        scale: |machine, permille| {
+            let states = machine
+                .core_types
+                .iter_mut()
+                .flat_map(|core| &mut core.idle_states);
+            for time in states.flat_map(|s| [&mut s.entry_ns, &mut s.exit_ns, &mut s.wakeup_ns]) {
+                *time = *time * permille / 1000;
+            }
+        },
+    },
+    Stated {
+        name: "memory",
+        meaning: "the time for a line of another cache or of DRAM",
+        of: |_| true,
+        scale: |machine, permille| {
+            let memory = &mut machine.memory;
+            for time in [
+                &mut memory.llc_line_ns,
+                &mut memory.cross_llc_line_ns,
+                &mut memory.cross_node_line_ns,
+                &mut memory.dram_line_ns,
+            ] {
+                *time = (u64::from(*time) * permille / 1000) as u32;
+            }
+        },
+    },
+    Stated {
+        name: "SMT",
+        meaning: "the speed of a thread while another one of its core executes, at most that alone",
+        of: |machine| machine.core_types.iter().any(|core| core.smt_percent < 100),
+        scale: |machine, permille| {
+            for core in &mut machine.core_types {
+                let moved = u64::from(core.smt_percent) * permille / 1000;
+                core.smt_percent = moved.min(100) as u32;
+            }
+        },
+    },
+];
+
+/// What is moved.
+enum Lever {
+    Fitted(&'static Parameter),
+    Stated(&'static Stated),
+    Shell,
+}
+
+impl Lever {
+    fn all(machine: &Machine) -> impl Iterator<Item = Lever> {
+        let fitted = PARAMETERS.iter().map(Lever::Fitted);
+        let stated = STATED.iter().filter(|stated| (stated.of)(machine));
+        fitted
+            .chain(stated.map(Lever::Stated))
+            .chain([Lever::Shell])
+    }
+
+    fn name(&self) -> &'static str {
+        match self {
+            Lever::Fitted(parameter) => parameter.name,
+            Lever::Stated(stated) => stated.name,
+            Lever::Shell => "wakee_flips",
+        }
+    }
+
+    fn meaning(&self) -> &'static str {
+        match self {
+            Lever::Fitted(parameter) => parameter.meaning,
+            Lever::Stated(stated) => stated.meaning,
+            Lever::Shell => "what the shell that starts the workloads hands down to them",
+        }
+    }
+
+    /// What it is set to, if that is not a part of what it is.
+    fn values(&self) -> Option<[u32; MOVES.len()]> {
+        matches!(self, Lever::Shell).then_some(SHELLS)
+    }
+
+    /// The machine with it at `permille` of what it is.
+    fn moved(&self, mut draft: Draft, permille: u64) -> Result<Machine, alight_machine::Error> {
+        match self {
+            Lever::Shell => Ok(draft.resolve()?.machine),
+            Lever::Fitted(parameter) => {
+                draft.scale_costs(|key| match parameter.keys.contains(&key) {
+                    true => permille,
+                    false => 1000,
+                });
+                Ok(draft.resolve()?.machine)
+            }
+            Lever::Stated(stated) => {
+                let mut machine = draft.resolve()?.machine;
+                (stated.scale)(&mut machine, permille);
+                Ok(machine)
+            }
+        }
+    }
+}
+
+/// A case, a metric and a scheduler in words, and the scheduler's difference from the base.
+pub type Prediction = (String, Option<Delta>);
+
+/// One parameter, moved.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Moved {
+    /// Its name.
+    pub name: &'static str,
+    /// It is one that calibration fits.
+    pub fitted: bool,
+    /// What it is, in words.
+    pub meaning: &'static str,
+    /// What it is set to; `None`: [`MOVES`] of what it is.
+    pub values: Option<[u32; MOVES.len()]>,
+    /// The predictions at each of [`MOVES`], or of `values`.
+    pub deltas: Vec<(String, [Option<Delta>; MOVES.len()])>,
+}
+
+/// All parameters.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Sensitivity {
+    /// Runs of each scheduler.
+    pub runs: u32,
+    /// What ran, case by case, where that was less than is published.
+    pub shortened: Vec<String>,
+    /// The predictions of as much with nothing moved.
+    pub unmoved: Vec<Prediction>,
+    /// The parameters.
+    pub parameters: Vec<Moved>,
+}
+
+/// Simulations that it takes.
+pub fn jobs(study: &Study, ask: &StudyQuestion<'_>) -> usize {
+    study.jobs(&moved(ask, ask.scenario))
+        * (1 + Lever::all(ask.scenario.machine).count() * MOVES.len())
+}
+
+/// Runs the study with no parameter moved and with each. `draft` opens its machine.
+///
+/// # Errors
+/// Those of the study; machines that cannot be.
+pub fn sensitivity(
+    study: &Study,
+    ask: &StudyQuestion<'_>,
+    draft: &dyn Fn() -> Result<Draft, alight_machine::Error>,
+    run: &Runner<'_>,
+    how: Spread<'_>,
+    cancel: &AtomicBool,
+) -> Result<Sensitivity, Unanswered> {
+    let predicted = |machine: &Machine, wakee_flips: Option<u32>| {
+        let scenario = Scenario {
+            machine,
+            wakee_flips,
+            ..ask.scenario
+        };
+        let ask = moved(ask, scenario);
+        let answer = study.run(&ask, run, how, cancel)?;
+        if answer.interrupted() {
+            return Err(Unanswered::from(NoComparison::Interrupted));
+        }
+        Ok(predictions(&answer))
+    };
+    let unmoved = predicted(ask.scenario.machine, ask.scenario.wakee_flips)?;
+    let mut parameters = vec![];
+    for lever in Lever::all(ask.scenario.machine) {
+        let mut moves = vec![];
+        for (index, permille) in MOVES.into_iter().enumerate() {
+            let set = lever.values().map(|values| values[index]);
+            let machine = lever.moved(draft()?, permille)?;
+            moves.push(predicted(&machine, set.or(ask.scenario.wakee_flips))?);
+        }
+        let labels = unmoved.iter().map(|(label, _)| label);
+        let deltas = labels.map(|label| (label.clone(), of(label, &moves)));
+        parameters.push(Moved {
+            name: lever.name(),
+            fitted: matches!(lever, Lever::Fitted(_)),
+            meaning: lever.meaning(),
+            values: lever.values(),
+            deltas: deltas.collect(),
+        });
+    }
+    let shortened = match ask.length {
+        Length::Short => vec![],
+        Length::Full | Length::Moved => study.cases.iter().filter_map(Case::shortened).collect(),
+    };
+    Ok(Sensitivity {
+        runs: study.runs(&moved(ask, ask.scenario)).get(),
+        shortened,
+        unmoved,
+        parameters,
+    })
+}
+
+/// What is asked for each move.
+fn moved<'a>(ask: &StudyQuestion<'a>, scenario: Scenario<'a>) -> StudyQuestion<'a> {
+    StudyQuestion {
+        scenario,
+        trust: ask.trust,
+        length: match ask.length {
+            Length::Full => Length::Moved,
+            other => other,
+        },
+        runs: ask.runs,
+        command: String::new(),
+    }
+}
+
+/// The same prediction at each of the moves.
+fn of(label: &str, moves: &[Vec<Prediction>]) -> [Option<Delta>; MOVES.len()] {
+    std::array::from_fn(|index| {
+        let found = moves[index].iter().find(|(known, _)| known == label);
+        found.and_then(|(_, delta)| *delta)
+    })
+}
+
+/// Why there is no sensitivity.
+#[derive(Debug, thiserror::Error)]
+pub enum Unanswered {
+    /// The study did not run.
+    #[error(transparent)]
+    Run(#[from] NoComparison),
+    /// The machine with other costs cannot be.
+    #[error(transparent)]
+    Machine(#[from] alight_machine::Error),
+}
+
+fn predictions(answer: &Answer<'_>) -> Vec<Prediction> {
+    let mut all = vec![];
+    for case in &answer.cases {
+        for row in answer.study.rows.iter().filter(|row| case.is(&row.case)) {
+            for other in case.comparison().others() {
+                let label = [case.case.name.as_str(), &row.metric, &other.scheduler];
+                let label: Vec<&str> = label.into_iter().filter(|word| !word.is_empty()).collect();
+                let delta = other.series(&row.metric).and_then(|series| series.delta);
+                all.push((label.join(", "), delta));
+            }
+        }
+    }
+    all
+}

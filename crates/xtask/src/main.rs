@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What is made of the tree beside its programs.
+//!
+//! ```sh
+//! cargo run --release -p xtask -- figures docs/results/policies
+//! cargo run -p xtask -- pages DIR
+//! ```
+
+mod figures;
+mod pages;
+
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::Parser;
+
+/// Makes what is made of the tree beside its programs.
+#[derive(Parser)]
+#[command(name = "xtask")]
+enum Command {
+    /// Draws the figures of the policies' pages from the model, an SVG a feature
+    Figures {
+        /// Where to write them: docs/results/policies
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
+    /// Writes the manual pages and shell completions of alight, scx_alight and alight-record
+    Pages {
+        /// Where to write them; it is laid out as /usr/share
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
+}
+
+fn main() -> ExitCode {
+    let done: Result<(), Box<dyn Error>> = match Command::parse() {
+        Command::Figures { directory } => figures::write(&directory),
+        Command::Pages { directory } => pages::write(&directory).map_err(Box::from),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("xtask: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}

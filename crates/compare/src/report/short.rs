@@ -30,6 +30,9 @@ pub(super) fn render(comparison: &Comparison) -> String {
         text.push_str(&why(comparison, other));
     }
     text.push_str(&format!("\n{}\n{}\n", words::STAR, rest(comparison)));
+    let answers = words::answers(comparison).into_iter();
+    let labels = std::iter::once("answer").chain(std::iter::repeat(""));
+    text.push_str(&format!("\n{}", labelled(labels.zip(answers))));
     text
 }
 

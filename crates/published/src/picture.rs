@@ -11,7 +11,7 @@ use std::sync::atomic::AtomicBool;
 use alight_compare::picture::{Undrawn, picture};
 use alight_compare::report::words::short_name;
 
-use super::{Study, StudyQuestion, file_of};
+use super::{Case, Study, StudyQuestion, file_of};
 
 /// A picture.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub struct Picture {
 /// Of the simulator, and of drawing.
 pub fn pictures(
     study: &Study,
-    ask: &Ask<'_>,
+    ask: &StudyQuestion<'_>,
     cancel: &AtomicBool,
 ) -> Result<Vec<Picture>, Undrawn> {
     let mut all = vec![];

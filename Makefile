@@ -32,7 +32,8 @@ demo:
 		$(DEMO_SCHEDULER) --runs $(DEMO_RUNS)
 	@echo
 	$(TARGET)/release/alight compare -m $(DEMO_MACHINE) -w '$(DEMO_WORKLOAD)' -w $(DEMO_BESIDE) \
-		$(DEMO_SCHEDULER) --runs $(DEMO_RUNS)
+		$(DEMO_SCHEDULER) --runs $(DEMO_RUNS) \
+		--picture $(TARGET)/demo.svg --picture-time 0s:1s
 
 check:
 	tests/all.sh format lint cargo golden

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Times as users type them: `5s`, `200ms`, `1.5s`, `2min`.
 
+use std::ops::Range;
+
 use alight_compare::report::number::time;
 
 /// Units with their size in ns, in the order in which messages list them.
@@ -53,6 +55,21 @@ pub fn parse_length(text: &str) -> Result<u64, String> {
     match parse(text)? {
         0 => Err(expected("a run of no length")),
         ns => Ok(ns),
+    }
+}
+
+/// A part of a run, `FROM:TO`, ns.
+///
+/// # Errors
+/// Times that [`parse`] refuses, one time alone, and an end that is not after the begin.
+pub fn parse_span(text: &str) -> Result<Range<u64>, String> {
+    let Some((from, to)) = text.split_once(':') else {
+        return Err("expected two times, like 1s:1.2s".to_owned());
+    };
+    let (from, to) = (parse(from)?, parse(to)?);
+    match from < to {
+        true => Ok(from..to),
+        false => Err("the second time must be later than the first".to_owned()),
     }
 }
 

@@ -3,6 +3,7 @@
 
 use alight_compare::card::NoCard;
 use alight_compare::compare::NoComparison;
+use alight_compare::picture::Undrawn;
 use alight_compare::spread::NoResults;
 use alight_compare::tool::NothingToPrint;
 use alight_published::StudyError;
@@ -113,12 +114,13 @@ impl From<StudyError> for Failure {
     }
 }
 
-impl From<alight_published::NotDrawn> for Failure {
-    fn from(error: alight_published::NotDrawn) -> Self {
+impl From<Undrawn> for Failure {
+    fn from(error: Undrawn) -> Self {
         match error {
-            alight_published::NotDrawn::Run(error) => error.into(),
+            Undrawn::Run(error) => error.into(),
+            Undrawn::Late { .. } => Failure::bad_input(error),
             // A fault of this program, not of its input.
-            alight_published::NotDrawn::Drawing(_) => Failure::host(error),
+            Undrawn::Drawing(_) => Failure::host(error),
         }
     }
 }

@@ -112,6 +112,8 @@ pub struct Variant {
     pub same_as: Option<String>,
     /// Hash over the identities of its runs, in the order of seeds.
     pub hash: u64,
+    /// When its first run ended, ns.
+    pub end_ns: u64,
     /// Why its runs are the base's, event for event; `None`: they are not, or it is the base.
     pub inert: Option<String>,
     /// Its numbers: results, energy, mechanism.
@@ -309,6 +311,7 @@ fn describe(scheduler: &Scheduler, outcomes: &[&Outcome]) -> Variant {
         same_as: None,
         inert: None,
         hash: combine(outcomes.iter().map(|outcome| outcome.hash)),
+        end_ns: outcomes.first().map_or(0, |outcome| outcome.end_ns),
         series: series.collect(),
         steps: std::array::from_fn(|step| mean(&per_run(step)).unwrap_or(0.0)),
     }

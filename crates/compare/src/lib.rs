@@ -15,6 +15,7 @@ pub mod header;
 pub mod inert;
 pub mod late;
 pub mod metrics;
+pub mod picture;
 pub mod policies;
 pub mod progress;
 pub mod reasons;

@@ -37,7 +37,7 @@ pub use answer::{Answer, CaseAnswer, CheckOutcome, Value};
 pub use cut::CutRuns;
 pub use json::{list_json, show_json};
 pub use library::{load, names};
-pub use picture::{NotDrawn, Picture, pictures};
+pub use picture::{Picture, pictures};
 pub use read::{SCHEMA, StudyError, parse};
 pub use report::{list, show};
 pub use sensitivity::{

@@ -451,7 +451,10 @@ mod tests {
                      | idle | menu | teo |\n| energy | cores | heat |\n\n| a | b | c |";
         let found: Vec<_> = rows(table).collect();
         assert_eq!(found, [("idle", "teo"), ("energy", "heat")]);
-        assert!(rows(MODEL).count() > 5, "the table of docs/explanation/model.md");
+        assert!(
+            rows(MODEL).count() > 5,
+            "the table of docs/explanation/model.md"
+        );
         assert!(left_out().contains("| placement | "));
     }
 

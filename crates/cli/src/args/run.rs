@@ -2,6 +2,7 @@
 //! What is simulated: `simulate`, `compare`, `explain`, and what every simulation needs.
 
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::ops::Range;
 use std::path::PathBuf;
 
 use alight_compare::{Style, report, single};
@@ -257,6 +258,13 @@ pub struct CompareArgs {
     /// means
     #[arg(long)]
     pub samples: bool,
+    /// Draw the first run of each scheduler over simulated time, one above the other, and write it to
+    /// FILE (SVG): frequencies, utilizations, and the tasks that ran on each CPU
+    #[arg(long, value_name = "FILE")]
+    pub picture: Option<PathBuf>,
+    /// The part of the runs that the picture shows, like 1s:1.2s [default: all]
+    #[arg(long, value_name = "FROM:TO", requires = "picture", value_parser = duration::parse_span)]
+    pub picture_time: Option<Range<u64>>,
     #[command(flatten)]
     pub told: ToldArgs,
     #[command(flatten)]

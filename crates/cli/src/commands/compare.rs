@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight compare`
 
+use alight_compare::picture::of_comparison;
 use alight_compare::{Form, Question, Spread, Style, compare, report, simulate};
 use alight_policy::Scheduler;
 use alight_sim::Scenario;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use crate::args::CompareArgs;
@@ -30,6 +32,9 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         return Err(Failure::BadInput(
             "--samples goes with --style csv; JSON has the samples in any case".to_owned(),
         ));
+    }
+    if let Some(file) = &args.picture {
+        check_picture(file)?;
     }
     let selection = args.told.selection().map_err(Failure::BadInput)?;
     let input = Input::load(&args.run)?;
@@ -59,13 +64,24 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     };
     let comparison = compare(&question, &run, how, cancel);
     bar.finish();
-    let comparison = comparison?.only(&selection);
+    let whole = comparison?;
+    let drawn = match args.picture {
+        Some(_) => of_comparison(&question, &whole, args.picture_time.clone(), cancel)?,
+        None => None,
+    };
+    let comparison = whole.only(&selection);
     let form = Form {
         style,
         extent: args.told.extent(),
         samples: args.samples,
     };
     output::print(&report::render(&comparison, form))?;
+    if let Some((file, text)) = args.picture.as_deref().zip(drawn) {
+        output::save(file, &text)?;
+        if style == Style::Table {
+            output::print(&format!("picture  {}\n", file.display()))?;
+        }
+    }
     if comparison.interrupted() {
         let (done, asked) = (comparison.seeds.len(), args.runs);
         return Err(Failure::Interrupted(format!(
@@ -74,6 +90,17 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     }
     input.remark_late(earliest.into_inner());
     Ok(())
+}
+
+/// Refuses a file whose name promises another format.
+fn check_picture(file: &Path) -> Result<(), Failure> {
+    match file.extension().is_some_and(|ending| ending == "svg") {
+        true => Ok(()),
+        false => Err(Failure::BadInput(format!(
+            "--picture '{}': a picture is SVG; name a file that ends in .svg",
+            alight_text::cell(&file.display().to_string())
+        ))),
+    }
 }
 
 fn command(args: &CompareArgs, schedulers: &[Scheduler]) -> String {

@@ -13,6 +13,9 @@ pub(super) fn render(comparison: &Comparison, extent: Extent) -> String {
         let label = if label.is_empty() { "which is" } else { label };
         text.push_str(&format!("- {label}: {}\n", escape(&value)));
     }
+    for answer in words::answers(comparison) {
+        text.push_str(&format!("- answer: {}\n", escape(&answer)));
+    }
     let again = escape(&comparison.header.command);
     text.push_str(&format!(
         "- again: {again}\n- program: {}\n\n",

@@ -8,7 +8,7 @@ use crate::compare::{Comparison, Variant};
 use crate::metrics::{Key, Kind};
 use crate::reasons;
 use crate::report::layout::{Columns, labelled};
-use crate::report::table::{head, mean_row, remark};
+use crate::report::table::{answers, head, mean_row, remark};
 use crate::report::{number, words};
 
 /// Results that are shown at most.
@@ -30,6 +30,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
         text.push_str(&why(comparison, other));
     }
     text.push_str(&format!("\n{}\n{}\n", words::STAR, rest(comparison)));
+    text.push_str(&answers(comparison));
     text
 }
 

@@ -6,7 +6,7 @@ use alight_policy::STEPS;
 use crate::compare::{Comparison, Variant};
 use crate::metrics::{Key, Kind};
 use crate::reasons;
-use crate::report::layout::{Columns, head_of};
+use crate::report::layout::{Columns, head_of, labelled};
 use crate::report::{number, words};
 use crate::stats::Summary;
 
@@ -30,6 +30,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
     text.push('\n');
     text.push_str(words::STAR);
     text.push('\n');
+    text.push_str(&answers(comparison));
     text
 }
 
@@ -67,6 +68,12 @@ fn answer(comparison: &Comparison, key: &Key) -> String {
         .find(fits)
         .unwrap_or_else(|| block(comparison, key, FEWEST))
         + &words::partial(comparison, &key.name).map_or(String::new(), remark)
+}
+
+/// The last lines: the answer in words.
+pub(super) fn answers(comparison: &Comparison) -> String {
+    let labels = std::iter::once("answer").chain(std::iter::repeat(""));
+    format!("\n{}", labelled(labels.zip(words::answers(comparison))))
 }
 
 pub(super) fn remark(text: String) -> String {

@@ -5,6 +5,7 @@ use crate::compare::{Comparison, Series, Variant};
 use crate::header::VERSION;
 use crate::metrics::Key;
 use crate::report::number;
+use crate::report::short::results;
 use crate::stats::NoInterval;
 use crate::verdict::Verdict;
 
@@ -159,6 +160,54 @@ pub fn head(comparison: &Comparison) -> Vec<(&'static str, String)> {
     head.push(("runs", runs(comparison)));
     head.extend(header.rests.rows());
     head
+}
+
+/// The answer in words: of each scheduler, in which results and energy it is better and worse than
+/// the base, and in which no difference is certain.
+pub fn answers(comparison: &Comparison) -> Vec<String> {
+    let (keys, _) = results(comparison);
+    let base = &comparison.base().scheduler;
+    let of = |variant: &Variant| {
+        let label = short_name(&variant.scheduler, base);
+        match (&variant.inert, &variant.same_as) {
+            (Some(_), _) => format!("{label} changes nothing: each run is the base's"),
+            (None, Some(other)) => format!("{label} does what {other} does"),
+            (None, None) => format!("{label}: {}", differences(variant, &keys).join("; ")),
+        }
+    };
+    comparison.others().iter().map(of).collect()
+}
+
+/// `better in events (+37.8%)`, and so on.
+fn differences(variant: &Variant, keys: &[&Key]) -> Vec<String> {
+    let judged = |key: &&Key| {
+        let delta = variant.series(&key.name).and_then(|series| series.delta);
+        (Verdict::of(key, delta.as_ref()), delta)
+    };
+    let listed = |wanted: &[Verdict], what: &str| {
+        let names: Vec<String> = (keys.iter())
+            .filter_map(|key| match judged(key) {
+                (verdict, Some(delta)) if wanted.contains(&verdict) => Some(format!(
+                    "{} ({})",
+                    alight_text::cell(&key.name),
+                    number::percent(delta.delta_percent)
+                )),
+                _ => None,
+            })
+            .collect();
+        (!names.is_empty()).then(|| format!("{what} {}", names.join(", ")))
+    };
+    let certain = [
+        listed(&[Verdict::Better], "better in"),
+        listed(&[Verdict::Worse], "worse in"),
+        listed(&[Verdict::Different], "different in"),
+        listed(&[Verdict::NoSpread], "different, by one sample, in"),
+    ];
+    let said: Vec<String> = certain.into_iter().flatten().collect();
+    match said.is_empty() {
+        true => vec!["no difference that is certain and large enough to matter".to_owned()],
+        false => said,
+    }
 }
 
 /// What `*` means wherever it stands.

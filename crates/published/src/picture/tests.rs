@@ -4,7 +4,6 @@ use alight_compare::fake;
 use alight_sim::Scenario;
 
 use super::super::Length;
-use super::record::KINDS;
 use super::*;
 use crate::parse;
 
@@ -68,37 +67,4 @@ fn a_picture_shows_both_schedulers_with_units_and_keys() {
     ] {
         assert_eq!(times(what), expected, "{what}");
     }
-}
-
-#[test]
-fn a_record_tells_who_ran_and_how_fast() {
-    let study = parse("mine.toml", STUDY).expect("valid");
-    let machine = alight_machine::load("juno-r2").expect("built in").machine;
-    let ask = StudyQuestion {
-        scenario: Scenario::new(&machine, &[], &study.schedulers[0]),
-        trust: fake::trust(),
-        length: Length::Full,
-        runs: None,
-        command: String::new(),
-    };
-    let case = &study.cases[0];
-    let window = case.picture.expect("said");
-    let never = AtomicBool::new(false);
-    let record = record(case, &study.schedulers[0], &ask, window, &never);
-    let record = record.expect("runs").expect("to its end");
-    assert_eq!(record.kinds, ["hog", "small"]);
-    assert!(record.shares(4).all(|shares| shares[0] >= 990), "a hog");
-    let deepest = KINDS + 1 + machine.core_types[1].idle_states.len() - 1;
-    assert!(
-        record.shares(5).all(|shares| shares[deepest] >= 990),
-        "nothing to do: asleep as deeply as it can"
-    );
-    let small: u64 = record.shares(0).map(|shares| shares[1]).sum();
-    assert!(
-        small > 0 && small < 250 * 100,
-        "1 % at full speed of a big CPU"
-    );
-    let last = record.cpus[4].khz.last().expect("one at the start");
-    assert_eq!(last.1, 1_200_000, "a hog without clamps");
-    assert!(record.util(4).last().expect("pieces") > 950);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Two runs over one time, one above the other, with the same axes.
+//! Runs over one time, one above the other, with the same axes.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -16,12 +16,20 @@ type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 /// Widths: all, and the column of keys on the right.
 const WIDTH: u32 = 1100;
 const KEYS: u32 = 170;
-/// Heights: the title, the line that names a scheduler, a panel of curves, a CPU, an axis of time.
-const TITLE: u32 = 58;
+/// Heights: the title, a line below it, the line that names a scheduler, a panel of curves, an axis of
+/// time.
+const TITLE: u32 = 34;
+const LINE: u32 = 22;
 const NAME: u32 = 26;
 const CURVES: u32 = 150;
-const CPU: u32 = 24;
 const AXIS: u32 = 44;
+/// Height of a CPU: as much as its label needs, less where there are many.
+const CPU: u32 = 24;
+const LEAST_CPU: u32 = 4;
+/// Height that CPUs share before they become smaller.
+const CPUS: u32 = 1000;
+/// Height of a line of the keys.
+const KEY: i32 = 20;
 /// Room for the labels on the left.
 const LEFT: u32 = 76;
 /// What a row of residency is of: full height is a CPU that is busy all the time, and some room.
@@ -54,36 +62,51 @@ const FILLS: [RGBColor; USES] = [
     RGBColor(242, 242, 242),
 ];
 
-/// The picture.
+/// The picture: a title, lines below it, and each run with the name of its scheduler.
 ///
 /// # Errors
 /// Of the drawing library.
 pub fn draw(
     title: &str,
-    below: &str,
+    below: &[String],
     machine: &Machine,
-    runs: [&(&str, Course); 2],
+    runs: &[(&str, Course)],
 ) -> Result<String, Box<dyn Error>> {
-    let each = NAME + 2 * CURVES + CPU * machine.cpus.len() as u32 + AXIS;
+    let cpus = cpu_height(machine) * machine.cpus.len() as u32 + AXIS;
+    let keys = runs.iter().map(|(_, record)| idle_end(machine, record));
+    let keys = keys.max().unwrap_or(0) as u32;
+    let each = NAME + (2 * CURVES + cpus).max(keys);
+    let head = TITLE + LINE * below.len() as u32;
     let mut text = String::new();
     {
-        let size = (WIDTH, TITLE + 2 * each);
+        let size = (WIDTH, head + runs.len() as u32 * each);
         let root = SVGBackend::with_string(&mut text, size).into_drawing_area();
         root.fill(&WHITE)?;
-        let (head, rest) = root.split_vertically(TITLE);
-        head.draw(&Text::new(title, (12, 10), ("sans-serif", 20)))?;
-        head.draw(&Text::new(below, (12, 36), ("sans-serif", 15)))?;
-        let (upper, lower) = rest.split_vertically(each);
-        for (area, (scheduler, record)) in [upper, lower].iter().zip(runs) {
-            run(area, scheduler, machine, record)?;
+        let (top, mut rest) = root.split_vertically(head);
+        top.draw(&Text::new(title, (12, 10), ("sans-serif", 20)))?;
+        for (line, y) in below.iter().zip((TITLE + 2..).step_by(LINE as usize)) {
+            top.draw(&Text::new(
+                line.as_str(),
+                (12, y as i32),
+                ("sans-serif", 15),
+            ))?;
+        }
+        for (scheduler, record) in runs {
+            let (area, after) = rest.split_vertically(each);
+            run(&area, cpus, scheduler, machine, record)?;
+            rest = after;
         }
         root.present()?;
     }
     Ok(text)
 }
 
+fn cpu_height(machine: &Machine) -> u32 {
+    (CPUS / machine.cpus.len() as u32).clamp(LEAST_CPU, CPU)
+}
+
 /// One run: its name, three panels, their keys.
-fn run(area: &Area<'_>, scheduler: &str, machine: &Machine, record: &Course) -> Done {
+fn run(area: &Area<'_>, cpus: u32, scheduler: &str, machine: &Machine, record: &Course) -> Done {
     let (name, panels) = area.split_vertically(NAME);
     name.draw(&Text::new(
         scheduler,
@@ -92,7 +115,8 @@ fn run(area: &Area<'_>, scheduler: &str, machine: &Machine, record: &Course) -> 
     ))?;
     let (panels, keys) = panels.split_horizontally(WIDTH - KEYS);
     let (frequency, rest) = panels.split_vertically(CURVES);
-    let (utilization, residency) = rest.split_vertically(CURVES);
+    let (utilization, rest) = rest.split_vertically(CURVES);
+    let (residency, _) = rest.split_vertically(cpus);
     frequencies(&frequency, machine, record)?;
     utilizations(&utilization, machine, record)?;
     residencies(&residency, machine, record)?;
@@ -168,7 +192,10 @@ fn residencies(area: &Area<'_>, machine: &Machine, record: &Course) -> Done {
     let count = machine.cpus.len() as i32;
     let base = |cpu: i32| (count - 1 - cpu) * ROW;
     let time = seconds(record.time.start)..seconds(record.time.end);
-    let middles: Vec<i32> = (0..count).map(|cpu| base(cpu) + FULL / 2).collect();
+    // Where CPUs are small, not each has room for a label.
+    let each = CPU.div_ceil(cpu_height(machine)) as usize;
+    let middles = (0..count).step_by(each).map(|cpu| base(cpu) + FULL / 2);
+    let middles: Vec<i32> = middles.collect();
     let mut chart = ChartBuilder::on(area)
         .margin(8)
         .x_label_area_size(AXIS - 8)
@@ -223,7 +250,7 @@ fn key(area: &Area<'_>, machine: &Machine, record: &Course) -> Done {
     let style = || ("sans-serif", 14);
     area.draw(&Text::new("clock and util_avg", (4, 12), style()))?;
     for (number, domain) in machine.freq_domains.iter().enumerate() {
-        let y = 38 + 20 * number as i32;
+        let y = 38 + KEY * number as i32;
         let line = vec![(4, y + 6), (22, y + 6)];
         area.draw(&PathElement::new(line, colour(number).stroke_width(3)))?;
         let cluster = (domain.cpus.first()).map(|cpu| machine.cpus[cpu].cluster);
@@ -231,23 +258,38 @@ fn key(area: &Area<'_>, machine: &Machine, record: &Course) -> Done {
         let name = format!("{name}: CPU {}", domain.cpus);
         area.draw(&Text::new(name, (28, y), style()))?;
     }
-    let top = 2 * CURVES as i32;
+    let top = running_top(machine);
     area.draw(&Text::new("running", (4, top + 8), style()))?;
     for (row, (kind, colour)) in record.kinds.iter().zip(FILLS).enumerate() {
-        let y = top + 32 + 20 * row as i32;
+        let y = top + 32 + KEY * row as i32;
         area.draw(&Rectangle::new([(4, y), (20, y + 14)], colour.filled()))?;
         area.draw(&Text::new(kind.as_str(), (28, y), style()))?;
     }
-    let top = top + 32 + 20 * record.kinds.len() as i32 + 8;
+    let top = idle_top(machine, record);
     area.draw(&Text::new("idle", (4, top), style()))?;
     for (line, (depth, name)) in idle_states(machine).into_iter().enumerate() {
-        let y = top + 24 + 20 * line as i32;
+        let y = top + 24 + KEY * line as i32;
         let fill = FILLS[KINDS + 1 + depth];
         area.draw(&Rectangle::new([(4, y), (20, y + 14)], fill.filled()))?;
         area.draw(&Rectangle::new([(4, y), (20, y + 14)], BLACK.mix(0.3)))?;
         area.draw(&Text::new(name, (28, y), style()))?;
     }
     Ok(())
+}
+
+/// Where the keys of tasks begin: beside the CPUs, or below the clocks if these are many.
+fn running_top(machine: &Machine) -> i32 {
+    (2 * CURVES as i32).max(38 + KEY * machine.freq_domains.len() as i32)
+}
+
+/// Where the keys of idle states begin.
+fn idle_top(machine: &Machine, record: &Course) -> i32 {
+    running_top(machine) + 40 + KEY * record.kinds.len() as i32
+}
+
+/// Where the last key ends.
+fn idle_end(machine: &Machine, record: &Course) -> i32 {
+    idle_top(machine, record) + 32 + KEY * idle_states(machine).len() as i32
 }
 
 /// Depth and name of the idle states of all kinds of core, shallow to deep.

@@ -97,6 +97,16 @@ static __always_inline void pelt_average(struct policy_pelt *a, u64 weight)
 	a->util_avg = a->util_sum / div;
 }
 
+static __always_inline u32 max_of(u32 a, u32 b)
+{
+	return a > b ? a : b;
+}
+
+static __always_inline u32 min_of(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
 static __always_inline u32 sub_floor0(u32 a, u32 b)
 {
 	return a > b ? a - b : 0;

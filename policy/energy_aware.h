@@ -32,16 +32,6 @@
 #define energy_part	static inline
 #endif
 
-static __always_inline u32 max_of(u32 a, u32 b)
-{
-	return a > b ? a : b;
-}
-
-static __always_inline u32 min_of(u32 a, u32 b)
-{
-	return a < b ? a : b;
-}
-
 /* Clamps of the wakee; none while nobody uses any. */
 static __always_inline u32 wakee_min(const struct policy_ctx *c)
 {

@@ -310,7 +310,7 @@ static __always_inline u32 task_util_est(const struct policy_params *k,
 static __always_inline u32 task_clamped_est(const struct policy_params *k,
 					    const struct policy_task *t)
 {
-	return at_least(task_clamped(k, t), clamps_are_biases(k) ? t->est_uclamp : task_est(k, t));
+	return max_of(task_clamped(k, t), clamps_are_biases(k) ? t->est_uclamp : task_est(k, t));
 }
 
 static __always_inline void est_enqueue(const struct policy_params *k, struct policy_cpu *rq,

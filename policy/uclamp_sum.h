@@ -67,11 +67,6 @@ static __always_inline u32 within(u32 value, u32 lo, u32 hi)
 	return value < hi ? value : hi;
 }
 
-static __always_inline u32 at_least(u32 value, u32 least)
-{
-	return value > least ? value : least;
-}
-
 /* PELT decay of @value to @goal over @n periods; it rises at once. */
 static inline u32 decay_toward(u32 value, u32 goal, u64 n)
 {
@@ -158,8 +153,8 @@ policy_apart void clamped_queue_follows(struct policy_cpu *rq, u64 n)
 /* What left from afar leaves the sum (update_cfs_rq_load_avg). */
 policy_apart void clamped_removed(struct policy_cpu *rq)
 {
-	rq->uclamp_root = at_least(sub_floor0(rq->uclamp_root, rq->uclamp_removed),
-				   (u32)rq->cfs.uclamp);
+	rq->uclamp_root = max_of(sub_floor0(rq->uclamp_root, rq->uclamp_removed),
+				 (u32)rq->cfs.uclamp);
 	rq->uclamp_removed = 0;
 }
 
@@ -170,8 +165,8 @@ policy_apart void clamped_task_remove(const struct policy_params *k, struct poli
 	if (FEATURE_RULE(k, aggregate) == AGGREGATE_SUM)
 		rq->uclamp_removed += (u32)t->pelt.uclamp;
 	if (FEATURE_RULE(k, aggregate) == AGGREGATE_SUM_AT_ONCE)
-		rq->uclamp_root = at_least(sub_floor0(rq->uclamp_root, (u32)t->pelt.uclamp),
-					   (u32)rq->cfs.uclamp);
+		rq->uclamp_root = max_of(sub_floor0(rq->uclamp_root, (u32)t->pelt.uclamp),
+					 (u32)rq->cfs.uclamp);
 }
 
 /*
@@ -205,7 +200,7 @@ static inline int clamped_task_joined(const struct policy_params *k, struct poli
 	sum_follow(rq, t);
 	if (attached && FEATURE_RULE(k, aggregate) == AGGREGATE_SUM_AT_ONCE)
 		rq->uclamp_root += (u32)t->pelt.uclamp;
-	rq->uclamp_root = at_least(rq->uclamp_root, (u32)rq->cfs.uclamp);
+	rq->uclamp_root = max_of(rq->uclamp_root, (u32)rq->cfs.uclamp);
 	return 1;
 }
 
@@ -215,7 +210,7 @@ static inline void bias_taken(struct policy_pelt *a, u32 bias)
 	u32 div = PELT_MIN_DIV + (a->part & (PELT_PERIOD - 1));
 
 	a->util_avg = sub_floor0(a->util_avg, bias);
-	a->util_sum = at_least(sub_floor0(a->util_sum, bias * div), a->util_avg * PELT_MIN_DIV);
+	a->util_sum = max_of(sub_floor0(a->util_sum, bias * div), a->util_avg * PELT_MIN_DIV);
 }
 
 /* @t, up to date, has left the queue; @moves: to another CPU. */
@@ -296,7 +291,7 @@ static inline u32 boost_clamped(const struct policy_params *k, const struct poli
 		waiting = rq->cfs.util_avg ? (u32)((u64)util * waiting / rq->cfs.util_avg) : 0;
 	else if (clamped_below(k, rq))
 		return util;
-	return at_least(util, waiting);
+	return max_of(util, waiting);
 }
 
 /*
@@ -310,7 +305,7 @@ static inline u32 cpu_util_clamped(const struct policy_params *k, const struct p
 
 	if (boost && k->util_boost != BOOST_NONE)
 		util = boost_clamped(k, rq, util);
-	util = at_least(util, clamps_are_biases(k) ? rq->est_uclamp : rq->est_enqueued);
+	util = max_of(util, clamps_are_biases(k) ? rq->est_uclamp : rq->est_enqueued);
 	return util < rq->capacity_orig ? util : rq->capacity_orig;
 }
 

@@ -10,6 +10,7 @@
 #define ALIGHT_AVERAGE_H
 
 #include "mask.h"
+#include "params.h"
 
 #define PELT_PERIOD	1024u
 #define PELT_MAX	47742u			/* limit of the sum with period weight 1024 */

@@ -5,6 +5,7 @@
 #ifndef ALIGHT_CANDIDATE_H
 #define ALIGHT_CANDIDATE_H
 
+#include "ctx.h"
 #include "pelt.h"
 
 /* Current task is the idle task, nothing queued, no remote wakeup under way (available_idle_cpu). */

@@ -8,7 +8,19 @@
 #ifndef ALIGHT_MASK_H
 #define ALIGHT_MASK_H
 
-#include "model.h"
+#include "abi.h"
+
+/*
+ * Index with a bound that the verifier can see. On the host the caller's
+ * invariant (the index came from the topology) is enough: numbers of CPUs that
+ * come from elsewhere, as a task's recent CPU and a CPU's buddy do, are compared
+ * to nr_cpus where they are read.
+ */
+#ifdef __bpf__
+#define policy_bound(i, max) ({ u32 __i = (i); asm volatile("" : "+r"(__i)); __i & ((max) - 1); })
+#else
+#define policy_bound(i, max) (i)
+#endif
 
 #ifdef __bpf__
 #define policy_for(i, from, to) bpf_for(i, from, to)

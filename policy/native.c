@@ -3,8 +3,9 @@
  * native.c - the core as the host links it: one versioned table of entry points
  *
  * Compiled twice: the second time with POLICY_PLAIN, for schedulers without
- * features (model.h, FEATURE_RULE). The table carries the sizes of the structures, so that a caller whose idea
- * of them differs is refused when it starts instead of misread later.
+ * features (params.h, FEATURE_RULE). The table carries the sizes of the
+ * structures, so that a caller whose idea of them differs is refused when it
+ * starts instead of misread later.
  */
 #include "select.h"
 #include "runqueue.h"

@@ -14,7 +14,7 @@
 #ifndef ALIGHT_UCLAMP_MAX_H
 #define ALIGHT_UCLAMP_MAX_H
 
-#include "model.h"
+#include "mask.h"
 
 #define CLAMP_BUCKETS		5u
 #define CLAMP_BUCKET_WIDTH	205u	/* 1024 / 5, rounded to nearest */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The structures of `policy/model.h`, field by field, and the table of entry
+//! The structures of `policy/abi.h` and `policy/params.h`, field by field, and the table of entry
 //! points. [`check`] refuses a build of other sizes; a test of `layout` holds every field against
 //! the C headers.
 

@@ -6,7 +6,7 @@
 #ifndef ALIGHT_LIVE_KERNEL_PELT_H
 #define ALIGHT_LIVE_KERNEL_PELT_H
 
-#include "policy/model.h"
+#include "policy/abi.h"
 #include "kernel.h"
 #include "record_pelt.h"
 

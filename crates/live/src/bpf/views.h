@@ -2,7 +2,7 @@
 /*
  * views.h - what the policy knows of this machine, kept up to date
  *
- * The CPU views and the task views are those of policy/model.h, and
+ * The CPU views and the task views are those of policy/abi.h, and
  * policy/runqueue.h says what each event does to them; fair.h, what it does to
  * the order of a CPU's tasks.
  *

@@ -6,7 +6,7 @@ use alight_policy::mirror::check;
 use alight_policy::samples::{Written, judge};
 use std::path::{Path, PathBuf};
 
-const HEADERS: [&str; 2] = ["policy/model.h", "crates/live/src/bpf/record_pelt.h"];
+const HEADERS: [&str; 2] = ["policy/abi.h", "crates/live/src/bpf/record_pelt.h"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -13,7 +13,9 @@
  *
  * The files of this directory build for the host and for BPF: no libc, no
  * allocation, no recursion, no floating point, no unbounded loop, no division
- * by a value that can be 0, no shift by the operand's width or more.
+ * by a value that can be 0, no shift by the operand's width or more. Functions,
+ * structures and macros with arguments begin with policy_, so that the files can
+ * stand beside the kernel's own types; many go on with the kernel's name for it.
  *
  * Units: time in ns; utilization and capacity in 1/1024 of the biggest CPU at
  * its top frequency; load in units of nice-0 weight 1024.

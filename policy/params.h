@@ -96,7 +96,7 @@ enum policy_performance_rule {
 
 /*
  * What becomes of a queue's sums when signals leave it (policy_params.sums).
- * They may not fall below what its averages stand for, average * PELT_MIN_DIV.
+ * They may not fall below what its averages stand for, average * PELT_MIN_DIVIDER.
  */
 enum policy_sums_rule {
 	SUMS_BOUNDED,			/* just that */
@@ -216,9 +216,9 @@ struct policy_params {
  * they would do; that core serves schedulers without features.
  */
 #ifdef POLICY_PLAIN
-#define FEATURE_RULE(k, rule)	((void)(k), 0)
+#define POLICY_FEATURE_RULE(k, rule)	((void)(k), 0)
 #else
-#define FEATURE_RULE(k, rule)	((k)->rule)
+#define POLICY_FEATURE_RULE(k, rule)	((k)->rule)
 #endif
 
 #endif

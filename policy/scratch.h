@@ -8,7 +8,7 @@
 #include "abi.h"
 
 /* What the slow path sums up of a group, without the wakee. */
-struct group_stats {
+struct policy_group_stats {
 	u64 avg_load;		/* load per capacity, 1024 = one nice-0 task on a big CPU */
 	u32 util;		/* sum over the CPUs */
 	u32 runnable;		/* sum of runnable_avg */
@@ -22,7 +22,7 @@ struct group_stats {
 };
 
 /* The same before 5.5: loads scaled by the group's capacity, and the room on its roomiest CPU. */
-struct group_load {
+struct policy_group_load {
 	u32 queued;
 	u32 avg;
 	u32 spare;
@@ -30,7 +30,7 @@ struct group_load {
 };
 
 /* EAS: one set of CPUs and what is the same for all questions about it. */
-struct energy_set {
+struct policy_energy_pd {
 	u32 capacity;		/* of one of its CPUs under limits */
 	u32 total;		/* of all of them */
 	u32 busy;		/* their utilization without the wakee */
@@ -38,7 +38,7 @@ struct energy_set {
 };
 
 /* EAS: the candidates of one set. */
-struct energy_choice {
+struct policy_energy_choice {
 	u32 cpu;		/* with most room, the previous one apart; POLICY_NONE: none */
 	s32 fit;
 	s32 spare;
@@ -47,7 +47,7 @@ struct energy_choice {
 };
 
 /* EAS: the best so far, over all sets, and the previous CPU. */
-struct energy_best {
+struct policy_energy_best {
 	u64 base;		/* up to 5.19: energy of all sets without the wakee */
 	u64 delta;
 	u64 prev_delta;
@@ -63,15 +63,15 @@ struct policy_scratch {
 	union {
 		struct policy_mask cores;	/* cores not looked at yet */
 		struct {
-			struct group_stats local, other, idlest;
+			struct policy_group_stats local, other, idlest;
 		} groups;
 		struct {
-			struct group_load local, other, least, roomiest;
+			struct policy_group_load local, other, least, roomiest;
 		} loads;
 		struct {
-			struct energy_best best;
-			struct energy_choice found;
-			struct energy_set set;
+			struct policy_energy_best best;
+			struct policy_energy_choice found;
+			struct policy_energy_pd set;
 		} energy;
 	};
 	struct policy_mask packed;	/* allowed CPUs that take part in packing */

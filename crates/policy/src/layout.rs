@@ -56,11 +56,11 @@ crate::mirror! {
     Ctx as "struct policy_ctx" {
         k, topo, domain, place, group, llc, cpu, p, cur, allowed, all_allowed, perf, scratch, answer, notes, now, this_cpu, prev_cpu, kind, sync, flags, nr_perf, root,
     }
-    Share as "struct pack_share" {
+    Share as "struct policy_pack_share" {
         part, whole,
     }
     Table as "struct policy_table" {
-        version, sizes, select, rq_clock, rq_clock_idle, rq_enqueue, rq_dequeue, rq_set_next, rq_update_curr, rq_detach, rq_idle_end, rq_delay, rq_requeue, rq_dequeue_delayed, queue_refresh, task_remove, task_attach, task_detach, task_reweight, est_enqueue, est_dequeue, task_init_util, task_util_est, task_decay, clamped_task_joined, clamps_changed, cpu_util_clamped, task_clamped_est, idle_scan_worth, pelt_decay, pelt_accumulate, pelt_average, pelt13_full, pelt13_update, rq_update13, rq_share,
+        version, sizes, select, update_rq_clock, update_idle_rq_clock_pelt, enqueue_entity, dequeue_entity, set_next_entity, update_curr, detach_task, update_avg_idle, set_delayed, requeue_delayed_entity, dequeue_delayed, update_cfs_rq_load_avg, remove_entity_load_avg, attach_entity_load_avg, detach_entity_load_avg, reweight_entity, util_est_enqueue, util_est_dequeue, post_init_entity_util_avg, task_util_est, update_load_avg_blocked_se, clamped_task_joined, clamps_changed, cpu_util_cfs_uclamp, task_util_est_uclamp, nr_idle_scan, decay_load, pelt_update_sum, pelt_update_avg, compute_runnable_contrib, update_entity_runnable_avg, update_rq_runnable_avg, cpu_share,
     }
 }
 

@@ -29,7 +29,7 @@ pub use abi::{
     Answer, Cpu, Domain, Group, Llc, MAX_CPUS, MAX_LEVELS, Mask, NONE, Note, Params, Pelt, Pelt13,
     PerfDomain, PerfState, Place, Root, Share, Task, Topology,
 };
-pub use core::{Core, Kind, Waker, Wakeup, idle_scan_worth};
+pub use core::{Core, Kind, Waker, Wakeup, nr_idle_scan};
 pub use scheduler::Scheduler;
 pub use shape::Shape;
 pub use store::{Checked, Store};

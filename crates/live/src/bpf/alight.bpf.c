@@ -281,7 +281,7 @@ static __noinline int note_idle_core(u32 cpu)
 		return 0;
 	core = &domains[policy_bound(place->smt_domain, POLICY_MAX_DOMAINS)];
 	bpf_for(n, 0, 8) {		/* SMT8 at most */
-		sibling = mask_next_and(&core->span, &core->span, sibling, nr);
+		sibling = policy_mask_next_and(&core->span, &core->span, sibling, nr);
 		if (sibling >= nr)
 			break;
 		if (!view_of(sibling)->curr_is_idle)

@@ -80,11 +80,11 @@ static __noinline u32 free_cpu(struct task_struct *p, u32 here, u32 capacity)
 	bpf_for(i, 0, topology.nr_cpus) {
 		u32 has = view_of(i)->capacity;
 
-		best = policy_forget(best);
-		most = policy_forget(most);
+		best = policy_hide(best);
+		most = policy_hide(most);
 		if (!is_free(i) || has < most || (has == most && best != POLICY_NONE &&
 						  !near_cpus(i, here)) ||
-		    has <= capacity || !mask_test(&w->allowed, i))
+		    has <= capacity || !policy_mask_test(&w->allowed, i))
 			continue;
 		most = has;
 		best = i;
@@ -98,7 +98,7 @@ static __noinline u32 nearest_free(u32 here)
 	u32 best = POLICY_NONE, i;
 
 	bpf_for(i, 0, topology.nr_cpus) {
-		best = policy_forget(best);
+		best = policy_hide(best);
 		if (!is_free(i))
 			continue;
 		best = i;
@@ -120,9 +120,9 @@ static __noinline u32 busiest(u32 here, u32 but, int near, u64 now)
 		const struct policy_cpu *rq = view_of(i);
 		u32 left;
 
-		best = policy_forget(best);
-		load = policy_forget(load);
-		capacity = policy_forget(capacity);
+		best = policy_hide(best);
+		load = policy_hide(load);
+		capacity = policy_hide(capacity);
 		if (i == here || i == but || !waiting_on(i) || (near && !near_cpus(i, here)))
 			continue;
 		left = taken(i, now) ? 1 : rq->capacity;

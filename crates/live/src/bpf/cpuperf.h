@@ -45,8 +45,8 @@ static __always_inline u32 cpuperf_util(const struct policy_params *k, const str
 {
 	u32 util = rq->cfs.util_avg, runnable = rq->cfs.run_avg;
 
-	if (clamps_add_up(k))
-		return cpu_util_clamped(k, rq, 1);
+	if (policy_clamps_add_up(k))
+		return policy_cpu_util_cfs_uclamp(k, rq, 1);
 	if (k->util_boost != BOOST_NONE && runnable > util)
 		util = runnable;
 	if (rq->est_enqueued > util)
@@ -60,7 +60,7 @@ static __always_inline u32 cpuperf_clamped(const struct policy_params *k,
 {
 	u32 lo = rq->uclamp_min, hi = rq->uclamp_max;
 
-	if (!root_now().uclamp_used || clamps_add_up(k) || rq->uclamp_idle)
+	if (!root_now().uclamp_used || policy_clamps_add_up(k) || rq->uclamp_idle)
 		return util;
 	if (lo >= CAPACITY_SCALE)
 		return CAPACITY_SCALE;

@@ -231,7 +231,7 @@ static __noinline int view_remove(struct live_task *t)
 	if (!l)
 		return 0;
 	bpf_spin_lock(&l->lock);
-	task_remove(the_params(), rq, &t->view);
+	policy_remove_entity_load_avg(the_params(), rq, &t->view);
 	bpf_spin_unlock(&l->lock);
 	return 0;
 }
@@ -254,15 +254,15 @@ static __noinline int view_enqueue(struct live_task *t, u32 cpu, u64 now)
 		weight = tg_weight(t->group, weight, now);
 	bpf_spin_lock(&l->lock);
 	rq->freq_scale = freq;
-	rq_clock(rq, now);
+	policy_update_rq_clock(rq, now);
 	fair_join(queue_of(cpu), &t->fair, weight, t->cpu == cpu, now);
 	pinned[policy_bound(cpu, POLICY_MAX_CPUS)] += t->pinned;
 	if (t->fresh)
-		task_init_util(k, rq, &t->view);
+		policy_post_init_entity_util_avg(k, rq, &t->view);
 	clamps_enqueue(k, &t->clamps, &t->view, cpu, rq);
-	rq_enqueue(k, rq, &t->view, fair);
-	if (clamps_add_up(k))
-		clamped_task_joined(k, rq, &t->view);
+	policy_enqueue_entity(k, rq, &t->view, fair);
+	if (policy_clamps_add_up(k))
+		policy_clamped_task_joined(k, rq, &t->view);
 	bpf_spin_unlock(&l->lock);
 	t->fresh = 0;
 	t->cpu = cpu;
@@ -285,7 +285,7 @@ static __noinline int view_dequeue(struct live_task *t, u64 now, int sleeps, int
 	tg_leaves(t->counted_group, cpu, t->view.weight);
 	bpf_spin_lock(&l->lock);
 	rq->freq_scale = freq;
-	rq_clock(rq, now);
+	policy_update_rq_clock(rq, now);
 	if (t->running) {
 		fair_charge(queue_of(cpu), &t->fair, now);
 		fair_stops(queue_of(cpu));
@@ -296,9 +296,9 @@ static __noinline int view_dequeue(struct live_task *t, u64 now, int sleeps, int
 	pinned[policy_bound(cpu, POLICY_MAX_CPUS)] -= t->pinned;
 	clamps_dequeue(k, &t->clamps, cpu, rq);
 	if (moved)
-		rq_detach(k, rq, &t->view, fair);
+		policy_detach_task(k, rq, &t->view, fair);
 	else
-		rq_dequeue(k, rq, &t->view, t->running, fair, sleeps);
+		policy_dequeue_entity(k, rq, &t->view, t->running, fair, sleeps);
 	bpf_spin_unlock(&l->lock);
 	t->running = 0;
 	return 0;
@@ -328,8 +328,8 @@ static __noinline int view_clamps(struct live_task *t, struct task_struct *task)
 	bpf_spin_lock(&l->lock);
 	clamps_dequeue(k, &t->clamps, cpu, rq);
 	clamps_enqueue(k, &t->clamps, &t->view, cpu, rq);
-	if (clamps_add_up(k))
-		clamps_changed(k, rq, &t->view);
+	if (policy_clamps_add_up(k))
+		policy_clamps_changed(k, rq, &t->view);
 	bpf_spin_unlock(&l->lock);
 	return 0;
 }
@@ -351,8 +351,8 @@ static __noinline int view_set_next(struct live_task *t, u64 now)
 		return 0;
 	bpf_spin_lock(&l->lock);
 	rq->freq_scale = freq;
-	rq_clock(rq, now);
-	rq_set_next(the_params(), rq, &t->view);
+	policy_update_rq_clock(rq, now);
+	policy_set_next_entity(the_params(), rq, &t->view);
 	bpf_spin_unlock(&l->lock);
 	return 0;
 }
@@ -390,8 +390,8 @@ static __noinline int view_run(struct live_task *t, u64 now, int stops)
 		return 0;
 	bpf_spin_lock(&l->lock);
 	rq->freq_scale = freq;
-	rq_clock(rq, now);
-	rq_update_curr(the_params(), rq, &t->view);
+	policy_update_rq_clock(rq, now);
+	policy_update_curr(the_params(), rq, &t->view);
 	over = fair_charge(q, &t->fair, now);
 	if (weight)
 		fair_reweigh(q, &t->fair, weight, tick_ns, now);
@@ -429,14 +429,14 @@ static __noinline int view_idle(u32 cpu, u64 now, int idle)
 		return 0;
 	bpf_spin_lock(&l->lock);
 	rq->freq_scale = freq;
-	rq_clock(rq, now);
+	policy_update_rq_clock(rq, now);
 	if (idle) {
-		rq_clock_idle(rq, 0);
+		policy_update_idle_rq_clock_pelt(rq, 0);
 		rq->idle_stamp = now;
 	} else {
 		queue_of(cpu)->curr_from = now;		/* somebody has the CPU since then: taken() */
 		if (rq->idle_stamp) {
-			rq_idle_end(rq, now - rq->idle_stamp, AVG_IDLE_MAX_NS);
+			policy_update_avg_idle(rq, now - rq->idle_stamp, AVG_IDLE_MAX_NS);
 			rq->idle_stamp = 0;
 		}
 	}
@@ -481,9 +481,9 @@ static __noinline int view_refresh(u32 cpu, u64 now)
 		return 0;
 	bpf_spin_lock(&l->lock);
 	if ((s64)(now - rq->clock) > 0) {
-		rq_clock(rq, now);
-		queue_refresh(the_params(), rq, fair);
-		rq_update13(the_params(), rq);
+		policy_update_rq_clock(rq, now);
+		policy_update_cfs_rq_load_avg(the_params(), rq, fair);
+		policy_update_rq_runnable_avg(the_params(), rq);
 	}
 	bpf_spin_unlock(&l->lock);
 	return 0;

@@ -17,7 +17,7 @@ use crate::fair::Order;
 use crate::kernel::{NohzRound, Sibling};
 use crate::state::Sim;
 use alight_policy::abi::{Cpu, NONE, domain_flag};
-use alight_policy::{Group, Mask, idle_scan_worth};
+use alight_policy::{Group, Mask, nr_idle_scan};
 use std::ops::Range;
 
 /// Load and capacity of a domain.
@@ -292,7 +292,7 @@ impl Sim<'_> {
             })
             .sum();
         let pct = domain.imbalance_pct;
-        self.core.llcs[shared as usize].nr_idle_scan = idle_scan_worth(util, weight, pct);
+        self.core.llcs[shared as usize].nr_idle_scan = nr_idle_scan(util, weight, pct);
     }
 
     /// The top domain was looked at: does any CPU hold work for others (`rd->overload`)?

@@ -43,22 +43,22 @@ struct policy_mask {
 
 /* One set of PELT signals (struct sched_avg). */
 struct policy_pelt {
-	u64 last;		/* PELT time of the last update */
+	u64 last_update_time;		/* PELT time of the last update */
 	u64 load_sum;
-	u64 run_sum;
+	u64 runnable_sum;
 	u32 util_sum;
-	u32 part;		/* units elapsed in the open period, 0..1023 */
+	u32 period_contrib;		/* units elapsed in the open period, 0..1023 */
 	u32 load_avg;
-	u32 run_avg;
+	u32 runnable_avg;
 	u32 util_avg;
 	s32 uclamp;		/* uclamp-sum: util_avg_uclamp, or its difference to util_avg (uclamp_sum.h) */
 };
 
-/* Load tracking of Linux 3.8 to 3.11 (runnable_avg_sum, runnable_avg_period). */
+/* Load tracking of Linux 3.8 to 3.11 (struct sched_avg there). */
 struct policy_pelt13 {
-	u64 last;
-	u32 sum;
-	u32 period;
+	u64 last_runnable_update;
+	u32 runnable_avg_sum;
+	u32 runnable_avg_period;
 };
 
 enum policy_class {
@@ -77,49 +77,49 @@ enum policy_class {
 struct policy_task {
 	struct policy_pelt pelt;
 	struct policy_pelt13 pelt13;
-	u64 flip_stamp;		/* wakee_flip_decay_ts */
-	u32 flips;		/* wakee_flips */
-	u32 last_wakee;		/* id of the task woken last */
+	u64 wakee_flip_decay_ts;	/* when wakee_flips was halved last */
+	u32 wakee_flips;		/* how often it woke another task than before */
+	u32 last_wakee;			/* id of the task woken last */
 	u32 id;
-	u32 weight;		/* 1024 at nice 0 */
-	u32 est_enqueued;	/* util_est: utilization at the last sleep; 6.8 and later: 0 */
-	u32 est_ewma;		/* util_est: its moving average; 6.8 and later: all of it */
-	u32 uclamp_min;		/* effective clamps, 0..1024: request, group and system limits */
+	u32 weight;			/* 1024 at nice 0 */
+	u32 util_est_enqueued;		/* util_est: utilization at the last sleep; 6.8 and later: 0 */
+	u32 util_est_ewma;		/* util_est: its moving average; 6.8 and later: all of it */
+	u32 uclamp_min;			/* effective clamps, 0..1024: request, group and system limits */
 	u32 uclamp_max;
-	u32 prev_cpu;		/* CPU it ran on last (task_cpu) */
-	u32 recent_cpu;		/* recent_used_cpu */
-	u32 nr_allowed;		/* nr_cpus_allowed */
-	u32 class;		/* enum policy_class */
-	u32 flags;		/* TASK_* */
-	u32 est_uclamp;		/* uclamp-sum: util_est within the clamps (util_est_uclamp) */
+	u32 prev_cpu;			/* CPU it ran on last (task_cpu) */
+	u32 recent_used_cpu;
+	u32 nr_cpus_allowed;
+	u32 class;			/* enum policy_class */
+	u32 flags;			/* TASK_* */
+	u32 util_est_uclamp;		/* uclamp-sum: util_est within the clamps */
 };
 
 /* What a policy may know of a CPU's runqueue. What every search reads comes first. */
 struct policy_cpu {
 	u8 curr_is_idle;		/* the idle task is current */
-	u8 wakeup_pending;		/* a remote wakeup is on its way (ttwu_pending, wake list) */
+	u8 ttwu_pending;		/* a remote wakeup is on its way (wake list) */
 	u8 offline;
 	u8 uclamp_idle;			/* UCLAMP_FLAG_IDLE: no clamped task queued, clamps are stale */
 	u32 nr_running;			/* all classes, current included */
 	u32 h_nr_running;		/* fair tasks, current included */
 	u32 h_nr_idle;			/* SCHED_IDLE ones among them */
 	u32 weight;			/* sum of weights queued, current included */
-	u32 est_enqueued;		/* sum of util_est of runnable tasks */
+	u32 util_est_enqueued;		/* sum of util_est of runnable tasks */
 	u32 capacity_orig;
 	u32 capacity;			/* left for the fair class, >= 1 */
 	u32 freq_scale;			/* current / top frequency, 1024 = top */
 	u32 exit_latency;		/* of the idle state it is in, ns; POLICY_NONE if unknown */
 	u64 clock;			/* rq clock */
 	u64 clock_pelt;			/* scaled by capacity and frequency */
-	u64 lost_idle;			/* lost_idle_time */
+	u64 lost_idle_time;
 	struct policy_pelt cfs;		/* root cfs_rq */
 	u64 idle_stamp;			/* when it went idle, 0 while busy */
 	u64 avg_idle;			/* mean idle length, the newidle and scan budget */
-	u64 scan_cost;			/* avg_scan_cost of its LLC domain */
+	u64 avg_scan_cost;		/* of its LLC domain */
 	u32 removed_util;		/* left by wake migration, applied at the next update */
 	u32 removed_load;
-	u32 removed_run;
-	u32 runnable_load;		/* runnable_load_avg of the queued tasks, up to 5.6 */
+	u32 removed_runnable;
+	u32 runnable_load_avg;		/* of the queued tasks, up to 5.6 */
 	struct policy_pelt13 pelt13;
 	/* Other classes, limits and clamps: capacity fits and EAS. 1/1024 as capacity_orig. */
 	u16 rt_nr_running;
@@ -133,14 +133,14 @@ struct policy_cpu {
 	u16 cpufreq_pressure;		/* capacity above the policy's top frequency, 6.10 */
 	u16 uclamp_min;			/* clamps of the queue: the largest of its tasks' */
 	u16 uclamp_max;
-	u16 removed;			/* something left by wake migration, be it only zeroes (removed.nr) */
+	u16 removed_nr;			/* something left by wake migration, be it only zeroes */
 	u32 buddy;			/* pack: the CPU to pack on, itself if it takes part; POLICY_NONE: none */
-	u32 factor_owner;		/* uclamp-sum: id of the task that has the factor, POLICY_NONE: none */
+	u32 max_uclamp_factor_owner;	/* uclamp-sum: id of the task that has it, POLICY_NONE: none */
 	/* uclamp-sum; cfs.uclamp is the sum over the queued tasks */
-	u64 factor;			/* largest clamped utilization per weight (max_uclamp_factor) */
-	u32 uclamp_root;		/* sum that falls like PELT (root_cfs_util_uclamp) */
-	u32 uclamp_removed;		/* left by wake migration (root_cfs_util_uclamp_removed) */
-	u32 est_uclamp;			/* sum of est_uclamp of runnable tasks */
+	u64 max_uclamp_factor;		/* largest clamped utilization per weight */
+	u32 root_cfs_util_uclamp;	/* sum that falls like PELT */
+	u32 root_cfs_util_uclamp_removed;	/* what of it left by wake migration */
+	u32 util_est_uclamp;		/* sum of util_est_uclamp of runnable tasks */
 	u32 unused;
 };
 

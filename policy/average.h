@@ -54,20 +54,20 @@ static inline u64 policy_decay_load(u64 v, u64 n)
 static __always_inline u64 policy_pelt_update_sum(struct policy_pelt *a, u64 now, u64 load,
 						  u64 runnable, u64 running)
 {
-	s64 passed = (s64)(now - a->last);
+	s64 passed = (s64)(now - a->last_update_time);
 	u64 units, d, n;
 
 	if (passed < 1024) {		/* less than a unit */
 		if (passed < 0)
-			a->last = now;
+			a->last_update_time = now;
 		return 0;
 	}
 	units = (u64)passed >> 10;
-	a->last += units << 10;		/* the rest of a unit counts next time */
+	a->last_update_time += units << 10;		/* the rest of a unit counts next time */
 	if (!load)
 		runnable = running = 0;
 
-	d = units + a->part;
+	d = units + a->period_contrib;
 	n = d / PELT_PERIOD;
 	if (n) {
 		/* policy_decay_load() of five values by the same n */
@@ -75,16 +75,16 @@ static __always_inline u64 policy_pelt_update_sum(struct policy_pelt *a, u64 now
 		const u64 f = left ? policy_runnable_avg_yN_inv[n % 32] : 0;
 
 		a->load_sum = policy_mul_u64_shr32(a->load_sum >> shift, f);
-		a->run_sum = policy_mul_u64_shr32(a->run_sum >> shift, f);
+		a->runnable_sum = policy_mul_u64_shr32(a->runnable_sum >> shift, f);
 		a->util_sum = (u32)(((u64)a->util_sum >> shift) * f >> 32);	/* the shift may be 63 */
 		d %= PELT_PERIOD;
 		/* the rest of the old period, full ones, the open one */
-		units = (((u64)(PELT_PERIOD - a->part) >> shift) * f >> 32) +
+		units = (((u64)(PELT_PERIOD - a->period_contrib) >> shift) * f >> 32) +
 			(LOAD_AVG_MAX - (((u64)LOAD_AVG_MAX >> shift) * f >> 32) - PELT_PERIOD) + d;
 	}
-	a->part = (u32)d;
+	a->period_contrib = (u32)d;
 	a->load_sum += load * units;
-	a->run_sum += (runnable * units) << 10;
+	a->runnable_sum += (runnable * units) << 10;
 	a->util_sum += (u32)((running * units) << 10);
 	return n;
 }
@@ -92,10 +92,10 @@ static __always_inline u64 policy_pelt_update_sum(struct policy_pelt *a, u64 now
 /* kernel: ___update_load_avg(); the divider is never below PELT_MIN_DIVIDER. */
 static __always_inline void policy_pelt_update_avg(struct policy_pelt *a, u64 weight)
 {
-	u32 div = PELT_MIN_DIVIDER + (a->part & (PELT_PERIOD - 1));
+	u32 div = PELT_MIN_DIVIDER + (a->period_contrib & (PELT_PERIOD - 1));
 
 	a->load_avg = (u32)(weight * a->load_sum / div);
-	a->run_avg = (u32)(a->run_sum / div);
+	a->runnable_avg = (u32)(a->runnable_sum / div);
 	a->util_avg = a->util_sum / div;
 }
 
@@ -162,9 +162,11 @@ static __always_inline void policy_pelt_subtract(const struct policy_params *k,
 						 const struct policy_pelt *gone)
 {
 	policy_dequeue_load_avg(k, q, gone->load_avg, gone->load_sum);
-	q->run_avg = policy_sub_positive(q->run_avg, gone->run_avg);
-	q->run_sum = policy_pelt_bound_sum(k, policy_sub_positive_64(q->run_sum, gone->run_sum),
-					   q->run_avg);
+	q->runnable_avg = policy_sub_positive(q->runnable_avg, gone->runnable_avg);
+	q->runnable_sum = policy_pelt_bound_sum(k,
+						policy_sub_positive_64(q->runnable_sum,
+								       gone->runnable_sum),
+						q->runnable_avg);
 	q->util_avg = policy_sub_positive(q->util_avg, gone->util_avg);
 	q->util_sum = (u32)policy_pelt_bound_sum(k,
 						 policy_sub_positive(q->util_sum, gone->util_sum),

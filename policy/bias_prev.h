@@ -31,7 +31,8 @@ static __always_inline int policy_spare_capacity_cpu(const struct policy_ctx *c,
 {
 	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
 
-	return (u64)rq->est_enqueued * 1024 <= (u64)rq->capacity_orig * (1024 - c->k->bias_spare);
+	return (u64)rq->util_est_enqueued * 1024 <= (u64)rq->capacity_orig *
+	       (1024 - c->k->bias_spare);
 }
 
 /* @cpu is the previous one, and without the wakee there is hardly any load (almost_idle_cpu). */
@@ -59,7 +60,8 @@ static inline u32 policy_scale_rt_capacity(const struct policy_ctx *c, u32 cpu)
 /* The wakee fits beside what runs on @cpu (task_fits_remaining_cpu_capacity). */
 static __always_inline int policy_fits_remaining_capacity(const struct policy_ctx *c, u32 cpu)
 {
-	return policy_fits_capacity(policy_cpu_at(c, cpu)->est_enqueued + policy_wakee_util_est(c),
+	return policy_fits_capacity(policy_cpu_at(c, cpu)->util_est_enqueued +
+				    policy_wakee_util_est(c),
 				    policy_scale_rt_capacity(c, cpu));
 }
 

@@ -13,7 +13,7 @@ static __always_inline int policy_available_idle_cpu(const struct policy_ctx *c,
 {
 	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
 
-	return rq->curr_is_idle && !rq->nr_running && !rq->wakeup_pending;
+	return rq->curr_is_idle && !rq->nr_running && !rq->ttwu_pending;
 }
 
 /* Does it help this wakee that a CPU runs SCHED_IDLE only? (choose_sched_idle_rq) */
@@ -43,7 +43,7 @@ static __always_inline u32 policy_cpu_load(const struct policy_ctx *c, u32 cpu)
 
 	if (c->k->load == LOAD_WEIGHT)
 		return rq->weight;
-	return c->k->load == LOAD_RUNNABLE ? rq->runnable_load : rq->cfs.load_avg;
+	return c->k->load == LOAD_RUNNABLE ? rq->runnable_load_avg : rq->cfs.load_avg;
 }
 
 /* Utilization fits a capacity with 20 % to spare (fits_capacity). */

@@ -51,7 +51,7 @@ static inline u32 policy_cpu_util_moved(const struct policy_ctx *c, u32 cpu, u32
 {
 	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
 	int comes = cpu == dst && cpu != c->prev_cpu, goes = cpu != dst && cpu == c->prev_cpu;
-	u32 util = rq->cfs.util_avg, runnable = rq->cfs.run_avg, est = rq->est_enqueued;
+	u32 util = rq->cfs.util_avg, runnable = rq->cfs.runnable_avg, est = rq->util_est_enqueued;
 	u32 mine = c->p->pelt.util_avg;
 
 	if (policy_sums_count(c)) {
@@ -63,10 +63,10 @@ static inline u32 policy_cpu_util_moved(const struct policy_ctx *c, u32 cpu, u32
 		util = policy_max(util, runnable);
 	if (comes) {
 		util += mine;
-		runnable += c->p->pelt.run_avg;
+		runnable += c->p->pelt.runnable_avg;
 	} else if (goes) {
 		util = policy_sub_positive(util, mine);
-		runnable = policy_sub_positive(runnable, c->p->pelt.run_avg);
+		runnable = policy_sub_positive(runnable, c->p->pelt.runnable_avg);
 	}
 	if (boost && c->k->util_boost == BOOST_TASK)
 		util = policy_max(util, runnable);
@@ -84,7 +84,7 @@ static inline u32 policy_cpu_util_uclamp_moved(const struct policy_ctx *c, u32 c
 {
 	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
 	u32 util = policy_cfs_util_uclamp(c->k, rq), mine = policy_task_util_uclamp(c->k, c->p);
-	u32 est = rq->est_uclamp;
+	u32 est = rq->util_est_uclamp;
 	s32 bias = c->p->pelt.uclamp;
 
 	if (boost && c->k->util_boost != BOOST_NONE)
@@ -97,7 +97,7 @@ static inline u32 policy_cpu_util_uclamp_moved(const struct policy_ctx *c, u32 c
 		util += mine;
 	}
 	if (cpu == dst)
-		est += c->p->est_uclamp;
+		est += c->p->util_est_uclamp;
 	return policy_min(policy_max(util, est), rq->capacity_orig);
 }
 

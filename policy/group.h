@@ -65,7 +65,7 @@ static inline u32 policy_group_capacity(const struct policy_ctx *c, const struct
 /* Does the wakee still count in this CPU's signals? */
 static __always_inline int policy_wakee_counts(const struct policy_ctx *c, u32 cpu)
 {
-	return cpu == c->prev_cpu && c->p->pelt.last;
+	return cpu == c->prev_cpu && c->p->pelt.last_update_time;
 }
 
 static inline u32 policy_cpu_load_without(const struct policy_ctx *c, u32 cpu)
@@ -77,9 +77,10 @@ static inline u32 policy_cpu_load_without(const struct policy_ctx *c, u32 cpu)
 
 static inline u32 policy_cpu_runnable_without(const struct policy_ctx *c, u32 cpu)
 {
-	u32 runnable = policy_cpu_at(c, cpu)->cfs.run_avg;
+	u32 runnable = policy_cpu_at(c, cpu)->cfs.runnable_avg;
 
-	return policy_wakee_counts(c, cpu) ? policy_sub_positive(runnable, c->p->pelt.run_avg) :
+	return policy_wakee_counts(c, cpu) ?
+	       policy_sub_positive(runnable, c->p->pelt.runnable_avg) :
 					     runnable;
 }
 
@@ -92,7 +93,7 @@ static __always_inline u32 policy_wakee_queued(const struct policy_ctx *c, u32 c
 static inline u32 policy_cpu_util_without(const struct policy_ctx *c, u32 cpu)
 {
 	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
-	u32 util = rq->cfs.util_avg, mine = c->p->pelt.util_avg, est = rq->est_enqueued;
+	u32 util = rq->cfs.util_avg, mine = c->p->pelt.util_avg, est = rq->util_est_enqueued;
 
 	if (policy_sums_count(c)) {
 		util = policy_cfs_util_uclamp(c->k, rq);
@@ -117,7 +118,7 @@ static __always_inline int policy_idle_cpu_without(const struct policy_ctx *c, u
 {
 	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
 
-	return !policy_nr_running_without(c, cpu) && !rq->wakeup_pending &&
+	return !policy_nr_running_without(c, cpu) && !rq->ttwu_pending &&
 	       (rq->curr_is_idle || policy_wakee_queued(c, cpu));
 }
 

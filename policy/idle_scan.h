@@ -33,7 +33,8 @@ static __always_inline int policy_cpus_share_resources(const struct policy_ctx *
 /* The waker is a kernel thread bound to the previous CPU, alone there, and itself at work. */
 static inline int policy_kthread_hands_back(const struct policy_ctx *c)
 {
-	return c->k->kthread_stacks && c->cur->flags & TASK_KTHREAD && c->cur->nr_allowed == 1 &&
+	return c->k->kthread_stacks && c->cur->flags & TASK_KTHREAD &&
+	       c->cur->nr_cpus_allowed == 1 &&
 	       !(c->flags & WAKE_INTERRUPT) && c->prev_cpu == c->this_cpu &&
 	       policy_cpu_at(c, c->this_cpu)->nr_running <= 1 &&
 	       policy_asym_fits_cpu(c, STEP_KTHREAD_PREV, c->prev_cpu);
@@ -233,7 +234,7 @@ policy_subprog u32 policy_scan_llc(const struct policy_ctx *c, const struct poli
 
 policy_noinline u32 policy_idle_scan(const struct policy_ctx *c, u32 target)
 {
-	u32 prev = c->prev_cpu, recent = c->p->recent_cpu, cpu, step, has_core = 0;
+	u32 prev = c->prev_cpu, recent = c->p->recent_used_cpu, cpu, step, has_core = 0;
 	u32 prev_far = POLICY_NONE, recent_far = POLICY_NONE;
 	const struct policy_domain *llc;
 
@@ -261,7 +262,7 @@ policy_noinline u32 policy_idle_scan(const struct policy_ctx *c, u32 target)
 	if (policy_kthread_hands_back(c))
 		return policy_take(c, STEP_KTHREAD_PREV, prev);
 
-	c->p->recent_cpu = prev;
+	c->p->recent_used_cpu = prev;
 	if (recent != prev && recent != target && recent < c->topo->nr_cpus &&
 	    policy_cpus_share_cache(c, recent, target) && policy_mask_test(c->allowed, recent)) {
 		step = policy_hide(policy_try_candidate(c, STEP_RECENT_IDLE, recent));

@@ -84,7 +84,7 @@ static inline u32 policy_idle_core_scan(const struct policy_ctx *c, const struct
 static inline u32 policy_scan_budget(const struct policy_ctx *c, u32 llc_weight)
 {
 	const struct policy_cpu *here = policy_cpu_at(c, c->this_cpu);
-	u64 cost = here->scan_cost + 1;
+	u64 cost = here->avg_scan_cost + 1;
 	u64 span_idle = (u64)llc_weight * (here->avg_idle / 512);
 
 	if (!c->k->sis_prop)
@@ -144,10 +144,10 @@ static inline u32 policy_llc_scan(const struct policy_ctx *c, const struct polic
 	{
 		u64 sample = (u64)looked * c->k->scan_cpu_ns;
 
-		if (sample >= here->scan_cost)
-			here->scan_cost += (sample - here->scan_cost) / 8;
+		if (sample >= here->avg_scan_cost)
+			here->avg_scan_cost += (sample - here->avg_scan_cost) / 8;
 		else
-			here->scan_cost -= (here->scan_cost - sample) / 8;
+			here->avg_scan_cost -= (here->avg_scan_cost - sample) / 8;
 	}
 	return found;
 }
@@ -180,7 +180,7 @@ static inline u32 policy_smt_scan(const struct policy_ctx *c, u32 target)
 
 policy_subprog u32 policy_idle_sibling(const struct policy_ctx *c, u32 target)
 {
-	u32 prev = c->prev_cpu, recent = c->p->recent_cpu, cpu, step;
+	u32 prev = c->prev_cpu, recent = c->p->recent_used_cpu, cpu, step;
 	const struct policy_domain *llc;
 
 	if (POLICY_FEATURE_RULE(c->k, room) == ROOM_FITS ||
@@ -206,7 +206,7 @@ policy_subprog u32 policy_idle_sibling(const struct policy_ctx *c, u32 target)
 	    policy_cpus_share_cache(c, recent, target) && policy_mask_test(c->allowed, recent)) {
 		step = policy_hide(policy_try_candidate(c, STEP_RECENT_IDLE, recent));
 		if (step) {
-			c->p->recent_cpu = prev;
+			c->p->recent_used_cpu = prev;
 			return policy_take(c, step, recent);
 		}
 	}

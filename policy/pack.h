@@ -59,7 +59,8 @@ struct policy_pack_share {
 static __always_inline struct policy_pack_share policy_cpu_share(const struct policy_params *k,
 								 const struct policy_cpu *rq)
 {
-	struct policy_pack_share s = { rq->pelt13.sum, rq->pelt13.period };
+	struct policy_pack_share s = { rq->pelt13.runnable_avg_sum,
+		rq->pelt13.runnable_avg_period };
 
 	if (POLICY_FEATURE_RULE(k, pack_pelt)) {
 		s.part = rq->cfs.util_avg;
@@ -99,12 +100,12 @@ static inline int policy_pack_light(const struct policy_ctx *c)
 	if (POLICY_FEATURE_RULE(c->k, pack_pelt)) {
 		if (c->k->pack_at_wake)
 			policy_wakee_sync(c);
-		return (u64)c->p->pelt.run_avg * 100 <
+		return (u64)c->p->pelt.runnable_avg * 100 <
 		       (u64)policy_cpu_at(c, c->prev_cpu)->capacity_orig * c->k->pack_light;
 	}
 	if (c->k->pack_at_wake)
 		policy_update_entity_runnable_avg(&a, c->now, 0);
-	return (u64)a.sum * 100 < (u64)a.period * c->k->pack_light;
+	return (u64)a.runnable_avg_sum * 100 < (u64)a.runnable_avg_period * c->k->pack_light;
 }
 
 /* 2 and 3 above, or POLICY_NONE. */

@@ -133,7 +133,7 @@ struct policy_params {
 	u32 sched_idle;			/* enum policy_sched_idle_rule */
 	u32 idlest_load_inverted;	/* 5.5 - 5.6: avg_load left 0 for busy groups */
 	u32 est_lsb;			/* 4.17 - 5.12: an estimate always has bit 0 set */
-	u32 scan_cpu_ns;		/* time one scanned CPU takes, feeds scan_cost */
+	u32 scan_cpu_ns;		/* time one scanned CPU takes, feeds avg_scan_cost */
 	u32 idlest_weight_unset;	/* 5.5: groups compared at fork, exec, slow wakeup weigh 0 CPUs */
 	u32 fork_util_inflated;		/* 4.7 - 6.9: the share of a new task counts 1024 times */
 

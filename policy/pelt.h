@@ -16,7 +16,7 @@
 /* Never 0: a task of which the last update was at 0 is not attached to a queue. */
 static __always_inline u64 policy_rq_clock_pelt(const struct policy_cpu *rq)
 {
-	u64 now = rq->clock_pelt - rq->lost_idle;
+	u64 now = rq->clock_pelt - rq->lost_idle_time;
 
 	return now ? now : 1;
 }
@@ -47,7 +47,7 @@ static inline void policy_update_idle_rq_clock_pelt(struct policy_cpu *rq, u32 o
 	const u32 full = ((LOAD_AVG_MAX - PELT_PERIOD) << 10) - LOAD_AVG_MAX;
 
 	if (rq->cfs.util_sum + others >= full)
-		rq->lost_idle += rq->clock - rq->clock_pelt;
+		rq->lost_idle_time += rq->clock - rq->clock_pelt;
 	rq->clock_pelt = rq->clock;
 }
 
@@ -67,42 +67,42 @@ static __always_inline int policy_keeps_runnable_load(const struct policy_params
 policy_noinline void policy_enqueue_runnable_load_avg(struct policy_cpu *rq,
 						      const struct policy_task *t)
 {
-	rq->runnable_load += t->pelt.load_avg;
-	rq->cfs.run_sum += (t->weight * t->pelt.load_sum) << 10;
+	rq->runnable_load_avg += t->pelt.load_avg;
+	rq->cfs.runnable_sum += (t->weight * t->pelt.load_sum) << 10;
 }
 
 policy_noinline void policy_dequeue_runnable_load_avg(struct policy_cpu *rq,
 						      const struct policy_task *t)
 {
-	rq->runnable_load = policy_sub_positive(rq->runnable_load, t->pelt.load_avg);
-	rq->cfs.run_sum = policy_sub_positive_64(rq->cfs.run_sum,
-						 (t->weight * t->pelt.load_sum) << 10);
+	rq->runnable_load_avg = policy_sub_positive(rq->runnable_load_avg, t->pelt.load_avg);
+	rq->cfs.runnable_sum = policy_sub_positive_64(rq->cfs.runnable_sum,
+						      (t->weight * t->pelt.load_sum) << 10);
 }
 
 /* The queue's averages are new: that of the queued load is no runnable_avg. */
 policy_noinline void policy_update_runnable_load_avg(struct policy_cpu *rq)
 {
-	u32 div = PELT_MIN_DIVIDER + (rq->cfs.part & (PELT_PERIOD - 1));
+	u32 div = PELT_MIN_DIVIDER + (rq->cfs.period_contrib & (PELT_PERIOD - 1));
 
-	rq->runnable_load = (u32)((rq->cfs.run_sum >> 10) / div);
-	rq->cfs.run_avg = 0;
+	rq->runnable_load_avg = (u32)((rq->cfs.runnable_sum >> 10) / div);
+	rq->cfs.runnable_avg = 0;
 }
 
 /* Take what left by wake migration; only its averages are known. */
 policy_noinline void policy_subtract_removed(const struct policy_params *k, struct policy_cpu *rq)
 {
-	u32 div = PELT_MIN_DIVIDER + rq->cfs.part;
+	u32 div = PELT_MIN_DIVIDER + rq->cfs.period_contrib;
 	const struct policy_pelt gone = {
 		.load_sum = (u64)rq->removed_load * div,
-		.run_sum = policy_keeps_runnable_load(k) ? 0 : (u64)rq->removed_run * div,
+		.runnable_sum = policy_keeps_runnable_load(k) ? 0 : (u64)rq->removed_runnable * div,
 		.util_sum = rq->removed_util * div,
 		.load_avg = rq->removed_load,
-		.run_avg = policy_keeps_runnable_load(k) ? 0 : rq->removed_run,
+		.runnable_avg = policy_keeps_runnable_load(k) ? 0 : rq->removed_runnable,
 		.util_avg = rq->removed_util,
 	};
 
 	policy_pelt_subtract(k, &rq->cfs, &gone);
-	rq->removed_util = rq->removed_load = rq->removed_run = rq->removed = 0;
+	rq->removed_util = rq->removed_load = rq->removed_runnable = rq->removed_nr = 0;
 	if (POLICY_FEATURE_RULE(k, aggregate) == AGGREGATE_SUM)
 		policy_clamped_removed(rq);
 }
@@ -114,7 +114,7 @@ static __always_inline int policy_update_cfs_rq_load_avg(const struct policy_par
 	int changed = 0;
 	u64 n;
 
-	if (rq->removed) {
+	if (rq->removed_nr) {
 		policy_subtract_removed(k, rq);
 		changed = 1;
 	}
@@ -152,20 +152,20 @@ static __always_inline void policy_update_load_avg_se(const struct policy_params
 policy_noinline void policy_attach_entity_load_avg(const struct policy_params *k,
 						   struct policy_cpu *rq, struct policy_task *t)
 {
-	u32 div = PELT_MIN_DIVIDER + rq->cfs.part;
+	u32 div = PELT_MIN_DIVIDER + rq->cfs.period_contrib;
 	struct policy_pelt *a = &t->pelt;
 
-	a->last = rq->cfs.last ? rq->cfs.last : 1;	/* see policy_rq_clock_pelt() */
-	a->part = rq->cfs.part;
+	a->last_update_time = rq->cfs.last_update_time ? rq->cfs.last_update_time : 1;	/* see policy_rq_clock_pelt() */
+	a->period_contrib = rq->cfs.period_contrib;
 	a->util_sum = a->util_avg * div;
-	a->run_sum = (u64)a->run_avg * div;
+	a->runnable_sum = (u64)a->runnable_avg * div;
 	a->load_sum = t->weight ? (u64)a->load_avg * div / t->weight : 0;
 	if (!a->load_sum)
 		a->load_sum = 1;
 	policy_enqueue_load_avg(k, &rq->cfs, a->load_avg, t->weight * a->load_sum);
 	if (!policy_keeps_runnable_load(k)) {
-		rq->cfs.run_avg += a->run_avg;
-		rq->cfs.run_sum += a->run_sum;
+		rq->cfs.runnable_avg += a->runnable_avg;
+		rq->cfs.runnable_sum += a->runnable_sum;
 	}
 	rq->cfs.util_avg += a->util_avg;
 	rq->cfs.util_sum += a->util_sum;
@@ -179,8 +179,8 @@ static inline void policy_detach_entity_load_avg(const struct policy_params *k,
 
 	gone.load_sum *= t->weight;	/* a queue's load_sum is weighted, a task's is not */
 	if (policy_keeps_runnable_load(k)) {
-		gone.run_avg = 0;
-		gone.run_sum = 0;
+		gone.runnable_avg = 0;
+		gone.runnable_sum = 0;
 	}
 	policy_pelt_subtract(k, &rq->cfs, &gone);
 }
@@ -194,7 +194,7 @@ static inline void policy_reweight_entity(const struct policy_params *k, struct 
 {
 	const int queued = policy_keeps_runnable_load(k) && t->flags & TASK_ON_RQ;
 	u64 sum = t->weight * t->pelt.load_sum;
-	u32 div = PELT_MIN_DIVIDER + (t->pelt.part & (PELT_PERIOD - 1));
+	u32 div = PELT_MIN_DIVIDER + (t->pelt.period_contrib & (PELT_PERIOD - 1));
 
 	if (queued)
 		policy_dequeue_runnable_load_avg(rq, t);
@@ -227,24 +227,24 @@ static inline void policy_update_load_avg_blocked_se(const struct policy_params 
 static inline void policy_sync_entity_load_avg(const struct policy_params *k, struct policy_cpu *rq,
 					       struct policy_task *t)
 {
-	if (t->pelt.last)
-		policy_update_load_avg_blocked_se(k, rq, t, rq->cfs.last);
+	if (t->pelt.last_update_time)
+		policy_update_load_avg_blocked_se(k, rq, t, rq->cfs.last_update_time);
 }
 
 /* A sleeper leaves its queue from afar (remove_entity_load_avg). */
 static inline void policy_remove_entity_load_avg(const struct policy_params *k,
 						 struct policy_cpu *rq, struct policy_task *t)
 {
-	if (!t->pelt.last)
+	if (!t->pelt.last_update_time)
 		return;
 	policy_sync_entity_load_avg(k, rq, t);
 	if (policy_clamps_are_summed(k))
 		policy_clamped_task_remove(k, rq, t);
 	rq->removed_util += t->pelt.util_avg;
 	rq->removed_load += t->pelt.load_avg;
-	rq->removed_run += t->pelt.run_avg;
-	rq->removed = 1;
-	t->pelt.last = 0;
+	rq->removed_runnable += t->pelt.runnable_avg;
+	rq->removed_nr = 1;
+	t->pelt.last_update_time = 0;
 }
 
 /*
@@ -257,10 +257,10 @@ static __always_inline int policy_update_load_avg(const struct policy_params *k,
 {
 	int changed;
 
-	if (t->pelt.last)
+	if (t->pelt.last_update_time)
 		policy_update_load_avg_se(k, rq, t, queued, queued, running);
 	changed = policy_update_cfs_rq_load_avg(k, rq, curr_fair);
-	if (!t->pelt.last) {
+	if (!t->pelt.last_update_time) {
 		policy_attach_entity_load_avg(k, rq, t);
 		changed = 1;
 	}
@@ -289,7 +289,7 @@ static inline void policy_post_init_entity_util_avg(const struct policy_params *
 		}
 		t->pelt.util_avg = (u32)u;
 	}
-	t->pelt.run_avg = t->pelt.util_avg;
+	t->pelt.runnable_avg = t->pelt.util_avg;
 	if (policy_clamps_are_summed(k))
 		t->pelt.uclamp = (s32)t->pelt.util_avg;
 }
@@ -299,7 +299,7 @@ static inline void policy_post_init_entity_util_avg(const struct policy_params *
 static __always_inline u32 policy_task_est(const struct policy_params *k,
 					   const struct policy_task *t)
 {
-	u32 est = t->est_ewma > t->est_enqueued ? t->est_ewma : t->est_enqueued;
+	u32 est = t->util_est_ewma > t->util_est_enqueued ? t->util_est_ewma : t->util_est_enqueued;
 
 	/* The flag UTIL_AVG_UNCHANGED was bit 0 of the value and came along. */
 	return k->est_lsb ? est | 1 : est;
@@ -318,16 +318,16 @@ static __always_inline u32 policy_task_util_est_uclamp(const struct policy_param
 						       const struct policy_task *t)
 {
 	return policy_max(policy_task_util_uclamp(k, t),
-			  policy_clamps_are_biases(k) ? t->est_uclamp : policy_task_est(k, t));
+			  policy_clamps_are_biases(k) ? t->util_est_uclamp : policy_task_est(k, t));
 }
 
 static __always_inline void policy_util_est_enqueue(const struct policy_params *k,
 						    struct policy_cpu *rq,
 						    const struct policy_task *t)
 {
-	rq->est_enqueued += policy_task_est(k, t);
+	rq->util_est_enqueued += policy_task_est(k, t);
 	if (policy_clamps_are_biases(k))
-		rq->est_uclamp += t->est_uclamp;
+		rq->util_est_uclamp += t->util_est_uclamp;
 }
 
 /* The estimate within the clamps is made anew with the estimate. */
@@ -335,7 +335,8 @@ static __always_inline void policy_util_est_clamp(const struct policy_params *k,
 						  struct policy_task *t)
 {
 	if (policy_clamps_are_biases(k))
-		t->est_uclamp = policy_clamp(policy_task_est(k, t), t->uclamp_min, t->uclamp_max);
+		t->util_est_uclamp = policy_clamp(policy_task_est(k, t), t->uclamp_min,
+						  t->uclamp_max);
 }
 
 /*
@@ -345,14 +346,14 @@ static __always_inline void policy_util_est_clamp(const struct policy_params *k,
 static inline void policy_util_est_update(const struct policy_params *k, struct policy_task *t)
 {
 	const u32 margin = CAPACITY_SCALE / 100;
-	u32 util = policy_task_util(k, t), est = t->est_ewma;
+	u32 util = policy_task_util(k, t), est = t->util_est_ewma;
 
 	if (est <= util)
-		t->est_ewma = util;
-	else if (est - util >= margin && t->pelt.util_avg + margin >= t->pelt.run_avg)
-		t->est_ewma = (4 * est - (est - util)) >> 2;
+		t->util_est_ewma = util;
+	else if (est - util >= margin && t->pelt.util_avg + margin >= t->pelt.runnable_avg)
+		t->util_est_ewma = (4 * est - (est - util)) >> 2;
 	else if (est - util >= margin && policy_clamps_are_summed(k))
-		t->est_ewma = policy_clamp(est, t->uclamp_min, t->uclamp_max);
+		t->util_est_ewma = policy_clamp(est, t->uclamp_min, t->uclamp_max);
 	policy_util_est_clamp(k, t);
 	t->flags |= TASK_EST_UNCHANGED;
 }
@@ -364,11 +365,11 @@ static __always_inline void policy_util_est_dequeue(const struct policy_params *
 {
 	const u32 margin = CAPACITY_SCALE / 100;
 	u32 used = policy_task_util(k, t), util = k->est_lsb ? used | 1 : used;
-	s64 gap = (s64)util - (s64)t->est_ewma;
+	s64 gap = (s64)util - (s64)t->util_est_ewma;
 
-	rq->est_enqueued = policy_sub_positive(rq->est_enqueued, policy_task_est(k, t));
+	rq->util_est_enqueued = policy_sub_positive(rq->util_est_enqueued, policy_task_est(k, t));
 	if (policy_clamps_are_biases(k))
-		rq->est_uclamp = policy_sub_positive(rq->est_uclamp, t->est_uclamp);
+		rq->util_est_uclamp = policy_sub_positive(rq->util_est_uclamp, t->util_est_uclamp);
 	if (!sleeps || t->flags & TASK_EST_UNCHANGED || k->est_none)
 		return;
 	if (k->est_single) {
@@ -376,18 +377,18 @@ static __always_inline void policy_util_est_dequeue(const struct policy_params *
 		return;
 	}
 	if (gap > 0 && !k->est_slow_up) {
-		t->est_ewma = util;
+		t->util_est_ewma = util;
 	} else if (gap < (s64)margin && gap > -(s64)margin) {
-		s64 moved = (s64)t->est_enqueued - (s64)util;
+		s64 moved = (s64)t->util_est_enqueued - (s64)util;
 
 		if (!k->est_keeps_last || (moved < (s64)margin && moved > -(s64)margin))
 			return;
 	} else if (used > rq->capacity_orig) {
 		return;
 	} else {
-		t->est_ewma = (u32)((4 * (s64)t->est_ewma + gap) >> 2);
+		t->util_est_ewma = (u32)((4 * (s64)t->util_est_ewma + gap) >> 2);
 	}
-	t->est_enqueued = util;
+	t->util_est_enqueued = util;
 	policy_util_est_clamp(k, t);
 	t->flags |= TASK_EST_UNCHANGED;
 }
@@ -421,37 +422,37 @@ static inline u32 policy_compute_runnable_contrib(u64 n)
 policy_noinline void policy_update_entity_runnable_avg(struct policy_pelt13 *a, u64 now,
 						       int runnable)
 {
-	u64 d = now - a->last, n;
+	u64 d = now - a->last_runnable_update, n;
 	u32 w;
 
 	if ((s64)d < 0) {
-		a->last = now;
+		a->last_runnable_update = now;
 		return;
 	}
 	d >>= 10;
 	if (!d)
 		return;
-	a->last = now;
+	a->last_runnable_update = now;
 
-	w = a->period % PELT_PERIOD;
+	w = a->runnable_avg_period % PELT_PERIOD;
 	if (d + w >= PELT_PERIOD) {
 		w = PELT_PERIOD - w;
-		a->period += w;
+		a->runnable_avg_period += w;
 		if (runnable)
-			a->sum += w;
+			a->runnable_avg_sum += w;
 		d -= w;
 		n = d / PELT_PERIOD;
 		d %= PELT_PERIOD;
-		a->sum = (u32)policy_decay_load(a->sum, n + 1);
-		a->period = (u32)policy_decay_load(a->period, n + 1);
+		a->runnable_avg_sum = (u32)policy_decay_load(a->runnable_avg_sum, n + 1);
+		a->runnable_avg_period = (u32)policy_decay_load(a->runnable_avg_period, n + 1);
 		w = policy_compute_runnable_contrib(n);
-		a->period += w;
+		a->runnable_avg_period += w;
 		if (runnable)
-			a->sum += w;
+			a->runnable_avg_sum += w;
 	}
-	a->period += (u32)d;
+	a->runnable_avg_period += (u32)d;
 	if (runnable)
-		a->sum += (u32)d;
+		a->runnable_avg_sum += (u32)d;
 }
 
 /* Are these signals kept? For pack.h only. */
@@ -475,8 +476,8 @@ static inline void policy_update_task_runnable_avg(const struct policy_params *k
 {
 	if (!policy_keeps_pelt13(k))
 		return;
-	if (!t->pelt13.last && !t->pelt13.period)
-		t->pelt13.last = rq->clock;
+	if (!t->pelt13.last_runnable_update && !t->pelt13.runnable_avg_period)
+		t->pelt13.last_runnable_update = rq->clock;
 	policy_update_entity_runnable_avg(&t->pelt13, rq->clock, runnable);
 }
 

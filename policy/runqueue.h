@@ -16,7 +16,7 @@
 static inline int policy_enqueue_entity(const struct policy_params *k, struct policy_cpu *rq,
 					struct policy_task *t, int curr_fair)
 {
-	const int attached = !t->pelt.last;
+	const int attached = !t->pelt.last_update_time;
 	int changed = policy_update_load_avg(k, rq, t, 0, 0, curr_fair);
 
 	policy_update_rq_runnable_avg(k, rq);
@@ -91,7 +91,7 @@ static inline void policy_detach_task(const struct policy_params *k, struct poli
 {
 	policy_leave_entity(k, rq, t, 0, curr_fair, 0, 1);
 	policy_detach_entity_load_avg(k, rq, t);
-	t->pelt.last = 0;
+	t->pelt.last_update_time = 0;
 }
 
 /*

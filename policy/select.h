@@ -164,7 +164,7 @@ static inline u32 policy_choose(struct policy_ctx *c)
 	if (policy_packs_fully(c))
 		policy_pack_end(c);
 	if (!c->answer->slow && want && !c->k->recent_always && !c->k->recent_none)
-		c->cur->recent_cpu = c->this_cpu;
+		c->cur->recent_used_cpu = c->this_cpu;
 	return cpu;
 }
 
@@ -176,7 +176,7 @@ static inline u32 policy_select(struct policy_ctx *c)
 
 	*c->answer = blank;
 	c->all_allowed = c->allowed;
-	if (c->p->nr_allowed == 1) {
+	if (c->p->nr_cpus_allowed == 1) {
 		cpu = policy_mask_next_and(c->allowed, c->allowed, 0, c->topo->nr_cpus);
 		cpu = policy_take(c, STEP_PINNED, cpu < c->topo->nr_cpus ? cpu : c->prev_cpu);
 	} else {

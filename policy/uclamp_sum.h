@@ -14,18 +14,20 @@
  *				util_avg is averaged and when it joins; while not
  *				queued it decays to 0
  *	queue	cfs.uclamp	sum of these over the queued tasks, 0 without any
- *		uclamp_root	the same, but it falls like PELT: over what has left
+ *		root_cfs_util_uclamp
+ *				the same, but it falls like PELT: over what has left
  *				the queue and is not forgotten yet
  *
- * A task that wakes elsewhere or dies leaves uclamp_root when its old queue is
- * averaged next; with AGGREGATE_SUM_AT_ONCE then and there, and where it comes
- * it adds to uclamp_root.
+ * A task that wakes elsewhere or dies leaves root_cfs_util_uclamp when its old
+ * queue is averaged next; with AGGREGATE_SUM_AT_ONCE then and there, and where
+ * it comes it adds to root_cfs_util_uclamp.
  *
  * The bias (AGGREGATE_BIAS): PELT itself decays, and only the difference is kept:
  *
  *	task	pelt.uclamp	util_avg within the clamps less util_avg
- *		est_uclamp	the estimate within the clamps
- *	queue	cfs.uclamp, est_uclamp	sums over the queued, the runnable tasks
+ *		util_est_uclamp	the estimate within the clamps
+ *	queue	cfs.uclamp	sum over the queued tasks
+ *		util_est_uclamp	sum over the runnable tasks
  *
  * A negative bias leaves with its task, and would lift the queue: it is taken
  * from util_avg of both instead. With uclamp_factor an upper clamp yields as far
@@ -102,13 +104,13 @@ static inline u32 policy_yielding_max(struct policy_cpu *rq, const struct policy
 	u64 factor = policy_inverse_weight(weight) *
 		policy_clamp(t->pelt.util_avg, t->uclamp_min, hi);
 
-	if (rq->factor_owner == t->id) {
-		rq->factor = factor;
-	} else if (factor > rq->factor) {
-		rq->factor = factor;
-		rq->factor_owner = t->id;
+	if (rq->max_uclamp_factor_owner == t->id) {
+		rq->max_uclamp_factor = factor;
+	} else if (factor > rq->max_uclamp_factor) {
+		rq->max_uclamp_factor = factor;
+		rq->max_uclamp_factor_owner = t->id;
 	} else {
-		u64 share = (rq->factor * weight) >> 32;
+		u64 share = (rq->max_uclamp_factor * weight) >> 32;
 
 		return share > hi ? (u32)share : hi;
 	}
@@ -150,15 +152,17 @@ policy_noinline void policy_clamped_task_follows(const struct policy_params *k,
  */
 policy_noinline void policy_clamped_queue_follows(struct policy_cpu *rq, u64 n)
 {
-	rq->uclamp_root = policy_decay_toward(rq->uclamp_root, (u32)rq->cfs.uclamp, n);
+	rq->root_cfs_util_uclamp = policy_decay_toward(rq->root_cfs_util_uclamp,
+						       (u32)rq->cfs.uclamp, n);
 }
 
 /* What left from afar leaves the sum (update_cfs_rq_load_avg). */
 policy_noinline void policy_clamped_removed(struct policy_cpu *rq)
 {
-	rq->uclamp_root = policy_max(policy_sub_positive(rq->uclamp_root, rq->uclamp_removed),
-				     (u32)rq->cfs.uclamp);
-	rq->uclamp_removed = 0;
+	rq->root_cfs_util_uclamp = policy_max(policy_sub_positive(rq->root_cfs_util_uclamp,
+								  rq->root_cfs_util_uclamp_removed),
+					      (u32)rq->cfs.uclamp);
+	rq->root_cfs_util_uclamp_removed = 0;
 }
 
 /* A sleeper, decayed up to now, leaves its queue from afar. */
@@ -166,11 +170,11 @@ policy_noinline void policy_clamped_task_remove(const struct policy_params *k,
 						struct policy_cpu *rq, const struct policy_task *t)
 {
 	if (POLICY_FEATURE_RULE(k, aggregate) == AGGREGATE_SUM)
-		rq->uclamp_removed += (u32)t->pelt.uclamp;
+		rq->root_cfs_util_uclamp_removed += (u32)t->pelt.uclamp;
 	if (POLICY_FEATURE_RULE(k, aggregate) == AGGREGATE_SUM_AT_ONCE)
-		rq->uclamp_root = policy_max(policy_sub_positive(rq->uclamp_root,
-								 (u32)t->pelt.uclamp),
-					     (u32)rq->cfs.uclamp);
+		rq->root_cfs_util_uclamp = policy_max(policy_sub_positive(rq->root_cfs_util_uclamp,
+									  (u32)t->pelt.uclamp),
+						      (u32)rq->cfs.uclamp);
 }
 
 /*
@@ -203,15 +207,15 @@ static inline int policy_clamped_task_joined(const struct policy_params *k, stru
 	}
 	policy_update_util_uclamp(rq, t);
 	if (attached && POLICY_FEATURE_RULE(k, aggregate) == AGGREGATE_SUM_AT_ONCE)
-		rq->uclamp_root += (u32)t->pelt.uclamp;
-	rq->uclamp_root = policy_max(rq->uclamp_root, (u32)rq->cfs.uclamp);
+		rq->root_cfs_util_uclamp += (u32)t->pelt.uclamp;
+	rq->root_cfs_util_uclamp = policy_max(rq->root_cfs_util_uclamp, (u32)rq->cfs.uclamp);
 	return 1;
 }
 
 /* Take @bias from the utilization of a task or queue (propagate_negative_bias). */
 static inline void policy_propagate_negative_bias(struct policy_pelt *a, u32 bias)
 {
-	u32 div = PELT_MIN_DIVIDER + (a->part & (PELT_PERIOD - 1));
+	u32 div = PELT_MIN_DIVIDER + (a->period_contrib & (PELT_PERIOD - 1));
 
 	a->util_avg = policy_sub_positive(a->util_avg, bias);
 	a->util_sum = policy_max(policy_sub_positive(a->util_sum, bias * div),
@@ -232,9 +236,9 @@ policy_noinline void policy_clamped_task_leaves(const struct policy_params *k,
 			policy_propagate_negative_bias(&t->pelt, bias);
 			policy_propagate_negative_bias(&rq->cfs, bias);
 		}
-		if (rq->factor_owner == t->id) {
-			rq->factor_owner = POLICY_NONE;
-			rq->factor = 0;
+		if (rq->max_uclamp_factor_owner == t->id) {
+			rq->max_uclamp_factor_owner = POLICY_NONE;
+			rq->max_uclamp_factor = 0;
 		}
 		return;
 	}
@@ -278,7 +282,7 @@ static __always_inline u32 policy_cfs_util_uclamp(const struct policy_params *k,
 	s32 util;
 
 	if (!policy_clamps_are_biases(k))
-		return rq->uclamp_root;
+		return rq->root_cfs_util_uclamp;
 	util = (s32)rq->cfs.util_avg + rq->cfs.uclamp;
 	return util > 0 ? (u32)util : 0;
 }
@@ -287,15 +291,15 @@ static __always_inline u32 policy_cfs_util_uclamp(const struct policy_params *k,
 static __always_inline int policy_uclamp_rq_is_capped(const struct policy_params *k,
 						      const struct policy_cpu *rq)
 {
-	return rq->uclamp_root < CAPACITY_SCALE &&
-	       rq->cfs.util_avg > rq->uclamp_root + k->cap_margin;
+	return rq->root_cfs_util_uclamp < CAPACITY_SCALE &&
+	       rq->cfs.util_avg > rq->root_cfs_util_uclamp + k->cap_margin;
 }
 
 /* The wait for the CPU as utilization, in the proportion that clamping leaves of it. */
 static inline u32 policy_boost_uclamp(const struct policy_params *k, const struct policy_cpu *rq,
 				      u32 util)
 {
-	u32 waiting = rq->cfs.run_avg;
+	u32 waiting = rq->cfs.runnable_avg;
 
 	if (policy_clamps_are_biases(k))
 		waiting = rq->cfs.util_avg ? (u32)((u64)util * waiting / rq->cfs.util_avg) : 0;
@@ -315,7 +319,9 @@ static inline u32 policy_cpu_util_cfs_uclamp(const struct policy_params *k,
 
 	if (boost && k->util_boost != BOOST_NONE)
 		util = policy_boost_uclamp(k, rq, util);
-	util = policy_max(util, policy_clamps_are_biases(k) ? rq->est_uclamp : rq->est_enqueued);
+	util = policy_max(util,
+			  policy_clamps_are_biases(k) ? rq->util_est_uclamp :
+							rq->util_est_enqueued);
 	return util < rq->capacity_orig ? util : rq->capacity_orig;
 }
 

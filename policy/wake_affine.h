@@ -19,20 +19,20 @@ static inline void policy_record_wakee(const struct policy_ctx *c)
 {
 	struct policy_task *cur = c->cur;
 
-	if (c->now > cur->flip_stamp + POLICY_FLIP_DECAY_NS) {
-		cur->flips >>= 1;
-		cur->flip_stamp = c->now;
+	if (c->now > cur->wakee_flip_decay_ts + POLICY_FLIP_DECAY_NS) {
+		cur->wakee_flips >>= 1;
+		cur->wakee_flip_decay_ts = c->now;
 	}
 	if (cur->last_wakee != c->p->id) {
 		cur->last_wakee = c->p->id;
-		cur->flips++;
+		cur->wakee_flips++;
 	}
 }
 
 /* Waker and wakee switch partners so often that one LLC would not hold them all. */
 static inline int policy_wake_wide(const struct policy_ctx *c)
 {
-	u32 a = c->cur->flips, b = c->p->flips;
+	u32 a = c->cur->wakee_flips, b = c->p->wakee_flips;
 	u32 most = a > b ? a : b, least = a > b ? b : a;
 	u32 d = policy_place_at(c, c->this_cpu)->llc_domain;
 	u32 factor = d == POLICY_NONE ? 1 : policy_domain_at(c, d)->weight;

@@ -62,7 +62,7 @@ static __always_inline int is_free(u32 cpu)
 {
 	const struct policy_cpu *rq = view_of(cpu);
 
-	return rq->curr_is_idle && !rq->nr_running && !rq->wakeup_pending && !rq->offline &&
+	return rq->curr_is_idle && !rq->nr_running && !rq->ttwu_pending && !rq->offline &&
 	       takes_tasks(cpu);
 }
 

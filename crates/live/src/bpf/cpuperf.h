@@ -43,14 +43,14 @@ static __always_inline void cpuperf_begin(void)
 /* The utilization that a frequency is chosen by (cpu_util_cfs_boost()). */
 static __always_inline u32 cpuperf_util(const struct policy_params *k, const struct policy_cpu *rq)
 {
-	u32 util = rq->cfs.util_avg, runnable = rq->cfs.run_avg;
+	u32 util = rq->cfs.util_avg, runnable = rq->cfs.runnable_avg;
 
 	if (policy_clamps_add_up(k))
 		return policy_cpu_util_cfs_uclamp(k, rq, 1);
 	if (k->util_boost != BOOST_NONE && runnable > util)
 		util = runnable;
-	if (rq->est_enqueued > util)
-		util = rq->est_enqueued;
+	if (rq->util_est_enqueued > util)
+		util = rq->util_est_enqueued;
 	return util < rq->capacity_orig ? util : rq->capacity_orig;
 }
 

@@ -204,12 +204,12 @@ static __noinline int snapshot_apply(const struct snapshot *s, struct policy_tas
 
 	wakee->pelt = s->decision.wakee_after.pelt;
 	wakee->flags = s->decision.wakee_after.flags;
-	wakee->recent_cpu = s->decision.wakee_after.recent_cpu;
-	waker->flips = s->decision.waker_after.flips;
-	waker->flip_stamp = s->decision.waker_after.flip_stamp;
+	wakee->recent_used_cpu = s->decision.wakee_after.recent_used_cpu;
+	waker->wakee_flips = s->decision.waker_after.wakee_flips;
+	waker->wakee_flip_decay_ts = s->decision.waker_after.wakee_flip_decay_ts;
 	waker->last_wakee = s->decision.waker_after.last_wakee;
-	waker->recent_cpu = s->decision.waker_after.recent_cpu;
-	cpus[here].scan_cost = s->cpus[here].scan_cost;
+	waker->recent_used_cpu = s->decision.waker_after.recent_used_cpu;
+	cpus[here].avg_scan_cost = s->cpus[here].avg_scan_cost;
 	bpf_for(i, 0, nr_llcs) {
 		u32 llc = policy_bound(i, POLICY_MAX_CPUS);
 

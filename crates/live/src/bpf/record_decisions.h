@@ -28,7 +28,7 @@ struct wakeup_task {
 	u32 util_est_ewma;		/* up to 6.7 */
 	u32 weight;			/* se.load.weight, 1024 at nice 0 */
 	u64 flip_decay;			/* wakee_flip_decay_ts, jiffies */
-	u32 flips;			/* wakee_flips */
+	u32 wakee_flips;
 	u32 pid;
 	s32 recent_used_cpu;
 	s32 nr_cpus_allowed;

@@ -16,9 +16,9 @@
  *  - A task view is written by operations on its task, which the kernel calls
  *    with the task's runqueue locked, or, while it sleeps, with its pi_lock
  *    held (select_cpu). No two run at once.
- *  - The waker's fields (flips, recent_cpu) and this CPU's scan_cost are written
+ *  - The waker's fields (flips, recent_used_cpu) and this CPU's avg_scan_cost are written
  *    by select_cpu only, on the CPU where they belong, with interrupts off.
- *  - wakeup_pending and has_idle_cores are single stores without a lock, as in
+ *  - ttwu_pending and has_idle_cores are single stores without a lock, as in
  *    the kernel: a late reader sees the old value, and two wakers may take one
  *    idle CPU, as theirs do.
  *  - select_cpu reads other CPUs' views without their locks unless it takes a
@@ -82,7 +82,7 @@ struct live_task {
 	u64 waits_from;		/* when it became runnable or was queued again; 0: it does not wait */
 	u32 cpu;		/* the CPU view that counts it */
 	u32 ran_on;		/* CPU it ran on last */
-	u32 pending_cpu;	/* its wakeup_pending is for this task; POLICY_NONE: none */
+	u32 pending_cpu;	/* its ttwu_pending is for this task; POLICY_NONE: none */
 	u32 fresh;		/* never enqueued */
 	u8 pinned;		/* counted in pinned[] */
 	u8 running;
@@ -125,7 +125,8 @@ static __always_inline struct policy_cpu *view_of(u32 cpu)
 static __always_inline u32 view_util(u32 cpu)
 {
 	const struct policy_cpu *rq = view_of(cpu);
-	u32 util = rq->cfs.util_avg > rq->est_enqueued ? rq->cfs.util_avg : rq->est_enqueued;
+	u32 util = rq->cfs.util_avg > rq->util_est_enqueued ? rq->cfs.util_avg :
+							      rq->util_est_enqueued;
 
 	return util < rq->capacity_orig ? util : rq->capacity_orig;
 }
@@ -203,7 +204,7 @@ static __always_inline void task_read(struct live_task *t, struct task_struct *t
 		v->class = POLICY_IDLE;
 	if (task->flags & PF_EXITING)
 		v->flags |= TASK_EXITING;
-	v->nr_allowed = (u32)task->nr_cpus_allowed;
+	v->nr_cpus_allowed = (u32)task->nr_cpus_allowed;
 }
 
 /* The wakeup that was on its way has arrived, or never will. */
@@ -211,14 +212,14 @@ static __always_inline void pending_end(struct live_task *t)
 {
 	if (t->pending_cpu == POLICY_NONE)
 		return;
-	view_of(t->pending_cpu)->wakeup_pending = 0;
+	view_of(t->pending_cpu)->ttwu_pending = 0;
 	t->pending_cpu = POLICY_NONE;
 }
 
 static __always_inline void pending_begin(struct live_task *t, u32 cpu)
 {
 	pending_end(t);
-	view_of(cpu)->wakeup_pending = 1;
+	view_of(cpu)->ttwu_pending = 1;
 	t->pending_cpu = cpu;
 }
 
@@ -247,7 +248,7 @@ static __noinline int view_enqueue(struct live_task *t, u32 cpu, u64 now)
 
 	if (!l)
 		return 0;
-	t->pinned = t->view.nr_allowed == 1;
+	t->pinned = t->view.nr_cpus_allowed == 1;
 	t->counted_group = t->group;
 	tg_joins(t->group, cpu, weight);
 	if (t->group != ROOT_GROUP)

@@ -32,7 +32,7 @@ pub(super) struct Totals {
 pub(crate) fn cpu_util(view: &Cpu) -> u32 {
     view.cfs
         .util_avg
-        .max(view.est_enqueued)
+        .max(view.util_est_enqueued)
         .min(view.capacity_orig)
 }
 
@@ -441,8 +441,7 @@ impl Sim<'_> {
         self.members(group, Some(excluded))
             .fold(Count::default(), |count, cpu| {
                 let view = &self.core.cpus[cpu];
-                let busy =
-                    view.nr_running != 0 || view.curr_is_idle == 0 || view.wakeup_pending != 0;
+                let busy = view.nr_running != 0 || view.curr_is_idle == 0 || view.ttwu_pending != 0;
                 Count {
                     nr_running: count.nr_running + view.nr_running,
                     idle_cpus: count.idle_cpus + u32::from(!busy),

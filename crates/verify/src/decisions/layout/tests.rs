@@ -111,7 +111,7 @@ fn of_task(task: TaskState) -> Values {
             util_est_ewma,
             weight,
             flip_decay,
-            flips,
+            wakee_flips,
             pid,
             recent_used_cpu,
             nr_cpus_allowed,

@@ -12,6 +12,8 @@ mod choose;
 mod core;
 pub mod energy;
 mod features;
+#[cfg(test)]
+mod headers;
 mod layout;
 mod mask;
 pub mod mirror;

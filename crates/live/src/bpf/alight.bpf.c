@@ -13,7 +13,6 @@
  * nr_running counts this scheduler's tasks only; a CPU that runs a real-time
  * task shows as not idle.
  */
-#include "policy/abi.h"
 #include "kernel.h"
 #include "policy/select.h"
 #include "policy/runqueue.h"

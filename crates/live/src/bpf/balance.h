@@ -21,6 +21,12 @@
 #ifndef ALIGHT_LIVE_BALANCE_H
 #define ALIGHT_LIVE_BALANCE_H
 
+#include "decide.h"
+#include "packing.h"
+#include "queue.h"
+#include "stats.h"
+#include "views.h"
+
 /* How often a busy CPU looks for a busier one in its cache, and how many such times everywhere. */
 #define BALANCE_NS	16000000ull
 #define BALANCE_FAR	4

@@ -18,6 +18,11 @@
 #ifndef ALIGHT_LIVE_CGROUP_H
 #define ALIGHT_LIVE_CGROUP_H
 
+#include "kernel.h"
+#include "fair.h"
+#include "machine.h"
+#include "policy/mask.h"
+
 #define MAX_TASK_GROUPS	1024
 #define MAX_GROUP_DEPTH	8
 #define GROUP_CACHES	64	/* caches that count apart */

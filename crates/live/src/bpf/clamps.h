@@ -12,6 +12,8 @@
 #ifndef ALIGHT_LIVE_CLAMPS_H
 #define ALIGHT_LIVE_CLAMPS_H
 
+#include "kernel.h"
+#include "policy/candidate.h"
 #include "policy/uclamp_max.h"
 #include "rules.h"
 

@@ -16,7 +16,9 @@
 #ifndef ALIGHT_LIVE_CPUPERF_H
 #define ALIGHT_LIVE_CPUPERF_H
 
+#include "kernel.h"
 #include "root.h"
+#include "views.h"
 
 /* Not in every Debian kernel. */
 void scx_bpf_cpuperf_set(s32 cpu, u32 perf) __ksym __weak;

@@ -6,9 +6,13 @@
 #ifndef ALIGHT_LIVE_DECIDE_H
 #define ALIGHT_LIVE_DECIDE_H
 
+#include "kernel.h"
+#include "policy/select.h"
 #include "energy.h"
 #include "record.h"
 #include "root.h"
+#include "stats.h"
+#include "views.h"
 
 /* Set by the loader before the program is loaded. */
 const volatile bool verify;		/* decide on snapshots and write them down */

@@ -9,6 +9,10 @@
 #ifndef ALIGHT_LIVE_DUMP_H
 #define ALIGHT_LIVE_DUMP_H
 
+#include "kernel.h"
+#include "queue.h"
+#include "views.h"
+
 static __always_inline s32 queue_length(u64 queue)
 {
 	return bpf_ksym_exists(scx_bpf_dsq_nr_queued) ? scx_bpf_dsq_nr_queued(queue) : -1;

@@ -13,7 +13,10 @@
 #ifndef ALIGHT_LIVE_ENERGY_H
 #define ALIGHT_LIVE_ENERGY_H
 
+#include "kernel.h"
+#include "policy/uclamp.h"
 #include "root.h"
+#include "views.h"
 
 /* Set by the loader before the program is loaded: there is an energy model. */
 const volatile bool energy_model;

@@ -11,6 +11,10 @@
 #ifndef ALIGHT_LIVE_PACKING_H
 #define ALIGHT_LIVE_PACKING_H
 
+#include "kernel.h"
+#include "policy/pack.h"
+#include "views.h"
+
 static __always_inline int packs(void)
 {
 	return the_params()->pack == PACK_FULL;

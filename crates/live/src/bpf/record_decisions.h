@@ -12,6 +12,8 @@
 #ifndef ALIGHT_LIVE_RECORD_DECISIONS_H
 #define ALIGHT_LIVE_RECORD_DECISIONS_H
 
+#include "policy/types.h"
+
 #define RECORD_CPUS	64	/* a mask of CPUs is one word */
 #define RECORD_LEVELS	5
 

@@ -10,6 +10,8 @@
 #ifndef ALIGHT_RECORD_PELT_H
 #define ALIGHT_RECORD_PELT_H
 
+#include "policy/types.h"
+
 /* What happened; "first" and "second" are the two signal sets of an event. */
 enum pelt_op {
 	PELT_SE,		/* __update_load_avg_se: first = entity */

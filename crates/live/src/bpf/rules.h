@@ -13,6 +13,7 @@
 #ifndef ALIGHT_LIVE_RULES_H
 #define ALIGHT_LIVE_RULES_H
 
+#include "kernel.h"
 #include "policy/glob.h"
 
 #define RULES_MOST	64

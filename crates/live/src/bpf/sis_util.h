@@ -10,6 +10,10 @@
 #ifndef ALIGHT_LIVE_SIS_UTIL_H
 #define ALIGHT_LIVE_SIS_UTIL_H
 
+#include "kernel.h"
+#include "policy/idle_scan.h"
+#include "views.h"
+
 #define SIS_UTIL_NS	16000000ull
 
 /* When the CPUs that share a state are counted again. */

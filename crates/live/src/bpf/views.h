@@ -29,20 +29,12 @@
 #ifndef ALIGHT_LIVE_VIEWS_H
 #define ALIGHT_LIVE_VIEWS_H
 
+#include "kernel.h"
+#include "policy/runqueue.h"
 #include "clamps.h"
 #include "fair.h"
-
-/* Set by the loader before the program is loaded. The verifier knows the constants. */
-const volatile struct policy_params params;
-const volatile struct policy_topology topology;
-/* The kernel's tick, ns. */
-const volatile u64 tick_ns;
-/* Slice of a task that did not ask for another, ns; the loader's, by the CPUs online. */
-u64 base_slice;
-/* Never written here, but global functions take pointers to writable memory only. */
-struct policy_domain domains[POLICY_MAX_DOMAINS];
-struct policy_group groups[POLICY_MAX_GROUPS];
-struct policy_place places[POLICY_MAX_CPUS];
+#include "machine.h"
+#include "cgroup.h"
 
 struct policy_cpu cpus[POLICY_MAX_CPUS];
 struct policy_llc llcs[POLICY_MAX_CPUS];
@@ -71,8 +63,6 @@ struct {
 	__type(key, u32);
 	__type(value, struct view_lock);
 } locks SEC(".maps");
-
-#include "cgroup.h"
 
 /* What is kept of a task. */
 struct live_task {
@@ -103,18 +93,6 @@ struct {
 
 /* max_idle_balance_cost at its start, twice: the longest idle phase that avg_idle heeds. */
 #define AVG_IDLE_MAX_NS	1000000ull
-
-/* The loader's constants, without the qualifier that keeps the compiler from folding them. */
-#define CONSTANT(type, object) ({				\
-	const type *__p = (const type *)&(object);		\
-	asm volatile("" : "+r"(__p));				\
-	__p;							\
-})
-
-static __always_inline const struct policy_params *the_params(void)
-{
-	return CONSTANT(struct policy_params, params);
-}
 
 static __always_inline struct policy_cpu *view_of(u32 cpu)
 {

@@ -20,6 +20,7 @@ pub mod mirror;
 pub mod pack;
 pub mod pelt;
 pub mod rq;
+#[cfg(any(test, feature = "against-c"))]
 pub mod samples;
 pub mod scheduler;
 mod shape;

@@ -26,63 +26,64 @@
  * Does a scan for capacity answer, and nothing after it? A search that comes after
  * asym_at_once need not ask again, so that the BPF verifier walks one scan, not two.
  */
-static __always_inline int asym_acts(const struct policy_ctx *c, u32 target)
+static __always_inline int policy_asym_acts(const struct policy_ctx *c, u32 target)
 {
 	return c->k->asym != ASYM_IGNORED && c->topo->asym &&
-	       place_at(c, target)->asym_domain != POLICY_NONE;
+	       policy_place_at(c, target)->asym_domain != POLICY_NONE;
 }
 
 /* As big as CPUs come, and most of it is left for fair tasks (!check_cpu_capacity()). */
-static __always_inline int big_and_free(const struct policy_ctx *c, const struct policy_domain *d,
-					u32 cpu)
+static __always_inline int policy_big_and_free(const struct policy_ctx *c,
+					       const struct policy_domain *d, u32 cpu)
 {
-	const struct policy_cpu *rq = cpu_at(c, cpu);
+	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
 
 	return rq->capacity_orig == c->topo->max_capacity &&
 	       (u64)rq->capacity * d->imbalance_pct >= (u64)rq->capacity_orig * 100;
 }
 
-policy_apart u32 asym_first_scan(const struct policy_ctx *c, u32 target)
+policy_noinline u32 policy_asym_first_scan(const struct policy_ctx *c, u32 target)
 {
-	const struct policy_domain *d = domain_at(c, place_at(c, target)->asym_domain);
-	u32 nr = c->topo->nr_cpus, best = policy_forget(POLICY_NONE), n;
-	u32 best_capacity = policy_forget(0), need;
-	struct ring r = ring_from(target);
+	const struct policy_domain *d = policy_domain_at(c,
+							 policy_place_at(c, target)->asym_domain);
+	u32 nr = c->topo->nr_cpus, best = policy_hide(POLICY_NONE), n;
+	u32 best_capacity = policy_hide(0), need;
+	struct policy_ring r = policy_ring_from(target);
 
-	wakee_sync(c);
-	need = task_need(c);
+	policy_wakee_sync(c);
+	need = policy_uclamp_task_util(c);
 	policy_for(n, 0, POLICY_MAX_CPUS) {
-		u32 cpu = ring_next(&r, &d->span, c->allowed, nr), capacity;
+		u32 cpu = policy_ring_next(&r, &d->span, c->allowed, nr), capacity;
 
 		if (cpu >= nr)
 			break;
-		looked_at(c, cpu);
-		capacity = cpu_at(c, cpu)->capacity;
-		if (!cpu_avail(c, cpu)) {
-			note(c, STEP_ASYM_FITS, cpu, VERDICT_BUSY, capacity);
+		policy_looked_at(c, cpu);
+		capacity = policy_cpu_at(c, cpu)->capacity;
+		if (!policy_cpu_avail(c, cpu)) {
+			policy_note(c, STEP_ASYM_FITS, cpu, VERDICT_BUSY, capacity);
 			continue;
 		}
-		if (fits(need, capacity))
-			return take(c, STEP_ASYM_FITS, cpu);
-		if (FEATURE_RULE(c->k, asym_hog) && big_and_free(c, d, cpu))
-			return take(c, STEP_ASYM_BIGGEST, cpu);
-		note(c, STEP_ASYM_FITS, cpu, VERDICT_TOO_SMALL, capacity);
+		if (policy_fits_capacity(need, capacity))
+			return policy_take(c, STEP_ASYM_FITS, cpu);
+		if (POLICY_FEATURE_RULE(c->k, asym_hog) && policy_big_and_free(c, d, cpu))
+			return policy_take(c, STEP_ASYM_BIGGEST, cpu);
+		policy_note(c, STEP_ASYM_FITS, cpu, VERDICT_TOO_SMALL, capacity);
 		if (capacity > best_capacity) {
 			best = cpu;
 			best_capacity = capacity;
 		}
 	}
 	if (best != POLICY_NONE)
-		return take(c, STEP_ASYM_BIGGEST, best);
-	return take(c, STEP_ASYM_TARGET, target);
+		return policy_take(c, STEP_ASYM_BIGGEST, best);
+	return policy_take(c, STEP_ASYM_TARGET, target);
 }
 
 /* The scan that this scheduler has. */
-static __always_inline u32 asym_search(const struct policy_ctx *c, u32 target)
+static __always_inline u32 policy_asym_search(const struct policy_ctx *c, u32 target)
 {
 	if (c->k->asym == ASYM_FIRST)
-		return asym_first_scan(c, target);
-	return asym_fits_scan(c, target);
+		return policy_asym_first_scan(c, target);
+	return policy_asym_fits_scan(c, target);
 }
 
 #endif

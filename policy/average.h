@@ -10,13 +10,15 @@
 #define ALIGHT_AVERAGE_H
 
 #include "mask.h"
+#include "params.h"
 
 #define PELT_PERIOD	1024u
-#define PELT_MAX	47742u			/* limit of the sum with period weight 1024 */
-#define PELT_MIN_DIV	(PELT_MAX - PELT_PERIOD)	/* what closed periods contribute at most */
+#define LOAD_AVG_MAX	47742u	/* limit of the sum with period weight 1024 */
+/* What closed periods contribute at most. */
+#define PELT_MIN_DIVIDER	(LOAD_AVG_MAX - PELT_PERIOD)
 
 /* 2^32 * y^i, y^32 = 1/2 */
-static const u32 pelt_inv[32] = {
+static const u32 policy_runnable_avg_yN_inv[32] = {
 	0xffffffff, 0xfa83b2da, 0xf5257d14, 0xefe4b99a, 0xeac0c6e6, 0xe5b906e6, 0xe0ccdeeb,
 	0xdbfbb796, 0xd744fcc9, 0xd2a81d91, 0xce248c14, 0xc9b9bd85, 0xc5672a10, 0xc12c4cc9,
 	0xbd08a39e, 0xb8fbaf46, 0xb504f333, 0xb123f581, 0xad583ee9, 0xa9a15ab4, 0xa5fed6a9,
@@ -25,7 +27,7 @@ static const u32 pelt_inv[32] = {
 };
 
 /* (v * f) >> 32 in 96 bits */
-static __always_inline u64 pelt_scale(u64 v, u64 f)
+static __always_inline u64 policy_mul_u64_shr32(u64 v, u64 f)
 {
 #if defined(__SIZEOF_INT128__) && !defined(__bpf__)
 	return (u64)(((unsigned __int128)v * f) >> 32);
@@ -36,11 +38,11 @@ static __always_inline u64 pelt_scale(u64 v, u64 f)
 }
 
 /* v * y^n; 0 once nothing is left. */
-static inline u64 pelt_decay(u64 v, u64 n)
+static inline u64 policy_decay_load(u64 v, u64 n)
 {
 	if (n > 2016)
 		return 0;
-	return pelt_scale(v >> n / 32, pelt_inv[n % 32]);
+	return policy_mul_u64_shr32(v >> n / 32, policy_runnable_avg_yN_inv[n % 32]);
 }
 
 /*
@@ -49,60 +51,70 @@ static inline u64 pelt_decay(u64 v, u64 n)
  * Expanded where it is called: most callers know what they add.
  * kernel: ___update_load_sum()
  */
-static __always_inline u64 pelt_accumulate(struct policy_pelt *a, u64 now, u64 load, u64 runnable,
-					   u64 running)
+static __always_inline u64 policy_pelt_update_sum(struct policy_pelt *a, u64 now, u64 load,
+						  u64 runnable, u64 running)
 {
-	s64 passed = (s64)(now - a->last);
+	s64 passed = (s64)(now - a->last_update_time);
 	u64 units, d, n;
 
 	if (passed < 1024) {		/* less than a unit */
 		if (passed < 0)
-			a->last = now;
+			a->last_update_time = now;
 		return 0;
 	}
 	units = (u64)passed >> 10;
-	a->last += units << 10;		/* the rest of a unit counts next time */
+	a->last_update_time += units << 10;		/* the rest of a unit counts next time */
 	if (!load)
 		runnable = running = 0;
 
-	d = units + a->part;
+	d = units + a->period_contrib;
 	n = d / PELT_PERIOD;
 	if (n) {
-		/* pelt_decay() of five values by the same n */
+		/* policy_decay_load() of five values by the same n */
 		const u32 left = n <= 2016, shift = left ? n / 32 : 0;
-		const u64 f = left ? pelt_inv[n % 32] : 0;
+		const u64 f = left ? policy_runnable_avg_yN_inv[n % 32] : 0;
 
-		a->load_sum = pelt_scale(a->load_sum >> shift, f);
-		a->run_sum = pelt_scale(a->run_sum >> shift, f);
+		a->load_sum = policy_mul_u64_shr32(a->load_sum >> shift, f);
+		a->runnable_sum = policy_mul_u64_shr32(a->runnable_sum >> shift, f);
 		a->util_sum = (u32)(((u64)a->util_sum >> shift) * f >> 32);	/* the shift may be 63 */
 		d %= PELT_PERIOD;
 		/* the rest of the old period, full ones, the open one */
-		units = (((u64)(PELT_PERIOD - a->part) >> shift) * f >> 32) +
-			(PELT_MAX - (((u64)PELT_MAX >> shift) * f >> 32) - PELT_PERIOD) + d;
+		units = (((u64)(PELT_PERIOD - a->period_contrib) >> shift) * f >> 32) +
+			(LOAD_AVG_MAX - (((u64)LOAD_AVG_MAX >> shift) * f >> 32) - PELT_PERIOD) + d;
 	}
-	a->part = (u32)d;
+	a->period_contrib = (u32)d;
 	a->load_sum += load * units;
-	a->run_sum += (runnable * units) << 10;
+	a->runnable_sum += (runnable * units) << 10;
 	a->util_sum += (u32)((running * units) << 10);
 	return n;
 }
 
-/* kernel: ___update_load_avg(); the divider is never below PELT_MIN_DIV. */
-static __always_inline void pelt_average(struct policy_pelt *a, u64 weight)
+/* kernel: ___update_load_avg(); the divider is never below PELT_MIN_DIVIDER. */
+static __always_inline void policy_pelt_update_avg(struct policy_pelt *a, u64 weight)
 {
-	u32 div = PELT_MIN_DIV + (a->part & (PELT_PERIOD - 1));
+	u32 div = PELT_MIN_DIVIDER + (a->period_contrib & (PELT_PERIOD - 1));
 
 	a->load_avg = (u32)(weight * a->load_sum / div);
-	a->run_avg = (u32)(a->run_sum / div);
+	a->runnable_avg = (u32)(a->runnable_sum / div);
 	a->util_avg = a->util_sum / div;
 }
 
-static __always_inline u32 sub_floor0(u32 a, u32 b)
+static __always_inline u32 policy_max(u32 a, u32 b)
+{
+	return a > b ? a : b;
+}
+
+static __always_inline u32 policy_min(u32 a, u32 b)
+{
+	return a < b ? a : b;
+}
+
+static __always_inline u32 policy_sub_positive(u32 a, u32 b)
 {
 	return a > b ? a - b : 0;
 }
 
-static __always_inline u64 sub_floor0_64(u64 a, u64 b)
+static __always_inline u64 policy_sub_positive_64(u64 a, u64 b)
 {
 	return a > b ? a - b : 0;
 }
@@ -112,9 +124,9 @@ static __always_inline u64 sub_floor0_64(u64 a, u64 b)
  * max_t(u32, sum, avg * PELT_MIN_DIVIDER) into 64 bits: a queue of a weight
  * from 90000 on forgets most of its load, and one of 90 tasks what is runnable.
  */
-static __always_inline u64 pelt_bound(const struct policy_params *k, u64 sum, u32 avg)
+static __always_inline u64 policy_pelt_bound_sum(const struct policy_params *k, u64 sum, u32 avg)
 {
-	u64 least = (u64)avg * PELT_MIN_DIV;
+	u64 least = (u64)avg * PELT_MIN_DIVIDER;
 
 	if (k->sums == SUMS_FREE)
 		return sum;
@@ -126,32 +138,39 @@ static __always_inline u64 pelt_bound(const struct policy_params *k, u64 sum, u3
 }
 
 /* Take @avg and @sum of load from @q (dequeue_load_avg). */
-static __always_inline void pelt_load_leaves(const struct policy_params *k, struct policy_pelt *q,
-					     u32 avg, u64 sum)
+static __always_inline void policy_dequeue_load_avg(const struct policy_params *k,
+						    struct policy_pelt *q, u32 avg, u64 sum)
 {
-	q->load_avg = sub_floor0(q->load_avg, avg);
-	q->load_sum = pelt_bound(k, sub_floor0_64(q->load_sum, sum), q->load_avg);
+	q->load_avg = policy_sub_positive(q->load_avg, avg);
+	q->load_sum = policy_pelt_bound_sum(k, policy_sub_positive_64(q->load_sum, sum),
+					    q->load_avg);
 }
 
 /* Add @avg and @sum of load to @q (enqueue_load_avg). */
-static __always_inline void pelt_load_joins(const struct policy_params *k, struct policy_pelt *q,
-					    u32 avg, u64 sum)
+static __always_inline void policy_enqueue_load_avg(const struct policy_params *k,
+						    struct policy_pelt *q, u32 avg, u64 sum)
 {
 	q->load_avg += avg;
 	q->load_sum += sum;
 	if (k->sums == SUMS_BOUNDED_JOIN)
-		q->load_sum = pelt_bound(k, q->load_sum, q->load_avg);
+		q->load_sum = policy_pelt_bound_sum(k, q->load_sum, q->load_avg);
 }
 
 /* Take averages and sums of @gone from @q. */
-static __always_inline void pelt_subtract(const struct policy_params *k, struct policy_pelt *q,
-					  const struct policy_pelt *gone)
+static __always_inline void policy_pelt_subtract(const struct policy_params *k,
+						 struct policy_pelt *q,
+						 const struct policy_pelt *gone)
 {
-	pelt_load_leaves(k, q, gone->load_avg, gone->load_sum);
-	q->run_avg = sub_floor0(q->run_avg, gone->run_avg);
-	q->run_sum = pelt_bound(k, sub_floor0_64(q->run_sum, gone->run_sum), q->run_avg);
-	q->util_avg = sub_floor0(q->util_avg, gone->util_avg);
-	q->util_sum = (u32)pelt_bound(k, sub_floor0(q->util_sum, gone->util_sum), q->util_avg);
+	policy_dequeue_load_avg(k, q, gone->load_avg, gone->load_sum);
+	q->runnable_avg = policy_sub_positive(q->runnable_avg, gone->runnable_avg);
+	q->runnable_sum = policy_pelt_bound_sum(k,
+						policy_sub_positive_64(q->runnable_sum,
+								       gone->runnable_sum),
+						q->runnable_avg);
+	q->util_avg = policy_sub_positive(q->util_avg, gone->util_avg);
+	q->util_sum = (u32)policy_pelt_bound_sum(k,
+						 policy_sub_positive(q->util_sum, gone->util_sum),
+						 q->util_avg);
 }
 
 #endif

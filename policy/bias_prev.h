@@ -24,28 +24,30 @@
 #include "group.h"
 #include "pack.h"
 
-#define ALMOST_IDLE_LOAD	47	/* LOAD_AVG_MAX / 1000 */
+#define POLICY_ALMOST_IDLE_LOAD	47	/* LOAD_AVG_MAX / 1000 */
 
 /* Enough of @cpu is not spoken for (spare_capacity_cpu). */
-static __always_inline int has_spare(const struct policy_ctx *c, u32 cpu)
+static __always_inline int policy_spare_capacity_cpu(const struct policy_ctx *c, u32 cpu)
 {
-	const struct policy_cpu *rq = cpu_at(c, cpu);
+	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
 
-	return (u64)rq->est_enqueued * 1024 <= (u64)rq->capacity_orig * (1024 - c->k->bias_spare);
+	return (u64)rq->util_est_enqueued * 1024 <= (u64)rq->capacity_orig *
+	       (1024 - c->k->bias_spare);
 }
 
 /* @cpu is the previous one, and without the wakee there is hardly any load (almost_idle_cpu). */
-static __always_inline int almost_idle(const struct policy_ctx *c, u32 cpu)
+static __always_inline int policy_almost_idle_cpu(const struct policy_ctx *c, u32 cpu)
 {
-	return FEATURE_RULE(c->k, room) == ROOM_ALMOST_IDLE && cpu == c->prev_cpu &&
-	       load_without(c, cpu) <= ALMOST_IDLE_LOAD;
+	return POLICY_FEATURE_RULE(c->k, room) == ROOM_ALMOST_IDLE && cpu == c->prev_cpu &&
+	       policy_cpu_load_without(c, cpu) <= POLICY_ALMOST_IDLE_LOAD;
 }
 
 /* What other classes and limits leave of @cpu now (scale_rt_capacity). */
-static inline u32 capacity_now(const struct policy_ctx *c, u32 cpu)
+static inline u32 policy_scale_rt_capacity(const struct policy_ctx *c, u32 cpu)
 {
-	const struct policy_cpu *rq = cpu_at(c, cpu);
-	u32 max = c->k->pressure == PRESSURE_AVERAGE ? actual_capacity(c, cpu) : rq->capacity_orig;
+	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
+	u32 max = c->k->pressure == PRESSURE_AVERAGE ? policy_actual_cpu_capacity(c, cpu) :
+						       rq->capacity_orig;
 	u32 used = (u32)rq->rt_util + rq->dl_util;
 
 	if (c->k->pressure == PRESSURE_THERMAL)
@@ -56,54 +58,59 @@ static inline u32 capacity_now(const struct policy_ctx *c, u32 cpu)
 }
 
 /* The wakee fits beside what runs on @cpu (task_fits_remaining_cpu_capacity). */
-static __always_inline int fits_beside(const struct policy_ctx *c, u32 cpu)
+static __always_inline int policy_fits_remaining_capacity(const struct policy_ctx *c, u32 cpu)
 {
-	return fits(cpu_at(c, cpu)->est_enqueued + wakee_est(c), capacity_now(c, cpu));
+	return policy_fits_capacity(policy_cpu_at(c, cpu)->util_est_enqueued +
+				    policy_wakee_util_est(c),
+				    policy_scale_rt_capacity(c, cpu));
 }
 
 /* Busy though it is, may @cpu be taken where a search tries it alone? */
-static inline int has_room(const struct policy_ctx *c, u32 cpu)
+static inline int policy_has_room(const struct policy_ctx *c, u32 cpu)
 {
-	switch (FEATURE_RULE(c->k, room)) {
+	switch (POLICY_FEATURE_RULE(c->k, room)) {
 	case ROOM_ALMOST_IDLE:
-		return almost_idle(c, cpu);
+		return policy_almost_idle_cpu(c, cpu);
 	case ROOM_FITS:
-		return fits_beside(c, cpu);
+		return policy_fits_remaining_capacity(c, cpu);
 	default:
 		return 0;
 	}
 }
 
 /* First of all: does the previous CPU answer? It is big enough, and idle or has room. */
-static inline int prev_answers(const struct policy_ctx *c, u32 target)
+static inline int policy_prev_answers(const struct policy_ctx *c, u32 target)
 {
 	u32 prev = c->prev_cpu;
 
-	if ((prev != target && !same_llc(c, prev, target)) || !may_return(c, prev))
+	if ((prev != target && !policy_cpus_share_cache(c, prev, target)) ||
+	    !policy_may_return(c, prev))
 		return 0;
-	return (try_idle(c, STEP_BIAS_PREV, prev) ||
-		(FEATURE_RULE(c->k, room) == ROOM_SPARE ? has_spare(c, prev) : has_room(c, prev))) &&
-	       candidate_fits(c, STEP_BIAS_PREV, prev);
+	return (policy_try_idle(c, STEP_BIAS_PREV, prev) ||
+		(POLICY_FEATURE_RULE(c->k, room) == ROOM_SPARE ?
+			 policy_spare_capacity_cpu(c, prev) :
+			 policy_has_room(c, prev))) &&
+	       policy_asym_fits_cpu(c, STEP_BIAS_PREV, prev);
 }
 
-static __always_inline int bias_first(const struct policy_ctx *c, u32 target)
+static __always_inline int policy_bias_first(const struct policy_ctx *c, u32 target)
 {
-	return FEATURE_RULE(c->k, bias_prev) && prev_answers(c, target);
+	return POLICY_FEATURE_RULE(c->k, bias_prev) && policy_prev_answers(c, target);
 }
 
 /* Is the previous CPU, if nothing was found, rather the answer than the target? */
-static __always_inline int bias_last(const struct policy_ctx *c, u32 target)
+static __always_inline int policy_bias_last(const struct policy_ctx *c, u32 target)
 {
-	return FEATURE_RULE(c->k, bias_prev) && c->prev_cpu != target &&
-	       same_llc(c, c->prev_cpu, target) && may_return(c, c->prev_cpu);
+	return POLICY_FEATURE_RULE(c->k, bias_prev) && c->prev_cpu != target &&
+	       policy_cpus_share_cache(c, c->prev_cpu, target) && policy_may_return(c, c->prev_cpu);
 }
 
 /* End of a search that found nothing. */
-static inline u32 nothing_idle(const struct policy_ctx *c, u32 target)
+static inline u32 policy_nothing_idle(const struct policy_ctx *c, u32 target)
 {
-	if (bias_last(c, target))
-		return take(c, STEP_BIAS_LAST, c->prev_cpu);
-	return take(c, STEP_TARGET_BUSY, target);
+	if (policy_bias_last(c, target))
+		return policy_take(c, STEP_BIAS_LAST, c->prev_cpu);
+	return policy_take(c, STEP_TARGET_BUSY, target);
 }
 
 #endif

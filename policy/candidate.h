@@ -5,83 +5,85 @@
 #ifndef ALIGHT_CANDIDATE_H
 #define ALIGHT_CANDIDATE_H
 
+#include "ctx.h"
 #include "pelt.h"
 
 /* Current task is the idle task, nothing queued, no remote wakeup under way (available_idle_cpu). */
-static __always_inline int cpu_idle(const struct policy_ctx *c, u32 cpu)
+static __always_inline int policy_available_idle_cpu(const struct policy_ctx *c, u32 cpu)
 {
-	const struct policy_cpu *rq = cpu_at(c, cpu);
+	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
 
-	return rq->curr_is_idle && !rq->nr_running && !rq->wakeup_pending;
+	return rq->curr_is_idle && !rq->nr_running && !rq->ttwu_pending;
 }
 
 /* Does it help this wakee that a CPU runs SCHED_IDLE only? (choose_sched_idle_rq) */
-static __always_inline int sched_idle_counts(const struct policy_ctx *c)
+static __always_inline int policy_sched_idle_counts(const struct policy_ctx *c)
 {
 	return c->k->sched_idle != SCHED_IDLE_BUSY &&
 	       !(c->k->sched_idle == SCHED_IDLE_NORMAL && c->p->class == POLICY_IDLE);
 }
 
 /* Runs SCHED_IDLE tasks only (sched_idle_cpu). */
-static __always_inline int cpu_sched_idle(const struct policy_ctx *c, u32 cpu)
+static __always_inline int policy_sched_idle_cpu(const struct policy_ctx *c, u32 cpu)
 {
-	const struct policy_cpu *rq = cpu_at(c, cpu);
+	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
 
-	return rq->nr_running && rq->nr_running == rq->h_nr_idle && sched_idle_counts(c);
+	return rq->nr_running && rq->nr_running == rq->h_nr_idle && policy_sched_idle_counts(c);
 }
 
-static __always_inline int cpu_avail(const struct policy_ctx *c, u32 cpu)
+static __always_inline int policy_cpu_avail(const struct policy_ctx *c, u32 cpu)
 {
-	return cpu_idle(c, cpu) || cpu_sched_idle(c, cpu);
+	return policy_available_idle_cpu(c, cpu) || policy_sched_idle_cpu(c, cpu);
 }
 
 /* Load of a CPU as this base counts it (cpu_load, cpu_runnable_load, weighted_cpuload). */
-static __always_inline u32 cpu_load(const struct policy_ctx *c, u32 cpu)
+static __always_inline u32 policy_cpu_load(const struct policy_ctx *c, u32 cpu)
 {
-	const struct policy_cpu *rq = cpu_at(c, cpu);
+	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
 
 	if (c->k->load == LOAD_WEIGHT)
 		return rq->weight;
-	return c->k->load == LOAD_RUNNABLE ? rq->runnable_load : rq->cfs.load_avg;
+	return c->k->load == LOAD_RUNNABLE ? rq->runnable_load_avg : rq->cfs.load_avg;
 }
 
 /* Utilization fits a capacity with 20 % to spare (fits_capacity). */
-static __always_inline int fits(u32 util, u32 capacity)
+static __always_inline int policy_fits_capacity(u32 util, u32 capacity)
 {
 	return (u64)util * 1280 < (u64)capacity * 1024;
 }
 
 /* uclamp-sum: do clamped sums stand for utilization? Not while nobody has asked for a clamp. */
-static __always_inline int sums_count(const struct policy_ctx *c)
+static __always_inline int policy_sums_count(const struct policy_ctx *c)
 {
-	return clamps_are_summed(c->k) && c->root.uclamp_used;
+	return policy_clamps_are_summed(c->k) && c->root.uclamp_used;
 }
 
 /* uclamp-sum: do biases count beside utilization? */
-static __always_inline int biases_count(const struct policy_ctx *c)
+static __always_inline int policy_biases_count(const struct policy_ctx *c)
 {
-	return clamps_are_biases(c->k) && c->root.uclamp_used;
+	return policy_clamps_are_biases(c->k) && c->root.uclamp_used;
 }
 
 /* uclamp-sum: estimated utilization, clamped (task_util_est, task_util_est_uclamp). */
-static __always_inline u32 wakee_clamped_est(const struct policy_ctx *c)
+static __always_inline u32 policy_wakee_util_est_uclamp(const struct policy_ctx *c)
 {
-	return task_clamped_est(c->k, c->p);
+	return policy_task_util_est_uclamp(c->k, c->p);
 }
 
 /* Estimated utilization of the wakee as it adds to that of CPUs. */
-static __always_inline u32 wakee_est(const struct policy_ctx *c)
+static __always_inline u32 policy_wakee_util_est(const struct policy_ctx *c)
 {
-	return sums_count(c) ? wakee_clamped_est(c) : task_util_est(c->k, c->p);
+	return policy_sums_count(c) ? policy_wakee_util_est_uclamp(c) :
+				      policy_task_util_est(c->k, c->p);
 }
 
 /* Estimated utilization, from 5.6 within the task's clamps (uclamp_task_util). */
-static __always_inline u32 task_need(const struct policy_ctx *c)
+static __always_inline u32 policy_uclamp_task_util(const struct policy_ctx *c)
 {
-	u32 util = task_util_est(c->k, c->p);
+	u32 util = policy_task_util_est(c->k, c->p);
 
-	if (sums_count(c) || biases_count(c))
-		return wakee_clamped_est(c);
+	if (policy_sums_count(c) || policy_biases_count(c))
+		return policy_wakee_util_est_uclamp(c);
 	if (c->k->fit == FIT_PLAIN)
 		return util;
 	if (util < c->p->uclamp_min)
@@ -90,14 +92,14 @@ static __always_inline u32 task_need(const struct policy_ctx *c)
 }
 
 /* Bring the sleeping wakee's signals up to its old queue's last update (sync_entity_load_avg). */
-static __always_inline void wakee_sync(const struct policy_ctx *c)
+static __always_inline void policy_wakee_sync(const struct policy_ctx *c)
 {
-	task_sync(c->k, cpu_at(c, c->prev_cpu), c->p);
+	policy_sync_entity_load_avg(c->k, policy_cpu_at(c, c->prev_cpu), c->p);
 }
 
 /* Write down what was found of @cpu. */
-static __always_inline void note(const struct policy_ctx *c, u32 step, u32 cpu, u32 verdict,
-				 u32 value)
+static __always_inline void policy_note(const struct policy_ctx *c, u32 step, u32 cpu, u32 verdict,
+					u32 value)
 {
 	c->answer->verdicts[verdict]++;
 #ifndef __bpf__
@@ -113,7 +115,7 @@ static __always_inline void note(const struct policy_ctx *c, u32 step, u32 cpu, 
 }
 
 /* Count a CPU whose runqueue was read: the cost depends on how far it is. */
-static __always_inline void count_look(const struct policy_ctx *c, int near)
+static __always_inline void policy_count_look(const struct policy_ctx *c, int near)
 {
 	if (near)
 		c->answer->looked_near++;
@@ -121,27 +123,27 @@ static __always_inline void count_look(const struct policy_ctx *c, int near)
 		c->answer->looked_far++;
 }
 
-static __always_inline void looked_at(const struct policy_ctx *c, u32 cpu)
+static __always_inline void policy_looked_at(const struct policy_ctx *c, u32 cpu)
 {
-	count_look(c, same_llc(c, cpu, c->this_cpu));
+	policy_count_look(c, policy_cpus_share_cache(c, cpu, c->this_cpu));
 }
 
 /* Is this single candidate idle? It is looked at and noted either way. */
-static inline int try_idle(const struct policy_ctx *c, u32 step, u32 cpu)
+static inline int policy_try_idle(const struct policy_ctx *c, u32 step, u32 cpu)
 {
-	looked_at(c, cpu);
-	if (cpu_avail(c, cpu))
+	policy_looked_at(c, cpu);
+	if (policy_cpu_avail(c, cpu))
 		return 1;
-	note(c, step, cpu, VERDICT_BUSY, cpu_at(c, cpu)->nr_running);
+	policy_note(c, step, cpu, VERDICT_BUSY, policy_cpu_at(c, cpu)->nr_running);
 	return 0;
 }
 
 /* End of a search: @cpu, because of @step. */
-static __always_inline u32 take(const struct policy_ctx *c, u32 step, u32 cpu)
+static __always_inline u32 policy_take(const struct policy_ctx *c, u32 step, u32 cpu)
 {
 	c->answer->step = step;
-	c->answer->found_idle = cpu_avail(c, cpu);
-	note(c, step, cpu, VERDICT_TAKEN, cpu_at(c, cpu)->capacity);
+	c->answer->found_idle = policy_cpu_avail(c, cpu);
+	policy_note(c, step, cpu, VERDICT_TAKEN, policy_cpu_at(c, cpu)->capacity);
 	return cpu;
 }
 

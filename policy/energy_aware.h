@@ -20,35 +20,25 @@
 
 #include "uclamp.h"
 
-#define NO_ENERGY	(~0ull)
+#define POLICY_NO_ENERGY	(~0ull)
 
 /*
  * A part that is asked often. What they find is in the working memory: the
  * verifier does not follow values there, so that its loops converge.
  */
 #ifdef __bpf__
-#define energy_part	policy_apart
+#define policy_energy_subprog	policy_noinline
 #else
-#define energy_part	static inline
+#define policy_energy_subprog	static inline
 #endif
 
-static __always_inline u32 max_of(u32 a, u32 b)
-{
-	return a > b ? a : b;
-}
-
-static __always_inline u32 min_of(u32 a, u32 b)
-{
-	return a < b ? a : b;
-}
-
 /* Clamps of the wakee; none while nobody uses any. */
-static __always_inline u32 wakee_min(const struct policy_ctx *c)
+static __always_inline u32 policy_wakee_uclamp_min(const struct policy_ctx *c)
 {
 	return c->root.uclamp_used ? c->p->uclamp_min : 0;
 }
 
-static __always_inline u32 wakee_max(const struct policy_ctx *c)
+static __always_inline u32 policy_wakee_uclamp_max(const struct policy_ctx *c)
 {
 	return c->root.uclamp_used ? c->p->uclamp_max : CAPACITY_SCALE;
 }
@@ -57,68 +47,70 @@ static __always_inline u32 wakee_max(const struct policy_ctx *c)
  * Utilization of @cpu if the wakee were on @dst, POLICY_NONE for nowhere
  * (cpu_util(), earlier cpu_util_next()). @boost: as a frequency is chosen by.
  */
-static inline u32 util_moved(const struct policy_ctx *c, u32 cpu, u32 dst, int boost)
+static inline u32 policy_cpu_util_moved(const struct policy_ctx *c, u32 cpu, u32 dst, int boost)
 {
-	const struct policy_cpu *rq = cpu_at(c, cpu);
+	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
 	int comes = cpu == dst && cpu != c->prev_cpu, goes = cpu != dst && cpu == c->prev_cpu;
-	u32 util = rq->cfs.util_avg, runnable = rq->cfs.run_avg, est = rq->est_enqueued;
+	u32 util = rq->cfs.util_avg, runnable = rq->cfs.runnable_avg, est = rq->util_est_enqueued;
 	u32 mine = c->p->pelt.util_avg;
 
-	if (sums_count(c)) {
-		util = queue_clamped(c->k, rq);
-		mine = task_clamped(c->k, c->p);
-		boost = boost && !clamped_below(c->k, rq);
+	if (policy_sums_count(c)) {
+		util = policy_cfs_util_uclamp(c->k, rq);
+		mine = policy_task_util_uclamp(c->k, c->p);
+		boost = boost && !policy_uclamp_rq_is_capped(c->k, rq);
 	}
 	if (boost && c->k->util_boost == BOOST_QUEUE)
-		util = max_of(util, runnable);
+		util = policy_max(util, runnable);
 	if (comes) {
 		util += mine;
-		runnable += c->p->pelt.run_avg;
+		runnable += c->p->pelt.runnable_avg;
 	} else if (goes) {
-		util = sub_floor0(util, mine);
-		runnable = sub_floor0(runnable, c->p->pelt.run_avg);
+		util = policy_sub_positive(util, mine);
+		runnable = policy_sub_positive(runnable, c->p->pelt.runnable_avg);
 	}
 	if (boost && c->k->util_boost == BOOST_TASK)
-		util = max_of(util, runnable);
+		util = policy_max(util, runnable);
 	if (cpu == dst)
-		est += task_est(c->k, c->p);
-	return min_of(max_of(util, est), rq->capacity_orig);
+		est += policy_task_est(c->k, c->p);
+	return policy_min(policy_max(util, est), rq->capacity_orig);
 }
 
 /*
  * The same with biases (cpu_util_uclamp()). The wakee's utilization is still in
  * its old queue's, its bias is not.
  */
-static inline u32 biased_util_moved(const struct policy_ctx *c, u32 cpu, u32 dst, int boost)
+static inline u32 policy_cpu_util_uclamp_moved(const struct policy_ctx *c, u32 cpu, u32 dst,
+					       int boost)
 {
-	const struct policy_cpu *rq = cpu_at(c, cpu);
-	u32 util = queue_clamped(c->k, rq), mine = task_clamped(c->k, c->p), est = rq->est_uclamp;
+	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
+	u32 util = policy_cfs_util_uclamp(c->k, rq), mine = policy_task_util_uclamp(c->k, c->p);
+	u32 est = rq->util_est_uclamp;
 	s32 bias = c->p->pelt.uclamp;
 
 	if (boost && c->k->util_boost != BOOST_NONE)
-		util = boost_clamped(c->k, rq, util);
+		util = policy_boost_uclamp(c->k, rq, util);
 	if (cpu == c->prev_cpu) {
-		util = bias < 0 ? sub_floor0(util, (u32)-bias) : util + (u32)bias;
+		util = bias < 0 ? policy_sub_positive(util, (u32)-bias) : util + (u32)bias;
 		if (cpu != dst)
-			util = sub_floor0(util, mine);
+			util = policy_sub_positive(util, mine);
 	} else if (cpu == dst) {
 		util += mine;
 	}
 	if (cpu == dst)
-		est += c->p->est_uclamp;
-	return min_of(max_of(util, est), rq->capacity_orig);
+		est += c->p->util_est_uclamp;
+	return policy_min(policy_max(util, est), rq->capacity_orig);
 }
 
 /* Task time as seen beside the time that interrupts take (scale_irq_capacity). */
-static __always_inline u32 beside_irq(u32 util, u32 irq, u32 capacity)
+static __always_inline u32 policy_scale_irq_capacity(u32 util, u32 irq, u32 capacity)
 {
 	return (u32)((u64)util * (capacity - irq) / capacity);
 }
 
 /* Time that a CPU is busy, all classes (effective_cpu_util, as energy counts it). */
-static inline u32 busy_util(const struct policy_ctx *c, u32 cpu, u32 util)
+static inline u32 policy_effective_cpu_util(const struct policy_ctx *c, u32 cpu, u32 util)
 {
-	const struct policy_cpu *rq = cpu_at(c, cpu);
+	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
 	u32 scale = rq->capacity_orig, irq = rq->irq_util;
 
 	if (irq >= scale)
@@ -126,11 +118,11 @@ static inline u32 busy_util(const struct policy_ctx *c, u32 cpu, u32 util)
 	util += (u32)rq->rt_util + rq->dl_util;
 	if (util >= scale)
 		return scale;
-	return min_of(scale, beside_irq(util, irq, scale) + irq);
+	return policy_min(scale, policy_scale_irq_capacity(util, irq, scale) + irq);
 }
 
 /* Clamps of a CPU's queue, with the wakee's if it comes. */
-struct clamps {
+struct policy_uclamps {
 	u32 lo;
 	u32 hi;
 };
@@ -139,10 +131,11 @@ struct clamps {
  * A queue without clamped tasks has stale clamps, which the wakee resets; up
  * to 5.19 they still counted.
  */
-static inline struct clamps clamps_with(const struct policy_ctx *c, u32 cpu, int comes)
+static inline struct policy_uclamps policy_uclamp_with(const struct policy_ctx *c, u32 cpu,
+						       int comes)
 {
-	const struct policy_cpu *rq = cpu_at(c, cpu);
-	struct clamps v = { rq->uclamp_min, rq->uclamp_max };
+	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
+	struct policy_uclamps v = { rq->uclamp_min, rq->uclamp_max };
 
 	if (!comes)
 		return v;
@@ -151,15 +144,15 @@ static inline struct clamps clamps_with(const struct policy_ctx *c, u32 cpu, int
 		v.hi = c->p->uclamp_max;
 		return v;
 	}
-	v.lo = max_of(v.lo, c->p->uclamp_min);
-	v.hi = max_of(v.hi, c->p->uclamp_max);
+	v.lo = policy_max(v.lo, c->p->uclamp_min);
+	v.hi = policy_max(v.hi, c->p->uclamp_max);
 	return v;
 }
 
 /* 5.0 to 6.7: clamped sum of fair and real-time, then what deadlines need (FREQUENCY_UTIL). */
-static inline u32 wanted_util(const struct policy_ctx *c, u32 cpu, u32 util, int comes)
+static inline u32 policy_frequency_util(const struct policy_ctx *c, u32 cpu, u32 util, int comes)
 {
-	const struct policy_cpu *rq = cpu_at(c, cpu);
+	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
 	u32 scale = rq->capacity_orig, irq = rq->irq_util;
 
 	if (!c->root.uclamp_used && rq->rt_nr_running)
@@ -167,59 +160,63 @@ static inline u32 wanted_util(const struct policy_ctx *c, u32 cpu, u32 util, int
 	if (irq >= scale)
 		return scale;
 	util += rq->rt_util;
-	if (c->root.uclamp_used && !clamps_add_up(c->k)) {
-		struct clamps v = clamps_with(c, cpu, comes);
+	if (c->root.uclamp_used && !policy_clamps_add_up(c->k)) {
+		struct policy_uclamps v = policy_uclamp_with(c, cpu, comes);
 
-		util = v.lo >= v.hi ? v.lo : max_of(v.lo, min_of(util, v.hi));
+		util = v.lo >= v.hi ? v.lo : policy_max(v.lo, policy_min(util, v.hi));
 	}
 	if (util + rq->dl_util >= scale)
 		return scale;
-	return min_of(scale, beside_irq(util, irq, scale) + irq + rq->dl_bandwidth);
+	return policy_min(scale,
+			  policy_scale_irq_capacity(util, irq, scale) + irq + rq->dl_bandwidth);
 }
 
 /* From 6.8: a quarter more than the busy time, within clamps (sugov_effective_cpu_perf). */
-static inline u32 wanted_performance(const struct policy_ctx *c, u32 cpu, u32 util, int comes)
+static inline u32 policy_effective_cpu_perf(const struct policy_ctx *c, u32 cpu, u32 util,
+					    int comes)
 {
-	const struct policy_cpu *rq = cpu_at(c, cpu);
+	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
 	u32 scale = rq->capacity_orig, irq = rq->irq_util, lo = scale, hi = scale, busy;
 
-	busy = busy_util(c, cpu, util);
+	busy = policy_effective_cpu_util(c, cpu, util);
 	if (irq < scale) {
 		lo = irq + rq->dl_bandwidth;
-		if (!c->root.uclamp_used || !clamps_add_up(c->k)) {
-			lo = max_of(lo, rq->uclamp_min);
-			hi = min_of(scale, rq->uclamp_max);
+		if (!c->root.uclamp_used || !policy_clamps_add_up(c->k)) {
+			lo = policy_max(lo, rq->uclamp_min);
+			hi = policy_min(scale, rq->uclamp_max);
 		}
 		if (!c->root.uclamp_used && rq->rt_nr_running)
-			lo = max_of(lo, scale);
+			lo = policy_max(lo, scale);
 	}
-	if (comes && c->root.uclamp_used && !clamps_add_up(c->k)) {
-		lo = max_of(lo, c->p->uclamp_min);
-		hi = rq->uclamp_idle ? c->p->uclamp_max : max_of(hi, c->p->uclamp_max);
+	if (comes && c->root.uclamp_used && !policy_clamps_add_up(c->k)) {
+		lo = policy_max(lo, c->p->uclamp_min);
+		hi = rq->uclamp_idle ? c->p->uclamp_max : policy_max(hi, c->p->uclamp_max);
 	}
 	busy += busy >> 2;
-	return max_of(lo, min_of(hi, busy));
+	return policy_max(lo, policy_min(hi, busy));
 }
 
 /* What the busiest CPU of the set asks for, the wakee on @dst. */
-static inline u32 set_wants(const struct policy_ctx *c, const struct policy_perf_domain *d, u32 dst)
+static inline u32 policy_pd_max_util(const struct policy_ctx *c, const struct policy_perf_domain *d,
+				     u32 dst)
 {
-	u32 nr = c->topo->nr_cpus, most = policy_forget(0), cpu = 0, n;
+	u32 nr = c->topo->nr_cpus, most = policy_hide(0), cpu = 0, n;
 
 	policy_for(n, 0, POLICY_MAX_CPUS) {
 		u32 util, wants;
 
-		most = policy_forget(most);
-		cpu = mask_next_and(&d->span, &d->span, cpu, nr);
+		most = policy_hide(most);
+		cpu = policy_mask_next_and(&d->span, &d->span, cpu, nr);
 		if (cpu >= nr)
 			break;
-		if (!cpu_at(c, cpu)->offline) {
-			util = biases_count(c) ? biased_util_moved(c, cpu, dst, 1) :
-						 util_moved(c, cpu, dst, 1);
+		if (!policy_cpu_at(c, cpu)->offline) {
+			util = policy_biases_count(c) ?
+				       policy_cpu_util_uclamp_moved(c, cpu, dst, 1) :
+				       policy_cpu_util_moved(c, cpu, dst, 1);
 			wants = c->k->performance == PERFORMANCE_CLAMPED ?
-					wanted_performance(c, cpu, util, cpu == dst) :
-					wanted_util(c, cpu, util, cpu == dst);
-			most = max_of(most, wants);
+					policy_effective_cpu_perf(c, cpu, util, cpu == dst) :
+					policy_frequency_util(c, cpu, util, cpu == dst);
+			most = policy_max(most, wants);
 			c->answer->summed++;
 		}
 		cpu++;
@@ -228,9 +225,8 @@ static inline u32 set_wants(const struct policy_ctx *c, const struct policy_perf
 }
 
 /* Lowest operating point that gives @wants, the highest if none does (em_pd_get_efficient_state). */
-static inline const struct policy_perf_state *state_for(const struct policy_ctx *c,
-							const struct policy_perf_domain *d,
-							u64 wants)
+static inline const struct policy_perf_state *
+policy_pd_efficient_state(const struct policy_ctx *c, const struct policy_perf_domain *d, u64 wants)
 {
 	u32 i, last = d->last_state;
 
@@ -248,40 +244,44 @@ static inline const struct policy_perf_state *state_for(const struct policy_ctx 
 }
 
 /* Energy of the set in the working memory with the wakee on @dst, POLICY_NONE for nowhere (compute_energy). */
-energy_part u64 set_energy(const struct policy_ctx *c, const struct policy_perf_domain *d, u32 dst)
+policy_energy_subprog u64 policy_compute_energy(const struct policy_ctx *c,
+						const struct policy_perf_domain *d, u32 dst)
 {
-	const struct energy_set *s = &c->scratch->energy.set;
-	u32 first = mask_next_and(&d->span, &d->span, 0, c->topo->nr_cpus);
-	u64 scale = max_of(cpu_at(c, first)->capacity_orig, 1);
+	const struct policy_energy_pd *s = &c->scratch->energy.set;
+	u32 first = policy_mask_next_and(&d->span, &d->span, 0, c->topo->nr_cpus);
+	u64 scale = policy_max(policy_cpu_at(c, first)->capacity_orig, 1);
 	u64 top = d->state[policy_bound(d->nr_states - 1, POLICY_MAX_PERF_STATES)].frequency;
-	u32 wants = min_of(set_wants(c, d, dst), s->capacity);
+	u32 wants = policy_min(policy_pd_max_util(c, d, dst), s->capacity);
 	u32 busy = s->busy;
 
 	if (dst != POLICY_NONE)
-		busy = min_of(s->total, busy + s->wakee);
+		busy = policy_min(s->total, busy + s->wakee);
 	if (!busy)
 		return 0;
 	if (c->k->state_by_performance)
-		return state_for(c, d, wants)->cost * busy;
+		return policy_pd_efficient_state(c, d, wants)->cost * busy;
 	if (c->k->performance == PERFORMANCE_FREQUENCY)
-		return state_for(c, d, (top + (top >> 2)) * wants / scale)->cost * busy / scale;
+		return policy_pd_efficient_state(c, d, (top + (top >> 2)) * wants / scale)->cost *
+		       busy / scale;
 	if (c->k->performance == PERFORMANCE_UTIL)
-		wants = min_of(wants + (wants >> 2), s->capacity);
-	return state_for(c, d, top * wants / scale)->cost * busy / scale;
+		wants = policy_min(wants + (wants >> 2), s->capacity);
+	return policy_pd_efficient_state(c, d, top * wants / scale)->cost * busy / scale;
 }
 
 /* Busy time of the set with the wakee on @dst. */
-static inline u32 set_busy(const struct policy_ctx *c, const struct policy_perf_domain *d, u32 dst)
+static inline u32 policy_pd_busy_time(const struct policy_ctx *c,
+				      const struct policy_perf_domain *d, u32 dst)
 {
-	u32 nr = c->topo->nr_cpus, busy = policy_forget(0), cpu = 0, n;
+	u32 nr = c->topo->nr_cpus, busy = policy_hide(0), cpu = 0, n;
 
 	policy_for(n, 0, POLICY_MAX_CPUS) {
-		busy = policy_forget(busy);
-		cpu = mask_next_and(&d->span, &d->span, cpu, nr);
+		busy = policy_hide(busy);
+		cpu = policy_mask_next_and(&d->span, &d->span, cpu, nr);
 		if (cpu >= nr)
 			break;
-		if (!cpu_at(c, cpu)->offline) {
-			busy += busy_util(c, cpu, util_moved(c, cpu, dst, 0));
+		if (!policy_cpu_at(c, cpu)->offline) {
+			busy += policy_effective_cpu_util(c, cpu,
+							  policy_cpu_util_moved(c, cpu, dst, 0));
 			c->answer->summed++;
 		}
 		cpu++;
@@ -290,30 +290,30 @@ static inline u32 set_busy(const struct policy_ctx *c, const struct policy_perf_
 }
 
 /* Smallest asymmetric domain of this CPU that holds the previous one, or POLICY_NONE. */
-static inline u32 energy_domain(const struct policy_ctx *c)
+static inline u32 policy_energy_domain(const struct policy_ctx *c)
 {
-	const struct policy_place *here = place_at(c, c->this_cpu);
-	u32 found = policy_forget(0), l;
+	const struct policy_place *here = policy_place_at(c, c->this_cpu);
+	u32 found = policy_hide(0), l;
 
 	if (here->asym_domain == POLICY_NONE)
 		return POLICY_NONE;
 	policy_for(l, 0, POLICY_MAX_LEVELS) {
 		u32 domain = here->domain[policy_bound(l, POLICY_MAX_LEVELS)];
 
-		found = policy_forget(found);
+		found = policy_hide(found);
 		if (l >= here->nr_domains)
 			break;
 		if (domain == here->asym_domain)
 			found = 1;
-		if (found && mask_test(&domain_at(c, domain)->span, c->prev_cpu))
+		if (found && policy_mask_test(&policy_domain_at(c, domain)->span, c->prev_cpu))
 			return domain;
 	}
 	return POLICY_NONE;
 }
 
 /* Room for the wakee on a CPU. */
-struct energy_room {
-	s32 fit;		/* FITS* */
+struct policy_energy_room {
+	s32 fit;		/* POLICY_FITS* */
 	u32 spare;
 };
 
@@ -321,55 +321,59 @@ struct energy_room {
  * @v: clamps the CPU would have. A queue whose clamps are stale leaves those of
  * the CPU of the set that was looked at before, as the kernel's loop does.
  */
-static inline struct energy_room room_on(const struct policy_ctx *c, u32 cpu, struct clamps *v)
+static inline struct policy_energy_room policy_energy_room_on(const struct policy_ctx *c, u32 cpu,
+							      struct policy_uclamps *v)
 {
-	u32 util = util_moved(c, cpu, cpu, 0), capacity = cpu_at(c, cpu)->capacity;
-	struct energy_room room = { .spare = sub_floor0(capacity, util) };
+	u32 util = policy_cpu_util_moved(c, cpu, cpu, 0);
+	u32 capacity = policy_cpu_at(c, cpu)->capacity;
+	struct policy_energy_room room = { .spare = policy_sub_positive(capacity, util) };
 
-	looked_at(c, cpu);
-	if (sums_count(c)) {
-		room.fit = clamped_fits(c, util, util, cpu);
-	} else if (biases_count(c)) {
-		u32 clamped = biased_util_moved(c, cpu, cpu, 0);
+	policy_looked_at(c, cpu);
+	if (policy_sums_count(c)) {
+		room.fit = policy_clamped_fits_cpu(c, util, util, cpu);
+	} else if (policy_biases_count(c)) {
+		u32 clamped = policy_cpu_util_uclamp_moved(c, cpu, cpu, 0);
 
-		room.fit = clamped_fits(c, util, clamped, cpu);
-		if (room.fit == FITS)
-			room.spare = sub_floor0(capacity, clamped);
+		room.fit = policy_clamped_fits_cpu(c, util, clamped, cpu);
+		if (room.fit == POLICY_FITS)
+			room.spare = policy_sub_positive(capacity, clamped);
 	} else if (c->k->fit == FIT_CLAMPS) {
-		if (c->root.uclamp_used && !cpu_at(c, cpu)->uclamp_idle)
-			*v = clamps_with(c, cpu, 1);
-		room.fit = util_fits(c, util, v->lo, v->hi, cpu);
+		if (c->root.uclamp_used && !policy_cpu_at(c, cpu)->uclamp_idle)
+			*v = policy_uclamp_with(c, cpu, 1);
+		room.fit = policy_util_fits_cpu(c, util, v->lo, v->hi, cpu);
 	} else {
-		room.fit = fits(util, capacity);
+		room.fit = policy_fits_capacity(util, capacity);
 	}
-	if (room.fit == FITS_NOT)
-		note(c, STEP_EAS_SAVES, cpu, VERDICT_TOO_SMALL, util);
+	if (room.fit == POLICY_FITS_NOT)
+		policy_note(c, STEP_EAS_SAVES, cpu, VERDICT_TOO_SMALL, util);
 	return room;
 }
 
 /* The candidates of one set, to the working memory. */
-energy_part int set_candidates(const struct policy_ctx *c, u32 domain,
-			       const struct policy_perf_domain *d)
+policy_energy_subprog int policy_pd_candidates(const struct policy_ctx *c, u32 domain,
+					       const struct policy_perf_domain *d)
 {
-	const struct energy_choice none = { POLICY_NONE, FITS_MIN_NOT, -1, FITS_MIN_NOT, -1 };
-	struct energy_choice *best = &c->scratch->energy.found;
-	struct clamps v = { wakee_min(c), wakee_max(c) };
-	const struct policy_mask *span = &domain_at(c, domain)->span;
+	const struct policy_energy_choice none = {
+		POLICY_NONE, POLICY_FITS_MIN_NOT, -1, POLICY_FITS_MIN_NOT, -1,
+	};
+	struct policy_energy_choice *best = &c->scratch->energy.found;
+	struct policy_uclamps v = { policy_wakee_uclamp_min(c), policy_wakee_uclamp_max(c) };
+	const struct policy_mask *span = &policy_domain_at(c, domain)->span;
 	u32 nr = c->topo->nr_cpus, cpu = 0, n;
 
 	*best = none;
 	policy_for(n, 0, POLICY_MAX_CPUS) {
-		struct energy_room room;
+		struct policy_energy_room room;
 
-		cpu = mask_next_and(&d->span, span, cpu, nr);
+		cpu = policy_mask_next_and(&d->span, span, cpu, nr);
 		if (cpu >= nr)
 			break;
-		if (cpu_at(c, cpu)->offline || !mask_test(c->allowed, cpu)) {
+		if (policy_cpu_at(c, cpu)->offline || !policy_mask_test(c->allowed, cpu)) {
 			cpu++;
 			continue;
 		}
-		room = room_on(c, cpu, &v);
-		if (room.fit != FITS_NOT) {
+		room = policy_energy_room_on(c, cpu, &v);
+		if (room.fit != POLICY_FITS_NOT) {
 			if (cpu == c->prev_cpu) {
 				best->prev_fit = room.fit;
 				best->prev_spare = (s32)room.spare;
@@ -379,7 +383,7 @@ energy_part int set_candidates(const struct policy_ctx *c, u32 domain,
 				best->fit = room.fit;
 				best->spare = (s32)room.spare;
 			} else {
-				note(c, STEP_EAS_SAVES, cpu, VERDICT_LESS_SPARE, room.spare);
+				policy_note(c, STEP_EAS_SAVES, cpu, VERDICT_LESS_SPARE, room.spare);
 			}
 		}
 		cpu++;
@@ -388,43 +392,45 @@ energy_part int set_candidates(const struct policy_ctx *c, u32 domain,
 }
 
 /* What the set is like without the wakee, and how much that would add. */
-energy_part int set_without(const struct policy_ctx *c, const struct policy_perf_domain *d)
+policy_energy_subprog int policy_pd_without(const struct policy_ctx *c,
+					    const struct policy_perf_domain *d)
 {
 	u32 nr = c->topo->nr_cpus, cpu = 0, n;
-	const struct policy_cpu *prev = cpu_at(c, c->prev_cpu);
-	struct energy_set *s = &c->scratch->energy.set;
+	const struct policy_cpu *prev = policy_cpu_at(c, c->prev_cpu);
+	struct policy_energy_pd *s = &c->scratch->energy.set;
 
 	s->capacity = s->total = 0;
 	policy_for(n, 0, POLICY_MAX_CPUS) {
-		cpu = mask_next_and(&d->span, &d->span, cpu, nr);
+		cpu = policy_mask_next_and(&d->span, &d->span, cpu, nr);
 		if (cpu >= nr)
 			break;
-		if (!cpu_at(c, cpu)->offline) {
+		if (!policy_cpu_at(c, cpu)->offline) {
 			if (!s->total)	/* the first CPU stands for all */
-				s->capacity = actual_capacity(c, cpu);
+				s->capacity = policy_actual_cpu_capacity(c, cpu);
 			s->total += s->capacity;
 		}
 		cpu++;
 	}
-	s->busy = min_of(s->total, set_busy(c, d, POLICY_NONE));
+	s->busy = policy_min(s->total, policy_pd_busy_time(c, d, POLICY_NONE));
 	s->wakee = prev->irq_util >= prev->capacity_orig ?
 			   prev->capacity_orig :
-			   beside_irq(wakee_est(c), prev->irq_util, prev->capacity_orig);
+			   policy_scale_irq_capacity(policy_wakee_util_est(c), prev->irq_util,
+						     prev->capacity_orig);
 	return 0;
 }
 
 /* Prices the candidates of one set. False if utilization changed meanwhile: give up. */
-static inline int price_set(const struct policy_ctx *c, const struct policy_perf_domain *d)
+static inline int policy_pd_price(const struct policy_ctx *c, const struct policy_perf_domain *d)
 {
-	const struct energy_choice *found = &c->scratch->energy.found;
-	const struct energy_set *s = &c->scratch->energy.set;
-	struct energy_best *best = &c->scratch->energy.best;
+	const struct policy_energy_choice *found = &c->scratch->energy.found;
+	const struct policy_energy_pd *s = &c->scratch->energy.set;
+	struct policy_energy_best *best = &c->scratch->energy.best;
 	u64 without, with;
 
-	set_without(c, d);
-	without = set_energy(c, d, POLICY_NONE);
+	policy_pd_without(c, d);
+	without = policy_compute_energy(c, d, POLICY_NONE);
 	if (found->prev_spare >= 0) {
-		with = set_energy(c, d, c->prev_cpu);
+		with = policy_compute_energy(c, d, c->prev_cpu);
 		if (with < without)
 			return 0;
 		best->prev_delta = with - without;
@@ -436,14 +442,14 @@ static inline int price_set(const struct policy_ctx *c, const struct policy_perf
 	if (found->cpu == POLICY_NONE || found->spare <= found->prev_spare)
 		return 1;
 	if (found->fit < best->fit ||
-	    (found->fit == FITS_MIN_NOT && s->capacity <= best->capacity))
+	    (found->fit == POLICY_FITS_MIN_NOT && s->capacity <= best->capacity))
 		return 1;
-	with = set_energy(c, d, found->cpu);
+	with = policy_compute_energy(c, d, found->cpu);
 	if (with < without)
 		return 0;
 	with -= without;
-	if (found->fit == FITS && best->fit == FITS && with >= best->delta) {
-		note(c, STEP_EAS_SAVES, found->cpu, VERDICT_MORE_ENERGY, (u32)with);
+	if (found->fit == POLICY_FITS && best->fit == POLICY_FITS && with >= best->delta) {
+		policy_note(c, STEP_EAS_SAVES, found->cpu, VERDICT_MORE_ENERGY, (u32)with);
 		return 1;
 	}
 	best->delta = with;
@@ -454,60 +460,60 @@ static inline int price_set(const struct policy_ctx *c, const struct policy_perf
 }
 
 /* From 6.0: any energy less than on the previous CPU. */
-static inline u32 least_energy(const struct policy_ctx *c, u32 domain)
+static inline u32 policy_least_energy(const struct policy_ctx *c, u32 domain)
 {
-	const struct energy_choice *found = &c->scratch->energy.found;
-	struct energy_best *best = &c->scratch->energy.best;
+	const struct policy_energy_choice *found = &c->scratch->energy.found;
+	struct policy_energy_best *best = &c->scratch->energy.best;
 	u32 n;
 
 	policy_for(n, 0, c->nr_perf) {
-		const struct policy_perf_domain *d = perf_at(c, n);
+		const struct policy_perf_domain *d = policy_perf_at(c, n);
 
-		set_candidates(c, domain, d);
+		policy_pd_candidates(c, domain, d);
 		if (found->cpu == POLICY_NONE && found->prev_spare < 0)
 			continue;
-		if (!price_set(c, d))
-			return take(c, STEP_EAS_PREV, c->prev_cpu);
+		if (!policy_pd_price(c, d))
+			return policy_take(c, STEP_EAS_PREV, c->prev_cpu);
 	}
 	if (best->cpu != POLICY_NONE) {
-		if (best->fit > best->prev_fit || (best->fit == FITS_MIN_NOT &&
+		if (best->fit > best->prev_fit || (best->fit == POLICY_FITS_MIN_NOT &&
 						   best->capacity > best->prev_capacity))
-			return take(c, STEP_EAS_FITS, best->cpu);
-		if (best->fit == FITS && best->delta < best->prev_delta)
-			return take(c, STEP_EAS_SAVES, best->cpu);
+			return policy_take(c, STEP_EAS_FITS, best->cpu);
+		if (best->fit == POLICY_FITS && best->delta < best->prev_delta)
+			return policy_take(c, STEP_EAS_SAVES, best->cpu);
 	}
-	return take(c, STEP_EAS_PREV, c->prev_cpu);
+	return policy_take(c, STEP_EAS_PREV, c->prev_cpu);
 }
 
 /* 5.0 to 5.19: energy of the set with the wakee on @dst, every CPU looked at anew. */
-static inline u64 whole_energy(const struct policy_ctx *c, const struct policy_perf_domain *d,
-			       u32 dst)
+static inline u64 policy_whole_energy(const struct policy_ctx *c,
+				      const struct policy_perf_domain *d, u32 dst)
 {
-	struct energy_set *s = &c->scratch->energy.set;
+	struct policy_energy_pd *s = &c->scratch->energy.set;
 
 	s->capacity = CAPACITY_SCALE;
 	s->total = ~0u;
 	s->wakee = 0;
-	s->busy = set_busy(c, d, dst);
-	return set_energy(c, d, dst);
+	s->busy = policy_pd_busy_time(c, d, dst);
+	return policy_compute_energy(c, d, dst);
 }
 
 /* 5.0 to 5.19: a 16th of all energy less, or the previous CPU is no candidate. */
-static inline u32 sixteenth_less(const struct policy_ctx *c, u32 domain)
+static inline u32 policy_sixteenth_less(const struct policy_ctx *c, u32 domain)
 {
-	const struct energy_choice *found = &c->scratch->energy.found;
-	struct energy_best *best = &c->scratch->energy.best;
+	const struct policy_energy_choice *found = &c->scratch->energy.found;
+	struct policy_energy_best *best = &c->scratch->energy.best;
 	u32 n;
 
 	best->cpu = c->prev_cpu;
 	policy_for(n, 0, c->nr_perf) {
-		const struct policy_perf_domain *d = perf_at(c, n);
-		u64 without = whole_energy(c, d, POLICY_NONE), delta;
+		const struct policy_perf_domain *d = policy_perf_at(c, n);
+		u64 without = policy_whole_energy(c, d, POLICY_NONE), delta;
 
-		set_candidates(c, domain, d);
+		policy_pd_candidates(c, domain, d);
 		best->base += without;
 		if (found->prev_spare >= 0) {
-			best->prev_delta = whole_energy(c, d, c->prev_cpu) - without;
+			best->prev_delta = policy_whole_energy(c, d, c->prev_cpu) - without;
 			if (best->prev_delta < best->delta)
 				best->delta = best->prev_delta;
 		}
@@ -516,41 +522,43 @@ static inline u32 sixteenth_less(const struct policy_ctx *c, u32 domain)
 		    found->prev_spare > found->spare ||
 		    (found->prev_spare == found->spare && c->prev_cpu < found->cpu))
 			continue;
-		delta = whole_energy(c, d, found->cpu) - without;
+		delta = policy_whole_energy(c, d, found->cpu) - without;
 		if (delta < best->delta) {
 			best->delta = delta;
 			best->cpu = found->cpu;
 		} else {
-			note(c, STEP_EAS_SAVES, found->cpu, VERDICT_MORE_ENERGY, (u32)delta);
+			policy_note(c, STEP_EAS_SAVES, found->cpu, VERDICT_MORE_ENERGY, (u32)delta);
 		}
 	}
 	if (best->cpu == c->prev_cpu)
-		return take(c, STEP_EAS_PREV, best->cpu);
-	if (best->prev_delta == NO_ENERGY)
-		return take(c, STEP_EAS_FITS, best->cpu);
+		return policy_take(c, STEP_EAS_PREV, best->cpu);
+	if (best->prev_delta == POLICY_NO_ENERGY)
+		return policy_take(c, STEP_EAS_FITS, best->cpu);
 	if (best->prev_delta - best->delta > (best->prev_delta + best->base) >> 4)
-		return take(c, STEP_EAS_SAVES, best->cpu);
-	return take(c, STEP_EAS_PREV, c->prev_cpu);
+		return policy_take(c, STEP_EAS_SAVES, best->cpu);
+	return policy_take(c, STEP_EAS_PREV, c->prev_cpu);
 }
 
 /* The CPU, or POLICY_NONE where energy does not decide. */
-policy_apart u32 energy_aware(const struct policy_ctx *c)
+policy_noinline u32 policy_energy_aware(const struct policy_ctx *c)
 {
-	const struct energy_best none = {
-		.delta = NO_ENERGY, .prev_delta = NO_ENERGY, .cpu = POLICY_NONE,
-		.fit = FITS_MIN_NOT, .prev_fit = FITS_MIN_NOT,
+	const struct policy_energy_best none = {
+		.delta = POLICY_NO_ENERGY, .prev_delta = POLICY_NO_ENERGY, .cpu = POLICY_NONE,
+		.fit = POLICY_FITS_MIN_NOT, .prev_fit = POLICY_FITS_MIN_NOT,
 	};
-	u32 domain = energy_domain(c);
+	u32 domain = policy_energy_domain(c);
 
 	if (domain == POLICY_NONE)
 		return POLICY_NONE;
 	c->scratch->energy.best = none;
-	wakee_sync(c);
-	if (clamps_add_up(c->k) && c->root.uclamp_used ?
-		    !wakee_clamped_est(c) :
-		    !task_util_est(c->k, c->p) && !(c->k->eas == EAS_DELTA && wakee_min(c)))
-		return take(c, STEP_EAS_PREV, c->prev_cpu);
-	return c->k->eas == EAS_DELTA ? least_energy(c, domain) : sixteenth_less(c, domain);
+	policy_wakee_sync(c);
+	if (policy_clamps_add_up(c->k) && c->root.uclamp_used ?
+		    !policy_wakee_util_est_uclamp(c) :
+		    !policy_task_util_est(c->k, c->p) &&
+			    !(c->k->eas == EAS_DELTA && policy_wakee_uclamp_min(c)))
+		return policy_take(c, STEP_EAS_PREV, c->prev_cpu);
+	return c->k->eas == EAS_DELTA ? policy_least_energy(c, domain) :
+					policy_sixteenth_less(c, domain);
 }
 
 #endif

@@ -16,20 +16,21 @@
 #define GLOB_PATTERN	32u
 
 /* Where a match stands. A star is tried with ever more characters of the name. */
-struct glob_walk {
+struct policy_glob_walk {
 	u32 n, p;		/* next character of name and pattern */
 	u32 star;		/* after the last star, or POLICY_NONE: there was none */
 	u32 from;		/* where the name goes on after what that star took */
 };
 
-enum glob_step {
+enum policy_glob_step {
 	GLOB_GOES_ON,
 	GLOB_MATCHES,
 	GLOB_DIFFERS,
 };
 
 /* One character: @c of the name, @g of the pattern; 0 is the end. */
-static __always_inline enum glob_step glob_step(struct glob_walk *w, u8 c, u8 g)
+static __always_inline enum policy_glob_step policy_glob_step(struct policy_glob_walk *w, u8 c,
+							      u8 g)
 {
 	if (g == '*') {
 		w->star = ++w->p;
@@ -51,14 +52,14 @@ static __always_inline enum glob_step glob_step(struct glob_walk *w, u8 c, u8 g)
 }
 
 /* A name of @nlen bytes at most and a pattern of @plen: each of their characters meets at most once. */
-static inline int glob_matches(const u8 *name, u32 nlen, const u8 *pattern, u32 plen)
+static inline int policy_glob_matches(const u8 *name, u32 nlen, const u8 *pattern, u32 plen)
 {
-	struct glob_walk w = { .star = POLICY_NONE };
+	struct policy_glob_walk w = { .star = POLICY_NONE };
 	u64 left = ((u64)nlen + 1) * ((u64)plen + 2);
 
 	for (; left; left--) {
-		enum glob_step step = glob_step(&w, w.n < nlen ? name[w.n] : 0,
-						w.p < plen ? pattern[w.p] : 0);
+		enum policy_glob_step step = policy_glob_step(&w, w.n < nlen ? name[w.n] : 0,
+							      w.p < plen ? pattern[w.p] : 0);
 
 		if (step != GLOB_GOES_ON)
 			return step == GLOB_MATCHES;

@@ -14,23 +14,25 @@
 #include "slow_path.h"
 
 /* All CPUs idle, the target not among them. */
-static inline int group_idle(const struct policy_ctx *c, const struct policy_group *g, u32 target)
+static inline int policy_group_idle(const struct policy_ctx *c, const struct policy_group *g,
+				    u32 target)
 {
 	u32 nr = c->topo->nr_cpus, cpu = 0, n;
 
-	if (group_contains(c, g, target))
+	if (policy_group_contains(c, g, target))
 		return 0;
 	policy_for(n, 0, POLICY_MAX_CPUS) {
-		cpu = policy_forget(group_next_cpu(c, g, cpu));
+		cpu = policy_hide(policy_group_next_cpu(c, g, cpu));
 		if (cpu >= nr)
 			break;
-		looked_at(c, cpu);
-		if (!may_return(c, cpu)) {
-			note(c, STEP_IDLE_GROUP, cpu, VERDICT_NOT_PACKING, 0);
+		policy_looked_at(c, cpu);
+		if (!policy_may_return(c, cpu)) {
+			policy_note(c, STEP_IDLE_GROUP, cpu, VERDICT_NOT_PACKING, 0);
 			return 0;
 		}
-		if (!cpu_idle(c, cpu)) {
-			note(c, STEP_IDLE_GROUP, cpu, VERDICT_BUSY, cpu_at(c, cpu)->nr_running);
+		if (!policy_available_idle_cpu(c, cpu)) {
+			policy_note(c, STEP_IDLE_GROUP, cpu, VERDICT_BUSY,
+				    policy_cpu_at(c, cpu)->nr_running);
 			return 0;
 		}
 		cpu++;
@@ -38,16 +40,18 @@ static inline int group_idle(const struct policy_ctx *c, const struct policy_gro
 	return 1;
 }
 
-static inline u32 group_first_allowed(const struct policy_ctx *c, const struct policy_group *g)
+static inline u32 policy_group_first_allowed(const struct policy_ctx *c,
+					     const struct policy_group *g)
 {
 	if (g->child == POLICY_NONE)
 		return g->cpu;
-	return mask_next_and(&domain_at(c, g->child)->span, c->allowed, 0, c->topo->nr_cpus);
+	return policy_mask_next_and(&policy_domain_at(c, g->child)->span, c->allowed, 0,
+				    c->topo->nr_cpus);
 }
 
 /* First allowed CPU of an idle group of this domain, the ring begins with group @own. */
-static inline u32 idle_group_of(const struct policy_ctx *c, const struct policy_domain *d, u32 own,
-				u32 target)
+static inline u32 policy_idle_group_of(const struct policy_ctx *c, const struct policy_domain *d,
+				       u32 own, u32 target)
 {
 	u32 start = own - d->first_group, n;
 
@@ -55,25 +59,26 @@ static inline u32 idle_group_of(const struct policy_ctx *c, const struct policy_
 		start = 0;
 	policy_for(n, 0, d->nr_groups) {
 		u32 at = start + n < d->nr_groups ? start + n : start + n - d->nr_groups;
-		const struct policy_group *g = group_at(c, d->first_group + at);
+		const struct policy_group *g = policy_group_at(c, d->first_group + at);
 
-		if (group_allowed(c, g) && group_idle(c, g, target))
-			return group_first_allowed(c, g);
+		if (policy_group_allowed(c, g) && policy_group_idle(c, g, target))
+			return policy_group_first_allowed(c, g);
 	}
 	return POLICY_NONE;
 }
 
-policy_apart u32 idle_group(const struct policy_ctx *c, u32 target)
+policy_noinline u32 policy_idle_group(const struct policy_ctx *c, u32 target)
 {
-	const struct policy_place *place = place_at(c, target);
+	const struct policy_place *place = policy_place_at(c, target);
 	u32 prev = c->prev_cpu, n;
 	s32 l = -1;
 
-	if (try_idle(c, STEP_TARGET_IDLE, target))
-		return take(c, STEP_TARGET_IDLE, target);
-	if (prev != target && same_llc(c, prev, target) && may_return(c, prev) &&
-	    try_idle(c, STEP_PREV_IDLE, prev))
-		return take(c, STEP_PREV_IDLE, prev);
+	if (policy_try_idle(c, STEP_TARGET_IDLE, target))
+		return policy_take(c, STEP_TARGET_IDLE, target);
+	if (prev != target && policy_cpus_share_cache(c, prev, target) &&
+	    policy_may_return(c, prev) &&
+	    policy_try_idle(c, STEP_PREV_IDLE, prev))
+		return policy_take(c, STEP_PREV_IDLE, prev);
 
 	policy_for(n, 0, POLICY_MAX_LEVELS) {
 		if (n >= place->nr_domains)
@@ -84,16 +89,17 @@ policy_apart u32 idle_group(const struct policy_ctx *c, u32 target)
 	policy_for(n, 0, POLICY_MAX_LEVELS) {
 		u32 i, cpu;
 
-		l = (s32)policy_forget((u32)l);
+		l = (s32)policy_hide((u32)l);
 		if (l < 0)
 			break;
 		i = policy_bound((u32)l, POLICY_MAX_LEVELS);
-		cpu = idle_group_of(c, domain_at(c, place->domain[i]), place->group[i], target);
+		cpu = policy_idle_group_of(c, policy_domain_at(c, place->domain[i]),
+					   place->group[i], target);
 		if (cpu != POLICY_NONE)
-			return take(c, STEP_IDLE_GROUP, cpu);
+			return policy_take(c, STEP_IDLE_GROUP, cpu);
 		l--;
 	}
-	return take(c, STEP_TARGET_BUSY, target);
+	return policy_take(c, STEP_TARGET_BUSY, target);
 }
 
 #endif

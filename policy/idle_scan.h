@@ -24,35 +24,37 @@
 #include "idle_sibling.h"
 
 /* CPUs are as near as the LLC allows (cpus_share_resources, where clusters matter). */
-static __always_inline int near_enough(const struct policy_ctx *c, u32 a, u32 b)
+static __always_inline int policy_cpus_share_resources(const struct policy_ctx *c, u32 a, u32 b)
 {
-	return !c->k->cluster_scan || !c->topo->cluster || place_at(c, a)->share == place_at(c, b)->share;
+	return !c->k->cluster_scan || !c->topo->cluster ||
+	       policy_place_at(c, a)->share == policy_place_at(c, b)->share;
 }
 
 /* The waker is a kernel thread bound to the previous CPU, alone there, and itself at work. */
-static inline int kthread_hands_back(const struct policy_ctx *c)
+static inline int policy_kthread_hands_back(const struct policy_ctx *c)
 {
-	return c->k->kthread_stacks && c->cur->flags & TASK_KTHREAD && c->cur->nr_allowed == 1 &&
+	return c->k->kthread_stacks && c->cur->flags & TASK_KTHREAD &&
+	       c->cur->nr_cpus_allowed == 1 &&
 	       !(c->flags & WAKE_INTERRUPT) && c->prev_cpu == c->this_cpu &&
-	       cpu_at(c, c->this_cpu)->nr_running <= 1 &&
-	       candidate_fits(c, STEP_KTHREAD_PREV, c->prev_cpu);
+	       policy_cpu_at(c, c->this_cpu)->nr_running <= 1 &&
+	       policy_asym_fits_cpu(c, STEP_KTHREAD_PREV, c->prev_cpu);
 }
 
 /* An idle thread of the previous CPU's core (select_idle_smt). */
-static inline u32 prev_smt_scan(const struct policy_ctx *c, const struct policy_domain *llc)
+static inline u32 policy_prev_smt_scan(const struct policy_ctx *c, const struct policy_domain *llc)
 {
 	u32 nr = c->topo->nr_cpus, prev = c->prev_cpu, cpu = 0, n;
 	const struct policy_domain *core;
 
-	if (place_at(c, prev)->smt_domain == POLICY_NONE)
+	if (policy_place_at(c, prev)->smt_domain == POLICY_NONE)
 		return POLICY_NONE;
-	core = domain_at(c, place_at(c, prev)->smt_domain);
+	core = policy_domain_at(c, policy_place_at(c, prev)->smt_domain);
 	policy_for(n, 0, 8) {
-		cpu = mask_next_and(&core->span, c->allowed, cpu, nr);
+		cpu = policy_mask_next_and(&core->span, c->allowed, cpu, nr);
 		if (cpu >= nr)
 			break;
-		if (cpu != prev && (c->k->smt_beyond_domain || mask_test(&llc->span, cpu)) &&
-		    try_idle(c, STEP_PREV_SMT, cpu))
+		if (cpu != prev && (c->k->smt_beyond_domain || policy_mask_test(&llc->span, cpu)) &&
+		    policy_try_idle(c, STEP_PREV_SMT, cpu))
 			return cpu;
 		cpu++;
 	}
@@ -60,7 +62,7 @@ static inline u32 prev_smt_scan(const struct policy_ctx *c, const struct policy_
 }
 
 /* State of the scan of an LLC. scratch->cores holds the CPUs of cores not looked at yet. */
-struct llc_search {
+struct policy_llc_search {
 	u32 target;
 	u32 has_core;		/* looking for a whole idle core */
 	u32 cluster;		/* domain that is looked at first, or POLICY_NONE */
@@ -70,40 +72,46 @@ struct llc_search {
 };
 
 /* May this thread of a core stand in for it? */
-static inline int thread_may_do(const struct policy_ctx *c, const struct policy_domain *llc, u32 cpu)
+static inline int policy_thread_may_do(const struct policy_ctx *c, const struct policy_domain *llc,
+				       u32 cpu)
 {
-	if (!mask_test(c->allowed, cpu))
+	if (!policy_mask_test(c->allowed, cpu))
 		return 0;
 	return c->k->smt_beyond_domain ||
-	       (mask_test(&llc->span, cpu) && mask_test(&c->scratch->cores, cpu));
+	       (policy_mask_test(&llc->span, cpu) && policy_mask_test(&c->scratch->cores, cpu));
 }
 
 /* Is the core of @cpu idle? Keeps the first thread that would do otherwise (select_idle_core). */
-static inline int whole_core_idle(const struct policy_ctx *c, const struct policy_domain *llc,
-				  u32 cpu, struct llc_search *s)
+static inline int policy_whole_core_idle(const struct policy_ctx *c,
+					 const struct policy_domain *llc, u32 cpu,
+					 struct policy_llc_search *s)
 {
-	u32 nr = c->topo->nr_cpus, domain = place_at(c, cpu)->smt_domain, sibling = 0, idle = 1, n;
-	const struct policy_mask *core = &domain_at(c, domain == POLICY_NONE ? 0 : domain)->span;
+	u32 nr = c->topo->nr_cpus, domain = policy_place_at(c, cpu)->smt_domain, sibling = 0,
+		idle = 1, n;
+	const struct policy_mask *core = &policy_domain_at(c,
+							   domain == POLICY_NONE ? 0 :
+										   domain)->span;
 
 	policy_for(n, 0, 8) {
-		s->kept = policy_forget(s->kept);
-		idle = policy_forget(idle);
+		s->kept = policy_hide(s->kept);
+		idle = policy_hide(idle);
 		if (domain != POLICY_NONE)
-			sibling = mask_next_and(core, core, sibling, nr);
+			sibling = policy_mask_next_and(core, core, sibling, nr);
 		else
 			sibling = n ? nr : cpu;
 		if (sibling >= nr)
 			break;
-		looked_at(c, sibling);
-		if (!cpu_idle(c, sibling)) {
+		policy_looked_at(c, sibling);
+		if (!policy_available_idle_cpu(c, sibling)) {
 			idle = 0;
 			if (s->kept != POLICY_NONE)
 				break;
-			if (cpu_sched_idle(c, sibling) && thread_may_do(c, llc, sibling)) {
+			if (policy_sched_idle_cpu(c, sibling) &&
+			    policy_thread_may_do(c, llc, sibling)) {
 				s->kept = sibling;
 				break;
 			}
-		} else if (s->kept == POLICY_NONE && thread_may_do(c, llc, sibling)) {
+		} else if (s->kept == POLICY_NONE && policy_thread_may_do(c, llc, sibling)) {
 			s->kept = sibling;
 		}
 		sibling++;
@@ -112,57 +120,58 @@ static inline int whole_core_idle(const struct policy_ctx *c, const struct polic
 }
 
 /* The core of @cpu is not looked at again. */
-static inline void core_done(const struct policy_ctx *c, u32 cpu)
+static inline void policy_core_done(const struct policy_ctx *c, u32 cpu)
 {
-	u32 nr = c->topo->nr_cpus, domain = place_at(c, cpu)->smt_domain, sibling = 0, n;
+	u32 nr = c->topo->nr_cpus, domain = policy_place_at(c, cpu)->smt_domain, sibling = 0, n;
 	const struct policy_mask *core;
 
 	if (domain == POLICY_NONE) {
-		mask_clear(&c->scratch->cores, cpu);
+		policy_mask_clear(&c->scratch->cores, cpu);
 		return;
 	}
-	core = &domain_at(c, domain)->span;
+	core = &policy_domain_at(c, domain)->span;
 	policy_for(n, 0, 8) {
-		sibling = mask_next_and(core, core, sibling, nr);
+		sibling = policy_mask_next_and(core, core, sibling, nr);
 		if (sibling >= nr)
 			break;
-		mask_clear(&c->scratch->cores, sibling);
+		policy_mask_clear(&c->scratch->cores, sibling);
 		sibling++;
 	}
 }
 
 /* Scan a part of the LLC from the CPU after the target: its cluster, or all but that. */
-static inline u32 scan_part(const struct policy_ctx *c, const struct policy_domain *llc,
-			    int cluster, struct llc_search *s)
+static inline u32 policy_scan_part(const struct policy_ctx *c, const struct policy_domain *llc,
+				   int cluster, struct policy_llc_search *s)
 {
 	u32 done = cluster ? POLICY_NONE : s->cluster, nr = c->topo->nr_cpus, n;
 	u32 step = cluster ? STEP_CLUSTER_SCAN : STEP_LLC_SCAN;
-	const struct policy_mask *span = cluster ? &domain_at(c, s->cluster)->span : &llc->span;
-	struct ring r = ring_from(s->target + 1);
+	const struct policy_mask *span = cluster ? &policy_domain_at(c, s->cluster)->span :
+						   &llc->span;
+	struct policy_ring r = policy_ring_from(s->target + 1);
 
 	policy_for(n, 0, POLICY_MAX_CPUS) {
-		u32 cpu = ring_next(&r, span, c->allowed, nr);
+		u32 cpu = policy_ring_next(&r, span, c->allowed, nr);
 
 		if (cpu >= nr)
 			break;
-		if (done != POLICY_NONE && mask_test(&domain_at(c, done)->span, cpu))
+		if (done != POLICY_NONE && policy_mask_test(&policy_domain_at(c, done)->span, cpu))
 			continue;
 		if (s->has_core) {
-			if (!mask_test(&c->scratch->cores, cpu))
+			if (!policy_mask_test(&c->scratch->cores, cpu))
 				continue;
-			if (whole_core_idle(c, llc, cpu, s))
+			if (policy_whole_core_idle(c, llc, cpu, s))
 				return cpu;
-			note(c, STEP_IDLE_CORE, cpu, VERDICT_CORE_BUSY, 0);
-			core_done(c, cpu);
+			policy_note(c, STEP_IDLE_CORE, cpu, VERDICT_CORE_BUSY, 0);
+			policy_core_done(c, cpu);
 			continue;
 		}
-		s->budget = policy_forget(s->budget - 1);
+		s->budget = policy_hide(s->budget - 1);
 		if (s->budget == 0) {
 			c->answer->cut = 1;
 			s->over = 1;
 			return POLICY_NONE;
 		}
-		if (try_idle(c, step, cpu))
+		if (policy_try_idle(c, step, cpu))
 			return cpu;
 	}
 	return POLICY_NONE;
@@ -173,7 +182,7 @@ static inline u32 scan_part(const struct policy_ctx *c, const struct policy_doma
  * utilization: fewer, the more are in use, none from 1 / imbalance_pct on
  * (update_idle_cpu_scan). Who keeps the state says so at times: nr_idle_scan.
  */
-static inline u32 idle_scan_worth(u64 util, u32 weight, u32 imbalance_pct)
+static inline u32 policy_nr_idle_scan(u64 util, u32 weight, u32 imbalance_pct)
 {
 	u64 x = weight ? util / weight : 0;
 	u64 used = x * x * imbalance_pct * imbalance_pct / (10000 * 1024);
@@ -182,18 +191,19 @@ static inline u32 idle_scan_worth(u64 util, u32 weight, u32 imbalance_pct)
 }
 
 /* An idle core or CPU of the LLC (select_idle_cpu), taken, or POLICY_NONE. */
-policy_part u32 scan_llc(const struct policy_ctx *c, const struct policy_domain *llc, u32 target,
-			 u32 has_core)
+policy_subprog u32 policy_scan_llc(const struct policy_ctx *c, const struct policy_domain *llc,
+				   u32 target, u32 has_core)
 {
-	struct llc_search s = {
+	struct policy_llc_search s = {
 		.target = target, .has_core = has_core,
-		.cluster = c->k->cluster_scan ? place_at(c, target)->cluster_domain : POLICY_NONE,
+		.cluster = c->k->cluster_scan ? policy_place_at(c, target)->cluster_domain :
+						POLICY_NONE,
 		.budget = POLICY_NONE, .kept = POLICY_NONE,
 	};
 	u32 cpu, i;
 
 	if (c->k->sis_util) {
-		s.budget = policy_forget(llc_at(c, llc->llc)->nr_idle_scan + 1);
+		s.budget = policy_hide(policy_llc_at(c, llc->llc)->nr_idle_scan + 1);
 		if (s.budget == 1) {
 			c->answer->cut = 1;
 			return POLICY_NONE;
@@ -203,90 +213,92 @@ policy_part u32 scan_llc(const struct policy_ctx *c, const struct policy_domain 
 		policy_for(i, 0, POLICY_MASK_WORDS)
 			c->scratch->cores.w[policy_bound(i, POLICY_MASK_WORDS)] = ~0ull;
 	if (s.cluster != POLICY_NONE) {
-		cpu = scan_part(c, llc, 1, &s);
+		cpu = policy_scan_part(c, llc, 1, &s);
 		if (cpu != POLICY_NONE)
-			return take(c, has_core ? STEP_IDLE_CORE : STEP_CLUSTER_SCAN, cpu);
+			return policy_take(c, has_core ? STEP_IDLE_CORE : STEP_CLUSTER_SCAN, cpu);
 		if (s.over)
 			return POLICY_NONE;
 	}
-	cpu = scan_part(c, llc, 0, &s);
+	cpu = policy_scan_part(c, llc, 0, &s);
 	if (cpu != POLICY_NONE)
-		return take(c, has_core ? STEP_IDLE_CORE : STEP_LLC_SCAN, cpu);
+		return policy_take(c, has_core ? STEP_IDLE_CORE : STEP_LLC_SCAN, cpu);
 	if (has_core) {
 		if (!c->k->empty_scan_tells_nothing ||
-		    mask_intersects(&llc->span, c->allowed, c->topo->nr_cpus))
-			llc_at(c, place_at(c, target)->shared)->has_idle_cores = 0;
+		    policy_mask_intersects(&llc->span, c->allowed, c->topo->nr_cpus))
+			policy_llc_at(c, policy_place_at(c, target)->shared)->has_idle_cores = 0;
 		if (s.kept != POLICY_NONE)
-			return take(c, STEP_LLC_SCAN, s.kept);
+			return policy_take(c, STEP_LLC_SCAN, s.kept);
 	}
 	return POLICY_NONE;
 }
 
-policy_apart u32 idle_scan(const struct policy_ctx *c, u32 target)
+policy_noinline u32 policy_idle_scan(const struct policy_ctx *c, u32 target)
 {
-	u32 prev = c->prev_cpu, recent = c->p->recent_cpu, cpu, step, has_core = 0;
+	u32 prev = c->prev_cpu, recent = c->p->recent_used_cpu, cpu, step, has_core = 0;
 	u32 prev_far = POLICY_NONE, recent_far = POLICY_NONE;
 	const struct policy_domain *llc;
 
-	if (FEATURE_RULE(c->k, room) == ROOM_FITS || c->topo->asym)
-		wakee_sync(c);
-	if (bias_first(c, target))
-		return take(c, STEP_BIAS_PREV, prev);
+	if (POLICY_FEATURE_RULE(c->k, room) == ROOM_FITS || c->topo->asym)
+		policy_wakee_sync(c);
+	if (policy_bias_first(c, target))
+		return policy_take(c, STEP_BIAS_PREV, prev);
 
-	step = policy_forget(try_candidate(c, STEP_TARGET_IDLE, target));
+	step = policy_hide(policy_try_candidate(c, STEP_TARGET_IDLE, target));
 	if (step)
-		return take(c, step, target);
+		return policy_take(c, step, target);
 
-	if (!FEATURE_RULE(c->k, bias_prev) && prev != target && same_llc(c, prev, target) &&
-	    may_return(c, prev)) {
-		step = policy_forget(try_candidate(c, STEP_PREV_IDLE, prev));
-		if (step && near_enough(c, prev, target))
-			return take(c, step, prev);
+	if (!POLICY_FEATURE_RULE(c->k, bias_prev) && prev != target &&
+	    policy_cpus_share_cache(c, prev, target) &&
+	    policy_may_return(c, prev)) {
+		step = policy_hide(policy_try_candidate(c, STEP_PREV_IDLE, prev));
+		if (step && policy_cpus_share_resources(c, prev, target))
+			return policy_take(c, step, prev);
 		if (step) {
-			note(c, step, prev, VERDICT_LATER, 0);
+			policy_note(c, step, prev, VERDICT_LATER, 0);
 			prev_far = prev;
 		}
 	}
 
-	if (kthread_hands_back(c))
-		return take(c, STEP_KTHREAD_PREV, prev);
+	if (policy_kthread_hands_back(c))
+		return policy_take(c, STEP_KTHREAD_PREV, prev);
 
-	c->p->recent_cpu = prev;
+	c->p->recent_used_cpu = prev;
 	if (recent != prev && recent != target && recent < c->topo->nr_cpus &&
-	    same_llc(c, recent, target) && mask_test(c->allowed, recent)) {
-		step = policy_forget(try_candidate(c, STEP_RECENT_IDLE, recent));
-		if (step && near_enough(c, recent, target))
-			return take(c, step, recent);
+	    policy_cpus_share_cache(c, recent, target) && policy_mask_test(c->allowed, recent)) {
+		step = policy_hide(policy_try_candidate(c, STEP_RECENT_IDLE, recent));
+		if (step && policy_cpus_share_resources(c, recent, target))
+			return policy_take(c, step, recent);
 		if (step) {
-			note(c, step, recent, VERDICT_LATER, 0);
+			policy_note(c, step, recent, VERDICT_LATER, 0);
 			recent_far = recent;
 		}
 	}
 
-	if (!FEATURE_RULE(c->k, asym_at_once) && asym_acts(c, target))
-		return asym_search(c, target);
+	if (!POLICY_FEATURE_RULE(c->k, asym_at_once) && policy_asym_acts(c, target))
+		return policy_asym_search(c, target);
 
-	if (place_at(c, target)->llc_domain == POLICY_NONE)
-		return nothing_idle(c, target);
-	llc = domain_at(c, place_at(c, target)->llc_domain);
+	if (policy_place_at(c, target)->llc_domain == POLICY_NONE)
+		return policy_nothing_idle(c, target);
+	llc = policy_domain_at(c, policy_place_at(c, target)->llc_domain);
 	if (c->topo->smt) {
-		has_core = llc_at(c, place_at(c, target)->shared)->has_idle_cores != 0;
-		if (!has_core && same_llc(c, prev, target)) {
-			cpu = prev_smt_scan(c, llc);
+		has_core = policy_llc_at(c,
+					 policy_place_at(c, target)->shared)->has_idle_cores != 0;
+		if (!has_core && policy_cpus_share_cache(c, prev, target)) {
+			cpu = policy_prev_smt_scan(c, llc);
 			if (cpu != POLICY_NONE)
-				return take(c, STEP_PREV_SMT, cpu);
+				return policy_take(c, STEP_PREV_SMT, cpu);
 		}
 	}
-	cpu = scan_llc(c, llc, target, policy_forget(has_core));
+	cpu = policy_scan_llc(c, llc, target, policy_hide(has_core));
 	if (cpu != POLICY_NONE)
 		return cpu;
-	if (bias_last(c, target))
-		return take(c, STEP_BIAS_LAST, prev);
+	if (policy_bias_last(c, target))
+		return policy_take(c, STEP_BIAS_LAST, prev);
 	if (prev_far != POLICY_NONE)
-		return take(c, STEP_PREV_FAR, prev_far);
+		return policy_take(c, STEP_PREV_FAR, prev_far);
 	if (recent_far != POLICY_NONE)
-		return take(c, STEP_RECENT_FAR, recent_far);
-	return take(c, STEP_TARGET_BUSY, target);
+		return policy_take(c, STEP_RECENT_FAR, recent_far);
+	return policy_take(c, STEP_TARGET_BUSY, target);
 }
 
 #endif

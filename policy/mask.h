@@ -8,7 +8,19 @@
 #ifndef ALIGHT_MASK_H
 #define ALIGHT_MASK_H
 
-#include "model.h"
+#include "abi.h"
+
+/*
+ * Index with a bound that the verifier can see. On the host the caller's
+ * invariant (the index came from the topology) is enough: numbers of CPUs that
+ * come from elsewhere, as a task's recent CPU and a CPU's buddy do, are compared
+ * to nr_cpus where they are read.
+ */
+#ifdef __bpf__
+#define policy_bound(i, max) ({ u32 __i = (i); asm volatile("" : "+r"(__i)); __i & ((max) - 1); })
+#else
+#define policy_bound(i, max) (i)
+#endif
 
 #ifdef __bpf__
 #define policy_for(i, from, to) bpf_for(i, from, to)
@@ -17,60 +29,61 @@
 #endif
 
 /*
- * A function that loops and knows its arguments only. In BPF it is global: the
+ * A function that loops and knows its arguments only. In BPF a global one: the
  * verifier follows it once instead of at every call, and forgets how the result
  * came about, which lets the callers' loops converge. Its pointers must be to
  * memory that may be written.
  */
 #ifdef __bpf__
-#define policy_leaf __attribute__((noinline))
-#define policy_nonnull __attribute__((btf_decl_tag("arg:nonnull")))
+#define policy_global __attribute__((noinline))
+#define policy_arg_nonnull __attribute__((btf_decl_tag("arg:nonnull")))
 #else
-#define policy_leaf static inline
-#define policy_nonnull
+#define policy_global static inline
+#define policy_arg_nonnull
 #endif
 
 /* A search of its own: its variables are kept out of the way of the common one. */
-#define policy_apart static __attribute__((noinline))
+#define policy_noinline static __attribute__((noinline))
 
 /*
- * A part of the common way. In BPF it is a function: 512 bytes of stack serve
- * all frames of a call, and what is inlined counts even when it is over.
+ * A part of the common way. In BPF a subprogram: 512 bytes of stack serve all
+ * frames of a call, and what is inlined counts even when it is over.
  */
 #ifdef __bpf__
-#define policy_part policy_apart
+#define policy_subprog policy_noinline
 #else
-#define policy_part static __always_inline
+#define policy_subprog static __always_inline
 #endif
 
 /*
- * The same value, of which the verifier knows nothing more: paths that differ
- * in it only are then followed once. For what a loop carries from pass to pass.
+ * The same value, hidden from the verifier: it knows nothing more of it, and
+ * paths that differ in it only are followed once. For what a loop carries from
+ * pass to pass.
  */
 #ifdef __bpf__
-__attribute__((noinline)) u32 policy_forget(u32 value)
+__attribute__((noinline)) u32 policy_hide(u32 value)
 {
 	asm volatile("" : "+r"(value));
 	return value;
 }
 #else
-#define policy_forget(value) (value)
+#define policy_hide(value) (value)
 #endif
 
-static __always_inline int mask_test(const struct policy_mask *m, u32 cpu)
+static __always_inline int policy_mask_test(const struct policy_mask *m, u32 cpu)
 {
 	cpu = policy_bound(cpu, POLICY_MAX_CPUS);
 	return m->w[cpu / 64] >> (cpu % 64) & 1;
 }
 
-static __always_inline void mask_clear(struct policy_mask *m, u32 cpu)
+static __always_inline void policy_mask_clear(struct policy_mask *m, u32 cpu)
 {
 	cpu = policy_bound(cpu, POLICY_MAX_CPUS);
 	m->w[cpu / 64] &= ~(1ull << (cpu % 64));
 }
 
 /* Number of the lowest set bit; bits must not be 0. */
-static __always_inline u32 lowest_bit(u64 bits)
+static __always_inline u32 policy_ffs(u64 bits)
 {
 #ifdef __bpf__
 	u32 n = 0;
@@ -87,8 +100,9 @@ static __always_inline u32 lowest_bit(u64 bits)
 }
 
 /* First CPU >= from that is in a and in b and below nr, else nr. */
-policy_leaf u32 mask_next_and(const struct policy_mask *a policy_nonnull,
-			      const struct policy_mask *b policy_nonnull, u32 from, u32 nr)
+policy_global u32 policy_mask_next_and(const struct policy_mask *a policy_arg_nonnull,
+				       const struct policy_mask *b policy_arg_nonnull, u32 from,
+				       u32 nr)
 {
 	u32 word, cpu, i;
 	u64 bits;
@@ -99,7 +113,7 @@ policy_leaf u32 mask_next_and(const struct policy_mask *a policy_nonnull,
 	word = policy_bound(from / 64, POLICY_MASK_WORDS);
 	bits = a->w[word] & b->w[word] & ~0ull << (from % 64);
 	if (bits) {
-		cpu = word * 64 + lowest_bit(bits);
+		cpu = word * 64 + policy_ffs(bits);
 		return cpu < nr ? cpu : nr;
 	}
 	/* The loop is not free in BPF. */
@@ -111,40 +125,41 @@ policy_leaf u32 mask_next_and(const struct policy_mask *a policy_nonnull,
 			break;
 		bits = a->w[word] & b->w[word];
 		if (bits) {
-			cpu = i * 64 + lowest_bit(bits);
+			cpu = i * 64 + policy_ffs(bits);
 			return cpu < nr ? cpu : nr;
 		}
 	}
 	return nr;
 }
 
-static inline int mask_intersects(const struct policy_mask *a, const struct policy_mask *b, u32 nr)
+static inline int policy_mask_intersects(const struct policy_mask *a, const struct policy_mask *b,
+					 u32 nr)
 {
-	return mask_next_and(a, b, 0, nr) < nr;
+	return policy_mask_next_and(a, b, 0, nr) < nr;
 }
 
 /* A walk over the CPUs in both masks, in ring order from a first CPU. */
-struct ring {
+struct policy_ring {
 	u32 next;
 	u32 first;
 	u32 wrapped;
 };
 
-static __always_inline struct ring ring_from(u32 first)
+static __always_inline struct policy_ring policy_ring_from(u32 first)
 {
-	struct ring r = { first, first, 0 };
+	struct policy_ring r = { first, first, 0 };
 
 	return r;
 }
 
 /* Next CPU of the walk, or nr when it is over. */
-static __always_inline u32 ring_next(struct ring *r, const struct policy_mask *a,
-				     const struct policy_mask *b, u32 nr)
+static __always_inline u32 policy_ring_next(struct policy_ring *r, const struct policy_mask *a,
+					    const struct policy_mask *b, u32 nr)
 {
 	u32 cpu;
 
 	if (!r->wrapped) {
-		cpu = mask_next_and(a, b, r->next, nr);
+		cpu = policy_mask_next_and(a, b, r->next, nr);
 		if (cpu < nr) {
 			r->next = cpu + 1;
 			return cpu;
@@ -152,7 +167,7 @@ static __always_inline u32 ring_next(struct ring *r, const struct policy_mask *a
 		r->wrapped = 1;
 		r->next = 0;
 	}
-	cpu = mask_next_and(a, b, r->next, nr);
+	cpu = policy_mask_next_and(a, b, r->next, nr);
 	if (cpu >= r->first)
 		return nr;
 	r->next = cpu + 1;

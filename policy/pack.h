@@ -28,25 +28,26 @@
 #include "candidate.h"
 
 /* Is the mode full? */
-static __always_inline int packs_fully(const struct policy_ctx *c)
+static __always_inline int policy_packs_fully(const struct policy_ctx *c)
 {
-	return FEATURE_RULE(c->k, pack) == PACK_FULL;
+	return POLICY_FEATURE_RULE(c->k, pack) == PACK_FULL;
 }
 
 /* Does @cpu take part in packing: is it its own buddy, or without one? */
-static __always_inline int takes_part(const struct policy_cpu *rq, u32 cpu)
+static __always_inline int policy_takes_part(const struct policy_cpu *rq, u32 cpu)
 {
 	return rq->buddy == cpu || rq->buddy == POLICY_NONE;
 }
 
 /* May this search return @cpu? */
-static __always_inline int may_return(const struct policy_ctx *c, u32 cpu)
+static __always_inline int policy_may_return(const struct policy_ctx *c, u32 cpu)
 {
-	return !packs_fully(c) || !(c->flags & WAKE_PACKED) || takes_part(cpu_at(c, cpu), cpu);
+	return !policy_packs_fully(c) || !(c->flags & WAKE_PACKED) ||
+	       policy_takes_part(policy_cpu_at(c, cpu), cpu);
 }
 
 /* How long something ran, in parts of a whole. */
-struct pack_share {
+struct policy_pack_share {
 	u64 part;
 	u64 whole;
 };
@@ -55,12 +56,13 @@ struct pack_share {
  * How long @rq had tasks. The kernel reads sum and period of 2013 without a lock, so that
  * the sum may be the newer: it counts as no more than the period.
  */
-static __always_inline struct pack_share cpu_share(const struct policy_params *k,
-						   const struct policy_cpu *rq)
+static __always_inline struct policy_pack_share policy_cpu_share(const struct policy_params *k,
+								 const struct policy_cpu *rq)
 {
-	struct pack_share s = { rq->pelt13.sum, rq->pelt13.period };
+	struct policy_pack_share s = { rq->pelt13.runnable_avg_sum,
+		rq->pelt13.runnable_avg_period };
 
-	if (FEATURE_RULE(k, pack_pelt)) {
+	if (POLICY_FEATURE_RULE(k, pack_pelt)) {
 		s.part = rq->cfs.util_avg;
 		s.whole = rq->capacity_orig;
 	}
@@ -70,18 +72,18 @@ static __always_inline struct pack_share cpu_share(const struct policy_params *k
 }
 
 /* Half of its time if it has no task now, a third with one, a quarter with two (is_buddy_busy). */
-static __always_inline int pack_busy(const struct policy_ctx *c, u32 cpu)
+static __always_inline int policy_pack_busy(const struct policy_ctx *c, u32 cpu)
 {
-	const struct policy_cpu *rq = cpu_at(c, cpu);
-	struct pack_share s = cpu_share(c->k, rq);
+	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
+	struct policy_pack_share s = policy_cpu_share(c->k, rq);
 
 	return s.part > s.whole / ((u64)rq->nr_running + 2);
 }
 
 /* All of its time but for 2.4 %; never one that has no history. */
-static __always_inline int pack_full(const struct policy_ctx *c, u32 cpu)
+static __always_inline int policy_pack_full(const struct policy_ctx *c, u32 cpu)
 {
-	struct pack_share s = cpu_share(c->k, cpu_at(c, cpu));
+	struct policy_pack_share s = policy_cpu_share(c->k, policy_cpu_at(c, cpu));
 
 	return s.whole && s.part * 1024 >= s.whole * 1000;
 }
@@ -91,71 +93,71 @@ static __always_inline int pack_full(const struct policy_ctx *c, u32 cpu)
  * kernel asks before the wakee's signals have decayed by its sleep; it may be
  * told to let them.
  */
-static inline int pack_light(const struct policy_ctx *c)
+static inline int policy_pack_light(const struct policy_ctx *c)
 {
 	struct policy_pelt13 a = c->p->pelt13;
 
-	if (FEATURE_RULE(c->k, pack_pelt)) {
+	if (POLICY_FEATURE_RULE(c->k, pack_pelt)) {
 		if (c->k->pack_at_wake)
-			wakee_sync(c);
-		return (u64)c->p->pelt.run_avg * 100 <
-		       (u64)cpu_at(c, c->prev_cpu)->capacity_orig * c->k->pack_light;
+			policy_wakee_sync(c);
+		return (u64)c->p->pelt.runnable_avg * 100 <
+		       (u64)policy_cpu_at(c, c->prev_cpu)->capacity_orig * c->k->pack_light;
 	}
 	if (c->k->pack_at_wake)
-		pelt13_update(&a, c->now, 0);
-	return (u64)a.sum * 100 < (u64)a.period * c->k->pack_light;
+		policy_update_entity_runnable_avg(&a, c->now, 0);
+	return (u64)a.runnable_avg_sum * 100 < (u64)a.runnable_avg_period * c->k->pack_light;
 }
 
 /* 2 and 3 above, or POLICY_NONE. */
-policy_part u32 pack_wake(const struct policy_ctx *c)
+policy_subprog u32 policy_pack_wake(const struct policy_ctx *c)
 {
-	u32 buddy = cpu_at(c, c->prev_cpu)->buddy;
+	u32 buddy = policy_cpu_at(c, c->prev_cpu)->buddy;
 
-	if (FEATURE_RULE(c->k, pack) == PACK_NONE || buddy >= c->topo->nr_cpus)
+	if (POLICY_FEATURE_RULE(c->k, pack) == PACK_NONE || buddy >= c->topo->nr_cpus)
 		return POLICY_NONE;
-	if (!mask_test(c->allowed, buddy)) {
-		note(c, STEP_PACK_BUDDY, buddy, VERDICT_NOT_ALLOWED, 0);
-		return POLICY_NONE;
-	}
-	looked_at(c, buddy);
-	if (packs_fully(c) && !pack_full(c, buddy))
-		return take(c, STEP_PACK_FULL, buddy);
-	if (!pack_light(c)) {
-		note(c, STEP_PACK_BUDDY, buddy, VERDICT_NOT_PACKING, 0);
+	if (!policy_mask_test(c->allowed, buddy)) {
+		policy_note(c, STEP_PACK_BUDDY, buddy, VERDICT_NOT_ALLOWED, 0);
 		return POLICY_NONE;
 	}
-	if (!pack_busy(c, buddy))
-		return take(c, STEP_PACK_BUDDY, buddy);
-	note(c, STEP_PACK_BUDDY, buddy, VERDICT_BUSY, cpu_at(c, buddy)->nr_running);
+	policy_looked_at(c, buddy);
+	if (policy_packs_fully(c) && !policy_pack_full(c, buddy))
+		return policy_take(c, STEP_PACK_FULL, buddy);
+	if (!policy_pack_light(c)) {
+		policy_note(c, STEP_PACK_BUDDY, buddy, VERDICT_NOT_PACKING, 0);
+		return POLICY_NONE;
+	}
+	if (!policy_pack_busy(c, buddy))
+		return policy_take(c, STEP_PACK_BUDDY, buddy);
+	policy_note(c, STEP_PACK_BUDDY, buddy, VERDICT_BUSY, policy_cpu_at(c, buddy)->nr_running);
 	return POLICY_NONE;
 }
 
 /* The buddy if it idles, else the first idle CPU of its smallest domain that has one. */
-policy_apart u32 pack_near(const struct policy_ctx *c)
+policy_noinline u32 policy_pack_near(const struct policy_ctx *c)
 {
-	u32 nr = c->topo->nr_cpus, buddy = cpu_at(c, c->this_cpu)->buddy, l, n;
+	u32 nr = c->topo->nr_cpus, buddy = policy_cpu_at(c, c->this_cpu)->buddy, l, n;
 	const struct policy_place *place;
 
-	if (FEATURE_RULE(c->k, pack_by_level) || buddy >= nr)
+	if (POLICY_FEATURE_RULE(c->k, pack_by_level) || buddy >= nr)
 		return POLICY_NONE;
-	if (mask_test(c->allowed, buddy) && try_idle(c, STEP_PACK_NEAR, buddy))
-		return take(c, STEP_PACK_NEAR, buddy);
-	place = place_at(c, buddy);
+	if (policy_mask_test(c->allowed, buddy) && policy_try_idle(c, STEP_PACK_NEAR, buddy))
+		return policy_take(c, STEP_PACK_NEAR, buddy);
+	place = policy_place_at(c, buddy);
 	policy_for(l, 0, POLICY_MAX_LEVELS) {
 		const struct policy_domain *d;
 		u32 cpu = 0;
 
 		if (l >= place->nr_domains)
 			break;
-		d = domain_at(c, place->domain[l]);
+		d = policy_domain_at(c, place->domain[l]);
 		if (d->flags & DOMAIN_SMT)
 			continue;
 		policy_for(n, 0, POLICY_MAX_CPUS) {
-			cpu = mask_next_and(&d->span, c->allowed, policy_forget(cpu), nr);
+			cpu = policy_mask_next_and(&d->span, c->allowed, policy_hide(cpu), nr);
 			if (cpu >= nr)
 				break;
-			if (try_idle(c, STEP_PACK_NEAR, cpu))
-				return take(c, STEP_PACK_NEAR, cpu);
+			if (policy_try_idle(c, STEP_PACK_NEAR, cpu))
+				return policy_take(c, STEP_PACK_NEAR, cpu);
 			cpu++;
 		}
 	}
@@ -167,16 +169,16 @@ policy_apart u32 pack_near(const struct policy_ctx *c)
  * if that was decided or the previous CPU takes no part; and a CPU that takes
  * none gives way to its buddy.
  */
-static inline u32 pack_target(const struct policy_ctx *c, u32 target)
+static inline u32 policy_pack_target(const struct policy_ctx *c, u32 target)
 {
 	u32 buddy;
 
 	if (c->answer->affine > AFFINE_NOT_ALLOWED &&
-	    !takes_part(cpu_at(c, c->prev_cpu), c->prev_cpu))
+	    !policy_takes_part(policy_cpu_at(c, c->prev_cpu), c->prev_cpu))
 		target = c->this_cpu;
-	buddy = cpu_at(c, target)->buddy;
-	if (takes_part(cpu_at(c, target), target) || buddy >= c->topo->nr_cpus ||
-	    !mask_test(c->allowed, buddy))
+	buddy = policy_cpu_at(c, target)->buddy;
+	if (policy_takes_part(policy_cpu_at(c, target), target) || buddy >= c->topo->nr_cpus ||
+	    !policy_mask_test(c->allowed, buddy))
 		return target;
 	return buddy;
 }
@@ -185,17 +187,17 @@ static inline u32 pack_target(const struct policy_ctx *c, u32 target)
  * From now on the search keeps to the allowed CPUs that take part, if there are
  * any: 1 if it does.
  */
-static inline int pack_begin(struct policy_ctx *c)
+static inline int policy_pack_begin(struct policy_ctx *c)
 {
 	struct policy_mask *packed = &c->scratch->packed;
-	u32 any = policy_forget(0), cpu;
+	u32 any = policy_hide(0), cpu;
 
 	*packed = *c->allowed;
 	policy_for(cpu, 0, c->topo->nr_cpus) {
-		if (!takes_part(cpu_at(c, cpu), cpu))
-			mask_clear(packed, cpu);
-		else if (mask_test(packed, cpu))
-			any = policy_forget(1);
+		if (!policy_takes_part(policy_cpu_at(c, cpu), cpu))
+			policy_mask_clear(packed, cpu);
+		else if (policy_mask_test(packed, cpu))
+			any = policy_hide(1);
 	}
 	if (!any)
 		return 0;
@@ -205,7 +207,7 @@ static inline int pack_begin(struct policy_ctx *c)
 }
 
 /* The search is over. */
-static __always_inline void pack_end(struct policy_ctx *c)
+static __always_inline void policy_pack_end(struct policy_ctx *c)
 {
 	c->allowed = c->all_allowed;
 	c->flags &= ~WAKE_PACKED;

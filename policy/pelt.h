@@ -14,15 +14,15 @@
 /* ---- clocks of a runqueue (update_rq_clock_pelt, _update_idle_rq_clock_pelt) ---- */
 
 /* Never 0: a task of which the last update was at 0 is not attached to a queue. */
-static __always_inline u64 pelt_now(const struct policy_cpu *rq)
+static __always_inline u64 policy_rq_clock_pelt(const struct policy_cpu *rq)
 {
-	u64 now = rq->clock_pelt - rq->lost_idle;
+	u64 now = rq->clock_pelt - rq->lost_idle_time;
 
 	return now ? now : 1;
 }
 
 /* Bring the clocks to @now. PELT time runs slower on a small or slowed CPU. */
-static inline void rq_clock(struct policy_cpu *rq, u64 now)
+static inline void policy_update_rq_clock(struct policy_cpu *rq, u64 now)
 {
 	u64 d = now - rq->clock;
 
@@ -42,12 +42,12 @@ static inline void rq_clock(struct policy_cpu *rq, u64 now)
  * If the CPU looked fully busy the gap was not idle time and is lost instead.
  * @others: util_sum of the real-time and the deadline class.
  */
-static inline void rq_clock_idle(struct policy_cpu *rq, u32 others)
+static inline void policy_update_idle_rq_clock_pelt(struct policy_cpu *rq, u32 others)
 {
-	const u32 full = ((PELT_MAX - PELT_PERIOD) << 10) - PELT_MAX;
+	const u32 full = ((LOAD_AVG_MAX - PELT_PERIOD) << 10) - LOAD_AVG_MAX;
 
 	if (rq->cfs.util_sum + others >= full)
-		rq->lost_idle += rq->clock - rq->clock_pelt;
+		rq->lost_idle_time += rq->clock - rq->clock_pelt;
 	rq->clock_pelt = rq->clock;
 }
 
@@ -59,212 +59,218 @@ static inline void rq_clock_idle(struct policy_cpu *rq, u32 others)
  * both, in units of 1/1024 of load here. kernel 5.4: enqueue_runnable_load_avg(),
  * dequeue_runnable_load_avg().
  */
-static __always_inline int keeps_queued_load(const struct policy_params *k)
+static __always_inline int policy_keeps_runnable_load(const struct policy_params *k)
 {
 	return k->load == LOAD_RUNNABLE;
 }
 
-policy_apart void queued_load_add(struct policy_cpu *rq, const struct policy_task *t)
+policy_noinline void policy_enqueue_runnable_load_avg(struct policy_cpu *rq,
+						      const struct policy_task *t)
 {
-	rq->runnable_load += t->pelt.load_avg;
-	rq->cfs.run_sum += (t->weight * t->pelt.load_sum) << 10;
+	rq->runnable_load_avg += t->pelt.load_avg;
+	rq->cfs.runnable_sum += (t->weight * t->pelt.load_sum) << 10;
 }
 
-policy_apart void queued_load_sub(struct policy_cpu *rq, const struct policy_task *t)
+policy_noinline void policy_dequeue_runnable_load_avg(struct policy_cpu *rq,
+						      const struct policy_task *t)
 {
-	rq->runnable_load = sub_floor0(rq->runnable_load, t->pelt.load_avg);
-	rq->cfs.run_sum = sub_floor0_64(rq->cfs.run_sum, (t->weight * t->pelt.load_sum) << 10);
+	rq->runnable_load_avg = policy_sub_positive(rq->runnable_load_avg, t->pelt.load_avg);
+	rq->cfs.runnable_sum = policy_sub_positive_64(rq->cfs.runnable_sum,
+						      (t->weight * t->pelt.load_sum) << 10);
 }
 
 /* The queue's averages are new: that of the queued load is no runnable_avg. */
-policy_apart void queued_load_average(struct policy_cpu *rq)
+policy_noinline void policy_update_runnable_load_avg(struct policy_cpu *rq)
 {
-	u32 div = PELT_MIN_DIV + (rq->cfs.part & (PELT_PERIOD - 1));
+	u32 div = PELT_MIN_DIVIDER + (rq->cfs.period_contrib & (PELT_PERIOD - 1));
 
-	rq->runnable_load = (u32)((rq->cfs.run_sum >> 10) / div);
-	rq->cfs.run_avg = 0;
+	rq->runnable_load_avg = (u32)((rq->cfs.runnable_sum >> 10) / div);
+	rq->cfs.runnable_avg = 0;
 }
 
 /* Take what left by wake migration; only its averages are known. */
-policy_apart void queue_take_removed(const struct policy_params *k, struct policy_cpu *rq)
+policy_noinline void policy_subtract_removed(const struct policy_params *k, struct policy_cpu *rq)
 {
-	u32 div = PELT_MIN_DIV + rq->cfs.part;
+	u32 div = PELT_MIN_DIVIDER + rq->cfs.period_contrib;
 	const struct policy_pelt gone = {
 		.load_sum = (u64)rq->removed_load * div,
-		.run_sum = keeps_queued_load(k) ? 0 : (u64)rq->removed_run * div,
+		.runnable_sum = policy_keeps_runnable_load(k) ? 0 : (u64)rq->removed_runnable * div,
 		.util_sum = rq->removed_util * div,
 		.load_avg = rq->removed_load,
-		.run_avg = keeps_queued_load(k) ? 0 : rq->removed_run,
+		.runnable_avg = policy_keeps_runnable_load(k) ? 0 : rq->removed_runnable,
 		.util_avg = rq->removed_util,
 	};
 
-	pelt_subtract(k, &rq->cfs, &gone);
-	rq->removed_util = rq->removed_load = rq->removed_run = rq->removed = 0;
-	if (FEATURE_RULE(k, aggregate) == AGGREGATE_SUM)
-		clamped_removed(rq);
+	policy_pelt_subtract(k, &rq->cfs, &gone);
+	rq->removed_util = rq->removed_load = rq->removed_runnable = rq->removed_nr = 0;
+	if (POLICY_FEATURE_RULE(k, aggregate) == AGGREGATE_SUM)
+		policy_clamped_removed(rq);
 }
 
 /* kernel: update_cfs_rq_load_avg(). True if its utilization may have changed. */
-static __always_inline int queue_refresh(const struct policy_params *k, struct policy_cpu *rq,
-					 int running)
+static __always_inline int policy_update_cfs_rq_load_avg(const struct policy_params *k,
+							 struct policy_cpu *rq, int running)
 {
 	int changed = 0;
 	u64 n;
 
-	if (rq->removed) {
-		queue_take_removed(k, rq);
+	if (rq->removed_nr) {
+		policy_subtract_removed(k, rq);
 		changed = 1;
 	}
-	n = pelt_accumulate(&rq->cfs, pelt_now(rq), rq->weight,
-			    keeps_queued_load(k) ? rq->weight :
+	n = policy_pelt_update_sum(&rq->cfs, policy_rq_clock_pelt(rq), rq->weight,
+				   policy_keeps_runnable_load(k) ? rq->weight :
 						 (u64)rq->h_nr_running - rq->h_nr_delayed,
-			    running);
+				   running);
 	if (n) {
-		pelt_average(&rq->cfs, 1);
-		if (keeps_queued_load(k))
-			queued_load_average(rq);
+		policy_pelt_update_avg(&rq->cfs, 1);
+		if (policy_keeps_runnable_load(k))
+			policy_update_runnable_load_avg(rq);
 	}
-	if (clamps_are_summed(k))
-		clamped_queue_follows(rq, n);
+	if (policy_clamps_are_summed(k))
+		policy_clamped_queue_follows(rq, n);
 	return changed | (n != 0);
 }
 
 /* @queued, @runnable, @running: each 0 or 1 (__update_load_avg_se). */
-static __always_inline void task_accumulate(const struct policy_params *k, struct policy_cpu *rq,
-					    struct policy_task *t, u64 queued, u64 runnable,
-					    u64 running)
+static __always_inline void policy_update_load_avg_se(const struct policy_params *k,
+						      struct policy_cpu *rq, struct policy_task *t,
+						      u64 queued, u64 runnable, u64 running)
 {
-	u64 n = pelt_accumulate(&t->pelt, pelt_now(rq), queued, runnable, running);
+	u64 n = policy_pelt_update_sum(&t->pelt, policy_rq_clock_pelt(rq), queued, runnable,
+				       running);
 
 	if (n) {
-		pelt_average(&t->pelt, t->weight);
+		policy_pelt_update_avg(&t->pelt, t->weight);
 		t->flags &= ~TASK_EST_UNCHANGED;
-		if (clamps_add_up(k))
-			clamped_task_follows(k, rq, t, n);
+		if (policy_clamps_add_up(k))
+			policy_clamped_task_follows(k, rq, t, n);
 	}
 }
 
 /* kernel: attach_entity_load_avg() */
-policy_apart void task_attach(const struct policy_params *k, struct policy_cpu *rq,
-			      struct policy_task *t)
+policy_noinline void policy_attach_entity_load_avg(const struct policy_params *k,
+						   struct policy_cpu *rq, struct policy_task *t)
 {
-	u32 div = PELT_MIN_DIV + rq->cfs.part;
+	u32 div = PELT_MIN_DIVIDER + rq->cfs.period_contrib;
 	struct policy_pelt *a = &t->pelt;
 
-	a->last = rq->cfs.last ? rq->cfs.last : 1;	/* see pelt_now() */
-	a->part = rq->cfs.part;
+	a->last_update_time = rq->cfs.last_update_time ? rq->cfs.last_update_time : 1;	/* see policy_rq_clock_pelt() */
+	a->period_contrib = rq->cfs.period_contrib;
 	a->util_sum = a->util_avg * div;
-	a->run_sum = (u64)a->run_avg * div;
+	a->runnable_sum = (u64)a->runnable_avg * div;
 	a->load_sum = t->weight ? (u64)a->load_avg * div / t->weight : 0;
 	if (!a->load_sum)
 		a->load_sum = 1;
-	pelt_load_joins(k, &rq->cfs, a->load_avg, t->weight * a->load_sum);
-	if (!keeps_queued_load(k)) {
-		rq->cfs.run_avg += a->run_avg;
-		rq->cfs.run_sum += a->run_sum;
+	policy_enqueue_load_avg(k, &rq->cfs, a->load_avg, t->weight * a->load_sum);
+	if (!policy_keeps_runnable_load(k)) {
+		rq->cfs.runnable_avg += a->runnable_avg;
+		rq->cfs.runnable_sum += a->runnable_sum;
 	}
 	rq->cfs.util_avg += a->util_avg;
 	rq->cfs.util_sum += a->util_sum;
 }
 
 /* kernel: detach_entity_load_avg() */
-static inline void task_detach(const struct policy_params *k, struct policy_cpu *rq,
-			       struct policy_task *t)
+static inline void policy_detach_entity_load_avg(const struct policy_params *k,
+						 struct policy_cpu *rq, struct policy_task *t)
 {
 	struct policy_pelt gone = t->pelt;
 
 	gone.load_sum *= t->weight;	/* a queue's load_sum is weighted, a task's is not */
-	if (keeps_queued_load(k)) {
-		gone.run_avg = 0;
-		gone.run_sum = 0;
+	if (policy_keeps_runnable_load(k)) {
+		gone.runnable_avg = 0;
+		gone.runnable_sum = 0;
 	}
-	pelt_subtract(k, &rq->cfs, &gone);
+	policy_pelt_subtract(k, &rq->cfs, &gone);
 }
 
 /*
  * Give a task of this queue another weight (reweight_entity). Its own load
  * follows from its sum; the caller keeps rq->weight if it is queued.
  */
-static inline void task_reweight(const struct policy_params *k, struct policy_cpu *rq,
-				 struct policy_task *t, u32 weight)
+static inline void policy_reweight_entity(const struct policy_params *k, struct policy_cpu *rq,
+					  struct policy_task *t, u32 weight)
 {
-	const int queued = keeps_queued_load(k) && t->flags & TASK_ON_RQ;
+	const int queued = policy_keeps_runnable_load(k) && t->flags & TASK_ON_RQ;
 	u64 sum = t->weight * t->pelt.load_sum;
-	u32 div = PELT_MIN_DIV + (t->pelt.part & (PELT_PERIOD - 1));
+	u32 div = PELT_MIN_DIVIDER + (t->pelt.period_contrib & (PELT_PERIOD - 1));
 
 	if (queued)
-		queued_load_sub(rq, t);
-	pelt_load_leaves(k, &rq->cfs, t->pelt.load_avg, sum);
+		policy_dequeue_runnable_load_avg(rq, t);
+	policy_dequeue_load_avg(k, &rq->cfs, t->pelt.load_avg, sum);
 	t->weight = weight;
 	t->pelt.load_avg = (u32)(weight * t->pelt.load_sum / div);
-	pelt_load_joins(k, &rq->cfs, t->pelt.load_avg, weight * t->pelt.load_sum);
+	policy_enqueue_load_avg(k, &rq->cfs, t->pelt.load_avg, weight * t->pelt.load_sum);
 	if (queued)
-		queued_load_add(rq, t);
+		policy_enqueue_runnable_load_avg(rq, t);
 }
 
 /*
  * Decay a sleeping task, which still belongs to this queue, up to @until of its
  * time. That does not make its util_est stale (__update_load_avg_blocked_se).
  */
-static inline void task_decay(const struct policy_params *k, struct policy_cpu *rq,
-			      struct policy_task *t, u64 until)
+static inline void policy_update_load_avg_blocked_se(const struct policy_params *k,
+						     struct policy_cpu *rq, struct policy_task *t,
+						     u64 until)
 {
-	u64 n = pelt_accumulate(&t->pelt, until, 0, 0, 0);
+	u64 n = policy_pelt_update_sum(&t->pelt, until, 0, 0, 0);
 
 	if (n) {
-		pelt_average(&t->pelt, t->weight);
-		if (clamps_add_up(k))
-			clamped_task_follows(k, rq, t, n);
+		policy_pelt_update_avg(&t->pelt, t->weight);
+		if (policy_clamps_add_up(k))
+			policy_clamped_task_follows(k, rq, t, n);
 	}
 }
 
 /* Up to the last update of the queue (sync_entity_load_avg). */
-static inline void task_sync(const struct policy_params *k, struct policy_cpu *rq,
-			     struct policy_task *t)
+static inline void policy_sync_entity_load_avg(const struct policy_params *k, struct policy_cpu *rq,
+					       struct policy_task *t)
 {
-	if (t->pelt.last)
-		task_decay(k, rq, t, rq->cfs.last);
+	if (t->pelt.last_update_time)
+		policy_update_load_avg_blocked_se(k, rq, t, rq->cfs.last_update_time);
 }
 
 /* A sleeper leaves its queue from afar (remove_entity_load_avg). */
-static inline void task_remove(const struct policy_params *k, struct policy_cpu *rq,
-			       struct policy_task *t)
+static inline void policy_remove_entity_load_avg(const struct policy_params *k,
+						 struct policy_cpu *rq, struct policy_task *t)
 {
-	if (!t->pelt.last)
+	if (!t->pelt.last_update_time)
 		return;
-	task_sync(k, rq, t);
-	if (clamps_are_summed(k))
-		clamped_task_remove(k, rq, t);
+	policy_sync_entity_load_avg(k, rq, t);
+	if (policy_clamps_are_summed(k))
+		policy_clamped_task_remove(k, rq, t);
 	rq->removed_util += t->pelt.util_avg;
 	rq->removed_load += t->pelt.load_avg;
-	rq->removed_run += t->pelt.run_avg;
-	rq->removed = 1;
-	t->pelt.last = 0;
+	rq->removed_runnable += t->pelt.runnable_avg;
+	rq->removed_nr = 1;
+	t->pelt.last_update_time = 0;
 }
 
 /*
  * Update a task and its queue (update_load_avg). @queued: it is on the queue;
  * @running: it is current; @curr_fair: a fair task is current.
  */
-static __always_inline int task_refresh(const struct policy_params *k, struct policy_cpu *rq,
-					struct policy_task *t, u64 queued, u64 running,
-					int curr_fair)
+static __always_inline int policy_update_load_avg(const struct policy_params *k,
+						  struct policy_cpu *rq, struct policy_task *t,
+						  u64 queued, u64 running, int curr_fair)
 {
 	int changed;
 
-	if (t->pelt.last)
-		task_accumulate(k, rq, t, queued, queued, running);
-	changed = queue_refresh(k, rq, curr_fair);
-	if (!t->pelt.last) {
-		task_attach(k, rq, t);
+	if (t->pelt.last_update_time)
+		policy_update_load_avg_se(k, rq, t, queued, queued, running);
+	changed = policy_update_cfs_rq_load_avg(k, rq, curr_fair);
+	if (!t->pelt.last_update_time) {
+		policy_attach_entity_load_avg(k, rq, t);
 		changed = 1;
 	}
 	return changed;
 }
 
 /* Utilization of a task at its first enqueue (post_init_entity_util_avg). */
-static inline void task_init_util(const struct policy_params *k, const struct policy_cpu *rq,
-				  struct policy_task *t)
+static inline void policy_post_init_entity_util_avg(const struct policy_params *k,
+						    const struct policy_cpu *rq,
+						    struct policy_task *t)
 {
 	/* The share took the weight in the finer unit of 64-bit kernels, its divisor did not. */
 	u64 weight = k->fork_util_inflated ? (u64)t->weight << 10 : t->weight;
@@ -283,108 +289,114 @@ static inline void task_init_util(const struct policy_params *k, const struct po
 		}
 		t->pelt.util_avg = (u32)u;
 	}
-	t->pelt.run_avg = t->pelt.util_avg;
-	if (clamps_are_summed(k))
+	t->pelt.runnable_avg = t->pelt.util_avg;
+	if (policy_clamps_are_summed(k))
 		t->pelt.uclamp = (s32)t->pelt.util_avg;
 }
 
 /* ---- util_est: what a task needed when it ran last (4.17 - 6.7: a pair) ---- */
 
-static __always_inline u32 task_est(const struct policy_params *k, const struct policy_task *t)
+static __always_inline u32 policy_task_est(const struct policy_params *k,
+					   const struct policy_task *t)
 {
-	u32 est = t->est_ewma > t->est_enqueued ? t->est_ewma : t->est_enqueued;
+	u32 est = t->util_est_ewma > t->util_est_enqueued ? t->util_est_ewma : t->util_est_enqueued;
 
 	/* The flag UTIL_AVG_UNCHANGED was bit 0 of the value and came along. */
 	return k->est_lsb ? est | 1 : est;
 }
 
-static __always_inline u32 task_util_est(const struct policy_params *k,
-					 const struct policy_task *t)
+static __always_inline u32 policy_task_util_est(const struct policy_params *k,
+						const struct policy_task *t)
 {
-	u32 est = task_est(k, t);
+	u32 est = policy_task_est(k, t);
 
 	return t->pelt.util_avg > est ? t->pelt.util_avg : est;
 }
 
 /* uclamp-sum: the same, clamped (task_util_est, later task_util_est_uclamp). */
-static __always_inline u32 task_clamped_est(const struct policy_params *k,
-					    const struct policy_task *t)
+static __always_inline u32 policy_task_util_est_uclamp(const struct policy_params *k,
+						       const struct policy_task *t)
 {
-	return at_least(task_clamped(k, t), clamps_are_biases(k) ? t->est_uclamp : task_est(k, t));
+	return policy_max(policy_task_util_uclamp(k, t),
+			  policy_clamps_are_biases(k) ? t->util_est_uclamp : policy_task_est(k, t));
 }
 
-static __always_inline void est_enqueue(const struct policy_params *k, struct policy_cpu *rq,
-					const struct policy_task *t)
+static __always_inline void policy_util_est_enqueue(const struct policy_params *k,
+						    struct policy_cpu *rq,
+						    const struct policy_task *t)
 {
-	rq->est_enqueued += task_est(k, t);
-	if (clamps_are_biases(k))
-		rq->est_uclamp += t->est_uclamp;
+	rq->util_est_enqueued += policy_task_est(k, t);
+	if (policy_clamps_are_biases(k))
+		rq->util_est_uclamp += t->util_est_uclamp;
 }
 
 /* The estimate within the clamps is made anew with the estimate. */
-static __always_inline void est_clamp(const struct policy_params *k, struct policy_task *t)
+static __always_inline void policy_util_est_clamp(const struct policy_params *k,
+						  struct policy_task *t)
 {
-	if (clamps_are_biases(k))
-		t->est_uclamp = within(task_est(k, t), t->uclamp_min, t->uclamp_max);
+	if (policy_clamps_are_biases(k))
+		t->util_est_uclamp = policy_clamp(policy_task_est(k, t), t->uclamp_min,
+						  t->uclamp_max);
 }
 
 /*
  * 6.8: a single value, which a task that waited for its CPU does not lower
  * (util_est_update); uclamp-sum keeps it within the clamps then (RFC v2).
  */
-static inline void est_update_single(const struct policy_params *k, struct policy_task *t)
+static inline void policy_util_est_update(const struct policy_params *k, struct policy_task *t)
 {
 	const u32 margin = CAPACITY_SCALE / 100;
-	u32 util = task_util(k, t), est = t->est_ewma;
+	u32 util = policy_task_util(k, t), est = t->util_est_ewma;
 
 	if (est <= util)
-		t->est_ewma = util;
-	else if (est - util >= margin && t->pelt.util_avg + margin >= t->pelt.run_avg)
-		t->est_ewma = (4 * est - (est - util)) >> 2;
-	else if (est - util >= margin && clamps_are_summed(k))
-		t->est_ewma = within(est, t->uclamp_min, t->uclamp_max);
-	est_clamp(k, t);
+		t->util_est_ewma = util;
+	else if (est - util >= margin && t->pelt.util_avg + margin >= t->pelt.runnable_avg)
+		t->util_est_ewma = (4 * est - (est - util)) >> 2;
+	else if (est - util >= margin && policy_clamps_are_summed(k))
+		t->util_est_ewma = policy_clamp(est, t->uclamp_min, t->uclamp_max);
+	policy_util_est_clamp(k, t);
 	t->flags |= TASK_EST_UNCHANGED;
 }
 
 /* @t went to sleep if @sleeps; its averages are up to date (util_est_dequeue, util_est_update). */
-static __always_inline void est_dequeue(const struct policy_params *k, struct policy_cpu *rq,
+static __always_inline void policy_util_est_dequeue(const struct policy_params *k,
+						    struct policy_cpu *rq,
 			       struct policy_task *t, int sleeps)
 {
 	const u32 margin = CAPACITY_SCALE / 100;
-	u32 used = task_util(k, t), util = k->est_lsb ? used | 1 : used;
-	s64 gap = (s64)util - (s64)t->est_ewma;
+	u32 used = policy_task_util(k, t), util = k->est_lsb ? used | 1 : used;
+	s64 gap = (s64)util - (s64)t->util_est_ewma;
 
-	rq->est_enqueued = sub_floor0(rq->est_enqueued, task_est(k, t));
-	if (clamps_are_biases(k))
-		rq->est_uclamp = sub_floor0(rq->est_uclamp, t->est_uclamp);
+	rq->util_est_enqueued = policy_sub_positive(rq->util_est_enqueued, policy_task_est(k, t));
+	if (policy_clamps_are_biases(k))
+		rq->util_est_uclamp = policy_sub_positive(rq->util_est_uclamp, t->util_est_uclamp);
 	if (!sleeps || t->flags & TASK_EST_UNCHANGED || k->est_none)
 		return;
 	if (k->est_single) {
-		est_update_single(k, t);
+		policy_util_est_update(k, t);
 		return;
 	}
 	if (gap > 0 && !k->est_slow_up) {
-		t->est_ewma = util;
+		t->util_est_ewma = util;
 	} else if (gap < (s64)margin && gap > -(s64)margin) {
-		s64 moved = (s64)t->est_enqueued - (s64)util;
+		s64 moved = (s64)t->util_est_enqueued - (s64)util;
 
 		if (!k->est_keeps_last || (moved < (s64)margin && moved > -(s64)margin))
 			return;
 	} else if (used > rq->capacity_orig) {
 		return;
 	} else {
-		t->est_ewma = (u32)((4 * (s64)t->est_ewma + gap) >> 2);
+		t->util_est_ewma = (u32)((4 * (s64)t->util_est_ewma + gap) >> 2);
 	}
-	t->est_enqueued = util;
-	est_clamp(k, t);
+	t->util_est_enqueued = util;
+	policy_util_est_clamp(k, t);
 	t->flags |= TASK_EST_UNCHANGED;
 }
 
 /* ---- Linux 3.8 to 3.11: sums of runnable time and of all time ---- */
 
 /* Contribution of n full periods, 1024 * (y + y^2 + ... + y^n) rounded each step. */
-static inline u32 pelt13_full(u64 n)
+static inline u32 policy_compute_runnable_contrib(u64 n)
 {
 	static const u32 sum[64] = {	/* a power of two, for the verifier; 33 of them count */
 		0, 1002, 1982, 2941, 3880, 4798, 5697, 6576, 7437, 8279, 9103, 9909, 10698,
@@ -396,74 +408,77 @@ static inline u32 pelt13_full(u64 n)
 	if (n <= 32)
 		return sum[policy_bound((u32)n, 64)];
 	if (n >= 345)
-		return PELT_MAX;
+		return LOAD_AVG_MAX;
 	policy_for(i, 0, 11) {		/* 344 / 32 halvings at most */
 		if (n <= 32)
 			break;
 		c = c / 2 + sum[32];
 		n -= 32;
 	}
-	return (u32)pelt_decay(c, n) + sum[policy_bound(n > 32 ? 32 : (u32)n, 64)];
+	return (u32)policy_decay_load(c, n) + sum[policy_bound(n > 32 ? 32 : (u32)n, 64)];
 }
 
 /* kernel 3.9: __update_entity_runnable_avg(); a rest below one unit is dropped. */
-policy_apart void pelt13_update(struct policy_pelt13 *a, u64 now, int runnable)
+policy_noinline void policy_update_entity_runnable_avg(struct policy_pelt13 *a, u64 now,
+						       int runnable)
 {
-	u64 d = now - a->last, n;
+	u64 d = now - a->last_runnable_update, n;
 	u32 w;
 
 	if ((s64)d < 0) {
-		a->last = now;
+		a->last_runnable_update = now;
 		return;
 	}
 	d >>= 10;
 	if (!d)
 		return;
-	a->last = now;
+	a->last_runnable_update = now;
 
-	w = a->period % PELT_PERIOD;
+	w = a->runnable_avg_period % PELT_PERIOD;
 	if (d + w >= PELT_PERIOD) {
 		w = PELT_PERIOD - w;
-		a->period += w;
+		a->runnable_avg_period += w;
 		if (runnable)
-			a->sum += w;
+			a->runnable_avg_sum += w;
 		d -= w;
 		n = d / PELT_PERIOD;
 		d %= PELT_PERIOD;
-		a->sum = (u32)pelt_decay(a->sum, n + 1);
-		a->period = (u32)pelt_decay(a->period, n + 1);
-		w = pelt13_full(n);
-		a->period += w;
+		a->runnable_avg_sum = (u32)policy_decay_load(a->runnable_avg_sum, n + 1);
+		a->runnable_avg_period = (u32)policy_decay_load(a->runnable_avg_period, n + 1);
+		w = policy_compute_runnable_contrib(n);
+		a->runnable_avg_period += w;
 		if (runnable)
-			a->sum += w;
+			a->runnable_avg_sum += w;
 	}
-	a->period += (u32)d;
+	a->runnable_avg_period += (u32)d;
 	if (runnable)
-		a->sum += (u32)d;
+		a->runnable_avg_sum += (u32)d;
 }
 
 /* Are these signals kept? For pack.h only. */
-static __always_inline int keeps_pelt13(const struct policy_params *k)
+static __always_inline int policy_keeps_pelt13(const struct policy_params *k)
 {
-	return FEATURE_RULE(k, pack) != PACK_NONE && !FEATURE_RULE(k, pack_pelt);
+	return POLICY_FEATURE_RULE(k, pack) != PACK_NONE && !POLICY_FEATURE_RULE(k, pack_pelt);
 }
 
 /* Bring a queue's own pair up to its clock (update_rq_runnable_avg). */
-static inline void rq_update13(const struct policy_params *k, struct policy_cpu *rq)
+static inline void policy_update_rq_runnable_avg(const struct policy_params *k,
+						 struct policy_cpu *rq)
 {
-	if (keeps_pelt13(k))
-		pelt13_update(&rq->pelt13, rq->clock, rq->nr_running != 0);
+	if (policy_keeps_pelt13(k))
+		policy_update_entity_runnable_avg(&rq->pelt13, rq->clock, rq->nr_running != 0);
 }
 
 /* And a task's (update_entity_load_avg). A new one begins with the present time. */
-static inline void task_update13(const struct policy_params *k, const struct policy_cpu *rq,
-				 struct policy_task *t, int runnable)
+static inline void policy_update_task_runnable_avg(const struct policy_params *k,
+						   const struct policy_cpu *rq,
+						   struct policy_task *t, int runnable)
 {
-	if (!keeps_pelt13(k))
+	if (!policy_keeps_pelt13(k))
 		return;
-	if (!t->pelt13.last && !t->pelt13.period)
-		t->pelt13.last = rq->clock;
-	pelt13_update(&t->pelt13, rq->clock, runnable);
+	if (!t->pelt13.last_runnable_update && !t->pelt13.runnable_avg_period)
+		t->pelt13.last_runnable_update = rq->clock;
+	policy_update_entity_runnable_avg(&t->pelt13, rq->clock, runnable);
 }
 
 #endif

@@ -15,7 +15,7 @@
  *
  * BPF has 512 bytes of stack and 8 frames for all functions of a call.
  *
- * A new policy is one header, one line in search(), one FEATURE_* bit.
+ * A new policy is one header, one line in policy_search(), one FEATURE_* bit.
  */
 #ifndef ALIGHT_SELECT_H
 #define ALIGHT_SELECT_H
@@ -30,35 +30,36 @@
 #include "energy_aware.h"
 
 /* The fast path: an idle CPU near the target. */
-static inline u32 search(const struct policy_ctx *c, u32 target)
+static inline u32 policy_search(const struct policy_ctx *c, u32 target)
 {
-	if (FEATURE_RULE(c->k, asym_at_once) && asym_acts(c, target))
-		return asym_search(c, target);
+	if (POLICY_FEATURE_RULE(c->k, asym_at_once) && policy_asym_acts(c, target))
+		return policy_asym_search(c, target);
 	if (c->k->sibling == SIBLING_GROUPS)
-		return idle_group(c, target);
+		return policy_idle_group(c, target);
 	if (c->k->sibling == SIBLING_ONE_SCAN)
-		return idle_scan(c, target);
-	return idle_sibling(c, target);
+		return policy_idle_scan(c, target);
+	return policy_idle_sibling(c, target);
 }
 
 /*
  * Where to start: a target for the fast path, or a domain level for the slow
  * one (returned + 1; 0 means fast).
  */
-policy_part u32 walk_domains(const struct policy_ctx *c, int want, u32 *target)
+policy_subprog u32 policy_walk_domains(const struct policy_ctx *c, int want, u32 *target)
 {
-	const struct policy_place *here = place_at(c, c->this_cpu);
-	u32 slow = policy_forget(0), l;
+	const struct policy_place *here = policy_place_at(c, c->this_cpu);
+	u32 slow = policy_hide(0), l;
 
 	policy_for(l, 0, POLICY_MAX_LEVELS) {
 		const struct policy_domain *d;
 
 		if (l >= here->nr_domains)
 			break;
-		d = domain_at(c, here->domain[policy_bound(l, POLICY_MAX_LEVELS)]);
-		if (want && (d->flags & DOMAIN_WAKE_AFFINE) && mask_test(&d->span, c->prev_cpu)) {
+		d = policy_domain_at(c, here->domain[policy_bound(l, POLICY_MAX_LEVELS)]);
+		if (want && (d->flags & DOMAIN_WAKE_AFFINE) &&
+		    policy_mask_test(&d->span, c->prev_cpu)) {
 			if (c->this_cpu != c->prev_cpu)
-				*target = affine(c, d);
+				*target = policy_wake_affine(c, d);
 			else
 				c->answer->affine = AFFINE_SAME;
 			return 0;
@@ -72,50 +73,51 @@ policy_part u32 walk_domains(const struct policy_ctx *c, int want, u32 *target)
 }
 
 /* The search may end on a CPU that the task must not use (select_fallback_rq). */
-policy_apart u32 fallback(const struct policy_ctx *c)
+policy_noinline u32 policy_select_fallback_rq(const struct policy_ctx *c)
 {
-	u32 nr = c->topo->nr_cpus, node = place_at(c, c->prev_cpu)->node, cpu = 0, first, n;
+	u32 nr = c->topo->nr_cpus, node = policy_place_at(c, c->prev_cpu)->node, cpu = 0, first, n;
 
-	first = mask_next_and(c->allowed, c->allowed, 0, nr);
+	first = policy_mask_next_and(c->allowed, c->allowed, 0, nr);
 	policy_for(n, 0, POLICY_MAX_CPUS) {
-		cpu = mask_next_and(c->allowed, c->allowed, cpu, nr);
+		cpu = policy_mask_next_and(c->allowed, c->allowed, cpu, nr);
 		if (cpu >= nr)
 			break;
-		if (place_at(c, cpu)->node == node)
-			return take(c, STEP_FALLBACK, cpu);
+		if (policy_place_at(c, cpu)->node == node)
+			return policy_take(c, STEP_FALLBACK, cpu);
 		cpu++;
 	}
-	return take(c, STEP_FALLBACK, first < nr ? first : c->prev_cpu);
+	return policy_take(c, STEP_FALLBACK, first < nr ? first : c->prev_cpu);
 }
 
 /* What a wakeup tries before any search, or POLICY_NONE. */
-static inline u32 choose_at_once(const struct policy_ctx *c)
+static inline u32 policy_choose_at_once(const struct policy_ctx *c)
 {
-	if (c->k->current_cpu && c->flags & WAKE_CURRENT_CPU && mask_test(c->allowed, c->this_cpu))
-		return take(c, STEP_CURRENT_CPU, c->this_cpu);
-	if (FEATURE_RULE(c->k, pack) != PACK_NONE) {
-		u32 cpu = policy_forget(pack_wake(c));
+	if (c->k->current_cpu && c->flags & WAKE_CURRENT_CPU &&
+	    policy_mask_test(c->allowed, c->this_cpu))
+		return policy_take(c, STEP_CURRENT_CPU, c->this_cpu);
+	if (POLICY_FEATURE_RULE(c->k, pack) != PACK_NONE) {
+		u32 cpu = policy_hide(policy_pack_wake(c));
 
 		if (cpu != POLICY_NONE)
 			return cpu;
 	}
 	if (c->k->eas != EAS_NONE && c->nr_perf && !c->root.overutilized)
-		return energy_aware(c);
+		return policy_energy_aware(c);
 	return POLICY_NONE;
 }
 
 /* Where the walk led: a domain of the slow path, or a target of the fast one. */
-static __always_inline u32 search_from(const struct policy_ctx *c, u32 slow, u32 target)
+static __always_inline u32 policy_search_from(const struct policy_ctx *c, u32 slow, u32 target)
 {
 	c->answer->target = target;
 	if (slow) {
 		c->answer->slow = 1;
-		return slow_path(c, slow - 1);
+		return policy_slow_path(c, slow - 1);
 	}
 	if (c->kind != KIND_WAKE ||
 	    (c->k->search_if_affine && c->answer->affine <= AFFINE_NOT_ALLOWED))
-		return take(c, STEP_NO_SEARCH, target);
-	return search(c, target);
+		return policy_take(c, STEP_NO_SEARCH, target);
+	return policy_search(c, target);
 }
 
 /*
@@ -123,46 +125,46 @@ static __always_inline u32 search_from(const struct policy_ctx *c, u32 slow, u32
  * else the search begins at a CPU that takes part, in answer->target, and keeps
  * to such, if any is allowed.
  */
-policy_apart u32 search_packed(struct policy_ctx *c)
+policy_noinline u32 policy_search_packed(struct policy_ctx *c)
 {
-	u32 cpu = c->kind == KIND_WAKE ? POLICY_NONE : policy_forget(pack_near(c)), target;
+	u32 cpu = c->kind == KIND_WAKE ? POLICY_NONE : policy_hide(policy_pack_near(c)), target;
 
 	if (cpu != POLICY_NONE)
 		return cpu;
-	target = policy_forget(pack_target(c, c->answer->target));
-	if (pack_begin(c))
+	target = policy_hide(policy_pack_target(c, c->answer->target));
+	if (policy_pack_begin(c))
 		c->answer->target = target;
 	return POLICY_NONE;
 }
 
 /* The decision for a task that has a choice. */
-static inline u32 choose(struct policy_ctx *c)
+static inline u32 policy_choose(struct policy_ctx *c)
 {
 	u32 target = c->prev_cpu, slow, cpu;
 	int want = 0;
 
 	if (c->kind == KIND_WAKE) {
 		if (c->k->wake_wide)
-			record_wakee(c);
-		cpu = policy_forget(choose_at_once(c));
+			policy_record_wakee(c);
+		cpu = policy_hide(policy_choose_at_once(c));
 		if (cpu != POLICY_NONE)
 			return cpu;
-		want = (int)policy_forget((u32)affine_wanted(c));
+		want = (int)policy_hide((u32)policy_want_affine(c));
 	}
-	slow = policy_forget(walk_domains(c, want, &target));
-	target = policy_forget(target);
-	if (packs_fully(c)) {
+	slow = policy_hide(policy_walk_domains(c, want, &target));
+	target = policy_hide(target);
+	if (policy_packs_fully(c)) {
 		c->answer->target = target;
-		cpu = policy_forget(search_packed(c));
+		cpu = policy_hide(policy_search_packed(c));
 		if (cpu != POLICY_NONE)
 			return cpu;
-		target = policy_forget(c->answer->target);
+		target = policy_hide(c->answer->target);
 	}
-	cpu = search_from(c, slow, target);
-	if (packs_fully(c))
-		pack_end(c);
+	cpu = policy_search_from(c, slow, target);
+	if (policy_packs_fully(c))
+		policy_pack_end(c);
 	if (!c->answer->slow && want && !c->k->recent_always && !c->k->recent_none)
-		c->cur->recent_cpu = c->this_cpu;
+		c->cur->recent_used_cpu = c->this_cpu;
 	return cpu;
 }
 
@@ -174,13 +176,13 @@ static inline u32 policy_select(struct policy_ctx *c)
 
 	*c->answer = blank;
 	c->all_allowed = c->allowed;
-	if (c->p->nr_allowed == 1) {
-		cpu = mask_next_and(c->allowed, c->allowed, 0, c->topo->nr_cpus);
-		cpu = take(c, STEP_PINNED, cpu < c->topo->nr_cpus ? cpu : c->prev_cpu);
+	if (c->p->nr_cpus_allowed == 1) {
+		cpu = policy_mask_next_and(c->allowed, c->allowed, 0, c->topo->nr_cpus);
+		cpu = policy_take(c, STEP_PINNED, cpu < c->topo->nr_cpus ? cpu : c->prev_cpu);
 	} else {
-		cpu = choose(c);
-		if (!mask_test(c->allowed, cpu))
-			cpu = fallback(c);
+		cpu = policy_choose(c);
+		if (!policy_mask_test(c->allowed, cpu))
+			cpu = policy_select_fallback_rq(c);
 	}
 	c->answer->cpu = cpu;
 	return cpu;

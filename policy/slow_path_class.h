@@ -13,7 +13,7 @@
 #define NUMA_IMBALANCE_MIN	2	/* two tasks that talk may stay on a node */
 
 /* How full a group is, rising (enum group_type). */
-enum group_type {
+enum policy_group_type {
 	GROUP_HAS_SPARE,
 	GROUP_FULLY_BUSY,
 	GROUP_MISFIT,
@@ -23,8 +23,9 @@ enum group_type {
 };
 
 /* s->runnable is 0 where waiting tasks make no group full; @spares: nothing is overloaded. */
-policy_leaf u32 group_classify(const struct group_stats *s policy_nonnull,
-			       const struct policy_group *g policy_nonnull, u32 pct, int spares)
+policy_global u32 policy_group_classify(const struct policy_group_stats *s policy_arg_nonnull,
+					const struct policy_group *g policy_arg_nonnull, u32 pct,
+					int spares)
 {
 	u64 room = (u64)g->capacity * 100, need = (u64)s->util * pct;
 	int waits = (u64)g->capacity * pct < (u64)s->runnable * 100;
@@ -40,11 +41,13 @@ policy_leaf u32 group_classify(const struct group_stats *s policy_nonnull,
 	return GROUP_HAS_SPARE;
 }
 
-static inline void group_sum(const struct policy_ctx *c, const struct policy_domain *d,
-			     const struct policy_group *g, struct group_stats *s)
+static inline void policy_update_sg_wakeup_stats(const struct policy_ctx *c,
+						 const struct policy_domain *d,
+						 const struct policy_group *g,
+						 struct policy_group_stats *s)
 {
-	u32 nr = c->topo->nr_cpus, idle_cpus = policy_forget(0), allowed = policy_forget(0);
-	u32 fitting = policy_forget(0), cpu = 0, n;
+	u32 nr = c->topo->nr_cpus, idle_cpus = policy_hide(0), allowed = policy_hide(0);
+	u32 fitting = policy_hide(0), cpu = 0, n;
 	int by_cpu = c->k->idlest_misfit_cpus, busy;
 	u64 load = 0;
 
@@ -53,23 +56,23 @@ static inline void group_sum(const struct policy_ctx *c, const struct policy_dom
 	s->weight = c->k->idlest_weight_unset ? 0 : (u16)g->weight;
 	s->max_capacity = (u16)g->max_capacity;
 	policy_for(n, 0, POLICY_MAX_CPUS) {
-		cpu = policy_forget(group_next_cpu(c, g, cpu));
+		cpu = policy_hide(policy_group_next_cpu(c, g, cpu));
 		if (cpu >= nr)
 			break;
-		if (c->k->idlest_allowed_only && !mask_test(c->allowed, cpu)) {
+		if (c->k->idlest_allowed_only && !policy_mask_test(c->allowed, cpu)) {
 			cpu++;
 			continue;
 		}
-		load += load_without(c, cpu);
-		s->util += util_without(c, cpu);
-		s->nr_running += running_without(c, cpu);
+		load += policy_cpu_load_without(c, cpu);
+		s->util += policy_cpu_util_without(c, cpu);
+		s->nr_running += policy_nr_running_without(c, cpu);
 		if (c->k->idlest_runnable)
-			s->runnable += runnable_without(c, cpu);
-		if (idle_without(c, cpu))
+			s->runnable += policy_cpu_runnable_without(c, cpu);
+		if (policy_idle_cpu_without(c, cpu))
 			idle_cpus++;
-		if (c->k->idlest_numa_imbalance && mask_test(c->allowed, cpu))
+		if (c->k->idlest_numa_imbalance && policy_mask_test(c->allowed, cpu))
 			allowed++;
-		if (by_cpu && d->flags & DOMAIN_ASYM && wakee_fits(c, cpu))
+		if (by_cpu && d->flags & DOMAIN_ASYM && policy_task_fits_cpu(c, cpu))
 			fitting++;
 		c->answer->summed++;
 		cpu++;
@@ -77,19 +80,21 @@ static inline void group_sum(const struct policy_ctx *c, const struct policy_dom
 	s->idle_cpus = (u16)idle_cpus;
 	s->allowed = (u16)allowed;
 	s->misfit = (d->flags & DOMAIN_ASYM) &&
-		    (by_cpu ? !fitting : !fits(task_need(c), g->max_capacity));
-	s->type = (u16)group_classify(s, g, d->imbalance_pct,
-				      c->k->idlest_eas_spares && c->nr_perf);
+		    (by_cpu ? !fitting :
+			      !policy_fits_capacity(policy_uclamp_task_util(c), g->max_capacity));
+	s->type = (u16)policy_group_classify(s, g, d->imbalance_pct,
+					     c->k->idlest_eas_spares && c->nr_perf);
 	busy = s->type == GROUP_FULLY_BUSY || s->type == GROUP_OVERLOADED;
 	if (c->k->idlest_load_inverted)		/* 5.5, 5.6 had the test the wrong way round */
 		busy = s->type < GROUP_FULLY_BUSY;
 	if (busy && g->capacity)
-		s->avg_load = load * CAPACITY_SCALE / group_capacity(c, g);
+		s->avg_load = load * CAPACITY_SCALE / policy_group_capacity(c, g);
 }
 
 /* Is the group idler than the idlest one so far? */
-policy_leaf int group_idler(const struct group_stats *s policy_nonnull,
-			    const struct group_stats *idlest policy_nonnull, int tie_util)
+policy_global int policy_pick_idlest(const struct policy_group_stats *s policy_arg_nonnull,
+				     const struct policy_group_stats *idlest policy_arg_nonnull,
+				     int tie_util)
 {
 	if (s->type != idlest->type)
 		return s->type < idlest->type;
@@ -109,9 +114,9 @@ policy_leaf int group_idler(const struct group_stats *s policy_nonnull,
 }
 
 /* May a node take one more task before tasks spread? (adjust_numa_imbalance) */
-static __always_inline int node_may_fill(const struct policy_domain *d,
-					 const struct group_stats *local,
-					 const struct group_stats *idlest)
+static __always_inline int policy_node_may_fill(const struct policy_domain *d,
+						const struct policy_group_stats *local,
+						const struct policy_group_stats *idlest)
 {
 	u32 more = d->imb_numa_nr < local->allowed ? d->imb_numa_nr : local->allowed;
 	u32 gap = local->idle_cpus > idlest->idle_cpus ? local->idle_cpus - idlest->idle_cpus :
@@ -123,9 +128,10 @@ static __always_inline int node_may_fill(const struct policy_domain *d,
 }
 
 /* Is the idlest other group worth leaving the local one for? */
-policy_leaf int group_worth(const struct policy_domain *d policy_nonnull,
-			    const struct group_stats *local policy_nonnull,
-			    const struct group_stats *idlest policy_nonnull, int numa_imbalance)
+policy_global int policy_group_worth(const struct policy_domain *d policy_arg_nonnull,
+				     const struct policy_group_stats *local policy_arg_nonnull,
+				     const struct policy_group_stats *idlest policy_arg_nonnull,
+				     int numa_imbalance)
 {
 	u64 slack = CAPACITY_SCALE * (u64)(d->imbalance_pct - 100) / 100;
 
@@ -143,7 +149,7 @@ policy_leaf int group_worth(const struct policy_domain *d policy_nonnull,
 		return local->max_capacity < idlest->max_capacity;
 	case GROUP_HAS_SPARE:
 		if (d->flags & DOMAIN_NUMA && numa_imbalance) {
-			if (node_may_fill(d, local, idlest))
+			if (policy_node_may_fill(d, local, idlest))
 				return 0;
 		} else if (d->flags & DOMAIN_NUMA && local->idle_cpus) {
 			return 0;
@@ -158,14 +164,17 @@ policy_leaf int group_worth(const struct policy_domain *d policy_nonnull,
  * The group to go to, or POLICY_NONE to stay in @own, the one that holds @cpu.
  * The kernel's ring of groups starts there, so of equals the next one wins.
  */
-policy_part u32 idlest_group(const struct policy_ctx *c, const struct policy_domain *d, u32 own,
+policy_subprog u32 policy_find_idlest_group(const struct policy_ctx *c,
+					    const struct policy_domain *d, u32 own,
 			       u32 cpu)
 {
-	const struct group_stats blank = {}, busiest = { .avg_load = ~0u, .type = GROUP_OVERLOADED };
-	struct group_stats *local = &c->scratch->groups.local, *s = &c->scratch->groups.other;
-	struct group_stats *idlest = &c->scratch->groups.idlest;
-	u32 best = policy_forget(POLICY_NONE), start = own - d->first_group, n;
-	u32 has_local = policy_forget(0);
+	const struct policy_group_stats blank = {}, busiest = { .avg_load = ~0u,
+		.type = GROUP_OVERLOADED };
+	struct policy_group_stats *local = &c->scratch->groups.local,
+		*s = &c->scratch->groups.other;
+	struct policy_group_stats *idlest = &c->scratch->groups.idlest;
+	u32 best = policy_hide(POLICY_NONE), start = own - d->first_group, n;
+	u32 has_local = policy_hide(0);
 
 	if (start >= d->nr_groups)
 		start = 0;
@@ -174,26 +183,26 @@ policy_part u32 idlest_group(const struct policy_ctx *c, const struct policy_dom
 	policy_for(n, 0, d->nr_groups) {
 		u32 at = start + n < d->nr_groups ? start + n : start + n - d->nr_groups;
 		u32 g = d->first_group + at;
-		const struct policy_group *group = group_at(c, g);
+		const struct policy_group *group = policy_group_at(c, g);
 
-		best = policy_forget(best);
-		has_local = policy_forget(has_local);
-		if (!group_allowed(c, group))
+		best = policy_hide(best);
+		has_local = policy_hide(has_local);
+		if (!policy_group_allowed(c, group))
 			continue;
-		group_sum(c, d, group, s);
-		if (group_contains(c, group, cpu)) {
+		policy_update_sg_wakeup_stats(c, d, group, s);
+		if (policy_group_contains(c, group, cpu)) {
 			*local = *s;
 			has_local = 1;
 			continue;
 		}
-		if (group_idler(s, idlest, (int)c->k->idlest_tie_util)) {
+		if (policy_pick_idlest(s, idlest, (int)c->k->idlest_tie_util)) {
 			*idlest = *s;
 			best = g;
 		}
 	}
 	if (best == POLICY_NONE || !has_local)
 		return best;
-	return group_worth(d, local, idlest, (int)c->k->idlest_numa_imbalance) ? best :
+	return policy_group_worth(d, local, idlest, (int)c->k->idlest_numa_imbalance) ? best :
 										   POLICY_NONE;
 }
 

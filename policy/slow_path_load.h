@@ -13,25 +13,25 @@
 
 #include "group.h"
 
-static inline void group_load_sum(const struct policy_ctx *c, const struct policy_group *g,
-				  struct group_load *result)
+static inline void policy_group_load_sum(const struct policy_ctx *c, const struct policy_group *g,
+					 struct policy_group_load *result)
 {
-	u32 nr = c->topo->nr_cpus, spare = policy_forget(0), cpu = 0, n;
-	struct group_load sum = { .group = POLICY_NONE };
+	u32 nr = c->topo->nr_cpus, spare = policy_hide(0), cpu = 0, n;
+	struct policy_group_load sum = { .group = POLICY_NONE };
 	u64 queued = 0, avg = 0;
 
 	policy_for(n, 0, POLICY_MAX_CPUS) {
 		const struct policy_cpu *rq;
 		u32 room;
 
-		cpu = policy_forget(group_next_cpu(c, g, cpu));
-		spare = policy_forget(spare);
+		cpu = policy_hide(policy_group_next_cpu(c, g, cpu));
+		spare = policy_hide(spare);
 		if (cpu >= nr)
 			break;
-		rq = cpu_at(c, cpu);
-		queued += cpu_load(c, cpu);
+		rq = policy_cpu_at(c, cpu);
+		queued += policy_cpu_load(c, cpu);
 		avg += rq->cfs.load_avg;
-		room = sub_floor0(rq->capacity, util_without(c, cpu));
+		room = policy_sub_positive(rq->capacity, policy_cpu_util_without(c, cpu));
 		if (room > spare)
 			spare = room;
 		c->answer->summed++;
@@ -39,7 +39,7 @@ static inline void group_load_sum(const struct policy_ctx *c, const struct polic
 	}
 	sum.spare = spare;
 	if (g->capacity) {
-		u32 capacity = group_capacity(c, g);
+		u32 capacity = policy_group_capacity(c, g);
 
 		sum.queued = (u32)(queued * CAPACITY_SCALE / capacity);
 		sum.avg = (u32)(avg * CAPACITY_SCALE / capacity);
@@ -48,8 +48,9 @@ static inline void group_load_sum(const struct policy_ctx *c, const struct polic
 }
 
 /* 3.x: is the local group about as little loaded? Then stay. */
-static inline u32 least_load(const struct policy_domain *d, const struct group_load *local,
-			     const struct group_load *least)
+static inline u32 policy_least_load(const struct policy_domain *d,
+				    const struct policy_group_load *local,
+				    const struct policy_group_load *least)
 {
 	u64 margin = 100 + (d->imbalance_pct - 100) / 2;
 
@@ -59,11 +60,11 @@ static inline u32 least_load(const struct policy_domain *d, const struct group_l
 }
 
 /* 4.9 to 5.4: of spare capacity and load. */
-static inline u32 most_spare_or_least_load(const struct policy_ctx *c,
-					   const struct policy_domain *d,
-					   const struct group_load *local,
-					   const struct group_load *least,
-					   const struct group_load *roomiest)
+static inline u32 policy_most_spare_or_least_load(const struct policy_ctx *c,
+						  const struct policy_domain *d,
+						  const struct policy_group_load *local,
+						  const struct policy_group_load *least,
+						  const struct policy_group_load *roomiest)
 {
 	u64 margin = 100 + (d->imbalance_pct - 100) / 2;
 	u64 slack = CAPACITY_SCALE * (u64)(d->imbalance_pct - 100) / 100;
@@ -90,8 +91,9 @@ static inline u32 most_spare_or_least_load(const struct policy_ctx *c,
 }
 
 /* Is @g less loaded than the least loaded group so far? Updates that. */
-static inline void keep_least(const struct policy_ctx *c, const struct policy_domain *d,
-			      const struct group_load *g, struct group_load *least)
+static inline void policy_keep_least(const struct policy_ctx *c, const struct policy_domain *d,
+				     const struct policy_group_load *g,
+				     struct policy_group_load *least)
 {
 	u64 margin = 100 + (d->imbalance_pct - 100) / 2;
 	u64 slack = CAPACITY_SCALE * (u64)(d->imbalance_pct - 100) / 100;
@@ -110,14 +112,15 @@ static inline void keep_least(const struct policy_ctx *c, const struct policy_do
 	}
 }
 
-/* As idlest_group(): the group to go to, or POLICY_NONE to stay in @own. */
-policy_apart u32 idlest_group_by_load(const struct policy_ctx *c, const struct policy_domain *d,
+/* As policy_find_idlest_group(): the group to go to, or POLICY_NONE to stay in @own. */
+policy_noinline u32 policy_find_idlest_group_by_load(const struct policy_ctx *c,
+						     const struct policy_domain *d,
 				       u32 own, u32 cpu)
 {
-	const struct group_load none = { ~0u, ~0u, 0, POLICY_NONE };
-	struct group_load *local = &c->scratch->loads.local, *g = &c->scratch->loads.other;
-	struct group_load *least = &c->scratch->loads.least;
-	struct group_load *roomiest = &c->scratch->loads.roomiest;
+	const struct policy_group_load none = { ~0u, ~0u, 0, POLICY_NONE };
+	struct policy_group_load *local = &c->scratch->loads.local, *g = &c->scratch->loads.other;
+	struct policy_group_load *least = &c->scratch->loads.least;
+	struct policy_group_load *roomiest = &c->scratch->loads.roomiest;
 	u32 start = own - d->first_group, n;
 
 	*local = *least = *roomiest = none;
@@ -127,56 +130,57 @@ policy_apart u32 idlest_group_by_load(const struct policy_ctx *c, const struct p
 		start = 0;
 	policy_for(n, 0, d->nr_groups) {
 		u32 at = start + n < d->nr_groups ? start + n : start + n - d->nr_groups;
-		const struct policy_group *group = group_at(c, d->first_group + at);
+		const struct policy_group *group = policy_group_at(c, d->first_group + at);
 
-		if (!group_allowed(c, group))
+		if (!policy_group_allowed(c, group))
 			continue;
-		group_load_sum(c, group, g);
+		policy_group_load_sum(c, group, g);
 		g->group = d->first_group + at;
-		if (group_contains(c, group, cpu)) {
+		if (policy_group_contains(c, group, cpu)) {
 			*local = *g;
 			continue;
 		}
-		keep_least(c, d, g, least);
+		policy_keep_least(c, d, g, least);
 		if (g->spare > roomiest->spare)
 			*roomiest = *g;
 	}
 	/* Full packing: a local group that takes no part is left, whatever its load. */
-	if (packs_fully(c) && c->flags & WAKE_PACKED && local->group == POLICY_NONE &&
-	    !takes_part(cpu_at(c, cpu), cpu))
+	if (policy_packs_fully(c) && c->flags & WAKE_PACKED && local->group == POLICY_NONE &&
+	    !policy_takes_part(policy_cpu_at(c, cpu), cpu))
 		return least->group;
 	if (c->k->idlest == IDLEST_LOAD)
-		return least_load(d, local, least);
-	return most_spare_or_least_load(c, d, local, least, roomiest);
+		return policy_least_load(d, local, least);
+	return policy_most_spare_or_least_load(c, d, local, least, roomiest);
 }
 
 /* 3.x: the allowed CPU of the least load; of equals this CPU, else the first (find_idlest_cpu). */
-policy_apart u32 least_loaded_in_group(const struct policy_ctx *c, const struct policy_group *g,
+policy_noinline u32 policy_find_idlest_cpu_by_load(const struct policy_ctx *c,
+						   const struct policy_group *g,
 					u32 this_cpu)
 {
-	u32 nr = c->topo->nr_cpus, best = policy_forget(POLICY_NONE), i = 0, n;
-	u32 min_load = policy_forget(POLICY_NONE);
+	u32 nr = c->topo->nr_cpus, best = policy_hide(POLICY_NONE), i = 0, n;
+	u32 min_load = policy_hide(POLICY_NONE);
 
 	policy_for(n, 0, POLICY_MAX_CPUS) {
 		u32 load;
 
-		best = policy_forget(best);
-		min_load = policy_forget(min_load);
-		i = policy_forget(group_next_cpu(c, g, i));
+		best = policy_hide(best);
+		min_load = policy_hide(min_load);
+		i = policy_hide(policy_group_next_cpu(c, g, i));
 		if (i >= nr)
 			break;
-		if (!mask_test(c->allowed, i)) {
+		if (!policy_mask_test(c->allowed, i)) {
 			i++;
 			continue;
 		}
-		looked_at(c, i);
-		load = cpu_load(c, i);
+		policy_looked_at(c, i);
+		load = policy_cpu_load(c, i);
 		if (best == POLICY_NONE || load < min_load ||
 		    (load == min_load && i == this_cpu)) {
 			min_load = load;
 			best = i;
 		}
-		note(c, STEP_SLOW_LEAST_LOADED, i, VERDICT_LATER, load);
+		policy_note(c, STEP_SLOW_LEAST_LOADED, i, VERDICT_LATER, load);
 		i++;
 	}
 	return best == POLICY_NONE ? this_cpu : best;

@@ -2,7 +2,7 @@
 /*
  * uclamp.h - does a task fit a CPU, clamps considered
  *
- * Up to 6.0 a clamp replaces the utilization (task_need() in candidate.h).
+ * Up to 6.0 a clamp replaces the utilization (policy_uclamp_task_util() in candidate.h).
  * From 6.1 utilization and clamps are questions of their own, and the answer
  * has a third value: all would be well if the CPU reached the lower clamp.
  * kernel 6.1: util_fits_cpu(), task_fits_cpu(); 6.10: get_actual_cpu_capacity().
@@ -14,20 +14,21 @@
 
 #include "candidate.h"
 
-#define FITS		1
-#define FITS_NOT	0
-#define FITS_MIN_NOT	(-1)	/* but for the lower clamp */
+#define POLICY_FITS		1
+#define POLICY_FITS_NOT		0
+#define POLICY_FITS_MIN_NOT	(-1)	/* but for the lower clamp */
 
 /* What limits leave of a CPU now. */
-static __always_inline u32 actual_capacity(const struct policy_ctx *c, u32 cpu)
+static __always_inline u32 policy_actual_cpu_capacity(const struct policy_ctx *c, u32 cpu)
 {
-	const struct policy_cpu *rq = cpu_at(c, cpu);
+	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
 
 	switch (c->k->pressure) {
 	case PRESSURE_THERMAL:
-		return sub_floor0(rq->capacity_orig, rq->hw_pressure);
+		return policy_sub_positive(rq->capacity_orig, rq->hw_pressure);
 	case PRESSURE_AVERAGE:
-		return sub_floor0(rq->capacity_orig, rq->hw_load_avg > rq->cpufreq_pressure ?
+		return policy_sub_positive(rq->capacity_orig,
+					   rq->hw_load_avg > rq->cpufreq_pressure ?
 							     rq->hw_load_avg :
 							     rq->cpufreq_pressure);
 	default:
@@ -35,51 +36,56 @@ static __always_inline u32 actual_capacity(const struct policy_ctx *c, u32 cpu)
 	}
 }
 
-/* Does @util with these clamps fit the CPU? FITS*, of which only FITS is a yes. */
-static inline s32 util_fits(const struct policy_ctx *c, u32 util, u32 lo, u32 hi, u32 cpu)
+/* Does @util with these clamps fit the CPU? POLICY_FITS*, of which only POLICY_FITS is a yes. */
+static inline s32 policy_util_fits_cpu(const struct policy_ctx *c, u32 util, u32 lo, u32 hi,
+				       u32 cpu)
 {
-	const struct policy_cpu *rq = cpu_at(c, cpu);
-	s32 fit = fits(util, rq->capacity);
+	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
+	s32 fit = policy_fits_capacity(util, rq->capacity);
 
 	if (!c->root.uclamp_used)
 		return fit;
 	/* Capped below what the CPU can give, it fits; but 1024 of 1024 is no cap. */
 	if (hi <= rq->capacity_orig &&
 	    !(hi == CAPACITY_SCALE && rq->capacity_orig == CAPACITY_SCALE))
-		fit = FITS;
+		fit = POLICY_FITS;
 	if (lo > hi)
 		lo = hi;
-	if (fit && util < lo && lo > actual_capacity(c, cpu))
-		return FITS_MIN_NOT;
+	if (fit && util < lo && lo > policy_actual_cpu_capacity(c, cpu))
+		return POLICY_FITS_MIN_NOT;
 	return fit;
 }
 
-/* Does utilization @util, @clamped with biases, fit the CPU? FITS*. */
-static __always_inline s32 clamped_fits(const struct policy_ctx *c, u32 util, u32 clamped, u32 cpu)
+/* Does utilization @util, @clamped with biases, fit the CPU? POLICY_FITS*. */
+static __always_inline s32 policy_clamped_fits_cpu(const struct policy_ctx *c, u32 util,
+						   u32 clamped, u32 cpu)
 {
-	u32 capacity = cpu_at(c, cpu)->capacity;
+	u32 capacity = policy_cpu_at(c, cpu)->capacity;
 
-	if (fits(clamped, capacity))
-		return FITS;
-	if (biases_count(c) && c->k->fit == FIT_CLAMPS && fits(util, capacity))
-		return FITS_MIN_NOT;
-	return FITS_NOT;
+	if (policy_fits_capacity(clamped, capacity))
+		return POLICY_FITS;
+	if (policy_biases_count(c) && c->k->fit == FIT_CLAMPS &&
+	    policy_fits_capacity(util, capacity))
+		return POLICY_FITS_MIN_NOT;
+	return POLICY_FITS_NOT;
 }
 
-/* The wakee on @cpu, FITS*. */
-static __always_inline s32 wakee_fit(const struct policy_ctx *c, u32 cpu)
+/* The wakee on @cpu, POLICY_FITS*. */
+static __always_inline s32 policy_wakee_util_fits(const struct policy_ctx *c, u32 cpu)
 {
-	if (sums_count(c) || biases_count(c))
-		return clamped_fits(c, task_util_est(c->k, c->p), wakee_clamped_est(c), cpu);
-	return util_fits(c, task_util_est(c->k, c->p), c->p->uclamp_min, c->p->uclamp_max, cpu);
+	if (policy_sums_count(c) || policy_biases_count(c))
+		return policy_clamped_fits_cpu(c, policy_task_util_est(c->k, c->p),
+					       policy_wakee_util_est_uclamp(c), cpu);
+	return policy_util_fits_cpu(c, policy_task_util_est(c->k, c->p), c->p->uclamp_min,
+				    c->p->uclamp_max, cpu);
 }
 
 /* Does the wakee fit this CPU, as the base sees it? (task_fits_cpu, task_fits_capacity) */
-static inline int wakee_fits(const struct policy_ctx *c, u32 cpu)
+static inline int policy_task_fits_cpu(const struct policy_ctx *c, u32 cpu)
 {
 	if (c->k->fit == FIT_CLAMPS)
-		return wakee_fit(c, cpu) == FITS;
-	return fits(task_need(c), cpu_at(c, cpu)->capacity);
+		return policy_wakee_util_fits(c, cpu) == POLICY_FITS;
+	return policy_fits_capacity(policy_uclamp_task_util(c), policy_cpu_at(c, cpu)->capacity);
 }
 
 #endif

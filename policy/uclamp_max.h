@@ -14,36 +14,38 @@
 #ifndef ALIGHT_UCLAMP_MAX_H
 #define ALIGHT_UCLAMP_MAX_H
 
-#include "model.h"
+#include "mask.h"
 
-#define CLAMP_BUCKETS		5u
-#define CLAMP_BUCKET_WIDTH	205u	/* 1024 / 5, rounded to nearest */
+#define POLICY_UCLAMP_BUCKETS		5u
+#define POLICY_UCLAMP_BUCKET_WIDTH	205u	/* 1024 / 5, rounded to nearest */
 
-struct clamp_bucket {
+struct policy_uclamp_bucket {
 	u32 tasks;
 	u32 value;	/* largest clamp since the bucket was empty */
 };
 
 /* Of one kind of clamp; a power of two, for the verifier, of which 5 count. */
-struct clamp_counts {
-	struct clamp_bucket bucket[8];
+struct policy_uclamp_buckets {
+	struct policy_uclamp_bucket bucket[8];
 };
 
-struct queue_clamps {
-	struct clamp_counts min, max;
+struct policy_uclamp_rq {
+	struct policy_uclamp_buckets min, max;
 };
 
-static __always_inline struct clamp_bucket *clamp_bucket_of(struct clamp_counts *c, u32 clamp)
+static __always_inline struct policy_uclamp_bucket *
+policy_uclamp_bucket_of(struct policy_uclamp_buckets *c, u32 clamp)
 {
-	u32 n = clamp / CLAMP_BUCKET_WIDTH;
+	u32 n = clamp / POLICY_UCLAMP_BUCKET_WIDTH;
 
-	return &c->bucket[policy_bound(n < CLAMP_BUCKETS ? n : CLAMP_BUCKETS - 1, 8)];
+	return &c->bucket[policy_bound(n < POLICY_UCLAMP_BUCKETS ? n : POLICY_UCLAMP_BUCKETS - 1,
+				       8)];
 }
 
 /* A task with @clamp joins a queue whose own is @queue: what that is now. */
-static inline u32 clamp_joins(struct clamp_counts *c, u32 queue, u32 clamp)
+static inline u32 policy_uclamp_rq_inc_id(struct policy_uclamp_buckets *c, u32 queue, u32 clamp)
 {
-	struct clamp_bucket *b = clamp_bucket_of(c, clamp);
+	struct policy_uclamp_bucket *b = policy_uclamp_bucket_of(c, clamp);
 
 	if (!b->tasks++ || clamp > b->value)
 		b->value = clamp;
@@ -51,9 +53,9 @@ static inline u32 clamp_joins(struct clamp_counts *c, u32 queue, u32 clamp)
 }
 
 /* A task with @clamp leaves; POLICY_NONE: it was the last one. */
-static inline u32 clamp_leaves(struct clamp_counts *c, u32 queue, u32 clamp)
+static inline u32 policy_uclamp_rq_dec_id(struct policy_uclamp_buckets *c, u32 queue, u32 clamp)
 {
-	struct clamp_bucket *b = clamp_bucket_of(c, clamp);
+	struct policy_uclamp_bucket *b = policy_uclamp_bucket_of(c, clamp);
 	u32 i;
 
 	if (b->tasks)
@@ -61,28 +63,30 @@ static inline u32 clamp_leaves(struct clamp_counts *c, u32 queue, u32 clamp)
 	if (b->tasks || b->value < queue)
 		return queue;
 #pragma unroll
-	for (i = CLAMP_BUCKETS; i > 0; i--)
+	for (i = POLICY_UCLAMP_BUCKETS; i > 0; i--)
 		if (c->bucket[i - 1].tasks)
 			return c->bucket[i - 1].value;
 	return POLICY_NONE;
 }
 
 /* A task with these clamps is about to join the queue. */
-static inline void clamps_join(struct queue_clamps *q, struct policy_cpu *rq, u32 min, u32 max)
+static inline void policy_uclamp_rq_inc(struct policy_uclamp_rq *q, struct policy_cpu *rq, u32 min,
+					u32 max)
 {
 	if (rq->uclamp_idle) {
 		rq->uclamp_idle = 0;
 		rq->uclamp_min = rq->uclamp_max = 0;
 	}
-	rq->uclamp_min = (u16)clamp_joins(&q->min, rq->uclamp_min, min);
-	rq->uclamp_max = (u16)clamp_joins(&q->max, rq->uclamp_max, max);
+	rq->uclamp_min = (u16)policy_uclamp_rq_inc_id(&q->min, rq->uclamp_min, min);
+	rq->uclamp_max = (u16)policy_uclamp_rq_inc_id(&q->max, rq->uclamp_max, max);
 }
 
 /* One that joined with these clamps leaves. */
-static inline void clamps_leave(struct queue_clamps *q, struct policy_cpu *rq, u32 min, u32 max)
+static inline void policy_uclamp_rq_dec(struct policy_uclamp_rq *q, struct policy_cpu *rq, u32 min,
+					u32 max)
 {
-	u32 lower = clamp_leaves(&q->min, rq->uclamp_min, min);
-	u32 upper = clamp_leaves(&q->max, rq->uclamp_max, max);
+	u32 lower = policy_uclamp_rq_dec_id(&q->min, rq->uclamp_min, min);
+	u32 upper = policy_uclamp_rq_dec_id(&q->max, rq->uclamp_max, max);
 
 	rq->uclamp_min = lower == POLICY_NONE ? 0 : (u16)lower;
 	rq->uclamp_max = upper == POLICY_NONE ? (u16)max : (u16)upper;

@@ -14,18 +14,20 @@
  *				util_avg is averaged and when it joins; while not
  *				queued it decays to 0
  *	queue	cfs.uclamp	sum of these over the queued tasks, 0 without any
- *		uclamp_root	the same, but it falls like PELT: over what has left
+ *		root_cfs_util_uclamp
+ *				the same, but it falls like PELT: over what has left
  *				the queue and is not forgotten yet
  *
- * A task that wakes elsewhere or dies leaves uclamp_root when its old queue is
- * averaged next; with AGGREGATE_SUM_AT_ONCE then and there, and where it comes
- * it adds to uclamp_root.
+ * A task that wakes elsewhere or dies leaves root_cfs_util_uclamp when its old
+ * queue is averaged next; with AGGREGATE_SUM_AT_ONCE then and there, and where
+ * it comes it adds to root_cfs_util_uclamp.
  *
  * The bias (AGGREGATE_BIAS): PELT itself decays, and only the difference is kept:
  *
  *	task	pelt.uclamp	util_avg within the clamps less util_avg
- *		est_uclamp	the estimate within the clamps
- *	queue	cfs.uclamp, est_uclamp	sums over the queued, the runnable tasks
+ *		util_est_uclamp	the estimate within the clamps
+ *	queue	cfs.uclamp	sum over the queued tasks
+ *		util_est_uclamp	sum over the runnable tasks
  *
  * A negative bias leaves with its task, and would lift the queue: it is taken
  * from util_avg of both instead. With uclamp_factor an upper clamp yields as far
@@ -37,60 +39,56 @@
 #include "average.h"
 
 /* Is anything of this kept? */
-static __always_inline int clamps_add_up(const struct policy_params *k)
+static __always_inline int policy_clamps_add_up(const struct policy_params *k)
 {
-	return FEATURE_RULE(k, aggregate) != AGGREGATE_MAX;
+	return POLICY_FEATURE_RULE(k, aggregate) != AGGREGATE_MAX;
 }
 
 /* Is it the sum, not the bias? Then it stands for util_avg wherever the kernel has task_util(). */
-static __always_inline int clamps_are_summed(const struct policy_params *k)
+static __always_inline int policy_clamps_are_summed(const struct policy_params *k)
 {
-	return FEATURE_RULE(k, aggregate) == AGGREGATE_SUM ||
-	       FEATURE_RULE(k, aggregate) == AGGREGATE_SUM_AT_ONCE;
+	return POLICY_FEATURE_RULE(k, aggregate) == AGGREGATE_SUM ||
+	       POLICY_FEATURE_RULE(k, aggregate) == AGGREGATE_SUM_AT_ONCE;
 }
 
-static __always_inline int clamps_are_biases(const struct policy_params *k)
+static __always_inline int policy_clamps_are_biases(const struct policy_params *k)
 {
-	return FEATURE_RULE(k, aggregate) == AGGREGATE_BIAS;
+	return POLICY_FEATURE_RULE(k, aggregate) == AGGREGATE_BIAS;
 }
 
 /* Utilization as a task's estimate is made of it (task_util). */
-static __always_inline u32 task_util(const struct policy_params *k, const struct policy_task *t)
+static __always_inline u32 policy_task_util(const struct policy_params *k,
+					    const struct policy_task *t)
 {
-	return clamps_are_summed(k) ? (u32)t->pelt.uclamp : t->pelt.util_avg;
+	return policy_clamps_are_summed(k) ? (u32)t->pelt.uclamp : t->pelt.util_avg;
 }
 
-static __always_inline u32 within(u32 value, u32 lo, u32 hi)
+static __always_inline u32 policy_clamp(u32 value, u32 lo, u32 hi)
 {
 	if (value < lo)
 		value = lo;
 	return value < hi ? value : hi;
 }
 
-static __always_inline u32 at_least(u32 value, u32 least)
-{
-	return value > least ? value : least;
-}
-
 /* PELT decay of @value to @goal over @n periods; it rises at once. */
-static inline u32 decay_toward(u32 value, u32 goal, u64 n)
+static inline u32 policy_decay_toward(u32 value, u32 goal, u64 n)
 {
 	if (value <= goal)
 		return goal;
-	return n ? goal + (u32)pelt_decay(value - goal, n) : value;
+	return n ? goal + (u32)policy_decay_load(value - goal, n) : value;
 }
 
 /* The queued task's sum follows its util_avg. */
-static inline void sum_follow(struct policy_cpu *rq, struct policy_task *t)
+static inline void policy_update_util_uclamp(struct policy_cpu *rq, struct policy_task *t)
 {
-	s32 now = (s32)within(t->pelt.util_avg, t->uclamp_min, t->uclamp_max);
+	s32 now = (s32)policy_clamp(t->pelt.util_avg, t->uclamp_min, t->uclamp_max);
 
 	rq->cfs.uclamp += now - t->pelt.uclamp;
 	t->pelt.uclamp = now;
 }
 
 /* What a weight divides by, the kernel's table: 2^32 / weight, rounded (sched_prio_to_wmult). */
-static inline u64 inverse_weight(u32 weight)
+static inline u64 policy_inverse_weight(u32 weight)
 {
 	return ((1ull << 32) + weight / 2) / (weight ? weight : 1);
 }
@@ -100,18 +98,19 @@ static inline u64 inverse_weight(u32 weight)
  * less for its weight than the queue's best does. The kernel takes the weight
  * of the nice value, which for SCHED_IDLE is not what the task runs with.
  */
-static inline u32 yielding_max(struct policy_cpu *rq, const struct policy_task *t, u32 hi)
+static inline u32 policy_yielding_max(struct policy_cpu *rq, const struct policy_task *t, u32 hi)
 {
 	u32 weight = t->class == POLICY_IDLE ? 1024 : t->weight;
-	u64 factor = inverse_weight(weight) * within(t->pelt.util_avg, t->uclamp_min, hi);
+	u64 factor = policy_inverse_weight(weight) *
+		policy_clamp(t->pelt.util_avg, t->uclamp_min, hi);
 
-	if (rq->factor_owner == t->id) {
-		rq->factor = factor;
-	} else if (factor > rq->factor) {
-		rq->factor = factor;
-		rq->factor_owner = t->id;
+	if (rq->max_uclamp_factor_owner == t->id) {
+		rq->max_uclamp_factor = factor;
+	} else if (factor > rq->max_uclamp_factor) {
+		rq->max_uclamp_factor = factor;
+		rq->max_uclamp_factor_owner = t->id;
 	} else {
-		u64 share = (rq->factor * weight) >> 32;
+		u64 share = (rq->max_uclamp_factor * weight) >> 32;
 
 		return share > hi ? (u32)share : hi;
 	}
@@ -119,30 +118,31 @@ static inline u32 yielding_max(struct policy_cpu *rq, const struct policy_task *
 }
 
 /* The bias follows the task's util_avg (util_bias_update). 1024 is no upper clamp. */
-static inline void bias_follow(const struct policy_params *k, struct policy_cpu *rq,
-			       struct policy_task *t)
+static inline void policy_update_util_bias(const struct policy_params *k, struct policy_cpu *rq,
+					   struct policy_task *t)
 {
 	u32 hi = t->uclamp_max == CAPACITY_SCALE ? ~0u : t->uclamp_max;
 	s32 bias;
 
-	if (FEATURE_RULE(k, uclamp_factor) && t->flags & TASK_ON_RQ)
-		hi = yielding_max(rq, t, hi);
-	bias = (s32)(within(t->pelt.util_avg, t->uclamp_min, hi) - t->pelt.util_avg);
+	if (POLICY_FEATURE_RULE(k, uclamp_factor) && t->flags & TASK_ON_RQ)
+		hi = policy_yielding_max(rq, t, hi);
+	bias = (s32)(policy_clamp(t->pelt.util_avg, t->uclamp_min, hi) - t->pelt.util_avg);
 	if (t->flags & TASK_ON_RQ)
 		rq->cfs.uclamp += bias - t->pelt.uclamp;
 	t->pelt.uclamp = bias;
 }
 
 /* Averages of @t are new after @n periods. */
-policy_apart void clamped_task_follows(const struct policy_params *k, struct policy_cpu *rq,
-				       struct policy_task *t, u64 n)
+policy_noinline void policy_clamped_task_follows(const struct policy_params *k,
+						 struct policy_cpu *rq, struct policy_task *t,
+						 u64 n)
 {
-	if (clamps_are_biases(k))
-		bias_follow(k, rq, t);
+	if (policy_clamps_are_biases(k))
+		policy_update_util_bias(k, rq, t);
 	else if (t->flags & TASK_ON_RQ)
-		sum_follow(rq, t);
+		policy_update_util_uclamp(rq, t);
 	else
-		t->pelt.uclamp = (s32)decay_toward((u32)t->pelt.uclamp, 0, n);
+		t->pelt.uclamp = (s32)policy_decay_toward((u32)t->pelt.uclamp, 0, n);
 }
 
 /*
@@ -150,38 +150,41 @@ policy_apart void clamped_task_follows(const struct policy_params *k, struct pol
  * hear of a period that leaves this sum as it was; here it does, as everybody
  * else who reads the queue's signals must.)
  */
-policy_apart void clamped_queue_follows(struct policy_cpu *rq, u64 n)
+policy_noinline void policy_clamped_queue_follows(struct policy_cpu *rq, u64 n)
 {
-	rq->uclamp_root = decay_toward(rq->uclamp_root, (u32)rq->cfs.uclamp, n);
+	rq->root_cfs_util_uclamp = policy_decay_toward(rq->root_cfs_util_uclamp,
+						       (u32)rq->cfs.uclamp, n);
 }
 
 /* What left from afar leaves the sum (update_cfs_rq_load_avg). */
-policy_apart void clamped_removed(struct policy_cpu *rq)
+policy_noinline void policy_clamped_removed(struct policy_cpu *rq)
 {
-	rq->uclamp_root = at_least(sub_floor0(rq->uclamp_root, rq->uclamp_removed),
-				   (u32)rq->cfs.uclamp);
-	rq->uclamp_removed = 0;
+	rq->root_cfs_util_uclamp = policy_max(policy_sub_positive(rq->root_cfs_util_uclamp,
+								  rq->root_cfs_util_uclamp_removed),
+					      (u32)rq->cfs.uclamp);
+	rq->root_cfs_util_uclamp_removed = 0;
 }
 
 /* A sleeper, decayed up to now, leaves its queue from afar. */
-policy_apart void clamped_task_remove(const struct policy_params *k, struct policy_cpu *rq,
-				      const struct policy_task *t)
+policy_noinline void policy_clamped_task_remove(const struct policy_params *k,
+						struct policy_cpu *rq, const struct policy_task *t)
 {
-	if (FEATURE_RULE(k, aggregate) == AGGREGATE_SUM)
-		rq->uclamp_removed += (u32)t->pelt.uclamp;
-	if (FEATURE_RULE(k, aggregate) == AGGREGATE_SUM_AT_ONCE)
-		rq->uclamp_root = at_least(sub_floor0(rq->uclamp_root, (u32)t->pelt.uclamp),
-					   (u32)rq->cfs.uclamp);
+	if (POLICY_FEATURE_RULE(k, aggregate) == AGGREGATE_SUM)
+		rq->root_cfs_util_uclamp_removed += (u32)t->pelt.uclamp;
+	if (POLICY_FEATURE_RULE(k, aggregate) == AGGREGATE_SUM_AT_ONCE)
+		rq->root_cfs_util_uclamp = policy_max(policy_sub_positive(rq->root_cfs_util_uclamp,
+									  (u32)t->pelt.uclamp),
+						      (u32)rq->cfs.uclamp);
 }
 
 /*
  * @t is put on the queue, with the clamped utilization it still has
  * (enqueue_entity). @attached: its signals were not this queue's before.
  */
-policy_apart void clamped_task_joins(const struct policy_params *k, struct policy_cpu *rq,
-				     struct policy_task *t, int attached)
+policy_noinline void policy_clamped_task_joins(const struct policy_params *k, struct policy_cpu *rq,
+					       struct policy_task *t, int attached)
 {
-	if (clamps_are_summed(k))
+	if (policy_clamps_are_summed(k))
 		rq->cfs.uclamp += t->pelt.uclamp;
 	if (attached)
 		t->flags |= TASK_JUST_ATTACHED;
@@ -192,77 +195,80 @@ policy_apart void clamped_task_joins(const struct policy_params *k, struct polic
  * now on it counts as its clamps say. The governor was told before that it
  * came; it is to hear of it again if this returns true.
  */
-static inline int clamped_task_joined(const struct policy_params *k, struct policy_cpu *rq,
-				      struct policy_task *t)
+static inline int policy_clamped_task_joined(const struct policy_params *k, struct policy_cpu *rq,
+					     struct policy_task *t)
 {
 	const u32 attached = t->flags & TASK_JUST_ATTACHED;
 
 	t->flags &= ~TASK_JUST_ATTACHED;
-	if (clamps_are_biases(k)) {
+	if (policy_clamps_are_biases(k)) {
 		rq->cfs.uclamp += t->pelt.uclamp;
 		return t->pelt.uclamp > 0;
 	}
-	sum_follow(rq, t);
-	if (attached && FEATURE_RULE(k, aggregate) == AGGREGATE_SUM_AT_ONCE)
-		rq->uclamp_root += (u32)t->pelt.uclamp;
-	rq->uclamp_root = at_least(rq->uclamp_root, (u32)rq->cfs.uclamp);
+	policy_update_util_uclamp(rq, t);
+	if (attached && POLICY_FEATURE_RULE(k, aggregate) == AGGREGATE_SUM_AT_ONCE)
+		rq->root_cfs_util_uclamp += (u32)t->pelt.uclamp;
+	rq->root_cfs_util_uclamp = policy_max(rq->root_cfs_util_uclamp, (u32)rq->cfs.uclamp);
 	return 1;
 }
 
 /* Take @bias from the utilization of a task or queue (propagate_negative_bias). */
-static inline void bias_taken(struct policy_pelt *a, u32 bias)
+static inline void policy_propagate_negative_bias(struct policy_pelt *a, u32 bias)
 {
-	u32 div = PELT_MIN_DIV + (a->part & (PELT_PERIOD - 1));
+	u32 div = PELT_MIN_DIVIDER + (a->period_contrib & (PELT_PERIOD - 1));
 
-	a->util_avg = sub_floor0(a->util_avg, bias);
-	a->util_sum = at_least(sub_floor0(a->util_sum, bias * div), a->util_avg * PELT_MIN_DIV);
+	a->util_avg = policy_sub_positive(a->util_avg, bias);
+	a->util_sum = policy_max(policy_sub_positive(a->util_sum, bias * div),
+				 a->util_avg * PELT_MIN_DIVIDER);
 }
 
 /* @t, up to date, has left the queue; @moves: to another CPU. */
-policy_apart void clamped_task_leaves(const struct policy_params *k, struct policy_cpu *rq,
-				      struct policy_task *t, int moves)
+policy_noinline void policy_clamped_task_leaves(const struct policy_params *k,
+						struct policy_cpu *rq, struct policy_task *t,
+						int moves)
 {
 	rq->cfs.uclamp -= t->pelt.uclamp;
-	if (clamps_are_biases(k)) {
+	if (policy_clamps_are_biases(k)) {
 		if (t->pelt.uclamp < 0 && !moves) {
 			u32 bias = (u32)-t->pelt.uclamp;
 
 			t->pelt.uclamp = 0;
-			bias_taken(&t->pelt, bias);
-			bias_taken(&rq->cfs, bias);
+			policy_propagate_negative_bias(&t->pelt, bias);
+			policy_propagate_negative_bias(&rq->cfs, bias);
 		}
-		if (rq->factor_owner == t->id) {
-			rq->factor_owner = POLICY_NONE;
-			rq->factor = 0;
+		if (rq->max_uclamp_factor_owner == t->id) {
+			rq->max_uclamp_factor_owner = POLICY_NONE;
+			rq->max_uclamp_factor = 0;
 		}
 		return;
 	}
 	if (rq->cfs.uclamp < 0 || !rq->h_nr_running)
 		rq->cfs.uclamp = 0;
-	if (moves && FEATURE_RULE(k, aggregate) == AGGREGATE_SUM_AT_ONCE)
-		clamped_task_remove(k, rq, t);
+	if (moves && POLICY_FEATURE_RULE(k, aggregate) == AGGREGATE_SUM_AT_ONCE)
+		policy_clamped_task_remove(k, rq, t);
 }
 
 /*
  * Clamps of a queued task are others now (sched_setattr): it left and joined at
  * once. True if the governor is to hear of it.
  */
-static inline int clamps_changed(const struct policy_params *k, struct policy_cpu *rq,
-				 struct policy_task *t)
+static inline int policy_clamps_changed(const struct policy_params *k, struct policy_cpu *rq,
+					struct policy_task *t)
 {
-	if (clamps_are_biases(k))
-		clamped_task_leaves(k, rq, t, 0);
-	return clamped_task_joined(k, rq, t);
+	if (policy_clamps_are_biases(k))
+		policy_clamped_task_leaves(k, rq, t, 0);
+	return policy_clamped_task_joined(k, rq, t);
 }
 
 /* ---- what is read ---- */
 
 /* Clamped utilization of a task (task_util, later task_util_uclamp). */
-static __always_inline u32 task_clamped(const struct policy_params *k, const struct policy_task *t)
+static __always_inline u32 policy_task_util_uclamp(const struct policy_params *k,
+						   const struct policy_task *t)
 {
 	s32 util = t->pelt.uclamp;
 
-	if (clamps_are_biases(k)) {
+	if (policy_clamps_are_biases(k)) {
 		util += (s32)t->pelt.util_avg;
 		return util > 0 ? (u32)util : 0;
 	}
@@ -270,47 +276,52 @@ static __always_inline u32 task_clamped(const struct policy_params *k, const str
 }
 
 /* That of a queue (root_cfs_util, root_cfs_util_uclamp). */
-static __always_inline u32 queue_clamped(const struct policy_params *k, const struct policy_cpu *rq)
+static __always_inline u32 policy_cfs_util_uclamp(const struct policy_params *k,
+						  const struct policy_cpu *rq)
 {
 	s32 util;
 
-	if (!clamps_are_biases(k))
-		return rq->uclamp_root;
+	if (!policy_clamps_are_biases(k))
+		return rq->root_cfs_util_uclamp;
 	util = (s32)rq->cfs.util_avg + rq->cfs.uclamp;
 	return util > 0 ? (u32)util : 0;
 }
 
 /* Is the CPU held below what its tasks could use (uclamp_rq_is_capped)? Nobody asks with biases. */
-static __always_inline int clamped_below(const struct policy_params *k, const struct policy_cpu *rq)
+static __always_inline int policy_uclamp_rq_is_capped(const struct policy_params *k,
+						      const struct policy_cpu *rq)
 {
-	return rq->uclamp_root < CAPACITY_SCALE &&
-	       rq->cfs.util_avg > rq->uclamp_root + k->cap_margin;
+	return rq->root_cfs_util_uclamp < CAPACITY_SCALE &&
+	       rq->cfs.util_avg > rq->root_cfs_util_uclamp + k->cap_margin;
 }
 
 /* The wait for the CPU as utilization, in the proportion that clamping leaves of it. */
-static inline u32 boost_clamped(const struct policy_params *k, const struct policy_cpu *rq, u32 util)
+static inline u32 policy_boost_uclamp(const struct policy_params *k, const struct policy_cpu *rq,
+				      u32 util)
 {
-	u32 waiting = rq->cfs.run_avg;
+	u32 waiting = rq->cfs.runnable_avg;
 
-	if (clamps_are_biases(k))
+	if (policy_clamps_are_biases(k))
 		waiting = rq->cfs.util_avg ? (u32)((u64)util * waiting / rq->cfs.util_avg) : 0;
-	else if (clamped_below(k, rq))
+	else if (policy_uclamp_rq_is_capped(k, rq))
 		return util;
-	return at_least(util, waiting);
+	return policy_max(util, waiting);
 }
 
 /*
  * Clamped utilization of a CPU (cpu_util_cfs, cpu_util_cfs_uclamp); @boost: as
  * a frequency is chosen by, from 6.5 on.
  */
-static inline u32 cpu_util_clamped(const struct policy_params *k, const struct policy_cpu *rq,
-				   int boost)
+static inline u32 policy_cpu_util_cfs_uclamp(const struct policy_params *k,
+					     const struct policy_cpu *rq, int boost)
 {
-	u32 util = queue_clamped(k, rq);
+	u32 util = policy_cfs_util_uclamp(k, rq);
 
 	if (boost && k->util_boost != BOOST_NONE)
-		util = boost_clamped(k, rq, util);
-	util = at_least(util, clamps_are_biases(k) ? rq->est_uclamp : rq->est_enqueued);
+		util = policy_boost_uclamp(k, rq, util);
+	util = policy_max(util,
+			  policy_clamps_are_biases(k) ? rq->util_est_uclamp :
+							rq->util_est_enqueued);
 	return util < rq->capacity_orig ? util : rq->capacity_orig;
 }
 

@@ -4,7 +4,8 @@
 fn main() {
     println!("cargo:rerun-if-changed=../../policy/glob.h");
     println!("cargo:rerun-if-changed=../../policy/mask.h");
-    println!("cargo:rerun-if-changed=../../policy/model.h");
+    println!("cargo:rerun-if-changed=../../policy/abi.h");
+    println!("cargo:rerun-if-changed=../../policy/types.h");
     println!("cargo:rerun-if-changed=src/glob.c");
     cc::Build::new()
         .file("src/glob.c")

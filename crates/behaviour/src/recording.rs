@@ -264,7 +264,7 @@ mod tests {
     use alight_policy::samples::{self, judge};
     use std::path::{Path, PathBuf};
 
-    const HEADERS: [&str; 2] = ["policy/model.h", "crates/live/src/bpf/record_behaviour.h"];
+    const HEADERS: [&str; 2] = ["policy/abi.h", "crates/live/src/bpf/record_behaviour.h"];
 
     fn root() -> PathBuf {
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")

@@ -211,7 +211,7 @@ unsafe trait Twin<To> {}
 
 macro_rules! twins {
     ($($theirs:ident is $ours:ty),+ $(,)?) => {$(
-        // SAFETY: policy/model.h and select_test.h, held against each other field by field.
+        // SAFETY: policy/abi.h and select_test.h, held against each other field by field.
         unsafe impl Twin<$ours> for skeleton::types::$theirs {}
     )+};
 }

@@ -5,13 +5,9 @@
  * A specification by examples, then random lives of tasks against a reference
  * in 128 bits. Ends with status 0 and the number of checks, or says what broke.
  */
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 
-typedef uint32_t u32;
-typedef uint64_t u64;
-typedef int64_t s64;
 #include "../src/bpf/fair.h"
 
 #define MS	1000000ull

@@ -7,12 +7,15 @@ use std::process::Command;
 
 #[test]
 fn the_order_is_what_it_promises_to_be() {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fair.c");
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let source = here.join("tests/fair.c");
     let directory = tempfile::tempdir().expect("a directory");
     let program = directory.path().join("fair");
     let built = Command::new("cc")
         .args(["-O1", "-Wall", "-Wextra", "-Werror"])
-        .args(["-fsanitize=undefined", "-fno-sanitize-recover=all", "-o"])
+        .args(["-fsanitize=undefined", "-fno-sanitize-recover=all", "-I"])
+        .arg(here.join("../.."))
+        .arg("-o")
         .arg(&program)
         .arg(&source)
         .output()

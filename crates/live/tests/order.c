@@ -14,15 +14,8 @@
  *	S		it goes to sleep
  *	P task		-> who runs next, and is that one owed time? (queue_pick); then @task runs
  */
-#include <stdint.h>
 #include <stdio.h>
 
-typedef uint32_t u32;
-typedef uint64_t u64;
-typedef int64_t s64;
-#ifndef __always_inline
-#define __always_inline inline __attribute__((always_inline))
-#endif
 #include "../src/bpf/fair.h"
 
 #define TASKS	16

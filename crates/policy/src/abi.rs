@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The structures of `policy/model.h`, field by field, and the table of entry
+//! The structures of `policy/abi.h` and `policy/params.h`, field by field, and the table of entry
 //! points. [`check`] refuses a build of other sizes; a test of `layout` holds every field against
 //! the C headers.
 
@@ -33,19 +33,19 @@ pub struct Mask {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pelt {
     /// PELT time of the last update, ns.
-    pub last: u64,
+    pub last_update_time: u64,
     /// Geometric sum of load.
     pub load_sum: u64,
     /// Geometric sum of runnable time.
-    pub run_sum: u64,
+    pub runnable_sum: u64,
     /// Geometric sum of running time.
     pub util_sum: u32,
     /// Units of 1024 ns elapsed in the open period.
-    pub part: u32,
+    pub period_contrib: u32,
     /// Load, 1024 = an always-runnable nice-0 task.
     pub load_avg: u32,
     /// Runnable tasks times 1024.
-    pub run_avg: u32,
+    pub runnable_avg: u32,
     /// Utilization, 0..=1024.
     pub util_avg: u32,
     /// With `uclamp-sum`, `util_avg_uclamp`: utilization within the clamps (a queue: the sum over
@@ -58,11 +58,11 @@ pub struct Pelt {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pelt13 {
     /// Time of the last update, ns.
-    pub last: u64,
-    /// `runnable_avg_sum`.
-    pub sum: u32,
-    /// `runnable_avg_period`.
-    pub period: u32,
+    pub last_runnable_update: u64,
+    /// Geometric sum of runnable time, in units of 1024 ns.
+    pub runnable_avg_sum: u32,
+    /// Geometric sum of all time, in units of 1024 ns.
+    pub runnable_avg_period: u32,
 }
 
 /// Class of a fair task, [`Task::class`].
@@ -97,10 +97,10 @@ pub struct Task {
     pub pelt: Pelt,
     /// Its signals in the form of 2013.
     pub pelt13: Pelt13,
-    /// When `flips` last decayed, ns.
-    pub flip_stamp: u64,
+    /// When `wakee_flips` last decayed, ns.
+    pub wakee_flip_decay_ts: u64,
     /// How often it woke another task than before.
-    pub flips: u32,
+    pub wakee_flips: u32,
     /// The task it woke last.
     pub last_wakee: u32,
     /// Its number.
@@ -108,25 +108,25 @@ pub struct Task {
     /// Load weight, 1024 at nice 0.
     pub weight: u32,
     /// `util_est.enqueued`; 0 where the estimate is a single value (6.8 and later).
-    pub est_enqueued: u32,
+    pub util_est_enqueued: u32,
     /// `util_est.ewma`; 6.8 and later: `util_est`.
-    pub est_ewma: u32,
+    pub util_est_ewma: u32,
     /// Effective lower clamp: request, group and system limits.
     pub uclamp_min: u32,
     /// Effective upper clamp.
     pub uclamp_max: u32,
     /// CPU it ran on last.
     pub prev_cpu: u32,
-    /// `recent_used_cpu`.
-    pub recent_cpu: u32,
+    /// CPU that a search tries besides the target and the previous one.
+    pub recent_used_cpu: u32,
     /// Number of allowed CPUs.
-    pub nr_allowed: u32,
+    pub nr_cpus_allowed: u32,
     /// See [`class`].
     pub class: u32,
     /// See [`task_flag`].
     pub flags: u32,
     /// With the biases of `uclamp-sum`: `util_est` within the clamps.
-    pub est_uclamp: u32,
+    pub util_est_uclamp: u32,
 }
 
 impl Default for Task {
@@ -135,21 +135,21 @@ impl Default for Task {
         Task {
             pelt: Pelt::default(),
             pelt13: Pelt13::default(),
-            flip_stamp: 0,
-            flips: 0,
+            wakee_flip_decay_ts: 0,
+            wakee_flips: 0,
             last_wakee: NONE,
             id: 0,
             weight: 1024,
-            est_enqueued: 0,
-            est_ewma: 0,
+            util_est_enqueued: 0,
+            util_est_ewma: 0,
             uclamp_min: 0,
             uclamp_max: 1024,
             prev_cpu: 0,
-            recent_cpu: NONE,
-            nr_allowed: MAX_CPUS as u32,
+            recent_used_cpu: NONE,
+            nr_cpus_allowed: MAX_CPUS as u32,
             class: class::NORMAL,
             flags: 0,
-            est_uclamp: 0,
+            util_est_uclamp: 0,
         }
     }
 }
@@ -161,7 +161,7 @@ pub struct Cpu {
     /// The idle task is current (0 or 1).
     pub curr_is_idle: u8,
     /// A remote wakeup is on its way (0 or 1).
-    pub wakeup_pending: u8,
+    pub ttwu_pending: u8,
     /// Not usable (0 or 1).
     pub offline: u8,
     /// No clamped task is queued, so the queue's clamps are stale (`UCLAMP_FLAG_IDLE`; 0 or 1).
@@ -175,7 +175,7 @@ pub struct Cpu {
     /// Sum of the weights queued, current included.
     pub weight: u32,
     /// Sum of `util_est` of the runnable tasks.
-    pub est_enqueued: u32,
+    pub util_est_enqueued: u32,
     /// Capacity at the top frequency.
     pub capacity_orig: u32,
     /// Capacity left for the fair class.
@@ -189,23 +189,23 @@ pub struct Cpu {
     /// Clock scaled by capacity and frequency, ns.
     pub clock_pelt: u64,
     /// Idle time that never was, ns.
-    pub lost_idle: u64,
+    pub lost_idle_time: u64,
     /// Signals of the root fair queue.
     pub cfs: Pelt,
     /// When it went idle, 0 while busy, ns.
     pub idle_stamp: u64,
     /// Mean idle length, ns.
     pub avg_idle: u64,
-    /// `avg_scan_cost`, ns.
-    pub scan_cost: u64,
+    /// Mean cost of a scan of its LLC domain, ns.
+    pub avg_scan_cost: u64,
     /// Utilization that left by wake migration.
     pub removed_util: u32,
     /// Load that left.
     pub removed_load: u32,
-    /// Runnable that left.
-    pub removed_run: u32,
-    /// `runnable_load_avg` of the queued tasks, up to 5.6.
-    pub runnable_load: u32,
+    /// Runnable time that left.
+    pub removed_runnable: u32,
+    /// Load of the queued tasks, up to 5.6.
+    pub runnable_load_avg: u32,
     /// Signals of the queue in the form of 2013.
     pub pelt13: Pelt13,
     /// Runnable real-time tasks.
@@ -230,21 +230,21 @@ pub struct Cpu {
     pub uclamp_min: u16,
     /// Upper clamp of the queue: the largest of its tasks'.
     pub uclamp_max: u16,
-    /// Something left by wake migration, be it only zeroes (`removed.nr`).
-    pub removed: u16,
+    /// Something left by wake migration, be it only zeroes (0 or 1).
+    pub removed_nr: u16,
     /// Feature pack: the CPU to pack on, itself if it takes part in packing, or [`NONE`].
     pub buddy: u32,
-    /// With `uclamp-sum:fix`: the task that has [`Cpu::factor`], [`NONE`]: none.
-    pub factor_owner: u32,
+    /// With `uclamp-sum:fix`: the task that has [`Cpu::max_uclamp_factor`], [`NONE`]: none.
+    pub max_uclamp_factor_owner: u32,
     /// With `uclamp-sum:fix`: largest clamped utilization per weight among the queued tasks,
-    /// in units of 2^-32 (`max_uclamp_factor`).
-    pub factor: u64,
-    /// With `uclamp-sum`: sum of the clamped utilizations, falling like PELT (`root_cfs_util_uclamp`).
-    pub uclamp_root: u32,
-    /// What left it by wake migration (`root_cfs_util_uclamp_removed`).
-    pub uclamp_removed: u32,
-    /// Sum of [`Task::est_uclamp`] of the runnable tasks.
-    pub est_uclamp: u32,
+    /// in units of 2^-32.
+    pub max_uclamp_factor: u64,
+    /// With `uclamp-sum`: sum of the clamped utilizations, falling like PELT.
+    pub root_cfs_util_uclamp: u32,
+    /// What left it by wake migration.
+    pub root_cfs_util_uclamp_removed: u32,
+    /// Sum of [`Task::util_est_uclamp`] of the runnable tasks.
+    pub util_est_uclamp: u32,
     #[doc(hidden)]
     pub unused: u32,
 }
@@ -254,29 +254,29 @@ impl Default for Cpu {
     fn default() -> Self {
         Cpu {
             curr_is_idle: 1,
-            wakeup_pending: 0,
+            ttwu_pending: 0,
             offline: 0,
             uclamp_idle: 1,
             nr_running: 0,
             h_nr_running: 0,
             h_nr_idle: 0,
             weight: 0,
-            est_enqueued: 0,
+            util_est_enqueued: 0,
             capacity_orig: 1024,
             capacity: 1024,
             freq_scale: 1024,
             exit_latency: NONE,
             clock: 0,
             clock_pelt: 0,
-            lost_idle: 0,
+            lost_idle_time: 0,
             cfs: Pelt::default(),
             idle_stamp: 0,
             avg_idle: 0,
-            scan_cost: 0,
+            avg_scan_cost: 0,
             removed_util: 0,
             removed_load: 0,
-            removed_run: 0,
-            runnable_load: 0,
+            removed_runnable: 0,
+            runnable_load_avg: 0,
             pelt13: Pelt13::default(),
             rt_nr_running: 0,
             h_nr_delayed: 0,
@@ -289,13 +289,13 @@ impl Default for Cpu {
             cpufreq_pressure: 0,
             uclamp_min: 0,
             uclamp_max: 1024,
-            removed: 0,
+            removed_nr: 0,
             buddy: NONE,
-            factor_owner: NONE,
-            factor: 0,
-            uclamp_root: 0,
-            uclamp_removed: 0,
-            est_uclamp: 0,
+            max_uclamp_factor_owner: NONE,
+            max_uclamp_factor: 0,
+            root_cfs_util_uclamp: 0,
+            root_cfs_util_uclamp_removed: 0,
+            util_est_uclamp: 0,
             unused: 0,
         }
     }
@@ -898,41 +898,41 @@ pub(crate) struct Table {
     pub version: u32,
     pub sizes: [u32; 13],
     pub select: unsafe extern "C" fn(*mut Ctx) -> u32,
-    pub rq_clock: unsafe extern "C" fn(*mut Cpu, u64),
-    pub rq_clock_idle: unsafe extern "C" fn(*mut Cpu, u32),
-    pub rq_enqueue: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int) -> c_int,
-    pub rq_dequeue:
+    pub update_rq_clock: unsafe extern "C" fn(*mut Cpu, u64),
+    pub update_idle_rq_clock_pelt: unsafe extern "C" fn(*mut Cpu, u32),
+    pub enqueue_entity: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int) -> c_int,
+    pub dequeue_entity:
         unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int, c_int, c_int) -> c_int,
-    pub rq_set_next: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task) -> c_int,
-    pub rq_update_curr: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task) -> c_int,
-    pub rq_detach: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int),
-    pub rq_idle_end: unsafe extern "C" fn(*mut Cpu, u64, u64),
-    pub rq_delay: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task) -> c_int,
-    pub rq_requeue: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int) -> c_int,
-    pub rq_dequeue_delayed:
+    pub set_next_entity: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task) -> c_int,
+    pub update_curr: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task) -> c_int,
+    pub detach_task: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int),
+    pub update_avg_idle: unsafe extern "C" fn(*mut Cpu, u64, u64),
+    pub set_delayed: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task) -> c_int,
+    pub requeue_delayed_entity:
         unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int) -> c_int,
-    pub queue_refresh: unsafe extern "C" fn(*const Params, *mut Cpu, c_int) -> c_int,
-    pub task_remove: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task),
-    pub task_attach: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task),
-    pub task_detach: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task),
-    pub task_reweight: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, u32),
-    pub est_enqueue: unsafe extern "C" fn(*const Params, *mut Cpu, *const Task),
-    pub est_dequeue: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int),
-    pub task_init_util: unsafe extern "C" fn(*const Params, *const Cpu, *mut Task),
+    pub dequeue_delayed: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int) -> c_int,
+    pub update_cfs_rq_load_avg: unsafe extern "C" fn(*const Params, *mut Cpu, c_int) -> c_int,
+    pub remove_entity_load_avg: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task),
+    pub attach_entity_load_avg: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task),
+    pub detach_entity_load_avg: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task),
+    pub reweight_entity: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, u32),
+    pub util_est_enqueue: unsafe extern "C" fn(*const Params, *mut Cpu, *const Task),
+    pub util_est_dequeue: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, c_int),
+    pub post_init_entity_util_avg: unsafe extern "C" fn(*const Params, *const Cpu, *mut Task),
     pub task_util_est: unsafe extern "C" fn(*const Params, *const Task) -> u32,
-    pub task_decay: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, u64),
+    pub update_load_avg_blocked_se: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task, u64),
     pub clamped_task_joined: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task) -> c_int,
     pub clamps_changed: unsafe extern "C" fn(*const Params, *mut Cpu, *mut Task) -> c_int,
-    pub cpu_util_clamped: unsafe extern "C" fn(*const Params, *const Cpu, c_int) -> u32,
-    pub task_clamped_est: unsafe extern "C" fn(*const Params, *const Task) -> u32,
-    pub idle_scan_worth: unsafe extern "C" fn(u64, u32, u32) -> u32,
-    pub pelt_decay: unsafe extern "C" fn(u64, u64) -> u64,
-    pub pelt_accumulate: unsafe extern "C" fn(*mut Pelt, u64, u64, u64, u64) -> c_int,
-    pub pelt_average: unsafe extern "C" fn(*mut Pelt, u64),
-    pub pelt13_full: unsafe extern "C" fn(u64) -> u32,
-    pub pelt13_update: unsafe extern "C" fn(*mut Pelt13, u64, c_int),
-    pub rq_update13: unsafe extern "C" fn(*const Params, *mut Cpu),
-    pub rq_share: unsafe extern "C" fn(*const Params, *const Cpu, *mut Share),
+    pub cpu_util_cfs_uclamp: unsafe extern "C" fn(*const Params, *const Cpu, c_int) -> u32,
+    pub task_util_est_uclamp: unsafe extern "C" fn(*const Params, *const Task) -> u32,
+    pub nr_idle_scan: unsafe extern "C" fn(u64, u32, u32) -> u32,
+    pub decay_load: unsafe extern "C" fn(u64, u64) -> u64,
+    pub pelt_update_sum: unsafe extern "C" fn(*mut Pelt, u64, u64, u64, u64) -> c_int,
+    pub pelt_update_avg: unsafe extern "C" fn(*mut Pelt, u64),
+    pub compute_runnable_contrib: unsafe extern "C" fn(u64) -> u32,
+    pub update_entity_runnable_avg: unsafe extern "C" fn(*mut Pelt13, u64, c_int),
+    pub update_rq_runnable_avg: unsafe extern "C" fn(*const Params, *mut Cpu),
+    pub cpu_share: unsafe extern "C" fn(*const Params, *const Cpu, *mut Share),
 }
 
 unsafe extern "C" {

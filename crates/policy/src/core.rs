@@ -54,9 +54,9 @@ impl<S: Store> Deref for Core<S> {
 
 /// How many of the `weight` CPUs of a cache are worth a look at a wakeup, by the sum of their
 /// utilization (`update_idle_cpu_scan`); a world tells [`Llc::nr_idle_scan`] so.
-pub fn idle_scan_worth(util: u64, weight: u32, imbalance_pct: u32) -> u32 {
+pub fn nr_idle_scan(util: u64, weight: u32, imbalance_pct: u32) -> u32 {
     // SAFETY: it takes numbers only.
-    unsafe { (table().idle_scan_worth)(util, weight, imbalance_pct) }
+    unsafe { (table().nr_idle_scan)(util, weight, imbalance_pct) }
 }
 
 /// Why a CPU is wanted.

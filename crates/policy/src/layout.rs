@@ -9,16 +9,16 @@ crate::mirror! {
         w,
     }
     Pelt as "struct policy_pelt" {
-        last, load_sum, run_sum, util_sum, part, load_avg, run_avg, util_avg, uclamp,
+        last_update_time, load_sum, runnable_sum, util_sum, period_contrib, load_avg, runnable_avg, util_avg, uclamp,
     }
     Pelt13 as "struct policy_pelt13" {
-        last, sum, period,
+        last_runnable_update, runnable_avg_sum, runnable_avg_period,
     }
     Task as "struct policy_task" {
-        pelt, pelt13, flip_stamp, flips, last_wakee, id, weight, est_enqueued, est_ewma, uclamp_min, uclamp_max, prev_cpu, recent_cpu, nr_allowed, class, flags, est_uclamp,
+        pelt, pelt13, wakee_flip_decay_ts, wakee_flips, last_wakee, id, weight, util_est_enqueued, util_est_ewma, uclamp_min, uclamp_max, prev_cpu, recent_used_cpu, nr_cpus_allowed, class, flags, util_est_uclamp,
     }
     Cpu as "struct policy_cpu" {
-        curr_is_idle, wakeup_pending, offline, uclamp_idle, nr_running, h_nr_running, h_nr_idle, weight, est_enqueued, capacity_orig, capacity, freq_scale, exit_latency, clock, clock_pelt, lost_idle, cfs, idle_stamp, avg_idle, scan_cost, removed_util, removed_load, removed_run, runnable_load, pelt13, rt_nr_running, h_nr_delayed, rt_util, dl_util, irq_util, dl_bandwidth, hw_pressure, hw_load_avg, cpufreq_pressure, uclamp_min, uclamp_max, removed, buddy, factor_owner, factor, uclamp_root, uclamp_removed, est_uclamp, unused,
+        curr_is_idle, ttwu_pending, offline, uclamp_idle, nr_running, h_nr_running, h_nr_idle, weight, util_est_enqueued, capacity_orig, capacity, freq_scale, exit_latency, clock, clock_pelt, lost_idle_time, cfs, idle_stamp, avg_idle, avg_scan_cost, removed_util, removed_load, removed_runnable, runnable_load_avg, pelt13, rt_nr_running, h_nr_delayed, rt_util, dl_util, irq_util, dl_bandwidth, hw_pressure, hw_load_avg, cpufreq_pressure, uclamp_min, uclamp_max, removed_nr, buddy, max_uclamp_factor_owner, max_uclamp_factor, root_cfs_util_uclamp, root_cfs_util_uclamp_removed, util_est_uclamp, unused,
     }
     Domain as "struct policy_domain" {
         span, flags, weight, imbalance_pct, first_group, nr_groups, llc, imb_numa_nr, unused,
@@ -56,11 +56,11 @@ crate::mirror! {
     Ctx as "struct policy_ctx" {
         k, topo, domain, place, group, llc, cpu, p, cur, allowed, all_allowed, perf, scratch, answer, notes, now, this_cpu, prev_cpu, kind, sync, flags, nr_perf, root,
     }
-    Share as "struct pack_share" {
+    Share as "struct policy_pack_share" {
         part, whole,
     }
     Table as "struct policy_table" {
-        version, sizes, select, rq_clock, rq_clock_idle, rq_enqueue, rq_dequeue, rq_set_next, rq_update_curr, rq_detach, rq_idle_end, rq_delay, rq_requeue, rq_dequeue_delayed, queue_refresh, task_remove, task_attach, task_detach, task_reweight, est_enqueue, est_dequeue, task_init_util, task_util_est, task_decay, clamped_task_joined, clamps_changed, cpu_util_clamped, task_clamped_est, idle_scan_worth, pelt_decay, pelt_accumulate, pelt_average, pelt13_full, pelt13_update, rq_update13, rq_share,
+        version, sizes, select, update_rq_clock, update_idle_rq_clock_pelt, enqueue_entity, dequeue_entity, set_next_entity, update_curr, detach_task, update_avg_idle, set_delayed, requeue_delayed_entity, dequeue_delayed, update_cfs_rq_load_avg, remove_entity_load_avg, attach_entity_load_avg, detach_entity_load_avg, reweight_entity, util_est_enqueue, util_est_dequeue, post_init_entity_util_avg, task_util_est, update_load_avg_blocked_se, clamped_task_joined, clamps_changed, cpu_util_cfs_uclamp, task_util_est_uclamp, nr_idle_scan, decay_load, pelt_update_sum, pelt_update_avg, compute_runnable_contrib, update_entity_runnable_avg, update_rq_runnable_avg, cpu_share,
     }
 }
 

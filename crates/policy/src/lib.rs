@@ -12,12 +12,15 @@ mod choose;
 mod core;
 pub mod energy;
 mod features;
+#[cfg(test)]
+mod headers;
 mod layout;
 mod mask;
 pub mod mirror;
 pub mod pack;
 pub mod pelt;
 pub mod rq;
+#[cfg(any(test, feature = "against-c"))]
 pub mod samples;
 pub mod scheduler;
 mod shape;
@@ -29,7 +32,7 @@ pub use abi::{
     Answer, Cpu, Domain, Group, Llc, MAX_CPUS, MAX_LEVELS, Mask, NONE, Note, Params, Pelt, Pelt13,
     PerfDomain, PerfState, Place, Root, Share, Task, Topology,
 };
-pub use core::{Core, Kind, Waker, Wakeup, idle_scan_worth};
+pub use core::{Core, Kind, Waker, Wakeup, nr_idle_scan};
 pub use scheduler::Scheduler;
 pub use shape::Shape;
 pub use store::{Checked, Store};

@@ -122,7 +122,7 @@ pub fn searches(shape: &Shape<impl Store>) -> Vec<Search> {
 pub fn share(k: &Params, cpu: &Cpu) -> Share {
     let mut share = Share::default();
     // SAFETY: valid, and exclusively borrowed where written.
-    unsafe { (table_of(k).rq_share)(k, cpu, &mut share) };
+    unsafe { (table_of(k).cpu_share)(k, cpu, &mut share) };
     share
 }
 

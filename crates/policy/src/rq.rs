@@ -9,7 +9,7 @@ use crate::abi::{Cpu, Params, Task, table, table_of};
 #[inline]
 pub fn clock(cpu: &mut Cpu, now: u64) {
     // SAFETY: exclusively borrowed; so in the functions below.
-    unsafe { (table().rq_clock)(cpu, now) }
+    unsafe { (table().update_rq_clock)(cpu, now) }
 }
 
 /// The CPU is about to run its idle task; `others`: `util_sum` of the real-time and
@@ -17,14 +17,14 @@ pub fn clock(cpu: &mut Cpu, now: u64) {
 #[inline]
 pub fn clock_idle(cpu: &mut Cpu, others: u32) {
     // SAFETY: as above.
-    unsafe { (table().rq_clock_idle)(cpu, others) }
+    unsafe { (table().update_idle_rq_clock_pelt)(cpu, others) }
 }
 
 /// A task joins the queue; `curr_fair`: a fair task is current.
 #[inline]
 pub fn enqueue(k: &Params, cpu: &mut Cpu, task: &mut Task, curr_fair: bool) -> bool {
     // SAFETY: as above; `cpu` and `task` are distinct.
-    unsafe { (table_of(k).rq_enqueue)(k, cpu, task, curr_fair.into()) != 0 }
+    unsafe { (table_of(k).enqueue_entity)(k, cpu, task, curr_fair.into()) != 0 }
 }
 
 /// A task leaves the queue; `running`: it is current; `sleeps`: it goes to sleep.
@@ -39,7 +39,7 @@ pub fn dequeue(
 ) -> bool {
     // SAFETY: as above.
     unsafe {
-        (table_of(k).rq_dequeue)(
+        (table_of(k).dequeue_entity)(
             k,
             cpu,
             task,
@@ -54,28 +54,28 @@ pub fn dequeue(
 #[inline]
 pub fn update13(k: &Params, cpu: &mut Cpu) {
     // SAFETY: as above.
-    unsafe { (table_of(k).rq_update13)(k, cpu) }
+    unsafe { (table_of(k).update_rq_runnable_avg)(k, cpu) }
 }
 
 /// A queued task is about to run.
 #[inline]
 pub fn set_next(k: &Params, cpu: &mut Cpu, task: &mut Task) -> bool {
     // SAFETY: as above.
-    unsafe { (table_of(k).rq_set_next)(k, cpu, task) != 0 }
+    unsafe { (table_of(k).set_next_entity)(k, cpu, task) != 0 }
 }
 
 /// The current task runs on, or stops running and stays queued.
 #[inline]
 pub fn update_curr(k: &Params, cpu: &mut Cpu, task: &mut Task) -> bool {
     // SAFETY: as above.
-    unsafe { (table_of(k).rq_update_curr)(k, cpu, task) != 0 }
+    unsafe { (table_of(k).update_curr)(k, cpu, task) != 0 }
 }
 
 /// A queued task leaves for another CPU and takes its signals along.
 #[inline]
 pub fn detach(k: &Params, cpu: &mut Cpu, task: &mut Task, curr_fair: bool) {
     // SAFETY: as above.
-    unsafe { (table_of(k).rq_detach)(k, cpu, task, curr_fair.into()) }
+    unsafe { (table_of(k).detach_task)(k, cpu, task, curr_fair.into()) }
 }
 
 /// The current task sleeps but stays queued until it is picked or woken
@@ -83,42 +83,42 @@ pub fn detach(k: &Params, cpu: &mut Cpu, task: &mut Task, curr_fair: bool) {
 #[inline]
 pub fn delay(k: &Params, cpu: &mut Cpu, task: &mut Task) -> bool {
     // SAFETY: as above.
-    unsafe { (table_of(k).rq_delay)(k, cpu, task) != 0 }
+    unsafe { (table_of(k).set_delayed)(k, cpu, task) != 0 }
 }
 
 /// A task that sleeps on the queue was woken: it goes on where it is.
 #[inline]
 pub fn requeue(k: &Params, cpu: &mut Cpu, task: &mut Task, curr_fair: bool) -> bool {
     // SAFETY: as above.
-    unsafe { (table_of(k).rq_requeue)(k, cpu, task, curr_fair.into()) != 0 }
+    unsafe { (table_of(k).requeue_delayed_entity)(k, cpu, task, curr_fair.into()) != 0 }
 }
 
 /// A task that sleeps on the queue was picked: it leaves.
 #[inline]
 pub fn dequeue_delayed(k: &Params, cpu: &mut Cpu, task: &mut Task, curr_fair: bool) -> bool {
     // SAFETY: as above.
-    unsafe { (table_of(k).rq_dequeue_delayed)(k, cpu, task, curr_fair.into()) != 0 }
+    unsafe { (table_of(k).dequeue_delayed)(k, cpu, task, curr_fair.into()) != 0 }
 }
 
 /// End of an idle phase of `idle_ns`; its average is capped at `max` ns.
 #[inline]
 pub fn idle_end(cpu: &mut Cpu, idle_ns: u64, max: u64) {
     // SAFETY: as above.
-    unsafe { (table().rq_idle_end)(cpu, idle_ns, max) }
+    unsafe { (table().update_avg_idle)(cpu, idle_ns, max) }
 }
 
 /// Updates a queue's own signals (blocked load).
 #[inline]
 pub fn refresh(k: &Params, cpu: &mut Cpu, curr_fair: bool) -> bool {
     // SAFETY: as above.
-    unsafe { (table_of(k).queue_refresh)(k, cpu, curr_fair.into()) != 0 }
+    unsafe { (table_of(k).update_cfs_rq_load_avg)(k, cpu, curr_fair.into()) != 0 }
 }
 
 /// A sleeper leaves its old queue `cpu`, to be attached where it wakes.
 #[inline]
 pub fn remove(k: &Params, cpu: &mut Cpu, task: &mut Task) {
     // SAFETY: as above.
-    unsafe { (table_of(k).task_remove)(k, cpu, task) }
+    unsafe { (table_of(k).remove_entity_load_avg)(k, cpu, task) }
 }
 
 /// A sleeper that still belongs to `cpu` decays up to `until` of its PELT time, ns
@@ -126,14 +126,14 @@ pub fn remove(k: &Params, cpu: &mut Cpu, task: &mut Task) {
 #[inline]
 pub fn decay(k: &Params, cpu: &mut Cpu, task: &mut Task, until: u64) {
     // SAFETY: as above.
-    unsafe { (table_of(k).task_decay)(k, cpu, task, until) }
+    unsafe { (table_of(k).update_load_avg_blocked_se)(k, cpu, task, until) }
 }
 
 /// Initial utilization of a new task on `cpu`.
 #[inline]
 pub fn init_util(k: &Params, cpu: &Cpu, task: &mut Task) {
     // SAFETY: as above.
-    unsafe { (table_of(k).task_init_util)(k, cpu, task) }
+    unsafe { (table_of(k).post_init_entity_util_avg)(k, cpu, task) }
 }
 
 /// Estimated utilization of a task.
@@ -147,14 +147,14 @@ pub fn util_est(k: &Params, task: &Task) -> u32 {
 #[inline]
 pub fn attach_signals(k: &Params, cpu: &mut Cpu, task: &mut Task) {
     // SAFETY: as above.
-    unsafe { (table_of(k).task_attach)(k, cpu, task) }
+    unsafe { (table_of(k).attach_entity_load_avg)(k, cpu, task) }
 }
 
 /// Takes a task's signals from its queue (`detach_entity_load_avg`).
 #[inline]
 pub fn detach_signals(k: &Params, cpu: &mut Cpu, task: &mut Task) {
     // SAFETY: as above.
-    unsafe { (table_of(k).task_detach)(k, cpu, task) }
+    unsafe { (table_of(k).detach_entity_load_avg)(k, cpu, task) }
 }
 
 /// Gives a task of this queue another weight (`reweight_entity`); the caller
@@ -162,14 +162,14 @@ pub fn detach_signals(k: &Params, cpu: &mut Cpu, task: &mut Task) {
 #[inline]
 pub fn reweight(k: &Params, cpu: &mut Cpu, task: &mut Task, weight: u32) {
     // SAFETY: as above.
-    unsafe { (table_of(k).task_reweight)(k, cpu, task, weight) }
+    unsafe { (table_of(k).reweight_entity)(k, cpu, task, weight) }
 }
 
 /// A task's estimate counts on its queue from now on (`util_est_enqueue`).
 #[inline]
 pub fn est_enqueue(k: &Params, cpu: &mut Cpu, task: &Task) {
     // SAFETY: as above.
-    unsafe { (table_of(k).est_enqueue)(k, cpu, task) }
+    unsafe { (table_of(k).util_est_enqueue)(k, cpu, task) }
 }
 
 /// A task's estimate no longer counts; if it sleeps it is made anew from its
@@ -177,7 +177,7 @@ pub fn est_enqueue(k: &Params, cpu: &mut Cpu, task: &Task) {
 #[inline]
 pub fn est_dequeue(k: &Params, cpu: &mut Cpu, task: &mut Task, sleeps: bool) {
     // SAFETY: as above.
-    unsafe { (table_of(k).est_dequeue)(k, cpu, task, sleeps.into()) }
+    unsafe { (table_of(k).util_est_dequeue)(k, cpu, task, sleeps.into()) }
 }
 
 /// With `uclamp-sum`, after [`enqueue`] and all else that happens when a task joins: from now
@@ -200,12 +200,12 @@ pub fn clamps_changed(k: &Params, cpu: &mut Cpu, task: &mut Task) -> bool {
 #[inline]
 pub fn cpu_util_clamped(k: &Params, cpu: &Cpu, boost: bool) -> u32 {
     // SAFETY: as above.
-    unsafe { (table_of(k).cpu_util_clamped)(k, cpu, boost.into()) }
+    unsafe { (table_of(k).cpu_util_cfs_uclamp)(k, cpu, boost.into()) }
 }
 
 /// With `uclamp-sum`: estimated utilization of a task, clamped.
 #[inline]
 pub fn clamped_est(k: &Params, task: &Task) -> u32 {
     // SAFETY: as above.
-    unsafe { (table_of(k).task_clamped_est)(k, task) }
+    unsafe { (table_of(k).task_util_est_uclamp)(k, task) }
 }

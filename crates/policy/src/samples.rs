@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     const NUMBERS: Written<'_> = Written {
-        includes: &["policy/model.h"],
+        includes: &["policy/abi.h"],
         c_name: "struct policy_root",
         fields: &["overutilized", "uclamp_used"],
         fixed: &[],

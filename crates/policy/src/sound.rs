@@ -247,7 +247,7 @@ impl Core {
             let capacity_orig = cpu.capacity_orig.into();
             within(|| of("capacity_orig"), capacity_orig, 1..=1024)?;
             within(|| of("capacity"), cpu.capacity.into(), 1..=1024)?;
-            within(|| of("scan_cost"), cpu.scan_cost, 0..=u64::MAX - 1)?;
+            within(|| of("avg_scan_cost"), cpu.avg_scan_cost, 0..=u64::MAX - 1)?;
             none_or_below(|| of("buddy"), cpu.buddy, nr_cpus)?;
         }
         Ok(())
@@ -371,7 +371,7 @@ mod tests {
             refused(|cpu| cpu.buddy = 4),
             "CPU 2: buddy is 4, expected less than 4"
         );
-        assert!(refused(|cpu| cpu.scan_cost = u64::MAX).contains("scan_cost"));
+        assert!(refused(|cpu| cpu.avg_scan_cost = u64::MAX).contains("avg_scan_cost"));
         let away = Task {
             prev_cpu: 4,
             ..Task::default()

@@ -239,13 +239,13 @@ fn a_scheduler_can_do_without_its_features() {
     assert_eq!(rest, ["linux-6.5+bias-prev", "linux-6.5+pack:mode=full"]);
 }
 
-/// The rules that the core reads as those of features (`FEATURE_RULE`).
+/// The rules that the core reads as those of features (`POLICY_FEATURE_RULE`).
 fn rules_of_features() -> BTreeSet<String> {
     let policy = concat!(env!("CARGO_MANIFEST_DIR"), "/../../policy");
     let mut rules = BTreeSet::new();
     for file in std::fs::read_dir(policy).unwrap() {
         let text = std::fs::read_to_string(file.unwrap().path()).unwrap();
-        for read in text.split("FEATURE_RULE(").skip(1) {
+        for read in text.split("POLICY_FEATURE_RULE(").skip(1) {
             let arguments = read.split(')').next().unwrap_or_default();
             rules.extend(arguments.split(", ").nth(1).map(str::to_owned));
         }

@@ -25,7 +25,7 @@ const MAX: u64 = 47742;
 fn every_sum_decays_alike_over_any_idle_time() {
     let full = Pelt {
         load_sum: 47_742,
-        run_sum: 47_742 << 10,
+        runnable_sum: 47_742 << 10,
         util_sum: 47_742 << 10,
         ..Pelt::default()
     };
@@ -34,7 +34,11 @@ fn every_sum_decays_alike_over_any_idle_time() {
         let mut a = full;
         assert!(pelt::accumulate(&mut a, n * PERIOD, 0, 0, 0));
         assert_eq!(a.load_sum, pelt::decay(full.load_sum, n), "{n} periods");
-        assert_eq!(a.run_sum, pelt::decay(full.run_sum, n), "{n} periods");
+        assert_eq!(
+            a.runnable_sum,
+            pelt::decay(full.runnable_sum, n),
+            "{n} periods"
+        );
         let util_sum = pelt::decay(full.util_sum.into(), n);
         assert_eq!(u64::from(a.util_sum), util_sum, "{n} periods");
     }
@@ -88,7 +92,7 @@ fn running_from_nothing_and_idling_for_32_periods() {
         pelt::average(&mut a, 1024);
         assert_eq!(a.util_avg, busy, "after {periods} periods");
         assert_eq!(
-            (a.load_avg, a.run_avg),
+            (a.load_avg, a.runnable_avg),
             (busy, busy),
             "{periods}: all three alike"
         );
@@ -102,9 +106,12 @@ fn running_from_nothing_and_idling_for_32_periods() {
 fn averages_are_due_only_when_a_period_ends() {
     let mut a = Pelt::default();
     assert!(!pelt::accumulate(&mut a, PERIOD - 1024, 1, 1, 1));
-    assert_eq!((a.part, a.load_sum, a.util_sum), (1023, 1023, 1023 << 10));
+    assert_eq!(
+        (a.period_contrib, a.load_sum, a.util_sum),
+        (1023, 1023, 1023 << 10)
+    );
     assert!(pelt::accumulate(&mut a, PERIOD, 1, 1, 1));
-    assert_eq!(a.part, 0);
+    assert_eq!(a.period_contrib, 0);
 }
 
 #[test]
@@ -112,14 +119,14 @@ fn the_rest_of_a_unit_counts_next_time() {
     let mut a = Pelt::default();
     assert!(!pelt::accumulate(&mut a, 1023, 1, 1, 1));
     assert_eq!(
-        (a.last, a.load_sum),
+        (a.last_update_time, a.load_sum),
         (0, 0),
         "less than a unit changes nothing"
     );
     pelt::accumulate(&mut a, 1500, 1, 1, 1);
-    assert_eq!((a.last, a.load_sum), (1024, 1));
+    assert_eq!((a.last_update_time, a.load_sum), (1024, 1));
     pelt::accumulate(&mut a, 2048, 1, 1, 1);
-    assert_eq!((a.last, a.load_sum), (2048, 2));
+    assert_eq!((a.last_update_time, a.load_sum), (2048, 2));
 }
 
 #[test]
@@ -131,7 +138,7 @@ fn time_that_runs_backwards_only_moves_the_stamp() {
     assert_eq!(
         a,
         Pelt {
-            last: 4 * PERIOD,
+            last_update_time: 4 * PERIOD,
             ..before
         }
     );
@@ -141,7 +148,10 @@ fn time_that_runs_backwards_only_moves_the_stamp() {
 fn without_load_nothing_is_runnable_or_running() {
     let mut a = Pelt::default();
     pelt::accumulate(&mut a, 3 * PERIOD + 5 * 1024, 0, 7, 1);
-    assert_eq!((a.load_sum, a.run_sum, a.util_sum, a.part), (0, 0, 0, 5));
+    assert_eq!(
+        (a.load_sum, a.runnable_sum, a.util_sum, a.period_contrib),
+        (0, 0, 0, 5)
+    );
 }
 
 #[test]
@@ -152,7 +162,7 @@ fn weights_scale_load_and_counts_scale_runnable() {
     let saturated = a.util_avg;
     assert!((1023..=1024).contains(&saturated));
     assert!(a.load_avg.abs_diff(3 * saturated) <= 3);
-    assert!(a.run_avg.abs_diff(3 * saturated) <= 3);
+    assert!(a.runnable_avg.abs_diff(3 * saturated) <= 3);
 }
 
 // ---- periodic tasks and clocks ----
@@ -227,7 +237,7 @@ fn idle_gives_back_the_time_that_slowness_stole() {
     duo.wait(20 * MS);
     assert_eq!(duo.cpu.clock_pelt, 10 * MS);
     duo.sleep();
-    assert_eq!((duo.cpu.clock_pelt, duo.cpu.lost_idle), (20 * MS, 0));
+    assert_eq!((duo.cpu.clock_pelt, duo.cpu.lost_idle_time), (20 * MS, 0));
 }
 
 #[test]
@@ -239,7 +249,7 @@ fn a_cpu_that_looks_fully_busy_lost_its_idle_time() {
     duo.wake();
     duo.wait(4_000 * MS);
     duo.sleep();
-    assert_eq!(duo.cpu.lost_idle, 2_000 * MS);
+    assert_eq!(duo.cpu.lost_idle_time, 2_000 * MS);
     assert_eq!(duo.cpu.clock_pelt, 4_000 * MS);
     // The signals go on from where they were: the sleeper has not decayed in no time.
     let util = duo.task.pelt.util_avg;
@@ -265,7 +275,7 @@ fn the_boundary_of_fully_busy_is_the_kernels() {
         };
         cpu.cfs.util_sum = util_sum as u32;
         rq::clock_idle(&mut cpu, others as u32);
-        assert_eq!((cpu.lost_idle, cpu.clock_pelt), (lost, 10 * MS));
+        assert_eq!((cpu.lost_idle_time, cpu.clock_pelt), (lost, 10 * MS));
     }
 }
 
@@ -275,7 +285,7 @@ fn the_boundary_of_fully_busy_is_the_kernels() {
 fn a_task_attached_at_time_zero_is_attached() {
     let (mut cpu, mut task) = (Cpu::default(), migrated(0, 300, 300, 1024));
     rq::enqueue(&linux_5_5(), &mut cpu, &mut task, false);
-    assert_ne!(task.pelt.last, 0);
+    assert_ne!(task.pelt.last_update_time, 0);
     rq::set_next(&linux_5_5(), &mut cpu, &mut task);
     assert_eq!(cpu.cfs.util_avg, 300, "not attached twice");
 }
@@ -285,25 +295,29 @@ fn used_queue() -> Cpu {
     let mut cpu = Cpu::default();
     rq::clock(&mut cpu, 100 * PERIOD + 300 * 1024);
     cpu.cfs = Pelt {
-        last: 100 * PERIOD + 300 * 1024,
-        part: 300,
+        last_update_time: 100 * PERIOD + 300 * 1024,
+        period_contrib: 300,
         load_avg: 900,
-        run_avg: 800,
+        runnable_avg: 800,
         util_avg: 700,
         load_sum: 900 * (MIN_DIV + 300),
-        run_sum: 800 * (MIN_DIV + 300),
+        runnable_sum: 800 * (MIN_DIV + 300),
         util_sum: 700 * (MIN_DIV + 300) as u32,
         ..Pelt::default()
     };
     cpu
 }
 
-fn migrated(load_avg: u32, run_avg: u32, util_avg: u32, weight: u32) -> Task {
+fn migrated(load_avg: u32, runnable_avg: u32, util_avg: u32, weight: u32) -> Task {
     let mut task = Task {
         weight,
         ..Task::default()
     };
-    (task.pelt.load_avg, task.pelt.run_avg, task.pelt.util_avg) = (load_avg, run_avg, util_avg);
+    (
+        task.pelt.load_avg,
+        task.pelt.runnable_avg,
+        task.pelt.util_avg,
+    ) = (load_avg, runnable_avg, util_avg);
     task
 }
 
@@ -313,26 +327,29 @@ fn attach_takes_the_queues_window_and_adds_averages_and_sums() {
     let before = cpu.cfs;
     assert!(rq::enqueue(&linux_5_5(), &mut cpu, &mut task, false));
     let (t, q, div) = (task.pelt, cpu.cfs, MIN_DIV + 300);
-    assert_eq!((t.last, t.part), (before.last, 300));
     assert_eq!(
-        (t.load_avg, t.run_avg, t.util_avg),
+        (t.last_update_time, t.period_contrib),
+        (before.last_update_time, 300)
+    );
+    assert_eq!(
+        (t.load_avg, t.runnable_avg, t.util_avg),
         (200, 150, 100),
         "no decay"
     );
     assert_eq!(u64::from(t.util_sum), 100 * div);
-    assert_eq!(t.run_sum, 150 * div);
+    assert_eq!(t.runnable_sum, 150 * div);
     assert_eq!(
         t.load_sum,
         200 * div / 512,
         "a task's load_sum is not weighted"
     );
-    assert_eq!((q.load_avg, q.run_avg, q.util_avg), (1100, 950, 800));
+    assert_eq!((q.load_avg, q.runnable_avg, q.util_avg), (1100, 950, 800));
     assert_eq!(
         q.load_sum,
         before.load_sum + 512 * t.load_sum,
         "a queue's is"
     );
-    assert_eq!(q.run_sum, before.run_sum + t.run_sum);
+    assert_eq!(q.runnable_sum, before.runnable_sum + t.runnable_sum);
     assert_eq!(q.util_sum, before.util_sum + t.util_sum);
 }
 
@@ -358,11 +375,14 @@ fn detach_after_attach_restores_the_queue() {
             cpu.weight,
             cpu.nr_running,
             cpu.h_nr_running,
-            cpu.est_enqueued
+            cpu.util_est_enqueued
         ),
         (0, 0, 0, 0)
     );
-    assert_eq!(task.pelt.last, 0, "whoever enqueues it next must attach it");
+    assert_eq!(
+        task.pelt.last_update_time, 0,
+        "whoever enqueues it next must attach it"
+    );
 }
 
 #[test]
@@ -373,7 +393,7 @@ fn detach_takes_the_tasks_own_sums() {
     rq::enqueue(&k, &mut cpu, &mut task, false);
     // Sums may exceed what the averages stand for by less than a divisor.
     task.pelt.util_sum += 40_000;
-    task.pelt.run_sum += 30_000;
+    task.pelt.runnable_sum += 30_000;
     rq::detach(&k, &mut cpu, &mut task, false);
     assert_eq!(cpu.cfs.util_avg, before.util_avg);
     assert_eq!(
@@ -381,8 +401,8 @@ fn detach_takes_the_tasks_own_sums() {
         (700 * MIN_DIV as u32).max(before.util_sum - 40_000)
     );
     assert_eq!(
-        cpu.cfs.run_sum,
-        (800 * MIN_DIV).max(before.run_sum - 30_000)
+        cpu.cfs.runnable_sum,
+        (800 * MIN_DIV).max(before.runnable_sum - 30_000)
     );
 }
 
@@ -390,17 +410,17 @@ fn detach_takes_the_tasks_own_sums() {
 fn subtraction_ends_at_zero_and_sums_never_fall_below_their_averages() {
     let mut cpu = used_queue();
     let mut task = migrated(5000, 5000, 5000, 1024);
-    task.pelt.last = cpu.cfs.last;
-    task.pelt.part = 300;
-    (task.pelt.load_sum, task.pelt.run_sum) = (1, 1);
+    task.pelt.last_update_time = cpu.cfs.last_update_time;
+    task.pelt.period_contrib = 300;
+    (task.pelt.load_sum, task.pelt.runnable_sum) = (1, 1);
     cpu.weight = 1024;
     (cpu.nr_running, cpu.h_nr_running) = (1, 1);
     rq::detach(&linux_5_5(), &mut cpu, &mut task, false);
     let q = cpu.cfs;
-    assert_eq!((q.load_avg, q.run_avg, q.util_avg), (0, 0, 0));
+    assert_eq!((q.load_avg, q.runnable_avg, q.util_avg), (0, 0, 0));
     for (sum, avg) in [
         (q.load_sum, q.load_avg),
-        (q.run_sum, q.run_avg),
+        (q.runnable_sum, q.runnable_avg),
         (q.util_sum.into(), q.util_avg),
     ] {
         assert!(sum >= u64::from(avg) * MIN_DIV);
@@ -411,11 +431,11 @@ fn subtraction_ends_at_zero_and_sums_never_fall_below_their_averages() {
 fn removal_is_applied_at_the_next_update_before_time_is_added() {
     let mut cpu = used_queue();
     let mut task = migrated(300, 200, 100, 1024);
-    task.pelt.last = cpu.cfs.last;
+    task.pelt.last_update_time = cpu.cfs.last_update_time;
     rq::remove(&linux_5_5(), &mut cpu, &mut task);
     assert_eq!((cpu.cfs.util_avg, cpu.removed_util), (700, 100), "pending");
-    assert_eq!((cpu.removed_load, cpu.removed_run), (300, 200));
-    assert_eq!(task.pelt.last, 0);
+    assert_eq!((cpu.removed_load, cpu.removed_runnable), (300, 200));
+    assert_eq!(task.pelt.last_update_time, 0);
 
     // No period ends: averages can only come from the subtraction.
     assert!(
@@ -423,12 +443,12 @@ fn removal_is_applied_at_the_next_update_before_time_is_added() {
         "the governor must hear of it"
     );
     assert_eq!(
-        (cpu.cfs.load_avg, cpu.cfs.run_avg, cpu.cfs.util_avg),
+        (cpu.cfs.load_avg, cpu.cfs.runnable_avg, cpu.cfs.util_avg),
         (600, 600, 600)
     );
     assert_eq!(u64::from(cpu.cfs.util_sum), 600 * (MIN_DIV + 300));
     assert_eq!(
-        (cpu.removed_util, cpu.removed_load, cpu.removed_run),
+        (cpu.removed_util, cpu.removed_load, cpu.removed_runnable),
         (0, 0, 0)
     );
 
@@ -447,12 +467,12 @@ fn removals_add_up() {
     let mut cpu = used_queue();
     for _ in 0..3 {
         let mut task = migrated(10, 20, 30, 1024);
-        task.pelt.last = cpu.cfs.last;
+        task.pelt.last_update_time = cpu.cfs.last_update_time;
         rq::remove(&linux_5_5(), &mut cpu, &mut task);
         rq::remove(&linux_5_5(), &mut cpu, &mut task);
     }
     assert_eq!(
-        (cpu.removed_load, cpu.removed_run, cpu.removed_util),
+        (cpu.removed_load, cpu.removed_runnable, cpu.removed_util),
         (30, 60, 90)
     );
 }
@@ -461,7 +481,7 @@ fn removals_add_up() {
 fn a_leaving_sleeper_decays_to_its_queues_last_update_and_no_further() {
     let mut duo = Duo::new(Cpu::default());
     duo.run_for(200 * PERIOD);
-    let (util, slept_at) = (duo.task.pelt.util_avg, duo.task.pelt.last);
+    let (util, slept_at) = (duo.task.pelt.util_avg, duo.task.pelt.last_update_time);
     duo.wait(32 * PERIOD);
     rq::refresh(&linux_5_5(), &mut duo.cpu, false);
     duo.wait(320 * PERIOD);
@@ -472,7 +492,7 @@ fn a_leaving_sleeper_decays_to_its_queues_last_update_and_no_further() {
         "32 periods of 352: {util} to {left}"
     );
     assert_eq!(duo.cpu.removed_util, left);
-    assert!(slept_at < duo.cpu.cfs.last);
+    assert!(slept_at < duo.cpu.cfs.last_update_time);
 }
 
 #[test]
@@ -527,7 +547,7 @@ fn a_queue_is_the_sum_of_its_tasks() {
     rq::detach(&k, &mut cpu, c, true);
     // Each update rounds each task's sums down on its own: a few units get lost.
     assert!(cpu.cfs.load_avg.abs_diff(a.pelt.load_avg) <= 6);
-    assert!(cpu.cfs.run_avg.abs_diff(a.pelt.run_avg) <= 6);
+    assert!(cpu.cfs.runnable_avg.abs_diff(a.pelt.runnable_avg) <= 6);
     assert_eq!(cpu.cfs.util_avg, a.pelt.util_avg);
     assert_eq!(cpu.weight, 1024);
 }
@@ -541,7 +561,7 @@ fn time_in_the_queue_is_runnable_but_not_running() {
     rq::clock(&mut cpu, 33 * PERIOD);
     rq::set_next(&linux_5_5(), &mut cpu, &mut task);
     assert_eq!((task.pelt.util_avg, cpu.cfs.util_avg), (0, 0));
-    assert_eq!((task.pelt.run_avg, cpu.cfs.run_avg), (512, 512));
+    assert_eq!((task.pelt.runnable_avg, cpu.cfs.runnable_avg), (512, 512));
 }
 
 #[test]
@@ -586,7 +606,11 @@ fn a_new_task_gets_a_share_of_the_queue_within_half_the_room() {
             let mut task = migrated(0, 0, 0, weight);
             rq::init_util(&k, &cpu, &mut task);
             assert_eq!(
-                (task.pelt.util_avg, task.pelt.run_avg, task.pelt.load_avg),
+                (
+                    task.pelt.util_avg,
+                    task.pelt.runnable_avg,
+                    task.pelt.load_avg
+                ),
                 (expected, expected, weight),
                 "capacity {capacity_orig}, queue {util} {load}, weight {weight}, {fork_util_inflated}"
             );
@@ -622,7 +646,7 @@ fn another_weight_changes_a_tasks_load_and_its_queues() {
     let others = Pelt {
         load_avg: 700,
         load_sum: 700 * (MIN_DIV + 300),
-        part: 300,
+        period_contrib: 300,
         ..Pelt::default()
     };
     let mut cpu = Cpu {
@@ -659,20 +683,23 @@ fn a_queue_forgets_the_load_of_who_sleeps() {
     for _ in 0..20 {
         duo.wait(10 * MS);
         rq::update_curr(&duo.k, &mut duo.cpu, &mut duo.task);
-        assert_eq!(duo.cpu.runnable_load, duo.cpu.cfs.load_avg, "nobody sleeps");
-        assert_eq!(duo.cpu.runnable_load, duo.task.pelt.load_avg);
+        assert_eq!(
+            duo.cpu.runnable_load_avg, duo.cpu.cfs.load_avg,
+            "nobody sleeps"
+        );
+        assert_eq!(duo.cpu.runnable_load_avg, duo.task.pelt.load_avg);
     }
-    assert!(duo.cpu.runnable_load > 1000);
+    assert!(duo.cpu.runnable_load_avg > 1000);
     duo.sleep();
-    assert_eq!(duo.cpu.runnable_load, 0);
+    assert_eq!(duo.cpu.runnable_load_avg, 0);
     assert!(duo.cpu.cfs.load_avg > 1000, "which is blocked load now");
     duo.wait(32 * PERIOD);
     rq::refresh(&duo.k, &mut duo.cpu, false);
-    assert_eq!(duo.cpu.runnable_load, 0);
+    assert_eq!(duo.cpu.runnable_load_avg, 0);
     let load = duo.cpu.cfs.load_avg;
     assert!((480..=520).contains(&load), "half is left: {load}");
     duo.wake();
-    assert_eq!(duo.cpu.runnable_load, duo.task.pelt.load_avg);
+    assert_eq!(duo.cpu.runnable_load_avg, duo.task.pelt.load_avg);
 }
 
 #[test]
@@ -707,16 +734,16 @@ fn queued_load_follows_moves_and_weights() {
         task.weight = 1024;
         rq::enqueue(&k, &mut cpu, task, false);
     }
-    assert_eq!(cpu.runnable_load, 1200);
+    assert_eq!(cpu.runnable_load_avg, 1200);
     rq::reweight(&k, &mut cpu, &mut tasks[0], 512);
     // The queue's own weight is the caller's.
     cpu.weight -= 512;
     let [half, whole] = tasks.map(|task| task.pelt.load_avg);
     assert!((299..=300).contains(&half), "{half}");
-    assert_eq!(cpu.runnable_load, half + whole);
+    assert_eq!(cpu.runnable_load_avg, half + whole);
     rq::detach(&k, &mut cpu, &mut tasks[1], false);
-    assert_eq!(cpu.runnable_load, half);
+    assert_eq!(cpu.runnable_load_avg, half);
     rq::dequeue(&k, &mut cpu, &mut tasks[0], false, false, true);
-    assert_eq!(cpu.runnable_load, 0);
+    assert_eq!(cpu.runnable_load_avg, 0);
     assert_eq!(cpu.cfs.load_avg, half);
 }

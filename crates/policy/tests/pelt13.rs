@@ -41,24 +41,43 @@ fn half_then(c: u32, n: u64) -> u32 {
 fn period_and_sum_in_2013() {
     let mut a = Pelt13::default();
     pelt::update13(&mut a, 1023, true);
-    assert_eq!((a.last, a.sum, a.period), (0, 0, 0), "less than a unit");
+    assert_eq!(
+        (
+            a.last_runnable_update,
+            a.runnable_avg_sum,
+            a.runnable_avg_period
+        ),
+        (0, 0, 0),
+        "less than a unit"
+    );
     pelt::update13(&mut a, 2047, true);
     assert_eq!(
-        (a.last, a.sum, a.period),
+        (
+            a.last_runnable_update,
+            a.runnable_avg_sum,
+            a.runnable_avg_period
+        ),
         (2047, 1, 1),
         "the rest of a unit is lost"
     );
     pelt::update13(&mut a, 2047 + 100 * 1024, false);
-    assert_eq!((a.sum, a.period), (1, 101));
+    assert_eq!((a.runnable_avg_sum, a.runnable_avg_period), (1, 101));
     // Closes the period with 923 units, decays once, opens the next with 77.
     pelt::update13(&mut a, 2047 + 1100 * 1024, true);
     assert_eq!(
-        (a.sum, a.period),
+        (a.runnable_avg_sum, a.runnable_avg_period),
         (half_then(924, 1) + 77, half_then(1024, 1) + 77)
     );
     let before = a;
     pelt::update13(&mut a, 5, true);
-    assert_eq!(a, Pelt13 { last: 5, ..before }, "time that runs backwards");
+    assert_eq!(
+        a,
+        Pelt13 {
+            last_runnable_update: 5,
+            ..before
+        },
+        "time that runs backwards"
+    );
 }
 
 #[test]
@@ -66,13 +85,17 @@ fn the_period_saturates_after_345_ms() {
     let mut a = Pelt13::default();
     for ms in 1..=2000 {
         pelt::update13(&mut a, ms * PERIOD, true);
-        assert_eq!(a.sum, a.period, "always runnable");
+        assert_eq!(a.runnable_avg_sum, a.runnable_avg_period, "always runnable");
         match ms {
-            0..=200 => assert!(a.period < MAX - 1024, "{} at {ms} ms", a.period),
-            345.. => assert!(
-                (MAX - 1024..=MAX).contains(&a.period),
+            0..=200 => assert!(
+                a.runnable_avg_period < MAX - 1024,
                 "{} at {ms} ms",
-                a.period
+                a.runnable_avg_period
+            ),
+            345.. => assert!(
+                (MAX - 1024..=MAX).contains(&a.runnable_avg_period),
+                "{} at {ms} ms",
+                a.runnable_avg_period
             ),
             _ => {}
         }
@@ -80,7 +103,7 @@ fn the_period_saturates_after_345_ms() {
     // Long stretches are not rounded down at every period.
     let mut b = Pelt13::default();
     pelt::update13(&mut b, 346 * PERIOD, true);
-    assert_eq!(b.period, MAX);
+    assert_eq!(b.runnable_avg_period, MAX);
 }
 
 #[test]
@@ -95,10 +118,13 @@ fn one_ms_in_five_is_just_not_light_and_a_little_less_is() {
             pelt::update13(&mut a, now, true);
         }
         assert_eq!(
-            (a.sum * 1000 + a.period / 2) / a.period,
+            (a.runnable_avg_sum * 1000 + a.runnable_avg_period / 2) / a.runnable_avg_period,
             permille,
             "right after {run} ns"
         );
-        assert_eq!(a.sum * 5 < a.period, permille < 200);
+        assert_eq!(
+            a.runnable_avg_sum * 5 < a.runnable_avg_period,
+            permille < 200
+        );
     }
 }

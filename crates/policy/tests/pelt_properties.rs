@@ -102,17 +102,17 @@ proptest! {
             now = if back && ns < 3_000 { now.saturating_sub(ns) } else { now + ns };
             let due = pelt::accumulate(&mut a, now, load, runnable, running);
             prop_assert_eq!(due, reference.pass(now, load, runnable, running));
-            prop_assert_eq!(u128::from(a.last), reference.last_ns);
-            prop_assert_eq!(u128::from(a.part), reference.into_period);
+            prop_assert_eq!(u128::from(a.last_update_time), reference.last_ns);
+            prop_assert_eq!(u128::from(a.period_contrib), reference.into_period);
             prop_assert_eq!(u128::from(a.load_sum), reference.load);
-            prop_assert_eq!(u128::from(a.run_sum), reference.runnable);
+            prop_assert_eq!(u128::from(a.runnable_sum), reference.runnable);
             prop_assert_eq!(u128::from(a.util_sum), reference.running);
             // An average must fit its field to be compared: weights as of a task.
             if load <= 1 && runnable <= 1_000_000 {
                 pelt::average(&mut a, weight);
-                let (load_avg, run_avg, util_avg) = reference.averages(weight);
+                let (load_avg, runnable_avg, util_avg) = reference.averages(weight);
                 prop_assert_eq!(u128::from(a.load_avg), load_avg & u128::from(u32::MAX));
-                prop_assert_eq!(u128::from(a.run_avg), run_avg);
+                prop_assert_eq!(u128::from(a.runnable_avg), runnable_avg);
                 prop_assert_eq!(u128::from(a.util_avg), util_avg);
             }
         }
@@ -135,9 +135,9 @@ proptest! {
             if pelt::accumulate(&mut a, now, queued, queued, u64::from(running)) {
                 pelt::average(&mut a, weight);
             }
-            prop_assert!(a.util_avg <= 1024 && a.util_avg <= a.run_avg && a.run_avg <= 1024);
+            prop_assert!(a.util_avg <= 1024 && a.util_avg <= a.runnable_avg && a.runnable_avg <= 1024);
             prop_assert!(u64::from(a.load_avg) <= weight);
-            prop_assert!(a.part < 1024);
+            prop_assert!(a.period_contrib < 1024);
         }
     }
 
@@ -166,13 +166,13 @@ proptest! {
 
     #[test]
     fn no_input_is_refused(last: u64, now: u64, load: u64, runnable: u64, running: u64, weight: u64) {
-        let mut a = Pelt { last, ..Pelt::default() };
+        let mut a = Pelt { last_update_time: last, ..Pelt::default() };
         pelt::accumulate(&mut a, now, load, runnable, running);
         pelt::average(&mut a, weight);
-        prop_assert!(a.part < 1024);
-        let mut b = Pelt13 { last, ..Pelt13::default() };
+        prop_assert!(a.period_contrib < 1024);
+        let mut b = Pelt13 { last_runnable_update: last, ..Pelt13::default() };
         pelt::update13(&mut b, now, running & 1 != 0);
-        prop_assert!(b.sum <= b.period && b.period <= MAX_2013);
+        prop_assert!(b.runnable_avg_sum <= b.runnable_avg_period && b.runnable_avg_period <= MAX_2013);
         prop_assert!(pelt::full13(load) <= 47742);
     }
 
@@ -185,9 +185,9 @@ proptest! {
             now += ns;
             let before = a;
             pelt::update13(&mut a, now, runnable);
-            prop_assert!(a.sum <= a.period && a.period <= MAX_2013);
+            prop_assert!(a.runnable_avg_sum <= a.runnable_avg_period && a.runnable_avg_period <= MAX_2013);
             if !runnable {
-                prop_assert!(a.sum <= before.sum);
+                prop_assert!(a.runnable_avg_sum <= before.runnable_avg_sum);
             }
         }
     }
@@ -224,10 +224,10 @@ proptest! {
             prop_assert_eq!((cpu.nr_running, cpu.h_nr_running, cpu.weight), (members, members, members * 1024));
             let estimates: u32 = (tasks.iter().zip(&queued))
                 .filter(|(_, q)| **q)
-                .map(|(t, _)| t.est_enqueued.max(t.est_ewma) | 1)
+                .map(|(t, _)| t.util_est_enqueued.max(t.util_est_ewma) | 1)
                 .sum();
-            prop_assert_eq!(cpu.est_enqueued, estimates);
-            prop_assert!(cpu.lost_idle <= cpu.clock);
+            prop_assert_eq!(cpu.util_est_enqueued, estimates);
+            prop_assert!(cpu.lost_idle_time <= cpu.clock);
             prop_assert!(tasks.iter().all(|t| t.pelt.util_avg <= 1024));
         }
     }

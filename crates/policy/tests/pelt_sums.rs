@@ -20,7 +20,7 @@ fn base(name: &str) -> Params {
 fn queue(load_avg: u32, load_sum: u64) -> Cpu {
     Cpu {
         cfs: Pelt {
-            last: 1 << 20,
+            last_update_time: 1 << 20,
             load_avg,
             load_sum,
             ..Pelt::default()
@@ -34,7 +34,7 @@ fn task(weight: u32, load_avg: u32, load_sum: u64) -> Task {
     Task {
         weight,
         pelt: Pelt {
-            last: 1 << 20,
+            last_update_time: 1 << 20,
             load_avg,
             load_sum,
             ..Pelt::default()
@@ -87,9 +87,9 @@ fn what_is_runnable_is_cut_from_90_tasks_on() {
         ("linux-7.2", runnable_sum),
     ] {
         let mut cpu = queue(0, 0);
-        (cpu.cfs.run_sum, cpu.cfs.run_avg) = (runnable_sum, 0);
+        (cpu.cfs.runnable_sum, cpu.cfs.runnable_avg) = (runnable_sum, 0);
         rq::detach_signals(&base(name), &mut cpu, &mut task(1024, 0, 0));
-        assert_eq!(cpu.cfs.run_sum, left, "{name}");
+        assert_eq!(cpu.cfs.runnable_sum, left, "{name}");
     }
 }
 

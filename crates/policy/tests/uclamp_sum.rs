@@ -23,7 +23,7 @@ fn task(id: u32, util: u32, clamps: (u32, u32)) -> Task {
         uclamp_max: clamps.1,
         ..Task::default()
     };
-    (task.pelt.util_avg, task.pelt.run_avg) = (util, util);
+    (task.pelt.util_avg, task.pelt.runnable_avg) = (util, util);
     task.pelt.uclamp = util as i32;
     task
 }
@@ -87,7 +87,7 @@ impl Queue {
 
     /// Sum over the queued tasks, and the one that falls like PELT.
     fn sums(&self) -> (i32, u32) {
-        (self.cpu.cfs.uclamp, self.cpu.uclamp_root)
+        (self.cpu.cfs.uclamp, self.cpu.root_cfs_util_uclamp)
     }
 
     /// What a frequency or a placement is chosen by.
@@ -254,7 +254,7 @@ fn an_estimate_is_made_of_the_clamped_utilization() {
         // An averaging makes the estimate stale.
         hog.flags &= !task_flag::EST_UNCHANGED;
         q.sleep(&mut hog);
-        let est = hog.est_ewma.max(hog.est_enqueued);
+        let est = hog.util_est_ewma.max(hog.util_est_enqueued);
         assert_eq!(est, expected, "{scheduler}");
     }
 }
@@ -273,9 +273,16 @@ fn a_task_that_wakes_elsewhere_leaves_its_old_queue_at_the_next_averaging() {
     assert_eq!(q.sums(), (200, 349));
     rq::remove(&q.k, &mut q.cpu, &mut goes);
     assert_eq!(goes.pelt.uclamp, 149, "decayed up to now");
-    assert_eq!((q.sums().1, q.cpu.uclamp_removed), (349, 149), "pending");
+    assert_eq!(
+        (q.sums().1, q.cpu.root_cfs_util_uclamp_removed),
+        (349, 149),
+        "pending"
+    );
     assert!(q.refresh(), "the governor hears of it");
-    assert_eq!((q.sums(), q.cpu.uclamp_removed), ((200, 200), 0));
+    assert_eq!(
+        (q.sums(), q.cpu.root_cfs_util_uclamp_removed),
+        ((200, 200), 0)
+    );
 }
 
 #[test]
@@ -286,7 +293,10 @@ fn with_v2_at_once() {
     q.join(&mut goes);
     q.sleep(&mut goes);
     rq::remove(&q.k, &mut q.cpu, &mut goes);
-    assert_eq!((q.sums(), q.cpu.uclamp_removed), ((200, 200), 0));
+    assert_eq!(
+        (q.sums(), q.cpu.root_cfs_util_uclamp_removed),
+        ((200, 200), 0)
+    );
 }
 
 #[test]
@@ -297,7 +307,7 @@ fn what_is_left_is_never_less_than_the_queued_tasks() {
         q.join(&mut goes);
         q.sleep(&mut goes);
         q.join(&mut stays);
-        q.cpu.uclamp_root = 250; // less than both
+        q.cpu.root_cfs_util_uclamp = 250; // less than both
         rq::remove(&q.k, &mut q.cpu, &mut goes);
         q.refresh();
         assert_eq!(q.sums(), (200, 200), "{scheduler}");
@@ -383,8 +393,8 @@ fn the_wait_counts_unless_the_cpu_is_capped() {
         ("linux-6.1+uclamp-sum", 200, 200, 900, 200), // waiting does not count yet
     ] {
         let mut q = Queue::new(scheduler);
-        (q.cpu.cfs.util_avg, q.cpu.cfs.run_avg) = (util, waits);
-        q.cpu.uclamp_root = sum;
+        (q.cpu.cfs.util_avg, q.cpu.cfs.runnable_avg) = (util, waits);
+        q.cpu.root_cfs_util_uclamp = sum;
         let found = rq::cpu_util_clamped(&q.k, &q.cpu, true);
         assert_eq!(found, expected, "{scheduler}: {util} against {sum}");
         assert_eq!(q.util(), sum, "placement does not ask");
@@ -394,7 +404,7 @@ fn the_wait_counts_unless_the_cpu_is_capped() {
 #[test]
 fn with_biases_it_counts_in_the_proportion_of_the_clamped_utilization() {
     let mut q = Queue::new(BIAS);
-    (q.cpu.cfs.util_avg, q.cpu.cfs.run_avg, q.cpu.cfs.uclamp) = (400, 800, -300);
+    (q.cpu.cfs.util_avg, q.cpu.cfs.runnable_avg, q.cpu.cfs.uclamp) = (400, 800, -300);
     assert_eq!(
         rq::cpu_util_clamped(&q.k, &q.cpu, true),
         200,
@@ -421,7 +431,7 @@ fn a_bias_is_what_clamping_adds() {
     assert_eq!((q.cpu.cfs.util_avg, q.sums().0, q.util()), (650, -150, 500));
     assert!(!q.join(&mut plain));
     assert_eq!((q.cpu.cfs.util_avg, q.sums().0, q.util()), (750, -150, 600));
-    assert_eq!(q.cpu.uclamp_root, 0, "PELT decays by itself");
+    assert_eq!(q.cpu.root_cfs_util_uclamp, 0, "PELT decays by itself");
 }
 
 #[test]
@@ -493,13 +503,17 @@ fn the_clamped_estimate_is_the_estimate_within_the_clamps() {
             let mut q = Queue::new(scheduler);
             let mut t = biased(1, util, clamps);
             q.join(&mut t);
-            assert_eq!(q.cpu.est_uclamp, 0, "no estimate yet");
+            assert_eq!(q.cpu.util_est_uclamp, 0, "no estimate yet");
             q.sleep(&mut t);
-            assert_eq!((t.est_ewma, t.est_uclamp), (est, clamped), "{scheduler}");
+            assert_eq!(
+                (t.util_est_ewma, t.util_est_uclamp),
+                (est, clamped),
+                "{scheduler}"
+            );
             q.join(&mut t);
-            assert_eq!(q.cpu.est_uclamp, clamped);
+            assert_eq!(q.cpu.util_est_uclamp, clamped);
             q.sleep(&mut t);
-            assert_eq!(q.cpu.est_uclamp, 0);
+            assert_eq!(q.cpu.util_est_uclamp, 0);
         }
     }
 }
@@ -532,7 +546,7 @@ fn a_strong_cap_hides_how_much_another_task_could_use() {
 fn with_the_fix_a_cap_yields_to_an_equal_share() {
     let q = beside(FIX, 1024, class::NORMAL, 512);
     assert!(q.util() > 1000, "{}: both count 512", q.util());
-    assert_eq!(q.cpu.factor_owner, 1);
+    assert_eq!(q.cpu.max_uclamp_factor_owner, 1);
 }
 
 #[test]
@@ -551,8 +565,8 @@ fn a_factor_is_clamped_utilization_per_weight_in_the_kernels_integers() {
         q.join(&mut t);
         rq::set_next(&q.k, &mut q.cpu, &mut t);
         q.run(&mut t, 1);
-        assert_eq!(q.cpu.factor, 300 * inverse, "weight {weight}");
-        assert_eq!(q.cpu.factor_owner, 7);
+        assert_eq!(q.cpu.max_uclamp_factor, 300 * inverse, "weight {weight}");
+        assert_eq!(q.cpu.max_uclamp_factor_owner, 7);
     }
 }
 
@@ -572,12 +586,15 @@ fn the_factor_goes_with_its_owner() {
     q.join(&mut capped);
     q.wait(1);
     rq::update_curr(&q.k, &mut q.cpu, &mut owner);
-    assert_eq!(q.cpu.factor_owner, 1);
+    assert_eq!(q.cpu.max_uclamp_factor_owner, 1);
     q.sleep(&mut owner);
-    assert_eq!((q.cpu.factor_owner, q.cpu.factor), (NONE, 0));
+    assert_eq!(
+        (q.cpu.max_uclamp_factor_owner, q.cpu.max_uclamp_factor),
+        (NONE, 0)
+    );
     q.wait(1);
     rq::update_curr(&q.k, &mut q.cpu, &mut capped);
-    assert_eq!(q.cpu.factor_owner, 2, "the next to be averaged");
+    assert_eq!(q.cpu.max_uclamp_factor_owner, 2, "the next to be averaged");
     assert_eq!(capped.pelt.util_avg as i32 + capped.pelt.uclamp, 1);
 }
 
@@ -593,6 +610,9 @@ fn without_the_feature_nothing_of_it_is_kept() {
     rq::dequeue(&q.k, &mut q.cpu, &mut t, true, true, true);
     rq::remove(&q.k, &mut q.cpu, &mut t);
     q.refresh();
-    assert_eq!((t.pelt.uclamp, t.est_uclamp), (0, 0));
-    assert_eq!((q.sums(), q.cpu.est_uclamp, q.cpu.factor), ((0, 0), 0, 0));
+    assert_eq!((t.pelt.uclamp, t.util_est_uclamp), (0, 0));
+    assert_eq!(
+        (q.sums(), q.cpu.util_est_uclamp, q.cpu.max_uclamp_factor),
+        ((0, 0), 0, 0)
+    );
 }

@@ -20,16 +20,16 @@ fn sleep_at(k: &Params, capacity_orig: u32, pair: (u32, u32), util: u32) -> (u32
         ..Cpu::default()
     };
     let mut task = Task {
-        est_enqueued: pair.0,
-        est_ewma: pair.1,
+        util_est_enqueued: pair.0,
+        util_est_ewma: pair.1,
         ..Task::default()
     };
     // In the middle of a period: the averages stay as they are.
     rq::clock(&mut cpu, PERIOD);
-    (task.pelt.last, cpu.cfs.last) = (PERIOD, PERIOD);
+    (task.pelt.last_update_time, cpu.cfs.last_update_time) = (PERIOD, PERIOD);
     task.pelt.util_avg = util;
     rq::dequeue(k, &mut cpu, &mut task, true, true, true);
-    (task.est_enqueued, task.est_ewma)
+    (task.util_est_enqueued, task.util_est_ewma)
 }
 
 #[test]
@@ -82,10 +82,10 @@ fn without_the_low_bit_the_same_rules_hold() {
 
 #[test]
 fn the_estimate_is_the_larger_of_signal_average_and_last() {
-    let task = |util, est_enqueued, est_ewma| {
+    let task = |util, util_est_enqueued, util_est_ewma| {
         let mut task = Task {
-            est_enqueued,
-            est_ewma,
+            util_est_enqueued,
+            util_est_ewma,
             ..Task::default()
         };
         task.pelt.util_avg = util;
@@ -109,19 +109,19 @@ fn a_queue_sums_the_estimates_of_its_runnable_tasks() {
     let k = linux_5_5();
     let mut cpu = Cpu::default();
     let mut tasks = [100, 250].map(|est| Task {
-        est_enqueued: est,
-        est_ewma: est,
+        util_est_enqueued: est,
+        util_est_ewma: est,
         ..Task::default()
     });
     for task in &mut tasks {
         rq::enqueue(&k, &mut cpu, task, false);
     }
-    assert_eq!(cpu.est_enqueued, 101 + 251);
+    assert_eq!(cpu.util_est_enqueued, 101 + 251);
     rq::dequeue(&k, &mut cpu, &mut tasks[0], false, false, false);
-    assert_eq!(cpu.est_enqueued, 251);
-    cpu.est_enqueued = 7;
+    assert_eq!(cpu.util_est_enqueued, 251);
+    cpu.util_est_enqueued = 7;
     rq::dequeue(&k, &mut cpu, &mut tasks[1], false, false, false);
-    assert_eq!(cpu.est_enqueued, 0, "never below zero");
+    assert_eq!(cpu.util_est_enqueued, 0, "never below zero");
 }
 
 #[test]
@@ -132,7 +132,7 @@ fn only_a_sleep_updates_the_estimate() {
     duo.wait(32 * PERIOD);
     rq::dequeue(&k, &mut duo.cpu, &mut duo.task, true, true, false);
     assert_eq!(
-        (duo.task.est_enqueued, duo.task.est_ewma),
+        (duo.task.util_est_enqueued, duo.task.util_est_ewma),
         (0, 0),
         "it moved"
     );
@@ -143,18 +143,18 @@ fn an_activation_shorter_than_a_period_leaves_the_estimate() {
     let mut duo = Duo::new(Cpu::default());
     duo.wait(PERIOD);
     duo.run_for(100 * PERIOD);
-    let est = duo.task.est_ewma;
+    let est = duo.task.util_est_ewma;
     assert_eq!(est, duo.task.pelt.util_avg | 1);
     assert_ne!(duo.task.flags & task_flag::EST_UNCHANGED, 0);
 
     // No period ends between two sleeps: nothing was averaged.
-    duo.task.est_ewma = est + 100;
+    duo.task.util_est_ewma = est + 100;
     duo.run_for(PERIOD / 4);
-    assert_eq!(duo.task.est_ewma, est + 100);
+    assert_eq!(duo.task.util_est_ewma, est + 100);
 
     duo.wait(2 * PERIOD);
     duo.run_for(PERIOD / 4);
-    assert!(duo.task.est_ewma < est + 100, "a period ended");
+    assert!(duo.task.util_est_ewma < est + 100, "a period ended");
 }
 
 #[test]

@@ -4,5 +4,5 @@
 
 int alight_glob_matches(const u8 *name, u32 nlen, const u8 *pattern, u32 plen)
 {
-	return glob_matches(name, nlen, pattern, plen);
+	return policy_glob_matches(name, nlen, pattern, plen);
 }

@@ -43,7 +43,7 @@ impl Sim<'_> {
                 // EINVAL: none of them is there.
                 return Effect::Done;
             };
-            self.views[task].nr_allowed = mask.len();
+            self.views[task].nr_cpus_allowed = mask.len();
             self.tasks[task].affinity = affinity;
             if !self.allowed(task as u32, cpu) {
                 self.push_running(cpu, first as usize);

@@ -54,9 +54,9 @@ fn fair_util(params: &Params, view: &Cpu, clamps: bool) -> u32 {
     if clamps && uclamp_sum::add_up(params) {
         return rq::cpu_util_clamped(params, view, true);
     }
-    let mut util = view.cfs.util_avg.max(view.est_enqueued);
+    let mut util = view.cfs.util_avg.max(view.util_est_enqueued);
     if params.util_boost != rule::BOOST_NONE {
-        util = util.max(view.cfs.run_avg);
+        util = util.max(view.cfs.runnable_avg);
     }
     util.min(view.capacity_orig)
 }
@@ -158,7 +158,7 @@ impl Sim<'_> {
         let util = view
             .cfs
             .util_avg
-            .max(view.est_enqueued)
+            .max(view.util_est_enqueued)
             .min(view.capacity_orig);
         self.uclamp_used()
             && view.uclamp_max != 1024

@@ -323,7 +323,7 @@ impl Sim<'_> {
         CpuState {
             online: self.hotplug.online.contains(cpu as u32),
             running,
-            nr_running: view.nr_running + u32::from(view.wakeup_pending),
+            nr_running: view.nr_running + u32::from(view.ttwu_pending),
             sched_idle: view.nr_running != 0 && view.nr_running == view.h_nr_idle,
             idle_state,
             capacity: view.capacity,

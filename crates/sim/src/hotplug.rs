@@ -253,7 +253,7 @@ impl Sim<'_> {
         let anywhere = of(ANYWHERE).next().expect("one is online");
         self.hotplug.broken += 1;
         self.tasks[task as usize].affinity = ANYWHERE;
-        self.views[task as usize].nr_allowed = self.cpus.len() as u32;
+        self.views[task as usize].nr_cpus_allowed = self.cpus.len() as u32;
         anywhere as usize
     }
 

@@ -46,7 +46,8 @@ impl Sim<'_> {
                     weight[task.cpu as usize] += view.weight;
                 }
                 if !self.is_rt(id as u32) && !self.is_delayed(id as u32) {
-                    let est = view.est_ewma.max(view.est_enqueued) | self.core.params.est_lsb;
+                    let est =
+                        view.util_est_ewma.max(view.util_est_enqueued) | self.core.params.est_lsb;
                     estimates[task.cpu as usize] += u64::from(est);
                 }
                 if !self.allowed(id as u32, task.cpu as usize) {
@@ -62,10 +63,10 @@ impl Sim<'_> {
                     ));
                 }
             }
-            if view.pelt.util_avg > 1024 || view.pelt.run_avg > 1024 {
+            if view.pelt.util_avg > 1024 || view.pelt.runnable_avg > 1024 {
                 return Some(format!(
-                    "task {id} has util_avg {} run_avg {}",
-                    view.pelt.util_avg, view.pelt.run_avg
+                    "task {id} has util_avg {} runnable_avg {}",
+                    view.pelt.util_avg, view.pelt.runnable_avg
                 ));
             }
         }
@@ -83,13 +84,13 @@ impl Sim<'_> {
         }
         // Linux floors the sum at 0 when it subtracts: estimates can be lost, not gained.
         let gained = |(_, (view, sum)): &(usize, (&alight_policy::abi::Cpu, &u64))| {
-            u64::from(view.est_enqueued) > **sum
+            u64::from(view.util_est_enqueued) > **sum
         };
         let mut sums = self.core.cpus.iter().zip(&estimates).enumerate();
         if let Some((cpu, (view, sum))) = sums.find(gained) {
             return Some(format!(
                 "CPU {cpu} is expected to have {}, its tasks {sum}",
-                view.est_enqueued
+                view.util_est_enqueued
             ));
         }
         let timer = |c: &crate::state::Cpu| c.hrtick_at != NEVER;

@@ -152,25 +152,25 @@ impl Sim<'_> {
             let sum = &mut sums[self.tasks[id].cpu as usize];
             sum.0 += i64::from(task.pelt.uclamp);
             if !self.is_delayed(id as u32) {
-                sum.1 += u64::from(task.est_uclamp);
-                sum.2 += u64::from(task.est_ewma.max(task.est_enqueued) | params.est_lsb);
+                sum.1 += u64::from(task.util_est_uclamp);
+                sum.2 += u64::from(task.util_est_ewma.max(task.util_est_enqueued) | params.est_lsb);
             }
         }
         for (cpu, (sum, clamped, estimates)) in sums.into_iter().enumerate() {
             let view = &self.core.cpus[cpu];
             // Where plain estimates are lost, clamped ones are lost with them.
-            let all_there = u64::from(view.est_enqueued) == estimates;
-            let lost = all_there && u64::from(view.est_uclamp) != clamped;
+            let all_there = u64::from(view.util_est_enqueued) == estimates;
+            let lost = all_there && u64::from(view.util_est_uclamp) != clamped;
             if i64::from(view.cfs.uclamp) != sum || lost {
                 return Err(format!(
                     "CPU {cpu} sums {} and {} clamped, its tasks {sum} and {clamped}",
-                    view.cfs.uclamp, view.est_uclamp
+                    view.cfs.uclamp, view.util_est_uclamp
                 ));
             }
-            if summed(params) && i64::from(view.uclamp_root) < sum {
+            if summed(params) && i64::from(view.root_cfs_util_uclamp) < sum {
                 return Err(format!(
                     "CPU {cpu} has {} clamped, less than the {sum} of its tasks",
-                    view.uclamp_root
+                    view.root_cfs_util_uclamp
                 ));
             }
         }

@@ -117,13 +117,14 @@ impl Sim<'_> {
     /// which one last: `dup_task_struct` copies them, and `__sched_fork` leaves them.
     pub fn inherit_flips(&mut self, parent: usize, child: usize) {
         let alight_policy::Task {
-            flips,
-            flip_stamp,
+            wakee_flips,
+            wakee_flip_decay_ts,
             last_wakee,
             ..
         } = self.views[parent];
         let view = &mut self.views[child];
-        (view.flips, view.flip_stamp, view.last_wakee) = (flips, flip_stamp, last_wakee);
+        (view.wakee_flips, view.wakee_flip_decay_ts, view.last_wakee) =
+            (wakee_flips, wakee_flip_decay_ts, last_wakee);
     }
 
     /// A new task starts (`wake_up_new_task`); its parent runs on `cpu`, or none does.
@@ -280,7 +281,7 @@ impl Sim<'_> {
         t.cpu = target as u32;
         let first = self.cpus[target].wake_list.head == NONE;
         Self::list_push_back(&mut self.tasks, &mut self.cpus[target].wake_list, task);
-        self.core.cpus[target].wakeup_pending = 1;
+        self.core.cpus[target].ttwu_pending = 1;
         self.rq_changed(target);
         if first {
             self.kick(cpu, target);
@@ -289,7 +290,7 @@ impl Sim<'_> {
 
     /// The target takes what its wake list holds (`sched_ttwu_pending`).
     pub fn run_wake_list(&mut self, cpu: usize) {
-        self.core.cpus[cpu].wakeup_pending = 0;
+        self.core.cpus[cpu].ttwu_pending = 0;
         self.rq_changed(cpu);
         while self.cpus[cpu].wake_list.head != NONE {
             let task = self.cpus[cpu].wake_list.head;
@@ -337,22 +338,22 @@ impl Sim<'_> {
     /// that `prev` was idle.
     fn remove_sleeper(&mut self, prev: usize, task: u32) {
         let idle = self.core.cpus[prev].curr_is_idle != 0;
-        if !self.kernel.idle_lag || !idle || self.views[task as usize].pelt.last == 0 {
+        if !self.kernel.idle_lag || !idle || self.views[task as usize].pelt.last_update_time == 0 {
             return self.remove_signals(prev, task);
         }
         let updated = self.queue_last_update(prev, task);
         let (k, view) = (&self.core.params, &mut self.views[task as usize]);
         rq::decay(k, &mut self.core.cpus[prev], view, updated);
-        let last = self.views[task as usize].pelt.last;
+        let last = self.views[task as usize].pelt.last_update_time;
         self.remove_signals(prev, task);
         let rq = &self.core.cpus[prev];
-        let idle_from = rq.clock_pelt - rq.lost_idle;
+        let idle_from = rq.clock_pelt - rq.lost_idle_time;
         if idle_from >= updated {
             let now = idle_from + self.now.saturating_sub(self.rq_time(prev));
             let view = &mut self.views[task as usize];
-            view.pelt.last = last;
+            view.pelt.last_update_time = last;
             rq::decay(&self.core.params, &mut self.core.cpus[prev], view, now);
-            view.pelt.last = 0;
+            view.pelt.last_update_time = 0;
         }
     }
 

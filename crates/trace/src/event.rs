@@ -141,9 +141,9 @@ pub struct Signals {
     /// Its `load_avg`, 0..=weight.
     pub load_avg: u32,
     /// `util_est.enqueued`; 0 where the estimate is a single value (6.8 and later).
-    pub est_enqueued: u32,
+    pub util_est_enqueued: u32,
     /// `util_est.ewma`; 6.8 and later: `util_est`.
-    pub est_ewma: u32,
+    pub util_est_ewma: u32,
     /// The queue's `util_avg`.
     pub queue_util_avg: u32,
     /// The queue's `load_avg`.

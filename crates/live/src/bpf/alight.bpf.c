@@ -13,7 +13,6 @@
  * nr_running counts this scheduler's tasks only; a CPU that runs a real-time
  * task shows as not idle.
  */
-#include "policy/model.h"
 #include "kernel.h"
 #include "policy/select.h"
 #include "policy/runqueue.h"
@@ -281,7 +280,7 @@ static __noinline int note_idle_core(u32 cpu)
 		return 0;
 	core = &domains[policy_bound(place->smt_domain, POLICY_MAX_DOMAINS)];
 	bpf_for(n, 0, 8) {		/* SMT8 at most */
-		sibling = mask_next_and(&core->span, &core->span, sibling, nr);
+		sibling = policy_mask_next_and(&core->span, &core->span, sibling, nr);
 		if (sibling >= nr)
 			break;
 		if (!view_of(sibling)->curr_is_idle)
@@ -339,8 +338,8 @@ static __always_inline void inherit_flips(struct policy_task *child)
 
 	if (!parent)
 		return;
-	child->flips = parent->view.flips;
-	child->flip_stamp = parent->view.flip_stamp;
+	child->wakee_flips = parent->view.wakee_flips;
+	child->wakee_flip_decay_ts = parent->view.wakee_flip_decay_ts;
 	child->last_wakee = parent->view.last_wakee;
 }
 
@@ -357,7 +356,7 @@ s32 BPF_PROG(alight_init_task, struct task_struct *p, struct scx_init_task_args 
 	if (args->fork)
 		inherit_flips(&t->view);
 	t->view.uclamp_max = CAPACITY_SCALE;
-	t->view.prev_cpu = t->view.recent_cpu = t->cpu = (u32)scx_bpf_task_cpu(p);
+	t->view.prev_cpu = t->view.recent_used_cpu = t->cpu = (u32)scx_bpf_task_cpu(p);
 	t->pending_cpu = POLICY_NONE;
 	t->ran_on = POLICY_NONE;
 	t->fresh = 1;

@@ -21,6 +21,12 @@
 #ifndef ALIGHT_LIVE_BALANCE_H
 #define ALIGHT_LIVE_BALANCE_H
 
+#include "decide.h"
+#include "packing.h"
+#include "queue.h"
+#include "stats.h"
+#include "views.h"
+
 /* How often a busy CPU looks for a busier one in its cache, and how many such times everywhere. */
 #define BALANCE_NS	16000000ull
 #define BALANCE_FAR	4
@@ -62,7 +68,7 @@ static __always_inline int is_free(u32 cpu)
 {
 	const struct policy_cpu *rq = view_of(cpu);
 
-	return rq->curr_is_idle && !rq->nr_running && !rq->wakeup_pending && !rq->offline &&
+	return rq->curr_is_idle && !rq->nr_running && !rq->ttwu_pending && !rq->offline &&
 	       takes_tasks(cpu);
 }
 
@@ -80,11 +86,11 @@ static __noinline u32 free_cpu(struct task_struct *p, u32 here, u32 capacity)
 	bpf_for(i, 0, topology.nr_cpus) {
 		u32 has = view_of(i)->capacity;
 
-		best = policy_forget(best);
-		most = policy_forget(most);
+		best = policy_hide(best);
+		most = policy_hide(most);
 		if (!is_free(i) || has < most || (has == most && best != POLICY_NONE &&
 						  !near_cpus(i, here)) ||
-		    has <= capacity || !mask_test(&w->allowed, i))
+		    has <= capacity || !policy_mask_test(&w->allowed, i))
 			continue;
 		most = has;
 		best = i;
@@ -98,7 +104,7 @@ static __noinline u32 nearest_free(u32 here)
 	u32 best = POLICY_NONE, i;
 
 	bpf_for(i, 0, topology.nr_cpus) {
-		best = policy_forget(best);
+		best = policy_hide(best);
 		if (!is_free(i))
 			continue;
 		best = i;
@@ -120,9 +126,9 @@ static __noinline u32 busiest(u32 here, u32 but, int near, u64 now)
 		const struct policy_cpu *rq = view_of(i);
 		u32 left;
 
-		best = policy_forget(best);
-		load = policy_forget(load);
-		capacity = policy_forget(capacity);
+		best = policy_hide(best);
+		load = policy_hide(load);
+		capacity = policy_hide(capacity);
 		if (i == here || i == but || !waiting_on(i) || (near && !near_cpus(i, here)))
 			continue;
 		left = taken(i, now) ? 1 : rq->capacity;

@@ -10,6 +10,9 @@
 #ifndef ALIGHT_LIVE_CAPACITY_H
 #define ALIGHT_LIVE_CAPACITY_H
 
+#include "kernel.h"
+#include "views.h"
+
 /* Capacities (drivers/base/arch_topology.c); not on x86. */
 extern const unsigned long cpu_scale __ksym __weak;
 

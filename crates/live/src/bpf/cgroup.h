@@ -18,6 +18,11 @@
 #ifndef ALIGHT_LIVE_CGROUP_H
 #define ALIGHT_LIVE_CGROUP_H
 
+#include "kernel.h"
+#include "fair.h"
+#include "machine.h"
+#include "policy/mask.h"
+
 #define MAX_TASK_GROUPS	1024
 #define MAX_GROUP_DEPTH	8
 #define GROUP_CACHES	64	/* caches that count apart */
@@ -84,7 +89,7 @@ static __noinline int tg_refresh(u32 group, u64 now)
 		return 0;
 	g->refreshed = now;
 	bpf_for(i, 0, GROUP_CACHES)
-		sum = policy_forget(sum) + tg_runnable[policy_bound(group, MAX_TASK_GROUPS)]
+		sum = policy_hide(sum) + tg_runnable[policy_bound(group, MAX_TASK_GROUPS)]
 						      [policy_bound(i, GROUP_CACHES)];
 	g->load = g->load ? (3 * g->load + sum) / 4 : sum;
 	if (!!sum == g->active)
@@ -114,8 +119,8 @@ static __noinline u32 tg_weight(u32 group, u32 weight, u64 now)
 		struct task_group *g;
 		u64 load;
 
-		part = policy_forget(part);
-		group = policy_forget(group);
+		part = policy_hide(part);
+		group = policy_hide(group);
 		g = tg_at(group);
 		if (group == ROOT_GROUP)
 			break;
@@ -134,7 +139,7 @@ static __noinline int tg_idle(u32 group)
 	u32 i;
 
 	bpf_for(i, 0, MAX_GROUP_DEPTH) {
-		group = policy_forget(group);
+		group = policy_hide(group);
 		if (group == ROOT_GROUP)
 			break;
 		if (tg_at(group)->idle)

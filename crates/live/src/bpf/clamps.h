@@ -12,13 +12,15 @@
 #ifndef ALIGHT_LIVE_CLAMPS_H
 #define ALIGHT_LIVE_CLAMPS_H
 
+#include "kernel.h"
+#include "policy/candidate.h"
 #include "policy/uclamp_max.h"
 #include "rules.h"
 
 /* Somebody has asked for a clamp. */
 u32 clamps_used;
 
-struct queue_clamps queue_clamps[POLICY_MAX_CPUS];
+struct policy_uclamp_rq queue_clamps[POLICY_MAX_CPUS];
 
 /* Of a task. */
 struct task_clamps {
@@ -41,7 +43,7 @@ static __always_inline int clamps_possible(void)
 static __always_inline u32 clamps_count(const struct policy_params *k)
 {
 	/* uclamp-sum keeps its sums from the start. */
-	return clamps_add_up(k) || (clamps_possible() && clamps_used);
+	return policy_clamps_add_up(k) || (clamps_possible() && clamps_used);
 }
 
 /* The task's clamps as they are now. */
@@ -88,38 +90,39 @@ static __always_inline void clamps_enqueue(const struct policy_params *k, struct
 					   const struct policy_task *v, u32 cpu,
 					   struct policy_cpu *rq)
 {
-	if (clamps_add_up(k) || !clamps_possible() || !clamps_used)
+	if (policy_clamps_add_up(k) || !clamps_possible() || !clamps_used)
 		return;
 	s->counted = 1;
 	s->counted_min = (u16)v->uclamp_min;
 	s->counted_max = (u16)v->uclamp_max;
-	clamps_join(&queue_clamps[policy_bound(cpu, POLICY_MAX_CPUS)], rq, v->uclamp_min,
-		    v->uclamp_max);
+	policy_uclamp_rq_inc(&queue_clamps[policy_bound(cpu, POLICY_MAX_CPUS)], rq, v->uclamp_min,
+			     v->uclamp_max);
 }
 
 /* It leaves (uclamp_rq_dec). */
 static __always_inline void clamps_dequeue(const struct policy_params *k, struct task_clamps *s,
 					   u32 cpu, struct policy_cpu *rq)
 {
-	if (clamps_add_up(k) || !clamps_possible() || !s->counted)
+	if (policy_clamps_add_up(k) || !clamps_possible() || !s->counted)
 		return;
 	s->counted = 0;
-	clamps_leave(&queue_clamps[policy_bound(cpu, POLICY_MAX_CPUS)], rq, s->counted_min,
-		     s->counted_max);
+	policy_uclamp_rq_dec(&queue_clamps[policy_bound(cpu, POLICY_MAX_CPUS)], rq, s->counted_min,
+			     s->counted_max);
 }
 
 /* Does the task fit this CPU, by the rule of its base? (task_fits_cpu, earlier task_fits_capacity) */
 static __always_inline int task_fits_view(const struct policy_params *k,
 					  const struct policy_task *v, const struct policy_cpu *rq)
 {
-	u32 util = task_util_est(k, v), max = v->uclamp_max, min = v->uclamp_min;
+	u32 util = policy_task_util_est(k, v), max = v->uclamp_max, min = v->uclamp_min;
 
-	if (clamps_add_up(k) || !clamps_possible() || !clamps_used || k->fit == FIT_PLAIN)
-		return fits(util, rq->capacity);
+	if (policy_clamps_add_up(k) || !clamps_possible() || !clamps_used || k->fit == FIT_PLAIN)
+		return policy_fits_capacity(util, rq->capacity);
 	if (k->fit == FIT_CLAMPED)
-		return fits(within(util, min, max), rq->capacity);
+		return policy_fits_capacity(policy_clamp(util, min, max), rq->capacity);
 	/* util_fits_cpu(): capped below what the CPU can give it fits, but 1024 is no cap. */
-	if (!fits(util, rq->capacity) && (max > rq->capacity_orig || max == CAPACITY_SCALE))
+	if (!policy_fits_capacity(util, rq->capacity) &&
+	    (max > rq->capacity_orig || max == CAPACITY_SCALE))
 		return 0;
 	return util >= min || min <= rq->capacity_orig;
 }

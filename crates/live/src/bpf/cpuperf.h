@@ -16,7 +16,9 @@
 #ifndef ALIGHT_LIVE_CPUPERF_H
 #define ALIGHT_LIVE_CPUPERF_H
 
+#include "kernel.h"
 #include "root.h"
+#include "views.h"
 
 /* Not in every Debian kernel. */
 void scx_bpf_cpuperf_set(s32 cpu, u32 perf) __ksym __weak;
@@ -43,14 +45,14 @@ static __always_inline void cpuperf_begin(void)
 /* The utilization that a frequency is chosen by (cpu_util_cfs_boost()). */
 static __always_inline u32 cpuperf_util(const struct policy_params *k, const struct policy_cpu *rq)
 {
-	u32 util = rq->cfs.util_avg, runnable = rq->cfs.run_avg;
+	u32 util = rq->cfs.util_avg, runnable = rq->cfs.runnable_avg;
 
-	if (clamps_add_up(k))
-		return cpu_util_clamped(k, rq, 1);
+	if (policy_clamps_add_up(k))
+		return policy_cpu_util_cfs_uclamp(k, rq, 1);
 	if (k->util_boost != BOOST_NONE && runnable > util)
 		util = runnable;
-	if (rq->est_enqueued > util)
-		util = rq->est_enqueued;
+	if (rq->util_est_enqueued > util)
+		util = rq->util_est_enqueued;
 	return util < rq->capacity_orig ? util : rq->capacity_orig;
 }
 
@@ -60,7 +62,7 @@ static __always_inline u32 cpuperf_clamped(const struct policy_params *k,
 {
 	u32 lo = rq->uclamp_min, hi = rq->uclamp_max;
 
-	if (!root_now().uclamp_used || clamps_add_up(k) || rq->uclamp_idle)
+	if (!root_now().uclamp_used || policy_clamps_add_up(k) || rq->uclamp_idle)
 		return util;
 	if (lo >= CAPACITY_SCALE)
 		return CAPACITY_SCALE;

@@ -6,9 +6,13 @@
 #ifndef ALIGHT_LIVE_DECIDE_H
 #define ALIGHT_LIVE_DECIDE_H
 
+#include "kernel.h"
+#include "policy/select.h"
 #include "energy.h"
 #include "record.h"
 #include "root.h"
+#include "stats.h"
+#include "views.h"
 
 /* Set by the loader before the program is loaded. */
 const volatile bool verify;		/* decide on snapshots and write them down */
@@ -204,12 +208,12 @@ static __noinline int snapshot_apply(const struct snapshot *s, struct policy_tas
 
 	wakee->pelt = s->decision.wakee_after.pelt;
 	wakee->flags = s->decision.wakee_after.flags;
-	wakee->recent_cpu = s->decision.wakee_after.recent_cpu;
-	waker->flips = s->decision.waker_after.flips;
-	waker->flip_stamp = s->decision.waker_after.flip_stamp;
+	wakee->recent_used_cpu = s->decision.wakee_after.recent_used_cpu;
+	waker->wakee_flips = s->decision.waker_after.wakee_flips;
+	waker->wakee_flip_decay_ts = s->decision.waker_after.wakee_flip_decay_ts;
 	waker->last_wakee = s->decision.waker_after.last_wakee;
-	waker->recent_cpu = s->decision.waker_after.recent_cpu;
-	cpus[here].scan_cost = s->cpus[here].scan_cost;
+	waker->recent_used_cpu = s->decision.waker_after.recent_used_cpu;
+	cpus[here].avg_scan_cost = s->cpus[here].avg_scan_cost;
 	bpf_for(i, 0, nr_llcs) {
 		u32 llc = policy_bound(i, POLICY_MAX_CPUS);
 

@@ -9,6 +9,10 @@
 #ifndef ALIGHT_LIVE_DUMP_H
 #define ALIGHT_LIVE_DUMP_H
 
+#include "kernel.h"
+#include "queue.h"
+#include "views.h"
+
 static __always_inline s32 queue_length(u64 queue)
 {
 	return bpf_ksym_exists(scx_bpf_dsq_nr_queued) ? scx_bpf_dsq_nr_queued(queue) : -1;
@@ -22,7 +26,7 @@ static __always_inline void dump_view(u32 cpu, int idle)
 {
 	/* Not const: the verifier takes what a function is given for written. */
 	static char view_format[] =
-		"view: nr_running=%llu weight=%llu idle=%llu offline=%llu wakeup_pending=%llu pinned=%llu\n";
+		"view: nr_running=%llu weight=%llu idle=%llu offline=%llu ttwu_pending=%llu pinned=%llu\n";
 	static char queue_format[] =
 		"queue: waiting=%lld patient=%lld of %llu curr_weight=%llu overloaded=%llu\n";
 	const struct fair_queue *q = queue_of(cpu);
@@ -36,7 +40,7 @@ static __always_inline void dump_view(u32 cpu, int idle)
 	data[1] = rq->weight;
 	data[2] = rq->curr_is_idle;
 	data[3] = rq->offline;
-	data[4] = rq->wakeup_pending;
+	data[4] = rq->ttwu_pending;
 	data[5] = pinned[policy_bound(cpu, POLICY_MAX_CPUS)];
 	scx_bpf_dump_bstr(view_format, data, 6 * sizeof(u64));
 	data[0] = (u64)queue_length(cpu);

@@ -13,7 +13,10 @@
 #ifndef ALIGHT_LIVE_ENERGY_H
 #define ALIGHT_LIVE_ENERGY_H
 
+#include "kernel.h"
+#include "policy/uclamp.h"
 #include "root.h"
+#include "views.h"
 
 /* Set by the loader before the program is loaded: there is an energy model. */
 const volatile bool energy_model;
@@ -42,12 +45,13 @@ static __noinline u32 cpu_overutilized(u32 cpu)
 	const struct policy_cpu *rq = view_of(cpu);
 	u32 util = view_util(cpu);
 
-	if (clamps_add_up(k))
-		return !clamped_fits(&c, util, cpu_util_clamped(k, rq, 0), cpu);
+	if (policy_clamps_add_up(k))
+		return !policy_clamped_fits_cpu(&c, util, policy_cpu_util_cfs_uclamp(k, rq, 0),
+						cpu);
 	if (k->fit == FIT_CLAMPS)
-		return !util_fits(&c, util, k->state_by_performance ? 0 : rq->uclamp_min,
-				  rq->uclamp_max, cpu);
-	return !fits(util, rq->capacity);
+		return !policy_util_fits_cpu(&c, util, k->state_by_performance ? 0 : rq->uclamp_min,
+					     rq->uclamp_max, cpu);
+	return !policy_fits_capacity(util, rq->capacity);
 }
 
 /* A task joined the queue of @cpu. */
@@ -60,7 +64,7 @@ static __always_inline void energy_enqueued(u32 cpu)
 /* A tick on @cpu. */
 static __noinline int energy_tick(u32 cpu, u64 now)
 {
-	u32 found = policy_forget(0), i;
+	u32 found = policy_hide(0), i;
 
 	if (!energy_model)
 		return 0;
@@ -70,7 +74,7 @@ static __noinline int energy_tick(u32 cpu, u64 now)
 	}
 	overutilized_next = now + topology.nr_cpus * 1000000ull;
 	bpf_for(i, 0, topology.nr_cpus) {
-		found = policy_forget(found);
+		found = policy_hide(found);
 		/* While energy decides nobody would take what waits behind another class. */
 		if (cpu_overutilized(i) || (view_of(i)->nr_running && taken(i, now)))
 			found = 1;

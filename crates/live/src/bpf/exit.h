@@ -7,6 +7,8 @@
 #ifndef ALIGHT_LIVE_EXIT_H
 #define ALIGHT_LIVE_EXIT_H
 
+#include "kernel.h"
+
 /* Bytes of the kernel's debug dump; set by the loader, as the size of exit_dump's value is. */
 const volatile u32 exit_dump_bytes = 1;
 

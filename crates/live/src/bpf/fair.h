@@ -28,6 +28,8 @@
 #ifndef ALIGHT_LIVE_FAIR_H
 #define ALIGHT_LIVE_FAIR_H
 
+#include "policy/types.h"
+
 #define FAIR_NICE_0	1024
 /* Of a SCHED_IDLE task, or of a group with cpu.idle. */
 #define WEIGHT_IDLEPRIO	3

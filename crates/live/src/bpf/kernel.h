@@ -10,6 +10,8 @@
 #ifndef ALIGHT_LIVE_KERNEL_H
 #define ALIGHT_LIVE_KERNEL_H
 
+#include "policy/types.h"
+
 typedef unsigned char __u8;
 typedef unsigned short __u16;
 typedef unsigned int __u32;

@@ -9,12 +9,8 @@
 #ifndef ALIGHT_LIVE_KERNEL_FAIR_H
 #define ALIGHT_LIVE_KERNEL_FAIR_H
 
-typedef __UINT8_TYPE__ u8;
-typedef __UINT16_TYPE__ u16;
-typedef __UINT32_TYPE__ u32;
-typedef unsigned long long u64;
-typedef __INT32_TYPE__ s32;
-typedef long long s64;
+#include "policy/types.h"
+
 typedef u8 __u8;
 typedef u16 __u16;
 typedef u32 __u32;

@@ -6,7 +6,7 @@
 #ifndef ALIGHT_LIVE_KERNEL_PELT_H
 #define ALIGHT_LIVE_KERNEL_PELT_H
 
-#include "policy/model.h"
+#include "policy/abi.h"
 #include "kernel.h"
 #include "record_pelt.h"
 
@@ -101,11 +101,11 @@ extern const unsigned long cpu_scale __ksym __weak;
 
 static __always_inline void read_avg(struct pelt_avg *to, const struct sched_avg *a)
 {
-	to->last = a->last_update_time;
+	to->last_update_time = a->last_update_time;
 	to->load_sum = a->load_sum;
 	to->runnable_sum = a->runnable_sum;
 	to->util_sum = a->util_sum;
-	to->part = a->period_contrib;
+	to->period_contrib = a->period_contrib;
 	to->load_avg = a->load_avg;
 	to->runnable_avg = a->runnable_avg;
 	to->util_avg = (u32)a->util_avg;

@@ -11,6 +11,10 @@
 #ifndef ALIGHT_LIVE_PACKING_H
 #define ALIGHT_LIVE_PACKING_H
 
+#include "kernel.h"
+#include "policy/pack.h"
+#include "views.h"
+
 static __always_inline int packs(void)
 {
 	return the_params()->pack == PACK_FULL;
@@ -19,18 +23,18 @@ static __always_inline int packs(void)
 /* May @cpu take tasks from others, and be woken for them? */
 static __always_inline int takes_tasks(u32 cpu)
 {
-	return !packs() || takes_part(view_of(cpu), cpu);
+	return !packs() || policy_takes_part(view_of(cpu), cpu);
 }
 
 /* Where what @cpu has is to go; POLICY_NONE: it may stay. */
 static __always_inline u32 packs_on(u32 cpu)
 {
 	const struct policy_cpu *rq = view_of(cpu);
-	struct pack_share share;
+	struct policy_pack_share share;
 
-	if (!packs() || takes_part(rq, cpu) || rq->buddy >= topology.nr_cpus)
+	if (!packs() || policy_takes_part(rq, cpu) || rq->buddy >= topology.nr_cpus)
 		return POLICY_NONE;
-	share = cpu_share(the_params(), view_of(rq->buddy));
+	share = policy_cpu_share(the_params(), view_of(rq->buddy));
 	if (share.whole && share.part * 1024 >= share.whole * 1000)
 		return POLICY_NONE;
 	return rq->buddy;

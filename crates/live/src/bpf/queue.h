@@ -18,6 +18,11 @@
 #ifndef ALIGHT_LIVE_QUEUE_H
 #define ALIGHT_LIVE_QUEUE_H
 
+#include "kernel_has.h"
+#include "stats.h"
+#include "turn.h"
+#include "views.h"
+
 /* Time after which the kernel asks for the next task at the latest. Ticks and turn.h end turns before. */
 #define TURN_NS		100000000ull
 
@@ -34,47 +39,10 @@
 /* Nice 15: lighter ones are always patient; a queue may get heavier after they came. */
 #define PATIENT_WEIGHT	36
 
-extern int LINUX_KERNEL_VERSION __kconfig;
-
-static __always_inline int own_queues(void)
-{
-	return bpf_ksym_exists(scx_bpf_create_dsq);
-}
-
-/* Can a CPU be told to look for a task? */
-static __always_inline int can_kick(void)
-{
-	return bpf_ksym_exists(scx_bpf_kick_cpu);
-}
-
-/*
- * Is the CPU that executes this off already? Then it must not put anything off to an interrupt
- * (irq_work), as kicks and timers are: none comes any more after smpcfd_dying_cpu(), where the
- * CPU still wakes who takes it off. What waits for it stays in the CPU's list, and while that is
- * not empty no interrupt is asked for (irq_work_queue()): all that the CPU puts off when it is
- * back would be lost.
- */
-static __noinline int here_is_off(void)
-{
-	const struct cpumask *there = scx_bpf_get_online_cpumask();
-	int off = !bpf_cpumask_test_cpu(bpf_get_smp_processor_id(), there);
-
-	scx_bpf_put_cpumask(there);
-	return off;
-}
-
-#include "turn.h"
-
 /* The queue of @cpu has the CPU's number, that of the patient this one. */
 static __always_inline u64 patient_queue(u32 cpu)
 {
 	return POLICY_MAX_CPUS + (u64)cpu;
-}
-
-/* Before 7.1 it may return a task that has left (kernel/sched/ext.c, first_task). */
-static __always_inline int peek_works(void)
-{
-	return LINUX_KERNEL_VERSION >= KERNEL_VERSION(7, 1, 0) && bpf_ksym_exists(scx_bpf_dsq_peek);
 }
 
 /*

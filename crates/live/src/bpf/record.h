@@ -10,6 +10,8 @@
 #ifndef ALIGHT_LIVE_RECORD_H
 #define ALIGHT_LIVE_RECORD_H
 
+#include "policy/abi.h"
+
 struct decision {
 	u64 now;
 	u32 this_cpu;

@@ -7,7 +7,6 @@
  * attached, and must not depend on what is recorded. Of the workload only forks
  * are told apart, to see what its tasks begin with.
  */
-#include "policy/model.h"
 #include "kernel.h"
 #include "record_behaviour.h"
 

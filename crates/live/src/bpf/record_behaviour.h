@@ -8,6 +8,8 @@
 #ifndef ALIGHT_LIVE_RECORD_BEHAVIOUR_H
 #define ALIGHT_LIVE_RECORD_BEHAVIOUR_H
 
+#include "policy/types.h"
+
 enum behaviour_kind {
 	BEHAVIOUR_SWITCH,	/* sched_switch: @pid leaves in @state, @other comes */
 	BEHAVIOUR_WAKING,	/* sched_waking: @other is the CPU that @pid was on */

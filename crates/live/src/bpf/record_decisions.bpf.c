@@ -123,7 +123,7 @@ static __always_inline void copy_task(struct wakeup_task *t, struct task_struct 
 	}
 	t->weight = task->se.load.weight >> 10;
 	t->flip_decay = task->wakee_flip_decay_ts;
-	t->flips = task->wakee_flips;
+	t->wakee_flips = task->wakee_flips;
 	t->pid = task->pid;
 	t->recent_used_cpu = task->recent_used_cpu;
 	t->nr_cpus_allowed = task->nr_cpus_allowed;

@@ -12,6 +12,8 @@
 #ifndef ALIGHT_LIVE_RECORD_DECISIONS_H
 #define ALIGHT_LIVE_RECORD_DECISIONS_H
 
+#include "policy/types.h"
+
 #define RECORD_CPUS	64	/* a mask of CPUs is one word */
 #define RECORD_LEVELS	5
 
@@ -28,7 +30,7 @@ struct wakeup_task {
 	u32 util_est_ewma;		/* up to 6.7 */
 	u32 weight;			/* se.load.weight, 1024 at nice 0 */
 	u64 flip_decay;			/* wakee_flip_decay_ts, jiffies */
-	u32 flips;			/* wakee_flips */
+	u32 wakee_flips;
 	u32 pid;
 	s32 recent_used_cpu;
 	s32 nr_cpus_allowed;

@@ -702,7 +702,7 @@ static __always_inline void read_clocks(struct pelt_clocks *to, const struct rq_
 	to->clock = rq->clock;
 	to->clock_task = rq->clock_task;
 	to->clock_pelt = rq->clock_pelt;
-	to->lost_idle = rq->lost_idle_time;
+	to->lost_idle_time = rq->lost_idle_time;
 }
 
 static __always_inline void begin_tick(struct calls *c, u32 op, struct rq___pelt *rq)
@@ -731,7 +731,7 @@ static __always_inline void end_tick(struct calls *c, struct rq___pelt *rq)
 		return;
 	read_clocks(&t->after, rq);
 	if (t->after.clock_pelt != t->before.clock_pelt || t->after.clock != t->before.clock ||
-	    t->after.lost_idle != t->before.lost_idle)
+	    t->after.lost_idle_time != t->before.lost_idle_time)
 		write_down(t, sizeof(*t));
 	t->e.first = 0;
 }

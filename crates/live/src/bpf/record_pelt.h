@@ -10,6 +10,8 @@
 #ifndef ALIGHT_RECORD_PELT_H
 #define ALIGHT_RECORD_PELT_H
 
+#include "policy/types.h"
+
 /* What happened; "first" and "second" are the two signal sets of an event. */
 enum pelt_op {
 	PELT_SE,		/* __update_load_avg_se: first = entity */
@@ -50,11 +52,11 @@ enum pelt_op {
 
 /* struct sched_avg, wide enough for all kernels. */
 struct pelt_avg {
-	u64 last;
+	u64 last_update_time;
 	u64 load_sum;
 	u64 runnable_sum;
 	u32 util_sum;
-	u32 part;
+	u32 period_contrib;
 	u64 load_avg;
 	u64 runnable_avg;
 	u32 util_avg;
@@ -98,7 +100,7 @@ struct pelt_clocks {
 	u64 clock;
 	u64 clock_task;
 	u64 clock_pelt;
-	u64 lost_idle;
+	u64 lost_idle_time;
 };
 
 struct pelt_tick {

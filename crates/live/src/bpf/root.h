@@ -5,6 +5,9 @@
 #ifndef ALIGHT_LIVE_ROOT_H
 #define ALIGHT_LIVE_ROOT_H
 
+#include "clamps.h"
+#include "machine.h"
+
 /* Some CPU is overutilized (rd->overutilized); stored and read without a lock, as there (energy.h). */
 u32 overutilized;
 

@@ -13,6 +13,7 @@
 #ifndef ALIGHT_LIVE_RULES_H
 #define ALIGHT_LIVE_RULES_H
 
+#include "kernel.h"
 #include "policy/glob.h"
 
 #define RULES_MOST	64
@@ -88,19 +89,21 @@ static __always_inline u64 rules_of_cgroup(const struct task_rules *s)
 static __noinline int rule_matches_comm(const struct task_rules *s, u32 n)
 {
 	const volatile struct rule *r = &rules[policy_bound(n, RULES_MOST)];
-	struct glob_walk w = { .star = POLICY_NONE };
+	struct policy_glob_walk w = { .star = POLICY_NONE };
 	const u8 *name = (const u8 *)s->comm;
 	u32 i;
 
 	bpf_for(i, 0, (GLOB_NAME + 1) * (GLOB_PATTERN + 2)) {
-		enum glob_step step;
+		enum policy_glob_step step;
+		u8 c, g;
 
-		w.n = policy_forget(w.n);
-		w.p = policy_forget(w.p);
-		w.star = policy_forget(w.star);
-		w.from = policy_forget(w.from);
-		step = glob_step(&w, w.n < GLOB_NAME ? name[policy_bound(w.n, GLOB_NAME)] : 0,
-				 w.p < GLOB_PATTERN ? r->comm[policy_bound(w.p, GLOB_PATTERN)] : 0);
+		w.n = policy_hide(w.n);
+		w.p = policy_hide(w.p);
+		w.star = policy_hide(w.star);
+		w.from = policy_hide(w.from);
+		c = w.n < GLOB_NAME ? name[policy_bound(w.n, GLOB_NAME)] : 0;
+		g = w.p < GLOB_PATTERN ? r->comm[policy_bound(w.p, GLOB_PATTERN)] : 0;
+		step = policy_glob_step(&w, c, g);
 		if (step != GLOB_GOES_ON)
 			return step == GLOB_MATCHES;
 	}
@@ -110,7 +113,7 @@ static __noinline int rule_matches_comm(const struct task_rules *s, u32 n)
 /* Of the rules that the task meets the first that sets a clamp decides it. */
 static __noinline int rules_find(struct task_rules *s, u32 pid, u32 tgid)
 {
-	u32 min = policy_forget(RULE_NO_CLAMP), max = policy_forget(RULE_NO_CLAMP), i;
+	u32 min = policy_hide(RULE_NO_CLAMP), max = policy_hide(RULE_NO_CLAMP), i;
 	u64 bits = rules_of_cgroup(s);
 
 	bpf_for(i, 0, nr_rules) {
@@ -118,8 +121,8 @@ static __noinline int rules_find(struct task_rules *s, u32 pid, u32 tgid)
 		const volatile struct rule *r = &rules[n];
 		u32 asks = r->asks;
 
-		min = policy_forget(min);
-		max = policy_forget(max);
+		min = policy_hide(min);
+		max = policy_hide(max);
 		if (!(bits >> n & 1))
 			continue;
 		if (asks & RULE_PID && r->pid != pid && r->pid != tgid)

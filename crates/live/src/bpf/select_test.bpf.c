@@ -7,7 +7,6 @@
  * views and search states stays for the next one, as in a scheduler. Nothing
  * of the running kernel is read or changed.
  */
-#include "policy/model.h"
 #include "kernel.h"
 #include "policy/select.h"
 #include "select_test.h"

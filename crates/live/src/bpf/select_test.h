@@ -8,6 +8,8 @@
 #ifndef ALIGHT_LIVE_SELECT_TEST_H
 #define ALIGHT_LIVE_SELECT_TEST_H
 
+#include "policy/abi.h"
+
 #define MAX_CHANGES	4	/* CPUs that change before a question; a power of two */
 #define MAX_QUESTIONS	256	/* a call of the program; a power of two */
 

@@ -10,6 +10,10 @@
 #ifndef ALIGHT_LIVE_SIS_UTIL_H
 #define ALIGHT_LIVE_SIS_UTIL_H
 
+#include "kernel.h"
+#include "policy/idle_scan.h"
+#include "views.h"
+
 #define SIS_UTIL_NS	16000000ull
 
 /* When the CPUs that share a state are counted again. */
@@ -30,11 +34,11 @@ static __noinline u64 domain_util(const struct policy_domain *d)
 	u64 util = 0;
 
 	bpf_for(n, 0, nr) {
-		cpu = mask_next_and(&d->span, &d->span, cpu, nr);
+		cpu = policy_mask_next_and(&d->span, &d->span, cpu, nr);
 		if (cpu >= nr)
 			break;
 		util += view_util(cpu);
-		cpu = policy_forget(cpu + 1);
+		cpu = policy_hide(cpu + 1);
 	}
 	return util;
 }
@@ -49,7 +53,8 @@ static __noinline int sis_util_tick(u32 cpu, u64 now)
 	if (!params.sis_util || !d || (s64)(now - sis_util_at[shared]) < 0)
 		return 0;
 	sis_util_at[shared] = now + SIS_UTIL_NS;
-	llcs[shared].nr_idle_scan = idle_scan_worth(domain_util(d), d->weight, d->imbalance_pct);
+	llcs[shared].nr_idle_scan = policy_nr_idle_scan(domain_util(d), d->weight,
+							d->imbalance_pct);
 	return 0;
 }
 

@@ -10,6 +10,9 @@
 #ifndef ALIGHT_LIVE_STATS_H
 #define ALIGHT_LIVE_STATS_H
 
+#include "machine.h"
+#include "policy/mask.h"
+
 #define STATS_STEPS		64	/* enum policy_step has fewer */
 #define STATS_SCANS		11	/* 1024 CPUs are the most */
 #define STATS_DELAYS		40	/* 2^39 ns are 9 minutes, beyond the watchdog's 30 s */

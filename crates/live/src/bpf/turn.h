@@ -11,6 +11,10 @@
 #ifndef ALIGHT_LIVE_TURN_H
 #define ALIGHT_LIVE_TURN_H
 
+#include "kernel_has.h"
+#include "stats.h"
+#include "views.h"
+
 /* A timer for less would hardly be sooner; after a turn, the next task is there by then. */
 #define TURN_LEAST_NS	50000ull
 

@@ -2,7 +2,7 @@
 /*
  * views.h - what the policy knows of this machine, kept up to date
  *
- * The CPU views and the task views are those of policy/model.h, and
+ * The CPU views and the task views are those of policy/abi.h, and
  * policy/runqueue.h says what each event does to them; fair.h, what it does to
  * the order of a CPU's tasks.
  *
@@ -16,9 +16,9 @@
  *  - A task view is written by operations on its task, which the kernel calls
  *    with the task's runqueue locked, or, while it sleeps, with its pi_lock
  *    held (select_cpu). No two run at once.
- *  - The waker's fields (flips, recent_cpu) and this CPU's scan_cost are written
+ *  - The waker's fields (flips, recent_used_cpu) and this CPU's avg_scan_cost are written
  *    by select_cpu only, on the CPU where they belong, with interrupts off.
- *  - wakeup_pending and has_idle_cores are single stores without a lock, as in
+ *  - ttwu_pending and has_idle_cores are single stores without a lock, as in
  *    the kernel: a late reader sees the old value, and two wakers may take one
  *    idle CPU, as theirs do.
  *  - select_cpu reads other CPUs' views without their locks unless it takes a
@@ -29,20 +29,12 @@
 #ifndef ALIGHT_LIVE_VIEWS_H
 #define ALIGHT_LIVE_VIEWS_H
 
+#include "kernel.h"
+#include "policy/runqueue.h"
 #include "clamps.h"
 #include "fair.h"
-
-/* Set by the loader before the program is loaded. The verifier knows the constants. */
-const volatile struct policy_params params;
-const volatile struct policy_topology topology;
-/* The kernel's tick, ns. */
-const volatile u64 tick_ns;
-/* Slice of a task that did not ask for another, ns; the loader's, by the CPUs online. */
-u64 base_slice;
-/* Never written here, but global functions take pointers to writable memory only. */
-struct policy_domain domains[POLICY_MAX_DOMAINS];
-struct policy_group groups[POLICY_MAX_GROUPS];
-struct policy_place places[POLICY_MAX_CPUS];
+#include "machine.h"
+#include "cgroup.h"
 
 struct policy_cpu cpus[POLICY_MAX_CPUS];
 struct policy_llc llcs[POLICY_MAX_CPUS];
@@ -72,8 +64,6 @@ struct {
 	__type(value, struct view_lock);
 } locks SEC(".maps");
 
-#include "cgroup.h"
-
 /* What is kept of a task. */
 struct live_task {
 	struct policy_task view;
@@ -82,7 +72,7 @@ struct live_task {
 	u64 waits_from;		/* when it became runnable or was queued again; 0: it does not wait */
 	u32 cpu;		/* the CPU view that counts it */
 	u32 ran_on;		/* CPU it ran on last */
-	u32 pending_cpu;	/* its wakeup_pending is for this task; POLICY_NONE: none */
+	u32 pending_cpu;	/* its ttwu_pending is for this task; POLICY_NONE: none */
 	u32 fresh;		/* never enqueued */
 	u8 pinned;		/* counted in pinned[] */
 	u8 running;
@@ -104,18 +94,6 @@ struct {
 /* max_idle_balance_cost at its start, twice: the longest idle phase that avg_idle heeds. */
 #define AVG_IDLE_MAX_NS	1000000ull
 
-/* The loader's constants, without the qualifier that keeps the compiler from folding them. */
-#define CONSTANT(type, object) ({				\
-	const type *__p = (const type *)&(object);		\
-	asm volatile("" : "+r"(__p));				\
-	__p;							\
-})
-
-static __always_inline const struct policy_params *the_params(void)
-{
-	return CONSTANT(struct policy_params, params);
-}
-
 static __always_inline struct policy_cpu *view_of(u32 cpu)
 {
 	return &cpus[policy_bound(cpu, POLICY_MAX_CPUS)];
@@ -125,7 +103,8 @@ static __always_inline struct policy_cpu *view_of(u32 cpu)
 static __always_inline u32 view_util(u32 cpu)
 {
 	const struct policy_cpu *rq = view_of(cpu);
-	u32 util = rq->cfs.util_avg > rq->est_enqueued ? rq->cfs.util_avg : rq->est_enqueued;
+	u32 util = rq->cfs.util_avg > rq->util_est_enqueued ? rq->cfs.util_avg :
+							      rq->util_est_enqueued;
 
 	return util < rq->capacity_orig ? util : rq->capacity_orig;
 }
@@ -203,7 +182,7 @@ static __always_inline void task_read(struct live_task *t, struct task_struct *t
 		v->class = POLICY_IDLE;
 	if (task->flags & PF_EXITING)
 		v->flags |= TASK_EXITING;
-	v->nr_allowed = (u32)task->nr_cpus_allowed;
+	v->nr_cpus_allowed = (u32)task->nr_cpus_allowed;
 }
 
 /* The wakeup that was on its way has arrived, or never will. */
@@ -211,14 +190,14 @@ static __always_inline void pending_end(struct live_task *t)
 {
 	if (t->pending_cpu == POLICY_NONE)
 		return;
-	view_of(t->pending_cpu)->wakeup_pending = 0;
+	view_of(t->pending_cpu)->ttwu_pending = 0;
 	t->pending_cpu = POLICY_NONE;
 }
 
 static __always_inline void pending_begin(struct live_task *t, u32 cpu)
 {
 	pending_end(t);
-	view_of(cpu)->wakeup_pending = 1;
+	view_of(cpu)->ttwu_pending = 1;
 	t->pending_cpu = cpu;
 }
 
@@ -231,7 +210,7 @@ static __noinline int view_remove(struct live_task *t)
 	if (!l)
 		return 0;
 	bpf_spin_lock(&l->lock);
-	task_remove(the_params(), rq, &t->view);
+	policy_remove_entity_load_avg(the_params(), rq, &t->view);
 	bpf_spin_unlock(&l->lock);
 	return 0;
 }
@@ -247,22 +226,22 @@ static __noinline int view_enqueue(struct live_task *t, u32 cpu, u64 now)
 
 	if (!l)
 		return 0;
-	t->pinned = t->view.nr_allowed == 1;
+	t->pinned = t->view.nr_cpus_allowed == 1;
 	t->counted_group = t->group;
 	tg_joins(t->group, cpu, weight);
 	if (t->group != ROOT_GROUP)
 		weight = tg_weight(t->group, weight, now);
 	bpf_spin_lock(&l->lock);
 	rq->freq_scale = freq;
-	rq_clock(rq, now);
+	policy_update_rq_clock(rq, now);
 	fair_join(queue_of(cpu), &t->fair, weight, t->cpu == cpu, now);
 	pinned[policy_bound(cpu, POLICY_MAX_CPUS)] += t->pinned;
 	if (t->fresh)
-		task_init_util(k, rq, &t->view);
+		policy_post_init_entity_util_avg(k, rq, &t->view);
 	clamps_enqueue(k, &t->clamps, &t->view, cpu, rq);
-	rq_enqueue(k, rq, &t->view, fair);
-	if (clamps_add_up(k))
-		clamped_task_joined(k, rq, &t->view);
+	policy_enqueue_entity(k, rq, &t->view, fair);
+	if (policy_clamps_add_up(k))
+		policy_clamped_task_joined(k, rq, &t->view);
 	bpf_spin_unlock(&l->lock);
 	t->fresh = 0;
 	t->cpu = cpu;
@@ -285,7 +264,7 @@ static __noinline int view_dequeue(struct live_task *t, u64 now, int sleeps, int
 	tg_leaves(t->counted_group, cpu, t->view.weight);
 	bpf_spin_lock(&l->lock);
 	rq->freq_scale = freq;
-	rq_clock(rq, now);
+	policy_update_rq_clock(rq, now);
 	if (t->running) {
 		fair_charge(queue_of(cpu), &t->fair, now);
 		fair_stops(queue_of(cpu));
@@ -296,9 +275,9 @@ static __noinline int view_dequeue(struct live_task *t, u64 now, int sleeps, int
 	pinned[policy_bound(cpu, POLICY_MAX_CPUS)] -= t->pinned;
 	clamps_dequeue(k, &t->clamps, cpu, rq);
 	if (moved)
-		rq_detach(k, rq, &t->view, fair);
+		policy_detach_task(k, rq, &t->view, fair);
 	else
-		rq_dequeue(k, rq, &t->view, t->running, fair, sleeps);
+		policy_dequeue_entity(k, rq, &t->view, t->running, fair, sleeps);
 	bpf_spin_unlock(&l->lock);
 	t->running = 0;
 	return 0;
@@ -328,8 +307,8 @@ static __noinline int view_clamps(struct live_task *t, struct task_struct *task)
 	bpf_spin_lock(&l->lock);
 	clamps_dequeue(k, &t->clamps, cpu, rq);
 	clamps_enqueue(k, &t->clamps, &t->view, cpu, rq);
-	if (clamps_add_up(k))
-		clamps_changed(k, rq, &t->view);
+	if (policy_clamps_add_up(k))
+		policy_clamps_changed(k, rq, &t->view);
 	bpf_spin_unlock(&l->lock);
 	return 0;
 }
@@ -351,8 +330,8 @@ static __noinline int view_set_next(struct live_task *t, u64 now)
 		return 0;
 	bpf_spin_lock(&l->lock);
 	rq->freq_scale = freq;
-	rq_clock(rq, now);
-	rq_set_next(the_params(), rq, &t->view);
+	policy_update_rq_clock(rq, now);
+	policy_set_next_entity(the_params(), rq, &t->view);
 	bpf_spin_unlock(&l->lock);
 	return 0;
 }
@@ -390,8 +369,8 @@ static __noinline int view_run(struct live_task *t, u64 now, int stops)
 		return 0;
 	bpf_spin_lock(&l->lock);
 	rq->freq_scale = freq;
-	rq_clock(rq, now);
-	rq_update_curr(the_params(), rq, &t->view);
+	policy_update_rq_clock(rq, now);
+	policy_update_curr(the_params(), rq, &t->view);
 	over = fair_charge(q, &t->fair, now);
 	if (weight)
 		fair_reweigh(q, &t->fair, weight, tick_ns, now);
@@ -429,14 +408,14 @@ static __noinline int view_idle(u32 cpu, u64 now, int idle)
 		return 0;
 	bpf_spin_lock(&l->lock);
 	rq->freq_scale = freq;
-	rq_clock(rq, now);
+	policy_update_rq_clock(rq, now);
 	if (idle) {
-		rq_clock_idle(rq, 0);
+		policy_update_idle_rq_clock_pelt(rq, 0);
 		rq->idle_stamp = now;
 	} else {
 		queue_of(cpu)->curr_from = now;		/* somebody has the CPU since then: taken() */
 		if (rq->idle_stamp) {
-			rq_idle_end(rq, now - rq->idle_stamp, AVG_IDLE_MAX_NS);
+			policy_update_avg_idle(rq, now - rq->idle_stamp, AVG_IDLE_MAX_NS);
 			rq->idle_stamp = 0;
 		}
 	}
@@ -481,9 +460,9 @@ static __noinline int view_refresh(u32 cpu, u64 now)
 		return 0;
 	bpf_spin_lock(&l->lock);
 	if ((s64)(now - rq->clock) > 0) {
-		rq_clock(rq, now);
-		queue_refresh(the_params(), rq, fair);
-		rq_update13(the_params(), rq);
+		policy_update_rq_clock(rq, now);
+		policy_update_cfs_rq_load_avg(the_params(), rq, fair);
+		policy_update_rq_runnable_avg(the_params(), rq);
 	}
 	bpf_spin_unlock(&l->lock);
 	return 0;

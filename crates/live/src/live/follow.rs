@@ -35,7 +35,7 @@ impl Shared {
     /// Copies `from` over the first of the kernel side's structures of the same kind.
     ///
     /// # Safety
-    /// `to` is mapped, and aligned; `T` and `Twin` are the same structure of policy/model.h, of
+    /// `to` is mapped, and aligned; `T` and `Twin` are the same structure of policy/abi.h, of
     /// integers only.
     unsafe fn put<T: Copy, const N: usize, Twin>(from: &[T], to: *mut [Twin; N]) {
         const { assert!(size_of::<T>() == size_of::<Twin>()) };

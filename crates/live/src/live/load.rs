@@ -122,7 +122,7 @@ fn prepare(
     rodata.mask_bytes = nr_cpus.div_ceil(64) * 8;
     rodata.tick_ns = tick();
     rules::hand_over(&options.rules, rodata);
-    // SAFETY: both are the same structures of policy/model.h, of integers only.
+    // SAFETY: both are the same structures of policy/abi.h, of integers only.
     unsafe {
         hand_over(&[core.params], std::slice::from_mut(&mut rodata.params));
         hand_over(&[core.topology], std::slice::from_mut(&mut rodata.topology));
@@ -172,7 +172,7 @@ fn prepare(
 /// Copies structures of `alight_policy` to the skeleton's twins of them.
 ///
 /// # Safety
-/// `From` and `To` are the same structure of policy/model.h, of integers only.
+/// `From` and `To` are the same structure of policy/abi.h, of integers only.
 unsafe fn hand_over<From: Copy, To>(from: &[From], to: &mut [To]) {
     const {
         assert!(size_of::<From>() == size_of::<To>());

@@ -91,10 +91,10 @@ fn occupy(core: &mut Core, busy: u32) {
     let mut sequence = Sequence(0x9e37_79b9_7f4a_7c15);
     core.root.uclamp_used = 1;
     for cpu in &mut core.cpus {
-        (cpu.avg_idle, cpu.idle_stamp, cpu.cfs.last) = (500_000, 1, 3 << 20);
+        (cpu.avg_idle, cpu.idle_stamp, cpu.cfs.last_update_time) = (500_000, 1, 3 << 20);
         if sequence.below(2) < busy {
             (cpu.nr_running, cpu.h_nr_running, cpu.curr_is_idle) = (1, 1, 0);
-            (cpu.cfs.load_avg, cpu.cfs.util_avg, cpu.est_enqueued) = (700, 600, 900);
+            (cpu.cfs.load_avg, cpu.cfs.util_avg, cpu.util_est_enqueued) = (700, 600, 900);
             cpu.h_nr_idle = u32::from(sequence.below(8) == 0);
         }
     }
@@ -160,14 +160,14 @@ impl Row {
 fn decide(core: &mut Core, allowed: &Mask, (kind, util): (Kind, u32), pair: (u32, u32)) -> Answer {
     let mut wakee = Task {
         id: 2,
-        nr_allowed: core.topology.nr_cpus,
+        nr_cpus_allowed: core.topology.nr_cpus,
         prev_cpu: if kind == Kind::Wake { pair.1 } else { pair.0 },
         uclamp_max: 512,
-        est_ewma: util,
+        util_est_ewma: util,
         ..Task::default()
     };
-    (wakee.pelt.util_avg, wakee.pelt.run_avg) = (util, util);
-    wakee.pelt.last = if kind == Kind::Wake { 2 << 20 } else { 0 };
+    (wakee.pelt.util_avg, wakee.pelt.runnable_avg) = (util, util);
+    wakee.pelt.last_update_time = if kind == Kind::Wake { 2 << 20 } else { 0 };
     let mut waker = Task {
         id: 1,
         last_wakee: 2,

@@ -45,7 +45,7 @@ fn measure(
     let allowed: Mask = (0..core.topology.nr_cpus).collect();
     let mut wakee = Task {
         id: 2,
-        nr_allowed: core.topology.nr_cpus,
+        nr_cpus_allowed: core.topology.nr_cpus,
         ..Task::default()
     };
     wakee.pelt.util_avg = util;

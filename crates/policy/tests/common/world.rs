@@ -35,7 +35,7 @@ impl World {
             allowed: (0..core.topology.nr_cpus).collect(),
             wakee: Task {
                 id: 2,
-                nr_allowed: core.topology.nr_cpus,
+                nr_cpus_allowed: core.topology.nr_cpus,
                 ..Task::default()
             },
             waker: Task {
@@ -80,7 +80,7 @@ impl World {
 
     pub fn allow(&mut self, cpus: impl IntoIterator<Item = u32>) -> &mut Self {
         self.allowed = cpus.into_iter().collect();
-        self.wakee.nr_allowed = self.allowed.len();
+        self.wakee.nr_cpus_allowed = self.allowed.len();
         self
     }
 
@@ -90,7 +90,7 @@ impl World {
     }
 
     pub fn flips(&mut self, waker: u32, wakee: u32) -> &mut Self {
-        (self.waker.flips, self.wakee.flips) = (waker, wakee);
+        (self.waker.wakee_flips, self.wakee.wakee_flips) = (waker, wakee);
         self
     }
 
@@ -174,7 +174,7 @@ impl World {
 
     /// The wakee's recently used CPU.
     pub fn recent(&mut self, cpu: u32) -> &mut Self {
-        self.wakee.recent_cpu = cpu;
+        self.wakee.recent_used_cpu = cpu;
         self
     }
 

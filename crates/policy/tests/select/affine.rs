@@ -25,12 +25,12 @@ fn a_new_partner_is_a_flip_and_flips_halve_after_a_second() {
     for ((last_wakee, flips, since), (after, decayed)) in table {
         let mut w = World::new(&flat(4), BASE);
         w.now = 20_000 * MS;
-        w.waker.flip_stamp = w.now - since;
-        (w.waker.last_wakee, w.waker.flips) = (last_wakee, flips);
+        w.waker.wakee_flip_decay_ts = w.now - since;
+        (w.waker.last_wakee, w.waker.wakee_flips) = (last_wakee, flips);
         w.wakes(0, 1).ask();
-        assert_eq!(w.waker.flips, after, "{last_wakee} {flips} {since}");
+        assert_eq!(w.waker.wakee_flips, after, "{last_wakee} {flips} {since}");
         assert_eq!(w.waker.last_wakee, 2);
-        assert_eq!(w.waker.flip_stamp == w.now, decayed || since == 0);
+        assert_eq!(w.waker.wakee_flip_decay_ts == w.now, decayed || since == 0);
     }
 }
 
@@ -59,14 +59,14 @@ fn wide_needs_both_partners_to_flip() {
 #[test]
 fn a_wide_wakeup_searches_at_the_previous_cpu_and_leaves_no_trace() {
     let mut w = World::new(&flat(8), BASE);
-    w.waker.recent_cpu = 5;
+    w.waker.recent_used_cpu = 5;
     w.flips(1000, 8)
         .busy([0, 3])
         .wakes(0, 3)
         .expect(4, "llc_scan");
-    assert_eq!(w.waker.recent_cpu, 5);
+    assert_eq!(w.waker.recent_used_cpu, 5);
     w.flips(0, 0).wakes(0, 3).ask();
-    assert_eq!(w.waker.recent_cpu, 0, "the waker used this CPU");
+    assert_eq!(w.waker.recent_used_cpu, 0, "the waker used this CPU");
 }
 
 // ---- wake_cap: a CPU is too small for the task ----
@@ -125,8 +125,8 @@ fn what_counts_is_the_capacity_at_the_top_frequency_and_the_clamped_estimate() {
     assert!(!refused(&|w| {
         w.capacity(0, 1).capacity(1, 1);
     }));
-    assert!(refused(&|w| w.wakee.est_enqueued = 400));
-    assert!(refused(&|w| w.wakee.est_ewma = 400));
+    assert!(refused(&|w| w.wakee.util_est_enqueued = 400));
+    assert!(refused(&|w| w.wakee.util_est_ewma = 400));
     assert!(refused(&|w| w.wakee.uclamp_min = 357));
     assert!(!refused(&|w| {
         w.util(1000).wakee.uclamp_max = 356;
@@ -137,9 +137,9 @@ fn what_counts_is_the_capacity_at_the_top_frequency_and_the_clamped_estimate() {
 fn a_sleeper_is_decayed_before_it_is_measured() {
     let mut w = World::new(&clusters(), BASE);
     w.util(600).wakes(0, 1);
-    w.wakee.pelt.last = 1 << 20;
+    w.wakee.pelt.last_update_time = 1 << 20;
     w.wakee.pelt.util_sum = 600 * 46718;
-    w.core.cpus[1].cfs.last = 33 << 20;
+    w.core.cpus[1].cfs.last_update_time = 33 << 20;
     assert_ne!(w.ask().affine, WAKE_CAP);
     assert!(w.wakee.pelt.util_avg.abs_diff(300) <= 1);
 }
@@ -208,7 +208,7 @@ fn sched_idle_is_not_idle_here() {
 #[test]
 fn a_remote_wakeup_under_way_ends_idleness() {
     let mut w = World::new(&flat(4), BASE);
-    w.core.cpus[0].wakeup_pending = 1;
+    w.core.cpus[0].ttwu_pending = 1;
     w.wakes(0, 1).expect_target(1, "weight_prev");
 }
 

@@ -62,8 +62,8 @@ fn the_task_is_its_clamped_estimate_decayed_to_its_queues_last_update() {
         w.ask().cpu == 0
     };
     assert!(fits_little(&|_| {}));
-    assert!(!fits_little(&|w| w.wakee.est_ewma = 400));
-    assert!(!fits_little(&|w| w.wakee.est_enqueued = 400));
+    assert!(!fits_little(&|w| w.wakee.util_est_ewma = 400));
+    assert!(!fits_little(&|w| w.wakee.util_est_enqueued = 400));
     assert!(!fits_little(&|w| w.wakee.uclamp_min = 357));
     assert!(fits_little(&|w| {
         w.util(1000).wakee.uclamp_max = 356;
@@ -71,8 +71,8 @@ fn the_task_is_its_clamped_estimate_decayed_to_its_queues_last_update() {
     let slept = |w: &mut World, periods: u64| {
         w.util(600);
         w.wakee.pelt.util_sum = 600 * 46718;
-        w.wakee.pelt.last = 1 << 20;
-        w.core.cpus[0].cfs.last = (1 + periods) << 20;
+        w.wakee.pelt.last_update_time = 1 << 20;
+        w.core.cpus[0].cfs.last_update_time = (1 + periods) << 20;
     };
     assert!(!fits_little(&|w| slept(w, 0)));
     assert!(fits_little(&|w| slept(w, 32)));
@@ -110,7 +110,7 @@ fn a_sched_idle_cpu_is_as_good_as_an_idle_one() {
 fn busy_means_any_class_and_remote_wakeups_too() {
     let mut w = shared_cache();
     w.util(500).realtime([4]).wakes(0, 0);
-    w.core.cpus[5].wakeup_pending = 1;
+    w.core.cpus[5].ttwu_pending = 1;
     w.expect(6, "asym_fits");
 }
 
@@ -172,21 +172,24 @@ fn with_nothing_idle_the_target_answers_even_if_too_small() {
 fn previous_and_recent_cpus_have_no_privilege() {
     let mut w = shared_cache();
     w.util(100).busy([0]).sync().wakes(0, 3);
-    w.wakee.recent_cpu = 2;
+    w.wakee.recent_used_cpu = 2;
     w.expect(1, "asym_fits");
-    assert_eq!(w.wakee.recent_cpu, 2, "kept");
-    assert_eq!(w.waker.recent_cpu, 0, "but the waker's is recorded");
+    assert_eq!(w.wakee.recent_used_cpu, 2, "kept");
+    assert_eq!(w.waker.recent_used_cpu, 0, "but the waker's is recorded");
 }
 
 #[test]
 fn the_scan_has_no_budget() {
     let mut w = World::new(&of_capacities(&[[LITTLE; 20], [BIG; 20]].concat()), ASYM);
     for cpu in &mut w.core.cpus {
-        (cpu.avg_idle, cpu.scan_cost) = (0, 1_000_000);
+        (cpu.avg_idle, cpu.avg_scan_cost) = (0, 1_000_000);
     }
     let answer = w.util(500).busy(0..39).wakes(0, 0).expect(39, "asym_fits");
     assert_eq!((answer.cut, answer.looked_near), (0, 40));
-    assert_eq!(w.core.cpus[0].scan_cost, 1_000_000, "and teaches no cost");
+    assert_eq!(
+        w.core.cpus[0].avg_scan_cost, 1_000_000,
+        "and teaches no cost"
+    );
 }
 
 #[test]

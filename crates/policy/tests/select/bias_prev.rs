@@ -10,7 +10,7 @@ const BIAS: &str = "linux-6.5+bias-prev";
 
 /// The tasks that run on `cpu` are estimated to need `util`.
 fn est(w: &mut World, cpu: u32, util: u32) -> &mut World {
-    w.core.cpus[cpu as usize].est_enqueued = util;
+    w.core.cpus[cpu as usize].util_est_enqueued = util;
     w
 }
 
@@ -177,7 +177,7 @@ fn idle_only_takes_a_hardly_loaded_previous_cpu_for_idle() {
 fn idle_only_does_not_count_the_wakee() {
     let mut w = pair("linux-6.5+bias-prev:idle-only", 0);
     w.load(3, 500).wakee.pelt.load_avg = 460;
-    w.wakee.pelt.last = 1;
+    w.wakee.pelt.last_update_time = 1;
     w.expect(3, "bias_room");
 }
 

@@ -55,10 +55,10 @@ fn change_perf(w: &mut World, domain: usize, change: impl FnOnce(&mut PerfDomain
 
 /// `this` wakes a task of this utilization, which its previous CPU still counts.
 fn wakes(w: &mut World, util: u32, this: u32, prev: u32) -> &mut World {
-    (w.wakee.pelt.util_avg, w.wakee.pelt.run_avg) = (util, util);
+    (w.wakee.pelt.util_avg, w.wakee.pelt.runnable_avg) = (util, util);
     let cfs = &mut w.core.cpus[prev as usize].cfs;
     cfs.util_avg += util;
-    cfs.run_avg += util;
+    cfs.runnable_avg += util;
     w.wakes(this, prev)
 }
 
@@ -196,7 +196,7 @@ fn waiting_counts_for_the_frequency_from_6_5() {
         steep.state[2].cost *= 10;
         change_perf(&mut w, 1, |domain| *domain = steep);
         w.used([0], 30);
-        w.core.cpus[0].cfs.run_avg = 400;
+        w.core.cpus[0].cfs.runnable_avg = 400;
         wakes(&mut w, 50, 4, 4).expect(cpu, step);
     }
 }
@@ -208,8 +208,8 @@ fn the_wakees_own_waiting_moves_with_it_from_6_6() {
         let mut w = world(base);
         w.used([0], 200);
         wakes(&mut w, 50, 4, 0);
-        w.wakee.pelt.run_avg = 400;
-        w.core.cpus[0].cfs.run_avg = 400;
+        w.wakee.pelt.runnable_avg = 400;
+        w.core.cpus[0].cfs.runnable_avg = 400;
         w.ask().cpu
     };
     assert!(runs_at_top("linux-6.5") < 4, "no difference to save");

@@ -50,13 +50,13 @@ fn then_the_previous_cpu_if_it_shares_the_cache() {
 fn then_the_recently_used_cpu() {
     let mut w = World::new(&caches(8, 4), BASE);
     w.busy([0, 1]).sync().wakes(0, 1);
-    w.wakee.recent_cpu = 3;
+    w.wakee.recent_used_cpu = 3;
     w.expect(3, "recent_idle");
     assert_eq!(
-        w.wakee.recent_cpu, 1,
+        w.wakee.recent_used_cpu, 1,
         "the previous CPU is the next candidate"
     );
-    w.sched_idle([3]).wakee.recent_cpu = 3;
+    w.sched_idle([3]).wakee.recent_used_cpu = 3;
     w.expect(3, "recent_idle");
 }
 
@@ -75,9 +75,9 @@ fn a_recently_used_cpu_must_be_another_allowed_idle_cpu_of_the_cache() {
             .sync()
             .wakes(0, 1)
             .allow([0, 1, 2, 3, 5, 7, 9]);
-        w.wakee.recent_cpu = recent;
+        w.wakee.recent_used_cpu = recent;
         w.expect(3, "llc_scan");
-        assert_eq!(w.wakee.recent_cpu, recent, "{name}: kept");
+        assert_eq!(w.wakee.recent_used_cpu, recent, "{name}: kept");
     }
 }
 
@@ -202,11 +202,11 @@ fn a_scan_looks_at_one_cpu_less_than_its_budget_and_at_three_at_least() {
         ((512 * 12, 9), 8),     // 9: the whole cache
         ((512 * 10 - 1, 9), 6), // the idle average loses its rest: 72 / 10 = 7
     ];
-    for ((avg_idle, scan_cost), looked) in table {
+    for ((avg_idle, avg_scan_cost), looked) in table {
         for at in 1..8 {
             let mut w = one_idle(at);
             let here = &mut w.core.cpus[0];
-            (here.avg_idle, here.scan_cost) = (avg_idle, scan_cost);
+            (here.avg_idle, here.avg_scan_cost) = (avg_idle, avg_scan_cost);
             let answer = if at < looked {
                 w.expect(at, "llc_scan")
             } else {
@@ -215,7 +215,7 @@ fn a_scan_looks_at_one_cpu_less_than_its_budget_and_at_three_at_least() {
             assert_eq!(
                 answer.cut == 1,
                 at >= looked,
-                "idle {avg_idle}, cost {scan_cost}"
+                "idle {avg_idle}, cost {avg_scan_cost}"
             );
         }
     }
@@ -255,14 +255,14 @@ fn a_scan_that_was_not_cut_teaches_its_cost() {
     for (at, before, after) in [(4, 0, 62), (1, 1000, 900), (4, 501, 501), (4, 493, 493)] {
         let mut w = one_idle(at);
         w.core.params.scan_cpu_ns = 100;
-        w.core.cpus[0].scan_cost = before;
+        w.core.cpus[0].avg_scan_cost = before;
         w.expect(at, "llc_scan");
-        assert_eq!(w.core.cpus[0].scan_cost, after, "{at} after {before}");
+        assert_eq!(w.core.cpus[0].avg_scan_cost, after, "{at} after {before}");
     }
     let mut w = one_idle(7);
     (w.core.params.scan_cpu_ns, w.core.cpus[0].avg_idle) = (100, 0);
     w.expect(0, "target_busy");
-    assert_eq!(w.core.cpus[0].scan_cost, 0, "cut: nothing learnt");
+    assert_eq!(w.core.cpus[0].avg_scan_cost, 0, "cut: nothing learnt");
 }
 
 #[test]
@@ -270,7 +270,7 @@ fn a_scan_that_saw_all_in_vain_teaches_its_cost_too() {
     let mut w = World::new(&flat(8), BASE);
     w.core.params.scan_cpu_ns = 100;
     w.busy(0..8).wakes(0, 0).expect(0, "target_busy");
-    assert_eq!(w.core.cpus[0].scan_cost, 100);
+    assert_eq!(w.core.cpus[0].avg_scan_cost, 100);
 }
 
 // ---- SCHED_IDLE in the scans: 5.4 and 5.5 keep such a CPU in reserve ----
@@ -362,7 +362,7 @@ fn a_pinned_task_has_no_choice_and_leaves_no_trace() {
     w.busy([3]).util(1024).wakes(0, 5).allow([3]);
     w.waker.last_wakee = 9;
     w.expect(3, "pinned");
-    assert_eq!((w.waker.flips, w.waker.last_wakee), (0, 9));
+    assert_eq!((w.waker.wakee_flips, w.waker.last_wakee), (0, 9));
 }
 
 #[test]

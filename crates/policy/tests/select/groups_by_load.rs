@@ -14,7 +14,7 @@ fn world() -> World {
 fn queued(w: &mut World, cpus: impl IntoIterator<Item = u32>, load: u32) -> &mut World {
     for cpu in cpus {
         w.runs(cpu, 1);
-        w.core.cpus[cpu as usize].runnable_load = load;
+        w.core.cpus[cpu as usize].runnable_load_avg = load;
         w.core.cpus[cpu as usize].cfs.load_avg = load;
     }
     w
@@ -83,15 +83,15 @@ fn estimates_rise_by_quarters() {
             ..Cpu::default()
         };
         let mut task = Task {
-            est_enqueued: before.0,
-            est_ewma: before.1,
+            util_est_enqueued: before.0,
+            util_est_ewma: before.1,
             ..Task::default()
         };
         rq::clock(&mut cpu, 1 << 20);
-        (task.pelt.last, cpu.cfs.last) = (1 << 20, 1 << 20);
-        (task.pelt.util_avg, task.pelt.run_avg) = (util, util);
+        (task.pelt.last_update_time, cpu.cfs.last_update_time) = (1 << 20, 1 << 20);
+        (task.pelt.util_avg, task.pelt.runnable_avg) = (util, util);
         rq::dequeue(&k, &mut cpu, &mut task, true, true, true);
-        (task.est_enqueued, task.est_ewma)
+        (task.util_est_enqueued, task.util_est_ewma)
     };
     // base, pair before, utilization at sleep, pair after
     let table = [

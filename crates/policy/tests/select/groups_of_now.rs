@@ -38,7 +38,7 @@ fn tasks_that_wait_make_a_group_overloaded() {
         // Both are full, neither overloaded, loads equal: stay.
         assert!(w.ask().cpu >= 4, "{base}");
         for cpu in 4..8 {
-            w.core.cpus[cpu].cfs.run_avg = 1300;
+            w.core.cpus[cpu].cfs.runnable_avg = 1300;
         }
         assert!(w.ask().cpu < 4, "{base}");
     }

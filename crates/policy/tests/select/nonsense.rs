@@ -163,7 +163,7 @@ fn any_view_can_be_kept() {
             rq::clock_idle(&mut cpu, weight);
             rq::cpu_util_clamped(&k, &cpu, a);
             alight_policy::pack::share(&k, &cpu);
-            alight_policy::idle_scan_worth(time, weight, noise.number());
+            alight_policy::nr_idle_scan(time, weight, noise.number());
         }
     }
 }

@@ -41,14 +41,14 @@ fn every_search_makes_the_previous_cpu_the_recent_one() {
         || flat(8),
         |_, w| {
             w.busy([0, 3]).sync().recent(5).wakes(0, 3).ask();
-            assert_eq!(w.wakee.recent_cpu, 3, "found it");
-            w.wakee.recent_cpu = NO_CPU;
+            assert_eq!(w.wakee.recent_used_cpu, 3, "found it");
+            w.wakee.recent_used_cpu = NO_CPU;
             w.ask();
-            assert_eq!(w.wakee.recent_cpu, 3, "did not");
+            assert_eq!(w.wakee.recent_used_cpu, 3, "did not");
             w.recent(5).runs(3, 0).ask();
-            assert_eq!(w.wakee.recent_cpu, 5, "decided before");
+            assert_eq!(w.wakee.recent_used_cpu, 5, "decided before");
             assert_eq!(
-                w.waker.recent_cpu, NO_CPU,
+                w.waker.recent_used_cpu, NO_CPU,
                 "the waker's is its own business"
             );
         },
@@ -75,7 +75,7 @@ fn an_idle_previous_cpu_is_the_target_even_in_another_cache() {
 
 fn kthread(w: &mut World) -> &mut World {
     w.waker.flags |= task_flag::KTHREAD;
-    w.waker.nr_allowed = 1;
+    w.waker.nr_cpus_allowed = 1;
     w
 }
 
@@ -89,9 +89,9 @@ fn what_a_bound_kernel_thread_wakes_may_join_it() {
             w.runs(0, 1).flags = wake_flag::INTERRUPT;
             w.expect(1, "llc_scan");
             w.flags = 0;
-            w.waker.nr_allowed = 8;
+            w.waker.nr_cpus_allowed = 8;
             w.expect(1, "llc_scan");
-            w.waker.nr_allowed = 1;
+            w.waker.nr_cpus_allowed = 1;
             w.busy([3]).wakes(0, 3);
             assert_ne!(w.ask().cpu, 0, "only where the task came from");
         },
@@ -154,9 +154,9 @@ fn a_scan_teaches_no_cost() {
     each(
         || flat(8),
         |_, w| {
-            (w.core.cpus[0].scan_cost, w.core.params.scan_cpu_ns) = (1000, 100);
+            (w.core.cpus[0].avg_scan_cost, w.core.params.scan_cpu_ns) = (1000, 100);
             w.busy(0..8).ask();
-            assert_eq!(w.core.cpus[0].scan_cost, 1000);
+            assert_eq!(w.core.cpus[0].avg_scan_cost, 1000);
         },
     );
 }

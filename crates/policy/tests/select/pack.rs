@@ -17,9 +17,9 @@ const MAX: u32 = 47742;
 /// Runnable time of a task or a CPU with a long history.
 fn share(sum: u32, period: u32) -> Pelt13 {
     Pelt13 {
-        last: MS,
-        sum,
-        period,
+        last_runnable_update: MS,
+        runnable_avg_sum: sum,
+        runnable_avg_period: period,
     }
 }
 
@@ -262,9 +262,14 @@ fn a_millisecond_in_five_is_not_light_when_it_falls_asleep() {
     for (run, share, light) in [(1000, 208, false), (950, 198, true)] {
         let duo = steady(PACK, run);
         let a = duo.task.pelt13;
-        let rounded = (a.sum * 1000 + a.period / 2) / a.period;
+        let rounded =
+            (a.runnable_avg_sum * 1000 + a.runnable_avg_period / 2) / a.runnable_avg_period;
         assert_eq!(rounded, share, "{run} us");
-        assert_eq!(a.sum * 5 < a.period, light, "{run} us");
+        assert_eq!(
+            a.runnable_avg_sum * 5 < a.runnable_avg_period,
+            light,
+            "{run} us"
+        );
     }
 }
 
@@ -278,7 +283,7 @@ fn judged_at_the_wakeup_a_task_has_decayed_by_its_sleep() {
     ] {
         let mut w = board(&format!("{PACK}:at={at}"));
         w.wakee.pelt13 = steady(PACK, 1000).task.pelt13;
-        w.now = w.wakee.pelt13.last + sleep * MS;
+        w.now = w.wakee.pelt13.last_runnable_update + sleep * MS;
         let before = w.wakee.pelt13;
         w.wakes(1, 1);
         match light {
@@ -300,7 +305,11 @@ fn a_task_that_slept_for_long_is_light_for_ten_milliseconds() {
     for (run, light) in [(10_700_000, true), (10_900_000, false)] {
         let mut task = duo.task.pelt13;
         pelt::update13(&mut task, duo.now + run, true);
-        assert_eq!(task.sum * 5 < task.period, light, "{run} ns");
+        assert_eq!(
+            task.runnable_avg_sum * 5 < task.runnable_avg_period,
+            light,
+            "{run} ns"
+        );
     }
 }
 
@@ -308,14 +317,15 @@ fn a_task_that_slept_for_long_is_light_for_ten_milliseconds() {
 fn the_pairs_follow_what_runs_and_are_kept_for_packing_only() {
     let duo = steady(PACK, 1000);
     let (task, cpu) = (duo.task.pelt13, duo.cpu.pelt13);
-    let permille = |a: Pelt13| (a.sum * 1000 + a.period / 2) / a.period;
+    let permille =
+        |a: Pelt13| (a.runnable_avg_sum * 1000 + a.runnable_avg_period / 2) / a.runnable_avg_period;
     assert_eq!(permille(task), permille(cpu), "it is alone there");
-    assert!(task.period > MAX * 9 / 10 && task.period <= MAX);
+    assert!(task.runnable_avg_period > MAX * 9 / 10 && task.runnable_avg_period <= MAX);
     let mut idle = duo.cpu;
     alight_policy::rq::clock(&mut idle, duo.now + 1000 * MS);
     alight_policy::rq::update13(&duo.k, &mut idle);
     assert_eq!(
-        idle.pelt13.sum, 0,
+        idle.pelt13.runnable_avg_sum, 0,
         "an idle CPU forgets, when somebody looks"
     );
     for without in ["linux-3.9", "linux-3.9+pack=none", "linux-6.5+pack"] {
@@ -332,7 +342,7 @@ fn the_pairs_follow_what_runs_and_are_kept_for_packing_only() {
 /// Clusters of 4 little CPUs (446) and 4 big ones; a task of the little CPU 1.
 fn modern(scheduler: &str) -> World {
     let mut w = World::new(&gated(clusters(), &[CACHE, PACKAGE]), scheduler);
-    w.wakee.pelt.last = 1;
+    w.wakee.pelt.last_update_time = 1;
     w.wakes(1, 1);
     w
 }
@@ -349,9 +359,9 @@ fn by_averages_light_is_a_fifth_of_the_cpu_that_it_ran_on() {
         let scheduler = format!("{base}+pack");
         for (prev, most, buddy) in [(1, 89, 0), (5, 204, 4)] {
             let mut w = modern(&scheduler);
-            w.wakee.pelt.run_avg = most;
+            w.wakee.pelt.runnable_avg = most;
             w.wakes(prev, prev).expect(buddy, "pack_buddy");
-            w.wakee.pelt.run_avg = most + 1;
+            w.wakee.pelt.runnable_avg = most + 1;
             w.wakes(prev, prev);
             assert_ne!(w.ask().cpu, buddy, "{scheduler}");
         }
@@ -373,9 +383,9 @@ fn by_averages_too_a_task_may_be_judged_at_its_wakeup() {
     for (at, light) in [("sleep", false), ("wake", true)] {
         let mut w = modern(&format!("linux-6.5+pack:at={at}"));
         let div = 47742 - 1024;
-        w.wakee.pelt.run_avg = 100;
-        w.wakee.pelt.run_sum = 100 * div;
-        w.core.cpus[1].cfs.last = 32 * MS;
+        w.wakee.pelt.runnable_avg = 100;
+        w.wakee.pelt.runnable_sum = 100 * div;
+        w.core.cpus[1].cfs.last_update_time = 32 * MS;
         w.expect(
             if light { 0 } else { 1 },
             if light { "pack_buddy" } else { "target_idle" },

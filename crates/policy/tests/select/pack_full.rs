@@ -14,9 +14,9 @@ const PACKAGE: LevelKind = LevelKind::Package;
 
 fn share(sum: u32, period: u32) -> Pelt13 {
     Pelt13 {
-        last: MS,
-        sum,
-        period,
+        last_runnable_update: MS,
+        runnable_avg_sum: sum,
+        runnable_avg_period: period,
     }
 }
 
@@ -119,7 +119,7 @@ fn later_searches_keep_to_them_as_well() {
                 let mut w = World::new(&gated(machine.clone(), &[CACHE, PACKAGE]), &scheduler);
                 take_part(&mut w, &[0, 1]);
                 w.used([0, 1], 1024).busy([0]).util(300);
-                w.wakee.pelt.run_avg = 1000;
+                w.wakee.pelt.runnable_avg = 1000;
                 for (this, prev) in [(0, 3), (5, 5), (6, 0), (2, 7)] {
                     w.recent(6).wakes(this, prev);
                     let cpu = w.ask().cpu;
@@ -202,8 +202,8 @@ fn a_cpu_that_takes_no_part_has_next_to_no_capacity_in_the_slow_path_of_a_wakeup
     for cpu in [0, 4] {
         w.core.cpus[cpu].cfs.util_avg = 1024;
     }
-    w.wakee.est_ewma = 800;
-    w.wakee.pelt.run_avg = 1000;
+    w.wakee.util_est_ewma = 800;
+    w.wakee.pelt.runnable_avg = 1000;
     w.busy([0, 4, 5]).wakes(0, 0);
     let answer = w.ask();
     assert_eq!(answer.slow, 1, "{}", w.explain());

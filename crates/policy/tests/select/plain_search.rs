@@ -19,7 +19,7 @@ struct Plain<'a> {
 impl Plain<'_> {
     fn idle(&self, cpu: u32) -> bool {
         let rq = &self.w.core.cpus[cpu as usize];
-        rq.nr_running == 0 && rq.curr_is_idle == 1 && rq.wakeup_pending == 0
+        rq.nr_running == 0 && rq.curr_is_idle == 1 && rq.ttwu_pending == 0
     }
     fn sched_idle(&self, cpu: u32) -> bool {
         let rq = &self.w.core.cpus[cpu as usize];
@@ -46,7 +46,10 @@ impl Plain<'_> {
 
     fn fits(&self, cpu: u32) -> bool {
         let t = &self.w.wakee;
-        let estimate = t.pelt.util_avg.max(t.est_ewma.max(t.est_enqueued) | 1);
+        let estimate = t
+            .pelt
+            .util_avg
+            .max(t.util_est_ewma.max(t.util_est_enqueued) | 1);
         let need = u64::from(estimate.clamp(t.uclamp_min, t.uclamp_max));
         need * 1280 < u64::from(self.w.core.cpus[cpu as usize].capacity) * 1024
     }
@@ -75,12 +78,15 @@ impl Plain<'_> {
         if self.w.core.params.sis_prop == 0 {
             return u64::MAX;
         }
-        let (idle, cost) = (weight as u64 * (here.avg_idle / 512), here.scan_cost + 1);
+        let (idle, cost) = (
+            weight as u64 * (here.avg_idle / 512),
+            here.avg_scan_cost + 1,
+        );
         if idle > 4 * cost { idle / cost } else { 4 }
     }
 
     fn idle_sibling(&self, target: u32) -> u32 {
-        let (prev, recent) = (self.w.wakee.prev_cpu, self.w.wakee.recent_cpu);
+        let (prev, recent) = (self.w.wakee.prev_cpu, self.w.wakee.recent_used_cpu);
         let shares = |cpu| self.llc(cpu) == self.llc(target);
         if self.good(target) {
             return target;

@@ -44,7 +44,7 @@ fn check_cpu(before: &Scene, answer: &Answer, place: &str) {
     assert!(before.online.contains(answer.cpu), "{place}: {answer:?}");
 
     let (k, rq) = (&before.core.params, &before.core.cpus[answer.cpu as usize]);
-    let idle = rq.curr_is_idle == 1 && rq.nr_running == 0 && rq.wakeup_pending == 0;
+    let idle = rq.curr_is_idle == 1 && rq.nr_running == 0 && rq.ttwu_pending == 0;
     let counts = match k.sched_idle {
         rule::SCHED_IDLE_BUSY => false,
         rule::SCHED_IDLE_NORMAL => before.wakee.class != class::IDLE,
@@ -176,7 +176,7 @@ fn check_writes(before: &Scene, after: &Scene, place: &str) {
     for (cpu, (old, new)) in old.cpus.iter().zip(&new.cpus).enumerate() {
         let mut expected = *old;
         if cpu == before.this as usize {
-            expected.scan_cost = new.scan_cost;
+            expected.avg_scan_cost = new.avg_scan_cost;
         }
         assert_eq!(expected, *new, "{place}: CPU {cpu}");
     }

@@ -31,7 +31,7 @@ fn both(
 /// Time enough to scan everything.
 fn idle_long(w: &mut World) {
     for cpu in &mut w.core.cpus {
-        (cpu.avg_idle, cpu.scan_cost) = (1_000_000, 0);
+        (cpu.avg_idle, cpu.avg_scan_cost) = (1_000_000, 0);
     }
 }
 
@@ -74,14 +74,14 @@ fn at_the_end_of_the_budget_nothing_is_left_in_reserve() {
     let state = |w: &mut World| {
         // A budget of four: the target, two busy ones, and the end.
         for cpu in &mut w.core.cpus {
-            (cpu.avg_idle, cpu.scan_cost) = (0, 1_000_000);
+            (cpu.avg_idle, cpu.avg_scan_cost) = (0, 1_000_000);
         }
         w.busy(0..8).sched_idle([1]).wakes(0, 0);
     };
     both(&flat(8), state, (1, "llc_scan"), (1, "llc_scan"));
     let beyond = |w: &mut World| {
         for cpu in &mut w.core.cpus {
-            (cpu.avg_idle, cpu.scan_cost) = (0, 1_000_000);
+            (cpu.avg_idle, cpu.avg_scan_cost) = (0, 1_000_000);
         }
         w.busy(0..8).sched_idle([5]).wakes(0, 0);
     };
@@ -93,7 +93,7 @@ fn a_sibling_of_the_target_is_taken_before_an_idle_one() {
     let state = |w: &mut World| {
         // Budget used up, no idle core: the siblings of the target remain.
         for cpu in &mut w.core.cpus {
-            (cpu.avg_idle, cpu.scan_cost) = (0, 1_000_000);
+            (cpu.avg_idle, cpu.avg_scan_cost) = (0, 1_000_000);
         }
         w.idle_cores(false).busy(0..16).sched_idle([4]).runs(8, 0);
         w.wakes(0, 0);
@@ -123,7 +123,7 @@ fn the_slow_path_takes_it_before_the_shallowest_idle_cpu() {
         w.busy(0..8).idles(4, 1, 9).sched_idle([5]).forks(0);
         w.kind = Kind::Exec;
         for cpu in [0, 1, 2, 3, 6, 7] {
-            w.used([cpu], 900).load(cpu, 1024).core.cpus[cpu as usize].runnable_load = 1024;
+            w.used([cpu], 900).load(cpu, 1024).core.cpus[cpu as usize].runnable_load_avg = 1024;
         }
         w.expect(cpu, step);
     }

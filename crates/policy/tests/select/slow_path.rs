@@ -22,10 +22,10 @@ fn repaired(w: &mut World) -> &mut World {
 fn a_new_task_searches_and_flips_and_recent_cpus_stay() {
     let mut w = World::new(&flat(4), BASE);
     w.waker.last_wakee = 9;
-    w.waker.recent_cpu = 3;
+    w.waker.recent_used_cpu = 3;
     let answer = w.busy([0]).forks(0).expect(1, "slow_idle");
     assert_eq!((answer.slow, answer.affine), (1, 0));
-    assert_eq!((w.waker.last_wakee, w.waker.recent_cpu), (9, 3));
+    assert_eq!((w.waker.last_wakee, w.waker.recent_used_cpu), (9, 3));
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn without_a_domain_there_is_nothing_to_search() {
         .allow([0])
         .expect(0, "pinned");
     let mut w = World::new(&flat(1), BASE);
-    w.wakee.nr_allowed = 2;
+    w.wakee.nr_cpus_allowed = 2;
     w.busy([0]).forks(0).expect(0, "no_search");
 }
 
@@ -76,9 +76,9 @@ fn the_local_group_must_have_fewer_idle_cpus_to_be_left() {
 fn a_cpu_with_a_remote_wakeup_under_way_is_not_idle() {
     let mut w = World::new(&caches(8, 4), BASE);
     w.busy([0, 1, 2, 4, 5]).forks(0);
-    w.core.cpus[6].wakeup_pending = 1;
+    w.core.cpus[6].ttwu_pending = 1;
     w.expect(3, "slow_idle");
-    w.core.cpus[6].wakeup_pending = 0;
+    w.core.cpus[6].ttwu_pending = 0;
     w.expect(6, "slow_idle");
 }
 
@@ -109,7 +109,7 @@ fn a_group_without_an_allowed_cpu_is_skipped_even_the_local_one() {
     let mut w = World::new(&caches(12, 4), BASE);
     w.busy([8]).allow(4..12).forks(0).expect(4, "slow_idle");
     w.busy([5, 6]).expect(9, "slow_idle");
-    w.allow([11]).wakee.nr_allowed = 2;
+    w.allow([11]).wakee.nr_cpus_allowed = 2;
     w.expect(11, "slow_idle");
 }
 
@@ -314,11 +314,11 @@ fn of_cpus_too_small_the_biggest_wins_but_only_over_a_smaller_one() {
 fn a_sleeper_is_decayed_before_it_is_compared() {
     let mut w = World::new(&clusters(), BASE);
     w.util(600).flips(1000, 8).wakes(0, 1);
-    w.wakee.pelt.last = 1 << 20;
+    w.wakee.pelt.last_update_time = 1 << 20;
     w.wakee.pelt.util_sum = 600 * 46718;
-    w.core.cpus[1].cfs.last = 1 << 20;
+    w.core.cpus[1].cfs.last_update_time = 1 << 20;
     w.expect(4, "slow_idle");
-    w.core.cpus[1].cfs.last = 33 << 20;
+    w.core.cpus[1].cfs.last_update_time = 33 << 20;
     w.expect(0, "slow_local");
 }
 
@@ -373,8 +373,8 @@ fn the_wakee_is_taken_from_the_sums_of_its_old_cpu() {
     let ask = |last| {
         let mut w = World::new(&clusters(), BASE);
         w.busy(4..8).used(4..8, 850).util(700).wakes(0, 4);
-        w.core.cpus[4].cfs.last = last;
-        w.wakee.pelt.last = last;
+        w.core.cpus[4].cfs.last_update_time = last;
+        w.wakee.pelt.last_update_time = last;
         w.ask()
     };
     assert!(ask(1 << 30).cpu >= 4, "3 * 850 + 150 leave room");
@@ -388,8 +388,8 @@ fn a_task_that_execs_does_not_count_itself() {
     let mut w = World::new(&caches(8, 4), BASE);
     w.busy([0]).forks(0);
     w.kind = Kind::Exec;
-    w.wakee.pelt.last = 1;
-    w.core.cpus[0].cfs.last = 1;
+    w.wakee.pelt.last_update_time = 1;
+    w.core.cpus[0].cfs.last_update_time = 1;
     w.wakee.flags |= task_flag::ON_RQ;
     // Four idle CPUs here without it, four there: it stays, on its own CPU.
     w.expect(0, "slow_local");
@@ -408,11 +408,11 @@ fn a_task_that_execs_does_not_count_its_estimate() {
             .forks(0);
         w.kind = Kind::Exec;
         for cpu in &mut w.core.cpus {
-            (cpu.est_enqueued, cpu.cfs.last) = (900, 1);
+            (cpu.util_est_enqueued, cpu.cfs.last_update_time) = (900, 1);
         }
-        w.core.cpus[2].est_enqueued = 600;
-        w.wakee.pelt.last = 1;
-        (w.wakee.est_enqueued, w.wakee.est_ewma) = (801, 801);
+        w.core.cpus[2].util_est_enqueued = 600;
+        w.wakee.pelt.last_update_time = 1;
+        (w.wakee.util_est_enqueued, w.wakee.util_est_ewma) = (801, 801);
         if on_rq {
             w.wakee.flags |= task_flag::ON_RQ;
         }

@@ -42,7 +42,7 @@ fn wakee(w: &mut World, util: u32, clamped: u32) -> &mut World {
 fn queue(w: &mut World, cpu: u32, util: u32, clamped: u32) -> &mut World {
     let rq = &mut w.core.cpus[cpu as usize];
     rq.cfs.util_avg = util;
-    rq.uclamp_root = clamped;
+    rq.root_cfs_util_uclamp = clamped;
     rq.cfs.uclamp = clamped as i32 - util as i32;
     w
 }
@@ -105,7 +105,7 @@ fn the_clamps_themselves_are_not_asked() {
 fn the_estimate_counts_with_the_sum() {
     for scheduler in SUMS {
         let mut w = world(scheduler, false);
-        wakee(&mut w, 10, 100).wakee.est_ewma = 400;
+        wakee(&mut w, 10, 100).wakee.util_est_ewma = 400;
         assert!(w.wakes(0, 0).ask().cpu >= 4, "{scheduler}");
     }
 }
@@ -275,7 +275,7 @@ fn bias_prev_sees_room_beside_capped_tasks() {
     // The estimates of the queue are of the clamped sums: 200 of the hog on CPU 3.
     let mut w = world("linux-6.5+uclamp-sum+bias-prev:fits:select", false);
     w.busy([4, 5]).sync();
-    w.core.cpus[5].est_enqueued = 500;
+    w.core.cpus[5].util_est_enqueued = 500;
     wakee(&mut w, 1000, 200).wakes(4, 5).expect(5, "bias_prev");
     wakee(&mut w, 10, 400).wakes(4, 5);
     assert_ne!(w.ask().cpu, 5);

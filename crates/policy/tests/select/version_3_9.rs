@@ -59,8 +59,8 @@ fn neither_wide_wakers_nor_exiting_ones_are_known() {
     w.flips(1000, 1000).sync().wakes(0, 3);
     w.waker.flags |= task_flag::EXITING;
     w.expect_target(0, "sync");
-    assert_eq!(w.waker.flips, 1000);
-    assert_eq!(w.waker.flip_stamp, 0);
+    assert_eq!(w.waker.wakee_flips, 1000);
+    assert_eq!(w.waker.wakee_flip_decay_ts, 0);
 }
 
 // ---- idle groups ----
@@ -71,7 +71,7 @@ fn target_then_previous_cpu_if_idle() {
     w.wakes(0, 3).expect(0, "target_idle");
     weigh(&mut w, 0, 1);
     w.sync().expect(3, "prev_idle");
-    assert_eq!(w.waker.recent_cpu, alight_policy::NONE);
+    assert_eq!(w.waker.recent_used_cpu, alight_policy::NONE);
 }
 
 #[test]

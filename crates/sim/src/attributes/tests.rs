@@ -121,7 +121,7 @@ fn a_new_affinity_moves_a_running_task() {
     let mover = task(0, &[run(10), SET, run(20), Op::Mark { mark: 0 }]).on(&[0]);
     let record = with(attributes, &[mover], |sim| {
         assert_eq!(sim.passed(0).0, 30 * MS);
-        assert_eq!(sim.views[0].nr_allowed, 1);
+        assert_eq!(sim.views[0].nr_cpus_allowed, 1);
         assert_eq!(sim.stats.migrations.seen(), 1);
     });
     assert_eq!(record.runs_of(0), [(0, 0), (10 * MS, 1)]);
@@ -138,7 +138,7 @@ fn an_affinity_that_allows_this_cpu_moves_nothing() {
         attributes,
         &[task(0, &[run(10), SET, run(20)]).on(&[0])],
         |sim| {
-            assert_eq!(sim.views[0].nr_allowed, 2);
+            assert_eq!(sim.views[0].nr_cpus_allowed, 2);
         },
     );
     assert_eq!(record.runs_of(0), [(0, 0)]);
@@ -154,7 +154,7 @@ fn a_lifted_affinity_allows_all_cpus() {
     let lifted = task(0, &[run(10), SET, Op::Sleep { ns: 10 * MS }, run(20)]).on(&[0]);
     let hog = task(0, &[run(600)]).on(&[0]);
     let record = with(attributes, &[lifted, hog], |sim| {
-        assert_eq!(sim.views[0].nr_allowed, 2)
+        assert_eq!(sim.views[0].nr_cpus_allowed, 2)
     });
     let cpus: Vec<usize> = record.runs_of(0).iter().map(|run| run.1).collect();
     assert_eq!(cpus.last(), Some(&1));

@@ -255,7 +255,7 @@ impl Sim<'_> {
             idle: scope.idle,
             prefer_sibling: self.prefers_sibling(scope, own),
             asym: domain.flags & domain_flag::ASYM != 0,
-            dst: (view.h_nr_running, view.runnable_load.into()),
+            dst: (view.h_nr_running, view.runnable_load_avg.into()),
         };
         let side = |sim: &Self, group: usize| {
             let stats = sim.group_stats(scope, group, group == own);

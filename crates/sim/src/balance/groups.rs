@@ -17,7 +17,7 @@ use crate::fair::Order;
 use crate::kernel::{NohzRound, Sibling};
 use crate::state::Sim;
 use alight_policy::abi::{Cpu, NONE, domain_flag};
-use alight_policy::{Group, Mask, idle_scan_worth};
+use alight_policy::{Group, Mask, nr_idle_scan};
 use std::ops::Range;
 
 /// Load and capacity of a domain.
@@ -32,7 +32,7 @@ pub(super) struct Totals {
 pub(crate) fn cpu_util(view: &Cpu) -> u32 {
     view.cfs
         .util_avg
-        .max(view.est_enqueued)
+        .max(view.util_est_enqueued)
         .min(view.capacity_orig)
 }
 
@@ -292,7 +292,7 @@ impl Sim<'_> {
             })
             .sum();
         let pct = domain.imbalance_pct;
-        self.core.llcs[shared as usize].nr_idle_scan = idle_scan_worth(util, weight, pct);
+        self.core.llcs[shared as usize].nr_idle_scan = nr_idle_scan(util, weight, pct);
     }
 
     /// The top domain was looked at: does any CPU hold work for others (`rd->overload`)?
@@ -441,8 +441,7 @@ impl Sim<'_> {
         self.members(group, Some(excluded))
             .fold(Count::default(), |count, cpu| {
                 let view = &self.core.cpus[cpu];
-                let busy =
-                    view.nr_running != 0 || view.curr_is_idle == 0 || view.wakeup_pending != 0;
+                let busy = view.nr_running != 0 || view.curr_is_idle == 0 || view.ttwu_pending != 0;
                 Count {
                     nr_running: count.nr_running + view.nr_running,
                     idle_cpus: count.idle_cpus + u32::from(!busy),

@@ -351,12 +351,12 @@ impl Sim<'_> {
     }
 
     /// Books a change of a CPU's `nr_running`, `curr_is_idle` or
-    /// `wakeup_pending`, which has just been made in its view
+    /// `ttwu_pending`, which has just been made in its view
     /// (`add_nr_running`, `sub_nr_running`, and what `idle_cpu` reads).
     #[inline]
     pub fn rq_changed(&mut self, cpu: usize) {
         let view = &self.core.cpus[cpu];
-        let busy = view.curr_is_idle == 0 || view.wakeup_pending != 0;
+        let busy = view.curr_is_idle == 0 || view.ttwu_pending != 0;
         let count = Count {
             nr_running: view.nr_running,
             idle_cpus: u32::from(view.nr_running == 0 && !busy),
@@ -429,7 +429,7 @@ impl Sim<'_> {
     /// What counts of `task`, which is too big for `cpu`.
     fn misfit_load(&self, cpu: usize, task: u32) -> u32 {
         let load = self.task_h_load(task);
-        let movable = || self.views[task as usize].nr_allowed > 1;
+        let movable = || self.views[task as usize].nr_cpus_allowed > 1;
         let to_bigger = || {
             let capacity = |cpu: usize| self.core.cpus[cpu].capacity_orig;
             let allowed = &self.masks[self.tasks[task as usize].affinity as usize];

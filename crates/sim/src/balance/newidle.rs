@@ -108,7 +108,7 @@ impl Sim<'_> {
         if gate == Gate::IdleTime {
             return self.newidle_by_index(cpu, now);
         }
-        if gate == Gate::FirstDomain && self.core.cpus[cpu].wakeup_pending != 0 {
+        if gate == Gate::FirstDomain && self.core.cpus[cpu].ttwu_pending != 0 {
             return false;
         }
         // Set before the search: that counts as idle time.

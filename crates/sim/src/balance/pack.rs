@@ -232,11 +232,15 @@ impl Sim<'_> {
                 ));
             }
             let pair = view.pelt13;
-            if pair.sum > pair.period || pair.period >= LONGEST_PERIOD {
+            if pair.runnable_avg_sum > pair.runnable_avg_period
+                || pair.runnable_avg_period >= LONGEST_PERIOD
+            {
                 return Err(format!("CPU {cpu} was runnable for {pair:?}"));
             }
         }
-        let torn = |task: &alight_policy::Task| task.pelt13.sum > task.pelt13.period;
+        let torn = |task: &alight_policy::Task| {
+            task.pelt13.runnable_avg_sum > task.pelt13.runnable_avg_period
+        };
         match self.views.iter().position(torn) {
             Some(task) => Err(format!(
                 "task {task} was runnable for longer than it is there"

@@ -205,7 +205,7 @@ impl Sim<'_> {
         if scope.idle == Idle::Newly {
             let view = &self.core.cpus[scope.dst];
             return rules.newidle.gate != Gate::FirstDomain
-                || view.nr_running == 0 && view.wakeup_pending == 0;
+                || view.nr_running == 0 && view.ttwu_pending == 0;
         }
         let own = self.core.places[scope.dst].group[scope.level] as usize;
         let group = &self.core.groups[own];

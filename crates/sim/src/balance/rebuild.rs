@@ -24,7 +24,7 @@ impl Sim<'_> {
             llc.has_idle_cores = 0;
         }
         for cpu in 0..self.cpus.len() {
-            self.core.cpus[cpu].scan_cost = 0;
+            self.core.cpus[cpu].avg_scan_cost = 0;
             let levels = self.new_levels(cpu, now);
             let balance = &mut self.cpus[cpu].balance;
             balance.levels = levels;

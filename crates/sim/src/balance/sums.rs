@@ -30,11 +30,11 @@ impl Signals {
             util: weighed.cpu_util(view),
             load: match rules.judged {
                 Judged::Index => view.weight,
-                Judged::Load => view.runnable_load,
+                Judged::Load => view.runnable_load_avg,
                 Judged::Kind => view.cfs.load_avg,
             },
             runnable: match rules.runnable {
-                true => view.cfs.run_avg,
+                true => view.cfs.runnable_avg,
                 false => 0,
             },
         }

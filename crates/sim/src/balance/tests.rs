@@ -355,7 +355,7 @@ fn a_pinned_task_goes_to_another_cpu_of_the_group() {
         bind(sim, 1..6, &[0, 6]);
         put(sim, 0, 0..6);
         sim.core.cpus[0].cfs.util_avg = 1024;
-        sim.core.cpus[0].est_enqueued = 1024;
+        sim.core.cpus[0].util_est_enqueued = 1024;
         sim.signals_changed(0);
         assert!(attempt(sim, 4, 1, Idle::Yes) > 0);
         let now = running(sim);
@@ -447,10 +447,10 @@ fn a_small_task_stays_on_a_small_cpu() {
         advance(sim, 3 * MS);
         assert_eq!(sim.cpus[3].curr, 0);
         sim.views[0].pelt.util_avg = 100;
-        sim.views[0].est_enqueued = 100;
+        sim.views[0].util_est_enqueued = 100;
         sim.misfit_update(3);
         assert_eq!(sim.nohz.nr_misfit, 0, "100 * 1280 < 446 * 1024");
-        sim.views[0].est_enqueued = 357;
+        sim.views[0].util_est_enqueued = 357;
         sim.misfit_update(3);
         assert_eq!(
             (sim.nohz.nr_misfit, sim.cpus[3].balance.misfit_load > 0),

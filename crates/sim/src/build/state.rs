@@ -324,7 +324,7 @@ fn group_entity(group: &Group, cpu: u32) -> (Task, alight_policy::Task) {
         ..Default::default()
     };
     // It was attached when the group was made.
-    view.pelt.last = 1;
+    view.pelt.last_update_time = 1;
     (task, view)
 }
 

@@ -271,8 +271,8 @@ impl Builder<'_> {
                 weight,
                 class,
                 prev_cpu: cpu,
-                nr_allowed: mask.len(),
-                flips: shell::wakee_flips(self.scenario.wakee_flips, self.scenario.seed),
+                nr_cpus_allowed: mask.len(),
+                wakee_flips: shell::wakee_flips(self.scenario.wakee_flips, self.scenario.seed),
                 uclamp_min: attributes
                     .uclamp_min
                     .unwrap_or(default_clamp(attributes.realtime.is_some())),

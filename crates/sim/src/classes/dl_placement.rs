@@ -24,10 +24,10 @@ impl Sim<'_> {
     /// `select_task_rq_dl` of a task that wakes.
     pub(super) fn target_of_dl(&mut self, by: usize, prev: usize, task: u32) -> usize {
         let curr = self.cpus[prev].curr;
-        let movable = self.views[task as usize].nr_allowed > 1;
+        let movable = self.views[task as usize].nr_cpus_allowed > 1;
         let blocked = curr != NONE
             && self.is_dl(curr)
-            && (self.views[curr as usize].nr_allowed < 2 || !self.earlier(task, curr))
+            && (self.views[curr as usize].nr_cpus_allowed < 2 || !self.earlier(task, curr))
             && movable;
         if !blocked && self.dl_fits(task, prev) {
             return prev;
@@ -59,7 +59,7 @@ impl Sim<'_> {
 
     /// Where `task` does not have to wait, near where it ran; `by` asks (`find_later_rq`).
     fn find_later(&mut self, by: usize, task: u32) -> Option<usize> {
-        if self.views[task as usize].nr_allowed == 1 {
+        if self.views[task as usize].nr_cpus_allowed == 1 {
             return None;
         }
         let later = self.later_cpus(task)?;
@@ -111,10 +111,10 @@ impl Sim<'_> {
         let curr = self.cpus[cpu].curr;
         let waits = curr != task
             && !self.cpus[cpu].need_resched
-            && self.views[task as usize].nr_allowed > 1
+            && self.views[task as usize].nr_cpus_allowed > 1
             && curr != NONE
             && self.is_dl(curr)
-            && (self.views[curr as usize].nr_allowed < 2 || !self.earlier(task, curr));
+            && (self.views[curr as usize].nr_cpus_allowed < 2 || !self.earlier(task, curr));
         if waits {
             self.push_dl(by, cpu);
         }
@@ -126,7 +126,7 @@ impl Sim<'_> {
         let mut waiting = self.classes.dl[cpu].tasks.iter().copied();
         waiting.find(|&task| {
             task != curr
-                && self.views[task as usize].nr_allowed > 1
+                && self.views[task as usize].nr_cpus_allowed > 1
                 && dst.is_none_or(|dst| self.allowed(task, dst))
         })
     }
@@ -146,7 +146,7 @@ impl Sim<'_> {
         };
         let curr = self.cpus[cpu].curr;
         let preempts = curr != NONE && self.is_dl(curr) && self.earlier(task, curr);
-        if preempts && self.views[curr as usize].nr_allowed > 1 {
+        if preempts && self.views[curr as usize].nr_cpus_allowed > 1 {
             self.cpus[cpu].need_resched = true;
             self.kick(by, cpu);
             return false;

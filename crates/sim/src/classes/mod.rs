@@ -389,7 +389,7 @@ impl Sim<'_> {
         self.put_prev(cpu);
         self.cpus[cpu].curr = NONE;
         self.leave_groups(cpu);
-        let last = self.views[task as usize].pelt.last;
+        let last = self.views[task as usize].pelt.last_update_time;
         self.detach_task(cpu, task);
         self.classes.tasks[task as usize].pelt_last = last;
     }
@@ -400,10 +400,10 @@ impl Sim<'_> {
         let rq = &self.core.cpus[cpu];
         let view = &mut self.views[task as usize];
         if last != 0 {
-            view.pelt.last = last;
-            pelt::accumulate(&mut view.pelt, rq.clock_pelt - rq.lost_idle, 0, 0, 0);
+            view.pelt.last_update_time = last;
+            pelt::accumulate(&mut view.pelt, rq.clock_pelt - rq.lost_idle_time, 0, 0, 0);
             pelt::average(&mut view.pelt, u64::from(view.weight));
-            view.pelt.last = 0;
+            view.pelt.last_update_time = 0;
         }
         self.rejoin_fair(cpu, task);
         if self.groups.used {

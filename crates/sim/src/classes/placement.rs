@@ -43,7 +43,7 @@ impl Sim<'_> {
     /// `select_task_rq`.
     pub fn select_rt(&mut self, by: usize, task: u32) -> usize {
         let prev = self.views[task as usize].prev_cpu as usize;
-        let target = match self.views[task as usize].nr_allowed {
+        let target = match self.views[task as usize].nr_cpus_allowed {
             1 => prev,
             // Only one that wakes looks around (`WF_TTWU`).
             _ if self.is_dl(task) && self.tasks[task as usize].life == Life::New => prev,
@@ -57,7 +57,8 @@ impl Sim<'_> {
     fn target_of(&mut self, by: usize, prev: usize, task: u32) -> usize {
         let curr = self.cpus[prev].curr;
         let blocked = self.is_rt(curr)
-            && (self.views[curr as usize].nr_allowed < 2 || self.prio(curr) <= self.prio(task));
+            && (self.views[curr as usize].nr_cpus_allowed < 2
+                || self.prio(curr) <= self.prio(task));
         if !blocked && self.rt_fits(task, prev) {
             return prev;
         }
@@ -126,7 +127,7 @@ impl Sim<'_> {
     /// A CPU where `task` does not have to wait, near where it ran; `by` asks
     /// (`find_lowest_rq`).
     fn find_lowest(&mut self, by: usize, task: u32) -> Option<usize> {
-        if self.views[task as usize].nr_allowed == 1 {
+        if self.views[task as usize].nr_cpus_allowed == 1 {
             return None;
         }
         let lowest = self.lowest_cpus(task)?;
@@ -180,9 +181,10 @@ impl Sim<'_> {
         let curr = self.cpus[cpu].curr;
         let waits = curr != task
             && !self.cpus[cpu].need_resched
-            && self.views[task as usize].nr_allowed > 1
+            && self.views[task as usize].nr_cpus_allowed > 1
             && self.is_rt(curr)
-            && (self.views[curr as usize].nr_allowed < 2 || self.prio(curr) <= self.prio(task));
+            && (self.views[curr as usize].nr_cpus_allowed < 2
+                || self.prio(curr) <= self.prio(task));
         if waits {
             self.push_rt(by, cpu);
         }
@@ -241,7 +243,7 @@ impl Sim<'_> {
             };
             let first = std::iter::successors(Some(list.head), |&task| next(task))
                 .filter(|&task| self.cpus[cpu].curr != task)
-                .filter(|&task| self.views[task as usize].nr_allowed > 1)
+                .filter(|&task| self.views[task as usize].nr_cpus_allowed > 1)
                 .filter(|&task| dst.is_none_or(|dst| self.allowed(task, dst)))
                 .min_by_key(|&task| self.classes.tasks[task as usize].turn);
             if first.is_some() {

@@ -115,7 +115,7 @@ impl Sim<'_> {
         self.clock(cpu);
         let rq = &self.core.cpus[cpu];
         rq::init_util(&self.core.params, rq, &mut self.views[task as usize]);
-        self.classes.tasks[task as usize].pelt_last = rq.clock_pelt - rq.lost_idle;
+        self.classes.tasks[task as usize].pelt_last = rq.clock_pelt - rq.lost_idle_time;
         if self.is_dl(task) {
             let bandwidth = self.classes.dl_tasks[task as usize].bandwidth();
             self.admit(task, false, bandwidth);
@@ -343,7 +343,7 @@ impl Sim<'_> {
     /// elsewhere and `task` can not (`check_preempt_equal_prio`).
     fn make_way(&mut self, cpu: usize, curr: u32, task: u32) {
         let movable = |sim: &Self, task: u32| {
-            sim.views[task as usize].nr_allowed > 1 && sim.has_lower_cpu(task)
+            sim.views[task as usize].nr_cpus_allowed > 1 && sim.has_lower_cpu(task)
         };
         if movable(self, curr) && !movable(self, task) {
             self.requeue_rt(cpu, task, true);

@@ -348,7 +348,7 @@ impl Sim<'_> {
             let idle = now - std::mem::replace(since, now);
             // Who just came ends the idleness, though it is paid for (`idle_rq`).
             let rq = &self.core.cpus[cpu];
-            let nobody = rq.nr_running == 0 && rq.wakeup_pending == 0;
+            let nobody = rq.nr_running == 0 && rq.ttwu_pending == 0;
             self.server_update(cpu, idle, nobody);
         }
     }

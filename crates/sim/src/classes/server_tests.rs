@@ -225,8 +225,11 @@ fn schedutil_asks_for_its_bandwidth_at_least() {
         let rules = (base, Governor::Schedutil);
         begin_under(rules, &big_little(2), &given, &mut record, |sim| {
             sim.until(299 * MS);
-            (sim.core.cpus[0].cfs.util_avg, sim.core.cpus[0].cfs.run_avg) = (1, 1);
-            sim.core.cpus[0].est_enqueued = 0;
+            (
+                sim.core.cpus[0].cfs.util_avg,
+                sim.core.cpus[0].cfs.runnable_avg,
+            ) = (1, 1);
+            sim.core.cpus[0].util_est_enqueued = 0;
             let demand = sim.demand(0);
             assert_eq!(demand.max, 512, "{base}");
             assert_eq!(demand.perf.max(2), floor.max(2), "{base}: {demand:?}");

@@ -19,7 +19,7 @@ impl Sim<'_> {
         }
         let view = &mut self.core.cpus[cpu];
         let avg = &mut self.classes.cpus[cpu].avg;
-        let (now, r) = (view.clock_pelt - view.lost_idle, u64::from(running));
+        let (now, r) = (view.clock_pelt - view.lost_idle_time, u64::from(running));
         let changed = pelt::accumulate(avg, now, r, r, r);
         if changed {
             pelt::average(avg, 1);
@@ -32,7 +32,7 @@ impl Sim<'_> {
     pub(super) fn dl_signal(&mut self, cpu: usize, running: bool) -> bool {
         let view = &mut self.core.cpus[cpu];
         let avg = &mut self.classes.dl[cpu].avg;
-        let (now, r) = (view.clock_pelt - view.lost_idle, u64::from(running));
+        let (now, r) = (view.clock_pelt - view.lost_idle_time, u64::from(running));
         let changed = pelt::accumulate(avg, now, r, r, r);
         if changed {
             pelt::average(avg, 1);

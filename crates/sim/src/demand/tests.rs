@@ -77,7 +77,7 @@ fn clamps_hold_before_or_after_the_quarter() {
 #[test]
 fn tasks_that_wait_count_from_6_5_on() {
     let mut view = cpu(100);
-    view.cfs.run_avg = 300;
+    view.cfs.runnable_avg = 300;
     for (base, util) in [
         ("linux-5.5", 100),
         ("linux-6.1", 100),
@@ -86,13 +86,13 @@ fn tasks_that_wait_count_from_6_5_on() {
     ] {
         assert_eq!(fair_util(&params(base), &view, true), util, "{base}");
     }
-    view.est_enqueued = 400;
+    view.util_est_enqueued = 400;
     assert_eq!(
         fair_util(&params("linux-6.5"), &view, true),
         400,
         "the estimate"
     );
-    view.est_enqueued = 500;
+    view.util_est_enqueued = 500;
     assert_eq!(
         fair_util(&params("linux-6.5"), &view, true),
         446,

@@ -329,10 +329,10 @@ fn a_forked_task_begins_with_its_parents_flips() {
     let forked = child(&[run(1), post(0), run(1), post(1)]);
     let tasks = [task(5 * MS, &parent), forked, wait(0), wait(1)];
     begin(&machine(2, 2), &workload(&tasks), |sim| {
-        sim.views[0].flips = 40;
+        sim.views[0].wakee_flips = 40;
         sim.until(END);
-        assert_eq!([0, 1].map(|id| sim.views[id].flips), [44, 44]);
-        assert_eq!([2, 3].map(|id| sim.views[id].flips), [0, 0]);
+        assert_eq!([0, 1].map(|id| sim.views[id].wakee_flips), [44, 44]);
+        assert_eq!([2, 3].map(|id| sim.views[id].wakee_flips), [0, 0]);
     });
 }
 

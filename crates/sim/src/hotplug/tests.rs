@@ -154,13 +154,16 @@ fn affinity_breaks_where_nothing_is_left_of_it() {
             &pinned,
             |sim| {
                 sim.until(6 * MS);
-                assert_eq!(sim.views[0].nr_allowed, 2, "{base}: it ran, so it is moved");
-                assert_eq!(sim.views[2].nr_allowed, 1, "{base}: it sleeps");
+                assert_eq!(
+                    sim.views[0].nr_cpus_allowed, 2,
+                    "{base}: it ran, so it is moved"
+                );
+                assert_eq!(sim.views[2].nr_cpus_allowed, 1, "{base}: it sleeps");
                 assert_eq!(sim.views[2].prev_cpu, 1);
                 sim.until(40 * MS);
                 assert_eq!(places(sim), [0, 0, 0], "{base}");
                 assert_eq!(sim.hotplug.broken, 3, "{base}");
-                assert!((0..3).all(|task| sim.views[task].nr_allowed == 2));
+                assert!((0..3).all(|task| sim.views[task].nr_cpus_allowed == 2));
             },
         );
     }
@@ -192,10 +195,10 @@ fn an_affinity_without_cpus() {
         &mut record,
         |sim| {
             sim.until(11 * MS + MS / 2);
-            assert_eq!(sim.views[0].nr_allowed, 3);
-            assert_eq!(sim.views[1].nr_allowed, 3);
+            assert_eq!(sim.views[0].nr_cpus_allowed, 3);
+            assert_eq!(sim.views[1].nr_cpus_allowed, 3);
             sim.until(30 * MS);
-            assert_eq!((sim.views[0].nr_allowed, places(sim)[0]), (2, 1));
+            assert_eq!((sim.views[0].nr_cpus_allowed, places(sim)[0]), (2, 1));
         },
     );
 }

@@ -67,7 +67,7 @@ fn each_kind_of_damage_is_found() {
         ),
         (|sim| sim.cpus[0].stats.busy_ns += 1, "tasks ran for"),
         (
-            |sim| sim.core.cpus[0].est_enqueued = 1 << 20,
+            |sim| sim.core.cpus[0].util_est_enqueued = 1 << 20,
             "is expected to have",
         ),
         (

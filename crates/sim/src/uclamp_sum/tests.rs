@@ -103,7 +103,7 @@ fn overutilized_is_who_does_not_fit_as_clamped() {
                 sim.core.root.uclamp_used = 1;
                 let view = &mut sim.core.cpus[0];
                 view.cfs.util_avg = util;
-                view.uclamp_root = clamped;
+                view.root_cfs_util_uclamp = clamped;
                 view.cfs.uclamp = clamped as i32 - util as i32;
                 let expected = if scheduler.ends_with("bias") {
                     biases

@@ -257,11 +257,11 @@ fn a_wake_list_is_seen_at_once_and_interrupts_once() {
             sim.until(100 * MS - 1);
             let before = sim.stats.ipis.seen();
             sim.until(100 * MS + 5 * US);
-            assert_eq!(sim.core.cpus[1].wakeup_pending, 1);
+            assert_eq!(sim.core.cpus[1].ttwu_pending, 1);
             assert_eq!(sim.core.cpus[1].nr_running, 0, "nothing is enqueued yet");
             assert_eq!(sim.stats.ipis.seen(), before + 1);
             sim.until(100 * MS + 10 * US);
-            assert_eq!(sim.core.cpus[1].wakeup_pending, 0);
+            assert_eq!(sim.core.cpus[1].ttwu_pending, 0);
             assert_eq!(sim.core.cpus[1].nr_running, 2, "the interrupt enqueues all");
         },
     );
@@ -358,7 +358,7 @@ fn the_idle_time_of_a_sleeper_is_not_lost_when_it_moves() {
             sim.until(94 * MS);
             assert_eq!(sim.views[0].pelt.util_avg, before, "{base}: nobody looked");
             let rq = &sim.core.cpus[0];
-            let updated = rq.cfs.last;
+            let updated = rq.cfs.last_update_time;
             assert!(
                 rq.curr_is_idle != 0 && updated < 60 * MS,
                 "{base}: {updated}"
@@ -377,7 +377,7 @@ fn the_idle_time_of_a_sleeper_is_not_lost_when_it_moves() {
                 "{base}: of {before} the queue gives up {given_up}"
             );
             assert_eq!(
-                sim.views[0].pelt.last, 0,
+                sim.views[0].pelt.last_update_time, 0,
                 "{base}: to be attached elsewhere"
             );
         });

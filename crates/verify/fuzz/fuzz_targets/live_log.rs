@@ -37,7 +37,7 @@ fn decision(core: &Core) -> Vec<u8> {
     let mut bytes = vec![0; words * 8];
     let task = Task {
         pelt: alight_policy::Pelt {
-            last: 1,
+            last_update_time: 1,
             ..Default::default()
         },
         ..Task::default()

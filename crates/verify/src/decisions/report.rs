@@ -398,7 +398,7 @@ fn put_task(text: &mut String, name: &str, t: &TaskState, seen: &Task) {
             t.policy,
             t.flags,
             t.nr_cpus_allowed,
-            t.flips,
+            t.wakee_flips,
             t.recent_used_cpu as i32,
             t.load_avg,
             seen.pelt.load_avg,

@@ -42,7 +42,7 @@ impl Rules {
 
     fn task(self, t: &TaskState, jiffies: u64) -> Task {
         let est = t.util_est & !UTIL_AVG_UNCHANGED;
-        let (est_enqueued, est_ewma) = if self.est_is_a_pair() {
+        let (util_est_enqueued, util_est_ewma) = if self.est_is_a_pair() {
             (est, t.util_est_ewma)
         } else {
             (0, est)
@@ -58,26 +58,26 @@ impl Rules {
         ];
         Task {
             pelt: Pelt {
-                last: t.last_update_time,
+                last_update_time: t.last_update_time,
                 load_sum: t.load_sum,
-                run_sum: t.runnable_sum,
+                runnable_sum: t.runnable_sum,
                 util_sum: t.util_sum,
-                part: t.period_contrib,
+                period_contrib: t.period_contrib,
                 load_avg: h_load(t, jiffies),
-                run_avg: t.runnable_avg,
+                runnable_avg: t.runnable_avg,
                 util_avg: t.util_avg,
                 uclamp: 0,
             },
-            flip_stamp: self.time(t.flip_decay),
-            flips: t.flips,
+            wakee_flip_decay_ts: self.time(t.flip_decay),
+            wakee_flips: t.wakee_flips,
             id: t.pid,
             weight: t.weight,
-            est_enqueued,
-            est_ewma,
+            util_est_enqueued,
+            util_est_ewma,
             uclamp_min: t.uclamp_min.into(),
             uclamp_max: t.uclamp_max.into(),
-            recent_cpu: t.recent_used_cpu,
-            nr_allowed: t.nr_cpus_allowed,
+            recent_used_cpu: t.recent_used_cpu,
+            nr_cpus_allowed: t.nr_cpus_allowed,
             class: match t.policy {
                 SCHED_BATCH => class::BATCH,
                 SCHED_IDLE => class::IDLE,
@@ -122,7 +122,7 @@ fn h_load(t: &TaskState, jiffies: u64) -> u32 {
 fn cpu(c: &CpuState, clock: u64) -> Cpu {
     Cpu {
         curr_is_idle: c.curr_is_idle.into(),
-        wakeup_pending: c.ttwu_pending.into(),
+        ttwu_pending: c.ttwu_pending.into(),
         offline: (!c.online).into(),
         uclamp_idle: c.uclamp_idle.into(),
         nr_running: c.nr_running.into(),
@@ -130,15 +130,15 @@ fn cpu(c: &CpuState, clock: u64) -> Cpu {
         h_nr_idle: c.h_nr_idle.into(),
         // The two are copied one after the other.
         h_nr_delayed: c.h_nr_queued.saturating_sub(c.h_nr_runnable),
-        est_enqueued: c.util_est,
+        util_est_enqueued: c.util_est,
         capacity_orig: c.capacity_orig.into(),
         capacity: c.capacity.into(),
         exit_latency: c.exit_latency.checked_mul(1000).unwrap_or(NONE),
         clock,
         cfs: Pelt {
-            last: c.last_update_time,
+            last_update_time: c.last_update_time,
             load_avg: c.load_avg,
-            run_avg: c.runnable_avg,
+            runnable_avg: c.runnable_avg,
             util_avg: c.util_avg,
             ..Pelt::default()
         },
@@ -240,7 +240,11 @@ mod tests {
                 tick: 4_000_000,
             };
             let task = rules.task(&state, 0);
-            assert_eq!((task.est_enqueued, task.est_ewma), expected, "6.{minor}");
+            assert_eq!(
+                (task.util_est_enqueued, task.util_est_ewma),
+                expected,
+                "6.{minor}"
+            );
             assert_eq!(task.flags, task_flag::EST_UNCHANGED);
         }
     }

@@ -193,7 +193,7 @@ mod tests {
                     .wrapping_add(1);
                 cpu.avg_idle = noise;
                 cpu.cfs.load_sum = noise >> 1;
-                cpu.cfs.run_sum = noise >> 2;
+                cpu.cfs.runnable_sum = noise >> 2;
             }
             record.decision.here_after = record.cpus[0];
             assert_eq!(log.decision(&written(&record)), None);

@@ -4,7 +4,7 @@
 //!
 //! The record `live.machine/1` is five counts (caches, domains, groups, CPUs, performance domains),
 //! a zero, the facts of the machine, and so many domains, groups, places and
-//! performance domains, each as in `policy/model.h`.
+//! performance domains, each as in `policy/abi.h`.
 
 use super::plain::{Plain, bytes_of, read, read_many};
 use alight_policy::abi::{Domain, Group, PerfDomain, Place, Topology};

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The structures of policy/model.h as bytes, which are the same on every
+//! The structures of policy/abi.h as bytes, which are the same on every
 //! machine that has a `scx_alight`: little-endian, 64 bits.
 
 use super::record::Decision;
@@ -13,7 +13,7 @@ pub unsafe trait Plain: Copy {}
 
 macro_rules! plain {
     ($($type:ty)*) => {$(
-        // SAFETY: integers and arrays of them, laid out as in policy/model.h.
+        // SAFETY: integers and arrays of them, laid out as in policy/abi.h.
         unsafe impl Plain for $type {}
     )*};
 }

@@ -178,7 +178,7 @@ pub(crate) mod tests {
     #[test]
     fn a_record_is_what_the_kernel_side_writes() {
         let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-        let includes = ["policy/model.h", "crates/live/src/bpf/record.h"];
+        let includes = ["policy/abi.h", "crates/live/src/bpf/record.h"];
         check(&root, &includes, &[Decision::structure()], &[]).unwrap();
     }
 

@@ -261,16 +261,16 @@ pub(crate) mod tests {
                 "answer: kernel looked_far:",
             ),
             (
-                |r| r.decision.wakee_after.recent_cpu = 1,
-                "wakee after: kernel recent_cpu: 1,",
+                |r| r.decision.wakee_after.recent_used_cpu = 1,
+                "wakee after: kernel recent_used_cpu: 1,",
             ),
             (
-                |r| r.decision.waker_after.flips += 1,
-                "waker after: kernel flips:",
+                |r| r.decision.waker_after.wakee_flips += 1,
+                "waker after: kernel wakee_flips:",
             ),
             (
-                |r| r.decision.here_after.scan_cost += 1,
-                "CPUs after: kernel scan_cost: 1, host scan_cost: 0,",
+                |r| r.decision.here_after.avg_scan_cost += 1,
+                "CPUs after: kernel avg_scan_cost: 1, host avg_scan_cost: 0,",
             ),
             (
                 |r| r.llcs_after[1].has_idle_cores ^= 1,

@@ -117,11 +117,11 @@ pub const EST_UNCHANGED: u32 = 1 << 31;
 /// `struct sched_avg`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Avg {
-    pub last: u64,
+    pub last_update_time: u64,
     pub load_sum: u64,
     pub runnable_sum: u64,
     pub util_sum: u32,
-    pub part: u32,
+    pub period_contrib: u32,
     pub load_avg: u64,
     pub runnable_avg: u64,
     pub util_avg: u32,
@@ -133,8 +133,8 @@ impl Avg {
     /// The fields by the kernel's names.
     pub fn fields(&self) -> [(&'static str, u64); 10] {
         [
-            ("last_update_time", self.last),
-            ("period_contrib", self.part.into()),
+            ("last_update_time", self.last_update_time),
+            ("period_contrib", self.period_contrib.into()),
             ("load_sum", self.load_sum),
             ("runnable_sum", self.runnable_sum),
             ("util_sum", self.util_sum.into()),
@@ -150,13 +150,13 @@ impl Avg {
     /// them cannot come out equal.
     pub fn pelt(&self) -> Pelt {
         Pelt {
-            last: self.last,
+            last_update_time: self.last_update_time,
             load_sum: self.load_sum,
-            run_sum: self.runnable_sum,
+            runnable_sum: self.runnable_sum,
             util_sum: self.util_sum,
-            part: self.part,
+            period_contrib: self.period_contrib,
             load_avg: self.load_avg as u32,
-            run_avg: self.runnable_avg as u32,
+            runnable_avg: self.runnable_avg as u32,
             util_avg: self.util_avg,
             ..Pelt::default()
         }
@@ -165,13 +165,13 @@ impl Avg {
     /// These estimates with the signals of the core.
     pub fn with(self, pelt: &Pelt) -> Self {
         Avg {
-            last: pelt.last,
+            last_update_time: pelt.last_update_time,
             load_sum: pelt.load_sum,
-            runnable_sum: pelt.run_sum,
+            runnable_sum: pelt.runnable_sum,
             util_sum: pelt.util_sum,
-            part: pelt.part,
+            period_contrib: pelt.period_contrib,
             load_avg: pelt.load_avg.into(),
-            runnable_avg: pelt.run_avg.into(),
+            runnable_avg: pelt.runnable_avg.into(),
             util_avg: pelt.util_avg,
             ..self
         }
@@ -250,7 +250,7 @@ pub struct Clocks {
     pub clock: u64,
     pub clock_task: u64,
     pub clock_pelt: u64,
-    pub lost_idle: u64,
+    pub lost_idle_time: u64,
 }
 
 impl Clocks {
@@ -260,7 +260,7 @@ impl Clocks {
             ("clock", self.clock),
             ("clock_task", self.clock_task),
             ("clock_pelt", self.clock_pelt),
-            ("lost_idle_time", self.lost_idle),
+            ("lost_idle_time", self.lost_idle_time),
         ]
     }
 }
@@ -400,11 +400,11 @@ impl Cursor<'_> {
 
     fn avg(&mut self) -> Avg {
         let avg = Avg {
-            last: self.u64(),
+            last_update_time: self.u64(),
             load_sum: self.u64(),
             runnable_sum: self.u64(),
             util_sum: self.u32(),
-            part: self.u32(),
+            period_contrib: self.u32(),
             load_avg: self.u64(),
             runnable_avg: self.u64(),
             util_avg: self.u32(),
@@ -420,7 +420,7 @@ impl Cursor<'_> {
             clock: self.u64(),
             clock_task: self.u64(),
             clock_pelt: self.u64(),
-            lost_idle: self.u64(),
+            lost_idle_time: self.u64(),
         }
     }
 }

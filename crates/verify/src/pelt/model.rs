@@ -34,8 +34,8 @@ pub fn refresh(rules: &Rules, found: &Avg, event: &Event, removed: &Removed) -> 
         cfs: found.pelt(),
         removed_load: removed.load as u32,
         removed_util: removed.util as u32,
-        removed_run: removed.runnable as u32,
-        removed: u16::from(removed.nr > 0),
+        removed_runnable: removed.runnable as u32,
+        removed_nr: u16::from(removed.nr > 0),
         ..Cpu::default()
     };
     rq::refresh(&rules.params, &mut cpu, event.running != 0);
@@ -95,10 +95,10 @@ pub fn remove(entity: &Avg, event: &Event) -> Removed {
     both(entity, entity, event, |cpu, task| {
         rq::remove(&Params::NONE, cpu, task);
         gone = Removed {
-            nr: cpu.removed.into(),
+            nr: cpu.removed_nr.into(),
             load: cpu.removed_load.into(),
             util: cpu.removed_util.into(),
-            runnable: cpu.removed_run.into(),
+            runnable: cpu.removed_runnable.into(),
         };
     });
     gone
@@ -114,8 +114,8 @@ fn estimator(rules: &Rules, avg: &Avg) -> Task {
     };
     Task {
         pelt: avg.pelt(),
-        est_enqueued: if rules.est_pair { value } else { 0 },
-        est_ewma: if rules.est_pair { avg.ewma } else { value },
+        util_est_enqueued: if rules.est_pair { value } else { 0 },
+        util_est_ewma: if rules.est_pair { avg.ewma } else { value },
         flags: unchanged,
         ..Task::default()
     }
@@ -124,21 +124,21 @@ fn estimator(rules: &Rules, avg: &Avg) -> Task {
 /// The queue's sum of estimates after `task` joined.
 pub fn est_enqueue(rules: &Rules, sum: u32, task: &Avg) -> u32 {
     let mut cpu = Cpu {
-        est_enqueued: sum,
+        util_est_enqueued: sum,
         ..Cpu::default()
     };
     rq::est_enqueue(&rules.params, &mut cpu, &estimator(rules, task));
-    cpu.est_enqueued
+    cpu.util_est_enqueued
 }
 
 /// The queue's sum of estimates after `task` left.
 pub fn est_dequeue(rules: &Rules, sum: u32, task: &Avg) -> u32 {
     let mut cpu = Cpu {
-        est_enqueued: sum,
+        util_est_enqueued: sum,
         ..Cpu::default()
     };
     rq::est_dequeue(&rules.params, &mut cpu, &mut estimator(rules, task), false);
-    cpu.est_enqueued
+    cpu.util_est_enqueued
 }
 
 /// The estimate of a task that was dequeued. `avg`: its averages when the
@@ -162,9 +162,9 @@ pub fn estimate(rules: &Rules, found: &Avg, avg: &Avg, event: &Event) -> (u32, u
         EST_UNCHANGED
     };
     if rules.est_pair {
-        (task.est_enqueued | unchanged, task.est_ewma)
+        (task.util_est_enqueued | unchanged, task.util_est_ewma)
     } else {
-        (task.est_ewma | unchanged, 0)
+        (task.util_est_ewma | unchanged, 0)
     }
 }
 
@@ -184,7 +184,7 @@ pub fn clocks(
         freq_scale: event.freq,
         clock: found.clock_task,
         clock_pelt: found.clock_pelt,
-        lost_idle: found.lost_idle,
+        lost_idle_time: found.lost_idle_time,
         ..Cpu::default()
     };
     cpu.cfs.util_sum = fair;
@@ -197,6 +197,6 @@ pub fn clocks(
         clock: found.clock + (cpu.clock - found.clock_task),
         clock_task: cpu.clock,
         clock_pelt: cpu.clock_pelt,
-        lost_idle: cpu.lost_idle,
+        lost_idle_time: cpu.lost_idle_time,
     }
 }

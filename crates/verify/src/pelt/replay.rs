@@ -226,10 +226,10 @@ impl Replay {
     fn move_of(&mut self, event: &Event, before: [Avg; 2], after: [Avg; 2], report: &mut Report) {
         let [entity, queue] = before;
         // An entity of which the last update is 0 was told that it moved.
-        let told_to_move = event.op == Op::Attach && entity.last == 0;
+        let told_to_move = event.op == Op::Attach && entity.last_update_time == 0;
         if told_to_move {
             let known = self.signals.entry(event.first).or_default();
-            known.avg.last = 0;
+            known.avg.last_update_time = 0;
         }
         self.found(event, event.first, entity, report);
         self.found(event, event.queue, queue, report);
@@ -239,7 +239,7 @@ impl Replay {
             Op::Reweight => model::reweight(&self.rules, &entity, &queue, event),
             _ => model::first(&self.rules, &entity, &queue, event),
         };
-        if event.op == Op::First && after[0].last != entity.last {
+        if event.op == Op::First && after[0].last_update_time != entity.last_update_time {
             *report
                 .not_compared
                 .entry("first utilization of a task of another class")
@@ -283,7 +283,7 @@ impl Replay {
             return self.adopt(event, event.first, after);
         }
         let mut expected = Avg {
-            last: after.last,
+            last_update_time: after.last_update_time,
             ..self.state(event.first, after)
         };
         // A task that was in no queue is new, at an address that was another's.
@@ -295,8 +295,8 @@ impl Replay {
             expected = after;
         }
         let mut fields = compare(after.fields(), expected.fields(), "");
-        if event.op == Op::Migrate && after.last != 0 {
-            fields.push(("last_update_time".into(), after.last, 0));
+        if event.op == Op::Migrate && after.last_update_time != 0 {
+            fields.push(("last_update_time".into(), after.last_update_time, 0));
         }
         self.result(event, event.first, fields, report);
         self.adopt(event, event.first, after);

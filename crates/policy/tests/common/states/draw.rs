@@ -157,16 +157,16 @@ fn pelt(r: &mut Numbers, most_load: u32) -> Pelt {
         true => 0,
         false => (1_000_000_000 + r.time()) & !1023,
     };
-    let (util_avg, load_avg, run_avg) = (r.amount(1100), r.amount(most_load), r.amount(3000));
+    let (util_avg, load_avg, runnable_avg) = (r.amount(1100), r.amount(most_load), r.amount(3000));
     let divider = 46_718 + r.below(1024);
     Pelt {
-        last,
+        last_update_time: last,
         load_sum: u64::from(load_avg) * u64::from(divider),
-        run_sum: u64::from(run_avg) * u64::from(divider),
+        runnable_sum: u64::from(runnable_avg) * u64::from(divider),
         util_sum: util_avg.min(1024) * divider,
-        part: r.below(1024),
+        period_contrib: r.below(1024),
         load_avg,
-        run_avg,
+        runnable_avg,
         util_avg,
         uclamp: r.amount(1024) as i32 - if r.one_in(4) { 512 } else { 0 },
     }
@@ -175,9 +175,9 @@ fn pelt(r: &mut Numbers, most_load: u32) -> Pelt {
 fn pelt13(r: &mut Numbers) -> Pelt13 {
     let period = r.amount(47_742);
     Pelt13 {
-        last: r.time(),
-        sum: r.amount(period),
-        period,
+        last_runnable_update: r.time(),
+        runnable_avg_sum: r.amount(period),
+        runnable_avg_period: period,
     }
 }
 
@@ -197,25 +197,25 @@ pub fn task(r: &mut Numbers, nr: u32, id: u32, now: u64) -> Task {
     Task {
         pelt: pelt(r, 4000),
         pelt13: pelt13(r),
-        flip_stamp: now - r.time().min(now),
-        flips: r.amount(60),
+        wakee_flip_decay_ts: now - r.time().min(now),
+        wakee_flips: r.amount(60),
         last_wakee: r.among(&[2, 3, NONE]),
         id,
         weight: r.among(&[3, 15, 335, 1024, 1024, 3121, 88_761]),
-        est_enqueued: r.amount(1100),
-        est_ewma: r.amount(1100),
+        util_est_enqueued: r.amount(1100),
+        util_est_ewma: r.amount(1100),
         uclamp_min: a.min(b),
         uclamp_max: a.max(b),
         prev_cpu: 0,
-        recent_cpu: match r.below(6) {
+        recent_used_cpu: match r.below(6) {
             0 => NONE,
             1 => nr,
             _ => r.below(nr),
         },
-        nr_allowed: nr,
+        nr_cpus_allowed: nr,
         class: r.among(&[class::NORMAL, class::NORMAL, class::BATCH, class::IDLE]),
         flags,
-        est_uclamp: r.amount(1024),
+        util_est_uclamp: r.amount(1024),
     }
 }
 
@@ -229,21 +229,21 @@ pub fn view_of(r: &mut Numbers, orig: u32) -> Cpu {
     };
     Cpu {
         weight: r.amount(20_000),
-        est_enqueued: r.amount(2000),
+        util_est_enqueued: r.amount(2000),
         capacity: left,
         freq_scale: 1 + r.below(1024),
         exit_latency: r.among(&[NONE, 0, 1, 1000, 2000, 200_000]),
         clock: 1_000_000_000 + r.time(),
-        clock_pelt: cfs.last + r.time(),
-        lost_idle: r.time() >> 8,
+        clock_pelt: cfs.last_update_time + r.time(),
+        lost_idle_time: r.time() >> 8,
         cfs,
         idle_stamp: r.time(),
         avg_idle: r.time(),
-        scan_cost: r.time() >> 12,
+        avg_scan_cost: r.time() >> 12,
         removed_util: r.amount(1024),
         removed_load: r.amount(4000),
-        removed_run: r.amount(2000),
-        runnable_load: r.amount(9000),
+        removed_runnable: r.amount(2000),
+        runnable_load_avg: r.amount(9000),
         pelt13: pelt13(r),
         rt_util: r.amount(orig) as u16 / 4,
         dl_util: r.amount(orig) as u16 / 8,
@@ -255,12 +255,12 @@ pub fn view_of(r: &mut Numbers, orig: u32) -> Cpu {
         uclamp_min: a.min(b),
         uclamp_max: a.max(b),
         uclamp_idle: u8::from(r.one_in(3)),
-        removed: u16::from(r.one_in(4)),
-        factor_owner: r.among(&[NONE, NONE, 1, 2, 3]),
-        factor: r.time() << 8,
-        uclamp_root: r.amount(2000),
-        uclamp_removed: r.amount(1000),
-        est_uclamp: r.amount(2000),
+        removed_nr: u16::from(r.one_in(4)),
+        max_uclamp_factor_owner: r.among(&[NONE, NONE, 1, 2, 3]),
+        max_uclamp_factor: r.time() << 8,
+        root_cfs_util_uclamp: r.amount(2000),
+        root_cfs_util_uclamp_removed: r.amount(1000),
+        util_est_uclamp: r.amount(2000),
         ..Cpu::default()
     }
 }
@@ -286,7 +286,7 @@ pub fn occupy(r: &mut Numbers, view: &mut Cpu, crowded: bool, sched_idle: bool) 
     view.nr_running = view.h_nr_running + real_time;
     // A CPU may have tasks and not run them yet, or be idle with one on its way.
     view.curr_is_idle = u8::from(view.nr_running == 0 || r.one_in(12));
-    view.wakeup_pending = u8::from(r.one_in(12));
+    view.ttwu_pending = u8::from(r.one_in(12));
     if view.curr_is_idle == 0 {
         view.idle_stamp = 0;
     }

@@ -279,10 +279,10 @@ impl Scene {
         }
         self.wakee = task(r, nr, 2, self.now);
         self.waker = task(r, nr, 1, self.now);
-        self.wakee.nr_allowed = self.allowed.len();
+        self.wakee.nr_cpus_allowed = self.allowed.len();
         self.waker.prev_cpu = self.this;
         if r.one_in(3) {
-            self.waker.nr_allowed = 1;
+            self.waker.nr_cpus_allowed = 1;
         }
         // As a rule it ran where it may run, often where it is woken.
         self.wakee.prev_cpu = match r.below(8) {
@@ -292,7 +292,7 @@ impl Scene {
             _ => pick(r, &self.allowed, nr),
         };
         if self.kind == Kind::Fork {
-            self.wakee.pelt.last = 0;
+            self.wakee.pelt.last_update_time = 0;
             self.wakee.prev_cpu = self.this;
         }
     }

@@ -182,7 +182,7 @@ fn who_fits_is_not_moved_to_where_it_would_not() {
             (700, 2, 3, false),
         ] {
             sim.views[0].pelt.util_avg = util;
-            sim.views[0].est_ewma = 0;
+            sim.views[0].util_est_ewma = 0;
             assert_eq!(
                 sim.would_misfit(&scope(dst), src, dst, 0),
                 misfit,

@@ -21,9 +21,9 @@ fn buddies(sim: &Sim) -> Vec<u32> {
 fn used(sim: &mut Sim, shares: &[u32]) {
     for (cpu, &sum) in shares.iter().enumerate() {
         sim.core.cpus[cpu].pelt13 = Pelt13 {
-            last: sim.now,
-            sum,
-            period: 1000,
+            last_runnable_update: sim.now,
+            runnable_avg_sum: sum,
+            runnable_avg_period: 1000,
         };
     }
 }
@@ -403,12 +403,12 @@ fn the_period_of_2013_comes_close_to_its_bound() {
     let mut pair = Pelt13::default();
     update13(&mut pair, (1000 * 1024 + 1023) << 10, true);
     assert_eq!(
-        pair.period % 1024,
+        pair.runnable_avg_period % 1024,
         48_765 % 1024,
         "all periods and almost one more"
     );
     update13(&mut pair, (1000 * 1024 + 1023 + 386) << 10, true);
-    assert_eq!(pair.period, LONGEST_PERIOD - 1);
+    assert_eq!(pair.runnable_avg_period, LONGEST_PERIOD - 1);
 }
 
 proptest! {
@@ -418,7 +418,7 @@ proptest! {
         for step in steps {
             now += step;
             update13(&mut pair, now, step % 3 != 0);
-            prop_assert!(pair.sum <= pair.period && pair.period < LONGEST_PERIOD, "{:?}", pair);
+            prop_assert!(pair.runnable_avg_sum <= pair.runnable_avg_period && pair.runnable_avg_period < LONGEST_PERIOD, "{:?}", pair);
         }
     }
 }

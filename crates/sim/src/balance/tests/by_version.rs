@@ -58,11 +58,11 @@ fn newidle_is_gated_by_what_it_costs() {
     }
     under("linux-6.5", "hikey620", |sim| {
         put(sim, 0, 0..4);
-        sim.core.cpus[2].wakeup_pending = 1;
+        sim.core.cpus[2].ttwu_pending = 1;
         sim.rq_changed(2);
         assert!(!sim.balance_newidle(2), "a task is on its way here");
         assert_eq!(sim.core.cpus[2].idle_stamp, 0);
-        sim.core.cpus[2].wakeup_pending = 0;
+        sim.core.cpus[2].ttwu_pending = 0;
         sim.rq_changed(2);
     });
 }
@@ -259,7 +259,7 @@ fn which_task_is_a_misfit() {
     ] {
         under(base, "juno-r0", |sim| {
             bind(sim, 0..1, cpus);
-            sim.views[0].nr_allowed = cpus.len() as u32;
+            sim.views[0].nr_cpus_allowed = cpus.len() as u32;
             put(sim, 3, 0..1);
             advance(sim, 3 * MS);
             sim.views[0].pelt.util_avg = 440;
@@ -352,7 +352,7 @@ fn the_queue_that_5_4_takes_from() {
             for (cpu, nr, fair, load) in queues {
                 pretend(sim, cpu, (nr, 400, load, what == Migrate::Misfit));
                 sim.core.cpus[cpu].h_nr_running = fair;
-                sim.core.cpus[cpu].runnable_load = load;
+                sim.core.cpus[cpu].runnable_load_avg = load;
             }
             sim.sums_refresh();
             let top = sim.core.places[0].nr_domains as usize - 1;

@@ -28,8 +28,8 @@ fn stats(sim: &Sim, scope: &Scope, group: usize, local: bool) -> GroupStats {
         s.util += u64::from(cpu_util(view));
         s.nr_running += view.nr_running;
         s.h_nr_running += view.h_nr_running - u32::from(view.h_nr_delayed);
-        s.runnable += u64::from(view.cfs.run_avg);
-        if view.nr_running == 0 && view.curr_is_idle != 0 && view.wakeup_pending == 0 {
+        s.runnable += u64::from(view.cfs.runnable_avg);
+        if view.nr_running == 0 && view.curr_is_idle != 0 && view.ttwu_pending == 0 {
             s.idle_cpus += 1;
         } else if !local && domain.flags & domain_flag::ASYM != 0 {
             s.misfit_load = s.misfit_load.max(sim.cpus[cpu].balance.misfit_load);
@@ -79,7 +79,7 @@ fn busiest_queue(sim: &Sim, scope: &Scope, group: usize, i: Imbalance) -> Option
             continue;
         }
         let util = match rules.util_boosted {
-            true => cpu_util(view).max(view.cfs.run_avg.min(view.capacity_orig)),
+            true => cpu_util(view).max(view.cfs.runnable_avg.min(view.capacity_orig)),
             false => cpu_util(view),
         };
         let (key, per) = match i.what {
@@ -171,7 +171,7 @@ proptest! {
             let nr = sim.cpus.len();
             for (cpu, &(tasks, util, load, misfit)) in queues.iter().enumerate().take(nr) {
                 let (runnable, delayed) = waiting[cpu];
-                sim.core.cpus[cpu].cfs.run_avg = runnable;
+                sim.core.cpus[cpu].cfs.runnable_avg = runnable;
                 if base == "linux-7.2" {
                     sim.core.cpus[cpu].h_nr_delayed = delayed.min(tasks.min(most) as u16);
                 }

@@ -40,7 +40,7 @@ fn bound(sums: u32, sum: u64, average: u32) -> u64 {
 
 /// `get_pelt_divider`.
 fn divider(signals: &Pelt) -> u32 {
-    MIN_DIVIDER + signals.part
+    MIN_DIVIDER + signals.period_contrib
 }
 
 impl Sim<'_> {
@@ -50,7 +50,7 @@ impl Sim<'_> {
         let view = &mut self.groups.queues[q - self.groups.cpus].view;
         view.clock = cpu.clock;
         view.clock_pelt = cpu.clock_pelt;
-        view.lost_idle = cpu.lost_idle;
+        view.lost_idle_time = cpu.lost_idle_time;
         view.capacity_orig = cpu.capacity_orig;
     }
 
@@ -61,8 +61,8 @@ impl Sim<'_> {
         self.group_clock(q);
         let old_sums = self.group_rules().old_sums;
         let queue = &mut self.groups.queues[q - self.groups.cpus];
-        if queue.view.removed != 0 {
-            let gone = u64::from(queue.view.removed_run) * u64::from(divider(&queue.view.cfs));
+        if queue.view.removed_nr != 0 {
+            let gone = u64::from(queue.view.removed_runnable) * u64::from(divider(&queue.view.cfs));
             queue.propagate = true;
             queue.prop_sum += match old_sums {
                 true => -std::mem::take(&mut queue.removed_sum),
@@ -107,7 +107,7 @@ impl Sim<'_> {
         }
         let running = self.group_refreshes(q);
         let view = &mut self.views[task as usize];
-        let comes = view.pelt.last == 0;
+        let comes = view.pelt.last_update_time == 0;
         let queue = &mut self.groups.queues[q - self.groups.cpus];
         let changed = rq::enqueue(&self.core.params, &mut queue.view, view, running);
         rq::est_enqueue(&self.core.params, &mut self.core.cpus[cpu], view);
@@ -264,7 +264,7 @@ impl Sim<'_> {
         }
         let k = *k;
         let (view, queue) = self.view_and_queue(task, q);
-        let attached = view.pelt.last != 0;
+        let attached = view.pelt.last_update_time != 0;
         rq::remove(&k, queue, view);
         let sum = view.pelt.load_sum as i64;
         if attached {
@@ -276,9 +276,12 @@ impl Sim<'_> {
     pub fn queue_last_update(&self, cpu: usize, task: u32) -> u64 {
         let q = self.queue_of(cpu, task);
         if q == cpu {
-            return self.core.cpus[cpu].cfs.last;
+            return self.core.cpus[cpu].cfs.last_update_time;
         }
-        self.groups.queues[q - self.groups.cpus].view.cfs.last
+        self.groups.queues[q - self.groups.cpus]
+            .view
+            .cfs
+            .last_update_time
     }
 
     fn group_rules(&self) -> TaskGroups {
@@ -303,7 +306,7 @@ impl Sim<'_> {
         let runnable = self.group_queue(entity).runnable;
         let root_runs = self.runs_in(cpu);
         let root = &mut self.core.cpus[cpu];
-        let now = (root.clock_pelt - root.lost_idle).max(1);
+        let now = (root.clock_pelt - root.lost_idle_time).max(1);
         let view = &mut self.views[entity as usize];
         if pelt::accumulate(&mut view.pelt, now, queued.into(), runnable, running.into()) {
             pelt::average(&mut view.pelt, view.weight.into());
@@ -354,14 +357,14 @@ impl Sim<'_> {
             };
         }
         // update_tg_cfs_runnable
-        let change = i64::from(below.run_avg) - i64::from(own.run_avg);
+        let change = i64::from(below.runnable_avg) - i64::from(own.runnable_avg);
         if change != 0 {
-            own.run_avg = below.run_avg;
-            let sum = u64::from(own.run_avg) * u64::from(divider);
-            let more = sum.wrapping_sub(own.run_sum) as i64;
-            own.run_sum = sum;
-            root.run_avg = add(root.run_avg, change);
-            root.run_sum = bound(sums, add_64(root.run_sum, more), root.run_avg);
+            own.runnable_avg = below.runnable_avg;
+            let sum = u64::from(own.runnable_avg) * u64::from(divider);
+            let more = sum.wrapping_sub(own.runnable_sum) as i64;
+            own.runnable_sum = sum;
+            root.runnable_avg = add(root.runnable_avg, change);
+            root.runnable_sum = bound(sums, add_64(root.runnable_sum, more), root.runnable_avg);
         }
         // update_tg_cfs_load
         if came == 0 {
@@ -463,8 +466,8 @@ impl Sim<'_> {
         let (view, queue) = self.view_and_queue(task as u32, q);
         let weight = view.weight.into();
         if !view_on_queue(view)
-            && view.pelt.last != 0
-            && pelt::accumulate(&mut view.pelt, queue.cfs.last, 0, 0, 0)
+            && view.pelt.last_update_time != 0
+            && pelt::accumulate(&mut view.pelt, queue.cfs.last_update_time, 0, 0, 0)
         {
             pelt::average(&mut view.pelt, weight);
         }

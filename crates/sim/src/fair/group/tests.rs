@@ -188,7 +188,7 @@ fn what_leaves_a_groups_queue_leaves_the_cpus() {
             sim.until(1000 * MS);
             let signals = |sim: &Sim, cpu: usize| {
                 let cfs = &sim.core.cpus[cpu].cfs;
-                (cfs.util_avg, cfs.run_avg, cfs.load_avg)
+                (cfs.util_avg, cfs.runnable_avg, cfs.load_avg)
             };
             let [(util, run, load), stays] = [1, 0].map(|cpu| signals(sim, cpu));
             assert!(

@@ -78,7 +78,7 @@ fn fields_stand_where_the_recorder_puts_them() {
     assert!(wakeup.domains.is_empty());
 }
 
-const HEADERS: [&str; 2] = ["policy/model.h", "crates/live/src/bpf/record_decisions.h"];
+const HEADERS: [&str; 2] = ["policy/abi.h", "crates/live/src/bpf/record_decisions.h"];
 
 /// Names and values of fields.
 type Values = Vec<(String, u64)>;
@@ -111,7 +111,7 @@ fn of_task(task: TaskState) -> Values {
             util_est_ewma,
             weight,
             flip_decay,
-            flips,
+            wakee_flips,
             pid,
             recent_used_cpu,
             nr_cpus_allowed,

@@ -6,7 +6,7 @@ use alight_policy::mirror::check;
 use alight_policy::samples::{Written, judge};
 use std::path::{Path, PathBuf};
 
-const HEADERS: [&str; 2] = ["policy/model.h", "crates/live/src/bpf/record_pelt.h"];
+const HEADERS: [&str; 2] = ["policy/abi.h", "crates/live/src/bpf/record_pelt.h"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
@@ -17,11 +17,11 @@ type Values = Vec<(String, u64)>;
 /// Each field is named: there is no `..`. `of`: where in a structure of C.
 fn avg(of: &str, avg: &Avg) -> Values {
     let Avg {
-        last,
+        last_update_time,
         load_sum,
         runnable_sum,
         util_sum,
-        part,
+        period_contrib,
         load_avg,
         runnable_avg,
         util_avg,
@@ -29,11 +29,11 @@ fn avg(of: &str, avg: &Avg) -> Values {
         ewma,
     } = *avg;
     let values = [
-        ("last", last),
+        ("last_update_time", last_update_time),
         ("load_sum", load_sum),
         ("runnable_sum", runnable_sum),
         ("util_sum", util_sum.into()),
-        ("part", part.into()),
+        ("period_contrib", period_contrib.into()),
         ("load_avg", load_avg),
         ("runnable_avg", runnable_avg),
         ("util_avg", util_avg.into()),
@@ -50,13 +50,13 @@ fn clocks(of: &str, clocks: &Clocks) -> Values {
         clock,
         clock_task,
         clock_pelt,
-        lost_idle,
+        lost_idle_time,
     } = *clocks;
     let values = [
         ("clock", clock),
         ("clock_task", clock_task),
         ("clock_pelt", clock_pelt),
-        ("lost_idle", lost_idle),
+        ("lost_idle_time", lost_idle_time),
     ];
     values
         .map(|(name, value)| (format!("{of}.{name}"), value))

@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * kernel_has.h - what the running kernel lets this scheduler do
+ */
+#ifndef ALIGHT_LIVE_KERNEL_HAS_H
+#define ALIGHT_LIVE_KERNEL_HAS_H
+
+#include "kernel.h"
+
+extern int LINUX_KERNEL_VERSION __kconfig;
+
+/* Can each CPU have queues of its own? */
+static __always_inline int own_queues(void)
+{
+	return bpf_ksym_exists(scx_bpf_create_dsq);
+}
+
+/* Can a CPU be told to look for a task? */
+static __always_inline int can_kick(void)
+{
+	return bpf_ksym_exists(scx_bpf_kick_cpu);
+}
+
+/*
+ * Is the CPU that executes this off already? Then it must not put anything off to an interrupt
+ * (irq_work), as kicks and timers are: none comes any more after smpcfd_dying_cpu(), where the
+ * CPU still wakes who takes it off. What waits for it stays in the CPU's list, and while that is
+ * not empty no interrupt is asked for (irq_work_queue()): all that the CPU puts off when it is
+ * back would be lost.
+ */
+static __noinline int here_is_off(void)
+{
+	const struct cpumask *there = scx_bpf_get_online_cpumask();
+	int off = !bpf_cpumask_test_cpu(bpf_get_smp_processor_id(), there);
+
+	scx_bpf_put_cpumask(there);
+	return off;
+}
+
+/* Before 7.1 it may return a task that has left (kernel/sched/ext.c, first_task). */
+static __always_inline int peek_works(void)
+{
+	return LINUX_KERNEL_VERSION >= KERNEL_VERSION(7, 1, 0) && bpf_ksym_exists(scx_bpf_dsq_peek);
+}
+
+#endif

@@ -3,7 +3,7 @@
 //! the Student-t interval of a paired difference.
 
 use serde::{Serialize, Serializer};
-use statrs::distribution::{ContinuousCDF, StudentsT};
+use puruspe::{betai, invbetai};
 
 /// Two-sided confidence of every interval.
 pub const CONFIDENCE: f64 = 0.95;
@@ -100,10 +100,16 @@ pub fn quantile(sorted: &[f64], q: f64) -> f64 {
 
 /// Quantile of Student's t for the two-sided [`CONFIDENCE`] with `freedom` >= 1 degrees of freedom.
 pub fn t_quantile(freedom: usize) -> f64 {
-    let t = StudentsT::new(0.0, 1.0, freedom as f64)
-        .expect("scale 1 and at least one degree of freedom")
-        .inverse_cdf(0.5 + CONFIDENCE / 2.0);
-    steady(t)
+    let freedom = freedom as f64;
+    let x = invbetai(1.0 - CONFIDENCE, freedom / 2.0, 0.5);
+    steady((freedom * (1.0 - x) / x).sqrt())
+}
+
+/// Probability that Student's t with `freedom` >= 1 degrees of freedom is farther from 0 than `t`, by
+/// the incomplete beta function (Abramowitz and Stegun, 26.7.1).
+fn t_tails(t: f64, freedom: usize) -> f64 {
+    let freedom = freedom as f64;
+    betai(freedom / 2.0, 0.5, freedom / (freedom + t * t))
 }
 
 /// Why a difference has neither an interval nor a p-value.
@@ -263,9 +269,7 @@ pub fn p_value(pairs: &[(f64, f64)]) -> Option<f64> {
     let differences = differences(&pairs);
     let (mean, std) = (mean(&differences)?, std(&differences)?);
     let t = mean.abs() / (std / (pairs.len() as f64).sqrt());
-    let law = StudentsT::new(0.0, 1.0, (pairs.len() - 1) as f64)
-        .expect("scale 1 and at least one degree of freedom");
-    Some(steady(2.0 * law.sf(t)))
+    Some(steady(t_tails(t, pairs.len() - 1)))
 }
 
 /// The p-values adjusted for their number after Benjamini and Hochberg (1995): those that stay at or

@@ -128,6 +128,9 @@ guests() {
 	if install; then counted "$@"; else skip "$1: packages are missing, see above"; fi
 }
 
+# The tests of x.rs are in x/tests.rs. Lists the files that have them inside.
+no_inline_tests() { ! grep -rlE '^ *mod tests \{' crates --include='*.rs'; }
+
 build_for_guests() {
 	cargo build -q -p alight -p alight-live --bins &&
 		vm/fetch.sh sysroot &&
@@ -136,7 +139,10 @@ build_for_guests() {
 
 step() {
 	case $1 in
-	format) one "format" cargo fmt --all --check ;;
+	format)
+		one "format" cargo fmt --all --check
+		one "tests in files of their own" no_inline_tests
+		;;
 	builds)
 		# What the guests run: built before the tests, so that no guest waits for them.
 		one "builds" build_for_guests

@@ -38,25 +38,4 @@ pub(crate) fn below(seed: u64, who: u64, purpose: Purpose, bound: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers_are_spread_and_named() {
-        let counts = (0..4000).fold([0u32; 4], |mut counts, seed| {
-            counts[below(seed, 0, Purpose::FirstCpu, 4) as usize] += 1;
-            counts
-        });
-        assert!(
-            counts.iter().all(|&n| (900..1100).contains(&n)),
-            "{counts:?}"
-        );
-        let a: Vec<_> = (0..9)
-            .map(|who| below(1, who, Purpose::FirstCpu, 1 << 40))
-            .collect();
-        let b: Vec<_> = (0..9)
-            .map(|who| below(1, who, Purpose::StartDelay, 1 << 40))
-            .collect();
-        assert!(a.iter().zip(&b).all(|(a, b)| a != b));
-    }
-}
+mod tests;

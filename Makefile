@@ -4,6 +4,7 @@
 #	make check	format, lint, unit and golden tests: a few minutes, no virtual machines
 #	make test	every test, those in virtual machines included
 #	make golden	make the golden corpus of tests/golden again, and say what moved
+#	make book	the documentation as a book: target/book/index.html
 #	make bench	instructions per job, held against the tree's figures; and speeds
 #	make cards	make the cards and figures of docs/results/policies again
 #	make studies	run the published experiments (hours), write docs/results/studies.md
@@ -20,7 +21,7 @@ DEMO_BESIDE    = housekeeping
 DEMO_SCHEDULER = linux-5.5 linux-5.5+asym-capacity
 DEMO_RUNS      = 20
 
-.PHONY: check demo golden test bench bench-live cards deb soak studies verify
+.PHONY: book check demo golden test bench bench-live cards deb soak studies verify
 
 # Where cargo builds, if not in the tree.
 TARGET = $(or $(CARGO_TARGET_DIR),target)
@@ -70,6 +71,9 @@ soak:
 	crates/live/tests/kernels.sh --all || status=1; \
 	packaging/test.sh --guests || status=1; \
 	exit $$status
+
+book:
+	docs/book.sh
 
 cards:
 	cargo build --release

@@ -3,20 +3,15 @@
 #
 # Builds the documentation as a book and checks its links: `make book`.
 #
-#	docs/book.sh		writes target/book/index.html; installs mdbook with cargo if it is missing
+#	docs/book.sh		writes target/book/index.html; installs mdbook if it is missing
 #
 # Exit status 1 if mdbook warns, or if a link of the book leads nowhere.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-MDBOOK=0.5.1
 book=${CARGO_TARGET_DIR:-target}/book
-tools=${CARGO_TARGET_DIR:-target}/tools
-
-mdbook=$(command -v mdbook || echo "$tools/bin/mdbook")
-[ -x "$mdbook" ] ||
-	cargo install --quiet --locked --root "$tools" --version $MDBOOK --no-default-features --features search mdbook
+mdbook=$(tests/tool.sh mdbook)
 
 rm -rf "$book"
 "$mdbook" build --dest-dir "$(realpath -m "$book")" docs 2>&1 | tee "$book.log"

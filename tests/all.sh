@@ -8,7 +8,7 @@
 #
 #	tests/all.sh		everything, in two lanes side by side: what guests do, and the rest
 #	tests/all.sh STEP...	only these steps, one after the other:
-#				format builds lint cargo golden readme sanitize fuzz sixth decisions package vm live
+#				format builds lint cargo golden newcomer book licences sanitize fuzz sixth decisions package vm live
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -131,6 +131,15 @@ guests() {
 # The tests of x.rs are in x/tests.rs. Lists the files that have them inside.
 no_inline_tests() { ! grep -rlE '^ *mod tests \{' crates --include='*.rs'; }
 
+# No line of the documentation is longer than 200 characters, but for those of tables.
+short_lines() {
+	local pages
+	mapfile -t pages < <(find docs -name '*.md' && ls ./*.md)
+	awk 'length > 200 && !/^ *\|/ { print FILENAME ":" FNR ": " length " characters"; bad = 1 } END { exit bad }' "${pages[@]}"
+}
+
+licences() { "$(tests/tool.sh cargo-deny)" check licenses; }
+
 build_for_guests() {
 	cargo build -q -p alight -p alight-live --bins &&
 		vm/fetch.sh sysroot &&
@@ -147,13 +156,21 @@ step() {
 		# What the guests run: built before the tests, so that no guest waits for them.
 		one "builds" build_for_guests
 		;;
-	lint) one "lint" cargo clippy "${crates[@]}" --all-targets -- -D warnings ;;
+	lint)
+		one "lint" cargo clippy "${crates[@]}" --all-targets -- -D warnings
+		one "rustdoc" env RUSTDOCFLAGS=-Dwarnings cargo doc -q "${crates[@]}" --no-deps
+		;;
 	cargo) cargo_tests ;;
 	golden)
 		# Debug builds prove invariants after every event, which takes long, and allocates.
 		one "golden runs" cargo test --profile quick -p alight-sim --test golden --test no_allocation
 		;;
-	readme) one "readme" cargo test --profile quick -p alight --test docs the_readme ;;
+	newcomer) guests "a newcomer's path" tests/newcomer.sh ;;
+	book)
+		one "the book and its links" docs/book.sh
+		one "lines of the docs" short_lines
+		;;
+	licences) one "licences" licences ;;
 	sanitize) counted "sanitizers" tests/sanitize.sh ;;
 	fuzz) counted "fuzz" tests/fuzz.sh "$FUZZ_SECONDS" ;;
 	vm) guests "virtual machines" vm/test.sh ;;
@@ -219,8 +236,8 @@ both_lanes() {
 	rm -f "$lane"
 }
 
-HERE="format builds lint cargo golden readme sanitize fuzz sixth decisions package"
-GUESTS="vm live"
+HERE="format builds lint cargo golden newcomer sanitize fuzz sixth decisions package"
+GUESTS="book licences vm live"
 STEPS="$HERE $GUESTS"
 crates=(--workspace)
 if [ $# -gt 0 ]; then

@@ -6,8 +6,8 @@
 #	tests/newcomer.sh
 #
 # Makes a Debian 12 in a folder (mmdebstrap), which has git, make and the Rust of this machine, and
-# nothing else; clones the tree there; runs each command of README's `sh` blocks in order in one
-# shell, but not `make test`, which is what runs this. Then holds what `make demo` printed against
+# nothing else; clones the tree there; runs the commands of README's `sh` and `console` blocks in order
+# in one shell, but not `make test`, which is what runs this. Then holds what `make demo` printed against
 # docs/tutorial.md, and looks for the picture whose path it printed. One line a check; the last line
 # is "newcomer: N passed, N failed".
 #
@@ -44,9 +44,10 @@ clone() {
 	git diff --quiet HEAD || say 'what is not committed is not tested'
 }
 
-# commands: those of README's `sh` blocks, without comments.
+# commands: those of README's blocks, without comments and prompts.
 commands() {
-	awk '/^```/ { inside = ($0 == "```sh"); next } inside' README.md | sed -E 's/ +#.*//' | grep -vx 'make test'
+	awk '/^```/ { inside = ($0 == "```sh" || $0 == "```console"); next } inside' README.md |
+		sed -E 's/ +#.*//; s/^\$ //' | grep -vx 'make test'
 }
 
 # Runs a script in the system, with a file system of its own to mount in.
@@ -65,7 +66,7 @@ inside() { # SCRIPT
 		mount -t proc proc "$root/proc"
 		mount --rbind /sys "$root/sys"
 		cp -L /etc/resolv.conf "$root/etc/"
-		exec chroot "$root" env -i HOME=/root TERM=dumb PATH=/root/.cargo/bin:/usr/sbin:/usr/bin:/sbin:/bin \
+		exec chroot "$root" env -i HOME=/root TERM=dumb PATH=/root/alight/target/release:/root/.cargo/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 			bash -c "cd /root/alight && . /script"
 	' bash "$work/root" "$rust" "$cargo" "$home/target" <"$1"
 }
@@ -91,9 +92,9 @@ for number in 1 2; do
 	check "make demo prints block $number of docs/tutorial.md" yes \
 		"$(python3 -c 'import sys; print("yes" if open(sys.argv[1]).read() in open(sys.argv[2]).read() else "no")' "$work/block" "$work/out")"
 done
-picture=$(sed -n 's/^picture: *//p' "$work/out" | head -n 1)
+picture=$(sed -n 's/^picture *//p' "$work/out" | head -n 1)
 check 'make demo names its picture' yes "$([ -n "$picture" ] && echo yes)"
-check 'the picture is there, and an SVG' '<svg' "$(head -c 4 "$work/root/root/alight/${picture:-none}" 2>/dev/null || head -c 4 "$home/target/${picture#target/}")"
+check 'the picture is there, and an SVG' '<svg' "$(head -c 4 "$home/target/${picture#target/}")"
 
 echo "newcomer: $passed passed, $failed failed"
 [ "$failed" = 0 ]

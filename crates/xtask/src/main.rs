@@ -3,9 +3,11 @@
 //!
 //! ```sh
 //! cargo run --release -p xtask -- figures docs/results/policies
+//! cargo run -p xtask -- commands docs/reference/commands.md
 //! cargo run -p xtask -- pages DIR
 //! ```
 
+mod commands;
 mod figures;
 mod pages;
 
@@ -25,6 +27,12 @@ enum Command {
         #[arg(value_name = "DIR")]
         directory: PathBuf,
     },
+    /// Writes the page of the book that shows what `--help` of every command prints
+    Commands {
+        /// The file: docs/reference/commands.md
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
     /// Writes the manual pages and shell completions of alight, scx_alight and alight-record
     Pages {
         /// Where to write them; it is laid out as /usr/share
@@ -36,6 +44,7 @@ enum Command {
 fn main() -> ExitCode {
     let done: Result<(), Box<dyn Error>> = match Command::parse() {
         Command::Figures { directory } => figures::write(&directory),
+        Command::Commands { file } => commands::write(&file).map_err(Box::from),
         Command::Pages { directory } => pages::write(&directory).map_err(Box::from),
     };
     match done {

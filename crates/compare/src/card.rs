@@ -2,7 +2,7 @@
 //! A feature's report card: the feature against its base, over machines and the standard set of
 //! workloads, harms first.
 //!
-//! Each cell, a workload on a machine, is a comparison as [`crate::compare`] makes it. What its
+//! Each cell, a workload on a machine, is a comparison as [`mod@crate::compare`] makes it. What its
 //! numbers mean is decided over all cells together, since of hundreds of intervals some exclude
 //! zero by chance.
 

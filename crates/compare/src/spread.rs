@@ -12,7 +12,7 @@ use crate::progress::{Listener, one_run};
 /// How to spread.
 #[derive(Clone, Copy)]
 pub struct Spread<'a> {
-    /// Threads at most; `None`: one a core. See [`Spread::workers`].
+    /// Threads at most, and no more than there are jobs and cores; `None`: one a core.
     pub threads: Option<NonZeroUsize>,
     /// Told of each job what it tells, and that it is at its end.
     pub progress: &'a Listener<'a>,

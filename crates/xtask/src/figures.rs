@@ -146,11 +146,12 @@ fn capped(hogs: u32) -> String {
 /// Runs of each scheduler at each load.
 const RUNS: NonZeroU32 = NonZeroU32::new(5).expect("not zero");
 
-/// Draws all of them into this folder.
+/// Draws all of them into this folder, which is made if it is not there.
 ///
 /// # Errors
 /// A run that fails; a file that cannot be written.
 pub fn write(folder: &Path) -> Done {
+    std::fs::create_dir_all(folder)?;
     for figure in &FIGURES {
         let path = folder.join(format!("{}.svg", figure.name));
         figure.draw(&path, &figure.sweep()?)?;

@@ -21,7 +21,7 @@ pub type Done = Result<(), Box<dyn Error>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 
 /// One figure.
-struct Figure {
+struct Drawing {
     /// The feature's page has its name.
     name: &'static str,
     title: &'static str,
@@ -36,8 +36,8 @@ struct Figure {
     numbers: [(&'static str, &'static str); 2],
 }
 
-const FIGURES: [Figure; 5] = [
-    Figure {
+const FIGURES: [Drawing; 5] = [
+    Drawing {
         name: "asym-capacity",
         title: "sysbench threads on juno-r0: 4 little CPUs, 2 big ones",
         machine: "juno-r0",
@@ -51,7 +51,7 @@ const FIGURES: [Figure; 5] = [
             ("looked_at_per_wakeup", "CPUs looked at, a wakeup"),
         ],
     },
-    Figure {
+    Drawing {
         name: "sched-idle",
         title: "eight tasks of 2 ms each 8 ms beside SCHED_IDLE hogs on hikey620, 8 CPUs",
         machine: "hikey620",
@@ -68,7 +68,7 @@ const FIGURES: [Figure; 5] = [
             ("looked_at_per_wakeup", "CPUs looked at, a wakeup"),
         ],
     },
-    Figure {
+    Drawing {
         name: "bias-prev",
         title: "hackbench with threads and pipes on epyc-9654-2s, 384 CPUs",
         machine: "epyc-9654-2s",
@@ -79,7 +79,7 @@ const FIGURES: [Figure; 5] = [
         duration_ms: None,
         numbers: [("elapsed_s", "time, s"), ("cpu_migrations", "migrations")],
     },
-    Figure {
+    Drawing {
         name: "pack",
         title: "tasks of 0.8 ms each 40 ms on tc2: CPU 0-1 big, 2-4 little",
         machine: "tc2",
@@ -93,7 +93,7 @@ const FIGURES: [Figure; 5] = [
             ("run_delay_p99_us", "wakeup latency, 99 %, us"),
         ],
     },
-    Figure {
+    Drawing {
         name: "uclamp-sum",
         title: "hogs capped at 150 of 1024 on juno-r2: 4 little CPUs of 383, 2 big ones",
         machine: "juno-r2",
@@ -159,7 +159,7 @@ pub fn write(folder: &Path) -> Done {
     Ok(())
 }
 
-impl Figure {
+impl Drawing {
     /// A comparison at each load.
     fn sweep(&self) -> Result<Vec<Comparison>, Box<dyn Error>> {
         let sheet = load(self.machine)?;

@@ -135,7 +135,7 @@ fn path() -> String {
 #[test]
 #[cfg_attr(
     debug_assertions,
-    ignore = "forty runs of 5 s, seconds without debug assertions and minutes with them"
+    ignore = "forty runs of 5 s, for a build without debug assertions; tests/newcomer.sh holds the same"
 )]
 fn the_tutorial_opens_with_what_the_demo_prints() {
     const MARK: &str = "<!-- `make demo` prints -->\n```\n";

@@ -16,7 +16,7 @@ set -euo pipefail
 . "$(dirname "$0")/env.sh"
 . "$VM_DIR/apt.sh"
 
-BUILD=(gcc make)
+BUILD=(gcc libc6-dev make)
 BENCH=(valgrind)
 QEMU_PACKAGES=(qemu-system-x86 qemu-system-arm)
 DEB=(

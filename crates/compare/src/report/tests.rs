@@ -85,7 +85,7 @@ fn a_short_report_stays_short() {
     comparison.variants.extend(spares);
     let text = render(&comparison, form(Style::Table, Extent::Short));
     let lines = text.lines().count();
-    assert!(lines <= 170, "{lines} lines\n{text}");
+    assert!(lines <= 185, "{lines} lines\n{text}");
     for says in ["differ by less  ", "--full", "--metric"] {
         assert!(text.contains(says), "{text}");
     }
@@ -278,4 +278,25 @@ fn an_interruption_is_said_in_every_head() {
         assert!(text.contains("INTERRUPTED, 20 were asked for"), "{text}");
     }
     assert!(told(&comparison, Style::Json).contains("\"interrupted\": true"));
+}
+
+/// The last row says what stands above it: each result in the direction that it is good or bad in.
+#[test]
+fn the_answer_says_in_words_what_is_certain() {
+    let answers = |other| words::answers(&fake::comparison(other));
+    let [better] = <[String; 1]>::try_from(answers(fake::better_outcome)).unwrap();
+    assert!(
+        better.starts_with("+asym-capacity: better in events (+"),
+        "{better}"
+    );
+    assert_eq!(
+        answers(fake::outcome),
+        ["+asym-capacity changes nothing: each run is the base's"]
+    );
+    let mut noise = fake::comparison(fake::outcome);
+    noise.variants[1].inert = None;
+    assert_eq!(
+        words::answers(&noise),
+        ["+asym-capacity: no difference that is certain and large enough to matter"]
+    );
 }

@@ -29,7 +29,7 @@ pub fn group(text: &str) -> Result<GroupOption, String> {
     }
     if name[1..].contains('/') {
         return refuse(format!(
-            "'{name}' is below a group, and only one level is modelled"
+            "'{name}' is a group within a group, but only one level is modelled"
         ));
     }
     let mut group = Group::new(name);

@@ -326,7 +326,7 @@ fn impossible_workloads_are_refused() {
         ("hackbench -l -1", "-l"),
         ("sysbench threads --threads=0 run", "threads"),
         ("cyclictest -t 0", "-t"),
-        ("hackbench -g 'x", "command line:1:14: a quote is opened"),
+        ("hackbench -g 'x", "command line:1:14: this quote is not closed"),
     ] {
         refused(&["simulate", "-m", "juno-r0", "-w", workload], &[says]);
     }

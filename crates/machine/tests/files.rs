@@ -54,7 +54,7 @@ const CASES: &[(&str, &str, &str)] = &[
     (
         "hz = 250",
         "hz = 250\nhz = 300",
-        "6:1: the key `hz` stands twice",
+        "6:1: the key `hz` occurs twice",
     ),
     (
         "hz = 250",

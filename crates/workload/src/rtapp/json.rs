@@ -137,7 +137,7 @@ impl Parser<'_> {
                 if self.peek().is_none() && self.mode == Mode::Rtapp {
                     return Err(Refusal::new(
                         start,
-                        "the comment ends with the text and not with its line; end the line",
+                        "the file ends within the comment; end its line",
                     ));
                 }
                 Ok(())

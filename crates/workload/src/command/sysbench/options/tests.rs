@@ -95,7 +95,7 @@ fn what_is_refused_and_how() {
         ("threads", "the command is missing"),
         ("run", "no test is named"),
         ("threads --threads 6 run", "--threads needs a value"),
-        ("threads 6 run", "`6` is neither option nor command"),
+        ("threads 6 run", "`6` is neither an option nor a command"),
         (
             "threads --threads=0 run",
             "--threads is `0`, which is too small",
@@ -110,7 +110,7 @@ fn what_is_refused_and_how() {
         ),
         (
             "threads --thread=6 run",
-            "no option `--thread`; the nearest it has: `threads`",
+            "no option `--thread`; the nearest: `threads`",
         ),
         ("threads --threads run", "--threads needs a value"),
         ("cpu --cpu-max-prime=0 run", "--cpu-max-prime is `0`"),

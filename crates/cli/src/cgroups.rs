@@ -45,7 +45,7 @@ pub fn group(text: &str) -> Result<GroupOption, String> {
 }
 
 fn set(group: &mut Group, setting: &str) -> Result<(), String> {
-    let (key, value) = setting.split_once('=').ok_or("no value")?;
+    let (key, value) = setting.split_once('=').ok_or("there is no value")?;
     match key.strip_prefix("cpu.").unwrap_or(key) {
         "weight" => match value.parse() {
             Ok(weight @ 1..=10_000) => group.weight = weight,

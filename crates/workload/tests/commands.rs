@@ -346,11 +346,7 @@ fn refusals_name_the_column_and_what_to_do() {
             14,
             "-i: TCP connections are not modelled",
         ),
-        (
-            "hackbench 10 process 100",
-            11,
-            "write -g 10 -l 100",
-        ),
+        ("hackbench 10 process 100", 11, "write -g 10 -l 100"),
         ("hackbench 5 thread", 11, "write -g 5 -T"),
         ("hackbench later", 11, "would ignore `later`"),
         (

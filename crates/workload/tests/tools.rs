@@ -379,11 +379,7 @@ fn refusals_name_the_column_and_what_to_do() {
             "--split is `101`, which is too large",
         ),
         ("schbench -t 4 --thread 5 3", 26, "would ignore `3`"),
-        (
-            "schbench -t 4 --runtimes 5",
-            15,
-            "the nearest: `--runtime`",
-        ),
+        ("schbench -t 4 --runtimes 5", 15, "the nearest: `--runtime`"),
         ("schbench -t 4 -W 5-2", 15, "runs backwards; write 2-5"),
         ("schbench -t 4 -M cpu0", 15, "not a whole number"),
         (

@@ -137,8 +137,10 @@ impl Gatherer<'_> {
                 khz.extend(self.number(&path, &CLOCK_KHZ)?);
             }
             if !khz.is_empty() {
-                self.note("there is no frequency table: the lowest, base and highest frequency \
-                    are used");
+                self.note(
+                    "there is no frequency table: the lowest, base and highest frequency \
+                    are used",
+                );
             }
         }
         khz.retain(|&khz| khz > 0);

@@ -166,9 +166,7 @@ impl Gatherer<'_> {
         }
         let groups = at_one_place(&plain);
         if groups.len() < nodes.len() {
-            self.note(
-                "nodes whose distance is that within a node are merged",
-            );
+            self.note("nodes whose distance is that within a node are merged");
         }
         let farthest = |some: &[usize], others: &[usize]| {
             let rows = some.iter().map(|&node| &plain[node]);

@@ -317,10 +317,7 @@ fn clusters(draft: &Draft, findings: &mut Findings) {
                 &cluster.off_power_uw.place,
                 format!("cluster.{}.off_power_mw", cluster.name),
                 format!("{} uW", cluster.off_power_uw.value),
-                format!(
-                    "at most its idle power, {} uW",
-                    cluster.idle_power_uw.value
-                ),
+                format!("at most its idle power, {} uW", cluster.idle_power_uw.value),
             );
         }
     }

@@ -94,8 +94,10 @@ fn read_settings(words: &[Word], remarks: &mut Remarks) -> Result<Settings, Refu
             Opt::List => {
                 return Err(Refusal::new(
                     found.place,
-                    format!("-L lists the tests and runs none; the tests are {SINGLE} and \
-                        {PERIODIC}"),
+                    format!(
+                        "-L lists the tests and runs none; the tests are {SINGLE} and \
+                        {PERIODIC}"
+                    ),
                 ));
             }
         }

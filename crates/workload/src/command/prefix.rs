@@ -60,9 +60,7 @@ pub(super) fn read_all<'w>(
 fn no_command(place: Place, name: &str) -> Refusal {
     Refusal::new(
         place,
-        format!(
-            "{name} has no command to start: the line ends here; add a tool and its options"
-        ),
+        format!("{name} has no command to start: the line ends here; add a tool and its options"),
     )
 }
 

@@ -192,7 +192,9 @@ fn review_passes(config: &Config, remarks: &mut Remarks) {
                     format!(
                         "`{}` reaches the barrier `{name}` {}, `{other}` {}: the task that \
                          reaches it more often waits there for ever; make their loops equal",
-                        task.name, often(times), often(expected)
+                        task.name,
+                        often(times),
+                        often(expected)
                     ),
                 );
             }

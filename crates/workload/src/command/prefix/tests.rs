@@ -392,11 +392,7 @@ fn what_is_left_out_is_said() {
             Severity::Note,
             "CPU 6 and above do not exist and are left out",
         ),
-        (
-            "nice -n 50 hackbench",
-            Severity::Note,
-            "the kernel uses 19",
-        ),
+        ("nice -n 50 hackbench", Severity::Note, "the kernel uses 19"),
         (
             "uclampset -R -m 5 hackbench",
             Severity::Warning,

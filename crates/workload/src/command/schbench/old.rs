@@ -204,10 +204,7 @@ fn read(words: &[Word], remarks: &mut Remarks) -> Result<Settings, Refusal> {
         ));
     }
     if settings.cpu_us == 0 && settings.sleep_us == 0 && settings.pipe_bytes == 0 {
-        remarks.note(
-            place,
-            "with -s 0 -c 0 workers only wait for answers",
-        );
+        remarks.note(place, "with -s 0 -c 0 workers only wait for answers");
     }
     remarks.note(
         place,

@@ -257,10 +257,9 @@ impl Settings {
             Opt::Split => self.split_percent = Some(read(0, 100)?),
             Opt::Rps => self.requests_per_s = read(0, MAX_INT)?,
             Opt::Pipe => self.pipe_bytes = read(0, MAX_PIPE_BYTES)?,
-            Opt::LongFootprint => remarks.warn(
-                found.place,
-                "schbench ignores --cache_footprint; use -F",
-            ),
+            Opt::LongFootprint => {
+                remarks.warn(found.place, "schbench ignores --cache_footprint; use -F")
+            }
             Opt::NoEffect => remarks.note(
                 found.place,
                 format!("{} has no effect in a simulation", found.spelling),

@@ -190,9 +190,7 @@ impl Draft {
             Role::Informs => {
                 return Err(Refusal::new(
                     word.place,
-                    format!(
-                        "{spelling} is not read here; remove it and write the options out"
-                    ),
+                    format!("{spelling} runs no test; remove it and write the options out"),
                 ));
             }
             Role::NoEffect => remarks.note(

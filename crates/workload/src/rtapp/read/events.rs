@@ -282,25 +282,33 @@ impl Reader<'_> {
         match (&member.value.kind, self.mode) {
             (Kind::Missing, _) => self.remarks.note(
                 place,
-                format!("`suspend` has no value; it means \"suspend\": \"{task}\" (rt-app alone \
-                    refuses it)"),
+                format!(
+                    "`suspend` has no value; it means \"suspend\": \"{task}\" (rt-app alone \
+                    refuses it)"
+                ),
             ),
             (Kind::String(value), _) if value == task || value.is_empty() => {}
             (Kind::String(value), Mode::Workgen) => {
                 name = value;
                 self.remarks.warn(
                     place,
-                    format!("`{task}` waits for a resume of `{value}`, as rt-app did before June \
-                        2025; since then rt-app waits for a resume of `{task}`"),
+                    format!(
+                        "`{task}` waits for a resume of `{value}`, as rt-app did before June \
+                        2025; since then rt-app waits for a resume of `{task}`"
+                    ),
                 );
             }
             (_, Mode::Rtapp) => self.remarks.warn(
                 place,
-                format!("rt-app ignores the value of `suspend`: `{task}` waits for a resume of `{task}`"),
+                format!(
+                    "rt-app ignores the value of `suspend`: `{task}` waits for a resume of `{task}`"
+                ),
             ),
             (_, Mode::Workgen) => self.remarks.note(
                 place,
-                format!("the value of `suspend` is no string; `{task}` waits for a resume of `{task}`"),
+                format!(
+                    "the value of `suspend` is no string; `{task}` waits for a resume of `{task}`"
+                ),
             ),
         }
         Action::Suspend {

@@ -56,8 +56,10 @@ impl Reader<'_> {
             let place = fields.get("duration").map_or(value.place, |v| v.place);
             self.remarks.warn(
                 place,
-                format!("`duration` is {duration} s, which rt-app takes for no limit; write -1 if \
-                    you want that"),
+                format!(
+                    "`duration` is {duration} s, which rt-app takes for no limit; write -1 if \
+                    you want that"
+                ),
             );
         }
         global.duration_ns = u64::try_from(duration)

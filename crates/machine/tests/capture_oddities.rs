@@ -94,7 +94,7 @@ fn one_clock_of_two_capacities_becomes_a_clock_for_each() {
     }
     let sheet = sheet(&tree);
     assert_eq!(sheet.machine.freq_domains.len(), 2);
-    has_note(&sheet, "the CPUs 0-1 have one clock but several capacities");
+    has_note(&sheet, "the CPUs 0-1 share a clock but differ in capacity");
 }
 
 /// Latency and residency of the states, us; whether their order is noted.
@@ -118,7 +118,7 @@ fn idle_states_stay_in_the_order_of_the_kernel() {
             .collect();
         let written: Vec<(u64, u64)> = states.iter().map(|&(l, r)| (l.into(), r.into())).collect();
         assert_eq!(captured, written);
-        let notes = notes_with(&sheet, "kept in the order of the kernel");
+        let notes = notes_with(&sheet, "the kernel's order is kept");
         assert_eq!(notes.len(), usize::from(noted), "{:?}", sheet.notes);
     }
 }

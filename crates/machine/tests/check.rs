@@ -129,7 +129,7 @@ const CASES: &[Case] = &[
         "spans-do-not-nest",
         "[cluster.small]\ncpus = \"0-1\"",
         "[cluster.small]\ncpus = [\"0\", \"1-2\"]",
-        "`freq_domain`: found the span 0-1 partly in the cluster 1-2, expected the one within",
+        "`freq_domain`: found the span 0-1 partly in the cluster 1-2, expected one span within",
     ),
     error(
         "llc-straddles-nodes",

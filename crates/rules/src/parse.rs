@@ -207,8 +207,7 @@ fn set(rule: &mut Rule, key: &str, value: &Word<'_>) -> Result<(), String> {
         }
         "nice" => {
             rule.nice = Some(nice(text).ok_or(
-                "a nice value, -20 to 19, or a range such as \
-            -20..-1",
+                "a nice value, -20 to 19, or a range such as -20..-1",
             )?)
         }
         "policy" => {

@@ -201,7 +201,7 @@ fn what_is_remarked() {
         (
             "'run':1,'resume':'x'",
             Severity::Warning,
-            "this wakes nobody",
+            "this wakes no task",
         ),
         (
             "'sem_wait':'s'",

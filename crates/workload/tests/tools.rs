@@ -437,7 +437,7 @@ fn refusals_name_the_column_and_what_to_do() {
         (
             "adrestia -L",
             10,
-            "they are wakeup-single and wakeup-periodic",
+            "the tests are wakeup-single and wakeup-periodic",
         ),
         (
             "adrestia wakeup",
@@ -471,12 +471,7 @@ fn refusals_name_the_column_and_what_to_do() {
 #[test]
 fn remarks_on_what_does_nothing() {
     let table = [
-        (
-            "schbench -t 4 -i 5",
-            15,
-            Severity::Note,
-            "-i does not change",
-        ),
+        ("schbench -t 4 -i 5", 15, Severity::Note, "-i has no effect"),
         (
             "schbench -t 4 -r 5 -w 2",
             10,

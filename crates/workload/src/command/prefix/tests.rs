@@ -398,7 +398,7 @@ fn what_is_left_out_is_said() {
             Severity::Warning,
             "the kernel ignores uclampset -R",
         ),
-        ("chrt -O -o hackbench", Severity::Note, "does not change"),
+        ("chrt -O -o hackbench", Severity::Note, "has no effect"),
     ] {
         let said: Vec<Diagnostic> = load(line).expect(line).diagnostics;
         let found = (said.iter()).any(|d| d.severity == severity && d.message.contains(words));

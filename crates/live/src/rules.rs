@@ -160,7 +160,7 @@ impl Cgroups {
         if let Err(error) = self.tell(skel)
             && !std::mem::replace(&mut self.untold, true)
         {
-            say(&format!("{error}; going on without"));
+            say(&format!("{error}; the scheduler runs without that"));
         }
     }
 

@@ -70,8 +70,7 @@ const CASES: &[Case] = &[
         ],
         says: &[
             "5:6: `hz` is text \"250\", expected a whole number from 1 to 10000, in Hz",
-            "27:1: [core_type.small.idle_state.WFI] lacks the key `exit_us`; `exit_u` is close to \
-             it",
+            "27:1: [core_type.small.idle_state.WFI] lacks the key `exit_us`; `exit_u` is close to it",
             "41:1: [core_type.large] lacks the key `costs`",
             "68:17: `freq_domain.large.rate_limit_us` is 99999999999, expected a whole number from 0 \
              to 10000000, in us",
@@ -107,8 +106,8 @@ const CASES: &[Case] = &[
             "81:1: [costs.own] lacks the keys `yield_ns`, `futex_ns`, `mutex_ns`, `pipe_ns`, \
              `socket_ns`, `wakeup_ns`, `select_ns`, `scan_local_ns`, `scan_remote_ns`, \
              `slow_scan_ns`, `ipi_send_ns`, `ipi_receive_ns`, `wakelist_ns`, `lock_ns`, \
-             `lock_hold_ns`, `newidle_ns`, `newidle_cpu_ns`, `tick_ns`, `timer_ns`, \
-             `idle_exit_ns`, `fork_ns`",
+             `lock_hold_ns`, `newidle_ns`, `newidle_cpu_ns`, `tick_ns`, `timer_ns`, `idle_exit_ns`, \
+             `fork_ns`",
             "83:13: `costs.own.switch_ns` is true, expected a whole number from 0 to 1000000000, in \
              ns",
         ],

@@ -206,9 +206,8 @@ fn set(rule: &mut Rule, key: &str, value: &Word<'_>) -> Result<(), String> {
             rule.pid = Some(pid.ok_or("a thread's or process's number, 1 to 4194304")?);
         }
         "nice" => {
-            rule.nice = Some(nice(text).ok_or(
-                "a nice value, -20 to 19, or a range such as -20..-1",
-            )?)
+            rule.nice =
+                Some(nice(text).ok_or("a nice value, -20 to 19, or a range such as -20..-1")?)
         }
         "policy" => {
             rule.policy = Some(match text {

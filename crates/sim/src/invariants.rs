@@ -99,7 +99,7 @@ impl Sim<'_> {
                 && (c.phase != Phase::Running || !self.tunables.hrtick || c.hrtick_at < self.now)
         }) {
             return Some(format!(
-                "CPU {cpu} has an hrtick timer without a running task"
+                "CPU {cpu} has an hrtick timer that should not be armed"
             ));
         }
         if let Err(what) = (self.power_check())

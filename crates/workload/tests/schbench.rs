@@ -146,22 +146,22 @@ fn options_of_another_release_say_so() {
         (
             "schbench -c 100 -F 64",
             17,
-            "schbench has -F since December 2021",
+            "schbench got -F in December 2021",
         ),
         (
             "schbench -w 5 -c 100",
             10,
-            "schbench has -w since October 2020",
+            "schbench got -w in October 2020",
         ),
         (
             "schbench -c 9 -M auto",
             15,
-            "schbench has -M since May 2025",
+            "schbench got -M in May 2025",
         ),
         (
             "schbench -c 9 --split 5",
             15,
-            "schbench has --split since December 2025",
+            "schbench got --split in December 2025",
         ),
         (
             "schbench -c 9 -R 5",

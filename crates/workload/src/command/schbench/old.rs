@@ -169,7 +169,7 @@ fn read(words: &[Word], remarks: &mut Remarks) -> Result<Settings, Refusal> {
             }
             Opt::Later(since) => {
                 return refuse(format!(
-                    "schbench has {} since {since}, and -c (--cputime), removed in April 2023, \
+                    "schbench got {} in {since}, and -c (--cputime), removed in April 2023, \
                      stands for the schbench of January 2020; remove one of the two",
                     found.spelling
                 ));

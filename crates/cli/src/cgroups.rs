@@ -29,7 +29,7 @@ pub fn group(text: &str) -> Result<GroupOption, String> {
     }
     if name[1..].contains('/') {
         return refuse(format!(
-            "'{name}' is below a group, and only one level is modelled"
+            "'{name}' is a group within a group, but only one level is modelled"
         ));
     }
     let mut group = Group::new(name);
@@ -45,7 +45,7 @@ pub fn group(text: &str) -> Result<GroupOption, String> {
 }
 
 fn set(group: &mut Group, setting: &str) -> Result<(), String> {
-    let (key, value) = setting.split_once('=').ok_or("no value")?;
+    let (key, value) = setting.split_once('=').ok_or("there is no value")?;
     match key.strip_prefix("cpu.").unwrap_or(key) {
         "weight" => match value.parse() {
             Ok(weight @ 1..=10_000) => group.weight = weight,

@@ -29,7 +29,7 @@ pub fn hotplug(text: &str) -> Result<Changes, String> {
         }
     };
     list(text, "100ms:off:2-3,500ms:on:2", |item| {
-        let (what, rest) = item.split_once(':').ok_or("no CPUs")?;
+        let (what, rest) = item.split_once(':').ok_or("there are no CPUs")?;
         action(what, rest)
     })
 }
@@ -63,7 +63,7 @@ pub fn count_from(text: &str) -> Result<Changes, String> {
 
 fn limits(text: &str, by: Limit) -> Result<Changes, String> {
     list(text, "1s:4-5:1200000,3s:4-5:max", |item| {
-        let (on, khz) = item.split_once(':').ok_or("no frequency")?;
+        let (on, khz) = item.split_once(':').ok_or("there is no frequency")?;
         let khz = match khz {
             "max" => u32::MAX,
             khz => match khz.parse() {
@@ -93,7 +93,7 @@ fn list(
         }
     }
     let change = |item: &String| {
-        let (at, rest) = item.split_once(':').ok_or("nothing behind the time")?;
+        let (at, rest) = item.split_once(':').ok_or("nothing follows the time")?;
         let at_ns = duration::parse(at)?;
         let action = action(rest)?;
         Ok(Change { at_ns, action })
@@ -113,7 +113,7 @@ fn list(
 fn cpus(text: &str) -> Result<CpuSet, String> {
     let cpus: CpuSet = text.parse().map_err(|e| format!("{e}"))?;
     match cpus.is_empty() {
-        true => Err("no CPUs".to_owned()),
+        true => Err("there are no CPUs".to_owned()),
         false => Ok(cpus),
     }
 }

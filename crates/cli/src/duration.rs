@@ -25,9 +25,9 @@ pub fn parse(text: &str) -> Result<u64, String> {
     let (number, unit) = text.split_at(number_end);
     if number.is_empty() {
         return Err(expected(if text.starts_with('-') {
-            "a time is not negative"
+            "the time is negative"
         } else {
-            "no number"
+            "there is no number"
         }));
     }
     let unit = unit.trim();
@@ -44,7 +44,7 @@ pub fn parse(text: &str) -> Result<u64, String> {
     let ns = whole.parse::<u64>().ok().and_then(|n| n.checked_mul(*size));
     let fraction = fraction_ns(fraction, *size)?;
     ns.and_then(|ns| ns.checked_add(fraction))
-        .ok_or_else(|| expected("more than 584 years"))
+        .ok_or_else(|| expected("the time exceeds 584 years"))
 }
 
 /// A length of time: as [`parse`], but 0 is refused.
@@ -53,7 +53,7 @@ pub fn parse(text: &str) -> Result<u64, String> {
 /// As [`parse`], and 0.
 pub fn parse_length(text: &str) -> Result<u64, String> {
     match parse(text)? {
-        0 => Err(expected("a run of no length")),
+        0 => Err(expected("the run has no length")),
         ns => Ok(ns),
     }
 }
@@ -83,9 +83,11 @@ fn fraction_ns(digits: &str, size: u64) -> Result<u64, String> {
     let mut ns = 0;
     let mut place = size;
     for digit in digits.chars() {
-        let digit = digit.to_digit(10).ok_or_else(|| expected("two points"))?;
+        let digit = digit
+            .to_digit(10)
+            .ok_or_else(|| expected("the number has two points"))?;
         if digit != 0 && !place.is_multiple_of(10) {
-            return Err(expected("finer than 1 ns"));
+            return Err(expected("the number is finer than 1 ns"));
         }
         place /= 10;
         ns += place * u64::from(digit);

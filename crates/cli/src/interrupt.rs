@@ -19,7 +19,7 @@ pub fn flag() -> Result<&'static AtomicBool, Failure> {
         if ASKED.swap(true, Ordering::Relaxed) {
             process::exit(i32::from(INTERRUPTED));
         }
-        output::remark("interrupted; ending with what is done (ctrl-C again: at once)");
+        output::remark("interrupted; the complete part is printed (ctrl-C again: end at once)");
     })
     .map_err(|error| Failure::Host(format!("cannot catch ctrl-C: {error}")))?;
     Ok(&ASKED)

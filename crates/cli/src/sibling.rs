@@ -51,8 +51,8 @@ fn explain(program: &Path, error: &io::Error) -> String {
     let program = program.display();
     if error.kind() == io::ErrorKind::NotFound {
         return format!(
-            "{program} is neither beside alight nor in PATH; it is built by: \
-             cargo build --release -p alight-live"
+            "{program} is not beside alight and not in PATH; build it with: cargo build --release \
+             -p alight-live"
         );
     }
     format!("{program}: {error}")

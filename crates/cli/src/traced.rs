@@ -26,7 +26,7 @@ pub fn run(
     let mut file = TraceFile::create(path, &trace::header(scenario, command, &tasks))?;
     let outcome = alight_sim::run_telling(scenario, Some(&mut file), cancel, tell)?;
     if outcome.interrupted {
-        output::remark("the trace is not complete and not kept");
+        output::remark("the trace is incomplete and is not kept");
     } else {
         file.finish().map_err(Failure::host)?;
     }

@@ -186,8 +186,8 @@ fn impossible_values_are_refused() {
         (&["--runs", "-3"], one_or_more),
         (&["--runs", "many"], one_or_more),
         (&["--jobs", "0"], one_or_more),
-        (&["--duration", "-5s"], "a time is not negative"),
-        (&["--duration", "0s"], "a run of no length"),
+        (&["--duration", "-5s"], "the time is negative"),
+        (&["--duration", "0s"], "the run has no length"),
         (&["--duration", "5"], "'5' has no unit"),
         (&["--duration", "5h"], "'h' is no unit"),
         (&["--seed", "-1"], "expected a whole number"),
@@ -267,10 +267,10 @@ fn what_the_machine_cannot_do_is_refused_with_what_it_can() {
         "hackbench",
     ];
     let late = ["--at", "2s", "--duration", "1s"];
-    let says = "--at 2 s is behind the end of the run, 1 s";
+    let says = "--at 2 s is after the end of the run, 1 s";
     refused(&[&EXPLAIN[..], &late].concat(), &[says]);
     // Where the end shows only when the run is over.
-    let says = "--at 60 s is behind the end of the run, ";
+    let says = "--at 60 s is after the end of the run, ";
     refused(&[&EXPLAIN[..], &["--at", "60s"]].concat(), &[says]);
     let counted = ["--at", "60s", "--histogram"];
     refused(&[&EXPLAIN[..], &counted].concat(), &[says]);
@@ -326,7 +326,10 @@ fn impossible_workloads_are_refused() {
         ("hackbench -l -1", "-l"),
         ("sysbench threads --threads=0 run", "threads"),
         ("cyclictest -t 0", "-t"),
-        ("hackbench -g 'x", "command line:1:14: a quote is opened"),
+        (
+            "hackbench -g 'x",
+            "command line:1:14: this quote is not closed",
+        ),
     ] {
         refused(&["simulate", "-m", "juno-r0", "-w", workload], &[says]);
     }

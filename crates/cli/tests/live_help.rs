@@ -51,7 +51,7 @@ fn help_needs_no_kernel_side() {
         }
     }
     for args in [&["run", "bias-prev"][..], &["record", "pelt", "-o", "x"]] {
-        let missing = contains("neither beside alight nor in PATH").and(contains("alight-live"));
+        let missing = contains("not beside alight and not in PATH").and(contains("alight-live"));
         alight(args).assert().code(1).stdout("").stderr(missing);
     }
 }

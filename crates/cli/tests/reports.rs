@@ -142,9 +142,9 @@ fn what_cannot_be_told_is_refused() {
         (
             &one,
             &["--metric", "elapsed_s", "linux-6.5"],
-            "is a scheduler: name schedulers before --metric",
+            "this is a scheduler; name schedulers before --metric",
         ),
-        (&small, &["--samples"], "--samples goes with --style csv"),
+        (&small, &["--samples"], "--samples needs --style csv"),
         (
             &small,
             &["--full", "--metric", "elapsed_s"],

@@ -65,7 +65,7 @@ at_least = 31536000.0
         .assert()
         .code(3)
         .stdout(contains("FAILED a pipe takes a year"))
-        .stderr(contains("what must come out did not: mine"));
+        .stderr(contains("a required result did not come out: mine"));
     fs::write(&file, text.replace("elapsed_s", "elapsed")).unwrap();
     alight(&["study", "run", file.to_str().unwrap()])
         .assert()
@@ -124,7 +124,11 @@ metric = "power_big_mw"
     assert!(first.starts_with(b"<svg"));
     assert_eq!(first, drawn());
     for (from, to, says) in [
-        ("[0, 500]", "[500, 500]", "nothing is from 500 to 500 ms"),
+        (
+            "[0, 500]",
+            "[500, 500]",
+            "the window from 500 to 500 ms is empty",
+        ),
         (
             "scheduler = \"linux-6.5+uclamp-sum\"",
             "scheduler = \"linux-6.1\"",
@@ -159,7 +163,7 @@ fn bad_input_is_refused() {
         .assert()
         .code(2)
         .stderr(contains(
-            "run this in the source tree, or say where to write with -o",
+            "run this in the source tree, or name the output file with -o",
         ));
 }
 
@@ -174,7 +178,9 @@ fn a_calibration_finds_before_it_begins_that_it_cannot_be_written() {
         .current_dir(folder.path())
         .assert()
         .code(2)
-        .stderr(contains("is not the one that this program was built with"));
+        .stderr(contains(
+            "this file differs from the one that this program was built with",
+        ));
     assert_eq!(fs::read_to_string(&edited).unwrap(), "name = \"juno-r0\"\n");
     alight(&["calibrate", "juno-r0", "-o", "/proc/juno-r0.toml"])
         .assert()
@@ -259,7 +265,7 @@ fn ctrl_c_in_the_sensitivity_prints_the_study() {
     let (report, end) = cut(&text, &["--sensitivity", "--jobs", "1"]);
     assert!(report.contains("elapsed_s"), "{report}");
     assert!(
-        end.contains("but for what it would be with other parameters"),
+        end.contains("except for the results with other parameters"),
         "{end}"
     );
 }

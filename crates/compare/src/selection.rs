@@ -25,8 +25,10 @@ impl Selection {
     /// # Errors
     /// What is no pattern, with its reason.
     pub fn of<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, String> {
-        let pattern =
-            |text| Pattern::new(text).map_err(|error| format!("--metric '{text}': {error}"));
+        let pattern = |text| {
+            Pattern::new(text)
+                .map_err(|error| format!("--metric '{text}': {}", mistake(text, error.pos)))
+        };
         let patterns = texts.into_iter().map(pattern);
         Ok(Selection(patterns.collect::<Result<_, _>>()?))
     }
@@ -63,6 +65,15 @@ impl Selection {
                 hint: hint(pattern.as_str(), names),
             }),
         }
+    }
+}
+
+/// What is wrong with a pattern, by the place that the library names: it knows sets and `**`.
+fn mistake(text: &str, at: usize) -> &'static str {
+    let before: String = text.chars().take(at).collect();
+    match text.chars().nth(at) == Some('[') && !before.ends_with("**") {
+        true => "the set after `[` is empty or not closed; write it as in `[ab]`",
+        false => "`**` is not a pattern here; write one `*`, which matches any characters",
     }
 }
 

@@ -27,15 +27,15 @@ const OPTIONAL: [(&str, Option<&str>); 11] = [
     (
         "scx_bpf_create_dsq",
         Some(
-            "tasks wait for a CPU in the order in which they come: nice values and cgroup weights \
-             order nothing",
+            "tasks get a CPU in the order in which they arrive: nice values and cgroup weights \
+             have no effect",
         ),
     ),
     (
         "scx_bpf_kick_cpu",
         Some(
-            "what waits for a busy CPU comes to an idle one at the end of a turn only, and turns \
-             end at ticks only",
+            "a task that waits for a busy CPU gets an idle one only at the end of a turn, and \
+             turns end only at ticks",
         ),
     ),
     // The field of the task is written instead.
@@ -136,8 +136,7 @@ const NEEDED: [(&str, u32); 2] = [("CAP_BPF", 39), ("CAP_PERFMON", 38)];
 pub enum Refusal {
     /// No rights.
     #[error(
-        "no permission: loading a scheduler needs root, or CAP_BPF and CAP_PERFMON; \
-         there is no {0}"
+        "no permission: loading a scheduler needs root, or CAP_BPF and CAP_PERFMON; {0} is missing"
     )]
     Permission(String),
     /// Kernel without sched_ext.

@@ -83,7 +83,9 @@ fn report(options: &Options, summary: &Summary) -> ExitCode {
             }
             // A log that ended before the scheduler did is a failure of this machine.
             Some(why) => {
-                say(&format!("{path}: the log is not of the whole run: {why}"));
+                say(&format!(
+                    "{path}: the log does not cover the whole run: {why}"
+                ));
                 code = exit::FAILED;
             }
         }

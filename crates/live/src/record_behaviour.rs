@@ -34,8 +34,8 @@ const LOOK: Duration = Duration::from_millis(200);
 pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, Error> {
     if session.command.is_empty() {
         return Err(Error::Kernel(
-            "give the workload, as in `alight record behaviour -o FILE -- hackbench -g 2`: the same \
-             command line is simulated"
+            "no workload is given: name it, as in `alight record behaviour -o FILE -- hackbench \
+             -g 2`; the same command line is simulated"
                 .to_owned(),
         ));
     }

@@ -111,7 +111,7 @@ fn check() -> Result<u32, Error> {
     let nr_cpus = num_possible_cpus().during("counting the CPUs")?;
     if nr_cpus > MAX_CPUS {
         return refuse(format!(
-            "it may have {nr_cpus} CPUs; decisions are recorded of at most {MAX_CPUS}"
+            "it may have {nr_cpus} CPUs; the recorder supports at most {MAX_CPUS}"
         ));
     }
     Ok(nr_cpus as u32)

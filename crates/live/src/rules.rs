@@ -24,12 +24,12 @@ const WALK_AGAIN: Duration = Duration::from_secs(1);
 pub enum Error {
     /// There are no cgroups to match.
     #[error(
-        "a rule asks for a cgroup, and there is no v2 hierarchy: {} has no cgroup.controllers",
+        "a rule asks for a cgroup, but there is no v2 hierarchy: {} has no cgroup.controllers",
         .0.display()
     )]
     NoCgroups(PathBuf),
     /// The kernel side cannot be told.
-    #[error("telling the kernel side about cgroups: {0}")]
+    #[error("telling the BPF program about cgroups: {0}")]
     Map(libbpf_rs::Error),
 }
 
@@ -160,7 +160,7 @@ impl Cgroups {
         if let Err(error) = self.tell(skel)
             && !std::mem::replace(&mut self.untold, true)
         {
-            say(&format!("{error}; going on without"));
+            say(&format!("{error}; the scheduler runs without that"));
         }
     }
 
@@ -172,7 +172,7 @@ impl Cgroups {
         let (found, all) = walk(root, &self.rules);
         if !all && !std::mem::replace(&mut self.full, true) {
             say(&format!(
-                "more than {MOST_CGROUPS} cgroups: the others meet no rule by their path"
+                "more than {MOST_CGROUPS} cgroups: no rule matches the path of the others"
             ));
         }
         let map = &skel.maps.cgroup_rules;

@@ -461,8 +461,8 @@ fn a_machine_file_of_another_machine_is_refused_with_its_line() {
         (
             |root| _ = root.device("cpu/cpu2/topology/core_cpus_list", "2-3"),
             &[],
-            "board.toml:12:19: error [host-cores]: `topology.core`: found `2`, expected what this \
-             host's CPU 2 shares it with, `2-3`",
+            "board.toml:12:19: error [host-cores]: `topology.core`: found `2`, expected the CPUs \
+             that CPU 2 of this host shares it with, `2-3`",
         ),
         (
             |root| {
@@ -472,8 +472,8 @@ fn a_machine_file_of_another_machine_is_refused_with_its_line() {
                 }
             },
             &[],
-            "board.toml:13:8: error [host-caches]: `topology.llc`: found `0-3`, expected what this \
-             host's CPU 0 shares it with, `0-5`",
+            "board.toml:13:8: error [host-caches]: `topology.llc`: found `0-3`, expected the CPUs \
+             that CPU 0 of this host shares it with, `0-5`",
         ),
         (
             |root| {
@@ -483,8 +483,8 @@ fn a_machine_file_of_another_machine_is_refused_with_its_line() {
                     .device("node/node1/distance", "20 10");
             },
             &[],
-            "board.toml:14:9: error [host-nodes]: `topology.node`: found `0-5`, expected what this \
-             host's CPU 0 shares it with, `0-3`",
+            "board.toml:14:9: error [host-nodes]: `topology.node`: found `0-5`, expected the CPUs \
+             that CPU 0 of this host shares it with, `0-3`",
         ),
     ];
     for (change, edits, expected) in cases {

@@ -24,7 +24,7 @@ pub enum CpuListError {
     #[error("empty item in CPU list `{0}`, expected numbers and ranges such as `0-3,8`")]
     EmptyItem(String),
     /// Something that is neither a number nor a range of two numbers.
-    #[error("`{0}` in a CPU list is neither a CPU number nor a range such as `0-3`")]
+    #[error("`{0}` in a CPU list is no CPU, expected a number or a range such as `0-3`")]
     NotANumber(String),
     /// `5-2`.
     #[error("range `{first}-{last}` in a CPU list runs backwards, expected `{last}-{first}`")]

@@ -127,7 +127,7 @@ impl<'t> Parsed<'t> {
         let table = DeTable::parse(text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
             let message = match (error.message(), text.get(span.clone())) {
-                ("duplicate key", Some(key)) => format!("the key `{}` stands twice", key.trim()),
+                ("duplicate key", Some(key)) => format!("the key `{}` occurs twice", key.trim()),
                 (message, _) => message.to_owned(),
             };
             Error::written(&lines.place(span.start), message)

@@ -76,8 +76,9 @@ pub enum Error {
     },
     /// A host whose description makes no machine file that could be used.
     #[error(
-        "what this host's files say makes no machine: {0}\nNothing is written. Take the nearest of \
-         `alight machine list` and correct it by hand; a copy of the host's sysfs helps to mend this"
+        "this host's files do not describe a valid machine: {0}\nNothing is written. Take the \
+         nearest machine of `alight machine list` and correct it by hand; a copy of the host's \
+         sysfs helps to repair this"
     )]
     NoMachine(
         /// What is wrong with the file that would have been written.
@@ -122,7 +123,7 @@ pub fn nearest<'a>(found: &str, valid: impl IntoIterator<Item = &'a str>) -> Str
         names.join(", ")
     };
     if valid.is_empty() {
-        "there is none to name".to_owned()
+        "none exists".to_owned()
     } else if ranked.is_empty() {
         format!("expected one of {}", quoted(&valid))
     } else {

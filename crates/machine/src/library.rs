@@ -234,8 +234,7 @@ fn other(
 ) -> Result<Document, Error> {
     if depth == 0 {
         let message = format!(
-            "names `{name}` at the end of a chain of more than {LONGEST_CHAIN} files, or in a \
-             circle"
+            "`{name}` is the end of a chain of more than {LONGEST_CHAIN} files, or part of a circle"
         );
         return Err(Error::written(place, message));
     }

@@ -378,7 +378,10 @@ impl FromStr for Governor {
         if let Some(speed) = text.strip_prefix("userspace:") {
             let khz = speed.parse().ok().filter(|&khz| khz != 0);
             return khz.map(|khz| Self::Userspace { khz }).ok_or_else(|| {
-                format!("the speed `{speed}` is no number of kHz, 1 to {}", u32::MAX)
+                format!(
+                    "the speed `{speed}` is not valid; expected a number of kHz, 1 to {}",
+                    u32::MAX
+                )
             });
         }
         if text == "userspace" {

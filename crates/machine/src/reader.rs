@@ -398,7 +398,7 @@ impl<'a> Reader<'a> {
             _ => self.spans_of(raw.node, &path)?,
         };
         if spans.is_empty() {
-            let message = format!("`{path}` is an empty list, expected one set of CPUs at least");
+            let message = format!("`{path}` is an empty list, expected at least one set of CPUs");
             self.complain(&raw.node.place, message);
             return None;
         }

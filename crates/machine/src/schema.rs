@@ -50,7 +50,7 @@ pub(crate) fn read(document: &Document) -> Result<Draft, Error> {
         Some(draft) => Ok(Draft { ledger, ..draft }),
         None => Err(Error::written(
             &document.root.place,
-            "no machine is described",
+            "the file describes no machine",
         )),
     }
 }
@@ -141,7 +141,7 @@ fn read_each<'a, T>(
 ) -> Option<Vec<T>> {
     let sections = root.named_sections(key);
     if sections.is_empty() {
-        let message = format!("no [{key}.NAME] in the file, expected one at least");
+        let message = format!("the file has no [{key}.NAME], expected at least one");
         root.complain(root.place, message);
         return None;
     }
@@ -239,7 +239,7 @@ fn read_core_type(
     let listed = section.listed_sections("idle_state");
     if listed.as_ref().is_some_and(Vec::is_empty) {
         let message = format!(
-            "`{}` has no idle state, expected one at least",
+            "`{}` has no idle state, expected at least one",
             section.path
         );
         section.complain(&place, message);
@@ -270,7 +270,7 @@ fn capacities_are_known(core_types: &[CoreTypeDraft], ledger: &Ledger) {
     }
     for core in core_types.iter().filter(|core| core.capacity.is_none()) {
         let message = format!(
-            "[core_type.{}] has no `capacity`, and it cannot be derived, as not every core \
+            "[core_type.{}] has no `capacity`, and none can be derived, because not every core \
              type has a `capacity_dmips_mhz`",
             core.name
         );

@@ -94,7 +94,7 @@ fn one_clock_of_two_capacities_becomes_a_clock_for_each() {
     }
     let sheet = sheet(&tree);
     assert_eq!(sheet.machine.freq_domains.len(), 2);
-    has_note(&sheet, "the CPUs 0-1 have one clock but several capacities");
+    has_note(&sheet, "the CPUs 0-1 share a clock but differ in capacity");
 }
 
 /// Latency and residency of the states, us; whether their order is noted.
@@ -118,7 +118,7 @@ fn idle_states_stay_in_the_order_of_the_kernel() {
             .collect();
         let written: Vec<(u64, u64)> = states.iter().map(|&(l, r)| (l.into(), r.into())).collect();
         assert_eq!(captured, written);
-        let notes = notes_with(&sheet, "kept in the order of the kernel");
+        let notes = notes_with(&sheet, "the kernel's order is kept");
         assert_eq!(notes.len(), usize::from(noted), "{:?}", sheet.notes);
     }
 }
@@ -176,22 +176,22 @@ fn what_cannot_be_read_or_is_not_modelled_is_named() {
         (
             "no siblings",
             &[],
-            "SMT siblings are not known: each CPU is taken for a core of its own",
+            "the SMT siblings are not known: each CPU counts as a core of its own",
         ),
         (
             "no caches, no packages",
             &[],
-            "caches and packages are not known: each node is taken for one last-level cache",
+            "the caches and packages are not known: each node counts as one last-level cache",
         ),
         (
             "no caches",
             &[("cpu/cpu0/topology/package_cpus_list", "0-3")],
-            "caches are not known: each package is taken for one last-level cache",
+            "the caches are not known: each package counts as one last-level cache",
         ),
         (
             "no nodes",
             &[],
-            "there are no nodes in sysfs: all CPUs are taken for one node",
+            "sysfs has no nodes: all CPUs count as one node",
         ),
         (
             "a node without CPUs to read",
@@ -199,18 +199,18 @@ fn what_cannot_be_read_or_is_not_modelled_is_named() {
                 ("node/node0/cpulist", "0-3"),
                 ("node/node1/distance", "20 10"),
             ],
-            "the CPUs of node 1 are not known, it has neither `cpulist` nor `cpumap`: the node is \
+            "node 1 has neither `cpulist` nor `cpumap`, so its CPUs are not known: the node is \
              left out",
         ),
         (
             "CPUs without a node",
             &[("node/node0/cpulist", "0-1")],
-            "no node has the CPUs 2-3: they are taken to be in the first",
+            "no node has the CPUs 2-3: they are put into the first node",
         ),
         (
             "distances without rows",
             &[("node/node0/cpulist", "0-1"), ("node/node1/cpulist", "2-3")],
-            "distances between nodes are not known: 20 assumed",
+            "the distances between nodes are not known: 20 is assumed",
         ),
         (
             "distances that differ by direction",
@@ -220,7 +220,7 @@ fn what_cannot_be_read_or_is_not_modelled_is_named() {
                 ("node/node0/distance", "10 21"),
                 ("node/node1/distance", "31 10"),
             ],
-            "taken are [[10, 31], [31, 10]]",
+            "10 to 255: [[10, 31], [31, 10]] are used",
         ),
         (
             "nodes that are one",
@@ -230,7 +230,7 @@ fn what_cannot_be_read_or_is_not_modelled_is_named() {
                 ("node/node0/distance", "10 10"),
                 ("node/node1/distance", "10 10"),
             ],
-            "nodes that are no farther from each other than from themselves are taken for one",
+            "nodes whose distance is that within a node are merged",
         ),
         (
             "books of s390",
@@ -268,13 +268,13 @@ fn what_cannot_be_read_or_is_not_modelled_is_named() {
                 ("cpu/cpu0/topology/core_cpus_list", "0-1"),
                 ("cpu/cpu1/topology/core_cpus_list", "1-2"),
             ],
-            "what the CPUs say of who shares a core does not fit together (CPU 1 says 1-2): taken \
-             are 0-1 and 2 and 3",
+            "the CPUs disagree about the sharing of a core (CPU 1 says 1-2): the sets used are \
+             0-1 and 2 and 3",
         ),
         (
             "capacities of some",
             &[("cpu/cpu0/cpu_capacity", "512")],
-            "the capacity of the CPUs 1-3 is not known: 1024 assumed",
+            "the capacity of the CPUs 1-3 is not known: 1024 is assumed",
         ),
     ];
     for (what, files, note) in cases {

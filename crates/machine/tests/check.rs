@@ -109,31 +109,34 @@ const CASES: &[Case] = &[
         "smt-siblings-differ",
         "core = [\"0\", \"1\", \"2\", \"3\"]",
         "core = [\"0\", \"1-2\", \"3\"]",
-        "`topology.core`: found the span 1-2 across 0-1 and 2-3, expected it within one `core_type`",
+        "`topology.core`: found the span 1-2 across 0-1 and 2-3, expected the span within one \
+         `core_type`",
     ),
     error(
         "spans-do-not-nest",
         "core = [\"0\", \"1\", \"2\", \"3\"]",
         "core = [\"0\", \"1-2\", \"3\"]",
-        "expected it within one `topology.llc`",
+        "expected the span within one `topology.llc`",
     ),
     error(
         "spans-do-not-nest",
         "core = [\"0\", \"1\", \"2\", \"3\"]",
         "cls = [\"0\", \"1-3\"]",
-        "`topology.cls`: found the span 1-3 across 0-1 and 2-3, expected it within one `topology.mc`",
+        "`topology.cls`: found the span 1-3 across 0-1 and 2-3, expected the span within one \
+         `topology.mc`",
     ),
     error(
         "spans-do-not-nest",
         "[cluster.small]\ncpus = \"0-1\"",
         "[cluster.small]\ncpus = [\"0\", \"1-2\"]",
-        "`freq_domain`: found the span 0-1 partly in the cluster 1-2, expected the one within",
+        "`freq_domain`: found the span 0-1 partly in the cluster 1-2, expected one span within",
     ),
     error(
         "llc-straddles-nodes",
         "llc = [\"0-1\", \"2-3\"]",
         "llc = \"0-3\"",
-        "`topology.llc`: found the span 0-3 across 0-1 and 2-3, expected it within one `topology.node`",
+        "`topology.llc`: found the span 0-3 across 0-1 and 2-3, expected the span within one \
+         `topology.node`",
     ),
     error(
         "numa-local",
@@ -145,7 +148,7 @@ const CASES: &[Case] = &[
         "numa-asymmetric",
         "[[10, 20], [20, 10]]",
         "[[10, 20], [30, 10]]",
-        "found 20 from node 0 to 1 but 30 back, expected the same both ways",
+        "found 20 from node 0 to 1 but 30 back, expected the same distance both ways",
     ),
     error(
         "numa-remote",
@@ -211,7 +214,7 @@ const CASES: &[Case] = &[
         "wakeup-below-exit",
         "wakeup_us = 250",
         "wakeup_us = 199",
-        "found 199 us, expected no less than the exit, 200 us",
+        "found 199 us, expected at least the exit latency, 200 us",
     ),
     warning(
         "idle-order",
@@ -236,7 +239,7 @@ const CASES: &[Case] = &[
         "name = \"cluster-sleep\"",
         "name = \"doze\"\nexit_us = 2\nresidency_us = 2\npower_mw = 4\nscope = \"domain\"\n\n\
          [[core_type.small.idle_state]]\nname = \"cluster-sleep\"",
-        "`core_type.small.idle_state.cluster-sleep`: found a state behind `doze`, expected one \
+        "`core_type.small.idle_state.cluster-sleep`: found a state after `doze`, expected one \
          state of scope `domain` at most, the last",
     ),
     error(
@@ -249,13 +252,14 @@ const CASES: &[Case] = &[
         "idle-power-above-busy",
         "power_mw = 20",
         "power_mw = 197",
-        "found 197000 uW, expected no more than a busy core takes at its lowest frequency, 196000 uW",
+        "found 197000 uW, expected at most the power of a busy core at its lowest frequency, \
+         196000 uW",
     ),
     error(
         "cluster-off-power",
         "off_power_mw = 1",
         "off_power_mw = 9",
-        "`cluster.small.off_power_mw`: found 9000 uW, expected no more than its idle power, 8000 uW",
+        "`cluster.small.off_power_mw`: found 9000 uW, expected at most its idle power, 8000 uW",
     ),
     error(
         "capacity-mismatch",

@@ -18,7 +18,7 @@ pub struct OperatingPoint {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// None, or more than a domain holds.
-    #[error("{0} operating points; from 1 to {MAX_PERF_STATES} are possible")]
+    #[error("found {0} operating points, expected 1 to {MAX_PERF_STATES}")]
     Count(usize),
     /// A frequency or power of 0, or a frequency that does not rise.
     #[error(

@@ -107,7 +107,7 @@ pub enum Error {
         expected: String,
     },
     /// Named twice.
-    #[error("scheduler '{given}': '{name}' is named twice; once is enough")]
+    #[error("scheduler '{given}': '{name}' is named twice; name it once")]
     Twice {
         /// As typed.
         given: String,

@@ -74,10 +74,10 @@ pub struct Level {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// More than a mask holds, or none.
-    #[error("{0} CPUs; from 1 to {MAX_CPUS} are possible")]
+    #[error("found {0} CPUs, expected 1 to {MAX_CPUS}")]
     Cpus(usize),
     /// A CPU without capacity, or with more than the biggest can have.
-    #[error("CPU {cpu} has capacity {capacity}; from 1 to 1024 are possible")]
+    #[error("CPU {cpu} has capacity {capacity}, expected 1 to 1024")]
     Capacity {
         /// The CPU.
         cpu: u32,
@@ -85,7 +85,7 @@ pub enum Error {
         capacity: u32,
     },
     /// A level does not say a span for each CPU.
-    #[error("level {level} ({kind:?}) has {found} spans; {expected} CPUs need one each")]
+    #[error("level {level} ({kind:?}) has {found} spans, expected one for each of {expected} CPUs")]
     Spans {
         /// Index of the level.
         level: usize,
@@ -110,7 +110,7 @@ pub enum Error {
         cpu: u32,
     },
     /// More levels, domains or groups than the core holds.
-    #[error("{what}: {found}; at most {most} are possible")]
+    #[error("{what}: found {found}, expected at most {most}")]
     TooMany {
         /// What there is too much of.
         what: &'static str,

@@ -146,14 +146,14 @@ pub struct Fit {
 pub enum NoFit {
     /// No study of this machine says what it measured before.
     #[error(
-        "no row of a study calibrates {0}: its costs stay as assumed; a study's row is used with \
-         `calibrates = true` and what was published in `before`"
+        "no row of a study calibrates {0}: its costs stay as assumed; a row is used if it has \
+         `calibrates = true` and the published number in `before`"
     )]
     NoRows(String),
     /// The machine has no costs of its own.
     #[error(
-        "{machine} has its costs from {from}: `alight calibrate {from}` fits them, to the rows of \
-         both"
+        "{machine} has its costs from {from}: run `alight calibrate {from}`, which fits them to \
+         the rows of both"
     )]
     CostsOf {
         /// The machine.
@@ -162,7 +162,9 @@ pub enum NoFit {
         from: String,
     },
     /// The model has no such number.
-    #[error("study {study}: the model has no `{metric}` in this load, so that nothing fits it")]
+    #[error(
+        "study {study}: the model has no `{metric}` in this load, so no cost can be fitted to it"
+    )]
     NoNumber {
         /// The study.
         study: String,

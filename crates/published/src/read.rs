@@ -232,11 +232,15 @@ impl Reader<'_> {
             schedulers.push(self.chosen(name, &schedulers)?);
         }
         if schedulers.len() < 2 {
-            let message = "a study compares two schedulers or more, the first being the base";
+            let message = "a study needs two schedulers or more; the first is the base";
             return Err(self.wrong(&file.schedulers, message));
         }
         if file.rows.is_empty() {
-            return Err(self.at(0, "no row says which number is looked at"));
+            return Err(self.at(
+                0,
+                "the study has no row, expected at least one: a row names the \
+                metric to report",
+            ));
         }
         let cases_at = file.cases.span().start;
         let cases = file.cases.into_inner().into_iter();
@@ -325,8 +329,8 @@ impl Reader<'_> {
     fn part(&self, table: &PartTable, of: &CaseLoad) -> Result<Part, StudyError> {
         let messages = alight_sim::messages(&of.workloads).filter(|all| *all != 0);
         let Some(messages) = messages else {
-            let message = "a part stands for the whole by its messages, of which this case has none, \
-                           or no number";
+            let message = "a part needs a workload with a known number of messages, and this case \
+                has none";
             return Err(self.wrong(&table.window_ms, message));
         };
         Ok(Part {
@@ -341,7 +345,7 @@ impl Reader<'_> {
         let (Time(from), Time(to)) = *window.get_ref();
         if from >= to {
             let (from, to) = (from / NS_PER_MS, to / NS_PER_MS);
-            let message = format!("nothing is from {from} to {to} ms");
+            let message = format!("the window from {from} to {to} ms is empty");
             return Err(self.wrong(window, message));
         }
         Ok((from, to))
@@ -429,7 +433,7 @@ impl Known<'_> {
         };
         let calibrates = match &table.calibrates {
             Some(said) if *said.get_ref() && table.before.is_none() => {
-                let message = "a row without `before` has nothing to calibrate to";
+                let message = "a row without `before` has no number to calibrate to";
                 return Err(self.reader.wrong(said, message));
             }
             said => said.as_ref().is_some_and(|said| *said.get_ref()),
@@ -454,7 +458,7 @@ impl Known<'_> {
             let at = name.span().start;
             let other = self.scheduler(name)?;
             if other == scheduler {
-                let message = format!("relative to itself `{other}` always has 100 percent");
+                let message = format!("`{other}` relative to itself is always 100 percent");
                 return Err(self.reader.at(at, &message));
             }
             Ok(other)

@@ -138,7 +138,7 @@ pub(super) fn mistakes(text: &str) -> Vec<Mistake> {
         Err(error) => {
             let span = error.span().unwrap_or(0..0);
             let message = match (error.message(), text.get(span.clone())) {
-                ("duplicate key", Some(key)) => format!("the key `{}` stands twice", key.trim()),
+                ("duplicate key", Some(key)) => format!("the key `{}` occurs twice", key.trim()),
                 (message, _) => message.to_owned(),
             };
             return vec![(span.start, message)];

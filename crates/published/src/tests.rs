@@ -383,7 +383,7 @@ fn mistakes_are_told_with_their_place() {
         (
             "name = \"one\"",
             "name = \"one\"\npicture_ms = [7, 7]",
-            "mine.toml:12:14: nothing is from 7 to 7 ms",
+            "mine.toml:12:14: the window from 7 to 7 ms is empty",
         ),
         (
             "name = \"one\"",
@@ -399,12 +399,12 @@ fn mistakes_are_told_with_their_place() {
         (
             "before = { mean = 100.0 }",
             "calibrates = true",
-            "a row without `before` has nothing to calibrate to",
+            "a row without `before` has no number to calibrate to",
         ),
         (
             "name = \"one\"",
             "name = \"one\"\ncalibration = { window_ms = [7, 7], runs = 1 }",
-            "mine.toml:12:29: nothing is from 7 to 7 ms",
+            "mine.toml:12:29: the window from 7 to 7 ms is empty",
         ),
         ("at_least = 1000.0", "", "cannot fail"),
         (

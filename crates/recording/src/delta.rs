@@ -26,7 +26,7 @@ impl Packer {
     pub fn pack(&mut self, record: &[u8], packed: &mut Vec<u8>) {
         assert!(
             record.len().is_multiple_of(WORD),
-            "a record of whole words, not of {} bytes",
+            "a record has {} bytes, expected whole words",
             record.len()
         );
         let nr = record.len() / WORD;
@@ -54,7 +54,7 @@ impl Packer {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// The length does not follow from the bytes.
-    #[error("a packed record of {found} bytes: by its first bytes it should have {expected}")]
+    #[error("a packed record has {found} bytes; its first bytes announce {expected}")]
     Length {
         /// Bytes there.
         found: usize,
@@ -62,7 +62,7 @@ pub enum Malformed {
         expected: usize,
     },
     /// Unpacked it would be longer than [`MAX_RECORD`].
-    #[error("a packed record of {words} words of 8 bytes; {} are the most", MAX_RECORD / WORD)]
+    #[error("a packed record has {words} words of 8 bytes, expected at most {}", MAX_RECORD / WORD)]
     Words {
         /// Words of 64 bits.
         words: usize,

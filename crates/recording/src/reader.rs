@@ -17,7 +17,7 @@ pub enum Error {
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
     /// Nothing was written, or copied.
-    #[error("is empty: the recording was not begun, or the file was not copied")]
+    #[error("is empty: the recording did not begin, or the file was not copied")]
     Empty,
     /// Some other file.
     #[error("is not a recording: its first line is not '{SCHEMA}' but '{0}'")]
@@ -33,7 +33,7 @@ pub enum Error {
     Arch(String),
     /// The file stops before the end of the recording.
     #[error(
-        "is cut short after {records} records, {bytes} bytes: the recording was not ended, or the \
+        "is cut short after {records} records, {bytes} bytes: the recording did not end, or the \
          file was not copied whole"
     )]
     CutShort {
@@ -191,7 +191,7 @@ impl<R: BufRead> Reader<R> {
             return Err(self.damaged("a record reaches beyond its block".into()));
         };
         if kind as usize >= self.header.kinds.len() {
-            return Err(self.damaged(format!("a record of the kind {kind}, which has no name")));
+            return Err(self.damaged(format!("a record has the kind {kind}, which has no name")));
         }
         self.place.within = self.next;
         self.next = end;
@@ -223,7 +223,7 @@ impl<R: BufRead> Reader<R> {
         })?;
         self.end = Some(end);
         if !self.input.fill_buf()?.is_empty() {
-            return Err(self.damaged("there is more after the end".into()));
+            return Err(self.damaged("data follows the end".into()));
         }
         Ok(())
     }

@@ -35,7 +35,7 @@ impl Writer {
     /// would replace.
     pub fn create(path: &Path, header: &Header, level: i32) -> io::Result<Self> {
         if path.metadata().is_ok_and(|found| !found.is_file()) {
-            let what = "exists and is no regular file: a recording needs a file of its own";
+            let what = "exists and is not a regular file; name another file";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
         }
         let place = alight_text::place(path)?;
@@ -77,7 +77,7 @@ impl Writer {
         };
         if record.len() > MAX_RECORD {
             return refuse(format!(
-                "a record of {} bytes: at most {MAX_RECORD}",
+                "a record has {} bytes, expected at most {MAX_RECORD}",
                 record.len()
             ));
         }

@@ -103,7 +103,7 @@ fn what_is_no_regular_file_is_left_alone() {
     let path = directory.path().join("socket");
     let _socket = std::os::unix::net::UnixListener::bind(&path).unwrap();
     let error = Writer::create(&path, &header(), 1).err().unwrap();
-    assert!(error.to_string().contains("no regular file"), "{error}");
+    assert!(error.to_string().contains("not a regular file"), "{error}");
     assert!(!path.metadata().unwrap().is_file());
 }
 

@@ -203,9 +203,12 @@ fn set(rule: &mut Rule, key: &str, value: &Word<'_>) -> Result<(), String> {
         }
         "pid" => {
             let pid = text.parse().ok().filter(|pid| (1..=1 << 22).contains(pid));
-            rule.pid = Some(pid.ok_or("a thread or process, 1 to 4194304")?);
+            rule.pid = Some(pid.ok_or("a thread's or process's number, 1 to 4194304")?);
         }
-        "nice" => rule.nice = Some(nice(text).ok_or("-20 to 19, or two of them, -20..-1")?),
+        "nice" => {
+            rule.nice =
+                Some(nice(text).ok_or("a nice value, -20 to 19, or a range such as -20..-1")?)
+        }
         "policy" => {
             rule.policy = Some(match text {
                 "normal" | "other" => Policy::Normal,
@@ -223,7 +226,7 @@ fn set(rule: &mut Rule, key: &str, value: &Word<'_>) -> Result<(), String> {
 fn pattern(text: &str, longest: usize) -> Result<Vec<u8>, String> {
     if text.is_empty() || text.len() > longest || text.contains('\0') {
         return Err(format!(
-            "a name of 1 to {longest} bytes, in which * is any characters and ? is one, also a space"
+            "a name of 1 to {longest} bytes; * matches any characters and ? one, a space too"
         ));
     }
     Ok(text.into())

@@ -116,7 +116,7 @@ pub(crate) fn build<'a>(
         parts: Parts::default(),
     };
     if scenario.workloads.is_empty() {
-        return refuse("no workload given");
+        return refuse("no workload is given");
     }
     builder
         .parts
@@ -137,8 +137,8 @@ impl<'a> Builder<'a> {
             Some(0) => return refuse("a duration of 0 simulates nothing"),
             Some(duration) if duration > LONGEST_NS => {
                 return refuse(format!(
-                    "a duration of {duration} ns is more than can be simulated; \
-                     the longest is {LONGEST_NS} ns"
+                    "a duration of {duration} ns is too long to simulate; the longest is \
+                     {LONGEST_NS} ns"
                 ));
             }
             Some(duration) => return Ok(duration),
@@ -160,8 +160,8 @@ impl<'a> Builder<'a> {
             }
             if let Some(duration) = workload.duration_ns.filter(|ns| *ns > LONGEST_NS) {
                 return refuse(format!(
-                    "workload '{}' takes {duration} ns, more than can be simulated; give the run a \
-                     --duration of at most {LONGEST_NS} ns",
+                    "workload '{}' takes {duration} ns, which is too long to simulate; give the \
+                     run a --duration of at most {LONGEST_NS} ns",
                     workload.name
                 ));
             }

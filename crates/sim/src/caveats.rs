@@ -123,8 +123,9 @@ fn borrowed_schedutil(subject: &Subject<'_>) -> Option<String> {
     }
     let bases = subject.bases(|kernel, _| kernel.schedutil.borrowed)?;
     Some(format!(
-        "schedutil came with Linux 4.7: {bases} had ondemand and conservative, which are not modelled; this run \
-         uses the schedutil of 5.4 (of that time are --governor performance, powersave and userspace:KHZ)"
+        "schedutil came with Linux 4.7: {bases} had ondemand and conservative, which are not \
+         modelled; this run uses the schedutil of 5.4 (governors that {bases} had: --governor \
+         performance, powersave and userspace:KHZ)"
     ))
 }
 
@@ -137,7 +138,7 @@ fn energy_model_without_powers(subject: &Subject<'_>) -> Option<String> {
             && asks
             && subject.has_asymmetry()
             && opps.any(|opp| opp.core_power_uw == 0),
-        "energy-aware placement is off: the machine file gives some operating point no power",
+        "energy-aware placement is off: some operating point of the machine file has no power",
     )
 }
 
@@ -154,8 +155,8 @@ fn unlike_cpus_of_3_9(subject: &Subject<'_>) -> Option<String> {
     }
     let bases = subject.bases(|kernel, _| kernel.energy_aware.is_none())?;
     Some(format!(
-        "{bases} told CPUs apart by a table of Cortex-A15 and A7 (arch/arm/kernel/topology.c); here it does so with those of \
-         this machine by their capacities, where that kernel took them for equal"
+        "{bases} knew only the capacities of Cortex-A15 and A7 (arch/arm/kernel/topology.c) and \
+         took other CPUs for equal; here it knows the capacities of this machine's CPUs"
     ))
 }
 
@@ -189,7 +190,8 @@ fn asymmetric_packing(subject: &Subject<'_>) -> Option<String> {
     let cores: BTreeSet<_> = machine.cpus.iter().map(|cpu| cpu.core).collect();
     said(
         machine.core_types.len() > 1 && cores.len() < machine.cpus.len(),
-        "asymmetric packing: x86 kernels pull tasks to the cores that their firmware ranks first (ITMT)",
+        "asymmetric packing: x86 kernels pull tasks to the cores that the firmware ranks first \
+         (ITMT)",
     )
 }
 
@@ -201,14 +203,15 @@ fn numa_balancing(subject: &Subject<'_>) -> Option<String> {
             .cpus
             .iter()
             .any(|cpu| cpu.node != 0),
-        "NUMA balancing, and on which node memory lies: no task is drawn to its memory",
+        "NUMA balancing, and the node of memory: no task is moved to its memory",
     )
 }
 
 fn one_processor(subject: &Subject<'_>) -> Option<String> {
     said(
         subject.scenario.machine.one_processor,
-        "time that a hypervisor takes: the CPUs share their one processor equally, however the host takes turns",
+        "time that a hypervisor takes: the CPUs share their one processor equally, whatever the \
+         host schedules",
     )
 }
 
@@ -216,7 +219,7 @@ fn hotplug_takes_time(subject: &Subject<'_>) -> Option<String> {
     let moves = |change: &Change| matches!(change.action, Action::Offline(_) | Action::Online(_));
     said(
         subject.scenario.changes.iter().any(moves),
-        "the time that a CPU takes to go or to come: milliseconds in a kernel, nothing here",
+        "the time of a hotplug: it takes milliseconds in a kernel and none here",
     )
 }
 
@@ -227,7 +230,7 @@ fn slices_before_6_12(subject: &Subject<'_>) -> Option<String> {
     }
     let bases = subject.bases(|kernel, _| matches!(kernel.fair, Fair::Cfs(_)))?;
     Some(format!(
-        "slices that tasks ask for (Linux 6.12) do not count in {bases}, whose kernel has none"
+        "slices that tasks ask for came with Linux 6.12: they have no effect in {bases}"
     ))
 }
 
@@ -238,7 +241,7 @@ fn clamps_before_5_3(subject: &Subject<'_>) -> Option<String> {
     }
     let bases = subject.bases(|kernel, _| kernel.clamps == Clamps::Unknown)?;
     Some(format!(
-        "clamps of utilization (Linux 5.3) do not count in {bases}, whose kernel has none"
+        "clamps of utilization came with Linux 5.3: they have no effect in {bases}"
     ))
 }
 
@@ -255,8 +258,8 @@ fn rt_limit_without_throttling(subject: &Subject<'_>) -> Option<String> {
         .any(|a| a.policy == Some(Policy::Deadline));
     let bases = subject.bases(|kernel, _| !admits && kernel.rt.throttle == Throttle::None)?;
     Some(format!(
-        "{} limits in {bases} only what SCHED_DEADLINE admits (since Linux 6.12), and no task is of that class: it \
-         changes nothing",
+        "{} limits only the admission to SCHED_DEADLINE in {bases} (since Linux 6.12), and no \
+         task is of that class: it has no effect",
         given.name.as_str()
     ))
 }
@@ -272,7 +275,8 @@ fn rt_beside_deadline(subject: &Subject<'_>) -> Option<String> {
     }
     let bases = subject.bases(|kernel, _| kernel.rt.throttle == Throttle::Shared)?;
     Some(format!(
-        "{bases} pushed real-time tasks to CPUs that run deadline tasks too (up to Linux 5.10); here they are not"
+        "{bases} also pushed real-time tasks to CPUs that run deadline tasks (up to Linux 5.10); \
+         the model does not"
     ))
 }
 
@@ -303,14 +307,15 @@ fn changes_nice(workload: &Workload) -> bool {
 fn memory_bandwidth(subject: &Subject<'_>) -> Option<String> {
     said(
         subject.does(|op| matches!(op, Op::Memory { .. } | Op::Chase { .. })),
-        "bandwidth of memory: tasks that go through memory at the same time do not slow each other",
+        "bandwidth of memory: tasks that access memory at the same time do not slow each other",
     )
 }
 
 fn devices(subject: &Subject<'_>) -> Option<String> {
     said(
         subject.does(|op| matches!(op, Op::Io { .. })),
-        "devices: what is written to one (`iorun`) is taken at once, and the clock is not raised for who waits for it",
+        "devices: a write to one (`iorun`) completes at once, and the clock is not raised for a \
+         task that waits for it",
     )
 }
 

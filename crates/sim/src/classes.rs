@@ -307,8 +307,8 @@ impl Sim<'_> {
         }
         let cpus: CpuSet = mask.iter().map(|cpu| cpu as usize).collect();
         let why = format!(
-            "at {} task '{}' of SCHED_DEADLINE asks for CPUs {cpus} alone: such a task has all CPUs \
-             that are online (EBUSY)",
+            "at {} task '{}' of SCHED_DEADLINE asks for CPUs {cpus} only: such a task must be \
+             allowed on all online CPUs (EBUSY)",
             about(self.now),
             self.comms[task as usize]
         );
@@ -452,7 +452,9 @@ impl Sim<'_> {
         let waits =
             !self.is_served(cpu) && !q.throttled && self.highest_prio(cpu) < self.prio(curr);
         if waits && curr != NONE && !self.cpus[cpu].need_resched {
-            return Some(format!("CPU {cpu}: task {curr} holds back a higher one"));
+            return Some(format!(
+                "CPU {cpu}: task {curr} runs before a task of higher priority"
+            ));
         }
         None
     }

@@ -109,7 +109,7 @@ impl Sim<'_> {
             }
         }
         self.refuse(format!(
-            "'{}' does a million operations in no time at {} ns: there is a loop in which nothing \
+            "'{}' executes a million operations at {} ns: it has a loop in which no operation \
              takes time; give it a run or a sleep",
             self.comms[self.cpus[cpu].curr as usize], self.now
         ));

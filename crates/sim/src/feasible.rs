@@ -70,7 +70,7 @@ pub fn check_changes(
         }
         if online.is_empty() {
             return Err(Error::Refused(format!(
-                "at {at} the last CPU of machine '{}' would go offline; one has to stay",
+                "at {at} the last CPU of machine '{}' would go offline; one CPU must stay online",
                 machine.name
             )));
         }

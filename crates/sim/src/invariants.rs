@@ -58,7 +58,7 @@ impl Sim<'_> {
                 }
                 if view.prev_cpu != task.cpu {
                     return Some(format!(
-                        "task {id} is on CPU {} but its view says {}",
+                        "task {id} is on CPU {}, but its view says CPU {}",
                         task.cpu, view.prev_cpu
                     ));
                 }
@@ -73,7 +73,7 @@ impl Sim<'_> {
         for (workload, (state, count)) in self.workloads.iter().zip(&alive).enumerate() {
             if state.alive != *count {
                 return Some(format!(
-                    "workload {workload} lost a task: {count} of {}",
+                    "workload {workload} lost a task: {count} of {} are left",
                     state.alive
                 ));
             }
@@ -89,7 +89,7 @@ impl Sim<'_> {
         let mut sums = self.core.cpus.iter().zip(&estimates).enumerate();
         if let Some((cpu, (view, sum))) = sums.find(gained) {
             return Some(format!(
-                "CPU {cpu} is expected to have {}, its tasks {sum}",
+                "CPU {cpu} has an estimate of {}, its tasks one of {sum}",
                 view.util_est_enqueued
             ));
         }
@@ -98,7 +98,9 @@ impl Sim<'_> {
             timer(c)
                 && (c.phase != Phase::Running || !self.tunables.hrtick || c.hrtick_at < self.now)
         }) {
-            return Some(format!("CPU {cpu} has a timer for a turn that is over"));
+            return Some(format!(
+                "CPU {cpu} has an hrtick timer that should not be armed"
+            ));
         }
         if let Err(what) = (self.power_check())
             .and_then(|()| self.balance_check())
@@ -173,7 +175,7 @@ impl Sim<'_> {
         }
         if c.phase == Phase::Idle && view.nr_running != 0 && c.ipi_at == crate::queue::NEVER {
             return Some(format!(
-                "CPU {cpu} idles on {} tasks and nobody told it",
+                "CPU {cpu} is idle with {} queued tasks and no pending interrupt",
                 view.nr_running
             ));
         }

@@ -139,11 +139,11 @@ impl<'a, 'b> Stuck<'a, 'b> {
             }
             Op::LockIndexed { base } => self.for_mutex(task, base + t.register, workload, first),
             Op::Wait { condition, .. } => format!(
-                "waits for {}, which nobody signals any more",
+                "waits for {}, which no task signals any more",
                 named("condition", condition - first.condition, &names.conditions)
             ),
             Op::SemWait { semaphore } => format!(
-                "waits for {}, which nobody posts any more",
+                "waits for {}, which no task posts any more",
                 named("semaphore", semaphore - first.semaphore, &names.semaphores)
             ),
             Op::Barrier { barrier } => self.at_barrier(barrier - first.barrier, workload, first),
@@ -190,12 +190,15 @@ impl<'a, 'b> Stuck<'a, 'b> {
             .map(|(_, task)| self.name(task))
             .collect();
         let name = named("barrier", barrier, &workload.names.barriers);
-        let there = format!("waits at {name}, where {} of {} are", b.arrived, b.parties);
+        let there = format!(
+            "waits at {name}, where {} of {} tasks wait",
+            b.arrived, b.parties
+        );
         match left.as_slice() {
             [] => there,
-            [one] => format!("{there}: {one}, which comes there too, has ended"),
+            [one] => format!("{there}: {one}, which uses it too, has ended"),
             [one, more @ ..] => format!(
-                "{there}: {one} and {} more, which come there too, have ended",
+                "{there}: {one} and {} more, which use it too, have ended",
                 more.len()
             ),
         }

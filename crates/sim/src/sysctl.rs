@@ -69,7 +69,7 @@ impl std::str::FromStr for Sysctl {
             )
         };
         let Some((name, value)) = text.split_once('=') else {
-            return Err(format!("no value; {}", known()));
+            return Err(format!("it has no value; {}", known()));
         };
         let name = name.strip_prefix("kernel.").unwrap_or(name);
         let Some((_, name)) = NAMES.iter().find(|(known, _)| *known == name) else {
@@ -162,7 +162,7 @@ impl Sysctls {
         }
         if clamps.min > clamps.max {
             return Err(format!(
-                "sched_util_clamp_min, {} by then, must not be above sched_util_clamp_max, {} by then \
+                "sched_util_clamp_min, then {}, must not be above sched_util_clamp_max, then {} \
                  (EINVAL); both begin as 1024: write the lower one first",
                 clamps.min, clamps.max
             ));
@@ -193,8 +193,8 @@ impl Sysctls {
         }
         if rt.runtime.is_some_and(|runtime| runtime > rt.period) {
             return Err(format!(
-                "sched_rt_runtime_us, {} by then, must not be above sched_rt_period_us, {} by then \
-                 (EINVAL); write first what keeps that order",
+                "sched_rt_runtime_us, then {}, must not be above sched_rt_period_us, then {} \
+                 (EINVAL); write them in an order that keeps this true",
                 rt.runtime.unwrap_or(0) / NS_PER_US,
                 rt.period / NS_PER_US
             ));
@@ -207,12 +207,11 @@ impl Sysctls {
     fn write_slice(&mut self, kernel: &Kernel, ns: i64) -> Result<(), String> {
         if let Fair::Cfs(_) = kernel.fair {
             return Err(
-                "it came with Linux 6.6, where EEVDF took the place of CFS; on linux-7.2 it is there"
-                    .into(),
+                "it came with Linux 6.6, where EEVDF replaced CFS; linux-7.2 has it".into(),
             );
         }
         match u32::try_from(ns) {
-            Ok(0) => Err("slices of 0 ns are not simulated; expected 1 or more".into()),
+            Ok(0) => Err("a slice of 0 ns is not simulated; expected 1 or more".into()),
             Ok(ns) => {
                 self.base_slice = Some(ns.into());
                 Ok(())

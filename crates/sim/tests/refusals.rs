@@ -86,14 +86,14 @@ fn cpus_that_the_machine_does_not_have() {
 
 #[test]
 fn runs_without_content_or_without_end() {
-    assert_eq!(refusal(&[], None), "no workload given");
+    assert_eq!(refusal(&[], None), "no workload is given");
     assert_eq!(
         refusal(&[given(vec![vec![RUN]])], Some(0)),
         "a duration of 0 simulates nothing"
     );
     let what = refusal(&[given(vec![vec![RUN]])], Some(u64::MAX));
     assert!(
-        what.starts_with("a duration of 18446744073709551615 ns is more than"),
+        what.starts_with("a duration of 18446744073709551615 ns is too long"),
         "{what}"
     );
     let mut long = given(vec![vec![RUN]]);
@@ -218,7 +218,7 @@ fn tasks_that_wait_for_each_other_for_ever() {
         ),
         (
             given(vec![vec![RUN, Op::SemWait { semaphore: 2 }]]),
-            "'t0' waits for semaphore 2, which nobody posts any more",
+            "'t0' waits for semaphore 2, which no task posts any more",
         ),
         (
             given(vec![vec![Op::Read {
@@ -232,7 +232,7 @@ fn tasks_that_wait_for_each_other_for_ever() {
                 condition: 1,
                 mutex: None,
             }]]),
-            "'t0' waits for condition 1, which nobody signals any more",
+            "'t0' waits for condition 1, which no task signals any more",
         ),
     ] {
         for name in alight_machine::names() {
@@ -354,7 +354,7 @@ fn groups_that_a_kernel_or_the_workload_does_not_have() {
             "linux-6.5+uclamp-sum",
             vec![],
             none,
-            "group '/g': uclamp-sum is simulated without task groups",
+            "group '/g': uclamp-sum is not simulated with task groups",
         ),
         (
             "linux-5.4",
@@ -374,7 +374,7 @@ fn groups_that_a_kernel_or_the_workload_does_not_have() {
             "linux-6.5",
             vec![Group::new("/other")],
             none,
-            "no task is ever in it",
+            "it never has a task",
         ),
         (
             "linux-5.5",
@@ -386,7 +386,7 @@ fn groups_that_a_kernel_or_the_workload_does_not_have() {
             "linux-6.5",
             vec![g()],
             "sched_util_clamp_min=600 sched_util_clamp_max=500",
-            "sched_util_clamp_min, 600 by then, must not be above",
+            "sched_util_clamp_min, then 600, must not be above",
         ),
     ] {
         let found = refusal_of_groups(base, &groups, sysctls);
@@ -455,7 +455,7 @@ fn a_loop_in_which_nothing_takes_time() {
     for workload in nothing.map(endless).into_iter().chain([load(yields)]) {
         let what = refusal(&[workload], Some(100 * MS));
         assert!(
-            what.contains("a loop in which nothing takes time"),
+            what.contains("a loop in which no operation takes time"),
             "{what}"
         );
     }

@@ -326,8 +326,8 @@ fn stuck_files_name_the_tasks_and_what_they_wait_for() {
         (
             "'a': { 'loop': 10, 'run': 1000, 'barrier': 'x' }, 'b': { 'loop': 5, 'run': 1000, 'barrier': 'x' }",
             &[
-                "'a-0' waits at the barrier `x`, where 1 of 2 are",
-                "'b-1', which comes there too, has ended",
+                "'a-0' waits at the barrier `x`, where 1 of 2 tasks wait",
+                "'b-1', which uses it too, has ended",
             ][..],
         ),
         (

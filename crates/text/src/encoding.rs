@@ -19,10 +19,7 @@ impl Mark {
     /// What is wrong, and what to do.
     pub fn advice(self) -> &'static str {
         match self {
-            Mark::Utf8 => {
-                "begins with a byte order mark (EF BB BF), which is no part of the text; \
-                 save it as UTF-8 without one"
-            }
+            Mark::Utf8 => "begins with a byte order mark (EF BB BF); save it as UTF-8 without one",
             Mark::Utf16 => "is UTF-16; save it as UTF-8",
         }
     }
@@ -46,7 +43,7 @@ pub fn read(path: impl AsRef<Path>) -> io::Result<String> {
         let bytes = error.as_bytes();
         let line = 1 + bytes[..at].iter().filter(|&&byte| byte == b'\n').count();
         fault(format!(
-            "it is no UTF-8: byte {:#04x} in line {line}; save it as UTF-8",
+            "it is not UTF-8: byte {:#04x} in line {line}; save it as UTF-8",
             bytes[at]
         ))
     })

@@ -24,7 +24,7 @@ pub fn place(path: &Path) -> io::Result<PathBuf> {
         place = place.parent().unwrap_or(Path::new("")).join(target);
     }
     Err(io::Error::other(format!(
-        "more than {MOST_LINKS} symbolic links, one behind the other"
+        "the path follows more than {MOST_LINKS} symbolic links"
     )))
 }
 

@@ -56,10 +56,10 @@ pub struct Header {
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum HeaderError {
     /// No CPU is listed.
-    #[error("the machine has no CPU: list at least one")]
+    #[error("the machine has no CPU, expected at least one")]
     NoCpu,
     /// A pid or tgid no kernel would give.
-    #[error("task '{comm}': {what} {id} is not between 1 and {}", PID_MAX_LIMIT - 1)]
+    #[error("task '{comm}': {what} is {id}, expected 1 to {}", PID_MAX_LIMIT - 1)]
     IdOutOfRange {
         /// The task's name.
         comm: String,
@@ -69,7 +69,7 @@ pub enum HeaderError {
         id: u32,
     },
     /// Two tasks with one pid.
-    #[error("tasks '{first}' and '{second}' both have pid {pid}: pids are unique in a trace")]
+    #[error("tasks '{first}' and '{second}' both have pid {pid}, expected unique pids")]
     PidTwice {
         /// The pid.
         pid: u32,

@@ -46,7 +46,8 @@ impl OrderCheck {
                 let sleeps = matches!(prev_state, PrevState::Sleeping | PrevState::Uninterruptible);
                 assert!(
                     !(sleeps && self.woken[at]),
-                    "trace: pid {} sleeps at {time_ns} ns but was woken while it ran: tell the switch before the waking",
+                    "trace: pid {} sleeps at {time_ns} ns but was woken while it ran: emit the \
+                     switch before the wakeup",
                     prev.pid
                 );
                 self.current[at] = next.pid;

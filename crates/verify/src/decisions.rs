@@ -49,13 +49,13 @@ pub enum Error {
         found: String,
     },
     /// A kernel of which the rules are not known.
-    #[error("was recorded on the kernel '{found}'; decisions of {KNOWN} are known")]
+    #[error("was recorded on the kernel '{found}'; decisions of {KNOWN} can be verified")]
     Kernel {
         /// Its release.
         found: String,
     },
     /// The length of a tick is not known.
-    #[error("does not say how long a tick is: the kernel's config was not readable (CONFIG_HZ)")]
+    #[error("has no length of the tick: the kernel's config was not readable (CONFIG_HZ)")]
     Tick,
     /// A record is not a wakeup.
     #[error("record {record}: {what}")]
@@ -66,7 +66,7 @@ pub enum Error {
         what: String,
     },
     /// The first wakeups come without the scheduling domains.
-    #[error("record {record}: no scheduling domains were recorded up to here")]
+    #[error("record {record}: no scheduling domains were recorded before it")]
     NoDomains {
         /// Its number, from 1.
         record: u64,

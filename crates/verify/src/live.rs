@@ -33,16 +33,21 @@ pub enum Error {
     #[error(transparent)]
     Recording(#[from] alight_recording::Error),
     /// A recording of something else.
-    #[error("is no log of decisions: its records are {found}, expected {MACHINE} and {DECISION}")]
+    #[error(
+        "is not a log of decisions: its records are {found}, expected {MACHINE} and {DECISION}"
+    )]
     Kind {
         /// Kinds of records there.
         found: String,
     },
     /// A fact that every log has is not there.
-    #[error("its header does not say '{0}'")]
+    #[error("its header has no '{0}'")]
     Fact(&'static str),
     /// The rules are none that this program knows.
-    #[error("is of another version of the program ({program}): {what}; verify it with that one")]
+    #[error(
+        "was written by another version of the program ({program}): {what}; verify it with that \
+         version"
+    )]
     Version {
         /// The one that wrote it.
         program: String,

@@ -36,7 +36,7 @@ pub enum Error {
         found: String,
     },
     /// A kernel of which the rules are not known.
-    #[error("was recorded on the kernel '{found}'; load tracking of {known} is known")]
+    #[error("was recorded on the kernel '{found}'; load tracking of {known} can be verified")]
     Kernel {
         /// Its release.
         found: String,

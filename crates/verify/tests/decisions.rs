@@ -170,7 +170,9 @@ fn kernels_and_records_that_are_not_known_are_refused() {
     for kernel in ["5.15.0-1-amd64", "7.3.1", "mainline"] {
         assert_eq!(
             refused(&|header| header.kernel = kernel.into()),
-            format!("was recorded on the kernel '{kernel}'; decisions of 6.1 to 7.2 are known")
+            format!(
+                "was recorded on the kernel '{kernel}'; decisions of 6.1 to 7.2 can be verified"
+            )
         );
     }
     assert_eq!(
@@ -179,9 +181,9 @@ fn kernels_and_records_that_are_not_known_are_refused() {
     );
     assert_eq!(
         refused(&|header| header.hz = None),
-        "does not say how long a tick is: the kernel's config was not readable (CONFIG_HZ)"
+        "has no length of the tick: the kernel's config was not readable (CONFIG_HZ)"
     );
     // A record of the older form is shorter where CPUs changed.
     let older = refused(&|header| header.kinds = vec!["decision.wakeup/1".into()]);
-    assert!(older.starts_with("record 1: a wakeup of "), "{older}");
+    assert!(older.starts_with("record 1: a wakeup has "), "{older}");
 }

@@ -257,7 +257,10 @@ fn other_kernels_and_other_recordings_are_refused() {
                 kernel: kernel.into(),
                 ..header()
             }),
-            format!("was recorded on the kernel '{kernel}'; load tracking of 6.1 to 7.2 is known")
+            format!(
+                "was recorded on the kernel '{kernel}'; load tracking of 6.1 to 7.2 can be \
+                 verified"
+            )
         );
     }
     assert_eq!(

@@ -103,7 +103,7 @@ fn split(line: &str) -> Result<Vec<Word>, Refusal> {
         let quote = line.find(['"', '\'']).unwrap_or(0);
         Refusal::new(
             place_of(line, quote),
-            "a quote is opened and not closed; add the closing quote",
+            "this quote is not closed; add the closing quote",
         )
     })?;
     let mut from = 0;
@@ -139,7 +139,8 @@ fn refuse_operands(tool: &str, operands: &[Word]) -> Result<(), Refusal> {
         Some(word) => Err(Refusal::new(
             word.place,
             format!(
-                "{tool} takes options only and would not look at `{}`; remove it or put the option before it",
+                "{tool} takes options only and would ignore `{}`; remove it or put the option \
+                 before it",
                 word.text
             ),
         )),

@@ -30,7 +30,7 @@ pub(crate) fn compile(
     if let Some(place) = ignored_from {
         remarks.warn(
             place,
-            "the file goes on behind its closing brace; rt-app does not look at it",
+            "the file has text after its closing brace; rt-app ignores that text",
         );
     }
     duplicates::resolve(&mut root, mode, remarks);

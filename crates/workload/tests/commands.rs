@@ -339,20 +339,16 @@ fn refusals_name_the_column_and_what_to_do() {
         (
             "hackbench --loop-count=3",
             11,
-            "has no option `--loop-count`; the nearest it has: `--loops`",
+            "has no option `--loop-count`; the nearest: `--loops`",
         ),
         (
             "hackbench -p -i",
             14,
             "-i: TCP connections are not modelled",
         ),
-        (
-            "hackbench 10 process 100",
-            11,
-            "is of an older hackbench; this is rt-tests 2.4, where it is written -g 10 -l 100",
-        ),
-        ("hackbench 5 thread", 11, "where it is written -g 5 -T"),
-        ("hackbench later", 11, "would not look at `later`"),
+        ("hackbench 10 process 100", 11, "write -g 10 -l 100"),
+        ("hackbench 5 thread", 11, "write -g 5 -T"),
+        ("hackbench later", 11, "would ignore `later`"),
         (
             "hackbench -g 100000 -f 1000",
             11,
@@ -363,11 +359,11 @@ fn refusals_name_the_column_and_what_to_do() {
             11,
             "-l is `5x`, which is not a whole number",
         ),
-        ("hackbench -s \"100", 14, "a quote is opened and not closed"),
+        ("hackbench -s \"100", 14, "this quote is not closed"),
         (
             "sysbench threads --thread-lock=3 run",
             18,
-            "the nearest it has: `thread-locks`",
+            "the nearest: `thread-locks`",
         ),
         (
             "cyclictest -t 2 -D 1 -i -5",

@@ -196,17 +196,17 @@ fn what_is_remarked() {
         (
             "'run':1,'suspend':'t'",
             Severity::Warning,
-            "nobody resumes or signals `t`",
+            "no task resumes or signals `t`",
         ),
         (
             "'run':1,'resume':'x'",
             Severity::Warning,
-            "this wakes nobody",
+            "this wakes no task",
         ),
         (
             "'sem_wait':'s'",
             Severity::Warning,
-            "nobody posts the semaphore `s`",
+            "no task posts the semaphore `s`",
         ),
         (
             "'run':1,'lock':'m'",
@@ -231,7 +231,7 @@ fn what_is_remarked() {
         (
             "'lock':'unknown','wait':'c','signal':'unknown','unlock':'unknown'",
             Severity::Warning,
-            "rt-app takes nothing from it",
+            "rt-app reads nothing from it",
         ),
         (
             "'phases':{'p':{'loop':-1,'run':1},'q':{'run':1}}",
@@ -246,7 +246,7 @@ fn what_is_remarked() {
         (
             "'instance':2,'timer':{'ref':'tick','period':5}",
             Severity::Warning,
-            "the timer `tick` is used by more than one thread",
+            "several threads use the timer `tick`",
         ),
         (
             "'runtime':5",
@@ -340,11 +340,11 @@ fn what_is_remarked_of_whole_files() {
         ),
         (
             "{'tasks':{'a':{'loop':10,'run':1,'barrier':'x'},'b':{'loop':5,'run':1,'barrier':'x'}}}",
-            "`b` comes to the barrier `x` 5 times, `a` 10 times",
+            "`b` reaches the barrier `x` 5 times, `a` 10 times",
         ),
         (
             "{'tasks':{'a':{'loop':3,'phases':{'p':{'loop':2,'run':1,'barrier':'x'}}},'b':{'run':1,'barrier':'x'}}}",
-            "`b` comes to the barrier `x` for ever, `a` 6 times",
+            "`b` reaches the barrier `x` for ever, `a` 6 times",
         ),
     ];
     for (text, expected) in table {
@@ -392,8 +392,8 @@ fn what_is_not_modelled_is_left_out_by_name() {
     let of_file = Workload::from_rtapp("w.json", timers, Mode::Workgen);
     let of_line = Workload::load("numactl -m 0 hackbench -g 1 -l 1", Mode::Workgen);
     for (loaded, part) in [
-        (of_file, "the timer `t` is used by more than one thread"),
-        (of_line, "where memory is placed is not modelled"),
+        (of_file, "several threads use the timer `t`"),
+        (of_line, "the placement of memory is not modelled"),
     ] {
         let left_out = loaded.expect("it is read").workload.left_out;
         assert!(

@@ -146,22 +146,22 @@ fn options_of_another_release_say_so() {
         (
             "schbench -c 100 -F 64",
             17,
-            "-F came to schbench in December 2021",
+            "schbench got -F in December 2021",
         ),
         (
             "schbench -w 5 -c 100",
             10,
-            "-w came to schbench in October 2020",
+            "schbench got -w in October 2020",
         ),
         (
             "schbench -c 9 -M auto",
             15,
-            "-M came to schbench in May 2025",
+            "schbench got -M in May 2025",
         ),
         (
             "schbench -c 9 --split 5",
             15,
-            "--split came to schbench in December 2025",
+            "schbench got --split in December 2025",
         ),
         (
             "schbench -c 9 -R 5",
@@ -178,7 +178,7 @@ fn options_of_another_release_say_so() {
         (
             "schbench -t 2 -a",
             15,
-            "-a is of older releases of schbench, which left it out in April 2023",
+            "-a is an option of older releases of schbench and was removed in April 2023",
         ),
         ("schbench -t 2 -A 50", 15, "-A is not modelled"),
         (

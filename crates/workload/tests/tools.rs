@@ -378,12 +378,8 @@ fn refusals_name_the_column_and_what_to_do() {
             15,
             "--split is `101`, which is too large",
         ),
-        ("schbench -t 4 --thread 5 3", 26, "would not look at `3`"),
-        (
-            "schbench -t 4 --runtimes 5",
-            15,
-            "the nearest it has: `--runtime`",
-        ),
+        ("schbench -t 4 --thread 5 3", 26, "would ignore `3`"),
+        ("schbench -t 4 --runtimes 5", 15, "the nearest: `--runtime`"),
         ("schbench -t 4 -W 5-2", 15, "runs backwards; write 2-5"),
         ("schbench -t 4 -M cpu0", 15, "not a whole number"),
         (
@@ -434,14 +430,14 @@ fn refusals_name_the_column_and_what_to_do() {
         (
             "perf bench sched pipe --loops 5",
             23,
-            "the nearest it has: `--loop`",
+            "the nearest: `--loop`",
         ),
         ("perf bench sched messaging -f 5", 28, "has no option `-f`"),
         ("perf bench sched messaging -g 9999", 28, "lower -g to 2500"),
         (
             "adrestia -L",
             10,
-            "they are wakeup-single and wakeup-periodic",
+            "the tests are wakeup-single and wakeup-periodic",
         ),
         (
             "adrestia wakeup",
@@ -460,9 +456,9 @@ fn refusals_name_the_column_and_what_to_do() {
             8,
             "too large; expected a whole number from 1 to 600",
         ),
-        ("frames --uii 5", 8, "the nearest it has: `--ui`"),
+        ("frames --uii 5", 8, "the nearest: `--ui`"),
         ("frames --util-min 1025", 8, "--util-min is `1025`"),
-        ("frames 5", 8, "would not look at `5`"),
+        ("frames 5", 8, "would ignore `5`"),
     ];
     for (line, column, expected) in table {
         let error = Workload::load(line, Mode::Workgen).expect_err(line);
@@ -475,12 +471,7 @@ fn refusals_name_the_column_and_what_to_do() {
 #[test]
 fn remarks_on_what_does_nothing() {
     let table = [
-        (
-            "schbench -t 4 -i 5",
-            15,
-            Severity::Note,
-            "-i does not change",
-        ),
+        ("schbench -t 4 -i 5", 15, Severity::Note, "-i has no effect"),
         (
             "schbench -t 4 -r 5 -w 2",
             10,
@@ -497,7 +488,7 @@ fn remarks_on_what_does_nothing() {
             "adrestia -s 50",
             10,
             Severity::Note,
-            "used by none of its tests",
+            "none of its tests uses it",
         ),
         (
             "perf bench -r 3 sched pipe",

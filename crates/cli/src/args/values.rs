@@ -75,7 +75,7 @@ impl ToldArgs {
 /// A metric's name. That of a scheduler is one that stands behind --metric by mistake.
 fn metric(text: &str) -> Result<String, String> {
     match Scheduler::choose([text], Onto::Newest) {
-        Ok(_) => Err("is a scheduler: name schedulers before --metric".to_owned()),
+        Ok(_) => Err("this is a scheduler; name schedulers before --metric".to_owned()),
         Err(_) => Ok(text.to_owned()),
     }
 }

@@ -55,7 +55,7 @@ fn a_limit_is_in_khz() {
     let found = thermal("1s:4-5:1200000,3s:4:max");
     assert_eq!(found.map(|found| found.changes), Ok(changes));
     for (text, words) in [
-        ("1s:4-5", "no frequency"),
+        ("1s:4-5", "there is no frequency"),
         ("1s:4-5:0", "'0' is no frequency"),
         ("1s:4-5:fast", "'fast' is no frequency"),
         ("1s::1", "no CPUs"),
@@ -69,7 +69,7 @@ fn a_limit_is_in_khz() {
 #[test]
 fn what_is_odd_is_refused_with_the_item() {
     for (text, words) in [
-        ("", "nothing behind the time"),
+        ("", "nothing follows the time"),
         ("100ms:off", "no CPUs"),
         ("100ms:off:", "100ms:off:"),
         ("100:off:1", "no unit"),

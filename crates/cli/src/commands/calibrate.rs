@@ -47,7 +47,8 @@ fn place(args: &CalibrateArgs) -> Result<PathBuf, Failure> {
     };
     if !folder.is_dir() {
         return Err(Failure::BadInput(format!(
-            "{}: there is no folder {}; run this in the source tree, or say where to write with -o",
+            "{}: there is no folder {}; run this in the source tree, or name the output file with \
+             -o",
             place.display(),
             folder.display()
         )));
@@ -56,8 +57,8 @@ fn place(args: &CalibrateArgs) -> Result<PathBuf, Failure> {
         let found = fs::read_to_string(&place);
         if found.is_ok_and(|found| alight_machine::is_edited(&args.machine, &found)) {
             return Err(Failure::BadInput(format!(
-                "{}: is not the one that this program was built with, which would be written over \
-                 it; build again, or say where to write with -o",
+                "{}: this file differs from the one that this program was built with, and would \
+                 be overwritten; build again, or name another output file with -o",
                 place.display()
             )));
         }

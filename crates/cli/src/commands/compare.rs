@@ -30,7 +30,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     let style = if args.json { Style::Json } else { args.style };
     if args.samples && style != Style::Csv {
         return Err(Failure::BadInput(
-            "--samples goes with --style csv; JSON has the samples in any case".to_owned(),
+            "--samples needs --style csv; JSON always has the samples".to_owned(),
         ));
     }
     if let Some(file) = &args.picture {

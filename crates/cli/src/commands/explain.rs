@@ -110,7 +110,7 @@ fn histogram(
 /// No decision is made at `at` or later in a run that ends at `end`.
 fn beyond(at: u64, end: u64) -> Failure {
     let (at, end) = (time(at), about(end));
-    Failure::BadInput(format!("--at {at} is behind the end of the run, {end}"))
+    Failure::BadInput(format!("--at {at} is after the end of the run, {end}"))
 }
 
 fn command(args: &ExplainArgs, last: &[String], scheduler: &Scheduler) -> String {

@@ -67,7 +67,7 @@ fn run_studies(args: &StudyRunArgs) -> Result<(), Failure> {
     match failed.as_slice() {
         [] => Ok(()),
         names => Err(Failure::NotHeld(format!(
-            "what must come out did not: {}",
+            "a required result did not come out: {}",
             names.join(", ")
         ))),
     }
@@ -145,13 +145,13 @@ fn run_study(
     if answer.interrupted() {
         let (done, asked) = (answer.cases.len(), study.cases.len());
         return Err(Failure::Interrupted(format!(
-            "interrupted in {}: what is complete of {done} of {asked} cases is in the report",
+            "interrupted in {}: the report has the complete runs of {done} of {asked} cases",
             study.name
         )));
     }
     if cut {
         return Err(Failure::Interrupted(format!(
-            "interrupted in {}: the report is complete but for what it would be with other \
+            "interrupted in {}: the report is complete except for the results with other \
              parameters",
             study.name
         )));

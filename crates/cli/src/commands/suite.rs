@@ -47,7 +47,7 @@ pub fn run(args: &SuiteArgs) -> Result<(), Failure> {
         } => {
             if names.is_empty() && !all {
                 return Err(Failure::BadInput(
-                    "which scenarios? Name some of `alight suite list`, or run them all with --all"
+                    "no scenario is named; name some of `alight suite list`, or run all with --all"
                         .to_owned(),
                 ));
             }

@@ -64,9 +64,9 @@ fn run_pelt(file: &Path, json: bool) -> Result<(), Failure> {
     if !report.is_complete() {
         let (lost, halves, allowed) = (report.lost, report.halves(), report.allowed);
         return Err(Failure::BadInput(format!(
-            "{name}: the recorder lost {lost} events and saw {halves} calls by half; \
-             with {} updates at most {allowed} of each are allowed: record again, with a larger --ring \
-             or less at once",
+            "{name}: the recorder lost {lost} events and saw {halves} calls by half; with {} \
+             updates at most {allowed} of each are allowed: record again with a larger --ring or \
+             a smaller load",
             report.updates
         )));
     }
@@ -107,7 +107,8 @@ fn run_decisions(file: &Path, scheduler: Option<&str>, json: bool) -> Result<(),
     }
     let (file, wanted) = (file.display(), decisions::WANTED_PER_MILLE);
     Err(Failure::Different(format!(
-        "{file}: of 1000 decisions fewer than {wanted} are those of the core, of all or of those under which no CPU changed"
+        "{file}: fewer than {wanted} of 1000 decisions equal those of the core, among all or \
+         among those under which no CPU changed"
     )))
 }
 

@@ -23,14 +23,14 @@ fn times_are_exact() {
 fn what_is_no_time_is_refused_with_the_reason() {
     for (text, reason) in [
         ("5", "'5' has no unit"),
-        ("-5s", "a time is not negative"),
+        ("-5s", "the time is negative"),
         ("s", "no number"),
         ("", "no number"),
         ("5h", "'h' is no unit"),
         ("1.2.3s", "two points"),
-        ("0.5ns", "finer than 1 ns"),
-        ("99999999999999s", "more than 584 years"),
-        ("99999999999999999999999s", "more than 584 years"),
+        ("0.5ns", "the number is finer than 1 ns"),
+        ("99999999999999s", "the time exceeds 584 years"),
+        ("99999999999999999999999s", "the time exceeds 584 years"),
     ] {
         let message = parse(text).unwrap_err();
         assert!(message.starts_with(reason), "{text}: {message}");

@@ -25,7 +25,7 @@ fn a_missing_program_is_said_with_how_it_is_built() {
     assert_eq!(failure.code(), 1);
     let text = failure.message();
     assert!(
-        text.contains("no-such-program is neither beside alight nor in PATH"),
+        text.contains("no-such-program is not beside alight and not in PATH"),
         "{text}"
     );
     assert!(

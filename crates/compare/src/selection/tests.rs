@@ -50,9 +50,17 @@ fn a_name_that_is_none_is_answered_with_the_nearest() {
         Selection::of(["energy_*"]).unwrap().check_names(&names),
         Ok(())
     );
-    assert!(
-        Selection::of(["a[b"])
-            .unwrap_err()
-            .contains("--metric 'a[b'")
-    );
+    for (text, says) in [
+        ("a[b", "the set after `[` is empty or not closed"),
+        ("a[]", "the set after `[` is empty or not closed"),
+        ("a**", "`**` is not a pattern here; write one `*`"),
+        ("a***", "`**` is not a pattern here; write one `*`"),
+        ("**[ab]", "`**` is not a pattern here; write one `*`"),
+    ] {
+        let error = Selection::of([text]).unwrap_err();
+        assert!(
+            error.starts_with(&format!("--metric '{text}': {says}")),
+            "{error}"
+        );
+    }
 }

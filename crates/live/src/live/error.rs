@@ -56,7 +56,7 @@ pub enum Error {
     #[error("the kernel ended the scheduler: {0}")]
     Ended(Report),
     /// Decisions are missing that were not counted as lost.
-    #[error("{missing} decisions were neither written down nor counted as lost")]
+    #[error("{missing} decisions were neither logged nor counted as lost")]
     Missing {
         /// How many.
         missing: u64,

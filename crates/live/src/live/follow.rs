@@ -171,7 +171,8 @@ impl<'a> Follow<'a> {
             return None;
         }
         if !load::still_holds(&self.loaded, &core) {
-            self.found = Some("CPUs came or went, and the machine is of another kind");
+            self.found =
+                Some("CPUs came or went, and the loaded scheduler does not fit the machine");
             return Some(());
         }
         self.shared.put_domains(&core);

@@ -40,7 +40,7 @@ impl Front {
         if let Err(error) = &socket {
             let path = options.socket.display();
             say(&format!(
-                "no statistics at {path}: {error}; going on without"
+                "no statistics at {path}: {error}; the scheduler runs without them"
             ));
         }
         Ok(Front {

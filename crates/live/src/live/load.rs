@@ -70,8 +70,8 @@ pub(super) fn say_frequency(skel: &AlightSkel<'_>, host: &Host) {
     let bss = skel.maps.bss_data.as_deref();
     if host.schedutil() && bss.is_some_and(|bss| bss.cpuperf_offered == 0) {
         say(
-            "this kernel lacks scx_bpf_cpuperf_set: schedutil cannot be told what \
-             CPUs need, and keeps them at their highest frequency",
+            "this kernel lacks scx_bpf_cpuperf_set: schedutil does not learn what CPUs need and \
+             keeps them at their highest frequency",
         );
     }
 }

@@ -33,7 +33,7 @@ impl SchedExt {
         match (state.as_str(), name.as_str()) {
             ("enabled", NAME) => Ok(()),
             ("enabled", other) => Err(format!("enabled, with the scheduler '{other}'")),
-            ("", _) => Err("nothing: its state cannot be read".to_owned()),
+            ("", _) => Err("nothing, because its state cannot be read".to_owned()),
             (state, _) => Err(state.to_owned()),
         }
     }

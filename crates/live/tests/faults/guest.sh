@@ -724,7 +724,7 @@ may_not() {
 	before=$(cat $kernel/enable_seq)
 	$setpriv "$@" /scx_alight "$SCHEDULER" --duration 1 >/tmp/permission 2>&1
 	check "permission, $*: status" 1 $?
-	check "permission, $*: text" "scx_alight: no permission: loading a scheduler needs root, or CAP_BPF and CAP_PERFMON; there is no $lacking" \
+	check "permission, $*: text" "scx_alight: no permission: loading a scheduler needs root, or CAP_BPF and CAP_PERFMON; $lacking is missing" \
 		"$(cat /tmp/permission)"
 	check "permission, $*: state" disabled "$(state)"
 	check "permission, $*: loads" "$before" "$(cat $kernel/enable_seq)"

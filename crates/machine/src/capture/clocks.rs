@@ -63,8 +63,8 @@ impl Gatherer<'_> {
             let of_one_capacity = by_capacity(clock, capacities);
             if of_one_capacity.len() > 1 {
                 self.note(&format!(
-                    "the CPUs {} have one clock but several capacities: they are taken to have a \
-                     clock for each capacity",
+                    "the CPUs {} share a clock but differ in capacity: each capacity gets a clock \
+                     of its own",
                     self.theirs(&clock)
                 ));
             }
@@ -74,10 +74,10 @@ impl Gatherer<'_> {
             }
         }
         if domains.keys().any(|(_, facts)| !facts.known) {
-            self.note("frequencies are not known: one frequency is used");
+            self.note("the frequencies are not known: one frequency is used");
         }
         if domains.keys().any(|(_, facts)| facts.power_uw.is_none()) {
-            self.note("there is no readable energy model: powers are assumed");
+            self.note("no energy model can be read: powers are assumed");
         }
         Ok(domains)
     }
@@ -137,7 +137,10 @@ impl Gatherer<'_> {
                 khz.extend(self.number(&path, &CLOCK_KHZ)?);
             }
             if !khz.is_empty() {
-                self.note("there is no frequency table: lowest, base and highest are used");
+                self.note(
+                    "there is no frequency table: the lowest, base and highest frequency \
+                    are used",
+                );
             }
         }
         khz.retain(|&khz| khz > 0);
@@ -160,7 +163,7 @@ impl Gatherer<'_> {
         match mhz.filter(|mhz| *mhz > 0 && NOMINAL_MHZ.contains(mhz)) {
             Some(mhz) => Ok(mhz * 1000),
             None => {
-                self.note("the clock is not known: 1 GHz assumed");
+                self.note("the clock is not known: 1 GHz is assumed");
                 Ok(1_000_000)
             }
         }
@@ -202,7 +205,8 @@ impl Gatherer<'_> {
         }
         if artificial {
             self.note(
-                "the energy model has powers in a unit of its own: only ratios mean anything",
+                "the energy model gives powers in an abstract unit: only their ratios have a \
+                 meaning",
             );
         }
         Ok(Some(points.into_iter().unzip()))
@@ -228,7 +232,7 @@ impl Gatherer<'_> {
                 Some("schedutil")
             }
             None => {
-                self.note("there is no cpufreq: `performance` assumed");
+                self.note("there is no cpufreq: `performance` is assumed");
                 None
             }
         })

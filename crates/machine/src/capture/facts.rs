@@ -110,7 +110,7 @@ pub(super) fn gather(tree: &Tree, measured: &Measured) -> Result<Facts, Error> {
     let governor_known = governor.is_some();
     let model = gatherer.model()?;
     if measured.hz.is_none() {
-        gatherer.note("the tick frequency is not in sysfs: 250 Hz assumed");
+        gatherer.note("sysfs does not give the tick frequency: 250 Hz is assumed");
     }
     gatherer.note(if measured.costs.is_empty() {
         "kernel path costs, memory times and idle powers are assumed by kind of core"
@@ -156,7 +156,7 @@ impl<'a> Gatherer<'a> {
         if online != CpuSet::first_n(online.len()) {
             let count = online.len();
             gatherer.note(&format!(
-                "only the CPUs {online} are online: here they are 0-{}",
+                "only the CPUs {online} are online: they are renumbered to 0-{}",
                 count.saturating_sub(1)
             ));
         }
@@ -245,15 +245,16 @@ impl<'a> Gatherer<'a> {
             *of_type = of_type.union(threads);
         }
         if types.keys().any(|facts| facts.l2_kib.is_none()) {
-            self.note("the size of the L2 is not known: 512 KiB assumed");
+            self.note("the size of the L2 is not known: 512 KiB is assumed");
         }
         if core.iter().any(|set| set.len() > 1) {
             self.note(
-                "how threads of a core slow each other is not in sysfs: `smt_percent` assumed",
+                "sysfs does not say how threads of a core slow each other: `smt_percent` is \
+                 assumed",
             );
         }
         if types.keys().any(|facts| facts.idle_states.is_empty()) {
-            self.note("idle states are not known: one with a latency of 1 us assumed");
+            self.note("the idle states are not known: one with a latency of 1 us is assumed");
         }
         Ok(types)
     }
@@ -275,7 +276,7 @@ impl<'a> Gatherer<'a> {
         };
         if !unstated.is_empty() && missing == CapacityFrom::Assumed {
             self.note(&format!(
-                "the capacity of the CPUs {} is not known: {CAPACITY_SCALE} assumed",
+                "the capacity of the CPUs {} is not known: {CAPACITY_SCALE} is assumed",
                 self.theirs(&unstated)
             ));
         }
@@ -286,7 +287,8 @@ impl<'a> Gatherer<'a> {
             let of_core = capacities[threads.first().unwrap_or(0)];
             if threads.iter().any(|cpu| capacities[cpu].0 != of_core.0) {
                 self.note(&format!(
-                    "the capacities of the threads {} of one core differ: that of the first is taken",
+                    "the capacities of the threads {} of one core differ: the first thread's is \
+                     used",
                     self.theirs(threads)
                 ));
             }
@@ -296,7 +298,8 @@ impl<'a> Gatherer<'a> {
         let biggest = biggest.unwrap_or(CAPACITY_SCALE);
         if biggest != CAPACITY_SCALE {
             self.note(&format!(
-                "the biggest CPU online has the capacity {biggest}: all scaled to 1024"
+                "the biggest online CPU has the capacity {biggest}: all capacities are scaled to \
+                 1024"
             ));
             for (capacity, _) in &mut capacities {
                 *capacity = (*capacity * CAPACITY_SCALE / biggest).max(1);
@@ -335,7 +338,7 @@ impl<'a> Gatherer<'a> {
             return Ok((format!("capacity-{capacity}"), unknown_arm));
         }
         if !x86 {
-            self.note("the kind of core is not known: x86 assumed");
+            self.note("the kind of core is not known: x86 is assumed");
         }
         for counters in COUNTERS {
             let cpus = self.tree.cpus(&format!("sys/devices/{counters}/cpus"))?;
@@ -381,7 +384,8 @@ impl<'a> Gatherer<'a> {
             let longest = *TIME_US.end();
             if latency_us.max(residency_us) > longest {
                 self.note(&format!(
-                    "times of the idle state {name} are above {longest} us: {longest} us is taken"
+                    "the times of the idle state {name} are above {longest} us: {longest} us is \
+                     used"
                 ));
             }
             let whole_cluster = name.to_ascii_lowercase().contains("cluster");
@@ -397,7 +401,7 @@ impl<'a> Gatherer<'a> {
             if deep.latency_us < shallow.latency_us || deep.residency_us < shallow.residency_us {
                 self.note(&format!(
                     "the idle state {} (latency {} us, residency {} us) comes before {} ({} us, {} \
-                     us): they are kept in the order of the kernel, whose governors choose by it",
+                     us): the kernel's order is kept, because its governors choose by it",
                     shallow.name,
                     shallow.latency_us,
                     shallow.residency_us,

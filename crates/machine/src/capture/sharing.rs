@@ -95,8 +95,8 @@ impl Gatherer<'_> {
                 .map(|set| self.theirs(set).to_string())
                 .collect();
             self.note(&format!(
-                "what the CPUs say of who shares {what} does not fit together (CPU {} says {said}): \
-                 taken are {}",
+                "the CPUs disagree about the sharing of {what} (CPU {} says {said}): the sets \
+                 used are {}",
                 self.online[cpu],
                 taken.join(" and ")
             ));
@@ -111,7 +111,7 @@ impl Gatherer<'_> {
             .collect();
         if !nowhere.is_empty() {
             self.note(&format!(
-                "no node has the CPUs {nowhere}: they are taken to be in the first"
+                "no node has the CPUs {nowhere}: they are put into the first node"
             ));
         }
         let nodes = self.settled("a node", core, |all, cpu| {
@@ -125,7 +125,7 @@ impl Gatherer<'_> {
                 .iter()
                 .any(|&place| self.kernel.nodes[place].distance.is_none())
         {
-            self.note("distances between nodes are not known: 20 assumed");
+            self.note("the distances between nodes are not known: 20 is assumed");
         }
         let kernel = &self.kernel;
         let row = |from: usize| {
@@ -160,15 +160,13 @@ impl Gatherer<'_> {
             .collect();
         if plain != said {
             self.note(&format!(
-                "distances between nodes {said:?} are not the same both ways, not 10 within a node \
-                 or not 10 to 255: taken are {plain:?}"
+                "the distances between nodes {said:?} are not the same both ways, not 10 within a \
+                 node or not 10 to 255: {plain:?} are used"
             ));
         }
         let groups = at_one_place(&plain);
         if groups.len() < nodes.len() {
-            self.note(
-                "nodes that are no farther from each other than from themselves are taken for one",
-            );
+            self.note("nodes whose distance is that within a node are merged");
         }
         let farthest = |some: &[usize], others: &[usize]| {
             let rows = some.iter().map(|&node| &plain[node]);
@@ -204,16 +202,16 @@ impl Gatherer<'_> {
             "thread_siblings",
         ];
         if !has(self, &core) {
-            self.note("SMT siblings are not known: each CPU is taken for a core of its own");
+            self.note("the SMT siblings are not known: each CPU counts as a core of its own");
         }
         let (caches, packages) = (self.facts(0).llc.is_some(), self.facts(0).package.is_some());
         match (caches, packages) {
             (true, _) => {}
             (false, true) => {
-                self.note("caches are not known: each package is taken for one last-level cache");
+                self.note("the caches are not known: each package counts as one last-level cache");
             }
             (false, false) => self.note(
-                "caches and packages are not known: each node is taken for one last-level cache",
+                "the caches and packages are not known: each node counts as one last-level cache",
             ),
         }
         let unread: Vec<String> = (self.node_numbers.iter())
@@ -225,13 +223,13 @@ impl Gatherer<'_> {
             .collect();
         if !unread.is_empty() {
             self.note(&format!(
-                "the CPUs of node {} are not known, it has neither `cpulist` nor `cpumap`: the node \
+                "node {} has neither `cpulist` nor `cpumap`, so its CPUs are not known: the node \
                  is left out",
                 unread.join(", ")
             ));
         }
         if self.node_numbers.is_empty() {
-            self.note("there are no nodes in sysfs: all CPUs are taken for one node");
+            self.note("sysfs has no nodes: all CPUs count as one node");
         }
     }
 

@@ -117,7 +117,7 @@ fn head(text: &mut String, facts: &Facts, measured: &Measured, notes: &[String])
     if !notes.is_empty() {
         line!(
             text,
-            "# What was assumed: take a note out once you have put its figures right."
+            "# These notes say what was assumed: remove a note when its figures are right."
         );
         line!(text, "notes = [");
         for note in notes {
@@ -148,7 +148,8 @@ fn head(text: &mut String, facts: &Facts, measured: &Measured, notes: &[String])
     );
     line!(
         text,
-        "equal = {{ text = \"the kernel states no cpu_capacity: to it all CPUs have one\", confidence = \"derived\" }}"
+        "equal = {{ text = \"the kernel states no cpu_capacity: all CPUs have the same \
+         capacity\", confidence = \"derived\" }}"
     );
     line!(
         text,
@@ -360,7 +361,7 @@ fn assumed_powers(freq: &FreqFacts, kind: CostKind) -> Vec<u64> {
 fn cluster(text: &mut String, facts: &Facts) {
     line!(
         text,
-        "\n# The CPUs under one last-level cache are taken for one power domain."
+        "\n# The CPUs of one last-level cache count as one power domain."
     );
     line!(text, "[cluster.llc]\nsource = \"assumed\"");
     let domains = power_domains(&facts.sharing.llc, facts.freq_domains.values().flatten());

@@ -60,7 +60,7 @@ fn siblings_exist(draft: &Draft, core: &CoreTypeDraft, findings: &mut Findings) 
             &stated.place,
             format!("core_type.{}.smt_percent", core.name),
             stated.value.to_string(),
-            "`topology.core` with several threads a core: alone, nothing slows them",
+            "`topology.core` with several threads a core, because only a sibling slows a thread",
         );
     }
 }
@@ -135,7 +135,7 @@ fn power_is_known(domain: &FreqDomainDraft, findings: &mut Findings) {
             &domain.place,
             path("cluster_power"),
             "0 at every frequency",
-            "the power of the shared part: without it, keeping a cluster awake costs nothing",
+            "the power of the shared part; without it an awake cluster costs nothing",
         );
     }
 }
@@ -155,7 +155,7 @@ fn idle_states(core: &CoreTypeDraft, findings: &mut Findings) {
                 &state.residency_us.place,
                 path(state, "residency_us"),
                 format!("a residency of {} us", state.residency_us.value),
-                format!("no less than entry and exit, {latency} us; used as it stands"),
+                format!("at least entry plus exit, {latency} us; the value is used unchanged"),
             );
         }
         if state
@@ -168,7 +168,7 @@ fn idle_states(core: &CoreTypeDraft, findings: &mut Findings) {
                 &state.exit_us.place,
                 path(state, "wakeup_us"),
                 format!("{} us", state.latency_us()),
-                format!("no less than the exit, {} us", state.exit_us.value),
+                format!("at least the exit latency, {} us", state.exit_us.value),
             );
         }
     }
@@ -179,8 +179,8 @@ fn idle_states(core: &CoreTypeDraft, findings: &mut Findings) {
                 "domain-state-order",
                 &deep.name.place,
                 format!("core_type.{}.idle_state.{}", core.name, deep.name.value),
-                format!("a state behind `{}`", shallow.name.value),
-                "one state of scope `domain` at most, the last, behind one of scope `core`",
+                format!("a state after `{}`", shallow.name.value),
+                "at most one state of scope `domain`: the last, after one of scope `core`",
             );
         }
         deeper_is_slower(core, shallow, deep, findings);
@@ -214,14 +214,14 @@ fn deeper_is_slower(
             &deep.exit_us,
             "latency",
             (shallow.latency_us(), deep.latency_us()),
-            "deeper states to take longer; both are used in this order",
+            "a longer latency for the deeper state; both are used in this order",
         ),
         (
             "residency_us",
             &deep.residency_us,
             "residency",
             (shallow.residency_us.value, deep.residency_us.value),
-            "deeper states to need longer stays; both are used in this order",
+            "a longer residency for the deeper state; both are used in this order",
         ),
     ];
     for (key, at, what, (below, above), expected) in times {
@@ -242,7 +242,7 @@ fn deeper_is_slower(
             &deep.power_uw.place,
             path("power_mw"),
             format!("{above} uW, more than the {below} uW of `{name}` before it"),
-            "deeper states to take less power",
+            "less power for the deeper state",
         );
     }
 }
@@ -259,7 +259,7 @@ fn first_state_stands_alone(core: &CoreTypeDraft, findings: &mut Findings) {
             &first.name.place,
             format!("core_type.{}.idle_state.{}", core.name, first.name.value),
             "a first state that stops the timer or needs the cluster",
-            "WFI, POLL or the like",
+            "a state such as WFI or POLL",
         );
     }
 }
@@ -286,7 +286,7 @@ fn idle_saves_power(draft: &Draft, core: &CoreTypeDraft, findings: &mut Findings
                 ),
                 format!("{} uW", state.power_uw.value),
                 format!(
-                    "no more than a busy core takes at its lowest frequency, {} uW",
+                    "at most the power of a busy core at its lowest frequency, {} uW",
                     busy.core_power_uw.value
                 ),
             );
@@ -303,7 +303,7 @@ fn costs(core: &CoreTypeDraft, findings: &mut Findings) {
                 &value.place,
                 format!("costs.{}.{}", core.costs.name, field.key),
                 "0",
-                "a cost: no kernel path is free",
+                "a cost above 0, because every kernel path takes time",
             );
         }
     }
@@ -317,10 +317,7 @@ fn clusters(draft: &Draft, findings: &mut Findings) {
                 &cluster.off_power_uw.place,
                 format!("cluster.{}.off_power_mw", cluster.name),
                 format!("{} uW", cluster.off_power_uw.value),
-                format!(
-                    "no more than its idle power, {} uW",
-                    cluster.idle_power_uw.value
-                ),
+                format!("at most its idle power, {} uW", cluster.idle_power_uw.value),
             );
         }
     }
@@ -339,7 +336,7 @@ fn capacities(draft: &Draft, findings: &mut Findings) {
                 &stated.place,
                 format!("core_type.{}.capacity", core.name),
                 stated.value.to_string(),
-                format!("{derived}, which follows from `capacity_dmips_mhz` and the top frequency"),
+                format!("{derived}, as `capacity_dmips_mhz` and the top frequency give it"),
             );
         }
         biggest = biggest.max(capacity::at_top(draft, core, top_khz));
@@ -376,7 +373,7 @@ fn top_opp_capacity(draft: &Draft, domain: &FreqDomainDraft, findings: &mut Find
                 &domain.place,
                 path,
                 format!("CPUs of the capacities {capacities:?} on one clock"),
-                "CPUs of one capacity: its table has one capacity for each frequency",
+                "CPUs of one capacity, because its table has one capacity for each frequency",
             );
         }
         return;
@@ -413,8 +410,8 @@ fn speeds(draft: &Draft, findings: &mut Findings) {
                 kinds[0].capacity,
                 speed::listed(&kinds)
             ),
-            "`capacity_dmips_mhz` in the place of `capacity` in each core type, unless they are \
-             equally fast: as it stands, they do the same work in the same time",
+            "`capacity_dmips_mhz` instead of `capacity` in each core type, unless the types are \
+             equally fast; now they do the same work in the same time",
         );
     }
 }

@@ -76,7 +76,7 @@ impl Shared<'_> {
                 &stated.place,
                 self.path,
                 format!("`{}`", stated.value),
-                format!("what this host's CPU {cpu} shares it with, `{known}`"),
+                format!("the CPUs that CPU {cpu} of this host shares it with, `{known}`"),
             );
         }
     }

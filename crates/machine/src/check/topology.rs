@@ -198,7 +198,7 @@ fn nest(
                 &span.place,
                 inner_name,
                 format!("the span {} across {}", span.value, touched.join(" and ")),
-                format!("it within one `{outer_name}`"),
+                format!("the span within one `{outer_name}`"),
             );
         }
     }
@@ -216,7 +216,7 @@ fn either_contains_the_other(domains: &Partition, clusters: &Partition, findings
                     &domain.place,
                     "freq_domain",
                     format!("the span {clock} partly in the cluster {power}"),
-                    "the one within the other",
+                    "one span within the other",
                 );
             }
         }
@@ -243,7 +243,7 @@ fn distances(draft: &Draft, findings: &mut Findings) {
                     &matrix.place,
                     path,
                     format!("{distance} from node {from} to {to} but {back} back"),
-                    "the same both ways",
+                    "the same distance both ways",
                 );
             } else if from != to && distance <= LOCAL_DISTANCE {
                 findings.error(
@@ -277,8 +277,7 @@ fn nearness(draft: &Draft, findings: &mut Findings) {
             &matrix.place,
             "topology.numa_distance",
             format!("nodes {a} and {b} both nearer to node {c} than to each other"),
-            "spans that do not overlap, as the model has them: where the kernel's overlap, they \
-             are taken for one",
+            "spans that do not overlap; the model merges spans that overlap in the kernel",
         );
     }
 }

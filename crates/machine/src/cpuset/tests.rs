@@ -33,10 +33,10 @@ fn wrong_lists_say_what_is_wrong() {
     for (text, expected) in [
         ("0,,1", "empty item"),
         ("0,", "empty item"),
-        ("a", "`a` in a CPU list is neither"),
-        ("1-2-3", "`1-2-3` in a CPU list is neither"),
-        ("-1", "`-1` in a CPU list is neither"),
-        ("+1", "`+1` in a CPU list is neither"),
+        ("a", "`a` in a CPU list is no CPU"),
+        ("1-2-3", "`1-2-3` in a CPU list is no CPU"),
+        ("-1", "`-1` in a CPU list is no CPU"),
+        ("+1", "`+1` in a CPU list is no CPU"),
         (
             "5-2",
             "range `5-2` in a CPU list runs backwards, expected `2-5`",

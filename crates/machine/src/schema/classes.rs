@@ -57,8 +57,8 @@ impl<'a> CostClasses<'a> {
             None => Ok(entry.node.clone()),
             Some(base) if depth == 0 => {
                 let message = format!(
-                    "`{path}` is like `{}`, at the end of a chain of more than {LONGEST_CHAIN} \
-                     classes, or in a circle",
+                    "`{path}` is like `{}`, the end of a chain of more than {LONGEST_CHAIN} \
+                     classes or part of a circle",
                     base.value
                 );
                 Err((base.place, message))

@@ -12,7 +12,7 @@ pub(super) fn read_opps(section: &mut Reader) -> Option<Vec<OppDraft>> {
     let khz = section.required("khz", khz);
     if let Some(empty) = khz.as_ref().filter(|khz| khz.value.is_empty()) {
         let message = format!(
-            "`{}.khz` is empty, expected one frequency at least",
+            "`{}.khz` is empty, expected at least one frequency",
             section.path
         );
         section.complain(&empty.place, message);

@@ -161,7 +161,7 @@ fn what_contradicts_itself_is_refused() {
             "bias-prev bias-prev:spare=128",
             Onto::Newest,
             "scheduler 'linux-7.2+bias-prev+bias-prev:spare=128': 'bias-prev' is named twice; \
-             once is enough",
+             name it once",
         ),
         (
             "linux-3.9 sched-idle",

@@ -78,9 +78,9 @@ fn mistakes_of_a_file_are_told_together_in_plain_words() {
             ],
         ),
         (
-            "a key that stands twice",
+            "a key that occurs twice",
             &[("runs = 4", "runs = 4\nruns = 5")],
-            &["8:1: the key `runs` stands twice"],
+            &["8:1: the key `runs` occurs twice"],
         ),
     ];
     for (what, edits, says) in cases {

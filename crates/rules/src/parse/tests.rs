@@ -62,12 +62,13 @@ fn what_is_no_rule_is_refused_with_its_place() {
         ),
         (
             "nice=5..-5 uclamp_min=1",
-            "--rule, column 6: found '5..-5', expected -20 to 19, or two of them, -20..-1",
+            "--rule, column 6: found '5..-5', expected a nice value, -20 to 19, or a range such \
+             as -20..-1",
         ),
         (
             "comm= uclamp_min=1",
-            "--rule, column 1: found 'comm=', expected comm= and a name of 1 to 32 bytes, in which * is any \
-                 characters and ? is one, also a space",
+            "--rule, column 1: found 'comm=', expected comm= and a name of 1 to 32 bytes; * \
+             matches any characters and ? one, a space too",
         ),
         (
             "comm=ä uclamp_min",
@@ -98,7 +99,7 @@ fn what_is_no_rule_is_refused_with_its_place() {
         ),
         (
             "pid=0 uclamp_min=1",
-            "--rule, column 5: found '0', expected a thread or process, 1 to 4194304",
+            "--rule, column 5: found '0', expected a thread's or process's number, 1 to 4194304",
         ),
         (
             "policy=fifo uclamp_min=1",
@@ -124,7 +125,7 @@ fn a_file_has_a_rule_a_line() {
     let error = parse_file("r", "comm=a uclamp_min=1\n pid=x uclamp_min=1\n").unwrap_err();
     assert_eq!(
         error.to_string(),
-        "r:2, column 6: found 'x', expected a thread or process, 1 to 4194304"
+        "r:2, column 6: found 'x', expected a thread's or process's number, 1 to 4194304"
     );
     let many = "comm=a uclamp_min=1\n".repeat(MOST + 1);
     let error = parse_file("r", &many).unwrap_err().to_string();

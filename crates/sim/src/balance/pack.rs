@@ -243,7 +243,7 @@ impl Sim<'_> {
         };
         match self.views.iter().position(torn) {
             Some(task) => Err(format!(
-                "task {task} was runnable for longer than it is there"
+                "task {task} was runnable for longer than it exists"
             )),
             None => Ok(()),
         }

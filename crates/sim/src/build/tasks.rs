@@ -122,8 +122,8 @@ impl Builder<'_> {
         match uclamp_sum::add_up(&self.scenario.scheduler.params) {
             false => Ok(()),
             true => refuse(format!(
-                "group '{group}': uclamp-sum is simulated without task groups: leave out the groups, \
-                 or the feature"
+                "group '{group}': uclamp-sum is not simulated with task groups: leave out the \
+                 groups, or the feature"
             )),
         }
     }
@@ -143,7 +143,7 @@ impl Builder<'_> {
                 w.tasks.iter().any(|task| in_it(&task.attributes)) || w.attributes.iter().any(in_it)
             };
             if !self.scenario.workloads.iter().any(joined) {
-                return refuse("no task is ever in it".into());
+                return refuse("it never has a task".into());
             }
             match kernel.task_groups {
                 Err(why) => {
@@ -199,7 +199,8 @@ impl Builder<'_> {
         let kernel = kernel(self.scenario)?;
         if kernel.deadline.is_none() {
             return refuse(format!(
-                "workload '{}' has a task of SCHED_DEADLINE, which {} does not know (Linux 3.14)",
+                "workload '{}' has a task of SCHED_DEADLINE, which {} does not have (since Linux \
+                 3.14)",
                 workload.name, kernel.name
             ));
         }

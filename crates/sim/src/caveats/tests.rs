@@ -110,7 +110,7 @@ fn what_is_missing_is_said_where_it_matters_and_nowhere_else() {
             ..case(
                 "juno-r0",
                 &["linux-3.9"],
-                "linux-3.9 told CPUs apart by a table",
+                "linux-3.9 knew only the capacities of Cortex-A15 and A7",
             )
         },
         Case {
@@ -170,7 +170,7 @@ fn what_is_missing_is_said_where_it_matters_and_nowhere_else() {
         },
         Case {
             changes: vec![offline()],
-            ..case("juno-r0", &["linux-6.5"], "that a CPU takes to go")
+            ..case("juno-r0", &["linux-6.5"], "the time of a hotplug")
         },
         // Loads that ask for more than there is.
         Case {
@@ -182,7 +182,7 @@ fn what_is_missing_is_said_where_it_matters_and_nowhere_else() {
             ..case(
                 "juno-r0",
                 &["linux-6.5", "linux-7.2"],
-                "do not count in linux-6.5, whose",
+                "they have no effect in linux-6.5",
             )
         },
         Case {
@@ -190,16 +190,20 @@ fn what_is_missing_is_said_where_it_matters_and_nowhere_else() {
             ..case(
                 "juno-r0",
                 &["linux-6.5", "linux-7.2"],
-                "sched_rt_runtime_us limits in linux-7.2 only",
+                "only the admission to SCHED_DEADLINE in linux-7.2",
             )
         },
         Case {
             edit: Some(|machine| machine.core_types[1].name = "Cortex-A73".into()),
-            ..case("tc2", &["linux-3.9"], "told CPUs apart by a table")
+            ..case(
+                "tc2",
+                &["linux-3.9"],
+                "knew only the capacities of Cortex-A15 and A7",
+            )
         },
         Case {
             load: Some(|load| load.tasks[0].attributes.uclamp_max = Some(100)),
-            ..case("tc2", &["linux-3.9"], "do not count in linux-3.9")
+            ..case("tc2", &["linux-3.9"], "they have no effect in linux-3.9")
         },
         Case {
             load: Some(|load| load.tasks[0].attributes.uclamp_max = Some(100)),

@@ -229,7 +229,7 @@ impl Sim<'_> {
         // `dl_bandwidth_enabled()`
         let limited = self.classes.bandwidth.limit().runtime.is_some();
         let why = if limited && !self.hotplug.online.is_subset_of(affinity) {
-            "its affinity does not hold all CPUs (EPERM)".to_owned()
+            "its affinity does not include all CPUs (EPERM)".to_owned()
         } else if total > limit {
             let DlParams {
                 runtime, period, ..
@@ -243,7 +243,7 @@ impl Sim<'_> {
             };
             format!(
                 "it asks for {} each {}{whole}; all such tasks would have {} % of a CPU, {} % are \
-                 to be had (EBUSY)",
+                 available (EBUSY)",
                 time(runtime),
                 time(period),
                 percent(total),

@@ -536,7 +536,7 @@ impl Sim<'_> {
             let mean = self.mean(q);
             let due = queue.pick(&self.eevdf.entities, |vruntime| mean.eligible(vruntime));
             if due == NONE {
-                return Some(format!("nobody in queue {q} is eligible"));
+                return Some(format!("no task in queue {q} is eligible"));
             }
         }
         None

@@ -68,7 +68,7 @@ fn each_kind_of_damage_is_found() {
         (|sim| sim.cpus[0].stats.busy_ns += 1, "tasks ran for"),
         (
             |sim| sim.core.cpus[0].util_est_enqueued = 1 << 20,
-            "is expected to have",
+            "has an estimate of",
         ),
         (
             |sim| sim.core.cpus[0].curr_is_idle = 1,
@@ -110,7 +110,7 @@ fn a_forgotten_cpu_is_found() {
                 .expect_err("nobody told it")
                 .to_string();
             assert!(
-                said.ends_with("CPU 1 idles on 1 tasks and nobody told it"),
+                said.ends_with("CPU 1 is idle with 1 queued tasks and no pending interrupt"),
                 "{said}"
             );
             sim.kick(0, 1);

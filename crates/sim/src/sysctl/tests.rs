@@ -110,7 +110,7 @@ fn what_the_kernel_refuses_is_refused() {
         (
             "linux-5.5",
             "sched_rt_period_us=500000 sched_rt_runtime_us=400000",
-            "write first what keeps",
+            "write them in an order that keeps",
         ),
         ("linux-7.2", "sched_base_slice_ns=0", "not simulated"),
         (

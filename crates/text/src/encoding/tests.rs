@@ -31,7 +31,7 @@ fn files_are_read_as_utf_8() {
         (b"a\0", Err("it is UTF-16; save it as UTF-8")),
         (
             b"a\n\nb\xe4c",
-            Err("it is no UTF-8: byte 0xe4 in line 3; save it as UTF-8"),
+            Err("it is not UTF-8: byte 0xe4 in line 3; save it as UTF-8"),
         ),
     ];
     for (bytes, expected) in cases {

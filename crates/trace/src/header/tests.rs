@@ -16,19 +16,19 @@ fn impossible_headers_are_refused_with_the_reason() {
     let cases = [
         (
             vec![task(0, 1, "a")],
-            "task 'a': pid 0 is not between 1 and 4194303",
+            "task 'a': pid is 0, expected 1 to 4194303",
         ),
         (
             vec![task(5, 0, "a")],
-            "task 'a': tgid 0 is not between 1 and 4194303",
+            "task 'a': tgid is 0, expected 1 to 4194303",
         ),
         (
             vec![task(4_194_304, 1, "b")],
-            "task 'b': pid 4194304 is not between 1 and 4194303",
+            "task 'b': pid is 4194304, expected 1 to 4194303",
         ),
         (
             vec![task(7, 7, "a"), task(7, 7, "b")],
-            "tasks 'a' and 'b' both have pid 7: pids are unique in a trace",
+            "tasks 'a' and 'b' both have pid 7, expected unique pids",
         ),
     ];
     for (tasks, message) in cases {

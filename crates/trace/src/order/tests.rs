@@ -54,7 +54,7 @@ fn a_task_woken_while_it_runs_may_be_preempted() {
 }
 
 #[test]
-#[should_panic(expected = "tell the switch before the waking")]
+#[should_panic(expected = "emit the switch before the wakeup")]
 fn a_wakeup_before_the_sleep_that_it_ends_is_refused() {
     run(&[
         (100, 0, switch(IDLE, PrevState::Running, A)),

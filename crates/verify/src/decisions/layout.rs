@@ -150,7 +150,7 @@ impl Wakeup {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// Length.
-    #[error("a wakeup of {found} words; its head asks for {expected}")]
+    #[error("a wakeup has {found} words; its head announces {expected}")]
     Length {
         /// Words there.
         found: usize,
@@ -158,7 +158,7 @@ pub enum Malformed {
         expected: usize,
     },
     /// A CPU that does not exist, or more CPUs than a record holds.
-    #[error("a wakeup with {what} {found}, which must be below {limit}")]
+    #[error("a wakeup has {what} {found}, expected less than {limit}")]
     Range {
         /// Which.
         what: &'static str,

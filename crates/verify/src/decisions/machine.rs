@@ -17,7 +17,8 @@ pub enum Error {
     Topology(#[from] topology::Error),
     /// A domain that the core would build otherwise.
     #[error(
-        "CPU {cpu} has a domain of the CPUs {found:#x} at level {level}; the core builds {built:#x}"
+        "CPU {cpu} has a domain of the CPUs {found:#x} at level {level}, but the core builds \
+         {built:#x}"
     )]
     Domain {
         /// CPU.
@@ -30,7 +31,7 @@ pub enum Error {
         built: u64,
     },
     /// A wakeup of other CPUs than those of the domains.
-    #[error("a wakeup of {found} CPUs; the domains recorded last are of {expected}")]
+    #[error("a wakeup has {found} CPUs, but the domains recorded last have {expected}")]
     Cpus {
         /// CPUs of the wakeup.
         found: usize,
@@ -211,11 +212,11 @@ pub fn energy_model(json: &str, capacity: impl Fn(usize) -> u32) -> Result<Vec<P
     for domain in recorded.iter().rev() {
         let span = cpu_list(&domain.cpus)
             .filter(|span| *span != 0)
-            .ok_or_else(|| wrong(format!("'{}' is no list of CPUs below 64", domain.cpus)))?;
+            .ok_or_else(|| wrong(format!("'{}' is not a list of CPUs below 64", domain.cpus)))?;
         let nr = domain.states.len();
         if !(1..=MAX_PERF_STATES).contains(&nr) {
             return Err(wrong(format!(
-                "{nr} operating points; from 1 to {MAX_PERF_STATES} are possible"
+                "found {nr} operating points, expected 1 to {MAX_PERF_STATES}"
             )));
         }
         let top = domain.states[nr - 1].frequency.max(1);

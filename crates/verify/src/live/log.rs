@@ -132,7 +132,7 @@ impl Log {
                 self.decisions = counts[DECISION_KIND as usize];
                 format!("{error}; it has the first {} decisions", self.decisions)
             }
-            Some(Err(again)) => format!("{error}; nothing of it could be kept: {again}"),
+            Some(Err(again)) => format!("{error}; none of it could be kept: {again}"),
             None => error.to_string(),
         };
         self.stopped = Some(why.clone());

@@ -15,7 +15,7 @@ use alight_policy::{Core, Params};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// Length.
-    #[error("a machine of {found} bytes; {expected} were expected")]
+    #[error("a machine has {found} bytes, expected {expected}")]
     Length {
         /// Bytes there.
         found: usize,
@@ -26,7 +26,7 @@ pub enum Malformed {
     #[error("the scheduler's rules: {0}")]
     Params(String),
     /// A number that would lead the core astray.
-    #[error("a machine in which {0}")]
+    #[error("a machine is wrong: {0}")]
     Unsound(#[from] Unsound),
 }
 

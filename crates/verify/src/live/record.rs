@@ -58,7 +58,7 @@ pub struct Record {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Malformed {
     /// Length.
-    #[error("a record of {found} bytes; {expected} were expected")]
+    #[error("a record has {found} bytes, expected {expected}")]
     Length {
         /// Bytes there.
         found: usize,
@@ -66,7 +66,7 @@ pub enum Malformed {
         expected: usize,
     },
     /// A number that indexes what is not there.
-    #[error("a record with {what} {found}, which must be below {limit}")]
+    #[error("a record has {what} {found}, expected less than {limit}")]
     Range {
         /// Which.
         what: &'static str,
@@ -76,7 +76,7 @@ pub enum Malformed {
         limit: u32,
     },
     /// A number that would lead the core astray.
-    #[error("a record in which {0}")]
+    #[error("a record is wrong: {0}")]
     Unsound(#[from] Unsound),
 }
 
@@ -208,11 +208,11 @@ pub(crate) mod tests {
         };
         assert_eq!(
             broken(|d| d.this_cpu = 3),
-            "a record with this_cpu 3, which must be below 3"
+            "a record has this_cpu 3, expected less than 3"
         );
         assert_eq!(
             broken(|d| d.nr_cpus = 5000),
-            "a record with nr_cpus 5000, which must be below 1025"
+            "a record has nr_cpus 5000, expected less than 1025"
         );
     }
 }

@@ -308,7 +308,7 @@ pub(crate) mod tests {
             .to_string();
         assert_eq!(
             text,
-            "decision 0: a record with nr_cpus 6, which must be below 4"
+            "decision 0: a record has nr_cpus 6, expected less than 4"
         );
     }
 }

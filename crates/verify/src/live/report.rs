@@ -105,10 +105,7 @@ impl Report {
         };
         let _ = writeln!(text, "{} decisions replayed, all equal{lost}", self.equal);
         if let Some(why) = &self.stopped {
-            let _ = writeln!(
-                text,
-                "the log ends before its scheduler did, which then went on: {why}"
-            );
+            let _ = writeln!(text, "the log ends before the scheduler's run ended: {why}");
         }
         text
     }

@@ -141,9 +141,9 @@ fn logs_of_other_versions_are_refused() {
         (
             "live.decision/1",
             "live.decision/2",
-            "is no log of decisions",
+            "is not a log of decisions",
         ),
-        ("\"params\"", "\"parameters\"", "does not say 'params'"),
+        ("\"params\"", "\"parameters\"", "has no 'params'"),
     ] {
         assert!(header.contains(from), "{from} is not in {header}");
         let changed = header.replacen(from, to, 1);

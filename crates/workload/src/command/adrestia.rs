@@ -88,13 +88,16 @@ fn read_settings(words: &[Word], remarks: &mut Remarks) -> Result<Settings, Refu
                 read(0, MAX_INT)?;
                 remarks.note(
                     found.place,
-                    "-s is read by adrestia and used by none of its tests",
+                    "adrestia reads -s, but none of its tests uses it",
                 );
             }
             Opt::List => {
                 return Err(Refusal::new(
                     found.place,
-                    format!("-L lists the tests and runs none; they are {SINGLE} and {PERIODIC}"),
+                    format!(
+                        "-L lists the tests and runs none; the tests are {SINGLE} and \
+                        {PERIODIC}"
+                    ),
                 ));
             }
         }
@@ -109,7 +112,7 @@ fn read_test(operands: &[Word]) -> Result<Option<&'static str>, Refusal> {
         return Err(Refusal::new(
             second.place,
             format!(
-                "adrestia runs one test or all and would not look at `{}`; remove it",
+                "adrestia runs one test or all and would ignore `{}`; remove it",
                 second.text
             ),
         ));

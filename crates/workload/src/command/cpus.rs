@@ -115,7 +115,7 @@ pub(super) fn on_site(
             remarks.note(
                 given.place,
                 format!(
-                    "{} `{}`: CPU {} and above are not there and are left out, as the kernel does; {}",
+                    "{} `{}`: CPU {} and above do not exist and are left out, as by the kernel; {}",
                     given.of,
                     given.text,
                     absent[0],

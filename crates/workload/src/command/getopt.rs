@@ -200,7 +200,7 @@ impl<'a, T: Copy> Reader<'a, T> {
         let Some(value) = self.words.get(self.next) else {
             return Err(Refusal::new(
                 word.place,
-                format!("{spelling} needs a value and the line ends here; add it"),
+                format!("{spelling} needs a value, but the line ends here; add the value"),
             ));
         };
         self.next += 1;
@@ -231,7 +231,7 @@ impl<'a, T: Copy> Reader<'a, T> {
         Refusal::new(
             place,
             format!(
-                "{} has no option `{found}`; the nearest it has: {}",
+                "{} has no option `{found}`; the nearest: {}",
                 self.tool,
                 nearest(found, valid)
             ),

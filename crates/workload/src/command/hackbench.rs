@@ -124,8 +124,8 @@ fn refuse_old_form(operands: &[Word]) -> Result<(), Refusal> {
     Err(Refusal::new(
         groups.place,
         format!(
-            "`{}` without an option is of an older hackbench; this is rt-tests 2.4, where it is written \
-             -g {}{workers}{loops}",
+            "`{}` without an option is the syntax of an older hackbench; for rt-tests 2.4, which \
+             is modelled, write -g {}{workers}{loops}",
             groups.text, groups.text
         ),
     ))

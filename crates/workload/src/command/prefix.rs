@@ -13,7 +13,7 @@ mod uclampset;
 
 pub(super) use begin::Begin;
 
-use super::getopt::Word;
+use super::getopt::{Found, Word};
 use super::surroundings::Surroundings;
 use crate::diagnostic::{Place, Refusal, Remarks};
 
@@ -60,9 +60,7 @@ pub(super) fn read_all<'w>(
 fn no_command(place: Place, name: &str) -> Refusal {
     Refusal::new(
         place,
-        format!(
-            "the line ends here, and {name} has no command to start; add a tool and its options"
-        ),
+        format!("{name} has no command to start: the line ends here; add a tool and its options"),
     )
 }
 
@@ -72,6 +70,17 @@ fn starts_nothing(place: Place, spelling: &str, does: &str) -> Refusal {
         place,
         format!("{spelling} {does} and starts no command; remove it"),
     )
+}
+
+/// Refuses an option such as `--help`.
+fn prints_a_text<T>(found: &Found<T>) -> Refusal {
+    starts_nothing(found.place, &found.spelling, "prints a text")
+}
+
+/// Refuses an option such as `-p PID`.
+fn changes_a_running_task<T>(found: &Found<T>) -> Refusal {
+    let does = "changes a task that already runs";
+    starts_nothing(found.place, &found.spelling, does)
 }
 
 #[cfg(test)]

@@ -45,7 +45,8 @@ fn rename(members: &mut [Member], remarks: &mut Remarks) {
             remarks.note(
                 member.place,
                 format!(
-                    "the key `{}` occurs again; it is kept as `{unique}`, as workgen does (rt-app by itself would drop all but the last value)",
+                    "the key `{}` occurs again; it is kept as `{unique}`, as workgen does (rt-app \
+                     alone keeps only the last value)",
                     member.key
                 ),
             );

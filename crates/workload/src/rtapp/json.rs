@@ -137,7 +137,7 @@ impl Parser<'_> {
                 if self.peek().is_none() && self.mode == Mode::Rtapp {
                     return Err(Refusal::new(
                         start,
-                        "the comment ends with the text and not with its line; end the line",
+                        "the file ends within the comment; end its line",
                     ));
                 }
                 Ok(())
@@ -146,7 +146,8 @@ impl Parser<'_> {
                 let Some(length) = self.comment_length() else {
                     return Err(Refusal::new(
                         start,
-                        "the comment is not closed; close it with `*/`, and for json-c with an even number of `*` before that, or none",
+                        "the comment is not closed; close it with `*/`; json-c needs an even \
+                         number of `*` before that, or none",
                     ));
                 };
                 let end = self.rest.len() - length;
@@ -302,7 +303,7 @@ impl Parser<'_> {
             _ => {
                 let found = self.found();
                 return self.refuse(format!(
-                    "found {found}, expected `:`; write the value of the key `{key}` behind a colon"
+                    "found {found}, expected `:`; write the value of the key `{key}` after a colon"
                 ));
             }
         }

@@ -155,7 +155,7 @@ impl Reader<'_> {
         }
         self.remarks.note(
             value.place,
-            "`resources` need not be declared: tasks name what they use",
+            "`resources` is not needed: tasks name the resources that they use",
         );
         Ok(())
     }
@@ -334,7 +334,7 @@ impl Reader<'_> {
             let place = fields.get("loop").map_or(Place::default(), |v| v.place);
             self.remarks.warn(
                 place,
-                "a phase with `loop` 0 is repeated for ever by rt-app; write -1 if that is meant",
+                "rt-app repeats a phase with `loop` 0 for ever; write -1 if you want that",
             );
         }
         Ok(match loops {

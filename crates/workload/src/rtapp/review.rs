@@ -71,7 +71,7 @@ impl<'a> Uses<'a> {
             if !self.wakes.contains_key(name) {
                 remarks.warn(
                     *place,
-                    format!("nobody resumes or signals `{name}`: who waits here waits for ever"),
+                    format!("no task resumes or signals `{name}`: this wait never ends"),
                 );
             }
         }
@@ -79,7 +79,7 @@ impl<'a> Uses<'a> {
             if !self.waits.contains_key(name) {
                 remarks.warn(
                     *place,
-                    format!("nobody suspends or waits on `{name}`: this wakes nobody"),
+                    format!("no task suspends or waits on `{name}`: this wakes no task"),
                 );
             }
         }
@@ -87,7 +87,7 @@ impl<'a> Uses<'a> {
             if !self.sem_posts.contains(name) {
                 remarks.warn(
                     *place,
-                    format!("nobody posts the semaphore `{name}`: who waits here waits for ever"),
+                    format!("no task posts the semaphore `{name}`: this wait never ends"),
                 );
             }
         }
@@ -143,7 +143,7 @@ fn review_reach(task: &Task, remarks: &mut Remarks) {
         if endless {
             remarks.warn(
                 phase.place,
-                "this phase is never reached: the one before it goes on for ever",
+                "this phase is never reached: the phase before it never ends",
             );
             return;
         }
@@ -153,7 +153,7 @@ fn review_reach(task: &Task, remarks: &mut Remarks) {
             if let Some(event) = phase.events.get(at + 1) {
                 remarks.warn(
                     event.place,
-                    "this event is never reached: the one before it goes on for ever",
+                    "this event is never reached: the event before it never ends",
                 );
                 return;
             }
@@ -172,7 +172,8 @@ fn review_barriers(task: &Task, remarks: &mut Remarks) {
             remarks.warn(
                 event.place,
                 format!(
-                    "the task names the barrier `{name}` again; rt-app counts it twice, and waits for more threads than there are; use another name"
+                    "the task names the barrier `{name}` again; rt-app counts it twice and waits \
+                     for more threads than exist; use another name"
                 ),
             );
         }
@@ -189,8 +190,11 @@ fn review_passes(config: &Config, remarks: &mut Remarks) {
                 remarks.warn(
                     place,
                     format!(
-                        "`{}` comes to the barrier `{name}` {}, `{other}` {}: the task that comes more often waits there for ever; make their loops equal",
-                        task.name, often(times), often(expected)
+                        "`{}` reaches the barrier `{name}` {}, `{other}` {}: the task that \
+                         reaches it more often waits there for ever; make their loops equal",
+                        task.name,
+                        often(times),
+                        often(expected)
                     ),
                 );
             }

@@ -9,7 +9,7 @@ fn only_an_enabled_scheduler_of_our_name_runs() {
     let sched_ext = SchedExt::of(root.path());
     assert_eq!(
         sched_ext.ours(),
-        Err("nothing: its state cannot be read".to_owned())
+        Err("nothing, because its state cannot be read".to_owned())
     );
     fs::create_dir_all(directory.join("root")).unwrap();
     for (state, name, expected) in [

@@ -394,18 +394,18 @@ fn what_cannot_be_a_wakeup_is_refused() {
     let refused = |head: &[(usize, u64)]| read(&words(2, head)).unwrap_err().to_string();
     assert_eq!(
         refused(&[(2, pair(2, 0))]),
-        "a wakeup with a waking CPU 2, which must be below 2"
+        "a wakeup has a waking CPU 2, expected less than 2"
     );
     assert_eq!(
         refused(&[(4, pair(u32::MAX, 0))]),
-        "a wakeup with an answer 4294967295, which must be below 2"
+        "a wakeup has an answer 4294967295, expected less than 2"
     );
     assert_eq!(
         refused(&[(6, 0b101)]),
-        "a wakeup with a changed CPU before 3, which must be below 3"
+        "a wakeup has a changed CPU before 3, expected less than 3"
     );
     assert_eq!(
         refused(&[(7, 65)]),
-        "a wakeup with a number of CPUs of 65, which must be below 65"
+        "a wakeup has a number of CPUs of 65, expected less than 65"
     );
 }

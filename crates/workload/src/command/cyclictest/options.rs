@@ -291,7 +291,7 @@ impl<'a> Draft<'a> {
             }
             Opt::NoEffect => remarks.note(
                 found.place,
-                format!("{} does not change what a simulation does", found.spelling),
+                format!("{} has no effect in a simulation", found.spelling),
             ),
         }
         Ok(None)
@@ -303,8 +303,8 @@ impl<'a> Draft<'a> {
             return Err(Refusal::new(
                 found.place,
                 format!(
-                    "{} behind -a ends cyclictest (\"numa and smp options are mutually exclusive\"); remove one \
-                     of both: {} pins each thread by itself",
+                    "{} after -a ends cyclictest (\"numa and smp options are mutually \
+                     exclusive\"); remove one of the two: {} alone pins each thread",
                     found.spelling, found.spelling
                 ),
             ));
@@ -331,7 +331,7 @@ impl<'a> Draft<'a> {
         let threads = value.map(|text| number(found.place, &found.spelling, text, 1, most));
         let threads = threads.transpose()?;
         if self.smp {
-            let ignored = format!("cyclictest ignores {} behind -S", found.spelling);
+            let ignored = format!("cyclictest ignores {} after -S", found.spelling);
             remarks.warn(found.place, ignored);
             return Ok(detached);
         }
@@ -356,7 +356,7 @@ impl<'a> Draft<'a> {
         let following = found.following.clone().filter(is_list);
         let detached = following.filter(|_| found.value.is_none());
         if self.smp {
-            let ignored = format!("cyclictest ignores {} behind -S", found.spelling);
+            let ignored = format!("cyclictest ignores {} after -S", found.spelling);
             remarks.warn(found.place, ignored);
             return Ok(detached);
         }
@@ -389,8 +389,8 @@ impl<'a> Draft<'a> {
         if settings.pinning == Pinning::None {
             remarks.note(
                 end,
-                "without -a or -S cyclictest's threads are free here, as up to rt-tests 1.3; later \
-                 releases pin thread k to the k-th CPU: add -a for that",
+                "without -a or -S cyclictest's threads are not pinned here, as in rt-tests up to \
+                 1.3; later releases pin thread k to the k-th CPU: add -a for that",
             );
         }
         if self.histogram {
@@ -411,7 +411,8 @@ impl<'a> Draft<'a> {
         if settings.duration_ns.is_none() && settings.loops.is_none() {
             remarks.warn(
                 end,
-                "neither -D nor -l limits the run: this never ends by itself; add one, or limit the simulation",
+                "neither -D nor -l limits the run, so it never ends; add one, or limit the \
+                 simulation",
             );
         }
         Ok(self.settings)

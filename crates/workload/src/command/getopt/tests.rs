@@ -106,7 +106,7 @@ fn what_is_refused_and_how() {
         ),
         (
             "--pipes",
-            "tool has no option `--pipes`; the nearest it has: `--pipe`",
+            "tool has no option `--pipes`; the nearest: `--pipe`",
         ),
         ("-px", "tool has no option `-x`"),
     ];

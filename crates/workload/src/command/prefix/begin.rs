@@ -31,8 +31,8 @@ impl Begin {
         {
             return Err(Refusal::new(
                 place,
-                "the command forks, which a task of SCHED_DEADLINE may not (EAGAIN); add -R to chrt: \
-                 then its first task is of SCHED_DEADLINE and the others are of SCHED_OTHER",
+                "the command forks, but a task of SCHED_DEADLINE may not fork (EAGAIN); add -R to \
+                 chrt: then its first task is of SCHED_DEADLINE and the others are of SCHED_OTHER",
             ));
         }
         let forked = self.forked();
@@ -79,8 +79,8 @@ impl Begin {
             Some(place) if min > max => Err(Refusal::new(
                 place,
                 format!(
-                    "a task of the command would have util_min {min} above util_max {max}, which the \
-                     kernel refuses (EINVAL); lower the one or raise the other"
+                    "a task of the command would have util_min {min} above util_max {max}, which \
+                     the kernel refuses (EINVAL); lower util_min or raise util_max"
                 ),
             )),
             _ => Ok(()),

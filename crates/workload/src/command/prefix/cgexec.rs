@@ -30,7 +30,7 @@ pub(super) fn read(
     }
     let path = path.trim_matches('/');
     if path.contains('/') {
-        let why = format!("`/{path}` is below a group, and only one level is modelled");
+        let why = format!("`/{path}` is a group within a group, but only one level is modelled");
         return refuse(group.place, why);
     }
     if command.text.starts_with('-') {

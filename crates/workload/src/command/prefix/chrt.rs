@@ -4,7 +4,7 @@
 use super::super::getopt::{self, Found, Spec, Value, Word};
 use super::super::surroundings::Surroundings;
 use super::uclampset::{check_order, clamp};
-use super::{no_command, starts_nothing};
+use super::{changes_a_running_task, no_command, prints_a_text};
 use crate::diagnostic::{Place, Refusal, Remarks};
 use crate::program::Policy;
 
@@ -119,8 +119,8 @@ impl Asked {
             Opt::Ext => {
                 return Err(Refusal::new(
                     found.place,
-                    "SCHED_EXT is not modelled; without a scheduler of sched_ext its tasks are those of \
-                     SCHED_OTHER: use -o",
+                    "SCHED_EXT is not modelled; use -o: without a sched_ext scheduler its tasks \
+                     run as SCHED_OTHER",
                 ));
             }
             Opt::Reclaim => {
@@ -134,18 +134,13 @@ impl Asked {
             }
             Opt::Overrun | Opt::Verbose => remarks.note(
                 found.place,
-                format!("{} does not change what a simulation does", found.spelling),
+                format!("{} has no effect in a simulation", found.spelling),
             ),
             Opt::Pid => {
-                let does = "changes a task that runs already";
-                return Err(starts_nothing(found.place, &found.spelling, does));
+                return Err(changes_a_running_task(found));
             }
             Opt::Informs => {
-                return Err(starts_nothing(
-                    found.place,
-                    &found.spelling,
-                    "prints a text",
-                ));
+                return Err(prints_a_text(found));
             }
         }
         Ok(())
@@ -242,7 +237,7 @@ fn priority(
             true => Err(Refusal::new(
                 first.place,
                 format!(
-                    "{} needs a priority of 1 to 99 before the command, and `{}` stands there",
+                    "{} needs a priority of 1 to 99 before the command, found `{}`",
                     name(asked.policy),
                     first.text
                 ),
@@ -271,7 +266,7 @@ fn ns(found: &Found<Opt>) -> Result<u64, Refusal> {
         Refusal::new(
             found.place,
             format!(
-                "chrt {} is `{text}`, which is no time; expected a whole number of ns",
+                "chrt {} is `{text}`, expected a whole number of ns",
                 found.spelling
             ),
         )

@@ -3,7 +3,7 @@
 
 use super::super::getopt::{self, Spec, Value, Word};
 use super::super::surroundings::Surroundings;
-use super::starts_nothing;
+use super::prints_a_text;
 use crate::diagnostic::{Place, Refusal, Remarks};
 
 #[derive(Debug, Clone, Copy)]
@@ -64,11 +64,7 @@ pub(super) fn read(
                     adjustment = (parse(found.place, text)?, found.place);
                 }
                 Opt::Informs => {
-                    return Err(starts_nothing(
-                        found.place,
-                        &found.spelling,
-                        "prints a text",
-                    ));
+                    return Err(prints_a_text(found));
                 }
             }
         }
@@ -124,7 +120,7 @@ fn add((adjustment, place): (i64, Place), around: &mut Surroundings<'_>, remarks
     if nice != wanted {
         remarks.note(
             place,
-            format!("nice: {before} and {adjustment} is out of range; the kernel makes it {nice}"),
+            format!("nice: {before} plus {adjustment} is out of range; the kernel uses {nice}"),
         );
     }
     around.begin.attributes.nice = Some(nice as i32);

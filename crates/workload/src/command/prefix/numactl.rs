@@ -5,7 +5,7 @@
 use super::super::cpus::{self, Numbered, Text};
 use super::super::getopt::{self, Found, Spec, Value, Word};
 use super::super::surroundings::Surroundings;
-use super::starts_nothing;
+use super::{prints_a_text, starts_nothing};
 use crate::diagnostic::{Refusal, Remarks, Severity};
 use crate::site::Site;
 
@@ -118,18 +118,14 @@ impl Reader<'_, '_> {
                     Severity::Warning,
                     found.place,
                     format!(
-                        "numactl {} has no effect: where memory is placed is not modelled; only -N and \
-                         -C, which bind to CPUs, are",
+                        "numactl {} has no effect: the placement of memory is not modelled; -N \
+                         and -C, which bind to CPUs, are",
                         found.spelling
                     ),
                 );
             }
             Opt::Informs => {
-                return Err(starts_nothing(
-                    found.place,
-                    &found.spelling,
-                    "prints a text",
-                ));
+                return Err(prints_a_text(found));
             }
             Opt::SharedMemory => {
                 let does = "is about shared memory, which is not modelled,";

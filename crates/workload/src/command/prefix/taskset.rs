@@ -4,7 +4,7 @@
 use super::super::cpus::{self, Text};
 use super::super::getopt::{self, Spec, Value, Word};
 use super::super::surroundings::Surroundings;
-use super::starts_nothing;
+use super::{changes_a_running_task, prints_a_text};
 use crate::diagnostic::{Refusal, Remarks};
 
 #[derive(Debug, Clone, Copy)]
@@ -44,18 +44,13 @@ pub(super) fn read(
             Opt::List => is_list = true,
             Opt::All => remarks.note(
                 found.place,
-                "taskset -a changes nothing without -p: the command has one task yet",
+                "taskset -a has no effect without -p: the command still has one task",
             ),
             Opt::Pid => {
-                let does = "changes a task that runs already";
-                return Err(starts_nothing(found.place, &found.spelling, does));
+                return Err(changes_a_running_task(found));
             }
             Opt::Informs => {
-                return Err(starts_nothing(
-                    found.place,
-                    &found.spelling,
-                    "prints a text",
-                ));
+                return Err(prints_a_text(found));
             }
         }
     }

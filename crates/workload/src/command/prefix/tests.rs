@@ -234,7 +234,7 @@ fn what_the_real_prefixes_refuse_is_refused_with_its_place() {
         ("taskset 0x40 hackbench", 9, "no such CPU (EINVAL)"),
         ("taskset -c 3-1 hackbench", 12, "runs backwards"),
         ("taskset 0-3 hackbench", 9, "or -c and a list"),
-        ("taskset -p 3 700", 9, "-p changes a task that runs already"),
+        ("taskset -p 3 700", 9, "-p changes a task that already runs"),
         ("taskset -x 3 hackbench", 9, "taskset has no option `-x`"),
         ("taskset 3 nothing", 11, "`nothing` is no workload"),
         ("taskset 3 -- hackbench", 11, "`--` is no workload"),
@@ -276,15 +276,15 @@ fn what_the_real_prefixes_refuse_is_refused_with_its_place() {
         (
             "chrt -dR -T x -P 5 hackbench",
             10,
-            "-T is `x`, which is no time",
+            "-T is `x`, expected a whole number of ns",
         ),
         (
             "chrt -d -P 10000000 0 hackbench",
             6,
-            "which a task of SCHED_DEADLINE may not (EAGAIN); add -R",
+            "but a task of SCHED_DEADLINE may not fork (EAGAIN); add -R",
         ),
         ("chrt -e hackbench", 6, "SCHED_EXT is not modelled"),
-        ("chrt -p 10 700", 6, "changes a task that runs already"),
+        ("chrt -p 10 700", 6, "changes a task that already runs"),
         ("chrt -m", 6, "prints a text"),
         (
             "chrt -U 9 -X 8 -o hackbench",
@@ -348,12 +348,12 @@ fn what_the_real_prefixes_refuse_is_refused_with_its_place() {
         (
             "uclampset -a -m 5 hackbench",
             11,
-            "changes a task that runs already",
+            "changes a task that already runs",
         ),
         (
             "uclampset -p 5 -m 5",
             11,
-            "changes a task that runs already",
+            "changes a task that already runs",
         ),
         (
             "uclampset -M 200 frames --util-min 300",
@@ -375,7 +375,7 @@ fn what_is_left_out_is_said() {
         (
             "numactl -m 0 hackbench",
             Severity::Warning,
-            "where memory is placed is not modelled",
+            "the placement of memory is not modelled",
         ),
         (
             "numactl --interleave=all hackbench",
@@ -390,19 +390,15 @@ fn what_is_left_out_is_said() {
         (
             "taskset -c 4-9 hackbench",
             Severity::Note,
-            "CPU 6 and above are not there and are left out",
+            "CPU 6 and above do not exist and are left out",
         ),
-        (
-            "nice -n 50 hackbench",
-            Severity::Note,
-            "the kernel makes it 19",
-        ),
+        ("nice -n 50 hackbench", Severity::Note, "the kernel uses 19"),
         (
             "uclampset -R -m 5 hackbench",
             Severity::Warning,
             "the kernel ignores uclampset -R",
         ),
-        ("chrt -O -o hackbench", Severity::Note, "does not change"),
+        ("chrt -O -o hackbench", Severity::Note, "has no effect"),
     ] {
         let said: Vec<Diagnostic> = load(line).expect(line).diagnostics;
         let found = (said.iter()).any(|d| d.severity == severity && d.message.contains(words));

@@ -3,7 +3,7 @@
 
 use super::super::getopt::{self, Found, Spec, Value, Word};
 use super::super::surroundings::Surroundings;
-use super::starts_nothing;
+use super::{changes_a_running_task, prints_a_text};
 use crate::diagnostic::{Refusal, Remarks};
 
 #[derive(Debug, Clone, Copy)]
@@ -61,12 +61,12 @@ pub(super) fn read(
             // (`__sched_setscheduler()`: `reset_on_fork = p->sched_reset_on_fork`).
             Opt::ResetOnFork => remarks.warn(
                 found.place,
-                "the kernel ignores uclampset -R, which comes without a policy: forked tasks keep the \
-                 clamps; use chrt -R",
+                "the kernel ignores uclampset -R because it comes without a policy: forked tasks \
+                 keep the clamps; use chrt -R",
             ),
             Opt::Verbose => remarks.note(
                 found.place,
-                format!("{} does not change what a simulation does", found.spelling),
+                format!("{} has no effect in a simulation", found.spelling),
             ),
             Opt::System => {
                 return Err(Refusal::new(
@@ -79,18 +79,18 @@ pub(super) fn read(
                 ));
             }
             Opt::All | Opt::Pid => {
-                let does = "changes a task that runs already";
-                return Err(starts_nothing(found.place, &found.spelling, does));
+                return Err(changes_a_running_task(found));
             }
             Opt::Informs => {
-                return Err(starts_nothing(found.place, &found.spelling, "prints a text"));
+                return Err(prints_a_text(found));
             }
         }
     }
     let Some(place) = clamp_at else {
         return Err(Refusal::new(
             words[0].place,
-            "uclampset lacks a clamp; expected `uclampset -m MIN -M MAX COMMAND`, of which one may be left out",
+            "uclampset lacks a clamp; expected `uclampset -m MIN -M MAX COMMAND`; -m or -M may be \
+             left out",
         ));
     };
     check_order(around, place)?;

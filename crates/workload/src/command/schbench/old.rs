@@ -169,8 +169,8 @@ fn read(words: &[Word], remarks: &mut Remarks) -> Result<Settings, Refusal> {
             }
             Opt::Later(since) => {
                 return refuse(format!(
-                    "{} came to schbench in {since}, and -c (--cputime), which went in April 2023, is \
-                     modelled as of January 2020; remove one of both",
+                    "schbench got {} in {since}, and -c (--cputime), removed in April 2023, \
+                     stands for the schbench of January 2020; remove one of the two",
                     found.spelling
                 ));
             }
@@ -204,15 +204,12 @@ fn read(words: &[Word], remarks: &mut Remarks) -> Result<Settings, Refusal> {
         ));
     }
     if settings.cpu_us == 0 && settings.sleep_us == 0 && settings.pipe_bytes == 0 {
-        remarks.note(
-            place,
-            "with -s 0 -c 0 workers do nothing but wait to be answered",
-        );
+        remarks.note(place, "with -s 0 -c 0 workers only wait for answers");
     }
     remarks.note(
         place,
-        "-c is of schbench up to April 2023: this is read as the tool of 2016 to January 2020, with -s \
-         and -c in us",
+        "schbench had -c up to April 2023: the line is read as for the tool of 2016 to January \
+         2020, with -s and -c in us",
     );
     Ok(settings)
 }

@@ -227,8 +227,8 @@ pub(super) fn read(
     if let Some(found) = sleeps {
         remarks.note(
             found.place,
-            "-s is read as since May 2025, the sleep in each request; up to April 2023 it was the delay \
-             of a message thread: for that tool add its -c",
+            "-s is the sleep in each request, as since May 2025; up to April 2023 it was the \
+             delay of a message thread: for that tool add its -c",
         );
     }
     Ok(settings)
@@ -257,13 +257,12 @@ impl Settings {
             Opt::Split => self.split_percent = Some(read(0, 100)?),
             Opt::Rps => self.requests_per_s = read(0, MAX_INT)?,
             Opt::Pipe => self.pipe_bytes = read(0, MAX_PIPE_BYTES)?,
-            Opt::LongFootprint => remarks.warn(
-                found.place,
-                "schbench reads --cache_footprint and forgets it; use -F",
-            ),
+            Opt::LongFootprint => {
+                remarks.warn(found.place, "schbench ignores --cache_footprint; use -F")
+            }
             Opt::NoEffect => remarks.note(
                 found.place,
-                format!("{} does not change what a simulation does", found.spelling),
+                format!("{} has no effect in a simulation", found.spelling),
             ),
             Opt::NotModelled => {
                 return Err(Refusal::new(
@@ -275,7 +274,8 @@ impl Settings {
                 return Err(Refusal::new(
                     found.place,
                     format!(
-                        "{} is of older releases of schbench, which left it out in {when}; remove it",
+                        "{} is an option of older releases of schbench and was removed in {when}; \
+                         remove it",
                         found.spelling
                     ),
                 ));
@@ -364,8 +364,8 @@ impl Settings {
         if self.requests_per_s != 0 && self.requests_per_s < self.message_threads {
             remarks.warn(
                 place,
-                "-R is less than -m: divided among the message threads it is 0, and schbench runs as \
-                 without it",
+                "-R is less than -m: divided among the message threads it is 0, and schbench runs \
+                 as without -R",
             );
         }
         self.requests_per_s /= self.message_threads;

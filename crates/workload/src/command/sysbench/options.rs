@@ -128,7 +128,8 @@ impl Draft {
             return Err(Refusal::new(
                 word.place,
                 format!(
-                    "`{text}` is neither option nor command; sysbench takes values attached only, as in --threads=6, one test and the command `run`"
+                    "`{text}` is neither an option nor a command; sysbench takes options with \
+                     attached values, as in --threads=6, one test and the command `run`"
                 ),
             ));
         }
@@ -150,7 +151,7 @@ impl Draft {
             return Err(Refusal::new(
                 word.place,
                 format!(
-                    "sysbench has no option `--{name}`; the nearest it has: {}",
+                    "sysbench has no option `--{name}`; the nearest: {}",
                     nearest(name, names)
                 ),
             ));
@@ -189,14 +190,12 @@ impl Draft {
             Role::Informs => {
                 return Err(Refusal::new(
                     word.place,
-                    format!(
-                        "{spelling} does not say what to run; remove it and write the options out"
-                    ),
+                    format!("{spelling} runs no test; remove it and write the options out"),
                 ));
             }
             Role::NoEffect => remarks.note(
                 word.place,
-                format!("{spelling} does not change what a simulation does"),
+                format!("{spelling} has no effect in a simulation"),
             ),
         }
         Ok(())
@@ -230,7 +229,8 @@ impl Draft {
         if settings.events.is_none() && settings.time_ns.is_none() {
             remarks.warn(
                 end,
-                "neither events nor time are limited: this never ends by itself; limit the simulation, or add a limit",
+                "neither events nor time are limited, so the run never ends; limit the \
+                 simulation, or add a limit",
             );
         }
         Ok(settings)

@@ -84,7 +84,8 @@ fn warn_of_shared_timers(config: &Config, remarks: &mut Remarks) {
                     Severity::Warning,
                     event.place,
                     format!(
-                        "the timer `{name}` is used by more than one thread, which push one common point forward in rt-app; here each has its own, as if it were called `unique{name}`"
+                        "several threads use the timer `{name}`; in rt-app they advance one \
+                         common time, here each has its own, as if it were called `unique{name}`"
                     ),
                 );
             }

@@ -183,7 +183,7 @@ impl Reader<'_> {
             (Err(_), Mode::Rtapp) => {
                 self.remarks.warn(
                     value.place,
-                    format!("`{key}` is {us} us, which rt-app takes for 2^64 us and less"),
+                    format!("`{key}` is {us} us; rt-app adds 2^64 us to a negative time"),
                 );
                 Ok(ENDLESS_NS)
             }
@@ -223,7 +223,7 @@ impl Reader<'_> {
         if list.numbers.is_empty() {
             return Err(Refusal::new(
                 list.place,
-                "`cpus` is empty and the task could run nowhere; name a CPU or leave `cpus` out",
+                "`cpus` is empty, so the task could run on no CPU; name a CPU or leave `cpus` out",
             ));
         }
         let mut cpus = Vec::with_capacity(list.numbers.len());

@@ -200,7 +200,7 @@ impl Reader<'_> {
                 self.remarks.warn(
                     member.value.place,
                     format!(
-                        "`{}` is {}, and rt-app takes nothing from it; write an object with `{}`",
+                        "`{}` is {}, and rt-app reads nothing from it; write an object with `{}`",
                         member.key,
                         other.describe(),
                         known.join("`, `")
@@ -223,7 +223,7 @@ impl Reader<'_> {
                 self.remarks.warn(
                     member.place,
                     format!(
-                        "`{}` has no `{key}`; rt-app takes `{UNNAMED}`, the same for all that have none",
+                        "`{}` has no `{key}`; rt-app takes `{UNNAMED}` for all events without one",
                         member.key
                     ),
                 );
@@ -282,23 +282,33 @@ impl Reader<'_> {
         match (&member.value.kind, self.mode) {
             (Kind::Missing, _) => self.remarks.note(
                 place,
-                format!("`suspend` stands alone; it means \"suspend\": \"{task}\" (rt-app by itself refuses it)"),
+                format!(
+                    "`suspend` has no value; it means \"suspend\": \"{task}\" (rt-app alone \
+                    refuses it)"
+                ),
             ),
             (Kind::String(value), _) if value == task || value.is_empty() => {}
             (Kind::String(value), Mode::Workgen) => {
                 name = value;
                 self.remarks.warn(
                     place,
-                    format!("`{task}` waits for a resume of `{value}`, as rt-app did before June 2025; since then it waits for one of `{task}`"),
+                    format!(
+                        "`{task}` waits for a resume of `{value}`, as rt-app did before June \
+                        2025; since then rt-app waits for a resume of `{task}`"
+                    ),
                 );
             }
             (_, Mode::Rtapp) => self.remarks.warn(
                 place,
-                format!("rt-app ignores the value of `suspend`: `{task}` waits for a resume of `{task}`"),
+                format!(
+                    "rt-app ignores the value of `suspend`: `{task}` waits for a resume of `{task}`"
+                ),
             ),
             (_, Mode::Workgen) => self.remarks.note(
                 place,
-                format!("the value of `suspend` is no string; `{task}` waits for a resume of `{task}`"),
+                format!(
+                    "the value of `suspend` is no string; `{task}` waits for a resume of `{task}`"
+                ),
             ),
         }
         Action::Suspend {

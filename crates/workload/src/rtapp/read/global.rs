@@ -39,7 +39,8 @@ impl Reader<'_> {
         let Some(value) = value.filter(|v| v.kind != Kind::Null) else {
             self.remarks.note(
                 root,
-                "there is no `global`: no limit of time, work in time of CPU0 at its top frequency",
+                "there is no `global`: the run has no time limit, and work is in time of CPU0 at \
+                 its top frequency",
             );
             return Ok(global);
         };
@@ -55,7 +56,10 @@ impl Reader<'_> {
             let place = fields.get("duration").map_or(value.place, |v| v.place);
             self.remarks.warn(
                 place,
-                format!("`duration` is {duration} s, which rt-app takes for no limit; write -1 if that is meant"),
+                format!(
+                    "`duration` is {duration} s, which rt-app takes for no limit; write -1 if \
+                    you want that"
+                ),
             );
         }
         global.duration_ns = u64::try_from(duration)
@@ -85,21 +89,24 @@ impl Reader<'_> {
             Kind::Int(0) => {
                 self.remarks.note(
                     value.place,
-                    "rt-app calibrates CPU0 where it is given 0 ns per loop: work is in time of CPU0 at its top frequency",
+                    "with 0 ns per loop rt-app calibrates CPU0: work is in time of CPU0 at its \
+                     top frequency",
                 );
                 Ok(Calibration::Cpu(0))
             }
             Kind::Int(ns) if *ns < 0 => Err(Refusal::new(
                 value.place,
                 format!(
-                    "`calibration` is {ns} ns per loop, of which rt-app makes no work or endless work; write \"CPU0\", or a positive number"
+                    "`calibration` is {ns} ns per loop; rt-app then does no work or never ends; \
+                     write \"CPU0\", or a positive number"
                 ),
             )),
             Kind::Int(ns) => {
                 self.remarks.note(
                     value.place,
                     format!(
-                        "{ns} ns per loop is a property of one board; here work is in time of a biggest CPU at its top frequency"
+                        "{ns} ns per loop is a property of one board; here work is in time of one \
+                         of the biggest CPUs at its top frequency"
                     ),
                 );
                 Ok(Calibration::Biggest)
@@ -136,7 +143,7 @@ impl Reader<'_> {
             self.remarks.leave_out(
                 Severity::Warning,
                 place,
-                "priority inheritance is not modelled: mutexes are plain ones",
+                "priority inheritance is not modelled: mutexes have none",
             );
         }
         if let Some(value) = fields.get("log_size")

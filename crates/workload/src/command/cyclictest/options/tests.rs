@@ -181,10 +181,10 @@ fn what_is_refused_and_how() {
         ("--policy=ilde", "the nearest: `idle`"),
         (
             "--intervall=3",
-            "no option `--intervall`; the nearest it has: `--interval`",
+            "no option `--intervall`; the nearest: `--interval`",
         ),
         ("-a 3-1", "runs backwards"),
-        ("-q later", "would not look at `later`"),
+        ("-q later", "would ignore `later`"),
     ];
     for (line, expected) in table {
         let message = outcome(line).expect_err(line);

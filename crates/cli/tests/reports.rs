@@ -142,7 +142,7 @@ fn what_cannot_be_told_is_refused() {
         (
             &one,
             &["--metric", "elapsed_s", "linux-6.5"],
-            "is a scheduler: name schedulers before --metric",
+            "is a scheduler; name schedulers before --metric",
         ),
         (&small, &["--samples"], "--samples goes with --style csv"),
         (

@@ -32,7 +32,7 @@ fn every_study_runs_in_short_with_the_tables_of_its_rows() {
         .assert()
         .code(0)
         .stdout(contains("shortened loads and few runs"))
-        .stdout(contains("a claim about full runs only"));
+        .stdout(contains("applies to full runs only"));
 }
 
 #[test]
@@ -65,7 +65,7 @@ at_least = 31536000.0
         .assert()
         .code(3)
         .stdout(contains("FAILED a pipe takes a year"))
-        .stderr(contains("what must come out did not: mine"));
+        .stderr(contains("a check of the study failed: mine"));
     fs::write(&file, text.replace("elapsed_s", "elapsed")).unwrap();
     alight(&["study", "run", file.to_str().unwrap()])
         .assert()

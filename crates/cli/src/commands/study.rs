@@ -67,7 +67,7 @@ fn run_studies(args: &StudyRunArgs) -> Result<(), Failure> {
     match failed.as_slice() {
         [] => Ok(()),
         names => Err(Failure::NotHeld(format!(
-            "what must come out did not: {}",
+            "a check of the study failed: {}",
             names.join(", ")
         ))),
     }

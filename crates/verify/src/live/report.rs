@@ -107,7 +107,7 @@ impl Report {
         if let Some(why) = &self.stopped {
             let _ = writeln!(
                 text,
-                "the log ends before its scheduler did, which then went on: {why}"
+                "the log ended before its scheduler, which went on: {why}"
             );
         }
         text

@@ -45,6 +45,6 @@ fn a_full_disk_ends_the_log_with_what_it_has() {
     whole.unwrap();
     assert_eq!(report.equal, done.decisions);
     let text = report.text();
-    let expected = "the log ends before its scheduler did, which then went on: no storage space";
+    let expected = "the log ended before its scheduler, which went on: no storage space";
     assert!(text.contains(expected), "{text}");
 }

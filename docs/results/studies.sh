@@ -44,10 +44,12 @@ git diff --quiet HEAD -- "${sources[@]}" 2>/dev/null || commit="$commit, and cha
 	cat <<-E
 		# The published experiments: the report
 
-		Made by \`make studies\` with $("$program" --version) of commit $commit. What the tables are, to what the costs were fitted, and what else could
-		explain a figure is in [studying.md](../explanation/studying.md); what each study stands for, \`alight study show NAME\`; the traces of its first runs,
-		\`alight study run NAME --traces DIR\`. A prediction that is far from what was measured stays here as it is. Residencies, and times in percent, are of the time of
-		all CPUs of the machine.
+		\`make studies\` made this page with $("$program" --version) of commit $commit.
+		[studying.md](../explanation/studying.md) says what the tables show, to what the costs were fitted,
+		and what else could explain a figure. \`alight study show NAME\` shows what a study stands for.
+		\`alight study run NAME --traces DIR\` writes traces of its first runs. A prediction that is far from
+		the published figure stays here as it is. Residencies, and times in percent, are of the time of all
+		CPUs of the machine.
 	E
 	while read -r study; do
 		echo

@@ -13,7 +13,7 @@ Examples:
   alight-record decisions -o run.alight -- sysbench threads run
   alight-record behaviour -o run.alight -- hackbench -g 2 -l 500";
 
-/// Writes down what this kernel's scheduler does, for `alight verify`.
+/// Records what this kernel's scheduler does, for `alight verify`.
 ///
 /// Needs root, and a kernel with type information (BTF).
 #[derive(Debug, Parser)]
@@ -29,31 +29,31 @@ pub struct Arguments {
 pub enum What {
     /// Every change of a load-tracking signal
     Pelt(Recording),
-    /// Every choice of a CPU by the fair class, with what it could see
+    /// Every choice of a CPU by the fair class, with the state that it could see
     Decisions(Recording),
-    /// Who runs where and when while a command runs, and what kernel paths cost here
+    /// Where and when tasks run during a command, and the costs of this machine's kernel paths
     Behaviour(Recording),
 }
 
 /// How.
 #[derive(Debug, Args)]
 pub struct Recording {
-    /// The recording
+    /// File for the recording
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
-    /// Seconds to record; without it until the command ends or an interrupt
+    /// Seconds to record [default: until the command ends, or an interrupt]
     #[arg(long, value_name = "S", value_parser = seconds)]
     pub duration: Option<Duration>,
     /// Size of the buffer between kernel and file, a power of two
     #[arg(long, value_name = "MIB", default_value_t = 64, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub ring: u32,
-    /// zstd's level: 1 is fast, 19 is small
+    /// Level of zstd: 1 compresses fastest, 19 smallest
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(i32).range(1..=19))]
     pub level: i32,
-    /// Print what libbpf and the kernel's verifier say
+    /// Print the messages of libbpf and of the kernel's verifier
     #[arg(short, long)]
     pub verbose: bool,
-    /// What to run meanwhile
+    /// Command to run during the recording
     #[arg(last = true, value_name = "COMMAND")]
     pub command: Vec<String>,
 }

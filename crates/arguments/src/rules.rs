@@ -10,7 +10,7 @@ pub struct RuleFile(Vec<Rule>);
 
 /// More rules than the kernel side has room for.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} rules; {MOST} are possible")]
+#[error("found {0} rules, expected at most {MOST}")]
 pub struct TooMany(usize);
 
 /// Reads a file of rules.

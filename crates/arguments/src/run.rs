@@ -22,62 +22,63 @@ const NEEDS_AND_CODES: &str = "\
 Needs:
   Linux 6.18 or newer with sched_ext (CONFIG_SCHED_CLASS_EXT) and type information (BTF);
   root, or the capabilities BPF and PERFMON;
-  no other sched_ext scheduler. What is missing is said before anything is loaded.
+  no other sched_ext scheduler.
+The program reports what is missing before it loads anything.
 
-Ends on SIGINT, SIGTERM and SIGHUP, after --duration, or when the kernel ends it. The kernel's own
-scheduler then goes on, however this program ends.
+It ends on SIGINT, SIGTERM and SIGHUP, after --duration, or when the kernel ends it. The kernel's own
+scheduler then takes over, however this program ends.
 
 Exit codes:
   0  ended as asked
-  1  this machine cannot: no permission, no sched_ext, no memory, another scheduler, an address
-     in use; or --verify found a difference
+  1  this machine cannot run it (no permission, no sched_ext, no memory, another scheduler, an
+     address in use), --verify found a difference, or the disk was full under --log-decisions
   2  bad input: the message says what was found and what was expected
-  3  the kernel ended the scheduler for an error; its reason and its dump are printed";
+  3  the kernel ended the scheduler because of an error; its reason and its dump are printed";
 
 const EXAMPLES: &str = "\
 Examples:
   scx_alight                                   the newest base
-  scx_alight bias-prev sched-idle              with two features, on the newest base they go with
+  scx_alight bias-prev sched-idle              two features, on the newest base that accepts them
   scx_alight --base linux-6.5 bias-prev:spare=128
   scx_alight linux-6.5+bias-prev --stats 5
-  scx_alight --monitor 2                       what the one that runs does";
+  scx_alight --monitor 2                       statistics of the running scheduler";
 
 /// Schedules this machine's tasks by a placement policy, as a sched_ext scheduler
 #[derive(Debug, Parser)]
 #[command(name = "scx_alight", version, max_term_width = 100, after_help = NEEDS_AND_CODES,
     after_long_help = format!("{NEEDS_AND_CODES}\n\n{EXAMPLES}"))]
 pub struct Arguments {
-    /// Features of `alight policy list` with what they are told, like bias-prev:spare=128, and
-    /// at most one base kernel; several may be joined by `+`. Without a base they are added to
-    /// --base, else to the newest base that goes with them
+    /// Features of `alight policy list` with their tunables, like bias-prev:spare=128, and at most
+    /// one base kernel; several may be joined by `+`. Features without a base are added to --base,
+    /// else to the newest base that accepts them
     #[arg(value_name = "FEATURE|BASE")]
     pub words: Vec<String>,
 
-    /// What the features are added to: a base kernel, with other features if wanted
+    /// Scheduler that the features are added to: a base kernel, with or without other features
     #[arg(long, value_name = "BASE")]
     pub base: Option<String>,
 
-    /// Make every decision again on the host and demand the same result
+    /// Make every decision again on the host, and end at the first difference
     ///
-    /// Costs time and memory (350 KiB a CPU). Ends at the first difference.
+    /// This costs time and memory (350 KiB for each CPU).
     #[arg(long)]
     pub verify: bool,
 
-    /// Machine file (.toml) or built-in machine to believe instead of what the kernel says
+    /// Machine file (.toml) or built-in machine to take figures from, instead of the kernel
     ///
-    /// Capacities, energy model and power domains are the file's then. A file whose CPUs,
-    /// cores, caches or nodes are not those of this host is refused.
+    /// The file then gives capacities, energy model and power domains. Its CPUs, cores, caches and
+    /// nodes must be those of this host.
     #[arg(long, value_name = "FILE|NAME")]
     pub machine: Option<String>,
 
     /// Write every decision with its input into a file, for `alight verify live`
     ///
-    /// The file has its name when the scheduler ends. If the disk is full before, the log ends
-    /// with what it has and the scheduler goes on; the exit code is 1 then. Costs as --verify does.
+    /// The file gets its name when the scheduler ends. If the disk fills up before, the log ends
+    /// there, the scheduler goes on, and the exit code is 1. A log costs as much as --verify.
     #[arg(long, value_name = "FILE")]
     pub log_decisions: Option<PathBuf>,
 
-    /// Levels whose groups can be power gated each for itself; without any, `pack` never acts
+    /// Topology levels whose groups can be power gated separately; without one, `pack` never acts
     #[arg(long, value_name = "LEVEL", value_delimiter = ',', value_enum)]
     pub power_gated: Vec<Gated>,
 
@@ -85,18 +86,19 @@ pub struct Arguments {
     ///
     /// Matches: comm=GLOB, cgroup=GLOB (the path in the v2 hierarchy, such as
     /// /system.slice/*), pid=N (a thread or process), nice=N or nice=N..M,
-    /// policy=normal|batch|idle. * is any characters, ? is one. All of a rule must hold.
-    /// Settings: uclamp_min=, uclamp_max=, in percent of the biggest CPU. They take the place of
-    /// what the task asked for. Of several rules that hold the first with a setting
-    /// decides it: --rule comes before --rules. May be repeated, 64 rules at most.
+    /// policy=normal|batch|idle. * stands for any characters, ? for one. A rule applies to a task
+    /// that meets all its matches.
+    /// Settings: uclamp_min=, uclamp_max=, in percent of the biggest CPU. They replace the
+    /// task's own clamps. If several rules apply, the first with a setting decides it; --rule
+    /// comes before --rules. May be repeated, 64 rules at most.
     #[arg(long = "rule", value_name = "RULE", value_parser = Rule::parse, verbatim_doc_comment)]
     pub rule: Vec<Rule>,
 
-    /// File of such rules, one a line; # begins a comment; may be repeated
+    /// File of such rules, one on each line; # begins a comment; may be repeated
     #[arg(long, value_name = "FILE", value_parser = rules::file)]
     pub rules: Vec<RuleFile>,
 
-    /// End after running for so many seconds
+    /// End after this time
     #[arg(long, value_name = "SEC", value_parser = seconds)]
     pub duration: Option<Duration>,
 
@@ -104,7 +106,7 @@ pub struct Arguments {
     #[arg(long, value_name = "SEC", value_parser = seconds)]
     pub stats: Option<Duration>,
 
-    /// Load nothing; print the statistics of the one that runs every SEC seconds
+    /// Load nothing; print the statistics of the running scheduler every SEC seconds
     #[arg(long, value_name = "SEC", value_parser = seconds,
         conflicts_with_all = ["words", "base", "verify", "machine", "log_decisions", "power_gated", "rule", "rules", "duration", "stats", "metrics"])]
     pub monitor: Option<Duration>,
@@ -113,8 +115,8 @@ pub struct Arguments {
     #[arg(long)]
     pub help_stats: bool,
 
-    /// Serve statistics as OpenMetrics at http://ADDRESS/metrics; a bare port, or nothing, is on
-    /// the loopback address [default port: 9776]
+    /// Serve statistics as OpenMetrics at http://ADDRESS/metrics; without a host the address is the
+    /// loopback address [default port: 9776]
     #[arg(long, value_name = "ADDRESS", num_args = 0..=1, default_missing_value = "",
         value_parser = http::parse_address)]
     pub metrics: Option<SocketAddr>,
@@ -123,18 +125,18 @@ pub struct Arguments {
     #[arg(long, value_name = "PATH", default_value = server::SOCKET)]
     pub socket: PathBuf,
 
-    /// Bytes of the dump that the kernel makes when it ends the scheduler for an error
+    /// Size of the dump that the kernel makes when it ends the scheduler because of an error
     #[arg(long, value_name = "BYTES", default_value_t = DUMP_BYTES,
         value_parser = clap::value_parser!(u32).range(1..=16 << 20))]
     pub exit_dump_len: u32,
 
-    /// Longest time that a task may wait to run before the kernel ends the scheduler
+    /// Longest time that a task may wait to run; after it the kernel ends the scheduler
     /// [default: the kernel's, 30000]
     #[arg(long, value_name = "MS", env = "SCX_TIMEOUT_MS",
         value_parser = clap::value_parser!(u32).range(1..=TIMEOUT_MAX_MS))]
     pub timeout_ms: Option<u32>,
 
-    /// Print what libbpf and the kernel's verifier say
+    /// Print the messages of libbpf and of the kernel's verifier
     #[arg(short, long)]
     pub verbose: bool,
 }

@@ -46,13 +46,13 @@ pub enum NotComparable {
     #[error(transparent)]
     Recording(#[from] RecordingError),
     /// A kernel of which no base is known.
-    #[error("is of the kernel {0}, whose fair class no base models: name one by --scheduler")]
+    #[error("is of the kernel {0}; no base models its fair class: name a base with --scheduler")]
     Kernel(String),
     /// The kernel's run has no figures.
-    #[error("of the kernel's run nothing can be said: {0}")]
+    #[error("the kernel's run cannot be judged: {0}")]
     Kernels(Nothing),
     /// The model's run has no figures.
-    #[error("of the model's run nothing can be said: {0}")]
+    #[error("the model's run cannot be judged: {0}")]
     Models(Nothing),
     /// The simulation did not begin, or broke off.
     #[error("the workload cannot be simulated: {0}")]

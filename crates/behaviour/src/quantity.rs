@@ -43,17 +43,17 @@ const fn rule(
     }
 }
 
-const CHAIN: &str = "follows from the order of sleeps and wakeups, which costs shift but do not make; \
-     100 events have a standard error of 10 % if they come at random";
-const SHARE: &str = "400 events of which half are of a kind have a standard error of 2.5 points";
-const CHANCE: &str = "each is made by a coincidence of busy CPUs: 100 events have a standard error of 10 %, \
-     and they come in bursts";
-const PATHS: &str = "a micro-benchmark repeats one kernel path; a workload takes other branches of it, by \
-     about a quarter. 3 us: an interrupt that falls into it";
+const CHAIN: &str = "the order of sleeps and wakeups decides it, and costs only shift that order; \
+     100 events at random have a standard error of 10 %";
+const SHARE: &str = "a share of one half among 400 events has a standard error of 2.5 points";
+const CHANCE: &str = "a coincidence of busy CPUs makes each of them: 100 events have a standard error of \
+     10 %, and they come in bursts";
+const PATHS: &str = "a micro-benchmark repeats one kernel path, and a workload takes other branches of it: \
+     about a quarter. 3 us: an interrupt during the path";
 const TAIL: &str =
-    "made of the few events at which several things coincide; 2000 events have 20 beyond it";
-const SLICES: &str = "ends by the tick or by a sleep: both are the model's own rules, lengthened by kernel \
-     paths. 3 us: an interrupt that falls into it";
+    "a coincidence of several things makes the few events of a tail; 2000 events have 20 beyond it";
+const SLICES: &str = "the tick or a sleep ends it: both are rules of the model, and kernel paths lengthen it. \
+     3 us: an interrupt during it";
 
 /// The kinds of quantities, in the order of reports.
 pub const RULES: [Rule; 19] = [
@@ -87,8 +87,8 @@ pub const RULES: [Rule; 19] = [
         0.0,
         5.0,
         100,
-        "CPUs are told apart by how busy they are, since which one is first is chance; a slice more or \
-         less is a few points",
+        "CPUs are ranked by how busy they are, because chance decides which CPU is first; a slice more \
+         or less is a few points",
     ),
     rule(
         NICE_SHARE,
@@ -96,7 +96,7 @@ pub const RULES: [Rule; 19] = [
         0.0,
         2.0,
         100,
-        "the weights are exact: what is over is the slices at the two ends",
+        "the weights are exact; the slices at the two ends make the rest",
     ),
 ];
 

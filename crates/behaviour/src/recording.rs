@@ -51,7 +51,7 @@ pub enum RecordingError {
         events: u64,
     },
     /// The workload failed.
-    #[error("the workload ended with exit status {0}: what it did is not what was asked for")]
+    #[error("the workload failed with exit status {0}: record again with one that ends with 0")]
     Status(i32),
     /// The recorded machine cannot be simulated.
     #[error("the machine of the recording: {0}")]
@@ -235,7 +235,7 @@ fn event(to: &mut Gathered, nr_cpus: u32, words: [u64; WORDS]) -> Result<(), Str
             child: self::task(other, other_prio),
         },
         6 => Event::Exit { task },
-        _ => return Err(format!("the kind {kind}, which there is not")),
+        _ => return Err(format!("found the kind {kind}, which is unknown")),
     };
     to.event(time, cpu, event)
         .map_err(|error| error.to_string())
@@ -253,7 +253,7 @@ fn state_of(state: u8) -> Result<PrevState, String> {
         2 => PrevState::Sleeping,
         3 => PrevState::Uninterruptible,
         4 => PrevState::Dead,
-        _ => return Err(format!("the state {state}, which there is not")),
+        _ => return Err(format!("found the state {state}, which is unknown")),
     })
 }
 

@@ -61,8 +61,8 @@ impl Report {
             .map(|(name, ns)| format!("{name} {ns}"))
             .collect();
         let head = format!(
-            "kernel     {} ({}), {}\nworkload   {}\nheld against  {}\n\
-             looked at  {seconds} s with all {} tasks there, {} events in {}\n\
+            "kernel     {} ({}), {}\nworkload   {}\nmodel      {}\n\
+             window     {seconds} s in which all {} tasks exist, {} events in {}\n\
              costs      {}\n\n",
             self.kernel,
             self.arch,
@@ -108,7 +108,7 @@ impl Report {
             columns.row(name.iter().chain(sides.iter().flatten()).chain(&rest));
         }
         let verdict = if self.agrees() {
-            "the model behaves as the kernel does, as far as this was measured"
+            "the model agrees with the kernel in all that was measured"
         } else {
             "the model and the kernel DISAGREE"
         };

@@ -19,13 +19,13 @@ pub use verify::{SuiteArgs, SuiteVerb, VerifyArgs, VerifyVerb};
 const EXIT_CODES: &str = "\
 Exit codes:
   0    done
-  1    the machine that this runs on failed: a full disk, a closed pipe; or `suite` found
-       a failure, `verify` a difference
-  2    bad input: the message says where, what was found and what was expected
-  3    a check of a study does not hold; its report is complete
-  130  interrupted; what was complete is printed";
+  1    this machine failed (a full disk, a closed pipe), `suite` found a failure, or `verify`
+       found a difference
+  2    bad input: the message names the place, what was found and what was expected
+  3    a check of a study failed; its report is complete
+  130  interrupted; the results that were complete are printed";
 
-/// Finds out what a placement policy would do to a machine and a workload.
+/// Predicts what a placement policy does to a workload on a machine.
 #[derive(Parser)]
 #[command(name = "alight", version, max_term_width = 100, after_help = EXIT_CODES,
     after_long_help = format!("{EXIT_CODES}\n\n{EXAMPLES}"))]
@@ -48,39 +48,39 @@ pub enum Verb {
     /// Runs a workload on a machine under a scheduler
     #[command(after_help = run::SIMULATE_EXAMPLES)]
     Simulate(SimulateArgs),
-    /// Compares schedulers: by how much, with which certainty, and why
+    /// Compares schedulers: the size, the certainty and the cause of each difference
     #[command(after_help = run::COMPARE_EXAMPLES)]
     Compare(CompareArgs),
-    /// A feature's report card: what it harms and helps, over machines and a standard set of workloads
+    /// Makes a feature's report card: its harms and helps, over machines and standard workloads
     #[command(after_help = study::CARD_EXAMPLES)]
     Card(CardArgs),
-    /// The published experiments: runs them, and holds what comes out against what was measured
+    /// Runs published experiments and compares the predictions with the published figures
     #[command(after_help = study::STUDY_EXAMPLES)]
     Study(StudyArgs),
-    /// Fits the costs of a machine to what was published before a policy, and to nothing else
+    /// Fits a machine's costs to figures published without a policy, and to no others
     #[command(after_help = study::CALIBRATE_EXAMPLES)]
     Calibrate(CalibrateArgs),
-    /// Says why a task was placed where it was, and where the base would have placed it
+    /// Explains why a task was placed on its CPU, and which CPU the base would have chosen
     #[command(after_help = run::EXPLAIN_EXAMPLES)]
     Explain(ExplainArgs),
     /// Lists and shows schedulers: base kernels and features
     Policy(PolicyArgs),
     /// Lists, shows, checks and captures machines
     Machine(MachineArgs),
-    /// Says what is wrong or odd in an rt-app file
+    /// Reports mistakes and oddities in an rt-app file
     Lint(LintArgs),
-    /// Writes down what this kernel's scheduler does, for `alight verify` (root)
+    /// Records what this kernel's scheduler does, for `alight verify` (root)
     #[command(after_help = live::RECORD_EXAMPLES, disable_help_flag = true)]
     Record(RecordArgs),
-    /// Schedules this machine by a policy, in its running kernel (root)
+    /// Schedules the tasks of this machine by a policy, in its running kernel (root)
     #[command(after_help = live::RUN_EXAMPLES, disable_help_flag = true)]
     Run(RunLiveArgs),
-    /// Shows what the scheduler of `alight run` decides and why, live in a terminal
+    /// Shows live in a terminal what the scheduler of `alight run` decides, and why
     #[command(after_help = live::TOP_KEYS)]
     Top(TopArgs),
-    /// Asks of the model what LISA's tests ask of Linux
+    /// Runs the tests of Arm's LISA, which were written for Linux, on the model
     Suite(SuiteArgs),
-    /// Holds the model against recordings of kernels
+    /// Compares the model with recordings of kernels
     #[command(after_help = verify::VERIFY_EXAMPLES)]
     Verify(VerifyArgs),
 }

@@ -160,7 +160,7 @@ fn a_comparison_says_why_a_policy_had_nothing_to_do() {
         (
             "juno-r0",
             ["linux-6.5", "linux-6.5+uclamp-sum"],
-            "needs tasks with utilization clamps, and there are none here",
+            "needs tasks with utilization clamps, and this run has none",
         ),
     ] {
         let args = [

@@ -469,12 +469,12 @@ fn a_card_of_what_cannot_be_is_refused_with_what_would_do() {
             args: &["card", "sched-idle", "--base", "linux-6.5"],
             says: &[
                 "sched-idle is part of it since 5.6",
-                "linux-5.4, linux-5.5 have it not yet",
+                "bases that lack it: linux-5.4, linux-5.5",
             ],
         },
         Case {
             args: &["card", "pack=none"],
-            says: &["is told to do what linux-7.2 does"],
+            says: &["make it equal to linux-7.2"],
         },
         Case {
             args: &["card", "bias-prev", "--base", "linux-6.6"],
@@ -498,7 +498,7 @@ fn a_card_of_what_cannot_be_is_refused_with_what_would_do() {
         },
         Case {
             args: &["card", "bias-prev", "-m", "epyc-9654-2s", "-w", "mixed"],
-            says: &["none of these workloads is asked of machines of this size"],
+            says: &["none of these workloads runs on machines of this size"],
         },
         Case {
             args: &["card", "bias-prev", "--runs", "0"],

@@ -247,7 +247,7 @@ fn explain_counts_which_steps_answered() {
     for says in [
         "asym-capacity  asym_target",
         "linux-5.5      slow_",
-        "where the base would have chosen another CPU",
+        "for which the base would have chosen another CPU",
         "alight compare -m juno-r0",
     ] {
         assert!(text.contains(says), "no '{says}' in\n{text}");

@@ -147,7 +147,8 @@ fn a_default_that_is_named_keeps_its_label_and_the_runs_their_hash() {
         .assert()
         .success()
         .stdout(
-            contains("linux-7.2+asym-capacity (hash ").and(contains("each run is the base's: ")),
+            contains("linux-7.2+asym-capacity (hash ")
+                .and(contains("each run equals the base's: ")),
         );
 }
 

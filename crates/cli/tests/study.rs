@@ -32,7 +32,7 @@ fn every_study_runs_in_short_with_the_tables_of_its_rows() {
         .assert()
         .code(0)
         .stdout(contains("shortened loads and few runs"))
-        .stdout(contains("a claim about full runs only"));
+        .stdout(contains("applies to full runs only"));
 }
 
 #[test]

@@ -81,10 +81,10 @@ pub fn table(asked: &Asked<'_>, answers: &Answers) -> String {
     let head = head_of(rows, &asked.conditions.command);
     let mut text = format!("alight {VERSION}: explain\n{head}");
     if total.count == 0 {
-        return text + "\nno CPU was asked for\n";
+        return text + "\nno decision was made\n";
     }
     text.push_str(&format!(
-        "\nwhich steps answered\n{}",
+        "\nthe steps that answered\n{}",
         steps(asked, answers)
     ));
     if asked.has_features() {
@@ -104,7 +104,9 @@ fn not_asked(answers: &Answers) -> String {
     }
     if answers.other_class != 0 {
         let n = answers.other_class;
-        text.push_str(&format!("; {n} more of other classes, by their own rules"));
+        text.push_str(&format!(
+            "; {n} more of other classes, which have their own rules"
+        ));
     }
     text
 }
@@ -193,7 +195,7 @@ fn waits(latency: &Latency) -> [String; 3] {
 fn searches(asked: &Asked<'_>, total: &Sums) -> String {
     let (base, features) = asked.scheduler.parts();
     let mut text = format!(
-        "chosen | by {} in the same state; all searches took {} | {}; ran: from the wakeup until it ran\n",
+        "pairs: chosen | {} in the same state; all searches took {} | {}; ran: time from the wakeup until the task ran\n",
         base.name,
         number::duration(total.chosen.cost_ns),
         number::duration(total.base.cost_ns)
@@ -206,7 +208,7 @@ fn searches(asked: &Asked<'_>, total: &Sums) -> String {
             ));
         } else if feature.steps.is_empty() {
             text.push_str(&format!(
-                "{} has no steps of its own: it changes what those of {} take\n",
+                "{} has no steps of its own: it changes which CPUs the steps of {} accept\n",
                 feature.name, base.name
             ));
         }
@@ -264,9 +266,9 @@ fn differences(asked: &Asked<'_>, answers: &Answers) -> String {
         columns.row(cells);
     }
     format!(
-        "where the base would have chosen another CPU: what was chosen | what {base} would have, at that instant\n{}\
-         idle: nobody runs there; exit: mean time out of the idle state; moved: not the CPU that the task ran on last\n\
-         What would have followed from the base's choices no single run can tell. Runs of both:\n  {}\n",
+        "decisions for which the base would have chosen another CPU: the chosen CPU | the CPU of {base}, at that instant\n{}\
+         idle: no task runs there; exit: mean time to leave the idle state; moved: not the task's previous CPU\n\
+         A single run cannot show what follows from the base's choices. This command runs both:\n  {}\n",
         columns.render(),
         asked.compare
     )

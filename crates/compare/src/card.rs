@@ -344,7 +344,7 @@ fn plan<'a>(ask: &CardQuestion<'a>) -> Result<(Vec<PlannedCell<'a>>, Vec<Absent>
     }
     match absent.first() {
         Some((_, what)) if absent.len() == ask.machines.len() => Err(NoCard::CannotAct(format!(
-            "{} acts nowhere here: it needs {what}, which {} lacks",
+            "{} cannot act here: it needs {what}, which {} lacks",
             ask.variant.name,
             absent
                 .iter()
@@ -353,7 +353,7 @@ fn plan<'a>(ask: &CardQuestion<'a>) -> Result<(Vec<PlannedCell<'a>>, Vec<Absent>
                 .join(", ")
         ))),
         _ if plans.is_empty() => Err(NoCard::CannotAct(
-            "none of these workloads is asked of machines of this size".to_owned(),
+            "none of these workloads runs on machines of this size".to_owned(),
         )),
         _ => Ok((plans, absent)),
     }

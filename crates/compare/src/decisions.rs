@@ -183,7 +183,7 @@ fn result(scheduler: &Scheduler, decision: &Decision) -> String {
     }
     if scheduler.parts().1.len() > 1 && chosen.answer.cpu != base.answer.cpu {
         let words = match decision.because.is_empty() {
-            true => "no single feature: without any one of them it is the same CPU".to_owned(),
+            true => "no single feature: without any one of them the CPU is the same".to_owned(),
             false => decision.because.join(", "),
         };
         rows.row(["because of".to_owned(), words]);
@@ -215,7 +215,7 @@ fn cost(choice: &Choice) -> String {
         text.push_str(&format!(", {} summed up in groups", answer.summed));
     }
     if answer.cut != 0 {
-        text.push_str("; the scan ended because its budget did");
+        text.push_str("; the scan used up its budget");
     }
     text
 }
@@ -237,12 +237,15 @@ fn state(cpu: &CpuState) -> String {
             format!("runs {comm}{others}{only}")
         }
         (None, _) if cpu.nr_running != 0 => {
-            format!("about to run {} that came before", tasks(cpu.nr_running))
+            format!("about to run {} queued before", tasks(cpu.nr_running))
         }
         (None, Some((name, ns))) => {
-            format!("idle in {name}, out in {}", number::duration((*ns).into()))
+            format!(
+                "idle in {name}, exit latency {}",
+                number::duration((*ns).into())
+            )
         }
-        (None, None) => "idle and awake".to_owned(),
+        (None, None) => "idle, in no idle state".to_owned(),
     };
     text.push_str(&match cpu.capacity == cpu.capacity_orig {
         true => format!("; capacity {}", cpu.capacity),

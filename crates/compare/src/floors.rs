@@ -40,7 +40,7 @@ pub const FLOORS: [Floor; 10] = [
         named: "",
         unit: "ms",
         least: 1.0,
-        reason: "the shortest tick of a kernel: balancing looks no more often",
+        reason: "the shortest tick of a kernel: periodic balancing runs no more often",
         source: "CONFIG_HZ=1000, Linux 6.5 kernel/Kconfig.hz",
     },
     Floor {
@@ -54,7 +54,7 @@ pub const FLOORS: [Floor; 10] = [
         named: "",
         unit: "j",
         least: 0.001,
-        reason: "what 1 W takes between two updates of an energy counter, about 1 ms",
+        reason: "the energy of 1 W between two updates of an energy counter, about 1 ms",
         source: "Intel SDM, volume 3, \"RAPL interfaces\": energy status registers are updated every ~1 ms",
     },
     Floor {
@@ -82,15 +82,15 @@ pub const FLOORS: [Floor; 10] = [
         named: "per_wakeup",
         unit: "",
         least: 0.1,
-        reason: "one CPU in ten searches: some 3 to 10 ns a search",
+        reason: "one CPU in ten searches: about 3 to 10 ns for each search",
         source: "scan_local_ns and scan_remote_ns, machines/costs.toml",
     },
     Floor {
         named: "",
         unit: "",
         least: 1.0,
-        reason: "a count is whole: less than 1 is not even one a run",
-        source: "what is counted",
+        reason: "a count is whole: a difference below 1 is less than one in each run",
+        source: "definition of a count",
     },
 ];
 

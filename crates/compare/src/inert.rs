@@ -23,7 +23,7 @@ pub fn why(base: &Scheduler, variant: &Scheduler, scenario: &Scenario<'_>) -> Op
     // One that could act is why the others' lacks explain nothing.
     Some(match lacks.len() == added.len() && !added.is_empty() {
         true => lacks.join("; "),
-        false => "it could act, and each time it chose as the base does".to_owned(),
+        false => "it could act, but every choice was the base's".to_owned(),
     })
 }
 
@@ -57,8 +57,8 @@ pub fn nothing_new(base: &Scheduler, variant: &Scheduler) -> String {
                 .map(|base| base.name)
                 .collect();
             format!(
-                "{} is {}: {} is part of it since {since}, so that only other values of its tunables change \
-                 something; {} have it not yet",
+                "{} is {}: {} is part of it since {since}, and only other values of its tunables change something; \
+                 bases that lack it: {}",
                 variant.name,
                 base.name,
                 feature.name,
@@ -66,7 +66,10 @@ pub fn nothing_new(base: &Scheduler, variant: &Scheduler) -> String {
             )
         }
         None if variant.name == base.name => format!("both are {}", base.name),
-        None => format!("{} is told to do what {} does", variant.name, base.name),
+        None => format!(
+            "the tunables of {} make it equal to {}",
+            variant.name, base.name
+        ),
     }
 }
 
@@ -77,7 +80,7 @@ fn added(base: &Scheduler, variant: &Scheduler) -> Vec<&'static Feature> {
     variant.parts().1.into_iter().filter(new).collect()
 }
 
-/// What the feature needs and does not find, as `needs ..., which nobody has`.
+/// What the feature needs and does not find, as `needs ..., which juno-r0 lacks`.
 fn lack(feature: &Feature, scenario: &Scenario<'_>) -> Option<String> {
     let needs = feature.needs;
     let needed = needs.as_str();
@@ -87,7 +90,7 @@ fn lack(feature: &Feature, scenario: &Scenario<'_>) -> Option<String> {
             scenario.machine.name
         ));
     }
-    (!load_has(needs, scenario)).then(|| format!("needs {needed}, and there are none here"))
+    (!load_has(needs, scenario)).then(|| format!("needs {needed}, and this run has none"))
 }
 
 fn machine_has(needs: Needs, machine: &Machine) -> bool {

@@ -166,7 +166,7 @@ fn meanings(feature: &Feature) -> Vec<String> {
     if let Some((_, since)) = merged.first() {
         let bases = names(merged.iter().map(|(base, _)| *base).collect());
         lines.push(format!(
-            "part of {bases} (since {since}), so that only other values of its tunables change something"
+            "part of {bases} (since {since}): only other values of its tunables change something"
         ));
     }
     lines.extend(refused(feature).map(|(base, why)| format!("not on {base}: {why}")));
@@ -192,9 +192,9 @@ pub fn list() -> String {
     }
     format!(
         "base kernels\n{}\nfeatures\n{}\nA scheduler is a base with features: {}\n\
-         or with features that are told something: linux-6.5+bias-prev:spare=128+sched-idle\n\
+         or with features that have tunables: linux-6.5+bias-prev:spare=128+sched-idle\n\
          Features without a base, +sched-idle or sched-idle, are added to --base or to the first scheduler\n\
-         of a comparison, else to the newest base that goes with them.\n\
+         of a comparison, else to the newest base that accepts them.\n\
          `alight policy show FEATURE` explains its tunables.\n",
         bases.render(),
         features.render(),
@@ -261,7 +261,7 @@ fn feature_rows(rows: &mut Columns, feature: &Feature) {
     if feature.steps.is_empty() {
         rows.row([
             "steps",
-            "none of its own: it changes what those of the base take",
+            "none of its own: it changes which CPUs the base's steps accept",
         ]);
     }
     for (index, tunable) in feature.tunables.iter().enumerate() {

@@ -161,7 +161,7 @@ fn report(conditions: &Conditions, outcome: &Outcome, told: &Told<'_>) -> String
         Extent::Full => text + &steps(outcome, usize::MAX),
         Extent::Chosen => text,
         Extent::Short => format!(
-            "{text}{}\nAll {of} numbers and all steps: --full. Some by name: --metric 'run_delay*'.\n",
+            "{text}{}\n--full shows all {of} numbers and all steps. --metric 'run_delay*' shows numbers by name.\n",
             steps(outcome, SHOWN_STEPS)
         ),
     }

@@ -139,7 +139,7 @@ impl NoInterval {
     /// In words.
     pub fn as_str(self) -> &'static str {
         match self {
-            NoInterval::OneRun => "one run shows no difference from noise",
+            NoInterval::OneRun => "one run cannot tell a difference from noise",
             NoInterval::NoDifference => "the same in each run",
             NoInterval::SameInEveryRun => "the same in every run: no spread to judge by",
             NoInterval::SameDifferenceInEveryRun => {

@@ -77,7 +77,7 @@ impl Verdict {
     pub fn words(self, key: &Key, delta: Option<&Delta>) -> String {
         let said = |no_interval: NoInterval| no_interval.as_str().to_owned();
         match (self, delta) {
-            (Verdict::NothingToCompare, _) => "no run of both to compare".to_owned(),
+            (Verdict::NothingToCompare, _) => "no run has both to compare".to_owned(),
             (Verdict::OneRun, _) => said(NoInterval::OneRun),
             (Verdict::Same, _) => said(NoInterval::NoDifference),
             (Verdict::Noise, _) => "within noise: the interval contains 0".to_owned(),

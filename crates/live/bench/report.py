@@ -12,6 +12,7 @@ in reasons.md beside this file.
 import pathlib
 import statistics
 import sys
+import textwrap
 from collections import defaultdict
 
 # Row and metric: (what it is, unit, whether lower is better, goal).
@@ -38,6 +39,17 @@ METRICS = {
 }
 TOLERANCE = 0.05
 OURS, KERNELS = "alight", "kernel"
+
+
+def prose(text, first="", rest=""):
+    """A paragraph of Markdown in lines of at most 100 characters."""
+    print(textwrap.fill(text, 100, initial_indent=first, subsequent_indent=rest,
+                        break_long_words=False, break_on_hyphens=False))
+
+
+def item(text):
+    """An item of a list, wrapped likewise."""
+    prose(text, "- ", "  ")
 
 
 def read(path):
@@ -129,29 +141,33 @@ def main():
     runs = f"{min(runs)} to {max(runs)}" if len(runs) > 1 else f"{max(runs, default=0)}"
 
     print("# What it costs in a kernel\n")
-    print(f"`make bench-live` runs these in an emulated machine of 8 CPUs with Debian's kernel {release}: the kernel's own scheduler "
-          f"(kernel), `scx_alight {scheduler}` of commit {commit} (alight)")
-    print("and the other scx schedulers at hand: " + (", ".join(p[1].strip() if len(p) > 1 else p[0] for p in peers) or "none") + ".")
-    print(f"{runs} runs of each, interleaved, the order changing each round; in the cells the median, in brackets the least and the most.")
-    print("Emulated time is not hardware time: compare within a row of a table, and with nothing else.\n")
+    others = ", ".join(p[1].strip() if len(p) > 1 else p[0] for p in peers) or "none"
+    prose(f"`make bench-live` compares schedulers in an emulated machine of 8 CPUs with Debian's kernel {release}: "
+          f"the kernel's own scheduler (kernel), `scx_alight {scheduler}` of commit {commit} (alight), and the other scx "
+          f"schedulers at hand: {others}. The runs are interleaved, in another order in each round; runs of each: {runs}. "
+          "A cell has the median, and in brackets the least and the most. Emulated time is not hardware time: compare "
+          "cells of one row only.")
+    print()
 
     fallen, inside = [], []
     titles = {
-        "work": ("Work", "The guest's time is its count of instructions, and the CPUs take turns: what is measured is work, not speed side by side. "
-                 "The first two rows are instructions of everything, from one `write` of `perf bench sched pipe` to the return of "
-                 "the `read` that it wakes."),
-        "parallel": ("Side by side", "The CPUs run at once, on fewer real ones. The spread shows what such a figure is worth."),
+        "work": ("Work", "The guest's time is its count of instructions, and the CPUs take turns. So this measures work, not "
+                 "speed side by side. The first two rows count all instructions from one `write` of `perf bench sched pipe` to "
+                 "the return of the `read` that it wakes."),
+        "parallel": ("Side by side", "The CPUs run at once, on fewer real ones. The spread shows how exact such a figure is."),
     }
     for name, values, others in sessions:
         if not values:
             continue
         title, text = titles[name]
-        print(f"## {title}\n\n{text}\n")
+        print(f"## {title}\n")
+        prose(text)
+        print()
         table(values, order, name == "work")
         print()
         for line in others:
             if line.startswith(("refused", "ended")):
-                print(f"- {line}")
+                item(line)
         for key, (what, unit, lower, goal) in METRICS.items():
             if key not in values:
                 continue
@@ -161,22 +177,26 @@ def main():
                 inside.append((title, key, what, figures))
 
     print("\n## What falls short\n")
-    print("The goals: no more instructions a wakeup and switch than the leanest other scheduler; throughput within 5 % of the "
-          "kernel's own; p99 latency no worse: the median at most what the worst of the kernel's own runs had, whose tails differ that much.\n")
+    prose("The goals: a wakeup and switch takes no more instructions than under the leanest other scheduler; throughput is "
+          "within 5 % of that of the kernel's own scheduler; the median of the p99 latency is at most the worst of the kernel's "
+          "own runs, because its tails differ that much.")
+    print()
     known = reasons()
     told = set()
     for title, key, what, short in fallen:
-        why = "As above." if key[0] in told else known.get(key[0], "Why is not known.")
+        why = "As above." if key[0] in told else known.get(key[0], "The reason is not known.")
         told.add(key[0])
-        print(f"- {title}, {what}: {short}. {why}")
+        item(f"{title}, {what}: {short}. {why}")
     if not fallen:
         print("Nothing.")
     if inside:
-        print("\nNo worse by that rule alone, with a median behind the median of the kernel's scheduler:\n")
+        print()
+        prose("These rows meet the goal for p99 latency, with a median above the median of the kernel's scheduler:")
+        print()
     for title, key, what, figures in inside:
         why = "" if key[0] in told else known.get(key[0], "")
         told.add(key[0])
-        print(f"- {title}, {what}: {figures}. {why}".rstrip())
+        item(f"{title}, {what}: {figures}. {why}".rstrip())
 
 
 if __name__ == "__main__":

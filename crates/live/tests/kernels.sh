@@ -164,20 +164,27 @@ many_rows() {
 	done
 }
 
+# Lines of Markdown wrapped at 100 characters, each a paragraph or an item of a list.
+prose() { fold -s -w 100 | sed 's/ *$//'; }
+items() {
+	local line
+	while IFS= read -r line; do
+		fold -s -w 98 <<<"$line" | sed -e 's/ *$//' -e '1s/^/- /' -e '2,$s/^/  /'
+	done
+}
+
 # Each kernel of Debian that is not in the table, and why.
 not_tried() {
 	local without
 	# shellcheck disable=SC2016 # Markdown
 	without=$(awk '!/^#/ && NF { print $1 }' vm/kernels.txt | grep -E "$WITHOUT_SCHED_EXT" | sed 's/.*/`&`/' | paste -sd, | sed 's/,/, /g')
-	cat <<-P
-
-		## Not tried
-
-		- $without: before 6.18, in 6.16 and 6.17 as well, Debian does not enable sched_ext. \`scx_alight\` says so and ends: the guest \`without-sched_ext\` of [soak.md](soak.md).
-		- The flavours \`rt\`: tried once by hand, on 7.2.13+deb14-rt-amd64. It loads, and what it decided replayed equal; ticks end turns, as programs may not have timers with PREEMPT_RT.
-		- The flavours \`16k\` of arm64: the emulated CPU, a Cortex-A57, has no pages of that size.
-		- The other flavour where a series has but one row: it is the same source with more or fewer drivers.
-		- Builds of a series before its newest: Debian replaces them.
+	printf '\n## Not tried\n\n'
+	items <<-P
+		$without: Debian does not enable sched_ext before 6.18, in 6.16 and 6.17 as well. \`scx_alight\` says so and ends: the guest \`without-sched_ext\` of [soak.md](soak.md).
+		The flavours \`rt\`: tried once by hand, on 7.2.13+deb14-rt-amd64. The scheduler loads, and its decisions replayed equal. Ticks end turns, because programs may not have timers with PREEMPT_RT.
+		The flavours \`16k\` of arm64: the emulated CPU, a Cortex-A57, has no pages of that size.
+		The other flavour of a series that has one row: the source is the same, with more or fewer drivers.
+		Older builds of a series: Debian replaces them by its newest.
 	P
 }
 
@@ -189,32 +196,35 @@ write_page() { # RUN...
 
 			<!-- Written by crates/live/tests/kernels.sh --all -->
 
-			`scx_alight` on stock Debian kernels, booted in QEMU by `crates/live/tests/kernels.sh --all`. Each runs
-			`hackbench -g 1 -l 100 -p -T` on 4 CPUs under two schedulers; decisions are those of the first, `linux-7.2`.
+			`crates/live/tests/kernels.sh --all` boots stock Debian kernels in QEMU and loads `scx_alight` on
+			each. `hackbench -g 1 -l 100 -p -T` runs on 4 CPUs under two schedulers. The decisions in the table
+			are those of the first, `linux-7.2`.
 
-			- **broken**: functions of sched_ext that no program can call there, because the kernel's type information
-			  (BTF) of them is incomplete. Since 7.1 most of these functions have a hidden parameter, and BTF must describe
-			  them twice; pahole 1.30, by which the kernels of trixie-backports for amd64 were built, leaves some pairs out.
-			  `scx_alight` needs none of them.
-			- **does without**: functions that it uses where they are and that this kernel lacks, broken or not there yet.
-			- **complaints**: lines of the kernel log with BUG, WARNING, a stall or a call trace, from before the scheduler is
-			  loaded to after it is gone. Where a kernel of 7.2 does without `scx_bpf_task_set_slice`, it also says that
-			  writing to `p->scx.slice` is deprecated; there is no other way then.
+			- **broken**: functions of sched_ext that no program can call there, because the kernel's type
+			  information (BTF) of them is incomplete. Since 7.1 most of these functions have a hidden
+			  parameter, and BTF must describe them twice. pahole 1.30, with which the kernels of
+			  trixie-backports for amd64 were built, leaves some pairs out. `scx_alight` needs none of them.
+			- **does without**: functions that `scx_alight` uses where they exist, and that this kernel lacks:
+			  they are broken, or not there yet.
+			- **complaints**: lines of the kernel log with BUG, WARNING, a stall or a call trace, from before
+			  the scheduler is loaded until it is gone. A kernel of 7.2 without `scx_bpf_task_set_slice` also
+			  says that writing to `p->scx.slice` is deprecated; there is no other way then.
 
 		P
 		print_table "$@"
-		printf '\nWhat it says at its start, where that is more than nothing:\n\n'
+		# shellcheck disable=SC2016 # Markdown
+		printf '\nMessages of `scx_alight` at its start:\n\n'
 		for run; do
-			sed -n "s/^${SCHEDULERS[0]} printed: scx_alight: \(this kernel lacks.*\)/- $(fact "$run" release): \1/p" \
+			sed -n "s/^${SCHEDULERS[0]} printed: scx_alight: \(this kernel lacks.*\)/$(fact "$run" release): \1/p" \
 				"$work/$run.out" | head -n 1
 			[ "$(fact "$run" "${SCHEDULERS[0]} state")" = enabled ] ||
-				printf -- '- %s: it does not load: %s\n' "$(fact "$run" release)" \
+				printf '%s: it does not load: %s\n' "$(fact "$run" release)" \
 					"$(sed -n "s/^${SCHEDULERS[0]} printed: scx_alight: //p" "$work/$run.out" | tail -n 1)"
-		done
+		done | items
 		printf '\n## Many CPUs\n\n'
-		printf 'The same on %s with more CPUs, all emulated by the few of the host: hackbench shows that it runs, not how fast.\n\n' \
-			"$(fact "$MANY_KERNEL" release)"
-		printf '| CPUs | state | decisions | hackbench, s | complaints |\n|---|---|---|---|---|\n'
+		printf 'The same on %s with more CPUs. The few CPUs of the host emulate them all: hackbench shows that the scheduler runs, not how fast.\n' \
+			"$(fact "$MANY_KERNEL" release)" | prose
+		printf '\n| CPUs | state | decisions | hackbench, s | complaints |\n|---|---|---|---|---|\n'
 		many_rows
 		not_tried
 	} >"$PAGE.new"

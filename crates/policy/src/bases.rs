@@ -38,7 +38,7 @@ pub const BASES: &[Base] = &[
     },
     Base {
         name: "linux-6.5",
-        summary: "as 6.1, with tasks that wait counted in the frequency that EAS expects",
+        summary: "as 6.1; EAS counts waiting tasks in the frequency that it expects",
         rules: LINUX_6_5,
     },
     Base {

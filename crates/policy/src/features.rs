@@ -69,7 +69,7 @@ impl Needs {
             Needs::Wakeups => "wakeups",
             Needs::Asymmetry => "CPUs that differ in capacity",
             Needs::PowerGating => {
-                "CPUs that can be power gated apart from others (`power_gated` of the machine's file)"
+                "CPUs that can be power gated separately (`power_gated` in the machine's file)"
             }
             Needs::SchedIdle => "tasks under SCHED_IDLE",
             Needs::Clamps => "tasks with utilization clamps",
@@ -160,40 +160,40 @@ pub const FEATURES: &[Feature] = &[ASYM_CAPACITY, PACK, SCHED_IDLE, UCLAMP_SUM, 
 
 const ASYM_CAPACITY: Feature = Feature {
     name: "asym-capacity",
-    summary: "an idle CPU that is big enough, instead of wake_cap and the slow path",
+    summary: "takes an idle CPU that is big enough, instead of wake_cap and the slow path",
     source: "\"sched/fair: Capacity aware wakeup rework\" v4, February 2020, merged in 5.7",
     steps: &["asym_fits", "asym_min_clamp", "asym_biggest", "asym_target"],
     tunables: &[
         Tunable {
             name: "prev-first",
-            summary: "target, previous and recent CPU answer before the scan if idle and big enough \
-                      (5.10)",
+            summary: "takes the target, previous or recent CPU before the scan if it is idle and big \
+                      enough (5.10)",
             values: Values::Flag,
             default: "off; as the base from linux-6.1 on",
         },
         Tunable {
             name: "clamps",
-            summary: "a CPU must fit utilization and clamps each for itself (6.1)",
+            summary: "a CPU must fit the utilization and each clamp separately (6.1)",
             values: Values::Flag,
             default: "off; as the base from linux-6.1 on",
         },
         Tunable {
             name: "smt",
-            summary: "whole idle cores before idle threads, within a budget where there is one (7.2); \
-                      with clamps",
+            summary: "prefers idle cores to idle threads, within the scan's budget if it has one (7.2); \
+                      includes clamps",
             values: Values::Flag,
             default: "off; as the base from linux-7.2 on",
         },
         Tunable {
             name: "hog",
-            summary: "cap-orig: a task that fits nowhere ends its scan at the first idle CPU of the \
-                      largest original capacity that is not under pressure (v3)",
+            summary: "cap-orig: the scan for a task that fits no CPU ends at the first idle CPU of the \
+                      largest original capacity without pressure (v3)",
             values: Values::Word(&["scan", "cap-orig"]),
             default: "scan",
         },
     ],
     on: [
-        On::Not("Linux 3.9 knows no utilization that could fit a CPU"),
+        On::Not("Linux 3.9 tracks no utilization to compare with a capacity"),
         On::New,
         On::New,
         On::Merged("5.7"),
@@ -244,41 +244,41 @@ const ASYM_CAPACITY: Feature = Feature {
 
 const PACK: Feature = Feature {
     name: "pack",
-    summary: "light tasks, or all, on as few power domains as their activity needs",
+    summary: "packs light tasks, or all tasks, on as few power domains as their activity needs",
     source: "\"sched: packing small tasks\" v4, April 2013, on 3.9; v5, October 2013; not merged",
     steps: &["pack_buddy", "pack_full", "pack_near"],
     tunables: &[
         Tunable {
             name: "mode",
-            summary: "default: light tasks to the buddy of their CPU; full: all tasks to the CPUs that \
-                      take part, and balancing keeps them there; none: nobody",
+            summary: "default: light tasks go to the buddy of their CPU; full: all tasks go to the CPUs \
+                      that take part, and balancing keeps them there; none: nothing is packed",
             values: Values::Word(&["none", "default", "full"]),
             default: "default",
         },
         Tunable {
             name: "signals",
-            summary: "what light, busy and full are told by: runnable time as tracked in 2013, or the \
-                      base's own averages",
+            summary: "signal that decides light, busy and full: 2013: runnable time as tracked in 2013; \
+                      pelt: the base's averages",
             values: Values::Word(&["2013", "pelt"]),
             default: "pelt; 2013 on linux-3.9",
         },
         Tunable {
             name: "at",
-            summary: "when a task is judged light: by its load as it fell asleep, or decayed by its \
-                      sleep",
+            summary: "load that decides whether a task is light: sleep: as it fell asleep; wake: decayed \
+                      over its sleep",
             values: Values::Word(&["sleep", "wake"]),
             default: "sleep",
         },
         Tunable {
             name: "light",
-            summary: "percentage of a CPU below which a task is light",
+            summary: "a task is light below this percentage of a CPU",
             values: Values::Number(0, 100),
             default: "20",
         },
         Tunable {
             name: "level",
-            summary: "with mode=full: how full the CPUs that take part are to be, in percent, 0: all \
-                      take part; named, new tasks and busy CPUs follow v5",
+            summary: "with mode=full: how far the CPUs that take part are filled, in percent; 0: all CPUs \
+                      take part; if given, new tasks and busy CPUs follow the rules of v5",
             values: Values::Number(0, 100),
             default: "80, and the rules of v4",
         },
@@ -289,7 +289,7 @@ const PACK: Feature = Feature {
     apply: |k, options| {
         let mode = options.get("mode").unwrap_or(rule::PACK_DEFAULT);
         if options.get("level").is_some() && mode != rule::PACK_FULL {
-            return Err("level is how full CPUs are to be in mode=full: add that, or leave it out");
+            return Err("level belongs to mode=full: add mode=full, or leave out level");
         }
         let has_pelt = k.load != rule::LOAD_WEIGHT;
         let pelt = options.get("signals").unwrap_or(has_pelt.into());
@@ -313,28 +313,28 @@ const PACK: Feature = Feature {
 
 const SCHED_IDLE: Feature = Feature {
     name: "sched-idle",
-    summary: "every search takes a CPU that runs SCHED_IDLE tasks only on sight",
+    summary: "every search takes at once a CPU that runs only SCHED_IDLE tasks",
     source: "\"sched/fair: Make sched-idle CPU selection consistent throughout\" V2, November 2019, \
              merged in 5.6",
     steps: &[],
     tunables: &[
         Tunable {
             name: "balance",
-            summary: "balancing treats such a CPU as idle and looks for work at once when it becomes \
+            summary: "balancing treats such a CPU as idle, and looks for work as soon as a CPU becomes \
                       one (5.7)",
             values: Values::Flag,
             default: "off; on from linux-6.1 on",
         },
         Tunable {
             name: "wakee",
-            summary: "normal: such a CPU is as good as idle only for tasks that are not SCHED_IDLE \
-                      themselves (7.2)",
+            summary: "tasks for which such a CPU counts as idle: any task, or normal tasks, which are \
+                      not SCHED_IDLE themselves (7.2)",
             values: Values::Word(&["any", "normal"]),
             default: "any; normal from linux-7.2 on",
         },
     ],
     on: [
-        On::Not("the searches of Linux 3.9 know no CPU that runs SCHED_IDLE tasks only"),
+        On::Not("the searches of Linux 3.9 do not recognise a CPU that runs only SCHED_IDLE tasks"),
         On::New,
         On::New,
         On::Merged("5.6"),
@@ -361,28 +361,28 @@ const SCHED_IDLE: Feature = Feature {
 
 const UCLAMP_SUM: Feature = Feature {
     name: "uclamp-sum",
-    summary: "clamped utilizations of a queue's tasks add up, instead of the largest clamp for all",
+    summary: "adds up the clamped utilizations of a queue's tasks, instead of the largest clamp for all",
     source: "\"sched: uclamp sum aggregation\", RFC, October 2023, on 6.6-rc; RFC v2, February \
              2024; \"uclamp sum aggregation\" v2, March 2025",
     steps: &[],
     tunables: &[
         Tunable {
             name: "form",
-            summary: "v1: sums that fall like PELT (2023); v2: they follow a migrating task at once \
-                      (2024); bias: what clamping changes is summed beside utilization (2024, 2025)",
+            summary: "v1: sums that decay like PELT (2023); v2: sums that follow a migrating task at once \
+                      (2024); bias: sums of the changes by clamping, beside utilization (2024, 2025)",
             values: Values::Word(&["v1", "v2", "bias"]),
             default: "v1",
         },
         Tunable {
             name: "margin",
-            summary: "how far utilization must exceed the clamped sum for the CPU to count as capped, \
+            summary: "a CPU counts as capped if its utilization exceeds the clamped sum by more than this, \
                       of 1024; with form=v1",
             values: Values::Number(0, 1024),
             default: "80",
         },
         Tunable {
             name: "fix",
-            summary: "an upper clamp yields as far as another task of the queue gets more for its \
+            summary: "raises an upper clamp to the share that another task of the queue gets for its \
                       weight (2025); with form=bias",
             values: Values::Flag,
             default: "off",
@@ -422,7 +422,7 @@ const UCLAMP_SUM: Feature = Feature {
 
 const BIAS_PREV: Feature = Feature {
     name: "bias-prev",
-    summary: "the previous CPU first if it is idle or has capacity to spare, and last if nothing is",
+    summary: "tries the previous CPU first, if it is idle or has spare capacity, and takes it last, if no CPU is",
     source: "\"sched/fair: Introduce WAKEUP_BIAS_PREV to reduce migrations\", RFC, October 2023, \
              on 6.5.5",
     steps: &["bias_prev", "bias_room", "bias_last"],
@@ -435,22 +435,22 @@ const BIAS_PREV: Feature = Feature {
         },
         Tunable {
             name: "idle-only",
-            summary: "the form of September 2023: a CPU whose load is at most 47 counts as idle, \
-                      nothing else changes",
+            summary: "the form of September 2023: changes only that a CPU whose load is at most 47 counts \
+                      as idle",
             values: Values::Flag,
             default: "off",
         },
         Tunable {
             name: "fits",
-            summary: "UTIL_FITS_CAPACITY of the successor: a busy target, previous or recent CPU \
-                      serves if the task fits beside what runs there",
+            summary: "UTIL_FITS_CAPACITY of the successor: takes a busy target, previous or recent CPU \
+                      if the task fits beside its other tasks",
             values: Values::Flag,
             default: "off",
         },
         Tunable {
             name: "select",
-            summary: "SELECT_BIAS_PREV of the successor: the previous CPU first and last, by the test \
-                      of fits if that is on too, else only if idle",
+            summary: "SELECT_BIAS_PREV of the successor: tries the previous CPU first and takes it last, \
+                      by the test of fits if that is on too, else only if it is idle",
             values: Values::Flag,
             default: "off",
         },

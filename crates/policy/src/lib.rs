@@ -40,24 +40,21 @@ pub use store::{Checked, Store};
 /// Names of [`Answer::step`], in the order of `enum policy_step`, with what each means.
 pub const STEPS: [(&str, &str); 36] = [
     ("none", "no decision"),
-    ("pinned", "affinity leaves one CPU"),
+    ("pinned", "the affinity allows one CPU"),
     ("target_idle", "the target is idle"),
     ("prev_idle", "the previous CPU is idle and shares the cache"),
     (
         "recent_idle",
         "the recently used CPU is idle and shares the cache",
     ),
-    (
-        "idle_core",
-        "a core of the cache is idle with all its threads",
-    ),
-    ("llc_scan", "the scan of the cache met an idle CPU"),
+    ("idle_core", "all threads of a core in the cache are idle"),
+    ("llc_scan", "the scan of the cache found an idle CPU"),
     ("smt_scan", "a thread of the target's core is idle"),
-    ("target_busy", "nothing idle found: the target"),
+    ("target_busy", "no idle CPU was found: the target"),
     ("asym_fits", "an idle CPU that is big enough"),
     (
         "asym_biggest",
-        "fits no idle CPU: the one of the largest capacity",
+        "the task fits no idle CPU: the one of the largest capacity",
     ),
     ("asym_target", "no CPU of the machine is idle: the target"),
     (
@@ -66,7 +63,7 @@ pub const STEPS: [(&str, &str); 36] = [
     ),
     (
         "slow_sched_idle",
-        "slow path: a CPU that runs SCHED_IDLE only",
+        "slow path: a CPU that runs only SCHED_IDLE tasks",
     ),
     (
         "slow_least_loaded",
@@ -83,17 +80,17 @@ pub const STEPS: [(&str, &str); 36] = [
     ),
     (
         "fallback",
-        "the search ended outside the affinity: an allowed CPU",
+        "the search ended outside the affinity: an allowed CPU instead",
     ),
     ("current_cpu", "the waker asked for its own CPU"),
     (
         "kthread_prev",
-        "woken by a kernel thread of the previous CPU that has nothing else to run",
+        "a kernel thread bound to the previous CPU, alone there, woke the task: the previous CPU",
     ),
     ("prev_smt", "a thread of the previous CPU's core is idle"),
     (
         "cluster_scan",
-        "the scan of the target's cluster met an idle CPU",
+        "the scan of the target's cluster found an idle CPU",
     ),
     (
         "prev_far",
@@ -105,17 +102,20 @@ pub const STEPS: [(&str, &str); 36] = [
     ),
     (
         "idle_group",
-        "all CPUs of a group below the cache are idle: its first",
+        "all CPUs of a group below the cache are idle: the first of them",
     ),
     (
         "asym_min_clamp",
-        "an idle CPU that is big enough but for the task's lower clamp",
+        "an idle CPU that is big enough except for the task's lower clamp",
     ),
-    ("eas_prev", "EAS: no CPU saves energy over the previous one"),
-    ("eas_saves", "EAS: the least energy"),
+    (
+        "eas_prev",
+        "EAS: no CPU needs less energy than the previous one",
+    ),
+    ("eas_saves", "EAS: the CPU that needs the least energy"),
     (
         "eas_fits",
-        "EAS: meets the task's need, which the previous CPU does not",
+        "EAS: a CPU that meets the task's demand better than the previous one",
     ),
     (
         "bias_prev",
@@ -123,20 +123,20 @@ pub const STEPS: [(&str, &str); 36] = [
     ),
     (
         "bias_room",
-        "bias-prev: busy, but nearly idle or with room for the task",
+        "bias-prev: a busy CPU that is nearly idle or has room for the task",
     ),
     (
         "bias_last",
-        "bias-prev: nothing is idle, the previous CPU rather than the target",
+        "bias-prev: no CPU is idle: the previous CPU instead of the target",
     ),
     (
         "pack_buddy",
-        "pack: a light task, the buddy of its CPU is not busy",
+        "pack: the task is light: the buddy of its CPU, which is not busy",
     ),
-    ("pack_full", "pack: the buddy of its CPU is not full"),
+    ("pack_full", "pack: the buddy of its CPU, which is not full"),
     (
         "pack_near",
-        "pack: a new task, an idle CPU near the buddy of this one",
+        "pack: the task is new: an idle CPU near the buddy of the forking CPU",
     ),
 ];
 

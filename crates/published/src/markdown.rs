@@ -3,6 +3,7 @@
 
 use alight_compare::report::markdown_line;
 use alight_machine::Trust;
+use alight_text::{item, paragraph};
 
 use super::Answer;
 use super::report::{Block, blocks, head};
@@ -11,15 +12,15 @@ use super::sensitivity::Sensitivity;
 /// The section, which begins with a heading of the second level.
 pub fn render(answer: &Answer<'_>, trust: &Trust, sensitivity: Option<&Sensitivity>) -> String {
     let study = answer.study;
-    let mut text = format!("## {}\n\n{}\n\n", study.name, study.title);
+    let mut text = format!("## {}\n\n{}\n", study.name, paragraph(&study.title));
     for (label, value) in head(answer, trust) {
-        text.push_str(&format!("- {label}: {}\n", value.replace('*', "\\*")));
+        text.push_str(&item(&format!("{label}: {}", value.replace('*', "\\*"))));
     }
     text.push_str(&format!("- again: `{}`\n", answer.command));
     for block in blocks(answer, sensitivity) {
         text.push('\n');
         match block {
-            Block::Title(title) => text.push_str(&format!("**{title}**\n")),
+            Block::Title(title) => text.push_str(&paragraph(&format!("**{title}**"))),
             Block::Table { left, rows } => {
                 let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
                 for (index, mut row) in rows.into_iter().enumerate() {
@@ -36,9 +37,7 @@ pub fn render(answer: &Answer<'_>, trust: &Trust, sensitivity: Option<&Sensitivi
                 }
             }
             Block::Lines(lines) => {
-                lines
-                    .iter()
-                    .for_each(|line| text.push_str(&format!("- {line}\n")));
+                lines.iter().for_each(|line| text.push_str(&item(line)));
             }
         }
     }

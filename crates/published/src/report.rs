@@ -95,7 +95,7 @@ pub fn show(study: &Study, trust: &Trust) -> String {
         let before = match (&row.before, row.calibrates) {
             (None, _) => "predicted, before and after".to_owned(),
             (Some(before), true) if waits => {
-                format!("before {}; costs are yet to be fitted to it", spelt(before))
+                format!("before {}; costs are not yet fitted to it", spelt(before))
             }
             (Some(before), true) => format!("before {}; costs are fitted to it", spelt(before)),
             (Some(before), false) => format!("before {}", spelt(before)),
@@ -179,12 +179,12 @@ pub(super) fn head(answer: &Answer<'_>, trust: &Trust) -> Vec<(&'static str, Str
         answer.runs, answer.seed
     );
     if answer.interrupted() {
-        runs += "; INTERRUPTED: what is complete is shown";
+        runs += "; INTERRUPTED: the complete runs are shown";
     }
     head.push(("runs", runs));
     head.push(("starred", words::STAR.trim_start_matches("* ").to_owned()));
     if answer.length == Length::Short {
-        let short = "shortened loads and few runs: tells that the study runs, and no more";
+        let short = "shortened loads and few runs: shows that the study runs, and predicts nothing";
         head.push(("short", short.to_owned()));
     }
     let lines = loads(answer);
@@ -223,7 +223,7 @@ fn loads(answer: &Answer<'_>) -> Vec<String> {
     for (lines, cases) in &mut together {
         lines[0] = match cases.as_slice() {
             [case] => named(case, &lines[0]),
-            cases => format!("{} cases, as {}: {}", cases.len(), cases[0], lines[0]),
+            cases => format!("{} cases like {}: {}", cases.len(), cases[0], lines[0]),
         };
     }
     together.into_iter().flat_map(|(lines, _)| lines).collect()
@@ -260,7 +260,7 @@ pub(super) fn blocks(answer: &Answer<'_>, sensitivity: Option<&Sensitivity>) -> 
         _ => tables_by_case(answer),
     };
     if !answer.checks.is_empty() {
-        blocks.push(Block::Title("what must come out".to_owned()));
+        blocks.push(Block::Title("checks of the study".to_owned()));
         let lines = answer
             .checks
             .iter()
@@ -274,7 +274,7 @@ pub(super) fn blocks(answer: &Answer<'_>, sensitivity: Option<&Sensitivity>) -> 
         };
         let moves = MOVES.map(|permille| number::signed((permille as f64 - 1000.0) / 10.0) + "%");
         blocks.push(Block::Title(format!(
-            "if a parameter were {}: the predicted delta, runs: {}{of}",
+            "the predicted delta with one parameter at {}, runs: {}{of}",
             moves.join(" / "),
             sensitivity.runs
         )));
@@ -477,7 +477,7 @@ fn judged(check: &Check, outcome: CheckOutcome) -> String {
         CheckOutcome::Held(found) => ("held  ", number::short(found)),
         CheckOutcome::Failed(found) => ("FAILED", number::short(found)),
         CheckOutcome::NoNumber => ("FAILED", "no such number".to_owned()),
-        CheckOutcome::NotInShort => ("      ", "a claim about full runs only".to_owned()),
+        CheckOutcome::NotInShort => ("      ", "applies to full runs only".to_owned()),
     };
     format!(
         "{word} {}: {what}: {found}, expected {expected}",
@@ -526,7 +526,7 @@ fn moved(sensitivity: &Sensitivity) -> Vec<Block> {
         blocks.push(Block::Table { left: 1, rows });
     }
     if !still.is_empty() {
-        let line = format!("moved by none of them: {}", still.join("; "));
+        let line = format!("changed by no parameter: {}", still.join("; "));
         blocks.push(Block::Lines(vec![line]));
     }
     blocks

@@ -33,7 +33,7 @@ struct Stated {
 const STATED: [Stated; 3] = [
     Stated {
         name: "idle states",
-        meaning: "entering and leaving them, and the latency that cpuidle plans with",
+        meaning: "the times to enter and leave them, and the latency that cpuidle plans with",
         of: |_| true,
         scale: |machine, permille| {
             let states = machine
@@ -63,7 +63,7 @@ const STATED: [Stated; 3] = [
     },
     Stated {
         name: "SMT",
-        meaning: "the speed of a thread while another one of its core executes, at most that alone",
+        meaning: "the speed of a thread while another thread of its core executes, at most its speed alone",
         of: |machine| machine.core_types.iter().any(|core| core.smt_percent < 100),
         scale: |machine, permille| {
             for core in &mut machine.core_types {
@@ -102,7 +102,9 @@ impl Lever {
         match self {
             Lever::Fitted(parameter) => parameter.meaning,
             Lever::Stated(stated) => stated.meaning,
-            Lever::Shell => "what the shell that starts the workloads hands down to them",
+            Lever::Shell => {
+                "the value that the tasks inherit from the shell that starts the workloads"
+            }
         }
     }
 

@@ -288,7 +288,7 @@ metric = "missing"
             .filter(|line| line.starts_with(start))
             .count()
     };
-    assert_eq!(count("workload 9 cases, as case 1: hackbench -l 1"), 1);
+    assert_eq!(count("workload 9 cases like case 1: hackbench -l 1"), 1);
     assert_eq!(count("case linux-5.5 +asym-capacity delta 95% interval"), 2);
     assert_eq!(count("case number linux-5.5 +asym-capacity delta"), 1);
     assert_eq!(count("case 9 cpu_migrations"), 1, "what changes");

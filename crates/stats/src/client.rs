@@ -37,7 +37,7 @@ impl std::fmt::Display for Error {
         match self {
             Error::Nobody(path) => write!(
                 f,
-                "{}: nobody serves statistics there; is scx_alight running?",
+                "{}: no scheduler serves statistics there; is scx_alight running?",
                 path.display()
             ),
             Error::Permission(path) => write!(

@@ -81,24 +81,24 @@ fn structures() -> Vec<Structure> {
     let member = |name, kind, what| Member { name, kind, what };
     let mut top = vec![
         member("scheduler", Kind::Text, "base and features"),
-        member("version", Kind::Text, "of scx_alight"),
-        number("uptime_ns", "since it was started, ns"),
-        number("loads", "how often it was brought into the kernel"),
-        number("nr_cpus", "CPUs that may exist"),
+        member("version", Kind::Text, "version of scx_alight"),
+        number("uptime_ns", "time since the start, ns"),
+        number("loads", "times that it was loaded into the kernel"),
+        number("nr_cpus", "possible CPUs"),
     ];
     top.extend(plain());
     top.extend([
         number("delay_p50_ns", "median of the run delay, ns"),
-        number("delay_p99_ns", "run delay of 99 % at the most, ns"),
+        number("delay_p99_ns", "99th percentile of the run delay, ns"),
         member(
             "scans",
             Kind::Numbers,
-            "decisions by log2 of the CPUs they looked at; the first: none or one",
+            "decisions by log2 of the CPUs they looked at; the first number: none or one",
         ),
         member(
             "delays",
             Kind::Numbers,
-            "starts by log2 of the run delay in ns; the first: 0 or 1",
+            "starts by log2 of the run delay in ns; the first number: 0 or 1",
         ),
         member(
             "steps",
@@ -108,19 +108,19 @@ fn structures() -> Vec<Structure> {
         member(
             "features",
             Kind::Named("Feature"),
-            "decisions that a step of a feature answered",
+            "decisions answered by a step of the feature",
         ),
         member(
             "moved",
             Kind::Named("Distance"),
-            "starts elsewhere than last time, by distance",
+            "starts of a task on another CPU than its last one, by distance",
         ),
-        member("cpus", Kind::Named("Cpu"), "the CPUs, each with its counts"),
+        member("cpus", Kind::Named("Cpu"), "counts of each CPU"),
     ]);
     vec![
         Structure {
             name: TOP,
-            what: "what scx_alight does; counts grow from its start on",
+            what: "statistics of scx_alight; counts begin at its start",
             prefix: "alight_",
             label: None,
             members: top,
@@ -130,21 +130,21 @@ fn structures() -> Vec<Structure> {
             what: "a step of the policy",
             prefix: "alight_step_",
             label: Some("step"),
-            members: vec![number("decisions", "that it answered")],
+            members: vec![number("decisions", "decisions that the step answered")],
         },
         Structure {
             name: "Feature",
             what: "a feature of the scheduler that has steps of its own",
             prefix: "alight_feature_",
             label: Some("feature"),
-            members: vec![number("decisions", "that they answered")],
+            members: vec![number("decisions", "decisions that its steps answered")],
         },
         Structure {
             name: "Distance",
-            what: "where a task runs next to where it ran last",
+            what: "distance of a task's CPU from its last one",
             prefix: "alight_moved_",
             label: Some("distance"),
-            members: vec![number("runs", "that began at this distance")],
+            members: vec![number("runs", "starts at this distance")],
         },
         Structure {
             name: "Cpu",

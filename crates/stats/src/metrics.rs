@@ -102,12 +102,12 @@ pub fn render(statistics: &Statistics) -> String {
         name,
         "gauge",
         Some("seconds"),
-        "since the scheduler was started",
+        "time since the scheduler was started",
     );
     page.sample(name, &[], &seconds(statistics.uptime_ns));
     page.counter(
         "alight_loads",
-        "how often it was brought into the kernel",
+        "times that it was loaded into the kernel",
         statistics.loads,
     );
     let plain = PLAIN.iter().zip(totals.plain());
@@ -121,7 +121,7 @@ pub fn render(statistics: &Statistics) -> String {
         name,
         "counter",
         None,
-        "starts elsewhere than last time, by distance",
+        "starts of a task on another CPU than its last one, by distance",
     );
     for ((distance, _), count) in DISTANCES.iter().zip(totals.moved) {
         page.sample(
@@ -138,7 +138,12 @@ pub fn render(statistics: &Statistics) -> String {
     page.family(name, "histogram", None, "time from runnable to running");
     page.histogram(name, &totals.delays, &seconds(totals.delay_ns), seconds);
     let name = "alight_run_delay_max_seconds";
-    page.family(name, "gauge", Some("seconds"), "the longest of them");
+    page.family(
+        name,
+        "gauge",
+        Some("seconds"),
+        "longest time from runnable to running",
+    );
     page.sample(name, &[], &seconds(totals.delay_max_ns));
     cpus(&mut page, statistics);
     page.0.push_str("# EOF\n");

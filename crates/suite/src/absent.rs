@@ -47,10 +47,10 @@ pub const ENTRIES: [Entry; 4] = [
     entry(
         "LargeStepUp",
         Family::Clocks,
-        "5 to 75 % of a big CPU at once, 20 times: schedutil spends a given cost on the way up",
+        "a task goes from 5 to 75 % of a big CPU 20 times: schedutil boosts the frequency by a given cost",
         &[percent(
             "ramp_boost",
-            "boost apart from its cost margin",
+            "difference of the boost from its cost margin",
             100,
         )],
         |_| no("schedutil's ramp boost was proposed in 2019 and is in no released kernel"),
@@ -58,10 +58,10 @@ pub const ENTRIES: [Entry; 4] = [
     entry(
         "SchedTuneFrequencyTest",
         Family::Clocks,
-        "a small real-time task boosted by 20 to 100 %: the clock follows",
+        "a small real-time task is boosted by 20 to 100 %: the frequency follows",
         &[percent(
             "stune_frequency",
-            "mean frequency apart from the boosted one",
+            "difference of the mean frequency from the boosted one",
             10_000,
         )],
         |_| no(SCHEDTUNE),
@@ -69,7 +69,7 @@ pub const ENTRIES: [Entry; 4] = [
     entry(
         "SchedTunePlacementTest",
         Family::Clocks,
-        "a small task boosted by 10 and 50 % that prefers idle CPUs: it runs where that fits",
+        "a small task that prefers idle CPUs is boosted by 10 and 50 %: it runs on CPUs that the boost fits",
         &[percent(
             "stune_task_placement",
             "time on CPUs smaller than the boost",
@@ -80,12 +80,9 @@ pub const ENTRIES: [Entry; 4] = [
     entry(
         "HotplugRollback",
         Family::Hotplug,
-        "a CPU fails to go off or on at each state of the way, and comes back to where it was",
-        &[none(
-            "hotplug_rollback",
-            "states that were not left as they were entered",
-        )],
-        |_| no("the states of the hotplug machinery (cpuhp) are not part of a scheduler model"),
+        "a CPU fails to go offline or online at each state in turn, and returns to its former state",
+        &[none("hotplug_rollback", "states that were not restored")],
+        |_| no("the states of CPU hotplug (cpuhp) are not part of a scheduler model"),
     ),
 ];
 

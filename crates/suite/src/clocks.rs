@@ -29,10 +29,10 @@ pub const ENTRIES: [Entry; 3] = [
             },
             Limit {
                 test: FREQ,
-                what: "activations at another operating point than the one for 1.25 times the clamp",
+                what: "activations at another operating point than that for 1.25 times the clamp",
                 unit: "%",
                 bound: Bound::AtMost(0),
-                reason: "the clamps leave schedutil no choice once they are set, at the second wakeup",
+                reason: "from the second wakeup on, the clamps leave schedutil no choice",
             },
         ],
         plans: clamps,
@@ -44,10 +44,10 @@ pub const ENTRIES: [Entry; 3] = [
         about: "sysbench cpu for 1 s on a CPU of each clock at up to 5 frequencies",
         limits: &[Limit {
             test: PERFORMANCE,
-            what: "steps of frequency at which less work gets done",
+            what: "steps up in frequency after which less work is done",
             unit: "",
             bound: Bound::AtMost(0),
-            reason: "a faster clock does not make less of it",
+            reason: "a higher frequency must not do less work",
         }],
         plans: frequencies,
         judge: |_, observed| Ok(vec![rising(PERFORMANCE, observed, true)]),
@@ -58,10 +58,10 @@ pub const ENTRIES: [Entry; 3] = [
         about: "sysbench cpu for 1 s on each CPU at its top frequency",
         limits: &[Limit {
             test: CAPACITY,
-            what: "steps of capacity at which the slowest CPU gets less work done",
+            what: "steps up in capacity after which the slowest CPU does less work",
             unit: "",
             bound: Bound::AtMost(0),
-            reason: "capacity is what a CPU gets done",
+            reason: "capacity is the work that a CPU does in a time",
         }],
         plans: capacities,
         judge: judge_capacities,
@@ -135,7 +135,7 @@ fn judge_clamps(platform: &Platform, observed: &[Observed]) -> Result<Vec<TestFi
     let run = observed.first().ok_or("there is no run")?;
     let (planned, seen) = (&run.plan.of_tasks()[0].phases, &run.seen.tasks[0]);
     if seen.phases.len() != planned.len() {
-        return Err("the task did not come to its last phase".to_owned());
+        return Err("the task did not reach its last phase".to_owned());
     }
     let mut measured = vec![];
     for (at, phase) in planned.iter().enumerate() {
@@ -267,7 +267,7 @@ fn judge_capacities(platform: &Platform, observed: &[Observed]) -> Result<Vec<Te
             Load::Tasks(_) => false,
         });
         let least = mine.min_by_key(|run| run.seen.events);
-        slowest.push(least.ok_or("no CPU of some class was tried")?.clone());
+        slowest.push(least.ok_or("a class of CPUs was not tried")?.clone());
     }
     Ok(vec![rising(CAPACITY, &slowest, false)])
 }

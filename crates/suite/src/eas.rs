@@ -29,7 +29,7 @@ const LATE: Limit = Limit {
     what: "late activations of the task that was late most often",
     unit: "%",
     bound: Bound::AtMost(15_000),
-    reason: "a task that moves up is late until it is there; 15 % are 9 activations of 62",
+    reason: "a task that moves to a bigger CPU is late until it runs there; 15 % are 9 activations of 62",
 };
 
 const fn entry(
@@ -52,11 +52,11 @@ const fn entry(
 pub const ENTRIES: [Entry; 7] = [
     entry(
         "OneSmallTask",
-        "one little task stays where it is cheapest",
+        "one little task stays on the CPU where it costs the least energy",
         &[
             placement(
                 5,
-                "a lone task has nothing to be moved by; a stray activation is allowed",
+                "nothing moves a lone task; a stray activation is allowed",
             ),
             LATE,
         ],
@@ -64,11 +64,11 @@ pub const ENTRIES: [Entry; 7] = [
     ),
     entry(
         "ThreeSmallTasks",
-        "three little tasks share the cheap CPUs",
+        "three little tasks share the CPUs that cost the least energy",
         &[
             placement(
                 20,
-                "which small CPUs are shared differs by little: only big ones must be left alone",
+                "the choice among small CPUs changes little; only big CPUs must stay unused",
             ),
             LATE,
         ],
@@ -76,27 +76,33 @@ pub const ENTRIES: [Entry; 7] = [
     ),
     entry(
         "TwoBigTasks",
-        "two big tasks come to CPUs that hold them",
+        "two big tasks run on CPUs that they fit",
         &[
-            placement(5, "few CPUs hold a big task: there is hardly a choice"),
+            placement(5, "few CPUs fit a big task, so there is little choice"),
             LATE,
         ],
         |platform| steady(platform, 2, 0),
     ),
     entry(
         "TwoBigThreeSmall",
-        "big tasks on big CPUs, little ones on cheap CPUs, at once",
+        "big tasks run on big CPUs, and at once little tasks on cheap CPUs",
         &[
-            placement(5, "the big tasks outweigh what the little ones can add"),
+            placement(
+                5,
+                "the energy of the big tasks outweighs that of the little ones",
+            ),
             LATE,
         ],
         |platform| steady(platform, 2, 3),
     ),
     entry(
         "EnergyModelWakeMigration",
-        "a task for each big CPU, little for 2 s and big for 2 s, twice: each moves down and up",
+        "a task for each big CPU is little for 2 s and big for 2 s, twice: each moves down and up",
         &[
-            placement(5, "8 s with 3 changes: what a change takes is little of it"),
+            placement(
+                5,
+                "in 8 s there are 3 changes, and each takes a small part of them",
+            ),
             LATE,
         ],
         wake_migration,
@@ -107,7 +113,7 @@ pub const ENTRIES: [Entry; 7] = [
         &[
             placement(
                 15,
-                "it moves up some time after it could: the kernel waits so as not to lose speed",
+                "it moves up some time after it could: the kernel waits in order not to lose speed",
             ),
             LATE,
         ],
@@ -119,7 +125,7 @@ pub const ENTRIES: [Entry; 7] = [
         &[
             placement(
                 18,
-                "it moves down late too; LISA found 18 % by trial on Juno r0, r2, HiKey 960 and TC2",
+                "it also moves down late; LISA found 18 % by trial on Juno r0, r2, HiKey 960 and TC2",
             ),
             LATE,
         ],
@@ -266,7 +272,7 @@ fn window(run: &Observed) -> Result<(u64, u64), String> {
     for (task, seen) in run.plan.of_tasks().iter().zip(&run.seen.tasks) {
         let judged = task.phases.iter().position(|phase| phase.asserted);
         let start = judged.and_then(|at| seen.phases.get(at));
-        from = from.max(*start.ok_or_else(|| format!("{} never came to it", task.name))?);
+        from = from.max(*start.ok_or_else(|| format!("{} never began its phase", task.name))?);
         to = to.min(
             seen.end
                 .ok_or_else(|| format!("{} never ended", task.name))?,

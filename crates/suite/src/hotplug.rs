@@ -14,28 +14,28 @@ const TARGET: &str = "target_alive";
 pub const ENTRIES: [Entry; 1] = [Entry {
     name: "HotplugTorture",
     family: Family::Hotplug,
-    about: "100 times a random CPU goes off or comes back, 10 to 100 ms apart, beside a task of 30 % for each CPU",
+    about: "a random CPU goes offline or online 100 times, 10 to 100 ms apart, beside a task of 30 % for each CPU",
     limits: &[
         Limit {
             test: TARGET,
-            what: "tasks that did not come to their end",
+            what: "tasks that did not end",
             unit: "",
             bound: Bound::AtMost(0),
-            reason: "a task whose CPU goes is moved, not lost",
+            reason: "a task whose CPU goes offline is moved, not lost",
         },
         Limit {
             test: ALIVE,
-            what: "CPUs that ran nothing after they had come back",
+            what: "CPUs that ran nothing after they were online again",
             unit: "",
             bound: Bound::AtMost(0),
-            reason: "all CPUs are back at the end, and a pinned task wants each",
+            reason: "all CPUs are online at the end, and each has a pinned task",
         },
         Limit {
             test: OFFLINE,
-            what: "longest time that a task ran on a CPU that was off",
+            what: "longest time that a task ran on an offline CPU",
             unit: "ms",
             bound: Bound::AtMost(0),
-            reason: "ours, LISA does not look: what is off executes nothing",
+            reason: "our test, not one of LISA: an offline CPU executes nothing",
         },
     ],
     plans,
@@ -51,7 +51,7 @@ const TORTURE_MS: u64 = (OPERATIONS as u64 + 1) * 100;
 fn plans(platform: &Platform) -> Result<Vec<Plan>, String> {
     let cpus = platform.cpus.len();
     if cpus < 2 {
-        return Err("the only CPU cannot go".to_owned());
+        return Err("the only CPU cannot go offline".to_owned());
     }
     let all: Vec<usize> = (0..cpus).collect();
     let work = |cpu: usize, ms| Work::periodic(f64::from(platform.cpus[cpu].capacity) * 0.3, ms);
@@ -72,7 +72,7 @@ fn judge(platform: &Platform, observed: &[Observed]) -> Result<Vec<TestFigure>, 
     let run = observed.first().ok_or("there is no run")?;
     let (tasks, offline) = (&run.seen.tasks, &run.seen.offline);
     if offline.is_empty() {
-        return Err("no CPU went off".to_owned());
+        return Err("no CPU went offline".to_owned());
     }
     let lost: Vec<&str> = (run.plan.of_tasks().iter().zip(tasks))
         .filter(|(_, seen)| seen.end.is_none())

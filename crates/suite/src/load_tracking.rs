@@ -34,10 +34,11 @@ const fn share(
 }
 
 const MEAN_REASON: &str =
-    "the kernel sums whole windows in integers, the filter neither: less than 2 % on average";
-const MAX_REASON: &str = "one window of 1 ms changes a signal by 2.2 %; two may be apart";
+    "the kernel sums whole windows in integers and the filter does not: below 2 % on average";
+const MAX_REASON: &str =
+    "one window of 1 ms changes a signal by 2.2 %; signal and filter may be two windows apart";
 const BEHAVIOUR_REASON: &str =
-    "the middle of the settled signal's tunnel is the duty cycle only if sleep is short";
+    "the middle of the settled signal's range is the duty cycle only if sleep is short";
 
 const EQUAL: [Limit; 4] = [
     share(
@@ -68,13 +69,13 @@ const EQUAL: [Limit; 4] = [
 const SETTLED: [Limit; 2] = [
     share(
         BEHAVIOUR[0],
-        "settled util_avg against the duty cycle",
+        "difference of settled util_avg from the duty cycle",
         5,
         BEHAVIOUR_REASON,
     ),
     share(
         BEHAVIOUR[1],
-        "settled load_avg against the duty cycle",
+        "difference of settled load_avg from the duty cycle",
         5,
         BEHAVIOUR_REASON,
     ),
@@ -90,7 +91,7 @@ const INVARIANT: [Limit; 2] = [
         FREQ_INVARIANCE,
         "settled util_avg at the worst frequency of the best CPU",
         5,
-        "one CPU that is right at all frequencies shows that frequencies are allowed for",
+        "one CPU that is right at all frequencies shows that the signal is scaled by frequency",
     ),
 ];
 
@@ -99,7 +100,7 @@ pub const ENTRIES: [Entry; 3] = [
     Entry {
         name: "PELTTask",
         family: Family::LoadTracking,
-        about: "half of a big CPU for 2 s, pinned, at the top frequency",
+        about: "a pinned task of 50 % of a big CPU for 2 s, at the top frequency",
         limits: &[
             EQUAL[0], EQUAL[1], EQUAL[2], EQUAL[3], SETTLED[0], SETTLED[1],
         ],
@@ -109,7 +110,7 @@ pub const ENTRIES: [Entry; 3] = [
     Entry {
         name: "TaskInvariance",
         family: Family::LoadTracking,
-        about: "half of what a CPU can do, pinned, on a CPU of each class at up to 8 frequencies",
+        about: "a pinned task of 50 % of its CPU, on a CPU of each class at up to 8 frequencies",
         limits: &[
             EQUAL[0],
             EQUAL[1],
@@ -126,7 +127,7 @@ pub const ENTRIES: [Entry; 3] = [
     Entry {
         name: "RqInvariance",
         family: Family::LoadTracking,
-        about: "the same runs, by the signals of the queue",
+        about: "the same runs, judged by the signals of the run queue",
         limits: &EQUAL,
         plans: each_class_and_clock,
         judge: judge_queue,

@@ -29,7 +29,7 @@ const fn entry(
 const fn within(percent: i64, reason: &'static str) -> Limit {
     Limit {
         test: TEST,
-        what: "util_avg of a CPU in a phase against the time that it was busy",
+        what: "difference of a CPU's util_avg in a phase from the share of time that it was busy",
         unit: "%",
         bound: Bound::AtMost(percent * 1000),
         reason,
@@ -40,10 +40,10 @@ const fn within(percent: i64, reason: &'static str) -> Limit {
 pub const ENTRIES: [Entry; 3] = [
     entry(
         "OneTaskCPUMigration",
-        "a task of 20 % goes from one big CPU to another, on each of which a task of 30 % stays",
+        "a task of 20 % goes from one big CPU to another; a task of 30 % stays on each of them",
         &[within(
             3,
-            "the middle of the signal's tunnel is its mean only nearly",
+            "the middle of the signal's range is only near its mean",
         )],
         one_task,
     ),
@@ -52,16 +52,16 @@ pub const ENTRIES: [Entry; 3] = [
         "two tasks of 50 % on two big CPUs change places",
         &[within(
             3,
-            "the middle of the signal's tunnel is its mean only nearly",
+            "the middle of the signal's range is only near its mean",
         )],
         |platform| permuted(platform, 2),
     ),
     entry(
         "NTasksCPUMigration",
-        "up to five tasks of 50 % on as many CPUs of one class, in every order",
+        "up to five tasks of 50 % change places on as many CPUs of one class, in every order",
         &[within(
             8,
-            "the last order may be long ago: there are up to 120 of them",
+            "there are up to 120 orders, so the last one may be long ago",
         )],
         |platform| {
             let most = platform
@@ -151,7 +151,7 @@ fn judge(platform: &Platform, observed: &[Observed]) -> Result<Vec<TestFigure>, 
     let mut measured = vec![];
     for at in 0..planned[0].phases.len() {
         if run.seen.tasks.iter().any(|task| task.phases.len() <= at) {
-            return Err("a task did not come to its last phase".to_owned());
+            return Err("a task did not reach its last phase".to_owned());
         }
         let window = first.phase(at);
         // The first quarter still has the phase before in it.

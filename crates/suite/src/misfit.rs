@@ -25,14 +25,14 @@ pub const ENTRIES: [Entry; 1] = [Entry {
             what: "longest idle time of a bigger CPU while a task runs on a small one, in balancing intervals",
             unit: "",
             bound: Bound::AtMost(1000),
-            reason: "newidle balancing pulls at once, but need not: a regular balance comes within one interval",
+            reason: "newidle balancing may pull at once; a regular balance comes within one interval",
         },
         Limit {
             test: PREEMPT_TIME,
-            what: "share of the run in which the worst task waits for another one",
+            what: "share of the run in which a task waits for another one, of the worst task",
             unit: "%",
             bound: Bound::AtMost(1000),
-            reason: "there are as many CPUs as tasks",
+            reason: "there is a CPU for each task",
         },
     ],
     plans,
@@ -66,7 +66,7 @@ fn judge(platform: &Platform, observed: &[Observed]) -> Result<Vec<TestFigure>, 
     let run = observed.first().ok_or("there is no run")?;
     let tasks = &run.seen.tasks;
     let starts = tasks.iter().filter_map(|task| task.phases.get(PINNED));
-    let start = *starts.max().ok_or("no task came to its CPU")?;
+    let start = *starts.max().ok_or("no task reached its CPU")?;
     let ends: Option<Vec<u64>> = tasks.iter().map(|task| task.end).collect();
     let end = ends.and_then(|ends| ends.into_iter().max());
     let end = end.ok_or("a task never ended")?;

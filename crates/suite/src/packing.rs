@@ -17,7 +17,7 @@ const STAYS: [Limit; 1] = [Limit {
     what: "migrations of the task that moved most",
     unit: "",
     bound: Bound::AtMost(0),
-    reason: "half of a CPU that nobody else wants: a task has no reason to move",
+    reason: "no other task wants the CPU, so a task has no reason to move",
 }];
 
 /// The scenarios.
@@ -25,13 +25,13 @@ pub const ENTRIES: [Entry; 4] = [
     Entry {
         name: "SmallTaskPacking",
         family: Family::Migration,
-        about: "a task of 10 % each 10 ms for each CPU, for 5 s: they stay on small CPUs",
+        about: "a task of 10 % (period 10 ms) for each CPU, for 5 s: all stay on small CPUs",
         limits: &[Limit {
             test: RESIDENCY,
-            what: "share of its time that the worst task runs on the smallest CPUs",
+            what: "share of its time that a task runs on the smallest CPUs, of the worst task",
             unit: "%",
             bound: Bound::AtLeast(85_000),
-            reason: "start and stray wakeups take some; BART's tests demanded 85 %",
+            reason: "the start and stray wakeups take a part; BART's tests demanded 85 %",
         }],
         plans: small_tasks,
         judge: judge_packing,
@@ -39,7 +39,7 @@ pub const ENTRIES: [Entry; 4] = [
     Entry {
         name: "WakeMigration",
         family: Family::Migration,
-        about: "tasks of 10 % and 50 % in turn, 5 s each, twice: they change clusters with each step",
+        about: "tasks are at 10 % and at 50 % in turn, 5 s each, twice: they change clusters at each step",
         limits: &[Limit {
             test: SWITCH,
             what: "longest time from a step to the task's first run on the other kind of CPU",
@@ -150,7 +150,7 @@ fn judge_steps(platform: &Platform, observed: &[Observed]) -> Result<Vec<TestFig
     for (task, seen) in run.plan.of_tasks().iter().zip(&run.seen.tasks) {
         for (at, phase) in task.phases.iter().enumerate().filter(|(_, of)| of.asserted) {
             if seen.phases.len() <= at {
-                return Err(format!("{} never came to {}", task.name, phase.name));
+                return Err(format!("{} never reached {}", task.name, phase.name));
             }
             let (start, end) = seen.phase(at);
             let wants_small = phase.name.starts_with("low");
@@ -190,7 +190,7 @@ fn judge_stays(_platform: &Platform, observed: &[Observed]) -> Result<Vec<TestFi
     tasks
         .map(|(task, seen)| {
             let start = seen.phases.get(1);
-            let start = *start.ok_or_else(|| format!("{} never came to it", task.name))?;
+            let start = *start.ok_or_else(|| format!("{} never began its phase", task.name))?;
             let mut cpus: Vec<u32> = (seen.slices.iter())
                 .filter(|slice| slice.to > start)
                 .map(|slice| slice.cpu)

@@ -124,7 +124,7 @@ fn grounds(judged: &[(Record, ScenarioVerdict)]) -> String {
     for (record, _) in judged {
         let line = match &record.grounds {
             Some(grounds) => grounds.line.as_str(),
-            None => "recorded by a version that does not say",
+            None => "unknown: recorded by a version that does not write it",
         };
         let row = ("rests on", format!("{}: {line}", record.machine));
         if !rows.contains(&row) {

@@ -287,6 +287,6 @@ fn a_verdict_says_what_it_rests_on() {
     };
     let verdict = judge(&old);
     let text = report::table(&[(old, verdict)]);
-    let said = "rests on  juno-r0: recorded by a version that does not say\n";
+    let said = "rests on  juno-r0: unknown: recorded by a version that does not write it\n";
     assert!(text.starts_with(said), "{text}");
 }

@@ -14,21 +14,21 @@ const ACTIVATIONS: &str = "activations";
 pub const ENTRIES: [Entry; 1] = [Entry {
     name: "UtilConvergence",
     family: Family::LoadTracking,
-    about: "75 % for 5 s, then 50 to 5 % and 10 to 60 % in steps of 20 %, each 200 ms, pinned to a big CPU",
+    about: "a task pinned to a big CPU: 75 % for 5 s, then 50 to 5 % and 10 to 60 % in steps of 20 %, each 200 ms",
     limits: &[
         Limit {
             test: MEANS,
             what: "phases whose mean util_est is below the mean util_avg, or ewma below enqueued",
             unit: "",
             bound: Bound::AtMost(0),
-            reason: "util_avg decays in sleep, the estimate does not, and the average follows rises at once (5.5)",
+            reason: "util_avg decays in sleep and the estimate does not; the average follows a rise at once (5.5)",
         },
         Limit {
             test: ACTIVATIONS,
             what: "activations with 1.01 enqueued below util_avg, or ewma below enqueued",
             unit: "",
             bound: Bound::AtMost(0),
-            reason: "the estimate is stored when the task sleeps, unless it moved by less than 1 %",
+            reason: "the estimate is stored when the task goes to sleep, unless it changed by less than 1 %",
         },
     ],
     plans,
@@ -109,7 +109,7 @@ fn judge(_platform: &Platform, observed: &[Observed]) -> Result<Vec<TestFigure>,
     let task = run.seen.tasks.first().ok_or("there is no task")?;
     let planned = &run.plan.of_tasks()[0].phases;
     if task.phases.len() != planned.len() {
-        return Err("the task did not come to its last phase".to_owned());
+        return Err("the task did not reach its last phase".to_owned());
     }
     let stored = stored(task);
     let all: Vec<&Sample> = task.samples.iter().collect();

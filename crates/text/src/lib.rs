@@ -6,8 +6,10 @@ mod cell;
 mod encoding;
 mod place;
 mod plain;
+mod prose;
 
 pub use cell::{Align, cell, pad, row, widths};
 pub use encoding::{Mark, mark, read};
 pub use place::place;
 pub use plain::{does_harm, harmless, line};
+pub use prose::{item, paragraph};

@@ -45,7 +45,7 @@ impl std::fmt::Display for Error {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Error::NoTerminal => f.write_str(
-                "top needs a terminal, and standard input or output is none; \
+                "top needs a terminal as standard input and output; \
                  `alight run --monitor 1` prints the same as lines",
             ),
             Error::Client(error) => error.fmt(f),

@@ -123,7 +123,7 @@ impl View {
     /// Names of the table's columns.
     pub fn columns(&self) -> &'static [&'static str] {
         match self.table {
-            Table::Steps => &["step", "share", "per second", "feature", "which means"],
+            Table::Steps => &["step", "share", "per second", "feature", "meaning"],
             Table::Cpus => &[
                 "cpu",
                 "runs/s",

@@ -6,6 +6,7 @@
 //! Markdown. It holds no figure of its own.
 
 use crate::decisions::Cause;
+use alight_text::{item, paragraph};
 use serde_json::{Map, Value};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
@@ -59,10 +60,8 @@ pub fn page(directory: &Path, of: Option<&str>) -> Result<String, Error> {
     for path in reports(directory)? {
         let name = path.file_stem().unwrap_or_default().to_string_lossy();
         let Some(report) = read(&path)? else {
-            line!(
-                missing,
-                "- **{name}: no report; what failed is in the output of the run**"
-            );
+            let text = format!("**{name}: no report; the output of the run says what failed**");
+            missing += &item(&text);
             continue;
         };
         let named = |report| Named {
@@ -97,24 +96,29 @@ pub fn page(directory: &Path, of: Option<&str>) -> Result<String, Error> {
 const HEAD: &str = "\
 # Fidelity
 
-How far the model is from the kernels that it claims to be. The scripts of `verify/`, which
-`make verify` runs, boot each kernel, record what its scheduler does, give the same to the policy core
-and compare; `alight verify report` makes this page of what they found.
-How that is done is in [verify.md](../explanation/verify.md), which rules are whose in [sources.md](../explanation/sources.md),
-what the model is in [model.md](../explanation/model.md).
+How close the model is to the kernels that it models. `make verify` runs the scripts of `verify/`:
+they boot each kernel, record what its scheduler does, give the policy core the same input, and
+compare. `alight verify report` makes this page of their reports.
+[verify.md](../explanation/verify.md) describes the method, [sources.md](../explanation/sources.md)
+the source of each rule, and [model.md](../explanation/model.md) the model.
 ";
 
 /// Which model the reports are of.
 fn model(of: &str) -> String {
-    format!("\nThe model is that of {of}. What has changed in it since is not on this page.\n")
+    let text =
+        format!("The model is that of {of}. Later changes of the model are not on this page.");
+    format!("\n{}", paragraph(&text))
 }
 
 /// What the simulator leaves out, by mechanism: the last column of the table in docs/explanation/model.md.
 fn left_out() -> String {
-    let mut page = "\n## What is left out\n\nOf the model, by mechanism ([model.md](../explanation/model.md) says what is modelled). \
-         The core's load tracking leaves out what a group's queue hands to its entity.\n\n\
-         | mechanism | left out |\n|---|---|\n"
-        .to_owned();
+    let mut page = "\n## What is left out\n\n".to_owned();
+    page += &paragraph(
+        "The table lists what the model leaves out, by mechanism; \
+         [model.md](../explanation/model.md) says what is modelled. The core's load tracking leaves \
+         out what a group's queue hands to its entity.",
+    );
+    page += "\n| mechanism | left out |\n|---|---|\n";
     for (mechanism, left_out) in rows(MODEL) {
         line!(page, "| {mechanism} | {left_out} |");
     }
@@ -198,6 +202,11 @@ fn percent(part: u64, whole: u64) -> String {
     format!("{}.{:03} %", thousandths / 1000, thousandths % 1000)
 }
 
+/// Adds an item to a list.
+fn push(page: &mut String, text: &str) {
+    page.push_str(&item(text));
+}
+
 fn disagreements(
     missing: String,
     pelt: &[Named],
@@ -211,16 +220,16 @@ fn disagreements(
         for (function, count) in fields(report, "checks") {
             let different = number(count, "different");
             if different != 0 {
-                line!(
-                    page,
-                    "- {name}, load tracking: {different} results of `{function}` differ"
+                push(
+                    &mut page,
+                    &format!("{name}, load tracking: {different} results of `{function}` differ"),
                 );
             }
         }
         for (what, count) in report["gaps"]["unseen"].as_object().into_iter().flatten() {
-            line!(
-                page,
-                "- {name}, load tracking: {count} states were changed unseen ({what})"
+            push(
+                &mut page,
+                &format!("{name}, load tracking: {count} states were changed unseen ({what})"),
             );
         }
         for (count, what) in [
@@ -230,25 +239,27 @@ fn disagreements(
             ),
             (
                 number(report, "tracepoint_disagrees"),
-                "updates of which the tracepoint says otherwise",
+                "updates that differ from their tracepoint",
             ),
         ] {
             if count != 0 {
-                line!(page, "- {name}, load tracking: {count} {what}");
+                push(&mut page, &format!("{name}, load tracking: {count} {what}"));
             }
         }
     }
     for Named { name, report } in decisions {
         if report["agrees"] != true {
-            line!(
-                page,
-                "- **{name}, decisions: fewer than 99.9 % are the kernel's**"
+            push(
+                &mut page,
+                &format!("**{name}, decisions: fewer than 99.9 % equal the kernel's**"),
             );
         }
         for (step, count) in fields(report, "missing_rules") {
-            line!(
-                page,
-                "- {name}, decisions: for want of a rule {count} differ where the core answered by `{step}`"
+            push(
+                &mut page,
+                &format!(
+                    "{name}, decisions: a rule is missing or wrong: {count} differ where the core answered by `{step}`"
+                ),
             );
         }
         let causes: Vec<_> = fields(report, "causes")
@@ -258,9 +269,11 @@ fn disagreements(
             let all = number(report, "decisions");
             let different = all - number(report, "equal");
             let causes = causes.join(", ");
-            line!(
-                page,
-                "- {name}, decisions: {different} of {all} differ from the state at the entry: {causes}"
+            push(
+                &mut page,
+                &format!(
+                    "{name}, decisions: {different} of {all} differ from the state at the entry: {causes}"
+                ),
             );
         }
     }
@@ -269,30 +282,37 @@ fn disagreements(
     }
     for Named { name, report } in pelt.iter().chain(decisions) {
         if report["whole"] == false {
-            line!(
-                page,
-                "- {name}: the recording is not whole; what it held up to there is reported"
+            push(
+                &mut page,
+                &format!("{name}: the recording is not whole; the report covers its beginning"),
             );
         }
         let halves: u64 = fields(report, "seen_by_half")
             .filter_map(|(_, count)| count.as_u64())
             .sum();
         if halves != 0 {
-            line!(
-                page,
-                "- {name}: the recorder saw {halves} calls by half; they are not compared"
+            push(
+                &mut page,
+                &format!(
+                    "{name}: the recorder saw one end only of {halves} calls; they are not compared"
+                ),
             );
         }
         let lost = number(report, "lost");
         if report["allowed"].is_u64() && lost.max(halves) > number(report, "allowed") {
             let allowed = number(report, "allowed");
-            line!(
-                page,
-                "- **{name}: the recorder missed too much: at most {allowed} are allowed**"
+            push(
+                &mut page,
+                &format!(
+                    "**{name}: the recorder missed too many events: at most {allowed} are allowed**"
+                ),
             );
         }
         if lost != 0 {
-            line!(page, "- {name}: the recorder lost {lost} events");
+            push(
+                &mut page,
+                &format!("{name}: the recorder lost {lost} events"),
+            );
         }
     }
     if page.len() == none {
@@ -307,9 +327,12 @@ fn tracking(pelt: &[Named]) -> String {
         page.push_str("Not run.\n");
         return page;
     }
+    page += &paragraph(
+        "`policy/pelt.h` makes every recorded update of a signal again, from the state that the \
+         update found. All sums and averages must equal the kernel's integers.",
+    );
     page.push_str(
-        "Every update of a signal, made again by `policy/pelt.h` from the state that it found: all sums and averages must be the kernel's integers.\n\n\
-         | kernel | base | updates | new averages | results equal | different | events lost |\n|---|---|---:|---:|---:|---:|---:|\n",
+        "\n| kernel | base | updates | new averages | results equal | different | events lost |\n|---|---|---:|---:|---:|---:|---:|\n",
     );
     for Named { report, .. } in pelt {
         let (equal, different) = total(report);
@@ -333,12 +356,17 @@ fn choices(decisions: &[Named]) -> String {
         page.push_str("Not run.\n");
         return page;
     }
+    page += &paragraph(
+        "`policy/select.h` makes every recorded choice of `select_task_rq_fair()` again, from the \
+         state that the kernel could see. A decision is calm if no CPU changed during it: the \
+         recorded state is then what the kernel saw. If a CPU changed, the kernel looked at some time \
+         between the entry and the exit of its function. A decision is equal if the core decides as \
+         the kernel did from the state at the entry; \"or exit\" also counts decisions that are equal \
+         from the state at the exit. 99.9 % must be equal: of the calm decisions, and of all from \
+         either state.",
+    );
     page.push_str(
-        "Every choice of a CPU by `select_task_rq_fair()`, decided again by `policy/select.h` from what the kernel could see. \
-         Calm are those under which no CPU changed, so that what was recorded is what the kernel saw. Where one changed, the kernel looked \
-         at some time between its function's entry and exit: equal are those equal to the state at the entry; \"or exit\" counts those too that are equal to \
-         the state at the exit. Of the calm ones, and of all with the state at either, 99.9 % must be equal.\n\n\
-         | recording | kernel | base | decisions | equal | share | or exit | share | calm | equal | share | lost |\n\
+        "\n| recording | kernel | base | decisions | equal | share | or exit | share | calm | equal | share | lost |\n\
          |---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
     );
     for Named { name, report } in decisions {
@@ -357,18 +385,23 @@ fn choices(decisions: &[Named]) -> String {
             number(report, "lost"),
         );
     }
-    page.push_str("\nWhy a decision differs from the state at the entry:\n\n");
+    page.push_str("\nCauses of a difference from the state at the entry:\n\n");
     for cause in Cause::ALL {
-        line!(page, "- `{}`: {}", cause.name(), cause.meaning());
-    }
-    for Named { name, .. } in decisions.iter().filter(|of| of.report["exits"] == false) {
-        line!(
-            page,
-            "- {name} was recorded without the states at the exit, so that nearly all are `race` there"
+        push(
+            &mut page,
+            &format!("`{}`: {}", cause.name(), cause.meaning()),
         );
     }
-    page.push_str("\nBy the step of the search that answered, decisions and how many differ from the state at the entry:\n\n");
-    page.push_str("| recording | steps |\n|---|---|\n");
+    for Named { name, .. } in decisions.iter().filter(|of| of.report["exits"] == false) {
+        let text = "was recorded without the states at the exit: nearly all its causes are `race`";
+        push(&mut page, &format!("{name} {text}"));
+    }
+    page.push('\n');
+    page += &paragraph(
+        "Decisions by the step that answered; in brackets those that differ from the state at the \
+         entry:",
+    );
+    page.push_str("\n| recording | steps |\n|---|---|\n");
     for Named { name, report } in decisions {
         let steps: Vec<String> = fields(report, "steps")
             .map(|(step, count)| {

@@ -115,7 +115,7 @@ fn differences_show_both_sides() {
     }
     let changed = explained("decisions-amd64-7.2.alight", None, 1);
     assert!(
-        changed.contains("the CPUs that changed, when the kernel had chosen"),
+        changed.contains("the CPUs that changed, after the kernel had chosen"),
         "{changed}"
     );
     let beyond = decisions::explain(&mut reader(&bytes), Some(&wrong), u64::MAX);

@@ -24,8 +24,8 @@ pub enum PolicyVerb {
     },
     /// Shows a base, a feature or a scheduler
     Show {
-        /// For instance linux-5.5, asym-capacity or linux-5.5+asym-capacity; bias-prev:spare=128 is
-        /// over the newest base that goes with it
+        /// A base, a feature or both, like linux-5.5, asym-capacity or linux-5.5+asym-capacity; a
+        /// feature with a tunable, like bias-prev:spare=128, is added to the newest base that accepts it
         #[arg(value_name = "NAME")]
         name: String,
         /// Print JSON (alight.policy/1)
@@ -48,7 +48,7 @@ pub enum MachineVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Shows a machine: topology, frequencies, idle states, every figure with its source
+    /// Shows a machine: topology, frequencies, idle states, and the source of every figure
     Show {
         /// A name of `alight machine list`, a file ending in .toml, or `host`
         #[arg(value_name = "MACHINE")]
@@ -57,7 +57,7 @@ pub enum MachineVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Finds what cannot be in a machine: exit code 2 if there is such a thing
+    /// Checks a machine for impossible figures; exit code 2 if there is one
     Check {
         /// A name of `alight machine list`, a file ending in .toml, or `host`
         #[arg(value_name = "MACHINE")]
@@ -66,7 +66,8 @@ pub enum MachineVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Prints this host as a machine file; the variable ROOT_PREFIX names a copied tree to read
+    /// Prints this host as a machine file; the variable ROOT_PREFIX names a folder to
+    /// read in the place of `/`
     Capture {
         /// Print JSON (alight.machine-capture/1)
         #[arg(long)]
@@ -79,7 +80,7 @@ pub struct LintArgs {
     /// rt-app file
     #[arg(value_name = "WORKLOAD.json")]
     pub file: PathBuf,
-    /// How to read it: as its author meant it (workgen) or as the rt-app binary does (rtapp)
+    /// How to read the file: as its author meant it (workgen), or as the rt-app binary reads it (rtapp)
     #[arg(long, value_name = "MODE", default_value = "workgen", value_parser = mode())]
     pub mode: Mode,
     /// Print JSON (alight.lint/1)

@@ -9,10 +9,10 @@ use clap::Args;
 use super::values::interval;
 
 pub const RECORD_EXAMPLES: &str = "\
-The recorder is a program of its own, alight-record, which must lie beside alight or in PATH:
-it alone needs libelf and clang to be built (cargo build --release -p alight-live), and it
-can be copied to a machine that has nothing else.
-`alight record --help` is its help, and there without it.
+The recorder is a separate program, alight-record. It must lie beside alight or in PATH. Its build
+(cargo build --release -p alight-live) needs libelf and clang; alight itself needs neither. The
+program can be copied to another machine and runs there alone.
+`alight record --help` prints its help, also where it is not installed.
 
 Examples:
   alight record pelt -o run.alight --duration 10
@@ -21,10 +21,10 @@ Examples:
   alight record behaviour -o run.alight -- hackbench -g 2 -l 500";
 
 pub const RUN_EXAMPLES: &str = "\
-The scheduler is a program of its own, scx_alight, which must lie beside alight or in PATH: it
-alone needs libelf and clang to be built (cargo build --release -p alight-live).
-`alight run --help` is its help, and there without it: what it needs, its options and its exit
-codes.
+The scheduler is a separate program, scx_alight. It must lie beside alight or in PATH. Its build
+(cargo build --release -p alight-live) needs libelf and clang; alight itself needs neither.
+`alight run --help` prints its requirements, options and exit codes, also where it is not
+installed.
 
 Examples:
   alight run bias-prev sched-idle
@@ -34,16 +34,19 @@ Examples:
 pub const TOP_KEYS: &str = "\
 Keys:
   q, Esc    leave
-  s         order by count, or as the policy or the machine has it
-  c, Tab    steps, or CPUs
-  t         since the scheduler's start, or since the last look
+  s         sort by count, or in the order of the policy or the machine
+  c, Tab    show steps, or CPUs
+  t         count since the scheduler's start, or since the last interval
   up, down  scroll
 
-Exit codes: 0 left by key; 1 no scheduler, or no permission to ask it; 2 no terminal.";
+Exit codes:
+  0  left by key
+  1  no scheduler runs, or there is no permission to read its socket
+  2  there is no terminal";
 
 #[derive(Args)]
 pub struct RecordArgs {
-    /// What and how: the command line of alight-record; `alight record --help` lists it
+    /// Command line of alight-record; `alight record --help` describes it
     #[arg(
         value_name = "ARGUMENT",
         trailing_var_arg = true,
@@ -54,7 +57,7 @@ pub struct RecordArgs {
 
 #[derive(Args)]
 pub struct RunLiveArgs {
-    /// The command line of scx_alight: features, a base, options
+    /// Command line of scx_alight: features, a base, options
     #[arg(
         value_name = "ARGUMENT",
         trailing_var_arg = true,
@@ -65,7 +68,7 @@ pub struct RunLiveArgs {
 
 #[derive(Args)]
 pub struct TopArgs {
-    /// How often the scheduler is asked, like 1s or 200ms
+    /// Interval between two requests to the scheduler, like 1s or 200ms
     #[arg(short, long, value_name = "T", value_parser = interval, default_value = "1s")]
     pub interval: Duration,
     /// The scheduler's socket

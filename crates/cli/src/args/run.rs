@@ -25,10 +25,10 @@ Examples:
   alight simulate -m gs101 -w 'schbench -t 8 -r 5' --style tool";
 
 pub const COMPARE_EXAMPLES: &str = "\
-The first scheduler is the base. Each runs once a seed (--seed, --seed + 1, ...), and
-the seeds are shared: the interval is that of the paired differences.
-What is told a feature stays in the label, a default value too (bias-prev:spare=256), so that a
-sweep has a label a point; the hash is that of the runs, whatever they are called.
+The first scheduler is the base. Each scheduler runs once with each seed (--seed, --seed + 1, ...).
+The schedulers share the seeds; the interval is that of the paired differences.
+A label keeps every tunable that was typed, also one with its default value (bias-prev:spare=256), so
+that each point of a sweep has its own label. The hash is computed of the runs, not of the label.
 
 Examples:
   alight compare -m juno-r0 -w 'hackbench -g 2 -l 100' linux-5.5 linux-5.5+asym-capacity
@@ -42,8 +42,8 @@ Examples:
   alight explain -m juno-r0 -w mp3.json --task AudioTick-0 --at 1.5s linux-5.5+asym-capacity
   alight explain -m juno-r0 -w 'hackbench -g 1 -l 100' --histogram linux-5.5+asym-capacity
 
-Beside each answer of a scheduler with features stands what its base alone would have answered in
-the same state. Only `alight compare` knows what would have followed from that.";
+For a scheduler with features, each answer is shown beside the answer of its base in the same
+state. `explain` does not follow the base's answers further; `alight compare` runs both.";
 
 /// What every simulation needs.
 #[derive(Args)]
@@ -52,9 +52,9 @@ pub struct RunArgs {
     #[arg(short, long, value_name = "MACHINE")]
     pub machine: String,
 
-    /// Workload: the command line of hackbench, sysbench, cyclictest, schbench, perf bench sched,
-    /// adrestia, frames or housekeeping, with taskset, chrt, nice, numactl, uclampset or cgexec
-    /// before it if you like, or an rt-app file ending in .json; several run at once
+    /// Workload: an rt-app file ending in .json, or a command line of hackbench, sysbench,
+    /// cyclictest, schbench, perf bench sched, adrestia, frames or housekeeping; taskset, chrt, nice,
+    /// numactl, uclampset and cgexec may stand before the command; may be repeated: all run at once
     #[arg(
         short,
         long = "workload",
@@ -64,7 +64,7 @@ pub struct RunArgs {
     )]
     pub workloads: Vec<String>,
 
-    /// Names the random streams: phases of ticks and timers, start order
+    /// Seed of the random streams: phases of ticks and timers, order of starts
     #[arg(
         long,
         value_name = "N",
@@ -74,7 +74,7 @@ pub struct RunArgs {
     )]
     pub seed: u64,
 
-    /// End of a run, like 5s or 200ms [default: when the workloads end]
+    /// Simulated time after which a run ends, like 5s or 200ms [default: the workloads' end]
     #[arg(long, value_name = "T", value_parser = duration::parse_length,
         allow_hyphen_values = true)]
     pub duration: Option<u64>,
@@ -87,43 +87,45 @@ pub struct RunArgs {
     #[arg(long, value_name = "GOVERNOR")]
     pub idle_governor: Option<IdleGovernor>,
 
-    /// CPUs that go off and come back meanwhile, like 100ms:off:2-3,500ms:on:2
+    /// CPUs that go offline and online during the run, like 100ms:off:2-3,500ms:on:2
     #[arg(long, value_name = "LIST", value_parser = changes::hotplug, allow_hyphen_values = true)]
     pub hotplug: Option<Changes>,
 
-    /// Highest frequencies (scaling_max_freq) that change meanwhile, like 1s:4-5:1200000,3s:4-5:max
+    /// Frequency limits (scaling_max_freq) that change during the run, like
+    /// 1s:4-5:1200000,3s:4-5:max
     #[arg(long, value_name = "LIST", value_parser = changes::cap, allow_hyphen_values = true)]
     pub cap: Option<Changes>,
 
-    /// The same by a cooling device, of which schedulers know more
+    /// Frequency limits set by a cooling device, in the form of --cap; Linux 5.7 to 6.9 tell the
+    /// scheduler more of them
     #[arg(long, value_name = "LIST", value_parser = changes::thermal, allow_hyphen_values = true)]
     pub thermal: Option<Changes>,
 
-    /// Count mechanism and energy from here on, like 1s: what was before was warming up. What
-    /// workloads measure, they measure from their start
+    /// Count mechanism and energy from this time on, like 1s, to leave out the warm-up; does not
+    /// affect the workloads' own measurements
     #[arg(long, value_name = "T", value_parser = changes::count_from, allow_hyphen_values = true)]
     pub count_from: Option<Changes>,
 
-    /// A task group (cgroup) that tasks are in by rt-app's `taskgroup` or by cgexec: its path and
-    /// what its files hold, like /background:weight=50,idle=0,uclamp.min=0,uclamp.max=40; may be
-    /// repeated [default of a group: weight 100, no clamps]
+    /// Settings of a task group (cgroup): its path and the values of its files, like
+    /// /background:weight=50,idle=0,uclamp.min=0,uclamp.max=40; tasks join it by cgexec or by rt-app's
+    /// `taskgroup`; may be repeated [default of a group: weight 100, no clamps]
     #[arg(long = "group", value_name = "GROUP", value_parser = cgroups::group)]
     pub groups: Vec<GroupOption>,
 
-    /// A sysctl that is written before the run: sched_rt_runtime_us (-1: no limit),
+    /// Sysctl to write before the run, like sched_rt_runtime_us=-1 (no limit): sched_rt_runtime_us,
     /// sched_rt_period_us, sched_base_slice_ns, sched_util_clamp_min, sched_util_clamp_max or
-    /// sched_util_clamp_min_rt_default, like sched_rt_runtime_us=-1; may be repeated: they are
-    /// written in this order, and what the kernel refuses is refused
+    /// sched_util_clamp_min_rt_default; may be repeated: written in this order, and refused where
+    /// the kernel refuses
     #[arg(long = "sysctl", value_name = "NAME=VALUE", value_parser = sysctl::parse)]
     pub sysctls: Vec<SysctlOption>,
 
-    /// What the shell that starts the workloads has for `wakee_flips`, how often it woke another
-    /// task than the time before: their tasks inherit it, and more of it keeps senders from
-    /// pulling receivers [default: as measured of shells that run a script, by seed: 0 to 12]
+    /// `wakee_flips` of the shell that starts the workloads: the number of times that it woke another
+    /// task than the time before; tasks inherit it, and a large value keeps wakers from pulling
+    /// wakees [default: as measured in shells that run a script, by seed: 0 to 12]
     #[arg(long, value_name = "N", value_parser = wakee_flips, allow_negative_numbers = true)]
     pub wakee_flips: Option<u32>,
 
-    /// Prove the simulator's invariants after every event (slow)
+    /// Check the simulator's invariants after every event (slow)
     #[arg(long)]
     pub check: bool,
 }
@@ -196,8 +198,8 @@ fn scheduler_help() -> String {
     let newest = BASES.last().expect("there are bases").name;
     format!(
         "Scheduler: a base kernel and features of `alight policy list`, joined by `+`, like \
-         linux-5.5+asym-capacity. Without a base (bias-prev or +bias-prev) they are added to --base, \
-         else to the newest base that goes with them [default: --base, else {newest}]"
+         linux-5.5+asym-capacity. Features without a base (bias-prev or +bias-prev) are added to \
+         --base, else to the newest base that accepts them [default: --base, else {newest}]"
     )
 }
 
@@ -206,7 +208,7 @@ fn scheduler_help() -> String {
 pub struct SchedulerArg {
     #[arg(value_name = "SCHEDULER", help = scheduler_help())]
     pub name: Option<String>,
-    /// What features are added to: a base kernel, with other features if wanted
+    /// Scheduler that the features are added to: a base kernel, with or without other features
     #[arg(long, value_name = "SCHEDULER")]
     pub base: Option<String>,
 }
@@ -217,11 +219,11 @@ pub struct SimulateArgs {
     pub run: RunArgs,
     #[command(flatten)]
     pub scheduler: SchedulerArg,
-    /// Write the run's events to FILE: .pftrace (Perfetto), .txt or .ftrace (text); `-` is
-    /// standard output, and the report then goes to standard error
+    /// Write the run's events to FILE: .pftrace (Perfetto), .txt or .ftrace (text); with `-` the
+    /// events go to standard output and the report to standard error
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Form of the report; `tool` prints what the simulated tools themselves print
+    /// Form of the report; `tool` prints the output of the simulated tools
     #[arg(long, value_name = "STYLE", default_value = "table",
         value_parser = style(single::STYLES))]
     pub style: Style,
@@ -236,12 +238,12 @@ pub struct SimulateArgs {
 pub struct CompareArgs {
     #[command(flatten)]
     pub run: RunArgs,
-    /// Schedulers: two or more; the first is the base, unless --base states it. Each is a base
-    /// kernel and features of `alight policy list`, joined by `+`; those without a base
-    /// (bias-prev or +bias-prev) are added to the first
+    /// Two or more schedulers; the first is the base, unless --base states it. Each is a base
+    /// kernel and features of `alight policy list`, joined by `+`; features without a base kernel
+    /// (bias-prev or +bias-prev) are added to the first scheduler
     #[arg(value_name = "SCHEDULER", required = true)]
     pub schedulers: Vec<String>,
-    /// The base: the same as naming it first
+    /// Base scheduler; the same as naming it first
     #[arg(long, value_name = "SCHEDULER")]
     pub base: Option<String>,
     /// Runs of each scheduler
@@ -254,15 +256,15 @@ pub struct CompareArgs {
     /// Print JSON (alight.compare/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
-    /// With --style csv: a row for each scheduler, number and seed, with the value of that run, instead of
-    /// means
+    /// With --style csv: print the value of each run, a row for each scheduler, number and seed,
+    /// instead of means
     #[arg(long)]
     pub samples: bool,
-    /// Draw the first run of each scheduler over simulated time, one above the other, and write it to
-    /// FILE (SVG): frequencies, utilizations, and the tasks that ran on each CPU
+    /// Write a picture (SVG) of the first run of each scheduler to FILE: frequencies, utilizations and
+    /// the tasks that ran on each CPU, over simulated time, one scheduler above the other
     #[arg(long, value_name = "FILE")]
     pub picture: Option<PathBuf>,
-    /// The part of the runs that the picture shows, like 1s:1.2s [default: all]
+    /// Part of the runs that the picture shows, like 1s:1.2s [default: all]
     #[arg(long, value_name = "FROM:TO", requires = "picture", value_parser = duration::parse_span)]
     pub picture_time: Option<Range<u64>>,
     #[command(flatten)]
@@ -277,16 +279,16 @@ pub struct ExplainArgs {
     pub run: RunArgs,
     #[command(flatten)]
     pub scheduler: SchedulerArg,
-    /// Task to watch, by its comm
+    /// Name (comm) of the task to watch
     #[arg(long, value_name = "NAME", required_unless_present = "histogram")]
     pub task: Option<String>,
-    /// Count which steps answered over the whole run, of all tasks or of --task
+    /// Count the steps that answered over the whole run, for all tasks or for --task
     #[arg(long, conflicts_with = "limit")]
     pub histogram: bool,
-    /// Begin at this time of the run, like 1.5s; shows one decision unless --limit says more
+    /// Begin at this time of the run, like 1.5s; shows one decision unless --limit asks for more
     #[arg(long, value_name = "T", value_parser = duration::parse, allow_hyphen_values = true)]
     pub at: Option<u64>,
-    /// Decisions to show at most [default: 10, with --at 1]
+    /// Largest number of decisions to show [default: 10; with --at 1]
     #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>,
         allow_negative_numbers = true)]
     pub limit: Option<NonZeroUsize>,

@@ -10,9 +10,9 @@ use clap::{Args, Subcommand};
 use super::values::{Threads, ToldArgs, runs, seed, style, wakee_flips};
 
 pub const CARD_EXAMPLES: &str = "\
-Harms come first, then helps, then what changes without being either; a line is listed if it is no
-chance among all of them (false discovery rate 5 %) and 1 % or more. A harm is a result, not a
-failure: the exit code is 0.
+The card lists harms first, then helps, then changes that are neither. It lists a change that is
+significant among all of them (false discovery rate 5 %), 1 % or more, and large enough to matter
+(docs/reference/metrics.md). The exit code is 0 also with harms: a harm is a result, not a failure.
 
 Examples:
   alight card bias-prev
@@ -21,8 +21,9 @@ Examples:
   alight card sched-idle --quick";
 
 pub const STUDY_EXAMPLES: &str = "\
-Exit code 0 also where a prediction is far from what was measured, which is a result; 3 if a check
-of a study fails.
+Exit codes:
+  0  the studies ran; a prediction far from the published figure is a result, not a failure
+  3  a check of a study failed
 
 Examples:
   alight study list
@@ -33,10 +34,10 @@ Examples:
   alight study run my-study.toml";
 
 pub const CALIBRATE_EXAMPLES: &str = "\
-The rows are those of the built-in studies that say `calibrates`, of the machine and of those that
-have their costs from it. The result is written below a mark into the machine's file and replaces
-an earlier one; the same inputs give the same bytes. It takes minutes; of epyc-9654-2s,
-an hour of two cores.
+The figures are the rows marked `calibrates` of the built-in studies of this machine, and of the
+machines that take their costs from it. The result is written below a mark in the machine's file and
+replaces an earlier result. The same inputs give the same bytes. A calibration takes minutes; that of
+epyc-9654-2s takes an hour on two cores.
 
 Examples:
   alight calibrate juno-r0                     writes machines/juno-r0.toml
@@ -44,19 +45,19 @@ Examples:
 
 #[derive(Args)]
 pub struct CardArgs {
-    /// Feature of `alight policy list`, with what it is told, like bias-prev:spare=128; several are
-    /// joined by `+`, and a base may stand before them instead of --base
+    /// Feature of `alight policy list`, with its tunables, like bias-prev:spare=128; several features
+    /// are joined by `+`; a base may stand before them instead of --base
     #[arg(value_name = "FEATURE")]
     pub feature: String,
-    /// What it is added to, and compared with: a base kernel, with other features if wanted
-    /// [default: the newest base that lacks the feature]
+    /// Scheduler that the feature is added to and compared with: a base kernel, with or without other
+    /// features [default: the newest base that lacks the feature]
     #[arg(long, value_name = "SCHEDULER")]
     pub base: Option<String>,
     /// Machine: a name of `alight machine list`, a file ending in .toml, or `host`; may be
-    /// repeated [default: the built-in ones where the feature can act]
+    /// repeated [default: the built-in machines on which the feature can act]
     #[arg(short, long = "machine", value_name = "MACHINE", num_args = 1)]
     pub machines: Vec<String>,
-    /// Workload of the standard set, may be repeated; a wrong name lists them [default: all]
+    /// Workload of the standard set; may be repeated; an unknown name lists the set [default: all]
     #[arg(short, long = "workload", value_name = "NAME", num_args = 1)]
     pub workloads: Vec<String>,
     /// Runs of each scheduler on each machine with each workload [default: 10]
@@ -67,7 +68,7 @@ pub struct CardArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed,
         allow_negative_numbers = true)]
     pub seed: u64,
-    /// A first look: one machine and 3 runs, unless they are named
+    /// Take a first look: one machine and 3 runs, unless --machine and --runs name others
     #[arg(long)]
     pub quick: bool,
     /// Form of the card
@@ -97,7 +98,7 @@ pub enum StudyVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Shows what was published, what is run, and what the machine's costs are fitted to
+    /// Shows the published figures, the runs, and the figures that the machine's costs are fitted to
     Show {
         /// A name of `alight study list`, or a file ending in .toml
         #[arg(value_name = "NAME")]
@@ -118,7 +119,7 @@ pub struct StudyRunArgs {
     /// All studies
     #[arg(long, conflicts_with = "names")]
     pub all: bool,
-    /// Shortened loads and few runs: whether a study runs, not what it predicts
+    /// Run shortened loads few times: tests that a study runs, and predicts nothing
     #[arg(long)]
     pub short: bool,
     /// Runs of each scheduler in each case [default: as published]
@@ -129,20 +130,20 @@ pub struct StudyRunArgs {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = seed,
         allow_negative_numbers = true)]
     pub seed: u64,
-    /// What the shell that starts the workloads has for `wakee_flips`, as of `alight simulate`
+    /// `wakee_flips` of the shell that starts the workloads, as in `alight simulate`
     #[arg(long, value_name = "N", value_parser = wakee_flips, allow_negative_numbers = true)]
     pub wakee_flips: Option<u32>,
-    /// Write a picture of each case that says which time to show, and each variant, into this folder,
-    /// which is made if it is not there: frequencies, utilizations and who ran where, base above
-    /// variant, of a run with the first seed (SVG)
+    /// Write pictures (SVG) into this folder, which is made if it is missing: one for each variant of
+    /// each case whose file names a time to show, with frequencies, utilizations and the tasks of each
+    /// CPU in the run with the first seed, base above variant
     #[arg(long, value_name = "DIR")]
     pub pictures: Option<PathBuf>,
     /// Write a trace (.pftrace, for ui.perfetto.dev) of the first run of each scheduler in each case
-    /// into this folder, which is made if it is not there; those of whole loads can be large
+    /// into this folder, which is made if it is missing; traces of whole loads can be large
     #[arg(long, value_name = "DIR")]
     pub traces: Option<PathBuf>,
-    /// Also the predicted difference when each factor that was fitted, or group of figures that the machine
-    /// file states and nothing fits, is a fifth larger or smaller, and with 0 and 22 for `wakee_flips`
+    /// Also predict the difference with each fitted factor, and each group of figures that the machine
+    /// file states, a fifth larger and a fifth smaller, and with `wakee_flips` 0 and 22
     #[arg(long)]
     pub sensitivity: bool,
     /// Form of the report
@@ -161,7 +162,7 @@ pub struct CalibrateArgs {
     /// Machine: a name of `alight machine list`
     #[arg(value_name = "MACHINE")]
     pub machine: String,
-    /// Where to write the machine's file with its fitted costs [default: machines/MACHINE.toml]
+    /// File to write, the machine's file with its fitted costs [default: machines/MACHINE.toml]
     #[arg(short, long, value_name = "FILE")]
     pub output: Option<PathBuf>,
     #[command(flatten)]

@@ -18,7 +18,8 @@ use crate::duration;
 /// How runs are spread.
 #[derive(Args)]
 pub struct Threads {
-    /// Threads to spread the runs over, no more than there are runs and cores [default: one a core]
+    /// Threads that share the runs, at most one for each run and each core [default: one for each
+    /// core]
     #[arg(long, value_name = "N", value_parser = count::<NonZeroUsize>,
         allow_negative_numbers = true)]
     pub jobs: Option<NonZeroUsize>,
@@ -45,10 +46,10 @@ pub fn one_of<T: Clone + Send + Sync + 'static>(
 /// How much a report tells.
 #[derive(Args)]
 pub struct ToldArgs {
-    /// Show all numbers, not only results and what explains them
+    /// Show all numbers [default: the results and the numbers that explain them]
     #[arg(long, conflicts_with = "metrics")]
     pub full: bool,
-    /// Show only these numbers, by name or by a pattern like 'run_delay*'; in every style
+    /// Show only these numbers, by name or by a pattern like 'run_delay*'; applies to every style
     #[arg(long = "metric", value_name = "NAME", num_args = 1.., value_parser = metric)]
     pub metrics: Vec<String>,
 }

@@ -6,8 +6,11 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand};
 
 pub const VERIFY_EXAMPLES: &str = "\
-Exit code 0 if all is equal (of decisions 99.9 %: of all, and of those under which no CPU changed),
-1 if not, 2 if the recording is not usable as a whole.
+Exit codes:
+  0  the model equals the recording; for decisions: 99.9 % of all are equal, and 99.9 % of those
+     during which no CPU changed
+  1  they differ
+  2  the recording is not usable as a whole
 
 Examples:
   alight verify pelt run.alight
@@ -43,7 +46,7 @@ pub enum SuiteVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Runs scenarios and says PASS, FAIL or UNDECIDED; exit code 1 if one fails
+    /// Runs scenarios and prints PASS, FAIL or UNDECIDED for each; exit code 1 if one fails
     Run {
         /// Names of `alight suite list`, one or more
         #[arg(value_name = "NAME")]
@@ -51,25 +54,25 @@ pub enum SuiteVerb {
         /// All scenarios
         #[arg(long, conflicts_with = "names")]
         all: bool,
-        /// Scheduler, may be repeated; features without a base are over the newest that goes with
-        /// them [default: linux-6.5; with --all linux-7.2 too]
+        /// Scheduler, may be repeated; features without a base are added to the newest base that
+        /// accepts them [default: linux-6.5; with --all also linux-7.2]
         #[arg(long = "base", value_name = "SCHEDULER")]
         bases: Vec<String>,
         /// Machine, may be repeated: a name of `alight machine list`, a file ending in .toml, or
         /// `host` [default: juno-r0; with --all the five of the suite and epyc-9654-2s]
         #[arg(short, long = "machine", value_name = "MACHINE")]
         machines: Vec<String>,
-        /// Names the random streams
+        /// Seed of the random streams
         #[arg(long, value_name = "N", default_value_t = 1)]
         seed: u64,
-        /// Write what was seen to a file, for `alight suite judge`
+        /// Write the observations to a file, for `alight suite judge`
         #[arg(short, long, value_name = "FILE")]
         output: Option<PathBuf>,
         /// Print JSON (alight.suite/2)
         #[arg(long)]
         json: bool,
     },
-    /// Judges what `alight suite run -o` has written; exit code 1 if a verdict is FAIL
+    /// Judges a file that `alight suite run -o` wrote; exit code 1 if a verdict is FAIL
     Judge {
         /// The file
         #[arg(value_name = "FILE")]
@@ -88,7 +91,7 @@ pub struct VerifyArgs {
 
 #[derive(Subcommand)]
 pub enum VerifyVerb {
-    /// Load tracking: every change of a signal, made again by the core
+    /// Checks load tracking: the core computes every recorded change of a signal again
     Pelt {
         /// Recording of `alight record pelt`
         #[arg(value_name = "FILE")]
@@ -97,37 +100,37 @@ pub enum VerifyVerb {
         #[arg(long)]
         json: bool,
     },
-    /// Choices of a CPU: every call of select_task_rq_fair(), decided again by the core
+    /// Checks choices of a CPU: the core decides every recorded call of select_task_rq_fair() again
     Decisions {
         /// Recording of `alight record decisions`
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// Show both sides of the N-th difference: what the kernel had and chose, and every
-        /// candidate of the core
+        /// Show both sides of the N-th difference: the kernel's state and choice, and every candidate
+        /// of the core
         #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
         explain: Option<u64>,
-        /// Rules to hold the recording against; features without a base are over the recorded
-        /// kernel's [default: those of the recorded kernel]
+        /// Scheduler to compare the recording with; features without a base are added to the base of
+        /// the recorded kernel [default: that base]
         #[arg(long, value_name = "SCHEDULER")]
         scheduler: Option<String>,
         /// Print JSON (alight.verify-decisions/1)
         #[arg(long, conflicts_with = "explain")]
         json: bool,
     },
-    /// Behaviour: who ran where, when and for how long, compared with the model on that machine
+    /// Checks behaviour: compares where, when and how long tasks ran with the model of that machine
     Behaviour {
-        /// Recordings of `alight record behaviour`; several of the same are runs of one
+        /// Recordings of `alight record behaviour`; recordings of one workload are runs of it
         #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
-        /// Rules to simulate; features without a base are over the recorded kernel's [default:
-        /// those of the recorded kernel]
+        /// Scheduler to simulate; features without a base are added to the base of the recorded
+        /// kernel [default: that base]
         #[arg(long, value_name = "SCHEDULER")]
         scheduler: Option<String>,
         /// Print JSON (alight.verify-behaviour/1)
         #[arg(long)]
         json: bool,
     },
-    /// The scheduler in a kernel: every decision of scx_alight, made again by the host's build
+    /// Checks scx_alight: the host's build of the core makes every logged decision again
     Live {
         /// Log of `scx_alight --log-decisions`
         #[arg(value_name = "FILE")]
@@ -136,12 +139,13 @@ pub enum VerifyVerb {
         #[arg(long)]
         json: bool,
     },
-    /// The fidelity page: what the reports of a directory found, disagreements first (Markdown)
+    /// Writes the fidelity page (Markdown): the findings of a directory's reports, disagreements
+    /// first
     Report {
         /// Directory of reports, NAME.json, that `alight verify ... --json` wrote
         #[arg(value_name = "DIR")]
         directory: PathBuf,
-        /// Which model it is, for the head of the page: "commit 1ff1833 of 2026-11-21"
+        /// Version of the model, for the head of the page, like "commit 1ff1833 of 2026-11-21"
         #[arg(long, value_name = "TEXT")]
         of: Option<String>,
     },

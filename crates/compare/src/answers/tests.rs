@@ -77,14 +77,14 @@ fn report(scheduler: &str, answers: &Answers) -> (String, serde_json::Value) {
 fn rows_stand_under_whose_they_are_and_beside_the_base() {
     let (text, json) = report("linux-6.5+bias-prev", &answers());
     let expected = "
-which steps answered
+the steps that answered
   of         step       count   share  base differs         CPUs seen  search ns  ran us  p50   p99
   bias-prev  bias_prev      3   75.0%             2  66.7%  1.0 | 5.0  150 | 750    12.3  7.0  1234
   linux-6.5  llc_scan       1   25.0%             0   0.0%  1.0 | 5.0  150 | 750    12.3  7.0  1234
              all            4  100.0%             2  50.0%  1.0 | 5.0  150 | 750    12.3  7.0  1234
-chosen | by linux-6.5 in the same state; all searches took 600 ns | 3 us; ran: from the wakeup until it ran
+pairs: chosen | linux-6.5 in the same state; all searches took 600 ns | 3 us; ran: time from the wakeup until the task ran
 
-where the base would have chosen another CPU: what was chosen | what linux-6.5 would have, at that instant
+decisions for which the base would have chosen another CPU: the chosen CPU | the CPU of linux-6.5, at that instant
   step       count     idle %   exit us   capacity    moved %  ran us   p99  the base's steps
   bias_prev      2  0.0 | 100  - | 80.0  512 | 512  0.0 | 100    12.3  1234  target_idle 50.0%, llc_scan 50.0%
   all            2  0.0 | 100  - | 80.0  512 | 512  0.0 | 100    12.3  1234  target_idle 50.0%, llc_scan 50.0%

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A card for a page: what is listed as tables, all the rest folded.
 
+use alight_text::{item, paragraph};
+
 use super::{Card, Fate, LineVerdict, words};
 use crate::report::{markdown_line as line, words as shared};
 
 pub(super) fn render(card: &Card) -> String {
-    let mut text = format!(
-        "`{}`, {}: {}. {}.\n",
+    let mut sentences = vec![format!(
+        "`{}`, {}: {}. {}.",
         card.command,
         shared::program(),
         words::question(card),
         capital(&words::extent(card)),
-    );
-    for sentence in words::cannot_act(card) {
-        text.push_str(&format!("Cannot act on {sentence}.\n"));
-    }
-    text.push_str(&format!("{}.\n", capital(&words::certainty(card))));
-    let lines = |lines: Vec<String>| -> String {
-        let items = lines.into_iter().map(|line| format!("- {line}\n"));
-        items.collect()
-    };
+    )];
+    let cannot_act = words::cannot_act(card).into_iter();
+    sentences.extend(cannot_act.map(|sentence| format!("The policy cannot act on {sentence}.")));
+    sentences.push(format!("{}.", capital(&words::certainty(card))));
+    let mut text = paragraph(&sentences.join(" "));
+    let lines = |lines: Vec<String>| -> String { lines.iter().map(|line| item(line)).collect() };
     text.push_str(&folded("Rests on", &lines(words::rests_on(card))));
     let left_out = words::left_out(card);
     if !left_out.is_empty() {
@@ -39,10 +38,8 @@ pub(super) fn render(card: &Card) -> String {
             _ => format!("\n**{title}: {count}**\n\n{table}"),
         });
     }
-    text.push_str(&format!(
-        "\n**No difference:** {}.\n",
-        words::remainder(card)
-    ));
+    let remainder = format!("**No difference:** {}.", words::remainder(card));
+    text.push_str(&format!("\n{}", paragraph(&remainder)));
     for (verdict, title) in [
         (LineVerdict::Small, "Smaller than listed"),
         (LineVerdict::None, "No difference measurable"),
@@ -55,21 +52,19 @@ pub(super) fn render(card: &Card) -> String {
     if !identical.is_empty() {
         let items = identical
             .iter()
-            .map(|(machine, workloads)| format!("- {machine}: {workloads}\n"));
+            .map(|(machine, workloads)| item(&format!("{machine}: {workloads}")));
         text.push_str(&folded("Identical runs", &items.collect::<String>()));
     }
     for cell in &card.cells {
         if let Fate::Refused(why) = &cell.fate {
-            text.push_str(&format!(
-                "\nNot run: {} on {}: {why}.\n",
-                cell.workload, cell.machine
-            ));
+            let refused = format!("Not run: {} on {}: {why}.", cell.workload, cell.machine);
+            text.push_str(&format!("\n{}", paragraph(&refused)));
         }
     }
     let commands = words::commands(card, usize::MAX);
     if !commands.is_empty() {
         let block = format!("```sh\n{}\n```\n", commands.join("\n"));
-        text.push_str(&folded("Any listed line again", &block));
+        text.push_str(&folded("Commands for the listed lines", &block));
     }
     text
 }

@@ -48,7 +48,7 @@ pub(super) fn render(card: &Card, extent: Extent) -> String {
     text.push_str(&labelled(end));
     let commands = words::commands(card, most);
     if !commands.is_empty() {
-        text.push_str("\nany listed line again (files are those of the source tree)\n");
+        text.push_str("\ncommands for the listed lines (files are in the source tree)\n");
         for command in commands {
             text.push_str(&format!("  {command}\n"));
         }

@@ -306,7 +306,7 @@ fn identical_runs_are_told_apart_from_runs_without_a_measurable_difference() {
         false => noise(s.seed, 0),
     };
     let card = ask(&["juno-r0"], &["pipe", "futex"], 5, &world).unwrap();
-    let why = "it could act, and each time it chose as the base does";
+    let why = "it could act, but every choice was the base's";
     assert_eq!(card.cells[0].fate, Fate::Identical(why.to_owned()));
     assert!(matches!(card.cells[1].fate, Fate::Differs(_)));
     assert_eq!(card.of(LineVerdict::None).len(), 5);
@@ -456,7 +456,7 @@ fn an_interruption_keeps_the_cells_that_are_complete() {
     let cells: Vec<&str> = found.cells.iter().map(|cell| cell.workload).collect();
     assert_eq!((cells, found.asked), (vec!["pipe"], 3));
     assert!(found.interrupted());
-    assert!(render(&found, Style::Table, Extent::Full).contains("INTERRUPTED, 3 were asked for"));
+    assert!(render(&found, Style::Table, Extent::Full).contains("INTERRUPTED: 3 were asked for"));
     let error = card(&ask, &run, how, &AtomicBool::new(true)).unwrap_err();
     assert!(matches!(error, NoCard::Interrupted), "{error}");
 }

@@ -90,12 +90,12 @@ pub fn extent(card: &Card) -> String {
     let identical = (card.cells.iter()).filter(|cell| cell.fate.is_identical());
     let done = card.cells.len();
     let asked = if card.interrupted() {
-        format!("; INTERRUPTED, {} were asked for", card.asked)
+        format!("; INTERRUPTED: {} were asked for", card.asked)
     } else {
         String::new()
     };
     format!(
-        "{} (a workload on a machine){asked}; in {} of them the runs are the base's, event for event",
+        "{} (a workload on a machine){asked}; in {} of them every run equals the base's, event for event",
         counted(done, "cell"),
         identical.count()
     )
@@ -106,22 +106,25 @@ pub fn certainty(card: &Card) -> String {
     let tests = card.tests();
     if tests == 0 {
         return match card.runs {
-            1 => "one run of each shows no difference from noise: use --runs 2 or more".to_owned(),
-            _ => "no number differs from run to run, so that nothing is tested".to_owned(),
+            1 => "one run of each cannot tell a difference from noise: use --runs 2 or more"
+                .to_owned(),
+            _ => "no number differs from run to run; nothing is tested".to_owned(),
         };
     }
     let untested = match card.untested() {
         0 => String::new(),
         count => format!(
-            ", {} not: no run of {} gave another difference",
-            counted(count, "number"),
-            if count == 1 { "it" } else { "them" }
+            "; {} not, because every run has the same difference",
+            match count {
+                1 => "1 number is".to_owned(),
+                count => format!("{count} numbers are"),
+            }
         ),
     };
     format!(
-        "{} tested{untested}. Intervals are 95 % each for itself (Student's t, paired by seed), so that about {} of \
-         them would exclude zero by chance; listed are those that differ at a false discovery rate of {} % over all of \
-         them (Benjamini-Hochberg), by {} % or more, and by enough to matter (docs/metrics.md)",
+        "{} tested{untested}. Each interval is a 95 % confidence interval (Student's t, paired by seed); about {} of \
+         them exclude zero by chance. Numbers are listed if they differ at a false discovery rate of {} % over all \
+         tests (Benjamini-Hochberg), by {} % or more, and by enough to matter (docs/reference/metrics.md)",
         match tests {
             1 => "1 number is".to_owned(),
             tests => format!("{tests} numbers are"),
@@ -147,32 +150,31 @@ pub fn remainder(card: &Card) -> String {
     let small = card.of(LineVerdict::Small).len();
     let (dropped, wide) = (card.dropped(), wide.count());
     let mut told = vec![format!(
-        "{} no difference that could be measured",
-        shows(none.len())
+        "{} no measurable difference",
+        has(none.len(), "number")
     )];
     if small != 0 {
         told.push(format!("{} less than {LEAST_PERCENT} %", differs(small)));
     }
     if dropped != 0 {
         told.push(format!(
-            "of those without a difference {dropped} have an interval of their own that excludes zero, which \
-             among so many tests is chance"
+            "of these, {} an interval that excludes zero, as expected by chance among so many tests",
+            has(dropped, "number")
         ));
     }
     if wide != 0 {
         told.push(format!(
-            "{wide} have an interval that reaches beyond {WIDE_PERCENT} %, where more runs could tell"
+            "{} an interval that reaches beyond {WIDE_PERCENT} %: more runs could show a difference",
+            has(wide, "number")
         ));
     }
     told.join("; ")
 }
 
-/// `3 numbers show`.
-fn shows(count: usize) -> String {
-    match count {
-        1 => "1 number shows".to_owned(),
-        count => format!("{count} numbers show"),
-    }
+/// `3 numbers have`.
+fn has(count: usize, what: &str) -> String {
+    let verb = if count == 1 { "has" } else { "have" };
+    format!("{} {verb}", counted(count, what))
 }
 
 /// `3 numbers differ by`.

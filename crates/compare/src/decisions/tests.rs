@@ -93,10 +93,10 @@ fn a_decision_reads_from_the_question_to_the_answer() {
   CPU 1      asym_fits     taken      capacity 1024
   answer     CPU 1, idle: asym_fits, asym-capacity: an idle CPU that is big enough
   cost       430 ns: CPUs looked at: 1 in the waking CPU's cache, 2 elsewhere
-  linux-5.5  CPU 3, busy: target_busy, nothing idle found: the target
+  linux-5.5  CPU 3, busy: target_busy, no idle CPU was found: the target
   cost       430 ns: CPUs looked at: 1 in the waking CPU's cache, 2 elsewhere
   ran        12.50 us after the wakeup
-  CPU 1      idle in cpu-sleep, out in 300 us; capacity 1024, util 17; outside of the previous CPU's cache, in the waking CPU's cache
+  CPU 1      idle in cpu-sleep, exit latency 300 us; capacity 1024, util 17; outside of the previous CPU's cache, in the waking CPU's cache
   CPU 3      runs hackbench and has 1 more; capacity 400 left of 446, util 17; the previous CPU, in the waking CPU's cache
 ";
     assert!(table.ends_with(expected), "{table}");
@@ -140,14 +140,14 @@ fn what_a_cpu_was_reads_at_a_glance() {
                 idle_state: None,
                 ..idle.clone()
             },
-            "idle and awake; capacity 1024",
+            "idle, in no idle state; capacity 1024",
         ),
         (
             CpuState {
                 nr_running: 1,
                 ..idle.clone()
             },
-            "about to run a task that came before; ",
+            "about to run a task queued before; ",
         ),
         (
             CpuState {

@@ -14,7 +14,7 @@ fn it_is_said_why_a_policy_has_nothing_to_do() {
             "juno-r0",
             PLAIN,
             Some(
-                "pack needs CPUs that can be power gated apart from others (`power_gated` of \
+                "pack needs CPUs that can be power gated separately (`power_gated` in \
                      the machine's file), which juno-r0 lacks",
             ),
         ),
@@ -32,8 +32,8 @@ fn it_is_said_why_a_policy_has_nothing_to_do() {
             PLAIN,
             Some(
                 "linux-6.5+asym-capacity is linux-6.5: asym-capacity is part of it since 5.7, \
-                     so that only other values of its tunables change something; linux-5.4, linux-5.5 \
-                     have it not yet",
+                     and only other values of its tunables change something; bases that lack it: \
+                     linux-5.4, linux-5.5",
             ),
         ),
         (
@@ -41,42 +41,42 @@ fn it_is_said_why_a_policy_has_nothing_to_do() {
             "linux-6.5+pack:mode=none",
             "tc2",
             PLAIN,
-            Some("linux-6.5+pack:mode=none is told to do what linux-6.5 does"),
+            Some("the tunables of linux-6.5+pack:mode=none make it equal to linux-6.5"),
         ),
         (
             "linux-6.5",
             "linux-6.5+uclamp-sum",
             "juno-r0",
             PLAIN,
-            Some("uclamp-sum needs tasks with utilization clamps, and there are none here"),
+            Some("uclamp-sum needs tasks with utilization clamps, and this run has none"),
         ),
         (
             "linux-5.4",
             "linux-5.4+sched-idle",
             "juno-r0",
             PLAIN,
-            Some("sched-idle needs tasks under SCHED_IDLE, and there are none here"),
+            Some("sched-idle needs tasks under SCHED_IDLE, and this run has none"),
         ),
         (
             "linux-5.4",
             "linux-5.4+sched-idle",
             "juno-r0",
             "sched_idle",
-            Some("it could act, and each time it chose as the base does"),
+            Some("it could act, but every choice was the base's"),
         ),
         (
             "linux-6.5",
             "linux-6.5+uclamp-sum",
             "juno-r0",
             "clamps",
-            Some("it could act, and each time it chose as the base does"),
+            Some("it could act, but every choice was the base's"),
         ),
         (
             "linux-6.5",
             "linux-6.5+bias-prev",
             "juno-r0",
             PLAIN,
-            Some("it could act, and each time it chose as the base does"),
+            Some("it could act, but every choice was the base's"),
         ),
         (
             // Of two features one could have acted.
@@ -84,7 +84,7 @@ fn it_is_said_why_a_policy_has_nothing_to_do() {
             "linux-6.5+pack+bias-prev",
             "juno-r0",
             PLAIN,
-            Some("it could act, and each time it chose as the base does"),
+            Some("it could act, but every choice was the base's"),
         ),
         ("linux-5.5", "linux-6.5", "juno-r0", PLAIN, None),
     ] {

@@ -27,7 +27,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
         if let Some(why) = &other.inert {
             let name = &other.scheduler;
             text.push_str(&format!(
-                "identical: {name}: each run is the base's: {why}\n"
+                "identical: {name}: each run equals the base's: {why}\n"
             ));
         }
         text.push('\n');

@@ -134,7 +134,7 @@ fn why(comparison: &Comparison, other: &Variant) -> String {
     let steps = reasons::steps(base, other);
     if numbers.is_empty() && steps.is_empty() {
         return format!(
-            "\nwhy {label}: nothing of the mechanism differs by what is certain and matters\n"
+            "\nwhy {label}: no number of the mechanism has a difference that is certain and large enough to matter\n"
         );
     }
     for series in numbers {
@@ -156,7 +156,7 @@ fn why(comparison: &Comparison, other: &Variant) -> String {
 /// What is not shown, and how to see it.
 pub(super) fn rest(comparison: &Comparison) -> String {
     format!(
-        "All {} numbers with all their statistics, and all steps: --full. Some by name: --metric 'run_delay*'.",
+        "--full shows all {} numbers with all statistics, and all steps. --metric 'run_delay*' shows numbers by name.",
         comparison.keys().len()
     )
 }

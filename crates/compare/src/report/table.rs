@@ -176,11 +176,11 @@ fn steps(base: &Variant, other: &Variant, heads: [&str; 5]) -> String {
         }
     }
     if meanings.is_empty() {
-        return "\nthe same selection steps answer, in the same shares\n".to_owned();
+        return "\nthe selection steps have the same shares\n".to_owned();
     }
     let (columns, meanings) = (columns.render(), meanings.render());
     format!(
-        "\nthe selection steps that differ, % of all decisions\n{columns}which mean\n{meanings}"
+        "\nthe selection steps that differ, % of all decisions\n{columns}their meanings\n{meanings}"
     )
 }
 

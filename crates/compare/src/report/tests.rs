@@ -105,7 +105,7 @@ fn a_scheduler_whose_runs_are_anothers_has_no_rows() {
     });
     let text = render(&comparison, form(Style::Table, Extent::Short));
     assert!(
-        text.contains("identical   each run is that of linux-5.5+asym-capacity"),
+        text.contains("identical   each run equals that of linux-5.5+asym-capacity"),
         "{text}"
     );
     assert_eq!(text.matches("hog=scan").count(), 1, "{text}");
@@ -188,7 +188,7 @@ fn equal_schedulers_differ_in_nothing() {
     let comparison = fake::comparison(fake::outcome);
     for style in STYLES {
         let text = told(&comparison, style);
-        let why = "it could act, and each time it chose as the base does";
+        let why = "it could act, but every choice was the base's";
         assert!(text.contains(why), "{style:?}: {text}");
     }
     let table = told(&comparison, Style::Table);
@@ -228,7 +228,7 @@ fn what_not_every_run_has_is_said_in_every_style() {
     let runs = comparison.seeds.len();
     let said = |name: &str, base: usize, other: usize| {
         format!(
-            "not every run has {name}: of {runs}, linux-5.5 in {base}, +asym-capacity in {other};"
+            "{name} is missing in some of the {runs} runs: linux-5.5 has it in {base}, +asym-capacity has it in {other};"
         )
     };
     for style in [Style::Table, Style::Markdown, Style::Mmtests, Style::Lkp] {
@@ -239,8 +239,8 @@ fn what_not_every_run_has_is_said_in_every_style() {
     }
     let table = told(&comparison, Style::Table);
     for verdict in [
-        "one run shows no difference from noise",
-        "no run of both to compare",
+        "one run cannot tell a difference from noise",
+        "no run has both to compare",
     ] {
         assert!(
             table.contains(&format!("+asym-capacity: {verdict}")),
@@ -275,7 +275,7 @@ fn an_interruption_is_said_in_every_head() {
     comparison.header.runs = 20;
     for style in [Style::Table, Style::Markdown, Style::Mmtests, Style::Lkp] {
         let text = told(&comparison, style);
-        assert!(text.contains("INTERRUPTED, 20 were asked for"), "{text}");
+        assert!(text.contains("INTERRUPTED: 20 were asked for"), "{text}");
     }
     assert!(told(&comparison, Style::Json).contains("\"interrupted\": true"));
 }

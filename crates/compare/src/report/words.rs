@@ -71,10 +71,11 @@ pub fn partial(comparison: &Comparison, name: &str) -> Option<String> {
         return None;
     }
     let each: Vec<String> = (present.iter())
-        .map(|(label, present)| format!("{label} in {present}"))
+        .map(|(label, present)| format!("{label} has it in {present}"))
         .collect();
     Some(format!(
-        "not every run has {}: of {runs}, {}; means are of those, differences of runs that both have",
+        "{} is missing in some of the {runs} runs: {}; a mean is of the runs that have it, a difference of those in which \
+         both have it",
         alight_text::cell(name),
         each.join(", ")
     ))
@@ -115,7 +116,7 @@ pub fn runs(comparison: &Comparison) -> String {
     };
     let asked = comparison.header.runs;
     if comparison.interrupted() {
-        format!("{done}; INTERRUPTED, {asked} were asked for")
+        format!("{done}; INTERRUPTED: {asked} were asked for")
     } else {
         format!("{done}, each shared by all schedulers")
     }
@@ -147,11 +148,13 @@ pub fn head(comparison: &Comparison) -> Vec<(&'static str, String)> {
         let hash = number::hash(variant.hash);
         head.push((role, format!("{} (hash {hash})", variant.scheduler)));
         match (&variant.inert, &variant.same_as) {
-            (Some(why), _) => head.push(("identical", format!("each run is the base's: {why}"))),
+            (Some(why), _) => {
+                head.push(("identical", format!("each run equals the base's: {why}")))
+            }
             (None, Some(other)) => {
                 head.push((
                     "identical",
-                    format!("each run is that of {other}, by another label"),
+                    format!("each run equals that of {other}; only the label differs"),
                 ));
             }
             (None, None) => {}
@@ -173,7 +176,7 @@ pub fn answers(comparison: &Comparison) -> Vec<String> {
     let of = |variant: &Variant| {
         let label = short_name(&variant.scheduler, base);
         match (&variant.inert, &variant.same_as) {
-            (Some(_), _) => Some(format!("{label} changes nothing: each run is the base's")),
+            (Some(_), _) => Some(format!("{label} changes nothing: each run equals the base's")),
             (None, Some(_)) => None,
             (None, None) => Some(format!("{label}: {}", differences(variant, &keys))),
         }
@@ -208,7 +211,7 @@ fn differences(variant: &Variant, keys: &[&Key]) -> String {
         (Verdict::Better, "better in"),
         (Verdict::Worse, "worse in"),
         (Verdict::Different, "different in"),
-        (Verdict::NoSpread, "different, by one sample, in"),
+        (Verdict::NoSpread, "different, without a spread to judge by, in"),
     ]
     .into_iter()
     .filter_map(said)

@@ -52,9 +52,9 @@ fn a_difference_is_better_or_worse_if_it_is_certain_and_matters() {
         (
             &[(5.0, 9.0)],
             Some(Lower),
-            "one run shows no difference from noise",
+            "one run cannot tell a difference from noise",
         ),
-        (&[], None, "no run of both to compare"),
+        (&[], None, "no run has both to compare"),
     ] {
         let key = Key {
             kind: Kind::Result,

@@ -16,23 +16,37 @@ shift 3
 names=("${@%%|*}")
 [[ " $missing " == *" logs "* ]] || names+=(logs)
 
+# Lines of Markdown wrapped at 100 characters, each a paragraph or an item of a list.
+prose() { fold -s -w 100 | sed 's/ *$//'; }
+items() {
+	local line
+	while IFS= read -r line; do
+		fold -s -w 98 <<<"${line#- }" | sed -e 's/ *$//' -e '1s/^/- /' -e '2,$s/^/  /'
+	done
+}
+
 cat <<'P'
 # Faults
 
-What `scx_alight` endures. `make soak` boots stock Debian kernels in emulated machines, does to them what machines and people do
-to a scheduler, and writes this page; a short part runs in `make test`. What each fault does and what must hold stands in
-`crates/live/tests/faults/guest.sh`.
+`make soak` boots stock Debian kernels in emulated machines, does to them what machines and people
+do to a scheduler, and writes this page: what `scx_alight` endures. `make test` runs a short part.
+`crates/live/tests/faults/guest.sh` says what each fault does and what must hold.
 
-Emulated CPUs share a few real ones and are late by themselves: delays here are upper bounds of what they would be on hardware, and the
-same fault under the kernel's own scheduler is the measure where a figure of it stands beside.
+Emulated CPUs share a few real ones and are late by themselves. So delays here are upper bounds of
+those on hardware. Where the same fault was run under the kernel's own scheduler too, its figure is
+the measure.
 
-In a guest with `--icount` the CPUs take turns and time is what they did, so shares of it are the scheduler's alone: elsewhere a turn goes on
-for as long as the host has the CPU. 64 CPUs that run side by side on a few real ones wait for locks
-whose holders do not run: the work that asks each of them whether a task was forgotten then comes 15 s late, for which the kernel ends any scheduler.
-In one with `--accel tcg,thread=single` they take turns too, in real time. The guest `mixed-64` runs beside the others and takes
-a CPU of the host from them. With `tsc=reliable` Linux goes by the emulated TSC although CPUs are late. Without, beside another
-guest and builds, it took that for unstable and read the HPET, for which all CPUs wait for one lock of QEMU; after 150 s RCU took them for stalled,
-for which the kernel ends any scheduler ("RCU CPU stall detected!", in `read_hpet()`).
+In a guest with `--icount` the CPUs take turns, and time is the count of their instructions. So
+shares of time are the scheduler's alone. In other guests a turn lasts as long as the host has the
+CPU. 64 CPUs that run side by side on a few real ones wait for locks whose holders do not run. The
+work that asks each CPU whether a task was forgotten then comes 15 s late, for which the kernel ends
+any scheduler. In a guest with `--accel tcg,thread=single` the CPUs take turns too, in real time.
+The guest `mixed-64` runs beside the others and takes a CPU of the host from them.
+
+With `tsc=reliable` Linux trusts the emulated TSC although CPUs are late. Without it, beside another
+guest and builds, Linux took the TSC for unstable and read the HPET, for which all CPUs wait for one
+lock of QEMU. After 150 s RCU took the CPUs for stalled, for which the kernel ends any scheduler
+("RCU CPU stall detected!", in `read_hpet()`).
 
 P
 # Results that are kept are refused by faults.sh when these files have changed.
@@ -40,15 +54,19 @@ scheduler=('policy/*.h' 'crates/live/src/bpf/*.[ch]')
 changed=
 git diff --quiet HEAD -- "${scheduler[@]}" 2>/dev/null || changed=', and of changes to it'
 # shellcheck disable=SC2016 # Markdown
-printf 'These are of the scheduler of commit %s%s. `make soak` leaves what the guests printed in `target/soak`; `CONTINUE=1 make soak` goes on from there.\n\n' \
-	"$(git log -1 --format=%h -- "${scheduler[@]}" 2>/dev/null || echo unknown)" "$changed"
+printf 'The results are of the scheduler of commit %s%s. `make soak` keeps the output of the guests in `target/soak`; `CONTINUE=1 make soak` goes on from there.\n' \
+	"$(git log -1 --format=%h -- "${scheduler[@]}" 2>/dev/null || echo unknown)" "$changed" | prose
+echo
 if [ "$length" != 100 ]; then
 	# shellcheck disable=SC2016 # Markdown
-	printf 'This page was written with `LENGTH=%s`: the faults took %s %% of the time that `make soak` gives them, scale 1 at the least.\n\n' "$length" "$length"
+	printf 'This page was written with `LENGTH=%s`: the faults took %s %% of the time that `make soak` gives them, at least that of scale 1.\n' \
+		"$length" "$length" | prose
+	echo
 fi
 if [ -n "$missing" ]; then
 	# shellcheck disable=SC2016 # Markdown
-	printf 'Left out this time (`GUESTS`): %s.\n\n' "${missing// /, }"
+	printf 'Left out this time (`GUESTS`): %s.\n' "${missing// /, }" | prose
+	echo
 fi
 cat <<'P'
 ## Guests
@@ -73,10 +91,10 @@ section 'What did not hold' "$(
 	for name in "${names[@]}"; do
 		sed -n "s/^FAIL */- $name: /p" "$dir/$name.out"
 		[ "$(cat "$dir/$name.status")" = 0 ] || echo "- $name: ended with status $(cat "$dir/$name.status")"
-	done
+	done | items
 )"
 section 'What could not be judged' "$(
-	for name in "${names[@]}"; do sed -n "s/^SKIPPED: /- $name: /p" "$dir/$name.out"; done
+	for name in "${names[@]}"; do sed -n "s/^SKIPPED: /- $name: /p" "$dir/$name.out"; done | items
 )"
 
 echo
@@ -94,8 +112,8 @@ if [ "${names[-1]}" = logs ]; then
 
 		## Every decision, made again
 
-		What `crates/live/tests/logs.sh` says last: decisions under hackbench, logged, and made again on the host by the native build.
-		Lost are those that came faster than the guest wrote.
+		The last lines of `crates/live/tests/logs.sh`: decisions under hackbench were logged in a guest, and
+		the native build made them again on the host. Lost decisions came faster than the guest wrote.
 
 	P
 	# shellcheck disable=SC2016 # Markdown

@@ -24,7 +24,7 @@ fn the_picture_says_what_is_decided_and_why() {
         "decisions 100/s  found idle 50.0 %  looked at 2.0 CPUs",
         "run delay, from 8.1 us to 16.3 us",
         "steps that answered, by count",
-        "step         share   per second  feature    which means",
+        "step         share   per second  feature    meaning",
         "bias_prev    75.0 %  75          bias-prev  bias-prev: the previous CPU",
         "target_idle  25.0 %  25                     the target is idle",
         "q quit  s sort",

@@ -59,14 +59,20 @@ impl Cause {
     /// What it means.
     pub fn meaning(self) -> &'static str {
         match self {
-            Cause::Exit => "CPUs changed while the kernel searched: equal to the state at its exit",
-            Cause::Mixture => {
-                "CPUs changed meanwhile: equal to some as at the entry and some as at the exit"
+            Cause::Exit => {
+                "CPUs changed while the kernel searched: the core decides alike from the state at the exit"
             }
-            Cause::Race => "CPUs changed meanwhile: equal to nothing between entry and exit",
+            Cause::Mixture => {
+                "CPUs changed meanwhile: the core decides alike from some CPUs at the entry, others at the exit"
+            }
+            Cause::Race => {
+                "CPUs changed meanwhile: the core decides alike from no state between entry and exit"
+            }
             Cause::Moving => "the wakee was being moved between CPUs",
-            Cause::TaskGroup => "a task in a task group, whose share of the load is not modelled",
-            Cause::Rule => "a rule that is missing or wrong",
+            Cause::TaskGroup => {
+                "a task is in a task group, whose share of the load is not modelled"
+            }
+            Cause::Rule => "a rule is missing or wrong",
         }
     }
 }

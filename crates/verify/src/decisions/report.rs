@@ -158,7 +158,7 @@ impl Report {
         put(
             line,
             format_args!(
-                "calm       {calm}, equal {calm_equal} ({}): no CPU changed meanwhile",
+                "calm       {calm}, equal {calm_equal} ({}): no CPU changed during them",
                 percent(calm_equal, calm)
             ),
         );
@@ -327,7 +327,7 @@ impl Explanation {
         if !self.wakeup.exits.is_empty() {
             put(
                 text,
-                format_args!("the CPUs that changed, when the kernel had chosen"),
+                format_args!("the CPUs that changed, after the kernel had chosen"),
             );
         }
         for (cpu, state) in self.wakeup.at_exit() {

@@ -2,6 +2,7 @@
 //! The page's part on behaviour: the same workloads in a guest and in the simulator.
 
 use super::{Named, text};
+use alight_text::{item, paragraph};
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -13,15 +14,14 @@ pub fn disagreements(named: &Named) -> String {
     let mut page = String::new();
     for (workload, quantity) in quantities(&named.report) {
         if text(quantity, "verdict") == "disagree" {
-            line!(
-                page,
-                "- {}, {workload}: {}: the kernel {}, the model {} (agree within {})",
+            page += &item(&format!(
+                "{}, {workload}: {}: the kernel {}, the model {} (agree within {})",
                 named.name,
                 text(quantity, "name"),
                 figure(quantity, "kernel"),
                 figure(quantity, "model"),
                 text(quantity, "tolerance"),
-            );
+            ));
         }
     }
     page
@@ -34,12 +34,17 @@ pub fn section(reports: &[Named]) -> String {
         page.push_str("Not run.\n");
         return page;
     }
+    page += &paragraph(
+        "The same workloads run in a guest and in the simulator; the machine's costs were measured in \
+         the guest before. The tolerances were written down before the first comparison. A figure is \
+         the median of the runs of one side (recordings of the kernel, seeds of the model); brackets \
+         have the smallest and the largest. If runs of one side lie among those of the other and \
+         their medians are too far apart, there are too few samples. \
+         [behaviour.md](../explanation/behaviour.md) says why figures disagree, as far as that is \
+         known.",
+    );
     page.push_str(
-        "The same workloads in a guest and in the simulator, with the machine's costs measured in the guest before. \
-         Tolerances were written down before the first comparison. Of each side the median of its runs counts (recordings; seeds of the \
-         model), in brackets are their ends. Where runs of the one lie among those of the other, medians that are too far apart are \
-         too few samples. Why what disagrees does, as far as it is known: [behaviour.md](../explanation/behaviour.md).\n\n\
-         | recording | kernel | base | workload | quantity | kernel's | model's | tolerance | verdict |\n\
+        "\n| recording | kernel | base | workload | quantity | kernel's | model's | tolerance | verdict |\n\
          |---|---|---|---|---|---:|---:|---|---|\n",
     );
     for Named { name, report } in reports {

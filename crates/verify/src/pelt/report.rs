@@ -216,7 +216,7 @@ impl Report {
         if !self.not_in_btf.is_empty() {
             writeln!(
                 out,
-                "not hooked, for the kernel's type information lacks them: {}",
+                "not hooked, because the kernel's type information lacks them: {}",
                 self.not_in_btf
             )?;
         }
@@ -233,13 +233,13 @@ impl Report {
         for (function, count) in &self.seen_by_half {
             line(
                 out,
-                &format!("seen by half, not compared: {function}"),
+                &format!("calls of which one end was seen, not compared: {function}"),
                 *count,
             )?;
         }
         line(
             out,
-            "of either that a recording of this length may have",
+            "lost events, or calls of which one end was seen, that this length allows",
             self.allowed,
         )?;
         line(out, "updates of a signal set", self.updates)?;
@@ -249,30 +249,38 @@ impl Report {
             "  where the tracepoint disagrees",
             self.tracepoint_disagrees,
         )?;
-        line(out, "states found as they were left", self.gaps.followed)?;
+        line(
+            out,
+            "states equal to those that the last event left",
+            self.gaps.followed,
+        )?;
         line(out, "states seen for the first time", self.gaps.first_seen)?;
         line(
             out,
-            "subtractions written down before their removal",
+            "subtractions recorded before their removal",
             self.gaps.early,
         )?;
         line(
             out,
-            "queues with subtractions that nobody removed",
+            "queues from which more was subtracted than removed",
             self.gaps.unpaid,
         )?;
         line(
             out,
-            "states taken anew after an event seen by half",
+            "states taken anew after an event of which one end was seen",
             self.gaps.taken_anew,
         )?;
         for (cause, count) in &self.gaps.unseen {
-            line(out, &format!("states changed unseen: {cause}"), *count)?;
+            line(
+                out,
+                &format!("states changed by an unseen function: {cause}"),
+                *count,
+            )?;
         }
         for (function, count) in &self.told_by_tracepoint {
             line(
                 out,
-                &format!("told by a tracepoint only: {function}"),
+                &format!("seen by a tracepoint only: {function}"),
                 *count,
             )?;
         }

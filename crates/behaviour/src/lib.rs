@@ -1,9 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Behaviour: what a kernel did with a workload, and what the model does with
-//! the same one on the same machine, by the same figures.
+//! Whole runs of the model compared with recordings of a kernel.
 //!
-//! [`recording`] reads what the kernel did, [`measures`] makes figures of
-//! events, [`quantity`] says how near the two must be, [`report`] tells it.
+//! A recording holds the switches and wakeups of a workload on a kernel. The model runs the same
+//! workload on the same machine. The same figures are made of both: wakeups per second, latencies,
+//! shares of CPUs.
+//!
+//! # What it owns
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`recording`] | reads a recording: machine, workload, events |
+//! | [`measures`] | makes figures of events |
+//! | [`quantity`] | the tolerance of each figure, and the verdict |
+//! | [`report`] | renders a [`Report`] |
+//!
+//! # Who may use it
+//!
+//! `alight verify behaviour`. It uses `alight-compare`, the crates below it, and `alight-recording`.
+//!
+//! # Example
+//!
+//! The recording is of a stock kernel 6.1: three tasks of nice -5, 0 and 5 that always want the one
+//! CPU.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//!
+//! use alight_behaviour::{KernelRun, compare};
+//! use alight_recording::Reader;
+//!
+//! let mut reader = Reader::open("tests/recordings/nice-6.1.alight".as_ref())?;
+//! let run = KernelRun::read(&mut reader)?;
+//! assert_eq!(run.own_base()?.name, "linux-6.1");
+//!
+//! // `None`: the base whose rules the recorded kernel has.
+//! let report = compare(&[run], None, &AtomicBool::new(false))?;
+//! assert!(report.agrees());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod measures;
 pub mod quantity;

@@ -1,8 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Manual pages and shell completions of a program, made from its command line.
+//! Manual pages and shell completions, made from a program's command line.
 //!
-//! The pages say what `--help` says: they are made from the same text. [`write`] is called
-//! by the example `pages` of each crate that has programs.
+//! The pages have the text of `--help`, because both are made from the same source. [`write()`] writes
+//! them below a directory, in the layout of `/usr/share` of Debian.
+//!
+//! # Who may use it
+//!
+//! `xtask`, which knows all programs (`cargo run -p xtask`). This crate uses no other crate of the
+//! project.
+//!
+//! # Example
+//!
+//! ```
+//! use alight_pages::{Program, write};
+//! use clap::{Arg, Command};
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let share = directory.path();
+//! let program = Program {
+//!     command: Command::new("hello").about("Greets").arg(Arg::new("name").help("Whom")),
+//!     section: 1,
+//!     see_also: vec!["true(1)"],
+//! };
+//! write(program, share)?;
+//! let page = std::fs::read_to_string(share.join("man/man1/hello.1"))?;
+//! assert!(page.contains("true(1)"));
+//! assert!(share.join("fish/vendor_completions.d/hello.fish").exists());
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 use clap::Command;
 use clap_complete::Shell;

@@ -1,9 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Published experiments: each a file of `studies/` that says what was measured, on what, under
-//! which kernels; run as published, and what came out held against it.
+//! Published experiments, run on the model as they were published, and the fit of a machine's costs.
 //!
-//! The costs of a machine are fitted to the figures published for the kernel *before* a policy
-//! ([`crate::calibrate`]), and to nothing else. What the policy then does is read off the model.
+//! A [`Study`] is a file of `studies/`. It names the machine, the schedulers, the loads, and the
+//! figures that were published. [`Study::run`] runs it and compares the results with the figures.
+//!
+//! # What it owns
+//!
+//! - The reader and the library of studies ([`parse`], [`load`]).
+//! - The [`Answer`] and its reports and [`pictures`].
+//! - [`calibrate`]: fits the costs of a machine to the figures published for the kernel *before* a
+//!   policy, and to no other figure. The effect of the policy is a prediction of the model.
+//! - [`sensitivity()`]: how far an answer moves if a figure that it rests on moves.
+//!
+//! # Who may use it
+//!
+//! `alight` (`study`, `calibrate`). It uses `alight-compare` and the crates below it.
+//!
+//! # Example
+//!
+//! ```
+//! use alight_published::{load, names};
+//!
+//! assert!(names().contains(&"juno-sysbench"));
+//! let study = load("juno-sysbench")?;
+//! assert_eq!(study.machine, "juno-r0");
+//! assert_eq!(study.runs.get(), 100);
+//! // The mean of the base, as published. The machine's costs are fitted to it.
+//! let events = &study.rows[0];
+//! assert_eq!(events.before.and_then(|before| before.mean), Some(10267.76));
+//! assert!(events.calibrates);
+//! # Ok::<(), alight_published::StudyError>(())
+//! ```
 
 mod answer;
 pub mod calibrate;

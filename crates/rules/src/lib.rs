@@ -1,11 +1,35 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Rules: which tasks get which utilization clamps from the scheduler, for
-//! kernels that have none (CONFIG_UCLAMP_TASK) and programs that ask for none.
+//! Rules that give utilization clamps to tasks of the live scheduler.
 //!
-//! A rule is some matches and some settings, `comm=render* uclamp_min=60`
-//! ([`Rule::parse`]); a file has one a line ([`parse_file`]). A task for which all matches of a
-//! rule hold gets its settings. Of several such rules the first that has a setting
-//! decides it. Names are matched by the code that the kernel side has ([`glob`]).
+//! A utilization clamp limits the utilization that the scheduler assumes of a task. Rules are for
+//! kernels without clamps (`CONFIG_UCLAMP_TASK`) and for programs that ask for none.
+//!
+//! # What it owns
+//!
+//! - The grammar of rules: [`Rule::parse`] reads one, [`parse_file`] reads a file with one a line.
+//! - The matching: a rule applies to a task if all its matches hold. If several rules apply, the first
+//!   one that has a setting decides this setting.
+//! - [`glob`], the patterns of names. It calls the same C code (`policy/glob.h`) as the kernel side.
+//!
+//! # Who may use it
+//!
+//! The live scheduler (`alight-live`) and its command line (`alight-arguments`). It uses no other crate
+//! of the project.
+//!
+//! # Example
+//!
+//! ```
+//! use alight_rules::{Rule, met_by_cgroup};
+//!
+//! let rule = Rule::parse("comm=render* cgroup=/user/* uclamp_min=50")?;
+//! // Percents become capacity: 1024 is the biggest CPU.
+//! assert_eq!(rule.uclamp_min, Some(512));
+//! assert!(alight_rules::glob::matches(b"render-thread", b"render*"));
+//! // Bit 0 is rule 0.
+//! assert_eq!(met_by_cgroup(&[rule.clone()], b"/user/app"), 1);
+//! assert_eq!(met_by_cgroup(&[rule], b"/system"), 0);
+//! # Ok::<(), alight_rules::Error>(())
+//! ```
 
 pub mod glob;
 mod parse;

@@ -1,9 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The acceptance suite: what LISA's tests ask of Linux, asked of the model by the
-//! same names and with the same thresholds.
+//! The acceptance suite: the tests that Arm LISA runs on Linux, run on the model.
 //!
-//! An [`Entry`] makes [`Plan`]s for a machine ([`Platform`]); a plan is run and what
-//! is seen is kept ([`record`]); that is judged, at once or later ([`judge`]).
+//! Names and thresholds are those of LISA. An [`Entry`] is one of its scenarios.
+//!
+//! # What it owns
+//!
+//! 1. [`Entry::plans`] makes [`Plan`]s for a machine ([`Platform`]).
+//! 2. [`record_all`] runs the plans and keeps what happened ([`Record`]).
+//! 3. [`judge`] compares a record with the thresholds, at once or later: pass, fail or undecided.
+//!
+//! [`report`] renders verdicts.
+//!
+//! # Who may use it
+//!
+//! `alight suite`. It uses `alight-compare` and the crates below it.
+//!
+//! # Example
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//!
+//! use alight_compare::Spread;
+//! use alight_policy::Scheduler;
+//! use alight_suite::{cases, judge, named, record_all};
+//!
+//! let sheet = alight_machine::load("juno-r0")?;
+//! let machines = [(sheet.machine.clone(), sheet.trust())];
+//! let bases = [Scheduler::parse("linux-7.2")?];
+//! let entry = named("SmallTaskPacking")?;
+//!
+//! let cases = cases(&[entry], &machines, &bases, 1);
+//! let records = record_all(&cases, Spread::QUIET, &AtomicBool::new(false))?;
+//! assert_eq!(records.len(), 1);
+//! assert_eq!(judge(&records[0]).word(), "PASS");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod absent;
 mod clocks;

@@ -1,5 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `alight top`: what a running scheduler decides and why, live in a terminal.
+//! `alight top`: the decisions of a running scheduler, live in a terminal.
+//!
+//! # What it owns
+//!
+//! - [`run`] asks the scheduler's socket again and again, and shows the answers until a key ends it.
+//! - [`View`] holds what is shown: table, order, and the counts since the last look.
+//! - [`draw()`] draws a [`View`].
+//!
+//! # Who may use it
+//!
+//! `alight`. It uses `alight-policy` and `alight-stats`.
+//!
+//! # Example
+//!
+//! A view needs no terminal.
+//!
+//! ```
+//! use alight_policy::Scheduler;
+//! use alight_stats::{Counters, Statistics};
+//! use alight_top::{Key, Table, View};
+//!
+//! let scheduler = Scheduler::parse("linux-6.5").expect("a base");
+//! let cpus = |decisions| vec![Counters { decisions, ..Counters::ZERO }];
+//! let mut view = View::new(Statistics::new(&scheduler, 1_000_000_000, 1, cpus(100)));
+//! view.update(Ok(Statistics::new(&scheduler, 2_000_000_000, 1, cpus(130))));
+//! // The counts of the last second.
+//! assert_eq!(view.shown().totals.decisions, 30);
+//!
+//! assert!(view.press(Key::Total));
+//! assert_eq!(view.shown().totals.decisions, 130);
+//! assert!(view.press(Key::Table));
+//! assert_eq!(view.table, Table::Cpus);
+//! assert!(!view.press(Key::Quit));
+//! ```
 
 mod draw;
 mod view;

@@ -41,8 +41,8 @@ use std::ffi::OsString;
 
 pub use options::{Gated, Options};
 
-/// The help that `arguments` ask of a program, if they do; in it the program is called `shown`. To be
-/// printed by [`clap::Error::print`].
+/// The help of the program `P`, if `arguments` ask for it; `None` otherwise. The help calls the
+/// program `shown`. Print it by [`clap::Error::print`].
 pub fn help_asked<P: Parser>(shown: &str, arguments: &[OsString]) -> Option<clap::Error> {
     let words = std::iter::once(OsString::from(shown)).chain(arguments.iter().cloned());
     let error = P::try_parse_from(words).err()?;

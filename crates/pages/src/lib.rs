@@ -36,13 +36,13 @@ use clap_mangen::roff::{Roff, roman};
 use std::path::Path;
 use std::{fs, io};
 
-/// A program of which pages are made.
+/// A program whose pages are made.
 pub struct Program {
     /// Its command line.
     pub command: Command,
     /// Section of the manual: 1 for users' programs, 8 for administrators'.
     pub section: u8,
-    /// Other pages to read, such as `alight(1)`; those of its own subcommands are added.
+    /// Pages for SEE ALSO, such as `alight(1)`. The pages of its subcommands are added.
     pub see_also: Vec<&'static str>,
 }
 
@@ -53,11 +53,11 @@ const SHELLS: [(Shell, &str, &str, &str); 3] = [
     (Shell::Fish, "fish/vendor_completions.d", "", ".fish"),
 ];
 
-/// Writes the pages of `program` and of its subcommands, and its completions, below
-/// `directory` as they lie below `/usr/share` in Debian.
+/// Writes the manual pages of `program` and its subcommands, and its completions for bash, zsh and
+/// fish, below `directory`. The layout is that of `/usr/share` in Debian.
 ///
 /// # Errors
-/// If a file cannot be written; the error names it.
+/// A file cannot be written. The error names it.
 pub fn write(program: Program, directory: &Path) -> io::Result<()> {
     let mut command = program.command;
     let name = command.get_name().to_string();

@@ -36,11 +36,11 @@ mod parse;
 
 pub use parse::{Error, Found, parse_file};
 
-/// Most rules of a scheduler: the kernel side has a bit for each.
+/// Largest number of rules of a scheduler: the kernel side has one bit for each.
 pub const MOST: usize = 64;
-/// Longest pattern of a name, bytes (`GLOB_PATTERN` of policy/glob.h).
+/// Longest pattern of a name, in bytes (`GLOB_PATTERN` of policy/glob.h).
 pub const LONGEST_PATTERN: usize = 32;
-/// Longest pattern of a cgroup's path, bytes.
+/// Longest pattern of a cgroup's path, in bytes.
 pub const LONGEST_PATH: usize = 4096;
 
 /// Scheduling policies that a rule may ask for.
@@ -54,36 +54,37 @@ pub enum Policy {
     Idle,
 }
 
-/// Which tasks get what.
+/// One rule: matches, all of which must hold, and settings. `None`: not part of this rule.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Rule {
     /// Pattern of the task's name.
     pub comm: Option<Vec<u8>>,
     /// Pattern of the path of its cgroup, in the v2 hierarchy.
     pub cgroup: Option<Vec<u8>>,
-    /// Its thread or process.
+    /// Thread id or process id.
     pub pid: Option<u32>,
-    /// Its nice value, first and last.
+    /// Range of nice values, first and last, -20 to 19.
     pub nice: Option<(i8, i8)>,
-    /// Its policy.
+    /// Scheduling policy.
     pub policy: Option<Policy>,
-    /// Lower clamp, 0..=1024.
+    /// Lower clamp, 0 to 1024; 1024 is the capacity of the biggest CPU.
     pub uclamp_min: Option<u16>,
-    /// Upper clamp, 0..=1024.
+    /// Upper clamp, 0 to 1024.
     pub uclamp_max: Option<u16>,
 }
 
 impl Rule {
-    /// Reads a rule.
+    /// Reads a rule such as `comm=render* uclamp_min=60`. Clamps are in percent, 0 to 100.
     ///
     /// # Errors
-    /// Where and why it is none.
+    /// The text is no rule. The error has the column, what was found and what was expected.
     pub fn parse(text: &str) -> Result<Rule, Error> {
         parse::rule(text, "--rule", None)
     }
 }
 
-/// The rules, as bits, that a cgroup with this path meets. A rule that asks for no cgroup is met by all.
+/// The rules whose cgroup pattern matches this path: bit `n` is rule `n`, for the first [`MOST`] rules.
+/// A rule without a cgroup pattern matches every path.
 pub fn met_by_cgroup(rules: &[Rule], path: &[u8]) -> u64 {
     let met = |rule: &Rule| {
         let pattern = rule.cgroup.as_deref();

@@ -63,24 +63,24 @@ pub use plan::Plan;
 pub use platform::Platform;
 pub use record::{Record, Trial, record_all};
 
-/// A scenario.
+/// A scenario, by LISA's name.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     /// LISA's name.
     pub name: &'static str,
-    /// What it belongs to.
+    /// The family that it belongs to.
     pub family: Family,
-    /// What it asks.
+    /// The question that it asks, one line.
     pub about: &'static str,
     /// What must hold, in the order in which it is printed.
     pub limits: &'static [Limit],
-    /// The runs on a machine; or why there are none.
+    /// The runs on a machine; the error is the reason why there are none.
     pub plans: fn(&Platform) -> Result<Vec<Plan>, String>,
-    /// What the runs came to, by [`Limit::test`]; or why that cannot be said.
+    /// The figures of the runs, by [`Limit::test`]; the error is the reason why there are none.
     pub judge: fn(&Platform, &[Observed]) -> Result<Vec<TestFigure>, String>,
 }
 
-/// What scenarios are about.
+/// A family of scenarios.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
@@ -120,7 +120,7 @@ pub struct Limit {
     pub unit: &'static str,
     /// The threshold, in thousandths of the unit.
     pub bound: Bound,
-    /// Why so much.
+    /// The reason for this threshold.
     pub reason: &'static str,
 }
 
@@ -152,12 +152,12 @@ pub struct Observed {
     pub seen: Seen,
 }
 
-/// What one test came to: the worst of its items.
+/// The figure of one test: the worst of its items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestFigure {
     /// [`Limit::test`].
     pub test: &'static str,
-    /// Of what: a task, a CPU; may be empty.
+    /// The item: a task or a CPU; may be empty.
     pub of: String,
     /// Thousandths of the limit's unit.
     pub milli: i64,
@@ -245,7 +245,7 @@ pub const MACHINES: [&str; 6] = [
 /// Of whom.
 pub const BASES: [&str; 2] = ["linux-6.5", "linux-7.2"];
 
-/// Each of these scenarios on each machine under each base.
+/// Each of these scenarios on each machine under each base, in this order, at one seed.
 pub fn cases<'a>(
     entries: &[&'a Entry],
     machines: &'a [(Machine, Trust)],
@@ -272,7 +272,7 @@ pub fn cases<'a>(
 /// The scenario that a user names.
 ///
 /// # Errors
-/// There is none; the nearest, in words.
+/// No scenario has this name. The message lists the nearest names.
 pub fn named(name: &str) -> Result<&'static Entry, String> {
     find(name).ok_or_else(|| {
         let likeness = |entry: &Entry| strsim::jaro_winkler(name, entry.name);
@@ -291,7 +291,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     entries().into_iter().find(|entry| entry.name == name)
 }
 
-/// The verdict on a record, by the thresholds of today.
+/// The verdict on a record, by the thresholds of this program, which may be newer than the record.
 pub fn judge(record: &Record) -> ScenarioVerdict {
     let undecided = |why: String| ScenarioVerdict::Undecided { why };
     let Some(entry) = find(&record.scenario) else {
@@ -316,7 +316,7 @@ pub fn judge_all(records: Vec<Record>) -> Vec<(Record, ScenarioVerdict)> {
     judged.collect()
 }
 
-/// How many of them failed.
+/// The number of failed scenarios.
 pub fn failed(judged: &[(Record, ScenarioVerdict)]) -> usize {
     let fails =
         |(_, verdict): &&(Record, ScenarioVerdict)| matches!(verdict, ScenarioVerdict::Fail { .. });

@@ -52,16 +52,16 @@ use std::time::{Duration, Instant};
 pub use draw::draw;
 pub use view::{Key, Sort, Table, View};
 
-/// What to show.
+/// The options of `alight top`.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The scheduler's socket.
+    /// Path of the scheduler's socket.
     pub socket: PathBuf,
-    /// How often it is asked.
+    /// Time between two requests to the scheduler.
     pub interval: Duration,
 }
 
-/// Why it cannot be shown.
+/// Why a scheduler cannot be shown.
 #[derive(Debug)]
 pub enum Error {
     /// Standard input or output is no terminal.
@@ -90,10 +90,11 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Shows a running scheduler until the user has seen enough.
+/// Shows a running scheduler until a key or a signal ends it.
 ///
 /// # Errors
-/// There is no terminal, or no scheduler at the start; one that ends later is waited for.
+/// There is no terminal, no scheduler at the start, or the terminal fails. A scheduler that ends later
+/// is no error: the screen waits for the next one.
 pub fn run(options: &Options) -> Result<(), Error> {
     if !stdin().is_terminal() || !stdout().is_terminal() {
         return Err(Error::NoTerminal);

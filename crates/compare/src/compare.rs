@@ -16,7 +16,7 @@ use crate::selection::Selection;
 use crate::spread::{NoResults, Spread, spread};
 use crate::stats::{Delta, Summary, mean};
 
-/// What is compared.
+/// A comparison to make.
 #[derive(Debug, Clone)]
 pub struct Question<'a> {
     /// The first run of the base. All other runs differ from it in scheduler and seed alone.
@@ -94,18 +94,18 @@ pub enum NoComparison {
 /// The answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// Under which conditions.
+    /// The conditions of the comparison.
     pub header: Header,
-    /// Seeds whose runs are complete for every scheduler, rising.
+    /// The seeds whose runs are complete for every scheduler, rising.
     pub seeds: Vec<u64>,
-    /// The first is the base.
+    /// The schedulers' results. The first is the base.
     pub variants: Vec<Variant>,
 }
 
 /// One scheduler's runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variant {
-    /// Its label.
+    /// The label of the scheduler.
     pub scheduler: String,
     /// The first before it that follows the same rules under another label, or under this one: their
     /// runs are the same.
@@ -125,18 +125,18 @@ pub struct Variant {
 /// One number over the runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Which.
+    /// Name, unit and direction of the number.
     pub key: Key,
     /// Its value in each run, in the order of seeds; `None` where a run has none.
     pub samples: Vec<Option<f64>>,
-    /// Described.
+    /// Summary of the samples.
     pub summary: Summary,
-    /// Against the base; `None` for the base itself and where no run of both has it.
+    /// The difference from the base; `None`: this is the base, or no run of both has the number.
     pub delta: Option<Delta>,
 }
 
 impl Comparison {
-    /// What all deltas refer to.
+    /// The base, to which all differences refer.
     pub fn base(&self) -> &Variant {
         &self.variants[0]
     }

@@ -25,7 +25,7 @@ pub struct Scenario<'a> {
     /// Names the random streams, any 64-bit number: phases of ticks, CPUs of the first tasks.
     /// Schedulers that are compared at one seed share the streams.
     pub seed: u64,
-    /// Length of the run at most, ns of simulated time; `None`: it ends with the workloads.
+    /// Longest length of the run, ns of simulated time, above 0; `None`: it ends with the workloads.
     pub duration_ns: Option<u64>,
     /// Task groups beside the root.
     pub groups: &'a [Group],

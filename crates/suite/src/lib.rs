@@ -114,7 +114,7 @@ impl Family {
 pub struct Limit {
     /// LISA's test method, without `test_`.
     pub test: &'static str,
-    /// What is measured.
+    /// The quantity that is measured.
     pub what: &'static str,
     /// Unit, empty for counts.
     pub unit: &'static str,
@@ -146,9 +146,9 @@ impl Bound {
 /// A run and what was planned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observed {
-    /// What was to run.
+    /// The plan.
     pub plan: Plan,
-    /// What did.
+    /// The events that were observed.
     pub seen: Seen,
 }
 
@@ -169,7 +169,7 @@ pub struct JudgedFigure {
     /// Test, quantity, threshold and its reason.
     #[serde(flatten)]
     pub limit: Limit,
-    /// Of which task or CPU.
+    /// The task or CPU; may be empty.
     pub of: String,
     /// The figure, thousandths of the unit.
     pub milli: i64,
@@ -208,7 +208,7 @@ impl ScenarioVerdict {
         }
     }
 
-    /// What it rests on.
+    /// The figures that it rests on.
     pub fn figures(&self) -> &[JudgedFigure] {
         match self {
             ScenarioVerdict::Pass { figures } | ScenarioVerdict::Fail { figures } => figures,
@@ -242,7 +242,7 @@ pub const MACHINES: [&str; 6] = [
     "gs101",
     "epyc-9654-2s",
 ];
-/// Of whom.
+/// The bases that all scenarios are asked of.
 pub const BASES: [&str; 2] = ["linux-6.5", "linux-7.2"];
 
 /// Each of these scenarios on each machine under each base, in this order, at one seed.

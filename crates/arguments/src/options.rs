@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What to run, and how.
+//! The options of `scx_alight`, checked.
 
 use alight_policy::Scheduler;
 use alight_policy::topology::LevelKind;
@@ -8,7 +8,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// What to run.
+/// The options of `scx_alight`.
 #[derive(Debug, Clone)]
 pub struct Options {
     /// Base kernel and features.
@@ -19,25 +19,26 @@ pub struct Options {
     pub machine: Option<String>,
     /// File to write every decision into.
     pub log_decisions: Option<PathBuf>,
-    /// Levels whose groups can be power gated each for itself, for feature pack, beside those
-    /// that the machine file names.
+    /// Levels whose groups can be power gated one by one, in addition to those that the machine file
+    /// names. They are for feature `pack`.
     pub power_gated: Vec<Gated>,
-    /// Which tasks get which clamps; of several that a task meets the first counts.
+    /// Rules that give clamps to tasks. If a task meets several rules, the first that has a setting
+    /// decides it.
     pub rules: Vec<Rule>,
-    /// When to end, if not by an interrupt.
+    /// Length of the run; `None`: until an interrupt.
     pub duration: Option<Duration>,
     /// Print libbpf's and the verifier's messages.
     pub verbose: bool,
-    /// Print statistics to standard output so often.
+    /// Interval at which statistics are printed to standard output; `None`: they are not.
     pub stats: Option<Duration>,
-    /// Where tools ask for statistics.
+    /// Path of the socket that serves statistics to tools.
     pub socket: PathBuf,
-    /// Where metrics are served.
+    /// Address at which OpenMetrics are served; `None`: they are not.
     pub metrics: Option<SocketAddr>,
     /// Bytes of the dump that the kernel makes when it ends the scheduler for an error.
     pub exit_dump_len: u32,
-    /// How long a task may wait to run before the kernel ends the scheduler, ms; the kernel's
-    /// own limit if `None`.
+    /// Longest time that a task may wait to run before the kernel ends the scheduler, ms; `None`: the
+    /// kernel's own limit.
     pub timeout_ms: Option<u32>,
 }
 

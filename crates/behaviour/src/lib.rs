@@ -1,9 +1,43 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Behaviour: what a kernel did with a workload, and what the model does with
-//! the same one on the same machine, by the same figures.
+//! Whole runs of the model compared with recordings of a kernel.
 //!
-//! [`recording`] reads what the kernel did, [`measures`] makes figures of
-//! events, [`quantity`] says how near the two must be, [`report`] tells it.
+//! A recording holds the switches and wakeups of a workload on a kernel. The model runs the same
+//! workload on the same machine. The same figures are made of both: wakeups per second, latencies,
+//! shares of CPUs.
+//!
+//! # What it owns
+//!
+//! | module | holds |
+//! |---|---|
+//! | [`recording`] | reads a recording: machine, workload, events |
+//! | [`measures`] | makes figures of events |
+//! | [`quantity`] | the tolerance of each figure, and the verdict |
+//! | [`report`] | renders a [`Report`] |
+//!
+//! # Who may use it
+//!
+//! `alight verify behaviour`. It uses `alight-compare`, the crates below it, and `alight-recording`.
+//!
+//! # Example
+//!
+//! The recording is of a stock kernel 6.1: three tasks of nice -5, 0 and 5 that always want the one
+//! CPU.
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//!
+//! use alight_behaviour::{KernelRun, compare};
+//! use alight_recording::Reader;
+//!
+//! let mut reader = Reader::open("tests/recordings/nice-6.1.alight".as_ref())?;
+//! let run = KernelRun::read(&mut reader)?;
+//! assert_eq!(run.own_base()?.name, "linux-6.1");
+//!
+//! // `None`: the base whose rules the recorded kernel has.
+//! let report = compare(&[run], None, &AtomicBool::new(false))?;
+//! assert!(report.agrees());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod measures;
 pub mod quantity;
@@ -59,49 +93,49 @@ pub enum NotComparable {
     Simulation(#[from] alight_sim::Error),
 }
 
-/// What was found.
+/// The result of a comparison of a kernel with the model.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Report {
     /// `uname -r` of the kernel.
     pub kernel: String,
     /// Its architecture.
     pub arch: String,
-    /// What ran.
+    /// The command that was recorded.
     pub workload: String,
     /// CPUs of the machine.
     pub cpus: usize,
-    /// What was simulated.
+    /// Name of the scheduler that was simulated.
     pub scheduler: String,
-    /// Recordings of it.
+    /// Number of recordings.
     pub recordings: usize,
     /// What the kernel's figures are of; the first recording's.
     pub window: Window,
     /// Events of all recordings.
     pub events: u64,
-    /// Costs that were measured, by key, ns: the medians of the recordings.
+    /// Costs of kernel paths that were measured, by key, ns: the medians over the recordings.
     pub costs: Vec<(&'static str, u32)>,
-    /// What was compared.
+    /// The figures that were compared.
     pub quantities: Vec<Quantity>,
 }
 
 impl Report {
-    /// How many quantities became what.
+    /// Number of quantities with this verdict.
     pub fn count(&self, verdict: Agreement) -> usize {
         (self.quantities.iter())
             .filter(|quantity| quantity.verdict == verdict)
             .count()
     }
 
-    /// Something was compared, and nothing disagrees.
+    /// True if at least one quantity agrees and none disagrees.
     pub fn agrees(&self) -> bool {
         self.count(Agreement::Agree) > 0 && self.count(Agreement::Disagree) == 0
     }
 }
 
-/// The base whose rules a kernel has.
+/// The base whose rules a kernel has. `release` (`uname -r`) is for the message.
 ///
 /// # Errors
-/// None has.
+/// [`NotComparable::Kernel`]: no base models this kernel (below 3.9, and 6.6 to 7.1).
 pub fn base_of(
     version: Option<KernelVersion>,
     release: &str,
@@ -118,7 +152,7 @@ pub fn base_of(
     Ok(name)
 }
 
-/// What a kernel did with a workload, once.
+/// One run of a workload on a kernel.
 #[derive(Debug)]
 pub struct KernelRun {
     header: Header,
@@ -134,7 +168,7 @@ impl KernelRun {
     /// The run of a recording.
     ///
     /// # Errors
-    /// Of such a short one nothing can be said.
+    /// [`NotComparable::Kernels`]: the recording is too short for figures.
     pub fn of(recorded: Recorded) -> Result<Self, NotComparable> {
         let nr_cpus = recorded.machine.cpus.len();
         let (window, figures) = (recorded.gathered)
@@ -151,15 +185,15 @@ impl KernelRun {
         })
     }
 
-    /// As [`KernelRun::of`], of a recording that is yet to be read.
+    /// Reads a recording to its end, then as [`KernelRun::of`].
     ///
     /// # Errors
-    /// It is not whole, or as there.
+    /// The recording is not whole; or as [`KernelRun::of`].
     pub fn read<R: BufRead>(reader: &mut Reader<R>) -> Result<Self, NotComparable> {
         Self::of(recording::read(reader)?)
     }
 
-    /// Did the same kernel do the same on as many CPUs? Then they are runs of one.
+    /// True if both are runs of one workload on one kernel with the same number of CPUs.
     pub fn repeats(&self, other: &Self) -> bool {
         let (one, two) = (&self.header, &other.header);
         (&one.kernel, &one.arch, &one.command) == (&two.kernel, &two.arch, &two.command)
@@ -170,7 +204,7 @@ impl KernelRun {
     /// The base whose rules its kernel has.
     ///
     /// # Errors
-    /// Its kernel is not known.
+    /// As [`base_of`].
     pub fn own_base(&self) -> Result<Scheduler, NotComparable> {
         let base = base_of(self.header.kernel_version(), &self.header.kernel)?;
         Ok(Scheduler::parse(base).expect("the bases are those of the core"))
@@ -186,14 +220,15 @@ pub fn add<T>(repeated: &mut Vec<(T, Vec<KernelRun>)>, from: T, run: KernelRun) 
     }
 }
 
-/// Holds the model against runs that [repeat](KernelRun::repeats) each other, by the rules of their
-/// kernel or those of `scheduler`; each of its runs on the machine and from the start of one of theirs.
+/// Compares the model with runs that [repeat](KernelRun::repeats) each other. The model follows
+/// `scheduler`; `None`: the base of the recorded kernel. Each of its runs has the machine and the
+/// `wakee_flips` of one recorded run.
 ///
 /// # Errors
-/// The workload cannot be simulated; the model has nothing to compare.
+/// No base models the kernel; the workload cannot be simulated; the model's run has no figures.
 ///
 /// # Panics
-/// There is no run.
+/// `runs` is empty.
 pub fn compare(
     runs: &[KernelRun],
     scheduler: Option<&Scheduler>,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `alight`: one binary, one subcommand a verb. Parses, calls, prints.
+//! The command `alight`. Each subcommand reads its options, loads its inputs, calls a crate and prints
+//! the result. It holds no logic of its own.
 
 mod again;
 mod args;

@@ -16,12 +16,12 @@ const SCHEMA: &str = "alight.explain-histogram/1";
 /// Names that a cell has room for.
 const NAMED: usize = 2;
 
-/// What was asked.
+/// The question.
 #[derive(Debug, Clone, Copy)]
 pub struct Asked<'a> {
     /// The run.
     pub conditions: &'a Conditions,
-    /// Who decides.
+    /// The scheduler.
     pub scheduler: &'a Scheduler,
     /// The tasks that were watched; `None`: all.
     pub task: Option<&'a str>,

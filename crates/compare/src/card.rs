@@ -45,17 +45,17 @@ pub const LEAST_PERCENT: f64 = 1.0;
 
 const NS_PER_MS: u64 = 1_000_000;
 
-/// What a card is asked.
+/// The question of a report card.
 pub struct CardQuestion<'a> {
-    /// Without the feature.
+    /// The scheduler without the feature.
     pub base: &'a Scheduler,
     /// With it.
     pub variant: &'a Scheduler,
-    /// Where.
+    /// The machines.
     pub machines: &'a [Place],
-    /// What runs.
+    /// The workloads, of the standard set.
     pub workloads: &'a [&'static StandardWorkload],
-    /// Runs of each scheduler and cell.
+    /// Runs of each scheduler in each cell.
     pub runs: NonZeroU32,
     /// Seed of the first run of each cell.
     pub seed: u64,
@@ -65,9 +65,9 @@ pub struct CardQuestion<'a> {
 
 /// A machine by the name that was typed.
 pub struct Place {
-    /// As typed after `-m`.
+    /// The name that users type after `-m`.
     pub name: String,
-    /// What it is.
+    /// The machine.
     pub machine: Machine,
     /// How far its figures can be trusted.
     pub trust: Trust,
@@ -101,15 +101,15 @@ pub struct Card {
 /// A workload on a machine.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Cell {
-    /// As typed.
+    /// Name of the machine, as typed.
     pub machine: String,
-    /// Of the standard set.
+    /// Name of the workload in the standard set.
     pub workload: &'static str,
-    /// Gives the numbers of this cell again.
+    /// The command line that gives the numbers of this cell again.
     pub command: String,
     /// What the model leaves out that it needs, a sentence each.
     pub left_out: Vec<String>,
-    /// What became of it.
+    /// The outcome of the cell.
     pub fate: Fate,
 }
 
@@ -134,9 +134,9 @@ impl Fate {
 /// One number of a cell.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Line {
-    /// Its name, unit last.
+    /// Name of the metric, unit last.
     pub metric: String,
-    /// As in [`crate::metrics::Key::unit`].
+    /// Unit, as in [`crate::metrics::Key::unit`].
     pub unit: &'static str,
     /// Direction of improvement; `None` for what is only shown.
     pub better: Option<Better>,
@@ -148,9 +148,9 @@ pub struct Line {
     pub delta: Delta,
     /// How likely so clear a difference is by chance; `None` where [`Delta::no_interval`] says why.
     pub p: Option<f64>,
-    /// The same among all numbers of the card.
+    /// The p-value, adjusted for all numbers of the card.
     pub p_adjusted: Option<f64>,
-    /// What it means.
+    /// The verdict.
     pub verdict: LineVerdict,
     /// Whether it is told; tested it is in any case.
     pub told: bool,

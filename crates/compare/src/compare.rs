@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The question "by how much": schedulers on one machine under one load, each
-//! run once a seed, the seeds shared, so that the difference of a pair holds
-//! the scheduler and not the noise.
+//! A comparison: schedulers on one machine under one load. Each scheduler runs once at each seed.
+//! Runs at one seed share their noise, so the difference of a pair shows the scheduler.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,28 +16,29 @@ use crate::selection::Selection;
 use crate::spread::{NoResults, Spread, spread};
 use crate::stats::{Delta, Summary, mean};
 
-/// What is compared.
+/// A comparison to make.
 #[derive(Debug, Clone)]
 pub struct Question<'a> {
-    /// The first run of the base: every other one differs from it in scheduler and seed alone.
+    /// The first run of the base. All other runs differ from it in scheduler and seed alone.
     pub scenario: Scenario<'a>,
     /// How far the machine's figures can be trusted.
     pub trust: &'a Trust,
-    /// Who decides; the first is the base of all deltas.
+    /// The schedulers, two or more. The first is the base of all differences.
     pub schedulers: &'a [Scheduler],
-    /// Runs of each scheduler; run `i` has the scenario's seed and `i`.
+    /// Runs of each scheduler. Run `i` has the seed `scenario.seed + i`, from `i` = 0.
     pub runs: NonZeroU32,
-    /// The command that asks this again.
+    /// The command line that repeats this comparison, for reports.
     pub command: String,
 }
 
 impl<'a> Question<'a> {
-    /// Runs in all.
+    /// Number of runs in all: schedulers times runs of each.
     pub fn jobs(&self) -> usize {
         self.runs.get() as usize * self.schedulers.len()
     }
 
-    /// One of them: seed by seed, so that an interruption leaves whole pairs.
+    /// The run number `job`, 0 to [`Question::jobs`] - 1. The order is seed by seed, so that an
+    /// interruption leaves whole pairs.
     pub fn run(&self, job: usize) -> Scenario<'a> {
         Scenario {
             scheduler: &self.schedulers[job % self.schedulers.len()],
@@ -54,10 +54,10 @@ pub type Runner<'a> = dyn Fn(&Scenario<'_>, &AtomicBool, &dyn Fn(u32)) -> Result
     + Sync
     + 'a;
 
-/// Simulates one scenario without a trace.
+/// Simulates one scenario without a trace: the usual [`Runner`].
 ///
 /// # Errors
-/// What the simulation refuses.
+/// As [`alight_sim::run()`].
 pub fn simulate(
     scenario: &Scenario<'_>,
     cancel: &AtomicBool,
@@ -94,25 +94,25 @@ pub enum NoComparison {
 /// The answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
-    /// Under which conditions.
+    /// The conditions of the comparison.
     pub header: Header,
-    /// Seeds whose runs are complete for every scheduler, rising.
+    /// The seeds whose runs are complete for every scheduler, rising.
     pub seeds: Vec<u64>,
-    /// The first is the base.
+    /// The schedulers' results. The first is the base.
     pub variants: Vec<Variant>,
 }
 
 /// One scheduler's runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Variant {
-    /// Its label.
+    /// The label of the scheduler.
     pub scheduler: String,
     /// The first before it that follows the same rules under another label, or under this one: their
     /// runs are the same.
     pub same_as: Option<String>,
     /// Hash over the identities of its runs, in the order of seeds.
     pub hash: u64,
-    /// When its first run ended, ns.
+    /// End of its first run, ns of simulated time.
     pub end_ns: u64,
     /// Why its runs are the base's, event for event; `None`: they are not, or it is the base.
     pub inert: Option<String>,
@@ -125,18 +125,18 @@ pub struct Variant {
 /// One number over the runs.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Series {
-    /// Which.
+    /// Name, unit and direction of the number.
     pub key: Key,
     /// Its value in each run, in the order of seeds; `None` where a run has none.
     pub samples: Vec<Option<f64>>,
-    /// Described.
+    /// Summary of the samples.
     pub summary: Summary,
-    /// Against the base; `None` for the base itself and where no run of both has it.
+    /// The difference from the base; `None`: this is the base, or no run of both has the number.
     pub delta: Option<Delta>,
 }
 
 impl Comparison {
-    /// What all deltas refer to.
+    /// The base, to which all differences refer.
     pub fn base(&self) -> &Variant {
         &self.variants[0]
     }
@@ -158,7 +158,7 @@ impl Comparison {
         keys
     }
 
-    /// Only the numbers that are asked for by name.
+    /// Keeps the numbers that `selection` names, and drops the others.
     pub fn only(mut self, selection: &Selection) -> Self {
         for variant in &mut self.variants {
             (variant.series).retain(|series| selection.has(&series.key.name));
@@ -166,33 +166,36 @@ impl Comparison {
         self
     }
 
-    /// Fewer runs are complete than were asked for.
+    /// True if fewer runs are complete than were asked for.
     pub fn interrupted(&self) -> bool {
         self.seeds.len() < self.header.runs as usize
     }
 }
 
 impl Series {
-    /// Runs that have it.
+    /// Number of runs that have this number.
     pub fn present(&self) -> usize {
         self.samples.iter().flatten().count()
     }
 }
 
 impl Variant {
-    /// The number of this name.
+    /// The number of this name, such as `events`; `None`: no run has it.
     pub fn series(&self, name: &str) -> Option<&Series> {
         self.series.iter().find(|series| series.key.name == name)
     }
 }
 
-/// Runs every scheduler at every seed and compares.
+/// Runs every scheduler at every seed, and compares the others with the first.
 ///
-/// When `cancel` becomes true no run is begun any more and the seeds that are
-/// complete for every scheduler are compared.
+/// If `cancel` becomes true no further run begins, and the seeds that are complete for every
+/// scheduler are compared.
 ///
 /// # Errors
-/// A question without sense, a run that fails, an interruption before the first seed was complete.
+/// - [`NoComparison::TooFew`]: fewer than two schedulers;
+/// - [`NoComparison::Seeds`]: the last seed is no 64-bit number;
+/// - [`NoComparison::Interrupted`]: `cancel` came before the first seed was complete;
+/// - [`NoComparison::Run`]: a run failed.
 pub fn compare(
     question: &Question<'_>,
     run: &Runner<'_>,
@@ -205,10 +208,10 @@ pub fn compare(
     measure(question, run, how, cancel)
 }
 
-/// As [`compare`], of one scheduler too, which then differs from nothing.
+/// As [`compare`], and also for a single scheduler, which then has no differences.
 ///
 /// # Errors
-/// As [`compare`].
+/// As [`compare`], without [`NoComparison::TooFew`].
 pub fn measure(
     question: &Question<'_>,
     run: &Runner<'_>,

@@ -14,9 +14,9 @@ pub struct Floor {
     pub unit: &'static str,
     /// The least difference that matters, in that unit.
     pub least: f64,
-    /// Why so much.
+    /// The reason for this size.
     pub reason: &'static str,
-    /// Where that can be looked up.
+    /// The source of the reason.
     pub source: &'static str,
 }
 

@@ -18,17 +18,17 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 pub struct Header {
     /// Name of the machine.
     pub machine: String,
-    /// What it is.
+    /// Description of the machine, one line.
     pub description: String,
-    /// Its CPUs.
+    /// Number of its CPUs.
     pub cpus: usize,
     /// cpufreq governor.
     pub governor: String,
     /// cpuidle governor, if it is not the kernel's own choice.
     pub idle_governor: Option<&'static str>,
-    /// As typed.
+    /// The workloads, as typed.
     pub workloads: Vec<String>,
-    /// Runs asked for.
+    /// Runs of each scheduler that were asked for.
     pub runs: u32,
     /// Seed of the first run.
     pub seed: u64,
@@ -36,7 +36,7 @@ pub struct Header {
     pub duration_ns: Option<u64>,
     /// What the answer rests on.
     pub rests: RestsOn,
-    /// The command that asks this again.
+    /// The command line that repeats this comparison.
     pub command: String,
 }
 
@@ -73,9 +73,9 @@ pub struct Conditions {
     /// cpuidle governor, if it is not the kernel's own choice.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_governor: Option<&'static str>,
-    /// As typed.
+    /// The workloads, as typed.
     pub workloads: Vec<String>,
-    /// Who decides.
+    /// Name of the scheduler.
     pub scheduler: String,
     /// Seed.
     pub seed: u64,

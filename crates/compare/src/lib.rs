@@ -1,8 +1,59 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The question: schedulers compared on a machine under a load. Runs spread
-//! over the cores ([`mod@spread`]), statistics ([`stats`]), and the reports that
-//! people and scripts read ([`report`]); a feature's whole report card ([`mod@card`]); and of single runs ([`single`]), of
-//! decisions ([`decisions`], [`answers`]) and of the policies there are ([`policies`]).
+//! Comparisons: schedulers on one machine under one load, with statistics and verdicts.
+//!
+//! [`compare()`] runs every scheduler at the same seeds. The two runs of a pair share their noise, so
+//! their difference shows the scheduler. The result is a [`Comparison`], which [`report`] renders.
+//!
+//! # What it owns
+//!
+//! | part | holds |
+//! |---|---|
+//! | [`Question`], [`Comparison`] | what is asked, and the answer |
+//! | [`mod@spread`] | runs jobs on all cores; the results come in the order of the jobs |
+//! | [`stats`], [`verdict`], [`floors`] | paired intervals, `better` or `worse`, least differences that matter |
+//! | [`report`], [`tool`] | reports for people and for programs |
+//! | [`single`], [`decisions`], [`answers`] | the report of one run, of single decisions, of steps |
+//! | [`mod@card`] | report cards: a feature over many machines and workloads |
+//! | [`policies`] | the list of schedulers, and the description of one |
+//! | [`rests`], [`inert`] | what an answer rests on, and why a policy changed nothing |
+//!
+//! # Who may use it
+//!
+//! `alight-published`, `alight-suite`, `alight-behaviour` and `alight`. It uses `alight-sim`, the
+//! crates below it, and `alight-text`.
+//!
+//! # Example
+//!
+//! ```
+//! use std::num::NonZeroU32;
+//! use std::sync::atomic::AtomicBool;
+//!
+//! use alight_compare::report::{render, words};
+//! use alight_compare::{Extent, Form, Question, Spread, Style, compare, simulate};
+//! use alight_policy::Scheduler;
+//! use alight_sim::Scenario;
+//! use alight_workload::Workload;
+//!
+//! let sheet = alight_machine::load("juno-r0")?;
+//! let workloads = [Workload::from_command_line("hackbench -g 1 -f 2 -l 5")?.workload];
+//! // The second name adds a feature to the first scheduler.
+//! let schedulers = Scheduler::choose_all(["linux-5.5", "asym-capacity"])?;
+//! let question = Question {
+//!     scenario: Scenario::new(&sheet.machine, &workloads, &schedulers[0]),
+//!     trust: &sheet.trust(),
+//!     schedulers: &schedulers,
+//!     runs: NonZeroU32::new(2).expect("not zero"),
+//!     command: String::new(),
+//! };
+//! let answer = compare(&question, &simulate, Spread::QUIET, &AtomicBool::new(false))?;
+//! assert_eq!(answer.seeds, [1, 2]);
+//! assert_eq!(answer.others()[0].scheduler, "linux-5.5+asym-capacity");
+//! println!("{}", words::answers(&answer).join("\n"));
+//!
+//! let form = Form { style: Style::Table, extent: Extent::Short, samples: false };
+//! assert!(render(&answer, form).contains("juno-r0"));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod answers;
 pub mod card;

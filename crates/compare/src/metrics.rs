@@ -7,15 +7,15 @@ use alight_sim::{Metric, Outcome};
 use alight_workload::program::Better;
 use serde::Serialize;
 
-/// What a number is about.
+/// The kind of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
     /// What the workload reports: the answer.
     Result,
-    /// What it cost.
+    /// Energy of the run.
     Energy,
-    /// Why.
+    /// Numbers that explain the results.
     Mechanism,
 }
 
@@ -30,10 +30,10 @@ impl Kind {
     }
 }
 
-/// Which number.
+/// The identity of a number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
-    /// What it is about.
+    /// Its kind.
     pub kind: Kind,
     /// lower_snake, unit last; unique within a run.
     pub name: String,

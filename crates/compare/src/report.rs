@@ -43,7 +43,7 @@ pub enum Style {
 }
 
 impl Style {
-    /// As users type it.
+    /// The name that users type.
     pub fn name(self) -> &'static str {
         match self {
             Style::Table => "table",
@@ -86,14 +86,14 @@ pub enum Extent {
     Chosen,
 }
 
-/// How a comparison is told.
+/// The form of a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Form {
-    /// For whom.
+    /// The style.
     pub style: Style,
-    /// How much, in [`Style::Table`] and [`Style::Markdown`].
+    /// The extent, in [`Style::Table`] and [`Style::Markdown`].
     pub extent: Extent,
-    /// In [`Style::Csv`]: the value of each run instead of what they come to.
+    /// In [`Style::Csv`]: the value of each run instead of the summary of all runs.
     pub samples: bool,
 }
 

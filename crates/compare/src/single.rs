@@ -34,9 +34,9 @@ const OF_MECHANISM: [&str; 8] = [
 /// What is told of a run.
 #[derive(Debug)]
 pub struct Told<'a> {
-    /// How much, in [`Style::Table`].
+    /// Extent of the report, in [`Style::Table`].
     pub extent: Extent,
-    /// Which numbers, in every style but the tools' own.
+    /// The numbers that are shown, in every style except [`Style::Tool`].
     pub selection: &'a Selection,
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Spreads independent jobs over the cores and gives their results in the
-//! order of the jobs, however many threads there were.
+//! Runs independent jobs on all cores. The results come in the order of the jobs, for every number of
+//! threads.
 
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -14,7 +14,7 @@ use crate::progress::{Listener, one_run};
 pub struct Spread<'a> {
     /// Threads at most, and no more than there are jobs and cores; `None`: one a core.
     pub threads: Option<NonZeroUsize>,
-    /// Told of each job what it tells, and that it is at its end.
+    /// Is told the progress of each job, and its end.
     pub progress: &'a Listener<'a>,
 }
 

@@ -44,7 +44,7 @@ impl Summary {
         })
     }
 
-    /// Mean, standard deviation, least, median, three quarters, 99 %, most.
+    /// Mean, standard deviation, minimum, 50 %, 75 % and 99 % quantiles, maximum.
     pub fn statistics(&self) -> [Option<f64>; 7] {
         let whole = [self.min, self.p50, self.p75, self.p99, self.max].map(Some);
         let [min, p50, p75, p99, max] = whole;
@@ -194,7 +194,7 @@ pub struct Delta {
     /// Lower end of the confidence interval of the paired difference, percent of the base's mean; `None` where
     /// the base's mean is 0 or there is no interval.
     pub ci_low: Option<f64>,
-    /// Upper end.
+    /// Upper end, likewise.
     pub ci_high: Option<f64>,
     /// There is an interval, and it does not contain 0.
     pub significant: bool,
@@ -243,7 +243,8 @@ impl Delta {
         })
     }
 
-    /// The other's mean is the larger. Percentages cannot say it where the base's mean is 0.
+    /// True if the other's mean is larger than the base's. Percentages cannot say it if the base's
+    /// mean is 0.
     pub fn rises(&self) -> bool {
         self.difference > 0.0
     }

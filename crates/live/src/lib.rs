@@ -1,16 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Alight in a running kernel: the policy core as a sched_ext scheduler.
+//! Alight in a running kernel: the policy core as a sched_ext scheduler, and the recorder.
 //!
-//! `src/bpf/` is the kernel side: it keeps the views of CPUs and tasks, asks
-//! `policy/select.h` at every wakeup, and writes each decision down when asked
-//! to. Here is the loader: what the kernel must offer ([`kernel`]), what the
-//! machine looks like ([`machine`]), how the scheduler is loaded and run
-//! ([`live`]). Written decisions are read, logged and made again by
-//! [`alight_verify::live`].
+//! `scx_alight` is the scheduler. Its kernel side is `src/bpf/`: it keeps the views of CPUs and tasks,
+//! calls `policy/select.h` at every wakeup, and writes each decision down if the user asks for it.
 //!
-//! The other half writes down what the kernel's own scheduler does
-//! ([`record_session`], [`record_pelt`], [`record_decisions`], [`record_behaviour`] with
-//! [`costs`]), for `alight verify`.
+//! # What it owns
+//!
+//! | part | holds |
+//! |---|---|
+//! | [`kernel`] | checks that the running kernel can load the scheduler |
+//! | [`machine`] | the machine as the kernel or a machine file describes it |
+//! | [`live`] | loads the scheduler and runs it |
+//! | [`rules`] | gives rules to the kernel side |
+//! | [`record_session`], [`record_pelt`], [`record_decisions`], [`record_behaviour`] | `alight-record`: records the kernel's own scheduler, for `alight verify` |
+//! | [`costs`] | measures what kernel paths cost on this machine, ns |
+//!
+//! [`alight_verify::live`] reads logs of decisions and makes each decision again.
+//!
+//! # Who may use it
+//!
+//! Its programs. `alight run` and `alight record` start these programs and do not link this crate,
+//! because it needs clang and libelf. It must not use `alight-sim`.
 
 pub mod costs;
 pub mod exit;

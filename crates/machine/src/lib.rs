@@ -1,13 +1,39 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! alight-machine: where things run. Topology, capacities, operating points,
-//! idle states, power and kernel path costs of a machine, each figure with its
-//! source.
+//! Machines: topology, capacities, operating points, idle states, power and kernel path costs. Every
+//! figure of a machine names its source.
 //!
-//! A machine file ([`SCHEMA`]) is parsed to a tree with places and provenance
-//! (`document`), laid over what it inherits (`library`), read by type
-//! (`reader`, `schema`) to a [`Draft`], checked ([`check()`]) and resolved
-//! (`resolve`) to a [`Machine`] within a [`DataSheet`]. The placement core sees it by its
-//! [`views`].
+//! # What it owns
+//!
+//! A machine file ([`SCHEMA`]) goes through these steps:
+//!
+//! 1. `document` parses it to a tree. Each value keeps its place in the file and its source.
+//! 2. `library` lays the tree over the file that it inherits from. Built-in machines live there.
+//! 3. `reader` and `schema` read it by type. The result is a [`Draft`].
+//! 4. [`check()`] finds what cannot be.
+//! 5. `resolve` fills in defaults. The result is a [`DataSheet`], which holds a [`Machine`].
+//!
+//! [`capture()`] reads the machine of this host. [`views`] describes a machine to the placement core.
+//! [`Trust`] says how far the figures of a machine can be trusted.
+//!
+//! # Who may use it
+//!
+//! The simulator and the crates above it, and the live scheduler. It uses `alight-policy` and
+//! `alight-text`.
+//!
+//! # Example
+//!
+//! ```
+//! let sheet = alight_machine::load("juno-r0")?;
+//! let machine = &sheet.machine;
+//! assert_eq!(machine.cpus.len(), 6);
+//!
+//! // CPU 0 is a little core, CPU 1 a big one. The biggest CPU of a machine has capacity 1024.
+//! let little = &machine.cpus[0];
+//! assert_eq!(machine.core_types[little.core_type].name, "Cortex-A53");
+//! assert!(little.capacity_orig < 512);
+//! assert_eq!(machine.cpus[1].capacity_orig, 1024);
+//! # Ok::<(), alight_machine::Error>(())
+//! ```
 
 mod assumed;
 mod calibration;

@@ -48,21 +48,20 @@ pub fn names() -> Vec<&'static str> {
     MACHINES.iter().map(|(name, _)| *name).collect()
 }
 
-/// The machine called `name_or_path` with the provenance of its figures: a
-/// built-in name, a file whose name ends in `.toml`, or `host`.
+/// Loads a machine, with the source of each of its figures. `name_or_path` is a built-in name
+/// ([`names`]), a file whose name ends in `.toml`, or `host` ([`HOST`]).
 ///
 /// # Errors
-/// Unknown names, files that cannot be read, files that are not well formed,
-/// machines that cannot be.
+/// The name is unknown; the file cannot be read or is not well formed; the machine cannot be
+/// ([`Error::Impossible`]).
 pub fn load(name_or_path: &str) -> Result<DataSheet, Error> {
     open(name_or_path)?.resolve()
 }
 
-/// As [`load`], not checked and not resolved: what [`check`](crate::check())
-/// looks at.
+/// As [`load`], without check and without resolution: the input of [`check`](crate::check()).
 ///
 /// # Errors
-/// As [`load`], without impossible machines.
+/// As [`load`], without [`Error::Impossible`].
 pub fn open(name_or_path: &str) -> Result<Draft, Error> {
     if name_or_path == HOST {
         return capture::host()?.draft();
@@ -72,8 +71,8 @@ pub fn open(name_or_path: &str) -> Result<Draft, Error> {
     schema::read(&assemble(&origin, &text, Fitted::Read, LONGEST_CHAIN)?)
 }
 
-/// As [`open`], without what was fitted to measurements of this machine or of the one that it has
-/// its costs from: what `alight calibrate` begins with.
+/// As [`open`], without costs that were fitted to measurements, of this machine or of the one that
+/// it has its costs from. `alight calibrate` begins with it.
 ///
 /// # Errors
 /// As [`open`].
@@ -106,15 +105,15 @@ pub fn calibrated(
     ))
 }
 
-/// Whether `text` says something else of the machine than this program knows, costs that were fitted
-/// aside.
+/// True if `text` differs from the machine that this program knows by this name. Costs that were
+/// fitted do not count.
 pub fn is_edited(name_or_path: &str, text: &str) -> bool {
     let own = Origin::named(name_or_path, None).and_then(|origin| origin.text());
     own.is_ok_and(|own| calibration::bare(&own).trim_end() != calibration::bare(text).trim_end())
 }
 
-/// Reads the text of a machine file called `file` in messages. It may inherit
-/// from built-in machines and from files named by a path.
+/// Reads the text of a machine file. Messages call it `file`. It may inherit from built-in machines
+/// and from files that it names by path.
 ///
 /// # Errors
 /// As [`open`].

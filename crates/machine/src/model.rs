@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The resolved machine: what a simulation reads. Every index is dense, every
-//! quantity an integer with its unit in its name. The TOML form (`toml.rs`) is
-//! what people write; this is what it comes to after all defaults are applied.
+//! The resolved machine, which a simulation reads. Every index is dense. Every quantity is an integer
+//! with its unit in its name. People write the TOML form (`schema.rs`); this is the result after all
+//! defaults are applied.
 
 use std::fmt;
 use std::str::FromStr;

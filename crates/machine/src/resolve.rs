@@ -21,15 +21,15 @@ use crate::speed::{self, Speeds};
 pub struct DataSheet {
     /// The machine.
     pub machine: Machine,
-    /// Every figure of its file, and those derived from them, by section and key.
+    /// Every figure of its file and every figure derived from these, by section and key.
     pub figures: Vec<Figure>,
     /// Warnings of the checks.
     pub warnings: Vec<Finding>,
-    /// To which rows the costs were fitted; `None`: to none, they are assumed.
+    /// The rows that the costs were fitted to; `None`: no fit, the costs are assumed.
     pub calibration: Option<Calibration>,
-    /// What is known of the speeds of its CPUs.
+    /// The speeds of its CPUs, as far as they are known.
     pub speeds: Speeds,
-    /// What was not known and had to be assumed.
+    /// Facts that were not known and had to be assumed, a sentence each.
     pub notes: Vec<String>,
 }
 

@@ -1,8 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Manual pages and shell completions of a program, made from its command line.
+//! Manual pages and shell completions, made from a program's command line.
 //!
-//! The pages say what `--help` says: they are made from the same text. [`write`] is called
-//! by the example `pages` of each crate that has programs.
+//! The pages have the text of `--help`, because both are made from the same source. [`write()`] writes
+//! them below a directory, in the layout of `/usr/share` of Debian.
+//!
+//! # Who may use it
+//!
+//! `xtask`, which knows all programs (`cargo run -p xtask`). This crate uses no other crate of the
+//! project.
+//!
+//! # Example
+//!
+//! ```
+//! use alight_pages::{Program, write};
+//! use clap::{Arg, Command};
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let share = directory.path();
+//! let program = Program {
+//!     command: Command::new("hello").about("Greets").arg(Arg::new("name").help("Whom")),
+//!     section: 1,
+//!     see_also: vec!["true(1)"],
+//! };
+//! write(program, share)?;
+//! let page = std::fs::read_to_string(share.join("man/man1/hello.1"))?;
+//! assert!(page.contains("true(1)"));
+//! assert!(share.join("fish/vendor_completions.d/hello.fish").exists());
+//! # Ok::<(), std::io::Error>(())
+//! ```
 
 use clap::Command;
 use clap_complete::Shell;
@@ -11,13 +36,13 @@ use clap_mangen::roff::{Roff, roman};
 use std::path::Path;
 use std::{fs, io};
 
-/// A program of which pages are made.
+/// A program whose pages are made.
 pub struct Program {
     /// Its command line.
     pub command: Command,
     /// Section of the manual: 1 for users' programs, 8 for administrators'.
     pub section: u8,
-    /// Other pages to read, such as `alight(1)`; those of its own subcommands are added.
+    /// Pages for SEE ALSO, such as `alight(1)`. The pages of its subcommands are added.
     pub see_also: Vec<&'static str>,
 }
 
@@ -28,11 +53,11 @@ const SHELLS: [(Shell, &str, &str, &str); 3] = [
     (Shell::Fish, "fish/vendor_completions.d", "", ".fish"),
 ];
 
-/// Writes the pages of `program` and of its subcommands, and its completions, below
-/// `directory` as they lie below `/usr/share` in Debian.
+/// Writes the manual pages of `program` and its subcommands, and its completions for bash, zsh and
+/// fish, below `directory`. The layout is that of `/usr/share` in Debian.
 ///
 /// # Errors
-/// If a file cannot be written; the error names it.
+/// A file cannot be written. The error names it.
 pub fn write(program: Program, directory: &Path) -> io::Result<()> {
     let mut command = program.command;
     let name = command.get_name().to_string();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The structures of `policy/abi.h` and `policy/params.h`, field by field, and the table of entry
-//! points. [`check`] refuses a build of other sizes; a test of `layout` holds every field against
+//! points. `check` refuses a build of other sizes; a test of `layout` holds every field against
 //! the C headers.
 
 use std::ffi::c_int;

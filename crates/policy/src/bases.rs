@@ -7,9 +7,9 @@ use crate::scheduler::hint;
 /// A base kernel.
 #[derive(Debug)]
 pub struct Base {
-    /// As typed.
+    /// The name that users type, such as `linux-6.5`.
     pub name: &'static str,
-    /// What it stands for.
+    /// The kernel that it stands for, one line.
     pub summary: &'static str,
     pub(crate) rules: Params,
 }

@@ -11,23 +11,22 @@ use crate::store::{Checked, Store};
 use std::mem::MaybeUninit;
 use std::ops::Deref;
 
-/// The views of one machine. A world keeps them up to date in place.
+/// The views of one machine. The simulator, or a replay, keeps them up to date in place.
 ///
-/// What changes while a machine runs is public, and may hold any values: a question about
-/// nonsense gets a senseless answer. What leads from one view to another, the [`Shape`], is
-/// checked once, when a core is made, and can be read only: `core.places`, `core.domains`.
-///
+/// The fields that change while a machine runs are public and may hold any values: nonsense in a
+/// view gives a senseless answer, and no fault. The [`Shape`] leads from one view to another. It is
+/// checked once, when the core is made, and is read-only afterwards (`core.places`, `core.domains`).
 #[derive(Debug)]
 #[repr(C)]
 pub struct Core<S: Store = Checked> {
-    /// View of each CPU.
+    /// The view of each CPU, by CPU number.
     pub cpus: S::Of<Cpu>,
-    /// State of each LLC.
+    /// The state of each last-level cache.
     pub llcs: S::Of<Llc>,
     shape: Shape<S>,
-    /// The scheduler's rules, features and tunables.
+    /// Rules, features and tunables of the scheduler ([`crate::Scheduler::params`]).
     pub params: Params,
-    /// What changes of the root domain.
+    /// The state of the root domain.
     pub root: Root,
 }
 
@@ -52,14 +51,15 @@ impl<S: Store> Deref for Core<S> {
     }
 }
 
-/// How many of the `weight` CPUs of a cache are worth a look at a wakeup, by the sum of their
-/// utilization (`update_idle_cpu_scan`); a world tells [`Llc::nr_idle_scan`] so.
+/// How many CPUs of a cache a wakeup may look at (`update_idle_cpu_scan`), for
+/// [`Llc::nr_idle_scan`]. `util`: sum of the utilization of the cache's CPUs (1024 is one CPU fully
+/// used). `weight`: number of its CPUs. `imbalance_pct`: of its domain, percent.
 pub fn nr_idle_scan(util: u64, weight: u32, imbalance_pct: u32) -> u32 {
     // SAFETY: it takes numbers only.
     unsafe { (table().nr_idle_scan)(util, weight, imbalance_pct) }
 }
 
-/// Why a CPU is wanted.
+/// The reason of a question.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     /// A sleeping task wakes.
@@ -70,31 +70,31 @@ pub enum Kind {
     Exec,
 }
 
-/// Who wakes.
+/// The waker.
 #[derive(Debug)]
 pub struct Waker<'a> {
-    /// CPU on which the wakeup happens.
+    /// The CPU on which the wakeup happens; below the number of CPUs of the machine.
     pub cpu: u32,
-    /// Its current task, the idle task included.
+    /// The current task of this CPU; it may be the idle task.
     pub task: &'a mut Task,
-    /// It says that it will sleep soon (`WF_SYNC`).
+    /// The waker announces that it will sleep soon (`WF_SYNC`).
     pub sync: bool,
 }
 
-/// One question.
+/// One question: on which CPU does this task run?
 #[derive(Debug)]
 pub struct Wakeup<'a> {
-    /// The wakee; its `prev_cpu` says where it ran last.
+    /// The wakee. Its `prev_cpu` is the CPU on which it ran last.
     pub task: &'a mut Task,
-    /// CPUs it may use; not empty.
+    /// The CPUs that it may use (affinity); not empty.
     pub allowed: &'a Mask,
-    /// Who wakes.
+    /// The waker.
     pub waker: Waker<'a>,
-    /// Why.
+    /// The reason: a wakeup, a fork or an exec.
     pub kind: Kind,
-    /// See [`crate::abi::wake_flag`].
+    /// Bits of [`crate::abi::wake_flag`]; 0: none.
     pub flags: u32,
-    /// Time, ns.
+    /// Time of the wakeup, ns.
     pub now: u64,
 }
 
@@ -191,18 +191,18 @@ impl<S: Store> Core<S> {
         (topology.smt, topology.asym, topology.cluster) = (smt, asym, cluster);
     }
 
-    /// Chooses a CPU, one of the machine's. O(CPUs looked at).
+    /// Chooses a CPU of the machine. Takes O(CPUs looked at), and allocates nothing.
     ///
     /// # Panics
-    /// If the waking or the previous CPU is none of the machine, or there are not as many views of
-    /// CPUs or caches as the machine has.
+    /// The waking or the previous CPU is not a CPU of the machine; or the number of views of CPUs or
+    /// caches is not that of the machine.
     #[inline]
     pub fn select(&mut self, wakeup: Wakeup<'_>) -> Answer {
         self.ask(wakeup, std::ptr::null_mut())
     }
 
-    /// Chooses a CPU and writes down each candidate; at most as many notes as
-    /// `notes` has capacity for, which must be reserved before.
+    /// Chooses a CPU and writes a note of each candidate into `notes`, which is cleared first. The
+    /// number of notes is limited by the capacity of `notes`: reserve it before.
     ///
     /// # Panics
     /// As [`Core::select`].

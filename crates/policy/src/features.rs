@@ -8,11 +8,11 @@ use crate::bases::{BASES, Base};
 /// A placement policy that can be added to a base.
 #[derive(Debug)]
 pub struct Feature {
-    /// As typed after `+`.
+    /// The name that users type after `+`.
     pub name: &'static str,
-    /// One line.
+    /// Its effect, one line.
     pub summary: &'static str,
-    /// Where it was published.
+    /// The publication.
     pub source: &'static str,
     /// The steps that only it has, names of [`crate::STEPS`]. Without any, it changes what the base's steps take.
     pub steps: &'static [&'static str],
@@ -29,7 +29,7 @@ pub struct Feature {
 }
 
 impl Feature {
-    /// What it means on `base`.
+    /// Its meaning on `base`.
     pub fn meaning(&self, base: &Base) -> On {
         let place = BASES.iter().position(|known| known.name == base.name);
         self.on[place.expect("a base of the table")]
@@ -80,13 +80,13 @@ impl Needs {
 /// Something a feature can be told, as `FEATURE:NAME=VALUE`.
 #[derive(Debug)]
 pub struct Tunable {
-    /// As typed.
+    /// The name that users type after `:`.
     pub name: &'static str,
-    /// One line.
+    /// Its effect, one line.
     pub summary: &'static str,
-    /// What it may be.
+    /// The values that it may have.
     pub values: Values,
-    /// What it is if it is not named, in words or as typed.
+    /// Its value if it is not named, in words or as users type it.
     pub default: &'static str,
 }
 

@@ -1,10 +1,56 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The placement core of `policy/`, compiled for the host: the structures it
-//! reads ([`abi`]), the names of what it answers, the schedulers a user can
-//! name ([`scheduler`]), and the calls ([`Core`], [`rq`], [`pelt`]).
+//! The placement core: the C headers of `policy/`, compiled for the host, and their Rust face.
 //!
-//! This is the only crate that speaks to C. A [`Core`] owns the views of one
-//! machine; nothing is global, so any number of them can live in a process.
+//! The core answers one question: on which CPU does a waking task run? A [`Core`] holds the views of
+//! one machine (its CPUs, caches and domains); [`Core::select`] takes a [`Wakeup`] and returns an
+//! [`Answer`], which holds the CPU and the step that chose it.
+//!
+//! # What it owns
+//!
+//! | part | holds |
+//! |---|---|
+//! | [`Core`], [`Wakeup`], [`Answer`] | one machine, one question, one answer |
+//! | [`abi`] | the structures of `policy/abi.h` and `policy/params.h` in Rust |
+//! | [`scheduler`] | base kernels, features, and the grammar of their names |
+//! | [`topology`] | builds a [`Core`] from a description of a machine |
+//! | [`pelt`], [`rq`] | load tracking: `policy/pelt.h`, `policy/runqueue.h` |
+//! | [`energy`] | the energy model of a machine, computed as a kernel does it |
+//!
+//! # Who may use it
+//!
+//! Every crate may. It uses no other crate of the project. It holds no global state: a process may have
+//! any number of cores.
+//!
+//! # Example
+//!
+//! CPU 0 wakes a task that last ran on CPU 2, which is idle.
+//!
+//! ```
+//! use alight_policy::topology::{self, CpuDescription, Description, Level, LevelKind};
+//! use alight_policy::{Kind, Mask, STEPS, Scheduler, Task, Waker, Wakeup};
+//!
+//! let scheduler = Scheduler::parse("linux-7.2")?;
+//! // Four equal CPUs behind one cache.
+//! let machine = Description {
+//!     cpus: vec![CpuDescription { capacity: 1024, node: 0 }; 4],
+//!     levels: vec![Level::by_key(LevelKind::Cache, &[0; 4])],
+//! };
+//! let mut core = topology::build(&machine, &scheduler.params)?;
+//! core.cpus[0].curr_is_idle = 0;
+//! core.cpus[0].nr_running = 1;
+//!
+//! let answer = core.select(Wakeup {
+//!     task: &mut Task { id: 1, prev_cpu: 2, ..Task::default() },
+//!     allowed: &(0..4).collect::<Mask>(),
+//!     waker: Waker { cpu: 0, task: &mut Task::default(), sync: false },
+//!     kind: Kind::Wake,
+//!     flags: 0,
+//!     now: 0,
+//! });
+//! assert_eq!(answer.cpu, 2);
+//! assert_eq!(STEPS[answer.step as usize].0, "target_idle");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod abi;
 mod bases;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Structures that C and Rust both have: what Rust believes of them.
 //!
-//! [`mirror!`](crate::mirror) lists the fields of a structure. A field that Rust has and the list
+//! [`mirror!`](crate::mirror!) lists the fields of a structure. A field that Rust has and the list
 //! has not does not compile. In tests, and with the feature `against-c`, `check` has the C compiler
 //! compare each field's offset and type, so that a field which C lacks, calls otherwise or has
 //! elsewhere is an error; and as fields must follow each other without a gap, one that only C has

@@ -2,7 +2,8 @@
 //! Schedulers by their whole name: a base kernel plus features and what they are told,
 //! `linux-5.5+asym-capacity`, `linux-6.5+bias-prev:spare=128+sched-idle`.
 //!
-//! The name is a label: it has what was named, a default value too. What decides is the rules.
+//! The name is a label. It keeps every value that was named, also one that is the default. The rules
+//! ([`Scheduler::params`]) decide.
 
 use crate::STEPS;
 use crate::abi::Params;
@@ -14,17 +15,17 @@ pub use crate::bases::{BASES, Base};
 pub use crate::choose::Onto;
 pub use crate::features::{FEATURES, Feature, Needs, On, Tunable, Values};
 
-/// A named scheduler and its parameters.
+/// A scheduler: its name, and the rules that the core reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Scheduler {
     /// Label: base, then features in table order, each with the tunables that were named, those at
     /// their default too.
     pub name: String,
-    /// What the core reads.
+    /// The rules, features and tunables that the core reads.
     pub params: Params,
 }
 
-/// Why a name is not a scheduler.
+/// Why a text is not the name of a scheduler.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     /// No such base.
@@ -287,7 +288,8 @@ impl Scheduler {
     /// not matter. What users type is for [`Scheduler::choose`].
     ///
     /// # Errors
-    /// Unknown, doubled or unfitting parts, naming the valid ones.
+    /// A part is unknown, is named twice, or does not go with the base. The message lists what is
+    /// valid.
     pub fn parse(given: &str) -> Result<Self, Error> {
         let mut parts = given.split('+').map(str::trim);
         let base_name = parts.next().unwrap_or_default();
@@ -318,8 +320,8 @@ impl Scheduler {
         Ok(Scheduler { name, params })
     }
 
-    /// Whether both follow the same rules on the same base, whatever their labels name: with the
-    /// same seed their runs are one run, with one hash.
+    /// True if both have the same base and the same rules, also under different labels. At one seed
+    /// their runs are then the same run, with one hash.
     pub fn is_same_run(&self, other: &Scheduler) -> bool {
         let rules = |scheduler: &Scheduler| Params {
             // Which features were named, not what they changed.
@@ -338,15 +340,15 @@ impl Scheduler {
         }
     }
 
-    /// The same without one of its features.
+    /// This scheduler without one of its features.
     pub fn without(&self, feature: &Feature) -> Scheduler {
         let named = |part: &&str| part.split(':').next() != Some(feature.name);
         let kept: Vec<&str> = self.name.split('+').filter(named).collect();
         Scheduler::parse(&kept.join("+")).expect("features do not need each other")
     }
 
-    /// Whose step of [`crate::STEPS`] this is: of one of the features, or (`None`) of the base,
-    /// which also has the steps of what was merged before it.
+    /// The feature that owns the step with this index in [`crate::STEPS`]. `None`: the step is one of
+    /// the base. A base also owns the steps of features that were merged before it.
     pub fn owner(&self, step: u32) -> Option<&'static Feature> {
         let name = STEPS.get(step as usize)?.0;
         let (base, features) = self.parts();

@@ -28,7 +28,7 @@ pub const RECLAIM_DISTANCE: u32 = 30;
 pub struct Description {
     /// CPU 0, 1, ….
     pub cpus: Vec<CpuDescription>,
-    /// From small spans to large ones.
+    /// Topology levels, from small spans to large ones.
     pub levels: Vec<Level>,
 }
 
@@ -62,7 +62,7 @@ pub enum LevelKind {
 /// One topology level (`struct sched_domain_topology_level`).
 #[derive(Debug, Clone)]
 pub struct Level {
-    /// What is shared.
+    /// The part of the machine that the CPUs of a span share.
     pub kind: LevelKind,
     /// The span of each CPU; spans of NUMA levels may overlap.
     pub spans: Vec<Mask>,

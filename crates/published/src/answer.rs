@@ -7,15 +7,15 @@ use alight_compare::stats::Summary;
 
 use super::{Case, Check, Length, Row, Study, StudyQuestion};
 
-/// What came out.
+/// The answer of a study.
 pub struct Answer<'a> {
-    /// What was asked.
+    /// The study.
     pub study: &'a Study,
     /// Version of the program.
     pub version: &'static str,
     /// The command that asks this again.
     pub command: String,
-    /// How much of it ran.
+    /// The length in which it ran.
     pub length: Length,
     /// Runs of each scheduler in each case.
     pub runs: u32,
@@ -29,20 +29,20 @@ pub struct Answer<'a> {
     pub checks: Vec<(&'a Check, CheckOutcome)>,
 }
 
-/// What came out of a case.
+/// The answer of one case.
 pub struct CaseAnswer<'a> {
-    /// Which.
+    /// The case.
     pub case: &'a Case,
     /// Its numbers.
     pub(super) comparison: Comparison,
 }
 
-/// Whether what must come out did.
+/// The outcome of a check.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum CheckOutcome {
-    /// It did; what was found.
+    /// The check holds; the value found.
     Held(f64),
-    /// It did not.
+    /// The check fails; the value found.
     Failed(f64),
     /// The model has no such number here.
     NoNumber,
@@ -53,9 +53,9 @@ pub enum CheckOutcome {
 /// One scheduler's value of a row, in the unit of the publication.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Value<'a> {
-    /// Whose.
+    /// The scheduler's results.
     pub variant: &'a Variant,
-    /// The runs described.
+    /// Summary of its runs.
     pub summary: Summary,
 }
 

@@ -40,7 +40,7 @@ use crate::{Case, Length, Part, Published, Row, Study, StudyQuestion};
 pub struct Parameter {
     /// Its name.
     pub name: &'static str,
-    /// What it is, in words.
+    /// Its meaning, in words.
     pub meaning: &'static str,
     /// Keys of the costs.
     pub keys: &'static [&'static str],

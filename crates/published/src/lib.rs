@@ -1,9 +1,36 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Published experiments: each a file of `studies/` that says what was measured, on what, under
-//! which kernels; run as published, and what came out held against it.
+//! Published experiments, run on the model as they were published, and the fit of a machine's costs.
 //!
-//! The costs of a machine are fitted to the figures published for the kernel *before* a policy
-//! ([`crate::calibrate`]), and to nothing else. What the policy then does is read off the model.
+//! A [`Study`] is a file of `studies/`. It names the machine, the schedulers, the loads, and the
+//! figures that were published. [`Study::run`] runs it and compares the results with the figures.
+//!
+//! # What it owns
+//!
+//! - The reader and the library of studies ([`parse`], [`load`]).
+//! - The [`Answer`] and its reports and [`pictures`].
+//! - [`calibrate`]: fits the costs of a machine to the figures published for the kernel *before* a
+//!   policy, and to no other figure. The effect of the policy is a prediction of the model.
+//! - [`sensitivity()`]: how far an answer moves if a figure that it rests on moves.
+//!
+//! # Who may use it
+//!
+//! `alight` (`study`, `calibrate`). It uses `alight-compare` and the crates below it.
+//!
+//! # Example
+//!
+//! ```
+//! use alight_published::{load, names};
+//!
+//! assert!(names().contains(&"juno-sysbench"));
+//! let study = load("juno-sysbench")?;
+//! assert_eq!(study.machine, "juno-r0");
+//! assert_eq!(study.runs.get(), 100);
+//! // The mean of the base, as published. The machine's costs are fitted to it.
+//! let events = &study.rows[0];
+//! assert_eq!(events.before.and_then(|before| before.mean), Some(10267.76));
+//! assert!(events.calibrates);
+//! # Ok::<(), alight_published::StudyError>(())
+//! ```
 
 mod answer;
 pub mod calibrate;
@@ -75,25 +102,25 @@ pub fn render(
 pub struct Study {
     /// As typed after `alight study run`.
     pub name: String,
-    /// One line.
+    /// Title, one line.
     pub title: String,
-    /// Who published what.
+    /// The publication: title, authors, date.
     pub publication: String,
-    /// What a reader must know to judge the answer: what stands in for what, and why.
+    /// Notes for the reader of the answer: substitutes, and their reasons.
     pub notes: Vec<String>,
     /// Name of the machine.
     pub machine: String,
-    /// The first is the base, which was published as "before".
+    /// The schedulers. The first is the base, published as "before".
     pub schedulers: Vec<Scheduler>,
     /// Runs of each scheduler in each case, as published.
     pub runs: NonZeroU32,
-    /// The same in short.
+    /// Runs of each scheduler in each case of a short run ([`Length::Short`]).
     pub short_runs: NonZeroU32,
-    /// What was run, each with a table of its own.
+    /// The loads that were run. Each has a table of its own.
     pub cases: Vec<Case>,
-    /// What was measured.
+    /// The numbers that were measured.
     pub rows: Vec<Row>,
-    /// What must come out.
+    /// The claims that the answer is checked against.
     pub checks: Vec<Check>,
 }
 
@@ -254,31 +281,31 @@ impl Published {
     }
 }
 
-/// Something that must come out, and can fail.
+/// A claim about the answer. It holds or fails.
 #[derive(Debug, Clone)]
 pub struct Check {
-    /// What is claimed.
+    /// The claim, one sentence.
     pub says: String,
     /// Its case; empty in a study of one.
     pub case: String,
-    /// The metric, its mean over the runs.
+    /// The metric whose mean over the runs is checked.
     pub metric: String,
-    /// Whose.
+    /// The scheduler whose mean is checked.
     pub scheduler: String,
-    /// The scheduler whose mean it is taken relative to, in percent.
+    /// If given, the mean is taken relative to the mean of this scheduler, in percent.
     pub relative_to: Option<String>,
-    /// Not below.
+    /// The least value that passes; `None`: no limit.
     pub at_least: Option<f64>,
-    /// Not above.
+    /// The largest value that passes; `None`: no limit.
     pub at_most: Option<f64>,
-    /// Holds in a short run too.
+    /// True if a short run is checked, too.
     pub in_short: bool,
 }
 
 /// How a study is run.
 pub struct StudyQuestion<'a> {
-    /// What the study does not say: on which machine, its own or that with other costs, from which
-    /// seed on, started by whom. What it says replaces what stands here.
+    /// The settings that the study leaves open: the machine (with its own or other costs), the first
+    /// seed, `wakee_flips`. The study's own settings replace the others.
     pub scenario: Scenario<'a>,
     /// How far the machine's figures can be trusted.
     pub trust: &'a Trust,
@@ -313,15 +340,15 @@ impl Study {
         self.rows.iter().filter(waits).collect()
     }
 
-    /// Simulations that it takes.
+    /// Number of simulations: runs times schedulers times cases.
     pub fn jobs(&self, ask: &StudyQuestion<'_>) -> usize {
         self.runs(ask).get() as usize * self.schedulers.len() * self.cases.len()
     }
 
     /// Runs the cases, one after another.
     ///
-    /// When `cancel` becomes true the cases that are complete are in the answer, and the seeds
-    /// of the one that was running.
+    /// If `cancel` becomes true the answer has the complete cases, and the complete seeds of the case
+    /// that was running.
     ///
     /// # Errors
     /// Those of [`compare`](alight_compare::compare()).

@@ -62,7 +62,7 @@ pub fn names() -> Vec<&'static str> {
 /// The study called `name_or_path`: a built-in name, or a file whose name ends in `.toml`.
 ///
 /// # Errors
-/// Unknown names, files that cannot be read, files that are not well formed.
+/// The name is unknown; the file cannot be read or is not well formed.
 pub fn load(name_or_path: &str) -> Result<Study, StudyError> {
     if let Some((name, text)) = STUDIES.iter().find(|(name, _)| *name == name_or_path) {
         return parse(&format!("studies/{name}.toml"), text);

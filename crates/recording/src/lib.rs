@@ -1,21 +1,61 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Recordings: what a kernel did, written down inside it so that the policy
-//! core can do it again elsewhere and be held against it.
+//! The container of recordings. A recording holds what a kernel did, so that other programs can
+//! compare it with the policy core.
 //!
-//! This crate is the container alone. It knows where a recording comes from
-//! ([`Header`]), that it consists of records of a few kinds, in order, and how
-//! it ended ([`End`]); what is in a record is the business of who writes it and
-//! who verifies it. [`Writer`] streams to a file that bears its name only when
-//! it is complete; [`Reader`] streams back and tells apart what is cut short,
-//! damaged, from another architecture, or not a recording.
+//! The container knows the origin of a recording ([`Header`]), a sequence of records of a few kinds,
+//! and its end ([`End`]). The writers and readers of a kind know the content of its records.
+//!
+//! # What it owns
+//!
+//! - [`Writer`] appends records. The file gets its name when it is complete.
+//! - [`Reader`] reads records one by one. Its [`Error`] tells files that are cut short, damaged, of
+//!   another architecture, or no recording.
+//! - [`delta`] packs records that resemble the record before.
+//!
+//! # Who may use it
+//!
+//! The recorder and the live scheduler write recordings; `alight-verify` and `alight-behaviour` read
+//! them. It uses `alight-text`.
+//!
+//! # Example
+//!
+//! ```
+//! use alight_recording::{End, Header, Reader, Writer};
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let path = directory.path().join("run.alight");
+//! let header = Header {
+//!     kinds: vec!["example.number/1".into()],
+//!     kernel: "6.18.15".into(),
+//!     build: String::new(),
+//!     arch: "x86_64".into(),
+//!     hz: Some(250),
+//!     clock: "monotonic, ns".into(),
+//!     command: "true".into(),
+//!     cpus: vec![],
+//!     facts: Default::default(),
+//! };
+//! let mut writer = Writer::create(&path, &header, 1)?;
+//! writer.write(0, &42u32.to_le_bytes())?;
+//! writer.finish(End::default())?;
+//!
+//! let mut reader = Reader::open(&path)?;
+//! let record = reader.next_record()?.expect("one was written");
+//! assert_eq!((record.kind, record.bytes), (0, &42u32.to_le_bytes()[..]));
+//! assert!(reader.next_record()?.is_none());
+//! assert_eq!(reader.end().expect("the file is whole").records["example.number/1"], 1);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 //!
 //! # On disk
 //!
-//! Line 1 is `alight.recording/1`, line 2 the header as JSON. Then blocks: a
-//! tag byte, the length of what follows as a little-endian u32, and that many
-//! bytes. Tag `R`: records, a zstd frame with a checksum; within, each record is
-//! a u32 with the index of its kind, a u32 length and the bytes, all
-//! little-endian. Tag `E`, once and last: the end, as JSON.
+//! Line 1 is `alight.recording/1`. Line 2 is the header as JSON. Blocks follow. A block is a tag byte,
+//! the length of its content in bytes as a little-endian u32, and the content.
+//!
+//! | tag | content |
+//! |---|---|
+//! | `R` | records: a zstd frame with a checksum. A record is the index of its kind (u32), its length in bytes (u32), and its bytes. Numbers are little-endian |
+//! | `E` | the end, as JSON. There is one, and it is the last block |
 
 pub mod delta;
 mod header;

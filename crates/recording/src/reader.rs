@@ -101,7 +101,8 @@ impl Reader<BufReader<File>> {
     /// Opens a recording.
     ///
     /// # Errors
-    /// All but [`Error::CutShort`] and [`Error::Damaged`] show here already.
+    /// Any [`Error`]. [`Error::CutShort`] and [`Error::Damaged`] may also come later, as the records are
+    /// read.
     pub fn open(path: &Path) -> Result<Self, Error> {
         Reader::new(BufReader::new(File::open(path)?))
     }

@@ -28,7 +28,7 @@ struct Whole {
 }
 
 impl Writer {
-    /// Begins a recording that will be `path`. `level`: of zstd, 1 (fast) to 19 (small).
+    /// Begins a recording at `path`. `level` is the compression level of zstd, 1 (fast) to 19 (small).
     ///
     /// # Errors
     /// The directory cannot be written to; `path` is a pipe or a device, which the finished file

@@ -105,10 +105,11 @@ fn words(text: &str) -> Vec<Word<'_>> {
     words
 }
 
-/// The rules of a file of this name: one a line; empty lines and what comes after `#` are passed over.
+/// Reads the text of a file of rules, one a line. Empty lines and comments (`#` to the end of the line)
+/// are skipped. `name` is the file's name in errors.
 ///
 /// # Errors
-/// Where and why one is none.
+/// A line is no rule. The error has line and column.
 pub fn parse_file(name: &str, text: &str) -> Result<Vec<Rule>, Error> {
     let mut rules = Vec::new();
     let place = |line, end| Place {

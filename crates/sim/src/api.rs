@@ -8,41 +8,41 @@ use alight_machine::{Governor, IdleGovernor, Machine};
 use alight_policy::Scheduler;
 use alight_workload::program::{Better, Workload};
 
-/// One run to simulate: all that decides it. Every question asks with this type: what a run may be
-/// told stands here, and where its option is parsed.
+/// One run to simulate, with everything that decides its result. All questions (`compare`, studies,
+/// the suite) use this type: a new setting of a run is added here, and where its option is parsed.
 #[derive(Debug, Clone, Copy)]
 pub struct Scenario<'a> {
-    /// Where.
+    /// The machine.
     pub machine: &'a Machine,
-    /// What runs, all at once.
+    /// The workloads. They run at the same time.
     pub workloads: &'a [Workload],
-    /// Who decides.
+    /// The scheduler that places the tasks.
     pub scheduler: &'a Scheduler,
-    /// cpufreq governor; `None`: the machine's.
+    /// The cpufreq governor; `None`: the machine's ([`Machine::governor`]).
     pub governor: Option<Governor>,
-    /// cpuidle governor; `None`: the machine's, else the kernel's.
+    /// The cpuidle governor; `None`: the machine's, else the one that the kernel rates highest.
     pub idle_governor: Option<IdleGovernor>,
-    /// Names the random streams: initial phases of ticks, where the first tasks start.
-    /// Two schedulers compared at one seed share them.
+    /// Names the random streams, any 64-bit number: phases of ticks, CPUs of the first tasks.
+    /// Schedulers that are compared at one seed share the streams.
     pub seed: u64,
-    /// End of the run, ns; `None`: when the workloads end.
+    /// Longest length of the run, ns of simulated time, above 0; `None`: it ends with the workloads.
     pub duration_ns: Option<u64>,
     /// Task groups beside the root.
     pub groups: &'a [Group],
     /// Sysctls that are written before the run, in this order.
     pub sysctls: &'a [Sysctl],
-    /// What is done to the machine meanwhile, in any order.
+    /// Changes of the machine during the run, in any order.
     pub changes: &'a [Change],
-    /// Of whoever starts the workloads, how often it woke another task than the time before
-    /// (`wakee_flips`): their first tasks inherit it, as every task does from its parent. `None`: as
-    /// was measured of shells, by seed.
+    /// `wakee_flips` of the shell that starts the workloads: how often it woke another task than the
+    /// time before. The first tasks inherit it, as every task does from its parent. `None`: a value
+    /// that was measured of shells, chosen by the seed.
     pub wakee_flips: Option<u32>,
-    /// Prove the invariants after every event (slow).
+    /// Checks the invariants after every event. Slow; a broken one is [`Error::Invariant`].
     pub check: bool,
 }
 
 impl<'a> Scenario<'a> {
-    /// A run of `workloads` to their end, on the machine as it is.
+    /// A run of `workloads` to their end at seed 1, without groups, sysctls or changes.
     pub fn new(
         machine: &'a Machine,
         workloads: &'a [Workload],

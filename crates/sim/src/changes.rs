@@ -12,13 +12,13 @@ use alight_machine::{CpuSet, Machine};
 /// Something that an administrator or the firmware does to the machine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Change {
-    /// When, ns from the start of the run.
+    /// Time of the change, ns from the start of the run.
     pub at_ns: u64,
-    /// What.
+    /// The change.
     pub action: Action,
 }
 
-/// What is done.
+/// A kind of change.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Action {
     /// These CPUs go off, one after the other

@@ -1,15 +1,55 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Time: the event loop and the model of Linux around the placement core.
+//! The simulator: the event loop, and the model of Linux around the placement core.
 //!
-//! A wakeup, as it passes through the files: a task's program says so
-//! (`exec`, `sync`, `channel`), `wakeup` asks [`alight_policy::Core`] and
-//! charges the answer's cost (`cost`), the target's queue takes the task
-//! (`fair`), its CPU leaves idle (`cpuidle`) and switches to it (`dispatch`);
-//! the tick balances (`balance`), utilization drives the clock (`cpufreq`), and
-//! all of it is metered (`energy`), counted (`stats`) and written down (`emit`).
+//! A run ([`run()`]) takes a [`Scenario`] (machine, workloads, scheduler, seed) and returns an
+//! [`Outcome`] (hash, metrics, decisions by step). Time is counted in whole nanoseconds. The same
+//! scenario gives the same outcome, bit for bit.
 //!
-//! What every wakeup, switch and sleep passes is `#[inline(always)]`: left to itself the
-//! compiler makes calls of it that are a fourteenth of the instructions.
+//! # What it owns
+//!
+//! A wakeup passes through these files:
+//!
+//! 1. `exec`, `sync`, `channel`: the program of a task wakes another task.
+//! 2. `wakeup` asks [`alight_policy::Core`] for a CPU and charges the cost of the search (`cost`).
+//! 3. `fair` queues the task on its CPU.
+//! 4. `cpuidle` brings the CPU out of its idle state, and `dispatch` switches to the task.
+//!
+//! Beside these, `balance` moves tasks at ticks, `cpufreq` sets frequencies by utilization, `energy`
+//! integrates power, `stats` counts, and `emit` feeds the hash of the run and the trace. `kernel` has
+//! one row for each base kernel.
+//!
+//! # Who may use it
+//!
+//! `alight-compare` and the crates above it. The live scheduler must not. It uses `alight-machine`,
+//! `alight-policy`, `alight-trace` and `alight-workload`.
+//!
+//! # Example
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//!
+//! use alight_policy::Scheduler;
+//! use alight_sim::{Scenario, run};
+//! use alight_workload::Workload;
+//!
+//! let sheet = alight_machine::load("juno-r0")?;
+//! let workloads = [Workload::from_command_line("hackbench -g 1 -f 2 -l 5")?.workload];
+//! let scheduler = Scheduler::parse("linux-7.2")?;
+//! let scenario = Scenario { seed: 7, ..Scenario::new(&sheet.machine, &workloads, &scheduler) };
+//!
+//! let never = AtomicBool::new(false);
+//! let outcome = run(&scenario, None, &never)?;
+//! assert!(outcome.end_ns > 0);
+//! assert!(outcome.steps.iter().sum::<u64>() > 0);
+//! // The same scenario again is the same run.
+//! assert_eq!(run(&scenario, None, &never)?, outcome);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # Inlining
+//!
+//! Functions on the path of every wakeup, switch and sleep are `#[inline(always)]`. Without the
+//! attribute the compiler makes calls of them, which are a fourteenth of the instructions.
 
 mod activations;
 mod answers;

@@ -25,11 +25,13 @@ struct Waiter<'a> {
     tell: &'a dyn Fn(u32),
 }
 
-/// Simulates a scenario; events go to `sink`. Setting `cancel` ends the run early.
+/// Simulates a scenario. `sink` receives the events in the order of time; `None`: they are not kept.
+/// If `cancel` becomes true the run ends early, and [`Outcome::interrupted`] says so.
 ///
 /// # Errors
-/// If the scenario asks for what cannot be simulated, the trace cannot be
-/// written, or `check` finds a broken invariant.
+/// - [`Error::Refused`]: the machine or the model lacks something that the scenario needs;
+/// - [`Error::Trace`]: the sink failed;
+/// - [`Error::Invariant`]: [`Scenario::check`] is set and an invariant is broken.
 pub fn run<'a>(
     scenario: &'a Scenario<'a>,
     sink: Option<&'a mut (dyn Sink + 'a)>,
@@ -38,8 +40,8 @@ pub fn run<'a>(
     run_telling(scenario, sink, cancel, &|_| ())
 }
 
-/// The same; `tell` hears now and then how much is done, in parts of [`WHOLE`](crate::WHOLE),
-/// unless nothing says when the run ends.
+/// As [`run`]. `tell` is called now and then with the part that is done, 0 to
+/// [`WHOLE`](crate::WHOLE). It is not called if the length of the run is unknown.
 ///
 /// # Errors
 /// As [`run`].
@@ -53,7 +55,7 @@ pub fn run_telling<'a>(
     simulate(&mut sim, scenario, &measures, &Waiter { cancel, tell })
 }
 
-/// Simulates a scenario and writes down the wakeups that `watch` names, the first `limit` of them.
+/// Simulates a scenario and returns the first `limit` decisions among those that `watch` names.
 ///
 /// # Errors
 /// As [`run`]; and if no task has the watched name.
@@ -67,8 +69,8 @@ pub fn explain(
     Ok((outcome, decisions))
 }
 
-/// Simulates a scenario and counts which steps placed the wakeups and new tasks that
-/// `watch` names.
+/// Simulates a scenario and counts, for the wakeups and new tasks that `watch` names, the steps that
+/// placed them.
 ///
 /// # Errors
 /// As [`explain`].

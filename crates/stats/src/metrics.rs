@@ -87,7 +87,7 @@ fn whole(number: u64) -> String {
     format!("{number}.0")
 }
 
-/// The whole text.
+/// The statistics as OpenMetrics text, with its `# EOF`.
 pub fn render(statistics: &Statistics) -> String {
     let mut page = Page::default();
     let totals = &statistics.totals;

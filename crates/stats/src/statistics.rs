@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The statistics as a document: what the socket gives, and how it is read back.
+//! The statistics as a document, which the socket serves, and its reader.
 
 use crate::counters::{Counters, DISTANCES, PLAIN};
 use alight_policy::{STEPS, Scheduler};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// What a running scheduler says of itself. All counts grow from its start on.
+/// The statistics of a running scheduler. All counts grow from its start on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Statistics {
     /// Base and features, the canonical name.
     pub scheduler: String,
-    /// Of the program.
+    /// Version of the program.
     pub version: String,
-    /// Since it was started, ns.
+    /// Time since it was started, ns.
     pub uptime_ns: u64,
-    /// How often it was brought into the kernel: more than once if the kernel asked for that.
+    /// Number of times it was loaded into the kernel; more than 1 if the kernel asked for it.
     pub loads: u64,
-    /// Of all CPUs.
+    /// Sums over all CPUs.
     pub totals: Counters,
-    /// Of each CPU, by number. Read back from a document they have the plain counters and the
-    /// longest run delay only.
+    /// Counters of each CPU, by CPU number. After [`Statistics::from_json`] they have the plain
+    /// counters and the longest run delay only.
     pub cpus: Vec<Counters>,
 }
 
@@ -44,7 +44,8 @@ impl std::fmt::Display for Malformed {
 impl std::error::Error for Malformed {}
 
 impl Statistics {
-    /// Sums up the CPUs.
+    /// Statistics of these CPUs; `totals` is their sum. `uptime_ns`: time since the start, ns.
+    /// `loads`: number of times the scheduler was loaded, from 1.
     pub fn new(scheduler: &Scheduler, uptime_ns: u64, loads: u64, cpus: Vec<Counters>) -> Self {
         Statistics {
             scheduler: scheduler.name.clone(),
@@ -56,7 +57,7 @@ impl Statistics {
         }
     }
 
-    /// What was counted since `before`; of a scheduler that was started anew since, all.
+    /// The counts since `before`. If the scheduler was started anew in between, all counts.
     pub fn since(&self, before: &Statistics) -> Statistics {
         if self.uptime_ns < before.uptime_ns || self.scheduler != before.scheduler {
             return self.clone();
@@ -97,7 +98,7 @@ impl Statistics {
         hits
     }
 
-    /// The document.
+    /// The JSON document. [`crate::describe`] explains its members.
     pub fn to_json(&self) -> Value {
         let mut document = plain_to_json(&self.totals);
         document.insert("scheduler".to_owned(), json!(self.scheduler));
@@ -130,11 +131,11 @@ impl Statistics {
         Value::Object(document)
     }
 
-    /// Reads a document back. What it lacks counts as zero, and what is unknown is left out: program
-    /// and scheduler may be of different versions.
+    /// Reads a document back. Missing members count as 0, and unknown members are ignored, because
+    /// program and scheduler may be of different versions.
     ///
     /// # Errors
-    /// It is not an object with a scheduler's name.
+    /// The document is not an object that names a scheduler.
     pub fn from_json(document: &Value) -> Result<Self, Malformed> {
         let malformed = |expected| Malformed { expected };
         let object = document

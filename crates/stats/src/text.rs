@@ -8,7 +8,7 @@ use std::fmt::Write;
 /// Steps that a block shows; the others are summed up.
 const STEPS_SHOWN: usize = 8;
 
-/// A time with a unit that suits it.
+/// A time, ns, as text with a suitable unit (ns, us, ms or s).
 pub fn time(ns: u64) -> String {
     let tenths = |unit: u64| format!("{}.{}", ns / unit, ns % unit * 10 / unit);
     match ns {
@@ -19,19 +19,19 @@ pub fn time(ns: u64) -> String {
     }
 }
 
-/// Tenths of a percent, as text.
+/// `part` in percent of `of`, with one decimal: `12.5 %`. If `of` is 0 it counts as 1.
 pub fn percent(part: u64, of: u64) -> String {
     let tenths = u128::from(part) * 1000 / u128::from(of.max(1));
     format!("{}.{} %", tenths / 10, tenths % 10)
 }
 
-/// How many a second.
+/// `count` events in `ns` nanoseconds as a rate, events per second. If `ns` is 0 it counts as 1.
 pub fn rate(count: u64, ns: u64) -> u64 {
     let rate = u128::from(count) * 1_000_000_000 / u128::from(ns.max(1));
     u64::try_from(rate).unwrap_or(u64::MAX)
 }
 
-/// Text from another process, without what a terminal would take for a command.
+/// Text from another process, without control characters.
 pub fn printable(text: &str) -> String {
     text.chars().filter(|c| !c.is_control()).collect()
 }
@@ -42,12 +42,13 @@ pub fn mean_scan(totals: &Counters) -> String {
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
-/// CPUs on which a task started.
+/// Number of CPUs on which a task started.
 pub fn used_cpus(interval: &Statistics) -> usize {
     interval.cpus.iter().filter(|cpu| cpu.runs > 0).count()
 }
 
-/// `interval`: what [`Statistics::since`] says; `uptime_ns`: since the start.
+/// A few lines about an interval. `interval`: from [`Statistics::since`]. `uptime_ns`: time since the
+/// scheduler's start, ns.
 pub fn block(interval: &Statistics, uptime_ns: u64) -> String {
     let totals = &interval.totals;
     let every = |count| format!("{}/s", rate(count, interval.uptime_ns));

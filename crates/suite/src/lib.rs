@@ -1,9 +1,40 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The acceptance suite: what LISA's tests ask of Linux, asked of the model by the
-//! same names and with the same thresholds.
+//! The acceptance suite: the tests that Arm LISA runs on Linux, run on the model.
 //!
-//! An [`Entry`] makes [`Plan`]s for a machine ([`Platform`]); a plan is run and what
-//! is seen is kept ([`record`]); that is judged, at once or later ([`judge`]).
+//! Names and thresholds are those of LISA. An [`Entry`] is one of its scenarios.
+//!
+//! # What it owns
+//!
+//! 1. [`Entry::plans`] makes [`Plan`]s for a machine ([`Platform`]).
+//! 2. [`record_all`] runs the plans and keeps what happened ([`Record`]).
+//! 3. [`judge`] compares a record with the thresholds, at once or later: pass, fail or undecided.
+//!
+//! [`report`] renders verdicts.
+//!
+//! # Who may use it
+//!
+//! `alight suite`. It uses `alight-compare` and the crates below it.
+//!
+//! # Example
+//!
+//! ```
+//! use std::sync::atomic::AtomicBool;
+//!
+//! use alight_compare::Spread;
+//! use alight_policy::Scheduler;
+//! use alight_suite::{cases, judge, named, record_all};
+//!
+//! let sheet = alight_machine::load("juno-r0")?;
+//! let machines = [(sheet.machine.clone(), sheet.trust())];
+//! let bases = [Scheduler::parse("linux-7.2")?];
+//! let entry = named("SmallTaskPacking")?;
+//!
+//! let cases = cases(&[entry], &machines, &bases, 1);
+//! let records = record_all(&cases, Spread::QUIET, &AtomicBool::new(false))?;
+//! assert_eq!(records.len(), 1);
+//! assert_eq!(judge(&records[0]).word(), "PASS");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod absent;
 mod clocks;
@@ -32,24 +63,24 @@ pub use plan::Plan;
 pub use platform::Platform;
 pub use record::{Record, Trial, record_all};
 
-/// A scenario.
+/// A scenario, by LISA's name.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     /// LISA's name.
     pub name: &'static str,
-    /// What it belongs to.
+    /// The family that it belongs to.
     pub family: Family,
-    /// What it asks.
+    /// The question that it asks, one line.
     pub about: &'static str,
     /// What must hold, in the order in which it is printed.
     pub limits: &'static [Limit],
-    /// The runs on a machine; or why there are none.
+    /// The runs on a machine; the error is the reason why there are none.
     pub plans: fn(&Platform) -> Result<Vec<Plan>, String>,
-    /// What the runs came to, by [`Limit::test`]; or why that cannot be said.
+    /// The figures of the runs, by [`Limit::test`]; the error is the reason why there are none.
     pub judge: fn(&Platform, &[Observed]) -> Result<Vec<TestFigure>, String>,
 }
 
-/// What scenarios are about.
+/// A family of scenarios.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Family {
@@ -83,13 +114,13 @@ impl Family {
 pub struct Limit {
     /// LISA's test method, without `test_`.
     pub test: &'static str,
-    /// What is measured.
+    /// The quantity that is measured.
     pub what: &'static str,
     /// Unit, empty for counts.
     pub unit: &'static str,
     /// The threshold, in thousandths of the unit.
     pub bound: Bound,
-    /// Why so much.
+    /// The reason for this threshold.
     pub reason: &'static str,
 }
 
@@ -115,18 +146,18 @@ impl Bound {
 /// A run and what was planned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Observed {
-    /// What was to run.
+    /// The plan.
     pub plan: Plan,
-    /// What did.
+    /// The events that were observed.
     pub seen: Seen,
 }
 
-/// What one test came to: the worst of its items.
+/// The figure of one test: the worst of its items.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TestFigure {
     /// [`Limit::test`].
     pub test: &'static str,
-    /// Of what: a task, a CPU; may be empty.
+    /// The item: a task or a CPU; may be empty.
     pub of: String,
     /// Thousandths of the limit's unit.
     pub milli: i64,
@@ -138,7 +169,7 @@ pub struct JudgedFigure {
     /// Test, quantity, threshold and its reason.
     #[serde(flatten)]
     pub limit: Limit,
-    /// Of which task or CPU.
+    /// The task or CPU; may be empty.
     pub of: String,
     /// The figure, thousandths of the unit.
     pub milli: i64,
@@ -177,7 +208,7 @@ impl ScenarioVerdict {
         }
     }
 
-    /// What it rests on.
+    /// The figures that it rests on.
     pub fn figures(&self) -> &[JudgedFigure] {
         match self {
             ScenarioVerdict::Pass { figures } | ScenarioVerdict::Fail { figures } => figures,
@@ -211,10 +242,10 @@ pub const MACHINES: [&str; 6] = [
     "gs101",
     "epyc-9654-2s",
 ];
-/// Of whom.
+/// The bases that all scenarios are asked of.
 pub const BASES: [&str; 2] = ["linux-6.5", "linux-7.2"];
 
-/// Each of these scenarios on each machine under each base.
+/// Each of these scenarios on each machine under each base, in this order, at one seed.
 pub fn cases<'a>(
     entries: &[&'a Entry],
     machines: &'a [(Machine, Trust)],
@@ -241,7 +272,7 @@ pub fn cases<'a>(
 /// The scenario that a user names.
 ///
 /// # Errors
-/// There is none; the nearest, in words.
+/// No scenario has this name. The message lists the nearest names.
 pub fn named(name: &str) -> Result<&'static Entry, String> {
     find(name).ok_or_else(|| {
         let likeness = |entry: &Entry| strsim::jaro_winkler(name, entry.name);
@@ -260,7 +291,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
     entries().into_iter().find(|entry| entry.name == name)
 }
 
-/// The verdict on a record, by the thresholds of today.
+/// The verdict on a record, by the thresholds of this program, which may be newer than the record.
 pub fn judge(record: &Record) -> ScenarioVerdict {
     let undecided = |why: String| ScenarioVerdict::Undecided { why };
     let Some(entry) = find(&record.scenario) else {
@@ -285,7 +316,7 @@ pub fn judge_all(records: Vec<Record>) -> Vec<(Record, ScenarioVerdict)> {
     judged.collect()
 }
 
-/// How many of them failed.
+/// The number of failed scenarios.
 pub fn failed(judged: &[(Record, ScenarioVerdict)]) -> usize {
     let fails =
         |(_, verdict): &&(Record, ScenarioVerdict)| matches!(verdict, ScenarioVerdict::Fail { .. });

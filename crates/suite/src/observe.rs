@@ -20,16 +20,16 @@ pub struct Seen {
     pub events: u64,
 }
 
-/// What one task did.
+/// The observed life of one task.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskSeen {
     /// Start of each of its phases, ns.
     pub phases: Vec<u64>,
     /// Its end, ns; `None`: it was still there when the run ended.
     pub end: Option<u64>,
-    /// When it was woken, ns.
+    /// Times of its wakeups, ns.
     pub wakings: Vec<u64>,
-    /// When it ran, in order.
+    /// Its slices on CPUs, in order.
     pub slices: Vec<Slice>,
     /// Activations that it completed.
     pub activations: u64,
@@ -42,11 +42,11 @@ pub struct TaskSeen {
 /// A time on a CPU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slice {
-    /// From, ns.
+    /// Start, ns.
     pub from: u64,
-    /// To, ns.
+    /// End, ns.
     pub to: u64,
-    /// Where.
+    /// The CPU.
     pub cpu: u32,
     /// It slept then; else it was preempted.
     pub sleeps: bool,
@@ -57,9 +57,9 @@ pub struct Slice {
 /// Load tracking of a task and of its queue behind an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Sample {
-    /// When, ns.
+    /// Time, ns.
     pub at: u64,
-    /// Where.
+    /// The CPU.
     pub cpu: u32,
     /// `util_avg`.
     pub util: u32,
@@ -78,7 +78,7 @@ pub struct Sample {
 }
 
 impl Slice {
-    /// How long, ns.
+    /// Length, ns.
     pub fn length(&self) -> u64 {
         self.to - self.from
     }
@@ -118,7 +118,7 @@ pub struct Observer {
     numbers: BTreeMap<u32, u32>,
     running: BTreeMap<u32, (u64, u32)>,
     signals: bool,
-    /// What was seen so far.
+    /// The observations so far.
     pub seen: Seen,
 }
 

@@ -19,7 +19,7 @@ pub const PERIOD_US: u64 = 16_000;
 pub struct Plan {
     /// What tells it from the other runs of the scenario: `CPU0 at 450000 kHz`.
     pub label: String,
-    /// Who sets the clocks.
+    /// The cpufreq governor.
     pub clock: ClockRule,
     /// Idle states but the shallowest are off (`target.disable_idle_states()`).
     pub shallow_idle: bool,
@@ -27,7 +27,7 @@ pub struct Plan {
     pub signals: bool,
     /// So many times a random CPU goes off or comes back.
     pub hotplug: u32,
-    /// What runs.
+    /// The load.
     pub load: Load,
 }
 
@@ -46,7 +46,7 @@ pub enum ClockRule {
     },
 }
 
-/// What runs.
+/// The load of a run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Load {
@@ -66,7 +66,7 @@ pub enum Load {
 pub struct Task {
     /// Its name.
     pub name: String,
-    /// What it does, in order.
+    /// Its phases, in order.
     pub phases: Vec<Phase>,
 }
 
@@ -75,7 +75,7 @@ pub struct Task {
 pub struct Phase {
     /// Its name.
     pub name: String,
-    /// What it does.
+    /// Its work.
     pub work: Work,
     /// CPUs it may use; `None`: all.
     pub cpus: Option<Vec<u32>>,
@@ -85,7 +85,7 @@ pub struct Phase {
     pub asserted: bool,
 }
 
-/// What a phase does.
+/// The work of a phase.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Work {

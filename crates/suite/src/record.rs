@@ -24,11 +24,11 @@ pub struct Record {
     pub scenario: String,
     /// Name of the machine.
     pub machine: String,
-    /// Who decided.
+    /// Name of the scheduler.
     pub scheduler: String,
     /// Seed.
     pub seed: u64,
-    /// What the machine is like.
+    /// The machine, as far as scenarios look at it.
     pub platform: Platform,
     /// What the runs rest on; `None`: an older version recorded them, which did not say.
     #[serde(default)]
@@ -139,7 +139,7 @@ impl Record {
 /// A scenario to run.
 #[derive(Debug, Clone, Copy)]
 pub struct Trial<'a> {
-    /// Which.
+    /// The scenario.
     pub entry: &'a Entry,
     /// Where, who decides, from which seed; what the entry's plans say replaces what stands here.
     pub scenario: Scenario<'a>,

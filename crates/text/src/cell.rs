@@ -44,8 +44,8 @@ pub fn cell(text: &str) -> String {
     format!("{}…", &text[..end.map_or(text.len(), |(at, _)| at)])
 }
 
-/// The cells of a row of a table, of which each column has a side. All are cut to what a column may
-/// have but the last, if it is set to the left: behind it there is room.
+/// The cells of one row of a table. `align` gives the side of each column. Every cell is cut to 120
+/// columns of the terminal, except a last one that is set to the left: there is room behind it.
 pub fn row<S: AsRef<str>>(cells: &[S], align: impl Fn(usize) -> Align) -> Vec<String> {
     let of = |(column, text): (usize, &S)| {
         let free = column + 1 == cells.len() && align(column) == Align::Left;
@@ -57,7 +57,8 @@ pub fn row<S: AsRef<str>>(cells: &[S], align: impl Fn(usize) -> Align) -> Vec<St
     cells.iter().enumerate().map(of).collect()
 }
 
-/// How wide each column of a table is: as its widest cell.
+/// The width of each column of a table, in columns of the terminal: that of its widest cell, at most
+/// 120.
 pub fn widths(rows: &[Vec<String>]) -> Vec<usize> {
     let columns = rows.iter().map(Vec::len).max().unwrap_or(0);
     let width_of = |column: usize| {
@@ -68,7 +69,7 @@ pub fn widths(rows: &[Vec<String>]) -> Vec<usize> {
     (0..columns).map(width_of).collect()
 }
 
-/// Appends `cell` to a line, in a column of `columns`.
+/// Appends `cell` to `line`, filled with spaces to a width of `columns` columns of the terminal.
 pub fn pad(line: &mut String, cell: &str, columns: usize, align: Align) {
     let spaces = columns.saturating_sub(width(cell));
     if align == Align::Right {

@@ -6,7 +6,7 @@ use std::fs;
 use std::io;
 use std::path::Path;
 
-/// What a file begins with.
+/// The mark of an encoding at the start of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mark {
     /// EF BB BF: UTF-8, of which the order of bytes is no question.
@@ -25,11 +25,12 @@ impl Mark {
     }
 }
 
-/// The text of a file. A mark of UTF-8 changes nothing and is left out: TOML takes it, and JSON allows
-/// readers to pass over it.
+/// Reads a file as UTF-8. A byte order mark of UTF-8 is left out: TOML takes it, and JSON allows
+/// readers to skip it.
 ///
 /// # Errors
-/// What the system said; `InvalidData` for what is no UTF-8, with its first fault.
+/// The file cannot be read; or `InvalidData`: it is not UTF-8. The message names the first wrong byte
+/// and its line.
 pub fn read(path: impl AsRef<Path>) -> io::Result<String> {
     let mut bytes = fs::read(path)?;
     let fault = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);

@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 /// Links that are followed, one after another, as the kernel does (`MAXSYMLINKS`).
 const MOST_LINKS: usize = 40;
 
-/// The file that `path` names: what the last of its symbolic links points to, whether that is there or
-/// not. A path that is no link names itself.
+/// The file that `path` names: the target of its last symbolic link, which need not exist. A path
+/// that is no link names itself.
 ///
 /// # Errors
-/// Links that lead in a circle.
+/// More than 40 links follow one another, as they do in a circle.
 pub fn place(path: &Path) -> io::Result<PathBuf> {
     let mut place = path.to_path_buf();
     for _ in 0..MOST_LINKS {

@@ -1,5 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `alight top`: what a running scheduler decides and why, live in a terminal.
+//! `alight top`: the decisions of a running scheduler, live in a terminal.
+//!
+//! # What it owns
+//!
+//! - [`run`] asks the scheduler's socket again and again, and shows the answers until a key ends it.
+//! - [`View`] holds what is shown: table, order, and the counts since the last look.
+//! - [`draw()`] draws a [`View`].
+//!
+//! # Who may use it
+//!
+//! `alight`. It uses `alight-policy` and `alight-stats`.
+//!
+//! # Example
+//!
+//! A view needs no terminal.
+//!
+//! ```
+//! use alight_policy::Scheduler;
+//! use alight_stats::{Counters, Statistics};
+//! use alight_top::{Key, Table, View};
+//!
+//! let scheduler = Scheduler::parse("linux-6.5").expect("a base");
+//! let cpus = |decisions| vec![Counters { decisions, ..Counters::ZERO }];
+//! let mut view = View::new(Statistics::new(&scheduler, 1_000_000_000, 1, cpus(100)));
+//! view.update(Ok(Statistics::new(&scheduler, 2_000_000_000, 1, cpus(130))));
+//! // The counts of the last second.
+//! assert_eq!(view.shown().totals.decisions, 30);
+//!
+//! assert!(view.press(Key::Total));
+//! assert_eq!(view.shown().totals.decisions, 130);
+//! assert!(view.press(Key::Table));
+//! assert_eq!(view.table, Table::Cpus);
+//! assert!(!view.press(Key::Quit));
+//! ```
 
 mod draw;
 mod view;
@@ -19,16 +52,16 @@ use std::time::{Duration, Instant};
 pub use draw::draw;
 pub use view::{Key, Sort, Table, View};
 
-/// What to show.
+/// The options of `alight top`.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The scheduler's socket.
+    /// Path of the scheduler's socket.
     pub socket: PathBuf,
-    /// How often it is asked.
+    /// Time between two requests to the scheduler.
     pub interval: Duration,
 }
 
-/// Why it cannot be shown.
+/// Why a scheduler cannot be shown.
 #[derive(Debug)]
 pub enum Error {
     /// Standard input or output is no terminal.
@@ -57,10 +90,11 @@ impl std::fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Shows a running scheduler until the user has seen enough.
+/// Shows a running scheduler until a key or a signal ends it.
 ///
 /// # Errors
-/// There is no terminal, or no scheduler at the start; one that ends later is waited for.
+/// There is no terminal, no scheduler at the start, or the terminal fails. A scheduler that ends later
+/// is no error: the screen waits for the next one.
 pub fn run(options: &Options) -> Result<(), Error> {
     if !stdin().is_terminal() || !stdout().is_terminal() {
         return Err(Error::NoTerminal);

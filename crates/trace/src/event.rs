@@ -134,7 +134,7 @@ impl CpuCounter {
 /// (`pelt_se_tp`, `pelt_cfs_tp`, `sched_util_est_se_tp`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Signals {
-    /// Whose.
+    /// The task whose signals these are.
     pub task: TaskRef,
     /// Its `util_avg`, 0..=1024.
     pub util_avg: u32,
@@ -153,6 +153,32 @@ pub struct Signals {
 }
 
 /// Receives a run's events in time order.
+///
+/// # Example
+///
+/// A sink need not write a file. This one keeps the time and the CPU of each wakeup.
+///
+/// ```
+/// use alight_trace::{Event, Sink, TaskRef};
+///
+/// struct Wakeups(Vec<(u64, u32)>);
+///
+/// impl Sink for Wakeups {
+///     fn event(&mut self, time_ns: u64, _cpu: u32, event: Event<'_>) -> std::io::Result<()> {
+///         if let Event::Wakeup { target_cpu, .. } = event {
+///             self.0.push((time_ns, target_cpu));
+///         }
+///         Ok(())
+///     }
+/// }
+///
+/// let mut wakeups = Wakeups(Vec::new());
+/// let task = TaskRef { pid: 100, prio: 120 };
+/// wakeups.event(5_000, 0, Event::Waking { task, target_cpu: 1 })?;
+/// wakeups.event(5_800, 0, Event::Wakeup { task, target_cpu: 3 })?;
+/// assert_eq!(wakeups.0, [(5_800, 3)]);
+/// # Ok::<(), std::io::Error>(())
+/// ```
 pub trait Sink {
     /// Whether [`signals`](Self::signals) is to be called. Asked once, when the run begins.
     fn wants_signals(&self) -> bool {

@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What happened: the event schema of a run and the trace files written from it.
+//! Traces: the events of a run, and the trace files made of them.
 //!
-//! The simulator hands every [`Event`] to a [`Sink`]. [`TraceFile`] is the sink that writes a file: Perfetto protobuf
-//! or ftrace text, chosen by the ending of the file's name ([`Format`]). Files appear under their name only when
-//! complete.
+//! The simulator hands each [`Event`] to a [`Sink`]. [`TraceFile`] is the sink that writes a file.
+//!
+//! # What it owns
+//!
+//! - The event schema ([`Event`]), with the names and units of the kernel's tracepoints.
+//! - [`Header`]: machine, CPUs and tasks of a trace.
+//! - Two file formats ([`Format`]), chosen by the ending of the file's name: Perfetto protobuf and
+//!   ftrace text. A file appears under its name when it is complete.
+//!
+//! # Who may use it
+//!
+//! The simulator and the crates above it. It uses `alight-text`.
+//!
+//! # Example
 //!
 //! ```
 //! use alight_trace::{CpuInfo, Event, Header, PrevState, Sink, TaskInfo, TaskRef, TraceFile};
@@ -18,10 +29,11 @@
 //! };
 //! let mut trace = TraceFile::create(&path, &header)?;
 //! let (idle, mp3) = (TaskRef { pid: 0, prio: 120 }, TaskRef { pid: 100, prio: 120 });
+//! // At 5 us, on CPU 0.
 //! trace.event(5_000, 0, Event::Switch { prev: idle, prev_state: PrevState::Running, next: mp3 })?;
 //! trace.finish()?;
 //! # let text = std::fs::read_to_string(&path)?;
-//! # assert!(text.ends_with("prev_state=R ==> next_comm=mp3 next_pid=100 next_prio=120\n"));
+//! assert!(text.ends_with("prev_state=R ==> next_comm=mp3 next_pid=100 next_prio=120\n"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 

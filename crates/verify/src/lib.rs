@@ -1,11 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Holds the policy core against what kernels did.
+//! Compares the policy core with recordings of kernels, and with logs of the live scheduler.
 //!
-//! A recording (`alight-recording`) says what a kernel had and what it made of
-//! it. Here the same is given to the core of `policy/`, and the results are
-//! compared: load tracking ([`pelt`]), decisions ([`decisions`]). All that was
-//! found goes into one page ([`fidelity`]). Decisions of the project's own
-//! scheduler in a kernel are replayed by [`live`].
+//! A recording (`alight-recording`) holds the input and the result of kernel functions. This crate
+//! gives the same input to the core of `policy/`, compares the results, and reports every difference.
+//!
+//! # What it owns
+//!
+//! | module | compares |
+//! |---|---|
+//! | [`pelt`] | every update of a load-tracking signal, as integers |
+//! | [`decisions`] | every choice of a CPU by the kernel's fair class |
+//! | [`live`] | every decision of the live scheduler, made again by the host's build |
+//! | [`fidelity`] | writes the results of all verifications as one page |
+//!
+//! # Who may use it
+//!
+//! `alight verify` and the live scheduler. It uses `alight-policy`, `alight-recording` and
+//! `alight-text`.
+//!
+//! # Example
+//!
+//! The recording is of a stock kernel 6.1. The core comes to the same integers.
+//!
+//! ```
+//! use alight_recording::Reader;
+//! use alight_verify::pelt;
+//!
+//! let mut reader = Reader::open("tests/data/pelt-amd64-6.1.alight".as_ref())?;
+//! let (report, whole) = pelt::verify(&mut reader);
+//! whole?;
+//! assert!(report.records > 0);
+//! assert!(report.is_equal());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 pub mod decisions;
 pub mod fidelity;

@@ -29,7 +29,7 @@ impl Severity {
 /// A remark about one place of a workload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Diagnostic {
-    /// How much it matters.
+    /// Its severity.
     pub severity: Severity,
     /// Line, from 1. A command line is line 1.
     pub line: u32,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! From what the user types to a [`Workload`].
+//! Turns the text that a user types into a [`Workload`].
 
 use crate::command;
 use crate::diagnostic::{Diagnostic, Error, Place, Refusal, Remarks};
@@ -30,7 +30,7 @@ impl Mode {
     }
 }
 
-/// A workload and what is to be said about it.
+/// A workload, and the reader's notes and warnings about it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Loaded {
     /// The compiled workload.
@@ -40,16 +40,19 @@ pub struct Loaded {
 }
 
 impl Workload {
-    /// Loads `text`: the path of an rt-app file if it ends in `.json`, a command line otherwise.
+    /// Loads a workload. `text` is the path of an rt-app file if it ends in `.json`, and the command
+    /// line of a tool otherwise. `mode` is for rt-app files only.
     ///
     /// # Errors
-    /// [`Error::Unreadable`] if the file cannot be read, [`Error::Refused`] if it, or the command
-    /// line, is not a workload that can be run, or means something only on a known machine.
+    /// - [`Error::Unreadable`]: the file cannot be read;
+    /// - [`Error::Refused`]: the file or command line is not a workload that can be run, or needs a
+    ///   known machine ([`Workload::load_on`]). The message names the place.
     pub fn load(text: &str, mode: Mode) -> Result<Loaded, Error> {
         load(text, mode, None)
     }
 
-    /// The same for a known machine, so that a command line may say "one thread for each CPU".
+    /// As [`Workload::load`], for a known machine: a command line may then say "one thread for each
+    /// CPU".
     ///
     /// # Errors
     /// As [`Workload::load`].
@@ -57,7 +60,7 @@ impl Workload {
         load(text, mode, Some(site))
     }
 
-    /// Compiles the text of an rt-app file. `name` stands in errors and is the workload's name.
+    /// Compiles the text of an rt-app file. `name` becomes the workload's name; errors show it.
     ///
     /// # Errors
     /// [`Error::Refused`] with line and column.
@@ -76,7 +79,7 @@ impl Workload {
         command_line(line, None)
     }
 
-    /// The same on a known machine.
+    /// As [`Workload::from_command_line`], on a known machine.
     ///
     /// # Errors
     /// As [`Workload::from_command_line`].

@@ -4,12 +4,12 @@
 /// Names by id. A list may be shorter than the table of the workload: the rest has none.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Names {
-    /// Of mutexes.
+    /// Names of mutexes.
     pub mutexes: Vec<String>,
-    /// Of condition variables.
+    /// Names of condition variables.
     pub conditions: Vec<String>,
-    /// Of semaphores.
+    /// Names of semaphores.
     pub semaphores: Vec<String>,
-    /// Of barriers; an empty one has none.
+    /// Names of barriers; empty: the barrier has no name.
     pub barriers: Vec<String>,
 }

@@ -77,9 +77,9 @@ pub struct Workload {
     pub names: Names,
     /// Histograms by name (what they hold is ns).
     pub histograms: Vec<String>,
-    /// What the tools measure with.
+    /// Sizes of the tables that the tools measure with.
     pub instruments: Instruments,
-    /// What is reported.
+    /// The measures that are reported.
     pub measures: Vec<Measure>,
     /// Which tool this is, for a report in its own words; `None`: it has none (rt-app).
     pub report: Option<Report>,
@@ -123,11 +123,11 @@ pub enum Calibration {
 pub struct TaskSpec {
     /// `comm`, at most 15 bytes.
     pub comm: String,
-    /// What it runs.
+    /// The program that it runs.
     pub program: ProgramId,
-    /// How it is scheduled at its start.
+    /// Its scheduling attributes at its start.
     pub attributes: Attributes,
-    /// When it is created, ns after the start; `None`: created by a [`Op::Fork`].
+    /// Time of its creation, ns after the start; `None`: an [`Op::Fork`] creates it.
     pub start_ns: Option<u64>,
     /// Tasks with the same number share an address space.
     pub process: u32,
@@ -423,9 +423,9 @@ pub struct Measure {
     pub name: String,
     /// Unit, empty for counts.
     pub unit: &'static str,
-    /// Which direction is better, if one is.
+    /// The better direction; `None`: neither is.
     pub better: Option<Better>,
-    /// Where it comes from.
+    /// The source of its value.
     pub source: MeasureSource,
 }
 

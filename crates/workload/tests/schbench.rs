@@ -153,11 +153,7 @@ fn options_of_another_release_say_so() {
             10,
             "schbench got -w in October 2020",
         ),
-        (
-            "schbench -c 9 -M auto",
-            15,
-            "schbench got -M in May 2025",
-        ),
+        ("schbench -c 9 -M auto", 15, "schbench got -M in May 2025"),
         (
             "schbench -c 9 --split 5",
             15,

@@ -208,7 +208,7 @@ const CASES: &[Case] = &[
         "latency-above-residency",
         "residency_us = 500",
         "residency_us = 299",
-        "found a residency of 299 us, expected no less than entry and exit, 300 us",
+        "found a residency of 299 us, expected at least entry plus exit, 300 us",
     ),
     error(
         "wakeup-below-exit",

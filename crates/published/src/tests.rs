@@ -410,7 +410,7 @@ fn mistakes_are_told_with_their_place() {
         (
             "relative_to = \"linux-5.5\"",
             "relative_to = \"linux-5.5+asym-capacity\"",
-            "mine.toml:28:15: relative to itself",
+            "mine.toml:28:15: `linux-5.5+asym-capacity` relative to itself",
         ),
         (
             "runs = 4",

@@ -100,7 +100,7 @@ fn runs_without_content_or_without_end() {
     long.duration_ns = Some(1 << 53);
     let what = refusal(&[long], None);
     assert!(
-        what.starts_with("workload 'given' takes 9007199254740992 ns, more than"),
+        what.starts_with("workload 'given' takes 9007199254740992 ns, which is too long"),
         "{what}"
     );
     let endless = given(vec![vec![

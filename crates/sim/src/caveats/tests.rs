@@ -217,7 +217,7 @@ fn what_is_missing_is_said_where_it_matters_and_nowhere_else() {
             ..case(
                 "juno-r0",
                 &["linux-5.5", "linux-6.1"],
-                "linux-5.5 pushed real-time tasks",
+                "linux-5.5 also pushed real-time tasks",
             )
         },
         Case {

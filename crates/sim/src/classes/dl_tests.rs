@@ -434,7 +434,7 @@ fn linux_3_9_does_not_know_it() {
     let run = crate::run(&scenario, None, &std::sync::atomic::AtomicBool::new(false));
     let why = run.expect_err("refused").to_string();
     assert!(
-        why.contains("linux-3.9 does not know (Linux 3.14)"),
+        why.contains("linux-3.9 does not have (since Linux 3.14)"),
         "{why}"
     );
 }

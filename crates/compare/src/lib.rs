@@ -11,7 +11,7 @@
 //! | [`Question`], [`Comparison`] | what is asked, and the answer |
 //! | [`mod@spread`] | runs jobs on all cores; the results come in the order of the jobs |
 //! | [`stats`], [`verdict`], [`floors`] | paired intervals, `better` or `worse`, least differences that matter |
-//! | [`report`], [`tool`] | reports for people and for programs |
+//! | [`report`], [`tool`], [`picture`] | reports for people and for programs, and pictures |
 //! | [`single`], [`decisions`], [`answers`] | the report of one run, of single decisions, of steps |
 //! | [`mod@card`] | report cards: a feature over many machines and workloads |
 //! | [`policies`] | the list of schedulers, and the description of one |

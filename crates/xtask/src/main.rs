@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What is made of the tree beside its programs.
+//! Makes files from the tree beside its programs: figures, the page of commands, manual pages.
 //!
 //! ```sh
 //! cargo run --release -p xtask -- figures docs/results/policies

@@ -176,7 +176,9 @@ pub fn answers(comparison: &Comparison) -> Vec<String> {
     let of = |variant: &Variant| {
         let label = short_name(&variant.scheduler, base);
         match (&variant.inert, &variant.same_as) {
-            (Some(_), _) => Some(format!("{label} changes nothing: each run equals the base's")),
+            (Some(_), _) => Some(format!(
+                "{label} changes nothing: each run equals the base's"
+            )),
             (None, Some(_)) => None,
             (None, None) => Some(format!("{label}: {}", differences(variant, &keys))),
         }
@@ -211,7 +213,10 @@ fn differences(variant: &Variant, keys: &[&Key]) -> String {
         (Verdict::Better, "better in"),
         (Verdict::Worse, "worse in"),
         (Verdict::Different, "different in"),
-        (Verdict::NoSpread, "different, without a spread to judge by, in"),
+        (
+            Verdict::NoSpread,
+            "different, without a spread to judge by, in",
+        ),
     ]
     .into_iter()
     .filter_map(said)

@@ -25,8 +25,8 @@ Needs:
   no other sched_ext scheduler.
 The program reports what is missing before it loads anything.
 
-It ends on SIGINT, SIGTERM and SIGHUP, after --duration, or when the kernel ends it. The kernel's own
-scheduler then takes over, however this program ends.
+It ends on SIGINT, SIGTERM and SIGHUP, after --duration, or when the kernel ends it. The kernel's
+own scheduler then takes over, however this program ends.
 
 Exit codes:
   0  ended as asked

@@ -150,7 +150,7 @@ fn a_comparison_says_why_a_policy_had_nothing_to_do() {
         (
             "juno-r0",
             ["linux-6.5", "linux-6.5+pack"],
-            "`power_gated` of the machine's file), which juno-r0 lacks",
+            "`power_gated` in the machine's file), which juno-r0 lacks",
         ),
         (
             "juno-r0",

@@ -92,7 +92,10 @@ fn a_run_tells_what_says_most_and_all_if_asked() {
     }
     assert!(short.lines().count() <= 36, "{short}");
     assert!(full.lines().count() > 45, "{full}");
-    assert!(short.ends_with("--metric 'run_delay*'.\n"), "{short}");
+    assert!(
+        short.ends_with("--metric 'run_delay*' shows numbers by name.\n"),
+        "{short}"
+    );
 }
 
 /// A row for each scheduler, number and run.

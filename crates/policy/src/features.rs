@@ -422,7 +422,7 @@ const UCLAMP_SUM: Feature = Feature {
 
 const BIAS_PREV: Feature = Feature {
     name: "bias-prev",
-    summary: "tries the previous CPU first, if it is idle or has spare capacity, and takes it last, if no CPU is",
+    summary: "takes the previous CPU first if it is idle or has spare capacity, and last if no CPU is idle",
     source: "\"sched/fair: Introduce WAKEUP_BIAS_PREV to reduce migrations\", RFC, October 2023, \
              on 6.5.5",
     steps: &["bias_prev", "bias_room", "bias_last"],

@@ -138,7 +138,7 @@ fn what_is_no_scheduler_is_refused_with_what_would_do() {
         ),
         (
             "linux-3.9+pack:level=50",
-            &["mode=full", "add that, or leave it out"],
+            &["mode=full", "add mode=full, or leave out level"],
         ),
         (
             "linux-3.9+pack=ful",

@@ -27,8 +27,9 @@ Examples:
 pub const COMPARE_EXAMPLES: &str = "\
 The first scheduler is the base. Each scheduler runs once with each seed (--seed, --seed + 1, ...).
 The schedulers share the seeds; the interval is that of the paired differences.
-A label keeps every tunable that was typed, also one with its default value (bias-prev:spare=256), so
-that each point of a sweep has its own label. The hash is computed of the runs, not of the label.
+A label keeps every tunable that was typed, also one with its default value
+(bias-prev:spare=256), so that each point of a sweep has its own label. The hash is computed of the
+runs, not of the label.
 
 Examples:
   alight compare -m juno-r0 -w 'hackbench -g 2 -l 100' linux-5.5 linux-5.5+asym-capacity

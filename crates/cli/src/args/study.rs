@@ -35,9 +35,9 @@ Examples:
 
 pub const CALIBRATE_EXAMPLES: &str = "\
 The figures are the rows marked `calibrates` of the built-in studies of this machine, and of the
-machines that take their costs from it. The result is written below a mark in the machine's file and
-replaces an earlier result. The same inputs give the same bytes. A calibration takes minutes; that of
-epyc-9654-2s takes an hour on two cores.
+machines that take their costs from it. The result is written below a mark in the machine's file,
+and replaces an earlier result. The same inputs give the same bytes. A calibration takes minutes;
+that of epyc-9654-2s takes an hour on two cores.
 
 Examples:
   alight calibrate juno-r0                     writes machines/juno-r0.toml

@@ -57,7 +57,7 @@ fn every_base_and_feature_is_listed_and_shown() {
 fn a_feature_shows_the_steps_that_it_answers_by() {
     let shown = |name| show(&Named::find(name).unwrap());
     let bias = shown("bias-prev");
-    assert!(bias.contains("bias_last: nothing is idle"), "{bias}");
+    assert!(bias.contains("bias_last: no CPU is idle"), "{bias}");
     assert!(shown("sched-idle").contains("none of its own"));
 }
 

@@ -193,7 +193,10 @@ fn equal_schedulers_differ_in_nothing() {
     }
     let table = told(&comparison, Style::Table);
     assert!(table.contains("the same in each run"), "{table}");
-    assert!(table.contains("the same selection steps answer"), "{table}");
+    assert!(
+        table.contains("the selection steps have the same shares"),
+        "{table}"
+    );
 }
 
 /// Of three runs the base has the number in one, the other in two; and of another number the
@@ -291,7 +294,7 @@ fn the_answer_says_in_words_what_is_certain() {
     );
     assert_eq!(
         answers(fake::outcome),
-        ["+asym-capacity changes nothing: each run is the base's"]
+        ["+asym-capacity changes nothing: each run equals the base's"]
     );
     let mut noise = fake::comparison(fake::outcome);
     noise.variants[1].inert = None;

@@ -167,7 +167,7 @@ fn what_contradicts_itself_is_refused() {
             "linux-3.9 sched-idle",
             Onto::Newest,
             "scheduler 'linux-3.9+sched-idle': 'sched-idle' does not go with linux-3.9: the \
-             searches of Linux 3.9 know no CPU that runs SCHED_IDLE tasks only; it goes with \
+             searches of Linux 3.9 do not recognise a CPU that runs only SCHED_IDLE tasks; it goes with \
              linux-5.4, linux-5.5, linux-6.1, linux-6.5, linux-7.2",
         ),
         (

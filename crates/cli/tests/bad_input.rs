@@ -352,7 +352,7 @@ fn broken_rt_app_files_are_refused_with_their_place() {
         (
             "nowhere.json",
             "{\"tasks\": {\"t\": {\"cpus\": [], \"run\": 1000, \"loop\": 1}}}",
-            &["nowhere.json:1:", "run nowhere"],
+            &["nowhere.json:1:", "run on no CPU"],
         ),
         (
             "far.json",

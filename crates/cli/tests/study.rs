@@ -156,7 +156,7 @@ fn bad_input_is_refused() {
     alight(&["calibrate", "hikey620", "-o", "/dev/null"])
         .assert()
         .code(2)
-        .stderr(contains("`alight calibrate juno-r0` fits them"));
+        .stderr(contains("run `alight calibrate juno-r0`"));
     let folder = tempdir().unwrap();
     alight(&["calibrate", "juno-r0"])
         .current_dir(folder.path())

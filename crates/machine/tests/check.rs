@@ -239,8 +239,8 @@ const CASES: &[Case] = &[
         "name = \"cluster-sleep\"",
         "name = \"doze\"\nexit_us = 2\nresidency_us = 2\npower_mw = 4\nscope = \"domain\"\n\n\
          [[core_type.small.idle_state]]\nname = \"cluster-sleep\"",
-        "`core_type.small.idle_state.cluster-sleep`: found a state after `doze`, expected one \
-         state of scope `domain` at most, the last",
+        "`core_type.small.idle_state.cluster-sleep`: found a state after `doze`, expected at \
+         most one state of scope `domain`: the last",
     ),
     error(
         "first-idle-state",
@@ -265,7 +265,7 @@ const CASES: &[Case] = &[
         "capacity-mismatch",
         "capacity = 256",
         "capacity = 258",
-        "`core_type.small.capacity`: found 258, expected 256, which follows from",
+        "`core_type.small.capacity`: found 258, expected 256, as `capacity_dmips_mhz`",
     ),
     error(
         "capacity-mismatch",

@@ -58,7 +58,7 @@ fn a_limit_is_in_khz() {
         ("1s:4-5", "there is no frequency"),
         ("1s:4-5:0", "'0' is no frequency"),
         ("1s:4-5:fast", "'fast' is no frequency"),
-        ("1s::1", "no CPUs"),
+        ("1s::1", "there are no CPUs"),
         ("1s:x:1", "'1s:x:1'"),
     ] {
         let message = cap(text).unwrap_err();
@@ -70,7 +70,7 @@ fn a_limit_is_in_khz() {
 fn what_is_odd_is_refused_with_the_item() {
     for (text, words) in [
         ("", "nothing follows the time"),
-        ("100ms:off", "no CPUs"),
+        ("100ms:off", "there are no CPUs"),
         ("100ms:off:", "100ms:off:"),
         ("100:off:1", "no unit"),
         ("1s:gone:1", "'gone' is neither"),

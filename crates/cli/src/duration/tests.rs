@@ -24,10 +24,10 @@ fn what_is_no_time_is_refused_with_the_reason() {
     for (text, reason) in [
         ("5", "'5' has no unit"),
         ("-5s", "the time is negative"),
-        ("s", "no number"),
-        ("", "no number"),
+        ("s", "there is no number"),
+        ("", "there is no number"),
         ("5h", "'h' is no unit"),
-        ("1.2.3s", "two points"),
+        ("1.2.3s", "the number has two points"),
         ("0.5ns", "the number is finer than 1 ns"),
         ("99999999999999s", "the time exceeds 584 years"),
         ("99999999999999999999999s", "the time exceeds 584 years"),

@@ -22,7 +22,7 @@ fn a_scenario_shows_its_tasks_on_a_machine() {
     alight(&["suite", "show", "TwoBigTasks", "-m", "juno-r0"])
         .assert()
         .code(0)
-        .stdout(contains("because few CPUs hold a big task"))
+        .stdout(contains("because few CPUs fit a big task"))
         .stdout(contains("first idle state only"))
         .stdout(contains("62 x 6.969 ms of work each 16 ms"));
 }

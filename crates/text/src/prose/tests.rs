@@ -5,10 +5,11 @@ use super::*;
 #[test]
 fn no_line_is_longer_than_100_characters() {
     let text = "a word or two ".repeat(40);
-    for (wrapped, next) in [(paragraph(&text), "a"), (item(&text), "  ")] {
+    for (wrapped, indent) in [(paragraph(&text), 0), (item(&text), 2)] {
         assert!(wrapped.lines().count() > 5);
         assert!(wrapped.lines().all(|line| line.chars().count() <= 100));
-        assert!(wrapped.lines().skip(1).any(|line| line.starts_with(next)));
+        let indented = |line: &str| line.len() - line.trim_start().len() == indent;
+        assert!(wrapped.lines().skip(1).all(indented));
         let words = |text: &str| {
             text.split_whitespace()
                 .map(str::to_owned)

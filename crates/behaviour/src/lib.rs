@@ -12,7 +12,7 @@
 //! | [`recording`] | reads a recording: machine, workload, events |
 //! | [`measures`] | makes figures of events |
 //! | [`quantity`] | the tolerance of each figure, and the verdict |
-//! | [`report`] | renders a [`Report`] |
+//! | [`report`] | renders a [`BehaviourReport`] |
 //!
 //! # Who may use it
 //!
@@ -54,7 +54,7 @@ use alight_recording::{Header, KernelVersion, Reader};
 use alight_sim::Scenario;
 use alight_workload::Workload;
 
-use measures::{Figures, Gathered, Nothing, Window, key};
+use measures::{Gathered, Measurements, Nothing, Window, key};
 use quantity::{Agreement, Quantity, RULES};
 use recording::{Recorded, RecordingError};
 
@@ -95,7 +95,7 @@ pub enum NotComparable {
 
 /// The result of a comparison of a kernel with the model.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Report {
+pub struct BehaviourReport {
     /// `uname -r` of the kernel.
     pub kernel: String,
     /// Its architecture.
@@ -118,7 +118,7 @@ pub struct Report {
     pub quantities: Vec<Quantity>,
 }
 
-impl Report {
+impl BehaviourReport {
     /// Number of quantities with this verdict.
     pub fn count(&self, verdict: Agreement) -> usize {
         (self.quantities.iter())
@@ -161,7 +161,7 @@ pub struct KernelRun {
     wakee_flips: u32,
     window: Window,
     events: u64,
-    figures: Figures,
+    figures: Measurements,
 }
 
 impl KernelRun {
@@ -233,16 +233,16 @@ pub fn compare(
     runs: &[KernelRun],
     scheduler: Option<&Scheduler>,
     cancel: &AtomicBool,
-) -> Result<Report, NotComparable> {
+) -> Result<BehaviourReport, NotComparable> {
     let KernelRun { header, window, .. } = &runs[0];
     let machines: Vec<&Machine> = runs.iter().map(|run| &run.machine).collect();
     let scheduler = match scheduler {
         Some(scheduler) => scheduler,
         None => &runs[0].own_base()?,
     };
-    let kernel: Vec<&Figures> = runs.iter().map(|run| &run.figures).collect();
+    let kernel: Vec<&Measurements> = runs.iter().map(|run| &run.figures).collect();
     let model = simulate(runs, scheduler, cancel)?;
-    Ok(Report {
+    Ok(BehaviourReport {
         kernel: header.kernel.clone(),
         arch: header.arch.clone(),
         workload: header.command.clone(),
@@ -263,7 +263,7 @@ fn simulate(
     kernel: &[KernelRun],
     scheduler: &Scheduler,
     cancel: &AtomicBool,
-) -> Result<Vec<Figures>, NotComparable> {
+) -> Result<Vec<Measurements>, NotComparable> {
     let mut runs = Vec::new();
     for (seed, of) in SEEDS.zip(kernel.iter().cycle()) {
         let scenario = Scenario {
@@ -281,7 +281,7 @@ fn simulate(
     Ok(runs)
 }
 
-fn quantities(kernel: &[&Figures], model: &[&Figures]) -> Vec<Quantity> {
+fn quantities(kernel: &[&Measurements], model: &[&Measurements]) -> Vec<Quantity> {
     let sides = || kernel.iter().chain(model);
     let mut quantities = Vec::new();
     for rule in &RULES {
@@ -298,7 +298,7 @@ fn quantities(kernel: &[&Figures], model: &[&Figures]) -> Vec<Quantity> {
             which
         };
         for of in which {
-            let figure = |figures: &&Figures| figures.get(&(at, of)).copied();
+            let figure = |figures: &&Measurements| figures.get(&(at, of)).copied();
             let [kernel, model] =
                 [kernel, model].map(|runs| runs.iter().map(figure).collect::<Vec<_>>());
             quantities.push(Quantity::judge(rule, of, &kernel, &model));

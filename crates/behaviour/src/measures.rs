@@ -7,7 +7,7 @@ use std::io;
 
 use alight_trace::{Event, PrevState, Sink, TaskRef};
 
-use super::quantity::{Figure, NICE_SHARE, RESIDENCY, RULES, Rule, rule_of};
+use super::quantity::{Measurement, NICE_SHARE, RESIDENCY, RULES, Rule, rule_of};
 
 /// Kernel priority of nice 0.
 const NICE_0: i32 = 120;
@@ -156,7 +156,7 @@ struct Sums {
 }
 
 /// Each figure by its rule, and which one of its kind.
-pub type Figures = BTreeMap<(usize, Option<i32>), Figure>;
+pub type Measurements = BTreeMap<(usize, Option<i32>), Measurement>;
 
 /// Where a figure stands among the others.
 pub fn key(rule: &Rule, of: Option<i32>) -> (usize, Option<i32>) {
@@ -241,7 +241,7 @@ impl Gathered {
         mut self,
         root: Option<u32>,
         nr_cpus: usize,
-    ) -> Result<(Window, Figures), Nothing> {
+    ) -> Result<(Window, Measurements), Nothing> {
         // A CPU that is interrupted between reading the clock and writing comes late.
         self.events.sort_by_key(|(time, ..)| *time);
         let tasks = self.tasks(root);
@@ -388,11 +388,11 @@ impl Measuring {
     }
 }
 
-fn figures(window: Window, nr_cpus: usize, mut measured: Sums) -> Figures {
-    let mut figures = Figures::new();
+fn figures(window: Window, nr_cpus: usize, mut measured: Sums) -> Measurements {
+    let mut figures = Measurements::new();
     let seconds = (window.to - window.from) as f64 / 1e9;
     let mut put = |name: &str, of: Option<i32>, value: f64, samples: u64| {
-        figures.insert(key(rule_of(name), of), Figure { value, samples });
+        figures.insert(key(rule_of(name), of), Measurement { value, samples });
     };
     put("elapsed_s", None, seconds, measured.switches);
     let mut rate = |name, count: u64| put(name, None, count as f64 / seconds, count);

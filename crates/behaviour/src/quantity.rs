@@ -116,7 +116,7 @@ pub fn rule_of(name: &str) -> &'static Rule {
 
 /// A figure, and of how many events it is made.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Figure {
+pub struct Measurement {
     /// In the rule's unit.
     pub value: f64,
     /// Events.
@@ -127,7 +127,7 @@ pub struct Figure {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Runs {
     /// That of the run in the middle; of an even number, the upper of the two there.
-    pub median: Figure,
+    pub median: Measurement,
     /// The smallest.
     pub from: f64,
     /// The largest.
@@ -136,8 +136,8 @@ pub struct Runs {
 
 impl Runs {
     /// Where some runs have it and others do not, it is no figure of theirs.
-    fn of(runs: &[Option<Figure>]) -> Option<Self> {
-        let mut figures = runs.iter().copied().collect::<Option<Vec<Figure>>>()?;
+    fn of(runs: &[Option<Measurement>]) -> Option<Self> {
+        let mut figures = runs.iter().copied().collect::<Option<Vec<Measurement>>>()?;
         figures.sort_by(|a, b| a.value.total_cmp(&b.value));
         Some(Runs {
             median: *figures.get(figures.len() / 2)?,
@@ -197,8 +197,8 @@ impl Quantity {
     pub fn judge(
         rule: &'static Rule,
         of: Option<i32>,
-        kernel: &[Option<Figure>],
-        model: &[Option<Figure>],
+        kernel: &[Option<Measurement>],
+        model: &[Option<Measurement>],
     ) -> Self {
         let (kernel, model) = (Runs::of(kernel), Runs::of(model));
         let verdict = match (kernel, model) {

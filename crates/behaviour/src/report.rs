@@ -5,7 +5,7 @@ use alight_compare::report::{Columns, number, pretty};
 use alight_machine::Machine;
 use serde::Serialize;
 
-use super::Report;
+use super::BehaviourReport;
 use super::quantity::{Agreement, Quantity, Runs};
 
 const SCHEMA: &str = "alight.verify-behaviour/1";
@@ -53,7 +53,7 @@ fn costs_of(machine: &Machine) -> Vec<(&'static str, u32)> {
     ]
 }
 
-impl Report {
+impl BehaviourReport {
     /// The report for the terminal, ending in a newline.
     pub fn text(&self) -> String {
         let seconds = number::fixed((self.window.to - self.window.from) as f64 / 1e9, 3);
@@ -132,9 +132,9 @@ pub struct Mixed(String, String);
 ///
 /// # Errors
 /// They are of several.
-pub fn json(reports: &[Report]) -> Result<String, Mixed> {
-    let of = |report: &Report| {
-        let Report { kernel, cpus, .. } = report;
+pub fn json(reports: &[BehaviourReport]) -> Result<String, Mixed> {
+    let of = |report: &BehaviourReport| {
+        let BehaviourReport { kernel, cpus, .. } = report;
         format!("{kernel} on {}", number::cpus(*cpus))
     };
     let Some(first) = reports.first() else {
@@ -149,12 +149,12 @@ pub fn json(reports: &[Report]) -> Result<String, Mixed> {
         arch: &first.arch,
         base: &first.scheduler,
         machine: number::cpus(first.cpus),
-        agrees: reports.iter().all(Report::agrees),
+        agrees: reports.iter().all(BehaviourReport::agrees),
         workloads: reports.iter().map(workload).collect(),
     }))
 }
 
-fn workload(report: &Report) -> WorkloadOut<'_> {
+fn workload(report: &BehaviourReport) -> WorkloadOut<'_> {
     WorkloadOut {
         workload: &report.workload,
         recordings: report.recordings,

@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 use alight_behaviour::quantity::Agreement;
 use alight_behaviour::recording::{self, Recorded};
-use alight_behaviour::{KernelRun, Report, base_of, compare};
+use alight_behaviour::{BehaviourReport, KernelRun, base_of, compare};
 use alight_policy::Scheduler;
 use alight_recording::Reader;
 
@@ -27,13 +27,13 @@ fn recorded(name: &str) -> Recorded {
     recording::read(&mut reader).expect("it is whole")
 }
 
-fn held_against(recorded: Recorded, base: &str) -> Report {
+fn held_against(recorded: Recorded, base: &str) -> BehaviourReport {
     let scheduler = Scheduler::parse(base).expect("a base");
     let runs = [KernelRun::of(recorded).expect("it is long enough")];
     compare(&runs, Some(&scheduler), &AtomicBool::new(false)).expect("it can be simulated")
 }
 
-fn verdict(report: &Report, name: &str) -> Agreement {
+fn verdict(report: &BehaviourReport, name: &str) -> Agreement {
     let found = report
         .quantities
         .iter()

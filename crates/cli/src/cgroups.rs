@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Task groups, as users type them: by the names of the files of a cgroup.
 
-use alight_sim::Group;
+use alight_sim::Cgroup;
 
 /// One option with what it describes.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -9,7 +9,7 @@ pub struct GroupOption {
     /// As typed.
     pub text: String,
     /// The group.
-    pub group: Group,
+    pub group: Cgroup,
 }
 
 const GROUP_LIKE: &str = "/background:weight=50,uclamp.max=40";
@@ -32,7 +32,7 @@ pub fn group(text: &str) -> Result<GroupOption, String> {
             "'{name}' is a group within a group, but only one level is modelled"
         ));
     }
-    let mut group = Group::new(name);
+    let mut group = Cgroup::new(name);
     for setting in settings.split(',').filter(|setting| !setting.is_empty()) {
         if let Err(why) = set(&mut group, setting) {
             return refuse(format!("'{setting}': {why}"));
@@ -44,7 +44,7 @@ pub fn group(text: &str) -> Result<GroupOption, String> {
     })
 }
 
-fn set(group: &mut Group, setting: &str) -> Result<(), String> {
+fn set(group: &mut Cgroup, setting: &str) -> Result<(), String> {
     let (key, value) = setting.split_once('=').ok_or("there is no value")?;
     match key.strip_prefix("cpu.").unwrap_or(key) {
         "weight" => match value.parse() {

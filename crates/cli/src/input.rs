@@ -5,7 +5,7 @@ use alight_compare::late::too_late;
 use alight_machine::{Governor, Machine, Trust};
 use alight_policy::Scheduler;
 use alight_policy::scheduler::Onto;
-use alight_sim::{Change, Group, Scenario, Sysctl};
+use alight_sim::{Cgroup, Change, Scenario, Sysctl};
 use alight_workload::{Mode, Site, Workload};
 
 use crate::args::RunArgs;
@@ -23,7 +23,7 @@ pub struct Input {
     /// What is done to the machine meanwhile.
     pub changes: Vec<Change>,
     /// Task groups that were described.
-    pub groups: Vec<Group>,
+    pub groups: Vec<Cgroup>,
     /// Sysctls, in the order in which they are written.
     pub sysctls: Vec<Sysctl>,
 }

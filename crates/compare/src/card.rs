@@ -28,7 +28,7 @@ use alight_workload::program::Better;
 
 use crate::compare::{Comparison, Question, Runner, assemble, pairs};
 use crate::floors::Floor;
-use crate::header::{Header, VERSION};
+use crate::header::{ComparisonHeader, VERSION};
 use crate::inert::lacks;
 use crate::report::{Extent, Style, number};
 use crate::selection::{Selection, Unknown};
@@ -428,7 +428,9 @@ impl<'a> PlannedCell<'a> {
             machine: self.place.name.clone(),
             workload: self.entry.name,
             command: self.command.clone(),
-            left_out: Header::of(&self.question(ask, schedulers)).rests.left_out,
+            left_out: ComparisonHeader::of(&self.question(ask, schedulers))
+                .rests
+                .left_out,
             fate,
         }
     }

@@ -9,7 +9,7 @@ use alight_machine::Trust;
 use alight_policy::{STEPS, Scheduler};
 use alight_sim::{Outcome, Scenario};
 
-use crate::header::Header;
+use crate::header::ComparisonHeader;
 use crate::inert;
 use crate::metrics::{Key, named};
 use crate::selection::Selection;
@@ -95,7 +95,7 @@ pub enum NoComparison {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Comparison {
     /// The conditions of the comparison.
-    pub header: Header,
+    pub header: ComparisonHeader,
     /// The seeds whose runs are complete for every scheduler, rising.
     pub seeds: Vec<u64>,
     /// The schedulers' results. The first is the base.
@@ -277,7 +277,7 @@ pub(crate) fn assemble(
         }
     }
     Ok(Comparison {
-        header: Header::of(question),
+        header: ComparisonHeader::of(question),
         seeds,
         variants,
     })

@@ -15,7 +15,7 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// The conditions of a comparison.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Header {
+pub struct ComparisonHeader {
     /// Name of the machine.
     pub machine: String,
     /// Description of the machine, one line.
@@ -40,12 +40,12 @@ pub struct Header {
     pub command: String,
 }
 
-impl Header {
+impl ComparisonHeader {
     /// The conditions of a question.
     pub fn of(question: &Question<'_>) -> Self {
         let scenario = &question.scenario;
         let machine = scenario.machine;
-        Header {
+        ComparisonHeader {
             machine: machine.name.clone(),
             description: machine.description.clone(),
             cpus: machine.cpus.len(),

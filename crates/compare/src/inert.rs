@@ -5,7 +5,7 @@
 use alight_machine::Machine;
 use alight_policy::Scheduler;
 use alight_policy::scheduler::{BASES, Feature, Needs, On};
-use alight_sim::{Group, Scenario, Sysctl, SysctlName};
+use alight_sim::{Cgroup, Scenario, Sysctl, SysctlName};
 use alight_workload::program::{Attributes, Policy};
 
 /// Why runs of `variant` are those of `base`, event for event; of schedulers on two bases nothing is known.
@@ -118,7 +118,7 @@ fn load_has(needs: Needs, scenario: &Scenario<'_>) -> bool {
         Needs::Clamps => {
             let asks = |a: &Attributes| a.uclamp_min.is_some() || a.uclamp_max.is_some();
             attributes.any(asks)
-                || scenario.groups.iter().any(Group::clamps)
+                || scenario.groups.iter().any(Cgroup::clamps)
                 || scenario.sysctls.iter().any(limits_clamps)
         }
         // Of the machine; and nobody knows beforehand who will wake.

@@ -10,7 +10,7 @@ use serde::Serialize;
 /// The kind of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum MetricKind {
     /// What the workload reports: the answer.
     Result,
     /// Energy of the run.
@@ -19,13 +19,13 @@ pub enum Kind {
     Mechanism,
 }
 
-impl Kind {
+impl MetricKind {
     /// The word that reports print.
     pub fn as_str(self) -> &'static str {
         match self {
-            Kind::Result => "result",
-            Kind::Energy => "energy",
-            Kind::Mechanism => "mechanism",
+            MetricKind::Result => "result",
+            MetricKind::Energy => "energy",
+            MetricKind::Mechanism => "mechanism",
         }
     }
 }
@@ -34,7 +34,7 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Key {
     /// Its kind.
-    pub kind: Kind,
+    pub kind: MetricKind,
     /// lower_snake, unit last; unique within a run.
     pub name: String,
     /// `s`, `ms`, `us`, `j`, `w`, `mw`, `percent`, or empty for counts.
@@ -76,9 +76,9 @@ pub fn all_names(outcome: &Outcome) -> Vec<String> {
 
 fn keyed(outcome: &Outcome) -> Vec<(Key, f64)> {
     let groups = [
-        (Kind::Result, &outcome.results),
-        (Kind::Energy, &outcome.energy),
-        (Kind::Mechanism, &outcome.mechanism),
+        (MetricKind::Result, &outcome.results),
+        (MetricKind::Energy, &outcome.energy),
+        (MetricKind::Mechanism, &outcome.mechanism),
     ];
     let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
     let mut list = Vec::new();

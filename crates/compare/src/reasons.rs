@@ -12,7 +12,7 @@ use alight_policy::STEPS;
 
 use crate::compare::{Series, Variant};
 use crate::floors::Floor;
-use crate::metrics::Kind;
+use crate::metrics::MetricKind;
 use crate::verdict::Verdict;
 
 /// Numbers that are shown at most.
@@ -29,7 +29,7 @@ pub fn numbers(other: &Variant) -> Vec<&Series> {
     let of_mechanism = other
         .series
         .iter()
-        .filter(|s| s.key.kind == Kind::Mechanism);
+        .filter(|s| s.key.kind == MetricKind::Mechanism);
     let mut changed: Vec<(&Series, f64)> = of_mechanism
         .filter_map(|series| Some((series, effect(series)?)))
         .filter(|(_, effect)| *effect >= LEAST_EFFECT)

@@ -7,7 +7,7 @@ use alight_workload::Workload;
 use serde::Serialize;
 
 use crate::header::{Conditions, VERSION};
-use crate::metrics::{Key, Kind, named};
+use crate::metrics::{Key, MetricKind, named};
 use crate::report::{Columns, Extent, Style, head_of, map, number, pretty};
 use crate::selection::Selection;
 use crate::tool::{self, NothingToPrint};
@@ -83,7 +83,7 @@ struct RunDocument<'a> {
 
 #[derive(Serialize)]
 struct RunMetricOut {
-    kind: Kind,
+    kind: MetricKind,
     unit: &'static str,
     better: Option<&'static str>,
     value: f64,
@@ -140,9 +140,9 @@ fn report(conditions: &Conditions, outcome: &Outcome, told: &Told<'_>) -> String
     let all = chosen(outcome, told.selection);
     let (of, metrics) = (all.len(), shown(all, told.extent));
     for (kind, title) in [
-        (Kind::Result, "results"),
-        (Kind::Energy, "energy"),
-        (Kind::Mechanism, "the mechanism"),
+        (MetricKind::Result, "results"),
+        (MetricKind::Energy, "energy"),
+        (MetricKind::Mechanism, "the mechanism"),
     ] {
         let mut columns = Columns::new(2, 1).with_remark();
         for (key, value) in metrics.iter().filter(|(key, _)| key.kind == kind) {
@@ -175,12 +175,12 @@ fn shown(all: Vec<(Key, f64)>, extent: Extent) -> Vec<(Key, f64)> {
     }
     let mut results = 0;
     let mut wanted = |key: &Key| match key.kind {
-        Kind::Result => {
+        MetricKind::Result => {
             results += 1;
             results <= SHOWN_RESULTS
         }
-        Kind::Energy => key.name == "energy_j",
-        Kind::Mechanism => OF_MECHANISM.contains(&key.name.as_str()),
+        MetricKind::Energy => key.name == "energy_j",
+        MetricKind::Mechanism => OF_MECHANISM.contains(&key.name.as_str()),
     };
     all.into_iter().filter(|(key, _)| wanted(key)).collect()
 }

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 
 use alight_machine::Machine;
 use alight_sim::Scenario;
-use alight_trace::{CpuInfo, Header, TaskInfo};
+use alight_trace::{CpuInfo, TaskInfo, TraceHeader};
 
 /// The header of the trace of `scenario`, which `command` makes again; `tasks`
 /// are the pid, comm and tgid of all tasks of the run.
-pub fn header(scenario: &Scenario<'_>, command: &str, tasks: &[(u32, String, u32)]) -> Header {
+pub fn header(scenario: &Scenario<'_>, command: &str, tasks: &[(u32, String, u32)]) -> TraceHeader {
     let leaders: BTreeMap<u32, &str> = tasks
         .iter()
         .map(|(pid, comm, _)| (*pid, comm.as_str()))
@@ -20,7 +20,7 @@ pub fn header(scenario: &Scenario<'_>, command: &str, tasks: &[(u32, String, u32
         comm: comm.clone(),
         process: leaders.get(tgid).unwrap_or(&comm.as_str()).to_string(),
     };
-    Header {
+    TraceHeader {
         machine: scenario.machine.name.clone(),
         scheduler: scenario.scheduler.name.clone(),
         seed: scenario.seed,

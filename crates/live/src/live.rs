@@ -15,8 +15,8 @@ mod operations;
 mod state;
 mod summary;
 
-pub use ended::Report;
-pub use error::Error;
+pub use ended::ExitInfo;
+pub use error::RunFailed;
 pub use summary::Summary;
 
 use crate::kernel;
@@ -52,7 +52,7 @@ const CHECK: Duration = Duration::from_secs(1);
 ///
 /// # Errors
 /// If the scheduler cannot be loaded, the kernel ends it, or a decision differs.
-pub fn run(options: &Options, stop: &AtomicBool) -> Result<Summary, Error> {
+pub fn run(options: &Options, stop: &AtomicBool) -> Result<Summary, RunFailed> {
     for remark in kernel::check()?.remarks(options.verbose) {
         say(&remark);
     }
@@ -83,19 +83,22 @@ pub fn run(options: &Options, stop: &AtomicBool) -> Result<Summary, Error> {
     if let Some((path, mut log)) = options.log_decisions.as_ref().zip(log) {
         log.lost(summary.lost);
         let path = path.clone();
-        summary.log = Some(log.finish().map_err(|error| Error::Log { path, error })?);
+        summary.log = Some(
+            log.finish()
+                .map_err(|error| RunFailed::Log { path, error })?,
+        );
     }
     result.map(|()| summary)
 }
 
-fn begin_log(options: &Options) -> Result<Option<Log>, Error> {
+fn begin_log(options: &Options) -> Result<Option<Log>, RunFailed> {
     let Some(path) = &options.log_decisions else {
         return Ok(None);
     };
     let command: Vec<String> = std::env::args().collect();
     Log::create(path, Path::new("/"), &options.scheduler, &command.join(" "))
         .map(Some)
-        .map_err(|error| Error::Log {
+        .map_err(|error| RunFailed::Log {
             path: path.clone(),
             error,
         })
@@ -114,7 +117,7 @@ struct Life<'a> {
 }
 
 impl Life<'_> {
-    fn live(&mut self) -> Result<(), Error> {
+    fn live(&mut self) -> Result<(), RunFailed> {
         loop {
             match self.once()? {
                 End::Done => return Ok(()),
@@ -128,7 +131,7 @@ impl Life<'_> {
     }
 
     /// From the load of the scheduler to its end.
-    fn once(&mut self) -> Result<End, Error> {
+    fn once(&mut self) -> Result<End, RunFailed> {
         // Before the topology is read: what changes after it makes the kernel refuse.
         let hotplug_seq = kernel::hotplug_seq();
         let (host, core) = load::views(self.options)?;
@@ -171,7 +174,7 @@ impl Life<'_> {
         let accounted = self.summary.written + self.summary.lost;
         if self.options.writes_decisions() && accounted != self.summary.decisions {
             let missing = self.summary.decisions.abs_diff(accounted);
-            return Err(Error::Missing { missing });
+            return Err(RunFailed::Missing { missing });
         }
         match (end, follow.found()) {
             (End::Done, Some(what)) => Ok(End::Restart(what.to_owned())),
@@ -180,10 +183,10 @@ impl Life<'_> {
     }
 
     /// Says that the scheduler runs when the kernel says so.
-    fn announce(&self, skel: &AlightSkel<'_>, nr_cpus: usize) -> Result<(), Error> {
+    fn announce(&self, skel: &AlightSkel<'_>, nr_cpus: usize) -> Result<(), RunFailed> {
         let ended = || exit_kind(skel) != 0;
         let state = self.sched_ext.wait(ended);
-        state.map_err(|says| Error::NotRunning { says })?;
+        state.map_err(|says| RunFailed::NotRunning { says })?;
         let name = &self.options.scheduler.name;
         say(&format!("running: {name} on {nr_cpus} CPUs"));
         front::running(name);
@@ -199,7 +202,7 @@ impl Life<'_> {
         decisions: Decisions<'_>,
         (follow, cgroups): (&mut Follow<'_>, &mut Cgroups),
         nr_cpus: usize,
-    ) -> Result<Outcome, Error> {
+    ) -> Result<Outcome, RunFailed> {
         let decisions = RefCell::new(decisions);
         let mut builder = RingBufferBuilder::new();
         builder
@@ -239,7 +242,7 @@ impl Life<'_> {
         if let Err(says) = state
             && exit_kind(skel) == 0
         {
-            return Err(Error::NotRunning { says });
+            return Err(RunFailed::NotRunning { says });
         }
         Ok(decisions.into_inner().outcome())
     }

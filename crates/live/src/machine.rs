@@ -8,14 +8,14 @@ use alight_arguments::Gated;
 use alight_machine::views::energy::{self, Clock, clocks_of_kernel, clocks_of_machine};
 use alight_machine::views::{mask, of_kernel, of_machine};
 use alight_machine::{CpuSet, Draft, Finding, Machine, contradictions, kernel};
-use alight_policy::topology::{self, CpuDescription, Description, build_online};
+use alight_policy::topology::{BadTopology, CpuDescription, Description, build_online};
 use alight_policy::{Core, MAX_CPUS, Mask, Params};
 use std::fmt;
 use std::path::Path;
 
 /// Why there is no machine to schedule.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum NoHost {
     /// The kernel says something unusable.
     #[error("this machine: {0}")]
     Kernel(alight_machine::Error),
@@ -38,13 +38,13 @@ pub enum Error {
     TooManyCpus(usize),
     /// No views can be built.
     #[error("this machine's topology: {0}")]
-    Topology(#[from] topology::Error),
+    Topology(#[from] BadTopology),
 }
 
-impl Error {
+impl NoHost {
     /// Is it what was typed, not this machine, that is wrong?
     pub fn is_input(&self) -> bool {
-        matches!(self, Error::File(_) | Error::Foreign { .. })
+        matches!(self, NoHost::File(_) | NoHost::Foreign { .. })
     }
 }
 
@@ -97,17 +97,17 @@ impl Host {
     ///
     /// # Errors
     /// If the kernel, or the file, says what cannot be used.
-    pub fn read(root: &Path, told: Option<&str>, gated: &[Gated]) -> Result<Self, Error> {
-        let topology = kernel::Topology::read(root).map_err(Error::Kernel)?;
+    pub fn read(root: &Path, told: Option<&str>, gated: &[Gated]) -> Result<Self, NoHost> {
+        let topology = kernel::Topology::read(root).map_err(NoHost::Kernel)?;
         let possible = topology.cpus.len();
         if possible > MAX_CPUS {
-            return Err(Error::TooManyCpus(possible));
+            return Err(NoHost::TooManyCpus(possible));
         }
-        let switches = kernel::energy_switches(root, &topology.online).map_err(Error::Kernel)?;
+        let switches = kernel::energy_switches(root, &topology.online).map_err(NoHost::Kernel)?;
         let settled = settled(&topology);
         let mut host = match told {
             None => {
-                let model = kernel::energy_model(root).map_err(Error::Kernel)?;
+                let model = kernel::energy_model(root).map_err(NoHost::Kernel)?;
                 Host {
                     description: of_kernel(&topology),
                     online: mask(&topology.online),
@@ -139,7 +139,7 @@ impl Host {
     ///
     /// # Errors
     /// If no views can be built.
-    pub fn core(&self, params: &Params) -> Result<(Core, Energy), Error> {
+    pub fn core(&self, params: &Params) -> Result<(Core, Energy), NoHost> {
         let mut core = build_online(&self.description, params, self.online)?;
         let energy = match energy::model(&core, &self.online, &self.clocks) {
             Err(why) => Energy::Off(why),
@@ -182,12 +182,12 @@ fn settled(topology: &kernel::Topology) -> bool {
 }
 
 /// The machine called `name`, if it is this one.
-fn fitting(name: &str, topology: &kernel::Topology) -> Result<Machine, Error> {
-    let draft: Draft = alight_machine::open(name).map_err(Error::File)?;
+fn fitting(name: &str, topology: &kernel::Topology) -> Result<Machine, NoHost> {
+    let draft: Draft = alight_machine::open(name).map_err(NoHost::File)?;
     let findings = contradictions(&draft, topology);
-    let sheet = draft.resolve().map_err(Error::File)?;
+    let sheet = draft.resolve().map_err(NoHost::File)?;
     if !findings.is_empty() {
-        return Err(Error::Foreign {
+        return Err(NoHost::Foreign {
             name: name.to_owned(),
             findings,
         });

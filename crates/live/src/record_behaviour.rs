@@ -4,7 +4,7 @@
 
 use crate::behaviour_skeleton::RecordBehaviourSkelBuilder;
 use crate::costs;
-use crate::record_session::{During, Error, Recorded, Session};
+use crate::record_session::{During, NotRecorded, Recorded, Session};
 use alight_recording::delta::Packer;
 use alight_recording::{End, Header, Writer};
 use libbpf_rs::RingBufferBuilder;
@@ -31,9 +31,9 @@ const LOOK: Duration = Duration::from_millis(200);
 /// # Errors
 /// The kernel lacks what is hooked, refuses the recorder, nothing can be
 /// measured, or the file cannot be written.
-pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, Error> {
+pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, NotRecorded> {
     if session.command.is_empty() {
-        return Err(Error::Kernel(
+        return Err(NotRecorded::Kernel(
             "no workload is given: name it, as in `alight record behaviour -o FILE -- hackbench \
              -g 2`; the same command line is simulated"
                 .to_owned(),
@@ -52,7 +52,7 @@ pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, Error> {
 
     std::thread::sleep(SETTLE);
     // With the recorder attached: what it takes is part of each path.
-    let machine = machine().map_err(Error::Costs)?;
+    let machine = machine().map_err(NotRecorded::Costs)?;
     let mut header = session.header(&[KIND], "CLOCK_MONOTONIC, ns")?;
     header.facts.insert("machine".into(), machine);
     add_files(&mut header, &session.command);

@@ -2,7 +2,7 @@
 //! Records what `select_task_rq_fair()` saw and answered (`src/bpf/record_decisions.bpf.c`).
 
 use crate::decisions_skeleton::{RecordDecisionsSkel, RecordDecisionsSkelBuilder, types};
-use crate::record_session::{During, Error, Recorded, Session};
+use crate::record_session::{During, NotRecorded, Recorded, Session};
 use alight_machine::kernel;
 use alight_recording::delta::Packer;
 use alight_recording::{End, Writer};
@@ -30,7 +30,7 @@ const MAX_CPUS: usize = 64;
 ///
 /// # Errors
 /// The kernel lacks what is hooked, refuses the recorder, or the file cannot be written.
-pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, Error> {
+pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, NotRecorded> {
     let nr_cpus = check()?;
     let mut object = MaybeUninit::uninit();
     let mut builder = RecordDecisionsSkelBuilder::default();
@@ -98,10 +98,10 @@ pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, Error> {
 }
 
 /// Number of CPUs, if the kernel has what is needed.
-fn check() -> Result<u32, Error> {
-    let refuse = |reason| Err(Error::Kernel(reason));
+fn check() -> Result<u32, NotRecorded> {
+    let refuse = |reason| Err(NotRecorded::Kernel(reason));
     let btf = Btf::from_vmlinux().map_err(|error| {
-        Error::Kernel(format!(
+        NotRecorded::Kernel(format!(
             "it has no type information (CONFIG_DEBUG_INFO_BTF): {error}"
         ))
     })?;
@@ -118,7 +118,7 @@ fn check() -> Result<u32, Error> {
 }
 
 /// One of the counts, summed over the CPUs.
-fn count(counts: &impl MapCore, offset: usize) -> Result<u64, Error> {
+fn count(counts: &impl MapCore, offset: usize) -> Result<u64, NotRecorded> {
     let of_cpus = counts
         .lookup_percpu(&0u32.to_ne_bytes(), MapFlags::ANY)
         .during("reading the counts")?

@@ -3,7 +3,7 @@
 //! against the policy core by `alight verify`.
 
 use alight_arguments::record::{Arguments, What};
-use alight_live::record_session::{Error, Recorded};
+use alight_live::record_session::{NotRecorded, Recorded};
 use alight_live::{record_behaviour, record_decisions, record_pelt};
 use clap::Parser;
 use std::process::ExitCode;
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn record(what: What, stop: &AtomicBool) -> Result<Recorded, Error> {
+fn record(what: What, stop: &AtomicBool) -> Result<Recorded, NotRecorded> {
     match what {
         What::Decisions(recording) => record_decisions::run(&recording.into(), stop),
         What::Behaviour(recording) => record_behaviour::run(&recording.into(), stop),

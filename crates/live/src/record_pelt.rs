@@ -2,7 +2,7 @@
 //! Records every change of the kernel's load-tracking signals (`src/bpf/record_pelt.bpf.c`).
 
 use crate::pelt_skeleton::{OpenRecordPeltSkel, RecordPeltSkel, RecordPeltSkelBuilder};
-use crate::record_session::{During, Error, Recorded, Session};
+use crate::record_session::{During, NotRecorded, Recorded, Session};
 use alight_recording::End;
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{Func, Typedef};
@@ -21,7 +21,7 @@ pub const KIND: &str = "pelt.event/1";
 ///
 /// # Errors
 /// The kernel lacks what is hooked, refuses the recorder, or the file cannot be written.
-pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, Error> {
+pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, NotRecorded> {
     let mut object = MaybeUninit::uninit();
     let mut builder = RecordPeltSkelBuilder::default();
     builder.object_builder_mut().debug(session.verbose);
@@ -130,9 +130,9 @@ struct Hooks {
 /// Loads what can be hooked here. Programs whose section begins with `?` are
 /// optional: where their function was inlined everywhere, tracepoints and the
 /// continuity of states tell what it did.
-fn choose_hooks(open: &mut OpenRecordPeltSkel<'_>) -> Result<Hooks, Error> {
+fn choose_hooks(open: &mut OpenRecordPeltSkel<'_>) -> Result<Hooks, NotRecorded> {
     let btf = Btf::from_vmlinux().map_err(|error| {
-        Error::Kernel(format!(
+        NotRecorded::Kernel(format!(
             "it has no type information (CONFIG_DEBUG_INFO_BTF): {error}"
         ))
     })?;
@@ -160,7 +160,7 @@ fn choose_hooks(open: &mut OpenRecordPeltSkel<'_>) -> Result<Hooks, Error> {
     if missing.is_empty() {
         Ok(Hooks { present, absent })
     } else {
-        Err(Error::Kernel(format!(
+        Err(NotRecorded::Kernel(format!(
             "its type information lacks {}",
             missing.join(", ")
         )))

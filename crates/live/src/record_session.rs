@@ -59,7 +59,7 @@ pub struct Recorded {
 
 /// Why nothing was recorded.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum NotRecorded {
     /// Functions that the recorder hooks are not in the kernel's type information.
     #[error("this kernel cannot be recorded: {0}")]
     Kernel(String),
@@ -98,13 +98,13 @@ pub trait During<T> {
     ///
     /// # Errors
     /// That of `self`.
-    fn during(self, what: &str) -> Result<T, Error>;
+    fn during(self, what: &str) -> Result<T, NotRecorded>;
 }
 
 impl<T> During<T> for libbpf_rs::Result<T> {
-    fn during(self, what: &str) -> Result<T, Error> {
+    fn during(self, what: &str) -> Result<T, NotRecorded> {
         let what = what.to_owned();
-        self.map_err(|error| Error::Bpf { what, error })
+        self.map_err(|error| NotRecorded::Bpf { what, error })
     }
 }
 
@@ -113,7 +113,7 @@ impl Session {
     ///
     /// # Errors
     /// A file that every kernel has cannot be read.
-    pub fn header(&self, kinds: &[&str], clock: &str) -> Result<Header, Error> {
+    pub fn header(&self, kinds: &[&str], clock: &str) -> Result<Header, NotRecorded> {
         let command = self.command.join(" ");
         Header::capture(Path::new("/"), kinds, clock, &command).map_err(|error| self.failed(error))
     }
@@ -122,7 +122,7 @@ impl Session {
     ///
     /// # Errors
     /// Its directory cannot be written to.
-    pub fn writer(&self, header: &Header) -> Result<Writer, Error> {
+    pub fn writer(&self, header: &Header) -> Result<Writer, NotRecorded> {
         Writer::create(&self.file, header, self.level).map_err(|error| self.failed(error))
     }
 
@@ -139,7 +139,7 @@ impl Session {
         put: impl Fn(&mut Writer, &[u8]) -> io::Result<()>,
         pause: impl FnOnce(),
         stop: &AtomicBool,
-    ) -> Result<Option<i32>, Error> {
+    ) -> Result<Option<i32>, NotRecorded> {
         let failure = RefCell::new(None);
         let writer = RefCell::new(writer);
         let mut builder = RingBufferBuilder::new();
@@ -205,12 +205,12 @@ impl Session {
     ///
     /// # Errors
     /// The disk is full.
-    pub fn finish(&self, writer: Writer, end: End) -> Result<(), Error> {
+    pub fn finish(&self, writer: Writer, end: End) -> Result<(), NotRecorded> {
         writer.finish(end).map_err(|error| self.failed(error))
     }
 
     /// Starts the command, if there is one.
-    pub(crate) fn start(&self) -> Result<Option<Running>, Error> {
+    pub(crate) fn start(&self) -> Result<Option<Running>, NotRecorded> {
         let Some((program, arguments)) = self.command.split_first() else {
             return Ok(None);
         };
@@ -220,13 +220,13 @@ impl Session {
             .map_err(|error| self.command_failed(error))
     }
 
-    pub(crate) fn command_failed(&self, error: io::Error) -> Error {
+    pub(crate) fn command_failed(&self, error: io::Error) -> NotRecorded {
         let command = self.command.join(" ");
-        Error::Command { command, error }
+        NotRecorded::Command { command, error }
     }
 
-    pub(crate) fn failed(&self, error: io::Error) -> Error {
-        Error::File {
+    pub(crate) fn failed(&self, error: io::Error) -> NotRecorded {
+        NotRecorded::File {
             path: self.file.clone(),
             error,
         }

@@ -21,7 +21,7 @@ const WALK_AGAIN: Duration = Duration::from_secs(1);
 
 /// Why rules cannot be met.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum RulesNotMet {
     /// There are no cgroups to match.
     #[error(
         "a rule asks for a cgroup, but there is no v2 hierarchy: {} has no cgroup.controllers",
@@ -128,7 +128,11 @@ impl Cgroups {
     ///
     /// # Errors
     /// There are no cgroups, or the kernel refuses.
-    pub fn begin(rules: &[Rule], root: &Path, skel: &mut AlightSkel<'_>) -> Result<Self, Error> {
+    pub fn begin(
+        rules: &[Rule],
+        root: &Path,
+        skel: &mut AlightSkel<'_>,
+    ) -> Result<Self, RulesNotMet> {
         let root = match ask_cgroups(rules) {
             true => Some(hierarchy(root)?),
             false => None,
@@ -164,7 +168,7 @@ impl Cgroups {
         }
     }
 
-    fn tell(&mut self, skel: &mut AlightSkel<'_>) -> Result<(), Error> {
+    fn tell(&mut self, skel: &mut AlightSkel<'_>) -> Result<(), RulesNotMet> {
         let Some(root) = &self.root else {
             return Ok(());
         };
@@ -185,7 +189,7 @@ impl Cgroups {
         {
             bss.rules_generation = bss.rules_generation.wrapping_add(1).max(1);
         }
-        told.map_err(Error::Map)
+        told.map_err(RulesNotMet::Map)
     }
 }
 
@@ -211,12 +215,12 @@ fn bring<E>(
 }
 
 /// Where the v2 hierarchy is mounted: alone, or beside those of v1.
-fn hierarchy(root: &Path) -> Result<PathBuf, Error> {
+fn hierarchy(root: &Path) -> Result<PathBuf, RulesNotMet> {
     let usual = root.join("sys/fs/cgroup");
     [usual.clone(), usual.join("unified")]
         .into_iter()
         .find(|path| path.join("cgroup.controllers").is_file())
-        .ok_or(Error::NoCgroups(usual))
+        .ok_or(RulesNotMet::NoCgroups(usual))
 }
 
 /// The rules that each cgroup meets, by its number, and whether these are all cgroups. One that

@@ -3,7 +3,7 @@
 //! machine files, and when energy decides on it.
 
 use alight_arguments::Gated;
-use alight_live::machine::{Energy, Error, Host};
+use alight_live::machine::{Energy, Host, NoHost};
 use alight_policy::topology::LevelKind;
 use alight_policy::{Mask, Scheduler};
 use std::fs;
@@ -33,7 +33,7 @@ impl Root {
         Host::read(self.path(), None, &[]).unwrap()
     }
 
-    fn refused(&self, told: Option<&str>) -> Error {
+    fn refused(&self, told: Option<&str>) -> NoHost {
         Host::read(self.path(), told, &[]).unwrap_err()
     }
 

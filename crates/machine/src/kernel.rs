@@ -8,7 +8,7 @@ mod topology;
 mod tree;
 
 pub use energy::{EnergySwitches, PerfDomain, PerfState, energy_model, energy_switches};
-pub use topology::{Cpu, Level, Node, Topology};
+pub use topology::{Cpu, KernelLevel, Node, Topology};
 
 pub(crate) use energy::{ENERGY_MODEL, read as energy_model_of};
 pub(crate) use topology::data_caches;

@@ -4,11 +4,11 @@
 
 use crate::cpuset::CpuSet;
 use crate::draft::{Partition, Topology};
-use crate::model::Level;
+use crate::model::MachineLevel;
 
 /// The levels from the smallest to the largest, without those that add nothing
 /// to the one below for any CPU.
-pub(crate) fn build(topology: &Topology) -> Vec<Level> {
+pub(crate) fn build(topology: &Topology) -> Vec<MachineLevel> {
     let mc = topology.mc.as_ref().unwrap_or(&topology.llc);
     let mut candidates = vec![level("SMT", &topology.core)];
     candidates.extend(topology.cls.as_ref().map(|cls| level("CLS", cls)));
@@ -31,15 +31,15 @@ pub(crate) fn build(topology: &Topology) -> Vec<Level> {
     levels
 }
 
-fn level(name: &str, partition: &Partition) -> Level {
+fn level(name: &str, partition: &Partition) -> MachineLevel {
     let spans = partition.iter().map(|span| span.value).collect();
     ordered(name, spans)
 }
 
 /// A level with its spans in the order of their first CPUs.
-fn ordered(name: &str, mut spans: Vec<CpuSet>) -> Level {
+fn ordered(name: &str, mut spans: Vec<CpuSet>) -> MachineLevel {
     spans.sort_by_key(CpuSet::first);
-    Level {
+    MachineLevel {
         name: name.to_owned(),
         spans,
         power_gated: false,
@@ -49,7 +49,7 @@ fn ordered(name: &str, mut spans: Vec<CpuSet>) -> Level {
 /// One level for each distance beyond the local one: nodes no further than
 /// that from each other. Where nearness is not transitive (rings, meshes) the
 /// kernel's spans overlap; here they grow until they do not.
-fn numa_levels(topology: &Topology) -> Vec<Level> {
+fn numa_levels(topology: &Topology) -> Vec<MachineLevel> {
     let matrix = &topology.numa_distance.value;
     let mut distances: Vec<u64> = matrix.iter().flatten().copied().collect();
     distances.sort_unstable();

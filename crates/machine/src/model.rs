@@ -47,7 +47,7 @@ pub struct Machine {
     pub clusters: Vec<Cluster>,
     /// Scheduling levels from the smallest to the largest; levels that would
     /// equal their child are already removed, per CPU, by the consumer.
-    pub levels: Vec<Level>,
+    pub levels: Vec<MachineLevel>,
     /// NUMA distance matrix (`node_distance`), row-major `nodes * nodes`; `[10]` for one node.
     pub numa_distance: Vec<u32>,
     /// Number of LLCs per node tolerated as imbalance (`imb_numa_nr`), 0 if unused.
@@ -178,7 +178,7 @@ pub struct Cluster {
 
 /// One scheduling level (`sched_domain_topology_level`).
 #[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Level {
+pub struct MachineLevel {
     /// `SMT`, `CLS`, `MC`, `PKG` or `NUMA`.
     pub name: String,
     /// Partition of the CPUs at this level.

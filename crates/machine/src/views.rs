@@ -27,7 +27,7 @@ pub fn of_machine(machine: &Machine) -> Description {
         true => farthest.max(RECLAIM_DISTANCE + 1),
         false => farthest.min(RECLAIM_DISTANCE),
     };
-    let level = |level: &crate::Level| {
+    let level = |level: &crate::MachineLevel| {
         let mut spans = vec![Mask::EMPTY; machine.cpus.len()];
         for span in &level.spans {
             for cpu in span.iter() {
@@ -63,7 +63,7 @@ pub fn of_kernel(topology: &kernel::Topology) -> Description {
             node: topology.node_of(number) as u32,
         })
         .collect();
-    let level = |level: kernel::Level| Level {
+    let level = |level: kernel::KernelLevel| Level {
         kind: kind(level.name, level.distance.unwrap_or(RECLAIM_DISTANCE)),
         spans: level.spans.iter().map(mask).collect(),
         gated: false,

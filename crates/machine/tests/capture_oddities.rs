@@ -5,7 +5,7 @@
 #[path = "common/host.rs"]
 mod host;
 
-use alight_machine::{DataSheet, Level, Machine, Severity, capture, check, parse};
+use alight_machine::{DataSheet, Machine, MachineLevel, Severity, capture, check, parse};
 use host::Tree;
 
 /// The sheet of a tree, whose notes stand in the file too.
@@ -34,7 +34,7 @@ fn has_note(sheet: &DataSheet, note: &str) {
     );
 }
 
-fn level<'a>(machine: &'a Machine, name: &str) -> Option<&'a Level> {
+fn level<'a>(machine: &'a Machine, name: &str) -> Option<&'a MachineLevel> {
     machine.levels.iter().find(|level| level.name == name)
 }
 

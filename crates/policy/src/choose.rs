@@ -4,7 +4,7 @@
 //! `linux-6.5+bias-prev:spare=128`. Who names no base adds to a scheduler that the place states.
 
 use crate::bases::is_release;
-use crate::scheduler::{BASES, Base, Error, FEATURES, On, Scheduler, hint};
+use crate::scheduler::{BASES, BadScheduler, Base, FEATURES, On, Scheduler, hint};
 
 /// What features are added to where no base is named beside them.
 ///
@@ -31,12 +31,12 @@ impl Scheduler {
     pub fn choose<'a>(
         words: impl IntoIterator<Item = &'a str>,
         onto: Onto<'_>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, BadScheduler> {
         let words: Vec<&str> = words.into_iter().collect();
         let given = Words::read(&words)?;
         let over = match (given.base, onto) {
             (Some(base), Onto::Stated(stated)) if stated.name != base => {
-                return Err(Error::OtherBase {
+                return Err(BadScheduler::OtherBase {
                     given: given.whole,
                     base: base.to_owned(),
                     stated: stated.name.clone(),
@@ -59,7 +59,9 @@ impl Scheduler {
     ///
     /// # Errors
     /// As [`Scheduler::choose`], of the first that is wrong.
-    pub fn choose_all<'a>(names: impl IntoIterator<Item = &'a str>) -> Result<Vec<Self>, Error> {
+    pub fn choose_all<'a>(
+        names: impl IntoIterator<Item = &'a str>,
+    ) -> Result<Vec<Self>, BadScheduler> {
         let mut all: Vec<Scheduler> = vec![];
         for name in names {
             let onto = all.first().map_or(Onto::Newest, Onto::First);
@@ -78,7 +80,7 @@ struct Words<'a> {
 }
 
 impl<'a> Words<'a> {
-    fn read(words: &[&'a str]) -> Result<Self, Error> {
+    fn read(words: &[&'a str]) -> Result<Self, BadScheduler> {
         let whole = words.join(" ");
         let parts = (words.iter())
             .flat_map(|word| {
@@ -93,7 +95,7 @@ impl<'a> Words<'a> {
             [] => None,
             [base] => Some(base),
             [first, second, ..] => {
-                return Err(Error::TwoBases {
+                return Err(BadScheduler::TwoBases {
                     given: whole,
                     first: first.to_owned(),
                     second: second.to_owned(),
@@ -106,7 +108,7 @@ impl<'a> Words<'a> {
             && let Some(stranger) = features.iter().find(stranger)
         {
             let names = (BASES.iter().map(|base| base.name)).chain(FEATURES.iter().map(|f| f.name));
-            return Err(Error::Unknown {
+            return Err(BadScheduler::Unknown {
                 given: whole,
                 name: (*stranger).to_owned(),
                 hint: hint(feature_of(stranger), names.collect::<Vec<_>>().into_iter()),
@@ -120,19 +122,19 @@ impl<'a> Words<'a> {
     }
 
     /// The features over a base, or a base with others.
-    fn on(&self, base: &str) -> Result<Scheduler, Error> {
+    fn on(&self, base: &str) -> Result<Scheduler, BadScheduler> {
         let parts: Vec<&str> = [base].into_iter().chain(self.features.clone()).collect();
         Scheduler::parse(&parts.join("+"))
     }
 
     /// Of a base that does not go with the features, what the newest says.
-    fn on_newest(&self) -> Result<Scheduler, Error> {
+    fn on_newest(&self) -> Result<Scheduler, BadScheduler> {
         let mut newest_first = BASES.iter().rev().map(|base| self.on(base.name));
         let newest = newest_first.next().expect("there are bases");
         newest.or_else(|refused| newest_first.find_map(Result::ok).ok_or(refused))
     }
 
-    fn on_newest_without(&self) -> Result<Scheduler, Error> {
+    fn on_newest_without(&self) -> Result<Scheduler, BadScheduler> {
         let lacking = |base: &Base| {
             let scheduler = self.on(base.name).ok()?;
             let features = scheduler.parts().1;

@@ -16,7 +16,7 @@ pub struct OperatingPoint {
 
 /// Why operating points are no energy model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
+pub enum BadEnergyModel {
     /// None, or more than a domain holds.
     #[error("found {0} operating points, expected 1 to {MAX_PERF_STATES}")]
     Count(usize),
@@ -45,7 +45,7 @@ pub fn perf_domain(
     span: Mask,
     capacity: u32,
     points: &[OperatingPoint],
-) -> Result<PerfDomain, Error> {
+) -> Result<PerfDomain, BadEnergyModel> {
     check(points)?;
     let mut state = [PerfState::default(); MAX_PERF_STATES];
     let top = u64::from(points[points.len() - 1].frequency_khz);
@@ -72,14 +72,14 @@ pub fn perf_domain(
     })
 }
 
-fn check(points: &[OperatingPoint]) -> Result<(), Error> {
+fn check(points: &[OperatingPoint]) -> Result<(), BadEnergyModel> {
     if !(1..=MAX_PERF_STATES).contains(&points.len()) {
-        return Err(Error::Count(points.len()));
+        return Err(BadEnergyModel::Count(points.len()));
     }
     let mut below = 0;
     for (index, point) in points.iter().enumerate() {
         if point.frequency_khz <= below || point.power_uw == 0 {
-            return Err(Error::Point {
+            return Err(BadEnergyModel::Point {
                 index,
                 frequency_khz: point.frequency_khz,
                 power_uw: point.power_uw,

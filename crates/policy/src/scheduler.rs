@@ -27,7 +27,7 @@ pub struct Scheduler {
 
 /// Why a text is not the name of a scheduler.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
+pub enum BadScheduler {
     /// No such base.
     #[error("scheduler '{given}': unknown base '{base}'; {hint}")]
     UnknownBase {
@@ -180,19 +180,20 @@ struct Given<'a> {
 }
 
 impl<'a> Given<'a> {
-    fn parse(whole: &'a str, part: &str) -> Result<Self, Error> {
+    fn parse(whole: &'a str, part: &str) -> Result<Self, BadScheduler> {
         let mut words = part.split(':').map(str::trim);
         let head = words.next().unwrap_or_default();
         let (name, first) = match head.split_once('=') {
             Some((name, value)) => (name.trim(), Some(value.trim())),
             None => (head, None),
         };
-        let feature =
-            (FEATURES.iter().find(|f| f.name == name)).ok_or_else(|| Error::UnknownFeature {
+        let feature = (FEATURES.iter().find(|f| f.name == name)).ok_or_else(|| {
+            BadScheduler::UnknownFeature {
                 given: whole.to_owned(),
                 feature: name.to_owned(),
                 hint: hint(name, FEATURES.iter().map(|f| f.name)),
-            })?;
+            }
+        })?;
         let mut this = Given {
             whole,
             feature,
@@ -215,16 +216,19 @@ impl<'a> Given<'a> {
         Ok(this)
     }
 
-    fn add(&mut self, tunable: &'static Tunable, text: Option<&str>) -> Result<(), Error> {
-        let value = tunable.values.parse(text).ok_or_else(|| Error::BadValue {
-            given: self.whole.to_owned(),
-            feature: self.feature.name.to_owned(),
-            tunable: tunable.name.to_owned(),
-            found: text.map_or("nothing".to_owned(), |text| format!("'{text}'")),
-            expected: tunable.values.expected(),
-        })?;
+    fn add(&mut self, tunable: &'static Tunable, text: Option<&str>) -> Result<(), BadScheduler> {
+        let value = tunable
+            .values
+            .parse(text)
+            .ok_or_else(|| BadScheduler::BadValue {
+                given: self.whole.to_owned(),
+                feature: self.feature.name.to_owned(),
+                tunable: tunable.name.to_owned(),
+                found: text.map_or("nothing".to_owned(), |text| format!("'{text}'")),
+                expected: tunable.values.expected(),
+            })?;
         if self.options.0.iter().any(|(name, _)| *name == tunable.name) {
-            return Err(Error::Twice {
+            return Err(BadScheduler::Twice {
                 given: self.whole.to_owned(),
                 name: format!("{}:{}", self.feature.name, tunable.name),
             });
@@ -233,9 +237,9 @@ impl<'a> Given<'a> {
         Ok(())
     }
 
-    fn unknown_tunable(&self, name: &str) -> Error {
+    fn unknown_tunable(&self, name: &str) -> BadScheduler {
         let known = self.feature.tunables.iter().map(|t| t.name);
-        Error::UnknownTunable {
+        BadScheduler::UnknownTunable {
             given: self.whole.to_owned(),
             feature: self.feature.name.to_owned(),
             tunable: name.to_owned(),
@@ -246,11 +250,11 @@ impl<'a> Given<'a> {
         }
     }
 
-    fn apply(&self, base: &Base, params: &mut Params) -> Result<(), Error> {
+    fn apply(&self, base: &Base, params: &mut Params) -> Result<(), BadScheduler> {
         let on = |base: &Base| self.feature.meaning(base);
         if let On::Not(why) = on(base) {
             let goes = BASES.iter().filter(|base| !matches!(on(base), On::Not(_)));
-            return Err(Error::WrongBase {
+            return Err(BadScheduler::WrongBase {
                 given: self.whole.to_owned(),
                 feature: self.feature.name.to_owned(),
                 base: base.name.to_owned(),
@@ -259,7 +263,7 @@ impl<'a> Given<'a> {
             });
         }
         params.features |= self.feature.bit;
-        (self.feature.apply)(params, &self.options).map_err(|why| Error::Conflict {
+        (self.feature.apply)(params, &self.options).map_err(|why| BadScheduler::Conflict {
             given: self.whole.to_owned(),
             feature: self.feature.name.to_owned(),
             why: why.to_owned(),
@@ -290,15 +294,16 @@ impl Scheduler {
     /// # Errors
     /// A part is unknown, is named twice, or does not go with the base. The message lists what is
     /// valid.
-    pub fn parse(given: &str) -> Result<Self, Error> {
+    pub fn parse(given: &str) -> Result<Self, BadScheduler> {
         let mut parts = given.split('+').map(str::trim);
         let base_name = parts.next().unwrap_or_default();
-        let base =
-            (BASES.iter().find(|b| b.name == base_name)).ok_or_else(|| Error::UnknownBase {
+        let base = (BASES.iter().find(|b| b.name == base_name)).ok_or_else(|| {
+            BadScheduler::UnknownBase {
                 given: given.to_owned(),
                 base: base_name.to_owned(),
                 hint: instead_of(base_name),
-            })?;
+            }
+        })?;
         let mut features = parts
             .map(|part| Given::parse(given, part))
             .collect::<Result<Vec<_>, _>>()?;
@@ -306,7 +311,7 @@ impl Scheduler {
         if let Some(two) =
             (features.windows(2)).find(|two| two[0].feature.bit == two[1].feature.bit)
         {
-            return Err(Error::Twice {
+            return Err(BadScheduler::Twice {
                 given: given.to_owned(),
                 name: two[0].feature.name.to_owned(),
             });

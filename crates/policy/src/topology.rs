@@ -72,7 +72,7 @@ pub struct Level {
 
 /// Why no views can be built.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
+pub enum BadTopology {
     /// More than a mask holds, or none.
     #[error("found {0} CPUs, expected 1 to {MAX_CPUS}")]
     Cpus(usize),
@@ -182,7 +182,7 @@ impl Level {
 ///
 /// # Errors
 /// If the description contradicts itself or exceeds the core's limits.
-pub fn build(machine: &Description, params: &Params) -> Result<Core, Error> {
+pub fn build(machine: &Description, params: &Params) -> Result<Core, BadTopology> {
     let all = (0..machine.cpus.len().min(MAX_CPUS) as u32).collect();
     build_online(machine, params, all)
 }
@@ -193,7 +193,11 @@ pub fn build(machine: &Description, params: &Params) -> Result<Core, Error> {
 ///
 /// # Errors
 /// As [`build`].
-pub fn build_online(machine: &Description, params: &Params, online: Mask) -> Result<Core, Error> {
+pub fn build_online(
+    machine: &Description,
+    params: &Params,
+    online: Mask,
+) -> Result<Core, BadTopology> {
     crate::abi::check();
     check(machine)?;
     let mut builder = Builder::new(machine, params, online);
@@ -206,14 +210,14 @@ pub fn build_online(machine: &Description, params: &Params, online: Mask) -> Res
     builder.finish()
 }
 
-fn check(machine: &Description) -> Result<(), Error> {
+fn check(machine: &Description) -> Result<(), BadTopology> {
     let nr = machine.cpus.len();
     if !(1..=MAX_CPUS).contains(&nr) {
-        return Err(Error::Cpus(nr));
+        return Err(BadTopology::Cpus(nr));
     }
     for (cpu, found) in machine.cpus.iter().enumerate() {
         if !(1..=1024).contains(&found.capacity) {
-            return Err(Error::Capacity {
+            return Err(BadTopology::Capacity {
                 cpu: cpu as u32,
                 capacity: found.capacity,
             });
@@ -222,7 +226,7 @@ fn check(machine: &Description) -> Result<(), Error> {
     let existing: Mask = (0..nr as u32).collect();
     for (index, level) in machine.levels.iter().enumerate() {
         if level.spans.len() != nr {
-            return Err(Error::Spans {
+            return Err(BadTopology::Spans {
                 level: index,
                 kind: level.kind,
                 found: level.spans.len(),
@@ -235,7 +239,7 @@ fn check(machine: &Description) -> Result<(), Error> {
                 && span.is_subset_of(&existing)
                 && below.is_none_or(|below| below.is_subset_of(span));
             if !nested {
-                return Err(Error::Nesting {
+                return Err(BadTopology::Nesting {
                     level: index,
                     kind: level.kind,
                     cpu: cpu as u32,
@@ -577,7 +581,7 @@ impl<'a> Builder<'a> {
         self.domains.iter().any(|d| d.flags & bit != 0).into()
     }
 
-    fn finish(mut self) -> Result<Core, Error> {
+    fn finish(mut self) -> Result<Core, BadTopology> {
         let levels = self.of_cpu.iter().map(Vec::len).max().unwrap_or(0);
         within("domain levels", levels, MAX_LEVELS)?;
         within("domains", self.domains.len(), MAX_DOMAINS)?;
@@ -628,9 +632,9 @@ fn number(domain: Option<&usize>) -> u32 {
     domain.map_or(NONE, |&d| d as u32)
 }
 
-fn within(what: &'static str, found: usize, most: usize) -> Result<(), Error> {
+fn within(what: &'static str, found: usize, most: usize) -> Result<(), BadTopology> {
     if found > most {
-        return Err(Error::TooMany { what, found, most });
+        return Err(BadTopology::TooMany { what, found, most });
     }
     Ok(())
 }

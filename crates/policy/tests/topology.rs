@@ -2,7 +2,7 @@
 //! Machines and the scheduling domains that Linux 5.5 builds of them.
 
 use alight_policy::abi::{MAX_CPUS, NONE, domain_flag as flag};
-use alight_policy::topology::{CpuDescription, Description, Error, Level, LevelKind, build};
+use alight_policy::topology::{BadTopology, CpuDescription, Description, Level, LevelKind, build};
 use alight_policy::{Core, Domain, Group, Mask, Scheduler};
 
 const SPREAD: u32 = flag::WAKE_AFFINE | flag::BALANCE_FORK | flag::BALANCE_EXEC | flag::NEWIDLE;
@@ -284,19 +284,19 @@ fn contradictions_are_refused() {
         |machine: &Description| build(machine, &Default::default()).map(|_| ()).unwrap_err();
     let mut none = juno();
     none.cpus.clear();
-    assert_eq!(build(&none), Error::Cpus(0));
+    assert_eq!(build(&none), BadTopology::Cpus(0));
 
     let many = Description {
         cpus: cpus(std::iter::repeat_n(1024, MAX_CPUS + 1)),
         levels: Vec::new(),
     };
-    assert_eq!(build(&many), Error::Cpus(1025));
+    assert_eq!(build(&many), BadTopology::Cpus(1025));
 
     let mut weak = juno();
     weak.cpus[3].capacity = 0;
     assert_eq!(
         build(&weak),
-        Error::Capacity {
+        BadTopology::Capacity {
             cpu: 3,
             capacity: 0
         }
@@ -306,7 +306,7 @@ fn contradictions_are_refused() {
     short.levels[1].spans.pop();
     assert!(matches!(
         build(&short),
-        Error::Spans {
+        BadTopology::Spans {
             level: 1,
             found: 5,
             expected: 6,
@@ -318,7 +318,7 @@ fn contradictions_are_refused() {
     crossed.levels.swap(1, 2);
     assert!(matches!(
         build(&crossed),
-        Error::Nesting {
+        BadTopology::Nesting {
             level: 2,
             cpu: 0,
             ..
@@ -329,7 +329,7 @@ fn contradictions_are_refused() {
     beyond.levels[2].spans[0].insert(6);
     assert!(matches!(
         build(&beyond),
-        Error::Nesting {
+        BadTopology::Nesting {
             level: 2,
             cpu: 0,
             ..
@@ -344,7 +344,7 @@ fn contradictions_are_refused() {
     };
     assert!(matches!(
         build(&deep),
-        Error::TooMany {
+        BadTopology::TooMany {
             what: "domain levels",
             found: 9,
             most: 8

@@ -3,7 +3,7 @@
 //! and what had to come out. One description ([`Block`]) serves the terminal and pages.
 
 use alight_compare::compare::{Comparison, Series};
-use alight_compare::metrics::Kind;
+use alight_compare::metrics::MetricKind;
 use alight_compare::report::{Columns, head_of, number};
 use alight_compare::report::{STATISTICS, statistics_of, words};
 use alight_compare::stats::{Delta, Summary};
@@ -421,9 +421,9 @@ fn mechanism(comparison: &Comparison) -> Block {
 /// Numbers that tell why, without the results.
 pub(super) fn of_the_mechanism(all: &[Series]) -> impl Iterator<Item = &Series> {
     all.iter().filter(|series| match series.key.kind {
-        Kind::Result => false,
-        Kind::Energy => true,
-        Kind::Mechanism => MECHANISM
+        MetricKind::Result => false,
+        MetricKind::Energy => true,
+        MetricKind::Mechanism => MECHANISM
             .iter()
             .any(|name| series.key.name.starts_with(name)),
     })

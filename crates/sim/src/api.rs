@@ -28,7 +28,7 @@ pub struct Scenario<'a> {
     /// Longest length of the run, ns of simulated time, above 0; `None`: it ends with the workloads.
     pub duration_ns: Option<u64>,
     /// Task groups beside the root.
-    pub groups: &'a [Group],
+    pub groups: &'a [Cgroup],
     /// Sysctls that are written before the run, in this order.
     pub sysctls: &'a [Sysctl],
     /// Changes of the machine during the run, in any order.
@@ -77,7 +77,7 @@ impl<'a> Scenario<'a> {
 
 /// A task group: a cgroup of the cpu controller below the root.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Group {
+pub struct Cgroup {
     /// As its tasks call it: a path, `/background`.
     pub name: String,
     /// `cpu.weight`, 1 to 10000; does not count if it is idle.
@@ -95,10 +95,10 @@ const DEFAULT_WEIGHT: u32 = 100;
 /// Least and greatest `tg->shares`, not scaled (`MIN_SHARES`, `MAX_SHARES`).
 const SHARES: (u32, u32) = (2, 1 << 18);
 
-impl Group {
+impl Cgroup {
     /// A group as `mkdir` makes it.
     pub fn new(name: &str) -> Self {
-        Group {
+        Cgroup {
             name: name.to_owned(),
             weight: DEFAULT_WEIGHT,
             idle: false,

@@ -6,7 +6,7 @@ mod machine;
 mod state;
 mod tasks;
 
-use crate::api::{Error, Group, Scenario};
+use crate::api::{Cgroup, Error, Scenario};
 use crate::channel::Channel;
 use crate::instruments::Instruments;
 use crate::kernel::{KERNELS, Kernel};
@@ -92,7 +92,7 @@ struct Parts {
     log_of_task: Vec<u32>,
     /// What each task starts with.
     own: Vec<Attributes>,
-    groups: Vec<Group>,
+    groups: Vec<Cgroup>,
     /// (CPU, time, task) of tasks that start by themselves.
     starts: Vec<(usize, u64, u32)>,
     /// Tasks that ask for a slice of their own, and for which, ns.

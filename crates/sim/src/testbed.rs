@@ -5,13 +5,13 @@
 //!
 //! The invariants are proved after every event, and no queue's time goes back.
 
-use crate::api::{Group, Scenario, SystemClamps};
+use crate::api::{Cgroup, Scenario, SystemClamps};
 use crate::changes::Change;
 use crate::state::{Output, Sim};
 use crate::sysctl::{Sysctl, SysctlName};
 use alight_machine::{
-    Cluster, CoreType, Costs, Cpu, CpuSet, FreqDomain, Governor, IdleScope, IdleState, Level,
-    Machine, MemoryCosts, Opp,
+    Cluster, CoreType, Costs, Cpu, CpuSet, FreqDomain, Governor, IdleScope, IdleState, Machine,
+    MachineLevel, MemoryCosts, Opp,
 };
 use alight_policy::Scheduler;
 use alight_trace::{Event, PrevState, Sink};
@@ -30,13 +30,13 @@ const HZ: u32 = 250;
 pub(crate) fn machine(cpus: usize, per_cache: usize) -> Machine {
     let span = |first: usize, nr: usize| -> CpuSet { (first..first + nr).collect() };
     let caches = (0..cpus).step_by(per_cache);
-    let mut levels = vec![Level {
+    let mut levels = vec![MachineLevel {
         name: "MC".into(),
         spans: caches.map(|first| span(first, per_cache)).collect(),
         power_gated: false,
     }];
     if per_cache < cpus {
-        levels.push(Level {
+        levels.push(MachineLevel {
             name: "PKG".into(),
             spans: vec![span(0, cpus)],
             power_gated: false,
@@ -290,7 +290,7 @@ pub(crate) fn begin_changed<R>(
 
 /// As [`begin_on`] under the base `base`, with groups and sysctls.
 pub(crate) fn begin_grouped<R>(
-    (groups, sysctls): (&[Group], &[Sysctl]),
+    (groups, sysctls): (&[Cgroup], &[Sysctl]),
     base: &str,
     machine: &Machine,
     workload: &Workload,

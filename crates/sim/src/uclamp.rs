@@ -17,7 +17,7 @@
 //! What a task asks for is limited by its group, from below as from above, and
 //! then from above by the system (`uclamp_eff_get`, `uclamp_tg_restrict`).
 
-use crate::api::{Group, SystemClamps};
+use crate::api::{Cgroup, SystemClamps};
 use crate::balance::fits;
 use crate::kernel::{Clamps, Kernel};
 use crate::state::Sim;
@@ -105,15 +105,15 @@ impl Limits {
     pub fn new(
         system: SystemClamps,
         kernel: &Kernel,
-        groups: &[Group],
+        groups: &[Cgroup],
         own: &[crate::build::Attributes],
     ) -> Self {
         let limited = system != SystemClamps::default();
-        let used = limited || groups.iter().any(Group::clamps);
+        let used = limited || groups.iter().any(Cgroup::clamps);
         if !used {
             return Limits::default();
         }
-        let effective = |group: &Group| {
+        let effective = |group: &Cgroup| {
             let max = group.uclamp_max.min(system.max);
             (group.uclamp_min.min(system.min).min(max), max)
         };

@@ -248,7 +248,7 @@ fn scenario<'a>(
 fn counting_answers_changes_nothing_and_adds_up() {
     const HACKBENCH: &str = "hackbench -g 1 -f 3 -l 20 --pipe --threads";
     const GROUPED: &str = "cgexec -g cpu:/bg hackbench -g 1 -f 3 -l 20 --pipe --threads";
-    let group = [alight_sim::Group::new("/bg")];
+    let group = [alight_sim::Cgroup::new("/bg")];
     let table = [
         ("linux-3.9+pack=full", "tc2", "light-tasks.json"),
         ("linux-5.4+sched-idle", "hikey620", "periodic-mix.json"),

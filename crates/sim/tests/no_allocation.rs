@@ -8,7 +8,7 @@
 mod common;
 
 use alight_machine::{CpuSet, Machine};
-use alight_sim::Group;
+use alight_sim::Cgroup;
 use alight_workload::program::{Attributes, Op, Policy, TimerMode, TimerOrigin, Workload};
 use common::{MS, Run, given, load, machine};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -197,7 +197,7 @@ fn the_event_loop_does_not_allocate() {
     ignore = "needs a build without debug assertions: they allocate"
 )]
 fn nor_with_groups_and_deadlines() {
-    let groups = [Group::new("/bg")];
+    let groups = [Cgroup::new("/bg")];
     let grouped = load("cgexec -g cpu:/bg hackbench -g 2 -f 5 -l 100000 --pipe --threads");
     let mut mixed = periodic(12);
     for (at, task) in mixed.tasks.iter_mut().enumerate() {

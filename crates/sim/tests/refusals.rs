@@ -4,7 +4,7 @@
 
 mod common;
 
-use alight_sim::{Error, Group, Sysctl};
+use alight_sim::{Cgroup, Error, Sysctl};
 use alight_workload::program::{Attributes, Calibration, Op, Policy, Workload};
 use common::{MS, Run, given, load, machine};
 
@@ -308,7 +308,7 @@ fn a_line_without_a_limit_is_refused_with_the_option_that_gives_one() {
 }
 
 /// Of a task in `/g`, with these groups and limits described.
-fn refusal_of_groups(base: &str, groups: &[Group], sysctls: &str) -> String {
+fn refusal_of_groups(base: &str, groups: &[Cgroup], sysctls: &str) -> String {
     let sysctls: Vec<Sysctl> = sysctls
         .split_whitespace()
         .map(|text| text.parse().expect(text))
@@ -334,9 +334,9 @@ fn refusal_of_groups(base: &str, groups: &[Group], sysctls: &str) -> String {
 
 #[test]
 fn groups_that_a_kernel_or_the_workload_does_not_have() {
-    let g = || Group::new("/g");
-    let idle = Group { idle: true, ..g() };
-    let clamped = Group {
+    let g = || Cgroup::new("/g");
+    let idle = Cgroup { idle: true, ..g() };
+    let clamped = Cgroup {
         uclamp_max: 300,
         ..g()
     };
@@ -372,7 +372,7 @@ fn groups_that_a_kernel_or_the_workload_does_not_have() {
         ("linux-6.5", vec![g(), g()], none, "described twice"),
         (
             "linux-6.5",
-            vec![Group::new("/other")],
+            vec![Cgroup::new("/other")],
             none,
             "it never has a task",
         ),

@@ -6,7 +6,7 @@
 //! # What it owns
 //!
 //! 1. [`Entry::plans`] makes [`Plan`]s for a machine ([`Platform`]).
-//! 2. [`record_all`] runs the plans and keeps what happened ([`Record`]).
+//! 2. [`record_all`] runs the plans and keeps what happened ([`TrialRecord`]).
 //! 3. [`judge`] compares a record with the thresholds, at once or later: pass, fail or undecided.
 //!
 //! [`report`] renders verdicts.
@@ -61,7 +61,7 @@ use serde::{Deserialize, Serialize};
 pub use observe::Seen;
 pub use plan::Plan;
 pub use platform::Platform;
-pub use record::{Record, Trial, record_all};
+pub use record::{Trial, TrialRecord, record_all};
 
 /// A scenario, by LISA's name.
 #[derive(Debug, Clone, Copy)]
@@ -292,7 +292,7 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 }
 
 /// The verdict on a record, by the thresholds of this program, which may be newer than the record.
-pub fn judge(record: &Record) -> ScenarioVerdict {
+pub fn judge(record: &TrialRecord) -> ScenarioVerdict {
     let undecided = |why: String| ScenarioVerdict::Undecided { why };
     let Some(entry) = find(&record.scenario) else {
         return undecided(format!("no scenario is named '{}'", record.scenario));
@@ -308,7 +308,7 @@ pub fn judge(record: &Record) -> ScenarioVerdict {
 }
 
 /// The verdicts on these records.
-pub fn judge_all(records: Vec<Record>) -> Vec<(Record, ScenarioVerdict)> {
+pub fn judge_all(records: Vec<TrialRecord>) -> Vec<(TrialRecord, ScenarioVerdict)> {
     let judged = records.into_iter().map(|record| {
         let verdict = judge(&record);
         (record, verdict)
@@ -317,9 +317,10 @@ pub fn judge_all(records: Vec<Record>) -> Vec<(Record, ScenarioVerdict)> {
 }
 
 /// The number of failed scenarios.
-pub fn failed(judged: &[(Record, ScenarioVerdict)]) -> usize {
-    let fails =
-        |(_, verdict): &&(Record, ScenarioVerdict)| matches!(verdict, ScenarioVerdict::Fail { .. });
+pub fn failed(judged: &[(TrialRecord, ScenarioVerdict)]) -> usize {
+    let fails = |(_, verdict): &&(TrialRecord, ScenarioVerdict)| {
+        matches!(verdict, ScenarioVerdict::Fail { .. })
+    };
     judged.iter().filter(fails).count()
 }
 

@@ -19,7 +19,8 @@ pub const SCHEMA: &str = "alight.suite-record/1";
 
 /// A scenario that was run: enough to judge it, now or later.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Record {
+#[serde(expecting = "struct Record")]
+pub struct TrialRecord {
     /// Name of the scenario.
     pub scenario: String,
     /// Name of the machine.
@@ -54,11 +55,11 @@ pub struct Grounds {
 #[derive(Deserialize)]
 struct Saved {
     schema: String,
-    records: Vec<Record>,
+    records: Vec<TrialRecord>,
 }
 
 /// The text of a file that holds `records`.
-pub fn to_json(records: &[Record]) -> String {
+pub fn to_json(records: &[TrialRecord]) -> String {
     format!(
         "{}\n",
         serde_json::json!({"schema": SCHEMA, "records": records})
@@ -69,7 +70,7 @@ pub fn to_json(records: &[Record]) -> String {
 ///
 /// # Errors
 /// What is wrong with the text.
-pub fn from_json(text: &str) -> Result<Vec<Record>, String> {
+pub fn from_json(text: &str) -> Result<Vec<TrialRecord>, String> {
     let saved: Saved = serde_json::from_str(text).map_err(|error| {
         let what = match error.is_eof() {
             true => "is cut short",
@@ -89,7 +90,7 @@ pub fn from_json(text: &str) -> Result<Vec<Record>, String> {
     Ok(saved.records)
 }
 
-impl Record {
+impl TrialRecord {
     /// That judging finds what it looks for.
     fn check(&self) -> Result<(), String> {
         let cpus = self.platform.cpus.len();
@@ -156,7 +157,7 @@ pub fn record_all(
     cases: &[Trial<'_>],
     how: Spread<'_>,
     cancel: &AtomicBool,
-) -> Result<Vec<Record>, NoResults<alight_sim::Error>> {
+) -> Result<Vec<TrialRecord>, NoResults<alight_sim::Error>> {
     let records = spread(cases.len(), how, |index, _| record(&cases[index], cancel))?;
     Ok(records.into_iter().flatten().collect())
 }
@@ -165,7 +166,10 @@ pub fn record_all(
 ///
 /// # Errors
 /// What the simulation refuses.
-pub fn record(case: &Trial<'_>, cancel: &AtomicBool) -> Result<Option<Record>, alight_sim::Error> {
+pub fn record(
+    case: &Trial<'_>,
+    cancel: &AtomicBool,
+) -> Result<Option<TrialRecord>, alight_sim::Error> {
     let Trial {
         entry,
         scenario:
@@ -198,7 +202,7 @@ pub fn record(case: &Trial<'_>, cancel: &AtomicBool) -> Result<Option<Record>, a
         };
         runs.push(Observed { plan, seen });
     }
-    Ok(Some(Record {
+    Ok(Some(TrialRecord {
         scenario: entry.name.to_owned(),
         machine: machine.name.clone(),
         scheduler: scheduler.name.clone(),

@@ -7,7 +7,7 @@ use alight_compare::report::labelled;
 use serde_json::{Value, json};
 
 use super::plan::{ClockRule, Load, Phase, Work};
-use super::{Bound, Entry, JudgedFigure, Plan, Platform, Record, ScenarioVerdict};
+use super::{Bound, Entry, JudgedFigure, Plan, Platform, ScenarioVerdict, TrialRecord};
 
 /// Schema of what there is to run.
 const SCENARIOS: &str = "alight.scenarios/1";
@@ -119,7 +119,7 @@ fn phase(of: &Phase) -> String {
 }
 
 /// What the records rest on: of each machine a line, and what the model leaves out of their runs.
-fn grounds(judged: &[(Record, ScenarioVerdict)]) -> String {
+fn grounds(judged: &[(TrialRecord, ScenarioVerdict)]) -> String {
     let mut rows: Vec<(&str, String)> = vec![];
     for (record, _) in judged {
         let line = match &record.grounds {
@@ -145,7 +145,7 @@ fn grounds(judged: &[(Record, ScenarioVerdict)]) -> String {
 
 /// What the verdicts rest on; every verdict with its figures; for more than one machine or base a
 /// table behind.
-pub fn table(judged: &[(Record, ScenarioVerdict)]) -> String {
+pub fn table(judged: &[(TrialRecord, ScenarioVerdict)]) -> String {
     let mut text = grounds(judged) + "\n";
     for (record, verdict) in judged {
         text += &row(record, verdict);
@@ -163,7 +163,7 @@ pub fn table(judged: &[(Record, ScenarioVerdict)]) -> String {
     text
 }
 
-fn row(record: &Record, verdict: &ScenarioVerdict) -> String {
+fn row(record: &TrialRecord, verdict: &ScenarioVerdict) -> String {
     let what = match verdict {
         ScenarioVerdict::Undecided { why } => why.clone(),
         _ => {
@@ -218,7 +218,7 @@ fn number(milli: i64, unit: &str) -> String {
 }
 
 /// Scenarios by machines and bases.
-fn matrix(judged: &[(Record, ScenarioVerdict)], columns: &[(&str, &str)]) -> String {
+fn matrix(judged: &[(TrialRecord, ScenarioVerdict)], columns: &[(&str, &str)]) -> String {
     let mut cells: BTreeMap<(&str, (&str, &str)), &str> = BTreeMap::new();
     let mut names: Vec<&str> = vec![];
     for (record, verdict) in judged {
@@ -277,7 +277,7 @@ fn scenario(entry: &Entry) -> Value {
 }
 
 /// What [`table`] says as JSON, `alight.suite/2`.
-pub fn document(judged: &[(Record, ScenarioVerdict)]) -> Value {
+pub fn document(judged: &[(TrialRecord, ScenarioVerdict)]) -> Value {
     let mut machines: Vec<Value> = vec![];
     for (record, _) in judged {
         let rests_on = record.grounds.as_ref().map(|grounds| &grounds.rests_on);
@@ -286,7 +286,7 @@ pub fn document(judged: &[(Record, ScenarioVerdict)]) -> Value {
             machines.push(machine);
         }
     }
-    let scenario = |(record, verdict): &(Record, ScenarioVerdict)| {
+    let scenario = |(record, verdict): &(TrialRecord, ScenarioVerdict)| {
         json!({
             "name": record.scenario,
             "machine": record.machine,

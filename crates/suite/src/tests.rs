@@ -14,7 +14,7 @@ fn platform(machine: &str) -> Platform {
     Platform::of(&alight_machine::load(machine).unwrap().machine)
 }
 
-fn recorded(scenario: &str, machine: &str, base: &str) -> Record {
+fn recorded(scenario: &str, machine: &str, base: &str) -> TrialRecord {
     let sheet = alight_machine::load(machine).unwrap();
     let scheduler = alight_policy::Scheduler::parse(base).unwrap();
     let case = Trial {
@@ -27,13 +27,13 @@ fn recorded(scenario: &str, machine: &str, base: &str) -> Record {
 }
 
 /// As [`recorded`], all of its first run seen otherwise.
-fn changed(record: &Record, change: impl Fn(&mut Seen)) -> Record {
+fn changed(record: &TrialRecord, change: impl Fn(&mut Seen)) -> TrialRecord {
     let mut record = record.clone();
     change(&mut record.runs[0].seen);
     record
 }
 
-fn fails(record: &Record) -> Vec<&'static str> {
+fn fails(record: &TrialRecord) -> Vec<&'static str> {
     let verdict = judge(record);
     let wrong = verdict.figures().iter().filter(|figure| !figure.holds);
     wrong.map(|figure| figure.limit.test).collect()
@@ -135,7 +135,7 @@ fn utilization_that_stays_behind_fails() {
 }
 
 /// Two tasks on Juno from 0 on; the big CPU is done at 100 ms.
-fn staggered(moves_at_ms: u64) -> Record {
+fn staggered(moves_at_ms: u64) -> TrialRecord {
     const MS: u64 = 1_000_000;
     let mut record = recorded("StaggeredFinishes", "juno-r0", "linux-6.5");
     let slice = |from: u64, to: u64, cpu| Slice {
@@ -236,7 +236,7 @@ fn a_saved_run_is_judged_as_it_was() {
 #[test]
 fn damaged_records_are_refused_with_their_place() {
     let good = recorded("OneSmallTask", "juno-r0", "linux-6.5");
-    let refused = |record: Record| {
+    let refused = |record: TrialRecord| {
         let text = record::to_json(&[record]);
         record::from_json(&text).unwrap_err()
     };
@@ -281,7 +281,7 @@ fn a_verdict_says_what_it_rests_on() {
         let said = json["scenarios"][0]["left_out"].to_string();
         assert!(said.contains(left_out.unwrap_or("[]")), "{said}");
     }
-    let old = Record {
+    let old = TrialRecord {
         grounds: None,
         ..recorded("RampUp", "juno-r0", "linux-6.5")
     };

@@ -11,7 +11,9 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use alight_trace::{CpuInfo, Event, Format, Header, PrevState, Sink, TaskInfo, TaskRef, TraceFile};
+use alight_trace::{
+    CpuInfo, Event, Format, PrevState, Sink, TaskInfo, TaskRef, TraceFile, TraceHeader,
+};
 
 const CPUS: u32 = 8;
 const TASKS: u32 = 64;
@@ -107,7 +109,7 @@ fn report(name: &str, events: u64, seconds: f64, bytes: u64, plain_s: f64) {
     );
 }
 
-fn header() -> Header {
+fn header() -> TraceHeader {
     let cpu = CpuInfo {
         model: String::new(),
         capacity: 1024,
@@ -119,11 +121,11 @@ fn header() -> Header {
         comm: format!("worker-{pid}"),
         process: "bench".into(),
     };
-    Header {
+    TraceHeader {
         machine: "bench".into(),
         cpus: vec![cpu; CPUS as usize],
         tasks: (FIRST_PID..FIRST_PID + TASKS).map(task).collect(),
-        ..Header::default()
+        ..TraceHeader::default()
     }
 }
 

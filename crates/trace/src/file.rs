@@ -7,7 +7,7 @@ use std::path::Path;
 use crate::event::{Event, Sink};
 use crate::format::{Format, UnknownFormat};
 use crate::ftrace::{FtraceEncoder, Style};
-use crate::header::{Header, HeaderError};
+use crate::header::{HeaderError, TraceHeader};
 use crate::order::OrderCheck;
 use crate::output::{Output, is_stream};
 use crate::perfetto::PerfettoEncoder;
@@ -56,7 +56,7 @@ impl TraceFile {
     ///
     /// # Errors
     /// An ending that names no format, a header that cannot be, or what opening the file said.
-    pub fn create(path: &Path, header: &Header) -> Result<Self, CreateError> {
+    pub fn create(path: &Path, header: &TraceHeader) -> Result<Self, CreateError> {
         let format = match Format::of_path(path) {
             Err(_) if is_stream(path) => Format::Ftrace,
             chosen => chosen?,
@@ -68,7 +68,11 @@ impl TraceFile {
     ///
     /// # Errors
     /// A header that cannot be, or what opening the file said.
-    pub fn create_as(path: &Path, format: Format, header: &Header) -> Result<Self, CreateError> {
+    pub fn create_as(
+        path: &Path,
+        format: Format,
+        header: &TraceHeader,
+    ) -> Result<Self, CreateError> {
         header.check()?;
         let output = Output::create(path)?;
         let mut buffer = Vec::with_capacity(WRITE_BYTES + SLACK_BYTES);
@@ -105,7 +109,7 @@ impl TraceFile {
 }
 
 impl Sink for TraceFile {
-    /// Takes one event; times never go back and begin at [`Header::start_ns`].
+    /// Takes one event; times never go back and begin at [`TraceHeader::start_ns`].
     ///
     /// # Errors
     /// What the file said, with its name; `InvalidInput` for a CPU or pid that the header does not list. The unfinished

@@ -9,7 +9,7 @@
 use std::io;
 
 use crate::event::{CpuCounter, Event, TaskRef};
-use crate::header::Header;
+use crate::header::TraceHeader;
 use crate::inline_bytes::InlineBytes;
 use crate::tasks::{TaskName, TaskTable};
 
@@ -55,7 +55,7 @@ pub(crate) struct FtraceEncoder {
 
 impl FtraceEncoder {
     /// Renders every name of the header and writes the lines that come before the events.
-    pub(crate) fn new(header: &Header, style: Style, out: &mut Vec<u8>) -> Self {
+    pub(crate) fn new(header: &TraceHeader, style: Style, out: &mut Vec<u8>) -> Self {
         write_prologue(header, style, out);
         let cpu = |cpu: usize| match style {
             Style::Formatted => format!("[{cpu:03}] .... "),
@@ -330,7 +330,7 @@ fn of_cpu(out: &mut Vec<u8>, before: &[u8], state: u32, cpu: u32) {
     number(out, b" cpu_id=", cpu);
 }
 
-fn write_prologue(header: &Header, style: Style, out: &mut Vec<u8>) {
+fn write_prologue(header: &TraceHeader, style: Style, out: &mut Vec<u8>) {
     let line = |label: &str, value: &str| {
         let value: String = value.chars().map(line_char).collect();
         format!("# alight {label}: {value}\n")

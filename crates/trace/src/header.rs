@@ -9,7 +9,7 @@ pub const PID_MAX_LIMIT: u32 = 4 * 1024 * 1024;
 /// Longest comm in bytes: `TASK_COMM_LEN` without its terminator.
 pub(crate) const COMM_MAX: usize = 15;
 
-/// A CPU, its number being its place in [`Header::cpus`].
+/// A CPU, its number being its place in [`TraceHeader::cpus`].
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CpuInfo {
     /// Core model as the device tree names it, e.g. `arm,cortex-a53`; empty if unknown.
@@ -35,7 +35,7 @@ pub struct TaskInfo {
 
 /// What a trace says before its first event.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Header {
+pub struct TraceHeader {
     /// Name of the machine, e.g. `juno-r0`.
     pub machine: String,
     /// The scheduler as the user typed it, e.g. `linux-5.5+asym-capacity`.
@@ -80,7 +80,7 @@ pub enum HeaderError {
     },
 }
 
-impl Header {
+impl TraceHeader {
     /// Refuses what no trace can hold.
     ///
     /// # Errors

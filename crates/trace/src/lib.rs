@@ -6,7 +6,7 @@
 //! # What it owns
 //!
 //! - The event schema ([`Event`]), with the names and units of the kernel's tracepoints.
-//! - [`Header`]: machine, CPUs and tasks of a trace.
+//! - [`TraceHeader`]: machine, CPUs and tasks of a trace.
 //! - Two file formats ([`Format`]), chosen by the ending of the file's name: Perfetto protobuf and
 //!   ftrace text. A file appears under its name when it is complete.
 //!
@@ -17,15 +17,15 @@
 //! # Example
 //!
 //! ```
-//! use alight_trace::{CpuInfo, Event, Header, PrevState, Sink, TaskInfo, TaskRef, TraceFile};
+//! use alight_trace::{CpuInfo, Event, TraceHeader, PrevState, Sink, TaskInfo, TaskRef, TraceFile};
 //!
 //! # let directory = tempfile::tempdir()?;
 //! # let path = directory.path().join("run.txt");
-//! let header = Header {
+//! let header = TraceHeader {
 //!     machine: "one-cpu".into(),
 //!     cpus: vec![CpuInfo { model: "arm,cortex-a53".into(), capacity: 1024, frequencies_khz: vec![1_300_000] }],
 //!     tasks: vec![TaskInfo { pid: 100, tgid: 100, comm: "mp3".into(), process: "mp3".into() }],
-//!     ..Header::default()
+//!     ..TraceHeader::default()
 //! };
 //! let mut trace = TraceFile::create(&path, &header)?;
 //! let (idle, mp3) = (TaskRef { pid: 0, prio: 120 }, TaskRef { pid: 100, prio: 120 });
@@ -51,5 +51,5 @@ mod tasks;
 pub use event::*;
 pub use file::{CreateError, TraceFile};
 pub use format::{Format, UnknownFormat};
-pub use header::{CpuInfo, Header, HeaderError, PID_MAX_LIMIT, TaskInfo};
+pub use header::{CpuInfo, HeaderError, PID_MAX_LIMIT, TaskInfo, TraceHeader};
 pub use output::is_stdout;

@@ -11,7 +11,7 @@ mod wire;
 use std::io;
 
 use crate::event::{Event, TaskRef};
-use crate::header::Header;
+use crate::header::TraceHeader;
 use crate::inline_bytes::InlineBytes;
 use crate::tasks::{TaskName, TaskTable};
 use tracks::Tracks;
@@ -94,7 +94,7 @@ impl Clock {
 
 impl PerfettoEncoder {
     /// Renders every name of the header and writes the packets that come before the events.
-    pub(crate) fn new(header: &Header, out: &mut Vec<u8>) -> Self {
+    pub(crate) fn new(header: &TraceHeader, out: &mut Vec<u8>) -> Self {
         prologue::write(header, out);
         let bundle = |cpu: usize| {
             let mut bundle = Vec::with_capacity(BUNDLE_BYTES + EVENT_BYTES);

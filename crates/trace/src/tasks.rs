@@ -3,7 +3,7 @@
 
 use std::io;
 
-use crate::header::{Header, TaskInfo, kernel_comm};
+use crate::header::{TaskInfo, TraceHeader, kernel_comm};
 
 /// A task's names as an encoder is given them to render.
 pub(crate) struct TaskName<'a> {
@@ -29,7 +29,7 @@ const NO_TASK: u32 = u32::MAX;
 
 impl<L> TaskTable<L> {
     /// Renders every task of the header with `render`. All CPUs start idle.
-    pub(crate) fn new(header: &Header, render: impl Fn(&TaskName<'_>) -> L) -> Self {
+    pub(crate) fn new(header: &TraceHeader, render: impl Fn(&TaskName<'_>) -> L) -> Self {
         let cpus = header.cpus.len();
         let mut labels = Vec::with_capacity(cpus + header.tasks.len());
         for cpu in 0..cpus {

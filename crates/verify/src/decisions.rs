@@ -17,7 +17,7 @@ mod report;
 mod view;
 
 pub use judge::{Cause, Judgement};
-pub use report::{Explanation, Report, Steps, WANTED_PER_MILLE};
+pub use report::{DecisionsReport, Explanation, Steps, WANTED_PER_MILLE};
 
 use alight_policy::Scheduler;
 use alight_recording::delta::Unpacker;
@@ -38,7 +38,7 @@ const KNOWN: &str = "6.1 to 7.2";
 
 /// Why a recording could not be verified, or not to its end.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum DecisionsNotVerified {
     /// The container is not whole.
     #[error(transparent)]
     Recording(#[from] alight_recording::Error),
@@ -95,8 +95,8 @@ fn base_of(kernel: KernelVersion) -> Option<&'static str> {
 ///
 /// # Errors
 /// If the kernel's rules are not known.
-pub fn scheduler_of(header: &Header) -> Result<Scheduler, Error> {
-    let unknown = || Error::Kernel {
+pub fn scheduler_of(header: &Header) -> Result<Scheduler, DecisionsNotVerified> {
+    let unknown = || DecisionsNotVerified::Kernel {
         found: header.kernel.clone(),
     };
     let kernel = header.kernel_version().ok_or_else(unknown)?;
@@ -111,8 +111,8 @@ pub fn scheduler_of(header: &Header) -> Result<Scheduler, Error> {
 pub fn verify<R: BufRead>(
     reader: &mut Reader<R>,
     scheduler: Option<&Scheduler>,
-) -> (Report, Result<(), Error>) {
-    let mut report = Report::new(reader.header());
+) -> (DecisionsReport, Result<(), DecisionsNotVerified>) {
+    let mut report = DecisionsReport::new(reader.header());
     let result = each(reader, scheduler, |judge, record, wakeup| {
         report.add(record, wakeup, &judge.judge(wakeup));
         true
@@ -138,7 +138,7 @@ pub fn explain<R: BufRead>(
     reader: &mut Reader<R>,
     scheduler: Option<&Scheduler>,
     wanted: u64,
-) -> Result<Explanation, Error> {
+) -> Result<Explanation, DecisionsNotVerified> {
     let (mut found, mut explanation) = (0, None);
     each(reader, scheduler, |judge, record, wakeup| {
         if judge.judge(wakeup).cause.is_some() {
@@ -150,7 +150,7 @@ pub fn explain<R: BufRead>(
         }
         true
     })?;
-    explanation.ok_or(Error::NoDifference { found, wanted })
+    explanation.ok_or(DecisionsNotVerified::NoDifference { found, wanted })
 }
 
 /// Calls `visit` with each wakeup until it returns false; returns the scheduler's name.
@@ -158,7 +158,7 @@ fn each<R: BufRead>(
     reader: &mut Reader<R>,
     scheduler: Option<&Scheduler>,
     mut visit: impl FnMut(&mut Judge, u64, &Wakeup) -> bool,
-) -> Result<String, Error> {
+) -> Result<String, DecisionsNotVerified> {
     let header = reader.header();
     let (kind, layout) = [
         (KIND, Layout::EntryAndExit),
@@ -166,7 +166,7 @@ fn each<R: BufRead>(
     ]
     .into_iter()
     .find_map(|(kind, layout)| Some((header.kind(kind)?, layout)))
-    .ok_or_else(|| Error::Kind {
+    .ok_or_else(|| DecisionsNotVerified::Kind {
         found: header.kinds.join(", "),
     })?;
     let own = scheduler_of(header);
@@ -181,7 +181,7 @@ fn each<R: BufRead>(
             continue;
         }
         number += 1;
-        let wrong = |what: String| Error::Record {
+        let wrong = |what: String| DecisionsNotVerified::Record {
             record: number,
             what,
         };
@@ -189,7 +189,7 @@ fn each<R: BufRead>(
         let wakeup = Wakeup::read(words, layout).map_err(|error| wrong(error.to_string()))?;
         (judge.prepare(&wakeup)).map_err(|error| wrong(error.to_string()))?;
         if !judge.ready() {
-            return Err(Error::NoDomains { record: number });
+            return Err(DecisionsNotVerified::NoDomains { record: number });
         }
         if !visit(&mut judge, number, &wakeup) {
             break;

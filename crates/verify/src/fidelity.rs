@@ -22,7 +22,7 @@ mod behaviour;
 
 /// Why there is no page.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum NoFidelityPage {
     /// The directory or a file in it cannot be read.
     #[error("{}: {source}", path.display())]
     Read {
@@ -54,7 +54,7 @@ struct Named {
 ///
 /// # Errors
 /// If a file ending in `.json` cannot be read or is no report, or if there is none.
-pub fn page(directory: &Path, of: Option<&str>) -> Result<String, Error> {
+pub fn page(directory: &Path, of: Option<&str>) -> Result<String, NoFidelityPage> {
     let (mut pelt, mut decisions, mut behaviour) = (vec![], vec![], vec![]);
     let mut missing = String::new();
     for path in reports(directory)? {
@@ -74,12 +74,12 @@ pub fn page(directory: &Path, of: Option<&str>) -> Result<String, Error> {
             behaviour::SCHEMA => behaviour.push(named(report)),
             other => {
                 let why = format!("its schema is '{other}'");
-                return Err(Error::NotAReport { path, why });
+                return Err(NoFidelityPage::NotAReport { path, why });
             }
         }
     }
     if pelt.is_empty() && decisions.is_empty() && behaviour.is_empty() && missing.is_empty() {
-        return Err(Error::Empty(directory.to_owned()));
+        return Err(NoFidelityPage::Empty(directory.to_owned()));
     }
     Ok([
         HEAD.to_owned(),
@@ -140,8 +140,8 @@ fn rows(page: &str) -> impl Iterator<Item = (&str, &str)> {
 }
 
 /// The directory's files ending in `.json`, by name.
-fn reports(directory: &Path) -> Result<Vec<PathBuf>, Error> {
-    let failed = |source| Error::Read {
+fn reports(directory: &Path) -> Result<Vec<PathBuf>, NoFidelityPage> {
+    let failed = |source| NoFidelityPage::Read {
         path: directory.to_owned(),
         source,
     };
@@ -157,8 +157,8 @@ fn reports(directory: &Path) -> Result<Vec<PathBuf>, Error> {
 }
 
 /// A report; `None`: the file is empty, as the scripts leave it where there is nothing to report.
-fn read(path: &Path) -> Result<Option<Value>, Error> {
-    let json = alight_text::read(path).map_err(|source| Error::Read {
+fn read(path: &Path) -> Result<Option<Value>, NoFidelityPage> {
+    let json = alight_text::read(path).map_err(|source| NoFidelityPage::Read {
         path: path.to_owned(),
         source,
     })?;
@@ -167,7 +167,7 @@ fn read(path: &Path) -> Result<Option<Value>, Error> {
     }
     serde_json::from_str(&json)
         .map(Some)
-        .map_err(|error| Error::NotAReport {
+        .map_err(|error| NoFidelityPage::NotAReport {
             path: path.to_owned(),
             why: error.to_string(),
         })

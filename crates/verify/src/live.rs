@@ -2,7 +2,7 @@
 //! Decisions of the scheduler in a kernel (`scx_alight`), made again by the
 //! host's build of the same code.
 //!
-//! The kernel side writes each decision down with its input ([`Record`]). It is
+//! The kernel side writes each decision down with its input ([`DecisionRecord`]). It is
 //! made again at once ([`Replay`], `--verify`), or goes into a file ([`Log`],
 //! `--log-decisions`) that [`verify`] replays anywhere, `alight verify live`.
 
@@ -16,9 +16,9 @@ mod report;
 
 pub use log::{DECISION, Log, MACHINE, Written};
 pub use machine::write as machine_record;
-pub use record::{Decision, Record};
+pub use record::{Decision, DecisionRecord};
 pub use replay::{Difference, Replay, Sides};
-pub use report::{Found, Report};
+pub use report::{Found, LiveReport};
 
 use alight_policy::Params;
 use alight_policy::abi;
@@ -28,7 +28,7 @@ use std::io::BufRead;
 
 /// Why a log cannot be verified, or not to its end.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum LiveNotVerified {
     /// The container is not whole.
     #[error(transparent)]
     Recording(#[from] alight_recording::Error),
@@ -68,25 +68,25 @@ pub enum Error {
 
 /// Makes all decisions of a log again, up to the first difference. What was found up to an error
 /// is returned with it.
-pub fn verify<R: BufRead>(reader: &mut Reader<R>) -> (Report, Result<(), Error>) {
-    let mut report = Report::new(reader.header());
+pub fn verify<R: BufRead>(reader: &mut Reader<R>) -> (LiveReport, Result<(), LiveNotVerified>) {
+    let mut report = LiveReport::new(reader.header());
     let result = rules(reader.header()).and_then(|params| replay(reader, params, &mut report));
     report.end(reader.end());
     (report, result)
 }
 
 /// The rules of the scheduler, if the log can be read at all.
-fn rules(header: &Header) -> Result<Params, Error> {
+fn rules(header: &Header) -> Result<Params, LiveNotVerified> {
     if header.kind(DECISION).is_none() || header.kind(MACHINE).is_none() {
-        return Err(Error::Kind {
+        return Err(LiveNotVerified::Kind {
             found: header.kinds.join(", ").escape_debug().to_string(),
         });
     }
-    let fact = |name| header.facts.get(name).ok_or(Error::Fact(name));
+    let fact = |name| header.facts.get(name).ok_or(LiveNotVerified::Fact(name));
     let program = fact(log::PROGRAM)?.escape_debug().to_string();
     let (found, here) = (fact(log::LAYOUTS)?, abi::layouts());
     if *found != here {
-        return Err(Error::Version {
+        return Err(LiveNotVerified::Version {
             program,
             what: format!(
                 "its structures are {}, here they are {here}",
@@ -94,7 +94,7 @@ fn rules(header: &Header) -> Result<Params, Error> {
             ),
         });
     }
-    machine::read_params(fact(log::PARAMS)?).map_err(|what| Error::Version {
+    machine::read_params(fact(log::PARAMS)?).map_err(|what| LiveNotVerified::Version {
         program,
         what: what.to_string(),
     })
@@ -103,8 +103,8 @@ fn rules(header: &Header) -> Result<Params, Error> {
 fn replay<R: BufRead>(
     reader: &mut Reader<R>,
     params: Params,
-    report: &mut Report,
-) -> Result<(), Error> {
+    report: &mut LiveReport,
+) -> Result<(), LiveNotVerified> {
     let (machine_kind, decision_kind) = (
         reader.header().kind(MACHINE),
         reader.header().kind(DECISION),
@@ -123,7 +123,7 @@ fn replay<R: BufRead>(
         } else {
             Ok(())
         };
-        step.map_err(|what| Error::Record {
+        step.map_err(|what| LiveNotVerified::Record {
             place: reader.place(),
             record: reader.records(),
             what,
@@ -157,7 +157,7 @@ fn unpack(
 }
 
 /// Makes one decision again. A difference goes into the report.
-fn check(replay: Option<&mut Replay>, bytes: &[u8], report: &mut Report) -> Result<(), String> {
+fn check(replay: Option<&mut Replay>, bytes: &[u8], report: &mut LiveReport) -> Result<(), String> {
     let replay = replay.ok_or("a decision before the scheduler was loaded")?;
     let outcome = replay.check(bytes);
     (report.equal, report.steps) = (replay.equal, replay.steps);

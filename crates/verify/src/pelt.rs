@@ -14,7 +14,7 @@ mod replay;
 mod report;
 mod rules;
 
-pub use report::{Count, Difference, Gaps, Report};
+pub use report::{Count, Difference, Gaps, PeltReport};
 pub use rules::{Rules, rules_of};
 
 use alight_recording::Reader;
@@ -25,7 +25,7 @@ pub const KIND: &str = "pelt.event/1";
 
 /// Why a recording could not be replayed, or not to its end.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum PeltNotVerified {
     /// The container is not whole.
     #[error(transparent)]
     Recording(#[from] alight_recording::Error),
@@ -54,8 +54,8 @@ pub enum Error {
 }
 
 /// Replays a recording. What was found up to an error is returned with it.
-pub fn verify<R: BufRead>(reader: &mut Reader<R>) -> (Report, Result<(), Error>) {
-    let mut report = Report::new(reader.header());
+pub fn verify<R: BufRead>(reader: &mut Reader<R>) -> (PeltReport, Result<(), PeltNotVerified>) {
+    let mut report = PeltReport::new(reader.header());
     let result = replay_all(reader, &mut report);
     report.whole = result.is_ok();
     if let Some(end) = reader.end() {
@@ -64,9 +64,12 @@ pub fn verify<R: BufRead>(reader: &mut Reader<R>) -> (Report, Result<(), Error>)
     (report, result)
 }
 
-fn replay_all<R: BufRead>(reader: &mut Reader<R>, report: &mut Report) -> Result<(), Error> {
+fn replay_all<R: BufRead>(
+    reader: &mut Reader<R>,
+    report: &mut PeltReport,
+) -> Result<(), PeltNotVerified> {
     let header = reader.header();
-    let kind = header.kind(KIND).ok_or_else(|| Error::Kind {
+    let kind = header.kind(KIND).ok_or_else(|| PeltNotVerified::Kind {
         found: header.kinds.join(", "),
     })?;
     let rules = rules_of(header)?;
@@ -74,10 +77,11 @@ fn replay_all<R: BufRead>(reader: &mut Reader<R>, report: &mut Report) -> Result
     let mut replay = replay::Replay::new(rules);
     while let Some(record) = reader.next_record()? {
         if record.kind == kind {
-            let event = event::Event::parse(record.bytes).map_err(|what| Error::Event {
-                record: report.records + 1,
-                what,
-            })?;
+            let event =
+                event::PeltEvent::parse(record.bytes).map_err(|what| PeltNotVerified::Event {
+                    record: report.records + 1,
+                    what,
+                })?;
             report.records += 1;
             replay.step(&event, report);
         }

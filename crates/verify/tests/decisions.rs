@@ -4,7 +4,7 @@
 
 use alight_policy::Scheduler;
 use alight_recording::{End, Header, Reader, Writer};
-use alight_verify::decisions::{self, Cause, Error, Report};
+use alight_verify::decisions::{self, Cause, DecisionsNotVerified, DecisionsReport};
 use std::fs;
 use std::io::Cursor;
 use std::path::PathBuf;
@@ -28,7 +28,7 @@ fn reader(bytes: &[u8]) -> Reader<Cursor<&[u8]>> {
     Reader::new(Cursor::new(bytes)).unwrap()
 }
 
-fn verify(name: &str, scheduler: Option<&str>) -> Report {
+fn verify(name: &str, scheduler: Option<&str>) -> DecisionsReport {
     let scheduler = scheduler.map(|name| Scheduler::parse(name).unwrap());
     let bytes = bytes(name);
     let (report, result) = decisions::verify(&mut reader(&bytes), scheduler.as_ref());
@@ -119,7 +119,7 @@ fn differences_show_both_sides() {
         "{changed}"
     );
     let beyond = decisions::explain(&mut reader(&bytes), Some(&wrong), u64::MAX);
-    assert!(matches!(beyond, Err(Error::NoDifference { found, .. }) if found > 0));
+    assert!(matches!(beyond, Err(DecisionsNotVerified::NoDifference { found, .. }) if found > 0));
 }
 
 #[test]
@@ -127,12 +127,18 @@ fn what_was_read_of_a_recording_that_is_cut_short_is_reported() {
     let bytes = bytes(RECORDINGS[0].0);
     let end = bytes.len() - 1;
     let (report, result) = decisions::verify(&mut reader(&bytes[..end]), None);
-    assert!(matches!(result, Err(Error::Recording(_))), "{result:?}");
+    assert!(
+        matches!(result, Err(DecisionsNotVerified::Recording(_))),
+        "{result:?}"
+    );
     assert!(report.wakeups > 0 && !report.whole);
 }
 
 /// The recording of 7.2 with another header and end.
-fn changed(header: impl Fn(&mut Header), end: End) -> (Report, Result<(), Error>) {
+fn changed(
+    header: impl Fn(&mut Header),
+    end: End,
+) -> (DecisionsReport, Result<(), DecisionsNotVerified>) {
     let bytes = bytes("decisions-amd64-7.2.alight");
     let mut from = reader(&bytes);
     let mut head = from.header().clone();

@@ -3,7 +3,7 @@
 //! recording or a core does not pass.
 
 use alight_recording::{End, Header, Reader, Writer};
-use alight_verify::pelt::{Error, Report, verify};
+use alight_verify::pelt::{PeltNotVerified, PeltReport, verify};
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
@@ -54,7 +54,7 @@ fn written(header: &Header, records: &[Vec<u8>]) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-fn replay(header: &Header, records: &[Vec<u8>]) -> (Report, Result<(), Error>) {
+fn replay(header: &Header, records: &[Vec<u8>]) -> (PeltReport, Result<(), PeltNotVerified>) {
     verify(&mut Reader::new(&written(header, records)[..]).unwrap())
 }
 

@@ -8,7 +8,7 @@
 //! them (`crates/live/src/bpf/record_pelt.bpf.c`, `seen_by_half()`, `end_leaving()`).
 
 use alight_recording::{End, Header, Reader, Writer};
-use alight_verify::pelt::{Report, verify};
+use alight_verify::pelt::{PeltReport, verify};
 use std::path::PathBuf;
 
 /// Offsets in a record, `crates/live/src/bpf/record_pelt.h`.
@@ -51,7 +51,7 @@ fn records(recording: &str) -> (Header, Vec<Record>) {
     (header, all)
 }
 
-fn replay(header: &Header, records: &[Record], end: End) -> Report {
+fn replay(header: &Header, records: &[Record], end: End) -> PeltReport {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("recording");
     let mut writer = Writer::create(&path, header, 1).unwrap();
@@ -128,7 +128,7 @@ fn without_beginning(record: &mut Record) {
 }
 
 /// Equal, complete, and `halves` calls of `function` seen by half.
-fn assert_accepted(report: &Report, function: &str, halves: u64) {
+fn assert_accepted(report: &PeltReport, function: &str, halves: u64) {
     assert!(report.is_equal(), "{}", report.text());
     assert!(report.is_complete(), "{}", report.text());
     assert_eq!(report.seen_by_half.len(), 1, "{}", report.text());

@@ -57,14 +57,14 @@ pub fn render_text(file: &str, found: &[Diagnostic]) -> String {
 /// As JSON with the schema `alight.lint/1`: file, mode, whether it can be run, diagnostics.
 pub fn render_json(file: &str, mode: Mode, found: &[Diagnostic]) -> String {
     #[derive(Serialize)]
-    struct Report<'a> {
+    struct LintReport<'a> {
         schema: &'static str,
         file: &'a str,
         mode: &'static str,
         runs: bool,
         diagnostics: &'a [Diagnostic],
     }
-    let report = Report {
+    let report = LintReport {
         schema: "alight.lint/1",
         file,
         mode: mode.as_str(),

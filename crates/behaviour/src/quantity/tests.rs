@@ -7,7 +7,7 @@ fn judged(name: &str, kernel: (f64, u64), model: &[(f64, u64)]) -> Agreement {
 }
 
 fn of_runs(name: &str, kernel: &[(f64, u64)], model: &[(f64, u64)]) -> Agreement {
-    let figure = |&(value, samples): &(f64, u64)| Some(Figure { value, samples });
+    let figure = |&(value, samples): &(f64, u64)| Some(Measurement { value, samples });
     let [kernel, model] = [kernel, model].map(|runs| runs.iter().map(figure).collect());
     let (kernel, model): (Vec<_>, Vec<_>) = (kernel, model);
     Quantity::judge(rule_of(name), None, &kernel, &model).verdict
@@ -72,7 +72,7 @@ fn medians_are_compared_and_runs_that_meet_leave_it_open() {
 #[test]
 fn what_one_side_lacks_is_not_measured() {
     let rule = rule_of("elapsed_s");
-    let figure = Some(Figure {
+    let figure = Some(Measurement {
         value: 1.0,
         samples: 500,
     });

@@ -4,19 +4,19 @@ use super::*;
 
 #[test]
 fn a_group_is_a_path_and_what_its_files_hold() {
-    let plain = Group::new("/a");
+    let plain = Cgroup::new("/a");
     for (text, group) in [
         ("/a", plain.clone()),
         (
             "/a:weight=200",
-            Group {
+            Cgroup {
                 weight: 200,
                 ..plain.clone()
             },
         ),
         (
             "/a:cpu.weight=200,idle=1,uclamp.min=12.5,cpu.uclamp.max=80",
-            Group {
+            Cgroup {
                 weight: 200,
                 idle: true,
                 uclamp_min: 128,
@@ -26,7 +26,7 @@ fn a_group_is_a_path_and_what_its_files_hold() {
         ),
         (
             "/a:uclamp.min=0.05,uclamp.max=max",
-            Group {
+            Cgroup {
                 uclamp_min: 1,
                 ..plain.clone()
             },

@@ -6,7 +6,7 @@ use std::path::Path;
 use alight_compare::Spread;
 use alight_machine::{Machine, Trust};
 use alight_policy::Scheduler;
-use alight_suite::{Entry, Platform, Record, record, report};
+use alight_suite::{Entry, Platform, TrialRecord, record, report};
 
 use crate::args::{SuiteArgs, SuiteVerb};
 use crate::failure::Failure;
@@ -100,7 +100,12 @@ fn find(name: &str) -> Result<&'static Entry, Failure> {
 }
 
 /// Judges what is complete of `asked` scenarios.
-fn interrupted(records: Vec<Record>, asked: usize, save: bool, json: bool) -> Result<(), Failure> {
+fn interrupted(
+    records: Vec<TrialRecord>,
+    asked: usize,
+    save: bool,
+    json: bool,
+) -> Result<(), Failure> {
     let done = records.len();
     if done != 0 {
         match judge(records, json) {
@@ -114,7 +119,7 @@ fn interrupted(records: Vec<Record>, asked: usize, save: bool, json: bool) -> Re
     )))
 }
 
-fn judge(records: Vec<Record>, json: bool) -> Result<(), Failure> {
+fn judge(records: Vec<TrialRecord>, json: bool) -> Result<(), Failure> {
     let judged = alight_suite::judge_all(records);
     output::print(&match json {
         true => format!("{:#}\n", report::document(&judged)),
@@ -129,7 +134,7 @@ fn judge(records: Vec<Record>, json: bool) -> Result<(), Failure> {
     }
 }
 
-fn load(file: &Path) -> Result<Vec<Record>, Failure> {
+fn load(file: &Path) -> Result<Vec<TrialRecord>, Failure> {
     let bad = |error: String| Failure::BadInput(format!("{}: {error}", file.display()));
     let text = alight_text::read(file).map_err(|error| bad(error.to_string()))?;
     record::from_json(&text).map_err(bad)

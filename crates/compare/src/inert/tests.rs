@@ -108,14 +108,14 @@ fn it_is_said_why_a_policy_has_nothing_to_do() {
 fn groups_and_limits_of_the_system_are_clamps_too() {
     let machine = alight_machine::load("juno-r0").unwrap().machine;
     let base = Scheduler::parse("linux-6.5").unwrap();
-    let mut capped = Group::new("/background");
+    let mut capped = Cgroup::new("/background");
     capped.uclamp_max = 512;
-    let mut idle = Group::new("/idle");
+    let mut idle = Cgroup::new("/idle");
     idle.idle = true;
     let free: &[&str] = &[];
     for (groups, sysctls, sched_idle, clamped) in [
         (vec![], free, false, false),
-        (vec![Group::new("/other")], free, false, false),
+        (vec![Cgroup::new("/other")], free, false, false),
         (vec![capped], free, false, true),
         (vec![idle], free, true, false),
         (vec![], &["sched_util_clamp_max=512"], false, true),

@@ -9,7 +9,7 @@ fn series(name: &str, unit: &'static str, was: &[f64], is: &[f64]) -> Series {
     let pairs: Vec<(f64, f64)> = was.iter().copied().zip(is.iter().copied()).collect();
     Series {
         key: Key {
-            kind: Kind::Mechanism,
+            kind: MetricKind::Mechanism,
             name: name.to_owned(),
             unit,
             better: None,

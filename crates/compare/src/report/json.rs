@@ -8,7 +8,7 @@ use serde::ser::Serializer;
 use crate::compare::{Comparison, Series, Variant};
 use crate::floors::Floor;
 use crate::header::VERSION;
-use crate::metrics::Kind;
+use crate::metrics::MetricKind;
 use crate::report::number;
 use crate::rests::RestsOn;
 use crate::stats::Delta;
@@ -52,7 +52,7 @@ struct VariantOut<'a> {
 
 #[derive(Serialize)]
 struct ComparedMetricOut<'a> {
-    kind: Kind,
+    kind: MetricKind,
     unit: &'static str,
     better: Option<&'static str>,
     mean: f64,

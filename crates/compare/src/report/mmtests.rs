@@ -6,7 +6,7 @@
 use alight_workload::program::Better;
 
 use crate::compare::{Comparison, Series};
-use crate::metrics::{Key, Kind};
+use crate::metrics::{Key, MetricKind};
 use crate::report::layout::Columns;
 use crate::report::{number, words};
 use crate::stats::{mean, std};
@@ -34,7 +34,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
         }
     }
     for key in keys {
-        if key.kind != Kind::Mechanism {
+        if key.kind != MetricKind::Mechanism {
             text.push('\n');
             text.push_str(&statistics(comparison, key));
         }
@@ -177,7 +177,7 @@ fn operations(comparison: &Comparison) -> String {
     columns
         .row(std::iter::once("").chain(comparison.variants.iter().map(|v| v.scheduler.as_str())));
     for key in comparison.keys() {
-        if key.kind == Kind::Mechanism {
+        if key.kind == MetricKind::Mechanism {
             let mean = |series: Option<&Series>| {
                 series.map_or(number::NONE.to_owned(), |s| number::short(s.summary.mean))
             };

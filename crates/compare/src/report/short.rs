@@ -5,7 +5,7 @@
 use alight_policy::STEPS;
 
 use crate::compare::{Comparison, Variant};
-use crate::metrics::{Key, Kind};
+use crate::metrics::{Key, MetricKind};
 use crate::reasons;
 use crate::report::layout::{Columns, labelled};
 use crate::report::table::{answers, head, mean_row, remark};
@@ -37,7 +37,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
 /// What was asked: the results, and the energy that they took. All of them, or where they are many
 /// those in which a scheduler differs; and the others.
 pub(super) fn results(comparison: &Comparison) -> (Vec<&Key>, Vec<&Key>) {
-    let asked = |key: &&Key| key.kind == Kind::Result || key.name == "energy_j";
+    let asked = |key: &&Key| key.kind == MetricKind::Result || key.name == "energy_j";
     let all: Vec<&Key> = comparison.keys().into_iter().filter(asked).collect();
     if all.len() <= RESULTS {
         return (all, vec![]);

@@ -4,7 +4,7 @@
 use alight_policy::STEPS;
 
 use crate::compare::{Comparison, Variant};
-use crate::metrics::{Key, Kind};
+use crate::metrics::{Key, MetricKind};
 use crate::reasons;
 use crate::report::layout::{Columns, head_of, labelled};
 use crate::report::{number, words};
@@ -19,7 +19,7 @@ const WIDTH: usize = 100;
 pub(super) fn render(comparison: &Comparison) -> String {
     let mut text = head(comparison);
     for key in comparison.keys() {
-        if key.kind == Kind::Result {
+        if key.kind == MetricKind::Result {
             text.push('\n');
             text.push_str(&answer(comparison, key));
         }
@@ -117,8 +117,11 @@ fn reasons(comparison: &Comparison, other: &Variant) -> String {
     let heads = ["", &base.scheduler, label, "delta", ""];
     let mut text = String::new();
     for (kind, title) in [
-        (Kind::Energy, "energy, means of the runs, lower is better"),
-        (Kind::Mechanism, "the mechanism, means of the runs"),
+        (
+            MetricKind::Energy,
+            "energy, means of the runs, lower is better",
+        ),
+        (MetricKind::Mechanism, "the mechanism, means of the runs"),
     ] {
         let mut columns = Columns::new(2, 1).with_remark();
         columns.row(heads);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 use super::*;
-use crate::metrics::Kind;
+use crate::metrics::MetricKind;
 
 /// A verdict is certain, large enough and has a direction; of the base's and the other's value in
 /// each run.
@@ -57,7 +57,7 @@ fn a_difference_is_better_or_worse_if_it_is_certain_and_matters() {
         (&[], None, "no run has both to compare"),
     ] {
         let key = Key {
-            kind: Kind::Result,
+            kind: MetricKind::Result,
             name: "wakeup_latency_us".to_owned(),
             unit: "us",
             better,

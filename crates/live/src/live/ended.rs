@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! How a load of the scheduler ended: what the kernel's exit information says.
 
-use super::error::Error;
+use super::error::RunFailed;
 use crate::skeleton::AlightSkel;
 use libbpf_rs::{MapCore, MapFlags};
 use std::fmt;
@@ -32,9 +32,9 @@ pub(super) enum End {
     Restart(String),
 }
 
-/// What the kernel says of an end that nobody asked for.
+/// What the kernel says of an end that nobody asked for (`struct scx_exit_info`).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Report {
+pub struct ExitInfo {
     /// Kind of the end, in words.
     pub reason: String,
     /// Details.
@@ -43,7 +43,7 @@ pub struct Report {
     pub dump: String,
 }
 
-impl fmt::Display for Report {
+impl fmt::Display for ExitInfo {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.reason)?;
         if !self.message.is_empty() {
@@ -69,28 +69,28 @@ pub(super) fn exit_kind(skel: &AlightSkel<'_>) -> i32 {
 }
 
 /// Why the scheduler is no longer there.
-pub(super) fn end_of(skel: &AlightSkel<'_>) -> Result<End, Error> {
+pub(super) fn end_of(skel: &AlightSkel<'_>) -> Result<End, RunFailed> {
     let ended = &skel
         .maps
         .bss_data
         .as_deref()
         .expect("the program has variables")
         .ended;
-    let report = Report {
+    let info = ExitInfo {
         reason: text(&ended.reason),
         message: text(&ended.message),
         dump: dump(skel),
     };
-    judge(exit_kind(skel), ended.code, report)
+    judge(exit_kind(skel), ended.code, info)
 }
 
-fn judge(kind: i32, code: i64, report: Report) -> Result<End, Error> {
+fn judge(kind: i32, code: i64, info: ExitInfo) -> Result<End, RunFailed> {
     match kind {
-        EXIT_ERROR.. => Err(Error::Ended(report)),
-        _ if code & EXIT_RESTART != 0 => Ok(End::Restart(report.to_string())),
+        EXIT_ERROR.. => Err(RunFailed::Ended(info)),
+        _ if code & EXIT_RESTART != 0 => Ok(End::Restart(info.to_string())),
         0 | EXIT_UNREG => Ok(End::Done),
         EXIT_SYSRQ => Ok(End::SysRq),
-        _ => Err(Error::Ended(report)),
+        _ => Err(RunFailed::Ended(info)),
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Why a run failed.
 
-use super::ended::Report;
+use super::ended::ExitInfo;
 use crate::exit;
 use crate::kernel;
 use crate::machine;
@@ -12,13 +12,13 @@ use std::path::PathBuf;
 
 /// Why a run failed.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum RunFailed {
     /// The kernel does not offer what is needed.
     #[error(transparent)]
     Refused(#[from] kernel::Refusal),
     /// The machine cannot be read, or is not the one that was given.
     #[error(transparent)]
-    Machine(#[from] machine::Error),
+    Machine(#[from] machine::NoHost),
     /// libbpf or the kernel refused.
     #[error("{what}: {error}")]
     Bpf {
@@ -29,7 +29,7 @@ pub enum Error {
     },
     /// Rules that cannot be met here.
     #[error(transparent)]
-    Rules(#[from] rules::Error),
+    Rules(#[from] rules::RulesNotMet),
     /// The log cannot be begun, or cannot have its name.
     #[error("the log of decisions, {}: {error}", path.display())]
     Log {
@@ -54,7 +54,7 @@ pub enum Error {
     },
     /// The kernel ended the scheduler.
     #[error("the kernel ended the scheduler: {0}")]
-    Ended(Report),
+    Ended(ExitInfo),
     /// Decisions are missing that were not counted as lost.
     #[error("{missing} decisions were neither logged nor counted as lost")]
     Missing {
@@ -66,12 +66,12 @@ pub enum Error {
     Different(#[from] Difference),
 }
 
-impl Error {
+impl RunFailed {
     /// Exit code of the program.
     pub fn exit_code(&self) -> u8 {
         match self {
-            Error::Machine(error) if error.is_input() => exit::BAD_INPUT,
-            Error::Ended(_) => exit::ENDED,
+            RunFailed::Machine(error) if error.is_input() => exit::BAD_INPUT,
+            RunFailed::Ended(_) => exit::ENDED,
             _ => exit::FAILED,
         }
     }
@@ -79,11 +79,11 @@ impl Error {
 
 /// Adds to libbpf's errors what was tried.
 pub(super) trait During<T> {
-    fn during(self, what: &'static str) -> Result<T, Error>;
+    fn during(self, what: &'static str) -> Result<T, RunFailed>;
 }
 
 impl<T> During<T> for libbpf_rs::Result<T> {
-    fn during(self, what: &'static str) -> Result<T, Error> {
-        self.map_err(|error| Error::Bpf { what, error })
+    fn during(self, what: &'static str) -> Result<T, RunFailed> {
+        self.map_err(|error| RunFailed::Bpf { what, error })
     }
 }

@@ -2,7 +2,7 @@
 //! What the outside gets while the scheduler runs: the socket, the metrics, and word to the
 //! service manager.
 
-use super::error::Error;
+use super::error::RunFailed;
 use crate::say::say;
 use alight_arguments::Options;
 use alight_stats::{Source, http, server};
@@ -16,12 +16,12 @@ pub(super) struct Front {
 
 impl Front {
     /// Begins to serve. Without the socket the scheduler can do; metrics were asked for.
-    pub fn open(options: &Options, source: &Source) -> Result<Self, Error> {
+    pub fn open(options: &Options, source: &Source) -> Result<Self, RunFailed> {
         let metrics = options
             .metrics
             .map(|address| http::Server::start(address, source.clone()))
             .transpose()
-            .map_err(|error| Error::Metrics {
+            .map_err(|error| RunFailed::Metrics {
                 address: options.metrics.map_or(String::new(), |at| at.to_string()),
                 error,
             })?;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Brings the scheduler into the kernel: the machine's views, the constants, the program.
 
-use super::error::{During, Error};
+use super::error::{During, RunFailed};
 use super::operations;
 use crate::machine::Host;
 use crate::rules;
@@ -22,7 +22,7 @@ const RING_BYTES: u32 = 16 << 20;
 const VERIFIER_STATISTICS: u32 = 4;
 
 /// The views of this machine, as the kernel side is to have them.
-pub(super) fn views(options: &Options) -> Result<(Host, Core), Error> {
+pub(super) fn views(options: &Options) -> Result<(Host, Core), RunFailed> {
     let told = options.machine.as_deref();
     let host = Host::read(Path::new("/"), told, &options.power_gated)?;
     let (core, energy) = host.core(&options.scheduler.params)?;
@@ -38,7 +38,7 @@ pub(super) fn load<'a>(
     (host, core): (&Host, &Core),
     options: &Options,
     hotplug_seq: u64,
-) -> Result<AlightSkel<'a>, Error> {
+) -> Result<AlightSkel<'a>, RunFailed> {
     // By itself libbpf-rs prints to standard output, where statistics belong.
     let print: PrintCallback = |_, text| say::pass_on(&text);
     set_print(options.verbose.then_some((PrintLevel::Debug, print)));
@@ -58,7 +58,7 @@ pub(super) fn load<'a>(
 }
 
 /// From here on it schedules, until the link is dropped.
-pub(super) fn attach(skel: &mut AlightSkel<'_>) -> Result<Link, Error> {
+pub(super) fn attach(skel: &mut AlightSkel<'_>) -> Result<Link, RunFailed> {
     let link = (skel.maps.alight_ops.attach_struct_ops()).during("starting the scheduler")?;
     (skel.progs.find_idle_cpus.test_run(ProgramInput::default()))
         .during("looking for idle CPUs")?;
@@ -107,7 +107,7 @@ fn prepare(
     (host, core): (&Host, &Core),
     options: &Options,
     hotplug_seq: u64,
-) -> Result<(), Error> {
+) -> Result<(), RunFailed> {
     let nr_cpus = core.topology.nr_cpus;
     let rodata = open
         .maps

@@ -2,7 +2,7 @@
 //! What a run did, in the end.
 
 use super::decisions::Outcome;
-use super::error::Error;
+use super::error::RunFailed;
 use alight_policy::STEPS;
 use alight_verify::live::Written;
 
@@ -28,7 +28,7 @@ impl Summary {
     ///
     /// # Errors
     /// One came out differently.
-    pub(super) fn add(&mut self, outcome: Outcome) -> Result<(), Error> {
+    pub(super) fn add(&mut self, outcome: Outcome) -> Result<(), RunFailed> {
         self.written += outcome.taken;
         self.equal += outcome.equal;
         for (sum, steps) in self.steps.iter_mut().zip(outcome.steps) {

@@ -49,7 +49,7 @@ pub struct Node {
 
 /// One level of scheduling domains.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Level {
+pub struct KernelLevel {
     /// `SMT`, `CLS`, `MC`, `PKG` or `NUMA`.
     pub name: &'static str,
     /// Of a NUMA level: nodes up to this distance.
@@ -105,11 +105,11 @@ impl Topology {
     /// cpu_clustergroup_mask(), cpu_coregroup_mask() of arm64, which on x86 come to the
     /// same, the CPUs of a node, and one level a distance). Levels that add nothing are
     /// there too; a CPU that is offline stands alone in each.
-    pub fn levels(&self) -> Vec<Level> {
+    pub fn levels(&self) -> Vec<KernelLevel> {
         let own: Vec<[CpuSet; 4]> = (0..self.cpus.len()).map(|cpu| self.spans(cpu)).collect();
         let names = ["SMT", "CLS", "MC", "PKG"].into_iter().enumerate();
-        let mut levels: Vec<Level> = names
-            .map(|(place, name)| Level {
+        let mut levels: Vec<KernelLevel> = names
+            .map(|(place, name)| KernelLevel {
                 name,
                 distance: None,
                 spans: own.iter().map(|spans| spans[place]).collect(),
@@ -117,7 +117,7 @@ impl Topology {
             .collect();
         for distance in self.distances() {
             let reach = |cpu| self.reach(cpu, distance);
-            levels.push(Level {
+            levels.push(KernelLevel {
                 name: "NUMA",
                 distance: Some(distance),
                 spans: (0..self.cpus.len()).map(reach).collect(),

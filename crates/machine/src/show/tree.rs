@@ -5,7 +5,7 @@
 use std::fmt::Write;
 
 use crate::cpuset::CpuSet;
-use crate::model::{Cpu, Level, Machine};
+use crate::model::{Cpu, Machine, MachineLevel};
 
 pub(super) fn tree(machine: &Machine) -> String {
     let mut text = String::new();
@@ -15,7 +15,13 @@ pub(super) fn tree(machine: &Machine) -> String {
 }
 
 /// Prints what of the topmost of `levels` is within `span`.
-fn branch(machine: &Machine, levels: &[Level], span: &CpuSet, depth: usize, text: &mut String) {
+fn branch(
+    machine: &Machine,
+    levels: &[MachineLevel],
+    span: &CpuSet,
+    depth: usize,
+    text: &mut String,
+) {
     let indent = "  ".repeat(depth);
     let Some((top, below)) = above_threads(levels) else {
         for alike in alike(&leaves(machine, span), Leaf::kind) {
@@ -47,7 +53,7 @@ fn others(alike: &[CpuSet], indent: &str, text: &mut String) {
 }
 
 /// The topmost level and those below it; threads of a core are told with its CPUs.
-fn above_threads(levels: &[Level]) -> Option<(&Level, &[Level])> {
+fn above_threads(levels: &[MachineLevel]) -> Option<(&MachineLevel, &[MachineLevel])> {
     let (top, below) = levels.split_last()?;
     let threads = below.is_empty() && top.name == "SMT";
     (!threads).then_some((top, below))
@@ -67,7 +73,7 @@ pub(super) fn alike<T: Clone, K: PartialEq>(items: &[T], kind: impl Fn(&T) -> K)
 }
 
 /// What a branch consists of, its CPUs and clusters without their names.
-fn shape(machine: &Machine, levels: &[Level], span: &CpuSet) -> String {
+fn shape(machine: &Machine, levels: &[MachineLevel], span: &CpuSet) -> String {
     let Some((top, below)) = above_threads(levels) else {
         let leaves = leaves(machine, span);
         let leaves = leaves.iter();

@@ -11,7 +11,7 @@
 //! - up to 6.6, a model that is not too complex.
 
 use alight_policy::abi::{MAX_PERF_DOMAINS, Mask, rule};
-use alight_policy::energy::{self, OperatingPoint, perf_domain};
+use alight_policy::energy::{BadEnergyModel, OperatingPoint, perf_domain};
 use alight_policy::{Core, NONE, Params, PerfDomain, Store};
 
 use crate::{CpuSet, FreqDomain, Machine, kernel};
@@ -46,7 +46,7 @@ pub enum Off {
         /// CPUs of the clock, as a list.
         cpus: String,
         /// What is wrong.
-        error: energy::Error,
+        error: BadEnergyModel,
     },
     /// More power than fits.
     #[error("the energy model of CPUs {0} has a power above 4294 W or a frequency above 4 THz")]

@@ -5,7 +5,7 @@
 use crate::common::machines::dynamiq;
 use crate::common::world::World;
 use alight_policy::abi::state_flag;
-use alight_policy::energy::{Error, OperatingPoint, perf_domain};
+use alight_policy::energy::{BadEnergyModel, OperatingPoint, perf_domain};
 use alight_policy::{Params, PerfDomain, Scheduler};
 
 fn points(points: &[(u32, u32)]) -> Vec<OperatingPoint> {
@@ -91,10 +91,13 @@ fn a_point_that_costs_no_less_than_a_faster_one_is_inefficient() {
 fn points_that_are_no_model_are_refused() {
     let params = Params::default();
     let build = |list: &[(u32, u32)]| perf_domain(&params, (0..4).collect(), 446, &points(list));
-    assert_eq!(build(&[]), Err(Error::Count(0)));
-    assert_eq!(build(&[(1, 1); 65]), Err(Error::Count(65)));
+    assert_eq!(build(&[]), Err(BadEnergyModel::Count(0)));
+    assert_eq!(build(&[(1, 1); 65]), Err(BadEnergyModel::Count(65)));
     for bad in [&[(500, 40), (500, 50)][..], &[(500, 0)], &[(0, 10)]] {
-        assert!(matches!(build(bad), Err(Error::Point { .. })), "{bad:?}");
+        assert!(
+            matches!(build(bad), Err(BadEnergyModel::Point { .. })),
+            "{bad:?}"
+        );
     }
 }
 

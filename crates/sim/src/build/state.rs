@@ -3,7 +3,7 @@
 
 use super::{Builder, MeasureSpec, kernel, views};
 use crate::activations::Activations;
-use crate::api::{Error, Group, Scenario};
+use crate::api::{Cgroup, Error, Scenario};
 use crate::balance::{CacheAware, Nohz, Packing};
 use crate::changes::Agenda;
 use crate::channel::MessageMemory;
@@ -306,7 +306,7 @@ pub(super) fn new_task() -> Task {
 }
 
 /// What stands for `group` on `cpu` among tasks, and its signals.
-fn group_entity(group: &Group, cpu: u32) -> (Task, alight_policy::Task) {
+fn group_entity(group: &Cgroup, cpu: u32) -> (Task, alight_policy::Task) {
     let task = Task {
         life: Life::Group,
         cpu,

@@ -4,7 +4,7 @@
 use super::state::new_task;
 use super::{Builder, START_SPREAD_NS, kernel, refuse};
 use crate::activations::log_of;
-use crate::api::{Error, Group};
+use crate::api::{Cgroup, Error};
 use crate::classes::default_clamp;
 use crate::fair;
 use crate::kernel::KERNELS;
@@ -185,7 +185,7 @@ impl Builder<'_> {
         let groups = &mut self.parts.groups;
         let known = groups.iter().position(|group| group.name == name);
         Ok(known.unwrap_or_else(|| {
-            groups.push(Group::new(name));
+            groups.push(Cgroup::new(name));
             groups.len() - 1
         }) as u32)
     }

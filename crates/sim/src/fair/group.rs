@@ -33,7 +33,7 @@ mod tests;
 mod weights;
 
 use super::{NICE_0_FINE, Order};
-use crate::api::Group;
+use crate::api::Cgroup;
 use crate::kernel::BuddiesCleared;
 use crate::state::{FairQueue, Sim};
 use crate::timeline::{NONE, Nodes};
@@ -104,7 +104,7 @@ pub(crate) struct Groups {
 
 impl Groups {
     /// `groups` for tasks that are given those of `of`; `cpus` of the machine.
-    pub fn new(groups: &[Group], of: &[Option<u32>], cpus: usize) -> Self {
+    pub fn new(groups: &[Cgroup], of: &[Option<u32>], cpus: usize) -> Self {
         let used = !groups.is_empty();
         let nr = if used { cpus } else { 0 };
         let root = Root {

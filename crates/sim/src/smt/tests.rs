@@ -6,7 +6,7 @@ use crate::state::Sim;
 use crate::testbed::{
     Given, MS, Record, begin, begin_changed, begin_recorded, machine, task, workload,
 };
-use alight_machine::{CpuSet, Governor, Level, Machine, Opp};
+use alight_machine::{CpuSet, Governor, Machine, MachineLevel, Opp};
 use alight_workload::program::Op;
 
 /// Two cores of `threads` threads each, which alone do 1000 units a ns, or 500 at half the clock.
@@ -22,7 +22,7 @@ fn cores_of(threads: usize, smt_percent: u32) -> Machine {
         ..machine.freq_domains[0].opps[0]
     };
     machine.freq_domains[0].opps = vec![opp(500_000, 500), opp(1_000_000, 1000)];
-    let cores = Level {
+    let cores = MachineLevel {
         name: "SMT".into(),
         spans: vec![(0..threads).collect(), (threads..2 * threads).collect()],
         power_gated: false,

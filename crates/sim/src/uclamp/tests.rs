@@ -253,11 +253,11 @@ fn a_group_limits_what_its_tasks_ask_for_from_both_sides() {
             "a ceiling, even of the lower clamp",
         ),
     ] {
-        let groups: Vec<Group> = (group.iter())
-            .map(|&(uclamp_min, uclamp_max)| Group {
+        let groups: Vec<Cgroup> = (group.iter())
+            .map(|&(uclamp_min, uclamp_max)| Cgroup {
                 uclamp_min,
                 uclamp_max,
-                ..Group::new("/g")
+                ..Cgroup::new("/g")
             })
             .collect();
         let mut given = hog(0, 0);

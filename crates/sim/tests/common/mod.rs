@@ -2,9 +2,9 @@
 //! Scenarios for the tests, from the names that users type.
 #![allow(dead_code, reason = "each test binary uses its part")]
 
-use alight_machine::{Level, Machine};
+use alight_machine::{Machine, MachineLevel};
 use alight_policy::Scheduler;
-use alight_sim::{Change, Error, Group, Outcome, Scenario};
+use alight_sim::{Cgroup, Change, Error, Outcome, Scenario};
 use alight_workload::Mode;
 use alight_workload::program::{
     Attributes, Calibration, ChannelKind, Instruments, Names, Op, Program, TaskSpec, Workload,
@@ -30,7 +30,7 @@ fn threads() -> Machine {
         cpu.core = number / 2;
     }
     machine.core_types[0].smt_percent = 60;
-    let cores = Level {
+    let cores = MachineLevel {
         name: "SMT".into(),
         spans: vec![(0..2).collect(), (2..4).collect()],
         power_gated: false,
@@ -58,7 +58,7 @@ pub struct Run<'a> {
     pub scheduler: &'a str,
     pub seed: u64,
     pub duration_ns: Option<u64>,
-    pub groups: &'a [Group],
+    pub groups: &'a [Cgroup],
     pub changes: &'a [Change],
     pub check: bool,
 }

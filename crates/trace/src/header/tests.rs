@@ -32,14 +32,14 @@ fn impossible_headers_are_refused_with_the_reason() {
         ),
     ];
     for (tasks, message) in cases {
-        let header = Header {
+        let header = TraceHeader {
             cpus: vec![CpuInfo::default()],
             tasks,
-            ..Header::default()
+            ..TraceHeader::default()
         };
         assert_eq!(header.check().unwrap_err().to_string(), message);
     }
-    assert_eq!(Header::default().check(), Err(HeaderError::NoCpu));
+    assert_eq!(TraceHeader::default().check(), Err(HeaderError::NoCpu));
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::field::TRACE_PACKET;
 use super::tracks;
 use super::wire::{bytes_field, message, uint_field};
-use crate::header::{Header, kernel_comm};
+use crate::header::{TraceHeader, kernel_comm};
 
 /// Linux release from which `prev_state` has the numbers of `PrevState::raw`; Perfetto decodes by it.
 const PREV_STATE_RELEASE: &str = "4.14.0";
@@ -16,7 +16,7 @@ const PACKET_SYSTEM_INFO: u32 = 45;
 const PACKET_CPU_INFO: u32 = 67;
 
 /// Writes the packets.
-pub(super) fn write(header: &Header, out: &mut Vec<u8>) {
+pub(super) fn write(header: &TraceHeader, out: &mut Vec<u8>) {
     message(out, TRACE_PACKET, |out| {
         message(out, PACKET_SYSTEM_INFO, |out| system_info(header, out))
     });
@@ -30,7 +30,7 @@ pub(super) fn write(header: &Header, out: &mut Vec<u8>) {
 }
 
 /// `SystemInfo`: `utsname` = 1 { sysname 1, version 2, release 3 }, `tracing_service_version` = 4, `num_cpus` = 8.
-fn system_info(header: &Header, out: &mut Vec<u8>) {
+fn system_info(header: &TraceHeader, out: &mut Vec<u8>) {
     message(out, 1, |out| {
         bytes_field(out, 1, b"Linux");
         bytes_field(
@@ -49,7 +49,7 @@ fn system_info(header: &Header, out: &mut Vec<u8>) {
 }
 
 /// `CpuInfo`: `cpus` = 1 { processor 1, frequencies 2, capacity 3 }.
-fn cpu_info(header: &Header, out: &mut Vec<u8>) {
+fn cpu_info(header: &TraceHeader, out: &mut Vec<u8>) {
     for cpu in &header.cpus {
         message(out, 1, |out| {
             bytes_field(out, 1, cpu.model.as_bytes());
@@ -62,7 +62,7 @@ fn cpu_info(header: &Header, out: &mut Vec<u8>) {
 }
 
 /// `ProcessTree`: `processes` = 1 { pid 1, ppid 2, cmdline 3 }, `threads` = 2 { tid 1, name 2, tgid 3 }.
-fn process_tree(header: &Header, out: &mut Vec<u8>) {
+fn process_tree(header: &TraceHeader, out: &mut Vec<u8>) {
     let mut processes = BTreeMap::new();
     for task in &header.tasks {
         processes.entry(task.tgid).or_insert(&task.process);

@@ -6,7 +6,7 @@
 use super::field::TRACE_PACKET;
 use super::wire::{bytes_field, message, short_message, signed_field, uint_field};
 use crate::event::{CpuCounter, Event};
-use crate::header::Header;
+use crate::header::TraceHeader;
 
 /// The one sequence of track events; any number but 0.
 const SEQUENCE: u64 = 1;
@@ -122,7 +122,7 @@ impl Tracks {
 }
 
 /// Clears the sequence's state, interns the annotations' names and tells what the run was.
-pub(super) fn write_prologue(header: &Header, out: &mut Vec<u8>) {
+pub(super) fn write_prologue(header: &TraceHeader, out: &mut Vec<u8>) {
     message(out, TRACE_PACKET, |out| {
         uint_field(out, PACKET_SEQUENCE_ID, SEQUENCE);
         uint_field(out, PACKET_SEQUENCE_FLAGS, SEQ_INCREMENTAL_STATE_CLEARED);

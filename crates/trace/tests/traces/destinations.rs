@@ -7,7 +7,7 @@ use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use alight_trace::{CreateError, Event, Format, Header, Sink, TaskRef, TraceFile};
+use alight_trace::{CreateError, Event, Format, Sink, TaskRef, TraceFile, TraceHeader};
 
 use crate::run;
 
@@ -235,7 +235,7 @@ fn what_cannot_be_created_is_named() {
 fn bad_input_is_told_apart_from_a_failing_machine() {
     let bad_ending = TraceFile::create(Path::new("run.json"), &run::header());
     assert!(matches!(bad_ending.err(), Some(CreateError::Format(_))));
-    let bad_header = TraceFile::create(Path::new("run.txt"), &Header::default());
+    let bad_header = TraceFile::create(Path::new("run.txt"), &TraceHeader::default());
     assert!(matches!(bad_header.err(), Some(CreateError::Header(_))));
 }
 

@@ -3,7 +3,9 @@
 
 use std::path::Path;
 
-use alight_trace::{CpuInfo, Event, Format, Header, PrevState, Sink, TaskInfo, TaskRef, TraceFile};
+use alight_trace::{
+    CpuInfo, Event, Format, PrevState, Sink, TaskInfo, TaskRef, TraceFile, TraceHeader,
+};
 use prost::Message;
 
 use crate::run;
@@ -126,17 +128,17 @@ fn sorted_ftrace(packets: Vec<Packet>) -> Vec<(u32, FtraceEvent)> {
     events
 }
 
-fn many_tasks() -> Header {
+fn many_tasks() -> TraceHeader {
     let task = |pid| TaskInfo {
         pid,
         tgid: 1,
         comm: format!("task {pid}"),
         process: "many".into(),
     };
-    Header {
+    TraceHeader {
         cpus: vec![CpuInfo::default(); CPUS as usize],
         tasks: (1..=40).map(task).collect(),
-        ..Header::default()
+        ..TraceHeader::default()
     }
 }
 

@@ -4,8 +4,8 @@
 use std::path::Path;
 
 use alight_trace::{
-    CpuCounter as Counter, CpuInfo, Event, Format, Header, PrevState, Sink, TaskInfo, TaskRef,
-    TraceFile,
+    CpuCounter as Counter, CpuInfo, Event, Format, PrevState, Sink, TaskInfo, TaskRef, TraceFile,
+    TraceHeader,
 };
 
 pub const IDLE: TaskRef = TaskRef { pid: 0, prio: 120 };
@@ -23,7 +23,7 @@ pub const IRQ: TaskRef = TaskRef {
 };
 
 /// Two CPUs, one process of two threads whose second is born in the run, one deadline task with a space in its name.
-pub fn header() -> Header {
+pub fn header() -> TraceHeader {
     let cpu = |model: &str, capacity, frequencies_khz: &[u32]| CpuInfo {
         model: model.into(),
         capacity,
@@ -35,7 +35,7 @@ pub fn header() -> Header {
         comm: comm.into(),
         process: process.into(),
     };
-    Header {
+    TraceHeader {
         machine: "pair".into(),
         scheduler: "linux-5.5+asym-capacity".into(),
         seed: 42,

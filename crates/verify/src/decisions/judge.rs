@@ -2,9 +2,10 @@
 //! One recorded wakeup, decided again.
 
 use super::layout::{DomainState, TaskState, Wakeup, flag};
+use super::machine::{self, BadRecordedMachine};
 use super::report::Explanation;
 use super::view::{self, Rules};
-use super::{Error, machine, moments};
+use super::{DecisionsNotVerified, moments};
 use alight_policy::abi::rule;
 use alight_policy::{Answer, Core, Note, Params, PerfDomain, STEPS, Scheduler, Waker};
 use alight_recording::{Header, KernelVersion};
@@ -139,11 +140,16 @@ impl Judge {
     ///
     /// # Errors
     /// If the header lacks what the translation needs.
-    pub fn new(header: &Header, scheduler: &Scheduler) -> Result<Self, Error> {
-        let kernel = header.kernel_version().ok_or_else(|| Error::Kernel {
-            found: header.kernel.clone(),
-        })?;
-        let hz = header.hz.filter(|hz| *hz > 0).ok_or(Error::Tick)?;
+    pub fn new(header: &Header, scheduler: &Scheduler) -> Result<Self, DecisionsNotVerified> {
+        let kernel = header
+            .kernel_version()
+            .ok_or_else(|| DecisionsNotVerified::Kernel {
+                found: header.kernel.clone(),
+            })?;
+        let hz = header
+            .hz
+            .filter(|hz| *hz > 0)
+            .ok_or(DecisionsNotVerified::Tick)?;
         Ok(Judge {
             rules: Rules {
                 kernel,
@@ -161,11 +167,11 @@ impl Judge {
     ///
     /// # Errors
     /// If they cannot be built.
-    pub fn prepare(&mut self, wakeup: &Wakeup) -> Result<(), machine::Error> {
+    pub fn prepare(&mut self, wakeup: &Wakeup) -> Result<(), BadRecordedMachine> {
         if wakeup.domains.is_empty() {
             let (found, expected) = (wakeup.cpus.len(), self.domains.len());
             return match self.core {
-                Some(_) if found != expected => Err(machine::Error::Cpus { found, expected }),
+                Some(_) if found != expected => Err(BadRecordedMachine::Cpus { found, expected }),
                 _ => Ok(()),
             };
         }

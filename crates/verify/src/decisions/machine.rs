@@ -4,17 +4,17 @@
 
 use super::layout::{DomainState, Wakeup};
 use alight_policy::abi::{MAX_PERF_STATES, domain_flag as flag, state_flag};
-use alight_policy::topology::{self, CpuDescription, Description, Level, LevelKind};
+use alight_policy::topology::{self, BadTopology, CpuDescription, Description, Level, LevelKind};
 use alight_policy::{Core, Mask, Params, PerfDomain, PerfState};
 use alight_recording::KernelVersion;
 use serde::Deserialize;
 
 /// Why the recorded machine cannot be built.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub enum BadRecordedMachine {
     /// The domains contradict each other.
     #[error("the recorded domains: {0}")]
-    Topology(#[from] topology::Error),
+    Topology(#[from] BadTopology),
     /// A domain that the core would build otherwise.
     #[error(
         "CPU {cpu} has a domain of the CPUs {found:#x} at level {level}, but the core builds \
@@ -84,7 +84,11 @@ fn flags(kernel: KernelVersion, sd: u32) -> u32 {
 ///
 /// # Errors
 /// If its domains cannot be built, or would be others.
-pub fn build(kernel: KernelVersion, wakeup: &Wakeup, params: &Params) -> Result<Core, Error> {
+pub fn build(
+    kernel: KernelVersion,
+    wakeup: &Wakeup,
+    params: &Params,
+) -> Result<Core, BadRecordedMachine> {
     let machine = Description {
         cpus: (wakeup.cpus.iter())
             .map(|cpu| CpuDescription {
@@ -106,7 +110,7 @@ pub fn build(kernel: KernelVersion, wakeup: &Wakeup, params: &Params) -> Result<
                 span(built.get(level)),
             );
             if found != built_span {
-                return Err(Error::Domain {
+                return Err(BadRecordedMachine::Domain {
                     cpu,
                     level,
                     found,
@@ -204,8 +208,11 @@ struct RecordedState {
 ///
 /// # Errors
 /// If it is not what the recorder writes.
-pub fn energy_model(json: &str, capacity: impl Fn(usize) -> u32) -> Result<Vec<PerfDomain>, Error> {
-    let wrong = |what: String| Error::EnergyModel(what);
+pub fn energy_model(
+    json: &str,
+    capacity: impl Fn(usize) -> u32,
+) -> Result<Vec<PerfDomain>, BadRecordedMachine> {
+    let wrong = |what: String| BadRecordedMachine::EnergyModel(what);
     let recorded: Vec<RecordedDomain> =
         serde_json::from_str(json).map_err(|error| wrong(error.to_string()))?;
     let mut domains = Vec::new();
@@ -253,9 +260,9 @@ pub fn energy_model(json: &str, capacity: impl Fn(usize) -> u32) -> Result<Vec<P
 ///
 /// # Errors
 /// If it is of CPUs that there are not.
-pub fn check_energy_model(core: &mut Core, perf: &[PerfDomain]) -> Result<(), Error> {
+pub fn check_energy_model(core: &mut Core, perf: &[PerfDomain]) -> Result<(), BadRecordedMachine> {
     let set = core.set_perf(perf.to_vec());
-    let had = set.map_err(|error| Error::EnergyModel(error.to_string()))?;
+    let had = set.map_err(|error| BadRecordedMachine::EnergyModel(error.to_string()))?;
     core.set_perf(had).expect("it was its own");
     Ok(())
 }

@@ -27,7 +27,7 @@ pub struct Steps {
 
 /// What was found in a recording.
 #[derive(Debug, Clone)]
-pub struct Report {
+pub struct DecisionsReport {
     /// Release of the kernel.
     pub kernel: String,
     /// Its architecture.
@@ -59,10 +59,10 @@ pub struct Report {
     pub rules: BTreeMap<u32, (u64, Vec<(u64, u64)>)>,
 }
 
-impl Report {
+impl DecisionsReport {
     /// Nothing found yet.
     pub fn new(header: &Header) -> Self {
-        Report {
+        DecisionsReport {
             kernel: header.kernel.clone(),
             arch: header.arch.clone(),
             command: header.command.clone(),

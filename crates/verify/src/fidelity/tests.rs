@@ -90,9 +90,12 @@ fn what_is_no_report_is_refused_by_name() {
         );
     }
     let empty = directory(&[]);
-    assert!(matches!(page(empty.path(), None), Err(Error::Empty(_))));
+    assert!(matches!(
+        page(empty.path(), None),
+        Err(NoFidelityPage::Empty(_))
+    ));
     assert!(matches!(
         page(Path::new("/nonexistent"), None),
-        Err(Error::Read { .. })
+        Err(NoFidelityPage::Read { .. })
     ));
 }

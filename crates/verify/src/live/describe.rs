@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! All that one decision was made of, in words and numbers.
 
-use super::record::Record;
+use super::record::DecisionRecord;
 use super::replay::{Replay, kind_of};
 use alight_policy::{MAX_CPUS, Note, STEPS, VERDICTS, Waker, Wakeup};
 use std::fmt::Write;
@@ -11,7 +11,7 @@ const MOST_NOTES: usize = 4 * MAX_CPUS;
 
 impl Replay {
     /// What both sides were given, and what the host looked at.
-    pub fn describe(&mut self, record: &Record) -> String {
+    pub fn describe(&mut self, record: &DecisionRecord) -> String {
         let d = &record.decision;
         let yes = |value: u32| if value != 0 { "yes" } else { "no" };
         let allowed: Vec<String> = (0..d.nr_cpus)
@@ -49,7 +49,7 @@ impl Replay {
         text
     }
 
-    fn notes(&mut self, record: &Record) -> Vec<Note> {
+    fn notes(&mut self, record: &DecisionRecord) -> Vec<Note> {
         let d = &record.decision;
         let (mut wakee, mut waker) = (d.wakee, d.waker);
         let mut notes = Vec::with_capacity(MOST_NOTES);

@@ -43,7 +43,7 @@ pub struct Decision {
 
 /// A whole record.
 #[derive(Debug, Clone)]
-pub struct Record {
+pub struct DecisionRecord {
     /// The fixed part.
     pub decision: Decision,
     /// Caches before.
@@ -80,7 +80,7 @@ pub enum Malformed {
     Unsound(#[from] Unsound),
 }
 
-impl Record {
+impl DecisionRecord {
     /// Reads a record.
     ///
     /// # Errors
@@ -100,7 +100,7 @@ impl Record {
         let (llcs, rest) = read_many(&bytes[fixed..], nr_llcs);
         let (llcs_after, rest) = read_many(rest, nr_llcs);
         let (cpus, _) = read_many(rest, nr_cpus);
-        Ok(Record {
+        Ok(DecisionRecord {
             decision,
             llcs,
             llcs_after,
@@ -130,7 +130,7 @@ pub(crate) mod tests {
     use alight_policy::mirror::{Mirror, check};
 
     /// The bytes that the kernel side would write.
-    pub(crate) fn written(record: &Record) -> Vec<u8> {
+    pub(crate) fn written(record: &DecisionRecord) -> Vec<u8> {
         [
             bytes_of(&[record.decision]),
             bytes_of(&record.llcs),
@@ -141,10 +141,10 @@ pub(crate) mod tests {
     }
 
     /// A wakeup on CPU 0 of a machine of `nr_cpus` idle CPUs, not yet decided.
-    pub(crate) fn idle_machine(nr_cpus: u32, nr_llcs: u32) -> Record {
+    pub(crate) fn idle_machine(nr_cpus: u32, nr_llcs: u32) -> DecisionRecord {
         let task = Task::default();
         let llcs = vec![Llc::default(); nr_llcs as usize];
-        Record {
+        DecisionRecord {
             decision: Decision {
                 now: 1_000_000,
                 this_cpu: 0,
@@ -187,7 +187,7 @@ pub(crate) mod tests {
         let mut record = idle_machine(3, 2);
         record.cpus[2].nr_running = 7;
         record.llcs_after[1].has_idle_cores = 5;
-        let read = Record::parse(&written(&record)).unwrap();
+        let read = DecisionRecord::parse(&written(&record)).unwrap();
         assert_eq!(read.cpus, record.cpus);
         assert_eq!(read.llcs_after, record.llcs_after);
         assert_eq!(read.decision.now, 1_000_000);
@@ -198,13 +198,15 @@ pub(crate) mod tests {
         let record = idle_machine(3, 2);
         let bytes = written(&record);
         for length in [0, 10, size_of::<Decision>(), bytes.len() - 1] {
-            let error = Record::parse(&bytes[..length]).unwrap_err();
+            let error = DecisionRecord::parse(&bytes[..length]).unwrap_err();
             assert!(matches!(error, Malformed::Length { found, .. } if found == length));
         }
         let broken = |change: fn(&mut Decision)| {
             let mut record = record.clone();
             change(&mut record.decision);
-            Record::parse(&written(&record)).unwrap_err().to_string()
+            DecisionRecord::parse(&written(&record))
+                .unwrap_err()
+                .to_string()
         };
         assert_eq!(
             broken(|d| d.this_cpu = 3),

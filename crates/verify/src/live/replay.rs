@@ -2,7 +2,7 @@
 //! Makes written decisions again with the host's build of the core, and demands
 //! that CPU, reason, counts and everything written be equal.
 
-use super::record::{Malformed, Record};
+use super::record::{DecisionRecord, Malformed};
 use alight_policy::abi::domain_flag;
 use alight_policy::{Answer, Core, STEPS};
 use alight_policy::{Kind, Waker, Wakeup};
@@ -37,7 +37,7 @@ pub enum Difference {
         /// Both sides, lines that differ only.
         sides: Sides,
         /// What both were given.
-        input: Box<Record>,
+        input: Box<DecisionRecord>,
     },
 }
 
@@ -99,7 +99,7 @@ impl Replay {
     /// If the bytes are no record of this machine, or the two builds disagree.
     pub fn check(&mut self, bytes: &[u8]) -> Result<(), Difference> {
         let number = self.equal;
-        let record = Record::parse(bytes)
+        let record = DecisionRecord::parse(bytes)
             .and_then(|record| self.fits(record))
             .map_err(|malformed| Difference::Malformed { number, malformed })?;
         let sides = self.compare(&record);
@@ -114,7 +114,7 @@ impl Replay {
         Ok(())
     }
 
-    fn fits(&self, record: Record) -> Result<Record, Malformed> {
+    fn fits(&self, record: DecisionRecord) -> Result<DecisionRecord, Malformed> {
         let d = &record.decision;
         let counts = [
             ("nr_cpus", d.nr_cpus, self.core.cpus.len()),
@@ -132,14 +132,14 @@ impl Replay {
     }
 
     /// The machine as the record says that it was.
-    pub(super) fn take_views(&mut self, record: &Record) -> &mut Core {
+    pub(super) fn take_views(&mut self, record: &DecisionRecord) -> &mut Core {
         self.core.cpus.copy_from_slice(&record.cpus);
         self.core.llcs.copy_from_slice(&record.llcs);
         self.core.root = record.decision.root;
         &mut self.core
     }
 
-    fn compare(&mut self, record: &Record) -> Sides {
+    fn compare(&mut self, record: &DecisionRecord) -> Sides {
         let d = &record.decision;
         let core = self.take_views(record);
         let (mut wakee, mut waker) = (d.wakee, d.waker);
@@ -207,7 +207,7 @@ pub(crate) mod tests {
     }
 
     /// A task of utilization 600 wakes on an idle machine: CPU 2, the first that is big enough.
-    pub(crate) fn decided() -> Record {
+    pub(crate) fn decided() -> DecisionRecord {
         let mut core = machine();
         let mut record = idle_machine(4, 2);
         record.cpus = core.cpus.to_vec();
@@ -250,7 +250,7 @@ pub(crate) mod tests {
 
     #[test]
     fn every_part_of_the_outcome_is_compared() {
-        type Change = (fn(&mut Record), &'static str);
+        type Change = (fn(&mut DecisionRecord), &'static str);
         let changes: [Change; 6] = [
             (
                 |r| r.decision.answer.cpu = 3,

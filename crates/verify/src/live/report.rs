@@ -10,7 +10,7 @@ use std::fmt::Write;
 
 /// What a replay found.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Report {
+pub struct LiveReport {
     scheduler: String,
     kernel: String,
     arch: String,
@@ -39,12 +39,12 @@ pub struct Found {
     pub input: String,
 }
 
-impl Report {
+impl LiveReport {
     /// `header`: of the log.
     pub(super) fn new(header: &Header) -> Self {
         let printable = |text: &str| text.escape_debug().to_string();
         let scheduler = header.facts.get(SCHEDULER).map(String::as_str);
-        Report {
+        LiveReport {
             scheduler: printable(scheduler.unwrap_or("an unknown scheduler")),
             kernel: printable(&header.kernel),
             arch: printable(&header.arch),

@@ -35,7 +35,7 @@ pub(super) fn begin(path: &Path) -> Log {
 }
 
 /// A log of a task that is woken again and again, each time a bit later.
-fn log(change: impl Fn(u64, &mut Record)) -> Vec<u8> {
+fn log(change: impl Fn(u64, &mut DecisionRecord)) -> Vec<u8> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("live.alight");
     let mut log = begin(&path);
@@ -56,7 +56,7 @@ fn log(change: impl Fn(u64, &mut Record)) -> Vec<u8> {
     fs::read(path).unwrap()
 }
 
-fn replayed(bytes: &[u8]) -> (Report, Result<(), Error>) {
+fn replayed(bytes: &[u8]) -> (LiveReport, Result<(), LiveNotVerified>) {
     verify(&mut Reader::new(bytes).unwrap())
 }
 
@@ -158,7 +158,7 @@ fn logs_of_other_versions_are_refused() {
 #[test]
 fn a_decision_needs_a_machine() {
     let bytes = log(|_, _| {});
-    let mut report = Report::new(Reader::new(&bytes[..]).unwrap().header());
+    let mut report = LiveReport::new(Reader::new(&bytes[..]).unwrap().header());
     let error = check(None, &written(&decided()), &mut report).unwrap_err();
     assert_eq!(error, "a decision before the scheduler was loaded");
 }

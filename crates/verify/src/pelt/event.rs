@@ -91,7 +91,7 @@ impl Op {
     }
 }
 
-/// Bits of [`Event::flags`].
+/// Bits of [`PeltEvent::flags`].
 pub mod flag {
     /// The tracepoint fired within the call.
     pub const TRACED: u32 = 1 << 0;
@@ -288,7 +288,7 @@ pub enum Body {
 
 /// One event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Event {
+pub struct PeltEvent {
     pub op: Op,
     pub flags: u32,
     pub cpu: u32,
@@ -305,7 +305,7 @@ pub struct Event {
     pub body: Body,
 }
 
-impl Event {
+impl PeltEvent {
     /// Reads a record.
     ///
     /// # Errors
@@ -316,7 +316,7 @@ impl Event {
         let Some(op) = OPS.get(number as usize).copied() else {
             return Err(format!("no operation has the number {number}"));
         };
-        let mut event = Event {
+        let mut event = PeltEvent {
             op,
             flags: from.u32(),
             cpu: from.u32(),

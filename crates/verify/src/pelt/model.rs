@@ -2,7 +2,7 @@
 //! The core, asked what it makes of one event: from the state that a function
 //! found and what it was given to the state that it leaves.
 
-use super::event::{Avg, Clocks, EST_UNCHANGED, Event, Removed, flag};
+use super::event::{Avg, Clocks, EST_UNCHANGED, PeltEvent, Removed, flag};
 use super::rules::Rules;
 use alight_policy::abi::task_flag;
 use alight_policy::{Cpu, Params, Task, pelt, rq};
@@ -26,7 +26,7 @@ pub fn estimate_due(mut avg: Avg) -> Avg {
 }
 
 /// A queue brought up to date, after what was removed from it.
-pub fn refresh(rules: &Rules, found: &Avg, event: &Event, removed: &Removed) -> Avg {
+pub fn refresh(rules: &Rules, found: &Avg, event: &PeltEvent, removed: &Removed) -> Avg {
     let mut cpu = Cpu {
         weight: event.load as u32,
         h_nr_running: event.runnable as u32,
@@ -46,7 +46,7 @@ pub fn refresh(rules: &Rules, found: &Avg, event: &Event, removed: &Removed) -> 
 fn both(
     entity: &Avg,
     queue: &Avg,
-    event: &Event,
+    event: &PeltEvent,
     change: impl FnOnce(&mut Cpu, &mut Task),
 ) -> (Avg, Avg) {
     let mut cpu = Cpu {
@@ -63,34 +63,34 @@ fn both(
     (entity.with(&task.pelt), queue.with(&cpu.cfs))
 }
 
-pub fn attach(rules: &Rules, entity: &Avg, queue: &Avg, event: &Event) -> (Avg, Avg) {
+pub fn attach(rules: &Rules, entity: &Avg, queue: &Avg, event: &PeltEvent) -> (Avg, Avg) {
     both(entity, queue, event, |cpu, task| {
         rq::attach_signals(&rules.params, cpu, task)
     })
 }
 
-pub fn detach(rules: &Rules, entity: &Avg, queue: &Avg, event: &Event) -> (Avg, Avg) {
+pub fn detach(rules: &Rules, entity: &Avg, queue: &Avg, event: &PeltEvent) -> (Avg, Avg) {
     both(entity, queue, event, |cpu, task| {
         rq::detach_signals(&rules.params, cpu, task)
     })
 }
 
 /// The event's `runnable` is the new weight.
-pub fn reweight(rules: &Rules, entity: &Avg, queue: &Avg, event: &Event) -> (Avg, Avg) {
+pub fn reweight(rules: &Rules, entity: &Avg, queue: &Avg, event: &PeltEvent) -> (Avg, Avg) {
     both(entity, queue, event, |cpu, task| {
         rq::reweight(&rules.params, cpu, task, event.runnable as u32)
     })
 }
 
 /// The first utilization of a task.
-pub fn first(rules: &Rules, entity: &Avg, queue: &Avg, event: &Event) -> (Avg, Avg) {
+pub fn first(rules: &Rules, entity: &Avg, queue: &Avg, event: &PeltEvent) -> (Avg, Avg) {
     both(entity, queue, event, |cpu, task| {
         rq::init_util(&rules.params, cpu, task)
     })
 }
 
 /// What a task that leaves from afar adds to what is to be subtracted.
-pub fn remove(entity: &Avg, event: &Event) -> Removed {
+pub fn remove(entity: &Avg, event: &PeltEvent) -> Removed {
     let mut gone = Removed::default();
     both(entity, entity, event, |cpu, task| {
         rq::remove(&Params::NONE, cpu, task);
@@ -143,7 +143,7 @@ pub fn est_dequeue(rules: &Rules, sum: u32, task: &Avg) -> u32 {
 
 /// The estimate of a task that was dequeued. `avg`: its averages when the
 /// estimate was made; `found`: with the estimate that it had.
-pub fn estimate(rules: &Rules, found: &Avg, avg: &Avg, event: &Event) -> (u32, u32) {
+pub fn estimate(rules: &Rules, found: &Avg, avg: &Avg, event: &PeltEvent) -> (u32, u32) {
     let mut cpu = Cpu {
         capacity_orig: event.capacity,
         ..Cpu::default()
@@ -172,7 +172,7 @@ pub fn estimate(rules: &Rules, found: &Avg, avg: &Avg, event: &Event) -> (u32, u
 /// `util_sums`: of the fair, the real-time and the deadline class.
 pub fn clocks(
     found: &Clocks,
-    event: &Event,
+    event: &PeltEvent,
     clock_task: u64,
     util_sums: [u32; 3],
     idle: bool,

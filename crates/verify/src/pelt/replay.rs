@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Follows every signal set from event to event.
 
-use super::event::{Avg, Body, Clocks, Event, Op, Removed, flag};
+use super::event::{Avg, Body, Clocks, Op, PeltEvent, Removed, flag};
 use super::model;
-use super::report::{Difference, Report};
+use super::report::{Difference, PeltReport};
 use super::rules::Rules;
 use std::collections::{HashMap, VecDeque};
 
@@ -22,7 +22,7 @@ struct Signals {
     emptied: bool,
     /// Something changed them that was seen by half: the next event tells what they are.
     lost: bool,
-    history: VecDeque<(u64, Event)>,
+    history: VecDeque<(u64, PeltEvent)>,
 }
 
 impl Signals {
@@ -74,7 +74,7 @@ impl Replay {
     }
 
     /// Makes one event again.
-    pub fn step(&mut self, event: &Event, report: &mut Report) {
+    pub fn step(&mut self, event: &PeltEvent, report: &mut PeltReport) {
         self.record += 1;
         if event.flags & flag::NO_AFTER != 0 {
             return self.half(event, report);
@@ -115,7 +115,7 @@ impl Replay {
     }
 
     /// A call of which the end was not seen.
-    fn half(&mut self, event: &Event, report: &mut Report) {
+    fn half(&mut self, event: &PeltEvent, report: &mut PeltReport) {
         report.seen_by_half(event.op.name());
         let entity = self.signals.entry(event.first).or_default();
         let known = !entity.is_unknown();
@@ -134,7 +134,7 @@ impl Replay {
     }
 
     /// `__update_load_avg_se` and those like it.
-    fn update(&mut self, event: &Event, before: Avg, after: Avg, report: &mut Report) {
+    fn update(&mut self, event: &PeltEvent, before: Avg, after: Avg, report: &mut PeltReport) {
         if event.flags & flag::NO_BEFORE != 0 {
             report.seen_by_half(event.op.name());
             return self.adopt(event, event.first, after);
@@ -168,11 +168,11 @@ impl Replay {
     /// before it: what tasks that left from afar had removed.
     fn queue_update(
         &mut self,
-        event: &Event,
+        event: &PeltEvent,
         before: Avg,
         after: Avg,
         left: Removed,
-        report: &mut Report,
+        report: &mut PeltReport,
     ) {
         let known = self.signals.entry(event.first).or_default();
         let plain = model::refresh(&self.rules, &before, event, &Removed::default());
@@ -211,7 +211,7 @@ impl Replay {
     }
 
     /// Counts an update and holds the function's result against the tracepoint.
-    fn updated(&mut self, event: &Event, report: &mut Report) {
+    fn updated(&mut self, event: &PeltEvent, report: &mut PeltReport) {
         report.updated();
         let averaged = event.result != 0;
         report.averages += u64::from(averaged);
@@ -223,7 +223,13 @@ impl Replay {
     }
 
     /// Attach, detach, reweight, first utilization.
-    fn move_of(&mut self, event: &Event, before: [Avg; 2], after: [Avg; 2], report: &mut Report) {
+    fn move_of(
+        &mut self,
+        event: &PeltEvent,
+        before: [Avg; 2],
+        after: [Avg; 2],
+        report: &mut PeltReport,
+    ) {
         let [entity, queue] = before;
         // An entity of which the last update is 0 was told that it moved.
         let told_to_move = event.op == Op::Attach && entity.last_update_time == 0;
@@ -256,10 +262,10 @@ impl Replay {
     /// `remove_entity_load_avg`; bringing the entity up to date was an event of its own.
     fn remove(
         &mut self,
-        event: &Event,
+        event: &PeltEvent,
         [before, after]: [Avg; 2],
         left: Removed,
-        report: &mut Report,
+        report: &mut PeltReport,
     ) {
         if event.flags & flag::NO_BEFORE != 0 {
             report.seen_by_half(event.op.name());
@@ -278,7 +284,7 @@ impl Replay {
     }
 
     /// Only the time of the last update may have changed.
-    fn retime(&mut self, event: &Event, after: Avg, report: &mut Report) {
+    fn retime(&mut self, event: &PeltEvent, after: Avg, report: &mut PeltReport) {
         if self.taken_anew(event.first, after, report) {
             return self.adopt(event, event.first, after);
         }
@@ -303,7 +309,7 @@ impl Replay {
     }
 
     /// A state of which only a tracepoint tells.
-    fn told(&mut self, event: &Event, after: Avg, report: &mut Report) {
+    fn told(&mut self, event: &PeltEvent, after: Avg, report: &mut PeltReport) {
         *report
             .told_by_tracepoint
             .entry(event.op.name())
@@ -323,7 +329,13 @@ impl Replay {
     }
 
     /// The queue's sum of estimates.
-    fn queue_estimate(&mut self, event: &Event, task: Avg, after: Avg, report: &mut Report) {
+    fn queue_estimate(
+        &mut self,
+        event: &PeltEvent,
+        task: Avg,
+        after: Avg,
+        report: &mut PeltReport,
+    ) {
         let known = self
             .signals
             .get(&event.queue)
@@ -350,7 +362,13 @@ impl Replay {
     }
 
     /// The task's estimate.
-    fn task_estimate(&mut self, event: &Event, before: Avg, after: Avg, report: &mut Report) {
+    fn task_estimate(
+        &mut self,
+        event: &PeltEvent,
+        before: Avg,
+        after: Avg,
+        report: &mut PeltReport,
+    ) {
         self.taken_anew(event.first, before, report);
         let stored = event.flags & flag::TRACED != 0;
         // Storing an estimate leaves the averages as they are. One that is not stored
@@ -376,11 +394,11 @@ impl Replay {
 
     fn tick(
         &mut self,
-        event: &Event,
+        event: &PeltEvent,
         before: Clocks,
         after: Clocks,
         util_sums: [u32; 3],
-        report: &mut Report,
+        report: &mut PeltReport,
     ) {
         match self.clocks.insert(event.first, after) {
             None => report.gaps.first_seen += 1,
@@ -407,7 +425,7 @@ impl Replay {
     }
 
     /// Was what is known lost? Then this is, from now on.
-    fn taken_anew(&mut self, address: u64, found: Avg, report: &mut Report) -> bool {
+    fn taken_anew(&mut self, address: u64, found: Avg, report: &mut PeltReport) -> bool {
         let known = self.signals.entry(address).or_default();
         if !known.lost {
             return false;
@@ -419,7 +437,7 @@ impl Replay {
     }
 
     /// Holds the state that an event found against the one that is known.
-    fn found(&mut self, event: &Event, address: u64, found: Avg, report: &mut Report) {
+    fn found(&mut self, event: &PeltEvent, address: u64, found: Avg, report: &mut PeltReport) {
         if self.taken_anew(address, found, report) {
             return;
         }
@@ -445,11 +463,11 @@ impl Replay {
 
     fn unseen(
         &mut self,
-        event: &Event,
+        event: &PeltEvent,
         address: u64,
         cause: &str,
         fields: Fields,
-        report: &mut Report,
+        report: &mut PeltReport,
     ) {
         let cause = format!("{cause}, found by {}", event.op.name());
         if report
@@ -466,7 +484,7 @@ impl Replay {
         *report.gaps.unseen.entry(cause).or_default() += 1;
     }
 
-    fn result(&mut self, event: &Event, address: u64, fields: Fields, report: &mut Report) {
+    fn result(&mut self, event: &PeltEvent, address: u64, fields: Fields, report: &mut PeltReport) {
         let function = event.op.name();
         report.count(function, fields.is_empty());
         if !fields.is_empty() && report.wants(function) {
@@ -477,7 +495,7 @@ impl Replay {
 
     fn difference(
         &self,
-        event: &Event,
+        event: &PeltEvent,
         address: u64,
         function: String,
         fields: Fields,
@@ -501,14 +519,14 @@ impl Replay {
     }
 
     /// From here on the kernel's state is the known one.
-    fn adopt(&mut self, event: &Event, address: u64, after: Avg) {
+    fn adopt(&mut self, event: &PeltEvent, address: u64, after: Avg) {
         let known = self.signals.entry(address).or_default();
         known.avg = after;
         known.lost = false;
         self.remember(event, address);
     }
 
-    fn remember(&mut self, event: &Event, address: u64) {
+    fn remember(&mut self, event: &PeltEvent, address: u64) {
         let record = self.record;
         let history = &mut self.signals.entry(address).or_default().history;
         if history.len() == HISTORY {

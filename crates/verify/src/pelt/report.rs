@@ -65,7 +65,7 @@ pub struct Difference {
 
 /// Result of a replay.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Report {
+pub struct PeltReport {
     schema: &'static str,
     /// `uname -r` of the kernel.
     pub kernel: String,
@@ -105,10 +105,10 @@ pub struct Report {
     pub differences: Vec<Difference>,
 }
 
-impl Report {
+impl PeltReport {
     /// An empty report on a recording.
     pub fn new(header: &Header) -> Self {
-        Report {
+        PeltReport {
             schema: SCHEMA,
             kernel: header.kernel.clone(),
             arch: header.arch.clone(),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Which rules a kernel follows.
 
-use super::Error;
+use super::PeltNotVerified;
 use alight_policy::abi::rule;
 use alight_policy::{Params, Scheduler};
 use alight_recording::{Header, KernelVersion};
@@ -36,8 +36,8 @@ pub struct Rules {
 ///
 /// # Errors
 /// The kernel is not known.
-pub fn rules_of(header: &Header) -> Result<Rules, Error> {
-    let unknown = || Error::Kernel {
+pub fn rules_of(header: &Header) -> Result<Rules, PeltNotVerified> {
+    let unknown = || PeltNotVerified::Kernel {
         found: header.kernel.clone(),
         known: KNOWN,
     };

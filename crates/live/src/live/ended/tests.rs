@@ -22,7 +22,7 @@ fn names_of_tasks_give_a_terminal_no_commands() {
 
 #[test]
 fn names_of_tasks_begin_no_line() {
-    let report = Report {
+    let info = ExitInfo {
         reason: "runnable task stall".to_owned(),
         message: text(&b"a\nscx_alight: x[7] failed\0".map(|byte| byte as i8)),
         dump: printable(
@@ -31,7 +31,7 @@ fn names_of_tasks_begin_no_line() {
         ),
     };
     assert_eq!(
-        report.to_string(),
+        info.to_string(),
         "runnable task stall: a\\nscx_alight: x[7] failed\n\nThe kernel's dump:\n\
              |  R \\u{1b}[2J\n| scx_alight:[7]\n| \n|  R \n| CPU 0[8]\n"
     );
@@ -39,11 +39,11 @@ fn names_of_tasks_begin_no_line() {
 
 #[test]
 fn ends_are_told_apart() {
-    let report = |reason: &str| Report {
+    let info = |reason: &str| ExitInfo {
         reason: reason.to_owned(),
-        ..Report::default()
+        ..ExitInfo::default()
     };
-    let judged = |kind, code, reason| judge(kind, code, report(reason)).ok();
+    let judged = |kind, code, reason| judge(kind, code, info(reason)).ok();
     assert_eq!(judged(0, 0, ""), Some(End::Done));
     assert_eq!(
         judged(64, 0, "unregistered from user space"),
@@ -63,13 +63,13 @@ fn ends_are_told_apart() {
 }
 
 #[test]
-fn a_report_has_reason_message_and_dump() {
-    let report = Report {
+fn exit_info_has_reason_message_and_dump() {
+    let info = ExitInfo {
         reason: "runnable task stall".to_owned(),
         message: "bash[7] failed to run for 30.1s".to_owned(),
         dump: "CPU states\n----------\n".to_owned(),
     };
-    let error = Error::Ended(report);
+    let error = RunFailed::Ended(info);
     assert_eq!(
         error.to_string(),
         "the kernel ended the scheduler: runnable task stall: bash[7] failed to run for \

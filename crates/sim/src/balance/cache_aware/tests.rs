@@ -4,7 +4,7 @@
 use super::*;
 use crate::state::Task;
 use crate::testbed::{Given, MS, begin_on, big_little, machine, task, workload};
-use alight_machine::Level;
+use alight_machine::MachineLevel;
 use alight_workload::program::{Attributes, Op, Workload};
 
 impl CacheAware {
@@ -165,7 +165,7 @@ fn who_fits_is_not_moved_to_where_it_would_not() {
     let mut machine = big_little(4);
     machine.levels.insert(
         0,
-        Level {
+        MachineLevel {
             name: "MC".into(),
             spans: vec![(0..2).collect(), (2..4).collect()],
             power_gated: false,

@@ -6,10 +6,10 @@ use alight_workload::program::Op;
 
 const BASES: [&str; 4] = ["linux-5.5", "linux-6.1", "linux-6.5", "linux-7.2"];
 
-fn group(name: &str, weight: u32) -> Group {
-    Group {
+fn group(name: &str, weight: u32) -> Cgroup {
+    Cgroup {
         weight,
-        ..Group::new(name)
+        ..Cgroup::new(name)
     }
 }
 
@@ -21,7 +21,7 @@ fn hog(group: &str) -> Given {
 }
 
 /// Percent of `cpus` CPUs that the tasks of each group have had of a second behind the first.
-fn shares(base: &str, cpus: usize, groups: &[Group], tasks: &[Given]) -> Vec<f64> {
+fn shares(base: &str, cpus: usize, groups: &[Cgroup], tasks: &[Given]) -> Vec<f64> {
     let given = workload(tasks);
     let limits = (groups, &[][..]);
     begin_grouped(limits, base, &machine(cpus, cpus), &given, |sim| {
@@ -98,7 +98,7 @@ fn a_group_of_weight_100_weighs_as_one_task_does() {
 /// `cpu.idle`: weight 3 of 1024 + 3.
 #[test]
 fn an_idle_group_gets_what_is_left() {
-    let idle = Group {
+    let idle = Cgroup {
         idle: true,
         ..group("/b", 10_000)
     };

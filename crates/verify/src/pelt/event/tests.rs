@@ -63,8 +63,8 @@ fn clocks(of: &str, clocks: &Clocks) -> Values {
         .into()
 }
 
-fn values(event: &Event) -> Values {
-    let Event {
+fn values(event: &PeltEvent) -> Values {
+    let PeltEvent {
         op: _,
         flags,
         cpu,
@@ -185,7 +185,7 @@ fn each_field_is_read_from_where_c_has_it() {
         ("struct pelt_tick", Op::Clock, tick, &["unused"]),
     ];
     for (c_name, op, body, unread) in cases {
-        let event = Event {
+        let event = PeltEvent {
             op,
             flags: 0,
             cpu: 0,
@@ -212,7 +212,7 @@ fn each_field_is_read_from_where_c_has_it() {
             value: u64::MAX,
         };
         for sample in written.samples(&root()).unwrap() {
-            let event = Event::parse(&sample.bytes).unwrap();
+            let event = PeltEvent::parse(&sample.bytes).unwrap();
             assert_eq!(event.op, op);
             judge(&sample, &values(&event)).unwrap_or_else(|why| panic!("{c_name}: {why}"));
         }

@@ -12,7 +12,8 @@
 # "newcomer: N passed, N failed".
 #
 # Needs root, and the packages of vm/install.sh. The system and what was built in it stay in
-# target/newcomer: the next run builds only what has changed.
+# target/newcomer: the next run builds only what has changed. Delete debian12.tar there to get a newer
+# Debian 12.
 
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -56,8 +57,8 @@ commands() {
 		sed -E 's/ +#.*//; s/^\$ //' | grep -vx 'make test'
 }
 
-# Runs a script in the system, with a file system of its own to mount in.
-inside() { # SCRIPT
+# Runs /script in the system, with a file system of its own to mount in.
+in_system() {
 	local rust cargo
 	rust=$(realpath "${RUSTUP_HOME:-$HOME/.rustup}")
 	cargo=$(realpath "${CARGO_HOME:-$HOME/.cargo}")
@@ -74,7 +75,7 @@ inside() { # SCRIPT
 		cp -L /etc/resolv.conf "$root/etc/"
 		exec chroot "$root" env -i HOME=/root TERM=dumb PATH=/root/alight/target/release:/root/.cargo/bin:/usr/sbin:/usr/bin:/sbin:/bin \
 			bash -c "cd /root/alight && . /script"
-	' bash "$work/root" "$rust" "$cargo" "$home/target" <"$1"
+	' bash "$work/root" "$rust" "$cargo" "$home/target" </dev/null
 }
 
 make_system
@@ -84,7 +85,7 @@ at_least 'commands of README.md' 4 "$(wc -l <"$work/root/script")"
 # Each line must succeed.
 sed -i '1i set -e' "$work/root/script"
 status=0
-inside /dev/null >"$work/out" 2>"$work/err" || status=$?
+in_system >"$work/out" 2>"$work/err" || status=$?
 check 'all of them succeed' 0 "$status"
 [ "$status" = 0 ] || tail -n 30 "$work/out" "$work/err"
 

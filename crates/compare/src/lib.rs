@@ -28,7 +28,8 @@
 //! use std::num::NonZeroU32;
 //! use std::sync::atomic::AtomicBool;
 //!
-//! use alight_compare::report::{render, words};
+//! use alight_compare::report::answer::answers;
+//! use alight_compare::report::render;
 //! use alight_compare::{Extent, Form, Question, Spread, Style, compare, simulate};
 //! use alight_policy::Scheduler;
 //! use alight_sim::Scenario;
@@ -48,7 +49,7 @@
 //! let answer = compare(&question, &simulate, Spread::QUIET, &AtomicBool::new(false))?;
 //! assert_eq!(answer.seeds, [1, 2]);
 //! assert_eq!(answer.others()[0].scheduler, "linux-5.5+asym-capacity");
-//! println!("{}", words::answers(&answer).join("\n"));
+//! println!("{}", answers(&answer).join("\n"));
 //!
 //! let form = Form { style: Style::Table, extent: Extent::Short, samples: false };
 //! assert!(render(&answer, form).contains("juno-r0"));

@@ -2,8 +2,8 @@
 //! A picture of runs over simulated time, one above the other: of each the frequencies, the
 //! utilizations, and the tasks that ran on each CPU. SVG; the same runs give the same bytes.
 
+mod course;
 mod draw;
-mod record;
 
 #[cfg(test)]
 mod tests;
@@ -11,11 +11,11 @@ mod tests;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
-use alight_sim::Scenario;
+use alight_sim::{Scenario, about, time};
 
 use crate::compare::{Comparison, Question};
-use crate::report::words;
-use record::Course;
+use crate::report::answer::answers;
+use course::Course;
 
 /// Why there is none.
 #[derive(Debug, thiserror::Error)]
@@ -28,7 +28,9 @@ pub enum Undrawn {
     Drawing(String),
     /// The time to be shown begins after a run has ended.
     #[error(
-        "the picture is to begin at {from_ns} ns, but the run ends at {end_ns} ns; begin earlier"
+        "the picture is to begin at {}, but the longest run ends at {}; begin earlier",
+        time(*from_ns),
+        about(*end_ns)
     )]
     Late {
         /// Begin of the time that was asked for, ns.
@@ -58,7 +60,7 @@ pub fn picture(
     let mut runs = vec![];
     for scenario in scenarios {
         match recorded(scenario, &time, cancel)? {
-            Some(record) => runs.push((scenario.scheduler.name.as_str(), record)),
+            Some(course) => runs.push((scenario.scheduler.name.as_str(), course)),
             None => return Ok(None),
         }
     }
@@ -94,7 +96,7 @@ pub fn of_comparison(
         question.scenario.seed,
         comparison.seeds.len()
     )];
-    below.extend(words::answers(comparison));
+    below.extend(answers(comparison));
     picture(
         &header.workloads.join(" and "),
         &below,
@@ -116,8 +118,8 @@ fn recorded(
         ..*scenario
     };
     let tasks = alight_sim::task_table(&scenario)?;
-    let mut record = Course::new(&scenario, &tasks, time.clone());
-    let outcome = alight_sim::run(&scenario, Some(&mut record), cancel)?;
-    record.end(outcome.end_ns);
-    Ok((!outcome.interrupted).then_some(record))
+    let mut course = Course::new(&scenario, &tasks, time.clone());
+    let outcome = alight_sim::run(&scenario, Some(&mut course), cancel)?;
+    course.end(outcome.end_ns);
+    Ok((!outcome.interrupted).then_some(course))
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Reports of a comparison: for people, for mails to the kernel's lists, for scripts.
 
+pub mod answer;
 mod csv;
 mod json;
 mod layout;
@@ -8,6 +9,7 @@ mod lkp;
 mod markdown;
 mod mmtests;
 pub mod number;
+mod results;
 mod samples;
 mod short;
 mod table;

@@ -66,8 +66,8 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     bar.finish();
     let whole = comparison?;
     let drawn = match args.picture {
-        Some(_) => of_comparison(&question, &whole, args.picture_time.clone(), cancel)?,
-        None => None,
+        Some(_) => of_comparison(&question, &whole, args.picture_time.clone(), cancel),
+        None => Ok(None),
     };
     let comparison = whole.only(&selection);
     let form = Form {
@@ -76,7 +76,8 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         samples: args.samples,
     };
     output::print(&report::render(&comparison, form))?;
-    if let Some((file, text)) = args.picture.as_deref().zip(drawn) {
+    // After the report: a picture that cannot be drawn does not cost what was compared.
+    if let Some((file, text)) = args.picture.as_deref().zip(drawn?) {
         output::save(file, &text)?;
         if style == Style::Table {
             output::print(&format!("picture  {}\n", file.display()))?;

@@ -8,7 +8,7 @@ use alight_machine::Machine;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::record::{Course, DEPTHS, KINDS, PIECES, USES};
+use super::course::{Course, DEPTHS, KINDS, PIECES, USES};
 
 type Done = Result<(), Box<dyn Error>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
@@ -73,7 +73,7 @@ pub fn draw(
     runs: &[(&str, Course)],
 ) -> Result<String, Box<dyn Error>> {
     let cpus = cpu_height(machine) * machine.cpus.len() as u32 + AXIS;
-    let keys = runs.iter().map(|(_, record)| idle_end(machine, record));
+    let keys = runs.iter().map(|(_, course)| idle_end(machine, course));
     let keys = keys.max().unwrap_or(0) as u32;
     let each = NAME + (2 * CURVES + cpus).max(keys);
     let head = TITLE + LINE * below.len() as u32;
@@ -91,9 +91,9 @@ pub fn draw(
                 ("sans-serif", 15),
             ))?;
         }
-        for (scheduler, record) in runs {
+        for (scheduler, course) in runs {
             let (area, after) = rest.split_vertically(each);
-            run(&area, cpus, scheduler, machine, record)?;
+            run(&area, cpus, scheduler, machine, course)?;
             rest = after;
         }
         root.present()?;
@@ -106,7 +106,7 @@ fn cpu_height(machine: &Machine) -> u32 {
 }
 
 /// One run: its name, three panels, their keys.
-fn run(area: &Area<'_>, cpus: u32, scheduler: &str, machine: &Machine, record: &Course) -> Done {
+fn run(area: &Area<'_>, cpus: u32, scheduler: &str, machine: &Machine, course: &Course) -> Done {
     let (name, panels) = area.split_vertically(NAME);
     name.draw(&Text::new(
         scheduler,
@@ -117,10 +117,10 @@ fn run(area: &Area<'_>, cpus: u32, scheduler: &str, machine: &Machine, record: &
     let (frequency, rest) = panels.split_vertically(CURVES);
     let (utilization, rest) = rest.split_vertically(CURVES);
     let (residency, _) = rest.split_vertically(cpus);
-    frequencies(&frequency, machine, record)?;
-    utilizations(&utilization, machine, record)?;
-    residencies(&residency, machine, record)?;
-    key(&keys, machine, record)
+    frequencies(&frequency, machine, course)?;
+    utilizations(&utilization, machine, course)?;
+    residencies(&residency, machine, course)?;
+    key(&keys, machine, course)
 }
 
 fn seconds(ns: u64) -> f64 {
@@ -128,10 +128,10 @@ fn seconds(ns: u64) -> f64 {
 }
 
 /// Steps of the clock of each domain.
-fn frequencies(area: &Area<'_>, machine: &Machine, record: &Course) -> Done {
+fn frequencies(area: &Area<'_>, machine: &Machine, course: &Course) -> Done {
     let opps = machine.freq_domains.iter().flat_map(|domain| &domain.opps);
     let top = opps.map(|opp| opp.khz).max().unwrap_or(0) / 1000;
-    let time = seconds(record.time.start)..seconds(record.time.end);
+    let time = seconds(course.time.start)..seconds(course.time.end);
     let mut chart = ChartBuilder::on(area)
         .margin(8)
         .y_label_area_size(LEFT - 8)
@@ -149,21 +149,21 @@ fn frequencies(area: &Area<'_>, machine: &Machine, record: &Course) -> Done {
         };
         let mut line = vec![];
         let mut last = None;
-        for &(at, khz) in &record.cpus[cpu].khz {
+        for &(at, khz) in &course.cpus[cpu].khz {
             let (x, mhz) = (seconds(at), (khz / 1000) as i32);
             line.extend(last.map(|before| (x, before)));
             line.push((x, mhz));
             last = Some(mhz);
         }
-        line.extend(last.map(|mhz| (seconds(record.time.end), mhz)));
+        line.extend(last.map(|mhz| (seconds(course.time.end), mhz)));
         chart.draw_series(LineSeries::new(line, colour(number).stroke_width(2)))?;
     }
     Ok(())
 }
 
 /// `util_avg` of each CPU, in the colour of its domain.
-fn utilizations(area: &Area<'_>, machine: &Machine, record: &Course) -> Done {
-    let time = seconds(record.time.start)..seconds(record.time.end);
+fn utilizations(area: &Area<'_>, machine: &Machine, course: &Course) -> Done {
+    let time = seconds(course.time.start)..seconds(course.time.end);
     let mut chart = ChartBuilder::on(area)
         .margin(8)
         .y_label_area_size(LEFT - 8)
@@ -177,10 +177,10 @@ fn utilizations(area: &Area<'_>, machine: &Machine, record: &Course) -> Done {
         .y_desc("util_avg, of 1024")
         .label_style(("sans-serif", 13))
         .draw()?;
-    let piece = record.piece_ns();
+    let piece = course.piece_ns();
     for (cpu, known) in machine.cpus.iter().enumerate() {
-        let middle = |index: usize| seconds(record.time.start + piece * index as u64 + piece / 2);
-        let line = (record.util(cpu).enumerate()).map(|(at, util)| (middle(at), util as i32));
+        let middle = |index: usize| seconds(course.time.start + piece * index as u64 + piece / 2);
+        let line = (course.util(cpu).enumerate()).map(|(at, util)| (middle(at), util as i32));
         let colour = colour(known.freq_domain).mix(0.75);
         chart.draw_series(LineSeries::new(line, colour.stroke_width(1)))?;
     }
@@ -188,10 +188,10 @@ fn utilizations(area: &Area<'_>, machine: &Machine, record: &Course) -> Done {
 }
 
 /// Who ran on each CPU: a row a CPU, as high as it was busy, and above that its idle states.
-fn residencies(area: &Area<'_>, machine: &Machine, record: &Course) -> Done {
+fn residencies(area: &Area<'_>, machine: &Machine, course: &Course) -> Done {
     let count = machine.cpus.len() as i32;
     let base = |cpu: i32| (count - 1 - cpu) * ROW;
-    let time = seconds(record.time.start)..seconds(record.time.end);
+    let time = seconds(course.time.start)..seconds(course.time.end);
     // Where CPUs are small, not each has room for a label.
     let each = CPU.div_ceil(cpu_height(machine)) as usize;
     let middles = (0..count).step_by(each).map(|cpu| base(cpu) + FULL / 2);
@@ -209,11 +209,11 @@ fn residencies(area: &Area<'_>, machine: &Machine, record: &Course) -> Done {
         .x_desc("simulated time, s")
         .label_style(("sans-serif", 13))
         .draw()?;
-    let piece = record.piece_ns();
-    let at = |index: usize| seconds(record.time.start + piece * index as u64);
+    let piece = course.piece_ns();
+    let at = |index: usize| seconds(course.time.start + piece * index as u64);
     for cpu in 0..machine.cpus.len() {
         let bottom = base(cpu as i32);
-        let pieces: Vec<[u64; USES]> = record.shares(cpu).map(stack).collect();
+        let pieces: Vec<[u64; USES]> = course.shares(cpu).map(stack).collect();
         let mut from = 0;
         for index in 1..=PIECES {
             if index < PIECES && pieces[index] == pieces[from] {
@@ -246,7 +246,7 @@ fn stack(shares: [u64; USES]) -> [u64; USES] {
 }
 
 /// What the colours mean, beside the panels that have them.
-fn key(area: &Area<'_>, machine: &Machine, record: &Course) -> Done {
+fn key(area: &Area<'_>, machine: &Machine, course: &Course) -> Done {
     let style = || ("sans-serif", 14);
     area.draw(&Text::new("clock and util_avg", (4, 12), style()))?;
     for (number, domain) in machine.freq_domains.iter().enumerate() {
@@ -260,12 +260,12 @@ fn key(area: &Area<'_>, machine: &Machine, record: &Course) -> Done {
     }
     let top = running_top(machine);
     area.draw(&Text::new("running", (4, top + 8), style()))?;
-    for (row, (kind, colour)) in record.kinds.iter().zip(FILLS).enumerate() {
+    for (row, (kind, colour)) in course.kinds.iter().zip(FILLS).enumerate() {
         let y = top + 32 + KEY * row as i32;
         area.draw(&Rectangle::new([(4, y), (20, y + 14)], colour.filled()))?;
         area.draw(&Text::new(kind.as_str(), (28, y), style()))?;
     }
-    let top = idle_top(machine, record);
+    let top = idle_top(machine, course);
     area.draw(&Text::new("idle", (4, top), style()))?;
     for (line, (depth, name)) in idle_states(machine).into_iter().enumerate() {
         let y = top + 24 + KEY * line as i32;
@@ -283,13 +283,13 @@ fn running_top(machine: &Machine) -> i32 {
 }
 
 /// Where the keys of idle states begin.
-fn idle_top(machine: &Machine, record: &Course) -> i32 {
-    running_top(machine) + 40 + KEY * record.kinds.len() as i32
+fn idle_top(machine: &Machine, course: &Course) -> i32 {
+    running_top(machine) + 40 + KEY * course.kinds.len() as i32
 }
 
 /// Where the last key ends.
-fn idle_end(machine: &Machine, record: &Course) -> i32 {
-    idle_top(machine, record) + 32 + KEY * idle_states(machine).len() as i32
+fn idle_end(machine: &Machine, course: &Course) -> i32 {
+    idle_top(machine, course) + 32 + KEY * idle_states(machine).len() as i32
 }
 
 /// Depth and name of the idle states of all kinds of core, shallow to deep.

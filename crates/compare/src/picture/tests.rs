@@ -3,7 +3,7 @@
 use alight_policy::Scheduler;
 use alight_workload::{Mode, Workload};
 
-use super::record::KINDS;
+use super::course::KINDS;
 use super::*;
 
 /// A hog on a big CPU, and a small task on a little one.
@@ -13,7 +13,7 @@ const LOAD: &str = r#"{ "tasks": {
 }, "global": { "duration": 1 } }"#;
 
 #[test]
-fn a_record_tells_which_tasks_ran_and_how_fast() {
+fn a_course_tells_which_tasks_ran_and_how_fast() {
     let machine = alight_machine::load("juno-r2").expect("built in").machine;
     let loaded = Workload::from_rtapp("load", LOAD, Mode::default()).expect("valid");
     let scheduler = Scheduler::parse("linux-6.5").expect("known");
@@ -23,21 +23,21 @@ fn a_record_tells_which_tasks_ran_and_how_fast() {
         ..Scenario::new(&machine, &workloads, &scheduler)
     };
     let time = 100_000_000..600_000_000;
-    let record = recorded(&scenario, &time, &AtomicBool::new(false));
-    let record = record.expect("runs").expect("to its end");
-    assert_eq!(record.kinds, ["hog", "small"]);
-    assert!(record.shares(4).all(|shares| shares[0] >= 990), "a hog");
+    let course = recorded(&scenario, &time, &AtomicBool::new(false));
+    let course = course.expect("runs").expect("to its end");
+    assert_eq!(course.kinds, ["hog", "small"]);
+    assert!(course.shares(4).all(|shares| shares[0] >= 990), "a hog");
     let deepest = KINDS + 1 + machine.core_types[1].idle_states.len() - 1;
     assert!(
-        record.shares(5).all(|shares| shares[deepest] >= 990),
+        course.shares(5).all(|shares| shares[deepest] >= 990),
         "nothing to do: asleep as deeply as it can"
     );
-    let small: u64 = record.shares(0).map(|shares| shares[1]).sum();
+    let small: u64 = course.shares(0).map(|shares| shares[1]).sum();
     assert!(
         small > 0 && small < 250 * 100,
         "1 % at full speed of a big CPU"
     );
-    let last = record.cpus[4].khz.last().expect("one at the start");
+    let last = course.cpus[4].khz.last().expect("one at the start");
     assert_eq!(last.1, 1_200_000, "a hog without clamps");
-    assert!(record.util(4).last().expect("pieces") > 950);
+    assert!(course.util(4).last().expect("pieces") > 950);
 }

@@ -4,6 +4,8 @@
 use crate::compare::Comparison;
 use crate::metrics::Key;
 use crate::reasons;
+use crate::report::answer::answers;
+use crate::report::results::shown_and_hidden;
 use crate::report::table::{STATISTICS, cells};
 use crate::report::{Extent, number, short, words};
 
@@ -13,7 +15,7 @@ pub(super) fn render(comparison: &Comparison, extent: Extent) -> String {
         let label = if label.is_empty() { "which is" } else { label };
         text.push_str(&format!("- {label}: {}\n", escape(&value)));
     }
-    for answer in words::answers(comparison) {
+    for answer in answers(comparison) {
         text.push_str(&format!("- answer: {}\n", escape(&answer)));
     }
     let again = escape(&comparison.header.command);
@@ -35,7 +37,7 @@ pub(super) fn render(comparison: &Comparison, extent: Extent) -> String {
 
 /// The results, and the numbers of the mechanism that explain how some scheduler differs.
 fn explaining(comparison: &Comparison) -> Vec<&Key> {
-    let (mut keys, _) = short::results(comparison);
+    let (mut keys, _) = shown_and_hidden(comparison);
     for series in comparison.others().iter().flat_map(reasons::numbers) {
         if !keys.iter().any(|key| key.name == series.key.name) {
             keys.push(&series.key);

@@ -5,23 +5,19 @@
 use alight_policy::STEPS;
 
 use crate::compare::{Comparison, Variant};
-use crate::metrics::{Key, MetricKind};
+use crate::metrics::Key;
 use crate::reasons;
 use crate::report::layout::{Columns, labelled};
-use crate::report::table::{answers, head, mean_row, remark};
-use crate::report::{number, words};
-
-/// Results that are shown at most.
-const RESULTS: usize = 8;
-/// Where there are more, so many of them are shown though no scheduler differs in them.
-const ANYHOW: usize = 3;
+use crate::report::results::{largest_effect, shown_and_hidden};
+use crate::report::table::{head, mean_row, remark};
+use crate::report::{answer, number, words};
 
 pub(super) fn render(comparison: &Comparison) -> String {
     let mut text = head(comparison);
-    let (shown, hidden) = results(comparison);
+    let (shown, hidden) = shown_and_hidden(comparison);
     for key in shown {
         text.push('\n');
-        text.push_str(&answer(comparison, key));
+        text.push_str(&result(comparison, key));
     }
     if !hidden.is_empty() {
         text.push_str(&format!("\n{}", unsaid(comparison, &hidden)));
@@ -30,27 +26,8 @@ pub(super) fn render(comparison: &Comparison) -> String {
         text.push_str(&why(comparison, other));
     }
     text.push_str(&format!("\n{}\n{}\n", words::STAR, rest(comparison)));
-    text.push_str(&answers(comparison));
+    text.push_str(&answer::rows(comparison));
     text
-}
-
-/// What was asked: the results, and the energy that they took. All of them, or where they are many
-/// those in which a scheduler differs; and the others.
-pub(super) fn results(comparison: &Comparison) -> (Vec<&Key>, Vec<&Key>) {
-    let asked = |key: &&Key| key.kind == MetricKind::Result || key.name == "energy_j";
-    let all: Vec<&Key> = comparison.keys().into_iter().filter(asked).collect();
-    if all.len() <= RESULTS {
-        return (all, vec![]);
-    }
-    let mut by_effect: Vec<(&Key, f64)> = (all.iter())
-        .map(|key| (*key, largest_effect(comparison, key)))
-        .collect();
-    by_effect.sort_by(|(_, a), (_, b)| b.total_cmp(a));
-    let many = by_effect.iter().filter(|(_, effect)| *effect > 0.0).count();
-    let first: Vec<&str> = (by_effect.iter().take(many.clamp(ANYHOW, RESULTS)))
-        .map(|(key, _)| key.name.as_str())
-        .collect();
-    (all.into_iter()).partition(|key| first.contains(&key.name.as_str()))
 }
 
 /// The schedulers whose runs are not those of one before: of the others the head says whose they are.
@@ -59,16 +36,9 @@ fn different(comparison: &Comparison) -> impl Iterator<Item = &Variant> {
     comparison.others().iter().filter(own)
 }
 
-/// The largest effect that a scheduler has on a number, 0 if none has.
-fn largest_effect(comparison: &Comparison, key: &Key) -> f64 {
-    let effects =
-        (comparison.others().iter()).filter_map(|other| reasons::effect(other.series(&key.name)?));
-    effects.fold(0.0, f64::max)
-}
-
 /// A row for each scheduler that differs from those before, ending in what it says; for each, if none
 /// does.
-fn answer(comparison: &Comparison, key: &Key) -> String {
+fn result(comparison: &Comparison, key: &Key) -> String {
     let base = comparison.base();
     let decimals = words::decimals(comparison, &key.name, number::SIGNIFICANT);
     let mut columns = Columns::new(2, 1).with_remark();

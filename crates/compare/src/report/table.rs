@@ -6,8 +6,8 @@ use alight_policy::STEPS;
 use crate::compare::{Comparison, Variant};
 use crate::metrics::{Key, MetricKind};
 use crate::reasons;
-use crate::report::layout::{Columns, head_of, labelled};
-use crate::report::{number, words};
+use crate::report::layout::{Columns, head_of};
+use crate::report::{answer, number, words};
 use crate::stats::Summary;
 
 /// Heads of the columns of [`cells`].
@@ -21,7 +21,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
     for key in comparison.keys() {
         if key.kind == MetricKind::Result {
             text.push('\n');
-            text.push_str(&answer(comparison, key));
+            text.push_str(&number_with_statistics(comparison, key));
         }
     }
     for other in comparison.others() {
@@ -30,7 +30,7 @@ pub(super) fn render(comparison: &Comparison) -> String {
     text.push('\n');
     text.push_str(words::STAR);
     text.push('\n');
-    text.push_str(&answers(comparison));
+    text.push_str(&answer::rows(comparison));
     text
 }
 
@@ -39,7 +39,7 @@ pub(super) fn chosen(comparison: &Comparison) -> String {
     let mut text = head(comparison);
     for key in comparison.keys() {
         text.push('\n');
-        text.push_str(&answer(comparison, key));
+        text.push_str(&number_with_statistics(comparison, key));
     }
     text
 }
@@ -58,7 +58,7 @@ pub fn cells(summary: &Summary, decimals: usize) -> [String; 7] {
 }
 
 /// One number with all its statistics, with as many digits as a terminal's line holds.
-fn answer(comparison: &Comparison, key: &Key) -> String {
+fn number_with_statistics(comparison: &Comparison, key: &Key) -> String {
     /// Fewer digits would hide what differs.
     const FEWEST: i32 = 3;
     let fits = |text: &String| text.lines().all(|line| line.chars().count() <= WIDTH);
@@ -68,12 +68,6 @@ fn answer(comparison: &Comparison, key: &Key) -> String {
         .find(fits)
         .unwrap_or_else(|| block(comparison, key, FEWEST))
         + &words::partial(comparison, &key.name).map_or(String::new(), remark)
-}
-
-/// The last lines: the answer in words.
-pub(super) fn answers(comparison: &Comparison) -> String {
-    let labels = std::iter::once("answer").chain(std::iter::repeat(""));
-    format!("\n{}", labelled(labels.zip(words::answers(comparison))))
 }
 
 pub(super) fn remark(text: String) -> String {

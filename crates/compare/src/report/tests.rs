@@ -286,7 +286,7 @@ fn an_interruption_is_said_in_every_head() {
 /// The last row says what stands above it: each result in the direction that it is good or bad in.
 #[test]
 fn the_answer_says_in_words_what_is_certain() {
-    let answers = |other| words::answers(&fake::comparison(other));
+    let answers = |other| answer::answers(&fake::comparison(other));
     let [better] = <[String; 1]>::try_from(answers(fake::better_outcome)).unwrap();
     assert!(
         better.starts_with("+asym-capacity: better in events (+"),
@@ -299,7 +299,7 @@ fn the_answer_says_in_words_what_is_certain() {
     let mut noise = fake::comparison(fake::outcome);
     noise.variants[1].inert = None;
     assert_eq!(
-        words::answers(&noise),
+        answer::answers(&noise),
         ["+asym-capacity: no difference that is certain and large enough to matter"]
     );
 }

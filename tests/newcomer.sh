@@ -37,7 +37,7 @@ make_system() {
 	mkdir -p "$home/target"
 	[ -e "$system" ] || {
 		say 'making a Debian 12'
-		mmdebstrap --quiet --variant=minbase --include=ca-certificates,git,make bookworm "$system.new" \
+		mmdebstrap --quiet --format=tar --variant=minbase --include=ca-certificates,git,make bookworm "$system.new" \
 			"${ALIGHT_DEBIAN_MIRROR:-http://deb.debian.org/debian}"
 		mv "$system.new" "$system"
 	}

@@ -11,6 +11,7 @@
 //! - [`Reader`] reads records one by one. Its [`Error`] tells files that are cut short, damaged, of
 //!   another architecture, or no recording.
 //! - [`delta`] packs records that resemble the record before.
+//! - [`workload`] is the content of one kind: what a replay is made of.
 //!
 //! # Who may use it
 //!
@@ -60,6 +61,7 @@
 pub mod delta;
 mod header;
 mod reader;
+pub mod workload;
 mod writer;
 
 pub use header::{Arch, CpuFact, End, Header, KernelVersion};

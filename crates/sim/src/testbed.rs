@@ -189,6 +189,7 @@ pub(crate) fn workload(tasks: &[Given]) -> Workload {
                 start_ns: given.start_ns,
                 process: 0,
                 working_set_bytes: None,
+                begins: None,
             })
             .collect(),
         programs: tasks

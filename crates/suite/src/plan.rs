@@ -287,6 +287,7 @@ fn of_tasks(name: &str, tasks: &[Task], platform: &Platform) -> Workload {
             start_ns: Some(0),
             process: 0,
             working_set_bytes: None,
+            begins: None,
         });
     }
     workload

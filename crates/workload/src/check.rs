@@ -144,6 +144,10 @@ impl Workload {
             Op::LoopBegin { slot, .. } | Op::LoopEnd { slot, .. } => {
                 in_range("loop slot", u32::from(slot), LOOP_SLOTS)
             }
+            Op::Wake { nth: 0, .. } => {
+                Err("a wakeup of the Await 0: they are counted from 1".to_owned())
+            }
+            Op::Wake { task, .. } => in_range("task", task, self.tasks.len()),
             Op::Stagger { within_ns: 0 } => Err("a stagger within 0 ns".to_owned()),
             Op::Run { .. }
             | Op::RunWall { .. }
@@ -154,6 +158,9 @@ impl Workload {
             | Op::UnlockCpu
             | Op::Sleep { .. }
             | Op::Stagger { .. }
+            | Op::Await
+            | Op::SleepUntil { .. }
+            | Op::Complete { .. }
             | Op::Yield
             | Op::WaitChildren
             | Op::Exit => Ok(()),

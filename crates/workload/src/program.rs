@@ -133,6 +133,22 @@ pub struct TaskSpec {
     pub process: u32,
     /// Working set for cache refills, bytes; `None`: the machine's default.
     pub working_set_bytes: Option<u64>,
+    /// Where it stands in the scheduler's eyes at its start; `None`: it is new.
+    pub begins: Option<Begins>,
+}
+
+/// A task that was there before the workload's start, as a recording found it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Begins {
+    /// The CPU that it was on last.
+    pub cpu: u32,
+    /// `util_avg`, 0 to 1024.
+    pub util_avg: u32,
+    /// `wakee_flips`.
+    pub wakee_flips: u32,
+    /// `vruntime`, ns of nice 0, less `min_vruntime` of its queue (before EEVDF), or less `avg_vruntime`;
+    /// `None`: not known, it is placed as if it woke up.
+    pub vruntime_ahead: Option<i64>,
 }
 
 /// Scheduling attributes. `None` in a phase's attributes keeps what the task has.
@@ -295,6 +311,26 @@ pub enum Op {
     LockCpu,
     /// Release it.
     UnlockCpu,
+
+    /// Wake a task that was recorded, in the place of the call that woke it: only the wakeup is
+    /// charged. It ends the task's `nth` [`Op::Await`], counted from 1, and no other one. With
+    /// `hand_off` the waker first sleeps until the task has begun that one, or has ended; without,
+    /// a wakeup that comes early is remembered for it.
+    Wake {
+        task: TaskId,
+        nth: u32,
+        hand_off: bool,
+        /// The waker says that it will sleep soon (`WF_SYNC`).
+        sync: bool,
+    },
+    /// Sleep until the [`Op::Wake`] for this one of the task's `Await`s has come.
+    Await,
+    /// Sleep until this time after the workload's start, ns; a timer ends it (`clock_nanosleep` with
+    /// `TIMER_ABSTIME`). What has passed is no sleep. Only the sleep is charged.
+    SleepUntil { ns: u64 },
+    /// Sleep until a device has done its part, which takes `ns`: its interrupt on this CPU ends it.
+    /// Only the sleep is charged.
+    Complete { ns: u64, cpu: u32 },
 
     /// `sched_yield`.
     Yield,

@@ -224,6 +224,7 @@ fn periodic(cpus: usize, tasks_per_cpu: usize) -> Workload {
             start_ns: Some(u64::from(i) * 10_000),
             process: 0,
             working_set_bytes: Some(0),
+            begins: None,
         });
     }
     workload

@@ -29,6 +29,7 @@ fn hogs() -> Workload {
         start_ns: Some(1000 * MS),
         process: 0,
         working_set_bytes: Some(0),
+        begins: None,
     };
     Workload {
         name: "hogs".into(),

@@ -131,6 +131,7 @@ pub fn given(programs: Vec<Vec<Op>>) -> Workload {
         start_ns: Some(0),
         process: 0,
         working_set_bytes: None,
+        begins: None,
     };
     Workload {
         name: "given".into(),

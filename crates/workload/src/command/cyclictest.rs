@@ -159,5 +159,6 @@ fn push_task(workload: &mut Workload, program: u32, attributes: Attributes, star
         start_ns,
         process: 0,
         working_set_bytes: None,
+        begins: None,
     });
 }

@@ -127,6 +127,7 @@ fn build(line: &str, settings: &Settings) -> Workload {
             start_ns: (program == 0).then_some(0),
             process: 0,
             working_set_bytes: None,
+            begins: None,
         });
     }
     workload

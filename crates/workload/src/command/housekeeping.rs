@@ -72,6 +72,7 @@ fn build(line: &str, tasks: usize, seed: u64) -> Workload {
             start_ns: Some(0),
             process: task as u32,
             working_set_bytes: None,
+            begins: None,
         });
     }
     workload

@@ -186,5 +186,6 @@ fn push_task(
         start_ns,
         process,
         working_set_bytes: None,
+        begins: None,
     });
 }

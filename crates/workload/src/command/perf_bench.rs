@@ -342,5 +342,6 @@ fn push_task(workload: &mut Workload, program: u32, start_ns: Option<u64>, proce
         start_ns,
         process,
         working_set_bytes: None,
+        begins: None,
     });
 }

@@ -438,5 +438,6 @@ fn push_task(workload: &mut Workload, comm: &str, program: Program) {
         start_ns: None,
         process: 0,
         working_set_bytes: None,
+        begins: None,
     });
 }

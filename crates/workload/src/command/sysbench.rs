@@ -226,6 +226,7 @@ fn push_task(workload: &mut Workload, program: u32, start_ns: Option<u64>) {
         start_ns,
         process: 0,
         working_set_bytes: None,
+        begins: None,
     });
 }
 

@@ -115,6 +115,7 @@ impl<'a> Compiler<'a> {
             start_ns,
             process: 0,
             working_set_bytes: self.definitions[definition].working_set_bytes,
+            begins: None,
         };
         self.workload.tasks.push(spec);
         self.pending.push_back(Pending {

@@ -151,12 +151,14 @@ impl Agenda {
 
 impl Sim<'_> {
     /// Something is due that is not a CPU's own: a change of a frequency, or of
-    /// the machine, whose slot is the last.
+    /// the machine, whose slot is the next; or a device is done.
     pub fn machine_event(&mut self, slot: usize) {
         if slot < self.freq.len() {
             self.cpufreq_event(slot);
-        } else {
+        } else if slot < self.freq.len() + self.agenda.slots() {
             self.change_event();
+        } else {
+            self.device_event();
         }
     }
 

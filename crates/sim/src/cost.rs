@@ -153,6 +153,10 @@ impl OpCost {
             | Op::Mark { .. }
             | Op::Gather { .. }
             | Op::Unqueue { .. }
+            | Op::Wake { .. }
+            | Op::Await
+            | Op::SleepUntil { .. }
+            | Op::Complete { .. }
             | Op::Observe(_) => OpCost::Free,
             Op::Run { .. }
             | Op::RunWall { .. }

@@ -114,6 +114,9 @@ impl Sim<'_> {
             self.cpus[cpu].ipi_at = NEVER;
             self.cpus[cpu].told_at = 0;
             self.run_wake_list(cpu);
+            if self.replay.devices.interrupt() {
+                self.device_interrupts(cpu);
+            }
             if self.classes.used {
                 self.asked_to_push(cpu);
             }

@@ -411,6 +411,10 @@ impl Sim<'_> {
             }
             Op::LockCpu => self.lock_cpu(cpu, task),
             Op::UnlockCpu => self.unlock_cpu(task),
+            Op::Wake { .. } => self.wake_recorded(cpu, op),
+            Op::Await => self.await_wakeup(cpu, task),
+            Op::SleepUntil { ns } => self.sleep_until_time(cpu, task, ns),
+            Op::Complete { ns, cpu: on } => self.complete(cpu, task, ns, on),
         }
     }
 
@@ -444,6 +448,7 @@ impl Sim<'_> {
         if self.workloads[workload].alive == 0 {
             self.workload_ends(workload);
         }
+        self.awaits_no_more(cpu, task);
         let parent = self.tasks[task].parent;
         if parent == NONE {
             return;

@@ -198,6 +198,7 @@ impl Sim<'_> {
             }
             self.cpus[to].timers.insert(&mut self.nodes, timer, at);
         }
+        self.move_interrupts_away(cpu, to);
         self.arm(to);
     }
 

@@ -87,6 +87,7 @@ mod overutilized;
 mod pressure;
 mod progress;
 pub mod queue;
+mod replay;
 mod rng;
 mod rounds;
 mod run;

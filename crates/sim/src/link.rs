@@ -337,6 +337,22 @@ pub(crate) fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
             desk: desk + base.desk,
             none: entry + none,
         },
+        Op::Wake {
+            task,
+            nth,
+            hand_off,
+            sync,
+        } => Op::Wake {
+            task: task + base.task,
+            nth,
+            hand_off,
+            sync,
+        },
+        Op::SleepUntil { ns } => Op::SleepUntil { ns: ns.min(NEVER) },
+        Op::Complete { ns, cpu } => Op::Complete {
+            ns: ns.min(NEVER),
+            cpu,
+        },
         Op::RunWall { ns } => Op::RunWall { ns: ns.min(NEVER) },
         Op::Sleep { ns } => Op::Sleep { ns: ns.min(NEVER) },
         Op::Stagger { within_ns } => Op::Stagger {
@@ -347,6 +363,7 @@ pub(crate) fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
         | Op::Io { .. }
         | Op::LockCpu
         | Op::UnlockCpu
+        | Op::Await
         | Op::Yield
         | Op::WaitChildren
         | Op::Exit => op,

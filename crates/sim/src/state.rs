@@ -378,6 +378,7 @@ pub(crate) struct Sim<'a> {
     pub pressure: crate::pressure::Pressure,
     pub irq_time: crate::irq_time::IrqTime,
     pub smt: crate::smt::Smt,
+    pub replay: crate::replay::Replay,
     pub out: Output<'a>,
 }
 

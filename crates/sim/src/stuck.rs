@@ -93,7 +93,14 @@ impl<'a, 'b> Stuck<'a, 'b> {
         t.fresh
             && matches!(
                 before,
-                Some(Op::Sleep { .. } | Op::Stagger { .. } | Op::Timer { .. } | Op::Leave { .. })
+                Some(
+                    Op::Sleep { .. }
+                        | Op::Stagger { .. }
+                        | Op::Timer { .. }
+                        | Op::Leave { .. }
+                        | Op::SleepUntil { .. }
+                        | Op::Complete { .. }
+                )
             )
     }
 
@@ -127,6 +134,9 @@ impl<'a, 'b> Stuck<'a, 'b> {
     /// What a sleeping task waits for.
     fn what(&self, task: usize, workload: &Workload, first: First) -> String {
         let (t, names) = (&self.sim.tasks[task], &workload.names);
+        if let Some(nth) = self.sim.replay.sleeps_in(task) {
+            return self.for_wakeup(task - first.task, nth, workload, first);
+        }
         if self.slept(task) {
             return "sleeps for ever".to_owned();
         }
@@ -154,9 +164,31 @@ impl<'a, 'b> Stuck<'a, 'b> {
                 format!("waits for room in channel {}", channel - first.channel)
             }
             Op::WaitChildren => "waits for its children".to_owned(),
+            Op::Wake { task, nth, .. } => format!(
+                "waits until {} begins its {nth}. await; it has begun {}",
+                self.name(task as usize),
+                self.sim.replay.begun(task as usize)
+            ),
             Op::Call { .. } => "waits for an answer".to_owned(),
             Op::Serve { .. } => "waits for a caller".to_owned(),
             _ => "sleeps for ever".to_owned(),
+        }
+    }
+
+    /// The `nth` await of a task of `workload` is ended by whoever wakes it so.
+    fn for_wakeup(&self, task: usize, nth: u32, workload: &Workload, first: First) -> String {
+        let ends = |op: &Op| {
+            matches!(*op, Op::Wake { task: woken, nth: which, .. }
+                if woken as usize == task && which == nth)
+        };
+        let wakes = |program: u32| workload.programs[program as usize].ops.iter().any(ends);
+        let mut tasks = workload.tasks.iter().zip(first.task..);
+        match tasks.find(|(spec, _)| wakes(spec.program)) {
+            Some((_, waker)) => format!(
+                "waits for its {nth}. wakeup, which {} owes it",
+                self.name(waker)
+            ),
+            None => format!("waits for its {nth}. wakeup, which no task owes it"),
         }
     }
 

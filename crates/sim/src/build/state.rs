@@ -18,6 +18,7 @@ use crate::irq_time::IrqTime;
 use crate::lifetime::Ends;
 use crate::pressure::Pressure;
 use crate::queue::{NEVER, Queue};
+use crate::replay::Replay;
 use crate::rng::{Purpose, below};
 use crate::rounds;
 use crate::smt::Smt;
@@ -56,6 +57,7 @@ impl<'a> Builder<'a> {
             mut parts,
         } = self;
         parts.instruments.reserve(parts.tasks.len());
+        let replay = Replay::new(scenario.workloads);
         let machine = scenario.machine;
         let nr_cpus = machine.cpus.len();
         let kernel = kernel(scenario)?;
@@ -181,11 +183,14 @@ impl<'a> Builder<'a> {
             classes,
             tasks,
             queue: Queue::new(nr_cpus),
-            freq_queue: Queue::new(machine.freq_domains.len() + agenda.slots()),
+            freq_queue: Queue::new(
+                machine.freq_domains.len() + agenda.slots() + replay.devices.slots(),
+            ),
             pressure: Pressure::new(limited, params.pressure, nr_cpus),
             irq_time,
             smt: Smt::new(machine),
             agenda,
+            replay,
             hotplug,
             packing,
             op_costs,

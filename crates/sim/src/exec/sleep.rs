@@ -2,6 +2,7 @@
 //! Sleeps and periodic timers of tasks.
 
 use super::Effect;
+use crate::queue::NEVER;
 use crate::state::{Life, Sim};
 use crate::timeline::NONE;
 use alight_workload::program::{Op, TimerMode, TimerOrigin};
@@ -32,6 +33,22 @@ impl Sim<'_> {
         self.cpus[cpu]
             .timers
             .insert(&mut self.nodes, task as u32, at + slack);
+    }
+
+    /// Sleeps until `ns` after the start of the task's workload. That is when the timer of a recorded
+    /// task really fired: it has no slack any more.
+    pub(super) fn sleep_until_time(&mut self, cpu: usize, task: usize, ns: u64) -> Effect {
+        let start = self.workloads[self.tasks[task].workload as usize].start;
+        let at = (start + ns).min(NEVER);
+        if at <= self.now {
+            return Effect::Done;
+        }
+        self.tasks[task].timer_point = at;
+        self.sleep_current(cpu);
+        self.cpus[cpu]
+            .timers
+            .insert(&mut self.nodes, task as u32, at);
+        Effect::DoneAfterSleep
     }
 
     #[inline(always)]

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Tasks that repeat what was recorded of others: a wakeup names the sleep that it ends, and a
+//! sleep ends by that wakeup, at a time, or when a device is done.
+//!
+//! Only wakeups are charged, as `wakeup` charges them: the work of the calls that led to them is
+//! part of the recorded work. A wakeup for a task that does not sleep finds it so and is over
+//! (`ttwu_state_match`): it is neither charged nor an event.
+//!
+//! # Hand-off
+//!
+//! A waker that comes before the sleep that it ends sleeps itself, until its target begins that
+//! sleep, or ends. Then the target wakes it, on its way to sleep, and the waker does what it came
+//! for. The recorded task made no such wakeup: nothing is charged for it where the target is, and
+//! the target's `wakee_flips` stay as they are.
+//!
+//! # No deadlock
+//!
+//! Put all operations of a recording in the order in which they were recorded. In it each
+//! [`Op::Wake`] stands before what the woken task did behind the [`Op::Await`] that it ends, and
+//! each `Wake` with `hand_off` stands behind the beginning of that `Await`. Take the earliest
+//! operation that has not been carried out, at any time of a run. All earlier ones have been, so
+//! its task has come to it, and it is one of these:
+//!
+//! - A wakeup with `hand_off`: the `Await` that it ends stands before it, so that has begun. The
+//!   wakeup is carried out.
+//! - A wakeup without: it never waits.
+//! - The operation behind an `Await`: the wakeup for that stands before it. It has been carried out,
+//!   and remembered if it came early: the task does not sleep.
+//! - The operation behind a sleep until a time or for a device: a timer or an interrupt ends that.
+//! - Anything else waits for nobody.
+//!
+//! So some task can always go on, and the run ends. A task that was waited for and ended, or whose
+//! program has no such `Await`, is waited for no more.
+
+mod device;
+
+use crate::exec::Effect;
+use crate::state::{Life, Sim};
+use crate::timeline::NONE;
+use alight_workload::program::{Op, Program, Workload};
+pub(crate) use device::Devices;
+
+/// What tasks that repeat a recording wait for.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Replay {
+    /// One for each task; none at all if no task awaits another.
+    gates: Box<[Gate]>,
+    pub devices: Devices,
+}
+
+/// What a task awaits, and who waits until it does.
+#[derive(Debug, Clone)]
+struct Gate {
+    /// How many of its awaits have begun.
+    begun: u32,
+    /// How many there are at most.
+    all: u32,
+    /// It sleeps in the last one that has begun.
+    sleeps: bool,
+    /// Wakeups that came before the awaits of these numbers, in rising order.
+    early: Vec<u32>,
+    /// Tasks that sleep until it begins an await ([`crate::state::Task::wait_next`]).
+    wakers: u32,
+}
+
+/// Awaits of a program at most: [`u32::MAX`] where it may come to one again.
+fn awaits_of(program: &Program) -> u32 {
+    let count = |is: fn(&Op) -> bool| program.ops.iter().filter(|op| is(op)).count() as u32;
+    match count(|op| matches!(op, Op::Await)) {
+        0 => 0,
+        _ if count(|op| matches!(op, Op::LoopBegin { .. })) != 0 => u32::MAX,
+        awaits => awaits,
+    }
+}
+
+impl Replay {
+    /// Nothing has begun.
+    pub fn new(workloads: &[Workload]) -> Self {
+        let uses = |is: fn(&Op) -> bool| {
+            let mut programs = workloads.iter().flat_map(|workload| &workload.programs);
+            programs.any(|program| program.ops.iter().any(is))
+        };
+        let mut gates = vec![];
+        if uses(|op| matches!(op, Op::Await | Op::Wake { .. })) {
+            for workload in workloads {
+                let awaits: Vec<u32> = workload.programs.iter().map(awaits_of).collect();
+                gates.extend(workload.tasks.iter().map(|task| Gate {
+                    begun: 0,
+                    all: awaits[task.program as usize],
+                    sleeps: false,
+                    early: vec![],
+                    wakers: NONE,
+                }));
+            }
+        }
+        let tasks = workloads.iter().map(|workload| workload.tasks.len()).sum();
+        Replay {
+            gates: gates.into(),
+            devices: match uses(|op| matches!(op, Op::Complete { .. })) {
+                true => Devices::new(tasks),
+                false => Devices::default(),
+            },
+        }
+    }
+
+    /// Which of its awaits the task sleeps in, counted from 1.
+    pub fn sleeps_in(&self, task: usize) -> Option<u32> {
+        let gate = self.gates.get(task)?;
+        gate.sleeps.then_some(gate.begun)
+    }
+
+    /// How many awaits the task has begun.
+    pub fn begun(&self, task: usize) -> u32 {
+        self.gates.get(task).map_or(0, |gate| gate.begun)
+    }
+}
+
+impl Gate {
+    /// A wakeup comes before the await that it ends.
+    fn remember(&mut self, nth: u32) {
+        if let Err(at) = self.early.binary_search(&nth) {
+            self.early.insert(at, nth);
+        }
+    }
+
+    /// Begins the next await; true if its wakeup came before.
+    fn begin(&mut self) -> bool {
+        self.begun += 1;
+        let came = self.early.first() == Some(&self.begun);
+        if came {
+            self.early.remove(0);
+        }
+        self.sleeps = !came;
+        came
+    }
+}
+
+impl Sim<'_> {
+    /// The current task of `cpu` wakes another one ([`Op::Wake`]).
+    pub fn wake_recorded(&mut self, cpu: usize, op: Op) -> Effect {
+        let Op::Wake {
+            task: target,
+            nth,
+            hand_off,
+            sync,
+        } = op
+        else {
+            unreachable!("called for wakeups only")
+        };
+        let waker = self.cpus[cpu].curr;
+        let gate = &mut self.replay.gates[target as usize];
+        if nth <= gate.begun {
+            if nth == gate.begun && std::mem::take(&mut gate.sleeps) {
+                self.wake(cpu, target, sync);
+            }
+            return Effect::Done;
+        }
+        if nth > gate.all || self.tasks[target as usize].life == Life::Dead {
+            return Effect::Done;
+        }
+        // Nobody sleeps until he sleeps.
+        if !hand_off || target == waker {
+            gate.remember(nth);
+            return Effect::Done;
+        }
+        self.tasks[waker as usize].wait_next = std::mem::replace(&mut gate.wakers, waker);
+        self.sleep_current(cpu);
+        Effect::RetryAfterSleep
+    }
+
+    /// The current task of `cpu` sleeps until it is woken, unless it was ([`Op::Await`]).
+    pub fn await_wakeup(&mut self, cpu: usize, task: usize) -> Effect {
+        let came = self.replay.gates[task].begin();
+        if !came {
+            self.sleep_current(cpu);
+        }
+        self.let_wakers_go(cpu, task, self.replay.gates[task].begun);
+        match came {
+            true => Effect::Done,
+            false => Effect::DoneAfterSleep,
+        }
+    }
+
+    /// The current task of `cpu` ends: nobody waits for what it does next.
+    pub fn awaits_no_more(&mut self, cpu: usize, task: usize) {
+        if !self.replay.gates.is_empty() {
+            self.let_wakers_go(cpu, task, u32::MAX);
+        }
+    }
+
+    /// `task`, on `cpu`, wakes those who wait until it has begun its awaits up to `begun`.
+    fn let_wakers_go(&mut self, cpu: usize, task: usize, begun: u32) {
+        let mut waker = std::mem::replace(&mut self.replay.gates[task].wakers, NONE);
+        while waker != NONE {
+            let next = self.tasks[waker as usize].wait_next;
+            let op = self.ops[self.tasks[waker as usize].pc as usize];
+            let goes = matches!(op, Op::Wake { nth, .. } if nth <= begun);
+            if goes {
+                self.hand_off(cpu, task, waker);
+            } else {
+                let wakers = &mut self.replay.gates[task].wakers;
+                self.tasks[waker as usize].wait_next = std::mem::replace(wakers, waker);
+            }
+            waker = next;
+        }
+    }
+
+    /// `task`, on `cpu`, wakes `waker`, as no recorded task did: see the head of this file.
+    fn hand_off(&mut self, cpu: usize, task: usize, waker: u32) {
+        let steal = self.cpus[cpu].steal;
+        let view = self.views[task];
+        self.wake(cpu, waker, false);
+        self.cpus[cpu].steal = steal;
+        let after = &mut self.views[task];
+        after.wakee_flips = view.wakee_flips;
+        after.wakee_flip_decay_ts = view.wakee_flip_decay_ts;
+        after.last_wakee = view.last_wakee;
+    }
+}
+
+#[cfg(test)]
+mod tests;

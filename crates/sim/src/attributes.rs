@@ -11,6 +11,7 @@ use alight_policy::rq;
 impl Sim<'_> {
     /// The current task of `cpu` takes on other attributes.
     pub fn set_attributes(&mut self, cpu: usize, task: usize, attributes: u32) -> Effect {
+        self.trace_attributes(cpu, attributes);
         let new = self.attributes[attributes as usize].clone();
         if self.tasks[task].logged {
             self.pass_begins(task);

@@ -5,7 +5,7 @@
 use crate::state::Sim;
 use crate::timeline::NONE;
 use alight_policy::{Answer, STEPS, abi::class};
-use alight_trace::{CpuCounter, Event, PrevState, Signals, TaskRef};
+use alight_trace::{CpuCounter, Detail, Event, PrevState, Signals, TaskRef};
 
 /// Thread id of the first task; below it are the kernel's own.
 pub(crate) const FIRST_PID: u32 = 1000;
@@ -136,7 +136,7 @@ impl Sim<'_> {
     }
 
     #[inline]
-    pub fn trace_waking(&mut self, cpu: usize, task: u32, target: usize) {
+    pub fn trace_waking(&mut self, cpu: usize, task: u32, target: usize, sync: bool) {
         self.mix(Tag::Waking, cpu, task, target as u32);
         if self.tracing {
             let task = self.task_ref(task);
@@ -147,6 +147,37 @@ impl Sim<'_> {
                     target_cpu: target as u32,
                 },
             );
+            let by = self.out.waker;
+            self.detail(cpu, Detail::Waking { task, by, sync });
+        }
+    }
+
+    /// Tells a sink that wants to know it.
+    fn detail(&mut self, cpu: usize, detail: Detail) {
+        if let Some(sink) = self.out.sink.as_deref_mut()
+            && self.detailed
+            && self.out.error.is_none()
+            && let Err(error) = sink.detail(self.now, cpu as u32, detail)
+        {
+            self.out.error = Some(error);
+            self.end_now();
+        }
+    }
+
+    /// The current task of `cpu` yields.
+    #[inline]
+    pub fn trace_yield(&mut self, cpu: usize) {
+        if self.detailed {
+            let task = self.task_ref(self.cpus[cpu].curr);
+            self.detail(cpu, Detail::Yield { task });
+        }
+    }
+
+    /// The current task of `cpu` takes on these attributes.
+    pub fn trace_attributes(&mut self, cpu: usize, attributes: u32) {
+        if self.detailed {
+            let task = self.task_ref(self.cpus[cpu].curr);
+            self.detail(cpu, Detail::Attributes { task, attributes });
         }
     }
 

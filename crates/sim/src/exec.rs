@@ -307,6 +307,7 @@ impl Sim<'_> {
             Op::Read { channel, bytes } => self.read(cpu, channel, bytes),
             Op::Poll { channel } => self.poll(cpu, channel),
             Op::Yield => {
+                self.trace_yield(cpu);
                 if self.core.cpus[cpu].nr_running > 1 || self.yields_alone(task as u32) {
                     match self.is_rt(task as u32) {
                         true => self.yield_rt(cpu),
@@ -422,13 +423,18 @@ impl Sim<'_> {
     fn start(&mut self, cpu: usize, task: u32) {
         let parent = self.current_view(cpu);
         self.trace_fork(cpu, parent, task);
+        self.comes_to_life(task);
+        self.wake_new(cpu, task);
+    }
+
+    /// The task is there from now on.
+    pub fn comes_to_life(&mut self, task: u32) {
         self.tasks[task as usize].started = self.now;
         self.cache_aware_thread(task, 1);
         let w = self.tasks[task as usize].workload as usize;
         if self.workloads[w].start == NEVER {
             self.workload_starts(w);
         }
-        self.wake_new(cpu, task);
     }
 
     fn wait_children(&mut self, cpu: usize, task: usize) -> Effect {

@@ -32,13 +32,16 @@
 //! So some task can always go on, and the run ends. A task that was waited for and ended, or whose
 //! program has no such `Await`, is waited for no more.
 
+mod begin;
 mod device;
 
 use crate::exec::Effect;
 use crate::state::{Life, Sim};
 use crate::timeline::NONE;
+use alight_trace::Waker;
 use alight_workload::program::{Op, Program, Workload};
-pub(crate) use device::Devices;
+use begin::Beginnings;
+use device::Devices;
 
 /// What tasks that repeat a recording wait for.
 #[derive(Debug, Clone, Default)]
@@ -46,6 +49,7 @@ pub(crate) struct Replay {
     /// One for each task; none at all if no task awaits another.
     gates: Box<[Gate]>,
     pub devices: Devices,
+    beginnings: Beginnings,
 }
 
 /// What a task awaits, and who waits until it does.
@@ -75,7 +79,7 @@ fn awaits_of(program: &Program) -> u32 {
 
 impl Replay {
     /// Nothing has begun.
-    pub fn new(workloads: &[Workload]) -> Self {
+    pub fn new(workloads: &[Workload], cpus: usize) -> Self {
         let uses = |is: fn(&Op) -> bool| {
             let mut programs = workloads.iter().flat_map(|workload| &workload.programs);
             programs.any(|program| program.ops.iter().any(is))
@@ -100,6 +104,7 @@ impl Replay {
                 true => Devices::new(tasks),
                 false => Devices::default(),
             },
+            beginnings: Beginnings::new(workloads, cpus),
         }
     }
 
@@ -123,15 +128,19 @@ impl Gate {
         }
     }
 
-    /// Begins the next await; true if its wakeup came before.
+    /// Did the wakeup for the next await come before it?
+    fn is_early(&self) -> bool {
+        self.early.first() == Some(&(self.begun + 1))
+    }
+
+    /// The next await begins; true if the task sleeps in it.
     fn begin(&mut self) -> bool {
-        self.begun += 1;
-        let came = self.early.first() == Some(&self.begun);
-        if came {
+        self.sleeps = !self.is_early();
+        if !self.sleeps {
             self.early.remove(0);
         }
-        self.sleeps = !came;
-        came
+        self.begun += 1;
+        self.sleeps
     }
 }
 
@@ -170,15 +179,20 @@ impl Sim<'_> {
 
     /// The current task of `cpu` sleeps until it is woken, unless it was ([`Op::Await`]).
     pub fn await_wakeup(&mut self, cpu: usize, task: usize) -> Effect {
-        let came = self.replay.gates[task].begin();
-        if !came {
-            self.sleep_current(cpu);
+        if self.replay.gates[task].is_early() {
+            self.begin_await(cpu, task);
+            return Effect::Done;
         }
+        self.sleep_current(cpu);
+        self.begin_await(cpu, task);
+        Effect::DoneAfterSleep
+    }
+
+    /// `task`, on `cpu`, begins its next await; true if it sleeps in it.
+    fn begin_await(&mut self, cpu: usize, task: usize) -> bool {
+        let sleeps = self.replay.gates[task].begin();
         self.let_wakers_go(cpu, task, self.replay.gates[task].begun);
-        match came {
-            true => Effect::Done,
-            false => Effect::DoneAfterSleep,
-        }
+        sleeps
     }
 
     /// The current task of `cpu` ends: nobody waits for what it does next.
@@ -196,7 +210,7 @@ impl Sim<'_> {
             let op = self.ops[self.tasks[waker as usize].pc as usize];
             let goes = matches!(op, Op::Wake { nth, .. } if nth <= begun);
             if goes {
-                self.hand_off(cpu, task, waker);
+                self.hand_off(cpu, waker);
             } else {
                 let wakers = &mut self.replay.gates[task].wakers;
                 self.tasks[waker as usize].wait_next = std::mem::replace(wakers, waker);
@@ -205,13 +219,14 @@ impl Sim<'_> {
         }
     }
 
-    /// `task`, on `cpu`, wakes `waker`, as no recorded task did: see the head of this file.
-    fn hand_off(&mut self, cpu: usize, task: usize, waker: u32) {
+    /// Who is current on `cpu` wakes `waker`, as no recorded task did: see the head of this file.
+    fn hand_off(&mut self, cpu: usize, waker: u32) {
         let steal = self.cpus[cpu].steal;
-        let view = self.views[task];
-        self.wake(cpu, waker, false);
+        let current = self.current_view(cpu);
+        let view = self.views[current];
+        self.wake_by(Waker::HandOff, cpu, waker);
         self.cpus[cpu].steal = steal;
-        let after = &mut self.views[task];
+        let after = &mut self.views[current];
         after.wakee_flips = view.wakee_flips;
         after.wakee_flip_decay_ts = view.wakee_flip_decay_ts;
         after.last_wakee = view.last_wakee;

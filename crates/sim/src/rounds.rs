@@ -8,7 +8,7 @@
 //! second task on its queue, another task at the mutex. To ask for the progress of the task, or
 //! to change the frequency, only brings the rounds up to now. [`Sim::acted`] says which CPUs'
 //! operations of this very instant are done by then. Runs with `check` have no rounds: they are
-//! what the others are held against.
+//! what the others are held against. Nor have those whose sink wants to know of each yield.
 
 use crate::queue::NEVER;
 use crate::state::Sim;
@@ -99,7 +99,7 @@ impl Sim<'_> {
         let stays = !c.need_resched && !c.resched_lazy && c.steal == 0 && !self.is_rt(task);
         let alone = self.core.cpus[cpu].nr_running == 1;
         let ends_by_time = self.workloads[t.workload as usize].over_at < NEVER - 1;
-        if self.check || !stays || !alone || ends_by_time {
+        if self.check || self.detailed || !stays || !alone || ends_by_time {
             return;
         }
         if mutex != NONE {

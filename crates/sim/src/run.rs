@@ -135,6 +135,7 @@ fn output<'a>(sink: Option<&'a mut (dyn Sink + 'a)>) -> Output<'a> {
     Output {
         sink,
         error: None,
+        waker: alight_trace::Waker::Task,
         explainer: None,
     }
 }

@@ -286,6 +286,8 @@ pub(crate) struct Output<'a> {
     pub sink: Option<&'a mut (dyn Sink + 'a)>,
     /// First error of the sink.
     pub error: Option<std::io::Error>,
+    /// From where the wakeup comes that is under way.
+    pub waker: alight_trace::Waker,
     /// Decisions are explained.
     pub explainer: Option<Box<Explainer>>,
 }
@@ -324,6 +326,8 @@ pub(crate) struct Sim<'a> {
     pub tracing: bool,
     /// The sink wants load tracking too.
     pub sampling: bool,
+    /// And what no trace file tells.
+    pub detailed: bool,
     /// Kernel path costs by kind of CPU.
     pub costs: Table<CpuCosts>,
     /// Ticks so far, and when the next one comes.

@@ -36,7 +36,7 @@ pub(crate) struct CpuStats {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stats {
     pub wakeups: Count,
-    /// Of these, from the hard interrupt of a timer, while a task was current or the idle task.
+    /// Of these, from the hard interrupt of a timer or a device, while a task was current or the idle task.
     pub wakeups_hardirq_task: Count,
     pub wakeups_hardirq_idle: Count,
     pub forks: Count,

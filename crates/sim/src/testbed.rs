@@ -14,7 +14,7 @@ use alight_machine::{
     MachineLevel, MemoryCosts, Opp,
 };
 use alight_policy::Scheduler;
-use alight_trace::{Event, PrevState, Sink};
+use alight_trace::{Detail, Event, PrevState, Sink, Waker};
 use alight_workload::program::{
     Attributes, Calibration, ChannelKind, Instruments, Names, Op, Program, TaskSpec, Workload,
 };
@@ -356,6 +356,7 @@ fn begin_scenario<R>(
     let out = Output {
         sink: Some(record),
         error: None,
+        waker: Waker::Task,
         explainer: None,
     };
     match crate::build::build(scenario, out) {
@@ -372,7 +373,10 @@ fn start_at_once(sim: &mut Sim, workload: &Workload) {
     for (task, spec) in (0..).zip(&workload.tasks) {
         let Some(at) = spec.start_ns else { continue };
         let affinity = sim.tasks[task as usize].affinity as usize;
-        let first = sim.masks[affinity].iter().next().expect("not empty");
+        let first = match spec.begins {
+            Some(begins) => begins.cpu,
+            None => sim.masks[affinity].iter().next().expect("not empty"),
+        };
         let old = sim.tasks[task as usize].cpu as usize;
         sim.cpus[old].timers.remove(&mut sim.nodes, task);
         sim.tasks[task as usize].cpu = first;
@@ -451,6 +455,9 @@ pub(crate) struct Record {
     pub wakings: Vec<(u64, usize, usize)>,
     /// (time, CPU that enqueued it, task).
     pub wakeups: Vec<(u64, usize, usize)>,
+    /// What no trace file tells: (time, CPU, what), if it is wanted.
+    pub details: Vec<(u64, usize, Detail)>,
+    pub wants_details: bool,
     /// When a CPU gets to what happens: (time, tracepoint).
     pub reached: Vec<(u64, &'static str)>,
 }
@@ -472,6 +479,15 @@ impl Record {
 }
 
 impl Sink for Record {
+    fn wants_details(&self) -> bool {
+        self.wants_details
+    }
+
+    fn detail(&mut self, time_ns: u64, cpu: u32, detail: Detail) -> std::io::Result<()> {
+        self.details.push((time_ns, cpu as usize, detail));
+        Ok(())
+    }
+
     fn event(&mut self, time_ns: u64, cpu: u32, event: Event<'_>) -> std::io::Result<()> {
         let number = |pid: u32| pid.checked_sub(crate::emit::FIRST_PID).map(|n| n as usize);
         let cpu = cpu as usize;

@@ -8,7 +8,8 @@ use crate::queue::NEVER;
 use crate::state::{Life, Sim};
 use crate::timeline::NONE;
 use alight_policy::abi::task_flag;
-use alight_policy::{Answer, Kind, Waker, Wakeup, rq};
+use alight_policy::{Answer, Kind, Wakeup, rq};
+use alight_trace::Waker;
 
 impl Sim<'_> {
     /// Wakes `task` from `cpu`. `sync`: the waker says that it is about to sleep.
@@ -17,7 +18,7 @@ impl Sim<'_> {
         let prev = self.views[task as usize].prev_cpu as usize;
         debug_assert_eq!(self.tasks[task as usize].life, Life::Asleep);
         self.tasks[task as usize].wake_time = self.reached(cpu);
-        self.trace_waking(cpu, task, prev);
+        self.trace_waking(cpu, task, prev, sync);
         self.stats.wakeups += 1;
         if self.is_rt(task) {
             self.explain_unasked(task);
@@ -41,6 +42,28 @@ impl Sim<'_> {
             self.stats.migrations_wake += 1;
         }
         self.queue_woken(cpu, target, task, migrated);
+    }
+
+    /// Wakes `task` from `cpu`, not as the task does that runs there.
+    #[inline(always)]
+    pub fn wake_by(&mut self, waker: Waker, cpu: usize, task: u32) {
+        if self.detailed {
+            self.out.waker = waker;
+        }
+        self.wake(cpu, task, false);
+        if self.detailed {
+            self.out.waker = Waker::Task;
+        }
+    }
+
+    /// A hard interrupt on `cpu` wakes `task`.
+    #[inline(always)]
+    pub fn wake_by_interrupt(&mut self, interrupt: Waker, cpu: usize, task: u32) {
+        match self.cpus[cpu].curr {
+            NONE => self.stats.wakeups_hardirq_idle += 1,
+            _ => self.stats.wakeups_hardirq_task += 1,
+        }
+        self.wake_by(interrupt, cpu, task);
     }
 
     /// Brings a woken task to the queue of `target` (`ttwu_queue`).
@@ -199,7 +222,7 @@ impl Sim<'_> {
         let wakeup = Wakeup {
             allowed: &self.masks[self.tasks[task as usize].affinity as usize],
             task: view,
-            waker: Waker {
+            waker: alight_policy::Waker {
                 cpu: cpu as u32,
                 task: waker,
                 sync,

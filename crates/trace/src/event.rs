@@ -152,6 +152,48 @@ pub struct Signals {
     pub sleeps: bool,
 }
 
+/// From where a wakeup comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Waker {
+    /// The task that runs on the CPU.
+    Task,
+    /// The hard interrupt of a timer.
+    Timer,
+    /// The hard interrupt of a device.
+    Device,
+    /// A task of a replay that goes to sleep: the one that is to wake it waited for that. What was
+    /// recorded has no such wakeup.
+    HandOff,
+    /// Nobody: the task was there before, and joins a queue as the run begins.
+    Begin,
+}
+
+/// What happens in a run and no event of a trace file tells.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// From where the [`Event::Waking`] right before comes.
+    Waking {
+        /// The task that is woken.
+        task: TaskRef,
+        /// From where.
+        by: Waker,
+        /// The waker says that it will sleep soon (`WF_SYNC`).
+        sync: bool,
+    },
+    /// The task calls `sched_yield()`, alone on its CPU or not.
+    Yield {
+        /// The task.
+        task: TaskRef,
+    },
+    /// The task takes on other scheduling attributes (`sched_setattr()`).
+    Attributes {
+        /// The task.
+        task: TaskRef,
+        /// Which: their number among the attributes that the run's workloads list, from 0.
+        attributes: u32,
+    },
+}
+
 /// Receives a run's events in time order.
 ///
 /// # Example
@@ -190,6 +232,19 @@ pub trait Sink {
     /// # Errors
     /// As [`event`](Self::event).
     fn signals(&mut self, _time_ns: u64, _cpu: u32, _signals: &Signals) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    /// Whether [`detail`](Self::detail) is to be called. Asked once, when the run begins.
+    fn wants_details(&self) -> bool {
+        false
+    }
+
+    /// Takes one detail of what happens on `cpu` at `time_ns`.
+    ///
+    /// # Errors
+    /// As [`event`](Self::event).
+    fn detail(&mut self, _time_ns: u64, _cpu: u32, _detail: Detail) -> std::io::Result<()> {
         Ok(())
     }
 

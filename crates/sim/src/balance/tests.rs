@@ -79,6 +79,7 @@ pub(super) fn under(base: &str, machine: &str, test: impl FnOnce(&mut Sim)) {
     let out = Output {
         sink: None,
         error: None,
+        waker: alight_trace::Waker::Task,
         explainer: None,
     };
     match crate::build::build(&scenario, out) {

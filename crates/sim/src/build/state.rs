@@ -57,7 +57,7 @@ impl<'a> Builder<'a> {
             mut parts,
         } = self;
         parts.instruments.reserve(parts.tasks.len());
-        let replay = Replay::new(scenario.workloads);
+        let replay = Replay::new(scenario.workloads, scenario.machine.cpus.len());
         let machine = scenario.machine;
         let nr_cpus = machine.cpus.len();
         let kernel = kernel(scenario)?;
@@ -227,6 +227,7 @@ impl<'a> Builder<'a> {
             counting: Counting::of(if asks_for_places { nr_tasks } else { 0 }, machine),
             tracing: out.sink.is_some(),
             sampling: out.sink.as_deref().is_some_and(Sink::wants_signals),
+            detailed: out.sink.as_deref().is_some_and(Sink::wants_details),
             out,
             latency_limit_ns: latency_limit_us.map_or(u64::MAX, |us| us * 1000),
         };

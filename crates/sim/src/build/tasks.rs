@@ -263,17 +263,21 @@ impl Builder<'_> {
             let weight = fair::weight(class, nice);
             let affinity = attributes.affinity.unwrap_or(0);
             let mask = &self.parts.masks[affinity as usize];
-            let cpu = match mask.contains(first_cpu) {
-                true => first_cpu,
-                false => mask.iter().next().unwrap_or(0),
-            };
+            let begins = spec.begins.filter(|_| spec.start_ns.is_some());
+            let begins_on = begins.map(|begins| begins.cpu);
+            let there = |&cpu: &u32| u64::from(cpu) < nr_cpus && mask.contains(cpu);
+            let mut choice = begins_on.into_iter().chain([first_cpu]);
+            let cpu = (choice.find(there)).unwrap_or_else(|| mask.iter().next().unwrap_or(0));
             self.parts.views.push(alight_policy::Task {
                 id,
                 weight,
                 class,
                 prev_cpu: cpu,
                 nr_cpus_allowed: mask.len(),
-                wakee_flips: shell::wakee_flips(self.scenario.wakee_flips, self.scenario.seed),
+                wakee_flips: match begins {
+                    Some(begins) => begins.wakee_flips,
+                    None => shell::wakee_flips(self.scenario.wakee_flips, self.scenario.seed),
+                },
                 uclamp_min: attributes
                     .uclamp_min
                     .unwrap_or(default_clamp(attributes.realtime.is_some())),

@@ -115,13 +115,22 @@ impl Sim<'_> {
         self.clock(cpu);
         let rq = &self.core.cpus[cpu];
         rq::init_util(&self.core.params, rq, &mut self.views[task as usize]);
+        self.begin_rt(cpu, task);
+        match self.is_dl(task) {
+            true => self.enqueue_dl(cpu, task, Joins::New),
+            false => self.enqueue_rt(cpu, task, false),
+        }
+    }
+
+    /// A task is there: its fair signals count from now on, and its bandwidth is taken.
+    pub fn begin_rt(&mut self, cpu: usize, task: u32) {
+        self.clock(cpu);
+        let rq = &self.core.cpus[cpu];
         self.classes.tasks[task as usize].pelt_last = rq.clock_pelt - rq.lost_idle_time;
         if self.is_dl(task) {
             let bandwidth = self.classes.dl_tasks[task as usize].bandwidth();
             self.admit(task, false, bandwidth);
-            return self.enqueue_dl(cpu, task, Joins::New);
         }
-        self.enqueue_rt(cpu, task, false);
     }
 
     /// A task leaves the queue of `cpu`; its run has been charged.

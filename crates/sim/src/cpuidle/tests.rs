@@ -29,6 +29,7 @@ fn at_boot_of(base: &str, name: &str, governor: Governor, test: impl FnOnce(&mut
     let out = Output {
         sink: None,
         error: None,
+        waker: alight_trace::Waker::Task,
         explainer: None,
     };
     match crate::build::build(&scenario, out) {

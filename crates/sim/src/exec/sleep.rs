@@ -4,7 +4,7 @@
 use super::Effect;
 use crate::queue::NEVER;
 use crate::state::{Life, Sim};
-use crate::timeline::NONE;
+use alight_trace::Waker;
 use alight_workload::program::{Op, TimerMode, TimerOrigin};
 
 /// The timer of a fair task may expire so much later than it was set to, ns
@@ -38,17 +38,30 @@ impl Sim<'_> {
     /// Sleeps until `ns` after the start of the task's workload. That is when the timer of a recorded
     /// task really fired: it has no slack any more.
     pub(super) fn sleep_until_time(&mut self, cpu: usize, task: usize, ns: u64) -> Effect {
-        let start = self.workloads[self.tasks[task].workload as usize].start;
-        let at = (start + ns).min(NEVER);
-        if at <= self.now {
+        if self.time_of(task, ns) <= self.now {
             return Effect::Done;
         }
-        self.tasks[task].timer_point = at;
         self.sleep_current(cpu);
-        self.cpus[cpu]
-            .timers
-            .insert(&mut self.nodes, task as u32, at);
+        self.start_timer_at(cpu, task, ns);
         Effect::DoneAfterSleep
+    }
+
+    /// Starts the timer of `task`, which sleeps, on `cpu`; false if the time has passed.
+    pub fn start_timer_at(&mut self, cpu: usize, task: usize, ns: u64) -> bool {
+        let at = self.time_of(task, ns);
+        if at > self.now {
+            self.tasks[task].timer_point = at;
+            self.cpus[cpu]
+                .timers
+                .insert(&mut self.nodes, task as u32, at);
+        }
+        at > self.now
+    }
+
+    /// `ns` after the start of the task's workload.
+    fn time_of(&self, task: usize, ns: u64) -> u64 {
+        let start = self.workloads[self.tasks[task].workload as usize].start;
+        (start + ns).min(NEVER)
     }
 
     #[inline(always)]
@@ -116,13 +129,11 @@ impl Sim<'_> {
         if let Some(timer) = (task as usize).checked_sub(self.tasks.len()) {
             self.class_timer(cpu, timer as u32);
         } else if self.tasks[task as usize].life == Life::New {
-            self.start(cpu, task);
-        } else {
-            match self.cpus[cpu].curr {
-                NONE => self.stats.wakeups_hardirq_idle += 1,
-                _ => self.stats.wakeups_hardirq_task += 1,
+            if !self.begins_there(cpu, task) {
+                self.start(cpu, task);
             }
-            self.wake(cpu, task, false);
+        } else {
+            self.wake_by_interrupt(Waker::Timer, cpu, task);
         }
     }
 }

@@ -151,6 +151,11 @@ impl Sim<'_> {
     }
 
     #[cfg(test)]
+    pub(crate) fn vruntime_of(&self, task: u32) -> u64 {
+        self.entity(task).vruntime
+    }
+
+    #[cfg(test)]
     pub(super) fn set_until_deadline(&mut self, task: u32, left: u64) {
         let e = self.entity_mut(task);
         e.deadline = e.vruntime.wrapping_add(left);
@@ -258,6 +263,33 @@ impl Sim<'_> {
         }
         e.deadline = e.deadline.wrapping_add(e.vruntime);
         e.relative = false;
+    }
+
+    /// Gives `task` the lag by which [`Sim::place`] will have it stand `ahead` of `origin`, or of the
+    /// mean; returns that origin. In an empty queue it stands where that begins: the others' origin
+    /// lies that much before it.
+    pub fn lag_to_stand_ahead(
+        &mut self,
+        q: usize,
+        task: u32,
+        origin: Option<u64>,
+        ahead: i64,
+    ) -> u64 {
+        // No lag is longer (`entity_lag`).
+        let limit = self.virtual_of(task, self.slice(task) + self.tunables.tick) as i64;
+        let ahead = ahead.clamp(-limit, limit);
+        let mean = self.mean_vruntime(q);
+        let weight = self.mean(q).weight;
+        if weight == 0 {
+            self.entity_mut(task).lag = -ahead;
+            return mean.wrapping_sub(ahead as u64);
+        }
+        let origin = origin.unwrap_or(mean);
+        let behind = mean.wrapping_sub(origin.wrapping_add_signed(ahead)) as i64;
+        let own = i64::from(self.exact_weight(task));
+        let lag = i128::from(behind) * i128::from(weight) / i128::from(weight + own);
+        self.entity_mut(task).lag = lag as i64;
+        origin
     }
 
     /// Shortest slice on the queue `q` (`cfs_rq_min_slice`).

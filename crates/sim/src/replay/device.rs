@@ -5,7 +5,7 @@
 use crate::exec::Effect;
 use crate::queue::NEVER;
 use crate::state::{Phase, Sim};
-use crate::timeline::NONE;
+use alight_trace::Waker;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -46,16 +46,21 @@ impl Devices {
 impl Sim<'_> {
     /// The current task of `cpu` sleeps until a device, which takes `ns`, interrupts CPU `on`.
     pub fn complete(&mut self, cpu: usize, task: usize, ns: u64, on: u32) -> Effect {
-        let at = (self.now + ns).min(NEVER);
-        // Nothing expires then: it says that the sleep ends by itself.
-        self.tasks[task].timer_point = at;
         self.sleep_current(cpu);
+        self.start_device(task, ns, on);
+        Effect::DoneAfterSleep
+    }
+
+    /// A device begins what `task` sleeps for.
+    pub(super) fn start_device(&mut self, task: usize, ns: u64, on: u32) {
+        let at = (self.now + ns).min(NEVER);
+        // No timer expires then: it says that the sleep ends by itself.
+        self.tasks[task].timer_point = at;
         let devices = &mut self.replay.devices;
         devices.begun += 1;
         let device = (at, devices.begun, task as u32, on);
         devices.busy.push(Reverse(device));
         self.await_device();
-        Effect::DoneAfterSleep
     }
 
     /// The slot of the devices in the queue of the machine's events is the last.
@@ -103,11 +108,7 @@ impl Sim<'_> {
     pub fn device_interrupts(&mut self, cpu: usize) {
         while let Some(task) = self.take_raised(cpu) {
             self.charge(cpu, self.costs(cpu).timer);
-            match self.cpus[cpu].curr {
-                NONE => self.stats.wakeups_hardirq_idle += 1,
-                _ => self.stats.wakeups_hardirq_task += 1,
-            }
-            self.wake(cpu, task, false);
+            self.wake_by_interrupt(Waker::Device, cpu, task);
         }
     }
 

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Recorded wakeups, and what they end.
 
-use crate::state::Sim;
+mod beginnings;
+mod sleeps;
+
+use crate::state::{Life, Sim};
 use crate::testbed::{Given, MS, Record, begin_recorded, machine, task, workload};
+use alight_machine::{Costs, Machine};
+use alight_trace::{Detail, PrevState, Waker};
 use alight_workload::program::Op;
 
 const END: u64 = 10_000 * MS;
@@ -25,24 +30,40 @@ fn wake(task: u32, nth: u32) -> Op {
     }
 }
 
-/// Runs `tasks` to their end on CPUs where nothing costs anything.
-fn on_cpus(cpus: usize, tasks: &[Given], test: impl FnOnce(&mut Sim)) -> Record {
-    let mut record = Record::default();
-    begin_recorded(&machine(cpus, cpus), &workload(tasks), &mut record, |sim| {
+/// A wakeup that waits for the sleep that it ends.
+fn hand_off(task: u32, nth: u32) -> Op {
+    Op::Wake {
+        task,
+        nth,
+        hand_off: true,
+        sync: false,
+    }
+}
+
+/// Runs these programs to their end, each on a CPU of its own, where nothing costs anything but
+/// what `costs` says.
+fn on_own_cpus(costs: Costs, programs: &[&[Op]], test: impl FnOnce(&mut Sim)) -> Record {
+    let mut machine: Machine = machine(programs.len(), programs.len());
+    machine.core_types[0].costs = costs;
+    let on = |(cpu, ops): (usize, &&[Op])| task(0, ops).on(&[cpu as u32]);
+    let tasks: Vec<Given> = programs.iter().enumerate().map(on).collect();
+    let mut record = Record {
+        wants_details: true,
+        ..Record::default()
+    };
+    begin_recorded(&machine, &workload(&tasks), &mut record, |sim| {
         sim.until(END);
         test(sim);
     });
     record
 }
 
-/// When marks 0, 1 ... were passed first, ms, with `tasks` each on a CPU of its own.
-fn passed(tasks: &[&[Op]], marks: usize) -> Vec<u64> {
-    let on = |(cpu, ops): (usize, &&[Op])| task(0, ops).on(&[cpu as u32]);
-    let tasks: Vec<Given> = tasks.iter().enumerate().map(on).collect();
-    let mut times = vec![];
-    on_cpus(tasks.len(), &tasks, |sim| {
+/// When marks 0, 1 ... were passed first, ms, if nothing costs anything.
+fn passed<const N: usize>(programs: &[&[Op]]) -> [u64; N] {
+    let mut times = [0; N];
+    on_own_cpus(Costs::default(), programs, |sim| {
         assert_eq!(sim.workloads[0].alive, 0, "some task waits for ever");
-        times = (0..marks).map(|id| sim.passed(id).0 / MS).collect();
+        times = std::array::from_fn(|id| sim.passed(id).0 / MS);
     });
     times
 }
@@ -54,7 +75,7 @@ fn a_wakeup_ends_the_sleep_that_it_names_and_no_other() {
         (&[run(1), wake(1, 1), run(1), wake(1, 2)], [1, 2]),
         // That of the second sleep comes before the first has ended.
         (&[run(1), wake(1, 2), run(1), wake(1, 1)], [2, 2]),
-        // Before the first has begun.
+        // Before the first has begun, which is not at 0: the sleeper computes.
         (&[wake(1, 1), wake(1, 2), run(1)], [0, 0]),
         (&[wake(1, 2), wake(1, 1)], [0, 0]),
         // Twice: the second one finds the task awake, or in a sleep that it is not for.
@@ -69,6 +90,178 @@ fn a_wakeup_ends_the_sleep_that_it_names_and_no_other() {
     ];
     for (waker, expected) in cases {
         let sleeper = [Op::Await, mark(0), Op::Await, mark(1)];
-        assert_eq!(passed(&[waker, &sleeper], 2), expected, "{waker:?}");
+        assert_eq!(passed(&[waker, &sleeper]), expected, "{waker:?}");
     }
+}
+
+#[test]
+fn an_early_wakeup_is_remembered_and_spares_the_sleep() {
+    let waker = [wake(1, 3), wake(1, 1), wake(1, 2), mark(0)];
+    let sleeper = [run(3), Op::Await, Op::Await, run(1), Op::Await, mark(1)];
+    let record = on_own_cpus(Costs::default(), &[&waker, &sleeper], |sim| {
+        assert_eq!([0, 1].map(|id| sim.passed(id).0 / MS), [0, 4]);
+    });
+    assert_eq!(record.left, [(0, PrevState::Dead), (1, PrevState::Dead)]);
+    assert!(record.wakings.is_empty(), "nobody slept");
+}
+
+#[test]
+fn a_hand_off_waits_until_the_sleep_has_begun() {
+    // When the waker goes on, and when the sleeper does.
+    let cases: [(&[Op], &[Op], [u64; 2]); 5] = [
+        // It comes first, or last.
+        (
+            &[hand_off(1, 1), mark(0)],
+            &[run(3), Op::Await, mark(1)],
+            [3, 3],
+        ),
+        (
+            &[run(5), hand_off(1, 1), mark(0)],
+            &[run(3), Op::Await, mark(1)],
+            [5, 5],
+        ),
+        // It is for the second sleep: the first is another's, or needs none.
+        (
+            &[wake(1, 1), hand_off(1, 2), mark(0)],
+            &[run(3), Op::Await, run(4), Op::Await, mark(1)],
+            [7, 7],
+        ),
+        // Two in a row: each waits for its own.
+        (
+            &[hand_off(1, 1), hand_off(1, 2), mark(0)],
+            &[run(3), Op::Await, run(4), Op::Await, mark(1)],
+            [7, 7],
+        ),
+        // Its own sleep cannot have begun.
+        (&[hand_off(0, 1), Op::Await, mark(0)], &[mark(1)], [0, 0]),
+    ];
+    for (waker, sleeper, expected) in cases {
+        assert_eq!(passed(&[waker, sleeper]), expected, "{waker:?}");
+    }
+}
+
+#[test]
+fn who_never_comes_to_the_sleep_is_not_waited_for() {
+    let may_loop = |count| {
+        [
+            run(2),
+            Op::LoopBegin {
+                slot: 0,
+                count,
+                end: 4,
+            },
+            Op::Await,
+            Op::LoopEnd { slot: 0, begin: 2 },
+            run(0),
+        ]
+    };
+    // The waker begins at 0, its target has 2 ms of work.
+    let cases: [(&[Op], u64); 3] = [
+        // No such await in its program: at once.
+        (&[run(2)], 0),
+        // There may be one, but it ends.
+        (&may_loop(0), 2),
+        // There is: that many times.
+        (&[run(2), Op::Await, run(3)], 2),
+    ];
+    for (target, goes_on) in cases {
+        assert_eq!(passed(&[&[hand_off(1, 1), mark(0)], target]), [goes_on]);
+    }
+    let late = [run(5), hand_off(1, 1), mark(0)];
+    assert_eq!(passed(&[&late, &may_loop(0)]), [5], "it has ended");
+}
+
+/// Futex, pipe and mutex calls would cost 100 us each here.
+#[test]
+fn only_the_wakeup_is_charged() {
+    let costs = Costs {
+        wakeup_ns: 1000,
+        select_ns: 300,
+        futex_ns: 100_000,
+        mutex_ns: 100_000,
+        pipe_ns: 100_000,
+        ..Costs::default()
+    };
+    // How long the waker's operation takes, ns.
+    let cases: [(&str, Op, &[Op], u64); 5] = [
+        ("who sleeps is woken", wake(1, 1), &[Op::Await], 1300),
+        ("so by a hand-off", hand_off(1, 1), &[Op::Await], 1300),
+        ("who is awake is not", wake(1, 1), &[run(3), Op::Await], 0),
+        ("no time to wait for", Op::SleepUntil { ns: MS }, &[], 0),
+        ("who has ended is not", hand_off(1, 1), &[], 0),
+    ];
+    for (name, op, target, ns) in cases {
+        on_own_cpus(costs, &[&[run(1), mark(0), op, mark(1)], target], |sim| {
+            assert_eq!(sim.passed(1).0 - sim.passed(0).0, ns, "{name}");
+        });
+    }
+    // Who lets its waker go is not charged for it: its CPU switches at once.
+    let sleeper = [run(1), mark(0), Op::Await];
+    let mut at = 0;
+    let record = on_own_cpus(costs, &[&[hand_off(1, 1)], &sleeper], |sim| {
+        at = sim.passed(0).0;
+    });
+    let switch = |&(reached, name): &(u64, &str)| name == "sched_switch" && reached >= at;
+    let reached = record.reached.iter().copied().find(switch);
+    assert_eq!(reached, Some((at, "sched_switch")));
+}
+
+#[test]
+fn a_hand_off_leaves_no_trace_in_the_flips_of_who_sleeps() {
+    let tasks = [task(0, &[hand_off(1, 1)]), task(0, &[run(1), Op::Await])];
+    let mut record = Record {
+        wants_details: true,
+        ..Record::default()
+    };
+    begin_recorded(&machine(2, 2), &workload(&tasks), &mut record, |sim| {
+        sim.until(END);
+        assert_eq!(sim.views[1].wakee_flips, 0);
+        assert_eq!(sim.views[1].last_wakee, crate::timeline::NONE);
+        assert_eq!(sim.views[0].last_wakee, 1, "a wakeup does");
+        assert_eq!(sim.tasks[1].life, Life::Dead);
+    });
+    let by = |&(_, _, detail): &(u64, usize, Detail)| match detail {
+        Detail::Waking { by, .. } => Some(by),
+        _ => None,
+    };
+    let wakers: Vec<Waker> = record.details.iter().filter_map(by).collect();
+    assert_eq!(wakers, [Waker::HandOff, Waker::Task]);
+}
+
+/// What a recording of the run needs besides the events of a trace file.
+#[test]
+fn details_tell_wakers_yields_and_attributes() {
+    let sync = Op::Wake {
+        task: 1,
+        nth: 1,
+        hand_off: false,
+        sync: true,
+    };
+    let waker = [run(1), sync, Op::Yield, Op::SleepUntil { ns: 5 * MS }];
+    let sleeper = [
+        Op::Await,
+        Op::Complete { ns: MS, cpu: 0 },
+        Op::Yield,
+        Op::Sleep { ns: MS },
+    ];
+    let record = on_own_cpus(Costs::default(), &[&waker, &sleeper], |_| ());
+    let pid = |number: u32| crate::emit::FIRST_PID + number;
+    let told: Vec<_> = (record.details.iter())
+        .map(|&(at, _, detail)| match detail {
+            Detail::Waking { task, by, sync } => (at / MS, task.pid, Some((by, sync))),
+            Detail::Yield { task } => (at / MS, task.pid, None),
+            Detail::Attributes { .. } => panic!("none are set"),
+        })
+        .collect();
+    assert_eq!(
+        told,
+        [
+            (1, pid(1), Some((Waker::Task, true))),
+            (1, pid(0), None),
+            (2, pid(1), Some((Waker::Device, false))),
+            (2, pid(1), None),
+            (3, pid(1), Some((Waker::Timer, false))),
+            (5, pid(0), Some((Waker::Timer, false))),
+        ]
+    );
 }

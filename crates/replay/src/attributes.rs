@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Scheduling attributes of recorded tasks.
+
+use alight_machine::CpuSet;
+use alight_recording::workload::{Policy as Recorded, TaskFact};
+use alight_workload::program::{Attributes, Policy};
+
+/// Kernel priority of nice 0.
+const NICE_0: i32 = 120;
+/// Kernel priority of real-time priority 0.
+const RT_0: i32 = 99;
+
+/// The attributes that a fact states. CPUs that the machine has not are left out; `all` are those
+/// that it has.
+pub(crate) fn stated(fact: &TaskFact, all: &CpuSet) -> Attributes {
+    let policy = fact.policy.map(policy);
+    let affinity = (fact.affinity.as_deref())
+        .and_then(|list| list.parse::<CpuSet>().ok())
+        .map(|cpus| cpus.intersection(all))
+        .filter(|cpus| !cpus.is_empty() && cpus != all)
+        .map(|cpus| cpus.iter().map(|cpu| cpu as u32).collect());
+    let deadline = policy == Some(Policy::Deadline);
+    Attributes {
+        policy,
+        nice: fact.nice,
+        rt_priority: fact
+            .rt_priority
+            .filter(|&priority| priority > 0 && is_realtime(policy)),
+        affinity,
+        lift_affinity: false,
+        uclamp_min: fact.uclamp_min.filter(|&clamp| clamp > 0),
+        uclamp_max: fact.uclamp_max.filter(|&clamp| clamp < 1024),
+        slice_ns: fact.slice_ns.filter(|&slice| slice > 0),
+        dl_period_deadline_ns: (fact.dl_period_ns.zip(fact.dl_deadline_ns)).filter(|_| deadline),
+        group: fact.cgroup.clone().filter(|path| path != "/"),
+    }
+}
+
+/// The attributes that the kernel's priority of a task says, where nothing states them.
+pub(crate) fn of_prio(prio: u16) -> Attributes {
+    let prio = i32::from(prio);
+    if prio > RT_0 {
+        return Attributes {
+            nice: Some((prio - NICE_0).clamp(-20, 19)).filter(|&nice| nice != 0),
+            ..Attributes::default()
+        };
+    }
+    Attributes {
+        policy: Some(Policy::Fifo),
+        rt_priority: Some((RT_0 - prio).clamp(1, 99) as u32),
+        ..Attributes::default()
+    }
+}
+
+fn is_realtime(policy: Option<Policy>) -> bool {
+    matches!(policy, Some(Policy::Fifo | Policy::RoundRobin))
+}
+
+fn policy(recorded: Recorded) -> Policy {
+    match recorded {
+        // Under sched_ext it is the fair class that is asked about.
+        Recorded::Normal | Recorded::Ext => Policy::Normal,
+        Recorded::Batch => Policy::Batch,
+        Recorded::Idle => Policy::Idle,
+        Recorded::Fifo => Policy::Fifo,
+        Recorded::Rr => Policy::RoundRobin,
+        Recorded::Deadline => Policy::Deadline,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Why a recording cannot be replayed.
+
+use std::collections::BTreeSet;
+
+use alight_machine::Machine;
+use alight_recording::Header;
+use alight_recording::workload::{Capability, NotAWorkload, UnknownCapability};
+
+/// Why a recording cannot be replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum NotReplayable {
+    /// The file is not whole, or not of a workload.
+    #[error(transparent)]
+    Recording(#[from] NotAWorkload),
+    /// It was made by a newer program.
+    #[error(transparent)]
+    Capability(#[from] UnknownCapability),
+    /// It holds no events.
+    #[error("holds no events: nothing happened while it was recorded, or events were not asked for")]
+    Empty,
+    /// It holds no task that is of the workload.
+    #[error("holds no task of the workload: it ended before the recording began, or was not chosen")]
+    NoTask,
+    /// It does not tell something without which a replay is false.
+    #[error("does not tell {}: {}; record again with this event", .0, .0.lacking())]
+    Lacks(Capability),
+    /// It is of another machine.
+    #[error("was recorded on {recorded}; the machine '{machine}' has {has}: name the recorded one")]
+    Machine {
+        /// What the recording says.
+        recorded: String,
+        /// Name of the machine.
+        machine: String,
+        /// What that has instead.
+        has: String,
+    },
+}
+
+/// Is the recording of this machine, by what both say?
+pub(crate) fn same_machine(header: &Header, machine: &Machine) -> Result<(), NotReplayable> {
+    let differ = |recorded: String, has: String| {
+        Err(NotReplayable::Machine {
+            recorded,
+            machine: machine.name.clone(),
+            has,
+        })
+    };
+    if header.cpus.is_empty() {
+        return Ok(());
+    }
+    let (recorded, has) = (header.cpus.len(), machine.cpus.len());
+    if recorded != has {
+        return differ(format!("{recorded} CPUs"), format!("{has}"));
+    }
+    for (fact, cpu) in header.cpus.iter().zip(&machine.cpus) {
+        if fact.capacity != cpu.capacity_orig {
+            return differ(
+                format!("a machine whose CPU {} has capacity {}", fact.cpu, fact.capacity),
+                format!("one of capacity {}", cpu.capacity_orig),
+            );
+        }
+    }
+    Ok(())
+}
+
+/// Does the source tell what no replay can do without?
+pub(crate) fn enough(told: &BTreeSet<Capability>) -> Result<(), NotReplayable> {
+    match told.contains(&Capability::Wakings) {
+        true => Ok(()),
+        false => Err(NotReplayable::Lacks(Capability::Wakings)),
+    }
+}

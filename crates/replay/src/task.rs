@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! One task in the making: its program so far, and where it stands in the recording.
+
+use alight_recording::workload::TaskFact;
+use alight_workload::program::{Attributes, Begins, Op};
+
+use crate::charges::Cached;
+use crate::work::{Work, to_ns};
+
+/// Mark of the beginning of the workload's tasks, and of their ends.
+pub(crate) const BEGINS: u32 = 0;
+pub(crate) const ENDS: u32 = 1;
+
+/// What a recorded task is to the replay.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Role {
+    /// It belongs to the workload.
+    Member,
+    /// It is replayed beside the workload.
+    Background,
+    /// It is left out.
+    LeftOut,
+}
+
+/// A sleep whose end is not known yet: the operation that stands for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Sleep {
+    pub op: usize,
+    pub since: u64,
+}
+
+/// A waking that came while the task was still on its CPU.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Early {
+    /// The waker and its operation; `None`: an interrupt, or a task that is left out.
+    pub by: Option<(usize, usize)>,
+    /// It came on this CPU.
+    pub cpu: usize,
+}
+
+/// What a task does at the moment.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum State {
+    /// It is on a CPU, and this much work was done there when it was last booked.
+    Running { cpu: usize, from: Work, since: u64 },
+    /// It waits for a CPU.
+    Runnable,
+    /// It sleeps.
+    Asleep(Sleep),
+    /// It ended.
+    Dead,
+}
+
+/// A sleep that a timer ended, to be made an operation once all of the task's are known.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TimerSleep {
+    pub op: usize,
+    pub since: u64,
+    pub until: u64,
+    /// On which CPU the interrupt came.
+    pub cpu: u32,
+    /// The recording says that it was a timer.
+    pub known: bool,
+}
+
+/// A task in the making.
+#[derive(Debug)]
+pub(crate) struct Task {
+    pub pid: u32,
+    pub role: Role,
+    pub fact: TaskFact,
+    pub attributes: Attributes,
+    pub begins: Option<Begins>,
+    /// When it is created, ns after the start; `None`: an operation of another task creates it.
+    pub start_ns: Option<u64>,
+    pub ops: Vec<Op>,
+    pub state: State,
+    /// Awaits in the program so far.
+    pub awaits: u32,
+    pub early: Option<Early>,
+    pub timer_sleeps: Vec<TimerSleep>,
+    pub cached: Cached,
+    /// It was woken, and has not run since.
+    pub woken: bool,
+    /// Work since the last operation.
+    work: Work,
+    /// What the model charges and was not found in the recording's time yet.
+    debt: Work,
+}
+
+impl Task {
+    pub fn new(pid: u32, role: Role, fact: TaskFact, attributes: Attributes) -> Self {
+        Task {
+            pid,
+            role,
+            fact,
+            attributes,
+            begins: None,
+            start_ns: Some(0),
+            ops: match role {
+                Role::Member => vec![Op::Mark { mark: BEGINS }],
+                _ => Vec::new(),
+            },
+            state: State::Runnable,
+            awaits: 0,
+            early: None,
+            timer_sleeps: Vec::new(),
+            cached: Cached::default(),
+            woken: false,
+            work: 0,
+            debt: 0,
+        }
+    }
+
+    /// Whether it has operations.
+    pub fn is_replayed(&self) -> bool {
+        self.role != Role::LeftOut
+    }
+
+    /// Whether it was seen to do something.
+    pub fn has_begun(&self) -> bool {
+        self.work > 0 || self.ops.len() > 1
+    }
+
+    /// It got this work done.
+    pub fn add_work(&mut self, work: Work) {
+        let paid = work.min(self.debt);
+        self.debt -= paid;
+        self.work += work - paid;
+    }
+
+    /// The model charges this to it by itself.
+    pub fn owe(&mut self, charge: Work) {
+        let paid = charge.min(self.work);
+        self.work -= paid;
+        self.debt += charge - paid;
+    }
+
+    /// What the model charges beyond the recorded time so far; it is forgotten.
+    pub fn take_debt(&mut self) -> Work {
+        std::mem::take(&mut self.debt)
+    }
+
+    /// Makes the work so far an operation, less what is not a whole ns.
+    pub fn flush(&mut self) {
+        let ns = to_ns(self.work);
+        if ns > 0 && self.is_replayed() {
+            self.ops.push(Op::Run { ns });
+            self.work -= ns << 20;
+        }
+    }
+
+    /// Adds an operation behind the work so far; answers where it stands.
+    pub fn push(&mut self, op: Op) -> usize {
+        self.flush();
+        if self.is_replayed() {
+            self.ops.push(op);
+        }
+        self.ops.len().saturating_sub(1)
+    }
+
+    /// Adds an operation that stands for a sleep from `now` on.
+    pub fn sleep(&mut self, now: u64) -> Sleep {
+        let op = self.push(Op::Await);
+        Sleep { op, since: now }
+    }
+
+    /// Another task ends the sleep: which of the task's Awaits it is.
+    pub fn awaits_wake(&mut self, sleep: Sleep) -> u32 {
+        self.awaits += 1;
+        self.set(sleep.op, Op::Await);
+        self.awaits
+    }
+
+    /// Puts another operation in the place of one.
+    pub fn set(&mut self, at: usize, op: Op) {
+        if let Some(place) = self.ops.get_mut(at)
+            && self.role != Role::LeftOut
+        {
+            *place = op;
+        }
+    }
+}

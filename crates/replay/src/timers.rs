@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What kind of sleep a timer ended.
+//!
+//! A task that waits for points in time is late for the next one if it runs for long; a task that
+//! pauses is not. A recording shows when sleeps begin and end, and not which of the two was asked
+//! for. What varies less tells: where the gaps between ends are alike there is a period; where the
+//! lengths are alike there is a pause; else the ends are points in time.
+
+use alight_workload::program::Op;
+
+use crate::task::{Task, TimerSleep};
+
+/// Sleeps are alike if the 95th percentile of them is not above the 5th by more than this part
+/// of the median.
+const ALIKE: u64 = 20;
+/// Or by no more than this, ns: less than what a timer is late on an idle machine.
+const JITTER: u64 = 20_000;
+/// Fewer show nothing.
+const FEWEST: usize = 8;
+/// No CPU has this number: the interrupt comes where the task slept.
+const WHERE_IT_SLEPT: u32 = u32::MAX;
+
+/// What a task waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Points,
+    Pauses,
+    /// It was no timer.
+    Device,
+}
+
+/// Makes operations of the sleeps that timers ended. Returns how many were taken for timers
+/// though the recording does not say which interrupts they were, and how many were not.
+pub(crate) fn settle(task: &mut Task, start: u64) -> (u64, u64) {
+    let sleeps = std::mem::take(&mut task.timer_sleeps);
+    let kinds = [true, false].map(|known| {
+        let these: Vec<&TimerSleep> = sleeps.iter().filter(|s| s.known == known).collect();
+        kind(&these, known)
+    });
+    let (mut assumed, mut devices) = (0, 0);
+    for sleep in sleeps {
+        let kind = kinds[usize::from(!sleep.known)];
+        let ns = sleep.until - sleep.since;
+        let op = match kind {
+            Kind::Points => Op::SleepUntil {
+                ns: sleep.until - start,
+            },
+            Kind::Pauses => Op::Complete {
+                ns,
+                cpu: WHERE_IT_SLEPT,
+            },
+            Kind::Device => Op::Complete {
+                ns,
+                cpu: sleep.cpu,
+            },
+        };
+        match (sleep.known, kind) {
+            (true, _) => {}
+            (false, Kind::Device) => devices += 1,
+            (false, _) => assumed += 1,
+        }
+        task.set(sleep.op, op);
+    }
+    (assumed, devices)
+}
+
+fn kind(sleeps: &[&TimerSleep], known: bool) -> Kind {
+    let otherwise = if known { Kind::Points } else { Kind::Device };
+    if sleeps.len() < FEWEST {
+        return otherwise;
+    }
+    let gaps = sleeps
+        .windows(2)
+        .map(|pair| pair[1].until - pair[0].until)
+        .collect();
+    let lengths = sleeps.iter().map(|s| s.until - s.since).collect();
+    match (spread(gaps), spread(lengths)) {
+        (Some(gaps), Some(lengths)) if gaps <= lengths => Kind::Points,
+        (_, Some(_)) => Kind::Pauses,
+        (Some(_), None) => Kind::Points,
+        (None, None) => otherwise,
+    }
+}
+
+/// How far apart the 5th and the 95th percentile are, ns, if the values are alike.
+fn spread(mut values: Vec<u64>) -> Option<u64> {
+    values.sort_unstable();
+    let at = |percent: usize| values[(values.len() - 1) * percent / 100];
+    let spread = at(95) - at(5);
+    (spread <= JITTER.max(at(50) / ALIKE)).then_some(spread)
+}
+
+#[cfg(test)]
+mod tests;

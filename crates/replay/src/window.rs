@@ -1,0 +1,579 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Makes programs of the events of one window: a stretch of a recording in which nothing was lost.
+//!
+//! Each task's program is what the task was seen to do, in the order of its events. Work is the time
+//! on a CPU by its speed; a sleep is named by what ended it.
+//!
+//! | ended by | operation | goes on |
+//! |---|---|---|
+//! | a task that is replayed | `Await`, and `Wake` in the waker's program | when that task gets there |
+//! | the same, before the sleep | `Await`, and `Wake` without `hand_off` | as above, or at once |
+//! | a timer | `SleepUntil`, or `Complete` of a pause | at that time after the start |
+//! | a device, a task that is left out | `Complete` | after as long as was recorded |
+//!
+//! A replay cannot deadlock. In the order of the recording each waking stands behind the beginning
+//! of the sleep that it ends, or does not wait for it. So the earliest operation that was not
+//! carried out yet can be: whatever it needs stands before it.
+
+use std::collections::HashMap;
+
+use alight_machine::{CpuSet, Machine};
+use alight_recording::workload::{Context, Event, Left, TaskFact, What};
+use alight_workload::program::{AttributesId, Begins, Op};
+
+use crate::attributes;
+use crate::charges::Charges;
+use crate::health::Health;
+use crate::interrupts::{Nesting, Source};
+use crate::roles::Roles;
+use crate::task::{Early, Role, State, Task, TimerSleep};
+use crate::timers;
+use crate::work::{Speeds, Work};
+
+/// The idle task.
+const IDLE: u32 = 0;
+
+/// Programs in the making.
+pub(crate) struct Window<'a> {
+    machine: &'a Machine,
+    all_cpus: CpuSet,
+    pub roles: Roles,
+    pub start: u64,
+    pub end: u64,
+    speeds: Speeds,
+    charges: Charges<'a>,
+    cpus: Vec<Cpu>,
+    pub tasks: Vec<Task>,
+    by_pid: HashMap<u32, usize>,
+    /// Attributes that tasks change to.
+    pub changes: Vec<alight_workload::program::Attributes>,
+    pub health: Health,
+}
+
+/// What is known of a CPU.
+#[derive(Debug, Clone, Default)]
+struct Cpu {
+    current: Option<u32>,
+    interrupts: Nesting,
+    /// Ticks are among its interrupts.
+    ticks_told: bool,
+    /// Its clock is known.
+    clock_told: bool,
+}
+
+/// Where a waking came from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Waker {
+    /// A task, which the recording says (`true`) or which is assumed.
+    Task(usize, bool),
+    Interrupt(Source),
+    LeftOut,
+}
+
+impl<'a> Window<'a> {
+    pub fn new(machine: &'a Machine, roles: Roles, start: u64) -> Self {
+        let nr_cpus = machine.cpus.len();
+        Window {
+            machine,
+            all_cpus: CpuSet::first_n(nr_cpus),
+            roles,
+            start,
+            end: start,
+            speeds: Speeds::new(machine, start),
+            charges: Charges::new(machine),
+            cpus: vec![Cpu::default(); nr_cpus],
+            tasks: Vec::new(),
+            by_pid: HashMap::new(),
+            changes: Vec::new(),
+            health: Health::default(),
+        }
+    }
+
+    /// What is known of a task from now on. False if it is the first that tells which tasks are of
+    /// the workload, after some were taken for it: the window has to begin here.
+    pub fn fact(&mut self, fact: &TaskFact) -> bool {
+        self.end = fact.time;
+        if self.roles.learn(fact) && !self.tasks.is_empty() {
+            return false;
+        }
+        self.changes_to(fact);
+        true
+    }
+
+    fn changes_to(&mut self, fact: &TaskFact) {
+        let Some(&task) = self.by_pid.get(&fact.pid) else {
+            return;
+        };
+        let known = &mut self.tasks[task];
+        let before = attributes::stated(&known.fact, &self.all_cpus);
+        crate::roles::merge(&mut known.fact, fact);
+        let after = attributes::stated(&known.fact, &self.all_cpus);
+        if before == after || !known.is_replayed() {
+            return;
+        }
+        if !known.has_begun() {
+            known.attributes = after;
+            return;
+        }
+        let id = self.changes.len() as AttributesId;
+        self.changes.push(alight_workload::program::Attributes {
+            lift_affinity: after.affinity.is_none() && before.affinity.is_some(),
+            ..after
+        });
+        self.tasks[task].push(Op::SetAttributes { attributes: id });
+    }
+
+    /// Something happened.
+    pub fn event(&mut self, event: &Event) {
+        self.end = event.time;
+        let (now, cpu) = (event.time, usize::from(event.cpu));
+        if cpu >= self.cpus.len() {
+            return;
+        }
+        match event.what {
+            What::Switch {
+                prev,
+                prev_prio,
+                left,
+                next,
+                next_prio,
+            } => {
+                self.leaves(now, cpu, prev, prev_prio, left);
+                self.comes(now, cpu, next, next_prio);
+            }
+            What::Waking {
+                pid,
+                prio,
+                current,
+                context,
+                sync,
+                ..
+            } => self.waking(now, cpu, (pid, prio), (current, context), sync.unwrap_or(false)),
+            What::Wakeup { pid, .. } => self.did_not_sleep(pid),
+            What::Fork { parent, child } => self.forks(now, cpu, parent, child),
+            What::Yield { pid } => self.yields(now, pid),
+            What::InterruptBegin { interrupt } => {
+                let cpu = &mut self.cpus[cpu];
+                cpu.ticks_told |= interrupt == alight_recording::workload::Interrupt::Tick;
+                cpu.interrupts.begin(interrupt, now);
+            }
+            What::InterruptEnd { interrupt } => self.cpus[cpu].interrupts.end(interrupt, now),
+            What::Frequency { of_cpu, khz } => {
+                if let Some(of) = self.cpus.get_mut(usize::from(of_cpu)) {
+                    of.clock_told = true;
+                    self.speeds.set_khz(of_cpu.into(), khz, now);
+                }
+            }
+            What::Hotplug { .. } => self.health.hotplugs += 1,
+            What::WakeupNew { .. }
+            | What::Migrate { .. }
+            | What::Exit { .. }
+            | What::Idle { .. }
+            | What::CallBegin { .. }
+            | What::CallEnd { .. }
+            | What::Lost { .. } => {}
+        }
+    }
+
+    /// Ends the window: what runs stops, and who sleeps stays asleep.
+    pub fn finish(&mut self) {
+        for cpu in 0..self.cpus.len() {
+            if let Some(pid) = self.cpus[cpu].current.filter(|&pid| pid != IDLE)
+                && let Some(&task) = self.by_pid.get(&pid)
+            {
+                self.book(self.end, task);
+            }
+        }
+        for task in &mut self.tasks {
+            task.flush();
+            if let State::Asleep(sleep) = task.state
+                && !task.woken
+            {
+                task.ops.truncate(sleep.op);
+            }
+            let (assumed, devices) = timers::settle(task, self.start);
+            self.health.by_timers_assumed += assumed;
+            self.health.by_timers -= devices;
+            self.health.by_devices += devices;
+            self.health.clipped_ns += crate::work::to_ns(task.take_debt());
+        }
+        self.health.window_ns = self.end - self.start;
+    }
+
+    /// The task of this number; one that was not seen before is there since the start.
+    fn task(&mut self, pid: u32, prio: u16) -> usize {
+        if let Some(&task) = self.by_pid.get(&pid) {
+            return task;
+        }
+        let fact = self.roles.fact(pid);
+        let task = self.add(pid, prio, fact);
+        let fact = &self.tasks[task].fact;
+        self.tasks[task].begins = fact.cpu.map(|cpu| Begins {
+            cpu,
+            util_avg: fact.util_avg.unwrap_or(0).min(1024),
+            wakee_flips: fact.wakee_flips.unwrap_or(0),
+            vruntime_ahead: fact.vruntime,
+        });
+        task
+    }
+
+    fn add(&mut self, pid: u32, prio: u16, fact: TaskFact) -> usize {
+        let role = self.roles.role(&fact);
+        let mut attributes = attributes::stated(&fact, &self.all_cpus);
+        if fact.policy.is_none() && fact.nice.is_none() {
+            let by_prio = attributes::of_prio(prio);
+            attributes.policy = by_prio.policy;
+            attributes.nice = by_prio.nice;
+            attributes.rt_priority = by_prio.rt_priority;
+        }
+        let task = self.tasks.len();
+        self.tasks.push(Task::new(pid, role, fact, attributes));
+        if self.by_pid.insert(pid, task).is_some() {
+            self.health.reused_pids += 1;
+        }
+        match role {
+            Role::Member => self.health.members += 1,
+            Role::Background => self.health.background += 1,
+            Role::LeftOut => self.health.left_out += 1,
+        }
+        task
+    }
+
+    /// Books the work of a running task until now.
+    fn book(&mut self, now: u64, task: usize) {
+        let State::Running { cpu, from, since } = self.tasks[task].state else {
+            return;
+        };
+        let done = self.speeds.done(cpu, now);
+        let ns = now - since;
+        let spent = self.cpus[cpu].interrupts.take_spent(now).min(ns);
+        let mut work: Work = done - from;
+        work -= self.speeds.in_ns(cpu, spent).min(work);
+        let ticks = match self.cpus[cpu].ticks_told {
+            true => 0,
+            false => self.charges.ticks(cpu, ns),
+        };
+        let booked = &mut self.tasks[task];
+        booked.add_work(work);
+        booked.owe(ticks);
+        booked.state = State::Running {
+            cpu,
+            from: done,
+            since: now,
+        };
+        if booked.is_replayed() {
+            self.health.cpu_ns += ns;
+            if !self.cpus[cpu].clock_told {
+                self.health.unknown_clock_ns += ns;
+            }
+        }
+    }
+
+    fn leaves(&mut self, now: u64, cpu: usize, prev: u32, prio: u16, left: Left) {
+        self.cpus[cpu].current = None;
+        if prev == IDLE {
+            return;
+        }
+        let known = self.by_pid.contains_key(&prev);
+        let task = self.task(prev, prio);
+        if !known {
+            // It ran from the start on.
+            self.speeds.set_executes(cpu, true, self.start);
+            self.tasks[task].state = State::Running {
+                cpu,
+                from: self.speeds.done(cpu, self.start),
+                since: self.start,
+            };
+        }
+        self.book(now, task);
+        self.tasks[task].cached = self.charges.leaves(cpu);
+        match left {
+            Left::Runnable | Left::Preempted => {
+                self.tasks[task].state = State::Runnable;
+                if self.tasks[task].is_replayed() {
+                    self.health.still_runnable += 1;
+                }
+            }
+            Left::Asleep | Left::Blocked => self.sleeps(now, task),
+            Left::Dead => {
+                self.tasks[task].flush();
+                self.tasks[task].state = State::Dead;
+            }
+        }
+    }
+
+    fn sleeps(&mut self, now: u64, task: usize) {
+        let sleep = self.tasks[task].sleep(now);
+        self.tasks[task].state = State::Asleep(sleep);
+        let Some(early) = self.tasks[task].early.take() else {
+            return;
+        };
+        // Woken on its way to sleep: that is the end of this sleep.
+        self.count_sleep(task);
+        self.tasks[task].woken = true;
+        match early.by {
+            Some(_) => {
+                self.tasks[task].awaits_wake(sleep);
+                if self.tasks[task].is_replayed() {
+                    self.health.by_tasks += 1;
+                    self.health.raced += 1;
+                }
+            }
+            None => {
+                let at_once = Op::Complete {
+                    ns: 1,
+                    cpu: early.cpu as u32,
+                };
+                self.tasks[task].set(sleep.op, at_once);
+                if self.tasks[task].is_replayed() {
+                    self.health.by_devices += 1;
+                }
+            }
+        }
+    }
+
+    fn count_sleep(&mut self, task: usize) {
+        if self.tasks[task].is_replayed() {
+            self.health.sleeps += 1;
+        }
+    }
+
+    fn comes(&mut self, now: u64, cpu: usize, next: u32, prio: u16) {
+        self.cpus[cpu].current = Some(next);
+        self.speeds.set_executes(cpu, next != IDLE, now);
+        self.cpus[cpu].interrupts.take_spent(now);
+        if next == IDLE {
+            return;
+        }
+        let task = self.task(next, prio);
+        self.wakes_unseen(now, task, cpu);
+        let from = self.speeds.done(cpu, now);
+        let refill = self.charges.comes(cpu, self.tasks[task].cached, &self.speeds);
+        let task = &mut self.tasks[task];
+        let woken = std::mem::take(&mut task.woken);
+        task.owe(self.charges.turn(cpu, woken) + refill);
+        task.state = State::Running {
+            cpu,
+            from,
+            since: now,
+        };
+    }
+
+    /// A task runs that was asleep: its waking was not seen.
+    fn wakes_unseen(&mut self, now: u64, task: usize, cpu: usize) {
+        if self.tasks[task].woken {
+            return;
+        }
+        let State::Asleep(sleep) = self.tasks[task].state else {
+            return;
+        };
+        self.count_sleep(task);
+        let op = Op::Complete {
+            ns: (now - sleep.since).max(1),
+            cpu: cpu as u32,
+        };
+        let woken = &mut self.tasks[task];
+        woken.set(sleep.op, op);
+        woken.woken = true;
+        if woken.is_replayed() {
+            self.health.unexplained += 1;
+        }
+    }
+
+    fn waking(
+        &mut self,
+        now: u64,
+        cpu: usize,
+        (pid, prio): (u32, u16),
+        by: (u32, Option<Context>),
+        sync: bool,
+    ) {
+        let known = self.by_pid.contains_key(&pid);
+        let task = self.task(pid, prio);
+        if !known {
+            // It slept from the start on.
+            let sleep = self.tasks[task].sleep(self.start);
+            self.tasks[task].state = State::Asleep(sleep);
+        }
+        let waker = self.waker(cpu, task, by);
+        self.charge_wakeup(now, cpu, task, waker);
+        match self.tasks[task].state {
+            State::Asleep(sleep) if !self.tasks[task].woken => {
+                self.ends_sleep(now, cpu, task, sleep, waker, sync);
+            }
+            State::Running { .. } if self.tasks[task].early.is_none() => {
+                self.comes_early(now, cpu, task, waker, sync);
+            }
+            _ => {}
+        }
+    }
+
+    fn waker(&mut self, cpu: usize, wakee: usize, by: (u32, Option<Context>)) -> Waker {
+        let (current, context) = by;
+        let in_task = match context {
+            Some(context) => context == Context::Task,
+            None => current != IDLE && !self.cpus[cpu].interrupts.is_inside(),
+        };
+        if !in_task || current == IDLE {
+            return Waker::Interrupt(self.cpus[cpu].interrupts.source());
+        }
+        match self.by_pid.get(&current) {
+            Some(&task) if task != wakee && self.tasks[task].is_replayed() => {
+                Waker::Task(task, context.is_some())
+            }
+            _ => Waker::LeftOut,
+        }
+    }
+
+    /// The model charges the wakeup to whoever is on the CPU.
+    fn charge_wakeup(&mut self, now: u64, cpu: usize, wakee: usize, waker: Waker) {
+        let Some(&current) = self.cpus[cpu].current.and_then(|pid| self.by_pid.get(&pid)) else {
+            return;
+        };
+        let told = self.cpus[cpu].interrupts.is_inside();
+        let target = self.tasks[wakee].fact.cpu.map(|cpu| cpu as usize);
+        let charge = match waker {
+            Waker::Task(..) | Waker::LeftOut => self.charges.wakeup(cpu, target),
+            // Its whole time is taken off.
+            Waker::Interrupt(_) if told => return,
+            Waker::Interrupt(_) => self.charges.timer(cpu) + self.charges.wakeup(cpu, target),
+        };
+        if let Waker::Task(waker, _) = waker {
+            self.book(now, waker);
+            self.tasks[waker].flush();
+        }
+        self.tasks[current].owe(charge);
+    }
+
+    fn ends_sleep(
+        &mut self,
+        now: u64,
+        cpu: usize,
+        task: usize,
+        sleep: crate::task::Sleep,
+        waker: Waker,
+        sync: bool,
+    ) {
+        self.count_sleep(task);
+        self.tasks[task].woken = true;
+        let replayed = self.tasks[task].is_replayed();
+        let ns = (now - sleep.since).max(1);
+        match waker {
+            Waker::Task(by, told) if replayed => {
+                let nth = self.tasks[task].awaits_wake(sleep);
+                self.tasks[by].push(Op::Wake {
+                    task: task as u32,
+                    nth,
+                    hand_off: true,
+                    sync,
+                });
+                self.health.by_tasks += 1;
+                self.health.by_tasks_assumed += u64::from(!told);
+            }
+            Waker::Task(..) => {}
+            Waker::Interrupt(source) => {
+                self.health.by_timers += u64::from(replayed && source != Source::Device);
+                self.health.by_devices += u64::from(replayed && source == Source::Device);
+                match source {
+                    Source::Device => {
+                        let cpu = cpu as u32;
+                        self.tasks[task].set(sleep.op, Op::Complete { ns, cpu });
+                    }
+                    Source::Timer | Source::Unknown => {
+                        self.tasks[task].timer_sleeps.push(TimerSleep {
+                            op: sleep.op,
+                            since: sleep.since,
+                            until: now,
+                            cpu: cpu as u32,
+                            known: source == Source::Timer,
+                        });
+                    }
+                }
+            }
+            Waker::LeftOut => {
+                let cpu = cpu as u32;
+                self.tasks[task].set(sleep.op, Op::Complete { ns, cpu });
+                self.health.by_left_out += u64::from(replayed);
+            }
+        }
+    }
+
+    /// A waking while the task is still on its CPU: on its way to sleep, or not.
+    fn comes_early(&mut self, _now: u64, cpu: usize, task: usize, waker: Waker, sync: bool) {
+        let by = match waker {
+            Waker::Task(by, _) if self.tasks[task].is_replayed() => {
+                let wake = Op::Wake {
+                    task: task as u32,
+                    nth: self.tasks[task].awaits + 1,
+                    hand_off: false,
+                    sync,
+                };
+                Some((by, self.tasks[by].push(wake)))
+            }
+            _ => None,
+        };
+        self.tasks[task].early = Some(Early { by, cpu });
+    }
+
+    /// A woken task is on a queue. One that had not left its CPU did not sleep at all.
+    fn did_not_sleep(&mut self, pid: u32) {
+        let Some(&task) = self.by_pid.get(&pid) else {
+            return;
+        };
+        if !matches!(self.tasks[task].state, State::Running { .. }) {
+            return;
+        }
+        if let Some(Early {
+            by: Some((waker, op)),
+            ..
+        }) = self.tasks[task].early.take()
+        {
+            self.tasks[waker].set(op, Op::Run { ns: 0 });
+        }
+    }
+
+    fn forks(&mut self, now: u64, cpu: usize, parent: u32, child: u32) {
+        let by = self.by_pid.get(&parent).copied();
+        let fact = self.roles.child(child, by.map(|by| &self.tasks[by].fact));
+        let process = fact.tgid.is_none_or(|tgid| tgid == child);
+        // A child begins with the priority of its parent.
+        let task = self.add(child, 120, fact);
+        if let Some(by) = by {
+            let inherited = self.tasks[by].attributes.clone();
+            if self.roles.says_nothing(child) {
+                self.tasks[task].attributes = inherited;
+            }
+        }
+        match by {
+            Some(by) if self.tasks[by].is_replayed() && self.tasks[task].is_replayed() => {
+                self.tasks[task].start_ns = None;
+                self.book(now, by);
+                self.tasks[by].push(Op::Fork { task: task as u32 });
+                self.tasks[by].owe(self.charges.fork(cpu, process));
+            }
+            _ => self.tasks[task].start_ns = Some(now - self.start),
+        }
+    }
+
+    fn yields(&mut self, now: u64, pid: u32) {
+        let Some(&task) = self.by_pid.get(&pid) else {
+            return;
+        };
+        self.book(now, task);
+        let State::Running { cpu, .. } = self.tasks[task].state else {
+            return;
+        };
+        self.tasks[task].push(Op::Yield);
+        self.tasks[task].owe(self.charges.yields(cpu));
+        self.health.yields += u64::from(self.tasks[task].is_replayed());
+    }
+
+    /// A new window from `now` on; who runs where is known.
+    pub fn next(self, now: u64) -> (Self, Self) {
+        let mut next = Window::new(self.machine, self.roles.clone(), now);
+        for (cpu, was) in self.cpus.iter().enumerate() {
+            next.cpus[cpu].clock_told = was.clock_told;
+        }
+        (self, next)
+    }
+}

@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What programs are made of recordings.
+
+mod common;
+
+use alight_recording::workload::{Capability, TaskFact};
+use alight_replay::{NotReplayable, Options};
+use common::{all, free_machine, programs, replay};
+
+/// Events, and the programs that are made of them.
+const CASES: &[(&str, &str, &str)] = &[
+    (
+        "a task that another wakes waits for it; the waker waits until it sleeps",
+        "0 0 switch 8 S 7
+         100 0 waking 8 by 7
+         150 0 switch 7 S 8
+         190 0 switch 8 S 0",
+        "pid-8 @0: await, run 40
+         pid-7 @0: run 100, wake pid-8 1, run 50",
+    ),
+    (
+        "a waking before the switch-out of its task ends that sleep, and its waker does not wait",
+        "0 0 switch 0 R 8
+         0 1 switch 0 R 7
+         90 1 waking 8 by 7
+         100 0 switch 8 S 0
+         110 0 wakeup 8
+         120 0 switch 0 R 8
+         130 0 switch 8 S 0
+         140 1 switch 7 S 0",
+        "pid-8 @0: run 100, await, run 10
+         pid-7 @0: run 90, wake pid-8 1 early, run 50",
+    ),
+    (
+        "a task that is woken while it looks whether to sleep does not sleep",
+        "0 0 switch 0 R 8
+         0 1 switch 0 R 7
+         90 1 waking 8 by 7
+         91 1 wakeup 8
+         200 0 switch 8 S 0
+         300 1 waking 8 by 7
+         310 0 switch 0 R 8
+         320 0 switch 8 S 0",
+        "pid-8 @0: run 200, await, run 10
+         pid-7 @0: run 90, run 0, run 210, wake pid-8 1, run 20",
+    ),
+    (
+        "an interrupt that wakes while another task runs is not that task's doing",
+        "0 0 switch 0 R 7
+         0 1 switch 8 S 0
+         100 0 begin irq
+         105 0 waking 8 by hard
+         110 0 end irq
+         120 1 switch 0 R 8
+         130 1 switch 8 S 0
+         200 0 switch 7 S 0",
+        "pid-7 @0: run 190
+         pid-8 @0: complete 105 on 0, run 10",
+    ),
+    (
+        "a timer ends a sleep at a point in time",
+        "0 0 switch 8 S 0
+         400 0 begin hrtimer
+         400 0 waking 8 by hard
+         402 0 end hrtimer
+         410 0 switch 0 R 8
+         500 0 switch 8 S 0",
+        "pid-8 @0: until 400, run 90",
+    ),
+    (
+        "preemption adds nothing, and a yield stands where it was called",
+        "0 0 switch 0 R 7
+         100 0 switch 7 R+ 8
+         300 0 yield 8
+         310 0 switch 8 R 7
+         350 0 switch 7 S 8
+         360 0 switch 8 S 0",
+        "pid-7 @0: run 140
+         pid-8 @0: run 200, yield, run 20",
+    ),
+    (
+        "a child is born where its parent forks, and ends",
+        "0 0 switch 0 R 7
+         50 0 fork 7 9
+         80 0 switch 7 S 9
+         100 0 switch 9 X 0
+         100 0 waking 7 by 9
+         200 0 switch 0 R 7
+         300 0 switch 7 S 0",
+        "pid-7 @0: run 50, fork pid-9, run 30, await, run 100
+         pid-9 @forked: run 20, wake pid-7 1",
+    ),
+    (
+        "work on a slower clock is less work",
+        "0 0 khz 0 500000
+         0 0 switch 0 R 7
+         0 1 khz 1 1000000
+         0 1 switch 0 R 8
+         100 0 switch 7 S 0
+         100 1 switch 8 S 0",
+        "pid-7 @0: run 50
+         pid-8 @0: run 100",
+    ),
+];
+
+#[test]
+fn programs_follow_from_events() {
+    let mut machine = free_machine();
+    for domain in &mut machine.freq_domains {
+        domain.opps.last_mut().unwrap().khz = 1_000_000;
+    }
+    for (name, events, expected) in CASES {
+        let made = replay(&machine, events, &[], &all(), &Options::default()).unwrap();
+        let expected: String = (expected.lines())
+            .map(|line| line.trim().to_owned() + "\n")
+            .collect();
+        assert_eq!(programs(&made), expected, "{name}");
+        made.workload.check().unwrap();
+    }
+}
+
+const LEFT_OUT: &str = "0 0 switch 8 S 7
+     100 0 waking 8 by 7
+     150 0 switch 7 S 8
+     190 0 switch 8 S 0";
+
+#[test]
+fn a_task_that_is_left_out_becomes_a_device() {
+    let recorder = TaskFact {
+        pid: 7,
+        recorder: Some(true),
+        ..TaskFact::default()
+    };
+    let options = Options::default();
+    let made = replay(&free_machine(), LEFT_OUT, &[recorder], &all(), &options).unwrap();
+    assert_eq!(programs(&made), "pid-8 @0: complete 100 on 0, run 40\n");
+    assert_eq!(made.health.by_left_out, 1);
+}
+
+#[test]
+fn background_is_left_out_on_request() {
+    let chosen = TaskFact {
+        pid: 8,
+        comm: Some("app".into()),
+        chosen: Some(true),
+        ..TaskFact::default()
+    };
+    let with = |background| {
+        let options = Options { background };
+        let made = replay(&free_machine(), LEFT_OUT, std::slice::from_ref(&chosen), &all(), &options);
+        programs(&made.unwrap())
+    };
+    assert_eq!(with(true), "app @0: await, run 40\npid-7 @0: run 100, wake app 1, run 50\n");
+    assert_eq!(with(false), "app @0: complete 100 on 0, run 40\n");
+}
+
+#[test]
+fn a_loss_cuts_and_the_longer_part_is_replayed() {
+    let events = "0 0 switch 0 R 7
+         100 0 switch 7 S 0
+         100 0 lost 5
+         300 0 switch 0 R 8
+         400 0 switch 8 S 7
+         500 0 waking 8 by 7
+         510 0 switch 7 S 8
+         520 0 switch 8 S 0";
+    let made = replay(&free_machine(), events, &[], &all(), &Options::default()).unwrap();
+    assert_eq!(
+        programs(&made),
+        "pid-8 @0: run 100, await, run 10\npid-7 @0: run 100, wake pid-8 1, run 10\n"
+    );
+    assert_eq!((made.health.windows, made.health.lost), (2, Some(5)));
+}
+
+#[test]
+fn without_context_causes_are_assumed_and_counted() {
+    let events = "0 0 switch 8 S 7
+         100 0 waking 8 by ?7
+         150 0 switch 7 S 8
+         190 0 switch 8 S 0";
+    let told = [Capability::Wakings];
+    let made = replay(&free_machine(), events, &[], &told, &Options::default()).unwrap();
+    assert_eq!(made.health.by_tasks_assumed, 1);
+    assert_eq!(made.health.assumed_percent(), 100);
+    assert!(made.health.lacks.contains(&Capability::Context));
+}
+
+#[test]
+fn what_cannot_be_replayed_is_refused() {
+    let machine = free_machine();
+    let options = Options::default();
+    let refused = |events: &str, told: &[Capability]| -> NotReplayable {
+        replay(&machine, events, &[], told, &options).unwrap_err()
+    };
+    let none = refused("", &all());
+    assert!(matches!(none, NotReplayable::Empty), "{none}");
+    let idle = refused("0 0 khz 0 1000", &all());
+    assert!(matches!(idle, NotReplayable::NoTask), "{idle}");
+    let blind = refused(LEFT_OUT, &[Capability::Context]);
+    assert_eq!(
+        blind.to_string(),
+        "does not tell wakings: who woke whom is unknown: a replay cannot keep the order; record \
+         again with this event"
+    );
+}
+
+#[test]
+fn the_model_takes_its_charges_off_the_work() {
+    let mut machine = free_machine();
+    for core in &mut machine.core_types {
+        core.costs.wakeup_ns = 10_000;
+        core.costs.switch_ns = 2_000;
+        core.costs.block_ns = 3_000;
+    }
+    let made = replay(&machine, LEFT_OUT, &[], &all(), &Options::default()).unwrap();
+    // A switch to each; 8 pays for what it did to sleep, too.
+    assert_eq!(
+        programs(&made),
+        "pid-8 @0: await, run 35\npid-7 @0: run 98, wake pid-8 1, run 40\n"
+    );
+}

@@ -4,9 +4,7 @@
 use std::collections::HashMap;
 
 use alight_workload::Workload;
-use alight_workload::program::{
-    Better, Measure, MeasureSource, Op, Program, TaskId, TaskSpec,
-};
+use alight_workload::program::{Better, Measure, MeasureSource, Op, Program, TaskId, TaskSpec};
 
 use crate::Replay;
 use crate::task::{BEGINS, ENDS, Role, Task};

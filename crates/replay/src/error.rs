@@ -17,10 +17,14 @@ pub enum NotReplayable {
     #[error(transparent)]
     Capability(#[from] UnknownCapability),
     /// It holds no events.
-    #[error("holds no events: nothing happened while it was recorded, or events were not asked for")]
+    #[error(
+        "holds no events: nothing happened while it was recorded, or events were not asked for"
+    )]
     Empty,
     /// It holds no task that is of the workload.
-    #[error("holds no task of the workload: it ended before the recording began, or was not chosen")]
+    #[error(
+        "holds no task of the workload: it ended before the recording began, or was not chosen"
+    )]
     NoTask,
     /// It does not tell something without which a replay is false.
     #[error("does not tell {}: {}; record again with this event", .0, .0.lacking())]
@@ -56,7 +60,10 @@ pub(crate) fn same_machine(header: &Header, machine: &Machine) -> Result<(), Not
     for (fact, cpu) in header.cpus.iter().zip(&machine.cpus) {
         if fact.capacity != cpu.capacity_orig {
             return differ(
-                format!("a machine whose CPU {} has capacity {}", fact.cpu, fact.capacity),
+                format!(
+                    "a machine whose CPU {} has capacity {}",
+                    fact.cpu, fact.capacity
+                ),
                 format!("one of capacity {}", cpu.capacity_orig),
             );
         }

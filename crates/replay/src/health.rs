@@ -63,7 +63,11 @@ pub struct Health {
 impl Health {
     /// Sleeps whose end is known, in percent of all; 100 of none.
     pub fn explained_percent(&self) -> u64 {
-        percent(self.sleeps - self.unexplained.min(self.sleeps), self.sleeps, 100)
+        percent(
+            self.sleeps - self.unexplained.min(self.sleeps),
+            self.sleeps,
+            100,
+        )
     }
 
     /// Wakings by tasks that a replay does not wait for, in percent.
@@ -73,7 +77,11 @@ impl Health {
 
     /// Causes that were assumed, in percent of all sleeps.
     pub fn assumed_percent(&self) -> u64 {
-        percent(self.by_tasks_assumed + self.by_timers_assumed, self.sleeps, 0)
+        percent(
+            self.by_tasks_assumed + self.by_timers_assumed,
+            self.sleeps,
+            0,
+        )
     }
 
     /// CPU time for which the model charges more than was recorded, in percent.

@@ -36,9 +36,8 @@ impl Nesting {
 
     /// The end of one that did not begin here is nothing; with one that did end those within it.
     pub fn end(&mut self, interrupt: Interrupt, now: u64) {
-        let same = |one: &Interrupt| {
-            std::mem::discriminant(one) == std::mem::discriminant(&interrupt)
-        };
+        let same =
+            |one: &Interrupt| std::mem::discriminant(one) == std::mem::discriminant(&interrupt);
         let Some(at) = self.within.iter().rposition(same) else {
             return;
         };

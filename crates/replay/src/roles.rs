@@ -90,8 +90,26 @@ pub(crate) fn merge(known: &mut TaskFact, later: &TaskFact) {
     }
     (known.time, known.pid) = (later.time, later.pid);
     take!(
-        comm, tgid, kernel_thread, chosen, recorder, cgroup, affinity, policy, nice, rt_priority,
-        uclamp_min, uclamp_max, slice_ns, dl_period_ns, dl_deadline_ns, cpu, state, util_avg,
-        vruntime, vlag, wakee_flips
+        comm,
+        tgid,
+        kernel_thread,
+        chosen,
+        recorder,
+        cgroup,
+        affinity,
+        policy,
+        nice,
+        rt_priority,
+        uclamp_min,
+        uclamp_max,
+        slice_ns,
+        dl_period_ns,
+        dl_deadline_ns,
+        cpu,
+        state,
+        util_avg,
+        vruntime,
+        vlag,
+        wakee_flips
     );
 }

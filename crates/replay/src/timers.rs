@@ -49,10 +49,7 @@ pub(crate) fn settle(task: &mut Task, start: u64) -> (u64, u64) {
                 ns,
                 cpu: WHERE_IT_SLEPT,
             },
-            Kind::Device => Op::Complete {
-                ns,
-                cpu: sleep.cpu,
-            },
+            Kind::Device => Op::Complete { ns, cpu: sleep.cpu },
         };
         match (sleep.known, kind) {
             (true, _) => {}

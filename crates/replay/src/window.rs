@@ -148,7 +148,13 @@ impl<'a> Window<'a> {
                 context,
                 sync,
                 ..
-            } => self.waking(now, cpu, (pid, prio), (current, context), sync.unwrap_or(false)),
+            } => self.waking(
+                now,
+                cpu,
+                (pid, prio),
+                (current, context),
+                sync.unwrap_or(false),
+            ),
             What::Wakeup { pid, .. } => self.did_not_sleep(pid),
             What::Fork { parent, child } => self.forks(now, cpu, parent, child),
             What::Yield { pid } => self.yields(now, pid),
@@ -348,7 +354,9 @@ impl<'a> Window<'a> {
         let task = self.task(next, prio);
         self.wakes_unseen(now, task, cpu);
         let from = self.speeds.done(cpu, now);
-        let refill = self.charges.comes(cpu, self.tasks[task].cached, &self.speeds);
+        let refill = self
+            .charges
+            .comes(cpu, self.tasks[task].cached, &self.speeds);
         let task = &mut self.tasks[task];
         let woken = std::mem::take(&mut task.woken);
         task.owe(self.charges.turn(cpu, woken) + refill);

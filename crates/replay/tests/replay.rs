@@ -147,10 +147,19 @@ fn background_is_left_out_on_request() {
     };
     let with = |background| {
         let options = Options { background };
-        let made = replay(&free_machine(), LEFT_OUT, std::slice::from_ref(&chosen), &all(), &options);
+        let made = replay(
+            &free_machine(),
+            LEFT_OUT,
+            std::slice::from_ref(&chosen),
+            &all(),
+            &options,
+        );
         programs(&made.unwrap())
     };
-    assert_eq!(with(true), "app @0: await, run 40\npid-7 @0: run 100, wake app 1, run 50\n");
+    assert_eq!(
+        with(true),
+        "app @0: await, run 40\npid-7 @0: run 100, wake app 1, run 50\n"
+    );
     assert_eq!(with(false), "app @0: complete 100 on 0, run 40\n");
 }
 

@@ -184,7 +184,10 @@ fn word(replay: &Replay, op: &Op) -> Option<String> {
         Op::Fork { task } => format!("fork {}", comm(task)),
         Op::Yield => "yield".into(),
         Op::SetAttributes { attributes } => {
-            format!("set {:?}", replay.workload.attributes[attributes as usize].nice)
+            format!(
+                "set {:?}",
+                replay.workload.attributes[attributes as usize].nice
+            )
         }
         ref other => format!("{other:?}"),
     })

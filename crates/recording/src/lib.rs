@@ -10,6 +10,7 @@
 //! - [`Writer`] appends records. The file gets its name when it is complete.
 //! - [`Reader`] reads records one by one. Its [`Error`] tells files that are cut short, damaged, of
 //!   another architecture, or no recording.
+//! - [`annotate`] adds facts to the end of a finished recording.
 //! - [`delta`] packs records that resemble the record before.
 //! - [`workload`] is the content of one kind: what a replay is made of.
 //!
@@ -58,12 +59,14 @@
 //! | `R` | records: a zstd frame with a checksum. A record is the index of its kind (u32), its length in bytes (u32), and its bytes. Numbers are little-endian |
 //! | `E` | the end, as JSON. There is one, and it is the last block |
 
+mod annotate;
 pub mod delta;
 mod header;
 mod reader;
 pub mod workload;
 mod writer;
 
+pub use annotate::annotate;
 pub use header::{Arch, CpuFact, End, Header, KernelVersion};
 pub use reader::{Error, Place, Reader, Record};
 pub use writer::Writer;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What is written is read; what is not whole is named.
 
-use alight_recording::{End, Error, Header, KernelVersion, Reader, SCHEMA, Writer};
+use alight_recording::{End, Error, Header, KernelVersion, Reader, SCHEMA, Writer, annotate};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -321,4 +321,30 @@ fn each_record_has_a_place() {
         assert_eq!(bytes[place.block as usize], b'R');
         before = Some(key);
     }
+}
+
+#[test]
+fn a_fact_is_added_and_all_else_stays() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("r.alight");
+    write(&path);
+    let (records, before) = read(&fs::read(&path).unwrap());
+    for value in ["good", "better"] {
+        let fact = ("verdict".to_owned(), value.to_owned());
+        annotate(&path, |end| end.facts.extend([fact.clone()])).unwrap();
+        let (again, after) = read(&fs::read(&path).unwrap());
+        let expected = End {
+            facts: [fact].into(),
+            ..before.as_ref().unwrap().clone()
+        };
+        assert_eq!((again, after.unwrap()), (records, expected));
+    }
+    let entries = fs::read_dir(directory.path()).unwrap().count();
+    assert_eq!(entries, 1, "nothing is left behind");
+
+    let bytes = fs::read(&path).unwrap();
+    fs::write(&path, &bytes[..bytes.len() / 2]).unwrap();
+    let refused = annotate(&path, |_| ()).unwrap_err();
+    assert!(matches!(refused, Error::CutShort { .. }), "{refused}");
+    assert_eq!(fs::read(&path).unwrap().len(), bytes.len() / 2);
 }

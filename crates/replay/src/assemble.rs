@@ -6,9 +6,9 @@ use std::collections::HashMap;
 use alight_workload::Workload;
 use alight_workload::program::{Better, Measure, MeasureSource, Op, Program, TaskId, TaskSpec};
 
-use crate::Replay;
 use crate::task::{BEGINS, ENDS, Role, Task};
 use crate::window::Window;
+use crate::{Recorded, Replay};
 
 /// The workload of a window that is finished.
 pub(crate) fn replay(window: Window<'_>, name: &str) -> Replay {
@@ -26,6 +26,7 @@ pub(crate) fn replay(window: Window<'_>, name: &str) -> Replay {
     });
     workload.attributes = window.changes;
     let mut processes = HashMap::new();
+    let mut recorded = Vec::new();
     for task in window.tasks {
         if !task.is_replayed() {
             continue;
@@ -38,6 +39,10 @@ pub(crate) fn replay(window: Window<'_>, name: &str) -> Replay {
             Some(comm) => comm.clone(),
             None => format!("pid-{}", task.pid),
         };
+        recorded.push(Recorded {
+            pid: task.pid,
+            member: task.role == Role::Member,
+        });
         workload.tasks.push(TaskSpec {
             comm,
             program: workload.programs.len() as u32,
@@ -51,6 +56,8 @@ pub(crate) fn replay(window: Window<'_>, name: &str) -> Replay {
     }
     Replay {
         workload,
+        tasks: recorded,
+        window: (window.start, window.end),
         health: window.health,
     }
 }

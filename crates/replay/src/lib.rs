@@ -103,8 +103,21 @@ impl Default for Options {
 pub struct Replay {
     /// What runs.
     pub workload: Workload,
+    /// The recorded task behind each task of the workload, in the same order.
+    pub tasks: Vec<Recorded>,
+    /// The stretch of the recording that is replayed, ns on its clock.
+    pub window: (u64, u64),
     /// How much of the recording it explains.
     pub health: Health,
+}
+
+/// A recorded task.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// Its number in the recording.
+    pub pid: u32,
+    /// It is of the workload, and not of what ran beside it.
+    pub member: bool,
 }
 
 /// Reads a recording to its end and makes a workload of it. `machine` is the one that was recorded:

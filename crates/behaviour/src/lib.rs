@@ -42,6 +42,7 @@
 pub mod measures;
 pub mod quantity;
 pub mod recording;
+pub mod replayed;
 pub mod report;
 
 use std::collections::BTreeSet;
@@ -281,7 +282,7 @@ fn simulate(
     Ok(runs)
 }
 
-fn quantities(kernel: &[&Measurements], model: &[&Measurements]) -> Vec<Quantity> {
+pub(crate) fn quantities(kernel: &[&Measurements], model: &[&Measurements]) -> Vec<Quantity> {
     let sides = || kernel.iter().chain(model);
     let mut quantities = Vec::new();
     for rule in &RULES {

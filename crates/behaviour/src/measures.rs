@@ -243,9 +243,19 @@ impl Gathered {
         nr_cpus: usize,
     ) -> Result<(Window, Measurements), Nothing> {
         // A CPU that is interrupted between reading the clock and writing comes late.
-        self.events.sort_by_key(|(time, ..)| *time);
+        self.sort();
         let tasks = self.tasks(root);
         let window = self.window(&tasks)?;
+        Ok((window, self.measure_of(&tasks, window, nr_cpus).0))
+    }
+
+    /// The figures of these tasks in this window, and the time that each CPU ran them, ns.
+    pub fn measure_of(
+        &self,
+        tasks: &BTreeSet<u32>,
+        window: Window,
+        nr_cpus: usize,
+    ) -> (Measurements, Vec<u64>) {
         let mut measuring = Measuring {
             window,
             current: vec![IDLE; nr_cpus],
@@ -262,7 +272,15 @@ impl Gathered {
             measuring.event(*time, *cpu, *event);
         }
         measuring.end();
-        Ok((window, figures(window, nr_cpus, measuring.measured)))
+        let busy = measuring.measured.busy.clone();
+        (figures(window, nr_cpus, measuring.measured), busy)
+    }
+
+    /// Brings the events in the order of their times; returns the times of the first and the last.
+    pub fn sort(&mut self) -> Option<(u64, u64)> {
+        self.events.sort_by_key(|(time, ..)| *time);
+        let at = |event: Option<&(u64, u32, Kept)>| event.map(|(time, ..)| *time);
+        at(self.events.first()).zip(at(self.events.last()))
     }
 }
 

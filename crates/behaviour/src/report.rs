@@ -78,34 +78,9 @@ impl BehaviourReport {
             costs.join(", "),
         );
         let mut columns = Columns::new(2, 1);
-        columns.row([
-            "quantity",
-            "kernel",
-            "from",
-            "to",
-            "model",
-            "from",
-            "to",
-            "samples",
-            "tolerance",
-            "",
-        ]);
+        columns.row(HEAD);
         for quantity in &self.quantities {
-            let values = |side: Option<Runs>| match side {
-                Some(runs) => {
-                    [runs.median.value, runs.from, runs.to].map(|value| number::fixed(value, 2))
-                }
-                None => ["-"; 3].map(str::to_owned),
-            };
-            let samples = quantity.kernel.map(|runs| runs.median.samples.to_string());
-            let name = [quantity.name()];
-            let rest = [
-                samples.unwrap_or("-".to_owned()),
-                tolerance(quantity),
-                quantity.verdict.as_str().to_owned(),
-            ];
-            let sides = [quantity.kernel, quantity.model].map(values);
-            columns.row(name.iter().chain(sides.iter().flatten()).chain(&rest));
+            columns.row(row(quantity));
         }
         let verdict = if self.agrees() {
             "the model agrees with the kernel in all that was measured"
@@ -121,6 +96,42 @@ impl BehaviourReport {
             self.count(Agreement::TooFew),
         )
     }
+}
+
+/// Columns of a table of quantities.
+pub(crate) const HEAD: [&str; 10] = [
+    "quantity",
+    "kernel",
+    "from",
+    "to",
+    "model",
+    "from",
+    "to",
+    "samples",
+    "tolerance",
+    "",
+];
+
+/// A quantity as a row of a table.
+pub(crate) fn row(quantity: &Quantity) -> [String; 10] {
+    let values = |side: Option<Runs>| match side {
+        Some(runs) => [runs.median.value, runs.from, runs.to].map(|value| number::fixed(value, 2)),
+        None => ["-"; 3].map(str::to_owned),
+    };
+    let samples = quantity.kernel.map(|runs| runs.median.samples.to_string());
+    let ([k, kf, kt], [m, mf, mt]) = (values(quantity.kernel), values(quantity.model));
+    [
+        quantity.name(),
+        k,
+        kf,
+        kt,
+        m,
+        mf,
+        mt,
+        samples.unwrap_or("-".to_owned()),
+        tolerance(quantity),
+        quantity.verdict.as_str().to_owned(),
+    ]
 }
 
 /// Reports that do not belong together.
@@ -204,8 +215,9 @@ struct WorkloadOut<'a> {
     quantities: Vec<QuantityOut>,
 }
 
+/// A quantity for programs.
 #[derive(Serialize)]
-struct QuantityOut {
+pub(crate) struct QuantityOut {
     name: String,
     unit: &'static str,
     kernel: Option<f64>,
@@ -219,7 +231,8 @@ struct QuantityOut {
     verdict: &'static str,
 }
 
-fn out(quantity: &Quantity) -> QuantityOut {
+/// A quantity for programs.
+pub(crate) fn out(quantity: &Quantity) -> QuantityOut {
     let Quantity { kernel, model, .. } = quantity;
     QuantityOut {
         name: quantity.name(),

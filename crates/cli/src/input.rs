@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! From what the user named to what a simulation takes. What is odd about it goes to standard error.
 
+use alight_behaviour::replayed;
 use alight_compare::late::too_late;
 use alight_machine::{Governor, Machine, Trust};
 use alight_policy::Scheduler;
 use alight_policy::scheduler::Onto;
+use alight_replay::Line;
 use alight_sim::{Cgroup, Change, Scenario, Sysctl};
 use alight_workload::{Mode, Site, Workload};
 
@@ -35,8 +37,7 @@ impl Input {
     /// Whatever is wrong with either.
     pub fn load(args: &RunArgs) -> Result<Self, Failure> {
         let (machine, trust) = load_machine(&args.machine)?;
-        let site = alight_sim::site(&machine);
-        let workloads = load_workloads(&args.workloads, &site)?;
+        let workloads = load_workloads(&args.workloads, &machine)?;
         if let Some(governor) = args.governor {
             check_governor(governor, &machine)?;
         }
@@ -118,9 +119,10 @@ pub fn load_machine(name: &str) -> Result<(Machine, Trust), Failure> {
 }
 
 /// The workloads of all `-w`; where there are several, an error says of which it is.
-fn load_workloads(texts: &[String], site: &Site) -> Result<Vec<Workload>, Failure> {
+fn load_workloads(texts: &[String], machine: &Machine) -> Result<Vec<Workload>, Failure> {
+    let site = alight_sim::site(machine);
     let one = |(index, text): (usize, &String)| {
-        load_workload(text, site).map_err(|failure| match (texts.len(), failure) {
+        load_workload(text, &site, machine).map_err(|failure| match (texts.len(), failure) {
             (2.., Failure::BadInput(error)) => Failure::BadInput(format!(
                 "-w {} of {}, '{}': {error}",
                 index + 1,
@@ -133,7 +135,12 @@ fn load_workloads(texts: &[String], site: &Site) -> Result<Vec<Workload>, Failur
     texts.iter().enumerate().map(one).collect()
 }
 
-fn load_workload(text: &str, site: &Site) -> Result<Workload, Failure> {
+fn load_workload(text: &str, site: &Site, machine: &Machine) -> Result<Workload, Failure> {
+    if let Some(line) = Line::parse(text) {
+        let line = line.map_err(Failure::bad_input)?;
+        return replayed::load(&line, machine)
+            .map_err(|error| Failure::BadInput(format!("{}: {error}", line.file.display())));
+    }
     let loaded = Workload::load_on(text, Mode::default(), site).map_err(Failure::bad_input)?;
     for diagnostic in &loaded.diagnostics {
         remark(&format!(

@@ -59,6 +59,7 @@ pub(crate) fn replay(window: Window<'_>, name: &str) -> Replay {
         tasks: recorded,
         window: (window.start, window.end),
         health: window.health,
+        end: alight_recording::End::default(),
     }
 }
 

@@ -30,6 +30,9 @@ pub struct Health {
     pub by_tasks_assumed: u64,
     /// Of these, where the waking came before the sleep: a replay does not wait for it.
     pub raced: u64,
+    /// Of these, at regular times by tasks that did not sleep in between: an interrupt was taken for
+    /// the task that it interrupted.
+    pub suspect: u64,
     /// Those that a timer ended.
     pub by_timers: u64,
     /// Of these, where the recording does not say which interrupt it was.
@@ -73,6 +76,11 @@ impl Health {
     /// Wakings by tasks that a replay does not wait for, in percent.
     pub fn raced_percent(&self) -> u64 {
         percent(self.raced, self.by_tasks, 0)
+    }
+
+    /// Wakings by tasks that cannot be theirs, in percent of all sleeps.
+    pub fn suspect_percent(&self) -> u64 {
+        percent(self.suspect, self.sleeps, 0)
     }
 
     /// Causes that were assumed, in percent of all sleeps.

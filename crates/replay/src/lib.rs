@@ -67,6 +67,7 @@ mod charges;
 mod error;
 mod health;
 mod interrupts;
+mod line;
 mod roles;
 mod task;
 mod timers;
@@ -76,11 +77,13 @@ mod work;
 use std::io::BufRead;
 
 use alight_machine::Machine;
+use alight_recording::End;
 use alight_recording::workload::{Capability, Item, What, WorkloadReader};
 use alight_workload::Workload;
 
 pub use error::NotReplayable;
 pub use health::Health;
+pub use line::{BadLine, ENDING, Line};
 
 use roles::Roles;
 use window::Window;
@@ -109,6 +112,8 @@ pub struct Replay {
     pub window: (u64, u64),
     /// How much of the recording it explains.
     pub health: Health,
+    /// What the end of the recording says.
+    pub end: End,
 }
 
 /// A recorded task.
@@ -142,6 +147,7 @@ pub fn load<R: BufRead>(
     let (window, windows, lost) = windows.finish().ok_or(NotReplayable::Empty)?;
     let lost = lost.max(end.lost_events());
     let mut replay = assemble::replay(window, command);
+    replay.end = end;
     replay.health.windows = windows;
     replay.health.lost = told.contains(&Capability::Losses).then_some(lost);
     replay.health.lacks = (Capability::ALL.into_iter())

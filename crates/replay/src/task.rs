@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! One task in the making: its program so far, and where it stands in the recording.
 
+use std::collections::HashMap;
+
 use alight_recording::workload::TaskFact;
 use alight_workload::program::{Attributes, Begins, Op};
 
@@ -63,6 +65,39 @@ pub(crate) struct TimerSleep {
     pub known: bool,
 }
 
+/// Wakings of a task by other tasks, to find those that cannot be: a task that does not sleep
+/// itself wakes nobody at regular times. A timer does, which interrupts whoever runs.
+#[derive(Debug, Default)]
+pub(crate) struct Waits {
+    /// When the last one was.
+    last: Option<u64>,
+    /// Between two wakings of which the later one's task did not sleep in between, ns.
+    gaps: Vec<u64>,
+    /// How often each waker had slept when it was seen last.
+    slept: HashMap<usize, u32>,
+}
+
+impl Waits {
+    /// The task is woken by another, which had slept so often.
+    pub fn woken_by(&mut self, now: u64, waker: usize, sleeps: u32) {
+        let unslept = self.slept.insert(waker, sleeps) == Some(sleeps);
+        if let Some(before) = self.last
+            && unslept
+        {
+            self.gaps.push(now - before);
+        }
+        self.last = Some(now);
+    }
+
+    /// Wakings that cannot be by tasks.
+    pub fn suspect(self) -> u64 {
+        match crate::timers::are_regular(&self.gaps) {
+            true => self.gaps.len() as u64,
+            false => 0,
+        }
+    }
+}
+
 /// A task in the making.
 #[derive(Debug)]
 pub(crate) struct Task {
@@ -82,6 +117,9 @@ pub(crate) struct Task {
     pub cached: Cached,
     /// It was woken, and has not run since.
     pub woken: bool,
+    /// Sleeps that it began so far.
+    pub sleeps: u32,
+    pub waits: Waits,
     /// Work since the last operation.
     work: Work,
     /// What the model charges and was not found in the recording's time yet.
@@ -107,6 +145,8 @@ impl Task {
             timer_sleeps: Vec::new(),
             cached: Cached::default(),
             woken: false,
+            sleeps: 0,
+            waits: Waits::default(),
             work: 0,
             debt: 0,
         }
@@ -161,6 +201,7 @@ impl Task {
 
     /// Adds an operation that stands for a sleep from `now` on.
     pub fn sleep(&mut self, now: u64) -> Sleep {
+        self.sleeps += 1;
         let op = self.push(Op::Await);
         Sleep { op, since: now }
     }

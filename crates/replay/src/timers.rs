@@ -17,6 +17,8 @@ const ALIKE: u64 = 20;
 const JITTER: u64 = 20_000;
 /// Fewer show nothing.
 const FEWEST: usize = 8;
+/// Periods of timers are not shorter, ns; messages may follow each other faster.
+const SHORTEST_PERIOD: u64 = 200_000;
 /// No CPU has this number: the interrupt comes where the task slept.
 const WHERE_IT_SLEPT: u32 = u32::MAX;
 
@@ -77,6 +79,13 @@ fn kind(sleeps: &[&TimerSleep], known: bool) -> Kind {
         (Some(_), None) => Kind::Points,
         (None, None) => otherwise,
     }
+}
+
+/// Whether these gaps between wakings are those of a timer.
+pub(crate) fn are_regular(gaps: &[u64]) -> bool {
+    gaps.len() >= FEWEST
+        && spread(gaps.to_vec()).is_some()
+        && gaps.iter().all(|&gap| gap >= SHORTEST_PERIOD)
 }
 
 /// How far apart the 5th and the 95th percentile are, ns, if the values are alike.

@@ -198,6 +198,8 @@ impl<'a> Window<'a> {
                 task.ops.truncate(sleep.op);
             }
             let (assumed, devices) = timers::settle(task, self.start);
+            let waits = std::mem::take(&mut task.waits);
+            self.health.suspect += waits.suspect();
             self.health.by_timers_assumed += assumed;
             self.health.by_timers -= devices;
             self.health.by_devices += devices;
@@ -468,6 +470,8 @@ impl<'a> Window<'a> {
         let ns = (now - sleep.since).max(1);
         match waker {
             Waker::Task(by, told) if replayed => {
+                let sleeps = self.tasks[by].sleeps;
+                self.tasks[task].waits.woken_by(now, by, sleeps);
                 let nth = self.tasks[task].awaits_wake(sleep);
                 self.tasks[by].push(Op::Wake {
                     task: task as u32,

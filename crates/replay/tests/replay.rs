@@ -228,3 +228,26 @@ fn the_model_takes_its_charges_off_the_work() {
         "pid-8 @0: await, run 35\npid-7 @0: run 98, wake pid-8 1, run 40\n"
     );
 }
+
+/// A task that a timer wakes each ms while 7 has the CPU, and 7 is said to have woken it.
+#[test]
+fn a_timer_that_is_booked_on_a_busy_task_is_suspect() {
+    let with = |by: &str| {
+        let mut events = "0 0 switch 8 S 7\n".to_owned();
+        for k in 1..=20 {
+            let at = k * 1000;
+            events += &format!(
+                "{at} 0 begin hrtimer\n{at} 0 waking 8 by {by}\n{} 0 end hrtimer\n\
+                 {} 0 switch 7 R 8\n{} 0 switch 8 S 7\n",
+                at + 1,
+                at + 5,
+                at + 100
+            );
+        }
+        let made = replay(&free_machine(), &events, &[], &all(), &Options::default());
+        let health = made.unwrap().health;
+        (health.by_timers, health.suspect)
+    };
+    assert_eq!(with("hard"), (20, 0));
+    assert_eq!(with("7"), (0, 19));
+}

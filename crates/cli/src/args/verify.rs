@@ -9,7 +9,7 @@ pub const VERIFY_EXAMPLES: &str = "\
 Exit codes:
   0  the model equals the recording; for decisions: 99.9 % of all are equal, and 99.9 % of those
      during which no CPU changed
-  1  they differ
+  1  they differ; for a workload: its replay is not usable
   2  the recording is not usable as a whole
 
 Examples:
@@ -18,6 +18,8 @@ Examples:
   alight verify decisions run.alight
   alight verify decisions run.alight --explain 1
   alight verify behaviour run.alight --scheduler linux-6.1
+  alight verify workload app.alight
+  alight verify workload app-6.1.alight app-7.2.alight -m mine.toml
   alight verify live decisions.alight";
 
 #[derive(Args)]
@@ -127,6 +129,31 @@ pub enum VerifyVerb {
         #[arg(long, value_name = "SCHEDULER")]
         scheduler: Option<String>,
         /// Print JSON (alight.verify-behaviour/1)
+        #[arg(long)]
+        json: bool,
+    },
+    /// Checks recordings of a workload: is a replay what was recorded, and does it predict recordings
+    /// that were made under another kernel or scheduler? Writes the verdict into the first one
+    Workload {
+        /// Recordings of `alight record workload` or `alight import`; the first one is checked, the
+        /// others are predicted from it
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+        /// Machine that was recorded: a name of `alight machine list`, a file ending in .toml, or
+        /// `host` [default: the one that the recording holds]
+        #[arg(short, long, value_name = "MACHINE")]
+        machine: Option<String>,
+        /// Scheduler of the first recording; features without a base are added to the base of the
+        /// recorded kernel [default: that base]
+        #[arg(long, value_name = "SCHEDULER")]
+        scheduler: Option<String>,
+        /// Leave out tasks that are not of the workload: what they wake comes as from a device
+        #[arg(long)]
+        no_background: bool,
+        /// Do not write the verdict into the recording
+        #[arg(long)]
+        no_write: bool,
+        /// Print JSON (alight.verify-workload/1)
         #[arg(long)]
         json: bool,
     },

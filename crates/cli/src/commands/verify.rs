@@ -4,13 +4,18 @@
 use std::path::{Path, PathBuf};
 
 use alight_behaviour::KernelRun;
+use alight_behaviour::replayed::{self, Standing, Taken, Verdict};
+use alight_machine::Machine;
 use alight_policy::Scheduler;
 use alight_policy::scheduler::Onto;
 use alight_recording::Reader;
+use alight_replay::Options;
 use alight_verify::{decisions, fidelity, live, pelt};
 
 use crate::args::{VerifyArgs, VerifyVerb};
 use crate::failure::Failure;
+use crate::input::load_machine;
+use crate::output::remark;
 use crate::{interrupt, output};
 
 pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
@@ -33,6 +38,24 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
             scheduler,
             json,
         } => run_behaviour(files, scheduler.as_deref(), *json),
+        VerifyVerb::Workload {
+            files,
+            machine,
+            scheduler,
+            no_background,
+            no_write,
+            json,
+        } => {
+            let machine = machine.as_deref().map(load_machine).transpose()?;
+            let asked = Asked {
+                machine: machine.as_ref().map(|(machine, _)| machine),
+                scheduler: scheduler.as_deref(),
+                options: Options {
+                    background: !no_background,
+                },
+            };
+            run_workload(files, &asked, *no_write, *json)
+        }
         VerifyVerb::Live { file, json } => run_live(file, *json),
         VerifyVerb::Report { directory, of } => {
             let page = fidelity::page(directory, of.as_deref());
@@ -170,6 +193,71 @@ fn run_behaviour(files: &[PathBuf], scheduler: Option<&str>, json: bool) -> Resu
             file.display()
         )))
     })
+}
+
+/// What is asked about recordings of a workload.
+struct Asked<'a> {
+    machine: Option<&'a Machine>,
+    scheduler: Option<&'a str>,
+    options: Options,
+}
+
+fn run_workload(
+    files: &[PathBuf],
+    asked: &Asked<'_>,
+    no_write: bool,
+    json: bool,
+) -> Result<(), Failure> {
+    let cancel = interrupt::flag()?;
+    let unusable = |file: &Path, error: &dyn std::error::Error| {
+        Failure::BadInput(format!("{}: {error}", file.display()))
+    };
+    let read = |file: &PathBuf| {
+        Taken::read(file, asked.machine, &asked.options).map_err(|error| unusable(file, &error))
+    };
+    let (first, others) = files.split_first().expect("at least one is required");
+    let taken = read(first)?;
+    let base = |taken: &Taken, file: &Path| match named(asked.scheduler, || taken.own_base().ok())?
+    {
+        Some(scheduler) => Ok(scheduler),
+        None => taken.own_base().map_err(|error| unusable(file, &error)),
+    };
+    let check = |to: &Taken, file: &Path, scheduler: &Scheduler| {
+        replayed::check(&taken, to, scheduler, cancel).map_err(|error| unusable(file, &error))
+    };
+    let own = check(&taken, first, &base(&taken, first)?)?;
+    let mut crosses = Vec::new();
+    for file in others {
+        let to = read(file)?;
+        let scheduler = to.own_base().map_err(|error| unusable(file, &error))?;
+        let name = file.display().to_string();
+        if !to.differs_from(&taken) {
+            remark(&format!(
+                "{name} was made under the same kernel as {}: to predict it shows less than a \
+                 recording under another one",
+                first.display()
+            ));
+        }
+        crosses.push((name, check(&to, file, &scheduler)?));
+    }
+    let checks: Vec<_> = crosses.iter().map(|(_, check)| check.clone()).collect();
+    let verdict = Verdict::of(&taken.replay.health, &own, &checks);
+    output::print(&match json {
+        true => replayed::json(&taken, &own, &crosses, &verdict),
+        false => replayed::text(&taken, &own, &crosses, &verdict),
+    })?;
+    if !no_write {
+        verdict
+            .write(first)
+            .map_err(|error| unusable(first, &error))?;
+    }
+    match verdict.standing {
+        Standing::NotUsable => Err(Failure::Different(format!(
+            "{}: a replay of it is not usable",
+            first.display()
+        ))),
+        _ => Ok(()),
+    }
 }
 
 fn explain_decision(file: &Path, scheduler: Option<&str>, number: u64) -> Result<(), Failure> {

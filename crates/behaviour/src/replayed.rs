@@ -1,0 +1,347 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Recordings of a workload, held against replays of them.
+//!
+//! Two checks say whether a replay can be trusted:
+//!
+//! - the *self-check*: the replay of a recording, on the recorded machine under the recorded kernel's
+//!   rules, behaves as the recording. A replay with false causes can pass it;
+//! - the *cross-check*: the replay of a recording under another scheduler behaves as a recording that
+//!   was made under that scheduler.
+
+mod ask;
+mod groups;
+mod report;
+mod verdict;
+
+use std::collections::BTreeSet;
+use std::io::BufRead;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use alight_machine::Machine;
+use alight_policy::Scheduler;
+use alight_recording::workload::{
+    Event, Item, Left, MACHINE, NotAWorkload, VERDICT, What, WorkloadReader,
+};
+use alight_recording::{Header, Reader};
+use alight_replay::{NotReplayable, Options, Replay};
+use alight_sim::Scenario;
+use alight_trace::{Event as Traced, PrevState, Sink, TaskRef};
+
+use crate::measures::{Gathered, Measurements, Window};
+use crate::quantity::{Agreement, Quantity};
+use crate::{NotComparable, SEEDS, base_of};
+
+pub use ask::load;
+pub use groups::GroupCheck;
+pub use report::{json, text};
+pub use verdict::{Standing, Verdict};
+
+use groups::{Group, Side};
+
+/// Why a recording of a workload cannot be verified.
+#[derive(Debug, thiserror::Error)]
+pub enum NotVerified {
+    /// It cannot be replayed.
+    #[error(transparent)]
+    Replay(#[from] NotReplayable),
+    /// It is not a recording.
+    #[error(transparent)]
+    Recording(#[from] alight_recording::Error),
+    /// It is not one of a workload.
+    #[error(transparent)]
+    Workload(#[from] NotAWorkload),
+    /// No machine is known.
+    #[error("does not hold the machine that was recorded: name it with -m")]
+    NoMachine,
+    /// The machine that it holds cannot be used.
+    #[error("the machine of the recording: {0}")]
+    Machine(#[from] alight_machine::Error),
+    /// No base has the rules of its kernel, or the replay cannot be simulated.
+    #[error(transparent)]
+    NotComparable(#[from] NotComparable),
+    /// Nothing was measured.
+    #[error("holds no event of the workload in its longest window without losses")]
+    Nothing,
+}
+
+/// A recording of a workload: its replay, and what the kernel did.
+#[derive(Debug)]
+pub struct Taken {
+    /// Where it comes from.
+    pub header: Header,
+    /// The machine by which it is replayed.
+    pub machine: Machine,
+    /// The workload.
+    pub replay: Replay,
+    groups: Vec<Group>,
+    kernel: Side,
+    window: Window,
+}
+
+impl Taken {
+    /// Reads a recording. `machine` is the one that was recorded; `None`: the recording holds it.
+    ///
+    /// # Errors
+    /// It cannot be read or replayed.
+    pub fn read(
+        path: &Path,
+        machine: Option<&Machine>,
+        options: &Options,
+    ) -> Result<Self, NotVerified> {
+        let mut reader = open(path)?;
+        let header = reader.header().clone();
+        let machine = match machine {
+            Some(machine) => machine.clone(),
+            None => machine_of(&header)?.ok_or(NotVerified::NoMachine)?,
+        };
+        let replay = alight_replay::load(&mut reader, &machine, options)?;
+        let mut gathered = Gathered::default();
+        gather(&mut open(path)?, replay.window, &mut gathered)?;
+        let (from, to) = gathered.sort().ok_or(NotVerified::Nothing)?;
+        let groups = Group::of(&replay);
+        let window = Window {
+            from,
+            to,
+            tasks: replay.health.members as usize,
+        };
+        let members = groups::members(&replay).map(|task| task.pid).collect();
+        let kernel = Side::measure(&gathered, window, &machine, &members, &groups, |group| {
+            group.pids.clone()
+        });
+        Ok(Taken {
+            header,
+            machine,
+            replay,
+            groups,
+            kernel,
+            window,
+        })
+    }
+
+    /// The base whose rules its kernel has.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn own_base(&self) -> Result<Scheduler, NotVerified> {
+        let base = base_of(self.header.kernel_version(), &self.header.kernel)?;
+        Ok(Scheduler::parse(base).expect("the bases are those of the core"))
+    }
+
+    /// Whether it was made under other rules than another one.
+    pub fn differs_from(&self, other: &Self) -> bool {
+        let rules = |taken: &Self| {
+            let ext = taken
+                .header
+                .facts
+                .get(alight_recording::workload::SCHED_EXT);
+            (taken.header.kernel.clone(), ext.cloned())
+        };
+        rules(self) != rules(other)
+    }
+}
+
+/// The machine that a recording holds.
+///
+/// # Errors
+/// It cannot be used.
+pub fn machine_of(header: &Header) -> Result<Option<Machine>, alight_machine::Error> {
+    let Some(text) = header.facts.get(MACHINE) else {
+        return Ok(None);
+    };
+    let sheet = alight_machine::parse("the recording", text)?.resolve()?;
+    Ok(Some(sheet.machine))
+}
+
+/// What an earlier check wrote into a recording.
+///
+/// # Errors
+/// The recording is not whole.
+pub fn written(path: &Path) -> Result<Option<Verdict>, NotVerified> {
+    let mut reader = Reader::open(path)?;
+    while reader.next_record()?.is_some() {}
+    let verdict = reader.end().and_then(|end| end.facts.get(VERDICT));
+    Ok(verdict.and_then(|text| serde_json::from_str(text).ok()))
+}
+
+/// How a replay under a scheduler compares with what a kernel did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Check {
+    /// The scheduler that was simulated.
+    pub scheduler: String,
+    /// The figures of all tasks of the workload.
+    pub quantities: Vec<Quantity>,
+    /// Those of tasks of one name.
+    pub groups: Vec<GroupCheck>,
+}
+
+impl Check {
+    /// Number of quantities with this verdict, those of groups too.
+    pub fn count(&self, verdict: Agreement) -> usize {
+        self.all().filter(|(_, q)| q.verdict == verdict).count()
+    }
+
+    /// All quantities, with the group that they are of.
+    pub fn all(&self) -> impl Iterator<Item = (Option<&str>, &Quantity)> {
+        let own = self.quantities.iter().map(|quantity| (None, quantity));
+        own.chain(self.groups.iter().flat_map(|group| {
+            let name = Some(group.name.as_str());
+            group
+                .quantities
+                .iter()
+                .map(move |quantity| (name, quantity))
+        }))
+    }
+}
+
+/// Replays `from` under `scheduler` and holds it against what the kernel of `to` did. With the same
+/// recording twice this is the self-check.
+///
+/// # Errors
+/// The replay cannot be simulated.
+pub fn check(
+    from: &Taken,
+    to: &Taken,
+    scheduler: &Scheduler,
+    cancel: &AtomicBool,
+) -> Result<Check, NotVerified> {
+    let mut model = Vec::new();
+    for seed in SEEDS {
+        model.push(simulate(from, scheduler, seed, cancel)?);
+    }
+    let figures: Vec<&Measurements> = model.iter().map(|side| &side.figures).collect();
+    Ok(Check {
+        scheduler: scheduler.name.clone(),
+        quantities: crate::quantities(&[&to.kernel.figures], &figures),
+        groups: groups::judge(&from.groups, &to.groups, &to.kernel, &model),
+    })
+}
+
+fn simulate(
+    from: &Taken,
+    scheduler: &Scheduler,
+    seed: u64,
+    cancel: &AtomicBool,
+) -> Result<Side, NotVerified> {
+    let scenario = Scenario {
+        seed,
+        ..Scenario::new(
+            &from.machine,
+            std::slice::from_ref(&from.replay.workload),
+            scheduler,
+        )
+    };
+    let mut gathered = Gathered::default();
+    let outcome = alight_sim::run(&scenario, Some(&mut gathered), cancel)
+        .map_err(NotComparable::Simulation)?;
+    let first = outcome
+        .figures
+        .first()
+        .map_or(0, |figures| figures.first_pid);
+    let (begin, end) = gathered.sort().ok_or(NotVerified::Nothing)?;
+    let window = Window {
+        from: begin,
+        to: end,
+        tasks: from.window.tasks,
+    };
+    let pid = |task: u32| first + task;
+    let members: BTreeSet<u32> = (0..)
+        .zip(&from.replay.tasks)
+        .filter(|(_, task)| task.member)
+        .map(|(number, _)| pid(number))
+        .collect();
+    let of = |group: &Group| group.tasks.iter().map(|&task| pid(task)).collect();
+    Ok(Side::measure(
+        &gathered,
+        window,
+        &from.machine,
+        &members,
+        &from.groups,
+        of,
+    ))
+}
+
+fn open(path: &Path) -> Result<WorkloadReader<std::io::BufReader<std::fs::File>>, NotVerified> {
+    Ok(WorkloadReader::new(Reader::open(path)?)?)
+}
+
+/// Gathers the events of a window.
+fn gather<R: BufRead>(
+    reader: &mut WorkloadReader<R>,
+    (from, to): (u64, u64),
+    into: &mut Gathered,
+) -> Result<(), NotVerified> {
+    while let Some(item) = reader.next_item()? {
+        let Item::Event(event) = item else { continue };
+        if (from..=to).contains(&event.time)
+            && let Some(traced) = traced(&event)
+        {
+            // It only remembers.
+            let _ = into.event(event.time, event.cpu.into(), traced);
+        }
+    }
+    Ok(())
+}
+
+/// The event as the simulator's traces have it.
+fn traced(event: &Event) -> Option<Traced<'static>> {
+    let task = |pid, prio: u16| TaskRef {
+        pid,
+        prio: prio.into(),
+    };
+    Some(match event.what {
+        What::Switch {
+            prev,
+            prev_prio,
+            left,
+            next,
+            next_prio,
+        } => Traced::Switch {
+            prev: task(prev, prev_prio),
+            prev_state: match left {
+                Left::Runnable => PrevState::Running,
+                Left::Preempted => PrevState::Preempted,
+                Left::Asleep => PrevState::Sleeping,
+                Left::Blocked => PrevState::Uninterruptible,
+                Left::Dead => PrevState::Dead,
+            },
+            next: task(next, next_prio),
+        },
+        What::Waking {
+            pid,
+            prio,
+            prev_cpu,
+            ..
+        } => Traced::Waking {
+            task: task(pid, prio),
+            target_cpu: prev_cpu.into(),
+        },
+        What::Wakeup {
+            pid,
+            prio,
+            target_cpu,
+        } => Traced::Wakeup {
+            task: task(pid, prio),
+            target_cpu: target_cpu.into(),
+        },
+        What::WakeupNew {
+            pid,
+            prio,
+            target_cpu,
+        } => Traced::WakeupNew {
+            task: task(pid, prio),
+            target_cpu: target_cpu.into(),
+        },
+        What::Migrate {
+            pid,
+            prio,
+            from_cpu,
+            to_cpu,
+        } => Traced::Migrate {
+            task: task(pid, prio),
+            orig_cpu: from_cpu.into(),
+            dest_cpu: to_cpu.into(),
+        },
+        _ => return None,
+    })
+}

@@ -4,14 +4,24 @@
 use std::collections::HashMap;
 
 use alight_workload::Workload;
+use alight_workload::blocks::{Blocks, Pieces};
 use alight_workload::program::{Better, Measure, MeasureSource, Op, Program, TaskId, TaskSpec};
 
+use crate::error::{LEAST_BLOCKS, NotReplayable};
 use crate::task::{BEGINS, ENDS, Role, Task};
 use crate::window::Window;
-use crate::{Recorded, Replay};
+use crate::{Recorded, Replay, Resample};
 
 /// The workload of a window that is finished.
-pub(crate) fn replay(window: Window<'_>, name: &str) -> Replay {
+pub(crate) fn replay(
+    window: Window<'_>,
+    name: &str,
+    resample: Option<&Resample>,
+) -> Result<Replay, NotReplayable> {
+    let mut blocks = match resample {
+        None => None,
+        Some(resample) => Some(blocks(&window, resample)?),
+    };
     let numbers = numbers(&window.tasks);
     let mut workload = Workload::empty(name);
     workload.marks = 2;
@@ -52,15 +62,68 @@ pub(crate) fn replay(window: Window<'_>, name: &str) -> Replay {
             working_set_bytes: None,
             begins: task.begins,
         });
-        workload.programs.push(program(task, &numbers));
+        match &mut blocks {
+            None => workload.programs.push(program(task, &numbers)),
+            Some(blocks) => {
+                workload.programs.push(Program::default());
+                blocks.tasks.push(pieces(task, &numbers));
+            }
+        }
     }
-    Replay {
+    workload.blocks = blocks;
+    Ok(Replay {
         workload,
         tasks: recorded,
         window: (window.start, window.end),
         health: window.health,
         end: alight_recording::End::default(),
+    })
+}
+
+/// The times of a window's blocks, and which of them are drawn: the longest run of those in which no
+/// task is born or ends. The last block is shorter than the others, and stays.
+fn blocks(window: &Window<'_>, resample: &Resample) -> Result<Blocks, NotReplayable> {
+    let whole = window.cuts.len().saturating_sub(2);
+    let even: Vec<bool> = (0..whole)
+        .map(|block| !window.uneven.contains(&block))
+        .collect();
+    let (mut first, mut last, mut from) = (0, 0, 0);
+    for (block, even) in even.into_iter().enumerate() {
+        if !even {
+            from = block + 1;
+        } else if block + 1 - from > last - first {
+            (first, last) = (from, block + 1);
+        }
     }
+    if last - first < LEAST_BLOCKS {
+        return Err(NotReplayable::TooShort {
+            blocks: last - first,
+            block_ms: resample.block_ns / 1_000_000,
+        });
+    }
+    let drawn = match resample.length_ns {
+        None => last - first,
+        Some(ns) => ns.div_ceil(resample.block_ns).max(1) as usize,
+    };
+    Ok(Blocks {
+        tasks: vec![],
+        times: window.cuts.clone(),
+        first,
+        last,
+        drawn,
+    })
+}
+
+/// A task in blocks.
+fn pieces(task: Task, numbers: &[TaskId]) -> Pieces {
+    let mut cuts = task.cuts.clone();
+    let ops = numbered(task, numbers);
+    if let Some(last) = cuts.last_mut() {
+        last.op = ops.len() as u32;
+        // What ends the program stands behind the last sleep.
+        last.asleep = false;
+    }
+    Pieces { ops, cuts }
 }
 
 /// The numbers that tasks have among those that are replayed.
@@ -76,7 +139,18 @@ fn numbers(tasks: &[Task]) -> Vec<TaskId> {
         .collect()
 }
 
-fn program(task: Task, numbers: &[TaskId]) -> Program {
+/// What a task did, as it was recorded.
+fn program(mut task: Task, numbers: &[TaskId]) -> Program {
+    if let Some(parked) = task.parked {
+        task.ops.truncate(parked);
+    }
+    Program {
+        ops: numbered(task, numbers),
+    }
+}
+
+/// The operations of a task with the numbers of tasks that are replayed, to the end.
+fn numbered(task: Task, numbers: &[TaskId]) -> Vec<Op> {
     let mut ops = task.ops;
     for op in &mut ops {
         if let Op::Wake { task, .. } | Op::Fork { task } = op {
@@ -88,5 +162,5 @@ fn program(task: Task, numbers: &[TaskId]) -> Program {
     }
     ops.push(Op::Exit);
     ops.shrink_to_fit();
-    Program { ops }
+    ops
 }

@@ -7,6 +7,9 @@ use alight_machine::Machine;
 use alight_recording::Header;
 use alight_recording::workload::{Capability, NotAWorkload, UnknownCapability};
 
+/// Fewer blocks are no sample.
+pub(crate) const LEAST_BLOCKS: usize = 5;
+
 /// Why a recording cannot be replayed.
 #[derive(Debug, thiserror::Error)]
 pub enum NotReplayable {
@@ -29,6 +32,17 @@ pub enum NotReplayable {
     /// It does not tell something without which a replay is false.
     #[error("does not tell {}: {}; record again with this event", .0, .0.lacking())]
     Lacks(Capability),
+    /// There is too little to draw from.
+    #[error(
+        "has {blocks} blocks of {block_ms} ms in which no task is born or ends; at least {LEAST_BLOCKS} are \
+         needed to draw from: record for longer, or give a shorter --block"
+    )]
+    TooShort {
+        /// What it has.
+        blocks: usize,
+        /// Length of a block, ms.
+        block_ms: u64,
+    },
     /// It is of another machine.
     #[error("was recorded on {recorded}; the machine '{machine}' has {has}: name the recorded one")]
     Machine {

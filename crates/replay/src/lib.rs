@@ -93,11 +93,34 @@ use window::Window;
 pub struct Options {
     /// Tasks that are not of the workload are replayed beside it.
     pub background: bool,
+    /// The seed of a run draws stretches of the recording; `None`: it is replayed as it was.
+    pub resample: Option<Resample>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { background: true }
+        Options {
+            background: true,
+            resample: None,
+        }
+    }
+}
+
+/// How a recording is cut and put together by seed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Resample {
+    /// Length of a block, ns. What follows from each other within a block stays together.
+    pub block_ns: u64,
+    /// Length of what is drawn, ns; `None`: as long as the blocks that are drawn from.
+    pub length_ns: Option<u64>,
+}
+
+impl Default for Resample {
+    fn default() -> Self {
+        Resample {
+            block_ns: 100_000_000,
+            length_ns: None,
+        }
     }
 }
 
@@ -136,7 +159,8 @@ pub fn load<R: BufRead>(
     options: &Options,
 ) -> Result<Replay, NotReplayable> {
     error::same_machine(reader.header(), machine)?;
-    let mut windows = Windows::new(machine, Roles::new(options.background));
+    let block_ns = options.resample.map(|resample| resample.block_ns);
+    let mut windows = Windows::new(machine, Roles::new(options.background), block_ns);
     while let Some(item) = reader.next_item()? {
         windows.item(&item);
     }
@@ -146,7 +170,7 @@ pub fn load<R: BufRead>(
     let command = &reader.header().command;
     let (window, windows, lost) = windows.finish().ok_or(NotReplayable::Empty)?;
     let lost = lost.max(end.lost_events());
-    let mut replay = assemble::replay(window, command);
+    let mut replay = assemble::replay(window, command, options.resample.as_ref())?;
     replay.end = end;
     replay.health.windows = windows;
     replay.health.lost = told.contains(&Capability::Losses).then_some(lost);
@@ -164,16 +188,18 @@ struct Windows<'a> {
     best: Option<(u64, Window<'a>)>,
     current: Option<(u64, Window<'a>)>,
     begin: Option<(&'a Machine, Roles)>,
+    block_ns: Option<u64>,
     number: u64,
     lost: u64,
 }
 
 impl<'a> Windows<'a> {
-    fn new(machine: &'a Machine, roles: Roles) -> Self {
+    fn new(machine: &'a Machine, roles: Roles, block_ns: Option<u64>) -> Self {
         Windows {
             best: None,
             current: None,
             begin: Some((machine, roles)),
+            block_ns,
             number: 0,
             lost: 0,
         }
@@ -185,7 +211,8 @@ impl<'a> Windows<'a> {
             Item::Task(fact) => fact.time,
         };
         if let Some((machine, roles)) = self.begin.take() {
-            self.current = Some((0, Window::new(machine, roles, time)));
+            let window = Window::new(machine, roles, time, self.block_ns);
+            self.current = Some((0, window));
             self.number = 1;
         }
         let (events, window) = self.current.as_mut().expect("one is open");

@@ -3,12 +3,16 @@
 
 use std::path::PathBuf;
 
-use crate::Options;
+use crate::{Options, Resample};
 
 /// How a recording file is called.
 pub const ENDING: &str = ".alight";
 /// What the line may hold behind the file.
-const USAGE: &str = "FILE.alight [--no-background] [--recorded-on MACHINE]";
+const USAGE: &str = "FILE.alight [--no-background] [--recorded-on MACHINE] [--resample] [--block MS] \
+     [--length SECONDS]";
+
+/// The largest number of an option: an hour of ms.
+const MOST: u64 = 3_600_000;
 
 /// A recording and how to replay it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -34,6 +38,14 @@ pub enum BadLine {
     /// An option without its value.
     #[error("'{0}' needs a value; expected {USAGE}")]
     Value(&'static str),
+    /// A value that is no number above 0.
+    #[error("'{option} {found}': expected a whole number from 1 to {MOST}")]
+    Number {
+        /// The option.
+        option: &'static str,
+        /// Its value.
+        found: String,
+    },
 }
 
 impl Line {
@@ -59,14 +71,51 @@ impl Line {
             match word.as_str() {
                 "--no-background" => line.options.background = false,
                 "--recorded-on" => {
-                    let name = words.next().ok_or(BadLine::Value("--recorded-on"))?;
-                    line.recorded_on = Some(name.clone());
+                    line.recorded_on = Some(value("--recorded-on", &mut words)?.clone());
+                }
+                "--resample" => resample(&mut line, |_| ()),
+                "--block" => {
+                    let ms = number("--block", &mut words)?;
+                    resample(&mut line, |resample| resample.block_ns = ms * 1_000_000);
+                }
+                "--length" => {
+                    let seconds = number("--length", &mut words)?;
+                    resample(&mut line, |resample| {
+                        resample.length_ns = Some(seconds * 1_000_000_000);
+                    });
                 }
                 other => return Err(BadLine::Option(other.to_owned())),
             }
         }
         Ok(line)
     }
+}
+
+/// To draw is asked for by each option of drawing.
+fn resample(line: &mut Line, change: impl FnOnce(&mut Resample)) {
+    change(line.options.resample.get_or_insert_default());
+}
+
+fn value<'a>(
+    option: &'static str,
+    words: &mut impl Iterator<Item = &'a String>,
+) -> Result<&'a String, BadLine> {
+    words.next().ok_or(BadLine::Value(option))
+}
+
+fn number<'a>(
+    option: &'static str,
+    words: &mut impl Iterator<Item = &'a String>,
+) -> Result<u64, BadLine> {
+    let found = value(option, words)?;
+    let number = found
+        .parse()
+        .ok()
+        .filter(|number| (1..=MOST).contains(number));
+    number.ok_or_else(|| BadLine::Number {
+        option,
+        found: found.clone(),
+    })
 }
 
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use std::collections::HashMap;
 
 use alight_recording::workload::TaskFact;
+use alight_workload::blocks::Cut;
 use alight_workload::program::{Attributes, Begins, Op};
 
 use crate::charges::Cached;
@@ -117,6 +118,10 @@ pub(crate) struct Task {
     pub cached: Cached,
     /// It was woken, and has not run since.
     pub woken: bool,
+    /// Where it stood at the times at which all are cut.
+    pub cuts: Vec<Cut>,
+    /// The operation at which it sleeps at the end.
+    pub parked: Option<usize>,
     /// Sleeps that it began so far.
     pub sleeps: u32,
     pub waits: Waits,
@@ -145,6 +150,8 @@ impl Task {
             timer_sleeps: Vec::new(),
             cached: Cached::default(),
             woken: false,
+            cuts: Vec::new(),
+            parked: None,
             sleeps: 0,
             waits: Waits::default(),
             work: 0,
@@ -197,6 +204,16 @@ impl Task {
             self.ops.push(op);
         }
         self.ops.len().saturating_sub(1)
+    }
+
+    /// All tasks are cut here.
+    pub fn cut(&mut self) {
+        self.flush();
+        self.cuts.push(Cut {
+            op: self.ops.len() as u32,
+            awaits: self.awaits,
+            asleep: matches!(self.state, State::Asleep(_)) && !self.woken,
+        });
     }
 
     /// Adds an operation that stands for a sleep from `now` on.

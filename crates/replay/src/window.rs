@@ -15,10 +15,11 @@
 //! of the sleep that it ends, or does not wait for it. So the earliest operation that was not
 //! carried out yet can be: whatever it needs stands before it.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use alight_machine::{CpuSet, Machine};
 use alight_recording::workload::{Context, Event, Left, TaskFact, What};
+use alight_workload::blocks::Cut;
 use alight_workload::program::{AttributesId, Begins, Op};
 
 use crate::attributes;
@@ -48,6 +49,12 @@ pub(crate) struct Window<'a> {
     /// Attributes that tasks change to.
     pub changes: Vec<alight_workload::program::Attributes>,
     pub health: Health,
+    /// When all tasks were cut, ns after the start.
+    pub cuts: Vec<u64>,
+    /// Length of a block, ns.
+    block_ns: Option<u64>,
+    /// Blocks in which a task is born or ends.
+    pub uneven: BTreeSet<usize>,
 }
 
 /// What is known of a CPU.
@@ -71,7 +78,7 @@ enum Waker {
 }
 
 impl<'a> Window<'a> {
-    pub fn new(machine: &'a Machine, roles: Roles, start: u64) -> Self {
+    pub fn new(machine: &'a Machine, roles: Roles, start: u64, block_ns: Option<u64>) -> Self {
         let nr_cpus = machine.cpus.len();
         Window {
             machine,
@@ -86,6 +93,9 @@ impl<'a> Window<'a> {
             by_pid: HashMap::new(),
             changes: Vec::new(),
             health: Health::default(),
+            cuts: vec![],
+            block_ns,
+            uneven: BTreeSet::new(),
         }
     }
 
@@ -126,6 +136,7 @@ impl<'a> Window<'a> {
     /// Something happened.
     pub fn event(&mut self, event: &Event) {
         self.end = event.time;
+        self.cut_until(event.time);
         let (now, cpu) = (event.time, usize::from(event.cpu));
         if cpu >= self.cpus.len() {
             return;
@@ -181,8 +192,36 @@ impl<'a> Window<'a> {
         }
     }
 
+    /// Cuts all tasks where blocks end that lie before `now`.
+    fn cut_until(&mut self, now: u64) {
+        let Some(block_ns) = self.block_ns else {
+            return;
+        };
+        while self.start + self.cuts.len() as u64 * block_ns <= now {
+            self.cut_at(self.cuts.len() as u64 * block_ns);
+        }
+    }
+
+    fn cut_at(&mut self, at: u64) {
+        self.cuts.push(at);
+        for task in 0..self.tasks.len() {
+            self.book(self.start + at, task);
+            self.tasks[task].cut();
+        }
+    }
+
+    /// The number of tasks changes in the block that goes on.
+    fn note_uneven(&mut self) {
+        if let Some(block) = self.cuts.len().checked_sub(1) {
+            self.uneven.insert(block);
+        }
+    }
+
     /// Ends the window: what runs stops, and who sleeps stays asleep.
     pub fn finish(&mut self) {
+        if self.block_ns.is_some() && self.cuts.last() != Some(&(self.end - self.start)) {
+            self.cut_at(self.end - self.start);
+        }
         for cpu in 0..self.cpus.len() {
             if let Some(pid) = self.cpus[cpu].current.filter(|&pid| pid != IDLE)
                 && let Some(&task) = self.by_pid.get(&pid)
@@ -195,7 +234,7 @@ impl<'a> Window<'a> {
             if let State::Asleep(sleep) = task.state
                 && !task.woken
             {
-                task.ops.truncate(sleep.op);
+                task.parked = Some(sleep.op);
             }
             let (assumed, devices) = timers::settle(task, self.start);
             let waits = std::mem::take(&mut task.waits);
@@ -235,7 +274,10 @@ impl<'a> Window<'a> {
             attributes.rt_priority = by_prio.rt_priority;
         }
         let task = self.tasks.len();
-        self.tasks.push(Task::new(pid, role, fact, attributes));
+        let mut made = Task::new(pid, role, fact, attributes);
+        // It was not there, or was not seen, at the cuts before.
+        made.cuts = vec![Cut::default(); self.cuts.len()];
+        self.tasks.push(made);
         if self.by_pid.insert(pid, task).is_some() {
             self.health.reused_pids += 1;
         }
@@ -304,6 +346,7 @@ impl<'a> Window<'a> {
             }
             Left::Asleep | Left::Blocked => self.sleeps(now, task),
             Left::Dead => {
+                self.note_uneven();
                 self.tasks[task].flush();
                 self.tasks[task].state = State::Dead;
             }
@@ -545,6 +588,7 @@ impl<'a> Window<'a> {
     }
 
     fn forks(&mut self, now: u64, cpu: usize, parent: u32, child: u32) {
+        self.note_uneven();
         let by = self.by_pid.get(&parent).copied();
         let fact = self.roles.child(child, by.map(|by| &self.tasks[by].fact));
         let process = fact.tgid.is_none_or(|tgid| tgid == child);
@@ -582,7 +626,7 @@ impl<'a> Window<'a> {
 
     /// A new window from `now` on; who runs where is known.
     pub fn next(self, now: u64) -> (Self, Self) {
-        let mut next = Window::new(self.machine, self.roles.clone(), now);
+        let mut next = Window::new(self.machine, self.roles.clone(), now, self.block_ns);
         for (cpu, was) in self.cpus.iter().enumerate() {
             next.cpus[cpu].clock_told = was.clock_told;
         }

@@ -4,7 +4,8 @@
 mod common;
 
 use alight_recording::workload::{Capability, TaskFact};
-use alight_replay::{NotReplayable, Options};
+use alight_replay::{NotReplayable, Options, Resample};
+use alight_workload::program::{Op, Program};
 use common::{all, free_machine, programs, replay};
 
 /// Events, and the programs that are made of them.
@@ -146,7 +147,10 @@ fn background_is_left_out_on_request() {
         ..TaskFact::default()
     };
     let with = |background| {
-        let options = Options { background };
+        let options = Options {
+            background,
+            ..Options::default()
+        };
         let made = replay(
             &free_machine(),
             LEFT_OUT,
@@ -250,4 +254,60 @@ fn a_timer_that_is_booked_on_a_busy_task_is_suspect() {
     };
     assert_eq!(with("hard"), (20, 0));
     assert_eq!(with("7"), (0, 19));
+}
+
+#[test]
+fn a_recording_is_cut_into_blocks_where_no_task_is_born_or_ends() {
+    let mut events = "0 0 switch 8 S 7\n".to_owned();
+    for k in 1..=40 {
+        let at = k * 1000;
+        events += &format!(
+            "{at} 0 waking 8 by 7\n{} 0 switch 7 S 8\n{} 0 waking 7 by 8\n{} 0 switch 8 S 7\n",
+            at + 10,
+            at + 20,
+            at + 30
+        );
+        if k == 5 {
+            events += &format!("{} 0 fork 7 9\n", at + 40);
+        }
+    }
+    let resample = |block_ms: u64, length_ms: Option<u64>| Options {
+        resample: Some(Resample {
+            block_ns: block_ms * 1_000_000,
+            length_ns: length_ms.map(|ms| ms * 1_000_000),
+        }),
+        ..Options::default()
+    };
+    let machine = free_machine();
+    let made = replay(&machine, &events, &[], &all(), &resample(4, None)).unwrap();
+    let blocks = made.workload.blocks.as_ref().unwrap();
+    // The block from 4 to 8 ms has a birth; that from 40 ms on is not whole.
+    assert_eq!((blocks.first, blocks.last, blocks.drawn), (2, 10, 8));
+    let recorded: Vec<usize> = (0..blocks.times.len() - 1).collect();
+    let whole = replay(&machine, &events, &[], &all(), &Options::default()).unwrap();
+    assert_eq!(
+        waits(&blocks.programs(&recorded)),
+        waits(&whole.workload.programs)
+    );
+    let drawn = blocks.programs(&blocks.order(|k, many| k * 7 % many));
+    assert_eq!(waits(&drawn), waits(&whole.workload.programs));
+
+    let longer = replay(&machine, &events, &[], &all(), &resample(4, Some(100))).unwrap();
+    assert_eq!(longer.workload.blocks.unwrap().drawn, 25);
+    let refused = replay(&machine, &events, &[], &all(), &resample(20, None)).unwrap_err();
+    assert!(
+        matches!(refused, NotReplayable::TooShort { blocks: 1, .. }),
+        "{refused}"
+    );
+}
+
+/// How often each program waits and wakes.
+fn waits(programs: &[Program]) -> Vec<(usize, usize)> {
+    let count = |ops: &[Op], wanted: fn(&Op) -> bool| ops.iter().filter(|op| wanted(op)).count();
+    (programs.iter())
+        .map(|Program { ops }| {
+            let awaits = count(ops, |op| matches!(op, Op::Await));
+            (awaits, count(ops, |op| matches!(op, Op::Wake { .. })))
+        })
+        .collect()
 }

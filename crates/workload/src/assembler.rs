@@ -101,6 +101,7 @@ impl Workload {
             name: name.to_owned(),
             tasks: Vec::new(),
             programs: Vec::new(),
+            blocks: None,
             attributes: Vec::new(),
             channels: Vec::new(),
             barriers: Vec::new(),

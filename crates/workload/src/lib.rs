@@ -32,6 +32,7 @@
 //! ```
 
 mod assembler;
+pub mod blocks;
 mod check;
 mod command;
 pub mod diagnostic;

@@ -5,6 +5,7 @@
 //! Identifiers ([`ChannelId`] …) are indices into the tables of one [`Workload`];
 //! when several workloads run at once the simulator shifts them.
 
+pub use crate::blocks::Blocks;
 pub use crate::names::Names;
 pub use crate::report::Report;
 
@@ -55,6 +56,8 @@ pub struct Workload {
     pub tasks: Vec<TaskSpec>,
     /// Programs, shared by tasks that do the same.
     pub programs: Vec<Program>,
+    /// The seed of a run draws the programs: there is one for each task, and these are in their place.
+    pub blocks: Option<Blocks>,
     /// Scheduling attributes that phases switch to.
     pub attributes: Vec<Attributes>,
     /// Pipes and sockets.

@@ -52,6 +52,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
                 scheduler: scheduler.as_deref(),
                 options: Options {
                     background: !no_background,
+                    resample: None,
                 },
             };
             run_workload(files, &asked, *no_write, *json)

@@ -158,11 +158,11 @@ impl<'a> Window<'a> {
                 current,
                 context,
                 sync,
-                ..
+                prev_cpu,
             } => self.waking(
                 now,
                 cpu,
-                (pid, prio),
+                (pid, prio, prev_cpu.into()),
                 (current, context),
                 sync.unwrap_or(false),
             ),
@@ -247,20 +247,21 @@ impl<'a> Window<'a> {
         self.health.window_ns = self.end - self.start;
     }
 
-    /// The task of this number; one that was not seen before is there since the start.
-    fn task(&mut self, pid: u32, prio: u16) -> usize {
+    /// The task of this number. One that was not seen before is there since the start; it was on
+    /// this CPU last, unless a fact says otherwise.
+    fn task(&mut self, pid: u32, prio: u16, cpu: usize) -> usize {
         if let Some(&task) = self.by_pid.get(&pid) {
             return task;
         }
         let fact = self.roles.fact(pid);
-        let task = self.add(pid, prio, fact);
-        let fact = &self.tasks[task].fact;
-        self.tasks[task].begins = fact.cpu.map(|cpu| Begins {
-            cpu,
+        let begins = Begins {
+            cpu: fact.cpu.unwrap_or(cpu as u32),
             util_avg: fact.util_avg.unwrap_or(0).min(1024),
             wakee_flips: fact.wakee_flips.unwrap_or(0),
             vruntime_ahead: fact.vruntime,
-        });
+        };
+        let task = self.add(pid, prio, fact);
+        self.tasks[task].begins = Some(begins);
         task
     }
 
@@ -325,7 +326,7 @@ impl<'a> Window<'a> {
             return;
         }
         let known = self.by_pid.contains_key(&prev);
-        let task = self.task(prev, prio);
+        let task = self.task(prev, prio, cpu);
         if !known {
             // It ran from the start on.
             self.speeds.set_executes(cpu, true, self.start);
@@ -396,7 +397,7 @@ impl<'a> Window<'a> {
         if next == IDLE {
             return;
         }
-        let task = self.task(next, prio);
+        let task = self.task(next, prio, cpu);
         self.wakes_unseen(now, task, cpu);
         let from = self.speeds.done(cpu, now);
         let refill = self
@@ -437,12 +438,12 @@ impl<'a> Window<'a> {
         &mut self,
         now: u64,
         cpu: usize,
-        (pid, prio): (u32, u16),
+        (pid, prio, prev_cpu): (u32, u16, usize),
         by: (u32, Option<Context>),
         sync: bool,
     ) {
         let known = self.by_pid.contains_key(&pid);
-        let task = self.task(pid, prio);
+        let task = self.task(pid, prio, prev_cpu);
         if !known {
             // It slept from the start on.
             let sleep = self.tasks[task].sleep(self.start);

@@ -10,6 +10,7 @@
 
 mod ask;
 mod groups;
+pub mod model;
 mod report;
 mod verdict;
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! How the program ends when it cannot do what was asked.
 
+use alight_behaviour::replayed::model::NotRecorded;
 use alight_compare::card::NoCard;
 use alight_compare::compare::NoComparison;
 use alight_compare::picture::Undrawn;
@@ -75,6 +76,15 @@ impl From<SimError> for Failure {
             SimError::Trace(error) => Failure::host(error),
             // A fault of this program, not of its input.
             SimError::Invariant { .. } => Failure::host(error),
+        }
+    }
+}
+
+impl From<NotRecorded> for Failure {
+    fn from(error: NotRecorded) -> Self {
+        match error {
+            NotRecorded::Run(error) => error.into(),
+            NotRecorded::File(error) => Failure::host(error),
         }
     }
 }

@@ -4,6 +4,7 @@
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
+use alight_behaviour::replayed::model;
 use alight_compare::trace;
 use alight_sim::{Outcome, Scenario};
 use alight_trace::TraceFile;
@@ -22,6 +23,9 @@ pub fn run(
     cancel: &AtomicBool,
     tell: &dyn Fn(u32),
 ) -> Result<Outcome, Failure> {
+    if path.extension().is_some_and(|ending| ending == "alight") {
+        return Ok(model::record(scenario, path, cancel, tell)?);
+    }
     let tasks = alight_sim::task_table(scenario)?;
     let mut file = TraceFile::create(path, &trace::header(scenario, command, &tasks))?;
     let outcome = alight_sim::run_telling(scenario, Some(&mut file), cancel, tell)?;

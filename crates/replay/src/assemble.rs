@@ -45,10 +45,7 @@ pub(crate) fn replay(
         let process = *processes
             .entry(task.fact.tgid.unwrap_or(task.pid))
             .or_insert(process);
-        let comm = match &task.fact.comm {
-            Some(comm) => comm.clone(),
-            None => format!("pid-{}", task.pid),
-        };
+        let comm = comm(&task);
         recorded.push(Recorded {
             pid: task.pid,
             member: task.role == Role::Member,
@@ -137,6 +134,18 @@ fn numbers(tasks: &[Task]) -> Vec<TaskId> {
             number
         })
         .collect()
+}
+
+/// Longest name of a task, bytes (`TASK_COMM_LEN` less the final NUL).
+const MAX_COMM: usize = 15;
+
+fn comm(task: &Task) -> String {
+    let known = task.fact.comm.as_deref().filter(|comm| !comm.is_empty());
+    let Some(comm) = known else {
+        return format!("pid-{}", task.pid);
+    };
+    let end = comm.floor_char_boundary(MAX_COMM);
+    comm[..end].to_owned()
 }
 
 /// What a task did, as it was recorded.

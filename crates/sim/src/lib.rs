@@ -68,6 +68,7 @@ mod cpuidle;
 mod demand;
 mod dispatch;
 mod distance;
+mod drawn;
 mod emit;
 mod energy;
 mod energy_model;

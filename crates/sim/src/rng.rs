@@ -21,6 +21,8 @@ pub(crate) enum Purpose {
     Stagger = 7,
     /// Does whoever is preempted within a call have a pipe's mutex?
     PipeMutex = 8,
+    /// Which block of a recording is next?
+    Block = 10,
     /// What the shell that starts the workloads has for `wakee_flips`.
     Shell = 9,
 }

@@ -4,6 +4,7 @@
 use crate::answers::{Answers, Decision, Watch};
 use crate::api::{Error, Figures, Outcome, Scenario};
 use crate::build::{self, MeasureSpec};
+use crate::drawn;
 use crate::emit::FIRST_PID;
 use crate::explain::{Explainer, Wants};
 use crate::progress::Goal;
@@ -51,8 +52,18 @@ pub fn run_telling<'a>(
     cancel: &AtomicBool,
     tell: &dyn Fn(u32),
 ) -> Result<Outcome, Error> {
+    let drawn = drawn::workloads(scenario);
+    let scenario = &drawn_in(scenario, drawn.as_deref());
     let (mut sim, measures) = build::build(scenario, output(sink))?;
     simulate(&mut sim, scenario, &measures, &Waiter { cancel, tell })
+}
+
+/// The scenario with the workloads that its seed draws, if it draws some.
+fn drawn_in<'a>(scenario: &Scenario<'a>, drawn: Option<&'a [Workload]>) -> Scenario<'a> {
+    Scenario {
+        workloads: drawn.unwrap_or(scenario.workloads),
+        ..*scenario
+    }
 }
 
 /// Simulates a scenario and returns the first `limit` decisions among those that `watch` names.
@@ -101,6 +112,8 @@ fn explained(
             names.join(", ")
         )));
     }
+    let drawn = drawn::workloads(scenario);
+    let scenario = &drawn_in(scenario, drawn.as_deref());
     let (mut sim, measures) = build::build(scenario, output(None))?;
     sim.out.explainer = Some(Explainer::new(scenario.scheduler, &sim, watch, wants)?);
     let tell = &|_| ();

@@ -125,6 +125,25 @@ impl Workload {
         }
     }
 
+    /// The same with these programs, one for each task, in the place of its blocks.
+    pub fn with_programs(&self, programs: Vec<Program>) -> Self {
+        Workload {
+            programs,
+            blocks: None,
+            name: self.name.clone(),
+            tasks: self.tasks.clone(),
+            attributes: self.attributes.clone(),
+            names: self.names.clone(),
+            histograms: self.histograms.clone(),
+            measures: self.measures.clone(),
+            channels: self.channels.clone(),
+            barriers: self.barriers.clone(),
+            report: self.report.clone(),
+            left_out: self.left_out.clone(),
+            ..*self
+        }
+    }
+
     /// Adds a program, answers its number.
     pub(crate) fn add_program(&mut self, program: Program) -> u32 {
         self.programs.push(program);

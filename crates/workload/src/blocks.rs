@@ -48,6 +48,29 @@ pub struct Blocks {
 }
 
 impl Blocks {
+    /// Checks that cuts rise and lie within their programs, and that the drawn blocks exist.
+    ///
+    /// # Errors
+    /// Says what is wrong.
+    pub fn check(&self) -> Result<(), String> {
+        let nr = self.times.len().saturating_sub(1);
+        if self.first > self.last || self.last > nr || self.drawn > 0 && self.first == self.last {
+            let (first, last) = (self.first, self.last);
+            return Err(format!("blocks {first} to {last} of {nr} cannot be drawn"));
+        }
+        if !self.times.is_sorted() {
+            return Err("times of blocks go back".to_owned());
+        }
+        for (at, pieces) in self.tasks.iter().enumerate() {
+            let ends = pieces.cuts.last().map_or(0, |cut| cut.op as usize);
+            let rise = pieces.cuts.is_sorted_by_key(|cut| (cut.op, cut.awaits));
+            if pieces.cuts.len() != self.times.len() || !rise || ends > pieces.ops.len() {
+                return Err(format!("task {at} is not cut into {nr} blocks"));
+            }
+        }
+        Ok(())
+    }
+
     /// The order of blocks that a sequence of numbers draws: `draw(k, n)` is the k-th number, below n.
     pub fn order(&self, draw: impl Fn(u64, u64) -> u64) -> Vec<usize> {
         let many = (self.last - self.first) as u64;

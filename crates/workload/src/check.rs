@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What every compiled workload must satisfy; the simulator relies on it without looking again.
 
+use crate::blocks::Blocks;
 use crate::program::{
     Attributes, LOOP_SLOTS, MeasureSource, Observation, Op, Policy, Program, TIMER_SLOTS, TaskSpec,
     Workload,
@@ -19,6 +20,9 @@ impl Workload {
         for (at, program) in self.programs.iter().enumerate() {
             self.check_program(program)
                 .map_err(|fault| format!("program {at}, {fault}"))?;
+        }
+        if let Some(blocks) = &self.blocks {
+            self.check_blocks(blocks)?;
         }
         for (at, task) in self.tasks.iter().enumerate() {
             self.check_task(task)
@@ -51,6 +55,38 @@ impl Workload {
             self.check_op(op, program).map_err(fault)?;
         }
         check_loops(program)
+    }
+
+    /// Programs of blocks go straight on, and each task has its own.
+    fn check_blocks(&self, blocks: &Blocks) -> Result<(), String> {
+        let own = |(at, task): (usize, &TaskSpec)| task.program as usize == at;
+        if blocks.tasks.len() != self.tasks.len() || !self.tasks.iter().enumerate().all(own) {
+            return Err("the blocks are not of these tasks".to_owned());
+        }
+        blocks.check()?;
+        for (at, pieces) in blocks.tasks.iter().enumerate() {
+            for op in &pieces.ops {
+                let straight = matches!(
+                    op,
+                    Op::Run { .. }
+                        | Op::Wake { .. }
+                        | Op::Await
+                        | Op::SleepUntil { .. }
+                        | Op::Complete { .. }
+                        | Op::Yield
+                        | Op::SetAttributes { .. }
+                        | Op::Fork { .. }
+                        | Op::Mark { .. }
+                        | Op::Exit
+                );
+                let fault = |fault: String| format!("blocks of task {at}, {op:?}: {fault}");
+                if !straight {
+                    return Err(fault("not an operation of a recording".to_owned()));
+                }
+                self.check_op(op, &Program::default()).map_err(fault)?;
+            }
+        }
+        Ok(())
     }
 
     fn check_op(&self, op: &Op, program: &Program) -> Result<(), String> {

@@ -220,8 +220,9 @@ pub struct SimulateArgs {
     pub run: RunArgs,
     #[command(flatten)]
     pub scheduler: SchedulerArg,
-    /// Write the run's events to FILE: .pftrace (Perfetto), .txt or .ftrace (text); with `-` the
-    /// events go to standard output and the report to standard error
+    /// Write the run's events to FILE: .pftrace (Perfetto), .txt or .ftrace (text), .alight (a
+    /// recording that `alight verify workload` and -w read); with `-` the events go to standard output
+    /// and the report to standard error
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
     /// Form of the report; `tool` prints the output of the simulated tools

@@ -271,6 +271,12 @@ impl<'a> Builder<'a> {
     fn add_programs(&mut self, workload: &Workload, base: Base) -> Result<Vec<u32>, Error> {
         let reference = self.calibration(workload)?;
         let mut entries = vec![];
+        // Of a long recording nothing but these take much memory.
+        let ops = workload
+            .programs
+            .iter()
+            .map(|program| program.ops.len() + 1);
+        self.parts.ops.reserve_exact(ops.sum());
         for program in &workload.programs {
             let entry = self.parts.ops.len() as u32;
             entries.push(entry);

@@ -25,7 +25,7 @@ struct Subject<'a> {
 type Rule = fn(&Subject<'_>) -> Option<String>;
 
 /// The rules, in the order in which they are reported.
-const RULES: [Rule; 18] = [
+const RULES: [Rule; 19] = [
     siblings_without_a_share,
     borrowed_schedutil,
     energy_model_without_powers,
@@ -43,6 +43,7 @@ const RULES: [Rule; 18] = [
     nice_reschedules,
     memory_bandwidth,
     devices,
+    devices_of_a_replay,
     what_the_reader_left_out,
 ];
 
@@ -316,6 +317,14 @@ fn devices(subject: &Subject<'_>) -> Option<String> {
         subject.does(|op| matches!(op, Op::Io { .. })),
         "devices: a write to one (`iorun`) completes at once, and the clock is not raised for a \
          task that waits for it",
+    )
+}
+
+fn devices_of_a_replay(subject: &Subject<'_>) -> Option<String> {
+    said(
+        subject.does(|op| matches!(op, Op::Complete { .. })),
+        "devices: each takes as long as was recorded, however many wait for it; the clock is not \
+         raised for a task that waits for one, and idle governors do not count such tasks",
     )
 }
 

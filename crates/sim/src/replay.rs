@@ -160,7 +160,7 @@ impl Sim<'_> {
         let gate = &mut self.replay.gates[target as usize];
         if nth <= gate.begun {
             if nth == gate.begun && std::mem::take(&mut gate.sleeps) {
-                self.wake(cpu, target, sync);
+                self.wake_apart(Waker::Task, cpu, target, sync);
             }
             return Effect::Done;
         }
@@ -219,12 +219,20 @@ impl Sim<'_> {
         }
     }
 
+    /// Wakes `task` from `cpu`. The code of a wakeup stands here once for all replays.
+    #[inline(never)]
+    fn wake_apart(&mut self, by: Waker, cpu: usize, task: u32, sync: bool) {
+        self.out.waker = by;
+        self.wake(cpu, task, sync);
+        self.out.waker = Waker::Task;
+    }
+
     /// Who is current on `cpu` wakes `waker`, as no recorded task did: see the head of this file.
     fn hand_off(&mut self, cpu: usize, waker: u32) {
         let steal = self.cpus[cpu].steal;
         let current = self.current_view(cpu);
         let view = self.views[current];
-        self.wake_by(Waker::HandOff, cpu, waker);
+        self.wake_apart(Waker::HandOff, cpu, waker, false);
         self.cpus[cpu].steal = steal;
         let after = &mut self.views[current];
         after.wakee_flips = view.wakee_flips;

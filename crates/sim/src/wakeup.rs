@@ -44,11 +44,12 @@ impl Sim<'_> {
         self.queue_woken(cpu, target, task, migrated);
     }
 
-    /// Wakes `task` from `cpu`, not as the task does that runs there.
+    /// A timer's hard interrupt on `cpu` wakes `task`.
     #[inline(always)]
-    pub fn wake_by(&mut self, waker: Waker, cpu: usize, task: u32) {
+    pub fn wake_by_timer(&mut self, cpu: usize, task: u32) {
+        self.count_interrupt(cpu);
         if self.detailed {
-            self.out.waker = waker;
+            self.out.waker = Waker::Timer;
         }
         self.wake(cpu, task, false);
         if self.detailed {
@@ -56,14 +57,13 @@ impl Sim<'_> {
         }
     }
 
-    /// A hard interrupt on `cpu` wakes `task`.
+    /// A hard interrupt on `cpu` is about to wake a task.
     #[inline(always)]
-    pub fn wake_by_interrupt(&mut self, interrupt: Waker, cpu: usize, task: u32) {
+    pub fn count_interrupt(&mut self, cpu: usize) {
         match self.cpus[cpu].curr {
             NONE => self.stats.wakeups_hardirq_idle += 1,
             _ => self.stats.wakeups_hardirq_task += 1,
         }
-        self.wake_by(interrupt, cpu, task);
     }
 
     /// Brings a woken task to the queue of `target` (`ttwu_queue`).

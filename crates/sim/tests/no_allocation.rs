@@ -256,3 +256,20 @@ fn tasks_and_cpus_take_little_memory() {
         assert!(a_cpu <= 8192, "{a_cpu} bytes a CPU");
     }
 }
+
+/// So that a recording of ten million events fits: its workload has 32 bytes for each operation.
+#[test]
+fn an_operation_takes_34_bytes_beside_the_workloads() {
+    let of = |ops: usize| {
+        let workloads = [given(vec![vec![Op::Run { ns: 0 }; ops]; 2])];
+        let machine = machine("ca9x4");
+        let scheduler = alight_policy::Scheduler::parse("linux-7.2").expect("a base");
+        let scenario = alight_sim::Scenario::new(&machine, &workloads, &scheduler);
+        COUNTS.set((0, 0, 0));
+        alight_sim::task_table(&scenario).expect("it can be built");
+        COUNTS.get().2
+    };
+    let (few, many) = (of(100_000), of(200_000));
+    let each = (many - few) as f64 / 200_000.0;
+    assert!((each - 34.0).abs() < 0.1, "{each} bytes");
+}

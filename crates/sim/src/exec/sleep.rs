@@ -4,7 +4,6 @@
 use super::Effect;
 use crate::queue::NEVER;
 use crate::state::{Life, Sim};
-use alight_trace::Waker;
 use alight_workload::program::{Op, TimerMode, TimerOrigin};
 
 /// The timer of a fair task may expire so much later than it was set to, ns
@@ -133,7 +132,7 @@ impl Sim<'_> {
                 self.start(cpu, task);
             }
         } else {
-            self.wake_by_interrupt(Waker::Timer, cpu, task);
+            self.wake_by_timer(cpu, task);
         }
     }
 }

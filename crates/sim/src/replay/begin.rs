@@ -65,7 +65,7 @@ impl Sim<'_> {
             self.set_ahead(cpu, task, ahead);
         }
         if !self.begins_asleep(cpu, task as usize) {
-            self.wake_by(Waker::Begin, cpu, task);
+            self.wake_apart(Waker::Begin, cpu, task, false);
         }
         true
     }

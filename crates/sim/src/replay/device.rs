@@ -108,7 +108,8 @@ impl Sim<'_> {
     pub fn device_interrupts(&mut self, cpu: usize) {
         while let Some(task) = self.take_raised(cpu) {
             self.charge(cpu, self.costs(cpu).timer);
-            self.wake_by_interrupt(Waker::Device, cpu, task);
+            self.count_interrupt(cpu);
+            self.wake_apart(Waker::Device, cpu, task, false);
         }
     }
 

@@ -33,9 +33,9 @@ struct Waiter<'a> {
 /// - [`Error::Refused`]: the machine or the model lacks something that the scenario needs;
 /// - [`Error::Trace`]: the sink failed;
 /// - [`Error::Invariant`]: [`Scenario::check`] is set and an invariant is broken.
-pub fn run<'a>(
-    scenario: &'a Scenario<'a>,
-    sink: Option<&'a mut (dyn Sink + 'a)>,
+pub fn run(
+    scenario: &Scenario<'_>,
+    sink: Option<&mut (dyn Sink + '_)>,
     cancel: &AtomicBool,
 ) -> Result<Outcome, Error> {
     run_telling(scenario, sink, cancel, &|_| ())
@@ -46,14 +46,19 @@ pub fn run<'a>(
 ///
 /// # Errors
 /// As [`run`].
-pub fn run_telling<'a>(
-    scenario: &'a Scenario<'a>,
-    sink: Option<&'a mut (dyn Sink + 'a)>,
+pub fn run_telling(
+    scenario: &Scenario<'_>,
+    sink: Option<&mut (dyn Sink + '_)>,
     cancel: &AtomicBool,
     tell: &dyn Fn(u32),
 ) -> Result<Outcome, Error> {
     let drawn = drawn::workloads(scenario);
     let scenario = &drawn_in(scenario, drawn.as_deref());
+    let sink = match sink {
+        // For the time of the run alone.
+        Some(sink) => Some(sink as &mut dyn Sink),
+        None => None,
+    };
     let (mut sim, measures) = build::build(scenario, output(sink))?;
     simulate(&mut sim, scenario, &measures, &Waiter { cancel, tell })
 }

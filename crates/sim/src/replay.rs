@@ -24,8 +24,8 @@
 //! - A wakeup with `hand_off`: the `Await` that it ends stands before it, so that has begun. The
 //!   wakeup is carried out.
 //! - A wakeup without: it never waits.
-//! - The operation behind an `Await`: the wakeup for that stands before it. It has been carried out,
-//!   and remembered if it came early: the task does not sleep.
+//! - The operation behind an `Await`: the wakeup for that stands before it. It has been carried
+//!   out, and remembered if it came early: the task does not sleep.
 //! - The operation behind a sleep until a time or for a device: a timer or an interrupt ends that.
 //! - Anything else waits for nobody.
 //!

@@ -276,11 +276,22 @@ impl Gathered {
         (figures(window, nr_cpus, measuring.measured), busy)
     }
 
-    /// Brings the events in the order of their times; returns the times of the first and the last.
-    pub fn sort(&mut self) -> Option<(u64, u64)> {
+    /// Brings the events in the order of their times.
+    pub fn sort(&mut self) {
         self.events.sort_by_key(|(time, ..)| *time);
-        let at = |event: Option<&(u64, u32, Kept)>| event.map(|(time, ..)| *time);
-        at(self.events.first()).zip(at(self.events.last()))
+    }
+
+    /// From the first switch from or to one of these tasks until the last one.
+    pub fn span(&self, tasks: &BTreeSet<u32>) -> Option<(u64, u64)> {
+        let switch = |(time, _, event): &(u64, u32, Kept)| match event {
+            Kept::Switch { prev, next, .. } => {
+                let ours = tasks.contains(&prev.pid) || tasks.contains(&next.pid);
+                ours.then_some(*time)
+            }
+            _ => None,
+        };
+        let first = self.events.iter().find_map(switch)?;
+        Some((first, self.events.iter().rev().find_map(switch)?))
     }
 }
 

@@ -99,14 +99,15 @@ impl Taken {
         let replay = alight_replay::load(&mut reader, &machine, options)?;
         let mut gathered = Gathered::default();
         gather(&mut open(path)?, replay.window, &mut gathered)?;
-        let (from, to) = gathered.sort().ok_or(NotVerified::Nothing)?;
+        gathered.sort();
         let groups = Group::of(&replay);
+        let members = groups::members(&replay).map(|task| task.pid).collect();
+        let (from, to) = gathered.span(&members).ok_or(NotVerified::Nothing)?;
         let window = Window {
             from,
             to,
             tasks: replay.health.members as usize,
         };
-        let members = groups::members(&replay).map(|task| task.pid).collect();
         let kernel = Side::measure(&gathered, window, &machine, &members, &groups, |group| {
             group.pids.clone()
         });
@@ -239,18 +240,19 @@ fn simulate(
         .figures
         .first()
         .map_or(0, |figures| figures.first_pid);
-    let (begin, end) = gathered.sort().ok_or(NotVerified::Nothing)?;
-    let window = Window {
-        from: begin,
-        to: end,
-        tasks: from.window.tasks,
-    };
     let pid = |task: u32| first + task;
     let members: BTreeSet<u32> = (0..)
         .zip(&from.replay.tasks)
         .filter(|(_, task)| task.member)
         .map(|(number, _)| pid(number))
         .collect();
+    gathered.sort();
+    let (begin, end) = gathered.span(&members).ok_or(NotVerified::Nothing)?;
+    let window = Window {
+        from: begin,
+        to: end,
+        tasks: from.window.tasks,
+    };
     let of = |group: &Group| group.tasks.iter().map(|&task| pid(task)).collect();
     Ok(Side::measure(
         &gathered,

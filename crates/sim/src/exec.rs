@@ -115,6 +115,13 @@ impl Sim<'_> {
         ));
     }
 
+    /// A task passes a time mark.
+    pub fn pass_mark(&mut self, mark: u32) {
+        let mark = &mut self.marks[mark as usize];
+        mark.first.get_or_insert(self.now);
+        mark.last = Some(self.now);
+    }
+
     fn step(&mut self, task: usize) {
         self.tasks[task].pc += 1;
         self.tasks[task].fresh = true;
@@ -383,9 +390,7 @@ impl Sim<'_> {
                 Effect::Done
             }
             Op::Mark { mark } => {
-                let mark = &mut self.marks[mark as usize];
-                mark.first.get_or_insert(self.now);
-                mark.last = Some(self.now);
+                self.pass_mark(mark);
                 Effect::Done
             }
             Op::Observe(observation) => {

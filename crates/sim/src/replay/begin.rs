@@ -114,6 +114,11 @@ impl Sim<'_> {
 
     /// Its first operation is a sleep that does not end at once: it is asleep from the start.
     fn begins_asleep(&mut self, cpu: usize, task: usize) -> bool {
+        // The time at which it begins is no work.
+        while let Op::Mark { mark } = self.ops[self.tasks[task].pc as usize] {
+            self.pass_mark(mark);
+            self.tasks[task].pc += 1;
+        }
         let op = self.ops[self.tasks[task].pc as usize];
         let sleeps = match op {
             Op::Await => self.begin_await(cpu, task),

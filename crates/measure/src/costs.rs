@@ -37,18 +37,24 @@ const CALLS: u32 = 200;
 /// What is handed through pipes and sockets, bytes: hackbench's default.
 const MESSAGE: usize = 100;
 
+/// Costs that others contain, with those that contain them.
+pub(crate) const WITHIN: [(&str, &str); 3] = [
+    ("lock_ns", "wakeup_ns"),
+    ("lock_hold_ns", "wakeup_ns"),
+    ("wakelist_ns", "ipi_send_ns"),
+];
+
 /// One measurement of the kernel paths of a CPU.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Paths {
     /// Costs by their keys in machine files, ns.
     pub costs: Vec<(&'static str, u64)>,
-    /// From the end of an idle state to a woken sleeper, without [`Paths::idle_exit`]: the timer,
+    /// From the end of an idle state to a woken sleeper, without leaving the state: the timer,
     /// the wakeup, the switch and the way out of the sleep, ns.
     pub after_idle: u64,
-    /// Leaving the idle state that the governor chooses for 500 us, ns.
-    pub idle_exit: u64,
-    /// A line of memory, ns.
-    pub line: u64,
+    /// From sending an interrupt to another CPU to the woken sleeper there, without what is measured
+    /// alone, but with the way out of the idle state, ns; `None`: there is one CPU.
+    pub interrupted: Option<u64>,
     /// Messages on sockets that a CPU keeps the memory of; `None`: more messages cost no more.
     pub messages_kept: Option<u32>,
     /// The CPUs take turns at one processor.
@@ -70,7 +76,7 @@ pub fn measure(root: &Path) -> io::Result<Measured> {
     let narrow = |(name, ns): (&'static str, u64)| (name, u32::try_from(ns).unwrap_or(u32::MAX));
     Ok(Measured {
         costs: paths.costs.into_iter().map(narrow).collect(),
-        line_ns: Some(u32::try_from(paths.line).unwrap_or(u32::MAX)),
+        line_ns: Some(u32::try_from(line::line()).unwrap_or(u32::MAX)),
         messages_kept: paths.messages_kept,
         one_processor: paths.one_processor,
         ..configured(root)
@@ -138,12 +144,13 @@ fn on(cpus: &[usize]) -> io::Result<Paths> {
     if let Some(process) = fork_process() {
         costs.push(("fork_mm_ns", process.saturating_sub(fork)));
     }
-    costs.extend(to_others(cpus, &shared, &near, idle_exit)?);
+    let remote = Remote::measure(cpus, &shared, &near)?;
+    let to_others = remote.as_ref().map(|remote| remote.costs(idle_exit));
+    costs.extend(to_others.into_iter().flatten());
     Ok(Paths {
         costs,
         after_idle,
-        idle_exit,
-        line: line::line(),
+        interrupted: remote.map(|remote| remote.interrupted),
         messages_kept: calls.memory.map(|memory| memory.kept),
         one_processor: (cpus.get(1)).is_some_and(|&second| turns::takes_turns(second)),
     })
@@ -184,34 +191,46 @@ fn of_descriptors(calls: &Descriptors, held: Option<Calls>) -> Vec<(&'static str
     costs
 }
 
-/// Wakeups from the first of `cpus` to the others; none if there are none.
-fn to_others(
-    cpus: &[usize],
-    shared: &Calls,
-    near: &Near,
-    idle_exit: u64,
-) -> io::Result<Vec<(&'static str, u64)>> {
-    let [first, second, ref more @ ..] = *cpus else {
-        return Ok(Vec::new());
-    };
-    let here = only(&[first]);
-    let remote = hop(here, only(&[second]))?;
-    let ipi_send = remote.write.saturating_sub(shared.write + near.wakeup);
-    let received = remote.write + idle_exit + near.switch + near.block + shared.read;
-    let select = match more {
-        // To a sleeper that may use two CPUs beside this one, less one that may use one.
-        [third, ..] => {
-            let free = hop(here, only(&[second, *third]))?;
-            free.write.saturating_sub(remote.write)
-        }
-        [] => 0,
-    };
-    Ok(vec![
-        ("ipi_send_ns", ipi_send),
-        ("ipi_receive_ns", remote.whole.saturating_sub(received)),
-        ("wakelist_ns", 0), // in ipi_send_ns
-        ("select_ns", select),
-    ])
+/// Wakeups from the first CPU to others.
+struct Remote {
+    /// As [`Paths::interrupted`].
+    interrupted: u64,
+    ipi_send: u64,
+    select: u64,
+}
+
+impl Remote {
+    /// From the first of `cpus` to the others; `None`: there are none.
+    fn measure(cpus: &[usize], shared: &Calls, near: &Near) -> io::Result<Option<Self>> {
+        let [first, second, ref more @ ..] = *cpus else {
+            return Ok(None);
+        };
+        let here = only(&[first]);
+        let remote = hop(here, only(&[second]))?;
+        let alone = remote.write + near.switch + near.block + shared.read;
+        let select = match more {
+            // To a sleeper that may use two CPUs beside this one, less one that may use one.
+            [third, ..] => {
+                let free = hop(here, only(&[second, *third]))?;
+                free.write.saturating_sub(remote.write)
+            }
+            [] => 0,
+        };
+        Ok(Some(Remote {
+            interrupted: remote.whole.saturating_sub(alone),
+            ipi_send: (remote.write).saturating_sub(shared.write + near.wakeup),
+            select,
+        }))
+    }
+
+    fn costs(&self, idle_exit: u64) -> [(&'static str, u64); 4] {
+        [
+            ("ipi_send_ns", self.ipi_send),
+            ("ipi_receive_ns", self.interrupted.saturating_sub(idle_exit)),
+            ("wakelist_ns", 0), // in ipi_send_ns
+            ("select_ns", self.select),
+        ]
+    }
 }
 
 fn only(cpus: &[usize]) -> CpuSet {

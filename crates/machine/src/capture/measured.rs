@@ -47,6 +47,8 @@ pub struct MeasuredCore {
     pub cpus: CpuSet,
     /// Kernel path costs by their keys, ns; empty: [`Measured::costs`] hold.
     pub costs: Vec<(&'static str, Reading)>,
+    /// Costs that others contain: they were measured together, and are charged there.
+    pub within: Vec<&'static str>,
     /// Speed at which they work, 1024 that of the fastest core type: it takes the place of the
     /// kernel's capacities where the kernel gives all CPUs the same.
     pub speed: Option<Reading>,

@@ -151,6 +151,12 @@ fn head(text: &mut String, facts: &Facts, measured: &Measured, notes: &[String])
         "benchmark = {{ text = {}, confidence = \"measured\" }}",
         quoted(method)
     );
+    if measured.cores.iter().any(|core| !core.within.is_empty()) {
+        line!(
+            text,
+            "within = {{ text = \"part of other costs, with which it was measured\", confidence = \"derived\" }}"
+        );
+    }
     line!(
         text,
         "em = {{ text = \"energy model in debugfs of the captured machine\", confidence = \"measured\" }}"

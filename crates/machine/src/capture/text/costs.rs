@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use super::super::facts::{CoreFacts, CostKind, Facts};
-use super::super::{Measured, Reading};
+use super::super::{Measured, MeasuredCore};
 use super::line;
 use crate::cpuset::CpuSet;
 
@@ -21,15 +21,12 @@ pub(super) fn class(core: &CoreFacts, cpus: &CpuSet, measured: &Measured) -> Str
     }
 }
 
-/// Costs of the core type of `cpus` alone, with its number.
-fn of_type<'m>(
-    cpus: &CpuSet,
-    measured: &'m Measured,
-) -> Option<(usize, &'m [(&'static str, Reading)])> {
+/// What was measured of the core type of `cpus` alone, with its number.
+fn of_type<'m>(cpus: &CpuSet, measured: &'m Measured) -> Option<(usize, &'m MeasuredCore)> {
     let first = cpus.first()?;
     let mut cores = measured.cores.iter().enumerate();
     let (number, core) = cores.find(|(_, core)| core.cpus.contains(first))?;
-    (!core.costs.is_empty()).then_some((number, core.costs.as_slice()))
+    (!core.costs.is_empty()).then_some((number, core))
 }
 
 /// A class for each core type, or for each kind of core, at the clock of its CPUs: what was measured,
@@ -45,9 +42,15 @@ pub(super) fn classes(text: &mut String, facts: &Facts, measured: &Measured) {
         line!(text, "\n[costs.{name}]\nlike = \"{like}\"");
         line!(text, "source = \"benchmark\"\nreference_khz = {khz}");
         match of_type(cpus, measured) {
-            Some((_, costs)) => {
-                for (key, reading) in costs {
+            Some((_, of_type)) => {
+                for (key, reading) in &of_type.costs {
                     line!(text, "{key} = {}", reading.figure(LEAST_NS));
+                }
+                for key in &of_type.within {
+                    line!(
+                        text,
+                        "{key} = {{ value = {LEAST_NS}, source = \"within\" }}"
+                    );
                 }
             }
             None => {
@@ -86,6 +89,8 @@ pub(super) fn memory(text: &mut String, facts: &Facts, measured: &Measured) {
         let mut found = readings.filter(|(known, _)| *known == key);
         found.next().map(|(_, reading)| reading)
     };
+    // What is assumed takes no less than what is nearer and was measured.
+    let mut nearer = 0;
     for (key, ns) in [
         ("llc_line_ns", llc),
         ("cross_llc_line_ns", cross_llc),
@@ -94,12 +99,13 @@ pub(super) fn memory(text: &mut String, facts: &Facts, measured: &Measured) {
     ] {
         if let Some(reading) = read(key) {
             line!(text, "{key} = {}", reading.sourced(LEAST_NS));
+            nearer = reading.value;
             continue;
         }
-        let nearer = |&line_ns: &u32| key == "dram_line_ns" || line_ns < ns;
-        let measured = measured.line_ns.filter(nearer);
+        let less = |&line_ns: &u32| key == "dram_line_ns" || line_ns < ns;
+        let measured = measured.line_ns.filter(less);
         let measured = measured.map(|ns| (ns.max(LEAST_NS), "benchmark"));
-        let (ns, source) = measured.unwrap_or((ns, "assumed"));
+        let (ns, source) = measured.unwrap_or((ns.max(nearer), "assumed"));
         line!(text, "{key} = {{ value = {ns}, source = \"{source}\" }}");
     }
     let mlp = read("refill_mlp").map_or(mlp.to_string(), |reading| reading.sourced(1));

@@ -2,7 +2,10 @@
 //! Ctrl-C: once to end with what is done, twice to end at once.
 
 use std::process;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+
+use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 
 use crate::failure::{Failure, INTERRUPTED};
 use crate::output;
@@ -23,4 +26,18 @@ pub fn flag() -> Result<&'static AtomicBool, Failure> {
     })
     .map_err(|error| Failure::Host(format!("cannot catch ctrl-C: {error}")))?;
     Ok(&ASKED)
+}
+
+/// A flag that ctrl-C, SIGTERM and SIGHUP raise from now on, for what must be put back before the
+/// program ends: a second signal changes nothing.
+///
+/// # Errors
+/// The system refuses the handler.
+pub fn quiet_flag() -> Result<Arc<AtomicBool>, Failure> {
+    let flag = Arc::new(AtomicBool::new(false));
+    for signal in [SIGINT, SIGTERM, SIGHUP] {
+        let registered = signal_hook::flag::register(signal, Arc::clone(&flag));
+        registered.map_err(|error| Failure::Host(format!("cannot catch signals: {error}")))?;
+    }
+    Ok(flag)
 }

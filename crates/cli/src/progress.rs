@@ -64,3 +64,32 @@ impl Bar {
         self.bar.finish_and_clear();
     }
 }
+
+/// A bar of steps that each have a name.
+pub struct Steps {
+    bar: ProgressBar,
+}
+
+impl Default for Steps {
+    fn default() -> Self {
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template("{bar:40} {percent} %, {eta} left: {msg}");
+        Steps {
+            bar: bar.with_style(style.expect("a valid template")),
+        }
+    }
+}
+
+impl Steps {
+    /// So many of all have ended, and this one runs.
+    pub fn hear(&self, done: usize, of: usize, what: &'static str) {
+        self.bar.set_length(of as u64);
+        self.bar.set_position(done as u64);
+        self.bar.set_message(what);
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}

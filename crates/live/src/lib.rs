@@ -13,7 +13,6 @@
 //! | [`live`] | loads the scheduler and runs it |
 //! | [`rules`] | gives rules to the kernel side |
 //! | [`record_session`], [`record_pelt`], [`record_decisions`], [`record_behaviour`] | `alight-record`: records the kernel's own scheduler, for `alight verify` |
-//! | [`costs`] | measures what kernel paths cost on this machine, ns |
 //!
 //! [`alight_verify::live`] reads logs of decisions and makes each decision again.
 //!
@@ -22,7 +21,6 @@
 //! Its programs. `alight run` and `alight record` start these programs and do not link this crate,
 //! because it needs clang and libelf. It must not use `alight-sim`.
 
-pub mod costs;
 pub mod exit;
 pub mod kernel;
 pub mod live;

@@ -3,7 +3,6 @@
 //! machine and its costs, so that the same can be simulated.
 
 use crate::behaviour_skeleton::RecordBehaviourSkelBuilder;
-use crate::costs;
 use crate::record_session::{During, NotRecorded, Recorded, Session};
 use alight_recording::delta::Packer;
 use alight_recording::{End, Header, Writer};
@@ -130,7 +129,7 @@ fn put((writer, packer, packed, failure): &mut Sink<'_>, event: &[u8]) {
 /// This machine, with what its kernel paths cost, as a machine file.
 fn machine() -> io::Result<String> {
     let root = Path::new("/");
-    let measured = costs::measure(root)?;
+    let measured = alight_measure::costs::measure(root)?;
     let captured = alight_machine::capture_measured(root, &measured);
     Ok(captured.map_err(io::Error::other)?.toml)
 }

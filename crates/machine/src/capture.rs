@@ -9,8 +9,11 @@
 
 mod clocks;
 mod facts;
+mod measured;
 mod sharing;
 mod text;
+
+pub use measured::{Measured, MeasuredCore, Reading};
 
 use std::path::{Path, PathBuf};
 
@@ -48,25 +51,6 @@ impl Captured {
             "notes": self.notes,
         })
     }
-}
-
-/// What was measured beside what the kernel says.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Measured {
-    /// Timer tick frequency, Hz; `None`: not known.
-    pub hz: Option<u32>,
-    /// The kernel ends slices by timers (sched feature HRTICK).
-    pub hrtick: bool,
-    /// The kernel takes time in interrupts from no task (`CONFIG_IRQ_TIME_ACCOUNTING`).
-    pub irq_time_accounting: bool,
-    /// All CPUs take turns at one processor.
-    pub one_processor: bool,
-    /// Kernel path costs by their keys in machine files, ns, at the clock that the CPUs run at.
-    pub costs: Vec<(&'static str, u32)>,
-    /// Time of a cache line from memory, ns; what is nearer takes no longer.
-    pub line_ns: Option<u32>,
-    /// Messages on sockets that a CPU keeps the memory of; `None`: not known.
-    pub messages_kept: Option<u32>,
 }
 
 /// Captures this host, or the copied tree that [`ROOT_PREFIX`] names.

@@ -19,6 +19,8 @@ use crate::figure::{Confidence, Provenance};
 /// Keys of a table that say where its figures come from.
 const SOURCE: &str = "source";
 const CONFIDENCE: &str = "confidence";
+/// Key of a figure: the least and the largest of the rounds of its measurement.
+const SPREAD: &str = "spread";
 /// Table of the sources that a file cites.
 pub(crate) const SOURCES: &str = "sources";
 /// Key that makes a table one figure with a provenance of its own.
@@ -193,10 +195,8 @@ fn read_sources(text: &Text, node: &Spanned<DeValue>) -> Result<Sources, Error> 
         }
         let words = fields.get("text").and_then(|node| node.get_ref().as_str());
         let weight = fields.get(CONFIDENCE).ok_or_else(|| wrong(value))?;
-        let provenance = Provenance {
-            source: words.ok_or_else(|| wrong(value))?.to_owned(),
-            confidence: read_confidence(text, weight)?,
-        };
+        let source = words.ok_or_else(|| wrong(value))?.to_owned();
+        let provenance = Provenance::new(source, read_confidence(text, weight)?);
         sources.insert(name.get_ref().to_string(), Arc::new(provenance));
     }
     Ok(sources)
@@ -213,6 +213,30 @@ fn read_confidence(text: &Text, node: &Spanned<DeValue>) -> Result<Confidence, E
             let message = format!("`{found}` is no confidence, {hint}");
             Error::written(&text.place(node.span().start), message)
         })
+}
+
+/// Reads `[least, largest]`, or of a column a list of such pairs.
+fn read_spread(text: &Text, node: &Spanned<DeValue>) -> Result<Vec<[u64; 2]>, Error> {
+    let wrong = || {
+        let message = "a `spread` that is not [least, largest], two whole numbers of which the \
+                       second is not below the first, or a list of such pairs";
+        Error::written(&text.place(node.span().start), message)
+    };
+    let number = |value: &Spanned<DeValue>| match value.get_ref() {
+        DeValue::Integer(digits) => u64::from_str_radix(digits.as_str(), digits.radix()).ok(),
+        _ => None,
+    };
+    let pair = |value: &Spanned<DeValue>| {
+        let numbers = value.get_ref().as_array()?.iter().map(number);
+        let pair: [u64; 2] = numbers.collect::<Option<Vec<_>>>()?.try_into().ok()?;
+        (pair[0] <= pair[1]).then_some(pair)
+    };
+    if let Some(one) = pair(node) {
+        return Ok(vec![one]);
+    }
+    let pairs = node.get_ref().as_array().filter(|pairs| !pairs.is_empty());
+    let pairs = pairs.ok_or_else(wrong)?.iter().map(pair);
+    pairs.collect::<Option<_>>().ok_or_else(wrong)
 }
 
 /// Turns parsed values into nodes, carrying the provenance downwards.
@@ -260,7 +284,8 @@ impl Settler<'_> {
         let mut entries = Table::new();
         for (key, value) in table {
             let name = key.get_ref().as_ref();
-            if [SOURCE, CONFIDENCE, SOURCES].contains(&name) {
+            let of_figure = name == SPREAD && table.contains_key(VALUE);
+            if [SOURCE, CONFIDENCE, SOURCES].contains(&name) || of_figure {
                 continue;
             }
             let entry = Entry {
@@ -292,10 +317,15 @@ impl Settler<'_> {
                 let message = "a `confidence` without a `source`, expected both";
                 return Err(Error::written(&self.text.place(node.span().start), message));
             };
-            settled = Some(Arc::new(Provenance {
-                source: known.source.clone(),
-                confidence,
-            }));
+            settled = Some(Arc::new(Provenance::new(known.source.clone(), confidence)));
+        }
+        if let (Some(node), true) = (table.get(SPREAD), table.contains_key(VALUE)) {
+            let spread = read_spread(self.text, node)?;
+            // Without a source the figure is refused.
+            settled = settled.map(|known| {
+                let known = (*known).clone();
+                Arc::new(Provenance { spread, ..known })
+            });
         }
         Ok(settled)
     }

@@ -50,6 +50,29 @@ pub struct Provenance {
     pub source: String,
     /// Its weight.
     pub confidence: Confidence,
+    /// Of a measured figure, the least and the largest of the rounds, in its unit; of a column a
+    /// pair for each of its values. Empty: not stated.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub spread: Vec<[u64; 2]>,
+}
+
+impl Provenance {
+    /// Without a spread.
+    pub(crate) fn new(source: String, confidence: Confidence) -> Self {
+        Self {
+            source,
+            confidence,
+            spread: Vec::new(),
+        }
+    }
+
+    /// The spread in words: `812 to 840`; empty without one.
+    pub fn spread_in_words(&self) -> String {
+        let words: Vec<String> = (self.spread.iter())
+            .map(|[least, largest]| format!("{least} to {largest}"))
+            .collect();
+        words.join(", ")
+    }
 }
 
 /// One figure of a machine as its file states it.

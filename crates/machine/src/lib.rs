@@ -62,7 +62,9 @@ pub mod views;
 
 pub use assumed::Assumed;
 pub use calibration::{Calibration, StatedCost};
-pub use capture::{Captured, Measured, ROOT_PREFIX, capture, capture_measured, host};
+pub use capture::{
+    Captured, Measured, MeasuredCore, ROOT_PREFIX, Reading, capture, capture_measured, host,
+};
 pub use check::{Finding, Severity, check, contradictions};
 pub use cpuset::{CpuListError, CpuSet, Iter as CpuIter};
 pub use draft::Draft;

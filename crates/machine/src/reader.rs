@@ -15,7 +15,7 @@ use crate::document::{Entry, Kind, Node, Table, VALUE};
 use crate::error::{Error, Place, SIMILAR, nearest, similarity};
 use crate::figure::{Figure, Provenance};
 use crate::problems::{Problem, verdict};
-use values::{Wrong, cpus_of, items_of, mistyped, regular_spans, text_of, whole_of};
+use values::{Wrong, cpus_of, items_of, mistyped, regular_spans, text_of, whole_of, within_spread};
 
 /// A value and where it stands.
 #[derive(Debug, Clone, PartialEq)]
@@ -447,7 +447,7 @@ impl<'a> Reader<'a> {
         let node = match &entry.node.kind {
             Kind::Table(table) if table.contains_key(VALUE) => {
                 if let Some((key, extra)) = table.iter().find(|(key, _)| *key != VALUE) {
-                    let hint = nearest(key, [VALUE, "source", "confidence"]);
+                    let hint = nearest(key, [VALUE, "source", "confidence", "spread"]);
                     let message = format!("unknown key `{key}` of the figure `{path}`, {hint}");
                     self.complain(&extra.place, message);
                     return None;
@@ -461,6 +461,7 @@ impl<'a> Reader<'a> {
             self.ledger.tell(Problem::NoSource { place, path });
             return None;
         };
+        self.told(within_spread(node, &path, &provenance))?;
         Some(Raw { node, provenance })
     }
 

@@ -312,10 +312,7 @@ impl<'a> Resolver<'a> {
 }
 
 fn derived(ledger: &Ledger, path: String, value: String, rule: &str) {
-    let provenance = Provenance {
-        source: rule.to_owned(),
-        confidence: Confidence::Derived,
-    };
+    let provenance = Provenance::new(rule.to_owned(), Confidence::Derived);
     ledger.record(path, value, provenance);
 }
 

@@ -66,6 +66,20 @@ pub enum MachineVerb {
         #[arg(long)]
         json: bool,
     },
+    /// Measures this host, a minute or two, and writes it as a machine file: what `capture` reads, and
+    /// what kernel paths, cache lines, idle states and core types take by micro-benchmarks
+    ///
+    /// Each measured figure is the median of several rounds, with its spread. What cannot be measured
+    /// keeps the assumed figure and is listed. Run it as root on an idle machine: root may also hold
+    /// the clocks and switch off idle states, for a while. Everything is put back, after ctrl-C too.
+    Measure {
+        /// Machine file to write; without, it goes to standard output
+        #[arg(short, long, value_name = "FILE.toml")]
+        output: Option<PathBuf>,
+        /// Rounds; more of them take longer and say more about the spread
+        #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=99))]
+        rounds: u32,
+    },
     /// Prints this host as a machine file; the variable ROOT_PREFIX names a folder to
     /// read in the place of `/`
     Capture {

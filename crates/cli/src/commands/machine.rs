@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight machine`
 
+use std::path::Path;
+
 use alight_compare::report::pretty;
-use alight_machine::Severity;
+use alight_machine::{ROOT_PREFIX, Severity};
+use alight_measure::{NotMeasured, Options};
 
 use crate::args::{MachineArgs, MachineVerb};
 use crate::failure::Failure;
-use crate::output;
+use crate::progress::Steps;
+use crate::{interrupt, output};
 
 pub fn run(args: &MachineArgs) -> Result<(), Failure> {
     match &args.verb {
@@ -14,6 +18,7 @@ pub fn run(args: &MachineArgs) -> Result<(), Failure> {
         MachineVerb::List { json: true } => output::print(&pretty(&alight_machine::list_json()?)),
         MachineVerb::Show { machine, json } => show(machine, *json),
         MachineVerb::Check { machine, json } => check(machine, *json),
+        MachineVerb::Measure { output, rounds } => measure(output.as_deref(), *rounds),
         MachineVerb::Capture { json } => capture(*json),
     }
 }
@@ -51,4 +56,45 @@ fn capture(json: bool) -> Result<(), Failure> {
         output::remark(note);
     }
     output::print(&captured.toml)
+}
+
+fn measure(file: Option<&Path>, rounds: u32) -> Result<(), Failure> {
+    if std::env::var_os(ROOT_PREFIX).is_some() {
+        let message = "ROOT_PREFIX is set: only the machine that this program runs on can be \
+                       measured; use `alight machine capture` for a copied tree";
+        return Err(Failure::bad_input(message));
+    }
+    file.map_or(Ok(()), output::try_place)?;
+    let stop = interrupt::quiet_flag()?;
+    let steps = Steps::default();
+    let options = Options {
+        root: "/".into(),
+        rounds,
+    };
+    let measured = alight_measure::machine(&options, &stop, &mut |told| {
+        steps.hear(told.done, told.of, told.what);
+    });
+    steps.finish();
+    let measured = measured.map_err(|error| match error {
+        NotMeasured::Interrupted => Failure::Interrupted(error.to_string()),
+        _ => Failure::host(error),
+    })?;
+    let summary = measured.summary();
+    match file {
+        Some(file) => {
+            output::save(file, &measured.toml)?;
+            output::print(&summary)?;
+        }
+        None => {
+            output::print_aside(&summary);
+            output::print(&measured.toml)?;
+        }
+    }
+    match measured.lost.as_slice() {
+        [] => Ok(()),
+        lost => Err(Failure::Host(format!(
+            "these files could not be brought back: {}",
+            lost.join("; ")
+        ))),
+    }
 }

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
-use super::Measured;
 use super::clocks::FreqFacts;
 use super::sharing::Sharing;
+use super::{Measured, MeasuredCore};
 use crate::capacity::CAPACITY_SCALE;
 use crate::cpuset::CpuSet;
 use crate::error::Error;
@@ -89,6 +89,8 @@ pub(super) enum CapacityFrom {
     AllEqual,
     /// The kernel states it of other CPUs.
     Assumed,
+    /// The kernel states the same of all CPUs, but they were measured to differ in speed.
+    Measured,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,8 +105,9 @@ pub(super) fn gather(tree: &Tree, measured: &Measured) -> Result<Facts, Error> {
     let mut gatherer = Gatherer::new(tree)?;
     let cpus = CpuSet::first_n(gatherer.online.len());
     let sharing = gatherer.sharing()?;
-    let capacities = gatherer.capacities(&sharing.core)?;
-    let core_types = gatherer.core_types(&sharing.core, &capacities)?;
+    let mut capacities = gatherer.capacities(&sharing.core)?;
+    gatherer.speeds(&mut capacities, measured);
+    let core_types = gatherer.core_types(&sharing.core, &capacities, measured)?;
     let freq_domains = gatherer.freq_domains(&sharing.core, &capacities)?;
     let governor = gatherer.governor()?;
     let governor_known = governor.is_some();
@@ -112,11 +115,14 @@ pub(super) fn gather(tree: &Tree, measured: &Measured) -> Result<Facts, Error> {
     if measured.hz.is_none() {
         gatherer.note("sysfs does not give the tick frequency: 250 Hz is assumed");
     }
-    gatherer.note(if measured.costs.is_empty() {
-        "kernel path costs, memory times and idle powers are assumed by kind of core"
-    } else {
+    let of_types = |core: &MeasuredCore| !core.costs.is_empty();
+    let costs = !measured.costs.is_empty() || measured.cores.iter().any(of_types);
+    gatherer.note(if costs {
         "kernel path costs that were not measured, and idle powers, are assumed by kind of core"
+    } else {
+        "kernel path costs, memory times and idle powers are assumed by kind of core"
     });
+    measured.notes.iter().for_each(|note| gatherer.note(note));
     Ok(Facts {
         model,
         cpus,
@@ -226,6 +232,7 @@ impl<'a> Gatherer<'a> {
         &mut self,
         core: &[CpuSet],
         capacities: &[Capacity],
+        measured: &Measured,
     ) -> Result<BTreeMap<CoreFacts, CpuSet>, Error> {
         let model = self.model()?;
         let mut types: BTreeMap<CoreFacts, CpuSet> = BTreeMap::new();
@@ -247,7 +254,11 @@ impl<'a> Gatherer<'a> {
         if types.keys().any(|facts| facts.l2_kib.is_none()) {
             self.note("the size of the L2 is not known: 512 KiB is assumed");
         }
-        if core.iter().any(|set| set.len() > 1) {
+        let share_known = |set: &CpuSet| {
+            let core = set.first().and_then(|cpu| measured.core(cpu));
+            core.is_some_and(|core| core.smt_percent.is_some())
+        };
+        if core.iter().any(|set| set.len() > 1 && !share_known(set)) {
             self.note(
                 "sysfs does not say how threads of a core slow each other: `smt_percent` is \
                  assumed",
@@ -306,6 +317,26 @@ impl<'a> Gatherer<'a> {
             }
         }
         Ok(capacities)
+    }
+
+    /// Speeds in the place of capacities, where the kernel says of all CPUs that they are alike and
+    /// they are not: the model has one figure for the two.
+    fn speeds(&mut self, capacities: &mut [Capacity], measured: &Measured) {
+        let alike = capacities
+            .iter()
+            .all(|(capacity, _)| *capacity == CAPACITY_SCALE);
+        if !alike || !measured.speeds_differ() {
+            return;
+        }
+        self.note(
+            "the kernel gives all CPUs one capacity, but they were measured to differ in speed: \
+             `capacity` is the speed, and the simulated scheduler sees it too",
+        );
+        for (cpu, capacity) in capacities.iter_mut().enumerate() {
+            if let Some(speed) = measured.core(cpu).and_then(|core| core.speed) {
+                *capacity = (u64::from(speed.value), CapacityFrom::Measured);
+            }
+        }
     }
 
     /// Name and cost class of a core.

@@ -1,23 +1,33 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Captured facts as a machine file.
 
+mod costs;
+
 use std::fmt::Write;
 
-use super::Measured;
 use super::clocks::FreqFacts;
 use super::facts::{CapacityFrom, CoreFacts, CostKind, Facts, IdleFacts};
 use super::sharing::power_domains;
+use super::{Measured, MeasuredCore};
 use crate::cpuset::CpuSet;
 use crate::schema::SCHEMA;
+
+/// Writing to a `String` cannot fail.
+macro_rules! line {
+    ($text:expr, $($argument:tt)*) => {
+        let _ = writeln!($text, $($argument)*);
+    };
+}
+use line;
 
 /// L2 of a core that does not say, KiB.
 const L2_KIB: u64 = 512;
 /// Two threads of a core together get done a quarter more than one.
 const SMT_PERCENT: u64 = 62;
+/// Less than this the form does not take.
+const SMT_LEAST_PERCENT: u32 = 10;
 /// Time of a clock change that nobody states, us.
 const SWITCH_US: u64 = 50;
-/// No kernel path is free, and no line: what was measured as less is given as this.
-const LEAST_NS: u32 = 1;
 
 impl CostKind {
     fn class(self) -> &'static str {
@@ -44,6 +54,7 @@ impl CapacityFrom {
             Self::Sysfs => "sysfs",
             Self::AllEqual => "equal",
             Self::Assumed => "assumed",
+            Self::Measured => "benchmark",
         }
     }
 }
@@ -55,31 +66,26 @@ pub(super) fn machine_file(facts: &Facts, measured: &Measured, notes: &[String])
     topology(&mut text, facts);
     let names = distinct_names(facts);
     for ((core, cpus), name) in facts.core_types.iter().zip(&names) {
-        let costs = costs(core, measured);
         core_type(
             &mut text,
             name,
-            core,
-            cpus,
-            &costs,
+            (core, cpus),
+            measured,
             lowest_power(facts, cpus),
             has_siblings(facts, cpus),
         );
     }
-    cost_classes(&mut text, facts, measured);
-    for (number, ((_, freq), spans)) in facts.freq_domains.iter().enumerate() {
+    costs::classes(&mut text, facts, measured);
+    for (number, ((capacity, freq), spans)) in facts.freq_domains.iter().enumerate() {
         freq_domain(&mut text, number, freq, spans, kind_of(facts, &spans[0]));
+        let core = spans[0].first().and_then(|cpu| measured.core(cpu));
+        if let Some(column) = core.and_then(|core| capacities(*capacity, &freq.khz, core)) {
+            line!(text, "capacity = {column}");
+        }
     }
     cluster(&mut text, facts);
-    memory(&mut text, facts, measured);
+    costs::memory(&mut text, facts, measured);
     text
-}
-
-/// Writing to a `String` cannot fail.
-macro_rules! line {
-    ($text:expr, $($argument:tt)*) => {
-        let _ = writeln!($text, $($argument)*);
-    };
 }
 
 fn head(text: &mut String, facts: &Facts, measured: &Measured, notes: &[String]) {
@@ -125,6 +131,8 @@ fn head(text: &mut String, facts: &Facts, measured: &Measured, notes: &[String])
         }
         line!(text, "]");
     }
+    let method = measured.method.as_deref();
+    let method = method.unwrap_or("micro-benchmarks on the captured machine");
     line!(text, "\n[sources]");
     line!(
         text,
@@ -140,8 +148,15 @@ fn head(text: &mut String, facts: &Facts, measured: &Measured, notes: &[String])
     );
     line!(
         text,
-        "benchmark = {{ text = \"micro-benchmarks on the captured machine\", confidence = \"measured\" }}"
+        "benchmark = {{ text = {}, confidence = \"measured\" }}",
+        quoted(method)
     );
+    if measured.cores.iter().any(|core| !core.within.is_empty()) {
+        line!(
+            text,
+            "within = {{ text = \"part of other costs, with which it was measured\", confidence = \"derived\" }}"
+        );
+    }
     line!(
         text,
         "em = {{ text = \"energy model in debugfs of the captured machine\", confidence = \"measured\" }}"
@@ -183,23 +198,35 @@ fn has_siblings(facts: &Facts, cpus: &CpuSet) -> bool {
 fn core_type(
     text: &mut String,
     name: &str,
-    core: &CoreFacts,
-    cpus: &CpuSet,
-    costs: &str,
+    (core, cpus): (&CoreFacts, &CpuSet),
+    measured: &Measured,
     lowest_uw: u64,
     smt: bool,
 ) {
     let key = quoted(name);
     line!(text, "\n[core_type.{key}]\nsource = \"sysfs\"");
     line!(text, "cpus = \"{cpus}\"");
-    let (capacity, from) = (core.capacity, core.capacity_from.source());
-    line!(
-        text,
-        "capacity = {{ value = {capacity}, source = \"{from}\" }}"
-    );
+    let costs = costs::class(core, cpus, measured);
+    let known = cpus.first().and_then(|cpu| measured.core(cpu));
+    let speed = known.and_then(|known| known.speed);
+    match (core.capacity_from, speed) {
+        (CapacityFrom::Measured, Some(speed)) => {
+            line!(text, "capacity = {}", speed.sourced(1));
+        }
+        (from, _) => {
+            let (capacity, from) = (core.capacity, from.source());
+            line!(
+                text,
+                "capacity = {{ value = {capacity}, source = \"{from}\" }}"
+            );
+        }
+    }
     line!(text, "l2_kib = {}", known_or(core.l2_kib, L2_KIB));
     if smt {
-        line!(text, "smt_percent = {}", known_or(None, SMT_PERCENT));
+        let share = known.and_then(|known| known.smt_percent);
+        let share = share.map(|share| share.sourced(SMT_LEAST_PERCENT));
+        let share = share.unwrap_or_else(|| known_or(None, SMT_PERCENT));
+        line!(text, "smt_percent = {share}");
     }
     line!(text, "costs = \"{costs}\"");
     let states = if core.idle_states.is_empty() {
@@ -222,7 +249,7 @@ fn core_type(
             "name = {}\nsource = \"{source}\"",
             quoted(&state.name)
         );
-        line!(text, "exit_us = {}", state.latency_us);
+        exit(text, state, known);
         line!(text, "residency_us = {}", state.residency_us);
         line!(
             text,
@@ -232,43 +259,36 @@ fn core_type(
     }
 }
 
-/// The class of costs of `core`.
-fn costs(core: &CoreFacts, measured: &Measured) -> String {
-    let class = core.kind.class();
-    if measured.costs.is_empty() {
-        class.to_owned()
-    } else {
-        format!("measured-{class}")
+/// What leaving an idle state takes: measured, with what cpuidle plans with, or as its driver says.
+/// Where leaving it takes longer than the driver says, the model plans with what was measured.
+fn exit(text: &mut String, state: &IdleFacts, known: Option<&MeasuredCore>) {
+    let exits = known.map_or(&[][..], |known| &known.idle_exits);
+    match exits.iter().find(|(name, _)| *name == state.name) {
+        Some((_, reading)) => {
+            line!(text, "exit_us = {}", reading.sourced(0));
+            if state.latency_us >= u64::from(reading.value) {
+                line!(text, "wakeup_us = {}", state.latency_us);
+            }
+        }
+        None => {
+            line!(text, "exit_us = {}", state.latency_us);
+        }
     }
 }
 
-/// A class for each kind of core, at the clock of its CPUs: what was measured, over what is assumed.
-fn cost_classes(text: &mut String, facts: &Facts, measured: &Measured) {
-    let mut kinds: Vec<CostKind> = facts.core_types.keys().map(|core| core.kind).collect();
-    kinds.sort_unstable();
-    kinds.dedup();
-    if measured.costs.is_empty() {
-        return;
-    }
-    for kind in kinds {
-        let class = kind.class();
-        let of_kind = |(core, cpus): (&CoreFacts, &CpuSet)| (core.kind == kind).then_some(*cpus);
-        let cpus = facts
-            .core_types
-            .iter()
-            .find_map(of_kind)
-            .unwrap_or_default();
-        let clock = |((_, freq), spans): (&(u64, FreqFacts), &Vec<CpuSet>)| {
-            let holds = spans.iter().any(|span| span.intersects(&cpus));
-            holds.then(|| freq.khz.last().copied()).flatten()
-        };
-        let khz = facts.freq_domains.iter().find_map(clock).unwrap_or(1);
-        line!(text, "\n[costs.measured-{class}]\nlike = \"{class}\"");
-        line!(text, "source = \"benchmark\"\nreference_khz = {khz}");
-        for (key, ns) in &measured.costs {
-            line!(text, "{key} = {}", ns.max(&LEAST_NS));
-        }
-    }
+/// The column of capacities at the frequencies `khz`, where all of them were measured and it rises.
+fn capacities(top: u64, khz: &[u64], core: &MeasuredCore) -> Option<String> {
+    let at = |khz: &u64| {
+        let found = core.speed_at.iter().find(|(known, _)| known == khz);
+        let of = |part: u32| (top * u64::from(part) / 1000).max(1);
+        found.map(|(_, part)| (of(part.value), part.spread.map(of)))
+    };
+    let mut column = khz.iter().map(at).collect::<Option<Vec<_>>>()?;
+    *column.last_mut()? = (top, [top, top]);
+    let rises = column.windows(2).all(|pair| pair[0].0 < pair[1].0);
+    let (values, spreads): (Vec<u64>, Vec<[u64; 2]>) = column.into_iter().unzip();
+    (rises && khz.len() > 1)
+        .then(|| format!("{{ value = {values:?}, spread = {spreads:?}, source = \"benchmark\" }}"))
 }
 
 /// What sysfs does not say of an idle state: POLL polls, on arm all but the
@@ -367,40 +387,6 @@ fn cluster(text: &mut String, facts: &Facts) {
     let domains = power_domains(&facts.sharing.llc, facts.freq_domains.values().flatten());
     line!(text, "cpus = {}", spans(&domains));
     line!(text, "idle_power_mw = 20\noff_power_mw = 0");
-}
-
-fn memory(text: &mut String, facts: &Facts, measured: &Measured) {
-    let x86 = facts
-        .core_types
-        .keys()
-        .any(|core| core.kind == CostKind::X86);
-    let (llc, cross_llc, cross_node, dram, mlp) = if x86 {
-        (14, 100, 200, 110, 4)
-    } else {
-        (20, 120, 200, 150, 3)
-    };
-    line!(text, "\n[memory]\nsource = \"assumed\"");
-    for (key, ns) in [
-        ("llc_line_ns", llc),
-        ("cross_llc_line_ns", cross_llc),
-        ("cross_node_line_ns", cross_node),
-        ("dram_line_ns", dram),
-    ] {
-        let nearer = |&line_ns: &u32| key == "dram_line_ns" || line_ns < ns;
-        let measured = measured.line_ns.filter(nearer);
-        let measured = measured.map(|ns| (ns.max(LEAST_NS), "benchmark"));
-        let (ns, source) = measured.unwrap_or((ns, "assumed"));
-        line!(text, "{key} = {{ value = {ns}, source = \"{source}\" }}");
-    }
-    line!(text, "refill_mlp = {mlp}");
-    line!(text, "channel_lines = 4");
-    if let Some(kept) = measured.messages_kept {
-        line!(
-            text,
-            "messages_kept = {{ value = {kept}, source = \"benchmark\" }}"
-        );
-    }
-    line!(text, "working_set_kib = 32");
 }
 
 /// A name for each core type; types with the same name are numbered.

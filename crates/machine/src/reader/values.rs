@@ -8,6 +8,7 @@ use super::{At, Ledger, Reader};
 use crate::cpuset::CpuSet;
 use crate::document::{Kind, Node};
 use crate::error::Place;
+use crate::figure::Provenance;
 
 /// What is wrong, and where.
 pub(super) type Wrong = (Place, String);
@@ -80,6 +81,28 @@ pub(super) fn whole_of(
             Err((node.place.clone(), message))
         }
     }
+}
+
+/// Is the value within the spread that stands beside it?
+pub(super) fn within_spread(node: &Node, path: &str, provenance: &Provenance) -> Result<(), Wrong> {
+    let values = match &node.kind {
+        Kind::Array(items) => items.as_slice(),
+        _ => std::slice::from_ref(node),
+    };
+    let within = |(value, spread): (&Node, &[u64; 2])| match value.kind {
+        Kind::Integer(value) => {
+            u64::try_from(value).is_ok_and(|value| (spread[0]..=spread[1]).contains(&value))
+        }
+        _ => false,
+    };
+    let spread = &provenance.spread;
+    if spread.is_empty() || spread.len() == values.len() && values.iter().zip(spread).all(within) {
+        return Ok(());
+    }
+    let words = provenance.spread_in_words();
+    let message =
+        format!("`{path}` is not within its `spread`, {words}: correct it, or remove the spread");
+    Err((node.place.clone(), message))
 }
 
 pub(super) fn cpus_of(node: &Node, path: &str) -> Result<At<CpuSet>, Wrong> {

@@ -85,8 +85,9 @@ fn read_class(name: &str, node: &Node, ledger: &Ledger) -> Option<CostClass> {
             }
             Otherwise::Part(percent, key) => value.or_else(|| {
                 let other = COST_FIELDS.iter().position(|other| other.key == key)?;
-                let (mut whole, of) = values.get(other)?.clone()?;
+                let (mut whole, mut of) = values.get(other)?.clone()?;
                 whole.value = whole.value * percent / 100;
+                of.spread.clear();
                 Some((whole, of))
             }),
             Otherwise::Within => value,

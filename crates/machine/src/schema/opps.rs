@@ -144,10 +144,7 @@ fn read_cluster_power(section: &mut Reader, core_power: Option<&Column>) -> Opti
 
 fn derived(section: &Reader, key: &str, column: &[At<u64>], rule: &str) {
     let words: Vec<String> = column.iter().map(|v| v.value.to_string()).collect();
-    let provenance = Provenance {
-        source: rule.to_owned(),
-        confidence: Confidence::Derived,
-    };
+    let provenance = Provenance::new(rule.to_owned(), Confidence::Derived);
     section.record_derived(key, words.join(" "), provenance);
 }
 

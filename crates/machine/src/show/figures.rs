@@ -81,8 +81,17 @@ fn remark(figure: &Figure) -> String {
         Some(field) if section.ends_with(".costs") => field.meaning,
         _ => "",
     };
-    match &figure.basis {
-        Some(basis) => format!("{meaning} ({basis})"),
-        None => meaning.to_owned(),
+    let spread = figure.provenance.spread_in_words();
+    let spread = match spread.is_empty() {
+        true => spread,
+        false => format!("rounds {spread}"),
+    };
+    let added: Vec<&str> = (figure.basis.as_deref().into_iter())
+        .chain((!spread.is_empty()).then_some(spread.as_str()))
+        .collect();
+    match (meaning, added.as_slice()) {
+        (_, []) => meaning.to_owned(),
+        ("", _) => format!("({})", added.join("; ")),
+        _ => format!("{meaning} ({})", added.join("; ")),
     }
 }

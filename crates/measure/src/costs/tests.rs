@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
 use super::descriptors::sleeps;
+use super::interrupts::{PERIOD, SETTLES, TIMERS, gaps_of, timers};
 use super::*;
 
 #[test]

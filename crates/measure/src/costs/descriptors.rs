@@ -2,7 +2,8 @@
 //! What calls on pipes and sockets cost, as of a process of one thread; how long one has a pipe's
 //! mutex, and what new memory for a message takes.
 
-use super::{BATCHES, CALLS, MESSAGE, median, ns, set_policy};
+use super::tasks::set_policy;
+use super::{BATCHES, CALLS, MESSAGE, median, ns};
 use rustix::thread::UnshareFlags;
 use std::io::{self, Read, Write};
 use std::mem::MaybeUninit;

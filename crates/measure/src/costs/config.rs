@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What the running kernel's configuration says of its ticks and its clocks.
+
+use std::path::Path;
+
+/// The kernel's config, where it can be read.
+pub(super) fn config(root: &Path) -> Option<String> {
+    let release = std::fs::read_to_string(root.join("proc/sys/kernel/osrelease")).ok()?;
+    let config = root.join("boot").join(format!("config-{}", release.trim()));
+    std::fs::read_to_string(config).ok()
+}
+
+/// Ticks a second.
+pub(super) fn hz(config: &str) -> Option<u32> {
+    let line = config
+        .lines()
+        .find_map(|line| line.strip_prefix("CONFIG_HZ="));
+    line?.parse().ok()
+}
+
+/// Is time in interrupts accounted by itself?
+pub(super) fn irq_time_accounting(config: &str) -> bool {
+    config
+        .lines()
+        .any(|line| line == "CONFIG_IRQ_TIME_ACCOUNTING=y")
+}
+
+/// Does the kernel end slices by timers?
+pub(super) fn hrtick(root: &Path) -> bool {
+    let features = std::fs::read_to_string(root.join("sys/kernel/debug/sched/features"));
+    features.is_ok_and(|features| features.split_whitespace().any(|name| name == "HRTICK"))
+}

@@ -195,6 +195,14 @@ impl Fields<'_> {
                 item.names = [self.name(2, parent, names), self.name(3, child, names)];
                 What::Fork { parent, child }
             }
+            Kind::NewTask => {
+                let child = self.pid(0)?;
+                item.names[1] = self.name(1, child, names);
+                What::Fork {
+                    parent: self.current()?,
+                    child,
+                }
+            }
             Kind::Exit => {
                 let pid = self.pid(0)?;
                 item.names[0] = self.name(1, pid, names);
@@ -341,6 +349,3 @@ pub(crate) fn prio(number: u64, what: &str) -> Result<u16, String> {
         )),
     }
 }
-
-#[cfg(test)]
-mod tests;

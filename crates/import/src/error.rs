@@ -6,7 +6,10 @@ use std::io;
 /// Why a file cannot be imported. Each says where, what was found and what to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The file, or a part of it, cannot be read.
+    /// The file cannot be opened.
+    #[error("{0}")]
+    Open(io::Error),
+    /// A part of the file cannot be read.
     #[error("at byte {offset}: {error}")]
     Read {
         /// Bytes from the start of the file.

@@ -85,7 +85,7 @@ impl Format {
     }
 }
 
-/// A line such as `field:char comm[16];	offset:8;	size:16;	signed:1;`.
+/// A line such as `field:char comm[16]; offset:8; size:16; signed:1;`.
 fn field(line: &str) -> Option<Named> {
     let mut parts = line.split(';').map(str::trim);
     let declaration = parts.next()?.strip_prefix("field:")?;

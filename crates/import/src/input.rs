@@ -28,9 +28,8 @@ enum Source {
 impl Input {
     /// Opens a file. What is no regular file is read to its end, and kept in memory.
     pub fn open(path: &Path) -> Result<Self, Error> {
-        let failed = |error| Error::Read { offset: 0, error };
-        let mut file = File::open(path).map_err(failed)?;
-        let found = file.metadata().map_err(failed)?;
+        let mut file = File::open(path).map_err(Error::Open)?;
+        let found = file.metadata().map_err(Error::Open)?;
         if found.is_file() {
             return Ok(Input {
                 size: found.len(),
@@ -43,7 +42,7 @@ impl Input {
             ));
         }
         let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes).map_err(failed)?;
+        file.read_to_end(&mut bytes).map_err(Error::Open)?;
         Ok(Input::of(bytes))
     }
 

@@ -52,6 +52,7 @@ mod names;
 mod options;
 mod origin;
 mod perf;
+mod perfetto;
 mod pids;
 mod pipeline;
 mod report;

@@ -72,22 +72,6 @@ pub(crate) fn yield_call(arch: &str) -> Option<u64> {
     }
 }
 
-/// CPUs as a list such as `0-3,6`, out of a list of numbers in order.
-pub(crate) fn list(cpus: impl IntoIterator<Item = u32>) -> String {
-    let mut ranges: Vec<(u32, u32)> = Vec::new();
-    for cpu in cpus {
-        match ranges.last_mut() {
-            Some((_, last)) if *last + 1 == cpu => *last = cpu,
-            _ => ranges.push((cpu, cpu)),
-        }
-    }
-    let range = |(first, last): (u32, u32)| match first == last {
-        true => first.to_string(),
-        false => format!("{first}-{last}"),
-    };
-    ranges.into_iter().map(range).collect::<Vec<_>>().join(",")
-}
-
 /// Whether a list such as `0-3,6` has this CPU.
 pub(crate) fn lists(list: &str, cpu: u32) -> bool {
     list.split(',').any(|part| {

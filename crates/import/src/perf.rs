@@ -44,6 +44,7 @@ mod record {
     pub const HEADER_ATTR: u32 = 64;
     pub const TRACING_DATA: u32 = 66;
     pub const FINISHED_ROUND: u32 = 68;
+    pub const ID_INDEX: u32 = 69;
     pub const AUXTRACE: u32 = 71;
     pub const HEADER_FEATURE: u32 = 80;
     pub const COMPRESSED: u32 = 81;
@@ -315,6 +316,3 @@ fn take(stream: &mut Stream, length: u64) -> Result<Vec<u8>, Error> {
     stream.advance(length as usize);
     Ok(bytes)
 }
-
-#[cfg(test)]
-mod tests;

@@ -46,6 +46,8 @@ struct Stage {
     begun: Vec<Vec<Interrupt>>,
     /// By CPU: it is off.
     off: Vec<bool>,
+    /// The child of the latest birth on each CPU.
+    child: Vec<u32>,
 }
 
 impl Pipeline {
@@ -66,6 +68,7 @@ impl Pipeline {
                 missing: 0,
                 begun: Vec::new(),
                 off: Vec::new(),
+                child: Vec::new(),
             },
         }
     }
@@ -125,11 +128,15 @@ impl Pipeline {
 }
 
 impl Stage {
-    fn pass(&mut self, item: Item, names: &Names, tally: &mut Tally) -> Result<(), Error> {
+    fn pass(&mut self, mut item: Item, names: &Names, tally: &mut Tally) -> Result<(), Error> {
         let Body::What(what) = item.body else {
             self.tasks.learn(&item);
             return Ok(());
         };
+        if matches!(what, What::Lost { .. }) {
+            // A loss may be told late.
+            item.time = item.time.max(self.latest);
+        }
         if item.time < self.latest {
             tally.late += 1;
             tally.latest_step = tally.latest_step.max(self.latest - item.time);
@@ -146,11 +153,13 @@ impl Stage {
             };
             self.window = (on_clock(*from, 0), on_clock(*to, u64::MAX));
         }
-        self.tasks.learn(&item);
-        let what = match self.of_cpu(item.cpu, what) {
-            Some(what) if self.window.0 <= item.time && item.time <= self.window.1 => what,
-            _ => return Ok(()),
+        let Some(what) = self.of_cpu(item.cpu, what) else {
+            return Ok(());
         };
+        self.tasks.learn(&item);
+        if item.time < self.window.0 || item.time > self.window.1 {
+            return Ok(());
+        }
         if self.missing > 0 {
             let lost = What::Lost {
                 count: std::mem::take(&mut self.missing),
@@ -222,12 +231,27 @@ impl Stage {
                     interrupt: found.unwrap_or(interrupt),
                 })
             }
+            // task_newtask and sched_process_fork tell the same.
+            What::Fork { child, .. } => {
+                if self.child.len() <= at {
+                    self.child.resize(at + 1, 0);
+                }
+                let before = std::mem::replace(&mut self.child[at], child);
+                (before != child).then_some(what)
+            }
+            What::Exit { pid } => {
+                // Its number may come again.
+                for child in self.child.iter_mut().filter(|child| **child == pid) {
+                    *child = 0;
+                }
+                Some(what)
+            }
             What::Hotplug { online } => {
                 if self.off.len() <= at {
                     self.off.resize(at + 1, false);
                 }
                 let before = std::mem::replace(&mut self.off[at], !online);
-                (before != !online).then_some(what)
+                (before == online).then_some(what)
             }
             _ => Some(what),
         }
@@ -244,6 +268,3 @@ fn kind(interrupt: Interrupt) -> u8 {
         Interrupt::Ipi(_) => 4,
     }
 }
-
-#[cfg(test)]
-mod tests;

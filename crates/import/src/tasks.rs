@@ -80,7 +80,9 @@ impl Tasks {
     /// Learns from an item, in the order of times.
     pub fn learn(&mut self, item: &Item) {
         match item.body {
-            Body::Process { pid, tgid, parent } => self.process(pid, tgid, parent),
+            Body::Process { pid, tgid, parent } => {
+                self.process(pid, tgid, parent, item.time > 0);
+            }
             Body::What(What::Fork { parent, child }) => self.fork(parent, child),
             Body::What(What::Switch {
                 next: next @ 1.., ..
@@ -106,8 +108,9 @@ impl Tasks {
         }
     }
 
-    fn process(&mut self, pid: u32, tgid: u32, parent: u32) {
-        if parent != 0 && self.known.entry(pid).occurs {
+    /// Without a time the task was there before.
+    fn process(&mut self, pid: u32, tgid: u32, parent: u32, now: bool) {
+        if now && parent != 0 && self.known.entry(pid).occurs {
             // A second task of this number.
             self.born(pid, true);
         }
@@ -115,7 +118,7 @@ impl Tasks {
         let (kernel, chosen) = (above.kernel, above.chosen);
         let chosen = chosen || self.pids.contains(&pid) || self.pids.contains(&tgid);
         let task = self.known.entry(pid);
-        task.born |= parent != 0;
+        task.born |= now && parent != 0;
         task.changed |= task.tgid != tgid;
         task.tgid = tgid;
         task.chosen |= chosen;
@@ -195,6 +198,21 @@ impl Tasks {
         })
     }
 
+    /// Paths of groups of tasks that occur, at most ten, harmless for a terminal.
+    pub fn groups(&self) -> Vec<String> {
+        let occurring = self
+            .known
+            .all()
+            .filter(|(_, task)| task.occurs && task.group > 0);
+        let mut all: Vec<&String> = (occurring)
+            .filter_map(|(_, task)| self.groups.get(task.group as usize))
+            .collect();
+        all.sort();
+        all.dedup();
+        let harmless = |path: &String| alight_text::line(path).into_owned();
+        all.into_iter().take(10).map(harmless).collect()
+    }
+
     /// Tasks that occur and are of the workload.
     pub fn chosen(&self) -> usize {
         let known = self.known.all();
@@ -220,6 +238,3 @@ impl Tasks {
         all.into_iter().map(named).collect()
     }
 }
-
-#[cfg(test)]
-mod tests;

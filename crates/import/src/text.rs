@@ -242,6 +242,3 @@ impl Reading<'_> {
         })?)
     }
 }
-
-#[cfg(test)]
-mod tests;

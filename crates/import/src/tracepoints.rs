@@ -16,6 +16,8 @@ pub(crate) enum Kind {
     WakeupNew,
     Migrate,
     Fork,
+    /// A birth too; before it `sched_process_fork` of the same child is none.
+    NewTask,
     Exit,
     Yield,
     /// A yield, if the number is that of the system call.
@@ -70,6 +72,7 @@ pub(crate) const ALL: &[Tracepoint] = &[
         Kind::Fork,
         &["parent_pid", "child_pid", "parent_comm", "child_comm"],
     ),
+    of("task_newtask", Kind::NewTask, &["pid", "comm"]),
     of("sched_process_exit", Kind::Exit, &["pid", "comm"]),
     of("sys_enter_sched_yield", Kind::Yield, &[]),
     of("sys_enter", Kind::Call, &["id"]),
@@ -166,7 +169,10 @@ pub(crate) fn told(recorded: &BTreeSet<&str>) -> BTreeSet<Capability> {
             Capability::Yields,
             has("sys_enter_sched_yield") || has("sys_enter"),
         ),
-        (Capability::Forks, has("sched_process_fork")),
+        (
+            Capability::Forks,
+            has("sched_process_fork") || has("task_newtask"),
+        ),
         (Capability::Exits, has("sched_process_exit")),
         (Capability::Frequency, has("cpu_frequency")),
         (Capability::Wakeups, has("sched_wakeup")),

@@ -31,8 +31,14 @@ struct Records<'a> {
     ends: bool,
     groups: HashMap<u64, u32>,
     group_of: Pids<u64>,
-    /// The newest time so far.
+    /// The newest time so far, of all CPUs and of each.
     newest: u64,
+    newest_of: Vec<u64>,
+    /// The CPU of an identifier.
+    cpu_of: HashMap<u64, u32>,
+    /// Events that were lost, by the records between others, and by those at the end.
+    lost_between: u64,
+    lost_at_end: u64,
 }
 
 impl Perf {
@@ -56,42 +62,20 @@ impl Perf {
             groups: HashMap::new(),
             group_of: Pids::new(),
             newest: 0,
+            newest_of: Vec::new(),
+            cpu_of: HashMap::new(),
+            lost_between: 0,
+            lost_at_end: 0,
         };
         let mut stream = input.stream(self.data.0, self.data.1);
         let mut unpacker = Unpacker::new()?;
-        while stream.left() > 0 {
-            let offset = stream.offset();
-            let header = next_header(&mut stream)?;
-            if matches!(header.kind, record::COMPRESSED | record::COMPRESSED2) {
-                let content = &stream.peek(header.size)?[8..header.size];
-                let packed = match header.kind {
-                    record::COMPRESSED => content,
-                    // Its length stands before it; the record is padded.
-                    _ => (content.get(8..))
-                        .and_then(|rest| rest.get(..le64(content, 0) as usize))
-                        .ok_or_else(|| Error::at(offset, "a packed record is too short"))?,
-                };
-                unpacker.unpack(packed, offset)?;
-                stream.advance(header.size);
-                while let Some((kind, size, content)) = unpacker.next() {
-                    if size < 8 {
-                        return Err(Error::at(
-                            offset,
-                            format!("a record of {size} bytes was packed, expected at least 8"),
-                        ));
-                    }
-                    records.record(kind, content, offset)?;
-                }
-            } else {
-                let content = &stream.peek(header.size)?[8..header.size];
-                records.record(header.kind, content, offset + 8)?;
-                let behind = behind(header.kind, content);
-                stream.advance(header.size);
-                skip(&mut stream, behind, offset)?;
-            }
-            if records.pipeline.is_done() {
-                break;
-            }
+        while stream.left() > 0 && !records.pipeline.is_done() {
+            records.next(&mut stream, &mut unpacker)?;
+        }
+        // Both may count the same.
+        let lost = records.lost_between.max(records.lost_at_end);
+        if lost > 0 {
+            pipeline.tally.lost.insert("ring_full".into(), lost);
         }
         Ok(())
     }
@@ -122,6 +106,38 @@ fn skip(stream: &mut Stream, count: u64, offset: u64) -> Result<(), Error> {
 }
 
 impl Records<'_> {
+    /// Reads the next record, or those that are packed in it.
+    fn next(&mut self, stream: &mut Stream, unpacker: &mut Unpacker) -> Result<(), Error> {
+        let offset = stream.offset();
+        let header = next_header(stream)?;
+        let content = &stream.peek(header.size)?[8..header.size];
+        if !matches!(header.kind, record::COMPRESSED | record::COMPRESSED2) {
+            self.record(header.kind, content, offset + 8)?;
+            let behind = behind(header.kind, content);
+            stream.advance(header.size);
+            return skip(stream, behind, offset);
+        }
+        let packed = match header.kind {
+            record::COMPRESSED => content,
+            // Its length stands before it; the record is padded.
+            _ => (content.get(8..))
+                .and_then(|rest| rest.get(..le64(content, 0) as usize))
+                .ok_or_else(|| Error::at(offset, "a packed record is too short"))?,
+        };
+        unpacker.unpack(packed, offset)?;
+        stream.advance(header.size);
+        while let Some((kind, size, content)) = unpacker.next() {
+            if size < 8 {
+                return Err(Error::at(
+                    offset,
+                    format!("a record of {size} bytes was packed, expected at least 8"),
+                ));
+            }
+            self.record(kind, content, offset)?;
+        }
+        Ok(())
+    }
+
     fn record(&mut self, kind: u32, content: &[u8], offset: u64) -> Result<(), Error> {
         match kind {
             record::SAMPLE => self.sample(content, offset),
@@ -131,11 +147,20 @@ impl Records<'_> {
             record::EXIT => self.task(content, offset, false),
             record::LOST => {
                 let count = le64(content, 8);
-                self.lost("records", count, self.trailer(content))
+                self.lost_between = self.lost_between.saturating_add(count);
+                self.lost(count, content)
             }
             record::LOST_SAMPLES => {
                 let count = le64(content, 0);
-                self.lost("samples", count, self.trailer(content))
+                self.lost_at_end = self.lost_at_end.saturating_add(count);
+                self.lost(count, content)
+            }
+            record::ID_INDEX => {
+                // Identifier, index, CPU, task.
+                for entry in content.get(8..).unwrap_or_default().chunks_exact(32) {
+                    self.cpu_of.insert(le64(entry, 0), le32(entry, 16));
+                }
+                Ok(())
             }
             record::CGROUP => {
                 let path = crate::bytes::text(content.get(8..).unwrap_or_default());
@@ -156,10 +181,15 @@ impl Records<'_> {
         self.attrs.get(index.unwrap_or(0))
     }
 
-    fn trailer(&self, content: &[u8]) -> Trailer {
+    /// The identifier in a record that is no sample.
+    fn identifier(&self, content: &[u8]) -> Option<u64> {
         let place = self.attrs.first().and_then(|attr| attr.identifier().1);
         let at = place.and_then(|from_end| content.len().checked_sub(from_end));
-        let attr = self.attr(at.map(|at| le64(content, at)));
+        at.map(|at| le64(content, at))
+    }
+
+    fn trailer(&self, content: &[u8]) -> Trailer {
+        let attr = self.attr(self.identifier(content));
         attr.and_then(|attr| attr.trailer(content))
             .unwrap_or_default()
     }
@@ -180,6 +210,10 @@ impl Records<'_> {
         let at = |what| Error::at(offset, what);
         self.newest = self.newest.max(sample.time);
         let cpu = cpu(sample.cpu.into(), "a sample").map_err(at)?;
+        if self.newest_of.len() <= cpu.into() {
+            self.newest_of.resize(usize::from(cpu) + 1, 0);
+        }
+        self.newest_of[usize::from(cpu)] = sample.time;
         if let Some(group) = sample.group
             && sample.tid < PID_LIMIT
             && *self.group_of.entry(sample.tid) != group
@@ -253,22 +287,27 @@ impl Records<'_> {
         }
     }
 
-    fn lost(&mut self, what: &str, count: u64, trailer: Trailer) -> Result<(), Error> {
+    fn lost(&mut self, count: u64, content: &[u8]) -> Result<(), Error> {
         if count == 0 {
             return Ok(());
         }
-        let all = self.pipeline.tally.lost.entry(what.to_owned()).or_default();
-        *all = all.saturating_add(count);
+        let trailer = self.trailer(content);
+        // When perf ends it tells what was lost behind the last event of a buffer, without a time.
+        let (time, number) = match trailer.time {
+            0 => {
+                let id = self.identifier(content);
+                let cpu = id.and_then(|id| self.cpu_of.get(&id)).copied();
+                let newest = cpu.and_then(|cpu| self.newest_of.get(cpu as usize));
+                (newest.copied().unwrap_or(self.newest), cpu)
+            }
+            time => (time, Some(trailer.cpu)),
+        };
+        let known = number.and_then(|number| cpu(number.into(), "").ok());
         let lost = What::Lost {
             count,
-            of_cpu_only: trailer.time != 0,
+            of_cpu_only: known.is_some(),
         };
-        // perf makes some up when it ends; they have no time.
-        let (time, cpu) = match trailer.time {
-            0 => (self.newest, 0),
-            time => (time, trailer.cpu.min(8191) as u16),
-        };
-        self.tell(time, cpu, Body::What(lost), 0)
+        self.tell(time, known.unwrap_or(0), Body::What(lost), 0)
     }
 }
 

@@ -46,6 +46,14 @@ pub(crate) fn item(
             }
         }
         Kind::Fork => fields.fork(&mut item, names)?,
+        Kind::NewTask => {
+            let child = fields.pid("pid")?;
+            item.names[1] = names.of(child, fields.text("comm", " clone_flags=")?.as_bytes());
+            What::Fork {
+                parent: line.pid,
+                child,
+            }
+        }
         Kind::Exit => {
             let pid = fields.pid("pid")?;
             item.names[0] = names.of(pid, fields.text("comm", " pid=")?.as_bytes());
@@ -250,9 +258,14 @@ impl<'a> Fields<'a> {
                 }
             }
             Kind::Hotplug => {
-                item.cpu = self.cpu("cpu")?;
+                // `cpu: 0003 target:   0`; raw `cpu=3 target=0`.
+                let number = |key: &str| {
+                    self.number(key)
+                        .or_else(|_| self.behind(&format!("{key}: ")))
+                };
+                item.cpu = cpu(number("cpu")?, "cpu")?;
                 What::Hotplug {
-                    online: self.number("target")? != 0,
+                    online: number("target")? != 0,
                 }
             }
             Kind::Begin(kind) => What::InterruptBegin {

@@ -8,7 +8,7 @@
 #
 #	tests/all.sh		everything, in two lanes side by side: what guests do, and the rest
 #	tests/all.sh STEP...	only these steps, one after the other:
-#				format builds lint cargo golden newcomer book licences sanitize fuzz sixth decisions package vm live
+#				format builds lint cargo golden newcomer book licences sanitize fuzz sixth decisions package vm live import
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -187,6 +187,7 @@ step() {
 		guests "decisions in BPF" verify/select.sh --sample
 		guests "decisions of a kernel" verify/decisions.sh --sample amd64-7.2-cloud
 		;;
+	import) guests "traces of other tools" verify/import.sh ;;
 	sixth)
 		if install; then
 			counted "a sixth policy" tests/sixth.sh
@@ -237,7 +238,7 @@ both_lanes() {
 }
 
 HERE="format builds lint cargo golden newcomer sanitize fuzz sixth decisions package"
-GUESTS="book licences vm live"
+GUESTS="book licences vm live import"
 STEPS="$HERE $GUESTS"
 crates=(--workspace)
 if [ $# -gt 0 ]; then

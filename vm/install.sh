@@ -26,6 +26,7 @@ DEB=(
 TEST=(
 	gcc-aarch64-linux-gnu libc6-dev-arm64-cross       # the same for arm64
 	busybox-static cpio xz-utils binutils             # the guests' root file system
+	zstd                                              # captures of traces
 	rt-tests util-linux                               # programs that run in it
 	device-tree-compiler                              # checks dtb.py
 	g++                                               # the fuzz targets' runtime

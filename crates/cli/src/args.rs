@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The command line.
 
+mod import;
 mod inventory;
 mod live;
 mod run;
@@ -10,6 +11,7 @@ mod verify;
 
 use clap::{Parser, Subcommand};
 
+pub use import::ImportArgs;
 pub use inventory::{LintArgs, MachineArgs, MachineVerb, PolicyArgs, PolicyVerb};
 pub use live::{RecordArgs, RunLiveArgs, TopArgs};
 pub use run::{CompareArgs, ExplainArgs, RunArgs, SimulateArgs};
@@ -72,6 +74,9 @@ pub enum Verb {
     /// Records what this kernel's scheduler does, for `alight verify` (root)
     #[command(after_help = live::RECORD_EXAMPLES, disable_help_flag = true)]
     Record(RecordArgs),
+    /// Turns a trace of perf, trace-cmd or Perfetto into a recording of a workload
+    #[command(after_help = import::EXAMPLES)]
+    Import(ImportArgs),
     /// Schedules the tasks of this machine by a policy, in its running kernel (root)
     #[command(after_help = live::RUN_EXAMPLES, disable_help_flag = true)]
     Run(RunLiveArgs),

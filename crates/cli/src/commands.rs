@@ -5,6 +5,7 @@ pub mod calibrate;
 pub mod card;
 pub mod compare;
 pub mod explain;
+pub mod import;
 pub mod lint;
 pub mod machine;
 pub mod policy;

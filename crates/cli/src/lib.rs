@@ -70,6 +70,7 @@ fn run(verb: Verb) -> Result<(), Failure> {
         Verb::Machine(args) => commands::machine::run(&args),
         Verb::Lint(args) => commands::lint::run(&args),
         Verb::Record(args) => commands::record::run(&args),
+        Verb::Import(args) => commands::import::run(&args),
         Verb::Run(args) => commands::run::run(&args),
         Verb::Top(args) => commands::top::run(&args),
         Verb::Suite(args) => commands::suite::run(&args),

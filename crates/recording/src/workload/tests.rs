@@ -159,6 +159,22 @@ fn what_is_written_is_read_again() {
 }
 
 #[test]
+fn the_architecture_may_be_unknown() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("w.alight");
+    for arch in ["", "riscv64"] {
+        let of_arch = Header {
+            arch: arch.into(),
+            ..header()
+        };
+        let writer = WorkloadWriter::create(&path, of_arch, 1).unwrap();
+        writer.finish(End::default(), &BTreeSet::new()).unwrap();
+        let reader = WorkloadReader::new(Reader::open(&path).unwrap()).unwrap();
+        assert_eq!(reader.header().arch, arch);
+    }
+}
+
+#[test]
 fn time_does_not_go_back() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("w.alight");

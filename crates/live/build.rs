@@ -7,11 +7,12 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// What runs in the kernel, `src/bpf/NAME.bpf.c`.
-const PROGRAMS: [&str; 5] = [
+const PROGRAMS: [&str; 6] = [
     "alight",
     "record_pelt",
     "record_decisions",
     "record_behaviour",
+    "record_workload",
     "select_test",
 ];
 

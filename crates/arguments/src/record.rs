@@ -11,7 +11,9 @@ Examples:
   alight-record pelt -o run.alight --duration 10
   alight-record pelt -o run.alight -- hackbench -g 4
   alight-record decisions -o run.alight -- sysbench threads run
-  alight-record behaviour -o run.alight -- hackbench -g 2 -l 500";
+  alight-record behaviour -o run.alight -- hackbench -g 2 -l 500
+  alight-record workload -o app.alight -- ./my-app
+  alight-record workload -o app.alight --pid 1234 --duration 10";
 
 /// Records what this kernel's scheduler does, for `alight verify`.
 ///
@@ -33,6 +35,23 @@ pub enum What {
     Decisions(Recording),
     /// Where and when tasks run during a command, and the costs of this machine's kernel paths
     Behaviour(Recording),
+    /// What a workload does, and what is known of each task, to be replayed by `alight compare -w`
+    Workload(Workload),
+}
+
+/// What of a workload.
+#[derive(Debug, Args)]
+#[command(mut_arg("output", |output| output.required(false).default_value("workload.alight")))]
+pub struct Workload {
+    /// The workload is this process, with all that descends from it [default: the command]
+    #[arg(long, value_name = "PID", conflicts_with = "cgroup")]
+    pub pid: Option<u32>,
+    /// The workload is this task group, with all that lie in it: a path like `/system.slice`
+    #[arg(long, value_name = "PATH")]
+    pub cgroup: Option<String>,
+    /// How.
+    #[command(flatten)]
+    pub recording: Recording,
 }
 
 /// How.

@@ -13,6 +13,7 @@
 //! | [`live`] | loads the scheduler and runs it |
 //! | [`rules`] | gives rules to the kernel side |
 //! | [`record_session`], [`record_pelt`], [`record_decisions`], [`record_behaviour`] | `alight-record`: records the kernel's own scheduler, for `alight verify` |
+//! | [`record_workload`] | `alight-record workload`: records a workload, to be replayed |
 //!
 //! [`alight_verify::live`] reads logs of decisions and makes each decision again.
 //!
@@ -29,6 +30,7 @@ pub mod record_behaviour;
 pub mod record_decisions;
 pub mod record_pelt;
 pub mod record_session;
+pub mod record_workload;
 pub mod rules;
 pub mod say;
 
@@ -74,4 +76,15 @@ mod decisions_skeleton {
 )]
 mod behaviour_skeleton {
     include!(concat!(env!("OUT_DIR"), "/record_behaviour.skel.rs"));
+}
+
+#[allow(
+    missing_docs,
+    clippy::all,
+    clippy::undocumented_unsafe_blocks,
+    unused,
+    non_camel_case_types
+)]
+mod workload_skeleton {
+    include!(concat!(env!("OUT_DIR"), "/record_workload.skel.rs"));
 }

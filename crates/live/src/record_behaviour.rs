@@ -127,7 +127,7 @@ fn put((writer, packer, packed, failure): &mut Sink<'_>, event: &[u8]) {
 }
 
 /// This machine, with what its kernel paths cost, as a machine file.
-fn machine() -> io::Result<String> {
+pub(crate) fn machine() -> io::Result<String> {
     let root = Path::new("/");
     let measured = alight_measure::costs::measure(root)?;
     let captured = alight_machine::capture_measured(root, &measured);
@@ -135,7 +135,7 @@ fn machine() -> io::Result<String> {
 }
 
 /// rt-app's files belong to the command line.
-fn add_files(header: &mut Header, command: &[String]) {
+pub(crate) fn add_files(header: &mut Header, command: &[String]) {
     for word in command.iter().filter(|word| word.ends_with(".json")) {
         if let Ok(text) = std::fs::read_to_string(word) {
             header.facts.insert(format!("file {word}"), text);

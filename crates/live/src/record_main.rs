@@ -4,7 +4,7 @@
 
 use alight_arguments::record::{Arguments, What};
 use alight_live::record_session::{NotRecorded, Recorded};
-use alight_live::{record_behaviour, record_decisions, record_pelt};
+use alight_live::{record_behaviour, record_decisions, record_pelt, record_workload};
 use clap::Parser;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -38,5 +38,6 @@ fn record(what: What, stop: &AtomicBool) -> Result<Recorded, NotRecorded> {
         What::Decisions(recording) => record_decisions::run(&recording.into(), stop),
         What::Behaviour(recording) => record_behaviour::run(&recording.into(), stop),
         What::Pelt(recording) => record_pelt::run(&recording.into(), stop),
+        What::Workload(workload) => record_workload::run(&workload.into(), stop),
     }
 }

@@ -63,6 +63,17 @@ pub enum NotRecorded {
     /// Functions that the recorder hooks are not in the kernel's type information.
     #[error("this kernel cannot be recorded: {0}")]
     Kernel(String),
+    /// What was to be recorded is not there.
+    #[error("{0}")]
+    Chosen(String),
+    /// This process may not, or this kernel cannot; other tools can.
+    #[error("{why}\n{instead}")]
+    Elsewhere {
+        /// Why not.
+        why: String,
+        /// What to run instead.
+        instead: String,
+    },
     /// libbpf or the kernel refused.
     #[error("{what}: {error}")]
     Bpf {

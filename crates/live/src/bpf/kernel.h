@@ -41,6 +41,7 @@ enum {
 	BPF_ANY = 0,
 	BPF_F_NO_PREALLOC = 1,
 	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
+	BPF_F_MMAPABLE = 1024,
 };
 
 struct bpf_spin_lock {
@@ -128,6 +129,7 @@ struct rq {
 #define SCHED_RR	2
 #define SCHED_BATCH	3
 #define SCHED_IDLE	5
+#define SCHED_DEADLINE	6
 #define CLOCK_MONOTONIC	1
 #define PF_EXITING	0x00000004
 #define PF_KTHREAD	0x00200000

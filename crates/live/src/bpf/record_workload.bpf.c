@@ -1,0 +1,499 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * record_workload.bpf.c - writes down what a workload does, to be replayed
+ *
+ * The tracepoints of the scheduler, of interrupts, clocks and idle states, each as one event, and
+ * what is known of each task when it is born and when that changes. An event takes no lock: its
+ * CPU takes a slot of its own ring, fills it, and writes the time last.
+ *
+ * When a ring is full, all CPUs stop writing until the loader has emptied the rings and read all
+ * tasks again. A recording thus falls into windows, and nothing is missing within one.
+ */
+#include "record_facts.h"
+
+char _license[] SEC("license") = "GPL";
+
+/* Of bpf_ringbuf_submit(): the loader looks by itself. */
+#define BPF_RB_NO_WAKEUP	1
+
+/* include/linux/sched.h; part of what tracing tools rely on. */
+#define TASK_INTERRUPTIBLE	0x0001
+#define TASK_UNINTERRUPTIBLE	0x0002
+#define EXIT_DEAD		0x0010
+#define EXIT_ZOMBIE		0x0020
+#define TASK_DEAD		0x0080
+#define WF_SYNC			0x10	/* kernel/sched/sched.h, since 5.10 */
+#define SERVING_SOFTIRQ		0x100	/* include/linux/preempt.h, SOFTIRQ_OFFSET */
+#define PWR_EVENT_EXIT		(~0u)	/* include/trace/events/power.h */
+
+/* arm64 keeps the preemption count in the task. */
+struct thread_info___count {
+	u64 preempt_count;
+} KERNEL_TYPE;
+
+struct task_struct___count {
+	struct thread_info___count thread_info;
+} KERNEL_TYPE;
+
+/* With CONFIG_PREEMPT_RT softirqs are counted apart. */
+struct task_struct___realtime {
+	int softirq_disable_cnt;
+} KERNEL_TYPE;
+
+/* amd64, 6.2 to 6.14 */
+struct pcpu_hot {
+	int preempt_count;
+} KERNEL_TYPE;
+
+struct hrtimer {
+	void *function;
+} KERNEL_TYPE;
+
+struct timer_list {
+	void *function;
+} KERNEL_TYPE;
+
+struct task_struct___traced {
+	struct thread_info___cpu thread_info;
+	int pid;
+	int prio;
+} KERNEL_TYPE;
+
+struct seq_file;
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
+} KERNEL_TYPE;
+
+struct bpf_iter__task {
+	struct bpf_iter_meta *meta;
+	struct task_struct *task;
+} KERNEL_TYPE;
+
+extern const int __preempt_count __ksym __weak;
+extern const struct pcpu_hot pcpu_hot __ksym __weak;
+/* The tick's function: up to 6.8, and since. */
+extern const void tick_sched_timer __ksym __weak;
+extern const void tick_nohz_handler __ksym __weak;
+
+/* Slots of a CPU's ring, a power of two; set by the loader before loading. */
+const volatile u32 slots = 1;
+
+/* enum workload_state; set by the loader, and here when a ring is full. */
+u32 state;
+/* Bits of preempt_count that say "in a hard interrupt", as seen where one expired a timer. */
+u32 hardirq_bits;
+/* Facts that found their ring full. */
+u64 facts_lost;
+/* What all_tasks() is about to hand out; one reader lists the tasks at a time. */
+struct workload_fact listed;
+
+/* slots x CPUs */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct workload_event);
+} events SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct workload_cpu);
+} cpus SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 4096);	/* set by the loader */
+} facts SEC(".maps");
+
+static __always_inline u32 pid_of(const struct task_struct *p)
+{
+	return ((const struct task_struct___traced *)p)->pid;
+}
+
+static __always_inline u16 prio_of(const struct task_struct *p)
+{
+	return (u16)((const struct task_struct___traced *)p)->prio;
+}
+
+static __always_inline u32 cpu_of(const struct task_struct *p)
+{
+	return ((const struct task_struct___traced *)p)->thread_info.cpu;
+}
+
+static __always_inline u32 preempt_count_now(void)
+{
+	const struct task_struct___count *current = (void *)bpf_get_current_task_btf();
+
+	if (bpf_core_field_exists(current->thread_info.preempt_count))
+		return (u32)current->thread_info.preempt_count;
+	if (&__preempt_count)
+		return *(const u32 *)bpf_this_cpu_ptr(&__preempt_count);
+	if (&pcpu_hot)
+		return ((const struct pcpu_hot *)bpf_this_cpu_ptr(&pcpu_hot))->preempt_count;
+	return 0;
+}
+
+static __always_inline u32 softirq_count_now(u32 preempt_count)
+{
+	const struct task_struct___realtime *current = (void *)bpf_get_current_task_btf();
+
+	if (bpf_core_field_exists(current->softirq_disable_cnt))
+		return current->softirq_disable_cnt;
+	return preempt_count;
+}
+
+/* Flags of a waking. */
+static __always_inline u8 context_now(void)
+{
+	u32 count = preempt_count_now();
+
+	if (!hardirq_bits)
+		return WORKLOAD_CONTEXT_UNKNOWN;
+	if (count & hardirq_bits)
+		return WORKLOAD_FROM_HARDIRQ;
+	if (softirq_count_now(count) & SERVING_SOFTIRQ)
+		return WORKLOAD_FROM_SOFTIRQ;
+	return 0;
+}
+
+/*
+ * Which bits of preempt_count are the count of hard interrupts differs between kernels (7.3 moved
+ * them up by 8). Timers expire in one: of bits 16 to 27 the highest that is set then is its lowest
+ * bit, and there are four.
+ */
+static __always_inline void learn_hardirq_bits(void)
+{
+	u32 count, bit;
+
+	if (hardirq_bits)
+		return;
+	count = preempt_count_now() & 0x0fff0000;
+	bit = count & 0x0f000000 ? 0x01000000 : 0x00010000;
+	if (count)
+		hardirq_bits = bit * 0xf;
+}
+
+static __always_inline struct workload_cpu *here(u32 *cpu)
+{
+	*cpu = bpf_get_smp_processor_id();
+	return bpf_map_lookup_elem(&cpus, cpu);
+}
+
+/*
+ * A slot for an event of this CPU, with its time in @time, to be given to finish(); none before
+ * the state is @least.
+ */
+static __always_inline struct workload_event *begin(u32 least, u64 *time)
+{
+	struct workload_event *event;
+	struct workload_cpu *c;
+	u32 cpu, slot;
+
+	if (state < least)
+		return NULL;
+	c = here(&cpu);
+	if (!c)
+		return NULL;
+	if (state == WORKLOAD_HALTED || c->head - c->tail >= slots - WORKLOAD_SPARE) {
+		state = WORKLOAD_HALTED;
+		__sync_fetch_and_add(&c->lost, 1);
+		return NULL;
+	}
+	slot = cpu * slots + ((u32)__sync_fetch_and_add(&c->head, 1) & (slots - 1));
+	event = bpf_map_lookup_elem(&events, &slot);
+	if (event) {
+		*time = bpf_ktime_get_ns();
+		event->cpu = (u16)cpu;
+	}
+	return event;
+}
+
+static __always_inline int finish(struct workload_event *event, u64 time)
+{
+	barrier();
+	*(volatile u64 *)&event->time = time;
+	return 0;
+}
+
+static __always_inline int tell_from(u32 least, u8 kind, u8 flags, u32 pid, u32 other, u16 prio,
+				     u16 extra, u64 value)
+{
+	struct workload_event *event;
+	u64 time;
+
+	event = begin(least, &time);
+	if (!event)
+		return 0;
+	event->pid = pid;
+	event->other = other;
+	event->kind = kind;
+	event->flags = flags;
+	event->prio = prio;
+	event->extra = extra;
+	event->value = value;
+	return finish(event, time);
+}
+
+static __always_inline int tell(u8 kind, u8 flags, u32 pid, u32 other, u16 prio, u16 extra,
+				u64 value)
+{
+	return tell_from(WORKLOAD_RECORDING, kind, flags, pid, other, prio, extra, value);
+}
+
+/* ---- the scheduler ---- */
+
+SEC("tp_btf/sched_switch")
+int BPF_PROG(traced_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
+	     unsigned int prev_state)
+{
+	u8 left = preempt ? WORKLOAD_PREEMPTED : WORKLOAD_RUNNABLE;
+
+	if (!preempt) {
+		if (prev_state & (EXIT_DEAD | EXIT_ZOMBIE | TASK_DEAD))
+			left = WORKLOAD_DEAD;
+		else if (prev_state & TASK_UNINTERRUPTIBLE)
+			left = WORKLOAD_BLOCKED;
+		else if (prev_state)
+			left = WORKLOAD_ASLEEP;
+	}
+	return tell(WORKLOAD_SWITCH, left, pid_of(prev), pid_of(next), prio_of(prev), prio_of(next),
+		    0);
+}
+
+/* The flags are not in the tracepoint, which it calls. */
+SEC("fentry/try_to_wake_up")
+int BPF_PROG(called_wake_up, struct task_struct *p, unsigned int task_state, int wake_flags)
+{
+	struct workload_cpu *c;
+	u32 cpu;
+
+	if (state < WORKLOAD_RECORDING)
+		return 0;
+	c = here(&cpu);
+	if (c)
+		c->wakes = (u64)pid_of(p) << 32 | (u32)wake_flags;
+	return 0;
+}
+
+SEC("tp_btf/sched_waking")
+int BPF_PROG(traced_waking, struct task_struct *p)
+{
+	struct workload_event *event;
+	struct workload_cpu *c;
+	u64 time, wakes;
+	u32 cpu;
+	u8 flags;
+
+	event = begin(WORKLOAD_RECORDING, &time);
+	c = here(&cpu);
+	if (!event || !c)
+		return 0;
+	flags = context_now();
+	wakes = c->wakes;
+	/* An interrupt between the two wakes somebody else. */
+	if ((u32)(wakes >> 32) != pid_of(p))
+		flags |= WORKLOAD_SYNC_UNKNOWN;
+	else if (wakes & WF_SYNC)
+		flags |= WORKLOAD_SYNC;
+	event->pid = pid_of(p);
+	event->other = pid_of(bpf_get_current_task_btf());
+	event->kind = WORKLOAD_WAKING;
+	event->flags = flags;
+	event->prio = prio_of(p);
+	event->extra = (u16)cpu_of(p);
+	event->value = 0;
+	return finish(event, time);
+}
+
+SEC("tp_btf/sched_wakeup")
+int BPF_PROG(traced_wakeup, struct task_struct *p)
+{
+	return tell(WORKLOAD_WAKEUP, 0, pid_of(p), 0, prio_of(p), (u16)cpu_of(p), 0);
+}
+
+SEC("tp_btf/sched_wakeup_new")
+int BPF_PROG(traced_wakeup_new, struct task_struct *p)
+{
+	return tell(WORKLOAD_WAKEUP_NEW, 0, pid_of(p), 0, prio_of(p), (u16)cpu_of(p), 0);
+}
+
+SEC("tp_btf/sched_migrate_task")
+int BPF_PROG(traced_migrate, struct task_struct *p, int dest_cpu)
+{
+	return tell(WORKLOAD_MIGRATE, 0, pid_of(p), cpu_of(p), prio_of(p), (u16)dest_cpu, 0);
+}
+
+SEC("fentry/do_sched_yield")
+int BPF_PROG(called_yield)
+{
+	return tell(WORKLOAD_YIELD, 0, pid_of(bpf_get_current_task_btf()), 0, 0, 0, 0);
+}
+
+/* ---- interrupts, clocks, idle states ---- */
+
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(traced_hrtimer, struct hrtimer *timer)
+{
+	const void *function = timer->function;
+	u8 kind = WORKLOAD_HRTIMER;
+
+	learn_hardirq_bits();
+	if (function && (function == &tick_sched_timer || function == &tick_nohz_handler)) {
+		kind = WORKLOAD_TICK;
+		function = NULL;
+	}
+	return tell(WORKLOAD_INTERRUPT_BEGIN, kind, 0, 0, 0, 0, (u64)function);
+}
+
+SEC("tp_btf/hrtimer_expire_exit")
+int BPF_PROG(traced_hrtimer_end)
+{
+	return tell(WORKLOAD_INTERRUPT_END, WORKLOAD_HRTIMER, 0, 0, 0, 0, 0);
+}
+
+SEC("tp_btf/timer_expire_entry")
+int BPF_PROG(traced_timer, struct timer_list *timer)
+{
+	return tell(WORKLOAD_INTERRUPT_BEGIN, WORKLOAD_TIMER, 0, 0, 0, 0, (u64)timer->function);
+}
+
+SEC("tp_btf/timer_expire_exit")
+int BPF_PROG(traced_timer_end)
+{
+	return tell(WORKLOAD_INTERRUPT_END, WORKLOAD_TIMER, 0, 0, 0, 0, 0);
+}
+
+SEC("tp_btf/irq_handler_entry")
+int BPF_PROG(traced_irq, int irq)
+{
+	return tell(WORKLOAD_INTERRUPT_BEGIN, WORKLOAD_DEVICE, 0, 0, 0, 0, (u32)irq);
+}
+
+SEC("tp_btf/irq_handler_exit")
+int BPF_PROG(traced_irq_end, int irq)
+{
+	return tell(WORKLOAD_INTERRUPT_END, WORKLOAD_DEVICE, 0, 0, 0, 0, (u32)irq);
+}
+
+SEC("tp_btf/softirq_entry")
+int BPF_PROG(traced_softirq, unsigned int vector)
+{
+	return tell(WORKLOAD_INTERRUPT_BEGIN, WORKLOAD_SOFTIRQ, 0, 0, 0, 0, vector);
+}
+
+SEC("tp_btf/softirq_exit")
+int BPF_PROG(traced_softirq_end, unsigned int vector)
+{
+	return tell(WORKLOAD_INTERRUPT_END, WORKLOAD_SOFTIRQ, 0, 0, 0, 0, vector);
+}
+
+SEC("tp_btf/cpu_frequency")
+int BPF_PROG(traced_frequency, unsigned int khz, unsigned int cpu)
+{
+	return tell(WORKLOAD_FREQUENCY, 0, 0, 0, 0, (u16)cpu, khz);
+}
+
+SEC("tp_btf/cpu_idle")
+int BPF_PROG(traced_idle, unsigned int idle_state)
+{
+	return tell(WORKLOAD_IDLE, 0, 0, 0, 0, 0,
+		    idle_state == PWR_EVENT_EXIT ? 0 : (u64)idle_state + 1);
+}
+
+/* ---- tasks: their births, ends and changes ---- */
+
+/* What is known of @p from now on; @comm: its name, if it is about to change. */
+static __always_inline int know(const struct task_struct *p, const char *comm, u32 has)
+{
+	struct workload_fact *fact;
+
+	if (state != WORKLOAD_WATCHING && state != WORKLOAD_RECORDING)
+		return 0;
+	fact = bpf_ringbuf_reserve(&facts, sizeof(*fact), 0);
+	if (!fact) {
+		state = WORKLOAD_HALTED;
+		__sync_fetch_and_add(&facts_lost, 1);
+		return 0;
+	}
+	__builtin_memset(fact, 0, sizeof(*fact));
+	fact->time = bpf_ktime_get_ns();
+	fact->has = has;
+	read_task(fact, p);
+	if (comm)
+		bpf_probe_read_kernel_str(fact->comm, sizeof(fact->comm), comm);
+	bpf_ringbuf_submit(fact, BPF_RB_NO_WAKEUP);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(traced_fork, struct task_struct *parent, struct task_struct *child)
+{
+	know(child, NULL, 0);
+	return tell_from(WORKLOAD_WATCHING, WORKLOAD_FORK, 0, pid_of(parent), pid_of(child), 0, 0,
+			 0);
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(traced_exit, struct task_struct *p)
+{
+	return tell_from(WORKLOAD_WATCHING, WORKLOAD_EXIT, 0, pid_of(p), 0, 0, 0, 0);
+}
+
+SEC("tp_btf/task_rename")
+int BPF_PROG(traced_rename, struct task_struct *p, const char *comm)
+{
+	return know(p, comm, 0);
+}
+
+SEC("tp_btf/cgroup_attach_task")
+int BPF_PROG(traced_attach, struct cgroup *to, const char *path, struct task_struct *p,
+	     bool threadgroup)
+{
+	return know(p, NULL, threadgroup ? WORKLOAD_WHOLE_PROCESS : 0);
+}
+
+SEC("fexit/__sched_setscheduler")
+int BPF_PROG(called_setscheduler, struct task_struct *p)
+{
+	return know(p, NULL, 0);
+}
+
+SEC("fexit/set_user_nice")
+int BPF_PROG(called_nice, struct task_struct *p)
+{
+	return know(p, NULL, 0);
+}
+
+SEC("fexit/__set_cpus_allowed_ptr_locked")
+int BPF_PROG(called_affinity, struct task_struct *p)
+{
+	return know(p, NULL, 0);
+}
+
+/* setsid() */
+SEC("fexit/sched_autogroup_create_attach")
+int BPF_PROG(called_autogroup, struct task_struct *p)
+{
+	return know(p, NULL, WORKLOAD_WHOLE_PROCESS);
+}
+
+/* All tasks that there are. */
+SEC("iter/task")
+int all_tasks(struct bpf_iter__task *context)
+{
+	struct task_struct *p = context->task;
+
+	if (!p || ((struct task_struct___facts *)p)->exit_state)
+		return 0;
+	__builtin_memset(&listed, 0, sizeof(listed));
+	listed.time = bpf_ktime_get_ns();
+	read_task(&listed, p);
+	read_start(&listed, (const void *)p);
+	bpf_seq_write(context->meta->seq, &listed, sizeof(listed));
+	return 0;
+}

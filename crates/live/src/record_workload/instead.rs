@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! What to run where the recorder cannot: other tools record less, and `alight import` reads it.
+
+use alight_arguments::record::Workload;
+use std::fs;
+
+/// Stands for the two below, as it did before they were parted from it.
+const CAP_SYS_ADMIN: u32 = 21;
+/// What tracing with BPF needs.
+const NEEDED: [(&str, u32); 2] = [("CAP_BPF", 39), ("CAP_PERFMON", 38)];
+
+/// Tracepoints that `perf sched record` leaves out and `alight import` reads.
+const BESIDE_SCHED: [&str; 10] = [
+    "irq:irq_handler_entry",
+    "irq:irq_handler_exit",
+    "irq:softirq_entry",
+    "irq:softirq_exit",
+    "timer:hrtimer_expire_entry",
+    "timer:hrtimer_expire_exit",
+    "timer:timer_expire_entry",
+    "timer:timer_expire_exit",
+    "power:cpu_frequency",
+    "syscalls:sys_enter_sched_yield",
+];
+/// Tracepoints of the scheduler.
+const SCHED: [&str; 7] = [
+    "sched:sched_switch",
+    "sched:sched_waking",
+    "sched:sched_wakeup",
+    "sched:sched_wakeup_new",
+    "sched:sched_migrate_task",
+    "sched:sched_process_fork",
+    "sched:sched_process_exit",
+];
+
+/// Which rights this process lacks, in words; `None`: it has what is needed, or nobody knows.
+/// `status`: text of `/proc/self/status`.
+pub fn lacking(status: &str) -> Option<String> {
+    let effective = (status.lines())
+        .find_map(|line| line.strip_prefix("CapEff:"))
+        .and_then(|hex| u64::from_str_radix(hex.trim(), 16).ok())?;
+    let has = |capability: u32| effective >> capability & 1 != 0;
+    let missing: Vec<&str> = (NEEDED.into_iter())
+        .filter(|(_, capability)| !has(*capability) && !has(CAP_SYS_ADMIN))
+        .map(|(name, _)| name)
+        .collect();
+    match missing.is_empty() {
+        true => None,
+        false => Some(missing.join(" and no ")),
+    }
+}
+
+/// Whether the kernel keeps even root from reading it (lockdown "confidentiality").
+pub fn locked_down() -> bool {
+    let state = fs::read_to_string("/sys/kernel/security/lockdown").unwrap_or_default();
+    state.contains("[confidentiality]")
+}
+
+/// The command lines of other tools for what was asked for.
+pub fn instead(asked: &Workload) -> String {
+    let recording = &asked.recording;
+    let seconds = recording.duration.map_or(10, |length| length.as_secs());
+    let command = match recording.command.as_slice() {
+        [] => format!("sleep {seconds}"),
+        words => (words.iter().map(|word| quoted(word)))
+            .collect::<Vec<_>>()
+            .join(" "),
+    };
+    let events = |all: &mut dyn Iterator<Item = &&str>| {
+        all.map(|event| format!(" -e {event}")).collect::<String>()
+    };
+    let output = quoted(&recording.output.display().to_string());
+    format!(
+        "Record with another tool, as root, and import what it writes:\n  \
+         perf sched record -k CLOCK_MONOTONIC -o perf.data{} -- {command}\n  \
+         alight import perf.data -o {output}\n\
+         or:\n  \
+         trace-cmd record -C mono -o trace.dat{} {command}\n  \
+         alight import trace.dat -o {output}",
+        events(&mut BESIDE_SCHED.iter()),
+        events(&mut SCHED.iter().chain(&BESIDE_SCHED)),
+    )
+}
+
+/// As a shell reads it.
+fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-_./:=,+@%".contains(c);
+    match !word.is_empty() && word.chars().all(plain) {
+        true => word.to_owned(),
+        false => format!("'{}'", word.replace('\'', r"'\''")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

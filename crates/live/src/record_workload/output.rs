@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Puts what came out of the rings in the order of time, and writes it.
+
+use super::rings::WORDS;
+use super::tasks::Tasks;
+use crate::workload_skeleton::types::workload_fact;
+use alight_recording::workload::{Event, Interrupt, What, WorkloadWriter};
+use std::collections::BTreeSet;
+use std::io;
+
+/// Something that waits to be written.
+enum Pending {
+    Fact(Box<workload_fact>),
+    Event([u64; WORDS]),
+}
+
+impl Pending {
+    fn time(&self) -> u64 {
+        match self {
+            Pending::Fact(fact) => fact.time,
+            Pending::Event(words) => words[0],
+        }
+    }
+
+    /// Facts stand before the events of the same instant.
+    fn key(&self) -> (u64, bool) {
+        (self.time(), matches!(self, Pending::Event(_)))
+    }
+}
+
+/// The way to the file.
+pub struct Output {
+    writer: WorkloadWriter,
+    /// The tasks.
+    pub tasks: Tasks,
+    pending: Vec<Pending>,
+    /// Of each CPU the interrupts that have begun, the innermost last.
+    interrupts: Vec<Vec<Interrupt>>,
+    /// Functions of timers that were seen, by their addresses.
+    pub functions: BTreeSet<u64>,
+    /// Events before it are not of the recording; ns.
+    begin: u64,
+}
+
+impl Output {
+    /// Writes to `writer`.
+    pub fn new(writer: WorkloadWriter, tasks: Tasks, nr_cpus: usize) -> Self {
+        Output {
+            writer,
+            tasks,
+            pending: Vec::new(),
+            interrupts: vec![Vec::new(); nr_cpus],
+            functions: BTreeSet::new(),
+            begin: 0,
+        }
+    }
+
+    /// Forgets what waits, and all that comes from before `time`.
+    pub fn begin(&mut self, time: u64) {
+        self.pending.clear();
+        self.begin = time;
+    }
+
+    /// Takes an event as the rings have it.
+    pub fn event(&mut self, words: [u64; WORDS]) {
+        self.pending.push(Pending::Event(words));
+    }
+
+    /// Takes an event of the loader's own.
+    pub fn own(&mut self, event: &Event) {
+        self.pending.push(Pending::Event(event.encode()));
+    }
+
+    /// Takes what the kernel says of a task.
+    pub fn fact(&mut self, fact: workload_fact) {
+        self.pending.push(Pending::Fact(Box::new(fact)));
+    }
+
+    /// Writes what is older than `until`.
+    ///
+    /// # Errors
+    /// The disk is full; an event is none.
+    pub fn write(&mut self, until: u64) -> io::Result<()> {
+        self.pending.sort_by_key(Pending::key);
+        let ready = self.pending.partition_point(|one| one.time() < until);
+        let later = self.pending.split_off(ready);
+        for one in std::mem::replace(&mut self.pending, later) {
+            if one.time() < self.begin {
+                continue;
+            }
+            match one {
+                Pending::Fact(fact) => self.write_fact(&fact)?,
+                Pending::Event(words) => self.write_event(&words)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn write_fact(&mut self, fact: &workload_fact) -> io::Result<()> {
+        for new in self.tasks.learn(fact) {
+            self.writer.task(&new)?;
+        }
+        Ok(())
+    }
+
+    fn write_event(&mut self, words: &[u64; WORDS]) -> io::Result<()> {
+        let mut event = Event::decode(words).map_err(io::Error::other)?;
+        match &mut event.what {
+            What::InterruptBegin { interrupt } => {
+                if let Interrupt::Hrtimer(at) | Interrupt::Timer(at) = interrupt {
+                    self.functions.insert(*at);
+                }
+                self.begun(event.cpu).push(*interrupt);
+            }
+            What::InterruptEnd { interrupt } => match self.begun(event.cpu).pop() {
+                // The kernel side does not know which function has ended.
+                Some(begun) => *interrupt = begun,
+                // It began before the recording.
+                None => return Ok(()),
+            },
+            What::Lost { .. } => self.interrupts.iter_mut().for_each(Vec::clear),
+            What::Exit { pid } => self.tasks.forget(*pid),
+            _ => {}
+        }
+        self.writer.event(&event)
+    }
+
+    fn begun(&mut self, cpu: u16) -> &mut Vec<Interrupt> {
+        let cpu = usize::from(cpu);
+        if cpu >= self.interrupts.len() {
+            self.interrupts.resize(cpu + 1, Vec::new());
+        }
+        &mut self.interrupts[cpu]
+    }
+
+    /// Writes the rest, and returns the writer.
+    ///
+    /// # Errors
+    /// As [`Output::write`].
+    pub fn close(mut self) -> io::Result<WorkloadWriter> {
+        self.write(u64::MAX)?;
+        Ok(self.writer)
+    }
+}

@@ -19,7 +19,7 @@ use std::io::BufRead;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use alight_machine::Machine;
+use alight_machine::{DataSheet, Machine};
 use alight_policy::Scheduler;
 use alight_recording::workload::{
     Event, Item, Left, MACHINE, NotAWorkload, VERDICT, What, WorkloadReader,
@@ -143,16 +143,23 @@ impl Taken {
     }
 }
 
-/// The machine that a recording holds.
+/// The machine that a recording holds, with where its figures come from.
 ///
 /// # Errors
-/// It cannot be used.
-pub fn machine_of(header: &Header) -> Result<Option<Machine>, alight_machine::Error> {
-    let Some(text) = header.facts.get(MACHINE) else {
-        return Ok(None);
-    };
-    let sheet = alight_machine::parse("the recording", text)?.resolve()?;
-    Ok(Some(sheet.machine))
+/// The file is not a recording, or holds no machine that can be used.
+pub fn machine_in(path: &Path) -> Result<DataSheet, NotVerified> {
+    let reader = Reader::open(path)?;
+    sheet(reader.header())?.ok_or(NotVerified::NoMachine)
+}
+
+fn sheet(header: &Header) -> Result<Option<DataSheet>, alight_machine::Error> {
+    let text = header.facts.get(MACHINE);
+    text.map(|text| alight_machine::parse("the recording", text)?.resolve())
+        .transpose()
+}
+
+fn machine_of(header: &Header) -> Result<Option<Machine>, alight_machine::Error> {
+    Ok(sheet(header)?.map(|sheet| sheet.machine))
 }
 
 /// What an earlier check wrote into a recording.

@@ -146,7 +146,12 @@ fn round_trip(machine: &str, line: &str) -> [[f64; 3]; 2] {
     let counts = |outcome: &alight_sim::Outcome| {
         ["context_switches", "wakeups", "migrations"].map(|name| {
             let of = |metric: &&alight_sim::Metric| metric.name.starts_with(name);
-            outcome.mechanism.iter().filter(of).map(|metric| metric.value).sum()
+            outcome
+                .mechanism
+                .iter()
+                .filter(of)
+                .map(|metric| metric.value)
+                .sum()
         })
     };
     let cancel = AtomicBool::new(false);

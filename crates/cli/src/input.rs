@@ -6,7 +6,7 @@ use alight_compare::late::too_late;
 use alight_machine::{Governor, Machine, Trust};
 use alight_policy::Scheduler;
 use alight_policy::scheduler::Onto;
-use alight_replay::Line;
+use alight_replay::{ENDING, Line};
 use alight_sim::{Cgroup, Change, Scenario, Sysctl};
 use alight_workload::{Mode, Site, Workload};
 
@@ -107,7 +107,11 @@ fn check_governor(governor: Governor, machine: &Machine) -> Result<(), Failure> 
 /// # Errors
 /// Whatever is wrong with it.
 pub fn load_machine(name: &str) -> Result<(Machine, Trust), Failure> {
-    let sheet = alight_machine::load(name)?;
+    let sheet = match name.ends_with(ENDING) {
+        true => replayed::machine_in(name.as_ref())
+            .map_err(|error| Failure::BadInput(format!("{name}: {error}")))?,
+        false => alight_machine::load(name)?,
+    };
     for warning in &sheet.warnings {
         remark(&warning.to_string());
     }

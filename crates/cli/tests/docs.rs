@@ -2,7 +2,7 @@
 //! Every command in the `console` blocks of README.md and docs/ does what the page says.
 //!
 //! A line `$ COMMAND` is run by the shell in a folder that holds the tree's
-//! `workloads/` and `machines/`, one page a folder, in the order of the page. It must succeed, or end with N
+//! `workloads/` and `machines/`, and its recordings in `recordings/`, one page a folder, in the order of the page. It must succeed, or end with N
 //! where the line `[exit code N]` follows. Other lines are what it prints, shortened; where answers are
 //! counted (`--histogram`) the page holds all from its first line on. After a change that is meant,
 //! `ALIGHT_BLESS=1 cargo test -p alight --test docs` writes those anew.
@@ -228,12 +228,13 @@ fn every_command_of_the_docs_ends_as_the_page_says() {
     let mut commands = 0;
     for page in pages() {
         let dir = tempdir().unwrap();
-        for name in ["workloads", "machines"] {
-            symlink(
-                fs::canonicalize(tree().join(name)).unwrap(),
-                dir.path().join(name),
-            )
-            .unwrap();
+        for (name, folder) in [
+            ("workloads", "workloads"),
+            ("machines", "machines"),
+            ("recordings", "crates/behaviour/tests/recordings"),
+        ] {
+            let folder = fs::canonicalize(tree().join(folder)).unwrap();
+            symlink(folder, dir.path().join(name)).unwrap();
         }
         for step in steps(&fs::read_to_string(&page).unwrap()) {
             let output = Command::new("bash")
@@ -304,7 +305,9 @@ fn every_member_of_every_document_is_described() {
     fs::write(&broken, "{\"tasks\": {\"t\": {\"sleep\": -5}}}").unwrap();
     let quick = ["-m", "juno-r0", "-w", "hackbench -g 1 -l 2"];
     let recording = tree().join("crates/verify/tests/data/pelt-amd64-6.1.alight");
-    let cases: [Vec<&str>; 20] = [
+    let workload =
+        tree().join("crates/behaviour/tests/recordings/workload-cyclictest-four-7.2.alight");
+    let cases: [Vec<&str>; 21] = [
         [
             &["compare"],
             &quick[..],
@@ -324,6 +327,7 @@ fn every_member_of_every_document_is_described() {
         vec!["machine", "capture"],
         vec!["lint", broken.to_str().unwrap()],
         vec!["verify", "pelt", recording.to_str().unwrap()],
+        vec!["verify", "workload", "--no-write", workload.to_str().unwrap()],
         vec!["suite", "list"],
         vec!["suite", "show", "OneSmallTask"],
         vec!["suite", "run", "OneSmallTask"],

@@ -54,11 +54,8 @@ pub fn run_telling(
 ) -> Result<Outcome, Error> {
     let drawn = drawn::workloads(scenario);
     let scenario = &drawn_in(scenario, drawn.as_deref());
-    let sink = match sink {
-        // For the time of the run alone.
-        Some(sink) => Some(sink as &mut dyn Sink),
-        None => None,
-    };
+    // For the time of the run alone.
+    let sink = sink.map(|sink| sink as &mut dyn Sink);
     let (mut sim, measures) = build::build(scenario, output(sink))?;
     simulate(&mut sim, scenario, &measures, &Waiter { cancel, tell })
 }

@@ -73,11 +73,15 @@ pub(crate) fn late(
             let mark = changes.mark();
             if alone(states, number, changes).is_ok() {
                 let length = length(state).max(Duration::from_millis(1));
-                // What the governor chose by itself was not always this state alone.
-                samples[number].clear();
+                // What the governor chose by itself was not always this state alone, but counts
+                // where it does not care for what is switched off.
+                let chosen = std::mem::take(&mut samples[number]);
                 let slept = sleeps(cpu, states, length, &mut samples);
                 changes.back_to(mark);
                 slept?;
+                if samples[number].len() < ENOUGH {
+                    samples[number].extend(chosen);
+                }
             }
             changes.back_to(mark);
         }

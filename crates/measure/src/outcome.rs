@@ -72,10 +72,13 @@ impl Unmeasured {
             why: why.into(),
         }
     }
+}
 
-    /// One sentence, without a full stop.
-    pub fn sentence(&self) -> String {
-        format!("not measured: {}: {}", self.what, self.why)
+/// For instance `9 rounds`.
+pub(crate) fn rounds(number: u32) -> String {
+    match number {
+        1 => "1 round".to_owned(),
+        _ => format!("{number} rounds"),
     }
 }
 

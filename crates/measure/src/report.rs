@@ -22,7 +22,8 @@ pub(crate) fn of(
     mut unmeasured: Vec<Unmeasured>,
 ) -> Result<Measurement, alight_machine::Error> {
     let mut measured = Measured {
-        one_processor: session.one_processor,
+        // A round in which others wanted the CPUs looks so too.
+        one_processor: median(session.rounds.of(&Key::OneProcessor).to_vec()) == 1,
         cores: cores(session),
         memory: memory(&session.rounds),
         method: Some(method(options.rounds)),
@@ -31,7 +32,11 @@ pub(crate) fn of(
     measured.hz = measured.hz.or_else(coarse_hz);
     gaps::find(session, &measured, &mut unmeasured);
     let busy = busy(session.busy, options.rounds);
-    measured.notes = unmeasured.iter().map(Unmeasured::sentence).collect();
+    let what: Vec<&str> = unmeasured
+        .iter()
+        .map(|missing| missing.what.as_str())
+        .collect();
+    measured.notes = vec![format!("not measured: {}", what.join("; "))];
     measured.notes.extend(busy.clone());
     let file = capture_measured(&options.root, &measured)?;
     let toml = file.toml.clone();
@@ -51,8 +56,8 @@ pub(crate) fn of(
 fn busy(busy: u32, rounds: u32) -> Option<String> {
     (busy > 0).then(|| {
         format!(
-            "other tasks wanted a CPU in {busy} of the {rounds} rounds: times may be too long, and \
-             spreads wide"
+            "other tasks wanted a CPU in {busy} of {}: times may be too long, and spreads wide",
+            crate::outcome::rounds(rounds)
         )
     })
 }
@@ -60,8 +65,8 @@ fn busy(busy: u32, rounds: u32) -> Option<String> {
 /// The source of the figures.
 fn method(rounds: u32) -> String {
     format!(
-        "`alight machine measure` on this machine: median of {rounds} rounds; spread: least and \
-         largest round"
+        "`alight machine measure` on this machine: median of {}; spread: least and largest round",
+        crate::outcome::rounds(rounds)
     )
 }
 
@@ -161,7 +166,7 @@ fn memory(rounds: &Rounds) -> Vec<(&'static str, Reading)> {
             rounds.reading(&Key::Line(Distance::Machine)),
         ),
     ] {
-        let Some(mut reading) = found else {
+        let Some(mut reading) = found.map(line) else {
             continue;
         };
         reading.value = reading.value.max(nearer);
@@ -169,7 +174,7 @@ fn memory(rounds: &Rounds) -> Vec<(&'static str, Reading)> {
         nearer = reading.value;
         memory.push((key, reading));
     }
-    if let Some(reading) = rounds.reading(&Key::Memory) {
+    if let Some(reading) = rounds.reading(&Key::Memory).map(line) {
         memory.push(("dram_line_ns", reading));
     }
     if let Some(reading) = in_flight(rounds, Distance::Cache) {
@@ -179,6 +184,15 @@ fn memory(rounds: &Rounds) -> Vec<(&'static str, Reading)> {
         memory.push(("messages_kept", reading));
     }
     memory
+}
+
+/// A time of a line that a machine file takes: at most a millisecond.
+fn line(reading: Reading) -> Reading {
+    const MOST: u32 = 1_000_000;
+    Reading {
+        value: reading.value.min(MOST),
+        spread: reading.spread.map(|ns| ns.min(MOST)),
+    }
 }
 
 /// Lines in flight: what a line takes alone, by what one of many takes.

@@ -30,6 +30,8 @@ pub(crate) enum Key {
     Cache,
     /// A line of memory, ns.
     Memory,
+    /// Do the CPUs take turns at one processor? 1: yes.
+    OneProcessor,
     /// Messages on sockets that a CPU keeps the memory of.
     MessagesKept,
 }
@@ -96,11 +98,14 @@ impl Rounds {
     }
 }
 
-/// Median, least and largest of `values`; `None`: there are none. Of an even number of values the
-/// median is the higher one in the middle.
+/// A machine file takes no cost above a second, ns.
+const MOST: u32 = 1_000_000_000;
+
+/// Median, least and largest of `values`, at most [`MOST`]; `None`: there are none. Of an even
+/// number of values the median is the higher one in the middle.
 pub(crate) fn reading(values: impl Iterator<Item = u64>) -> Option<Reading> {
     let mut sorted: Vec<u32> = values
-        .map(|value| u32::try_from(value).unwrap_or(u32::MAX))
+        .map(|value| u32::try_from(value).unwrap_or(MOST).min(MOST))
         .collect();
     sorted.sort_unstable();
     Some(Reading {

@@ -91,7 +91,6 @@ pub(crate) struct Session {
     pub held: bool,
     /// Idle states may be switched off.
     pub switched: bool,
-    pub one_processor: bool,
     /// Rounds at whose start another task wanted a CPU.
     pub busy: u32,
     pub rounds: Rounds,
@@ -135,6 +134,9 @@ impl Session {
         let mut changes = Changes::default();
         let mut clocks = host.usable.iter().filter_map(|&cpu| Clock::of(&root, cpu));
         let held = clocks.all(|clock| clock.hold(clock.highest, &mut changes).is_ok());
+        if !held {
+            changes.back_to(0);
+        }
         let mut session = Self {
             clocks: firsts.iter().map(|&cpu| Clock::of(&root, cpu)).collect(),
             host,
@@ -142,7 +144,6 @@ impl Session {
             states,
             held,
             switched: false,
-            one_processor: false,
             busy: 0,
             rounds: Rounds::default(),
             failed: BTreeMap::new(),
@@ -237,7 +238,8 @@ impl Session {
         if let Some(kept) = paths.messages_kept {
             self.rounds.add(Key::MessagesKept, kept.into());
         }
-        self.one_processor |= paths.one_processor;
+        let turns = u64::from(paths.one_processor);
+        self.rounds.add(Key::OneProcessor, turns);
         Ok(())
     }
 

@@ -77,7 +77,7 @@ pub enum MachineVerb {
         #[arg(short, long, value_name = "FILE.toml")]
         output: Option<PathBuf>,
         /// Rounds; more of them take longer and say more about the spread
-        #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=99))]
+        #[arg(long, value_name = "N", default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..=99))]
         rounds: u32,
     },
     /// Prints this host as a machine file; the variable ROOT_PREFIX names a folder to

@@ -38,8 +38,8 @@ fn figures(measurement: &Measurement) -> String {
             confidence,
         ]);
     }
-    let rounds = measurement.rounds;
-    let head = format!("Measured in {rounds} rounds: median, least to largest round\n\n");
+    let rounds = super::rounds(measurement.rounds);
+    let head = format!("Measured in {rounds}: median, least to largest round\n\n");
     head + &table(
         &rows,
         &[

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What could not be measured, and why.
 
+use super::idle;
 use crate::host::Sibling;
 use crate::outcome::Unmeasured;
 use crate::rounds::Distance;
 use crate::session::Session;
 use alight_machine::{Measured, MeasuredCore};
+use std::io;
 use std::path::Path;
 
 /// Costs that a round measures if it can, with what is missing if it did not.
@@ -47,10 +49,8 @@ pub(super) fn find(session: &Session, measured: &Measured, unmeasured: &mut Vec<
         );
     }
     configuration(&session.root, &mut add);
-    for ((core, host), states) in (measured.cores.iter())
-        .zip(&session.host.cores)
-        .zip(&session.states)
-    {
+    let cores = measured.cores.iter().zip(&session.host.cores);
+    for (number, (core, host)) in cores.enumerate() {
         let of = match session.host.cores.len() {
             1 => String::new(),
             _ => format!(" of {}", host.name),
@@ -62,7 +62,7 @@ pub(super) fn find(session: &Session, measured: &Measured, unmeasured: &mut Vec<
                 "the sibling may not be used by this program",
             );
         }
-        exits(core, states, session.switched, &of, &mut add);
+        exits(session, number, core, &of, &mut add);
     }
     frequencies(session, measured, &mut add);
     lines(session, measured, &mut add);
@@ -90,8 +90,13 @@ fn configuration(root: &Path, add: &mut impl FnMut(String, &str)) {
         let why = "there is no /boot/config-RELEASE of this kernel; false";
         add("irq_time_accounting".to_owned(), why);
     }
-    if text("sys/kernel/debug/sched/features").is_err() {
-        let why = "only root may read /sys/kernel/debug/sched/features; false";
+    if let Err(error) = text("sys/kernel/debug/sched/features") {
+        let why = match error.kind() {
+            io::ErrorKind::PermissionDenied => {
+                "only root may read /sys/kernel/debug/sched/features; false"
+            }
+            _ => "there is no /sys/kernel/debug/sched/features: debugfs is not mounted; false",
+        };
         add("hrtick".to_owned(), why);
     }
 }
@@ -117,36 +122,43 @@ fn costs(
     }
 }
 
+/// Exits of idle states of core type `number`.
 fn exits(
+    session: &Session,
+    number: usize,
     core: &MeasuredCore,
-    states: &[crate::idle::State],
-    switched: bool,
     of: &str,
     add: &mut impl FnMut(String, &str),
 ) {
+    let states = &session.states[number];
+    let mut all = |why| add(format!("exits of idle states{of}"), why);
     if states.is_empty() {
-        let why = "the kernel has no cpuidle: what leaving its one state takes is in idle_exit_ns";
-        add(format!("exits of idle states{of}"), why);
-        return;
+        return all(
+            "the kernel has no cpuidle: what leaving its one state takes is in idle_exit_ns",
+        );
     }
-    let known = |name: &str| core.idle_exits.iter().any(|(known, _)| known == name);
-    let mut missing = states
-        .iter()
-        .filter(|state| !state.off && !known(&state.name));
-    // That of the shallowest state is what its driver says.
-    let (base, why) = (
-        missing.next(),
-        match switched {
-            true => "the CPU did not enter it, even with the other states switched off",
-            false => "the governor did not choose it, and only root may switch the others off",
-        },
-    );
-    if let Some(base) = base.filter(|base| base.latency_us > 0) {
-        let why = "a sleep in it cannot be told from leaving the idle loop; as the driver says";
-        add(format!("exit_us of {}{of}", base.name), why);
-    }
-    for state in missing {
-        add(format!("exit_us of {}{of}", state.name), why);
+    let Some(base) = idle::base(session, number) else {
+        return all("its CPU was not idle: others wanted it, or its counters do not move");
+    };
+    let why = match session.switched {
+        true => "the CPU did not enter it, even with the other states switched off",
+        false => "the governor did not choose it, and only root may switch the others off",
+    };
+    for (at, state) in states.iter().enumerate() {
+        let known = core
+            .idle_exits
+            .iter()
+            .any(|(known, _)| *known == state.name);
+        // One that takes no time is as its driver says.
+        let instant = at <= base && state.latency_us == 0;
+        if known || state.off || instant {
+            continue;
+        }
+        let as_stated = "it cannot be told from leaving the idle loop: as the driver says";
+        add(
+            format!("exit_us of {}{of}", state.name),
+            if at == base { as_stated } else { why },
+        );
     }
 }
 

@@ -10,8 +10,11 @@ use crate::rounds::{Key, reading};
 use crate::session::Session;
 use alight_machine::Reading;
 
+/// A machine file takes no exit above ten seconds, us.
+const LONGEST: u64 = 10_000_000;
+
 /// The shallowest state of core type `core` that was entered in every round in which it was looked for.
-fn base(session: &Session, core: usize) -> Option<usize> {
+pub(super) fn base(session: &Session, core: usize) -> Option<usize> {
     let states = 0..session.states[core].len();
     let rounds = |state: usize| session.rounds.of(&Key::Late(core, state)).len();
     let most = states.clone().map(rounds).max().filter(|&most| most > 0)?;
@@ -30,6 +33,7 @@ pub(super) fn exits(session: &Session, core: usize) -> Vec<(String, Reading)> {
         let own = states[base].latency_us * 1000;
         let parts = late.zip(beside);
         let parts = parts.map(|(late, base)| (late.saturating_sub(*base) + own + 500) / 1000);
+        let parts = parts.map(|us| us.min(LONGEST));
         (number > base).then(|| Some((state.name.clone(), reading(parts)?)))?
     };
     states.iter().enumerate().filter_map(exit).collect()

@@ -265,6 +265,8 @@ impl Perfetto {
                 });
             }
         }
+        // As trace_processor sorts, and as writers expect it.
+        pipeline.order_by_cpu();
         let states = match is_before_4_14(&self.origin.kernel) {
             true => States::before_4_14(),
             false => States::new(),

@@ -73,6 +73,11 @@ impl Pipeline {
         }
     }
 
+    /// Items of one time shall come in the order of their CPUs, not of the file.
+    pub fn order_by_cpu(&mut self) {
+        self.sorter.by_cpu = true;
+    }
+
     /// Adds an item of a file that is not in order.
     pub fn add(&mut self, item: Item) -> Result<(), Error> {
         self.sorter.add(item);

@@ -21,6 +21,8 @@ pub(crate) struct Sorter {
     /// The newest time so far, and that at the ends of the latest rounds.
     newest: u64,
     rounds: VecDeque<u64>,
+    /// Items of one time are put in the order of their CPUs; else they stay in that of the file.
+    pub by_cpu: bool,
 }
 
 impl Sorter {
@@ -37,7 +39,7 @@ impl Sorter {
 
     /// Takes out the older half.
     pub fn relieve(&mut self) -> Vec<Item> {
-        self.waiting.sort_by_key(|item| item.time);
+        self.sort();
         self.waiting.drain(..self.waiting.len() / 2).collect()
     }
 
@@ -48,14 +50,21 @@ impl Sorter {
             return Vec::new();
         }
         let limit = self.rounds.pop_front().unwrap_or(0);
-        self.waiting.sort_by_key(|item| item.time);
+        self.sort();
         let count = self.waiting.partition_point(|item| item.time <= limit);
         self.waiting.drain(..count).collect()
     }
 
+    fn sort(&mut self) {
+        match self.by_cpu {
+            true => self.waiting.sort_by_key(|item| (item.time, item.cpu)),
+            false => self.waiting.sort_by_key(|item| item.time),
+        }
+    }
+
     /// Takes out all.
     pub fn end(&mut self) -> Vec<Item> {
-        self.waiting.sort_by_key(|item| item.time);
+        self.sort();
         std::mem::take(&mut self.waiting)
     }
 }

@@ -24,7 +24,9 @@ use buffer::{Buffer, Found};
 use options::Options;
 use page::Layout;
 
-/// The head is read with at most so much of the file: addresses of functions are most of it.
+/// So much of the file is read first, and at most, to find the head: addresses of functions are most
+/// of it.
+const FIRST_HEAD: u64 = 1 << 22;
 const MOST_HEAD: u64 = 1 << 28;
 
 /// trace-cmd describes what was asked for by `-e`, or all that the kernel has: more than a thousand.
@@ -65,11 +67,21 @@ impl TraceDat {
         head.starts_with(MAGIC)
     }
 
-    /// Reads the head.
+    /// Reads the head: as much of the file as that takes, which nothing says before.
     pub fn open(input: &Input) -> Result<Self, Error> {
-        let length = input.size().min(MOST_HEAD);
-        let head = input.section(0, length, MOST_HEAD, "the head")?;
-        let mut bytes = crate::bytes::Bytes::new(&head, 0);
+        let most = input.size().min(MOST_HEAD);
+        let mut length = most.min(FIRST_HEAD);
+        loop {
+            let head = input.section(0, length, MOST_HEAD, "the head")?;
+            match Self::open_head(input, &head) {
+                Err(Error::Malformed { .. }) if length < most => length = most.min(length * 8),
+                opened => return opened,
+            }
+        }
+    }
+
+    fn open_head(input: &Input, head: &[u8]) -> Result<Self, Error> {
+        let mut bytes = crate::bytes::Bytes::new(head, 0);
         let initial = initial(&mut bytes)?;
         let mut trace = TraceDat {
             origin: Origin {
@@ -90,7 +102,7 @@ impl TraceDat {
                 return Err(Error::Foreign(format!(
                     "is a trace.dat of version '{}'; versions 6 and 7 are read: convert it by \
                      `trace-cmd convert`",
-                    String::from_utf8_lossy(other)
+                    alight_text::line(&String::from_utf8_lossy(other))
                 )));
             }
         }

@@ -2,6 +2,7 @@
 //! What all recorders share: how long to record, and the way from the kernel's
 //! ring buffer to the file.
 
+use alight_measure::costs::running_hz;
 use alight_arguments::record::Recording;
 use alight_recording::{End, Header, Writer};
 use libbpf_rs::{MapCore, RingBufferBuilder};
@@ -126,7 +127,11 @@ impl Session {
     /// A file that every kernel has cannot be read.
     pub fn header(&self, kinds: &[&str], clock: &str) -> Result<Header, NotRecorded> {
         let command = self.command.join(" ");
-        Header::capture(Path::new("/"), kinds, clock, &command).map_err(|error| self.failed(error))
+        let mut header = Header::capture(Path::new("/"), kinds, clock, &command)
+            .map_err(|error| self.failed(error))?;
+        // Not every kernel's config can be read.
+        header.hz = running_hz().or(header.hz);
+        Ok(header)
     }
 
     /// Opens the recording.

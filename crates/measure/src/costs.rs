@@ -15,6 +15,7 @@ mod tasks;
 mod turns;
 
 use alight_machine::Measured;
+pub use config::running_hz;
 use config::{config, hrtick, hz, irq_time_accounting};
 use descriptors::{Calls, Descriptors, held, pipe, with_own_descriptors};
 use interrupts::{gaps, overshoot, tick_gaps, timer_gaps};
@@ -87,7 +88,7 @@ pub fn measure(root: &Path) -> io::Result<Measured> {
 pub(crate) fn configured(root: &Path) -> Measured {
     let config = config(root).unwrap_or_default();
     Measured {
-        hz: hz(&config),
+        hz: running_hz().or_else(|| hz(&config)),
         irq_time_accounting: irq_time_accounting(&config),
         hrtick: hrtick(root),
         ..Measured::default()

@@ -10,7 +10,16 @@ pub(super) fn config(root: &Path) -> Option<String> {
     std::fs::read_to_string(config).ok()
 }
 
-/// Ticks a second.
+/// Ticks a second of the running kernel: its coarse clocks advance at each tick, and it says how far
+/// (`CLOCK_MONOTONIC_COARSE`, kernel/time/posix-timers.c: `KTIME_LOW_RES`).
+pub fn running_hz() -> Option<u32> {
+    let tick = rustix::time::clock_getres(rustix::time::ClockId::MonotonicCoarse);
+    let ns = u64::try_from(tick.tv_nsec).ok().filter(|ns| *ns > 0)?;
+    // 300 a second are 3333333 ns.
+    (tick.tv_sec == 0).then_some(((1_000_000_000 + ns / 2) / ns) as u32)
+}
+
+/// Ticks a second, by the kernel's config.
 pub(super) fn hz(config: &str) -> Option<u32> {
     let line = config
         .lines()

@@ -124,3 +124,9 @@ fn a_feature_that_is_off_begins_with_no() {
         assert_eq!(hrtick(root.path()), on, "{features}");
     }
 }
+
+#[test]
+fn the_tick_is_one_of_the_usual_ones() {
+    let hz = running_hz();
+    assert!([100, 250, 300, 1000].map(Some).contains(&hz), "{hz:?}");
+}

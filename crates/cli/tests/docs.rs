@@ -327,7 +327,12 @@ fn every_member_of_every_document_is_described() {
         vec!["machine", "capture"],
         vec!["lint", broken.to_str().unwrap()],
         vec!["verify", "pelt", recording.to_str().unwrap()],
-        vec!["verify", "workload", "--no-write", workload.to_str().unwrap()],
+        vec![
+            "verify",
+            "workload",
+            "--no-write",
+            workload.to_str().unwrap(),
+        ],
         vec!["suite", "list"],
         vec!["suite", "show", "OneSmallTask"],
         vec!["suite", "run", "OneSmallTask"],

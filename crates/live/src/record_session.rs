@@ -2,8 +2,8 @@
 //! What all recorders share: how long to record, and the way from the kernel's
 //! ring buffer to the file.
 
-use alight_measure::costs::running_hz;
 use alight_arguments::record::Recording;
+use alight_measure::costs::running_hz;
 use alight_recording::{End, Header, Writer};
 use libbpf_rs::{MapCore, RingBufferBuilder};
 use std::cell::RefCell;

@@ -144,7 +144,10 @@ fn comm(task: &Task) -> String {
     let Some(comm) = known else {
         return format!("pid-{}", task.pid);
     };
-    let end = comm.floor_char_boundary(MAX_COMM);
+    let mut end = comm.len().min(MAX_COMM);
+    while !comm.is_char_boundary(end) {
+        end -= 1;
+    }
     comm[..end].to_owned()
 }
 

@@ -199,6 +199,7 @@ pub(crate) fn workload(tasks: &[Given]) -> Workload {
             })
             .collect(),
         attributes: vec![],
+        blocks: None,
         channels: vec![],
         barriers: vec![],
         mutexes: 4,
@@ -224,6 +225,7 @@ pub(crate) fn workload(tasks: &[Given]) -> Workload {
 /// A workload with channels besides.
 pub(crate) fn with_channels(kinds: &[ChannelKind], tasks: &[Given]) -> Workload {
     Workload {
+        blocks: None,
         channels: kinds.to_vec(),
         ..workload(tasks)
     }

@@ -38,6 +38,7 @@ fn hogs() -> Workload {
             ops: vec![Op::Run { ns: 10_000 * MS }],
         }],
         attributes: vec![],
+        blocks: None,
         channels: vec![],
         barriers: vec![],
         mutexes: 0,

@@ -35,10 +35,20 @@ fn check(model: f64) -> Check {
     }
 }
 
+/// What the recording is like, its health, its checks, the verdict, and a part of the reason.
+type Case = (
+    &'static str,
+    Health,
+    Check,
+    Vec<Check>,
+    Standing,
+    &'static str,
+);
+
 #[test]
 fn verdicts() {
     let good = || check(1001.0);
-    let cases: Vec<(&str, Health, Check, Vec<Check>, Standing, &str)> = vec![
+    let cases: Vec<Case> = vec![
         (
             "agrees with itself",
             health(),

@@ -101,7 +101,8 @@ pub(crate) struct Session {
 
 /// Measures this machine.
 ///
-/// `stop`: raised to end early, looked at between benchmarks, each of which takes a second or two.
+/// `stop`: raised to end early, looked at between benchmarks, each of which takes up to three
+/// seconds on an idle machine.
 /// `tell`: hears of each benchmark.
 ///
 /// # Errors

@@ -199,7 +199,7 @@ fn line(reading: Reading) -> Reading {
 fn in_flight(rounds: &Rounds, distance: Distance) -> Option<Reading> {
     let alone = rounds.of(&Key::Line(distance)).iter();
     let both = alone.zip(rounds.of(&Key::Refill(distance)));
-    reading(both.map(|(&line, &refill)| part(line * 1024, refill, 1).max(1)))
+    reading(both.map(|(&line, &refill)| part(line.saturating_mul(1024), refill, 1).max(1)))
 }
 
 /// What was measured and has no place in a machine file.

@@ -101,7 +101,8 @@ pub(crate) struct Session {
 
 /// Measures this machine.
 ///
-/// `stop`: raised to end early, looked at between benchmarks, each of which takes a second or two.
+/// `stop`: raised to end early, looked at between benchmarks, each of which takes up to three
+/// seconds on an idle machine.
 /// `tell`: hears of each benchmark.
 ///
 /// # Errors
@@ -125,7 +126,7 @@ pub fn machine(
 }
 
 impl Session {
-    fn new(options: &Options, host: Host) -> Self {
+    pub(crate) fn new(options: &Options, host: Host) -> Self {
         let root = options.root.clone();
         let firsts: Vec<usize> = host.cores.iter().map(|core| core.cpus[0]).collect();
         let states: Vec<Vec<State>> = (firsts.iter())
@@ -190,7 +191,7 @@ impl Session {
         let of = steps.len() * rounds as usize;
         for (done, &step) in (0..rounds).flat_map(|_| &steps).enumerate() {
             if done % steps.len() == 0 {
-                self.busy += u32::from(running(&self.root).is_some_and(|tasks| tasks > 1));
+                self.busy += u32::from(self.others_run());
             }
             let what = step.what();
             tell(Progress { done, of, what });
@@ -223,16 +224,22 @@ impl Session {
         &self.host.cores[core]
     }
 
+    /// Kernel paths. What a CPU does that wakes from idle is not seen where others want it.
     fn paths(&mut self, core: usize) -> io::Result<()> {
+        let before = self.others_run();
         let paths = costs::of(&self.core(core).cpus)?;
+        let idle = !(before || self.others_run());
         let within = |name| costs::WITHIN.iter().any(|(known, _)| *known == name);
         let select = self.host.usable.len() > 2;
-        let own = |name| !within(name) && (select || name != "select_ns");
+        let own = |name| {
+            let from_idle = ["idle_exit_ns", "ipi_receive_ns"].contains(&name);
+            !within(name) && (select || name != "select_ns") && (idle || !from_idle)
+        };
         for (name, ns) in paths.costs.into_iter().filter(|(name, _)| own(*name)) {
             self.rounds.add(Key::Cost(core, name), ns);
         }
         self.rounds.add(Key::AfterIdle(core), paths.after_idle);
-        if let Some(ns) = paths.interrupted {
+        if let Some(ns) = paths.interrupted.filter(|_| idle) {
             self.rounds.add(Key::Interrupted(core), ns);
         }
         if let Some(kept) = paths.messages_kept {
@@ -241,6 +248,11 @@ impl Session {
         let turns = u64::from(paths.one_processor);
         self.rounds.add(Key::OneProcessor, turns);
         Ok(())
+    }
+
+    /// Do others run or want to?
+    fn others_run(&self) -> bool {
+        running(&self.root).is_some_and(|tasks| tasks > 1)
     }
 
     fn idle(&mut self, core: usize) -> io::Result<()> {

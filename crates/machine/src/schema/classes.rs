@@ -86,7 +86,8 @@ fn read_class(name: &str, node: &Node, ledger: &Ledger) -> Option<CostClass> {
             Otherwise::Part(percent, key) => value.or_else(|| {
                 let other = COST_FIELDS.iter().position(|other| other.key == key)?;
                 let (mut whole, mut of) = values.get(other)?.clone()?;
-                whole.value = whole.value * percent / 100;
+                // A part of something small is not nothing, which no path takes.
+                whole.value = (whole.value * percent / 100).max(whole.value.min(1));
                 of.spread.clear();
                 Some((whole, of))
             }),

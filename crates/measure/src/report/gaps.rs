@@ -11,7 +11,7 @@ use std::io;
 use std::path::Path;
 
 /// Costs that a round measures if it can, with what is missing if it did not.
-const COSTS: [(&str, &str); 6] = [
+const COSTS: [(&str, &str); 8] = [
     (
         "wakeup_clock_ns",
         "others wanted the CPU, or the kernel does not count run times (CONFIG_SCHED_INFO); 36 % of \
@@ -25,7 +25,15 @@ const COSTS: [(&str, &str); 6] = [
         "fork_mm_ns",
         "there is no shell, or the kernel does not count run times (CONFIG_SCHED_INFO); 0",
     ),
-    ("ipi_send_ns, ipi_receive_ns", "a second CPU is needed"),
+    ("ipi_send_ns", "a second CPU is needed"),
+    (
+        "ipi_receive_ns",
+        "a second CPU is needed, and a round in which nobody else wants the CPUs",
+    ),
+    (
+        "idle_exit_ns",
+        "a round is needed in which nobody else wants the CPUs",
+    ),
     (
         "select_ns",
         "a third CPU is needed; it is part of wakeup_ns and ipi_send_ns",

@@ -32,7 +32,8 @@ pub(super) fn exits(session: &Session, core: usize) -> Vec<(String, Reading)> {
         let late = session.rounds.of(&Key::Late(core, number)).iter();
         let own = states[base].latency_us * 1000;
         let parts = late.zip(beside);
-        let parts = parts.map(|(late, base)| (late.saturating_sub(*base) + own + 500) / 1000);
+        let parts =
+            parts.map(|(late, base)| (late.saturating_sub(*base).saturating_add(own + 500)) / 1000);
         let parts = parts.map(|us| us.min(LONGEST));
         (number > base).then(|| Some((state.name.clone(), reading(parts)?)))?
     };
@@ -49,12 +50,12 @@ pub(super) fn correct(session: &Session, core: usize, costs: &mut [(&'static str
     let late = session.rounds.of(&Key::Late(core, base)).iter();
     let after = session.rounds.of(&Key::AfterIdle(core));
     let exits: Vec<u64> = (late.zip(after))
-        .map(|(late, after)| late.saturating_sub(after + own))
+        .map(|(late, after)| late.saturating_sub(after.saturating_add(own)))
         .collect();
     let interrupted = session.rounds.of(&Key::Interrupted(core)).iter();
     let receive = interrupted
         .zip(&exits)
-        .map(|(whole, exit)| whole.saturating_sub(exit + own));
+        .map(|(whole, exit)| whole.saturating_sub(exit.saturating_add(own)));
     for (key, corrected) in [
         ("idle_exit_ns", reading(exits.iter().copied())),
         ("ipi_receive_ns", reading(receive)),

@@ -85,3 +85,103 @@ fn without_another_core_the_cache_itself_is_the_line() {
     let found = memory(&rounds);
     assert_eq!(figure(found[0].1), (15, [14, 16]));
 }
+
+/// A made-up machine with two CPUs and three idle states.
+fn tree() -> tempfile::TempDir {
+    let root = tempfile::tempdir().unwrap();
+    let cpus = root.path().join("sys/devices/system/cpu");
+    for (file, text) in [
+        ("online", "0-1"),
+        ("cpu0/cpuidle/state0/name", "POLL"),
+        ("cpu0/cpuidle/state1/name", "C1"),
+        ("cpu0/cpuidle/state1/latency", "1"),
+        ("cpu0/cpuidle/state2/name", "C6"),
+        ("cpu0/cpuidle/state2/latency", "133"),
+        ("cpu0/cpuidle/state2/residency", "600"),
+    ] {
+        let file = cpus.join(file);
+        std::fs::create_dir_all(file.parent().unwrap()).unwrap();
+        std::fs::write(file, text).unwrap();
+    }
+    root
+}
+
+fn session(root: &std::path::Path, rounds: Rounds) -> (Session, Options, DataSheet) {
+    let captured = alight_machine::capture(root)
+        .unwrap()
+        .draft()
+        .unwrap()
+        .resolve()
+        .unwrap();
+    let options = Options {
+        root: root.to_owned(),
+        rounds: 3,
+    };
+    let host = crate::host::Host::new(root, &captured, &[0, 1], &[0, 1]);
+    let mut session = Session::new(&options, host);
+    session.rounds = rounds;
+    (session, options, captured)
+}
+
+#[test]
+fn exits_are_what_sleeps_end_later_than_in_the_shallowest_state() {
+    let root = tree();
+    let us = |us: &[u64]| us.iter().map(|us| us * 1000).collect::<Vec<_>>();
+    let rounds = rounds(&[
+        (Key::Late(0, 0), &us(&[10, 11, 10])),
+        (Key::Late(0, 1), &us(&[12, 13, 12])),
+        (Key::Late(0, 2), &us(&[100, 102, 104])),
+        (Key::AfterIdle(0), &us(&[9, 9, 9])),
+        (Key::Interrupted(0), &us(&[3, 4, 3])),
+        (Key::Cost(0, "idle_exit_ns"), &us(&[50, 50, 50])),
+        (Key::Cost(0, "ipi_receive_ns"), &us(&[0, 0, 0])),
+    ]);
+    let (session, options, captured) = session(root.path(), rounds);
+    let found = of(&session, &options, &captured, Vec::new()).unwrap();
+    let row = |end: &str| {
+        let row = found
+            .rows
+            .iter()
+            .find(|row| row.path.ends_with(end))
+            .expect("measured");
+        (row.value.as_str(), row.spread.as_str())
+    };
+    assert_eq!(row("idle_state.C1.exit_us"), ("2", "2 to 2"));
+    assert_eq!(row("idle_state.C6.exit_us"), ("91", "90 to 94"));
+    // What leaving the idle loop takes is without the exit of a state.
+    assert_eq!(row("idle_exit_ns"), ("1000", "1000 to 2000"));
+    assert_eq!(row("ipi_receive_ns"), ("2000", "2000 to 2000"));
+}
+
+/// Whatever a busy machine makes of the figures, the file passes the checks.
+#[test]
+fn a_file_of_any_figures_can_be_used() {
+    let root = tree();
+    for values in [[0, 0, 0], [1, 1, 1], [u64::MAX; 3], [0, 7, u64::MAX]] {
+        let mut all = Rounds::default();
+        let keys = [
+            Key::Cost(0, "switch_ns"),
+            Key::Cost(0, "wakeup_ns"),
+            Key::Cost(0, "idle_exit_ns"),
+            Key::Cost(0, "ipi_send_ns"),
+            Key::AfterIdle(0),
+            Key::Interrupted(0),
+            Key::Late(0, 1),
+            Key::Late(0, 2),
+            Key::Work(0),
+            Key::WorkBeside(0),
+            Key::Line(Distance::Cache),
+            Key::Refill(Distance::Cache),
+            Key::Cache,
+            Key::Memory,
+            Key::OneProcessor,
+        ];
+        for key in keys {
+            values.iter().for_each(|&value| all.add(key.clone(), value));
+        }
+        let (session, options, captured) = session(root.path(), all);
+        let found = of(&session, &options, &captured, Vec::new());
+        let found = found.unwrap_or_else(|error| panic!("{values:?}: {error}"));
+        assert!(!found.rows.is_empty());
+    }
+}

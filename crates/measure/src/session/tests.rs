@@ -33,3 +33,18 @@ fn a_signal_ends_it_after_a_benchmark_and_leaves_the_host_as_it_was() {
     assert_eq!(heard, 1);
     assert_eq!(usable().unwrap(), affinity);
 }
+
+#[test]
+fn tasks_that_run_are_those_of_loadavg() {
+    let root = tempfile::tempdir().unwrap();
+    assert_eq!(running(root.path()), None);
+    std::fs::create_dir(root.path().join("proc")).unwrap();
+    for (text, tasks) in [
+        ("0.32 0.48 0.48 3/154 4242\n", Some(3)),
+        ("0.32 0.48\n", None),
+        ("\n", None),
+    ] {
+        std::fs::write(root.path().join("proc/loadavg"), text).unwrap();
+        assert_eq!(running(root.path()), tasks, "{text}");
+    }
+}

@@ -91,5 +91,6 @@ perf script --header -i - -F comm,tid,cpu,time,event,trace --ns <pipe.data >pipe
 for file in v7 v7plain v6; do
 	trace-cmd report -R -t -i $file.dat >$file.raw 2>/dev/null
 	trace-cmd report -t -i $file.dat >$file.txt 2>/dev/null
+	trace-cmd report -l -t -i $file.dat >$file.lat 2>/dev/null
 done
-tar -cf captures.tar ./*.data ./*.dat ./*.script ./*.raw ./*.txt
+tar -cf captures.tar ./*.data ./*.dat ./*.script ./*.raw ./*.lat ./*.txt

@@ -273,3 +273,6 @@ fn kind(interrupt: Interrupt) -> u8 {
         Interrupt::Ipi(_) => 4,
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -11,7 +11,8 @@ use crate::item::Item;
 /// Items that may wait at a time: 200 MB.
 const CAPACITY: usize = 4 << 20;
 
-/// Rounds whose items wait. perf itself waits for one; files of `perf record -z` need more.
+/// Rounds whose items wait. perf itself waits for one (`ordered_events__flush()` of
+/// tools/perf/util/ordered-events.c); the second costs some memory, and spares late events.
 const ROUNDS: usize = 2;
 
 /// Items that wait for older ones.

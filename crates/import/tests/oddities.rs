@@ -55,7 +55,7 @@ fn a_loss_stands_where_it_was() {
     assert!(
         report
             .text()
-            .contains("lost        5 events (ring_full), at 1 places"),
+            .contains("lost        5 events (ring_full), at 1 place:"),
         "{}",
         report.text()
     );
@@ -71,6 +71,23 @@ fn what_was_overwritten_before_the_start_is_lost() {
     let (report, events, _) = import(&text, &Options::default()).unwrap();
     assert_eq!(report.lost()["overwritten"], 7);
     assert!(matches!(events[0].what, What::Lost { count: 7, .. }));
+}
+
+#[test]
+fn lines_are_put_in_order() {
+    let late = format!(
+        "{HEAD}{}{}",
+        switch("5.000000", IDLE, ("app", 7)),
+        switch("1.000000", ("app", 7), IDLE)
+    );
+    let (report, events, _) = import(&late, &Options::default()).unwrap();
+    let times: Vec<u64> = events.iter().map(|event| event.time).collect();
+    assert_eq!(
+        times,
+        [1_000_000_000, 5_000_000_000],
+        "text is put in order"
+    );
+    assert!(!report.lost().contains_key("out_of_order"));
 }
 
 #[test]
@@ -99,7 +116,7 @@ fn numbers_that_come_again_are_other_tasks() {
         .collect();
     assert_eq!(names, ["one", "two"]);
     assert!(
-        report.text().contains("reused      1 numbers"),
+        report.text().contains("reused      1 birth of tasks"),
         "{}",
         report.text()
     );
@@ -130,9 +147,7 @@ fn a_cpu_that_goes_off_is_told_once() {
         ]
     );
     assert!(
-        report
-            .text()
-            .contains("CPU off     CPU 3 went off, 1 times"),
+        report.text().contains("CPU off     CPU 3 went off, 1 time"),
         "{}",
         report.text()
     );

@@ -154,6 +154,29 @@ fn every_field_is_what_the_tools_print() {
     assert!(compared >= 4, "{compared} pairs were compared");
 }
 
+#[test]
+fn the_context_of_each_waking_is_what_trace_cmd_prints() {
+    let contexts = |bytes| {
+        let imported = imported(bytes, &Options::default());
+        let waking = |event: &Event| match event.what {
+            What::Waking { pid, context, .. } => Some((event.time, event.cpu, pid, context)),
+            _ => None,
+        };
+        let mut all: Vec<_> = imported.events.iter().filter_map(waking).collect();
+        all.sort_by_key(|(time, cpu, ..)| (*time, *cpu));
+        all
+    };
+    for kernel in kernels() {
+        let (Some(binary), Some(text)) = (bytes(&kernel, "v6.dat"), bytes(&kernel, "v6.lat"))
+        else {
+            panic!("{}: v6.dat and v6.lat are there", kernel.display());
+        };
+        let (ours, theirs) = (contexts(binary), contexts(text));
+        assert!(ours.len() > 20, "{} wakings", ours.len());
+        assert_eq!(ours, theirs, "{}", kernel.display());
+    }
+}
+
 /// A capture of 6.1 that is kept in the tree.
 fn kept(name: &str) -> Vec<u8> {
     let data = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/amd64-6.1-cloud");

@@ -4,7 +4,7 @@
 
 use alight_recording::workload::{Context, Left, What};
 
-use super::event::{Fault, Reading};
+use super::event::{Fault, Reading, SCHED_SWITCH, SCHED_WAKING};
 use super::wire::{Fields, Value, packed};
 use crate::decode::{context, cpu, prio};
 use crate::item::{Body, Item};
@@ -151,7 +151,7 @@ impl Reading<'_> {
             next,
             next_prio,
         };
-        self.count("sched_switch");
+        self.count(SCHED_SWITCH);
         self.add(Item {
             time,
             cpu: on,
@@ -185,7 +185,7 @@ impl Reading<'_> {
             context,
             sync: None,
         };
-        self.count("sched_waking");
+        self.count(SCHED_WAKING);
         self.add(Item {
             time,
             cpu: on,

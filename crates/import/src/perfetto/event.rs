@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `FtraceEventBundle` and `FtraceEvent`: one message an event.
 
-use std::collections::BTreeMap;
-
 use alight_recording::workload::What;
 
 use super::compact::Cpus;
@@ -18,11 +16,16 @@ use crate::tracepoints::Kind;
 /// Of `FtraceEvent`: the number of an event, its tracepoint, what it becomes, and the numbers of the
 /// fields that are read, in the order of [`Reading::what`].
 const EVENTS: &[(u32, &str, Kind, &[u32])] = &[
-    (4, "sched_switch", Kind::Switch, &[2, 3, 4, 6, 7, 1, 5]),
+    (
+        SCHED_SWITCH,
+        "sched_switch",
+        Kind::Switch,
+        &[2, 3, 4, 6, 7, 1, 5],
+    ),
     (11, "cpu_frequency", Kind::Frequency, &[1, 2]),
     (13, "cpu_idle", Kind::Idle, &[1, 2]),
     (17, "sched_wakeup", Kind::Wakeup, &[2, 3, 5, 1]),
-    (20, "sched_waking", Kind::Waking, &[2, 3, 5, 1]),
+    (SCHED_WAKING, "sched_waking", Kind::Waking, &[2, 3, 5, 1]),
     (21, "ipi_entry", Kind::Begin(InterruptKind::Ipi), &[9]),
     (22, "ipi_exit", Kind::End(InterruptKind::Ipi), &[9]),
     (
@@ -89,6 +92,10 @@ const EVENTS: &[(u32, &str, Kind, &[u32])] = &[
     ),
 ];
 
+/// Numbers of the events that compact ones are, too.
+pub(super) const SCHED_SWITCH: u32 = 4;
+pub(super) const SCHED_WAKING: u32 = 20;
+
 /// Most fields of an event.
 const MOST_FIELDS: usize = 7;
 
@@ -129,7 +136,8 @@ pub(super) struct Reading<'a> {
     pub pipeline: &'a mut Pipeline,
     pub states: States,
     circumstances: Circumstances,
-    indices: BTreeMap<&'static str, usize>,
+    /// The index in the tally of each of [`EVENTS`].
+    indices: Vec<Option<usize>>,
     /// Where events were lost, until the first event behind tells the time.
     lost: bool,
 }
@@ -151,22 +159,19 @@ impl<'a> Reading<'a> {
                 ticks: Vec::new(),
                 yield_call,
             },
-            indices: BTreeMap::new(),
+            indices: vec![None; EVENTS.len()],
             lost: false,
         }
     }
 
-    /// Counts an event of a tracepoint.
-    pub fn count(&mut self, name: &'static str) {
-        let index = match self.indices.get(name) {
-            Some(index) => *index,
-            None => {
-                let index = self.pipeline.tally.tracepoint(name, true);
-                self.indices.insert(name, index);
-                index
-            }
-        };
-        self.pipeline.tally.tracepoints[index].2 += 1;
+    /// Counts an event with this number in `FtraceEvent`.
+    pub fn count(&mut self, number: u32) {
+        if let Ok(at) = EVENTS.binary_search_by_key(&number, |event| event.0) {
+            let tally = &mut self.pipeline.tally;
+            let index =
+                self.indices[at].get_or_insert_with(|| tally.tracepoint(EVENTS[at].1, true));
+            tally.tracepoints[*index].2 += 1;
+        }
     }
 
     /// Adds an event, and before it what was lost.
@@ -228,17 +233,17 @@ impl<'a> Reading<'a> {
                 _ => {}
             }
         }
-        let Some((&(_, name, kind, places), bytes)) = found else {
+        let Some((&(number, _, kind, places), bytes)) = found else {
             return Ok(());
         };
         for field in Fields::of(bytes) {
-            let (number, value) = field?;
-            if let Some(at) = places.iter().position(|place| *place == number) {
+            let (found, value) = field?;
+            if let Some(at) = places.iter().position(|place| *place == found) {
                 parts.numbers[at] = value.number();
                 parts.texts[at] = value.bytes();
             }
         }
-        self.count(name);
+        self.count(number);
         let mut item = Item {
             time,
             cpu: on,

@@ -132,7 +132,7 @@ impl Report {
             .map(|(cause, count)| format!("{count} events ({cause})"))
             .collect();
         if tally.losses > 0 || !lost.is_empty() {
-            let places = tally.losses;
+            let places = plural(tally.losses, "place");
             let counted = if lost.is_empty() {
                 "not counted".into()
             } else {
@@ -141,24 +141,21 @@ impl Report {
             label(
                 text,
                 "lost",
-                &format!("{counted}, at {places} places: each ends a window"),
+                &format!("{counted}, at {places}: each ends a window"),
             );
         }
         if tally.late > 0 {
-            let (late, step) = (tally.late, seconds(tally.latest_step));
+            let (late, step) = (plural(tally.late, "event"), seconds(tally.latest_step));
             let what = format!(
-                "{late} events are older than events before them, by up to {step} s, and are left \
-                 out: the clock stepped back, or was not the same on all CPUs"
+                "left out: {late}, older than events before them by up to {step} s: the clock \
+                 stepped back, or was not the same on all CPUs"
             );
             label(text, "clock step", &what);
         }
         if self.tasks.reused > 0 {
-            let reused = self.tasks.reused;
-            label(
-                text,
-                "reused",
-                &format!("{reused} numbers of ended tasks came again"),
-            );
+            let births = plural(self.tasks.reused, "birth");
+            let what = format!("{births} of tasks with the number of an older task");
+            label(text, "reused", &what);
         }
         for (cpu, of_cpu) in tally.cpus.iter().enumerate() {
             if of_cpu.off > 0 {
@@ -192,6 +189,12 @@ impl Report {
 
 fn label(text: &mut String, label: &str, content: &str) {
     let _ = writeln!(text, "{label:<LABEL$} {content}");
+}
+
+/// A count with its noun.
+fn plural(count: u64, noun: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {noun}{ending}")
 }
 
 /// Seconds with nine decimals.

@@ -40,8 +40,8 @@ impl<'a> Line<'a> {
         if line.starts_with('#') {
             return None;
         }
-        let (head, cpu_text, rest) = split_cpu(line)?;
-        let cpu = cpu(cpu_text.parse().ok()?, "").ok()?;
+        let (head, number, rest) = split_cpu(line).or_else(|| split_latency(line))?;
+        let cpu = cpu(number.parse().ok()?, "").ok()?;
         let (head, tgid) = split_tgid(head);
         let (task, style, tgid) = match split_task(head)? {
             (task, Style::Ftrace, _) => (task, Style::Ftrace, tgid),
@@ -113,6 +113,19 @@ fn split_cpu(line: &str) -> Option<(&str, &str, &str)> {
         }
         from = open + 2;
     }
+}
+
+/// The same of the form for latencies (`trace-cmd report -l`): the number of the CPU stands directly
+/// before the flags, as in `app-7 2d.h1 1.000002: `.
+fn split_latency(line: &str) -> Option<(&str, &str, &str)> {
+    let (head, _) = line.split_once(": ")?;
+    let (head, _) = head.trim_end().rsplit_once(' ')?;
+    let head = head.trim_end();
+    let (task, word) = head.rsplit_once(' ')?;
+    let digits = word.bytes().take_while(u8::is_ascii_digit).count();
+    of_flags(&word[digits..])?;
+    let behind = task.len() + 1 + digits;
+    (digits > 0).then(|| (task, &word[..digits], &line[behind..]))
 }
 
 /// `(  123)` or `(-----)` behind the task.

@@ -128,6 +128,7 @@ impl Text {
             latest: 0,
             indices: BTreeMap::new(),
             first: true,
+            running: Vec::new(),
         };
         let mut stream = input.stream(0, input.size());
         while stream.left() > 0 {
@@ -165,6 +166,8 @@ struct Reading<'a> {
     /// Indices of the tally by the names of tracepoints.
     indices: BTreeMap<String, usize>,
     first: bool,
+    /// Who runs on each CPU, by the switches.
+    running: Vec<u32>,
 }
 
 enum Fault {
@@ -190,28 +193,29 @@ impl Reading<'_> {
             *all = all.saturating_add(count);
             return self.lost(cpu, count, true);
         }
-        let Some(line) = Line::parse(text) else {
+        let Some(mut line) = Line::parse(text) else {
             return Ok(());
         };
+        let cpu = usize::from(line.cpu);
+        if line.pid == line::ENDED {
+            line.pid = self.running.get(cpu).copied().unwrap_or(0);
+        }
         self.latest = line.time;
         if std::mem::take(&mut self.first) && self.text.overwritten > 0 {
             let count = self.text.overwritten;
             self.pipeline.tally.lost.insert("overwritten".into(), count);
             self.lost(line.cpu, count, false)?;
         }
-        let index = match self.indices.get(line.event) {
-            Some(index) => *index,
-            None => {
-                let tally = &mut self.pipeline.tally;
-                let index = tally.tracepoint(line.event, by_name(line.event).is_some());
-                self.indices.insert(line.event.to_owned(), index);
-                index
-            }
-        };
-        self.pipeline.tally.tracepoints[index].2 += 1;
+        self.count(line.event);
         let names = &mut self.pipeline.names;
         match event::item(&line, names, self.text.yield_call) {
             Ok(Some(item)) => {
+                if let Body::What(What::Switch { next, .. }) = item.body {
+                    if self.running.len() <= cpu {
+                        self.running.resize(cpu + 1, 0);
+                    }
+                    self.running[cpu] = next;
+                }
                 if let Some(tgid) = line.tgid {
                     self.pipeline.add(Item {
                         body: Body::Process {
@@ -231,6 +235,20 @@ impl Reading<'_> {
                 "{what}; the last line has no end: the file is cut short"
             ))),
         }
+    }
+
+    /// Counts an event of a tracepoint.
+    fn count(&mut self, name: &str) {
+        let tally = &mut self.pipeline.tally;
+        let index = match self.indices.get(name) {
+            Some(index) => *index,
+            None => {
+                let index = tally.tracepoint(name, by_name(name).is_some());
+                self.indices.insert(name.to_owned(), index);
+                index
+            }
+        };
+        tally.tracepoints[index].2 += 1;
     }
 
     fn lost(&mut self, cpu: u16, count: u64, of_cpu_only: bool) -> Result<(), Fault> {

@@ -304,6 +304,20 @@ fn forms_of_trace_cmd_report() {
 }
 
 #[test]
+fn a_task_that_has_ended_still_runs() {
+    // perf has no number of it any more.
+    let text = "\
+        swapper     0 [003]    27.000001000: sched:sched_switch: prev_comm=swapper/3 prev_pid=0 \
+        prev_prio=120 prev_state=R ==> next_comm=my app next_pid=206 next_prio=120\n\
+        :-1    -1 [003]    27.000002000: sched:sched_waking: comm=b pid=8 prio=120 target_cpu=003\n";
+    let (_, events, _) = import(text, &Options::default()).unwrap();
+    assert!(
+        matches!(events[1].what, What::Waking { current: 206, .. }),
+        "{events:?}"
+    );
+}
+
+#[test]
 fn files_of_other_kinds_are_named() {
     for (bytes, what) in [
         (&b""[..], "is empty"),

@@ -303,12 +303,9 @@ impl<'a> Reading<'a> {
                 What::Fork { parent, child }
             }
             Kind::NewTask => {
-                let child = checked(first, "pid")?;
+                let (parent, child) = (parts.pid, checked(first, "pid")?);
                 item.names[1] = names.of(child, parts.texts[1]);
-                What::Fork {
-                    parent: parts.pid,
-                    child,
-                }
+                What::Fork { parent, child }
             }
             Kind::Exit => {
                 let pid = checked(first, "pid")?;

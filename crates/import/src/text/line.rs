@@ -15,12 +15,16 @@ pub(crate) enum Style {
     Perf,
 }
 
+/// The number of a task that has ended while it still ran: perf says -1.
+pub(crate) const ENDED: u32 = u32::MAX;
+
 /// A line, taken apart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Line<'a> {
     pub style: Style,
     /// Who ran.
     pub comm: &'a str,
+    /// Its number, or [`ENDED`].
     pub pid: u32,
     pub tgid: Option<u32>,
     pub cpu: u16,
@@ -158,6 +162,9 @@ fn split_task(head: &str) -> Option<((&str, u32), Style, Option<u32>)> {
             .flatten()
     };
     if let Some((comm, pid)) = head.rsplit_once(char::is_whitespace) {
+        if pid == "-1" || pid.ends_with("/-1") {
+            return Some(((comm.trim(), ENDED), Style::Perf, None));
+        }
         let (tgid, tid) = match pid.split_once('/') {
             Some((tgid, tid)) => (Some(number(tgid)), number(tid)),
             None => (None, number(pid)),

@@ -49,6 +49,9 @@ pub struct Workload {
     /// The workload is this task group, with all that lie in it: a path like `/system.slice`
     #[arg(long, value_name = "PATH")]
     pub cgroup: Option<String>,
+    /// Record the system calls by which the workload's tasks wait for each other; costs more
+    #[arg(long)]
+    pub calls: bool,
     /// How.
     #[command(flatten)]
     pub recording: Recording,

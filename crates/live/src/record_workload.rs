@@ -50,6 +50,8 @@ pub struct Wanted {
     pub pid: Option<u32>,
     /// The workload is this group of the cpu controller, a path that begins with `/`.
     pub cgroup: Option<String>,
+    /// Record system calls by which the workload waits.
+    pub calls: bool,
     /// What to run where this cannot be recorded: command lines of other tools.
     pub instead: String,
 }
@@ -62,6 +64,7 @@ impl From<Workload> for Wanted {
             session: asked.recording.into(),
             pid: asked.pid,
             cgroup: asked.cgroup.map(|path| tidy(&path)),
+            calls: asked.calls,
         }
     }
 }
@@ -116,7 +119,7 @@ fn record(wanted: &Wanted, stop: &AtomicBool) -> Result<Recorded, NotRecorded> {
         mut skel,
         rings,
         capabilities,
-    } = load(session, builder, &mut object, nr_cpus)?;
+    } = load(wanted, builder, &mut object, nr_cpus)?;
 
     set_state(&mut skel, RECORDING);
     std::thread::sleep(SETTLE);
@@ -140,7 +143,7 @@ struct Loaded<'a> {
 }
 
 fn load<'a>(
-    session: &Session,
+    wanted: &Wanted,
     builder: RecordWorkloadSkelBuilder,
     object: &'a mut MaybeUninit<libbpf_rs::OpenObject>,
     nr_cpus: usize,
@@ -151,15 +154,20 @@ fn load<'a>(
         ))
     })?;
     let mut open = builder.open(object).during("opening the recorder")?;
-    let capabilities = kernel::choose(&mut open, &btf).map_err(NotRecorded::Kernel)?;
-    let slots = rings::slots(session.ring_bytes, nr_cpus);
-    (open.maps.rodata_data.as_mut())
-        .expect("the recorder has constants")
-        .slots = slots;
+    let capabilities =
+        kernel::choose(&mut open, &btf, wanted.calls).map_err(NotRecorded::Kernel)?;
+    let ring_bytes = wanted.session.ring_bytes;
+    let slots = rings::slots(ring_bytes, nr_cpus);
+    let constants = (open.maps.rodata_data.as_mut()).expect("the recorder has constants");
+    constants.slots = slots;
+    if wanted.calls {
+        let version = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+        kernel::describe(constants, &btf, &version);
+    }
     let sizing = "sizing the rings";
     (open.maps.cpus.set_max_entries(nr_cpus as u32)).during(sizing)?;
     (open.maps.events.set_max_entries(nr_cpus as u32 * slots)).during(sizing)?;
-    let facts_bytes = (session.ring_bytes / FACTS_PART).next_power_of_two();
+    let facts_bytes = (ring_bytes / FACTS_PART).next_power_of_two();
     (open.maps.facts.set_max_entries(facts_bytes)).during(sizing)?;
     let mut skel = open.load().during("loading the recorder into the kernel")?;
     skel.attach().during("hooking the kernel")?;

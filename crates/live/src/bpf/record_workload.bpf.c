@@ -9,6 +9,7 @@
  * When a ring is full, all CPUs stop writing until the loader has emptied the rings and read all
  * tasks again. A recording thus falls into windows, and nothing is missing within one.
  */
+#include "record_context.h"
 #include "record_facts.h"
 
 char _license[] SEC("license") = "GPL";
@@ -23,27 +24,7 @@ char _license[] SEC("license") = "GPL";
 #define EXIT_ZOMBIE		0x0020
 #define TASK_DEAD		0x0080
 #define WF_SYNC			0x10	/* kernel/sched/sched.h, since 5.10 */
-#define SERVING_SOFTIRQ		0x100	/* include/linux/preempt.h, SOFTIRQ_OFFSET */
 #define PWR_EVENT_EXIT		(~0u)	/* include/trace/events/power.h */
-
-/* arm64 keeps the preemption count in the task. */
-struct thread_info___count {
-	u64 preempt_count;
-} KERNEL_TYPE;
-
-struct task_struct___count {
-	struct thread_info___count thread_info;
-} KERNEL_TYPE;
-
-/* With CONFIG_PREEMPT_RT softirqs are counted apart. */
-struct task_struct___realtime {
-	int softirq_disable_cnt;
-} KERNEL_TYPE;
-
-/* amd64, 6.2 to 6.14 */
-struct pcpu_hot {
-	int preempt_count;
-} KERNEL_TYPE;
 
 struct hrtimer {
 	void *function;
@@ -56,6 +37,7 @@ struct timer_list {
 struct task_struct___traced {
 	struct thread_info___cpu thread_info;
 	int pid;
+	int tgid;
 	int prio;
 } KERNEL_TYPE;
 
@@ -70,8 +52,6 @@ struct bpf_iter__task {
 	struct task_struct *task;
 } KERNEL_TYPE;
 
-extern const int __preempt_count __ksym __weak;
-extern const struct pcpu_hot pcpu_hot __ksym __weak;
 /* The tick's function: up to 6.8, and since. */
 extern const void tick_sched_timer __ksym __weak;
 extern const void tick_nohz_handler __ksym __weak;
@@ -81,8 +61,6 @@ const volatile u32 slots = 1;
 
 /* enum workload_state; set by the loader, and here when a ring is full. */
 u32 state;
-/* Bits of preempt_count that say "in a hard interrupt", as seen where one expired a timer. */
-u32 hardirq_bits;
 /* Facts that found their ring full. */
 u64 facts_lost;
 /* What all_tasks() is about to hand out; one reader lists the tasks at a time. */
@@ -115,6 +93,11 @@ static __always_inline u32 pid_of(const struct task_struct *p)
 	return ((const struct task_struct___traced *)p)->pid;
 }
 
+static __always_inline u32 tgid_of(const struct task_struct *p)
+{
+	return ((const struct task_struct___traced *)p)->tgid;
+}
+
 static __always_inline u16 prio_of(const struct task_struct *p)
 {
 	return (u16)((const struct task_struct___traced *)p)->prio;
@@ -123,59 +106,6 @@ static __always_inline u16 prio_of(const struct task_struct *p)
 static __always_inline u32 cpu_of(const struct task_struct *p)
 {
 	return ((const struct task_struct___traced *)p)->thread_info.cpu;
-}
-
-static __always_inline u32 preempt_count_now(void)
-{
-	const struct task_struct___count *current = (void *)bpf_get_current_task_btf();
-
-	if (bpf_core_field_exists(current->thread_info.preempt_count))
-		return (u32)current->thread_info.preempt_count;
-	if (&__preempt_count)
-		return *(const u32 *)bpf_this_cpu_ptr(&__preempt_count);
-	if (&pcpu_hot)
-		return ((const struct pcpu_hot *)bpf_this_cpu_ptr(&pcpu_hot))->preempt_count;
-	return 0;
-}
-
-static __always_inline u32 softirq_count_now(u32 preempt_count)
-{
-	const struct task_struct___realtime *current = (void *)bpf_get_current_task_btf();
-
-	if (bpf_core_field_exists(current->softirq_disable_cnt))
-		return current->softirq_disable_cnt;
-	return preempt_count;
-}
-
-/* Flags of a waking. */
-static __always_inline u8 context_now(void)
-{
-	u32 count = preempt_count_now();
-
-	if (!hardirq_bits)
-		return WORKLOAD_CONTEXT_UNKNOWN;
-	if (count & hardirq_bits)
-		return WORKLOAD_FROM_HARDIRQ;
-	if (softirq_count_now(count) & SERVING_SOFTIRQ)
-		return WORKLOAD_FROM_SOFTIRQ;
-	return 0;
-}
-
-/*
- * Which bits of preempt_count are the count of hard interrupts differs between kernels (7.3 moved
- * them up by 8). Timers expire in one: of bits 16 to 27 the highest that is set then is its lowest
- * bit, and there are four.
- */
-static __always_inline void learn_hardirq_bits(void)
-{
-	u32 count, bit;
-
-	if (hardirq_bits)
-		return;
-	count = preempt_count_now() & 0x0fff0000;
-	bit = count & 0x0f000000 ? 0x01000000 : 0x00010000;
-	if (count)
-		hardirq_bits = bit * 0xf;
 }
 
 static __always_inline struct workload_cpu *here(u32 *cpu)
@@ -244,6 +174,8 @@ static __always_inline int tell(u8 kind, u8 flags, u32 pid, u32 other, u16 prio,
 {
 	return tell_from(WORKLOAD_RECORDING, kind, flags, pid, other, prio, extra, value);
 }
+
+#include "record_calls.h"
 
 /* ---- the scheduler ---- */
 
@@ -434,6 +366,7 @@ SEC("tp_btf/sched_process_fork")
 int BPF_PROG(traced_fork, struct task_struct *parent, struct task_struct *child)
 {
 	know(child, NULL, 0);
+	call_forked(tgid_of(parent), pid_of(parent), pid_of(child));
 	return tell_from(WORKLOAD_WATCHING, WORKLOAD_FORK, 0, pid_of(parent), pid_of(child), 0, 0,
 			 0);
 }
@@ -441,6 +374,7 @@ int BPF_PROG(traced_fork, struct task_struct *parent, struct task_struct *child)
 SEC("tp_btf/sched_process_exit")
 int BPF_PROG(traced_exit, struct task_struct *p)
 {
+	call_exited(pid_of(p));
 	return tell_from(WORKLOAD_WATCHING, WORKLOAD_EXIT, 0, pid_of(p), 0, 0, 0, 0);
 }
 

@@ -1,17 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What of the kernel side this kernel can run, and what the recording can tell with it.
 
-use crate::workload_skeleton::OpenRecordWorkloadSkel;
+use crate::workload_skeleton::{OpenRecordWorkloadSkel, types};
 use alight_recording::workload::Capability;
 use libbpf_rs::OpenProgramMut;
+use libbpf_rs::ReferencesType;
 use libbpf_rs::btf::Btf;
-use libbpf_rs::btf::types::{Func, Typedef};
+use libbpf_rs::btf::types::{Func, FuncProto, Typedef};
 use libbpf_rs::skel::OpenSkel;
 use std::collections::BTreeSet;
 
-/// Functions of which any does for a program, the first that there is being taken. Their first
-/// argument is the task.
-const AFFINITY: [&str; 2] = ["__set_cpus_allowed_ptr_locked", "__set_cpus_allowed_ptr"];
+/// Functions with another name in some kernels; their arguments are the same as far as they are
+/// looked at.
+const OTHERWISE: [(&str, &str); 3] = [
+    ("__set_cpus_allowed_ptr_locked", "__set_cpus_allowed_ptr"),
+    ("anon_pipe_read", "pipe_read"),
+    ("anon_pipe_write", "pipe_write"),
+];
+/// Names of programs that record calls begin with it.
+const CALLS: &str = "call_";
 
 /// What a program that this kernel cannot run would have told.
 fn told_by(program: &str) -> Option<Capability> {
@@ -26,26 +33,31 @@ fn told_by(program: &str) -> Option<Capability> {
         }
         "called_setscheduler" | "called_nice" | "called_affinity" => Capability::Attributes,
         "traced_attach" => Capability::Cgroups,
+        call if call.starts_with(CALLS) => Capability::Calls,
         _ => return None,
     })
 }
 
-/// Leaves out the programs whose functions and tracepoints this kernel's type information lacks.
-/// Returns what the recording will tell.
+/// Leaves out the programs whose functions and tracepoints this kernel's type information lacks,
+/// and unless `calls` is set those that record calls. Returns what the recording will tell.
 ///
 /// # Errors
 /// In words: what a recording cannot do without.
 pub fn choose(
     open: &mut OpenRecordWorkloadSkel<'_>,
     btf: &Btf<'_>,
+    calls: bool,
 ) -> Result<BTreeSet<Capability>, String> {
     let mut capabilities: BTreeSet<Capability> = Capability::ALL.into_iter().collect();
-    capabilities.remove(&Capability::Calls);
+    if !calls {
+        capabilities.remove(&Capability::Calls);
+    }
     let mut missing = Vec::new();
     for mut program in open.open_object_mut().progs_mut() {
         let name = program.name().to_string_lossy().into_owned();
         let section = program.section().to_string_lossy().into_owned();
-        if has(btf, &section) || (name == "called_affinity" && other(btf, &mut program)) {
+        let wanted = calls || !name.starts_with(CALLS);
+        if wanted && (has(btf, &section) || otherwise(btf, &section, &mut program)) {
             continue;
         }
         program.set_autoload(false);
@@ -64,6 +76,24 @@ pub fn choose(
     }
 }
 
+/// What the programs that record calls must know of this kernel.
+pub fn describe(constants: &mut types::rodata, btf: &Btf<'_>, version: &str) {
+    constants.calls = 1;
+    let parameters = btf
+        .type_by_name::<Func<'_>>("futex_wake")
+        .and_then(|function| {
+            let prototype = FuncProto::try_from(function.referenced_type()).ok()?;
+            Some(prototype.iter().count())
+        });
+    constants.futex_pops = u32::from(parameters == Some(5));
+    // kernel/futex/futex.h: FLAGS_SHARED was 1 up to 6.6.
+    let mut numbers = version
+        .split(['.', '-'])
+        .map_while(|one| one.parse::<u32>().ok());
+    let before = (numbers.next(), numbers.next()) < (Some(6), Some(7));
+    constants.futex_shared = if before { 0x01 } else { 0x10 };
+}
+
 /// Is there what a program of this section is attached to?
 fn has(btf: &Btf<'_>, section: &str) -> bool {
     match section.split_once('/') {
@@ -80,8 +110,14 @@ fn function(btf: &Btf<'_>, name: &str) -> bool {
     btf.type_by_name::<Func<'_>>(name).is_some()
 }
 
-/// Attaches the program that tells changes of the affinity to the function that there is.
-fn other(btf: &Btf<'_>, program: &mut OpenProgramMut<'_>) -> bool {
-    let found = AFFINITY.into_iter().find(|name| function(btf, name));
-    found.is_some_and(|name| program.set_attach_target(0, Some(name.to_owned())).is_ok())
+/// Attaches the program to its function's other name, if the kernel has that.
+fn otherwise(btf: &Btf<'_>, section: &str, program: &mut OpenProgramMut<'_>) -> bool {
+    let usual = section.split_once('/').map_or("", |(_, name)| name);
+    let other = OTHERWISE.iter().find(|(name, _)| *name == usual);
+    other.is_some_and(|(_, other)| {
+        function(btf, other)
+            && program
+                .set_attach_target(0, Some((*other).to_owned()))
+                .is_ok()
+    })
 }

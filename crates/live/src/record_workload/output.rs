@@ -76,6 +76,15 @@ impl Output {
         self.pending.push(Pending::Fact(Box::new(fact)));
     }
 
+    /// The tasks of the workload, as far as they are known or wait to be written.
+    pub fn chosen(&mut self) -> Vec<u32> {
+        let waiting = self.pending.iter().filter_map(|one| match one {
+            Pending::Fact(fact) => Some(&**fact),
+            Pending::Event(_) => None,
+        });
+        self.tasks.chosen(waiting)
+    }
+
     /// Writes what is older than `until`.
     ///
     /// # Errors

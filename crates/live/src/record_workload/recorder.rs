@@ -9,7 +9,7 @@ use crate::workload_skeleton::RecordWorkloadSkel;
 use crate::workload_skeleton::types::workload_fact;
 use alight_recording::End;
 use alight_recording::workload::{Capability, Event, What};
-use libbpf_rs::{Iter, RingBuffer, RingBufferBuilder};
+use libbpf_rs::{Iter, MapCore, MapFlags, RingBuffer, RingBufferBuilder};
 use rustix::time::{ClockId, clock_gettime};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -96,6 +96,8 @@ pub struct Recorder<'a> {
     lost: u64,
     /// Events of which the recording says that they are lost.
     told: u64,
+    /// Calls are recorded.
+    calls: bool,
 }
 
 impl<'a> Recorder<'a> {
@@ -119,6 +121,7 @@ impl<'a> Recorder<'a> {
             output,
             lost: 0,
             told: 0,
+            calls: false,
         })
     }
 
@@ -171,7 +174,24 @@ impl<'a> Recorder<'a> {
                 what,
             });
         }
+        self.mark()?;
         set_state(&mut self.skel, RECORDING);
+        Ok(())
+    }
+
+    /// Tells the kernel side whose calls are recorded, of the tasks that there are.
+    fn mark(&mut self) -> Result<(), NotRecorded> {
+        if !self.calls {
+            return Ok(());
+        }
+        for pid in self.output.chosen() {
+            (self
+                .skel
+                .maps
+                .chosen
+                .update(&pid.to_ne_bytes(), &[1], MapFlags::ANY))
+            .during("choosing the tasks")?;
+        }
         Ok(())
     }
 
@@ -213,10 +233,15 @@ impl<'a> Recorder<'a> {
         self.read()?;
         self.output.begin(now());
         self.lost += self.lost();
+        self.calls = wanted.calls;
         self.begin()?;
+        let command = wanted.pid.is_none() && wanted.cgroup.is_none();
+        if command && let Some(variables) = self.skel.maps.bss_data.as_mut() {
+            variables.adopter = std::process::id();
+        }
         let mut child = self.session.start()?;
         let pid = child.as_ref().map(|child| child.0.id());
-        if wanted.pid.is_none() && wanted.cgroup.is_none() {
+        if command {
             pid.into_iter()
                 .for_each(|pid| self.output.tasks.choose(pid));
         }

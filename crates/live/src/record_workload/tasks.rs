@@ -88,6 +88,23 @@ impl Tasks {
         new
     }
 
+    /// The numbers of the workload's tasks: of those that are known, and of `more`, of which the
+    /// kernel said so since.
+    pub fn chosen<'a>(&mut self, more: impl Iterator<Item = &'a workload_fact>) -> Vec<u32> {
+        let mut all: Vec<u32> = (self.known.values())
+            .filter(|task| task.chosen == Some(true))
+            .map(|task| task.pid)
+            .collect();
+        for said in more {
+            let task = self.read(said);
+            if self.is_chosen(&task, said.parent) {
+                self.processes.insert(said.tgid);
+                all.push(said.pid);
+            }
+        }
+        all
+    }
+
     /// A task ends: its number may be given to another.
     pub fn forget(&mut self, pid: u32) {
         self.known.remove(&pid);

@@ -225,7 +225,6 @@ pub(crate) fn workload(tasks: &[Given]) -> Workload {
 /// A workload with channels besides.
 pub(crate) fn with_channels(kinds: &[ChannelKind], tasks: &[Given]) -> Workload {
     Workload {
-        blocks: None,
         channels: kinds.to_vec(),
         ..workload(tasks)
     }

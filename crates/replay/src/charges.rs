@@ -23,6 +23,13 @@ pub(crate) struct Cached {
     mark: u64,
 }
 
+impl Cached {
+    /// The CPU that the task was on last.
+    pub fn cpu(&self) -> Option<usize> {
+        self.cpu
+    }
+}
+
 impl<'a> Charges<'a> {
     pub fn new(machine: &'a Machine) -> Self {
         Charges {
@@ -39,26 +46,35 @@ impl<'a> Charges<'a> {
         of_kernel(ns, self.machine.cpus[cpu].capacity_orig)
     }
 
-    /// A turn on a CPU, from the switch to the task until the switch to the next one.
-    pub fn turn(&self, cpu: usize, woken: bool) -> Work {
+    /// The beginning of a turn on a CPU: the half of the switch that lies behind its event, and what
+    /// a task that was woken does for its sleep.
+    pub fn turn_begins(&self, cpu: usize, woken: bool) -> Work {
         let costs = self.costs(cpu);
         let block = if woken { costs.block_ns } else { 0 };
-        self.work(cpu, u64::from(costs.switch_ns) + u64::from(block))
+        self.work(cpu, u64::from(costs.switch_ns) / 2 + u64::from(block))
     }
 
-    /// A wakeup that the task on `cpu` carries out, or an interrupt in its time.
-    pub fn wakeup(&self, cpu: usize, target: Option<usize>) -> Work {
+    /// Its end: the half of the switch to the next task that lies before its event.
+    pub fn turn_ends(&self, cpu: usize) -> Work {
+        self.work(cpu, u64::from(self.costs(cpu).switch_ns) / 2)
+    }
+
+    /// The choice of a CPU for a task that is woken from `cpu`.
+    pub fn selection(&self, cpu: usize) -> Work {
+        self.work(cpu, self.costs(cpu).select_ns.into())
+    }
+
+    /// What a wakeup takes on `cpu` beside the choice. `by_list`: the target does the rest itself
+    /// (`ttwu_queue_wakelist()`); `elsewhere`: the target is another CPU.
+    pub fn wakeup(&self, cpu: usize, by_list: bool, elsewhere: bool) -> Work {
         let costs = self.costs(cpu);
-        let other = target.is_some_and(|target| target != cpu);
-        let ipi = if other { costs.ipi_send_ns } else { 0 };
-        let ns = [
-            costs.wakeup_ns,
-            costs.select_ns,
-            costs.lock_ns,
-            costs.lock_hold_ns,
-            ipi,
-        ];
-        self.work(cpu, ns.iter().map(|&ns| u64::from(ns)).sum())
+        let ipi = if elsewhere { costs.ipi_send_ns } else { 0 };
+        let own = match by_list {
+            true => [costs.wakelist_ns, 0, 0],
+            false => [costs.wakeup_ns, costs.lock_ns, costs.lock_hold_ns],
+        };
+        let ns: u64 = own.iter().chain([&ipi]).map(|&ns| u64::from(ns)).sum();
+        self.work(cpu, ns)
     }
 
     /// The interrupt of a timer.

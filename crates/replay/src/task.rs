@@ -118,6 +118,8 @@ pub(crate) struct Task {
     pub cached: Cached,
     /// It was woken, and has not run since.
     pub woken: bool,
+    /// Who pays for its last waking, and on which CPU, until it is known how it was done.
+    pub payer: Option<(usize, usize)>,
     /// Where it stood at the times at which all are cut.
     pub cuts: Vec<Cut>,
     /// The operation at which it sleeps at the end.
@@ -150,6 +152,7 @@ impl Task {
             timer_sleeps: Vec::new(),
             cached: Cached::default(),
             woken: false,
+            payer: None,
             cuts: Vec::new(),
             parked: None,
             sleeps: 0,

@@ -15,19 +15,21 @@
 //! of the sleep that it ends, or does not wait for it. So the earliest operation that was not
 //! carried out yet can be: whatever it needs stands before it.
 
+mod wakings;
+
 use std::collections::{BTreeSet, HashMap};
 
 use alight_machine::{CpuSet, Machine};
-use alight_recording::workload::{Context, Event, Left, TaskFact, What};
+use alight_recording::workload::{Event, Left, TaskFact, What};
 use alight_workload::blocks::Cut;
 use alight_workload::program::{AttributesId, Begins, Op};
 
 use crate::attributes;
 use crate::charges::Charges;
 use crate::health::Health;
-use crate::interrupts::{Nesting, Source};
+use crate::interrupts::Nesting;
 use crate::roles::Roles;
-use crate::task::{Early, Role, State, Task, TimerSleep};
+use crate::task::{Role, State, Task};
 use crate::timers;
 use crate::work::{Speeds, Work};
 
@@ -44,6 +46,8 @@ pub(crate) struct Window<'a> {
     speeds: Speeds,
     charges: Charges<'a>,
     cpus: Vec<Cpu>,
+    /// Events tell how woken tasks are queued.
+    wakeups_told: bool,
     pub tasks: Vec<Task>,
     by_pid: HashMap<u32, usize>,
     /// Attributes that tasks change to.
@@ -68,15 +72,6 @@ struct Cpu {
     clock_told: bool,
 }
 
-/// Where a waking came from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Waker {
-    /// A task, which the recording says (`true`) or which is assumed.
-    Task(usize, bool),
-    Interrupt(Source),
-    LeftOut,
-}
-
 impl<'a> Window<'a> {
     pub fn new(machine: &'a Machine, roles: Roles, start: u64, block_ns: Option<u64>) -> Self {
         let nr_cpus = machine.cpus.len();
@@ -89,6 +84,7 @@ impl<'a> Window<'a> {
             speeds: Speeds::new(machine, start),
             charges: Charges::new(machine),
             cpus: vec![Cpu::default(); nr_cpus],
+            wakeups_told: false,
             tasks: Vec::new(),
             by_pid: HashMap::new(),
             changes: Vec::new(),
@@ -149,7 +145,7 @@ impl<'a> Window<'a> {
                 next,
                 next_prio,
             } => {
-                self.leaves(now, cpu, prev, prev_prio, left);
+                self.leaves(now, cpu, (prev, prev_prio), left, next);
                 self.comes(now, cpu, next, next_prio);
             }
             What::Waking {
@@ -166,7 +162,12 @@ impl<'a> Window<'a> {
                 (current, context),
                 sync.unwrap_or(false),
             ),
-            What::Wakeup { pid, .. } => self.did_not_sleep(pid),
+            What::Wakeup {
+                pid, target_cpu, ..
+            } => {
+                self.is_queued(cpu, pid, target_cpu.into());
+                self.did_not_sleep(pid);
+            }
             What::Fork { parent, child } => self.forks(now, cpu, parent, child),
             What::Yield { pid } => self.yields(now, pid),
             What::InterruptBegin { interrupt } => {
@@ -239,9 +240,11 @@ impl<'a> Window<'a> {
             let (assumed, devices) = timers::settle(task, self.start);
             let waits = std::mem::take(&mut task.waits);
             self.health.suspect += waits.suspect();
-            self.health.by_timers_assumed += assumed;
-            self.health.by_timers -= devices;
-            self.health.by_devices += devices;
+            if task.is_replayed() {
+                self.health.by_timers_assumed += assumed;
+                self.health.by_timers -= devices;
+                self.health.by_devices += devices;
+            }
             self.health.clipped_ns += crate::work::to_ns(task.take_debt());
         }
         self.health.window_ns = self.end - self.start;
@@ -320,7 +323,7 @@ impl<'a> Window<'a> {
         }
     }
 
-    fn leaves(&mut self, now: u64, cpu: usize, prev: u32, prio: u16, left: Left) {
+    fn leaves(&mut self, now: u64, cpu: usize, (prev, prio): (u32, u16), left: Left, next: u32) {
         self.cpus[cpu].current = None;
         if prev == IDLE {
             return;
@@ -338,6 +341,9 @@ impl<'a> Window<'a> {
         }
         self.book(now, task);
         self.tasks[task].cached = self.charges.leaves(cpu);
+        if next != IDLE {
+            self.tasks[task].owe(self.charges.turn_ends(cpu));
+        }
         match left {
             Left::Runnable | Left::Preempted => {
                 self.tasks[task].state = State::Runnable;
@@ -405,7 +411,7 @@ impl<'a> Window<'a> {
             .comes(cpu, self.tasks[task].cached, &self.speeds);
         let task = &mut self.tasks[task];
         let woken = std::mem::take(&mut task.woken);
-        task.owe(self.charges.turn(cpu, woken) + refill);
+        task.owe(self.charges.turn_begins(cpu, woken) + refill);
         task.state = State::Running {
             cpu,
             from,
@@ -431,160 +437,6 @@ impl<'a> Window<'a> {
         woken.woken = true;
         if woken.is_replayed() {
             self.health.unexplained += 1;
-        }
-    }
-
-    fn waking(
-        &mut self,
-        now: u64,
-        cpu: usize,
-        (pid, prio, prev_cpu): (u32, u16, usize),
-        by: (u32, Option<Context>),
-        sync: bool,
-    ) {
-        let known = self.by_pid.contains_key(&pid);
-        let task = self.task(pid, prio, prev_cpu);
-        if !known {
-            // It slept from the start on.
-            let sleep = self.tasks[task].sleep(self.start);
-            self.tasks[task].state = State::Asleep(sleep);
-        }
-        let waker = self.waker(cpu, task, by);
-        self.charge_wakeup(now, cpu, task, waker);
-        match self.tasks[task].state {
-            State::Asleep(sleep) if !self.tasks[task].woken => {
-                self.ends_sleep(now, cpu, task, sleep, waker, sync);
-            }
-            State::Running { .. } if self.tasks[task].early.is_none() => {
-                self.comes_early(now, cpu, task, waker, sync);
-            }
-            _ => {}
-        }
-    }
-
-    fn waker(&mut self, cpu: usize, wakee: usize, by: (u32, Option<Context>)) -> Waker {
-        let (current, context) = by;
-        let in_task = match context {
-            Some(context) => context == Context::Task,
-            None => current != IDLE && !self.cpus[cpu].interrupts.is_inside(),
-        };
-        if !in_task || current == IDLE {
-            return Waker::Interrupt(self.cpus[cpu].interrupts.source());
-        }
-        match self.by_pid.get(&current) {
-            Some(&task) if task != wakee && self.tasks[task].is_replayed() => {
-                Waker::Task(task, context.is_some())
-            }
-            _ => Waker::LeftOut,
-        }
-    }
-
-    /// The model charges the wakeup to whoever is on the CPU.
-    fn charge_wakeup(&mut self, now: u64, cpu: usize, wakee: usize, waker: Waker) {
-        let Some(&current) = self.cpus[cpu].current.and_then(|pid| self.by_pid.get(&pid)) else {
-            return;
-        };
-        let told = self.cpus[cpu].interrupts.is_inside();
-        let target = self.tasks[wakee].fact.cpu.map(|cpu| cpu as usize);
-        let charge = match waker {
-            Waker::Task(..) | Waker::LeftOut => self.charges.wakeup(cpu, target),
-            // Its whole time is taken off.
-            Waker::Interrupt(_) if told => return,
-            Waker::Interrupt(_) => self.charges.timer(cpu) + self.charges.wakeup(cpu, target),
-        };
-        if let Waker::Task(waker, _) = waker {
-            self.book(now, waker);
-            self.tasks[waker].flush();
-        }
-        self.tasks[current].owe(charge);
-    }
-
-    fn ends_sleep(
-        &mut self,
-        now: u64,
-        cpu: usize,
-        task: usize,
-        sleep: crate::task::Sleep,
-        waker: Waker,
-        sync: bool,
-    ) {
-        self.count_sleep(task);
-        self.tasks[task].woken = true;
-        let replayed = self.tasks[task].is_replayed();
-        let ns = (now - sleep.since).max(1);
-        match waker {
-            Waker::Task(by, told) if replayed => {
-                let sleeps = self.tasks[by].sleeps;
-                self.tasks[task].waits.woken_by(now, by, sleeps);
-                let nth = self.tasks[task].awaits_wake(sleep);
-                self.tasks[by].push(Op::Wake {
-                    task: task as u32,
-                    nth,
-                    hand_off: true,
-                    sync,
-                });
-                self.health.by_tasks += 1;
-                self.health.by_tasks_assumed += u64::from(!told);
-            }
-            Waker::Task(..) => {}
-            Waker::Interrupt(source) => {
-                self.health.by_timers += u64::from(replayed && source != Source::Device);
-                self.health.by_devices += u64::from(replayed && source == Source::Device);
-                match source {
-                    Source::Device => {
-                        let cpu = cpu as u32;
-                        self.tasks[task].set(sleep.op, Op::Complete { ns, cpu });
-                    }
-                    Source::Timer | Source::Unknown => {
-                        self.tasks[task].timer_sleeps.push(TimerSleep {
-                            op: sleep.op,
-                            since: sleep.since,
-                            until: now,
-                            cpu: cpu as u32,
-                            known: source == Source::Timer,
-                        });
-                    }
-                }
-            }
-            Waker::LeftOut => {
-                let cpu = cpu as u32;
-                self.tasks[task].set(sleep.op, Op::Complete { ns, cpu });
-                self.health.by_left_out += u64::from(replayed);
-            }
-        }
-    }
-
-    /// A waking while the task is still on its CPU: on its way to sleep, or not.
-    fn comes_early(&mut self, _now: u64, cpu: usize, task: usize, waker: Waker, sync: bool) {
-        let by = match waker {
-            Waker::Task(by, _) if self.tasks[task].is_replayed() => {
-                let wake = Op::Wake {
-                    task: task as u32,
-                    nth: self.tasks[task].awaits + 1,
-                    hand_off: false,
-                    sync,
-                };
-                Some((by, self.tasks[by].push(wake)))
-            }
-            _ => None,
-        };
-        self.tasks[task].early = Some(Early { by, cpu });
-    }
-
-    /// A woken task is on a queue. One that had not left its CPU did not sleep at all.
-    fn did_not_sleep(&mut self, pid: u32) {
-        let Some(&task) = self.by_pid.get(&pid) else {
-            return;
-        };
-        if !matches!(self.tasks[task].state, State::Running { .. }) {
-            return;
-        }
-        if let Some(Early {
-            by: Some((waker, op)),
-            ..
-        }) = self.tasks[task].early.take()
-        {
-            self.tasks[waker].set(op, Op::Run { ns: 0 });
         }
     }
 

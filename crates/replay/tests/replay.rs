@@ -226,10 +226,10 @@ fn the_model_takes_its_charges_off_the_work() {
         core.costs.block_ns = 3_000;
     }
     let made = replay(&machine, LEFT_OUT, &[], &all(), &Options::default()).unwrap();
-    // A switch to each; 8 pays for what it did to sleep, too.
+    // Half a switch at each end of a turn; 8 pays for what it did to sleep, too.
     assert_eq!(
         programs(&made),
-        "pid-8 @0: await, run 35\npid-7 @0: run 98, wake pid-8 1, run 40\n"
+        "pid-8 @0: await, run 35\npid-7 @0: run 99, wake pid-8 1, run 39\n"
     );
 }
 

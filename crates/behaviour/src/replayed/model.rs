@@ -261,7 +261,11 @@ impl Kept<'_> {
         *context = Some(Context::Hardirq);
         let core = self.machine.cpus[usize::from(event.cpu)].core_type;
         let costs = &self.machine.core_types[core].costs;
-        let takes = u64::from(costs.timer_ns) + u64::from(costs.wakeup_ns);
+        // Nobody pays for what comes to an idle CPU.
+        let takes = match self.current[usize::from(event.cpu)] {
+            0 => 0,
+            _ => u64::from(costs.timer_ns) + u64::from(costs.wakeup_ns),
+        };
         let at = |ns, what| Event {
             time: event.time + ns,
             cpu: event.cpu,

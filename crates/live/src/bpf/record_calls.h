@@ -37,6 +37,7 @@ enum workload_call {
 #define AF_INET			2
 #define HRTIMER_RELATIVE	0x01	/* HRTIMER_MODE_REL, include/linux/hrtimer.h */
 
+#include "kernel.h"
 #include <bpf/bpf_endian.h>
 
 struct inode___calls {

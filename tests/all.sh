@@ -181,6 +181,7 @@ step() {
 		guests "the program" crates/live/tests/program.sh
 		guests "logs of decisions" crates/live/tests/logs.sh
 		guests "rules" crates/live/tests/rules.sh
+		guests "recordings of workloads" crates/live/tests/workload.sh
 		guests "faults" crates/live/tests/faults.sh
 		;;
 	decisions)

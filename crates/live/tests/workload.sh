@@ -10,7 +10,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
-KERNELS=(amd64-6.1-cloud amd64-7.3-cloud)
+KERNELS=(amd64-7.2-cloud)
 [ $# -eq 0 ] || KERNELS=("$@")
 ROUNDS=50
 # Of the wakings of a sleeper so many must be as expected, in percent: now and then it is late, and

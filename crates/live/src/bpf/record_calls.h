@@ -5,7 +5,7 @@
  * Of the chosen tasks only, which are in a map by their numbers: the loader enters those that
  * there are, and a fork adds the child. The object of a call is a number that is the same for all
  * who use the same thing; its highest byte is that thing's kind, the rest an inode number, or a
- * mix of what identifies it. Included by record_workload.bpf.c, whose tell() it uses.
+ * mix of what identifies it.
  */
 #ifndef ALIGHT_LIVE_RECORD_CALLS_H
 #define ALIGHT_LIVE_RECORD_CALLS_H
@@ -37,7 +37,7 @@ enum workload_call {
 #define AF_INET			2
 #define HRTIMER_RELATIVE	0x01	/* HRTIMER_MODE_REL, include/linux/hrtimer.h */
 
-#include "kernel.h"
+#include "record_rings.h"
 #include <bpf/bpf_endian.h>
 
 struct inode___calls {

@@ -9,8 +9,10 @@
  * When a ring is full, all CPUs stop writing until the loader has emptied the rings and read all
  * tasks again. A recording thus falls into windows, and nothing is missing within one.
  */
+#include "record_calls.h"
 #include "record_context.h"
 #include "record_facts.h"
+#include "record_rings.h"
 
 char _license[] SEC("license") = "GPL";
 
@@ -34,13 +36,6 @@ struct timer_list {
 	void *function;
 } KERNEL_TYPE;
 
-struct task_struct___traced {
-	struct thread_info___cpu thread_info;
-	int pid;
-	int tgid;
-	int prio;
-} KERNEL_TYPE;
-
 struct seq_file;
 
 struct bpf_iter_meta {
@@ -56,126 +51,15 @@ struct bpf_iter__task {
 extern const void tick_sched_timer __ksym __weak;
 extern const void tick_nohz_handler __ksym __weak;
 
-/* Slots of a CPU's ring, a power of two; set by the loader before loading. */
-const volatile u32 slots = 1;
-
-/* enum workload_state; set by the loader, and here when a ring is full. */
-u32 state;
 /* Facts that found their ring full. */
 u64 facts_lost;
 /* What all_tasks() is about to hand out; one reader lists the tasks at a time. */
 struct workload_fact listed;
 
-/* slots x CPUs */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct workload_event);
-} events SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct workload_cpu);
-} cpus SEC(".maps");
-
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 4096);	/* set by the loader */
 } facts SEC(".maps");
-
-static __always_inline u32 pid_of(const struct task_struct *p)
-{
-	return ((const struct task_struct___traced *)p)->pid;
-}
-
-static __always_inline u32 tgid_of(const struct task_struct *p)
-{
-	return ((const struct task_struct___traced *)p)->tgid;
-}
-
-static __always_inline u16 prio_of(const struct task_struct *p)
-{
-	return (u16)((const struct task_struct___traced *)p)->prio;
-}
-
-static __always_inline u32 cpu_of(const struct task_struct *p)
-{
-	return ((const struct task_struct___traced *)p)->thread_info.cpu;
-}
-
-static __always_inline struct workload_cpu *here(u32 *cpu)
-{
-	*cpu = bpf_get_smp_processor_id();
-	return bpf_map_lookup_elem(&cpus, cpu);
-}
-
-/*
- * A slot for an event of this CPU, with its time in @time, to be given to finish(); none before
- * the state is @least.
- */
-static __always_inline struct workload_event *begin(u32 least, u64 *time)
-{
-	struct workload_event *event;
-	struct workload_cpu *c;
-	u32 cpu, slot;
-
-	if (state < least)
-		return NULL;
-	c = here(&cpu);
-	if (!c)
-		return NULL;
-	if (state == WORKLOAD_HALTED || c->head - c->tail >= slots - WORKLOAD_SPARE) {
-		state = WORKLOAD_HALTED;
-		__sync_fetch_and_add(&c->lost, 1);
-		return NULL;
-	}
-	slot = cpu * slots + ((u32)__sync_fetch_and_add(&c->head, 1) & (slots - 1));
-	event = bpf_map_lookup_elem(&events, &slot);
-	if (event) {
-		*time = bpf_ktime_get_ns();
-		event->cpu = (u16)cpu;
-	}
-	return event;
-}
-
-static __always_inline int finish(struct workload_event *event, u64 time)
-{
-	barrier();
-	*(volatile u64 *)&event->time = time;
-	return 0;
-}
-
-static __always_inline int tell_from(u32 least, u8 kind, u8 flags, u32 pid, u32 other, u16 prio,
-				     u16 extra, u64 value)
-{
-	struct workload_event *event;
-	u64 time;
-
-	event = begin(least, &time);
-	if (!event)
-		return 0;
-	event->pid = pid;
-	event->other = other;
-	event->kind = kind;
-	event->flags = flags;
-	event->prio = prio;
-	event->extra = extra;
-	event->value = value;
-	return finish(event, time);
-}
-
-static __always_inline int tell(u8 kind, u8 flags, u32 pid, u32 other, u16 prio, u16 extra,
-				u64 value)
-{
-	return tell_from(WORKLOAD_RECORDING, kind, flags, pid, other, prio, extra, value);
-}
-
-#include "record_calls.h"
 
 /* ---- the scheduler ---- */
 

@@ -466,7 +466,10 @@ impl Sim<'_> {
         }
         let p = &mut self.tasks[parent as usize];
         p.children -= 1;
-        let waits = p.life == Life::Asleep && matches!(self.ops[p.pc as usize], Op::WaitChildren);
+        // Of another sleep the operation behind it stands at `pc`, and has not begun.
+        let waits = p.life == Life::Asleep
+            && !p.fresh
+            && matches!(self.ops[p.pc as usize], Op::WaitChildren);
         if p.children == 0 && waits {
             self.wake(cpu, parent, false);
         }

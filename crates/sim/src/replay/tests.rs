@@ -265,3 +265,16 @@ fn details_tell_wakers_yields_and_attributes() {
         ]
     );
 }
+
+/// A task that sleeps otherwise, and will wait for its children, is not woken by their end.
+#[test]
+fn a_childs_end_is_no_wakeup_from_another_sleep() {
+    let parent = [Op::Fork { task: 1 }, Op::Await, Op::WaitChildren, mark(0)];
+    let child = crate::testbed::child(&[run(1)]);
+    let tasks = [task(0, &parent), child, task(0, &[run(30), wake(0, 1)])];
+    crate::testbed::begin(&machine(2, 2), &workload(&tasks), |sim| {
+        sim.until(END);
+        assert_eq!(sim.passed(0).0, 30 * MS);
+        assert_eq!(sim.tasks[0].life, Life::Dead);
+    });
+}

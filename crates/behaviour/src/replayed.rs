@@ -22,7 +22,7 @@ use std::sync::atomic::AtomicBool;
 use alight_machine::{DataSheet, Machine};
 use alight_policy::Scheduler;
 use alight_recording::workload::{
-    Event, Item, Left, MACHINE, NotAWorkload, VERDICT, What, WorkloadReader,
+    Event, Item, Left, MACHINE, NotAWorkload, SCHED_EXT, VERDICT, What, WorkloadReader,
 };
 use alight_recording::{Header, Reader};
 use alight_replay::{NotReplayable, Options, Replay};
@@ -61,6 +61,12 @@ pub enum NotVerified {
     /// No base has the rules of its kernel, or the replay cannot be simulated.
     #[error(transparent)]
     NotComparable(#[from] NotComparable),
+    /// Another scheduler than the kernel's own had its tasks.
+    #[error(
+        "was made under the sched_ext scheduler '{0}', whose rules no base has: name a scheduler that \
+         has them with --scheduler"
+    )]
+    SchedExt(String),
     /// Nothing was measured.
     #[error("holds no event of the workload in its longest window without losses")]
     Nothing,
@@ -126,6 +132,9 @@ impl Taken {
     /// # Errors
     /// There is none.
     pub fn own_base(&self) -> Result<Scheduler, NotVerified> {
+        if let Some(name) = self.header.facts.get(SCHED_EXT) {
+            return Err(NotVerified::SchedExt(name.clone()));
+        }
         let base = base_of(self.header.kernel_version(), &self.header.kernel)?;
         Ok(Scheduler::parse(base).expect("the bases are those of the core"))
     }
@@ -133,10 +142,7 @@ impl Taken {
     /// Whether it was made under other rules than another one.
     pub fn differs_from(&self, other: &Self) -> bool {
         let rules = |taken: &Self| {
-            let ext = taken
-                .header
-                .facts
-                .get(alight_recording::workload::SCHED_EXT);
+            let ext = taken.header.facts.get(SCHED_EXT);
             (taken.header.kernel.clone(), ext.cloned())
         };
         rules(self) != rules(other)
@@ -178,6 +184,8 @@ pub fn written(path: &Path) -> Result<Option<Verdict>, NotVerified> {
 pub struct Check {
     /// The scheduler that was simulated.
     pub scheduler: String,
+    /// The recording that it is held against was made under other rules than the replayed one.
+    pub other_rules: bool,
     /// The figures of all tasks of the workload.
     pub quantities: Vec<Quantity>,
     /// Those of tasks of one name.
@@ -221,6 +229,7 @@ pub fn check(
     let figures: Vec<&Measurements> = model.iter().map(|side| &side.figures).collect();
     Ok(Check {
         scheduler: scheduler.name.clone(),
+        other_rules: to.differs_from(from),
         quantities: crate::quantities(&[&to.kernel.figures], &figures),
         groups: groups::judge(&from.groups, &to.groups, &to.kernel, &model),
     })

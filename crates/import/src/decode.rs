@@ -233,16 +233,7 @@ impl Fields<'_> {
                 context: Some(context(self.decoder.common[1].number(self.event))),
                 sync: None,
             },
-            Kind::Wakeup => What::Wakeup {
-                pid,
-                prio,
-                target_cpu: cpu,
-            },
-            _ => What::WakeupNew {
-                pid,
-                prio,
-                target_cpu: cpu,
-            },
+            _ => kind.queues(pid, prio, cpu),
         })
     }
 

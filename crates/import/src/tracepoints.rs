@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use alight_recording::workload::Capability;
+use alight_recording::workload::{Capability, What};
 
 use crate::decode::InterruptKind;
 
@@ -27,6 +27,24 @@ pub(crate) enum Kind {
     Hotplug,
     Begin(InterruptKind),
     End(InterruptKind),
+}
+
+impl Kind {
+    /// What a wakeup that puts a task on the queue of a CPU becomes: that of a new task, or another.
+    pub fn queues(self, pid: u32, prio: u16, target_cpu: u16) -> What {
+        match self {
+            Kind::WakeupNew => What::WakeupNew {
+                pid,
+                prio,
+                target_cpu,
+            },
+            _ => What::Wakeup {
+                pid,
+                prio,
+                target_cpu,
+            },
+        }
+    }
 }
 
 /// A tracepoint that is imported.

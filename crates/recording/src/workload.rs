@@ -12,6 +12,7 @@
 
 mod capability;
 mod event;
+mod layout;
 mod read;
 mod task;
 mod write;

@@ -48,7 +48,7 @@ pub struct Health {
     pub cpu_ns: u64,
     /// The part of it for which the model charges more than was recorded, ns.
     pub clipped_ns: u64,
-    /// CPU time at a clock that is not known, ns.
+    /// CPU time at a clock that is not known, of CPUs that have several, ns.
     pub unknown_clock_ns: u64,
     /// Times that a task left its CPU though it would have gone on.
     pub still_runnable: u64,
@@ -81,6 +81,11 @@ impl Health {
     /// Wakings by tasks that cannot be theirs, in percent of all sleeps.
     pub fn suspect_percent(&self) -> u64 {
         percent(self.suspect, self.sleeps, 0)
+    }
+
+    /// CPU time at a clock that is not known, in percent.
+    pub fn unknown_clock_percent(&self) -> u64 {
+        percent(self.unknown_clock_ns, self.cpu_ns, 0)
     }
 
     /// Causes that were assumed, in percent of all sleeps.

@@ -317,7 +317,7 @@ impl<'a> Window<'a> {
         };
         if booked.is_replayed() {
             self.health.cpu_ns += ns;
-            if !self.cpus[cpu].clock_told {
+            if !self.cpus[cpu].clock_told && self.speeds.has_clocks(cpu) {
                 self.health.unknown_clock_ns += ns;
             }
         }

@@ -40,6 +40,7 @@ struct Cpu {
     capacity: u64,
     top_khz: u64,
     khz: u64,
+    has_clocks: bool,
     executes: bool,
     done: Work,
     since: u64,
@@ -78,6 +79,7 @@ impl Speeds {
                 capacity: cpu.capacity_orig.into(),
                 top_khz,
                 khz: top_khz,
+                has_clocks: opps.len() > 1,
                 executes: false,
                 done: 0,
                 since: now,
@@ -100,6 +102,11 @@ impl Speeds {
     /// The work that `cpu` gets done in so many ns at its present speed.
     pub fn in_ns(&self, cpu: usize, ns: u64) -> Work {
         self.cpus[cpu].rate.saturating_mul(ns)
+    }
+
+    /// Whether the CPU has more than one clock.
+    pub fn has_clocks(&self, cpu: usize) -> bool {
+        self.cpus[cpu].has_clocks
     }
 
     /// From `now` on the CPU executes a task, or none.

@@ -65,18 +65,20 @@ impl Verdict {
     pub fn of(health: &Health, own: &Check, crosses: &[Check]) -> Self {
         let mut reasons = broken(health);
         reasons.extend(disagreement(own, "the replay is not what was recorded"));
+        let other_rules = crosses.iter().any(|cross| cross.other_rules);
         let all = [own].into_iter().chain(crosses);
         let checked = all.map(|check| check.scheduler.clone()).collect();
         let mut standing = Standing::SelfChecked;
         if !reasons.is_empty() {
             standing = Standing::NotUsable;
-        } else if crosses.is_empty() {
-            reasons.push(
-                "no recording under another kernel or scheduler was predicted: a replay with false \
-                 causes can pass its self-check"
-                    .to_owned(),
-            );
         } else {
+            if !other_rules {
+                reasons.push(
+                    "no recording under another kernel or scheduler was predicted: a replay with \
+                     false causes can pass its self-check"
+                        .to_owned(),
+                );
+            }
             for cross in crosses {
                 let what = format!("under {} the kernel did something else", cross.scheduler);
                 reasons.extend(disagreement(cross, &what));
@@ -179,6 +181,17 @@ fn cautions(health: &Health) -> Vec<String> {
         all.push(format!(
             "{raced} % of wakings came before the task slept: a replay does not keep their order"
         ));
+    }
+    let clock = health.unknown_clock_percent();
+    if clock > 0 {
+        all.push(format!(
+            "{clock} % of the CPU time ran at a clock that is not recorded: it counts as work at the \
+             top frequency"
+        ));
+    }
+    let assumed = health.assumed_percent();
+    if assumed > 0 {
+        all.push(format!("the causes of {assumed} % of sleeps are assumed"));
     }
     if health.windows > 1 {
         let windows = health.windows;

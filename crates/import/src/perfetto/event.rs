@@ -364,15 +364,6 @@ fn woken(kind: Kind, parts: &Parts, (pid, prio, cpu): (u32, u16, u16)) -> What {
             context: parts.flags.map(context),
             sync: None,
         },
-        Kind::Wakeup => What::Wakeup {
-            pid,
-            prio,
-            target_cpu: cpu,
-        },
-        _ => What::WakeupNew {
-            pid,
-            prio,
-            target_cpu: cpu,
-        },
+        _ => kind.queues(pid, prio, cpu),
     }
 }

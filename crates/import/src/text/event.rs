@@ -213,16 +213,7 @@ impl<'a> Fields<'a> {
                 context: self.line.context,
                 sync: None,
             },
-            Kind::Wakeup => What::Wakeup {
-                pid,
-                prio,
-                target_cpu: cpu,
-            },
-            _ => What::WakeupNew {
-                pid,
-                prio,
-                target_cpu: cpu,
-            },
+            _ => kind.queues(pid, prio, cpu),
         })
     }
 

@@ -25,6 +25,7 @@ fn check(model: f64) -> Check {
     let rule = rule_of("wakeups_per_s");
     Check {
         scheduler: "linux-6.1".to_owned(),
+        other_rules: true,
         quantities: vec![Quantity::judge(
             rule,
             None,
@@ -64,6 +65,17 @@ fn verdicts() {
             vec![good()],
             Standing::Trusted,
             "",
+        ),
+        (
+            "predicts a run under the same rules alone",
+            health(),
+            good(),
+            vec![Check {
+                other_rules: false,
+                ..good()
+            }],
+            Standing::SelfChecked,
+            "no recording under another kernel",
         ),
         (
             "does not predict another",

@@ -19,7 +19,9 @@ use alight_machine::Machine;
 use alight_machine::views::of_machine;
 use alight_policy::topology;
 use alight_policy::{Core, Mask, Params};
-use alight_workload::program::{Better, Calibration, Label, MeasureSource, Op, Program, Workload};
+use alight_workload::program::{
+    Better, Calibration, Deal, Label, LatenessId, MeasureSource, Op, Program, Workload,
+};
 
 use tasks::of_task;
 pub(crate) use tasks::{Attributes, DlParams, Realtime};
@@ -83,6 +85,7 @@ struct Parts {
     barriers: Vec<BarrierState>,
     channels: Vec<Channel>,
     counters: Vec<u64>,
+    deals: Vec<Deal>,
     marks: Vec<MarkState>,
     histograms: Vec<Histogram>,
     measures: Vec<MeasureSpec>,
@@ -181,6 +184,14 @@ impl<'a> Builder<'a> {
 
     fn add(&mut self, index: usize, workload: &Workload) -> Result<(), Error> {
         check(workload)?;
+        let lateness = self.parts.instruments.lateness.len() + workload.lateness.len();
+        if lateness > usize::from(LatenessId::MAX) {
+            return refuse(format!(
+                "workload '{}': the run knows {lateness} latenesses; {} are possible",
+                workload.name,
+                LatenessId::MAX
+            ));
+        }
         let over_at = match self.goes_along(workload) {
             true => 0,
             false => NEVER - 1,
@@ -200,11 +211,13 @@ impl<'a> Builder<'a> {
             stamp: p.instruments.stamps.len() as u32,
             tally: p.instruments.tallies.len() as u32,
             desk: p.instruments.desks.len() as u32,
+            deal: p.deals.len() as u32,
+            lateness: p.instruments.lateness.len() as u16,
             log: p.logs as u32,
             workload: index as u32,
         };
         p.instruments
-            .add(&workload.instruments, self.scenario.machine.cpus.len());
+            .add(workload, self.scenario.machine.cpus.len());
         p.mutexes.resize(
             p.mutexes.len() + workload.mutexes as usize,
             Mutex::default(),
@@ -226,6 +239,11 @@ impl<'a> Builder<'a> {
             .extend(workload.channels.iter().map(|&kind| Channel::new(kind)));
         p.counters
             .resize(p.counters.len() + workload.counters as usize, 0);
+        let deals = workload.deals.iter();
+        p.deals.extend(deals.map(|&deal| Deal {
+            counter: deal.counter + base.counter,
+            ..deal
+        }));
         p.marks.resize(
             p.marks.len() + workload.marks as usize,
             MarkState::default(),
@@ -321,10 +339,11 @@ fn kernel(scenario: &Scenario<'_>) -> Result<&'static Kernel, Error> {
 
 /// A loop without end that nothing leaves.
 fn runs_for_ever(workload: &Workload) -> bool {
-    workload.programs.iter().any(has_endless_loop)
+    let mut programs = workload.programs.iter();
+    programs.any(|program| has_endless_loop(workload, program))
 }
 
-fn has_endless_loop(program: &Program) -> bool {
+fn has_endless_loop(workload: &Workload, program: &Program) -> bool {
     program.ops.iter().enumerate().any(|(at, op)| match *op {
         Op::LoopBegin {
             count: u64::MAX,
@@ -332,20 +351,18 @@ fn has_endless_loop(program: &Program) -> bool {
             ..
         } => !program.ops[at..end as usize]
             .iter()
-            .any(|op| leaves(op, end)),
+            .any(|op| leaves(workload, op, end)),
         _ => false,
     })
 }
 
 /// Does an operation leave the loop that ends before `end`, some day?
-fn leaves(op: &Op, end: Label) -> bool {
+fn leaves(workload: &Workload, op: &Op, end: Label) -> bool {
     match *op {
-        Op::Take {
-            limit,
-            until_ns,
-            done,
-            ..
-        } => done >= end && (limit != u64::MAX || until_ns != u64::MAX),
+        Op::Take { deal, done } => {
+            let deal = &workload.deals[deal as usize];
+            done >= end && (deal.limit != u64::MAX || deal.until_ns != u64::MAX)
+        }
         Op::Serve { done, .. } => done >= end,
         Op::Answer { last: to, .. }
         | Op::Gather { none: to, .. }

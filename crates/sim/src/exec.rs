@@ -10,7 +10,7 @@ use crate::rng::{Purpose, below};
 use crate::state::{Life, Sim};
 use crate::sync::Call;
 use crate::timeline::NONE;
-use alight_workload::program::{LOOP_SLOTS, Op};
+use alight_workload::program::{Deal, LOOP_SLOTS, Op};
 pub(crate) use sleep::TIMER_SLACK;
 
 /// Operations of one task in one instant that are taken for a loop without end.
@@ -355,13 +355,13 @@ impl Sim<'_> {
             Op::LoopEnd { slot, begin } => self
                 .loop_end(task, slot, begin)
                 .map_or(Effect::Done, Effect::Jump),
-            Op::Take {
-                counter,
-                modulo,
-                limit,
-                until_ns,
-                done,
-            } => {
+            Op::Take { deal, done } => {
+                let Deal {
+                    counter,
+                    modulo,
+                    limit,
+                    until_ns,
+                } = self.deals[deal as usize];
                 let start = self.workloads[self.tasks[task].workload as usize].start;
                 let count = &mut self.counters[counter as usize];
                 if *count >= limit || self.now - start >= until_ns {

@@ -10,11 +10,8 @@ use crate::exec::Effect;
 use crate::state::Sim;
 use crate::tally::Tally;
 use crate::timeline::NONE;
-use alight_workload::program::{Observation, Op};
+use alight_workload::program::{Lateness, LatenessId, Observation, StampId, Workload};
 use desks::Desk;
-
-/// The loop reads an operation at each step: what tools note must not make them longer.
-const _: () = assert!(size_of::<Op>() <= 32);
 
 /// How often a spinning task looks at the lock, ns. The tool looks all the time; a lock that comes
 /// free is noticed late by half of this on average.
@@ -26,6 +23,7 @@ pub(crate) struct Instruments {
     pub stamps: Vec<u64>,
     pub tallies: Vec<Tally>,
     pub desks: Vec<Desk>,
+    pub lateness: Vec<Lateness>,
     /// What a rate was last taken of, by its tally: the counter, and when, ns.
     rates: Vec<Option<(u64, u64)>>,
     /// Of each workload the locks of all CPUs; [`NONE`]: free.
@@ -35,7 +33,9 @@ pub(crate) struct Instruments {
 
 impl Instruments {
     /// Adds what a workload has.
-    pub fn add(&mut self, given: &alight_workload::program::Instruments, nr_cpus: usize) {
+    pub fn add(&mut self, workload: &Workload, nr_cpus: usize) {
+        let given = &workload.instruments;
+        self.lateness.extend_from_slice(&workload.lateness);
         let grown = |now: usize, by: u32| now + by as usize;
         let (stamps, tallies) = (&mut self.stamps, &mut self.tallies);
         stamps.resize(grown(stamps.len(), given.stamps), 0);
@@ -45,6 +45,13 @@ impl Instruments {
             .resize(grown(self.desks.len(), given.desks), Desk::default());
         self.nr_cpus = nr_cpus;
         self.cpu_locks.resize(self.cpu_locks.len() + nr_cpus, NONE);
+    }
+
+    /// Of a time that is late by now, how long it holds, us.
+    fn late(&self, now: u64, stamp: StampId, lateness: LatenessId) -> Option<u32> {
+        let Lateness { limit_ns, hold_us } = self.lateness[lateness as usize];
+        let since = now.saturating_sub(self.stamps[stamp as usize]);
+        (since > limit_ns).then_some(hold_us)
     }
 
     /// Makes room for as many callers as there are tasks: the loop does not allocate.
@@ -101,19 +108,18 @@ impl Sim<'_> {
             }
             Observation::CountLate {
                 stamp,
-                limit_ns,
+                lateness,
                 counter,
             } => {
-                let late = now.saturating_sub(tools.stamps[stamp as usize]) > limit_ns;
+                let late = tools.late(now, stamp, lateness).is_some();
                 self.counters[counter as usize] += u64::from(late);
             }
             Observation::HoldIfLate {
                 stamp,
-                limit_ns,
+                lateness,
                 until,
-                hold_us,
             } => {
-                if now.saturating_sub(tools.stamps[stamp as usize]) > limit_ns {
+                if let Some(hold_us) = tools.late(now, stamp, lateness) {
                     tools.stamps[until as usize] = now + u64::from(hold_us) * 1000;
                 }
             }

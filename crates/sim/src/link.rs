@@ -22,6 +22,8 @@ pub(crate) struct Base {
     pub stamp: u32,
     pub tally: u32,
     pub desk: u32,
+    pub deal: u32,
+    pub lateness: u16,
     pub log: u32,
     pub workload: u32,
 }
@@ -48,11 +50,14 @@ pub(crate) fn check(workload: &Workload) -> Result<(), Error> {
         for (what, first, count) in picks {
             let Some(first) = first else { continue };
             let room = count - first;
-            let beside =
-                |op: &&Op| matches!(**op, Op::Take { modulo, .. } if modulo == 0 || modulo > room);
-            if let Some(op) = ops().find(beside) {
+            let deals = ops().filter_map(|op| match *op {
+                Op::Take { deal, .. } => Some(&workload.deals[deal as usize]),
+                _ => None,
+            });
+            let mut beside = deals.filter(|deal| deal.modulo == 0 || deal.modulo > room);
+            if let Some(deal) = beside.next() {
                 return Err(faulty(format!(
-                    "program {at}: {op:?} picks among more than the {room} {what} from {first} on"
+                    "program {at}: {deal:?} picks among more than the {room} {what} from {first} on"
                 )));
             }
         }
@@ -160,23 +165,21 @@ fn relocate_observation(observation: Observation, base: Base) -> Observation {
         },
         Observation::CountLate {
             stamp,
-            limit_ns,
+            lateness,
             counter,
         } => Observation::CountLate {
             stamp: stamp + base.stamp,
-            limit_ns,
+            lateness: lateness + base.lateness,
             counter: counter + base.counter,
         },
         Observation::HoldIfLate {
             stamp,
-            limit_ns,
+            lateness,
             until,
-            hold_us,
         } => Observation::HoldIfLate {
             stamp: stamp + base.stamp,
-            limit_ns,
+            lateness: lateness + base.lateness,
             until: until + base.stamp,
-            hold_us,
         },
         Observation::Clear { tally } => Observation::Clear {
             tally: tally + base.tally,
@@ -202,7 +205,7 @@ pub(crate) fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
             period_ns: period_ns.min(NEVER),
             mode,
             origin,
-            histogram: histogram.map(|h| h + base.histogram),
+            histogram: histogram.get().map(|h| h + base.histogram).into(),
         },
         Op::Lock { mutex } => Op::Lock {
             mutex: mutex + base.mutex,
@@ -270,17 +273,8 @@ pub(crate) fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
             slot,
             begin: entry + begin,
         },
-        Op::Take {
-            counter,
-            modulo,
-            limit,
-            until_ns,
-            done,
-        } => Op::Take {
-            counter: counter + base.counter,
-            modulo,
-            limit,
-            until_ns,
+        Op::Take { deal, done } => Op::Take {
+            deal: deal + base.deal,
             done: entry + done,
         },
         Op::Count { counter } => Op::Count {

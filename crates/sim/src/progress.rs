@@ -33,17 +33,15 @@ impl Goal {
         for (index, workload) in workloads.iter().enumerate() {
             let ops = workload.programs.iter().flat_map(|program| &program.ops);
             takes.extend(ops.filter_map(|op| match *op {
-                Op::Take {
-                    counter,
-                    limit,
-                    until_ns,
-                    ..
-                } => Some(Take {
-                    workload: index,
-                    counter: counters + counter as usize,
-                    limit,
-                    until_ns,
-                }),
+                Op::Take { deal, .. } => {
+                    let deal = &workload.deals[deal as usize];
+                    Some(Take {
+                        workload: index,
+                        counter: counters + deal.counter as usize,
+                        limit: deal.limit,
+                        until_ns: deal.until_ns,
+                    })
+                }
                 _ => None,
             }));
             counters += workload.counters as usize;

@@ -25,7 +25,7 @@ use crate::timers::Timers;
 use alight_machine::Machine;
 use alight_policy::Mask;
 use alight_trace::Sink;
-use alight_workload::program::{LOOP_SLOTS, Op, TIMER_SLOTS};
+use alight_workload::program::{Deal, LOOP_SLOTS, Op, TIMER_SLOTS};
 
 /// What a CPU is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -355,6 +355,7 @@ pub(crate) struct Sim<'a> {
     pub channels: Table<Channel>,
     pub message_memory: MessageMemory,
     pub counters: Table<u64>,
+    pub deals: Table<Deal>,
     pub workloads: Box<[WorkloadState]>,
     pub comms: Vec<String>,
     pub attributes: Vec<crate::build::Attributes>,

@@ -16,7 +16,7 @@ use alight_machine::{
 use alight_policy::Scheduler;
 use alight_trace::{Detail, Event, PrevState, Sink, Waker};
 use alight_workload::program::{
-    Attributes, Calibration, ChannelKind, Instruments, Names, Op, Program, TaskSpec, Workload,
+    Attributes, Calibration, ChannelKind, Deal, Instruments, Names, Op, Program, TaskSpec, Workload,
 };
 
 pub(crate) const US: u64 = 1000;
@@ -174,6 +174,14 @@ impl Given {
     }
 }
 
+/// Numbers without end, even and odd in turn.
+const EVEN_AND_ODD: Deal = Deal {
+    counter: 0,
+    modulo: 2,
+    limit: u64::MAX,
+    until_ns: u64::MAX,
+};
+
 /// A workload of these tasks, which are called `t0`, `t1` …; with four of each
 /// resource that needs no description.
 pub(crate) fn workload(tasks: &[Given]) -> Workload {
@@ -199,6 +207,8 @@ pub(crate) fn workload(tasks: &[Given]) -> Workload {
             })
             .collect(),
         attributes: vec![],
+        deals: vec![EVEN_AND_ODD],
+        lateness: vec![],
         blocks: None,
         channels: vec![],
         barriers: vec![],

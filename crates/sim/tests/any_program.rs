@@ -11,7 +11,7 @@ mod common;
 use alight_machine::Machine;
 use alight_sim::hotplug_torture;
 use alight_workload::program::{
-    Attributes, ChannelKind, Op, Policy, TimerMode, TimerOrigin, Workload,
+    Attributes, ChannelKind, Op, OptionalId, Policy, TimerMode, TimerOrigin, Workload,
 };
 use common::{Run, given, machine};
 use proptest::prelude::*;
@@ -80,7 +80,7 @@ fn plain() -> impl Strategy<Value = Op> {
             period_ns: us * US,
             mode,
             origin: TimerOrigin::FirstUse,
-            histogram: Some(0),
+            histogram: OptionalId::some(0),
         }),
         1 => (0..6u32).prop_map(|attributes| Op::SetAttributes { attributes }),
         1 => Just(Op::Unlock { mutex: 3 }),

@@ -9,7 +9,9 @@ mod common;
 
 use alight_machine::{CpuSet, Machine};
 use alight_sim::Cgroup;
-use alight_workload::program::{Attributes, Op, Policy, TimerMode, TimerOrigin, Workload};
+use alight_workload::program::{
+    Attributes, Op, OptionalId, Policy, TimerMode, TimerOrigin, Workload,
+};
 use common::{MS, Run, given, load, machine};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -104,7 +106,7 @@ fn periodic(n: usize) -> Workload {
         period_ns: 5 * MS,
         mode: TimerMode::Relative,
         origin: TimerOrigin::FirstUse,
-        histogram: None,
+        histogram: OptionalId::NONE,
     };
     let endless = Op::LoopBegin {
         slot: 0,
@@ -257,9 +259,9 @@ fn tasks_and_cpus_take_little_memory() {
     }
 }
 
-/// So that a recording of ten million events fits: its workload has 32 bytes for each operation.
+/// So that a recording of ten million events fits: its workload has 16 bytes for each operation.
 #[test]
-fn an_operation_takes_34_bytes_beside_the_workloads() {
+fn an_operation_takes_18_bytes_beside_the_workloads() {
     let of = |ops: usize| {
         let workloads = [given(vec![vec![Op::Run { ns: 0 }; ops]; 2])];
         let machine = machine("ca9x4");
@@ -271,5 +273,5 @@ fn an_operation_takes_34_bytes_beside_the_workloads() {
     };
     let (few, many) = (of(100_000), of(200_000));
     let each = (many - few) as f64 / 200_000.0;
-    assert!((each - 34.0).abs() < 0.1, "{each} bytes");
+    assert!((each - 18.0).abs() < 0.1, "{each} bytes");
 }

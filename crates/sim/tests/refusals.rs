@@ -176,7 +176,7 @@ fn programs_that_point_nowhere() {
                 period_ns: 1,
                 mode: alight_workload::program::TimerMode::Relative,
                 origin: alight_workload::program::TimerOrigin::FirstUse,
-                histogram: None,
+                histogram: alight_workload::program::OptionalId::NONE,
             },
             "slot",
         ),
@@ -188,18 +188,16 @@ fn programs_that_point_nowhere() {
         );
     }
     // A number drawn at random picks among four mutexes.
-    let take = |modulo| Op::Take {
-        counter: 0,
-        modulo,
-        limit: 9,
-        until_ns: u64::MAX,
-        done: 2,
-    };
+    let take = Op::Take { deal: 0, done: 2 };
     for modulo in [0, 5] {
-        let what = refusal(
-            &[given(vec![vec![take(modulo), Op::LockIndexed { base: 0 }]])],
-            None,
-        );
+        let mut picks = given(vec![vec![take, Op::LockIndexed { base: 0 }]]);
+        picks.deals = vec![alight_workload::program::Deal {
+            counter: 0,
+            modulo,
+            limit: 9,
+            until_ns: u64::MAX,
+        }];
+        let what = refusal(&[picks], None);
         assert!(what.contains("mutex"), "modulo {modulo}: {what}");
     }
 }

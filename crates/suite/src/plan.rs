@@ -4,7 +4,8 @@
 
 use alight_machine::Governor;
 use alight_workload::program::{
-    Attributes, Observation, Op, TaskSpec, TimerMode, TimerOrigin, Workload,
+    Attributes, Lateness, LatenessId, Observation, Op, OptionalId, TaskSpec, TimerMode,
+    TimerOrigin, Workload,
 };
 use alight_workload::{Assembler, Mode};
 use serde::{Deserialize, Serialize};
@@ -308,12 +309,12 @@ fn program(workload: &mut Workload, task: u32, of: &Task) -> alight_workload::pr
             mark: workload.marks,
         });
         workload.marks += 1;
-        work(&mut asm, task, phase.work);
+        work(workload, &mut asm, task, phase.work);
     }
     asm.finish()
 }
 
-fn work(asm: &mut Assembler, task: u32, work: Work) {
+fn work(workload: &mut Workload, asm: &mut Assembler, task: u32, work: Work) {
     match work {
         Work::Run { ns } => asm.op(Op::Run { ns }),
         Work::Sleep { ns } => asm.op(Op::Sleep { ns }),
@@ -321,25 +322,32 @@ fn work(asm: &mut Assembler, task: u32, work: Work) {
             loops,
             run_ns,
             period_ns,
-        } => asm.repeat(loops, |body| {
-            body.op(Op::Run { ns: run_ns });
-            body.op(Op::Count { counter: 2 * task });
-            body.op(Op::Observe(Observation::CountLate {
-                stamp: task,
+        } => {
+            let lateness = workload.lateness.len() as LatenessId;
+            workload.lateness.push(Lateness {
                 limit_ns: period_ns,
-                counter: 2 * task + 1,
-            }));
-            body.op(Op::Timer {
-                slot: 0,
-                period_ns,
-                mode: TimerMode::Relative,
-                origin: TimerOrigin::TaskStart,
-                histogram: None,
+                hold_us: 0,
             });
-            body.op(Op::Observe(Observation::StampTimer {
-                stamp: task,
-                slot: 0,
-            }));
-        }),
+            asm.repeat(loops, |body| {
+                body.op(Op::Run { ns: run_ns });
+                body.op(Op::Count { counter: 2 * task });
+                body.op(Op::Observe(Observation::CountLate {
+                    stamp: task,
+                    lateness,
+                    counter: 2 * task + 1,
+                }));
+                body.op(Op::Timer {
+                    slot: 0,
+                    period_ns,
+                    mode: TimerMode::Relative,
+                    origin: TimerOrigin::TaskStart,
+                    histogram: OptionalId::NONE,
+                });
+                body.op(Op::Observe(Observation::StampTimer {
+                    stamp: task,
+                    slot: 0,
+                }));
+            });
+        }
     }
 }

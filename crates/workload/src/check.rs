@@ -31,6 +31,10 @@ impl Workload {
         for (at, attributes) in self.attributes.iter().enumerate() {
             check_attributes(attributes).map_err(|fault| format!("attributes {at}: {fault}"))?;
         }
+        for (at, deal) in self.deals.iter().enumerate() {
+            in_range("counter", deal.counter, self.counters as usize)
+                .map_err(|fault| format!("deal {at}: {fault}"))?;
+        }
         for measure in &self.measures {
             self.check_measure(&measure.source)
                 .map_err(|fault| format!("measure {}: {fault}", measure.name))?;
@@ -101,7 +105,7 @@ impl Workload {
                 if period_ns == 0 {
                     return Err("period is 0".to_owned());
                 }
-                match histogram {
+                match histogram.get() {
                     Some(id) => in_range("histogram", id, self.histograms.len()),
                     None => Ok(()),
                 }
@@ -146,8 +150,8 @@ impl Workload {
                 in_range("attributes", after, self.attributes.len())
             }
             Op::Fork { task } => self.check_fork(task),
-            Op::Take { counter, done, .. } => {
-                in_range("counter", counter, self.counters as usize)?;
+            Op::Take { deal, done } => {
+                in_range("deal", deal, self.deals.len())?;
                 in_range("label", done, program.ops.len() + 1)
             }
             Op::Count { counter } => in_range("counter", counter, self.counters as usize),
@@ -207,6 +211,7 @@ impl Workload {
         let stamp = |id| in_range("stamp", id, self.instruments.stamps as usize);
         let tally = |id| in_range("tally", id, self.instruments.tallies as usize);
         let counter = |id| in_range("counter", id, self.counters as usize);
+        let lateness = |id| in_range("lateness", u32::from(id), self.lateness.len());
         match observation {
             Observation::Stamp { stamp: id } => stamp(id),
             Observation::StampTimer { stamp: id, slot } => {
@@ -224,15 +229,17 @@ impl Workload {
             Observation::AddLapse {
                 stamp: id,
                 counter: to,
-            }
-            | Observation::CountLate {
-                stamp: id,
-                counter: to,
-                ..
             } => stamp(id).and(counter(to)),
+            Observation::CountLate {
+                stamp: id,
+                lateness: of,
+                counter: to,
+            } => stamp(id).and(lateness(of)).and(counter(to)),
             Observation::HoldIfLate {
-                stamp: id, until, ..
-            } => stamp(id).and(stamp(until)),
+                stamp: id,
+                lateness: of,
+                until,
+            } => stamp(id).and(lateness(of)).and(stamp(until)),
             Observation::TakeShare { parts: 0, .. } => Err("shares among nobody".to_owned()),
             Observation::TakeShare {
                 counter: id,

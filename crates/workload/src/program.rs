@@ -39,6 +39,10 @@ pub type TallyId = u32;
 pub type DeskId = u32;
 /// Index of a log, `0..Workload::logs`.
 pub type LogId = u32;
+/// Index into [`Workload::deals`].
+pub type DealId = u32;
+/// Index into [`Workload::lateness`].
+pub type LatenessId = u16;
 /// Position in [`Program::ops`].
 pub type Label = u32;
 
@@ -60,6 +64,10 @@ pub struct Workload {
     pub blocks: Option<Blocks>,
     /// Scheduling attributes that phases switch to.
     pub attributes: Vec<Attributes>,
+    /// What [`Op::Take`] takes of which counter.
+    pub deals: Vec<Deal>,
+    /// What is late, and what comes of it.
+    pub lateness: Vec<Lateness>,
     /// Pipes and sockets.
     pub channels: Vec<ChannelKind>,
     /// Barriers: how many tasks must arrive.
@@ -196,6 +204,62 @@ pub enum Policy {
     Deadline,
 }
 
+/// Numbers that a shared counter deals.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Deal {
+    /// The counter.
+    pub counter: CounterId,
+    /// The number that is taken is reduced modulo this (0: it is not).
+    pub modulo: u32,
+    /// Numbers dealt in all (`u64::MAX`: no limit).
+    pub limit: u64,
+    /// Time after the workload's start from which on none is dealt, ns (`u64::MAX`: none).
+    pub until_ns: u64,
+}
+
+/// A time since a stamp that is too long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lateness {
+    /// The longest that is not late, ns.
+    pub limit_ns: u64,
+    /// How long [`Observation::HoldIfLate`] holds, us.
+    pub hold_us: u32,
+}
+
+/// An index, or none, in four bytes: operations are many, and stay small.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct OptionalId(u32);
+
+impl OptionalId {
+    /// None.
+    pub const NONE: OptionalId = OptionalId(u32::MAX);
+
+    /// This one. `u32::MAX` is [`OptionalId::NONE`]: no table has so many.
+    pub const fn some(id: u32) -> Self {
+        OptionalId(id)
+    }
+
+    /// The index, if there is one.
+    pub const fn get(self) -> Option<u32> {
+        match self.0 {
+            u32::MAX => None,
+            id => Some(id),
+        }
+    }
+}
+
+impl From<Option<u32>> for OptionalId {
+    fn from(id: Option<u32>) -> Self {
+        id.map_or(OptionalId::NONE, OptionalId::some)
+    }
+}
+
+impl std::fmt::Debug for OptionalId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.get().fmt(f)
+    }
+}
+
 /// A byte channel between tasks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ChannelKind {
@@ -212,7 +276,8 @@ pub struct Program {
     pub ops: Vec<Op>,
 }
 
-/// One instruction.
+/// One instruction, in 16 bytes: a replay of a recording has as many as the recording has events, and
+/// the simulator reads one at each step.
 #[allow(
     missing_docs,
     reason = "the text of each instruction explains its fields"
@@ -247,8 +312,9 @@ pub enum Op {
         mode: TimerMode,
         /// Where the first period starts.
         origin: TimerOrigin,
-        /// The latency of each wakeup is recorded here; `None`: this use is not measured.
-        histogram: Option<HistogramId>,
+        /// The latency of each wakeup is recorded in this [`HistogramId`]; none: this use is not
+        /// measured.
+        histogram: OptionalId,
     },
 
     /// Lock a mutex (futex based, no handoff).
@@ -357,21 +423,9 @@ pub enum Op {
     LoopBegin { slot: u8, count: u64, end: Label },
     /// End of a loop: `begin` is the label just behind the LoopBegin.
     LoopEnd { slot: u8, begin: Label },
-    /// Take the next number of a shared counter into the task's register, reduced
-    /// modulo `modulo` when it is not 0; go to `done` instead once `limit` numbers
-    /// were dealt or simulated time has reached `until_ns` since the workload's start.
-    Take {
-        /// The counter.
-        counter: CounterId,
-        /// Reduce the register modulo this (0: do not).
-        modulo: u32,
-        /// Numbers dealt in all (`u64::MAX`: no limit).
-        limit: u64,
-        /// Stop time, ns (`u64::MAX`: none).
-        until_ns: u64,
-        /// Where to go when there are no more.
-        done: Label,
-    },
+    /// Take the next number of a shared counter into the task's register; go to `done` instead when
+    /// no more are dealt.
+    Take { deal: DealId, done: Label },
     /// Add 1 to a counter.
     Count { counter: CounterId },
     /// The task ends a pass through a phase: add 1 to `counter`, and write a line of rt-app's log
@@ -389,6 +443,8 @@ pub enum Op {
     /// Read the clock, or write down what was read. Takes no time.
     Observe(Observation),
 }
+
+const _: () = assert!(size_of::<Op>() == 16);
 
 /// What a tool notes. Durations are those of `gettimeofday(2)`: the difference of two times that
 /// were both cut to whole microseconds.
@@ -411,23 +467,22 @@ pub enum Observation {
     /// A counter divided by `parts`, to a tally; the counter becomes 0.
     TakeShare {
         counter: CounterId,
-        parts: u32,
+        parts: u16,
         tally: TallyId,
     },
     /// How much a counter grew a second since it was last observed for this tally; 0 the first time.
     Rate { counter: CounterId, tally: TallyId },
-    /// Count it if the time since a stamp is more than `limit_ns`.
+    /// Count it if the time since a stamp is late.
     CountLate {
         stamp: StampId,
-        limit_ns: u64,
+        lateness: LatenessId,
         counter: CounterId,
     },
-    /// Set the stamp `until` to `hold_us` from now if the time since `stamp` is more than `limit_ns`.
+    /// Set the stamp `until` to the end of the hold from now if the time since `stamp` is late.
     HoldIfLate {
         stamp: StampId,
-        limit_ns: u64,
+        lateness: LatenessId,
         until: StampId,
-        hold_us: u32,
     },
     /// Forget what a tally holds.
     Clear { tally: TallyId },

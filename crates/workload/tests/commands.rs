@@ -2,7 +2,7 @@
 //! What the command lines of the tools become: tasks, what they share, the loops, the measures.
 
 use alight_workload::program::{
-    ChannelKind, MeasureSource, Observation, Op, TimerMode, TimerOrigin,
+    ChannelKind, Deal, MeasureSource, Observation, Op, OptionalId, TimerMode, TimerOrigin,
 };
 use alight_workload::{Mode, Severity, Workload};
 
@@ -173,13 +173,7 @@ fn sysbench_threads_take_lock_yield_unlock_count() {
                 count: u64::MAX,
                 end: 15,
             },
-            Op::Take {
-                counter: 0,
-                modulo: 8,
-                limit: u64::MAX,
-                until_ns: 5_000_000_000,
-                done: 15,
-            },
+            Op::Take { deal: 0, done: 15 },
             Op::Observe(Observation::Stamp { stamp }),
             Op::LoopBegin {
                 slot: 1,
@@ -216,14 +210,14 @@ fn sysbench_threads_take_lock_yield_unlock_count() {
 fn sysbench_cpu_computes_a_limited_number_of_events() {
     let workload = load("sysbench cpu --threads=4 --time=0 --events=100 run");
     let worker = ops(&workload, 1);
-    let take = Op::Take {
+    assert_eq!(worker[3], Op::Take { deal: 0, done: 11 });
+    let deal = Deal {
         counter: 0,
         modulo: 0,
         limit: 100,
         until_ns: u64::MAX,
-        done: 11,
     };
-    assert_eq!(worker[3], take);
+    assert_eq!(workload.deals, [deal]);
     assert_eq!(worker[5], Op::Run { ns: 20_000_000 });
     let names: Vec<&str> = workload.measures.iter().map(|m| m.name.as_str()).collect();
     assert_eq!(names, ["events", "elapsed_s"]);
@@ -240,7 +234,7 @@ fn cyclictest_threads_wait_run_and_record_into_one_histogram() {
             period_ns,
             mode: TimerMode::SkipMissed,
             origin: TimerOrigin::FirstUse,
-            histogram: Some(0),
+            histogram: OptionalId::some(0),
         };
         assert_eq!(ops(&workload, task)[1], timer);
         let thread = task as u32 - 1;

@@ -2,7 +2,9 @@
 //! The grammar of rt-app, rule by rule: what a text becomes.
 //! Each rule is that of rt-app-55cb0c0, rt-app_parse_config.c and rt-app.c.
 
-use alight_workload::program::{Attributes, Calibration, Op, Policy, TimerMode, TimerOrigin};
+use alight_workload::program::{
+    Attributes, Calibration, Op, OptionalId, Policy, TimerMode, TimerOrigin,
+};
 use alight_workload::{Mode, Workload};
 
 fn compile(text: &str, mode: Mode) -> Workload {
@@ -131,7 +133,7 @@ fn timers_have_slots_by_name_and_begin_at_the_start() {
         period_ns,
         mode,
         origin: TimerOrigin::TaskStart,
-        histogram: Some(0),
+        histogram: OptionalId::some(0),
     };
     let members = "'timer0':{'ref':'unique','period':5},'timer1':{'ref':'b','period':6,'mode':'absolute'},'timer2':{'ref':'unique','period':7}";
     let expected = [
@@ -171,7 +173,7 @@ fn a_delay_ends_at_a_fixed_time_and_moves_the_origin_of_timers() {
             period_ns: 9000,
             mode: TimerMode::Absolute,
             origin: TimerOrigin::TaskStart,
-            histogram: None,
+            histogram: OptionalId::NONE,
         };
         assert_eq!(program[1 + slot as usize], until_start);
     }

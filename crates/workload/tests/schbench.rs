@@ -238,7 +238,8 @@ fn requests_are_handed_out_each_second() {
         if each.is_some() {
             let second = |op: &Op| matches!(op, Op::Timer { period_ns: S, .. });
             assert!(message.iter().any(second), "{line}");
-            let turns = |op: &Op| matches!(op, Op::Take { modulo, .. } if *modulo == if line.contains("-t 4") { 4 } else { 2 });
+            let workers = if line.contains("-t 4") { 4 } else { 2 };
+            let turns = |op: &Op| matches!(op, Op::Take { deal, .. } if workload.deals[*deal as usize].modulo == workers);
             assert!(message.iter().any(turns), "{line}");
         }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What the command lines of schbench, perf bench sched, adrestia, frames and housekeeping become.
 
-use alight_workload::program::{ChannelKind, Observation, Op};
+use alight_workload::program::{ChannelKind, Deal, Lateness, Observation, Op};
 use alight_workload::report::{Adrestia, PerfFormat, Report};
 use alight_workload::{Mode, Severity, Workload};
 
@@ -45,13 +45,7 @@ fn a_worker_of_schbench_asks_sleeps_locks_computes() {
     // The second worker of the second message thread.
     let (answered, begun) = (8, 9);
     let expected = [
-        Op::Take {
-            counter: 1,
-            modulo: 0,
-            limit: u64::MAX,
-            until_ns: 20_000_000_000,
-            done: 13,
-        },
+        Op::Take { deal: 0, done: 13 },
         Op::Observe(Observation::Stamp { stamp: answered }),
         Op::Call {
             desk: 1,
@@ -73,6 +67,13 @@ fn a_worker_of_schbench_asks_sleeps_locks_computes() {
         Op::Count { counter: 0 },
     ];
     assert_eq!(ops(&workload, 7)[1..12], expected);
+    let time = Deal {
+        counter: 1,
+        modulo: 0,
+        limit: u64::MAX,
+        until_ns: 20_000_000_000,
+    };
+    assert_eq!(workload.deals[0], time);
     let message = [
         Op::Fork { task: 6 },
         Op::Fork { task: 7 },
@@ -300,15 +301,17 @@ fn a_late_frame_boosts_both_threads_for_some_periods() {
         assert_eq!(count(&workload, task, set), runs, "task {task}, each frame");
     }
     let hold = |op: &Op| {
-        let Op::Observe(Observation::HoldIfLate {
-            limit_ns, hold_us, ..
-        }) = *op
-        else {
+        let Op::Observe(Observation::HoldIfLate { lateness, .. }) = *op else {
             return false;
         };
-        assert_eq!((limit_ns, hold_us), (20_000_000, 30_000));
+        assert_eq!(lateness, 0);
         true
     };
+    let missed = Lateness {
+        limit_ns: 20_000_000,
+        hold_us: 30_000,
+    };
+    assert_eq!(workload.lateness, [missed]);
     assert_eq!(count(&workload, 2, hold), 100, "each frame of a second");
 }
 

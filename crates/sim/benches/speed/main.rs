@@ -12,7 +12,7 @@ use alight_policy::Scheduler;
 use alight_sim::{Scenario, queue::Queue};
 use alight_workload::Mode;
 use alight_workload::program::{
-    Attributes, Calibration, Op, Program, TaskSpec, TimerMode, TimerOrigin, Workload,
+    Attributes, Calibration, Op, OptionalId, Program, TaskSpec, TimerMode, TimerOrigin, Workload,
 };
 use cpu_time::ThreadTime;
 use std::sync::atomic::AtomicBool;
@@ -208,7 +208,7 @@ fn periodic(cpus: usize, tasks_per_cpu: usize) -> Workload {
                 period_ns,
                 mode: TimerMode::Relative,
                 origin: TimerOrigin::FirstUse,
-                histogram: None,
+                histogram: OptionalId::NONE,
             },
             Op::Run {
                 ns: period_ns / (2 * tasks_per_cpu as u64),

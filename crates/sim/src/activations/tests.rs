@@ -4,7 +4,7 @@
 use crate::exec::TIMER_SLACK;
 use crate::state::Sim;
 use crate::testbed::{Given, MS, begin, machine, task, workload};
-use alight_workload::program::{Logged, Op, TimerMode, TimerOrigin};
+use alight_workload::program::{Logged, Op, OptionalId, TimerMode, TimerOrigin};
 
 const END: u64 = 10_000 * MS;
 /// A timer of a fair task expires so much after its point, us.
@@ -20,7 +20,7 @@ fn timer(mode: TimerMode) -> Op {
         period_ns: 10 * MS,
         mode,
         origin: TimerOrigin::TaskStart,
-        histogram: Some(0),
+        histogram: OptionalId::some(0),
     }
 }
 

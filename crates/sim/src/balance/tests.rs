@@ -38,6 +38,8 @@ fn hogs() -> Workload {
             ops: vec![Op::Run { ns: 10_000 * MS }],
         }],
         attributes: vec![],
+        deals: vec![],
+        lateness: vec![],
         blocks: None,
         channels: vec![],
         barriers: vec![],

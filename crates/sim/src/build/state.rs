@@ -142,11 +142,12 @@ impl<'a> Builder<'a> {
         // SAFETY: `link::check` holds what stands in programs against what there is of it: where
         // they jump to, mutexes, channels, counters. A program ends with an operation that ends its
         // task. Attributes name the masks that the builder made for them.
-        let (ops, op_costs, round_lengths, mutexes, channels, counters, masks) = unsafe {
+        let (ops, op_costs, round_lengths, deals, mutexes, channels, counters, masks) = unsafe {
             (
                 Table::new(parts.ops),
                 Table::new(op_costs),
                 Table::new(round_lengths),
+                Table::new(parts.deals),
                 Table::new(parts.mutexes),
                 Table::new(parts.channels),
                 Table::new(parts.counters),
@@ -207,6 +208,7 @@ impl<'a> Builder<'a> {
             channels,
             message_memory: MessageMemory::new(nr_cpus, machine.memory.messages_kept),
             counters,
+            deals,
             marks: parts.marks,
             histograms: parts.histograms,
             instruments: parts.instruments,

@@ -75,6 +75,7 @@ impl Sim<'_> {
         else {
             unreachable!()
         };
+        let histogram = histogram.get();
         let now = self.now;
         let t = &mut self.tasks[task];
         if !std::mem::take(&mut t.waited) {

@@ -7,7 +7,9 @@ use crate::state::{Life, Sim};
 use crate::testbed::{
     Given, MS, Record, US, begin, begin_recorded, child, machine, task, workload,
 };
-use alight_workload::program::{Better, MeasureSource, Op, TimerMode, TimerOrigin};
+use alight_workload::program::{
+    Better, Deal, MeasureSource, Op, OptionalId, TimerMode, TimerOrigin,
+};
 
 const END: u64 = 10_000 * MS;
 
@@ -25,7 +27,7 @@ fn timer(mode: TimerMode, origin: TimerOrigin) -> Op {
         period_ns: 10 * MS,
         mode,
         origin,
-        histogram: Some(0),
+        histogram: OptionalId::some(0),
     }
 }
 
@@ -153,14 +155,8 @@ fn work_at_the_end_of_a_loop_counts() {
 /// the workload's start is over.
 #[test]
 fn a_shared_counter_deals_numbers() {
-    let worker = |limit, until_ns| {
-        let take = Op::Take {
-            counter: 0,
-            modulo: 3,
-            limit,
-            until_ns,
-            done: 5,
-        };
+    let worker = || {
+        let take = Op::Take { deal: 0, done: 5 };
         let endless = Op::LoopBegin {
             slot: 0,
             count: u64::MAX,
@@ -188,11 +184,15 @@ fn a_shared_counter_deals_numbers() {
         ),
         (4, 15 * MS, 4, "whichever comes first"),
     ] {
-        let tasks = [
-            worker(limit, until_ns).on(&[0]),
-            worker(limit, until_ns).on(&[1]),
-        ];
-        begin(&machine(2, 2), &workload(&tasks), |sim| {
+        let tasks = [worker().on(&[0]), worker().on(&[1])];
+        let mut given = workload(&tasks);
+        given.deals = vec![Deal {
+            counter: 0,
+            modulo: 3,
+            limit,
+            until_ns,
+        }];
+        begin(&machine(2, 2), &given, |sim| {
             sim.until(END);
             let (taken, done) = (sim.counters[0], sim.counters[1]);
             assert_eq!(taken, done);
@@ -431,7 +431,7 @@ fn huge_times_are_for_ever() {
         period_ns: u64::MAX,
         mode: TimerMode::Absolute,
         origin: TimerOrigin::TaskStart,
-        histogram: None,
+        histogram: OptionalId::NONE,
     };
     let mut costly = machine(1, 1);
     costly.core_types[0].costs.switch_ns = 1000;

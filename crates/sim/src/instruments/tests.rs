@@ -5,7 +5,9 @@ use crate::exec::TIMER_SLACK;
 use crate::state::Sim;
 use crate::tally::Tally;
 use crate::testbed::{Given, MS, US, begin, machine, task, workload};
-use alight_workload::program::{Attributes, Instruments, Observation, Op, TimerMode, TimerOrigin};
+use alight_workload::program::{
+    Attributes, Instruments, Lateness, Observation, Op, OptionalId, TimerMode, TimerOrigin,
+};
 
 const END: u64 = 10_000 * MS;
 
@@ -21,6 +23,15 @@ fn observe(observation: Observation) -> Op {
     Op::Observe(observation)
 }
 
+/// Late by more than 1 ms, 2 ms …; each holds for 3 ms.
+fn lateness() -> Vec<Lateness> {
+    let after = |ms| Lateness {
+        limit_ns: ms * MS,
+        hold_us: 3000,
+    };
+    (1..=6).map(after).collect()
+}
+
 /// Runs the tasks, each on the CPU given with it, where nothing costs anything.
 fn on(tasks: &[(u32, Given)], test: impl FnOnce(&mut Sim)) {
     where_a_call_costs(0, tasks, test);
@@ -34,6 +45,7 @@ fn where_a_call_costs(futex_ms: u32, tasks: &[(u32, Given)], test: impl FnOnce(&
         .map(|(cpu, task)| task.clone().on(&[*cpu]))
         .collect();
     let mut workload = workload(&tasks);
+    workload.lateness = lateness();
     workload.instruments = Instruments {
         stamps: 2,
         tallies: 2,
@@ -49,6 +61,7 @@ fn where_a_call_costs(futex_ms: u32, tasks: &[(u32, Given)], test: impl FnOnce(&
 fn with_attributes(attributes: &[Attributes], ops: &[Op], test: impl FnOnce(&mut Sim)) {
     let mut workload = workload(&[task(0, ops).on(&[0])]);
     workload.attributes = attributes.to_vec();
+    workload.lateness = lateness();
     workload.instruments.stamps = 2;
     begin(&machine(4, 4), &workload, |sim| {
         sim.until(END);
@@ -90,7 +103,7 @@ fn a_timers_point_is_what_it_waited_for() {
         period_ns: 10 * MS,
         mode: TimerMode::SkipMissed,
         origin: TimerOrigin::FirstUse,
-        histogram: None,
+        histogram: OptionalId::NONE,
     };
     let ops = [
         timer,
@@ -107,10 +120,10 @@ fn a_timers_point_is_what_it_waited_for() {
 
 #[test]
 fn late_is_more_than_the_limit() {
-    let late = |ms: u64| {
+    let late = |ms: u16| {
         observe(Observation::CountLate {
             stamp: 0,
-            limit_ns: ms * MS,
+            lateness: ms - 1,
             counter: 0,
         })
     };
@@ -128,12 +141,11 @@ fn late_is_more_than_the_limit() {
 
 #[test]
 fn a_clamp_holds_for_some_time_after_what_was_late() {
-    let hold = |limit: u64| {
+    let hold = |limit: u16| {
         observe(Observation::HoldIfLate {
             stamp: 0,
-            limit_ns: limit * MS,
+            lateness: limit - 1,
             until: 1,
-            hold_us: 3000,
         })
     };
     let set = Op::SetAttributesUntil {

@@ -100,13 +100,7 @@ fn unlocking_what_nobody_holds_is_nothing() {
 /// `base + register`, as sysbench deals its locks.
 #[test]
 fn indexed_mutexes_are_told_apart() {
-    let take = Op::Take {
-        counter: 0,
-        modulo: 2,
-        limit: u64::MAX,
-        until_ns: u64::MAX,
-        done: 0,
-    };
+    let take = Op::Take { deal: 0, done: 0 };
     let base = 1;
     let ops = [
         take,

@@ -138,6 +138,8 @@ pub fn given(programs: Vec<Vec<Op>>) -> Workload {
         tasks: (0..programs.len() as u32).map(task).collect(),
         programs: programs.into_iter().map(|ops| Program { ops }).collect(),
         attributes: vec![],
+        deals: vec![],
+        lateness: vec![],
         blocks: None,
         channels: vec![ChannelKind::Pipe; 4],
         barriers: vec![],

@@ -6,7 +6,6 @@
 //! the result is the round that 90 % are faster than. The tool cancels its threads at the end; here
 //! they know how many rounds there are.
 
-use super::MAX_TASKS;
 use super::getopt::{self, Spec, Value, Word, number};
 use super::surroundings::Surroundings;
 use crate::assembler::Assembler;
@@ -83,7 +82,8 @@ fn read_settings(words: &[Word], remarks: &mut Remarks) -> Result<Settings, Refu
         match found.id {
             Opt::Arrival => settings.arrival_us = read(0, MAX_INT)?,
             Opt::Loops => settings.loops = read(1, MAX_INT)?,
-            Opt::Threads => settings.threads = read(1, MAX_TASKS as i64)?,
+            // As many as [`Observation::TakeShare`] divides by.
+            Opt::Threads => settings.threads = read(1, u16::MAX.into())?,
             Opt::Service => {
                 read(0, MAX_INT)?;
                 remarks.note(
@@ -259,7 +259,7 @@ fn add_test(workload: &mut Workload, master: &mut Assembler, test: &Test) -> Adr
         }
         round.op(Op::Observe(Observation::TakeShare {
             counter,
-            parts: test.threads,
+            parts: test.threads as u16,
             tally: tallies,
         }));
     });

@@ -13,8 +13,8 @@ use crate::assembler::Assembler;
 use crate::diagnostic::{Refusal, Remarks};
 use crate::measures::latency_measures;
 use crate::program::{
-    Attributes, HistogramId, Instruments, Observation, Op, Program, TaskSpec, TimerMode,
-    TimerOrigin, Workload,
+    Attributes, HistogramId, Instruments, Observation, Op, OptionalId, Program, TaskSpec,
+    TimerMode, TimerOrigin, Workload,
 };
 use crate::report::{CyclicThread, Cyclictest, Report};
 use options::Settings;
@@ -136,7 +136,7 @@ fn thread_program(thread: u32, period_ns: u64, loops: Option<u64>) -> Program {
             period_ns,
             mode: TimerMode::SkipMissed,
             origin: TimerOrigin::FirstUse,
-            histogram: Some(LATENCY),
+            histogram: OptionalId::some(LATENCY),
         });
         body.op(Op::Observe(Observation::StampTimer {
             stamp: thread,

@@ -20,8 +20,9 @@ use crate::assembler::Assembler;
 use crate::diagnostic::{Refusal, Remarks};
 use crate::measures::tally_measures;
 use crate::program::{
-    Attributes, Better, CounterId, Instruments, Measure, MeasureSource, Observation, Op, Program,
-    TallyId, TaskSpec, TimerMode, TimerOrigin, Workload,
+    Attributes, Better, CounterId, Deal, DealId, Instruments, Lateness, LatenessId, Measure,
+    MeasureSource, Observation, Op, OptionalId, Program, TallyId, TaskSpec, TimerMode, TimerOrigin,
+    Workload,
 };
 use crate::report::{Frames, Report, Span};
 use options::Settings;
@@ -33,6 +34,10 @@ const FRAMES: CounterId = 0;
 const LATE: CounterId = 1;
 /// Dealt to nobody: background tasks only ask it for the time.
 const CLOCK: CounterId = 2;
+/// What goes on until the time is over.
+const TIME: DealId = 0;
+/// A frame that missed its deadline.
+const MISSED: LatenessId = 0;
 /// From vsync to the end of rendering.
 const FRAME_TIME: TallyId = 0;
 /// Frames that wait for the render thread.
@@ -72,6 +77,16 @@ fn build(line: &str, settings: &Settings) -> Workload {
         tallies: 1,
         desks: 0,
     };
+    workload.deals = vec![Deal {
+        counter: CLOCK,
+        modulo: 0,
+        limit: u64::MAX,
+        until_ns: settings.duration_ns,
+    }];
+    workload.lateness = vec![Lateness {
+        limit_ns: DEADLINE_PERIODS * settings.period_ns,
+        hold_us: (settings.boost_periods * settings.period_ns / 1000) as u32,
+    }];
     workload.measures = measures();
     workload.report = Some(Report::Frames(Frames {
         frames: FRAMES,
@@ -115,7 +130,7 @@ fn build(line: &str, settings: &Settings) -> Workload {
         ),
     ];
     let background = (0..settings.background).map(|task| {
-        let program = background_program(settings, &script, task);
+        let program = background_program(&script, task);
         (format!("background-{task}"), program, plain.clone())
     });
     for (comm, program, attributes) in tasks.into_iter().chain(background) {
@@ -203,7 +218,7 @@ fn vsync(settings: &Settings) -> Op {
         period_ns: settings.period_ns,
         mode: TimerMode::SkipMissed,
         origin: TimerOrigin::FirstUse,
-        histogram: None,
+        histogram: OptionalId::NONE,
     }
 }
 
@@ -240,18 +255,16 @@ fn render_program(settings: &Settings, script: &Script) -> Program {
         asm.op(Op::Run {
             ns: script.work_ns(Stream::Render, frame, settings.render_ns),
         });
-        let limit_ns = DEADLINE_PERIODS * settings.period_ns;
         asm.op(Op::Observe(Observation::CountLate {
             stamp,
-            limit_ns,
+            lateness: MISSED,
             counter: LATE,
         }));
         if settings.boost.is_some() {
             asm.op(Op::Observe(Observation::HoldIfLate {
                 stamp,
-                limit_ns,
+                lateness: MISSED,
                 until: BOOSTED_UNTIL,
-                hold_us: (settings.boost_periods * settings.period_ns / 1000) as u32,
             }));
         }
         asm.op(Op::Observe(Observation::Lapse {
@@ -275,16 +288,10 @@ fn compositor_program(settings: &Settings, script: &Script) -> Program {
     asm.finish()
 }
 
-fn background_program(settings: &Settings, script: &Script, task: u32) -> Program {
+fn background_program(script: &Script, task: u32) -> Program {
     let (work_ns, pause_ns) = script.background_ns(task);
     let mut asm = Assembler::default();
-    let take = |done| Op::Take {
-        counter: CLOCK,
-        modulo: 0,
-        limit: u64::MAX,
-        until_ns: settings.duration_ns,
-        done,
-    };
+    let take = |done| Op::Take { deal: TIME, done };
     asm.while_given(take, |body| {
         body.op(Op::Run { ns: work_ns });
         body.op(Op::Sleep { ns: pause_ns });

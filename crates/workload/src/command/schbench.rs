@@ -21,8 +21,8 @@ use crate::assembler::Assembler;
 use crate::diagnostic::{Refusal, Remarks};
 use crate::measures::tally_measures;
 use crate::program::{
-    Attributes, Better, CounterId, Instruments, Label, Measure, MeasureSource, Observation, Op,
-    Program, TallyId, TaskSpec, TimerMode, TimerOrigin, Workload,
+    Attributes, Better, CounterId, Deal, DealId, Instruments, Label, Measure, MeasureSource,
+    Observation, Op, OptionalId, Program, TallyId, TaskSpec, TimerMode, TimerOrigin, Workload,
 };
 use crate::report::{Report, Schbench, SchbenchForm};
 use options::Settings;
@@ -39,6 +39,10 @@ const LOOPS: CounterId = 0;
 const CLOCK: CounterId = 1;
 /// Whose turn it is to get a request, of each message thread.
 const FIRST_TURN: CounterId = 2;
+/// What goes on until the time is over.
+const TIME: DealId = 0;
+/// The turns of the first message thread's workers; those of the others follow.
+const TURNS: DealId = 1;
 /// Name of the workers.
 const WORKER: &str = "schbench-worker";
 
@@ -67,6 +71,13 @@ fn build(line: &str, settings: &Settings) -> Workload {
     let workers = settings.message_threads * settings.workers;
     // Requests that are handed out are dealt to each message thread's workers in turn.
     workload.counters = 2 + settings.message_threads;
+    let time = time(until_ns(settings));
+    let turns = (0..settings.message_threads).map(|thread| Deal {
+        counter: FIRST_TURN + thread,
+        modulo: settings.workers,
+        ..time
+    });
+    workload.deals = [time].into_iter().chain(turns).collect();
     workload.instruments = Instruments {
         stamps: 2 * workers + settings.message_threads,
         tallies: 3,
@@ -271,10 +282,7 @@ fn hand_out(asm: &mut Assembler, settings: &Settings, thread: u32) {
     asm.repeat(u64::MAX, |second| {
         second.repeat(settings.requests_per_s.into(), |each| {
             leaving.push(each.leaving(Op::Take {
-                counter: FIRST_TURN + thread,
-                modulo: settings.workers,
-                limit: u64::MAX,
-                until_ns: until_ns(settings),
+                deal: TURNS + thread,
                 done: 0,
             }));
             each.op(Op::Leave {
@@ -288,7 +296,7 @@ fn hand_out(asm: &mut Assembler, settings: &Settings, thread: u32) {
             period_ns: NS_PER_S,
             mode: TimerMode::Relative,
             origin: TimerOrigin::TaskStart,
-            histogram: None,
+            histogram: OptionalId::NONE,
         });
     });
     asm.land(leaving);
@@ -348,7 +356,7 @@ fn worker_program(settings: &Settings, desk: u32, worker: u32) -> Program {
         asm.repeat(u64::MAX, ask);
         return asm.finish();
     }
-    asm.while_given(clock(settings), ask);
+    asm.while_given(clock, ask);
     asm.finish()
 }
 
@@ -358,10 +366,10 @@ fn handed_worker(settings: &Settings, desk: u32) -> Program {
     let mut asm = Assembler::default();
     let mut leaving = Vec::new();
     asm.repeat(u64::MAX, |round| {
-        leaving.push(round.leaving(clock(settings)(0)));
+        leaving.push(round.leaving(clock(0)));
         round.op(Op::Attend { desk, stamp });
         woken(round, stamp);
-        leaving.push(round.leaving(clock(settings)(0)));
+        leaving.push(round.leaving(clock(0)));
         leaving.push(round.leaving(Op::Gather { desk, none: 0 }));
         let mut done = None;
         round.repeat(u64::MAX, |each| {
@@ -374,16 +382,19 @@ fn handed_worker(settings: &Settings, desk: u32) -> Program {
     asm.finish()
 }
 
-/// Goes on until the time is over.
-fn clock(settings: &Settings) -> impl Fn(Label) -> Op + use<> {
-    let until_ns = until_ns(settings);
-    move |done| Op::Take {
+/// Goes on until this time since the start, ns.
+fn time(until_ns: u64) -> Deal {
+    Deal {
         counter: CLOCK,
         modulo: 0,
         limit: u64::MAX,
         until_ns,
-        done,
     }
+}
+
+/// Goes on until the time is over.
+fn clock(done: Label) -> Op {
+    Op::Take { deal: TIME, done }
 }
 
 fn woken(asm: &mut Assembler, stamp: u32) {

@@ -16,8 +16,8 @@ use crate::assembler::Assembler;
 use crate::diagnostic::{Refusal, Remarks};
 use crate::measures::elapsed_s;
 use crate::program::{
-    Attributes, Better, CounterId, Instruments, Measure, MeasureSource, Observation, Op, Program,
-    TallyId, TaskSpec, Workload,
+    Attributes, Better, CounterId, Deal, DealId, Instruments, Measure, MeasureSource, Observation,
+    Op, Program, TallyId, TaskSpec, Workload,
 };
 use crate::report::{self, Report, Span, SysbenchTest as Test, SysbenchVersion as Version};
 use options::Settings;
@@ -33,6 +33,8 @@ const LATENCY: TallyId = 0;
 const START: u32 = 0;
 const STOP: u32 = 1;
 const START_BARRIER: u32 = 0;
+/// Events, to whoever comes.
+const EVENTS_DEALT: DealId = 0;
 
 /// Work of one `cpu` event with `--cpu-max-prime=10000`, ns on the calibration CPU.
 ///
@@ -63,9 +65,16 @@ fn build(line: &str, settings: &Settings) -> Workload {
     };
     workload.marks = 2;
     workload.barriers = vec![settings.threads + 1];
-    if let Test::Threads { locks, .. } = settings.test {
-        workload.mutexes = locks;
-    }
+    workload.mutexes = match settings.test {
+        Test::Threads { locks, .. } => locks,
+        Test::Cpu { .. } => 0,
+    };
+    workload.deals = vec![Deal {
+        counter: DEALT,
+        modulo: workload.mutexes,
+        limit: settings.events.unwrap_or(u64::MAX),
+        until_ns: settings.time_ns.unwrap_or(u64::MAX),
+    }];
     workload.measures = measures(settings);
     let unlimited = settings.events.is_none() && settings.time_ns.is_none();
     workload.missing_limit = unlimited.then_some(match settings.version {
@@ -126,15 +135,8 @@ fn main_program(threads: u32) -> Program {
 }
 
 fn worker_program(settings: &Settings, worker: u32) -> Program {
-    let modulo = match settings.test {
-        Test::Threads { locks, .. } => locks,
-        Test::Cpu { .. } => 0,
-    };
     let take = |done| Op::Take {
-        counter: DEALT,
-        modulo,
-        limit: settings.events.unwrap_or(u64::MAX),
-        until_ns: settings.time_ns.unwrap_or(u64::MAX),
+        deal: EVENTS_DEALT,
         done,
     };
     let mut asm = Assembler::default();

@@ -7,7 +7,7 @@ use crate::testbed::{MS, US, begin_on, machine, task, workload};
 use alight_machine::Machine;
 use alight_policy::Pelt13;
 use alight_policy::pelt::update13;
-use alight_workload::program::{Op, TimerMode, TimerOrigin};
+use alight_workload::program::{Op, OptionalId, TimerMode, TimerOrigin};
 use proptest::prelude::*;
 
 const FULL: &str = "linux-3.9+pack=full";
@@ -263,7 +263,7 @@ fn periodic(nr: u64, run: u64, apart: u64) -> alight_workload::program::Workload
                     period_ns: 20 * MS,
                     mode: TimerMode::Absolute,
                     origin: TimerOrigin::TaskStart,
-                    histogram: None,
+                    histogram: OptionalId::NONE,
                 },
                 Op::LoopEnd { slot: 0, begin: 1 },
             ];

@@ -6,7 +6,7 @@
 use super::super::draw::between;
 use super::super::getopt::{self, Found, Spec, Value, Word, number};
 use super::super::{MAX_TASKS, refuse_operands};
-use super::{CLOCK, LOOPS, NS_PER_S, NS_PER_US, REQUEST, RPS, WAKEUP, group_tasks};
+use super::{LOOPS, NS_PER_S, NS_PER_US, REQUEST, RPS, WAKEUP, clock, group_tasks};
 use crate::assembler::Assembler;
 use crate::diagnostic::{Place, Refusal, Remarks};
 use crate::measures::tally_measures;
@@ -218,6 +218,7 @@ fn build(line: &str, settings: &Settings) -> Workload {
     let mut workload = Workload::empty(line);
     let workers = settings.message_threads * settings.workers;
     workload.counters = 2;
+    workload.deals = vec![super::time(u64::from(settings.runtime_s) * NS_PER_S)];
     workload.instruments = Instruments {
         stamps: workers + settings.message_threads,
         tallies: 3,
@@ -320,14 +321,7 @@ fn sleep_us(settings: &Settings, thread: u32, round: usize) -> u64 {
 
 fn worker_program(settings: &Settings, desk: u32, worker: u32) -> Program {
     let mut asm = Assembler::default();
-    let take = |done| Op::Take {
-        counter: CLOCK,
-        modulo: 0,
-        limit: u64::MAX,
-        until_ns: u64::from(settings.runtime_s) * NS_PER_S,
-        done,
-    };
-    asm.while_given(take, |body| {
+    asm.while_given(clock, |body| {
         if settings.cpu_us != 0 {
             body.op(Op::RunWall {
                 ns: u64::from(settings.cpu_us) * NS_PER_US,

@@ -9,7 +9,7 @@ use super::resources::START_BARRIER;
 use super::{Compiler, MAX_FORKS, MAX_OPS};
 use crate::assembler::Assembler;
 use crate::diagnostic::Refusal;
-use crate::program::{Attributes, Op, Policy, Program, TimerMode, TimerOrigin};
+use crate::program::{Attributes, Op, OptionalId, Policy, Program, TimerMode, TimerOrigin};
 
 /// Work that is put into a loop in which nothing takes time, ns: about what rt-app's own reading of
 /// the clock takes (assumed). Time would stand still otherwise.
@@ -100,7 +100,7 @@ impl Compiler<'_> {
                 period_ns: task.delay_ns,
                 mode: TimerMode::Absolute,
                 origin,
-                histogram: None,
+                histogram: OptionalId::NONE,
             });
         }
     }
@@ -346,7 +346,7 @@ impl Compiler<'_> {
             period_ns,
             mode: definition.timers[slot].1,
             origin: thread.origin,
-            histogram: definition.histogram,
+            histogram: definition.histogram.into(),
         });
     }
 }

@@ -92,6 +92,26 @@ const EVENTS: &[(u32, &str, Kind, &[u32])] = &[
     ),
 ];
 
+/// Numbers below which [`EVENTS`] lie.
+const NUMBERS: usize = 1024;
+
+/// The places of numbers in [`EVENTS`], from 1; 0: it is none of them.
+const PLACES: [u8; NUMBERS] = {
+    let mut places = [0; NUMBERS];
+    let mut at = 0;
+    while at < EVENTS.len() {
+        places[EVENTS[at].0 as usize] = at as u8 + 1;
+        at += 1;
+    }
+    places
+};
+
+/// Where an event with this number stands in [`EVENTS`].
+fn place_of(number: u32) -> Option<usize> {
+    let place = PLACES.get(number as usize)?;
+    usize::from(*place).checked_sub(1)
+}
+
 /// Numbers of the events that compact ones are, too.
 pub(super) const SCHED_SWITCH: u32 = 4;
 pub(super) const SCHED_WAKING: u32 = 20;
@@ -166,12 +186,16 @@ impl<'a> Reading<'a> {
 
     /// Counts an event with this number in `FtraceEvent`.
     pub fn count(&mut self, number: u32) {
-        if let Ok(at) = EVENTS.binary_search_by_key(&number, |event| event.0) {
-            let tally = &mut self.pipeline.tally;
-            let index =
-                self.indices[at].get_or_insert_with(|| tally.tracepoint(EVENTS[at].1, true));
-            tally.tracepoints[*index].2 += 1;
+        if let Some(at) = place_of(number) {
+            self.count_at(at);
         }
+    }
+
+    /// Counts an event of this place in [`EVENTS`].
+    fn count_at(&mut self, at: usize) {
+        let tally = &mut self.pipeline.tally;
+        let index = self.indices[at].get_or_insert_with(|| tally.tracepoint(EVENTS[at].1, true));
+        tally.tracepoints[*index].2 += 1;
     }
 
     /// Adds an event, and before it what was lost.
@@ -227,15 +251,16 @@ impl<'a> Reading<'a> {
                 (2, value) => parts.pid = checked(value.number(), "an event's pid")?,
                 (5, value) => parts.flags = Some(value.number()),
                 (number, Value::Bytes(bytes)) => {
-                    let event = EVENTS.binary_search_by_key(&number, |event| event.0);
-                    found = event.ok().map(|at| (&EVENTS[at], bytes)).or(found);
+                    found = place_of(number).map(|at| (at, bytes)).or(found);
                 }
                 _ => {}
             }
         }
-        let Some((&(number, _, kind, places), bytes)) = found else {
+        let Some((at, bytes)) = found else {
             return Ok(());
         };
+        let (_, _, kind, places) = EVENTS[at];
+        self.count_at(at);
         for field in Fields::of(bytes) {
             let (found, value) = field?;
             if let Some(at) = places.iter().position(|place| *place == found) {
@@ -243,7 +268,6 @@ impl<'a> Reading<'a> {
                 parts.texts[at] = value.bytes();
             }
         }
-        self.count(number);
         let mut item = Item {
             time,
             cpu: on,

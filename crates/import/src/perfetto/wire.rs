@@ -46,6 +46,7 @@ impl<'a> Fields<'a> {
         Fields { rest: bytes }
     }
 
+    #[inline]
     fn field(&mut self) -> Result<(u32, Value<'a>), Malformed> {
         let tag = varint(&mut self.rest).ok_or(Malformed)?;
         let number = u32::try_from(tag >> 3).map_err(|_| Malformed)?;
@@ -77,6 +78,7 @@ impl<'a> Fields<'a> {
 impl<'a> Iterator for Fields<'a> {
     type Item = Result<(u32, Value<'a>), Malformed>;
 
+    #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         if self.rest.is_empty() {
             return None;
@@ -89,8 +91,20 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// A number of seven bits a byte.
+/// A number of seven bits a byte. Most have one.
+#[inline]
 pub(super) fn varint(bytes: &mut &[u8]) -> Option<u64> {
+    match bytes {
+        [byte @ 0..0x80, rest @ ..] => {
+            let value = u64::from(*byte);
+            *bytes = rest;
+            Some(value)
+        }
+        _ => long_varint(bytes),
+    }
+}
+
+fn long_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0u64;
     for (at, byte) in bytes.iter().enumerate().take(10) {
         value |= u64::from(byte & 0x7f) << (7 * at);

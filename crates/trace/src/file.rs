@@ -101,7 +101,7 @@ impl TraceFile {
     /// What the file said, with its name; nothing is left under the name then, or what was there before.
     pub fn finish(mut self) -> io::Result<()> {
         if let Encoder::Perfetto(encoder) = &mut self.encoder {
-            encoder.finish(&mut self.buffer);
+            encoder.write_bundles(&mut self.buffer);
         }
         self.output.write(&self.buffer)?;
         self.output.finish()

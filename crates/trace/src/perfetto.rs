@@ -2,7 +2,8 @@
 //! Perfetto protobuf: ftrace events in bundles per CPU, and tracks for what ftrace has no event for.
 //!
 //! The messages are those of perfetto_trace.proto; each constant below is a field number of it. Perfetto sorts what it
-//! reads by time and, at equal times, by CPU, so a bundle is written whenever it is full.
+//! reads by time and, at equal times, by CPU. When a bundle is full, those of all CPUs are written, so that a reader
+//! with little memory sees no event of a quiet CPU late.
 
 mod prologue;
 mod tracks;
@@ -201,13 +202,13 @@ impl PerfettoEncoder {
             }
         }
         if self.bundles[cpu as usize].len() >= BUNDLE_BYTES {
-            self.close_bundle(cpu, out);
+            self.write_bundles(out);
         }
         Ok(())
     }
 
     /// Writes the bundles begun.
-    pub(crate) fn finish(&mut self, out: &mut Vec<u8>) {
+    pub(crate) fn write_bundles(&mut self, out: &mut Vec<u8>) {
         for cpu in 0..self.bundles.len() {
             self.close_bundle(u32::try_from(cpu).expect("CPUs are numbered by u32"), out);
         }

@@ -2,6 +2,8 @@
 //! Who ran where, when and for how long: figures of a run from its events, be
 //! they a kernel's or the simulator's.
 
+mod clocks;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
@@ -48,6 +50,9 @@ enum Kept {
     Exit {
         pid: u32,
     },
+    Frequency {
+        khz: u32,
+    },
 }
 
 /// Gathers the events of a run.
@@ -85,6 +90,7 @@ impl Sink for Gathered {
                 child: child.pid,
             },
             Event::Exit { task } => Kept::Exit { pid: task.pid },
+            Event::Frequency { khz } => Kept::Frequency { khz },
             _ => return Ok(()),
         };
         self.events.push((time_ns, cpu, kept));
@@ -332,7 +338,7 @@ impl Measuring {
             Kept::Migrate { pid } => {
                 self.measured.migrations += u64::from(inside && self.tasks.contains_key(&pid));
             }
-            Kept::Fork { .. } | Kept::Exit { .. } => {}
+            Kept::Fork { .. } | Kept::Exit { .. } | Kept::Frequency { .. } => {}
         }
     }
 

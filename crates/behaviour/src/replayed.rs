@@ -227,10 +227,12 @@ pub fn check(
         model.push(simulate(from, scheduler, seed, cancel)?);
     }
     let figures: Vec<&Measurements> = model.iter().map(|side| &side.figures).collect();
+    let mut quantities = crate::quantities(&[&to.kernel.figures], &figures);
+    quantities.extend(groups::judge_clocks(&to.kernel, &model));
     Ok(Check {
         scheduler: scheduler.name.clone(),
         other_rules: to.differs_from(from),
-        quantities: crate::quantities(&[&to.kernel.figures], &figures),
+        quantities,
         groups: groups::judge(&from.groups, &to.groups, &to.kernel, &model),
     })
 }
@@ -361,6 +363,7 @@ fn traced(event: &Event) -> Option<Traced<'static>> {
             orig_cpu: from_cpu.into(),
             dest_cpu: to_cpu.into(),
         },
+        What::Frequency { khz, .. } => Traced::Frequency { khz },
         _ => return None,
     })
 }

@@ -32,6 +32,16 @@ const CLASS: Rule = Rule {
     least_samples: 100,
     reason: "a slice more or less on CPUs of one capacity is a few points",
 };
+const CLOCK: Rule = Rule {
+    name: "residency_percent_of_mhz",
+    unit: "percent",
+    tolerance: Tolerance {
+        percent: 0.0,
+        absolute: 5.0,
+    },
+    least_samples: 100,
+    reason: "a governor that decides a tick later moves a few points from one clock to the next",
+};
 /// Figures of a group that are those of the workload's tasks as well.
 const SHARED: [&str; 3] = [
     "wakeup_latency_p50_us",
@@ -86,6 +96,8 @@ impl Group {
 pub(super) struct Side {
     pub figures: Measurements,
     groups: Vec<Measured>,
+    /// Share of the workload's CPU time by MHz; empty where no clock is known.
+    clocks: BTreeMap<u32, Measurement>,
 }
 
 /// The figures of a group.
@@ -117,8 +129,61 @@ impl Side {
                 Measured::of(figures, &busy, whole, machine)
             })
             .collect();
-        Side { figures, groups }
+        Side {
+            figures,
+            groups,
+            clocks: clocks(gathered, window, machine, members),
+        }
     }
+}
+
+/// The shares of the clocks that tasks ran at, on a machine whose clocks change.
+fn clocks(
+    gathered: &Gathered,
+    window: Window,
+    machine: &Machine,
+    members: &BTreeSet<u32>,
+) -> BTreeMap<u32, Measurement> {
+    if machine
+        .freq_domains
+        .iter()
+        .all(|domain| domain.opps.len() == 1)
+    {
+        return BTreeMap::new();
+    }
+    let (by_mhz, samples) = gathered.clocks_of(members, window, machine);
+    let whole: u64 = by_mhz.values().sum();
+    let share = |ns: u64| Measurement {
+        value: 100.0 * ns as f64 / whole as f64,
+        samples,
+    };
+    let shares = by_mhz.into_iter().map(|(mhz, ns)| (mhz, share(ns)));
+    shares.collect()
+}
+
+/// Judges the clocks that tasks ran at; those of neither side are no quantities.
+pub(super) fn judge_clocks(kernel: &Side, model: &[Side]) -> Vec<Quantity> {
+    let sides = || std::iter::once(kernel).chain(model);
+    if sides().any(|side| side.clocks.is_empty()) {
+        return vec![];
+    }
+    let all: BTreeSet<u32> = sides()
+        .flat_map(|side| side.clocks.keys().copied())
+        .collect();
+    let share = |side: &Side, mhz: u32| {
+        let samples = side.clocks.values().next()?.samples;
+        let never = Measurement {
+            value: 0.0,
+            samples,
+        };
+        Some(side.clocks.get(&mhz).copied().unwrap_or(never))
+    };
+    let judge = |mhz: u32| {
+        let model: Vec<_> = model.iter().map(|side| share(side, mhz)).collect();
+        let of = i32::try_from(mhz).ok();
+        Quantity::judge(&CLOCK, of, &[share(kernel, mhz)], &model)
+    };
+    all.into_iter().map(judge).collect()
 }
 
 impl Measured {

@@ -5,12 +5,12 @@
 # the recording for what must be there. One line a check; the last line is
 # "workload: N passed, N failed".
 #
-#	crates/live/tests/workload.sh [KERNEL...]	rows of vm/kernels.txt, amd64
+#	crates/live/tests/workload.sh [KERNEL...]	rows of vm/kernels.txt
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
-KERNELS=(amd64-7.2-cloud)
+KERNELS=(amd64-7.2-cloud arm64-7.2-cloud)
 [ $# -eq 0 ] || KERNELS=("$@")
 ROUNDS=50
 # Of the wakings of a sleeper so many must be as expected, in percent: now and then it is late, and
@@ -18,6 +18,7 @@ ROUNDS=50
 MOST=80
 
 . tests/checks.sh
+. verify/recorder.sh
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -112,14 +113,27 @@ judge() { # KERNEL
 
 fact() { sed -n "s/^$1: *//p" "$work/out" | head -n 1; }
 
+# programs ARCH: leaves what runs in guests of this architecture in add-ARCH.
+programs() {
+	[ ! -e "$work/add-$1" ] || return 0
+	recorder "$1" "$work/add-$1"
+	"$(compiler "$1")" -static -O2 -Wall -o "$work/add-$1/workload" crates/live/tests/workload.c
+}
+
+compiler() {
+	case $1 in
+	amd64) echo gcc ;;
+	arm64) echo aarch64-linux-gnu-gcc ;;
+	esac
+}
+
 vm/fetch.sh "${KERNELS[@]}"
-cargo build -q --profile quick -p alight-live
-install -d "$work/add"
-strip -o "$work/add/alight-record" "$target/quick/alight-record"
-gcc -static -O2 -Wall -o "$work/add/workload" crates/live/tests/workload.c
+cargo build -q --profile quick -p alight-live --bin workload_text
 for kernel in "${KERNELS[@]}"; do
-	vm/run.sh --kernel "$kernel" --smp 4 --timeout 600 --add "$work/add" --out "$work/all.tar" \
-		"$work/guest.sh" $ROUNDS >"$work/out" || {
+	arch=${kernel%%-*}
+	programs "$arch"
+	vm/run.sh --kernel "$kernel" --smp 4 --timeout 900 --add "$work/add-$arch" \
+		--out "$work/all.tar" "$work/guest.sh" $ROUNDS >"$work/out" || {
 		echo "FAIL  $kernel: the guest ended with status $?"
 		failed=$((failed + 1))
 		continue

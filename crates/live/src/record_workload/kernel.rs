@@ -12,7 +12,8 @@ use std::collections::BTreeSet;
 
 /// Functions with another name in some kernels; their arguments are the same as far as they are
 /// looked at.
-const OTHERWISE: [(&str, &str); 3] = [
+const OTHERWISE: [(&str, &str); 4] = [
+    ("wakeup_preempt", "check_preempt_curr"),
     ("__set_cpus_allowed_ptr_locked", "__set_cpus_allowed_ptr"),
     ("anon_pipe_read", "pipe_read"),
     ("anon_pipe_write", "pipe_write"),
@@ -23,7 +24,7 @@ const CALLS: &str = "call_";
 /// What a program that this kernel cannot run would have told.
 fn told_by(program: &str) -> Option<Capability> {
     Some(match program {
-        "called_wake_up" => Capability::Sync,
+        "called_select" | "called_preempt" => Capability::Sync,
         "called_yield" => Capability::Yields,
         "traced_frequency" => Capability::Frequency,
         "traced_idle" => Capability::Idle,
@@ -67,6 +68,8 @@ pub fn choose(
             }
             // Changes of names and groups are told by some.
             None if name == "traced_rename" || name == "called_autogroup" => {}
+            // Before 6.12 there is no such class; where it is not configured neither.
+            None if name == "called_select_ext" => {}
             None => missing.push(section),
         }
     }

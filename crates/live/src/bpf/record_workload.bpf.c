@@ -12,12 +12,11 @@
 #include "record_calls.h"
 #include "record_context.h"
 #include "record_facts.h"
+#include "record_hooks.h"
+#include "record_probes.h"
 #include "record_rings.h"
 
 char _license[] SEC("license") = "GPL";
-
-/* Of bpf_ringbuf_submit(): the loader looks by itself. */
-#define BPF_RB_NO_WAKEUP	1
 
 /* include/linux/sched.h; part of what tracing tools rely on. */
 #define TASK_INTERRUPTIBLE	0x0001
@@ -25,7 +24,6 @@ char _license[] SEC("license") = "GPL";
 #define EXIT_DEAD		0x0010
 #define EXIT_ZOMBIE		0x0020
 #define TASK_DEAD		0x0080
-#define WF_SYNC			0x10	/* kernel/sched/sched.h, since 5.10 */
 #define PWR_EVENT_EXIT		(~0u)	/* include/trace/events/power.h */
 
 struct hrtimer {
@@ -51,15 +49,8 @@ struct bpf_iter__task {
 extern const void tick_sched_timer __ksym __weak;
 extern const void tick_nohz_handler __ksym __weak;
 
-/* Facts that found their ring full. */
-u64 facts_lost;
 /* What all_tasks() is about to hand out; one reader lists the tasks at a time. */
 struct workload_fact listed;
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);	/* set by the loader */
-} facts SEC(".maps");
 
 /* ---- the scheduler ---- */
 
@@ -104,52 +95,24 @@ int BPF_PROG(traced_waking, struct task_struct *p)
 	return finish(event, time);
 }
 
-/*
- * Adds to the waking of @p what the tracepoint does not have. Interrupts are off from there to
- * here, so it is one of the last events of this CPU; if not, another CPU began the wakeup.
- *
- * try_to_wake_up() has the flags from the start. Of its calls most find nobody to wake (of those of
- * hackbench over pipes 14 of 15), and a hook there took two thirds of what the recorder cost.
- */
-static __always_inline int add_sync(const struct task_struct *p, int wake_flags)
-{
-	struct workload_event *event;
-	struct workload_cpu *c;
-	u32 cpu, slot;
-
-	if (state != WORKLOAD_RECORDING)
-		return 0;
-	c = here(&cpu);
-	if (!c || c->head - c->waking > WORKLOAD_WAKEUP_EVENTS)
-		return 0;
-	slot = cpu * slots + ((u32)c->waking & (slots - 1));
-	event = bpf_map_lookup_elem(&events, &slot);
-	if (!event || event->kind != WORKLOAD_WAKING || event->pid != pid_of(p))
-		return 0;
-	event->flags &= (u8)~WORKLOAD_SYNC_UNKNOWN;
-	if (wake_flags & WF_SYNC)
-		event->flags |= WORKLOAD_SYNC;
-	return 0;
-}
-
 /* Of tasks that may run on one CPU only, and of one that is still queued, this is not asked. */
 SEC("fentry/select_task_rq_fair")
 int BPF_PROG(called_select, struct task_struct *p, int prev_cpu, int wake_flags)
 {
-	return add_sync(p, wake_flags);
+	return add_sync(pid_of(p), wake_flags);
 }
 
 SEC("fentry/select_task_rq_scx")
 int BPF_PROG(called_select_ext, struct task_struct *p, int prev_cpu, int wake_flags)
 {
-	return add_sync(p, wake_flags);
+	return add_sync(pid_of(p), wake_flags);
 }
 
 /* On the CPU of the task's queue, which need not be the waker's. */
 SEC("fentry/wakeup_preempt")
 int BPF_PROG(called_preempt, struct rq *rq, struct task_struct *p, int wake_flags)
 {
-	return add_sync(p, wake_flags);
+	return add_sync(pid_of(p), wake_flags);
 }
 
 SEC("tp_btf/sched_wakeup")
@@ -173,7 +136,7 @@ int BPF_PROG(traced_migrate, struct task_struct *p, int dest_cpu)
 SEC("fentry/do_sched_yield")
 int BPF_PROG(called_yield)
 {
-	return tell(WORKLOAD_YIELD, 0, pid_of(bpf_get_current_task_btf()), 0, 0, 0, 0);
+	return yields();
 }
 
 /* ---- interrupts, clocks, idle states ---- */
@@ -248,29 +211,6 @@ int BPF_PROG(traced_idle, unsigned int idle_state)
 }
 
 /* ---- tasks: their births, ends and changes ---- */
-
-/* What is known of @p from now on; @comm: its name, if it is about to change. */
-static __always_inline int know(const struct task_struct *p, const char *comm, u32 has)
-{
-	struct workload_fact *fact;
-
-	if (state != WORKLOAD_WATCHING && state != WORKLOAD_RECORDING)
-		return 0;
-	fact = bpf_ringbuf_reserve(&facts, sizeof(*fact), 0);
-	if (!fact) {
-		state = WORKLOAD_HALTED;
-		__sync_fetch_and_add(&facts_lost, 1);
-		return 0;
-	}
-	__builtin_memset(fact, 0, sizeof(*fact));
-	fact->time = bpf_ktime_get_ns();
-	fact->has = has;
-	read_task(fact, p);
-	if (comm)
-		bpf_probe_read_kernel_str(fact->comm, sizeof(fact->comm), comm);
-	bpf_ringbuf_submit(fact, BPF_RB_NO_WAKEUP);
-	return 0;
-}
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(traced_fork, struct task_struct *parent, struct task_struct *child)

@@ -7,6 +7,7 @@
 //! nevertheless, nothing is recorded until all are empty; the recording tells how much was lost
 //! there, and all tasks are read again.
 
+mod clocks;
 mod groups;
 mod instead;
 mod kernel;

@@ -197,16 +197,7 @@ fn header(session: &Session) -> Result<Header, NotRecorded> {
 /// What of the running system is the workload; the command is added once it runs.
 fn chosen(wanted: &Wanted) -> Result<Chosen, NotRecorded> {
     if let Some(path) = &wanted.cgroup {
-        let mounted = ["/sys/fs/cgroup", "/sys/fs/cgroup/cpu"];
-        return match mounted
-            .iter()
-            .any(|at| Path::new(&format!("{at}{path}")).is_dir())
-        {
-            true => Ok(Chosen::Group(path.clone())),
-            false => Err(NotRecorded::Chosen(format!(
-                "there is no task group {path}; those that there are lie in /sys/fs/cgroup"
-            ))),
-        };
+        return chosen_group(path);
     }
     let mut processes = HashSet::new();
     if let Some(pid) = wanted.pid {
@@ -225,6 +216,27 @@ fn chosen(wanted: &Wanted) -> Result<Chosen, NotRecorded> {
         ));
     }
     Ok(Chosen::Processes(processes))
+}
+
+/// The group, which must be one of the cpu controller: tasks are known by that one.
+fn chosen_group(path: &str) -> Result<Chosen, NotRecorded> {
+    let mounted = ["/sys/fs/cgroup", "/sys/fs/cgroup/cpu"];
+    let directories = mounted.map(|at| format!("{at}{path}"));
+    let mut there = directories.iter().map(Path::new).filter(|at| at.is_dir());
+    let Some(first) = there.clone().next() else {
+        return Err(NotRecorded::Chosen(format!(
+            "there is no task group {path}; those that there are lie in /sys/fs/cgroup"
+        )));
+    };
+    // Of version 2 and 1; the root has neither.
+    let controlled = |at: &Path| at.join("cpu.weight").exists() || at.join("cpu.shares").exists();
+    match path == "/" || there.any(controlled) {
+        true => Ok(Chosen::Group(path.to_owned())),
+        false => Err(NotRecorded::Chosen(format!(
+            "the task group {path} has no cpu controller; enable it: echo +cpu >{}",
+            first.with_file_name("cgroup.subtree_control").display()
+        ))),
+    }
 }
 
 #[cfg(test)]

@@ -86,6 +86,14 @@ pub fn run(wanted: &Wanted, stop: &AtomicBool) -> Result<Recorded, NotRecorded> 
         why,
         instead: wanted.instead.clone(),
     };
+    if instead::locked_down() {
+        // Nor do perf and ftrace work there.
+        return Err(NotRecorded::Chosen(
+            "no permission: the kernel is locked down (confidentiality) and lets nobody trace it; \
+             boot it without lockdown=confidentiality"
+                .to_owned(),
+        ));
+    }
     may().map_err(elsewhere)?;
     match record(wanted, stop) {
         Err(NotRecorded::Kernel(why)) => {
@@ -103,10 +111,7 @@ fn may() -> Result<(), String> {
             "no permission: recording needs root, or CAP_BPF and CAP_PERFMON; there is no {lacking}"
         ));
     }
-    match instead::locked_down() {
-        true => Err("no permission: the kernel is locked down (confidentiality)".to_owned()),
-        false => Ok(()),
-    }
+    Ok(())
 }
 
 fn record(wanted: &Wanted, stop: &AtomicBool) -> Result<Recorded, NotRecorded> {

@@ -7,6 +7,7 @@
 //! nevertheless, nothing is recorded until all are empty; the recording tells how much was lost
 //! there, and all tasks are read again.
 
+mod clocks;
 mod groups;
 mod instead;
 mod kernel;
@@ -85,6 +86,14 @@ pub fn run(wanted: &Wanted, stop: &AtomicBool) -> Result<Recorded, NotRecorded> 
         why,
         instead: wanted.instead.clone(),
     };
+    if instead::locked_down() {
+        // Nor do perf and ftrace work there.
+        return Err(NotRecorded::Chosen(
+            "no permission: the kernel is locked down (confidentiality) and lets nobody trace it; \
+             boot it without lockdown=confidentiality"
+                .to_owned(),
+        ));
+    }
     may().map_err(elsewhere)?;
     match record(wanted, stop) {
         Err(NotRecorded::Kernel(why)) => {
@@ -102,10 +111,7 @@ fn may() -> Result<(), String> {
             "no permission: recording needs root, or CAP_BPF and CAP_PERFMON; there is no {lacking}"
         ));
     }
-    match instead::locked_down() {
-        true => Err("no permission: the kernel is locked down (confidentiality)".to_owned()),
-        false => Ok(()),
-    }
+    Ok(())
 }
 
 fn record(wanted: &Wanted, stop: &AtomicBool) -> Result<Recorded, NotRecorded> {
@@ -196,16 +202,7 @@ fn header(session: &Session) -> Result<Header, NotRecorded> {
 /// What of the running system is the workload; the command is added once it runs.
 fn chosen(wanted: &Wanted) -> Result<Chosen, NotRecorded> {
     if let Some(path) = &wanted.cgroup {
-        let mounted = ["/sys/fs/cgroup", "/sys/fs/cgroup/cpu"];
-        return match mounted
-            .iter()
-            .any(|at| Path::new(&format!("{at}{path}")).is_dir())
-        {
-            true => Ok(Chosen::Group(path.clone())),
-            false => Err(NotRecorded::Chosen(format!(
-                "there is no task group {path}; those that there are lie in /sys/fs/cgroup"
-            ))),
-        };
+        return chosen_group(path);
     }
     let mut processes = HashSet::new();
     if let Some(pid) = wanted.pid {
@@ -224,6 +221,27 @@ fn chosen(wanted: &Wanted) -> Result<Chosen, NotRecorded> {
         ));
     }
     Ok(Chosen::Processes(processes))
+}
+
+/// The group, which must be one of the cpu controller: tasks are known by that one.
+fn chosen_group(path: &str) -> Result<Chosen, NotRecorded> {
+    let mounted = ["/sys/fs/cgroup", "/sys/fs/cgroup/cpu"];
+    let directories = mounted.map(|at| format!("{at}{path}"));
+    let mut there = directories.iter().map(Path::new).filter(|at| at.is_dir());
+    let Some(first) = there.clone().next() else {
+        return Err(NotRecorded::Chosen(format!(
+            "there is no task group {path}; those that there are lie in /sys/fs/cgroup"
+        )));
+    };
+    // Of version 2 and 1; the root has neither.
+    let controlled = |at: &Path| at.join("cpu.weight").exists() || at.join("cpu.shares").exists();
+    match path == "/" || there.any(controlled) {
+        true => Ok(Chosen::Group(path.to_owned())),
+        false => Err(NotRecorded::Chosen(format!(
+            "the task group {path} has no cpu controller; enable it: echo +cpu >{}",
+            first.with_file_name("cgroup.subtree_control").display()
+        ))),
+    }
 }
 
 #[cfg(test)]

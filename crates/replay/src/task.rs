@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use alight_recording::workload::TaskFact;
+use alight_recording::workload::{Call, TaskFact};
 use alight_workload::blocks::Cut;
 use alight_workload::program::{Attributes, Begins, Op};
 
@@ -64,6 +64,8 @@ pub(crate) struct TimerSleep {
     pub cpu: u32,
     /// The recording says that it was a timer.
     pub known: bool,
+    /// The call by which it slept, if the recording has calls.
+    pub called: Option<Call>,
 }
 
 /// Wakings of a task by other tasks, to find those that cannot be: a task that does not sleep
@@ -115,6 +117,8 @@ pub(crate) struct Task {
     pub awaits: u32,
     pub early: Option<Early>,
     pub timer_sleeps: Vec<TimerSleep>,
+    /// The call by which it is about to sleep for a time, or sleeps.
+    pub sleep_call: Option<Call>,
     pub cached: Cached,
     /// It was woken, and has not run since.
     pub woken: bool,
@@ -150,6 +154,7 @@ impl Task {
             awaits: 0,
             early: None,
             timer_sleeps: Vec::new(),
+            sleep_call: None,
             cached: Cached::default(),
             woken: false,
             payer: None,

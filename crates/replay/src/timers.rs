@@ -2,10 +2,11 @@
 //! What kind of sleep a timer ended.
 //!
 //! A task that waits for points in time is late for the next one if it runs for long; a task that
-//! pauses is not. A recording shows when sleeps begin and end, and not which of the two was asked
-//! for. What varies less tells: where the gaps between ends are alike there is a period; where the
+//! pauses is not. A recording of calls says which of the two was asked for. Else it shows when sleeps
+//! begin and end: what varies less tells: where the gaps between ends are alike there is a period; where the
 //! lengths are alike there is a pause; else the ends are points in time.
 
+use alight_recording::workload::Call;
 use alight_workload::program::Op;
 
 use crate::task::{Task, TimerSleep};
@@ -36,12 +37,18 @@ enum Kind {
 pub(crate) fn settle(task: &mut Task, start: u64) -> (u64, u64) {
     let sleeps = std::mem::take(&mut task.timer_sleeps);
     let kinds = [true, false].map(|known| {
-        let these: Vec<&TimerSleep> = sleeps.iter().filter(|s| s.known == known).collect();
+        let these: Vec<&TimerSleep> = (sleeps.iter())
+            .filter(|s| s.known == known && s.called.is_none())
+            .collect();
         kind(&these, known)
     });
     let (mut assumed, mut devices) = (0, 0);
     for sleep in sleeps {
-        let kind = kinds[usize::from(!sleep.known)];
+        let (known, kind) = match sleep.called {
+            Some(Call::SleepUntil) => (true, Kind::Points),
+            Some(Call::Sleep) => (true, Kind::Pauses),
+            _ => (sleep.known, kinds[usize::from(!sleep.known)]),
+        };
         let ns = sleep.until - sleep.since;
         let op = match kind {
             Kind::Points => Op::SleepUntil {
@@ -53,7 +60,7 @@ pub(crate) fn settle(task: &mut Task, start: u64) -> (u64, u64) {
             },
             Kind::Device => Op::Complete { ns, cpu: sleep.cpu },
         };
-        match (sleep.known, kind) {
+        match (known, kind) {
             (true, _) => {}
             (false, Kind::Device) => devices += 1,
             (false, _) => assumed += 1,

@@ -20,7 +20,7 @@ mod wakings;
 use std::collections::{BTreeSet, HashMap};
 
 use alight_machine::{CpuSet, Machine};
-use alight_recording::workload::{Event, Left, TaskFact, What};
+use alight_recording::workload::{Call, Event, Left, TaskFact, What};
 use alight_workload::blocks::Cut;
 use alight_workload::program::{AttributesId, Begins, Op};
 
@@ -187,9 +187,18 @@ impl<'a> Window<'a> {
             | What::Migrate { .. }
             | What::Exit { .. }
             | What::Idle { .. }
-            | What::CallBegin { .. }
-            | What::CallEnd { .. }
             | What::Lost { .. } => {}
+            What::CallBegin { pid, call, .. } => self.sleeps_by(pid, call, Some(call)),
+            What::CallEnd { pid, call, .. } => self.sleeps_by(pid, call, None),
+        }
+    }
+
+    /// A task begins or ends a call; `now`: the one that it is in.
+    fn sleeps_by(&mut self, pid: u32, call: Call, now: Option<Call>) {
+        if matches!(call, Call::Sleep | Call::SleepUntil)
+            && let Some(&task) = self.by_pid.get(&pid)
+        {
+            self.tasks[task].sleep_call = now;
         }
     }
 

@@ -74,7 +74,7 @@ struct sched_avg___pair {
 struct cfs_rq {
 	unsigned int h_nr_running;	/* up to 6.12 */
 	unsigned int idle_h_nr_running;	/* up to 6.12 */
-	unsigned int h_nr_queued;	/* since 6.13 */
+	unsigned int h_nr_queued;	/* since 6.13, and later builds of 6.12 */
 	unsigned int h_nr_runnable;
 	unsigned int h_nr_idle;
 	struct sched_avg avg;
@@ -107,6 +107,11 @@ struct thread_info {
 /* arm64 keeps the preemption count in the task. */
 struct thread_info___arm64 {
 	u64 preempt_count;
+} KERNEL_TYPE;
+
+/* amd64, 6.2 to 6.14, has its preemption count in it. */
+struct pcpu_hot {
+	int preempt_count;
 } KERNEL_TYPE;
 
 struct task_struct {
@@ -207,6 +212,7 @@ extern const unsigned long cpufreq_pressure __ksym __weak;
 extern const unsigned long hw_pressure __ksym __weak;
 extern const unsigned long thermal_pressure __ksym __weak;
 extern const int __preempt_count __ksym __weak;		/* amd64 */
+extern const struct pcpu_hot pcpu_hot __ksym __weak;
 extern struct sched_domain *const sd_llc __ksym __weak;
 extern struct sched_domain *const sd_asym_cpucapacity __ksym __weak;
 extern struct sched_domain_shared *const sd_llc_shared __ksym __weak;

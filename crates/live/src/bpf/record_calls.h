@@ -2,10 +2,10 @@
 /*
  * record_calls.h - system calls by which the tasks of the workload wait for each other
  *
- * Of the chosen tasks only, which are in a map by their numbers: the loader enters those that
- * there are, and a fork adds the child. The object of a call is a number that is the same for all
- * who use the same thing; its highest byte is that thing's kind, the rest an inode number, or a
- * mix of what identifies it.
+ * Of the chosen tasks only, but for sleeps. They are in a map by their numbers: the loader enters
+ * those that there are, and a fork adds the child. The object of a call is a number that is the
+ * same for all who use the same thing; its highest byte is that thing's kind, the rest an inode
+ * number, or a mix of what identifies it.
  */
 #ifndef ALIGHT_LIVE_RECORD_CALLS_H
 #define ALIGHT_LIVE_RECORD_CALLS_H
@@ -366,20 +366,29 @@ static __always_inline int sleep_call(u32 mode, int clock)
 	return clock == CLOCK_MONOTONIC ? CALL_SLEEP_UNTIL : -1;
 }
 
-SEC("fentry/hrtimer_nanosleep")
-int BPF_PROG(call_sleep, u64 ns, u32 mode, int clock)
+/*
+ * Of all tasks, and always: how long a task slept does not tell a pause from a wait for a point in
+ * time.
+ */
+static __always_inline int sleep_told(u8 kind, u32 mode, int clock, u32 result, u64 object)
 {
 	int call = sleep_call(mode, clock);
 
-	return call < 0 ? 0 : call_begins((u8)call, ns, 0);
+	if (call < 0)
+		return 0;
+	return tell(kind, (u8)call, pid_of(bpf_get_current_task_btf()), result, 0, 0, object);
+}
+
+SEC("fentry/hrtimer_nanosleep")
+int BPF_PROG(called_sleep, u64 ns, u32 mode, int clock)
+{
+	return sleep_told(WORKLOAD_CALL_BEGIN, mode, clock, 0, ns);
 }
 
 SEC("fexit/hrtimer_nanosleep")
-int BPF_PROG(call_sleep_end, u64 ns, u32 mode, int clock)
+int BPF_PROG(called_sleep_end, u64 ns, u32 mode, int clock, long result)
 {
-	int call = sleep_call(mode, clock);
-
-	return call < 0 ? 0 : call_ends(ctx, (u8)call);
+	return sleep_told(WORKLOAD_CALL_END, mode, clock, (u32)result, 0);
 }
 
 #endif

@@ -89,6 +89,11 @@ static __always_inline u32 preempt_count_now(struct task_struct *current)
 
 		return (u32)*count;
 	}
+	if (&pcpu_hot) {
+		const struct pcpu_hot *hot = bpf_this_cpu_ptr(&pcpu_hot);
+
+		return (u32)hot->preempt_count;
+	}
 	return 0;
 }
 
@@ -190,14 +195,13 @@ static __always_inline void copy_counts(struct wakeup_cpu *c, const struct rq *r
 	c->ttwu_pending = !!rq->ttwu_pending;
 	c->online = !!rq->online;
 	c->nr_running = rq->nr_running;
-	if (bpf_core_field_exists(rq->cfs.h_nr_queued)) {
-		c->h_nr_queued = rq->cfs.h_nr_queued;
-		c->h_nr_runnable = rq->cfs.h_nr_runnable;
-		c->h_nr_idle = rq->cfs.h_nr_idle;
-	} else {
-		c->h_nr_queued = c->h_nr_runnable = rq->cfs.h_nr_running;
-		c->h_nr_idle = rq->cfs.idle_h_nr_running;
-	}
+	/* Each of them by itself: 6.12 took over the first two with its updates. */
+	c->h_nr_queued = bpf_core_field_exists(rq->cfs.h_nr_queued) ? rq->cfs.h_nr_queued
+								     : rq->cfs.h_nr_running;
+	c->h_nr_runnable = bpf_core_field_exists(rq->cfs.h_nr_runnable) ? rq->cfs.h_nr_runnable
+									 : c->h_nr_queued;
+	c->h_nr_idle = bpf_core_field_exists(rq->cfs.h_nr_idle) ? rq->cfs.h_nr_idle
+								 : rq->cfs.idle_h_nr_running;
 	c->rt_nr_running = rq->rt.rt_nr_running;
 	c->exit_latency = idle ? idle->exit_latency : ~0u;
 	c->idle_stamp = rq->idle_stamp;

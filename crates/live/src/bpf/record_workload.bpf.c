@@ -12,12 +12,11 @@
 #include "record_calls.h"
 #include "record_context.h"
 #include "record_facts.h"
+#include "record_hooks.h"
+#include "record_probes.h"
 #include "record_rings.h"
 
 char _license[] SEC("license") = "GPL";
-
-/* Of bpf_ringbuf_submit(): the loader looks by itself. */
-#define BPF_RB_NO_WAKEUP	1
 
 /* include/linux/sched.h; part of what tracing tools rely on. */
 #define TASK_INTERRUPTIBLE	0x0001
@@ -25,7 +24,6 @@ char _license[] SEC("license") = "GPL";
 #define EXIT_DEAD		0x0010
 #define EXIT_ZOMBIE		0x0020
 #define TASK_DEAD		0x0080
-#define WF_SYNC			0x10	/* kernel/sched/sched.h, since 5.10 */
 #define PWR_EVENT_EXIT		(~0u)	/* include/trace/events/power.h */
 
 struct hrtimer {
@@ -51,15 +49,8 @@ struct bpf_iter__task {
 extern const void tick_sched_timer __ksym __weak;
 extern const void tick_nohz_handler __ksym __weak;
 
-/* Facts that found their ring full. */
-u64 facts_lost;
 /* What all_tasks() is about to hand out; one reader lists the tasks at a time. */
 struct workload_fact listed;
-
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 4096);	/* set by the loader */
-} facts SEC(".maps");
 
 /* ---- the scheduler ---- */
 
@@ -81,49 +72,47 @@ int BPF_PROG(traced_switch, bool preempt, struct task_struct *prev, struct task_
 		    0);
 }
 
-/* The flags are not in the tracepoint, which it calls. */
-SEC("fentry/try_to_wake_up")
-int BPF_PROG(called_wake_up, struct task_struct *p, unsigned int task_state, int wake_flags)
-{
-	struct workload_cpu *c;
-	u32 cpu;
-
-	if (state < WORKLOAD_RECORDING)
-		return 0;
-	c = here(&cpu);
-	if (c)
-		c->wakes = (u64)pid_of(p) << 32 | (u32)wake_flags;
-	return 0;
-}
-
 SEC("tp_btf/sched_waking")
 int BPF_PROG(traced_waking, struct task_struct *p)
 {
 	struct workload_event *event;
 	struct workload_cpu *c;
-	u64 time, wakes;
+	u64 time;
 	u32 cpu;
-	u8 flags;
 
 	event = begin(WORKLOAD_RECORDING, &time);
 	c = here(&cpu);
 	if (!event || !c)
 		return 0;
-	flags = context_now();
-	wakes = c->wakes;
-	/* An interrupt between the two wakes somebody else. */
-	if ((u32)(wakes >> 32) != pid_of(p))
-		flags |= WORKLOAD_SYNC_UNKNOWN;
-	else if (wakes & WF_SYNC)
-		flags |= WORKLOAD_SYNC;
+	c->waking = c->head - 1;
 	event->pid = pid_of(p);
 	event->other = pid_of(bpf_get_current_task_btf());
 	event->kind = WORKLOAD_WAKING;
-	event->flags = flags;
+	event->flags = context_now() | WORKLOAD_SYNC_UNKNOWN;
 	event->prio = prio_of(p);
 	event->extra = (u16)cpu_of(p);
 	event->value = 0;
 	return finish(event, time);
+}
+
+/* Of tasks that may run on one CPU only, and of one that is still queued, this is not asked. */
+SEC("fentry/select_task_rq_fair")
+int BPF_PROG(called_select, struct task_struct *p, int prev_cpu, int wake_flags)
+{
+	return add_sync(pid_of(p), wake_flags);
+}
+
+SEC("fentry/select_task_rq_scx")
+int BPF_PROG(called_select_ext, struct task_struct *p, int prev_cpu, int wake_flags)
+{
+	return add_sync(pid_of(p), wake_flags);
+}
+
+/* On the CPU of the task's queue, which need not be the waker's. */
+SEC("fentry/wakeup_preempt")
+int BPF_PROG(called_preempt, struct rq *rq, struct task_struct *p, int wake_flags)
+{
+	return add_sync(pid_of(p), wake_flags);
 }
 
 SEC("tp_btf/sched_wakeup")
@@ -147,7 +136,7 @@ int BPF_PROG(traced_migrate, struct task_struct *p, int dest_cpu)
 SEC("fentry/do_sched_yield")
 int BPF_PROG(called_yield)
 {
-	return tell(WORKLOAD_YIELD, 0, pid_of(bpf_get_current_task_btf()), 0, 0, 0, 0);
+	return yields();
 }
 
 /* ---- interrupts, clocks, idle states ---- */
@@ -222,29 +211,6 @@ int BPF_PROG(traced_idle, unsigned int idle_state)
 }
 
 /* ---- tasks: their births, ends and changes ---- */
-
-/* What is known of @p from now on; @comm: its name, if it is about to change. */
-static __always_inline int know(const struct task_struct *p, const char *comm, u32 has)
-{
-	struct workload_fact *fact;
-
-	if (state != WORKLOAD_WATCHING && state != WORKLOAD_RECORDING)
-		return 0;
-	fact = bpf_ringbuf_reserve(&facts, sizeof(*fact), 0);
-	if (!fact) {
-		state = WORKLOAD_HALTED;
-		__sync_fetch_and_add(&facts_lost, 1);
-		return 0;
-	}
-	__builtin_memset(fact, 0, sizeof(*fact));
-	fact->time = bpf_ktime_get_ns();
-	fact->has = has;
-	read_task(fact, p);
-	if (comm)
-		bpf_probe_read_kernel_str(fact->comm, sizeof(fact->comm), comm);
-	bpf_ringbuf_submit(fact, BPF_RB_NO_WAKEUP);
-	return 0;
-}
 
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(traced_fork, struct task_struct *parent, struct task_struct *child)

@@ -15,6 +15,8 @@
 #define WORKLOAD_MASK_WORDS	16
 /* Of a CPU's ring so many slots stay free for what interrupts the writing of an event. */
 #define WORKLOAD_SPARE		64
+/* A waking and what else is written of it until its task is queued: at most so many events. */
+#define WORKLOAD_WAKEUP_EVENTS	4
 
 enum workload_state {
 	WORKLOAD_OFF,
@@ -82,7 +84,7 @@ struct workload_cpu {
 	u64 head;	/* slots taken so far */
 	u64 tail;	/* slots that the loader has emptied */
 	u64 lost;	/* events of this CPU that were not written */
-	u64 wakes;	/* whom try_to_wake_up() was last called for here: pid << 32 | wake_flags */
+	u64 waking;	/* the slot of the last waking, counted as head is */
 	u64 unused[4];
 };
 

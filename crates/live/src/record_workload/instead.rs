@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! What to run where the recorder cannot: other tools record less, and `alight import` reads it.
 
+use super::tidy;
 use alight_arguments::record::Workload;
 use std::fs;
 
@@ -10,7 +11,7 @@ const CAP_SYS_ADMIN: u32 = 21;
 const NEEDED: [(&str, u32); 2] = [("CAP_BPF", 39), ("CAP_PERFMON", 38)];
 
 /// Tracepoints that `perf sched record` leaves out and `alight import` reads.
-const BESIDE_SCHED: [&str; 10] = [
+const BESIDE_SCHED: [&str; 11] = [
     "irq:irq_handler_entry",
     "irq:irq_handler_exit",
     "irq:softirq_entry",
@@ -20,8 +21,11 @@ const BESIDE_SCHED: [&str; 10] = [
     "timer:timer_expire_entry",
     "timer:timer_expire_exit",
     "power:cpu_frequency",
+    "power:cpu_idle",
     "syscalls:sys_enter_sched_yield",
 ];
+/// Those of the scheduler that it leaves out. It takes one of waking and wakeup.
+const LEFT_OUT: [&str; 2] = ["sched:sched_wakeup", "sched:sched_process_exit"];
 /// Tracepoints of the scheduler.
 const SCHED: [&str; 7] = [
     "sched:sched_switch",
@@ -66,20 +70,36 @@ pub fn instead(asked: &Workload) -> String {
             .collect::<Vec<_>>()
             .join(" "),
     };
-    let events = |all: &mut dyn Iterator<Item = &&str>| {
-        all.map(|event| format!(" -e {event}")).collect::<String>()
-    };
+    let perf_events = events(LEFT_OUT.iter().chain(&BESIDE_SCHED));
     let output = quoted(&recording.output.display().to_string());
+    let mut chosen = String::new();
+    if let Some(pid) = asked.pid {
+        chosen = format!(" --pid {pid}");
+    }
+    let head = "Record with another tool, as root, and import what it writes:";
+    if let Some(path) = &asked.cgroup {
+        let path = quoted(&tidy(path));
+        // trace-cmd does not know of groups; `perf sched` has no option for them.
+        return format!(
+            "{head}\n  \
+             perf record -a --all-cgroups -k CLOCK_MONOTONIC -o perf.data{} -- {command}\n  \
+             alight import perf.data --cgroup {path} -o {output}",
+            events(SCHED.iter().chain(&BESIDE_SCHED)),
+        );
+    }
     format!(
-        "Record with another tool, as root, and import what it writes:\n  \
-         perf sched record -k CLOCK_MONOTONIC -o perf.data{} -- {command}\n  \
-         alight import perf.data -o {output}\n\
+        "{head}\n  \
+         perf sched record -k CLOCK_MONOTONIC -o perf.data{perf_events} -- {command}\n  \
+         alight import perf.data{chosen} -o {output}\n\
          or:\n  \
          trace-cmd record -C mono -o trace.dat{} {command}\n  \
-         alight import trace.dat -o {output}",
-        events(&mut BESIDE_SCHED.iter()),
-        events(&mut SCHED.iter().chain(&BESIDE_SCHED)),
+         alight import trace.dat{chosen} -o {output}",
+        events(SCHED.iter().chain(&BESIDE_SCHED)),
     )
+}
+
+fn events<'a>(all: impl Iterator<Item = &'a &'a str>) -> String {
+    all.map(|event| format!(" -e {event}")).collect()
 }
 
 /// As a shell reads it.

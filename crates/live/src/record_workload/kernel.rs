@@ -12,19 +12,25 @@ use std::collections::BTreeSet;
 
 /// Functions with another name in some kernels; their arguments are the same as far as they are
 /// looked at.
-const OTHERWISE: [(&str, &str); 3] = [
+const OTHERWISE: [(&str, &str); 4] = [
+    ("wakeup_preempt", "check_preempt_curr"),
     ("__set_cpus_allowed_ptr_locked", "__set_cpus_allowed_ptr"),
     ("anon_pipe_read", "pipe_read"),
     ("anon_pipe_write", "pipe_write"),
 ];
 /// Names of programs that record calls begin with it.
 const CALLS: &str = "call_";
+/// Of programs that are attached with breakpoints.
+const PROBES: &str = "probed_";
+/// A function of kernels whose functions' entries and exits can be hooked (fentry, fexit): amd64,
+/// and arm64 since 6.4.
+const DIRECT: &str = "register_ftrace_direct";
 
 /// What a program that this kernel cannot run would have told.
 fn told_by(program: &str) -> Option<Capability> {
     Some(match program {
-        "called_wake_up" => Capability::Sync,
-        "called_yield" => Capability::Yields,
+        "called_select" | "called_preempt" | "probed_select" | "probed_preempt" => Capability::Sync,
+        "called_yield" | "probed_yield" => Capability::Yields,
         "traced_frequency" => Capability::Frequency,
         "traced_idle" => Capability::Idle,
         "traced_hrtimer" | "traced_hrtimer_end" | "traced_timer" | "traced_timer_end"
@@ -32,6 +38,10 @@ fn told_by(program: &str) -> Option<Capability> {
             Capability::Interrupts
         }
         "called_setscheduler" | "called_nice" | "called_affinity" => Capability::Attributes,
+        "probed_setscheduler" | "probed_nice" | "probed_affinity" => Capability::Attributes,
+        "probed_setscheduler_end" | "probed_nice_end" | "probed_affinity_end" => {
+            Capability::Attributes
+        }
         "traced_attach" => Capability::Cgroups,
         call if call.starts_with(CALLS) => Capability::Calls,
         _ => return None,
@@ -52,11 +62,21 @@ pub fn choose(
     if !calls {
         capabilities.remove(&Capability::Calls);
     }
+    let direct = function(btf, DIRECT);
     let mut missing = Vec::new();
     for mut program in open.open_object_mut().progs_mut() {
         let name = program.name().to_string_lossy().into_owned();
         let section = program.section().to_string_lossy().into_owned();
-        let wanted = calls || !name.starts_with(CALLS);
+        // Functions are hooked in one of two ways; calls in the first alone.
+        let other_way = match direct {
+            true => name.starts_with(PROBES),
+            false => entry_or_exit(&section) && !name.starts_with(CALLS),
+        };
+        if other_way {
+            program.set_autoload(false);
+            continue;
+        }
+        let wanted = (calls && direct) || !name.starts_with(CALLS);
         if wanted && (has(btf, &section) || otherwise(btf, &section, &mut program)) {
             continue;
         }
@@ -66,7 +86,11 @@ pub fn choose(
                 capabilities.remove(&capability);
             }
             // Changes of names and groups are told by some.
-            None if name == "traced_rename" || name == "called_autogroup" => {}
+            None if name == "traced_rename" || name.contains("_autogroup") => {}
+            // A replay then guesses what kind of sleep it was.
+            None if name.starts_with("called_sleep") => {}
+            // Before 6.12 there is no such class; where it is not configured neither.
+            None if name == "called_select_ext" => {}
             None => missing.push(section),
         }
     }
@@ -101,9 +125,13 @@ fn has(btf: &Btf<'_>, section: &str) -> bool {
             let name = format!("btf_trace_{name}");
             btf.type_by_name::<Typedef<'_>>(&name).is_some()
         }
-        Some(("fentry" | "fexit", name)) => function(btf, name),
+        Some(("fentry" | "fexit" | "kprobe" | "kretprobe", name)) => function(btf, name),
         _ => true,
     }
+}
+
+fn entry_or_exit(section: &str) -> bool {
+    section.starts_with("fentry/") || section.starts_with("fexit/")
 }
 
 fn function(btf: &Btf<'_>, name: &str) -> bool {

@@ -2,6 +2,7 @@
 //! A recording under way: begins it, reads the rings while it goes on, ends it.
 
 use super::Wanted;
+use super::clocks::{CPUS, clocks};
 use super::output::Output;
 use super::rings::Rings;
 use crate::record_session::{During, NotRecorded, Recorded, Running, Session};
@@ -15,6 +16,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -166,7 +168,7 @@ impl<'a> Recorder<'a> {
                 .into_iter()
                 .for_each(|fact| self.output.fact(fact));
         }
-        for (cpu, khz) in clocks() {
+        for (cpu, khz) in clocks(Path::new(CPUS)) {
             let what = What::Frequency { of_cpu: cpu, khz };
             self.output.own(&Event {
                 time: now(),
@@ -279,8 +281,10 @@ impl<'a> Recorder<'a> {
     fn ended(&self, child: &mut Option<Running>) -> Result<Option<i32>, NotRecorded> {
         let Some(child) = child else { return Ok(None) };
         let status = (child.0.try_wait()).map_err(|error| self.session.command_failed(error))?;
-        // What a signal ended has no exit status; shells say 128 and more.
-        Ok(status.map(|ended| ended.code().unwrap_or(128)))
+        // What a signal ended has no exit status; shells say 128 and its number.
+        Ok(status.map(|ended| {
+            (ended.code()).unwrap_or_else(|| 128 + ended.signal().unwrap_or_default())
+        }))
     }
 
     /// Writes the rest, and the end.
@@ -329,19 +333,6 @@ impl<'a> Recorder<'a> {
         (writer.finish(end, &capabilities)).map_err(|error| session.failed(error))?;
         Ok(recorded)
     }
-}
-
-/// The clock of each CPU just now, kHz, where there is cpufreq.
-fn clocks() -> Vec<(u16, u32)> {
-    let clock = |cpu: u16| {
-        let file = format!("/sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq");
-        Some((cpu, fs::read_to_string(file).ok()?.trim().parse().ok()?))
-    };
-    let present = |cpu: &u16| Path::new(&format!("/sys/devices/system/cpu/cpu{cpu}")).exists();
-    (0..u16::MAX)
-        .take_while(present)
-        .filter_map(clock)
-        .collect()
 }
 
 /// The names of the kernel's functions at these addresses, a line each: address and name.

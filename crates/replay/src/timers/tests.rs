@@ -19,6 +19,7 @@ fn settled(sleeps: &[(u64, u64)], known: bool) -> (Vec<Op>, (u64, u64)) {
             until: until * 1000,
             cpu: 2,
             known,
+            called: None,
         });
     }
     let counted = settle(&mut task, 0);

@@ -142,12 +142,14 @@ impl Window<'_> {
                         self.tasks[task].set(sleep.op, Op::Complete { ns, cpu });
                     }
                     Source::Timer | Source::Unknown => {
+                        let called = self.tasks[task].sleep_call;
                         self.tasks[task].timer_sleeps.push(TimerSleep {
                             op: sleep.op,
                             since: sleep.since,
                             until: now,
                             cpu: cpu as u32,
                             known: source == Source::Timer,
+                            called,
                         });
                     }
                 }

@@ -38,7 +38,7 @@ fn other_tools_get_the_same_command() {
         "-x",
     ]));
     for part in [
-        "perf sched record -k CLOCK_MONOTONIC -o perf.data -e irq:irq_handler_entry ",
+        "perf sched record -k CLOCK_MONOTONIC -o perf.data -e sched:sched_wakeup ",
         r" -e syscalls:sys_enter_sched_yield -- ./run.sh 'it'\''s' -x",
         "trace-cmd record -C mono -o trace.dat -e sched:sched_switch ",
         r" -e syscalls:sys_enter_sched_yield ./run.sh 'it'\''s' -x",
@@ -53,9 +53,13 @@ fn a_running_process_is_recorded_for_a_time() {
     for (words, expected) in [
         (
             &["--pid", "7"][..],
-            "-- sleep 10\n  alight import perf.data -o workload.alight",
+            "-- sleep 10\n  alight import perf.data --pid 7 -o workload.alight",
         ),
         (&["--pid", "7", "--duration", "3"], "-- sleep 3\n"),
+        (
+            &["--cgroup", "app", "--duration", "3"],
+            "-- sleep 3\n  alight import perf.data --cgroup /app -o workload.alight",
+        ),
     ] {
         let text = instead(&asked(words));
         assert!(text.contains(expected), "{text}");

@@ -4,18 +4,20 @@
 # Runs in a guest: records each workload with alight-record, several times, one file
 # each, and leaves them as /tmp/workload.tar.
 #
-#   workload-load.sh one|four LEVEL RUNS [pinned | SCHEDULER]
+#   workload-load.sh one|four LEVEL RUNS WORKLOADS [pinned | SCHEDULER]
 #
-# For a guest of one or four CPUs; LEVEL is zstd's; RUNS recordings of each workload. A line that
-# begins with FAILED names a recording that is missing.
+# For a guest of one or four CPUs; LEVEL is zstd's; RUNS recordings of each of these
+# workloads, which are one argument. A line that begins with FAILED names a recording that is
+# missing.
 # pinned: all tasks may use the first two CPUs only. SCHEDULER: scx_alight decides, as
-# this scheduler; one that does not load ends it with status 1. Both record four of the workloads.
+# this scheduler; one that does not load ends it with status 1.
 
 cd /tmp || exit
 machine=$1
 level=$2
 runs=$3
-under=$4
+workloads=$4
+under=$5
 # What the boot left to do is done by then.
 sleep 5
 
@@ -78,6 +80,10 @@ begin() {
 record() {
 	workload=$1
 	shift
+	case " $workloads " in
+	*" $workload "*) ;;
+	*) return ;;
+	esac
 	[ "$under" != pinned ] || set -- taskset 3 "$@"
 	run=1
 	while [ $run -le "$runs" ]; do
@@ -104,14 +110,9 @@ record crowded rt-app crowded.json
 record pipes hackbench -g 2 -f 5 -l $((2000 / part)) -p
 record make make -s -B -j 4 -C tree
 record database sh database.sh $((40 / part))
-if [ -z "$under" ]; then
-	record sockets hackbench -g 2 -f 5 -l $((800 / part))
-	record threads sysbench threads --threads=6 --thread-yields=20 --thread-locks=2 --events=600 \
-		--time=1 run
-	if [ -x /usr/bin/schbench ]; then
-		record schbench schbench -m 2 -t 3 -F 16 -n 1 -s 500 -r 1
-	fi
-fi
+record sockets hackbench -g 2 -f 5 -l $((800 / part))
+record threads sysbench threads --threads=6 --thread-yields=20 --thread-locks=2 --events=600 --time=1 run
+[ ! -x /usr/bin/schbench ] || record schbench schbench -m 2 -t 3 -F 16 -n 1 -s 500 -r 1
 case $under in
 '' | pinned) ;;
 *)

@@ -5,14 +5,14 @@
 # against its own recording, and lets replays predict what happens under another kernel,
 # another affinity, another scheduler.
 #
-#   verify/workload.sh [--keep DIR] [--runs N] [--sample] [--reports]
+#   verify/workload.sh [--keep DIR] [--runs N] [--workloads 'NAME...'] [--reports] [SET...]
 #
 # --keep DIR leaves the recordings in DIR/SET/WORKLOAD-RUN.alight and the reports (JSON) in
 # DIR/reports; recordings that are there already are not made again. --runs N records each
-# workload N times instead of 5. --sample records one CPU under two kernels only. --reports makes
-# the reports of the recordings in DIR, and records nothing.
+# workload N times instead of 5. --workloads records some of them only. --reports makes the reports
+# of the recordings in DIR, and records nothing.
 #
-# SET is a kernel (a row of vm/kernels.txt) on one or four CPUs; on four also with all tasks pinned
+# SET is one of those below, without one all: a kernel (a row of vm/kernels.txt) on one or four CPUs; on four also with all tasks pinned
 # to two of them, and under scx_alight without and with a feature. schbench, which no distribution
 # has, is recorded if it is on PATH or in PEERS, a path of folders.
 #
@@ -45,17 +45,39 @@ SETS=(
 	"$NEW-four-scx-bias-prev|$NEW|four|$FEATURE"
 )
 
-keep='' runs=5 reports=
+# FROM|TO|OPTIONS of alight verify workload.
+PAIRS=(
+	"$OLD-one|$NEW-one|"
+	"$NEW-one|$OLD-one|"
+	"$OLD-four|$NEW-four|"
+	"$NEW-four|$OLD-four|"
+	"$OLD-four|$OLD-four-pinned|--affinity 0-1"
+	"$OLD-four-pinned|$OLD-four|--affinity 0-3"
+	"$NEW-four|$NEW-four-pinned|--affinity 0-1"
+	"$NEW-four-pinned|$NEW-four|--affinity 0-3"
+	"$NEW-four-scx|$NEW-four-scx-bias-prev|--scheduler $PLAIN --predict $FEATURE"
+	"$NEW-four-scx-bias-prev|$NEW-four-scx|--scheduler $FEATURE --predict $PLAIN"
+)
+# Seconds that one report may take.
+LONGEST=600
+
+# On one CPU and on four; in the sets that are pinned or under scx_alight only SOME.
+WORKLOADS='crowded pipes make database sockets threads schbench'
+SOME='crowded pipes make schbench'
+
+keep='' runs=5 reports='' workloads=''
 while [ $# -gt 0 ]; do
 	case $1 in
 	--keep) keep=$2 && shift 2 ;;
 	--runs) runs=$2 && shift 2 ;;
-	--sample) SETS=("${SETS[@]:0:2}") && shift ;;
+	--workloads) workloads=$2 && shift 2 ;;
 	--reports) reports=1 && shift ;;
-	*) echo "workload.sh: unknown option $1; see its head" >&2 && exit 2 ;;
+	-*) echo "workload.sh: unknown option $1; see its head" >&2 && exit 2 ;;
+	*) break ;;
 	esac
 done
 
+asked=$*
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 keep=${keep:-$work/keep}
@@ -92,7 +114,8 @@ guest() {
 
 # record SET KERNEL CPUS UNDER: leaves its recordings in $keep/SET.
 record() {
-	local machine=(--smp 1)
+	local machine=(--smp 1) which=${workloads:-$WORKLOADS}
+	[ -z "$4$workloads" ] || which=${workloads:-$SOME}
 	[ "$3" = one ] || machine=(--smp 4 --turns $TURNS_US)
 	cat >"$work/run.sh" <<-'G'
 		mkdir -p /tmp
@@ -100,9 +123,9 @@ record() {
 		echo "bytes written: $(wc -c </tmp/workload.tar)"
 		cat /tmp/workload.tar >/dev/out
 	G
-	vm/run.sh --kernel "$2" --icount "${machine[@]}" --mem 3072 --timeout 3600 --add "$work/guest" \
-		--add "$programs" --out "$work/workload.tar" "$work/run.sh" "$3" 6 "$runs" ${4:+"$4"} \
-		>"$work/console" || {
+	vm/run.sh --kernel "$2" --icount "${machine[@]}" --mem 3072 --timeout 7200 --add "$work/guest" \
+		--add "$programs" --out "$work/workload.tar" "$work/run.sh" "$3" 6 "$runs" "$which" \
+		${4:+"$4"} >"$work/console" || {
 		cat "$work/console" >&2
 		return 1
 	}
@@ -118,11 +141,44 @@ if [ -z "$reports" ]; then
 	guest
 	for row in "${SETS[@]}"; do
 		IFS='|' read -r set kernel cpus under <<<"$row"
+		[ -z "$asked" ] || [[ " $asked " = *" $set "* ]] || continue
 		[ ! -d "$keep/$set" ] || continue
 		status=0
 		record "$set" "$kernel" "$cpus" "$under" || status=1
 		verdict "$set" $status
 	done
 fi
+
+# predict FROM TO OPTION...: leaves a report of each recording of FROM in $keep/reports, or the
+# message why there is none.
+predict() {
+	local from=$1 to=$2 reports=$keep/reports/$1..$2 recording name code status=0
+	shift 2
+	rm -rf "$reports"
+	mkdir -p "$reports"
+	for recording in "$keep/$from"/*.alight; do
+		name=$(basename "$recording" .alight) code=0
+		[ -e "$keep/$to/$name.alight" ] || continue
+		timeout $LONGEST "$target/quick/alight" verify workload --json --no-write "$@" "$recording" \
+			"$keep/$to/$name.alight" >"$reports/$name.json" 2>"$work/errors" || code=$?
+		# 1: the replay is not usable, which the report says.
+		[ $code -gt 1 ] || continue
+		status=1
+		[ $code != 124 ] || echo "no report within $LONGEST s" >"$work/errors"
+		sed "s|$keep/||g" "$work/errors" >"$reports/$name.error"
+		rm "$reports/$name.json"
+	done
+	return $status
+}
+
+cargo build -q --profile quick -p alight
+for row in "${PAIRS[@]}"; do
+	IFS='|' read -r from to options <<<"$row"
+	[ -d "$keep/$from" ] && [ -d "$keep/$to" ] || continue
+	status=0
+	# shellcheck disable=SC2086 # options are words
+	predict "$from" "$to" $options || status=1
+	verdict "$from predicts $to" $status
+done
 printf 'workload: %d passed, %d failed\n' $passed $failed
 [ $failed = 0 ]

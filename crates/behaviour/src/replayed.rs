@@ -9,6 +9,7 @@
 //!   was made under that scheduler.
 
 mod ask;
+mod confined;
 mod groups;
 pub mod model;
 mod report;
@@ -34,6 +35,7 @@ use crate::quantity::{Agreement, Quantity};
 use crate::{NotComparable, SEEDS, base_of};
 
 pub use ask::load;
+pub use confined::BadAffinity;
 pub use groups::GroupCheck;
 pub use report::{json, text};
 pub use verdict::{Standing, Verdict};
@@ -73,7 +75,7 @@ pub enum NotVerified {
 }
 
 /// A recording of a workload: its replay, and what the kernel did.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Taken {
     /// Where it comes from.
     pub header: Header,

@@ -82,14 +82,14 @@ impl Group {
 }
 
 /// What one side did: a kernel, or a run of the model.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Side {
     pub figures: Measurements,
     groups: Vec<Measured>,
 }
 
 /// The figures of a group.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Measured {
     figures: Measurements,
     share: Option<Measurement>,

@@ -18,12 +18,15 @@ use std::path::{Path, PathBuf};
 
 use serde::Deserialize;
 
-use crate::replayed::{Standing, Verdict};
+use crate::quantity::RULES;
+use crate::replayed::{Standing, Verdict, groups};
 
 pub use page::page;
 
 /// Between the names of two sets.
 const TO: &str = "..";
+/// Between the name of a quantity and that of a group.
+const OF: &str = " of ";
 /// How far a predicted difference may be from the measured one, percent of the measured one.
 pub const SIZE_PERCENT: f64 = 25.0;
 /// Recordings on each side, at least, for a difference to be significant: of three and three that do
@@ -79,6 +82,15 @@ impl Difference {
     /// Prediction and measurement go the same way.
     pub fn sign_right(&self) -> bool {
         self.predicted * self.measured() > 0.0
+    }
+
+    /// The measured difference is larger than what is near enough for this quantity.
+    pub fn matters(&self) -> bool {
+        let name = self.quantity.split(OF).next().unwrap_or_default();
+        let rule = RULES.iter().find(|rule| name.starts_with(rule.name));
+        let tolerance = rule.map_or(groups::SHARE.tolerance, |rule| rule.tolerance);
+        let percent = self.before.abs() * tolerance.percent / 100.0;
+        self.measured().abs() > percent.max(tolerance.absolute)
     }
 
     /// The prediction is within [`SIZE_PERCENT`] of the measurement.
@@ -152,7 +164,7 @@ impl CheckIn {
         };
         let own = self.quantities.iter().map(|one| (one.name.clone(), one));
         own.chain(groups.iter().flat_map(|group| {
-            let name = move |one: &QuantityIn| format!("{} of {}", one.name, group.name);
+            let name = move |one: &QuantityIn| format!("{}{OF}{}", one.name, group.name);
             group.quantities.iter().map(move |one| (name(one), one))
         }))
     }

@@ -10,7 +10,7 @@
 
 mod ask;
 mod confined;
-mod groups;
+pub(crate) mod groups;
 pub mod model;
 mod report;
 mod verdict;

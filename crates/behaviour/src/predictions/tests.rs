@@ -70,6 +70,28 @@ fn sign_and_size_are_those_of_the_replays_difference() {
 }
 
 #[test]
+fn a_difference_matters_beyond_the_tolerance_of_its_quantity() {
+    for (quantity, before, after, matters) in [
+        ("wakeups_per_s", 100.0, 109.0, false),
+        ("wakeups_per_s", 100.0, 111.0, true),
+        ("wakeup_latency_p50_us of small", 4.0, 6.9, false),
+        ("wakeup_latency_p50_us of small", 4.0, 7.1, true),
+        ("residency_percent_of_cpu_1", 90.0, 86.0, false),
+        ("cpu_share_percent of hog", 50.0, 52.5, true),
+        ("cpu_share_percent of hog", 50.0, 51.5, false),
+    ] {
+        let quantity = quantity.to_owned();
+        let difference = Difference {
+            quantity,
+            before,
+            after,
+            predicted: 0.0,
+        };
+        assert_eq!(difference.matters(), matters, "{difference:?}");
+    }
+}
+
+#[test]
 fn the_figures_of_the_only_group_count_once() {
     let group = |name| {
         format!(
@@ -101,7 +123,8 @@ fn a_directory_of_reports_becomes_a_page() {
     );
     let page = page(&pairs, Some("today"));
     for line in [
-        "| old | new | 1 | 1 | 1 (100 %) | 1 (100 %) |",
+        "| significant | 1 | 1 (100 %) | 1 (100 %) |",
+        "| old | new | 1 | 1 | 1 (100 %) | 1 (100 %) | 1 | 1 (100 %) | 1 (100 %) |",
         "| make | old | new | 0 | - | - |",
         "| old | pipes | 0 | 1 | 0 of 5 |",
         "- make, old to new: alight: no CPU",

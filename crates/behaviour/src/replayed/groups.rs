@@ -12,7 +12,8 @@ use crate::quantity::{Measurement, Quantity, Rule, Tolerance, rule_of};
 /// Groups that are judged: those with the most tasks.
 const MOST: usize = 8;
 
-const SHARE: Rule = Rule {
+/// Share of the workload's CPU time that a group gets.
+pub(crate) const SHARE: Rule = Rule {
     name: "cpu_share_percent",
     unit: "percent",
     tolerance: Tolerance {

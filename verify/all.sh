@@ -32,10 +32,11 @@ of=$(git log -1 --format='commit %h of %cs' -- crates policy)
 git diff --quiet HEAD -- crates policy || of="$of, and of changes to it"
 cargo run -q -- verify report "$keep/reports" --of "$of" >docs/results/fidelity.md.new
 mv docs/results/fidelity.md.new docs/results/fidelity.md
-# Without a KERNEL only: replays predict one kernel from the other.
+# Without a KERNEL only, as replays predict one kernel from another.
 if [ $# = 0 ]; then
 	verify/workload.sh --keep "$keep/workload" || status=1
-	cargo run -q -- verify predictions "$keep/workload/reports" --of "$of" >docs/your-workload-fidelity.md.new
-	mv docs/your-workload-fidelity.md.new docs/your-workload-fidelity.md
+	page=docs/your-workload-fidelity.md
+	cargo run -q -- verify predictions "$keep/workload/reports" --of "$of" >$page.new
+	mv $page.new $page
 fi
 exit $status

@@ -111,7 +111,8 @@ record pipes hackbench -g 2 -f 5 -l $((2000 / part)) -p
 record make make -s -B -j 4 -C tree
 record database sh database.sh $((40 / part))
 record sockets hackbench -g 2 -f 5 -l $((800 / part))
-record threads sysbench threads --threads=6 --thread-yields=20 --thread-locks=2 --events=600 --time=1 run
+record threads sysbench threads --threads=6 --thread-yields=20 --thread-locks=2 --events=600 \
+	--time=1 run
 [ ! -x /usr/bin/schbench ] || record schbench schbench -m 2 -t 3 -F 16 -n 1 -s 500 -r 1
 case $under in
 '' | pinned) ;;

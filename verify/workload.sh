@@ -12,9 +12,10 @@
 # workload N times instead of 5. --workloads records some of them only. --reports makes the reports
 # of the recordings in DIR, and records nothing.
 #
-# SET is one of those below, without one all: a kernel (a row of vm/kernels.txt) on one or four CPUs; on four also with all tasks pinned
-# to two of them, and under scx_alight without and with a feature. schbench, which no distribution
-# has, is recorded if it is on PATH or in PEERS, a path of folders.
+# SET is one of those below, without one all: a kernel (a row of vm/kernels.txt) on one or four
+# CPUs; on four also with all tasks pinned to two of them, and under scx_alight without and with a
+# feature. schbench, which no distribution has, is recorded if it is on PATH or in PEERS, a path of
+# folders.
 #
 # The guests' time is the count of instructions (--icount); several CPUs take turns at the one
 # processor of the emulation. See verify/behaviour.sh.

@@ -115,9 +115,9 @@ fn differences(pair: &Pair) -> impl Iterator<Item = &Difference> {
 fn method() -> String {
     let mut page = "\n## Method\n\n".to_owned();
     for text in [
-        "A set is a kernel on one or four CPUs, with five recordings of each workload. *pinned*: all \
-         tasks may use two of the four CPUs. *scx*: `scx_alight` decides as `linux-7.2`; \
-         *scx-bias-prev*: as `linux-7.2+bias-prev`."
+        "A set is a kernel on one or four CPUs, with some recordings of each workload: five, unless \
+         the end of the page says otherwise. *pinned*: all tasks may use two of the four CPUs. *scx*: `scx_alight` decides as \
+         `linux-7.2`; *scx-bias-prev*: as `linux-7.2+bias-prev`."
             .to_owned(),
         "The guests run under emulation. Their time is the count of instructions, and four CPUs take \
          turns at one processor."
@@ -132,7 +132,7 @@ fn method() -> String {
              (p = 0.008). With fewer than {LEAST_RECORDINGS} recordings on a side none is."
         ),
         "Predicted difference: the replays of the first set under the second set's rules less the \
-         replays under its own rules, medians of five recordings with five seeds each. \
+         replays under its own rules, medians of the recordings with five seeds each. \
          `alight compare` reports the same difference."
             .to_owned(),
         format!(

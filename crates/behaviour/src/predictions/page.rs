@@ -115,12 +115,13 @@ fn differences(pair: &Pair) -> impl Iterator<Item = &Difference> {
 fn method() -> String {
     let mut page = "\n## Method\n\n".to_owned();
     for text in [
-        "A set is a kernel on one or four CPUs, with some recordings of each workload: five, unless \
-         the end of the page says otherwise. *pinned*: all tasks may use two of the four CPUs. *scx*: `scx_alight` decides as \
-         `linux-7.2`; *scx-bias-prev*: as `linux-7.2+bias-prev`."
+        "A set is a kernel on one or four CPUs, with some recordings of each workload: five, \
+         unless the end of the page says otherwise. *pinned*: all tasks may use two of the four \
+         CPUs. *scx*: `scx_alight` decides as `linux-7.2`; *scx-bias-prev*: as \
+         `linux-7.2+bias-prev`."
             .to_owned(),
-        "The guests run under emulation. Their time is the count of instructions, and four CPUs take \
-         turns at one processor."
+        "The guests run under emulation. Their time is the count of instructions, and four CPUs \
+         take turns at one processor."
             .to_owned(),
         "Quantities are those of [whole runs](explanation/behaviour.md), and CPU shares and wakeup \
          latencies of each group of tasks where there are several."

@@ -11,6 +11,8 @@
 //! |---|---|
 //! | [`recording`] | reads a recording: machine, workload, events |
 //! | [`measures`] | makes figures of events |
+//! | [`replayed`] | recordings of a workload held against replays of them; verdicts |
+//! | [`predictions`] | differences between recordings, and what replays predicted of them |
 //! | [`quantity`] | the tolerance of each figure, and the verdict |
 //! | [`report`] | renders a [`BehaviourReport`] |
 //!
@@ -40,6 +42,7 @@
 //! ```
 
 pub mod measures;
+pub mod predictions;
 pub mod quantity;
 pub mod recording;
 pub mod replayed;

@@ -9,7 +9,8 @@
 //!   was made under that scheduler.
 
 mod ask;
-mod groups;
+mod confined;
+pub(crate) mod groups;
 pub mod model;
 mod report;
 mod verdict;
@@ -24,7 +25,7 @@ use alight_policy::Scheduler;
 use alight_recording::workload::{
     Event, Item, Left, MACHINE, NotAWorkload, SCHED_EXT, VERDICT, What, WorkloadReader,
 };
-use alight_recording::{Header, Reader};
+use alight_recording::{Header, KernelVersion, Reader};
 use alight_replay::{NotReplayable, Options, Replay};
 use alight_sim::Scenario;
 use alight_trace::{Event as Traced, PrevState, Sink, TaskRef};
@@ -34,11 +35,15 @@ use crate::quantity::{Agreement, Quantity};
 use crate::{NotComparable, SEEDS, base_of};
 
 pub use ask::load;
+pub use confined::BadAffinity;
 pub use groups::GroupCheck;
 pub use report::{json, text};
 pub use verdict::{Standing, Verdict};
 
 use groups::{Group, Side};
+
+/// The feature is on by default from this kernel on.
+const HRTICK: KernelVersion = KernelVersion { major: 7, minor: 2 };
 
 /// Why a recording of a workload cannot be verified.
 #[derive(Debug, thiserror::Error)]
@@ -73,7 +78,7 @@ pub enum NotVerified {
 }
 
 /// A recording of a workload: its replay, and what the kernel did.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub struct Taken {
     /// Where it comes from.
     pub header: Header,
@@ -160,8 +165,21 @@ pub fn machine_in(path: &Path) -> Result<DataSheet, NotVerified> {
 
 fn sheet(header: &Header) -> Result<Option<DataSheet>, alight_machine::Error> {
     let text = header.facts.get(MACHINE);
-    text.map(|text| alight_machine::parse("the recording", text)?.resolve())
-        .transpose()
+    let sheet = text
+        .map(|text| alight_machine::parse("the recording", text)?.resolve())
+        .transpose()?;
+    Ok(sheet.map(|mut sheet| {
+        sheet.machine.hrtick |= hrtick_under_newer(header);
+        sheet
+    }))
+}
+
+/// Whether 7.2 would end slices by timers on a machine that an older kernel recorded. That the older
+/// one does not is its own default and says nothing of the machine: 7.2 turns the feature on where
+/// CONFIG_HRTIMER_REARM_DEFERRED is set, which x86 selects (features.h, arch/x86/Kconfig).
+fn hrtick_under_newer(header: &Header) -> bool {
+    let older = header.kernel_version().is_some_and(|it| it < HRTICK);
+    older && header.arch == "x86_64"
 }
 
 fn machine_of(header: &Header) -> Result<Option<Machine>, alight_machine::Error> {
@@ -367,3 +385,6 @@ fn traced(event: &Event) -> Option<Traced<'static>> {
         _ => return None,
     })
 }
+
+#[cfg(test)]
+mod tests;

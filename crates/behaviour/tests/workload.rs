@@ -205,3 +205,22 @@ fn what_the_model_recorded_is_what_it_replays() {
         );
     }
 }
+
+#[test]
+fn tasks_that_are_confined_use_these_cpus_only() {
+    let taken = Taken::read(&recording("pipes-four"), None, &Options::default()).unwrap();
+    let base = taken.own_base().unwrap();
+    for (list, used) in [("0-3", 4), ("1,3", 2), ("2", 1)] {
+        let confined = taken.confined(list).unwrap();
+        let check = replayed::check(&confined, &taken, &base, &AtomicBool::new(false)).unwrap();
+        let busy = (check.quantities.iter())
+            .filter(|quantity| quantity.rule.name == "residency_percent_of_cpu")
+            .filter_map(|quantity| quantity.model)
+            .filter(|runs| runs.to > 0.0)
+            .count();
+        assert_eq!(busy, used, "{list}");
+    }
+    for list in ["", "4", "0-4", "x"] {
+        assert!(taken.confined(list).is_err(), "{list}");
+    }
+}

@@ -12,7 +12,8 @@ use crate::quantity::{Measurement, Quantity, Rule, Tolerance, rule_of};
 /// Groups that are judged: those with the most tasks.
 const MOST: usize = 8;
 
-const SHARE: Rule = Rule {
+/// Share of the workload's CPU time that a group gets.
+pub(crate) const SHARE: Rule = Rule {
     name: "cpu_share_percent",
     unit: "percent",
     tolerance: Tolerance {
@@ -92,7 +93,7 @@ impl Group {
 }
 
 /// What one side did: a kernel, or a run of the model.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(super) struct Side {
     pub figures: Measurements,
     groups: Vec<Measured>,
@@ -101,7 +102,7 @@ pub(super) struct Side {
 }
 
 /// The figures of a group.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 struct Measured {
     figures: Measurements,
     share: Option<Measurement>,

@@ -20,6 +20,7 @@ Examples:
   alight verify behaviour run.alight --scheduler linux-6.1
   alight verify workload app.alight
   alight verify workload app-6.1.alight app-7.2.alight -m mine.toml
+  alight verify workload free.alight pinned.alight --affinity 0-1
   alight verify live decisions.alight";
 
 #[derive(Args)]
@@ -147,6 +148,13 @@ pub enum VerifyVerb {
         /// recorded kernel [default: that base]
         #[arg(long, value_name = "SCHEDULER")]
         scheduler: Option<String>,
+        /// Scheduler of the other recordings [default: the base of each one's kernel]
+        #[arg(long, value_name = "SCHEDULER")]
+        predict: Option<String>,
+        /// CPUs that the workload's tasks may use in the other recordings, like 0-1,3
+        /// [default: those of the first one]
+        #[arg(long, value_name = "CPUS")]
+        affinity: Option<String>,
         /// Leave out tasks that are not of the workload: what they wake comes as from a device
         #[arg(long)]
         no_background: bool,
@@ -165,6 +173,16 @@ pub enum VerifyVerb {
         /// Print JSON (alight.verify-live/1)
         #[arg(long)]
         json: bool,
+    },
+    /// Writes the page on predictions (Markdown): how often replays were right about another kernel,
+    /// affinity or scheduler
+    Predictions {
+        /// Directory of reports of `alight verify workload A B --json`: FROM..TO/WORKLOAD-RUN.json
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+        /// Version of the model and date, for the head of the page
+        #[arg(long, value_name = "TEXT")]
+        of: Option<String>,
     },
     /// Writes the fidelity page (Markdown): the findings of a directory's reports, disagreements
     /// first

@@ -3,8 +3,8 @@
 
 use std::path::{Path, PathBuf};
 
-use alight_behaviour::KernelRun;
 use alight_behaviour::replayed::{self, Standing, Taken, Verdict};
+use alight_behaviour::{KernelRun, predictions};
 use alight_machine::Machine;
 use alight_policy::Scheduler;
 use alight_policy::scheduler::Onto;
@@ -42,6 +42,8 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
             files,
             machine,
             scheduler,
+            predict,
+            affinity,
             no_background,
             no_write,
             json,
@@ -50,6 +52,8 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
             let asked = Asked {
                 machine: machine.as_ref().map(|(machine, _)| machine),
                 scheduler: scheduler.as_deref(),
+                predict: predict.as_deref(),
+                affinity: affinity.as_deref(),
                 options: Options {
                     background: !no_background,
                     resample: None,
@@ -58,6 +62,10 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
             run_workload(files, &asked, *no_write, *json)
         }
         VerifyVerb::Live { file, json } => run_live(file, *json),
+        VerifyVerb::Predictions { directory, of } => {
+            let pairs = predictions::read(directory).map_err(Failure::bad_input)?;
+            output::print(&predictions::page(&pairs, of.as_deref()))
+        }
         VerifyVerb::Report { directory, of } => {
             let page = fidelity::page(directory, of.as_deref());
             output::print(&page.map_err(Failure::bad_input)?)
@@ -200,6 +208,9 @@ fn run_behaviour(files: &[PathBuf], scheduler: Option<&str>, json: bool) -> Resu
 struct Asked<'a> {
     machine: Option<&'a Machine>,
     scheduler: Option<&'a str>,
+    /// Of the other recordings.
+    predict: Option<&'a str>,
+    affinity: Option<&'a str>,
     options: Options,
 }
 
@@ -218,28 +229,33 @@ fn run_workload(
     };
     let (first, others) = files.split_first().expect("at least one is required");
     let taken = read(first)?;
-    let base = |taken: &Taken, file: &Path| match named(asked.scheduler, || taken.own_base().ok())?
-    {
+    let base = |taken: &Taken, file: &Path, name| match named(name, || taken.own_base().ok())? {
         Some(scheduler) => Ok(scheduler),
         None => taken.own_base().map_err(|error| unusable(file, &error)),
     };
-    let check = |to: &Taken, file: &Path, scheduler: &Scheduler| {
-        replayed::check(&taken, to, scheduler, cancel).map_err(|error| unusable(file, &error))
+    let check = |from: &Taken, to: &Taken, file: &Path, scheduler: &Scheduler| {
+        replayed::check(from, to, scheduler, cancel).map_err(|error| unusable(file, &error))
     };
-    let own = check(&taken, first, &base(&taken, first)?)?;
+    let own_rules = base(&taken, first, asked.scheduler)?;
+    let own = check(&taken, &taken, first, &own_rules)?;
+    let confined = match asked.affinity {
+        None => None,
+        Some(cpus) => Some(taken.confined(cpus).map_err(Failure::bad_input)?),
+    };
     let mut crosses = Vec::new();
     for file in others {
         let to = read(file)?;
-        let scheduler = to.own_base().map_err(|error| unusable(file, &error))?;
+        let scheduler = base(&to, file, asked.predict)?;
         let name = file.display().to_string();
-        if !to.differs_from(&taken) {
+        if !to.differs_from(&taken) && confined.is_none() {
             remark(&format!(
                 "{name} was made under the same kernel as {}: to predict it shows less than a \
                  recording under another one",
                 first.display()
             ));
         }
-        crosses.push((name, check(&to, file, &scheduler)?));
+        let from = confined.as_ref().unwrap_or(&taken);
+        crosses.push((name, check(from, &to, file, &scheduler)?));
     }
     let checks: Vec<_> = crosses.iter().map(|(_, check)| check.clone()).collect();
     let verdict = Verdict::of(&taken.replay.health, &own, &checks);

@@ -187,6 +187,7 @@ impl<'a> Window<'a> {
             | What::Migrate { .. }
             | What::Exit { .. }
             | What::Idle { .. }
+            | What::WakingEnd { .. }
             | What::CallBegin { .. }
             | What::CallEnd { .. }
             | What::Lost { .. } => {}

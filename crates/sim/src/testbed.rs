@@ -200,6 +200,7 @@ pub(crate) fn workload(tasks: &[Given]) -> Workload {
             .collect(),
         attributes: vec![],
         blocks: None,
+        repeats: None,
         channels: vec![],
         barriers: vec![],
         mutexes: 4,

@@ -102,6 +102,7 @@ impl Workload {
             tasks: Vec::new(),
             programs: Vec::new(),
             blocks: None,
+            repeats: None,
             attributes: Vec::new(),
             channels: Vec::new(),
             barriers: Vec::new(),

@@ -39,6 +39,7 @@ fn hogs() -> Workload {
         }],
         attributes: vec![],
         blocks: None,
+        repeats: None,
         channels: vec![],
         barriers: vec![],
         mutexes: 0,

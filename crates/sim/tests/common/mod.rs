@@ -139,6 +139,7 @@ pub fn given(programs: Vec<Vec<Op>>) -> Workload {
         programs: programs.into_iter().map(|ops| Program { ops }).collect(),
         attributes: vec![],
         blocks: None,
+        repeats: None,
         channels: vec![ChannelKind::Pipe; 4],
         barriers: vec![],
         mutexes: 4,

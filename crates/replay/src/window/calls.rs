@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Calls on pipes and sockets that are replayed as such: from its begin to its end a call is one
+//! operation, and what happens in it (work of the kernel, sleeps, wakings) follows from that.
+//!
+//! A write stands in the program before what happens in its call, a read behind it. In the order of
+//! the begins of writes and the ends of reads, each read finds its bytes. A write may find no room,
+//! where other writers were faster than they were when recorded: it sleeps, as it would. If then
+//! nobody can go on, the simulator makes room (`crates/sim/src/replay/room.rs`).
+
+use alight_recording::workload::Call;
+use alight_workload::program::{ChannelId, Op};
+
+use super::Window;
+use crate::channels::does;
+
+/// A call that a task is in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Open {
+    channel: ChannelId,
+    /// The operation of a write.
+    write: Option<usize>,
+}
+
+impl Window<'_> {
+    pub(super) fn call_begins(&mut self, now: u64, pid: u32, call: Call, object: u64, count: u32) {
+        let (Some((_, writes)), Some(channel)) = (does(call), self.channels.of(object)) else {
+            return;
+        };
+        let Some(&task) = self.by_pid.get(&pid) else {
+            return;
+        };
+        self.book(now, task);
+        self.tasks[task].flush();
+        let write = writes.then(|| {
+            let bytes = count;
+            self.tasks[task].push(Op::Write { channel, bytes })
+        });
+        self.tasks[task].call = Some(Open { channel, write });
+    }
+
+    pub(super) fn call_ends(&mut self, now: u64, pid: u32, result: i32) {
+        let Some(&task) = self.by_pid.get(&pid) else {
+            return;
+        };
+        if self.tasks[task].call.is_none() {
+            return;
+        }
+        self.book(now, task);
+        let Some(Open { channel, write }) = self.tasks[task].call.take() else {
+            return;
+        };
+        let bytes = u32::try_from(result).unwrap_or(0);
+        let ended = &mut self.tasks[task];
+        match write {
+            Some(at) if bytes == 0 => ended.set(at, Op::Run { ns: 0 }),
+            Some(at) => ended.set(at, Op::Write { channel, bytes }),
+            None if bytes == 0 => {}
+            None => _ = ended.push(Op::Read { channel, bytes }),
+        }
+        self.health.calls += u64::from(bytes != 0);
+    }
+}

@@ -26,7 +26,7 @@ use alight_recording::workload::{
     Event, Item, Left, MACHINE, NotAWorkload, SCHED_EXT, VERDICT, What, WorkloadReader,
 };
 use alight_recording::{Header, KernelVersion, Reader};
-use alight_replay::{NotReplayable, Options, Replay};
+use alight_replay::{Channels, NotReplayable, Options, Replay};
 use alight_sim::Scenario;
 use alight_trace::{Event as Traced, PrevState, Sink, TaskRef};
 
@@ -107,7 +107,8 @@ impl Taken {
             Some(machine) => machine.clone(),
             None => machine_of(&header)?.ok_or(NotVerified::NoMachine)?,
         };
-        let replay = alight_replay::load(&mut reader, &machine, options)?;
+        let channels = Channels::find(&mut open(path)?)?;
+        let replay = alight_replay::load_with(&mut reader, &machine, options, &channels)?;
         let mut gathered = Gathered::default();
         gather(&mut open(path)?, replay.window, &mut gathered)?;
         gathered.sort();

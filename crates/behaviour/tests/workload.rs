@@ -165,18 +165,94 @@ fn round_trip(machine: &str, line: &str) -> [[f64; 3]; 2] {
     [counts(&run), counts(&again)]
 }
 
-/// Machines and workloads whose runs are repeated to the switch. Others come near: tasks that wake
-/// each other before they sleep, and futexes that wake nobody, are not in a recording.
+/// How much a replay of a run may differ from it, in percent of the run: switches, wakeups,
+/// migrations.
+type Bound = [f64; 3];
+/// Not at all.
+const EQUAL: Bound = [0.0; 3];
+
+/// All tools on a board, short ones on a server of 384 CPUs. Where a replay is not equal the reason is one of these:
+///
+/// - `RACES`: many tasks that do the same at the same time. A difference of a ns decides who comes
+///   first, and all that follows is another of the runs that the tool could have.
+/// - `FUTEX`: mutexes that nobody waits for are not calls. A replay wakes who slept when recorded, and
+///   waits for sleeps that came about otherwise (hand-off).
+/// - `END`: the last child to end wakes its parent, in the model behind its own sleep.
+const ROUND_TRIPS: &[(&str, &str, Bound)] = &[
+    ("ca9x4", "perf bench sched pipe -l 200", EQUAL),
+    ("ca9x4", "perf bench sched pipe -T -l 200", EQUAL),
+    ("ca9x4", "cyclictest -t 4 -q -D 1", EQUAL),
+    ("ca9x4", "cyclictest -a -t 4 -p 90 -q -D 1", EQUAL),
+    (
+        "ca9x4",
+        "sysbench cpu --threads=4 --events=50 --time=0 run",
+        EQUAL,
+    ),
+    ("ca9x4", "schbench -m 1 -t 3 -r 1", EQUAL),
+    ("ca9x4", "adrestia -l 200", EQUAL),
+    ("ca9x4", "frames --duration 1", EQUAL),
+    // FUTEX
+    (
+        "ca9x4",
+        "sysbench threads --threads=6 --events=60 --time=0 run",
+        [10.0, 50.0, 60.0],
+    ),
+    // END
+    (
+        "ca9x4",
+        "taskset -c 0 hackbench -p -g 1 -f 2 -l 50",
+        [6.0, 0.0, 0.0],
+    ),
+    // RACES
+    ("ca9x4", "hackbench -g 2 -f 5 -l 50", [5.0, 5.0, 5.0]),
+    // RACES
+    ("ca9x4", "hackbench -p -g 2 -f 5 -l 50", [15.0, 15.0, 5.0]),
+    // RACES
+    (
+        "ca9x4",
+        "perf bench sched messaging -g 1 -l 20",
+        [15.0, 20.0, 80.0],
+    ),
+    // RACES
+    (
+        "ca9x4",
+        "perf bench sched messaging -p -t -g 1 -l 20",
+        [5.0, 5.0, 5.0],
+    ),
+    (
+        "epyc-9654-2s",
+        "sysbench cpu --threads=4 --events=50 --time=0 run",
+        EQUAL,
+    ),
+    (
+        "epyc-9654-2s",
+        "sysbench threads --threads=6 --events=60 --time=0 run",
+        EQUAL,
+    ),
+    // RACES
+    (
+        "epyc-9654-2s",
+        "hackbench -g 2 -f 5 -l 50",
+        [15.0, 25.0, 15.0],
+    ),
+    // RACES
+    (
+        "epyc-9654-2s",
+        "hackbench -p -g 2 -f 5 -l 50",
+        [20.0, 35.0, 30.0],
+    ),
+];
+
 #[test]
 fn runs_of_the_model_replay_to_the_same_counts() {
-    for (machine, line) in [
-        ("ca9x4", "perf bench sched pipe -l 200"),
-        ("juno-r0", "perf bench sched pipe -l 200"),
-        ("ca9x4", "cyclictest -t 4 -q -D 1"),
-        ("ca9x4", "sysbench cpu --threads=4 --events=50 --time=0 run"),
-    ] {
+    for &(machine, line, bound) in ROUND_TRIPS {
         let [run, again] = round_trip(machine, line);
-        assert_eq!(run, again, "{machine} {line}");
+        for ((was, is), bound) in run.into_iter().zip(again).zip(bound) {
+            assert!(
+                (is - was).abs() <= was * bound / 100.0,
+                "{machine} {line}: {run:?}, replayed {again:?}"
+            );
+        }
     }
 }
 

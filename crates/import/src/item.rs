@@ -44,6 +44,7 @@ impl Item {
                 | What::Migrate { pid, .. }
                 | What::Exit { pid }
                 | What::Yield { pid }
+                | What::WakingEnd { pid }
                 | What::CallBegin { pid, .. }
                 | What::CallEnd { pid, .. } => [Some(pid), None],
                 What::InterruptBegin { .. }

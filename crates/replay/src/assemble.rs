@@ -5,7 +5,9 @@ use std::collections::HashMap;
 
 use alight_workload::Workload;
 use alight_workload::blocks::{Blocks, Pieces};
-use alight_workload::program::{Better, Measure, MeasureSource, Op, Program, TaskId, TaskSpec};
+use alight_workload::program::{
+    Better, Measure, MeasureSource, Op, Program, Repeats, TaskId, TaskSpec,
+};
 
 use crate::error::{LEAST_BLOCKS, NotReplayable};
 use crate::task::{BEGINS, ENDS, Role, Task};
@@ -14,7 +16,7 @@ use crate::{Recorded, Replay, Resample};
 
 /// The workload of a window that is finished.
 pub(crate) fn replay(
-    window: Window<'_>,
+    mut window: Window<'_>,
     name: &str,
     resample: Option<&Resample>,
 ) -> Result<Replay, NotReplayable> {
@@ -34,6 +36,10 @@ pub(crate) fn replay(
             to: ENDS,
         },
     });
+    workload.repeats = Some(Repeats {
+        first_tick_ns: window.ticks.first(),
+    });
+    workload.channels = window.channels.kinds();
     workload.attributes = window.changes;
     let mut processes = HashMap::new();
     let mut recorded = Vec::new();

@@ -96,6 +96,11 @@ impl<'a> Charges<'a> {
         self.work(cpu, u64::from(costs.fork_ns) + u64::from(mm))
     }
 
+    /// `sched_setattr()`.
+    pub fn attributes(&self, cpu: usize) -> Work {
+        self.work(cpu, self.costs(cpu).futex_ns.into())
+    }
+
     /// `sched_yield()`.
     pub fn yields(&self, cpu: usize) -> Work {
         self.work(cpu, self.costs(cpu).yield_ns.into())

@@ -44,6 +44,9 @@ pub struct Health {
     /// Those of whose waking nothing is known.
     pub unexplained: u64,
 
+    /// Calls on pipes and sockets that are replayed as such.
+    pub calls: u64,
+
     /// CPU time of the replayed tasks, ns.
     pub cpu_ns: u64,
     /// The part of it for which the model charges more than was recorded, ns.

@@ -63,6 +63,7 @@
 
 mod assemble;
 mod attributes;
+mod channels;
 mod charges;
 mod error;
 mod health;
@@ -70,6 +71,7 @@ mod interrupts;
 mod line;
 mod roles;
 mod task;
+mod ticks;
 mod timers;
 mod window;
 mod work;
@@ -81,6 +83,7 @@ use alight_recording::End;
 use alight_recording::workload::{Capability, Item, What, WorkloadReader};
 use alight_workload::Workload;
 
+pub use channels::Channels;
 pub use error::NotReplayable;
 pub use health::Health;
 pub use line::{BadLine, ENDING, Line};
@@ -158,9 +161,32 @@ pub fn load<R: BufRead>(
     machine: &Machine,
     options: &Options,
 ) -> Result<Replay, NotReplayable> {
+    load_with(reader, machine, options, &Channels::default())
+}
+
+/// The same with pipes and sockets that were found in the recording before. Blocks to draw from
+/// have none: what is drawn would not write what it reads.
+///
+/// # Errors
+/// As [`load`].
+pub fn load_with<R: BufRead>(
+    reader: &mut WorkloadReader<R>,
+    machine: &Machine,
+    options: &Options,
+    channels: &Channels,
+) -> Result<Replay, NotReplayable> {
+    let none = Channels::default();
+    let channels = match options.resample {
+        Some(_) => &none,
+        None => channels,
+    };
     error::same_machine(reader.header(), machine)?;
     let block_ns = options.resample.map(|resample| resample.block_ns);
-    let mut windows = Windows::new(machine, Roles::new(options.background), block_ns);
+    let mut windows = Windows::new(
+        (machine, channels),
+        Roles::new(options.background),
+        block_ns,
+    );
     while let Some(item) = reader.next_item()? {
         windows.item(&item);
     }
@@ -187,18 +213,18 @@ pub fn load<R: BufRead>(
 struct Windows<'a> {
     best: Option<(u64, Window<'a>)>,
     current: Option<(u64, Window<'a>)>,
-    begin: Option<(&'a Machine, Roles)>,
+    begin: Option<((&'a Machine, &'a Channels), Roles)>,
     block_ns: Option<u64>,
     number: u64,
     lost: u64,
 }
 
 impl<'a> Windows<'a> {
-    fn new(machine: &'a Machine, roles: Roles, block_ns: Option<u64>) -> Self {
+    fn new(of: (&'a Machine, &'a Channels), roles: Roles, block_ns: Option<u64>) -> Self {
         Windows {
             best: None,
             current: None,
-            begin: Some((machine, roles)),
+            begin: Some((of, roles)),
             block_ns,
             number: 0,
             lost: 0,
@@ -210,8 +236,8 @@ impl<'a> Windows<'a> {
             Item::Event(event) => event.time,
             Item::Task(fact) => fact.time,
         };
-        if let Some((machine, roles)) = self.begin.take() {
-            let window = Window::new(machine, roles, time, self.block_ns);
+        if let Some((of, roles)) = self.begin.take() {
+            let window = Window::new(of, roles, time, self.block_ns);
             self.current = Some((0, window));
             self.number = 1;
         }

@@ -8,7 +8,11 @@ use alight_workload::blocks::Cut;
 use alight_workload::program::{Attributes, Begins, Op};
 
 use crate::charges::Cached;
+use crate::window::calls::Open;
 use crate::work::{Work, to_ns};
+
+/// A sleep in a call that is replayed as such: no operation stands for it.
+pub(crate) const IN_CALL: usize = usize::MAX;
 
 /// Mark of the beginning of the workload's tasks, and of their ends.
 pub(crate) const BEGINS: u32 = 0;
@@ -39,6 +43,28 @@ pub(crate) struct Early {
     pub by: Option<(usize, usize)>,
     /// It came on this CPU.
     pub cpu: usize,
+}
+
+/// What the model charges for a wakeup.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Charged {
+    /// Who pays.
+    pub payer: usize,
+    /// On which CPU.
+    pub cpu: usize,
+    /// What was taken off its work.
+    pub work: Work,
+}
+
+impl Charged {
+    /// Nothing so far.
+    pub fn nothing(payer: usize, cpu: usize) -> Self {
+        Charged {
+            payer,
+            cpu,
+            work: 0,
+        }
+    }
 }
 
 /// What a task does at the moment.
@@ -124,6 +150,12 @@ pub(crate) struct Task {
     pub woken: bool,
     /// Who pays for its last waking, and on which CPU, until it is known how it was done.
     pub payer: Option<(usize, usize)>,
+    /// What was charged for its last wakeup by a task, or for its birth.
+    pub woken_by: Option<Charged>,
+    /// It is in a call that is replayed as such.
+    pub call: Option<Open>,
+    /// What it does at the moment is part of a wakeup, which the model charges.
+    pub within_wakeup: bool,
     /// Where it stood at the times at which all are cut.
     pub cuts: Vec<Cut>,
     /// The operation at which it sleeps at the end.
@@ -158,6 +190,9 @@ impl Task {
             cached: Cached::default(),
             woken: false,
             payer: None,
+            woken_by: None,
+            call: None,
+            within_wakeup: false,
             cuts: Vec::new(),
             parked: None,
             sleeps: 0,
@@ -184,11 +219,29 @@ impl Task {
         self.work += work - paid;
     }
 
+    /// What it does at the moment is charged by the model, as a part of an operation.
+    pub fn is_in_kernel(&self) -> bool {
+        self.within_wakeup || self.call.is_some()
+    }
+
     /// The model charges this to it by itself.
     pub fn owe(&mut self, charge: Work) {
+        if self.call.is_some() {
+            return;
+        }
         let paid = charge.min(self.work);
         self.work -= paid;
         self.debt += charge - paid;
+    }
+
+    /// It does not owe this after all.
+    pub fn forgive(&mut self, charge: Work) {
+        if self.call.is_some() {
+            return;
+        }
+        let unpaid = charge.min(self.debt);
+        self.debt -= unpaid;
+        self.work += charge - unpaid;
     }
 
     /// What the model charges beyond the recorded time so far; it is forgotten.
@@ -227,7 +280,10 @@ impl Task {
     /// Adds an operation that stands for a sleep from `now` on.
     pub fn sleep(&mut self, now: u64) -> Sleep {
         self.sleeps += 1;
-        let op = self.push(Op::Await);
+        let op = match self.call {
+            Some(_) => IN_CALL,
+            None => self.push(Op::Await),
+        };
         Sleep { op, since: now }
     }
 

@@ -15,22 +15,25 @@
 //! of the sleep that it ends, or does not wait for it. So the earliest operation that was not
 //! carried out yet can be: whatever it needs stands before it.
 
+pub(crate) mod calls;
+mod cuts;
 mod wakings;
 
 use std::collections::{BTreeSet, HashMap};
 
 use alight_machine::{CpuSet, Machine};
-use alight_recording::workload::{Call, Event, Left, TaskFact, What};
+use alight_recording::workload::{Event, Interrupt, Left, TaskFact, What};
 use alight_workload::blocks::Cut;
 use alight_workload::program::{AttributesId, Begins, Op};
 
 use crate::attributes;
+use crate::channels::Channels;
 use crate::charges::Charges;
 use crate::health::Health;
 use crate::interrupts::Nesting;
 use crate::roles::Roles;
-use crate::task::{Role, State, Task};
-use crate::timers;
+use crate::task::{Charged, Role, State, Task};
+use crate::ticks::Ticks;
 use crate::work::{Speeds, Work};
 
 /// The idle task.
@@ -39,6 +42,7 @@ const IDLE: u32 = 0;
 /// Programs in the making.
 pub(crate) struct Window<'a> {
     machine: &'a Machine,
+    pub channels: &'a Channels,
     all_cpus: CpuSet,
     pub roles: Roles,
     pub start: u64,
@@ -48,6 +52,10 @@ pub(crate) struct Window<'a> {
     cpus: Vec<Cpu>,
     /// Events tell how woken tasks are queued.
     wakeups_told: bool,
+    /// Interrupts of timers are told, and the tick is one of them.
+    timers_told: bool,
+    /// Events tell when wakeups are done.
+    ends_told: bool,
     pub tasks: Vec<Task>,
     by_pid: HashMap<u32, usize>,
     /// Attributes that tasks change to.
@@ -59,6 +67,7 @@ pub(crate) struct Window<'a> {
     block_ns: Option<u64>,
     /// Blocks in which a task is born or ends.
     pub uneven: BTreeSet<usize>,
+    pub ticks: Ticks,
 }
 
 /// What is known of a CPU.
@@ -66,17 +75,21 @@ pub(crate) struct Window<'a> {
 struct Cpu {
     current: Option<u32>,
     interrupts: Nesting,
-    /// Ticks are among its interrupts.
-    ticks_told: bool,
     /// Its clock is known.
     clock_told: bool,
 }
 
 impl<'a> Window<'a> {
-    pub fn new(machine: &'a Machine, roles: Roles, start: u64, block_ns: Option<u64>) -> Self {
+    pub fn new(
+        (machine, channels): (&'a Machine, &'a Channels),
+        roles: Roles,
+        start: u64,
+        block_ns: Option<u64>,
+    ) -> Self {
         let nr_cpus = machine.cpus.len();
         Window {
             machine,
+            channels,
             all_cpus: CpuSet::first_n(nr_cpus),
             roles,
             start,
@@ -85,6 +98,8 @@ impl<'a> Window<'a> {
             charges: Charges::new(machine),
             cpus: vec![Cpu::default(); nr_cpus],
             wakeups_told: false,
+            timers_told: false,
+            ends_told: false,
             tasks: Vec::new(),
             by_pid: HashMap::new(),
             changes: Vec::new(),
@@ -92,6 +107,7 @@ impl<'a> Window<'a> {
             cuts: vec![],
             block_ns,
             uneven: BTreeSet::new(),
+            ticks: Ticks::new(machine.hz),
         }
     }
 
@@ -120,6 +136,10 @@ impl<'a> Window<'a> {
         if !known.has_begun() {
             known.attributes = after;
             return;
+        }
+        self.book(fact.time, task);
+        if let State::Running { cpu, .. } = self.tasks[task].state {
+            self.tasks[task].owe(self.charges.attributes(cpu));
         }
         let id = self.changes.len() as AttributesId;
         self.changes.push(alight_workload::program::Attributes {
@@ -168,95 +188,44 @@ impl<'a> Window<'a> {
                 self.is_queued(cpu, pid, target_cpu.into());
                 self.did_not_sleep(pid);
             }
+            what => self.beside(now, cpu, what),
+        }
+    }
+
+    /// Something happened beside switches and wakings.
+    fn beside(&mut self, now: u64, cpu: usize, what: What) {
+        match what {
             What::Fork { parent, child } => self.forks(now, cpu, parent, child),
             What::Yield { pid } => self.yields(now, pid),
             What::InterruptBegin { interrupt } => {
                 let cpu = &mut self.cpus[cpu];
-                cpu.ticks_told |= interrupt == alight_recording::workload::Interrupt::Tick;
                 cpu.interrupts.begin(interrupt, now);
+                self.timers_told |= interrupt.is_timer();
+                if interrupt == Interrupt::Tick {
+                    self.ticks.push(now - self.start);
+                }
             }
-            What::InterruptEnd { interrupt } => self.cpus[cpu].interrupts.end(interrupt, now),
+            What::InterruptEnd { interrupt } => {
+                self.timers_told |= interrupt.is_timer();
+                self.cpus[cpu].interrupts.end(interrupt, now);
+            }
             What::Frequency { of_cpu, khz } => {
                 if let Some(of) = self.cpus.get_mut(usize::from(of_cpu)) {
                     of.clock_told = true;
                     self.speeds.set_khz(of_cpu.into(), khz, now);
                 }
             }
+            What::CallBegin {
+                pid,
+                call,
+                object,
+                count,
+            } => self.call_begins(now, pid, call, object, count),
+            What::CallEnd { pid, call, result } => self.call_ends(now, pid, call, result),
             What::Hotplug { .. } => self.health.hotplugs += 1,
-            What::WakeupNew { .. }
-            | What::Migrate { .. }
-            | What::Exit { .. }
-            | What::Idle { .. }
-            | What::Lost { .. } => {}
-            What::CallBegin { pid, call, .. } => self.sleeps_by(pid, call, Some(call)),
-            What::CallEnd { pid, call, .. } => self.sleeps_by(pid, call, None),
+            What::WakingEnd { pid } => self.waking_ends(now, cpu, pid),
+            _ => {}
         }
-    }
-
-    /// A task begins or ends a call; `now`: the one that it is in.
-    fn sleeps_by(&mut self, pid: u32, call: Call, now: Option<Call>) {
-        if matches!(call, Call::Sleep | Call::SleepUntil)
-            && let Some(&task) = self.by_pid.get(&pid)
-        {
-            self.tasks[task].sleep_call = now;
-        }
-    }
-
-    /// Cuts all tasks where blocks end that lie before `now`.
-    fn cut_until(&mut self, now: u64) {
-        let Some(block_ns) = self.block_ns else {
-            return;
-        };
-        while self.start + self.cuts.len() as u64 * block_ns <= now {
-            self.cut_at(self.cuts.len() as u64 * block_ns);
-        }
-    }
-
-    fn cut_at(&mut self, at: u64) {
-        self.cuts.push(at);
-        for task in 0..self.tasks.len() {
-            self.book(self.start + at, task);
-            self.tasks[task].cut();
-        }
-    }
-
-    /// The number of tasks changes in the block that goes on.
-    fn note_uneven(&mut self) {
-        if let Some(block) = self.cuts.len().checked_sub(1) {
-            self.uneven.insert(block);
-        }
-    }
-
-    /// Ends the window: what runs stops, and who sleeps stays asleep.
-    pub fn finish(&mut self) {
-        if self.block_ns.is_some() && self.cuts.last() != Some(&(self.end - self.start)) {
-            self.cut_at(self.end - self.start);
-        }
-        for cpu in 0..self.cpus.len() {
-            if let Some(pid) = self.cpus[cpu].current.filter(|&pid| pid != IDLE)
-                && let Some(&task) = self.by_pid.get(&pid)
-            {
-                self.book(self.end, task);
-            }
-        }
-        for task in &mut self.tasks {
-            task.flush();
-            if let State::Asleep(sleep) = task.state
-                && !task.woken
-            {
-                task.parked = Some(sleep.op);
-            }
-            let (assumed, devices) = timers::settle(task, self.start);
-            let waits = std::mem::take(&mut task.waits);
-            self.health.suspect += waits.suspect();
-            if task.is_replayed() {
-                self.health.by_timers_assumed += assumed;
-                self.health.by_timers -= devices;
-                self.health.by_devices += devices;
-            }
-            self.health.clipped_ns += crate::work::to_ns(task.take_debt());
-        }
-        self.health.window_ns = self.end - self.start;
     }
 
     /// The task of this number. One that was not seen before is there since the start; it was on
@@ -312,13 +281,15 @@ impl<'a> Window<'a> {
         let spent = self.cpus[cpu].interrupts.take_spent(now).min(ns);
         let mut work: Work = done - from;
         work -= self.speeds.in_ns(cpu, spent).min(work);
-        let ticks = match self.cpus[cpu].ticks_told {
+        let ticks = match self.timers_told {
             true => 0,
             false => self.charges.ticks(cpu, ns),
         };
         let booked = &mut self.tasks[task];
-        booked.add_work(work);
-        booked.owe(ticks);
+        if !booked.is_in_kernel() {
+            booked.add_work(work);
+            booked.owe(ticks);
+        }
         booked.state = State::Running {
             cpu,
             from: done,
@@ -379,6 +350,7 @@ impl<'a> Window<'a> {
         self.count_sleep(task);
         self.tasks[task].woken = true;
         match early.by {
+            _ if self.tasks[task].call.is_some() => self.ended_by_call(task),
             Some(_) => {
                 self.tasks[task].awaits_wake(sleep);
                 if self.tasks[task].is_replayed() {
@@ -397,6 +369,11 @@ impl<'a> Window<'a> {
                 }
             }
         }
+    }
+
+    /// The call of another task on the same channel ended its sleep.
+    fn ended_by_call(&mut self, task: usize) {
+        self.health.by_tasks += u64::from(self.tasks[task].is_replayed());
     }
 
     fn count_sleep(&mut self, task: usize) {
@@ -466,8 +443,9 @@ impl<'a> Window<'a> {
             Some(by) if self.tasks[by].is_replayed() && self.tasks[task].is_replayed() => {
                 self.tasks[task].start_ns = None;
                 self.book(now, by);
-                self.tasks[by].push(Op::Fork { task: task as u32 });
                 self.tasks[by].owe(self.charges.fork(cpu, process));
+                self.tasks[by].push(Op::Fork { task: task as u32 });
+                self.tasks[task].woken_by = Some(Charged::nothing(by, cpu));
             }
             _ => self.tasks[task].start_ns = Some(now - self.start),
         }
@@ -488,7 +466,12 @@ impl<'a> Window<'a> {
 
     /// A new window from `now` on; who runs where is known.
     pub fn next(self, now: u64) -> (Self, Self) {
-        let mut next = Window::new(self.machine, self.roles.clone(), now, self.block_ns);
+        let mut next = Window::new(
+            (self.machine, self.channels),
+            self.roles.clone(),
+            now,
+            self.block_ns,
+        );
         for (cpu, was) in self.cpus.iter().enumerate() {
             next.cpus[cpu].clock_told = was.clock_told;
         }

@@ -46,6 +46,53 @@ const CASES: &[(&str, &str, &str)] = &[
          pid-7 @0: run 90, run 0, run 210, wake pid-8 1, run 20",
     ),
     (
+        "what a waker does until its wakeup is done is not its work",
+        "0 0 switch 8 S 7
+         100 0 waking 8 by 7
+         105 0 wakeup 8
+         120 0 woken 8
+         150 0 switch 7 S 8
+         190 0 switch 8 S 0",
+        "pid-8 @0: await, run 40
+         pid-7 @0: run 100, wake pid-8 1, run 30",
+    ),
+    (
+        "calls on a pipe are what they are: its reader sleeps if it finds nothing",
+        "0 0 switch 0 R 8
+         0 1 switch 0 R 7
+         10 0 read 8 5 100
+         30 0 switch 8 S 0
+         50 1 write 7 5 100
+         70 1 waking 8 by 7
+         80 1 wrote 7 100
+         90 0 switch 0 R 8
+         95 0 got 8 100
+         100 1 write 7 5 60
+         110 1 wrote 7 60
+         115 0 read 8 5 100
+         120 0 got 8 60
+         130 0 switch 8 S 0
+         140 1 switch 7 S 0",
+        "pid-8 @0: run 10, read 0 100, run 20, read 0 60, run 10
+         pid-7 @0: run 50, write 0 100, run 20, write 0 60, run 30",
+    ),
+    (
+        "of a pipe that somebody else writes too the wakings are replayed",
+        "0 0 switch 0 R 8
+         0 1 switch 0 R 7
+         10 0 read 8 5 100
+         30 0 switch 8 S 0
+         50 1 write 7 5 100
+         70 1 waking 8 by 7
+         80 1 wrote 7 100
+         90 0 switch 0 R 8
+         95 0 got 8 200
+         140 0 switch 8 S 0
+         140 1 switch 7 S 0",
+        "pid-8 @0: run 30, await, run 50
+         pid-7 @0: run 70, wake pid-8 1, run 70",
+    ),
+    (
         "an interrupt that wakes while another task runs is not that task's doing",
         "0 0 switch 0 R 7
          0 1 switch 8 S 0

@@ -48,6 +48,8 @@ pub(crate) struct Channel {
     lock: Interval,
     /// CPU that touched the lines last.
     last_cpu: u32,
+    /// Any number of bytes has room.
+    roomy: bool,
     /// Socket: CPU that wrote last, if new memory for messages costs anything.
     writer: u32,
 }
@@ -75,6 +77,7 @@ impl Channel {
             mutex: PipeMutex::default(),
             lock: Interval::default(),
             last_cpu: NONE,
+            roomy: false,
             writer: NONE,
         }
     }
@@ -83,6 +86,7 @@ impl Channel {
     /// not waited yet.
     fn put(&mut self, bytes: u32, begins: bool) -> u32 {
         let taken = match self.kind {
+            _ if self.roomy => bytes,
             ChannelKind::Pipe => self.put_pages(bytes, begins),
             ChannelKind::Socket if self.charged >= u64::from(SEND_BUFFER) => 0,
             ChannelKind::Socket => {
@@ -122,6 +126,7 @@ impl Channel {
         let given = u64::from(bytes).min(self.bytes) as u32;
         self.bytes -= u64::from(given);
         match self.kind {
+            _ if self.roomy => {}
             ChannelKind::Pipe => {
                 let mut left = given;
                 while left > 0 {
@@ -151,12 +156,20 @@ impl Channel {
         }
     }
 
+    /// From now on nobody waits for room in it.
+    pub fn gets_room(&mut self) {
+        self.roomy = true;
+        self.charged = 0;
+        self.nr_pages = 0;
+    }
+
     pub fn is_pipe(&self) -> bool {
         self.kind == ChannelKind::Pipe
     }
 
     fn is_full(&self) -> bool {
         match self.kind {
+            _ if self.roomy => false,
             ChannelKind::Pipe => self.nr_pages as usize == PIPE_SLOTS,
             ChannelKind::Socket => self.charged >= u64::from(SEND_BUFFER),
         }

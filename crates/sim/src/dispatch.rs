@@ -6,7 +6,7 @@ use crate::exec::TIMER_SLACK;
 use crate::queue::NEVER;
 use crate::state::{Life, Phase, Sim};
 use crate::timeline::NONE;
-use alight_trace::PrevState;
+use alight_trace::{Interrupt, PrevState};
 
 impl Sim<'_> {
     /// Ticks since the start of the run.
@@ -113,7 +113,9 @@ impl Sim<'_> {
         if self.cpus[cpu].ipi_at <= self.now {
             self.cpus[cpu].ipi_at = NEVER;
             self.cpus[cpu].told_at = 0;
+            self.trace_interrupt(cpu, Interrupt::Ipi, true);
             self.run_wake_list(cpu);
+            self.trace_interrupt(cpu, Interrupt::Ipi, false);
             if self.replay.devices.interrupt() {
                 self.device_interrupts(cpu);
             }
@@ -143,14 +145,20 @@ impl Sim<'_> {
                     return;
                 }
                 let task = self.cpus[cpu].timers.pop(&mut self.nodes);
+                self.trace_interrupt(cpu, Interrupt::Timer, true);
                 self.charge(cpu, self.costs(cpu).timer);
                 self.timer_expired(cpu, task);
+                self.trace_interrupt(cpu, Interrupt::Timer, false);
             } else if tick.min(hrtick) > self.now {
                 return;
             } else if tick <= hrtick {
+                self.trace_interrupt(cpu, Interrupt::Tick, true);
                 self.tick_handler(cpu);
+                self.trace_interrupt(cpu, Interrupt::Tick, false);
             } else {
+                self.trace_interrupt(cpu, Interrupt::Timer, true);
                 self.hrtick(cpu);
+                self.trace_interrupt(cpu, Interrupt::Timer, false);
             }
         }
     }
@@ -297,6 +305,9 @@ impl Sim<'_> {
         let blocked = std::mem::take(&mut t.blocked);
         let life = t.life;
         let within_call = stays && !self.in_user_mode(cpu);
+        if within_call {
+            self.trace_preempted_call(cpu, prev as usize);
+        }
         if self.is_rt(prev) {
             self.put_prev_rt(cpu, prev);
         } else if stays || self.is_delayed(prev) {

@@ -2,10 +2,13 @@
 //! The event stream: each event enters the run's hash, and a trace if one is
 //! wanted.
 
+use crate::cost::OpCost;
+use crate::exec::Effect;
 use crate::state::Sim;
 use crate::timeline::NONE;
 use alight_policy::{Answer, STEPS, abi::class};
-use alight_trace::{CpuCounter, Detail, Event, PrevState, Signals, TaskRef};
+use alight_trace::{CpuCounter, Detail, Event, Interrupt, PrevState, Signals, TaskRef};
+use alight_workload::program::Op;
 
 /// Thread id of the first task; below it are the kernel's own.
 pub(crate) const FIRST_PID: u32 = 1000;
@@ -168,9 +171,91 @@ impl Sim<'_> {
     #[inline]
     pub fn trace_yield(&mut self, cpu: usize) {
         if self.detailed {
-            let task = self.task_ref(self.cpus[cpu].curr);
-            self.detail(cpu, Detail::Yield { task });
+            let cost = self.costs(cpu).ops[OpCost::Yield as usize];
+            let detail = Detail::Yield {
+                task: self.task_ref(self.cpus[cpu].curr),
+                took_ns: self.ns(cpu, cost),
+            };
+            self.detail(cpu, detail);
         }
+    }
+
+    /// `cpu` gets to an interrupt now, or to its end.
+    #[inline]
+    pub fn trace_interrupt(&mut self, cpu: usize, interrupt: Interrupt, begins: bool) {
+        if self.detailed {
+            let reached_ns = self.reached(cpu);
+            let detail = Detail::Interrupt {
+                interrupt,
+                begins,
+                reached_ns,
+            };
+            self.detail(cpu, detail);
+        }
+    }
+
+    /// `cpu` has done its part of the wakeup of `task`.
+    #[inline]
+    pub fn trace_woken(&mut self, cpu: usize, task: u32) {
+        if self.detailed {
+            let (task, reached_ns) = (self.task_ref(task), self.reached(cpu));
+            self.detail(cpu, Detail::Woken { task, reached_ns });
+        }
+    }
+
+    /// The current task of `cpu` is in the call `op` on a channel, all of whose cost has passed.
+    #[inline]
+    pub fn trace_call(&mut self, cpu: usize, task: usize, op: Op) {
+        if self.detailed {
+            let cost = self.costs(cpu).ops[self.op_costs[self.tasks[task].pc as usize] as usize];
+            self.trace_channel(cpu, task, op, self.ns(cpu, cost));
+        }
+    }
+
+    /// `task`, which leaves `cpu`, would go on with the call at its `pc`.
+    #[inline]
+    pub fn trace_preempted_call(&mut self, cpu: usize, task: usize) {
+        if self.detailed {
+            let pc = self.tasks[task].pc as usize;
+            let cost = self.costs(cpu).ops[self.op_costs[pc] as usize % OpCost::Own as usize];
+            let passed = cost.saturating_sub(self.tasks[task].units);
+            self.trace_channel(cpu, task, self.ops[pc], self.ns(cpu, passed));
+        }
+    }
+
+    fn trace_channel(&mut self, cpu: usize, task: usize, op: Op, took_ns: u64) {
+        let (writes, channel, bytes) = match op {
+            Op::Write { channel, bytes } => (true, channel, bytes),
+            Op::Read { channel, bytes } => (false, channel, bytes),
+            _ => return,
+        };
+        let detail = Detail::Call {
+            task: self.task_ref(task as u32),
+            writes,
+            socket: !self.channels[channel as usize].is_pipe(),
+            channel,
+            bytes,
+            took_ns,
+        };
+        self.detail(cpu, detail);
+    }
+
+    /// The call on a channel of the current task of `cpu` had this effect: is it done?
+    #[inline]
+    pub fn trace_call_end(&mut self, cpu: usize, task: usize, effect: Effect) -> Effect {
+        if self.detailed
+            && effect == Effect::Done
+            && let Op::Write { bytes, .. } | Op::Read { bytes, .. } =
+                self.ops[self.tasks[task].pc as usize]
+        {
+            let detail = Detail::CallEnd {
+                task: self.task_ref(task as u32),
+                bytes,
+                reached_ns: self.reached(cpu),
+            };
+            self.detail(cpu, detail);
+        }
+        effect
     }
 
     /// The current task of `cpu` takes on these attributes.
@@ -252,6 +337,20 @@ impl Sim<'_> {
         if self.tracing {
             let event = state.map_or(Event::IdleExit, |state| Event::IdleEnter { state });
             self.emit(cpu, event);
+        }
+    }
+
+    /// Tells a sink that wants details at which clocks the run begins. It is no event of the run.
+    pub fn trace_clocks(&mut self) {
+        if !self.detailed {
+            return;
+        }
+        let machine = self.machine;
+        for (domain, of) in machine.freq_domains.iter().enumerate() {
+            let khz = self.freq[domain].opp(machine, domain).khz;
+            for cpu in of.cpus.iter() {
+                self.emit(cpu, Event::Frequency { khz });
+            }
         }
     }
 

@@ -310,8 +310,16 @@ impl Sim<'_> {
             Op::SemPost { semaphore } => self.sem_post(cpu, semaphore),
             Op::SemWait { semaphore } => self.sem_wait(cpu, semaphore),
             Op::Barrier { barrier } => self.barrier(cpu, barrier),
-            Op::Write { channel, bytes } => self.write(cpu, channel, bytes),
-            Op::Read { channel, bytes } => self.read(cpu, channel, bytes),
+            Op::Write { channel, bytes } => {
+                self.trace_call(cpu, task, op);
+                let effect = self.write(cpu, channel, bytes);
+                self.trace_call_end(cpu, task, effect)
+            }
+            Op::Read { channel, bytes } => {
+                self.trace_call(cpu, task, op);
+                let effect = self.read(cpu, channel, bytes);
+                self.trace_call_end(cpu, task, effect)
+            }
             Op::Poll { channel } => self.poll(cpu, channel),
             Op::Yield => {
                 self.trace_yield(cpu);

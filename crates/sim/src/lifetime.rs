@@ -44,6 +44,7 @@ impl Sim<'_> {
             of.over_at = of.over_at.min(now + of.duration);
         }
         self.find_end();
+        self.ticks_as_recorded(workload);
     }
 
     /// The last task of a workload has ended.

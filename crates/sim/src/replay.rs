@@ -27,6 +27,10 @@
 //! - The operation behind an `Await`: the wakeup for that stands before it. It has been carried
 //!   out, and remembered if it came early: the task does not sleep.
 //! - The operation behind a sleep until a time or for a device: a timer or an interrupt ends that.
+//! - A write to a pipe or a socket that was recorded with its calls: if it finds no room, and nobody
+//!   else goes on, it gets room ([`room`]).
+//! - A read from one: in this order a write stands where it began and a read where it ended. What
+//!   it reads was written before.
 //! - Anything else waits for nobody.
 //!
 //! So some task can always go on, and the run ends. A task that was waited for and ended, or whose
@@ -34,6 +38,7 @@
 
 mod begin;
 mod device;
+mod room;
 
 use crate::exec::Effect;
 use crate::state::{Life, Sim};
@@ -50,6 +55,10 @@ pub(crate) struct Replay {
     gates: Box<[Gate]>,
     pub devices: Devices,
     beginnings: Beginnings,
+    /// From the start of which workload it is how long to a tick, ns.
+    first_tick: Option<(usize, u64)>,
+    /// Which channels are of recordings.
+    channels: Box<[std::ops::Range<u32>]>,
 }
 
 /// What a task awaits, and who waits until it does.
@@ -105,6 +114,9 @@ impl Replay {
                 false => Devices::default(),
             },
             beginnings: Beginnings::new(workloads, cpus),
+            first_tick: (workloads.iter().enumerate())
+                .find_map(|(at, workload)| Some((at, workload.repeats?.first_tick_ns?))),
+            channels: room::repeated(workloads),
         }
     }
 
@@ -145,8 +157,30 @@ impl Gate {
 }
 
 impl Sim<'_> {
-    /// The current task of `cpu` wakes another one ([`Op::Wake`]).
-    pub fn wake_recorded(&mut self, cpu: usize, op: Op) -> Effect {
+    /// The current task of `cpu` wakes another one ([`Op::Wake`]), and those whose wakeups follow
+    /// without work between: one call wakes them all, in which nobody takes its CPU.
+    pub fn wake_recorded(&mut self, cpu: usize, mut op: Op) -> Effect {
+        let task = self.cpus[cpu].curr as usize;
+        loop {
+            let effect = self.wake_next_recorded(cpu, op);
+            let next = self.ops[self.tasks[task].pc as usize + 1];
+            if effect != Effect::Done || !self.is_awaited(next) {
+                return effect;
+            }
+            self.tasks[task].pc += 1;
+            op = next;
+        }
+    }
+
+    /// Is it a wakeup that nothing has to be waited for?
+    fn is_awaited(&self, op: Op) -> bool {
+        match op {
+            Op::Wake { task, nth, .. } => nth <= self.replay.gates[task as usize].begun,
+            _ => false,
+        }
+    }
+
+    fn wake_next_recorded(&mut self, cpu: usize, op: Op) -> Effect {
         let Op::Wake {
             task: target,
             nth,

@@ -161,6 +161,7 @@ fn simulate(
     measures: &[MeasureSpec],
     waiter: &Waiter<'_>,
 ) -> Result<Outcome, Error> {
+    sim.trace_clocks();
     let interrupted = sim.run_loop(waiter, &Goal::of(scenario.workloads), scenario.workloads)?;
     if let Some(error) = sim.out.error.take() {
         return Err(error.into());
@@ -187,6 +188,9 @@ impl Sim<'_> {
             let time = cpu_time.min(freq_time);
             if time >= self.ends.next_over && self.ends.next_over < self.end_at {
                 self.cancel_over();
+                continue;
+            }
+            if time >= NEVER - 1 && self.make_room() {
                 continue;
             }
             if time >= self.end_at {
@@ -225,10 +229,16 @@ impl Sim<'_> {
                     (waiter.tell)(parts);
                 }
                 // Others may go on for ever.
-                if let Some(stuck) = Stuck::new(self, workloads).refusal() {
-                    return Err(stuck);
-                }
+                self.looks_stuck(workloads)?;
             }
+        }
+    }
+
+    /// A workload that cannot go on ends the run, unless room in a channel lets it.
+    fn looks_stuck(&mut self, workloads: &[Workload]) -> Result<(), Error> {
+        match Stuck::new(self, workloads).refusal() {
+            Some(stuck) if !self.make_room() => Err(stuck),
+            _ => Ok(()),
         }
     }
 

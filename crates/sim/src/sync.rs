@@ -5,7 +5,7 @@
 //! a waker wakes without the sync hint, and a woken task competes again (no handoff).
 
 use crate::exec::Effect;
-use crate::state::{Interval, Sim};
+use crate::state::{Interval, Sim, Task};
 use crate::timeline::NONE;
 
 /// Tasks waiting, in the order in which they are woken ([`crate::state::Task::wait_next`]).
@@ -27,6 +27,26 @@ impl Default for WaitQueue {
 impl WaitQueue {
     pub fn is_empty(&self) -> bool {
         self.head == NONE
+    }
+
+    /// Takes a task out of it; false if it is not there.
+    pub fn remove(&mut self, tasks: &mut [Task], task: u32) -> bool {
+        let (mut before, mut at) = (NONE, self.head);
+        while at != NONE && at != task {
+            (before, at) = (at, tasks[at as usize].wait_next);
+        }
+        if at == NONE {
+            return false;
+        }
+        let next = tasks[at as usize].wait_next;
+        match before {
+            NONE => self.head = next,
+            before => tasks[before as usize].wait_next = next,
+        }
+        if next == NONE {
+            self.tail = before;
+        }
+        true
     }
 
     /// Who is woken first, or [`NONE`].

@@ -210,6 +210,7 @@ pub(crate) fn workload(tasks: &[Given]) -> Workload {
         deals: vec![EVEN_AND_ODD],
         lateness: vec![],
         blocks: None,
+        repeats: None,
         channels: vec![],
         barriers: vec![],
         mutexes: 4,

@@ -69,6 +69,12 @@ impl Sim<'_> {
     /// Brings a woken task to the queue of `target` (`ttwu_queue`).
     #[inline(always)]
     fn queue_woken(&mut self, cpu: usize, target: usize, task: u32, migrated: bool) {
+        self.bring(cpu, target, task, migrated);
+        self.trace_woken(cpu, task);
+    }
+
+    #[inline(always)]
+    fn bring(&mut self, cpu: usize, target: usize, task: u32, migrated: bool) {
         if !self.by_wake_list(cpu, target) {
             let clock_read = self.charge_wakeup(cpu);
             let lock = self.take_rq_lock(cpu, target);
@@ -134,6 +140,7 @@ impl Sim<'_> {
         self.check_preempt(target, task);
         self.trace_wakeup(cpu, reached, target, task);
         self.resched_woken(cpu, target, clock_read);
+        self.trace_woken(cpu, task);
     }
 
     /// A forked task begins with how often its parent woke another task than the time before, and with
@@ -183,6 +190,7 @@ impl Sim<'_> {
         if self.cpus[target].need_resched {
             self.kick(cpu, target);
         }
+        self.trace_woken(cpu, task);
     }
 
     /// Asks for a CPU (`select_task_rq`).

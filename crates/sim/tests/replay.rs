@@ -9,7 +9,9 @@ mod common;
 
 use alight_sim::Error;
 use alight_trace::{Detail, Event, Sink, Waker};
-use alight_workload::program::{Attributes, Begins, Op, Policy, TaskId, TaskSpec, Workload};
+use alight_workload::program::{
+    Attributes, Begins, ChannelKind, Op, Policy, Repeats, TaskId, TaskSpec, Workload,
+};
 use common::{Run, given, machine};
 
 const MACHINES: [&str; 6] = [
@@ -72,6 +74,8 @@ struct Recording {
     states: Vec<State>,
     awaits: Vec<u32>,
     time: u64,
+    /// Bytes in the pipe that task 0 reads, and in the socket that task 1 reads.
+    bytes: [u64; 2],
 }
 
 impl Recording {
@@ -89,6 +93,7 @@ impl Recording {
             tasks: vec![vec![]; tasks],
             awaits: vec![0; tasks],
             time: 0,
+            bytes: [0; 2],
         }
     }
 
@@ -116,7 +121,7 @@ impl Recording {
         };
         let ns = self.draw.below(400) * US;
         self.time += ns / 4;
-        match self.draw.below(12) {
+        match self.draw.below(15) {
             0..=2 => self.tasks[task].push(Op::Run { ns }),
             3 => self.tasks[task].push(Op::Yield),
             4 => {
@@ -137,6 +142,8 @@ impl Recording {
                 }
             }
             10 => self.races_or_misses(task),
+            12..=13 => self.writes(task),
+            14 => self.reads(task),
             _ => {
                 if let Some(other) = self.draw.pick(&self.those(State::Unborn)) {
                     self.tasks[task].push(Op::Fork {
@@ -146,6 +153,31 @@ impl Recording {
                 }
             }
         }
+    }
+
+    fn writes(&mut self, task: usize) {
+        let channel = self.draw.below(2) as usize;
+        let bytes = 1 + self.draw.below(60_000);
+        if task != channel {
+            self.bytes[channel] += bytes;
+            self.tasks[task].push(Op::Write {
+                channel: channel as u32,
+                bytes: bytes as u32,
+            });
+        }
+    }
+
+    /// A reader reads some of what was written.
+    fn reads(&mut self, task: usize) {
+        let Some(&there) = self.bytes.get(task).filter(|&&there| there > 0) else {
+            return;
+        };
+        let bytes = 1 + self.draw.below(there);
+        self.bytes[task] -= bytes;
+        self.tasks[task].push(Op::Read {
+            channel: task as u32,
+            bytes: bytes as u32,
+        });
     }
 
     fn sleeps(&mut self, task: usize, awake: usize) {
@@ -216,6 +248,10 @@ impl Recording {
         }
         self.ends();
         let mut workload = given(self.tasks);
+        workload.channels = vec![ChannelKind::Pipe, ChannelKind::Socket];
+        workload.repeats = Some(Repeats {
+            first_tick_ns: Some(1 + self.draw.below(4 * MS)),
+        });
         for (task, spec) in workload.tasks.iter_mut().enumerate() {
             spec.attributes = attributes(&mut self.draw, cpus);
             spec.start_ns = (!born.contains(&task)).then_some(0);

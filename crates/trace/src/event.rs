@@ -168,6 +168,19 @@ pub enum Waker {
     Begin,
 }
 
+/// An interrupt of a CPU.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Interrupt {
+    /// The tick.
+    Tick,
+    /// Another timer.
+    Timer,
+    /// A device.
+    Device,
+    /// A message of another CPU.
+    Ipi,
+}
+
 /// What happens in a run and no event of a trace file tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
@@ -184,6 +197,48 @@ pub enum Detail {
     Yield {
         /// The task.
         task: TaskRef,
+        /// CPU time since it came to the call, ns.
+        took_ns: u64,
+    },
+    /// The CPU enters an interrupt, or leaves it.
+    Interrupt {
+        /// Which.
+        interrupt: Interrupt,
+        /// It enters.
+        begins: bool,
+        /// When it gets there, ns.
+        reached_ns: u64,
+    },
+    /// The current task has done its part of a wakeup, or of the start of a new task.
+    Woken {
+        /// The task that was woken.
+        task: TaskRef,
+        /// When it was done, ns.
+        reached_ns: u64,
+    },
+    /// The current task is in a call on a pipe or a socket. It is told again until the call ends.
+    Call {
+        /// The task.
+        task: TaskRef,
+        /// It writes, or else reads.
+        writes: bool,
+        /// It is a socket, or else a pipe.
+        socket: bool,
+        /// The number of the pipe or of the socket's direction among all of the run.
+        channel: u32,
+        /// Bytes of the call.
+        bytes: u32,
+        /// CPU time of the call before it came to the channel, ns.
+        took_ns: u64,
+    },
+    /// The call that was told last of the current task ends.
+    CallEnd {
+        /// The task.
+        task: TaskRef,
+        /// Bytes of the call.
+        bytes: u32,
+        /// When it ends, ns.
+        reached_ns: u64,
     },
     /// The task takes on other scheduling attributes (`sched_setattr()`).
     Attributes {

@@ -102,6 +102,7 @@ impl Workload {
             tasks: Vec::new(),
             programs: Vec::new(),
             blocks: None,
+            repeats: None,
             attributes: Vec::new(),
             deals: Vec::new(),
             lateness: Vec::new(),

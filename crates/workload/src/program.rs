@@ -62,6 +62,8 @@ pub struct Workload {
     pub programs: Vec<Program>,
     /// The seed of a run draws the programs: there is one for each task, and these are in their place.
     pub blocks: Option<Blocks>,
+    /// It repeats a recording; `None`: it does not.
+    pub repeats: Option<Repeats>,
     /// Scheduling attributes that phases switch to.
     pub attributes: Vec<Attributes>,
     /// What [`Op::Take`] takes of which counter.
@@ -107,6 +109,14 @@ pub struct Workload {
     pub missing_limit: Option<&'static str>,
     /// What was asked for and is not compiled, since the model does not have it; one sentence each.
     pub left_out: Vec<String>,
+}
+
+/// What a workload that repeats a recording has of it beside its tasks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Repeats {
+    /// Time from its start to a tick of the CPUs, ns, above 0 and not above the length of a tick;
+    /// `None`: not known.
+    pub first_tick_ns: Option<u64>,
 }
 
 /// How many there are of what [`Observation`]s and [`Op::Call`] use.

@@ -3,7 +3,7 @@
 
 use alight_machine::Machine;
 use alight_recording::workload::VERDICT;
-use alight_replay::Line;
+use alight_replay::{Channels, Line};
 use alight_workload::Workload;
 
 use super::{NotVerified, Verdict, machine_of, open};
@@ -27,7 +27,8 @@ pub fn load(line: &Line, simulated: &Machine) -> Result<Workload, NotVerified> {
     };
     let recorded = recorded.as_ref().unwrap_or(simulated);
     let kernel = reader.header().kernel.clone();
-    let replay = alight_replay::load(&mut reader, recorded, &line.options)?;
+    let channels = Channels::find(&mut open(&line.file)?)?;
+    let replay = alight_replay::load_with(&mut reader, recorded, &line.options, &channels)?;
     let file = line.file.display();
     let mut workload = replay.workload;
     workload.name = file.to_string();

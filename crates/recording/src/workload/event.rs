@@ -161,6 +161,12 @@ pub enum What {
         /// Whether it is there from now on (`flags`).
         online: bool,
     },
+    /// 16: the CPU has done its part of a wakeup (the end of `try_to_wake_up()`), or of the start of a
+    /// new task (`wake_up_new_task()`).
+    WakingEnd {
+        /// Who was woken, or is new (`pid`).
+        pid: u32,
+    },
 }
 
 /// How a task left its CPU.
@@ -209,6 +215,13 @@ pub enum Interrupt {
     Ipi(u64),
 }
 
+impl Interrupt {
+    /// Whether it is one of the high-resolution timers, of which the tick is one.
+    pub fn is_timer(self) -> bool {
+        matches!(self, Interrupt::Hrtimer(_) | Interrupt::Tick)
+    }
+}
+
 /// A system call by which tasks wait for each other, or a part of one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Call {
@@ -243,7 +256,7 @@ pub enum Malformed {
     #[error("it has {0} words of 8 bytes, expected {WORDS}")]
     Length(usize),
     /// No kind has this number.
-    #[error("its kind is {0}, expected 0 to 15")]
+    #[error("its kind is {0}, expected 0 to 16")]
     Kind(u8),
     /// The flags are not those of its kind.
     #[error("an event of kind {kind} has the flags {flags:#x}, which mean nothing")]

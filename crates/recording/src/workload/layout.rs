@@ -190,6 +190,11 @@ impl What {
                 flags: online.into(),
                 ..none
             },
+            What::WakingEnd { pid } => Fields {
+                kind: 16,
+                pid,
+                ..none
+            },
         }
     }
 
@@ -280,6 +285,7 @@ impl What {
                 of_cpu_only: yes_or_no?,
             },
             15 => What::Hotplug { online: yes_or_no? },
+            16 => What::WakingEnd { pid },
             kind => return Err(Malformed::Kind(kind)),
         })
     }

@@ -6,7 +6,7 @@ use alight_workload::program::Op;
 
 use super::{IDLE, Window};
 use crate::interrupts::Source;
-use crate::task::{Early, Sleep, State, TimerSleep};
+use crate::task::{Charged, Early, Sleep, State, TimerSleep};
 
 /// Where a waking came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,8 +79,18 @@ impl Window<'_> {
             self.book(now, waker);
             self.tasks[waker].flush();
         }
-        self.tasks[current].owe(timer + self.charges.selection(cpu));
+        let selection = self.charges.selection(cpu);
+        self.tasks[current].owe(timer + selection);
         self.tasks[wakee].payer = Some((current, cpu));
+        self.tasks[wakee].woken_by = match waker {
+            Waker::Task(..) => Some(Charged {
+                payer: current,
+                cpu,
+                work: selection,
+            }),
+            _ => None,
+        };
+        self.tasks[current].within_wakeup = self.ends_told && matches!(waker, Waker::Task(..));
         if !self.wakeups_told {
             let elsewhere = self.tasks[wakee].cached.cpu() != Some(cpu);
             self.pays_for(wakee, false, elsewhere);
@@ -102,7 +112,26 @@ impl Window<'_> {
         if let Some((payer, cpu)) = self.tasks[task].payer.take() {
             let charge = self.charges.wakeup(cpu, by_list, elsewhere);
             self.tasks[payer].owe(charge);
+            if let Some(charged) = &mut self.tasks[task].woken_by {
+                charged.work += charge;
+            }
         }
+    }
+
+    /// What a waker does for a wakeup ends: how long that took is known, and nothing of it is work.
+    pub(super) fn waking_ends(&mut self, now: u64, cpu: usize, pid: u32) {
+        self.ends_told = true;
+        let Some(&task) = self.by_pid.get(&pid) else {
+            return;
+        };
+        let charged = self.tasks[task].woken_by.take();
+        let Some(charged) = charged.filter(|charged| charged.cpu == cpu) else {
+            return;
+        };
+        self.tasks[charged.payer].within_wakeup = true;
+        self.book(now, charged.payer);
+        self.tasks[charged.payer].within_wakeup = false;
+        self.tasks[charged.payer].forgive(charged.work);
     }
 
     fn ends_sleep(
@@ -119,6 +148,7 @@ impl Window<'_> {
         let replayed = self.tasks[task].is_replayed();
         let ns = (now - sleep.since).max(1);
         match waker {
+            _ if self.tasks[task].call.is_some() => self.ended_by_call(task),
             Waker::Task(by, told) if replayed => {
                 let sleeps = self.tasks[by].sleeps;
                 self.tasks[task].waits.woken_by(now, by, sleeps);
@@ -165,7 +195,9 @@ impl Window<'_> {
     /// A waking while the task is still on its CPU: on its way to sleep, or not.
     fn comes_early(&mut self, _now: u64, cpu: usize, task: usize, waker: Waker, sync: bool) {
         let by = match waker {
-            Waker::Task(by, _) if self.tasks[task].is_replayed() => {
+            Waker::Task(by, _)
+                if self.tasks[task].is_replayed() && self.tasks[task].call.is_none() =>
+            {
                 let wake = Op::Wake {
                     task: task as u32,
                     nth: self.tasks[task].awaits + 1,

@@ -8,16 +8,19 @@
 //! wakeup PID                       fork PARENT CHILD
 //! yield PID                        begin|end hrtimer|tick|irq|net
 //! khz CPU N                        lost N
+//! woken PID                        write|read PID PIPE BYTES
+//! wrote|got PID BYTES
 //! ```
 
 use std::io::Cursor;
 
 use alight_machine::{Costs, Machine, MemoryCosts};
 use alight_recording::workload::{
-    Capability, Context, Event, Interrupt, Left, TaskFact, What, WorkloadReader, WorkloadWriter,
+    Call, Capability, Context, Event, Interrupt, Left, TaskFact, What, WorkloadReader,
+    WorkloadWriter,
 };
 use alight_recording::{End, Header, Reader};
-use alight_replay::{NotReplayable, Options, Replay};
+use alight_replay::{Channels, NotReplayable, Options, Replay};
 use alight_workload::program::Op;
 
 /// Four CPUs of one kind on which nothing that a kernel does takes time.
@@ -33,6 +36,13 @@ pub fn free_machine() -> Machine {
 /// All that a source can tell.
 pub fn all() -> Vec<Capability> {
     Capability::ALL.to_vec()
+}
+
+fn call(word: &str) -> Call {
+    match word {
+        "write" | "wrote" => Call::PipeWrite,
+        _ => Call::PipeRead,
+    }
 }
 
 pub fn event(line: &str) -> Event {
@@ -78,6 +88,18 @@ pub fn event(line: &str) -> Event {
                 sync: None,
             }
         }
+        "woken" => What::WakingEnd { pid: number(3) },
+        "write" | "read" => What::CallBegin {
+            pid: number(3),
+            call: call(words[2]),
+            object: number(4).into(),
+            count: number(5),
+        },
+        "wrote" | "got" => What::CallEnd {
+            pid: number(3),
+            call: call(words[2]),
+            result: number(4) as i32,
+        },
         "wakeup" => What::Wakeup {
             pid: number(3),
             prio: 120,
@@ -143,9 +165,12 @@ pub fn replay(
         .finish(End::default(), &told.iter().copied().collect())
         .unwrap();
     let bytes = std::fs::read(&path).unwrap();
-    let reader = Reader::new(Cursor::new(bytes)).unwrap();
-    let mut reader = WorkloadReader::new(reader).unwrap();
-    alight_replay::load(&mut reader, machine, options)
+    let open = || {
+        let reader = Reader::new(Cursor::new(bytes.clone())).unwrap();
+        WorkloadReader::new(reader).unwrap()
+    };
+    let channels = Channels::find(&mut open()).unwrap();
+    alight_replay::load_with(&mut open(), machine, options, &channels)
 }
 
 /// The programs by the names of their tasks, an operation a line, times in us.
@@ -177,6 +202,8 @@ fn word(replay: &Replay, op: &Op) -> Option<String> {
             let early = if hand_off { "" } else { " early" };
             format!("wake {} {nth}{early}", comm(task))
         }
+        Op::Write { channel, bytes } => format!("write {channel} {bytes}"),
+        Op::Read { channel, bytes } => format!("read {channel} {bytes}"),
         Op::Await => "await".into(),
         Op::SleepUntil { ns } => format!("until {}", ns / 1000),
         Op::Complete { ns, cpu: u32::MAX } => format!("pause {}", ns / 1000),

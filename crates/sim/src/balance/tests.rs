@@ -41,6 +41,7 @@ fn hogs() -> Workload {
         deals: vec![],
         lateness: vec![],
         blocks: None,
+        repeats: None,
         channels: vec![],
         barriers: vec![],
         mutexes: 0,

@@ -45,6 +45,24 @@ impl Beginnings {
 }
 
 impl Sim<'_> {
+    /// A workload starts. If it repeats a recording, CPUs tick from now on as they did there.
+    pub fn ticks_as_recorded(&mut self, workload: usize) {
+        let Some((of, first)) = self.replay.first_tick else {
+            return;
+        };
+        if of != workload {
+            return;
+        }
+        self.jiffies();
+        self.jiffy_end = self.now + first.clamp(1, self.tunables.tick);
+        for cpu in 0..self.cpus.len() {
+            if self.cpus[cpu].tick_at != NEVER {
+                self.cpus[cpu].tick_at = self.jiffy_end;
+                self.arm(cpu);
+            }
+        }
+    }
+
     /// `task` starts on `cpu`; false if it is new, and nothing was done.
     pub fn begins_there(&mut self, cpu: usize, task: u32) -> bool {
         let Some(Some(begins)) = self.replay.beginnings.tasks.get(task as usize).copied() else {

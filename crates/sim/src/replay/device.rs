@@ -5,7 +5,7 @@
 use crate::exec::Effect;
 use crate::queue::NEVER;
 use crate::state::{Phase, Sim};
-use alight_trace::Waker;
+use alight_trace::{Interrupt, Waker};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -107,9 +107,11 @@ impl Sim<'_> {
     /// Handles the interrupts of devices that are raised at `cpu`, in the order in which they were.
     pub fn device_interrupts(&mut self, cpu: usize) {
         while let Some(task) = self.take_raised(cpu) {
+            self.trace_interrupt(cpu, Interrupt::Device, true);
             self.charge(cpu, self.costs(cpu).timer);
             self.count_interrupt(cpu);
             self.wake_apart(Waker::Device, cpu, task, false);
+            self.trace_interrupt(cpu, Interrupt::Device, false);
         }
     }
 

@@ -141,6 +141,7 @@ pub fn given(programs: Vec<Vec<Op>>) -> Workload {
         deals: vec![],
         lateness: vec![],
         blocks: None,
+        repeats: None,
         channels: vec![ChannelKind::Pipe; 4],
         barriers: vec![],
         mutexes: 4,

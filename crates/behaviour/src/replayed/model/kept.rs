@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The events of a run of the model, as a recorder would have seen them.
+
+use std::collections::BTreeMap;
+use std::io;
+
+use alight_recording::workload::{Call, Context, Event, Interrupt, Left, What};
+use alight_trace::{
+    Detail, Event as Traced, Interrupt as Interrupted, PrevState, Sink, TaskRef, Waker,
+};
+
+/// The events of a run.
+pub(super) struct Kept {
+    events: Vec<Event>,
+    changes: Vec<Change>,
+    cpus: Vec<Cpu>,
+    /// When the last event of each task was.
+    latest: BTreeMap<u32, u64>,
+    /// Tasks that are in a call.
+    calls: BTreeMap<u32, Call>,
+}
+
+/// A task takes on other attributes.
+pub(super) struct Change {
+    /// When, ns.
+    pub time: u64,
+    pub pid: u32,
+    /// Which of those that the run's workloads list.
+    pub attributes: u32,
+}
+
+#[derive(Default, Clone)]
+struct Cpu {
+    /// Who runs there.
+    current: u32,
+    /// Interrupts since the last switch: when each began and ended.
+    interrupts: Vec<(u64, u64)>,
+    entered: u64,
+    /// An event of the replay itself is left out; so is what belongs to it.
+    unseen: bool,
+}
+
+impl Kept {
+    pub fn new(nr_cpus: usize) -> Self {
+        Kept {
+            events: vec![],
+            changes: vec![],
+            cpus: vec![Cpu::default(); nr_cpus],
+            latest: BTreeMap::new(),
+            calls: BTreeMap::new(),
+        }
+    }
+
+    /// Events and changes in the order of their times, from the first task's start on; the clocks of
+    /// that time come first.
+    pub fn finish(mut self) -> (Vec<Event>, Vec<Change>) {
+        self.events.sort_by_key(|event| event.time);
+        self.changes.sort_by_key(|change| change.time);
+        let starts = |event: &Event| matches!(event.what, What::Fork { .. });
+        let Some(first) = self.events.iter().position(starts) else {
+            return (self.events, self.changes);
+        };
+        let begin = self.events[first].time;
+        let mut clocks = BTreeMap::new();
+        for event in self.events.drain(..first) {
+            if let What::Frequency { of_cpu, .. } = event.what {
+                clocks.insert(
+                    of_cpu,
+                    Event {
+                        time: begin,
+                        ..event
+                    },
+                );
+            }
+        }
+        let events = clocks.into_values().chain(self.events).collect();
+        (events, self.changes)
+    }
+
+    /// Not before the last event of the task.
+    fn behind_latest(&mut self, pid: u32, time: u64) -> u64 {
+        let latest = self.latest.entry(pid).or_default();
+        *latest = time.max(*latest);
+        *latest
+    }
+
+    fn push(&mut self, time: u64, cpu: u32, what: What) {
+        let cpu = cpu as u16;
+        self.events.push(Event { time, cpu, what });
+    }
+
+    /// An interrupt begins or ends on the CPU.
+    fn interrupted(&mut self, time: u64, cpu: u32, by: Interrupted, begins: bool) {
+        let interrupt = match by {
+            Interrupted::Tick => Interrupt::Tick,
+            Interrupted::Timer => Interrupt::Hrtimer(0),
+            Interrupted::Device => Interrupt::Device(1),
+            Interrupted::Ipi => Interrupt::Ipi(0),
+        };
+        let of = &mut self.cpus[cpu as usize];
+        match begins {
+            true => of.entered = time,
+            false => of.interrupts.push((of.entered, time)),
+        }
+        let what = match begins {
+            true => What::InterruptBegin { interrupt },
+            false => What::InterruptEnd { interrupt },
+        };
+        self.push(time, cpu, what);
+    }
+
+    /// When the current task of the CPU began what took it `ns` until now.
+    fn began(&self, now: u64, cpu: u32, ns: u64) -> u64 {
+        let (mut at, mut left) = (now, ns);
+        for &(begin, end) in self.cpus[cpu as usize].interrupts.iter().rev() {
+            let between = at.saturating_sub(end);
+            if between >= left || begin >= at {
+                break;
+            }
+            left -= between;
+            at = begin;
+        }
+        at.saturating_sub(left)
+    }
+
+    /// The last event is a waking: from where it came.
+    fn waking_comes_from(&mut self, by: Waker, is_sync: bool) {
+        let Some(Event { cpu, what, .. }) = self.events.last_mut() else {
+            return;
+        };
+        let What::Waking { context, sync, .. } = what else {
+            return;
+        };
+        *sync = Some(is_sync);
+        *context = Some(match by {
+            Waker::Task => Context::Task,
+            Waker::HandOff | Waker::Begin | Waker::Timer | Waker::Device => Context::Hardirq,
+        });
+        // These are of the replay, and not of what is replayed.
+        let unseen = matches!(by, Waker::HandOff | Waker::Begin);
+        self.cpus[usize::from(*cpu)].unseen = unseen;
+        if unseen {
+            self.events.pop();
+        }
+    }
+
+    /// A call is told: the first time it begins.
+    fn call_begins(&mut self, time: u64, cpu: u32, detail: Detail) {
+        let Detail::Call {
+            task,
+            writes,
+            socket,
+            channel,
+            bytes,
+            took_ns,
+        } = detail
+        else {
+            return;
+        };
+        let pid = task.pid;
+        if self.calls.contains_key(&pid) {
+            return;
+        }
+        let call = match (socket, writes) {
+            (false, false) => Call::PipeRead,
+            (false, true) => Call::PipeWrite,
+            (true, false) => Call::SocketReceive,
+            (true, true) => Call::SocketSend,
+        };
+        let began = self.began(time, cpu, took_ns);
+        let time = self.behind_latest(pid, began);
+        self.calls.insert(pid, call);
+        let what = What::CallBegin {
+            pid,
+            call,
+            object: u64::from(channel) + 1,
+            count: bytes,
+        };
+        self.push(time, cpu, what);
+    }
+
+    fn call_ends(&mut self, time: u64, cpu: u32, pid: u32, result: i32) {
+        if let Some(call) = self.calls.remove(&pid) {
+            let time = self.behind_latest(pid, time);
+            self.push(time, cpu, What::CallEnd { pid, call, result });
+        }
+    }
+}
+
+impl Sink for Kept {
+    fn event(&mut self, time_ns: u64, cpu: u32, event: Traced<'_>) -> io::Result<()> {
+        self.event_reached(time_ns, time_ns, cpu, event)
+    }
+
+    /// A kernel tells when a CPU gets to something. Events of one task stay in their order.
+    fn event_reached(
+        &mut self,
+        time_ns: u64,
+        reached_ns: u64,
+        cpu: u32,
+        event: Traced<'_>,
+    ) -> io::Result<()> {
+        let of = &mut self.cpus[cpu as usize];
+        let Some(what) = what(cpu, &event, of.current) else {
+            return Ok(());
+        };
+        if let What::Switch { next, .. } = what {
+            of.current = next;
+            of.interrupts.clear();
+        }
+        let mut time = match what {
+            // The timer that starts it is not of the workload.
+            What::Fork { parent: 0, .. } => time_ns,
+            _ => reached_ns,
+        };
+        let about: [u32; 2] = match what {
+            What::Switch { prev, next, .. } => [prev, next],
+            What::Fork { parent, child } => [parent, child],
+            What::Waking { pid, .. }
+            | What::Wakeup { pid, .. }
+            | What::WakeupNew { pid, .. }
+            | What::Migrate { pid, .. }
+            | What::Exit { pid } => [pid, 0],
+            _ => [0, 0],
+        };
+        for pid in about.into_iter().filter(|&pid| pid != 0) {
+            time = time.max(self.latest.get(&pid).copied().unwrap_or(0));
+        }
+        for pid in about.into_iter().filter(|&pid| pid != 0) {
+            self.latest.insert(pid, time);
+        }
+        self.push(time, cpu, what);
+        Ok(())
+    }
+
+    fn wants_details(&self) -> bool {
+        true
+    }
+
+    fn detail(&mut self, time: u64, cpu: u32, detail: Detail) -> io::Result<()> {
+        match detail {
+            Detail::Waking { by, sync, .. } => self.waking_comes_from(by, sync),
+            Detail::Yield { task, took_ns } => {
+                let pid = task.pid;
+                let time = self.began(time, cpu, took_ns);
+                let time = self.behind_latest(pid, time);
+                self.push(time, cpu, What::Yield { pid });
+            }
+            Detail::Interrupt {
+                interrupt,
+                begins,
+                reached_ns,
+            } => self.interrupted(reached_ns, cpu, interrupt, begins),
+            Detail::Woken { task, reached_ns } => {
+                let pid = task.pid;
+                if !std::mem::take(&mut self.cpus[cpu as usize].unseen) {
+                    self.push(reached_ns, cpu, What::WakingEnd { pid });
+                }
+            }
+            Detail::Call { .. } => self.call_begins(time, cpu, detail),
+            Detail::CallEnd {
+                task,
+                bytes,
+                reached_ns,
+            } => self.call_ends(reached_ns, cpu, task.pid, bytes as i32),
+            Detail::Attributes { task, attributes } => self.changes.push(Change {
+                time,
+                pid: task.pid,
+                attributes,
+            }),
+        }
+        Ok(())
+    }
+}
+
+/// `current` runs on the CPU.
+fn what(cpu: u32, event: &Traced<'_>, current: u32) -> Option<What> {
+    let prio = |task: &TaskRef| task.prio as u16;
+    Some(match event {
+        Traced::Switch {
+            prev,
+            prev_state,
+            next,
+        } => What::Switch {
+            prev: prev.pid,
+            prev_prio: prio(prev),
+            left: match prev_state {
+                PrevState::Running => Left::Runnable,
+                PrevState::Preempted => Left::Preempted,
+                PrevState::Sleeping => Left::Asleep,
+                PrevState::Uninterruptible => Left::Blocked,
+                PrevState::Dead => Left::Dead,
+            },
+            next: next.pid,
+            next_prio: prio(next),
+        },
+        Traced::Waking { task, target_cpu } => What::Waking {
+            pid: task.pid,
+            prio: prio(task),
+            current,
+            prev_cpu: *target_cpu as u16,
+            // A detail follows that tells both.
+            context: None,
+            sync: None,
+        },
+        Traced::Wakeup { task, target_cpu } => What::Wakeup {
+            pid: task.pid,
+            prio: prio(task),
+            target_cpu: *target_cpu as u16,
+        },
+        Traced::WakeupNew { task, target_cpu } => What::WakeupNew {
+            pid: task.pid,
+            prio: prio(task),
+            target_cpu: *target_cpu as u16,
+        },
+        Traced::Migrate {
+            task,
+            orig_cpu,
+            dest_cpu,
+        } => What::Migrate {
+            pid: task.pid,
+            prio: prio(task),
+            from_cpu: *orig_cpu as u16,
+            to_cpu: *dest_cpu as u16,
+        },
+        Traced::Fork { parent, child } => What::Fork {
+            parent: parent.pid,
+            child: child.pid,
+        },
+        Traced::Exit { task } => What::Exit { pid: task.pid },
+        Traced::Frequency { khz } => What::Frequency {
+            of_cpu: cpu as u16,
+            khz: *khz,
+        },
+        _ => return None,
+    })
+}

@@ -6,7 +6,7 @@
 //!
 //! - one task reads it;
 //! - no more was read at any time than had been written: nobody else writes it;
-//! - each sleep in a call on it was ended by a task in a call on it, or right behind one.
+//! - each sleep in a call on it was ended by a task in a call on it.
 //!
 //! Of others the wakings are replayed, one by one.
 
@@ -92,8 +92,6 @@ struct Within {
 struct Books {
     objects: BTreeMap<u64, Book>,
     calls: HashMap<u32, Within>,
-    /// The object of the call that a task was in before.
-    before: HashMap<u32, u64>,
     chosen: BTreeSet<u32>,
     left_out: BTreeSet<u32>,
     lost: bool,
@@ -182,7 +180,6 @@ impl Books {
         let Some(within) = self.calls.remove(&pid).filter(|call| call.writes == writes) else {
             return;
         };
-        self.before.insert(pid, within.object);
         let book = self.objects.entry(within.object).or_default();
         if writes {
             book.writing -= within.count;
@@ -200,9 +197,7 @@ impl Books {
         };
         call.asleep = false;
         let object = call.object;
-        // The model tells a waking when its task has left its CPU: the waker may be in its next call.
-        let before = self.before.get(&current).copied();
-        if !by_task || ![by, before].contains(&Some(object)) {
+        if !by_task || by != Some(object) {
             self.is_unlike(object);
         }
     }

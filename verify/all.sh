@@ -28,6 +28,7 @@ for part in pelt decisions behaviour; do
 done
 # What is the project's own, and says nothing of a kernel's scheduler: not on the page.
 [ $# -gt 0 ] || verify/select.sh || status=1
+[ $# -gt 0 ] || crates/live/tests/slowdown.sh || status=1
 of=$(git log -1 --format='commit %h of %cs' -- crates policy)
 git diff --quiet HEAD -- crates policy || of="$of, and of changes to it"
 cargo run -q -- verify report "$keep/reports" --of "$of" >docs/results/fidelity.md.new

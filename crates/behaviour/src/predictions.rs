@@ -87,10 +87,12 @@ impl Difference {
     /// The measured difference is larger than what is near enough for this quantity.
     pub fn matters(&self) -> bool {
         let name = self.quantity.split(OF).next().unwrap_or_default();
-        let rule = RULES.iter().find(|rule| name.starts_with(rule.name));
-        let tolerance = rule.map_or(groups::SHARE.tolerance, |rule| rule.tolerance);
-        let percent = self.before.abs() * tolerance.percent / 100.0;
-        self.measured().abs() > percent.max(tolerance.absolute)
+        let mut rules = RULES.iter().chain(groups::RULES);
+        let Some(rule) = rules.find(|rule| name.starts_with(rule.name)) else {
+            return false;
+        };
+        let percent = self.before.abs() * rule.tolerance.percent / 100.0;
+        self.measured().abs() > percent.max(rule.tolerance.absolute)
     }
 
     /// The prediction is within [`SIZE_PERCENT`] of the measurement.

@@ -171,7 +171,9 @@ type Bound = [f64; 3];
 /// Not at all.
 const EQUAL: Bound = [0.0; 3];
 
-/// All tools on a board, short ones on a server of 384 CPUs. Where a replay is not equal the reason is one of these:
+/// All tools on a board, short ones on a server of 384 CPUs. Where a replay is not equal, the bound is
+/// what was measured and some more: the row is a record, not a specification. The reason that we
+/// suppose is one of these:
 ///
 /// - `RACES`: many tasks that do the same at the same time. A difference of a ns decides who comes
 ///   first, and all that follows is another of the runs that the tool could have.

@@ -187,7 +187,8 @@ impl<'a> Builder<'a> {
         let lateness = self.parts.instruments.lateness.len() + workload.lateness.len();
         if lateness > usize::from(LatenessId::MAX) {
             return refuse(format!(
-                "workload '{}': the run knows {lateness} latenesses; {} are possible",
+                "workload '{}': the workloads up to this one have {lateness} limits of lateness; a \
+                 run has at most {}",
                 workload.name,
                 LatenessId::MAX
             ));

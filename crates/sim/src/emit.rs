@@ -4,7 +4,7 @@
 
 use crate::cost::OpCost;
 use crate::exec::Effect;
-use crate::state::Sim;
+use crate::state::{Sim, Task};
 use crate::timeline::NONE;
 use alight_policy::{Answer, STEPS, abi::class};
 use alight_trace::{CpuCounter, Detail, Event, Interrupt, PrevState, Signals, TaskRef};
@@ -207,8 +207,7 @@ impl Sim<'_> {
     #[inline]
     pub fn trace_call(&mut self, cpu: usize, task: usize, op: Op) {
         if self.detailed {
-            let cost = self.costs(cpu).ops[self.op_costs[self.tasks[task].pc as usize] as usize];
-            self.trace_channel(cpu, task, op, self.ns(cpu, cost));
+            self.trace_channel(cpu, task, op, 0);
         }
     }
 
@@ -216,19 +215,20 @@ impl Sim<'_> {
     #[inline]
     pub fn trace_preempted_call(&mut self, cpu: usize, task: usize) {
         if self.detailed {
-            let pc = self.tasks[task].pc as usize;
-            let cost = self.costs(cpu).ops[self.op_costs[pc] as usize % OpCost::Own as usize];
-            let passed = cost.saturating_sub(self.tasks[task].units);
-            self.trace_channel(cpu, task, self.ops[pc], self.ns(cpu, passed));
+            let Task { pc, units, .. } = self.tasks[task];
+            self.trace_channel(cpu, task, self.ops[pc as usize], units);
         }
     }
 
-    fn trace_channel(&mut self, cpu: usize, task: usize, op: Op, took_ns: u64) {
+    /// Tells a call on a channel, of whose cost so many units are left.
+    fn trace_channel(&mut self, cpu: usize, task: usize, op: Op, left: u64) {
         let (writes, channel, bytes) = match op {
             Op::Write { channel, bytes } => (true, channel, bytes),
             Op::Read { channel, bytes } => (false, channel, bytes),
             _ => return,
         };
+        let cost = self.costs(cpu).ops[self.op_costs[self.tasks[task].pc as usize] as usize];
+        let took_ns = self.ns(cpu, cost.saturating_sub(left));
         let detail = Detail::Call {
             task: self.task_ref(task as u32),
             writes,

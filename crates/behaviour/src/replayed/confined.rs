@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A replay whose tasks may use other CPUs than the recorded ones could.
 
-use std::collections::BTreeSet;
+use alight_machine::CpuSet;
 
 use super::Taken;
 
@@ -15,7 +15,8 @@ pub struct BadAffinity {
 
 impl Taken {
     /// The recording, with the workload's tasks replayed on these CPUs only, whatever affinity they
-    /// had or took: a list like `0-1,3`. Tasks beside the workload keep theirs.
+    /// had or took: a list like `0-1,3`. Tasks beside the workload keep theirs, unless they change it
+    /// during the recording: then they are confined, too.
     ///
     /// # Errors
     /// The list is none, or names a CPU that the machine has not.
@@ -38,8 +39,7 @@ impl Taken {
                 begins.cpu = cpus[spread % cpus.len()];
             }
         }
-        // What a task sets later. Tasks beside the workload that change theirs are few: they are
-        // confined, too.
+        // What tasks set later does not say whose it is.
         for attributes in &mut workload.attributes {
             if attributes.affinity.is_some() || attributes.lift_affinity {
                 attributes.affinity = Some(cpus.clone());
@@ -50,18 +50,13 @@ impl Taken {
     }
 }
 
-/// The CPUs of a list, in rising order, if it is one.
+/// The CPUs of a list, in rising order, if all of them are of the machine.
 fn cpus(list: &str, nr_cpus: usize) -> Option<Vec<u32>> {
-    let mut cpus = BTreeSet::new();
-    for part in list.split(',') {
-        let (from, to) = part.split_once('-').unwrap_or((part, part));
-        let (from, to): (u32, u32) = (from.parse().ok()?, to.parse().ok()?);
-        if from > to || to as usize >= nr_cpus {
-            return None;
-        }
-        cpus.extend(from..=to);
-    }
-    Some(cpus.into_iter().collect())
+    let set: CpuSet = list.parse().ok()?;
+    let cpus: Vec<u32> = set.iter().map(|cpu| cpu as u32).collect();
+    (cpus.last())
+        .is_some_and(|last| (*last as usize) < nr_cpus)
+        .then_some(cpus)
 }
 
 #[cfg(test)]

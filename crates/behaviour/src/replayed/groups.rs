@@ -43,6 +43,8 @@ const CLOCK: Rule = Rule {
     least_samples: 100,
     reason: "a governor that decides a tick later moves a few points from one clock to the next",
 };
+/// The rules of figures that only replays are judged by.
+pub(crate) const RULES: [&Rule; 3] = [&SHARE, &CLASS, &CLOCK];
 /// Figures of a group that are those of the workload's tasks as well.
 const SHARED: [&str; 3] = [
     "wakeup_latency_p50_us",

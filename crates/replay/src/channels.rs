@@ -86,6 +86,8 @@ struct Within {
     count: u64,
     /// The task sleeps in it.
     asleep: bool,
+    /// It was woken on its way to sleep.
+    early: bool,
 }
 
 #[derive(Debug, Default)]
@@ -126,13 +128,19 @@ impl Books {
                 context,
                 ..
             } => self.waking(pid, current, context == Some(Context::Task)),
+            // It had not left its CPU, and did not sleep.
+            What::Wakeup { pid, .. } => {
+                if let Some(call) = self.calls.get_mut(&pid) {
+                    call.early = false;
+                }
+            }
             What::Switch {
                 prev, left, next, ..
             } => {
                 if matches!(left, Left::Asleep | Left::Blocked)
                     && let Some(call) = self.calls.get_mut(&prev)
                 {
-                    call.asleep = true;
+                    call.asleep = !std::mem::take(&mut call.early);
                 }
                 // It runs though nobody woke it.
                 if let Some(call) = self.calls.get(&next).filter(|call| call.asleep) {
@@ -165,6 +173,7 @@ impl Books {
             writes,
             count,
             asleep: false,
+            early: false,
         };
         if let Some(open) = self.calls.insert(pid, within) {
             // Its end was not told.
@@ -195,7 +204,7 @@ impl Books {
         let Some(call) = self.calls.get_mut(&pid) else {
             return;
         };
-        call.asleep = false;
+        call.early = !std::mem::take(&mut call.asleep);
         let object = call.object;
         if !by_task || by != Some(object) {
             self.is_unlike(object);

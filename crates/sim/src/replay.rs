@@ -158,25 +158,30 @@ impl Gate {
 
 impl Sim<'_> {
     /// The current task of `cpu` wakes another one ([`Op::Wake`]), and those whose wakeups follow
-    /// without work between: one call wakes them all, in which nobody takes its CPU.
+    /// without work between: one call wakes them all, in which nobody takes its CPU. If that was
+    /// the end of the task, it is over (`exit_notify()` of kernel/exit.c wakes the parent).
     pub fn wake_recorded(&mut self, cpu: usize, mut op: Op) -> Effect {
         let task = self.cpus[cpu].curr as usize;
         loop {
             let effect = self.wake_next_recorded(cpu, op);
-            let next = self.ops[self.tasks[task].pc as usize + 1];
-            if effect != Effect::Done || !self.is_awaited(next) {
+            if effect != Effect::Done {
                 return effect;
             }
+            let behind = self.tasks[task].pc as usize + 1;
+            match self.ops[behind] {
+                next @ Op::Wake { task, nth, .. }
+                    if nth <= self.replay.gates[task as usize].begun =>
+                {
+                    op = next;
+                }
+                Op::Mark { mark } if matches!(self.ops[behind + 1], Op::Exit) => {
+                    self.pass_mark(mark);
+                    return Effect::Exit;
+                }
+                Op::Exit => return Effect::Exit,
+                _ => return Effect::Done,
+            }
             self.tasks[task].pc += 1;
-            op = next;
-        }
-    }
-
-    /// Is it a wakeup that nothing has to be waited for?
-    fn is_awaited(&self, op: Op) -> bool {
-        match op {
-            Op::Wake { task, nth, .. } => nth <= self.replay.gates[task as usize].begun,
-            _ => false,
         }
     }
 

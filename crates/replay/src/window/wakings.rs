@@ -124,6 +124,7 @@ impl Window<'_> {
         let Some(&task) = self.by_pid.get(&pid) else {
             return;
         };
+        self.tasks[task].payer = None;
         let charged = self.tasks[task].woken_by.take();
         let Some(charged) = charged.filter(|charged| charged.cpu == cpu) else {
             return;

@@ -9,13 +9,15 @@ use alight_trace::{
     Detail, Event as Traced, Interrupt as Interrupted, PrevState, Sink, TaskRef, Waker,
 };
 
+/// The idle task, and the parent of tasks that nobody forks.
+const IDLE: u32 = 0;
+
 /// The events of a run.
 pub(super) struct Kept {
     events: Vec<Event>,
     changes: Vec<Change>,
     cpus: Vec<Cpu>,
-    /// When the last event of each task was.
-    latest: BTreeMap<u32, u64>,
+    latest: BTreeMap<u32, Latest>,
     /// Tasks that are in a call.
     calls: BTreeMap<u32, Call>,
 }
@@ -27,6 +29,15 @@ pub(super) struct Change {
     pub pid: u32,
     /// Which of those that the run's workloads list.
     pub attributes: u32,
+}
+
+/// The last events of a task.
+#[derive(Default, Clone, Copy)]
+struct Latest {
+    /// When the last one was, ns.
+    time: u64,
+    /// The same without the switch by which it left its CPU, if that was the last.
+    on_cpu: u64,
 }
 
 #[derive(Default, Clone)]
@@ -80,8 +91,47 @@ impl Kept {
     /// Not before the last event of the task.
     fn behind_latest(&mut self, pid: u32, time: u64) -> u64 {
         let latest = self.latest.entry(pid).or_default();
-        *latest = time.max(*latest);
-        *latest
+        let time = time.max(latest.time);
+        *latest = Latest { time, on_cpu: time };
+        time
+    }
+
+    /// A waking may come while its task is on its way to sleep, as `try_to_wake_up()` does.
+    fn behind_the_sleep(&mut self, pid: u32, time: u64) -> u64 {
+        let latest = self.latest.entry(pid).or_default();
+        latest.on_cpu = time.max(latest.on_cpu);
+        latest.time = latest.time.max(latest.on_cpu);
+        latest.on_cpu
+    }
+
+    /// When an event is told that happens at `time`: the events of a task stay in their order.
+    fn in_order(&mut self, time: u64, what: What) -> u64 {
+        match what {
+            What::Waking { pid, .. } => self.behind_the_sleep(pid, time),
+            What::Switch { prev, next, .. } => {
+                let before = self.latest.get(&prev).copied().unwrap_or_default().time;
+                let time = self.behind_both(prev, next, time);
+                if let Some(left) = self.latest.get_mut(&prev) {
+                    left.on_cpu = before;
+                }
+                time
+            }
+            What::Fork { parent, child } => self.behind_both(parent, child, time),
+            What::Wakeup { pid, .. }
+            | What::WakeupNew { pid, .. }
+            | What::Migrate { pid, .. }
+            | What::Exit { pid } => self.behind_latest(pid, time),
+            _ => time,
+        }
+    }
+
+    fn behind_both(&mut self, a: u32, b: u32, time: u64) -> u64 {
+        let tasks = [a, b].into_iter().filter(|&pid| pid != IDLE);
+        let time = tasks.clone().fold(time, |time, pid| self.behind_latest(pid, time));
+        for pid in tasks {
+            self.behind_latest(pid, time);
+        }
+        time
     }
 
     fn push(&mut self, time: u64, cpu: u32, what: What) {
@@ -208,27 +258,12 @@ impl Sink for Kept {
             of.current = next;
             of.interrupts.clear();
         }
-        let mut time = match what {
+        let time = match what {
             // The timer that starts it is not of the workload.
             What::Fork { parent: 0, .. } => time_ns,
             _ => reached_ns,
         };
-        let about: [u32; 2] = match what {
-            What::Switch { prev, next, .. } => [prev, next],
-            What::Fork { parent, child } => [parent, child],
-            What::Waking { pid, .. }
-            | What::Wakeup { pid, .. }
-            | What::WakeupNew { pid, .. }
-            | What::Migrate { pid, .. }
-            | What::Exit { pid } => [pid, 0],
-            _ => [0, 0],
-        };
-        for pid in about.into_iter().filter(|&pid| pid != 0) {
-            time = time.max(self.latest.get(&pid).copied().unwrap_or(0));
-        }
-        for pid in about.into_iter().filter(|&pid| pid != 0) {
-            self.latest.insert(pid, time);
-        }
+        let time = self.in_order(time, what);
         self.push(time, cpu, what);
         Ok(())
     }

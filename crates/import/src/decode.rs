@@ -264,6 +264,7 @@ impl Fields<'_> {
             }
             Kind::Begin(kind) => What::InterruptBegin {
                 interrupt: kind.with(self.number_or_0(), circumstances),
+                late_ns: 0,
             },
             Kind::End(kind) => What::InterruptEnd {
                 interrupt: kind.with(self.number_or_0(), circumstances),

@@ -45,6 +45,7 @@ impl Item {
                 | What::Exit { pid }
                 | What::Yield { pid }
                 | What::WakingEnd { pid }
+                | What::Schedule { pid }
                 | What::CallBegin { pid, .. }
                 | What::CallEnd { pid, .. } => [Some(pid), None],
                 What::InterruptBegin { .. }

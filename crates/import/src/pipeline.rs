@@ -212,7 +212,7 @@ impl Stage {
     fn of_cpu(&mut self, cpu: u16, what: What) -> Option<What> {
         let at = usize::from(cpu);
         match what {
-            What::InterruptBegin { interrupt } => {
+            What::InterruptBegin { interrupt, .. } => {
                 if self.begun.len() <= at {
                     self.begun.resize(at + 1, Vec::new());
                 }

@@ -71,7 +71,7 @@ fn plain(event: &Event) -> Event {
     let mut event = *event;
     match &mut event.what {
         What::Waking { context, .. } => *context = None,
-        What::InterruptBegin { interrupt } | What::InterruptEnd { interrupt } => {
+        What::InterruptBegin { interrupt, .. } | What::InterruptEnd { interrupt } => {
             *interrupt = anonymous(*interrupt);
         }
         _ => {}
@@ -273,7 +273,8 @@ fn the_tick_is_known_by_its_function() {
             matches!(
                 what,
                 What::InterruptBegin {
-                    interrupt: Interrupt::Tick
+                    interrupt: Interrupt::Tick,
+                    ..
                 }
             )
         };

@@ -21,13 +21,17 @@ pub(crate) enum Source {
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Nesting {
     within: Vec<Interrupt>,
+    /// When the outermost began, ns.
     since: u64,
+    /// When the one that began last was due, ns.
+    due: u64,
     /// Time in interrupts since it was last taken, ns.
     spent: u64,
 }
 
 impl Nesting {
-    pub fn begin(&mut self, interrupt: Interrupt, now: u64) {
+    pub fn begin(&mut self, interrupt: Interrupt, now: u64, late_ns: u32) {
+        self.due = now - u64::from(late_ns).min(now);
         if self.within.is_empty() {
             self.since = now;
         }
@@ -59,6 +63,14 @@ impl Nesting {
     /// Whether the CPU is in an interrupt whose begin was seen.
     pub fn is_inside(&self) -> bool {
         !self.within.is_empty()
+    }
+
+    /// When the interrupt that wakes at `now` was due; `now` if none began.
+    pub fn due(&self, now: u64) -> u64 {
+        match self.source() {
+            Source::Unknown => now,
+            Source::Timer | Source::Device => self.due,
+        }
     }
 
     /// Which one wakes: the innermost that says it.

@@ -156,6 +156,8 @@ pub(crate) struct Task {
     pub call: Option<Open>,
     /// What it does at the moment is part of a wakeup, which the model charges.
     pub within_wakeup: bool,
+    /// Since when it is in the scheduler, on its way off the CPU: the model charges that.
+    pub schedules_since: Option<u64>,
     /// Where it stood at the times at which all are cut.
     pub cuts: Vec<Cut>,
     /// The operation at which it sleeps at the end.
@@ -193,6 +195,7 @@ impl Task {
             woken_by: None,
             call: None,
             within_wakeup: false,
+            schedules_since: None,
             cuts: Vec::new(),
             parked: None,
             sleeps: 0,
@@ -221,7 +224,7 @@ impl Task {
 
     /// What it does at the moment is charged by the model, as a part of an operation.
     pub fn is_in_kernel(&self) -> bool {
-        self.within_wakeup || self.call.is_some()
+        self.within_wakeup || self.schedules_since.is_some() || self.call.is_some()
     }
 
     /// The model charges this to it by itself.

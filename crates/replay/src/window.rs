@@ -197,9 +197,9 @@ impl<'a> Window<'a> {
         match what {
             What::Fork { parent, child } => self.forks(now, cpu, parent, child),
             What::Yield { pid } => self.yields(now, pid),
-            What::InterruptBegin { interrupt } => {
+            What::InterruptBegin { interrupt, late_ns } => {
                 let cpu = &mut self.cpus[cpu];
-                cpu.interrupts.begin(interrupt, now);
+                cpu.interrupts.begin(interrupt, now, late_ns);
                 self.timers_told |= interrupt.is_timer();
                 if interrupt == Interrupt::Tick {
                     self.ticks.push(now - self.start);
@@ -224,6 +224,7 @@ impl<'a> Window<'a> {
             What::CallEnd { pid, call, result } => self.call_ends(now, pid, call, result),
             What::Hotplug { .. } => self.health.hotplugs += 1,
             What::WakingEnd { pid } => self.waking_ends(now, cpu, pid),
+            What::Schedule { pid } => self.schedules(now, pid),
             _ => {}
         }
     }
@@ -321,7 +322,8 @@ impl<'a> Window<'a> {
         }
         self.book(now, task);
         self.tasks[task].cached = self.charges.leaves(cpu);
-        if next != IDLE {
+        let schedules = self.tasks[task].schedules_since.take();
+        if schedules.is_none() && next != IDLE {
             self.tasks[task].owe(self.charges.turn_ends(cpu));
         }
         match left {
@@ -331,12 +333,19 @@ impl<'a> Window<'a> {
                     self.health.still_runnable += 1;
                 }
             }
-            Left::Asleep | Left::Blocked => self.sleeps(now, task),
+            Left::Asleep | Left::Blocked => self.sleeps(schedules.unwrap_or(now), task),
             Left::Dead => {
                 self.note_uneven();
                 self.tasks[task].flush();
                 self.tasks[task].state = State::Dead;
             }
+        }
+    }
+
+    fn schedules(&mut self, now: u64, pid: u32) {
+        if let Some(&task) = self.by_pid.get(&pid) {
+            self.book(now, task);
+            self.tasks[task].schedules_since = Some(now);
         }
     }
 

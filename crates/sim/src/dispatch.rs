@@ -113,9 +113,9 @@ impl Sim<'_> {
         if self.cpus[cpu].ipi_at <= self.now {
             self.cpus[cpu].ipi_at = NEVER;
             self.cpus[cpu].told_at = 0;
-            self.trace_interrupt(cpu, Interrupt::Ipi, true);
+            self.trace_interrupt(cpu, Interrupt::Ipi, Some(self.now));
             self.run_wake_list(cpu);
-            self.trace_interrupt(cpu, Interrupt::Ipi, false);
+            self.trace_interrupt(cpu, Interrupt::Ipi, None);
             if self.replay.devices.interrupt() {
                 self.device_interrupts(cpu);
             }
@@ -145,20 +145,20 @@ impl Sim<'_> {
                     return;
                 }
                 let task = self.cpus[cpu].timers.pop(&mut self.nodes);
-                self.trace_interrupt(cpu, Interrupt::Timer, true);
+                self.trace_interrupt(cpu, Interrupt::Timer, Some(sleep.min(self.now)));
                 self.charge(cpu, self.costs(cpu).timer);
                 self.timer_expired(cpu, task);
-                self.trace_interrupt(cpu, Interrupt::Timer, false);
+                self.trace_interrupt(cpu, Interrupt::Timer, None);
             } else if tick.min(hrtick) > self.now {
                 return;
             } else if tick <= hrtick {
-                self.trace_interrupt(cpu, Interrupt::Tick, true);
+                self.trace_interrupt(cpu, Interrupt::Tick, Some(tick));
                 self.tick_handler(cpu);
-                self.trace_interrupt(cpu, Interrupt::Tick, false);
+                self.trace_interrupt(cpu, Interrupt::Tick, None);
             } else {
-                self.trace_interrupt(cpu, Interrupt::Timer, true);
+                self.trace_interrupt(cpu, Interrupt::Timer, Some(hrtick));
                 self.hrtick(cpu);
-                self.trace_interrupt(cpu, Interrupt::Timer, false);
+                self.trace_interrupt(cpu, Interrupt::Timer, None);
             }
         }
     }
@@ -250,6 +250,7 @@ impl Sim<'_> {
             }
             return;
         }
+        self.trace_schedule(cpu, prev);
         if next == NONE && prev != NONE {
             // The sleeper is off the queue: the CPU looks idle to the balancer.
             if self.balance_newidle(cpu) {

@@ -180,14 +180,14 @@ impl Sim<'_> {
         }
     }
 
-    /// `cpu` gets to an interrupt now, or to its end.
+    /// `cpu` gets to an interrupt, which was due at some time, or to its end.
     #[inline]
-    pub fn trace_interrupt(&mut self, cpu: usize, interrupt: Interrupt, begins: bool) {
+    pub fn trace_interrupt(&mut self, cpu: usize, interrupt: Interrupt, due_ns: Option<u64>) {
         if self.detailed {
             let reached_ns = self.reached(cpu);
             let detail = Detail::Interrupt {
                 interrupt,
-                begins,
+                due_ns,
                 reached_ns,
             };
             self.detail(cpu, detail);
@@ -200,6 +200,15 @@ impl Sim<'_> {
         if self.detailed {
             let (task, reached_ns) = (self.task_ref(task), self.reached(cpu));
             self.detail(cpu, Detail::Woken { task, reached_ns });
+        }
+    }
+
+    /// `prev` on `cpu` comes to the scheduler, which switches to another.
+    #[inline]
+    pub fn trace_schedule(&mut self, cpu: usize, prev: u32) {
+        if self.detailed && prev != NONE {
+            let (task, reached_ns) = (self.task_ref(prev), self.reached(cpu));
+            self.detail(cpu, Detail::Schedule { task, reached_ns });
         }
     }
 

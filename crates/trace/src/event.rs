@@ -204,8 +204,8 @@ pub enum Detail {
     Interrupt {
         /// Which.
         interrupt: Interrupt,
-        /// It enters.
-        begins: bool,
+        /// It enters, and was due at this time, ns; `None`: it leaves.
+        due_ns: Option<u64>,
         /// When it gets there, ns.
         reached_ns: u64,
     },
@@ -214,6 +214,13 @@ pub enum Detail {
         /// The task that was woken.
         task: TaskRef,
         /// When it was done, ns.
+        reached_ns: u64,
+    },
+    /// The current task comes to the scheduler, which switches to another.
+    Schedule {
+        /// The task.
+        task: TaskRef,
+        /// When it gets there, ns.
         reached_ns: u64,
     },
     /// The current task is in a call on a pipe or a socket. It is told again until the call ends.

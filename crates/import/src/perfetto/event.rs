@@ -369,6 +369,7 @@ impl<'a> Reading<'a> {
             }
             Kind::Begin(kind) => What::InterruptBegin {
                 interrupt: kind.with(first, &self.circumstances),
+                late_ns: 0,
             },
             Kind::End(kind) => What::InterruptEnd {
                 interrupt: kind.with(first, &self.circumstances),

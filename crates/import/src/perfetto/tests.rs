@@ -212,7 +212,13 @@ fn plain_events_of_all_cpus_are_put_in_order() {
     ));
     // The end does not say which timer; it is that which began.
     let timer = alight_recording::workload::Interrupt::Hrtimer(0xffff);
-    assert_eq!(events[3].what, What::InterruptBegin { interrupt: timer });
+    assert_eq!(
+        events[3].what,
+        What::InterruptBegin {
+            interrupt: timer,
+            late_ns: 0
+        }
+    );
     assert_eq!(events[4].what, What::InterruptEnd { interrupt: timer });
     assert!(!report.told().contains(&Capability::Context));
     assert!(report.told().contains(&Capability::Forks));

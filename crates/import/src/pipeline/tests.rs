@@ -46,7 +46,10 @@ fn an_end_is_that_of_the_interrupt_which_began() {
     let mut pipeline = Pipeline::new(&Origin::default(), &Options::default(), None);
     let stage = &mut pipeline.stage;
     let mut step = |what| stage.of_cpu(0, what);
-    let begin = |interrupt| What::InterruptBegin { interrupt };
+    let begin = |interrupt| What::InterruptBegin {
+        interrupt,
+        late_ns: 0,
+    };
     let end = |interrupt| What::InterruptEnd { interrupt };
     step(begin(Interrupt::Device(5)));
     step(begin(Interrupt::Tick));

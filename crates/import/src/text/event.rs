@@ -261,6 +261,7 @@ impl<'a> Fields<'a> {
             }
             Kind::Begin(kind) => What::InterruptBegin {
                 interrupt: self.interrupt(kind)?,
+                late_ns: 0,
             },
             Kind::End(kind) => What::InterruptEnd {
                 interrupt: self.interrupt(kind)?,

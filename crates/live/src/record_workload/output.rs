@@ -115,7 +115,7 @@ impl Output {
     fn write_event(&mut self, words: &[u64; WORDS]) -> io::Result<()> {
         let mut event = Event::decode(words).map_err(io::Error::other)?;
         match &mut event.what {
-            What::InterruptBegin { interrupt } => {
+            What::InterruptBegin { interrupt, .. } => {
                 if let Interrupt::Hrtimer(at) | Interrupt::Timer(at) = interrupt {
                     self.functions.insert(*at);
                 }

@@ -110,6 +110,8 @@ pub enum What {
     InterruptBegin {
         /// Which (`flags`), with its number (`value`).
         interrupt: Interrupt,
+        /// How long ago a timer was due (`other`), ns; 0 if the source does not say.
+        late_ns: u32,
     },
     /// 9: the interrupt that began last on the CPU ends.
     InterruptEnd {
@@ -165,6 +167,12 @@ pub enum What {
     /// new task (`wake_up_new_task()`).
     WakingEnd {
         /// Who was woken, or is new (`pid`).
+        pid: u32,
+    },
+    /// 17: the current task has come to `__schedule()`, and a switch to another follows. What the CPU
+    /// does until then is the scheduler's.
+    Schedule {
+        /// Who is current (`pid`).
         pid: u32,
     },
 }

@@ -146,7 +146,10 @@ impl What {
                 pid,
                 ..none
             },
-            What::InterruptBegin { interrupt } => interrupt.fields(8),
+            What::InterruptBegin { interrupt, late_ns } => Fields {
+                other: late_ns,
+                ..interrupt.fields(8)
+            },
             What::InterruptEnd { interrupt } => interrupt.fields(9),
             What::Frequency { of_cpu, khz } => Fields {
                 kind: 10,
@@ -192,6 +195,11 @@ impl What {
             },
             What::WakingEnd { pid } => Fields {
                 kind: 16,
+                pid,
+                ..none
+            },
+            What::Schedule { pid } => Fields {
+                kind: 17,
                 pid,
                 ..none
             },
@@ -258,6 +266,7 @@ impl What {
             7 => What::Yield { pid },
             8 => What::InterruptBegin {
                 interrupt: Interrupt::of(f.flags, f.value).ok_or(flags)?,
+                late_ns: f.other,
             },
             9 => What::InterruptEnd {
                 interrupt: Interrupt::of(f.flags, f.value).ok_or(flags)?,
@@ -286,6 +295,7 @@ impl What {
             },
             15 => What::Hotplug { online: yes_or_no? },
             16 => What::WakingEnd { pid },
+            17 => What::Schedule { pid },
             kind => return Err(Malformed::Kind(kind)),
         })
     }

@@ -55,6 +55,7 @@ fn samples() -> Vec<What> {
         What::Hotplug { online: true },
         What::Hotplug { online: false },
         What::WakingEnd { pid: 9 },
+        What::Schedule { pid: 9 },
         What::Lost {
             count: u64::MAX,
             of_cpu_only: true,
@@ -101,7 +102,10 @@ fn samples() -> Vec<What> {
         Interrupt::Tick,
         Interrupt::Ipi(253),
     ] {
-        all.push(What::InterruptBegin { interrupt });
+        all.push(What::InterruptBegin {
+            interrupt,
+            late_ns: u32::MAX,
+        });
         all.push(What::InterruptEnd { interrupt });
     }
     for call in [Call::PipeRead, Call::FutexWake, Call::SleepUntil] {

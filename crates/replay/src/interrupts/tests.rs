@@ -26,7 +26,7 @@ fn the_innermost_interrupt_that_says_it_wakes() {
     for (within, expected) in cases {
         let mut nesting = Nesting::default();
         for &interrupt in within {
-            nesting.begin(interrupt, 0);
+            nesting.begin(interrupt, 0, 0);
         }
         assert_eq!(nesting.source(), expected, "{within:?}");
     }
@@ -35,8 +35,8 @@ fn the_innermost_interrupt_that_says_it_wakes() {
 #[test]
 fn time_in_interrupts_is_counted_once() {
     let mut nesting = Nesting::default();
-    nesting.begin(Interrupt::Device(3), 100);
-    nesting.begin(Interrupt::Softirq(3), 110);
+    nesting.begin(Interrupt::Device(3), 100, 0);
+    nesting.begin(Interrupt::Softirq(3), 110, 0);
     assert_eq!(nesting.take_spent(120), 20);
     nesting.end(Interrupt::Softirq(3), 130);
     nesting.end(Interrupt::Device(3), 150);
@@ -48,8 +48,8 @@ fn time_in_interrupts_is_counted_once() {
 fn an_end_without_a_begin_is_nothing_and_ends_what_is_within() {
     let mut nesting = Nesting::default();
     nesting.end(Interrupt::Tick, 10);
-    nesting.begin(Interrupt::Device(3), 20);
-    nesting.begin(Interrupt::Hrtimer(1), 30);
+    nesting.begin(Interrupt::Device(3), 20, 0);
+    nesting.begin(Interrupt::Hrtimer(1), 30, 0);
     // The end of the timer was lost.
     nesting.end(Interrupt::Device(3), 40);
     assert!(!nesting.is_inside());

@@ -147,7 +147,11 @@ impl Window<'_> {
         self.count_sleep(task);
         self.tasks[task].woken = true;
         let replayed = self.tasks[task].is_replayed();
-        let ns = (now - sleep.since).max(1);
+        let until = self.cpus[cpu]
+            .interrupts
+            .due(now)
+            .clamp(sleep.since + 1, now.max(sleep.since + 1));
+        let ns = until - sleep.since;
         match waker {
             _ if self.tasks[task].call.is_some() => self.ended_by_call(task),
             Waker::Task(by, told) if replayed => {
@@ -177,7 +181,7 @@ impl Window<'_> {
                         self.tasks[task].timer_sleeps.push(TimerSleep {
                             op: sleep.op,
                             since: sleep.since,
-                            until: now,
+                            until,
                             cpu: cpu as u32,
                             known: source == Source::Timer,
                             called,

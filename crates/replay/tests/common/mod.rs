@@ -112,6 +112,7 @@ pub fn event(line: &str) -> Event {
         "yield" => What::Yield { pid: number(3) },
         "begin" => What::InterruptBegin {
             interrupt: interrupt(words[3]),
+            late_ns: words.get(4).map_or(0, |ns| ns.parse().unwrap()),
         },
         "end" => What::InterruptEnd {
             interrupt: interrupt(words[3]),

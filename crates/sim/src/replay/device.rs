@@ -16,8 +16,8 @@ pub(crate) struct Devices {
     /// When one is done, in which order they began, for which task, the CPU that it interrupts.
     busy: BinaryHeap<Reverse<(u64, u64, u32, u32)>>,
     begun: u64,
-    /// Interrupts that are raised: at which CPU, and for which task.
-    raised: Vec<(usize, u32)>,
+    /// Interrupts that are raised: at which CPU, for which task, and when.
+    raised: Vec<(usize, u32, u64)>,
 }
 
 impl Devices {
@@ -78,7 +78,7 @@ impl Sim<'_> {
         {
             self.replay.devices.busy.pop();
             let cpu = self.interrupted_cpu(on, task);
-            self.raise(cpu, task);
+            self.raise(cpu, task, at);
         }
         self.await_device();
     }
@@ -94,9 +94,9 @@ impl Sim<'_> {
         cpu.unwrap_or(first) as usize
     }
 
-    fn raise(&mut self, cpu: usize, task: u32) {
+    fn raise(&mut self, cpu: usize, task: u32, at: u64) {
         self.end_rounds(cpu);
-        self.replay.devices.raised.push((cpu, task));
+        self.replay.devices.raised.push((cpu, task, at));
         let c = &mut self.cpus[cpu];
         c.ipi_at = c.ipi_at.min(self.now);
         if c.phase != Phase::Waking {
@@ -106,25 +106,26 @@ impl Sim<'_> {
 
     /// Handles the interrupts of devices that are raised at `cpu`, in the order in which they were.
     pub fn device_interrupts(&mut self, cpu: usize) {
-        while let Some(task) = self.take_raised(cpu) {
-            self.trace_interrupt(cpu, Interrupt::Device, true);
+        while let Some((task, due)) = self.take_raised(cpu) {
+            self.trace_interrupt(cpu, Interrupt::Device, Some(due));
             self.charge(cpu, self.costs(cpu).timer);
             self.count_interrupt(cpu);
             self.wake_apart(Waker::Device, cpu, task, false);
-            self.trace_interrupt(cpu, Interrupt::Device, false);
+            self.trace_interrupt(cpu, Interrupt::Device, None);
         }
     }
 
-    fn take_raised(&mut self, cpu: usize) -> Option<u32> {
+    fn take_raised(&mut self, cpu: usize) -> Option<(u32, u64)> {
         let raised = &mut self.replay.devices.raised;
-        let at = raised.iter().position(|&(on, _)| on == cpu)?;
-        Some(raised.remove(at).1)
+        let at = raised.iter().position(|&(on, ..)| on == cpu)?;
+        let (_, task, due) = raised.remove(at);
+        Some((task, due))
     }
 
     /// `cpu` goes off: what is raised there is raised at `to` (`irq_migrate_all_off_this_cpu`).
     pub fn move_interrupts_away(&mut self, cpu: usize, to: usize) {
-        while let Some(task) = self.take_raised(cpu) {
-            self.raise(to, task);
+        while let Some((task, due)) = self.take_raised(cpu) {
+            self.raise(to, task, due);
         }
     }
 }

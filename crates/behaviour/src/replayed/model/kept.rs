@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The events of a run of the model, as a recorder would have seen them.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 
 use alight_recording::workload::{Call, Context, Event, Interrupt, Left, What};
@@ -20,6 +20,8 @@ pub(super) struct Kept {
     latest: BTreeMap<u32, Latest>,
     /// Tasks that are in a call.
     calls: BTreeMap<u32, Call>,
+    /// Tasks that timers of the workload start.
+    started: BTreeSet<u32>,
 }
 
 /// A task takes on other attributes.
@@ -59,6 +61,7 @@ impl Kept {
             cpus: vec![Cpu::default(); nr_cpus],
             latest: BTreeMap::new(),
             calls: BTreeMap::new(),
+            started: BTreeSet::new(),
         }
     }
 
@@ -127,7 +130,9 @@ impl Kept {
 
     fn behind_both(&mut self, a: u32, b: u32, time: u64) -> u64 {
         let tasks = [a, b].into_iter().filter(|&pid| pid != IDLE);
-        let time = tasks.clone().fold(time, |time, pid| self.behind_latest(pid, time));
+        let time = tasks
+            .clone()
+            .fold(time, |time, pid| self.behind_latest(pid, time));
         for pid in tasks {
             self.behind_latest(pid, time);
         }
@@ -139,8 +144,8 @@ impl Kept {
         self.events.push(Event { time, cpu, what });
     }
 
-    /// An interrupt begins or ends on the CPU.
-    fn interrupted(&mut self, time: u64, cpu: u32, by: Interrupted, begins: bool) {
+    /// An interrupt, which was due at some time, begins on the CPU, or one ends.
+    fn interrupted(&mut self, time: u64, cpu: u32, by: Interrupted, due: Option<u64>) {
         let interrupt = match by {
             Interrupted::Tick => Interrupt::Tick,
             Interrupted::Timer => Interrupt::Hrtimer(0),
@@ -148,13 +153,16 @@ impl Kept {
             Interrupted::Ipi => Interrupt::Ipi(0),
         };
         let of = &mut self.cpus[cpu as usize];
-        match begins {
-            true => of.entered = time,
-            false => of.interrupts.push((of.entered, time)),
-        }
-        let what = match begins {
-            true => What::InterruptBegin { interrupt },
-            false => What::InterruptEnd { interrupt },
+        let what = match due {
+            Some(due) => {
+                of.entered = time;
+                let late_ns = (time - due).try_into().unwrap_or(u32::MAX);
+                What::InterruptBegin { interrupt, late_ns }
+            }
+            None => {
+                of.interrupts.push((of.entered, time));
+                What::InterruptEnd { interrupt }
+            }
         };
         self.push(time, cpu, what);
     }
@@ -260,7 +268,14 @@ impl Sink for Kept {
         }
         let time = match what {
             // The timer that starts it is not of the workload.
-            What::Fork { parent: 0, .. } => time_ns,
+            What::Fork {
+                parent: IDLE,
+                child,
+            } => {
+                self.started.insert(child);
+                time_ns
+            }
+            What::WakeupNew { pid, .. } if self.started.contains(&pid) => time_ns,
             _ => reached_ns,
         };
         let time = self.in_order(time, what);
@@ -283,14 +298,19 @@ impl Sink for Kept {
             }
             Detail::Interrupt {
                 interrupt,
-                begins,
+                due_ns,
                 reached_ns,
-            } => self.interrupted(reached_ns, cpu, interrupt, begins),
+            } => self.interrupted(reached_ns, cpu, interrupt, due_ns),
             Detail::Woken { task, reached_ns } => {
                 let pid = task.pid;
                 if !std::mem::take(&mut self.cpus[cpu as usize].unseen) {
                     self.push(reached_ns, cpu, What::WakingEnd { pid });
                 }
+            }
+            Detail::Schedule { task, reached_ns } => {
+                let pid = task.pid;
+                let time = self.behind_latest(pid, reached_ns);
+                self.push(time, cpu, What::Schedule { pid });
             }
             Detail::Call { .. } => self.call_begins(time, cpu, detail),
             Detail::CallEnd {

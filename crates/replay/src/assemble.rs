@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use alight_workload::Workload;
 use alight_workload::blocks::{Blocks, Pieces};
 use alight_workload::program::{
-    Better, Measure, MeasureSource, Op, Program, Repeats, TaskId, TaskSpec,
+    Better, Calibration, Measure, MeasureSource, Op, Program, Repeats, TaskId, TaskSpec,
 };
 
 use crate::error::{LEAST_BLOCKS, NotReplayable};
@@ -40,6 +40,7 @@ pub(crate) fn replay(
         first_tick_ns: window.ticks.first(),
     });
     workload.channels = window.channels.kinds();
+    workload.calibration = Calibration::CapacityOne;
     workload.attributes = window.changes;
     let mut processes = HashMap::new();
     let mut recorded = Vec::new();

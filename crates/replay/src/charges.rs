@@ -48,10 +48,12 @@ impl<'a> Charges<'a> {
 
     /// The beginning of a turn on a CPU: the half of the switch that lies behind its event, and what
     /// a task that was woken does for its sleep.
-    pub fn turn_begins(&self, cpu: usize, woken: bool) -> Work {
+    pub fn turn_begins(&self, cpu: usize, woken: bool, speeds: &Speeds<'_>) -> Work {
         let costs = self.costs(cpu);
         let block = if woken { costs.block_ns } else { 0 };
-        self.work(cpu, u64::from(costs.switch_ns) / 2 + u64::from(block))
+        let switch = self.work(cpu, costs.switch_ns.into());
+        let before = speeds.in_ns(cpu, speeds.takes_ns(cpu, switch) / 2);
+        switch - before.min(switch) + self.work(cpu, block.into())
     }
 
     /// Its end: the half of the switch to the next task that lies before its event.
@@ -106,8 +108,8 @@ impl<'a> Charges<'a> {
         self.work(cpu, self.costs(cpu).yield_ns.into())
     }
 
-    /// A task comes to a CPU: its working set is brought there (`Sim::refill`).
-    pub fn comes(&mut self, cpu: usize, cached: Cached, speeds: &Speeds) -> Work {
+    /// A task comes to a CPU: how long it waits for its working set, ns (`Sim::refill`).
+    pub fn comes(&mut self, cpu: usize, cached: Cached) -> u64 {
         let memory = &self.machine.memory;
         let l2 = self.machine.core_types[self.machine.cpus[cpu].core_type].l2_bytes;
         let set = memory.working_set_bytes.min(l2);
@@ -120,8 +122,7 @@ impl<'a> Charges<'a> {
             Some(other) => (set, self.line_ns(other, cpu)),
         };
         self.fills[cpu] += bytes;
-        let stall = bytes / 64 * u64::from(line) / u64::from(memory.refill_mlp.max(1));
-        speeds.in_ns(cpu, stall)
+        bytes / 64 * u64::from(line) / u64::from(memory.refill_mlp.max(1))
     }
 
     /// A task leaves a CPU.

@@ -9,7 +9,7 @@ use alight_workload::program::{Attributes, Begins, Op};
 
 use crate::charges::Cached;
 use crate::window::calls::Open;
-use crate::work::{Work, to_ns};
+use crate::work::Work;
 
 /// A sleep in a call that is replayed as such: no operation stands for it.
 pub(crate) const IN_CALL: usize = usize::MAX;
@@ -146,6 +146,8 @@ pub(crate) struct Task {
     /// The call by which it is about to sleep for a time, or sleeps.
     pub sleep_call: Option<Call>,
     pub cached: Cached,
+    /// Time that it still waits for what its cache has to fetch, ns.
+    pub stall_ns: u64,
     /// It was woken, and has not run since.
     pub woken: bool,
     /// Who pays for its last waking, and on which CPU, until it is known how it was done.
@@ -190,6 +192,7 @@ impl Task {
             timer_sleeps: Vec::new(),
             sleep_call: None,
             cached: Cached::default(),
+            stall_ns: 0,
             woken: false,
             payer: None,
             woken_by: None,
@@ -252,12 +255,11 @@ impl Task {
         std::mem::take(&mut self.debt)
     }
 
-    /// Makes the work so far an operation, less what is not a whole ns.
+    /// Makes the work so far an operation.
     pub fn flush(&mut self) {
-        let ns = to_ns(self.work);
-        if ns > 0 && self.is_replayed() {
-            self.ops.push(Op::Run { ns });
-            self.work -= ns << 20;
+        if self.work > 0 && self.is_replayed() {
+            self.ops.push(Op::Run { ns: self.work });
+            self.work = 0;
         }
     }
 

@@ -20,8 +20,6 @@ const JITTER: u64 = 20_000;
 const FEWEST: usize = 8;
 /// Periods of timers are not shorter, ns; messages may follow each other faster.
 const SHORTEST_PERIOD: u64 = 200_000;
-/// No CPU has this number: the interrupt comes where the task slept.
-const WHERE_IT_SLEPT: u32 = u32::MAX;
 
 /// What a task waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -54,10 +52,7 @@ pub(crate) fn settle(task: &mut Task, start: u64) -> (u64, u64) {
             Kind::Points => Op::SleepUntil {
                 ns: sleep.until - start,
             },
-            Kind::Pauses => Op::Complete {
-                ns,
-                cpu: WHERE_IT_SLEPT,
-            },
+            Kind::Pauses => Op::SleepFor { ns },
             Kind::Device => Op::Complete { ns, cpu: sleep.cpu },
         };
         match (known, kind) {

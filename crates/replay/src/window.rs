@@ -8,7 +8,7 @@
 //! |---|---|---|
 //! | a task that is replayed | `Await`, and `Wake` in the waker's program | when that task gets there |
 //! | the same, before the sleep | `Await`, and `Wake` without `hand_off` | as above, or at once |
-//! | a timer | `SleepUntil`, or `Complete` of a pause | at that time after the start |
+//! | a timer | `SleepUntil`, or `SleepFor` of a pause | at that time after the start, or after as long |
 //! | a device, a task that is left out | `Complete` | after as long as was recorded |
 //!
 //! A replay cannot deadlock. In the order of the recording each waking stands behind the beginning
@@ -47,7 +47,7 @@ pub(crate) struct Window<'a> {
     pub roles: Roles,
     pub start: u64,
     pub end: u64,
-    speeds: Speeds,
+    speeds: Speeds<'a>,
     charges: Charges<'a>,
     cpus: Vec<Cpu>,
     /// Events tell how woken tasks are queued.
@@ -210,9 +210,11 @@ impl<'a> Window<'a> {
                 self.cpus[cpu].interrupts.end(interrupt, now);
             }
             What::Frequency { of_cpu, khz } => {
-                if let Some(of) = self.cpus.get_mut(usize::from(of_cpu)) {
-                    of.clock_told = true;
-                    self.speeds.set_khz(of_cpu.into(), khz, now);
+                let of_cpu = usize::from(of_cpu);
+                if of_cpu < self.cpus.len() {
+                    self.book_current(now, of_cpu);
+                    self.cpus[of_cpu].clock_told = true;
+                    self.speeds.set_khz(of_cpu, khz, now);
                 }
             }
             What::CallBegin {
@@ -280,8 +282,10 @@ impl<'a> Window<'a> {
         let done = self.speeds.done(cpu, now);
         let ns = now - since;
         let spent = self.cpus[cpu].interrupts.take_spent(now).min(ns);
+        let stalled = self.tasks[task].stall_ns.min(ns - spent);
+        self.tasks[task].stall_ns -= stalled;
         let mut work: Work = done - from;
-        work -= self.speeds.in_ns(cpu, spent).min(work);
+        work -= self.speeds.in_ns(cpu, spent + stalled).min(work);
         let ticks = match self.timers_told {
             true => 0,
             false => self.charges.ticks(cpu, ns),
@@ -325,6 +329,12 @@ impl<'a> Window<'a> {
         let schedules = self.tasks[task].schedules_since.take();
         if schedules.is_none() && next != IDLE {
             self.tasks[task].owe(self.charges.turn_ends(cpu));
+        }
+        if !matches!(left, Left::Runnable | Left::Preempted) {
+            // It was all there earlier than the model thinks.
+            let stall_ns = std::mem::take(&mut self.tasks[task].stall_ns);
+            let work = self.speeds.in_ns(cpu, stall_ns);
+            self.tasks[task].owe(work);
         }
         match left {
             Left::Runnable | Left::Preempted => {
@@ -391,9 +401,26 @@ impl<'a> Window<'a> {
         }
     }
 
+    /// `cpu` executes a task from now on, or none: this changes the speed of those beside it.
+    fn executes(&mut self, now: u64, cpu: usize, executes: bool) {
+        if self.speeds.executes(cpu) == executes {
+            return;
+        }
+        for at in 0..self.speeds.sharers(cpu).len() {
+            self.book_current(now, self.speeds.sharers(cpu)[at]);
+        }
+        self.speeds.set_executes(cpu, executes, now);
+    }
+
+    fn book_current(&mut self, now: u64, cpu: usize) {
+        if let Some(task) = self.cpus[cpu].current.and_then(|pid| self.by_pid.get(&pid)) {
+            self.book(now, *task);
+        }
+    }
+
     fn comes(&mut self, now: u64, cpu: usize, next: u32, prio: u16) {
         self.cpus[cpu].current = Some(next);
-        self.speeds.set_executes(cpu, next != IDLE, now);
+        self.executes(now, cpu, next != IDLE);
         self.cpus[cpu].interrupts.take_spent(now);
         if next == IDLE {
             return;
@@ -401,12 +428,10 @@ impl<'a> Window<'a> {
         let task = self.task(next, prio, cpu);
         self.wakes_unseen(now, task, cpu);
         let from = self.speeds.done(cpu, now);
-        let refill = self
-            .charges
-            .comes(cpu, self.tasks[task].cached, &self.speeds);
         let task = &mut self.tasks[task];
+        task.stall_ns += self.charges.comes(cpu, task.cached);
         let woken = std::mem::take(&mut task.woken);
-        task.owe(self.charges.turn_begins(cpu, woken) + refill);
+        task.owe(self.charges.turn_begins(cpu, woken, &self.speeds));
         task.state = State::Running {
             cpu,
             from,

@@ -5,31 +5,33 @@
 //! threads of its core execute. The simulator turns work into time by the same rules
 //! (`crates/sim/src/smt.rs`, `cpufreq.rs`), so that a replay on the same machine takes as long.
 //!
-//! [`Work`] counts 2^-20 ns of the machine's biggest CPU at its top frequency.
+//! [`Work`] counts ns of a CPU of capacity 1, in which the simulator counts, too: what a CPU gets
+//! done in a ns is a whole number.
 
-use alight_machine::Machine;
+use alight_machine::{Machine, Opp};
 
-/// An amount of work, in 2^-20 ns of the biggest CPU.
+/// An amount of work, in ns of a CPU of capacity 1.
 pub(crate) type Work = u64;
 
-/// Work of a ns at capacity 1.
-const PER_CAPACITY: u64 = 1 << 10;
+/// Capacity of the biggest CPU of a machine.
+const BIGGEST: u64 = 1024;
 /// Two CPUs of one processor take turns at it.
 const TURNS_PERCENT: u64 = 50;
 
 /// Whole ns of the biggest CPU.
 pub(crate) fn to_ns(work: Work) -> u64 {
-    work >> 20
+    work / BIGGEST
 }
 
 /// Work of so many ns of kernel work at the top frequency of a CPU of this capacity.
 pub(crate) fn of_kernel(ns: u64, capacity: u32) -> Work {
-    ns * u64::from(capacity) * PER_CAPACITY
+    ns * u64::from(capacity)
 }
 
 /// What all CPUs have got done, and at which speed they go on.
 #[derive(Debug)]
-pub(crate) struct Speeds {
+pub(crate) struct Speeds<'a> {
+    machine: &'a Machine,
     cpus: Vec<Cpu>,
     cores: Vec<Core>,
 }
@@ -37,10 +39,8 @@ pub(crate) struct Speeds {
 #[derive(Debug, Clone)]
 struct Cpu {
     core: usize,
-    capacity: u64,
-    top_khz: u64,
-    khz: u64,
-    has_clocks: bool,
+    /// What it can do at its clock, if no other thread of its core executes.
+    speed: u64,
     executes: bool,
     done: Work,
     since: u64,
@@ -55,9 +55,9 @@ struct Core {
     executing: u64,
 }
 
-impl Speeds {
+impl<'a> Speeds<'a> {
     /// All CPUs are idle, at their top frequency, from `now` on.
-    pub fn new(machine: &Machine, now: u64) -> Self {
+    pub fn new(machine: &'a Machine, now: u64) -> Self {
         let shared = |cpu: &alight_machine::Cpu| match machine.one_processor {
             true => (0, TURNS_PERCENT),
             false => {
@@ -72,21 +72,20 @@ impl Speeds {
             let (core, percent) = shared(cpu);
             cores[core].threads.push(number);
             cores[core].percent = percent;
-            let opps = &machine.freq_domains[cpu.freq_domain].opps;
-            let top_khz = opps.last().map_or(1, |opp| u64::from(opp.khz).max(1));
             cpus.push(Cpu {
                 core,
-                capacity: cpu.capacity_orig.into(),
-                top_khz,
-                khz: top_khz,
-                has_clocks: opps.len() > 1,
+                speed: cpu.capacity_orig.into(),
                 executes: false,
                 done: 0,
                 since: now,
                 rate: 0,
             });
         }
-        let mut speeds = Speeds { cpus, cores };
+        let mut speeds = Speeds {
+            machine,
+            cpus,
+            cores,
+        };
         for cpu in 0..speeds.cpus.len() {
             speeds.set_rate(cpu);
         }
@@ -104,9 +103,30 @@ impl Speeds {
         self.cpus[cpu].rate.saturating_mul(ns)
     }
 
+    /// Time that this work takes on `cpu` at its present speed, ns, as the simulator rounds it
+    /// (`Sim::ns`).
+    pub fn takes_ns(&self, cpu: usize, work: Work) -> u64 {
+        let ns_per_unit = (1u64 << 32).div_ceil(self.cpus[cpu].rate.max(1));
+        ((u128::from(work) * u128::from(ns_per_unit)) >> 32) as u64
+    }
+
     /// Whether the CPU has more than one clock.
     pub fn has_clocks(&self, cpu: usize) -> bool {
-        self.cpus[cpu].has_clocks
+        self.opps(cpu).len() > 1
+    }
+
+    /// Whether the CPU executes a task.
+    pub fn executes(&self, cpu: usize) -> bool {
+        self.cpus[cpu].executes
+    }
+
+    /// The CPUs whose speed depends on whether `cpu` executes.
+    pub fn sharers(&self, cpu: usize) -> &[usize] {
+        let core = &self.cores[self.cpus[cpu].core];
+        match core.percent {
+            100 => &[],
+            _ => &core.threads,
+        }
     }
 
     /// From `now` on the CPU executes a task, or none.
@@ -127,8 +147,19 @@ impl Speeds {
     /// From `now` on the clock of the CPU is another.
     pub fn set_khz(&mut self, cpu: usize, khz: u32, now: u64) {
         self.advance(cpu, now);
-        self.cpus[cpu].khz = khz.into();
+        let opps = self.opps(cpu);
+        let known = opps.iter().find(|opp| opp.khz == khz);
+        let capacity = u64::from(self.machine.cpus[cpu].capacity_orig);
+        self.cpus[cpu].speed = match (known, opps.last()) {
+            (Some(opp), _) => u64::from(opp.capacity),
+            (None, Some(top)) => capacity * u64::from(khz) / u64::from(top.khz.max(1)),
+            (None, None) => capacity,
+        };
         self.set_rate(cpu);
+    }
+
+    fn opps(&self, cpu: usize) -> &'a [Opp] {
+        &self.machine.freq_domains[self.machine.cpus[cpu].freq_domain].opps
     }
 
     fn advance(&mut self, cpu: usize, now: u64) {
@@ -156,10 +187,10 @@ impl Speeds {
     fn set_rate(&mut self, cpu: usize) {
         let core = &self.cores[self.cpus[cpu].core];
         let cpu = &mut self.cpus[cpu];
-        let speed = cpu.capacity * PER_CAPACITY * cpu.khz / cpu.top_khz;
+        let speed = cpu.speed.max(1);
         cpu.rate = match (core.percent, core.executing) {
             (100, _) | (_, 0 | 1) => speed,
-            (percent, threads) => speed * percent * 2 / (100 * threads),
+            (percent, threads) => (speed * percent * 2 / (100 * threads)).max(1),
         };
     }
 }

@@ -313,6 +313,7 @@ impl<'a> Builder<'a> {
         let capacity = match workload.calibration {
             Calibration::Biggest => cpus.iter().map(|c| c.capacity_orig).max(),
             Calibration::Cpu(cpu) => cpus.get(cpu as usize).map(|c| c.capacity_orig),
+            Calibration::CapacityOne => Some(1),
         };
         match (capacity, workload.calibration) {
             (Some(capacity), _) => Ok(capacity.into()),
@@ -322,7 +323,9 @@ impl<'a> Builder<'a> {
                 self.scenario.machine.name,
                 cpus.len() - 1
             )),
-            (None, Calibration::Biggest) => refuse("the machine has no CPU"),
+            (None, Calibration::Biggest | Calibration::CapacityOne) => {
+                refuse("the machine has no CPU")
+            }
         }
     }
 }

@@ -156,6 +156,7 @@ impl OpCost {
             | Op::Wake { .. }
             | Op::Await
             | Op::SleepUntil { .. }
+            | Op::SleepFor { .. }
             | Op::Complete { .. }
             | Op::Observe(_) => OpCost::Free,
             Op::Run { .. }

@@ -343,6 +343,7 @@ pub(crate) fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
             sync,
         },
         Op::SleepUntil { ns } => Op::SleepUntil { ns: ns.min(NEVER) },
+        Op::SleepFor { ns } => Op::SleepFor { ns: ns.min(NEVER) },
         Op::Complete { ns, cpu } => Op::Complete {
             ns: ns.min(NEVER),
             cpu,

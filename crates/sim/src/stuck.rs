@@ -99,6 +99,7 @@ impl<'a, 'b> Stuck<'a, 'b> {
                         | Op::Timer { .. }
                         | Op::Leave { .. }
                         | Op::SleepUntil { .. }
+                        | Op::SleepFor { .. }
                         | Op::Complete { .. }
                 )
             )

@@ -76,6 +76,7 @@ impl Workload {
                         | Op::Wake { .. }
                         | Op::Await
                         | Op::SleepUntil { .. }
+                        | Op::SleepFor { .. }
                         | Op::Complete { .. }
                         | Op::Yield
                         | Op::SetAttributes { .. }
@@ -200,6 +201,7 @@ impl Workload {
             | Op::Stagger { .. }
             | Op::Await
             | Op::SleepUntil { .. }
+            | Op::SleepFor { .. }
             | Op::Complete { .. }
             | Op::Yield
             | Op::WaitChildren

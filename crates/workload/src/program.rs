@@ -140,6 +140,8 @@ pub enum Calibration {
     Biggest,
     /// This CPU (rt-app `"calibration": "CPU3"`).
     Cpu(u32),
+    /// One of capacity 1, which no machine has: any share of a CPU's work can be said by it.
+    CapacityOne,
 }
 
 /// One task.
@@ -410,6 +412,8 @@ pub enum Op {
     /// Sleep until this time after the workload's start, ns; a timer ends it (`clock_nanosleep` with
     /// `TIMER_ABSTIME`). What has passed is no sleep. Only the sleep is charged.
     SleepUntil { ns: u64 },
+    /// Sleep for so long, ns; a timer without slack ends it. Only the sleep is charged.
+    SleepFor { ns: u64 },
     /// Sleep until a device has done its part, which takes `ns`: its interrupt on this CPU ends it.
     /// Only the sleep is charged.
     Complete { ns: u64, cpu: u32 },

@@ -34,20 +34,20 @@ impl Sim<'_> {
             .insert(&mut self.nodes, task as u32, at + slack);
     }
 
-    /// Sleeps until `ns` after the start of the task's workload. That is when the timer of a recorded
-    /// task really fired: it has no slack any more.
-    pub(super) fn sleep_until_time(&mut self, cpu: usize, task: usize, ns: u64) -> Effect {
-        if self.time_of(task, ns) <= self.now {
+    /// Sleeps until `at`. That is when the timer of a recorded task really fired: it has no slack any
+    /// more.
+    pub(super) fn sleep_to(&mut self, cpu: usize, task: usize, at: u64) -> Effect {
+        if at <= self.now {
             return Effect::Done;
         }
         self.sleep_current(cpu);
-        self.start_timer_at(cpu, task, ns);
+        self.start_timer(cpu, task, at);
         Effect::DoneAfterSleep
     }
 
     /// Starts the timer of `task`, which sleeps, on `cpu`; false if the time has passed.
-    pub fn start_timer_at(&mut self, cpu: usize, task: usize, ns: u64) -> bool {
-        let at = self.time_of(task, ns);
+    pub fn start_timer(&mut self, cpu: usize, task: usize, at: u64) -> bool {
+        let at = at.min(NEVER);
         if at > self.now {
             self.tasks[task].timer_point = at;
             self.cpus[cpu]
@@ -58,9 +58,8 @@ impl Sim<'_> {
     }
 
     /// `ns` after the start of the task's workload.
-    fn time_of(&self, task: usize, ns: u64) -> u64 {
-        let start = self.workloads[self.tasks[task].workload as usize].start;
-        (start + ns).min(NEVER)
+    pub fn time_of(&self, task: usize, ns: u64) -> u64 {
+        self.workloads[self.tasks[task].workload as usize].start + ns
     }
 
     #[inline(always)]

@@ -140,7 +140,8 @@ impl Sim<'_> {
         let op = self.ops[self.tasks[task].pc as usize];
         let sleeps = match op {
             Op::Await => self.begin_await(cpu, task),
-            Op::SleepUntil { ns } => self.start_timer_at(cpu, task, ns),
+            Op::SleepUntil { ns } => self.start_timer(cpu, task, self.time_of(task, ns)),
+            Op::SleepFor { ns } => self.start_timer(cpu, task, self.now + ns),
             Op::Complete { ns, cpu: on } => {
                 self.start_device(task, ns, on);
                 true

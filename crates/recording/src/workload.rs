@@ -34,6 +34,9 @@ pub const KINDS: [&str; 2] = [EVENT, TASK];
 pub const CAPABILITIES: &str = "capabilities";
 /// Fact of the header: the program or the format that the events come from, such as `perf.data`.
 pub const SOURCE: &str = "source";
+/// The fact of a header that says which exit latency of idle states the workload allows, us
+/// (`/dev/cpu_dma_latency`); without it any.
+pub const DMA_LATENCY: &str = "cpu_dma_latency_us";
 /// Fact of the header: the machine, as a machine file.
 pub const MACHINE: &str = "machine";
 /// Fact of the header: what the machine ran its tasks by, where it was not the kernel's own

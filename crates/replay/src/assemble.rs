@@ -10,7 +10,7 @@ use alight_workload::program::{
 };
 
 use crate::error::{LEAST_BLOCKS, NotReplayable};
-use crate::task::{BEGINS, ENDS, Role, Task};
+use crate::task::{ENDS, Role, Task};
 use crate::window::Window;
 use crate::{Recorded, Replay, Resample};
 
@@ -26,13 +26,13 @@ pub(crate) fn replay(
     };
     let numbers = numbers(&window.tasks);
     let mut workload = Workload::empty(name);
-    workload.marks = 2;
+    workload.marks = 1;
     workload.measures.push(Measure {
         name: "elapsed_s".to_owned(),
         unit: "s",
         better: Some(Better::Lower),
-        source: MeasureSource::Elapsed {
-            from: BEGINS,
+        source: MeasureSource::SinceStart {
+            workload: 0,
             to: ENDS,
         },
     });

@@ -3,6 +3,7 @@
 //! on a CPU includes it, so that it is taken off the task's work.
 
 use alight_machine::{Costs, Machine};
+use alight_workload::program::ChannelKind;
 
 use crate::work::{Speeds, Work, of_kernel};
 
@@ -106,6 +107,18 @@ impl<'a> Charges<'a> {
     /// `sched_yield()`.
     pub fn yields(&self, cpu: usize) -> Work {
         self.work(cpu, self.costs(cpu).yield_ns.into())
+    }
+
+    /// A call on a pipe or a socket.
+    pub fn call(&self, cpu: usize, kind: ChannelKind, writes: bool) -> Work {
+        let costs = self.costs(cpu);
+        let ns = match (kind, writes) {
+            (ChannelKind::Pipe, true) => costs.pipe_ns,
+            (ChannelKind::Pipe, false) => costs.pipe_read_ns,
+            (ChannelKind::Socket, true) => costs.socket_ns,
+            (ChannelKind::Socket, false) => costs.socket_read_ns,
+        };
+        self.work(cpu, ns.into())
     }
 
     /// A task comes to a CPU: how long it waits for its working set, ns (`Sim::refill`).

@@ -80,7 +80,7 @@ use std::io::BufRead;
 
 use alight_machine::Machine;
 use alight_recording::End;
-use alight_recording::workload::{Capability, Item, What, WorkloadReader};
+use alight_recording::workload::{Capability, DMA_LATENCY, Item, What, WorkloadReader};
 use alight_workload::Workload;
 
 pub use channels::Channels;
@@ -197,6 +197,11 @@ pub fn load_with<R: BufRead>(
     let (window, windows, lost) = windows.finish().ok_or(NotReplayable::Empty)?;
     let lost = lost.max(end.lost_events());
     let mut replay = assemble::replay(window, command, options.resample.as_ref())?;
+    replay.workload.dma_latency_us = reader
+        .header()
+        .facts
+        .get(DMA_LATENCY)
+        .and_then(|us| us.parse().ok());
     replay.end = end;
     replay.health.windows = windows;
     replay.health.lost = told.contains(&Capability::Losses).then_some(lost);

@@ -14,9 +14,8 @@ use crate::work::Work;
 /// A sleep in a call that is replayed as such: no operation stands for it.
 pub(crate) const IN_CALL: usize = usize::MAX;
 
-/// Mark of the beginning of the workload's tasks, and of their ends.
-pub(crate) const BEGINS: u32 = 0;
-pub(crate) const ENDS: u32 = 1;
+/// Mark of the ends of the workload's tasks.
+pub(crate) const ENDS: u32 = 0;
 
 /// What a recorded task is to the replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -182,10 +181,7 @@ impl Task {
             attributes,
             begins: None,
             start_ns: Some(0),
-            ops: match role {
-                Role::Member => vec![Op::Mark { mark: BEGINS }],
-                _ => Vec::new(),
-            },
+            ops: Vec::new(),
             state: State::Runnable,
             awaits: 0,
             early: None,
@@ -215,7 +211,7 @@ impl Task {
 
     /// Whether it was seen to do something.
     pub fn has_begun(&self) -> bool {
-        self.work > 0 || self.ops.len() > 1
+        self.work > 0 || !self.ops.is_empty()
     }
 
     /// It got this work done.

@@ -202,7 +202,8 @@ impl<'a> Window<'a> {
                 cpu.interrupts.begin(interrupt, now, late_ns);
                 self.timers_told |= interrupt.is_timer();
                 if interrupt == Interrupt::Tick {
-                    self.ticks.push(now - self.start);
+                    let due = now.saturating_sub(late_ns.into());
+                    self.ticks.push(due.saturating_sub(self.start));
                 }
             }
             What::InterruptEnd { interrupt } => {
@@ -493,8 +494,11 @@ impl<'a> Window<'a> {
         let State::Running { cpu, .. } = self.tasks[task].state else {
             return;
         };
+        let cost = self.charges.yields(cpu);
+        let before = self.speeds.part_of_ns(cpu, cost);
+        self.tasks[task].owe(before);
         self.tasks[task].push(Op::Yield);
-        self.tasks[task].owe(self.charges.yields(cpu));
+        self.tasks[task].owe(cost - before);
         self.health.yields += u64::from(self.tasks[task].is_replayed());
     }
 

@@ -10,6 +10,7 @@ use crate::state::Sim;
 use crate::timeline::NONE;
 use alight_machine::{Costs, Machine};
 use alight_policy::Answer;
+use alight_trace::Interrupt;
 use alight_workload::program::Op;
 
 /// Kernel path costs of one kind of CPU, in units.
@@ -206,6 +207,14 @@ impl Sim<'_> {
     #[inline]
     pub fn charge(&mut self, cpu: usize, units: u64) {
         self.cpus[cpu].steal += self.ns(cpu, units);
+    }
+
+    /// The current task of `cpu` makes way for a thread of the kernel that is no task of the run:
+    /// that takes two switches.
+    pub fn makes_way_for_kernel(&mut self, cpu: usize) {
+        self.trace_interrupt(cpu, Interrupt::KernelThread, Some(self.reached(cpu)));
+        self.charge(cpu, 2 * self.costs(cpu).switch);
+        self.trace_interrupt(cpu, Interrupt::KernelThread, None);
     }
 
     /// When `cpu` gets to the kernel work that is being charged to it.

@@ -424,7 +424,7 @@ impl Sim<'_> {
         let switch = self.costs(cpu).switch;
         if let Some(host) = self.sugov_host(domain, cpu) {
             self.end_rounds(host);
-            self.charge(host, 2 * self.costs(host).switch);
+            self.makes_way_for_kernel(host);
             self.arm(host);
         }
         let due = self.now + self.ns(cpu, switch) + limits.switch_ns;

@@ -445,7 +445,7 @@ impl Sim<'_> {
         self.update_curr(src);
         let state = self.leave_current(src, task, true);
         self.leave_groups(src);
-        self.charge(src, 2 * self.costs(src).switch);
+        self.makes_way_for_kernel(src);
         if rt {
             self.dequeue_rt(src, task);
         } else {

@@ -118,6 +118,10 @@ pub(crate) fn relocate_source(source: MeasureSource, base: Base) -> MeasureSourc
             counter: counter + base.counter,
             of: of + base.counter,
         },
+        MeasureSource::SinceStart { workload, to } => MeasureSource::SinceStart {
+            workload: workload + base.workload,
+            to: to + base.mark,
+        },
         MeasureSource::Lifetime { workload } => MeasureSource::Lifetime {
             workload: workload + base.workload,
         },

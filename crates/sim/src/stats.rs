@@ -250,6 +250,10 @@ impl Sim<'_> {
                 let (from, to) = (self.marks[from as usize], self.marks[to as usize]);
                 to.last?.saturating_sub(from.first?) as f64 / 1e9
             }
+            MeasureSource::SinceStart { workload, to } => {
+                let start = self.workloads[workload as usize].start;
+                self.marks[to as usize].last?.saturating_sub(start) as f64 / 1e9
+            }
             MeasureSource::Counter { counter } => self.counters[counter as usize] as f64,
             MeasureSource::HistogramMean { histogram: id } => histogram(id).mean_us()?,
             MeasureSource::HistogramMax { histogram: id } => histogram(id).max_us()?,

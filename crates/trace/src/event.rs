@@ -179,6 +179,9 @@ pub enum Interrupt {
     Device,
     /// A message of another CPU.
     Ipi,
+    /// A thread of the kernel that is no task of the run (`migration/N`, `sugov:N`): the current task
+    /// makes way for it.
+    KernelThread,
 }
 
 /// What happens in a run and no event of a trace file tells.

@@ -309,6 +309,10 @@ impl Workload {
                 in_range("counter", counter, self.counters as usize)?;
                 in_range("counter", of, self.counters as usize)
             }
+            MeasureSource::SinceStart { workload, to } => {
+                in_range("workload", workload, 1)?;
+                in_range("mark", to, self.marks as usize)
+            }
             MeasureSource::Lifetime { workload } => in_range("workload", workload, 1),
             MeasureSource::Logged { log, .. } => in_range("log", log, self.logs as usize),
         }

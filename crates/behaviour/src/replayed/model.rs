@@ -8,7 +8,9 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
 use alight_machine::{CpuSet, Machine};
-use alight_recording::workload::{Capability, Policy, SOURCE, TaskFact, WorkloadWriter};
+use alight_recording::workload::{
+    Capability, DMA_LATENCY, Policy, SOURCE, TaskFact, WorkloadWriter,
+};
 use alight_recording::{CpuFact, End, Header};
 use alight_sim::{Outcome, Scenario};
 use alight_workload::program;
@@ -94,6 +96,13 @@ fn header(scenario: &Scenario<'_>) -> Header {
         .next()
         .unwrap_or_default();
     let release = base.strip_prefix("linux-").unwrap_or(base);
+    let latency = scenario
+        .workloads
+        .iter()
+        .filter_map(|workload| workload.dma_latency_us);
+    let latency = latency
+        .min()
+        .map(|us| (DMA_LATENCY.to_owned(), us.to_string()));
     let by = format!("alight simulate, {}", scenario.scheduler.name);
     Header {
         kinds: vec![],
@@ -104,7 +113,10 @@ fn header(scenario: &Scenario<'_>) -> Header {
         clock: "simulated time, ns".to_owned(),
         command: names.collect::<Vec<_>>().join("; "),
         cpus: cpus(scenario.machine),
-        facts: [(SOURCE.to_owned(), by)].into(),
+        facts: latency
+            .into_iter()
+            .chain([(SOURCE.to_owned(), by)])
+            .collect(),
     }
 }
 

@@ -324,7 +324,7 @@ impl Sim<'_> {
             return false;
         }
         self.clock(src);
-        self.charge(src, 2 * self.costs(src).switch);
+        self.makes_way_for_kernel(src);
         self.detach_task(src, task);
         self.attach_task(src, dst, task);
         self.arm(src);

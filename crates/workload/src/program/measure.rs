@@ -56,6 +56,8 @@ pub enum Logged {
 pub enum MeasureSource {
     /// Seconds from the first passage of `from` to the last passage of `to`.
     Elapsed { from: MarkId, to: MarkId },
+    /// Seconds from the start of the workload to the last passage of `to`. `workload` is 0 here.
+    SinceStart { workload: u32, to: MarkId },
     /// Final value of a counter.
     Counter { counter: CounterId },
     /// Mean of a histogram, in us.

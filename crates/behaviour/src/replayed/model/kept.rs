@@ -9,6 +9,8 @@ use alight_trace::{
     Detail, Event as Traced, Interrupt as Interrupted, PrevState, Sink, TaskRef, Waker,
 };
 
+/// The soft interrupt of the scheduler (include/linux/interrupt.h).
+const SCHED_SOFTIRQ: u64 = 7;
 /// The idle task, and the parent of tasks that nobody forks.
 const IDLE: u32 = 0;
 
@@ -49,6 +51,10 @@ struct Cpu {
     /// Interrupts since the last switch: when each began and ended.
     interrupts: Vec<(u64, u64)>,
     entered: u64,
+    /// When the last switch is told, ns.
+    switched: u64,
+    /// How long the thread of the kernel that runs is told behind its time, ns.
+    behind_ns: u64,
     /// An event of the replay itself is left out; so is what belongs to it.
     unseen: bool,
 }
@@ -151,8 +157,17 @@ impl Kept {
             Interrupted::Timer => Interrupt::Hrtimer(0),
             Interrupted::Device => Interrupt::Device(1),
             Interrupted::Ipi => Interrupt::Ipi(0),
+            Interrupted::KernelThread => Interrupt::Softirq(SCHED_SOFTIRQ),
         };
         let of = &mut self.cpus[cpu as usize];
+        // The switch that goes on is charged behind it.
+        if due.is_some() && by == Interrupted::KernelThread {
+            of.behind_ns = of.switched.saturating_sub(time);
+        }
+        let time = match by {
+            Interrupted::KernelThread => time + of.behind_ns,
+            _ => time,
+        };
         let what = match due {
             Some(due) => {
                 of.entered = time;
@@ -279,6 +294,9 @@ impl Sink for Kept {
             _ => reached_ns,
         };
         let time = self.in_order(time, what);
+        if let What::Switch { .. } = what {
+            self.cpus[cpu as usize].switched = time;
+        }
         self.push(time, cpu, what);
         Ok(())
     }

@@ -4,7 +4,8 @@
 //!
 //! One direction of a socket counts as a pipe does. It is replayed as such if
 //!
-//! - one task reads it;
+//! - one task reads it, or several as many bytes each, each once (a gate, at which tasks wait for a
+//!   start);
 //! - no more was read at any time than had been written: nobody else writes it;
 //! - each sleep in a call on it was ended by a task in a call on it.
 //!
@@ -68,7 +69,12 @@ pub(crate) fn does(call: Call) -> Option<(ChannelKind, bool)> {
 #[derive(Debug, Default)]
 struct Book {
     kind: Option<ChannelKind>,
-    readers: BTreeSet<u32>,
+    /// How often each task reads it.
+    readers: BTreeMap<u32, u32>,
+    /// Bytes of a read, if all are alike.
+    read_bytes: Option<u64>,
+    /// They are not.
+    reads_differ: bool,
     users: BTreeSet<u32>,
     written: u64,
     read: u64,
@@ -76,6 +82,15 @@ struct Book {
     writing: u64,
     /// It cannot be replayed as what it is.
     unlike: bool,
+}
+
+impl Book {
+    /// Whoever reads it does so once, and takes as much as the others.
+    fn is_gate(&self) -> bool {
+        !self.readers.is_empty()
+            && !self.reads_differ
+            && self.readers.values().all(|&reads| reads == 1)
+    }
 }
 
 /// A call that goes on.
@@ -166,7 +181,7 @@ impl Books {
         book.users.insert(pid);
         match writes {
             true => book.writing += count,
-            false => _ = book.readers.insert(pid),
+            false => *book.readers.entry(pid).or_default() += 1,
         }
         let within = Within {
             object,
@@ -195,6 +210,7 @@ impl Books {
             book.written += bytes;
         } else {
             book.read += bytes;
+            book.reads_differ |= *book.read_bytes.get_or_insert(bytes) != bytes;
             book.unlike |= book.read > book.written + book.writing;
         }
     }
@@ -220,7 +236,7 @@ impl Books {
         };
         let alike = self.objects.iter().filter(|(_, book)| {
             !book.unlike
-                && book.readers.len() == 1
+                && (book.readers.len() == 1 || book.is_gate())
                 && book.read <= book.written + book.writing
                 && book.users.iter().all(replayed)
         });

@@ -283,7 +283,10 @@ impl<'a> Window<'a> {
         let done = self.speeds.done(cpu, now);
         let ns = now - since;
         let spent = self.cpus[cpu].interrupts.take_spent(now).min(ns);
-        let stalled = self.tasks[task].stall_ns.min(ns - spent);
+        let stalled = match self.tasks[task].schedules_since {
+            None => self.tasks[task].stall_ns.min(ns - spent),
+            Some(_) => 0,
+        };
         self.tasks[task].stall_ns -= stalled;
         let mut work: Work = done - from;
         work -= self.speeds.in_ns(cpu, spent + stalled).min(work);

@@ -163,6 +163,12 @@ impl Channel {
         self.nr_pages = 0;
     }
 
+    /// Bytes are there that nobody wrote, and nobody waits for room in it any more.
+    pub fn gets_bytes(&mut self, bytes: u32) {
+        self.gets_room();
+        self.bytes += u64::from(bytes);
+    }
+
     pub fn is_pipe(&self) -> bool {
         self.kind == ChannelKind::Pipe
     }

@@ -30,7 +30,8 @@
 //! - A write to a pipe or a socket that was recorded with its calls: if it finds no room, and nobody
 //!   else goes on, it gets room ([`room`]).
 //! - A read from one: in this order a write stands where it began and a read where it ended. What
-//!   it reads was written before.
+//!   it reads was written before. Of several readers another may have taken it: if nobody else goes
+//!   on, it gets as much ([`room`]).
 //! - Anything else waits for nobody.
 //!
 //! So some task can always go on, and the run ends. A task that was waited for and ended, or whose

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Room in the pipes and sockets of a recording. Of several writers one may fill a pipe that had room
-//! for another when it was recorded, whose message the reader waits for elsewhere. When nobody can
-//! go on any more, the pipe gets room for all.
+//! Room and bytes in the pipes and sockets of a recording, when nobody can go on any more.
+//!
+//! Of several writers one may fill a pipe that had room for another when it was recorded, whose
+//! message the reader waits for elsewhere: the pipe gets room for all. Of several readers one may
+//! take the bytes that another had, who would have caused the next ones: the pipe gets those.
 
 use crate::state::{Life, Sim};
 use alight_workload::program::{Op, Workload};
@@ -22,8 +24,8 @@ pub(super) fn repeated(workloads: &[Workload]) -> Box<[Range<u32>]> {
 }
 
 impl Sim<'_> {
-    /// Nobody can go on: makes room for the first task that waits for some in a channel of a
-    /// recording, and wakes it. False if there is none.
+    /// Nobody can go on: gives the first task that waits in a channel of a recording what it waits
+    /// for, and wakes it. False if there is none.
     pub fn make_room(&mut self) -> bool {
         if self.replay.channels.is_empty() {
             return false;
@@ -33,12 +35,18 @@ impl Sim<'_> {
             if t.life != Life::Asleep || t.fresh {
                 continue;
             }
-            let Op::Write { channel, .. } = self.ops[t.pc as usize] else {
-                continue;
+            let (channel, lacks) = match self.ops[t.pc as usize] {
+                Op::Write { channel, .. } => (channel, None),
+                Op::Read { channel, bytes } => (channel, Some(bytes - t.moved)),
+                _ => continue,
             };
             let repeated = |range: &Range<u32>| range.contains(&channel);
-            if self.replay.channels.iter().any(repeated) && self.waits_for_room(channel, task) {
-                self.channels[channel as usize].gets_room();
+            if self.replay.channels.iter().any(repeated) && self.leaves_queue(channel, task) {
+                let channel = &mut self.channels[channel as usize];
+                match lacks {
+                    None => channel.gets_room(),
+                    Some(bytes) => channel.gets_bytes(bytes),
+                }
                 let cpu = self.tasks[task].cpu as usize;
                 self.tasks[task].timer_point = self.now;
                 (self.cpus[cpu].timers).insert(&mut self.nodes, task as u32, self.now);
@@ -50,7 +58,7 @@ impl Sim<'_> {
     }
 
     /// Takes the task out of the queue of those that wait for the channel.
-    fn waits_for_room(&mut self, channel: u32, task: usize) -> bool {
+    fn leaves_queue(&mut self, channel: u32, task: usize) -> bool {
         let channel = &mut self.channels[channel as usize];
         [&mut channel.writers, &mut channel.readers]
             .into_iter()

@@ -327,7 +327,9 @@ impl Sink for Kept {
             }
             Detail::Schedule { task, reached_ns } => {
                 let pid = task.pid;
-                let time = self.behind_latest(pid, reached_ns);
+                // The call that it is preempted in, which began before, is told behind it.
+                let latest = self.latest.get(&pid).copied().unwrap_or_default().time;
+                let time = latest.max(reached_ns);
                 self.push(time, cpu, What::Schedule { pid });
             }
             Detail::Call { .. } => self.call_begins(time, cpu, detail),

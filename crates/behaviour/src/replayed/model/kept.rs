@@ -53,7 +53,7 @@ struct Cpu {
     entered: u64,
     /// When the last switch is told, ns.
     switched: u64,
-    /// How long the thread of the kernel that runs is told behind its time, ns.
+    /// How long the interrupt that goes on is told behind its time, ns.
     behind_ns: u64,
     /// An event of the replay itself is left out; so is what belongs to it.
     unseen: bool,
@@ -160,16 +160,15 @@ impl Kept {
             Interrupted::KernelThread => Interrupt::Softirq(SCHED_SOFTIRQ),
         };
         let of = &mut self.cpus[cpu as usize];
-        // The switch that goes on is charged behind it.
-        if due.is_some() && by == Interrupted::KernelThread {
-            of.behind_ns = of.switched.saturating_sub(time);
-        }
-        let time = match by {
-            Interrupted::KernelThread => time + of.behind_ns,
-            _ => time,
+        let behind_ns = match due {
+            // The model handles it in the middle of a switch, whose rest is charged behind it.
+            Some(_) => of.switched.saturating_sub(time),
+            None => std::mem::take(&mut of.behind_ns),
         };
+        let time = time + behind_ns;
         let what = match due {
             Some(due) => {
+                of.behind_ns = behind_ns;
                 of.entered = time;
                 let late_ns = (time - due).try_into().unwrap_or(u32::MAX);
                 What::InterruptBegin { interrupt, late_ns }
@@ -291,7 +290,8 @@ impl Sink for Kept {
                 time_ns
             }
             What::WakeupNew { pid, .. } if self.started.contains(&pid) => time_ns,
-            _ => reached_ns,
+            What::Frequency { .. } => reached_ns,
+            _ => reached_ns + self.cpus[cpu as usize].behind_ns,
         };
         let time = self.in_order(time, what);
         if let What::Switch { .. } = what {
@@ -322,7 +322,8 @@ impl Sink for Kept {
             Detail::Woken { task, reached_ns } => {
                 let pid = task.pid;
                 if !std::mem::take(&mut self.cpus[cpu as usize].unseen) {
-                    self.push(reached_ns, cpu, What::WakingEnd { pid });
+                    let time = reached_ns + self.cpus[cpu as usize].behind_ns;
+                    self.push(time, cpu, What::WakingEnd { pid });
                 }
             }
             Detail::Schedule { task, reached_ns } => {

@@ -143,6 +143,8 @@ fn numbers(tasks: &[Task]) -> Vec<TaskId> {
         .collect()
 }
 
+/// Work without an end, in ns.
+const FOR_EVER: u64 = u64::MAX;
 /// Longest name of a task, bytes (`TASK_COMM_LEN` less the final NUL).
 const MAX_COMM: usize = 15;
 
@@ -170,6 +172,7 @@ fn program(mut task: Task, numbers: &[TaskId]) -> Program {
 
 /// The operations of a task with the numbers of tasks that are replayed, to the end.
 fn numbered(task: Task, numbers: &[TaskId]) -> Vec<Op> {
+    let goes_on = task.goes_on;
     let mut ops = task.ops;
     for op in &mut ops {
         if let Op::Wake { task, .. } | Op::Fork { task } = op {
@@ -178,6 +181,10 @@ fn numbered(task: Task, numbers: &[TaskId]) -> Vec<Op> {
     }
     if task.role == Role::Member {
         ops.push(Op::Mark { mark: ENDS });
+    }
+    // A task of a higher class that always runs would keep others from their work.
+    if goes_on {
+        ops.extend([Op::Retire, Op::Run { ns: FOR_EVER }]);
     }
     ops.push(Op::Exit);
     ops.shrink_to_fit();

@@ -52,6 +52,12 @@ pub(crate) fn of_prio(prio: u16) -> Attributes {
     }
 }
 
+/// Whether a task is of the fair class, by its last fact or else by what it began with.
+pub(crate) fn is_fair(fact: &TaskFact, began: &Attributes) -> bool {
+    let last = fact.policy.map(policy).or(began.policy);
+    !is_realtime(last) && last != Some(Policy::Deadline)
+}
+
 fn is_realtime(policy: Option<Policy>) -> bool {
     matches!(policy, Some(Policy::Fifo | Policy::RoundRobin))
 }

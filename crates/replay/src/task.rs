@@ -161,6 +161,8 @@ pub(crate) struct Task {
     pub schedules_since: Option<u64>,
     /// Where it stood at the times at which all are cut.
     pub cuts: Vec<Cut>,
+    /// It has not ended, and would go on at the end of the recording.
+    pub goes_on: bool,
     /// The operation at which it sleeps at the end.
     pub parked: Option<usize>,
     /// Sleeps that it began so far.
@@ -196,6 +198,7 @@ impl Task {
             within_wakeup: false,
             schedules_since: None,
             cuts: Vec::new(),
+            goes_on: false,
             parked: None,
             sleeps: 0,
             waits: Waits::default(),

@@ -146,6 +146,7 @@ impl OpCost {
             | Op::SetAttributesUntil { .. } => OpCost::Futex,
             Op::Yield => OpCost::Yield,
             Op::Exit
+            | Op::Retire
             | Op::LoopBegin { .. }
             | Op::LoopEnd { .. }
             | Op::Take { .. }

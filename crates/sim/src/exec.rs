@@ -353,6 +353,7 @@ impl Sim<'_> {
             }
             Op::WaitChildren => self.wait_children(cpu, task),
             Op::Exit => Effect::Exit,
+            Op::Retire => self.retire(task),
             Op::LoopBegin { slot, count, end } => {
                 if count == 0 {
                     return Effect::Jump(end);
@@ -459,15 +460,25 @@ impl Sim<'_> {
         Effect::RetryAfterSleep
     }
 
-    /// The task ends; its parent may have waited for that.
-    fn exit(&mut self, cpu: usize, task: usize) {
-        self.exit_current(cpu);
-        self.cache_aware_thread(task as u32, -1);
+    /// The run does not wait for the task any longer.
+    fn retire(&mut self, task: usize) -> Effect {
+        self.is_over(task);
+        Effect::Done
+    }
+
+    fn is_over(&mut self, task: usize) {
         let workload = self.tasks[task].workload as usize;
         self.workloads[workload].alive -= 1;
         if self.workloads[workload].alive == 0 {
             self.workload_ends(workload);
         }
+    }
+
+    /// The task ends; its parent may have waited for that.
+    fn exit(&mut self, cpu: usize, task: usize) {
+        self.exit_current(cpu);
+        self.cache_aware_thread(task as u32, -1);
+        self.is_over(task);
         self.awaits_no_more(cpu, task);
         let parent = self.tasks[task].parent;
         if parent == NONE {

@@ -365,6 +365,7 @@ pub(crate) fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
         | Op::Await
         | Op::Yield
         | Op::WaitChildren
+        | Op::Retire
         | Op::Exit => op,
     }
 }

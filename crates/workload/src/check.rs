@@ -83,6 +83,7 @@ impl Workload {
                         | Op::Fork { .. }
                         | Op::Mark { .. }
                         | Op::Exit
+                        | Op::Retire
                 );
                 let fault = |fault: String| format!("blocks of task {at}, {op:?}: {fault}");
                 if !straight {
@@ -205,6 +206,7 @@ impl Workload {
             | Op::Complete { .. }
             | Op::Yield
             | Op::WaitChildren
+            | Op::Retire
             | Op::Exit => Ok(()),
         }
     }

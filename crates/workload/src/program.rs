@@ -420,6 +420,8 @@ pub enum Op {
 
     /// `sched_yield`.
     Yield,
+    /// The run does not wait any longer for what the task does from now on.
+    Retire,
     /// Switch to other scheduling attributes.
     SetAttributes { attributes: AttributesId },
     /// Switch to the attributes `before` until the time that a stamp holds, from then on to `after`.

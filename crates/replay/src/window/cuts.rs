@@ -3,7 +3,7 @@
 
 use super::{IDLE, Window};
 use crate::task::{IN_CALL, State};
-use crate::timers;
+use crate::{attributes, timers};
 
 impl Window<'_> {
     /// Cuts all tasks where blocks end that lie before `now`.
@@ -45,6 +45,12 @@ impl Window<'_> {
         }
         for task in &mut self.tasks {
             task.flush();
+            task.goes_on = match task.state {
+                State::Running { .. } | State::Runnable => {
+                    attributes::is_fair(&task.fact, &task.attributes)
+                }
+                State::Asleep(_) | State::Dead => false,
+            };
             if let State::Asleep(sleep) = task.state
                 && !task.woken
             {

@@ -51,8 +51,8 @@ struct Cpu {
     /// Interrupts since the last switch: when each began and ended.
     interrupts: Vec<(u64, u64)>,
     entered: u64,
-    /// When the last switch is told, ns.
-    switched: u64,
+    /// When the last switch, or the end of the last interrupt, is told, ns.
+    free_at: u64,
     /// How long the interrupt that goes on is told behind its time, ns.
     behind_ns: u64,
     /// An event of the replay itself is left out; so is what belongs to it.
@@ -161,8 +161,8 @@ impl Kept {
         };
         let of = &mut self.cpus[cpu as usize];
         let behind_ns = match due {
-            // The model handles it in the middle of a switch, whose rest is charged behind it.
-            Some(_) => of.switched.saturating_sub(time),
+            // The model may handle it in the middle of a switch, whose rest is charged behind it.
+            Some(_) => of.free_at.saturating_sub(time),
             None => std::mem::take(&mut of.behind_ns),
         };
         let time = time + behind_ns;
@@ -175,6 +175,7 @@ impl Kept {
             }
             None => {
                 of.interrupts.push((of.entered, time));
+                of.free_at = time;
                 What::InterruptEnd { interrupt }
             }
         };
@@ -295,7 +296,7 @@ impl Sink for Kept {
         };
         let time = self.in_order(time, what);
         if let What::Switch { .. } = what {
-            self.cpus[cpu as usize].switched = time;
+            self.cpus[cpu as usize].free_at = time;
         }
         self.push(time, cpu, what);
         Ok(())

@@ -57,7 +57,7 @@ fn replayed(path: &Path) -> BTreeMap<u32, Sleeps> {
             let count = |is: fn(&Op) -> bool| program.ops.iter().filter(|op| is(op)).count();
             let sleeps = Sleeps {
                 points: count(|op| matches!(op, Op::SleepUntil { .. })),
-                pauses: count(|op| matches!(op, Op::Complete { .. })),
+                pauses: count(|op| matches!(op, Op::SleepFor { .. })),
             };
             (task.pid, sleeps)
         })

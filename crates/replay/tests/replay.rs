@@ -93,6 +93,59 @@ const CASES: &[(&str, &str, &str)] = &[
          pid-7 @0: run 70, wake pid-8 1, run 70",
     ),
     (
+        "a reader that is woken on its way to sleep was woken by the call, too",
+        "0 0 switch 0 R 8
+         0 1 switch 0 R 7
+         10 0 read 8 5 100
+         50 1 write 7 5 100
+         70 1 waking 8 by 7
+         75 0 switch 8 S 0
+         80 1 wrote 7 100
+         85 0 wakeup 8
+         90 0 switch 0 R 8
+         95 0 got 8 100
+         130 0 switch 8 S 0
+         140 1 switch 7 S 0",
+        "pid-8 @0: run 10, read 0 100, run 35
+         pid-7 @0: run 50, write 0 100, run 60",
+    ),
+    (
+        "tasks that each read one byte of a pipe wait at a gate",
+        "0 0 switch 0 R 8
+         0 1 switch 0 R 9
+         0 2 switch 0 R 7
+         10 0 read 8 5 1
+         10 1 read 9 5 1
+         20 0 switch 8 S 0
+         20 1 switch 9 S 0
+         50 2 write 7 5 2
+         60 2 waking 8 by 7
+         61 2 waking 9 by 7
+         70 2 wrote 7 2
+         80 0 switch 0 R 8
+         80 1 switch 0 R 9
+         90 0 got 8 1
+         90 1 got 9 1
+         100 0 switch 8 S 0
+         110 1 switch 9 S 0
+         120 2 switch 7 S 0",
+        "pid-8 @0: run 10, read 0 1, run 10
+         pid-9 @0: run 10, read 0 1, run 20
+         pid-7 @0: run 50, write 0 2, run 50",
+    ),
+    (
+        "what the scheduler does before a switch is nobody's work",
+        "0 0 switch 0 R 8
+         100 0 schedule 8
+         180 0 switch 8 S 0
+         300 0 begin irq
+         305 0 waking 8 by hard
+         310 0 end irq
+         320 0 switch 0 R 8
+         330 0 switch 8 S 0",
+        "pid-8 @0: run 100, complete 200 on 0, run 10",
+    ),
+    (
         "an interrupt that wakes while another task runs is not that task's doing",
         "0 0 switch 0 R 7
          0 1 switch 8 S 0
@@ -103,7 +156,7 @@ const CASES: &[(&str, &str, &str)] = &[
          130 1 switch 8 S 0
          200 0 switch 7 S 0",
         "pid-7 @0: run 190
-         pid-8 @0: complete 105 on 0, run 10",
+         pid-8 @0: complete 100 on 0, run 10",
     ),
     (
         "a timer ends a sleep at a point in time",
@@ -114,6 +167,16 @@ const CASES: &[(&str, &str, &str)] = &[
          410 0 switch 0 R 8
          500 0 switch 8 S 0",
         "pid-8 @0: until 400, run 90",
+    ),
+    (
+        "a timer was due before its interrupt came",
+        "0 0 switch 8 S 0
+         400 0 begin hrtimer 30000
+         405 0 waking 8 by hard
+         408 0 end hrtimer
+         410 0 switch 0 R 8
+         500 0 switch 8 S 0",
+        "pid-8 @0: until 370, run 90",
     ),
     (
         "preemption adds nothing, and a yield stands where it was called",

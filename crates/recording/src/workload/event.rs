@@ -264,7 +264,7 @@ pub enum Malformed {
     #[error("it has {0} words of 8 bytes, expected {WORDS}")]
     Length(usize),
     /// No kind has this number.
-    #[error("its kind is {0}, expected 0 to 16")]
+    #[error("its kind is {0}, expected 0 to 17")]
     Kind(u8),
     /// The flags are not those of its kind.
     #[error("an event of kind {kind} has the flags {flags:#x}, which mean nothing")]

@@ -223,7 +223,7 @@ fn a_recording_of_something_else_is_refused() {
 fn words_that_are_no_event_are_refused() {
     for (words, why) in [
         (vec![1, 2, 3], "it has 3 words of 8 bytes, expected 4"),
-        (vec![0, 0, 17 << 16, 0], "its kind is 17, expected 0 to 16"),
+        (vec![0, 0, 18 << 16, 0], "its kind is 18, expected 0 to 17"),
         (
             vec![0, 0, 5 << 24, 0],
             "an event of kind 0 has the flags 0x5, which mean nothing",

@@ -54,10 +54,7 @@ fn a_period_is_points_in_time() {
 #[test]
 fn equal_lengths_are_pauses() {
     let (ops, _) = settled(&paused(3000), true);
-    let pause = Op::Complete {
-        ns: 3_000_000,
-        cpu: WHERE_IT_SLEPT,
-    };
+    let pause = Op::SleepFor { ns: 3_000_000 };
     assert_eq!(ops, vec![pause; 10]);
 }
 

@@ -54,7 +54,8 @@ fn work_follows_capacity_and_clock() {
 
 #[test]
 fn an_idle_cpu_gets_nothing_done() {
-    let mut speeds = Speeds::new(&machine(), 50);
+    let machine = machine();
+    let mut speeds = Speeds::new(&machine, 50);
     assert_eq!(speeds.done(0, 1000), 0);
     speeds.set_executes(0, true, 1000);
     speeds.set_executes(0, false, 1100);

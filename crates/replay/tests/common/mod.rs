@@ -88,6 +88,7 @@ pub fn event(line: &str) -> Event {
                 sync: None,
             }
         }
+        "schedule" => What::Schedule { pid: number(3) },
         "woken" => What::WakingEnd { pid: number(3) },
         "write" | "read" => What::CallBegin {
             pid: number(3),
@@ -193,7 +194,10 @@ fn word(replay: &Replay, op: &Op) -> Option<String> {
     let comm = |task: u32| &replay.workload.tasks[task as usize].comm;
     Some(match *op {
         Op::Mark { .. } | Op::Exit => return None,
-        Op::Run { ns } => format!("run {}", ns / 1000),
+        // It goes on at the end of the recording.
+        Op::Retire | Op::Run { ns: u64::MAX } => return None,
+        // Us of the biggest CPU.
+        Op::Run { ns } => format!("run {}", ns / 1024 / 1000),
         Op::Wake {
             task,
             nth,
@@ -207,7 +211,7 @@ fn word(replay: &Replay, op: &Op) -> Option<String> {
         Op::Read { channel, bytes } => format!("read {channel} {bytes}"),
         Op::Await => "await".into(),
         Op::SleepUntil { ns } => format!("until {}", ns / 1000),
-        Op::Complete { ns, cpu: u32::MAX } => format!("pause {}", ns / 1000),
+        Op::SleepFor { ns } => format!("pause {}", ns / 1000),
         Op::Complete { ns, cpu } => format!("complete {} on {cpu}", ns / 1000),
         Op::Fork { task } => format!("fork {}", comm(task)),
         Op::Yield => "yield".into(),

@@ -177,7 +177,8 @@ fn sheet(header: &Header) -> Result<Option<DataSheet>, alight_machine::Error> {
 
 /// Whether 7.2 would end slices by timers on a machine that an older kernel recorded. That the older
 /// one does not is its own default and says nothing of the machine: 7.2 turns the feature on where
-/// CONFIG_HRTIMER_REARM_DEFERRED is set, which x86 selects (features.h, arch/x86/Kconfig).
+/// CONFIG_HRTIMER_REARM_DEFERRED is set, which x86 selects (features.h, arch/x86/Kconfig). Machines
+/// that are captured now have that in their files; older recordings lack it.
 fn hrtick_under_newer(header: &Header) -> bool {
     let older = header.kernel_version().is_some_and(|it| it < HRTICK);
     older && header.arch == "x86_64"

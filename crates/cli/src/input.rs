@@ -107,7 +107,8 @@ fn check_governor(governor: Governor, machine: &Machine) -> Result<(), Failure> 
     Ok(())
 }
 
-/// What `-m` says, or else the first workload that is a recording: it holds its machine.
+/// What `-m` says, or else the machine of the first workload that is a recording: as its options
+/// say, or the one that it holds.
 ///
 /// # Errors
 /// Neither is there.
@@ -115,13 +116,14 @@ fn machine_name(args: &RunArgs) -> Result<String, Failure> {
     let recorded = || {
         let mut lines = args.workloads.iter().filter_map(|text| Line::parse(text));
         let line = lines.find_map(Result::ok)?;
-        line.file.to_str().map(str::to_owned)
+        let holds = line.file.to_str().map(str::to_owned);
+        line.recorded_on.or(holds)
     };
     let name = args.machine.clone().or_else(recorded);
     name.ok_or_else(|| {
         Failure::bad_input(
-            "no machine: add -m with a name of `alight machine list`, a file ending in .toml or .alight, \
-             or `host`; only a recording (-w FILE.alight) holds its machine itself",
+            "no machine: add -m with a name of `alight machine list`, a file ending in .toml or \
+             .alight, or `host`; only a recording (-w FILE.alight) holds its machine itself",
         )
     })
 }

@@ -74,8 +74,8 @@ fn with_header(file: &Path, change: impl FnOnce(&mut serde_json::Value)) {
 fn what_is_no_recording_of_a_workload_is_refused_with_what_to_do() {
     let folder = tempdir().unwrap();
     let whole = fs::read(WORKLOAD).unwrap();
-    let makes = "not 'alight.recording/1'; `alight record` makes one, `alight import` makes one of a \
-                 trace";
+    let makes = "not 'alight.recording/1'; `alight record` makes one, `alight import` makes one \
+                 of a trace";
     let again = "record or copy it again";
     let foreign: [(&str, &[u8], &str); 7] = [
         ("a.png", b"\x89PNG\r\n\x1a\n\0\0", makes),

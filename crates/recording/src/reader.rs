@@ -26,8 +26,8 @@ pub enum Error {
     Empty,
     /// Some other file.
     #[error(
-        "is not a recording: {0}, not '{SCHEMA}'; `alight record` makes one, `alight import` makes one \
-         of a trace"
+        "is not a recording: {0}, not '{SCHEMA}'; `alight record` makes one, `alight import` makes \
+         one of a trace"
     )]
     NotARecording(String),
     /// A recording of a later version of this program.

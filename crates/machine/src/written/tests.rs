@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 
-use crate::{DataSheet, Error, load, names, parse};
+use proptest::prelude::*;
+
+use crate::{DataSheet, Error, load, names, parse, parse_under};
 
 fn again(sheet: &DataSheet) -> Result<DataSheet, Error> {
     parse("again", &sheet.text)?.resolve()
@@ -46,5 +48,33 @@ fn a_file_over_others_is_written_as_one() {
         );
         assert_eq!(again.notes, ["a note"]);
         assert_eq!(again.text, sheet.text, "{name}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Whatever a file leaves out: if it is a machine, its text is the same one.
+    #[test]
+    fn what_is_left_of_a_file_is_written_as_it_is(
+        name in 0..names().len(),
+        gone in prop::collection::vec(0..400usize, 0..4),
+    ) {
+        let whole = load(names()[name]).unwrap().text;
+        let lines = whole.lines().enumerate();
+        let left: Vec<&str> = lines
+            .filter(|(number, _)| !gone.contains(number))
+            .map(|(_, line)| line)
+            .collect();
+        let left = left.join("\n");
+        let Ok(sheet) = parse("left", &left).and_then(crate::Draft::resolve) else {
+            return Ok(());
+        };
+        let over = "schema = \"alight.machine/1\"";
+        let written = parse_under("left", &left, over).unwrap().resolve().unwrap();
+        prop_assert_eq!(&written.machine, &sheet.machine);
+        let again = again(&written).unwrap();
+        prop_assert_eq!(&again.machine, &sheet.machine);
+        prop_assert_eq!(&again.figures, &sheet.figures);
     }
 }

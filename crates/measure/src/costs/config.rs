@@ -3,8 +3,8 @@
 
 use std::path::Path;
 
-/// What the kernel's own default of HRTICK says of other kernels on this machine, it says from this
-/// release on: older ones have it off everywhere (kernel/sched/features.h).
+/// The first base that has HRTICK (7.2: kernel/sched/features.h). Most older kernels have it off on
+/// every machine, which says nothing of this one.
 const HRTICK: (u32, u32) = (7, 2);
 
 /// The kernel's release, as `uname -r` prints it.
@@ -43,8 +43,8 @@ pub(super) fn irq_time_accounting(config: &str) -> bool {
         .any(|line| line == "CONFIG_IRQ_TIME_ACCOUNTING=y")
 }
 
-/// Whether this kernel's HRTICK says something of other kernels on this machine: it is not older than
-/// 7.2.
+/// Whether the HRTICK of this kernel says something of other kernels on this machine: it is not older
+/// than 7.2.
 pub(crate) fn hrtick_tells(root: &Path) -> bool {
     let two = |release: String| {
         let mut parts = release.split(|it: char| !it.is_ascii_digit());

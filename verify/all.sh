@@ -29,6 +29,10 @@ done
 # What is the project's own, and says nothing of a kernel's scheduler: not on the page.
 [ $# -gt 0 ] || verify/select.sh || status=1
 [ $# -gt 0 ] || crates/live/tests/slowdown.sh || status=1
+# The routine tests boot one of these. On arm64 each takes ten minutes and more.
+[ $# -gt 0 ] || crates/live/tests/workload.sh amd64-6.1-cloud arm64-6.1 arm64-7.2 || status=1
+[ $# -gt 0 ] || crates/live/tests/workload.sh --load amd64-6.12-cloud amd64-6.18-cloud amd64-6.19-cloud \
+	amd64-7.0-cloud amd64-7.1-cloud amd64-7.3-cloud arm64-6.12 arm64-6.18 arm64-7.3-cloud || status=1
 of=$(git log -1 --format='commit %h of %cs' -- crates policy)
 git diff --quiet HEAD -- crates policy || of="$of, and of changes to it"
 cargo run -q -- verify report "$keep/reports" --of "$of" >docs/results/fidelity.md.new

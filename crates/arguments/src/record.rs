@@ -13,7 +13,12 @@ Examples:
   alight-record decisions -o run.alight -- sysbench threads run
   alight-record behaviour -o run.alight -- hackbench -g 2 -l 500
   alight-record workload -o app.alight -- ./my-app
-  alight-record workload -o app.alight --pid 1234 --duration 10";
+  alight-record workload -o app.alight --pid 1234 --duration 10
+
+Exit codes:
+  0  the recording is written; the exit code of the command is in it
+  1  nothing was recorded: the message says why, and what to do
+  2  options that cannot be";
 
 /// Records what this kernel's scheduler does, for `alight verify`.
 ///

@@ -165,22 +165,33 @@ pub fn machine_in(path: &Path) -> Result<DataSheet, NotVerified> {
 }
 
 fn sheet(header: &Header) -> Result<Option<DataSheet>, alight_machine::Error> {
-    let text = header.facts.get(MACHINE);
-    let sheet = text
-        .map(|text| alight_machine::parse("the recording", text)?.resolve())
-        .transpose()?;
-    Ok(sheet.map(|mut sheet| {
-        sheet.machine.hrtick |= hrtick_under_newer(header);
-        sheet
+    let Some(text) = header.facts.get(MACHINE) else {
+        return Ok(None);
+    };
+    let name = "the recording";
+    let sheet = alight_machine::parse(name, text)?.resolve()?;
+    let says = sheet.figures.iter().any(|figure| figure.path == "hrtick");
+    Ok(Some(match says || !hrtick_under_newer(header) {
+        true => sheet,
+        false => alight_machine::parse_under(name, text, HRTICK_ON)?.resolve()?,
     }))
 }
 
+/// What the machine files of older recordings lack.
+const HRTICK_ON: &str = r#"
+hrtick = { value = true, source = "default" }
+[sources.default]
+text = "default of kernels from 7.2 on for this architecture"
+confidence = "derived"
+"#;
+
 /// Whether 7.2 would end slices by timers on a machine that an older kernel recorded. That the older
 /// one does not is its own default and says nothing of the machine: 7.2 turns the feature on where
-/// CONFIG_HRTIMER_REARM_DEFERRED is set, which x86 selects (features.h, arch/x86/Kconfig).
+/// CONFIG_HRTIMER_REARM_DEFERRED is set, which x86 selects (features.h, arch/x86/Kconfig). Machines
+/// that are captured now have that in their files.
 fn hrtick_under_newer(header: &Header) -> bool {
     let older = header.kernel_version().is_some_and(|it| it < HRTICK);
-    older && header.arch == "x86_64"
+    older && header.arch == "x86_64" && !model::is_of_model(header)
 }
 
 fn machine_of(header: &Header) -> Result<Option<Machine>, alight_machine::Error> {

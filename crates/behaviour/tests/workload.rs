@@ -155,7 +155,7 @@ fn round_trip(machine: &str, line: &str) -> [[f64; 3]; 2] {
         })
     };
     let cancel = AtomicBool::new(false);
-    let run = model::record(&scenario, &path, &cancel, &|_| ()).unwrap();
+    let run = model::record(&scenario, None, &path, &cancel, &|_| ()).unwrap();
     let line = alight_replay::Line::parse(path.to_str().unwrap())
         .unwrap()
         .unwrap();
@@ -260,7 +260,7 @@ fn runs_of_the_model_replay_to_the_same_counts() {
 
 #[test]
 fn what_the_model_recorded_is_what_it_replays() {
-    let machine = Machine::load("ca9x4").unwrap();
+    let sheet = alight_machine::load("ca9x4").unwrap();
     let scheduler = Scheduler::parse("linux-6.1").unwrap();
     for line in [
         "perf bench sched pipe -l 1000",
@@ -269,10 +269,11 @@ fn what_the_model_recorded_is_what_it_replays() {
         let workload = Workload::from_command_line(line).unwrap().workload;
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("model.alight");
-        let scenario = Scenario::new(&machine, std::slice::from_ref(&workload), &scheduler);
+        let scenario = Scenario::new(&sheet.machine, std::slice::from_ref(&workload), &scheduler);
         let cancel = AtomicBool::new(false);
-        model::record(&scenario, &path, &cancel, &|_| ()).unwrap();
-        let taken = Taken::read(&path, Some(&machine), &Options::default()).unwrap();
+        model::record(&scenario, Some(&sheet.text), &path, &cancel, &|_| ()).unwrap();
+        let taken = Taken::read(&path, None, &Options::default()).unwrap();
+        assert_eq!(taken.machine, sheet.machine);
         let own = replayed::check(&taken, &taken, &scheduler, &cancel).unwrap();
         let verdict = Verdict::of(&taken.replay.health, &own, &[]);
         assert_eq!(

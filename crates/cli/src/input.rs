@@ -3,7 +3,8 @@
 
 use alight_behaviour::replayed;
 use alight_compare::late::too_late;
-use alight_machine::{Governor, Machine, Trust};
+use alight_machine::Error::Unknown;
+use alight_machine::{DataSheet, Governor, Machine, Trust};
 use alight_policy::Scheduler;
 use alight_policy::scheduler::Onto;
 use alight_replay::{ENDING, Line};
@@ -18,6 +19,8 @@ use crate::output::remark;
 pub struct Input {
     /// Where.
     pub machine: Machine,
+    /// The machine's file, as one text.
+    pub machine_text: String,
     /// How far its figures can be trusted.
     pub trust: Trust,
     /// What runs.
@@ -36,7 +39,8 @@ impl Input {
     /// # Errors
     /// Whatever is wrong with either.
     pub fn load(args: &RunArgs) -> Result<Self, Failure> {
-        let (machine, trust) = load_machine(&args.machine)?;
+        let sheet = load_sheet(&machine_name(args)?)?;
+        let (trust, machine) = (sheet.trust(), sheet.machine);
         let workloads = load_workloads(&args.workloads, &machine)?;
         if let Some(governor) = args.governor {
             check_governor(governor, &machine)?;
@@ -45,6 +49,7 @@ impl Input {
             workloads,
             changes: changes(args, &machine)?,
             machine,
+            machine_text: sheet.text,
             trust,
             groups: args
                 .groups
@@ -102,15 +107,48 @@ fn check_governor(governor: Governor, machine: &Machine) -> Result<(), Failure> 
     Ok(())
 }
 
+/// What `-m` says, or else the machine of the first workload that is a recording: as its options
+/// say, or the one that it holds.
+///
+/// # Errors
+/// Neither is there.
+fn machine_name(args: &RunArgs) -> Result<String, Failure> {
+    let recorded = || {
+        let mut lines = args.workloads.iter().filter_map(|text| Line::parse(text));
+        let line = lines.find_map(Result::ok)?;
+        let holds = line.file.to_str().map(str::to_owned);
+        line.recorded_on.or(holds)
+    };
+    let name = args.machine.clone().or_else(recorded);
+    name.ok_or_else(|| {
+        Failure::bad_input(
+            "no machine: add -m with a name of `alight machine list`, a file ending in .toml or \
+             .alight, or `host`; only a recording (-w FILE.alight) holds its machine itself",
+        )
+    })
+}
+
 /// The machine of this name, and how far its figures can be trusted.
 ///
 /// # Errors
 /// Whatever is wrong with it.
 pub fn load_machine(name: &str) -> Result<(Machine, Trust), Failure> {
+    let sheet = load_sheet(name)?;
+    let trust = sheet.trust();
+    Ok((sheet.machine, trust))
+}
+
+fn load_sheet(name: &str) -> Result<DataSheet, Failure> {
     let sheet = match name.ends_with(ENDING) {
         true => replayed::machine_in(name.as_ref())
             .map_err(|error| Failure::BadInput(format!("{name}: {error}")))?,
-        false => alight_machine::load(name)?,
+        false => alight_machine::load(name).map_err(|error| match error {
+            // Of recordings that crate knows nothing.
+            error @ Unknown { .. } => {
+                Failure::BadInput(format!("{error}; a recording's ends in `{ENDING}`"))
+            }
+            error => error.into(),
+        })?,
     };
     for warning in &sheet.warnings {
         remark(&warning.to_string());
@@ -118,8 +156,7 @@ pub fn load_machine(name: &str) -> Result<(Machine, Trust), Failure> {
     for note in &sheet.notes {
         remark(&format!("machine {name}: {note}"));
     }
-    let trust = sheet.trust();
-    Ok((sheet.machine, trust))
+    Ok(sheet)
 }
 
 /// The workloads of all `-w`; where there are several, an error says of which it is.

@@ -68,6 +68,7 @@ pub fn save(file: &Path, text: &str) -> Result<(), Failure> {
 /// As [`save`].
 pub fn try_place(file: &Path) -> Result<(), Failure> {
     match in_place(file) {
+        true if file.is_dir() => Err(unwritten(file, &io::ErrorKind::IsADirectory.into())),
         true => Ok(()),
         false => temporary(file).map(drop),
     }

@@ -121,6 +121,34 @@ fn bad_input_is_refused_and_nothing_is_left() {
         let (_, told) = run(&all, 2);
         assert!(told.contains(message), "{told}");
     }
+    for (content, message) in [
+        (
+            &b"\x89PNG\r\n\x1a\n\0\0"[..],
+            "is of no format that is read: perf.data, ",
+        ),
+        (
+            b"\x1f\x8b\x08\0\0",
+            "is compressed by gzip: unpack it first",
+        ),
+        (b"\x7fELF\x02\x01", "is a program (ELF), not a trace"),
+        (b"{\"a\": 1}\n", "looks like JSON"),
+        (b"some text\n", "is of no format that is read: perf.data, "),
+        (
+            b"",
+            "is empty: no trace was written, or the file was not copied",
+        ),
+    ] {
+        let foreign = directory.path().join("foreign");
+        fs::write(&foreign, content).unwrap();
+        let foreign = foreign.to_str().unwrap();
+        let (_, told) = run(&["import", foreign, "-o", out], 2);
+        assert!(told.contains(&format!("{foreign}: {message}")), "{told}");
+    }
+    let (_, told) = run(
+        &["import", directory.path().to_str().unwrap(), "-o", out],
+        2,
+    );
+    assert!(told.contains("is a directory"), "{told}");
     let whole = fs::read(&file).unwrap();
     fs::write(&file, &whole[..whole.len() / 2]).unwrap();
     let (_, told) = run(&["import", name, "-o", out], 2);
@@ -130,6 +158,18 @@ fn bad_input_is_refused_and_nothing_is_left() {
     );
     let nowhere = directory.path().join("none/out.alight");
     fs::write(&file, &whole).unwrap();
-    run(&["import", name, "-o", nowhere.to_str().unwrap()], 1);
+    let (_, told) = run(&["import", name, "-o", nowhere.to_str().unwrap()], 1);
+    assert!(
+        told.contains("none/out.alight: cannot be written: "),
+        "{told}"
+    );
+    let (_, told) = run(
+        &["import", name, "-o", directory.path().to_str().unwrap()],
+        1,
+    );
+    assert!(
+        told.contains("is not a regular file; name another file"),
+        "{told}"
+    );
     assert!(!Path::new(out).exists());
 }

@@ -82,10 +82,14 @@ fn a_copied_tree_cannot_be_measured() {
 
 #[test]
 fn a_place_that_cannot_be_written_is_told_before_the_measurement() {
-    alight(&["machine", "measure", "-o", "/nowhere/mine.toml"])
-        .assert()
-        .code(1)
-        .stderr(contains("/nowhere/mine.toml"));
+    let folder = tempfile::tempdir().unwrap();
+    for file in ["/nowhere/mine.toml", folder.path().to_str().unwrap()] {
+        alight(&["machine", "measure", "-o", file])
+            .assert()
+            .code(1)
+            .stdout("")
+            .stderr(contains(format!("writing {file}: ")));
+    }
     assert!(!Path::new("/nowhere").exists());
 }
 

@@ -148,7 +148,7 @@ fn run(input: &Input, out: Option<&Path>, options: &Options) -> Result<Report, E
 fn looks_like(head: &[u8]) -> &'static str {
     let begins = |with: &[u8]| head.starts_with(with);
     match () {
-        () if head.is_empty() => "is empty",
+        () if head.is_empty() => "is empty: no trace was written, or the file was not copied",
         () if begins(b"alight.recording/") => {
             "is a recording of alight already: give it to `alight verify` or `alight compare -w`"
         }

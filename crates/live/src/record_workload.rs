@@ -24,8 +24,8 @@ use alight_recording::Header;
 use alight_recording::workload::{Capability, KINDS, MACHINE, SCHED_EXT, SOURCE, WorkloadWriter};
 use groups::Groups;
 use libbpf_rs::btf::Btf;
-use libbpf_rs::num_possible_cpus;
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
+use libbpf_rs::{ErrorKind, num_possible_cpus};
 use output::Output;
 use recorder::{RECORDING, Recorder, set_state};
 use rings::Rings;
@@ -99,6 +99,11 @@ pub fn run(wanted: &Wanted, stop: &AtomicBool) -> Result<Recorded, NotRecorded> 
         Err(NotRecorded::Kernel(why)) => {
             Err(elsewhere(format!("this kernel cannot be recorded: {why}")))
         }
+        Err(NotRecorded::Bpf { what, error }) if error.kind() == ErrorKind::PermissionDenied => {
+            Err(elsewhere(format!(
+                "no permission: {what}: {error}; leave the container or sandbox, if this is one"
+            )))
+        }
         ended => ended,
     }
 }
@@ -117,6 +122,7 @@ fn may() -> Result<(), String> {
 fn record(wanted: &Wanted, stop: &AtomicBool) -> Result<Recorded, NotRecorded> {
     let session = &wanted.session;
     let chosen = chosen(wanted)?;
+    alight_recording::try_place(&session.file).map_err(|error| session.failed(error))?;
     let nr_cpus = num_possible_cpus().during("counting the CPUs")?;
     let mut object = MaybeUninit::uninit();
     let mut builder = RecordWorkloadSkelBuilder::default();

@@ -5,15 +5,27 @@
 # their count of instructions (--icount): it does not depend on what else this machine does. One
 # line a check; the last line is "slowdown: N passed, N failed".
 #
-#	crates/live/tests/slowdown.sh [KERNEL...]	rows of vm/kernels.txt
+#	crates/live/tests/slowdown.sh [OPTION...] [KERNEL...]	rows of vm/kernels.txt
+#		--machine one|four	guests of so many CPUs only
+#		--runs N		of each kind; without, 5
 
 set -euo pipefail
 cd "$(dirname "$0")/../../.."
 
 KERNELS=(amd64-7.2-cloud)
-[ $# -eq 0 ] || KERNELS=("$@")
+MACHINES=(one four)
 # Runs without the recorder, and with it.
 RUNS=5
+while [ $# -gt 0 ]; do
+	case $1 in
+	--machine) MACHINES=("$2") && shift ;;
+	--runs) RUNS=$2 && shift ;;
+	-*) echo "slowdown.sh: unknown option $1; see its head" >&2 && exit 2 ;;
+	*) break ;;
+	esac
+	shift
+done
+[ $# -eq 0 ] || KERNELS=("$@")
 # The median of the runs is longer by less than this, in tenths of a percent.
 BAR=100
 # Four CPUs share the processor of the emulation, in short turns.
@@ -75,7 +87,7 @@ vm/fetch.sh "${KERNELS[@]}"
 for kernel in "${KERNELS[@]}"; do
 	arch=${kernel%%-*}
 	[ -e "$work/add-$arch" ] || recorder "$arch" "$work/add-$arch"
-	for machine in one four; do
+	for machine in "${MACHINES[@]}"; do
 		cpus=(--smp 1) loops=5000
 		[ $machine = one ] || cpus=(--smp 4 --turns $TURNS_US) loops=2000
 		vm/run.sh --kernel "$kernel" --icount "${cpus[@]}" --timeout 1800 --add "$work/add-$arch" \

@@ -65,6 +65,8 @@ pub(crate) type Sources = BTreeMap<String, Arc<Provenance>>;
 pub(crate) struct Document {
     pub root: Node,
     pub sources: Sources,
+    /// The file, as one text that is understood wherever this program runs.
+    pub text: String,
     /// To which rows the costs were fitted.
     pub calibration: Option<Calibration>,
 }
@@ -170,6 +172,7 @@ impl<'t> Parsed<'t> {
         Ok(Document {
             root,
             sources,
+            text: text.text.to_owned(),
             calibration: None,
         })
     }

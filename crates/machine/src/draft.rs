@@ -34,6 +34,8 @@ pub struct Draft {
     pub(crate) costs_from: Option<String>,
     pub(crate) calibration: Option<Calibration>,
     pub(crate) ledger: Ledger,
+    /// The file, as one text.
+    pub(crate) text: String,
     /// What was not known and had to be assumed, for people.
     pub(crate) notes: Vec<String>,
 }

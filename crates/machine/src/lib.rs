@@ -59,6 +59,7 @@ mod show;
 mod speed;
 mod trust;
 pub mod views;
+mod written;
 
 pub use assumed::Assumed;
 pub use calibration::{Calibration, StatedCost};
@@ -70,7 +71,7 @@ pub use cpuset::{CpuListError, CpuSet, Iter as CpuIter};
 pub use draft::Draft;
 pub use error::{Error, Place, nearest};
 pub use figure::{Confidence, Figure, Provenance};
-pub use library::{HOST, calibrated, is_edited, load, names, open, open_bare, parse};
+pub use library::{HOST, calibrated, is_edited, load, names, open, open_bare, parse, parse_under};
 pub use model::*;
 pub use resolve::DataSheet;
 pub use schema::SCHEMA;

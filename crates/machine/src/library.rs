@@ -5,12 +5,13 @@
 use std::path::{Path, PathBuf};
 
 use crate::calibration::{self, StatedCost};
-use crate::document::{Document, Parsed, Sources, overlay};
+use crate::document::{Document, Kind, Node, Parsed, Sources, overlay};
 use crate::draft::Draft;
 use crate::error::{Error, Place, nearest};
 use crate::model::Machine;
 use crate::reader::{Ledger, Reader};
 use crate::resolve::DataSheet;
+use crate::written::written;
 use crate::{capture, schema};
 
 /// Name that stands for the machine the program runs on.
@@ -122,6 +123,22 @@ pub fn parse(file: &str, text: &str) -> Result<Draft, Error> {
     schema::read(&assemble(&origin, text, Fitted::Read, LONGEST_CHAIN)?)
 }
 
+/// As [`parse`], with the keys of `over`, the text of another file, in place of its own.
+///
+/// # Errors
+/// As [`open`].
+pub fn parse_under(file: &str, text: &str, over: &str) -> Result<Draft, Error> {
+    let origin = Origin::Text(file.to_owned());
+    let base = assemble(&origin, text, Fitted::Read, LONGEST_CHAIN)?;
+    let own = Parsed::new(file, over)?.settle(&base.sources)?;
+    let root = overlay(base.root, own.root);
+    schema::read(&Document {
+        text: written(&root),
+        root,
+        ..base
+    })
+}
+
 impl Machine {
     /// The machine called `name_or_path`: a built-in name, a file whose name
     /// ends in `.toml`, or `host`.
@@ -216,11 +233,34 @@ fn assemble(origin: &Origin, text: &str, fitted: Fitted, depth: usize) -> Result
     {
         inherited.matches = false;
     }
+    let names_files = names_files(&own.root);
+    let root = overlay(base.root, own.root);
     Ok(Document {
-        root: overlay(base.root, own.root),
+        text: match names_files {
+            true => written(&root),
+            false => own.text,
+        },
+        root,
         sources: own.sources,
         calibration: calibration.or(base.calibration),
     })
+}
+
+/// Does a file need others beside the built-in ones?
+fn names_files(root: &Node) -> bool {
+    let is_file = |node: &Node| matches!(&node.kind, Kind::Text(name) if name.ends_with(".toml"));
+    let of = |node: &Node| match &node.kind {
+        Kind::Array(items) => items.iter().any(is_file),
+        _ => is_file(node),
+    };
+    let at = |path: &[&str]| {
+        let found = path.iter().try_fold(root, |node, key| match &node.kind {
+            Kind::Table(table) => table.get(*key).map(|entry| &entry.node),
+            _ => None,
+        });
+        found.is_some_and(of)
+    };
+    at(&["inherits"]) || at(&["costs_from"]) || at(&["calibration", "also"])
 }
 
 /// The machine that a file names.

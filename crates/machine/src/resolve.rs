@@ -31,6 +31,9 @@ pub struct DataSheet {
     pub speeds: Speeds,
     /// Facts that were not known and had to be assumed, a sentence each.
     pub notes: Vec<String>,
+    /// The machine file as one text: [`parse`](crate::parse) makes the machine of it on every host, for
+    /// no file but the built-in ones is needed beside it.
+    pub text: String,
 }
 
 impl Draft {
@@ -51,6 +54,7 @@ impl Draft {
             calibration,
             ledger,
             notes,
+            text,
             ..
         } = self;
         let mut figures = ledger.into_figures();
@@ -62,6 +66,7 @@ impl Draft {
             calibration,
             speeds,
             notes,
+            text,
         })
     }
 }

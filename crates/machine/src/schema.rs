@@ -114,6 +114,7 @@ fn draft(document: &Document, ledger: &Ledger) -> Option<Draft> {
         costs_from,
         calibration: document.calibration.clone(),
         ledger: Ledger::default(),
+        text: document.text.clone(),
         notes,
     })
 }

@@ -390,3 +390,36 @@ fn files_under(folder: &Path) -> Vec<std::path::PathBuf> {
     files.sort();
     files
 }
+
+/// A machine file is used under other kernels than the captured one.
+#[test]
+fn timers_end_slices_as_by_the_default_of_7_2_unless_such_a_kernel_says_otherwise() {
+    let unknown = Tree::new();
+    unknown.online("0-1");
+    let debugfs = "sched/features in debugfs of the captured kernel 7.2.13";
+    let default = "default of kernels from 7.2 on for this architecture";
+    for (tree, says, expected, source) in [
+        (&server(), None, true, Some(default)),
+        (&server(), Some(true), true, Some(debugfs)),
+        (&server(), Some(false), false, Some(debugfs)),
+        (&juno(), None, false, None),
+        (&juno(), Some(true), true, Some(debugfs)),
+        (&juno(), Some(false), false, Some(debugfs)),
+        (&unknown, None, false, None),
+    ] {
+        let measured = Measured {
+            hrtick: says,
+            kernel: Some("7.2.13".to_owned()),
+            ..Measured::default()
+        };
+        let captured = capture_measured(tree.path(), &measured).unwrap();
+        let sheet = captured.draft().unwrap().resolve().unwrap();
+        let figure = sheet.figures.iter().find(|figure| figure.path == "hrtick");
+        let found = figure.map(|figure| figure.provenance.source.as_str());
+        assert_eq!(
+            (sheet.machine.hrtick, found),
+            (expected, source),
+            "{says:?}"
+        );
+    }
+}

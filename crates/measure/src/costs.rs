@@ -15,8 +15,9 @@ mod tasks;
 mod turns;
 
 use alight_machine::Measured;
+pub(crate) use config::hrtick_tells;
 pub use config::running_hz;
-use config::{config, hrtick, hz, irq_time_accounting};
+use config::{config, hrtick, hz, irq_time_accounting, release};
 use descriptors::{Calls, Descriptors, held, pipe, with_own_descriptors};
 use interrupts::{gaps, overshoot, tick_gaps, timer_gaps};
 use rustix::thread::{CpuSet, futex, sched_setaffinity};
@@ -90,6 +91,7 @@ pub(crate) fn configured(root: &Path) -> Measured {
     Measured {
         hz: running_hz().or_else(|| hz(&config)),
         irq_time_accounting: irq_time_accounting(&config),
+        kernel: release(root),
         hrtick: hrtick(root),
         ..Measured::default()
     }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Adds facts to the end of a finished recording.
 
-use std::fs::{File, Permissions};
+use std::fs::File;
 use std::io::{self, BufReader, Read, Seek, SeekFrom, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
+use crate::writer::temporary;
 use crate::{End, Error, Reader, TAG_END};
 
 /// Changes the end of the recording at `path`; its records stay. The file is replaced as a whole.
@@ -18,22 +19,18 @@ pub fn annotate(path: &Path, change: impl FnOnce(&mut End)) -> Result<(), Error>
     let place = reader.place();
     let mut end = reader.end().cloned().unwrap_or_default();
     change(&mut end);
+    replace(path, place.block, &end).map_err(Error::Write)
+}
 
+/// The recording with this end, which stands at byte `at`.
+fn replace(path: &Path, at: u64, end: &End) -> io::Result<()> {
     let mut input = BufReader::new(File::open(path)?);
-    let place_of_file = alight_text::place(path)?;
-    let directory = match place_of_file.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
     let mode = path.metadata()?.permissions().mode();
-    let mut output = tempfile::Builder::new()
-        .prefix(".alight-recording-")
-        .permissions(Permissions::from_mode(mode & 0o777))
-        .tempfile_in(directory)?;
-    io::copy(&mut input.by_ref().take(place.block), &mut output)?;
-    let text = serde_json::to_vec(&end).map_err(io::Error::from)?;
+    let (mut output, place_of_file) = temporary(path, mode & 0o777)?;
+    io::copy(&mut input.by_ref().take(at), &mut output)?;
+    let text = serde_json::to_vec(end)?;
     let length = u32::try_from(text.len()).map_err(|_| io::Error::other("the end is too long"))?;
-    output.seek(SeekFrom::Start(place.block))?;
+    output.seek(SeekFrom::Start(at))?;
     output.write_all(&[TAG_END])?;
     output.write_all(&length.to_le_bytes())?;
     output.write_all(&text)?;

@@ -69,7 +69,7 @@ mod writer;
 pub use annotate::annotate;
 pub use header::{Arch, CpuFact, End, Header, KernelVersion};
 pub use reader::{Error, Place, Reader, Record};
-pub use writer::Writer;
+pub use writer::{Writer, try_place};
 
 /// First line of a recording: schema and version.
 pub const SCHEMA: &str = "alight.recording/1";

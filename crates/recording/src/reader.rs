@@ -16,11 +16,19 @@ pub enum Error {
     /// The file system says no.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
+    /// What was to be added to it cannot be written.
+    #[error("cannot be written: {0}")]
+    Write(io::Error),
     /// Nothing was written, or copied.
-    #[error("is empty: the recording did not begin, or the file was not copied")]
+    #[error(
+        "is empty: the recording did not begin, or the file was not copied; record or copy it again"
+    )]
     Empty,
     /// Some other file.
-    #[error("is not a recording: its first line is not '{SCHEMA}' but '{0}'")]
+    #[error(
+        "is not a recording: {0}, not '{SCHEMA}'; `alight record` makes one, `alight import` makes \
+         one of a trace"
+    )]
     NotARecording(String),
     /// A recording of a later version of this program.
     #[error("is a recording of another version: found '{0}', this program reads '{SCHEMA}'")]
@@ -34,7 +42,7 @@ pub enum Error {
     /// The file stops before the end of the recording.
     #[error(
         "is cut short after {records} records, {bytes} bytes: the recording did not end, or the \
-         file was not copied whole"
+         file was not copied whole; record or copy it again"
     )]
     CutShort {
         /// Records that were read.
@@ -119,11 +127,10 @@ impl<R: BufRead> Reader<R> {
         if first.is_empty() && !whole {
             return Err(Error::Empty);
         }
-        if first != SCHEMA {
-            let start: String = first.chars().take(40).collect();
-            return Err(match first.strip_prefix("alight.recording/") {
-                Some(_) => Error::Version(start),
-                None => Error::NotARecording(start.escape_default().to_string()),
+        if first != SCHEMA.as_bytes() {
+            return Err(match first.starts_with(b"alight.recording/") {
+                true => Error::Version(start_of(&String::from_utf8_lossy(&first))),
+                false => Error::NotARecording(beginning(&first)),
             });
         }
         let (second, whole) = line(&mut input, &mut at)?;
@@ -134,7 +141,7 @@ impl<R: BufRead> Reader<R> {
             });
         }
         let header: Header =
-            serde_json::from_str(&second).map_err(|error| Error::Header(error.to_string()))?;
+            serde_json::from_slice(&second).map_err(|error| Error::Header(error.to_string()))?;
         // Records of a workload are the same of every architecture, and of one that is unknown.
         if header.arch().is_none() && header.kinds != crate::workload::KINDS {
             return Err(Error::Arch(header.arch));
@@ -260,12 +267,31 @@ impl<R: BufRead> Reader<R> {
 }
 
 /// The next line without its newline, and whether the file goes on to there.
-fn line(input: &mut impl BufRead, at: &mut u64) -> Result<(String, bool), Error> {
+fn line(input: &mut impl BufRead, at: &mut u64) -> Result<(Vec<u8>, bool), Error> {
     let mut bytes = Vec::new();
     let read = input.take(MAX_LINE).read_until(b'\n', &mut bytes)? as u64;
     *at += read;
     let whole = bytes.pop_if(|&mut last| last == b'\n').is_some() || read == MAX_LINE;
-    Ok((String::from_utf8_lossy(&bytes).into_owned(), whole))
+    Ok((bytes, whole))
+}
+
+/// How a file begins whose first line is this: text as text, else its bytes.
+fn beginning(line: &[u8]) -> String {
+    let text = std::str::from_utf8(line).ok();
+    match text.filter(|text| !text.chars().any(char::is_control)) {
+        Some(text) => format!("its first line is '{}'", start_of(text)),
+        None => {
+            let bytes = line.iter().take(8).map(|byte| format!(" {byte:02x}"));
+            format!("it begins with the bytes{}", bytes.collect::<String>())
+        }
+    }
+}
+
+fn start_of(text: &str) -> String {
+    text.chars()
+        .take(40)
+        .flat_map(char::escape_default)
+        .collect()
 }
 
 fn number(bytes: &[u8]) -> u32 {

@@ -2,11 +2,44 @@
 //! Writes a recording as it happens.
 
 use crate::{BLOCK, End, Header, MAX_RECORD, SCHEMA, TAG_END, TAG_RECORDS};
-use std::fs::Permissions;
+use std::fs::OpenOptions;
 use std::io::{self, Seek, SeekFrom, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
+
+/// Whether a recording can be written there, for what takes long to make.
+///
+/// # Errors
+/// As [`Writer::create`].
+pub fn try_place(path: &Path) -> io::Result<()> {
+    temporary(path, 0o600).map(drop)
+}
+
+/// A file beside the recording that it is to become, and the place of that: of a symbolic link, what
+/// it points to.
+pub(crate) fn temporary(path: &Path, mode: u32) -> io::Result<(NamedTempFile, PathBuf)> {
+    if path.metadata().is_ok_and(|found| !found.is_file()) {
+        let what = "exists and is not a regular file; name another file";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
+    let place = alight_text::place(path)?;
+    let directory = match place.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    // Opened here, so that errors do not name it.
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create_new(true).mode(mode);
+    let file = tempfile::Builder::new()
+        .prefix(".alight-recording-")
+        .make_in(directory, |path| options.open(path))
+        .map_err(|error| {
+            let what = format!("{error}, in the folder {}", directory.display());
+            io::Error::new(error.kind(), what)
+        })?;
+    Ok((file, place))
+}
 
 /// Writes a recording. Nothing is under the file's name before [`Writer::finish`].
 pub struct Writer {
@@ -34,20 +67,8 @@ impl Writer {
     /// The directory cannot be written to; `path` is a pipe or a device, which the finished file
     /// would replace.
     pub fn create(path: &Path, header: &Header, level: i32) -> io::Result<Self> {
-        if path.metadata().is_ok_and(|found| !found.is_file()) {
-            let what = "exists and is not a regular file; name another file";
-            return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
-        }
-        let place = alight_text::place(path)?;
-        let directory = match place.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
         // Whoever records is root; whoever verifies need not be.
-        let mut file = tempfile::Builder::new()
-            .prefix(".alight-recording-")
-            .permissions(Permissions::from_mode(0o644))
-            .tempfile_in(directory)?;
+        let (mut file, place) = temporary(path, 0o644)?;
         writeln!(file, "{SCHEMA}\n{}", serde_json::to_string(header)?)?;
         let mut compressor = zstd::bulk::Compressor::new(level)?;
         compressor.include_checksum(true)?;

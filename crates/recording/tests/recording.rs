@@ -189,10 +189,22 @@ fn a_flipped_bit_does_not_pass() {
 #[test]
 fn other_files_are_named() {
     let refused = |text: &str| read(text.as_bytes()).1.unwrap_err().to_string();
-    assert_eq!(
-        refused("\u{7f}ELF\n"),
-        "is not a recording: its first line is not 'alight.recording/1' but '\\u{7f}ELF'"
-    );
+    let makes = "not 'alight.recording/1'; `alight record` makes one, `alight import` makes one of a \
+                 trace";
+    for (content, says) in [
+        ("\u{7f}ELF\n", "it begins with the bytes 7f 45 4c 46"),
+        (
+            "PERFILE2\0\0\0",
+            "it begins with the bytes 50 45 52 46 49 4c 45 32",
+        ),
+        ("{\"a\": 1}", "its first line is '{\\\"a\\\": 1}'"),
+        ("some text\nand more\n", "its first line is 'some text'"),
+    ] {
+        assert_eq!(
+            refused(content),
+            format!("is not a recording: {says}, {makes}")
+        );
+    }
     assert_eq!(
         refused("alight.recording/9\n{}\n"),
         "is a recording of another version: found 'alight.recording/9', this program reads \

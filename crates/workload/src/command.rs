@@ -73,7 +73,8 @@ fn compile_tool(
         None => Err(Refusal::new(
             command.place,
             format!(
-                "`{}` is no workload; the nearest: {}; or give an rt-app file ending in .json",
+                "`{}` is no workload; the nearest: {}; or give an rt-app file ending in .json, or a \
+                 recording ending in .alight, which `alight import` makes of a trace",
                 command.text,
                 nearest(tool, first_words())
             ),

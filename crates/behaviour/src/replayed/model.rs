@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 use alight_machine::{CpuSet, Machine};
 use alight_recording::workload::{
-    Capability, DMA_LATENCY, Policy, SOURCE, TaskFact, WorkloadWriter,
+    Capability, DMA_LATENCY, MACHINE, Policy, SOURCE, TaskFact, WorkloadWriter,
 };
 use alight_recording::{CpuFact, End, Header};
 use alight_sim::{Outcome, Scenario};
@@ -46,20 +46,26 @@ pub enum NotRecorded {
     File(#[from] io::Error),
 }
 
+/// What a recording of the model says of its source, before the scheduler's name.
+const BY: &str = "alight simulate";
+
 /// Simulates a scenario and writes what happened to a recording. The recorded kernel is the release
-/// of the base. `tell` hears of the run's progress as that of [`alight_sim::run_telling`].
+/// of the base. `machine`: the text of the machine file of the scenario's machine
+/// ([`alight_machine::DataSheet::text`]), which the recording then holds. `tell` hears of the run's
+/// progress as that of [`alight_sim::run_telling`].
 ///
 /// # Errors
 /// The scenario cannot be simulated; the file cannot be written.
 pub fn record(
     scenario: &Scenario<'_>,
+    machine: Option<&str>,
     path: &Path,
     cancel: &AtomicBool,
     tell: &dyn Fn(u32),
 ) -> Result<Outcome, NotRecorded> {
     let mut kept = Kept::new(scenario.machine.cpus.len());
     let outcome = alight_sim::run_telling(scenario, Some(&mut kept), cancel, tell)?;
-    let mut writer = WorkloadWriter::create(path, header(scenario), LEVEL)?;
+    let mut writer = WorkloadWriter::create(path, header(scenario, machine), LEVEL)?;
     let listed: Vec<&program::Attributes> = (scenario.workloads.iter())
         .flat_map(|workload| &workload.attributes)
         .collect();
@@ -84,7 +90,13 @@ pub fn record(
     Ok(outcome)
 }
 
-fn header(scenario: &Scenario<'_>) -> Header {
+/// Whether a recording is one of the model.
+pub(super) fn is_of_model(header: &Header) -> bool {
+    let source = header.facts.get(SOURCE);
+    source.is_some_and(|source| source.starts_with(BY))
+}
+
+fn header(scenario: &Scenario<'_>, machine: Option<&str>) -> Header {
     let names = scenario
         .workloads
         .iter()
@@ -96,14 +108,15 @@ fn header(scenario: &Scenario<'_>) -> Header {
         .next()
         .unwrap_or_default();
     let release = base.strip_prefix("linux-").unwrap_or(base);
-    let latency = scenario
+    let latencies = scenario
         .workloads
         .iter()
         .filter_map(|workload| workload.dma_latency_us);
-    let latency = latency
+    let latency = latencies
         .min()
         .map(|us| (DMA_LATENCY.to_owned(), us.to_string()));
-    let by = format!("alight simulate, {}", scenario.scheduler.name);
+    let by = format!("{BY}, {}", scenario.scheduler.name);
+    let machine = machine.map(|text| (MACHINE.to_owned(), text.to_owned()));
     Header {
         kinds: vec![],
         kernel: format!("{release}.0-model"),
@@ -113,9 +126,10 @@ fn header(scenario: &Scenario<'_>) -> Header {
         clock: "simulated time, ns".to_owned(),
         command: names.collect::<Vec<_>>().join("; "),
         cpus: cpus(scenario.machine),
-        facts: latency
+        facts: [(SOURCE.to_owned(), by)]
             .into_iter()
-            .chain([(SOURCE.to_owned(), by)])
+            .chain(machine)
+            .chain(latency)
             .collect(),
     }
 }

@@ -72,6 +72,9 @@ pub enum MachineVerb {
     /// Each measured figure is the median of several rounds, with its spread. What cannot be measured
     /// keeps the assumed figure and is listed. Run it as root on an idle machine: root may also hold
     /// the clocks and switch off idle states, for a while. Everything is put back, after ctrl-C too.
+    ///
+    /// The exit code is 1 if this host cannot be measured or the file not be written, 130 after
+    /// ctrl-C.
     Measure {
         /// Machine file to write; without, it goes to standard output
         #[arg(short, long, value_name = "FILE.toml")]

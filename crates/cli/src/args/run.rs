@@ -49,13 +49,15 @@ state. `explain` does not follow the base's answers further; `alight compare` ru
 /// What every simulation needs.
 #[derive(Args)]
 pub struct RunArgs {
-    /// Machine: a name of `alight machine list`, a file ending in .toml, or `host`
+    /// Machine: a name of `alight machine list`, a file ending in .toml, a recording that holds its
+    /// machine (FILE.alight), or `host` [default: the machine that a recorded workload holds]
     #[arg(short, long, value_name = "MACHINE")]
-    pub machine: String,
+    pub machine: Option<String>,
 
-    /// Workload: an rt-app file ending in .json, or a command line of hackbench, sysbench,
-    /// cyclictest, schbench, perf bench sched, adrestia, frames or housekeeping; taskset, chrt, nice,
-    /// numactl, uclampset and cgexec may stand before the command; may be repeated: all run at once
+    /// Workload: a recording (FILE.alight), an rt-app file ending in .json, or a command line of
+    /// hackbench, sysbench, cyclictest, schbench, perf bench sched, adrestia, frames or housekeeping;
+    /// taskset, chrt, nice, numactl, uclampset and cgexec may stand before the command; may be
+    /// repeated: all run at once
     #[arg(
         short,
         long = "workload",
@@ -152,7 +154,9 @@ impl RunArgs {
         let mut option = |name: &str, value: &str| {
             words.extend([name.to_owned(), value.to_owned()]);
         };
-        option("-m", &self.machine);
+        if let Some(machine) = &self.machine {
+            option("-m", machine);
+        }
         for workload in &self.workloads {
             option("-w", workload);
         }

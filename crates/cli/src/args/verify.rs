@@ -9,7 +9,7 @@ pub const VERIFY_EXAMPLES: &str = "\
 Exit codes:
   0  the model equals the recording; for decisions: 99.9 % of all are equal, and 99.9 % of those
      during which no CPU changed
-  1  they differ; for a workload: its replay is not usable
+  1  they differ; for a workload: its replay is not usable, or the verdict cannot be written
   2  the recording is not usable as a whole
 
 Examples:
@@ -22,6 +22,12 @@ Examples:
   alight verify workload app-6.1.alight app-7.2.alight -m mine.toml
   alight verify workload free.alight pinned.alight --affinity 0-1
   alight verify live decisions.alight";
+
+const WORKLOAD_CODES: &str = "\
+Exit codes:
+  0  the verdict is `trusted` or `self-checked only`
+  1  the verdict is `not usable`, or it cannot be written into the recording
+  2  a file is no whole recording of a workload, its machine or kernel is not known";
 
 #[derive(Args)]
 pub struct SuiteArgs {
@@ -135,13 +141,14 @@ pub enum VerifyVerb {
     },
     /// Checks recordings of a workload: is a replay what was recorded, and does it predict recordings
     /// that were made under another kernel or scheduler? Writes the verdict into the first one
+    #[command(after_help = WORKLOAD_CODES)]
     Workload {
         /// Recordings of `alight record workload` or `alight import`; the first one is checked, the
         /// others are predicted from it
         #[arg(value_name = "FILE", required = true)]
         files: Vec<PathBuf>,
-        /// Machine that was recorded: a name of `alight machine list`, a file ending in .toml, or
-        /// `host` [default: the one that the recording holds]
+        /// Machine that was recorded: a name of `alight machine list`, a file ending in .toml, a
+        /// recording (FILE.alight) that holds it, or `host` [default: the one that the recording holds]
         #[arg(short, long, value_name = "MACHINE")]
         machine: Option<String>,
         /// Scheduler of the first recording; features without a base are added to the base of the

@@ -14,10 +14,10 @@ pub fn run(args: &ImportArgs) -> Result<(), Failure> {
         pids: args.pids.clone(),
         cgroups: args.cgroups.clone(),
     };
+    let out = (args.output.clone()).unwrap_or_else(|| args.file.with_extension("alight"));
     let failed = |error: Error| match error {
         Error::Write(error) => {
-            let out = args.output.as_deref().unwrap_or(&args.file);
-            Failure::Host(format!("{}: {error}", out.display()))
+            Failure::Host(format!("{}: cannot be written: {error}", out.display()))
         }
         error => Failure::BadInput(format!("{}: {error}", args.file.display())),
     };
@@ -25,7 +25,6 @@ pub fn run(args: &ImportArgs) -> Result<(), Failure> {
         let report = inspect(&args.file, &options).map_err(failed)?;
         return output::print(&report.text());
     }
-    let out = (args.output.clone()).unwrap_or_else(|| args.file.with_extension("alight"));
     let report = import(&args.file, &out, &options).map_err(failed)?;
     output::print(&report.summary(&out))
 }

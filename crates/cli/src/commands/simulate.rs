@@ -34,7 +34,10 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let bar = Bar::of(1);
     let outcome = one_run(&|told| bar.hear(told), |tell| match &args.trace {
         None => simulate(&scenario, cancel, tell).map_err(Failure::from),
-        Some(path) => traced::run(&scenario, path, &command, cancel, tell),
+        Some(path) => {
+            let machine = Some(input.machine_text.as_str());
+            traced::run(&scenario, machine, path, &command, cancel, tell)
+        }
     });
     bar.finish();
     let outcome = outcome?;

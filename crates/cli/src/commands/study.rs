@@ -193,7 +193,7 @@ fn trace(
     make(folder)?;
     for (name, scenario) in study.traces(ask) {
         let file = folder.join(name);
-        traced::run(&scenario, &file, &ask.command, cancel, &|_| ())?;
+        traced::run(&scenario, None, &file, &ask.command, cancel, &|_| ())?;
         if cancel.load(Ordering::Relaxed) {
             break;
         }

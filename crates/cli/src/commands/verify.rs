@@ -264,9 +264,12 @@ fn run_workload(
         false => replayed::text(&taken, &own, &crosses, &verdict),
     })?;
     if !no_write {
-        verdict
-            .write(first)
-            .map_err(|error| unusable(first, &error))?;
+        verdict.write(first).map_err(|error| {
+            let first = first.display();
+            Failure::Host(format!(
+                "{first}: the verdict {error}; --no-write leaves the recording as it is"
+            ))
+        })?;
     }
     match verdict.standing {
         Standing::NotUsable => Err(Failure::Different(format!(

@@ -58,6 +58,8 @@ pub(super) enum CostKind {
 /// Everything about the machine, CPUs numbered without gaps.
 pub(super) struct Facts {
     pub model: String,
+    /// The CPUs are known to be x86.
+    pub x86: bool,
     pub cpus: CpuSet,
     pub sharing: Sharing,
     pub governor: &'static str,
@@ -125,6 +127,7 @@ pub(super) fn gather(tree: &Tree, measured: &Measured) -> Result<Facts, Error> {
     measured.notes.iter().for_each(|note| gatherer.note(note));
     Ok(Facts {
         model,
+        x86: gatherer.x86()?,
         cpus,
         sharing,
         governor: governor.unwrap_or("performance"),
@@ -362,9 +365,8 @@ impl<'a> Gatherer<'a> {
                 _ => (format!("arm-{implementer:02x}-{part:03x}"), unknown_arm),
             });
         }
-        // Kernels for x86 have capacities too since 6.12; only they name a vendor.
-        let cpuinfo = self.tree.text("proc/cpuinfo")?.unwrap_or_default();
-        let x86 = cpuinfo.lines().any(|line| line.starts_with("vendor_id"));
+        // Kernels for x86 have capacities too since 6.12.
+        let x86 = self.x86()?;
         if !x86 && self.facts(cpu).capacity.is_some() {
             return Ok((format!("capacity-{capacity}"), unknown_arm));
         }
@@ -378,6 +380,12 @@ impl<'a> Gatherer<'a> {
             }
         }
         Ok((model.to_owned(), CostKind::X86))
+    }
+
+    /// Only kernels for x86 name a vendor.
+    fn x86(&self) -> Result<bool, Error> {
+        let cpuinfo = self.tree.text("proc/cpuinfo")?.unwrap_or_default();
+        Ok(cpuinfo.lines().any(|line| line.starts_with("vendor_id")))
     }
 
     /// Name of the processor.

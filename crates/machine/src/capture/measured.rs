@@ -8,8 +8,11 @@ use crate::cpuset::CpuSet;
 pub struct Measured {
     /// Timer tick frequency, Hz; `None`: not known.
     pub hz: Option<u32>,
-    /// The kernel ends slices by timers (sched feature HRTICK).
-    pub hrtick: bool,
+    /// Release of the running kernel; `None`: not known.
+    pub kernel: Option<String>,
+    /// The kernel ends slices by timers (sched feature HRTICK). `None`: it does not say, or it is older
+    /// than 7.2, whose default says nothing of other kernels on this machine.
+    pub hrtick: Option<bool>,
     /// The kernel takes time in interrupts from no task (`CONFIG_IRQ_TIME_ACCOUNTING`).
     pub irq_time_accounting: bool,
     /// All CPUs take turns at one processor.

@@ -95,9 +95,7 @@ fn head(text: &mut String, facts: &Facts, measured: &Measured, notes: &[String])
     line!(text, "description = {}", quoted(&description));
     let (hz, source) = measured.hz.map_or((250, "assumed"), |hz| (hz, "config"));
     line!(text, "hz = {{ value = {hz}, source = \"{source}\" }}");
-    if measured.hrtick {
-        line!(text, "hrtick = {{ value = true, source = \"debugfs\" }}");
-    }
+    hrtick(text, facts, measured);
     if measured.irq_time_accounting {
         line!(
             text,
@@ -131,6 +129,10 @@ fn head(text: &mut String, facts: &Facts, measured: &Measured, notes: &[String])
         }
         line!(text, "]");
     }
+    sources(text, measured);
+}
+
+fn sources(text: &mut String, measured: &Measured) {
     let method = measured.method.as_deref();
     let method = method.unwrap_or("micro-benchmarks on the captured machine");
     line!(text, "\n[sources]");
@@ -138,13 +140,23 @@ fn head(text: &mut String, facts: &Facts, measured: &Measured, notes: &[String])
         text,
         "sysfs = {{ text = \"sysfs of the captured machine\", confidence = \"measured\" }}"
     );
+    let kernel = measured.kernel.as_deref().map(|name| format!(" {name}"));
+    let kernel = kernel.unwrap_or_default();
     line!(
         text,
-        "debugfs = {{ text = \"sched/features in debugfs of the captured machine\", confidence = \"measured\" }}"
+        "debugfs = {{ text = {}, confidence = \"measured\" }}",
+        quoted(&format!(
+            "sched/features in debugfs of the captured kernel{kernel}"
+        ))
     );
     line!(
         text,
-        "config = {{ text = \"configuration of the captured kernel\", confidence = \"measured\" }}"
+        "default = {{ text = \"default of kernels from 7.2 on for this architecture\", confidence = \"derived\" }}"
+    );
+    line!(
+        text,
+        "config = {{ text = {}, confidence = \"measured\" }}",
+        quoted(&format!("configuration of the captured kernel{kernel}"))
     );
     line!(
         text,
@@ -170,6 +182,18 @@ fn head(text: &mut String, facts: &Facts, measured: &Measured, notes: &[String])
         text,
         "assumed = {{ text = \"not in sysfs; an order of magnitude for this kind of core\", confidence = \"assumed\" }}"
     );
+}
+
+/// Whether kernels from 7.2 on end slices by timers on this machine: as the captured one is set, if it
+/// is one of them, else as is their default. They do where CONFIG_HRTIMER_REARM_DEFERRED is set, which
+/// x86 selects (7.2: kernel/sched/features.h, arch/x86/Kconfig).
+fn hrtick(text: &mut String, facts: &Facts, measured: &Measured) {
+    let (on, source) = match measured.hrtick {
+        Some(on) => (on, "debugfs"),
+        None if facts.x86 => (true, "default"),
+        None => return,
+    };
+    line!(text, "hrtick = {{ value = {on}, source = \"{source}\" }}");
 }
 
 fn topology(text: &mut String, facts: &Facts) {

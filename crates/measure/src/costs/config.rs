@@ -3,10 +3,19 @@
 
 use std::path::Path;
 
+/// The first base that has HRTICK (7.2: kernel/sched/features.h). Most older kernels have it off on
+/// every machine, which says nothing of this one.
+const HRTICK: (u32, u32) = (7, 2);
+
+/// The kernel's release, as `uname -r` prints it.
+pub(super) fn release(root: &Path) -> Option<String> {
+    let release = std::fs::read_to_string(root.join("proc/sys/kernel/osrelease")).ok()?;
+    Some(release.trim().to_owned())
+}
+
 /// The kernel's config, where it can be read.
 pub(super) fn config(root: &Path) -> Option<String> {
-    let release = std::fs::read_to_string(root.join("proc/sys/kernel/osrelease")).ok()?;
-    let config = root.join("boot").join(format!("config-{}", release.trim()));
+    let config = root.join("boot").join(format!("config-{}", release(root)?));
     std::fs::read_to_string(config).ok()
 }
 
@@ -34,8 +43,20 @@ pub(super) fn irq_time_accounting(config: &str) -> bool {
         .any(|line| line == "CONFIG_IRQ_TIME_ACCOUNTING=y")
 }
 
-/// Does the kernel end slices by timers?
-pub(super) fn hrtick(root: &Path) -> bool {
-    let features = std::fs::read_to_string(root.join("sys/kernel/debug/sched/features"));
-    features.is_ok_and(|features| features.split_whitespace().any(|name| name == "HRTICK"))
+/// Whether the HRTICK of this kernel says something of other kernels on this machine: it is not older
+/// than 7.2.
+pub(crate) fn hrtick_tells(root: &Path) -> bool {
+    let two = |release: String| {
+        let mut parts = release.split(|it: char| !it.is_ascii_digit());
+        Some((parts.next()?.parse().ok()?, parts.next()?.parse().ok()?))
+    };
+    release(root)
+        .and_then(two)
+        .is_some_and(|it: (u32, u32)| it >= HRTICK)
+}
+
+/// Does the kernel end slices by timers? `None`: it does not say, or it is older than 7.2.
+pub(super) fn hrtick(root: &Path) -> Option<bool> {
+    let features = std::fs::read_to_string(root.join("sys/kernel/debug/sched/features")).ok()?;
+    hrtick_tells(root).then(|| features.split_whitespace().any(|name| name == "HRTICK"))
 }

@@ -113,15 +113,28 @@ fn the_config_says_how_time_is_counted() {
 #[test]
 fn a_feature_that_is_off_begins_with_no() {
     let root = tempfile::tempdir().unwrap();
-    let directory = root.path().join("sys/kernel/debug/sched");
-    assert!(!hrtick(root.path()));
-    std::fs::create_dir_all(&directory).unwrap();
-    for (features, on) in [
-        ("PLACE_LAG NO_HRTICK HRTICK_DL\n", false),
-        ("A HRTICK B\n", true),
+    let write = |file: &str, text: &str| {
+        let path = root.path().join(file);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    };
+    write("proc/sys/kernel/osrelease", "7.2.13+deb14-amd64\n");
+    assert_eq!(hrtick(root.path()), None, "debugfs is not mounted");
+    let off = "PLACE_LAG NO_HRTICK HRTICK_DL\n";
+    let on = "A HRTICK B\n";
+    for (release, features, says) in [
+        ("7.2.13+deb14-amd64\n", off, Some(false)),
+        ("7.2-rc1\n", on, Some(true)),
+        ("10.0.1\n", on, Some(true)),
+        // Off is the default of these on every machine.
+        ("7.1.3\n", off, None),
+        ("6.1.0-50-amd64\n", off, None),
+        ("6.18.15\n", on, None),
+        ("custom\n", off, None),
     ] {
-        std::fs::write(directory.join("features"), features).unwrap();
-        assert_eq!(hrtick(root.path()), on, "{features}");
+        write("proc/sys/kernel/osrelease", release);
+        write("sys/kernel/debug/sched/features", features);
+        assert_eq!(hrtick(root.path()), says, "{release} {features}");
     }
 }
 

@@ -98,12 +98,18 @@ fn configuration(root: &Path, add: &mut impl FnMut(String, &str)) {
         let why = "there is no /boot/config-RELEASE of this kernel; false";
         add("irq_time_accounting".to_owned(), why);
     }
-    if let Err(error) = text("sys/kernel/debug/sched/features") {
+    if crate::costs::hrtick_tells(root)
+        && let Err(error) = text("sys/kernel/debug/sched/features")
+    {
         let why = match error.kind() {
             io::ErrorKind::PermissionDenied => {
-                "only root may read /sys/kernel/debug/sched/features; false"
+                "only root may read /sys/kernel/debug/sched/features; the default of this \
+                 architecture"
             }
-            _ => "there is no /sys/kernel/debug/sched/features: debugfs is not mounted; false",
+            _ => {
+                "there is no /sys/kernel/debug/sched/features: debugfs is not mounted; the default \
+                 of this architecture"
+            }
         };
         add("hrtick".to_owned(), why);
     }

@@ -191,9 +191,13 @@ fn only_the_wakeup_is_charged() {
         ("who has ended is not", hand_off(1, 1), &[], 0),
     ];
     for (name, op, target, ns) in cases {
-        on_own_cpus(costs, &[&[run(1), mark(0), op, mark(1)], target], |sim| {
-            assert_eq!(sim.passed(1).0 - sim.passed(0).0, ns, "{name}");
-        });
+        on_own_cpus(
+            costs,
+            &[&[run(1), mark(0), op, mark(1), run(1)], target],
+            |sim| {
+                assert_eq!(sim.passed(1).0 - sim.passed(0).0, ns, "{name}");
+            },
+        );
     }
     // Who lets its waker go is not charged for it: its CPU switches at once.
     let sleeper = [run(1), mark(0), Op::Await];

@@ -467,6 +467,9 @@ impl Sim<'_> {
     }
 
     fn is_over(&mut self, task: usize) {
+        if std::mem::replace(&mut self.tasks[task].retired, true) {
+            return;
+        }
         let workload = self.tasks[task].workload as usize;
         self.workloads[workload].alive -= 1;
         if self.workloads[workload].alive == 0 {

@@ -37,7 +37,7 @@ impl Sim<'_> {
             if on_rq != (task.life == Life::Runnable || self.is_delayed(id as u32)) {
                 return Some(format!("task {id} is {:?} but on_rq is {on_rq}", task.life));
             }
-            if task.life != Life::Dead {
+            if task.life != Life::Dead && !task.retired {
                 alive[task.workload as usize] += 1;
             }
             if on_rq {

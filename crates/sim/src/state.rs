@@ -210,6 +210,8 @@ pub(crate) struct Task {
     pub computing: bool,
     /// It ends where its next operation would begin: the duration of its workload is over.
     pub cancelled: bool,
+    /// The run does not wait for it any longer, and it may go on.
+    pub retired: bool,
     /// Position in [`Sim::ops`].
     pub pc: u32,
     /// CPU whose runqueue or timers hold it.

@@ -281,6 +281,7 @@ pub(super) fn new_task() -> Task {
         logged: false,
         computing: false,
         cancelled: false,
+        retired: false,
         register: 0,
         parent: NONE,
         children: 0,

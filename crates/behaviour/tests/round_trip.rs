@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Runs of the model are recorded and replayed: the same switches, wakeups and migrations.
+
+use std::sync::atomic::AtomicBool;
+
+use alight_behaviour::replayed::{self, model};
+use alight_machine::Machine;
+use alight_policy::Scheduler;
+use alight_sim::{Outcome, Scenario};
+use alight_workload::{Mode, Workload};
+
+/// Boards with CPUs that are alike and that are not, and a server of 384 CPUs.
+const MACHINES: [&str; 3] = ["ca9x4", "juno-r0", "epyc-9654-2s"];
+
+/// Each tool, and each rt-app file that all of these machines can run.
+const WORKLOADS: [&str; 26] = [
+    "adrestia -l 200",
+    "cyclictest -a -t 4 -p 90 -q -D 1",
+    "cyclictest -t 4 -q -D 1",
+    "frames --duration 1",
+    "hackbench -T -g 1 -l 50",
+    "hackbench -g 2 -f 5 -l 50",
+    "hackbench -p -g 2 -f 5 -l 50",
+    "perf bench sched messaging -g 1 -l 20",
+    "perf bench sched messaging -p -t -g 1 -l 20",
+    "perf bench sched pipe -T -l 500",
+    "perf bench sched pipe -l 500",
+    "schbench -m 1 -t 3 -r 1",
+    "sysbench cpu --threads=4 --events=50 --time=0 run",
+    "sysbench threads --threads=6 --events=60 --time=0 run",
+    "taskset -c 0 hackbench -p -g 1 -f 2 -l 50",
+    "audio-chain.json",
+    "frame-pipeline.json",
+    "idle-hogs.json",
+    "light-tasks.json",
+    "lock-handover.json",
+    "periodic-mix.json",
+    "ramp.json",
+    "card/boosted.json",
+    "card/capped.json",
+    "card/mixed.json",
+    "card/spare-time.json",
+];
+
+/// Replays that are not equal, and how much they may differ from the run at most, in percent of its
+/// switches, wakeups and migrations. These are records of what was measured, and the reasons are
+/// readings, not proofs:
+///
+/// - An interrupt of the model may take a task off its CPU in the middle of the switch to it. What is
+///   left of the switch is work of a later turn; a recording cannot say so.
+/// - Two threads of a core slow each other down from the time on at which the model begins a switch,
+///   and a recording shows when the switch is made (`epyc-9654-2s`).
+/// - Mutexes that nobody waits for are not calls: a replay wakes whoever slept when recorded
+///   (`sysbench threads`).
+///
+/// Many tasks that do the same at the same time make much of little: one ns decides who comes first.
+const UNEQUAL: &[(&str, &str, [f64; 3])] = &[
+    ("ca9x4", "hackbench -T -g 1 -l 50", [5.0, 5.0, 15.0]),
+    (
+        "ca9x4",
+        "perf bench sched messaging -g 1 -l 20",
+        [15.0, 15.0, 20.0],
+    ),
+    (
+        "ca9x4",
+        "sysbench threads --threads=6 --events=60 --time=0 run",
+        [10.0, 45.0, 275.0],
+    ),
+    ("ca9x4", "frame-pipeline.json", [5.0, 0.0, 5.0]),
+    ("ca9x4", "card/mixed.json", [5.0, 0.0, 5.0]),
+    ("juno-r0", "hackbench -T -g 1 -l 50", [10.0, 15.0, 30.0]),
+    ("juno-r0", "hackbench -g 2 -f 5 -l 50", [10.0, 10.0, 5.0]),
+    (
+        "juno-r0",
+        "perf bench sched messaging -g 1 -l 20",
+        [5.0, 10.0, 15.0],
+    ),
+    (
+        "juno-r0",
+        "perf bench sched messaging -p -t -g 1 -l 20",
+        [5.0, 5.0, 10.0],
+    ),
+    (
+        "juno-r0",
+        "sysbench threads --threads=6 --events=60 --time=0 run",
+        [30.0, 55.0, 55.0],
+    ),
+    ("juno-r0", "idle-hogs.json", [10.0, 0.0, 100.0]),
+    ("juno-r0", "lock-handover.json", [5.0, 5.0, 0.0]),
+    ("juno-r0", "card/capped.json", [5.0, 0.0, 0.0]),
+    ("juno-r0", "card/mixed.json", [5.0, 0.0, 50.0]),
+    (
+        "epyc-9654-2s",
+        "hackbench -T -g 1 -l 50",
+        [100.0, 95.0, 40.0],
+    ),
+    (
+        "epyc-9654-2s",
+        "hackbench -g 2 -f 5 -l 50",
+        [10.0, 10.0, 10.0],
+    ),
+    (
+        "epyc-9654-2s",
+        "hackbench -p -g 2 -f 5 -l 50",
+        [5.0, 10.0, 10.0],
+    ),
+    (
+        "epyc-9654-2s",
+        "perf bench sched messaging -g 1 -l 20",
+        [25.0, 25.0, 55.0],
+    ),
+    (
+        "epyc-9654-2s",
+        "perf bench sched messaging -p -t -g 1 -l 20",
+        [25.0, 25.0, 50.0],
+    ),
+];
+
+/// Context switches, wakeups and migrations.
+type Counts = [f64; 3];
+
+fn counts(outcome: &Outcome) -> Counts {
+    ["context_switches", "wakeups", "migrations"].map(|name| {
+        let of_name = (outcome.mechanism.iter()).filter(|metric| metric.name.starts_with(name));
+        of_name.map(|metric| metric.value).sum()
+    })
+}
+
+fn workload(line: &str) -> Workload {
+    let loaded = match line.ends_with(".json") {
+        false => Workload::from_command_line(line),
+        true => {
+            let path = format!("../../workloads/{line}");
+            let text = std::fs::read_to_string(&path).unwrap();
+            Workload::from_rtapp(line, &text, Mode::Workgen)
+        }
+    };
+    loaded.unwrap().workload
+}
+
+/// Of a run, and of a replay of it.
+fn round_trip(machine: &Machine, line: &str) -> [Counts; 2] {
+    let scheduler = Scheduler::parse("linux-6.1").unwrap();
+    let cancel = AtomicBool::new(false);
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("model.alight");
+
+    let original = workload(line);
+    let scenario = Scenario::new(machine, std::slice::from_ref(&original), &scheduler);
+    let run = model::record(&scenario, None, &path, &cancel, &|_| ()).unwrap();
+
+    let line = alight_replay::Line::parse(path.to_str().unwrap());
+    let replay = replayed::load(&line.unwrap().unwrap(), machine).unwrap();
+    let scenario = Scenario::new(machine, std::slice::from_ref(&replay), &scheduler);
+    let again = alight_sim::run(&scenario, None, &cancel).unwrap();
+    [counts(&run), counts(&again)]
+}
+
+#[test]
+fn runs_of_the_model_replay_to_the_same_counts() {
+    let mut unlike = vec![];
+    for name in MACHINES {
+        let machine = Machine::load(name).unwrap();
+        for line in WORKLOADS {
+            let [run, again] = round_trip(&machine, line);
+            let row = (UNEQUAL.iter()).find(|row| (row.0, row.1) == (name, line));
+            let most = row.map_or([0.0; 3], |row| row.2);
+            let differs = |at: usize| (again[at] - run[at]).abs() > run[at] * most[at] / 100.0;
+            if (0..3).any(differs) {
+                unlike.push(format!(
+                    "{name} {line}: {run:?}, replayed {again:?}, {most:?} %"
+                ));
+            }
+        }
+    }
+    assert!(unlike.is_empty(), "{}", unlike.join("\n"));
+}

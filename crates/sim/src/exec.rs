@@ -353,7 +353,10 @@ impl Sim<'_> {
             }
             Op::WaitChildren => self.wait_children(cpu, task),
             Op::Exit => Effect::Exit,
-            Op::Retire => self.retire(task),
+            Op::Retire => {
+                self.is_over(task);
+                Effect::Done
+            }
             Op::LoopBegin { slot, count, end } => {
                 if count == 0 {
                     return Effect::Jump(end);
@@ -458,23 +461,6 @@ impl Sim<'_> {
         }
         self.sleep_current(cpu);
         Effect::RetryAfterSleep
-    }
-
-    /// The run does not wait for the task any longer.
-    fn retire(&mut self, task: usize) -> Effect {
-        self.is_over(task);
-        Effect::Done
-    }
-
-    fn is_over(&mut self, task: usize) {
-        if std::mem::replace(&mut self.tasks[task].retired, true) {
-            return;
-        }
-        let workload = self.tasks[task].workload as usize;
-        self.workloads[workload].alive -= 1;
-        if self.workloads[workload].alive == 0 {
-            self.workload_ends(workload);
-        }
     }
 
     /// The task ends; its parent may have waited for that.

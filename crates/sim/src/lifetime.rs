@@ -47,7 +47,19 @@ impl Sim<'_> {
         self.ticks_as_recorded(workload);
     }
 
-    /// The last task of a workload has ended.
+    /// The run waits for the task no longer, which may go on.
+    pub fn is_over(&mut self, task: usize) {
+        if std::mem::replace(&mut self.tasks[task].retired, true) {
+            return;
+        }
+        let workload = self.tasks[task].workload as usize;
+        self.workloads[workload].alive -= 1;
+        if self.workloads[workload].alive == 0 {
+            self.workload_ends(workload);
+        }
+    }
+
+    /// The run waits for no task of a workload any longer.
     pub fn workload_ends(&mut self, workload: usize) {
         self.workloads[workload].ended = self.now;
         self.find_end();

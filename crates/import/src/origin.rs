@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use alight_recording::workload::{Capability, SOURCE};
+use alight_recording::workload::{CPUS, Capability, SOURCE};
 use alight_recording::{CpuFact, Header};
 
 /// What a file says of itself. What it does not say is empty.
@@ -43,7 +43,7 @@ impl Origin {
             facts.insert("source_variant".to_owned(), self.variant.clone());
         }
         if let Some(count) = self.cpu_count {
-            facts.insert("cpus".to_owned(), count.to_string());
+            facts.insert(CPUS.to_owned(), count.to_string());
         }
         Header {
             kinds: Vec::new(),

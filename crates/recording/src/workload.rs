@@ -37,6 +37,8 @@ pub const SOURCE: &str = "source";
 /// The fact of a header that says which exit latency of idle states the workload allows, us
 /// (`/dev/cpu_dma_latency`); without it any.
 pub const DMA_LATENCY: &str = "cpu_dma_latency_us";
+/// Fact of the header: how many CPUs the machine has, where nothing more is known of them.
+pub const CPUS: &str = "cpus";
 /// Fact of the header: the machine, as a machine file.
 pub const MACHINE: &str = "machine";
 /// Fact of the header: what the machine ran its tasks by, where it was not the kernel's own

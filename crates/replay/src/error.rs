@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use alight_machine::Machine;
 use alight_recording::Header;
-use alight_recording::workload::{Capability, NotAWorkload, UnknownCapability};
+use alight_recording::workload::{CPUS, Capability, NotAWorkload, UnknownCapability};
 
 /// Fewer blocks are no sample.
 pub(crate) const LEAST_BLOCKS: usize = 5;
@@ -64,10 +64,12 @@ pub(crate) fn same_machine(header: &Header, machine: &Machine) -> Result<(), Not
             has,
         })
     };
-    if header.cpus.is_empty() {
-        return Ok(());
-    }
-    let (recorded, has) = (header.cpus.len(), machine.cpus.len());
+    let (listed, has) = (header.cpus.len(), machine.cpus.len());
+    let counted = header.facts.get(CPUS).and_then(|count| count.parse().ok());
+    let recorded = match listed {
+        0 => counted.unwrap_or(has),
+        listed => listed,
+    };
     if recorded != has {
         return differ(format!("{recorded} CPUs"), format!("{has}"));
     }
@@ -83,6 +85,18 @@ pub(crate) fn same_machine(header: &Header, machine: &Machine) -> Result<(), Not
         }
     }
     Ok(())
+}
+
+/// Is the CPU of an event one of the machine's?
+pub(crate) fn is_there(cpu: u16, machine: &Machine) -> Result<(), NotReplayable> {
+    match usize::from(cpu) < machine.cpus.len() {
+        true => Ok(()),
+        false => Err(NotReplayable::Machine {
+            recorded: format!("a machine that has a CPU {cpu}"),
+            machine: machine.name.clone(),
+            has: format!("{} CPUs, from 0", machine.cpus.len()),
+        }),
+    }
 }
 
 /// Does the source tell what no replay can do without?

@@ -189,6 +189,9 @@ pub fn load_with<R: BufRead>(
         block_ns,
     );
     while let Some(item) = reader.next_item()? {
+        if let Item::Event(event) = item {
+            error::is_there(event.cpu, machine)?;
+        }
         windows.item(&item);
     }
     let end = reader.end().cloned().unwrap_or_default();

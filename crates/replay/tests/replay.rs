@@ -319,6 +319,16 @@ fn what_cannot_be_replayed_is_refused() {
     assert!(matches!(none, NotReplayable::Empty), "{none}");
     let idle = refused("0 0 khz 0 1000", &all());
     assert!(matches!(idle, NotReplayable::NoTask), "{idle}");
+    let other = refused("0 9 switch 8 S 0", &all());
+    let name = &machine.name;
+    assert_eq!(
+        other.to_string(),
+        format!(
+            "was recorded on a machine that has a CPU 9; the machine '{name}' has {} CPUs, from 0: \
+             name the recorded one",
+            machine.cpus.len()
+        )
+    );
     let blind = refused(LEFT_OUT, &[Capability::Context]);
     assert_eq!(
         blind.to_string(),

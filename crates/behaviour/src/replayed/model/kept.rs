@@ -50,6 +50,7 @@ struct Cpu {
     current: u32,
     /// Interrupts since the last switch: when each began and ended.
     interrupts: Vec<(u64, u64)>,
+    /// When the begin of the last interrupt is told, ns.
     entered: u64,
     /// When the last switch, or the end of the last interrupt, is told, ns.
     free_at: u64,

@@ -339,17 +339,20 @@ impl Sim<'_> {
         self.cpus[cpu].phase = Phase::Running;
         self.thread_executes(cpu);
         self.cpus[cpu].segment_start = self.now;
-        let (switch, block) = (self.costs(cpu).switch, self.costs(cpu).block);
+        let switch_ns = self.ns(cpu, self.costs(cpu).switch);
+        let block = self.costs(cpu).block;
+        // Interrupts are off in a switch: what comes in it waits for its end.
+        self.cpus[cpu].steal += switch_ns;
         if self.tasks[task as usize].fresh {
+            self.leave_loops(task as usize);
             self.begin(cpu, task as usize);
             if self.tasks[task as usize].computing {
                 let woken = self.tasks[task as usize].wake_time != NEVER;
-                let units = switch + if woken { block } else { 0 };
-                self.run_begins_later(task as usize, self.ns(cpu, units));
+                let block_ns = if woken { self.ns(cpu, block) } else { 0 };
+                self.run_begins_later(task as usize, switch_ns + block_ns);
             }
         }
         let t = &mut self.tasks[task as usize];
-        t.units += switch;
         if t.wake_time != NEVER {
             let latency = self.now.saturating_sub(t.wake_time);
             t.wake_time = NEVER;

@@ -114,8 +114,8 @@ impl Sim<'_> {
         if self.tracing {
             let mut reached = self.reached(cpu);
             if next != NONE {
-                // The tracepoint lies somewhere in the switch, which is charged behind it to who comes.
-                reached += self.ns(cpu, self.costs(cpu).switch) / 2;
+                // The tracepoint lies somewhere in the switch, which is charged already.
+                reached -= self.ns(cpu, self.costs(cpu).switch).div_ceil(2);
             }
             let event = Event::Switch {
                 prev: self.task_ref(prev),

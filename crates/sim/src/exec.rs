@@ -104,7 +104,8 @@ impl Sim<'_> {
             if self.sees_resched(cpu) {
                 return self.give_way(cpu);
             }
-            if effect == Effect::RetryAfterWork && self.cpus[cpu].steal != 0 {
+            // What it takes comes first: a call is over behind that, and sees then what came meanwhile.
+            if self.cpus[cpu].steal != 0 {
                 return;
             }
         }
@@ -184,17 +185,21 @@ impl Sim<'_> {
     #[inline]
     fn skip_loops(&mut self, task: usize) -> Op {
         self.tasks[task].pc += 1;
-        let mut op = self.ops[self.tasks[task].pc as usize];
+        self.leave_loops(task);
+        self.ops[self.tasks[task].pc as usize]
+    }
+
+    /// Goes through the ends of loops that stand at `pc`.
+    #[inline]
+    pub fn leave_loops(&mut self, task: usize) {
         // A loop of loop ends would not end: its bound is the nesting.
         for _ in 0..LOOP_SLOTS {
-            let Op::LoopEnd { slot, begin } = op else {
+            let Op::LoopEnd { slot, begin } = self.ops[self.tasks[task].pc as usize] else {
                 break;
             };
             let next = self.loop_end(task, slot, begin);
             self.tasks[task].pc = next.unwrap_or(self.tasks[task].pc + 1);
-            op = self.ops[self.tasks[task].pc as usize];
         }
-        op
     }
 
     /// Where a loop goes on, if it does.

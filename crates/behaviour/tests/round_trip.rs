@@ -43,77 +43,27 @@ const WORKLOADS: [&str; 26] = [
 ];
 
 /// Replays that are not equal, and how much they may differ from the run at most, in percent of its
-/// switches, wakeups and migrations. These are records of what was measured, and the reasons are
-/// readings, not proofs:
+/// switches, wakeups and migrations. These are records of what was measured.
 ///
-/// - An interrupt of the model may take a task off its CPU in the middle of the switch to it. What is
-///   left of the switch is work of a later turn; a recording cannot say so.
-/// - Two threads of a core slow each other down from the time on at which the model begins a switch,
-///   and a recording shows when the switch is made (`epyc-9654-2s`).
-/// - Mutexes that nobody waits for are not calls: a replay wakes whoever slept when recorded
-///   (`sysbench threads`).
-///
-/// Many tasks that do the same at the same time make much of little: one ns decides who comes first.
+/// Mutexes that nobody waits for are not calls: a replay wakes whoever slept when recorded
+/// (`sysbench threads`).
 const UNEQUAL: &[(&str, &str, [f64; 3])] = &[
-    ("ca9x4", "hackbench -T -g 1 -l 50", [5.0, 5.0, 15.0]),
-    (
-        "ca9x4",
-        "perf bench sched messaging -g 1 -l 20",
-        [15.0, 15.0, 20.0],
-    ),
     (
         "ca9x4",
         "sysbench threads --threads=6 --events=60 --time=0 run",
-        [10.0, 45.0, 275.0],
+        [20.0, 60.0, 40.0],
     ),
     ("ca9x4", "frame-pipeline.json", [5.0, 0.0, 5.0]),
     ("ca9x4", "card/mixed.json", [5.0, 0.0, 5.0]),
-    ("juno-r0", "hackbench -T -g 1 -l 50", [10.0, 15.0, 30.0]),
-    ("juno-r0", "hackbench -g 2 -f 5 -l 50", [10.0, 10.0, 5.0]),
-    (
-        "juno-r0",
-        "perf bench sched messaging -g 1 -l 20",
-        [5.0, 10.0, 15.0],
-    ),
-    (
-        "juno-r0",
-        "perf bench sched messaging -p -t -g 1 -l 20",
-        [5.0, 5.0, 10.0],
-    ),
     (
         "juno-r0",
         "sysbench threads --threads=6 --events=60 --time=0 run",
-        [30.0, 55.0, 55.0],
+        [30.0, 90.0, 55.0],
     ),
     ("juno-r0", "idle-hogs.json", [10.0, 0.0, 100.0]),
     ("juno-r0", "lock-handover.json", [5.0, 5.0, 0.0]),
     ("juno-r0", "card/capped.json", [5.0, 0.0, 0.0]),
     ("juno-r0", "card/mixed.json", [5.0, 0.0, 50.0]),
-    (
-        "epyc-9654-2s",
-        "hackbench -T -g 1 -l 50",
-        [100.0, 95.0, 40.0],
-    ),
-    (
-        "epyc-9654-2s",
-        "hackbench -g 2 -f 5 -l 50",
-        [10.0, 10.0, 10.0],
-    ),
-    (
-        "epyc-9654-2s",
-        "hackbench -p -g 2 -f 5 -l 50",
-        [5.0, 10.0, 10.0],
-    ),
-    (
-        "epyc-9654-2s",
-        "perf bench sched messaging -g 1 -l 20",
-        [25.0, 25.0, 55.0],
-    ),
-    (
-        "epyc-9654-2s",
-        "perf bench sched messaging -p -t -g 1 -l 20",
-        [25.0, 25.0, 50.0],
-    ),
 ];
 
 /// Context switches, wakeups and migrations.

@@ -3,7 +3,6 @@
 //! on a CPU includes it, so that it is taken off the task's work.
 
 use alight_machine::{Costs, Machine};
-use alight_workload::program::ChannelKind;
 
 use crate::work::{Speeds, Work, of_kernel};
 
@@ -47,14 +46,14 @@ impl<'a> Charges<'a> {
         of_kernel(ns, self.machine.cpus[cpu].capacity_orig)
     }
 
-    /// The beginning of a turn on a CPU: the half of the switch that lies behind its event, and what
-    /// a task that was woken does for its sleep.
-    pub fn turn_begins(&self, cpu: usize, woken: bool, speeds: &Speeds<'_>) -> Work {
-        let costs = self.costs(cpu);
-        let block = if woken { costs.block_ns } else { 0 };
-        let switch = self.work(cpu, costs.switch_ns.into());
-        let before = speeds.in_ns(cpu, speeds.takes_ns(cpu, switch) / 2);
-        switch - before.min(switch) + self.work(cpu, block.into())
+    /// How long a switch takes that begins now, ns. Half of it lies behind its event.
+    pub fn switch_ns(&self, cpu: usize, speeds: &Speeds<'_>) -> u64 {
+        speeds.takes_ns(cpu, self.work(cpu, self.costs(cpu).switch_ns.into()))
+    }
+
+    /// What a task that was woken does for its sleep.
+    pub fn block(&self, cpu: usize) -> Work {
+        self.work(cpu, self.costs(cpu).block_ns.into())
     }
 
     /// Its end: the half of the switch to the next task that lies before its event.
@@ -107,18 +106,6 @@ impl<'a> Charges<'a> {
     /// `sched_yield()`.
     pub fn yields(&self, cpu: usize) -> Work {
         self.work(cpu, self.costs(cpu).yield_ns.into())
-    }
-
-    /// A call on a pipe or a socket.
-    pub fn call(&self, cpu: usize, kind: ChannelKind, writes: bool) -> Work {
-        let costs = self.costs(cpu);
-        let ns = match (kind, writes) {
-            (ChannelKind::Pipe, true) => costs.pipe_ns,
-            (ChannelKind::Pipe, false) => costs.pipe_read_ns,
-            (ChannelKind::Socket, true) => costs.socket_ns,
-            (ChannelKind::Socket, false) => costs.socket_read_ns,
-        };
-        self.work(cpu, ns.into())
     }
 
     /// A task comes to a CPU: how long it waits for its working set, ns (`Sim::refill`).

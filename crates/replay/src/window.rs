@@ -78,6 +78,10 @@ struct Cpu {
     interrupts: Nesting,
     /// Its clock is known.
     clock_told: bool,
+    /// How long the next switch takes, ns, if it is told when it begins.
+    switch_ns: Option<u64>,
+    /// Events tell when it is idle.
+    idles_told: bool,
 }
 
 impl<'a> Window<'a> {
@@ -199,6 +203,9 @@ impl<'a> Window<'a> {
             What::Fork { parent, child } => self.forks(now, cpu, parent, child),
             What::Yield { pid } => self.yields(now, pid),
             What::InterruptBegin { interrupt, late_ns } => {
+                if self.cpus[cpu].current == Some(IDLE) {
+                    self.switch_begins(cpu);
+                }
                 let cpu = &mut self.cpus[cpu];
                 cpu.interrupts.begin(interrupt, now, late_ns);
                 self.timers_told |= interrupt.is_timer();
@@ -227,8 +234,13 @@ impl<'a> Window<'a> {
             } => self.call_begins(now, pid, call, object, count),
             What::CallEnd { pid, call, result } => self.call_ends(now, pid, call, result),
             What::Hotplug { .. } => self.health.hotplugs += 1,
+            What::Idle { state } => {
+                self.cpus[cpu].idles_told = true;
+                self.executes(now, cpu, state.is_none());
+                self.switch_begins(cpu);
+            }
             What::WakingEnd { pid } => self.waking_ends(now, cpu, pid),
-            What::Schedule { pid } => self.schedules(now, pid),
+            What::Schedule { pid } => self.schedules(now, cpu, pid),
             _ => {}
         }
     }
@@ -309,11 +321,8 @@ impl<'a> Window<'a> {
         let State::Running { cpu, .. } = self.tasks[task].state else {
             return;
         };
-        let cost = self.charges.yields(cpu);
-        let before = self.speeds.part_of_ns(cpu, cost);
-        self.tasks[task].owe(before);
         self.tasks[task].push(Op::Yield);
-        self.tasks[task].owe(cost - before);
+        self.tasks[task].owe(self.charges.yields(cpu));
         self.health.yields += u64::from(self.tasks[task].is_replayed());
     }
 

@@ -110,12 +110,6 @@ impl<'a> Speeds<'a> {
         ((u128::from(work) * u128::from(ns_per_unit)) >> 32) as u64
     }
 
-    /// What of this work is not a whole ns on `cpu` at its present speed: a call that ends at a time
-    /// began so much before the time at which it is told to.
-    pub fn part_of_ns(&self, cpu: usize, work: Work) -> Work {
-        work.saturating_sub(self.in_ns(cpu, self.takes_ns(cpu, work)))
-    }
-
     /// Whether the CPU has more than one clock.
     pub fn has_clocks(&self, cpu: usize) -> bool {
         self.opps(cpu).len() > 1

@@ -196,6 +196,7 @@ impl Sim<'_> {
     pub fn set_rate(&mut self, cpu: usize, rate: u64) {
         self.cpus[cpu].rate = rate;
         self.cpus[cpu].ns_per_unit = (1u64 << 32).div_ceil(rate);
+        self.trace_rate(cpu);
     }
 
     /// Time that `units` take on `cpu` now, ns.

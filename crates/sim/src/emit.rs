@@ -156,6 +156,7 @@ impl Sim<'_> {
     }
 
     /// Tells a sink that wants to know it.
+    #[cold]
     fn detail(&mut self, cpu: usize, detail: Detail) {
         if let Some(sink) = self.out.sink.as_deref_mut()
             && self.detailed
@@ -171,10 +172,9 @@ impl Sim<'_> {
     #[inline]
     pub fn trace_yield(&mut self, cpu: usize) {
         if self.detailed {
-            let cost = self.costs(cpu).ops[OpCost::Yield as usize];
             let detail = Detail::Yield {
                 task: self.task_ref(self.cpus[cpu].curr),
-                took_ns: self.ns(cpu, cost),
+                work: self.costs(cpu).ops[OpCost::Yield as usize],
             };
             self.detail(cpu, detail);
         }
@@ -237,14 +237,13 @@ impl Sim<'_> {
             _ => return,
         };
         let cost = self.costs(cpu).ops[self.op_costs[self.tasks[task].pc as usize] as usize];
-        let took_ns = self.ns(cpu, cost.saturating_sub(left));
         let detail = Detail::Call {
             task: self.task_ref(task as u32),
             writes,
             socket: !self.channels[channel as usize].is_pipe(),
             channel,
             bytes,
-            took_ns,
+            work: cost.saturating_sub(left),
         };
         self.detail(cpu, detail);
     }
@@ -349,6 +348,23 @@ impl Sim<'_> {
         }
     }
 
+    /// `cpu` executes at its rate from now on.
+    #[inline]
+    pub fn trace_rate(&mut self, cpu: usize) {
+        if self.detailed {
+            let rate = self.cpus[cpu].rate;
+            self.detail(cpu, Detail::Speed { rate });
+        }
+    }
+
+    /// `cpu` is out of its idle state.
+    #[inline]
+    pub fn trace_executes(&mut self, cpu: usize) {
+        if self.detailed {
+            self.detail(cpu, Detail::Executes);
+        }
+    }
+
     /// Tells a sink that wants details at which clocks the run begins. It is no event of the run.
     pub fn trace_clocks(&mut self) {
         if !self.detailed {
@@ -359,6 +375,7 @@ impl Sim<'_> {
             let khz = self.freq[domain].opp(machine, domain).khz;
             for cpu in of.cpus.iter() {
                 self.emit(cpu, Event::Frequency { khz });
+                self.trace_rate(cpu);
             }
         }
     }

@@ -88,6 +88,7 @@ impl Sim<'_> {
     #[inline]
     pub fn thread_executes(&mut self, cpu: usize) {
         if self.smt.used && !std::mem::replace(&mut self.smt.executes[cpu], true) {
+            self.trace_executes(cpu);
             self.core_changes(cpu, 1);
         }
     }

@@ -200,8 +200,8 @@ pub enum Detail {
     Yield {
         /// The task.
         task: TaskRef,
-        /// CPU time since it came to the call, ns.
-        took_ns: u64,
+        /// What the CPU has done since the task came to the call, in ns of a CPU of capacity 1.
+        work: u64,
     },
     /// The CPU enters an interrupt, or leaves it.
     Interrupt {
@@ -238,8 +238,8 @@ pub enum Detail {
         channel: u32,
         /// Bytes of the call.
         bytes: u32,
-        /// CPU time of the call before it came to the channel, ns.
-        took_ns: u64,
+        /// What the CPU did in the call before it came to the channel, in ns of a CPU of capacity 1.
+        work: u64,
     },
     /// The call that was told last of the current task ends.
     CallEnd {
@@ -250,6 +250,13 @@ pub enum Detail {
         /// When it ends, ns.
         reached_ns: u64,
     },
+    /// The CPU executes at another speed from now on, or does so if it executes.
+    Speed {
+        /// What it does in a ns, in ns of a CPU of capacity 1.
+        rate: u64,
+    },
+    /// The CPU, a thread of a core whose threads slow each other, is out of its idle state.
+    Executes,
     /// The task takes on other scheduling attributes (`sched_setattr()`).
     Attributes {
         /// The task.

@@ -13,7 +13,6 @@ use alight_workload::program::{ChannelId, Op};
 
 use super::Window;
 use crate::channels::does;
-use crate::task::State;
 
 /// A call that a task is in.
 #[derive(Debug, Clone, Copy)]
@@ -26,17 +25,13 @@ pub(crate) struct Open {
 impl Window<'_> {
     pub(super) fn call_begins(&mut self, now: u64, pid: u32, call: Call, object: u64, count: u32) {
         self.sleeps_by(pid, call, Some(call));
-        let (Some((kind, writes)), Some(channel)) = (does(call), self.channels.of(object)) else {
+        let (Some((_, writes)), Some(channel)) = (does(call), self.channels.of(object)) else {
             return;
         };
         let Some(&task) = self.by_pid.get(&pid) else {
             return;
         };
         self.book(now, task);
-        if let State::Running { cpu, .. } = self.tasks[task].state {
-            let cost = self.charges.call(cpu, kind, writes);
-            self.tasks[task].owe(self.speeds.part_of_ns(cpu, cost));
-        }
         self.tasks[task].flush();
         let write = writes.then(|| {
             let bytes = count;

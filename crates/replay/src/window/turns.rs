@@ -97,11 +97,17 @@ impl Window<'_> {
         }
     }
 
-    pub(super) fn schedules(&mut self, now: u64, pid: u32) {
+    pub(super) fn schedules(&mut self, now: u64, cpu: usize, pid: u32) {
+        self.switch_begins(cpu);
         if let Some(&task) = self.by_pid.get(&pid) {
             self.book(now, task);
             self.tasks[task].schedules_since = Some(now);
         }
+    }
+
+    /// A switch on `cpu` begins at its present speed, unless this is told again.
+    pub(super) fn switch_begins(&mut self, cpu: usize) {
+        self.cpus[cpu].switch_ns = Some(self.charges.switch_ns(cpu, &self.speeds));
     }
 
     pub(super) fn sleeps(&mut self, now: u64, task: usize) {
@@ -165,18 +171,27 @@ impl Window<'_> {
 
     pub(super) fn comes(&mut self, now: u64, cpu: usize, next: u32, prio: u16) {
         self.cpus[cpu].current = Some(next);
-        self.executes(now, cpu, next != IDLE);
+        if next != IDLE || !self.cpus[cpu].idles_told {
+            self.executes(now, cpu, next != IDLE);
+        }
         self.cpus[cpu].interrupts.take_spent(now);
         if next == IDLE {
+            self.cpus[cpu].switch_ns = None;
             return;
         }
         let task = self.task(next, prio, cpu);
         self.wakes_unseen(now, task, cpu);
         let from = self.speeds.done(cpu, now);
+        let switch_ns = match self.cpus[cpu].switch_ns.take() {
+            Some(began) => began,
+            None => self.charges.switch_ns(cpu, &self.speeds),
+        };
         let task = &mut self.tasks[task];
+        task.stall_ns += switch_ns.div_ceil(2);
         task.stall_ns += self.charges.comes(cpu, task.cached);
-        let woken = std::mem::take(&mut task.woken);
-        task.owe(self.charges.turn_begins(cpu, woken, &self.speeds));
+        if std::mem::take(&mut task.woken) {
+            task.owe(self.charges.block(cpu));
+        }
         task.state = State::Running {
             cpu,
             from,

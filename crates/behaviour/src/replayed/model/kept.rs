@@ -42,6 +42,10 @@ struct Latest {
     time: u64,
     /// The same without the switch by which it left its CPU, if that was the last.
     on_cpu: u64,
+    /// When it came to the scheduler before that.
+    scheduled: u64,
+    /// That switch, if it was to the idle task: which of the events.
+    to_idle: Option<usize>,
 }
 
 #[derive(Default, Clone)]
@@ -50,6 +54,8 @@ struct Cpu {
     current: u32,
     /// Interrupts since the last switch: when each began and ended.
     interrupts: Vec<(u64, u64)>,
+    /// What it does in a ns, in ns of a CPU of capacity 1: before the last switch, and since when else.
+    rates: Vec<(u64, u64)>,
     /// When the begin of the last interrupt is told, ns.
     entered: u64,
     /// When the last switch, or the end of the last interrupt, is told, ns.
@@ -58,6 +64,8 @@ struct Cpu {
     behind_ns: u64,
     /// An event of the replay itself is left out; so is what belongs to it.
     unseen: bool,
+    /// It was told to enter an idle state, and not yet to leave it.
+    idles: bool,
 }
 
 impl Kept {
@@ -101,16 +109,32 @@ impl Kept {
     /// Not before the last event of the task.
     fn behind_latest(&mut self, pid: u32, time: u64) -> u64 {
         let latest = self.latest.entry(pid).or_default();
-        let time = time.max(latest.time);
-        *latest = Latest { time, on_cpu: time };
+        // In the model a CPU that looks for work before it idles holds nobody up, who is woken
+        // meanwhile and runs elsewhere: then it idles sooner.
+        let last = match latest.to_idle {
+            Some(at) => {
+                let switch = &mut self.events[at];
+                switch.time = switch
+                    .time
+                    .min(time.max(latest.on_cpu).max(latest.scheduled));
+                switch.time.max(latest.on_cpu)
+            }
+            None => latest.time,
+        };
+        let time = time.max(last);
+        *latest = Latest {
+            time,
+            on_cpu: time,
+            ..Latest::default()
+        };
         time
     }
 
     /// A waking may come while its task is on its way to sleep, as `try_to_wake_up()` does.
     fn behind_the_sleep(&mut self, pid: u32, time: u64) -> u64 {
         let latest = self.latest.entry(pid).or_default();
-        latest.on_cpu = time.max(latest.on_cpu);
-        latest.time = latest.time.max(latest.on_cpu);
+        latest.on_cpu = time.max(latest.on_cpu).max(latest.scheduled);
+        latest.time = latest.time.max(latest.on_cpu).max(latest.scheduled);
         latest.on_cpu
     }
 
@@ -121,8 +145,10 @@ impl Kept {
             What::Switch { prev, next, .. } => {
                 let before = self.latest.get(&prev).copied().unwrap_or_default().time;
                 let time = self.behind_both(prev, next, time);
+                let at = self.events.len();
                 if let Some(left) = self.latest.get_mut(&prev) {
                     left.on_cpu = before;
+                    left.to_idle = (next == IDLE).then_some(at);
                 }
                 time
             }
@@ -144,6 +170,14 @@ impl Kept {
             self.behind_latest(pid, time);
         }
         time
+    }
+
+    /// The CPU enters an idle state, or leaves the one that it is in.
+    fn idles(&mut self, time: u64, cpu: u32, state: Option<u32>) {
+        let was_idle = std::mem::replace(&mut self.cpus[cpu as usize].idles, state.is_some());
+        if was_idle || state.is_some() {
+            self.push(time, cpu, What::Idle { state });
+        }
     }
 
     fn push(&mut self, time: u64, cpu: u32, what: What) {
@@ -183,18 +217,24 @@ impl Kept {
         self.push(time, cpu, what);
     }
 
-    /// When the current task of the CPU began what took it `ns` until now.
-    fn began(&self, now: u64, cpu: u32, ns: u64) -> u64 {
-        let (mut at, mut left) = (now, ns);
-        for &(begin, end) in self.cpus[cpu as usize].interrupts.iter().rev() {
-            let between = at.saturating_sub(end);
-            if between >= left || begin >= at {
-                break;
+    /// When the current task of the CPU began this work, which ends now: at the whole ns before.
+    fn began(&self, now: u64, cpu: u32, work: u64) -> u64 {
+        let of = &self.cpus[cpu as usize];
+        let mut interrupts = of.interrupts.iter().rev().peekable();
+        let (mut at, mut left) = (now, work);
+        for &(since, rate) in of.rates.iter().rev() {
+            while at > since {
+                let interrupt = interrupts.next_if(|&&(_, end)| end > since);
+                let from = interrupt.map_or(since, |&(_, end)| end.min(at));
+                let done = rate.saturating_mul(at - from);
+                if done >= left {
+                    return at - left.div_ceil(rate);
+                }
+                left -= done;
+                at = interrupt.map_or(from, |&(begin, _)| begin.min(from));
             }
-            left -= between;
-            at = begin;
         }
-        at.saturating_sub(left)
+        at
     }
 
     /// The last event is a waking: from where it came.
@@ -226,7 +266,7 @@ impl Kept {
             socket,
             channel,
             bytes,
-            took_ns,
+            work,
         } = detail
         else {
             return;
@@ -241,7 +281,7 @@ impl Kept {
             (true, false) => Call::SocketReceive,
             (true, true) => Call::SocketSend,
         };
-        let began = self.began(time, cpu, took_ns);
+        let began = self.began(time, cpu, work);
         let time = self.behind_latest(pid, began);
         self.calls.insert(pid, call);
         let what = What::CallBegin {
@@ -274,6 +314,11 @@ impl Sink for Kept {
         cpu: u32,
         event: Traced<'_>,
     ) -> io::Result<()> {
+        match event {
+            Traced::IdleEnter { state } => self.idles(time_ns, cpu, Some(state)),
+            Traced::IdleExit => self.idles(time_ns, cpu, None),
+            _ => {}
+        }
         let of = &mut self.cpus[cpu as usize];
         let Some(what) = what(cpu, &event, of.current) else {
             return Ok(());
@@ -281,6 +326,7 @@ impl Sink for Kept {
         if let What::Switch { next, .. } = what {
             of.current = next;
             of.interrupts.clear();
+            of.rates.drain(..of.rates.len().saturating_sub(1));
         }
         let time = match what {
             // The timer that starts it is not of the workload.
@@ -310,9 +356,9 @@ impl Sink for Kept {
     fn detail(&mut self, time: u64, cpu: u32, detail: Detail) -> io::Result<()> {
         match detail {
             Detail::Waking { by, sync, .. } => self.waking_comes_from(by, sync),
-            Detail::Yield { task, took_ns } => {
+            Detail::Yield { task, work } => {
                 let pid = task.pid;
-                let time = self.began(time, cpu, took_ns);
+                let time = self.began(time, cpu, work);
                 let time = self.behind_latest(pid, time);
                 self.push(time, cpu, What::Yield { pid });
             }
@@ -331,8 +377,9 @@ impl Sink for Kept {
             Detail::Schedule { task, reached_ns } => {
                 let pid = task.pid;
                 // The call that it is preempted in, which began before, is told behind it.
-                let latest = self.latest.get(&pid).copied().unwrap_or_default().time;
-                let time = latest.max(reached_ns);
+                let latest = self.latest.entry(pid).or_default();
+                let time = latest.time.max(reached_ns);
+                latest.scheduled = time;
                 self.push(time, cpu, What::Schedule { pid });
             }
             Detail::Call { .. } => self.call_begins(time, cpu, detail),
@@ -341,6 +388,8 @@ impl Sink for Kept {
                 bytes,
                 reached_ns,
             } => self.call_ends(reached_ns, cpu, task.pid, bytes as i32),
+            Detail::Executes => self.idles(time, cpu, None),
+            Detail::Speed { rate } => self.cpus[cpu as usize].rates.push((time, rate)),
             Detail::Attributes { task, attributes } => self.changes.push(Change {
                 time,
                 pid: task.pid,

@@ -60,7 +60,6 @@ const UNEQUAL: &[(&str, &str, [f64; 3])] = &[
         "sysbench threads --threads=6 --events=60 --time=0 run",
         [30.0, 90.0, 55.0],
     ),
-    ("juno-r0", "idle-hogs.json", [10.0, 0.0, 100.0]),
     ("juno-r0", "lock-handover.json", [5.0, 5.0, 0.0]),
     ("juno-r0", "card/capped.json", [5.0, 0.0, 0.0]),
     ("juno-r0", "card/mixed.json", [5.0, 0.0, 50.0]),

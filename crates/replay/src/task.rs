@@ -161,6 +161,8 @@ pub(crate) struct Task {
     pub schedules_since: Option<u64>,
     /// Where it stood at the times at which all are cut.
     pub cuts: Vec<Cut>,
+    /// It was on a CPU for some time.
+    pub ran: bool,
     /// It has not ended, and would go on at the end of the recording.
     pub goes_on: bool,
     /// The operation at which it sleeps at the end.
@@ -198,6 +200,7 @@ impl Task {
             within_wakeup: false,
             schedules_since: None,
             cuts: Vec::new(),
+            ran: false,
             goes_on: false,
             parked: None,
             sleeps: 0,
@@ -214,7 +217,7 @@ impl Task {
 
     /// Whether it was seen to do something.
     pub fn has_begun(&self) -> bool {
-        self.work > 0 || !self.ops.is_empty()
+        self.ran || !self.ops.is_empty()
     }
 
     /// It got this work done.

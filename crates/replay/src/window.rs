@@ -138,11 +138,12 @@ impl<'a> Window<'a> {
         if before == after || !known.is_replayed() {
             return;
         }
+        self.book(fact.time, task);
+        let known = &mut self.tasks[task];
         if !known.has_begun() {
             known.attributes = after;
             return;
         }
-        self.book(fact.time, task);
         if let State::Running { cpu, .. } = self.tasks[task].state {
             self.tasks[task].owe(self.charges.attributes(cpu));
         }

@@ -29,6 +29,7 @@ impl Window<'_> {
             false => self.charges.ticks(cpu, ns),
         };
         let booked = &mut self.tasks[task];
+        booked.ran |= ns > 0;
         if !booked.is_in_kernel() {
             booked.add_work(work);
             booked.owe(ticks);

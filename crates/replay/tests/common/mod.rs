@@ -135,7 +135,7 @@ pub fn event(line: &str) -> Event {
     }
 }
 
-/// A replay of the events of `text`, of which `facts` are known.
+/// A replay of the events of `text`, of which `facts` are known, in the order of their times.
 pub fn replay(
     machine: &Machine,
     text: &str,
@@ -157,11 +157,13 @@ pub fn replay(
         facts: std::collections::BTreeMap::new(),
     };
     let mut writer = WorkloadWriter::create(&path, header, 1).unwrap();
-    for fact in facts {
-        writer.task(fact).unwrap();
-    }
+    let mut facts = facts.iter().peekable();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {
-        writer.event(&event(line)).unwrap();
+        let event = event(line);
+        while let Some(fact) = facts.next_if(|fact| fact.time <= event.time) {
+            writer.task(fact).unwrap();
+        }
+        writer.event(&event).unwrap();
     }
     writer
         .finish(End::default(), &told.iter().copied().collect())

@@ -119,8 +119,10 @@ fn blocks(window: &Window<'_>, resample: &Resample) -> Result<Blocks, NotReplaya
 }
 
 /// A task in blocks.
-fn pieces(task: Task, numbers: &[TaskId]) -> Pieces {
+fn pieces(mut task: Task, numbers: &[TaskId]) -> Pieces {
     let mut cuts = task.cuts.clone();
+    // Other blocks may stand between it and the end.
+    task.retires_at = None;
     let ops = numbered(task, numbers);
     if let Some(last) = cuts.last_mut() {
         last.op = ops.len() as u32;
@@ -172,19 +174,23 @@ fn program(mut task: Task, numbers: &[TaskId]) -> Program {
 
 /// The operations of a task with the numbers of tasks that are replayed, to the end.
 fn numbered(task: Task, numbers: &[TaskId]) -> Vec<Op> {
-    let goes_on = task.goes_on;
+    let is_member = task.role == Role::Member;
     let mut ops = task.ops;
     for op in &mut ops {
         if let Op::Wake { task, .. } | Op::Fork { task } = op {
             *task = numbers[*task as usize];
         }
     }
-    if task.role == Role::Member {
+    let retires_at = task.retires_at.unwrap_or(ops.len());
+    let last_sleep = ops.split_off(retires_at);
+    if is_member {
         ops.push(Op::Mark { mark: ENDS });
     }
     // A task of a higher class that always runs would keep others from their work.
-    if goes_on {
-        ops.extend([Op::Retire, Op::Run { ns: FOR_EVER }]);
+    if task.goes_on {
+        ops.push(Op::Retire);
+        ops.extend(last_sleep);
+        ops.push(Op::Run { ns: FOR_EVER });
     }
     ops.push(Op::Exit);
     ops.shrink_to_fit();

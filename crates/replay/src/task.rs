@@ -165,6 +165,9 @@ pub(crate) struct Task {
     pub ran: bool,
     /// It has not ended, and would go on at the end of the recording.
     pub goes_on: bool,
+    /// The operation of its last sleep, if it was woken from that and has not run since, while
+    /// others ran to the end: the run of a replay waits for those, and not for it to run.
+    pub retires_at: Option<usize>,
     /// The operation at which it sleeps at the end.
     pub parked: Option<usize>,
     /// Sleeps that it began so far.
@@ -202,6 +205,7 @@ impl Task {
             cuts: Vec::new(),
             ran: false,
             goes_on: false,
+            retires_at: None,
             parked: None,
             sleeps: 0,
             waits: Waits::default(),
@@ -213,6 +217,12 @@ impl Task {
     /// Whether it has operations.
     pub fn is_replayed(&self) -> bool {
         self.role != Role::LeftOut
+    }
+
+    /// Whether the run of a replay waits for it until the end of the recording.
+    pub fn runs_on(&self) -> bool {
+        let fair = crate::attributes::is_fair(&self.fact, &self.attributes);
+        fair && self.is_replayed() && matches!(self.state, State::Running { .. })
     }
 
     /// Whether it was seen to do something.

@@ -2,7 +2,7 @@
 //! The ends of a window and of its blocks.
 
 use super::{IDLE, Window};
-use crate::task::{IN_CALL, State};
+use crate::task::{IN_CALL, State, Task};
 use crate::{attributes, timers};
 
 impl Window<'_> {
@@ -43,18 +43,19 @@ impl Window<'_> {
                 self.book(self.end, task);
             }
         }
+        let runs_on = self.tasks.iter().any(Task::runs_on);
         for task in &mut self.tasks {
             task.flush();
-            task.goes_on = match task.state {
-                State::Running { .. } | State::Runnable => {
-                    attributes::is_fair(&task.fact, &task.attributes)
+            let fair = attributes::is_fair(&task.fact, &task.attributes);
+            match task.state {
+                State::Running { .. } | State::Runnable => task.goes_on = fair,
+                State::Asleep(sleep) if sleep.op == IN_CALL => {}
+                State::Asleep(sleep) if task.woken => {
+                    task.goes_on = fair;
+                    task.retires_at = (fair && runs_on).then_some(sleep.op);
                 }
-                State::Asleep(_) | State::Dead => false,
-            };
-            if let State::Asleep(sleep) = task.state
-                && !task.woken
-            {
-                task.parked = (sleep.op != IN_CALL).then_some(sleep.op);
+                State::Asleep(sleep) => task.parked = Some(sleep.op),
+                State::Dead => {}
             }
             let (assumed, devices) = timers::settle(task, self.start);
             let waits = std::mem::take(&mut task.waits);

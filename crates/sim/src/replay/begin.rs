@@ -133,8 +133,12 @@ impl Sim<'_> {
     /// Its first operation is a sleep that does not end at once: it is asleep from the start.
     fn begins_asleep(&mut self, cpu: usize, task: usize) -> bool {
         // The time at which it begins is no work.
-        while let Op::Mark { mark } = self.ops[self.tasks[task].pc as usize] {
-            self.pass_mark(mark);
+        loop {
+            match self.ops[self.tasks[task].pc as usize] {
+                Op::Mark { mark } => self.pass_mark(mark),
+                Op::Retire => self.is_over(task),
+                _ => break,
+            }
             self.tasks[task].pc += 1;
         }
         let op = self.ops[self.tasks[task].pc as usize];

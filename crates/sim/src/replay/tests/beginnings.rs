@@ -68,6 +68,18 @@ fn who_sleeps_first_is_asleep_from_the_start() {
     }
 }
 
+/// The run waits for it no longer, and does not end before the others are done.
+#[test]
+fn who_retires_before_its_first_sleep_is_asleep_from_the_start() {
+    let retired = [mark(0), Op::Retire, Op::Await, mark(1)];
+    let workload = beginning(&[(on(0), &[run(2)]), (on(1), &retired)]);
+    begin_recorded(&machine(2, 2), &workload, &mut Record::default(), |sim| {
+        sim.until(100 * MS);
+        assert_eq!(sim.workloads[0].ended, 2 * MS);
+        assert_eq!(sim.tasks[1].life, Life::Asleep);
+    });
+}
+
 /// A wakeup that waits for an await with which its target begins.
 #[test]
 fn a_sleep_from_the_start_lets_a_hand_off_go() {

@@ -54,7 +54,6 @@ const UNEQUAL: &[(&str, &str, [f64; 3])] = &[
         [20.0, 60.0, 40.0],
     ),
     ("ca9x4", "frame-pipeline.json", [5.0, 0.0, 5.0]),
-    ("ca9x4", "card/mixed.json", [5.0, 0.0, 5.0]),
     (
         "juno-r0",
         "sysbench threads --threads=6 --events=60 --time=0 run",

@@ -17,6 +17,9 @@ pub(crate) const IN_CALL: usize = usize::MAX;
 /// Mark of the ends of the workload's tasks.
 pub(crate) const ENDS: u32 = 0;
 
+/// Work of the biggest CPU in a ns: less is not seen.
+const LAST: Work = 1024;
+
 /// What a recorded task is to the replay.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
@@ -165,8 +168,8 @@ pub(crate) struct Task {
     pub ran: bool,
     /// It has not ended, and would go on at the end of the recording.
     pub goes_on: bool,
-    /// The operation of its last sleep, if it was woken from that and has not run since, while
-    /// others ran to the end: the run of a replay waits for those, and not for it to run.
+    /// The operation before which the run of a replay ceases to wait for it, if it waited for a
+    /// CPU at the end while others ran: its last sleep, or the last that it did on a CPU.
     pub retires_at: Option<usize>,
     /// The operation at which it sleeps at the end.
     pub parked: Option<usize>,
@@ -265,6 +268,20 @@ impl Task {
     /// What the model charges beyond the recorded time so far; it is forgotten.
     pub fn take_debt(&mut self) -> Work {
         std::mem::take(&mut self.debt)
+    }
+
+    /// It left its CPU with all done: what a replay has to wait for ends just before that.
+    pub fn retires_on_cpu(&mut self) {
+        match self.ops.last_mut() {
+            Some(Op::Run { ns }) => {
+                let last = LAST.min(*ns);
+                *ns -= last;
+                self.retires_at = Some(self.ops.len());
+                self.ops.push(Op::Run { ns: last });
+            }
+            Some(Op::Yield) => self.retires_at = Some(self.ops.len() - 1),
+            _ => {}
+        }
     }
 
     /// Makes the work so far an operation.

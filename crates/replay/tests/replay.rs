@@ -353,57 +353,6 @@ fn the_model_takes_its_charges_off_the_work() {
     );
 }
 
-#[test]
-fn a_task_begins_with_the_attributes_that_it_has_when_it_first_runs() {
-    let mut machine = free_machine();
-    for core in &mut machine.core_types {
-        core.costs.futex_ns = 1_000_000;
-    }
-    let events = "0 0 fork 0 7
-         20 0 switch 0 R 7
-         100 0 switch 7 S 0";
-    let with = |us: u64| {
-        let nice = TaskFact {
-            time: us * 1000,
-            pid: 7,
-            nice: Some(5),
-            ..TaskFact::default()
-        };
-        let made = replay(&machine, events, &[nice], &all(), &Options::default()).unwrap();
-        let begins = made.workload.tasks[0].attributes.nice;
-        (begins, programs(&made))
-    };
-    let line = |ops: &str| format!("pid-7 @0: {ops}\n");
-    assert_eq!(with(10), (Some(5), line("run 80")));
-    // What it did before was the call, of which the model charges more.
-    assert_eq!(with(50), (None, line("set Some(5)")));
-}
-
-#[test]
-fn a_run_does_not_wait_for_a_task_that_was_woken_last_and_did_not_run() {
-    let woken = "0 0 switch 8 S 0
-         400 0 begin hrtimer
-         400 0 waking 8 by hard
-         402 0 end hrtimer";
-    let kinds = |events: &str| {
-        let made = replay(&free_machine(), events, &[], &all(), &Options::default());
-        let ops = &made.unwrap().workload.programs[0].ops;
-        let names = ops.iter().map(|op| match op {
-            Op::Run { .. } => "run",
-            Op::SleepUntil { .. } => "sleep",
-            Op::Mark { .. } => "mark",
-            Op::Retire => "retire",
-            Op::Exit => "exit",
-            other => panic!("{other:?}"),
-        });
-        names.collect::<Vec<_>>().join(" ")
-    };
-    let beside = format!("{woken}\n410 1 switch 7 R 7");
-    assert_eq!(kinds(&beside), "mark retire sleep run exit");
-    // Nobody else lasts as long.
-    assert_eq!(kinds(woken), "sleep mark retire run exit");
-}
-
 /// A task that a timer wakes each ms while 7 has the CPU, and 7 is said to have woken it.
 #[test]
 fn a_timer_that_is_booked_on_a_busy_task_is_suspect() {

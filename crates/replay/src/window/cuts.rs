@@ -48,7 +48,13 @@ impl Window<'_> {
             task.flush();
             let fair = attributes::is_fair(&task.fact, &task.attributes);
             match task.state {
-                State::Running { .. } | State::Runnable => task.goes_on = fair,
+                State::Running { .. } => task.goes_on = fair,
+                State::Runnable => {
+                    task.goes_on = fair;
+                    if fair && runs_on {
+                        task.retires_on_cpu();
+                    }
+                }
                 State::Asleep(sleep) if sleep.op == IN_CALL => {}
                 State::Asleep(sleep) if task.woken => {
                     task.goes_on = fair;

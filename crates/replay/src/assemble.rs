@@ -121,8 +121,8 @@ fn blocks(window: &Window<'_>, resample: &Resample) -> Result<Blocks, NotReplaya
 /// A task in blocks.
 fn pieces(mut task: Task, numbers: &[TaskId]) -> Pieces {
     let mut cuts = task.cuts.clone();
-    // Other blocks may stand between it and the end.
-    task.retires_at = None;
+    // Other blocks may stand between them and the end.
+    (task.retires_at, task.parked) = (None, None);
     let ops = numbered(task, numbers);
     if let Some(last) = cuts.last_mut() {
         last.op = ops.len() as u32;
@@ -145,7 +145,7 @@ fn numbers(tasks: &[Task]) -> Vec<TaskId> {
         .collect()
 }
 
-/// Work without an end, in ns.
+/// Work, or a sleep, without an end, in ns.
 const FOR_EVER: u64 = u64::MAX;
 /// Longest name of a task, bytes (`TASK_COMM_LEN` less the final NUL).
 const MAX_COMM: usize = 15;
@@ -186,8 +186,11 @@ fn numbered(task: Task, numbers: &[TaskId]) -> Vec<Op> {
     if is_member {
         ops.push(Op::Mark { mark: ENDS });
     }
-    // A task of a higher class that always runs would keep others from their work.
-    if task.goes_on {
+    if task.parked.is_some() {
+        // It leaves its load on the CPU that it was on, which a task that ends does not.
+        ops.extend([Op::Retire, Op::SleepUntil { ns: FOR_EVER }]);
+    } else if task.goes_on {
+        // A task of a higher class that always runs would keep others from their work.
         ops.push(Op::Retire);
         ops.extend(last_sleep);
         ops.push(Op::Run { ns: FOR_EVER });

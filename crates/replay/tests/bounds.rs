@@ -51,6 +51,16 @@ fn kinds(events: &str) -> String {
 }
 
 #[test]
+fn a_task_that_sleeps_at_the_end_sleeps_on_and_one_that_ended_ends() {
+    let asleep = "0 0 switch 0 R 8
+         400 0 switch 8 S 0";
+    assert_eq!(kinds(asleep), "run mark retire sleep exit");
+    let ended = "0 0 switch 0 R 8
+         400 0 switch 8 X 0";
+    assert_eq!(kinds(ended), "run mark exit");
+}
+
+#[test]
 fn a_run_does_not_wait_until_a_task_that_waits_for_a_cpu_last_gets_it() {
     let woken = "0 0 switch 8 S 0
          400 0 begin hrtimer

@@ -196,8 +196,8 @@ fn word(replay: &Replay, op: &Op) -> Option<String> {
     let comm = |task: u32| &replay.workload.tasks[task as usize].comm;
     Some(match *op {
         Op::Mark { .. } | Op::Exit => return None,
-        // It goes on at the end of the recording.
-        Op::Retire | Op::Run { ns: u64::MAX } => return None,
+        // It goes on, or sleeps on, at the end of the recording.
+        Op::Retire | Op::Run { ns: u64::MAX } | Op::SleepUntil { ns: u64::MAX, .. } => return None,
         // Us of the biggest CPU.
         Op::Run { ns } => format!("run {}", ns / 1024 / 1000),
         Op::Wake {

@@ -60,7 +60,6 @@ const UNEQUAL: &[(&str, &str, [f64; 3])] = &[
         [30.0, 90.0, 55.0],
     ),
     ("juno-r0", "lock-handover.json", [5.0, 5.0, 0.0]),
-    ("juno-r0", "card/mixed.json", [5.0, 0.0, 50.0]),
 ];
 
 /// Context switches, wakeups and migrations.

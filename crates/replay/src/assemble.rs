@@ -188,7 +188,13 @@ fn numbered(task: Task, numbers: &[TaskId]) -> Vec<Op> {
     }
     if task.parked.is_some() {
         // It leaves its load on the CPU that it was on, which a task that ends does not.
-        ops.extend([Op::Retire, Op::SleepUntil { ns: FOR_EVER }]);
+        ops.extend([
+            Op::Retire,
+            Op::SleepUntil {
+                ns: FOR_EVER,
+                slack_ns: 0,
+            },
+        ]);
     } else if task.goes_on {
         // A task of a higher class that always runs would keep others from their work.
         ops.push(Op::Retire);

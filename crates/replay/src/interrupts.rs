@@ -24,14 +24,27 @@ pub(crate) struct Nesting {
     /// When the outermost began, ns.
     since: u64,
     /// When the one that began last was due, ns.
-    due: u64,
+    due: Option<u64>,
+    /// How many timers that were due at the same time came before it.
+    behind: u32,
     /// Time in interrupts since it was last taken, ns.
     spent: u64,
 }
 
 impl Nesting {
     pub fn begin(&mut self, interrupt: Interrupt, now: u64, late_ns: u32) {
-        self.due = now - u64::from(late_ns).min(now);
+        let due = now - u64::from(late_ns).min(now);
+        let of_timer = |one: Interrupt| {
+            matches!(
+                one,
+                Interrupt::Hrtimer(_) | Interrupt::Timer(_) | Interrupt::Tick
+            )
+        };
+        self.behind = match of_timer(interrupt) && Some(due) == self.due {
+            true => self.behind + 1,
+            false => 0,
+        };
+        self.due = Some(due);
         if self.within.is_empty() {
             self.since = now;
         }
@@ -69,7 +82,16 @@ impl Nesting {
     pub fn due(&self, now: u64) -> u64 {
         match self.source() {
             Source::Unknown => now,
-            Source::Timer | Source::Device => self.due,
+            Source::Timer | Source::Device => self.due.unwrap_or(now),
+        }
+    }
+
+    /// How many timers of the CPU expired before the one that wakes, in the interrupt of the first.
+    /// It had slack: its own interrupt was not due yet.
+    pub fn behind(&self) -> u32 {
+        match self.source() {
+            Source::Timer => self.behind,
+            Source::Device | Source::Unknown => 0,
         }
     }
 

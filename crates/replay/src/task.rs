@@ -88,6 +88,8 @@ pub(crate) struct TimerSleep {
     pub op: usize,
     pub since: u64,
     pub until: u64,
+    /// How many timers expired before it in the interrupt of the first.
+    pub behind: u32,
     /// On which CPU the interrupt came.
     pub cpu: u32,
     /// The recording says that it was a timer.

@@ -48,11 +48,14 @@ pub(crate) fn settle(task: &mut Task, start: u64) -> (u64, u64) {
             _ => (sleep.known, kinds[usize::from(!sleep.known)]),
         };
         let ns = sleep.until - sleep.since;
+        // A ns for each that comes before it keeps the order.
+        let slack_ns = sleep.behind;
         let op = match kind {
             Kind::Points => Op::SleepUntil {
                 ns: sleep.until - start,
+                slack_ns,
             },
-            Kind::Pauses => Op::SleepFor { ns },
+            Kind::Pauses => Op::SleepFor { ns, slack_ns },
             Kind::Device => Op::Complete { ns, cpu: sleep.cpu },
         };
         match (known, kind) {

@@ -179,6 +179,18 @@ const CASES: &[(&str, &str, &str)] = &[
         "pid-8 @0: until 370, run 90",
     ),
     (
+        "a timer that expires in the interrupt of the tick has slack, and comes behind it",
+        "0 0 switch 8 S 0
+         400 0 begin tick
+         402 0 end tick
+         402 0 begin hrtimer 2000
+         405 0 waking 8 by hard
+         408 0 end hrtimer
+         410 0 switch 0 R 8
+         500 0 switch 8 S 0",
+        "pid-8 @0: until 400+1, run 90",
+    ),
+    (
         "preemption adds nothing, and a yield stands where it was called",
         "0 0 switch 0 R 7
          100 0 switch 7 R+ 8

@@ -436,8 +436,10 @@ impl Sim<'_> {
             Op::UnlockCpu => self.unlock_cpu(task),
             Op::Wake { .. } => self.wake_recorded(cpu, op),
             Op::Await => self.await_wakeup(cpu, task),
-            Op::SleepUntil { ns } => self.sleep_to(cpu, task, self.time_of(task, ns)),
-            Op::SleepFor { ns } => self.sleep_to(cpu, task, self.now + ns),
+            Op::SleepUntil { ns, slack_ns } => {
+                self.sleep_to(cpu, task, self.time_of(task, ns), slack_ns)
+            }
+            Op::SleepFor { ns, slack_ns } => self.sleep_to(cpu, task, self.now + ns, slack_ns),
             Op::Complete { ns, cpu: on } => self.complete(cpu, task, ns, on),
         }
     }

@@ -346,8 +346,14 @@ pub(crate) fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
             hand_off,
             sync,
         },
-        Op::SleepUntil { ns } => Op::SleepUntil { ns: ns.min(NEVER) },
-        Op::SleepFor { ns } => Op::SleepFor { ns: ns.min(NEVER) },
+        Op::SleepUntil { ns, slack_ns } => Op::SleepUntil {
+            ns: ns.min(NEVER),
+            slack_ns,
+        },
+        Op::SleepFor { ns, slack_ns } => Op::SleepFor {
+            ns: ns.min(NEVER),
+            slack_ns,
+        },
         Op::Complete { ns, cpu } => Op::Complete {
             ns: ns.min(NEVER),
             cpu,

@@ -127,7 +127,7 @@ impl Recording {
             4 => {
                 let early = self.draw.below(MS);
                 let ns = (self.time + MS / 2).saturating_sub(early);
-                self.tasks[task].push(Op::SleepUntil { ns });
+                self.tasks[task].push(Op::SleepUntil { ns, slack_ns: 0 });
             }
             5 => {
                 let cpu = self.draw.below(12) as u32;

@@ -209,10 +209,11 @@ impl Join<'_> {
                     sync,
                 }
             }
-            Op::SleepUntil { ns } => {
+            Op::SleepUntil { ns, slack_ns } => {
                 let within = ns.saturating_sub(self.blocks.times[self.block]);
                 Op::SleepUntil {
                     ns: self.start + within,
+                    slack_ns,
                 }
             }
             other => other,

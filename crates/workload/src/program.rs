@@ -410,10 +410,11 @@ pub enum Op {
     /// Sleep until the [`Op::Wake`] for this one of the task's `Await`s has come.
     Await,
     /// Sleep until this time after the workload's start, ns; a timer ends it (`clock_nanosleep` with
-    /// `TIMER_ABSTIME`). What has passed is no sleep. Only the sleep is charged.
-    SleepUntil { ns: u64 },
-    /// Sleep for so long, ns; a timer without slack ends it. Only the sleep is charged.
-    SleepFor { ns: u64 },
+    /// `TIMER_ABSTIME`). What has passed is no sleep. Only the sleep is charged. The timer interrupts
+    /// `slack_ns` later, unless another one on its CPU does so before.
+    SleepUntil { ns: u64, slack_ns: u32 },
+    /// Sleep for so long, ns; a timer of this slack ends it, as above. Only the sleep is charged.
+    SleepFor { ns: u64, slack_ns: u32 },
     /// Sleep until a device has done its part, which takes `ns`: its interrupt on this CPU ends it.
     /// Only the sleep is charged.
     Complete { ns: u64, cpu: u32 },

@@ -17,6 +17,7 @@ fn settled(sleeps: &[(u64, u64)], known: bool) -> (Vec<Op>, (u64, u64)) {
             op: sleep.op,
             since: since * 1000,
             until: until * 1000,
+            behind: 0,
             cpu: 2,
             known,
             called: None,
@@ -48,13 +49,22 @@ fn paused(length: u64) -> Vec<(u64, u64)> {
 #[test]
 fn a_period_is_points_in_time() {
     let (ops, _) = settled(&periodic(1000), true);
-    assert_eq!(ops[4], Op::SleepUntil { ns: 5_000_000 });
+    assert_eq!(
+        ops[4],
+        Op::SleepUntil {
+            ns: 5_000_000,
+            slack_ns: 0
+        }
+    );
 }
 
 #[test]
 fn equal_lengths_are_pauses() {
     let (ops, _) = settled(&paused(3000), true);
-    let pause = Op::SleepFor { ns: 3_000_000 };
+    let pause = Op::SleepFor {
+        ns: 3_000_000,
+        slack_ns: 0,
+    };
     assert_eq!(ops, vec![pause; 10]);
 }
 

@@ -182,6 +182,7 @@ impl Window<'_> {
                             op: sleep.op,
                             since: sleep.since,
                             until,
+                            behind: self.cpus[cpu].interrupts.behind(),
                             cpu: cpu as u32,
                             known: source == Source::Timer,
                             called,

@@ -34,25 +34,26 @@ impl Sim<'_> {
             .insert(&mut self.nodes, task as u32, at + slack);
     }
 
-    /// Sleeps until `at`. That is when the timer of a recorded task really fired: it has no slack any
-    /// more.
-    pub(super) fn sleep_to(&mut self, cpu: usize, task: usize, at: u64) -> Effect {
+    /// Sleeps until `at`, when the timer of a recorded task really fired, or for `slack` ns more.
+    pub(super) fn sleep_to(&mut self, cpu: usize, task: usize, at: u64, slack: u32) -> Effect {
         if at <= self.now {
             return Effect::Done;
         }
         self.sleep_current(cpu);
-        self.start_timer(cpu, task, at);
+        self.start_timer(cpu, task, at, slack);
         Effect::DoneAfterSleep
     }
 
-    /// Starts the timer of `task`, which sleeps, on `cpu`; false if the time has passed.
-    pub fn start_timer(&mut self, cpu: usize, task: usize, at: u64) -> bool {
+    /// Starts the timer of `task`, which sleeps, on `cpu`; false if the time has passed. It
+    /// interrupts `slack` ns later, if no other one does so in between.
+    pub fn start_timer(&mut self, cpu: usize, task: usize, at: u64, slack: u32) -> bool {
         let at = at.min(NEVER);
         if at > self.now {
             self.tasks[task].timer_point = at;
+            let last = at.saturating_add(u64::from(slack).min(TIMER_SLACK));
             self.cpus[cpu]
                 .timers
-                .insert(&mut self.nodes, task as u32, at);
+                .insert(&mut self.nodes, task as u32, last);
         }
         at > self.now
     }

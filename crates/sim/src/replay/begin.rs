@@ -144,8 +144,10 @@ impl Sim<'_> {
         let op = self.ops[self.tasks[task].pc as usize];
         let sleeps = match op {
             Op::Await => self.begin_await(cpu, task),
-            Op::SleepUntil { ns } => self.start_timer(cpu, task, self.time_of(task, ns)),
-            Op::SleepFor { ns } => self.start_timer(cpu, task, self.now + ns),
+            Op::SleepUntil { ns, slack_ns } => {
+                self.start_timer(cpu, task, self.time_of(task, ns), slack_ns)
+            }
+            Op::SleepFor { ns, slack_ns } => self.start_timer(cpu, task, self.now + ns, slack_ns),
             Op::Complete { ns, cpu: on } => {
                 self.start_device(task, ns, on);
                 true

@@ -187,7 +187,15 @@ fn only_the_wakeup_is_charged() {
         ("who sleeps is woken", wake(1, 1), &[Op::Await], 1300),
         ("so by a hand-off", hand_off(1, 1), &[Op::Await], 1300),
         ("who is awake is not", wake(1, 1), &[run(3), Op::Await], 0),
-        ("no time to wait for", Op::SleepUntil { ns: MS }, &[], 0),
+        (
+            "no time to wait for",
+            Op::SleepUntil {
+                ns: MS,
+                slack_ns: 0,
+            },
+            &[],
+            0,
+        ),
         ("who has ended is not", hand_off(1, 1), &[], 0),
     ];
     for (name, op, target, ns) in cases {
@@ -241,7 +249,15 @@ fn details_tell_wakers_yields_and_attributes() {
         hand_off: false,
         sync: true,
     };
-    let waker = [run(1), sync, Op::Yield, Op::SleepUntil { ns: 5 * MS }];
+    let waker = [
+        run(1),
+        sync,
+        Op::Yield,
+        Op::SleepUntil {
+            ns: 5 * MS,
+            slack_ns: 0,
+        },
+    ];
     let sleeper = [
         Op::Await,
         Op::Complete { ns: MS, cpu: 0 },

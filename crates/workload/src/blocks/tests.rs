@@ -39,7 +39,10 @@ fn blocks() -> Blocks {
             cut(6, 0, false),
         ],
     };
-    let until = Op::SleepUntil { ns: 250 };
+    let until = Op::SleepUntil {
+        ns: 250,
+        slack_ns: 0,
+    };
     let sleeper = Pieces {
         ops: vec![
             Op::Await,
@@ -77,7 +80,7 @@ fn the_recorded_order_gives_the_recorded_programs() {
 
 #[test]
 fn wakeups_find_their_sleeps_in_any_order() {
-    let until = |ns| Op::SleepUntil { ns };
+    let until = |ns| Op::SleepUntil { ns, slack_ns: 0 };
     let programs = blocks().programs(&[1, 1, 0, 2]);
     let twice = [
         run(20),

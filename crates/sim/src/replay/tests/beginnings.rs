@@ -51,10 +51,16 @@ fn who_sleeps_first_is_asleep_from_the_start() {
     // The first operation, and when the task is first switched to, ms.
     let cases: [(Op, u64); 4] = [
         (Op::Await, 2),
-        (Op::SleepUntil { ns: 3 * MS }, 3),
+        (
+            Op::SleepUntil {
+                ns: 3 * MS,
+                slack_ns: 0,
+            },
+            3,
+        ),
         (Op::Complete { ns: 4 * MS, cpu: 0 }, 4),
         // It is no sleep.
-        (Op::SleepUntil { ns: 0 }, 0),
+        (Op::SleepUntil { ns: 0, slack_ns: 0 }, 0),
     ];
     for (op, at) in cases {
         let sleeper = [op, mark(0)];
@@ -101,7 +107,10 @@ fn utilization_begins_as_recorded_and_decays() {
             wakee_flips: 7,
             ..on(1)
         };
-        let long = Op::SleepUntil { ns: 1000 * MS };
+        let long = Op::SleepUntil {
+            ns: 1000 * MS,
+            slack_ns: 0,
+        };
         let workload = beginning(&[(begins, &[long])]);
         begin_on(base, &machine(2, 2), &workload, |sim| {
             sim.until(0);
@@ -113,7 +122,16 @@ fn utilization_begins_as_recorded_and_decays() {
             sim.until(1000 * MS);
             assert!(sim.views[0].pelt.util_avg < 10, "{base}: {:?}", view(sim));
         });
-        let workload = beginning(&[(begins, &[Op::SleepUntil { ns: 32 * MS }, run(1)])]);
+        let workload = beginning(&[(
+            begins,
+            &[
+                Op::SleepUntil {
+                    ns: 32 * MS,
+                    slack_ns: 0,
+                },
+                run(1),
+            ],
+        )]);
         begin_on(base, &machine(2, 2), &workload, |sim| {
             sim.until(32 * MS);
             let util = sim.views[0].pelt.util_avg;

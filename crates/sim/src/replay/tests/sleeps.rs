@@ -8,7 +8,10 @@ use alight_machine::{Costs, CpuSet, Governor};
 use alight_workload::program::Op;
 
 fn until(ms: u64) -> Op {
-    Op::SleepUntil { ns: ms * MS }
+    Op::SleepUntil {
+        ns: ms * MS,
+        slack_ns: 0,
+    }
 }
 
 fn complete(ms: u64, cpu: u32) -> Op {
@@ -53,6 +56,32 @@ fn a_time_that_is_slept_until_does_not_move() {
         sim.until(100 * MS);
         assert_eq!(sim.passed(0).0, 8 * MS);
     });
+}
+
+#[test]
+fn a_timer_with_slack_expires_behind_those_that_interrupt_in_it() {
+    let sleep = |slack_ns| Op::SleepUntil {
+        ns: 5 * MS,
+        slack_ns,
+    };
+    // The slack of the first, what the other does, how much later than at 5 ms the first is woken,
+    // and who is woken before.
+    let cases = [
+        (0, until(9), 0, 0),
+        (1, until(9), 1, 0),
+        (500, until(9), 500, 0),
+        (1, until(5), 0, 1),
+        (500, until(5), 0, 1),
+    ];
+    for (slack, other, late, before) in cases {
+        let tasks = [&[sleep(slack)], &[other]].map(|ops| task(0, ops).on(&[0]));
+        let mut record = Record::default();
+        begin_recorded(&machine(1, 1), &workload(&tasks), &mut record, |sim| {
+            sim.until(100 * MS);
+        });
+        assert_eq!(record.wakings_of(0), [5 * MS + late], "slack {slack}");
+        assert_eq!(record.wakings[0].2, before, "slack {slack}");
+    }
 }
 
 #[test]

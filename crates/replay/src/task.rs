@@ -164,6 +164,8 @@ pub(crate) struct Task {
     pub within_wakeup: bool,
     /// Since when it is in the scheduler, on its way off the CPU: the model charges that.
     pub schedules_since: Option<u64>,
+    /// How long that has taken so far without interrupts, ns.
+    pub schedules_ns: u64,
     /// Where it stood at the times at which all are cut.
     pub cuts: Vec<Cut>,
     /// It was on a CPU for some time.
@@ -207,6 +209,7 @@ impl Task {
             call: None,
             within_wakeup: false,
             schedules_since: None,
+            schedules_ns: 0,
             cuts: Vec::new(),
             ran: false,
             goes_on: false,

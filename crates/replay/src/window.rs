@@ -80,6 +80,8 @@ struct Cpu {
     clock_told: bool,
     /// How long the next switch takes, ns, if it is told when it begins.
     switch_ns: Option<u64>,
+    /// How much later than the model has it the next task comes, ns.
+    late_ns: u64,
     /// Events tell when it is idle.
     idles_told: bool,
 }

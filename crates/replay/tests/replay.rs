@@ -146,6 +146,16 @@ const CASES: &[(&str, &str, &str)] = &[
         "pid-8 @0: run 100, complete 200 on 0, run 10",
     ),
     (
+        "a task that the scheduler brings late comes late again",
+        "0 0 switch 0 R 7
+         100 0 schedule 7
+         110 0 switch 7 R+ 8
+         150 0 switch 8 S 7
+         170 0 switch 7 S 0",
+        "pid-7 @0: run 120
+         pid-8 @0: run 50",
+    ),
+    (
         "an interrupt that wakes while another task runs is not that task's doing",
         "0 0 switch 0 R 7
          0 1 switch 8 S 0

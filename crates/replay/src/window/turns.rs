@@ -30,6 +30,9 @@ impl Window<'_> {
         };
         let booked = &mut self.tasks[task];
         booked.ran |= ns > 0;
+        if booked.schedules_since.is_some() {
+            booked.schedules_ns += ns - spent;
+        }
         if !booked.is_in_kernel() {
             booked.add_work(work);
             booked.owe(ticks);
@@ -73,6 +76,7 @@ impl Window<'_> {
         self.book(now, task);
         self.tasks[task].cached = self.charges.leaves(cpu);
         let schedules = self.tasks[task].schedules_since.take();
+        let took_ns = std::mem::take(&mut self.tasks[task].schedules_ns);
         if schedules.is_none() && next != IDLE {
             self.tasks[task].owe(self.charges.turn_ends(cpu));
         }
@@ -85,6 +89,10 @@ impl Window<'_> {
         match left {
             Left::Runnable | Left::Preempted => {
                 self.tasks[task].state = State::Runnable;
+                // It does not look for others elsewhere: all of it is the switch.
+                if let Some(switch_ns) = self.cpus[cpu].switch_ns {
+                    self.cpus[cpu].late_ns = took_ns.saturating_sub(switch_ns / 2);
+                }
                 if self.tasks[task].is_replayed() {
                     self.health.still_runnable += 1;
                 }
@@ -182,7 +190,9 @@ impl Window<'_> {
         }
         let task = self.task(next, prio, cpu);
         self.wakes_unseen(now, task, cpu);
-        let from = self.speeds.done(cpu, now);
+        // What came late comes late again: that time counts as work.
+        let late_ns = std::mem::take(&mut self.cpus[cpu].late_ns);
+        let from = self.speeds.done(cpu, now) - self.speeds.in_ns(cpu, late_ns);
         let switch_ns = match self.cpus[cpu].switch_ns.take() {
             Some(began) => began,
             None => self.charges.switch_ns(cpu, &self.speeds),
@@ -196,7 +206,7 @@ impl Window<'_> {
         task.state = State::Running {
             cpu,
             from,
-            since: now,
+            since: now - late_ns,
         };
     }
 

@@ -28,7 +28,7 @@ fn a_comparison_tells_what_a_person_reads_and_all_if_asked() {
     assert!(place("why +asym-capacity") < place("--full"));
     assert!(short.lines().count() <= 40, "{short}");
     let full = stdout(&[&["compare"], &LOAD, &BOTH, &["--full"]]);
-    for name in ["busy_capacity_446_percent", "99%", "their meanings"] {
+    for name in ["idle_residency_wfi_percent", "99%", "their meanings"] {
         assert!(full.contains(name), "no {name} in\n{full}");
         assert!(!short.contains(name), "{name} in\n{short}");
     }

@@ -158,9 +158,9 @@ impl Taken {
 /// The machine that a recording holds, with where its figures come from.
 ///
 /// # Errors
-/// The file is not a recording, or holds no machine that can be used.
+/// The file is not a recording of a workload, or holds no machine that can be used.
 pub fn machine_in(path: &Path) -> Result<DataSheet, NotVerified> {
-    let reader = Reader::open(path)?;
+    let reader = open(path)?;
     sheet(reader.header())?.ok_or(NotVerified::NoMachine)
 }
 

@@ -111,6 +111,8 @@ fn bad_input_is_refused_and_nothing_is_left() {
             "holds no task of the cgroups that were asked for",
         ),
         (&["--from", "1min"], "holds no event in the wanted time"),
+        (&["--pid", "x"], "expected a whole number, 1 or more"),
+        (&["--pid", "0"], "expected a whole number, 1 or more"),
         (&["--from", "5"], "'5' has no unit"),
         (
             &["--from", "@x"],

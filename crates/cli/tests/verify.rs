@@ -218,3 +218,14 @@ fn reports_become_a_page() {
         .code(2)
         .stderr(contains("nowhere: "));
 }
+
+/// A recording without a machine is first of all no workload.
+#[test]
+fn a_recording_of_load_tracking_is_no_workload() {
+    let says = "holds pelt.event/1, not a workload: make one with `alight record workload`";
+    alight(&["simulate", "-w", RECORDING, "linux-6.1"])
+        .assert()
+        .code(2)
+        .stdout("")
+        .stderr(contains(says));
+}

@@ -2,6 +2,7 @@
 //! Why a recording cannot be replayed.
 
 use std::collections::BTreeSet;
+use std::str::FromStr;
 
 use alight_machine::Machine;
 use alight_recording::Header;
@@ -19,6 +20,14 @@ pub enum NotReplayable {
     /// It was made by a newer program.
     #[error(transparent)]
     Capability(#[from] UnknownCapability),
+    /// Its header has a fact that is no number.
+    #[error("says in its header that {fact} is '{found}', not a number: it is damaged; record again")]
+    Fact {
+        /// Name of the fact.
+        fact: &'static str,
+        /// What it is.
+        found: String,
+    },
     /// It holds no events.
     #[error(
         "holds no events: nothing happened while it was recorded, or events were not asked for"
@@ -55,6 +64,20 @@ pub enum NotReplayable {
     },
 }
 
+/// A fact of the header that is a number, if it is there.
+pub(crate) fn number<N: FromStr>(
+    header: &Header,
+    fact: &'static str,
+) -> Result<Option<N>, NotReplayable> {
+    let Some(found) = header.facts.get(fact) else {
+        return Ok(None);
+    };
+    found.parse().map(Some).map_err(|_| NotReplayable::Fact {
+        fact,
+        found: found.clone(),
+    })
+}
+
 /// Is the recording of this machine, by what both say?
 pub(crate) fn same_machine(header: &Header, machine: &Machine) -> Result<(), NotReplayable> {
     let differ = |recorded: String, has: String| {
@@ -65,7 +88,7 @@ pub(crate) fn same_machine(header: &Header, machine: &Machine) -> Result<(), Not
         })
     };
     let (listed, has) = (header.cpus.len(), machine.cpus.len());
-    let counted = header.facts.get(CPUS).and_then(|count| count.parse().ok());
+    let counted = number(header, CPUS)?;
     let recorded = match listed {
         0 => counted.unwrap_or(has),
         listed => listed,
@@ -106,3 +129,6 @@ pub(crate) fn enough(told: &BTreeSet<Capability>) -> Result<(), NotReplayable> {
         false => Err(NotReplayable::Lacks(Capability::Wakings)),
     }
 }
+
+#[cfg(test)]
+mod tests;

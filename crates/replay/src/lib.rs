@@ -182,6 +182,7 @@ pub fn load_with<R: BufRead>(
         None => channels,
     };
     error::same_machine(reader.header(), machine)?;
+    let dma_latency_us = error::number(reader.header(), DMA_LATENCY)?;
     let block_ns = options.resample.map(|resample| resample.block_ns);
     let mut windows = Windows::new(
         (machine, channels),
@@ -201,11 +202,7 @@ pub fn load_with<R: BufRead>(
     let (window, windows, lost) = windows.finish().ok_or(NotReplayable::Empty)?;
     let lost = lost.max(end.lost_events());
     let mut replay = assemble::replay(window, command, options.resample.as_ref())?;
-    replay.workload.dma_latency_us = reader
-        .header()
-        .facts
-        .get(DMA_LATENCY)
-        .and_then(|us| us.parse().ok());
+    replay.workload.dma_latency_us = dma_latency_us;
     replay.end = end;
     replay.health.windows = windows;
     replay.health.lost = told.contains(&Capability::Losses).then_some(lost);

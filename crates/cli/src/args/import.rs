@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Traces of other tools: `import`.
 
+use std::num::NonZeroU32;
 use std::path::PathBuf;
 
 use alight_import::Moment;
 use clap::Args;
 
+use super::values::count;
 use crate::duration;
 
 pub const EXAMPLES: &str = "\
@@ -46,8 +48,8 @@ pub struct ImportArgs {
     pub to: Option<Moment>,
     /// The workload is this task or process with its descendants; may be repeated. Other tasks stay in
     /// the recording as background [default: all tasks are the workload]
-    #[arg(long = "pid", value_name = "PID")]
-    pub pids: Vec<u32>,
+    #[arg(long = "pid", value_name = "PID", value_parser = count::<NonZeroU32>)]
+    pub pids: Vec<NonZeroU32>,
     /// The workload is the tasks of this cgroup and of those below it; may be repeated
     #[arg(long = "cgroup", value_name = "PATH")]
     pub cgroups: Vec<String>,

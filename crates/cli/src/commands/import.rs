@@ -11,7 +11,7 @@ pub fn run(args: &ImportArgs) -> Result<(), Failure> {
     let options = Options {
         from: args.from,
         to: args.to,
-        pids: args.pids.clone(),
+        pids: args.pids.iter().map(|pid| pid.get()).collect(),
         cgroups: args.cgroups.clone(),
     };
     let out = (args.output.clone()).unwrap_or_else(|| args.file.with_extension("alight"));

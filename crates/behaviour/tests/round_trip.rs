@@ -59,7 +59,6 @@ const UNEQUAL: &[(&str, &str, [f64; 3])] = &[
         "sysbench threads --threads=6 --events=60 --time=0 run",
         [30.0, 90.0, 55.0],
     ),
-    ("juno-r0", "lock-handover.json", [5.0, 5.0, 0.0]),
 ];
 
 /// Context switches, wakeups and migrations.

@@ -137,7 +137,9 @@ impl<'a> Window<'a> {
         let before = attributes::stated(&known.fact, &self.all_cpus);
         crate::roles::merge(&mut known.fact, fact);
         let after = attributes::stated(&known.fact, &self.all_cpus);
-        if before == after || !known.is_replayed() {
+        // A call that states what holds already is a call, too.
+        let calls = fact.policy.is_some() || fact.nice.is_some();
+        if before == after && !calls || !known.is_replayed() {
             return;
         }
         self.book(fact.time, task);

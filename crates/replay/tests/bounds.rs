@@ -32,6 +32,24 @@ fn a_task_begins_with_the_attributes_that_it_has_when_it_first_runs() {
     assert_eq!(with(10), (Some(5), line("run 80")));
     // What it did before was the call, of which the model charges more.
     assert_eq!(with(50), (None, line("set Some(5)")));
+    // A second call that states the same.
+    let events = format!("{events}\n200 0 switch 0 R 7\n300 0 switch 7 S 0");
+    let nice = |us: u64| TaskFact {
+        time: us * 1000,
+        pid: 7,
+        nice: Some(5),
+        ..TaskFact::default()
+    };
+    let facts = [nice(10), nice(250)];
+    let made = replay(
+        &free_machine(),
+        &events,
+        &facts,
+        &all(),
+        &Options::default(),
+    );
+    let expected = line("run 80, complete 100 on 0, run 50, set Some(5), run 50");
+    assert_eq!(programs(&made.unwrap()), expected);
 }
 
 /// The operations of the first task, of which nothing is known any more behind `retire`.

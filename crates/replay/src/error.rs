@@ -21,7 +21,9 @@ pub enum NotReplayable {
     #[error(transparent)]
     Capability(#[from] UnknownCapability),
     /// Its header has a fact that is no number.
-    #[error("says in its header that {fact} is '{found}', not a number: it is damaged; record again")]
+    #[error(
+        "says in its header that {fact} is '{found}', not a number: it is damaged; record again"
+    )]
     Fact {
         /// Name of the fact.
         fact: &'static str,

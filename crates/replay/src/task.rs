@@ -160,6 +160,8 @@ pub(crate) struct Task {
     pub woken_by: Option<Charged>,
     /// It is in a call that is replayed as such.
     pub call: Option<Open>,
+    /// It is in another call, and what it does is work of the kernel.
+    pub enters: bool,
     /// What it does at the moment is part of a wakeup, which the model charges.
     pub within_wakeup: bool,
     /// Since when it is in the scheduler, on its way off the CPU: the model charges that.
@@ -207,6 +209,7 @@ impl Task {
             payer: None,
             woken_by: None,
             call: None,
+            enters: false,
             within_wakeup: false,
             schedules_since: None,
             schedules_ns: 0,
@@ -292,7 +295,11 @@ impl Task {
     /// Makes the work so far an operation.
     pub fn flush(&mut self) {
         if self.work > 0 && self.is_replayed() {
-            self.ops.push(Op::Run { ns: self.work });
+            let ns = self.work;
+            self.ops.push(match self.enters {
+                true => Op::Enter { ns },
+                false => Op::Run { ns },
+            });
             self.work = 0;
         }
     }

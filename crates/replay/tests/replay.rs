@@ -134,6 +134,32 @@ const CASES: &[(&str, &str, &str)] = &[
          pid-7 @0: run 50, write 0 2, run 50",
     ),
     (
+        "work within a call on a futex is the kernel's; who waited looks whether to give way",
+        "0 0 switch 0 R 7
+         0 1 switch 0 R 8
+         10 1 fwait 8 5
+         30 1 switch 8 S 0
+         50 0 fwake 7 5
+         60 0 waking 8 by 7
+         70 0 fwoke 7 1
+         90 1 switch 0 R 8
+         95 1 fwaited 8 0
+         120 0 switch 7 S 0
+         140 1 switch 8 S 0",
+        "pid-7 @0: run 50, enter 10, wake pid-8 1, enter 10, run 50
+         pid-8 @0: run 10, enter 20, await, enter 5, enter 0, run 45",
+    ),
+    (
+        "a call to poll may find something, and one to wake nobody",
+        "0 0 switch 0 R 7
+         10 0 poll 7 5
+         20 0 polled 7 1
+         50 0 fwake 7 5
+         60 0 fwoke 7 0
+         70 0 switch 7 S 0",
+        "pid-7 @0: run 10, enter 10, enter 0, run 30, enter 10, run 10",
+    ),
+    (
         "what the scheduler does before a switch is nobody's work",
         "0 0 switch 0 R 8
          100 0 schedule 8

@@ -13,6 +13,7 @@ use crate::kernel::{PipeReader, PipeWaiters, PipeWriter};
 use crate::state::{Interval, Sim};
 use crate::sync::{WaitQueue, Waiting};
 use crate::timeline::NONE;
+use alight_trace::Called;
 use alight_workload::program::{ChannelKind, Op};
 pub(crate) use memory::MessageMemory;
 use mutex::PipeMutex;
@@ -249,7 +250,7 @@ impl Sim<'_> {
     /// Wakes who waits for one end of a channel: one task, or all.
     fn wake_channel(&mut self, cpu: usize, on: Waiting) {
         match self.all_wait_together(on) {
-            Some(all) => self.wake_all(cpu, all, true),
+            Some(all) => _ = self.wake_all(cpu, all, true),
             None => self.wake_next(cpu, on),
         }
     }
@@ -349,9 +350,15 @@ impl Sim<'_> {
 
     /// Waits until the channel is readable.
     pub fn poll(&mut self, cpu: usize, id: u32) -> Effect {
+        let task = self.cpus[cpu].curr as usize;
+        if !std::mem::take(&mut self.tasks[task].waited) {
+            self.trace_call_begin(cpu, Called::Poll(id));
+        }
         if self.channels[id as usize].bytes > 0 {
+            self.trace_call_return(cpu, 1);
             return Effect::Done;
         }
+        self.tasks[task].waited = true;
         self.wait_on_first(cpu, Waiting::Readers(id));
         Effect::RetryAfterSleep
     }

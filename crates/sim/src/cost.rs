@@ -157,6 +157,7 @@ impl OpCost {
             | Op::Unqueue { .. }
             | Op::Wake { .. }
             | Op::Await
+            | Op::Enter { .. }
             | Op::SleepUntil { .. }
             | Op::SleepFor { .. }
             | Op::Complete { .. }

@@ -7,7 +7,7 @@ use crate::exec::Effect;
 use crate::state::{Sim, Task};
 use crate::timeline::NONE;
 use alight_policy::{Answer, STEPS, abi::class};
-use alight_trace::{CpuCounter, Detail, Event, Interrupt, PrevState, Signals, TaskRef};
+use alight_trace::{Called, CpuCounter, Detail, Event, Interrupt, PrevState, Signals, TaskRef};
 use alight_workload::program::Op;
 
 /// Thread id of the first task; below it are the kernel's own.
@@ -264,6 +264,32 @@ impl Sim<'_> {
             self.detail(cpu, detail);
         }
         effect
+    }
+
+    /// The current task of `cpu` comes to a call.
+    #[inline]
+    pub fn trace_call_begin(&mut self, cpu: usize, call: Called) {
+        if self.detailed {
+            let detail = Detail::CallBegin {
+                task: self.task_ref(self.cpus[cpu].curr),
+                call,
+                reached_ns: self.reached(cpu),
+            };
+            self.detail(cpu, detail);
+        }
+    }
+
+    /// The call of the current task of `cpu` that [`Sim::trace_call_begin`] told ends.
+    #[inline]
+    pub fn trace_call_return(&mut self, cpu: usize, result: u32) {
+        if self.detailed {
+            let detail = Detail::CallEnd {
+                task: self.task_ref(self.cpus[cpu].curr),
+                bytes: result,
+                reached_ns: self.reached(cpu),
+            };
+            self.detail(cpu, detail);
+        }
     }
 
     /// The current task of `cpu` takes on these attributes.

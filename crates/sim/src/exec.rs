@@ -436,6 +436,7 @@ impl Sim<'_> {
             Op::UnlockCpu => self.unlock_cpu(task),
             Op::Wake { .. } => self.wake_recorded(cpu, op),
             Op::Await => self.await_wakeup(cpu, task),
+            Op::Enter { ns } => self.enter_recorded(cpu, task, ns),
             Op::SleepUntil { ns, slack_ns } => {
                 self.sleep_to(cpu, task, self.time_of(task, ns), slack_ns)
             }

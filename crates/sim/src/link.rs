@@ -198,6 +198,9 @@ pub(crate) fn relocate(op: Op, base: Base, entry: u32, capacity: u64) -> Op {
         Op::Run { ns } => Op::Run {
             ns: ns.min(NEVER).saturating_mul(capacity),
         },
+        Op::Enter { ns } => Op::Enter {
+            ns: ns.min(NEVER).saturating_mul(capacity),
+        },
         Op::Timer {
             slot,
             period_ns,

@@ -3,7 +3,9 @@
 //! sleep ends by that wakeup, at a time, or when a device is done.
 //!
 //! Only wakeups are charged, as `wakeup` charges them: the work of the calls that led to them is
-//! part of the recorded work. A wakeup for a task that does not sleep finds it so and is over
+//! part of the recorded work. Where the recording tells a call, its work is an operation of its own
+//! ([`Op::Enter`]). It is charged as the work of the model's calls is, and what the call wakes is
+//! decided at its begin. A wakeup for a task that does not sleep finds it so and is over
 //! (`ttwu_state_match`): it is neither charged nor an event.
 //!
 //! # Hand-off
@@ -183,6 +185,18 @@ impl Sim<'_> {
                 _ => return Effect::Done,
             }
             self.tasks[task].pc += 1;
+        }
+    }
+
+    /// The current task of `cpu` is in a recorded call ([`Op::Enter`]), of which it does so much now.
+    pub fn enter_recorded(&mut self, cpu: usize, task: usize, units: u64) -> Effect {
+        self.charge(cpu, units);
+        match self.ops[self.tasks[task].pc as usize + 1] {
+            wakes @ Op::Wake { .. } => {
+                self.tasks[task].pc += 1;
+                self.wake_recorded(cpu, wakes)
+            }
+            _ => Effect::Done,
         }
     }
 

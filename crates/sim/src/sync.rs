@@ -7,6 +7,7 @@
 use crate::exec::Effect;
 use crate::state::{Interval, Sim, Task};
 use crate::timeline::NONE;
+use alight_trace::Called;
 
 /// Tasks waiting, in the order in which they are woken ([`crate::state::Task::wait_next`]).
 #[derive(Debug, Clone, Copy)]
@@ -65,6 +66,34 @@ pub(crate) enum Call {
     In,
     /// It slept, or need not.
     Over,
+}
+
+/// Words that tasks call the kernel for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Word {
+    Mutex(u32),
+    Condition(u32),
+    Semaphore(u32),
+    Barrier(u32),
+    /// Of whoever serves a desk.
+    Desk(u32),
+    /// Of a task that waits for an answer.
+    Caller(u32),
+}
+
+impl Word {
+    /// Its number among all of the run.
+    fn number(self) -> u64 {
+        let (kind, id) = match self {
+            Word::Mutex(id) => (1, id),
+            Word::Condition(id) => (2, id),
+            Word::Semaphore(id) => (3, id),
+            Word::Barrier(id) => (4, id),
+            Word::Desk(id) => (5, id),
+            Word::Caller(id) => (6, id),
+        };
+        kind << 32 | u64::from(id)
+    }
 }
 
 /// A mutex.
@@ -178,18 +207,23 @@ impl Sim<'_> {
         true
     }
 
-    /// Wakes all waiters in their order.
-    pub fn wake_all(&mut self, cpu: usize, on: Waiting, sync: bool) {
-        while self.wake_one(cpu, on, sync) {}
+    /// Wakes all waiters in their order; returns how many.
+    pub fn wake_all(&mut self, cpu: usize, on: Waiting, sync: bool) -> u32 {
+        let mut woken = 0;
+        while self.wake_one(cpu, on, sync) {
+            woken += 1;
+        }
+        woken
     }
 
     /// One step of a futex call by the current task of `cpu`, which others can wake already:
     /// the call's work, the sleep behind it, and done (`futex_wait_queue`).
-    pub fn futex_wait(&mut self, cpu: usize) -> Effect {
+    pub fn futex_wait(&mut self, cpu: usize, word: Word) -> Effect {
         let task = self.cpus[cpu].curr as usize;
         match self.tasks[task].call {
             Call::Out => {
                 self.tasks[task].call = Call::In;
+                self.trace_call_begin(cpu, Called::FutexWait(word.number()));
                 self.charge(cpu, self.costs(cpu).futex);
                 Effect::RetryAfterWork
             }
@@ -200,10 +234,24 @@ impl Sim<'_> {
             }
             Call::Over => {
                 self.tasks[task].call = Call::Out;
+                self.trace_call_return(cpu, 0);
                 Effect::Done
             }
             Call::Looks => unreachable!("only a mutex is looked at again"),
         }
+    }
+
+    /// The current task of `cpu` calls to wake whoever waits.
+    pub fn futex_wake_begins(&mut self, cpu: usize, word: Word) {
+        self.trace_call_begin(cpu, Called::FutexWake(word.number()));
+        self.charge(cpu, self.costs(cpu).futex);
+    }
+
+    /// The current task of `cpu` calls to wake one task.
+    pub fn futex_wake(&mut self, cpu: usize, word: Word, task: u32) {
+        self.futex_wake_begins(cpu, word);
+        self.wake_waiter(cpu, task, false);
+        self.trace_call_return(cpu, 1);
     }
 
     /// Wakes a task that waits, or spares it the sleep.
@@ -232,6 +280,9 @@ impl Sim<'_> {
         let task = self.cpus[cpu].curr;
         let whole = self.costs(cpu).futex;
         let (way, rest) = (whole / 2, whole - whole / 2);
+        if self.tasks[task as usize].call == Call::Over {
+            self.trace_call_return(cpu, 0);
+        }
         let m = &mut self.mutexes[mutex as usize];
         let t = &mut self.tasks[task as usize];
         match t.call {
@@ -244,6 +295,8 @@ impl Sim<'_> {
             Call::Out | Call::Over => {
                 m.contended = true;
                 t.call = Call::Looks;
+                let word = Word::Mutex(mutex).number();
+                self.trace_call_begin(cpu, Called::FutexWait(word));
                 self.futex(cpu, mutex, way);
             }
             Call::Looks if m.owner != NONE && m.contended => {
@@ -270,13 +323,17 @@ impl Sim<'_> {
         let m = &mut self.mutexes[mutex as usize];
         m.owner = NONE;
         if std::mem::take(&mut m.contended) {
-            if m.waiters.is_empty() {
+            let waits = !m.waiters.is_empty();
+            let word = Word::Mutex(mutex).number();
+            self.trace_call_begin(cpu, Called::FutexWake(word));
+            if !waits {
                 // No waiter is in the bucket: its lock is not taken (`futex_hb_waiters_pending`).
                 self.charge(cpu, self.costs(cpu).futex);
             } else {
                 self.futex(cpu, mutex, self.costs(cpu).futex);
                 self.wake_one(cpu, Waiting::Mutex(mutex), false);
             }
+            self.trace_call_return(cpu, waits.into());
         }
         Effect::Done
     }
@@ -291,7 +348,7 @@ impl Sim<'_> {
                 }
                 self.queue_current(cpu, Waiting::Condition(condition));
             }
-            let effect = self.futex_wait(cpu);
+            let effect = self.futex_wait(cpu, Word::Condition(condition));
             if effect != Effect::Done {
                 return effect;
             }
@@ -304,12 +361,13 @@ impl Sim<'_> {
 
     pub fn signal(&mut self, cpu: usize, condition: u32, all: bool) -> Effect {
         if !self.conditions[condition as usize].is_empty() {
-            self.charge(cpu, self.costs(cpu).futex);
-            if all {
-                self.wake_all(cpu, Waiting::Condition(condition), false);
-            } else {
-                self.wake_one(cpu, Waiting::Condition(condition), false);
-            }
+            self.futex_wake_begins(cpu, Word::Condition(condition));
+            let on = Waiting::Condition(condition);
+            let woken = match all {
+                true => self.wake_all(cpu, on, false),
+                false => self.wake_one(cpu, on, false).into(),
+            };
+            self.trace_call_return(cpu, woken);
         }
         Effect::Done
     }
@@ -317,8 +375,9 @@ impl Sim<'_> {
     pub fn sem_post(&mut self, cpu: usize, semaphore: u32) -> Effect {
         self.semaphores[semaphore as usize].0 += 1;
         if !self.semaphores[semaphore as usize].1.is_empty() {
-            self.charge(cpu, self.costs(cpu).futex);
-            self.wake_one(cpu, Waiting::Semaphore(semaphore), false);
+            self.futex_wake_begins(cpu, Word::Semaphore(semaphore));
+            let woken = self.wake_one(cpu, Waiting::Semaphore(semaphore), false);
+            self.trace_call_return(cpu, woken.into());
         }
         Effect::Done
     }
@@ -333,7 +392,7 @@ impl Sim<'_> {
             }
             self.queue_current(cpu, Waiting::Semaphore(semaphore));
         }
-        match self.futex_wait(cpu) {
+        match self.futex_wait(cpu, Word::Semaphore(semaphore)) {
             Effect::Done => self.sem_wait(cpu, semaphore),
             effect => effect,
         }
@@ -346,13 +405,14 @@ impl Sim<'_> {
             b.arrived += 1;
             if b.arrived == b.parties {
                 b.arrived = 0;
-                self.charge(cpu, self.costs(cpu).futex);
-                self.wake_all(cpu, Waiting::Barrier(barrier), false);
+                self.futex_wake_begins(cpu, Word::Barrier(barrier));
+                let woken = self.wake_all(cpu, Waiting::Barrier(barrier), false);
+                self.trace_call_return(cpu, woken);
                 return Effect::Done;
             }
             self.queue_current(cpu, Waiting::Barrier(barrier));
         }
-        self.futex_wait(cpu)
+        self.futex_wait(cpu, Word::Barrier(barrier))
     }
 }
 

@@ -184,6 +184,17 @@ pub enum Interrupt {
     KernelThread,
 }
 
+/// A call, and on what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Called {
+    /// `futex_wait()`; the number of the futex among all of the run.
+    FutexWait(u64),
+    /// `futex_wake()`; the number of the futex.
+    FutexWake(u64),
+    /// `poll()`; the number of the pipe or of the socket's direction.
+    Poll(u32),
+}
+
 /// What happens in a run and no event of a trace file tells.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
@@ -241,11 +252,20 @@ pub enum Detail {
         /// What the CPU did in the call before it came to the channel, in ns of a CPU of capacity 1.
         work: u64,
     },
+    /// The current task begins a call on a futex, or one that waits for a pipe or a socket (`poll()`).
+    CallBegin {
+        /// The task.
+        task: TaskRef,
+        /// Which.
+        call: Called,
+        /// When it begins, ns.
+        reached_ns: u64,
+    },
     /// The call that was told last of the current task ends.
     CallEnd {
         /// The task.
         task: TaskRef,
-        /// Bytes of the call.
+        /// Bytes of the call; of one on a futex 0, or how many it wakes.
         bytes: u32,
         /// When it ends, ns.
         reached_ns: u64,

@@ -73,6 +73,7 @@ impl Workload {
                 let straight = matches!(
                     op,
                     Op::Run { .. }
+                        | Op::Enter { .. }
                         | Op::Wake { .. }
                         | Op::Await
                         | Op::SleepUntil { .. }
@@ -192,6 +193,7 @@ impl Workload {
             Op::Wake { task, .. } => in_range("task", task, self.tasks.len()),
             Op::Stagger { within_ns: 0 } => Err("a stagger within 0 ns".to_owned()),
             Op::Run { .. }
+            | Op::Enter { .. }
             | Op::RunWall { .. }
             | Op::Memory { .. }
             | Op::Chase { .. }

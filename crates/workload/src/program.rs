@@ -409,6 +409,11 @@ pub enum Op {
     },
     /// Sleep until the [`Op::Wake`] for this one of the task's `Await`s has come.
     Await,
+    /// Work of the kernel in a recorded call, in ns on the [`Calibration`] CPU. A task that has to
+    /// give way does so behind it. What the call wakes, by an [`Op::Wake`] behind this, it wakes as
+    /// other calls do: the wakeup is decided at the begin of the call, and takes place behind the
+    /// work.
+    Enter { ns: u64 },
     /// Sleep until this time after the workload's start, ns; a timer ends it (`clock_nanosleep` with
     /// `TIMER_ABSTIME`). What has passed is no sleep. Only the sleep is charged. The timer interrupts
     /// `slack_ns` later, unless another one on its CPU does so before.

@@ -11,6 +11,17 @@
 use alight_recording::workload::Call;
 use alight_workload::program::{ChannelId, Op};
 
+/// Whether what the call does is work of the kernel in the replay, too: a call on a futex or an
+/// eventfd, or one that waits for one of several.
+fn enters(call: Call) -> bool {
+    waits(call) || matches!(call, Call::FutexWake | Call::EventfdWrite)
+}
+
+/// Whether the call waits for others.
+fn waits(call: Call) -> bool {
+    matches!(call, Call::FutexWait | Call::EventfdRead | Call::Poll)
+}
+
 use super::Window;
 use crate::channels::does;
 
@@ -25,6 +36,9 @@ pub(crate) struct Open {
 impl Window<'_> {
     pub(super) fn call_begins(&mut self, now: u64, pid: u32, call: Call, object: u64, count: u32) {
         self.sleeps_by(pid, call, Some(call));
+        if enters(call) {
+            return self.enters_kernel(now, pid);
+        }
         let (Some((_, writes)), Some(channel)) = (does(call), self.channels.of(object)) else {
             return;
         };
@@ -42,6 +56,9 @@ impl Window<'_> {
 
     pub(super) fn call_ends(&mut self, now: u64, pid: u32, call: Call, result: i32) {
         self.sleeps_by(pid, call, None);
+        if enters(call) {
+            return self.leaves_kernel(now, pid, call);
+        }
         let Some(&task) = self.by_pid.get(&pid) else {
             return;
         };
@@ -62,6 +79,29 @@ impl Window<'_> {
         }
         self.health.calls += u64::from(bytes != 0);
     }
+
+    /// A task is in the kernel from now on.
+    fn enters_kernel(&mut self, now: u64, pid: u32) {
+        let Some(&task) = self.by_pid.get(&pid) else {
+            return;
+        };
+        self.book(now, task);
+        self.tasks[task].flush();
+        self.tasks[task].enters = true;
+    }
+
+    /// A task leaves the kernel. If it has waited there, it looks whether to give way.
+    fn leaves_kernel(&mut self, now: u64, pid: u32, call: Call) {
+        let Some(&task) = self.by_pid.get(&pid) else {
+            return;
+        };
+        self.book(now, task);
+        self.tasks[task].flush();
+        if std::mem::take(&mut self.tasks[task].enters) && waits(call) {
+            self.tasks[task].push(Op::Enter { ns: 0 });
+        }
+    }
+
     /// A task begins or ends a call that sleeps for a time; `now`: the one that it is in.
     fn sleeps_by(&mut self, pid: u32, call: Call, now: Option<Call>) {
         if matches!(call, Call::Sleep | Call::SleepUntil)

@@ -9,7 +9,8 @@
 //! yield PID                        begin|end hrtimer|tick|irq|net
 //! khz CPU N                        lost N
 //! woken PID                        write|read PID PIPE BYTES
-//! wrote|got PID BYTES
+//! wrote|got PID BYTES              fwait|fwake|poll PID OBJECT
+//!                                  fwaited|fwoke|polled PID RESULT
 //! ```
 
 use std::io::Cursor;
@@ -41,6 +42,9 @@ pub fn all() -> Vec<Capability> {
 fn call(word: &str) -> Call {
     match word {
         "write" | "wrote" => Call::PipeWrite,
+        "fwait" | "fwaited" => Call::FutexWait,
+        "fwake" | "fwoke" => Call::FutexWake,
+        "poll" | "polled" => Call::Poll,
         _ => Call::PipeRead,
     }
 }
@@ -96,7 +100,13 @@ pub fn event(line: &str) -> Event {
             object: number(4).into(),
             count: number(5),
         },
-        "wrote" | "got" => What::CallEnd {
+        "fwait" | "fwake" | "poll" => What::CallBegin {
+            pid: number(3),
+            call: call(words[2]),
+            object: number(4).into(),
+            count: 1,
+        },
+        "wrote" | "got" | "fwaited" | "fwoke" | "polled" => What::CallEnd {
             pid: number(3),
             call: call(words[2]),
             result: number(4) as i32,
@@ -200,6 +210,7 @@ fn word(replay: &Replay, op: &Op) -> Option<String> {
         Op::Retire | Op::Run { ns: u64::MAX } | Op::SleepUntil { ns: u64::MAX, .. } => return None,
         // Us of the biggest CPU.
         Op::Run { ns } => format!("run {}", ns / 1024 / 1000),
+        Op::Enter { ns } => format!("enter {}", ns / 1024 / 1000),
         Op::Wake {
             task,
             nth,

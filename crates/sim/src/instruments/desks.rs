@@ -4,7 +4,7 @@
 
 use crate::exec::Effect;
 use crate::state::Sim;
-use crate::sync::Call;
+use crate::sync::{Call, Word};
 
 /// Tasks that wait for an answer, requests that were left, and who serves.
 #[derive(Debug, Clone, Default)]
@@ -45,7 +45,7 @@ impl Sim<'_> {
             state.callers.push((caller, stamp));
             self.wake_server(cpu, desk);
         }
-        self.futex_wait(cpu)
+        self.futex_wait(cpu, Word::Caller(caller))
     }
 
     pub fn close(&mut self, cpu: usize, desk: u32) -> Effect {
@@ -56,8 +56,7 @@ impl Sim<'_> {
 
     fn wake_server(&mut self, cpu: usize, desk: u32) {
         if let Some(server) = self.instruments.desks[desk as usize].server.take() {
-            self.charge(cpu, self.costs(cpu).futex);
-            self.wake_waiter(cpu, server, false);
+            self.futex_wake(cpu, Word::Desk(desk), server);
         }
     }
 
@@ -70,10 +69,10 @@ impl Sim<'_> {
             Call::Out if desk.closed => return Effect::Jump(done),
             Call::Out => {
                 desk.server = Some(server);
-                return self.futex_wait(cpu);
+                return self.futex_wait(cpu, Word::Desk(id));
             }
             _ => {
-                return match self.futex_wait(cpu) {
+                return match self.futex_wait(cpu, Word::Desk(id)) {
                     Effect::Done => self.serve(cpu, id, done),
                     effect => effect,
                 };
@@ -81,8 +80,7 @@ impl Sim<'_> {
         }
         while let Some((caller, stamp)) = self.instruments.desks[id as usize].callers.pop() {
             self.instruments.stamps[stamp as usize] = self.now;
-            self.charge(cpu, self.costs(cpu).futex);
-            self.wake_waiter(cpu, caller, false);
+            self.futex_wake(cpu, Word::Caller(caller), caller);
         }
         Effect::Done
     }
@@ -99,7 +97,7 @@ impl Sim<'_> {
             }
             desk.server = Some(server);
         }
-        self.futex_wait(cpu)
+        self.futex_wait(cpu, Word::Desk(id))
     }
 
     /// Takes all callers and all requests out of the queue.
@@ -119,8 +117,7 @@ impl Sim<'_> {
         let desk = &mut self.instruments.desks[id as usize];
         if let Some((caller, stamp)) = desk.gathered.pop() {
             self.instruments.stamps[stamp as usize] = self.now;
-            self.charge(cpu, self.costs(cpu).futex);
-            self.wake_waiter(cpu, caller, false);
+            self.futex_wake(cpu, Word::Caller(caller), caller);
         }
         match self.instruments.desks[id as usize].gathered.is_empty() {
             true => Effect::Jump(last),

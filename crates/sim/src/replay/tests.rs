@@ -7,8 +7,8 @@ mod sleeps;
 use crate::state::{Life, Sim};
 use crate::testbed::{Given, MS, Record, begin_recorded, machine, task, workload};
 use alight_machine::{Costs, Machine};
-use alight_trace::{Detail, PrevState, Waker};
-use alight_workload::program::Op;
+use alight_trace::{Called, Detail, PrevState, Waker};
+use alight_workload::program::{Op, Policy};
 
 const END: u64 = 10_000 * MS;
 
@@ -218,6 +218,38 @@ fn only_the_wakeup_is_charged() {
     assert_eq!(reached, Some((at, "sched_switch")));
 }
 
+/// A call that a recording tells takes as long as it took, and wakes as a call of the model does.
+#[test]
+fn a_call_wakes_behind_its_work_and_decides_before() {
+    let costs = Costs {
+        ipi_send_ns: 1000,
+        ..Costs::default()
+    };
+    let enter = Op::Enter { ns: 2 * MS };
+    let waker = [run(1), enter, wake(1, 1), mark(0), run(1), mark(1)];
+    let sleeper = [Op::Await, mark(2)];
+    let record = on_own_cpus(costs, &[&waker, &sleeper], |sim| {
+        assert_eq!([1, 2].map(|id| sim.passed(id).0 / MS), [4, 3]);
+    });
+    assert_eq!(record.wakings_of(1), [MS], "decided at the begin");
+    let waking = |&&(_, name): &&(u64, &str)| name == "sched_waking";
+    let reached = record.reached.iter().find(waking);
+    assert_eq!(reached, Some(&(3 * MS, "sched_waking")));
+}
+
+/// Who has to give way does so behind the call's work.
+#[test]
+fn who_is_in_a_call_keeps_its_cpu_until_the_end() {
+    for (op, left) in [(run(30), 10), (Op::Enter { ns: 30 * MS }, 30)] {
+        let long = task(0, &[op, mark(0)]).on(&[0]);
+        let urgent = task(10 * MS, &[mark(1)]).policy(Policy::Fifo).on(&[0]);
+        crate::testbed::begin(&machine(1, 1), &workload(&[long, urgent]), |sim| {
+            sim.until(END);
+            assert_eq!(sim.passed(1).0 / MS, left, "{op:?}");
+        });
+    }
+}
+
 #[test]
 fn a_hand_off_leaves_no_trace_in_the_flips_of_who_sleeps() {
     let tasks = [task(0, &[hand_off(1, 1)]), task(0, &[run(1), Op::Await])];
@@ -284,6 +316,89 @@ fn details_tell_wakers_yields_and_attributes() {
             (5, pid(0), Some((Waker::Timer, false))),
         ]
     );
+}
+
+/// A call to wait begins before its work, and ends when its task is back; one to wake tells how many
+/// it wakes. The two are of one futex.
+#[test]
+fn details_tell_calls_on_futexes() {
+    let costs = Costs {
+        futex_ns: 1_000_000,
+        ..Costs::default()
+    };
+    let lock = |op: fn(u32) -> Op| op(0);
+    let waits: [(Op, Op, &[Op]); 4] = [
+        (
+            Op::Wait {
+                condition: 0,
+                mutex: None,
+            },
+            Op::Broadcast { condition: 0 },
+            &[],
+        ),
+        (
+            Op::SemWait { semaphore: 0 },
+            Op::SemPost { semaphore: 0 },
+            &[],
+        ),
+        (Op::Barrier { barrier: 0 }, Op::Barrier { barrier: 0 }, &[]),
+        (
+            lock(|mutex| Op::Lock { mutex }),
+            lock(|mutex| Op::Unlock { mutex }),
+            &[Op::Lock { mutex: 0 }],
+        ),
+    ];
+    for (wait, wake, before) in waits {
+        let waker: Vec<Op> = before.iter().copied().chain([run(5), wake]).collect();
+        let tasks = [task(0, &waker).on(&[0]), task(MS, &[wait]).on(&[1])];
+        let mut workload = workload(&tasks);
+        workload.barriers = vec![2];
+        let mut machine: Machine = machine(2, 2);
+        machine.core_types[0].costs = costs;
+        let mut record = Record {
+            wants_details: true,
+            ..Record::default()
+        };
+        begin_recorded(&machine, &workload, &mut record, |sim| sim.until(END));
+        let number = |pid: u32| pid - crate::emit::FIRST_PID;
+        let told: Vec<_> = (record.details.iter())
+            .filter_map(|&(_, _, detail)| match detail {
+                Detail::CallBegin {
+                    task,
+                    call,
+                    reached_ns,
+                } => {
+                    let wakes = matches!(call, Called::FutexWake(_));
+                    Some((reached_ns / MS, number(task.pid), wakes, None))
+                }
+                Detail::CallEnd {
+                    task,
+                    bytes,
+                    reached_ns,
+                } => Some((reached_ns / MS, number(task.pid), bytes != 0, Some(bytes))),
+                _ => None,
+            })
+            .collect();
+        let expected = [
+            (1, 1, false, None),
+            (5, 0, true, None),
+            (6, 0, true, Some(1)),
+            (6, 1, false, Some(0)),
+        ];
+        assert_eq!(told, expected, "{wait:?}");
+        let futexes = record
+            .details
+            .iter()
+            .filter_map(|(_, _, detail)| match detail {
+                Detail::CallBegin {
+                    call: Called::FutexWait(on) | Called::FutexWake(on),
+                    ..
+                } => Some(on),
+                _ => None,
+            });
+        let futexes: std::collections::BTreeSet<_> = futexes.collect();
+        assert_eq!(futexes.len(), 1, "{wait:?}");
+    }
 }
 
 /// A task that sleeps otherwise, and will wait for its children, is not woken by their end.

@@ -6,7 +6,7 @@ use std::io;
 
 use alight_recording::workload::{Call, Context, Event, Interrupt, Left, What};
 use alight_trace::{
-    Detail, Event as Traced, Interrupt as Interrupted, PrevState, Sink, TaskRef, Waker,
+    Called, Detail, Event as Traced, Interrupt as Interrupted, PrevState, Sink, TaskRef, Waker,
 };
 
 /// The soft interrupt of the scheduler (include/linux/interrupt.h).
@@ -293,6 +293,24 @@ impl Kept {
         self.push(time, cpu, what);
     }
 
+    /// A call on a futex begins, or one that waits for a channel.
+    fn waits_or_wakes(&mut self, time: u64, cpu: u32, pid: u32, called: Called) {
+        let (call, object) = match called {
+            Called::FutexWait(futex) => (Call::FutexWait, futex),
+            Called::FutexWake(futex) => (Call::FutexWake, futex),
+            Called::Poll(channel) => (Call::Poll, u64::from(channel) + 1),
+        };
+        let time = self.behind_latest(pid, time);
+        self.calls.insert(pid, call);
+        let what = What::CallBegin {
+            pid,
+            call,
+            object,
+            count: 0,
+        };
+        self.push(time, cpu, what);
+    }
+
     fn call_ends(&mut self, time: u64, cpu: u32, pid: u32, result: i32) {
         if let Some(call) = self.calls.remove(&pid) {
             let time = self.behind_latest(pid, time);
@@ -383,6 +401,11 @@ impl Sink for Kept {
                 self.push(time, cpu, What::Schedule { pid });
             }
             Detail::Call { .. } => self.call_begins(time, cpu, detail),
+            Detail::CallBegin {
+                task,
+                call,
+                reached_ns,
+            } => self.waits_or_wakes(reached_ns, cpu, task.pid, call),
             Detail::CallEnd {
                 task,
                 bytes,

@@ -446,6 +446,7 @@ impl Sim<'_> {
         let rt = self.is_rt(task);
         self.clock(src);
         self.update_curr(src);
+        self.trace_schedule(src, task);
         let state = self.leave_current(src, task, true);
         self.leave_groups(src);
         self.makes_way_for_kernel(src);

@@ -151,6 +151,7 @@ impl Sim<'_> {
             Phase::Running => {
                 let task = self.cpus[cpu].curr;
                 self.update_curr(cpu);
+                self.trace_schedule(cpu, task);
                 let state = self.leave_current(cpu, task, true);
                 self.leave_groups(cpu);
                 self.trace_switch(cpu, task, state, NONE);

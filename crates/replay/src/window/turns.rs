@@ -185,7 +185,7 @@ impl Window<'_> {
         }
         self.cpus[cpu].interrupts.take_spent(now);
         if next == IDLE {
-            self.cpus[cpu].switch_ns = None;
+            (self.cpus[cpu].switch_ns, self.cpus[cpu].late_ns) = (None, 0);
             return;
         }
         let task = self.task(next, prio, cpu);

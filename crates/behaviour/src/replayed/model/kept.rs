@@ -143,11 +143,12 @@ impl Kept {
         match what {
             What::Waking { pid, .. } => self.behind_the_sleep(pid, time),
             What::Switch { prev, next, .. } => {
-                let before = self.latest.get(&prev).copied().unwrap_or_default().time;
+                let before = self.latest.get(&prev).copied().unwrap_or_default();
                 let time = self.behind_both(prev, next, time);
                 let at = self.events.len();
                 if let Some(left) = self.latest.get_mut(&prev) {
-                    left.on_cpu = before;
+                    left.on_cpu = before.time;
+                    left.scheduled = before.scheduled;
                     left.to_idle = (next == IDLE).then_some(at);
                 }
                 time

@@ -36,6 +36,38 @@ pub(crate) fn stated(fact: &TaskFact, all: &CpuSet) -> Attributes {
     }
 }
 
+/// What a task that has the attributes `before` takes on by a call after which it has `after`;
+/// `None` if nothing. A call that `states` a policy or a nice value is one, though they hold already.
+pub(crate) fn taken_on(
+    before: &Attributes,
+    after: &Attributes,
+    states: bool,
+) -> Option<Attributes> {
+    let policy = |is: &Attributes| (is.policy, is.nice, is.rt_priority);
+    let deadline = |is: &Attributes| (is.slice_ns, is.dl_period_deadline_ns);
+    let states = states || policy(before) != policy(after);
+    let of_deadline = after.policy == Some(Policy::Deadline) && states;
+    let differs = of_deadline || deadline(before) != deadline(after);
+    let moved = before.affinity != after.affinity;
+    let clamp = |before: Option<u32>, after: Option<u32>, none: u32| {
+        (before != after).then(|| after.unwrap_or(none))
+    };
+    let taken = Attributes {
+        policy: after.policy.filter(|_| states),
+        nice: after.nice.filter(|_| states),
+        rt_priority: after.rt_priority.filter(|_| states),
+        affinity: after.affinity.clone().filter(|_| moved),
+        lift_affinity: moved && after.affinity.is_none(),
+        uclamp_min: clamp(before.uclamp_min, after.uclamp_min, 0),
+        uclamp_max: clamp(before.uclamp_max, after.uclamp_max, 1024),
+        slice_ns: after.slice_ns.filter(|_| differs),
+        dl_period_deadline_ns: after.dl_period_deadline_ns.filter(|_| differs),
+        group: (before.group != after.group)
+            .then(|| after.group.clone().unwrap_or_else(|| "/".to_owned())),
+    };
+    (taken != Attributes::default()).then_some(taken)
+}
+
 /// The attributes that the kernel's priority of a task says, where nothing states them.
 pub(crate) fn of_prio(prio: u16) -> Attributes {
     let prio = i32::from(prio);

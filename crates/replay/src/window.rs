@@ -137,9 +137,11 @@ impl<'a> Window<'a> {
         let before = attributes::stated(&known.fact, &self.all_cpus);
         crate::roles::merge(&mut known.fact, fact);
         let after = attributes::stated(&known.fact, &self.all_cpus);
-        // A call that states what holds already is a call, too.
-        let calls = fact.policy.is_some() || fact.nice.is_some();
-        if before == after && !calls || !known.is_replayed() {
+        let states = fact.policy.is_some() || fact.nice.is_some();
+        let Some(taken) = attributes::taken_on(&before, &after, states) else {
+            return;
+        };
+        if !known.is_replayed() {
             return;
         }
         self.book(fact.time, task);
@@ -152,10 +154,7 @@ impl<'a> Window<'a> {
             self.tasks[task].owe(self.charges.attributes(cpu));
         }
         let id = self.changes.len() as AttributesId;
-        self.changes.push(alight_workload::program::Attributes {
-            lift_affinity: after.affinity.is_none() && before.affinity.is_some(),
-            ..after
-        });
+        self.changes.push(taken);
         self.tasks[task].push(Op::SetAttributes { attributes: id });
     }
 

@@ -55,3 +55,50 @@ fn cpus_that_the_machine_has_not_are_left_out() {
     assert_eq!(affinity("8-9"), None);
     assert_eq!(affinity("nonsense"), None);
 }
+
+#[test]
+fn a_change_is_what_a_call_states_or_what_differs() {
+    let normal = Attributes {
+        policy: Some(Policy::Normal),
+        nice: Some(0),
+        ..Attributes::default()
+    };
+    let bound = Attributes {
+        affinity: Some(vec![1]),
+        uclamp_max: Some(120),
+        group: Some("/app".into()),
+        ..normal.clone()
+    };
+    let table = [
+        (&normal, &normal, false, None),
+        (&normal, &normal, true, Some(normal.clone())),
+        (
+            &normal,
+            &bound,
+            false,
+            Some(Attributes {
+                policy: None,
+                nice: None,
+                ..bound.clone()
+            }),
+        ),
+        (
+            &bound,
+            &normal,
+            false,
+            Some(Attributes {
+                lift_affinity: true,
+                uclamp_max: Some(1024),
+                group: Some("/".into()),
+                ..Attributes::default()
+            }),
+        ),
+    ];
+    for (before, after, states, taken) in table {
+        assert_eq!(
+            taken_on(before, after, states),
+            taken,
+            "{before:?} to {after:?}"
+        );
+    }
+}

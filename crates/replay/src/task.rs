@@ -162,6 +162,8 @@ pub(crate) struct Task {
     pub call: Option<Open>,
     /// It is in another call, and what it does is work of the kernel.
     pub enters: bool,
+    /// That call releases a lock: it waits for nobody.
+    pub unlocks: bool,
     /// What it does at the moment is part of a wakeup, which the model charges.
     pub within_wakeup: bool,
     /// Since when it is in the scheduler, on its way off the CPU: the model charges that.
@@ -210,6 +212,7 @@ impl Task {
             woken_by: None,
             call: None,
             enters: false,
+            unlocks: false,
             within_wakeup: false,
             schedules_since: None,
             schedules_ns: 0,

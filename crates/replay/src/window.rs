@@ -7,6 +7,7 @@
 //! | ended by | operation | goes on |
 //! |---|---|---|
 //! | a task that is replayed | `Await`, and `Wake` in the waker's program | when that task gets there |
+//! | the same, which releases a lock | `Await`, and `Wake` without `hand_off` | as above, or at once |
 //! | the same, before the sleep | `Await`, and `Wake` without `hand_off` | as above, or at once |
 //! | a timer | `SleepUntil`, or `SleepFor` of a pause | at that time after the start, or after as long |
 //! | a device, a task that is left out | `Complete` | after as long as was recorded |
@@ -20,7 +21,7 @@ mod cuts;
 mod turns;
 mod wakings;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 
 use alight_machine::{CpuSet, Machine};
 use alight_recording::workload::{Event, Interrupt, TaskFact, What};
@@ -58,6 +59,8 @@ pub(crate) struct Window<'a> {
     /// Events tell when wakeups are done.
     ends_told: bool,
     pub tasks: Vec<Task>,
+    /// Who has waited on which futex.
+    waited_on: HashSet<(u64, usize)>,
     by_pid: HashMap<u32, usize>,
     /// Attributes that tasks change to.
     pub changes: Vec<alight_workload::program::Attributes>,
@@ -108,6 +111,7 @@ impl<'a> Window<'a> {
             timers_told: false,
             ends_told: false,
             tasks: Vec::new(),
+            waited_on: HashSet::new(),
             by_pid: HashMap::new(),
             changes: Vec::new(),
             health: Health::default(),

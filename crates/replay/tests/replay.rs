@@ -150,6 +150,24 @@ const CASES: &[(&str, &str, &str)] = &[
          pid-8 @0: run 10, enter 20, await, enter 5, enter 0, run 45",
     ),
     (
+        "who releases a lock, on which it waits at other times, waits for nobody",
+        "0 0 switch 0 R 7
+         0 1 switch 0 R 8
+         10 0 fwait 7 5
+         20 0 fwaited 7 11
+         30 1 fwait 8 5
+         40 1 switch 8 S 0
+         50 0 fwake 7 5
+         50 0 waking 8 by 7
+         50 0 fwoke 7 1
+         60 0 switch 7 S 0
+         60 1 switch 0 R 8
+         60 1 fwaited 8 0
+         70 1 switch 8 S 0",
+        "pid-7 @0: run 10, enter 10, enter 0, run 30, wake pid-8 1 early, run 10
+         pid-8 @0: run 30, enter 10, await, enter 0, run 10",
+    ),
+    (
         "a call to poll may find something, and one to wake nobody",
         "0 0 switch 0 R 7
          10 0 poll 7 5

@@ -68,6 +68,9 @@ pub(crate) enum Call {
     Over,
 }
 
+/// A call to wake wakes all (`INT_MAX`, as glibc has it).
+const ALL: u32 = i32::MAX as u32;
+
 /// Words that tasks call the kernel for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Word {
@@ -241,15 +244,15 @@ impl Sim<'_> {
         }
     }
 
-    /// The current task of `cpu` calls to wake whoever waits.
-    pub fn futex_wake_begins(&mut self, cpu: usize, word: Word) {
-        self.trace_call_begin(cpu, Called::FutexWake(word.number()));
+    /// The current task of `cpu` calls to wake so many of those that wait.
+    pub fn futex_wake_begins(&mut self, cpu: usize, word: Word, most: u32) {
+        self.trace_call_begin(cpu, Called::FutexWake(word.number(), most));
         self.charge(cpu, self.costs(cpu).futex);
     }
 
     /// The current task of `cpu` calls to wake one task.
     pub fn futex_wake(&mut self, cpu: usize, word: Word, task: u32) {
-        self.futex_wake_begins(cpu, word);
+        self.futex_wake_begins(cpu, word, 1);
         self.wake_waiter(cpu, task, false);
         self.trace_call_return(cpu, 1);
     }
@@ -325,7 +328,7 @@ impl Sim<'_> {
         if std::mem::take(&mut m.contended) {
             let waits = !m.waiters.is_empty();
             let word = Word::Mutex(mutex).number();
-            self.trace_call_begin(cpu, Called::FutexWake(word));
+            self.trace_call_begin(cpu, Called::FutexWake(word, 1));
             if !waits {
                 // No waiter is in the bucket: its lock is not taken (`futex_hb_waiters_pending`).
                 self.charge(cpu, self.costs(cpu).futex);
@@ -361,7 +364,8 @@ impl Sim<'_> {
 
     pub fn signal(&mut self, cpu: usize, condition: u32, all: bool) -> Effect {
         if !self.conditions[condition as usize].is_empty() {
-            self.futex_wake_begins(cpu, Word::Condition(condition));
+            let most = if all { ALL } else { 1 };
+            self.futex_wake_begins(cpu, Word::Condition(condition), most);
             let on = Waiting::Condition(condition);
             let woken = match all {
                 true => self.wake_all(cpu, on, false),
@@ -375,7 +379,7 @@ impl Sim<'_> {
     pub fn sem_post(&mut self, cpu: usize, semaphore: u32) -> Effect {
         self.semaphores[semaphore as usize].0 += 1;
         if !self.semaphores[semaphore as usize].1.is_empty() {
-            self.futex_wake_begins(cpu, Word::Semaphore(semaphore));
+            self.futex_wake_begins(cpu, Word::Semaphore(semaphore), 1);
             let woken = self.wake_one(cpu, Waiting::Semaphore(semaphore), false);
             self.trace_call_return(cpu, woken.into());
         }
@@ -405,7 +409,7 @@ impl Sim<'_> {
             b.arrived += 1;
             if b.arrived == b.parties {
                 b.arrived = 0;
-                self.futex_wake_begins(cpu, Word::Barrier(barrier));
+                self.futex_wake_begins(cpu, Word::Barrier(barrier), ALL);
                 let woken = self.wake_all(cpu, Waiting::Barrier(barrier), false);
                 self.trace_call_return(cpu, woken);
                 return Effect::Done;

@@ -189,8 +189,8 @@ pub enum Interrupt {
 pub enum Called {
     /// `futex_wait()`; the number of the futex among all of the run.
     FutexWait(u64),
-    /// `futex_wake()`; the number of the futex.
-    FutexWake(u64),
+    /// `futex_wake()`; the number of the futex, and how many tasks it wakes at most.
+    FutexWake(u64, u32),
     /// `poll()`; the number of the pipe or of the socket's direction.
     Poll(u32),
 }

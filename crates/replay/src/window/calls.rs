@@ -37,7 +37,7 @@ impl Window<'_> {
     pub(super) fn call_begins(&mut self, now: u64, pid: u32, call: Call, object: u64, count: u32) {
         self.sleeps_by(pid, call, Some(call));
         if enters(call) {
-            return self.enters_kernel(now, pid);
+            return self.enters_kernel(now, pid, (call, object, count));
         }
         let (Some((_, writes)), Some(channel)) = (does(call), self.channels.of(object)) else {
             return;
@@ -81,13 +81,21 @@ impl Window<'_> {
     }
 
     /// A task is in the kernel from now on.
-    fn enters_kernel(&mut self, now: u64, pid: u32) {
+    fn enters_kernel(&mut self, now: u64, pid: u32, (call, object, count): (Call, u64, u32)) {
         let Some(&task) = self.by_pid.get(&pid) else {
             return;
         };
         self.book(now, task);
         self.tasks[task].flush();
         self.tasks[task].enters = true;
+        match call {
+            Call::FutexWait => _ = self.waited_on.insert((object, task)),
+            // Who wakes one of those among whom it waits itself at other times releases a lock.
+            Call::FutexWake => {
+                self.tasks[task].unlocks = count == 1 && self.waited_on.contains(&(object, task));
+            }
+            _ => {}
+        }
     }
 
     /// A task leaves the kernel. If it has waited there, it looks whether to give way.
@@ -97,6 +105,7 @@ impl Window<'_> {
         };
         self.book(now, task);
         self.tasks[task].flush();
+        self.tasks[task].unlocks = false;
         if std::mem::take(&mut self.tasks[task].enters) && waits(call) {
             self.tasks[task].push(Op::Enter { ns: 0 });
         }

@@ -158,10 +158,11 @@ impl Window<'_> {
                 let sleeps = self.tasks[by].sleeps;
                 self.tasks[task].waits.woken_by(now, by, sleeps);
                 let nth = self.tasks[task].awaits_wake(sleep);
+                let hand_off = !self.tasks[by].unlocks;
                 self.tasks[by].push(Op::Wake {
                     task: task as u32,
                     nth,
-                    hand_off: true,
+                    hand_off,
                     sync,
                 });
                 self.health.by_tasks += 1;

@@ -368,7 +368,7 @@ fn details_tell_calls_on_futexes() {
                     call,
                     reached_ns,
                 } => {
-                    let wakes = matches!(call, Called::FutexWake(_));
+                    let wakes = matches!(call, Called::FutexWake(..));
                     Some((reached_ns / MS, number(task.pid), wakes, None))
                 }
                 Detail::CallEnd {
@@ -391,7 +391,7 @@ fn details_tell_calls_on_futexes() {
             .iter()
             .filter_map(|(_, _, detail)| match detail {
                 Detail::CallBegin {
-                    call: Called::FutexWait(on) | Called::FutexWake(on),
+                    call: Called::FutexWait(on) | Called::FutexWake(on, _),
                     ..
                 } => Some(on),
                 _ => None,

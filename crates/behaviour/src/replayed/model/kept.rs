@@ -296,10 +296,10 @@ impl Kept {
 
     /// A call on a futex begins, or one that waits for a channel.
     fn waits_or_wakes(&mut self, time: u64, cpu: u32, pid: u32, called: Called) {
-        let (call, object) = match called {
-            Called::FutexWait(futex) => (Call::FutexWait, futex),
-            Called::FutexWake(futex) => (Call::FutexWake, futex),
-            Called::Poll(channel) => (Call::Poll, u64::from(channel) + 1),
+        let (call, object, count) = match called {
+            Called::FutexWait(futex) => (Call::FutexWait, futex, 0),
+            Called::FutexWake(futex, most) => (Call::FutexWake, futex, most),
+            Called::Poll(channel) => (Call::Poll, u64::from(channel) + 1, 0),
         };
         let time = self.behind_latest(pid, time);
         self.calls.insert(pid, call);
@@ -307,7 +307,7 @@ impl Kept {
             pid,
             call,
             object,
-            count: 0,
+            count,
         };
         self.push(time, cpu, what);
     }

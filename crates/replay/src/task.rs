@@ -236,7 +236,17 @@ impl Task {
     /// Whether the run of a replay waits for it until the end of the recording.
     pub fn runs_on(&self) -> bool {
         let fair = crate::attributes::is_fair(&self.fact, &self.attributes);
-        fair && self.is_replayed() && matches!(self.state, State::Running { .. })
+        fair && self.is_replayed() && self.is_running()
+    }
+
+    /// Whether it is on a CPU, as far as it is known.
+    pub fn is_running(&self) -> bool {
+        matches!(self.state, State::Running { .. })
+    }
+
+    /// Whether it sleeps, and nobody has woken it: it does nothing.
+    pub fn is_asleep(&self) -> bool {
+        matches!(self.state, State::Asleep(_)) && !self.woken
     }
 
     /// Whether it was seen to do something.
@@ -322,7 +332,7 @@ impl Task {
         self.cuts.push(Cut {
             op: self.ops.len() as u32,
             awaits: self.awaits,
-            asleep: matches!(self.state, State::Asleep(_)) && !self.woken,
+            asleep: self.is_asleep(),
         });
     }
 

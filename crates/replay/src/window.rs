@@ -309,8 +309,9 @@ impl<'a> Window<'a> {
                 self.tasks[task].attributes = inherited;
             }
         }
-        match by {
-            Some(by) if self.tasks[by].is_replayed() && self.tasks[task].is_replayed() => {
+        let forks = |by: &usize| self.tasks[*by].is_replayed() && !self.tasks[*by].is_asleep();
+        match by.filter(forks) {
+            Some(by) if self.tasks[task].is_replayed() => {
                 self.tasks[task].start_ns = None;
                 self.book(now, by);
                 self.tasks[by].owe(self.charges.fork(cpu, process));

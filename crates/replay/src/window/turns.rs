@@ -73,6 +73,11 @@ impl Window<'_> {
                 since: self.start,
             };
         }
+        if !self.tasks[task].is_running() {
+            // That it came was not told.
+            self.wakes_unseen(now, task, cpu);
+            self.tasks[task].woken = false;
+        }
         self.book(now, task);
         self.tasks[task].cached = self.charges.leaves(cpu);
         let schedules = self.tasks[task].schedules_since.take();
@@ -192,7 +197,8 @@ impl Window<'_> {
         self.wakes_unseen(now, task, cpu);
         // What came late comes late again: that time counts as work.
         let late_ns = std::mem::take(&mut self.cpus[cpu].late_ns);
-        let from = self.speeds.done(cpu, now) - self.speeds.in_ns(cpu, late_ns);
+        let late = self.speeds.in_ns(cpu, late_ns);
+        let from = self.speeds.done(cpu, now).saturating_sub(late);
         let switch_ns = match self.cpus[cpu].switch_ns.take() {
             Some(began) => began,
             None => self.charges.switch_ns(cpu, &self.speeds),

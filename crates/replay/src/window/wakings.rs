@@ -6,7 +6,7 @@ use alight_workload::program::Op;
 
 use super::{IDLE, Window};
 use crate::interrupts::Source;
-use crate::task::{Charged, Early, Sleep, State, TimerSleep};
+use crate::task::{Charged, Early, IN_CALL, Sleep, State, TimerSleep};
 
 /// Where a waking came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -55,11 +55,13 @@ impl Window<'_> {
         if !in_task || current == IDLE {
             return Waker::Interrupt(self.cpus[cpu].interrupts.source());
         }
-        match self.by_pid.get(&current) {
-            Some(&task) if task != wakee && self.tasks[task].is_replayed() => {
-                Waker::Task(task, context.is_some())
-            }
-            _ => Waker::LeftOut,
+        let of_replay = |&task: &usize| {
+            let by = &self.tasks[task];
+            task != wakee && by.is_replayed() && !by.is_asleep()
+        };
+        match self.by_pid.get(&current).copied().filter(of_replay) {
+            Some(task) => Waker::Task(task, context.is_some()),
+            None => Waker::LeftOut,
         }
     }
 
@@ -153,7 +155,7 @@ impl Window<'_> {
             .clamp(sleep.since + 1, now.max(sleep.since + 1));
         let ns = until - sleep.since;
         match waker {
-            _ if self.tasks[task].call.is_some() => self.ended_by_call(task),
+            _ if sleep.op == IN_CALL => self.ended_by_call(task),
             Waker::Task(by, told) if replayed => {
                 let sleeps = self.tasks[by].sleeps;
                 self.tasks[task].waits.woken_by(now, by, sleeps);
@@ -223,7 +225,7 @@ impl Window<'_> {
         let Some(&task) = self.by_pid.get(&pid) else {
             return;
         };
-        if !matches!(self.tasks[task].state, State::Running { .. }) {
+        if !self.tasks[task].is_running() {
             return;
         }
         if let Some(Early {

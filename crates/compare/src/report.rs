@@ -3,6 +3,7 @@
 
 pub mod answer;
 mod csv;
+mod html;
 mod json;
 mod layout;
 mod lkp;
@@ -18,6 +19,7 @@ pub mod words;
 #[cfg(test)]
 mod tests;
 
+pub use html::page;
 pub use json::{document, map, pretty};
 pub use layout::{Columns, head_of, labelled};
 pub use markdown::line as markdown_line;

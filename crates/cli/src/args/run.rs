@@ -266,6 +266,10 @@ pub struct CompareArgs {
     /// instead of means
     #[arg(long)]
     pub samples: bool,
+    /// Write the report as a page to FILE (.html): the answer, how far to trust it, every difference
+    /// with its interval, and all numbers. The page needs no other file and no network
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
     /// Write a picture (SVG) of the first run of each scheduler to FILE: frequencies, utilizations and
     /// the tasks that ran on each CPU, over simulated time, one scheduler above the other
     #[arg(long, value_name = "FILE")]

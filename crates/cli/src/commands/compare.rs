@@ -34,7 +34,11 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         ));
     }
     if let Some(file) = &args.picture {
-        check_picture(file)?;
+        check_ending(file, "--picture", "a picture is SVG", "svg")?;
+    }
+    if let Some(file) = &args.html {
+        check_ending(file, "--html", "a page is HTML", "html")?;
+        output::try_place(file)?;
     }
     let selection = args.told.selection().map_err(Failure::BadInput)?;
     let input = Input::load(&args.run)?;
@@ -76,6 +80,12 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
         samples: args.samples,
     };
     output::print(&report::render(&comparison, form))?;
+    if let Some(file) = &args.html {
+        output::save(file, &report::page(&comparison))?;
+        if style == Style::Table {
+            output::print(&format!("page     {}\n", file.display()))?;
+        }
+    }
     // After the report: a picture that cannot be drawn does not cost what was compared.
     if let Some((file, text)) = args.picture.as_deref().zip(drawn?) {
         output::save(file, &text)?;
@@ -94,11 +104,11 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
 }
 
 /// Refuses a file whose name promises another format.
-fn check_picture(file: &Path) -> Result<(), Failure> {
-    match file.extension().is_some_and(|ending| ending == "svg") {
+fn check_ending(file: &Path, option: &str, what: &str, ending: &str) -> Result<(), Failure> {
+    match file.extension().is_some_and(|found| found == ending) {
         true => Ok(()),
         false => Err(Failure::BadInput(format!(
-            "--picture '{}': a picture is SVG; name a file that ends in .svg",
+            "{option} '{}': {what}; name a file that ends in .{ending}",
             alight_text::cell(&file.display().to_string())
         ))),
     }

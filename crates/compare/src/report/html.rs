@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! The report to look at: the question and the answer in words, how far to trust it, every difference
+//! with its interval, what explains them, all numbers, and the command that makes it again.
+
+use alight_html::{Forest, Mark, Page, Row, Table};
+use alight_policy::STEPS;
+
+use crate::compare::{Comparison, Series, Variant};
+use crate::metrics::Key;
+use crate::reasons;
+use crate::report::answer::answers;
+use crate::report::results::shown_and_hidden;
+use crate::report::{number, words};
+use crate::verdict::Verdict;
+
+/// The whole file. Names that are not shown elsewhere either, such as those of another selection, are
+/// not in it.
+pub fn page(comparison: &Comparison) -> String {
+    let (shown, hidden) = shown_and_hidden(comparison);
+    let keys: Vec<&Key> = shown.into_iter().chain(hidden).collect();
+    let mut page = Page::new(&title(comparison))
+        .text("Answer", answers(comparison))
+        .part("Question", &question(comparison))
+        .text("How far to trust it", trust(comparison));
+    let others = || comparison.others().iter().filter(|other| is_own(other));
+    for other in others() {
+        let label = words::short_name(&other.scheduler, &comparison.base().scheduler);
+        page = page.part(&format!("Differences: {label}"), &forest(&keys, other));
+        let why = mechanism(comparison, other);
+        if !why.is_empty() {
+            page = page.part(&format!("Why: {label}"), &why);
+        }
+    }
+    page.part("All numbers, means of the runs", &numbers(comparison))
+        .command("Again", &comparison.header.command)
+        .render()
+}
+
+/// Its runs are not those of one before.
+fn is_own(variant: &Variant) -> bool {
+    variant.inert.is_none() && variant.same_as.is_none()
+}
+
+fn title(comparison: &Comparison) -> String {
+    let base = &comparison.base().scheduler;
+    let others: Vec<&str> = (comparison.others().iter())
+        .map(|other| words::short_name(&other.scheduler, base))
+        .collect();
+    let workloads = comparison.header.workloads.join(" and ");
+    format!(
+        "{workloads} on {}: {base} and {}",
+        comparison.header.machine,
+        others.join(", ")
+    )
+}
+
+/// What was compared.
+fn question(comparison: &Comparison) -> Table {
+    let trust = comparison.header.rests.rows();
+    let asked = words::head(comparison)
+        .into_iter()
+        .filter(|row| !trust.contains(row));
+    asked.fold(Table::new(["", ""]), |table, (label, text)| {
+        table.row([label.to_owned(), text])
+    })
+}
+
+fn trust(comparison: &Comparison) -> Vec<String> {
+    let rows = comparison.header.rests.rows().into_iter();
+    rows.map(|(label, text)| format!("{label}: {text}"))
+        .collect()
+}
+
+/// The results, a row each.
+fn forest(keys: &[&Key], other: &Variant) -> Forest {
+    let row = |key: &&Key| {
+        let series = other.series(&key.name);
+        let delta = series.and_then(|series| series.delta.as_ref());
+        let interval = delta.and_then(|delta| delta.ci_low.zip(delta.ci_high));
+        let figures = [
+            number::percent(delta.and_then(|delta| delta.delta_percent)),
+            number::interval(interval),
+            words::verdict(key, series),
+        ];
+        let figures: Vec<String> = figures
+            .into_iter()
+            .filter(|text| !text.is_empty())
+            .collect();
+        Row {
+            label: words::title(key),
+            delta: delta.and_then(|delta| delta.delta_percent),
+            interval,
+            mark: mark(Verdict::of(key, delta)),
+            words: figures.join(" "),
+        }
+    };
+    Forest::new(keys.iter().map(row).collect())
+}
+
+fn mark(verdict: Verdict) -> Mark {
+    match verdict {
+        Verdict::Better => Mark::Better,
+        Verdict::Worse => Mark::Worse,
+        Verdict::Different | Verdict::NoSpread => Mark::Different,
+        _ => Mark::None,
+    }
+}
+
+/// The numbers and steps that explain how one scheduler differs from the base.
+fn mechanism(comparison: &Comparison, other: &Variant) -> Table {
+    let base = comparison.base();
+    let label = words::short_name(&other.scheduler, &base.scheduler);
+    let mut table = Table::new(["", &base.scheduler, label, "delta", ""]);
+    for series in reasons::numbers(other) {
+        let (was, is) = series.delta.map_or((0.0, 0.0), |delta| delta.means);
+        let delta = series.delta.and_then(|delta| delta.delta_percent);
+        table = table.row([
+            alight_text::cell(&series.key.name),
+            number::short(was),
+            number::short(is),
+            number::percent(delta),
+            String::new(),
+        ]);
+    }
+    for step in reasons::steps(base, other) {
+        let (name, meaning) = STEPS[step.place];
+        table = table.row([
+            format!("step {name}, % of all"),
+            number::fixed(step.was, 1),
+            number::fixed(step.is, 1),
+            String::new(),
+            meaning.to_owned(),
+        ]);
+    }
+    table
+}
+
+/// The mean of every number under every scheduler.
+fn numbers(comparison: &Comparison) -> Table {
+    let names = comparison
+        .variants
+        .iter()
+        .map(|variant| variant.scheduler.as_str());
+    let heads = ["", "unit"].into_iter().chain(names);
+    comparison
+        .keys()
+        .into_iter()
+        .fold(Table::new(heads), |table, key| {
+            let mean = |series: &Series| number::plain(series.summary.mean);
+            let means = (comparison.variants.iter()).map(|variant| {
+                let series = variant.series(&key.name);
+                series.map_or(number::NONE.to_owned(), mean)
+            });
+            let first = [alight_text::cell(&key.name), key.unit.to_owned()];
+            table.row(first.into_iter().chain(means))
+        })
+}
+
+#[cfg(test)]
+mod tests;

@@ -19,8 +19,8 @@ pub fn page(comparison: &Comparison) -> String {
     let (shown, hidden) = shown_and_hidden(comparison);
     let keys: Vec<&Key> = shown.into_iter().chain(hidden).collect();
     let mut page = Page::new(&title(comparison))
-        .text("Answer", answers(comparison))
         .part("Question", &question(comparison))
+        .text("Answer", answers(comparison))
         .text("How far to trust it", trust(comparison));
     let others = || comparison.others().iter().filter(|other| is_own(other));
     for other in others() {

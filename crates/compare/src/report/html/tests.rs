@@ -39,7 +39,7 @@ fn question_answer_and_trust_come_before_the_differences() {
         .skip(1)
         .map(|text| text.split(['<', ':', ',']).next().unwrap())
         .collect();
-    let order = ["Answer", "Question", "How far to trust it", "Differences"];
+    let order = ["Question", "Answer", "How far to trust it", "Differences"];
     assert_eq!(heads[..4], order, "{heads:?}");
     assert_eq!(heads.last(), Some(&"Again"));
     for answer in answers(&comparison) {

@@ -43,19 +43,7 @@ fn interrupt() -> impl Strategy<Value = Interrupt> {
 }
 
 fn call() -> impl Strategy<Value = Call> {
-    select(vec![
-        Call::PipeRead,
-        Call::PipeWrite,
-        Call::SocketReceive,
-        Call::SocketSend,
-        Call::FutexWait,
-        Call::FutexWake,
-        Call::EventfdRead,
-        Call::EventfdWrite,
-        Call::Poll,
-        Call::Sleep,
-        Call::SleepUntil,
-    ])
+    select(Call::ALL.to_vec())
 }
 
 fn switch() -> impl Strategy<Value = What> {
@@ -190,15 +178,11 @@ fn fact() -> impl Strategy<Value = TaskFact> {
 
 fn write(path: &Path, events: &[(u64, u16, What)], facts: &[TaskFact]) {
     let header = Header {
-        kinds: vec![],
         kernel: "6.1.0".into(),
-        build: String::new(),
         arch: "x86_64".into(),
-        hz: None,
         clock: "monotonic, ns".into(),
         command: "app".into(),
-        cpus: vec![],
-        facts: std::collections::BTreeMap::new(),
+        ..Header::default()
     };
     let mut writer = WorkloadWriter::create(path, header, 1).unwrap();
     let mut facts = facts.to_vec();

@@ -43,6 +43,13 @@ fn verdict(report: &BehaviourReport, name: &str) -> Agreement {
         .verdict
 }
 
+fn disagrees(report: &BehaviourReport, names: &[&str]) {
+    for name in names {
+        let (found, text) = (verdict(report, name), report.text());
+        assert_eq!(found, Agreement::Disagree, "{name}: {text}");
+    }
+}
+
 fn own_base(recorded: &Recorded) -> &'static str {
     let header = &recorded.header;
     base_of(header.kernel_version(), &header.kernel).expect("a base")
@@ -96,18 +103,14 @@ fn another_kernels_rules_are_rejected() {
     for base in ["linux-6.1", "linux-5.5"] {
         let report = held_against(recorded("crowded-7.2.alight"), base);
         assert!(!report.agrees(), "{}", report.text());
-        for name in [
-            "context_switches_per_s",
-            "wakeup_latency_p50_us",
-            "slice_p50_us",
-        ] {
-            let text = report.text();
-            assert_eq!(
-                verdict(&report, name),
-                Agreement::Disagree,
-                "{base}: {name}: {text}"
-            );
-        }
+        disagrees(
+            &report,
+            &[
+                "context_switches_per_s",
+                "wakeup_latency_p50_us",
+                "slice_p50_us",
+            ],
+        );
     }
 }
 
@@ -129,20 +132,16 @@ fn costs_three_times_as_high_are_rejected() {
     costs_three_times(&mut wrong);
     let report = held_against(wrong, "linux-7.2");
     assert!(!report.agrees(), "{}", report.text());
-    for name in [
-        "elapsed_s",
-        "context_switches_per_s",
-        "wakeups_per_s",
-        "slice_p50_us",
-        "run_delay_p95_us",
-    ] {
-        let text = report.text();
-        assert_eq!(
-            verdict(&report, name),
-            Agreement::Disagree,
-            "{name}: {text}"
-        );
-    }
+    disagrees(
+        &report,
+        &[
+            "elapsed_s",
+            "context_switches_per_s",
+            "wakeups_per_s",
+            "slice_p50_us",
+            "run_delay_p95_us",
+        ],
+    );
 }
 
 /// CPUs that share a processor are not four processors.
@@ -151,14 +150,7 @@ fn a_processor_for_each_cpu_is_rejected() {
     let mut recorded = recorded("pipes-four-6.1.alight");
     assert!(std::mem::take(&mut recorded.machine.one_processor));
     let report = held_against(recorded, "linux-6.1");
-    for name in ["elapsed_s", "wakeups_to_idle_percent"] {
-        let text = report.text();
-        assert_eq!(
-            verdict(&report, name),
-            Agreement::Disagree,
-            "{name}: {text}"
-        );
-    }
+    disagrees(&report, &["elapsed_s", "wakeups_to_idle_percent"]);
 }
 
 /// hackbench's receivers wake nobody: what they have for `wakee_flips` is what hackbench was started

@@ -2,24 +2,15 @@
 //! `alight compare --html`: the report as a page.
 
 mod common;
+#[path = "common/question.rs"]
+mod question;
 
 use std::fs;
 
 use common::alight;
 use predicates::str::contains;
+use question::QUESTION;
 use tempfile::tempdir;
-
-const QUESTION: [&str; 9] = [
-    "compare",
-    "-m",
-    "juno-r0",
-    "-w",
-    "hackbench -g 1 -l 20",
-    "--runs",
-    "2",
-    "linux-5.5",
-    "+asym-capacity",
-];
 
 #[test]
 fn a_page_says_what_the_terminal_says_and_is_the_same_each_time() {
@@ -58,6 +49,24 @@ fn a_page_says_what_the_terminal_says_and_is_the_same_each_time() {
     let (json, again) = made(&["--json"]);
     assert!(json.ends_with("}\n"), "nothing stands behind JSON");
     assert_eq!(again, page);
+}
+
+#[test]
+fn numbers_that_were_asked_for_have_their_differences() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("chosen.html");
+    let mut asked = alight(&QUESTION);
+    asked
+        .arg("--html")
+        .arg(&file)
+        .args(["--metric", "run_delay*"]);
+    asked.assert().success();
+    let page = fs::read_to_string(&file).unwrap();
+    let differences = page
+        .split("<h2>")
+        .find(|part| part.starts_with("Differences: "));
+    assert!(differences.unwrap().contains("run_delay_mean_us"), "{page}");
+    assert!(!page.contains("energy_j"));
 }
 
 #[test]

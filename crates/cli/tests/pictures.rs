@@ -2,24 +2,15 @@
 //! `alight compare --picture`: the first run of each scheduler, drawn over simulated time.
 
 mod common;
+#[path = "common/question.rs"]
+mod question;
 
 use std::fs;
 
 use common::alight;
 use predicates::str::contains;
+use question::QUESTION;
 use tempfile::tempdir;
-
-const QUESTION: [&str; 9] = [
-    "compare",
-    "-m",
-    "juno-r0",
-    "-w",
-    "hackbench -g 1 -l 20",
-    "--runs",
-    "2",
-    "linux-5.5",
-    "+asym-capacity",
-];
 
 #[test]
 fn a_picture_shows_all_schedulers_and_is_the_same_each_time() {

@@ -9,7 +9,7 @@ use std::io;
 use std::path::Path;
 
 /// Where a recording comes from.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Header {
     /// Names of the kinds of records, each with the version of its layout, such
     /// as `pelt.update/1`. A record names its kind by the index in this list.

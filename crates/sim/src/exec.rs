@@ -70,8 +70,7 @@ impl Sim<'_> {
             }
             let op = self.ops[self.tasks[task].pc as usize];
             self.tasks[task].wall_until = 0;
-            let effect = self.take_effect(cpu, task, op);
-            match effect {
+            match self.take_effect(cpu, task, op) {
                 Effect::Done => self.step(task),
                 Effect::Jump(to) => {
                     self.tasks[task].pc = to;
@@ -104,7 +103,7 @@ impl Sim<'_> {
             if self.sees_resched(cpu) {
                 return self.give_way(cpu);
             }
-            // What it takes comes first: a call is over behind that, and sees then what came meanwhile.
+            // What the call charged passes first. Then it is over, and looks whether to give way.
             if self.cpus[cpu].steal != 0 {
                 return;
             }

@@ -81,7 +81,7 @@ pub fn run(args: &CompareArgs) -> Result<(), Failure> {
     };
     output::print(&report::render(&comparison, form))?;
     if let Some(file) = &args.html {
-        output::save(file, &report::page(&comparison))?;
+        output::save(file, &report::page(&comparison, args.told.extent()))?;
         if style == Style::Table {
             output::print(&format!("page     {}\n", file.display()))?;
         }

@@ -10,14 +10,18 @@ use crate::metrics::Key;
 use crate::reasons;
 use crate::report::answer::answers;
 use crate::report::results::shown_and_hidden;
-use crate::report::{number, words};
+use crate::report::{Extent, number, words};
 use crate::verdict::Verdict;
 
-/// The whole file. Names that are not shown elsewhere either, such as those of another selection, are
-/// not in it.
-pub fn page(comparison: &Comparison) -> String {
-    let (shown, hidden) = shown_and_hidden(comparison);
-    let keys: Vec<&Key> = shown.into_iter().chain(hidden).collect();
+/// The whole file. Differences are those of the results, or of all numbers where the user chose some.
+pub fn page(comparison: &Comparison, extent: Extent) -> String {
+    let keys = match extent {
+        Extent::Chosen => comparison.keys(),
+        Extent::Short | Extent::Full => {
+            let (shown, hidden) = shown_and_hidden(comparison);
+            shown.into_iter().chain(hidden).collect()
+        }
+    };
     let mut page = Page::new(&title(comparison))
         .part("Question", &question(comparison))
         .text("Answer", answers(comparison))

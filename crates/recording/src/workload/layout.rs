@@ -364,21 +364,22 @@ impl Interrupt {
 }
 
 impl Call {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Call; 11] = [
+        Call::PipeRead,
+        Call::PipeWrite,
+        Call::SocketReceive,
+        Call::SocketSend,
+        Call::FutexWait,
+        Call::FutexWake,
+        Call::EventfdRead,
+        Call::EventfdWrite,
+        Call::Poll,
+        Call::Sleep,
+        Call::SleepUntil,
+    ];
+
     fn of(flags: u8) -> Option<Self> {
-        [
-            Call::PipeRead,
-            Call::PipeWrite,
-            Call::SocketReceive,
-            Call::SocketSend,
-            Call::FutexWait,
-            Call::FutexWake,
-            Call::EventfdRead,
-            Call::EventfdWrite,
-            Call::Poll,
-            Call::Sleep,
-            Call::SleepUntil,
-        ]
-        .get(usize::from(flags))
-        .copied()
+        Call::ALL.get(usize::from(flags)).copied()
     }
 }

@@ -34,8 +34,8 @@ pub struct TaskFact {
     /// CPUs that it may use, as a list like `0-3,6`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub affinity: Option<String>,
-    /// Scheduling policy. A task that ran states it again, or its nice value, where it calls
-    /// `sched_setattr()`, though that may change nothing.
+    /// Scheduling policy. A call of `sched_setattr()` that sets the policy or the nice value is told
+    /// even if it changes nothing.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub policy: Option<Policy>,
     /// Nice value, -20 to 19.

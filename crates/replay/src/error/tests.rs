@@ -8,15 +8,8 @@ use super::number;
 fn a_fact_that_is_no_number_is_refused_and_not_passed_over() {
     let facts = [(CPUS, "many"), (DMA_LATENCY, "20")].map(|(fact, is)| (fact.into(), is.into()));
     let header = Header {
-        kinds: vec![],
-        kernel: "6.1.0".into(),
-        build: String::new(),
-        arch: "x86_64".into(),
-        hz: None,
-        clock: "monotonic, ns".into(),
-        command: "app".into(),
-        cpus: vec![],
         facts: facts.into(),
+        ..Header::default()
     };
     assert_eq!(number(&header, DMA_LATENCY).unwrap(), Some(20_u64));
     assert_eq!(number::<u64>(&header, "not there").unwrap(), None);

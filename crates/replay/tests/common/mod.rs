@@ -156,15 +156,11 @@ pub fn replay(
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("run.alight");
     let header = Header {
-        kinds: vec![],
         kernel: "6.1.0".into(),
-        build: String::new(),
         arch: "x86_64".into(),
-        hz: None,
         clock: "monotonic, ns".into(),
         command: "app".into(),
-        cpus: vec![],
-        facts: std::collections::BTreeMap::new(),
+        ..Header::default()
     };
     let mut writer = WorkloadWriter::create(&path, header, 1).unwrap();
     let mut facts = facts.iter().peekable();

@@ -109,8 +109,8 @@ impl Kept {
     /// Not before the last event of the task.
     fn behind_latest(&mut self, pid: u32, time: u64) -> u64 {
         let latest = self.latest.entry(pid).or_default();
-        // In the model a CPU that looks for work before it idles holds nobody up, who is woken
-        // meanwhile and runs elsewhere: then it idles sooner.
+        // In the model a task can run elsewhere while the CPU that it left still looks for other
+        // work. That CPU is told to idle sooner then.
         let last = match latest.to_idle {
             Some(at) => {
                 let switch = &mut self.events[at];

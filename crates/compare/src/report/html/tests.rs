@@ -17,7 +17,7 @@ fn json(comparison: &Comparison) -> serde_json::Value {
 #[test]
 fn its_numbers_are_those_of_json() {
     let comparison = fake::comparison(fake::better_outcome);
-    let html = page(&comparison);
+    let html = page(&comparison, Extent::Short);
     for variant in json(&comparison)["variants"].as_array().unwrap() {
         for (name, metric) in variant["metrics"].as_object().unwrap() {
             let mean = number::plain(metric["mean"].as_f64().unwrap());
@@ -33,7 +33,7 @@ fn its_numbers_are_those_of_json() {
 #[test]
 fn question_answer_and_trust_come_before_the_differences() {
     let comparison = fake::comparison(fake::better_outcome);
-    let html = page(&comparison);
+    let html = page(&comparison, Extent::Short);
     let heads: Vec<&str> = html
         .split("<h2>")
         .skip(1)

@@ -141,7 +141,8 @@ struct policy_cpu {
 	u32 root_cfs_util_uclamp;	/* sum that falls like PELT */
 	u32 root_cfs_util_uclamp_removed;	/* what of it left by wake migration */
 	u32 util_est_uclamp;		/* sum of util_est_uclamp of runnable tasks */
-	u32 unused;
+	u16 capacity_inverted;		/* 5.10.262, 5.15.215: capacity under limits, if below that of a smaller CPU */
+	u16 unused;
 };
 
 /* Flags of a domain (SD_*). */
@@ -158,6 +159,7 @@ struct policy_cpu {
 #define DOMAIN_CLUSTER		(1u << 10)	/* SD_CLUSTER: CPUs that share an L2 or an L3 tag */
 #define DOMAIN_ASYM_FULL	(1u << 11)	/* SD_ASYM_CPUCAPACITY_FULL: it shows all capacities */
 #define DOMAIN_SHARE_POWERDOMAIN (1u << 12)	/* its groups cannot be power gated independently */
+#define DOMAIN_ASYM_PACKING	(1u << 13)	/* SD_ASYM_PACKING: balancing follows the priorities of its CPUs */
 
 /* A scheduling domain; CPUs of one span share one. */
 struct policy_domain {

@@ -137,11 +137,32 @@ static __always_inline u64 policy_pelt_bound_sum(const struct policy_params *k, 
 	return sum > least ? sum : least;
 }
 
-/* Take @avg and @sum of load from @q (dequeue_load_avg). */
+/* The sums are made of the averages that are left (5.10.262, 5.15.215). */
+static __always_inline int policy_sums_are_averaged(const struct policy_params *k)
+{
+	return k->sums >= SUMS_AVERAGED;
+}
+
+/* What an average stands for, @contrib units into the open period (get_pelt_divider). */
+static __always_inline u64 policy_pelt_sum_of(u32 avg, u32 contrib)
+{
+	return (u64)avg * (PELT_MIN_DIVIDER + contrib);
+}
+
+/*
+ * Take @avg and @sum of load from @q; @contrib is how far the period is open for who
+ * leaves (dequeue_load_avg).
+ */
 static __always_inline void policy_dequeue_load_avg(const struct policy_params *k,
-						    struct policy_pelt *q, u32 avg, u64 sum)
+						    struct policy_pelt *q, u32 avg, u64 sum,
+						    u32 contrib)
 {
 	q->load_avg = policy_sub_positive(q->load_avg, avg);
+	if (policy_sums_are_averaged(k)) {
+		q->load_sum = k->sums == SUMS_AVERAGED ? policy_pelt_sum_of(q->load_avg, contrib) :
+							 policy_sub_positive_64(q->load_sum, sum);
+		return;
+	}
 	q->load_sum = policy_pelt_bound_sum(k, policy_sub_positive_64(q->load_sum, sum),
 					    q->load_avg);
 }
@@ -156,12 +177,37 @@ static __always_inline void policy_enqueue_load_avg(const struct policy_params *
 		q->load_sum = policy_pelt_bound_sum(k, q->load_sum, q->load_avg);
 }
 
-/* Take averages and sums of @gone from @q. */
+/*
+ * Averages of @gone leave @q, and sums follow; that of utilization only if a task
+ * leaves in person (detach_entity_load_avg; update_cfs_rq_load_avg).
+ */
+policy_noinline void policy_pelt_follow(struct policy_pelt *q, const struct policy_pelt *gone,
+					int removed)
+{
+	u64 least;
+
+	q->runnable_avg = policy_sub_positive(q->runnable_avg, gone->runnable_avg);
+	q->runnable_sum = policy_pelt_sum_of(q->runnable_avg, q->period_contrib);
+	q->util_avg = policy_sub_positive(q->util_avg, gone->util_avg);
+	if (!removed) {
+		q->util_sum = (u32)policy_pelt_sum_of(q->util_avg, q->period_contrib);
+		return;
+	}
+	q->load_sum = policy_pelt_sum_of(q->load_avg, q->period_contrib);
+	least = (u64)q->util_avg * PELT_MIN_DIVIDER;
+	q->util_sum = policy_max(policy_sub_positive(q->util_sum, gone->util_sum), (u32)least);
+}
+
+/* Take averages and sums of @gone from @q; @removed: it left from afar. */
 static __always_inline void policy_pelt_subtract(const struct policy_params *k,
 						 struct policy_pelt *q,
-						 const struct policy_pelt *gone)
+						 const struct policy_pelt *gone, int removed)
 {
-	policy_dequeue_load_avg(k, q, gone->load_avg, gone->load_sum);
+	policy_dequeue_load_avg(k, q, gone->load_avg, gone->load_sum, q->period_contrib);
+	if (policy_sums_are_averaged(k)) {
+		policy_pelt_follow(q, gone, removed);
+		return;
+	}
 	q->runnable_avg = policy_sub_positive(q->runnable_avg, gone->runnable_avg);
 	q->runnable_sum = policy_pelt_bound_sum(k,
 						policy_sub_positive_64(q->runnable_sum,

@@ -10,7 +10,8 @@
  *	2. Each is priced: energy of its set with the wakee there, less without.
  *	3. 6.0: the cheapest that is cheaper than the previous CPU, else this;
  *	   a CPU that meets more of the wakee's clamps comes before any price.
- *	   5.0 to 5.19: only if it saves a 16th of what all sets cost.
+ *	   5.0 to 5.19: only if it saves a 16th of what all sets cost, or from 5.15 on
+ *	   those that have a candidate.
  *
  * The energy of a set: its busiest CPU asks for an operating point, that has a
  * cost per unit of utilization, and all its CPUs' utilization pays it.
@@ -128,8 +129,8 @@ struct policy_uclamps {
 };
 
 /*
- * A queue without clamped tasks has stale clamps, which the wakee resets; up
- * to 5.19 they still counted.
+ * A queue without clamped tasks has stale clamps, which the wakee resets; they
+ * still counted where estimate and clamps were one question.
  */
 static inline struct policy_uclamps policy_uclamp_with(const struct policy_ctx *c, u32 cpu,
 						       int comes)
@@ -139,7 +140,7 @@ static inline struct policy_uclamps policy_uclamp_with(const struct policy_ctx *
 
 	if (!comes)
 		return v;
-	if (rq->uclamp_idle && c->k->eas == EAS_DELTA) {
+	if (rq->uclamp_idle && policy_clamps_fit(c->k)) {
 		v.lo = c->p->uclamp_min;
 		v.hi = c->p->uclamp_max;
 		return v;
@@ -268,9 +269,20 @@ policy_energy_subprog u64 policy_compute_energy(const struct policy_ctx *c,
 	return policy_pd_efficient_state(c, d, top * wants / scale)->cost * busy / scale;
 }
 
-/* Busy time of the set with the wakee on @dst. */
+/*
+ * Utilization of @cpu with the wakee on @dst, as it is busy. In 5.15 all of
+ * the wakee's estimate comes on top of what is there (compute_energy, util_running).
+ */
+static inline u32 policy_busy_util(const struct policy_ctx *c, u32 cpu, u32 dst)
+{
+	if (cpu == dst && c->k->eas == EAS_SIXTEENTH_OF_SOME)
+		return policy_cpu_util_moved(c, cpu, POLICY_NONE, 0) + policy_wakee_util_est(c);
+	return policy_cpu_util_moved(c, cpu, dst, 0);
+}
+
+/* Busy time of the set with the wakee on @dst; each CPU has @limit at most. */
 static inline u32 policy_pd_busy_time(const struct policy_ctx *c,
-				      const struct policy_perf_domain *d, u32 dst)
+				      const struct policy_perf_domain *d, u32 dst, u32 limit)
 {
 	u32 nr = c->topo->nr_cpus, busy = policy_hide(0), cpu = 0, n;
 
@@ -280,8 +292,9 @@ static inline u32 policy_pd_busy_time(const struct policy_ctx *c,
 		if (cpu >= nr)
 			break;
 		if (!policy_cpu_at(c, cpu)->offline) {
-			busy += policy_effective_cpu_util(c, cpu,
-							  policy_cpu_util_moved(c, cpu, dst, 0));
+			busy += policy_min(limit,
+					   policy_effective_cpu_util(c, cpu,
+								     policy_busy_util(c, cpu, dst)));
 			c->answer->summed++;
 		}
 		cpu++;
@@ -337,7 +350,7 @@ static inline struct policy_energy_room policy_energy_room_on(const struct polic
 		room.fit = policy_clamped_fits_cpu(c, util, clamped, cpu);
 		if (room.fit == POLICY_FITS)
 			room.spare = policy_sub_positive(capacity, clamped);
-	} else if (c->k->fit == FIT_CLAMPS) {
+	} else if (policy_clamps_fit(c->k)) {
 		if (c->root.uclamp_used && !policy_cpu_at(c, cpu)->uclamp_idle)
 			*v = policy_uclamp_with(c, cpu, 1);
 		room.fit = policy_util_fits_cpu(c, util, v->lo, v->hi, cpu);
@@ -411,7 +424,7 @@ policy_energy_subprog int policy_pd_without(const struct policy_ctx *c,
 		}
 		cpu++;
 	}
-	s->busy = policy_min(s->total, policy_pd_busy_time(c, d, POLICY_NONE));
+	s->busy = policy_min(s->total, policy_pd_busy_time(c, d, POLICY_NONE, POLICY_NONE));
 	s->wakee = prev->irq_util >= prev->capacity_orig ?
 			   prev->capacity_orig :
 			   policy_scale_irq_capacity(policy_wakee_util_est(c), prev->irq_util,
@@ -485,50 +498,104 @@ static inline u32 policy_least_energy(const struct policy_ctx *c, u32 domain)
 	return policy_take(c, STEP_EAS_PREV, c->prev_cpu);
 }
 
-/* 5.0 to 5.19: energy of the set with the wakee on @dst, every CPU looked at anew. */
+/*
+ * 5.0 to 5.19: energy of the set with the wakee on @dst, every CPU looked at anew.
+ * In 5.15 no CPU is busier than limits let it be.
+ */
 static inline u64 policy_whole_energy(const struct policy_ctx *c,
 				      const struct policy_perf_domain *d, u32 dst)
 {
+	u32 first = policy_mask_next_and(&d->span, &d->span, 0, c->topo->nr_cpus);
 	struct policy_energy_pd *s = &c->scratch->energy.set;
 
-	s->capacity = CAPACITY_SCALE;
+	s->capacity = c->k->eas == EAS_SIXTEENTH_OF_SOME ? policy_actual_cpu_capacity(c, first) :
+							   CAPACITY_SCALE;
 	s->total = ~0u;
 	s->wakee = 0;
-	s->busy = policy_pd_busy_time(c, d, dst);
+	s->busy = policy_pd_busy_time(c, d, dst, s->capacity);
 	return policy_compute_energy(c, d, dst);
+}
+
+/* A candidate of this set would cost @delta: is that the least so far? */
+static inline void policy_keep_cheapest(const struct policy_ctx *c, u64 delta)
+{
+	const struct policy_energy_choice *found = &c->scratch->energy.found;
+	struct policy_energy_best *best = &c->scratch->energy.best;
+
+	if (delta < best->delta) {
+		best->delta = delta;
+		best->cpu = found->cpu;
+	} else {
+		policy_note(c, STEP_EAS_SAVES, found->cpu, VERDICT_MORE_ENERGY, (u32)delta);
+	}
+}
+
+/* 5.0 to 5.10: prices a set, which counts with or without a candidate. */
+static inline void policy_price_set(const struct policy_ctx *c, u32 domain,
+				    const struct policy_perf_domain *d)
+{
+	const struct policy_energy_choice *found = &c->scratch->energy.found;
+	struct policy_energy_best *best = &c->scratch->energy.best;
+	u64 without = policy_whole_energy(c, d, POLICY_NONE);
+
+	policy_pd_candidates(c, domain, d);
+	best->base += without;
+	if (found->prev_spare >= 0) {
+		best->prev_delta = policy_whole_energy(c, d, c->prev_cpu) - without;
+		if (best->prev_delta < best->delta)
+			best->delta = best->prev_delta;
+	}
+	/* The roomiest CPU may be the previous one, the first met of equals. */
+	if (found->cpu == POLICY_NONE || found->spare <= 0 || found->prev_spare > found->spare ||
+	    (found->prev_spare == found->spare && c->prev_cpu < found->cpu))
+		return;
+	policy_keep_cheapest(c, policy_whole_energy(c, d, found->cpu) - without);
+}
+
+/* 5.15: prices a set that has a candidate. False if utilization changed meanwhile: give up. */
+static inline int policy_price_set_of_candidate(const struct policy_ctx *c, u32 domain,
+						const struct policy_perf_domain *d)
+{
+	const struct policy_energy_choice *found = &c->scratch->energy.found;
+	struct policy_energy_best *best = &c->scratch->energy.best;
+	u64 without, with;
+
+	policy_pd_candidates(c, domain, d);
+	if (found->prev_spare < 0 && found->spare <= 0)
+		return 1;
+	without = policy_whole_energy(c, d, POLICY_NONE);
+	best->base += without;
+	if (found->prev_spare >= 0) {
+		with = policy_whole_energy(c, d, c->prev_cpu);
+		if (with < without)
+			return 0;
+		best->prev_delta = with - without;
+		if (best->prev_delta < best->delta)
+			best->delta = best->prev_delta;
+	}
+	if (found->spare <= 0)
+		return 1;
+	with = policy_whole_energy(c, d, found->cpu);
+	if (with < without)
+		return 0;
+	policy_keep_cheapest(c, with - without);
+	return 1;
 }
 
 /* 5.0 to 5.19: a 16th of all energy less, or the previous CPU is no candidate. */
 static inline u32 policy_sixteenth_less(const struct policy_ctx *c, u32 domain)
 {
-	const struct policy_energy_choice *found = &c->scratch->energy.found;
 	struct policy_energy_best *best = &c->scratch->energy.best;
 	u32 n;
 
 	best->cpu = c->prev_cpu;
 	policy_for(n, 0, c->nr_perf) {
 		const struct policy_perf_domain *d = policy_perf_at(c, n);
-		u64 without = policy_whole_energy(c, d, POLICY_NONE), delta;
 
-		policy_pd_candidates(c, domain, d);
-		best->base += without;
-		if (found->prev_spare >= 0) {
-			best->prev_delta = policy_whole_energy(c, d, c->prev_cpu) - without;
-			if (best->prev_delta < best->delta)
-				best->delta = best->prev_delta;
-		}
-		/* The roomiest CPU may be the previous one, the first met of equals. */
-		if (found->cpu == POLICY_NONE || found->spare <= 0 ||
-		    found->prev_spare > found->spare ||
-		    (found->prev_spare == found->spare && c->prev_cpu < found->cpu))
-			continue;
-		delta = policy_whole_energy(c, d, found->cpu) - without;
-		if (delta < best->delta) {
-			best->delta = delta;
-			best->cpu = found->cpu;
-		} else {
-			policy_note(c, STEP_EAS_SAVES, found->cpu, VERDICT_MORE_ENERGY, (u32)delta);
-		}
+		if (c->k->eas != EAS_SIXTEENTH_OF_SOME)
+			policy_price_set(c, domain, d);
+		else if (!policy_price_set_of_candidate(c, domain, d))
+			return policy_take(c, STEP_EAS_PREV, c->prev_cpu);
 	}
 	if (best->cpu == c->prev_cpu)
 		return policy_take(c, STEP_EAS_PREV, best->cpu);
@@ -555,7 +622,7 @@ policy_noinline u32 policy_energy_aware(const struct policy_ctx *c)
 	if (policy_clamps_add_up(c->k) && c->root.uclamp_used ?
 		    !policy_wakee_util_est_uclamp(c) :
 		    !policy_task_util_est(c->k, c->p) &&
-			    !(c->k->eas == EAS_DELTA && policy_wakee_uclamp_min(c)))
+			    !(policy_clamps_fit(c->k) && policy_wakee_uclamp_min(c)))
 		return policy_take(c, STEP_EAS_PREV, c->prev_cpu);
 	return c->k->eas == EAS_DELTA ? policy_least_energy(c, domain) :
 					policy_sixteenth_less(c, domain);

@@ -14,7 +14,8 @@
  * Feature bias-prev comes before 1 and before 8, and adds to what 1, 2 and 4
  * take (bias_prev.h).
  *
- * 1 to 4 take idle CPUs that the wakee fits. From 6.7, where the LLC consists
+ * 1 to 4 take idle CPUs that the wakee fits. Up to 5.19, 4 asks whether the wakee may
+ * use the previous CPU, which is the recent one from now on. From 6.7, where the LLC consists
  * of clusters, 2 and 4 take CPUs of the target's cluster only, and 7 looks
  * there first.
  */
@@ -28,16 +29,6 @@ static __always_inline int policy_cpus_share_resources(const struct policy_ctx *
 {
 	return !c->k->cluster_scan || !c->topo->cluster ||
 	       policy_place_at(c, a)->share == policy_place_at(c, b)->share;
-}
-
-/* The waker is a kernel thread bound to the previous CPU, alone there, and itself at work. */
-static inline int policy_kthread_hands_back(const struct policy_ctx *c)
-{
-	return c->k->kthread_stacks && c->cur->flags & TASK_KTHREAD &&
-	       c->cur->nr_cpus_allowed == 1 &&
-	       !(c->flags & WAKE_INTERRUPT) && c->prev_cpu == c->this_cpu &&
-	       policy_cpu_at(c, c->this_cpu)->nr_running <= 1 &&
-	       policy_asym_fits_cpu(c, STEP_KTHREAD_PREV, c->prev_cpu);
 }
 
 /* An idle thread of the previous CPU's core (select_idle_smt). */
@@ -202,6 +193,8 @@ policy_subprog u32 policy_scan_llc(const struct policy_ctx *c, const struct poli
 	};
 	u32 cpu, i;
 
+	if (c->k->scan_needs_llc && policy_place_at(c, c->this_cpu)->llc_domain == POLICY_NONE)
+		return POLICY_NONE;
 	if (c->k->sis_util) {
 		s.budget = policy_hide(policy_llc_at(c, llc->llc)->nr_idle_scan + 1);
 		if (s.budget == 1) {
@@ -264,7 +257,8 @@ policy_noinline u32 policy_idle_scan(const struct policy_ctx *c, u32 target)
 
 	c->p->recent_used_cpu = prev;
 	if (recent != prev && recent != target && recent < c->topo->nr_cpus &&
-	    policy_cpus_share_cache(c, recent, target) && policy_mask_test(c->allowed, recent)) {
+	    policy_cpus_share_cache(c, recent, target) &&
+	    policy_mask_test(c->allowed, c->k->recent_by_prev ? prev : recent)) {
 		step = policy_hide(policy_try_candidate(c, STEP_RECENT_IDLE, recent));
 		if (step && policy_cpus_share_resources(c, recent, target))
 			return policy_take(c, step, recent);

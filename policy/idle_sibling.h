@@ -4,6 +4,8 @@
  *
  *	1. the target, 2. the previous CPU if it shares the target's LLC,
  *	3. the recently used CPU likewise: first that is idle or runs SCHED_IDLE only;
+ *	   from 5.6 before 3. the previous CPU, where a per-CPU kernel thread wakes who
+ *	   gave it work;
  *	4. a whole idle core of the LLC, 5. an idle CPU of the LLC within a budget,
  *	6. an idle sibling of the target;
  *	7. the target.
@@ -28,6 +30,16 @@ static __always_inline u32 policy_try_candidate(const struct policy_ctx *c, u32 
 		step = STEP_BIAS_ROOM;
 	}
 	return policy_asym_fits_cpu(c, step, cpu) ? step : STEP_NONE;
+}
+
+/* The waker is a kernel thread bound to the previous CPU, alone there, and itself at work. */
+static inline int policy_kthread_hands_back(const struct policy_ctx *c)
+{
+	return c->k->kthread_stacks && c->cur->flags & TASK_KTHREAD &&
+	       c->cur->nr_cpus_allowed == 1 &&
+	       !(c->flags & WAKE_INTERRUPT) && c->prev_cpu == c->this_cpu &&
+	       policy_cpu_at(c, c->this_cpu)->nr_running <= 1 &&
+	       policy_asym_fits_cpu(c, STEP_KTHREAD_PREV, c->prev_cpu);
 }
 
 /* A core all of whose threads are idle (select_idle_core). */
@@ -67,9 +79,11 @@ static inline u32 policy_idle_core_scan(const struct policy_ctx *c, const struct
 			if (sibling >= nr)
 				break;
 			policy_mask_clear(&c->scratch->cores, sibling);
-			policy_count_look(c, near);
-			if (!policy_available_idle_cpu(c, sibling))
-				idle = 0;
+			if (idle || !c->k->lean_scan) {
+				policy_count_look(c, near);
+				if (!policy_available_idle_cpu(c, sibling))
+					idle = 0;
+			}
 			sibling++;
 		}
 		if (idle)
@@ -109,11 +123,12 @@ static inline u32 policy_llc_scan(const struct policy_ctx *c, const struct polic
 	u32 budget = policy_hide(policy_scan_budget(c, llc->weight));
 	int near = (int)policy_hide((u32)policy_cpus_share_cache(c, target, c->this_cpu));
 	struct policy_ring r = policy_ring_from(target);
+	const struct policy_mask *counted = c->k->lean_scan ? c->allowed : &llc->span;
 
-	if (policy_place_at(c, c->this_cpu)->llc_domain == POLICY_NONE)
+	if (c->k->scan_needs_llc && policy_place_at(c, c->this_cpu)->llc_domain == POLICY_NONE)
 		return POLICY_NONE;
 	policy_for(n, 0, POLICY_MAX_CPUS) {
-		u32 cpu = policy_ring_next(&r, &llc->span, &llc->span, nr);
+		u32 cpu = policy_ring_next(&r, &llc->span, counted, nr);
 
 		if (cpu >= nr)
 			break;
@@ -153,7 +168,8 @@ static inline u32 policy_llc_scan(const struct policy_ctx *c, const struct polic
 }
 
 /* An idle thread of the target's core (select_idle_smt). */
-static inline u32 policy_smt_scan(const struct policy_ctx *c, u32 target)
+static inline u32 policy_smt_scan(const struct policy_ctx *c, const struct policy_domain *llc,
+				  u32 target)
 {
 	u32 nr = c->topo->nr_cpus, kept = policy_hide(POLICY_NONE), cpu = 0, n;
 	int near = (int)policy_hide((u32)policy_cpus_share_cache(c, target, c->this_cpu));
@@ -166,6 +182,10 @@ static inline u32 policy_smt_scan(const struct policy_ctx *c, u32 target)
 		cpu = policy_mask_next_and(&core->span, c->allowed, cpu, nr);
 		if (cpu >= nr)
 			break;
+		if (!c->k->smt_beyond_domain && !policy_mask_test(&llc->span, cpu)) {
+			cpu++;
+			continue;
+		}
 		policy_count_look(c, near);
 		if (policy_available_idle_cpu(c, cpu) ||
 		    (c->k->sched_idle != SCHED_IDLE_LAST && policy_sched_idle_cpu(c, cpu)))
@@ -202,6 +222,9 @@ policy_subprog u32 policy_idle_sibling(const struct policy_ctx *c, u32 target)
 			return policy_take(c, step, prev);
 	}
 
+	if (policy_kthread_hands_back(c))
+		return policy_take(c, STEP_KTHREAD_PREV, prev);
+
 	if (recent != prev && recent != target && recent < c->topo->nr_cpus &&
 	    policy_cpus_share_cache(c, recent, target) && policy_mask_test(c->allowed, recent)) {
 		step = policy_hide(policy_try_candidate(c, STEP_RECENT_IDLE, recent));
@@ -226,7 +249,7 @@ policy_subprog u32 policy_idle_sibling(const struct policy_ctx *c, u32 target)
 	if (cpu != POLICY_NONE)
 		return policy_take(c, STEP_LLC_SCAN, cpu);
 	if (c->topo->smt) {
-		cpu = policy_smt_scan(c, target);
+		cpu = policy_smt_scan(c, llc, target);
 		if (cpu != POLICY_NONE)
 			return policy_take(c, STEP_SMT_SCAN, cpu);
 	}

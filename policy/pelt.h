@@ -101,7 +101,7 @@ policy_noinline void policy_subtract_removed(const struct policy_params *k, stru
 		.util_avg = rq->removed_util,
 	};
 
-	policy_pelt_subtract(k, &rq->cfs, &gone);
+	policy_pelt_subtract(k, &rq->cfs, &gone, 1);
 	rq->removed_util = rq->removed_load = rq->removed_runnable = rq->removed_nr = 0;
 	if (POLICY_FEATURE_RULE(k, aggregate) == AGGREGATE_SUM)
 		policy_clamped_removed(rq);
@@ -182,7 +182,7 @@ static inline void policy_detach_entity_load_avg(const struct policy_params *k,
 		gone.runnable_avg = 0;
 		gone.runnable_sum = 0;
 	}
-	policy_pelt_subtract(k, &rq->cfs, &gone);
+	policy_pelt_subtract(k, &rq->cfs, &gone, 0);
 }
 
 /*
@@ -196,9 +196,12 @@ static inline void policy_reweight_entity(const struct policy_params *k, struct 
 	u64 sum = t->weight * t->pelt.load_sum;
 	u32 div = PELT_MIN_DIVIDER + (t->pelt.period_contrib & (PELT_PERIOD - 1));
 
+	if (k->same_weight_ends && t->weight == weight)
+		return;
 	if (queued)
 		policy_dequeue_runnable_load_avg(rq, t);
-	policy_dequeue_load_avg(k, &rq->cfs, t->pelt.load_avg, sum);
+	policy_dequeue_load_avg(k, &rq->cfs, t->pelt.load_avg, sum,
+				t->pelt.period_contrib & (PELT_PERIOD - 1));
 	t->weight = weight;
 	t->pelt.load_avg = (u32)(weight * t->pelt.load_sum / div);
 	policy_enqueue_load_avg(k, &rq->cfs, t->pelt.load_avg, weight * t->pelt.load_sum);
@@ -343,11 +346,14 @@ static __always_inline void policy_util_est_clamp(const struct policy_params *k,
  * 6.8: a single value, which a task that waited for its CPU does not lower
  * (util_est_update); uclamp-sum keeps it within the clamps then (RFC v2).
  */
-static inline void policy_util_est_update(const struct policy_params *k, struct policy_task *t)
+static inline void policy_util_est_update(const struct policy_params *k,
+					  const struct policy_cpu *rq, struct policy_task *t)
 {
 	const u32 margin = CAPACITY_SCALE / 100;
 	u32 util = policy_task_util(k, t), est = t->util_est_ewma;
 
+	if (k->est_held && est >= util + margin && util > rq->capacity_orig)
+		return;
 	if (est <= util)
 		t->util_est_ewma = util;
 	else if (est - util >= margin && t->pelt.util_avg + margin >= t->pelt.runnable_avg)
@@ -358,7 +364,10 @@ static inline void policy_util_est_update(const struct policy_params *k, struct 
 	t->flags |= TASK_EST_UNCHANGED;
 }
 
-/* @t went to sleep if @sleeps; its averages are up to date (util_est_dequeue, util_est_update). */
+/*
+ * @t goes to sleep if @sleeps (util_est_dequeue, util_est_update). Its averages are up to
+ * date, unless k->est_early says otherwise.
+ */
 static __always_inline void policy_util_est_dequeue(const struct policy_params *k,
 						    struct policy_cpu *rq,
 			       struct policy_task *t, int sleeps)
@@ -373,7 +382,7 @@ static __always_inline void policy_util_est_dequeue(const struct policy_params *
 	if (!sleeps || t->flags & TASK_EST_UNCHANGED || k->est_none)
 		return;
 	if (k->est_single) {
-		policy_util_est_update(k, t);
+		policy_util_est_update(k, rq, t);
 		return;
 	}
 	if (gap > 0 && !k->est_slow_up) {

@@ -43,8 +43,11 @@ static __always_inline int policy_leave_entity(const struct policy_params *k, st
 					       struct policy_task *t, int running, int curr_fair,
 					       int sleeps, int moves)
 {
-	int changed = policy_update_load_avg(k, rq, t, 1, (u64)running, curr_fair);
+	int changed;
 
+	if (k->est_early)
+		policy_util_est_dequeue(k, rq, t, sleeps);
+	changed = policy_update_load_avg(k, rq, t, 1, (u64)running, curr_fair);
 	policy_update_rq_runnable_avg(k, rq);
 	policy_update_task_runnable_avg(k, rq, t, 1);
 	if (policy_keeps_runnable_load(k))
@@ -54,7 +57,8 @@ static __always_inline int policy_leave_entity(const struct policy_params *k, st
 	rq->h_nr_running--;
 	rq->h_nr_idle -= t->class == POLICY_IDLE;
 	t->flags &= ~TASK_ON_RQ;
-	policy_util_est_dequeue(k, rq, t, sleeps);
+	if (!k->est_early)
+		policy_util_est_dequeue(k, rq, t, sleeps);
 	if (policy_clamps_add_up(k))
 		policy_clamped_task_leaves(k, rq, t, moves);
 	return changed;
@@ -97,15 +101,21 @@ static inline void policy_detach_task(const struct policy_params *k, struct poli
 /*
  * Delayed dequeue (6.12): a task that sleeps though it got more than its share
  * stays queued, with its weight, until it is picked or woken. It is not
- * runnable meanwhile (se_runnable), and its estimate counts no more.
+ * runnable meanwhile (se_runnable), and its estimate counts no more. The estimate is
+ * made before the averages are brought up to date up to 6.18 (dequeue_task_fair),
+ * behind that later (UPDATE_UTIL_EST of update_load_avg), in both ways of leaving.
  */
 static inline int policy_set_delayed(const struct policy_params *k, struct policy_cpu *rq,
 				     struct policy_task *t)
 {
-	int changed = policy_update_load_avg(k, rq, t, 1, 1, 1);
+	int changed;
 
+	if (k->est_early)
+		policy_util_est_dequeue(k, rq, t, 1);
+	changed = policy_update_load_avg(k, rq, t, 1, 1, 1);
 	policy_update_task_runnable_avg(k, rq, t, 1);
-	policy_util_est_dequeue(k, rq, t, 1);
+	if (!k->est_early)
+		policy_util_est_dequeue(k, rq, t, 1);
 	rq->h_nr_delayed++;
 	return changed;
 }

@@ -70,7 +70,8 @@ static inline void policy_update_sg_wakeup_stats(const struct policy_ctx *c,
 			s->runnable += policy_cpu_runnable_without(c, cpu);
 		if (policy_idle_cpu_without(c, cpu))
 			idle_cpus++;
-		if (c->k->idlest_numa_imbalance && policy_mask_test(c->allowed, cpu))
+		if (c->k->idlest_numa_imbalance == NUMA_IMB_NR &&
+		    policy_mask_test(c->allowed, cpu))
 			allowed++;
 		if (by_cpu && d->flags & DOMAIN_ASYM && policy_task_fits_cpu(c, cpu))
 			fitting++;
@@ -113,15 +114,22 @@ policy_global int policy_pick_idlest(const struct policy_group_stats *s policy_a
 	}
 }
 
-/* May a node take one more task before tasks spread? (adjust_numa_imbalance) */
+/*
+ * May a node take one more task before tasks spread? (adjust_numa_imbalance; 5.15:
+ * allow_numa_imbalance)
+ */
 static __always_inline int policy_node_may_fill(const struct policy_domain *d,
 						const struct policy_group_stats *local,
-						const struct policy_group_stats *idlest)
+						const struct policy_group_stats *idlest, int rule)
 {
 	u32 more = d->imb_numa_nr < local->allowed ? d->imb_numa_nr : local->allowed;
 	u32 gap = local->idle_cpus > idlest->idle_cpus ? local->idle_cpus - idlest->idle_cpus :
 							 idlest->idle_cpus - local->idle_cpus;
 
+	if (rule == NUMA_IDLE_CPU)
+		return local->idle_cpus != 0;
+	if (rule == NUMA_QUARTER)
+		return local->nr_running + 1 < local->weight >> 2;
 	if (!gap)
 		return 1;
 	return local->nr_running + 1 <= more && gap <= NUMA_IMBALANCE_MIN;
@@ -131,7 +139,7 @@ static __always_inline int policy_node_may_fill(const struct policy_domain *d,
 policy_global int policy_group_worth(const struct policy_domain *d policy_arg_nonnull,
 				     const struct policy_group_stats *local policy_arg_nonnull,
 				     const struct policy_group_stats *idlest policy_arg_nonnull,
-				     int numa_imbalance)
+				     int numa_rule)
 {
 	u64 slack = CAPACITY_SCALE * (u64)(d->imbalance_pct - 100) / 100;
 
@@ -148,12 +156,8 @@ policy_global int policy_group_worth(const struct policy_domain *d policy_arg_no
 	case GROUP_MISFIT:
 		return local->max_capacity < idlest->max_capacity;
 	case GROUP_HAS_SPARE:
-		if (d->flags & DOMAIN_NUMA && numa_imbalance) {
-			if (policy_node_may_fill(d, local, idlest))
-				return 0;
-		} else if (d->flags & DOMAIN_NUMA && local->idle_cpus) {
+		if (d->flags & DOMAIN_NUMA && policy_node_may_fill(d, local, idlest, numa_rule))
 			return 0;
-		}
 		return local->idle_cpus < idlest->idle_cpus;
 	default:
 		return 0;

@@ -3,8 +3,9 @@
  * uclamp.h - does a task fit a CPU, clamps considered
  *
  * Up to 6.0 a clamp replaces the utilization (policy_uclamp_task_util() in candidate.h).
- * From 6.1 utilization and clamps are questions of their own, and the answer
- * has a third value: all would be well if the CPU reached the lower clamp.
+ * From 6.1, and in the last updates of 5.10 and 5.15, utilization and clamps are
+ * questions of their own. From 6.1 the answer has a third value: all would be well if
+ * the CPU reached the lower clamp.
  * kernel 6.1: util_fits_cpu(), task_fits_cpu(); 6.10: get_actual_cpu_capacity().
  * With uclamp-sum the sum of clamped utilizations fits or not; with its biases
  * the third value, from 6.1 on, is for what fits as it is but not as clamped.
@@ -36,6 +37,34 @@ static __always_inline u32 policy_actual_cpu_capacity(const struct policy_ctx *c
 	}
 }
 
+/* Estimate and clamps are questions of their own. */
+static __always_inline int policy_clamps_fit(const struct policy_params *k)
+{
+	return k->fit == FIT_CLAMPS || k->fit == FIT_CLAMPS_ALL;
+}
+
+/*
+ * 5.10.262 and 5.15.215 know no third value: but on the biggest CPUs a lower clamp
+ * that limits put out of reach is a no. A CPU that limits leave less than a smaller
+ * one has counts as that small for both clamps (cpu_in_capacity_inversion()).
+ */
+policy_noinline s32 policy_util_fits_cpu_or_not(const struct policy_ctx *c, u32 util, u32 lo,
+						u32 hi, u32 cpu)
+{
+	const struct policy_cpu *rq = policy_cpu_at(c, cpu);
+	u32 orig = rq->capacity_orig, reached = policy_actual_cpu_capacity(c, cpu);
+
+	if (rq->capacity_inverted)
+		orig = reached = rq->capacity_inverted;
+	if (lo > hi)
+		lo = hi;
+	if (util < lo && orig != CAPACITY_SCALE && lo > reached)
+		return POLICY_FITS_NOT;
+	if (hi <= orig && !(hi == CAPACITY_SCALE && orig == CAPACITY_SCALE))
+		return POLICY_FITS;
+	return policy_fits_capacity(util, rq->capacity);
+}
+
 /* Does @util with these clamps fit the CPU? POLICY_FITS*, of which only POLICY_FITS is a yes. */
 static inline s32 policy_util_fits_cpu(const struct policy_ctx *c, u32 util, u32 lo, u32 hi,
 				       u32 cpu)
@@ -45,6 +74,8 @@ static inline s32 policy_util_fits_cpu(const struct policy_ctx *c, u32 util, u32
 
 	if (!c->root.uclamp_used)
 		return fit;
+	if (c->k->fit == FIT_CLAMPS_ALL)
+		return policy_util_fits_cpu_or_not(c, util, lo, hi, cpu);
 	/* Capped below what the CPU can give, it fits; but 1024 of 1024 is no cap. */
 	if (hi <= rq->capacity_orig &&
 	    !(hi == CAPACITY_SCALE && rq->capacity_orig == CAPACITY_SCALE))
@@ -83,7 +114,7 @@ static __always_inline s32 policy_wakee_util_fits(const struct policy_ctx *c, u3
 /* Does the wakee fit this CPU, as the base sees it? (task_fits_cpu, task_fits_capacity) */
 static inline int policy_task_fits_cpu(const struct policy_ctx *c, u32 cpu)
 {
-	if (c->k->fit == FIT_CLAMPS)
+	if (policy_clamps_fit(c->k))
 		return policy_wakee_util_fits(c, cpu) == POLICY_FITS;
 	return policy_fits_capacity(policy_uclamp_task_util(c), policy_cpu_at(c, cpu)->capacity);
 }

@@ -245,8 +245,11 @@ pub struct Cpu {
     pub root_cfs_util_uclamp_removed: u32,
     /// Sum of [`Task::util_est_uclamp`] of the runnable tasks.
     pub util_est_uclamp: u32,
+    /// Capacity under limits, if that is less than a CPU has that is no bigger
+    /// (`cpu_capacity_inverted`, read in 5.10.262 and 5.15.215); else 0.
+    pub capacity_inverted: u16,
     #[doc(hidden)]
-    pub unused: u32,
+    pub unused: u16,
 }
 
 impl Default for Cpu {
@@ -296,6 +299,7 @@ impl Default for Cpu {
             root_cfs_util_uclamp: 0,
             root_cfs_util_uclamp_removed: 0,
             util_est_uclamp: 0,
+            capacity_inverted: 0,
             unused: 0,
         }
     }
@@ -329,6 +333,8 @@ pub mod domain_flag {
     pub const ASYM_FULL: u32 = 1 << 11;
     /// Its groups cannot be power gated independently (`SD_SHARE_POWERDOMAIN`).
     pub const SHARE_POWERDOMAIN: u32 = 1 << 12;
+    /// `SD_ASYM_PACKING`: balancing follows the priorities of its CPUs.
+    pub const ASYM_PACKING: u32 = 1 << 13;
 }
 
 /// A scheduling domain.
@@ -613,16 +619,23 @@ params! {
     recent_none: u32,
     /// 5.13: each search makes the previous CPU the recent one.
     recent_always: u32,
+    /// 5.13 - 5.19: and asks whether the task may use that one.
+    recent_by_prev: u32,
     /// 5.6: what a per-CPU kthread wakes may join it.
     kthread_stacks: u32,
     /// 5.19: scan budget by utilization.
     sis_util: u32,
     /// 6.7: the target's cluster before the rest of the LLC.
     cluster_scan: u32,
-    /// 7.2: that no idle core was found means nothing if no CPU of the LLC is allowed.
+    /// 7.1: that no idle core was found means nothing if no CPU of the LLC is allowed.
     empty_scan_tells_nothing: u32,
-    /// 6.5: threads of a core count outside the domain too.
+    /// Up to 5.5, and 6.5: threads of a core count outside the domain too.
     smt_beyond_domain: u32,
+    /// 5.6: CPUs that the task may not use cost no budget of a scan, and a busy thread ends the
+    /// look at its core.
+    lean_scan: u32,
+    /// Up to 5.19: for a scan the waker's CPU must share a cache, too.
+    scan_needs_llc: u32,
     /// See [`rule`], `ASYM_*`.
     asym: u32,
     /// 6.5: the scan for a CPU that fits begins after the target.
@@ -663,6 +676,8 @@ params! {
     state_by_performance: u32,
     /// 5.16: no operating point is chosen that costs no less than a faster one.
     skip_inefficient: u32,
+    /// See [`rule`], `POWER_*`.
+    em_power: u32,
     /// See [`rule`], `IDLEST_*`.
     idlest: u32,
     /// 5.7: of as many idle CPUs the less used group.
@@ -671,11 +686,11 @@ params! {
     idlest_runnable: u32,
     /// 5.7: a group is a misfit if no CPU of it fits.
     idlest_misfit_cpus: u32,
-    /// 5.18: a node fills up to `imb_numa_nr` before tasks spread.
+    /// See [`rule`], `NUMA_*`.
     idlest_numa_imbalance: u32,
-    /// 6.12: CPUs outside the affinity do not count.
+    /// 6.12 and stable 5.10, 5.15, 6.1: CPUs outside the affinity do not count.
     idlest_allowed_only: u32,
-    /// 7.2: no group is overloaded while there is an energy model.
+    /// 7.1: no group is overloaded while there is an energy model.
     idlest_eas_spares: u32,
     /// Up to 4.16: no utilization estimate.
     est_none: u32,
@@ -685,10 +700,17 @@ params! {
     est_keeps_last: u32,
     /// 6.8: a utilization estimate is one value.
     est_single: u32,
+    /// 6.8 - 6.16: utilization above the CPU's capacity lowers no such value.
+    est_held: u32,
+    /// 6.12 - 7.0.13, 7.1 - 7.1.4: an estimate is made from the averages before they are brought up to
+    /// date.
+    est_early: u32,
     /// See [`rule`], `SUMS_*`.
     sums: u32,
     /// See [`rule`], `AGGREGATE_*`.
     aggregate: u32,
+    /// 7.3: a weight that is the same already changes no load.
+    same_weight_ends: u32,
     /// With biases: an upper clamp yields to what other tasks of the queue get.
     uclamp_factor: u32,
     /// Utilization beyond the clamped sum that makes a CPU capped.
@@ -703,6 +725,8 @@ params! {
     cluster_level: u32,
     /// 7.2: an asymmetric domain has the search state, not the LLC.
     shared_by_asym: u32,
+    /// 7.3: tasks are spread over groups of unlike CPUs too (`SD_PREFER_SIBLING`).
+    unlike_spread: u32,
 }
 
 /// Values of the rules in [`Params`] that are more than yes or no.
@@ -719,7 +743,7 @@ pub mod rule {
     pub const SCHED_IDLE_LAST: u32 = 1;
     /// Up to 5.3: busy like any other.
     pub const SCHED_IDLE_BUSY: u32 = 2;
-    /// 7.2: as good as idle, but not for a `SCHED_IDLE` task.
+    /// 7.1: as good as idle, but not for a `SCHED_IDLE` task.
     pub const SCHED_IDLE_NORMAL: u32 = 3;
     /// 4.8 - 5.10: a core, then a CPU, then a thread of the target.
     pub const SIBLING_SEPARATE: u32 = 0;
@@ -729,7 +753,7 @@ pub mod rule {
     pub const SIBLING_ONE_SCAN: u32 = 2;
     /// Up to 5.6, unless the feature is added.
     pub const ASYM_IGNORED: u32 = 0;
-    /// 6.1: every candidate must fit, clamps included.
+    /// 5.10: every candidate must fit, clamps included.
     pub const ASYM_FITS: u32 = 1;
     /// 7.2: and its core be idle, within a budget.
     pub const ASYM_CORES: u32 = 2;
@@ -749,12 +773,14 @@ pub mod rule {
     pub const ROOM_ALMOST_IDLE: u32 = 2;
     /// Target, previous and recent CPU, if the wakee fits beside what runs there.
     pub const ROOM_FITS: u32 = 3;
-    /// 5.6 - 6.0: the clamped estimate.
+    /// 5.6 - 6.0, their last updates apart: the clamped estimate.
     pub const FIT_CLAMPED: u32 = 0;
     /// Up to 5.5: the estimate.
     pub const FIT_PLAIN: u32 = 1;
     /// 6.1: estimate and clamps each for itself (`util_fits_cpu`).
     pub const FIT_CLAMPS: u32 = 2;
+    /// 5.10.262, 5.15.215: the same as a yes or no (`util_fits_cpu`).
+    pub const FIT_CLAMPS_ALL: u32 = 3;
     /// Up to 5.6.
     pub const PRESSURE_NONE: u32 = 0;
     /// 5.7 - 6.9: the present thermal pressure.
@@ -763,15 +789,17 @@ pub mod rule {
     pub const PRESSURE_AVERAGE: u32 = 2;
     /// Up to 4.20.
     pub const EAS_NONE: u32 = 0;
-    /// 5.0 - 5.19: must save a 16th of all energy.
+    /// 5.0 - 5.10: must save a 16th of all energy.
     pub const EAS_SIXTEENTH: u32 = 1;
     /// 6.0: any less than on the previous CPU.
     pub const EAS_DELTA: u32 = 2;
+    /// 5.15: must save a 16th of what the sets with a candidate cost.
+    pub const EAS_SIXTEENTH_OF_SOME: u32 = 3;
     /// Up to 6.4.
     pub const BOOST_NONE: u32 = 0;
     /// 6.5: the queue's `runnable_avg`, wakee or not.
     pub const BOOST_QUEUE: u32 = 1;
-    /// 6.6: with the wakee moved.
+    /// 6.12 (.118): with the wakee moved.
     pub const BOOST_TASK: u32 = 2;
     /// 5.0 - 5.10: a quarter more frequency.
     pub const PERFORMANCE_FREQUENCY: u32 = 0;
@@ -779,14 +807,24 @@ pub mod rule {
     pub const PERFORMANCE_UTIL: u32 = 1;
     /// 6.8: a quarter more, clamped then.
     pub const PERFORMANCE_CLAMPED: u32 = 2;
+    /// 6.0: power is in uW.
+    pub const POWER_UW: u32 = 0;
+    /// 5.0 - 5.9: power is in whole mW.
+    pub const POWER_MW: u32 = 1;
+    /// 5.10.262, 5.15.215: power is in whole mW, and counted 1000 times (`em_scale_power`).
+    pub const POWER_MW_SCALED: u32 = 2;
     /// What leaves a queue leaves its sums no lower than what its averages stand for.
     pub const SUMS_BOUNDED: u32 = 0;
     /// 5.4: the sums have no bound.
     pub const SUMS_FREE: u32 = 1;
     /// 6.1 - 6.18: the bound is taken in 32 bits, to which sums of load and runnable are cut.
     pub const SUMS_CUT: u32 = 2;
-    /// 7.2: the bound holds for the load too when load joins.
+    /// 7.0: the bound holds for the load too when load joins.
     pub const SUMS_BOUNDED_JOIN: u32 = 3;
+    /// 5.15: a sum is what is left of its average, times the divider.
+    pub const SUMS_AVERAGED: u32 = 4;
+    /// 5.10.262: the same, but a task takes its own sum of load.
+    pub const SUMS_AVERAGED_BUT_LOAD: u32 = 5;
     /// 5.3: a queue is treated by the largest clamps of its tasks.
     pub const AGGREGATE_MAX: u32 = 0;
     /// `uclamp-sum`: the clamped utilizations of its tasks add up.
@@ -795,6 +833,12 @@ pub mod rule {
     pub const AGGREGATE_SUM_AT_ONCE: u32 = 2;
     /// `uclamp-sum`: what clamping adds is summed beside utilization.
     pub const AGGREGATE_BIAS: u32 = 3;
+    /// 5.5 - 5.10: a new task stays on its node while that has an idle CPU.
+    pub const NUMA_IDLE_CPU: u32 = 0;
+    /// 5.18: it stays where no more than `imb_numa_nr` tasks are, if nodes are nearly even.
+    pub const NUMA_IMB_NR: u32 = 1;
+    /// 5.15: it stays where fewer tasks run than a quarter of the node's CPUs.
+    pub const NUMA_QUARTER: u32 = 2;
     /// 5.5: by how full they are.
     pub const IDLEST_CLASS: u32 = 0;
     /// 4.9 - 5.4: by spare capacity, then by load.

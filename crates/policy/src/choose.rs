@@ -93,7 +93,8 @@ impl<'a> Words<'a> {
         let (bases, features): (Vec<&str>, Vec<&str>) = parts.partition(|part| is_release(part));
         let base = match bases[..] {
             [] => None,
-            [base] => Some(base),
+            // The newest one has a name of its own, which is compared with others.
+            [base] => Some(Base::named(base).map_or(base, |known| known.name)),
             [first, second, ..] => {
                 return Err(BadScheduler::TwoBases {
                     given: whole,

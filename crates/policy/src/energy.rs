@@ -90,14 +90,15 @@ fn check(points: &[OperatingPoint]) -> Result<(), BadEnergyModel> {
     Ok(())
 }
 
-/// Power per performance from 6.9 on, before that per frequency; up to 5.18 power is in mW.
+/// Power per performance from 6.9 on, before that per frequency.
 fn cost(params: &Params, point: &OperatingPoint, top: u64, performance: u64) -> u64 {
     let power = u64::from(point.power_uw);
     if params.state_by_performance != 0 {
         return power * 10 / performance;
     }
-    let power = match params.performance {
-        rule::PERFORMANCE_FREQUENCY => power / 1000,
+    let power = match params.em_power {
+        rule::POWER_MW => power / 1000,
+        rule::POWER_MW_SCALED => power / 1000 * 1000,
         _ => power,
     };
     top * power / u64::from(point.frequency_khz)

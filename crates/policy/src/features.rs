@@ -3,7 +3,7 @@
 //! be told, what it changes in the base's rules, and on which base it means what.
 
 use crate::abi::{Params, rule};
-use crate::bases::{BASES, Base};
+use crate::bases::{Base, Release};
 
 /// A placement policy that can be added to a base.
 #[derive(Debug)]
@@ -18,8 +18,10 @@ pub struct Feature {
     pub steps: &'static [&'static str],
     /// What it can be told. `FEATURE=VALUE` sets the first.
     pub tunables: &'static [Tunable],
-    /// What it means on each base, in the order of [`crate::scheduler::BASES`].
-    pub on: [On; 6],
+    /// The bases that cannot have it: up to and including the release; why. The oldest first.
+    pub(crate) not: &'static [(Release, &'static str)],
+    /// The first release that has it, if it was merged.
+    pub(crate) merged: Option<Release>,
     /// What machine and load must have for it to act at all.
     pub needs: Needs,
     pub(crate) bit: u64,
@@ -31,8 +33,12 @@ pub struct Feature {
 impl Feature {
     /// Its meaning on `base`.
     pub fn meaning(&self, base: &Base) -> On {
-        let place = BASES.iter().position(|known| known.name == base.name);
-        self.on[place.expect("a base of the table")]
+        let refused = self.not.iter().find(|(last, _)| base.release <= *last);
+        match (refused, self.merged) {
+            (Some((_, why)), _) => On::Not(why),
+            (None, Some(since)) if since <= base.release => On::Merged(since),
+            _ => On::New,
+        }
     }
 }
 
@@ -42,7 +48,7 @@ pub enum On {
     /// The base lacks it.
     New,
     /// The base has it since this release: only options change something.
-    Merged(&'static str),
+    Merged(Release),
     /// It cannot be had there; why.
     Not(&'static str),
 }
@@ -169,13 +175,13 @@ const ASYM_CAPACITY: Feature = Feature {
             summary: "takes the target, previous or recent CPU before the scan if it is idle and big \
                       enough (5.10)",
             values: Values::Flag,
-            default: "off; as the base from linux-6.1 on",
+            default: "off; as the base from linux-5.10 on",
         },
         Tunable {
             name: "clamps",
             summary: "a CPU must fit the utilization and each clamp separately (6.1)",
             values: Values::Flag,
-            default: "off; as the base from linux-6.1 on",
+            default: "off; as the base from linux-5.10 on",
         },
         Tunable {
             name: "smt",
@@ -192,14 +198,11 @@ const ASYM_CAPACITY: Feature = Feature {
             default: "scan",
         },
     ],
-    on: [
-        On::Not("Linux 3.9 tracks no utilization to compare with a capacity"),
-        On::New,
-        On::New,
-        On::Merged("5.7"),
-        On::Merged("5.7"),
-        On::Merged("5.7"),
-    ],
+    not: &[(
+        Release::new(3, 9),
+        "Linux 3.9 tracks no utilization to compare with a capacity",
+    )],
+    merged: Some(Release::new(5, 7)),
     needs: Needs::Asymmetry,
     bit: 1 << 0,
     apply: |k, options| {
@@ -283,7 +286,8 @@ const PACK: Feature = Feature {
             default: "80, and the rules of v4",
         },
     ],
-    on: [On::New; 6],
+    not: &[],
+    merged: None,
     needs: Needs::PowerGating,
     bit: 1 << 3,
     apply: |k, options| {
@@ -323,7 +327,7 @@ const SCHED_IDLE: Feature = Feature {
             summary: "balancing treats such a CPU as idle, and looks for work as soon as a CPU becomes \
                       one (5.7)",
             values: Values::Flag,
-            default: "off; on from linux-6.1 on",
+            default: "off; on from linux-5.10 on",
         },
         Tunable {
             name: "wakee",
@@ -333,14 +337,11 @@ const SCHED_IDLE: Feature = Feature {
             default: "any; normal from linux-7.2 on",
         },
     ],
-    on: [
-        On::Not("the searches of Linux 3.9 do not recognise a CPU that runs only SCHED_IDLE tasks"),
-        On::New,
-        On::New,
-        On::Merged("5.6"),
-        On::Merged("5.6"),
-        On::Merged("5.6"),
-    ],
+    not: &[(
+        Release::new(3, 9),
+        "the searches of Linux 3.9 do not recognise a CPU that runs only SCHED_IDLE tasks",
+    )],
+    merged: Some(Release::new(5, 6)),
     needs: Needs::SchedIdle,
     bit: 1 << 1,
     apply: |k, options| {
@@ -388,14 +389,17 @@ const UCLAMP_SUM: Feature = Feature {
             default: "off",
         },
     ],
-    on: [
-        On::Not("Linux 3.9 has neither clamps nor a frequency chosen by utilization"),
-        On::Not("clamps count in the frequency of Linux 5.4 only, not in placement"),
-        On::New,
-        On::New,
-        On::New,
-        On::New,
+    not: &[
+        (
+            Release::new(3, 9),
+            "Linux 3.9 has neither clamps nor a frequency chosen by utilization",
+        ),
+        (
+            Release::new(5, 4),
+            "clamps count in the frequency of Linux 5.4 only, not in placement",
+        ),
     ],
+    merged: None,
     needs: Needs::Clamps,
     bit: 1 << 4,
     apply: |k, options| {
@@ -455,14 +459,11 @@ const BIAS_PREV: Feature = Feature {
             default: "off",
         },
     ],
-    on: [
-        On::Not("Linux 3.9 has no utilization estimate (util_est)"),
-        On::New,
-        On::New,
-        On::New,
-        On::New,
-        On::New,
-    ],
+    not: &[(
+        Release::new(3, 9),
+        "Linux 3.9 has no utilization estimate (util_est)",
+    )],
+    merged: None,
     needs: Needs::Wakeups,
     bit: 1 << 2,
     apply: |k, options| {

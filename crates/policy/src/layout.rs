@@ -18,7 +18,7 @@ crate::mirror! {
         pelt, pelt13, wakee_flip_decay_ts, wakee_flips, last_wakee, id, weight, util_est_enqueued, util_est_ewma, uclamp_min, uclamp_max, prev_cpu, recent_used_cpu, nr_cpus_allowed, class, flags, util_est_uclamp,
     }
     Cpu as "struct policy_cpu" {
-        curr_is_idle, ttwu_pending, offline, uclamp_idle, nr_running, h_nr_running, h_nr_idle, weight, util_est_enqueued, capacity_orig, capacity, freq_scale, exit_latency, clock, clock_pelt, lost_idle_time, cfs, idle_stamp, avg_idle, avg_scan_cost, removed_util, removed_load, removed_runnable, runnable_load_avg, pelt13, rt_nr_running, h_nr_delayed, rt_util, dl_util, irq_util, dl_bandwidth, hw_pressure, hw_load_avg, cpufreq_pressure, uclamp_min, uclamp_max, removed_nr, buddy, max_uclamp_factor_owner, max_uclamp_factor, root_cfs_util_uclamp, root_cfs_util_uclamp_removed, util_est_uclamp, unused,
+        curr_is_idle, ttwu_pending, offline, uclamp_idle, nr_running, h_nr_running, h_nr_idle, weight, util_est_enqueued, capacity_orig, capacity, freq_scale, exit_latency, clock, clock_pelt, lost_idle_time, cfs, idle_stamp, avg_idle, avg_scan_cost, removed_util, removed_load, removed_runnable, runnable_load_avg, pelt13, rt_nr_running, h_nr_delayed, rt_util, dl_util, irq_util, dl_bandwidth, hw_pressure, hw_load_avg, cpufreq_pressure, uclamp_min, uclamp_max, removed_nr, buddy, max_uclamp_factor_owner, max_uclamp_factor, root_cfs_util_uclamp, root_cfs_util_uclamp_removed, util_est_uclamp, capacity_inverted, unused,
     }
     Domain as "struct policy_domain" {
         span, flags, weight, imbalance_pct, first_group, nr_groups, llc, imb_numa_nr, unused,

@@ -11,7 +11,7 @@ use crate::bases::instead_of;
 use crate::features::Options;
 use std::fmt;
 
-pub use crate::bases::{BASES, Base};
+pub use crate::bases::{BASES, Base, LATEST, Proof, Release};
 pub use crate::choose::Onto;
 pub use crate::features::{FEATURES, Feature, Needs, On, Tunable, Values};
 
@@ -289,7 +289,8 @@ impl<'a> Given<'a> {
 
 impl Scheduler {
     /// Parses a whole name, `BASE[+FEATURE[=VALUE][:TUNABLE[=VALUE]]…]…`. The order of features does
-    /// not matter. What users type is for [`Scheduler::choose`].
+    /// not matter. `linux-latest` is the newest base, whose name the scheduler then has. What users
+    /// type is for [`Scheduler::choose`].
     ///
     /// # Errors
     /// A part is unknown, is named twice, or does not go with the base. The message lists what is
@@ -297,12 +298,10 @@ impl Scheduler {
     pub fn parse(given: &str) -> Result<Self, BadScheduler> {
         let mut parts = given.split('+').map(str::trim);
         let base_name = parts.next().unwrap_or_default();
-        let base = (BASES.iter().find(|b| b.name == base_name)).ok_or_else(|| {
-            BadScheduler::UnknownBase {
-                given: given.to_owned(),
-                base: base_name.to_owned(),
-                hint: instead_of(base_name),
-            }
+        let base = Base::named(base_name).ok_or_else(|| BadScheduler::UnknownBase {
+            given: given.to_owned(),
+            base: base_name.to_owned(),
+            hint: instead_of(base_name),
         })?;
         let mut features = parts
             .map(|part| Given::parse(given, part))

@@ -68,6 +68,8 @@ pub struct Level {
     pub spans: Vec<Mask>,
     /// Its groups can be power gated each for itself (without `SD_SHARE_POWERDOMAIN`).
     pub gated: bool,
+    /// Its CPUs have priorities, which balancing follows (`SD_ASYM_PACKING`).
+    pub ranked: bool,
 }
 
 /// Why no views can be built.
@@ -139,6 +141,7 @@ impl Level {
                 .copied()
                 .collect(),
             gated: false,
+            ranked: false,
         }
     }
 
@@ -314,6 +317,9 @@ impl<'a> Builder<'a> {
             if self.params.pack != rule::PACK_NONE && !level.gated {
                 flags |= flag::SHARE_POWERDOMAIN;
             }
+            if level.ranked {
+                flags |= flag::ASYM_PACKING;
+            }
             if let (Some(asym), 0) = (asym, self.params.asym_partial) {
                 if index == asym {
                     flags |= flag::ASYM | flag::ASYM_FULL;
@@ -358,6 +364,9 @@ impl<'a> Builder<'a> {
             .collect();
         for (domain, mark) in self.domains.iter_mut().zip(marks) {
             domain.flags |= mark;
+        }
+        if self.params.unlike_spread != 0 {
+            return;
         }
         for chain in &self.of_cpu {
             for pair in chain.windows(2) {

@@ -8,7 +8,7 @@
 mod common;
 
 use alight_policy::abi::Params;
-use alight_policy::{Cpu, Pelt, Task, pelt, rq};
+use alight_policy::{Cpu, Pelt, Scheduler, Task, pelt, rq};
 use common::duo::{Duo, linux_5_5};
 
 const US: u64 = 1_000;
@@ -665,6 +665,25 @@ fn another_weight_changes_a_tasks_load_and_its_queues() {
     assert_eq!(u64::from(task.pelt.load_avg), load_avg);
     assert_eq!(u64::from(cpu.cfs.load_avg), 700 + load_avg);
     assert_eq!(cpu.cfs.load_sum, others.load_sum + 335 * sum);
+}
+
+/// kernel: reweight_entity(). Up to 7.2 it makes load_avg of the sum anew, 7.3 returns at once.
+#[test]
+fn the_same_weight_changes_nothing_since_7_3() {
+    for (base, stays) in [("linux-7.2", false), ("linux-7.3", true)] {
+        let k = Scheduler::parse(base).unwrap().params;
+        let mut cpu = Cpu::default();
+        let mut task = Task::default();
+        (task.pelt.load_avg, task.weight) = (512, 1024);
+        rq::attach_signals(&k, &mut cpu, &mut task);
+        task.pelt.load_sum /= 2;
+        let before = (cpu.cfs.load_avg, task.pelt.load_avg);
+
+        rq::reweight(&k, &mut cpu, &mut task, 1024);
+
+        let after = (cpu.cfs.load_avg, task.pelt.load_avg);
+        assert_eq!(after == before, stays, "{base}: {before:?}, then {after:?}");
+    }
 }
 
 // ---- the load of queued tasks alone (runnable_load_avg, up to 5.6) ----

@@ -2,7 +2,9 @@
 //! What becomes of a queue's sums when signals leave and join it, by base.
 //!
 //! Rounding may leave a sum below what its average stands for (average times
-//! 46718, the least divider). 5.4 lets it be. 6.1 enforces that bound by
+//! 46718, the least divider). 5.4 lets it be. 5.10.262 and 5.15.215 make the sum of the
+//! average that is left, times the present divider; 5.10.262 not that of load when a task
+//! leaves, and both not that of utilization when it leaves from afar. 6.1 enforces that bound by
 //! `max_t(u32, sum, avg * PELT_MIN_DIVIDER)`, which cuts the 64-bit sums of load
 //! and runnable to 32 bits (fair.c of 6.1 and 6.12: `dequeue_load_avg`,
 //! `detach_entity_load_avg`, `update_cfs_rq_load_avg`). 7.2 takes the bound in the sum's own
@@ -56,6 +58,65 @@ fn a_sum_that_rounding_left_too_small_is_raised_from_6_1_on() {
         let mut cpu = queue(20, 19 * MIN_DIV);
         rq::detach_signals(&base(name), &mut cpu, &mut task(1, 10, 10 * MIN_DIV));
         assert_eq!((cpu.cfs.load_avg, cpu.cfs.load_sum), (10, left), "{name}");
+    }
+}
+
+/// A queue 100 units into its period, with a task of half its signals.
+fn halves() -> (Cpu, Task) {
+    let pelt = |avg: u32, sum: u64| Pelt {
+        last_update_time: 1 << 20,
+        period_contrib: 100,
+        load_avg: avg,
+        runnable_avg: avg,
+        util_avg: avg,
+        load_sum: sum,
+        runnable_sum: sum,
+        util_sum: sum as u32,
+        ..Pelt::default()
+    };
+    let cpu = Cpu {
+        cfs: pelt(20, 20 * MIN_DIV + 7),
+        clock: 1 << 20,
+        clock_pelt: 1 << 20,
+        ..Cpu::default()
+    };
+    let task = Task {
+        weight: 1,
+        pelt: pelt(10, 10 * MIN_DIV),
+        ..Task::default()
+    };
+    (cpu, task)
+}
+
+#[test]
+fn in_5_10_262_and_5_15_215_sums_are_made_of_the_averages() {
+    let (made, left) = (10 * (MIN_DIV + 100), 10 * MIN_DIV + 7);
+    for (name, load) in [("linux-5.10", left), ("linux-5.15", made)] {
+        let (mut cpu, mut task) = halves();
+        rq::detach_signals(&base(name), &mut cpu, &mut task);
+        let found = (
+            cpu.cfs.load_sum,
+            cpu.cfs.runnable_sum,
+            u64::from(cpu.cfs.util_sum),
+        );
+        assert_eq!(found, (load, made, made), "{name}");
+    }
+}
+
+#[test]
+fn what_left_from_afar_makes_them_too_but_for_utilization() {
+    // Taken: the average times the divider, which is more than the task had.
+    let (made, util) = (10 * (MIN_DIV + 100), 10 * MIN_DIV);
+    for name in ["linux-5.10", "linux-5.15"] {
+        let (k, (mut cpu, mut task)) = (base(name), halves());
+        rq::remove(&k, &mut cpu, &mut task);
+        assert!(rq::refresh(&k, &mut cpu, false), "{name}");
+        let found = (
+            cpu.cfs.load_sum,
+            cpu.cfs.runnable_sum,
+            u64::from(cpu.cfs.util_sum),
+        );
+        assert_eq!(found, (made, made, util), "{name}");
     }
 }
 

@@ -142,6 +142,26 @@ fn without_wake_cap_no_domain_balances_at_wakeup() {
     assert!(core.domains.iter().any(|d| d.flags & flag::ASYM != 0));
 }
 
+/// sd_init(): a domain below an asymmetric one spreads no tasks over its siblings up to 7.2; 7.3
+/// no longer clears SD_PREFER_SIBLING there.
+#[test]
+fn from_7_3_on_clusters_of_unlike_cpus_spread_tasks() {
+    for (base, spreads) in [
+        ("linux-6.1", 0),
+        ("linux-7.2", 0),
+        ("linux-7.3", flag::PREFER_SIBLING),
+    ] {
+        let core = views(&juno(), base);
+        for cpu in [0, 4] {
+            let [cluster, package] = domains_of(&core, cpu)[..] else {
+                panic!("CPU {cpu} has {} domains", core.places[cpu].nr_domains);
+            };
+            assert_ne!(package.flags & flag::ASYM, 0, "{base}");
+            assert_eq!(cluster.flags & flag::PREFER_SIBLING, spreads, "{base}");
+        }
+    }
+}
+
 #[test]
 fn one_cache_for_all_makes_one_domain() {
     let core = views(&dynamiq(), "linux-5.5");
@@ -230,6 +250,7 @@ fn overlapping_nodes_have_a_span_each() {
                 kind: LevelKind::Numa { distance: 20 },
                 spans: (0..8).map(near).collect(),
                 gated: false,
+                ranked: false,
             },
             level(LevelKind::Numa { distance: 30 }, 8, |_| 0),
         ],

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! util_est of 4.17 to 6.7 with fast ramp-up (5.5): what a task needed when it
-//! ran last, and the sum of that over the runnable tasks of a queue.
+//! util_est: what a task needed when it ran last, and the sum of that over the
+//! runnable tasks of a queue. The pair of 4.17 to 6.7 with fast ramp-up (5.5), and the
+//! one value of later kernels.
 
 mod common;
 
 use alight_policy::abi::task_flag;
-use alight_policy::{Cpu, Params, Task, rq};
+use alight_policy::{Cpu, Params, Scheduler, Task, rq};
 use common::duo::{Duo, linux_5_5};
 
 const PERIOD: u64 = 1 << 20;
@@ -168,4 +169,62 @@ fn to_look_at_a_sleeper_does_not_make_its_estimate_stale() {
     rq::remove(&duo.k, &mut duo.cpu, &mut duo.task);
     assert!(duo.task.pelt.util_avg < before, "it was decayed");
     assert_ne!(duo.task.flags & task_flag::EST_UNCHANGED, 0);
+}
+
+/// util_est_update() of one value: up to 6.16 it does not fall while the task needs more than its
+/// CPU has. The pair of before had that rule, too.
+#[test]
+fn above_the_capacity_an_estimate_of_one_value_is_held_up_to_6_16() {
+    for (base, capacity, util, after) in [
+        ("linux-6.8", 383, 500, 800),
+        ("linux-6.12", 383, 500, 800),
+        ("linux-6.18", 383, 500, 725),
+        ("linux-7.2", 383, 500, 725),
+        ("linux-6.12", 500, 500, 725),
+        ("linux-6.12", 383, 900, 900),
+    ] {
+        let k = Scheduler::parse(base).expect("a base").params;
+        let (_, found) = sleep_at(&k, capacity, (0, 800), util);
+        assert_eq!(found, after, "{base}, capacity {capacity}");
+    }
+}
+
+/// dequeue_task_fair(): from 6.12 to 6.19 the estimate is made of the average as it was when the
+/// task or its queue was last updated, whether the task leaves or stays queued.
+#[test]
+fn an_estimate_of_6_12_does_not_know_of_the_last_run() {
+    for (base, knows) in [
+        ("linux-6.8", true),
+        ("linux-6.12", false),
+        ("linux-6.18", false),
+        ("linux-7.0", true),
+        ("linux-7.2", true),
+        ("linux-7.3", true),
+    ] {
+        let k = Scheduler::parse(base).expect("a base").params;
+        for delays in [false, true] {
+            let mut cpu = Cpu {
+                weight: 1024,
+                nr_running: 1,
+                h_nr_running: 1,
+                ..Cpu::default()
+            };
+            let mut task = Task {
+                flags: task_flag::ON_RQ,
+                ..Task::default()
+            };
+            rq::clock(&mut cpu, PERIOD);
+            (task.pelt.last_update_time, cpu.cfs.last_update_time) = (PERIOD, PERIOD);
+            task.pelt.util_avg = 100;
+            rq::clock(&mut cpu, 40 * PERIOD);
+            match delays {
+                true => rq::delay(&k, &mut cpu, &mut task),
+                false => rq::dequeue(&k, &mut cpu, &mut task, true, true, true),
+            };
+            let now = task.pelt.util_avg;
+            assert!(now > 400, "{base}: it ran for 39 periods");
+            let expected = if knows { now } else { 100 };
+            assert_eq!(task.util_est_ewma, expected, "{base}, delayed: {delays}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 //! What users type, over which base, and the scheduler that it must mean.
 
 use super::*;
+use crate::scheduler::{LATEST, Release};
 
 fn newest() -> &'static str {
     BASES.last().expect("there are bases").name
@@ -160,7 +161,7 @@ fn what_contradicts_itself_is_refused() {
         (
             "bias-prev bias-prev:spare=128",
             Onto::Newest,
-            "scheduler 'linux-7.2+bias-prev+bias-prev:spare=128': 'bias-prev' is named twice; \
+            "scheduler 'linux-7.3+bias-prev+bias-prev:spare=128': 'bias-prev' is named twice; \
              name it once",
         ),
         (
@@ -168,7 +169,8 @@ fn what_contradicts_itself_is_refused() {
             Onto::Newest,
             "scheduler 'linux-3.9+sched-idle': 'sched-idle' does not go with linux-3.9: the \
              searches of Linux 3.9 do not recognise a CPU that runs only SCHED_IDLE tasks; it goes with \
-             linux-5.4, linux-5.5, linux-6.1, linux-6.5, linux-7.2",
+             linux-5.4, linux-5.5, linux-5.10, linux-5.15, linux-6.1, linux-6.5, linux-6.6, \
+             linux-6.8, linux-6.12, linux-6.18, linux-7.0, linux-7.2, linux-7.3",
         ),
         (
             "linux-6.5+bias-prev",
@@ -217,18 +219,18 @@ fn strange_words_are_answered_with_known_ones() {
 #[test]
 fn versions_are_answered_with_the_base_below() {
     for (words, says) in [
-        ("linux-6.12", "the nearest below it is 'linux-6.5'"),
+        ("linux-6.13", "the nearest below it is 'linux-6.12'"),
         (
-            "linux-6.12+bias-prev",
-            "the nearest below it is 'linux-6.5'",
+            "linux-6.13+bias-prev",
+            "the nearest below it is 'linux-6.12'",
         ),
         ("linux-6.4", "the nearest below it is 'linux-6.1'"),
-        ("linux-6.10", "the nearest below it is 'linux-6.5'"),
-        ("linux-5.10", "the nearest below it is 'linux-5.5'"),
+        ("linux-6.10", "the nearest below it is 'linux-6.8'"),
+        ("linux-5.11", "the nearest below it is 'linux-5.10'"),
         ("linux-5.6", "the nearest below it is 'linux-5.5'"),
-        ("linux-7.20", "the nearest below it is 'linux-7.2'"),
-        ("linux-8.0", "the nearest below it is 'linux-7.2'"),
-        ("linux-6", "the nearest below it is 'linux-6.5'"),
+        ("linux-7.20", "the nearest below it is 'linux-7.3'"),
+        ("linux-8.0", "the nearest below it is 'linux-7.3'"),
+        ("linux-6", "the nearest below it is 'linux-6.18'"),
         ("linux-2.6.39", "the oldest is 'linux-3.9'"),
         ("linux-3.8", "the oldest is 'linux-3.9'"),
         ("linux-6.5.13", "did you mean 'linux-6.5'?"),
@@ -236,14 +238,92 @@ fn versions_are_answered_with_the_base_below() {
         ("7.2", "did you mean 'linux-7.2'?"),
         ("v6.5", "did you mean 'linux-6.5'?"),
         ("linux6.5", "did you mean 'linux-6.5'?"),
-        ("6.12+bias-prev", "the nearest below it is 'linux-6.5'"),
-        ("linux-99999999999.1", "the nearest below it is 'linux-7.2'"),
+        ("6.13+bias-prev", "the nearest below it is 'linux-6.12'"),
+        ("linux-99999999999.1", "the nearest below it is 'linux-7.3'"),
     ] {
         let error = Scheduler::choose([words], Onto::Newest).expect_err(words);
         let error = error.to_string();
         assert!(error.contains(says), "{words}: {error}");
-        let all: Vec<&str> = BASES.iter().map(|base| base.name).collect();
+        let all: Vec<&str> = BASES.iter().map(|base| base.name).chain([LATEST]).collect();
         let bases = format!("; bases: {}", all.join(", "));
         assert!(error.ends_with(&bases), "{words}: {error}");
+    }
+}
+
+/// Wherever a base can be named; the scheduler has the name that the base has now.
+#[test]
+fn linux_latest_is_the_newest_base() {
+    let stated = Scheduler::parse(newest()).expect("a base");
+    for (words, onto, expected) in [
+        (LATEST, Onto::Newest, newest().to_owned()),
+        (
+            "linux-latest+bias-prev",
+            Onto::Newest,
+            format!("{}+bias-prev", newest()),
+        ),
+        (
+            "bias-prev linux-latest",
+            Onto::Newest,
+            format!("{}+bias-prev", newest()),
+        ),
+        (LATEST, Onto::Stated(&stated), newest().to_owned()),
+        (LATEST, Onto::First(&stated), newest().to_owned()),
+    ] {
+        let words: Vec<&str> = words.split(' ').collect();
+        let found = Scheduler::choose(words.iter().copied(), onto).expect("a scheduler");
+        assert_eq!(found.name, expected, "{words:?}");
+    }
+    let parsed = Scheduler::parse("linux-latest+sched-idle").expect("a scheduler");
+    assert_eq!(parsed.parts().0.name, newest());
+    let other = Scheduler::parse("linux-6.1").expect("a base");
+    let refused = Scheduler::choose([LATEST], Onto::Stated(&other)).expect_err("two bases");
+    assert!(refused.to_string().contains(newest()), "{refused}");
+    let error = Scheduler::parse("linux-lates")
+        .expect_err("no base")
+        .to_string();
+    assert!(error.contains("did you mean 'linux-latest'?"), "{error}");
+}
+
+#[test]
+fn a_kernel_has_the_nearest_base_that_is_not_newer() {
+    for (major, minor, expected) in [
+        (3, 8, None),
+        (3, 9, Some("linux-3.9")),
+        (5, 6, Some("linux-5.5")),
+        (6, 1, Some("linux-6.1")),
+        (6, 4, Some("linux-6.1")),
+        (6, 17, Some("linux-6.12")),
+        (6, 19, Some("linux-6.18")),
+        (7, 1, Some("linux-7.0")),
+        (7, 3, Some("linux-7.3")),
+        (9, 0, Some(newest())),
+    ] {
+        let found = Base::nearest(Release::new(major, minor)).map(|base| base.name);
+        assert_eq!(found, expected, "{major}.{minor}");
+    }
+}
+
+#[test]
+fn only_a_kernel_newer_than_all_bases_lies_beyond_them() {
+    let newest = BASES.last().expect("there are bases").release;
+    assert_eq!(newest.beyond_bases(), None);
+    assert_eq!(Release::new(3, 8).beyond_bases(), None);
+    let next = Release::new(newest.major, newest.minor + 1);
+    let said = next.beyond_bases().expect("there is no base for it");
+    assert!(said.contains(&newest.to_string()), "{said}");
+}
+
+#[test]
+fn bases_stand_in_the_order_of_their_releases() {
+    for two in BASES.windows(2) {
+        assert!(two[0].release < two[1].release, "{}", two[1].name);
+    }
+    for base in BASES {
+        assert_eq!(base.name, format!("linux-{}", base.release));
+        assert!(
+            base.read.starts_with(&base.release.to_string()),
+            "{}",
+            base.name
+        );
     }
 }

@@ -74,8 +74,28 @@ fn a_cost_is_power_per_frequency_and_from_6_9_per_performance() {
             .collect::<Vec<_>>()
     };
     assert_eq!(costs("linux-5.4"), [120, 150, 225]);
+    assert_eq!(costs("linux-5.10"), [120_000, 150_000, 225_000]);
+    assert_eq!(costs("linux-5.15"), [120_000, 150_000, 225_000]);
     assert_eq!(costs("linux-6.1"), [120_000, 150_000, 225_000]);
     assert_eq!(costs("linux-7.2"), [2702, 3367, 5044]);
+}
+
+#[test]
+fn up_to_5_15_power_is_in_whole_mw() {
+    let point = [OperatingPoint {
+        frequency_khz: 1_000_000,
+        power_uw: 40_900,
+    }];
+    for (base, cost) in [
+        ("linux-5.4", 40),
+        ("linux-5.10", 40_000),
+        ("linux-5.15", 40_000),
+        ("linux-6.1", 40_900),
+    ] {
+        let params = Scheduler::parse(base).unwrap().params;
+        let model = perf_domain(&params, (0..4).collect(), 446, &point).unwrap();
+        assert_eq!(model.state[0].cost, cost, "{base}");
+    }
 }
 
 #[test]

@@ -86,12 +86,21 @@ fn a_node_fills_up_to_an_eighth_before_tasks_spread() {
 }
 
 #[test]
-fn cpus_outside_the_affinity_count_up_to_6_11() {
+fn cpus_outside_the_affinity_count_in_some_releases() {
+    // Stable series took over what mainline has from 7.0 on; 6.5, 6.6 and 6.18 as read had not.
     // The other cache is idle but for the CPUs that the task may use.
     for (base, goes) in [
-        ("linux-6.1", true),
+        ("linux-5.10", false),
+        ("linux-5.15", false),
+        ("linux-6.1", false),
         ("linux-6.5", true),
+        ("linux-6.6", true),
+        ("linux-6.8", false),
+        ("linux-6.12", false),
+        ("linux-6.18", true),
+        ("linux-7.0", false),
         ("linux-7.2", false),
+        ("linux-7.3", false),
     ] {
         let mut w = World::new(&caches(8, 4), base);
         w.busy([0, 1, 4, 5])

@@ -13,6 +13,7 @@ mod fast_path;
 mod fits;
 mod groups_by_load;
 mod groups_of_now;
+mod long_series;
 mod nonsense;
 mod one_scan;
 mod pack;

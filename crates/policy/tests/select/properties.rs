@@ -5,7 +5,7 @@
 use crate::common::states::schedulers::{combinations, tuned};
 use crate::common::states::{Scene, Wanted};
 use alight_policy::abi::{class, rule};
-use alight_policy::scheduler::{BASES, FEATURES, On};
+use alight_policy::scheduler::{FEATURES, On};
 use alight_policy::{Answer, Core, Kind, NONE, Note, STEPS, Scheduler, VERDICTS};
 use std::collections::BTreeSet;
 
@@ -324,10 +324,9 @@ fn a_feature_that_cannot_act_changes_nothing() {
 fn nor_does_it_however_it_is_told() {
     let part_of_the_base = |scheduler: &Scheduler| {
         let (base, features) = scheduler.parts();
-        let place = BASES.iter().position(|known| known.name == base.name);
         features
             .iter()
-            .any(|feature| !matches!(feature.on[place.expect("a base")], On::New))
+            .any(|feature| !matches!(feature.meaning(base), On::New))
     };
     // Where the base has the feature, an option may take a part of it away.
     tuned()

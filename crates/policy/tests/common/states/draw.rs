@@ -261,6 +261,11 @@ pub fn view_of(r: &mut Numbers, orig: u32) -> Cpu {
         root_cfs_util_uclamp: r.amount(2000),
         root_cfs_util_uclamp_removed: r.amount(1000),
         util_est_uclamp: r.amount(2000),
+        capacity_inverted: if cfs.util_avg % 3 == 1 {
+            orig as u16 - orig as u16 / 4
+        } else {
+            0
+        },
         ..Cpu::default()
     }
 }

@@ -7,10 +7,10 @@ use alight_policy::scheduler::{BASES, FEATURES, On, Values};
 /// Every base alone and with every set of features that goes with it.
 pub fn combinations() -> Vec<Scheduler> {
     let mut all = Vec::new();
-    for (place, base) in BASES.iter().enumerate() {
+    for base in BASES {
         for set in 0..1u32 << FEATURES.len() {
             let chosen = || (0..FEATURES.len()).filter(|i| set & 1 << i != 0);
-            if chosen().any(|i| matches!(FEATURES[i].on[place], On::Not(_))) {
+            if chosen().any(|i| matches!(FEATURES[i].meaning(base), On::Not(_))) {
                 continue;
             }
             let name = chosen().fold(base.name.to_owned(), |name, i| {

@@ -8,9 +8,12 @@
 //! [`check`](crate::check()): it is read and checked before it is given out.
 
 mod clocks;
+mod energy;
 mod facts;
 mod measured;
+mod ranks;
 mod sharing;
+mod speeds;
 mod text;
 
 pub use measured::{Measured, MeasuredCore, Reading};
@@ -19,7 +22,7 @@ use std::path::{Path, PathBuf};
 
 use crate::draft::Draft;
 use crate::error::Error;
-use crate::kernel::Tree;
+use crate::kernel::{Tree, unpacked};
 use crate::library::{self, HOST};
 
 /// Environment variable with the folder that stands for `/`.
@@ -77,7 +80,92 @@ pub fn capture(root: &Path) -> Result<Captured, Error> {
 /// # Errors
 /// As [`capture`].
 pub fn capture_measured(root: &Path, measured: &Measured) -> Result<Captured, Error> {
-    let facts = facts::gather(&Tree::new(root), measured)?;
+    captured(HOST, &Tree::new(root), measured)
+}
+
+/// Captures the machine whose tree is in `place`: a folder, or an archive or dump of one
+/// ([`is_tree`]). It is called by the name of that.
+///
+/// # Errors
+/// As [`capture`]; [`Error::Archive`] when there is no tree.
+pub fn capture_tree(place: &Path) -> Result<Captured, Error> {
+    let tree = match place.is_dir() {
+        true => Tree::new(&root_in(place)?),
+        false => {
+            let bytes = std::fs::read(place).map_err(|source| Error::Read {
+                path: place.to_owned(),
+                source,
+            })?;
+            Tree::of(place, unpacked(place, &bytes)?)
+        }
+    };
+    captured(&name_of(place), &tree, &Measured::default())
+}
+
+/// As [`capture_tree`], of the content of an archive or dump that is called `name`.
+///
+/// # Errors
+/// As [`capture_tree`].
+pub fn capture_bytes(name: &Path, bytes: &[u8]) -> Result<Captured, Error> {
+    let tree = Tree::of(name, unpacked(name, bytes)?);
+    captured(&name_of(name), &tree, &Measured::default())
+}
+
+/// Does this name of a machine mean a copied tree: a folder, or a tar archive?
+pub fn is_tree(name: &str) -> bool {
+    ARCHIVES.iter().any(|ending| name.ends_with(ending)) || Path::new(name).is_dir()
+}
+
+/// How names of archives end; those that must be unpacked first are among them, to be told so.
+const ARCHIVES: [&str; 7] = [
+    ".tar", ".tar.gz", ".tgz", ".tar.bz2", ".tar.xz", ".tar.zst", ".zip",
+];
+
+/// The folder that stands for `/`: `folder` itself, the only folder in it that has a tree, or, of a
+/// folder called `sys`, the one above.
+fn root_in(folder: &Path) -> Result<PathBuf, Error> {
+    let has_tree = |root: &Path| root.join(crate::kernel::CPU).is_dir();
+    if has_tree(folder) {
+        return Ok(folder.to_owned());
+    }
+    if folder.join("devices/system/cpu").is_dir() && folder.join("../sys").is_dir() {
+        return Ok(folder.join(".."));
+    }
+    let inside = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut inside = inside
+        .map(|entry| entry.path())
+        .filter(|path| has_tree(path));
+    match (inside.next(), inside.next()) {
+        (Some(root), None) => Ok(root),
+        (found, _) => Err(Error::Archive {
+            path: folder.to_owned(),
+            message: format!(
+                "has {} with `{}`, expected the copy of one machine's sysfs, with its path from the \
+                 root",
+                if found.is_some() {
+                    "several folders"
+                } else {
+                    "no folder"
+                },
+                crate::kernel::CPU
+            ),
+        }),
+    }
+}
+
+/// What a machine is called that comes from this file: its name without its ending.
+fn name_of(place: &Path) -> String {
+    let name = place.file_name().unwrap_or_default().to_string_lossy();
+    let endings = ARCHIVES.iter().chain([&".txt"]);
+    let ending = endings
+        .into_iter()
+        .find_map(|ending| name.strip_suffix(ending));
+    let name = ending.unwrap_or(&name);
+    if name.is_empty() { HOST } else { name }.to_owned()
+}
+
+fn captured(name: &str, tree: &Tree, measured: &Measured) -> Result<Captured, Error> {
+    let facts = facts::gather(name, tree, measured)?;
     let mut notes = facts.notes.clone();
     let plain = text::machine_file(&facts, measured, &notes);
     let sheet = library::parse(HOST, &plain).and_then(Draft::resolve);

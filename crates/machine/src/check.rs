@@ -3,6 +3,7 @@
 //! they look at. Every finding names the place, what was found and what was
 //! expected.
 
+mod clocks;
 mod figures;
 mod host;
 mod topology;
@@ -127,6 +128,7 @@ impl Findings {
 pub fn check(draft: &Draft) -> Vec<Finding> {
     let mut findings = Findings::default();
     topology::check(draft, &mut findings);
+    clocks::check(draft, &mut findings);
     figures::check(draft, &mut findings);
     let mut findings = findings.0;
     findings.sort_by(|a, b| (a.severity, &a.place, a.rule).cmp(&(b.severity, &b.place, b.rule)));

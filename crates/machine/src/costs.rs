@@ -133,6 +133,8 @@ pub(crate) const COST_FIELDS: [CostField; 30] = [
 #[derive(Debug, Clone)]
 pub(crate) struct CostClass {
     pub name: String,
+    /// The class at the end of the chain of classes that are `like` another: `x86` of `x86-efficient`.
+    pub family: String,
     /// Clock at which the costs hold.
     pub reference_khz: At<u64>,
     /// In the order of [`COST_FIELDS`]; `None`: within other costs.

@@ -15,6 +15,7 @@ use toml::de::{DeTable, DeValue};
 use crate::calibration::Calibration;
 use crate::error::{Error, Place, nearest};
 use crate::figure::{Confidence, Provenance};
+use crate::written::written;
 
 /// Keys of a table that say where its figures come from.
 const SOURCE: &str = "source";
@@ -340,6 +341,16 @@ impl Settler<'_> {
             let message = format!("`{found}` is not in [sources], {hint}");
             Error::written(&self.text.place(node.span().start), message)
         })
+    }
+}
+
+impl Document {
+    /// The same after its tree was changed: its text is that of the tree.
+    pub fn rewritten(self) -> Self {
+        Document {
+            text: written(&self.root),
+            ..self
+        }
     }
 }
 

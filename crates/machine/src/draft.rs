@@ -7,7 +7,8 @@ use crate::calibration::Calibration;
 use crate::costs::CostClass;
 use crate::cpuset::CpuSet;
 use crate::error::Place;
-use crate::model::{Governor, IdleGovernor, IdleScope, MemoryCosts};
+use crate::figure::Confidence;
+use crate::model::{Governor, IdleGovernor, IdleScope, ItmtDriver, MemoryCosts};
 use crate::reader::{At, Ledger};
 
 /// CPU sets that should be disjoint and cover the machine.
@@ -24,6 +25,7 @@ pub struct Draft {
     pub(crate) one_processor: bool,
     pub(crate) governor: Governor,
     pub(crate) idle_governor: Option<IdleGovernor>,
+    pub(crate) itmt: Option<ItmtDraft>,
     pub(crate) topology: Topology,
     pub(crate) core_types: Vec<CoreTypeDraft>,
     pub(crate) freq_domains: Vec<FreqDomainDraft>,
@@ -41,6 +43,13 @@ pub struct Draft {
 }
 
 impl Draft {
+    /// How far the figure can be trusted that is at `path`; `None`: the file does not state it.
+    pub(crate) fn confidence_of(&self, path: &str) -> Option<Confidence> {
+        let figures = self.ledger.figures();
+        let figure = figures.iter().find(|figure| figure.path == path);
+        figure.map(|figure| figure.provenance.confidence)
+    }
+
     /// Has some core of this type several threads?
     pub(crate) fn has_siblings(&self, core_type: &CoreTypeDraft) -> bool {
         let of_type = |core: &&At<CpuSet>| {
@@ -72,6 +81,21 @@ pub(crate) struct Topology {
     pub power_gated: Vec<At<String>>,
 }
 
+/// The section `itmt`.
+#[derive(Debug)]
+pub(crate) struct ItmtDraft {
+    pub place: Place,
+    pub driver: ItmtDriver,
+    pub ranks: Vec<RankDraft>,
+}
+
+/// CPUs of one priority.
+#[derive(Debug)]
+pub(crate) struct RankDraft {
+    pub cpus: At<CpuSet>,
+    pub priority: At<u64>,
+}
+
 #[derive(Debug)]
 pub(crate) struct CoreTypeDraft {
     pub name: String,
@@ -81,6 +105,8 @@ pub(crate) struct CoreTypeDraft {
     pub dmips_per_mhz: Option<At<u64>>,
     /// Capacity at the top frequency where it is stated.
     pub capacity: Option<At<u64>>,
+    /// Speed at the top frequency where it is stated apart from the capacity.
+    pub speed: Option<At<u64>>,
     pub l2_bytes: u64,
     pub smt_percent: Option<At<u64>>,
     pub idle_states: Vec<IdleDraft>,

@@ -46,6 +46,17 @@ pub enum Error {
         /// The nearest valid names.
         hint: String,
     },
+    /// A file that is named as a machine and is no machine file.
+    #[error(
+        "{}: is no machine file, expected a name that ends in `.toml`; if it describes a machine in \
+         another form (device tree, XML of hwloc, YAML of LISA, dump of sysfs), make a machine file of \
+         it: `alight machine import {} -o {}`",
+        path.display(), path.display(), path.with_extension("toml").display()
+    )]
+    NoMachineFile {
+        /// The file.
+        path: PathBuf,
+    },
     /// A machine file that does not say what a machine file must say.
     #[error("{place}: {message}")]
     Written {
@@ -73,6 +84,14 @@ pub enum Error {
         found: String,
         /// What such a file holds.
         expected: String,
+    },
+    /// An archive or a dump that holds no tree of sysfs.
+    #[error("{}: {message}", path.display())]
+    Archive {
+        /// The file.
+        path: PathBuf,
+        /// What was found and what was expected.
+        message: String,
     },
     /// A host whose description makes no machine file that could be used.
     #[error(

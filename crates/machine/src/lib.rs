@@ -12,8 +12,10 @@
 //! 4. [`check()`] finds what cannot be.
 //! 5. `resolve` fills in defaults. The result is a [`DataSheet`], which holds a [`Machine`].
 //!
-//! [`capture()`] reads the machine of this host. [`views`] describes a machine to the placement core.
-//! [`Trust`] says how far the figures of a machine can be trusted.
+//! [`capture()`] reads the machine of this host, [`capture_tree`] that of a copied tree. [`guess`] is
+//! what is assumed where a description says nothing. [`views`] describes a machine to the placement core.
+//! [`Trust`] says how far the figures of a machine can be trusted. [`vary()`] sets some figures to
+//! other values, for sweeps.
 //!
 //! # Who may use it
 //!
@@ -46,6 +48,7 @@ mod document;
 mod draft;
 mod error;
 mod figure;
+pub mod guess;
 mod identity;
 pub mod kernel;
 mod levels;
@@ -58,19 +61,22 @@ mod schema;
 mod show;
 mod speed;
 mod trust;
+mod vary;
 pub mod views;
 mod written;
 
 pub use assumed::Assumed;
 pub use calibration::{Calibration, StatedCost};
 pub use capture::{
-    Captured, Measured, MeasuredCore, ROOT_PREFIX, Reading, capture, capture_measured, host,
+    Captured, Measured, MeasuredCore, ROOT_PREFIX, Reading, capture, capture_bytes,
+    capture_measured, capture_tree, host, is_tree,
 };
 pub use check::{Finding, Severity, check, contradictions};
 pub use cpuset::{CpuListError, CpuSet, Iter as CpuIter};
 pub use draft::Draft;
 pub use error::{Error, Place, nearest};
 pub use figure::{Confidence, Figure, Provenance};
+pub use kernel::{is_archive, ungzipped};
 pub use library::{HOST, calibrated, is_edited, load, names, open, open_bare, parse, parse_under};
 pub use model::*;
 pub use resolve::DataSheet;
@@ -78,3 +84,4 @@ pub use schema::SCHEMA;
 pub use show::{Row, findings, findings_json, findings_of, list, list_json, rows, show, to_json};
 pub use speed::{SpeedKind, Speeds};
 pub use trust::{CostStanding, CostTrust, Trust};
+pub use vary::{Setting, figures_at, vary};

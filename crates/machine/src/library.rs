@@ -35,6 +35,29 @@ const MACHINES: &[(&str, &str)] = built_in![
     "rk3588",
     "gs101",
     "epyc-9654-2s",
+    "rk3399",
+    "rk3399-bin3",
+    "mt8183",
+    "bcm2711",
+    "bcm2712",
+    "sm8250",
+    "sm8550",
+    "zumapro",
+    "zumapro-em",
+    "t8103",
+    "x1e80100",
+    "i7-1370p",
+    "i7-12700",
+    "i9-13900k",
+    "ultra7-155h",
+    "ultra7-258v",
+    "ryzen-hx370",
+    "ryzen-7840u",
+    "ryzen-7950x",
+    "epyc-7763-2s",
+    "xeon-8480-2s",
+    "graviton3-c7g",
+    "graviton4-c8g",
 ];
 
 /// Cost classes that every machine file may refer to.
@@ -50,7 +73,8 @@ pub fn names() -> Vec<&'static str> {
 }
 
 /// Loads a machine, with the source of each of its figures. `name_or_path` is a built-in name
-/// ([`names`]), a file whose name ends in `.toml`, or `host` ([`HOST`]).
+/// ([`names`]), a file whose name ends in `.toml`, a copied tree of sysfs ([`is_tree`](crate::is_tree)),
+/// or `host` ([`HOST`]).
 ///
 /// # Errors
 /// The name is unknown; the file cannot be read or is not well formed; the machine cannot be
@@ -66,6 +90,9 @@ pub fn load(name_or_path: &str) -> Result<DataSheet, Error> {
 pub fn open(name_or_path: &str) -> Result<Draft, Error> {
     if name_or_path == HOST {
         return capture::host()?.draft();
+    }
+    if capture::is_tree(name_or_path) {
+        return capture::capture_tree(Path::new(name_or_path))?.draft();
     }
     let origin = Origin::named(name_or_path, None)?;
     let text = origin.text()?;
@@ -119,8 +146,16 @@ pub fn is_edited(name_or_path: &str, text: &str) -> bool {
 /// # Errors
 /// As [`open`].
 pub fn parse(file: &str, text: &str) -> Result<Draft, Error> {
+    schema::read(&document(file, text)?)
+}
+
+/// The tree of a machine file, laid over those that it inherits from.
+///
+/// # Errors
+/// As [`open`].
+pub(crate) fn document(file: &str, text: &str) -> Result<Document, Error> {
     let origin = Origin::Text(file.to_owned());
-    schema::read(&assemble(&origin, text, Fitted::Read, LONGEST_CHAIN)?)
+    assemble(&origin, text, Fitted::Read, LONGEST_CHAIN)
 }
 
 /// As [`parse`], with the keys of `over`, the text of another file, in place of its own.
@@ -170,6 +205,9 @@ impl Origin {
                 _ => None,
             };
             return Ok(Self::File(folder.unwrap_or(Path::new("")).join(name)));
+        }
+        if Path::new(name).is_file() {
+            return Err(Error::NoMachineFile { path: name.into() });
         }
         let valid = names().into_iter().chain([HOST]);
         Err(Error::Unknown {

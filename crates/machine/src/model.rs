@@ -37,6 +37,9 @@ pub struct Machine {
     /// kernel rates highest, menu.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_governor: Option<IdleGovernor>,
+    /// The priorities of its CPUs; `None`: all are alike, or the kernel has none of them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub itmt: Option<Itmt>,
     /// Logical CPUs, index = CPU number.
     pub cpus: Vec<Cpu>,
     /// Core types, referred to by [`Cpu::core_type`].
@@ -58,6 +61,39 @@ pub struct Machine {
     pub memory: MemoryCosts,
 }
 
+/// The CPUs of an x86 machine in the order in which the firmware ranks their cores: balancing fills
+/// those with the higher priority first (ITMT, `SD_ASYM_PACKING`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Itmt {
+    /// Who tells the scheduler.
+    pub driver: ItmtDriver,
+    /// Of each CPU, above 0; the higher is preferred. The figures have no unit.
+    pub priority: Vec<u32>,
+}
+
+/// The cpufreq driver that ranks the CPUs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ItmtDriver {
+    /// By `highest_perf` of CPPC (drivers/cpufreq/intel_pstate.c, `intel_pstate_set_itmt_prio`).
+    IntelPstate,
+    /// By the preferred-core ranking (drivers/cpufreq/amd-pstate.c, `amd_pstate_init_prefcore`).
+    AmdPstate,
+}
+
+impl ItmtDriver {
+    /// All drivers.
+    pub const ALL: [Self; 2] = [Self::IntelPstate, Self::AmdPstate];
+
+    /// As in a machine file.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::IntelPstate => "intel_pstate",
+            Self::AmdPstate => "amd_pstate",
+        }
+    }
+}
+
 /// One logical CPU.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Cpu {
@@ -75,8 +111,33 @@ pub struct Cpu {
     pub llc: usize,
     /// NUMA node.
     pub node: usize,
-    /// Capacity at the top frequency, the biggest CPU of the machine is 1024 (`cpu_capacity`).
+    /// Capacity at the top frequency, the biggest CPU of the machine is 1024 (`cpu_capacity`): what
+    /// the scheduler sees.
     pub capacity_orig: u32,
+    /// Speed at the top frequency, the fastest CPU of the machine is 1024, where the file states it
+    /// apart from the capacity: see [`Cpu::speed`].
+    #[serde(rename = "speed", skip_serializing_if = "Option::is_none")]
+    pub stated_speed: Option<u32>,
+}
+
+impl Cpu {
+    /// What the CPU gets done in a ns at its top frequency; the fastest CPU of the machine 1024. The
+    /// scheduler does not see it.
+    pub fn speed(&self) -> u32 {
+        self.stated_speed.unwrap_or(self.capacity_orig)
+    }
+
+    /// What it gets done in a ns at an operating point of this capacity: so much less than at the top
+    /// as the capacity is. At least 1.
+    pub fn speed_at(&self, capacity: u32) -> u32 {
+        let scaled = match self.stated_speed {
+            Some(speed) => {
+                u64::from(capacity) * u64::from(speed) / u64::from(self.capacity_orig.max(1))
+            }
+            None => capacity.into(),
+        };
+        scaled.clamp(1, u32::MAX.into()) as u32
+    }
 }
 
 /// A kind of core: its idle states and what kernel paths cost on it.

@@ -12,7 +12,7 @@ use crate::draft::{CoreTypeDraft, Draft, FreqDomainDraft, IdleDraft, Partition};
 use crate::error::Error;
 use crate::figure::{Confidence, Figure, Provenance};
 use crate::levels;
-use crate::model::{Cluster, CoreType, Cpu, FreqDomain, IdleState, Machine, Opp};
+use crate::model::{Cluster, CoreType, Cpu, FreqDomain, IdleState, Itmt, Machine, Opp};
 use crate::reader::Ledger;
 use crate::speed::{self, Speeds};
 
@@ -29,6 +29,9 @@ pub struct DataSheet {
     pub calibration: Option<Calibration>,
     /// The speeds of its CPUs, as far as they are known.
     pub speeds: Speeds,
+    /// Of each of the machine's core types, the class of costs that its own is like in the end; of the
+    /// built-in classes these are `x86`, `little` and `big`.
+    pub cost_families: Vec<String>,
     /// Facts that were not known and had to be assumed, a sentence each.
     pub notes: Vec<String>,
     /// The machine file as one text: [`parse`](crate::parse) makes the machine of it on every host, for
@@ -48,6 +51,9 @@ impl Draft {
         }
         let resolver = Resolver::new(&self);
         let machine = resolver.machine();
+        let cost_families = (resolver.core_types.iter())
+            .map(|core| core.costs.family.clone())
+            .collect();
         resolver.record_derived_figures();
         let speeds = speed::known(&self);
         let Self {
@@ -65,6 +71,7 @@ impl Draft {
             warnings: findings,
             calibration,
             speeds,
+            cost_families,
             notes,
             text,
         })
@@ -136,6 +143,7 @@ impl<'a> Resolver<'a> {
             one_processor: draft.one_processor,
             governor: draft.governor,
             idle_governor: draft.idle_governor,
+            itmt: self.itmt(),
             cpus: self.cpus(&nodes),
             core_types: self
                 .core_types
@@ -176,6 +184,19 @@ impl<'a> Resolver<'a> {
         }
     }
 
+    fn itmt(&self) -> Option<Itmt> {
+        let itmt = self.draft.itmt.as_ref()?;
+        let of = |cpu: usize| {
+            let mut ranks = itmt.ranks.iter();
+            let rank = ranks.find(|rank| rank.cpus.value.contains(cpu));
+            rank.map_or(0, |rank| narrow(rank.priority.value))
+        };
+        Some(Itmt {
+            driver: itmt.driver,
+            priority: self.draft.topology.cpus.value.iter().map(of).collect(),
+        })
+    }
+
     fn cpus(&self, nodes: &[CpuSet]) -> Vec<Cpu> {
         let topology = &self.draft.topology;
         let cores = by_lowest_cpu(&topology.core);
@@ -198,6 +219,7 @@ impl<'a> Resolver<'a> {
                     llc: index_of(&llcs, cpu),
                     node: index_of(nodes, cpu),
                     capacity_orig: narrow(capacity),
+                    stated_speed: core.speed.as_ref().map(|speed| narrow(speed.value)),
                 }
             })
             .collect()
@@ -270,13 +292,26 @@ impl<'a> Resolver<'a> {
             return;
         }
         let top_khz = capacity::top_khz(self.draft, core);
-        derived(
-            &self.draft.ledger,
+        let rule = "capacity_dmips_mhz * top frequency, biggest CPU 1024 (Linux 6.5 \
+                    drivers/base/arch_topology.c topology_normalize_cpu_scale)";
+        self.draft.ledger.record(
             format!("core_type.{}.capacity", core.name),
             capacity::at_top(self.draft, core, top_khz).to_string(),
-            "capacity_dmips_mhz * top frequency, biggest CPU 1024 (Linux 6.5 \
-             drivers/base/arch_topology.c topology_normalize_cpu_scale)",
+            Provenance::new(rule.to_owned(), self.confidence_of_capacities()),
         );
+    }
+
+    /// Capacities are relative: they are known no better than the clocks of all CPUs. With one core type
+    /// and one clock the capacity is 1024, whatever the clock is.
+    fn confidence_of_capacities(&self) -> Confidence {
+        let draft = self.draft;
+        if draft.core_types.len() < 2 {
+            return Confidence::Derived;
+        }
+        let clocks = draft.freq_domains.iter();
+        let paths = clocks.map(|domain| format!("freq_domain.{}.khz", domain.name));
+        let known = paths.filter_map(|path| draft.confidence_of(&path)).max();
+        known.map_or(Confidence::Derived, |least| least.max(Confidence::Derived))
     }
 
     fn record_opp_capacities(&self, domain: &FreqDomainDraft) {

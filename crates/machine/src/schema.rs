@@ -4,6 +4,7 @@
 //! can be is judged by `check.rs`.
 
 mod classes;
+mod itmt;
 mod opps;
 
 use std::ops::RangeInclusive;
@@ -17,6 +18,7 @@ use crate::error::Error;
 use crate::model::{Governor, IdleGovernor, IdleScope, MemoryCosts};
 use crate::reader::{At, Ledger, Reader};
 use classes::CostClasses;
+use itmt::read_itmt;
 use opps::{power, read_opps};
 
 /// Name and version of the form, the value of the key `schema`.
@@ -25,6 +27,7 @@ pub const SCHEMA: &str = "alight.machine/1";
 pub(crate) const KHZ: RangeInclusive<u64> = 1..=100_000_000;
 const MICROVOLT: RangeInclusive<u64> = 1..=10_000_000;
 pub(crate) const CAPACITY: RangeInclusive<u64> = 1..=65_535;
+const SPEED: RangeInclusive<u64> = 1..=1024;
 const POWER_MW: RangeInclusive<u64> = 0..=1_000_000_000;
 pub(crate) const POWER_UW: RangeInclusive<u64> = 0..=1_000_000_000_000;
 pub(crate) const TIME_US: RangeInclusive<u64> = 0..=10_000_000;
@@ -81,6 +84,8 @@ fn draft(document: &Document, ledger: &Ledger) -> Option<Draft> {
     let hrtick = root.flag("hrtick").unwrap_or(false);
     let irq_time_accounting = root.flag("irq_time_accounting").unwrap_or(false);
     let one_processor = root.flag("one_processor").unwrap_or(false);
+    let itmt = root.section("itmt");
+    let itmt = itmt.map(read_itmt);
     let topology = root.section("topology");
     let topology = root.required("topology", topology).and_then(read_topology);
     let classes = CostClasses::new(&mut root, &document.root);
@@ -105,6 +110,10 @@ fn draft(document: &Document, ledger: &Ledger) -> Option<Draft> {
         hrtick,
         irq_time_accounting,
         one_processor,
+        itmt: match itmt {
+            Some(read) => Some(read?),
+            None => None,
+        },
         topology: topology?,
         core_types,
         freq_domains: freq_domains?,
@@ -208,7 +217,7 @@ fn read_topology(mut section: Reader) -> Option<Topology> {
     })
 }
 
-fn one_span(section: &Reader, key: &str, mut spans: Partition) -> Option<At<CpuSet>> {
+pub(super) fn one_span(section: &Reader, key: &str, mut spans: Partition) -> Option<At<CpuSet>> {
     let place = section.place_of(key);
     match spans.pop() {
         Some(span) if spans.is_empty() && !span.value.is_empty() => Some(span),
@@ -231,6 +240,7 @@ fn read_core_type(
     let cpus = section.required("cpus", cpus);
     let dmips_per_mhz = section.whole("capacity_dmips_mhz", 1..=1_000_000);
     let capacity = section.whole("capacity", CAPACITY);
+    let speed = section.whole("speed", SPEED);
     let l2_kib = section.whole("l2_kib", L2_KIB);
     let l2_kib = section.required("l2_kib", l2_kib);
     let smt_percent = section.whole("smt_percent", 10..=100);
@@ -255,6 +265,7 @@ fn read_core_type(
         cpus: cpus?,
         dmips_per_mhz,
         capacity,
+        speed,
         l2_bytes: l2_kib?.value * 1024,
         smt_percent,
         idle_states: read.into_iter().collect::<Option<_>>()?,

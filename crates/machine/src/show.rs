@@ -115,6 +115,9 @@ pub fn show(sheet: &DataSheet) -> String {
     section("Operating points", tables::operating_points(machine));
     section("Idle states", tables::idle_states(machine));
     section("Clusters", tables::clusters(machine));
+    if let Some(itmt) = &machine.itmt {
+        section("Priorities (ITMT)", tables::priorities(itmt));
+    }
     section(
         "Figures, their confidence and the number of their source",
         figures::figures(sheet),

@@ -3,9 +3,9 @@
 //!
 //! The capacity that the scheduler sees and the speed at which work is done are
 //! two figures. Many kernels have one capacity for all CPUs of a hybrid x86
-//! machine, 1024. The model has the capacity alone, and takes the speed from it.
-//! Where CPUs of one capacity differ and nobody states their speeds, this is an
-//! assumption, and it is told here.
+//! machine, 1024. A file states the speed apart from the capacity, as `speed`, or
+//! the model takes it from the capacity. Where CPUs of one capacity differ and
+//! nobody states their speeds, this is an assumption, and it is told here.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -26,8 +26,16 @@ pub enum Speeds {
     /// The CPUs differ, and the file says by how much: by `capacity_dmips_mhz`, or by capacities
     /// that differ.
     Stated,
-    /// The file says how CPUs differ, but nobody measured it: the figures are assumed.
+    /// The file says how CPUs differ, but nobody measured it: the capacities are assumed, or the clocks
+    /// that they follow from.
     Assumed,
+    /// The file states the speeds apart from the capacities, which are what the scheduler sees.
+    Apart {
+        /// The CPUs by their speeds.
+        kinds: Vec<SpeedKind>,
+        /// The least confidence among the speeds.
+        confidence: Confidence,
+    },
     /// The CPUs of a group differ in their clock or make, but have one capacity and no stated speed.
     /// They are taken to do the same work in the same time.
     AssumedEqual(Vec<Vec<SpeedKind>>),
@@ -44,12 +52,18 @@ pub struct SpeedKind {
     pub top_khz: u64,
     /// Their capacity, the biggest CPU is 1024.
     pub capacity: u64,
+    /// Their speed, the fastest CPU is 1024.
+    pub speed: u64,
 }
 
 impl Speeds {
     /// Nothing is assumed about the speeds.
     pub fn are_known(&self) -> bool {
-        matches!(self, Self::Alike | Self::Stated)
+        match self {
+            Self::Alike | Self::Stated => true,
+            Self::Apart { confidence, .. } => *confidence != Confidence::Assumed,
+            Self::Assumed | Self::AssumedEqual(_) => false,
+        }
     }
 }
 
@@ -59,8 +73,23 @@ impl fmt::Display for Speeds {
         match self {
             Self::Alike => f.write_str("all CPUs are alike"),
             Self::Stated => f.write_str("stated by core type"),
-            Self::Assumed => {
-                f.write_str("ASSUMED: nobody measured the capacities of the core types")
+            Self::Assumed => f.write_str(
+                "ASSUMED: nobody measured the capacities of the core types, or the clocks that they \
+                 follow from",
+            ),
+            Self::Apart { kinds, confidence } => {
+                let assumed = match confidence {
+                    Confidence::Assumed => "ASSUMED: ",
+                    _ => "",
+                };
+                let kinds: Vec<String> = (kinds.iter())
+                    .map(|kind| format!("{} of {kind}", kind.speed))
+                    .collect();
+                write!(
+                    f,
+                    "{assumed}stated apart from the capacities: {}",
+                    kinds.join(", ")
+                )
             }
             Self::AssumedEqual(groups) => {
                 let groups: Vec<String> = groups.iter().map(|kinds| listed(kinds)).collect();
@@ -94,6 +123,12 @@ impl fmt::Display for SpeedKind {
 /// What the file says of the speeds.
 pub(crate) fn known(draft: &Draft) -> Speeds {
     let kinds = kinds(draft);
+    if draft.core_types.iter().any(|core| core.speed.is_some()) {
+        return Speeds::Apart {
+            kinds: kinds.into_iter().map(|(kind, _)| kind).collect(),
+            confidence: least_of(&*draft.ledger.figures(), &["speed"]),
+        };
+    }
     let follows = |(kind, core): &Kind<'_>| {
         let derived = capacity::derived(draft, core, kind.top_khz);
         derived.is_some_and(|derived| derived.abs_diff(kind.capacity) <= ROUNDING)
@@ -114,14 +149,18 @@ pub(crate) fn known(draft: &Draft) -> Speeds {
 }
 
 /// The least confidence among the capacities of the core types and the speeds per MHz that they
-/// follow from.
+/// follow from. A capacity that follows from an assumed clock is assumed, too.
 pub(crate) fn confidence<'a>(figures: impl IntoIterator<Item = &'a Figure>) -> Confidence {
-    let of_capacity = |figure: &&Figure| {
+    least_of(figures, &["capacity", "capacity_dmips_mhz"])
+}
+
+/// The least confidence among the figures of core types under these keys.
+fn least_of<'a>(figures: impl IntoIterator<Item = &'a Figure>, keys: &[&str]) -> Confidence {
+    let wanted = |figure: &&Figure| {
         let (section, key) = figure.section_and_key();
-        section.starts_with("core_type.") && ["capacity", "capacity_dmips_mhz"].contains(&key)
+        section.starts_with("core_type.") && keys.contains(&key)
     };
-    let capacities = figures.into_iter().filter(of_capacity);
-    let confidence = capacities.map(|figure| figure.provenance.confidence);
+    let confidence = (figures.into_iter().filter(wanted)).map(|f| f.provenance.confidence);
     confidence.max().unwrap_or(Confidence::Assumed)
 }
 
@@ -148,11 +187,13 @@ fn kinds(draft: &Draft) -> Vec<Kind<'_>> {
                 kind.cpus.insert(cpu);
             }
             None => {
+                let capacity = capacity::at_top(draft, core, top_khz);
                 let kind = SpeedKind {
                     core_type: core.name.clone(),
                     cpus: CpuSet::single(cpu),
                     top_khz,
-                    capacity: capacity::at_top(draft, core, top_khz),
+                    capacity,
+                    speed: core.speed.as_ref().map_or(capacity, |stated| stated.value),
                 };
                 kinds.push((kind, core));
             }

@@ -38,6 +38,7 @@ pub fn of_machine(machine: &Machine) -> Description {
             kind: kind(&level.name, distance),
             spans,
             gated: level.power_gated,
+            ranked: false,
         }
     };
     Description {
@@ -67,6 +68,7 @@ pub fn of_kernel(topology: &kernel::Topology) -> Description {
         kind: kind(level.name, level.distance.unwrap_or(RECLAIM_DISTANCE)),
         spans: level.spans.iter().map(mask).collect(),
         gated: false,
+        ranked: false,
     };
     Description {
         cpus,

@@ -47,6 +47,9 @@ impl Writer {
         let own = node.provenance.as_deref().filter(|own| Some(*own) != above);
         match (&node.kind, own) {
             (Kind::Table(table), own) => self.table(table, own, above),
+            (Kind::Array(items), own) if items.iter().any(is_table) => {
+                self.tables(items, own, above)
+            }
             (_, Some(own)) if !PLAIN.contains(&key) => {
                 let value = self.value(node, Some(own));
                 format!("{{ {VALUE} = {value}, {} }}", self.cited(own))
@@ -69,6 +72,25 @@ impl Writer {
             fields.push(format!("{} = {value}", quoted(key)));
         }
         format!("{{ {} }}", fields.join(", "))
+    }
+
+    /// A list of tables, each of which says itself what holds in it.
+    fn tables(
+        &mut self,
+        items: &[Node],
+        own: Option<&Provenance>,
+        above: Option<&Provenance>,
+    ) -> String {
+        let mut written = vec![];
+        for item in items {
+            let Kind::Table(table) = &item.kind else {
+                written.push(self.value(item, above));
+                continue;
+            };
+            let of_item = item.provenance.as_deref().or(own);
+            written.push(self.table(table, of_item.filter(|own| Some(*own) != above), above));
+        }
+        format!("[{}]", written.join(", "))
     }
 
     /// A value where `holds` holds.
@@ -104,6 +126,10 @@ impl Writer {
             pairs => format!("source = \"s{number}\", spread = {pairs:?}"),
         }
     }
+}
+
+fn is_table(node: &Node) -> bool {
+    matches!(node.kind, Kind::Table(_))
 }
 
 /// As TOML, whatever is in it.

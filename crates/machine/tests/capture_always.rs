@@ -199,12 +199,18 @@ fn write_clocks(tree: &Tree, dice: &mut Dice) {
         for _ in 0..dice.below(4) {
             let step = dice.of(&[450_000, 850_000, 1_100_000]);
             let folder = format!("sys/kernel/debug/energy_model/cpu{first}");
-            let power = dice.of(&["0", "33", "616", "200000"]);
+            let power = dice.of(&["0", "33", "616", "200000", "64000000"]);
             tree.write(&format!("{folder}/ps:{step}/power"), power);
             if dice.often(3) {
                 tree.write(
                     &format!("{folder}/ps:{step}/frequency"),
                     dice.of(&["450000", "850000"]),
+                );
+            }
+            if dice.often(5) {
+                tree.write(
+                    &format!("{folder}/ps:{step}/performance"),
+                    dice.of(&["0", "200", "446", "800", "1024"]),
                 );
             }
             if dice.often(5) {

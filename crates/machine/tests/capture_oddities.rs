@@ -5,34 +5,8 @@
 #[path = "common/host.rs"]
 mod host;
 
-use alight_machine::{DataSheet, Machine, MachineLevel, Severity, capture, check, parse};
-use host::Tree;
-
-/// The sheet of a tree, whose notes stand in the file too.
-fn sheet(tree: &Tree) -> DataSheet {
-    let sheet = tree.sheet();
-    let captured = capture(tree.path()).unwrap();
-    assert_eq!(sheet.notes, captured.notes, "a file says what it rests on");
-    sheet
-}
-
-fn notes_with<'a>(sheet: &'a DataSheet, part: &str) -> Vec<&'a str> {
-    let with = |note: &&str| note.contains(part);
-    sheet
-        .notes
-        .iter()
-        .map(String::as_str)
-        .filter(with)
-        .collect()
-}
-
-fn has_note(sheet: &DataSheet, note: &str) {
-    assert!(
-        notes_with(sheet, note).len() == 1,
-        "`{note}`: {:#?}",
-        sheet.notes
-    );
-}
+use alight_machine::{Confidence, Machine, MachineLevel, capture};
+use host::{Tree, has_note, notes_with, sheet};
 
 fn level<'a>(machine: &'a Machine, name: &str) -> Option<&'a MachineLevel> {
     machine.levels.iter().find(|level| level.name == name)
@@ -84,6 +58,22 @@ fn one_table_of_frequencies_may_be_that_of_two_capacities() {
     assert_eq!(of_cpu(3), ("3".to_owned(), vec![102, 718]));
     assert_eq!(machine.core_types.len(), 3);
     assert_eq!(machine.cpus[0].core_type, machine.cpus[3].core_type);
+}
+
+#[test]
+fn cores_of_one_make_and_clock_are_told_apart_by_capacity() {
+    let tree = one_table(&[718, 1024, 718]);
+    for cpu in 0..3 {
+        tree.cpu(cpu, "regs/identification/midr_el1", "0x410fd870");
+    }
+    let machine = sheet(&tree).machine;
+    let names: Vec<&str> = (machine.core_types.iter())
+        .map(|core| core.name.as_str())
+        .collect();
+    assert_eq!(
+        names,
+        ["Cortex-A725 capacity 718", "Cortex-A725 capacity 1024"]
+    );
 }
 
 #[test]
@@ -260,7 +250,7 @@ fn what_cannot_be_read_or_is_not_modelled_is_named() {
                 ("cpu/cpu2/topology/cluster_cpus_list", "2-3"),
                 ("cpu/cpu3/topology/cluster_cpus_list", "2-3"),
             ],
-            "to add it, write `cls = [\"0-1\", \"2-3\"]` into [topology]",
+            "that the kernel builds it (CONFIG_SCHED_CLUSTER, from 5.16 on) is assumed",
         ),
         (
             "siblings that contradict each other",
@@ -287,6 +277,83 @@ fn what_cannot_be_read_or_is_not_modelled_is_named() {
         assert!(
             sheet.notes.iter().any(|known| known.contains(note)),
             "{what}: {:#?}",
+            sheet.notes
+        );
+    }
+}
+
+/// Clusters of CPUs by `cluster_cpus_list` in one L3, and the level that they become.
+#[test]
+fn clusters_are_a_level() {
+    let x86 = "vendor_id\t: GenuineIntel\nmodel name\t: x";
+    for (what, cores, clusters, cpuinfo, level, assumed) in [
+        (
+            "two clusters",
+            ["0", "1", "2", "3"],
+            ["0-1", "2-3"],
+            x86,
+            "0-1 2-3",
+            false,
+        ),
+        (
+            "an unknown kernel",
+            ["0", "1", "2", "3"],
+            ["0-1", "2-3"],
+            "",
+            "0-1 2-3",
+            true,
+        ),
+        (
+            "a core and a cluster",
+            ["0-1", "0-1", "2", "3"],
+            ["0-1", "2-3"],
+            x86,
+            "0-1 2-3",
+            false,
+        ),
+        (
+            "the cores",
+            ["0-1", "0-1", "2-3", "2-3"],
+            ["0-1", "2-3"],
+            x86,
+            "",
+            false,
+        ),
+        (
+            "the L3",
+            ["0", "1", "2", "3"],
+            ["0-3", "0-3"],
+            x86,
+            "",
+            false,
+        ),
+    ] {
+        let tree = Tree::new();
+        tree.online("0-3").write("proc/cpuinfo", cpuinfo);
+        for (cpu, core) in cores.into_iter().enumerate() {
+            tree.cpu(cpu, "topology/core_cpus_list", core)
+                .cpu(cpu, "topology/cluster_cpus_list", clusters[cpu / 2])
+                .cpu(cpu, "topology/package_cpus_list", "0-3")
+                .cache(cpu, 3, 3, "8192K", "0-3");
+        }
+        let sheet = sheet(&tree);
+        assert_eq!(spans(&sheet.machine, "CLS"), level, "{what}");
+        let figure = sheet
+            .figures
+            .iter()
+            .find(|figure| figure.path == "topology.cls");
+        let found = figure.map(|figure| figure.provenance.confidence);
+        let expected = match (level, assumed) {
+            ("", _) => None,
+            (_, true) => Some(Confidence::Assumed),
+            (_, false) => Some(Confidence::Measured),
+        };
+        assert_eq!(found, expected, "{what}");
+        let notes = notes_with(&sheet, "the level CLS");
+        assert_eq!(
+            notes.len(),
+            usize::from(assumed),
+            "{what}: {:?}",
             sheet.notes
         );
     }
@@ -325,81 +392,6 @@ fn an_l3_beyond_the_package_is_no_level_of_the_scheduler() {
     let machine = sheet(&tree).machine;
     assert_eq!(spans(&machine, "MC"), "0-1 2-3");
     assert!(machine.cpus.iter().all(|cpu| cpu.llc == 0), "one L3");
-}
-
-/// A hybrid whose kernel has one capacity for all CPUs.
-fn hybrid() -> Tree {
-    let tree = Tree::new();
-    tree.online("0-1");
-    tree.write(
-        "proc/cpuinfo",
-        "vendor_id\t: GenuineIntel\nmodel name\t: 13th Gen",
-    );
-    for (cpu, khz) in [(0, "5200000"), (1, "3900000")] {
-        tree.cpu(cpu, "topology/core_cpus_list", &cpu.to_string())
-            .cpu(cpu, "cpufreq/related_cpus", &cpu.to_string())
-            .cpu(cpu, "cpufreq/cpuinfo_min_freq", "400000")
-            .cpu(cpu, "cpufreq/cpuinfo_max_freq", khz)
-            .cache(cpu, 2, 2, "2048K", &cpu.to_string())
-            .cache(cpu, 3, 3, "24576K", "0-1");
-    }
-    tree
-}
-
-#[test]
-fn equal_speeds_of_a_hybrid_are_an_assumption_that_is_said() {
-    let plain = hybrid();
-    let named = hybrid();
-    named.write("sys/devices/cpu_core/cpus", "0");
-    named.write("sys/devices/cpu_atom/cpus", "1");
-    for (tree, said) in [
-        (
-            plain,
-            "ASSUMED EQUAL: CPU 0 (13th Gen, 5200 MHz) and CPU 1 (13th Gen, 3900 MHz) do the same \
-             work in the same time",
-        ),
-        (
-            named,
-            "ASSUMED EQUAL: CPU 0 (13th Gen cpu_core, 5200 MHz) and CPU 1 (13th Gen cpu_atom, 3900 \
-             MHz) do the same work in the same time",
-        ),
-    ] {
-        let sheet = sheet(&tree);
-        assert_eq!(sheet.trust().speeds.to_string(), said);
-        has_note(&sheet, &format!("speeds: {said}"));
-        let toml = capture(tree.path()).unwrap().toml;
-        let findings = check(&parse("host.toml", &toml).unwrap());
-        let warned = findings
-            .iter()
-            .find(|finding| finding.rule == "speeds-assumed-equal");
-        assert_eq!(
-            warned.map(|f| f.severity),
-            Some(Severity::Warning),
-            "{findings:?}"
-        );
-        // That the kernel takes them for equal is known: it is not what is assumed.
-        let capacity = sheet.figures.iter().find(|f| f.path.ends_with(".capacity"));
-        assert_eq!(
-            capacity.unwrap().provenance.confidence.to_string(),
-            "derived"
-        );
-    }
-}
-
-/// Where neither clocks nor caches are known, the counters of a hybrid tell its cores apart.
-#[test]
-fn a_hybrid_without_clocks_and_caches_is_one_all_the_same() {
-    let tree = hybrid();
-    for cpu in 0..2 {
-        for part in ["cpufreq", "cache"] {
-            let path = format!("sys/devices/system/cpu/cpu{cpu}/{part}");
-            let _ = std::fs::remove_dir_all(tree.path().join(path));
-        }
-    }
-    tree.write("sys/devices/cpu_core/cpus", "0");
-    tree.write("sys/devices/cpu_atom/cpus", "1");
-    let speeds = sheet(&tree).trust().speeds;
-    assert!(!speeds.are_known(), "{speeds}");
 }
 
 #[test]

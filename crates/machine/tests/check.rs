@@ -64,6 +64,27 @@ const CASES: &[Case] = &[
         "found the CPUs 0-2,4, expected numbers without gaps, 0-3",
     ),
     error(
+        "itmt-rank",
+        "[topology]",
+        "[itmt]\ndriver = \"intel_pstate\"\n[itmt.rank.all]\ncpus = \"0-3\"\npriority = 60\n[topology]",
+        "`itmt.rank`: found one priority, expected two at least",
+    ),
+    error(
+        "cpu-in-none",
+        "[topology]",
+        "[itmt]\ndriver = \"amd_pstate\"\n[itmt.rank.a]\ncpus = \"0-1\"\npriority = 60\n\
+         [itmt.rank.b]\ncpus = \"2\"\npriority = 50\n[topology]",
+        "`itmt.rank`: found CPU 3 in none of them",
+    ),
+    error(
+        "itmt-core",
+        "[topology]\ncpus = \"0-3\"\ncore = [\"0\", \"1\", \"2\", \"3\"]",
+        "[itmt]\ndriver = \"intel_pstate\"\n[itmt.rank.a]\ncpus = \"0\"\npriority = 60\n\
+         [itmt.rank.b]\ncpus = \"1-3\"\npriority = 50\n[topology]\ncpus = \"0-3\"\n\
+         core = [\"0-1\", \"2\", \"3\"]",
+        "found CPUs 0 without the others of a core, expected all CPUs of the core 0-1",
+    ),
+    error(
         "unknown-cpu",
         "llc = [\"0-1\", \"2-3\"]",
         "llc = [\"0-1\", \"2-4\"]",
@@ -163,6 +184,13 @@ const CASES: &[Case] = &[
         "`core_type.large.smt_percent`: found 60, expected `topology.core` with several threads",
     ),
     warning(
+        "capacity-of-assumed-clock",
+        "capacity_dmips_mhz = 1000",
+        "capacity_dmips_mhz = { value = 1000, source = \"test\", confidence = \"published\" }",
+        "`freq_domain.large.khz`: found an assumed top clock of 2000000 kHz, which the capacities \
+         follow from, expected the top clock that the machine has",
+    ),
+    warning(
         "tick-rate",
         "hz = 250",
         "hz = 251",
@@ -180,7 +208,7 @@ const CASES: &[Case] = &[
         "capacity = [257, 256]",
         "`freq_domain.small.capacity`: found 256 at 1000000 kHz after 257",
     ),
-    error(
+    warning(
         "falling-power",
         "core_power_mw = [50, 120]",
         "core_power_mw = [50, 49]",
@@ -203,6 +231,12 @@ const CASES: &[Case] = &[
         "cluster_power_mw = [10, 20]",
         "cluster_power_mw = [0, 0]",
         "`freq_domain.small.cluster_power`: found 0 at every frequency",
+    ),
+    warning(
+        "low-clock",
+        "khz = [500_000, 1_000_000]",
+        "khz = [9_999, 1_000_000]",
+        "`freq_domain.small.khz`: found 9999 kHz, expected a clock of a CPU in kHz, 10000 or more",
     ),
     warning(
         "latency-above-residency",
@@ -239,8 +273,15 @@ const CASES: &[Case] = &[
         "name = \"cluster-sleep\"",
         "name = \"doze\"\nexit_us = 2\nresidency_us = 2\npower_mw = 4\nscope = \"domain\"\n\n\
          [[core_type.small.idle_state]]\nname = \"cluster-sleep\"",
-        "`core_type.small.idle_state.cluster-sleep`: found a state after `doze`, expected at \
-         most one state of scope `domain`: the last",
+        "`core_type.small.idle_state.cluster-sleep`: found a state after `doze`, expected \
+         states of scope `domain` last, after one of scope `core`",
+    ),
+    error(
+        "domain-state-order",
+        "[core_type.large]",
+        "[[core_type.small.idle_state]]\nname = \"off\"\nexit_us = 300\nresidency_us = 900\n\
+         power_mw = 0\nscope = \"domain\"\n\n[core_type.large]",
+        "`core_type.small.idle_state.off`: found a state after `cluster-sleep`",
     ),
     error(
         "first-idle-state",
@@ -278,6 +319,18 @@ const CASES: &[Case] = &[
         "[core_type.large]",
         "[core_type.large]\ncapacity = 1023",
         "found 1023 as the biggest capacity, expected 1024",
+    ),
+    error(
+        "speed-missing",
+        "costs = \"big\"",
+        "costs = \"big\"\nspeed = 1024",
+        "found no `speed`, expected a `speed` in each core type",
+    ),
+    error(
+        "fastest-speed",
+        "costs = \"big\"",
+        "costs = \"big\"\nspeed = 1023",
+        "found 1023 as the greatest speed, expected 1024",
     ),
     error(
         "mixed-freq-domain",
@@ -377,28 +430,63 @@ fn spans_of_nodes_that_overlap_are_said() {
     }
 }
 
-/// Of many findings by one rule the first are shown, and the others are counted.
-#[test]
-fn many_findings_are_shown_in_short() {
-    let each = "{ cpus = \"2-21\", size = 1 }";
-    let text = GOOD
-        .replace("cpus = \"0-3\"", "cpus = \"0-21\"")
-        .replace("core = [\"0\", \"1\", \"2\", \"3\"]\n", "")
-        .replace(
-            "llc = [\"0-1\", \"2-3\"]",
-            &format!("llc = [\"0-1\", {each}, {each}]"),
+/// The big CPUs moved into the cluster of the little ones, all with two states of the domain.
+fn one_domain(of_large: &str) -> String {
+    let state = |core: &str, name: &str, times: &str| {
+        format!(
+            "[[core_type.{core}.idle_state]]\nname = \"{name}\"\nscope = \"domain\"\n{times}\n\
+             power_mw = 0\n\n"
         )
-        .replace("node = [\"0-1\", \"2-3\"]", "node = [\"0-1\", \"2-21\"]")
-        .replace("cpus = \"2-3\"", &format!("cpus = {each}"));
-    let found = check(&parse("m.toml", &text).unwrap());
-    assert_eq!(found.len(), 60);
-    let shown = alight_machine::findings(&found);
-    let counted: Vec<&str> = shown.lines().filter(|line| line.starts_with('…')).collect();
-    let counts = [
-        "… and 14 more by the rule [cpu-in-two]; --json lists all",
-        "… and 34 more by the rule [spans-do-not-nest]; --json lists all",
-    ];
-    assert_eq!(counted, counts);
-    assert_eq!(shown.lines().count(), 6 + 6 + 2, "{shown}");
-    assert_eq!(alight_machine::findings(&found[..6]).lines().count(), 6);
+    };
+    let (shallow, deep) = (
+        "entry_us = 300\nexit_us = 400\nresidency_us = 900",
+        "entry_us = 500\nexit_us = 600\nresidency_us = 2000",
+    );
+    let of = |core: &str, deep: &str| state(core, "l3", shallow) + &state(core, "all", deep);
+    let (small, large) = (of("small", deep), of("large", of_large));
+    GOOD.replace("scope = \"cluster\"\n", "")
+        .replace("[core_type.large]", &format!("{small}[core_type.large]"))
+        .replace(
+            "[freq_domain.small]",
+            &format!("{large}[freq_domain.small]"),
+        )
+        .replace(
+            "node = [\"0-1\", \"2-3\"]\nnuma_distance = [[10, 20], [20, 10]]\n",
+            "",
+        )
+        .replace(
+            "[cluster.small]\ncpus = \"0-1\"",
+            "[cluster.all]\ncpus = \"0-3\"",
+        )
+        .replace(
+            "[cluster.large]\ncpus = \"2-3\"\nidle_power_mw = 8\noff_power_mw = 1\n",
+            "",
+        )
+}
+
+#[test]
+fn a_domain_may_have_several_states_and_all_its_core_types_have_the_same() {
+    for (of_large, says) in [
+        ("entry_us = 500\nexit_us = 600\nresidency_us = 2000", None),
+        (
+            "entry_us = 500\nexit_us = 600\nresidency_us = 2001",
+            Some(
+                "`core_type.large.idle_state`: found states of scope `domain` with entry, exit, \
+                 residency [(300, 400, 900), (500, 600, 2001)] us, expected [(300, 400, 900), \
+                 (500, 600, 2000)] us as in core_type.small",
+            ),
+        ),
+    ] {
+        let found = check(&parse("m.toml", &one_domain(of_large)).unwrap());
+        let errors: Vec<String> = (found.iter())
+            .filter(|finding| finding.severity == Severity::Error)
+            .map(ToString::to_string)
+            .collect();
+        assert_eq!(errors.len(), usize::from(says.is_some()), "{errors:?}");
+        assert!(
+            errors
+                .iter()
+                .all(|error| error.contains(says.unwrap_or("")))
+        );
+    }
 }

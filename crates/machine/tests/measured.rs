@@ -134,6 +134,10 @@ fn captured(tree: &Tree, measured: &Measured) -> (Captured, DataSheet) {
     (captured, sheet)
 }
 
+fn speeds(sheet: &DataSheet) -> Vec<u32> {
+    sheet.machine.cpus.iter().map(|cpu| cpu.speed()).collect()
+}
+
 #[test]
 fn each_core_type_has_what_was_measured_of_it() {
     let measured = Measured {
@@ -148,14 +152,14 @@ fn each_core_type_has_what_was_measured_of_it() {
     };
     let (captured, sheet) = captured(&hybrid(), &measured);
     let machine = &sheet.machine;
-    // The kernel says 1024 of all: the model takes the speed from the capacity.
+    // The kernel says 1024 of all, and the scheduler sees that; they work at their own speeds.
     let capacities: Vec<u32> = machine.cpus.iter().map(|cpu| cpu.capacity_orig).collect();
-    assert_eq!(capacities, [1024, 1024, 600, 600]);
-    assert!(
-        captured
-            .notes
-            .iter()
-            .any(|note| note.contains("`capacity` is the speed"))
+    assert_eq!(capacities, [1024; 4]);
+    assert_eq!(speeds(&sheet), [1024, 1024, 600, 600]);
+    assert_eq!(
+        sheet.trust().speeds.to_string(),
+        "stated apart from the capacities: 1024 of CPUs 0-1 (Hybrid cpu_core, 2000 MHz), 600 of \
+         CPUs 2-3 (Hybrid cpu_atom, 2000 MHz)"
     );
     let switches: Vec<u32> = machine
         .core_types
@@ -214,7 +218,7 @@ fn speeds_within_their_spreads_leave_the_capacities_as_they_are() {
             .machine
             .cpus
             .iter()
-            .all(|cpu| cpu.capacity_orig == 1024)
+            .all(|cpu| cpu.capacity_orig == 1024 && cpu.stated_speed.is_none())
     );
 }
 
@@ -236,4 +240,5 @@ fn capacities_that_the_kernel_states_stay() {
         .map(|cpu| cpu.capacity_orig)
         .collect();
     assert_eq!(capacities, [1024, 1024, 700, 700]);
+    assert_eq!(speeds(&sheet), [1024, 1024, 600, 600]);
 }

@@ -4,7 +4,7 @@
 mod common;
 
 use alight_machine::{
-    DataSheet, Machine, list, load, names, open_bare, parse, rows, show, to_json,
+    DataSheet, Machine, check, list, load, names, open_bare, parse, rows, show, to_json,
 };
 use common::{GOOD, spoiled};
 
@@ -42,6 +42,25 @@ fn a_machine_is_shown_with_its_tables() {
         "[1] Arm LISA, platform files of Juno r0",
     ] {
         assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+}
+
+#[test]
+fn priorities_are_shown_where_there_are_some() {
+    for (machine, expected) in [
+        (
+            "ultra7-258v",
+            Some(
+                "\nPriorities (ITMT)\n  by intel_pstate\n  priority  CPUs\n        55  0-3\n        37  4-7\n",
+            ),
+        ),
+        ("gs101", None),
+    ] {
+        let text = show(&load(machine).unwrap());
+        match expected {
+            Some(table) => assert!(text.contains(table), "{text}"),
+            None => assert!(!text.contains("Priorities"), "{text}"),
+        }
     }
 }
 
@@ -134,6 +153,23 @@ fn threads_are_shown_by_core_type() {
     }
 }
 
+#[test]
+fn speeds_are_shown_where_they_are_stated() {
+    let text = spoiled("costs = \"big\"", "costs = \"big\"\nspeed = 1024");
+    let text = text.replace("costs = \"little\"", "costs = \"little\"\nspeed = 300");
+    let text = show(&sheet(&text));
+    for part in [
+        "\
+  type   CPUs  cores  threads a core  capacity  speed  L2 KiB  speed beside another thread
+  small  0-1       2               1       256    300     128
+  large  2-3       2               1      1024   1024     512
+",
+        "speeds      ASSUMED: stated apart from the capacities: 300 of CPUs 0-1 (small, ",
+    ] {
+        assert!(text.contains(part), "no `{part}` in\n{text}");
+    }
+}
+
 /// Of 192 CPUs of one kind, each a cluster by itself, one is shown.
 #[test]
 fn equal_cpus_are_shown_once() {
@@ -213,4 +249,30 @@ fn the_hash_does_not_depend_on_the_order_of_the_file() {
     let (sections, memory) = sections.split_once("[memory]").unwrap();
     let turned = format!("{head}[memory]{memory}\n[topology]{sections}");
     assert_eq!(sheet(&turned).machine.hash(), sheet(GOOD).machine.hash());
+}
+
+/// Of many findings by one rule the first are shown, and the others are counted.
+#[test]
+fn many_findings_are_shown_in_short() {
+    let each = "{ cpus = \"2-21\", size = 1 }";
+    let text = GOOD
+        .replace("cpus = \"0-3\"", "cpus = \"0-21\"")
+        .replace("core = [\"0\", \"1\", \"2\", \"3\"]\n", "")
+        .replace(
+            "llc = [\"0-1\", \"2-3\"]",
+            &format!("llc = [\"0-1\", {each}, {each}]"),
+        )
+        .replace("node = [\"0-1\", \"2-3\"]", "node = [\"0-1\", \"2-21\"]")
+        .replace("cpus = \"2-3\"", &format!("cpus = {each}"));
+    let found = check(&parse("m.toml", &text).unwrap());
+    assert_eq!(found.len(), 60);
+    let shown = alight_machine::findings(&found);
+    let counted: Vec<&str> = shown.lines().filter(|line| line.starts_with('…')).collect();
+    let counts = [
+        "… and 14 more by the rule [cpu-in-two]; --json lists all",
+        "… and 34 more by the rule [spans-do-not-nest]; --json lists all",
+    ];
+    assert_eq!(counted, counts);
+    assert_eq!(shown.lines().count(), 6 + 6 + 2, "{shown}");
+    assert_eq!(alight_machine::findings(&found[..6]).lines().count(), 6);
 }

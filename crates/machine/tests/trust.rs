@@ -24,6 +24,18 @@ fn edited(edits: &[Edit]) -> String {
     })
 }
 
+/// Speeds per MHz that somebody published.
+const PUBLISHED_DMIPS: [Edit; 2] = [
+    (
+        "capacity_dmips_mhz = 500\ncapacity = 256",
+        "capacity_dmips_mhz = { value = 500, source = \"test\", confidence = \"published\" }",
+    ),
+    (
+        "capacity_dmips_mhz = 1000",
+        "capacity_dmips_mhz = { value = 1000, source = \"test\", confidence = \"published\" }",
+    ),
+];
+
 /// Makes all four CPUs equal to the scheduler.
 const ONE_CAPACITY: [Edit; 3] = [
     (
@@ -50,14 +62,17 @@ fn speeds_are_known_or_said_to_be_assumed() {
     let [small, large, column] = ONE_CAPACITY;
     let equal = "ASSUMED EQUAL: CPUs 0-1 (small, 1000 MHz) and CPUs 2-3 (large, 2000 MHz) do the \
                  same work in the same time";
+    let assumed = "ASSUMED: nobody measured the capacities of the core types, or the clocks that they \
+                   follow from";
     let cases: &[(&str, &[Edit], &str, bool)] = &[
         ("speeds per MHz", &[published], "stated by core type", false),
         (
-            "the same, nobody measured them",
-            &[],
-            "ASSUMED: nobody measured the capacities of the core types",
+            "published speeds per MHz, assumed clocks",
+            &PUBLISHED_DMIPS,
+            assumed,
             false,
         ),
+        ("the same, nobody measured them", &[], assumed, false),
         (
             "capacities that differ",
             &[
@@ -239,4 +254,23 @@ fn json_has_the_hash_as_it_is_printed() {
     assert_eq!(json["capacities"], "derived");
     assert_eq!(json["speeds"]["are"], "stated");
     assert_eq!(json["costs"]["standing"], "fitted");
+}
+
+/// A capacity that is the product of a published figure and a guess is a guess.
+#[test]
+fn capacities_are_known_no_better_than_the_clocks() {
+    let published = edited(&PUBLISHED_DMIPS);
+    assert_eq!(sheet(&published).trust().capacities, Confidence::Assumed);
+    let khz = |values: &str| format!("khz = {values}");
+    let stated = |values: &str| {
+        format!("khz = {{ value = {values}, source = \"test\", confidence = \"published\" }}")
+    };
+    let known = ["[500_000, 1_000_000]", "[1_000_000, 2_000_000]"]
+        .into_iter()
+        .fold(published, |text, values| {
+            text.replacen(&khz(values), &stated(values), 1)
+        });
+    let known = sheet(&known).trust();
+    assert_eq!(known.capacities, Confidence::Derived);
+    assert_eq!(known.speeds, Speeds::Stated);
 }

@@ -22,7 +22,7 @@
 //! use std::path::Path;
 //!
 //! let measured = alight_measure::costs::measure(Path::new("/"))?;
-//! assert!(measured.costs.iter().any(|(name, ns)| *name == "switch_ns" && *ns > 0));
+//! assert!(measured.costs.iter().any(|(name, _)| *name == "switch_ns"));
 //! # Ok::<(), std::io::Error>(())
 //! ```
 

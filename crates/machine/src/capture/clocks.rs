@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What the running kernel says about clocks and their power: cpufreq and the
-//! energy model.
+//! What the running kernel says about clocks: cpufreq, and the operating points of its energy model.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -8,8 +7,7 @@ use std::ops::RangeInclusive;
 use super::facts::{Capacity, Gatherer};
 use crate::cpuset::CpuSet;
 use crate::error::Error;
-use crate::kernel::{ENERGY_MODEL, PerfDomain};
-use crate::schema::{KHZ, POWER_UW, TIME_US};
+use crate::schema::{KHZ, TIME_US};
 
 /// A clock of 0 kHz is one that is not known.
 const CLOCK_KHZ: RangeInclusive<u64> = 0..=*KHZ.end();
@@ -34,15 +32,14 @@ pub(super) struct FreqFacts {
     pub khz: Vec<u64>,
     /// From the energy model, uW.
     pub power_uw: Option<Vec<u64>>,
+    /// From the energy model, where they do not follow from the frequencies.
+    pub capacity: Option<Vec<u64>>,
     pub switch_us: Option<u64>,
     pub fast_switch: bool,
     pub rate_limit_us: Option<u64>,
     /// Frequencies were read, not assumed.
     pub known: bool,
 }
-
-/// Frequencies (kHz) and powers (uW) of the kernel's energy model.
-type EnergyModel = (Vec<u64>, Vec<u64>);
 
 impl Gatherer<'_> {
     pub(super) fn freq_domains(
@@ -69,16 +66,16 @@ impl Gatherer<'_> {
                 ));
             }
             for (capacity, span) in of_one_capacity {
-                let facts = self.freq(span.first().unwrap_or(0))?;
+                let facts = self.freq(span.first().unwrap_or(0), capacity)?;
                 domains.entry((capacity, facts)).or_default().push(span);
             }
         }
         if domains.keys().any(|(_, facts)| !facts.known) {
             self.note("the frequencies are not known: one frequency is used");
         }
-        if domains.keys().any(|(_, facts)| facts.power_uw.is_none()) {
-            self.note("no energy model can be read: powers are assumed");
-        }
+        let assumed = (domains.iter()).filter(|((_, facts), _)| facts.power_uw.is_none());
+        let assumed: Vec<CpuSet> = assumed.flat_map(|(_, spans)| spans.clone()).collect();
+        self.note_unknown_powers(&assumed);
         Ok(domains)
     }
 
@@ -92,7 +89,7 @@ impl Gatherer<'_> {
         Ok(CpuSet::single(cpu))
     }
 
-    fn freq(&mut self, cpu: usize) -> Result<FreqFacts, Error> {
+    fn freq(&mut self, cpu: usize, capacity: u64) -> Result<FreqFacts, Error> {
         let file = |name: &str| format!("cpufreq/{name}");
         let number = |name: &str, range| self.number(&self.cpu_file(cpu, &file(name)), range);
         // The kernel says "unknown" with the largest number of 32 bits.
@@ -105,9 +102,9 @@ impl Gatherer<'_> {
             .tree
             .text(&self.cpu_file(cpu, &file("scaling_driver")))?;
         let fast_switch = driver.is_some_and(|d| FAST_SWITCH_DRIVERS.contains(&d.as_str()));
-        let (khz, power_uw) = match self.energy_model(cpu)? {
-            Some((khz, power)) => (khz, Some(power)),
-            None => (self.frequencies(cpu)?, None),
+        let (khz, power_uw, capacity) = match self.energy_model(cpu, capacity)? {
+            Some(points) => (points.khz, Some(points.power_uw), points.capacity),
+            None => (self.frequencies(cpu)?, None, None),
         };
         let known = !khz.is_empty();
         Ok(FreqFacts {
@@ -117,6 +114,7 @@ impl Gatherer<'_> {
                 vec![self.nominal_khz(cpu)?]
             },
             power_uw,
+            capacity,
             switch_us,
             fast_switch,
             rate_limit_us,
@@ -131,17 +129,8 @@ impl Gatherer<'_> {
             let path = self.cpu_file(cpu, &format!("cpufreq/{name}"));
             khz.extend(self.tree.numbers(&path, &CLOCK_KHZ)?.unwrap_or_default());
         }
-        if khz.is_empty() {
-            for name in ["cpuinfo_min_freq", "base_frequency", "cpuinfo_max_freq"] {
-                let path = self.cpu_file(cpu, &format!("cpufreq/{name}"));
-                khz.extend(self.number(&path, &CLOCK_KHZ)?);
-            }
-            if !khz.is_empty() {
-                self.note(
-                    "there is no frequency table: the lowest, base and highest frequency \
-                    are used",
-                );
-            }
+        if khz.iter().all(|&khz| khz == 0) {
+            khz = self.limits(cpu)?;
         }
         khz.retain(|&khz| khz > 0);
         khz.sort_unstable();
@@ -149,11 +138,52 @@ impl Gatherer<'_> {
         Ok(khz)
     }
 
+    /// What is known of the frequencies without a table of them.
+    fn limits(&mut self, cpu: usize) -> Result<Vec<u64>, Error> {
+        let read = |name: &str| {
+            let path = self.cpu_file(cpu, &format!("cpufreq/{name}"));
+            Ok::<_, Error>(self.number(&path, &CLOCK_KHZ)?.filter(|&khz| khz > 0))
+        };
+        let (lowest, highest) = (read("cpuinfo_min_freq")?, read("cpuinfo_max_freq")?);
+        let base = match read("base_frequency")? {
+            Some(khz) => Some(khz),
+            None => self.nominal(cpu)?,
+        };
+        let between =
+            |khz: &u64| lowest.is_some_and(|l| l < *khz) && highest.is_some_and(|h| *khz < h);
+        let known = [
+            ("lowest", lowest),
+            ("base", base.filter(between)),
+            ("highest", highest),
+        ];
+        let known = known
+            .into_iter()
+            .filter_map(|(what, khz)| Some((what, khz?)));
+        let (what, khz): (Vec<&str>, Vec<u64>) = known.unzip();
+        match what[..] {
+            [] => {}
+            [only] => self.note(&format!(
+                "there is no frequency table: the {only} frequency is used"
+            )),
+            [ref before @ .., last] => self.note(&format!(
+                "there is no frequency table: the {} and {last} frequencies are used",
+                before.join(", ")
+            )),
+        }
+        Ok(khz)
+    }
+
+    /// The frequency that the firmware calls nominal, kHz.
+    fn nominal(&self, cpu: usize) -> Result<Option<u64>, Error> {
+        let file = self.cpu_file(cpu, "acpi_cppc/nominal_freq");
+        let mhz = self.number(&file, &NOMINAL_MHZ)?;
+        Ok(mhz.filter(|&mhz| mhz > 0).map(|mhz| mhz * 1000))
+    }
+
     /// The one frequency of a machine without cpufreq.
     fn nominal_khz(&mut self, cpu: usize) -> Result<u64, Error> {
-        let nominal = self.number(&self.cpu_file(cpu, "acpi_cppc/nominal_freq"), &NOMINAL_MHZ)?;
-        if let Some(mhz) = nominal.filter(|&mhz| mhz > 0) {
-            return Ok(mhz * 1000);
+        if let Some(khz) = self.nominal(cpu)? {
+            return Ok(khz);
         }
         let cpuinfo = self.tree.text("proc/cpuinfo")?.unwrap_or_default();
         let mhz = cpuinfo
@@ -167,49 +197,6 @@ impl Gatherer<'_> {
                 Ok(1_000_000)
             }
         }
-    }
-
-    /// The energy model of `cpu`, its frequencies rising.
-    fn energy_model(&mut self, cpu: usize) -> Result<Option<EnergyModel>, Error> {
-        let number = self.online[cpu];
-        let holds = |domain: &&PerfDomain| domain.cpus.contains(number);
-        let Some(domain) = self.energy_model.iter().find(holds) else {
-            return Ok(None);
-        };
-        let (artificial, first) = (domain.artificial, domain.cpus.first().unwrap_or(number));
-        let mut points: Vec<(u64, u64)> = (domain.states.iter())
-            .map(|state| (state.frequency, domain.microwatts_of(state)))
-            .collect();
-        points.dedup_by_key(|(khz, _)| *khz);
-        if let Some(&(khz, uw)) =
-            (points.iter()).find(|(khz, uw)| !KHZ.contains(khz) || !POWER_UW.contains(uw))
-        {
-            return Err(Error::Captured {
-                path: self
-                    .tree
-                    .path(&format!("{ENERGY_MODEL}/cpu{first}/ps:{khz}")),
-                found: format!("{uw} uW at {khz} kHz"),
-                expected: format!("up to {} uW at 1 to {} kHz", POWER_UW.end(), KHZ.end()),
-            });
-        }
-        let mut highest = 0;
-        for (khz, uw) in &mut points {
-            if *uw < highest {
-                self.note(&format!(
-                    "the energy model has {uw} uW at {khz} kHz and {highest} uW at a lower \
-                     frequency: {highest} uW is taken"
-                ));
-            }
-            highest = highest.max(*uw);
-            *uw = highest;
-        }
-        if artificial {
-            self.note(
-                "the energy model gives powers in an abstract unit: only their ratios have a \
-                 meaning",
-            );
-        }
-        Ok(Some(points.into_iter().unzip()))
     }
 
     /// The governor in use, as far as it is modelled; `None` without cpufreq.

@@ -5,40 +5,18 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use super::clocks::FreqFacts;
+use super::ranks::Ranks;
 use super::sharing::Sharing;
+use super::speeds::Speed;
 use super::{Measured, MeasuredCore};
 use crate::capacity::CAPACITY_SCALE;
 use crate::cpuset::CpuSet;
 use crate::error::Error;
+use crate::guess::{CostKind, arm_part};
 use crate::kernel::{CPU, NODE, PerfDomain, Topology, Tree, data_caches, energy_model_of};
 use crate::schema::{CAPACITY, L2_KIB, TIME_US};
 
-/// Arm cores that run in order, by part number of implementer 0x41 (Linux
-/// `arch/arm64/include/asm/cputype.h`), and others often met.
-const ARM_PARTS: [(u64, &str, CostKind); 17] = [
-    (0xc07, "Cortex-A7", CostKind::Little),
-    (0xc0f, "Cortex-A15", CostKind::Big),
-    (0xd03, "Cortex-A53", CostKind::Little),
-    (0xd04, "Cortex-A35", CostKind::Little),
-    (0xd05, "Cortex-A55", CostKind::Little),
-    (0xd07, "Cortex-A57", CostKind::Big),
-    (0xd08, "Cortex-A72", CostKind::Big),
-    (0xd09, "Cortex-A73", CostKind::Big),
-    (0xd0a, "Cortex-A75", CostKind::Big),
-    (0xd0b, "Cortex-A76", CostKind::Big),
-    (0xd0c, "Neoverse-N1", CostKind::Big),
-    (0xd40, "Neoverse-V1", CostKind::Big),
-    (0xd41, "Cortex-A78", CostKind::Big),
-    (0xd44, "Cortex-X1", CostKind::Big),
-    (0xd46, "Cortex-A510", CostKind::Little),
-    (0xd49, "Neoverse-N2", CostKind::Big),
-    (0xd80, "Cortex-A520", CostKind::Little),
-];
 const ARM_IMPLEMENTER: u64 = 0x41;
-
-/// Share of the biggest capacity, in percent, below which an arm core of
-/// unknown make counts as little.
-const LITTLE_BELOW_PERCENT: u64 = 60;
 
 /// What names the kinds of core of a hybrid x86: the counters that each has
 /// (`/sys/devices/cpu_core` and `cpu_atom`).
@@ -47,21 +25,17 @@ const COUNTERS: [&str; 3] = ["cpu_core", "cpu_atom", "cpu_lowpower"];
 /// Capacity of a CPU and where it comes from.
 pub(super) type Capacity = (u64, CapacityFrom);
 
-/// Cost class of a core.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum CostKind {
-    X86,
-    Little,
-    Big,
-}
-
 /// Everything about the machine, CPUs numbered without gaps.
 pub(super) struct Facts {
+    /// Name of the machine in its file.
+    pub name: String,
     pub model: String,
     /// The CPUs are known to be x86.
     pub x86: bool,
     pub cpus: CpuSet,
     pub sharing: Sharing,
+    /// `None`: the CPUs have no priorities, or one.
+    pub ranks: Option<Ranks>,
     pub governor: &'static str,
     /// The governor is the one in use, not assumed.
     pub governor_known: bool,
@@ -76,6 +50,8 @@ pub(super) struct Facts {
 pub(super) struct CoreFacts {
     pub capacity: u64,
     pub capacity_from: CapacityFrom,
+    /// `None`: the capacity says it.
+    pub speed: Option<Speed>,
     pub name: String,
     pub kind: CostKind,
     pub l2_kib: Option<u64>,
@@ -91,8 +67,6 @@ pub(super) enum CapacityFrom {
     AllEqual,
     /// The kernel states it of other CPUs.
     Assumed,
-    /// The kernel states the same of all CPUs, but they were measured to differ in speed.
-    Measured,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -103,13 +77,15 @@ pub(super) struct IdleFacts {
     pub whole_cluster: bool,
 }
 
-pub(super) fn gather(tree: &Tree, measured: &Measured) -> Result<Facts, Error> {
+pub(super) fn gather(name: &str, tree: &Tree, measured: &Measured) -> Result<Facts, Error> {
     let mut gatherer = Gatherer::new(tree)?;
     let cpus = CpuSet::first_n(gatherer.online.len());
     let sharing = gatherer.sharing()?;
-    let mut capacities = gatherer.capacities(&sharing.core)?;
-    gatherer.speeds(&mut capacities, measured);
-    let core_types = gatherer.core_types(&sharing.core, &capacities, measured)?;
+    let capacities = gatherer.capacities(&sharing.core)?;
+    let speeds = gatherer.speeds(&capacities, measured)?;
+    let ranks = gatherer.ranks(&sharing.core)?;
+    let core_types =
+        gatherer.core_types(&sharing.core, &capacities, speeds.as_deref(), measured)?;
     let freq_domains = gatherer.freq_domains(&sharing.core, &capacities)?;
     let governor = gatherer.governor()?;
     let governor_known = governor.is_some();
@@ -126,16 +102,34 @@ pub(super) fn gather(tree: &Tree, measured: &Measured) -> Result<Facts, Error> {
     });
     measured.notes.iter().for_each(|note| gatherer.note(note));
     Ok(Facts {
+        name: name.to_owned(),
         model,
         x86: gatherer.x86()?,
         cpus,
         sharing,
+        ranks,
         governor: governor.unwrap_or("performance"),
         governor_known,
         core_types,
         freq_domains,
         notes: gatherer.notes,
     })
+}
+
+/// Folders of cpufreq for CPUs that have none of their own: `cpuN/cpufreq` is a link, which `adb pull`
+/// and `grep -r` leave out.
+fn unlinked_policies(tree: &Tree) -> Result<BTreeMap<usize, String>, Error> {
+    let mut policies = BTreeMap::new();
+    for policy in tree.numbered(&format!("{CPU}/cpufreq"), "policy")? {
+        let folder = format!("{CPU}/cpufreq/policy{policy}");
+        let cpus = tree.cpus(&format!("{folder}/related_cpus"))?;
+        for cpu in cpus.iter().flat_map(CpuSet::iter) {
+            if !tree.exists(&format!("{CPU}/cpu{cpu}/cpufreq")) {
+                policies.insert(cpu, folder.clone());
+            }
+        }
+    }
+    Ok(policies)
 }
 
 /// Reads a tree, and keeps the notes on what it lacks.
@@ -147,6 +141,8 @@ pub(super) struct Gatherer<'a> {
     pub(super) online: Vec<usize>,
     /// Kernel's numbers of the nodes, those without CPUs too.
     pub(super) node_numbers: Vec<u64>,
+    /// Folders of cpufreq by the kernel's CPU, of CPUs whose link to it was not copied.
+    policies: BTreeMap<usize, String>,
     notes: Vec<String>,
 }
 
@@ -160,6 +156,7 @@ impl<'a> Gatherer<'a> {
             energy_model: energy_model_of(tree)?,
             online: online.iter().collect(),
             node_numbers: tree.numbered(NODE, "node")?,
+            policies: unlinked_policies(tree)?,
             notes: Vec::new(),
         };
         if online != CpuSet::first_n(online.len()) {
@@ -193,7 +190,15 @@ impl<'a> Gatherer<'a> {
     }
 
     pub(super) fn cpu_file(&self, cpu: usize, file: &str) -> String {
-        format!("{CPU}/cpu{}/{file}", self.online[cpu])
+        let number = self.online[cpu];
+        let policy = self
+            .policies
+            .get(&number)
+            .zip(file.strip_prefix("cpufreq/"));
+        match policy {
+            Some((folder, file)) => format!("{folder}/{file}"),
+            None => format!("{CPU}/cpu{number}/{file}"),
+        }
     }
 
     /// A number in `range`.
@@ -235,6 +240,7 @@ impl<'a> Gatherer<'a> {
         &mut self,
         core: &[CpuSet],
         capacities: &[Capacity],
+        speeds: Option<&[Speed]>,
         measured: &Measured,
     ) -> Result<BTreeMap<CoreFacts, CpuSet>, Error> {
         let model = self.model()?;
@@ -246,6 +252,7 @@ impl<'a> Gatherer<'a> {
             let facts = CoreFacts {
                 capacity,
                 capacity_from,
+                speed: speeds.map(|speeds| speeds[cpu]),
                 name,
                 kind,
                 l2_kib: self.l2_kib(cpu, threads.len())?,
@@ -322,26 +329,6 @@ impl<'a> Gatherer<'a> {
         Ok(capacities)
     }
 
-    /// Speeds in the place of capacities, where the kernel says of all CPUs that they are alike and
-    /// they are not: the model has one figure for the two.
-    fn speeds(&mut self, capacities: &mut [Capacity], measured: &Measured) {
-        let alike = capacities
-            .iter()
-            .all(|(capacity, _)| *capacity == CAPACITY_SCALE);
-        if !alike || !measured.speeds_differ() {
-            return;
-        }
-        self.note(
-            "the kernel gives all CPUs one capacity, but they were measured to differ in speed: \
-             `capacity` is the speed, and the simulated scheduler sees it too",
-        );
-        for (cpu, capacity) in capacities.iter_mut().enumerate() {
-            if let Some(speed) = measured.core(cpu).and_then(|core| core.speed) {
-                *capacity = (u64::from(speed.value), CapacityFrom::Measured);
-            }
-        }
-    }
-
     /// Name and cost class of a core.
     fn make(
         &mut self,
@@ -350,18 +337,11 @@ impl<'a> Gatherer<'a> {
         model: &str,
     ) -> Result<(String, CostKind), Error> {
         let register = self.cpu_file(cpu, "regs/identification/midr_el1");
-        let unknown_arm = if capacity * 100 < CAPACITY_SCALE * LITTLE_BELOW_PERCENT {
-            CostKind::Little
-        } else {
-            CostKind::Big
-        };
+        let unknown_arm = CostKind::by_capacity(capacity, CAPACITY_SCALE);
         if let Some(midr) = self.tree.register(&register)? {
             let (implementer, part) = (midr >> 24 & 0xff, midr >> 4 & 0xfff);
-            let known = ARM_PARTS.iter().find(|(number, ..)| *number == part);
-            return Ok(match known {
-                Some((_, name, kind)) if implementer == ARM_IMPLEMENTER => {
-                    ((*name).to_owned(), *kind)
-                }
+            return Ok(match arm_part(part) {
+                Some((name, kind)) if implementer == ARM_IMPLEMENTER => (name.to_owned(), kind),
                 _ => (format!("arm-{implementer:02x}-{part:03x}"), unknown_arm),
             });
         }
@@ -382,10 +362,11 @@ impl<'a> Gatherer<'a> {
         Ok((model.to_owned(), CostKind::X86))
     }
 
-    /// Only kernels for x86 name a vendor.
-    fn x86(&self) -> Result<bool, Error> {
+    /// Only kernels for x86 and for s390 name a vendor.
+    pub(super) fn x86(&self) -> Result<bool, Error> {
         let cpuinfo = self.tree.text("proc/cpuinfo")?.unwrap_or_default();
-        Ok(cpuinfo.lines().any(|line| line.starts_with("vendor_id")))
+        let mut vendors = cpuinfo.lines().filter(|line| line.starts_with("vendor_id"));
+        Ok(vendors.any(|line| !line.ends_with("IBM/S390")))
     }
 
     /// Name of the processor.

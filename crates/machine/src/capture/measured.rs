@@ -52,8 +52,8 @@ pub struct MeasuredCore {
     pub costs: Vec<(&'static str, Reading)>,
     /// Costs that others contain: they were measured together, and are charged there.
     pub within: Vec<&'static str>,
-    /// Speed at which they work, 1024 that of the fastest core type: it takes the place of the
-    /// kernel's capacities where the kernel gives all CPUs the same.
+    /// Speed at which they work, 1024 that of the fastest core type: the file states it where it is
+    /// not the kernel's capacity.
     pub speed: Option<Reading>,
     /// Speed of a thread beside another one of its core, percent of its speed alone.
     pub smt_percent: Option<Reading>,
@@ -67,15 +67,6 @@ impl Measured {
     /// What was measured of the core type of `cpu`.
     pub(super) fn core(&self, cpu: usize) -> Option<&MeasuredCore> {
         self.cores.iter().find(|core| core.cpus.contains(cpu))
-    }
-
-    /// The speeds of CPUs that differ by more than their spreads, of which the kernel says that they
-    /// are alike.
-    pub(super) fn speeds_differ(&self) -> bool {
-        let speeds: Vec<&Reading> = self.cores.iter().filter_map(|c| c.speed.as_ref()).collect();
-        let apart = |a: &Reading, b: &Reading| a.spread[1] < b.spread[0];
-        let some = |a: &&Reading| speeds.iter().any(|b| apart(a, b));
-        speeds.len() == self.cores.len() && speeds.iter().any(some)
     }
 }
 

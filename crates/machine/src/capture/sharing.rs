@@ -10,6 +10,8 @@ use crate::kernel::{CPU, NODE};
 pub(super) struct Sharing {
     pub core: Vec<CpuSet>,
     pub llc: Vec<CpuSet>,
+    /// The level CLS where it is none of the others.
+    pub cls: Option<Vec<CpuSet>>,
     /// The level MC where it is not that of the last-level caches.
     pub mc: Option<Vec<CpuSet>>,
     pub nodes: Vec<CpuSet>,
@@ -57,16 +59,22 @@ impl Gatherer<'_> {
                 .intersection(&node_of(cpu))
         };
         let mc = self.settled("the level MC", &core, |all, cpu| of_kernel(all, &mc, cpu));
-        let cls = partition(&core, |cpu| of_kernel(self, &cls, cpu));
-        if cls != core && cls != mc {
-            self.note(&format!(
-                "the kernel's level CLS (clusters of CPUs that share an L2 or the like) is left \
-                 out; kernels from 5.16 on have it: to add it, write `cls = {}` into [topology]",
-                super::text::spans(&cls)
-            ));
+        let cls = self.settled("the level CLS", &core, |all, cpu| {
+            let within = mc.iter().find(|span| span.contains(cpu));
+            let within = within.copied().unwrap_or_default();
+            of_kernel(all, &cls, cpu).intersection(&within)
+        });
+        let cls = (cls != core && cls != mc).then_some(cls);
+        if cls.is_some() && !self.x86()? {
+            self.note(
+                "the level CLS (clusters of CPUs that share an L2 or the like) is taken from \
+                 `cluster_cpus_list`: that the kernel builds it (CONFIG_SCHED_CLUSTER, from 5.16 \
+                 on) is assumed",
+            );
         }
         self.note_left_out_levels(&core, &nodes)?;
         Ok(Sharing {
+            cls,
             mc: (mc != llc).then_some(mc),
             core,
             llc,
@@ -295,26 +303,4 @@ fn at_one_place(distances: &[Vec<u64>]) -> Vec<Vec<usize>> {
 fn union(sets: &[CpuSet]) -> CpuSet {
     let all = CpuSet::new();
     sets.iter().fold(all, |all, set| all.union(set))
-}
-
-/// `caches` as power domains: where a clock reaches over one of them in part, the
-/// cache's CPUs are divided between the clocks, so that the one lies within the other.
-pub(super) fn power_domains<'a>(
-    caches: &[CpuSet],
-    clocks: impl Iterator<Item = &'a CpuSet> + Clone,
-) -> Vec<CpuSet> {
-    let mut domains = caches.to_vec();
-    for clock in clocks {
-        domains = (domains.iter())
-            .flat_map(|domain| {
-                let (inside, outside) = (domain.intersection(clock), domain.difference(clock));
-                match clock.is_subset(domain) || inside.is_empty() || outside.is_empty() {
-                    true => vec![*domain],
-                    false => vec![inside, outside],
-                }
-            })
-            .collect();
-    }
-    domains.sort_by_key(CpuSet::first);
-    domains
 }

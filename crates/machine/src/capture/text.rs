@@ -2,14 +2,16 @@
 //! Captured facts as a machine file.
 
 mod costs;
+mod names;
 
 use std::fmt::Write;
 
 use super::clocks::FreqFacts;
-use super::facts::{CapacityFrom, CoreFacts, CostKind, Facts, IdleFacts};
-use super::sharing::power_domains;
-use super::{Measured, MeasuredCore};
+use super::facts::{CapacityFrom, CoreFacts, Facts, IdleFacts};
+use super::speeds::{Speed, SpeedFrom};
+use super::{Measured, MeasuredCore, Reading};
 use crate::cpuset::CpuSet;
+use crate::guess::{self, CostKind, L2_KIB, SMT_PERCENT, SWITCH_US, power_domains};
 use crate::schema::SCHEMA;
 
 /// Writing to a `String` cannot fail.
@@ -20,41 +22,14 @@ macro_rules! line {
 }
 use line;
 
-/// L2 of a core that does not say, KiB.
-const L2_KIB: u64 = 512;
-/// Two threads of a core together get done a quarter more than one.
-const SMT_PERCENT: u64 = 62;
 /// Less than this the form does not take.
 const SMT_LEAST_PERCENT: u32 = 10;
-/// Time of a clock change that nobody states, us.
-const SWITCH_US: u64 = 50;
-
-impl CostKind {
-    fn class(self) -> &'static str {
-        match self {
-            Self::X86 => "x86",
-            Self::Little => "little",
-            Self::Big => "big",
-        }
-    }
-
-    /// Power of a busy core at its top frequency where none is known, uW.
-    fn top_power_uw(self) -> u64 {
-        match self {
-            Self::X86 => 3_000_000,
-            Self::Little => 200_000,
-            Self::Big => 1_000_000,
-        }
-    }
-}
-
 impl CapacityFrom {
     fn source(self) -> &'static str {
         match self {
             Self::Sysfs => "sysfs",
             Self::AllEqual => "equal",
             Self::Assumed => "assumed",
-            Self::Measured => "benchmark",
         }
     }
 }
@@ -63,8 +38,9 @@ impl CapacityFrom {
 pub(super) fn machine_file(facts: &Facts, measured: &Measured, notes: &[String]) -> String {
     let mut text = String::new();
     head(&mut text, facts, measured, notes);
+    itmt(&mut text, facts);
     topology(&mut text, facts);
-    let names = distinct_names(facts);
+    let names = names::distinct(facts);
     for ((core, cpus), name) in facts.core_types.iter().zip(&names) {
         core_type(
             &mut text,
@@ -79,7 +55,12 @@ pub(super) fn machine_file(facts: &Facts, measured: &Measured, notes: &[String])
     for (number, ((capacity, freq), spans)) in facts.freq_domains.iter().enumerate() {
         freq_domain(&mut text, number, freq, spans, kind_of(facts, &spans[0]));
         let core = spans[0].first().and_then(|cpu| measured.core(cpu));
-        if let Some(column) = core.and_then(|core| capacities(*capacity, &freq.khz, core)) {
+        let measured = core.and_then(|core| capacities(*capacity, &freq.khz, core));
+        let stated = || {
+            let column = freq.capacity.as_ref()?;
+            Some(format!("{{ value = {column:?}, source = \"em\" }}"))
+        };
+        if let Some(column) = measured.or_else(stated) {
             line!(text, "capacity = {column}");
         }
     }
@@ -91,9 +72,11 @@ pub(super) fn machine_file(facts: &Facts, measured: &Measured, notes: &[String])
 fn head(text: &mut String, facts: &Facts, measured: &Measured, notes: &[String]) {
     let description = format!("{}, {} CPUs, captured", facts.model, facts.cpus.len());
     line!(text, "schema = {}", quoted(SCHEMA));
-    line!(text, "name = \"host\"");
+    line!(text, "name = {}", quoted(&facts.name));
     line!(text, "description = {}", quoted(&description));
-    let (hz, source) = measured.hz.map_or((250, "assumed"), |hz| (hz, "config"));
+    let (hz, source) = measured
+        .hz
+        .map_or((guess::HZ, "assumed"), |hz| (u64::from(hz), "config"));
     line!(text, "hz = {{ value = {hz}, source = \"{source}\" }}");
     hrtick(text, facts, measured);
     if measured.irq_time_accounting {
@@ -129,10 +112,10 @@ fn head(text: &mut String, facts: &Facts, measured: &Measured, notes: &[String])
         }
         line!(text, "]");
     }
-    sources(text, measured);
+    sources(text, facts, measured);
 }
 
-fn sources(text: &mut String, measured: &Measured) {
+fn sources(text: &mut String, facts: &Facts, measured: &Measured) {
     let method = measured.method.as_deref();
     let method = method.unwrap_or("micro-benchmarks on the captured machine");
     line!(text, "\n[sources]");
@@ -178,6 +161,23 @@ fn sources(text: &mut String, measured: &Measured) {
         "equal = {{ text = \"the kernel states no cpu_capacity: all CPUs have the same \
          capacity\", confidence = \"derived\" }}"
     );
+    for (from, said) in [
+        (
+            SpeedFrom::Firmware,
+            "firmware = { text = \"acpi_cppc/highest_perf of the captured machine: the firmware's \
+             rating of its CPUs, an average over loads\", confidence = \"derived\" }",
+        ),
+        (
+            SpeedFrom::Clock,
+            "clock = { text = \"cpufreq/cpuinfo_max_freq of the captured machine: cores of one \
+             make differ by their top clock\", confidence = \"derived\" }",
+        ),
+    ] {
+        let mut speeds = facts.core_types.keys().filter_map(|core| core.speed);
+        if speeds.any(|speed| speed.from == from) {
+            line!(text, "{said}");
+        }
+    }
     line!(
         text,
         "assumed = {{ text = \"not in sysfs; an order of magnitude for this kind of core\", confidence = \"assumed\" }}"
@@ -196,11 +196,30 @@ fn hrtick(text: &mut String, facts: &Facts, measured: &Measured) {
     line!(text, "hrtick = {{ value = {on}, source = \"{source}\" }}");
 }
 
+/// The priorities of the CPUs.
+fn itmt(text: &mut String, facts: &Facts) {
+    let Some(ranks) = &facts.ranks else { return };
+    let driver = ranks.driver.name();
+    line!(text, "\n[itmt]\nsource = \"sysfs\"\ndriver = \"{driver}\"");
+    for (priority, cpus) in ranks.cpus.iter().rev() {
+        line!(text, "\n[itmt.rank.p{priority}]\nsource = \"sysfs\"");
+        line!(text, "cpus = \"{cpus}\"\npriority = {priority}");
+    }
+}
+
 fn topology(text: &mut String, facts: &Facts) {
     line!(text, "\n[topology]\nsource = \"sysfs\"");
     line!(text, "cpus = \"{}\"", facts.cpus);
     let sharing = &facts.sharing;
     line!(text, "core = {}", spans(&sharing.core));
+    if let Some(cls) = &sharing.cls {
+        let cls = spans(cls);
+        let cls = match facts.x86 {
+            true => cls,
+            false => format!("{{ value = {cls}, source = \"assumed\" }}"),
+        };
+        line!(text, "cls = {cls}");
+    }
     line!(text, "llc = {}", spans(&sharing.llc));
     if let Some(mc) = &sharing.mc {
         line!(text, "mc = {}", spans(mc));
@@ -232,18 +251,14 @@ fn core_type(
     line!(text, "cpus = \"{cpus}\"");
     let costs = costs::class(core, cpus, measured);
     let known = cpus.first().and_then(|cpu| measured.core(cpu));
-    let speed = known.and_then(|known| known.speed);
-    match (core.capacity_from, speed) {
-        (CapacityFrom::Measured, Some(speed)) => {
-            line!(text, "capacity = {}", speed.sourced(1));
-        }
-        (from, _) => {
-            let (capacity, from) = (core.capacity, from.source());
-            line!(
-                text,
-                "capacity = {{ value = {capacity}, source = \"{from}\" }}"
-            );
-        }
+    let (capacity, from) = (core.capacity, core.capacity_from.source());
+    line!(
+        text,
+        "capacity = {{ value = {capacity}, source = \"{from}\" }}"
+    );
+    if let Some(speed) = core.speed {
+        let reading = known.and_then(|known| known.speed);
+        line!(text, "speed = {}", speed_of(speed, reading));
     }
     line!(text, "l2_kib = {}", known_or(core.l2_kib, L2_KIB));
     if smt {
@@ -264,9 +279,7 @@ fn core_type(
         "sysfs"
     };
     for (depth, state) in states.iter().enumerate() {
-        // Nobody states idle powers: the busy power divided into equal steps.
-        let steps = states.len() as u64 + 1;
-        let power_uw = lowest_uw * (steps - 1 - depth as u64) / steps;
+        let power_uw = guess::idle_power_uw(lowest_uw, depth, states.len());
         line!(text, "\n[[core_type.{key}.idle_state]]");
         line!(
             text,
@@ -281,6 +294,17 @@ fn core_type(
         );
         idle_flags(text, core.kind, depth, state);
     }
+}
+
+/// A speed with its source, and with its spread if it was measured.
+fn speed_of(speed: Speed, reading: Option<Reading>) -> String {
+    let source = match (speed.from, reading) {
+        (SpeedFrom::Measured, Some(reading)) => return reading.sourced(1),
+        (SpeedFrom::Measured, None) => "benchmark",
+        (SpeedFrom::Firmware, _) => "firmware",
+        (SpeedFrom::Clock, _) => "clock",
+    };
+    format!("{{ value = {}, source = \"{source}\" }}", speed.value)
 }
 
 /// What leaving an idle state takes: measured, with what cpuidle plans with, or as its driver says.
@@ -332,10 +356,9 @@ fn idle_flags(text: &mut String, kind: CostKind, depth: usize, state: &IdleFacts
 
 /// The state of a kernel without cpuidle. What leaving it takes is in the costs if those were measured.
 fn lone_state(kind: CostKind, measured: bool) -> IdleFacts {
-    let name = if kind == CostKind::X86 { "C1" } else { "WFI" };
     let latency_us = u64::from(!measured);
     IdleFacts {
-        name: name.to_owned(),
+        name: kind.idle_state().to_owned(),
         latency_us,
         residency_us: latency_us,
         whole_cluster: false,
@@ -364,7 +387,7 @@ fn freq_domain(
             );
         }
         None => {
-            let power = assumed_powers(freq, kind);
+            let power = kind.powers_uw(&freq.khz);
             line!(
                 text,
                 "core_power_uw = {{ value = {power:?}, source = \"assumed\" }}"
@@ -373,7 +396,8 @@ fn freq_domain(
     }
     line!(
         text,
-        "cluster_power_percent = {{ value = 20, source = \"assumed\" }}"
+        "cluster_power_percent = {{ value = {}, source = \"assumed\" }}",
+        guess::CLUSTER_POWER_PERCENT
     );
     line!(text, "switch_us = {}", known_or(freq.switch_us, SWITCH_US));
     line!(
@@ -386,22 +410,6 @@ fn freq_domain(
     }
 }
 
-/// Power that grows with the square of the frequency: voltage grows with it
-/// over a part of the range.
-fn assumed_powers(freq: &FreqFacts, kind: CostKind) -> Vec<u64> {
-    // Nothing clocks above 4 THz: what does is refused when the file is read.
-    let bounded = |khz: u64| u128::from(khz.clamp(1, u64::from(u32::MAX)));
-    let top = bounded(freq.khz.last().copied().unwrap_or(1));
-    freq.khz
-        .iter()
-        .map(|&khz| {
-            let khz = bounded(khz);
-            let power = u128::from(kind.top_power_uw()) * khz * khz / (top * top);
-            u64::try_from(power).unwrap_or(u64::MAX).max(1)
-        })
-        .collect()
-}
-
 fn cluster(text: &mut String, facts: &Facts) {
     line!(
         text,
@@ -410,48 +418,28 @@ fn cluster(text: &mut String, facts: &Facts) {
     line!(text, "[cluster.llc]\nsource = \"assumed\"");
     let domains = power_domains(&facts.sharing.llc, facts.freq_domains.values().flatten());
     line!(text, "cpus = {}", spans(&domains));
-    line!(text, "idle_power_mw = 20\noff_power_mw = 0");
+    line!(
+        text,
+        "idle_power_mw = {}\noff_power_mw = 0",
+        guess::CLUSTER_IDLE_MW
+    );
 }
 
-/// A name for each core type; types with the same name are numbered.
-fn distinct_names(facts: &Facts) -> Vec<String> {
-    let names: Vec<&str> = facts
-        .core_types
-        .keys()
-        .map(|core| core.name.as_str())
-        .collect();
-    let mut distinct: Vec<String> = Vec::new();
-    for name in &names {
-        let same = names.iter().filter(|other| *other == name).count();
-        let numbered = (0..).map(|number| format!("{name} #{number}"));
-        let mut candidates = (same == 1)
-            .then(|| (*name).to_owned())
-            .into_iter()
-            .chain(numbered);
-        let free = candidates.find(|candidate| {
-            let of_another = same > 1 && names.contains(&candidate.as_str());
-            !of_another && !distinct.contains(candidate)
-        });
-        distinct.extend(free);
-    }
-    distinct
-}
-
-/// Power of a busy core of these CPUs at its lowest frequency, uW.
+/// The least power of a busy core of these CPUs, normally that at its lowest frequency, uW.
 fn lowest_power(facts: &Facts, cpus: &CpuSet) -> u64 {
     facts
         .freq_domains
         .iter()
         .filter(|(_, spans)| spans.iter().any(|span| span.intersects(cpus)))
         .filter_map(|((_, freq), spans)| match &freq.power_uw {
-            Some(power) => power.first().copied(),
-            None => assumed_powers(freq, kind_of(facts, &spans[0]))
+            Some(power) => power.iter().min().copied(),
+            None => kind_of(facts, &spans[0])
+                .powers_uw(&freq.khz)
                 .first()
                 .copied(),
         })
         .min()
         .unwrap_or(0)
-        .min(u64::from(u32::MAX))
 }
 
 fn kind_of(facts: &Facts, span: &CpuSet) -> CostKind {
@@ -462,7 +450,7 @@ fn kind_of(facts: &Facts, span: &CpuSet) -> CostKind {
         .map_or(CostKind::X86, |(core, _)| core.kind)
 }
 
-pub(super) fn spans(spans: &[CpuSet]) -> String {
+fn spans(spans: &[CpuSet]) -> String {
     let lists: Vec<String> = spans.iter().map(|span| format!("\"{span}\"")).collect();
     format!("[{}]", lists.join(", "))
 }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Numbers that contradict each other or physics: operating points, idle
-//! states, capacities, costs.
+//! Numbers that contradict each other or physics: idle states, capacities, costs.
 
 use super::Findings;
 use crate::capacity::{self, CAPACITY_SCALE};
@@ -13,19 +12,11 @@ use crate::speed::{self, Speeds};
 /// truncate frequencies at other places.
 const CAPACITY_TOLERANCE: u64 = 1;
 
-/// Measured tables of shared power fall by so much from point to point (6 % in
-/// the one of TC2): no proof of a mistake.
-const CLUSTER_POWER_WOBBLE_PERCENT: u64 = 10;
-
 /// Tick frequencies that a kernel can be configured for (`CONFIG_HZ`).
 const TICK_RATES: [u64; 8] = [24, 48, 100, 128, 200, 250, 300, 1000];
 
 pub(super) fn check(draft: &Draft, findings: &mut Findings) {
     tick_rate(draft, findings);
-    for domain in &draft.freq_domains {
-        opps_rise(domain, findings);
-        power_is_known(domain, findings);
-    }
     for core in &draft.core_types {
         idle_states(core, findings);
         first_state_stands_alone(core, findings);
@@ -34,7 +25,9 @@ pub(super) fn check(draft: &Draft, findings: &mut Findings) {
         siblings_exist(draft, core, findings);
     }
     clusters(draft, findings);
+    one_domain_has_one_list(draft, findings);
     capacities(draft, findings);
+    stated_speeds(draft, findings);
     speeds(draft, findings);
     memory(draft, findings);
 }
@@ -61,81 +54,6 @@ fn siblings_exist(draft: &Draft, core: &CoreTypeDraft, findings: &mut Findings) 
             format!("core_type.{}.smt_percent", core.name),
             stated.value.to_string(),
             "`topology.core` with several threads a core, because only a sibling slows a thread",
-        );
-    }
-}
-
-fn opps_rise(domain: &FreqDomainDraft, findings: &mut Findings) {
-    let path = |column: &str| format!("freq_domain.{}.{column}", domain.name);
-    for pair in domain.opps.windows(2) {
-        let [low, high] = pair else { continue };
-        let khz = high.khz.value;
-        if khz <= low.khz.value {
-            findings.error(
-                "opp-order",
-                &high.khz.place,
-                path("khz"),
-                format!("{khz} after {}", low.khz.value),
-                "rising frequencies",
-            );
-        }
-        if let (Some(a), Some(b)) = (&low.capacity, &high.capacity)
-            && b.value <= a.value
-        {
-            findings.error(
-                "falling-capacity",
-                &b.place,
-                path("capacity"),
-                format!("{} at {khz} kHz after {}", b.value, a.value),
-                "a capacity that rises with the frequency",
-            );
-        }
-        let (a, b) = (&low.core_power_uw, &high.core_power_uw);
-        if b.value < a.value {
-            findings.error(
-                "falling-power",
-                &b.place,
-                path("core_power"),
-                format!("{} uW at {khz} kHz after {} uW", b.value, a.value),
-                "power that does not fall when the frequency rises",
-            );
-        }
-        let (a, b) = (&low.cluster_power_uw, &high.cluster_power_uw);
-        let wobble = u128::from(a.value) * u128::from(CLUSTER_POWER_WOBBLE_PERCENT) / 100;
-        if u128::from(b.value) + wobble < u128::from(a.value) {
-            findings.warning(
-                "falling-cluster-power",
-                &b.place,
-                path("cluster_power"),
-                format!("{} uW at {khz} kHz after {} uW", b.value, a.value),
-                "power that does not fall when the frequency rises",
-            );
-        }
-    }
-}
-
-fn power_is_known(domain: &FreqDomainDraft, findings: &mut Findings) {
-    let path = |column: &str| format!("freq_domain.{}.{column}", domain.name);
-    if let Some(opp) = domain.opps.iter().find(|opp| opp.core_power_uw.value == 0) {
-        findings.warning(
-            "core-power-missing",
-            &opp.core_power_uw.place,
-            path("core_power"),
-            format!("0 at {} kHz", opp.khz.value),
-            "the power of a busy core",
-        );
-    }
-    if domain
-        .opps
-        .iter()
-        .all(|opp| opp.cluster_power_uw.value == 0)
-    {
-        findings.warning(
-            "cluster-power-missing",
-            &domain.place,
-            path("cluster_power"),
-            "0 at every frequency",
-            "the power of the shared part; without it an awake cluster costs nothing",
         );
     }
 }
@@ -174,22 +92,57 @@ fn idle_states(core: &CoreTypeDraft, findings: &mut Findings) {
     }
     for pair in core.idle_states.windows(2) {
         let [shallow, deep] = pair else { continue };
-        if shallow.scope == IdleScope::Domain || domain_above_cluster(shallow, deep) {
+        if out_of_order(shallow, deep) {
             findings.error(
                 "domain-state-order",
                 &deep.name.place,
                 format!("core_type.{}.idle_state.{}", core.name, deep.name.value),
                 format!("a state after `{}`", shallow.name.value),
-                "at most one state of scope `domain`: the last, after one of scope `core`",
+                "states of scope `domain` last, after one of scope `core`",
             );
         }
         deeper_is_slower(core, shallow, deep, findings);
     }
 }
 
-/// A domain state comes on top of what a core does for itself.
-fn domain_above_cluster(shallow: &IdleDraft, deep: &IdleDraft) -> bool {
-    deep.scope == IdleScope::Domain && shallow.scope != IdleScope::Core
+/// Domain states come on top of what a core does for itself.
+fn out_of_order(shallow: &IdleDraft, deep: &IdleDraft) -> bool {
+    use IdleScope::{Cluster, Domain};
+    let (shallow, deep) = (shallow.scope, deep.scope);
+    (shallow == Domain && deep != Domain) || (shallow == Cluster && deep == Domain)
+}
+
+/// Domain states are those of the domain, so all its core types list the same ones. A core type
+/// without any has CPUs that keep the domain up.
+fn one_domain_has_one_list(draft: &Draft, findings: &mut Findings) {
+    let domain = |state: &&IdleDraft| state.scope == IdleScope::Domain;
+    let times = |core: &CoreTypeDraft| -> Vec<(u64, u64, u64)> {
+        let states = core.idle_states.iter().filter(domain);
+        let times = |s: &IdleDraft| (s.entry_us, s.exit_us.value, s.residency_us.value);
+        states.map(times).collect()
+    };
+    for cluster in draft.clusters.iter().flat_map(|cluster| &cluster.cpus) {
+        let cpus = cluster.value.iter();
+        let cores = cpus.filter_map(|cpu| capacity::core_type_of(draft, cpu));
+        let mut cores = cores.filter(|core| !times(core).is_empty());
+        let Some(first) = cores.next() else { continue };
+        if let Some(other) = cores.find(|core| times(core) != times(first)) {
+            findings.error(
+                "domain-states-differ",
+                &other.place,
+                format!("core_type.{}.idle_state", other.name),
+                format!(
+                    "states of scope `domain` with entry, exit, residency {:?} us",
+                    times(other)
+                ),
+                format!(
+                    "{:?} us as in core_type.{}, whose CPUs are in the same cluster",
+                    times(first),
+                    first.name
+                ),
+            );
+        }
+    }
 }
 
 /// Deeper states should take longer and save more. Real tables have deeper states that
@@ -356,6 +309,32 @@ fn capacities(draft: &Draft, findings: &mut Findings) {
     }
 }
 
+/// Speeds are relative, as capacities are: of all core types or of none.
+fn stated_speeds(draft: &Draft, findings: &mut Findings) {
+    let stated = |core: &CoreTypeDraft| core.speed.as_ref().map(|speed| speed.value);
+    let Some(fastest) = draft.core_types.iter().filter_map(stated).max() else {
+        return;
+    };
+    for core in draft.core_types.iter().filter(|core| core.speed.is_none()) {
+        findings.error(
+            "speed-missing",
+            &core.place,
+            format!("core_type.{}", core.name),
+            "no `speed`",
+            "a `speed` in each core type, because another one states it and speeds are relative",
+        );
+    }
+    if fastest != CAPACITY_SCALE {
+        findings.error(
+            "fastest-speed",
+            &draft.core_types[0].place,
+            "core_type",
+            format!("{fastest} as the greatest speed"),
+            CAPACITY_SCALE.to_string(),
+        );
+    }
+}
+
 /// The last operating point's capacity is that of the CPUs.
 fn top_opp_capacity(draft: &Draft, domain: &FreqDomainDraft, findings: &mut Findings) {
     let cpus = domain.cpus.iter().flat_map(|span| span.value.iter());
@@ -410,8 +389,8 @@ fn speeds(draft: &Draft, findings: &mut Findings) {
                 kinds[0].capacity,
                 speed::listed(&kinds)
             ),
-            "`capacity_dmips_mhz` instead of `capacity` in each core type, unless the types are \
-             equally fast; now they do the same work in the same time",
+            "a `speed` in each core type, unless the types are equally fast; now they do the same \
+             work in the same time",
         );
     }
 }

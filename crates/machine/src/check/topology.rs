@@ -4,9 +4,10 @@
 
 use super::Findings;
 use crate::cpuset::CpuSet;
-use crate::draft::{Draft, Partition};
+use crate::draft::{Draft, ItmtDraft, Partition, RankDraft};
 use crate::levels;
 use crate::reader::At;
+use std::collections::BTreeSet;
 
 /// Distance of a node to itself (`LOCAL_DISTANCE`, Linux `include/linux/topology.h`).
 const LOCAL_DISTANCE: u64 = 10;
@@ -20,6 +21,48 @@ pub(super) fn check(draft: &Draft, findings: &mut Findings) {
     distances(draft, findings);
     nearness(draft, findings);
     gated_levels_exist(draft, findings);
+    if let Some(itmt) = &draft.itmt {
+        priorities_differ(itmt, findings);
+        cores_have_one_priority(draft, itmt, findings);
+    }
+}
+
+/// Kernels follow priorities once two CPUs differ (7.3 `intel_pstate_set_itmt_prio`).
+fn priorities_differ(itmt: &ItmtDraft, findings: &mut Findings) {
+    let of = |rank: &RankDraft| rank.priority.value;
+    let all: BTreeSet<u64> = itmt.ranks.iter().map(of).collect();
+    if all.len() < 2 {
+        findings.error(
+            "itmt-rank",
+            &itmt.place,
+            "itmt.rank",
+            if all.is_empty() {
+                "no priority"
+            } else {
+                "one priority"
+            },
+            "two at least, [itmt.rank.NAME] for each; a machine whose CPUs are alike has no [itmt]",
+        );
+    }
+}
+
+/// The firmware ranks cores, not their threads (arch/x86/kernel/itmt.c, `sched_set_itmt_core_prio`).
+fn cores_have_one_priority(draft: &Draft, itmt: &ItmtDraft, findings: &mut Findings) {
+    for rank in &itmt.ranks {
+        for core in &draft.topology.core {
+            let outside = core.value.difference(&rank.cpus.value);
+            let split = outside.len() < core.value.len() && !outside.is_empty();
+            if split {
+                findings.error(
+                    "itmt-core",
+                    &rank.cpus.place,
+                    "itmt.rank",
+                    format!("CPUs {} without the others of a core", rank.cpus.value),
+                    format!("all CPUs of the core {}", core.value),
+                );
+            }
+        }
+    }
 }
 
 fn gated_levels_exist(draft: &Draft, findings: &mut Findings) {
@@ -57,6 +100,12 @@ fn partitions(draft: &Draft) -> Vec<(&'static str, Vec<&At<CpuSet>>)> {
         ("topology.cls", &topology.cls),
         ("topology.mc", &topology.mc),
     ];
+    if let Some(itmt) = &draft.itmt {
+        partitions.push((
+            "itmt.rank",
+            itmt.ranks.iter().map(|rank| &rank.cpus).collect(),
+        ));
+    }
     for (name, partition) in optional {
         if let Some(partition) = partition {
             partitions.push((name, partition.iter().collect()));

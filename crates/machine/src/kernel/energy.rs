@@ -16,6 +16,10 @@ pub(crate) const ENERGY_MODEL: &str = "sys/kernel/debug/energy_model";
 const MICROWATTS: u64 = 1;
 const ARTIFICIAL: u64 = 4;
 
+/// `EM_MAX_POWER` (7.2 `include/linux/energy_model.h`). intel_pstate states it as the power of each
+/// point, because it has none: "No power information" (7.2 `hybrid_active_power()`).
+const NO_POWER: u64 = 64_000_000;
+
 /// CPUs that share a frequency.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PerfDomain {
@@ -47,6 +51,13 @@ pub struct PerfState {
 }
 
 impl PerfDomain {
+    /// Are there powers in this model? That of a hybrid x86 has costs alone: there the frequencies
+    /// of its points are 2 to 5, for 40 to 100 % of the capacity, and no clocks either.
+    pub fn has_powers(&self) -> bool {
+        let none = |state: &PerfState| state.power == NO_POWER;
+        self.microwatts || !self.states.iter().all(none)
+    }
+
     /// Power of a state of this domain, uW.
     pub fn microwatts_of(&self, state: &PerfState) -> u64 {
         let factor = if self.microwatts { 1 } else { 1000 };

@@ -74,10 +74,16 @@ impl Topology {
 
     pub(crate) fn of(tree: &Tree) -> Result<Self, Error> {
         let file = format!("{CPU}/online");
-        let online = tree.cpus(&file)?.ok_or_else(|| Error::Read {
-            path: tree.path(&file),
-            source: std::io::ErrorKind::NotFound.into(),
-        })?;
+        let online = match tree.cpus(&file)? {
+            Some(online) => online,
+            None => switched_on(tree)?,
+        };
+        if online.is_empty() {
+            return Err(Error::Read {
+                path: tree.path(&file),
+                source: std::io::ErrorKind::NotFound.into(),
+            });
+        }
         let possible = tree.cpus(&format!("{CPU}/possible"))?.unwrap_or(online);
         let present = tree.cpus(&format!("{CPU}/present"))?.unwrap_or(possible);
         let count = possible
@@ -205,6 +211,18 @@ impl Cpu {
             llc: own(last_level_cache(tree, cpu)?),
         })
     }
+}
+
+/// CPUs with a folder that does not say they are offline: old kernels have no list of them.
+fn switched_on(tree: &Tree) -> Result<CpuSet, Error> {
+    let mut online = CpuSet::new();
+    for number in tree.numbered(CPU, "cpu")? {
+        let number = usize::try_from(number).unwrap_or(CpuSet::MAX);
+        if number < CpuSet::MAX && tree.number(&format!("{CPU}/cpu{number}/online"))? != Some(0) {
+            online.insert(number);
+        }
+    }
+    Ok(online)
 }
 
 fn last_level_cache(tree: &Tree, cpu: usize) -> Result<Option<CpuSet>, Error> {

@@ -2,10 +2,13 @@
 //! Reading single values out of a sysfs tree: absent is an answer, unusable is
 //! an error that names the file.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 
+use super::files::Files;
 use crate::cpuset::CpuSet;
 use crate::error::Error;
 
@@ -14,27 +17,47 @@ const QUOTED: usize = 40;
 
 pub(crate) struct Tree {
     root: PathBuf,
+    /// `None`: they are on disk below `root`, else `root` is the archive that they are from.
+    files: Option<Files>,
 }
 
 impl Tree {
     pub fn new(root: &Path) -> Self {
         Self {
             root: root.to_owned(),
+            files: None,
+        }
+    }
+
+    /// The tree in the archive or dump called `name`.
+    pub fn of(name: &Path, files: Files) -> Self {
+        Self {
+            root: name.to_owned(),
+            files: Some(files),
         }
     }
 
     /// Text of a file without surrounding blanks; `None` where it is missing,
     /// not ours to read or has nothing to say (`ENODEV` of an offline CPU).
     pub fn text(&self, path: &str) -> Result<Option<String>, Error> {
-        let path = self.root.join(path);
-        let bytes = match std::fs::read(&path) {
-            Ok(bytes) => bytes,
-            Err(error) if is_absence(&error) => return Ok(None),
-            Err(source) => return Err(Error::Read { path, source }),
+        let Some(bytes) = self.bytes(path)? else {
+            return Ok(None);
         };
         let text = String::from_utf8_lossy(&bytes);
         let text = text.trim_matches(|c: char| c.is_whitespace() || c == '\0');
         Ok((!text.is_empty()).then(|| text.to_owned()))
+    }
+
+    fn bytes(&self, path: &str) -> Result<Option<Cow<'_, [u8]>>, Error> {
+        if let Some(files) = &self.files {
+            return Ok(files.bytes(path).map(Cow::Borrowed));
+        }
+        let path = self.root.join(path);
+        match std::fs::read(&path) {
+            Ok(bytes) => Ok(Some(Cow::Owned(bytes))),
+            Err(error) if is_absence(&error) => Ok(None),
+            Err(source) => Err(Error::Read { path, source }),
+        }
     }
 
     /// A decimal number.
@@ -155,30 +178,35 @@ impl Tree {
 
     /// Numbers N of the entries `prefixN` in a folder, in rising order.
     pub fn numbered(&self, folder: &str, prefix: &str) -> Result<Vec<u64>, Error> {
+        let names = self.names_in(folder)?;
+        let numbers = names
+            .iter()
+            .filter_map(|name| name.strip_prefix(prefix)?.parse().ok());
+        let distinct: BTreeSet<u64> = numbers.collect();
+        Ok(distinct.into_iter().collect())
+    }
+
+    fn names_in(&self, folder: &str) -> Result<Vec<String>, Error> {
+        if let Some(files) = &self.files {
+            let names = files.names_in(folder).into_iter();
+            return Ok(names.map(str::to_owned).collect());
+        }
         let path = self.root.join(folder);
         let entries = match std::fs::read_dir(&path) {
             Ok(entries) => entries,
             Err(error) if is_absence(&error) => return Ok(Vec::new()),
             Err(source) => return Err(Error::Read { path, source }),
         };
-        let mut numbers: Vec<u64> = entries
-            .filter_map(Result::ok)
-            .filter_map(|entry| {
-                entry
-                    .file_name()
-                    .to_str()?
-                    .strip_prefix(prefix)?
-                    .parse()
-                    .ok()
-            })
-            .collect();
-        numbers.sort_unstable();
-        Ok(numbers)
+        let names = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        Ok(names.collect())
     }
 
     /// Is there such a file or folder?
     pub fn exists(&self, path: &str) -> bool {
-        self.root.join(path).exists()
+        match &self.files {
+            Some(files) => files.exists(path),
+            None => self.root.join(path).exists(),
+        }
     }
 
     /// Full path of a file, for messages.

@@ -36,9 +36,23 @@ impl<'a> CostClasses<'a> {
         let node = self.node(name, LONGEST_CHAIN);
         let node = node.map_err(|(place, message)| asking.complain(&place, message));
         let unrecorded = Ledger::default();
-        let class = read_class(&name.value, &node.ok()?, &unrecorded);
+        let family = self.family(&name.value);
+        let class = read_class(&name.value, family, &node.ok()?, &unrecorded);
         asking.complain_as(unrecorded);
         class
+    }
+
+    /// The last class of the chain that begins at `name`.
+    fn family(&self, name: &str) -> String {
+        let like = |name: &str| match &self.table?.get(name)?.node.kind {
+            Kind::Table(class) => match &class.get("like")?.node.kind {
+                Kind::Text(base) => Some(base.clone()),
+                _ => None,
+            },
+            _ => None,
+        };
+        let chain = std::iter::successors(Some(name.to_owned()), |name| like(name));
+        chain.take(LONGEST_CHAIN + 1).last().unwrap_or_default()
     }
 
     fn node(&self, name: &At<String>, depth: usize) -> Result<Node, (Place, String)> {
@@ -68,7 +82,7 @@ impl<'a> CostClasses<'a> {
     }
 }
 
-fn read_class(name: &str, node: &Node, ledger: &Ledger) -> Option<CostClass> {
+fn read_class(name: &str, family: String, node: &Node, ledger: &Ledger) -> Option<CostClass> {
     let mut section = Reader::new(node, &format!("costs.{name}"), ledger)?;
     section.text("like");
     let reference_khz = section.whole("reference_khz", KHZ);
@@ -98,6 +112,7 @@ fn read_class(name: &str, node: &Node, ledger: &Ledger) -> Option<CostClass> {
     section.finish();
     complete.then_some(CostClass {
         name: name.to_owned(),
+        family,
         reference_khz: reference_khz?,
         values,
     })

@@ -8,7 +8,7 @@ use alight_text::{Align, pad};
 
 use super::tree::{alike, siblings};
 use crate::cpuset::CpuSet;
-use crate::model::{Cluster, CoreType, FreqDomain, IdleScope, IdleState, Machine};
+use crate::model::{Cluster, CoreType, FreqDomain, IdleScope, IdleState, Itmt, Machine};
 
 /// Cells that are printed in columns as wide as their widest cell.
 pub(super) struct Table {
@@ -112,17 +112,14 @@ pub(super) fn operating_points(machine: &Machine) -> String {
     text
 }
 
-/// One line for each core type: how many, with how many threads, how big.
+/// One line for each core type: how many, with how many threads, how big, and how fast where that is
+/// another figure.
 pub(super) fn core_types(machine: &Machine) -> String {
-    let mut table = Table::new(&[
-        "type",
-        "CPUs",
-        "cores",
-        "threads a core",
-        "capacity",
-        "L2 KiB",
-        "speed beside another thread",
-    ]);
+    let apart = machine.cpus.iter().any(|cpu| cpu.stated_speed.is_some());
+    let mut columns = vec!["type", "CPUs", "cores", "threads a core", "capacity"];
+    columns.extend(apart.then_some("speed"));
+    columns.extend(["L2 KiB", "speed beside another thread"]);
+    let mut table = Table::new(&columns);
     for (index, core_type) in machine.core_types.iter().enumerate() {
         let of_type = |cpu: &usize| machine.cpus[*cpu].core_type == index;
         let cpus: CpuSet = (0..machine.cpus.len()).filter(of_type).collect();
@@ -131,19 +128,22 @@ pub(super) fn core_types(machine: &Machine) -> String {
         let capacities = cpus
             .iter()
             .map(|cpu| machine.cpus[cpu].capacity_orig as usize);
+        let speeds = (cpus.iter()).map(|cpu| machine.cpus[cpu].speed() as usize);
         let alone = cores.iter().all(|core| core.len() == 1);
-        table.row(vec![
+        let mut row = vec![
             core_type.name.clone(),
             cpus.to_string(),
             cores.len().to_string(),
             different(threads),
             different(capacities.collect()),
-            (core_type.l2_bytes / 1024).to_string(),
-            match alone {
-                true => String::new(),
-                false => format!("{} %", core_type.smt_percent),
-            },
-        ]);
+        ];
+        row.extend(apart.then(|| different(speeds.collect())));
+        row.push((core_type.l2_bytes / 1024).to_string());
+        row.push(match alone {
+            true => String::new(),
+            false => format!("{} %", core_type.smt_percent),
+        });
+        table.row(row);
     }
     table.left_aligned(&[0, 1])
 }
@@ -152,6 +152,18 @@ pub(super) fn core_types(machine: &Machine) -> String {
 fn different(numbers: BTreeSet<usize>) -> String {
     let words: Vec<String> = numbers.iter().map(usize::to_string).collect();
     words.join(" or ")
+}
+
+/// The CPUs of each priority, those first that balancing fills first.
+pub(super) fn priorities(itmt: &Itmt) -> String {
+    let ranks: BTreeSet<u32> = itmt.priority.iter().copied().collect();
+    let mut table = Table::new(&["priority", "CPUs"]);
+    for rank in ranks.into_iter().rev() {
+        let cpus = itmt.priority.iter().enumerate();
+        let cpus: CpuSet = (cpus.filter(|(_, of)| **of == rank).map(|(cpu, _)| cpu)).collect();
+        table.row(vec![rank.to_string(), cpus.to_string()]);
+    }
+    format!("  by {}\n{}", itmt.driver.name(), table.left_aligned(&[1]))
 }
 
 /// One table for each core type, or for those that have the same one.

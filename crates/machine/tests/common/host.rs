@@ -72,3 +72,29 @@ impl Tree {
             .unwrap_or_else(|error| panic!("{error}\n{toml}"))
     }
 }
+
+/// The sheet of a tree, whose notes stand in the file too.
+pub fn sheet(tree: &Tree) -> DataSheet {
+    let sheet = tree.sheet();
+    let captured = capture(tree.path()).unwrap();
+    assert_eq!(sheet.notes, captured.notes, "a file says what it rests on");
+    sheet
+}
+
+pub fn notes_with<'a>(sheet: &'a DataSheet, part: &str) -> Vec<&'a str> {
+    let with = |note: &&str| note.contains(part);
+    sheet
+        .notes
+        .iter()
+        .map(String::as_str)
+        .filter(with)
+        .collect()
+}
+
+pub fn has_note(sheet: &DataSheet, note: &str) {
+    assert!(
+        notes_with(sheet, note).len() == 1,
+        "`{note}`: {:#?}",
+        sheet.notes
+    );
+}

@@ -3,10 +3,11 @@
 
 use std::fmt::Write;
 
-use super::super::facts::{CoreFacts, CostKind, Facts};
+use super::super::facts::{CoreFacts, Facts};
 use super::super::{Measured, MeasuredCore};
 use super::line;
 use crate::cpuset::CpuSet;
+use crate::guess::{self, CostKind};
 
 /// No kernel path is free, and no line: what was measured as less is given as this.
 const LEAST_NS: u32 = 1;
@@ -78,11 +79,8 @@ pub(super) fn memory(text: &mut String, facts: &Facts, measured: &Measured) {
         .core_types
         .keys()
         .any(|core| core.kind == CostKind::X86);
-    let (llc, cross_llc, cross_node, dram, mlp) = if x86 {
-        (14, 100, 200, 110, 4)
-    } else {
-        (20, 120, 200, 150, 3)
-    };
+    let assumed = guess::memory(x86);
+    let ([llc, cross_llc, cross_node], dram, mlp) = (assumed.lines, assumed.dram, assumed.mlp);
     line!(text, "\n[memory]\nsource = \"assumed\"");
     let read = |key: &str| {
         let readings = measured.memory.iter();
@@ -110,7 +108,7 @@ pub(super) fn memory(text: &mut String, facts: &Facts, measured: &Measured) {
     }
     let mlp = read("refill_mlp").map_or(mlp.to_string(), |reading| reading.sourced(1));
     line!(text, "refill_mlp = {mlp}");
-    line!(text, "channel_lines = 4");
+    line!(text, "channel_lines = {}", assumed.channel_lines);
     if let Some(reading) = read("messages_kept") {
         line!(text, "messages_kept = {}", reading.sourced(1));
     } else if let Some(kept) = measured.messages_kept {
@@ -119,5 +117,5 @@ pub(super) fn memory(text: &mut String, facts: &Facts, measured: &Measured) {
             "messages_kept = {{ value = {kept}, source = \"benchmark\" }}"
         );
     }
-    line!(text, "working_set_kib = 32");
+    line!(text, "working_set_kib = {}", assumed.working_set_kib);
 }

@@ -87,6 +87,17 @@ pub struct KernelVersion {
     pub minor: u32,
 }
 
+impl KernelVersion {
+    /// Of a release as `uname -r` prints it; `None` if it does not begin with two numbers.
+    pub fn parse(release: &str) -> Option<Self> {
+        let mut numbers = release.splitn(3, ['.', '-', '+']);
+        Some(Self {
+            major: numbers.next()?.parse().ok()?,
+            minor: numbers.next()?.parse().ok()?,
+        })
+    }
+}
+
 impl fmt::Display for KernelVersion {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}.{}", self.major, self.minor)
@@ -151,11 +162,15 @@ impl Header {
 
     /// Major and minor number of the kernel; `None` if its release does not begin with them.
     pub fn kernel_version(&self) -> Option<KernelVersion> {
-        let mut numbers = self.kernel.splitn(3, ['.', '-', '+']);
-        Some(KernelVersion {
-            major: numbers.next()?.parse().ok()?,
-            minor: numbers.next()?.parse().ok()?,
-        })
+        KernelVersion::parse(&self.kernel)
+    }
+
+    /// 15 of 6.18.15; `None` of 6.18. Debian's names of kernels up to 6.1 have 0 here, whatever the
+    /// release.
+    pub fn point_release(&self) -> Option<u32> {
+        let third = self.kernel.split('.').nth(2)?;
+        let digits = third.find(|c: char| !c.is_ascii_digit());
+        third[..digits.unwrap_or(third.len())].parse().ok()
     }
 
     /// Index of the kind of this name.

@@ -233,6 +233,24 @@ fn other_files_are_named() {
 }
 
 #[test]
+fn point_releases_are_the_third_number() {
+    for (release, expected) in [
+        ("6.18.15+deb13-arm64", Some(15)),
+        ("6.8.12-151-generic", Some(12)),
+        ("7.0.14", Some(14)),
+        ("6.1.0-50-cloud-amd64", Some(0)),
+        ("7.2-rc1", None),
+        ("7.2.x", None),
+    ] {
+        let header = Header {
+            kernel: release.into(),
+            ..header()
+        };
+        assert_eq!(header.point_release(), expected, "{release}");
+    }
+}
+
+#[test]
 fn releases_have_two_numbers() {
     let version = |kernel: &str| {
         Header {

@@ -43,7 +43,7 @@ impl<'a> Charges<'a> {
     }
 
     fn work(&self, cpu: usize, ns: u64) -> Work {
-        of_kernel(ns, self.machine.cpus[cpu].capacity_orig)
+        of_kernel(ns, self.machine.cpus[cpu].speed())
     }
 
     /// How long a switch takes that begins now, ns. Half of it lies behind its event.

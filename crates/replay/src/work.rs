@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Work that CPUs got done: the time that they executed tasks, by their speed.
 //!
-//! The speed of a CPU is its capacity, less where its clock is below the top and less where other
+//! The speed of a CPU is that at its top frequency, less where its clock is below the top and less where other
 //! threads of its core execute. The simulator turns work into time by the same rules
 //! (`crates/sim/src/smt.rs`, `cpufreq.rs`), so that a replay on the same machine takes as long.
 //!
@@ -23,9 +23,9 @@ pub(crate) fn to_ns(work: Work) -> u64 {
     work / BIGGEST
 }
 
-/// Work of so many ns of kernel work at the top frequency of a CPU of this capacity.
-pub(crate) fn of_kernel(ns: u64, capacity: u32) -> Work {
-    ns * u64::from(capacity)
+/// Work of so many ns of kernel work at the top frequency of a CPU of this speed.
+pub(crate) fn of_kernel(ns: u64, speed: u32) -> Work {
+    ns * u64::from(speed)
 }
 
 /// What all CPUs have got done, and at which speed they go on.
@@ -74,7 +74,7 @@ impl<'a> Speeds<'a> {
             cores[core].percent = percent;
             cpus.push(Cpu {
                 core,
-                speed: cpu.capacity_orig.into(),
+                speed: cpu.speed().into(),
                 executes: false,
                 done: 0,
                 since: now,
@@ -149,11 +149,12 @@ impl<'a> Speeds<'a> {
         self.advance(cpu, now);
         let opps = self.opps(cpu);
         let known = opps.iter().find(|opp| opp.khz == khz);
-        let capacity = u64::from(self.machine.cpus[cpu].capacity_orig);
+        let this = &self.machine.cpus[cpu];
+        let at_top = u64::from(this.speed());
         self.cpus[cpu].speed = match (known, opps.last()) {
-            (Some(opp), _) => u64::from(opp.capacity),
-            (None, Some(top)) => capacity * u64::from(khz) / u64::from(top.khz.max(1)),
-            (None, None) => capacity,
+            (Some(opp), _) => this.speed_at(opp.capacity).into(),
+            (None, Some(top)) => at_top * u64::from(khz) / u64::from(top.khz.max(1)),
+            (None, None) => at_top,
         };
         self.set_rate(cpu);
     }

@@ -78,8 +78,10 @@ impl Sim<'_> {
         let class = class.unwrap_or(self.views[task].class);
         let weight = fair::weight(class, nice);
         let eevdf = self.tunables.order == Order::Eevdf;
-        let q = self.queue_of(cpu, task as u32);
-        if eevdf {
+        let q = self.line_of(cpu, task as u32);
+        if self.groups.flat {
+            self.keep_place(q, task as u32);
+        } else if eevdf {
             self.keep_place_reweighted(q, task as u32, weight);
         }
         if self.groups.used {
@@ -97,15 +99,21 @@ impl Sim<'_> {
         view.pelt.load_avg = (u64::from(view.pelt.load_avg) * u64::from(weight) / old) as u32;
         let t = &mut self.tasks[task];
         (t.nice, t.inv_weight) = (nice, fair::inverse(weight));
-        if eevdf {
+        if eevdf && !self.groups.flat {
             self.place(q, task as u32, false);
         }
         if self.groups.used {
             self.enqueue_grouped(cpu, task as u32);
             self.group_joined(cpu, task as u32);
+            if self.groups.flat {
+                self.place_flat(cpu, task as u32, false);
+            }
         } else {
             let k = &self.core.params;
             rq::enqueue(k, &mut self.core.cpus[cpu], &mut self.views[task], true);
+        }
+        if eevdf {
+            self.protect_reweighted(q, task as u32);
         }
         if uclamp_sum::add_up(&self.core.params) {
             self.clamped_joined(cpu, task as u32);

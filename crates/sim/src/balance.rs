@@ -21,11 +21,12 @@
 //! - `rebuild`: domains that were built anew;
 //! - `cache_aware`: threads of a process are drawn to one cache (SCHED_CACHE, 7.2);
 //! - `pack`: the same where tasks are packed on few power domains (feature pack);
+//! - `itmt`: idle CPUs pull from CPUs with lower priorities (asymmetric packing);
 //! - `nohz`: one idle CPU for all whose tick is stopped (`nohz_idle_balance`).
 //!
-//! Left out, for no machine or workload here has them: asymmetric packing,
-//! NUMA placement (preferred nodes), core scheduling, bandwidth groups and
-//! SD_SERIALIZE, whose lock two balancers never want at the same instant.
+//! Left out, for no machine or workload here has them: NUMA placement (preferred
+//! nodes), core scheduling, bandwidth groups and SD_SERIALIZE, whose lock two
+//! balancers never want at the same instant.
 
 mod by_index;
 mod by_load;
@@ -34,6 +35,7 @@ mod contest;
 mod detach;
 mod groups;
 mod imbalance;
+mod itmt;
 mod newidle;
 mod nohz;
 mod pack;
@@ -42,10 +44,11 @@ mod rebalance;
 mod rebuild;
 mod sums;
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;
 
 pub(crate) use cache_aware::CacheAware;
 pub(crate) use groups::cpu_util;
+pub(crate) use itmt::{Itmt, describe};
 pub(crate) use pack::Packing;
 
 use crate::kernel::{Bounds, MisfitStatus};
@@ -319,6 +322,7 @@ impl Sim<'_> {
         }
         self.cpu_power_init();
         self.cache_aware_init();
+        self.itmt_init();
     }
 
     fn cores_of_groups(&self) -> Table<u32> {

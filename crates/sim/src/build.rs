@@ -7,6 +7,7 @@ mod state;
 mod tasks;
 
 use crate::api::{Cgroup, Error, Scenario};
+use crate::balance;
 use crate::channel::Channel;
 use crate::instruments::Instruments;
 use crate::kernel::{KERNELS, Kernel};
@@ -64,8 +65,15 @@ fn takes_on(workload: &Workload, at: usize) -> Option<&str> {
 }
 
 /// The scheduler's view of the machine while these CPUs are online.
-pub(crate) fn views(machine: &Machine, params: &Params, online: Mask) -> Result<Core, Error> {
-    topology::build_online(&of_machine(machine), params, online)
+pub(crate) fn views(
+    machine: &Machine,
+    kernel: &Kernel,
+    params: &Params,
+    online: Mask,
+) -> Result<Core, Error> {
+    let mut description = of_machine(machine);
+    balance::describe(machine, kernel, &mut description);
+    topology::build_online(&description, params, online)
         .map_err(|error| Error::Refused(format!("machine '{}': {error}", machine.name)))
 }
 
@@ -311,8 +319,8 @@ impl<'a> Builder<'a> {
     fn calibration(&self, workload: &Workload) -> Result<u64, Error> {
         let cpus = &self.scenario.machine.cpus;
         let capacity = match workload.calibration {
-            Calibration::Biggest => cpus.iter().map(|c| c.capacity_orig).max(),
-            Calibration::Cpu(cpu) => cpus.get(cpu as usize).map(|c| c.capacity_orig),
+            Calibration::Biggest => cpus.iter().map(|c| c.speed()).max(),
+            Calibration::Cpu(cpu) => cpus.get(cpu as usize).map(|c| c.speed()),
             Calibration::CapacityOne => Some(1),
         };
         match (capacity, workload.calibration) {

@@ -4,13 +4,13 @@
 
 use std::collections::BTreeSet;
 
-use alight_machine::{Governor, IdleScope};
+use alight_machine::{Cpu, Governor, IdleScope, ItmtDriver};
 use alight_policy::Scheduler;
 use alight_workload::program::{Attributes, Op, Policy, Workload};
 
 use crate::api::Scenario;
 use crate::changes::{Action, Change};
-use crate::kernel::{Clamps, Domains, Fair, Kernel, Throttle};
+use crate::kernel::{Clamps, Domains, Fair, Hybrids, Judged, Kernel, Throttle};
 use crate::sysctl::SysctlName;
 
 /// What is run.
@@ -25,7 +25,7 @@ struct Subject<'a> {
 type Rule = fn(&Subject<'_>) -> Option<String>;
 
 /// The rules, in the order in which they are reported.
-const RULES: [Rule; 19] = [
+const RULES: [Rule; 20] = [
     siblings_without_a_share,
     borrowed_schedutil,
     energy_model_without_powers,
@@ -33,6 +33,7 @@ const RULES: [Rule; 19] = [
     domain_states_before_5_6,
     clusters_before_5_16,
     asymmetric_packing,
+    capacities_of_a_hybrid,
     numa_balancing,
     one_processor,
     hotplug_takes_time,
@@ -185,15 +186,48 @@ fn clusters_before_5_16(subject: &Subject<'_>) -> Option<String> {
     ))
 }
 
-/// `SD_ASYM_PACKING`, arch/x86/kernel/itmt.c: machines with threads and unlike cores are x86 ones.
+/// `SD_ASYM_PACKING`, arch/x86/kernel/itmt.c, came with 4.10. Machines with threads and unlike cores
+/// are x86 ones.
 fn asymmetric_packing(subject: &Subject<'_>) -> Option<String> {
     let machine = subject.scenario.machine;
     let cores: BTreeSet<_> = machine.cpus.iter().map(|cpu| cpu.core).collect();
-    said(
-        machine.core_types.len() > 1 && cores.len() < machine.cpus.len(),
-        "asymmetric packing: x86 kernels pull tasks to the cores that the firmware ranks first \
-         (ITMT)",
-    )
+    let hybrid = machine.core_types.len() > 1 && cores.len() < machine.cpus.len();
+    match &machine.itmt {
+        None => said(
+            hybrid,
+            "asymmetric packing: x86 kernels pull tasks to the cores that the firmware ranks first \
+             (ITMT), but the machine file has no [itmt] with their priorities",
+        ),
+        Some(itmt) if itmt.driver == ItmtDriver::IntelPstate => {
+            let bases = subject.bases(|kernel, _| {
+                kernel.balance.itmt.is_none() && kernel.balance.judged != Judged::Index
+            })?;
+            Some(format!(
+                "asymmetric packing: {bases} pulled tasks to the cores that the firmware ranks first \
+                 (ITMT); this is modelled from linux-5.10 on"
+            ))
+        }
+        Some(_) => None,
+    }
+}
+
+/// drivers/cpufreq/intel_pstate.c, `hybrid_init_cpu_capacity_scaling`: a file captured on a kernel before
+/// 6.12 does not have the capacities that later ones see.
+fn capacities_of_a_hybrid(subject: &Subject<'_>) -> Option<String> {
+    let machine = subject.scenario.machine;
+    let intel = (machine.itmt.as_ref()).is_some_and(|i| i.driver == ItmtDriver::IntelPstate);
+    let threads = (machine.levels.iter()).any(|level| level.name == "SMT");
+    let speeds: BTreeSet<_> = machine.cpus.iter().map(Cpu::speed).collect();
+    if !intel || threads || speeds.len() < 2 || subject.has_asymmetry() {
+        return None;
+    }
+    let bases = subject.bases(|kernel, _| {
+        (kernel.balance.itmt).is_some_and(|itmt| itmt.hybrids != Hybrids::Alike)
+    })?;
+    Some(format!(
+        "capacities of a hybrid without SMT: {bases} sees unlike ones, but the machine file has 1024 \
+         for all, as kernels before 6.12 show"
+    ))
 }
 
 fn numa_balancing(subject: &Subject<'_>) -> Option<String> {
@@ -229,7 +263,10 @@ fn slices_before_6_12(subject: &Subject<'_>) -> Option<String> {
     if !attributes.any(|a| a.slice_ns.is_some() && a.policy != Some(Policy::Deadline)) {
         return None;
     }
-    let bases = subject.bases(|kernel, _| matches!(kernel.fair, Fair::Cfs(_)))?;
+    let bases = subject.bases(|kernel, _| match &kernel.fair {
+        Fair::Cfs(_) => true,
+        Fair::Eevdf(rules) => rules.custom_slice_ns.is_none(),
+    })?;
     Some(format!(
         "slices that tasks ask for came with Linux 6.12: they have no effect in {bases}"
     ))

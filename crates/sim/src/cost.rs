@@ -45,8 +45,8 @@ pub(crate) struct CpuCosts {
 }
 
 impl CpuCosts {
-    pub fn new(costs: &Costs, capacity_orig: u32) -> Self {
-        let units = |ns: u32| u64::from(ns) * u64::from(capacity_orig);
+    pub fn new(costs: &Costs, speed: u32) -> Self {
+        let units = |ns: u32| u64::from(ns) * u64::from(speed);
         CpuCosts {
             switch: units(costs.switch_ns),
             futex: units(costs.futex_ns),

@@ -31,9 +31,6 @@ const UNKNOWN_LATENCY_US: u64 = 1000;
 /// Longest rate limit so derived, us (`cpufreq_policy_transition_delay_us`).
 const MAX_TRANSITION_DELAY_US: u64 = 10_000;
 
-/// A frequency that nobody asks for.
-const NO_FREQUENCY: u32 = u32::MAX;
-
 /// A frequency domain (`struct cpufreq_policy` and `struct sugov_policy`).
 #[derive(Debug, Clone)]
 pub(crate) struct FreqState {
@@ -169,7 +166,6 @@ impl Sugov {
     /// `sugov_limits`: the next update does not wait, and looks up the frequency again.
     fn limit(&mut self) {
         self.next_update_at = 0;
-        self.cached_raw_freq = NO_FREQUENCY;
         self.limits_changed = true;
     }
 
@@ -188,9 +184,10 @@ impl Sugov {
     }
 
     /// Frequency that serves `raw` kHz, kHz (`get_next_freq`,
-    /// `cpufreq_driver_resolve_freq`); `opps` are those that may be used.
-    fn resolve(&mut self, raw: u32, opps: &[Opp]) -> u32 {
-        if raw == self.cached_raw_freq {
+    /// `cpufreq_driver_resolve_freq`); `opps` are those that may be used, `anew`: they may
+    /// be others than the last time.
+    fn resolve(&mut self, raw: u32, opps: &[Opp], anew: bool) -> u32 {
+        if raw == self.cached_raw_freq && !anew {
             return self.next_freq;
         }
         self.cached_raw_freq = raw;
@@ -204,14 +201,16 @@ impl Sugov {
     /// (`sugov_update_single_freq`).
     fn next(&mut self, raw: u32, opps: &[Opp], hold: Option<Hold>) -> u32 {
         let before = self.cached_raw_freq;
-        let khz = self.resolve(raw, opps);
+        // At every update, a hold or not (`need_freq_update`).
+        let limited = std::mem::take(&mut self.limits_changed);
+        let khz = self.resolve(raw, opps, limited);
         let Some(hold) = hold else { return khz };
-        if khz >= self.next_freq {
+        if khz >= self.next_freq || limited && hold != Hold::RestoresAlways {
             return khz;
         }
         self.cached_raw_freq = match hold {
             Hold::Forgets => 0,
-            Hold::Restores => before,
+            Hold::Restores | Hold::RestoresAlways => before,
         };
         self.next_freq
     }
@@ -335,7 +334,7 @@ impl Sim<'_> {
         let opps = &self.machine.freq_domains[domain].opps;
         let rule = self.kernel.schedutil.hold;
         let alone = self.freq[domain].cpus.len() == 1;
-        let may_hold = alone && (rule == Hold::Forgets || !self.capped(cpu));
+        let may_hold = alone && (rule != Hold::Restores || !self.capped(cpu));
         let hold = may_hold && {
             let idle_calls = self.cpus[cpu].idle.idle_calls;
             self.freq[domain].sugov.still_busy(idle_calls)
@@ -347,9 +346,6 @@ impl Sim<'_> {
         let raw = demand.frequency(&self.core.params, opps[opps.len() - 1].khz);
         let allowed = &opps[..=self.freq[domain].highest as usize];
         let sugov = &mut self.freq[domain].sugov;
-        // At every update, a hold or not (`need_freq_update`).
-        let limited = std::mem::take(&mut sugov.limits_changed);
-        let hold = hold && !limited;
         let khz = sugov.next(raw, allowed, hold.then_some(rule));
         if sugov.commit(self.now, khz) {
             self.request(cpu, domain);
@@ -468,7 +464,7 @@ impl Sim<'_> {
         let opp = self.freq[domain].opp(machine, domain);
         let scale = u64::from(opp.khz) * 1024 / u64::from(opps[opps.len() - 1].khz);
         for cpu in machine.freq_domains[domain].cpus.iter() {
-            self.set_speed(cpu, u64::from(opp.capacity.max(1)));
+            self.set_speed(cpu, machine.cpus[cpu].speed_at(opp.capacity).into());
             self.core.cpus[cpu].freq_scale = scale as u32;
         }
     }

@@ -8,8 +8,9 @@
 //! cast its own, the hardware is in the deepest core state below it (PSCI,
 //! platform coordinated). The last vote makes it real for all; the first CPU
 //! that leaves ends it for all. A state of domain scope is on no CPU's list: the last
-//! CPU to enter its deepest state chooses it (PSCI, OS-initiated).
+//! CPU to enter its deepest state chooses it ([`domain`]; PSCI, OS-initiated).
 
+mod domain;
 mod governor;
 mod menu;
 mod repeat;
@@ -20,7 +21,6 @@ pub(crate) mod tests;
 
 use crate::api::Metric;
 use crate::energy::Rest;
-use crate::kernel::Domains;
 use crate::queue::NEVER;
 use crate::state::Sim;
 use crate::table::Table;
@@ -28,7 +28,7 @@ use crate::timeline::NONE;
 pub(crate) use governor::Memory;
 use governor::{Choice, Outlook, Period};
 use menu::Menu;
-pub(crate) use states::{State, own_states, states};
+pub(crate) use states::{DomainState, State, domain_states, own_states, states};
 use std::collections::BTreeMap;
 
 /// Time to the next timer of a CPU that has none, ns: 18 minutes. Systems always
@@ -247,14 +247,18 @@ impl Sim<'_> {
         let state = &states[choice.state];
         let cluster = self.cpus[cpu].cluster as usize;
         let last_vote = state.votes && self.meters[cluster].vote();
-        let follows = last_vote && (!state.by_last || self.last_chooses(cluster, state, begin));
+        let chosen = match last_vote && state.by_last {
+            true => self.last_chooses(cpu, begin),
+            false => None,
+        };
+        let follows = chosen.is_some() || (last_vote && !state.by_last);
+        let entry_ns = match (&chosen, follows) {
+            (Some(chosen), _) => chosen.state.entry_ns,
+            (None, true) => state.entry_ns,
+            (None, false) => state.core_entry_ns,
+        };
         let c = &mut self.cpus[cpu];
-        let entry_end = begin
-            + if follows {
-                state.entry_ns
-            } else {
-                state.core_entry_ns
-            };
+        let entry_end = begin + entry_ns;
 
         self.core.cpus[cpu].exit_latency = state.wakeup_ns.min(u64::from(NONE - 1)) as u32;
         let idle = &mut c.idle;
@@ -268,8 +272,8 @@ impl Sim<'_> {
         idle.booked_in = NONE;
         idle.resumes_at = NEVER;
         idle.residency[choice.state].requested += 1;
-        if follows && state.by_last {
-            idle.residency[state.deep_state as usize].requested += 1;
+        if let Some(chosen) = &chosen {
+            idle.residency[chosen.state.state as usize].requested += 1;
         }
         if state.spins && !choice.forced {
             idle.ask_again_at = begin + poll_limit(states, self.tunables.tick);
@@ -284,22 +288,9 @@ impl Sim<'_> {
         if follows {
             self.meters[cluster].deepen();
         }
-    }
-
-    /// Does the last CPU to sleep at `now` take the domain down: do all CPUs sleep for
-    /// long enough, by their next timers and ticks (`cpu_power_down_ok`)?
-    fn last_chooses(&self, cluster: usize, state: &State, now: u64) -> bool {
-        let next_event = |&cpu: &u32| {
-            let c = &self.cpus[cpu as usize];
-            c.timers.first_at().min(c.tick_at)
-        };
-        let wakes_at = self.meters[cluster].cpus.iter().map(next_event).min();
-        let sleeps_ns = wakes_at.unwrap_or(NEVER).saturating_sub(now);
-        let in_time = match self.kernel.idle.domains {
-            Domains::LastInLatency => state.entry_ns + state.exit_ns <= self.latency_limit_ns,
-            Domains::Nobody | Domains::Last => true,
-        };
-        in_time && sleeps_ns >= state.deep_residency_ns + state.entry_ns
+        if let Some(chosen) = chosen {
+            self.domain_follows(cluster, chosen.depth);
+        }
     }
 
     #[inline]
@@ -352,7 +343,6 @@ impl Sim<'_> {
         let State {
             votes,
             spins,
-            exit_ns,
             core_exit_ns,
             ..
         } = *self.idle_state(cpu);
@@ -362,14 +352,15 @@ impl Sim<'_> {
         let core_out = at.max(entry_end) + core_exit_ns;
         let out = if votes {
             let down_at = self.cluster_up(cpu, at);
-            let cluster = &mut self.meters[self.cpus[cpu].cluster as usize];
+            let cluster = self.cpus[cpu].cluster as usize;
             match down_at {
                 Some(down_at) if at >= entry_begin => {
-                    cluster.up_at = at.max(down_at) + exit_ns;
-                    cluster.up_at
+                    let up_at = at.max(down_at) + self.cluster_exit_ns(cpu);
+                    self.meters[cluster].up_at = up_at;
+                    up_at
                 }
                 // The cluster may be on its way up for another of its CPUs.
-                _ => core_out.max(cluster.up_at),
+                _ => core_out.max(self.meters[cluster].up_at),
             }
         } else {
             core_out

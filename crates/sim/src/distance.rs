@@ -16,7 +16,7 @@ const LEVELS: usize = 4;
 
 /// Where each CPU is: numbers of its core, cluster, last-level cache and node.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Distances {
+pub struct Distances {
     of_cpu: Box<[[u32; LEVELS]]>,
 }
 
@@ -35,8 +35,8 @@ impl Distances {
         }
     }
 
-    /// Index of [`NAMES`] of the way between two CPUs: the narrowest level that they share with all
-    /// wider ones.
+    /// Index of the distance between two CPUs, which rises from the nearest on: the narrowest level
+    /// that they share with all wider ones. A CPU has the least distance to itself.
     #[inline]
     pub fn between(&self, from: usize, to: usize) -> usize {
         let (from, to) = (&self.of_cpu[from], &self.of_cpu[to]);

@@ -7,7 +7,9 @@ use crate::exec::Effect;
 use crate::state::{Sim, Task};
 use crate::timeline::NONE;
 use alight_policy::{Answer, STEPS, abi::class};
-use alight_trace::{Called, CpuCounter, Detail, Event, Interrupt, PrevState, Signals, TaskRef};
+use alight_trace::{
+    BaseAnswer, Called, CpuCounter, Detail, Event, Interrupt, PrevState, Signals, TaskRef,
+};
 use alight_workload::program::Op;
 
 /// Thread id of the first task; below it are the kernel's own.
@@ -356,11 +358,28 @@ impl Sim<'_> {
             let event = Event::Decision {
                 task: self.task_ref(task),
                 prev_cpu: self.views[task as usize].prev_cpu,
-                cpu: answer.cpu,
+                cpu: self.sent_to(answer.cpu, task),
                 step: STEPS[answer.step as usize].0,
                 scanned: answer.looked_near + answer.looked_far + answer.summed,
             };
             self.emit(cpu, event);
+        }
+    }
+
+    /// What the base would have answered to the decision that was told last.
+    pub fn trace_base(&mut self, cpu: usize, task: u32, answer: &Answer, because: &[&'static str]) {
+        let answer = BaseAnswer {
+            task: self.task_ref(task),
+            cpu: answer.cpu,
+            step: STEPS[answer.step as usize].0,
+            because,
+        };
+        if let Some(sink) = self.out.sink.as_deref_mut()
+            && self.out.error.is_none()
+            && let Err(error) = sink.base_answer(self.now, cpu as u32, &answer)
+        {
+            self.out.error = Some(error);
+            self.end_now();
         }
     }
 

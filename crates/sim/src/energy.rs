@@ -119,6 +119,8 @@ pub(crate) struct ClusterMeter {
     deep_from: u64,
     /// The cluster is up again at this time after it was left.
     pub up_at: u64,
+    /// The state of the domain that the last CPU has chosen, 0 for the shallowest.
+    pub depth: u32,
 }
 
 impl ClusterMeter {
@@ -134,6 +136,12 @@ impl ClusterMeter {
     pub fn deepen(&mut self) {
         debug_assert!(self.supply.active == 0);
         self.deep_from = self.supply.quiet_from;
+    }
+
+    /// A core whose threads all rest takes `power_uw` while the domain's state is real. Its threads
+    /// are of one type, so all of them say the same.
+    pub fn core_follows(&mut self, slot: u32, power_uw: u64) {
+        self.cores[slot as usize].supply.deep_uw = power_uw;
     }
 
     /// Integrates cores and shared part up to `to`.
@@ -183,6 +191,11 @@ impl Sim<'_> {
             .collect();
         // SAFETY: looked up by the core types of CPUs, which were numbered over the same ones.
         self.idle_states = unsafe { Table::new(idle_states) };
+        let domain_states = (machine.core_types.iter())
+            .map(|core_type| cpuidle::domain_states(&core_type.idle_states))
+            .collect::<Vec<_>>();
+        // SAFETY: as above.
+        self.domain_states = unsafe { Table::new(domain_states) };
         let meters: Vec<_> = machine
             .clusters
             .iter()
@@ -208,6 +221,7 @@ impl Sim<'_> {
                     votes: 0,
                     deep_from: NEVER,
                     up_at: 0,
+                    depth: 0,
                 }
             })
             .collect();
@@ -327,7 +341,6 @@ impl Sim<'_> {
     /// # Errors
     /// What does not hold.
     pub(crate) fn power_check(&self) -> Result<(), String> {
-        let ensure = |holds, what: String| if holds { Ok(()) } else { Err(what) };
         for (meter, cluster) in self.meters.iter().zip(&self.machine.clusters) {
             let count = |cpus: &[u32], wanted: &dyn Fn(usize) -> bool| {
                 cpus.iter().filter(|&&cpu| wanted(cpu as usize)).count() as u32
@@ -336,42 +349,38 @@ impl Sim<'_> {
             let active = count(&meter.cpus, &|cpu| executing(cpu) || self.idle_spins(cpu));
             let votes = count(&meter.cpus, &|cpu| !executing(cpu) && self.idle_votes(cpu));
             let name = &cluster.name;
-            ensure(
-                meter.supply.active == active,
-                format!(
+            if meter.supply.active != active {
+                return Err(format!(
                     "cluster {name} is metered with {} active CPUs, not {active}",
                     meter.supply.active
-                ),
-            )?;
-            ensure(
-                meter.votes == votes,
-                format!(
+                ));
+            }
+            if meter.votes != votes {
+                return Err(format!(
                     "cluster {name} has {} votes to sleep, not {votes}",
                     meter.votes
-                ),
-            )?;
+                ));
+            }
             let all = votes as usize == meter.cpus.len();
             let free = all
                 && meter
                     .cpus
                     .iter()
                     .any(|&cpu| self.idle_by_last(cpu as usize));
-            ensure(
-                free || (meter.deep_from != NEVER) == all,
-                format!(
+            if !free && (meter.deep_from != NEVER) != all {
+                return Err(format!(
                     "cluster {name}: {votes} votes, asleep from {}",
                     meter.deep_from
-                ),
-            )?;
+                ));
+            }
             for core in &meter.cores {
                 let active = count(&core.threads, &executing);
-                ensure(
-                    core.supply.active == active,
-                    format!(
+                if core.supply.active != active {
+                    return Err(format!(
                         "the core of CPU {} is metered with {} active threads, not {active}",
                         core.threads[0], core.supply.active
-                    ),
-                )?;
+                    ));
+                }
             }
         }
         Ok(())

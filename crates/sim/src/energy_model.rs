@@ -2,8 +2,9 @@
 //! The energy model of a run ([`alight_machine::views::energy`]): the kernel uses one only
 //! under schedutil.
 
+use crate::hybrid;
 use crate::state::Sim;
-use alight_machine::views::energy::{clock_of, clocks_of_machine, model};
+use alight_machine::views::energy::{clock_of, model};
 use alight_machine::{FreqDomain, Governor};
 use alight_policy::Params;
 use alight_policy::abi::{Mask, PerfState, state_flag};
@@ -15,11 +16,11 @@ impl Sim<'_> {
     /// ever, so that nothing else has to ask.
     pub fn energy_model_init(&mut self, governor: Governor) {
         let known = self.kernel.energy_aware.is_some() && governor == Governor::Schedutil;
-        let model = known.then(|| {
-            let clocks = clocks_of_machine(self.machine);
+        let model = || {
+            let clocks = hybrid::clocks(self.machine, self.kernel)?;
             model(&self.core, &self.hotplug.online, &clocks).ok()
-        });
-        let model = model.flatten().unwrap_or_default();
+        };
+        let model = known.then(model).flatten().unwrap_or_default();
         let set = self.core.set_perf(model);
         set.expect("a model of this machine's CPUs");
         self.core.root.overutilized = self.core.perf.is_empty().into();

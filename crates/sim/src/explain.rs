@@ -30,6 +30,12 @@ use alight_policy::{Answer, Core, Kind, Mask, Note, Params, Scheduler, Waker, Wa
 /// Candidates that one explanation holds.
 const MAX_NOTES: usize = 4096;
 
+/// All of a run's decisions.
+const ALL: Watch = Watch {
+    comm: None,
+    at_ns: None,
+};
+
 /// What is asked beside the run, and what was found.
 pub(crate) struct Explainer {
     watch: Watch,
@@ -54,6 +60,8 @@ pub(crate) enum Wants {
     Decisions(usize),
     /// The counts of all.
     Answers,
+    /// What the base would have answered, told to the run's sink.
+    Told,
 }
 
 /// Where a decision went whose task has not run yet.
@@ -81,7 +89,7 @@ impl Explainer {
                 scan_cpu_ns: sim.core.params.scan_cpu_ns,
                 ..other.params
             };
-            views(sim.machine, &params, sim.hotplug.online)
+            views(sim.machine, sim.kernel, &params, sim.hotplug.online)
         };
         Ok(Box::new(Explainer {
             watch: watch.clone(),
@@ -94,6 +102,11 @@ impl Explainer {
             tally: Tally::default(),
             waiting: vec![Waiting::Nowhere; sim.tasks.len()],
         }))
+    }
+
+    /// Tells the run's sink what the base would have answered to each question.
+    pub fn telling(scheduler: &Scheduler, sim: &Sim<'_>) -> Result<Box<Self>, Error> {
+        Explainer::new(scheduler, sim, &ALL, Wants::Told)
     }
 
     /// Counts start anew, and decisions with them.
@@ -145,7 +158,7 @@ impl Explainer {
     pub fn ask(&mut self, core: &mut state::Core, wakeup: Wakeup<'_>) -> Answer {
         match self.wants {
             Wants::Decisions(_) => core.explain(wakeup, &mut self.notes),
-            Wants::Answers => core.select(wakeup),
+            Wants::Answers | Wants::Told => core.select(wakeup),
         }
     }
 }
@@ -163,7 +176,7 @@ impl Sim<'_> {
         };
         let wanted = match explainer.wants {
             Wants::Decisions(most) => kind == Kind::Wake && explainer.decisions.len() < most,
-            Wants::Answers => true,
+            Wants::Answers | Wants::Told => true,
         };
         let looked_at = wanted && explainer.watches(&self.comms[task as usize], self.now);
         explainer.waiting[task as usize] = Waiting::Nowhere;
@@ -180,7 +193,7 @@ impl Sim<'_> {
         let changed = std::mem::replace(&mut explainer.online, online) != online;
         for other in &mut explainer.others {
             if changed {
-                let built = views(self.machine, &other.params, online);
+                let built = views(self.machine, self.kernel, &other.params, online);
                 *other = built.expect("a part of a machine that could be built");
             }
             self.follow(other);
@@ -239,11 +252,23 @@ impl Sim<'_> {
         let Some(mut explainer) = self.out.explainer.take() else {
             return;
         };
+        if explainer.wants == Wants::Told {
+            // As the decision itself is told: with the CPUs that the task is sent to.
+            let sent = |answer: &Answer| Answer {
+                cpu: self.sent_to(answer.cpu, task),
+                ..*answer
+            };
+            let others: Vec<Answer> = others.iter().map(sent).collect();
+            let because = explainer.because(sent(&answer).cpu, &others);
+            self.out.explainer = Some(explainer);
+            return self.trace_base(cpu, task, &others[0], &because);
+        }
+        let because = explainer.because(answer.cpu, others);
         let prev_cpu = self.views[task as usize].prev_cpu;
         let chosen = self.choice(cpu, prev_cpu, answer);
         let base = self.choice(cpu, prev_cpu, others[0]);
-        let because = explainer.because(answer.cpu, others);
         explainer.waiting[task as usize] = match explainer.wants {
+            Wants::Told => Waiting::Nowhere,
             Wants::Answers => {
                 let tally = &mut explainer.tally;
                 let new = kind == Kind::Fork;

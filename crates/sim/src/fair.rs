@@ -5,6 +5,7 @@
 
 mod cfs;
 mod eevdf;
+mod flat;
 mod group;
 mod hrtick;
 #[cfg(test)]
@@ -19,7 +20,7 @@ pub(crate) use tunables::{Order, Tunables};
 use weight::NICE_0_FINE;
 pub(crate) use weight::{IDLE_WEIGHT, inverse, weight};
 
-use crate::kernel::{BuddiesCleared, PickedAgain, Preemption};
+use crate::kernel::{BuddiesCleared, PickedAgain, Preemption, WakeupTest};
 use crate::queue::NEVER;
 use crate::state::Sim;
 use crate::timeline::NONE;
@@ -55,7 +56,7 @@ impl Sim<'_> {
     /// The current entity of queue `q` if it counts on the queue, else [`NONE`].
     #[inline(always)]
     pub fn fair_curr(&self, q: usize) -> u32 {
-        if self.groups.used {
+        if self.groups.nested {
             return self.group_curr(q);
         }
         let cpu = q;
@@ -78,7 +79,7 @@ impl Sim<'_> {
     /// Entities on the queue `q`, the current one included (`nr_queued`).
     #[inline]
     pub fn nr_queued(&self, q: usize) -> u32 {
-        if self.groups.used {
+        if self.groups.nested {
             return self.fair_queued(q) + u32::from(self.fair_curr(q) != NONE);
         }
         self.core.cpus[q].h_nr_running
@@ -114,7 +115,7 @@ impl Sim<'_> {
         if self.cache_aware.used {
             self.cache_aware_ran(cpu, curr, delta);
         }
-        let q = self.queue_of(cpu, curr);
+        let q = self.line_of(cpu, curr);
         match self.tunables.order {
             Order::Cfs => self.charge_cfs(q, curr, delta),
             Order::Eevdf => {
@@ -129,9 +130,10 @@ impl Sim<'_> {
         }
     }
 
-    /// A placed task joins the queue of `cpu` (`enqueue_task_fair`); clocks are current.
+    /// A placed task joins the queue of `cpu` (`enqueue_task_fair`); clocks are current. Where groups
+    /// are flat it is placed here, `new` or not, since its weight hangs on the groups as they are with it.
     #[inline(always)]
-    fn join(&mut self, cpu: usize, task: u32) {
+    fn join(&mut self, cpu: usize, task: u32, new: bool) {
         self.end_rounds(cpu);
         self.uclamp_join(cpu, task);
         let curr_fair = self.curr_is_fair(cpu);
@@ -154,9 +156,9 @@ impl Sim<'_> {
         if self.cache_aware.used {
             self.cache_aware_joined(cpu, task);
         }
-        self.queue_in(self.queue_of(cpu, task), task);
-        if self.groups.used {
-            self.group_joined(cpu, task);
+        match self.groups.used {
+            false => self.queue_in(cpu, task),
+            true => self.join_grouped(cpu, task, new),
         }
         self.sample(cpu, task, false);
         if changed {
@@ -211,7 +213,7 @@ impl Sim<'_> {
         if self.cache_aware.used {
             self.cache_aware_left(cpu, task);
         }
-        self.forget_buddy(self.queue_of(cpu, task), task);
+        self.forget_buddy(self.line_of(cpu, task), task);
         if self.core.cpus[cpu].nr_running == 1 {
             self.overloaded.remove(cpu as u32);
         }
@@ -248,10 +250,12 @@ impl Sim<'_> {
         let q = self.queue_of(cpu, task);
         match self.tunables.order {
             Order::Cfs => self.place_woken(q, task, migrated),
+            Order::Eevdf if self.groups.flat => {}
             Order::Eevdf => self.place(q, task, false),
         }
-        self.join(cpu, task);
+        self.join(cpu, task, false);
         self.overutilized_update(cpu);
+        self.uclamp_joined(cpu, task);
     }
 
     /// A new task joins. With CFS it stands as far behind the queue's time as it
@@ -270,9 +274,11 @@ impl Sim<'_> {
                 let placed = self.fair_queue(q).min_vruntime.wrapping_add(debit);
                 self.tasks[task as usize].vruntime = placed;
             }
+            Order::Eevdf if self.groups.flat => {}
             Order::Eevdf => self.place(q, task, true),
         }
-        self.join(cpu, task);
+        self.join(cpu, task, true);
+        self.uclamp_joined(cpu, task);
     }
 
     /// The current task of `cpu` goes to sleep or dies (`dequeue_task_fair`); with
@@ -310,7 +316,7 @@ impl Sim<'_> {
     pub fn detach_task(&mut self, src: usize, task: u32) {
         self.clock(src);
         self.update_curr(src);
-        let q = self.queue_of(src, task);
+        let q = self.line_of(src, task);
         if self.tunables.order == Order::Eevdf {
             self.keep_place(q, task);
         }
@@ -353,9 +359,11 @@ impl Sim<'_> {
                 let t = &mut self.tasks[task as usize];
                 t.vruntime = t.vruntime.wrapping_add(min_vruntime);
             }
+            Order::Eevdf if self.groups.flat => {}
             Order::Eevdf => self.place(q, task, false),
         }
-        self.join(cpu, task);
+        self.join(cpu, task, false);
+        self.uclamp_joined(cpu, task);
     }
 
     /// Does `task`, just enqueued on `cpu`, preempt its current task?
@@ -376,7 +384,7 @@ impl Sim<'_> {
         let curr = c.curr;
         if curr == NONE {
             c.need_resched = true;
-        } else if !c.need_resched {
+        } else if !c.need_resched || self.tunables.eevdf.wakeup == WakeupTest::ShortIsNext {
             match self.tunables.order {
                 Order::Cfs => self.check_preempt_cfs(cpu, curr, task),
                 Order::Eevdf => self.check_preempt_eevdf(cpu, curr, task, new),
@@ -437,7 +445,7 @@ impl Sim<'_> {
     #[inline(always)]
     pub fn pick_fair(&mut self, cpu: usize, curr_stays: bool) -> u32 {
         match self.tunables.order {
-            _ if self.groups.used => self.pick_grouped(cpu),
+            _ if self.groups.nested => self.pick_grouped(cpu),
             Order::Cfs => {
                 let curr = match curr_stays {
                     true => self.cpus[cpu].curr,
@@ -465,7 +473,7 @@ impl Sim<'_> {
             self.cpufreq_update(cpu);
         }
         self.sample(cpu, task, false);
-        self.queue_in(self.queue_of(cpu, task), task);
+        self.queue_in(self.line_of(cpu, task), task);
     }
 
     /// Is `task`, which sleeps, still on the queue it slept on (`sched_delayed`)?
@@ -477,11 +485,8 @@ impl Sim<'_> {
     /// A queued task becomes current (`set_next_entity`).
     #[inline(always)]
     pub fn set_next(&mut self, cpu: usize, task: u32) {
-        let q = self.queue_of(cpu, task);
+        let q = self.line_of(cpu, task);
         self.queue_out(q, task);
-        if self.tunables.order == Order::Eevdf {
-            self.protect(q, task);
-        }
         let rq = &mut self.core.cpus[cpu];
         let changed = match self.groups.used {
             false => rq::set_next(&self.core.params, rq, &mut self.views[task as usize]),
@@ -491,8 +496,14 @@ impl Sim<'_> {
             self.forget_buddy(q, task);
         }
         let now = self.clock_task(cpu);
+        self.cpus[cpu].curr = task;
+        if self.tunables.order == Order::Eevdf {
+            if self.groups.flat {
+                self.weigh(cpu, task);
+            }
+            self.protect(q, task);
+        }
         let c = &mut self.cpus[cpu];
-        c.curr = task;
         c.exec_start = now;
         let t = &mut self.tasks[task as usize];
         t.slice_start = t.sum_exec;

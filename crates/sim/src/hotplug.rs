@@ -125,7 +125,7 @@ impl Sim<'_> {
     /// at that time.
     fn online_changed(&mut self, counted: usize) {
         let (params, online) = (self.core.params, self.hotplug.online);
-        let new = views(self.machine, &params, online);
+        let new = views(self.machine, self.kernel, &params, online);
         let new = new.expect("a part of a machine that could be built");
         if self.core.params.pack != rule::PACK_NONE {
             for (kept, built) in self.core.cpus.iter_mut().zip(new.cpus.iter()) {
@@ -230,7 +230,7 @@ impl Sim<'_> {
     /// The CPU for `task`, which the policy would place on `cpu`: that one, unless
     /// it is not there or not allowed (`select_task_rq`, `is_cpu_allowed`).
     pub fn allowed_cpu(&mut self, cpu: usize, task: u32) -> usize {
-        match self.hotplug.online.contains(cpu as u32) && self.allowed(task, cpu) {
+        match self.is_there_for(cpu, task) {
             true => cpu,
             false => {
                 let prev = self.views[task as usize].prev_cpu as usize;
@@ -239,24 +239,52 @@ impl Sim<'_> {
         }
     }
 
+    /// The CPU that [`Self::allowed_cpu`] will name to a task of the fair class, for those who tell
+    /// of a decision: nothing changes.
+    pub fn sent_to(&self, cpu: u32, task: u32) -> u32 {
+        if !self.hotplug.used || self.is_there_for(cpu as usize, task) {
+            return cpu;
+        }
+        let prev = self.views[task as usize].prev_cpu as usize;
+        let to = self.fallback_within(prev, task);
+        to.unwrap_or_else(|| self.anywhere()) as u32
+    }
+
+    fn is_there_for(&self, cpu: usize, task: u32) -> bool {
+        self.hotplug.online.contains(cpu as u32) && self.allowed(task, cpu)
+    }
+
     /// The first CPU that `task` may use, in the node of `from` if there is one
     /// there. If there is none at all, it may use all from now on
     /// (`select_fallback_rq`).
     pub fn fallback_cpu(&mut self, from: usize, task: u32) -> usize {
-        let node = self.core.places[from].node;
-        let near = |&cpu: &u32| self.core.places[cpu as usize].node == node;
-        let affinity = self.tasks[task as usize].affinity;
-        let words = self.cpus.len().div_ceil(64);
-        let of = |affinity: u32| self.masks[affinity as usize].and(&self.hotplug.online, words);
-        let found = of(affinity).find(near).or_else(|| of(affinity).next());
-        if let Some(cpu) = found {
-            return cpu as usize;
+        if let Some(cpu) = self.fallback_within(from, task) {
+            return cpu;
         }
-        let anywhere = of(ANYWHERE).next().expect("one is online");
         self.hotplug.broken += 1;
         self.tasks[task as usize].affinity = ANYWHERE;
         self.views[task as usize].nr_cpus_allowed = self.cpus.len() as u32;
-        anywhere as usize
+        self.anywhere()
+    }
+
+    /// The same within the affinity of `task`, if a CPU of it is online.
+    fn fallback_within(&self, from: usize, task: u32) -> Option<usize> {
+        let node = self.core.places[from].node;
+        let near = |&cpu: &u32| self.core.places[cpu as usize].node == node;
+        let there = || self.online_of(self.tasks[task as usize].affinity);
+        let found = there().find(near).or_else(|| there().next());
+        found.map(|cpu| cpu as usize)
+    }
+
+    fn anywhere(&self) -> usize {
+        let first = self.online_of(ANYWHERE).next();
+        first.expect("one is online") as usize
+    }
+
+    /// CPUs of an affinity that are online, in rising order.
+    fn online_of(&self, affinity: u32) -> impl Iterator<Item = u32> {
+        let words = self.cpus.len().div_ceil(64);
+        self.masks[affinity as usize].and(&self.hotplug.online, words)
     }
 
     /// What is wrong with a CPU that is off.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! What must hold after every event. Cheap checks in debug builds and with
-//! `--check`; they read everything and change nothing.
+//! What must hold after every event, in a run that asks for it (`--check`). The checks read
+//! everything and change nothing.
 
 use crate::api::Error;
 use crate::queue::NEVER;

@@ -7,8 +7,16 @@
 //! files of the mechanisms.
 
 mod balance;
+mod eevdf;
+mod idle;
+mod itmt;
+mod table;
 
 pub(crate) use balance::*;
+pub(crate) use eevdf::*;
+pub(crate) use idle::*;
+pub(crate) use itmt::*;
+pub(crate) use table::KERNELS;
 
 use alight_policy::Scheduler;
 
@@ -144,7 +152,7 @@ pub(crate) enum Division {
     RoundedInverse,
     /// Times 2^32 / weight, rounded down (`__calc_delta`, from 3.13 on).
     Inverse,
-    /// A division of 64 bits (`__calc_delta`, after 6.12).
+    /// A division of 64 bits (`__calc_delta`, from 7.1 on).
     Exact,
 }
 
@@ -162,16 +170,18 @@ pub(crate) enum PickedAgain {
 pub(crate) enum SliceFloor {
     /// None but the tick.
     None,
-    /// `min_granularity`; `idle_ns` for a SCHED_IDLE task among others
-    /// (BASE_SLICE, from 5.13 on; `sysctl_sched_idle_min_granularity`, 5.15, does not scale).
-    Granularity { idle_ns: u64 },
+    /// `min_granularity` (BASE_SLICE; read in 5.10.262 and 5.15.215).
+    Granularity,
+    /// The same, but `idle_ns` for a SCHED_IDLE task among others
+    /// (`sysctl_sched_idle_min_granularity`, which does not scale; read in 6.1.192).
+    GranularityUnlessIdle { idle_ns: u64 },
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum IdleSleeper {
     /// As any other: half of `latency`.
     HalfLatency,
-    /// Half of `min_granularity` (from 5.15 on).
+    /// Half of `min_granularity` (read in 6.1.192, not in 5.15.215).
     HalfGranularity,
 }
 
@@ -182,19 +192,6 @@ pub(crate) enum BuddiesCleared {
     Picked,
     /// When it is switched to: a task that is picked again stays its own buddy.
     SwitchedTo,
-}
-
-/// The rules of EEVDF.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Eevdf {
-    /// `sysctl_sched_base_slice`, ns; scales.
-    pub base_slice_ns: u64,
-    /// Shortest and longest slice that a task may ask for by sched_setattr(), ns.
-    pub custom_slice_ns: (u64, u64),
-    /// `__calc_delta`.
-    pub division: Division,
-    /// A timer ends a turn where the machine's kernel can afford one (sched feature HRTICK).
-    pub hrtick: bool,
 }
 
 /// When a fair task gives way that a wakeup or a tick told to.
@@ -211,9 +208,10 @@ pub(crate) enum Preemption {
 /// `ttwu_queue_cond`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum WakeList {
-    /// Those of CPUs that share no cache with it (read in 5.4).
+    /// Those of CPUs that share no cache with it (read in 5.4). 5.10.262 adds a wakee that is
+    /// just being switched from on the target (`WF_ON_CPU`); here no wakeup meets one.
     OtherCache,
-    /// And those of any other CPU if it has no task (read in 6.1).
+    /// And those of any other CPU if it has no task (read in 5.15.215 and 6.1).
     OtherCacheOrIdle,
 }
 
@@ -256,87 +254,6 @@ pub(crate) enum PipeWriter {
     PageOfFullFreed,
 }
 
-/// Pipes of 3.9 and 5.4.
-const PIPES_5_4: Pipes = Pipes {
-    waiters: PipeWaiters::All,
-    reader: PipeReader::AtWrites,
-    writer: PipeWriter::PageFreed,
-};
-
-/// Pipes of 5.5.
-const PIPES_5_5: Pipes = Pipes {
-    waiters: PipeWaiters::All,
-    reader: PipeReader::WasEmpty,
-    writer: PipeWriter::WasFull,
-};
-
-/// Pipes of 6.1 and 6.5.
-const PIPES_6_1: Pipes = Pipes {
-    waiters: PipeWaiters::One,
-    ..PIPES_5_5
-};
-
-/// What differs in the idle loop and its governors.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct IdleRules {
-    pub menu: MenuForm,
-    /// `None`: the kernel has no such governor (up to 5.0). Where it has, menu comes
-    /// first (rating 20 against 19).
-    pub teo: Option<TeoForm>,
-    /// The tick stops before the governor is asked, if no timer of the wheel is due
-    /// within it (`tick_nohz_stop_sched_tick`; up to 4.16).
-    pub tick_stops_first: bool,
-    /// Where there is one state at most, the tick goes on until it has woken the
-    /// CPU once (`cpuidle_idle_call`; read in 7.2).
-    pub lone_state_keeps_tick: bool,
-    pub domains: Domains,
-}
-
-/// Who enters idle states of domains (PSCI, OS-initiated).
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Domains {
-    /// Nobody (up to 5.5).
-    Nobody,
-    /// The last CPU, if nobody wakes up soon (`cpuidle-psci-domain.c` came with 5.6).
-    Last,
-    /// And if the latency limit allows it (6.17, and stable releases of August 2025).
-    LastInLatency,
-}
-
-/// The menu governor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum MenuForm {
-    /// With a mode for repeating periods and a timer of its own (3.8 to 3.10).
-    Repeat,
-    /// It asks for the next timer first (read in 5.4, 6.1 and 6.5).
-    TimerFirst,
-    /// It looks for a pattern in the last idle periods before it asks for the next
-    /// timer, and leaves out short periods as well as long ones (read in 7.2).
-    PatternFirst,
-}
-
-/// The timer events oriented governor.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TeoForm {
-    /// Hits, misses and early hits of each state (5.1 to 5.13). `whole_us`: times are
-    /// whole microseconds (up to 5.4; 5.10 counts nanoseconds).
-    EarlyHits { whole_us: bool },
-    /// Hits and intercepts of each state, and the last nine of them (read in 6.1 and
-    /// 6.5). `util_aware`: a shallower state where the CPU is in use (read in 6.5).
-    Recent { util_aware: bool },
-    /// Hits and intercepts; the timer is asked last (read in 7.2).
-    TimerLast,
-}
-
-/// 5.5.
-const IDLE: IdleRules = IdleRules {
-    menu: MenuForm::TimerFirst,
-    teo: Some(TeoForm::EarlyHits { whole_us: false }),
-    tick_stops_first: false,
-    lone_state_keeps_tick: false,
-    domains: Domains::Nobody,
-};
-
 /// Whose utilization clamps are counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clamps {
@@ -347,6 +264,9 @@ pub(crate) enum Clamps {
     /// Those of tasks that join a queue after somebody has asked for a clamp
     /// (`sched_uclamp_used`, from 5.9 on).
     OnceUsed,
+    /// The same, but the clamps of a task count once it is queued: what its coming makes the
+    /// frequency of does not know of them (`enqueue_task` from 6.12 to 6.16).
+    OnceQueued,
 }
 
 /// The rules of task groups.
@@ -359,8 +279,21 @@ pub(crate) struct TaskGroups {
     /// `cpu.idle` (from 5.15 on).
     pub idle: bool,
     /// A queue tells its group of its load once a millisecond at most
-    /// (`update_tg_load_avg`; read in 6.5.13 and 7.2, not in 6.1.192).
+    /// (`update_tg_load_avg`; read in 6.5.13 of Ubuntu and from 6.8 on, not in 5.10.262, 5.15.215,
+    /// 6.1.192 and 6.6.87).
     pub tells_rarely: bool,
+    pub shares: Shares,
+}
+
+/// The weight that a group spreads over its CPUs (`calc_group_shares`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Shares {
+    /// Its own (up to 7.2; later `calc_smp_shares`).
+    Own,
+    /// Its own for each task that wants to run, as long as it has CPUs for them
+    /// (`calc_concur_shares`, the default of debugfs `sched/cgroup_mode`; 7.3). Queues tell how many
+    /// want to run by their `runnable_avg`, along with their load.
+    PerTask,
 }
 
 /// The rules of schedutil; how utilization becomes a frequency is in
@@ -391,19 +324,10 @@ pub(crate) enum Hold {
     /// What was asked for before counts on; and a CPU that its upper clamp limits
     /// is slowed down (`uclamp_rq_is_capped`; read in 6.1 and 7.2).
     Restores,
+    /// What was asked for before counts on, whatever clamps and new limits say (read in
+    /// 5.10.262 and 5.15.215).
+    RestoresAlways,
 }
-
-const SCHEDUTIL: Schedutil = Schedutil {
-    borrowed: false,
-    rate_limit: RateLimit::Thousandfold,
-    hold: Hold::Forgets,
-};
-
-/// schedutil of 6.1 and 6.5.
-const SCHEDUTIL_6_1: Schedutil = Schedutil {
-    hold: Hold::Restores,
-    ..SCHEDUTIL
-};
 
 /// What surrounds energy-aware placement, whose own rules are the policy core's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -419,255 +343,12 @@ pub(crate) struct EnergyAware {
 pub(crate) enum Overutilized {
     /// Its utilization does not fit it (read in 5.4).
     Util,
-    /// Its utilization within its clamps does not fit it (read in 6.1 and 6.5).
+    /// Its utilization within its clamps does not fit it (read in 5.10.262, 5.15.215, 6.1
+    /// and 6.5).
     UtilInClamps,
     /// The same, but a lower clamp that it cannot reach is no reason (read in 7.2).
     UtilUnderClamp,
 }
-
-/// EAS of 5.4 and 5.5.
-const EAS: EnergyAware = EnergyAware {
-    overutilized: Overutilized::Util,
-    misfit_is_exempt: false,
-};
-
-/// EAS of 6.1 and 6.5.
-const EAS_6_1: EnergyAware = EnergyAware {
-    overutilized: Overutilized::UtilInClamps,
-    misfit_is_exempt: true,
-};
-
-/// CFS of 5.4 and 5.5.
-const CFS: Cfs = Cfs {
-    latency_ns: 6_000_000,
-    min_granularity_ns: 750_000,
-    wakeup_granularity_ns: 1_000_000,
-    nr_latency: 8,
-    division: Division::Inverse,
-    picked_again: PickedAgain::GoesOn,
-    slice_floor: SliceFloor::None,
-    tick_limit_is_latency: false,
-    idle_sleeper: IdleSleeper::HalfLatency,
-    buddies_cleared: BuddiesCleared::Picked,
-};
-
-/// CFS of 6.1.
-const CFS_6_1: Cfs = Cfs {
-    slice_floor: SliceFloor::Granularity { idle_ns: 750_000 },
-    idle_sleeper: IdleSleeper::HalfGranularity,
-    buddies_cleared: BuddiesCleared::SwitchedTo,
-    ..CFS
-};
-
-/// The real-time class of 5.4 and 5.5.
-const RT: Rt = Rt {
-    throttle: Throttle::Shared,
-    pull: Pull::Ipi,
-    spreads: false,
-    fits_capacity: false,
-    signal: RtSignal::Pelt,
-    change_settles_signal: false,
-    fair_server: false,
-};
-
-/// The real-time class of 6.5.
-const RT_6_5: Rt = Rt {
-    throttle: Throttle::PerCpu,
-    spreads: true,
-    fits_capacity: true,
-    change_settles_signal: true,
-    ..RT
-};
-
-/// SCHED_DEADLINE of 5.4 and 5.5.
-const DEADLINE: Deadline = Deadline {
-    by_capacity: false,
-    limit_us: 950_000,
-    counts_servers: false,
-};
-
-/// SCHED_DEADLINE of 6.1 and 6.5.
-const DEADLINE_6_1: Deadline = Deadline {
-    by_capacity: true,
-    ..DEADLINE
-};
-
-/// Task groups of 6.5 and 7.2.
-const TASK_GROUPS: TaskGroups = TaskGroups {
-    old_sums: false,
-    idle: true,
-    tells_rarely: true,
-};
-
-/// The bases, oldest first.
-pub(crate) static KERNELS: [Kernel; 6] = [
-    Kernel {
-        name: "linux-3.9",
-        idle_lag: false,
-        clamps: Clamps::Unknown,
-        task_groups: Err("Linux 3.9 weighs groups by the sums of another load tracking"),
-        schedutil: Schedutil {
-            borrowed: true,
-            ..SCHEDUTIL
-        },
-        energy_aware: None,
-        fair: Fair::Cfs(Cfs {
-            division: Division::RoundedInverse,
-            picked_again: PickedAgain::BeginsSlice,
-            ..CFS
-        }),
-        preemption: Preemption::Full,
-        rt: Rt {
-            pull: Pull::Direct,
-            signal: RtSignal::Window,
-            ..RT
-        },
-        balance: BALANCE_3_9,
-        wake_list: WakeList::OtherCache,
-        pipes: PIPES_5_4,
-        deadline: None,
-        idle: IdleRules {
-            menu: MenuForm::Repeat,
-            teo: None,
-            tick_stops_first: true,
-            lone_state_keeps_tick: false,
-            domains: Domains::Nobody,
-        },
-    },
-    Kernel {
-        name: "linux-5.4",
-        idle_lag: false,
-        clamps: Clamps::Always,
-        task_groups: Err("Linux 5.4 balances groups by the load of their runnable tasks"),
-        schedutil: SCHEDUTIL,
-        energy_aware: Some(EAS),
-        fair: Fair::Cfs(CFS),
-        preemption: Preemption::Full,
-        rt: RT,
-        balance: BALANCE_5_4,
-        wake_list: WakeList::OtherCache,
-        pipes: PIPES_5_4,
-        deadline: Some(DEADLINE),
-        idle: IdleRules {
-            teo: Some(TeoForm::EarlyHits { whole_us: true }),
-            ..IDLE
-        },
-    },
-    Kernel {
-        name: "linux-5.5",
-        idle_lag: false,
-        clamps: Clamps::Always,
-        task_groups: Ok(TaskGroups {
-            old_sums: true,
-            idle: false,
-            tells_rarely: false,
-        }),
-        schedutil: SCHEDUTIL,
-        energy_aware: Some(EAS),
-        fair: Fair::Cfs(CFS),
-        preemption: Preemption::Full,
-        rt: RT,
-        balance: BALANCE,
-        wake_list: WakeList::OtherCache,
-        pipes: PIPES_5_5,
-        deadline: Some(DEADLINE),
-        idle: IDLE,
-    },
-    Kernel {
-        name: "linux-6.1",
-        idle_lag: true,
-        clamps: Clamps::OnceUsed,
-        task_groups: Ok(TaskGroups {
-            tells_rarely: false,
-            ..TASK_GROUPS
-        }),
-        schedutil: SCHEDUTIL_6_1,
-        energy_aware: Some(EAS_6_1),
-        fair: Fair::Cfs(CFS_6_1),
-        preemption: Preemption::Full,
-        rt: Rt {
-            pull: Pull::Direct,
-            ..RT_6_5
-        },
-        balance: BALANCE_6_1,
-        wake_list: WakeList::OtherCacheOrIdle,
-        pipes: PIPES_6_1,
-        deadline: Some(DEADLINE_6_1),
-        idle: IdleRules {
-            teo: Some(TeoForm::Recent { util_aware: false }),
-            domains: Domains::LastInLatency,
-            ..IDLE
-        },
-    },
-    Kernel {
-        name: "linux-6.5",
-        idle_lag: true,
-        clamps: Clamps::OnceUsed,
-        task_groups: Ok(TASK_GROUPS),
-        schedutil: SCHEDUTIL_6_1,
-        energy_aware: Some(EAS_6_1),
-        fair: Fair::Cfs(Cfs {
-            tick_limit_is_latency: true,
-            ..CFS_6_1
-        }),
-        preemption: Preemption::Full,
-        rt: RT_6_5,
-        balance: BALANCE_6_5,
-        wake_list: WakeList::OtherCacheOrIdle,
-        pipes: PIPES_6_1,
-        deadline: Some(DEADLINE_6_1),
-        idle: IdleRules {
-            teo: Some(TeoForm::Recent { util_aware: true }),
-            domains: Domains::Last,
-            ..IDLE
-        },
-    },
-    Kernel {
-        name: "linux-7.2",
-        idle_lag: true,
-        clamps: Clamps::OnceUsed,
-        task_groups: Ok(TASK_GROUPS),
-        schedutil: Schedutil {
-            rate_limit: RateLimit::HalfAsMuchAgain,
-            ..SCHEDUTIL_6_1
-        },
-        energy_aware: Some(EnergyAware {
-            overutilized: Overutilized::UtilUnderClamp,
-            ..EAS_6_1
-        }),
-        fair: Fair::Eevdf(Eevdf {
-            base_slice_ns: 700_000,
-            custom_slice_ns: (100_000, 100_000_000),
-            division: Division::Exact,
-            hrtick: true,
-        }),
-        preemption: Preemption::Lazy,
-        rt: Rt {
-            throttle: Throttle::None,
-            fair_server: true,
-            pull: Pull::Direct,
-            ..RT_6_5
-        },
-        balance: BALANCE_7_2,
-        wake_list: WakeList::OtherCacheOrIdle,
-        pipes: Pipes {
-            writer: PipeWriter::PageOfFullFreed,
-            ..PIPES_6_1
-        },
-        deadline: Some(Deadline {
-            limit_us: 1_000_000,
-            counts_servers: true,
-            ..DEADLINE_6_1
-        }),
-        idle: IdleRules {
-            menu: MenuForm::PatternFirst,
-            teo: Some(TeoForm::TimerLast),
-            lone_state_keeps_tick: true,
-            domains: Domains::LastInLatency,
-            ..IDLE
-        },
-    },
-];
 
 impl Kernel {
     /// The row of a scheduler's base: its name up to the first `+`.

@@ -16,7 +16,7 @@
 //!
 //! Beside these, `balance` moves tasks at ticks, `cpufreq` sets frequencies by utilization, `energy`
 //! integrates power, `stats` counts, and `emit` feeds the hash of the run and the trace. `kernel` has
-//! one row for each base kernel.
+//! one row for each base kernel. `fault` says whose fault an error is: the user's, or the host's.
 //!
 //! # Who may use it
 //!
@@ -75,8 +75,10 @@ mod energy_model;
 mod exec;
 mod explain;
 mod fair;
+mod fault;
 mod feasible;
 mod hotplug;
+mod hybrid;
 mod instruments;
 mod invariants;
 mod irq_time;
@@ -117,6 +119,8 @@ pub use answers::{
 pub use api::*;
 pub use caveats::caveats;
 pub use changes::{Action, Change, hotplug_torture};
+pub use distance::Distances;
+pub use fault::{AtFault, Fault};
 pub use feasible::{about, check_changes, check_governor, clamped_by_range, time};
 pub use no_effect::without_effect;
 pub use pressure::Limit;

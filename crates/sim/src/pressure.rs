@@ -146,6 +146,34 @@ impl Sim<'_> {
     }
 }
 
+impl Sim<'_> {
+    /// Do limits leave `cpu` less than a CPU has that is no bigger? On 5.10.262 and 5.15.215
+    /// clamps count it as that small from now on (`update_cpu_capacity`).
+    pub fn note_inversion(&mut self, cpu: usize) {
+        if self.core.params.fit != rule::FIT_CLAMPS_ALL || !self.energy_aware() {
+            return;
+        }
+        let capacity = |cpu: usize| {
+            let view = &self.core.cpus[cpu];
+            let left = view.capacity_orig.saturating_sub(view.hw_load_avg.into());
+            (view.capacity_orig, left)
+        };
+        let (orig, left) = capacity(cpu);
+        let others = (self.core.perf.iter()).filter(|domain| !domain.span.contains(cpu as u32));
+        let inverted = others
+            .filter_map(|domain| domain.span.iter().next())
+            .any(|other| {
+                let (other_orig, other_left) = capacity(other as usize);
+                match orig.cmp(&other_orig) {
+                    std::cmp::Ordering::Less => false,
+                    std::cmp::Ordering::Equal => other_left > left,
+                    std::cmp::Ordering::Greater => other_orig > left,
+                }
+            });
+        self.core.cpus[cpu].capacity_inverted = if inverted { left as u16 } else { 0 };
+    }
+}
+
 impl FreqState {
     /// Where `governor` keeps the clock if it does not look at utilization.
     pub(crate) fn fixed(governor: Governor, domain: &FreqDomain, highest: u32) -> Option<u32> {

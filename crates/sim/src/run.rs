@@ -7,10 +7,13 @@ use crate::build::{self, MeasureSpec};
 use crate::drawn;
 use crate::emit::FIRST_PID;
 use crate::explain::{Explainer, Wants};
+use crate::hybrid;
+use crate::kernel::Kernel;
 use crate::progress::Goal;
 use crate::queue::NEVER;
 use crate::state::{Output, Sim};
 use crate::stuck::Stuck;
+use alight_machine::Machine;
 use alight_trace::Sink;
 use alight_workload::Workload;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,18 +55,32 @@ pub fn run_telling(
     cancel: &AtomicBool,
     tell: &dyn Fn(u32),
 ) -> Result<Outcome, Error> {
-    let drawn = drawn::workloads(scenario);
-    let scenario = &drawn_in(scenario, drawn.as_deref());
+    let (drawn, seen) = (drawn::workloads(scenario), seen(scenario));
+    let scenario = &resolved(scenario, drawn.as_deref(), seen.as_ref());
     // For the time of the run alone.
     let sink = sink.map(|sink| sink as &mut dyn Sink);
     let (mut sim, measures) = build::build(scenario, output(sink))?;
+    if (sim.out.sink.as_deref()).is_some_and(Sink::wants_base_answers) {
+        sim.out.explainer = Some(Explainer::telling(scenario.scheduler, &sim)?);
+    }
     simulate(&mut sim, scenario, &measures, &Waiter { cancel, tell })
 }
 
-/// The scenario with the workloads that its seed draws, if it draws some.
-fn drawn_in<'a>(scenario: &Scenario<'a>, drawn: Option<&'a [Workload]>) -> Scenario<'a> {
+/// The machine as the base sees it, if that is not as it is.
+fn seen(scenario: &Scenario<'_>) -> Option<Machine> {
+    hybrid::seen(scenario.machine, Kernel::of(scenario.scheduler)?)
+}
+
+/// The scenario with the workloads that its seed draws, if it draws some, and the machine that its base
+/// sees.
+fn resolved<'a>(
+    scenario: &Scenario<'a>,
+    drawn: Option<&'a [Workload]>,
+    seen: Option<&'a Machine>,
+) -> Scenario<'a> {
     Scenario {
         workloads: drawn.unwrap_or(scenario.workloads),
+        machine: seen.unwrap_or(scenario.machine),
         ..*scenario
     }
 }
@@ -114,8 +131,8 @@ fn explained(
             names.join(", ")
         )));
     }
-    let drawn = drawn::workloads(scenario);
-    let scenario = &drawn_in(scenario, drawn.as_deref());
+    let (drawn, seen) = (drawn::workloads(scenario), seen(scenario));
+    let scenario = &resolved(scenario, drawn.as_deref(), seen.as_ref());
     let (mut sim, measures) = build::build(scenario, output(None))?;
     sim.out.explainer = Some(Explainer::new(scenario.scheduler, &sim, watch, wants)?);
     let tell = &|_| ();
@@ -215,7 +232,7 @@ impl Sim<'_> {
                 self.acted = usize::MAX;
                 self.machine_event(slot);
             }
-            if self.check || cfg!(debug_assertions) {
+            if self.check {
                 self.check_invariants()?;
             }
             if (self.workloads.iter()).all(|w| w.alive == 0 || w.over_at <= time) {

@@ -351,6 +351,7 @@ pub(crate) struct Sim<'a> {
     pub meters: Table<ClusterMeter>,
     /// Of each core type.
     pub idle_states: Table<Table<crate::cpuidle::State>>,
+    pub domain_states: Table<Vec<crate::cpuidle::DomainState>>,
     pub idle_memory: crate::cpuidle::Memory,
     pub masks: Table<Mask>,
     pub mutexes: Table<Mutex>,
@@ -372,6 +373,7 @@ pub(crate) struct Sim<'a> {
     pub counting: crate::counting::Counting,
     pub nohz: crate::balance::Nohz,
     pub cache_aware: crate::balance::CacheAware,
+    pub itmt: crate::balance::Itmt,
     /// Of the run, for what is drawn.
     pub seed: u64,
     /// How often a task was preempted since the run began: numbers what is drawn of pipes' mutexes.

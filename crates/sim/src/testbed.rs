@@ -57,6 +57,7 @@ pub(crate) fn machine(cpus: usize, per_cache: usize) -> Machine {
                 llc: cpu / per_cache,
                 node: 0,
                 capacity_orig: 1024,
+                stated_speed: None,
             })
             .collect(),
         core_types: vec![CoreType {

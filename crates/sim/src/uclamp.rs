@@ -160,7 +160,7 @@ pub(crate) enum Fits {
 
 /// What limits leave of a CPU now (`get_actual_cpu_capacity`, earlier without
 /// `arch_scale_thermal_pressure`).
-fn actual_capacity(params: &Params, view: &Cpu) -> u32 {
+pub(crate) fn actual_capacity(params: &Params, view: &Cpu) -> u32 {
     let taken = match params.pressure {
         rule::PRESSURE_THERMAL => view.hw_pressure,
         rule::PRESSURE_AVERAGE => view.hw_load_avg.max(view.cpufreq_pressure),
@@ -189,7 +189,7 @@ impl Sim<'_> {
             Clamps::Always => workloads
                 .iter()
                 .any(|w| begun(w) || w.attributes.iter().any(asks)),
-            Clamps::OnceUsed => workloads.iter().any(begun),
+            Clamps::OnceUsed | Clamps::OnceQueued => workloads.iter().any(begun),
         };
         self.core.root.uclamp_used = used.into();
     }
@@ -215,10 +215,18 @@ impl Sim<'_> {
         self.core.root.uclamp_used != 0
     }
 
-    /// A task is about to join the queue of `cpu` (`uclamp_rq_inc`).
+    /// A task is about to join the queue of `cpu` (`uclamp_rq_inc` before `enqueue_task`).
     #[inline]
     pub fn uclamp_join(&mut self, cpu: usize, task: u32) {
-        if self.uclamp_used() && !uclamp_sum::add_up(&self.core.params) {
+        if self.uclamp_used() && self.kernel.clamps != Clamps::OnceQueued {
+            self.uclamp_count(cpu, task);
+        }
+    }
+
+    /// It has joined (`uclamp_rq_inc` behind `enqueue_task`).
+    #[inline]
+    pub fn uclamp_joined(&mut self, cpu: usize, task: u32) {
+        if self.uclamp_used() && self.kernel.clamps == Clamps::OnceQueued {
             self.uclamp_count(cpu, task);
         }
     }
@@ -232,6 +240,9 @@ impl Sim<'_> {
     }
 
     fn uclamp_count(&mut self, cpu: usize, task: u32) {
+        if uclamp_sum::add_up(&self.core.params) {
+            return;
+        }
         self.tasks[task as usize].clamps_counted = true;
         let (task, queue) = (&self.views[task as usize], &mut self.core.cpus[cpu]);
         if std::mem::take(&mut queue.uclamp_idle) != 0 {
@@ -275,6 +286,7 @@ impl Sim<'_> {
             self.uclamp_limit(task);
         }
         self.uclamp_join(cpu, task);
+        self.uclamp_joined(cpu, task);
         if self.clamps_add_up() && !self.is_rt(task) {
             self.clamps_changed(cpu, task);
         }
@@ -336,6 +348,9 @@ impl Sim<'_> {
         if self.core.root.uclamp_used == 0 {
             return answer(fit);
         }
+        if self.core.params.fit == rule::FIT_CLAMPS_ALL {
+            return answer(self.util_fits_or_not(view, util, min, max));
+        }
         // Limited to what the CPU has, it fits; but all of the biggest CPU is no limit.
         let limited = max <= view.capacity_orig && !(max == SCALE && view.capacity_orig == SCALE);
         let fit = fit || limited;
@@ -344,6 +359,18 @@ impl Sim<'_> {
             return Fits::ButForMin;
         }
         answer(fit)
+    }
+
+    /// The same where the answer is yes or no (5.10.262, 5.15.215).
+    fn util_fits_or_not(&self, view: &Cpu, util: u32, min: u32, max: u32) -> bool {
+        let (orig, reached) = match u32::from(view.capacity_inverted) {
+            0 => (view.capacity_orig, actual_capacity(&self.core.params, view)),
+            inverted => (inverted, inverted),
+        };
+        let min = min.min(max);
+        let out_of_reach = util < min && min > reached && orig != SCALE;
+        let limited = max <= orig && !(max == SCALE && orig == SCALE);
+        !out_of_reach && (limited || fits(util, view.capacity))
     }
 }
 

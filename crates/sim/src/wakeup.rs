@@ -246,10 +246,10 @@ impl Sim<'_> {
             }
             _ => (self.core.select(wakeup), None),
         };
+        self.trace_decision(cpu, task, &answer);
         if let Some(others) = others {
             self.explained(cpu, task, kind, answer, &others);
         }
-        self.trace_decision(cpu, task, &answer);
         answer
     }
 

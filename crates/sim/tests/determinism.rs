@@ -4,7 +4,7 @@
 mod common;
 
 use alight_sim::Outcome;
-use alight_trace::{Event, Sink};
+use alight_trace::{BaseAnswer, Event, Sink};
 use common::{Run, load, machine};
 
 const WORKLOADS: [&str; 4] = [
@@ -110,6 +110,7 @@ fn an_explanation_changes_nothing() {
     let scheduler = alight_policy::Scheduler::parse("linux-5.5").expect("a base");
     let scenario = alight_sim::Scenario {
         duration_ns: Some(60 * common::MS),
+        check: true,
         ..alight_sim::Scenario::new(&machine, &workloads, &scheduler)
     };
     let comm = workloads[0].tasks.last().expect("tasks").comm.clone();
@@ -126,6 +127,69 @@ fn an_explanation_changes_nothing() {
     for decision in &decisions {
         assert!(!decision.notes.is_empty(), "{decision:?}");
     }
+}
+
+/// What a sink was told of decisions: of all, and of those that the base would have made otherwise.
+#[derive(Default)]
+struct Told {
+    decided: u64,
+    last: Option<u32>,
+    other: u64,
+    because: u64,
+}
+
+impl Sink for Told {
+    fn wants_base_answers(&self) -> bool {
+        true
+    }
+
+    fn event(&mut self, _: u64, _: u32, event: Event<'_>) -> std::io::Result<()> {
+        if let Event::Decision { cpu, .. } = event {
+            self.decided += 1;
+            self.last = Some(cpu);
+        }
+        Ok(())
+    }
+
+    fn base_answer(&mut self, _: u64, _: u32, base: &BaseAnswer<'_>) -> std::io::Result<()> {
+        let chosen = self.last.take().expect("a decision right before");
+        self.other += u64::from(base.cpu != chosen);
+        self.because += base.because.len() as u64;
+        Ok(())
+    }
+}
+
+/// A sink hears of the base's answers what an explanation counts of them, and the run is the same.
+#[test]
+fn base_answers_are_those_of_an_explanation() {
+    let machine = machine("juno-r0");
+    let workloads = [load(WORKLOADS[1])];
+    let name = "linux-5.5+asym-capacity";
+    let scheduler = alight_policy::Scheduler::parse(name).expect("a scheduler");
+    let scenario = alight_sim::Scenario {
+        duration_ns: Some(60 * common::MS),
+        check: true,
+        ..alight_sim::Scenario::new(&machine, &workloads, &scheduler)
+    };
+    let cancel = std::sync::atomic::AtomicBool::new(false);
+    let mut told = Told::default();
+    let outcome = alight_sim::run(&scenario, Some(&mut told), &cancel).expect("a run");
+    assert_eq!(
+        outcome,
+        alight_sim::run(&scenario, None, &cancel).expect("a run")
+    );
+
+    let everybody = alight_sim::Watch {
+        comm: None,
+        at_ns: None,
+    };
+    let (_, answers) = alight_sim::answers(&scenario, &everybody, &cancel).expect("a run");
+    let because: u64 = answers.total.because.iter().map(|(_, count)| count).sum();
+    assert!(told.other > 0 && told.because > 0);
+    assert_eq!(
+        (told.decided, told.other, told.because),
+        (answers.total.all.count, answers.total.other.count, because)
+    );
 }
 
 /// Ctrl-C ends a run early, with what there is.

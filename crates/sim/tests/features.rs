@@ -238,6 +238,7 @@ fn scenario<'a>(
     Scenario {
         duration_ns: Some(60 * common::MS),
         changes,
+        check: true,
         ..Scenario::new(machine, workloads, scheduler)
     }
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! Every machine with every workload and scheduler, the invariants proved after
+//! Machines of every shape with every workload and scheduler, the invariants proved after
 //! each event: time conserved, no task lost, one CPU per running task, affinity
 //! kept, sums equal to their members.
 
 mod common;
 
 use alight_workload::Workload;
-use common::{MS, Run, SCHEDULERS, load, machine, metric};
+use common::{MACHINES, MORE_MACHINES, MS, Run, SCHEDULERS, load, machine, metric};
 
 /// Runs `workload` everywhere. To its end, or for `ms` of simulated time; on
 /// machines of hundreds of CPUs, whose checks take long, for `ms_when_large`.
 fn everywhere(workload: &str, ms: Option<u64>, ms_when_large: u64) {
     let workloads = [load(workload)];
-    for name in alight_machine::names() {
+    for name in MACHINES.into_iter().chain(MORE_MACHINES) {
         let machine = machine(name);
         let large = machine.cpus.len() > 64;
         for scheduler in SCHEDULERS {

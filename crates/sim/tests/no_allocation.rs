@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! A run takes its memory before it starts, and then no more; and how much that
-//! is for a task and for a CPU.
-//!
-//! Debug builds prove the invariants after every event, which allocates: there
-//! the event loop cannot be judged.
+//! is for a task and for a CPU. The runs do not prove their invariants, which would take memory.
 
 mod common;
 
@@ -157,10 +154,6 @@ fn allocations_in_the_event_loop_are_counted() {
 
 /// A run of twice the time allocates as often.
 #[test]
-#[cfg_attr(
-    debug_assertions,
-    ignore = "needs a build without debug assertions: they allocate"
-)]
 fn the_event_loop_does_not_allocate() {
     let hackbench = load("hackbench -g 8 -f 20 -l 100000 --pipe --threads");
     let sockets = load("hackbench -g 2 -f 20 -l 100000");
@@ -179,7 +172,7 @@ fn the_event_loop_does_not_allocate() {
             assert_eq!(twice, once, "{} on {cpus} CPUs", workload.name);
         }
     }
-    for name in alight_machine::names() {
+    for name in common::MACHINES {
         let machine = machine(name);
         let workloads = [load("frame-pipeline.json"), periodic(40)];
         let run = Run {
@@ -194,10 +187,6 @@ fn the_event_loop_does_not_allocate() {
 
 /// Nor with task groups, deadlines and clamps, under any base that has them.
 #[test]
-#[cfg_attr(
-    debug_assertions,
-    ignore = "needs a build without debug assertions: they allocate"
-)]
 fn nor_with_groups_and_deadlines() {
     let groups = [Cgroup::new("/bg")];
     let grouped = load("cgexec -g cpu:/bg hackbench -g 2 -f 5 -l 100000 --pipe --threads");

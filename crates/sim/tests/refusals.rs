@@ -233,7 +233,7 @@ fn tasks_that_wait_for_each_other_for_ever() {
             "'t0' waits for condition 1, which no task signals any more",
         ),
     ] {
-        for name in alight_machine::names() {
+        for name in common::MACHINES {
             let machine = machine(name);
             let workloads = [workload.clone()];
             let outcome = Run {
@@ -358,7 +358,8 @@ fn groups_that_a_kernel_or_the_workload_does_not_have() {
             "linux-5.4",
             vec![],
             none,
-            "groups are simulated for linux-5.5, linux-6.1, linux-6.5, linux-7.2",
+            "groups are simulated for linux-5.5, linux-5.10, linux-5.15, linux-6.1, linux-6.5, \
+             linux-6.6, linux-6.8, linux-6.12, linux-6.18, linux-7.0, linux-7.2, linux-7.3",
         ),
         ("linux-3.9", vec![g()], none, "not for linux-3.9"),
         (

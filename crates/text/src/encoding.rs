@@ -32,7 +32,14 @@ impl Mark {
 /// The file cannot be read; or `InvalidData`: it is not UTF-8. The message names the first wrong byte
 /// and its line.
 pub fn read(path: impl AsRef<Path>) -> io::Result<String> {
-    let mut bytes = fs::read(path)?;
+    decode(fs::read(path)?)
+}
+
+/// As [`read`], of the content of a file.
+///
+/// # Errors
+/// `InvalidData`: it is not UTF-8. The message names the first wrong byte and its line.
+pub fn decode(mut bytes: Vec<u8>) -> io::Result<String> {
     let fault = |what: String| io::Error::new(io::ErrorKind::InvalidData, what);
     match mark(&bytes) {
         Some(Mark::Utf8) => drop(bytes.drain(..3)),

@@ -36,7 +36,7 @@ mod plain;
 mod prose;
 
 pub use cell::{Align, cell, pad, row, widths};
-pub use encoding::{Mark, mark, read};
+pub use encoding::{Mark, decode, mark, read};
 pub use place::place;
 pub use plain::{does_harm, harmless, line};
 pub use prose::{item, paragraph};

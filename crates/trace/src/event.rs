@@ -88,7 +88,8 @@ pub enum Event<'a> {
     Exit { task: TaskRef },
     /// `print` from user space (rt-app markers).
     Print { task: TaskRef, text: &'a str },
-    /// A placement decision: which rule of the policy answered (`why this CPU`).
+    /// A placement decision: which rule of the policy answered (`why this CPU`). `cpu` is where the
+    /// task is sent: another CPU than the answer if that one is offline (`select_fallback_rq`).
     Decision {
         task: TaskRef,
         prev_cpu: u32,
@@ -150,6 +151,21 @@ pub struct Signals {
     pub queue_load_avg: u32,
     /// The update is the last one before the task sleeps.
     pub sleeps: bool,
+}
+
+/// What the base alone, without the features of the run's scheduler, would have answered to an
+/// [`Event::Decision`] in the same state.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct BaseAnswer<'a> {
+    /// The task that was placed.
+    pub task: TaskRef,
+    /// The CPU.
+    pub cpu: u32,
+    /// Which rule of the policy would have answered.
+    pub step: &'a str,
+    /// If that is another CPU than the one that was chosen: the features without each of which
+    /// another would have been chosen. None, if each could have been spared.
+    pub because: &'a [&'static str],
 }
 
 /// From where a wakeup comes.
@@ -324,6 +340,26 @@ pub trait Sink {
     /// # Errors
     /// As [`event`](Self::event).
     fn signals(&mut self, _time_ns: u64, _cpu: u32, _signals: &Signals) -> std::io::Result<()> {
+        Ok(())
+    }
+
+    /// Whether [`base_answer`](Self::base_answer) is to be called, for which every decision is made
+    /// again by the rules of the base. Asked once, when the run begins.
+    fn wants_base_answers(&self) -> bool {
+        false
+    }
+
+    /// Takes what the base would have answered to the [`Event::Decision`] right before, on `cpu` at
+    /// `time_ns`.
+    ///
+    /// # Errors
+    /// As [`event`](Self::event).
+    fn base_answer(
+        &mut self,
+        _time_ns: u64,
+        _cpu: u32,
+        _answer: &BaseAnswer<'_>,
+    ) -> std::io::Result<()> {
         Ok(())
     }
 

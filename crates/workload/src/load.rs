@@ -51,6 +51,12 @@ impl Workload {
         load(text, mode, None)
     }
 
+    /// True if [`Workload::load`] takes `text` for the path of an rt-app file.
+    pub fn is_file(text: &str) -> bool {
+        let path = text.trim();
+        path.ends_with(".json") && !names_a_tool(path)
+    }
+
     /// As [`Workload::load`], for a known machine: a command line may then say "one thread for each
     /// CPU".
     ///
@@ -89,10 +95,10 @@ impl Workload {
 }
 
 fn load(text: &str, mode: Mode, site: Option<&Site>) -> Result<Loaded, Error> {
-    let path = text.trim();
-    if !path.ends_with(".json") || names_a_tool(path) {
+    if !Workload::is_file(text) {
         return command_line(text, site);
     }
+    let path = text.trim();
     let bytes = std::fs::read(path).map_err(|error| Error::Unreadable {
         path: path.to_owned(),
         reason: error.to_string(),

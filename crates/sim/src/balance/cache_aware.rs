@@ -428,9 +428,11 @@ impl Sim<'_> {
     pub(super) fn draws(&self, scope: &Scope, group: usize, stats: &GroupStats) -> bool {
         let domain = self.domain(scope.dst, scope.level);
         let misfit = domain.flags & domain_flag::ASYM != 0 && stats.misfit_load != 0;
+        let yields = stats.asym_packing && self.priority_before_caches();
         let first = self.core.groups[group].cpu as usize;
         stats.drawn_here != 0
             && !misfit
+            && !yields
             && !self.gave_up(scope)
             && self.move_between(first, scope.dst, 0, true) == Verdict::Wanted
     }
@@ -493,6 +495,9 @@ impl Sim<'_> {
             None => NONE,
         };
         if home == NONE || self.share_cache(src, dst) {
+            return Verdict::Free;
+        }
+        if self.priority_before_caches() && self.goes_by_priority(scope, src, dst) {
             return Verdict::Free;
         }
         let util = u64::from(self.views[task as usize].pelt.util_avg);

@@ -5,8 +5,8 @@
 use super::fits;
 use crate::kernel::{Balance, BetterOff, Misfit};
 
-/// How much relief a group needs, rising (`enum group_type` without asymmetric
-/// packing; the wakeup path's classification is the same).
+/// How much relief a group needs, rising (`enum group_type`; the wakeup path's classification is the
+/// same, without asymmetric packing).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Kind {
     HasSpare,
@@ -14,6 +14,8 @@ pub(super) enum Kind {
     Misfit,
     /// A core that runs several tasks (`group_smt_balance`).
     SmtBalance,
+    /// The CPU that balances has a higher priority than its CPUs (`group_asym_packing`).
+    AsymPacking,
     Imbalanced,
     /// It holds tasks that prefer the cache here (`group_llc_balance`).
     CacheAware,
@@ -36,8 +38,10 @@ pub(super) struct GroupStats {
     pub h_nr_running: u32,
     pub idle_cpus: u32,
     pub weight: u32,
-    /// Biggest load of a misfit task; not of the local group.
+    /// Biggest load of a misfit task, if it counts; not of the local group.
     pub misfit_load: u32,
+    /// It has a misfit task, whether that counts or not.
+    pub misfit: bool,
     /// No CPU is overutilized, and that forbids the group to be overloaded.
     pub spared: bool,
     /// It is a core with siblings.
@@ -49,6 +53,10 @@ pub(super) struct GroupStats {
     /// They are to be fetched; not the local group.
     pub draws: bool,
     pub cores: u32,
+    /// The highest priority of its CPUs (that of `asym_prefer_cpu`).
+    pub priority: u32,
+    /// It is lower than that of the CPU that balances, which may pull; not the local group.
+    pub asym_packing: bool,
     pub kind: Kind,
 }
 
@@ -67,12 +75,15 @@ impl GroupStats {
         idle_cpus: u32::MAX,
         weight: 1,
         misfit_load: 0,
+        misfit: false,
         spared: false,
         smt: false,
         smt_balance: false,
         drawn_here: 0,
         draws: false,
         cores: 0,
+        priority: 0,
+        asym_packing: false,
         kind: Kind::HasSpare,
     };
 
@@ -86,6 +97,8 @@ impl GroupStats {
             Kind::CacheAware
         } else if imbalance {
             Kind::Imbalanced
+        } else if self.asym_packing {
+            Kind::AsymPacking
         } else if self.smt_balance {
             Kind::SmtBalance
         } else if self.misfit_load != 0 {
@@ -118,6 +131,10 @@ impl GroupStats {
             Kind::Overloaded => self.avg_load > busiest.avg_load,
             Kind::CacheAware => self.drawn_here > busiest.drawn_here,
             Kind::Imbalanced => false,
+            Kind::AsymPacking if rules.itmt.is_some_and(|itmt| itmt.ties_later) => {
+                self.priority <= busiest.priority
+            }
+            Kind::AsymPacking => self.priority < busiest.priority,
             Kind::Misfit if rules.ties.misfit_later => self.misfit_load >= busiest.misfit_load,
             Kind::Misfit => self.misfit_load > busiest.misfit_load,
             Kind::SmtBalance if self.idle_cpus != 0 || busiest.idle_cpus != 0 => {

@@ -9,6 +9,7 @@ use super::{Idle, MIGRATION_COST, NR_MIGRATE, cache_nice_tries};
 use crate::kernel::{DetachLoad, Judged};
 use crate::state::Sim;
 use crate::timeline::NONE;
+use crate::uclamp::actual_capacity;
 use alight_policy::Group;
 use alight_policy::abi::{class, domain_flag};
 
@@ -101,6 +102,7 @@ impl Sim<'_> {
         let rules = &self.kernel.balance.source;
         if imbalance.what == Migrate::Task
             && !asym
+            && !self.is_ranked(scope)
             && scope.excluded.is_none()
             && !self.classes.used
         {
@@ -115,7 +117,9 @@ impl Sim<'_> {
                 false => dst_capacity < capacity,
             };
             let nr = self.fair_runnable(cpu);
-            !(asym && as_good && nr == 1 || nr == 0 && rules.skips_empty)
+            let kept = asym && as_good && !self.gains_from(scope.dst, cpu);
+            let stays = nr == 1 && (kept || self.stays_by_priority(scope, cpu));
+            !(stays || nr == 0 && rules.skips_empty)
         };
         let cpus = self.members(group, scope.excluded.as_ref());
         let (signals, weighed) = (&self.nohz.sums.cpus, self.weighed());
@@ -164,6 +168,17 @@ impl Sim<'_> {
                 |cpu, _| eligible(cpu),
             ),
         }
+    }
+
+    /// May the lone task of `src` gain on `dst`, though that is no bigger: it shares its core with
+    /// another there, or it comes to another cluster of CPUs of the same capacity
+    /// (`sched_balance_find_src_rq`)?
+    fn gains_from(&self, dst: usize, src: usize) -> bool {
+        let topology = &self.core.topology;
+        let capacity = |cpu: usize| actual_capacity(&self.core.params, &self.core.cpus[cpu]);
+        self.kernel.balance.source.lone_beside_busy
+            && (topology.smt != 0 && !self.core_is_idle(src)
+                || topology.cluster != 0 && capacity(dst) == capacity(src))
     }
 
     /// The first CPU of the group with the most tasks: only where some CPU has two
@@ -300,8 +315,8 @@ impl Sim<'_> {
         }
         if rules.ineligible_stays
             && failed == 0
-            && self.nr_queued(self.queue_of(take.dst, task)) != 0
-            && !self.is_eligible(self.queue_of(take.src, task), task)
+            && self.nr_queued(self.line_of(take.dst, task)) != 0
+            && !self.is_eligible(self.line_of(take.src, task), task)
         {
             return false;
         }

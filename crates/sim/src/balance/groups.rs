@@ -10,11 +10,11 @@
 //! that cannot change it. What the attempt costs in the simulation is charged by
 //! the CPUs of the domain all the same.
 
-use super::contest::{Contest, GroupStats, Kind};
+use super::contest::{Contest, GroupStats, Kind, greater};
 use super::sums::Sum;
 use super::{Count, Idle};
 use crate::fair::Order;
-use crate::kernel::{NohzRound, Sibling};
+use crate::kernel::{MisfitCounts, NohzRound, Sibling};
 use crate::state::Sim;
 use alight_policy::abi::{Cpu, NONE, domain_flag};
 use alight_policy::{Group, Mask, nr_idle_scan};
@@ -85,7 +85,7 @@ impl Sim<'_> {
         let others = (own + 1..groups.end).chain(groups.start..own);
         self.update_idle_cpu_scan(scope);
         let records = self.records_caches(scope);
-        let told = !asym && !records;
+        let told = !asym && !records && !self.is_ranked(scope);
         if told && scope.excluded.is_none() && !self.may_differ(scope, own, others.clone()) {
             self.update_overload(scope, false);
             return None;
@@ -113,7 +113,7 @@ impl Sim<'_> {
             if records {
                 self.record_cache(other, &stats);
             }
-            misfit |= asym && stats.misfit_load != 0;
+            misfit |= stats.misfit;
             if stats.busier_than(&busiest, &contest) {
                 busiest = stats;
                 group = Some(other);
@@ -241,7 +241,7 @@ impl Sim<'_> {
     }
 
     /// Is a group one core with siblings?
-    fn is_core(&self, group: usize) -> bool {
+    pub(super) fn is_core(&self, group: usize) -> bool {
         self.group_flags(group) & domain_flag::SMT != 0
     }
 
@@ -332,12 +332,18 @@ impl Sim<'_> {
             weight: g.weight,
             smt: self.is_core(group),
             cores: self.cores(group),
+            priority: self.itmt.of_group(group),
             ..GroupStats::LEAST
         };
         let asym = domain.flags & domain_flag::ASYM != 0;
         if !local {
             if asym && self.nohz.nr_misfit != 0 {
-                stats.misfit_load = self.biggest_misfit(group, scope);
+                let load = self.biggest_misfit(group, scope);
+                let capacity = self.core.cpus[scope.dst].capacity;
+                let counts = rules.misfit_counts == MisfitCounts::Always
+                    || greater(capacity, g.max_capacity);
+                stats.misfit = load != 0;
+                stats.misfit_load = if counts { load } else { 0 };
             } else if !asym && rules.reduced_is_misfit && self.capacities_shrink() {
                 stats.misfit_load = self.biggest_reduced(group, scope, domain.imbalance_pct);
             }
@@ -345,6 +351,7 @@ impl Sim<'_> {
                 rules.smt_balance && scope.idle != Idle::No && stats.smt && stats.h_nr_running > 1;
         }
         if !local {
+            stats.asym_packing = self.pulls_by_priority(scope, &stats);
             stats.drawn_here = self.drawn_here(scope, group);
             stats.draws = self.draws(scope, group, &stats);
         }
@@ -366,11 +373,14 @@ impl Sim<'_> {
             .sum()
     }
 
-    /// Fair tasks of `cpu` that want to run; sleepers that are still queued do not.
+    /// Fair tasks of `cpu` that want to run; sleepers that are still queued do not, but may count.
     #[inline]
     pub(super) fn fair_runnable(&self, cpu: usize) -> u32 {
         let view = &self.core.cpus[cpu];
-        view.h_nr_running - u32::from(view.h_nr_delayed)
+        match self.kernel.balance.sleepers_count {
+            true => view.h_nr_running,
+            false => view.h_nr_running - u32::from(view.h_nr_delayed),
+        }
     }
 
     /// May other classes, or limits of the clock, take capacity from fair tasks?
@@ -495,6 +505,9 @@ impl Sim<'_> {
         let child = self.core.groups[own].child;
         if child == NONE && (self.classes.used || self.pressure.used || self.irq_time.used) {
             self.scale_rt_capacity(scope.dst);
+            if self.pressure.used {
+                self.note_inversion(scope.dst);
+            }
         }
         let (capacity, least, most) = if child == NONE {
             let capacity = self.core.cpus[scope.dst].capacity.max(1);

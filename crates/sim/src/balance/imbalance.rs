@@ -5,7 +5,7 @@
 use super::Idle;
 use super::contest::{GroupStats, Kind};
 use super::groups::Rivals;
-use crate::kernel::{Balance, Sibling};
+use crate::kernel::{Balance, NumaTolerance, Sibling};
 
 /// What to move (`enum migration_type`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,6 +62,12 @@ pub(super) fn find(rivals: &Rivals, rules: Rules) -> Option<Imbalance> {
             return Some(Imbalance {
                 what: Migrate::Load,
                 amount: i64::from(busiest.misfit_load),
+            });
+        }
+        Kind::AsymPacking => {
+            return Some(Imbalance {
+                what: Migrate::Task,
+                amount: i64::from(busiest.h_nr_running),
             });
         }
         Kind::Imbalanced => {
@@ -193,22 +199,43 @@ fn amount_into_spare(rivals: &Rivals, rules: Rules) -> Imbalance {
             amount: room as i64,
         };
     }
-    let mut more = if busiest.weight == 1 || rules.prefer_sibling {
+    let more = if busiest.weight == 1 || rules.prefer_sibling {
         sibling_imbalance(local, busiest, rules)
     } else {
         // An unsigned difference, in spite of the limit to 0 around it.
         i64::from(local.idle_cpus.wrapping_sub(busiest.idle_cpus))
     };
-    if let Some(imb_numa_nr) = rules.imb_numa_nr
-        && rules.kernel.numa_tolerance
-    {
-        // It takes and returns an int.
-        more = i64::from(more as i32);
-        if local.nr_running < imb_numa_nr && more <= NUMA_IMBALANCE_MIN {
-            more = 0;
+    tasks(match rules.imb_numa_nr {
+        Some(imb_numa_nr) => beyond_tolerance(more, rivals, rules, imb_numa_nr),
+        None => more >> 1,
+    })
+}
+
+/// Tasks to move between nodes whose difference is `more` tasks or idle CPUs, but for
+/// what is tolerated (`adjust_numa_imbalance`).
+fn beyond_tolerance(more: i64, rivals: &Rivals, rules: Rules, imb_numa_nr: u32) -> i64 {
+    let (local, busiest) = (&rivals.local, &rivals.busiest);
+    let half = more >> 1;
+    match rules.kernel.numa_tolerance {
+        NumaTolerance::None => half,
+        NumaTolerance::TwoRun if busiest.nr_running <= 2 => 0,
+        NumaTolerance::TwoRun => half,
+        NumaTolerance::Quarter
+            if local.nr_running + 1 < local.weight >> 2 && half <= NUMA_IMBALANCE_MIN =>
+        {
+            0
+        }
+        NumaTolerance::Quarter => half,
+        NumaTolerance::ImbNumaNr => {
+            // It takes and returns an int.
+            let more = i64::from(more as i32);
+            if local.nr_running < imb_numa_nr && more <= NUMA_IMBALANCE_MIN {
+                0
+            } else {
+                more >> 1
+            }
         }
     }
-    tasks(more >> 1)
 }
 
 #[cfg(test)]

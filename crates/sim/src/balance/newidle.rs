@@ -108,7 +108,8 @@ impl Sim<'_> {
         if gate == Gate::IdleTime {
             return self.newidle_by_index(cpu, now);
         }
-        if gate == Gate::FirstDomain && self.core.cpus[cpu].ttwu_pending != 0 {
+        let heeds_pending = self.kernel.balance.newidle.heeds_pending;
+        if heeds_pending && self.core.cpus[cpu].ttwu_pending != 0 {
             return false;
         }
         // Set before the search: that counts as idle time.
@@ -124,7 +125,7 @@ impl Sim<'_> {
         let pulled = self.core.cpus[cpu].nr_running != 0;
         if pulled {
             self.core.cpus[cpu].idle_stamp = 0;
-        } else if gate == Gate::FirstDomain || !worth {
+        } else if self.is_ring() || !worth {
             self.nohz_newidle_balance(cpu, now);
         }
         pulled

@@ -98,7 +98,7 @@ impl Sim<'_> {
         } else {
             0
         };
-        if self.is_ring() && self.nohz.needs_update {
+        if self.kernel.balance.nohz.next_kick && self.nohz.needs_update {
             flags |= NEXT;
         }
         if flags != 0 {
@@ -106,7 +106,7 @@ impl Sim<'_> {
         }
     }
 
-    fn is_ring(&self) -> bool {
+    pub(super) fn is_ring(&self) -> bool {
         self.kernel.balance.nohz.round == NohzRound::Ring
     }
 
@@ -129,6 +129,9 @@ impl Sim<'_> {
         if self.fair_runnable(cpu) >= 1 && reduced {
             return true;
         }
+        if self.kicks_by_priority(cpu) {
+            return true;
+        }
         if place.asym_domain != NONE {
             // Such machines are to fit tasks to CPUs, not to spread them over caches.
             let smaller = view.capacity_orig < self.core.topology.max_capacity;
@@ -145,17 +148,29 @@ impl Sim<'_> {
         } else if flags & BALANCE != 0 {
             self.nohz.next_balance = now + 1;
         }
-        let nohz = &self.nohz;
         let ilb = match self.is_own_first() {
             _ if self.packing.acts => self.pack_ilb(from),
             true => self.first_tickless(),
-            false => nohz.idle.next_and(&nohz.idle_cpus, 0, nohz.words),
+            false => self.idle_balancer(),
         };
         let Some(ilb) = ilb else { return };
         let pending = &mut self.cpus[ilb as usize].balance.nohz_flags;
         if std::mem::replace(pending, *pending | flags) & KICK == 0 {
             self.kick_nohz(from, ilb as usize);
         }
+    }
+
+    /// The first tickless CPU that idles, in 7.3 the first on an idle core before all
+    /// (`find_new_ilb`).
+    pub(super) fn idle_balancer(&self) -> Option<u32> {
+        let nohz = &self.nohz;
+        let on_idle_core = || {
+            (nohz.idle.and(&nohz.idle_cpus, nohz.words))
+                .find(|&cpu| self.core_is_idle(cpu as usize))
+        };
+        let by_core = self.kernel.balance.nohz.on_idle_core && self.core.topology.smt != 0;
+        (by_core.then(on_idle_core).flatten())
+            .or_else(|| nohz.idle.next_and(&nohz.idle_cpus, 0, nohz.words))
     }
 
     /// The kicked CPU balances for all idle CPUs (`scheduler_ipi`,

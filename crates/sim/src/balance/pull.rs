@@ -244,6 +244,7 @@ impl Sim<'_> {
         }
         let tries = cache_nice_tries(self.domain(dst, level));
         let voluntary = self.pack_forces(src, dst)
+            || self.pushes_by_priority(scope, src)
             || rules.voluntary && self.voluntary_active_balance(scope, src, what);
         let desperate = self.levels(dst, level).nr_balance_failed > tries + 2
             && (what == Migrate::Task || !rules.for_tasks_only);
@@ -271,7 +272,7 @@ impl Sim<'_> {
         }
     }
 
-    /// `voluntary_active_balance` without asymmetric packing.
+    /// `voluntary_active_balance` but for [`Self::pushes_by_priority`].
     pub(super) fn voluntary_active_balance(
         &self,
         scope: &Scope,

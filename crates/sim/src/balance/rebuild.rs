@@ -37,6 +37,7 @@ impl Sim<'_> {
         }
         self.nohz.overload = false;
         self.sum_capacities();
+        self.itmt_init();
         self.cpu_power_init();
     }
 

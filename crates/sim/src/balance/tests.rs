@@ -2,6 +2,7 @@
 //! Balancing on small machines: with these queues, these tasks move, because.
 
 mod by_version;
+mod from_7_3;
 mod judged;
 mod plainly;
 

@@ -4,7 +4,7 @@
 use super::{Builder, MeasureSpec, kernel, views};
 use crate::activations::Activations;
 use crate::api::{Cgroup, Error, Scenario};
-use crate::balance::{CacheAware, Nohz, Packing};
+use crate::balance::{CacheAware, Itmt, Nohz, Packing};
 use crate::changes::Agenda;
 use crate::channel::MessageMemory;
 use crate::classes::{Classes, Servers};
@@ -71,7 +71,7 @@ impl<'a> Builder<'a> {
         let hotplug = Hotplug::new(scenario, agenda.has_hotplug());
         let limited = agenda.has_limits();
         // SAFETY: looked up by CPUs, as the tables below, and by what its own places lead to.
-        let core = unsafe { views(machine, &params, hotplug.online)?.stored() };
+        let core = unsafe { views(machine, kernel, &params, hotplug.online)?.stored() };
         let packing = Packing::new(&core);
         let tick = 1_000_000_000 / u64::from(machine.hz);
         let mut tunables = Tunables::new(kernel, nr_cpus, tick);
@@ -122,7 +122,7 @@ impl<'a> Builder<'a> {
         let asks_for_places = parts.measures.iter().any(places);
         let nr_tasks = parts.tasks.len();
         let uclamp_limits = Limits::new(sysctls.clamps, kernel, &parts.groups, &parts.own);
-        let groups = Groups::new(&parts.groups, &of, nr_cpus);
+        let groups = Groups::new(&parts.groups, &of, nr_cpus, &tunables);
         let entities = parts.tasks.len();
         let op_cost = |op| OpCost::of(op, &parts.channels);
         let op_costs: Vec<_> = parts.ops.iter().map(op_cost).collect();
@@ -155,8 +155,9 @@ impl<'a> Builder<'a> {
             )
         };
         // SAFETY: `cpufreq_init` and `meters_init` put others there before anybody looks.
-        let (freq, meters, idle_states) =
-            unsafe { (Table::new([]), Table::new([]), Table::new([])) };
+        let (freq, meters) = unsafe { (Table::new([]), Table::new([])) };
+        // SAFETY: as above.
+        let (idle_states, domain_states) = unsafe { (Table::new([]), Table::new([])) };
         let mut sim = Sim {
             machine,
             now: 0,
@@ -218,11 +219,13 @@ impl<'a> Builder<'a> {
             uclamp_limits,
             meters,
             idle_states,
+            domain_states,
             idle_memory: Memory::Menu {
-                pattern_first: false,
+                pattern_first: None,
             },
             nohz: Nohz::default(),
             cache_aware: CacheAware::default(),
+            itmt: Itmt::default(),
             seed: scenario.seed,
             overloaded: Mask::EMPTY,
             stats: Stats::default(),
@@ -255,10 +258,7 @@ impl<'a> Builder<'a> {
 /// Index of the costs of `cpu` in `kinds`, added if they are the first such.
 fn kind_of_cpu(machine: &Machine, cpu: usize, kinds: &mut Vec<CpuCosts>) -> u32 {
     let place = &machine.cpus[cpu];
-    let costs = CpuCosts::new(
-        &machine.core_types[place.core_type].costs,
-        place.capacity_orig,
-    );
+    let costs = CpuCosts::new(&machine.core_types[place.core_type].costs, place.speed());
     let known = kinds.iter().position(|kind| *kind == costs);
     known.unwrap_or_else(|| {
         kinds.push(costs);

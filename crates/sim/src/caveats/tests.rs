@@ -158,7 +158,34 @@ fn what_is_missing_is_said_where_it_matters_and_nowhere_else() {
                 machine.core_types.push(little);
                 machine.cpus.iter_mut().for_each(|cpu| cpu.node = 0);
             }),
-            ..case("epyc-9654-2s", &["linux-6.5"], "(ITMT)")
+            ..case(
+                "epyc-9654-2s",
+                &["linux-6.5"],
+                "the machine file has no [itmt]",
+            )
+        },
+        case("i7-1370p", &["linux-6.5"], ""),
+        case("ultra7-258v", &["linux-6.8", "linux-7.2"], ""),
+        Case {
+            edit: Some(|machine| {
+                for cpu in &mut machine.cpus {
+                    cpu.stated_speed = Some(cpu.capacity_orig);
+                    cpu.capacity_orig = 1024;
+                }
+            }),
+            ..case(
+                "ultra7-258v",
+                &["linux-6.8", "linux-7.2"],
+                "linux-7.2 sees unlike ones",
+            )
+        },
+        Case {
+            edit: Some(|machine| machine.levels.retain(|level| level.name != "CLS")),
+            ..case(
+                "i7-1370p",
+                &["linux-5.5", "linux-7.2"],
+                "linux-5.5 pulled tasks to the cores that the firmware ranks first (ITMT)",
+            )
         },
         Case {
             edit: Some(|machine| machine.one_processor = true),

@@ -107,6 +107,7 @@ impl Sim<'_> {
         self.tasks[task as usize].cpu = cpu as u32;
         self.start_bandwidth(cpu);
         self.count_rt(cpu);
+        self.uclamp_joined(cpu, task);
     }
 
     /// A new task joins the queue of `cpu` (`wake_up_new_task`); its fair signals

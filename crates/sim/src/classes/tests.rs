@@ -170,7 +170,13 @@ fn it_wakes_elsewhere_rather_than_wait() {
 /// it takes it or has it pushed.
 #[test]
 fn who_waits_is_pulled() {
-    for base in ["linux-5.5", "linux-6.1", "linux-7.2"] {
+    for base in [
+        "linux-5.5",
+        "linux-5.10",
+        "linux-5.15",
+        "linux-6.1",
+        "linux-7.2",
+    ] {
         let runs = runs_of_kernel(
             base,
             2,
@@ -226,6 +232,8 @@ fn throttling() {
     for (base, cpus, share) in [
         ("linux-5.5", 1, 95),
         ("linux-5.5", 2, 100),
+        ("linux-5.10", 2, 95),
+        ("linux-5.15", 2, 95),
         ("linux-6.1", 1, 95),
         ("linux-6.1", 2, 95),
         ("linux-6.5", 2, 95),

@@ -86,6 +86,7 @@ fn a_window_that_only_counts_leaves_a_run_of_pipes() {
     let hash = |changes: &[Change]| {
         let scenario = Scenario {
             changes,
+            check: true,
             ..Scenario::new(&machine, &workloads, &scheduler)
         };
         let run = run(&scenario, None, &AtomicBool::new(false)).expect("runs");

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::cpuidle::tests::at_boot;
+use crate::testbed::{Record, begin_under, task, workload};
+use alight_workload::program::Op;
 
 const MS: u64 = 1_000_000;
 
@@ -64,7 +66,11 @@ fn a_clock_that_saves_nothing_is_passed_over() {
 
 #[test]
 fn a_busy_cpu_alone_on_its_clock_is_not_slowed_down() {
-    for (rule, remembered) in [(Hold::Forgets, 0), (Hold::Restores, 600_000)] {
+    for (rule, remembered) in [
+        (Hold::Forgets, 0),
+        (Hold::Restores, 600_000),
+        (Hold::RestoresAlways, 600_000),
+    ] {
         let opps = opps();
         let mut sugov = sugov(0);
         let khz = sugov.next(600_000, &opps, None);
@@ -75,6 +81,64 @@ fn a_busy_cpu_alone_on_its_clock_is_not_slowed_down() {
         assert_eq!(up, 850_000, "up is free");
         let down = sugov.next(200_000, &opps, None);
         assert_eq!(down, 450_000, "not remembered as decided");
+    }
+}
+
+/// sugov_update_single() of 5.10.262 and 5.15.215: `need_freq_update` does not end a hold.
+#[test]
+fn a_new_limit_ends_a_hold_but_in_5_10_and_5_15() {
+    for (rule, mhz) in [
+        (Hold::Forgets, 450),
+        (Hold::Restores, 450),
+        (Hold::RestoresAlways, 700),
+    ] {
+        let opps = opps();
+        let mut sugov = sugov(0);
+        let khz = sugov.next(600_000, &opps, None);
+        assert!(sugov.commit(0, khz));
+        sugov.limit();
+        let khz = sugov.next(600_000, &opps[..1], Some(rule));
+        assert_eq!(khz, mhz * 1000, "{rule:?}");
+        // Looked up anew all the same, once the CPU has been idle.
+        sugov.limit();
+        assert_eq!(sugov.next(600_000, &opps[..1], None), 450_000, "{rule:?}");
+    }
+}
+
+/// `uclamp_rq_is_capped`, which 6.1 asks and 5.10.262 and 5.15.215 do not.
+#[test]
+fn a_hold_heeds_the_upper_clamp_from_6_1_on() {
+    for (base, held) in [
+        ("linux-5.10", true),
+        ("linux-5.15", true),
+        ("linux-6.1", false),
+    ] {
+        let rules = (base, Governor::Schedutil);
+        let mut clocks = crate::testbed::machine(1, 1);
+        let opp = clocks.freq_domains[0].opps[0].clone();
+        clocks.freq_domains[0].opps = vec![
+            Opp {
+                khz: 500_000,
+                capacity: 512,
+                ..opp.clone()
+            },
+            opp,
+        ];
+        let none = crate::testbed::workload(&[]);
+        let mut record = crate::testbed::Record::default();
+        crate::testbed::begin_under(rules, &clocks, &none, &mut record, |sim| {
+            sim.now = 20 * MS;
+            sim.core.cpus[0].cfs.util_avg = 900;
+            sim.cpufreq_update(0);
+            sim.now += 20 * MS;
+            sim.core.root.uclamp_used = 1;
+            (sim.core.cpus[0].uclamp_max, sim.core.cpus[0].uclamp_idle) = (200, 0);
+            sim.cpufreq_update(0);
+            let low = sim.freq[0].sugov.next_freq == 500_000;
+            assert_eq!(low, !held, "{base}");
+            sim.core.cpus[0].cfs.util_avg = 0;
+            (sim.core.cpus[0].uclamp_max, sim.core.cpus[0].uclamp_idle) = (1024, 1);
+        });
     }
 }
 
@@ -295,6 +359,38 @@ fn fixed_governors_never_ask_for_a_change() {
                 sim.freq.iter().all(|f| f.change == Change::None),
                 "{governor:?}"
             );
+        });
+    }
+}
+
+/// enqueue_task() of 6.12 counts the clamps of a task behind the class's part, which asks for a
+/// frequency; before, and from 6.17 on, they count by then.
+#[test]
+fn a_clamp_comes_too_late_for_the_wakeup_in_6_12() {
+    let machine = Machine::load("juno-r0").expect("it is built in");
+    let domain = machine.cpus[3].freq_domain;
+    let mut clamped = task(20 * MS, &[Op::Run { ns: 50 * MS }]).on(&[3]);
+    clamped.attributes.uclamp_min = Some(1024);
+    for (base, at_once) in [
+        ("linux-6.6", true),
+        ("linux-6.8", true),
+        ("linux-6.12", false),
+        ("linux-6.18", true),
+        ("linux-7.2", true),
+    ] {
+        let rules = (base, Governor::Schedutil);
+        let given = workload(&[clamped.clone()]);
+        begin_under(rules, &machine, &given, &mut Record::default(), |sim| {
+            let wanted = |sim: &Sim| sim.freq[domain].sugov.next_freq;
+            let mut at = 20 * MS;
+            while sim.core.cpus[3].uclamp_min != 1024 {
+                at += 10_000;
+                assert!(at < 30 * MS, "{base}: it wakes");
+                sim.until(at);
+            }
+            assert_eq!(wanted(sim) == 850_000, at_once, "{base}: {}", wanted(sim));
+            sim.until(40 * MS);
+            assert_eq!(wanted(sim), 850_000, "{base}: at the tick");
         });
     }
 }

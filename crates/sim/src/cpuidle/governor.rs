@@ -6,7 +6,7 @@ use super::menu::Menu;
 use super::repeat::RepeatMenu;
 use super::states::State;
 use super::teo::Teo;
-use crate::kernel::{IdleRules, MenuForm, TeoForm};
+use crate::kernel::{Beside, IdleRules, MenuForm, PatternFirst, TeoForm};
 use crate::table::Table;
 use alight_machine::IdleGovernor;
 
@@ -71,7 +71,7 @@ pub(crate) struct Period {
 /// kernel has, that is with the rest of the CPU ([`super::CpuIdle`]).
 #[derive(Debug, Clone)]
 pub(crate) enum Memory {
-    Menu { pattern_first: bool },
+    Menu { pattern_first: Option<PatternFirst> },
     RepeatMenu(Box<[RepeatMenu]>),
     Teo { cpus: Box<[Teo]>, util_aware: bool },
 }
@@ -90,12 +90,19 @@ impl Memory {
             (IdleGovernor::Menu, MenuForm::Repeat, _) => Ok(Memory::RepeatMenu(
                 vec![RepeatMenu::default(); states.len()].into(),
             )),
-            (IdleGovernor::Menu, form, _) => Ok(Memory::Menu {
-                pattern_first: form == MenuForm::PatternFirst,
+            (IdleGovernor::Menu, MenuForm::TimerFirst, _) => Ok(Memory::Menu {
+                pattern_first: None,
+            }),
+            (IdleGovernor::Menu, MenuForm::PatternFirst(rules), _) => Ok(Memory::Menu {
+                pattern_first: Some(rules),
             }),
             (IdleGovernor::Teo, _, Some(form)) => Ok(Memory::Teo {
                 cpus: states.map(|n| Teo::new(form, n)).collect(),
-                util_aware: form == TeoForm::Recent { util_aware: true },
+                util_aware: matches!(
+                    form,
+                    TeoForm::Recent { util_aware: true }
+                        | TeoForm::TimerIfDeep(Beside::RecentAndUse)
+                ),
             }),
             (IdleGovernor::Teo, _, None) => {
                 Err("has no idle governor teo, which came with Linux 5.1; it has menu")

@@ -5,12 +5,13 @@
 //! The prediction is the time to the next timer, corrected by how much of such
 //! times went by in the past, or the typical length of the last eight idle
 //! periods if they look alike and it is shorter. Up to 6.5 the timer is asked
-//! first; 7.2 does without if the pattern says that it will be a moment only, and
-//! leaves out short periods as well as long ones to find it. Nobody waits for I/O in the
-//! workloads modelled, so the kernel's second half of the correction factors
+//! first; later kernels do without if the pattern says that it will be a moment only
+//! ([`crate::kernel::PatternFirst`] says what differs between them). Nobody waits for I/O
+//! in the workloads modelled, so the kernel's second half of the correction factors
 //! (`nr_iowaiters`) and its performance multiplier have no part.
 
 use super::governor::{Choice, Outlook, Period, RESIDENCY_THRESHOLD_NS};
+use crate::kernel::{Outliers, PatternFirst};
 use crate::queue::NEVER;
 
 const NSEC_PER_USEC: u64 = 1000;
@@ -62,7 +63,7 @@ impl Default for Menu {
 impl Menu {
     /// Chooses a state (`menu_select`). `pattern_first`: see [`crate::kernel::MenuForm`].
     #[inline]
-    pub fn select(&mut self, look: &Outlook, pattern_first: bool) -> Choice {
+    pub fn select(&mut self, look: &Outlook, pattern_first: Option<PatternFirst>) -> Choice {
         let states = look.states;
         let forced = Choice {
             state: 0,
@@ -75,14 +76,11 @@ impl Menu {
         if self.needs_update {
             self.update(look);
         }
-        let pattern_ns = match pattern_first {
-            true => self
-                .intervals
-                .typical_of_both_ends()
-                .map(|us| u64::from(us) * NSEC_PER_USEC),
-            false => None,
-        };
-        let soon = pattern_ns.filter(|&ns| ns <= RESIDENCY_THRESHOLD_NS && !look.tick_stopped);
+        let pattern_ns = pattern_first.and_then(|rules| self.pattern_ns(rules));
+        let soon = pattern_ns.filter(|&ns| {
+            let believed = !look.tick_stopped || pattern_first.is_some_and(|rules| rules.hurries);
+            ns <= RESIDENCY_THRESHOLD_NS && believed
+        });
         let look = match soon {
             // The timer is not asked for.
             Some(_) => Outlook {
@@ -98,17 +96,16 @@ impl Menu {
         if look.latency_forbids_all() || look.next_timer_ns < states[1].residency_ns {
             return forced;
         }
-        if pattern_first {
-            let predicted_ns = soon.unwrap_or_else(|| self.predict_beside(look, pattern_ns));
-            return deepest(look, predicted_ns, look.latency_limit_ns, true);
-        }
-        let predicted_ns = self.predict(look);
-        let latency_limit_ns = if look.tick_stopped {
-            look.latency_limit_ns
-        } else {
-            look.latency_limit_ns.min(predicted_ns)
+        let predicted_ns = match pattern_first {
+            Some(rules) => self.predict_beside(look, (pattern_ns, soon), rules),
+            None => self.predict(look),
         };
-        deepest(look, predicted_ns, latency_limit_ns, false)
+        let hurries = pattern_first.is_none_or(|rules| rules.hurries);
+        let latency_limit_ns = match hurries && !look.tick_stopped {
+            true => look.latency_limit_ns.min(predicted_ns),
+            false => look.latency_limit_ns,
+        };
+        deepest(look, predicted_ns, latency_limit_ns, !hurries)
     }
 
     /// The idle period is over: it took `residency_ns`, wakeup included
@@ -133,13 +130,31 @@ impl Menu {
         predicted_ns
     }
 
-    /// The same beside a pattern that was looked for before.
-    fn predict_beside(&self, look: &Outlook, pattern_ns: Option<u64>) -> u64 {
-        let by_timer_ns = u64::from(self.by_timer_us(look)) * NSEC_PER_USEC;
-        let predicted_ns = pattern_ns.map_or(by_timer_ns, |ns| ns.min(by_timer_ns));
+    /// Length of the periods that look alike, ns.
+    #[inline]
+    fn pattern_ns(&self, rules: PatternFirst) -> Option<u64> {
+        let us = match rules.outliers {
+            Outliers::Longest => self.intervals.typical_of_shorter(),
+            Outliers::BothEnds => self.intervals.typical_of_both_ends(),
+        };
+        us.map(|us| u64::from(us) * NSEC_PER_USEC)
+    }
+
+    /// Expected length beside a pattern that was looked for before; `soon`: it is that short that
+    /// the timer was not asked for.
+    fn predict_beside(
+        &self,
+        look: &Outlook,
+        (pattern_ns, soon): (Option<u64>, Option<u64>),
+        rules: PatternFirst,
+    ) -> u64 {
+        let predicted_ns = soon.unwrap_or_else(|| {
+            let by_timer_ns = u64::from(self.by_timer_us(look)) * NSEC_PER_USEC;
+            pattern_ns.map_or(by_timer_ns, |ns| ns.min(by_timer_ns))
+        });
         // A timer within two ticks will correct a wrong choice soon enough.
-        let safe = look.next_timer_ns <= 2 * look.tick_ns;
-        if look.tick_stopped && predicted_ns < look.tick_ns && !safe {
+        let net = rules.near_timer_is_net && look.next_timer_ns <= 2 * look.tick_ns;
+        if look.tick_stopped && predicted_ns < look.tick_ns && !net {
             return look.next_timer_ns;
         }
         predicted_ns
@@ -276,6 +291,27 @@ impl Intervals {
         mean_if_alike(sum, squares, 6).unwrap_or(NO_PATTERN)
     }
 
+    /// Their mean if they lie close together, once up to two of the longest are left out
+    /// (`get_typical_interval` of 6.6 and 6.12). Periods of no length are no pattern.
+    fn typical_of_shorter(&self) -> Option<u32> {
+        let (mut sum, mut squares, mut n) = (self.sum, self.squares, INTERVALS);
+        while n != 0 && self.sorted[n - 1] != 0 {
+            if let Some(mean) = mean_if_alike(sum, squares, n as u64) {
+                return Some(mean);
+            }
+            if n * 4 <= INTERVALS * 3 {
+                return None;
+            }
+            let longest = self.sorted[n - 1];
+            while n != 0 && self.sorted[n - 1] == longest {
+                n -= 1;
+                sum -= longest as u64;
+                squares -= longest as u64 * longest as u64;
+            }
+        }
+        None
+    }
+
     /// Their mean if they lie close together, once the shortest or the longest are
     /// left out, whichever lie farther from it, two at most
     /// (`get_typical_interval` of 7.2).
@@ -342,13 +378,8 @@ fn mean_if_alike(sum: u64, squares: u64, n: u64) -> Option<u32> {
 }
 
 /// The deepest state that pays off within `predicted_ns` and wakes up within
-/// `latency_limit_ns`; second half of `menu_select`.
-fn deepest(
-    look: &Outlook,
-    mut predicted_ns: u64,
-    latency_limit_ns: u64,
-    pattern_first: bool,
-) -> Choice {
+/// `latency_limit_ns`; second half of `menu_select`. `patient`: see [`PatternFirst::hurries`].
+fn deepest(look: &Outlook, mut predicted_ns: u64, latency_limit_ns: u64, patient: bool) -> Choice {
     let Outlook {
         states,
         tick_ns,
@@ -357,12 +388,12 @@ fn deepest(
     } = *look;
     let mut chosen = 0;
     for (i, state) in states.iter().enumerate() {
-        if pattern_first && state.wakeup_ns > latency_limit_ns {
+        if patient && state.wakeup_ns > latency_limit_ns {
             break;
         }
         if state.residency_ns > predicted_ns {
             // Rather a real state than busy polling, unless a timer comes very soon.
-            let better = match pattern_first {
+            let better = match patient {
                 true => {
                     state.wakeup_ns <= predicted_ns && state.residency_ns < RESIDENCY_THRESHOLD_NS
                 }

@@ -25,10 +25,8 @@ pub(crate) struct State {
     /// How deep the core goes while the cluster does not follow: itself, or the
     /// deepest state of core scope below it.
     pub core_state: u32,
-    /// What CPU and cluster are in if it does: itself, or the domain's state.
+    /// What CPU and cluster are in if it does: itself, or the shallowest [`DomainState`].
     pub deep_state: u32,
-    /// Target residency of `deep_state`, ns.
-    pub deep_residency_ns: u64,
     /// Latencies of `deep_state`, ns.
     pub entry_ns: u64,
     pub exit_ns: u64,
@@ -51,7 +49,6 @@ const NO_STATE: State = State {
     by_last: false,
     core_state: 0,
     deep_state: 0,
-    deep_residency_ns: 0,
     entry_ns: 0,
     exit_ns: 0,
     core_entry_ns: 0,
@@ -84,7 +81,6 @@ pub(crate) fn states(known: &[IdleState]) -> Table<State> {
             by_last,
             core_state: core_state as u32,
             deep_state: deep_state as u32,
-            deep_residency_ns: deep.residency_ns,
             entry_ns: deep.entry_ns,
             exit_ns: deep.exit_ns,
             core_entry_ns: core.entry_ns,
@@ -99,6 +95,34 @@ pub(crate) fn states(known: &[IdleState]) -> Table<State> {
     };
     // SAFETY: looked up by what governors choose among them, which begin with the first.
     unsafe { Table::new(states) }
+}
+
+/// A state of scope domain: of those that fit, the last CPU of a cluster to sleep takes the deepest.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct DomainState {
+    /// Its place among all states of the core type.
+    pub state: u32,
+    /// Target residency, ns.
+    pub residency_ns: u64,
+    /// Latencies, ns.
+    pub entry_ns: u64,
+    pub exit_ns: u64,
+    /// Power of a core of this type in it, uW.
+    pub power_uw: u64,
+}
+
+/// The states of a core type that the last CPU of a cluster chooses from, the shallowest first.
+pub(crate) fn domain_states(known: &[IdleState]) -> Vec<DomainState> {
+    let of_domain = |(_, state): &(usize, &IdleState)| state.scope == IdleScope::Domain;
+    let domain_state = |(place, state): (usize, &IdleState)| DomainState {
+        state: place as u32,
+        residency_ns: state.residency_ns,
+        entry_ns: state.entry_ns,
+        exit_ns: state.exit_ns,
+        power_uw: state.power_uw,
+    };
+    let known = known.iter().enumerate();
+    known.filter(of_domain).map(domain_state).collect()
 }
 
 /// How deep the core goes when it asks for `state` and the cluster does not follow.

@@ -3,11 +3,12 @@
 //! wakeups are timers', whose times are known. How often did something else come
 //! before, and how much before?
 //!
-//! Three forms of it, one file each; [`crate::kernel::TeoForm`] says which
+//! Four forms of it, one file each; [`crate::kernel::TeoForm`] says which
 //! kernel has which. None of them looks at disabled states here: there are none.
 
 mod early;
 mod recent;
+mod timer_if_deep;
 mod timer_last;
 
 use super::governor::{Choice, Outlook, Period};
@@ -15,6 +16,7 @@ use super::states::State;
 use crate::kernel::TeoForm;
 use early::Early;
 use recent::Recent;
+use timer_if_deep::TimerIfDeep;
 use timer_last::TimerLast;
 
 /// What is added to a metric (`PULSE`).
@@ -27,6 +29,7 @@ const DECAY_SHIFT: u32 = 3;
 pub(crate) enum Teo {
     Early(Early),
     Recent(Recent),
+    TimerIfDeep(TimerIfDeep),
     TimerLast(TimerLast),
 }
 
@@ -36,7 +39,10 @@ impl Teo {
         match form {
             TeoForm::EarlyHits { whole_us } => Teo::Early(Early::new(states, whole_us)),
             TeoForm::Recent { util_aware: _ } => Teo::Recent(Recent::new(states)),
-            TeoForm::TimerLast => Teo::TimerLast(TimerLast::new(states)),
+            TeoForm::TimerIfDeep(beside) => Teo::TimerIfDeep(TimerIfDeep::new(states, beside)),
+            TeoForm::TimerLast { near_timer_is_net } => {
+                Teo::TimerLast(TimerLast::new(states, near_timer_is_net))
+            }
         }
     }
 
@@ -46,6 +52,7 @@ impl Teo {
         let (state, stop_tick) = match self {
             Teo::Early(memory) => memory.select(look),
             Teo::Recent(memory) => memory.select(look, utilized),
+            Teo::TimerIfDeep(memory) => memory.select(look, utilized),
             Teo::TimerLast(memory) => memory.select(look),
         };
         Choice {
@@ -60,6 +67,7 @@ impl Teo {
         match self {
             Teo::Early(memory) => memory.last = Some(end),
             Teo::Recent(memory) => memory.last = Some(end),
+            Teo::TimerIfDeep(memory) => memory.last = Some(end),
             Teo::TimerLast(memory) => memory.last = Some(end),
         }
     }
@@ -69,6 +77,7 @@ impl Teo {
         match self {
             Teo::Early(memory) => memory.forget(),
             Teo::Recent(memory) => memory.forget(),
+            Teo::TimerIfDeep(memory) => memory.forget(),
             Teo::TimerLast(memory) => memory.forget(),
         }
     }

@@ -17,7 +17,7 @@ pub(crate) fn at_boot(name: &str, governor: Governor, test: impl FnOnce(&mut Sim
 }
 
 /// As [`at_boot`], of another kernel.
-fn at_boot_of(base: &str, name: &str, governor: Governor, test: impl FnOnce(&mut Sim)) {
+pub(crate) fn at_boot_of(base: &str, name: &str, governor: Governor, test: impl FnOnce(&mut Sim)) {
     let machine = Machine::load(name).unwrap_or_else(|error| panic!("{name}: {error}"));
     let scheduler = alight_policy::Scheduler::parse(base).expect("a base");
     let loaded = Workload::from_command_line("hackbench -g 1").expect("a workload");
@@ -364,13 +364,26 @@ fn a_cpu_costs_a_few_cache_lines() {
     assert!(size_of::<CpuIdle>() < 256, "{}", size_of::<CpuIdle>());
 }
 
-/// A machine that knows one state: the tick goes on in 7.2 until it has found
-/// nothing to do once.
+/// A machine that knows one state: the tick goes on until it has found nothing to do
+/// once, in the kernels that have this.
 #[test]
 fn a_lone_state_keeps_the_tick_at_first() {
     use crate::testbed::{begin_on, machine, task, workload};
     use alight_workload::program::Op;
-    for (base, ticks) in [("linux-6.5", 0), ("linux-7.2", 1)] {
+    for (base, ticks) in [
+        ("linux-5.5", 0),
+        ("linux-5.10", 1),
+        ("linux-5.15", 1),
+        ("linux-6.1", 1),
+        ("linux-6.5", 0),
+        ("linux-6.6", 0),
+        ("linux-6.8", 1),
+        ("linux-6.12", 1),
+        ("linux-6.18", 0),
+        ("linux-7.0", 1),
+        ("linux-7.2", 1),
+        ("linux-7.3", 1),
+    ] {
         let tasks = workload(&[task(100 * MS, &[Op::Run { ns: 10 * US }]).on(&[0])]);
         begin_on(base, &machine(1, 1), &tasks, |sim| {
             sim.until(99 * MS);
@@ -378,121 +391,5 @@ fn a_lone_state_keeps_the_tick_at_first() {
             sim.until(300 * MS);
             assert_eq!(sim.stats.ticks.seen() - before, ticks, "{base}");
         });
-    }
-}
-
-/// The eight CPUs of an SDM845 asleep at 100 ms but the last, which follows at 200 ms;
-/// `before` may change something in between. The state of the cluster from then on.
-fn last_of_eight_sleeps(base: &str, before: impl FnOnce(&mut Sim), after: impl FnOnce(&mut Sim)) {
-    at_boot_of(base, "sdm845", Governor::Schedutil, |sim| {
-        for cpu in 0..8 {
-            sim.cpus[cpu].tick_at = NEVER;
-            execute(sim, cpu, 50 * MS);
-        }
-        for cpu in 0..7 {
-            sleep(sim, cpu, SLEEP, 100 * MS);
-        }
-        before(sim);
-        sleep(sim, 7, SLEEP, 200 * MS);
-        assert_eq!(sim.power_check(), Ok(()));
-        after(sim);
-    });
-}
-
-const SLEEP: usize = 1;
-const DOMAIN_SLEEP: usize = 2;
-
-/// Is the domain asleep: does a CPU take 6562 us to come out, not 461?
-fn domain_sleeps(sim: &mut Sim) -> bool {
-    match wake(sim, 0, 300 * MS) - 300 * MS {
-        6_562_000 => true,
-        461_000 => false,
-        other => panic!("out of no known state in {other} ns"),
-    }
-}
-
-#[test]
-fn the_last_cpu_takes_the_domain_down() {
-    last_of_eight_sleeps(
-        "linux-6.5",
-        |_| (),
-        |sim| {
-            assert!(domain_sleeps(sim));
-            let spent = |cpu: usize, state: usize| sim.cpus[cpu].idle.residency[state].ns;
-            let stays = |cpu: usize, state: usize| {
-                let found = &sim.cpus[cpu].idle.residency[state];
-                (found.requested, found.reached)
-            };
-            // In from 3263 us after the last one on.
-            assert_eq!(spent(0, DOMAIN_SLEEP), 100 * MS - 3263 * US);
-            assert_eq!(spent(0, SLEEP), 100 * MS - 350 * US + 3263 * US);
-            // It is the last CPU that asks for the domain's state, and all are in it.
-            assert_eq!((stays(0, SLEEP), stays(0, DOMAIN_SLEEP)), ((1, 1), (0, 1)));
-            assert_eq!((stays(7, SLEEP), stays(7, DOMAIN_SLEEP)), ((1, 0), (1, 1)));
-        },
-    );
-}
-
-/// 9987 us must pay off behind an entry of 3263 us.
-#[test]
-fn the_domain_stays_up_if_any_cpu_wakes_up_too_soon() {
-    for (due, expected) in [(13_250, true), (13_249, false)] {
-        for by_tick in [true, false] {
-            last_of_eight_sleeps(
-                "linux-6.5",
-                |sim| {
-                    let (cpu, at) = (&mut sim.cpus[3], 200 * MS + due * US);
-                    match by_tick {
-                        true => cpu.tick_at = at,
-                        false => cpu.timers.insert(&mut sim.nodes, 0, at),
-                    }
-                },
-                |sim| assert_eq!(domain_sleeps(sim), expected, "{due} us, tick: {by_tick}"),
-            );
-        }
-    }
-}
-
-#[test]
-fn the_choice_is_made_anew_when_a_cpu_sleeps_again() {
-    last_of_eight_sleeps(
-        "linux-6.5",
-        |sim| sim.cpus[3].tick_at = 201 * MS,
-        |sim| {
-            sim.cpus[3].tick_at = NEVER;
-            execute(sim, 3, 201 * MS);
-            sleep(sim, 3, SLEEP, 210 * MS);
-            assert!(domain_sleeps(sim));
-        },
-    );
-}
-
-#[test]
-fn a_latency_limit_keeps_the_domain_up_from_6_17_on() {
-    for (base, limit, expected) in [
-        ("linux-7.2", 9_825_000, true),
-        ("linux-7.2", 9_824_999, false),
-        ("linux-6.1", 9_824_999, false),
-        ("linux-6.5", 9_824_999, true),
-    ] {
-        last_of_eight_sleeps(
-            base,
-            |sim| sim.latency_limit_ns = limit,
-            |sim| assert_eq!(domain_sleeps(sim), expected, "{base}, {limit} ns"),
-        );
-    }
-}
-
-#[test]
-fn kernels_up_to_5_5_know_no_states_of_domains() {
-    for base in ["linux-3.9", "linux-5.4", "linux-5.5"] {
-        last_of_eight_sleeps(
-            base,
-            |_| (),
-            |sim| {
-                assert!(!domain_sleeps(sim), "{base}");
-                assert_eq!(sim.cpus[7].idle.residency[DOMAIN_SLEEP].ns, 0);
-            },
-        );
     }
 }

@@ -45,6 +45,7 @@ fn a_seed_draws_its_programs() {
     let drawn = |seed| {
         let scenario = Scenario {
             seed,
+            check: true,
             ..Scenario::new(&machine, std::slice::from_ref(&workload), &scheduler)
         };
         let end = crate::run(&scenario, None, &false.into()).unwrap().end_ns;

@@ -3,6 +3,7 @@
 use crate::testbed::{Record, begin_under, big_little, machine, workload};
 use alight_machine::{FreqDomain, Governor, Machine, Opp};
 use alight_policy::PerfDomain;
+use alight_policy::abi::state_flag;
 
 /// The model that a run under `rules` begins with.
 fn model(rules: (&str, Governor), machine: &Machine) -> Vec<PerfDomain> {
@@ -75,6 +76,24 @@ fn the_domain_found_last_comes_first() {
     assert_eq!(points, [17, 14, 11]);
     let top = |d: &PerfDomain| d.state[d.last_state as usize].performance;
     assert_eq!(model.iter().map(top).max(), Some(1024));
+}
+
+/// The measured powers of SM8250's little CPUs dip from 518 to 614 MHz.
+#[test]
+fn points_that_take_more_than_a_faster_one_are_inefficient() {
+    let sm8250 = Machine::load("sm8250").expect("built in");
+    let model = model(("linux-7.2", Governor::Schedutil), &sm8250);
+    let little = model
+        .iter()
+        .find(|domain| domain.span.iter().next() == Some(0));
+    let states = &little.expect("that of CPU 0").state[..4];
+    let flags = states
+        .iter()
+        .map(|state| state.flags & state_flag::INEFFICIENT);
+    let expected = [300_000, 403_200, 518_400].map(|khz| (khz, state_flag::INEFFICIENT));
+    let found: Vec<(u32, u32)> = (states.iter().map(|s| s.frequency)).zip(flags).collect();
+    assert_eq!(found[..3], expected);
+    assert_eq!(found[3], (614_400, 0));
 }
 
 /// Each of 16 CPUs has a clock of its own with `points` operating points.

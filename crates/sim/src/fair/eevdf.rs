@@ -3,18 +3,25 @@
 //! earliest virtual deadline; who runs is left alone for a while; who sleeps in
 //! debt stays queued until the debt is paid.
 //!
-//! Rules of kernel/sched/fair.c, Linux 7.2; the function behind each is named at
-//! it. A queue `q` is that of a CPU or of a task group on a CPU, an entity a task
-//! or a group: see [`super::group`]. Only task groups become buddies:
-//! NEXT_BUDDY is off, and no workload uses yield_to().
+//! Rules of kernel/sched/fair.c; the function behind each is named at it, and what
+//! differs between kernels is in [`crate::kernel::Eevdf`]. A queue `q` is that of a
+//! CPU or of a task group on a CPU, an entity a task or a group: see
+//! [`super::group`] and [`super::flat`]. NEXT_BUDDY is off, and no workload uses
+//! yield_to(): buddies are task groups, and in 7.3 tasks with short slices.
+//!
+//! 6.6 keeps its queue by virtual runtime and searches it by the least deadline below
+//! a node. Its answer is the same, but of queued tasks with equal deadlines it takes
+//! one by the shape of the tree, here the one that came first. Whether virtual times
+//! are measured from the least (up to 6.17) or from the mean does not show.
 
-use super::Order;
 use super::tree::{Entity, Tree};
 use super::weight::{NICE_0, before, virtual_time};
+use super::{NICE_0_FINE, Order};
+use crate::kernel::{Buddies, MovedDeadline, Sleepers, WakeupTest};
 use crate::state::{Life, Sim};
 use crate::table::Table;
 use crate::timeline::NONE;
-use alight_policy::abi::{class, task_flag};
+use alight_policy::abi::task_flag;
 use alight_policy::rq;
 
 /// The queues of all CPUs and what they know of the tasks; empty with CFS.
@@ -52,7 +59,7 @@ impl Eevdf {
         self.entities[task as usize].delayed
     }
 
-    pub(super) fn insert(&mut self, q: usize, task: u32, weight: u32) {
+    pub(super) fn insert(&mut self, q: usize, task: u32, weight: u64) {
         self.queues[q].insert(&mut self.entities, task, weight);
     }
 
@@ -79,7 +86,7 @@ impl Mean {
 }
 
 /// What is left of a lag when the weight of its task changes (`rescale_entity`).
-pub(super) fn rescale(lag: i64, old: u32, new: u32) -> i64 {
+pub(super) fn rescale(lag: i64, old: u64, new: u64) -> i64 {
     (i128::from(lag) * i128::from(old) / i128::from(new)) as i64
 }
 
@@ -94,28 +101,28 @@ impl Sim<'_> {
 
     /// `delta` ns in the virtual time of `task` (`calc_delta_fair`).
     fn virtual_of(&self, task: u32, delta: u64) -> u64 {
-        if self.is_group(task) {
-            return self.virtual_of_group(task, delta);
+        if self.weighs_finely(task) {
+            return self.virtual_of_fine(task, delta);
         }
         let weight = self.views[task as usize].weight;
         let inverse = self.tasks[task as usize].inv_weight;
         virtual_time(self.tunables.division, delta, weight, inverse)
     }
 
-    /// `task` asks for slices of `ns`, 0 for the usual one (`__setparam_fair`). CFS knows no such wish.
+    /// `task` asks for slices of `ns`, 0 for the usual one (`__setparam_fair`). CFS, and EEVDF up to
+    /// 6.11, know no such wish.
     pub fn set_slice(&mut self, task: u32, ns: u64) {
         if self.tunables.order == Order::Cfs {
             return;
         }
-        let (shortest, longest) = self.tunables.custom_slice;
         let base = self.tunables.base_slice;
-        let e = self.entity_mut(task);
-        e.custom = ns != 0;
-        e.slice = if e.custom {
-            ns.clamp(shortest, longest)
-        } else {
-            base
+        let asked = match self.tunables.eevdf.custom_slice_ns {
+            Some((shortest, longest)) if ns != 0 => Some(ns.clamp(shortest, longest)),
+            _ => None,
         };
+        let e = self.entity_mut(task);
+        e.custom = asked.is_some();
+        e.slice = asked.unwrap_or(base);
     }
 
     fn mean(&self, q: usize) -> Mean {
@@ -123,7 +130,7 @@ impl Sim<'_> {
         let (zero, mut sum, mut weight) = (queue.zero, queue.sum, queue.weight);
         let curr = self.fair_curr(q);
         if curr != NONE {
-            let own = i64::from(self.exact_weight(curr));
+            let own = self.exact_weight(curr) as i64;
             weight += own;
             sum += own * self.entity(curr).vruntime.wrapping_sub(zero) as i64;
         }
@@ -146,6 +153,10 @@ impl Sim<'_> {
     pub(super) fn until_deadline(&self, task: u32) -> i64 {
         let e = self.entity(task);
         let ahead = e.deadline.wrapping_sub(e.vruntime) as i64;
+        if self.groups.flat {
+            let turned = i128::from(ahead) * i128::from(self.exact_weight(task));
+            return (turned / i128::from(NICE_0_FINE)) as i64;
+        }
         let weight = i64::from(self.views[task as usize].weight);
         ahead.saturating_mul(weight) / i64::from(NICE_0)
     }
@@ -172,8 +183,8 @@ impl Sim<'_> {
     }
 
     /// `delta` ns of the current task in virtual time; at its deadline it wants
-    /// another slice, and behind its protection somebody else may have a turn
-    /// (`update_curr`, `update_deadline`).
+    /// another slice, and somebody else may have a turn (`update_curr`,
+    /// `update_deadline`).
     pub(super) fn charge_eevdf(&mut self, q: usize, curr: u32, delta: u64) {
         let ran = self.virtual_of(curr, delta);
         let e = self.entity_mut(curr);
@@ -186,55 +197,11 @@ impl Sim<'_> {
             e.slice = slice;
             e.deadline = e.vruntime.wrapping_add(wanted);
         }
-        if self.nr_queued(q) > 1 && (expired || !self.protected(curr)) {
-            if self.groups.used {
+        if self.nr_queued(q) > 1 && (expired || self.turn_ends_early(q, curr)) {
+            if self.groups.buddies {
                 self.forget_buddy(q, curr);
             }
             self.resched_fair(self.cpu_of(q));
-        }
-    }
-
-    /// `protect_slice`.
-    pub(super) fn protected(&self, curr: u32) -> bool {
-        let e = self.entity(curr);
-        before(e.vruntime, e.protected_until)
-    }
-
-    /// `cancel_protect_slice`.
-    fn cancel_protection(&mut self, curr: u32) {
-        if self.protected(curr) {
-            let e = self.entity_mut(curr);
-            e.protected_until = e.vruntime;
-        }
-    }
-
-    /// `task` is being switched to: it keeps the CPU for its slice, or for the
-    /// shortest slice that somebody waits for (`set_protect_slice`).
-    pub(super) fn protect(&mut self, q: usize, task: u32) {
-        let e = *self.entity(task);
-        let shortest = self.eevdf.queues[q].shortest_slice(&self.eevdf.entities);
-        let mut until = e.deadline;
-        if let Some(shortest) = shortest.filter(|&shortest| shortest < e.slice) {
-            let end = e.vruntime.wrapping_add(self.virtual_of(task, shortest));
-            if before(end, until) {
-                until = end;
-            }
-        }
-        self.entity_mut(task).protected_until = until;
-    }
-
-    /// A waking task did not preempt: from its slice on it may (`update_protect_slice`).
-    fn shorten_protection(&mut self, q: usize, curr: u32) {
-        let own = self.entity(curr).slice;
-        let queue = &self.eevdf.queues[q];
-        let shortest = queue
-            .shortest_slice(&self.eevdf.entities)
-            .map_or(own, |s| s.min(own));
-        let reach = self.virtual_of(curr, shortest);
-        let e = self.entity_mut(curr);
-        let end = e.vruntime.wrapping_add(reach);
-        if before(end, e.protected_until) {
-            e.protected_until = end;
         }
     }
 
@@ -247,12 +214,12 @@ impl Sim<'_> {
         let weight = self.mean(q).weight;
         let mut lag = 0;
         if weight != 0 {
-            let own = i64::from(self.exact_weight(task));
+            let own = self.exact_weight(task) as i64;
             let stretched = i128::from(self.entity(task).lag) * i128::from(weight + own);
             lag = (stretched / i128::from(weight)) as i64;
         }
         let mut wanted = self.virtual_of(task, slice);
-        if new {
+        if new && self.tunables.eevdf.new_gets_half {
             wanted /= 2;
         }
         let e = self.entity_mut(task);
@@ -263,33 +230,6 @@ impl Sim<'_> {
         }
         e.deadline = e.deadline.wrapping_add(e.vruntime);
         e.relative = false;
-    }
-
-    /// Gives `task` the lag by which [`Sim::place`] will have it stand `ahead` of `origin`, or of the
-    /// mean; returns that origin. In an empty queue it stands where that begins: the others' origin
-    /// lies that much before it.
-    pub fn lag_to_stand_ahead(
-        &mut self,
-        q: usize,
-        task: u32,
-        origin: Option<u64>,
-        ahead: i64,
-    ) -> u64 {
-        // No lag is longer (`entity_lag`).
-        let limit = self.virtual_of(task, self.slice(task) + self.tunables.tick) as i64;
-        let ahead = ahead.clamp(-limit, limit);
-        let mean = self.mean_vruntime(q);
-        let weight = self.mean(q).weight;
-        if weight == 0 {
-            self.entity_mut(task).lag = -ahead;
-            return mean.wrapping_sub(ahead as u64);
-        }
-        let origin = origin.unwrap_or(mean);
-        let behind = mean.wrapping_sub(origin.wrapping_add_signed(ahead)) as i64;
-        let own = i64::from(self.exact_weight(task));
-        let lag = i128::from(behind) * i128::from(weight) / i128::from(weight + own);
-        self.entity_mut(task).lag = lag as i64;
-        origin
     }
 
     /// Shortest slice on the queue `q` (`cfs_rq_min_slice`).
@@ -303,32 +243,6 @@ impl Sim<'_> {
         queued.unwrap_or(u64::MAX).min(own)
     }
 
-    /// How far the mean is ahead of the queued `task`, at most a turn and a tick
-    /// (`entity_lag`).
-    pub(super) fn lag(&mut self, q: usize, task: u32) -> i64 {
-        let mean = self.mean_vruntime(q);
-        let queue = &self.eevdf.queues[q];
-        let mut longest = queue.longest_slice(&self.eevdf.entities).unwrap_or(0);
-        let curr = self.fair_curr(q);
-        if curr != NONE {
-            longest = longest.max(self.entity(curr).slice);
-        }
-        let limit = self.virtual_of(task, longest + self.tunables.tick) as i64;
-        let behind = mean.wrapping_sub(self.entity(task).vruntime) as i64;
-        behind.clamp(-limit, limit)
-    }
-
-    /// A sleeper in debt may pay it off but not run up a credit; true if it should
-    /// stand elsewhere for that, or for the bound of lag (`update_entity_lag`).
-    pub(super) fn lag_of_delayed(&mut self, q: usize, task: u32) -> bool {
-        let now = self.lag(q, task);
-        let e = self.entity_mut(task);
-        e.lag = now.max(e.lag).min(0);
-        let (lag, vruntime) = (e.lag, e.vruntime);
-        // Lag was measured from the mean, which is the queue's zero now.
-        self.eevdf.queues[q].zero.wrapping_sub(lag as u64) != vruntime
-    }
-
     /// Has `task`, which is on the queue of `cpu`, got no more than its share
     /// (`entity_eligible`)?
     pub fn is_eligible(&self, q: usize, task: u32) -> bool {
@@ -338,12 +252,16 @@ impl Sim<'_> {
     /// The current task sleeps or dies. A sleeper in debt stays queued: true. Else
     /// its lag is kept for when it comes back (`dequeue_entity`, DELAY_DEQUEUE).
     pub(super) fn delay_or_keep_lag(&mut self, cpu: usize, task: u32) -> bool {
-        let q = self.queue_of(cpu, task);
+        let q = self.line_of(cpu, task);
         let lag = self.lag(q, task);
         let eligible = self.is_eligible(q, task);
         self.entity_mut(task).lag = lag;
+        if self.tunables.eevdf.wakeup == WakeupTest::ShortIsNext {
+            self.forget_buddy(q, task);
+        }
+        let stays = self.tunables.eevdf.sleepers != Sleepers::Leave;
         let view = &mut self.views[task as usize];
-        if eligible || view.flags & task_flag::EXITING != 0 {
+        if !stays || eligible || view.flags & task_flag::EXITING != 0 {
             return false;
         }
         let changed = match self.groups.used {
@@ -389,8 +307,10 @@ impl Sim<'_> {
     /// it stands, without what it gained meanwhile (`requeue_delayed_entity`).
     pub fn requeue_delayed(&mut self, cpu: usize, task: u32) {
         self.clock(cpu);
-        self.update_curr(cpu);
-        let q = self.queue_of(cpu, task);
+        if self.tunables.eevdf.sleepers == Sleepers::PayDebtOnly {
+            self.update_curr(cpu);
+        }
+        let q = self.line_of(cpu, task);
         if self.lag_of_delayed(q, task) {
             self.eevdf.remove(q, task);
             self.place(q, task, false);
@@ -409,28 +329,43 @@ impl Sim<'_> {
         }
         self.signals_changed(cpu);
         self.entity_mut(task).delayed = false;
+        self.uclamp_joined(cpu, task);
         self.tasks[task as usize].life = Life::Runnable;
     }
 
     /// A queued task leaves otherwise than by sleeping: it takes its lag and the
     /// rest of its turn along (`dequeue_entity`, PLACE_REL_DEADLINE).
-    pub(super) fn keep_place(&mut self, q: usize, task: u32) {
+    pub fn keep_place(&mut self, q: usize, task: u32) {
         let lag = self.lag(q, task);
+        let relative = self.tunables.eevdf.moved_deadline != MovedDeadline::Anew;
         let e = self.entity_mut(task);
         e.lag = lag;
-        e.deadline = e.deadline.wrapping_sub(e.vruntime);
-        e.relative = true;
+        if relative {
+            e.deadline = e.deadline.wrapping_sub(e.vruntime);
+            e.relative = true;
+        }
     }
 
     /// The running task's weight, which the views still have, becomes `weight`:
-    /// it leaves and joins with its lag and the rest of its turn in the new
+    /// it leaves and joins with its lag, and the rest of its turn, in the new
     /// weight's virtual time (`reweight_entity`). To be placed afterwards.
     pub fn keep_place_reweighted(&mut self, q: usize, task: u32, weight: u32) {
         self.keep_place(q, task);
         let old = self.views[task as usize].weight;
+        let rescaled = self.tunables.eevdf.moved_deadline == MovedDeadline::Rescaled;
+        let (old, weight) = (old.into(), weight.into());
         let e = self.entity_mut(task);
-        e.lag = rescale(e.lag, old, weight);
-        e.deadline = rescale(e.deadline as i64, old, weight) as u64;
+        match rescaled {
+            true => e.rescale(old, weight),
+            false => e.lag = rescale(e.lag, old, weight),
+        }
+    }
+
+    /// The running `task`, whose weight changed, joined again (`set_next_entity`).
+    pub fn protect_reweighted(&mut self, q: usize, task: u32) {
+        if self.tunables.eevdf.reweighted_is_protected {
+            self.protect(q, task);
+        }
     }
 
     /// The task that should run (`__pick_eevdf`); `protect`: the current one keeps
@@ -442,8 +377,7 @@ impl Sim<'_> {
             return if curr != NONE { curr } else { queue.first() };
         }
         let mean = self.mean(q);
-        if protect && self.groups.used {
-            // PICK_BUDDY
+        if self.groups.buddies && self.pick_asks_buddy(protect) {
             let buddy = self.fair_queue(q).next;
             if buddy != NONE && mean.eligible(self.entity(buddy).vruntime) {
                 return buddy;
@@ -462,6 +396,26 @@ impl Sim<'_> {
         }
     }
 
+    /// Does a buddy that is due go first where a pick heeds protection, or not?
+    fn pick_asks_buddy(&self, protect: bool) -> bool {
+        match self.tunables.eevdf.buddies {
+            Buddies::Ignored | Buddies::AtSwitches => false,
+            Buddies::InAllPicks => true,
+            Buddies::InPicks => protect,
+        }
+    }
+
+    /// The entity of queue `q` to run next where there are groups (`pick_next_entity`).
+    pub(super) fn pick_at_switch(&self, q: usize) -> u32 {
+        if self.tunables.eevdf.buddies == Buddies::AtSwitches {
+            let buddy = self.fair_queue(q).next;
+            if buddy != NONE && self.is_eligible(q, buddy) {
+                return buddy;
+            }
+        }
+        self.pick_eevdf(q, true)
+    }
+
     /// The task to run next; sleepers that are picked leave (`pick_next_entity`).
     pub(super) fn pick_runnable(&mut self, cpu: usize) -> u32 {
         loop {
@@ -472,110 +426,17 @@ impl Sim<'_> {
             self.finish_delayed(cpu, pick);
         }
     }
-
-    /// Does `task`, just enqueued on `cpu`, preempt `curr` (`wakeup_preempt_fair`)?
-    pub(super) fn check_preempt_eevdf(&mut self, cpu: usize, curr: u32, task: u32, new: bool) {
-        if curr == task {
-            return;
-        }
-        if self.fair_curr(self.queue_of(cpu, curr)) == NONE || self.eevdf.is_delayed(curr) {
-            // It is on its way to sleep.
-            return self.resched_fair(cpu);
-        }
-        let (se, pse) = self.matching(cpu, curr, task);
-        let q = self.queue_of(cpu, se);
-        let is_idle = |e: u32| self.views[e as usize].class == class::IDLE;
-        match (is_idle(se), is_idle(pse)) {
-            (true, false) => {
-                self.cancel_protection(se);
-                return self.resched_fair(cpu);
-            }
-            (false, true) => return,
-            _ if self.views[task as usize].class != class::NORMAL => return,
-            _ => {}
-        }
-        self.update_curr(cpu);
-        let short = self.entity(pse).slice < self.entity(se).slice;
-        if new && !short {
-            return;
-        }
-        if self.wakee_is_picked(q, pse, !short) {
-            if short {
-                self.cancel_protection(se);
-                if self.groups.used {
-                    self.forget_buddy(q, se);
-                }
-            }
-            self.resched_fair(cpu);
-        } else {
-            self.shorten_protection(q, se);
-        }
-    }
-
-    /// Would `task` run next? Sleepers met on the way leave.
-    fn wakee_is_picked(&mut self, q: usize, task: u32, protect: bool) -> bool {
-        loop {
-            let pick = self.pick_eevdf(q, protect);
-            if pick == NONE || !self.eevdf.is_delayed(pick) {
-                return pick == task;
-            }
-            self.finish_delayed(q, pick);
-        }
-    }
-
-    /// The current task gives up the rest of its turn, if it still has a claim to
-    /// the CPU (`yield_task_fair`).
-    pub(super) fn yield_eevdf(&mut self, cpu: usize, curr: u32) {
-        self.clock(cpu);
-        self.update_curr(cpu);
-        let q = self.queue_of(cpu, curr);
-        if self.groups.used {
-            self.forget_buddy(q, curr);
-        }
-        if !self.mean(q).eligible(self.entity(curr).vruntime) {
-            return;
-        }
-        let turn = self.virtual_of(curr, self.entity(curr).slice);
-        let e = self.entity_mut(curr);
-        e.vruntime = e.deadline;
-        e.deadline = e.deadline.wrapping_add(turn);
-    }
-
-    /// The first broken rule of the queue of `cpu`, for the invariants: what is
-    /// ahead of the mean and what is behind balances, but for rounding.
-    pub(crate) fn eevdf_check(&self, q: usize) -> Option<String> {
-        let queue = &self.eevdf.queues[q];
-        let curr = self.fair_curr(q);
-        let queued = |&task: &u32| {
-            let view = &self.views[task as usize];
-            let here = self.queue_of(self.tasks[task as usize].cpu as usize, task) == q;
-            here && view.flags & task_flag::ON_RQ != 0 && task != curr && !self.is_rt(task)
-        };
-        let (mut sum, mut weight) = (0i128, 0i64);
-        for task in (0..self.tasks.len() as u32).filter(queued) {
-            let own = i64::from(self.exact_weight(task));
-            let distance = self.entity(task).vruntime.wrapping_sub(queue.zero) as i64;
-            sum += i128::from(own) * i128::from(distance);
-            weight += own;
-        }
-        if (i128::from(queue.sum), queue.weight) != (sum, weight) {
-            return Some(format!(
-                "queue {q} sums up to {} of weight {}, its tasks to {sum} of {weight}",
-                queue.sum, queue.weight
-            ));
-        }
-        if queue.len() != 0 && curr == NONE {
-            let mean = self.mean(q);
-            let due = queue.pick(&self.eevdf.entities, |vruntime| mean.eligible(vruntime));
-            if due == NONE {
-                return Some(format!("no task in queue {q} is eligible"));
-            }
-        }
-        None
-    }
 }
+
+mod check;
+mod lag;
+mod preempt;
 
 #[cfg(test)]
 mod against_live;
 #[cfg(test)]
-mod tests;
+mod by_version;
+#[cfg(test)]
+mod from_6_18;
+#[cfg(test)]
+pub(super) mod tests;

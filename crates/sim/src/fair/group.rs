@@ -32,9 +32,9 @@ mod signals;
 mod tests;
 mod weights;
 
-use super::{NICE_0_FINE, Order};
+use super::{NICE_0_FINE, Order, Tunables};
 use crate::api::Cgroup;
-use crate::kernel::BuddiesCleared;
+use crate::kernel::{BuddiesCleared, Levels, Sleepers, WakeupTest};
 use crate::state::{FairQueue, Sim};
 use crate::timeline::{NONE, Nodes};
 use alight_policy::abi::{class, task_flag};
@@ -52,6 +52,8 @@ struct TaskGroup {
     shares: u64,
     /// Load of its queues, as they have told it (`tg->load_avg`).
     load_avg: u64,
+    /// Tasks that want to run, in 1024ths, told along with it (`tg->runnable_avg`; 7.3).
+    runnable_avg: u64,
 }
 
 /// What a group is on a CPU: its queue, and what its entity has beyond a task's.
@@ -66,6 +68,7 @@ struct GroupQueue {
     runnable: u64,
     /// What it has told the group of its load, and when (`tg_load_avg_contrib`).
     contribution: u64,
+    runnable_contribution: u64,
     contributed_at: u64,
     /// Signals came or went, which the entity does not know yet (`propagate`,
     /// `prop_runnable_sum`).
@@ -91,8 +94,19 @@ struct Root {
 pub(crate) struct Groups {
     /// Fair tasks may be in groups: else nothing of it is looked at.
     pub used: bool,
+    /// Groups stand in trees, and have some of their own ([`Levels::Nested`]).
+    pub nested: bool,
+    /// Their tasks stand in the CPUs' trees ([`Levels::Flat`], [`super::flat`]).
+    pub flat: bool,
+    /// `cfs_rq->next` may be somebody, with EEVDF.
+    pub buddies: bool,
     cpus: usize,
     tasks: usize,
+    /// The first entity whose weight is kept in the finer unit: of a group where they are nested,
+    /// else any.
+    fine_from: usize,
+    /// Weights of tasks in their CPU's tree where groups are flat, in the finer unit (`se->h_load`).
+    at_root: Box<[u64]>,
     /// Group of each task, [`NONE`] without one.
     of: Box<[u32]>,
     /// Tasks that were given theirs; others begin where they are forked.
@@ -104,8 +118,9 @@ pub(crate) struct Groups {
 
 impl Groups {
     /// `groups` for tasks that are given those of `of`; `cpus` of the machine.
-    pub fn new(groups: &[Cgroup], of: &[Option<u32>], cpus: usize) -> Self {
+    pub fn new(groups: &[Cgroup], of: &[Option<u32>], cpus: usize, rules: &Tunables) -> Self {
         let used = !groups.is_empty();
+        let flat = used && rules.eevdf.levels == Levels::Flat;
         let nr = if used { cpus } else { 0 };
         let root = Root {
             curr: NONE,
@@ -116,16 +131,23 @@ impl Groups {
             weight: NICE_0_FINE,
             ..GroupQueue::default()
         };
+        let tasks = if used { of.len() } else { usize::MAX };
         Groups {
             used,
+            nested: used && !flat,
+            flat,
+            buddies: used && !flat || rules.eevdf.wakeup == WakeupTest::ShortIsNext,
             cpus,
-            tasks: if used { of.len() } else { usize::MAX },
+            tasks,
+            fine_from: if flat { 0 } else { tasks },
+            at_root: vec![NICE_0_FINE; if flat { of.len() } else { 0 }].into(),
             of: of.iter().map(|group| group.unwrap_or(NONE)).collect(),
             own: of.iter().map(Option::is_some).collect(),
             groups: (groups.iter())
                 .map(|group| TaskGroup {
                     shares: u64::from(group.shares()) << FINE,
                     load_avg: 0,
+                    runnable_avg: 0,
                 })
                 .collect(),
             queues: vec![queue; groups.len() * nr].into(),
@@ -182,7 +204,7 @@ impl Sim<'_> {
     /// The entities of two tasks of `cpu` that are in one queue (`find_matching_se`).
     #[inline]
     pub fn matching(&self, cpu: usize, a: u32, b: u32) -> (u32, u32) {
-        match self.groups.used && self.queue_of(cpu, a) != self.queue_of(cpu, b) {
+        match self.groups.nested && self.queue_of(cpu, a) != self.queue_of(cpu, b) {
             true => (self.root_entity(cpu, a), self.root_entity(cpu, b)),
             false => (a, b),
         }
@@ -232,7 +254,7 @@ impl Sim<'_> {
     /// its sake (`clear_buddies`).
     #[inline(always)]
     pub fn forget_buddy(&mut self, q: usize, entity: u32) {
-        match self.groups.used {
+        match self.groups.nested {
             true => self.forget_buddy_grouped(q, entity),
             false => _ = self.cpus[q].fair.forget(entity),
         }
@@ -263,7 +285,7 @@ impl Sim<'_> {
             loop {
                 let pick = match self.tunables.order {
                     Order::Cfs => self.pick_cfs(q, self.fair_curr(q)),
-                    Order::Eevdf => self.pick_eevdf(q, true),
+                    Order::Eevdf => self.pick_at_switch(q),
                 };
                 if pick != NONE && self.is_delayed(pick) {
                     self.finish_delayed(q, pick);
@@ -292,15 +314,19 @@ impl Sim<'_> {
         }
         if old != NONE {
             if self.on_queue(old) {
-                self.queue_in(cpu, old);
+                if self.groups.nested {
+                    self.queue_in(cpu, old);
+                }
                 self.refresh_entity(cpu, old);
             }
             self.groups.roots[cpu].curr = NONE;
         }
         if new != NONE {
-            self.queue_out(cpu, new);
-            if self.tunables.order == Order::Eevdf {
-                self.protect(cpu, new);
+            if self.groups.nested {
+                self.queue_out(cpu, new);
+                if self.tunables.order == Order::Eevdf {
+                    self.protect(cpu, new);
+                }
             }
             self.refresh_entity(cpu, new);
             if self.tunables.buddies_cleared == BuddiesCleared::SwitchedTo {
@@ -328,6 +354,7 @@ impl Sim<'_> {
         }
         self.tasks[entity as usize].sum_exec += delta;
         match self.tunables.order {
+            _ if self.groups.flat => {}
             Order::Cfs => self.charge_cfs(cpu, entity, delta),
             Order::Eevdf => self.charge_eevdf(cpu, entity, delta),
         }
@@ -352,6 +379,9 @@ impl Sim<'_> {
         self.refresh_entity(cpu, entity);
         self.runnable_changed(entity);
         self.update_group(cpu, entity);
+        if self.groups.flat {
+            return self.count_entity(cpu, entity, true);
+        }
         match self.tunables.order {
             Order::Cfs => self.place_woken(cpu, entity, false),
             Order::Eevdf => self.place(cpu, entity, false),
@@ -371,7 +401,7 @@ impl Sim<'_> {
         if self.group_queue(entity).view.h_nr_running == 0 {
             return self.group_leaves(cpu, entity);
         }
-        if sleeps {
+        if sleeps && self.groups.nested {
             // It slept within its turn: the rest is its group's.
             self.set_next_buddy(cpu, entity);
         }
@@ -386,23 +416,29 @@ impl Sim<'_> {
         self.take_slice(cpu, entity);
     }
 
-    /// The entity of a group without tasks leaves the queue of `cpu`; with EEVDF it
-    /// may have to wait there until it is due, as a task (`dequeue_entity`).
+    /// The entity of a group without tasks leaves the queue of `cpu`; with EEVDF from 6.12
+    /// on it may have to wait there until it is due, as a task (`dequeue_entity`).
     fn group_leaves(&mut self, cpu: usize, entity: u32) {
+        if self.groups.flat {
+            return self.group_gone(cpu, entity);
+        }
         self.forget_buddy(cpu, entity);
         let eevdf = self.tunables.order == Order::Eevdf;
+        let rules = self.tunables.eevdf;
         if eevdf {
             let lag = self.lag(cpu, entity);
             self.entity_mut(entity).lag = lag;
-            if !self.is_eligible(cpu, entity) {
+            if rules.sleepers != Sleepers::Leave && !self.is_eligible(cpu, entity) {
                 self.refresh_entity(cpu, entity);
                 self.entity_mut(entity).delayed = true;
                 return;
             }
         }
         self.group_gone(cpu, entity);
-        if !eevdf {
+        if !eevdf || !rules.empty_group_keeps_weight {
             self.update_group(cpu, entity);
+        }
+        if !eevdf {
             self.update_min_vruntime(cpu);
         }
     }
@@ -418,7 +454,7 @@ impl Sim<'_> {
     fn group_gone(&mut self, cpu: usize, entity: u32) {
         self.refresh_entity(cpu, entity);
         self.runnable_changed(entity);
-        if self.groups.roots[cpu].curr != entity {
+        if self.groups.nested && self.groups.roots[cpu].curr != entity {
             self.queue_out(cpu, entity);
         }
         self.count_entity(cpu, entity, false);
@@ -444,9 +480,11 @@ impl Sim<'_> {
         self.entity_mut(entity).delayed = false;
     }
 
-    /// With EEVDF a group asks for the shortest slice of its tasks (`cfs_rq_min_slice`).
+    /// Where tasks may ask for slices, a group asks for the shortest of its tasks
+    /// (`cfs_rq_min_slice`).
     fn take_slice(&mut self, cpu: usize, entity: u32) {
-        if self.tunables.order == Order::Cfs {
+        let cfs = self.tunables.order == Order::Cfs;
+        if cfs || self.groups.flat || self.tunables.eevdf.custom_slice_ns.is_none() {
             return;
         }
         let q = self.groups.cpus + entity as usize - self.groups.tasks;
@@ -477,6 +515,9 @@ impl Sim<'_> {
             self.update_group(cpu, entity);
             if self.tunables.order == Order::Cfs {
                 self.tick_cfs(cpu, entity);
+            }
+            if self.groups.flat {
+                self.weigh(cpu, task);
             }
         }
     }

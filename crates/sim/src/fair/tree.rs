@@ -6,6 +6,7 @@
 //! below it, as in the kernel's augmented tree. Equal deadlines keep the order of
 //! insertion.
 
+use super::eevdf::rescale;
 use super::weight::before;
 use crate::table::Table;
 use crate::treap::{LEFT, Links, Member, NONE, RIGHT, Treap, gather_up};
@@ -29,7 +30,7 @@ pub(crate) struct Entity {
     /// It asked for its slice itself (`custom_slice`).
     pub custom: bool,
     /// As it counts in the queue's sums.
-    weight: u32,
+    weight: u64,
     links: Links,
     /// Of the node and all below it.
     least_vruntime: u64,
@@ -54,6 +55,17 @@ impl Entity {
             least_vruntime: 0,
             shortest_slice: 0,
             longest_slice: 0,
+        }
+    }
+}
+
+impl Entity {
+    /// What it takes along, its lag and the rest of its turn, in the virtual time of another
+    /// weight (`rescale_entity`).
+    pub fn rescale(&mut self, old: u64, new: u64) {
+        self.lag = rescale(self.lag, old, new);
+        if self.relative {
+            self.deadline = rescale(self.deadline as i64, old, new) as u64;
         }
     }
 }
@@ -121,6 +133,15 @@ impl Tree {
         (self.tree.len != 0).then(|| n[self.tree.root as usize].longest_slice)
     }
 
+    /// The mean of the members' virtual runtimes, rounded down (as `avg_vruntime`, without the
+    /// current task: `ineligible_vruntime`).
+    pub fn mean(&self) -> u64 {
+        match self.weight {
+            0 => self.zero,
+            weight => self.zero.wrapping_add_signed(self.sum.div_euclid(weight)),
+        }
+    }
+
     /// Moves the point that virtual runtimes are measured from by `by`.
     pub fn move_zero(&mut self, by: i64) {
         self.zero = self.zero.wrapping_add(by as u64);
@@ -128,7 +149,7 @@ impl Tree {
     }
 
     /// Adds `task`, which is in no tree, behind equal deadlines.
-    pub fn insert(&mut self, n: &mut Table<Entity>, task: u32, weight: u32) {
+    pub fn insert(&mut self, n: &mut Table<Entity>, task: u32, weight: u64) {
         n[task as usize].weight = weight;
         self.count(&n[task as usize], 1);
         self.tree.insert(n, task);
@@ -165,7 +186,7 @@ impl Tree {
 
     /// Books a member that comes (`sign` 1) or goes (-1).
     fn count(&mut self, e: &Entity, sign: i64) {
-        let weight = sign * i64::from(e.weight);
+        let weight = sign * e.weight as i64;
         self.weight += weight;
         self.sum += weight * e.vruntime.wrapping_sub(self.zero) as i64;
     }

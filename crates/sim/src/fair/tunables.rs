@@ -3,7 +3,8 @@
 //! by the number of CPUs.
 
 use crate::kernel::{
-    BuddiesCleared, Cfs, Division, Eevdf, Fair, IdleSleeper, Kernel, PickedAgain, SliceFloor,
+    BuddiesCleared, Cfs, Division, EEVDF_7_2, Eevdf, Fair, IdleSleeper, Kernel, PickedAgain,
+    SliceFloor,
 };
 
 /// What the queue is ordered by.
@@ -36,9 +37,10 @@ pub(crate) struct Tunables {
     pub idle_sleeper_credit: u64,
     pub picked_again: PickedAgain,
     pub buddies_cleared: BuddiesCleared,
-    /// EEVDF: slice of a task that did not ask for another, and what may be asked for.
+    /// EEVDF: slice of a task that did not ask for another.
     pub base_slice: u64,
-    pub custom_slice: (u64, u64),
+    /// EEVDF: its rules. CFS looks at none of them.
+    pub eevdf: Eevdf,
     /// EEVDF: a timer ends turns; of the base, and only where the machine says so too.
     pub hrtick: bool,
 }
@@ -59,7 +61,8 @@ impl Tunables {
         let min_granularity = rules.min_granularity_ns * factor;
         let (slice_floor, idle_slice_floor) = match rules.slice_floor {
             SliceFloor::None => (0, 0),
-            SliceFloor::Granularity { idle_ns } => (min_granularity, idle_ns),
+            SliceFloor::Granularity => (min_granularity, min_granularity),
+            SliceFloor::GranularityUnlessIdle { idle_ns } => (min_granularity, idle_ns),
         };
         Tunables {
             tick,
@@ -84,7 +87,7 @@ impl Tunables {
             picked_again: rules.picked_again,
             buddies_cleared: rules.buddies_cleared,
             base_slice: 0,
-            custom_slice: (0, 0),
+            eevdf: EEVDF_7_2,
             hrtick: false,
         }
     }
@@ -106,7 +109,7 @@ impl Tunables {
             picked_again: PickedAgain::GoesOn,
             buddies_cleared: BuddiesCleared::SwitchedTo,
             base_slice: rules.base_slice_ns * factor,
-            custom_slice: rules.custom_slice_ns,
+            eevdf: *rules,
             hrtick: rules.hrtick,
         }
     }

@@ -4,20 +4,25 @@
 //! without a tick.
 //!
 //! Read in kernel/sched/fair.c and topology.c of 3.9.6 (there also core.c and
-//! include/linux/topology.h), 5.4.30, 5.10.223, 6.1.192, 6.5.13 and 7.2.13. A kernel of a long series has fixes that later releases
+//! include/linux/topology.h), 5.4.30, 5.10.223, 5.10.262, 5.15.215, 6.1.192, 6.5.13 and 7.2.13. A kernel of a long series has fixes that later releases
 //! brought: 6.1 stands for 6.1.192, with those that 6.5.13 lacks. A release named
 //! at a rule that is not one of these is the first to have it as far as is known;
 //! its source was not at hand.
+
+use super::itmt::*;
 
 /// The rules of load balancing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Balance {
     pub judged: Judged,
     pub interval: Interval,
+    /// Sleepers that are still queued count as tasks that want to run (`h_nr_queued` in
+    /// statistics and tests of 6.12.118; `h_nr_runnable` from 6.14 on).
+    pub sleepers_count: bool,
     /// Waiting tasks make a group full: `group_runnable` (from 5.7 on).
     pub runnable: bool,
     /// With an energy model a group is overloaded only if one of its CPUs is
-    /// overutilized (7.2, `group_is_overloaded`).
+    /// overutilized (from 7.1 on, `group_is_overloaded`).
     pub overloaded_if_overutilized: bool,
     /// Where capacities are alike, a lone task on a CPU whose time others take is
     /// a misfit (`sched_reduced_capacity`, from 5.19 on).
@@ -34,8 +39,7 @@ pub(crate) struct Balance {
     /// A fully busy group with no less load than the busiest one, or than the
     /// average, takes none (from 5.8 on); before, the difference wrapped.
     pub full_takes_no_load: bool,
-    /// `adjust_numa_imbalance` with `imb_numa_nr` (from 5.18 on).
-    pub numa_tolerance: bool,
+    pub numa_tolerance: NumaTolerance,
     pub source: Source,
     pub detach: Detach,
     pub active: Active,
@@ -45,11 +49,15 @@ pub(crate) struct Balance {
     pub idle_core_balances: bool,
     /// `update_misfit_status`.
     pub misfit_status: MisfitStatus,
+    /// `update_sg_lb_stats`.
+    pub misfit_counts: MisfitCounts,
     /// When an idle phase ends for `rq->avg_idle`.
     pub idle_ends: IdleEnds,
     /// Threads of a process are drawn to one last-level cache (SCHED_CACHE; read in
     /// 7.2.13).
     pub gathers_threads: bool,
+    /// `None`: priorities of CPUs are not modelled (5.5 and before).
+    pub itmt: Option<Itmt>,
 }
 
 /// How groups are compared.
@@ -98,12 +106,22 @@ pub(crate) enum Misfit {
     ToBiggerCpu { on_idle_core: bool },
 }
 
+/// When a misfit task makes its group one of misfits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MisfitCounts {
+    /// Wherever it runs; the group is passed over then, if the balancing CPU is no help.
+    Always,
+    /// If the balancing CPU has noticeably more capacity than the group's biggest; else the
+    /// group is compared as if it had none (7.3).
+    IfHelped,
+}
+
 /// A group of bigger CPUs where nobody waits is left alone.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum BetterOff {
     /// If it would have been taken for the busiest; groups are compared.
     FitsGroup,
-    /// The same, but compared with the CPU that balances (read in 6.5).
+    /// The same, but compared with the CPU that balances (read in 5.15.215 and 6.5).
     BiggerThanCpu,
     /// Before it is compared with the busiest so far (read in 6.1.192 and 7.2).
     BiggerThanCpuFirst,
@@ -137,6 +155,20 @@ pub(crate) enum Sibling {
     Cores,
 }
 
+/// Which difference between nodes is left alone (`adjust_numa_imbalance`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum NumaTolerance {
+    /// None.
+    None,
+    /// Any, if the busiest node runs two tasks at most (read in 5.10.262).
+    TwoRun,
+    /// Two tasks to move, if a task more here leaves fewer than a quarter of the node's
+    /// CPUs busy (`allow_numa_imbalance`; read in 5.15.215).
+    Quarter,
+    /// Two tasks, if no more than `imb_numa_nr` run here (from 5.18 on).
+    ImbNumaNr,
+}
+
 /// The queue to take from (`find_busiest_queue`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Source {
@@ -145,10 +177,13 @@ pub(crate) struct Source {
     pub greater_capacity: bool,
     /// A queue without fair tasks is passed over, whatever it has left of their load (from 5.11 on).
     pub skips_empty: bool,
-    /// Utilization leads past queues of one task (from 5.11 on).
+    /// Utilization leads past queues of one task (read in 5.10.262).
     pub util_of_several: bool,
     /// And counts the wait for a CPU (`cpu_util_cfs_boost`, from 6.5 on).
     pub util_boosted: bool,
+    /// Among unlike CPUs a lone task may be taken from one that is no smaller if a sibling is busy
+    /// there, or if clusters are a level and both have as much capacity now (7.3).
+    pub lone_beside_busy: bool,
 }
 
 /// The tasks that may go (`detach_tasks`, `can_migrate_task`, `task_hot`).
@@ -168,7 +203,7 @@ pub(crate) struct Detach {
     pub tries_all: bool,
     /// Utilization that is too much is halved with each failure, too.
     pub util_shifts: bool,
-    /// A queue of one task is not pinned, whatever its affinity (from 5.10 on).
+    /// A queue of one task is not pinned, whatever its affinity (read in 5.15.215, not in 5.10.262).
     pub lone_is_not_pinned: bool,
     /// The search goes on past its limit while all are pinned (read in 6.5).
     pub past_pinned: bool,
@@ -188,7 +223,7 @@ pub(crate) enum DetachLoad {
     Half,
     /// Half of it exceeds the imbalance, and no more attempts failed than a hot task waits for.
     HalfUntilFailed,
-    /// It exceeds the imbalance, halved with each failed attempt (from 5.11 on).
+    /// It exceeds the imbalance, halved with each failed attempt (from 5.11 on; read in 5.10.262).
     Shifted,
 }
 
@@ -212,6 +247,9 @@ pub(crate) struct Active {
 pub(crate) struct Newidle {
     pub gate: Gate,
     pub dice: Dice,
+    /// Nothing is looked for while a task is on its way to the CPU (`ttwu_pending`; read in
+    /// 5.15.215, not in 5.10.262).
+    pub heeds_pending: bool,
 }
 
 /// Is it worth a look?
@@ -223,8 +261,7 @@ pub(crate) enum Gate {
     /// The CPU idles for 0.5 ms on average; costs are the balancing of each
     /// domain, and become less by time in periodic balancing only.
     MigrationCost,
-    /// No task is on its way here, and the CPU idles for longer than the first domain
-    /// has cost; blocked load counts as part of that, and each look makes costs
+    /// The CPU idles for longer than the first domain has cost; blocked load counts as part of that, and each look makes costs
     /// less by time too (from 5.16 on).
     FirstDomain,
 }
@@ -236,7 +273,7 @@ pub(crate) enum Dice {
     None,
     /// By the share of successes among the last attempts (NI_RANDOM; 6.1.192, 6.12.107).
     BySuccess,
-    /// And more often the less often it is tried (NI_RATE, 7.2).
+    /// And more often the less often it is tried (NI_RATE, from 7.1 on).
     BySuccessAndRate,
 }
 
@@ -244,8 +281,14 @@ pub(crate) enum Dice {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct NohzRules {
     pub round: NohzRound,
-    /// A misfit is reason enough for a kick, wherever it runs (7.2).
+    /// A misfit is reason enough for a kick, wherever it runs (`check_misfit_status`; from 6.12 on).
     pub any_misfit: bool,
+    /// Once a CPU has stopped its tick it is found out anew when the next round is due
+    /// (`NOHZ_NEXT_KICK`; read in 6.1.192, not in 5.15.215).
+    pub next_kick: bool,
+    /// The CPU that is kicked is one on an idle core, if there is one (`find_new_ilb`,
+    /// 7.3), else the first that is idle.
+    pub on_idle_core: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -254,11 +297,10 @@ pub(crate) enum NohzRound {
     /// number; there is no blocked load (read in 3.9.6).
     OwnFirst,
     /// In order of CPU number, the balancing CPU last; blocked load is refreshed by
-    /// all, and by newidle balancing for the CPUs it compares (up to 5.11).
+    /// all, and by newidle balancing for the CPUs it compares (up to 5.11; read in 5.10.223).
     ByNumber,
     /// Around the ring from the balancing CPU on; blocked load is refreshed if
-    /// asked for; when the next round is due is found out anew once a CPU has
-    /// stopped its tick (from 5.15 on).
+    /// asked for (read in 5.10.262 and 5.15.215).
     Ring,
 }
 
@@ -281,7 +323,7 @@ pub(crate) enum IdleEnds {
     /// When a task wakes on the CPU (`ttwu_do_wakeup`). A phase that a new task ends, or
     /// one that was moved there, goes on until then, though the CPU is busy.
     Wakeup,
-    /// When the idle task is switched from (`put_prev_task_idle`; 7.2).
+    /// When the idle task is switched from (`put_prev_task_idle`; from 7.0 on).
     Switch,
 }
 
@@ -339,6 +381,7 @@ pub(crate) const BALANCE: Balance = Balance {
         less_a_jiffy: false,
         tells_nohz: true,
     },
+    sleepers_count: false,
     runnable: false,
     overloaded_if_overutilized: false,
     reduced_is_misfit: false,
@@ -354,12 +397,13 @@ pub(crate) const BALANCE: Balance = Balance {
     sibling: Sibling::Child,
     cache_counts_tasks: false,
     full_takes_no_load: false,
-    numa_tolerance: false,
+    numa_tolerance: NumaTolerance::None,
     source: Source {
         greater_capacity: false,
         skips_empty: false,
         util_of_several: false,
         util_boosted: false,
+        lone_beside_busy: false,
     },
     detach: Detach {
         load: DetachLoad::HalfUntilFailed,
@@ -382,19 +426,24 @@ pub(crate) const BALANCE: Balance = Balance {
     newidle: Newidle {
         gate: Gate::MigrationCost,
         dice: Dice::None,
+        heeds_pending: false,
     },
     nohz: NohzRules {
         round: NohzRound::ByNumber,
         any_misfit: false,
+        next_kick: false,
+        on_idle_core: false,
     },
     idle_core_balances: false,
     misfit_status: MisfitStatus::Any,
+    misfit_counts: MisfitCounts::Always,
     idle_ends: IdleEnds::Wakeup,
     gathers_threads: false,
+    itmt: None,
 };
 
-/// 6.1.192.
-pub(crate) const BALANCE_6_1: Balance = Balance {
+/// 5.10.262.
+pub(crate) const BALANCE_5_10: Balance = Balance {
     interval: Interval {
         busy_factor: 16,
         busy_factor_nodes: 16,
@@ -403,43 +452,76 @@ pub(crate) const BALANCE_6_1: Balance = Balance {
         ..BALANCE.interval
     },
     runnable: true,
-    reduced_is_misfit: true,
-    misfit: Misfit::ToBiggerCpu { on_idle_core: true },
-    better_off: BetterOff::BiggerThanCpuFirst,
     ties: Ties {
         spare_by_tasks: true,
         ..BALANCE.ties
     },
     cache_counts_tasks: true,
     full_takes_no_load: true,
-    numa_tolerance: true,
+    numa_tolerance: NumaTolerance::TwoRun,
     source: Source {
-        greater_capacity: true,
-        skips_empty: true,
         util_of_several: true,
-        util_boosted: false,
+        ..BALANCE.source
     },
     detach: Detach {
         load: DetachLoad::Shifted,
         util_shifts: true,
-        lone_is_not_pinned: true,
         cold_among_siblings: true,
         ..BALANCE.detach
     },
+    nohz: NohzRules {
+        round: NohzRound::Ring,
+        ..BALANCE.nohz
+    },
+    misfit_status: MisfitStatus::Movable,
+    itmt: Some(ITMT_5_10),
+    ..BALANCE
+};
+
+/// 5.15.215.
+pub(crate) const BALANCE_5_15: Balance = Balance {
+    misfit: Misfit::ToBiggerCpu {
+        on_idle_core: false,
+    },
+    better_off: BetterOff::BiggerThanCpu,
+    numa_tolerance: NumaTolerance::Quarter,
+    source: Source {
+        greater_capacity: true,
+        skips_empty: true,
+        ..BALANCE_5_10.source
+    },
     active: Active {
         for_tasks_only: true,
-        ..BALANCE.active
+        ..BALANCE_5_10.active
     },
+    detach: Detach {
+        lone_is_not_pinned: true,
+        ..BALANCE_5_10.detach
+    },
+    newidle: Newidle {
+        heeds_pending: true,
+        ..BALANCE_5_10.newidle
+    },
+    ..BALANCE_5_10
+};
+
+/// 6.1.192.
+pub(crate) const BALANCE_6_1: Balance = Balance {
+    reduced_is_misfit: true,
+    misfit: Misfit::ToBiggerCpu { on_idle_core: true },
+    better_off: BetterOff::BiggerThanCpuFirst,
+    numa_tolerance: NumaTolerance::ImbNumaNr,
     newidle: Newidle {
         gate: Gate::FirstDomain,
         dice: Dice::BySuccess,
+        ..BALANCE_5_15.newidle
     },
     nohz: NohzRules {
-        round: NohzRound::Ring,
-        any_misfit: false,
+        next_kick: true,
+        ..BALANCE_5_15.nohz
     },
-    misfit_status: MisfitStatus::Movable,
-    ..BALANCE
+    itmt: Some(ITMT_6_1),
+    ..BALANCE_5_15
 };
 
 /// 6.5.13.
@@ -466,42 +548,109 @@ pub(crate) const BALANCE_6_5: Balance = Balance {
         dice: Dice::None,
         ..BALANCE_6_1.newidle
     },
+    itmt: Some(ITMT_6_5),
     ..BALANCE_6_1
 };
 
-/// 7.2.13.
-pub(crate) const BALANCE_7_2: Balance = Balance {
-    overloaded_if_overutilized: true,
-    misfit: Misfit::ToBiggerCpu { on_idle_core: true },
-    better_off: BetterOff::BiggerThanCpuFirst,
+/// 6.6.87.
+pub(crate) const BALANCE_6_6: Balance = Balance {
     ties: Ties {
-        misfit_later: false,
         mixed_smt: true,
         ..BALANCE_6_5.ties
     },
     smt_balance: true,
     sibling: Sibling::Cores,
     detach: Detach {
-        util_shifts: true,
         past_pinned: false,
-        ineligible_stays: true,
         ..BALANCE_6_5.detach
+    },
+    idle_core_balances: true,
+    itmt: Some(ITMT_6_6),
+    ..BALANCE_6_5
+};
+
+/// 6.8.12 of Ubuntu.
+pub(crate) const BALANCE_6_8: Balance = Balance {
+    misfit: Misfit::ToBiggerCpu { on_idle_core: true },
+    better_off: BetterOff::BiggerThanCpuFirst,
+    detach: Detach {
+        util_shifts: true,
+        ..BALANCE_6_6.detach
+    },
+    newidle: Newidle {
+        dice: Dice::BySuccess,
+        ..BALANCE_6_6.newidle
+    },
+    itmt: Some(ITMT_6_8),
+    ..BALANCE_6_6
+};
+
+/// 6.12.118.
+pub(crate) const BALANCE_6_12: Balance = Balance {
+    sleepers_count: true,
+    ties: Ties {
+        misfit_later: false,
+        ..BALANCE_6_8.ties
     },
     active: Active {
         misfit_is_no_failure: true,
-        ..BALANCE_6_5.active
-    },
-    newidle: Newidle {
-        dice: Dice::BySuccessAndRate,
-        ..BALANCE_6_5.newidle
+        ..BALANCE_6_8.active
     },
     nohz: NohzRules {
         any_misfit: true,
-        ..BALANCE_6_5.nohz
+        ..BALANCE_6_8.nohz
     },
-    idle_core_balances: true,
     misfit_status: MisfitStatus::MovableToBigger,
+    itmt: Some(ITMT_6_12),
+    ..BALANCE_6_8
+};
+
+/// 6.18.15.
+pub(crate) const BALANCE_6_18: Balance = Balance {
+    sleepers_count: false,
+    misfit: Misfit::ToBiggerCpu {
+        on_idle_core: false,
+    },
+    better_off: BetterOff::BiggerThanCpu,
+    detach: Detach {
+        ineligible_stays: true,
+        ..BALANCE_6_12.detach
+    },
+    itmt: Some(ITMT_6_18),
+    ..BALANCE_6_12
+};
+
+/// 7.0.14.
+pub(crate) const BALANCE_7_0: Balance = Balance {
+    misfit: Misfit::ToBiggerCpu { on_idle_core: true },
+    better_off: BetterOff::BiggerThanCpuFirst,
     idle_ends: IdleEnds::Switch,
+    itmt: Some(ITMT_7_0),
+    ..BALANCE_6_18
+};
+
+/// 7.2.13.
+pub(crate) const BALANCE_7_2: Balance = Balance {
+    overloaded_if_overutilized: true,
+    newidle: Newidle {
+        dice: Dice::BySuccessAndRate,
+        ..BALANCE_7_0.newidle
+    },
     gathers_threads: true,
-    ..BALANCE_6_5
+    ..BALANCE_7_0
+};
+
+/// 7.3.4.
+pub(crate) const BALANCE_7_3: Balance = Balance {
+    source: Source {
+        lone_beside_busy: true,
+        ..BALANCE_7_2.source
+    },
+    nohz: NohzRules {
+        on_idle_core: true,
+        ..BALANCE_7_2.nohz
+    },
+    misfit_counts: MisfitCounts::IfHelped,
+    itmt: Some(ITMT_7_3),
+    ..BALANCE_7_2
 };

@@ -35,6 +35,30 @@ fn a_cpu_is_overutilized_from_four_fifths_on() {
     });
 }
 
+/// cpu_overutilized(): where util_fits_cpu() says yes or no, a lower clamp that the CPU
+/// cannot reach is a no.
+#[test]
+fn a_lower_clamp_out_of_reach_overutilizes_up_to_5_15() {
+    for (base, expected) in [
+        ("linux-5.10", true),
+        ("linux-5.15", true),
+        ("linux-6.1", false),
+        ("linux-7.2", false),
+    ] {
+        let rules = (base, Governor::Schedutil);
+        let mut record = Record::default();
+        begin_under(rules, &big_little(4), &workload(&[]), &mut record, |sim| {
+            sim.core.root.uclamp_used = 1;
+            (sim.core.cpus[0].uclamp_min, sim.core.cpus[0].uclamp_idle) = (600, 0);
+            sim.core.root.overutilized = 0;
+            sim.overutilized_update(0);
+            let found = sim.core.root.overutilized != 0;
+            assert_eq!(found, expected, "{base}");
+            (sim.core.cpus[0].uclamp_min, sim.core.cpus[0].uclamp_idle) = (0, 1);
+        });
+    }
+}
+
 #[test]
 fn a_hog_on_a_small_cpu_is_noticed_at_a_tick() {
     // A new task is taken for half of the CPU: 256. What lacks to 1024 halves

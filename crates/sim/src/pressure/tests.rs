@@ -182,6 +182,56 @@ fn thermal_pressure_is_averaged() {
     });
 }
 
+/// A big CPU that may use 30 % of its clock has less than a little one: on 5.10.262 and
+/// 5.15.215 it counts as that small (`update_cpu_capacity`, `cpu_capacity_inverted`).
+#[test]
+fn a_big_cpu_that_is_cooled_below_a_little_one_is_inverted() {
+    let mut machine = crate::testbed::big_little(2);
+    let big = &mut machine.freq_domains[1];
+    let top = big.opps[0].clone();
+    big.opps = vec![
+        Opp {
+            khz: 600_000,
+            capacity: 307,
+            ..top.clone()
+        },
+        top,
+    ];
+    let mut cooled = limit(8, Limit::CoolingDevice, 600_000);
+    let Action::Limit { cpus, .. } = &mut cooled.action else {
+        unreachable!("it is a limit")
+    };
+    *cpus = CpuSet::single(1);
+    let tasks = [
+        task(0, &[run(5000)]).on(&[0]),
+        task(0, &[run(5000)]).on(&[1]),
+    ];
+    for (base, expected) in [
+        ("linux-5.10", true),
+        ("linux-5.15", true),
+        ("linux-6.1", false),
+    ] {
+        let rules = (base, Governor::Schedutil);
+        begin(
+            rules,
+            &machine,
+            std::slice::from_ref(&cooled),
+            &tasks,
+            |sim| {
+                assert!(sim.energy_aware(), "{base}");
+                sim.until(8 * MS);
+                assert_eq!(sim.core.cpus[1].capacity_inverted, 0, "{base}");
+                sim.until(1000 * MS);
+                let inverted = u32::from(sim.core.cpus[1].capacity_inverted);
+                let left = 1024 - u32::from(sim.core.cpus[1].hw_load_avg);
+                assert!(left.abs_diff(307) <= 3, "{base}: {left}");
+                assert_eq!(inverted, if expected { left } else { 0 }, "{base}");
+                assert_eq!(sim.core.cpus[0].capacity_inverted, 0, "{base}");
+            },
+        );
+    }
+}
+
 /// From 6.10 on the capacity left is without what the limit takes, at once.
 #[test]
 fn the_policys_pressure_is_not_averaged() {

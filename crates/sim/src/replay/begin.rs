@@ -117,7 +117,7 @@ impl Sim<'_> {
             (at, origin) if at == self.now => Some(origin),
             _ => None,
         };
-        let q = self.queue_of(cpu, task);
+        let q = self.line_of(cpu, task);
         let origin = match self.tunables.order {
             Order::Cfs => {
                 let origin = origin.unwrap_or(self.fair_queue(q).min_vruntime);

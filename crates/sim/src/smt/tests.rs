@@ -54,6 +54,24 @@ fn expect_done(what: &str, sim: &mut Sim<'_>, expected: &[u64]) {
     assert!(all_near, "{what}: {done:?} us, expected {expected:?}");
 }
 
+/// The scheduler sees one capacity, and the work is done at each CPU's own speed.
+#[test]
+fn a_stated_speed_is_what_work_takes_and_not_what_the_scheduler_sees() {
+    let mut machine = machine(2, 2);
+    machine.cpus[0].stated_speed = Some(1024);
+    machine.cpus[1].stated_speed = Some(512);
+    begin(
+        &machine,
+        &workload(&hogs(&[(10, &[0]), (10, &[1])])),
+        |sim| {
+            let capacities: Vec<u32> = (0..2).map(|cpu| sim.core.cpus[cpu].capacity_orig).collect();
+            assert_eq!(capacities, [1024, 1024]);
+            // 10 ms of a CPU of 1000 are 9.77 ms of one of 1024.
+            expect_done("speeds", sim, &[9_766, 19_531]);
+        },
+    );
+}
+
 #[test]
 fn threads_of_a_core_slow_each_other_while_both_execute() {
     // (threads a core, percent, hogs, when each is done in us)

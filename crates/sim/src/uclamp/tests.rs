@@ -134,6 +134,17 @@ fn a_task_fits_with_its_clamps_by_the_rule_of_the_base() {
             "the lower clamp is out of reach",
         ),
         ("linux-6.5", 400, 512, 1024, true, "this one is not"),
+        ("linux-5.10", 400, 600, 1024, false, "out of reach"),
+        ("linux-5.10", 400, 512, 1024, true, "this one is not"),
+        ("linux-5.15", 900, 0, 512, true, "limited to what it has"),
+        (
+            "linux-5.15",
+            900,
+            600,
+            512,
+            true,
+            "a cap counts above a floor",
+        ),
     ] {
         let rules = (base, Governor::Performance);
         let mut record = Record::default();
@@ -162,6 +173,38 @@ fn all_of_the_biggest_cpu_is_no_limit() {
         assert_eq!(sim.util_fits(1, 1000, 0, 1023), Fits::Yes);
         assert_eq!(sim.util_fits(0, 100, 600, 1024), Fits::ButForMin);
     });
+}
+
+/// util_fits_cpu() of 5.10.262 and 5.15.215: no third answer; the biggest CPU reaches
+/// whatever is asked for, and an inverted one is as small as it is left.
+#[test]
+fn the_last_updates_of_5_10_and_5_15_say_yes_or_no() {
+    // CPU, capacity inverted, utilization, clamps, fits
+    let table = [
+        (0, 0, 100, (600, 1024), false),
+        (0, 0, 100, (512, 1024), true),
+        (1, 0, 100, (1024, 1024), true),
+        (1, 0, 1000, (0, 1024), false),
+        (1, 400, 100, (500, 1024), false),
+        (1, 400, 100, (400, 1024), true),
+        (1, 400, 900, (0, 500), false),
+        (1, 400, 900, (0, 400), true),
+    ];
+    for base in ["linux-5.10", "linux-5.15"] {
+        let rules = (base, Governor::Performance);
+        let mut record = Record::default();
+        let none = workload(&[]);
+        begin_under(rules, &big_little(2), &none, &mut record, |sim| {
+            sim.core.root.uclamp_used = 1;
+            sim.core.cpus[1].hw_pressure = 300;
+            for (cpu, inverted, util, (min, max), fits) in table {
+                sim.core.cpus[1].capacity_inverted = inverted;
+                let expected = if fits { Fits::Yes } else { Fits::No };
+                let found = sim.util_fits(cpu, util, min, max);
+                assert_eq!(found, expected, "{base}: CPU {cpu}, {util}, {min}, {max}");
+            }
+        });
+    }
 }
 
 /// Percent of 1024, as `cpu.uclamp.min` has it (`capacity_from_percent`).

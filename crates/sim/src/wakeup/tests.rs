@@ -163,6 +163,8 @@ fn waking_an_idle_cpu_by_its_list() {
     let machine = costly(machine(2, 2));
     for (base, by_list) in [
         ("linux-5.4", false),
+        ("linux-5.10", false),
+        ("linux-5.15", true),
         ("linux-6.1", true),
         ("linux-6.5", true),
         ("linux-7.2", true),

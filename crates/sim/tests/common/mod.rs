@@ -16,6 +16,24 @@ pub const MS: u64 = 1_000_000;
 /// Schedulers that every test of a whole run is made with.
 pub const SCHEDULERS: [&str; 2] = ["linux-5.5", "linux-5.5+asym-capacity"];
 
+/// The machines that broad tests run on, each of a shape of its own. What else the library has
+/// differs in figures.
+pub const MACHINES: [&str; 10] = [
+    "juno-r0",
+    "juno-r2",
+    "tc2",
+    "ca9x4",
+    "hikey620",
+    "sdm845",
+    "sdm845-phantom",
+    "rk3588",
+    "gs101",
+    "epyc-9654-2s",
+];
+/// More of them, of which less is asked: without deep idle states; with many clusters and several
+/// states of a domain; with large caches; with a lone big CPU; with priorities.
+pub const MORE_MACHINES: [&str; 5] = ["t8103", "x1e80100", "xeon-8480-2s", "zumapro", "i7-1370p"];
+
 /// A built-in machine, or `threads`: two cores of two threads each, which slow each other.
 pub fn machine(name: &str) -> Machine {
     if name == "threads" {

@@ -9,6 +9,7 @@ use super::*;
 fn busy_cpus_balance_twice_as_often() {
     for (base, busy_ms, because) in [
         ("linux-5.5", 128, "4 ms times 32"),
+        ("linux-5.10", 64, "times 16, and a jiffy earlier"),
         ("linux-6.1", 64, "times 16, and a jiffy earlier"),
         ("linux-7.2", 64, "the same"),
     ] {
@@ -28,6 +29,7 @@ fn newidle_is_gated_by_what_it_costs() {
     // (average idle time, cost of the first domain in us, looks)
     for (base, avg_idle, cost, looks, because) in [
         ("linux-5.5", 400, 0, false, "less than half a millisecond"),
+        ("linux-5.15", 400, 0, false, "as before"),
         ("linux-6.1", 400, 0, true, "it costs nothing as yet"),
         ("linux-6.5", 400, 399, true, "it costs less than that"),
         ("linux-6.5", 400, 401, false, "it costs more"),
@@ -56,15 +58,64 @@ fn newidle_is_gated_by_what_it_costs() {
             );
         });
     }
-    under("linux-6.5", "hikey620", |sim| {
-        put(sim, 0, 0..4);
-        sim.core.cpus[2].ttwu_pending = 1;
-        sim.rq_changed(2);
-        assert!(!sim.balance_newidle(2), "a task is on its way here");
-        assert_eq!(sim.core.cpus[2].idle_stamp, 0);
-        sim.core.cpus[2].ttwu_pending = 0;
-        sim.rq_changed(2);
-    });
+}
+
+#[test]
+fn nothing_is_pulled_where_a_task_is_on_its_way_from_5_15_on() {
+    for (base, pulls) in [
+        ("linux-5.10", true),
+        ("linux-5.15", false),
+        ("linux-6.5", false),
+    ] {
+        under(base, "hikey620", |sim| {
+            put(sim, 0, 0..4);
+            sim.core.cpus[2].avg_idle = MS;
+            sim.core.cpus[2].ttwu_pending = 1;
+            sim.rq_changed(2);
+            assert_eq!(sim.balance_newidle(2), pulls, "{base}");
+            assert_eq!(sim.core.cpus[2].idle_stamp, 0, "{base}");
+            sim.core.cpus[2].ttwu_pending = 0;
+            sim.rq_changed(2);
+        });
+    }
+}
+
+#[test]
+fn blocked_load_is_left_for_the_idle_loop_by_the_ring() {
+    // After a search that was worth it: 5.5 refreshed the load of the CPUs that it compared.
+    for (base, left) in [
+        ("linux-5.5", false),
+        ("linux-5.10", true),
+        ("linux-5.15", true),
+        ("linux-6.1", true),
+    ] {
+        under(base, "hikey620", |sim| {
+            sim.nohz_enter_idle(5);
+            sim.jiffy += 100;
+            sim.core.cpus[2].avg_idle = MS;
+            sim.nohz.overload = true;
+            sim.cpus[2].balance.nohz_flags = 0;
+            assert!(!sim.balance_newidle(2));
+            assert_eq!(sim.cpus[2].balance.nohz_flags != 0, left, "{base}");
+        });
+    }
+}
+
+#[test]
+fn a_stopped_tick_has_the_next_round_found_out_anew_from_6_1_on() {
+    for (base, kicks) in [
+        ("linux-5.10", false),
+        ("linux-5.15", false),
+        ("linux-6.1", true),
+    ] {
+        under(base, "hikey620", |sim| {
+            sim.nohz_enter_idle(5);
+            let now = sim.jiffies();
+            (sim.nohz.next_balance, sim.nohz.has_blocked) = (now + 100, false);
+            sim.nohz_balancer_kick(0, now);
+            assert_eq!(sim.cpus[5].balance.nohz_flags != 0, kicks, "{base}");
+        });
+    }
 }
 
 #[test]
@@ -113,6 +164,8 @@ fn costs_are_forgotten_by_newidle_too() {
 fn a_lone_task_is_pushed_to_more_capacity_only() {
     for (base, taken) in [
         ("linux-5.5", true),
+        ("linux-5.10", true),
+        ("linux-5.15", false),
         ("linux-6.1", false),
         ("linux-7.2", false),
     ] {
@@ -155,6 +208,8 @@ fn what_is_too_much_halves_with_each_failure() {
             2,
             "until hot tasks would go",
         ),
+        ("linux-5.10", Migrate::Load, 1024, 512, 1, "a half"),
+        ("linux-5.15", Migrate::Util, 500, 250, 1, "a half"),
         ("linux-6.1", Migrate::Load, 1024, 512, 1, "a half"),
         ("linux-6.1", Migrate::Load, 5000, 160, 5, "a 32nd"),
         ("linux-7.2", Migrate::Load, 5000, 160, 5, "a 32nd"),
@@ -180,6 +235,7 @@ fn what_is_too_much_halves_with_each_failure() {
     }
     for (base, stays) in [
         ("linux-5.5", true),
+        ("linux-5.10", false),
         ("linux-6.1", false),
         ("linux-6.5", true),
     ] {
@@ -247,6 +303,7 @@ fn a_cpu_that_its_task_was_pushed_off_is_newly_idle() {
 fn which_task_is_a_misfit() {
     for (base, cpus, expected, because) in [
         ("linux-5.5", &[3][..], true, "any that is too big"),
+        ("linux-5.10", &[3], false, "not one that is pinned"),
         (
             "linux-6.1",
             &[3],
@@ -311,6 +368,7 @@ fn a_cache_in_use_is_worth_fewer_looks() {
 fn rounds_go_around_the_ring() {
     for (base, expected) in [
         ("linux-5.5", vec![0, 1, 2, 4, 5, 6, 7]),
+        ("linux-5.10", vec![4, 5, 6, 7, 0, 1, 2, 3]),
         ("linux-6.1", vec![4, 5, 6, 7, 0, 1, 2, 3]),
     ] {
         under(base, "hikey620", |sim| {
@@ -392,5 +450,20 @@ fn the_queue_that_5_4_takes_from() {
     for (what, amount, queues, expected, because) in cases {
         let found = ["linux-5.4", "linux-5.5"].map(|base| from(base, what, amount, queues));
         assert_eq!(found, expected, "{because}");
+    }
+}
+
+/// update_sg_lb_stats() and others: sleepers that are still queued count in 6.12 (`h_nr_queued`), and
+/// do not from 6.14 on (`h_nr_runnable`).
+#[test]
+fn sleepers_count_as_tasks_in_6_12() {
+    for (base, tasks) in [("linux-6.12", 3), ("linux-6.18", 2), ("linux-7.2", 2)] {
+        under(base, "juno-r0", |sim| {
+            let view = &mut sim.core.cpus[1];
+            (view.h_nr_running, view.h_nr_delayed) = (3, 1);
+            assert_eq!(sim.fair_runnable(1), tasks, "{base}");
+            let view = &mut sim.core.cpus[1];
+            (view.h_nr_running, view.h_nr_delayed) = (0, 0);
+        });
     }
 }

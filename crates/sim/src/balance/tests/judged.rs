@@ -5,7 +5,9 @@ use super::super::contest::{Contest, greater};
 use super::super::groups::{Rivals, Totals};
 use super::super::imbalance::{self, Imbalance, Rules};
 use super::*;
-use crate::kernel::{BALANCE, BALANCE_6_1, BALANCE_6_5, BALANCE_7_2, Balance};
+use crate::kernel::{
+    BALANCE, BALANCE_5_10, BALANCE_5_15, BALANCE_6_1, BALANCE_6_5, BALANCE_7_2, Balance,
+};
 
 const BASES: [(&str, &Balance); 4] = [
     ("linux-5.5", &BALANCE),
@@ -128,6 +130,32 @@ fn tasks_are_better_off_on_bigger_cpus() {
     assert_eq!(answers, [true, false, true, false]);
 }
 
+/// update_sd_pick_busiest() of 5.10.262 and 5.15.215: of groups of one kind, one of CPUs that
+/// are bigger by a tenth is left alone if the CPU that balances is compared with 5 % in mind,
+/// not if groups are with 20 %.
+#[test]
+fn what_is_bigger_is_a_question_of_groups_in_5_10_of_the_cpu_in_5_15() {
+    for (rules, taken) in [(&BALANCE_5_10, true), (&BALANCE_5_15, false)] {
+        let contest = Contest {
+            local: GroupStats {
+                min_capacity: 930,
+                ..group(Kind::HasSpare, 0, 4)
+            },
+            capacity: 930,
+            ..contest(rules)
+        };
+        let (big, busiest) = (group(Kind::HasSpare, 3, 1), group(Kind::HasSpare, 2, 2));
+        assert_eq!(big.busier_than(&busiest, &contest), taken);
+        let misfit = GroupStats {
+            misfit_load: 9,
+            max_capacity: 860,
+            ..group(Kind::Misfit, 1, 3)
+        };
+        // 930 is more than 860 by 8 %.
+        assert_eq!(misfit.busier_than(&busiest, &contest), !taken);
+    }
+}
+
 #[test]
 fn groups_of_one_kind() {
     let spare = |nr_running, idle_cpus| group(Kind::HasSpare, nr_running, idle_cpus);
@@ -236,6 +264,32 @@ fn nodes_tolerate_a_small_imbalance() {
             [everywhere, expected, expected, expected],
             "{because}"
         );
+    }
+}
+
+/// adjust_numa_imbalance() of 5.10.262 and 5.15.215, which halve the difference first.
+#[test]
+fn up_to_5_17_nodes_tolerate_by_two_tasks_or_a_quarter_of_the_cpus() {
+    let tasks = |n| Some((Migrate::Task, n));
+    for (rules, here, there, weight, expected, because) in [
+        (&BALANCE_5_10, 0, 2, 16, None, "two run there"),
+        (&BALANCE_5_10, 0, 3, 16, tasks(1), "three do"),
+        (&BALANCE_5_15, 0, 5, 16, None, "one of 16, and two to move"),
+        (&BALANCE_5_15, 0, 6, 16, tasks(3), "three to move"),
+        (&BALANCE_5_15, 2, 6, 16, None, "three of 16"),
+        (&BALANCE_5_15, 3, 7, 16, tasks(2), "four of 16 is a quarter"),
+        (&BALANCE_5_15, 0, 2, 4, tasks(1), "one of 4 is a quarter"),
+    ] {
+        let node = |nr_running: u32| GroupStats {
+            weight,
+            ..group(Kind::HasSpare, nr_running, weight - nr_running)
+        };
+        let rules = Rules {
+            imb_numa_nr: Some(1),
+            ..package(rules)
+        };
+        let found = judge(node(here), node(there), rules);
+        assert_eq!(found, expected, "{because}");
     }
 }
 

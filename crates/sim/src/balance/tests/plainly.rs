@@ -6,9 +6,20 @@ use super::super::contest::Contest;
 use super::super::groups::{Rivals, Totals, cpu_util};
 use super::super::imbalance::{self, Imbalance};
 use super::*;
-use alight_policy::abi::NONE;
+use crate::kernel::MisfitCounts;
+use crate::uclamp::actual_capacity;
+use alight_policy::abi::{Cpu, NONE};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
+
+/// Fair tasks that want to run; sleepers that are still queued may count, too.
+fn wanting(sim: &Sim, view: &Cpu) -> u32 {
+    let delayed = match sim.kernel.balance.sleepers_count {
+        true => 0,
+        false => view.h_nr_delayed,
+    };
+    view.h_nr_running - u32::from(delayed)
+}
 
 fn stats(sim: &Sim, scope: &Scope, group: usize, local: bool) -> GroupStats {
     let domain = sim.domain(scope.dst, scope.level);
@@ -27,7 +38,7 @@ fn stats(sim: &Sim, scope: &Scope, group: usize, local: bool) -> GroupStats {
         s.load += u64::from(view.cfs.load_avg);
         s.util += u64::from(cpu_util(view));
         s.nr_running += view.nr_running;
-        s.h_nr_running += view.h_nr_running - u32::from(view.h_nr_delayed);
+        s.h_nr_running += wanting(sim, view);
         s.runnable += u64::from(view.cfs.runnable_avg);
         if view.nr_running == 0 && view.curr_is_idle != 0 && view.ttwu_pending == 0 {
             s.idle_cpus += 1;
@@ -39,6 +50,11 @@ fn stats(sim: &Sim, scope: &Scope, group: usize, local: bool) -> GroupStats {
             let elsewhere = sim.core.places[cpu].llc != sim.core.places[scope.dst].llc;
             s.drawn_here += u32::from(elsewhere) * sim.wanted(cpu, scope.dst);
         }
+    }
+    let dst = u64::from(sim.core.cpus[scope.dst].capacity);
+    let helps = dst * 1024 > u64::from(s.max_capacity) * 1078;
+    if sim.kernel.balance.misfit_counts == MisfitCounts::IfHelped && !helps {
+        s.misfit_load = 0;
     }
     s.draws = sim.draws(scope, group, &s);
     s.cores = cores.len() as u32;
@@ -62,7 +78,7 @@ fn busiest_queue(sim: &Sim, scope: &Scope, group: usize, i: Imbalance) -> Option
     let (mut most, mut of, mut busiest) = (0, 1, None);
     for cpu in sim.members(group, None) {
         let view = &sim.core.cpus[cpu];
-        let nr = view.h_nr_running - u32::from(view.h_nr_delayed);
+        let nr = wanting(sim, view);
         let load = u64::from(view.cfs.load_avg);
         let reduced = sim.capacity_reduced(cpu, domain.imbalance_pct);
         let too_much = i.what == Migrate::Load && load > i.amount as u64 && !reduced;
@@ -72,7 +88,12 @@ fn busiest_queue(sim: &Sim, scope: &Scope, group: usize, i: Imbalance) -> Option
             true => here * 1024 <= there * 1078,
             false => here < there,
         };
-        if nr == 1 && (asym && stays || too_much)
+        let topology = &sim.core.topology;
+        let limited = |cpu: usize| actual_capacity(&sim.core.params, &sim.core.cpus[cpu]);
+        let gains = rules.lone_beside_busy
+            && (topology.smt != 0 && !sim.core_is_idle(cpu)
+                || topology.cluster != 0 && limited(scope.dst) == limited(cpu));
+        if nr == 1 && (asym && stays && !gains || too_much)
             || nr == 0 && rules.skips_empty
             || nr <= 1 && rules.util_of_several && i.what == Migrate::Util
         {
@@ -157,7 +178,7 @@ proptest! {
     /// Leaving sums out changes no outcome.
     #[test]
     fn counting_finds_what_summing_finds(
-        base in prop::sample::select(vec!["linux-5.5", "linux-6.1", "linux-6.5", "linux-7.2"]),
+        base in prop::sample::select(vec!["linux-5.5", "linux-6.1", "linux-6.5", "linux-6.12", "linux-6.18", "linux-7.2", "linux-7.3"]),
         machine in prop::sample::select(vec!["juno-r0", "hikey620", "gs101", "epyc-9654-2s"]),
         most in 1u32..5,
         queues in prop::collection::vec((0u32..5, 0u32..1100, 0u32..4000, any::<bool>()), 384),
@@ -172,7 +193,7 @@ proptest! {
             for (cpu, &(tasks, util, load, misfit)) in queues.iter().enumerate().take(nr) {
                 let (runnable, delayed) = waiting[cpu];
                 sim.core.cpus[cpu].cfs.runnable_avg = runnable;
-                if base == "linux-7.2" {
+                if ["linux-6.12", "linux-6.18", "linux-7.2", "linux-7.3"].contains(&base) {
                     sim.core.cpus[cpu].h_nr_delayed = delayed.min(tasks.min(most) as u16);
                 }
                 pretend(sim, cpu, (tasks.min(most), util, load, misfit && tasks == 1));

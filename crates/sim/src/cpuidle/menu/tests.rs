@@ -69,7 +69,7 @@ fn period(residency_ns: u64) -> Period {
 fn seasoned(states: &Table<State>, next_timer_ns: u64, residency_ns: u64) -> Menu {
     let mut menu = Menu::default();
     for _ in 0..50 {
-        menu.select(&look(states, next_timer_ns, TICK), false);
+        menu.select(&look(states, next_timer_ns, TICK), None);
         menu.reflect(period(residency_ns));
     }
     menu
@@ -354,7 +354,7 @@ fn no_choice_without_time_latency_or_a_second_state() {
         ),
     ];
     for (look, expected, what) in cases {
-        assert_eq!(Menu::default().select(&look, false), expected, "{what}");
+        assert_eq!(Menu::default().select(&look, None), expected, "{what}");
     }
 }
 
@@ -434,7 +434,7 @@ fn a_period_is_learnt_without_its_exit_and_up_to_the_timer() {
     ];
     for (period, next_timer, expected_us, what) in cases {
         let mut menu = Menu::default();
-        menu.select(&look(&states, next_timer, TICK), false);
+        menu.select(&look(&states, next_timer, TICK), None);
         menu.reflect(period);
         menu.update(&look(&states, next_timer, TICK));
         assert_eq!(menu.intervals.last[0], expected_us, "{what}");
@@ -445,7 +445,7 @@ fn a_period_is_learnt_without_its_exit_and_up_to_the_timer() {
 fn polling_to_its_limit_counts_as_idle_until_the_timer() {
     let states = x86();
     let mut menu = Menu::default();
-    menu.select(&look(&states, 300 * US, TICK), false);
+    menu.select(&look(&states, 300 * US, TICK), None);
     menu.reflect(Period {
         residency_ns: 2 * US,
         asks_again: true,
@@ -464,7 +464,7 @@ fn the_correction_follows_the_share_of_the_timer() {
         (60 * MS, 900 * MS, 8192, "50 ms or more: as good as all"),
     ] {
         let mut menu = Menu::default();
-        menu.select(&look(&states, timer, TICK), false);
+        menu.select(&look(&states, timer, TICK), None);
         menu.reflect(period(residency));
         menu.update(&look(&states, timer, TICK));
         let factor = menu.correction_factor[bucket(timer)];
@@ -477,7 +477,7 @@ fn it_learns_both_patterns_and_shares() {
     let arm = arm();
     // Wakeups every 3 ms from elsewhere, the next own timer far away.
     let mut menu = seasoned(&arm, 900 * MS, 3 * MS);
-    let choice = menu.select(&look(&arm, 900 * MS, 3500 * US), false);
+    let choice = menu.select(&look(&arm, 900 * MS, 3500 * US), None);
     assert_eq!(
         (choice.state, choice.stop_tick),
         (2, false),
@@ -485,111 +485,15 @@ fn it_learns_both_patterns_and_shares() {
     );
     // The timer wakes it every 20 ms.
     let mut menu = seasoned(&arm, 20 * MS, 20 * MS);
-    let choice = menu.select(&look(&arm, 20 * MS, 3500 * US), false);
+    let choice = menu.select(&look(&arm, 20 * MS, 3500 * US), None);
     assert_eq!(
         (choice.state, choice.stop_tick),
         (2, true),
         "20 ms are predicted"
     );
     // At first it knows only periods of length 0.
-    let choice = Menu::default().select(&look(&arm, 20 * MS, 3500 * US), false);
+    let choice = Menu::default().select(&look(&arm, 20 * MS, 3500 * US), None);
     assert_eq!((choice.state, choice.stop_tick), (0, false), "boot");
-}
-
-/// What 7.2 makes of periods: both ends may be left out.
-#[test]
-fn short_periods_are_left_out_too() {
-    for (what, intervals, expected) in [
-        (
-            "all alike",
-            [1000, 1010, 990, 1000, 1000, 1000, 1000, 1000],
-            Some(1000),
-        ),
-        (
-            "two short",
-            [1000, 10, 1000, 1000, 20, 1000, 1000, 1000],
-            Some(1000),
-        ),
-        (
-            "one short, one long",
-            [1000, 10, 1000, 1000, 9000, 1000, 1000, 1000],
-            Some(1000),
-        ),
-        (
-            "three short",
-            [1000, 10, 1000, 30, 20, 1000, 1000, 1000],
-            None,
-        ),
-        ("none at all", [0; 8], None),
-    ] {
-        let mut all = Intervals::default();
-        for us in intervals {
-            all.push(us);
-        }
-        assert_eq!(all.typical_of_both_ends(), expected, "{what}");
-    }
-}
-
-/// Below 15 us the timer does not matter, and what is not asked for is not learnt from.
-#[test]
-fn a_pattern_of_moments_needs_no_timer() {
-    let arm = arm();
-    let pattern = |next_timer_ns| look(&arm, next_timer_ns, TICK);
-    let mut menu = Menu::default();
-    for _ in 0..20 {
-        menu.select(&pattern(20 * MS), true);
-        menu.reflect(period(10 * US));
-    }
-    let choice = menu.select(&pattern(20 * MS), true);
-    assert_eq!((choice.state, choice.stop_tick), (0, false));
-    assert_eq!(menu.next_timer_ns, NEVER);
-    assert_eq!(usize::from(menu.bucket), BUCKETS - 1);
-    // The tick is stopped: who wakes it next must be known.
-    let stopped = Outlook {
-        tick_stopped: true,
-        ..pattern(20 * MS)
-    };
-    assert_eq!(menu.select(&stopped, true).state, 2, "until the timer");
-    assert_eq!(menu.next_timer_ns, 20 * MS);
-    let near = Outlook {
-        delta_next_ns: 7 * MS,
-        next_timer_ns: 7 * MS,
-        ..stopped
-    };
-    assert_eq!(
-        menu.select(&near, true).state,
-        0,
-        "a timer within two ticks is near"
-    );
-}
-
-/// menu_select() of 7.2: a latency limit ends the search; polling gives way to a
-/// state that pays off within 15 us only.
-#[test]
-fn polling_gives_way_to_a_quick_state() {
-    let state = |wakeup_us, residency_us, polling| IdleState {
-        polling,
-        ..state(wakeup_us, residency_us)
-    };
-    for (quick, pattern_us, expected, because) in [
-        (state(1, 12, true), 5, 1, "it pays off soon"),
-        (
-            state(6, 12, true),
-            5,
-            0,
-            "its exit takes longer than the rest",
-        ),
-        (state(1, 16, true), 5, 0, "it pays off too late"),
-    ] {
-        let states = states(&[state(0, 0, true), quick]);
-        let look = look(&states, 20 * MS, TICK);
-        let mut menu = Menu::default();
-        for _ in 0..20 {
-            menu.intervals.push(pattern_us);
-        }
-        let choice = menu.select(&look, true);
-        assert_eq!(choice.state, expected, "{because}");
-    }
 }
 
 /// Real tables have a deeper state that is quicker to leave than the one before it. `menu_select`
@@ -620,3 +524,5 @@ fn states_are_taken_in_the_order_of_the_kernel_whatever_their_latencies_are() {
         }
     }
 }
+
+mod pattern_first;

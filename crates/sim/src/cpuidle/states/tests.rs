@@ -28,8 +28,11 @@ fn a_domain_state_comes_on_top_of_the_deepest_one_that_a_cpu_asks_for() {
     assert_eq!((sleep.core_state, sleep.deep_state), (1, 2));
     assert_eq!(sleep.residency_ns, known[1].residency_ns);
     assert_eq!(sleep.wakeup_ns, known[1].wakeup_ns);
-    assert_eq!(sleep.deep_residency_ns, known[2].residency_ns);
     assert_eq!((sleep.entry_ns, sleep.core_entry_ns), (3_263_000, 350_000));
+
+    let domain = domain_states(known);
+    assert_eq!(domain.len(), 1);
+    assert_eq!((domain[0].state, domain[0].residency_ns), (2, 9_987_000));
 
     let without = states(own_states(known));
     assert!(!without[1].votes && !without[1].by_last);

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::cpuidle::states;
+use crate::kernel::Beside;
 use crate::table::Table;
 use alight_machine::{IdleScope, IdleState};
 
@@ -9,13 +10,20 @@ const US: u64 = 1000;
 const MS: u64 = 1000 * US;
 const TICK: u64 = 4 * MS;
 
-/// 5.4, 5.5, 6.1, 6.5 and 7.2.
-const FORMS: [TeoForm; 5] = [
+const TIMER_LAST: TeoForm = TeoForm::TimerLast {
+    near_timer_is_net: true,
+};
+
+/// 5.4, 5.5, 6.1, 6.5, 6.6, 6.12, 6.18 and 7.2.
+const FORMS: [TeoForm; 8] = [
     TeoForm::EarlyHits { whole_us: true },
     TeoForm::EarlyHits { whole_us: false },
     TeoForm::Recent { util_aware: false },
     TeoForm::Recent { util_aware: true },
-    TeoForm::TimerLast,
+    TeoForm::TimerIfDeep(Beside::RecentAndUse),
+    TeoForm::TimerIfDeep(Beside::Nothing),
+    TeoForm::TimerIfDeep(Beside::ShortPeriods),
+    TIMER_LAST,
 ];
 
 fn state(wakeup_us: u64, residency_us: u64) -> IdleState {
@@ -102,6 +110,12 @@ fn timers_are_trusted_until_something_else_comes_before() {
         ),
     ] {
         for form in FORMS {
+            // 6.18 counts what comes behind a tick's time, not within.
+            let short_periods = form == TeoForm::TimerIfDeep(Beside::ShortPeriods);
+            let expected = match short_periods && (timer, woken) == (20 * MS, 3 * MS) {
+                true => (1, true),
+                false => expected,
+            };
             // What was spent on the way out counts half only.
             let woken = if timer == woken {
                 woken + 800 * US
@@ -133,6 +147,33 @@ fn without_a_tick_a_pattern_of_short_periods_is_not_trusted() {
         };
         let choice = teo.select(&stopped, false);
         assert_eq!((choice.state, choice.stop_tick), (2, true), "{form:?}");
+    }
+}
+
+#[test]
+fn without_a_tick_a_near_timer_is_net_enough_from_7_1_on() {
+    // States pay off from 1 us, 2 ms and 5 ms on; most periods end after 3 ms.
+    let arm = arm();
+    for (near_timer_is_net, timer, state, because) in [
+        (true, 6 * MS, 1, "the timer will correct it"),
+        (true, 20 * MS, 2, "nothing would for long"),
+        (
+            false,
+            6 * MS,
+            2,
+            "no state that a tick's time is too long for",
+        ),
+        (false, 20 * MS, 2, "the same"),
+    ] {
+        let form = TeoForm::TimerLast { near_timer_is_net };
+        let mut teo = seasoned(form, &arm, 20 * MS, 3 * MS);
+        let stopped = Outlook {
+            tick_stopped: true,
+            delta_next_ns: timer,
+            ..look(&arm, timer)
+        };
+        let choice = teo.select(&stopped, false);
+        assert_eq!((choice.state, choice.stop_tick), (state, true), "{because}");
     }
 }
 
@@ -281,7 +322,7 @@ fn a_utilized_cpu_rests_one_state_above() {
 #[test]
 fn ticks_that_dominate_stop_the_tick() {
     let arm = arm();
-    let mut teo = TimerLast::new(3);
+    let mut teo = TimerLast::new(3, true);
     let mut wake = |by_tick, ns| {
         let (state, stop) = teo.select(&look(&arm, 200 * MS));
         teo.last = Some(Period {
@@ -310,7 +351,7 @@ fn ticks_that_dominate_stop_the_tick() {
 #[test]
 fn moments_need_no_timer() {
     let arm = arm();
-    let form = TeoForm::TimerLast;
+    let form = TIMER_LAST;
     for (ns, asked, what) in [(10 * US, false, "moments"), (300 * US, true, "longer")] {
         let Teo::TimerLast(mut teo) = seasoned(form, &arm, 20 * MS, ns) else {
             unreachable!("of that form")
@@ -338,6 +379,7 @@ fn small_metrics_vanish_in_7_2_only() {
     let left = |teo: &Teo| match teo {
         Teo::Early(memory) => memory.states[0].early_hits,
         Teo::Recent(memory) => memory.bins[0].intercepts,
+        Teo::TimerIfDeep(memory) => memory.bins[0].intercepts,
         Teo::TimerLast(memory) => memory.bins[0].intercepts,
     };
     for form in FORMS {
@@ -346,9 +388,11 @@ fn small_metrics_vanish_in_7_2_only() {
             let chosen = teo.select(&look(&arm, 20 * MS), false);
             teo.reflect(period(chosen.state, ns));
         }
-        let expected = if form == TeoForm::TimerLast { 0 } else { 7 };
+        let expected = if form == TIMER_LAST { 0 } else { 7 };
         assert_eq!(left(&teo), expected, "{form:?}");
         teo.forget();
         assert_eq!(left(&teo), 0, "{form:?}");
     }
 }
+
+mod timer_if_deep;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! teo of today's kernels, as read in 7.2: bins as before, but a state is chosen
 //! from them first, and the timer is only asked if its answer can matter. Ticks
-//! and short periods are counted apart.
+//! and short periods are counted apart. What 7.1 changed where the tick is stopped was read in the change
+//! itself (mail of 23 February 2026, "teo: Rearrange stopped tick handling").
 
 use super::{DECAY_SHIFT, PULSE, shallower};
 use crate::cpuidle::governor::{Outlook, Period, RESIDENCY_THRESHOLD_NS};
@@ -30,6 +31,8 @@ pub(crate) struct TimerLast {
     pub(super) tick_intercepts: u32,
     /// Wakeups after a moment.
     pub(super) short_idles: u32,
+    /// See [`crate::kernel::TeoForm`].
+    near_timer_is_net: bool,
     pub(super) last: Option<Period>,
 }
 
@@ -42,7 +45,7 @@ fn decay(metric: &mut u32) {
 }
 
 impl TimerLast {
-    pub fn new(states: usize) -> Self {
+    pub fn new(states: usize, near_timer_is_net: bool) -> Self {
         TimerLast {
             bins: vec![Bin::default(); states].into(),
             sleep_length_ns: 0,
@@ -50,12 +53,13 @@ impl TimerLast {
             total_tick: 0,
             tick_intercepts: 0,
             short_idles: 0,
+            near_timer_is_net,
             last: None,
         }
     }
 
     pub fn forget(&mut self) {
-        *self = TimerLast::new(self.bins.len());
+        *self = TimerLast::new(self.bins.len(), self.near_timer_is_net);
     }
 
     /// State, and whether the tick should stop.
@@ -72,19 +76,20 @@ impl TimerLast {
         let allowed = (1..states.len())
             .rfind(|&i| states[i].wakeup_ns <= look.latency_limit_ns)
             .unwrap_or(0);
-        let mut state = self.by_metrics().min(allowed);
+        let mut state = self.by_metrics(self.shallowest(look)).min(allowed);
 
         let tiny = state == 0 || states[state].residency_ns < RESIDENCY_THRESHOLD_NS;
         let hasty = 2 * self.short_idles >= self.total;
-        if !look.tick_stopped && tiny && (hasty || look.latency_limit_ns < LATENCY_THRESHOLD_NS) {
-            return (state, false);
+        let asks = look.tick_stopped && self.near_timer_is_net;
+        if !asks && tiny && (hasty || look.latency_limit_ns < LATENCY_THRESHOLD_NS) {
+            return (state, look.tick_stopped);
         }
         let mut duration_ns = look.next_timer_ns;
         self.sleep_length_ns = duration_ns as i64;
 
         // Nobody would correct a shallow state before a timer that is far off.
         let far = duration_ns > 2 * look.tick_ns;
-        if look.tick_stopped && far && states[state].residency_ns < look.tick_ns {
+        if asks && far && states[state].residency_ns < look.tick_ns {
             let deeper = state + 1..=allowed;
             let found = deeper
                 .rev()
@@ -103,9 +108,24 @@ impl TimerLast {
         settle(look, state, duration_ns, look.delta_next_ns)
     }
 
+    /// The shallowest state that the metrics may lead to. With the tick stopped it is, up to 7.0, the
+    /// first that pays off within a tick's time, and none above the deepest if that is as good.
+    fn shallowest(&self, look: &Outlook) -> usize {
+        let (states, deepest) = (look.states, self.bins.len() - 1);
+        if !look.tick_stopped || self.near_timer_is_net {
+            return 0;
+        }
+        let pays = (0..deepest).find(|&i| states[i].residency_ns >= look.tick_ns);
+        let least = pays.unwrap_or(deepest);
+        match states[least].residency_ns == states[deepest].residency_ns {
+            true => deepest,
+            false => least,
+        }
+    }
+
     /// The deepest state, or one above it that suits most of the wakeups which
-    /// were too early for it.
-    fn by_metrics(&self) -> usize {
+    /// were too early for it, from `least` on.
+    fn by_metrics(&self, least: usize) -> usize {
         let bins: &[Bin] = &self.bins;
         let deepest = bins.len() - 1;
         let above = &bins[..deepest];
@@ -119,12 +139,12 @@ impl TimerLast {
             .max_by_key(|&i| above[i].intercepts)
             .unwrap_or(0);
         let mut sum = 0;
-        (0..deepest)
+        (least..deepest)
             .rfind(|&i| {
                 sum += above[i].intercepts;
                 2 * sum > intercepts && i <= most
             })
-            .unwrap_or(0)
+            .unwrap_or(least)
     }
 
     /// Learns from the last period (`teo_update`).

@@ -15,7 +15,7 @@ const BASE: &str = "linux-7.2";
 pub(super) const SLICE: u64 = 700 * US;
 
 /// Tasks that compute for ever, once a test puts them on the queue.
-pub(super) fn hogs(n: usize) -> Vec<Given> {
+pub(in crate::fair) fn hogs(n: usize) -> Vec<Given> {
     const NEVER_BY_ITSELF: u64 = 3000 * 1000 * MS;
     vec![task(NEVER_BY_ITSELF, &[Op::Run { ns: u64::MAX }]); n]
 }
@@ -25,7 +25,7 @@ pub(super) fn on_one_cpu(tasks: &[Given], test: impl FnOnce(&mut Sim)) {
 }
 
 /// `task` wakes on CPU 0 with this lag; nobody looks at the queue yet.
-pub(super) fn put(sim: &mut Sim, task: u32, lag: i64) {
+pub(in crate::fair) fn put(sim: &mut Sim, task: u32, lag: i64) {
     sim.cpus[0].timers.remove(&mut sim.nodes, task);
     sim.tasks[task as usize].life = Life::Runnable;
     sim.entity_mut(task).lag = lag;
@@ -33,7 +33,7 @@ pub(super) fn put(sim: &mut Sim, task: u32, lag: i64) {
 }
 
 /// CPU 0 takes the first of its queue.
-pub(super) fn go(sim: &mut Sim) {
+pub(in crate::fair) fn go(sim: &mut Sim) {
     sim.cpus[0].ipi_at = sim.now;
     sim.arm(0);
     sim.until(sim.now);
@@ -41,7 +41,7 @@ pub(super) fn go(sim: &mut Sim) {
 
 /// Tasks 0, 1 … on the queue of CPU 0, the first of them running. Each stands at
 /// `(vruntime, deadline)` in us; the current one is not protected.
-fn queue(sim: &mut Sim, stands: &[(u64, u64)]) {
+pub(super) fn queue(sim: &mut Sim, stands: &[(u64, u64)]) {
     put(sim, 0, 0);
     go(sim);
     for task in 1..stands.len() as u32 {
@@ -55,7 +55,7 @@ fn queue(sim: &mut Sim, stands: &[(u64, u64)]) {
         if task == 0 {
             e.protected_until = e.vruntime;
         } else {
-            let weight = sim.views[task as usize].weight;
+            let weight = sim.exact_weight(task);
             sim.eevdf.insert(0, task, weight);
         }
     }
@@ -177,7 +177,7 @@ fn protection_lasts_for_the_shortest_slice() {
             let protected = sim.entity(0).protected_until - vruntime;
             assert_eq!(protected, until, "{because}");
             sim.cpus[0].curr = NONE;
-            let weight = sim.views[0].weight;
+            let weight = sim.exact_weight(0);
             sim.eevdf.insert(0, 0, weight);
         });
     }

@@ -15,7 +15,7 @@ impl Sim<'_> {
     /// some are in groups.
     pub fn queued_on(&self, cpu: usize) -> u32 {
         let root = self.fair_queued(cpu);
-        if !self.groups.used {
+        if !self.groups.nested {
             return root;
         }
         let (mut entities, mut tasks) = (0, 0);
@@ -48,14 +48,22 @@ impl Sim<'_> {
         for (nr, group) in self.groups.groups.iter().enumerate() {
             let all: &[GroupQueue] = &self.groups.queues;
             let queues = &all[nr * self.groups.cpus..][..self.groups.cpus];
-            let told: u64 = queues.iter().map(|queue| queue.contribution).sum();
-            if told != group.load_avg {
+            let told = |what: fn(&GroupQueue) -> u64| queues.iter().map(what).sum::<u64>();
+            let told = (
+                told(|queue| queue.contribution),
+                told(|queue| queue.runnable_contribution),
+            );
+            if told != (group.load_avg, group.runnable_avg) {
                 return Some(format!(
-                    "group {nr} knows of a load of {}, its queues told it of {told}",
-                    group.load_avg
+                    "group {nr} knows of a load and tasks of {:?}, its queues told it of {told:?}",
+                    (group.load_avg, group.runnable_avg)
                 ));
             }
-            let shares = MIN_SHARES..=group.shares;
+            let most = match self.groups.flat {
+                true => group.shares * self.groups.cpus as u64,
+                false => group.shares,
+            };
+            let shares = MIN_SHARES..=most;
             if let Some(queue) = queues
                 .iter()
                 .find(|q| q.weight != super::NICE_0_FINE && !shares.contains(&q.weight))
@@ -110,7 +118,9 @@ impl Sim<'_> {
             if queued {
                 fine += queue.weight;
             }
-            if let Some(what) = self.fair_check(q) {
+            if self.groups.nested
+                && let Some(what) = self.fair_check(q)
+            {
                 return Some(what);
             }
         }

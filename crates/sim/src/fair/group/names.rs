@@ -2,11 +2,18 @@
 //! The numbers of queues and entities, and what lies behind them: see the table of
 //! the group's own file.
 
-use super::{FINE, GroupQueue, TaskGroup};
+use super::{FINE, GroupQueue, Groups, TaskGroup};
 use crate::fair::NICE_0_FINE;
 use crate::state::{FairQueue, Sim};
 use crate::timeline::NONE;
 use alight_policy::abi::task_flag;
+
+impl Groups {
+    /// `task` weighs that in its CPU's tree from now on.
+    pub(in crate::fair) fn weigh(&mut self, task: u32, weight: u64) {
+        self.at_root[task as usize] = weight;
+    }
+}
 
 impl Sim<'_> {
     /// CPU of queue `q`.
@@ -22,6 +29,15 @@ impl Sim<'_> {
     #[inline(always)]
     pub fn queue_of(&self, cpu: usize, entity: u32) -> usize {
         match self.groups.used {
+            true => self.queue_of_grouped(cpu, entity),
+            false => cpu,
+        }
+    }
+
+    /// Queue in whose tree `entity` of `cpu` stands: its own, or the CPU's where groups are flat.
+    #[inline(always)]
+    pub fn line_of(&self, cpu: usize, entity: u32) -> usize {
+        match self.groups.nested {
             true => self.queue_of_grouped(cpu, entity),
             false => cpu,
         }
@@ -94,19 +110,26 @@ impl Sim<'_> {
         }
     }
 
-    /// Weight of `entity` in the finest unit that entities of the run differ in.
+    /// Weight of `entity` in its tree, in the finest unit that entities of the run differ in.
     #[inline(always)]
-    pub fn exact_weight(&self, entity: u32) -> u32 {
+    pub fn exact_weight(&self, entity: u32) -> u64 {
         match self.groups.used {
-            true if self.is_group(entity) => self.group_queue(entity).weight as u32,
-            true => self.views[entity as usize].weight << FINE,
-            false => self.views[entity as usize].weight,
+            true if self.groups.flat => self.groups.at_root[entity as usize],
+            true if self.is_group(entity) => self.group_queue(entity).weight,
+            true => u64::from(self.views[entity as usize].weight) << FINE,
+            false => self.views[entity as usize].weight.into(),
         }
     }
 
-    /// `calc_delta_fair` of a group's entity, with EEVDF.
-    pub fn virtual_of_group(&self, entity: u32, delta: u64) -> u64 {
-        let weight = self.group_queue(entity).weight;
+    /// Is virtual time of `entity` counted by a weight in the finer unit?
+    #[inline(always)]
+    pub fn weighs_finely(&self, entity: u32) -> bool {
+        entity as usize >= self.groups.fine_from
+    }
+
+    /// `calc_delta_fair` by such a weight, with EEVDF.
+    pub fn virtual_of_fine(&self, entity: u32, delta: u64) -> u64 {
+        let weight = self.exact_weight(entity);
         (u128::from(delta) * u128::from(NICE_0_FINE) / u128::from(weight)) as u64
     }
 

@@ -4,7 +4,7 @@
 //! queue by propagation, so that its utilization contains that of all tasks
 //! (kernel/sched/fair.c, `update_load_avg` and what it calls).
 
-use crate::kernel::TaskGroups;
+use crate::kernel::{Shares, TaskGroups};
 use crate::state::Sim;
 use crate::timeline::NONE;
 use alight_policy::abi::{Pelt, class, rule};
@@ -36,6 +36,11 @@ fn bound(sums: u32, sum: u64, average: u32) -> u64 {
         rule::SUMS_CUT => u64::from((sum as u32).max(least as u32)),
         _ => sum.max(least),
     }
+}
+
+/// A queue's sums are made of its averages (read in 5.10.262 and 5.15.215).
+fn averaged(sums: u32) -> bool {
+    matches!(sums, rule::SUMS_AVERAGED | rule::SUMS_AVERAGED_BUT_LOAD)
 }
 
 /// `get_pelt_divider`.
@@ -284,7 +289,7 @@ impl Sim<'_> {
             .last_update_time
     }
 
-    fn group_rules(&self) -> TaskGroups {
+    pub(super) fn group_rules(&self) -> TaskGroups {
         let rules = self.kernel.task_groups;
         rules.expect("a run with groups is one of a kernel with groups")
     }
@@ -353,6 +358,7 @@ impl Sim<'_> {
             root.util_avg = add(root.util_avg, change);
             root.util_sum = match old_sums {
                 true => root.util_avg * MAX,
+                false if averaged(sums) => root.util_avg * divider,
                 false => bound(sums, add(root.util_sum, more).into(), root.util_avg) as u32,
             };
         }
@@ -364,7 +370,10 @@ impl Sim<'_> {
             let more = sum.wrapping_sub(own.runnable_sum) as i64;
             own.runnable_sum = sum;
             root.runnable_avg = add(root.runnable_avg, change);
-            root.runnable_sum = bound(sums, add_64(root.runnable_sum, more), root.runnable_avg);
+            root.runnable_sum = match averaged(sums) {
+                true => u64::from(root.runnable_avg) * u64::from(divider),
+                false => bound(sums, add_64(root.runnable_sum, more), root.runnable_avg),
+            };
         }
         // update_tg_cfs_load
         if came == 0 {
@@ -382,7 +391,13 @@ impl Sim<'_> {
         let sum = u64::from(weight) * time;
         let load = (sum / u64::from(divider)) as u32;
         let change = i64::from(load) - i64::from(own.load_avg);
-        if change != 0 {
+        if averaged(sums) {
+            (own.load_sum, own.load_avg) = (time, load);
+            root.load_avg = add(root.load_avg, change);
+            if change != 0 || sums == rule::SUMS_AVERAGED_BUT_LOAD {
+                root.load_sum = u64::from(root.load_avg) * u64::from(divider);
+            }
+        } else if change != 0 {
             let more = sum.wrapping_sub(u64::from(weight) * own.load_sum) as i64;
             (own.load_sum, own.load_avg) = (time, load);
             root.load_avg = add(root.load_avg, change);
@@ -391,23 +406,34 @@ impl Sim<'_> {
         true
     }
 
-    /// Queue `q` tells its group of its load, if that has `changed` by more than a
-    /// 64th (`update_tg_load_avg`).
+    /// Queue `q` tells its group of its load, and where the group's weight hangs on it of its tasks,
+    /// if one of them has `changed` by more than a 64th (`update_tg_load_avg`).
     fn told(&mut self, q: usize, changed: bool) {
         if !changed || !self.hotplug.online.contains((q % self.groups.cpus) as u32) {
             return;
         }
-        let limited = self.group_rules().tells_rarely;
+        let rules = self.group_rules();
+        let limited = rules.tells_rarely;
         let nr = q - self.groups.cpus;
         let queue = &mut self.groups.queues[nr];
         if limited && self.now - queue.contributed_at < TELL_NS {
             return;
         }
         let load = u64::from(queue.view.cfs.load_avg);
-        if load.abs_diff(queue.contribution) > queue.contribution / 64 {
+        let runnable = match rules.shares {
+            Shares::Own => 0,
+            Shares::PerTask => u64::from(queue.view.cfs.runnable_avg),
+        };
+        let told = [
+            (load, queue.contribution),
+            (runnable, queue.runnable_contribution),
+        ];
+        if (told.iter()).any(|&(now, told)| now.abs_diff(told) > told / 64) {
             let group = &mut self.groups.groups[nr / self.groups.cpus];
             group.load_avg = group.load_avg - queue.contribution + load;
-            (queue.contribution, queue.contributed_at) = (load, self.now);
+            group.runnable_avg = group.runnable_avg - queue.runnable_contribution + runnable;
+            (queue.contribution, queue.runnable_contribution) = (load, runnable);
+            queue.contributed_at = self.now;
         }
     }
 
@@ -416,6 +442,7 @@ impl Sim<'_> {
         for (nr, group) in self.groups.groups.iter_mut().enumerate() {
             let queue = &mut self.groups.queues[nr * self.groups.cpus + cpu];
             group.load_avg -= std::mem::take(&mut queue.contribution);
+            group.runnable_avg -= std::mem::take(&mut queue.runnable_contribution);
         }
     }
 

@@ -4,7 +4,20 @@ use super::*;
 use crate::testbed::{Given, MS, begin_grouped, machine, task, workload};
 use alight_workload::program::Op;
 
-const BASES: [&str; 4] = ["linux-5.5", "linux-6.1", "linux-6.5", "linux-7.2"];
+const BASES: [&str; 12] = [
+    "linux-5.5",
+    "linux-5.10",
+    "linux-5.15",
+    "linux-6.1",
+    "linux-6.5",
+    "linux-6.6",
+    "linux-6.8",
+    "linux-6.12",
+    "linux-6.18",
+    "linux-7.0",
+    "linux-7.2",
+    "linux-7.3",
+];
 
 fn group(name: &str, weight: u32) -> Cgroup {
     Cgroup {
@@ -102,7 +115,7 @@ fn an_idle_group_gets_what_is_left() {
         idle: true,
         ..group("/b", 10_000)
     };
-    for base in ["linux-6.1", "linux-6.5", "linux-7.2"] {
+    for base in ["linux-6.1", "linux-6.5", "linux-7.2", "linux-7.3"] {
         let tasks = [hog("/a").on(&[0]), hog("/b").on(&[0]), hog("/b").on(&[0])];
         let found = shares(base, 1, &[group("/a", 100), idle.clone()], &tasks);
         assert!(near(&found, &[99.7, 0.3], 0.3), "{base}: {found:?} %");
@@ -208,7 +221,8 @@ fn what_leaves_a_groups_queue_leaves_the_cpus() {
 /// (`put_prev_entity` and `set_next_entity` stop at the level that both share).
 #[test]
 fn a_switch_within_a_group_is_none_between_groups() {
-    for base in BASES {
+    // In 7.3 groups have no turns.
+    for base in &BASES[..4] {
         let tasks = [hog("/a").on(&[0]), hog("/a").on(&[0]), hog("/b").on(&[0])];
         let limits = (&[group("/a", 100), group("/b", 100)][..], &[][..]);
         begin_grouped(limits, base, &machine(1, 1), &workload(&tasks), |sim| {
@@ -317,6 +331,79 @@ fn whatever_tasks_do_the_books_are_right() {
                 sim.stats.migrations_wake.seen() + sim.stats.lb_pulled.seen() > 20,
                 "{base}: all stay"
             );
+        });
+    }
+}
+
+/// pick_next_entity(): the group of a task that slept within its turn goes on, if it is due, where
+/// PICK_BUDDY is asked and not NEXT_BUDDY; a wakeup asks for it too from 6.19 on.
+#[test]
+fn a_groups_leftover_turn_is_heeded_by_later_kernels() {
+    let groups = [group("/a", 100), group("/b", 100)];
+    for (base, at_switches, at_wakeups) in [
+        ("linux-6.6", false, false),
+        ("linux-6.8", true, false),
+        ("linux-6.12", true, false),
+        ("linux-6.18", true, false),
+        ("linux-7.0", true, true),
+        ("linux-7.2", true, true),
+    ] {
+        let tasks = [hog("/a").on(&[0]), hog("/b").on(&[0])];
+        let limits = (&groups[..], &[][..]);
+        begin_grouped(limits, base, &machine(1, 1), &workload(&tasks), |sim| {
+            sim.until(50 * MS);
+            let curr = sim.groups.roots[0].curr;
+            let waits = 2 * tasks.len() as u32 + 1 - curr;
+            sim.queue_out(0, waits);
+            for (entity, deadline) in [(curr, 2 * MS), (waits, 9 * MS)] {
+                let e = sim.entity_mut(entity);
+                (e.vruntime, e.deadline, e.protected_until) = (MS, deadline, MS);
+            }
+            sim.queue_in(0, waits);
+            let pick = |buddy| if buddy { waits } else { curr };
+            assert_eq!(sim.pick_at_switch(0), curr, "{base}: no buddy");
+            sim.cpus[0].fair.next = waits;
+            assert_eq!(sim.pick_at_switch(0), pick(at_switches), "{base}");
+            assert_eq!(sim.pick_eevdf(0, true), pick(at_wakeups), "{base}");
+        });
+    }
+}
+
+/// update_cfs_group() of 6.6 takes weight from the part of a group that has become empty; 6.12
+/// does not. reweight_entity(): up to 6.16 another weight ends protection.
+#[test]
+fn the_weight_of_an_empty_part_and_the_protection_of_one_that_runs() {
+    let groups = [group("/a", 100)];
+    for (base, keeps, protected) in [
+        ("linux-6.6", false, false),
+        ("linux-6.12", true, false),
+        ("linux-6.18", true, true),
+        ("linux-7.2", true, true),
+    ] {
+        let sleeps = [
+            Op::Run { ns: 3 * MS },
+            Op::Sleep {
+                ns: 3600 * 1000 * MS,
+            },
+        ];
+        let mut short = task(0, &sleeps).on(&[0]);
+        short.attributes.group = Some("/a".to_owned());
+        let tasks = [short, hog("/a").on(&[1])];
+        let limits = (&groups[..], &[][..]);
+        begin_grouped(limits, base, &machine(2, 2), &workload(&tasks), |sim| {
+            let entity = tasks.len() as u32;
+            sim.until(2 * MS);
+            let before = sim.group_queue(entity).weight;
+            sim.protect(0, entity);
+            assert!(sim.protected(entity), "{base}");
+            sim.reweight_group(0, entity, before / 2);
+            assert_eq!(sim.protected(entity), protected, "{base}");
+            sim.reweight_group(0, entity, before);
+            sim.until(100 * MS);
+            assert!(!sim.on_queue(entity), "{base}: it sleeps");
+            let after = sim.group_queue(entity).weight;
+            let least = before * 9 / 10;
+            assert_eq!(after > least, keeps, "{base}: {before}, then {after}");
         });
     }
 }

@@ -3,9 +3,10 @@
 //! one that changes.
 
 use super::{FINE, MIN_SHARES};
-use crate::fair::Order;
 use crate::fair::eevdf::rescale;
 use crate::fair::weight::inverse_of_sum;
+use crate::fair::{NICE_0_FINE, Order};
+use crate::kernel::{Protection, Shares};
 use crate::state::Sim;
 use alight_policy::rq;
 
@@ -27,26 +28,52 @@ impl Sim<'_> {
     pub(super) fn update_group(&mut self, cpu: usize, entity: u32) {
         let (group, queue) = (self.group_of(entity), self.group_queue(entity));
         let eevdf = self.tunables.order == Order::Eevdf;
-        if eevdf && queue.view.weight == 0 {
+        if eevdf && self.tunables.eevdf.empty_group_keeps_weight && queue.view.weight == 0 {
             return;
         }
         let load = u64::from(queue.view.weight.max(queue.view.cfs.load_avg));
         let all = group.load_avg - queue.contribution + load;
-        let share = (group.shares * load).checked_div(all);
-        let share = share.unwrap_or(0).clamp(MIN_SHARES, group.shares);
+        let shares = self.shares_of(entity);
+        let share = (shares * load).checked_div(all);
+        let share = share.unwrap_or(0).clamp(MIN_SHARES, shares);
         if !eevdf || share != queue.weight {
             self.reweight_group(cpu, entity, share);
         }
     }
 
+    /// What the group of `entity` has to spread over its CPUs (`calc_smp_shares`, `calc_concur_shares`).
+    pub(super) fn shares_of(&self, entity: u32) -> u64 {
+        let group = self.group_of(entity);
+        match self.group_rules().shares {
+            Shares::Own => group.shares,
+            Shares::PerTask => {
+                let tasks = (group.runnable_avg >> FINE).max(1);
+                let cpus = u64::from(self.hotplug.online.len()).max(1);
+                group.shares * tasks.min(cpus)
+            }
+        }
+    }
+
+    /// What its group leaves `task` of its weight in the tree of `cpu`, in the finer unit, level by
+    /// level from the task up (`__calc_prop_weight`).
+    pub(in crate::fair) fn weight_at_root(&self, cpu: usize, task: u32) -> u64 {
+        let own = u64::from(self.views[task as usize].weight) << FINE;
+        let Some(entity) = self.group_entity(cpu, task) else {
+            return own;
+        };
+        let queue = self.group_queue(entity);
+        let part = NICE_0_FINE * own / (u64::from(queue.view.weight) << FINE);
+        (part.max(MIN_SHARES) * queue.weight / NICE_0_FINE).max(MIN_SHARES)
+    }
+
     /// Gives a group's entity another weight, in the finer unit (`reweight_entity`).
-    fn reweight_group(&mut self, cpu: usize, entity: u32, weight: u64) {
+    pub(super) fn reweight_group(&mut self, cpu: usize, entity: u32, weight: u64) {
         let old = self.group_queue(entity).weight;
         let queued = self.on_queue(entity);
         let eevdf = self.tunables.order == Order::Eevdf;
         let mut place = None;
-        if queued && eevdf {
-            place = Some(self.lift_group(cpu, entity));
+        if queued && eevdf && self.groups.nested {
+            place = Some(self.lift(cpu, entity));
         }
         let fine = scale_down(weight);
         rq::reweight(
@@ -62,23 +89,25 @@ impl Sim<'_> {
             root.fine = root.fine - old + weight;
             self.count_weight(cpu);
         }
-        if eevdf {
+        if eevdf && self.groups.nested {
             let e = self.entity_mut(entity);
-            e.lag = rescale(e.lag, old as u32, weight as u32);
+            e.lag = rescale(e.lag, old, weight);
         }
         if let Some(place) = place {
-            self.set_down_group(cpu, entity, place, (old as u32, weight as u32));
+            self.set_down(cpu, entity, place, (old, weight));
         }
         self.signals_changed(cpu);
     }
 
-    /// Takes a queued group off its place: where the queue stood, what is left of
-    /// its turn and of its protection.
-    fn lift_group(&mut self, cpu: usize, entity: u32) -> (u64, u64, Option<u64>) {
+    /// Takes a queued entity, a group or the current task, off its place in the tree of `cpu`: where
+    /// the queue stood, what is left of its turn and of its protection. A protection by deadline
+    /// stays where it is, and ends as the deadline moves.
+    pub(in crate::fair) fn lift(&mut self, cpu: usize, entity: u32) -> (u64, u64, Option<u64>) {
         let lag = self.lag(cpu, entity);
         let mean = self.mean_vruntime(cpu);
-        let running = self.groups.roots[cpu].curr == entity;
-        let protected = running && self.protected(entity);
+        let running = self.fair_curr(cpu) == entity;
+        let moves = self.tunables.eevdf.protection == Protection::UpTo;
+        let protected = moves && running && self.protected(entity);
         if !running {
             self.queue_out(cpu, entity);
         }
@@ -92,13 +121,13 @@ impl Sim<'_> {
         )
     }
 
-    /// Puts it back at the same lag, all in the virtual time of its new weight.
-    fn set_down_group(
+    /// Puts it back at its lag, all in the virtual time of its new weight.
+    pub(in crate::fair) fn set_down(
         &mut self,
         cpu: usize,
         entity: u32,
         (mean, left, protected): (u64, u64, Option<u64>),
-        (old, new): (u32, u32),
+        (old, new): (u64, u64),
     ) {
         let scaled = |time: u64| rescale(time as i64, old, new) as u64;
         let e = self.entity_mut(entity);
@@ -107,7 +136,7 @@ impl Sim<'_> {
             e.protected_until = mean.wrapping_add(scaled(protected));
         }
         e.vruntime = mean.wrapping_sub(e.lag as u64);
-        if self.groups.roots[cpu].curr != entity {
+        if self.fair_curr(cpu) != entity {
             self.queue_in(cpu, entity);
         }
     }

@@ -35,7 +35,7 @@ proptest! {
                 (e.deadline, e.vruntime, e.slice) = (deadline, vruntime, slice);
                 let at = model.iter().position(|&m| n[m as usize].deadline > deadline);
                 model.insert(at.unwrap_or(model.len()), task);
-                tree.insert(&mut n, task, task + 1);
+                tree.insert(&mut n, task, u64::from(task) + 1);
             }
             prop_assert_eq!(tree.len() as usize, model.len());
             prop_assert_eq!(&order(&tree, &n), &model);

@@ -11,12 +11,20 @@ fn tunables_scale_by_the_logarithm_of_the_cpus() {
         for kernel in &KERNELS {
             let t = Tunables::new(kernel, cpus, 1);
             match kernel.fair {
-                Fair::Cfs(_) => {
+                Fair::Cfs(rules) => {
+                    let idle = match rules.slice_floor {
+                        SliceFloor::None => 0,
+                        SliceFloor::Granularity => 750_000 * factor,
+                        SliceFloor::GranularityUnlessIdle { idle_ns } => idle_ns,
+                    };
+                    assert_eq!(t.idle_slice_floor, idle, "{cpus} CPUs");
                     assert_eq!(t.latency, 6_000_000 * factor, "{cpus} CPUs");
                     assert_eq!(t.min_granularity, 750_000 * factor, "{cpus} CPUs");
-                    assert!(t.idle_slice_floor <= 750_000, "{cpus} CPUs");
                 }
-                Fair::Eevdf(_) => assert_eq!(t.base_slice, 700_000 * factor, "{cpus} CPUs"),
+                Fair::Eevdf(rules) => {
+                    assert!([700_000, 750_000].contains(&rules.base_slice_ns));
+                    assert_eq!(t.base_slice, rules.base_slice_ns * factor, "{cpus} CPUs");
+                }
             }
         }
     }

@@ -7,10 +7,12 @@ use crate::testbed::{Given, MS, US, begin_on, machine, workload};
 use crate::timeline::NONE;
 use alight_workload::program::Policy;
 
-const BASES: [&str; 5] = [
+const BASES: [&str; 7] = [
     "linux-3.9",
     "linux-5.4",
     "linux-5.5",
+    "linux-5.10",
+    "linux-5.15",
     "linux-6.1",
     "linux-6.5",
 ];
@@ -24,13 +26,14 @@ fn on_each(cpus: usize, tasks: &[Given], test: impl Fn(&str, &mut Sim)) {
     }
 }
 
-/// place_entity(): from 5.15 on a SCHED_IDLE task gets less for its sleep.
+/// place_entity(): after 5.15 a SCHED_IDLE task gets less for its sleep.
 #[test]
 fn sleepers_of_sched_idle_get_less_credit() {
     for (policy, base, placed) in [
         (Policy::Normal, "linux-5.5", 97 * MS),
         (Policy::Idle, "linux-3.9", 97 * MS),
         (Policy::Idle, "linux-5.5", 97 * MS),
+        (Policy::Idle, "linux-5.15", 97 * MS),
         (Policy::Normal, "linux-6.1", 97 * MS),
         (Policy::Idle, "linux-6.1", 100 * MS - 375 * US),
         (Policy::Idle, "linux-6.5", 100 * MS - 375 * US),
@@ -44,15 +47,15 @@ fn sleepers_of_sched_idle_get_less_credit() {
     }
 }
 
-/// sched_slice() with BASE_SLICE, from 5.13 on: a share below min_granularity is
-/// no slice; a SCHED_IDLE task among others has a floor that does not scale.
+/// sched_slice() with BASE_SLICE, which 5.10.262 has: a share below min_granularity is
+/// no slice; in 6.1 a SCHED_IDLE task among others has a floor that does not scale.
 #[test]
 fn slices_have_a_floor() {
-    for (current, cpus, floor_6_1, because) in [
-        (Policy::Normal, 1, 750 * US, "68 us of 6 ms"),
-        (Policy::Normal, 2, 1500 * US, "136 us of 12 ms"),
-        (Policy::Idle, 1, 750 * US, "200 ns of 6 ms"),
-        (Policy::Idle, 2, 750 * US, "400 ns of 12 ms"),
+    for (current, cpus, floor, floor_6_1, because) in [
+        (Policy::Normal, 1, 750 * US, 750 * US, "68 us of 6 ms"),
+        (Policy::Normal, 2, 1500 * US, 1500 * US, "136 us of 12 ms"),
+        (Policy::Idle, 1, 750 * US, 750 * US, "200 ns of 6 ms"),
+        (Policy::Idle, 2, 1500 * US, 750 * US, "400 ns of 12 ms"),
     ] {
         let mut tasks = hogs(2);
         tasks[0] = tasks[0].clone().policy(current);
@@ -61,6 +64,7 @@ fn slices_have_a_floor() {
             queue(sim, &[500.0, 500.0]);
             let slice = sim.slice_of(0, 0, false);
             match base {
+                "linux-5.10" | "linux-5.15" => assert_eq!(slice, floor, "{base}: {because}"),
                 "linux-6.1" | "linux-6.5" => assert_eq!(slice, floor_6_1, "{base}: {because}"),
                 _ => assert!(slice < 140 * US, "{base}: {because}: {slice}"),
             }
@@ -87,16 +91,16 @@ fn a_heavy_tasks_slice_ends_at_the_latency() {
     });
 }
 
-/// clear_buddies(): in set_next_entity() in 6.1 and 6.5, in pick_next_entity()
+/// clear_buddies(): in set_next_entity() from 5.15 on, in pick_next_entity()
 /// before: who yields and is picked again all the same is skipped next time still.
 #[test]
-fn a_task_that_is_picked_again_stays_a_buddy_in_6_1() {
+fn a_task_that_is_picked_again_stays_a_buddy_from_5_15_on() {
     on_each(1, &hogs(2), |base, sim| {
         queue(sim, &[1.0, 2.1]);
         sim.cpus[0].fair.skip = 0;
         sim.schedule(0);
         assert_eq!(sim.cpus[0].curr, 0, "{base}: the other is too far ahead");
-        let kept = matches!(base, "linux-6.1" | "linux-6.5");
+        let kept = matches!(base, "linux-5.15" | "linux-6.1" | "linux-6.5");
         let skip = if kept { 0 } else { NONE };
         assert_eq!(sim.cpus[0].fair.skip, skip, "{base}");
         sim.tasks[0].vruntime = 3 * MS;

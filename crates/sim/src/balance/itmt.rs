@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: GPL-2.0-only
+//! Asymmetric packing: idle CPUs pull tasks from CPUs with lower priorities (SD_ASYM_PACKING;
+//! on x86 the firmware ranks the cores, arch/x86/kernel/itmt.c).
+
+use super::contest::GroupStats;
+use super::groups::Scope;
+use super::{Count, Idle};
+use crate::hybrid::hybrids;
+use crate::kernel::{self, Hybrids, Pulls, RankedDomains, ThreadPriority};
+use crate::state::Sim;
+use alight_machine::{ItmtDriver, Machine};
+use alight_policy::abi::domain_flag;
+use alight_policy::topology::{Description, LevelKind};
+
+/// The priorities of a run; empty where its machine or its kernel has none.
+#[derive(Debug, Default)]
+pub(crate) struct Itmt {
+    /// `arch_asym_cpu_priority` of each CPU.
+    priorities: Vec<u32>,
+    /// That of `asym_prefer_cpu` of each group.
+    of_groups: Vec<u32>,
+}
+
+impl Itmt {
+    /// Are there priorities?
+    #[inline]
+    pub fn used(&self) -> bool {
+        !self.priorities.is_empty()
+    }
+
+    /// The highest priority in a group.
+    #[inline]
+    pub(super) fn of_group(&self, group: usize) -> u32 {
+        self.of_groups.get(group).copied().unwrap_or(0)
+    }
+
+    /// `sched_asym_prefer`
+    fn prefers(&self, cpu: usize, other: usize) -> bool {
+        self.priorities[cpu] > self.priorities[other]
+    }
+}
+
+/// The rules by which `kernel` follows the priorities of `machine`, if it does.
+fn rules(machine: &Machine, kernel: &kernel::Kernel) -> Option<kernel::Itmt> {
+    let driver = machine.itmt.as_ref()?.driver;
+    if hybrids(machine, kernel).is_some_and(|hybrids| hybrids != Hybrids::Alike) {
+        return None;
+    }
+    let rules = kernel.balance.itmt?;
+    (driver != ItmtDriver::AmdPstate || rules.amd).then_some(rules)
+}
+
+/// What `kernel` makes of the levels of `machine`: which of them follow priorities, and whether
+/// there are clusters.
+pub(crate) fn describe(machine: &Machine, kernel: &kernel::Kernel, description: &mut Description) {
+    let hybrid = machine.core_types.len() > 1;
+    let intel = (machine.itmt.as_ref()).is_some_and(|itmt| itmt.driver == ItmtDriver::IntelPstate);
+    let lacks_clusters = (kernel.balance.itmt).is_some_and(|itmt| itmt.hybrids_lack_clusters);
+    if hybrid && intel && lacks_clusters {
+        description
+            .levels
+            .retain(|level| level.kind != LevelKind::Cluster);
+    }
+    let Some(rules) = rules(machine, kernel) else {
+        return;
+    };
+    for level in &mut description.levels {
+        level.ranked = match level.kind {
+            LevelKind::Smt => rules.domains == RankedDomains::ToCache,
+            LevelKind::Cluster | LevelKind::Cache => true,
+            LevelKind::Package => rules.domains == RankedDomains::AboveCores,
+            LevelKind::Numa { .. } => false,
+        };
+    }
+}
+
+impl Sim<'_> {
+    /// The priorities of CPUs and groups (`sched_set_itmt_core_prio`, `init_sched_groups_capacity`).
+    pub(super) fn itmt_init(&mut self) {
+        let Some(rules) = rules(self.machine, self.kernel) else {
+            return;
+        };
+        let Some(stated) = &self.machine.itmt else {
+            return;
+        };
+        let of_cpu = |cpu: usize| thread_priority(self.machine, cpu, stated.priority[cpu], rules);
+        let priorities: Vec<u32> = (0..self.cpus.len()).map(of_cpu).collect();
+        let highest = |group: usize| {
+            let members = self.members(group, None);
+            members.map(|cpu| priorities[cpu]).max().unwrap_or(0)
+        };
+        let of_groups = (0..self.core.groups.len()).map(highest).collect();
+        self.itmt = Itmt {
+            priorities,
+            of_groups,
+        };
+    }
+
+    fn pulls(&self) -> Pulls {
+        match &self.kernel.balance.itmt {
+            Some(rules) => rules.pulls,
+            None => Pulls::ByPriority,
+        }
+    }
+
+    /// Does the domain follow priorities?
+    #[inline]
+    pub(super) fn is_ranked(&self, scope: &Scope) -> bool {
+        self.itmt.used() && self.ranked(scope.dst, scope.level)
+    }
+
+    fn ranked(&self, cpu: usize, level: usize) -> bool {
+        self.domain(cpu, level).flags & domain_flag::ASYM_PACKING != 0
+    }
+
+    /// Do priorities count for what `cpu` does in its domain of this level (`sched_use_asym_prio`)?
+    fn counts_for(&self, cpu: usize, scope: &Scope) -> bool {
+        let flags = self.domain(scope.dst, scope.level).flags;
+        self.pulls() != Pulls::ToIdleCore
+            || self.core.topology.smt == 0
+            || flags & domain_flag::SMT != 0
+            || self.core_is_idle(cpu)
+    }
+
+    /// Is `cpu` to have what `other` runs (`sched_asym`)?
+    fn goes_first(&self, cpu: usize, other: usize, scope: &Scope) -> bool {
+        self.counts_for(cpu, scope) && self.itmt.prefers(cpu, other)
+    }
+
+    /// Does the CPU that balances pull from the group for its priority (`sched_group_asym`)?
+    pub(super) fn pulls_by_priority(&self, scope: &Scope, group: &GroupStats) -> bool {
+        if !self.is_ranked(scope) || scope.idle == Idle::No || group.h_nr_running == 0 {
+            return false;
+        }
+        let higher = self.itmt.priorities[scope.dst] > group.priority;
+        let busy = group.weight - group.idle_cpus;
+        match self.pulls() {
+            Pulls::ByPriority => higher,
+            Pulls::ByThreads => self.pulls_by_threads(scope, group, busy, higher),
+            Pulls::ToIdleCore => {
+                self.counts_for(scope.dst, scope) && (!group.smt || busy == 1) && higher
+            }
+        }
+    }
+
+    /// `asym_smt_can_pull_tasks`
+    fn pulls_by_threads(&self, scope: &Scope, group: &GroupStats, busy: u32, higher: bool) -> bool {
+        let own = self.core.places[scope.dst].group[scope.level] as usize;
+        let local: Count = match &scope.excluded {
+            None => self.nohz.counts[own],
+            Some(excluded) => self.count(own, excluded),
+        };
+        let local_busy = self.core.groups[own].weight - local.idle_cpus;
+        match (self.is_core(own), group.smt) {
+            (false, true) => busy >= 2 || higher,
+            (false, false) => higher,
+            (true, true) => busy == local_busy + 1 && higher,
+            (true, false) => local.nr_running == 0 && higher,
+        }
+    }
+
+    /// Does a lone task of `src`, whose priority is higher, stay there (`find_busiest_queue`)?
+    #[inline]
+    pub(super) fn stays_by_priority(&self, scope: &Scope, src: usize) -> bool {
+        self.is_ranked(scope)
+            && self.pulls() != Pulls::ByPriority
+            && self.goes_first(src, scope.dst, scope)
+    }
+
+    /// Is the running task of `src` pushed to the CPU that balances for its priority
+    /// (`asym_active_balance`)?
+    pub(super) fn pushes_by_priority(&self, scope: &Scope, src: usize) -> bool {
+        self.is_ranked(scope)
+            && scope.idle != Idle::No
+            && self.counts_for(scope.dst, scope)
+            && (self.itmt.prefers(scope.dst, src) || !self.counts_for(src, scope))
+    }
+
+    /// Do priorities come before what caches want?
+    pub(super) fn priority_before_caches(&self) -> bool {
+        (self.kernel.balance.itmt).is_some_and(|rules| rules.before_caches)
+    }
+
+    /// Does a task of `src` go to `dst`, which idles, for its priority (`can_migrate_llc_task`)?
+    pub(super) fn goes_by_priority(&self, scope: &Scope, src: usize, dst: usize) -> bool {
+        self.is_ranked(scope) && scope.idle != Idle::No && self.goes_first(dst, src, scope)
+    }
+
+    /// Does a tickless CPU with a higher priority idle, which should come for the task of `cpu`
+    /// (`nohz_balancer_kick`)?
+    pub(super) fn kicks_by_priority(&self, cpu: usize) -> bool {
+        if !self.itmt.used() {
+            return false;
+        }
+        let levels = 0..self.core.places[cpu].nr_domains as usize;
+        let Some(level) = levels.rev().find(|&level| self.ranked(cpu, level)) else {
+            return false;
+        };
+        let scope = Scope::new(cpu, level, Idle::No, 0);
+        let span = &self.domain(cpu, level).span;
+        span.and(&self.nohz.idle, self.nohz.words)
+            .any(|other| self.goes_first(other as usize, cpu, &scope))
+    }
+}
+
+/// The priority of a thread, of that of its core.
+fn thread_priority(machine: &Machine, cpu: usize, core: u32, rules: kernel::Itmt) -> u32 {
+    let siblings = |cpu: usize| {
+        let of_core = move |other: &usize| machine.cpus[*other].core == machine.cpus[cpu].core;
+        (0..machine.cpus.len()).filter(of_core)
+    };
+    let most = (0..machine.cpus.len()).map(|cpu| siblings(cpu).count());
+    let threads = most.max().unwrap_or(1) as u32;
+    let place = 1 + siblings(cpu).take_while(|&other| other < cpu).count() as u32;
+    match rules.threads {
+        ThreadPriority::Divided => core * threads / place,
+        ThreadPriority::DividedTwice => core * threads / (place * place),
+        ThreadPriority::OfCore => core,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -36,28 +36,43 @@ pub struct Row {
 }
 
 /// Rows of differences.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Forest {
     rows: Vec<Row>,
+    reach: f64,
 }
 
 impl Forest {
     /// Rows in the order in which they are drawn.
     pub fn new(rows: Vec<Row>) -> Self {
-        Forest { rows }
+        let reach = reach(&rows);
+        Forest { rows, reach }
     }
 
-    /// How far the scale reaches to both sides, percent: to the farthest difference. Longer
-    /// intervals are cut, with an arrow.
-    fn reach(&self) -> f64 {
-        let farthest = self
-            .rows
-            .iter()
+    /// Several on one scale, so that eyes can compare them.
+    pub fn on_one_scale(forests: Vec<Vec<Row>>) -> Vec<Self> {
+        let reach = reach(&forests.concat());
+        let forest = |rows| Forest { rows, reach };
+        forests.into_iter().map(forest).collect()
+    }
+}
+
+/// How far the scale reaches to both sides, percent: to the farthest difference that is certain, or
+/// of all if none is. What lies beyond is cut, with an arrow.
+fn reach(rows: &[Row]) -> f64 {
+    let farthest = |wanted: &dyn Fn(&Row) -> bool| {
+        (rows.iter().filter(|row| wanted(row)))
             .filter_map(|row| row.delta)
             .filter(|delta| delta.is_finite())
-            .fold(0.0, |most: f64, delta| most.max(delta.abs()));
-        round_up(1.5 * farthest)
-    }
+            .fold(0.0, |most: f64, delta| most.max(delta.abs()))
+    };
+    let certain = farthest(&|row| row.mark != Mark::None);
+    let most = if certain > 0.0 {
+        certain
+    } else {
+        farthest(&|_| true)
+    };
+    round_up(1.5 * most)
 }
 
 /// 1, 2 or 5 times a power of 10 that is at least so much, and at least 1.
@@ -132,7 +147,7 @@ fn drawn(row: &Row, reach: f64) -> Markup {
 
 impl Part for Forest {
     fn markup(&self) -> Markup {
-        let reach = self.reach();
+        let reach = self.reach;
         html! {
             div.wide tabindex="0" {
                 table.forest {

@@ -32,32 +32,52 @@ impl Table {
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }
+
+    /// Whether a column holds figures, and nothing else: it stands at the right.
+    fn has_figures(&self, column: usize) -> bool {
+        let mut cells = (self.rows.iter())
+            .filter_map(|row| row.get(column))
+            .filter(|cell| !cell.is_empty())
+            .peekable();
+        column > 0 && cells.peek().is_some() && cells.all(|cell| is_figure(cell))
+    }
 }
 
-/// Whether a cell is a figure, which stands at the right.
+/// Whether a cell is a figure.
 fn is_figure(cell: &str) -> bool {
-    let digits = |c: char| c.is_ascii_digit() || "+-.,%[] ".contains(c);
-    !cell.is_empty() && cell.chars().all(digits)
+    cell.chars()
+        .all(|c| c.is_ascii_digit() || "+-.,%[] ".contains(c))
 }
 
 impl Part for Table {
     fn markup(&self) -> Markup {
+        let columns = (self.rows.iter())
+            .map(Vec::len)
+            .chain([self.heads.len()])
+            .max();
+        let classes: Vec<Option<&str>> = (0..columns.unwrap_or(0))
+            .map(|column| self.has_figures(column).then_some("figure"))
+            .collect();
         html! {
             div.wide tabindex="0" {
                 table {
                     @if self.heads.iter().any(|head| !head.is_empty()) {
-                        thead { tr { @for head in &self.heads { th scope="col" { (head) } } } }
+                        thead {
+                            tr {
+                                @for (head, class) in self.heads.iter().zip(&classes) {
+                                    th scope="col" class=[class] { (head) }
+                                }
+                            }
+                        }
                     }
                     tbody {
                         @for row in &self.rows {
                             tr {
-                                @for (at, cell) in row.iter().enumerate() {
+                                @for (at, (cell, class)) in row.iter().zip(&classes).enumerate() {
                                     @if at == 0 {
                                         th scope="row" { (cell) }
-                                    } @else if is_figure(cell) {
-                                        td.figure { (cell) }
                                     } @else {
-                                        td { (cell) }
+                                        td class=[class] { (cell) }
                                     }
                                 }
                             }
@@ -68,3 +88,6 @@ impl Part for Table {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

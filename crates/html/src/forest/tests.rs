@@ -26,7 +26,7 @@ fn the_scale_reaches_beyond_the_farthest_difference() {
             row(Some(-farthest), None, Mark::None),
             row(None, None, Mark::None),
         ];
-        assert_eq!(Forest::new(rows).reach(), reach, "{farthest}");
+        assert_eq!(Forest::new(rows).reach, reach, "{farthest}");
     }
 }
 
@@ -68,4 +68,22 @@ fn what_is_not_finite_is_not_drawn() {
         !html.contains("inf") && !html.contains("class=\"mark\""),
         "{html}"
     );
+}
+
+/// An outlier that is noise does not flatten what is certain; schedulers are compared on one scale.
+#[test]
+fn certain_differences_of_all_set_the_scale() {
+    let row = |delta: f64, mark| Row {
+        label: String::new(),
+        delta: Some(delta),
+        interval: None,
+        mark,
+        words: String::new(),
+    };
+    let first = vec![row(2.0, Mark::Better), row(50_000.0, Mark::None)];
+    let second = vec![row(-12.0, Mark::Worse)];
+    let forests = Forest::on_one_scale(vec![first, second]);
+    assert_eq!([forests[0].reach, forests[1].reach], [20.0, 20.0]);
+    let noise = vec![row(3.0, Mark::None)];
+    assert_eq!(Forest::new(noise).reach, 5.0);
 }

@@ -2,6 +2,7 @@
 //! Pages are whole, the same each time, and ask for nothing.
 
 use super::*;
+use crate::{Forest, Mark, Row, Table, Timeline};
 
 fn page() -> Page {
     let row = Row {
@@ -19,9 +20,18 @@ fn page() -> Page {
         .command("Again", "alight compare -m juno-r0")
 }
 
+/// A page of parts that need scripts.
+fn scripted() -> Page {
+    let timeline = Timeline::default();
+    page()
+        .part("Timelines", &timeline)
+        .parts("More", &[&Text::new(["Again."]), &timeline])
+}
+
 #[test]
 fn same_content_is_the_same_bytes() {
     assert_eq!(page().render(), page().render());
+    assert_eq!(scripted().render(), scripted().render());
 }
 
 #[test]
@@ -44,4 +54,27 @@ fn nothing_is_fetched_from_elsewhere() {
         assert!(!html.contains(address), "{address}");
     }
     assert!(html.contains("default-src 'none'"));
+    for address in [" src=", "url(", "@import", "<link"] {
+        assert!(!scripted().render().contains(address), "{address}");
+    }
+}
+
+#[test]
+fn a_script_is_written_once_and_the_policy_allows_it_and_no_other() {
+    let page = scripted();
+    let html = page.render();
+    assert_eq!(html.matches("<script>").count(), page.assets.len());
+    assert_eq!(html.matches("'sha256-").count(), page.assets.len());
+    for asset in &page.assets {
+        assert!(html.contains(&format!("<script>{}</script>", asset.script)));
+        assert!(html.contains(asset.source().trim()));
+    }
+    assert!(!html.contains("'unsafe-eval'") && !html.contains("script-src 'unsafe-inline'"));
+}
+
+#[test]
+fn no_script_ends_early() {
+    for asset in &scripted().assets {
+        assert!(!asset.script.contains("</") && !asset.script.contains("<!--"));
+    }
 }

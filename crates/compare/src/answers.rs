@@ -11,6 +11,10 @@ use crate::decisions::{step, whose};
 use crate::header::{Conditions, VERSION};
 use crate::report::{Columns, head_of, map, number, pretty};
 
+mod html;
+
+pub use html::page;
+
 const SCHEMA: &str = "alight.explain-histogram/1";
 
 /// Names that a cell has room for.
@@ -61,23 +65,7 @@ impl Asked<'_> {
 pub fn table(asked: &Asked<'_>, answers: &Answers) -> String {
     let mut rows = asked.conditions.rows();
     let total = &answers.total.all;
-    rows.push((
-        "decisions",
-        format!(
-            "{} of {}{}{}: {} wakeups, {} new tasks{}",
-            total.count,
-            asked.task.unwrap_or("all tasks"),
-            (asked.at_ns).map_or(String::new(), |ns| format!(" from {} on", number::time(ns))),
-            if asked.interrupted {
-                ", INTERRUPTED"
-            } else {
-                ""
-            },
-            total.count - total.new_tasks,
-            total.new_tasks,
-            not_asked(answers)
-        ),
-    ));
+    rows.push(("decisions", counted(asked, answers)));
     let head = head_of(rows, &asked.conditions.command);
     let mut text = format!("alight {VERSION}: explain\n{head}");
     if total.count == 0 {
@@ -85,7 +73,7 @@ pub fn table(asked: &Asked<'_>, answers: &Answers) -> String {
     }
     text.push_str(&format!(
         "\nthe steps that answered\n{}",
-        steps(asked, answers)
+        step_rows(asked, answers).render()
     ));
     if asked.has_features() {
         text.push_str(&searches(asked, total));
@@ -93,6 +81,25 @@ pub fn table(asked: &Asked<'_>, answers: &Answers) -> String {
         text.push_str(&differences(asked, answers));
     }
     text
+}
+
+/// How many decisions are told of.
+fn counted(asked: &Asked<'_>, answers: &Answers) -> String {
+    let total = &answers.total.all;
+    format!(
+        "{} of {}{}{}: {} wakeups, {} new tasks{}",
+        total.count,
+        asked.task.unwrap_or("all tasks"),
+        (asked.at_ns).map_or(String::new(), |ns| format!(" from {} on", number::time(ns))),
+        if asked.interrupted {
+            ", INTERRUPTED"
+        } else {
+            ""
+        },
+        total.count - total.new_tasks,
+        total.new_tasks,
+        not_asked(answers)
+    )
 }
 
 fn not_asked(answers: &Answers) -> String {
@@ -137,7 +144,7 @@ fn name(owner: &str, row: &Row) -> String {
 }
 
 /// How often each step answered, and what its searches cost.
-fn steps(asked: &Asked<'_>, answers: &Answers) -> String {
+fn step_rows(asked: &Asked<'_>, answers: &Answers) -> Columns {
     let pairs = asked.has_features();
     let mut columns = Columns::new(2, 2);
     let mut head = vec!["of", "step", "count", "share"];
@@ -181,7 +188,7 @@ fn steps(asked: &Asked<'_>, answers: &Answers) -> String {
         columns.row(cells);
         last = owner;
     }
-    columns.render()
+    columns
 }
 
 fn waits(latency: &Latency) -> [String; 3] {
@@ -222,6 +229,18 @@ fn differences(asked: &Asked<'_>, answers: &Answers) -> String {
     if total.other.count == 0 {
         return format!("{base} would have chosen the same CPU each time\n");
     }
+    format!(
+        "decisions for which the base would have chosen another CPU: the chosen CPU | the CPU of {base}, at that instant\n{}\
+         idle: no task runs there; exit: mean time to leave the idle state; moved: not the task's previous CPU\n\
+         A single run cannot show what follows from the base's choices. This command runs both:\n  {}\n",
+        differing(asked, answers).render(),
+        asked.compare
+    )
+}
+
+/// A row each step with decisions for which the base would have chosen another CPU.
+fn differing(asked: &Asked<'_>, answers: &Answers) -> Columns {
+    let total = &answers.total;
     let several = asked.scheduler.parts().1.len() > 1;
     let sched_idle = total.other.chosen.sched_idle + total.other.base.sched_idle != 0;
     let mut columns = Columns::new(2, 1).with_remark();
@@ -265,13 +284,7 @@ fn differences(asked: &Asked<'_>, answers: &Answers) -> String {
         cells.push(instead_of(row));
         columns.row(cells);
     }
-    format!(
-        "decisions for which the base would have chosen another CPU: the chosen CPU | the CPU of {base}, at that instant\n{}\
-         idle: no task runs there; exit: mean time to leave the idle state; moved: not the task's previous CPU\n\
-         A single run cannot show what follows from the base's choices. This command runs both:\n  {}\n",
-        columns.render(),
-        asked.compare
-    )
+    columns
 }
 
 /// The base's steps, the most frequent first.

@@ -8,6 +8,7 @@
 
 mod ask;
 mod csv;
+mod html;
 mod json;
 mod markdown;
 mod set;
@@ -22,7 +23,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use alight_machine::{Machine, Trust};
 use alight_policy::Scheduler;
-use alight_sim::{Outcome, Scenario};
+use alight_sim::{AtFault, Fault, Outcome, Scenario};
 use alight_workload::Workload;
 use alight_workload::program::Better;
 
@@ -35,7 +36,9 @@ use crate::selection::{Selection, Unknown};
 use crate::spread::{NoResults, Spread, spread};
 use crate::stats::{Delta, NoInterval, benjamini_hochberg, p_value};
 
-pub use ask::{QUICK_RUNS, RUNS, first_look, sides, workloads};
+pub use html::page;
+
+pub use ask::{MACHINES, QUICK_RUNS, RUNS, first_look, sides, workloads};
 pub use set::{StandardWorkload, WORKLOADS};
 
 /// Share of the harms and helps that may be chance, on average.
@@ -230,6 +233,16 @@ pub enum NoCard {
     /// A run failed, or its thread did not start.
     #[error(transparent)]
     Run(#[from] NoResults<alight_sim::Error>),
+}
+
+impl AtFault for NoCard {
+    fn fault(&self) -> Fault {
+        match self {
+            NoCard::Seeds { .. } | NoCard::CannotAct(_) => Fault::Input,
+            NoCard::Interrupted => Fault::Interrupt,
+            NoCard::Run(error) => error.fault(),
+        }
+    }
 }
 
 /// A cell before it is run.

@@ -7,14 +7,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use alight_machine::Trust;
 use alight_policy::{STEPS, Scheduler};
-use alight_sim::{Outcome, Scenario};
+use alight_sim::{AtFault, Fault, Outcome, Scenario};
 
 use crate::header::ComparisonHeader;
 use crate::inert;
 use crate::metrics::{Key, named};
 use crate::selection::Selection;
 use crate::spread::{NoResults, Spread, spread};
-use crate::stats::{Delta, Summary, mean};
+use crate::stats::{CONFIDENCE, Delta, Summary, mean};
+use crate::stopped::Stopped;
 
 /// A comparison to make.
 #[derive(Debug, Clone)]
@@ -35,6 +36,18 @@ impl<'a> Question<'a> {
     /// Number of runs in all: schedulers times runs of each.
     pub fn jobs(&self) -> usize {
         self.runs.get() as usize * self.schedulers.len()
+    }
+
+    /// Whether there are `least` schedulers, and a seed for each run.
+    pub(crate) fn check(&self, least: usize) -> Result<(), NoComparison> {
+        if self.schedulers.len() < least {
+            return Err(NoComparison::TooFew(self.schedulers.len()));
+        }
+        let (seed, runs) = (self.scenario.seed, self.runs.get());
+        match seed.checked_add(u64::from(runs) - 1) {
+            None => Err(NoComparison::Seeds { seed, runs }),
+            Some(_) => Ok(()),
+        }
     }
 
     /// The run number `job`, 0 to [`Question::jobs`] - 1. The order is seed by seed, so that an
@@ -83,12 +96,27 @@ pub enum NoComparison {
         /// Runs.
         runs: u32,
     },
+    /// The number that is to be known is reported by no run.
+    #[error("--until {0}: no run has this number")]
+    NoMetric(String),
     /// Interrupted too early.
     #[error("interrupted before every scheduler had finished a run: nothing to compare")]
     Interrupted,
     /// A run failed, or its thread did not start.
     #[error(transparent)]
     Run(#[from] NoResults<alight_sim::Error>),
+}
+
+impl AtFault for NoComparison {
+    fn fault(&self) -> Fault {
+        match self {
+            NoComparison::TooFew(_) | NoComparison::Seeds { .. } | NoComparison::NoMetric(_) => {
+                Fault::Input
+            }
+            NoComparison::Interrupted => Fault::Interrupt,
+            NoComparison::Run(error) => error.fault(),
+        }
+    }
 }
 
 /// The answer.
@@ -100,6 +128,8 @@ pub struct Comparison {
     pub seeds: Vec<u64>,
     /// The schedulers' results. The first is the base.
     pub variants: Vec<Variant>,
+    /// How the runs ended, if they were to end when a number is known.
+    pub stopped: Option<Stopped>,
 }
 
 /// One scheduler's runs.
@@ -202,9 +232,7 @@ pub fn compare(
     how: Spread<'_>,
     cancel: &AtomicBool,
 ) -> Result<Comparison, NoComparison> {
-    if question.schedulers.len() < 2 {
-        return Err(NoComparison::TooFew(question.schedulers.len()));
-    }
+    question.check(2)?;
     measure(question, run, how, cancel)
 }
 
@@ -218,10 +246,7 @@ pub fn measure(
     how: Spread<'_>,
     cancel: &AtomicBool,
 ) -> Result<Comparison, NoComparison> {
-    let (seed, runs) = (question.scenario.seed, question.runs.get());
-    if seed.checked_add(u64::from(runs) - 1).is_none() {
-        return Err(NoComparison::Seeds { seed, runs });
-    }
+    question.check(1)?;
     let outcomes = spread(question.jobs(), how, |job, tell| {
         if cancel.load(Ordering::Relaxed) {
             return Ok(None);
@@ -236,6 +261,15 @@ pub fn measure(
 pub(crate) fn assemble(
     question: &Question<'_>,
     outcomes: Vec<Option<Outcome>>,
+) -> Result<Comparison, NoComparison> {
+    assemble_at(1.0 - CONFIDENCE, question, &outcomes)
+}
+
+/// The same with intervals that miss with probability `error`.
+pub(crate) fn assemble_at(
+    error: f64,
+    question: &Question<'_>,
+    outcomes: &[Option<Outcome>],
 ) -> Result<Comparison, NoComparison> {
     let schedulers = question.schedulers;
     let mut seeds = Vec::new();
@@ -268,7 +302,7 @@ pub(crate) fn assemble(
     for series in (others.iter_mut()).flat_map(|other| &mut other.series) {
         series.delta = base[0]
             .series(&series.key.name)
-            .and_then(|base| delta(base, series));
+            .and_then(|base| Delta::at(error, &pairs(base, series)));
     }
     for (scheduler, other) in schedulers[1..].iter().zip(others) {
         if other.hash == base[0].hash {
@@ -280,6 +314,7 @@ pub(crate) fn assemble(
         header: ComparisonHeader::of(question),
         seeds,
         variants,
+        stopped: None,
     })
 }
 
@@ -324,10 +359,6 @@ fn value(run: &[(Key, f64)], name: &str) -> Option<f64> {
     run.iter()
         .find(|(key, _)| key.name == name)
         .map(|(_, value)| *value)
-}
-
-fn delta(base: &Series, other: &Series) -> Option<Delta> {
-    Delta::of(&pairs(base, other))
 }
 
 /// The values of the runs that both have, (base, other), in the order of seeds.

@@ -12,6 +12,10 @@ use serde::Serialize;
 use crate::header::{Conditions, VERSION};
 use crate::report::{Columns, head_of, map, number, pretty};
 
+mod html;
+
+pub use html::{observe, page};
+
 const SCHEMA: &str = "alight.explain/1";
 
 /// Widest bar of the histogram, in characters.
@@ -93,11 +97,7 @@ pub fn table(
     decisions: &[Decision],
 ) -> String {
     let mut rows = conditions.rows();
-    let count = match decisions.len() {
-        1 => "1 decision".to_owned(),
-        n => format!("{n} decisions"),
-    };
-    rows.push(("task", format!("{task}, {count}")));
+    rows.push(("task", format!("{task}, {}", counted(decisions.len()))));
     let head = head_of(rows, &conditions.command);
     let mut text = format!("alight {VERSION}: explain\n{head}");
     for decision in decisions {
@@ -109,6 +109,13 @@ pub fn table(
         text.push_str(&histogram(decisions));
     }
     text
+}
+
+fn counted(decisions: usize) -> String {
+    match decisions {
+        1 => "1 decision".to_owned(),
+        n => format!("{n} decisions"),
+    }
 }
 
 fn one(scheduler: &Scheduler, decision: &Decision) -> String {

@@ -11,6 +11,7 @@
 //! | [`Question`], [`Comparison`] | what is asked, and the answer |
 //! | [`mod@spread`] | runs jobs on all cores; the results come in the order of the jobs |
 //! | [`stats`], [`verdict`], [`floors`] | paired intervals, `better` or `worse`, least differences that matter |
+//! | [`until`], [`stopped`] | when there are runs enough; a comparison that ends then |
 //! | [`report`], [`tool`], [`picture`] | reports for people and for programs, and pictures |
 //! | [`single`], [`decisions`], [`answers`] | the report of one run, of single decisions, of steps |
 //! | [`mod@card`] | report cards: a feature over many machines and workloads |
@@ -59,6 +60,7 @@
 pub mod answers;
 pub mod card;
 pub mod compare;
+mod course;
 pub mod decisions;
 #[cfg(any(test, feature = "fake"))]
 pub mod fake;
@@ -67,6 +69,7 @@ pub mod header;
 pub mod inert;
 pub mod late;
 pub mod metrics;
+pub mod observe;
 pub mod picture;
 pub mod policies;
 pub mod progress;
@@ -77,8 +80,10 @@ pub mod selection;
 pub mod single;
 pub mod spread;
 pub mod stats;
+pub mod stopped;
 pub mod tool;
 pub mod trace;
+pub mod until;
 pub mod verdict;
 
 pub use compare::{Comparison, Question, Runner, compare, simulate};
@@ -86,3 +91,4 @@ pub use progress::Progress;
 pub use report::{Extent, Form, Style};
 pub use selection::Selection;
 pub use spread::Spread;
+pub use stopped::compare_until;

@@ -2,7 +2,6 @@
 //! A picture of runs over simulated time, one above the other: of each the frequencies, the
 //! utilizations, and the tasks that ran on each CPU. SVG; the same runs give the same bytes.
 
-mod course;
 mod draw;
 
 #[cfg(test)]
@@ -11,11 +10,11 @@ mod tests;
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 
-use alight_sim::{Scenario, about, time};
+use alight_sim::{AtFault, Fault, Scenario, about, time};
 
 use crate::compare::{Comparison, Question};
+use crate::course::Course;
 use crate::report::answer::answers;
-use course::Course;
 
 /// Why there is none.
 #[derive(Debug, thiserror::Error)]
@@ -38,6 +37,17 @@ pub enum Undrawn {
         /// End of the longest run, ns.
         end_ns: u64,
     },
+}
+
+impl AtFault for Undrawn {
+    fn fault(&self) -> Fault {
+        match self {
+            Undrawn::Run(error) => error.fault(),
+            Undrawn::Late { .. } => Fault::Input,
+            // A fault of this program, not of its input.
+            Undrawn::Drawing(_) => Fault::Host,
+        }
+    }
 }
 
 /// Draws the part `time` (ns) of one run of each scenario, each by the name of its scheduler. Lines of

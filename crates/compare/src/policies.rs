@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The schedulers there are, and what one of them is made of.
 
-use alight_policy::scheduler::{BASES, Base, FEATURES, Feature, On, Onto, Tunable};
+use alight_policy::scheduler::{
+    BASES, Base, FEATURES, Feature, LATEST, On, Onto, Proof, Release, Tunable,
+};
 use alight_policy::{STEPS, Scheduler};
 use serde::Serialize;
 
@@ -52,6 +54,10 @@ struct PoliciesDocument {
 struct BaseOut {
     name: &'static str,
     summary: &'static str,
+    /// The point release that was read.
+    read: &'static str,
+    /// A kernel that ran was held against it.
+    held_against_kernel: bool,
 }
 
 #[derive(Serialize)]
@@ -75,7 +81,7 @@ struct FeatureOut {
 #[derive(Serialize)]
 struct Merged {
     base: &'static str,
-    since: &'static str,
+    since: String,
 }
 
 #[derive(Serialize)]
@@ -96,6 +102,8 @@ fn base_out(base: &Base) -> BaseOut {
     BaseOut {
         name: base.name,
         summary: base.summary,
+        read: base.read,
+        held_against_kernel: base.proof == Proof::Kernel,
     }
 }
 
@@ -108,7 +116,10 @@ fn feature_out(feature: &Feature) -> FeatureOut {
             .map(|(base, ())| base)
             .collect(),
         merged: merged(feature)
-            .map(|(base, since)| Merged { base, since })
+            .map(|(base, since)| Merged {
+                base,
+                since: since.to_string(),
+            })
             .collect(),
         refused: refused(feature)
             .map(|(base, why)| Refused { base, why })
@@ -130,11 +141,11 @@ fn tunable_out(tunable: &Tunable) -> TunableOut {
 
 /// The bases on which a feature means what `pick` picks.
 fn on<T>(feature: &Feature, pick: fn(On) -> Option<T>) -> impl Iterator<Item = (&'static str, T)> {
-    let each = BASES.iter().zip(feature.on);
-    each.filter_map(move |(base, on)| Some((base.name, pick(on)?)))
+    let each = BASES.iter();
+    each.filter_map(move |base| Some((base.name, pick(feature.meaning(base))?)))
 }
 
-fn merged(feature: &Feature) -> impl Iterator<Item = (&'static str, &'static str)> {
+fn merged(feature: &Feature) -> impl Iterator<Item = (&'static str, Release)> {
     on(feature, |on| match on {
         On::Merged(since) => Some(since),
         _ => None,
@@ -178,6 +189,7 @@ pub fn list() -> String {
     let mut bases = Columns::new(2, 2);
     for base in BASES {
         bases.row([base.name, base.summary]);
+        bases.row(["", &base.standing()]);
     }
     let mut features = Columns::new(2, 2);
     for feature in FEATURES {
@@ -191,12 +203,14 @@ pub fn list() -> String {
         }
     }
     format!(
-        "base kernels\n{}\nfeatures\n{}\nA scheduler is a base with features: {}\n\
+        "base kernels\n{}\
+         {LATEST} names the newest, {}.\n\nfeatures\n{}\nA scheduler is a base with features: {}\n\
          or with features that have tunables: linux-6.5+bias-prev:spare=128+sched-idle\n\
          Features without a base, +sched-idle or sched-idle, are added to --base or to the first scheduler\n\
          of a comparison, else to the newest base that accepts them.\n\
          `alight policy show FEATURE` explains its tunables.\n",
         bases.render(),
+        Base::newest().name,
         features.render(),
         example()
     )
@@ -228,6 +242,7 @@ pub fn show(named: &Named) -> String {
         Named::Base(base, scheduler) => {
             rows.row(["base", base.name]);
             rows.row(["", base.summary]);
+            rows.row(["", &base.standing()]);
             params_rows(&mut rows, scheduler);
         }
         Named::Feature(feature) => feature_rows(&mut rows, feature),
@@ -235,6 +250,7 @@ pub fn show(named: &Named) -> String {
             rows.row(["scheduler", &scheduler.name]);
             let (base, features) = scheduler.parts();
             rows.row(["base", &format!("{}: {}", base.name, base.summary)]);
+            rows.row(["", &base.standing()]);
             for feature in features {
                 feature_rows(&mut rows, feature);
             }

@@ -19,7 +19,7 @@ pub mod words;
 #[cfg(test)]
 mod tests;
 
-pub use html::page;
+pub use html::{differences, observed, page, parts};
 pub use json::{document, map, pretty};
 pub use layout::{Columns, head_of, labelled};
 pub use markdown::line as markdown_line;

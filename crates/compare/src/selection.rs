@@ -19,6 +19,14 @@ pub struct Unknown {
     hint: String,
 }
 
+impl Unknown {
+    /// The same of a name that stood elsewhere than behind `--metric`.
+    pub fn words(&self) -> String {
+        let Unknown { given, hint } = self;
+        format!("'{given}': this run has no such number; {hint}")
+    }
+}
+
 impl Selection {
     /// Of names or patterns as they are typed.
     ///

@@ -12,6 +12,10 @@ use crate::report::{Columns, Extent, Style, head_of, map, number, pretty};
 use crate::selection::Selection;
 use crate::tool::{self, NothingToPrint};
 
+mod html;
+
+pub use html::page;
+
 const SCHEMA: &str = "alight.simulate/1";
 
 /// Results that a short report has at most.

@@ -5,6 +5,7 @@
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
+use alight_sim::{AtFault, Fault};
 use rayon::iter::{ParallelBridge, ParallelIterator};
 
 use crate::progress::{Listener, one_run};
@@ -45,6 +46,15 @@ pub enum NoResults<E> {
     /// A job failed: of those that failed the first in order, so that the same fault gives the same message.
     #[error(transparent)]
     Job(E),
+}
+
+impl<E: AtFault + 'static> AtFault for NoResults<E> {
+    fn fault(&self) -> Fault {
+        match self {
+            NoResults::Threads(_) => Fault::Host,
+            NoResults::Job(error) => error.fault(),
+        }
+    }
 }
 
 /// Runs `job(0)` to `job(jobs - 1)`, started in this order. Each may tell how much of it is done.

@@ -100,9 +100,21 @@ pub fn quantile(sorted: &[f64], q: f64) -> f64 {
 
 /// Quantile of Student's t for the two-sided [`CONFIDENCE`] with `freedom` >= 1 degrees of freedom.
 pub fn t_quantile(freedom: usize) -> f64 {
+    t_quantile_at(1.0 - CONFIDENCE, freedom)
+}
+
+/// The same for an interval that misses with probability `error`, above 0 and below 1.
+pub fn t_quantile_at(error: f64, freedom: usize) -> f64 {
     let freedom = freedom as f64;
-    let x = invbetai(1.0 - CONFIDENCE, freedom / 2.0, 0.5);
+    let x = invbetai(error, freedom / 2.0, 0.5);
     steady((freedom * (1.0 - x) / x).sqrt())
+}
+
+/// Half-width of the interval of the mean of `values` that misses with probability `error`; `None`
+/// for fewer than two values.
+pub fn half_width(values: &[f64], error: f64) -> Option<f64> {
+    let runs = values.len();
+    Some(std(values)? / (runs as f64).sqrt() * t_quantile_at(error, runs - 1))
 }
 
 /// Probability that Student's t with `freedom` >= 1 degrees of freedom is farther from 0 than `t`, by
@@ -110,6 +122,12 @@ pub fn t_quantile(freedom: usize) -> f64 {
 fn t_tails(t: f64, freedom: usize) -> f64 {
     let freedom = freedom as f64;
     betai(freedom / 2.0, 0.5, freedom / (freedom + t * t))
+}
+
+/// Probability that Fisher's F with `freedom` (above, below), each above 0 and whole or not, is larger
+/// than `f`, by the incomplete beta function (Abramowitz and Stegun, 26.6.2).
+pub fn f_tail(f: f64, (above, below): (f64, f64)) -> f64 {
+    steady(betai(below / 2.0, above / 2.0, below / (below + above * f)))
 }
 
 /// Why a difference has neither an interval nor a p-value.
@@ -211,6 +229,11 @@ impl Delta {
     /// Compares pairs of (base, variant); `None` without pairs. Numbers that are not finite are
     /// left out with their pair.
     pub fn of(pairs: &[(f64, f64)]) -> Option<Self> {
+        Delta::at(1.0 - CONFIDENCE, pairs)
+    }
+
+    /// As [`Delta::of`], with an interval that misses with probability `error`.
+    pub fn at(error: f64, pairs: &[(f64, f64)]) -> Option<Self> {
         let pairs = finite(pairs);
         let base = mean(&pairs.iter().map(|p| p.0).collect::<Vec<_>>())?;
         let other = mean(&pairs.iter().map(|p| p.1).collect::<Vec<_>>())?;
@@ -220,9 +243,7 @@ impl Delta {
             Some(NoInterval::NoDifference) => 0.0,
             _ => mean(&differences)?,
         };
-        let half = std(&differences)
-            .map(|s| s / (pairs.len() as f64).sqrt() * t_quantile(pairs.len() - 1));
-        let half = half.filter(|_| no_interval.is_none());
+        let half = half_width(&differences, error).filter(|_| no_interval.is_none());
         let interval = half.map(|half| (difference - half, difference + half));
         let percent = |value: f64| {
             let percent = match value == 0.0 {
@@ -241,6 +262,16 @@ impl Delta {
             no_interval,
             means: (base, other),
         })
+    }
+
+    /// Half the width of the interval, percent of the base's mean. 0 where all runs say the same; `None`
+    /// where one run says nothing, or the base's mean is 0.
+    pub fn half_width_percent(&self) -> Option<f64> {
+        match self.no_interval {
+            Some(NoInterval::OneRun) => None,
+            Some(_) => Some(0.0),
+            None => Some((self.ci_high? - self.ci_low?) / 2.0),
+        }
     }
 
     /// True if the other's mean is larger than the base's. Percentages cannot say it if the base's

@@ -15,7 +15,7 @@ mod sysbench;
 #[cfg(test)]
 mod tests;
 
-use alight_sim::{Figures, Outcome};
+use alight_sim::{AtFault, Fault, Figures, Outcome};
 use alight_workload::Workload;
 use alight_workload::report::{Report, Span};
 
@@ -34,6 +34,12 @@ pub enum NothingToPrint {
          give the run a longer --duration, or none"
     )]
     Unfinished(String),
+}
+
+impl AtFault for NothingToPrint {
+    fn fault(&self) -> Fault {
+        Fault::Input
+    }
 }
 
 /// Refuses workloads that no tool reports, before they are simulated.

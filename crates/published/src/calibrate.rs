@@ -32,7 +32,7 @@ use alight_compare::report::number::{short, time};
 use alight_compare::spread::{NoResults, Spread, spread};
 use alight_compare::stats::Summary;
 use alight_machine::{Draft, StatedCost};
-use alight_sim::{Change, Scenario};
+use alight_sim::{AtFault, Change, Fault, Scenario};
 
 use crate::{Case, Length, Part, Published, Row, Study, StudyQuestion};
 
@@ -177,6 +177,16 @@ pub enum NoFit {
     /// The machine, or the machine with other costs.
     #[error(transparent)]
     Machine(#[from] alight_machine::Error),
+}
+
+impl AtFault for NoFit {
+    fn fault(&self) -> Fault {
+        match self {
+            NoFit::NoRows(_) | NoFit::CostsOf { .. } | NoFit::NoNumber { .. } => Fault::Input,
+            NoFit::Run(error) => error.fault(),
+            NoFit::Machine(error) => error.fault(),
+        }
+    }
 }
 
 /// Fits the costs of `machine` to the rows of `studies` that are of it, or of machines that have

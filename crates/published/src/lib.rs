@@ -35,7 +35,9 @@
 mod answer;
 pub mod calibrate;
 mod cut;
+mod error;
 mod grid;
+mod html;
 mod json;
 mod library;
 mod markdown;
@@ -62,10 +64,12 @@ use serde::{Deserialize, Serialize};
 
 pub use answer::{Answer, CaseAnswer, CheckOutcome, Value};
 pub use cut::CutRuns;
+pub use error::StudyError;
+pub use html::page;
 pub use json::{list_json, show_json};
 pub use library::{load, names};
 pub use picture::{Picture, pictures};
-pub use read::{SCHEMA, StudyError, parse};
+pub use read::{SCHEMA, parse};
 pub use report::{list, show};
 pub use sensitivity::{
     MOVES, Moved, Prediction, Sensitivity, Unanswered, jobs as sensitivity_jobs, sensitivity,

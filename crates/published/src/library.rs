@@ -7,7 +7,8 @@ use std::path::Path;
 use alight_workload::{Mode, Site, Workload};
 
 use super::Study;
-use super::read::{StudyError, parse};
+use super::error::StudyError;
+use super::read::parse;
 
 macro_rules! studies {
     ($($name:literal),+ $(,)?) => {

@@ -12,6 +12,7 @@ use alight_workload::{Site, Workload};
 use serde::Deserialize;
 use toml::Spanned;
 
+use super::error::StudyError;
 use super::shape::mistakes;
 use super::{Case, CaseLoad, Check, Instead, Part, Published, Row, Study, Unit, library};
 
@@ -19,47 +20,6 @@ use super::{Case, CaseLoad, Check, Instead, Part, Published, Row, Study, Unit, l
 pub const SCHEMA: &str = "alight.study/1";
 
 const NS_PER_MS: u64 = 1_000_000;
-
-/// Why there is no study.
-#[derive(Debug, thiserror::Error)]
-pub enum StudyError {
-    /// A file that cannot be read.
-    #[error("{file}: cannot be read: {source}")]
-    Read {
-        /// The file.
-        file: String,
-        /// What the system said.
-        source: std::io::Error,
-    },
-    /// No study of this name.
-    #[error("unknown study `{name}`, {hint}; a file's name ends in `.toml`")]
-    Unknown {
-        /// What was asked for.
-        name: String,
-        /// The nearest valid names.
-        hint: String,
-    },
-    /// A file that does not say what a study must say.
-    #[error("{file}:{line}:{column}: {message}")]
-    Written {
-        /// The file.
-        file: String,
-        /// Line, from 1.
-        line: usize,
-        /// Column in characters, from 1.
-        column: usize,
-        /// What was found and what was expected.
-        message: String,
-    },
-    /// Several things that are wrong with one file, each [`StudyError::Written`], in its order.
-    #[error("{}", lines(.0))]
-    Several(Vec<Self>),
-}
-
-fn lines(errors: &[StudyError]) -> String {
-    let lines: Vec<String> = errors.iter().map(StudyError::to_string).collect();
-    lines.join("\n")
-}
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]

@@ -9,7 +9,7 @@ use alight_compare::compare::{NoComparison, Runner};
 use alight_compare::spread::Spread;
 use alight_compare::stats::Delta;
 use alight_machine::{Draft, Machine};
-use alight_sim::Scenario;
+use alight_sim::{AtFault, Fault, Scenario};
 
 use super::{Answer, Case, Length, Study, StudyQuestion};
 use crate::calibrate::{PARAMETERS, Parameter};
@@ -257,6 +257,15 @@ pub enum Unanswered {
     /// The machine with other costs cannot be.
     #[error(transparent)]
     Machine(#[from] alight_machine::Error),
+}
+
+impl AtFault for Unanswered {
+    fn fault(&self) -> Fault {
+        match self {
+            Unanswered::Run(error) => error.fault(),
+            Unanswered::Machine(error) => error.fault(),
+        }
+    }
 }
 
 fn predictions(answer: &Answer<'_>) -> Vec<Prediction> {

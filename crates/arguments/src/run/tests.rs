@@ -17,8 +17,9 @@ fn the_command_line_is_consistent() {
 #[test]
 fn a_scheduler_may_be_named_in_several_ways() {
     for (arguments, expected) in [
-        ("", "linux-7.2"),
-        ("bias-prev sched-idle", "linux-7.2+sched-idle+bias-prev"),
+        ("", "linux-7.3"),
+        ("linux-latest", "linux-7.3"),
+        ("bias-prev sched-idle", "linux-7.3+sched-idle+bias-prev"),
         ("--base linux-6.5 bias-prev", "linux-6.5+bias-prev"),
         ("--base linux-6.5 +bias-prev", "linux-6.5+bias-prev"),
         ("--base linux-6.5", "linux-6.5"),
@@ -26,10 +27,10 @@ fn a_scheduler_may_be_named_in_several_ways() {
             "--base linux-6.5+pack bias-prev",
             "linux-6.5+pack+bias-prev",
         ),
-        ("+bias-prev", "linux-7.2+bias-prev"),
+        ("+bias-prev", "linux-7.3+bias-prev"),
         ("linux-6.5+bias-prev", "linux-6.5+bias-prev"),
-        ("bias-prev:spare=256", "linux-7.2+bias-prev:spare=256"),
-        ("bias-prev --stats 1 --metrics", "linux-7.2+bias-prev"),
+        ("bias-prev:spare=256", "linux-7.3+bias-prev:spare=256"),
+        ("bias-prev --stats 1 --metrics", "linux-7.3+bias-prev"),
     ] {
         assert_eq!(options(arguments).unwrap().scheduler.name, expected);
     }

@@ -10,6 +10,20 @@ use alight_policy::scheduler::Onto;
 use super::{Place, StandardWorkload, WORKLOADS};
 use crate::inert;
 
+/// Where a card asks unless the user names machines: one of each shape, so that a card takes
+/// hours at the most.
+pub const MACHINES: [&str; 10] = [
+    "juno-r0",
+    "juno-r2",
+    "tc2",
+    "ca9x4",
+    "hikey620",
+    "sdm845",
+    "sdm845-phantom",
+    "rk3588",
+    "gs101",
+    "epyc-9654-2s",
+];
 /// Runs of each scheduler and cell, unless the user says how many.
 pub const RUNS: NonZeroU32 = NonZeroU32::new(10).expect("not zero");
 /// The same for a first look.

@@ -12,11 +12,11 @@ pub(super) fn render(card: &Card) -> String {
         card.command,
         shared::program(),
         words::question(card),
-        capital(&words::extent(card)),
+        words::capital(&words::extent(card)),
     )];
     let cannot_act = words::cannot_act(card).into_iter();
     sentences.extend(cannot_act.map(|sentence| format!("The policy cannot act on {sentence}.")));
-    sentences.push(format!("{}.", capital(&words::certainty(card))));
+    sentences.push(format!("{}.", words::capital(&words::certainty(card))));
     let mut text = paragraph(&sentences.join(" "));
     let lines = |lines: Vec<String>| -> String { lines.iter().map(|line| item(line)).collect() };
     text.push_str(&folded("Rests on", &lines(words::rests_on(card))));
@@ -27,7 +27,7 @@ pub(super) fn render(card: &Card) -> String {
     for (verdict, title) in words::SECTIONS {
         let table = table(card, verdict);
         let count = card.of(verdict).len();
-        let title = capital(title);
+        let title = words::capital(title);
         text.push_str(&match (verdict, count) {
             (_, 0) if words::only_if_any(verdict) => String::new(),
             (_, 0) => format!("\n**{title}: none.**\n"),
@@ -80,11 +80,4 @@ fn table(card: &Card, verdict: LineVerdict) -> String {
 
 fn folded(title: &str, content: &str) -> String {
     format!("\n<details><summary>{title}</summary>\n\n{content}\n</details>\n")
-}
-
-fn capital(text: &str) -> String {
-    let mut letters = text.chars();
-    letters.next().map_or(String::new(), |first| {
-        first.to_uppercase().collect::<String>() + letters.as_str()
-    })
 }

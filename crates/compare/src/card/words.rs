@@ -252,3 +252,11 @@ pub fn cannot_act(card: &Card) -> Vec<String> {
         .map(|(what, machines)| format!("{}: it needs {what}", machines.join(", ")))
         .collect()
 }
+
+/// The text with a capital letter at its begin.
+pub fn capital(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or(String::new(), |first| {
+        first.to_uppercase().collect::<String>() + letters.as_str()
+    })
+}

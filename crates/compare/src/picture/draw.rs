@@ -8,7 +8,7 @@ use alight_machine::Machine;
 use plotters::coord::Shift;
 use plotters::prelude::*;
 
-use super::course::{Course, DEPTHS, KINDS, PIECES, USES};
+use crate::course::{Course, DEPTHS, KINDS, PIECES, USES};
 
 type Done = Result<(), Box<dyn Error>>;
 type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;

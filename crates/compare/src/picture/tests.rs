@@ -3,8 +3,8 @@
 use alight_policy::Scheduler;
 use alight_workload::{Mode, Workload};
 
-use super::course::KINDS;
 use super::*;
+use crate::course::KINDS;
 
 /// A hog on a big CPU, and a small task on a little one.
 const LOAD: &str = r#"{ "tasks": {

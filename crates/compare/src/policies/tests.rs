@@ -19,9 +19,9 @@ fn a_name_is_a_base_a_feature_or_both() {
     ));
     // What a feature is told is a matter of a scheduler: over the newest base.
     for (name, expected) in [
-        ("bias-prev:spare=128", "linux-7.2+bias-prev:spare=128"),
-        ("+pack=full", "linux-7.2+pack:mode=full"),
-        ("pack+bias-prev", "linux-7.2+pack+bias-prev"),
+        ("bias-prev:spare=128", "linux-7.3+bias-prev:spare=128"),
+        ("+pack=full", "linux-7.3+pack:mode=full"),
+        ("pack+bias-prev", "linux-7.3+pack+bias-prev"),
     ] {
         match Named::find(name) {
             Ok(Named::Scheduler(found)) => assert_eq!(found.name, expected),

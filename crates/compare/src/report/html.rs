@@ -1,12 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! The report to look at: the question and the answer in words, how far to trust it, every difference
-//! with its interval, what explains them, all numbers, and the command that makes it again.
+//! with its interval, what happened in the first runs, what explains the differences, all numbers,
+//! and the command that makes it again.
+
+mod course;
+pub mod parts;
+mod placed;
+mod power;
+mod signals;
+mod waits;
 
 use alight_html::{Forest, Mark, Page, Row, Table};
 use alight_policy::STEPS;
 
 use crate::compare::{Comparison, Series, Variant};
 use crate::metrics::Key;
+use crate::observe::Observation;
 use crate::reasons;
 use crate::report::answer::answers;
 use crate::report::results::shown_and_hidden;
@@ -14,7 +23,11 @@ use crate::report::{Extent, number, words};
 use crate::verdict::Verdict;
 
 /// The whole file. Differences are those of the results, or of all numbers where the user chose some.
-pub fn page(comparison: &Comparison, extent: Extent) -> String {
+pub fn page(
+    comparison: &Comparison,
+    observation: Option<&Observation<'_>>,
+    extent: Extent,
+) -> String {
     let keys = match extent {
         Extent::Chosen => comparison.keys(),
         Extent::Short | Extent::Full => {
@@ -25,11 +38,33 @@ pub fn page(comparison: &Comparison, extent: Extent) -> String {
     let mut page = Page::new(&title(comparison))
         .part("Question", &question(comparison))
         .text("Answer", answers(comparison))
-        .text("How far to trust it", trust(comparison));
-    let others = || comparison.others().iter().filter(|other| is_own(other));
-    for other in others() {
-        let label = words::short_name(&other.scheduler, &comparison.base().scheduler);
-        page = page.part(&format!("Differences: {label}"), &forest(&keys, other));
+        .text(
+            "How far to trust it",
+            parts::trust(&comparison.header.rests),
+        );
+    let base = &comparison.base().scheduler;
+    let others = comparison.others().iter().filter(|other| is_own(other));
+    let others: Vec<(&str, &Variant)> = others
+        .map(|other| (words::short_name(&other.scheduler, base), other))
+        .collect();
+    let rows = others.iter().map(|(_, other)| differences(&keys, other));
+    let forests = Forest::on_one_scale(rows.collect());
+    for ((label, _), forest) in others.iter().zip(&forests) {
+        page = page.part(&format!("Differences: {label}"), forest);
+    }
+    page = match observation {
+        None => power::add(page, comparison, extent),
+        Some(observation) => {
+            let page = waits::add(course::add(page, observation), observation);
+            let page = signals::add(power::add(page, comparison, extent), observation);
+            placed::add(page, observation)
+        }
+    };
+    let steps = steps(comparison);
+    if !steps.is_empty() {
+        page = page.part("Steps that answered, % of all decisions", &steps);
+    }
+    for (label, other) in &others {
         let why = mechanism(comparison, other);
         if !why.is_empty() {
             page = page.part(&format!("Why: {label}"), &why);
@@ -61,22 +96,12 @@ fn title(comparison: &Comparison) -> String {
 /// What was compared.
 fn question(comparison: &Comparison) -> Table {
     let trust = comparison.header.rests.rows();
-    let asked = words::head(comparison)
-        .into_iter()
-        .filter(|row| !trust.contains(row));
-    asked.fold(Table::new(["", ""]), |table, (label, text)| {
-        table.row([label.to_owned(), text])
-    })
+    let rows = words::head(comparison).into_iter();
+    parts::labelled(rows.filter(|row| !trust.contains(row)))
 }
 
-fn trust(comparison: &Comparison) -> Vec<String> {
-    let rows = comparison.header.rests.rows().into_iter();
-    rows.map(|(label, text)| format!("{label}: {text}"))
-        .collect()
-}
-
-/// The results, a row each.
-fn forest(keys: &[&Key], other: &Variant) -> Forest {
+/// How far the numbers of a scheduler are from the base's, a row each.
+pub fn differences(keys: &[&Key], other: &Variant) -> Vec<Row> {
     let row = |key: &&Key| {
         let series = other.series(&key.name);
         let delta = series.and_then(|series| series.delta.as_ref());
@@ -98,7 +123,7 @@ fn forest(keys: &[&Key], other: &Variant) -> Forest {
             words: figures.join(" "),
         }
     };
-    Forest::new(keys.iter().map(row).collect())
+    keys.iter().map(row).collect()
 }
 
 fn mark(verdict: Verdict) -> Mark {
@@ -139,6 +164,44 @@ fn mechanism(comparison: &Comparison, other: &Variant) -> Table {
     table
 }
 
+/// How often each step answered under every scheduler.
+fn steps(comparison: &Comparison) -> Table {
+    let names = comparison
+        .variants
+        .iter()
+        .map(|variant| variant.scheduler.as_str());
+    let heads = ["step"].into_iter().chain(names).chain(["meaning"]);
+    let answered = |place: &usize| comparison.variants.iter().any(|v| v.steps[*place] > 0.0);
+    (0..STEPS.len())
+        .filter(answered)
+        .fold(Table::new(heads), |table, place| {
+            let share = |variant: &Variant| {
+                let all: f64 = variant.steps.iter().sum();
+                match all > 0.0 {
+                    true => number::fixed(100.0 * variant.steps[place] / all, 1),
+                    false => number::NONE.to_owned(),
+                }
+            };
+            let (name, meaning) = STEPS[place];
+            let shares = comparison.variants.iter().map(share);
+            table.row(
+                [name.to_owned()]
+                    .into_iter()
+                    .chain(shares)
+                    .chain([meaning.to_owned()]),
+            )
+        })
+}
+
+/// What happened in observed runs: timelines, waits, signals, placements.
+pub fn observed(page: Page, observation: Option<&Observation<'_>>) -> Page {
+    let Some(observation) = observation else {
+        return page;
+    };
+    let page = waits::add(course::add(page, observation), observation);
+    placed::add(signals::add(page, observation), observation)
+}
+
 /// The mean of every number under every scheduler.
 fn numbers(comparison: &Comparison) -> Table {
     let names = comparison
@@ -155,7 +218,10 @@ fn numbers(comparison: &Comparison) -> Table {
                 let series = variant.series(&key.name);
                 series.map_or(number::NONE.to_owned(), mean)
             });
-            let first = [alight_text::cell(&key.name), key.unit.to_owned()];
+            let first = [
+                alight_text::cell(&key.name),
+                alight_html::unit(key.unit).to_owned(),
+            ];
             table.row(first.into_iter().chain(means))
         })
 }

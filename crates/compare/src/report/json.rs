@@ -12,6 +12,7 @@ use crate::metrics::MetricKind;
 use crate::report::number;
 use crate::rests::RestsOn;
 use crate::stats::Delta;
+use crate::stopped::Stopped;
 use crate::verdict::Verdict;
 
 const SCHEMA: &str = "alight.compare/1";
@@ -28,6 +29,8 @@ struct ComparisonDocument<'a> {
     workloads: &'a [String],
     runs: usize,
     runs_requested: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    until: Option<&'a Stopped>,
     interrupted: bool,
     seed: u64,
     seeds: &'a [u64],
@@ -99,6 +102,7 @@ pub fn document(comparison: &Comparison) -> impl Serialize + '_ {
         workloads: &header.workloads,
         runs: comparison.seeds.len(),
         runs_requested: header.runs,
+        until: comparison.stopped.as_ref(),
         interrupted: comparison.interrupted(),
         seed: header.seed,
         seeds: &comparison.seeds,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Columns of text: the first to the left, the others to the right, as wide as their widest cell.
 
+use alight_html::Table;
 use alight_text::{Align, pad};
 
 /// Rows of cells.
@@ -48,6 +49,15 @@ impl Columns {
         self.rows.is_empty()
     }
 
+    /// The same for a page. The first row has the heads.
+    pub fn table(self) -> Table {
+        let mut rows = self.rows.into_iter();
+        let heads = rows.next().unwrap_or_default();
+        rows.fold(Table::new(heads), |table, row| {
+            table.row(row.iter().map(|cell| alight_text::cell(cell)))
+        })
+    }
+
     /// The text; no line ends in a space.
     pub fn render(&self) -> String {
         let columns = self.rows.iter().map(Vec::len).max().unwrap_or(0);
@@ -88,11 +98,11 @@ pub fn head_of(rows: impl IntoIterator<Item = (&'static str, String)>, command: 
 }
 
 /// Labels and values in lines that a terminal shows.
-pub fn labelled(rows: impl IntoIterator<Item = (&'static str, String)>) -> String {
+pub fn labelled<'l>(rows: impl IntoIterator<Item = (&'l str, String)>) -> String {
     labels(rows).render()
 }
 
-fn labels(rows: impl IntoIterator<Item = (&'static str, String)>) -> Columns {
+fn labels<'l>(rows: impl IntoIterator<Item = (&'l str, String)>) -> Columns {
     let mut columns = Columns::new(0, 2);
     for (label, value) in rows {
         for (index, line) in wrapped(&value).into_iter().enumerate() {

@@ -160,6 +160,7 @@ pub fn head(comparison: &Comparison) -> Vec<(&'static str, String)> {
         }
     }
     head.push(("runs", runs(comparison)));
+    head.extend((comparison.stopped.iter()).map(|stopped| ("until", stopped.words())));
     head.extend(header.rests.rows());
     head
 }

@@ -272,3 +272,18 @@ proptest! {
         prop_assert!(s.min <= s.mean + 1e-3 && s.mean <= s.max + 1e-3);
     }
 }
+
+#[test]
+fn the_tail_of_f_is_that_of_the_tables() {
+    // Upper 5 % and 1 % points, Abramowitz and Stegun, table 26.9.
+    for (f, freedom, expected) in [
+        (6.61, (1.0, 5.0), 0.05),
+        (3.33, (5.0, 10.0), 0.05),
+        (2.35, (10.0, 20.0), 0.05),
+        (5.64, (5.0, 10.0), 0.01),
+    ] {
+        let found = f_tail(f, freedom);
+        assert!((found - expected).abs() < 2e-4, "{f} {freedom:?}: {found}");
+    }
+    assert_eq!(f_tail(0.0, (3.0, 9.0)), 1.0);
+}

@@ -121,6 +121,38 @@ impl Course {
         self.cpus[cpu].util_ns.iter().map(move |sum| sum / piece)
     }
 
+    /// Mean of the summed utilization of some CPUs in each piece.
+    pub fn util_of(&self, cpus: &[usize]) -> Vec<f64> {
+        let mut sums = vec![0; PIECES];
+        for &cpu in cpus {
+            for (sum, util) in sums.iter_mut().zip(self.util(cpu)) {
+                *sum += util;
+            }
+        }
+        sums.into_iter().map(|sum| sum as f64).collect()
+    }
+
+    /// Mean frequency of some CPUs in each piece, MHz.
+    pub fn mhz_of(&self, cpus: &[usize]) -> Vec<f64> {
+        let piece = self.piece_ns();
+        let mut khz_ns = vec![0_u128; PIECES];
+        for &cpu in cpus {
+            let changes = &self.cpus[cpu].khz;
+            let ends = changes[1..]
+                .iter()
+                .map(|(at, _)| *at)
+                .chain([self.time.end]);
+            for (&(from, khz), to) in changes.iter().zip(ends) {
+                spread(&self.time, from..to, |piece, ns| {
+                    khz_ns[piece] += u128::from(khz) * u128::from(ns);
+                });
+            }
+        }
+        let whole = u128::from(piece) * cpus.len().max(1) as u128;
+        let mhz = |sum: u128| (sum / whole) as f64 / 1000.0;
+        khz_ns.into_iter().map(mhz).collect()
+    }
+
     /// To which shares a CPU's time went in each piece, in thousandths.
     pub fn shares(&self, cpu: usize) -> impl Iterator<Item = [u64; USES]> {
         let piece = self.piece_ns();

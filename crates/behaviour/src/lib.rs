@@ -54,6 +54,7 @@ use std::sync::atomic::AtomicBool;
 
 use alight_machine::Machine;
 use alight_policy::Scheduler;
+use alight_policy::scheduler::{Base, Release};
 use alight_recording::{Header, KernelVersion, Reader};
 use alight_sim::Scenario;
 use alight_workload::Workload;
@@ -64,18 +65,6 @@ use recording::{Recorded, RecordingError};
 
 /// Seeds of the model's runs: an odd number, for there is a median.
 const SEEDS: std::ops::RangeInclusive<u64> = 1..=5;
-
-/// Of a kernel between two bases, the earlier one's fair class is nearer; below the first there is none.
-const BASES: [((u32, u32), &str); 6] = [
-    ((3, 9), "linux-3.9"),
-    ((5, 4), "linux-5.4"),
-    ((5, 5), "linux-5.5"),
-    ((6, 1), "linux-6.1"),
-    ((6, 5), "linux-6.5"),
-    ((7, 2), "linux-7.2"),
-];
-/// EEVDF begins here: 6.6 to 7.1 have it, and no base of their own.
-const EEVDF: KernelVersion = KernelVersion { major: 6, minor: 6 };
 
 /// Why nothing can be compared.
 #[derive(Debug, thiserror::Error)]
@@ -102,6 +91,8 @@ pub enum NotComparable {
 pub struct BehaviourReport {
     /// `uname -r` of the kernel.
     pub kernel: String,
+    /// It is newer than every base: what that means.
+    pub beyond_bases: Option<String>,
     /// Its architecture.
     pub arch: String,
     /// The command that was recorded.
@@ -136,24 +127,26 @@ impl BehaviourReport {
     }
 }
 
-/// The base whose rules a kernel has. `release` (`uname -r`) is for the message.
+/// The base whose rules are the nearest to a kernel's: the last that is not newer. `release`
+/// (`uname -r`) is for the message.
 ///
 /// # Errors
-/// [`NotComparable::Kernel`]: no base models this kernel (below 3.9, and 6.6 to 7.1).
+/// [`NotComparable::Kernel`]: no base models this kernel (below 3.9).
 pub fn base_of(
     version: Option<KernelVersion>,
     release: &str,
 ) -> Result<&'static str, NotComparable> {
-    let unknown = || NotComparable::Kernel(release.to_owned());
-    let version = version.ok_or_else(unknown)?;
-    let of = |&((major, minor), name): &((u32, u32), &'static str)| {
-        (KernelVersion { major, minor } <= version).then_some((major, name))
-    };
-    let (major, name) = BASES.iter().rev().find_map(of).ok_or_else(unknown)?;
-    if major < 7 && version >= EEVDF {
-        return Err(unknown());
+    let of = |version: KernelVersion| Base::nearest(Release::new(version.major, version.minor));
+    match version.and_then(of) {
+        Some(base) => Ok(base.name),
+        None => Err(NotComparable::Kernel(release.to_owned())),
     }
-    Ok(name)
+}
+
+/// What a report says of a recorded kernel that is newer than every base; `None`: it is not.
+fn beyond_bases(header: &Header) -> Option<String> {
+    let kernel = header.kernel_version()?;
+    Release::new(kernel.major, kernel.minor).beyond_bases()
 }
 
 /// One run of a workload on a kernel.
@@ -248,6 +241,7 @@ pub fn compare(
     let model = simulate(runs, scheduler, cancel)?;
     Ok(BehaviourReport {
         kernel: header.kernel.clone(),
+        beyond_bases: beyond_bases(header),
         arch: header.arch.clone(),
         workload: header.command.clone(),
         cpus: machines[0].cpus.len(),

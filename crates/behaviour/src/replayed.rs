@@ -37,7 +37,7 @@ use crate::{NotComparable, SEEDS, base_of};
 pub use ask::load;
 pub use confined::BadAffinity;
 pub use groups::GroupCheck;
-pub use report::{json, text};
+pub use report::{json, page, text};
 pub use verdict::{Standing, Verdict};
 
 use groups::{Group, Side};

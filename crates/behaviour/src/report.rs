@@ -53,6 +53,11 @@ fn costs_of(machine: &Machine) -> Vec<(&'static str, u32)> {
     ]
 }
 
+/// The line of a head that says what a kernel newer than every base means.
+pub(crate) fn beyond(bases: Option<&str>) -> String {
+    bases.map_or_else(String::new, |said| format!("           {said}\n"))
+}
+
 impl BehaviourReport {
     /// The report for the terminal, ending in a newline.
     pub fn text(&self) -> String {
@@ -61,12 +66,13 @@ impl BehaviourReport {
             .map(|(name, ns)| format!("{name} {ns}"))
             .collect();
         let head = format!(
-            "kernel     {} ({}), {}\nworkload   {}\nmodel      {}\n\
+            "kernel     {} ({}), {}\n{}workload   {}\nmodel      {}\n\
              window     {seconds} s in which all {} tasks exist, {} events in {}\n\
              costs      {}\n\n",
             self.kernel,
             self.arch,
             number::cpus(self.cpus),
+            beyond(self.beyond_bases.as_deref()),
             self.workload,
             self.scheduler,
             self.window.tasks,

@@ -155,7 +155,7 @@ fn a_processor_for_each_cpu_is_rejected() {
 
 /// hackbench's receivers wake nobody: what they have for `wakee_flips` is what hackbench was started
 /// with. A run of the model that starts with none has several times as many migrations. The one run
-/// of the kernel has too few for a verdict.
+/// of the kernel has too few for a verdict: three runs of 6.1.192 had 303, 1051 and 1607 a second.
 #[test]
 fn another_start_has_other_migrations() {
     let migrations = |wakee_flips| {
@@ -169,8 +169,8 @@ fn another_start_has_other_migrations() {
         model.median.value / kernel.median.value
     };
     let (same, none) = (migrations(19), migrations(0));
-    assert!((0.75..=1.25).contains(&same), "{same}");
-    assert!(none > 3.0, "{none}");
+    assert!((0.5..=2.0).contains(&same), "{same}");
+    assert!(none > 3.0 && none > 2.0 * same, "{none} and {same}");
 }
 
 /// One run of a kernel is not its mean: several count by their median.
@@ -204,9 +204,11 @@ fn kernels_without_a_base_are_refused() {
     for (release, base) in [
         ("6.1.0-53-cloud-amd64", Some("linux-6.1")),
         ("7.2.13+deb14-cloud-amd64", Some("linux-7.2")),
-        ("5.10.0", Some("linux-5.5")),
-        ("6.18.15", None),
-        ("6.6.0", None),
+        ("5.6.0", Some("linux-5.5")),
+        ("6.18.15", Some("linux-6.18")),
+        ("6.19.11", Some("linux-6.18")),
+        ("7.3.4", Some("linux-7.3")),
+        ("7.4.0", Some("linux-7.3")),
         ("2.6.32", None),
         ("seven", None),
     ] {

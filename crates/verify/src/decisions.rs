@@ -20,6 +20,7 @@ pub use judge::{Cause, Judgement};
 pub use report::{DecisionsReport, Explanation, Steps, WANTED_PER_MILLE};
 
 use alight_policy::Scheduler;
+use alight_policy::scheduler::{Base, Release};
 use alight_recording::delta::Unpacker;
 use alight_recording::{Header, KernelVersion, Reader};
 use judge::Judge;
@@ -28,13 +29,17 @@ use layout::{Layout, Wakeup};
 use std::io::BufRead;
 
 /// The kind of records that is made again; others are passed over.
-pub const KIND: &str = "decision.wakeup/2";
+pub const KIND: &str = "decision.wakeup/3";
 
-/// The same without the CPUs at the exit, as they were recorded at first.
-const KIND_WITHOUT_EXIT: &str = "decision.wakeup/1";
+/// What such records hold, by their kind: the newest first, and those of older recorders.
+const LAYOUTS: [(&str, Layout); 3] = [
+    (KIND, Layout::Budget),
+    ("decision.wakeup/2", Layout::Exit),
+    ("decision.wakeup/1", Layout::Entry),
+];
 
 /// Kernels whose rules are known.
-const KNOWN: &str = "6.1 to 7.2";
+const KNOWN: &str = "5.10, 6.1 and later";
 
 /// Why a recording could not be verified, or not to its end.
 #[derive(Debug, thiserror::Error)]
@@ -81,12 +86,10 @@ pub enum DecisionsNotVerified {
     },
 }
 
-/// The base whose rules a kernel follows.
-fn base_of(kernel: KernelVersion) -> Option<&'static str> {
+/// The base whose rules a kernel follows, but for what [`judge::between_bases`] says.
+fn base_of(kernel: KernelVersion) -> Option<&'static Base> {
     match (kernel.major, kernel.minor) {
-        (6, 1..=4) => Some("linux-6.1"),
-        (6, 5..=11) => Some("linux-6.5"),
-        (6, 12..) | (7, 0..=2) => Some("linux-7.2"),
+        (5, 10) | (6, 1..) | (7.., _) => Base::nearest(Release::new(kernel.major, kernel.minor)),
         _ => None,
     }
 }
@@ -100,8 +103,8 @@ pub fn scheduler_of(header: &Header) -> Result<Scheduler, DecisionsNotVerified> 
         found: header.kernel.clone(),
     };
     let kernel = header.kernel_version().ok_or_else(unknown)?;
-    let name = base_of(kernel).ok_or_else(unknown)?;
-    let mut scheduler = Scheduler::parse(name).map_err(|_| unknown())?;
+    let base = base_of(kernel).ok_or_else(unknown)?;
+    let mut scheduler = Scheduler::parse(base.name).map_err(|_| unknown())?;
     judge::between_bases(kernel, &mut scheduler.params);
     Ok(scheduler)
 }
@@ -160,15 +163,11 @@ fn each<R: BufRead>(
     mut visit: impl FnMut(&mut Judge, u64, &Wakeup) -> bool,
 ) -> Result<String, DecisionsNotVerified> {
     let header = reader.header();
-    let (kind, layout) = [
-        (KIND, Layout::EntryAndExit),
-        (KIND_WITHOUT_EXIT, Layout::Entry),
-    ]
-    .into_iter()
-    .find_map(|(kind, layout)| Some((header.kind(kind)?, layout)))
-    .ok_or_else(|| DecisionsNotVerified::Kind {
-        found: header.kinds.join(", "),
-    })?;
+    let (kind, layout) = (LAYOUTS.into_iter())
+        .find_map(|(kind, layout)| Some((header.kind(kind)?, layout)))
+        .ok_or_else(|| DecisionsNotVerified::Kind {
+            found: header.kinds.join(", "),
+        })?;
     let own = scheduler_of(header);
     let scheduler = match scheduler {
         Some(scheduler) => scheduler.clone(),

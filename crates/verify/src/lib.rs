@@ -38,3 +38,12 @@ pub mod decisions;
 pub mod fidelity;
 pub mod live;
 pub mod pelt;
+
+use alight_policy::scheduler::Release;
+use alight_recording::Header;
+
+/// What a report says of a recorded kernel that is newer than every base; `None`: it is not.
+fn beyond_bases(header: &Header) -> Option<String> {
+    let kernel = header.kernel_version()?;
+    Release::new(kernel.major, kernel.minor).beyond_bases()
+}

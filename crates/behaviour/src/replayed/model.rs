@@ -12,7 +12,7 @@ use alight_recording::workload::{
     Capability, DMA_LATENCY, MACHINE, Policy, SOURCE, TaskFact, WorkloadWriter,
 };
 use alight_recording::{CpuFact, End, Header};
-use alight_sim::{Outcome, Scenario};
+use alight_sim::{AtFault, Fault, Outcome, Scenario};
 use alight_workload::program;
 
 use kept::Kept;
@@ -44,6 +44,15 @@ pub enum NotRecorded {
     /// The file cannot be written.
     #[error(transparent)]
     File(#[from] io::Error),
+}
+
+impl AtFault for NotRecorded {
+    fn fault(&self) -> Fault {
+        match self {
+            NotRecorded::Run(error) => error.fault(),
+            NotRecorded::File(_) => Fault::Host,
+        }
+    }
 }
 
 /// What a recording of the model says of its source, before the scheduler's name.

@@ -9,6 +9,10 @@ use super::{Check, Taken, Verdict};
 use crate::quantity::Agreement;
 use crate::report::{self, QuantityOut};
 
+mod html;
+
+pub use html::page;
+
 const SCHEMA: &str = "alight.verify-workload/1";
 
 /// The report for the terminal, ending in a newline. `crosses` name the recordings that were
@@ -16,11 +20,12 @@ const SCHEMA: &str = "alight.verify-workload/1";
 pub fn text(taken: &Taken, own: &Check, crosses: &[(String, Check)], verdict: &Verdict) -> String {
     let health = &taken.replay.health;
     let mut text = format!(
-        "kernel     {} ({}), {}\nworkload   {}\nwindow     {}\ntasks      {}\nsleeps     {}\n\
+        "kernel     {} ({}), {}\n{}workload   {}\nwindow     {}\ntasks      {}\nsleeps     {}\n\
          work       {}\n",
         taken.header.kernel,
         taken.header.arch,
         number::cpus(taken.machine.cpus.len()),
+        report::beyond(crate::beyond_bases(&taken.header).as_deref()),
         taken.header.command,
         window(health),
         tasks(health),
@@ -84,6 +89,11 @@ fn work(health: &Health) -> String {
 }
 
 fn table(check: &Check) -> String {
+    format!("{}\n{}\n", columns(check).render(), counts(check))
+}
+
+/// A row a quantity, below heads.
+fn columns(check: &Check) -> Columns {
     let mut columns = Columns::new(2, 1);
     columns.row(report::HEAD);
     for (group, quantity) in check.all() {
@@ -93,9 +103,12 @@ fn table(check: &Check) -> String {
         }
         columns.row(row);
     }
+    columns
+}
+
+fn counts(check: &Check) -> String {
     format!(
-        "{}\n{} agree, {} disagree, {} not measured, {} too few samples\n",
-        columns.render(),
+        "{} agree, {} disagree, {} not measured, {} too few samples",
         check.count(Agreement::Agree),
         check.count(Agreement::Disagree),
         check.count(Agreement::NotMeasured),

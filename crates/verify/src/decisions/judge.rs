@@ -2,7 +2,7 @@
 //! One recorded wakeup, decided again.
 
 use super::layout::{DomainState, TaskState, Wakeup, flag};
-use super::machine::{self, BadRecordedMachine};
+use super::machine::{self, BadRecordedMachine, DomainFlags};
 use super::report::Explanation;
 use super::view::{self, Rules};
 use super::{DecisionsNotVerified, moments};
@@ -105,29 +105,33 @@ pub struct Judgement {
     pub cause: Option<Cause>,
 }
 
-/// What differs between a kernel and the base that it is held against. 6.12 to
-/// 6.18 have most of what 7.2 has, but not these; of the kernels after 6.18 only
-/// 7.2 was looked at.
+/// What differs between a kernel and the base that it is held against, which is the last that is not
+/// newer.
 pub fn between_bases(kernel: KernelVersion, params: &mut Params) {
-    if ((6, 12)..=(6, 18)).contains(&(kernel.major, kernel.minor)) {
-        // choose_idle_cpu(): a SCHED_IDLE task too takes a CPU that runs SCHED_IDLE only.
-        params.sched_idle = rule::SCHED_IDLE_AVAIL;
-        params.empty_scan_tells_nothing = 0;
-        params.asym = rule::ASYM_FITS;
-        params.idlest_eas_spares = 0;
-        params.shared_by_asym = 0;
-    }
-    if (kernel.major, kernel.minor) == (6, 18) {
-        // What 6.12.107 has as fixes and 6.18.15 does not have yet: cpu_util() moves the wakee's
-        // share of runnable_avg with it, and groups are compared by the CPUs it may use.
-        params.util_boost = rule::BOOST_QUEUE;
-        params.idlest_allowed_only = 0;
+    match (kernel.major, kernel.minor) {
+        // Read in 6.14.11 and 6.17.8, which place as 6.18.15 does: cpu_util() and
+        // update_sg_wakeup_stats() lack what 6.12.118 has as fixes.
+        (6, 13..=17) => {
+            params.util_boost = rule::BOOST_QUEUE;
+            params.idlest_allowed_only = 0;
+        }
+        // Read in 6.19.11: 6.18.15 but for update_sg_wakeup_stats().
+        (6, 19..) => params.idlest_allowed_only = 1,
+        // Read in 7.1.13: choose_sched_idle_rq(), select_idle_cpu(), group_is_overloaded() are those
+        // of 7.2, the rules for unlike CPUs with siblings are not there yet.
+        (7, 1) => {
+            params.sched_idle = rule::SCHED_IDLE_NORMAL;
+            params.empty_scan_tells_nothing = 1;
+            params.idlest_eas_spares = 1;
+        }
+        _ => {}
     }
 }
 
 /// Decides recorded wakeups again, one after the other.
 pub struct Judge {
     rules: Rules,
+    flags: DomainFlags,
     params: Params,
     energy_model: Option<String>,
     perf: Vec<PerfDomain>,
@@ -155,6 +159,7 @@ impl Judge {
                 kernel,
                 tick: 1_000_000_000 / u64::from(hz),
             },
+            flags: DomainFlags::of(header, kernel),
             params: scheduler.params,
             energy_model: header.facts.get("energy_model").cloned(),
             perf: Vec::new(),
@@ -185,7 +190,7 @@ impl Judge {
                         |cpu: usize| wakeup.cpus.get(cpu).map_or(0, |c| c.capacity_orig.into());
                     self.perf = machine::energy_model(json, capacity)?;
                 }
-                let mut core = machine::build(self.rules.kernel, wakeup, &self.params)?;
+                let mut core = machine::build(&self.flags, wakeup, &self.params)?;
                 machine::check_energy_model(&mut core, &self.perf)?;
                 self.core = Some(core);
                 self.domains.clone_from(&wakeup.domains);
@@ -291,7 +296,7 @@ impl Judge {
                 sync: view::sync(wakeup),
             },
             kind: view::kind(wakeup),
-            flags: view::wake_flags(wakeup),
+            flags: self.rules.wake_flags(wakeup),
             now: self.rules.time(wakeup.jiffies),
         };
         match notes {

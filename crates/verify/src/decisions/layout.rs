@@ -20,6 +20,8 @@ pub mod flag {
     pub const SMT: u32 = 1 << 5;
     pub const ASYM: u32 = 1 << 6;
     pub const CLUSTER: u32 = 1 << 7;
+    pub const CONTEXT: u32 = 1 << 8;
+    pub const INTERRUPT: u32 = 1 << 9;
 }
 
 /// A task.
@@ -130,6 +132,10 @@ pub struct Wakeup {
     pub preempt_count: u32,
     pub wakee: TaskState,
     pub waker: TaskState,
+    /// Of the waking CPU, ns; 0 where it is not recorded.
+    pub avg_idle: u64,
+    /// Of the waking CPU's LLC domain, ns; 0 where it is not recorded, and since 6.5.
+    pub avg_scan_cost: u64,
     /// At the entry.
     pub cpus: Vec<CpuState>,
     /// The changed CPUs at the exit, in their order.
@@ -170,27 +176,31 @@ pub enum Malformed {
 }
 
 const TASK_WORDS: usize = 17;
-const HEAD_WORDS: usize = 9 + 2 * TASK_WORDS;
 const CPU_WORDS: usize = 10;
 const DOMAIN_WORDS: usize = 7;
 
-/// What a record holds of the CPUs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What a record holds. Each version has what those before it have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Layout {
-    /// `decision.wakeup/1`: as they were at the entry.
+    /// `decision.wakeup/1`: CPUs as they were at the entry.
     Entry,
-    /// `decision.wakeup/2`: those that changed as they were at the exit, too.
-    EntryAndExit,
+    /// `decision.wakeup/2`: those that changed as they were at the exit.
+    Exit,
+    /// `decision.wakeup/3`: what limits the scan of a cache (`SIS_PROP`).
+    Budget,
 }
 
 impl Layout {
+    /// Words before the CPUs.
+    fn head(self) -> usize {
+        let budget = if self >= Layout::Budget { 2 } else { 0 };
+        9 + 2 * TASK_WORDS + budget
+    }
+
     /// Where the domains are: behind room for all CPUs.
     fn domains_at(self) -> usize {
-        let copies = match self {
-            Layout::Entry => 1,
-            Layout::EntryAndExit => 2,
-        };
-        HEAD_WORDS + copies * MAX_CPUS * CPU_WORDS
+        let copies = if self >= Layout::Exit { 2 } else { 1 };
+        self.head() + copies * MAX_CPUS * CPU_WORDS
     }
 }
 
@@ -332,7 +342,7 @@ impl Wakeup {
     /// # Errors
     /// If the length is not what the head says, or a CPU does not exist.
     pub fn read(words: &[u64], layout: Layout) -> Result<Self, Malformed> {
-        expect(words.len(), HEAD_WORDS, words.len() >= HEAD_WORDS)?;
+        expect(words.len(), layout.head(), words.len() >= layout.head())?;
         let mut fields = Fields { words, at: 0 };
         let mut wakeup = Wakeup {
             clock: fields.u64(),
@@ -352,12 +362,15 @@ impl Wakeup {
         wakeup.preempt_count = fields.u32();
         wakeup.exit_flags = fields.u16().into();
         wakeup.exit_ticks = fields.u16();
-        if layout == Layout::Entry {
+        if layout < Layout::Exit {
             // Not recorded: a tick may have come.
             (wakeup.exit_flags, wakeup.exit_ticks) = (wakeup.flags, 1);
         }
         wakeup.wakee = fields.task();
         wakeup.waker = fields.task();
+        if layout >= Layout::Budget {
+            (wakeup.avg_idle, wakeup.avg_scan_cost) = (fields.u64(), fields.u64());
+        }
         in_range("a number of CPUs of", nr_cpus, MAX_CPUS as u32 + 1)?;
         in_range("a waking CPU", wakeup.this_cpu, nr_cpus)?;
         in_range("a previous CPU", wakeup.prev_cpu, nr_cpus)?;
@@ -367,10 +380,10 @@ impl Wakeup {
         let nr = nr_cpus as usize;
         let nr_exits = match layout {
             Layout::Entry => 0,
-            Layout::EntryAndExit => wakeup.changed.count_ones() as usize,
+            Layout::Exit | Layout::Budget => wakeup.changed.count_ones() as usize,
         };
         let expected = if wakeup.flags & flag::DOMAINS == 0 {
-            HEAD_WORDS + (nr + nr_exits) * CPU_WORDS
+            layout.head() + (nr + nr_exits) * CPU_WORDS
         } else {
             layout.domains_at() + MAX_CPUS * LEVELS * DOMAIN_WORDS
         };

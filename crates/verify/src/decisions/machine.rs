@@ -6,7 +6,7 @@ use super::layout::{DomainState, Wakeup};
 use alight_policy::abi::{MAX_PERF_STATES, domain_flag as flag, state_flag};
 use alight_policy::topology::{self, BadTopology, CpuDescription, Description, Level, LevelKind};
 use alight_policy::{Core, Mask, Params, PerfDomain, PerfState};
-use alight_recording::KernelVersion;
+use alight_recording::{Header, KernelVersion};
 use serde::Deserialize;
 
 /// Why the recorded machine cannot be built.
@@ -43,41 +43,76 @@ pub enum BadRecordedMachine {
     EnergyModel(String),
 }
 
-/// Where a kernel keeps which SD_* flag: their numbers moved when SD_CLUSTER came in 6.7.
-fn flags(kernel: KernelVersion, sd: u32) -> u32 {
-    const OLD: [(u32, u32); 10] = [
-        (0, flag::NEWIDLE),
-        (1, flag::BALANCE_EXEC),
-        (2, flag::BALANCE_FORK),
-        (3, flag::BALANCE_WAKE),
-        (4, flag::WAKE_AFFINE),
-        (5, flag::ASYM),
-        (6, flag::ASYM_FULL),
-        (7, flag::SMT),
-        (8, flag::SHARE_LLC),
-        (11, flag::PREFER_SIBLING),
-    ];
-    const NEW: [(u32, u32); 11] = [
-        (0, flag::NEWIDLE),
-        (1, flag::BALANCE_EXEC),
-        (2, flag::BALANCE_FORK),
-        (3, flag::BALANCE_WAKE),
-        (4, flag::WAKE_AFFINE),
-        (5, flag::ASYM),
-        (6, flag::ASYM_FULL),
-        (7, flag::SMT),
-        (8, flag::CLUSTER),
-        (9, flag::SHARE_LLC),
-        (12, flag::PREFER_SIBLING),
-    ];
-    let old = (kernel.major, kernel.minor) < (6, 7);
-    let table: &[(u32, u32)] = if old { &OLD } else { &NEW };
-    let named = (table.iter())
-        .filter(|(bit, _)| sd >> bit & 1 != 0)
-        .fold(0, |flags, (_, flag)| flags | flag);
-    // SD_NUMA, and SD_OVERLAP before it while there was one: both on NUMA domains only.
-    let numa = if old { 0b11 << 12 } else { 0b11 << 13 };
-    named | if sd & numa != 0 { flag::NUMA } else { 0 }
+/// Which flags of scheduling domains the core knows, by their names in the kernel. SD_OVERLAP is set
+/// on NUMA domains only, as SD_NUMA is.
+const FLAGS: [(&str, u32); 14] = [
+    ("SD_BALANCE_NEWIDLE", flag::NEWIDLE),
+    ("SD_BALANCE_EXEC", flag::BALANCE_EXEC),
+    ("SD_BALANCE_FORK", flag::BALANCE_FORK),
+    ("SD_BALANCE_WAKE", flag::BALANCE_WAKE),
+    ("SD_WAKE_AFFINE", flag::WAKE_AFFINE),
+    ("SD_ASYM_CPUCAPACITY", flag::ASYM),
+    ("SD_ASYM_CPUCAPACITY_FULL", flag::ASYM_FULL),
+    ("SD_SHARE_CPUCAPACITY", flag::SMT),
+    ("SD_CLUSTER", flag::CLUSTER),
+    ("SD_SHARE_LLC", flag::SHARE_LLC),
+    ("SD_SHARE_PKG_RESOURCES", flag::SHARE_LLC),
+    ("SD_PREFER_SIBLING", flag::PREFER_SIBLING),
+    ("SD_OVERLAP", flag::NUMA),
+    ("SD_NUMA", flag::NUMA),
+];
+
+/// Where a kernel keeps which flag of its scheduling domains.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct DomainFlags(Vec<(u32, u32)>);
+
+impl DomainFlags {
+    /// As the recorder read them in the kernel's type information; recordings that do not tell are of
+    /// 6.1 to 7.2.
+    pub fn of(header: &Header, kernel: KernelVersion) -> Self {
+        match header.facts.get("sd_flags") {
+            Some(told) => Self::told(told),
+            None => Self::of_version(kernel),
+        }
+    }
+
+    /// `SD_ASYM_CPUCAPACITY 32, SD_BALANCE_EXEC 2`
+    fn told(text: &str) -> Self {
+        let value = |name: &str| {
+            text.split(", ")
+                .find_map(|one| one.strip_prefix(name)?.strip_prefix(' ')?.parse().ok())
+        };
+        DomainFlags(
+            (FLAGS.iter())
+                .filter_map(|(name, flag)| Some((value(name)?, *flag)))
+                .collect(),
+        )
+    }
+
+    /// Their numbers moved when SD_CLUSTER came in 6.7.
+    fn of_version(kernel: KernelVersion) -> Self {
+        const OLD: [u32; 14] = [0, 1, 2, 3, 4, 5, 6, 7, 31, 31, 8, 11, 12, 13];
+        const NEW: [u32; 14] = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 31, 12, 13, 14];
+        let bits = if (kernel.major, kernel.minor) < (6, 7) {
+            OLD
+        } else {
+            NEW
+        };
+        // 31: has no such flag.
+        DomainFlags(
+            (bits.iter().zip(FLAGS))
+                .filter(|(bit, _)| **bit != 31)
+                .map(|(bit, (_, flag))| (1 << bit, flag))
+                .collect(),
+        )
+    }
+
+    /// The core's flags for the kernel's.
+    fn named(&self, sd: u32) -> u32 {
+        (self.0.iter())
+            .filter(|(of_kernel, _)| sd & of_kernel != 0)
+            .fold(0, |flags, (_, flag)| flags | flag)
+    }
 }
 
 /// Builds the machine of a wakeup whose domains were recorded.
@@ -85,7 +120,7 @@ fn flags(kernel: KernelVersion, sd: u32) -> u32 {
 /// # Errors
 /// If its domains cannot be built, or would be others.
 pub fn build(
-    kernel: KernelVersion,
+    flags: &DomainFlags,
     wakeup: &Wakeup,
     params: &Params,
 ) -> Result<Core, BadRecordedMachine> {
@@ -96,7 +131,7 @@ pub fn build(
                 node: 0,
             })
             .collect(),
-        levels: levels(kernel, &wakeup.domains),
+        levels: levels(flags, &wakeup.domains),
     };
     let mut core = topology::build(&machine, params)?;
     for (cpu, recorded) in wakeup.domains.iter().enumerate() {
@@ -122,8 +157,8 @@ pub fn build(
                 imb_numa_nr,
                 ..
             } = recorded[level];
-            let flags = flags(kernel, recorded[level].flags);
-            core.set_domain(built[level] as usize, flags, imbalance_pct, imb_numa_nr);
+            let named = flags.named(recorded[level].flags);
+            core.set_domain(built[level] as usize, named, imbalance_pct, imb_numa_nr);
         }
     }
     update_groups(&mut core, wakeup);
@@ -131,7 +166,7 @@ pub fn build(
 }
 
 /// The levels of the domains; a CPU that lacks a level has its span of the one below.
-fn levels(kernel: KernelVersion, domains: &[Vec<DomainState>]) -> Vec<Level> {
+fn levels(of_kernel: &DomainFlags, domains: &[Vec<DomainState>]) -> Vec<Level> {
     let kind = |flags: u32| {
         if flags & flag::SMT != 0 {
             LevelKind::Smt
@@ -151,7 +186,7 @@ fn levels(kernel: KernelVersion, domains: &[Vec<DomainState>]) -> Vec<Level> {
             let flags = domains
                 .iter()
                 .find_map(|of_cpu| of_cpu.get(level))
-                .map(|domain| flags(kernel, domain.flags))?;
+                .map(|domain| of_kernel.named(domain.flags))?;
             let spans = (domains.iter().enumerate())
                 .map(|(cpu, of_cpu)| {
                     let domain = of_cpu.get(level).or(of_cpu.last());
@@ -162,6 +197,7 @@ fn levels(kernel: KernelVersion, domains: &[Vec<DomainState>]) -> Vec<Level> {
                 kind: kind(flags),
                 spans,
                 gated: false,
+                ranked: false,
             })
         })
         .collect()

@@ -30,6 +30,8 @@ pub struct Steps {
 pub struct DecisionsReport {
     /// Release of the kernel.
     pub kernel: String,
+    /// It is newer than every base: what that means.
+    pub beyond_bases: Option<String>,
     /// Its architecture.
     pub arch: String,
     /// What was run.
@@ -64,6 +66,7 @@ impl DecisionsReport {
     pub fn new(header: &Header) -> Self {
         DecisionsReport {
             kernel: header.kernel.clone(),
+            beyond_bases: crate::beyond_bases(header),
             arch: header.arch.clone(),
             command: header.command.clone(),
             scheduler: String::new(),
@@ -135,6 +138,9 @@ impl DecisionsReport {
             line,
             format_args!("kernel     {} {}", self.kernel, self.arch),
         );
+        if let Some(beyond) = &self.beyond_bases {
+            put(line, format_args!("           {beyond}"));
+        }
         put(line, format_args!("scheduler  {}", self.scheduler));
         put(
             line,

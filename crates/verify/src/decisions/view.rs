@@ -17,8 +17,12 @@ const SCHED_IDLE: u32 = 5;
 const TASK_ON_RQ_QUEUED: u32 = 1;
 /// The task has not been averaged since its estimate was stored; 5.13 and later.
 const UTIL_AVG_UNCHANGED: u32 = 0x8000_0000;
-/// `NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET`: not in a task (`!in_task()`).
+/// `NMI_MASK | HARDIRQ_MASK | SOFTIRQ_OFFSET`: not in a task (`!in_task()`); up to 7.2.
 const IN_INTERRUPT: u32 = 0x00ff_0100;
+/// The same from 7.3 on, where bits 16 to 23 count how often interrupts are off and the others lie
+/// above (include/linux/preempt.h). An NMI raises the count of hard interrupts too, and has one
+/// bit of its own or four; the lowest is in both layouts.
+const IN_INTERRUPT_7_3: u32 = 0x1f00_0100;
 
 /// What the rules of translation depend on.
 #[derive(Debug, Clone, Copy)]
@@ -86,6 +90,25 @@ impl Rules {
             flags: (flags.iter()).fold(0, |all, (set, flag)| if *set { all | flag } else { all }),
             ..Task::default()
         }
+    }
+
+    /// See [`wake_flag`].
+    pub fn wake_flags(self, wakeup: &Wakeup) -> u32 {
+        let in_interrupt = match (self.kernel.major, self.kernel.minor) < (7, 3) {
+            true => IN_INTERRUPT,
+            false => IN_INTERRUPT_7_3,
+        };
+        // Recorders that learn the bits from the running kernel tell; older ones do not.
+        let interrupt = match wakeup.flags & flag::CONTEXT {
+            0 => wakeup.preempt_count & in_interrupt != 0,
+            _ => wakeup.flags & flag::INTERRUPT != 0,
+        };
+        let either = |set, flag| if set { flag } else { 0 };
+        either(interrupt, wake_flag::INTERRUPT)
+            | either(
+                wakeup.wake_flags & WF_CURRENT_CPU != 0,
+                wake_flag::CURRENT_CPU,
+            )
     }
 
     /// The wakee; it ran last on the wakeup's previous CPU.
@@ -171,6 +194,9 @@ pub fn fill(core: &mut Core, wakeup: &Wakeup) {
             shared.nr_idle_scan = state.asym_idle_scan.into();
         }
     }
+    let here = &mut core.cpus[wakeup.this_cpu as usize];
+    here.avg_idle = wakeup.avg_idle;
+    here.avg_scan_cost = wakeup.avg_scan_cost;
     let is = |bit| u32::from(wakeup.flags & bit != 0);
     core.root.overutilized = is(flag::OVERUTILIZED);
     core.root.uclamp_used = is(flag::UCLAMP_USED);
@@ -191,18 +217,6 @@ pub fn kind(wakeup: &Wakeup) -> Kind {
 /// The waker says that it will sleep.
 pub fn sync(wakeup: &Wakeup) -> bool {
     wakeup.wake_flags & WF_SYNC != 0
-}
-
-/// See [`wake_flag`].
-pub fn wake_flags(wakeup: &Wakeup) -> u32 {
-    let interrupt = wakeup.preempt_count & IN_INTERRUPT != 0;
-    let current_cpu = wakeup.wake_flags & WF_CURRENT_CPU != 0;
-    (if interrupt { wake_flag::INTERRUPT } else { 0 })
-        | if current_cpu {
-            wake_flag::CURRENT_CPU
-        } else {
-            0
-        }
 }
 
 #[cfg(test)]

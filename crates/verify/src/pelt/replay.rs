@@ -180,8 +180,8 @@ impl Replay {
         let written = known.removed.without(&left);
         // Or another CPU had removed it, but not written that down yet.
         let early = Removed::between(&known.avg, &before);
-        let expected = if known.is_unknown() || known.avg == before {
-            if known.is_unknown() {
+        let expected = if !self.rules.traced || known.is_unknown() || known.avg == before {
+            if !self.rules.traced || known.is_unknown() {
                 known.removed = left;
             }
             known.removed.nr = left.nr;
@@ -215,7 +215,12 @@ impl Replay {
         report.updated();
         let averaged = event.result != 0;
         report.averages += u64::from(averaged);
-        if event.flags & flag::NO_TRACE != 0 {
+        if !self.rules.traced {
+            *report
+                .not_compared
+                .entry("update without tracepoints")
+                .or_default() += 1;
+        } else if event.flags & flag::NO_TRACE != 0 {
             report.seen_by_half("pelt_se_tp");
         } else {
             report.tracepoint_disagrees += u64::from(averaged != (event.flags & flag::TRACED != 0));
@@ -373,7 +378,7 @@ impl Replay {
         let stored = event.flags & flag::TRACED != 0;
         // Storing an estimate leaves the averages as they are. One that is not stored
         // was looked at when the dequeue began, or at its end.
-        let early = self.rules.est_early && !stored;
+        let early = self.rules.params.est_early != 0 && !stored;
         let averages = if early { before } else { after };
         let found = if early {
             before
@@ -441,8 +446,15 @@ impl Replay {
         if self.taken_anew(address, found, report) {
             return;
         }
+        let of_queue = address == event.queue || event.op == Op::Cfs;
+        let untold = of_queue && !self.rules.traced;
         let known = self.signals.entry(address).or_default();
-        if known.history.is_empty() {
+        if untold && known.avg != found {
+            *report
+                .not_compared
+                .entry("state of a queue, without tracepoints")
+                .or_default() += 1;
+        } else if known.history.is_empty() {
             report.gaps.first_seen += 1;
         } else if known.avg == found {
             report.gaps.followed += 1;

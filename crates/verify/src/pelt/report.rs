@@ -69,6 +69,9 @@ pub struct PeltReport {
     schema: &'static str,
     /// `uname -r` of the kernel.
     pub kernel: String,
+    /// It is newer than every base: what that means.
+    #[serde(skip)]
+    pub beyond_bases: Option<String>,
     /// Its architecture.
     pub arch: String,
     /// The base of the core that was held against it.
@@ -111,6 +114,7 @@ impl PeltReport {
         PeltReport {
             schema: SCHEMA,
             kernel: header.kernel.clone(),
+            beyond_bases: crate::beyond_bases(header),
             arch: header.arch.clone(),
             base: String::new(),
             command: header.command.clone(),
@@ -212,6 +216,9 @@ impl PeltReport {
             "kernel {} ({}) against {}",
             self.kernel, self.arch, self.base
         )?;
+        if let Some(beyond) = &self.beyond_bases {
+            writeln!(out, "{beyond}")?;
+        }
         writeln!(out, "recorded during: {}", self.command)?;
         if !self.not_in_btf.is_empty() {
             writeln!(

@@ -6,6 +6,8 @@ use alight_policy::mirror::check;
 use alight_policy::samples::{Written, judge};
 use std::path::{Path, PathBuf};
 
+const HEAD_WORDS: usize = 9 + 2 * TASK_WORDS + 2;
+
 /// The words of a wakeup of `nr` CPUs whose fields are 0, but for its head.
 pub fn words(nr: u32, head: &[(usize, u64)]) -> Vec<u64> {
     let mut words = vec![0; HEAD_WORDS + nr as usize * CPU_WORDS];
@@ -47,7 +49,7 @@ fn fields_stand_where_the_recorder_puts_them() {
     words[cpu + 9] = 5 | 1 << 16;
     words.extend([0; CPU_WORDS]); // the second CPU at the exit
     words[HEAD_WORDS + 3 * CPU_WORDS] = 1 << 32; // one task
-    let wakeup = Wakeup::read(&words, Layout::EntryAndExit).unwrap();
+    let wakeup = Wakeup::read(&words, Layout::Budget).unwrap();
     assert_eq!((wakeup.clock, wakeup.jiffies), (5_000, 77));
     assert_eq!(
         (wakeup.this_cpu, wakeup.prev_cpu, wakeup.task_cpu),
@@ -206,6 +208,8 @@ fn of_head(wakeup: &Wakeup) -> Values {
         preempt_count,
         wakee,
         waker,
+        avg_idle,
+        avg_scan_cost,
         cpus: _,
         exits: _,
         domains: _,
@@ -220,7 +224,7 @@ fn of_head(wakeup: &Wakeup) -> Values {
         };
     }
     named!(clock jiffies this_cpu prev_cpu task_cpu wake_flags answer flags allowed changed
-           exit_flags exit_ticks llc_size preempt_count)
+           exit_flags exit_ticks llc_size preempt_count avg_idle avg_scan_cost)
 }
 
 fn words_of(bytes: &[u8]) -> Vec<u64> {
@@ -294,6 +298,8 @@ fn so_is_each_field_of_the_head() {
         "preempt_count",
         "exit_flags",
         "exit_ticks",
+        "avg_idle",
+        "avg_scan_cost",
     ];
     let written = Written {
         includes: &HEADERS,
@@ -307,7 +313,7 @@ fn so_is_each_field_of_the_head() {
         let mut words = words_of(&sample.bytes);
         assert_eq!(words.len(), HEAD_WORDS);
         words.resize(HEAD_WORDS + 2 * CPU_WORDS, 0);
-        let read = Wakeup::read(&words, Layout::EntryAndExit).unwrap();
+        let read = Wakeup::read(&words, Layout::Budget).unwrap();
         judge(&sample, &of_head(&read)).unwrap();
     }
     // Two have bits that ask for more than the head.
@@ -334,6 +340,8 @@ fn so_is_each_field_of_the_head() {
             "exit_ticks",
             "wakee",
             "waker",
+            "avg_idle",
+            "avg_scan_cost",
         ];
         let unread: Vec<&str> = unread.iter().copied().chain(others).collect();
         let written = Written {
@@ -345,7 +353,7 @@ fn so_is_each_field_of_the_head() {
         let sample = written.samples(&root()).unwrap().remove(0);
         let mut words = words_of(&sample.bytes);
         words.resize(HEAD_WORDS + (2 + expected.1 as usize) * CPU_WORDS, 0);
-        let read = Wakeup::read(&words, Layout::EntryAndExit).unwrap();
+        let read = Wakeup::read(&words, Layout::Budget).unwrap();
         assert_eq!((read.flags, read.changed), expected);
     }
 }
@@ -370,7 +378,7 @@ fn constants_are_those_of_c() {
 
 #[test]
 fn domains_end_at_the_first_without_a_span() {
-    for layout in [Layout::Entry, Layout::EntryAndExit] {
+    for layout in [Layout::Entry, Layout::Exit, Layout::Budget] {
         let mut words = words(2, &[(4, pair(0, flag::DOMAINS))]);
         words.resize(layout.domains_at() + MAX_CPUS * LEVELS * DOMAIN_WORDS, 0);
         let second = layout.domains_at() + LEVELS * DOMAIN_WORDS;
@@ -385,7 +393,7 @@ fn domains_end_at_the_first_without_a_span() {
 
 #[test]
 fn what_cannot_be_a_wakeup_is_refused() {
-    let read = |words: &[u64]| Wakeup::read(words, Layout::EntryAndExit);
+    let read = |words: &[u64]| Wakeup::read(words, Layout::Budget);
     let whole = words(2, &[]);
     for length in [0, HEAD_WORDS - 1, whole.len() - 1] {
         let error = read(&whole[..length]).unwrap_err();

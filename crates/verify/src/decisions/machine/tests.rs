@@ -23,7 +23,23 @@ fn flags_keep_their_meaning_when_their_numbers_move() {
         | flag::WAKE_AFFINE
         | flag::SHARE_LLC
         | flag::PREFER_SIBLING;
-    assert_eq!(flags(v61, 0x917), mc);
-    assert_eq!(flags(v72, 0x1217), mc);
-    assert_eq!(flags(v61, 0x2000), flag::NUMA);
+    let of = DomainFlags::of_version;
+    assert_eq!(of(v61).named(0x917), mc);
+    assert_eq!(of(v72).named(0x1217), mc);
+    assert_eq!(of(v61).named(0x2000), flag::NUMA);
+}
+
+#[test]
+fn flags_are_what_the_recorded_kernel_says_before_its_version() {
+    let v72 = KernelVersion { major: 7, minor: 2 };
+    let mut header = Header::default();
+    let by_version = DomainFlags::of(&header, v72);
+    // In another order, with one that the core does not know, and one that begins as another.
+    let told = "SD_ASYM_CPUCAPACITY 2, SD_ASYM_CPUCAPACITY_FULL 4, SD_ASYM_PACKING 8, SD_NUMA 1";
+    header.facts.insert("sd_flags".into(), told.into());
+    let flags = DomainFlags::of(&header, v72);
+    assert_eq!(flags.named(2), flag::ASYM);
+    assert_eq!(flags.named(4 | 8), flag::ASYM_FULL);
+    assert_eq!(flags.named(1), flag::NUMA);
+    assert_eq!(by_version.named(1), flag::NEWIDLE);
 }

@@ -7,7 +7,7 @@
 //! A state has a number: its machine is number / [`RUN`], its wakeup the rest.
 
 use alight_policy::abi::rule;
-use alight_policy::scheduler::{BASES, Base, FEATURES, Feature, On};
+use alight_policy::scheduler::{Base, FEATURES, Feature, On};
 use alight_policy::{Answer, Cpu, Llc, Mask, NONE, Root, STEPS, Scheduler, Task};
 use alight_verify::live::Sides;
 use clap::Parser;
@@ -311,8 +311,7 @@ impl<'obj> Kernel<'obj> {
 
 /// How many features go with this base.
 fn features_of(base: &Base) -> usize {
-    let place = BASES.iter().position(|known| known.name == base.name);
-    let on = |feature: &&Feature| place.is_some_and(|i| !matches!(feature.on[i], On::Not(_)));
+    let on = |feature: &&Feature| !matches!(feature.meaning(base), On::Not(_));
     FEATURES.iter().filter(on).count()
 }
 

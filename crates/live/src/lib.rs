@@ -24,6 +24,7 @@
 
 pub mod exit;
 pub mod kernel;
+mod kernel_names;
 pub mod live;
 pub mod machine;
 pub mod record_behaviour;
@@ -31,6 +32,7 @@ pub mod record_decisions;
 pub mod record_pelt;
 pub mod record_session;
 pub mod record_workload;
+mod refusal;
 pub mod rules;
 pub mod say;
 

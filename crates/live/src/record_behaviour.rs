@@ -3,10 +3,13 @@
 //! machine and its costs, so that the same can be simulated.
 
 use crate::behaviour_skeleton::RecordBehaviourSkelBuilder;
+use crate::kernel_names::tracepoint_arguments;
 use crate::record_session::{During, NotRecorded, Recorded, Session};
+use crate::refusal;
 use alight_recording::delta::Packer;
 use alight_recording::{End, Header, Writer};
 use libbpf_rs::RingBufferBuilder;
+use libbpf_rs::btf::Btf;
 use libbpf_rs::skel::{OpenSkel, Skel, SkelBuilder};
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -39,12 +42,16 @@ pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, NotRecorded
         ));
     }
     let mut object = MaybeUninit::uninit();
-    let mut builder = RecordBehaviourSkelBuilder::default();
-    builder.object_builder_mut().debug(session.verbose);
+    let builder = RecordBehaviourSkelBuilder::default();
+    refusal::listen(session.verbose);
     let mut open = builder.open(&mut object).during("opening the recorder")?;
     (open.maps.events.set_max_entries(session.ring_bytes)).during("sizing the ring buffer")?;
     if let Some(variables) = &mut open.maps.bss_data {
         variables.recorder = std::process::id();
+    }
+    let btf = Btf::from_vmlinux().during("reading the kernel's type information")?;
+    if let Some(constants) = &mut open.maps.rodata_data {
+        constants.switch_tells_state = tracepoint_arguments(&btf, "sched_switch") >= Some(4);
     }
     let mut skel = open.load().during("loading the recorder into the kernel")?;
     skel.attach().during("hooking the tracepoints")?;

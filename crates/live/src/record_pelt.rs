@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Records every change of the kernel's load-tracking signals (`src/bpf/record_pelt.bpf.c`).
 
+use crate::kernel_names::no_hooks;
 use crate::pelt_skeleton::{OpenRecordPeltSkel, RecordPeltSkel, RecordPeltSkelBuilder};
 use crate::record_session::{During, NotRecorded, Recorded, Session};
+use crate::refusal;
 use alight_recording::End;
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{Func, Typedef};
@@ -23,8 +25,8 @@ pub const KIND: &str = "pelt.event/1";
 /// The kernel lacks what is hooked, refuses the recorder, or the file cannot be written.
 pub fn run(session: &Session, stop: &AtomicBool) -> Result<Recorded, NotRecorded> {
     let mut object = MaybeUninit::uninit();
-    let mut builder = RecordPeltSkelBuilder::default();
-    builder.object_builder_mut().debug(session.verbose);
+    let builder = RecordPeltSkelBuilder::default();
+    refusal::listen(session.verbose);
     let mut open = builder.open(&mut object).during("opening the recorder")?;
     let hooks = choose_hooks(&mut open)?;
     (open.maps.events.set_max_entries(session.ring_bytes)).during("sizing the ring buffer")?;
@@ -129,7 +131,8 @@ struct Hooks {
 
 /// Loads what can be hooked here. Programs whose section begins with `?` are
 /// optional: where their function was inlined everywhere, tracepoints and the
-/// continuity of states tell what it did.
+/// continuity of states tell what it did. The tracepoints are, too: the type
+/// information of 5.10 has none of them.
 fn choose_hooks(open: &mut OpenRecordPeltSkel<'_>) -> Result<Hooks, NotRecorded> {
     let btf = Btf::from_vmlinux().map_err(|error| {
         NotRecorded::Kernel(format!(
@@ -156,6 +159,9 @@ fn choose_hooks(open: &mut OpenRecordPeltSkel<'_>) -> Result<Hooks, NotRecorded>
         if !list.iter().any(|known| known == name) {
             list.push(name.to_owned());
         }
+    }
+    if let Some(why) = no_hooks() {
+        return Err(NotRecorded::Kernel(why));
     }
     if missing.is_empty() {
         Ok(Hooks { present, absent })

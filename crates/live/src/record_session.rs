@@ -2,6 +2,7 @@
 //! What all recorders share: how long to record, and the way from the kernel's
 //! ring buffer to the file.
 
+use crate::refusal;
 use alight_arguments::record::Recording;
 use alight_measure::costs::running_hz;
 use alight_recording::{End, Header, Writer};
@@ -76,12 +77,14 @@ pub enum NotRecorded {
         instead: String,
     },
     /// libbpf or the kernel refused.
-    #[error("{what}: {error}")]
+    #[error("{what}: {error}{}", refused.as_ref().map(|said| format!("; {said}")).unwrap_or_default())]
     Bpf {
         /// What was tried.
         what: String,
         /// What libbpf says.
         error: libbpf_rs::Error,
+        /// Which program was refused, and why.
+        refused: Option<String>,
     },
     /// What kernel paths cost cannot be measured.
     #[error("measuring the costs of kernel paths: {0}")]
@@ -116,7 +119,11 @@ pub trait During<T> {
 impl<T> During<T> for libbpf_rs::Result<T> {
     fn during(self, what: &str) -> Result<T, NotRecorded> {
         let what = what.to_owned();
-        self.map_err(|error| NotRecorded::Bpf { what, error })
+        self.map_err(|error| NotRecorded::Bpf {
+            what,
+            error,
+            refused: refusal::sentence(),
+        })
     }
 }
 
@@ -129,7 +136,7 @@ impl Session {
         let command = self.command.join(" ");
         let mut header = Header::capture(Path::new("/"), kinds, clock, &command)
             .map_err(|error| self.failed(error))?;
-        // Not every kernel's config can be read.
+        // What the kernel shows comes before its config, which may be another's or missing.
         header.hz = running_hz().or(header.hz);
         Ok(header)
     }

@@ -18,6 +18,7 @@ mod tasks;
 
 use crate::record_behaviour::{add_files, machine};
 use crate::record_session::{During, NotRecorded, Recorded, Session};
+use crate::refusal;
 use crate::workload_skeleton::{RecordWorkloadSkel, RecordWorkloadSkelBuilder};
 use alight_arguments::record::Workload;
 use alight_recording::Header;
@@ -99,7 +100,9 @@ pub fn run(wanted: &Wanted, stop: &AtomicBool) -> Result<Recorded, NotRecorded> 
         Err(NotRecorded::Kernel(why)) => {
             Err(elsewhere(format!("this kernel cannot be recorded: {why}")))
         }
-        Err(NotRecorded::Bpf { what, error }) if error.kind() == ErrorKind::PermissionDenied => {
+        Err(NotRecorded::Bpf { what, error, .. })
+            if error.kind() == ErrorKind::PermissionDenied =>
+        {
             Err(elsewhere(format!(
                 "no permission: {what}: {error}; leave the container or sandbox, if this is one"
             )))
@@ -125,8 +128,8 @@ fn record(wanted: &Wanted, stop: &AtomicBool) -> Result<Recorded, NotRecorded> {
     alight_recording::try_place(&session.file).map_err(|error| session.failed(error))?;
     let nr_cpus = num_possible_cpus().during("counting the CPUs")?;
     let mut object = MaybeUninit::uninit();
-    let mut builder = RecordWorkloadSkelBuilder::default();
-    builder.object_builder_mut().debug(session.verbose);
+    let builder = RecordWorkloadSkelBuilder::default();
+    refusal::listen(session.verbose);
     let Loaded {
         mut skel,
         rings,
@@ -165,6 +168,8 @@ fn load<'a>(
             "it has no type information (CONFIG_DEBUG_INFO_BTF): {error}"
         ))
     })?;
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
+    kernel::may_fetch(&release).map_err(NotRecorded::Kernel)?;
     let mut open = builder.open(object).during("opening the recorder")?;
     let capabilities =
         kernel::choose(&mut open, &btf, wanted.calls).map_err(NotRecorded::Kernel)?;
@@ -173,8 +178,7 @@ fn load<'a>(
     let constants = (open.maps.rodata_data.as_mut()).expect("the recorder has constants");
     constants.slots = slots;
     if wanted.calls {
-        let version = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
-        kernel::describe(constants, &btf, &version);
+        kernel::describe(constants, &btf, &release);
     }
     let sizing = "sizing the rings";
     (open.maps.cpus.set_max_entries(nr_cpus as u32)).during(sizing)?;

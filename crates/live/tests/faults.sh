@@ -48,30 +48,25 @@ guests=() missing=()
 
 # prepare ARCH: what the guests of one architecture get.
 prepare() {
-	local tree=$work/$1 programs file compiler binary build=cargo triplet=()
+	local tree=$work/$1 programs file compiler
 	vm/fetch.sh sysroot
+	install -d "$tree/usr/bin"
+	# Debug information would fill the guests' memory.
 	case $1 in
 	amd64)
+		tests/programs.sh
+		strip -o "$tree/scx_alight" "$target/debug/scx_alight"
 		compiler=gcc
-		binary=$target
 		;;
 	arm64)
+		tests/programs.sh arm64
+		aarch64-linux-gnu-strip -o "$tree/scx_alight" "$target/aarch64-unknown-linux-gnu/debug/scx_alight"
 		compiler=aarch64-linux-gnu-gcc
-		build='vm/cross.sh cargo'
-		triplet=(--target aarch64-unknown-linux-gnu)
-		binary=$target/aarch64-unknown-linux-gnu
 		;;
 	esac
-	# Quick to build; the time of the loader matters little, that of an unoptimised one does.
-	$build build -q --profile quick ${triplet[@]+"${triplet[@]}"} -p alight-live
-	install -d "$tree/usr/bin"
 	programs=$(vm/programs.sh "$1" stress-ng util-linux)
 	for file in stress-ng setpriv chrt taskset; do cp "$programs/usr/bin/$file" "$tree/usr/bin/"; done
 	cp -r "$programs"/lib* "$tree/"
-	# Debug information would fill the guests' memory.
-	if [ "$1" = amd64 ]; then strip -o "$tree/scx_alight" "$binary/quick/scx_alight"; else
-		aarch64-linux-gnu-strip -o "$tree/scx_alight" "$binary/quick/scx_alight"
-	fi
 	$compiler -O2 -Wall -Wextra -static -pthread -o "$tree/usr/bin/strain" crates/live/tests/faults/strain.c
 }
 

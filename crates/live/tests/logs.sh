@@ -22,7 +22,7 @@ trap 'rm -rf "$work"' EXIT
 target=${CARGO_TARGET_DIR:-target}
 
 vm/fetch.sh $KERNEL
-cargo build -q -p alight-live -p alight
+tests/programs.sh
 install -d "$work/add"
 # Debug information would fill the guest's memory.
 strip -o "$work/add/scx_alight" "$target/debug/scx_alight"

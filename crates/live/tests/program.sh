@@ -90,7 +90,7 @@ echo "metrics end: $(tail -n 1 /tmp/metrics)"
 echo "top status: $?"
 echo "top text: $(cat /tmp/top.out)"
 echo "top until q: $({ sleep 3; printf q; } | in_terminal /tmp/top.q '/alight top')"
-echo "top title: $(grep -c 'linux-7.2+sched-idle+bias-prev  up [0-9]* s  4 of 4 CPUs used' /tmp/pieces)"
+echo "top title: $(grep -c 'linux-7.3+sched-idle+bias-prev  up [0-9]* s  4 of 4 CPUs used' /tmp/pieces)"
 echo "top decisions: $(sed -n '/decisions$/{n;s/^\[[0-9;]*H\([0-9]*\)\/s$/\1/p}' /tmp/pieces | head -n 1)"
 for signal in INT TERM; do
 	echo "top until SIG$signal: $(sleep 5 | in_terminal /tmp/top.$signal "timeout -s $signal 3 /alight top")"
@@ -166,7 +166,7 @@ echo "restart storm: $(state) $(cat /sys/devices/system/cpu/online)"
 kill $load
 end restart INT
 echo "restart said: $(grep -m 1 'loading again' /tmp/restart.err)"
-echo "restart said otherwise: $(grep -v -e 'running: linux-7.2 on [34] CPUs$' -e 'metrics at' -e 'no energy-aware' \
+echo "restart said otherwise: $(grep -v -e 'running: linux-7.3 on [34] CPUs$' -e 'metrics at' -e 'no energy-aware' \
 	-e 'loading again: unregistered from the main kernel: ' /tmp/restart.err)"
 echo "restart result: $(tail -n 1 /tmp/restart.out)"
 
@@ -210,7 +210,7 @@ judge() {
 	matches '-v: what the verifier says of programs' '[1-9][0-9]+' "$(fact 'verbose verifier')"
 	matches '-v: standard output' '[0-9]+ decisions' "$(fact 'verbose output')"
 	check 'loaded' enabled "$(fact 'stats state')"
-	check 'says what runs' 'scx_alight: running: linux-7.2+sched-idle+bias-prev on 4 CPUs' \
+	check 'says what runs' 'scx_alight: running: linux-7.3+sched-idle+bias-prev on 4 CPUs' \
 		"$(fact 'stats said')"
 	matches '--stats: decisions' '[1-9][0-9]*' "$(fact 'stats lines')"
 	matches '--stats: steps' '[1-9][0-9]*' "$(fact 'stats steps')"
@@ -265,7 +265,7 @@ judge() {
 }
 
 vm/fetch.sh $KERNEL
-cargo build -q -p alight-live -p alight
+tests/programs.sh
 install -d "$work/add"
 # Debug information would fill the guest's memory.
 for program in scx_alight alight; do

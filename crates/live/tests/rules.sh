@@ -16,7 +16,7 @@ trap 'rm -rf "$work"' EXIT
 target=${CARGO_TARGET_DIR:-target}
 
 vm/fetch.sh $KERNEL sysroot
-vm/cross.sh cargo build -q --target aarch64-unknown-linux-gnu -p alight-live
+tests/programs.sh arm64
 install -d "$work/add"
 # Debug information would fill the guest's memory.
 aarch64-linux-gnu-strip -o "$work/add/scx_alight" \

@@ -127,7 +127,7 @@ task() { sed -n 's/.* task {.*"pid":\([0-9]*\),"comm":"'"$1"'".*/\1/p' "$work/te
 # numbers NAME: of all tasks of this name, as grep wants alternatives.
 numbers() { sed -n 's/.* task {.*"pid":\([0-9]*\),"comm":"'"$1"'".*/\1/p' "$work/text" | paste -sd'|' | sed 's/|/\\|/g'; }
 # text NAME: that recording as text.
-text() { "$target/quick/workload_text" "$work/$1.alight" >"$work/text"; }
+text() { "$target/debug/workload_text" "$work/$1.alight" >"$work/text"; }
 # count PATTERN
 count() { grep -c -e "$1" "$work/text" || true; }
 
@@ -279,7 +279,7 @@ compiler() {
 }
 
 vm/fetch.sh "${KERNELS[@]}"
-cargo build -q --profile quick -p alight-live --bin workload_text
+tests/programs.sh
 for kernel in "${KERNELS[@]}"; do
 	arch=${kernel%%-*}
 	programs "$arch"

@@ -48,7 +48,7 @@ static __noinline u32 cpu_overutilized(u32 cpu)
 	if (policy_clamps_add_up(k))
 		return !policy_clamped_fits_cpu(&c, util, policy_cpu_util_cfs_uclamp(k, rq, 0),
 						cpu);
-	if (k->fit == FIT_CLAMPS)
+	if (policy_clamps_fit(k))
 		return !policy_util_fits_cpu(&c, util, k->state_by_performance ? 0 : rq->uclamp_min,
 					     rq->uclamp_max, cpu);
 	return !policy_fits_capacity(util, rq->capacity);

@@ -3,7 +3,7 @@
  * kernel_fair.h - the part of the fair class's types that the recorder reads
  *
  * Offsets are relocated when the program is loaded (CO-RE), so one build serves
- * 6.1 to 7.2. Members that only some kernels have stand side by side; whoever
+ * 5.10 to 7.3. Members that only some kernels have stand side by side; whoever
  * reads one asks bpf_core_field_exists() first.
  */
 #ifndef ALIGHT_LIVE_KERNEL_FAIR_H
@@ -101,7 +101,11 @@ struct uclamp_rq {
 } KERNEL_TYPE;
 
 struct thread_info {
-	u32 cpu;
+	u32 cpu;			/* 5.10 of amd64 has it in the task */
+} KERNEL_TYPE;
+
+struct task_struct___cpu {
+	unsigned int cpu;
 } KERNEL_TYPE;
 
 /* arm64 keeps the preemption count in the task. */
@@ -141,7 +145,7 @@ struct dl_rq {
 
 struct sched_domain_shared {
 	int has_idle_cores;
-	int nr_idle_scan;
+	int nr_idle_scan;		/* since 6.0 */
 } KERNEL_TYPE;
 
 struct sched_group_capacity {
@@ -154,7 +158,7 @@ struct sched_group_capacity {
 struct sched_group {
 	unsigned int group_weight;
 	struct sched_group_capacity *sgc;
-	int flags;
+	int flags;			/* 5.10 has none */
 	unsigned long cpumask[0];
 } KERNEL_TYPE;
 
@@ -162,10 +166,11 @@ struct sched_domain {
 	struct sched_domain *parent;
 	struct sched_group *groups;
 	unsigned int imbalance_pct;
-	unsigned int imb_numa_nr;
+	unsigned int imb_numa_nr;	/* since 5.18 */
 	int flags;
 	struct sched_domain_shared *shared;
 	unsigned int span_weight;
+	u64 avg_scan_cost;		/* up to 6.4 */
 } KERNEL_TYPE;
 
 struct perf_domain;
@@ -203,10 +208,11 @@ struct rq {
 	struct sched_avg avg_hw;		/* since 6.10, where it is configured */
 	struct sched_avg avg_thermal;		/* before */
 	u64 idle_stamp;
+	u64 avg_idle;
 	struct cpuidle_state *idle_state;
 } KERNEL_TYPE;
 
-extern const struct rq runqueues __ksym;
+extern const struct rq runqueues __ksym __weak;
 extern const unsigned long cpu_scale __ksym __weak;
 extern const unsigned long cpufreq_pressure __ksym __weak;
 extern const unsigned long hw_pressure __ksym __weak;
@@ -219,15 +225,43 @@ extern struct sched_domain_shared *const sd_llc_shared __ksym __weak;
 /* Since 7.2 has_idle_cores is in this one. */
 extern struct sched_domain_shared *const sd_balance_shared __ksym __weak;
 extern const int sd_llc_size __ksym __weak;
-/* Static keys: the first member is a count. */
-extern const void sched_uclamp_used __ksym __weak;
-extern const void sched_smt_present __ksym __weak;
-extern const void sched_asym_cpucapacity __ksym __weak;
-extern const void sched_cluster_active __ksym __weak;
+/*
+ * Addresses that the loader looks up by name; 0: this kernel has none. Those of the per-CPU variables
+ * serve where the type information does not have these (Debian's 5.10). The object must have no
+ * symbol without a type: libbpf then takes weak symbols that are not there for found.
+ */
+struct addresses {
+	u64 __per_cpu_offset;		/* of each CPU */
+	u64 runqueues;
+	u64 cpu_scale;
+	u64 cpufreq_pressure;
+	u64 hw_pressure;
+	u64 thermal_pressure;
+	u64 __preempt_count;
+	u64 sd_llc;
+	u64 sd_asym_cpucapacity;
+	u64 sd_llc_shared;
+	u64 sd_balance_shared;
+	u64 sd_llc_size;
+	/* Static keys: the first member is a count. */
+	u64 sched_uclamp_used;
+	u64 sched_smt_present;
+	u64 sched_asym_cpucapacity;
+	u64 sched_cluster_active;
+};
 
 #define UCLAMP_FLAG_IDLE	0x01u
 #define DL_BW_SHIFT		20		/* BW_SHIFT */
 #define WF_EXEC			0x02
 #define WF_FORK			0x04
+#define WF_SYNC			0x10
+#define WF_SYNC_BEFORE_5_11	0x01
+
+#define SERVING_SOFTIRQ		0x100	/* SOFTIRQ_OFFSET */
+
+/* Asked for by name only: helpers come with kernels. */
+enum bpf_func_id {
+	BPF_FUNC_get_current_task_btf = 158,
+};
 
 #endif

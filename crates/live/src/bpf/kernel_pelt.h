@@ -87,6 +87,11 @@ struct rq___hw {
 	struct sched_avg avg_hw;
 } KERNEL_TYPE;
 
+/* Up to 5.13; since then __state. */
+struct task_struct___state {
+	long state;
+} KERNEL_TYPE;
+
 struct task_struct___pelt {
 	unsigned int __state;
 	struct sched_entity se;
@@ -171,11 +176,15 @@ static __always_inline bool is_open(const struct sched_entity *se)
 {
 	u64 task = (u64)se - bpf_core_field_offset(struct task_struct___pelt, se);
 	u32 state = 0;
+	u64 at;
 
 	if (se->my_q)
 		return 1;
-	bpf_probe_read_kernel(&state, sizeof(state),
-			      (void *)(task + bpf_core_field_offset(struct task_struct___pelt, __state)));
+	if (bpf_core_field_exists(((struct task_struct___pelt *)0)->__state))
+		at = bpf_core_field_offset(struct task_struct___pelt, __state);
+	else
+		at = bpf_core_field_offset(struct task_struct___state, state);
+	bpf_probe_read_kernel(&state, sizeof(state), (void *)(task + at));
 	return state & TASK_DEAD;
 }
 

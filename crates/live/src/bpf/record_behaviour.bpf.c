@@ -26,8 +26,19 @@ struct thread_info___cpu {
 	u32 cpu;
 } KERNEL_TYPE;
 
+/* amd64, 5.10 */
+struct task_struct___cpu {
+	unsigned int cpu;
+} KERNEL_TYPE;
+
+/* Up to 5.13; since then __state. */
+struct task_struct___state {
+	long state;
+} KERNEL_TYPE;
+
 struct task_struct___traced {
 	struct thread_info___cpu thread_info;
+	unsigned int __state;
 	int pid;
 	int tgid;
 	int prio;
@@ -41,6 +52,12 @@ struct {
 
 /* Events that found the ring full. */
 u64 ring_full;
+
+/*
+ * sched_switch tells the state of the task that leaves (since 5.18; before, the task does). Set by
+ * the loader before the program is loaded.
+ */
+const volatile bool switch_tells_state = 1;
 
 /* The recorder's process, set by itself. */
 u32 recorder;
@@ -71,7 +88,20 @@ static __always_inline u16 prio_of(const struct task_struct *p)
 
 static __always_inline u32 cpu_of(const struct task_struct *p)
 {
-	return ((const struct task_struct___traced *)p)->thread_info.cpu;
+	const struct task_struct___traced *traced = (const void *)p;
+
+	if (bpf_core_field_exists(traced->thread_info.cpu))
+		return traced->thread_info.cpu;
+	return ((const struct task_struct___cpu *)p)->cpu;
+}
+
+static __always_inline u32 state_of(const struct task_struct *p)
+{
+	const struct task_struct___traced *traced = (const void *)p;
+
+	if (bpf_core_field_exists(traced->__state))
+		return traced->__state;
+	return (u32)((const struct task_struct___state *)p)->state;
 }
 
 static __always_inline int tell(u8 kind, u8 state, const struct task_struct *p, u32 other,
@@ -96,10 +126,15 @@ static __always_inline int tell(u8 kind, u8 state, const struct task_struct *p, 
 }
 
 SEC("tp_btf/sched_switch")
-int BPF_PROG(traced_switch, bool preempt, struct task_struct *prev, struct task_struct *next,
-	     unsigned int prev_state)
+int BPF_PROG(traced_switch, bool preempt, struct task_struct *prev, struct task_struct *next)
 {
 	u8 state = preempt ? BEHAVIOUR_PREEMPTED : BEHAVIOUR_RUNNABLE;
+	u32 prev_state;
+
+	if (switch_tells_state)
+		prev_state = (u32)ctx[3];
+	else
+		prev_state = state_of(prev);
 
 	if (!preempt) {
 		if (prev_state & (EXIT_DEAD | EXIT_ZOMBIE | TASK_DEAD))

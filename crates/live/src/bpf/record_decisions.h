@@ -107,6 +107,8 @@ struct wakeup_domain {
 #define WAKEUP_SMT		(1u << 5)	/* sched_smt_present */
 #define WAKEUP_ASYM		(1u << 6)	/* sched_asym_cpucapacity */
 #define WAKEUP_CLUSTER		(1u << 7)	/* sched_cluster_active */
+#define WAKEUP_CONTEXT		(1u << 8)	/* the next bit tells; else preempt_count, by version */
+#define WAKEUP_INTERRUPT	(1u << 9)	/* !in_task(): an interrupt wakes */
 
 struct wakeup {
 	u64 clock;			/* ns */
@@ -126,6 +128,8 @@ struct wakeup {
 	u16 exit_ticks;			/* jiffies from the entry to the exit */
 	struct wakeup_task wakee;
 	struct wakeup_task waker;
+	u64 avg_idle;			/* of this_cpu, ns */
+	u64 avg_scan_cost;		/* of its LLC domain, ns; up to 6.4 */
 };
 
 #endif

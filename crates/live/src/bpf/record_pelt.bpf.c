@@ -326,12 +326,18 @@ static __always_inline void end_move(struct calls *c, struct cfs_rq *q, struct s
 	m->e.first = 0;
 }
 
+/* post_init_entity_util_avg() attaches the task at its end: a part of PELT_FIRST. */
+static __always_inline bool is_part_of_first(const struct calls *c, const struct sched_entity *se)
+{
+	return c->move.e.op == PELT_FIRST && c->move.e.first == (u64)se;
+}
+
 SEC("?fentry/attach_entity_load_avg")
 int BPF_PROG(attach_begin, struct cfs_rq *q, struct sched_entity *se)
 {
 	struct calls *c = calls();
 
-	if (c)
+	if (c && !is_part_of_first(c, se))
 		begin_move(c, PELT_ATTACH, q, se);
 	return 0;
 }
@@ -341,7 +347,7 @@ int BPF_PROG(attach_end, struct cfs_rq *q, struct sched_entity *se)
 {
 	struct calls *c = calls();
 
-	if (c)
+	if (c && !is_part_of_first(c, se))
 		end_move(c, q, se);
 	return 0;
 }
@@ -486,7 +492,11 @@ int BPF_PROG(entity_retimed, struct sched_entity *se, struct cfs_rq *prev, struc
 	return 0;
 }
 
-/* ---- tracepoints: within a hooked function they confirm, elsewhere they tell ---- */
+/*
+ * ---- tracepoints: within a hooked function they confirm, elsewhere they tell ----
+ *
+ * The type information of 5.10 has none of them: the events then have no second witness.
+ */
 
 static __always_inline bool confirms(struct pelt_one *u, u64 first)
 {
@@ -497,7 +507,7 @@ static __always_inline bool confirms(struct pelt_one *u, u64 first)
 }
 
 /* Runs within a call, which may be one with interrupts on. */
-SEC("tp_btf/pelt_se_tp")
+SEC("?tp_btf/pelt_se_tp")
 int BPF_PROG(se_traced, struct sched_entity *se)
 {
 	struct calls *c = calls_as_they_are();
@@ -513,7 +523,7 @@ int BPF_PROG(se_traced, struct sched_entity *se)
 	return 0;
 }
 
-SEC("tp_btf/pelt_cfs_tp")
+SEC("?tp_btf/pelt_cfs_tp")
 int BPF_PROG(cfs_traced, struct cfs_rq *q)
 {
 	struct calls *c = calls();
@@ -550,14 +560,14 @@ static __always_inline void class_traced(u32 op, const struct rq___pelt *rq, con
 	u->e.first = 0;
 }
 
-SEC("tp_btf/pelt_rt_tp")
+SEC("?tp_btf/pelt_rt_tp")
 int BPF_PROG(rt_traced, struct rq___pelt *rq)
 {
 	class_traced(PELT_UNHOOKED_RT, rq, &rq->avg_rt);
 	return 0;
 }
 
-SEC("tp_btf/pelt_dl_tp")
+SEC("?tp_btf/pelt_dl_tp")
 int BPF_PROG(dl_traced, struct rq___pelt *rq)
 {
 	class_traced(PELT_UNHOOKED_DL, rq, &rq->avg_dl);
@@ -574,7 +584,7 @@ int BPF_PROG(hw_traced, struct rq___pelt *rq)
 	return 0;
 }
 
-SEC("tp_btf/pelt_irq_tp")
+SEC("?tp_btf/pelt_irq_tp")
 int BPF_PROG(irq_is_traced, struct rq___pelt *rq)
 {
 	if (recording)
@@ -665,7 +675,7 @@ int BPF_PROG(dequeue_end, struct rq___pelt *rq, struct task_struct___pelt *p, in
 	return 0;
 }
 
-SEC("tp_btf/sched_util_est_se_tp")
+SEC("?tp_btf/sched_util_est_se_tp")
 int BPF_PROG(est_se_traced, struct sched_entity *se)
 {
 	struct calls *c = calls();
@@ -677,7 +687,7 @@ int BPF_PROG(est_se_traced, struct sched_entity *se)
 	return 0;
 }
 
-SEC("tp_btf/sched_util_est_cfs_tp")
+SEC("?tp_btf/sched_util_est_cfs_tp")
 int BPF_PROG(est_cfs_traced, struct cfs_rq *q)
 {
 	struct calls *c = calls();

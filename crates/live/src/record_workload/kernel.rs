@@ -2,6 +2,7 @@
 //! What of the kernel side this kernel can run, and what the recording can tell with it.
 
 use crate::workload_skeleton::{OpenRecordWorkloadSkel, types};
+use alight_recording::KernelVersion;
 use alight_recording::workload::Capability;
 use libbpf_rs::OpenProgramMut;
 use libbpf_rs::ReferencesType;
@@ -25,6 +26,27 @@ const PROBES: &str = "probed_";
 /// A function of kernels whose functions' entries and exits can be hooked (fentry, fexit): amd64,
 /// and arm64 since 6.4.
 const DIRECT: &str = "register_ftrace_direct";
+
+/// The first kernel whose BPF has an addition that returns what was there (`BPF_FETCH`). With it an
+/// event takes a slot of a ring though an interrupt may come at any time, and have events too.
+const FETCHES: KernelVersion = KernelVersion {
+    major: 5,
+    minor: 12,
+};
+
+/// Whether this kernel can write events into the rings.
+///
+/// # Errors
+/// In words: that it is too old.
+pub fn may_fetch(release: &str) -> Result<(), String> {
+    match KernelVersion::parse(release) {
+        Some(version) if version < FETCHES => Err(format!(
+            "it is {}, and the recorder needs an atomic addition of BPF that {FETCHES} has",
+            release.trim()
+        )),
+        _ => Ok(()),
+    }
+}
 
 /// What a program that this kernel cannot run would have told.
 fn told_by(program: &str) -> Option<Capability> {

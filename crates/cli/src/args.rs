@@ -6,6 +6,7 @@ mod inventory;
 mod live;
 mod run;
 mod study;
+mod sweep;
 mod values;
 mod verify;
 
@@ -14,8 +15,10 @@ use clap::{Parser, Subcommand};
 pub use import::ImportArgs;
 pub use inventory::{LintArgs, MachineArgs, MachineVerb, PolicyArgs, PolicyVerb};
 pub use live::{RecordArgs, RunLiveArgs, TopArgs};
-pub use run::{CompareArgs, ExplainArgs, RunArgs, SimulateArgs};
+pub use run::{CompareArgs, ExplainArgs, SimulateArgs};
 pub use study::{CalibrateArgs, CardArgs, StudyArgs, StudyRunArgs, StudyVerb};
+pub use sweep::{SweepArgs, SweepTold, SweepVerb};
+pub use values::PageArg;
 pub use verify::{SuiteArgs, SuiteVerb, VerifyArgs, VerifyVerb};
 
 const EXIT_CODES: &str = "\
@@ -56,6 +59,10 @@ pub enum Verb {
     /// Makes a feature's report card: its harms and helps, over machines and standard workloads
     #[command(after_help = study::CARD_EXAMPLES)]
     Card(CardArgs),
+    /// Runs many cells (machines, workloads, ranges of tunables) and says which setting is best and
+    /// which factors matter
+    #[command(after_help = sweep::EXAMPLES)]
+    Sweep(SweepArgs),
     /// Runs published experiments and compares the predictions with the published figures
     #[command(after_help = study::STUDY_EXAMPLES)]
     Study(StudyArgs),
@@ -67,7 +74,7 @@ pub enum Verb {
     Explain(ExplainArgs),
     /// Lists and shows schedulers: base kernels and features
     Policy(PolicyArgs),
-    /// Lists, shows, checks and captures machines
+    /// Lists, shows, checks, captures and imports machines
     Machine(MachineArgs),
     /// Reports mistakes and oddities in an rt-app file
     Lint(LintArgs),

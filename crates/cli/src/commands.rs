@@ -14,5 +14,6 @@ pub mod run;
 pub mod simulate;
 pub mod study;
 pub mod suite;
+pub mod sweep;
 pub mod top;
 pub mod verify;

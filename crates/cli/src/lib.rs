@@ -2,19 +2,14 @@
 //! The command `alight`. Each subcommand reads its options, loads its inputs, calls a crate and prints
 //! the result. It holds no logic of its own.
 
-mod again;
 mod args;
-mod cgroups;
-mod changes;
 mod commands;
-mod duration;
 mod failure;
-mod input;
 mod interrupt;
 mod output;
+mod page;
 mod progress;
 mod sibling;
-mod sysctl;
 mod traced;
 
 use std::process::ExitCode;
@@ -63,6 +58,7 @@ fn run(verb: Verb) -> Result<(), Failure> {
         Verb::Simulate(args) => commands::simulate::run(&args),
         Verb::Compare(args) => commands::compare::run(&args),
         Verb::Card(args) => commands::card::run(&args),
+        Verb::Sweep(args) => commands::sweep::run(&args),
         Verb::Study(args) => commands::study::run(&args),
         Verb::Calibrate(args) => commands::calibrate::run(&args),
         Verb::Explain(args) => commands::explain::run(&args),

@@ -4,8 +4,10 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use alight_compare::Progress;
+use alight_compare::progress::Listener;
 use alight_published::calibrate::millionths;
 use alight_sim::WHOLE;
+use alight_sweep::work::Standing;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// A bar on standard error; nothing if that is no terminal.
@@ -19,13 +21,30 @@ pub struct Bar {
 impl Bar {
     /// Of so many runs.
     pub fn of(asked: usize) -> Self {
+        Bar::with_template(
+            asked,
+            match asked {
+                1 => "{bar:40} {percent} %, {eta} left",
+                _ => "{bar:40} {msg} runs, {eta} left",
+            },
+        )
+    }
+
+    /// Of so many runs that are made once more for a page.
+    pub fn of_page(asked: usize) -> Self {
+        Bar::with_template(
+            asked,
+            match asked {
+                1 => "{bar:40} {percent} % of the page's run, {eta} left",
+                _ => "{bar:40} {msg} runs of the page, {eta} left",
+            },
+        )
+    }
+
+    fn with_template(asked: usize, template: &str) -> Self {
         let asked = asked as u64;
         let all = asked * u64::from(WHOLE);
         let bar = ProgressBar::with_draw_target(Some(all), ProgressDrawTarget::stderr());
-        let template = match asked {
-            1 => "{bar:40} {percent} %, {eta} left",
-            _ => "{bar:40} {msg} runs, {eta} left",
-        };
         let style = ProgressStyle::with_template(template).expect("a valid template");
         Bar {
             bar: bar.with_style(style).with_message(format!("0/{asked}")),
@@ -65,6 +84,13 @@ impl Bar {
     }
 }
 
+/// Does what takes long below a bar, which it is given to tell, and takes the bar away.
+pub fn on_bar<T>(bar: Bar, work: impl FnOnce(&Listener<'_>) -> T) -> T {
+    let done = work(&|told| bar.hear(told));
+    bar.finish();
+    done
+}
+
 /// A bar of steps that each have a name.
 pub struct Steps {
     bar: ProgressBar,
@@ -86,6 +112,55 @@ impl Steps {
         self.bar.set_length(of as u64);
         self.bar.set_position(done as u64);
         self.bar.set_message(what);
+    }
+
+    /// Takes the bar away.
+    pub fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// A bar of the cells of a sweep.
+pub struct Cells {
+    bar: ProgressBar,
+}
+
+impl Cells {
+    /// Of a sweep that stands here.
+    pub fn of(standing: Standing) -> Self {
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template("{bar:40} {msg}, {eta} left at most");
+        let cells = Cells {
+            bar: bar.with_style(style.expect("a valid template")),
+        };
+        cells.hear(standing);
+        // What was there before took no time.
+        cells.bar.reset_eta();
+        cells
+    }
+
+    /// Shows how far it is.
+    pub fn hear(&self, standing: Standing) {
+        let Standing {
+            cells,
+            complete,
+            refused,
+            runs,
+            most_runs,
+            spared,
+        } = standing;
+        self.bar.set_length(most_runs.saturating_sub(spared));
+        self.bar.set_position(runs);
+        let spared = match spared {
+            0 => String::new(),
+            spared => format!(", {spared} spared"),
+        };
+        let refused = match refused {
+            0 => String::new(),
+            refused => format!(", {refused} refused"),
+        };
+        let message = format!("{complete}/{cells} cells{refused}, {runs} runs{spared}");
+        self.bar.set_message(message);
     }
 
     /// Takes the bar away.

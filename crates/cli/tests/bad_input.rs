@@ -462,7 +462,7 @@ fn a_card_of_what_cannot_be_is_refused_with_what_would_do() {
             says: &[
                 "does not go with linux-5.4",
                 "clamps count in the frequency of Linux 5.4 only",
-                "linux-5.5, linux-6.1",
+                "linux-5.5, linux-5.10",
             ],
         },
         Case {
@@ -474,11 +474,11 @@ fn a_card_of_what_cannot_be_is_refused_with_what_would_do() {
         },
         Case {
             args: &["card", "pack=none"],
-            says: &["make it equal to linux-7.2"],
+            says: &["make it equal to linux-7.3"],
         },
         Case {
-            args: &["card", "bias-prev", "--base", "linux-6.6"],
-            says: &["unknown base 'linux-6.6'", "linux-6.5"],
+            args: &["card", "bias-prev", "--base", "linux-6.7"],
+            says: &["unknown base 'linux-6.7'", "linux-6.6"],
         },
         Case {
             args: &["card", "asym-capacity", "-m", "hikey620"],

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Every command in the `console` blocks of README.md and docs/ does what the page says.
 //!
-//! A line `$ COMMAND` is run by the shell in a folder that holds the tree's `workloads/`, `machines/`
-//! and `crates/`, one page a folder, in the order of the page. It must succeed, or end with N where
-//! the line `[exit code N]` follows. Other lines are what it prints, shortened; where answers are
-//! counted (`--histogram`) the page holds all from its first line on. After a change that is meant,
+//! A line `$ COMMAND` is run by the shell in a folder that holds the tree's `workloads/`,
+//! `machines/`,
+//! `crates/` and `sweeps/`, one page a folder, in the order of the page. It must succeed, or end
+//! with N where the line `[exit code N]` follows. Other lines are what it prints, shortened; where
+//! answers are counted (`--histogram`) the page holds all from its first line on. After a change
+//! that is meant,
 //! `ALIGHT_BLESS=1 cargo test -p alight --test docs` writes those anew.
 
 use std::collections::BTreeSet;
@@ -12,6 +14,7 @@ use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use assert_cmd::cargo::CommandCargoExt;
 use serde_json::Value;
@@ -131,12 +134,9 @@ fn path() -> String {
     format!("{}:{}", folder.display(), std::env::var("PATH").unwrap())
 }
 
-/// The tutorial opens with what `make demo` prints, whole or its beginning; the row `again` is the command.
+/// The tutorial opens with what `make demo` prints, whole or its beginning; the row `again` is the
+/// command.
 #[test]
-#[cfg_attr(
-    debug_assertions,
-    ignore = "forty runs of 5 s, for a build without debug assertions; tests/newcomer.sh holds the same"
-)]
 fn the_tutorial_opens_with_what_the_demo_prints() {
     const MARK: &str = "<!-- `make demo` prints -->\n```\n";
     let page = tree().join("docs/tutorial.md");
@@ -222,39 +222,52 @@ fn the_glossary_has_every_step() {
     }
 }
 
-#[test]
-fn every_command_of_the_docs_ends_as_the_page_says() {
-    let path = path();
-    let mut commands = 0;
-    for page in pages() {
-        let dir = tempdir().unwrap();
-        for folder in ["workloads", "machines", "crates"] {
-            let target = fs::canonicalize(tree().join(folder)).unwrap();
-            symlink(target, dir.path().join(folder)).unwrap();
-        }
-        for step in steps(&fs::read_to_string(&page).unwrap()) {
-            let output = Command::new("bash")
-                .args(["-c", &step.command])
-                .current_dir(dir.path())
-                .env("PATH", &path)
-                .output()
-                .unwrap();
-            assert_eq!(
-                output.status.code(),
-                Some(step.code),
-                "{}:{}: {}\n{}",
-                page.display(),
-                step.line,
-                step.command,
-                String::from_utf8_lossy(&output.stderr)
-            );
-            if step.command.contains("--histogram") && !step.prints.is_empty() {
-                let printed = String::from_utf8_lossy(&output.stdout);
-                prints(&page, &step, &printed);
-            }
-            commands += 1;
+/// Runs the commands of a page; returns how many.
+fn run_page(page: &Path, path: &str) -> usize {
+    let dir = tempdir().unwrap();
+    for folder in ["workloads", "machines", "crates", "sweeps"] {
+        let target = fs::canonicalize(tree().join(folder)).unwrap();
+        symlink(target, dir.path().join(folder)).unwrap();
+    }
+    let steps = steps(&fs::read_to_string(page).unwrap());
+    for step in &steps {
+        let output = Command::new("bash")
+            .args(["-c", &step.command])
+            .current_dir(dir.path())
+            .env("PATH", path)
+            .output()
+            .unwrap();
+        assert_eq!(
+            output.status.code(),
+            Some(step.code),
+            "{}:{}: {}\n{}",
+            page.display(),
+            step.line,
+            step.command,
+            String::from_utf8_lossy(&output.stderr)
+        );
+        if step.command.contains("--histogram") && !step.prints.is_empty() {
+            let printed = String::from_utf8_lossy(&output.stdout);
+            prints(page, step, &printed);
         }
     }
+    steps.len()
+}
+
+#[test]
+fn every_command_of_the_docs_ends_as_the_page_says() {
+    let (path, pages) = (path(), pages());
+    let (next, commands) = (AtomicUsize::new(0), AtomicUsize::new(0));
+    let work = || {
+        while let Some(page) = pages.get(next.fetch_add(1, Ordering::Relaxed)) {
+            commands.fetch_add(run_page(page, &path), Ordering::Relaxed);
+        }
+    };
+    std::thread::scope(|scope| {
+        let workers = std::thread::available_parallelism().map_or(1, usize::from);
+        (0..workers).for_each(|_| _ = scope.spawn(work));
+    });
+    let commands = commands.into_inner();
     assert!(commands >= 20, "only {commands} commands were found");
 }
 
@@ -303,7 +316,10 @@ fn every_member_of_every_document_is_described() {
     let recording = tree().join("crates/verify/tests/data/pelt-amd64-6.1.alight");
     let workload =
         tree().join("crates/behaviour/tests/recordings/workload-cyclictest-four-7.2.alight");
-    let cases: [Vec<&str>; 21] = [
+    let sweep = tree().join("sweeps/first.toml");
+    let store = dir.path().join("first.sqlite");
+    let board = tree().join("crates/machine-import/tests/data/board.dts");
+    let cases: [Vec<&str>; 23] = [
         [
             &["compare"],
             &quick[..],
@@ -321,6 +337,7 @@ fn every_member_of_every_document_is_described() {
         vec!["machine", "show", "juno-r0"],
         vec!["machine", "check", "juno-r0"],
         vec!["machine", "capture"],
+        vec!["machine", "import", board.to_str().unwrap()],
         vec!["lint", broken.to_str().unwrap()],
         vec!["verify", "pelt", recording.to_str().unwrap()],
         vec![
@@ -328,6 +345,12 @@ fn every_member_of_every_document_is_described() {
             "workload",
             "--no-write",
             workload.to_str().unwrap(),
+        ],
+        vec![
+            "sweep",
+            sweep.to_str().unwrap(),
+            "--store",
+            store.to_str().unwrap(),
         ],
         vec!["suite", "list"],
         vec!["suite", "show", "OneSmallTask"],

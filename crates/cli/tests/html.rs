@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! `alight compare --html`: the report as a page.
+//! `--html`: reports as pages.
 
 mod common;
 #[path = "common/question.rs"]
@@ -45,6 +45,26 @@ fn a_page_says_what_the_terminal_says_and_is_the_same_each_time() {
         page.contains("alight compare -m juno-r0 "),
         "how to make it again"
     );
+    let heads: Vec<&str> = (page.split("<h2>").skip(1))
+        .map(|part| part.split("</h2>").next().unwrap())
+        .collect();
+    let expected = [
+        "Question",
+        "Answer",
+        "How far to trust it",
+        "Differences: +asym-capacity",
+        "What happened",
+        "How long tasks waited",
+        "Energy of the clusters, means of the runs",
+        "Idle states of all CPUs, means of the runs",
+        "Utilization and clocks",
+        "Where wakeups went",
+        "Steps that answered, % of all decisions",
+        "Why: +asym-capacity",
+        "All numbers, means of the runs",
+        "Again",
+    ];
+    assert_eq!(heads, expected);
     assert_eq!(page, made(&["--jobs", "1"]).1);
     let (json, again) = made(&["--json"]);
     assert!(json.ends_with("}\n"), "nothing stands behind JSON");
@@ -85,4 +105,86 @@ fn a_page_that_cannot_be_is_refused_before_anything_runs() {
         asked.code(code).stdout("").stderr(contains(says));
         assert!(!path.exists());
     }
+}
+
+/// Each report has its page: it opens with the question, and ends with the command that asks again.
+#[test]
+fn every_report_has_a_page() {
+    let folder = tempdir().unwrap();
+    let one = ["-m", "juno-r0", "-w", "hackbench -g 1 -l 20"];
+    let recording = folder.path().join("run.alight");
+    let record = [
+        "simulate",
+        "linux-6.5",
+        "--trace",
+        recording.to_str().unwrap(),
+    ];
+    alight(&record).args(one).assert().success();
+    let explain = ["explain", "linux-5.5+asym-capacity", "--limit", "3"];
+    let table: [(&[&str], &[&str], &str); 6] = [
+        (&["simulate", "linux-6.5"], &one, "What happened"),
+        (
+            &[&explain[..], &["--task", "hackbench"]].concat(),
+            &one,
+            "Decision at",
+        ),
+        (
+            &["explain", "linux-5.5+asym-capacity", "--histogram"],
+            &one,
+            "Where the base would have chosen another CPU",
+        ),
+        (
+            &[
+                "card",
+                "asym-capacity",
+                "--quick",
+                "-w",
+                "hackbench",
+                "--runs",
+                "2",
+            ],
+            &[],
+            "The rest",
+        ),
+        (&["study", "run", "juno-sysbench", "--short"], &[], "Answer"),
+        (
+            &[
+                "verify",
+                "workload",
+                recording.to_str().unwrap(),
+                "--no-write",
+            ],
+            &[],
+            "Self-check under linux-6.5",
+        ),
+    ];
+    for (verb, more, section) in table {
+        let file = folder.path().join("page.html");
+        let mut asked = alight(verb);
+        asked.args(more).arg("--html").arg(&file);
+        asked.assert().stdout(predicates::str::ends_with(format!(
+            "page     {}\n",
+            file.display()
+        )));
+        let page = fs::read_to_string(&file).unwrap();
+        fs::remove_file(&file).unwrap();
+        let heads: Vec<&str> = (page.split("<h2>").skip(1))
+            .map(|part| part.split("</h2>").next().unwrap())
+            .collect();
+        assert_eq!(heads[0], "Question", "{verb:?}");
+        assert_eq!(heads.last(), Some(&"Again"), "{verb:?}");
+        assert!(
+            heads.iter().any(|head| head.starts_with(section)),
+            "{verb:?}: {heads:?}"
+        );
+    }
+}
+
+#[test]
+fn a_page_is_of_one_study() {
+    let folder = tempdir().unwrap();
+    let file = folder.path().join("all.html");
+    let mut asked = alight(&["study", "run", "--all", "--short", "--html"]);
+    let says = contains("--html writes the page of one study");
+    asked.arg(&file).assert().code(2).stdout("").stderr(says);
 }

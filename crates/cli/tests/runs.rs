@@ -549,7 +549,7 @@ fn a_line_of_a_card_is_that_of_the_comparison_it_names() {
 
 #[test]
 fn without_a_base_a_card_takes_the_newest_that_lacks_the_feature() {
-    for (feature, base) in [("bias-prev", "linux-7.2"), ("sched-idle", "linux-5.5")] {
+    for (feature, base) in [("bias-prev", "linux-7.3"), ("sched-idle", "linux-5.5")] {
         let card = json(&[
             "card", feature, "--quick", "--runs", "1", "-w", "idle", "--json",
         ]);

@@ -49,14 +49,19 @@ fn a_feature_without_a_base_is_over_the_stated_one_or_the_newest() {
         "/../verify/tests/data/decisions-amd64-6.1.alight"
     );
     for (before, after, base) in [
-        (&["simulate"][..], &[][..], "linux-7.2"),
+        (&["simulate"][..], &[][..], "linux-7.3"),
         (&["simulate", "--base", "linux-6.5"], &[], "linux-6.5"),
-        (&["explain"], &explain, "linux-7.2"),
+        (&["explain"], &explain, "linux-7.3"),
+        (
+            &["explain", "--base", "linux-latest"],
+            &explain,
+            "linux-7.3",
+        ),
         (&["explain", "--base", "linux-6.5"], &explain, "linux-6.5"),
         (
             &["card", "-m", "juno-r0", "-w", "light", "--runs", "1"],
             &[],
-            "linux-7.2",
+            "linux-7.3",
         ),
         (
             &["card", "-m", "juno-r0", "-w", "light", "--runs", "1"],
@@ -66,7 +71,7 @@ fn a_feature_without_a_base_is_over_the_stated_one_or_the_newest() {
         (
             &["suite", "run", "OneSmallTask", "-m", "juno-r0", "--base"],
             &[],
-            "linux-7.2",
+            "linux-7.3",
         ),
         // That of the recorded kernel.
         (
@@ -100,8 +105,8 @@ fn in_a_comparison_it_is_over_the_first() {
         (
             &["bias-prev", "bias-prev:spare=128", "linux-6.5"],
             &[
-                "linux-7.2+bias-prev",
-                "linux-7.2+bias-prev:spare=128",
+                "linux-7.3+bias-prev",
+                "linux-7.3+bias-prev:spare=128",
                 "linux-6.5",
             ],
         ),
@@ -231,8 +236,8 @@ fn what_a_feature_is_told_is_shown_over_the_newest_base() {
     for (name, expected) in [
         ("bias-prev", "bias-prev"),
         ("+bias-prev", "bias-prev"),
-        ("bias-prev:spare=128", "linux-7.2+bias-prev:spare=128"),
-        ("+bias-prev:spare=128", "linux-7.2+bias-prev:spare=128"),
+        ("bias-prev:spare=128", "linux-7.3+bias-prev:spare=128"),
+        ("+bias-prev:spare=128", "linux-7.3+bias-prev:spare=128"),
         ("linux-6.5", "linux-6.5"),
     ] {
         assert_eq!(json(&["policy", "show", name])["name"], expected);
@@ -243,9 +248,10 @@ fn what_a_feature_is_told_is_shown_over_the_newest_base() {
 fn what_cannot_be_is_refused_with_what_would_do() {
     for (words, says) in [
         (
-            &["simulate", "linux-6.12"][..],
-            "unknown base 'linux-6.12'; the nearest below it is 'linux-6.5'; bases: linux-3.9, \
-             linux-5.4, linux-5.5, linux-6.1, linux-6.5, linux-7.2",
+            &["simulate", "linux-6.13"][..],
+            "unknown base 'linux-6.13'; the nearest below it is 'linux-6.12'; bases: linux-3.9, \
+             linux-5.4, linux-5.5, linux-5.10, linux-5.15, linux-6.1, linux-6.5, linux-6.6, \
+             linux-6.8, linux-6.12, linux-6.18, linux-7.0, linux-7.2, linux-7.3, linux-latest",
         ),
         (
             &["simulate", "--base", "linux-6.5", "linux-7.2+bias-prev"],
@@ -253,8 +259,8 @@ fn what_cannot_be_is_refused_with_what_would_do() {
         ),
         (
             &["compare", "bias-prev"],
-            "a comparison needs two schedulers or more, found linux-7.2+bias-prev; name another, \
-             or its base by --base linux-7.2",
+            "a comparison needs two schedulers or more, found linux-7.3+bias-prev; name another, \
+             or its base by --base linux-7.3",
         ),
         (
             &["card", "linux-7.2+bias-prev", "--base", "linux-6.5"],
@@ -262,8 +268,8 @@ fn what_cannot_be_is_refused_with_what_would_do() {
         ),
         (&["card", "linux-6.5"], "'linux-6.5' names no feature"),
         (
-            &["suite", "run", "OneSmallTask", "--base", "linux-6.6"],
-            "the nearest below it is 'linux-6.5'",
+            &["suite", "run", "OneSmallTask", "--base", "linux-6.7"],
+            "the nearest below it is 'linux-6.6'",
         ),
     ] {
         let load: &[&str] = match words[0] {

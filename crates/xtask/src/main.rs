@@ -5,10 +5,12 @@
 //! cargo run --release -p xtask -- figures docs/results/policies
 //! cargo run -p xtask -- commands docs/reference/commands.md
 //! cargo run -p xtask -- pages DIR
+//! cargo run -p xtask -- page 100000 FILE
 //! ```
 
 mod commands;
 mod figures;
+mod page;
 mod pages;
 
 use std::error::Error;
@@ -39,6 +41,15 @@ enum Command {
         #[arg(value_name = "DIR")]
         directory: PathBuf,
     },
+    /// Writes a page of HTML with every part that reports are made of, for the browser tests
+    Page {
+        /// How many slices each run of its timeline has
+        #[arg(value_name = "SLICES")]
+        slices: usize,
+        /// The file
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+    },
 }
 
 fn main() -> ExitCode {
@@ -46,6 +57,7 @@ fn main() -> ExitCode {
         Command::Figures { directory } => figures::write(&directory),
         Command::Commands { file } => commands::write(&file).map_err(Box::from),
         Command::Pages { directory } => pages::write(&directory).map_err(Box::from),
+        Command::Page { slices, file } => page::write(slices, &file).map_err(Box::from),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,

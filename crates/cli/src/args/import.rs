@@ -8,7 +8,7 @@ use alight_import::Moment;
 use clap::Args;
 
 use super::values::count;
-use crate::duration;
+use alight_ask::duration;
 
 pub const EXAMPLES: &str = "\
 Formats, known by their content:

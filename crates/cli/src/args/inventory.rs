@@ -3,10 +3,11 @@
 
 use std::path::PathBuf;
 
+use alight_machine_import::Format as ImportFormat;
 use alight_workload::Mode;
 use clap::{Args, Subcommand};
 
-use super::values::mode;
+use super::values::{import_format, mode};
 
 #[derive(Args)]
 pub struct PolicyArgs {
@@ -50,7 +51,8 @@ pub enum MachineVerb {
     },
     /// Shows a machine: topology, frequencies, idle states, and the source of every figure
     Show {
-        /// A name of `alight machine list`, a file ending in .toml, or `host`
+        /// A name of `alight machine list`, a file ending in .toml, a copy of sysfs (a folder or a tar
+        /// archive), or `host`
         #[arg(value_name = "MACHINE")]
         machine: String,
         /// Print JSON (alight.machine/1)
@@ -59,7 +61,8 @@ pub enum MachineVerb {
     },
     /// Checks a machine for impossible figures; exit code 2 if there is one
     Check {
-        /// A name of `alight machine list`, a file ending in .toml, or `host`
+        /// A name of `alight machine list`, a file ending in .toml, a copy of sysfs (a folder or a tar
+        /// archive), or `host`
         #[arg(value_name = "MACHINE")]
         machine: String,
         /// Print JSON (alight.machine-check/1)
@@ -82,6 +85,35 @@ pub enum MachineVerb {
         /// Rounds; more of them take longer and say more about the spread
         #[arg(long, value_name = "N", default_value_t = 25, value_parser = clap::value_parser!(u32).range(1..=99))]
         rounds: u32,
+    },
+    /// Makes a machine file of a description in another form, and lists what that lacks with the
+    /// assumed values
+    ///
+    /// Taken are device trees (FILE.dtb, or FILE.dts after the preprocessor), XML of hwloc, the platform
+    /// information of LISA (YAML), and copies of sysfs: a folder, a tar archive, or what
+    /// `adb shell grep -rs "" /sys/devices/system/cpu` prints. Each figure names its place in the file.
+    Import {
+        /// File or folder
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Format: dtb, dts, hwloc, lisa or sysfs [default: what the content shows]
+        #[arg(long, value_name = "FORMAT", value_parser = import_format())]
+        format: Option<ImportFormat>,
+        /// Machine file to write; without, it goes to standard output
+        #[arg(short, long, value_name = "FILE.toml", conflicts_with = "json")]
+        output: Option<PathBuf>,
+        /// Print JSON (alight.machine-import/1)
+        #[arg(long)]
+        json: bool,
+    },
+    /// Prints a machine as the platform information of LISA, YAML
+    Export {
+        /// A name of `alight machine list`, a file ending in .toml, a copy of sysfs, or `host`
+        #[arg(value_name = "MACHINE")]
+        machine: String,
+        /// Format: lisa
+        #[arg(long, value_name = "FORMAT", value_parser = ["lisa"], hide_possible_values = true, default_value = "lisa")]
+        format: String,
     },
     /// Prints this host as a machine file; the variable ROOT_PREFIX names a folder to
     /// read in the place of `/`

@@ -4,18 +4,21 @@
 use std::num::{NonZeroU32, NonZeroUsize};
 use std::ops::Range;
 use std::path::PathBuf;
+use std::str::FromStr;
 
+use alight_ask::cgroups::{self, GroupOption};
+use alight_ask::changes::{self, Changes};
+use alight_ask::sysctl::{self, SysctlOption};
+use alight_ask::{Options, duration};
+use alight_compare::until::Target;
 use alight_compare::{Style, report, single};
 use alight_machine::{Governor, IdleGovernor};
 use alight_policy::scheduler::BASES;
-use alight_sim::Scenario;
 use clap::Args;
 
-use super::values::{Threads, ToldArgs, count, runs, seed, style, wakee_flips};
-use crate::cgroups::{self, GroupOption};
-use crate::changes::{self, Changes};
-use crate::duration;
-use crate::sysctl::{self, SysctlOption};
+use super::values::{
+    PageArg, Threads, TimelineArgs, ToldArgs, count, runs, seed, style, wakee_flips,
+};
 
 pub const SIMULATE_EXAMPLES: &str = "\
 Examples:
@@ -35,6 +38,7 @@ Examples:
   alight compare -m juno-r0 -w 'hackbench -g 2 -l 100' linux-5.5 linux-5.5+asym-capacity
   alight compare -m my-board.toml -w mp3.json -w 'cyclictest -t 4 -q -D 5' --runs 20 \\
                  --style markdown linux-5.5 +asym-capacity
+  alight compare -m juno-r0 -w 'hackbench -g 2 -l 100' --until 1% linux-5.5 +asym-capacity
   alight compare -m tc2 -w frames --base linux-6.5 bias-prev:spare=128 bias-prev:spare=256";
 
 pub const EXPLAIN_EXAMPLES: &str = "\
@@ -49,8 +53,9 @@ state. `explain` does not follow the base's answers further; `alight compare` ru
 /// What every simulation needs.
 #[derive(Args)]
 pub struct RunArgs {
-    /// Machine: a name of `alight machine list`, a file ending in .toml, a recording that holds its
-    /// machine (FILE.alight), or `host` [default: the machine that a recorded workload holds]
+    /// Machine: a name of `alight machine list`, a file ending in .toml, a copy of sysfs (a folder or a
+    /// tar archive), a recording that holds its machine (FILE.alight), or `host` [default: the machine
+    /// that a recorded workload holds]
     #[arg(short, long, value_name = "MACHINE")]
     pub machine: Option<String>,
 
@@ -134,68 +139,24 @@ pub struct RunArgs {
 }
 
 impl RunArgs {
-    /// The scenario as these options have it. What each says stands here, how it is typed again in
-    /// [`RunArgs::words`].
-    pub fn apply<'a>(&self, scenario: Scenario<'a>) -> Scenario<'a> {
-        Scenario {
+    /// The same, for those who load it.
+    pub fn options(&self) -> Options {
+        Options {
+            machine: self.machine.clone(),
+            workloads: self.workloads.clone(),
+            seed: self.seed,
+            duration: self.duration,
             governor: self.governor,
             idle_governor: self.idle_governor,
-            seed: self.seed,
-            duration_ns: self.duration,
+            hotplug: self.hotplug.clone(),
+            cap: self.cap.clone(),
+            thermal: self.thermal.clone(),
+            count_from: self.count_from.clone(),
+            groups: self.groups.clone(),
+            sysctls: self.sysctls.clone(),
             wakee_flips: self.wakee_flips,
             check: self.check,
-            ..scenario
         }
-    }
-
-    /// The options that give the same run again: all that decides it, nothing else.
-    pub fn words(&self) -> Vec<String> {
-        let mut words = vec![];
-        let mut option = |name: &str, value: &str| {
-            words.extend([name.to_owned(), value.to_owned()]);
-        };
-        if let Some(machine) = &self.machine {
-            option("-m", machine);
-        }
-        for workload in &self.workloads {
-            option("-w", workload);
-        }
-        option("--seed", &self.seed.to_string());
-        if let Some(ns) = self.duration {
-            option("--duration", &duration::typed(ns));
-        }
-        if let Some(governor) = self.governor {
-            option("--governor", &governor.to_string());
-        }
-        if let Some(governor) = self.idle_governor {
-            option("--idle-governor", governor.name());
-        }
-        for (name, changes) in self.changes() {
-            option(name, &changes.text);
-        }
-        for group in &self.groups {
-            option("--group", &group.text);
-        }
-        for sysctl in &self.sysctls {
-            option("--sysctl", &sysctl.text);
-        }
-        if let Some(flips) = self.wakee_flips {
-            option("--wakee-flips", &flips.to_string());
-        }
-        words
-    }
-
-    /// What is done to the machine, by option as it is typed.
-    pub fn changes(&self) -> impl Iterator<Item = (&'static str, &Changes)> {
-        let options = [
-            ("--hotplug", &self.hotplug),
-            ("--cap", &self.cap),
-            ("--thermal", &self.thermal),
-            ("--count-from", &self.count_from),
-        ];
-        options
-            .into_iter()
-            .filter_map(|(name, changes)| Some((name, changes.as_ref()?)))
     }
 }
 
@@ -237,6 +198,8 @@ pub struct SimulateArgs {
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
     #[command(flatten)]
+    pub shown: TimelineArgs,
+    #[command(flatten)]
     pub told: ToldArgs,
 }
 
@@ -252,10 +215,14 @@ pub struct CompareArgs {
     /// Base scheduler; the same as naming it first
     #[arg(long, value_name = "SCHEDULER")]
     pub base: Option<String>,
-    /// Runs of each scheduler
-    #[arg(long, value_name = "N", default_value = "10", value_parser = runs,
-        allow_negative_numbers = true)]
-    pub runs: NonZeroU32,
+    /// Runs of each scheduler [default: 10; with --until at most 80]
+    #[arg(long, value_name = "N", value_parser = runs, allow_negative_numbers = true)]
+    pub runs: Option<NonZeroU32>,
+    /// End as soon as a difference is known: when the half-width of the interval of each scheduler is
+    /// at most this percentage of the base, like 1%, for the workload's first result, or for another
+    /// number like energy_j=1%; --runs is then the most
+    #[arg(long, value_name = "[METRIC=]PERCENT", value_parser = Target::from_str)]
+    pub until: Option<Target>,
     /// Form of the report
     #[arg(long, value_name = "STYLE", default_value = "table", value_parser = style(report::STYLES))]
     pub style: Style,
@@ -266,10 +233,8 @@ pub struct CompareArgs {
     /// instead of means
     #[arg(long)]
     pub samples: bool,
-    /// Write the report as a page to FILE (.html): the answer, how far to trust it, every difference
-    /// with its interval, and all numbers. The page needs no other file and no network
-    #[arg(long, value_name = "FILE")]
-    pub html: Option<PathBuf>,
+    #[command(flatten)]
+    pub shown: TimelineArgs,
     /// Write a picture (SVG) of the first run of each scheduler to FILE: frequencies, utilizations and
     /// the tasks that ran on each CPU, over simulated time, one scheduler above the other
     #[arg(long, value_name = "FILE")]
@@ -305,4 +270,6 @@ pub struct ExplainArgs {
     /// Print JSON (alight.explain/1, or alight.explain-histogram/1)
     #[arg(long)]
     pub json: bool,
+    #[command(flatten)]
+    pub page: PageArg,
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use alight_compare::{Style, card};
 use clap::{Args, Subcommand};
 
-use super::values::{Threads, ToldArgs, runs, seed, style, wakee_flips};
+use super::values::{PageArg, Threads, ToldArgs, runs, seed, style, wakee_flips};
 
 pub const CARD_EXAMPLES: &str = "\
 The card lists harms first, then helps, then changes that are neither. It lists a change that is
@@ -54,7 +54,8 @@ pub struct CardArgs {
     #[arg(long, value_name = "SCHEDULER")]
     pub base: Option<String>,
     /// Machine: a name of `alight machine list`, a file ending in .toml, or `host`; may be
-    /// repeated [default: the built-in machines on which the feature can act]
+    /// repeated [default: of ten built-in machines, one of each shape, those on which the feature
+    /// can act]
     #[arg(short, long = "machine", value_name = "MACHINE", num_args = 1)]
     pub machines: Vec<String>,
     /// Workload of the standard set; may be repeated; an unknown name lists the set [default: all]
@@ -78,6 +79,8 @@ pub struct CardArgs {
     /// Print JSON (alight.card/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
+    #[command(flatten)]
+    pub page: PageArg,
     #[command(flatten)]
     pub told: ToldArgs,
     #[command(flatten)]
@@ -153,6 +156,8 @@ pub struct StudyRunArgs {
     /// Print JSON (alight.study-answer/1); the same as --style json
     #[arg(long, conflicts_with = "style")]
     pub json: bool,
+    #[command(flatten)]
+    pub page: PageArg,
     #[command(flatten)]
     pub threads: Threads,
 }

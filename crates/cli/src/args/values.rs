@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! Values of options: how they are read, what is refused.
 
-use std::fmt::Display;
 use std::num::{NonZeroU32, NonZeroUsize};
+use std::ops::Range;
+use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 
 use alight_compare::{Extent, Selection, Style};
+use alight_machine_import::Format as ImportFormat;
 use alight_policy::Scheduler;
 use alight_policy::scheduler::Onto;
 use alight_workload::Mode;
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::duration;
+use alight_ask::{duration, whole};
 
 /// How runs are spread.
 #[derive(Args)]
@@ -41,6 +43,30 @@ pub fn one_of<T: Clone + Send + Sync + 'static>(
             .map(|(_, value)| value.clone())
             .ok_or("no such choice")
     })
+}
+
+/// A form of description of machines.
+pub fn import_format() -> impl TypedValueParser<Value = ImportFormat> {
+    one_of(ImportFormat::ALL.map(|format| (format.name(), format)))
+}
+
+/// The report as a page.
+#[derive(Args)]
+pub struct PageArg {
+    /// Write the report as a page to FILE (.html), which needs no other file and no network
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<PathBuf>,
+}
+
+/// The report as a page with timelines.
+#[derive(Args)]
+pub struct TimelineArgs {
+    #[command(flatten)]
+    pub page: PageArg,
+    /// Part of the run that the page's timelines show, like 1s:1.2s [default: from the
+    /// start, 200000 slices at most]
+    #[arg(long, value_name = "FROM:TO", requires = "html", value_parser = duration::parse_span)]
+    pub html_time: Option<Range<u64>>,
 }
 
 /// How much a report tells.
@@ -91,16 +117,11 @@ pub fn mode() -> impl TypedValueParser<Value = Mode> {
 }
 
 pub fn seed(text: &str) -> Result<u64, String> {
-    up_to(u64::MAX, text)
+    whole(text, u64::MAX)
 }
 
 pub fn wakee_flips(text: &str) -> Result<u32, String> {
-    up_to(u32::MAX, text)
-}
-
-fn up_to<T: FromStr + Display>(most: T, text: &str) -> Result<T, String> {
-    text.parse()
-        .map_err(|_| format!("expected a whole number, 0 to {most}"))
+    whole(text, u32::MAX)
 }
 
 /// A whole number from 1.

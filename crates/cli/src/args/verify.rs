@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+use super::values::PageArg;
+
 pub const VERIFY_EXAMPLES: &str = "\
 Exit codes:
   0  the model equals the recording; for decisions: 99.9 % of all are equal, and 99.9 % of those
@@ -171,6 +173,8 @@ pub enum VerifyVerb {
         /// Print JSON (alight.verify-workload/1)
         #[arg(long)]
         json: bool,
+        #[command(flatten)]
+        page: PageArg,
     },
     /// Checks scx_alight: the host's build of the core makes every logged decision again
     Live {

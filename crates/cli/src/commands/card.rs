@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight card`
 
+use alight_ask::load_machine;
 use alight_compare::card::{self, CardQuestion, Place};
 use alight_compare::{Spread, Style, simulate};
 use alight_policy::Scheduler;
 
 use crate::args::CardArgs;
 use crate::failure::Failure;
-use crate::input::load_machine;
+use crate::output::remark;
 use crate::progress::Bar;
 use crate::{interrupt, output};
 
 pub fn run(args: &CardArgs) -> Result<(), Failure> {
+    args.page.check()?;
     let (base, variant) =
         card::sides(&args.feature, args.base.as_deref()).map_err(Failure::BadInput)?;
     let machines = machines(args, &base, &variant)?;
@@ -42,6 +44,8 @@ pub fn run(args: &CardArgs) -> Result<(), Failure> {
     let found = found?.only(&selection);
     let style = if args.json { Style::Json } else { args.style };
     output::print(&card::render(&found, style, args.told.extent()))?;
+    args.page
+        .write(style == Style::Table, || card::page(&found))?;
     if found.interrupted() {
         let (done, asked) = (found.cells.len(), found.asked);
         return Err(Failure::Interrupted(format!(
@@ -51,11 +55,11 @@ pub fn run(args: &CardArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The machines that were named; else the built-in ones, for a quick card the first where the
-/// feature can act.
+/// The machines that were named; else those of a card, for a quick one the first where the feature
+/// can act.
 fn machines(args: &CardArgs, base: &Scheduler, variant: &Scheduler) -> Result<Vec<Place>, Failure> {
     let place = |name: &str| {
-        let (machine, trust) = load_machine(name)?;
+        let (machine, trust) = load_machine(name, &remark)?;
         Ok(Place {
             name: name.to_owned(),
             machine,
@@ -65,7 +69,7 @@ fn machines(args: &CardArgs, base: &Scheduler, variant: &Scheduler) -> Result<Ve
     if !args.machines.is_empty() {
         return args.machines.iter().map(|name| place(name)).collect();
     }
-    let all = alight_machine::names().into_iter().map(place);
+    let all = card::MACHINES.into_iter().map(place);
     let all = all.collect::<Result<Vec<Place>, Failure>>()?;
     Ok(match args.quick {
         true => card::first_look(base, variant, all),

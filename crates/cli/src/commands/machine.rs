@@ -5,6 +5,7 @@ use std::path::Path;
 
 use alight_compare::report::pretty;
 use alight_machine::{ROOT_PREFIX, Severity};
+use alight_machine_import::Format;
 use alight_measure::{NotMeasured, Options};
 
 use crate::args::{MachineArgs, MachineVerb};
@@ -19,6 +20,13 @@ pub fn run(args: &MachineArgs) -> Result<(), Failure> {
         MachineVerb::Show { machine, json } => show(machine, *json),
         MachineVerb::Check { machine, json } => check(machine, *json),
         MachineVerb::Measure { output, rounds } => measure(output.as_deref(), *rounds),
+        MachineVerb::Import {
+            file,
+            format,
+            output,
+            json,
+        } => import(file, *format, output.as_deref(), *json),
+        MachineVerb::Export { machine, .. } => export(machine),
         MachineVerb::Capture { json } => capture(*json),
     }
 }
@@ -56,6 +64,34 @@ fn capture(json: bool) -> Result<(), Failure> {
         output::remark(note);
     }
     output::print(&captured.toml)
+}
+
+fn import(
+    file: &Path,
+    format: Option<Format>,
+    to: Option<&Path>,
+    json: bool,
+) -> Result<(), Failure> {
+    let imported = alight_machine_import::import(file, format).map_err(Failure::bad_input)?;
+    if json {
+        return output::print(&pretty(&imported.to_json()));
+    }
+    for note in &imported.notes {
+        output::remark(note);
+    }
+    match to {
+        Some(to) => output::save(to, &imported.toml),
+        None => output::print(&imported.toml),
+    }
+}
+
+fn export(machine: &str) -> Result<(), Failure> {
+    let sheet = alight_machine::load(machine)?;
+    let exported = alight_machine_import::lisa(&sheet);
+    for note in &exported.notes {
+        output::remark(note);
+    }
+    output::print(&exported.yaml)
 }
 
 fn measure(file: Option<&Path>, rounds: u32) -> Result<(), Failure> {

@@ -1,35 +1,31 @@
 // SPDX-License-Identifier: GPL-2.0-only
 //! `alight simulate`
 
+use alight_ask::{Input, scheduler_over};
 use alight_compare::header::Conditions;
 use alight_compare::progress::one_run;
 use alight_compare::single::{self, Told};
 use alight_compare::tool;
-use alight_compare::{Style, simulate};
+use alight_compare::{Style, observe, simulate};
 use alight_trace::is_stdout;
 
 use crate::args::SimulateArgs;
 use crate::failure::Failure;
-use crate::input::{Input, scheduler_over};
-use crate::progress::Bar;
-use crate::{again, interrupt, output, traced};
+use crate::progress::{Bar, on_bar};
+use crate::{interrupt, output, traced};
 
 pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
     let named = &args.scheduler;
     let scheduler = scheduler_over(named.base.as_deref(), named.name.as_deref())?;
-    let input = Input::load(&args.run)?;
+    args.shown.page.check()?;
+    let input = Input::load(args.run.options(), &output::remark)?;
     let style = if args.json { Style::Json } else { args.style };
     let selection = args.told.selection().map_err(Failure::BadInput)?;
     if style == Style::Tool {
         tool::check(&input.workloads)?;
     }
-    let scenario = input.scenario(&args.run, &scheduler);
-    let command = again::command(
-        "simulate",
-        &args.run,
-        std::slice::from_ref(&scheduler.name),
-        &[],
-    );
+    let scenario = input.scenario(&scheduler);
+    let command = input.command("simulate", &[&scheduler.name], &[]);
     let cancel = interrupt::flag()?;
     let bar = Bar::of(1);
     let outcome = one_run(&|told| bar.hear(told), |tell| match &args.trace {
@@ -61,10 +57,25 @@ pub fn run(args: &SimulateArgs) -> Result<(), Failure> {
             }
         }
     }
-    if outcome.interrupted {
-        let end = "interrupted: the numbers are those of the part that ran";
-        return Err(Failure::Interrupted(end.to_owned()));
+    if args.shown.page.is_wanted() && !outcome.interrupted {
+        let time = args.shown.html_time.clone();
+        let observed = on_bar(Bar::of_page(1), |progress| {
+            observe::of_run(&scenario, outcome.end_ns, time, progress, cancel)
+        })?;
+        args.shown.page.write(style == Style::Table, || {
+            single::page(&conditions, &outcome, observed.as_ref(), &told)
+        })?;
     }
-    input.remark_late(outcome.end_ns);
+    if outcome.interrupted {
+        let page = match args.shown.page.is_wanted() {
+            true => "; no page is written",
+            false => "",
+        };
+        return Err(Failure::Interrupted(format!(
+            "interrupted: the numbers are those of the part that ran{page}"
+        )));
+    }
+    args.shown.page.is_whole(cancel)?;
+    input.tell_late(outcome.end_ns, &output::remark);
     Ok(())
 }

@@ -53,6 +53,13 @@ fn run_studies(args: &StudyRunArgs) -> Result<(), Failure> {
     };
     let studies = names.iter().map(|name| alight_published::load(name));
     let studies = studies.collect::<Result<Vec<_>, _>>()?;
+    args.page.check()?;
+    if args.page.is_wanted() && studies.len() > 1 {
+        return Err(Failure::BadInput(format!(
+            "--html writes the page of one study, found {}; name one",
+            studies.len()
+        )));
+    }
     let cancel = interrupt::flag()?;
     let mut failed = vec![];
     for (index, (study, typed)) in studies.iter().zip(&names).enumerate() {
@@ -136,6 +143,9 @@ fn run_study(
     bar.finish();
     let text = alight_published::render(&answer, &trust, sensitivity.as_ref(), style);
     output::print(&text)?;
+    args.page.write(style == Style::Table, || {
+        alight_published::page(&answer, &trust, sensitivity.as_ref())
+    })?;
     if let Some(folder) = &args.pictures {
         draw(study, &ask, folder, style, cancel)?;
     }

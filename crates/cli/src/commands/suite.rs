@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use alight_ask::{BadInput, load_machine, scheduler};
 use alight_compare::Spread;
 use alight_machine::{Machine, Trust};
 use alight_policy::Scheduler;
@@ -10,8 +11,9 @@ use alight_suite::{Entry, Platform, TrialRecord, record, report};
 
 use crate::args::{SuiteArgs, SuiteVerb};
 use crate::failure::Failure;
+use crate::output::remark;
 use crate::progress::Bar;
-use crate::{input, interrupt, output};
+use crate::{interrupt, output};
 
 pub fn run(args: &SuiteArgs) -> Result<(), Failure> {
     match &args.verb {
@@ -26,7 +28,7 @@ pub fn run(args: &SuiteArgs) -> Result<(), Failure> {
             json,
         } => {
             let entry = find(name)?;
-            let (machine, _) = input::load_machine(machine)?;
+            let (machine, _) = load_machine(machine, &remark)?;
             let platform = Platform::of(&machine);
             output::print(&match json {
                 false => report::show(entry, &machine.name, &platform),
@@ -56,8 +58,10 @@ pub fn run(args: &SuiteArgs) -> Result<(), Failure> {
                 false => (names.iter().map(|name| find(name))).collect::<Result<_, _>>()?,
             };
             let machines: Vec<(Machine, Trust)> =
-                named(machines, &alight_suite::MACHINES, *all, input::load_machine)?;
-            let bases: Vec<Scheduler> = named(bases, &alight_suite::BASES, *all, input::scheduler)?;
+                named(machines, &alight_suite::MACHINES, *all, |name| {
+                    load_machine(name, &remark)
+                })?;
+            let bases: Vec<Scheduler> = named(bases, &alight_suite::BASES, *all, scheduler)?;
             let cases = alight_suite::cases(&entries, &machines, &bases, *seed);
             let cancel = interrupt::flag()?;
             let bar = Bar::of(cases.len());
@@ -86,8 +90,8 @@ fn named<T>(
     given: &[String],
     defaults: &[&str],
     all: bool,
-    load: impl Fn(&str) -> Result<T, Failure>,
-) -> Result<Vec<T>, Failure> {
+    load: impl Fn(&str) -> Result<T, BadInput>,
+) -> Result<Vec<T>, BadInput> {
     if given.is_empty() {
         let count = if all { defaults.len() } else { 1 };
         return defaults[..count].iter().map(|name| load(name)).collect();

@@ -3,6 +3,7 @@
 
 use std::path::{Path, PathBuf};
 
+use alight_ask::load_machine;
 use alight_behaviour::replayed::{self, Standing, Taken, Verdict};
 use alight_behaviour::{KernelRun, predictions};
 use alight_machine::Machine;
@@ -12,9 +13,8 @@ use alight_recording::Reader;
 use alight_replay::Options;
 use alight_verify::{decisions, fidelity, live, pelt};
 
-use crate::args::{VerifyArgs, VerifyVerb};
+use crate::args::{PageArg, VerifyArgs, VerifyVerb};
 use crate::failure::Failure;
-use crate::input::load_machine;
 use crate::output::remark;
 use crate::{interrupt, output};
 
@@ -40,17 +40,23 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
         } => run_behaviour(files, scheduler.as_deref(), *json),
         VerifyVerb::Workload {
             files,
-            machine,
+            machine: machine_name,
             scheduler,
             predict,
             affinity,
             no_background,
             no_write,
             json,
+            page,
         } => {
-            let machine = machine.as_deref().map(load_machine).transpose()?;
+            page.check()?;
+            let machine = machine_name
+                .as_deref()
+                .map(|name| load_machine(name, &remark))
+                .transpose()?;
             let asked = Asked {
                 machine: machine.as_ref().map(|(machine, _)| machine),
+                machine_name: machine_name.as_deref(),
                 scheduler: scheduler.as_deref(),
                 predict: predict.as_deref(),
                 affinity: affinity.as_deref(),
@@ -59,7 +65,7 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
                     resample: None,
                 },
             };
-            run_workload(files, &asked, *no_write, *json)
+            run_workload(files, &asked, *no_write, *json, page)
         }
         VerifyVerb::Live { file, json } => run_live(file, *json),
         VerifyVerb::Predictions { directory, of } => {
@@ -207,6 +213,8 @@ fn run_behaviour(files: &[PathBuf], scheduler: Option<&str>, json: bool) -> Resu
 /// What is asked about recordings of a workload.
 struct Asked<'a> {
     machine: Option<&'a Machine>,
+    /// As it was typed.
+    machine_name: Option<&'a str>,
     scheduler: Option<&'a str>,
     /// Of the other recordings.
     predict: Option<&'a str>,
@@ -219,6 +227,7 @@ fn run_workload(
     asked: &Asked<'_>,
     no_write: bool,
     json: bool,
+    page: &PageArg,
 ) -> Result<(), Failure> {
     let cancel = interrupt::flag()?;
     let unusable = |file: &Path, error: &dyn std::error::Error| {
@@ -263,6 +272,10 @@ fn run_workload(
         true => replayed::json(&taken, &own, &crosses, &verdict),
         false => replayed::text(&taken, &own, &crosses, &verdict),
     })?;
+    page.write(!json, || {
+        let again = workload_command(files, asked, no_write);
+        replayed::page(&taken, &own, &crosses, &verdict, &again)
+    })?;
     if !no_write {
         verdict.write(first).map_err(|error| {
             let first = first.display();
@@ -278,6 +291,32 @@ fn run_workload(
         ))),
         _ => Ok(()),
     }
+}
+
+/// The command that checks the same recordings again.
+fn workload_command(files: &[PathBuf], asked: &Asked<'_>, no_write: bool) -> String {
+    let mut words = ["alight", "verify", "workload"].map(str::to_owned).to_vec();
+    words.extend(files.iter().map(|file| file.display().to_string()));
+    for (option, value) in [
+        ("--machine", asked.machine_name),
+        ("--scheduler", asked.scheduler),
+        ("--predict", asked.predict),
+        ("--affinity", asked.affinity),
+    ] {
+        words.extend(
+            value
+                .into_iter()
+                .flat_map(|value| [option, value])
+                .map(str::to_owned),
+        );
+    }
+    for (option, is_given) in [
+        ("--no-background", !asked.options.background),
+        ("--no-write", no_write),
+    ] {
+        words.extend(is_given.then(|| option.to_owned()));
+    }
+    shell_words::join(words)
 }
 
 fn explain_decision(file: &Path, scheduler: Option<&str>, number: u64) -> Result<(), Failure> {

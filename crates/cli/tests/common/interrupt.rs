@@ -8,7 +8,13 @@ use assert_cmd::cargo::CommandCargoExt;
 
 /// What the program with these arguments does when ctrl-C comes `after_ms` ms after it began: its
 /// exit code is 130.
+#[allow(dead_code, reason = "not every test interrupts by time")]
 pub fn interrupted(args: &[&str], after_ms: u64) -> Output {
+    interrupted_after(args, || std::thread::sleep(Duration::from_millis(after_ms)))
+}
+
+/// The same with ctrl-C when `wait` returns.
+pub fn interrupted_after(args: &[&str], wait: impl Fn()) -> Output {
     let child = Command::cargo_bin("alight")
         .expect("the program is built with its tests")
         .args(args)
@@ -16,7 +22,7 @@ pub fn interrupted(args: &[&str], after_ms: u64) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    std::thread::sleep(Duration::from_millis(after_ms));
+    wait();
     let pid = child.id().to_string();
     let kill = Command::new("kill").args(["-INT", &pid]).status();
     assert!(kill.unwrap().success());

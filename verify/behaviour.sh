@@ -6,10 +6,9 @@
 #
 #   verify/behaviour.sh [--keep DIR] [--sample] [KERNEL...]
 #
-# KERNEL is a row of vm/kernels.txt; without one: a CFS and an EEVDF kernel of
-# amd64 that are bases of the model. Each runs on one CPU, where time is exact,
-# and on four. --keep DIR leaves the recordings and reports (JSON) in DIR;
-# --sample records one CPU only.
+# KERNEL is a row of vm/kernels.txt; without one: a kernel of each series of amd64.
+# Each runs on one CPU, where time is exact, and on four. --keep DIR leaves the
+# recordings and reports (JSON) in DIR; --sample records one CPU only.
 #
 # The guests' time is the count of instructions (--icount), so that costs do not
 # depend on what else this machine does. Several CPUs then take turns at the one
@@ -23,7 +22,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . verify/recorder.sh
 
-KERNELS=(amd64-6.1-cloud amd64-7.2-cloud)
+mapfile -t KERNELS < <(amd64_kernels)
 PROGRAMS=(sysbench stress-ng rt-app)
 TURNS_US=2
 MACHINES=(one four)
@@ -49,7 +48,7 @@ install -d "$work/guest/behaviour"
 recorder amd64 "$work/guest"
 install -m 644 verify/behaviour-load.sh "$work/guest/"
 cp verify/behaviour/*.json "$work/guest/behaviour/"
-cargo build -q --release -p alight
+judge
 programs=$(vm/programs.sh amd64 "${PROGRAMS[@]}")
 
 # record KERNEL MACHINE DIR: leaves a recording of each workload in DIR.
@@ -89,7 +88,7 @@ for kernel in "${KERNELS[@]}"; do
 		name=$kernel-$machine status=0
 		: >"$keep/$name-behaviour.json" # stays empty if there is nothing to report
 		record "$kernel" "$machine" "$keep/$name" || { good=0 && continue; }
-		"$target/release/alight" verify behaviour --json "$keep/$name"/*.alight \
+		"$alight" verify behaviour --json "$keep/$name"/*.alight \
 			>"$keep/$name-behaviour.json" 2>"$work/errors" || status=$?
 		[ $status -le 1 ] || cat "$work/errors" >&2
 		[ $status = 0 ] || good=0

@@ -61,7 +61,7 @@ capture() {
 
 for kernel in "${KERNELS[@]}"; do
 	if capture "$kernel" "$keep/$kernel" && ALIGHT_CAPTURES="$keep/$kernel" \
-		cargo test -q -p alight-import --test tools >"$work/test" 2>&1; then
+		cargo test -q --workspace --test tools >"$work/test" 2>&1; then
 		echo "ok    $kernel"
 		passed=$((passed + 1))
 	else

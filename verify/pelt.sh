@@ -4,13 +4,13 @@
 # Holds policy/pelt.h against stock kernels: boots each, records every change of
 # its load-tracking signals while tasks of every kind run, and makes each again.
 #
-#   verify/pelt.sh [--keep DIR] [KERNEL...]
+#   verify/pelt.sh [--keep DIR] [--sample] [KERNEL...]
 #
-# KERNEL is a row of vm/kernels.txt; without one: a CFS kernel, the first and the
-# last with EEVDF of amd64, and arm64 with little and big CPUs that change their
-# frequency. --keep DIR leaves the recordings and reports (JSON) in DIR; the report
-# of a kernel that could not be recorded is empty. A recording that is empty or
-# short fails, with the reason.
+# KERNEL is a row of vm/kernels.txt; without one: a kernel of each series of amd64, and
+# some of arm64 with little and big CPUs that change their frequency. --keep DIR leaves
+# the recordings and reports (JSON) in DIR; the report of a kernel that could not be
+# recorded is empty. A recording that is empty or short fails, with the reason.
+# --sample records some ten thousand updates instead of a million.
 #
 # One line a kernel; the last line is "pelt: N passed, N failed".
 
@@ -18,20 +18,26 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 . verify/recorder.sh
 
-KERNELS=(amd64-6.1-cloud amd64-6.18-cloud amd64-7.2-cloud arm64-6.18)
+mapfile -t KERNELS < <(amd64_kernels)
+KERNELS+=("${ARM64_KERNELS[@]}")
 # What a recording must hold at the least to count.
 LEAST_UPDATES=1000000
-# Messages a sender of hackbench passes: as many as make enough updates; CFS
+# Messages a sender of hackbench passes: as many as make enough updates. CFS (up to 6.5)
 # switches most often, and with more the recorder would not keep up.
-declare -A LOOPS=([amd64-6.1-cloud]=400 [amd64-6.18-cloud]=4800 [amd64-7.2-cloud]=3300 [arm64-6.18]=1300)
-DEFAULT_LOOPS=1000
+declare -A LOOPS=([amd64-5.10-cloud]=400 [amd64-6.1-cloud]=400)
+LOOPS_amd64=4800
+LOOPS_arm64=1300
 
-keep=
-if [ "${1:-}" = --keep ]; then
-	keep=$2
-	shift 2
-fi
+keep='' sample=''
+while [ $# -gt 0 ]; do
+	case $1 in
+	--keep) keep=$2 && shift 2 ;;
+	--sample) sample=1 && shift ;;
+	*) break ;;
+	esac
+done
 [ $# -eq 0 ] || KERNELS=("$@")
+[ -z "$sample" ] || LEAST_UPDATES=10000 LOOPS=() LOOPS_amd64=40 LOOPS_arm64=20
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -41,7 +47,8 @@ passed=0 failed=0
 
 # record KERNEL FILE
 record() {
-	local arch=${1%%-*} machine=(--smp 4)
+	local arch=${1%%-*} machine=(--smp 4) loops
+	loops=LOOPS_$arch
 	recorder "$arch" "$work/$arch"
 	install -m 644 verify/pelt-load.sh "$work/$arch/" # no program: it has no libraries
 	if [ "$arch" = arm64 ]; then
@@ -55,7 +62,7 @@ record() {
 		cat /tmp/run.alight >/dev/out
 	G
 	vm/run.sh --kernel "$1" --mem 6144 --timeout 1800 "${machine[@]}" --add "$work/$arch" \
-		--out "$2" "$work/run.sh" "${LOOPS[$1]:-$DEFAULT_LOOPS}" >"$work/console" || {
+		--out "$2" "$work/run.sh" "${LOOPS[$1]:-${!loops}}" >"$work/console" || {
 		cat "$work/console" >&2
 		return 1
 	}
@@ -65,7 +72,7 @@ record() {
 # verify KERNEL FILE
 verify() {
 	local status=0 updates
-	"$target/debug/alight" verify pelt --json "$2" >"$keep/$1.json" || status=$?
+	"$alight" verify pelt --json "$2" >"$keep/$1.json" || status=$?
 	updates=$(sed -n 's/^  "updates": \([0-9]*\),/\1/p' "$keep/$1.json")
 	printf '%s: %s updates, exit status %s\n' "$1" "${updates:-no}" $status
 	[ "${updates:-0}" -ge $LEAST_UPDATES ] || {
@@ -75,7 +82,7 @@ verify() {
 	[ $status = 0 ]
 }
 
-cargo build -q
+judge
 for kernel in "${KERNELS[@]}"; do
 	: >"$keep/$kernel.json" # stays empty if there is nothing to report
 	if record "$kernel" "$keep/$kernel.alight" && verify "$kernel" "$keep/$kernel.alight"; then

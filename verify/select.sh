@@ -43,11 +43,11 @@ program() {
 	install -d "$2"
 	case $1 in
 	amd64)
-		cargo build -q -p alight-live --bin $name
+		tests/programs.sh
 		strip -o "$2/$name" "$target/debug/$name"
 		;;
 	arm64)
-		vm/cross.sh cargo build -q --target aarch64-unknown-linux-gnu -p alight-live --bin $name
+		tests/programs.sh arm64
 		aarch64-linux-gnu-strip -o "$2/$name" \
 			"$target/aarch64-unknown-linux-gnu/debug/$name"
 		;;

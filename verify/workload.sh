@@ -101,7 +101,7 @@ verdict() {
 guest() {
 	local schbench
 	recorder amd64 "$work/guest"
-	strip -o "$work/guest/scx_alight" "$target/quick/scx_alight"
+	strip -o "$work/guest/scx_alight" "$target/debug/scx_alight"
 	install -d "$work/guest/behaviour" "$work/guest/usr/bin"
 	install -m 644 verify/workload-load.sh "$work/guest/"
 	cp verify/behaviour/crowded.json "$work/guest/behaviour/"
@@ -160,7 +160,7 @@ predict() {
 	for recording in "$keep/$from"/*.alight; do
 		name=$(basename "$recording" .alight) code=0
 		[ -e "$keep/$to/$name.alight" ] || continue
-		timeout $LONGEST "$target/quick/alight" verify workload --json --no-write "$@" "$recording" \
+		timeout $LONGEST "$target/debug/alight" verify workload --json --no-write "$@" "$recording" \
 			"$keep/$to/$name.alight" >"$reports/$name.json" 2>"$work/errors" || code=$?
 		# 1: the replay is not usable, which the report says.
 		[ $code -gt 1 ] || continue
@@ -172,7 +172,7 @@ predict() {
 	return $status
 }
 
-cargo build -q --profile quick -p alight
+tests/programs.sh
 for row in "${PAIRS[@]}"; do
 	IFS='|' read -r from to options <<<"$row"
 	[ -d "$keep/$from" ] && [ -d "$keep/$to" ] || continue

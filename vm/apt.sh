@@ -7,10 +7,22 @@
 # Sourced by install.sh and fetch.sh after env.sh.
 
 : "${ALIGHT_DEBIAN_MIRROR:=http://deb.debian.org/debian}"
+# Suites of security updates lie beside the others on every mirror that has them.
+: "${ALIGHT_DEBIAN_SECURITY_MIRROR:=$ALIGHT_DEBIAN_MIRROR-security}"
 
-# Old stable to unstable: every series of kernel that Debian offers today.
+# Debian 11 to unstable: every series of kernel that Debian offers today. A series
+# that its release no longer updates gets its fixes in the suite of security updates.
 # shellcheck disable=SC2034 # used by fetch.sh
-APT_SUITES=(bookworm bookworm-backports trixie trixie-backports forky sid)
+APT_SUITES=(bullseye bullseye-security bookworm bookworm-security bookworm-backports
+	trixie trixie-security trixie-backports forky sid)
+
+# mirror_of SUITE
+mirror_of() {
+	case $1 in
+	*-security) printf '%s\n' "$ALIGHT_DEBIAN_SECURITY_MIRROR" ;;
+	*) printf '%s\n' "$ALIGHT_DEBIAN_MIRROR" ;;
+	esac
+}
 
 # apt_prepare ARCH SUITE...: writes the sources of ARCH's private state.
 apt_prepare() {
@@ -20,7 +32,7 @@ apt_prepare() {
 	for suite in "$@"; do
 		printf 'deb [signed-by=%s] %s %s main\n' \
 			/usr/share/keyrings/debian-archive-keyring.gpg \
-			"$ALIGHT_DEBIAN_MIRROR" "$suite"
+			"$(mirror_of "$suite")" "$suite"
 	done >"$state/sources.list.$$"
 	mv "$state/sources.list.$$" "$state/sources.list"
 }
@@ -48,9 +60,13 @@ apt_private() {
 }
 
 # apt_update ARCH: brings the lists of ARCH's private state up to date. A suite
-# that cannot be reached only costs the kernels that it has.
+# that cannot be reached only costs the kernels that it has. Scripts that run side
+# by side take turns: apt refuses lists that another one writes.
 apt_update() {
 	say "reading the package lists of Debian for $1 ($ALIGHT_DEBIAN_MIRROR)"
-	apt_private "$1" apt-get update >"$CACHE/apt/$1/update.log" 2>&1 ||
+	(
+		flock 9
+		apt_private "$1" apt-get update >"$CACHE/apt/$1/update.log" 2>&1
+	) 9>"$CACHE/apt/$1/update.lock" ||
 		say "not every suite could be read; see $CACHE/apt/$1/update.log"
 }

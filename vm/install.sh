@@ -6,6 +6,7 @@
 #   vm/install.sh --build   what the build of `alight` needs: a C compiler, make
 #   vm/install.sh --bench   and what counts instructions, for `make bench`
 #   vm/install.sh --deb     and what the Debian package with the live scheduler needs
+#   vm/install.sh --browser what the tests of pages in a browser need
 #   vm/install.sh --test    (default) and what the guests and the live scheduler need
 #
 # Only packages are installed. The machine's sources are not edited: QEMU comes
@@ -29,9 +30,16 @@ TEST=(
 	zstd                                              # captures of traces
 	rt-tests util-linux                               # programs that run in it
 	device-tree-compiler                              # checks dtb.py
+	acpica-tools                                      # makes the table of cppc.py
 	g++                                               # the fuzz targets' runtime
+	python3-venv                                      # the tests of the Python package
 	lintian man-db mmdebstrap systemd                 # the Debian package looked at, and installed in guests
 )
+BROWSER=(chromium chromium-driver fonts-dejavu-core iproute2 util-linux)
+# These a machine may have from elsewhere.
+command -v java >/dev/null || BROWSER+=(default-jre-headless)
+command -v npm >/dev/null || BROWSER+=(npm)
+python3 -c 'import ensurepip, venv' 2>/dev/null || BROWSER+=(python3 python3-venv)
 
 missing() {
 	local package
@@ -85,8 +93,9 @@ case $what in
 --build) packages=("${BUILD[@]}") ;;
 --bench) packages=("${BUILD[@]}" "${BENCH[@]}") ;;
 --deb) packages=("${BUILD[@]}" "${DEB[@]}") ;;
+--browser) packages=("${BROWSER[@]}") ;;
 --test) packages=("${BUILD[@]}" "${BENCH[@]}" "${DEB[@]}" "${TEST[@]}" "${QEMU_PACKAGES[@]}") ;;
-*) die "usage: vm/install.sh [--build|--bench|--deb|--test], not '$what'" 2 ;;
+*) die "usage: vm/install.sh [--build|--bench|--deb|--browser|--test], not '$what'" 2 ;;
 esac
 if [ -n "$(missing "${packages[@]}")" ]; then
 	[ "$(id -u)" = 0 ] || die "run this as root; missing: $(missing "${packages[@]}" | paste -sd' ')"
@@ -95,6 +104,7 @@ if [ -n "$(missing "${packages[@]}")" ]; then
 	--build) install_packages "${BUILD[@]}" ;;
 	--bench) install_packages "${BUILD[@]}" "${BENCH[@]}" ;;
 	--deb) install_packages "${BUILD[@]}" "${DEB[@]}" ;;
+	--browser) install_packages "${BROWSER[@]}" ;;
 	--test)
 		install_packages "${BUILD[@]}" "${BENCH[@]}" "${DEB[@]}" "${TEST[@]}"
 		install_qemu

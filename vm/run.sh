@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Boots a stock kernel in QEMU, runs a shell script in it and prints what the
-# script prints, as it prints it.
+# script prints, as it prints it; into a file, when the guest has ended.
 #
 #   vm/run.sh --kernel NAME [OPTION...] SCRIPT [ARG...]
 #
@@ -15,8 +15,11 @@
 #                    their libraries; may be repeated
 #   --module NAME    load this module of the kernel before the script; may be repeated
 #   --dtb FILE       device tree instead of QEMU's own (arm64; see dtb.py)
+#   --cppc LIST      highest performance of each CPU (amd64, CPUs of AMD): the kernel ranks them by
+#                    it, and packs tasks where it is high; see cppc.py. Kernels from 6.12 on
 #   --timeout S      seconds that the guest may take (300); one that has not begun the
-#                    script in half of them is started again, once, unless --seed
+#                    script in half of them is started again, once, unless --seed, and
+#                    so is one, twice, whose kernel the emulator broke: see patched_late below
 #   --accel ACCEL    QEMU's accelerator (amd64: tcg,thread=multi;
 #                    arm64: tcg,thread=single, because hackbench can hang under
 #                    multi-threaded emulation there)
@@ -44,7 +47,7 @@ set -euo pipefail
 
 usage() { die "$1; see the head of $VM_DIR/run.sh" 2; }
 
-kernel='' smp='' mem=2048 dtb='' seconds=300 accel='' seed='' root='' icount='' turns='' append='' keep='' out=''
+kernel='' smp='' mem=2048 dtb='' cppc='' seconds=300 accel='' seed='' root='' icount='' turns='' append='' keep='' out=''
 overlays=() modules=()
 while [ $# -gt 0 ]; do
 	case $1 in
@@ -53,7 +56,7 @@ while [ $# -gt 0 ]; do
 		shift
 		continue
 		;;
-	--kernel | --smp | --mem | --root | --add | --module | --dtb | --timeout | --accel | --seed | --turns | --append | --console | --out)
+	--kernel | --smp | --mem | --root | --add | --module | --dtb | --cppc | --timeout | --accel | --seed | --turns | --append | --console | --out)
 		[ $# -gt 1 ] || usage "$1 needs a value"
 		;;
 	esac
@@ -65,6 +68,7 @@ while [ $# -gt 0 ]; do
 	--add) overlays+=("$2") ;;
 	--module) modules+=("$2") ;;
 	--dtb) dtb=$2 ;;
+	--cppc) cppc=$2 ;;
 	--timeout) seconds=$2 ;;
 	--accel) accel=$2 ;;
 	--seed) seed=$2 ;;
@@ -93,6 +97,9 @@ done
 known_kernel "$kernel"
 arch=$(kernel_field "$kernel" 2)
 set_arch "$arch"
+[ -z "$cppc" ] || [ "$arch" = amd64 ] || usage "--cppc: $kernel is not of amd64"
+commas=${cppc//[!,]/} cpus=${smp:-4}
+[ -z "$cppc" ] || [ $((${#commas} + 1)) = "${cpus%%,*}" ] || usage "--cppc $cppc: not a figure for each of ${cpus%%,*} CPUs"
 need "$QEMU" cpio readelf xz timeout
 
 image=$CACHE/kernels/$kernel
@@ -172,6 +179,12 @@ cat "$base" "$work/overlay.cpio" >"$work/initrd"
 case $arch in
 amd64)
 	machine=(-machine q35 -cpu max)
+	if [ -n "$cppc" ]; then
+		need iasl
+		ranked=$("$VM_DIR/cppc.py" "$work/cppc.aml" "$cppc")
+		machine=(-machine q35 -cpu EPYC-Milan -acpitable "file=$work/cppc.aml")
+		append="$ranked $append"
+	fi
 	accel=${accel:-tcg,thread=multi}
 	append="mitigations=off $append"
 	;;
@@ -214,8 +227,8 @@ if [ -n "$out" ]; then
 		-device 'virtserialport,chardev=out,name=alight.out')
 fi
 
-# Between the markers; the end marker may follow an unfinished line.
-show() {
+# What the script printed: between the markers; the end marker may follow an unfinished line.
+printed() {
 	sed -un 's/\r//g
 		/ALIGHT-VM-BEGIN$/,/ALIGHT-VM-END status=/ {
 			/ALIGHT-VM-BEGIN$/d
@@ -224,8 +237,18 @@ show() {
 		}'
 }
 
+# A file gets the output of the life that counts alone.
+later=
+[ ! -f /dev/stdout ] || later=$work/printed
+show() { if [ -n "$later" ]; then printed >"$later"; else printed; fi; }
+
 # said MARKER: has the guest printed this?
 said() { grep -aq "ALIGHT-VM-$1" "$work/console" 2>/dev/null; }
+
+# The kernel changes its own code while it runs, behind a breakpoint that it takes away last. Under
+# emulation with a thread a CPU one of them sometimes meets the breakpoint when the change is over:
+# the kernel knows of none then, and panics. Where code changes all the time take thread=single.
+patched_late() { ! said 'END status=' && grep -aq 'int3: 0000 \[#' "$work/console"; }
 
 # watch PID PATIENCE: ends QEMU when it should have ended, and $work/hung says so if
 # the script has not begun after PATIENCE seconds.
@@ -262,13 +285,19 @@ live() {
 	wait $reader
 }
 
+# again WHY
+again() {
+	say "$kernel: $1; the guest is started again"
+	live "$seconds"
+}
 # Now and then the kernel of a guest hangs while it starts, without a word.
 patience=$([ -n "$seed" ] && echo "$seconds" || echo $((seconds / 2)))
 live "$patience"
-if [ -e "$work/hung" ]; then
-	say "$kernel: the script has not begun within $patience s; the guest is started again"
-	live "$seconds"
-fi
+[ ! -e "$work/hung" ] || again "the script has not begun within $patience s"
+for _ in 1 2; do
+	! patched_late || again 'the kernel met a breakpoint of its own that was gone, as happens under emulation'
+done
+[ -z "$later" ] || cat "$later"
 [ -z "$keep" ] || tr -d '\r' <"$work/console" >"$keep"
 
 [ -z "$out" ] || mv "$unfinished" "$out"

@@ -173,6 +173,14 @@ test_failures() {
 	check 'a kernel that hangs at first: exit status' 0 "$(cat "$work/late.status")"
 	check 'a kernel that hangs at first: output' begun "$(cat "$work/late.out")"
 	check 'a kernel that hangs at first: said' 1 "$(grep -c 'started again' "$work/late.err" || true)"
+	boot patched --kernel $AMD64 --smp 1 <<-'G'
+		echo before
+		echo '<0>Oops: int3: 0000 [#1]' >/dev/kmsg
+		echo c >/proc/sysrq-trigger
+	G
+	check 'a breakpoint that was gone: started again' 2 "$(grep -c 'started again' "$work/patched.err" || true)"
+	check 'a breakpoint that was gone: output of one life' 1 "$(grep -c '^before' "$work/patched.out" || true)"
+	check 'a breakpoint in the last life too: exit status' 125 "$(cat "$work/patched.status")"
 	check 'unknown kernel: exit status' 2 \
 		"$("$VM_DIR/run.sh" --kernel amd64-0.1 "$work/slow.sh" 2>/dev/null || echo $?)"
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 #	make demo	install what is missing, build, compare two placement policies
-#	make check	format, lint, unit and golden tests: a few minutes, no virtual machines
+#	make check	format, lint, unit and golden tests: some minutes, no virtual machines
 #	make test	every test, those in virtual machines included
 #	make golden	make the golden corpus of tests/golden again, and say what moved
 #	make book	the documentation as a book: target/book/index.html
@@ -34,17 +34,17 @@ demo:
 	@echo
 	$(TARGET)/release/alight compare -m $(DEMO_MACHINE) -w '$(DEMO_WORKLOAD)' -w $(DEMO_BESIDE) \
 		$(DEMO_SCHEDULER) --runs $(DEMO_RUNS) \
+		--html $(TARGET)/demo.html --html-time 0s:1s \
 		--picture $(TARGET)/demo.svg --picture-time 0s:1s
 
 check:
-	tests/all.sh format lint cargo golden
+	tests/all.sh format lint cargo
 
 test:
 	tests/all.sh
 
 golden:
-	ALIGHT_BLESS=1 cargo test -q -p alight --test golden -- --nocapture
-	ALIGHT_BLESS=1 cargo test -q --profile quick -p alight-sim --test golden -- --nocapture
+	ALIGHT_BLESS=1 cargo test -q --workspace --test golden -- --nocapture
 	git diff --stat -- tests/golden
 
 # All figures are printed even if one has grown by too much; then it fails.

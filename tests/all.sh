@@ -6,9 +6,12 @@
 # Installs what is missing. Ends with what was skipped and why, what failed, and the
 # line `N passed, N failed, N skipped`. Exit status 0 only if nothing failed.
 #
-#	tests/all.sh		everything, in two lanes side by side: what guests do, and the rest
+#	tests/all.sh		everything, in two lanes side by side: what guests do, and the rest;
+#				the lane that is done first helps the other
 #	tests/all.sh STEP...	only these steps, one after the other:
-#				format builds lint cargo golden newcomer book licences sanitize fuzz sixth decisions package vm live import
+#				format builds lint cargo python newcomer browser book licences sanitize fuzz
+#				sixth decisions package sweep vm live import; of live: live-scheduler
+#				live-machine live-kernels live-program live-logs live-rules live-workload live-faults
 
 set -u
 cd "$(dirname "$0")/.." || exit 1
@@ -17,7 +20,7 @@ FUZZ_SECONDS=${FUZZ_SECONDS:-15}
 export CARGO_INCREMENTAL=0
 
 passed=0 failed=0 skipped=0
-skips=() failures=()
+skips=() failures=() took=()
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
 
@@ -39,15 +42,21 @@ skip() { # REASON
 	echo "skipped: $1"
 }
 
+# Hundredths of a second that processors have worked for ended children of this script.
+worked() { awk '{ print $16 + $17 }' /proc/$$/stat; }
+
 # logged NAME COMMAND...: runs it; its output is kept, and what `shown` leaves of it shown.
 shown=cat
 logged() {
-	local status began=$SECONDS
+	local status began=$SECONDS before line
+	before=$(worked)
 	echo
 	echo "== $1"
 	"${@:2}" 2>&1 | tee "$log" | $shown
 	status=${PIPESTATUS[0]}
-	echo "-- $1: $((SECONDS - began)) s"
+	line="$1: $((SECONDS - began)) s, $((($(worked) - before) / 100)) s of processors"
+	echo "-- $line"
+	took+=("$line")
 	return "$status"
 }
 
@@ -92,19 +101,19 @@ results() {
 		!begun || failing || /^ *(Running|Doc-tests) |^test result|FAILED$|^SKIPPED|^error/'
 }
 
+# cargo_tests NAME ARGUMENT...: the tests of `cargo test ARGUMENT...`.
 cargo_tests() {
 	local status=0 before=$skipped
-	shown=results logged "cargo test" cargo test "${crates[@]}" --no-fail-fast -- --show-output || status=$?
+	shown=results logged "$1" cargo test "${@:2}" --no-fail-fast -- --show-output || status=$?
 	local good bad ignored
 	good=$(summed passed)
 	bad=$(summed failed)
-	# What needs a build without debug assertions is run by the step "golden".
-	ignored=$(grep -v 'without debug assertions' "$log" | sed -n 's/^test \(.*\) \.\.\. ignored/\1/p')
+	ignored=$(sed -n 's/^test \(.*\) \.\.\. ignored/\1/p' "$log")
 	skips_of_log
 	# The harness counts a test that skipped itself as passed.
 	pass $((good - (skipped - before)))
 	if [ $status != 0 ] && [ "$bad" = 0 ]; then bad=1; fi
-	fail "$bad" "cargo test"
+	fail "$bad" "$1"
 	while read -r line; do
 		[ -z "$line" ] || skip "ignored by its author: $line"
 	done <<<"$ignored"
@@ -141,9 +150,7 @@ short_lines() {
 licences() { "$(tests/tool.sh cargo-deny)" check licenses; }
 
 build_for_guests() {
-	cargo build -q -p alight -p alight-live --bins &&
-		vm/fetch.sh sysroot &&
-		vm/cross.sh cargo build -q --target aarch64-unknown-linux-gnu -p alight-live
+	tests/programs.sh && tests/programs.sh arm64
 }
 
 step() {
@@ -160,12 +167,16 @@ step() {
 		one "lint" cargo clippy "${crates[@]}" --all-targets -- -D warnings
 		one "rustdoc" env RUSTDOCFLAGS=-Dwarnings cargo doc -q "${crates[@]}" --no-deps
 		;;
-	cargo) cargo_tests ;;
-	golden)
-		# Debug builds prove invariants after every event, which takes long, and allocates.
-		one "golden runs" cargo test --profile quick -p alight-sim --test golden --test no_allocation
+	cargo) cargo_tests "cargo test" "${crates[@]}" ;;
+	python)
+		if install; then
+			counted "the Python package" tests/python.sh
+		else
+			skip "the Python package: packages are missing, see above"
+		fi
 		;;
 	newcomer) guests "a newcomer's path" tests/newcomer.sh ;;
+	browser) counted "pages in a browser" tests/browser/run.sh ;;
 	book)
 		one "the book and its links" docs/book.sh
 		one "lines of the docs" short_lines
@@ -175,18 +186,20 @@ step() {
 	fuzz) counted "fuzz" tests/fuzz.sh "$FUZZ_SECONDS" ;;
 	vm) guests "virtual machines" vm/test.sh ;;
 	live)
-		guests "live scheduler" crates/live/tests/guest.sh
-		guests "live machine" crates/live/tests/machine.sh
-		guests "kernels" crates/live/tests/kernels.sh
-		guests "the program" crates/live/tests/program.sh
-		guests "logs of decisions" crates/live/tests/logs.sh
-		guests "rules" crates/live/tests/rules.sh
-		guests "recordings of workloads" crates/live/tests/workload.sh
-		guests "faults" crates/live/tests/faults.sh
+		for name in $LIVE; do step "$name"; done
 		;;
+	live-scheduler) guests "live scheduler" crates/live/tests/guest.sh ;;
+	live-machine) guests "live machine" crates/live/tests/machine.sh ;;
+	live-kernels) guests "kernels" crates/live/tests/kernels.sh ;;
+	live-program) guests "the program" crates/live/tests/program.sh ;;
+	live-logs) guests "logs of decisions" crates/live/tests/logs.sh ;;
+	live-rules) guests "rules" crates/live/tests/rules.sh ;;
+	live-workload) guests "recordings of workloads" crates/live/tests/workload.sh ;;
+	live-faults) guests "faults" crates/live/tests/faults.sh ;;
 	decisions)
 		guests "decisions in BPF" verify/select.sh --sample
-		guests "decisions of a kernel" verify/decisions.sh --sample amd64-7.2-cloud
+		guests "decisions of a kernel" verify/decisions.sh --sample amd64-7.3-cloud
+		guests "priorities of a kernel" verify/itmt.sh amd64-7.3-cloud
 		;;
 	import) guests "traces of other tools" verify/import.sh ;;
 	sixth)
@@ -198,6 +211,7 @@ step() {
 		fi
 		;;
 	package) guests "the Debian package" packaging/test.sh ;;
+	sweep) counted "the store of a sweep, read by others" tests/sweep/readers.sh ;;
 	*)
 		echo "tests/all.sh: unknown step '$1'; the steps are $STEPS" >&2
 		exit 2
@@ -213,6 +227,7 @@ shown_lane() { # FILE
 		case $line in
 		'skipped: '*) skips+=("${line#skipped: }") ;;
 		'failed: '*) failures+=("${line#failed: }") ;;
+		'took: '*) took+=("${line#took: }") ;;
 		*' passed, '*' failed, '*' skipped')
 			set -- $line
 			passed=$((passed + $1)) failed=$((failed + $3)) skipped=$((skipped + $5))
@@ -224,38 +239,55 @@ shown_lane() { # FILE
 	failures+=("the lane of the guests broke off")
 }
 
+# in_turn STEP...: those that no lane has begun yet. CLAIMS is the folder where the lanes say what
+# they begin; without one there is a single lane.
+in_turn() {
+	local name
+	for name; do
+		if [ -z "${CLAIMS:-}" ] || mkdir "$CLAIMS/$name" 2>/dev/null; then step "$name"; fi
+	done
+}
+
+backwards() { tac -s ' ' <<<"$* " | tr '\n' ' '; }
+
 # A guest is emulated by one processor and sleeps at times; builds and tests want two. Side by side
 # they leave nothing idle. Guests whose checks depend on time count instructions for it, or leave room:
 # a busy host makes them slower, not wrong.
 both_lanes() {
-	local lane name guests
+	local lane guests
 	lane=$(mktemp)
-	"$0" $GUESTS >"$lane" 2>&1 &
+	CLAIMS=$(mktemp -d)
+	export CLAIMS
+	"$0" $GUESTS $(backwards $HERE) >"$lane" 2>&1 &
 	guests=$!
-	for name in $HERE; do step "$name"; done
+	in_turn $HERE $(backwards $GUESTS)
 	wait $guests || true	# what it counted says so
 	shown_lane "$lane"
-	rm -f "$lane"
+	rm -rf "$lane" "$CLAIMS"
 }
 
-HERE="format builds lint cargo golden newcomer sanitize fuzz sixth decisions package"
-GUESTS="book licences vm live import"
+LIVE="live-scheduler live-machine live-kernels live-program live-logs live-rules live-workload live-faults"
+HERE="format builds lint cargo python newcomer browser sanitize fuzz sixth"
+GUESTS="book licences vm $LIVE import decisions package sweep"
 STEPS="$HERE $GUESTS"
 crates=(--workspace)
 if [ $# -gt 0 ]; then
-	for name; do step "$name"; done
+	in_turn "$@"
 elif install; then
 	both_lanes
 else
 	# The live scheduler is part of the workspace: its build needs the packages first.
 	crates+=(--exclude alight-live)
 	skip "crates/live: packages are missing, see above"
-	for name in $STEPS; do step "$name"; done
+	in_turn $STEPS
 fi
 
 echo
 echo "== closing"
 for reason in "${skips[@]}"; do echo "skipped: $reason"; done
 for reason in "${failures[@]}"; do echo "failed: $reason"; done
+# One line, near the end: who sees only the last lines of a long run sees where its time went.
+printf -v line '%s; ' "${took[@]}"
+echo "took: ${line%; }"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" = 0 ]

@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# Prints the path of a tool of tests that cargo installs. Installs it into target/tools if the machine
-# does not have it.
+# Prints the path of a tool of tests that cargo installs. Installs it into ~/.cache/alight/tools if the
+# machine does not have it: without optimisation, for it is built more often than it works.
 #
 #	tests/tool.sh mdbook|cargo-deny
 
@@ -18,7 +18,7 @@ cargo-deny) options=(--version 0.20.2) ;;
 	;;
 esac
 
-tools=$(realpath -m "${CARGO_TARGET_DIR:-target}")/tools
+tools=${XDG_CACHE_HOME:-$HOME/.cache}/alight/tools/$1-${options[1]}
 command -v "$1" && exit
-[ -x "$tools/bin/$1" ] || cargo install --quiet --locked --root "$tools" "${options[@]}" "$1" >&2
+[ -x "$tools/bin/$1" ] || cargo install --quiet --debug --locked --root "$tools" "${options[@]}" "$1" >&2
 echo "$tools/bin/$1"

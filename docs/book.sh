@@ -14,6 +14,7 @@ book=${CARGO_TARGET_DIR:-target}/book
 mdbook=$(tests/tool.sh mdbook)
 
 rm -rf "$book"
+mkdir -p "$(dirname "$book")"
 "$mdbook" build --dest-dir "$(realpath -m "$book")" docs 2>&1 | tee "$book.log"
 if grep -qE 'WARN|ERROR' "$book.log"; then
 	echo "docs/book.sh: mdbook warns; mend the pages it names" >&2

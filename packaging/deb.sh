@@ -12,9 +12,9 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
-profile=release folder=release
+folder=release
 case "${1:-}" in
---dev) profile=dev folder=debug ;;
+--dev) folder=debug ;;
 '') ;;
 *)
 	echo "usage: packaging/deb.sh [--dev], not '$1'" >&2
@@ -36,15 +36,19 @@ packaged=$(dpkg-parsechangelog -l packaging/debian/changelog -S Version)
 	exit 1
 }
 
-cargo build -q --profile $profile -p alight -p alight-live \
-	--bin alight --bin scx_alight --bin alight-record
+if [ $folder = debug ]; then
+	tests/programs.sh
+else
+	cargo build -q --release -p alight -p alight-live -p xtask \
+		--bin alight --bin scx_alight --bin alight-record --bin xtask
+fi
 stage=$target/deb/alight-$version
 rm -rf "$stage"
 mkdir -p "$stage/bin" "$stage/doc"
 for program in alight scx_alight alight-record; do
 	install "$target/$folder/$program" "$stage/bin/"
 done
-cargo run -q --profile $profile -p xtask -- pages "$stage/share"
+"$target/$folder/xtask" pages "$stage/share"
 packaging/crates.py "$stage/crates" alight alight-live
 cp -r packaging/debian packaging/default machines workloads README.md "$stage/"
 # systemd's name, not the package's.

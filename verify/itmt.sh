@@ -64,13 +64,16 @@ G
 
 # base_of SERIES: the last base that is not newer.
 base_of() {
-	{ "$alight" policy list | grep -ow 'linux-[0-9.]*' && echo "linux-$1.999"; } | sort -Vu |
+	{ "$alight" policy list | awk '$1 ~ /^linux-[0-9]/ { print $1 }' && echo "linux-$1.999"; } | sort -Vu |
 		grep -B 1 -x "linux-$1.999" | head -n 1
 }
 
 # modelled MACHINE BASE LOAD CPUS: percent of the time in which each CPU is busy, as the guest says it.
 modelled() {
-	"$alight" simulate -m "$1" -w "$3" "$2" --trace "$work/trace.txt" >/dev/null 2>&1
+	"$alight" simulate -m "$1" -w "$3" "$2" --trace "$work/trace.txt" >/dev/null 2>"$work/said" || {
+		cat "$work/said" >&2
+		return 1
+	}
 	verify/busy.py $FROM $TO "$4" <"$work/trace.txt"
 }
 

@@ -42,6 +42,7 @@ done
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 keep=${keep:-$work}
+mkdir -p "$keep"
 target=${CARGO_TARGET_DIR:-target}
 passed=0 failed=0
 

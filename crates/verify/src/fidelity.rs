@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The fidelity page: what all verifications found, disagreements first.
+//! The fidelity pages: what all verifications found, disagreements first, and each quantity of behaviour.
 //!
 //! Reads the JSON reports of a directory (schemas `alight.verify-pelt/1`,
 //! `alight.verify-decisions/1` and `alight.verify-behaviour/1`), in the order of their names, and writes
-//! Markdown. It holds no figure of its own.
+//! Markdown. It holds no figure of its own. The directory has a folder for each kernel, so that one
+//! kernel can be held against the model anew and the others keep what was found.
 
 use crate::decisions::Cause;
 use alight_text::{item, paragraph};
+use read::{Kernel, Named};
 use serde_json::{Map, Value};
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Writing to a String cannot fail.
 macro_rules! line {
@@ -19,78 +21,34 @@ macro_rules! line {
 }
 
 mod behaviour;
+mod read;
 
-/// Why there is no page.
-#[derive(Debug, thiserror::Error)]
-pub enum NoFidelityPage {
-    /// The directory or a file in it cannot be read.
-    #[error("{}: {source}", path.display())]
-    Read {
-        /// Which.
-        path: PathBuf,
-        /// Why.
-        source: std::io::Error,
-    },
-    /// Not JSON, or not a report.
-    #[error("{}: {why}; expected a report that `alight verify ... --json` wrote", path.display())]
-    NotAReport {
-        /// Which file.
-        path: PathBuf,
-        /// What is wrong.
-        why: String,
-    },
-    /// Nothing to write about.
-    #[error("{}: no report in it; expected files NAME.json of `alight verify ... --json`", .0.display())]
-    Empty(PathBuf),
-}
+pub use read::NoFidelityPage;
 
-/// A report, and the name of its file.
-struct Named {
-    name: String,
-    report: Value,
-}
-
-/// The page on all reports below `directory`; `of` says of which model they are.
+/// The page on all reports below `directory`. A folder of it is a kernel; its file `model` says of
+/// which model the reports in it are.
 ///
 /// # Errors
 /// If a file ending in `.json` cannot be read or is no report, or if there is none.
-pub fn page(directory: &Path, of: Option<&str>) -> Result<String, NoFidelityPage> {
-    let (mut pelt, mut decisions, mut behaviour) = (vec![], vec![], vec![]);
-    let mut missing = String::new();
-    for path in reports(directory)? {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy();
-        let Some(report) = read(&path)? else {
-            let text = format!("**{name}: no report; the output of the run says what failed**");
-            missing += &item(&text);
-            continue;
-        };
-        let named = |report| Named {
-            name: name.into_owned(),
-            report,
-        };
-        match text(&report, "schema") {
-            "alight.verify-pelt/1" => pelt.push(named(report)),
-            "alight.verify-decisions/1" => decisions.push(named(report)),
-            behaviour::SCHEMA => behaviour.push(named(report)),
-            other => {
-                let why = format!("its schema is '{other}'");
-                return Err(NoFidelityPage::NotAReport { path, why });
-            }
-        }
-    }
-    if pelt.is_empty() && decisions.is_empty() && behaviour.is_empty() && missing.is_empty() {
-        return Err(NoFidelityPage::Empty(directory.to_owned()));
-    }
+pub fn page(directory: &Path) -> Result<String, NoFidelityPage> {
+    let kernels = read::kernels(directory)?;
     Ok([
         HEAD.to_owned(),
-        of.map(model).unwrap_or_default(),
-        disagreements(missing, &pelt, &decisions, &behaviour),
-        tracking(&pelt),
-        choices(&decisions),
-        behaviour::section(&behaviour),
+        summary(&kernels),
+        disagreements(&kernels),
+        tracking(&kernels),
+        choices(&kernels),
         left_out(),
     ]
     .concat())
+}
+
+/// The page on behaviour of all reports below `directory`: each quantity of each workload.
+///
+/// # Errors
+/// As [`page`].
+pub fn quantities(directory: &Path) -> Result<String, NoFidelityPage> {
+    Ok(behaviour::page(&read::kernels(directory)?))
 }
 
 const HEAD: &str = "\
@@ -98,16 +56,63 @@ const HEAD: &str = "\
 
 How close the model is to the kernels that it models. `make verify` runs the scripts of `verify/`:
 they boot each kernel, record what its scheduler does, give the policy core the same input, and
-compare. `alight verify report` makes this page of their reports.
+compare. `alight verify report` makes this page of their reports, which are in `verify/reports`.
+[Each quantity of behaviour](fidelity-behaviour.md) is on a page of its own.
 [verify.md](../explanation/verify.md) describes the method, [sources.md](../explanation/sources.md)
 the source of each rule, and [model.md](../explanation/model.md) the model.
 ";
 
-/// Which model the reports are of.
-fn model(of: &str) -> String {
-    let text =
-        format!("The model is that of {of}. Later changes of the model are not on this page.");
-    format!("\n{}", paragraph(&text))
+/// One row a kernel: what was found of it.
+fn summary(kernels: &[Kernel]) -> String {
+    let mut page = "\n## Kernels\n\n".to_owned();
+    page += &paragraph(
+        "Signals: sums and averages of load tracking that differ, of all. Decisions: choices of a CPU \
+         that are equal, of those during which no CPU changed. Behaviour: quantities of whole runs on \
+         one CPU and on four that agree, that disagree, and that too few events or runs tell of.",
+    );
+    page.push_str(
+        "\n| kernel | release | base | signals that differ | decisions equal | agree | disagree | too few | model |\n\
+         |---|---|---|---:|---:|---:|---:|---:|---|\n",
+    );
+    for kernel in kernels {
+        let signals = match kernel.pelt.as_slice() {
+            [] => "-".to_owned(),
+            reports => {
+                let (equal, different) = sum(reports.iter().map(|of| total(&of.report)));
+                format!("{different} of {}", equal + different)
+            }
+        };
+        let decisions = match kernel.decisions.as_slice() {
+            [] => "-".to_owned(),
+            reports => {
+                let of = |field| reports.iter().map(|of| number(&of.report, field)).sum();
+                percent(of("calm_equal"), of("calm"))
+            }
+        };
+        let verdicts = match kernel.behaviour.as_slice() {
+            [] => ["-".to_owned(), "-".to_owned(), "-".to_owned()],
+            reports => ["agree", "disagree", "too_few"].map(|verdict| {
+                let counts = reports
+                    .iter()
+                    .map(|of| behaviour::count(&of.report, verdict));
+                counts.sum::<usize>().to_string()
+            }),
+        };
+        line!(
+            page,
+            "| {} | {} | {} | {signals} | {decisions} | {} | {} |",
+            kernel.name,
+            kernel.release(),
+            kernel.base(),
+            verdicts.join(" | "),
+            kernel.model
+        );
+    }
+    page
+}
+
+fn sum(pairs: impl Iterator<Item = (u64, u64)>) -> (u64, u64) {
+    pairs.fold((0, 0), |(a, b), (c, d)| (a + c, b + d))
 }
 
 /// What the simulator leaves out, by mechanism: the last column of the table in docs/explanation/model.md.
@@ -139,40 +144,6 @@ fn rows(page: &str) -> impl Iterator<Item = (&str, &str)> {
         })
 }
 
-/// The directory's files ending in `.json`, by name.
-fn reports(directory: &Path) -> Result<Vec<PathBuf>, NoFidelityPage> {
-    let failed = |source| NoFidelityPage::Read {
-        path: directory.to_owned(),
-        source,
-    };
-    let mut paths = vec![];
-    for entry in std::fs::read_dir(directory).map_err(failed)? {
-        let path = entry.map_err(failed)?.path();
-        if path.extension().is_some_and(|e| e == "json") {
-            paths.push(path);
-        }
-    }
-    paths.sort();
-    Ok(paths)
-}
-
-/// A report; `None`: the file is empty, as the scripts leave it where there is nothing to report.
-fn read(path: &Path) -> Result<Option<Value>, NoFidelityPage> {
-    let json = alight_text::read(path).map_err(|source| NoFidelityPage::Read {
-        path: path.to_owned(),
-        source,
-    })?;
-    if json.is_empty() {
-        return Ok(None);
-    }
-    serde_json::from_str(&json)
-        .map(Some)
-        .map_err(|error| NoFidelityPage::NotAReport {
-            path: path.to_owned(),
-            why: error.to_string(),
-        })
-}
-
 fn text<'a>(report: &'a Value, field: &str) -> &'a str {
     report[field].as_str().unwrap_or_default()
 }
@@ -188,12 +159,8 @@ fn fields<'a>(report: &'a Value, field: &str) -> impl Iterator<Item = (&'a Strin
 
 /// Results of a load-tracking report: equal, different.
 fn total(report: &Value) -> (u64, u64) {
-    fields(report, "checks").fold((0, 0), |(equal, different), (_, count)| {
-        (
-            equal + number(count, "equal"),
-            different + number(count, "different"),
-        )
-    })
+    sum(fields(report, "checks")
+        .map(|(_, count)| (number(count, "equal"), number(count, "different"))))
 }
 
 /// `part` of `whole` in percent, rounded down, so that 100 means all.
@@ -207,28 +174,41 @@ fn push(page: &mut String, text: &str) {
     page.push_str(&item(text));
 }
 
-fn disagreements(
-    missing: String,
-    pelt: &[Named],
-    decisions: &[Named],
-    behaviour: &[Named],
-) -> String {
-    let mut page = "\n## Disagreements\n\n".to_owned();
-    let none = page.len();
-    page.push_str(&missing);
-    for Named { name, report } in pelt {
+/// What is to be known before the tables, of all kernels.
+fn disagreements(kernels: &[Kernel]) -> String {
+    let mut list = String::new();
+    for kernel in kernels {
+        for name in &kernel.missing {
+            let text = format!("**{name}: no report; the output of the run says what failed**");
+            push(&mut list, &text);
+        }
+        signals_that_differ(&mut list, &kernel.pelt);
+        decisions_that_differ(&mut list, &kernel.decisions);
+        for named in &kernel.behaviour {
+            list += &behaviour::disagreements(named);
+        }
+        not_recorded(&mut list, kernel.pelt.iter().chain(&kernel.decisions));
+    }
+    if list.is_empty() {
+        list.push_str("None.\n");
+    }
+    format!("\n## Disagreements\n\n{list}")
+}
+
+fn signals_that_differ(page: &mut String, reports: &[Named]) {
+    for Named { name, report } in reports {
         for (function, count) in fields(report, "checks") {
             let different = number(count, "different");
             if different != 0 {
                 push(
-                    &mut page,
+                    page,
                     &format!("{name}, load tracking: {different} results of `{function}` differ"),
                 );
             }
         }
         for (what, count) in report["gaps"]["unseen"].as_object().into_iter().flatten() {
             push(
-                &mut page,
+                page,
                 &format!("{name}, load tracking: {count} states were changed unseen ({what})"),
             );
         }
@@ -243,20 +223,23 @@ fn disagreements(
             ),
         ] {
             if count != 0 {
-                push(&mut page, &format!("{name}, load tracking: {count} {what}"));
+                push(page, &format!("{name}, load tracking: {count} {what}"));
             }
         }
     }
-    for Named { name, report } in decisions {
+}
+
+fn decisions_that_differ(page: &mut String, reports: &[Named]) {
+    for Named { name, report } in reports {
         if report["agrees"] != true {
             push(
-                &mut page,
+                page,
                 &format!("**{name}, decisions: fewer than 99.9 % equal the kernel's**"),
             );
         }
         for (step, count) in fields(report, "missing_rules") {
             push(
-                &mut page,
+                page,
                 &format!(
                     "{name}, decisions: a rule is missing or wrong: {count} differ where the core answered by `{step}`"
                 ),
@@ -270,20 +253,21 @@ fn disagreements(
             let different = all - number(report, "equal");
             let causes = causes.join(", ");
             push(
-                &mut page,
+                page,
                 &format!(
                     "{name}, decisions: {different} of {all} differ from the state at the entry: {causes}"
                 ),
             );
         }
     }
-    for named in behaviour {
-        page.push_str(&behaviour::disagreements(named));
-    }
-    for Named { name, report } in pelt.iter().chain(decisions) {
+}
+
+/// What the recorder missed.
+fn not_recorded<'a>(page: &mut String, reports: impl Iterator<Item = &'a Named>) {
+    for Named { name, report } in reports {
         if report["whole"] == false {
             push(
-                &mut page,
+                page,
                 &format!("{name}: the recording is not whole; the report covers its beginning"),
             );
         }
@@ -292,7 +276,7 @@ fn disagreements(
             .sum();
         if halves != 0 {
             push(
-                &mut page,
+                page,
                 &format!(
                     "{name}: the recorder saw one end only of {halves} calls; they are not compared"
                 ),
@@ -302,28 +286,22 @@ fn disagreements(
         if report["allowed"].is_u64() && lost.max(halves) > number(report, "allowed") {
             let allowed = number(report, "allowed");
             push(
-                &mut page,
+                page,
                 &format!(
                     "**{name}: the recorder missed too many events: at most {allowed} are allowed**"
                 ),
             );
         }
         if lost != 0 {
-            push(
-                &mut page,
-                &format!("{name}: the recorder lost {lost} events"),
-            );
+            push(page, &format!("{name}: the recorder lost {lost} events"));
         }
     }
-    if page.len() == none {
-        page.push_str("None.\n");
-    }
-    page
 }
 
-fn tracking(pelt: &[Named]) -> String {
+fn tracking(kernels: &[Kernel]) -> String {
+    let pelt = || kernels.iter().flat_map(|kernel| &kernel.pelt);
     let mut page = "\n## Load tracking\n\n".to_owned();
-    if pelt.is_empty() {
+    if pelt().next().is_none() {
         page.push_str("Not run.\n");
         return page;
     }
@@ -334,7 +312,7 @@ fn tracking(pelt: &[Named]) -> String {
     page.push_str(
         "\n| kernel | base | updates | new averages | results equal | different | events lost |\n|---|---|---:|---:|---:|---:|---:|\n",
     );
-    for Named { report, .. } in pelt {
+    for Named { report, .. } in pelt() {
         let (equal, different) = total(report);
         line!(
             page,
@@ -350,9 +328,10 @@ fn tracking(pelt: &[Named]) -> String {
     page
 }
 
-fn choices(decisions: &[Named]) -> String {
+fn choices(kernels: &[Kernel]) -> String {
+    let decisions = || kernels.iter().flat_map(|kernel| &kernel.decisions);
     let mut page = "\n## Decisions\n\n".to_owned();
-    if decisions.is_empty() {
+    if decisions().next().is_none() {
         page.push_str("Not run.\n");
         return page;
     }
@@ -369,7 +348,7 @@ fn choices(decisions: &[Named]) -> String {
         "\n| recording | kernel | base | decisions | equal | share | or exit | share | calm | equal | share | lost |\n\
          |---|---|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|\n",
     );
-    for Named { name, report } in decisions {
+    for Named { name, report } in decisions() {
         let (all, equal) = (number(report, "decisions"), number(report, "equal"));
         let either = number(report, "equal_at_either");
         let (calm, calm_equal) = (number(report, "calm"), number(report, "calm_equal"));
@@ -392,7 +371,7 @@ fn choices(decisions: &[Named]) -> String {
             &format!("`{}`: {}", cause.name(), cause.meaning()),
         );
     }
-    for Named { name, .. } in decisions.iter().filter(|of| of.report["exits"] == false) {
+    for Named { name, .. } in decisions().filter(|of| of.report["exits"] == false) {
         let text = "was recorded without the states at the exit: nearly all its causes are `race`";
         push(&mut page, &format!("{name} {text}"));
     }
@@ -402,7 +381,7 @@ fn choices(decisions: &[Named]) -> String {
          entry:",
     );
     page.push_str("\n| recording | steps |\n|---|---|\n");
-    for Named { name, report } in decisions {
+    for Named { name, report } in decisions() {
         let steps: Vec<String> = fields(report, "steps")
             .map(|(step, count)| {
                 let all = number(count, "decisions");

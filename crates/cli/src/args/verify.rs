@@ -195,14 +195,15 @@ pub enum VerifyVerb {
         #[arg(long, value_name = "TEXT")]
         of: Option<String>,
     },
-    /// Writes the fidelity page (Markdown): the findings of a directory's reports, disagreements
+    /// Writes a fidelity page (Markdown): the findings of all kernels of a directory, disagreements
     /// first
     Report {
-        /// Directory of reports, NAME.json, that `alight verify ... --json` wrote
+        /// Directory with a folder for each kernel. In it: reports, NAME.json, that
+        /// `alight verify ... --json` wrote, and a file `model` that says of which version they are
         #[arg(value_name = "DIR")]
         directory: PathBuf,
-        /// Version of the model, for the head of the page, like "commit 1ff1833 of 2026-11-21"
-        #[arg(long, value_name = "TEXT")]
-        of: Option<String>,
+        /// Write the page of behaviour instead: each quantity of each workload
+        #[arg(long)]
+        quantities: bool,
     },
 }

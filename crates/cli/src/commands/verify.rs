@@ -72,8 +72,14 @@ pub fn run(args: &VerifyArgs) -> Result<(), Failure> {
             let pairs = predictions::read(directory).map_err(Failure::bad_input)?;
             output::print(&predictions::page(&pairs, of.as_deref()))
         }
-        VerifyVerb::Report { directory, of } => {
-            let page = fidelity::page(directory, of.as_deref());
+        VerifyVerb::Report {
+            directory,
+            quantities,
+        } => {
+            let page = match quantities {
+                false => fidelity::page(directory),
+                true => fidelity::quantities(directory),
+            };
             output::print(&page.map_err(Failure::bad_input)?)
         }
     }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-//! The page's part on behaviour: the same workloads in a guest and in the simulator.
+//! Behaviour: the same workloads in a guest and in the simulator.
 
-use super::{Named, text};
-use alight_text::{item, paragraph};
+use super::read::{Kernel, Named};
+use super::text;
+use alight_text::item;
 use serde_json::Value;
 use std::fmt::Write;
 
@@ -27,34 +28,43 @@ pub fn disagreements(named: &Named) -> String {
     page
 }
 
-/// All quantities with both figures.
-pub fn section(reports: &[Named]) -> String {
-    let mut page = "\n## Behaviour\n\n".to_owned();
-    if reports.is_empty() {
-        page.push_str("Not run.\n");
-        return page;
-    }
-    page += &paragraph(
-        "The same workloads run in a guest and in the simulator; the machine's costs were measured in \
-         the guest before. The tolerances were written down before the first comparison. A figure is \
-         the median of the runs of one side (recordings of the kernel, seeds of the model); brackets \
-         have the smallest and the largest. If runs of one side lie among those of the other and \
-         their medians are too far apart, there are too few samples. \
-         [behaviour.md](../explanation/behaviour.md) says why figures disagree, as far as that is \
-         known.",
-    );
-    page.push_str(
-        "\n| recording | kernel | base | workload | quantity | kernel's | model's | tolerance | verdict |\n\
-         |---|---|---|---|---|---:|---:|---|---|\n",
-    );
+/// How many quantities of a report have this verdict.
+pub fn count(report: &Value, verdict: &str) -> usize {
+    let quantities = quantities(report);
+    quantities
+        .filter(|(_, quantity)| text(quantity, "verdict") == verdict)
+        .count()
+}
+
+/// The page of all quantities with both figures; what was not measured is not on it.
+pub fn page(kernels: &[Kernel]) -> String {
+    let mut page = HEAD.to_owned();
+    let reports = kernels.iter().flat_map(|kernel| &kernel.behaviour);
     for Named { name, report } in reports {
+        line!(
+            page,
+            "\n## {}\n\n{} {}, held against `{}`.",
+            name.trim_end_matches("-behaviour"),
+            text(report, "kernel"),
+            text(report, "arch"),
+            text(report, "base"),
+        );
+        let mut shown = "";
         for (workload, quantity) in quantities(report) {
+            if text(quantity, "verdict") == "not_measured" {
+                continue;
+            }
+            if workload != shown {
+                line!(
+                    page,
+                    "\n### `{workload}`\n\n\
+                     | quantity | kernel's | model's | tolerance | verdict |\n|---|---:|---:|---|---|"
+                );
+                shown = workload;
+            }
             line!(
                 page,
-                "| {name} | {} {} | {} | `{workload}` | {} | {} | {} | {} | {} |",
-                text(report, "kernel"),
-                text(report, "arch"),
-                text(report, "base"),
+                "| {} | {} | {} | {} | {} |",
                 text(quantity, "name"),
                 figure(quantity, "kernel"),
                 figure(quantity, "model"),
@@ -65,6 +75,18 @@ pub fn section(reports: &[Named]) -> String {
     }
     page
 }
+
+const HEAD: &str = "\
+# Behaviour, each quantity
+
+The same workloads run in a guest and in the simulator; the machine's costs were measured in the
+guest before. The tolerances were written down before the first comparison. A figure is the median
+of the runs of one side (recordings of the kernel, seeds of the model); brackets have the smallest
+and the largest. If runs of one side lie among those of the other and their medians are too far
+apart, there are too few samples. [behaviour.md](../explanation/behaviour.md) says why figures
+disagree, as far as that is known, and [fidelity](fidelity.md) of which version of the model these
+are.
+";
 
 /// Each quantity with the workload that it is of.
 fn quantities(report: &Value) -> impl Iterator<Item = (&str, &Value)> {

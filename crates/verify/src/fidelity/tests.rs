@@ -19,11 +19,13 @@ const BEHAVIOUR: &str = r#"{"schema": "alight.verify-behaviour/1", "kernel": "7.
             {"name": "switches", "unit": "", "kernel": 100.0, "model": 150.0, "tolerance": "10 %", "verdict": "disagree"},
             {"name": "run_delay_p50", "unit": "us", "kernel": 3.25, "model": null, "tolerance": "20 %", "verdict": "not_measured"}]}]}"#;
 
-/// A directory with these files in it.
+/// A directory with these files in it, of the kernel `k-7.2`.
 fn directory(files: &[(&str, &str)]) -> tempfile::TempDir {
     let directory = tempfile::tempdir().unwrap();
+    let kernel = directory.path().join("k-7.2");
+    std::fs::create_dir(&kernel).unwrap();
     for (name, content) in files {
-        std::fs::write(directory.path().join(name), content).unwrap();
+        std::fs::write(kernel.join(name), content).unwrap();
     }
     directory
 }
@@ -37,9 +39,11 @@ fn disagreements_come_first_with_their_figures() {
         ("e.json", SHORT),
         ("f.json", ""),
         ("c.alight", ""),
+        ("model", "commit 1ff1833 of 2026-11-21\n"),
     ]);
-    let page = page(directory.path(), None).unwrap();
+    let page = page(directory.path()).unwrap();
     for line in [
+        "| k-7.2 | 7.2.13 x86_64 | linux-7.2 | 2 of 9 | 100.000 % | 0 | 1 | 0 | commit 1ff1833 of 2026-11-21 |",
         "- a, load tracking: 2 results of `attach_entity_load_avg` differ",
         "- a, load tracking: 7 states were changed unseen (nobody)",
         "- a: the recorder lost 1 events",
@@ -58,6 +62,36 @@ fn disagreements_come_first_with_their_figures() {
         assert!(page.lines().any(|l| l == line), "no '{line}' in\n{page}");
     }
     assert!(page.find("## Disagreements") < page.find("## Load tracking"));
+}
+
+#[test]
+fn a_page_has_each_quantity_that_was_measured() {
+    let directory = directory(&[("k-7.2-one-behaviour.json", BEHAVIOUR)]);
+    let page = quantities(directory.path()).unwrap();
+    for line in [
+        "## k-7.2-one",
+        "7.2.13 x86_64, held against `linux-7.2`.",
+        "### `hackbench -g 1`",
+        "| switches | 100 | 150 | 10 % | disagree |",
+    ] {
+        assert!(page.lines().any(|l| l == line), "no '{line}' in\n{page}");
+    }
+    assert!(!page.contains("run_delay_p50"), "{page}");
+}
+
+#[test]
+fn each_kernel_has_what_was_found_of_it_alone() {
+    let both = directory(&[("a.json", PELT)]);
+    let other = both.path().join("k-6.1");
+    std::fs::create_dir(&other).unwrap();
+    std::fs::write(other.join("b-flat.json"), DECISIONS).unwrap();
+    let page = page(both.path()).unwrap();
+    for line in [
+        "| k-6.1 | 6.1.0 x86_64 | linux-6.1 | - | 100.000 % | - | - | - | not said |",
+        "| k-7.2 | 7.2.13 x86_64 | linux-7.2 | 2 of 9 | - | - | - | - | not said |",
+    ] {
+        assert!(page.lines().any(|l| l == line), "no '{line}' in\n{page}");
+    }
 }
 
 #[test]
@@ -83,19 +117,16 @@ fn what_is_no_report_is_refused_by_name() {
         ),
     ] {
         let directory = directory(&[("x.json", content)]);
-        let error = page(directory.path(), None).unwrap_err().to_string();
+        let error = page(directory.path()).unwrap_err().to_string();
         assert!(
             error.contains("x.json") && error.contains(expected),
             "{error}"
         );
     }
     let empty = directory(&[]);
+    assert!(matches!(page(empty.path()), Err(NoFidelityPage::Empty(_))));
     assert!(matches!(
-        page(empty.path(), None),
-        Err(NoFidelityPage::Empty(_))
-    ));
-    assert!(matches!(
-        page(Path::new("/nonexistent"), None),
+        page(Path::new("/nonexistent")),
         Err(NoFidelityPage::Read { .. })
     ));
 }

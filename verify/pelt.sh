@@ -21,11 +21,11 @@ cd "$(dirname "$0")/.."
 mapfile -t KERNELS < <(amd64_kernels)
 KERNELS+=("${ARM64_KERNELS[@]}")
 # What a recording must hold at the least to count.
-LEAST_UPDATES=1000000
+LEAST_UPDATES=500000
 # Messages a sender of hackbench passes: as many as make enough updates. CFS (up to 6.5)
 # switches most often, and with more the recorder would not keep up.
 declare -A LOOPS=([amd64-5.10-cloud]=400 [amd64-6.1-cloud]=400)
-LOOPS_amd64=4800
+LOOPS_amd64=3200
 LOOPS_arm64=1300
 
 keep='' sample=''
